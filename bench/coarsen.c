@@ -41,7 +41,7 @@ enum {
 
 typedef struct network {
     mo_graph *fine, *coarse;
-    mo_map *map;
+    mo_coarsen_map *map;
 } network;
 
 /* One size: its networks, and what became of them. */
@@ -78,7 +78,7 @@ static mo_status build(batch *b, int layers, int count, mo_error *err)
     return status;
 }
 
-static mo_status coarsen(batch *b, const mo_rules *rules, mo_error *err)
+static mo_status coarsen(batch *b, const mo_fusion_rules *rules, mo_error *err)
 {
     mo_coarsen_options options = { .clean = MO_CLEAN_ALL, .rules = rules };
     mo_coarsen_report report;
@@ -104,7 +104,7 @@ static void clear(batch *b)
     for (int i = 0; i < b->count; i++) {
         mo_graph_free(b->networks[i].fine);
         mo_graph_free(b->networks[i].coarse);
-        mo_map_free(b->networks[i].map);
+        mo_coarsen_map_free(b->networks[i].map);
     }
 }
 
@@ -114,7 +114,7 @@ typedef struct result {
     double n_ops, n_coarse;    /* of one network */
 } result;
 
-static mo_status run_size(int i, const mo_rules *rules, result *r,
+static mo_status run_size(int i, const mo_fusion_rules *rules, result *r,
                           mo_error *err)
 {
     static batch b;
@@ -158,14 +158,14 @@ static bool tell(const result *results)
 static mo_status bench(bool *failed, mo_error *err)
 {
     result results[N_SIZES] = { { 0 } };
-    mo_rules *rules = NULL;
-    mo_status status = mo_rules_load("default", &rules, err);
+    mo_fusion_rules *rules = NULL;
+    mo_status status = mo_fusion_rules_load("default", &rules, err);
     double bytes_per_op;
 
     for (int round = 0; round < ROUNDS; round++)
         for (int i = 0; i < N_SIZES && status == MO_OK; i++)
             status = run_size(i, rules, &results[i], err);
-    mo_rules_free(rules);
+    mo_fusion_rules_free(rules);
     if (status != MO_OK)
         return status;
     bytes_per_op = peak_bytes() / results[N_SIZES - 1].n_ops;

@@ -39,7 +39,7 @@ typedef struct bench {
 } bench;
 
 /* One line per device. */
-static mo_status put_totals(bench *b, const mo_guesses *guesses,
+static mo_status put_totals(bench *b, const mo_predictions *guesses,
                             const char *what, mo_error *err)
 {
     mo_status status = MO_OK;
@@ -80,8 +80,8 @@ static const mo_sample *on_device(const mo_samples *samples, size_t i,
 }
 
 static mo_status guess_waves(const mo_samples *samples,
-                             const mo_efficiencies *table, mo_guesses *guesses,
-                             mo_error *err)
+                             const mo_efficiencies *table,
+                             mo_predictions *guesses, mo_error *err)
 {
     int origin = mo_samples_device(samples, mo_device_find(models[0]));
     mo_status status = MO_OK;
@@ -89,14 +89,14 @@ static mo_status guess_waves(const mo_samples *samples,
     for (size_t i = 0; i < samples->n && status == MO_OK; i++) {
         const mo_sample *s = &samples->items[i];
         const mo_sample *known = on_device(samples, i, origin);
-        mo_guess guess = { s->work.class, s->device, s->us, 0 };
+        mo_prediction guess = { s->work.class, s->device, s->us, 0 };
 
         if (s->device == origin || !known)
             continue;
         guess.predicted_us =
             mo_predict_wave_us(table, &s->work, &samples->devices[origin],
                                known->us, &samples->devices[s->device]);
-        status = mo_guesses_add(guesses, &guess, err);
+        status = mo_predictions_add(guesses, &guess, err);
     }
     return status;
 }
@@ -104,57 +104,59 @@ static mo_status guess_waves(const mo_samples *samples,
 static mo_status bench_waves(bench *b, const mo_efficiencies *table,
                              const char *what, bool in_full, mo_error *err)
 {
-    mo_guesses guesses = { 0 };
+    mo_predictions guesses = { 0 };
     mo_status status = guess_waves(&b->samples, table, &guesses, err);
 
     if (status == MO_OK)
         status = put_totals(b, &guesses, what, err);
     if (status == MO_OK && in_full)
-        status = mo_accuracy_text(&guesses, &b->samples, b->out, err);
-    mo_guesses_clear(&guesses);
+        status =
+            mo_report_prediction_error_text(&guesses, &b->samples, b->out, err);
+    mo_predictions_clear(&guesses);
     return status;
 }
 
 static mo_status bench_builtin(bench *b, mo_error *err)
 {
-    mo_guesses guesses = { 0 };
+    mo_predictions guesses = { 0 };
     mo_status status =
-        mo_guesses_add_roofline(&guesses, &b->samples, NULL, NULL, err);
+        mo_predictions_add_roofline(&guesses, &b->samples, NULL, NULL, err);
 
     if (status == MO_OK)
         status = put_totals(b, &guesses, "roofline, built-in", err);
-    mo_guesses_clear(&guesses);
+    mo_predictions_clear(&guesses);
     return status;
 }
 
-static mo_status bench_fit(bench *b, const char *train, mo_part *part,
+static mo_status bench_fit(bench *b, const char *train, mo_holdout_set *part,
                            mo_error *err)
 {
     bool in_full = strcmp(train, told_in_full) == 0;
     mo_efficiencies table;
-    mo_guesses guesses = { 0 };
+    mo_predictions guesses = { 0 };
     char what[64];
-    mo_status status = mo_holdout_choose(&b->samples, train, NULL, part, err);
+    mo_status status = mo_holdout_split(&b->samples, train, NULL, part, err);
 
     if (status == MO_OK)
-        status = mo_fit(&b->samples, part, &table, err);
+        status = mo_fit_efficiency(&b->samples, part, &table, err);
     if (status == MO_OK)
-        status =
-            mo_guesses_add_roofline(&guesses, &b->samples, part, &table, err);
+        status = mo_predictions_add_roofline(&guesses, &b->samples, part,
+                                             &table, err);
     snprintf(what, sizeof what, "roofline, fit %s", train);
     if (status == MO_OK)
         status = put_totals(b, &guesses, what, err);
     if (status == MO_OK && in_full)
-        status = mo_accuracy_text(&guesses, &b->samples, b->out, err);
+        status =
+            mo_report_prediction_error_text(&guesses, &b->samples, b->out, err);
     if (status == MO_OK && in_full)
         status = bench_waves(b, &table, "wave:v100, fit v100,t4", false, err);
-    mo_guesses_clear(&guesses);
+    mo_predictions_clear(&guesses);
     return status;
 }
 
 static mo_status bench_fits(bench *b, mo_error *err)
 {
-    mo_part *part = malloc((b->samples.n + 1) * sizeof *part);
+    mo_holdout_set *part = malloc((b->samples.n + 1) * sizeof *part);
     mo_status status = part ? MO_OK : mo_fail_memory(err);
 
     for (int i = 0; i < N_DEVICES; i++)
@@ -189,7 +191,7 @@ static mo_status bench_graph(bench *b, const mo_graph *g, mo_error *err)
 static mo_status bench_file(bench *b, const char *path, mo_error *err)
 {
     mo_graph *g = NULL, *clean = NULL;
-    mo_map *map = NULL;
+    mo_coarsen_map *map = NULL;
     mo_clean_report report;
     mo_status status = mo_read_graph(path, NULL, &g, NULL, err);
 
@@ -203,7 +205,7 @@ static mo_status bench_file(bench *b, const char *path, mo_error *err)
         mo_out_printf(b->out, "\n%s, without what does no work: ", path);
         status = bench_graph(b, clean, err);
     }
-    mo_map_free(map);
+    mo_coarsen_map_free(map);
     mo_graph_free(clean);
     mo_graph_free(g);
     return status;

@@ -34,20 +34,20 @@ static const problem problems[] = {
 };
 
 typedef struct way {
-    mo_cuda_attention_cut cut;
+    mo_cuda_attention_tiling cut;
     int place; /* among those the backend would try, or -1 */
     mo_cuda_function *function;
     mo_cuda_grid grid;
 } way;
 
 typedef struct bench {
-    mo_unit *unit;
+    mo_backend_unit *unit;
     const problem *problem;
     mo_call call;
-    mo_point score;
-    mo_call_operand in[OPERANDS];
-    mo_desc out;
-    mo_cuda_attention_task task;
+    mo_point_program score;
+    mo_backend_operand in[OPERANDS];
+    mo_tensor_desc out;
+    mo_cuda_attention_problem task;
     CUdeviceptr memory;
     way ways[MOST_WAYS];
     int n_ways;
@@ -60,19 +60,19 @@ static void make_score(bench *b)
     const problem *p = b->problem;
     int64_t square = (int64_t) p->tokens * p->tokens;
     mo_point_step add = { .op = MO_POINT_ADD, .b = 1 };
-    mo_point *s = &b->score;
+    mo_point_program *s = &b->score;
 
-    *s = (mo_point){ .n_operands = 3 };
-    s->out = mo_access_of(
+    *s = (mo_point_program){ .n_operands = 3 };
+    s->out = mo_point_access_dense(
         &(mo_shape){ 4, { p->windows, p->heads, p->tokens, p->tokens } });
     for (int i = 0; i < 3; i++)
-        s->operands[i] = (mo_point_operand){ MO_F32, s->out };
+        s->operands[i] = (mo_point_operand){ MO_ELEM_F32, s->out };
     s->operands[1].access.stride[0] = 0;
     s->operands[2].access.stride[0] = square;
     s->operands[2].access.stride[1] = 0;
-    add.a = mo_point_push(s, add);
+    add.a = mo_point_push_step(s, add);
     add.b = 2;
-    s->result = mo_point_push(s, add);
+    s->result = mo_point_push_step(s, add);
     b->in[3].desc.shape = (mo_shape){ 2, { p->heads, square } };
     b->in[4].desc.shape = (mo_shape){ 2, { p->windows, square } };
     b->call.u.attention.score = s;
@@ -81,14 +81,14 @@ static void make_score(bench *b)
 static void make_call(bench *b)
 {
     const problem *p = b->problem;
-    mo_attention_call *a = &b->call.u.attention;
+    mo_call_attention *a = &b->call.u.attention;
     int64_t row = (int64_t) p->heads * p->width;
 
     b->call = (mo_call){ .kind = MO_CALL_ATTENTION,
                          .n_in = p->biased ? 5 : 3,
                          .n_out = 1,
                          .first_extra = p->biased ? 5 : 3 };
-    *a = (mo_attention_call){ .n_batch = 2,
+    *a = (mo_call_attention){ .n_batch = 2,
                               .extent = { p->windows, p->heads },
                               .queries = p->tokens,
                               .keys = p->tokens,
@@ -108,27 +108,29 @@ static void make_call(bench *b)
                               .causal = p->causal };
     for (int i = 0; i < OPERANDS; i++)
         b->in[i].desc =
-            (mo_desc){ MO_F32, { 3, { p->windows, p->tokens, 3 * row } } };
-    b->out = (mo_desc){ MO_F32,
-                        { 4, { p->windows, p->tokens, p->heads, p->width } } };
+            (mo_tensor_desc){ MO_ELEM_F32,
+                              { 3, { p->windows, p->tokens, 3 * row } } };
+    b->out = (mo_tensor_desc){
+        MO_ELEM_F32, { 4, { p->windows, p->tokens, p->heads, p->width } }
+    };
     if (p->biased)
         make_score(b);
     b->task =
-        (mo_cuda_attention_task){ .call = &b->call,
-                                  .in = b->in,
-                                  .out = &b->out,
-                                  .batches = (int64_t) p->windows * p->heads,
-                                  .tensor = true,
-                                  .exact = b->unit->options.precision ==
-                                           MO_PRECISION_F32 };
+        (mo_cuda_attention_problem){ .call = &b->call,
+                                     .in = b->in,
+                                     .out = &b->out,
+                                     .batches = (int64_t) p->windows * p->heads,
+                                     .tensor = true,
+                                     .exact = b->unit->options.precision ==
+                                              MO_BACKEND_PRECISION_F32 };
 }
 
 /* ---- ways */
 
-static int place_of(const bench *b, const mo_cuda_attention_cut *cut)
+static int place_of(const bench *b, const mo_cuda_attention_tiling *cut)
 {
-    mo_cuda_attention_cut tried[MO_CUDA_ATTENTION_CUTS];
-    int n = mo_cuda_attention_cuts(&b->task, b->unit->sms, tried);
+    mo_cuda_attention_tiling tried[MO_CUDA_ATTENTION_MAX_TILINGS];
+    int n = mo_cuda_attention_find_tilings(&b->task, b->unit->sms, tried);
 
     for (int i = 0; i < n; i++)
         if (tried[i].across == cut->across && tried[i].along == cut->along &&
@@ -137,21 +139,21 @@ static int place_of(const bench *b, const mo_cuda_attention_cut *cut)
     return -1;
 }
 
-static mo_status add_way(bench *b, mo_cuda_attention_cut cut, mo_error *err)
+static mo_status add_way(bench *b, mo_cuda_attention_tiling cut, mo_error *err)
 {
     way *w = &b->ways[b->n_ways];
-    mo_code code = { 0 };
+    mo_cuda_source code = { 0 };
     mo_status status;
 
     w->cut = cut;
     w->place = place_of(b, &cut);
-    status = mo_cuda_attention_source(&b->task, &cut, &code, &w->grid, err);
+    status = mo_cuda_emit_attention(&b->task, &cut, &code, &w->grid, err);
     if (status == MO_OK && w->grid.shared <= b->unit->shared_most) {
-        status =
-            mo_cuda_ask(b->unit, code.text, "attention", &w->function, err);
+        status = mo_cuda_jit_request(b->unit, code.text, "attention",
+                                     &w->function, err);
         b->n_ways++;
     }
-    mo_code_clear(&code);
+    mo_cuda_source_clear(&code);
     return status;
 }
 
@@ -168,21 +170,22 @@ static mo_status add_ways(bench *b, mo_error *err)
 
                 if (keys < 2 * b->problem->tokens)
                     status = add_way(
-                        b, (mo_cuda_attention_cut){ 1, warps, deep, spans[s] },
+                        b,
+                        (mo_cuda_attention_tiling){ 1, warps, deep, spans[s] },
                         err);
                 if (warps == 1 && status == MO_OK)
                     status = add_way(
-                        b, (mo_cuda_attention_cut){ 4, 1, deep, spans[s] },
+                        b, (mo_cuda_attention_tiling){ 4, 1, deep, spans[s] },
                         err);
             }
-    return status == MO_OK ? mo_cuda_compile(b->unit, err) : status;
+    return status == MO_OK ? mo_cuda_jit_compile(b->unit, err) : status;
 }
 
 /* ---- timing */
 
-static size_t room_of(const mo_desc *desc)
+static size_t room_of(const mo_tensor_desc *desc)
 {
-    return ((size_t) mo_desc_bytes(desc) + 256) / 256 * 256;
+    return ((size_t) mo_tensor_desc_bytes(desc) + 256) / 256 * 256;
 }
 
 static mo_status make_room(bench *b, mo_error *err)
@@ -204,11 +207,11 @@ static mo_status enqueue(const bench *b, const way *w, mo_error *err)
     CUdeviceptr rows = b->memory + room_of(&b->out);
     CUdeviceptr biases = rows + room_of(&b->in[0].desc);
     CUdeviceptr out = b->memory;
-    mo_cuda_attention_seen seen = {
+    mo_cuda_attention_score_inputs seen = {
         { (const void *) (uintptr_t) biases,
           (const void *) (uintptr_t) (biases + room_of(&b->in[3].desc)) }
     };
-    mo_code_extra extra = { { NULL } };
+    mo_cuda_epilogue_inputs extra = { { NULL } };
     void *args[] = { &rows, &rows, &rows, &out, &seen, &extra };
     mo_status status = MO_OK;
 
@@ -298,9 +301,11 @@ static mo_status run_problem(bench *b, CUevent *events, mo_error *err)
 int main(int argc, char **argv)
 {
     bool exact = argc > 1 && strcmp(argv[1], "f32") == 0;
-    const mo_unit_options options = { .precision = exact ? MO_PRECISION_F32
-                                                         : MO_PRECISION_TF32,
-                                      .cache = "" };
+    const mo_backend_unit_options options = {
+        .precision =
+            exact ? MO_BACKEND_PRECISION_F32 : MO_BACKEND_PRECISION_TF32,
+        .cache = ""
+    };
     bench *b = calloc(1, sizeof *b);
     CUevent events[2] = { NULL, NULL };
     mo_error err = { 0 };

@@ -54,16 +54,16 @@ static const problem problems[] = {
 };
 
 typedef struct bench {
-    mo_unit *unit;
+    mo_backend_unit *unit;
     mo_elem elem;
     bool verbose;
     /* of the problem at hand */
     const problem *problem;
     mo_call call;
-    mo_point after;
-    mo_call_operand in[OPERANDS];
-    mo_desc out;
-    mo_cuda_task task;
+    mo_point_program after;
+    mo_backend_operand in[OPERANDS];
+    mo_tensor_desc out;
+    mo_cuda_algo_problem task;
     CUdeviceptr memory;
     const void *at[OPERANDS];
     void *to, *workspace;
@@ -76,7 +76,7 @@ static void make_product(bench *b)
     const problem *p = b->problem;
 
     b->call.kind = MO_CALL_MATMUL;
-    b->call.u.matmul = (mo_matmul_call){ .m = p->m,
+    b->call.u.matmul = (mo_call_matmul){ .m = p->m,
                                          .n = p->n,
                                          .k = p->k,
                                          .a = { .row = p->k, .column = 1 },
@@ -90,12 +90,12 @@ static void make_product(bench *b)
 static void make_conv(bench *b)
 {
     const problem *p = b->problem;
-    mo_conv_call *c = &b->call.u.conv;
+    mo_call_conv *c = &b->call.u.conv;
     int pad = p->kernel / 2,
         side = (p->m + 2 * pad - p->kernel) / p->stride + 1;
 
     b->call.kind = MO_CALL_CONV;
-    *c = (mo_conv_call){ .batch = 1,
+    *c = (mo_call_conv){ .batch = 1,
                          .in_channels = p->k,
                          .out_channels = p->n,
                          .groups = 1,
@@ -115,9 +115,9 @@ static void make_conv(bench *b)
 }
 
 /* How the result lies: rows, or channels last. */
-static mo_access lies(const bench *b)
+static mo_point_access lies(const bench *b)
 {
-    mo_access access = mo_access_of(&b->out.shape);
+    mo_point_access access = mo_point_access_dense(&b->out.shape);
 
     if (b->call.kind == MO_CALL_CONV) {
         access.stride[3] = b->out.shape.dims[1];
@@ -130,15 +130,15 @@ static mo_access lies(const bench *b)
 static void make_end(bench *b)
 {
     int channel = 1; /* of both shapes, as it happens */
-    mo_point *after = &b->after;
+    mo_point_program *after = &b->after;
 
-    *after = (mo_point){ .n_operands = 2, .out = lies(b) };
+    *after = (mo_point_program){ .n_operands = 2, .out = lies(b) };
     after->operands[0] = (mo_point_operand){ b->out.elem, after->out };
     after->operands[1].elem = b->out.elem;
     after->operands[1].access.stride[channel] = 1;
-    after->result =
-        mo_point_push(after, (mo_point_step){ .op = MO_POINT_ADD, .b = 1 });
-    after->result = mo_point_push(
+    after->result = mo_point_push_step(
+        after, (mo_point_step){ .op = MO_POINT_ADD, .b = 1 });
+    after->result = mo_point_push_step(
         after, (mo_point_step){ .op = MO_POINT_RELU, .a = after->result });
     b->in[2].desc.shape = (mo_shape){ 1, { b->problem->n } };
     b->call.after = after;
@@ -149,9 +149,9 @@ static void make_end(bench *b)
 
 /* ---- memory */
 
-static size_t room_of(const mo_desc *desc)
+static size_t room_of(const mo_tensor_desc *desc)
 {
-    return ((size_t) mo_desc_bytes(desc) + APART) / APART * APART;
+    return ((size_t) mo_tensor_desc_bytes(desc) + APART) / APART * APART;
 }
 
 static mo_status make_room(bench *b, size_t workspace, mo_error *err)
@@ -181,7 +181,7 @@ static mo_status make_room(bench *b, size_t workspace, mo_error *err)
 
 /* ---- timing */
 
-static mo_status enqueue(const bench *b, const mo_cuda_way *way, int runs,
+static mo_status enqueue(const bench *b, const mo_cuda_algo *way, int runs,
                          mo_error *err)
 {
     void *const out[] = { b->to };
@@ -193,7 +193,7 @@ static mo_status enqueue(const bench *b, const mo_cuda_way *way, int runs,
     return status;
 }
 
-static CUgraphExec capture(const bench *b, const mo_cuda_way *way)
+static CUgraphExec capture(const bench *b, const mo_cuda_algo *way)
 {
     const mo_cuda_api *api = b->unit->api;
     CUgraphExec exec = NULL;
@@ -234,7 +234,7 @@ static double replay(const bench *b, CUgraphExec exec, CUevent begin,
 }
 
 /* Microseconds of one run; less than 0 where it cannot be done. */
-static double time_of(const bench *b, const mo_cuda_way *way)
+static double time_of(const bench *b, const mo_cuda_algo *way)
 {
     const mo_cuda_api *api = b->unit->api;
     CUevent begin = NULL, end = NULL;
@@ -263,7 +263,7 @@ static double time_of(const bench *b, const mo_cuda_way *way)
 
 /* ---- a line */
 
-static void print_best(const bench *b, const mo_cuda_ways *ways)
+static void print_best(const bench *b, const mo_cuda_algo_list *ways)
 {
     const char *name = "-";
     double best = -1;
@@ -281,11 +281,11 @@ static void print_best(const bench *b, const mo_cuda_ways *ways)
     printf("  %7.2f %-30s", best, name);
 }
 
-static mo_status time_ways(bench *b, mo_cuda_ways *all, int kinds,
+static mo_status time_ways(bench *b, mo_cuda_algo_list *all, int kinds,
                            mo_error *err)
 {
     size_t workspace = 0;
-    mo_status status = mo_cuda_compile(b->unit, err);
+    mo_status status = mo_cuda_jit_compile(b->unit, err);
 
     for (int k = 0; k < kinds; k++)
         for (int i = 0; i < all[k].n; i++)
@@ -302,7 +302,7 @@ static mo_status time_ways(bench *b, mo_cuda_ways *all, int kinds,
     return status;
 }
 
-static void drop_ways(mo_unit *unit, mo_cuda_ways *ways)
+static void drop_ways(mo_backend_unit *unit, mo_cuda_algo_list *ways)
 {
     for (int i = 0; i < ways->n; i++)
         ways->ways[i]->kind->drop(unit, ways->ways[i]);
@@ -311,15 +311,15 @@ static void drop_ways(mo_unit *unit, mo_cuda_ways *ways)
 
 static mo_status run_problem(bench *b, mo_error *err)
 {
-    static mo_cuda_ways_find *const finders[] = {
-        mo_cuda_tensor_ways,
-        mo_cuda_blas_ways,
-        mo_cuda_dnn_ways,
-        mo_cuda_direct_ways,
+    static mo_cuda_algo_finder *const finders[] = {
+        mo_cuda_tensorcore_algos,
+        mo_cuda_cublaslt_algos,
+        mo_cuda_cudnn_algos,
+        mo_cuda_direct_algos,
     };
     enum { KINDS = sizeof finders / sizeof *finders };
-    mo_cuda_ways all[KINDS] = { { 0 } };
-    mo_status status = mo_cuda_pack(b->unit, &b->task, err);
+    mo_cuda_algo_list all[KINDS] = { { 0 } };
+    mo_status status = mo_cuda_pack_weights(b->unit, &b->task, err);
     const problem *p = b->problem;
 
     for (int i = 0; i < KINDS && status == MO_OK; i++)
@@ -332,7 +332,7 @@ static mo_status run_problem(bench *b, mo_error *err)
         status = time_ways(b, all, KINDS, err);
     for (int i = 0; i < KINDS; i++)
         drop_ways(b->unit, &all[i]);
-    mo_cuda_unpack(b->unit, &b->task);
+    mo_cuda_packed_weights_free(b->unit, &b->task);
     return status;
 }
 
@@ -349,11 +349,12 @@ static mo_status make_and_run(bench *b, mo_error *err)
     else
         make_product(b);
     make_end(b);
-    weights = calloc(1, (size_t) mo_desc_bytes(&b->in[1].desc));
+    weights = calloc(1, (size_t) mo_tensor_desc_bytes(&b->in[1].desc));
     if (!weights)
         return mo_fail_memory(err);
     b->in[1].constant = weights;
-    b->task = (mo_cuda_task){ .call = &b->call, .in = b->in, .out = &b->out };
+    b->task =
+        (mo_cuda_algo_problem){ .call = &b->call, .in = b->in, .out = &b->out };
     status = run_problem(b, err);
     free(weights);
     return status;
@@ -361,20 +362,21 @@ static mo_status make_and_run(bench *b, mo_error *err)
 
 int main(int argc, char **argv)
 {
-    mo_unit_options options = { .measure = true,
-                                .precision = MO_PRECISION_TF32 };
-    bench b = { .elem = MO_F32 };
+    mo_backend_unit_options options = { .measure = true,
+                                        .precision =
+                                            MO_BACKEND_PRECISION_TF32 };
+    bench b = { .elem = MO_ELEM_F32 };
     mo_error err = { 0 };
     mo_status status;
 
     for (int i = 1; i < argc; i++) {
         b.verbose = b.verbose || strcmp(argv[i], "-v") == 0;
         if (strcmp(argv[i], "f32") == 0)
-            options.precision = MO_PRECISION_F32;
+            options.precision = MO_BACKEND_PRECISION_F32;
         if (strcmp(argv[i], "f16") == 0)
-            b.elem = MO_F16;
+            b.elem = MO_ELEM_F16;
         if (strcmp(argv[i], "bf16") == 0)
-            b.elem = MO_BF16;
+            b.elem = MO_ELEM_BF16;
     }
     status = mo_backend_cuda.open(&options, &b.unit, &err);
     for (size_t i = 0; i < sizeof problems / sizeof *problems; i++)

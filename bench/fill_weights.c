@@ -36,19 +36,20 @@ static mo_status pad(filling *f, mo_error *err)
 }
 
 static void tell(const filling *f, const char *name, int port,
-                 const mo_desc *desc)
+                 const mo_tensor_desc *desc)
 {
     printf("%lld %lld %d %s ", (long long) f->offset,
-           (long long) mo_desc_bytes(desc), port, mo_elem_name(desc->elem));
+           (long long) mo_tensor_desc_bytes(desc), port,
+           mo_elem_name(desc->elem));
     for (int d = 0; d < desc->shape.rank; d++)
         printf("%s%lld", d > 0 ? "," : "", (long long) desc->shape.dims[d]);
     printf("%s %s\n", desc->shape.rank == 0 ? "." : "", name);
 }
 
 static mo_status put(filling *f, const char *name, int port,
-                     const mo_dense *value, mo_error *err)
+                     const mo_tensor_dense *value, mo_error *err)
 {
-    size_t bytes = (size_t) mo_desc_bytes(&value->desc);
+    size_t bytes = (size_t) mo_tensor_desc_bytes(&value->desc);
     mo_status status = pad(f, err);
 
     if (status != MO_OK)
@@ -73,26 +74,26 @@ static bool is_first_of(const mo_graph *g, int feed)
     return true;
 }
 
-static mo_status put_all(const mo_graph *g, mo_constants *constants, filling *f,
-                         mo_error *err)
+static mo_status put_all(const mo_graph *g, mo_weights_store *constants,
+                         filling *f, mo_error *err)
 {
     mo_status status = MO_OK;
 
     for (int i = 0; i < g->n_feeds && status == MO_OK; i++) {
         int from = g->feeds[i].from, port = g->feed_port[i];
-        const mo_dense *value;
+        const mo_tensor_dense *value;
 
         if (!is_first_of(g, i))
             continue;
         port = port < 0 ? 0 : port;
-        status = mo_constants_get(constants, from, port, &value, err);
+        status = mo_weights_get(constants, from, port, &value, err);
         if (status == MO_OK)
             status = put(f, g->ops[from].name, port, value, err);
     }
     return status;
 }
 
-static mo_status write_file(const mo_graph *g, mo_constants *constants,
+static mo_status write_file(const mo_graph *g, mo_weights_store *constants,
                             const char *path, mo_error *err)
 {
     filling f = { fopen(path, "wb"), path, 0 };
@@ -111,18 +112,18 @@ static mo_status write_file(const mo_graph *g, mo_constants *constants,
 static mo_status fill(char *graph, const char *seed, const char *path,
                       mo_error *err)
 {
-    mo_constants_options options = { .random = true,
-                                     .seed = strtoull(seed, NULL, 10) };
-    mo_constants *constants = NULL;
+    mo_weights_options options = { .random = true,
+                                   .seed = strtoull(seed, NULL, 10) };
+    mo_weights_store *constants = NULL;
     mo_graph *g = NULL;
     mo_status status = mo_read_graph(graph, NULL, &g, NULL, err);
 
     options.folder = dirname(graph);
     if (status == MO_OK)
-        status = mo_constants_new(g, &options, &constants, err);
+        status = mo_weights_new(g, &options, &constants, err);
     if (status == MO_OK)
         status = write_file(g, constants, path, err);
-    mo_constants_free(constants);
+    mo_weights_free(constants);
     mo_graph_free(g);
     return status;
 }

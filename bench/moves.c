@@ -35,7 +35,7 @@ static mo_status bench_runs(const mo_instance *x, const mo_schedule *s,
                             mo_error *err)
 {
     int *rank = malloc(((size_t) x->n + 1) * sizeof *rank);
-    mo_plan plan = { .device = s->device, .rank = rank };
+    mo_sim_plan plan = { .device = s->device, .rank = rank };
     int n_runs = OPS_A_BENCH / (x->n + 1) + 1;
     mo_sim *sim = NULL;
     mo_status status =
@@ -58,10 +58,11 @@ static mo_status bench_runs(const mo_instance *x, const mo_schedule *s,
 static mo_status bench_moves(const mo_instance *x, const mo_schedule *s,
                              mo_error *err)
 {
-    mo_anneal_options options = { .seed = 1, .moves = MOVES };
-    mo_annealed annealed = { 0 };
+    mo_primal_anneal_options options = { .seed = 1, .moves = MOVES };
+    mo_primal_anneal_result annealed = { 0 };
     double begin = seconds_used(), took;
-    mo_status status = mo_anneal(x, &regime, s, &options, &annealed, err);
+    mo_status status =
+        mo_primal_anneal(x, &regime, s, &options, &annealed, err);
 
     took = seconds_used() - begin;
     if (status == MO_OK)

@@ -31,7 +31,7 @@ static double seconds_now(void)
     return (double) now.tv_sec + 1e-9 * (double) now.tv_nsec;
 }
 
-static int declare(mo_sink *sink, mo_role role, int a, int b,
+static int declare(mo_sink *sink, mo_variable_role role, int a, int b,
                    mo_variable_kind kind)
 {
     return mo_sink_column(sink, &(mo_variable){ .role = role,
@@ -43,15 +43,15 @@ static int declare(mo_sink *sink, mo_role role, int a, int b,
 /* w, then x by op and device, s by op, o by pair. */
 static void send_columns(mo_sink *sink)
 {
-    declare(sink, MO_ROLE_MAKESPAN, 0, 0, MO_CONTINUOUS);
+    declare(sink, MO_VARIABLE_ROLE_MAKESPAN, 0, 0, MO_VARIABLE_CONTINUOUS);
     for (int i = 0; i < OPS; i++)
         for (int k = 0; k < DEVICES; k++)
-            declare(sink, MO_ROLE_PLACE, i, k, MO_BINARY);
+            declare(sink, MO_VARIABLE_ROLE_PLACE, i, k, MO_VARIABLE_BINARY);
     for (int i = 0; i < OPS; i++)
-        declare(sink, MO_ROLE_START, i, 0, MO_CONTINUOUS);
+        declare(sink, MO_VARIABLE_ROLE_START, i, 0, MO_VARIABLE_CONTINUOUS);
     for (int i = 0; i < OPS; i++)
         for (int j = i + 1; j < OPS; j++)
-            declare(sink, MO_ROLE_ORDER, i, j, MO_BINARY);
+            declare(sink, MO_VARIABLE_ROLE_ORDER, i, j, MO_VARIABLE_BINARY);
 }
 
 static int place_of(int op, int device)
@@ -70,12 +70,12 @@ static void send_order(mo_sink *sink, int i, int j, int order, double sign)
 {
     double big_m = 900 + (i * 7 + j * 13) % 1000 * 0.125;
 
-    mo_term(sink, start_of(j), 1);
-    mo_term(sink, start_of(i), -1);
+    mo_sink_term(sink, start_of(j), 1);
+    mo_sink_term(sink, start_of(i), -1);
     for (int k = 0; k < DEVICES; k++)
-        mo_term(sink, place_of(i, k), -1.25 * (1 + (i + k) % 50));
-    mo_term(sink, order, sign * big_m);
-    mo_row(sink, MO_GE, sign < 0 ? -big_m : 0);
+        mo_sink_term(sink, place_of(i, k), -1.25 * (1 + (i + k) % 50));
+    mo_sink_term(sink, order, sign * big_m);
+    mo_sink_row(sink, MO_GE, sign < 0 ? -big_m : 0);
 }
 
 static void send_rows(mo_sink *sink)
@@ -115,11 +115,11 @@ static double time_nothing(void)
     return sink ? time_sink(sink) : 0;
 }
 
-static double time_counting(mo_count *count)
+static double time_counting(mo_model_counts *count)
 {
     mo_sink *sink;
 
-    return mo_count_new(count, &sink, NULL) == MO_OK ? time_sink(sink) : 0;
+    return mo_count_sink_new(count, &sink, NULL) == MO_OK ? time_sink(sink) : 0;
 }
 
 static mo_out *open_null(void)
@@ -136,7 +136,7 @@ static double time_lp(void)
     mo_out *out = open_null();
     mo_sink *sink;
     double seconds =
-        mo_lp_new(out, NULL, &sink, NULL) == MO_OK ? time_sink(sink) : 0;
+        mo_lp_writer_new(out, NULL, &sink, NULL) == MO_OK ? time_sink(sink) : 0;
 
     mo_out_commit(out, NULL);
     return seconds;
@@ -146,9 +146,10 @@ static double time_mps(size_t buffer_bytes)
 {
     mo_out *out = open_null();
     mo_sink *sink;
-    double seconds = mo_mps_new(out, NULL, buffer_bytes, &sink, NULL) == MO_OK
-                         ? time_sink(sink)
-                         : 0;
+    double seconds =
+        mo_mps_writer_new(out, NULL, buffer_bytes, &sink, NULL) == MO_OK
+            ? time_sink(sink)
+            : 0;
 
     mo_out_commit(out, NULL);
     return seconds;
@@ -162,7 +163,7 @@ static void tell(const char *what, double seconds, int64_t bytes)
 
 int main(void)
 {
-    mo_count count;
+    mo_model_counts count;
     double nothing = time_nothing();
     double counting = time_counting(&count) - nothing;
     double lp = time_lp() - nothing;

@@ -26,8 +26,9 @@ typedef struct mo_formulation {
     void (*rows)(void *state, mo_sink *sink);
     void (*release)(void *state); /* NULL is allowed */
 
-    /* How many transfers there are, and their numbers (models/transfer_number.h) one
-     * by one; both NULL where they are the flows of the instance. */
+    /* How many transfers there are, and their numbers
+     * (models/transfer_number.h) one by one; both NULL where they are the flows
+     * of the instance. */
     int (*n_transfers)(const void *state);
     int (*transfer)(const void *state, int i);
 

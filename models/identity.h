@@ -3,7 +3,8 @@
  *
  * A solution file is all that travels back from the solver's host.  Columns
  * fixed to 1 carry the digests of graph, cluster, profile, rules and instance,
- * the options and the time unit in their names; every solver copies them.  moirai-model(5).
+ * the options and the time unit in their names; every solver copies them.
+ * moirai-model(5).
  */
 #ifndef MO_MODELS_IDENTITY_H
 #define MO_MODELS_IDENTITY_H

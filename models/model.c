@@ -51,9 +51,9 @@ static int declare_identity(const mo_identity *identity, mo_sink *sink)
     int first = sink->n_columns;
 
     for (int i = 0; i < identity->n; i++)
-        mo_sink_column(sink, &(mo_variable){ .role = MO_ROLE_IDENTITY,
+        mo_sink_column(sink, &(mo_variable){ .role = MO_VARIABLE_ROLE_IDENTITY,
                                              .text = identity->name[i],
-                                             .kind = MO_CONTINUOUS,
+                                             .kind = MO_VARIABLE_CONTINUOUS,
                                              .lower = 1,
                                              .upper = 1,
                                              .value = 1 });
@@ -65,8 +65,8 @@ static void hold_identity(const mo_identity *identity, int first, mo_sink *sink)
 {
     mo_sink_family(sink, "identity");
     for (int i = 0; i < identity->n; i++)
-        mo_term(sink, first + i, 1);
-    mo_row(sink, MO_EQ, identity->n);
+        mo_sink_term(sink, first + i, 1);
+    mo_sink_row(sink, MO_EQ, identity->n);
 }
 
 static void pass_through(const mo_model *model, mo_sink *sink, int pass)

@@ -16,15 +16,15 @@ int mo_transfer_number(const mo_instance *x, const mo_regime *regime, int item,
                : item;
 }
 
-int64_t mo_transfer_numbers(const mo_instance *x, const mo_regime *regime)
+int64_t mo_transfer_number_limit(const mo_instance *x, const mo_regime *regime)
 {
     return mo_transfer_is_tensor(regime)
                ? (int64_t) x->n_tensors * (x->n_devices + 1)
                : x->n_flows;
 }
 
-mo_transfer_ends mo_transfer_of(const mo_instance *x, const mo_regime *regime,
-                                int number)
+mo_transfer_ends mo_transfer_from_number(const mo_instance *x,
+                                         const mo_regime *regime, int number)
 {
     int tensor = number / (x->n_devices + 1);
     int device = number % (x->n_devices + 1) - 1;

@@ -33,10 +33,10 @@ int mo_transfer_number(const mo_instance *x, const mo_regime *regime, int item,
                        int device);
 
 /* All numbers are below. */
-int64_t mo_transfer_numbers(const mo_instance *x, const mo_regime *regime);
+int64_t mo_transfer_number_limit(const mo_instance *x, const mo_regime *regime);
 
 /* What a number stands for; it must be one. */
-mo_transfer_ends mo_transfer_of(const mo_instance *x, const mo_regime *regime,
-                                int number);
+mo_transfer_ends mo_transfer_from_number(const mo_instance *x,
+                                         const mo_regime *regime, int number);
 
 #endif

@@ -20,7 +20,7 @@ typedef struct filling {
     bool used[N_HOLES];
 } filling;
 
-static void prepare(filling *f, const mo_job *job, const char *solution)
+static void prepare(filling *f, const mo_solver_job *job, const char *solution)
 {
     snprintf(f->time, sizeof f->time, "%.17g",
              job->time_s > 0 ? job->time_s : 1e20);
@@ -101,8 +101,9 @@ static mo_status check(const filling *f, mo_error *err)
     return MO_OK;
 }
 
-mo_status mo_template_fill(const char *text, const mo_job *job,
-                           const char *solution, char **line, mo_error *err)
+mo_status mo_command_template_expand(const char *text, const mo_solver_job *job,
+                                     const char *solution, char **line,
+                                     mo_error *err)
 {
     filling f = { .used = { false } };
     mo_out *out;

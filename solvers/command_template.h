@@ -16,7 +16,8 @@
 #include "solvers/plugins/solver.h"
 
 /* The line, which the caller frees. */
-mo_status mo_template_fill(const char *text, const mo_job *job,
-                           const char *solution, char **line, mo_error *err);
+mo_status mo_command_template_expand(const char *text, const mo_solver_job *job,
+                                     const char *solution, char **line,
+                                     mo_error *err);
 
 #endif

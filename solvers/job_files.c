@@ -95,27 +95,27 @@ static mo_status link_to(const char *source, const char *target, mo_error *err)
 static mo_status bring(const char *source, const char *target, mo_error *err)
 {
     bool packed;
-    mo_status status = mo_unpack_needed(source, &packed, err);
+    mo_status status = mo_decompress_needed(source, &packed, err);
 
     if (status != MO_OK)
         return status;
     if (unlink(target) != 0 && errno != ENOENT)
         return mo_fail_errno(err, target, "cannot be removed");
-    return packed ? mo_unpack(source, target, err)
+    return packed ? mo_decompress_file(source, target, err)
                   : link_to(source, target, err);
 }
 
-static mo_status bring_model(const mo_job *job, mo_run_files *files,
-                             mo_error *err)
+static mo_status bring_model(const mo_solver_job *job,
+                             mo_solver_job_files *files, mo_error *err)
 {
-    char *raw = mo_places_text("%s/model", job->folder);
+    char *raw = mo_path_format("%s/model", job->folder);
     const char *name;
     mo_status status = raw ? bring(job->model, raw, err) : mo_fail_memory(err);
 
     if (status == MO_OK)
         status = name_model(job->model, raw, &name, err);
     if (status == MO_OK) {
-        files->model = mo_places_text("%s/%s", job->folder, name);
+        files->model = mo_path_format("%s/%s", job->folder, name);
         if (!files->model)
             status = mo_fail_memory(err);
         else if (rename(raw, files->model) != 0)
@@ -126,21 +126,21 @@ static mo_status bring_model(const mo_job *job, mo_run_files *files,
 }
 
 /* Solvers know starts by the endings of their names. */
-static mo_status bring_start(const mo_job *job, mo_run_files *files,
-                             mo_error *err)
+static mo_status bring_start(const mo_solver_job *job,
+                             mo_solver_job_files *files, mo_error *err)
 {
-    static const char *const endings[] = { [MO_START_MIPLIB] = "sol",
-                                           [MO_START_GUROBI] = "mst",
-                                           [MO_START_CBC] = "cbc" };
+    static const char *const endings[] = { [MO_MIP_START_MIPLIB] = "sol",
+                                           [MO_MIP_START_GUROBI] = "mst",
+                                           [MO_MIP_START_CBC] = "cbc" };
 
-    files->start = mo_places_text("%s/start.%s", job->folder,
-                                  endings[mo_start_layout_of(job->start)]);
+    files->start = mo_path_format("%s/start.%s", job->folder,
+                                  endings[mo_mip_start_layout_of(job->start)]);
     return files->start ? bring(job->start, files->start, err)
                         : mo_fail_memory(err);
 }
 
-mo_status mo_run_files_prepare(const mo_job *job, mo_run_files *files,
-                               mo_error *err)
+mo_status mo_solver_job_files_prepare(const mo_solver_job *job,
+                                      mo_solver_job_files *files, mo_error *err)
 {
     mo_status status = bring_model(job, files, err);
 
@@ -149,17 +149,17 @@ mo_status mo_run_files_prepare(const mo_job *job, mo_run_files *files,
     return status;
 }
 
-void mo_run_files_clear(mo_run_files *files)
+void mo_solver_job_files_clear(mo_solver_job_files *files)
 {
     free(files->model);
     free(files->start);
-    *files = (mo_run_files){ 0 };
+    *files = (mo_solver_job_files){ 0 };
 }
 
-mo_status mo_run_files_create(const char *folder, const char *name,
-                              mo_out **out, mo_error *err)
+mo_status mo_workdir_create_file(const char *folder, const char *name,
+                                 mo_out **out, mo_error *err)
 {
-    char *path = mo_places_text("%s/%s", folder, name);
+    char *path = mo_path_format("%s/%s", folder, name);
     mo_status status = path ? mo_out_open(path, out, err) : mo_fail_memory(err);
 
     free(path);

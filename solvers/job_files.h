@@ -8,18 +8,19 @@
 #include "base/out.h"
 #include "solvers/plugins/solver.h"
 
-typedef struct mo_run_files {
+typedef struct mo_solver_job_files {
     char *model; /* folder/model.lp or folder/model.mps */
     char *start; /* folder/start.sol, .mst or .cbc; NULL without one */
-} mo_run_files;
+} mo_solver_job_files;
 
 /* Whatever had these names before is gone. */
-mo_status mo_run_files_prepare(const mo_job *job, mo_run_files *files,
-                               mo_error *err);
-void mo_run_files_clear(mo_run_files *files);
+mo_status mo_solver_job_files_prepare(const mo_solver_job *job,
+                                      mo_solver_job_files *files,
+                                      mo_error *err);
+void mo_solver_job_files_clear(mo_solver_job_files *files);
 
 /* Begins a file of ours beside them. */
-mo_status mo_run_files_create(const char *folder, const char *name,
-                              mo_out **out, mo_error *err);
+mo_status mo_workdir_create_file(const char *folder, const char *name,
+                                 mo_out **out, mo_error *err);
 
 #endif

@@ -19,7 +19,8 @@
 
 /* ------------------------------------------------------------------ the log */
 
-void mo_run_log_step(mo_run_log *log, const mo_step *step)
+void mo_solver_log_summary_update(mo_solver_log_summary *log,
+                                  const mo_solver_progress *step)
 {
     if (step->has_bound && (!log->has_bound || step->bound > log->bound)) {
         log->has_bound = true;
@@ -31,7 +32,7 @@ void mo_run_log_step(mo_run_log *log, const mo_step *step)
     }
 }
 
-void mo_run_log_complaint(mo_run_log *log, const char *line)
+void mo_solver_log_summary_error(mo_solver_log_summary *log, const char *line)
 {
     size_t length = 0;
 
@@ -46,12 +47,12 @@ void mo_run_log_complaint(mo_run_log *log, const char *line)
 
 /* ---------------------------------------------------------------- the files */
 
-static mo_status expect(const mo_job *job, const char *name, char **path,
+static mo_status expect(const mo_solver_job *job, const char *name, char **path,
                         mo_error *err)
 {
     if (!name)
         return MO_OK;
-    *path = mo_places_text("%s/%s", job->folder, name);
+    *path = mo_path_format("%s/%s", job->folder, name);
     if (!*path)
         return mo_fail_memory(err);
     if (unlink(*path) != 0 && errno != ENOENT)
@@ -59,8 +60,9 @@ static mo_status expect(const mo_job *job, const char *name, char **path,
     return MO_OK;
 }
 
-mo_status mo_run_answer_expect(mo_run_answer *answer,
-                               const mo_answer_files *files, mo_error *err)
+mo_status mo_solver_output_reader_init(mo_solver_output_reader *answer,
+                                       const mo_solver_output_files *files,
+                                       mo_error *err)
 {
     mo_status status =
         expect(answer->job, files->solution, &answer->solution, err);
@@ -70,7 +72,7 @@ mo_status mo_run_answer_expect(mo_run_answer *answer,
                : status;
 }
 
-void mo_run_answer_clear(mo_run_answer *answer)
+void mo_solver_output_reader_clear(mo_solver_output_reader *answer)
 {
     free(answer->solution);
     free(answer->names);
@@ -123,8 +125,8 @@ static mo_status refuse_odd_file(const char *path, mo_error *err)
     return MO_OK;
 }
 
-static mo_status read_files(const mo_run_answer *answer, mo_solution **solution,
-                            mo_error *err)
+static mo_status read_files(const mo_solver_output_reader *answer,
+                            mo_solution **solution, mo_error *err)
 {
     mo_solution *read = NULL;
     mo_status status = refuse_odd_file(answer->solution, err);
@@ -143,10 +145,10 @@ static mo_status read_files(const mo_run_answer *answer, mo_solution **solution,
 }
 
 /* What was found on the way, where the solver was not let to its end. */
-static mo_status read_rescued(const mo_run_answer *answer, mo_error *err,
-                              mo_solution **solution)
+static mo_status read_rescued(const mo_solver_output_reader *answer,
+                              mo_error *err, mo_solution **solution)
 {
-    if (answer->way != MO_WAY_PROCESS || !answer->solver->rescue)
+    if (answer->way != MO_SOLVER_VIA_PROCESS || !answer->solver->rescue)
         return MO_OK;
     return answer->solver->rescue(answer->job, solution, err);
 }
@@ -154,7 +156,8 @@ static mo_status read_rescued(const mo_run_answer *answer, mo_error *err,
 /* ------------------------------------------------------------------- in words
  */
 
-static void describe_end(const mo_child_result *result, mo_outcome *outcome)
+static void describe_end(const mo_child_result *result,
+                         mo_solver_outcome *outcome)
 {
     char *text = outcome->text;
     size_t size = sizeof outcome->text;
@@ -186,7 +189,7 @@ static void describe_end(const mo_child_result *result, mo_outcome *outcome)
     }
 }
 
-static void append(mo_outcome *outcome, const char *text)
+static void append(mo_solver_outcome *outcome, const char *text)
 {
     size_t length = strlen(outcome->text);
 
@@ -195,7 +198,8 @@ static void append(mo_outcome *outcome, const char *text)
                  text);
 }
 
-static void describe_answer(const mo_child_result *result, mo_outcome *outcome)
+static void describe_answer(const mo_child_result *result,
+                            mo_solver_outcome *outcome)
 {
     static const char *const how[] = {
         [MO_CHILD_EXITED] = "",
@@ -206,19 +210,22 @@ static void describe_answer(const mo_child_result *result, mo_outcome *outcome)
     };
 
     snprintf(outcome->text, sizeof outcome->text, "%s after %.1f s%s",
-             mo_claim_names[outcome->claim], result->seconds, how[result->end]);
+             mo_solution_status_names[outcome->claim], result->seconds,
+             how[result->end]);
 }
 
 /* ----------------------------------------------------------------- together */
 
-static bool is_an_end(mo_claim claim)
+static bool is_an_end(mo_solution_status claim)
 {
-    return claim == MO_CLAIM_INFEASIBLE || claim == MO_CLAIM_UNBOUNDED;
+    return claim == MO_SOLUTION_STATUS_INFEASIBLE ||
+           claim == MO_SOLUTION_STATUS_UNBOUNDED;
 }
 
 /* A crash proves nothing, whatever was printed before. */
-static void take_claim(const mo_run_log *log, const mo_child_result *result,
-                       mo_outcome *outcome)
+static void take_claim(const mo_solver_log_summary *log,
+                       const mo_child_result *result,
+                       mo_solver_outcome *outcome)
 {
     const mo_solution *solution = outcome->solution;
     bool lives =
@@ -226,17 +233,18 @@ static void take_claim(const mo_run_log *log, const mo_child_result *result,
     bool ends = log->has_claim && lives && is_an_end(log->claim);
 
     /* The log tells more than a file without values. */
-    if (solution && solution->claim != MO_CLAIM_NOTHING &&
+    if (solution && solution->claim != MO_SOLUTION_STATUS_UNKNOWN &&
         !(ends && solution->n == 0))
         outcome->claim = solution->claim;
     else if (log->has_claim && lives &&
              (is_an_end(log->claim) || (solution && solution->n > 0)))
         outcome->claim = log->claim;
     else if (solution && solution->n > 0)
-        outcome->claim = MO_CLAIM_FEASIBLE;
+        outcome->claim = MO_SOLUTION_STATUS_FEASIBLE;
 }
 
-static void take_bound(const mo_run_log *log, mo_outcome *outcome)
+static void take_bound(const mo_solver_log_summary *log,
+                       mo_solver_outcome *outcome)
 {
     const mo_solution *solution = outcome->solution;
 
@@ -248,15 +256,16 @@ static void take_bound(const mo_run_log *log, mo_outcome *outcome)
         outcome->bound = solution->bound;
     }
     /* Some tell a bound only where it differs. */
-    if (!outcome->has_bound && outcome->claim == MO_CLAIM_OPTIMAL &&
+    if (!outcome->has_bound && outcome->claim == MO_SOLUTION_STATUS_OPTIMAL &&
         solution->has_objective) {
         outcome->has_bound = true;
         outcome->bound = solution->objective;
     }
 }
 
-static void conclude(const mo_run_log *log, const mo_child_result *result,
-                     const mo_error *unread, mo_outcome *outcome)
+static void conclude(const mo_solver_log_summary *log,
+                     const mo_child_result *result, const mo_error *unread,
+                     mo_solver_outcome *outcome)
 {
     char text[MO_ERROR_TEXT_SIZE + MO_ERROR_FILE_SIZE];
 
@@ -278,9 +287,11 @@ static void conclude(const mo_run_log *log, const mo_child_result *result,
     }
 }
 
-mo_status mo_run_answer_read(const mo_run_answer *answer, const mo_run_log *log,
-                             const mo_child_result *result, mo_outcome *outcome,
-                             mo_error *err)
+mo_status mo_solver_output_reader_read(const mo_solver_output_reader *answer,
+                                       const mo_solver_log_summary *log,
+                                       const mo_child_result *result,
+                                       mo_solver_outcome *outcome,
+                                       mo_error *err)
 {
     mo_error unread = { .status = MO_OK };
     mo_solution *rescued = NULL;

@@ -8,31 +8,35 @@
 #include "solvers/run_solver.h"
 
 /* What there was in the log. */
-typedef struct mo_run_log {
+typedef struct mo_solver_log_summary {
     bool has_bound, has_claim;
     double bound;
-    mo_claim claim;
+    mo_solution_status claim;
     char complaint[200]; /* the last line that speaks of an error, or "" */
-} mo_run_log;
+} mo_solver_log_summary;
 
-void mo_run_log_step(mo_run_log *log, const mo_step *step);
-void mo_run_log_complaint(mo_run_log *log, const char *line);
+void mo_solver_log_summary_update(mo_solver_log_summary *log,
+                                  const mo_solver_progress *step);
+void mo_solver_log_summary_error(mo_solver_log_summary *log, const char *line);
 
-typedef struct mo_run_answer {
+typedef struct mo_solver_output_reader {
     const mo_solver *solver; /* NULL: some command */
-    const mo_job *job;
-    mo_way way;
+    const mo_solver_job *job;
+    mo_solver_via way;
     char *solution, *names; /* paths */
-} mo_run_answer;
+} mo_solver_output_reader;
 
 /* Fills in the paths and removes what is there from before. */
-mo_status mo_run_answer_expect(mo_run_answer *answer,
-                               const mo_answer_files *files, mo_error *err);
+mo_status mo_solver_output_reader_init(mo_solver_output_reader *answer,
+                                       const mo_solver_output_files *files,
+                                       mo_error *err);
 
 /* An answer that cannot be read is no error: it is no answer. */
-mo_status mo_run_answer_read(const mo_run_answer *answer, const mo_run_log *log,
-                             const mo_child_result *result, mo_outcome *outcome,
-                             mo_error *err);
-void mo_run_answer_clear(mo_run_answer *answer);
+mo_status mo_solver_output_reader_read(const mo_solver_output_reader *answer,
+                                       const mo_solver_log_summary *log,
+                                       const mo_child_result *result,
+                                       mo_solver_outcome *outcome,
+                                       mo_error *err);
+void mo_solver_output_reader_clear(mo_solver_output_reader *answer);
 
 #endif

@@ -8,35 +8,35 @@
 
 #include "solvers/process/child.h"
 
-const mo_solver *const mo_solvers[] = { &mo_solver_highs,  &mo_solver_scip,
-                                        &mo_solver_gurobi, &mo_solver_cbc,
-                                        &mo_solver_glpk,   NULL };
+const mo_solver *const mo_solver_table[] = { &mo_solver_highs,  &mo_solver_scip,
+                                             &mo_solver_gurobi, &mo_solver_cbc,
+                                             &mo_solver_glpk,   NULL };
 
-const mo_solver *mo_solver_of(const char *name)
+const mo_solver *mo_solver_by_name(const char *name)
 {
-    const mo_solver *const *s = mo_solvers;
+    const mo_solver *const *s = mo_solver_table;
 
     while (*s && strcmp((*s)->name, name) != 0)
         s++;
     return *s;
 }
 
-void mo_found_clear(mo_found *found)
+void mo_solver_install_clear(mo_solver_install *found)
 {
     free(found->program);
     free(found->library);
     free(found->version);
     free(found->library_version);
     free(found->trouble);
-    *found = (mo_found){ 0 };
+    *found = (mo_solver_install){ 0 };
 }
 
-double mo_solver_patience_s(const mo_found *found)
+double mo_solver_query_timeout_s(const mo_solver_install *found)
 {
     return found->patience_s > 0 ? found->patience_s : 20;
 }
 
-const char *mo_solver_basename(const char *path)
+const char *mo_path_basename(const char *path)
 {
     const char *slash = strrchr(path, '/');
 
@@ -72,30 +72,31 @@ static void hear_version(void *listener, const char *line)
             copy_version(at + (hearing->after ? strlen(hearing->after) : 0));
 }
 
-static mo_status version_command(const mo_solver *solver, const mo_found *found,
-                                 mo_command_line *line, mo_error *err)
+static mo_status version_command(const mo_solver *solver,
+                                 const mo_solver_install *found, mo_argv *line,
+                                 mo_error *err)
 {
-    mo_status status =
-        solver->program ? solver->program(found, line, err)
-                        : mo_command_line_add(line, err, "%s", found->program);
+    mo_status status = solver->program
+                           ? solver->program(found, line, err)
+                           : mo_argv_add(line, err, "%s", found->program);
 
     return status == MO_OK
-               ? mo_command_line_add(line, err, "%s", solver->version_argument)
+               ? mo_argv_add(line, err, "%s", solver->version_argument)
                : status;
 }
 
 /* One that hangs is asked no more. */
-static mo_status say_silent(mo_found *found, mo_error *err)
+static mo_status say_silent(mo_solver_install *found, mo_error *err)
 {
     found->trouble = strdup("does not tell its version: does it hang?");
     return found->trouble ? MO_OK : mo_fail_memory(err);
 }
 
-static mo_status ask_program(const mo_solver *solver, mo_found *found,
+static mo_status ask_program(const mo_solver *solver, mo_solver_install *found,
                              mo_error *err)
 {
     version_hearing hearing = { .after = solver->version_after };
-    mo_command_line line = { 0 };
+    mo_argv line = { 0 };
     mo_child_result result;
     mo_status status = version_command(solver, found, &line, err);
 
@@ -103,13 +104,13 @@ static mo_status ask_program(const mo_solver *solver, mo_found *found,
         const mo_child_job job = { .argv = (const char *const *) line.argv,
                                    .environment =
                                        (const char *const *) line.environment,
-                                   .hard_s = mo_solver_patience_s(found),
+                                   .hard_s = mo_solver_query_timeout_s(found),
                                    .line = hear_version,
                                    .listener = &hearing };
 
         status = mo_child_run(&job, &result, err);
     }
-    mo_command_line_clear(&line);
+    mo_argv_clear(&line);
     found->version = hearing.version;
     if (status == MO_OK && !found->version && result.end == MO_CHILD_TIMEOUT)
         status = say_silent(found, err);
@@ -128,14 +129,14 @@ static int print_version(void *context)
     return asking->ask(asking->library);
 }
 
-static mo_status ask_library(const mo_solver *solver, mo_found *found,
+static mo_status ask_library(const mo_solver *solver, mo_solver_install *found,
                              mo_error *err)
 {
     version_asking asking = { solver->library_version, found->library };
     version_hearing hearing = { 0 };
     const mo_child_job job = { .body = print_version,
                                .context = &asking,
-                               .hard_s = mo_solver_patience_s(found),
+                               .hard_s = mo_solver_query_timeout_s(found),
                                .line = hear_version,
                                .listener = &hearing };
     mo_child_result result;
@@ -145,15 +146,15 @@ static mo_status ask_library(const mo_solver *solver, mo_found *found,
     return status;
 }
 
-mo_status mo_solver_ask(const mo_solver *solver, mo_way way, mo_found *found,
-                        mo_error *err)
+mo_status mo_solver_query_version(const mo_solver *solver, mo_solver_via way,
+                                  mo_solver_install *found, mo_error *err)
 {
     mo_status status = MO_OK;
 
-    if (way == MO_WAY_PROCESS && found->program && !found->version)
+    if (way == MO_SOLVER_VIA_PROCESS && found->program && !found->version)
         status = ask_program(solver, found, err);
-    if (way == MO_WAY_LIBRARY && found->library && !found->library_version &&
-        solver->library_version)
+    if (way == MO_SOLVER_VIA_LIBRARY && found->library &&
+        !found->library_version && solver->library_version)
         status = ask_library(solver, found, err);
     if (status == MO_OK && solver->examine && !found->trouble)
         status = solver->examine(found, way, err);

@@ -25,15 +25,16 @@ static const double unhurried = 0.25;
 
 typedef struct listening {
     const mo_solver *solver; /* NULL: it may be any */
-    const mo_run_options *options;
-    mo_run_log log;
+    const mo_solver_run_options *options;
+    mo_solver_log_summary log;
 } listening;
 
-static bool read_step(const mo_solver *solver, const char *line, mo_step *step)
+static bool read_step(const mo_solver *solver, const char *line,
+                      mo_solver_progress *step)
 {
     if (solver)
         return solver->step(line, step);
-    for (const mo_solver *const *s = mo_solvers; *s; s++)
+    for (const mo_solver *const *s = mo_solver_table; *s; s++)
         if ((*s)->step(line, step))
             return true;
     return false;
@@ -42,15 +43,15 @@ static bool read_step(const mo_solver *solver, const char *line, mo_step *step)
 static void hear(void *listener, const char *line)
 {
     listening *l = listener;
-    const mo_run_options *options = l->options;
-    mo_step step;
+    const mo_solver_run_options *options = l->options;
+    mo_solver_progress step;
 
     if (options->line)
         options->line(options->context, l->solver, line);
-    mo_run_log_complaint(&l->log, line);
+    mo_solver_log_summary_error(&l->log, line);
     if (!read_step(l->solver, line, &step))
         return;
-    mo_run_log_step(&l->log, &step);
+    mo_solver_log_summary_update(&l->log, &step);
     if (options->progress)
         options->progress(options->context, l->solver, &step);
 }
@@ -59,18 +60,18 @@ static void hear(void *listener, const char *line)
 
 typedef struct library_job {
     const mo_solver *solver;
-    const mo_found *found;
-    const mo_job *job;
+    const mo_solver_install *found;
+    const mo_solver_job *job;
 } library_job;
 
 static int solve_by_library(void *context)
 {
     const library_job *l = context;
 
-    return mo_library_run(l->solver->solve, l->found, l->job);
+    return mo_library_solve_child(l->solver->solve, l->found, l->job);
 }
 
-static double grace_s(const mo_run_options *options)
+static double grace_s(const mo_solver_run_options *options)
 {
     return options->grace_s > 0 ? options->grace_s : default_grace_s;
 }
@@ -78,11 +79,12 @@ static double grace_s(const mo_run_options *options)
 /* A solver that obeys its limits is left to it; one that stops well is asked
  * when it is late, and every one is killed in the end. */
 static void set_limits(mo_child_job *child, const mo_solver *solver,
-                       const mo_job *job, const mo_run_options *options)
+                       const mo_solver_job *job,
+                       const mo_solver_run_options *options)
 {
     bool stops =
-        options->way == MO_WAY_LIBRARY || !solver || solver->stops_well;
-    bool limits_itself = solver && (solver->limits & MO_LIMIT_MEMORY);
+        options->way == MO_SOLVER_VIA_LIBRARY || !solver || solver->stops_well;
+    bool limits_itself = solver && (solver->limits & MO_SOLVER_LIMIT_MEMORY);
 
     child->grace_s = grace_s(options);
     if (job->time_s > 0) {
@@ -94,8 +96,9 @@ static void set_limits(mo_child_job *child, const mo_solver *solver,
         child->memory_bytes = (int64_t) job->memory_mib << 20;
 }
 
-static mo_status run_child(mo_child_job *child, listening *l, const mo_job *job,
-                           mo_child_result *result, mo_error *err)
+static mo_status run_child(mo_child_job *child, listening *l,
+                           const mo_solver_job *job, mo_child_result *result,
+                           mo_error *err)
 {
     child->line = hear;
     child->listener = l;
@@ -104,11 +107,11 @@ static mo_status run_child(mo_child_job *child, listening *l, const mo_job *job,
     return mo_child_run(child, result, err);
 }
 
-static mo_status by_process(const mo_found *found, const mo_job *job,
-                            listening *l, mo_child_result *result,
-                            mo_error *err)
+static mo_status by_process(const mo_solver_install *found,
+                            const mo_solver_job *job, listening *l,
+                            mo_child_result *result, mo_error *err)
 {
-    mo_command_line line = { 0 };
+    mo_argv line = { 0 };
     mo_status status = l->solver->command(found, job, &line, err);
 
     if (status == MO_OK) {
@@ -119,13 +122,13 @@ static mo_status by_process(const mo_found *found, const mo_job *job,
 
         status = run_child(&child, l, job, result, err);
     }
-    mo_command_line_clear(&line);
+    mo_argv_clear(&line);
     return status;
 }
 
-static mo_status by_library(const mo_found *found, const mo_job *job,
-                            listening *l, mo_child_result *result,
-                            mo_error *err)
+static mo_status by_library(const mo_solver_install *found,
+                            const mo_solver_job *job, listening *l,
+                            mo_child_result *result, mo_error *err)
 {
     library_job context = { l->solver, found, job };
     mo_child_job child = { .body = solve_by_library,
@@ -136,13 +139,13 @@ static mo_status by_library(const mo_found *found, const mo_job *job,
 }
 
 /* Where we are, since the command may name files of the user's. */
-static mo_status by_command(const mo_job *job, const char *solution,
+static mo_status by_command(const mo_solver_job *job, const char *solution,
                             listening *l, mo_child_result *result,
                             mo_error *err)
 {
     char *text = NULL;
-    mo_status status =
-        mo_template_fill(l->options->command, job, solution, &text, err);
+    mo_status status = mo_command_template_expand(l->options->command, job,
+                                                  solution, &text, err);
 
     if (status == MO_OK) {
         const char *const argv[] = { "sh", "-c", text, NULL };
@@ -156,82 +159,88 @@ static mo_status by_command(const mo_job *job, const char *solution,
 
 /* -------------------------------------------------------------- the outcome */
 
-static mo_status check(const mo_solver *solver, const mo_found *found,
-                       const mo_run_options *options, mo_error *err)
+static mo_status check(const mo_solver *solver, const mo_solver_install *found,
+                       const mo_solver_run_options *options, mo_error *err)
 {
-    if (options->way == MO_WAY_COMMAND)
+    if (options->way == MO_SOLVER_VIA_COMMAND)
         return options->command
                    ? MO_OK
                    : mo_fail(err, MO_E_USAGE, "no command was given");
-    if (options->way == MO_WAY_LIBRARY && !solver->solve)
+    if (options->way == MO_SOLVER_VIA_LIBRARY && !solver->solve)
         return mo_fail(err, MO_E_SUPPORT, "%s cannot be run as a library",
                        solver->title);
-    if (options->way == MO_WAY_LIBRARY ? !found->library : !found->program)
-        return mo_fail(err, MO_E_SUPPORT, "%s: no %s of it was found",
-                       solver->title,
-                       options->way == MO_WAY_LIBRARY ? "library" : "program");
+    if (options->way == MO_SOLVER_VIA_LIBRARY ? !found->library
+                                              : !found->program)
+        return mo_fail(
+            err, MO_E_SUPPORT, "%s: no %s of it was found", solver->title,
+            options->way == MO_SOLVER_VIA_LIBRARY ? "library" : "program");
     return MO_OK;
 }
 
-static mo_answer_files files_of(const mo_solver *solver, mo_way way)
+static mo_solver_output_files files_of(const mo_solver *solver,
+                                       mo_solver_via way)
 {
-    if (way == MO_WAY_LIBRARY)
-        return (mo_answer_files){ .solution = MO_LIBRARY_SOLUTION };
-    if (way == MO_WAY_COMMAND)
-        return (mo_answer_files){ .solution = COMMAND_SOLUTION };
+    if (way == MO_SOLVER_VIA_LIBRARY)
+        return (mo_solver_output_files){ .solution =
+                                             MO_SOLVER_LIBRARY_SOLUTION };
+    if (way == MO_SOLVER_VIA_COMMAND)
+        return (mo_solver_output_files){ .solution = COMMAND_SOLUTION };
     return solver->files;
 }
 
-static mo_status solve(const mo_solver *solver, const mo_found *found,
-                       const mo_job *job, const mo_run_options *options,
-                       mo_outcome *outcome, mo_error *err)
+static mo_status solve(const mo_solver *solver, const mo_solver_install *found,
+                       const mo_solver_job *job,
+                       const mo_solver_run_options *options,
+                       mo_solver_outcome *outcome, mo_error *err)
 {
     listening l = { .solver = solver, .options = options };
-    mo_answer_files names = files_of(solver, options->way);
-    mo_run_answer answer = { .solver = solver,
-                             .job = job,
-                             .way = options->way };
+    mo_solver_output_files names = files_of(solver, options->way);
+    mo_solver_output_reader answer = { .solver = solver,
+                                       .job = job,
+                                       .way = options->way };
     mo_child_result result = { .end = MO_CHILD_NOT_STARTED };
-    mo_status status = mo_run_answer_expect(&answer, &names, err);
+    mo_status status = mo_solver_output_reader_init(&answer, &names, err);
 
     if (status == MO_OK) {
-        if (options->way == MO_WAY_LIBRARY)
+        if (options->way == MO_SOLVER_VIA_LIBRARY)
             status = by_library(found, job, &l, &result, err);
-        else if (options->way == MO_WAY_COMMAND)
+        else if (options->way == MO_SOLVER_VIA_COMMAND)
             status = by_command(job, answer.solution, &l, &result, err);
         else
             status = by_process(found, job, &l, &result, err);
     }
     if (status == MO_OK)
-        status = mo_run_answer_read(&answer, &l.log, &result, outcome, err);
-    mo_run_answer_clear(&answer);
+        status = mo_solver_output_reader_read(&answer, &l.log, &result, outcome,
+                                              err);
+    mo_solver_output_reader_clear(&answer);
     return status;
 }
 
-mo_status mo_run(const mo_solver *solver, const mo_found *found,
-                 const mo_job *job, const mo_run_options *options,
-                 mo_outcome *outcome, mo_error *err)
+mo_status mo_solver_run(const mo_solver *solver, const mo_solver_install *found,
+                        const mo_solver_job *job,
+                        const mo_solver_run_options *options,
+                        mo_solver_outcome *outcome, mo_error *err)
 {
-    mo_run_files files = { 0 };
+    mo_solver_job_files files = { 0 };
     mo_status status = check(solver, found, options, err);
 
-    *outcome = (mo_outcome){ .claim = MO_CLAIM_NO_SOLUTION };
+    *outcome = (mo_solver_outcome){ .claim = MO_SOLUTION_STATUS_NO_SOLUTION };
     if (status == MO_OK)
-        status = mo_run_files_prepare(job, &files, err);
+        status = mo_solver_job_files_prepare(job, &files, err);
     if (status == MO_OK) {
-        mo_job inner = *job;
+        mo_solver_job inner = *job;
 
         inner.model = files.model;
         inner.start = files.start;
         inner.presolve = job->presolve && !(found && found->no_presolve);
         status = solve(solver, found, &inner, options, outcome, err);
     }
-    mo_run_files_clear(&files);
+    mo_solver_job_files_clear(&files);
     return status;
 }
 
-void mo_outcome_clear(mo_outcome *outcome)
+void mo_solver_outcome_clear(mo_solver_outcome *outcome)
 {
     mo_solution_free(outcome->solution);
-    *outcome = (mo_outcome){ .claim = MO_CLAIM_NO_SOLUTION };
+    *outcome = (mo_solver_outcome){ .claim = MO_SOLUTION_STATUS_NO_SOLUTION };
 }

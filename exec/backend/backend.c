@@ -6,7 +6,7 @@
 #include "exec/backend/cuda/driver/cuda_api.h"
 #endif
 
-const mo_backend *const mo_backends[] = {
+const mo_backend *const mo_backend_table[] = {
     &mo_backend_cpu,
 #ifdef HAVE_CUDA
     &mo_backend_cuda,
@@ -24,14 +24,15 @@ static const char parts[] =
 #endif
     "";
 
-const char *mo_backends_say(char text[MO_BACKENDS_TEXT_SIZE])
+const char *mo_backend_versions(char text[MO_BACKEND_VERSIONS_SIZE])
 {
 #ifdef HAVE_CUDA
-    char found[MO_CUDA_TEXT_SIZE];
+    char found[MO_CUDA_VERSION_TEXT_SIZE];
 
-    snprintf(text, MO_BACKENDS_TEXT_SIZE, "%s%s", parts, mo_cuda_say(found));
+    snprintf(text, MO_BACKEND_VERSIONS_SIZE, "%s%s", parts,
+             mo_cuda_version_text(found));
 #else
-    snprintf(text, MO_BACKENDS_TEXT_SIZE, "%sno GPU: built without CUDA",
+    snprintf(text, MO_BACKEND_VERSIONS_SIZE, "%sno GPU: built without CUDA",
              parts);
 #endif
     return text;

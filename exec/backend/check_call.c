@@ -1,17 +1,19 @@
 #include "exec/backend/check_call.h"
 
-mo_status mo_check_attention(const mo_call *call, const mo_call_operand *in,
-                             const mo_desc *out, mo_error *err)
+mo_status mo_backend_check_attention(const mo_call *call,
+                                     const mo_backend_operand *in,
+                                     const mo_tensor_desc *out, mo_error *err)
 {
     mo_elem elem = out[0].elem;
 
     for (int i = 0; i < 3; i++)
-        if (in[i].desc.elem != elem || !mo_elem_is_real(elem) || elem == MO_F64)
+        if (in[i].desc.elem != elem || !mo_elem_is_float(elem) ||
+            elem == MO_ELEM_F64)
             return mo_fail(err, MO_E_SUPPORT,
                            "attention over %s to %s cannot be run",
                            mo_elem_name(in[i].desc.elem), mo_elem_name(elem));
-    if (call->u.attention.has_mask && in[3].desc.elem != MO_BOOL &&
-        !mo_elem_is_real(in[3].desc.elem))
+    if (call->u.attention.has_mask && in[3].desc.elem != MO_ELEM_BOOL &&
+        !mo_elem_is_float(in[3].desc.elem))
         return mo_fail(err, MO_E_SUPPORT,
                        "a mask for attention must be real or bool, not %s",
                        mo_elem_name(in[3].desc.elem));
@@ -32,25 +34,26 @@ typedef struct indexed {
     int64_t data, indices, slices;
 } indexed;
 
-static bool has_sizes(const indexed *told, const mo_desc *data,
-                      const mo_desc *indices, const mo_desc *slices)
+static bool has_sizes(const indexed *told, const mo_tensor_desc *data,
+                      const mo_tensor_desc *indices,
+                      const mo_tensor_desc *slices)
 {
-    return data->elem == slices->elem && !mo_elem_is_real(indices->elem) &&
-           mo_desc_elements(data) == told->data &&
-           mo_desc_elements(indices) == told->indices &&
-           mo_desc_elements(slices) == told->slices;
+    return data->elem == slices->elem && !mo_elem_is_float(indices->elem) &&
+           mo_tensor_desc_elements(data) == told->data &&
+           mo_tensor_desc_elements(indices) == told->indices &&
+           mo_tensor_desc_elements(slices) == told->slices;
 }
 
-static indexed gather_sizes(const mo_gather_call *g)
+static indexed gather_sizes(const mo_call_gather *g)
 {
     int64_t elements = mo_shape_elements(&g->result);
 
     switch (g->kind) {
-    case MO_GATHER_AXIS:
+    case MO_CALL_GATHER_AXIS:
         return (indexed){ g->batch * g->outer * g->axis * g->inner,
                           g->batch * g->count,
                           g->batch * g->outer * g->count * g->inner };
-    case MO_GATHER_ND:
+    case MO_CALL_GATHER_ND:
         return (indexed){ g->batch * product(g->dims, g->depth) * g->inner,
                           g->batch * g->count * g->depth,
                           g->batch * g->count * g->inner };
@@ -59,8 +62,9 @@ static indexed gather_sizes(const mo_gather_call *g)
     }
 }
 
-mo_status mo_check_gather(const mo_call *call, const mo_call_operand *in,
-                          const mo_desc *out, mo_error *err)
+mo_status mo_backend_check_gather(const mo_call *call,
+                                  const mo_backend_operand *in,
+                                  const mo_tensor_desc *out, mo_error *err)
 {
     indexed told = gather_sizes(&call->u.gather);
 
@@ -69,15 +73,15 @@ mo_status mo_check_gather(const mo_call *call, const mo_call_operand *in,
     return mo_fail(err, MO_E_INPUT, "a gather does not fit its tensors");
 }
 
-static indexed scatter_sizes(const mo_scatter_call *s)
+static indexed scatter_sizes(const mo_call_scatter *s)
 {
     int64_t elements = mo_shape_elements(&s->updates);
 
     switch (s->kind) {
-    case MO_GATHER_AXIS:
+    case MO_CALL_GATHER_AXIS:
         return (indexed){ s->outer * s->axis * s->inner, s->count,
                           s->outer * s->count * s->inner };
-    case MO_GATHER_ND:
+    case MO_CALL_GATHER_ND:
         return (indexed){ product(s->dims, s->depth) * s->inner,
                           s->count * s->depth, s->count * s->inner };
     default:
@@ -85,31 +89,35 @@ static indexed scatter_sizes(const mo_scatter_call *s)
     }
 }
 
-mo_status mo_check_scatter(const mo_call *call, const mo_call_operand *in,
-                           const mo_desc *out, mo_error *err)
+mo_status mo_backend_check_scatter(const mo_call *call,
+                                   const mo_backend_operand *in,
+                                   const mo_tensor_desc *out, mo_error *err)
 {
     indexed told = scatter_sizes(&call->u.scatter);
 
-    if (mo_desc_equal(&in[0].desc, &out[0]) &&
+    if (mo_tensor_desc_equal(&in[0].desc, &out[0]) &&
         has_sizes(&told, &out[0], &in[1].desc, &in[2].desc))
         return MO_OK;
     return mo_fail(err, MO_E_INPUT, "a scatter does not fit its tensors");
 }
 
-static bool interpolate_fits(const mo_interpolate_call *call, const mo_desc *in,
-                             const mo_desc *out)
+static bool interpolate_fits(const mo_call_interpolate *call,
+                             const mo_tensor_desc *in,
+                             const mo_tensor_desc *out)
 {
     for (int d = 0; d < call->rank; d++)
         if (call->out[d] > 0 && call->in[d] <= 0)
             return false;
     return in->elem == out->elem && call->rank > 0 &&
-           product(call->in, call->rank) == mo_desc_elements(in) &&
-           product(call->out, call->rank) == mo_desc_elements(out) &&
-           (call->mode == MO_INTERPOLATE_NEAREST || mo_elem_is_real(out->elem));
+           product(call->in, call->rank) == mo_tensor_desc_elements(in) &&
+           product(call->out, call->rank) == mo_tensor_desc_elements(out) &&
+           (call->mode == MO_CALL_INTERPOLATE_NEAREST ||
+            mo_elem_is_float(out->elem));
 }
 
-mo_status mo_check_interpolate(const mo_call *call, const mo_call_operand *in,
-                               const mo_desc *out, mo_error *err)
+mo_status mo_backend_check_interpolate(const mo_call *call,
+                                       const mo_backend_operand *in,
+                                       const mo_tensor_desc *out, mo_error *err)
 {
     if (interpolate_fits(&call->u.interpolate, &in[0].desc, &out[0]))
         return MO_OK;
@@ -117,27 +125,29 @@ mo_status mo_check_interpolate(const mo_call *call, const mo_call_operand *in,
                    "an interpolation does not fit its tensors");
 }
 
-mo_status mo_check_pool(const mo_call *call, const mo_call_operand *in,
-                        const mo_desc *out, mo_error *err)
+mo_status mo_backend_check_pool(const mo_call *call,
+                                const mo_backend_operand *in,
+                                const mo_tensor_desc *out, mo_error *err)
 {
     mo_elem elem = in[0].desc.elem;
 
-    if (!mo_elem_is_real(elem) || elem == MO_F64 || out[0].elem != elem)
+    if (!mo_elem_is_float(elem) || elem == MO_ELEM_F64 || out[0].elem != elem)
         return mo_fail(err, MO_E_SUPPORT, "a pool of %s to %s cannot be run",
                        mo_elem_name(elem), mo_elem_name(out[0].elem));
-    if (call->n_out > 1 && out[1].elem != MO_I32 && out[1].elem != MO_I64)
+    if (call->n_out > 1 && out[1].elem != MO_ELEM_I32 &&
+        out[1].elem != MO_ELEM_I64)
         return mo_fail(err, MO_E_SUPPORT,
                        "indices of a pool must be i32 or i64, not %s",
                        mo_elem_name(out[1].elem));
     return MO_OK;
 }
 
-mo_status mo_check_range(const mo_call *call, const mo_call_operand *in,
-                         mo_error *err)
+mo_status mo_backend_check_range(const mo_call *call,
+                                 const mo_backend_operand *in, mo_error *err)
 {
     if (call->n_in == 0 ||
-        (call->n_in >= 3 && mo_desc_elements(&in[0].desc) == 1 &&
-         mo_desc_elements(&in[2].desc) == 1))
+        (call->n_in >= 3 && mo_tensor_desc_elements(&in[0].desc) == 1 &&
+         mo_tensor_desc_elements(&in[2].desc) == 1))
         return MO_OK;
     return mo_fail(err, MO_E_INPUT,
                    "a range needs one start, one stop, one step");

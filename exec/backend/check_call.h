@@ -9,17 +9,23 @@
 #include "exec/backend/backend.h"
 #include "exec/op/call.h"
 
-mo_status mo_check_attention(const mo_call *call, const mo_call_operand *in,
-                             const mo_desc *out, mo_error *err);
-mo_status mo_check_gather(const mo_call *call, const mo_call_operand *in,
-                          const mo_desc *out, mo_error *err);
-mo_status mo_check_interpolate(const mo_call *call, const mo_call_operand *in,
-                               const mo_desc *out, mo_error *err);
-mo_status mo_check_pool(const mo_call *call, const mo_call_operand *in,
-                        const mo_desc *out, mo_error *err);
-mo_status mo_check_range(const mo_call *call, const mo_call_operand *in,
-                         mo_error *err);
-mo_status mo_check_scatter(const mo_call *call, const mo_call_operand *in,
-                           const mo_desc *out, mo_error *err);
+mo_status mo_backend_check_attention(const mo_call *call,
+                                     const mo_backend_operand *in,
+                                     const mo_tensor_desc *out, mo_error *err);
+mo_status mo_backend_check_gather(const mo_call *call,
+                                  const mo_backend_operand *in,
+                                  const mo_tensor_desc *out, mo_error *err);
+mo_status mo_backend_check_interpolate(const mo_call *call,
+                                       const mo_backend_operand *in,
+                                       const mo_tensor_desc *out,
+                                       mo_error *err);
+mo_status mo_backend_check_pool(const mo_call *call,
+                                const mo_backend_operand *in,
+                                const mo_tensor_desc *out, mo_error *err);
+mo_status mo_backend_check_range(const mo_call *call,
+                                 const mo_backend_operand *in, mo_error *err);
+mo_status mo_backend_check_scatter(const mo_call *call,
+                                   const mo_backend_operand *in,
+                                   const mo_tensor_desc *out, mo_error *err);
 
 #endif

@@ -7,7 +7,7 @@
 /* ---- inside of the tensors? */
 
 /* Are all elements that offset and strides lead to within 0 .. elements - 1? */
-static bool is_within(const mo_copy_box *box, int64_t offset,
+static bool is_within(const mo_call_copy_box *box, int64_t offset,
                       const int64_t *stride, int64_t elements)
 {
     int64_t low = offset, high = offset;
@@ -22,7 +22,7 @@ static bool is_within(const mo_copy_box *box, int64_t offset,
     return low >= 0 && high < elements;
 }
 
-int64_t mo_box_elements(const mo_copy_box *box)
+int64_t mo_backend_copy_box_elements(const mo_call_copy_box *box)
 {
     int64_t elements = 1;
 
@@ -35,43 +35,45 @@ int64_t mo_box_elements(const mo_copy_box *box)
     return elements;
 }
 
-static mo_status check_box(const mo_copy_box *box, const mo_call_operand *in,
-                           const mo_desc *out, mo_error *err)
+static mo_status check_box(const mo_call_copy_box *box,
+                           const mo_backend_operand *in,
+                           const mo_tensor_desc *out, mo_error *err)
 {
-    const mo_desc *to = &out[box->to];
-    const mo_desc *from = box->from < 0 ? NULL : &in[box->from].desc;
+    const mo_tensor_desc *to = &out[box->to];
+    const mo_tensor_desc *from = box->from < 0 ? NULL : &in[box->from].desc;
 
-    if (mo_box_elements(box) == 0)
+    if (mo_backend_copy_box_elements(box) == 0)
         return MO_OK;
     if (!is_within(box, box->out_offset, box->out_stride,
-                   mo_desc_elements(to)) ||
+                   mo_tensor_desc_elements(to)) ||
         (from && !is_within(box, box->in_offset, box->in_stride,
-                            mo_desc_elements(from))))
+                            mo_tensor_desc_elements(from))))
         return mo_fail(err, MO_E_INPUT, "a copy leaves its tensors");
-    if (from && mo_elem_bytes(from->elem) != mo_elem_bytes(to->elem))
+    if (from && mo_elem_size(from->elem) != mo_elem_size(to->elem))
         return mo_fail(err, MO_E_INPUT, "a copy cannot turn %s into %s",
                        mo_elem_name(from->elem), mo_elem_name(to->elem));
     return MO_OK;
 }
 
-static bool has_filler(const mo_call *call, const mo_call_operand *in,
-                       const mo_desc *to)
+static bool has_filler(const mo_call *call, const mo_backend_operand *in,
+                       const mo_tensor_desc *to)
 {
     int from = call->u.copy.fill_in;
 
     return from < 0 ||
-           (from < call->n_in && mo_desc_elements(&in[from].desc) >= 1 &&
-            mo_elem_bytes(in[from].desc.elem) == mo_elem_bytes(to->elem));
+           (from < call->n_in && mo_tensor_desc_elements(&in[from].desc) >= 1 &&
+            mo_elem_size(in[from].desc.elem) == mo_elem_size(to->elem));
 }
 
-mo_status mo_boxes_check(const mo_call *call, const mo_call_operand *in,
-                         const mo_desc *out, mo_error *err)
+mo_status mo_backend_copy_check(const mo_call *call,
+                                const mo_backend_operand *in,
+                                const mo_tensor_desc *out, mo_error *err)
 {
-    const mo_copy_call *copy = &call->u.copy;
+    const mo_call_copy *copy = &call->u.copy;
     mo_status status = MO_OK;
 
     for (int i = 0; status == MO_OK && i < copy->n_boxes; i++) {
-        const mo_copy_box *box = &copy->boxes[i];
+        const mo_call_copy_box *box = &copy->boxes[i];
 
         if (box->to < 0 || box->to >= call->n_out || box->from >= call->n_in)
             return mo_fail(err, MO_E_INPUT, "a copy has no such operand");
@@ -83,35 +85,38 @@ mo_status mo_boxes_check(const mo_call *call, const mo_call_operand *in,
     return status;
 }
 
-bool mo_boxes_are_apart(const mo_call *call, const mo_desc *out)
+bool mo_backend_copy_boxes_disjoint(const mo_call *call,
+                                    const mo_tensor_desc *out)
 {
     int64_t left = 0;
 
     for (int i = 0; i < call->n_out; i++)
-        left += mo_desc_elements(&out[i]);
+        left += mo_tensor_desc_elements(&out[i]);
     for (int i = 0; left >= 0 && i < call->u.copy.n_boxes; i++)
-        left -= mo_box_elements(&call->u.copy.boxes[i]);
+        left -= mo_backend_copy_box_elements(&call->u.copy.boxes[i]);
     return left >= 0;
 }
 
-uint64_t mo_box_filler(const mo_copy_box *box, mo_elem elem)
+uint64_t mo_backend_copy_fill_bits(const mo_call_copy_box *box, mo_elem elem)
 {
     uint64_t filler = 0;
 
-    mo_dense_put(&(mo_dense){ { elem, { 0 } }, &filler, false }, 0, box->fill);
+    mo_tensor_set_double(&(mo_tensor_dense){ { elem, { 0 } }, &filler, false },
+                         0, box->fill);
     return filler;
 }
 
 /* ---- dimensions */
 
-void mo_box_dims_take(mo_box_dims *dims, int i)
+void mo_backend_copy_dims_remove(mo_backend_copy_dims *dims, int i)
 {
     dims->n--;
     memmove(dims->at + i, dims->at + i + 1,
             (size_t) (dims->n - i) * sizeof *dims->at);
 }
 
-void mo_box_dims_put(mo_box_dims *dims, int i, mo_box_dim dim)
+void mo_backend_copy_dims_insert(mo_backend_copy_dims *dims, int i,
+                                 mo_backend_copy_dim dim)
 {
     memmove(dims->at + i + 1, dims->at + i,
             (size_t) (dims->n - i) * sizeof *dims->at);
@@ -125,12 +130,13 @@ static int64_t magnitude(int64_t x)
 }
 
 /* Which dimension comes first does not change what is copied. */
-static mo_box_dims sorted_dims(const mo_copy_box *box, int64_t width)
+static mo_backend_copy_dims sorted_dims(const mo_call_copy_box *box,
+                                        int64_t width)
 {
-    mo_box_dims dims = { 0 };
+    mo_backend_copy_dims dims = { 0 };
 
     for (int d = 0; d < box->rank; d++) {
-        mo_box_dim one = { .extent = box->extent[d] };
+        mo_backend_copy_dim one = { .extent = box->extent[d] };
         int i = dims.n;
 
         if (one.extent == 1)
@@ -139,23 +145,24 @@ static mo_box_dims sorted_dims(const mo_copy_box *box, int64_t width)
         one.out = box->out_stride[d] * width;
         while (i > 0 && magnitude(dims.at[i - 1].out) < magnitude(one.out))
             i--;
-        mo_box_dims_put(&dims, i, one);
+        mo_backend_copy_dims_insert(&dims, i, one);
     }
     return dims;
 }
 
-mo_box_dims mo_box_dims_of(const mo_copy_box *box, int64_t width)
+mo_backend_copy_dims mo_backend_copy_dims_collapse(const mo_call_copy_box *box,
+                                                   int64_t width)
 {
-    mo_box_dims dims = sorted_dims(box, width);
+    mo_backend_copy_dims dims = sorted_dims(box, width);
 
     for (int i = dims.n - 1; i > 0; i--) {
-        mo_box_dim *outer = &dims.at[i - 1], *inner = &dims.at[i];
+        mo_backend_copy_dim *outer = &dims.at[i - 1], *inner = &dims.at[i];
 
         if (outer->in != inner->in * inner->extent ||
             outer->out != inner->out * inner->extent)
             continue;
         inner->extent *= outer->extent;
-        mo_box_dims_take(&dims, i - 1);
+        mo_backend_copy_dims_remove(&dims, i - 1);
     }
     return dims;
 }

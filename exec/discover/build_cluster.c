@@ -15,12 +15,12 @@ static const double cpu_launch_us = 1, gpu_launch_us = 5;
 enum { NOTE_SIZE = 400, ID_SIZE = 48 };
 
 typedef struct work {
-    const mo_survey *surveys;
+    const mo_discover_inventory *surveys;
     int n_ranks;
     const mo_discover_options *o;
-    mo_find *finds; /* by device */
-    int *numbers;   /* by device: of its id in the builder */
-    int *there;     /* by device: which of the topology's it is, or -1 */
+    mo_discover_device *finds; /* by device */
+    int *numbers;              /* by device: of its id in the builder */
+    int *there; /* by device: which of the topology's it is, or -1 */
     int n;
     mo_cluster_builder *builder;
     mo_arena *arena;
@@ -39,30 +39,30 @@ static char *keep_text(work *w, const char *text)
 static mo_status list_finds(work *w, mo_error *err)
 {
     size_t n_ranks = (size_t) w->n_ranks;
-    size_t each = MO_SURVEY_GPUS + (size_t) w->o->cpus;
-    bool *owned = calloc(n_ranks * MO_SURVEY_GPUS, sizeof *owned);
+    size_t each = MO_DISCOVER_MAX_GPUS + (size_t) w->o->cpus;
+    bool *owned = calloc(n_ranks * MO_DISCOVER_MAX_GPUS, sizeof *owned);
 
     w->finds = calloc(n_ranks * each, sizeof *w->finds);
     if (!owned || !w->finds) {
         free(owned);
         return mo_fail_memory(err);
     }
-    mo_find_owners(w->surveys, w->n_ranks, owned);
+    mo_discover_assign_gpus(w->surveys, w->n_ranks, owned);
     for (int r = 0; r < w->n_ranks; r++) {
-        const mo_survey *s = &w->surveys[r];
+        const mo_discover_inventory *s = &w->surveys[r];
 
         for (int g = 0; g < s->n_gpus; g++)
-            if (owned[(size_t) r * MO_SURVEY_GPUS + (size_t) g])
-                w->finds[w->n++] = (mo_find){ s, &s->gpus[g], r };
+            if (owned[(size_t) r * MO_DISCOVER_MAX_GPUS + (size_t) g])
+                w->finds[w->n++] = (mo_discover_device){ s, &s->gpus[g], r };
         for (int c = 0; c < w->o->cpus; c++)
-            w->finds[w->n++] = (mo_find){ s, NULL, r };
+            w->finds[w->n++] = (mo_discover_device){ s, NULL, r };
     }
     free(owned);
     return MO_OK;
 }
 
 /* Ranks of the machine of this one. */
-static int count_neighbours(const work *w, const mo_survey *survey)
+static int count_neighbours(const work *w, const mo_discover_inventory *survey)
 {
     int count = 0;
 
@@ -78,7 +78,7 @@ static int share_of(int all, int parts)
 }
 
 /* Processes that are not bound share all processors. */
-static int parts_of(const work *w, const mo_survey *survey)
+static int parts_of(const work *w, const mo_discover_inventory *survey)
 {
     return w->o->cpus * (survey->is_bound ? 1 : count_neighbours(w, survey));
 }
@@ -86,7 +86,7 @@ static int parts_of(const work *w, const mo_survey *survey)
 /* Its place among those of its rank and kind. */
 static int place_of(const work *w, int device)
 {
-    const mo_find *f = &w->finds[device];
+    const mo_discover_device *f = &w->finds[device];
     int place = 0;
 
     for (int k = device - 1; k >= 0 && w->finds[k].rank == f->rank; k--)
@@ -97,7 +97,7 @@ static int place_of(const work *w, int device)
 /* "gpu0", "cpu", "cpu1"; with several ranks "r2_gpu0". */
 static void make_id(const work *w, int device, char id[ID_SIZE])
 {
-    const mo_find *f = &w->finds[device];
+    const mo_discover_device *f = &w->finds[device];
     char rank[ID_SIZE / 2] = "";
 
     if (w->n_ranks > 1)
@@ -120,14 +120,15 @@ static double known_or_unset(double x)
     return x > 0 ? rounded(x) : MO_DEVICE_UNSET;
 }
 
-static void describe_gpu(work *w, const mo_find *f, mo_device *device,
-                         char note[NOTE_SIZE])
+static void describe_gpu(work *w, const mo_discover_device *f,
+                         mo_device *device, char note[NOTE_SIZE])
 {
-    const mo_survey_gpu *gpu = f->gpu;
+    const mo_discover_gpu *gpu = f->gpu;
 
     device->model = keep_text(w, gpu->name);
     device->gpu = gpu->ordinal;
-    device->gflops = known_or_unset(mo_find_peak_gflops(gpu, w->o->precision));
+    device->gflops =
+        known_or_unset(mo_discover_peak_gflops(gpu, w->o->precision));
     device->bandwidth_gbs = known_or_unset(gpu->bandwidth_gbs);
     device->clock_mhz = known_or_unset(gpu->clock_mhz);
     device->sms = gpu->sms > 0 ? gpu->sms : MO_DEVICE_UNSET;
@@ -142,10 +143,10 @@ static void describe_gpu(work *w, const mo_find *f, mo_device *device,
              mo_device_find(gpu->name) ? "" : "; launch_us: assumed");
 }
 
-static void describe_cpu(const work *w, const mo_find *f, mo_device *device,
-                         char note[NOTE_SIZE])
+static void describe_cpu(const work *w, const mo_discover_device *f,
+                         mo_device *device, char note[NOTE_SIZE])
 {
-    const mo_survey *s = f->survey;
+    const mo_discover_inventory *s = f->survey;
     int parts = parts_of(w, s), cores = share_of(s->cores, parts);
     double clock = s->clock_mhz > 0 ? s->clock_mhz : assumed_clock_mhz;
     int64_t sharers = (int64_t) w->o->cpus * count_neighbours(w, s);
@@ -168,7 +169,7 @@ static void describe_cpu(const work *w, const mo_find *f, mo_device *device,
 
 static mo_status add_device(work *w, int k, mo_error *err)
 {
-    const mo_find *f = &w->finds[k];
+    const mo_discover_device *f = &w->finds[k];
     mo_device device = {
         .gflops = MO_DEVICE_UNSET,
         .bandwidth_gbs = MO_DEVICE_UNSET,
@@ -206,11 +207,13 @@ static mo_status add_device(work *w, int k, mo_error *err)
 
 static mo_status add_link(work *w, int from, int to, mo_error *err)
 {
-    mo_find_way way = mo_find_way_between(&w->finds[from], &w->finds[to]);
+    mo_discover_link way =
+        mo_discover_estimate_link(&w->finds[from], &w->finds[to]);
     mo_link link = { .from = w->numbers[from], .to = w->numbers[to] };
 
     if (w->o->topology)
-        mo_find_in_topology(w->o->topology, w->there[from], w->there[to], &way);
+        mo_discover_topology_link(w->o->topology, w->there[from], w->there[to],
+                                  &way);
     link.gbps = round(way.gbps * 1000) / 1000;
     link.latency_ns = way.latency_ns;
     w->link_notes[w->n_links] = keep_text(w, way.note);
@@ -242,7 +245,7 @@ static mo_status match_topology(work *w, mo_error *err)
     bool any = false;
 
     for (int k = 0; w->o->topology && k < w->n; k++) {
-        w->there[k] = mo_find_match(w->o->topology, &w->finds[k]);
+        w->there[k] = mo_discover_topology_match(w->o->topology, &w->finds[k]);
         any |= w->there[k] >= 0;
     }
     if (!w->o->topology || any)
@@ -277,7 +280,7 @@ static mo_status build(work *w, mo_error *err)
     return status;
 }
 
-mo_status mo_discover_cluster(const mo_survey *surveys, int n_ranks,
+mo_status mo_discover_cluster(const mo_discover_inventory *surveys, int n_ranks,
                               const mo_discover_options *options,
                               mo_cluster **cluster, mo_cluster_notes *notes,
                               mo_error *err)

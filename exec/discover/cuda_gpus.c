@@ -61,7 +61,7 @@ static int ask(const driver *d, CUdevice device, CUdevice_attribute attribute)
     return value > 0 ? value : 0;
 }
 
-static void ask_numbers(const driver *d, CUdevice device, mo_survey_gpu *gpu)
+static void ask_numbers(const driver *d, CUdevice device, mo_discover_gpu *gpu)
 {
     int domain = ask(d, device, CU_DEVICE_ATTRIBUTE_PCI_DOMAIN_ID);
     int bus = ask(d, device, CU_DEVICE_ATTRIBUTE_PCI_BUS_ID);
@@ -77,11 +77,11 @@ static void ask_numbers(const driver *d, CUdevice device, mo_survey_gpu *gpu)
     /* Bits are carried at both edges of the clock. */
     gpu->bandwidth_gbs = memory_khz * 2 * bits / 8 / 1e6;
     if (domain || bus || slot)
-        gpu->bus =
-            mo_survey_bus((unsigned) domain, (unsigned) bus, (unsigned) slot);
+        gpu->bus = mo_discover_pci_address((unsigned) domain, (unsigned) bus,
+                                           (unsigned) slot);
 }
 
-static mo_status ask_gpu(const driver *d, int ordinal, mo_survey_gpu *gpu,
+static mo_status ask_gpu(const driver *d, int ordinal, mo_discover_gpu *gpu,
                          mo_error *err)
 {
     char name[256] = "";
@@ -99,7 +99,7 @@ static mo_status ask_gpu(const driver *d, int ordinal, mo_survey_gpu *gpu,
                        d->cuDeviceTotalMem(&bytes, device), err);
     if (status != MO_OK)
         return status;
-    mo_utf8_visible(gpu->name, sizeof gpu->name, name);
+    mo_utf8_escape_controls(gpu->name, sizeof gpu->name, name);
     gpu->ordinal = ordinal;
     gpu->socket = -1;
     gpu->memory_bytes = bytes < INT64_MAX ? (int64_t) bytes : 0;
@@ -107,7 +107,7 @@ static mo_status ask_gpu(const driver *d, int ordinal, mo_survey_gpu *gpu,
     return MO_OK;
 }
 
-static void ask_peers(const driver *d, mo_survey *survey)
+static void ask_peers(const driver *d, mo_discover_inventory *survey)
 {
     for (int a = 0; a < survey->n_gpus; a++)
         for (int b = 0; b < survey->n_gpus; b++) {
@@ -121,7 +121,7 @@ static void ask_peers(const driver *d, mo_survey *survey)
         }
 }
 
-static mo_status find_gpus(mo_survey *survey, mo_error *err)
+static mo_status find_gpus(mo_discover_inventory *survey, mo_error *err)
 {
     driver d;
     int count = 0;
@@ -135,7 +135,8 @@ static mo_status find_gpus(mo_survey *survey, mo_error *err)
         return mo_fail(err, MO_E_SUPPORT,
                        "the driver sees no GPU; see nvidia-smi and "
                        "CUDA_VISIBLE_DEVICES");
-    for (int i = 0; i < count && i < MO_SURVEY_GPUS && status == MO_OK; i++) {
+    for (int i = 0; i < count && i < MO_DISCOVER_MAX_GPUS && status == MO_OK;
+         i++) {
         status = ask_gpu(&d, i, &survey->gpus[i], err);
         survey->n_gpus = i + 1;
     }
@@ -146,12 +147,13 @@ static mo_status find_gpus(mo_survey *survey, mo_error *err)
     return status;
 }
 
-void mo_survey_gpus(mo_survey *survey)
+void mo_discover_cuda_gpus(mo_discover_inventory *survey)
 {
     mo_error why = { 0 };
 
     if (find_gpus(survey, &why) == MO_OK)
-        mo_survey_wires(survey);
+        mo_discover_nvml_topology(survey);
     else
-        mo_utf8_visible(survey->no_gpu, sizeof survey->no_gpu, why.text);
+        mo_utf8_escape_controls(survey->no_gpu, sizeof survey->no_gpu,
+                                why.text);
 }

@@ -2,7 +2,7 @@
 
 #include "exec/discover/discover_internal.h"
 
-void mo_survey_gpus(mo_survey *survey)
+void mo_discover_cuda_gpus(mo_discover_inventory *survey)
 {
     snprintf(survey->no_gpu, sizeof survey->no_gpu,
              "this program was built without CUDA");

@@ -6,8 +6,8 @@
 
 #include "exec/discover/discover_internal.h"
 
-static mo_status check_gpus(const int *gpus, int n, const mo_survey *survey,
-                            mo_error *err)
+static mo_status check_gpus(const int *gpus, int n,
+                            const mo_discover_inventory *survey, mo_error *err)
 {
     for (int i = 0; i < n; i++) {
         if (gpus[i] >= 0 && gpus[i] < survey->n_gpus)
@@ -34,7 +34,7 @@ static uint64_t moved_peers(uint64_t peers, const int *gpus, int n)
 }
 
 /* gpus are sorted, each is there once. */
-static void keep_gpus(const int *gpus, int n, mo_survey *survey)
+static void keep_gpus(const int *gpus, int n, mo_discover_inventory *survey)
 {
     for (int i = 0; i < n; i++) {
         survey->gpus[i] = survey->gpus[gpus[i]];
@@ -43,19 +43,19 @@ static void keep_gpus(const int *gpus, int n, mo_survey *survey)
     survey->n_gpus = n;
 }
 
-mo_status mo_survey_make(const int *gpus, int n_gpus, mo_survey *survey,
-                         mo_error *err)
+mo_status mo_discover_local(const int *gpus, int n_gpus,
+                            mo_discover_inventory *survey, mo_error *err)
 {
     mo_status status = MO_OK;
 
     /* It travels as it is, whatever lies between its members. */
     memset(survey, 0, sizeof *survey);
-    survey->version = MO_SURVEY_VERSION;
-    mo_survey_host(survey);
-    mo_survey_network(survey);
+    survey->version = MO_DISCOVER_INVENTORY_VERSION;
+    mo_discover_host_cpu(survey);
+    mo_discover_network(survey);
     if (gpus && n_gpus == 0)
         return MO_OK;
-    mo_survey_gpus(survey);
+    mo_discover_cuda_gpus(survey);
     if (gpus)
         status = check_gpus(gpus, n_gpus, survey, err);
     if (gpus && status == MO_OK)

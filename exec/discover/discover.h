@@ -19,17 +19,17 @@
 #include "exec/transport/transport.h"
 
 enum {
-    MO_SURVEY_GPUS = 32,
-    MO_SURVEY_NVLINKS = 24, /* of one GPU */
-    MO_SURVEY_TEXT = 96,
-    MO_SURVEY_REASON = 256
+    MO_DISCOVER_MAX_GPUS = 32,
+    MO_DISCOVER_MAX_NVLINKS = 24, /* of one GPU */
+    MO_DISCOVER_TEXT_SIZE = 96,
+    MO_DISCOVER_REASON_SIZE = 256
 };
 
 /* Numbers that nobody tells are 0. */
-typedef struct mo_survey_gpu {
-    char name[MO_SURVEY_TEXT]; /* "NVIDIA H200" */
-    int32_t ordinal;           /* for its process */
-    int32_t arch;              /* 90: compute capability 9.0 */
+typedef struct mo_discover_gpu {
+    char name[MO_DISCOVER_TEXT_SIZE]; /* "NVIDIA H200" */
+    int32_t ordinal;                  /* for its process */
+    int32_t arch;                     /* 90: compute capability 9.0 */
     int32_t sms;
     int32_t socket; /* GPUs of a machine that share it are beside the same
                        processors; -1: not told */
@@ -39,16 +39,17 @@ typedef struct mo_survey_gpu {
     uint64_t bus;    /* its PCI address; 0: not told */
     uint64_t peers;  /* bit i: it reads the memory of gpus[i] */
     int32_t n_nvlinks;
-    uint64_t nvlinks[MO_SURVEY_NVLINKS]; /* whose PCI address is at the other
-                                            end; 0: a switch's */
-} mo_survey_gpu;
+    uint64_t nvlinks[MO_DISCOVER_MAX_NVLINKS]; /* whose PCI address is at the
+                                            other end; 0: a switch's */
+} mo_discover_gpu;
 
-typedef struct mo_survey {
-    uint32_t version;             /* of this struct */
-    char host[MO_SURVEY_TEXT];    /* its name */
-    char machine[MO_SURVEY_TEXT]; /* the same for all processes of a machine */
+typedef struct mo_discover_inventory {
+    uint32_t version;                    /* of this struct */
+    char host[MO_DISCOVER_TEXT_SIZE];    /* its name */
+    char machine[MO_DISCOVER_TEXT_SIZE]; /* the same for all processes of a
+                                            machine */
 
-    char cpu[MO_SURVEY_TEXT];
+    char cpu[MO_DISCOVER_TEXT_SIZE];
     int32_t processors; /* that this process may use */
     int32_t is_bound;   /* to some of the machine's */
     int32_t cores;      /* which they belong to */
@@ -57,24 +58,25 @@ typedef struct mo_survey {
     double socket_gbps;     /* from its processors to those beside them */
     int64_t memory_bytes;
 
-    char network[MO_SURVEY_TEXT]; /* the fastest card */
+    char network[MO_DISCOVER_TEXT_SIZE]; /* the fastest card */
     double network_gbps;
 
-    char no_gpu[MO_SURVEY_REASON]; /* why there is none */
+    char no_gpu[MO_DISCOVER_REASON_SIZE]; /* why there is none */
     int32_t n_gpus;
-    mo_survey_gpu gpus[MO_SURVEY_GPUS];
-} mo_survey;
+    mo_discover_gpu gpus[MO_DISCOVER_MAX_GPUS];
+} mo_discover_inventory;
 
 /* Looks at this machine.  gpus: which of them, by their numbers; NULL: all.
  * One that is asked for and is not there is an error; none at all is not. */
-mo_status mo_survey_make(const int *gpus, int n_gpus, mo_survey *survey,
-                         mo_error *err);
+mo_status mo_discover_local(const int *gpus, int n_gpus,
+                            mo_discover_inventory *survey, mo_error *err);
 
 /* The surveys of all ranks at rank 0, and with everywhere at the others, too;
  * surveys has room for all ranks and holds the own one.  All ranks call it,
  * between plans, from the thread that opened the world. */
-mo_status mo_survey_gather(const mo_transport *transport, mo_world *world,
-                           bool everywhere, mo_survey *surveys, mo_error *err);
+mo_status mo_discover_gather(const mo_transport *transport,
+                             mo_transport_world *world, bool everywhere,
+                             mo_discover_inventory *surveys, mo_error *err);
 
 typedef struct mo_discover_options {
     int cpus;              /* how many devices the processors of each rank are
@@ -86,7 +88,7 @@ typedef struct mo_discover_options {
 
 /* Links are there for every two devices, both ways.  notes belong to the
  * cluster. */
-mo_status mo_discover_cluster(const mo_survey *surveys, int n_ranks,
+mo_status mo_discover_cluster(const mo_discover_inventory *surveys, int n_ranks,
                               const mo_discover_options *options,
                               mo_cluster **cluster, mo_cluster_notes *notes,
                               mo_error *err);

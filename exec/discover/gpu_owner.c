@@ -4,21 +4,22 @@
 
 static bool *entry(bool *owned, int rank, int gpu)
 {
-    return &owned[(size_t) rank * MO_SURVEY_GPUS + (size_t) gpu];
+    return &owned[(size_t) rank * MO_DISCOVER_MAX_GPUS + (size_t) gpu];
 }
 
 static int count_owned(const bool *owned, int rank)
 {
     int count = 0;
 
-    for (int g = 0; g < MO_SURVEY_GPUS; g++)
-        count += owned[(size_t) rank * MO_SURVEY_GPUS + (size_t) g];
+    for (int g = 0; g < MO_DISCOVER_MAX_GPUS; g++)
+        count += owned[(size_t) rank * MO_DISCOVER_MAX_GPUS + (size_t) g];
     return count;
 }
 
 /* Where a rank has this GPU in its own list, or -1.  Without an address it is
  * nobody else's. */
-static int find_gpu(const mo_survey *survey, const mo_survey *seen_by, int gpu)
+static int find_gpu(const mo_discover_inventory *survey,
+                    const mo_discover_inventory *seen_by, int gpu)
 {
     uint64_t bus = seen_by->gpus[gpu].bus;
 
@@ -32,7 +33,8 @@ static int find_gpu(const mo_survey *survey, const mo_survey *seen_by, int gpu)
     return -1;
 }
 
-static bool is_seen_before(const mo_survey *surveys, int rank, int gpu)
+static bool is_seen_before(const mo_discover_inventory *surveys, int rank,
+                           int gpu)
 {
     for (int r = 0; r < rank; r++)
         if (find_gpu(&surveys[r], &surveys[rank], gpu) >= 0)
@@ -41,8 +43,8 @@ static bool is_seen_before(const mo_survey *surveys, int rank, int gpu)
 }
 
 /* To the rank that has the fewest so far, the first of these. */
-static void give(const mo_survey *surveys, int n_ranks, int rank, int gpu,
-                 bool *owned)
+static void give(const mo_discover_inventory *surveys, int n_ranks, int rank,
+                 int gpu, bool *owned)
 {
     int best = -1, best_gpu = -1, best_count = 0;
 
@@ -59,9 +61,10 @@ static void give(const mo_survey *surveys, int n_ranks, int rank, int gpu,
     *entry(owned, best, best_gpu) = true;
 }
 
-void mo_find_owners(const mo_survey *surveys, int n_ranks, bool *owned)
+void mo_discover_assign_gpus(const mo_discover_inventory *surveys, int n_ranks,
+                             bool *owned)
 {
-    memset(owned, 0, (size_t) n_ranks * MO_SURVEY_GPUS * sizeof *owned);
+    memset(owned, 0, (size_t) n_ranks * MO_DISCOVER_MAX_GPUS * sizeof *owned);
     for (int r = 0; r < n_ranks; r++)
         for (int g = 0; g < surveys[r].n_gpus; g++)
             if (!is_seen_before(surveys, r, g))

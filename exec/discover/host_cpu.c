@@ -30,17 +30,17 @@ static bool read_line(const char *path, char line[LINE_SIZE])
 
 /* Boots of a kernel have names of their own: containers of one machine differ
  * in their hosts' names, but not in this. */
-static void name_host(mo_survey *survey)
+static void name_host(mo_discover_inventory *survey)
 {
     char line[LINE_SIZE];
 
     if (gethostname(line, sizeof line - 1) != 0)
         snprintf(line, sizeof line, "localhost");
     line[sizeof line - 1] = '\0';
-    mo_utf8_visible(survey->host, sizeof survey->host, line);
+    mo_utf8_escape_controls(survey->host, sizeof survey->host, line);
     if (!read_line("/proc/sys/kernel/random/boot_id", line))
         snprintf(line, sizeof line, "%s", survey->host);
-    mo_utf8_visible(survey->machine, sizeof survey->machine, line);
+    mo_utf8_escape_controls(survey->machine, sizeof survey->machine, line);
 }
 
 /* ----------------------------------------------------------------- what kind
@@ -86,15 +86,15 @@ static int joined_family(int family)
     return family > 15 ? (family - 15) << 4 | 15 : family;
 }
 
-static void name_processors(const cpuinfo *info, mo_survey *survey)
+static void name_processors(const cpuinfo *info, mo_discover_inventory *survey)
 {
     struct utsname system;
     const char *name = info->name;
 
     if (!*name && uname(&system) == 0)
         name = system.machine;
-    mo_utf8_visible(survey->cpu, sizeof survey->cpu, name);
-    survey->socket_gbps = mo_nccl_socket_gbps(
+    mo_utf8_escape_controls(survey->cpu, sizeof survey->cpu, name);
+    survey->socket_gbps = mo_nccl_topology_socket_gbps(
         info->vendor, joined_family(info->family), info->model);
 }
 
@@ -146,26 +146,26 @@ static int first_sibling(int processor)
     return first >= 0 && first < MO_MAX_CPUS ? first : processor;
 }
 
-static void count_processors(mo_survey *survey)
+static void count_processors(mo_discover_inventory *survey)
 {
     bool seen[MO_MAX_CPUS] = { false };
-    int cores = 0, usable = mo_team_cores();
+    int cores = 0, usable = mo_parallel_for_cores();
 
     for (int p = 0; p < MO_MAX_CPUS; p++) {
         bool *core;
 
-        if (!mo_machine_may_use(p))
+        if (!mo_host_cpu_is_allowed(p))
             continue;
         core = &seen[first_sibling(p)];
         cores += !*core;
         *core = true;
     }
     survey->processors = usable;
-    survey->is_bound = usable < mo_machine_processors();
+    survey->is_bound = usable < mo_host_cpu_count();
     survey->cores = cores > 0 && cores < usable ? cores : usable;
 }
 
-void mo_survey_host(mo_survey *survey)
+void mo_discover_host_cpu(mo_discover_inventory *survey)
 {
     cpuinfo info = { .family = 0 };
 
@@ -175,5 +175,5 @@ void mo_survey_host(mo_survey *survey)
     count_processors(survey);
     survey->clock_mhz = find_clock_mhz(&info);
     survey->flops_per_cycle = find_flops_per_cycle();
-    survey->memory_bytes = mo_machine_whole_bytes();
+    survey->memory_bytes = mo_host_memory_limit_bytes();
 }

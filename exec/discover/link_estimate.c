@@ -14,14 +14,15 @@ enum { NVLINK_NS = 5000, PCI_NS = 10000, NETWORK_NS = 30000, MEMORY_NS = 2000 };
 
 static const double memory_gbps = 80, plain_network_gbps = 10;
 
-bool mo_find_same_machine(const mo_find *a, const mo_find *b)
+bool mo_discover_same_host(const mo_discover_device *a,
+                           const mo_discover_device *b)
 {
     return a->survey == b->survey ||
            strcmp(a->survey->machine, b->survey->machine) == 0;
 }
 
 /* NVLinks of a GPU whose other end is this address; 0: at switches. */
-static int count_nvlinks(const mo_survey_gpu *gpu, uint64_t bus)
+static int count_nvlinks(const mo_discover_gpu *gpu, uint64_t bus)
 {
     int count = 0;
 
@@ -32,11 +33,11 @@ static int count_nvlinks(const mo_survey_gpu *gpu, uint64_t bus)
 
 /* Of links between two GPUs each of them tells.  Switches are wired so that any
  * GPU reaches any other with all its links; the one with fewer decides. */
-static bool over_nvlink(const mo_survey_gpu *a, const mo_survey_gpu *b,
-                        mo_find_way *way)
+static bool over_nvlink(const mo_discover_gpu *a, const mo_discover_gpu *b,
+                        mo_discover_link *way)
 {
-    double each =
-        fmin(mo_nccl_nvlink_gbps(a->arch), mo_nccl_nvlink_gbps(b->arch));
+    double each = fmin(mo_nccl_topology_nvlink_gbps(a->arch),
+                       mo_nccl_topology_nvlink_gbps(b->arch));
     int there = b->bus ? count_nvlinks(a, b->bus) : 0;
     int back = a->bus ? count_nvlinks(b, a->bus) : 0;
     int direct = there > back ? there : back;
@@ -53,21 +54,23 @@ static bool over_nvlink(const mo_survey_gpu *a, const mo_survey_gpu *b,
     return true;
 }
 
-static double pci_gbps(const mo_survey_gpu *gpu, bool *assumed)
+static double pci_gbps(const mo_discover_gpu *gpu, bool *assumed)
 {
     *assumed |= gpu->pci_gbps == 0;
-    return gpu->pci_gbps > 0 ? gpu->pci_gbps : mo_nccl_pci_gbps("", 0);
+    return gpu->pci_gbps > 0 ? gpu->pci_gbps : mo_nccl_topology_pci_gbps("", 0);
 }
 
-static bool are_at_sockets_apart(const mo_survey_gpu *a, const mo_survey_gpu *b)
+static bool are_at_sockets_apart(const mo_discover_gpu *a,
+                                 const mo_discover_gpu *b)
 {
     return a->socket >= 0 && b->socket >= 0 && a->socket != b->socket;
 }
 
 /* Only who sees both knows whether one reads the memory of the other. */
-static bool lacks_peer_access(const mo_find *a, const mo_find *b)
+static bool lacks_peer_access(const mo_discover_device *a,
+                              const mo_discover_device *b)
 {
-    const mo_survey_gpu *gpus = a->survey->gpus;
+    const mo_discover_gpu *gpus = a->survey->gpus;
 
     if (a->survey != b->survey)
         return false;
@@ -75,7 +78,8 @@ static bool lacks_peer_access(const mo_find *a, const mo_find *b)
            !(b->gpu->peers >> (a->gpu - gpus) & 1);
 }
 
-static void over_pci(const mo_find *a, const mo_find *b, mo_find_way *way)
+static void over_pci(const mo_discover_device *a, const mo_discover_device *b,
+                     mo_discover_link *way)
 {
     bool assumed = false, far = are_at_sockets_apart(a->gpu, b->gpu);
 
@@ -89,7 +93,7 @@ static void over_pci(const mo_find *a, const mo_find *b, mo_find_way *way)
              lacks_peer_access(a, b) ? ", through the host's memory" : "");
 }
 
-static void to_processors(const mo_find *gpu, mo_find_way *way)
+static void to_processors(const mo_discover_device *gpu, mo_discover_link *way)
 {
     bool assumed = false;
 
@@ -99,7 +103,7 @@ static void to_processors(const mo_find *gpu, mo_find_way *way)
              assumed ? ", assumed to be 3.0 x16" : "");
 }
 
-static void through_memory(mo_find_way *way)
+static void through_memory(mo_discover_link *way)
 {
     way->gbps = memory_gbps;
     way->latency_ns = MEMORY_NS;
@@ -107,7 +111,8 @@ static void through_memory(mo_find_way *way)
 }
 
 /* The slower card decides, where both are known. */
-static void over_network(const mo_find *a, const mo_find *b, mo_find_way *way)
+static void over_network(const mo_discover_device *a,
+                         const mo_discover_device *b, mo_discover_link *way)
 {
     double x = a->survey->network_gbps, y = b->survey->network_gbps;
 
@@ -121,11 +126,12 @@ static void over_network(const mo_find *a, const mo_find *b, mo_find_way *way)
     }
 }
 
-mo_find_way mo_find_way_between(const mo_find *a, const mo_find *b)
+mo_discover_link mo_discover_estimate_link(const mo_discover_device *a,
+                                           const mo_discover_device *b)
 {
-    mo_find_way way = { 0 };
+    mo_discover_link way = { 0 };
 
-    if (!mo_find_same_machine(a, b))
+    if (!mo_discover_same_host(a, b))
         over_network(a, b, &way);
     else if (!a->gpu && !b->gpu)
         through_memory(&way);

@@ -30,11 +30,12 @@ static double number_in(const char *path)
 }
 
 /* Of two that are alike the first by name: folders have no order. */
-static void keep_faster(mo_survey *survey, const char *name, double gbps)
+static void keep_faster(mo_discover_inventory *survey, const char *name,
+                        double gbps)
 {
-    char shown[MO_SURVEY_TEXT];
+    char shown[MO_DISCOVER_TEXT_SIZE];
 
-    mo_utf8_visible(shown, sizeof shown, name);
+    mo_utf8_escape_controls(shown, sizeof shown, name);
     if (gbps <= 0 || gbps > fastest_gbps || gbps < survey->network_gbps ||
         (gbps == survey->network_gbps && strcmp(shown, survey->network) > 0))
         return;
@@ -43,7 +44,7 @@ static void keep_faster(mo_survey *survey, const char *name, double gbps)
 }
 
 /* "200 Gb/sec (4X HDR)" */
-static void look_at_infiniband(mo_survey *survey, const char *card)
+static void look_at_infiniband(mo_discover_inventory *survey, const char *card)
 {
     char path[PATH_SIZE];
 
@@ -52,7 +53,7 @@ static void look_at_infiniband(mo_survey *survey, const char *card)
 }
 
 /* Of cards that are real ones, in megabits; -1 where there is no cable. */
-static void look_at_ethernet(mo_survey *survey, const char *card)
+static void look_at_ethernet(mo_discover_inventory *survey, const char *card)
 {
     char path[PATH_SIZE];
     struct stat is;
@@ -64,8 +65,9 @@ static void look_at_ethernet(mo_survey *survey, const char *card)
     keep_faster(survey, card, number_in(path) / 1000);
 }
 
-static void look_at_all(mo_survey *survey, const char *folder,
-                        void (*look)(mo_survey *survey, const char *card))
+static void look_at_all(mo_discover_inventory *survey, const char *folder,
+                        void (*look)(mo_discover_inventory *survey,
+                                     const char *card))
 {
     DIR *cards = opendir(folder);
 
@@ -76,7 +78,7 @@ static void look_at_all(mo_survey *survey, const char *folder,
         closedir(cards);
 }
 
-void mo_survey_network(mo_survey *survey)
+void mo_discover_network(mo_discover_inventory *survey)
 {
     look_at_all(survey, "/sys/class/infiniband", look_at_infiniband);
     look_at_all(survey, "/sys/class/net", look_at_ethernet);

@@ -12,25 +12,26 @@
 
 typedef struct nvmlDevice_st *mo_nvml_device;
 
-enum { MO_NVML_SUCCESS = 0, MO_NVML_ON = 1 };
+enum { MO_NVML_SUCCESS = 0, MO_NVML_FEATURE_ENABLED = 1 };
 
 /* Up to this the way between two GPUs stays with the processors of one node. */
-enum { MO_NVML_SAME_NODE = 40 };
+enum { MO_NVML_TOPOLOGY_NODE = 40 };
 
-typedef struct mo_nvml_pci {
+typedef struct mo_nvml_pci_info {
     char legacy_id[16];
     unsigned domain, bus, device, device_id, subsystem_id;
     char id[32];
-} mo_nvml_pci;
+} mo_nvml_pci_info;
 
 /* Members are called as the library calls them. */
-typedef struct mo_nvml {
+typedef struct mo_nvml_api {
     int (*nvmlInit_v2)(void);
     int (*nvmlShutdown)(void);
     int (*nvmlDeviceGetCount_v2)(unsigned *count);
     int (*nvmlDeviceGetHandleByIndex_v2)(unsigned index,
                                          mo_nvml_device *device);
-    int (*nvmlDeviceGetPciInfo_v3)(mo_nvml_device device, mo_nvml_pci *pci);
+    int (*nvmlDeviceGetPciInfo_v3)(mo_nvml_device device,
+                                   mo_nvml_pci_info *pci);
     int (*nvmlDeviceGetMaxPcieLinkGeneration)(mo_nvml_device device,
                                               unsigned *generation);
     int (*nvmlDeviceGetMaxPcieLinkWidth)(mo_nvml_device device,
@@ -40,7 +41,8 @@ typedef struct mo_nvml {
     int (*nvmlDeviceGetNvLinkState)(mo_nvml_device device, unsigned link,
                                     int *is_on);
     int (*nvmlDeviceGetNvLinkRemotePciInfo_v2)(mo_nvml_device device,
-                                               unsigned link, mo_nvml_pci *pci);
-} mo_nvml;
+                                               unsigned link,
+                                               mo_nvml_pci_info *pci);
+} mo_nvml_api;
 
 #endif

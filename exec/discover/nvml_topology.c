@@ -12,7 +12,7 @@ enum { MOST = 64 };
 
 #define SYMBOL(name)                                                           \
     {                                                                          \
-#name, offsetof(mo_nvml, name)                                         \
+#name, offsetof(mo_nvml_api, name)                                     \
     }
 
 static const mo_cuda_symbol symbols[] = {
@@ -38,7 +38,7 @@ static const mo_cuda_library library = {
 
 /* All GPUs of the machine, whichever this process may use. */
 typedef struct machine {
-    mo_nvml nvml;
+    mo_nvml_api nvml;
     mo_nvml_device devices[MOST];
     uint64_t buses[MOST];
     unsigned n;
@@ -51,7 +51,7 @@ static void list_devices(machine *m)
     if (m->nvml.nvmlDeviceGetCount_v2(&count) != MO_NVML_SUCCESS)
         count = 0;
     for (unsigned i = 0; i < count && m->n < MOST; i++) {
-        mo_nvml_pci pci = { .bus = 0 };
+        mo_nvml_pci_info pci = { .bus = 0 };
         mo_nvml_device device = NULL;
 
         if (m->nvml.nvmlDeviceGetHandleByIndex_v2(i, &device) !=
@@ -59,7 +59,8 @@ static void list_devices(machine *m)
             m->nvml.nvmlDeviceGetPciInfo_v3(device, &pci) != MO_NVML_SUCCESS)
             continue;
         m->devices[m->n] = device;
-        m->buses[m->n++] = mo_survey_bus(pci.domain, pci.bus, pci.device);
+        m->buses[m->n++] =
+            mo_discover_pci_address(pci.domain, pci.bus, pci.device);
     }
 }
 
@@ -72,7 +73,8 @@ static int find_bus(const machine *m, uint64_t bus)
 }
 
 /* GT/s of a lane, by generation. */
-static void ask_pci(const machine *m, mo_nvml_device device, mo_survey_gpu *gpu)
+static void ask_pci(const machine *m, mo_nvml_device device,
+                    mo_discover_gpu *gpu)
 {
     static const char *const speeds[] = { "",   "2.5", "5",  "8",
                                           "16", "32",  "64", "128" };
@@ -85,11 +87,12 @@ static void ask_pci(const machine *m, mo_nvml_device device, mo_survey_gpu *gpu)
         return;
     if (generation > 0 && generation < sizeof speeds / sizeof *speeds &&
         width > 0 && width <= 32)
-        gpu->pci_gbps = mo_nccl_pci_gbps(speeds[generation], (int) width);
+        gpu->pci_gbps =
+            mo_nccl_topology_pci_gbps(speeds[generation], (int) width);
 }
 
 /* A socket is called by the first GPU that is beside it. */
-static void ask_socket(const machine *m, int index, mo_survey_gpu *gpu)
+static void ask_socket(const machine *m, int index, mo_discover_gpu *gpu)
 {
     for (int i = 0; i < index; i++) {
         int level = 0;
@@ -97,7 +100,7 @@ static void ask_socket(const machine *m, int index, mo_survey_gpu *gpu)
         if (m->nvml.nvmlDeviceGetTopologyCommonAncestor(
                 m->devices[i], m->devices[index], &level) != MO_NVML_SUCCESS)
             return;
-        if (level <= MO_NVML_SAME_NODE) {
+        if (level <= MO_NVML_TOPOLOGY_NODE) {
             gpu->socket = i;
             return;
         }
@@ -107,25 +110,25 @@ static void ask_socket(const machine *m, int index, mo_survey_gpu *gpu)
 
 /* Who is no GPU of this machine, or does not say, is a switch. */
 static void ask_nvlinks(const machine *m, mo_nvml_device device,
-                        mo_survey_gpu *gpu)
+                        mo_discover_gpu *gpu)
 {
-    for (unsigned link = 0; link < MO_SURVEY_NVLINKS; link++) {
-        mo_nvml_pci pci = { .bus = 0 };
+    for (unsigned link = 0; link < MO_DISCOVER_MAX_NVLINKS; link++) {
+        mo_nvml_pci_info pci = { .bus = 0 };
         uint64_t end = 0;
         int is_on = 0;
 
         if (m->nvml.nvmlDeviceGetNvLinkState(device, link, &is_on) !=
                 MO_NVML_SUCCESS ||
-            is_on != MO_NVML_ON)
+            is_on != MO_NVML_FEATURE_ENABLED)
             continue;
         if (m->nvml.nvmlDeviceGetNvLinkRemotePciInfo_v2(device, link, &pci) ==
             MO_NVML_SUCCESS)
-            end = mo_survey_bus(pci.domain, pci.bus, pci.device);
+            end = mo_discover_pci_address(pci.domain, pci.bus, pci.device);
         gpu->nvlinks[gpu->n_nvlinks++] = find_bus(m, end) >= 0 ? end : 0;
     }
 }
 
-void mo_survey_wires(mo_survey *survey)
+void mo_discover_nvml_topology(mo_discover_inventory *survey)
 {
     machine m = { .n = 0 };
 
@@ -134,7 +137,7 @@ void mo_survey_wires(mo_survey *survey)
         return;
     list_devices(&m);
     for (int g = 0; g < survey->n_gpus; g++) {
-        mo_survey_gpu *gpu = &survey->gpus[g];
+        mo_discover_gpu *gpu = &survey->gpus[g];
         int index = gpu->bus ? find_bus(&m, gpu->bus) : -1;
 
         if (index < 0)

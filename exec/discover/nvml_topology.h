@@ -8,6 +8,6 @@
 
 /* PCI Express, sockets and NVLinks of those whose address is known.  Where
  * there is no NVML they stay untold. */
-void mo_survey_wires(mo_survey *survey);
+void mo_discover_nvml_topology(mo_discover_inventory *survey);
 
 #endif

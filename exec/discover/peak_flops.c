@@ -21,7 +21,8 @@ static const struct {
     { 60, 128, 0, 256, 0 },         /* P100 */
 };
 
-double mo_find_peak_gflops(const mo_survey_gpu *gpu, const char *precision)
+double mo_discover_peak_gflops(const mo_discover_gpu *gpu,
+                               const char *precision)
 {
     size_t i = 0, n = sizeof rates / sizeof *rates;
     double rate = 0;

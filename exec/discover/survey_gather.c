@@ -14,30 +14,31 @@ static bool is_text(const char *text, size_t size)
     return memchr(text, '\0', size) != NULL;
 }
 
-static bool is_gpu_sound(const mo_survey_gpu *gpu)
+static bool is_gpu_sound(const mo_discover_gpu *gpu)
 {
     return is_text(gpu->name, sizeof gpu->name) && gpu->n_nvlinks >= 0 &&
-           gpu->n_nvlinks <= MO_SURVEY_NVLINKS && gpu->ordinal >= 0;
+           gpu->n_nvlinks <= MO_DISCOVER_MAX_NVLINKS && gpu->ordinal >= 0;
 }
 
 /* Another program at the other end may say anything. */
-static bool is_sound(const mo_survey *survey)
+static bool is_sound(const mo_discover_inventory *survey)
 {
-    bool sound = survey->version == MO_SURVEY_VERSION &&
+    bool sound = survey->version == MO_DISCOVER_INVENTORY_VERSION &&
                  is_text(survey->host, sizeof survey->host) &&
                  is_text(survey->machine, sizeof survey->machine) &&
                  is_text(survey->cpu, sizeof survey->cpu) &&
                  is_text(survey->network, sizeof survey->network) &&
                  is_text(survey->no_gpu, sizeof survey->no_gpu) &&
                  survey->processors > 0 && survey->n_gpus >= 0 &&
-                 survey->n_gpus <= MO_SURVEY_GPUS;
+                 survey->n_gpus <= MO_DISCOVER_MAX_GPUS;
 
     for (int g = 0; sound && g < survey->n_gpus; g++)
         sound = is_gpu_sound(&survey->gpus[g]);
     return sound;
 }
 
-static mo_status check_all(const mo_survey *surveys, int n_ranks, mo_error *err)
+static mo_status check_all(const mo_discover_inventory *surveys, int n_ranks,
+                           mo_error *err)
 {
     for (int r = 0; r < n_ranks; r++)
         if (!is_sound(&surveys[r]))
@@ -48,8 +49,9 @@ static mo_status check_all(const mo_survey *surveys, int n_ranks, mo_error *err)
     return MO_OK;
 }
 
-static mo_status collect(const mo_transport *transport, mo_world *world,
-                         mo_survey *surveys, mo_error *err)
+static mo_status collect(const mo_transport *transport,
+                         mo_transport_world *world,
+                         mo_discover_inventory *surveys, mo_error *err)
 {
     int n = transport->n_ranks(world), rank = transport->rank(world);
     mo_status status = MO_OK;
@@ -67,10 +69,10 @@ static mo_status collect(const mo_transport *transport, mo_world *world,
  * and the thread that does this rank's part of it. */
 typedef struct spread {
     const mo_transport *transport;
-    mo_world *world;
-    mo_survey *surveys;
+    mo_transport_world *world;
+    mo_discover_inventory *surveys;
     int n_ranks, rank;
-    mo_plan plan;
+    mo_exec_plan plan;
     char (*ids)[16];
     int *rank_of;
     mo_status status;
@@ -135,7 +137,7 @@ static mo_status run_spread(spread *s, mo_error *err)
 {
     pthread_t thread;
     mo_status status = s->transport->begin(s->world, &s->plan, s->rank_of, 1,
-                                           MO_SURVEY_VERSION, err);
+                                           MO_DISCOVER_INVENTORY_VERSION, err);
 
     if (status != MO_OK)
         return status;
@@ -151,8 +153,9 @@ static mo_status run_spread(spread *s, mo_error *err)
     return status;
 }
 
-mo_status mo_survey_gather(const mo_transport *transport, mo_world *world,
-                           bool everywhere, mo_survey *surveys, mo_error *err)
+mo_status mo_discover_gather(const mo_transport *transport,
+                             mo_transport_world *world, bool everywhere,
+                             mo_discover_inventory *surveys, mo_error *err)
 {
     spread s = { .transport = transport,
                  .world = world,

@@ -12,7 +12,8 @@ static bool has_hosts(const mo_cluster *topology)
     return false;
 }
 
-int mo_find_match(const mo_cluster *topology, const mo_find *find)
+int mo_discover_topology_match(const mo_cluster *topology,
+                               const mo_discover_device *find)
 {
     bool by_rank = has_hosts(topology);
 
@@ -27,8 +28,8 @@ int mo_find_match(const mo_cluster *topology, const mo_find *find)
 }
 
 /* Latencies of a topology are those of network cards, if any. */
-void mo_find_in_topology(const mo_cluster *topology, int from, int to,
-                         mo_find_way *way)
+void mo_discover_topology_link(const mo_cluster *topology, int from, int to,
+                               mo_discover_link *way)
 {
     int l = -1;
 

@@ -18,10 +18,10 @@ static const double patience_ns = 4e9;
 /* A call, all of whose operands are of one shape. */
 typedef struct trial {
     mo_call call;
-    mo_copy_box box;
-    mo_desc desc;
+    mo_call_copy_box box;
+    mo_tensor_desc desc;
     double work; /* operations, or bytes */
-    mo_kernel *kernel;
+    mo_backend_kernel *kernel;
     size_t workspace_bytes;
     void *memory[MAX_IN + 1], *workspace;
 } trial;
@@ -30,20 +30,20 @@ static int in_numbers[MAX_IN] = { 0, 1 }, out_numbers[] = { MAX_IN };
 
 static void make_product(int64_t n, trial *t)
 {
-    const mo_matmul_side side = { .row = n, .column = 1 };
+    const mo_call_matmul_operand side = { .row = n, .column = 1 };
 
     t->call = (mo_call){ .kind = MO_CALL_MATMUL,
                          .n_in = 2,
                          .n_out = 1,
                          .first_extra = 2,
                          .u.matmul = { n, n, n, .a = side, side, side } };
-    t->desc = (mo_desc){ MO_F32, { 2, { n, n } } };
+    t->desc = (mo_tensor_desc){ MO_ELEM_F32, { 2, { n, n } } };
     t->work = 2.0 * (double) n * (double) n * (double) n;
 }
 
 static void make_copy(int64_t n, trial *t)
 {
-    t->box = (mo_copy_box){
+    t->box = (mo_call_copy_box){
         .rank = 1, .extent = { n }, .in_stride = { 1 }, .out_stride = { 1 }
     };
     t->call = (mo_call){ .kind = MO_CALL_COPY,
@@ -51,15 +51,15 @@ static void make_copy(int64_t n, trial *t)
                          .n_out = 1,
                          .first_extra = 1,
                          .u.copy = { &t->box, 1, -1 } };
-    t->desc = (mo_desc){ MO_F32, { 1, { n } } };
+    t->desc = (mo_tensor_desc){ MO_ELEM_F32, { 1, { n } } };
     t->work = 2.0 * (double) n * sizeof(float);
 }
 
 /* A GPU runs what is settled once. */
-static mo_status prepare(const mo_backend *backend, mo_unit *unit, trial *t,
-                         mo_error *err)
+static mo_status prepare(const mo_backend *backend, mo_backend_unit *unit,
+                         trial *t, mo_error *err)
 {
-    mo_call_operand in[MAX_IN] = { { t->desc, NULL }, { t->desc, NULL } };
+    mo_backend_operand in[MAX_IN] = { { t->desc, NULL }, { t->desc, NULL } };
     mo_status status;
 
     t->call.in = in_numbers;
@@ -71,10 +71,10 @@ static mo_status prepare(const mo_backend *backend, mo_unit *unit, trial *t,
     return backend->settle(unit, &t->kernel, 1, &t->workspace_bytes, err);
 }
 
-static mo_status take_memory(const mo_backend *backend, mo_unit *unit, trial *t,
-                             mo_error *err)
+static mo_status take_memory(const mo_backend *backend, mo_backend_unit *unit,
+                             trial *t, mo_error *err)
 {
-    size_t bytes = (size_t) mo_desc_bytes(&t->desc);
+    size_t bytes = (size_t) mo_tensor_desc_bytes(&t->desc);
     mo_status status = MO_OK;
 
     for (int i = 0; i < t->call.n_in + 1 && status == MO_OK; i++)
@@ -84,7 +84,8 @@ static mo_status take_memory(const mo_backend *backend, mo_unit *unit, trial *t,
     return status;
 }
 
-static void give_memory(const mo_backend *backend, mo_unit *unit, trial *t)
+static void give_memory(const mo_backend *backend, mo_backend_unit *unit,
+                        trial *t)
 {
     for (int i = 0; i < MAX_IN + 1; i++)
         if (t->memory[i])
@@ -94,12 +95,12 @@ static void give_memory(const mo_backend *backend, mo_unit *unit, trial *t)
 }
 
 /* Once; what has memory of its own times its calls by itself. */
-static mo_status time_once(const mo_backend *backend, mo_unit *unit,
+static mo_status time_once(const mo_backend *backend, mo_backend_unit *unit,
                            const trial *t, int64_t *ns, mo_error *err)
 {
     const void *in[MAX_IN] = { t->memory[0], t->memory[1] };
     void *out[] = { t->memory[t->call.n_in] };
-    const mo_program_call call = {
+    const mo_backend_program_call call = {
         .kernel = t->kernel, .in = in, .out = out, .workspace = t->workspace
     };
     mo_status status;
@@ -121,8 +122,9 @@ static int compare(const void *a, const void *b)
 }
 
 /* *wall_ns: all of them, by our own clock. */
-static mo_status time_often(const mo_backend *backend, mo_unit *unit, trial *t,
-                            int64_t *median_ns, int64_t *wall_ns, mo_error *err)
+static mo_status time_often(const mo_backend *backend, mo_backend_unit *unit,
+                            trial *t, int64_t *median_ns, int64_t *wall_ns,
+                            mo_error *err)
 {
     int64_t ns[REPEATS] = { 0 }, begun = mo_stop_clock_ns();
     mo_status status = take_memory(backend, unit, t, err);
@@ -142,10 +144,10 @@ static mo_status time_often(const mo_backend *backend, mo_unit *unit, trial *t,
 /* Each has a unit of its own: kernels of one are prepared all at once, and how
  * many it will be is not known. */
 static mo_status make_trial(const mo_backend *backend,
-                            const mo_unit_options *options, trial *t,
+                            const mo_backend_unit_options *options, trial *t,
                             int64_t *median_ns, int64_t *wall_ns, mo_error *err)
 {
-    mo_unit *unit = NULL;
+    mo_backend_unit *unit = NULL;
     mo_status status = backend->open(options, &unit, err);
 
     if (status != MO_OK)
@@ -162,8 +164,8 @@ static mo_status make_trial(const mo_backend *backend,
 /* Work done in a nanosecond, by the last of the trials that were made: smaller
  * copies stay in a cache. */
 static mo_status climb(const mo_backend *backend,
-                       const mo_unit_options *options, trial *trials, int n,
-                       double *rate, mo_error *err)
+                       const mo_backend_unit_options *options, trial *trials,
+                       int n, double *rate, mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -179,9 +181,9 @@ static mo_status climb(const mo_backend *backend,
     return status;
 }
 
-mo_status mo_yardstick_measure(const mo_backend *backend,
-                               const mo_unit_options *options,
-                               mo_yardstick *reached, mo_error *err)
+mo_status mo_measure_device(const mo_backend *backend,
+                            const mo_backend_unit_options *options,
+                            mo_measure_device_rates *reached, mo_error *err)
 {
     trial products[N_PRODUCTS] = { { .work = 0 } };
     trial copies[N_COPIES] = { { .work = 0 } };

@@ -25,9 +25,9 @@ typedef struct sample {
 } sample;
 
 typedef struct work {
-    const mo_links_options *options;
+    const mo_measure_links_options *options;
     int repeats, n_pairs;
-    mo_plan *plan;
+    mo_exec_plan *plan;
     sample *samples; /* by pair, size, repeat */
     int n_samples;
 } work;
@@ -40,11 +40,11 @@ static int value_of(int device, int size, bool received)
     return (device * N_SIZES + size) * 2 + received;
 }
 
-static void fill_value(mo_plan *plan, int device, int size, bool received)
+static void fill_value(mo_exec_plan *plan, int device, int size, bool received)
 {
     plan->values[value_of(device, size, received)] = (mo_plan_value){
         .name = received ? "received" : "sent",
-        .desc = { MO_U8, { 1, { sizes[size] } } },
+        .desc = { MO_ELEM_U8, { 1, { sizes[size] } } },
         .device = device,
         .view_of = MO_PLAN_NONE,
         .input = MO_PLAN_NONE,
@@ -53,16 +53,17 @@ static void fill_value(mo_plan *plan, int device, int size, bool received)
     };
 }
 
-static int push_step(mo_plan *plan, int device, mo_step_kind kind, int what)
+static int push_step(mo_exec_plan *plan, int device, mo_plan_step_kind kind,
+                     int what)
 {
     mo_plan_device *d = &plan->devices[device];
 
     d->steps[d->n_steps] = (mo_plan_step){ kind, what, 2 * what };
-    d->steps[d->n_steps].order += kind == MO_STEP_AWAIT;
+    d->steps[d->n_steps].order += kind == MO_PLAN_STEP_AWAIT;
     return d->n_steps++;
 }
 
-static sample push_message(mo_plan *plan, int from, int to, int size)
+static sample push_message(mo_exec_plan *plan, int from, int to, int size)
 {
     int t = plan->n_transfers++;
     sample s;
@@ -73,10 +74,10 @@ static sample push_message(mo_plan *plan, int from, int to, int size)
                                              to,
                                              sizes[size],
                                              MO_PLAN_NONE };
-    s.send = push_step(plan, from, MO_STEP_SEND, t);
-    s.receive = push_step(plan, to, MO_STEP_RECEIVE, t);
-    push_step(plan, from, MO_STEP_AWAIT, t);
-    s.arrival = push_step(plan, to, MO_STEP_AWAIT, t);
+    s.send = push_step(plan, from, MO_PLAN_STEP_SEND, t);
+    s.receive = push_step(plan, to, MO_PLAN_STEP_RECEIVE, t);
+    push_step(plan, from, MO_PLAN_STEP_AWAIT, t);
+    s.arrival = push_step(plan, to, MO_PLAN_STEP_AWAIT, t);
     return s;
 }
 
@@ -87,7 +88,7 @@ static void push_pair(work *w, int from, int to)
             w->samples[w->n_samples++] = push_message(w->plan, from, to, size);
 }
 
-static void pass_token(mo_plan *plan, int holder, int next)
+static void pass_token(mo_exec_plan *plan, int holder, int next)
 {
     if (holder >= 0 && holder != next)
         push_message(plan, holder, next, TOKEN_SIZE);
@@ -110,7 +111,7 @@ static void push_pairs(work *w)
 
 static mo_status make_devices(work *w, size_t n_steps, mo_error *err)
 {
-    mo_plan *plan = w->plan;
+    mo_exec_plan *plan = w->plan;
 
     for (int d = 0; d < plan->n_devices; d++) {
         mo_plan_device *device = &plan->devices[d];
@@ -133,7 +134,7 @@ static mo_status make_devices(work *w, size_t n_steps, mo_error *err)
 static mo_status make_plan(work *w, mo_error *err)
 {
     mo_arena *arena = mo_arena_new();
-    mo_plan *plan = arena ? mo_arena_alloc(arena, sizeof *plan) : NULL;
+    mo_exec_plan *plan = arena ? mo_arena_alloc(arena, sizeof *plan) : NULL;
     size_t n_devices = (size_t) w->options->n_devices;
     size_t per_pair = (size_t) N_SIZES * (size_t) w->repeats;
     size_t n_messages = (size_t) w->n_pairs * (per_pair + 2);
@@ -183,28 +184,29 @@ static int64_t duration(const mo_run_result *result, int from, int to,
     return arrived > begun ? arrived - begun : 0;
 }
 
-static mo_links_row make_row(const work *w, const mo_run_result *result,
-                             int from, int to, const sample *samples, int size,
-                             int64_t *sorted)
+static mo_measure_link_row make_row(const work *w, const mo_run_result *result,
+                                    int from, int to, const sample *samples,
+                                    int size, int64_t *sorted)
 {
     int n = w->repeats;
 
     for (int i = 0; i < n; i++)
         sorted[i] = duration(result, from, to, &samples[i]);
     qsort(sorted, (size_t) n, sizeof *sorted, compare);
-    return (mo_links_row){ .from = from,
-                           .to = to,
-                           .bytes = sizes[size],
-                           .median_ns = sorted[(n - 1) / 2],
-                           .spread_ns =
-                               sorted[(n - 1) * 3 / 4] - sorted[(n - 1) / 4],
-                           .count = n };
+    return (mo_measure_link_row){ .from = from,
+                                  .to = to,
+                                  .bytes = sizes[size],
+                                  .median_ns = sorted[(n - 1) / 2],
+                                  .spread_ns = sorted[(n - 1) * 3 / 4] -
+                                               sorted[(n - 1) / 4],
+                                  .count = n };
 }
 
 static mo_status make_rows(const work *w, const mo_run_result *result,
-                           mo_links_row **rows, int *n_rows, mo_error *err)
+                           mo_measure_link_row **rows, int *n_rows,
+                           mo_error *err)
 {
-    mo_links_row *made =
+    mo_measure_link_row *made =
         calloc((size_t) w->n_pairs * N_SIZES + 1, sizeof *made);
     int64_t *sorted = calloc((size_t) w->repeats, sizeof *sorted);
     const sample *samples = w->samples;
@@ -228,10 +230,11 @@ static mo_status make_rows(const work *w, const mo_run_result *result,
     return MO_OK;
 }
 
-mo_status mo_links_measure(const mo_links_options *options, mo_links_row **rows,
-                           int *n_rows, mo_error *err)
+mo_status mo_measure_links(const mo_measure_links_options *options,
+                           mo_measure_link_row **rows, int *n_rows,
+                           mo_error *err)
 {
-    mo_run_options run = *options->run;
+    mo_run_plan_options run = *options->run;
     mo_run_result result = { 0 };
     work w = { .options = options };
     mo_status status;

@@ -12,26 +12,27 @@
 #include "base/error.h"
 #include "exec/runtime/run.h"
 
-typedef struct mo_links_options {
+typedef struct mo_measure_links_options {
     int n_devices;
-    const char *const *ids;    /* by device, for errors */
-    const mo_run_options *run; /* transport, world, backends, units, rank_of
-                                  and stop; the rest does not matter */
-    int repeats;               /* of every message; 0: 15 */
-} mo_links_options;
+    const char *const *ids;         /* by device, for errors */
+    const mo_run_plan_options *run; /* transport, world, backends, units,
+                                  rank_of and stop; the rest does not matter */
+    int repeats;                    /* of every message; 0: 15 */
+} mo_measure_links_options;
 
 /* From the moment both ends have begun until the receiver goes on. */
-typedef struct mo_links_row {
+typedef struct mo_measure_link_row {
     int from, to;
     int64_t bytes;
     int64_t median_ns, spread_ns; /* spread: between the quartiles */
     int count;
-} mo_links_row;
+} mo_measure_link_row;
 
 /* Messages of 1 KiB to 16 MiB between any two devices, one at a time.  All
  * ranks call it; rank 0 gets the rows, by from, to and bytes, which the caller
  * frees. No rows: it was stopped. */
-mo_status mo_links_measure(const mo_links_options *options, mo_links_row **rows,
-                           int *n_rows, mo_error *err);
+mo_status mo_measure_links(const mo_measure_links_options *options,
+                           mo_measure_link_row **rows, int *n_rows,
+                           mo_error *err);
 
 #endif

@@ -10,7 +10,7 @@ enum { CALLS, SENDING, RECEIVING, ROWS };
 static const char *const row_names[ROWS] = { "calls", "sending", "receiving" };
 
 typedef struct trace {
-    const mo_plan *plan;
+    const mo_exec_plan *plan;
     const mo_run_result *result;
     mo_out *out;
     int64_t *begun; /* by transfer: when it began on the device at hand */
@@ -114,7 +114,7 @@ static void note_arrivals(trace *t, int device)
     const mo_run_step *times = t->result->steps[device];
 
     for (int i = 0; i < d->n_steps; i++)
-        if (d->steps[i].kind == MO_STEP_AWAIT &&
+        if (d->steps[i].kind == MO_PLAN_STEP_AWAIT &&
             !is_sender(t, device, d->steps[i].what))
             t->there[d->steps[i].what] = times[i].end_ns;
 }
@@ -130,11 +130,12 @@ static void put_device(trace *t, int device)
     for (int i = 0; i < d->n_steps; i++) {
         const mo_plan_step *step = &d->steps[i];
 
-        if (step->kind == MO_STEP_COMPUTE)
+        if (step->kind == MO_PLAN_STEP_COMPUTE)
             put_call(t, device, step->what, &times[i]);
-        if (step->kind == MO_STEP_SEND || step->kind == MO_STEP_RECEIVE)
+        if (step->kind == MO_PLAN_STEP_SEND ||
+            step->kind == MO_PLAN_STEP_RECEIVE)
             t->begun[step->what] = times[i].begin_ns;
-        if (step->kind == MO_STEP_AWAIT)
+        if (step->kind == MO_PLAN_STEP_AWAIT)
             put_awaited(t, device, step->what, times[i].end_ns);
     }
 }
@@ -158,8 +159,9 @@ static void put_all(trace *t)
     mo_out_text(t->out, "\n]}\n");
 }
 
-mo_status mo_trace_write(const mo_plan *plan, const mo_run_result *result,
-                         mo_out *out, mo_error *err)
+mo_status mo_measure_write_chrome_trace(const mo_exec_plan *plan,
+                                        const mo_run_result *result,
+                                        mo_out *out, mo_error *err)
 {
     size_t n = (size_t) plan->n_transfers + 1;
     trace t = { .plan = plan,

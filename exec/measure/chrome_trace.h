@@ -12,7 +12,8 @@
 #include "exec/runtime/run.h"
 
 /* Devices whose steps are not in result are left out. */
-mo_status mo_trace_write(const mo_plan *plan, const mo_run_result *result,
-                         mo_out *out, mo_error *err);
+mo_status mo_measure_write_chrome_trace(const mo_exec_plan *plan,
+                                        const mo_run_result *result,
+                                        mo_out *out, mo_error *err);
 
 #endif

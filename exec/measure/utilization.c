@@ -14,11 +14,11 @@ typedef struct way {
 
 /* When each lane of a device is free. */
 typedef struct clocks {
-    int64_t lanes[MO_PLAN_MAX_LANES];
+    int64_t lanes[MO_PLAN_MAX_STREAMS];
 } clocks;
 
 typedef struct walk {
-    const mo_plan *plan;
+    const mo_exec_plan *plan;
     const mo_run_result *result;
     way *ways;          /* by transfer, as measured */
     int64_t *begun;     /* by transfer, as walked: when both ends had begun */
@@ -48,11 +48,11 @@ static void note_step(walk *w, int device, int i)
     const mo_plan_step *step = &w->plan->devices[device].steps[i];
     const mo_run_step *time = &w->result->steps[device][i];
 
-    if (step->kind == MO_STEP_SEND)
+    if (step->kind == MO_PLAN_STEP_SEND)
         w->ways[step->what].sent = time->begin_ns;
-    if (step->kind == MO_STEP_RECEIVE)
+    if (step->kind == MO_PLAN_STEP_RECEIVE)
         w->ways[step->what].received = time->begin_ns;
-    if (step->kind != MO_STEP_AWAIT)
+    if (step->kind != MO_PLAN_STEP_AWAIT)
         return;
     if (w->plan->transfers[step->what].to == device) {
         w->ways[step->what].waited = time->begin_ns;
@@ -121,7 +121,7 @@ static int64_t latest(const clocks *c)
 {
     int64_t last = 0;
 
-    for (int i = 0; i < MO_PLAN_MAX_LANES; i++)
+    for (int i = 0; i < MO_PLAN_MAX_STREAMS; i++)
         last = larger(last, c->lanes[i]);
     return last;
 }
@@ -132,13 +132,13 @@ static void do_transfer(walk *w, int device, const mo_plan_step *step,
 {
     int64_t clock = latest(&w->clocks[device]);
 
-    if (step->kind == MO_STEP_AWAIT)
+    if (step->kind == MO_PLAN_STEP_AWAIT)
         clock = larger(clock, w->begun[step->what] +
                                   duration_at(w, step->what, device));
     else
         w->begun[step->what] =
             larger(w->begun[step->what], smaller(clock, time->begin_ns));
-    for (int i = 0; i < MO_PLAN_MAX_LANES; i++)
+    for (int i = 0; i < MO_PLAN_MAX_STREAMS; i++)
         w->clocks[device].lanes[i] = clock;
 }
 
@@ -148,7 +148,7 @@ static void do_step(walk *w, int device)
     const mo_plan_step *step = &w->plan->devices[device].steps[i];
     const mo_run_step *time = &w->result->steps[device][i];
 
-    if (step->kind == MO_STEP_COMPUTE)
+    if (step->kind == MO_PLAN_STEP_COMPUTE)
         do_call(w, device, step->what, time);
     else
         do_transfer(w, device, step, time);
@@ -200,7 +200,7 @@ static int list_calls(const walk *w, int device)
     int n = 0;
 
     for (int i = 0; i < on->n_steps; i++)
-        if (on->steps[i].kind == MO_STEP_COMPUTE)
+        if (on->steps[i].kind == MO_PLAN_STEP_COMPUTE)
             w->calls[n++] = w->result->steps[device][i];
     qsort(w->calls, (size_t) n, sizeof *w->calls, compare_steps);
     return n;
@@ -248,7 +248,7 @@ static double hidden_ratio(const walk *w)
     return part(all - waited, all);
 }
 
-static size_t most_steps(const mo_plan *plan)
+static size_t most_steps(const mo_exec_plan *plan)
 {
     int most = 0;
 
@@ -258,7 +258,7 @@ static size_t most_steps(const mo_plan *plan)
     return (size_t) most;
 }
 
-static bool has_steps(const mo_plan *plan, const mo_run_result *result)
+static bool has_steps(const mo_exec_plan *plan, const mo_run_result *result)
 {
     for (int k = 0; k < plan->n_devices; k++)
         if (!result->steps ||
@@ -267,8 +267,10 @@ static bool has_steps(const mo_plan *plan, const mo_run_result *result)
     return true;
 }
 
-mo_status mo_ratios_find(const mo_plan *plan, const mo_run_result *result,
-                         mo_ratios *ratios, mo_error *err)
+mo_status mo_measure_utilization_of_run(const mo_exec_plan *plan,
+                                        const mo_run_result *result,
+                                        mo_measure_utilization *ratios,
+                                        mo_error *err)
 {
     size_t transfers = (size_t) plan->n_transfers + 1;
     size_t devices = (size_t) plan->n_devices + 1;
@@ -282,7 +284,7 @@ mo_status mo_ratios_find(const mo_plan *plan, const mo_run_result *result,
                calloc(most_steps(plan) + 1, sizeof *w.calls) };
     bool done = w.ways && w.begun && w.ended && w.clocks && w.next && w.calls;
 
-    *ratios = (mo_ratios){ NAN, NAN, NAN };
+    *ratios = (mo_measure_utilization){ NAN, NAN, NAN };
     if (done && has_steps(plan, result)) {
         note_ways(&w);
         ratios->path =

@@ -9,7 +9,7 @@
 #include "exec/runtime/run.h"
 
 /* Parts of one; NAN where there is nothing to tell. */
-typedef struct mo_ratios {
+typedef struct mo_measure_utilization {
     double path;   /* the longest chain of calls and transfers with measured
                       times, or the plan walked through with them, no step
                       later than it was, over the measured makespan: the
@@ -18,10 +18,12 @@ typedef struct mo_ratios {
                       first step to its last */
     double hidden; /* of the time transfers were under way, what their receivers
                       did not wait */
-} mo_ratios;
+} mo_measure_utilization;
 
 /* result must have the steps of all devices that have any. */
-mo_status mo_ratios_find(const mo_plan *plan, const mo_run_result *result,
-                         mo_ratios *ratios, mo_error *err);
+mo_status mo_measure_utilization_of_run(const mo_exec_plan *plan,
+                                        const mo_run_result *result,
+                                        mo_measure_utilization *ratios,
+                                        mo_error *err);
 
 #endif

@@ -1,10 +1,11 @@
 #include "exec/op/axes.h"
 
-mo_status mo_axis_split_at(const mo_site *site, int64_t axis,
-                           mo_axis_split *split, mo_error *err)
+mo_status mo_lower_axis_split_at(const mo_op_site *site, int64_t axis,
+                                 mo_lower_axis_split *split, mo_error *err)
 {
     const mo_shape *shape = &site->in[0].shape;
-    mo_status status = mo_site_axis(site, axis, shape->rank, &split->at, err);
+    mo_status status =
+        mo_op_site_normalize_axis(site, axis, shape->rank, &split->at, err);
 
     if (status != MO_OK)
         return status;
@@ -17,8 +18,8 @@ mo_status mo_axis_split_at(const mo_site *site, int64_t axis,
     return MO_OK;
 }
 
-mo_status mo_axes_marked(const mo_site *site, bool marks[MO_MAX_RANK],
-                         mo_error *err)
+mo_status mo_lower_axes_mask(const mo_op_site *site, bool marks[MO_MAX_RANK],
+                             mo_error *err)
 {
     int rank = site->in[0].shape.rank, count = 0, at = 0;
     int64_t axes[MO_MAX_RANK];
@@ -27,9 +28,9 @@ mo_status mo_axes_marked(const mo_site *site, bool marks[MO_MAX_RANK],
     for (int d = 0; d < MO_MAX_RANK; d++)
         marks[d] = site->n_in < 2 && d < rank;
     if (site->n_in > 1)
-        status = mo_site_list(site, 1, axes, MO_MAX_RANK, &count, err);
+        status = mo_op_site_const_ints(site, 1, axes, MO_MAX_RANK, &count, err);
     for (int i = 0; status == MO_OK && i < count; i++) {
-        status = mo_site_axis(site, axes[i], rank, &at, err);
+        status = mo_op_site_normalize_axis(site, axes[i], rank, &at, err);
         if (status == MO_OK)
             marks[at] = true;
     }

@@ -19,7 +19,7 @@ const char *mo_call_kind_name(mo_call_kind kind)
     return kind_names[kind];
 }
 
-int64_t mo_pool_index_size(const mo_pool_call *call)
+int64_t mo_call_pool_index_size(const mo_call_pool *call)
 {
     int64_t size = 1;
 
@@ -54,9 +54,9 @@ static bool grow(mo_arena *arena, void **items, int count, size_t size)
     return true;
 }
 
-mo_status mo_lowered_call(mo_lowered *lowered, mo_arena *arena,
-                          mo_call_kind kind, int n_in, int n_out,
-                          mo_call **call, mo_error *err)
+mo_status mo_lower_add_call(mo_lower_result *lowered, mo_arena *arena,
+                            mo_call_kind kind, int n_in, int n_out,
+                            mo_call **call, mo_error *err)
 {
     void *calls = lowered->calls;
     mo_call *made;
@@ -82,9 +82,9 @@ mo_status mo_lowered_call(mo_lowered *lowered, mo_arena *arena,
     return MO_OK;
 }
 
-mo_status mo_lowered_temp(mo_lowered *lowered, mo_arena *arena,
-                          const mo_site *site, const mo_desc *desc, int *number,
-                          mo_error *err)
+mo_status mo_lower_add_temp(mo_lower_result *lowered, mo_arena *arena,
+                            const mo_op_site *site, const mo_tensor_desc *desc,
+                            int *number, mo_error *err)
 {
     void *temps = lowered->temps;
 

@@ -7,10 +7,10 @@
  * padding worked out, strides in elements.
  *
  * Operands are numbers of tensors: those of one operator at first (its inputs,
- * then its outputs, then temporaries, see mo_lowered), later values of a plan.
- * Every tensor lies row by row.  A channels_last one has the order N, spatial,
- * C in memory, while its shape still reads N, C, spatial; the strides of
- * copies, points and reductions follow the memory.
+ * then its outputs, then temporaries, see mo_lower_result), later values of a
+ * plan. Every tensor lies row by row.  A channels_last one has the order N,
+ * spatial, C in memory, while its shape still reads N, C, spatial; the strides
+ * of copies, points and reductions follow the memory.
  */
 #ifndef MO_EXEC_OP_CALL_H
 #define MO_EXEC_OP_CALL_H
@@ -47,116 +47,119 @@ typedef enum mo_call_kind {
 /* ---- COPY: out[out_offset + i . out_stride] = in[in_offset + i . in_stride]
  * for all i within extent; or a number, everywhere.  Boxes are done in order;
  * the bytes of elements are what they are. */
-enum { MO_COPY_FILL = -1 };
+enum { MO_CALL_COPY_FILL = -1 };
 
-typedef struct mo_copy_box {
-    int from; /* index into the call's in, or MO_COPY_FILL */
+typedef struct mo_call_copy_box {
+    int from; /* index into the call's in, or MO_CALL_COPY_FILL */
     int to;   /* index into the call's out */
     double fill;
     int rank;
     int64_t extent[MO_MAX_RANK];
     int64_t in_offset, in_stride[MO_MAX_RANK]; /* may be 0 or negative */
     int64_t out_offset, out_stride[MO_MAX_RANK];
-} mo_copy_box;
+} mo_call_copy_box;
 
-typedef struct mo_copy_call {
-    mo_copy_box *boxes;
+typedef struct mo_call_copy {
+    mo_call_copy_box *boxes;
     int n_boxes;
     /* in[fill_in] holds the number for fills instead; -1: there is none. */
     int fill_in;
-} mo_copy_call;
+} mo_call_copy;
 
 /* ---- MATMUL: for every batch index, c[m][n] = sum over k of a[m][k] b[k][n].
  * Any strides; a backend that needs rows packs what has none. */
-enum { MO_MATMUL_MAX_BATCH = MO_MAX_RANK };
+enum { MO_CALL_MATMUL_MAX_BATCH = MO_MAX_RANK };
 
-typedef struct mo_matmul_side {
+typedef struct mo_call_matmul_operand {
     int64_t row, column; /* strides of the two dimensions of the matrix */
-    int64_t batch[MO_MATMUL_MAX_BATCH];
-} mo_matmul_side;
+    int64_t batch[MO_CALL_MATMUL_MAX_BATCH];
+} mo_call_matmul_operand;
 
-typedef struct mo_matmul_call {
+typedef struct mo_call_matmul {
     int64_t m, n, k;
     int n_batch;
-    int64_t extent[MO_MATMUL_MAX_BATCH];
-    mo_matmul_side a, b, c;
-} mo_matmul_call;
+    int64_t extent[MO_CALL_MATMUL_MAX_BATCH];
+    mo_call_matmul_operand a, b, c;
+} mo_call_matmul;
 
 /* How the windows of CONV and POOL go over space. */
-enum { MO_MAX_SPATIAL = 3 };
+enum { MO_CALL_MAX_SPATIAL = 3 };
 
-typedef struct mo_sweep {
+typedef struct mo_call_window {
     int spatial; /* 1 to 3 */
-    int64_t in[MO_MAX_SPATIAL], out[MO_MAX_SPATIAL], kernel[MO_MAX_SPATIAL];
-    int64_t stride[MO_MAX_SPATIAL], dilation[MO_MAX_SPATIAL];
-    int64_t pad_begin[MO_MAX_SPATIAL], pad_end[MO_MAX_SPATIAL];
-} mo_sweep;
+    int64_t in[MO_CALL_MAX_SPATIAL], out[MO_CALL_MAX_SPATIAL],
+        kernel[MO_CALL_MAX_SPATIAL];
+    int64_t stride[MO_CALL_MAX_SPATIAL], dilation[MO_CALL_MAX_SPATIAL];
+    int64_t pad_begin[MO_CALL_MAX_SPATIAL], pad_end[MO_CALL_MAX_SPATIAL];
+} mo_call_window;
 
 /* ---- CONV, also transposed (ConvolutionBackpropData).  Weights lie as
  * [groups, out / groups, in / groups, spatial]; transposed as
  * [groups, in / groups, out / groups, spatial]. */
-typedef struct mo_conv_call {
-    mo_sweep sweep;
+typedef struct mo_call_conv {
+    mo_call_window sweep;
     int64_t batch, in_channels, out_channels, groups;
     bool transposed;
     bool channels_last; /* data and result */
     /* Elements of the result from place to place, where it lies among others
      * (exec/plan/passes/concat_inplace.h); 0: out_channels. */
     int64_t pitch;
-} mo_conv_call;
+} mo_call_conv;
 
 /* ---- POOL.  Windows may hang over the end (ceil rounding): out tells.
  * Elements of a window by which an average is divided: */
-typedef enum mo_pool_count {
-    MO_COUNT_KERNEL, /* all, be they behind the padding: OpenVINO's ceil */
-    MO_COUNT_PADDED, /* data and padding: ceil_torch, PyTorch and ONNX */
-    MO_COUNT_DATA    /* data only: exclude-pad */
-} mo_pool_count;
+typedef enum mo_call_pool_count {
+    MO_CALL_POOL_COUNT_KERNEL, /* all, be they behind the padding: OpenVINO's
+                                  ceil */
+    MO_CALL_POOL_COUNT_PADDED, /* data and padding: ceil_torch, PyTorch and ONNX
+                                */
+    MO_CALL_POOL_COUNT_DATA    /* data only: exclude-pad */
+} mo_call_pool_count;
 
-typedef struct mo_pool_call {
-    mo_sweep sweep;
+typedef struct mo_call_pool {
+    mo_call_window sweep;
     int64_t batch, channels;
     bool average;
-    mo_pool_count count;
+    mo_call_pool_count count;
     bool adaptive;  /* windows from in and out; kernel means nothing, and
                        data is what counts */
     int index_axis; /* of the second output: indices count within the
                        dimensions from there on */
     bool channels_last;
-} mo_pool_call;
+} mo_call_pool;
 
 /* ---- REDUCE: dimensions of the input one by one; those marked go. */
-typedef enum mo_reduce_op {
-    MO_REDUCE_SUM,
-    MO_REDUCE_MEAN,
-    MO_REDUCE_MAX,
-    MO_REDUCE_MIN,
-    MO_REDUCE_PROD,
-    MO_REDUCE_L1,
-    MO_REDUCE_L2,
-    MO_REDUCE_AND,
-    MO_REDUCE_OR
-} mo_reduce_op;
+typedef enum mo_call_reduce_op {
+    MO_CALL_REDUCE_SUM,
+    MO_CALL_REDUCE_MEAN,
+    MO_CALL_REDUCE_MAX,
+    MO_CALL_REDUCE_MIN,
+    MO_CALL_REDUCE_PROD,
+    MO_CALL_REDUCE_L1,
+    MO_CALL_REDUCE_L2,
+    MO_CALL_REDUCE_AND,
+    MO_CALL_REDUCE_OR
+} mo_call_reduce_op;
 
-typedef struct mo_reduce_call {
-    mo_reduce_op op;
+typedef struct mo_call_reduce {
+    mo_call_reduce_op op;
     int rank;
     int64_t extent[MO_MAX_RANK];
     int64_t in_stride[MO_MAX_RANK];
     int64_t out_stride[MO_MAX_RANK]; /* 0 where reduced */
     bool reduced[MO_MAX_RANK];
-} mo_reduce_call;
+} mo_call_reduce;
 
 /* ---- SOFTMAX over the middle one of three dimensions. */
-typedef struct mo_softmax_call {
+typedef struct mo_call_softmax {
     int64_t outer, count, inner;
     bool log;
-} mo_softmax_call;
+} mo_call_softmax;
 
 /* ---- NORM: over each of groups rows of count elements, contiguous: minus
  * mean (unless rms), over sqrt(variance + eps) (eps outside of the root:
  * sqrt(variance) + eps).  Scale and shift are its epilogue. */
-typedef struct mo_norm_call {
+typedef struct mo_call_norm {
     int64_t groups, count;
     double eps;
     bool center; /* subtract the mean */
@@ -165,17 +168,17 @@ typedef struct mo_norm_call {
     bool max_eps; /* sqrt(max(sum of squares, eps)), not the mean's:
                      NormalizeL2 */
     bool sum;     /* of squares, not their mean: NormalizeL2 */
-} mo_norm_call;
+} mo_call_norm;
 
 /* ---- GATHER, three ways to mean an index. */
-typedef enum mo_gather_kind {
-    MO_GATHER_AXIS,     /* batch, outer, data axis, inner: Gather */
-    MO_GATHER_ELEMENTS, /* an index for every element of the result */
-    MO_GATHER_ND        /* an index of index_depth numbers picks a slice */
-} mo_gather_kind;
+typedef enum mo_call_gather_kind {
+    MO_CALL_GATHER_AXIS,     /* batch, outer, data axis, inner: Gather */
+    MO_CALL_GATHER_ELEMENTS, /* an index for every element of the result */
+    MO_CALL_GATHER_ND        /* an index of index_depth numbers picks a slice */
+} mo_call_gather_kind;
 
-typedef struct mo_gather_call {
-    mo_gather_kind kind;
+typedef struct mo_call_gather {
+    mo_call_gather_kind kind;
     /* AXIS: data[batch][outer][axis][inner], indices[batch][count], result
      * [batch][outer][count][inner].
      * ND: data[batch][dims...][inner], indices[batch][count][depth], result
@@ -185,22 +188,22 @@ typedef struct mo_gather_call {
     int64_t dims[MO_MAX_RANK]; /* ND: what the depth numbers index */
     int at;                    /* ELEMENTS: the axis */
     mo_shape data, result;     /* ELEMENTS */
-} mo_gather_call;
+} mo_call_gather;
 
 /* ---- SCATTER: the data copied, then changed at the indices, in order. */
-typedef enum mo_scatter_op {
-    MO_SCATTER_SET,
-    MO_SCATTER_SUM,
-    MO_SCATTER_PROD,
-    MO_SCATTER_MIN,
-    MO_SCATTER_MAX,
-    MO_SCATTER_MEAN,
-    MO_SCATTER_SUB
-} mo_scatter_op;
+typedef enum mo_call_scatter_op {
+    MO_CALL_SCATTER_SET,
+    MO_CALL_SCATTER_SUM,
+    MO_CALL_SCATTER_PROD,
+    MO_CALL_SCATTER_MIN,
+    MO_CALL_SCATTER_MAX,
+    MO_CALL_SCATTER_MEAN,
+    MO_CALL_SCATTER_SUB
+} mo_call_scatter_op;
 
-typedef struct mo_scatter_call {
-    mo_gather_kind kind; /* as for gathering: AXIS is ScatterUpdate */
-    mo_scatter_op op;
+typedef struct mo_call_scatter {
+    mo_call_gather_kind kind; /* as for gathering: AXIS is ScatterUpdate */
+    mo_call_scatter_op op;
     bool use_init; /* the data's own value takes part in the reduction */
     int64_t outer, axis, inner, count; /* AXIS: indices[count], updates
                                           [outer][count][inner] */
@@ -208,54 +211,55 @@ typedef struct mo_scatter_call {
     int64_t dims[MO_MAX_RANK];
     int at;                 /* ELEMENTS */
     mo_shape data, updates; /* ELEMENTS */
-} mo_scatter_call;
+} mo_call_scatter;
 
 /* ---- TOPK, CUMSUM: along the middle one of three dimensions. */
-typedef enum mo_topk_sort {
-    MO_TOPK_BY_VALUE,
-    MO_TOPK_BY_INDEX,
-    MO_TOPK_ANY
-} mo_topk_sort;
+typedef enum mo_call_topk_sort {
+    MO_CALL_TOPK_BY_VALUE,
+    MO_CALL_TOPK_BY_INDEX,
+    MO_CALL_TOPK_ANY
+} mo_call_topk_sort;
 
-typedef struct mo_topk_call {
+typedef struct mo_call_topk {
     int64_t outer, count, inner, k;
     bool largest;
-    mo_topk_sort sort; /* ANY is done as BY_VALUE; equals: lower index first */
-} mo_topk_call;
+    mo_call_topk_sort
+        sort; /* ANY is done as BY_VALUE; equals: lower index first */
+} mo_call_topk;
 
-typedef struct mo_cumsum_call {
+typedef struct mo_call_cumsum {
     int64_t outer, count, inner;
     bool exclusive, reverse;
-} mo_cumsum_call;
+} mo_call_cumsum;
 
 /* ---- INTERPOLATE over some dimensions of the input. */
-typedef enum mo_interpolate_mode {
-    MO_INTERPOLATE_NEAREST,
-    MO_INTERPOLATE_LINEAR, /* with antialias or not */
-    MO_INTERPOLATE_LINEAR_ONNX,
-    MO_INTERPOLATE_CUBIC
-} mo_interpolate_mode;
+typedef enum mo_call_interpolate_mode {
+    MO_CALL_INTERPOLATE_NEAREST,
+    MO_CALL_INTERPOLATE_LINEAR, /* with antialias or not */
+    MO_CALL_INTERPOLATE_LINEAR_ONNX,
+    MO_CALL_INTERPOLATE_CUBIC
+} mo_call_interpolate_mode;
 
-typedef enum mo_interpolate_coordinates {
-    MO_COORDINATES_HALF_PIXEL,
-    MO_COORDINATES_PYTORCH_HALF_PIXEL,
-    MO_COORDINATES_ASYMMETRIC,
-    MO_COORDINATES_TF_HALF_PIXEL_NN,
-    MO_COORDINATES_ALIGN_CORNERS
-} mo_interpolate_coordinates;
+typedef enum mo_call_interpolate_coordinates {
+    MO_CALL_COORDINATES_HALF_PIXEL,
+    MO_CALL_COORDINATES_PYTORCH_HALF_PIXEL,
+    MO_CALL_COORDINATES_ASYMMETRIC,
+    MO_CALL_COORDINATES_TF_HALF_PIXEL_NN,
+    MO_CALL_COORDINATES_ALIGN_CORNERS
+} mo_call_interpolate_coordinates;
 
-typedef enum mo_interpolate_nearest {
-    MO_NEAREST_PREFER_FLOOR,
-    MO_NEAREST_PREFER_CEIL,
-    MO_NEAREST_FLOOR,
-    MO_NEAREST_CEIL,
-    MO_NEAREST_SIMPLE
-} mo_interpolate_nearest;
+typedef enum mo_call_interpolate_nearest {
+    MO_CALL_NEAREST_PREFER_FLOOR,
+    MO_CALL_NEAREST_PREFER_CEIL,
+    MO_CALL_NEAREST_FLOOR,
+    MO_CALL_NEAREST_CEIL,
+    MO_CALL_NEAREST_SIMPLE
+} mo_call_interpolate_nearest;
 
-typedef struct mo_interpolate_call {
-    mo_interpolate_mode mode;
-    mo_interpolate_coordinates coordinates;
-    mo_interpolate_nearest nearest;
+typedef struct mo_call_interpolate {
+    mo_call_interpolate_mode mode;
+    mo_call_interpolate_coordinates coordinates;
+    mo_call_interpolate_nearest nearest;
     bool antialias;
     double cubic; /* coefficient a */
     int rank;
@@ -263,17 +267,19 @@ typedef struct mo_interpolate_call {
     int64_t out[MO_MAX_RANK];
     double scale[MO_MAX_RANK]; /* out over in, as the op says; 1 elsewhere */
     bool moves[MO_MAX_RANK];   /* the axes that are interpolated */
-} mo_interpolate_call;
+} mo_call_interpolate;
 
 /* ---- ATTENTION: softmax(score(scale q k') + mask) v, for every batch index.
  * Rows of q, k, v and the result are contiguous; where they begin is told in
  * elements: offset + batch index . strides + row * its stride. */
-typedef struct mo_attention_call {
+typedef struct mo_call_attention {
     int n_batch; /* dimensions before the last two, broadcast: strides below */
-    int64_t extent[MO_MATMUL_MAX_BATCH];
-    int64_t q_batch[MO_MATMUL_MAX_BATCH], k_batch[MO_MATMUL_MAX_BATCH];
-    int64_t v_batch[MO_MATMUL_MAX_BATCH], mask_batch[MO_MATMUL_MAX_BATCH];
-    int64_t out_batch[MO_MATMUL_MAX_BATCH];
+    int64_t extent[MO_CALL_MATMUL_MAX_BATCH];
+    int64_t q_batch[MO_CALL_MATMUL_MAX_BATCH],
+        k_batch[MO_CALL_MATMUL_MAX_BATCH];
+    int64_t v_batch[MO_CALL_MATMUL_MAX_BATCH],
+        mask_batch[MO_CALL_MATMUL_MAX_BATCH];
+    int64_t out_batch[MO_CALL_MATMUL_MAX_BATCH];
     int64_t q_offset, k_offset, v_offset, mask_offset;
     int64_t q_row, k_row, v_row, out_row;
     int64_t queries, keys, width, v_width;
@@ -284,14 +290,14 @@ typedef struct mo_attention_call {
     /* NULL, or what is done to a score, a float.  Its operand 0 is that;
      * operand i > 0 is the call's in[3 + has_mask + i - 1].  Accesses are over
      * [extent ..., queries, keys]. */
-    mo_point *score;
-} mo_attention_call;
+    mo_point_program *score;
+} mo_call_attention;
 
 /* ---- RANGE: start + i * step as one row.  in: start, stop (which told the
  * size) and step, a number each; or nothing, then the numbers are these. */
-typedef struct mo_range_call {
+typedef struct mo_call_range {
     int64_t start, step;
-} mo_range_call;
+} mo_call_range;
 
 enum { MO_CALL_MAX_OPERANDS = 4096 };
 
@@ -300,88 +306,91 @@ typedef struct mo_call {
     int n_in, n_out;
     int *in, *out;
     union {
-        mo_point point;
-        mo_copy_call copy;
-        mo_matmul_call matmul;
-        mo_conv_call conv;
-        mo_pool_call pool;
-        mo_reduce_call reduce;
-        mo_softmax_call softmax;
-        mo_norm_call norm;
-        mo_gather_call gather;
-        mo_scatter_call scatter;
-        mo_topk_call topk;
-        mo_cumsum_call cumsum;
-        mo_interpolate_call interpolate;
-        mo_attention_call attention;
-        mo_range_call range;
+        mo_point_program point;
+        mo_call_copy copy;
+        mo_call_matmul matmul;
+        mo_call_conv conv;
+        mo_call_pool pool;
+        mo_call_reduce reduce;
+        mo_call_softmax softmax;
+        mo_call_norm norm;
+        mo_call_gather gather;
+        mo_call_scatter scatter;
+        mo_call_topk topk;
+        mo_call_cumsum cumsum;
+        mo_call_interpolate interpolate;
+        mo_call_attention attention;
+        mo_call_range range;
     } u;
     /* NULL, or what is done to out[0] before it is stored.  Its operand 0 is
      * what the call computes, of the type of out[0]; operand i > 0 is
      * in[first_extra + i - 1].  Accesses are over the shape of out[0]; that of
      * operand 0 and after->out are how out[0] lies. */
-    mo_point *after;
+    mo_point_program *after;
     int first_extra; /* in[first_extra ...] are only the epilogue's */
 } mo_call;
 
 const char *mo_call_kind_name(mo_call_kind kind);
 
 /* Elements of the input in the dimensions that indices count within. */
-int64_t mo_pool_index_size(const mo_pool_call *call);
+int64_t mo_call_pool_index_size(const mo_call_pool *call);
 
 /* ------------------------------------------------------------- lowering -- */
 
 /* Calls in order.  Operands: 0 .. n_in - 1 are the site's inputs, then its
  * outputs, then temporaries, in that numbering.  A call reads what was there
  * before or what an earlier one wrote. */
-typedef struct mo_lowered {
+typedef struct mo_lower_result {
     mo_call *calls;
     int n_calls;
-    mo_desc *temps;
+    mo_tensor_desc *temps;
     int n_temps;
-} mo_lowered;
+} mo_lower_result;
 
 /* Lowers one operator; everything lies in arena.  MO_E_SUPPORT: this type, or
  * this use of it, cannot be run; MO_E_INPUT: what it is told is wrong. */
-typedef mo_status mo_lower(const mo_site *site, mo_arena *arena,
-                           mo_lowered *lowered, mo_error *err);
+typedef mo_status mo_lower_fn(const mo_op_site *site, mo_arena *arena,
+                              mo_lower_result *lowered, mo_error *err);
 
-typedef struct mo_exec_op {
+typedef struct mo_lower_entry {
     const char *type; /* as in ingest/operator.h */
-    mo_lower *lower;
-    unsigned values; /* bit i: input i must be constant; see MO_EXEC_ALL */
-} mo_exec_op;
+    mo_lower_fn *lower;
+    unsigned
+        values; /* bit i: input i must be constant; see MO_LOWER_ALL_INPUTS */
+} mo_lower_entry;
 
-#define MO_EXEC_INPUT(i) (1u << (i))
-#define MO_EXEC_ALL      (~0u)
+#define MO_LOWER_INPUT(i)   (1u << (i))
+#define MO_LOWER_ALL_INPUTS (~0u)
 
 /* NULL when there is no such operator to run.  The index-th for tests. */
-const mo_exec_op *mo_exec_op_find(const char *type);
-const mo_exec_op *mo_exec_op_at(int index);
+const mo_lower_entry *mo_lower_entry_find(const char *type);
+const mo_lower_entry *mo_lower_entry_at(int index);
 
 /* Fails with MO_E_SUPPORT where there is no such operator, or a value is not
  * constant that must be. */
-mo_status mo_op_lower(const mo_site *site, mo_arena *arena, mo_lowered *lowered,
-                      mo_error *err);
+mo_status mo_lower_operator(const mo_op_site *site, mo_arena *arena,
+                            mo_lower_result *lowered, mo_error *err);
 
 /* The families, each in a file of its own, each ending with a NULL type. */
-extern const mo_exec_op mo_exec_ops_point[];  /* lower_point*.c */
-extern const mo_exec_op mo_exec_ops_reduce[]; /* reductions, cumsum, topk */
-extern const mo_exec_op mo_exec_ops_norm[];   /* softmax and norms */
-extern const mo_exec_op mo_exec_ops_move[];   /* copies and views */
-extern const mo_exec_op mo_exec_ops_index[];  /* gather, scatter, one hot */
-extern const mo_exec_op mo_exec_ops_resize[];
-extern const mo_exec_op mo_exec_ops_product[]; /* matmul, einsum, attention */
-extern const mo_exec_op mo_exec_ops_window[];  /* convolution and pools */
+extern const mo_lower_entry mo_lower_pointwise_ops[]; /* lower_point*.c */
+extern const mo_lower_entry
+    mo_lower_reduce_ops[];                       /* reductions, cumsum, topk */
+extern const mo_lower_entry mo_lower_norm_ops[]; /* softmax and norms */
+extern const mo_lower_entry mo_lower_movement_ops[]; /* copies and views */
+extern const mo_lower_entry mo_lower_index_ops[]; /* gather, scatter, one hot */
+extern const mo_lower_entry mo_lower_interpolate_ops[];
+extern const mo_lower_entry
+    mo_lower_product_ops[]; /* matmul, einsum, attention */
+extern const mo_lower_entry mo_lower_window_ops[]; /* convolution and pools */
 
 /* For lowerings: one more call of that kind, with room for its operands; *call
  * is valid until the next one is made. */
-mo_status mo_lowered_call(mo_lowered *lowered, mo_arena *arena,
-                          mo_call_kind kind, int n_in, int n_out,
-                          mo_call **call, mo_error *err);
+mo_status mo_lower_add_call(mo_lower_result *lowered, mo_arena *arena,
+                            mo_call_kind kind, int n_in, int n_out,
+                            mo_call **call, mo_error *err);
 /* One more temporary; its number as an operand. */
-mo_status mo_lowered_temp(mo_lowered *lowered, mo_arena *arena,
-                          const mo_site *site, const mo_desc *desc, int *number,
-                          mo_error *err);
+mo_status mo_lower_add_temp(mo_lower_result *lowered, mo_arena *arena,
+                            const mo_op_site *site, const mo_tensor_desc *desc,
+                            int *number, mo_error *err);
 
 #endif

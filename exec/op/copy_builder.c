@@ -2,7 +2,7 @@
 
 #include <assert.h>
 
-void mo_box_strides(const mo_shape *shape, int64_t strides[MO_MAX_RANK])
+void mo_lower_copy_strides(const mo_shape *shape, int64_t strides[MO_MAX_RANK])
 {
     int64_t stride = 1;
 
@@ -12,18 +12,18 @@ void mo_box_strides(const mo_shape *shape, int64_t strides[MO_MAX_RANK])
     }
 }
 
-mo_copy_box mo_box_over(const mo_shape *shape)
+mo_call_copy_box mo_lower_copy_box_init(const mo_shape *shape)
 {
-    mo_copy_box box = { .rank = shape->rank };
+    mo_call_copy_box box = { .rank = shape->rank };
 
     for (int d = 0; d < shape->rank; d++)
         box.extent[d] = shape->dims[d];
-    mo_box_strides(shape, box.out_stride);
+    mo_lower_copy_strides(shape, box.out_stride);
     return box;
 }
 
-void mo_box_push(mo_copy_box *box, int64_t extent, int64_t in_stride,
-                 int64_t out_stride)
+void mo_lower_copy_box_push(mo_call_copy_box *box, int64_t extent,
+                            int64_t in_stride, int64_t out_stride)
 {
     assert(box->rank < MO_MAX_RANK);
     box->extent[box->rank] = extent;
@@ -31,17 +31,19 @@ void mo_box_push(mo_copy_box *box, int64_t extent, int64_t in_stride,
     box->out_stride[box->rank++] = out_stride;
 }
 
-mo_status mo_box_call(const mo_site *site, int n_in, int64_t n_boxes,
-                      mo_arena *arena, mo_lowered *lowered, mo_call **call,
-                      mo_error *err)
+mo_status mo_lower_copy_add_call(const mo_op_site *site, int n_in,
+                                 int64_t n_boxes, mo_arena *arena,
+                                 mo_lower_result *lowered, mo_call **call,
+                                 mo_error *err)
 {
     mo_status status;
 
-    if (n_boxes > MO_BOX_MAX)
-        return mo_site_fail(site, MO_E_SUPPORT, err,
-                            "it would move more than %d blocks", MO_BOX_MAX);
-    status = mo_lowered_call(lowered, arena, MO_CALL_COPY, n_in, site->n_out,
-                             call, err);
+    if (n_boxes > MO_LOWER_COPY_MAX_BOXES)
+        return mo_op_site_fail(site, MO_E_SUPPORT, err,
+                               "it would move more than %d blocks",
+                               MO_LOWER_COPY_MAX_BOXES);
+    status = mo_lower_add_call(lowered, arena, MO_CALL_COPY, n_in, site->n_out,
+                               call, err);
     if (status != MO_OK)
         return status;
     for (int i = 0; i < n_in; i++)
@@ -51,16 +53,17 @@ mo_status mo_box_call(const mo_site *site, int n_in, int64_t n_boxes,
     (*call)->u.copy.fill_in = -1;
     (*call)->u.copy.n_boxes = (int) n_boxes;
     (*call)->u.copy.boxes =
-        mo_arena_array(arena, (size_t) n_boxes, sizeof(mo_copy_box));
+        mo_arena_array(arena, (size_t) n_boxes, sizeof(mo_call_copy_box));
     return (*call)->u.copy.boxes ? MO_OK : mo_fail_memory(err);
 }
 
-mo_status mo_box_copy(const mo_copy_box *box, int from, int to, mo_arena *arena,
-                      mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_copy_add_box(const mo_call_copy_box *box, int from, int to,
+                                mo_arena *arena, mo_lower_result *lowered,
+                                mo_error *err)
 {
     mo_call *call;
     mo_status status =
-        mo_lowered_call(lowered, arena, MO_CALL_COPY, 1, 1, &call, err);
+        mo_lower_add_call(lowered, arena, MO_CALL_COPY, 1, 1, &call, err);
 
     if (status != MO_OK)
         return status;
@@ -75,13 +78,13 @@ mo_status mo_box_copy(const mo_copy_box *box, int from, int to, mo_arena *arena,
     return MO_OK;
 }
 
-mo_status mo_box_check(const mo_site *site, mo_error *err)
+mo_status mo_lower_copy_check_types(const mo_op_site *site, mo_error *err)
 {
     for (int i = 0; i < site->n_out; i++)
         if (site->out[i].elem != site->in[0].elem)
-            return mo_site_fail(site, MO_E_INPUT, err,
-                                "its output %d is %s, its data %s", i,
-                                mo_elem_name(site->out[i].elem),
-                                mo_elem_name(site->in[0].elem));
+            return mo_op_site_fail(site, MO_E_INPUT, err,
+                                   "its output %d is %s, its data %s", i,
+                                   mo_elem_name(site->out[i].elem),
+                                   mo_elem_name(site->in[0].elem));
     return MO_OK;
 }

@@ -17,30 +17,32 @@
 
 /* More boxes than this are refused: no network has them, and they would be
  * slow. */
-enum { MO_BOX_MAX = 1 << 16 };
+enum { MO_LOWER_COPY_MAX_BOXES = 1 << 16 };
 
 /* How far apart neighbours along each dimension lie, row by row. */
-void mo_box_strides(const mo_shape *shape, int64_t strides[MO_MAX_RANK]);
+void mo_lower_copy_strides(const mo_shape *shape, int64_t strides[MO_MAX_RANK]);
 
 /* Writes all of a tensor of that shape, and reads one element only. */
-mo_copy_box mo_box_over(const mo_shape *shape);
+mo_call_copy_box mo_lower_copy_box_init(const mo_shape *shape);
 
 /* One more dimension, behind the others. */
-void mo_box_push(mo_copy_box *box, int64_t extent, int64_t in_stride,
-                 int64_t out_stride);
+void mo_lower_copy_box_push(mo_call_copy_box *box, int64_t extent,
+                            int64_t in_stride, int64_t out_stride);
 
 /* One more call, with that many boxes of zeros, from the site's first n_in
  * inputs to its outputs. */
-mo_status mo_box_call(const mo_site *site, int n_in, int64_t n_boxes,
-                      mo_arena *arena, mo_lowered *lowered, mo_call **call,
-                      mo_error *err);
+mo_status mo_lower_copy_add_call(const mo_op_site *site, int n_in,
+                                 int64_t n_boxes, mo_arena *arena,
+                                 mo_lower_result *lowered, mo_call **call,
+                                 mo_error *err);
 
 /* One more call with one box, from operand to operand. */
-mo_status mo_box_copy(const mo_copy_box *box, int from, int to, mo_arena *arena,
-                      mo_lowered *lowered, mo_error *err);
+mo_status mo_lower_copy_add_box(const mo_call_copy_box *box, int from, int to,
+                                mo_arena *arena, mo_lower_result *lowered,
+                                mo_error *err);
 
 /* Fails where an output's type is not that of input 0: copies do not convert.
  */
-mo_status mo_box_check(const mo_site *site, mo_error *err);
+mo_status mo_lower_copy_check_types(const mo_op_site *site, mo_error *err);
 
 #endif

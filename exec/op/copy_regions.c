@@ -2,25 +2,27 @@
 
 #include <assert.h>
 
-void mo_zones_push(mo_zones *zones, mo_zone zone)
+void mo_lower_copy_regions_push(mo_lower_copy_regions *zones,
+                                mo_lower_copy_region zone)
 {
     if (zone.count <= 0)
         return;
-    assert(zones->n < MO_ZONE_MAX);
+    assert(zones->n < MO_LOWER_COPY_MAX_REGIONS);
     zones->zone[zones->n++] = zone;
 }
 
 /* The box of the index-th combination. */
-static mo_copy_box combine(const mo_site *site, const mo_zones *zones,
-                           int64_t index)
+static mo_call_copy_box combine(const mo_op_site *site,
+                                const mo_lower_copy_regions *zones,
+                                int64_t index)
 {
     int64_t in_stride[MO_MAX_RANK], out_stride[MO_MAX_RANK];
-    mo_copy_box box = { .rank = site->in[0].shape.rank };
+    mo_call_copy_box box = { .rank = site->in[0].shape.rank };
 
-    mo_box_strides(&site->in[0].shape, in_stride);
-    mo_box_strides(&site->out[0].shape, out_stride);
+    mo_lower_copy_strides(&site->in[0].shape, in_stride);
+    mo_lower_copy_strides(&site->out[0].shape, out_stride);
     for (int d = box.rank; d-- > 0;) {
-        const mo_zone *zone = &zones[d].zone[index % zones[d].n];
+        const mo_lower_copy_region *zone = &zones[d].zone[index % zones[d].n];
 
         index /= zones[d].n;
         box.extent[d] = zone->count;
@@ -32,8 +34,11 @@ static mo_copy_box combine(const mo_site *site, const mo_zones *zones,
     return box;
 }
 
-mo_status mo_zones_copy(const mo_site *site, const mo_zones *zones,
-                        mo_arena *arena, mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_copy_regions_add_call(const mo_op_site *site,
+                                         const mo_lower_copy_regions *zones,
+                                         mo_arena *arena,
+                                         mo_lower_result *lowered,
+                                         mo_error *err)
 {
     int64_t n_boxes = 1; /* at most 3^16 */
     mo_call *call;
@@ -41,7 +46,8 @@ mo_status mo_zones_copy(const mo_site *site, const mo_zones *zones,
 
     for (int d = 0; d < site->in[0].shape.rank; d++)
         n_boxes *= zones[d].n;
-    status = mo_box_call(site, 1, n_boxes, arena, lowered, &call, err);
+    status =
+        mo_lower_copy_add_call(site, 1, n_boxes, arena, lowered, &call, err);
     for (int64_t i = 0; status == MO_OK && i < n_boxes; i++)
         call->u.copy.boxes[i] = combine(site, zones, i);
     return status;

@@ -15,23 +15,27 @@
 
 /* count elements of the output from out_first on, read from in_first on; step
  * is 1, or -1 backwards, or 0 for the same one again. */
-typedef struct mo_zone {
+typedef struct mo_lower_copy_region {
     int64_t count, in_first, out_first;
     int step;
-} mo_zone;
+} mo_lower_copy_region;
 
-enum { MO_ZONE_MAX = 3 };
+enum { MO_LOWER_COPY_MAX_REGIONS = 3 };
 
-typedef struct mo_zones {
+typedef struct mo_lower_copy_regions {
     int n;
-    mo_zone zone[MO_ZONE_MAX];
-} mo_zones;
+    mo_lower_copy_region zone[MO_LOWER_COPY_MAX_REGIONS];
+} mo_lower_copy_regions;
 
 /* Adds a zone unless it is empty. */
-void mo_zones_push(mo_zones *zones, mo_zone zone);
+void mo_lower_copy_regions_push(mo_lower_copy_regions *zones,
+                                mo_lower_copy_region zone);
 
 /* One more call: from input 0 to output 0, zones by dimension of both. */
-mo_status mo_zones_copy(const mo_site *site, const mo_zones *zones,
-                        mo_arena *arena, mo_lowered *lowered, mo_error *err);
+mo_status mo_lower_copy_regions_add_call(const mo_op_site *site,
+                                         const mo_lower_copy_regions *zones,
+                                         mo_arena *arena,
+                                         mo_lower_result *lowered,
+                                         mo_error *err);
 
 #endif

@@ -8,7 +8,7 @@ typedef struct span {
     const char *at, *end;
 } span;
 
-int mo_term_find(const mo_term *term, int label)
+int mo_lower_einsum_term_find(const mo_lower_einsum_term *term, int label)
 {
     for (int i = 0; i < term->n; i++)
         if (term->label[i] == label)
@@ -16,14 +16,14 @@ int mo_term_find(const mo_term *term, int label)
     return -1;
 }
 
-int64_t mo_term_stride(const mo_term *term, int label)
+int64_t mo_lower_einsum_term_stride(const mo_lower_einsum_term *term, int label)
 {
-    int at = mo_term_find(term, label);
+    int at = mo_lower_einsum_term_find(term, label);
 
     return at < 0 ? 0 : term->stride[at];
 }
 
-bool mo_term_push(mo_term *term, int label)
+bool mo_lower_einsum_term_push(mo_lower_einsum_term *term, int label)
 {
     if (term->n == MO_MAX_RANK)
         return false;
@@ -32,7 +32,8 @@ bool mo_term_push(mo_term *term, int label)
     return true;
 }
 
-mo_shape mo_term_lay(const mo_einsum *einsum, mo_term *term)
+mo_shape mo_lower_einsum_term_pack(const mo_lower_einsum_equation *einsum,
+                                   mo_lower_einsum_term *term)
 {
     mo_shape shape = { .rank = term->n };
     int64_t stride = 1;
@@ -52,8 +53,8 @@ static bool is_letter(char c)
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
-/* The next label of a subscript, MO_EINSUM_DOTS for "...", -1 at its end, -2
- * for what is none. */
+/* The next label of a subscript, MO_LOWER_EINSUM_ELLIPSIS for "...", -1 at its
+ * end, -2 for what is none. */
 static int take_label(span *s)
 {
     while (s->at < s->end && *s->at == ' ')
@@ -64,7 +65,7 @@ static int take_label(span *s)
         return *s->at++;
     if (s->end - s->at >= 3 && memcmp(s->at, "...", 3) == 0) {
         s->at += 3;
-        return MO_EINSUM_DOTS;
+        return MO_LOWER_EINSUM_ELLIPSIS;
     }
     return -2;
 }
@@ -74,20 +75,20 @@ static int count_letters(span s)
     int count = 0, label;
 
     while ((label = take_label(&s)) >= 0)
-        count += label < MO_EINSUM_DOTS;
+        count += label < MO_LOWER_EINSUM_ELLIPSIS;
     return count;
 }
 
 /* Dimension d of an input stands at a label. */
-static bool put_dim(mo_einsum *e, mo_term *term, int label, int64_t dim,
-                    int64_t stride)
+static bool put_dim(mo_lower_einsum_equation *e, mo_lower_einsum_term *term,
+                    int label, int64_t dim, int64_t stride)
 {
-    int at = mo_term_find(term, label);
+    int at = mo_lower_einsum_term_find(term, label);
     int64_t *size = &e->size[label];
 
     if (at < 0) {
         at = term->n;
-        if (!mo_term_push(term, label))
+        if (!mo_lower_einsum_term_push(term, label))
             return false;
     }
     if (dim != 1)
@@ -97,8 +98,8 @@ static bool put_dim(mo_einsum *e, mo_term *term, int label, int64_t dim,
     return dim == 1 || dim == *size;
 }
 
-static bool read_input(mo_einsum *e, span s, const mo_shape *shape,
-                       mo_term *term)
+static bool read_input(mo_lower_einsum_equation *e, span s,
+                       const mo_shape *shape, mo_lower_einsum_term *term)
 {
     int hidden = shape->rank - count_letters(s), d = 0, label;
     int64_t strides[MO_MAX_RANK], stride = 1;
@@ -110,53 +111,58 @@ static bool read_input(mo_einsum *e, span s, const mo_shape *shape,
     if (hidden < 0)
         return false;
     while ((label = take_label(&s)) >= 0) {
-        int count = label == MO_EINSUM_DOTS ? hidden : 1;
+        int count = label == MO_LOWER_EINSUM_ELLIPSIS ? hidden : 1;
 
         for (int i = count - 1; i >= 0; i--, d++)
             if (d >= shape->rank ||
                 !put_dim(e, term, label + i, shape->dims[d], strides[d]))
                 return false;
-        if (label == MO_EINSUM_DOTS)
+        if (label == MO_LOWER_EINSUM_ELLIPSIS)
             hidden = 0;
     }
     return label == -1 && d == shape->rank;
 }
 
-static bool put_dots(const mo_einsum *e, mo_term *term)
+static bool put_dots(const mo_lower_einsum_equation *e,
+                     mo_lower_einsum_term *term)
 {
-    for (int label = MO_EINSUM_LABELS - 1; label >= MO_EINSUM_DOTS; label--)
-        if (e->size[label] >= 0 && !mo_term_push(term, label))
+    for (int label = MO_LOWER_EINSUM_LABELS - 1;
+         label >= MO_LOWER_EINSUM_ELLIPSIS; label--)
+        if (e->size[label] >= 0 && !mo_lower_einsum_term_push(term, label))
             return false;
     return true;
 }
 
-static bool read_output(const mo_einsum *e, span s, mo_term *term)
+static bool read_output(const mo_lower_einsum_equation *e, span s,
+                        mo_lower_einsum_term *term)
 {
     int label;
 
     while ((label = take_label(&s)) >= 0)
-        if (label == MO_EINSUM_DOTS) {
+        if (label == MO_LOWER_EINSUM_ELLIPSIS) {
             if (!put_dots(e, term))
                 return false;
-        } else if (e->size[label] < 0 || mo_term_find(term, label) >= 0 ||
-                   !mo_term_push(term, label)) {
+        } else if (e->size[label] < 0 ||
+                   mo_lower_einsum_term_find(term, label) >= 0 ||
+                   !mo_lower_einsum_term_push(term, label)) {
             return false;
         }
     return label == -1;
 }
 
 /* Without an arrow: what is there once, in alphabetical order. */
-static bool guess_output(const mo_einsum *e, span s, mo_term *term)
+static bool guess_output(const mo_lower_einsum_equation *e, span s,
+                         mo_lower_einsum_term *term)
 {
-    int seen[MO_EINSUM_DOTS] = { 0 };
+    int seen[MO_LOWER_EINSUM_ELLIPSIS] = { 0 };
 
     for (; s.at < s.end; s.at++)
         if (is_letter(*s.at))
             seen[(int) *s.at]++;
     if (!put_dots(e, term))
         return false;
-    for (int label = 0; label < MO_EINSUM_DOTS; label++)
-        if (seen[label] == 1 && !mo_term_push(term, label))
+    for (int label = 0; label < MO_LOWER_EINSUM_ELLIPSIS; label++)
+        if (seen[label] == 1 && !mo_lower_einsum_term_push(term, label))
             return false;
     return true;
 }
@@ -171,7 +177,8 @@ static span take_subscript(span *inputs)
     return s;
 }
 
-static bool read_equation(const mo_site *site, span equation, mo_einsum *e)
+static bool read_equation(const mo_op_site *site, span equation,
+                          mo_lower_einsum_equation *e)
 {
     span inputs = equation, rest, output = { NULL, NULL };
 
@@ -196,25 +203,25 @@ static bool read_equation(const mo_site *site, span equation, mo_einsum *e)
                      : guess_output(e, inputs, &e->output);
 }
 
-mo_status mo_einsum_read(const mo_site *site, mo_arena *arena,
-                         mo_einsum *einsum, mo_error *err)
+mo_status mo_lower_einsum_parse(const mo_op_site *site, mo_arena *arena,
+                                mo_lower_einsum_equation *einsum, mo_error *err)
 {
     size_t length = 0;
     const char *text =
         site->attrs ? mo_json_find(site->attrs, "equation", &length) : NULL;
     mo_shape made;
 
-    *einsum = (mo_einsum){ .output = { .operand = site->n_in } };
+    *einsum = (mo_lower_einsum_equation){ .output = { .operand = site->n_in } };
     memset(einsum->size, -1, sizeof einsum->size);
     einsum->inputs =
         mo_arena_array(arena, (size_t) site->n_in, sizeof *einsum->inputs);
     if (!einsum->inputs)
         return mo_fail_memory(err);
     if (!text || length < 2 || *text != '"')
-        return mo_site_fail(site, MO_E_INPUT, err, "has no equation");
+        return mo_op_site_fail(site, MO_E_INPUT, err, "has no equation");
     if (!read_equation(site, (span){ text + 1, text + length - 1 }, einsum))
-        return mo_site_fail(site, MO_E_INPUT, err,
-                            "its equation does not fit its inputs");
-    made = mo_term_lay(einsum, &einsum->output);
-    return mo_site_makes(site, 0, &made, err);
+        return mo_op_site_fail(site, MO_E_INPUT, err,
+                               "its equation does not fit its inputs");
+    made = mo_lower_einsum_term_pack(einsum, &einsum->output);
+    return mo_op_site_check_output(site, 0, &made, err);
 }

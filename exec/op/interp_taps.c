@@ -8,7 +8,7 @@
 
 /* One dimension that is resized. */
 typedef struct resized {
-    const mo_interpolate_call *call;
+    const mo_call_interpolate *call;
     float scale;
     int64_t in, out;
     /* LINEAR: how much narrower the triangle is, and how far it reaches. */
@@ -22,15 +22,15 @@ static float unbounded_place(const resized *r, float x)
     if (r->scale == 1.0f || r->in == r->out)
         return x;
     switch (r->call->coordinates) {
-    case MO_COORDINATES_HALF_PIXEL:
+    case MO_CALL_COORDINATES_HALF_PIXEL:
         return (x + 0.5f) / r->scale - 0.5f;
-    case MO_COORDINATES_PYTORCH_HALF_PIXEL:
+    case MO_CALL_COORDINATES_PYTORCH_HALF_PIXEL:
         return r->out > 1 ? (x + 0.5f) / r->scale - 0.5f : 0.0f;
-    case MO_COORDINATES_ASYMMETRIC:
+    case MO_CALL_COORDINATES_ASYMMETRIC:
         return x / r->scale;
-    case MO_COORDINATES_TF_HALF_PIXEL_NN:
+    case MO_CALL_COORDINATES_TF_HALF_PIXEL_NN:
         return (x + 0.5f) / r->scale;
-    default: /* MO_COORDINATES_ALIGN_CORNERS */
+    default: /* MO_CALL_COORDINATES_ALIGN_CORNERS */
         return r->out > 1 ? x * (float) (r->in - 1) / (float) (r->out - 1)
                           : 0.0f;
     }
@@ -48,15 +48,15 @@ static float place_of(const resized *r, float x)
 static float round_place(const resized *r, float x)
 {
     switch (r->call->nearest) {
-    case MO_NEAREST_PREFER_FLOOR:
+    case MO_CALL_NEAREST_PREFER_FLOOR:
         return x == floorf(x) + 0.5f ? floorf(x) : roundf(x);
-    case MO_NEAREST_PREFER_CEIL:
+    case MO_CALL_NEAREST_PREFER_CEIL:
         return roundf(x);
-    case MO_NEAREST_FLOOR:
+    case MO_CALL_NEAREST_FLOOR:
         return floorf(x);
-    case MO_NEAREST_CEIL:
+    case MO_CALL_NEAREST_CEIL:
         return ceilf(x);
-    default: /* MO_NEAREST_SIMPLE */
+    default: /* MO_CALL_NEAREST_SIMPLE */
         return r->scale < 1.0f ? ceilf(x) : truncf(x);
     }
 }
@@ -66,20 +66,21 @@ static int64_t clamp(int64_t i, int64_t size)
     return i < 0 ? 0 : i >= size ? size - 1 : i;
 }
 
-static void push(mo_taps *taps, int64_t *n, int64_t index, float weight)
+static void push(mo_call_interp_taps *taps, int64_t *n, int64_t index,
+                 float weight)
 {
     taps->index[*n] = index;
     taps->weight[(*n)++] = weight;
 }
 
-static void push_nearest(const resized *r, float place, mo_taps *taps,
-                         int64_t *n)
+static void push_nearest(const resized *r, float place,
+                         mo_call_interp_taps *taps, int64_t *n)
 {
     push(taps, n, clamp((int64_t) round_place(r, place), r->in), 1);
 }
 
-static void push_linear_onnx(const resized *r, float place, mo_taps *taps,
-                             int64_t *n)
+static void push_linear_onnx(const resized *r, float place,
+                             mo_call_interp_taps *taps, int64_t *n)
 {
     float last = (float) (r->in - 1);
     float x = place < 0 ? 0 : place > last ? last : place;
@@ -91,8 +92,8 @@ static void push_linear_onnx(const resized *r, float place, mo_taps *taps,
 }
 
 /* A triangle of weights around the place; what of it is outside counts not. */
-static void push_linear(const resized *r, float place, mo_taps *taps,
-                        int64_t *n)
+static void push_linear(const resized *r, float place,
+                        mo_call_interp_taps *taps, int64_t *n)
 {
     int64_t middle = (int64_t) roundf(place), begin = *n;
     int64_t low = middle - r->reach, high = middle + r->reach;
@@ -112,7 +113,8 @@ static void push_linear(const resized *r, float place, mo_taps *taps,
         taps->weight[t] /= sum;
 }
 
-static void push_cubic(const resized *r, float place, mo_taps *taps, int64_t *n)
+static void push_cubic(const resized *r, float place, mo_call_interp_taps *taps,
+                       int64_t *n)
 {
     float a = (float) r->call->cubic, floor = floorf(place);
     float s = place - floor;
@@ -130,27 +132,28 @@ static void push_cubic(const resized *r, float place, mo_taps *taps, int64_t *n)
 static int64_t most_taps(const resized *r)
 {
     switch (r->call->mode) {
-    case MO_INTERPOLATE_NEAREST:
+    case MO_CALL_INTERPOLATE_NEAREST:
         return 1;
-    case MO_INTERPOLATE_LINEAR_ONNX:
+    case MO_CALL_INTERPOLATE_LINEAR_ONNX:
         return 2;
-    case MO_INTERPOLATE_CUBIC:
+    case MO_CALL_INTERPOLATE_CUBIC:
         return 4;
     default:
         return r->in < 2 * r->reach + 1 ? r->in : 2 * r->reach + 1;
     }
 }
 
-static void push_taps(const resized *r, float place, mo_taps *taps, int64_t *n)
+static void push_taps(const resized *r, float place, mo_call_interp_taps *taps,
+                      int64_t *n)
 {
     switch (r->call->mode) {
-    case MO_INTERPOLATE_NEAREST:
+    case MO_CALL_INTERPOLATE_NEAREST:
         push_nearest(r, place, taps, n);
         break;
-    case MO_INTERPOLATE_LINEAR_ONNX:
+    case MO_CALL_INTERPOLATE_LINEAR_ONNX:
         push_linear_onnx(r, place, taps, n);
         break;
-    case MO_INTERPOLATE_CUBIC:
+    case MO_CALL_INTERPOLATE_CUBIC:
         push_cubic(r, place, taps, n);
         break;
     default:
@@ -159,7 +162,7 @@ static void push_taps(const resized *r, float place, mo_taps *taps, int64_t *n)
 }
 
 /* Against aliases the triangle is made wider when any dimension shrinks. */
-static resized resize(const mo_interpolate_call *call, int d)
+static resized resize(const mo_call_interpolate *call, int d)
 {
     resized r = { .call = call,
                   .scale = (float) call->scale[d],
@@ -177,8 +180,8 @@ static resized resize(const mo_interpolate_call *call, int d)
     return r;
 }
 
-mo_status mo_taps_make(const mo_interpolate_call *call, int d, mo_taps *taps,
-                       mo_error *err)
+mo_status mo_call_interp_taps_init(const mo_call_interpolate *call, int d,
+                                   mo_call_interp_taps *taps, mo_error *err)
 {
     resized r = resize(call, d);
     int64_t n = 0;
@@ -192,7 +195,7 @@ mo_status mo_taps_make(const mo_interpolate_call *call, int d, mo_taps *taps,
     taps->index = calloc(room + 1, sizeof *taps->index);
     taps->weight = calloc(room + 1, sizeof *taps->weight);
     if (!taps->first || !taps->index || !taps->weight) {
-        mo_taps_clear(taps);
+        mo_call_interp_taps_clear(taps);
         return mo_fail_memory(err);
     }
     for (int64_t i = 0; i < r.out; i++) {
@@ -202,10 +205,10 @@ mo_status mo_taps_make(const mo_interpolate_call *call, int d, mo_taps *taps,
     return MO_OK;
 }
 
-void mo_taps_clear(mo_taps *taps)
+void mo_call_interp_taps_clear(mo_call_interp_taps *taps)
 {
     free(taps->weight);
     free(taps->index);
     free(taps->first);
-    *taps = (mo_taps){ 0 };
+    *taps = (mo_call_interp_taps){ 0 };
 }

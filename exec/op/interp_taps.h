@@ -14,15 +14,15 @@
 
 /* Element i of the result is the sum over t from first[i] to before first[i +
  * 1] of weight[t] times element index[t]. */
-typedef struct mo_taps {
+typedef struct mo_call_interp_taps {
     int64_t n; /* elements of the result */
     int64_t *first, *index;
     float *weight;
-} mo_taps;
+} mo_call_interp_taps;
 
-/* For dimension d; mo_taps_clear is harmless on zeros. */
-mo_status mo_taps_make(const mo_interpolate_call *call, int d, mo_taps *taps,
-                       mo_error *err);
-void mo_taps_clear(mo_taps *taps);
+/* For dimension d; mo_call_interp_taps_clear is harmless on zeros. */
+mo_status mo_call_interp_taps_init(const mo_call_interpolate *call, int d,
+                                   mo_call_interp_taps *taps, mo_error *err);
+void mo_call_interp_taps_clear(mo_call_interp_taps *taps);
 
 #endif

@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* Dimensions of more than one element, the outermost in memory first. */
-static int sorted_dims(const mo_point *point, const mo_shape *shape,
+static int sorted_dims(const mo_point_program *point, const mo_shape *shape,
                        int order[MO_MAX_RANK])
 {
     int n = 0;
@@ -26,7 +26,7 @@ static int sorted_dims(const mo_point *point, const mo_shape *shape,
 
 /* Does every operand go on from dimension d into the one before as if they were
  * one? */
-static bool all_go_on(const mo_loops *loops, int n_operands, int d)
+static bool all_go_on(const mo_point_loop_nest *loops, int n_operands, int d)
 {
     for (int i = 0; i < n_operands; i++)
         if (loops->stride[i][d] !=
@@ -40,7 +40,7 @@ static void take_out(int64_t *list, int n, int at)
     memmove(list + at, list + at + 1, (size_t) (n - 1 - at) * sizeof *list);
 }
 
-static void merge_dims(mo_loops *loops, int n_operands)
+static void merge_dims(mo_point_loop_nest *loops, int n_operands)
 {
     for (int d = loops->rank - 1; d-- > 0;) {
         if (!all_go_on(loops, n_operands, d))
@@ -53,10 +53,11 @@ static void merge_dims(mo_loops *loops, int n_operands)
     }
 }
 
-mo_loops mo_loops_of(const mo_point *point, const mo_shape *shape)
+mo_point_loop_nest mo_point_loop_nest_collapse(const mo_point_program *point,
+                                               const mo_shape *shape)
 {
     int order[MO_MAX_RANK], n = sorted_dims(point, shape, order);
-    mo_loops loops = { .rank = n };
+    mo_point_loop_nest loops = { .rank = n };
     int64_t dense = 1;
 
     for (int at = n; at-- > 0;) {

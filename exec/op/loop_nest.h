@@ -13,13 +13,14 @@
 
 #include "exec/op/point_program.h"
 
-typedef struct mo_loops {
+typedef struct mo_point_loop_nest {
     int rank; /* at least 1 */
     int64_t extent[MO_MAX_RANK];
     int64_t stride[MO_POINT_MAX_OPERANDS][MO_MAX_RANK]; /* by operand */
-} mo_loops;
+} mo_point_loop_nest;
 
 /* Of a program whose result has that shape. */
-mo_loops mo_loops_of(const mo_point *point, const mo_shape *shape);
+mo_point_loop_nest mo_point_loop_nest_collapse(const mo_point_program *point,
+                                               const mo_shape *shape);
 
 #endif

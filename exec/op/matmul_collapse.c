@@ -1,6 +1,6 @@
 #include "exec/op/matmul_collapse.h"
 
-static void turn(mo_matmul_side *side)
+static void turn(mo_call_matmul_operand *side)
 {
     int64_t row = side->row;
 
@@ -9,9 +9,9 @@ static void turn(mo_matmul_side *side)
 }
 
 /* c = a b is c' = b' a'. */
-static void swap_sides(mo_matmul_call *f)
+static void swap_sides(mo_call_matmul *f)
 {
-    mo_matmul_side a = f->a;
+    mo_call_matmul_operand a = f->a;
     int64_t m = f->m;
 
     f->m = f->n;
@@ -23,7 +23,7 @@ static void swap_sides(mo_matmul_call *f)
     turn(&f->c);
 }
 
-static void move_batch(mo_matmul_call *f, int to, int from)
+static void move_batch(mo_call_matmul *f, int to, int from)
 {
     f->extent[to] = f->extent[from];
     f->a.batch[to] = f->a.batch[from];
@@ -31,14 +31,14 @@ static void move_batch(mo_matmul_call *f, int to, int from)
     f->c.batch[to] = f->c.batch[from];
 }
 
-static bool goes_on(const mo_matmul_side *side, int outer, int inner,
+static bool goes_on(const mo_call_matmul_operand *side, int outer, int inner,
                     int64_t extent)
 {
     return side->batch[outer] == side->batch[inner] * extent;
 }
 
 /* Can the outer dimension and the one behind it be counted as one? */
-static bool are_one(const mo_matmul_call *f, int outer, int inner)
+static bool are_one(const mo_call_matmul *f, int outer, int inner)
 {
     int64_t extent = f->extent[inner];
 
@@ -47,7 +47,7 @@ static bool are_one(const mo_matmul_call *f, int outer, int inner)
            goes_on(&f->c, outer, inner, extent);
 }
 
-static void join_batches(mo_matmul_call *f)
+static void join_batches(mo_call_matmul *f)
 {
     int n = 0;
 
@@ -68,7 +68,7 @@ static void join_batches(mo_matmul_call *f)
 
 /* The last batches are more rows where b stays and the rows of a and c go
  * on. */
-static bool take_as_rows(mo_matmul_call *f)
+static bool take_as_rows(mo_call_matmul *f)
 {
     int d = f->n_batch - 1;
 
@@ -86,7 +86,7 @@ static bool take_as_rows(mo_matmul_call *f)
     return true;
 }
 
-bool mo_matmul_shorten(mo_matmul_call *call)
+bool mo_call_matmul_collapse(mo_call_matmul *call)
 {
     bool swapped = call->n > 1 && call->c.column != 1;
 

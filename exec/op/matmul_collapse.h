@@ -10,6 +10,6 @@
 
 /* The same product with as few batch dimensions as will do.  A result that lies
  * column by column is told as c' = b' a', for which true is returned. */
-bool mo_matmul_shorten(mo_matmul_call *call);
+bool mo_call_matmul_collapse(mo_call_matmul *call);
 
 #endif

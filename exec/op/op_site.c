@@ -13,8 +13,8 @@
  * safe. */
 #define MAX_ATTRIBUTE MO_MAX_ELEMENTS
 
-mo_status mo_site_fail(const mo_site *site, mo_status status, mo_error *err,
-                       const char *format, ...)
+mo_status mo_op_site_fail(const mo_op_site *site, mo_status status,
+                          mo_error *err, const char *format, ...)
 {
     char text[MO_ERROR_TEXT_SIZE / 2];
     va_list arguments;
@@ -28,7 +28,7 @@ mo_status mo_site_fail(const mo_site *site, mo_status status, mo_error *err,
 
 /* The raw value of an attribute without the quotes around it; NULL when it is
  * absent. */
-static const char *find_bare(const mo_site *site, const char *key,
+static const char *find_bare(const mo_op_site *site, const char *key,
                              size_t *length)
 {
     const char *value =
@@ -41,7 +41,7 @@ static const char *find_bare(const mo_site *site, const char *key,
     return value;
 }
 
-int mo_site_opset(const mo_site *site)
+int mo_op_site_opset(const mo_op_site *site)
 {
     static const char prefix[] = "opset";
     size_t length, skipped = sizeof prefix - 1;
@@ -60,19 +60,20 @@ int mo_site_opset(const mo_site *site)
     return (int) number;
 }
 
-bool mo_site_has(const mo_site *site, const char *key)
+bool mo_op_site_has_attr(const mo_op_site *site, const char *key)
 {
     size_t length;
 
     return site->attrs && mo_json_find(site->attrs, key, &length);
 }
 
-mo_status mo_site_ints(const mo_site *site, const char *key, int64_t fallback,
-                       int64_t *values, int n, mo_error *err)
+mo_status mo_op_site_attr_ints(const mo_op_site *site, const char *key,
+                               int64_t fallback, int64_t *values, int n,
+                               mo_error *err)
 {
     int count = 0;
 
-    if (mo_site_has(site, key))
+    if (mo_op_site_has_attr(site, key))
         count = mo_json_ints(site->attrs, key, values, n);
     if (count == 0) {
         for (int i = 0; i < n; i++)
@@ -80,23 +81,23 @@ mo_status mo_site_ints(const mo_site *site, const char *key, int64_t fallback,
         return MO_OK;
     }
     if (count < 0)
-        return mo_site_fail(site, MO_E_INPUT, err,
-                            "attribute '%s' is not integers", key);
+        return mo_op_site_fail(site, MO_E_INPUT, err,
+                               "attribute '%s' is not integers", key);
     if (count != n)
-        return mo_site_fail(site, MO_E_INPUT, err,
-                            "attribute '%s' has %d numbers, not %d", key, count,
-                            n);
+        return mo_op_site_fail(site, MO_E_INPUT, err,
+                               "attribute '%s' has %d numbers, not %d", key,
+                               count, n);
     for (int i = 0; i < n; i++)
         if (values[i] > MAX_ATTRIBUTE || values[i] < -MAX_ATTRIBUTE)
-            return mo_site_fail(site, MO_E_LIMIT, err,
-                                "attribute '%s' is too large", key);
+            return mo_op_site_fail(site, MO_E_LIMIT, err,
+                                   "attribute '%s' is too large", key);
     return MO_OK;
 }
 
-mo_status mo_site_int(const mo_site *site, const char *key, int64_t fallback,
-                      int64_t *value, mo_error *err)
+mo_status mo_op_site_attr_int(const mo_op_site *site, const char *key,
+                              int64_t fallback, int64_t *value, mo_error *err)
 {
-    return mo_site_ints(site, key, fallback, value, 1, err);
+    return mo_op_site_attr_ints(site, key, fallback, value, 1, err);
 }
 
 /* What JSON has no numbers for but frameworks write all the same. */
@@ -110,8 +111,8 @@ static bool read_infinity(const char *text, size_t length, double *value)
     return true;
 }
 
-mo_status mo_site_real(const mo_site *site, const char *key, double fallback,
-                       double *value, mo_error *err)
+mo_status mo_op_site_attr_real(const mo_op_site *site, const char *key,
+                               double fallback, double *value, mo_error *err)
 {
     size_t length;
     const char *text = find_bare(site, key, &length);
@@ -120,120 +121,124 @@ mo_status mo_site_real(const mo_site *site, const char *key, double fallback,
     if (!text || read_infinity(text, length, value) ||
         mo_number_read_double(text, length, value) == MO_NUMBER_OK)
         return MO_OK;
-    return mo_site_fail(site, MO_E_INPUT, err, "attribute '%s' is not a number",
-                        key);
+    return mo_op_site_fail(site, MO_E_INPUT, err,
+                           "attribute '%s' is not a number", key);
 }
 
-bool mo_site_bool(const mo_site *site, const char *key, bool fallback)
+bool mo_op_site_attr_bool(const mo_op_site *site, const char *key,
+                          bool fallback)
 {
     return site->attrs ? mo_json_bool(site->attrs, key, fallback) : fallback;
 }
 
-bool mo_site_is(const mo_site *site, const char *key, const char *text)
+bool mo_op_site_attr_equals(const mo_op_site *site, const char *key,
+                            const char *text)
 {
-    return site->attrs && mo_json_is(site->attrs, key, text);
+    return site->attrs && mo_json_text_equals(site->attrs, key, text);
 }
 
-static mo_status find_value(const mo_site *site, int i, const mo_dense **value,
-                            mo_error *err)
+static mo_status find_value(const mo_op_site *site, int i,
+                            const mo_tensor_dense **value, mo_error *err)
 {
     if (i >= site->n_in)
-        return mo_site_fail(site, MO_E_INPUT, err,
-                            "has %d inputs, but needs its input %d", site->n_in,
-                            i);
+        return mo_op_site_fail(site, MO_E_INPUT, err,
+                               "has %d inputs, but needs its input %d",
+                               site->n_in, i);
     *value = site->value[i];
     if (!*value)
-        return mo_site_fail(site, MO_E_SUPPORT, err,
-                            "its input %d must be a constant", i);
+        return mo_op_site_fail(site, MO_E_SUPPORT, err,
+                               "its input %d must be a constant", i);
     return MO_OK;
 }
 
-mo_status mo_site_list(const mo_site *site, int i, int64_t *values, int max,
-                       int *count, mo_error *err)
+mo_status mo_op_site_const_ints(const mo_op_site *site, int i, int64_t *values,
+                                int max, int *count, mo_error *err)
 {
-    const mo_dense *value = NULL;
+    const mo_tensor_dense *value = NULL;
     mo_status status = find_value(site, i, &value, err);
     int64_t n;
 
     if (status != MO_OK)
         return status;
-    n = mo_desc_elements(&value->desc);
+    n = mo_tensor_desc_elements(&value->desc);
     if (value->desc.shape.rank > 1 || n > max ||
-        mo_elem_is_real(value->desc.elem)) {
-        char text[MO_DESC_TEXT_SIZE];
+        mo_elem_is_float(value->desc.elem)) {
+        char text[MO_TENSOR_DESC_TEXT_SIZE];
 
-        return mo_site_fail(site, MO_E_INPUT, err,
-                            "input %d (%s) is not a list of at most %d "
-                            "integers",
-                            i, mo_desc_say(&value->desc, text), max);
+        return mo_op_site_fail(site, MO_E_INPUT, err,
+                               "input %d (%s) is not a list of at most %d "
+                               "integers",
+                               i, mo_tensor_desc_format(&value->desc, text),
+                               max);
     }
     for (int64_t k = 0; k < n; k++)
-        values[k] = mo_dense_int(value, k);
+        values[k] = mo_tensor_get_int(value, k);
     *count = (int) n;
     return MO_OK;
 }
 
-mo_status mo_site_exactly(const mo_site *site, int i, int64_t *values, int n,
-                          mo_error *err)
+mo_status mo_op_site_const_ints_exact(const mo_op_site *site, int i,
+                                      int64_t *values, int n, mo_error *err)
 {
     int count = 0;
-    mo_status status = mo_site_list(site, i, values, n, &count, err);
+    mo_status status = mo_op_site_const_ints(site, i, values, n, &count, err);
 
     if (status == MO_OK && count != n)
-        return mo_site_fail(site, MO_E_INPUT, err,
-                            "input %d lists %d numbers, not %d", i, count, n);
+        return mo_op_site_fail(site, MO_E_INPUT, err,
+                               "input %d lists %d numbers, not %d", i, count,
+                               n);
     return status;
 }
 
-mo_status mo_site_number(const mo_site *site, int i, double *value,
-                         mo_error *err)
+mo_status mo_op_site_const_number(const mo_op_site *site, int i, double *value,
+                                  mo_error *err)
 {
-    const mo_dense *dense = NULL;
+    const mo_tensor_dense *dense = NULL;
     mo_status status = find_value(site, i, &dense, err);
 
     if (status != MO_OK)
         return status;
-    if (mo_desc_elements(&dense->desc) != 1)
-        return mo_site_fail(site, MO_E_INPUT, err, "input %d is not one number",
-                            i);
-    *value = mo_dense_at(dense, 0);
+    if (mo_tensor_desc_elements(&dense->desc) != 1)
+        return mo_op_site_fail(site, MO_E_INPUT, err,
+                               "input %d is not one number", i);
+    *value = mo_tensor_get_double(dense, 0);
     return MO_OK;
 }
 
-mo_status mo_site_axis(const mo_site *site, int64_t axis, int rank, int *at,
-                       mo_error *err)
+mo_status mo_op_site_normalize_axis(const mo_op_site *site, int64_t axis,
+                                    int rank, int *at, mo_error *err)
 {
     if (axis < -rank || axis >= rank)
-        return mo_site_fail(site, MO_E_INPUT, err,
-                            "axis %lld is outside of %d dimensions",
-                            (long long) axis, rank);
+        return mo_op_site_fail(site, MO_E_INPUT, err,
+                               "axis %lld is outside of %d dimensions",
+                               (long long) axis, rank);
     *at = (int) (axis < 0 ? axis + rank : axis);
     return MO_OK;
 }
 
-mo_status mo_site_counts(const mo_site *site, int min_in, int max_in, int n_out,
-                         mo_error *err)
+mo_status mo_op_site_check_arity(const mo_op_site *site, int min_in, int max_in,
+                                 int n_out, mo_error *err)
 {
     if (site->n_in < min_in || site->n_in > max_in)
-        return mo_site_fail(site, MO_E_INPUT, err,
-                            "has %d inputs, not %d to %d", site->n_in, min_in,
-                            max_in);
+        return mo_op_site_fail(site, MO_E_INPUT, err,
+                               "has %d inputs, not %d to %d", site->n_in,
+                               min_in, max_in);
     if (site->n_out != n_out)
-        return mo_site_fail(site, MO_E_INPUT, err, "has %d outputs, not %d",
-                            site->n_out, n_out);
+        return mo_op_site_fail(site, MO_E_INPUT, err, "has %d outputs, not %d",
+                               site->n_out, n_out);
     return MO_OK;
 }
 
-mo_status mo_site_makes(const mo_site *site, int i, const mo_shape *shape,
-                        mo_error *err)
+mo_status mo_op_site_check_output(const mo_op_site *site, int i,
+                                  const mo_shape *shape, mo_error *err)
 {
-    mo_desc made = { site->out[i].elem, *shape };
-    char told[MO_DESC_TEXT_SIZE], found[MO_DESC_TEXT_SIZE];
+    mo_tensor_desc made = { site->out[i].elem, *shape };
+    char told[MO_TENSOR_DESC_TEXT_SIZE], found[MO_TENSOR_DESC_TEXT_SIZE];
 
     if (mo_shape_equal(&site->out[i].shape, shape))
         return MO_OK;
-    return mo_site_fail(site, MO_E_INPUT, err,
-                        "its output %d is said to be %s, but it makes %s", i,
-                        mo_desc_say(&site->out[i], told),
-                        mo_desc_say(&made, found));
+    return mo_op_site_fail(site, MO_E_INPUT, err,
+                           "its output %d is said to be %s, but it makes %s", i,
+                           mo_tensor_desc_format(&site->out[i], told),
+                           mo_tensor_desc_format(&made, found));
 }

@@ -3,20 +3,22 @@
 #include <assert.h>
 #include <string.h>
 
-mo_draft mo_draft_to(const mo_site *site, int out, const mo_desc *desc)
+mo_point_builder mo_point_builder_init_for(const mo_op_site *site, int out,
+                                           const mo_tensor_desc *desc)
 {
-    mo_draft draft = { .site = site, .out = out, .desc = *desc };
+    mo_point_builder draft = { .site = site, .out = out, .desc = *desc };
 
-    draft.point.out = mo_access_of(&desc->shape);
+    draft.point.out = mo_point_access_dense(&desc->shape);
     return draft;
 }
 
-mo_draft mo_draft_of(const mo_site *site)
+mo_point_builder mo_point_builder_init(const mo_op_site *site)
 {
-    return mo_draft_to(site, site->n_in, &site->out[0]);
+    return mo_point_builder_init_for(site, site->n_in, &site->out[0]);
 }
 
-void mo_draft_fail(mo_draft *draft, mo_status status, const mo_error *err)
+void mo_point_builder_fail(mo_point_builder *draft, mo_status status,
+                           const mo_error *err)
 {
     if (draft->status != MO_OK || status == MO_OK)
         return;
@@ -24,12 +26,12 @@ void mo_draft_fail(mo_draft *draft, mo_status status, const mo_error *err)
     draft->error = *err;
 }
 
-static int fail(mo_draft *draft, mo_status status, const char *why)
+static int fail(mo_point_builder *draft, mo_status status, const char *why)
 {
     mo_error err = { 0 };
 
-    mo_draft_fail(draft, mo_site_fail(draft->site, status, &err, "%s", why),
-                  &err);
+    mo_point_builder_fail(
+        draft, mo_op_site_fail(draft->site, status, &err, "%s", why), &err);
     return 0;
 }
 
@@ -47,21 +49,23 @@ static bool broadcasts(const mo_shape *from, const mo_shape *to)
     return true;
 }
 
-static int refuse_shape(mo_draft *draft, const mo_desc *from)
+static int refuse_shape(mo_point_builder *draft, const mo_tensor_desc *from)
 {
-    char left[MO_DESC_TEXT_SIZE], right[MO_DESC_TEXT_SIZE];
+    char left[MO_TENSOR_DESC_TEXT_SIZE], right[MO_TENSOR_DESC_TEXT_SIZE];
     mo_error err = { 0 };
-    mo_status status = mo_site_fail(
+    mo_status status = mo_op_site_fail(
         draft->site, MO_E_INPUT, &err, "%s does not broadcast to %s",
-        mo_desc_say(from, left), mo_desc_say(&draft->desc, right));
+        mo_tensor_desc_format(from, left),
+        mo_tensor_desc_format(&draft->desc, right));
 
-    mo_draft_fail(draft, status, &err);
+    mo_point_builder_fail(draft, status, &err);
     return 0;
 }
 
-int mo_draft_tensor(mo_draft *draft, int tensor, const mo_desc *from)
+int mo_point_builder_operand(mo_point_builder *draft, int tensor,
+                             const mo_tensor_desc *from)
 {
-    mo_point *point = &draft->point;
+    mo_point_program *point = &draft->point;
     mo_point_operand *operand = &point->operands[point->n_operands];
 
     assert(point->n_steps == 0); /* registers of steps come behind */
@@ -70,14 +74,16 @@ int mo_draft_tensor(mo_draft *draft, int tensor, const mo_desc *from)
     if (!broadcasts(&from->shape, &draft->desc.shape))
         return refuse_shape(draft, from);
     operand->elem = from->elem;
-    operand->access = mo_access_broadcast(&from->shape, &draft->desc.shape);
+    operand->access =
+        mo_point_access_broadcast(&from->shape, &draft->desc.shape);
     draft->in[point->n_operands] = tensor;
     return point->n_operands++;
 }
 
-int mo_draft_along(mo_draft *draft, int tensor, const mo_desc *from, int axis)
+int mo_point_builder_operand_along(mo_point_builder *draft, int tensor,
+                                   const mo_tensor_desc *from, int axis)
 {
-    mo_desc padded = *from;
+    mo_tensor_desc padded = *from;
     const mo_shape *to = &draft->desc.shape;
 
     if (axis < 0 || axis + from->shape.rank > to->rank)
@@ -85,125 +91,131 @@ int mo_draft_along(mo_draft *draft, int tensor, const mo_desc *from, int axis)
     for (int d = from->shape.rank; d < to->rank - axis; d++)
         padded.shape.dims[d] = 1;
     padded.shape.rank = to->rank - axis;
-    return mo_draft_tensor(draft, tensor, &padded);
+    return mo_point_builder_operand(draft, tensor, &padded);
 }
 
 /* As PaddlePaddle has it: dimensions of 1 at the end do not count, and axis
  * says where the first one stands; by itself, so that the last ones meet. */
-static int paddle_input(mo_draft *draft, int i)
+static int paddle_input(mo_point_builder *draft, int i)
 {
-    const mo_site *site = draft->site;
-    mo_desc from = site->in[i];
+    const mo_op_site *site = draft->site;
+    mo_tensor_desc from = site->in[i];
     int64_t axis = -1;
     mo_error err = { 0 };
 
-    mo_draft_fail(draft, mo_site_int(site, "axis", -1, &axis, &err), &err);
+    mo_point_builder_fail(
+        draft, mo_op_site_attr_int(site, "axis", -1, &axis, &err), &err);
     if (axis < 0)
         axis = draft->desc.shape.rank - from.shape.rank;
     while (from.shape.rank > 0 && from.shape.dims[from.shape.rank - 1] == 1)
         from.shape.rank--;
     if (axis < 0 || axis > MO_MAX_RANK)
         return refuse_shape(draft, &site->in[i]);
-    return mo_draft_along(draft, i, &from, (int) axis);
+    return mo_point_builder_operand_along(draft, i, &from, (int) axis);
 }
 
-int mo_draft_input(mo_draft *draft, int i)
+int mo_point_builder_input(mo_point_builder *draft, int i)
 {
-    const mo_site *site = draft->site;
+    const mo_op_site *site = draft->site;
 
     if (i >= site->n_in)
         return fail(draft, MO_E_INPUT, "has too few inputs");
-    if (mo_site_is(site, "auto_broadcast", "none") &&
+    if (mo_op_site_attr_equals(site, "auto_broadcast", "none") &&
         !mo_shape_equal(&site->in[i].shape, &draft->desc.shape))
         return refuse_shape(draft, &site->in[i]);
-    if (mo_site_is(site, "auto_broadcast", "pdpd") &&
+    if (mo_op_site_attr_equals(site, "auto_broadcast", "pdpd") &&
         !mo_shape_equal(&site->in[i].shape, &draft->desc.shape))
         return paddle_input(draft, i);
-    return mo_draft_tensor(draft, i, &site->in[i]);
+    return mo_point_builder_operand(draft, i, &site->in[i]);
 }
 
 /* ----------------------------------------------------------------- steps -- */
 
-static int push(mo_draft *draft, mo_point_step step)
+static int push(mo_point_builder *draft, mo_point_step step)
 {
-    int reg = mo_point_push(&draft->point, step);
+    int reg = mo_point_push_step(&draft->point, step);
 
     return reg >= 0 ? reg : fail(draft, MO_E_SUPPORT, "has too many steps");
 }
 
-int mo_draft_one(mo_draft *draft, mo_point_op op, int a)
+int mo_point_builder_unary(mo_point_builder *draft, mo_point_op op, int a)
 {
     return push(draft, (mo_point_step){ .op = op, .a = a });
 }
 
-int mo_draft_with(mo_draft *draft, mo_point_op op, int a, double x, double y)
+int mo_point_builder_unary_params(mo_point_builder *draft, mo_point_op op,
+                                  int a, double x, double y)
 {
     return push(draft, (mo_point_step){ .op = op, .a = a, .x = x, .y = y });
 }
 
-int mo_draft_two(mo_draft *draft, mo_point_op op, int a, int b)
+int mo_point_builder_binary(mo_point_builder *draft, mo_point_op op, int a,
+                            int b)
 {
     return push(draft, (mo_point_step){ .op = op, .a = a, .b = b });
 }
 
-int mo_draft_three(mo_draft *draft, mo_point_op op, int a, int b, int c)
+int mo_point_builder_ternary(mo_point_builder *draft, mo_point_op op, int a,
+                             int b, int c)
 {
     return push(draft, (mo_point_step){ .op = op, .a = a, .b = b, .c = c });
 }
 
-bool mo_draft_is_real(const mo_draft *draft, int reg)
+bool mo_point_builder_is_real(const mo_point_builder *draft, int reg)
 {
-    return draft->status == MO_OK && mo_point_is_real(&draft->point, reg);
+    return draft->status == MO_OK &&
+           mo_point_register_is_real(&draft->point, reg);
 }
 
-int mo_draft_real(mo_draft *draft, int reg)
+int mo_point_builder_to_real(mo_point_builder *draft, int reg)
 {
-    if (draft->status != MO_OK || mo_draft_is_real(draft, reg))
+    if (draft->status != MO_OK || mo_point_builder_is_real(draft, reg))
         return reg;
-    return mo_draft_one(draft, MO_POINT_TO_REAL, reg);
+    return mo_point_builder_unary(draft, MO_POINT_TO_REAL, reg);
 }
 
-int mo_draft_integer(mo_draft *draft, int reg)
+int mo_point_builder_to_integer(mo_point_builder *draft, int reg)
 {
-    if (!mo_draft_is_real(draft, reg))
+    if (!mo_point_builder_is_real(draft, reg))
         return reg;
-    return mo_draft_one(draft, MO_POINT_TRUNCATE, reg);
+    return mo_point_builder_unary(draft, MO_POINT_TRUNCATE, reg);
 }
 
-static bool is_truth(const mo_draft *draft, int reg)
+static bool is_truth(const mo_point_builder *draft, int reg)
 {
-    const mo_point *point = &draft->point;
+    const mo_point_program *point = &draft->point;
 
-    return reg < point->n_operands && point->operands[reg].elem == MO_BOOL;
+    return reg < point->n_operands && point->operands[reg].elem == MO_ELEM_BOOL;
 }
 
 /* Whatever is not 0; the 0 comes from a range of nothing else.  NaN is not 0,
  * nor is it what it was bounded to. */
-int mo_draft_truth(mo_draft *draft, int reg)
+int mo_point_builder_to_bool(mo_point_builder *draft, int reg)
 {
     int zero;
 
     if (draft->status != MO_OK || is_truth(draft, reg))
         return reg;
-    if (!mo_draft_is_real(draft, reg))
+    if (!mo_point_builder_is_real(draft, reg))
         return push(draft, (mo_point_step){ .op = MO_POINT_I_WRAP,
                                             .a = reg,
-                                            .elem = MO_BOOL });
-    zero = mo_draft_with(draft, MO_POINT_CLAMP, reg, 0, 0);
-    return mo_draft_two(draft, MO_POINT_NOT_EQUAL, reg, zero);
+                                            .elem = MO_ELEM_BOOL });
+    zero = mo_point_builder_unary_params(draft, MO_POINT_CLAMP, reg, 0, 0);
+    return mo_point_builder_binary(draft, MO_POINT_NOT_EQUAL, reg, zero);
 }
 
-void mo_draft_store(mo_draft *draft, int reg)
+void mo_point_builder_store(mo_point_builder *draft, int reg)
 {
     mo_elem elem = draft->desc.elem;
 
-    draft->point.result = mo_elem_is_real(elem) ? mo_draft_real(draft, reg)
-                          : elem == MO_BOOL     ? mo_draft_truth(draft, reg)
-                                                : mo_draft_integer(draft, reg);
+    draft->point.result =
+        mo_elem_is_float(elem) ? mo_point_builder_to_real(draft, reg)
+        : elem == MO_ELEM_BOOL ? mo_point_builder_to_bool(draft, reg)
+                               : mo_point_builder_to_integer(draft, reg);
 }
 
 /* Is every dimension of the result that of some operand? */
-static bool makes_its_shape(const mo_draft *draft)
+static bool makes_its_shape(const mo_point_builder *draft)
 {
     const mo_shape *shape = &draft->desc.shape;
 
@@ -220,7 +232,7 @@ static bool makes_its_shape(const mo_draft *draft)
     return true;
 }
 
-static mo_status check(mo_draft *draft, mo_error *err)
+static mo_status check(mo_point_builder *draft, mo_error *err)
 {
     if (draft->status == MO_OK && !makes_its_shape(draft))
         fail(draft, MO_E_INPUT, "its inputs are smaller than its output");
@@ -229,8 +241,8 @@ static mo_status check(mo_draft *draft, mo_error *err)
     return draft->status;
 }
 
-mo_status mo_draft_end(mo_draft *draft, mo_arena *arena, mo_lowered *lowered,
-                       mo_error *err)
+mo_status mo_point_builder_finish_call(mo_point_builder *draft, mo_arena *arena,
+                                       mo_lower_result *lowered, mo_error *err)
 {
     int n = draft->point.n_operands;
     mo_call *call;
@@ -238,7 +250,7 @@ mo_status mo_draft_end(mo_draft *draft, mo_arena *arena, mo_lowered *lowered,
 
     if (status == MO_OK)
         status =
-            mo_lowered_call(lowered, arena, MO_CALL_POINT, n, 1, &call, err);
+            mo_lower_add_call(lowered, arena, MO_CALL_POINT, n, 1, &call, err);
     if (status != MO_OK)
         return status;
     call->u.point = draft->point;
@@ -247,11 +259,12 @@ mo_status mo_draft_end(mo_draft *draft, mo_arena *arena, mo_lowered *lowered,
     return MO_OK;
 }
 
-mo_status mo_draft_after(mo_draft *draft, mo_arena *arena, mo_call *call,
-                         mo_error *err)
+mo_status mo_point_builder_finish_epilogue(mo_point_builder *draft,
+                                           mo_arena *arena, mo_call *call,
+                                           mo_error *err)
 {
     mo_status status = check(draft, err);
-    mo_point *after;
+    mo_point_program *after;
 
     if (status != MO_OK)
         return status;

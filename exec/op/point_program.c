@@ -1,11 +1,11 @@
 #include "exec/op/point_program.h"
 
 /* The operations of one kind stand side by side in mo_point_op. */
-mo_point_kind mo_point_kind_of(mo_point_op op)
+mo_point_signature mo_point_op_signature(mo_point_op op)
 {
     static const struct {
         mo_point_op last;
-        mo_point_kind kind;
+        mo_point_signature kind;
     } kinds[] = {
         { MO_POINT_ROUND_TO, { 1, true, false, true } },
         { MO_POINT_PRELU, { 2, true, true, true } },
@@ -25,14 +25,15 @@ mo_point_kind mo_point_kind_of(mo_point_op op)
     return kinds[i].kind;
 }
 
-mo_access mo_access_of(const mo_shape *shape)
+mo_point_access mo_point_access_dense(const mo_shape *shape)
 {
-    return mo_access_broadcast(shape, shape);
+    return mo_point_access_broadcast(shape, shape);
 }
 
-mo_access mo_access_broadcast(const mo_shape *from, const mo_shape *to)
+mo_point_access mo_point_access_broadcast(const mo_shape *from,
+                                          const mo_shape *to)
 {
-    mo_access access = { 0 };
+    mo_point_access access = { 0 };
     int64_t stride = 1;
 
     for (int d = from->rank; d-- > 0;) {
@@ -46,7 +47,7 @@ mo_access mo_access_broadcast(const mo_shape *from, const mo_shape *to)
 /* Dimensions of an access, taken from the last one on: as many elements at a
  * time as are wanted. */
 typedef struct taking {
-    const mo_access *access;
+    const mo_point_access *access;
     const mo_shape *shape;
     int next;       /* the dimension to look at after this one */
     int64_t left;   /* elements that are left of this one */
@@ -76,12 +77,13 @@ static bool take_more(taking *t)
     return true;
 }
 
-bool mo_access_reshape(const mo_access *access, const mo_shape *from,
-                       const mo_shape *to, mo_access *result)
+bool mo_point_access_reshape(const mo_point_access *access,
+                             const mo_shape *from, const mo_shape *to,
+                             mo_point_access *result)
 {
     taking t = { access, from, from->rank - 1, 1, 0 };
 
-    *result = (mo_access){ .offset = access->offset };
+    *result = (mo_point_access){ .offset = access->offset };
     for (int d = to->rank - 1; d >= 0; d--) {
         int64_t wanted = to->dims[d];
 
@@ -101,8 +103,8 @@ bool mo_access_reshape(const mo_access *access, const mo_shape *from,
     return true;
 }
 
-bool mo_access_equal(const mo_access *a, const mo_access *b,
-                     const mo_shape *shape)
+bool mo_point_access_equal(const mo_point_access *a, const mo_point_access *b,
+                           const mo_shape *shape)
 {
     for (int d = 0; d < shape->rank; d++)
         if (a->stride[d] != b->stride[d] && shape->dims[d] > 1)
@@ -110,28 +112,28 @@ bool mo_access_equal(const mo_access *a, const mo_access *b,
     return a->offset == b->offset;
 }
 
-bool mo_point_is_real(const mo_point *point, int reg)
+bool mo_point_register_is_real(const mo_point_program *point, int reg)
 {
     if (reg < point->n_operands)
-        return mo_elem_is_real(point->operands[reg].elem);
-    return mo_point_kind_of(point->steps[reg - point->n_operands].op).real;
+        return mo_elem_is_float(point->operands[reg].elem);
+    return mo_point_op_signature(point->steps[reg - point->n_operands].op).real;
 }
 
-bool mo_point_is_wide(const mo_point *point, mo_elem result)
+bool mo_point_is_wide(const mo_point_program *point, mo_elem result)
 {
     for (int i = 0; i < point->n_operands; i++)
-        if (point->operands[i].elem == MO_F64)
+        if (point->operands[i].elem == MO_ELEM_F64)
             return true;
-    return result == MO_F64;
+    return result == MO_ELEM_F64;
 }
 
-void mo_point_mark_used(const mo_point *point,
+void mo_point_mark_live(const mo_point_program *point,
                         bool used[MO_POINT_MAX_REGISTERS])
 {
     used[point->result] = true;
     for (int i = point->n_steps; i-- > 0;) {
         const mo_point_step *step = &point->steps[i];
-        int arity = mo_point_kind_of(step->op).arity;
+        int arity = mo_point_op_signature(step->op).arity;
 
         if (!used[point->n_operands + i])
             continue;
@@ -143,7 +145,7 @@ void mo_point_mark_used(const mo_point *point,
     }
 }
 
-int mo_point_push(mo_point *point, mo_point_step step)
+int mo_point_push_step(mo_point_program *point, mo_point_step step)
 {
     if (point->n_steps == MO_POINT_MAX_STEPS)
         return -1;
@@ -170,22 +172,24 @@ static int rename_register(const renaming *names, int reg)
     return names->first + reg - (names->at >= 0 && reg > names->at);
 }
 
-static bool add_steps(const mo_point *from, const renaming *names, mo_point *to)
+static bool add_steps(const mo_point_program *from, const renaming *names,
+                      mo_point_program *to)
 {
     for (int i = 0; i < from->n_steps; i++) {
         mo_point_step step = from->steps[i];
-        int arity = mo_point_kind_of(step.op).arity;
+        int arity = mo_point_op_signature(step.op).arity;
 
         step.a = rename_register(names, step.a);
         step.b = arity > 1 ? rename_register(names, step.b) : 0;
         step.c = arity > 2 ? rename_register(names, step.c) : 0;
-        if (mo_point_push(to, step) < 0)
+        if (mo_point_push_step(to, step) < 0)
             return false;
     }
     return true;
 }
 
-static bool add_operands(const mo_point *from, int except, mo_point *to)
+static bool add_operands(const mo_point_program *from, int except,
+                         mo_point_program *to)
 {
     for (int i = 0; i < from->n_operands; i++) {
         if (i == except)
@@ -198,12 +202,12 @@ static bool add_operands(const mo_point *from, int except, mo_point *to)
 }
 
 /* Is what a register holds always 0 or 1? */
-static bool is_truth(const mo_point *point, int reg)
+static bool is_truth(const mo_point_program *point, int reg)
 {
     mo_point_op op;
 
     if (reg < point->n_operands)
-        return point->operands[reg].elem == MO_BOOL;
+        return point->operands[reg].elem == MO_ELEM_BOOL;
     op = point->steps[reg - point->n_operands].op;
     return op == MO_POINT_I_NOT ||
            (op >= MO_POINT_EQUAL && op <= MO_POINT_IS_FINITE) ||
@@ -212,22 +216,25 @@ static bool is_truth(const mo_point *point, int reg)
 
 /* Register reg as it would be read back after having been stored; -1 when there
  * is no room.  Reals of a program that is not wide are floats already. */
-static int add_storing(mo_point *point, int reg, mo_elem stored)
+static int add_storing(mo_point_program *point, int reg, mo_elem stored)
 {
-    bool real = mo_elem_is_real(stored);
+    bool real = mo_elem_is_float(stored);
 
-    if (stored == MO_F64 || stored == MO_I64 || stored == MO_U64 ||
-        (stored == MO_BOOL && is_truth(point, reg)) ||
-        (stored == MO_F32 && !mo_point_is_wide(point, stored)))
+    if (stored == MO_ELEM_F64 || stored == MO_ELEM_I64 ||
+        stored == MO_ELEM_U64 ||
+        (stored == MO_ELEM_BOOL && is_truth(point, reg)) ||
+        (stored == MO_ELEM_F32 && !mo_point_is_wide(point, stored)))
         return reg;
-    return mo_point_push(point, (mo_point_step){ .op = real ? MO_POINT_ROUND_TO
-                                                            : MO_POINT_I_WRAP,
-                                                 .a = reg,
-                                                 .elem = stored });
+    return mo_point_push_step(
+        point,
+        (mo_point_step){ .op = real ? MO_POINT_ROUND_TO : MO_POINT_I_WRAP,
+                         .a = reg,
+                         .elem = stored });
 }
 
-bool mo_point_join(const mo_point *first, mo_elem stored,
-                   const mo_point *second, int at, mo_point *joined)
+bool mo_point_fuse(const mo_point_program *first, mo_elem stored,
+                   const mo_point_program *second, int at,
+                   mo_point_program *joined)
 {
     renaming one = { first->n_operands, 0, -1, 0, 0 };
     renaming two = { second->n_operands, first->n_operands, at, 0, 0 };
@@ -248,9 +255,9 @@ bool mo_point_join(const mo_point *first, mo_elem stored,
     return true;
 }
 
-void mo_point_unify(mo_point *point, int keep, int drop)
+void mo_point_unify_operands(mo_point_program *point, int keep, int drop)
 {
-    mo_point old = *point;
+    mo_point_program old = *point;
     int *registers[3];
 
     point->n_operands--;

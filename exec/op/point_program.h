@@ -58,7 +58,7 @@ typedef enum mo_point_op {
     MO_POINT_CLAMP,        /* between x and y */
     MO_POINT_ELU,          /* alpha x */
     MO_POINT_SELU,         /* alpha x, lambda y */
-    MO_POINT_LEAKY,        /* slope x below 0 */
+    MO_POINT_LEAKY_RELU,   /* slope x below 0 */
     MO_POINT_SWISH,        /* a * sigmoid(x a) */
     MO_POINT_HARD_SIGMOID, /* max(0, min(1, x a + y)) */
     MO_POINT_AFFINE,       /* x a + y */
@@ -141,59 +141,61 @@ enum {
 /* Where the element of an operand is that belongs to one of the result:
  * offset + sum over d of index[d] * stride[d], in elements; stride 0 repeats.
  * Dimensions are the result's. */
-typedef struct mo_access {
+typedef struct mo_point_access {
     int64_t offset, stride[MO_MAX_RANK];
-} mo_access;
+} mo_point_access;
 
 typedef struct mo_point_operand {
     mo_elem elem;
-    mo_access access;
+    mo_point_access access;
 } mo_point_operand;
 
-typedef struct mo_point {
+typedef struct mo_point_program {
     int n_operands, n_steps;
     mo_point_operand operands[MO_POINT_MAX_OPERANDS];
     mo_point_step steps[MO_POINT_MAX_STEPS];
-    int result;    /* the register that is stored */
-    mo_access out; /* where: every element of the result once, densely, in any
-                      order of its dimensions */
-} mo_point;
+    int result;          /* the register that is stored */
+    mo_point_access out; /* where: every element of the result once, densely, in
+                      any order of its dimensions */
+} mo_point_program;
 
 /* What a step takes and gives: how many registers, and which are reals. */
-typedef struct mo_point_kind {
+typedef struct mo_point_signature {
     int arity;
     bool a_real, b_real; /* c is like b */
     bool real;           /* what it gives */
-} mo_point_kind;
+} mo_point_signature;
 
-mo_point_kind mo_point_kind_of(mo_point_op op);
+mo_point_signature mo_point_op_signature(mo_point_op op);
 
 /* Rows of a tensor of that shape, as it lies; and from, repeated along what it
  * lacks in to as numpy aligns them (from must broadcast to to). */
-mo_access mo_access_of(const mo_shape *shape);
-mo_access mo_access_broadcast(const mo_shape *from, const mo_shape *to);
+mo_point_access mo_point_access_dense(const mo_shape *shape);
+mo_point_access mo_point_access_broadcast(const mo_shape *from,
+                                          const mo_shape *to);
 
 /* The same places, told over another shape of as many elements in the same
  * order; false when they cannot be. */
-bool mo_access_reshape(const mo_access *access, const mo_shape *from,
-                       const mo_shape *to, mo_access *result);
+bool mo_point_access_reshape(const mo_point_access *access,
+                             const mo_shape *from, const mo_shape *to,
+                             mo_point_access *result);
 
 /* Do they go to the same places over a shape? */
-bool mo_access_equal(const mo_access *a, const mo_access *b,
-                     const mo_shape *shape);
+bool mo_point_access_equal(const mo_point_access *a, const mo_point_access *b,
+                           const mo_shape *shape);
 
 /* Does a register hold a real? */
-bool mo_point_is_real(const mo_point *point, int reg);
+bool mo_point_register_is_real(const mo_point_program *point, int reg);
 
 /* Reals are doubles: some operand, or the result's type, is f64. */
-bool mo_point_is_wide(const mo_point *point, mo_elem result);
+bool mo_point_is_wide(const mo_point_program *point, mo_elem result);
 
 /* Marks the registers that the result depends on; used begins as false. */
-void mo_point_mark_used(const mo_point *point,
+void mo_point_mark_live(const mo_point_program *point,
                         bool used[MO_POINT_MAX_REGISTERS]);
 
 /* One more step; its register, or -1 when the program is full. */
-int mo_point_push(mo_point *point, mo_point_step step);
+int mo_point_push_step(mo_point_program *point, mo_point_step step);
 
 /*
  * One program out of two: where second reads operand at, it is given what first
@@ -201,10 +203,11 @@ int mo_point_push(mo_point *point, mo_point_step step);
  * first's, then second's without that one.  False when it does not fit; *joined
  * may be neither.  The accesses of second must be over the same shape.
  */
-bool mo_point_join(const mo_point *first, mo_elem stored,
-                   const mo_point *second, int at, mo_point *joined);
+bool mo_point_fuse(const mo_point_program *first, mo_elem stored,
+                   const mo_point_program *second, int at,
+                   mo_point_program *joined);
 
 /* Operand drop, which is the same as operand keep (a lower number), goes. */
-void mo_point_unify(mo_point *point, int keep, int drop);
+void mo_point_unify_operands(mo_point_program *point, int keep, int drop);
 
 #endif

@@ -8,10 +8,11 @@
 #include "exec/op/call.h"
 
 /* The same in three dimensions; those that are missing are ones in front. */
-mo_sweep mo_sweep_widen(const mo_sweep *sweep);
+mo_call_window mo_call_window_to_3d(const mo_call_window *sweep);
 
 /* Of its in, out or kernel: how many elements that is. */
-static inline int64_t mo_sweep_size(const int64_t dims[MO_MAX_SPATIAL])
+static inline int64_t
+mo_call_window_volume(const int64_t dims[MO_CALL_MAX_SPATIAL])
 {
     return dims[0] * dims[1] * dims[2];
 }

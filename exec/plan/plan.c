@@ -24,7 +24,7 @@ static int64_t keep_of(int64_t capacity_bytes)
            KEEP_SHARE;
 }
 
-static mo_status make_devices(const mo_instance *x, mo_plan *plan,
+static mo_status make_devices(const mo_instance *x, mo_exec_plan *plan,
                               mo_error *err)
 {
     size_t n = (size_t) x->n_devices;
@@ -46,34 +46,34 @@ static mo_status make_devices(const mo_instance *x, mo_plan *plan,
 }
 
 /* What attention no longer reads would keep others from fusing. */
-static mo_status attend(const mo_plan_source *source, mo_plan *plan,
+static mo_status attend(const mo_plan_source *source, mo_exec_plan *plan,
                         mo_error *err)
 {
-    mo_status status = mo_plan_attend(source, plan, err);
+    mo_status status = mo_pass_fuse_attention(source, plan, err);
 
-    return status == MO_OK ? mo_plan_prune(plan, err) : status;
+    return status == MO_OK ? mo_pass_dce(plan, err) : status;
 }
 
 /* What nobody reads would keep calls apart; what passes leave behind them is
  * taken out in the end. */
-static mo_status improve(const mo_plan_source *source, mo_plan *plan,
+static mo_status improve(const mo_plan_source *source, mo_exec_plan *plan,
                          mo_error *err)
 {
-    mo_status status = mo_plan_prune(plan, err);
+    mo_status status = mo_pass_dce(plan, err);
 
     if (status == MO_OK)
-        status = mo_plan_known(plan, err);
+        status = mo_pass_const_fold(plan, err);
     if (status == MO_OK && source->attend)
         status = attend(source, plan, err);
     if (status == MO_OK && source->fuse)
-        status = mo_plan_fuse(source, plan, err);
+        status = mo_pass_fuse_pointwise(source, plan, err);
     if (status == MO_OK && source->layout)
-        status = mo_plan_layout(plan, err);
+        status = mo_pass_nhwc_layout(plan, err);
     if (status == MO_OK && source->fuse)
-        status = mo_plan_absorb(source->keen, plan, err);
+        status = mo_pass_copy_elim(source->keen, plan, err);
     if (status == MO_OK && source->fuse)
-        status = mo_plan_merge(source->attend, plan, err);
-    return status == MO_OK ? mo_plan_prune(plan, err) : status;
+        status = mo_pass_merge_qkv(source->attend, plan, err);
+    return status == MO_OK ? mo_pass_dce(plan, err) : status;
 }
 
 static bool fits(const mo_plan_device *device, int64_t extra)
@@ -85,7 +85,7 @@ static bool fits(const mo_plan_device *device, int64_t extra)
 }
 
 /* Devices that are too small, or nearly, keep nothing.  Were there any? */
-static bool keep_less(mo_plan *plan)
+static bool keep_less(mo_exec_plan *plan)
 {
     bool any = false;
 
@@ -101,22 +101,22 @@ static bool keep_less(mo_plan *plan)
     return any;
 }
 
-static mo_status lay_out(const mo_plan_source *source, mo_plan *plan,
+static mo_status lay_out(const mo_plan_source *source, mo_exec_plan *plan,
                          const int64_t *start_ns, mo_error *err)
 {
-    mo_status status = mo_plan_order(source, plan, start_ns, err);
+    mo_status status = mo_plan_order_steps(source, plan, start_ns, err);
 
     if (status == MO_OK && source->lanes)
-        status = mo_plan_lanes(source->lanes, plan, err);
-    return status == MO_OK ? mo_plan_memory(plan, err) : status;
+        status = mo_plan_assign_streams(source->lanes, plan, err);
+    return status == MO_OK ? mo_plan_assign_memory(plan, err) : status;
 }
 
 /* Who sends should hardly ever be held up, but first of all it must fit. */
-static mo_status make_steps(const mo_plan_source *source, mo_plan *plan,
+static mo_status make_steps(const mo_plan_source *source, mo_exec_plan *plan,
                             mo_error *err)
 {
     int64_t *start_ns = NULL;
-    mo_status status = mo_plan_spread(source, plan, &start_ns, err);
+    mo_status status = mo_plan_insert_transfers(source, plan, &start_ns, err);
 
     if (status == MO_OK)
         status = lay_out(source, plan, start_ns, err);
@@ -126,7 +126,7 @@ static mo_status make_steps(const mo_plan_source *source, mo_plan *plan,
     return status;
 }
 
-static mo_status make(const mo_plan_source *source, mo_plan *plan,
+static mo_status make(const mo_plan_source *source, mo_exec_plan *plan,
                       mo_error *err)
 {
     mo_status status = make_devices(source->instance, plan, err);
@@ -136,18 +136,18 @@ static mo_status make(const mo_plan_source *source, mo_plan *plan,
         status = mo_plan_lower(source, plan, err);
     if (status == MO_OK)
         status = improve(source, plan, err);
-    if (status == MO_OK && source->fuse && source->reals == MO_F32)
-        status = mo_plan_nest(source->nest, plan, err);
+    if (status == MO_OK && source->fuse && source->reals == MO_ELEM_F32)
+        status = mo_pass_concat_inplace(source->nest, plan, err);
     if (status == MO_OK)
-        status = mo_plan_precision(source->reals, plan, err);
+        status = mo_pass_precision(source->reals, plan, err);
     return status == MO_OK ? make_steps(source, plan, err) : status;
 }
 
-mo_status mo_plan_make(const mo_plan_source *source, mo_plan **plan,
-                       mo_error *err)
+mo_status mo_plan_build(const mo_plan_source *source, mo_exec_plan **plan,
+                        mo_error *err)
 {
     mo_plan_source wanted = *source;
-    mo_plan *made = calloc(1, sizeof *made);
+    mo_exec_plan *made = calloc(1, sizeof *made);
     mo_status status;
 
     if (!made)
@@ -163,22 +163,22 @@ mo_status mo_plan_make(const mo_plan_source *source, mo_plan **plan,
     return status;
 }
 
-void mo_plan_free(mo_plan *plan)
+void mo_plan_free(mo_exec_plan *plan)
 {
     if (!plan)
         return;
-    for (mo_plan_made *made = plan->made; made; made = made->next)
-        mo_dense_clear(&made->value);
+    for (mo_plan_owned_constant *made = plan->made; made; made = made->next)
+        mo_tensor_clear(&made->value);
     mo_arena_free(plan->arena);
     free(plan);
 }
 
-mo_desc mo_plan_output_desc(const mo_plan *plan, int i)
+mo_tensor_desc mo_plan_output_desc(const mo_exec_plan *plan, int i)
 {
-    mo_desc desc = plan->values[plan->outputs[i].value].desc;
+    mo_tensor_desc desc = plan->values[plan->outputs[i].value].desc;
 
     if (plan->outputs[i].widened)
-        desc.elem = MO_F32;
+        desc.elem = MO_ELEM_F32;
     return desc;
 }
 
@@ -198,8 +198,8 @@ static mo_status fail_size(const mo_plan_device *device, int64_t workspace,
                    device->weight_bytes, workspace, device->capacity_bytes);
 }
 
-mo_status mo_plan_fits(const mo_plan *plan, const int64_t *workspace,
-                       mo_error *err)
+mo_status mo_plan_check_capacity(const mo_exec_plan *plan,
+                                 const int64_t *workspace, mo_error *err)
 {
     for (int d = 0; d < plan->n_devices; d++) {
         const mo_plan_device *device = &plan->devices[d];

@@ -30,20 +30,21 @@
 enum { MO_PLAN_NONE = -1 };
 
 /* Where a value lies that is made among the bytes of another one: the same
- * shape but for the channels, both channels last (exec/plan/passes/concat_inplace.h). */
-typedef struct mo_plan_part {
+ * shape but for the channels, both channels last
+ * (exec/plan/passes/concat_inplace.h). */
+typedef struct mo_plan_slice {
     int of;     /* value */
     int64_t at; /* its first channel there */
-} mo_plan_part;
+} mo_plan_slice;
 
 typedef struct mo_plan_value {
     const char *name; /* the op that makes it, "conv1" or "split1:2" */
-    mo_desc desc;
+    mo_tensor_desc desc;
     bool channels_last; /* how it lies, see exec/op/call.h */
     int device;
-    const mo_dense *constant; /* its value, or NULL; belongs to mo_constants, or
-                                 the plan made it */
-    const mo_plan_part *part; /* NULL: its bytes are its own */
+    const mo_tensor_dense *constant; /* its value, or NULL; belongs to
+                                 mo_weights_store, or the plan made it */
+    const mo_plan_slice *part;       /* NULL: its bytes are its own */
     int view_of;    /* shares the bytes of this value, or MO_PLAN_NONE */
     int input;      /* the network's input it is, or MO_PLAN_NONE */
     int transfer;   /* the one it arrives by, or MO_PLAN_NONE */
@@ -79,15 +80,15 @@ typedef struct mo_plan_item {
     int64_t predicted_ns;
 } mo_plan_item;
 
-typedef enum mo_step_kind {
-    MO_STEP_COMPUTE, /* do call `what` */
-    MO_STEP_SEND,    /* begin to send transfer `what` */
-    MO_STEP_RECEIVE, /* begin to receive it */
-    MO_STEP_AWAIT    /* go on when it is done, at either end */
-} mo_step_kind;
+typedef enum mo_plan_step_kind {
+    MO_PLAN_STEP_COMPUTE, /* do call `what` */
+    MO_PLAN_STEP_SEND,    /* begin to send transfer `what` */
+    MO_PLAN_STEP_RECEIVE, /* begin to receive it */
+    MO_PLAN_STEP_AWAIT    /* go on when it is done, at either end */
+} mo_plan_step_kind;
 
 typedef struct mo_plan_step {
-    mo_step_kind kind;
+    mo_plan_step_kind kind;
     int what;
     int order; /* its place in the total order; a send and its receive share
                   theirs, an await comes after both */
@@ -96,7 +97,7 @@ typedef struct mo_plan_step {
 /* Where a device has several lanes, its calls between two steps of other kinds
  * run side by side but for what lanes and waits say; such a step begins when
  * all calls before it are done. */
-enum { MO_PLAN_MAX_LANES = 8 };
+enum { MO_PLAN_MAX_STREAMS = 8 };
 
 typedef struct mo_plan_device {
     const char *id;
@@ -111,7 +112,7 @@ typedef struct mo_plan_device {
 
 typedef struct mo_plan_input {
     const char *name;
-    mo_desc desc;
+    mo_tensor_desc desc;
     int *values; /* one on each device that reads it */
     int n_values;
 } mo_plan_input;
@@ -123,12 +124,12 @@ typedef struct mo_plan_output {
 } mo_plan_output;
 
 /* A constant that the plan itself made. */
-typedef struct mo_plan_made {
-    mo_dense value;
-    struct mo_plan_made *next;
-} mo_plan_made;
+typedef struct mo_plan_owned_constant {
+    mo_tensor_dense value;
+    struct mo_plan_owned_constant *next;
+} mo_plan_owned_constant;
 
-typedef struct mo_plan {
+typedef struct mo_exec_plan {
     int n_devices, n_values, n_calls, n_transfers, n_items;
     int n_inputs, n_outputs;
     mo_plan_device *devices;
@@ -136,20 +137,20 @@ typedef struct mo_plan {
     mo_plan_call *calls; /* in the total order */
     mo_plan_transfer *transfers;
     mo_plan_item *items;
-    mo_plan_input *inputs;   /* by their index in the network */
-    mo_plan_output *outputs; /* the same */
-    int64_t predicted_ns;    /* the schedule's makespan */
-    mo_plan_made *made;      /* constants of its own */
-    mo_arena *arena;         /* owns all of this */
-} mo_plan;
+    mo_plan_input *inputs;        /* by their index in the network */
+    mo_plan_output *outputs;      /* the same */
+    int64_t predicted_ns;         /* the schedule's makespan */
+    mo_plan_owned_constant *made; /* constants of its own */
+    mo_arena *arena;              /* owns all of this */
+} mo_exec_plan;
 
 typedef struct mo_plan_source {
-    const mo_graph *fine;   /* as read */
-    const mo_graph *placed; /* what was placed: fine itself, or coarser */
-    const mo_map *map;      /* between them; NULL when they are the same */
+    const mo_graph *fine;      /* as read */
+    const mo_graph *placed;    /* what was placed: fine itself, or coarser */
+    const mo_coarsen_map *map; /* between them; NULL when they are the same */
     const mo_instance *instance;
     const mo_schedule *schedule;
-    mo_constants *constants;
+    mo_weights_store *constants;
     bool fuse; /* several calls into one, as the default rules say */
     /* Only those of ops that were placed as one, so that each op of the placed
      * graph has a time of its own; keen, attend and nest count for nothing. */
@@ -164,7 +165,8 @@ typedef struct mo_plan_source {
      * nowhere */
     const bool *nest;
     const int *lanes; /* by device: at most so many; NULL: one each */
-    mo_elem reals;    /* what f32 becomes inside: MO_F32, MO_F16, MO_BF16 */
+    mo_elem reals;    /* what f32 becomes inside: MO_ELEM_F32, MO_ELEM_F16,
+                         MO_ELEM_BF16 */
     /* Told of every op that cannot be run before making the plan fails; may be
      * NULL. */
     void (*cannot)(void *context, int line, const char *what);
@@ -172,13 +174,14 @@ typedef struct mo_plan_source {
 } mo_plan_source;
 
 /* Constants must outlive the plan.  Ops that cannot be run are all found and
- * told; the error counts them.  Values have places: mo_plan_memory was done. */
-mo_status mo_plan_make(const mo_plan_source *source, mo_plan **plan,
-                       mo_error *err);
-void mo_plan_free(mo_plan *plan);
+ * told; the error counts them.  Values have places: mo_plan_assign_memory was
+ * done. */
+mo_status mo_plan_build(const mo_plan_source *source, mo_exec_plan **plan,
+                        mo_error *err);
+void mo_plan_free(mo_exec_plan *plan);
 
 /* What output i of the network is like for who gets it. */
-mo_desc mo_plan_output_desc(const mo_plan *plan, int i);
+mo_tensor_desc mo_plan_output_desc(const mo_exec_plan *plan, int i);
 
 /* The passes it is made of. */
 
@@ -186,39 +189,42 @@ mo_desc mo_plan_output_desc(const mo_plan *plan, int i);
  * is read.  Makes values, calls in the order of the schedule (order of their
  * items), inputs and outputs; transfers are still missing: a call may read a
  * value of another device. */
-mo_status mo_plan_lower(const mo_plan_source *source, mo_plan *plan,
+mo_status mo_plan_lower(const mo_plan_source *source, mo_exec_plan *plan,
                         mo_error *err);
 /* Attention where source->attend says so; exec/plan/passes/fuse_attention.c */
-mo_status mo_plan_attend(const mo_plan_source *source, mo_plan *plan,
-                         mo_error *err);
+mo_status mo_pass_fuse_attention(const mo_plan_source *source,
+                                 mo_exec_plan *plan, mo_error *err);
 /* One product for what attention reads of the same rows, when biases are in
  * their products; on the devices that want it.  exec/plan/passes/merge_qkv.c */
-mo_status mo_plan_merge(const bool *wants, mo_plan *plan, mo_error *err);
+mo_status mo_pass_merge_qkv(const bool *wants, mo_exec_plan *plan,
+                            mo_error *err);
 /* Calls of one item, or of neighbours of one default group on one device, that
  * a backend does as one.  exec/plan/passes/fuse_pointwise.c */
-mo_status mo_plan_fuse(const mo_plan_source *source, mo_plan *plan,
-                       mo_error *err);
+mo_status mo_pass_fuse_pointwise(const mo_plan_source *source,
+                                 mo_exec_plan *plan, mo_error *err);
 /* exec/plan/passes/nhwc_layout.c */
-mo_status mo_plan_layout(mo_plan *plan, mo_error *err);
+mo_status mo_pass_nhwc_layout(mo_exec_plan *plan, mo_error *err);
 /* Tensors of f32 become reals; the network's inputs and outputs stay as they
  * are for those who give and get them.  exec/plan/passes/precision.c */
-mo_status mo_plan_precision(mo_elem reals, mo_plan *plan, mo_error *err);
-/* The steps of every device; start_ns is what mo_plan_spread told.  May be done
- * again, as may lanes and memory, which follow from it.  exec/plan/schedule/step_order.c */
-mo_status mo_plan_order(const mo_plan_source *source, mo_plan *plan,
-                        const int64_t *start_ns, mo_error *err);
+mo_status mo_pass_precision(mo_elem reals, mo_exec_plan *plan, mo_error *err);
+/* The steps of every device; start_ns is what mo_plan_insert_transfers told.
+ * May be done again, as may lanes and memory, which follow from it.
+ * exec/plan/schedule/step_order.c */
+mo_status mo_plan_order_steps(const mo_plan_source *source, mo_exec_plan *plan,
+                              const int64_t *start_ns, mo_error *err);
 /* What may run side by side on a device of several lanes; lanes as in
  * mo_plan_source.  exec/plan/schedule/streams.c */
-mo_status mo_plan_lanes(const int *lanes, mo_plan *plan, mo_error *err);
-/* Gives every value its place; exec/plan/schedule/memory_plan.c.  Two values whose lives
- * overlap never share a byte.  A value that is sent lives until its transfer is
- * awaited by the sender. */
-mo_status mo_plan_memory(mo_plan *plan, mo_error *err);
+mo_status mo_plan_assign_streams(const int *lanes, mo_exec_plan *plan,
+                                 mo_error *err);
+/* Gives every value its place; exec/plan/schedule/memory_plan.c.  Two values
+ * whose lives overlap never share a byte.  A value that is sent lives until its
+ * transfer is awaited by the sender. */
+mo_status mo_plan_assign_memory(mo_exec_plan *plan, mo_error *err);
 
 /* Does what a device needs (arena, weights, and workspace by device, which may
  * be NULL) fit into its memory?  The error names the first that is too small,
  * and by how much. */
-mo_status mo_plan_fits(const mo_plan *plan, const int64_t *workspace,
-                       mo_error *err);
+mo_status mo_plan_check_capacity(const mo_exec_plan *plan,
+                                 const int64_t *workspace, mo_error *err);
 
 #endif

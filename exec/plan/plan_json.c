@@ -50,7 +50,7 @@ static void put_ints(frame *f, const char *key, const int *numbers, int n)
     mo_out_char(f->out, ']');
 }
 
-static void put_desc(frame *f, const mo_desc *desc)
+static void put_desc(frame *f, const mo_tensor_desc *desc)
 {
     put_text(f, "type", mo_elem_name(desc->elem));
     put_key(f, "shape");
@@ -67,7 +67,7 @@ static void end(frame *f)
     mo_out_text(f->out, f->any ? "}" : "{}");
 }
 
-static void put_value(const mo_plan *plan, int v, mo_out *out)
+static void put_value(const mo_exec_plan *plan, int v, mo_out *out)
 {
     const mo_plan_value *value = &plan->values[v];
     frame f = { out, false };
@@ -77,7 +77,7 @@ static void put_value(const mo_plan *plan, int v, mo_out *out)
     put_desc(&f, &value->desc);
     if (value->channels_last)
         put_text(&f, "layout", "channels last");
-    put_int(&f, "bytes", mo_desc_bytes(&value->desc));
+    put_int(&f, "bytes", mo_tensor_desc_bytes(&value->desc));
     if (value->offset != MO_PLAN_NONE)
         put_int(&f, "offset", value->offset);
     if (value->constant) {
@@ -91,7 +91,7 @@ static void put_value(const mo_plan *plan, int v, mo_out *out)
     end(&f);
 }
 
-static void put_attention(frame *f, const mo_attention_call *attention)
+static void put_attention(frame *f, const mo_call_attention *attention)
 {
     if (attention->causal) {
         put_key(f, "causal");
@@ -101,7 +101,7 @@ static void put_attention(frame *f, const mo_attention_call *attention)
         put_int(f, "score", attention->score->n_steps);
 }
 
-static void put_call(const mo_plan *plan, int c, mo_out *out)
+static void put_call(const mo_exec_plan *plan, int c, mo_out *out)
 {
     const mo_plan_call *it = &plan->calls[c];
     frame f = { out, false };
@@ -122,7 +122,7 @@ static void put_call(const mo_plan *plan, int c, mo_out *out)
     end(&f);
 }
 
-static void put_transfer(const mo_plan *plan, int t, mo_out *out)
+static void put_transfer(const mo_exec_plan *plan, int t, mo_out *out)
 {
     const mo_plan_transfer *transfer = &plan->transfers[t];
     frame f = { out, false };
@@ -136,7 +136,7 @@ static void put_transfer(const mo_plan *plan, int t, mo_out *out)
     end(&f);
 }
 
-static void put_item(const mo_plan *plan, int i, mo_out *out)
+static void put_item(const mo_exec_plan *plan, int i, mo_out *out)
 {
     const mo_plan_item *item = &plan->items[i];
     frame f = { out, false };
@@ -153,7 +153,7 @@ static void put_item(const mo_plan *plan, int i, mo_out *out)
     end(&f);
 }
 
-static void put_input(const mo_plan *plan, int i, mo_out *out)
+static void put_input(const mo_exec_plan *plan, int i, mo_out *out)
 {
     const mo_plan_input *input = &plan->inputs[i];
     frame f = { out, false };
@@ -164,7 +164,7 @@ static void put_input(const mo_plan *plan, int i, mo_out *out)
     end(&f);
 }
 
-static void put_output(const mo_plan *plan, int i, mo_out *out)
+static void put_output(const mo_exec_plan *plan, int i, mo_out *out)
 {
     const mo_plan_output *output = &plan->outputs[i];
     frame f = { out, false };
@@ -174,13 +174,14 @@ static void put_output(const mo_plan *plan, int i, mo_out *out)
     end(&f);
 }
 
-static void put_step(const mo_plan *plan, int device, int step, mo_out *out)
+static void put_step(const mo_exec_plan *plan, int device, int step,
+                     mo_out *out)
 {
     static const char *const words[] = {
-        [MO_STEP_COMPUTE] = "compute",
-        [MO_STEP_SEND] = "send",
-        [MO_STEP_RECEIVE] = "receive",
-        [MO_STEP_AWAIT] = "await",
+        [MO_PLAN_STEP_COMPUTE] = "compute",
+        [MO_PLAN_STEP_SEND] = "send",
+        [MO_PLAN_STEP_RECEIVE] = "receive",
+        [MO_PLAN_STEP_AWAIT] = "await",
     };
     const mo_plan_step *it = &plan->devices[device].steps[step];
     const mo_plan_transfer *transfer;
@@ -188,7 +189,7 @@ static void put_step(const mo_plan *plan, int device, int step, mo_out *out)
 
     put_int(&f, "order", it->order);
     put_text(&f, "do", words[it->kind]);
-    if (it->kind == MO_STEP_COMPUTE) {
+    if (it->kind == MO_PLAN_STEP_COMPUTE) {
         put_int(&f, "call", it->what);
         put_text(&f, "name", plan->items[plan->calls[it->what].item].name);
     } else {
@@ -203,7 +204,7 @@ static void put_step(const mo_plan *plan, int device, int step, mo_out *out)
     end(&f);
 }
 
-static void put_device(const mo_plan *plan, int d, mo_out *out)
+static void put_device(const mo_exec_plan *plan, int d, mo_out *out)
 {
     const mo_plan_device *device = &plan->devices[d];
     frame f = { out, false };
@@ -224,8 +225,9 @@ static void put_device(const mo_plan *plan, int d, mo_out *out)
 }
 
 /* A member of the plan that is a list, an entry a line. */
-static void put_list(const mo_plan *plan, const char *key, int n,
-                     void (*put)(const mo_plan *, int, mo_out *), mo_out *out)
+static void put_list(const mo_exec_plan *plan, const char *key, int n,
+                     void (*put)(const mo_exec_plan *, int, mo_out *),
+                     mo_out *out)
 {
     mo_out_printf(out, ",\n  \"%s\": [", key);
     for (int i = 0; i < n; i++) {
@@ -235,7 +237,7 @@ static void put_list(const mo_plan *plan, const char *key, int n,
     mo_out_char(out, ']');
 }
 
-void mo_plan_write(const mo_plan *plan, mo_out *out)
+void mo_plan_write_json(const mo_exec_plan *plan, mo_out *out)
 {
     mo_out_text(out, "{\n  \"predicted_us\": ");
     mo_out_double(out, (double) plan->predicted_ns / 1000);

@@ -8,6 +8,6 @@
 #include "exec/plan/plan.h"
 
 /* The same plan is the same bytes. */
-void mo_plan_write(const mo_plan *plan, mo_out *out);
+void mo_plan_write_json(const mo_exec_plan *plan, mo_out *out);
 
 #endif

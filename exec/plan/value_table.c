@@ -6,7 +6,8 @@
 
 #include "base/array.h"
 
-mo_plan_value mo_value_of(const char *name, const mo_desc *desc, int device)
+mo_plan_value mo_plan_value_init(const char *name, const mo_tensor_desc *desc,
+                                 int device)
 {
     return (mo_plan_value){
         .name = name,
@@ -20,7 +21,8 @@ mo_plan_value mo_value_of(const char *name, const mo_desc *desc, int device)
     };
 }
 
-mo_status mo_values_take(const mo_plan *plan, mo_values *values, mo_error *err)
+mo_status mo_plan_values_copy(const mo_exec_plan *plan, mo_plan_values *values,
+                              mo_error *err)
 {
     size_t n = (size_t) plan->n_values;
     mo_status status = mo_array_reserve((void **) &values->items, &values->room,
@@ -34,14 +36,14 @@ mo_status mo_values_take(const mo_plan *plan, mo_values *values, mo_error *err)
     return MO_OK;
 }
 
-mo_status mo_values_add(mo_values *values, const mo_plan_value *value,
-                        int *number, mo_error *err)
+mo_status mo_plan_values_add(mo_plan_values *values, const mo_plan_value *value,
+                             int *number, mo_error *err)
 {
     mo_status status;
 
     if (values->n >= INT_MAX)
         return mo_fail(err, MO_E_LIMIT, "more than %d values", INT_MAX);
-    status = MO_PUSH(values->items, values->n, values->room, err);
+    status = MO_ARRAY_GROW(values->items, values->n, values->room, err);
     if (status != MO_OK)
         return status;
     values->items[values->n] = *value;
@@ -49,7 +51,8 @@ mo_status mo_values_add(mo_values *values, const mo_plan_value *value,
     return MO_OK;
 }
 
-mo_status mo_values_put(const mo_values *values, mo_plan *plan, mo_error *err)
+mo_status mo_plan_values_commit(const mo_plan_values *values,
+                                mo_exec_plan *plan, mo_error *err)
 {
     mo_plan_value *kept = mo_arena_array(plan->arena, values->n, sizeof *kept);
 
@@ -62,13 +65,13 @@ mo_status mo_values_put(const mo_values *values, mo_plan *plan, mo_error *err)
     return MO_OK;
 }
 
-void mo_values_clear(mo_values *values)
+void mo_plan_values_clear(mo_plan_values *values)
 {
     free(values->items);
-    *values = (mo_values){ 0 };
+    *values = (mo_plan_values){ 0 };
 }
 
-int mo_value_root(const mo_plan_value *values, int value)
+int mo_plan_value_root(const mo_plan_value *values, int value)
 {
     while (values[value].view_of != MO_PLAN_NONE)
         value = values[value].view_of;

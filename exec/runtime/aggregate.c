@@ -10,34 +10,36 @@ static int compare(const void *a, const void *b)
     return x < y ? -1 : x > y;
 }
 
-static const int64_t *row(const mo_run_record *record, int run)
+static const int64_t *row(const mo_run_device_record *record, int run)
 {
-    return record->stamps + (size_t) run * mo_run_moments(record->n_actions);
+    return record->stamps +
+           (size_t) run * mo_run_timestamp_count(record->n_actions);
 }
 
 static int64_t duration(const int64_t *moments, int action)
 {
-    return moments[mo_run_moment_ended(action)] -
-           moments[mo_run_moment_begun(action)];
+    return moments[mo_run_timestamp_step_end(action)] -
+           moments[mo_run_timestamp_step_begin(action)];
 }
 
 /* ---------------------------------------------------------------- makespans */
 
 /* When the first device began, and how long it took until the last one ended.
  * Devices with nothing to do do not count. */
-static int64_t makespan(const mo_plan *plan, const mo_run_record *records,
-                        int run, int64_t *begin)
+static int64_t makespan(const mo_exec_plan *plan,
+                        const mo_run_device_record *records, int run,
+                        int64_t *begin)
 {
     int64_t first = INT64_MAX, last = INT64_MIN, end;
 
     for (int d = 0; d < plan->n_devices; d++) {
-        const mo_run_record *r = &records[d];
+        const mo_run_device_record *r = &records[d];
 
         if (!r->stamps || r->n_actions == 0)
             continue;
         if (row(r, run)[0] < first)
             first = row(r, run)[0];
-        end = row(r, run)[mo_run_moment_over(r->n_actions)];
+        end = row(r, run)[mo_run_timestamp_run_end(r->n_actions)];
         if (end > last)
             last = end;
     }
@@ -60,23 +62,24 @@ static void find_median(mo_run_result *result, int64_t *sorted)
 /* -------------------------------------------------------------------- steps */
 
 /* Durations of step i in all runs, sorted. */
-static void sort_durations(const mo_run_record *record, int i, int n_runs,
-                           int64_t *sorted)
+static void sort_durations(const mo_run_device_record *record, int i,
+                           int n_runs, int64_t *sorted)
 {
     for (int r = 0; r < n_runs; r++)
         sorted[r] = duration(row(record, r), i);
     qsort(sorted, (size_t) n_runs, sizeof *sorted, compare);
 }
 
-static void time_calls(const mo_plan *plan, int d, const mo_run_record *record,
-                       int64_t *sorted, mo_run_result *result)
+static void time_calls(const mo_exec_plan *plan, int d,
+                       const mo_run_device_record *record, int64_t *sorted,
+                       mo_run_result *result)
 {
     const int64_t *median = row(record, result->median_run);
 
     for (int i = 0; i < record->n_actions; i++) {
         const mo_plan_step *step = &plan->devices[d].steps[i];
 
-        if (step->kind != MO_STEP_COMPUTE)
+        if (step->kind != MO_PLAN_STEP_COMPUTE)
             continue;
         if (record->by_itself) {
             result->call_ns[step->what] = record->by_itself[i];
@@ -89,7 +92,7 @@ static void time_calls(const mo_plan *plan, int d, const mo_run_record *record,
     }
 }
 
-static mo_status keep_steps(const mo_run_record *record, int median_run,
+static mo_status keep_steps(const mo_run_device_record *record, int median_run,
                             int64_t begin, mo_run_step **steps, mo_error *err)
 {
     const int64_t *stamps = row(record, median_run);
@@ -98,15 +101,15 @@ static mo_status keep_steps(const mo_run_record *record, int median_run,
     if (!*steps)
         return mo_fail_memory(err);
     for (int i = 0; i < record->n_actions; i++) {
-        (*steps)[i].begin_ns = stamps[mo_run_moment_begun(i)] - begin;
-        (*steps)[i].end_ns = stamps[mo_run_moment_ended(i)] - begin;
+        (*steps)[i].begin_ns = stamps[mo_run_timestamp_step_begin(i)] - begin;
+        (*steps)[i].end_ns = stamps[mo_run_timestamp_step_end(i)] - begin;
     }
     return MO_OK;
 }
 
-static mo_status sum_up_device(const mo_plan *plan, int d,
-                               const mo_run_record *record,
-                               const mo_run_options *wanted, int64_t begin,
+static mo_status sum_up_device(const mo_exec_plan *plan, int d,
+                               const mo_run_device_record *record,
+                               const mo_run_plan_options *wanted, int64_t begin,
                                int64_t *sorted, mo_run_result *result,
                                mo_error *err)
 {
@@ -121,9 +124,10 @@ static mo_status sum_up_device(const mo_plan *plan, int d,
                       err);
 }
 
-mo_status mo_run_sum_up(const mo_plan *plan, const mo_run_record *records,
-                        const mo_run_options *wanted, mo_run_result *result,
-                        mo_error *err)
+mo_status mo_run_aggregate(const mo_exec_plan *plan,
+                           const mo_run_device_record *records,
+                           const mo_run_plan_options *wanted,
+                           mo_run_result *result, mo_error *err)
 {
     int64_t *sorted = calloc((size_t) result->n_runs + 1, sizeof *sorted);
     int64_t begin = 0;

@@ -14,20 +14,20 @@ static mo_status prepare(mo_run_device *d, mo_error *err)
     mo_status status = mo_run_device_open(d, err);
 
     if (status == MO_OK)
-        status = mo_run_inputs_load(d, err);
+        status = mo_run_load_inputs(d, err);
     for (int i = 0; i < d->n_actions && status == MO_OK; i++)
-        status = mo_run_act(d, &d->actions[i], err);
+        status = mo_run_execute_step(d, &d->actions[i], err);
     if (status == MO_OK)
         status = d->backend->wait(d->unit, err);
     if (status == MO_OK)
-        status = mo_run_programs_record(d, err);
+        status = mo_run_record_programs(d, err);
     return status;
 }
 
 /* Others may have taken the place of inputs since the last time. */
 static mo_status replay(const mo_run_device *d, mo_error *err)
 {
-    mo_status status = mo_run_inputs_load(d, err);
+    mo_status status = mo_run_load_inputs(d, err);
 
     for (int i = 0; i < d->n_programs && status == MO_OK; i++)
         status = d->backend->replay(d->unit, d->programs[i].recorded, err);
@@ -43,11 +43,13 @@ static mo_status work(const mo_run_device *d, mo_error *err)
     return status == MO_OK ? d->backend->wait(d->unit, err) : status;
 }
 
-mo_status mo_busy_work(const mo_plan *plan, const mo_run_options *options,
-                       const mo_stop *enough, mo_busy_begun *begun,
-                       void *context, mo_error *err)
+mo_status mo_run_background_load(const mo_exec_plan *plan,
+                                 const mo_run_plan_options *options,
+                                 const mo_stop *enough,
+                                 mo_run_background_started *begun,
+                                 void *context, mo_error *err)
 {
-    mo_run_options once = *options;
+    mo_run_plan_options once = *options;
     mo_run_device d = { .plan = plan, .options = &once };
     mo_status status;
 
@@ -58,7 +60,7 @@ mo_status mo_busy_work(const mo_plan *plan, const mo_run_options *options,
         status = work(&d, err);
     if (status == MO_OK)
         begun(context);
-    while (status == MO_OK && !mo_stop_now(enough))
+    while (status == MO_OK && !mo_stop_reached(enough))
         status = work(&d, err);
     mo_run_device_close(&d);
     return status;

@@ -11,15 +11,17 @@
 #include "exec/runtime/run.h"
 
 /* Called once, from the thread that works, when it has begun. */
-typedef void mo_busy_begun(void *context);
+typedef void mo_run_background_started(void *context);
 
 /*
  * Runs a plan of one device whose memory is apart again and again, as one
  * program, until enough is said.  Of options the first backend and unit count,
  * and the inputs.
  */
-mo_status mo_busy_work(const mo_plan *plan, const mo_run_options *options,
-                       const mo_stop *enough, mo_busy_begun *begun,
-                       void *context, mo_error *err);
+mo_status mo_run_background_load(const mo_exec_plan *plan,
+                                 const mo_run_plan_options *options,
+                                 const mo_stop *enough,
+                                 mo_run_background_started *begun,
+                                 void *context, mo_error *err);
 
 #endif

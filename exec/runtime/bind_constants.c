@@ -22,7 +22,7 @@ static bool is_readable(const mo_plan_value *value)
     uintptr_t at = (uintptr_t) value->constant->data;
 
     return !value->channels_last &&
-           at % mo_elem_bytes(value->constant->desc.elem) == 0;
+           at % mo_elem_size(value->constant->desc.elem) == 0;
 }
 
 /* Memory that kernels read a constant from: the unit's own, unless it is
@@ -39,7 +39,7 @@ static mo_status new_copy(mo_run_device *d, int64_t bytes, void **copy,
         d->copies[d->n_copies++] = *copy;
         return MO_OK;
     }
-    status = mo_run_alloc(d, bytes, copy, err);
+    status = mo_run_alloc_device_memory(d, bytes, copy, err);
     if (status == MO_OK)
         d->unit_copies[d->n_unit_copies++] = *copy;
     return status;
@@ -48,7 +48,7 @@ static mo_status new_copy(mo_run_device *d, int64_t bytes, void **copy,
 static mo_status copy_constant(mo_run_device *d, int v, mo_error *err)
 {
     const mo_plan_value *value = &d->plan->values[v];
-    int64_t bytes = mo_desc_bytes(&value->desc);
+    int64_t bytes = mo_tensor_desc_bytes(&value->desc);
     void *copy = NULL, *turned = NULL;
     mo_status status = new_copy(d, bytes, &copy, err);
 
@@ -63,14 +63,14 @@ static mo_status copy_constant(mo_run_device *d, int v, mo_error *err)
     status = new_copy(d, bytes, &turned, err);
     if (status != MO_OK)
         return status;
-    mo_lay_last(&value->desc, copy, turned);
+    mo_tensor_to_nhwc(&value->desc, copy, turned);
     d->constants[v] = turned;
     return MO_OK;
 }
 
-mo_status mo_run_constants_find(mo_run_device *d, mo_error *err)
+mo_status mo_run_bind_constants(mo_run_device *d, mo_error *err)
 {
-    const mo_plan *plan = d->plan;
+    const mo_exec_plan *plan = d->plan;
     mo_status status = MO_OK;
 
     for (int v = 0; v < plan->n_values && status == MO_OK; v++) {
@@ -84,7 +84,7 @@ mo_status mo_run_constants_find(mo_run_device *d, mo_error *err)
             status = copy_constant(d, v, err);
     }
     for (int v = 0; v < plan->n_values; v++)
-        d->constants[v] = d->constants[mo_value_root(plan->values, v)];
+        d->constants[v] = d->constants[mo_plan_value_root(plan->values, v)];
     return status;
 }
 
@@ -92,7 +92,7 @@ mo_status mo_run_constants_find(mo_run_device *d, mo_error *err)
 
 static void mark(const mo_run_device *d, int value, bool *needed)
 {
-    int root = mo_value_root(d->plan->values, value);
+    int root = mo_plan_value_root(d->plan->values, value);
 
     needed[root] = d->plan->values[root].constant != NULL;
 }
@@ -103,9 +103,9 @@ static void mark_needed(const mo_run_device *d, bool *needed)
     for (int i = 0; i < d->n_actions; i++) {
         const mo_run_action *a = &d->actions[i];
 
-        if (a->kind == MO_STEP_SEND)
+        if (a->kind == MO_PLAN_STEP_SEND)
             mark(d, d->plan->transfers[a->what].from_value, needed);
-        if (a->kind != MO_STEP_COMPUTE)
+        if (a->kind != MO_PLAN_STEP_COMPUTE)
             continue;
         for (int k = 0; k < d->plan->calls[a->what].call.n_in; k++)
             if (!d->backend->consumed(a->kernel, k))
@@ -149,10 +149,10 @@ static mo_status place_weights(mo_run_weights *weights, mo_error *err)
     return MO_OK;
 }
 
-mo_status mo_run_constants_needed(mo_run_device *d, mo_run_weights *weights,
-                                  mo_error *err)
+mo_status mo_run_collect_weights(mo_run_device *d, mo_run_weights *weights,
+                                 mo_error *err)
 {
-    const mo_plan *plan = d->plan;
+    const mo_exec_plan *plan = d->plan;
     size_t room = (size_t) plan->n_values + 1;
     bool *needed = mo_arena_array(d->arena, room, sizeof *needed);
 
@@ -166,7 +166,7 @@ mo_status mo_run_constants_needed(mo_run_device *d, mo_run_weights *weights,
             weights->items[weights->n++] = (mo_run_weight){
                 .value = v,
                 .data = d->constants[v],
-                .bytes = mo_desc_bytes(&plan->values[v].desc),
+                .bytes = mo_tensor_desc_bytes(&plan->values[v].desc),
             };
     qsort(weights->items, (size_t) weights->n, sizeof *weights->items,
           compare_weights);
@@ -194,8 +194,8 @@ static void copy(char *to, const char *from, size_t bytes)
 {
     copying c = { to, from, bytes };
 
-    mo_team_run(0, (int) ((bytes + COPY_AT_ONCE - 1) / COPY_AT_ONCE), copy_part,
-                &c);
+    mo_parallel_for(0, (int) ((bytes + COPY_AT_ONCE - 1) / COPY_AT_ONCE),
+                    copy_part, &c);
 }
 
 /* Through memory that the unit reads fast: a mapped file it would not. */
@@ -216,8 +216,8 @@ static mo_status put_weight(mo_run_device *d, const mo_run_weight *w,
     return status;
 }
 
-mo_status mo_run_constants_put(mo_run_device *d, const mo_run_weights *weights,
-                               mo_error *err)
+mo_status mo_run_upload_weights(mo_run_device *d, const mo_run_weights *weights,
+                                mo_error *err)
 {
     void *near = NULL;
     mo_status status = MO_OK;

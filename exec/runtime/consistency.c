@@ -16,8 +16,9 @@ static void digest_device(const mo_plan_device *device, mo_digest *digest)
     }
 }
 
-mo_status mo_run_digest(const mo_plan *plan, const mo_run_options *o,
-                        uint64_t *value, mo_error *err)
+mo_status mo_run_config_digest(const mo_exec_plan *plan,
+                               const mo_run_plan_options *o, uint64_t *value,
+                               mo_error *err)
 {
     mo_digest *digest = mo_digest_new();
 
@@ -48,15 +49,16 @@ mo_status mo_run_digest(const mo_plan *plan, const mo_run_options *o,
 /* ------------------------------------------------------------------- inputs */
 
 /* 0: this rank does not read it. */
-static uint64_t digest_input(const mo_dense *given)
+static uint64_t digest_input(const mo_tensor_dense *given)
 {
-    size_t bytes = given->data ? (size_t) mo_desc_bytes(&given->desc) : 0;
+    size_t bytes =
+        given->data ? (size_t) mo_tensor_desc_bytes(&given->desc) : 0;
     uint64_t digest = bytes > 0 ? mo_digest_of(given->data, bytes) : 0;
 
     return bytes > 0 && digest == 0 ? 1 : digest;
 }
 
-static mo_status blame(const mo_plan *plan, int input, int rank, int other,
+static mo_status blame(const mo_exec_plan *plan, int input, int rank, int other,
                        mo_error *err)
 {
     return mo_fail(err, MO_E_INPUT,
@@ -71,7 +73,7 @@ typedef struct reading {
     int rank;
 } reading;
 
-static mo_status compare_with(const mo_plan *plan, int rank,
+static mo_status compare_with(const mo_exec_plan *plan, int rank,
                               const uint64_t *theirs, reading *first,
                               mo_error *err)
 {
@@ -87,8 +89,9 @@ static mo_status compare_with(const mo_plan *plan, int rank,
 }
 
 /* At rank 0: own is overwritten. */
-static mo_status compare_all(const mo_plan *plan, const mo_run_options *o,
-                             uint64_t *own, mo_error *err)
+static mo_status compare_all(const mo_exec_plan *plan,
+                             const mo_run_plan_options *o, uint64_t *own,
+                             mo_error *err)
 {
     size_t n = (size_t) plan->n_inputs;
     reading *first = calloc(n, sizeof *first);
@@ -105,8 +108,8 @@ static mo_status compare_all(const mo_plan *plan, const mo_run_options *o,
     return status;
 }
 
-mo_status mo_run_compare_inputs(const mo_plan *plan, const mo_run_options *o,
-                                mo_error *err)
+mo_status mo_run_check_same_inputs(const mo_exec_plan *plan,
+                                   const mo_run_plan_options *o, mo_error *err)
 {
     size_t n = (size_t) plan->n_inputs;
     int rank = o->transport->rank(o->world);

@@ -11,9 +11,9 @@
 
 /* ------------------------------------------------------------------ telling */
 
-void mo_run_tell(mo_run_device *d, const char *what)
+void mo_run_report_progress(mo_run_device *d, const char *what)
 {
-    const mo_run_options *o = d->options;
+    const mo_run_plan_options *o = d->options;
     int64_t now = mo_stop_clock_ns();
 
     if (o->hear)
@@ -41,8 +41,8 @@ static mo_status fail_alloc(const mo_run_device *d, int64_t bytes,
                    id, (long long) bytes);
 }
 
-mo_status mo_run_alloc(mo_run_device *d, int64_t bytes, void **memory,
-                       mo_error *err)
+mo_status mo_run_alloc_device_memory(mo_run_device *d, int64_t bytes,
+                                     void **memory, mo_error *err)
 {
     mo_status status = MO_E_MEMORY;
 
@@ -89,16 +89,17 @@ static mo_status take_memory(mo_run_device *d, const mo_run_weights *weights,
     void *memory = NULL;
     mo_status status;
 
-    status =
-        mo_run_alloc(d, d->plan->devices[d->device].arena_bytes, &memory, err);
+    status = mo_run_alloc_device_memory(
+        d, d->plan->devices[d->device].arena_bytes, &memory, err);
     d->memory = memory;
     if (status == MO_OK && d->backend->apart) {
-        status = mo_run_alloc(d, weights->bytes, &memory, err);
+        status = mo_run_alloc_device_memory(d, weights->bytes, &memory, err);
         d->weights = memory;
     }
-    for (int i = 0; i < MO_PLAN_MAX_LANES && status == MO_OK; i++)
+    for (int i = 0; i < MO_PLAN_MAX_STREAMS && status == MO_OK; i++)
         if (i == 0 || workspaces[i] > 0)
-            status = mo_run_alloc(d, workspaces[i], &d->workspaces[i], err);
+            status = mo_run_alloc_device_memory(d, workspaces[i],
+                                                &d->workspaces[i], err);
     return status;
 }
 
@@ -106,7 +107,7 @@ static mo_status take_memory(mo_run_device *d, const mo_run_weights *weights,
 
 static void place_values(mo_run_device *d)
 {
-    const mo_plan *plan = d->plan;
+    const mo_exec_plan *plan = d->plan;
 
     for (int v = 0; v < plan->n_values; v++) {
         const mo_plan_value *value = &plan->values[v];
@@ -130,21 +131,21 @@ static void place_constants(mo_run_device *d)
 static void place_views(mo_run_device *d)
 {
     for (int v = 0; v < d->plan->n_values; v++)
-        d->where[v] = d->where[mo_value_root(d->plan->values, v)];
+        d->where[v] = d->where[mo_plan_value_root(d->plan->values, v)];
 }
 
 /* Kernels are settled: what is needed is known, and where everything is. */
 static mo_status place(mo_run_device *d, mo_error *err)
 {
-    int64_t workspaces[MO_PLAN_MAX_LANES];
+    int64_t workspaces[MO_PLAN_MAX_STREAMS];
     mo_run_weights weights = { 0 };
     mo_status status = MO_OK;
 
-    mo_run_calls_need(d, workspaces);
-    for (int i = 0; i < MO_PLAN_MAX_LANES; i++)
+    mo_run_workspace_bytes(d, workspaces);
+    for (int i = 0; i < MO_PLAN_MAX_STREAMS; i++)
         d->workspace_bytes += workspaces[i];
     if (d->backend->apart)
-        status = mo_run_constants_needed(d, &weights, err);
+        status = mo_run_collect_weights(d, &weights, err);
     if (status == MO_OK)
         status = check_memory(d, weights.bytes, d->workspace_bytes, err);
     if (status == MO_OK)
@@ -153,11 +154,11 @@ static mo_status place(mo_run_device *d, mo_error *err)
         return status;
     place_values(d);
     if (d->backend->apart)
-        status = mo_run_constants_put(d, &weights, err);
+        status = mo_run_upload_weights(d, &weights, err);
     else
         place_constants(d);
     place_views(d);
-    mo_run_calls_bind(d);
+    mo_run_bind_operands(d);
     return status;
 }
 
@@ -167,7 +168,7 @@ static mo_status place(mo_run_device *d, mo_error *err)
 /* Touched before the first run, so that no page is missing in a timed one. */
 static mo_status make_stamps(mo_run_device *d, mo_error *err)
 {
-    size_t row = mo_run_moments(d->n_actions), count;
+    size_t row = mo_run_timestamp_count(d->n_actions), count;
 
     if (!mo_size_mul(row, (size_t) d->options->runs, &count) ||
         count > SIZE_MAX / sizeof *d->stamps)
@@ -200,10 +201,10 @@ static mo_status make_room(mo_run_device *d, mo_error *err)
 /* What there is besides where memory is apart. */
 static mo_status bridge(mo_run_device *d, mo_error *err)
 {
-    mo_status status = mo_run_staging_make(d, err);
+    mo_status status = mo_run_alloc_staging(d, err);
 
     if (status == MO_OK)
-        status = mo_run_programs_find(d, err);
+        status = mo_run_partition_programs(d, err);
     if (status == MO_OK && d->backend->kept)
         d->allocated_bytes += d->backend->kept(d->unit);
     return status;
@@ -221,22 +222,22 @@ mo_status mo_run_device_open(mo_run_device *device, mo_error *err)
     status = d->backend->open(&d->options->units[d->device], &d->unit, err);
     if (status != MO_OK)
         return status;
-    mo_run_tell(d, "opened");
+    mo_run_report_progress(d, "opened");
     status = make_room(d, err);
     if (status == MO_OK)
-        status = mo_run_constants_find(d, err);
+        status = mo_run_bind_constants(d, err);
     if (status == MO_OK)
-        status = mo_run_calls_prepare(d, err);
+        status = mo_run_prepare_kernels(d, err);
     if (status == MO_OK)
         status = place(d, err);
     if (status == MO_OK)
-        status = mo_run_inputs_find(d, err);
+        status = mo_run_bind_inputs(d, err);
     if (status == MO_OK && d->backend->apart)
         status = bridge(d, err);
     if (status == MO_OK)
         status = make_stamps(d, err);
     if (status == MO_OK)
-        mo_run_tell(d, "given its constants");
+        mo_run_report_progress(d, "given its constants");
     return status;
 }
 
@@ -252,13 +253,13 @@ static void close_unit(mo_run_device *d)
     /* An error here would only hide what went wrong before. */
     if (d->backend->enter)
         (void) d->backend->enter(d->unit, NULL);
-    mo_run_programs_forget(d);
+    mo_run_free_programs(d);
     for (int i = 0; i < d->n_actions; i++)
         if (d->actions[i].kernel)
             d->backend->drop(d->unit, d->actions[i].kernel);
     for (int i = 0; i < d->n_unit_copies; i++)
         release(d, d->unit_copies[i]);
-    for (int i = 0; i < MO_PLAN_MAX_LANES; i++)
+    for (int i = 0; i < MO_PLAN_MAX_STREAMS; i++)
         release(d, d->workspaces[i]);
     release(d, d->weights);
     release(d, d->memory);
@@ -289,7 +290,8 @@ void mo_run_device_close(mo_run_device *device)
     free(d->warm_up_stamps);
 }
 
-int64_t *mo_run_device_stamps(const mo_run_device *device, int r)
+int64_t *mo_run_device_timestamps(const mo_run_device *device, int r)
 {
-    return device->stamps + (size_t) r * mo_run_moments(device->n_actions);
+    return device->stamps +
+           (size_t) r * mo_run_timestamp_count(device->n_actions);
 }

@@ -24,10 +24,10 @@
 
 /* A step, with all it needs at hand. */
 typedef struct mo_run_action {
-    mo_step_kind kind;
+    mo_plan_step_kind kind;
     int what;     /* call or transfer */
     bool sending; /* which end of the transfer is ours */
-    mo_kernel *kernel;
+    mo_backend_kernel *kernel;
     size_t workspace_bytes;
     const void **in;
     void **out;
@@ -39,36 +39,36 @@ typedef struct mo_run_action {
 /* Calls that follow each other without a transfer in between. */
 typedef struct mo_run_program {
     int first, n; /* actions */
-    mo_program_call *calls;
-    mo_program *recorded; /* or NULL: not yet */
+    mo_backend_program_call *calls;
+    mo_backend_program *recorded; /* or NULL: not yet */
 } mo_run_program;
 
 /* The moments of a run: when it began, then when each action began and when it
  * ended, and when all was over.  What lies between an end and the next
  * beginning is our own work. */
-static inline size_t mo_run_moments(int n_actions)
+static inline size_t mo_run_timestamp_count(int n_actions)
 {
     return 2 * (size_t) n_actions + 2;
 }
 
-static inline size_t mo_run_moment_begun(int action)
+static inline size_t mo_run_timestamp_step_begin(int action)
 {
     return 2 * (size_t) action + 1;
 }
 
-static inline size_t mo_run_moment_ended(int action)
+static inline size_t mo_run_timestamp_step_end(int action)
 {
     return 2 * (size_t) action + 2;
 }
 
-static inline size_t mo_run_moment_over(int n_actions)
+static inline size_t mo_run_timestamp_run_end(int n_actions)
 {
     return 2 * (size_t) n_actions + 1;
 }
 
 typedef struct mo_run_device {
-    const mo_plan *plan;
-    const mo_run_options *options;
+    const mo_exec_plan *plan;
+    const mo_run_plan_options *options;
     int device; /* MO_PLAN_NONE: of a rank that has none, and only keeps step */
     const bool *carried; /* by transfer: this device's end does not go through
                             memory of the process; NULL: all do */
@@ -76,9 +76,9 @@ typedef struct mo_run_device {
     int64_t told_ns; /* when the last part of its start was over */
 
     const mo_backend *backend;
-    mo_unit *unit;
+    mo_backend_unit *unit;
     char *memory; /* for values */
-    void *workspaces[MO_PLAN_MAX_LANES];
+    void *workspaces[MO_PLAN_MAX_STREAMS];
     int64_t workspace_bytes, allocated_bytes;
     mo_run_action *actions;
     int n_actions;
@@ -111,16 +111,16 @@ typedef struct mo_run_device {
 mo_status mo_run_device_open(mo_run_device *device, mo_error *err);
 
 /* Warm-ups and runs, together with all other devices. */
-mo_status mo_run_device_work(mo_run_device *device, mo_error *err);
+mo_status mo_run_device_execute(mo_run_device *device, mo_error *err);
 
 /* From any thread, when all devices of the process have ended. */
 void mo_run_device_close(mo_run_device *device);
 
 /* The moments of timed run r. */
-int64_t *mo_run_device_stamps(const mo_run_device *device, int r);
+int64_t *mo_run_device_timestamps(const mo_run_device *device, int r);
 
 /* The bytes of an output of the network that it has, as the last run left
  * them. */
-const void *mo_run_device_value(const mo_run_device *device, int value);
+const void *mo_run_device_output(const mo_run_device *device, int value);
 
 #endif

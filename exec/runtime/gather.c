@@ -16,15 +16,15 @@ typedef struct telling {
 
 static size_t stamps_bytes(const mo_run_result *result, int n_actions)
 {
-    return (size_t) result->n_runs * mo_run_moments(n_actions) *
+    return (size_t) result->n_runs * mo_run_timestamp_count(n_actions) *
            sizeof(int64_t);
 }
 
-static void record_own(mo_run_device *d, mo_run_record *record)
+static void record_own(mo_run_device *d, mo_run_device_record *record)
 {
-    const mo_run_options *o = d->options;
+    const mo_run_plan_options *o = d->options;
     int64_t offset = o->transport->clock_offset_ns(o->world);
-    size_t count = (size_t) d->n_runs * mo_run_moments(d->n_actions);
+    size_t count = (size_t) d->n_runs * mo_run_timestamp_count(d->n_actions);
 
     for (size_t i = 0; i < count; i++)
         d->stamps[i] += offset;
@@ -35,7 +35,7 @@ static void record_own(mo_run_device *d, mo_run_record *record)
     record->allocated_bytes = d->allocated_bytes;
 }
 
-static mo_status send_record(const mo_run_options *o, int rank,
+static mo_status send_record(const mo_run_plan_options *o, int rank,
                              mo_run_device *d, const mo_run_result *result,
                              mo_error *err)
 {
@@ -54,8 +54,8 @@ static mo_status send_record(const mo_run_options *o, int rank,
     return status;
 }
 
-static mo_status receive_record(const mo_run_options *o, int device,
-                                mo_run_record *record,
+static mo_status receive_record(const mo_run_plan_options *o, int device,
+                                mo_run_device_record *record,
                                 const mo_run_result *result, mo_error *err)
 {
     size_t stamps = stamps_bytes(result, record->n_actions);
@@ -82,9 +82,10 @@ static mo_status receive_record(const mo_run_options *o, int device,
 }
 
 /* All ranks go through the devices in the same order. */
-static mo_status gather_records(const mo_run_options *o, const mo_plan *plan,
+static mo_status gather_records(const mo_run_plan_options *o,
+                                const mo_exec_plan *plan,
                                 mo_run_device *const *here,
-                                mo_run_record *records,
+                                mo_run_device_record *records,
                                 const mo_run_result *result, mo_error *err)
 {
     int rank = o->transport->rank(o->world);
@@ -109,54 +110,56 @@ static mo_status gather_records(const mo_run_options *o, const mo_plan *plan,
 static void lay_output(const mo_run_device *d, int v, void *to)
 {
     const mo_plan_value *value = &d->plan->values[v];
-    const void *bytes = mo_run_device_value(d, v);
+    const void *bytes = mo_run_device_output(d, v);
 
     if (value->constant)
         bytes = value->constant->data;
     if (value->channels_last && !value->constant)
-        mo_lay_plain(&value->desc, bytes, to);
+        mo_tensor_to_nchw(&value->desc, bytes, to);
     else
-        memcpy(to, bytes, (size_t) mo_desc_bytes(&value->desc));
+        memcpy(to, bytes, (size_t) mo_tensor_desc_bytes(&value->desc));
 }
 
-static mo_status take_output(const mo_run_device *d, int i, mo_dense *output,
-                             mo_error *err)
+static mo_status take_output(const mo_run_device *d, int i,
+                             mo_tensor_dense *output, mo_error *err)
 {
     const mo_plan_output *planned = &d->plan->outputs[i];
-    const mo_desc *desc = &d->plan->values[planned->value].desc;
-    const mo_desc wide = mo_plan_output_desc(d->plan, i);
-    mo_dense narrow = { 0 };
-    mo_status status = mo_dense_new(desc, &narrow, err);
+    const mo_tensor_desc *desc = &d->plan->values[planned->value].desc;
+    const mo_tensor_desc wide = mo_plan_output_desc(d->plan, i);
+    mo_tensor_dense narrow = { 0 };
+    mo_status status = mo_tensor_new(desc, &narrow, err);
 
-    if (status == MO_OK && mo_desc_bytes(desc) > 0)
+    if (status == MO_OK && mo_tensor_desc_bytes(desc) > 0)
         lay_output(d, planned->value, narrow.data);
     if (!planned->widened || status != MO_OK) {
         *output = narrow;
         return status;
     }
-    status = mo_dense_new(&wide, output, err);
+    status = mo_tensor_new(&wide, output, err);
     if (status == MO_OK)
-        mo_widen(desc->elem, narrow.data, output->data, mo_desc_elements(desc));
-    mo_dense_clear(&narrow);
+        mo_tensor_widen_to_f32(desc->elem, narrow.data, output->data,
+                               mo_tensor_desc_elements(desc));
+    mo_tensor_clear(&narrow);
     return status;
 }
 
-static mo_status pass_output(const mo_run_options *o, int from,
-                             mo_dense *output, mo_error *err)
+static mo_status pass_output(const mo_run_plan_options *o, int from,
+                             mo_tensor_dense *output, mo_error *err)
 {
-    size_t bytes = (size_t) mo_desc_bytes(&output->desc);
+    size_t bytes = (size_t) mo_tensor_desc_bytes(&output->desc);
 
     return o->transport->collect(o->world, from, output->data, bytes, err);
 }
 
-static mo_status gather_output(const mo_run_options *o, const mo_plan *plan,
+static mo_status gather_output(const mo_run_plan_options *o,
+                               const mo_exec_plan *plan,
                                mo_run_device *const *here, int i,
                                mo_run_result *result, mo_error *err)
 {
     int v = plan->outputs[i].value, device = plan->values[v].device;
     int from = o->rank_of[device], rank = o->transport->rank(o->world);
-    const mo_desc desc = mo_plan_output_desc(plan, i);
-    mo_dense passing = { 0 };
+    const mo_tensor_desc desc = mo_plan_output_desc(plan, i);
+    mo_tensor_dense passing = { 0 };
     mo_status status = MO_OK;
 
     if (from != rank && rank != 0)
@@ -164,22 +167,22 @@ static mo_status gather_output(const mo_run_options *o, const mo_plan *plan,
     if (from == rank)
         status = take_output(here[device], i, &passing, err);
     else
-        status = mo_dense_new(&desc, &passing, err);
+        status = mo_tensor_new(&desc, &passing, err);
     if (status == MO_OK && from != 0)
         status = pass_output(o, from, &passing, err);
     if (rank == 0 && status == MO_OK)
         result->outputs[i] = passing;
     else
-        mo_dense_clear(&passing);
+        mo_tensor_clear(&passing);
     return status;
 }
 
-mo_status mo_run_gather(mo_run_device *devices, int n_here,
-                        mo_run_record *records, mo_run_result *result,
-                        mo_error *err)
+mo_status mo_run_gather_results(mo_run_device *devices, int n_here,
+                                mo_run_device_record *records,
+                                mo_run_result *result, mo_error *err)
 {
-    const mo_plan *plan = devices->plan;
-    const mo_run_options *o = devices->options;
+    const mo_exec_plan *plan = devices->plan;
+    const mo_run_plan_options *o = devices->options;
     mo_run_device **here;
     mo_status status;
 
@@ -198,7 +201,7 @@ mo_status mo_run_gather(mo_run_device *devices, int n_here,
     return status;
 }
 
-void mo_run_records_clear(mo_run_record *records, int n_devices)
+void mo_run_device_records_clear(mo_run_device_record *records, int n_devices)
 {
     for (int d = 0; d < n_devices; d++)
         free(records[d].foreign);

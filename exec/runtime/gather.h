@@ -9,35 +9,38 @@
 #include "exec/runtime/device_run.h"
 
 /* The moments of a device's timed runs on the clock of rank 0; one row of
- * mo_run_moments for each.  NULL stamps: of another rank, and not known here.
+ * mo_run_timestamp_count for each.  NULL stamps: of another rank, and not known
+ * here.
  */
-typedef struct mo_run_record {
+typedef struct mo_run_device_record {
     const int64_t *stamps;
     const int64_t *by_itself; /* by action, or NULL: run_device.h */
     int64_t *foreign; /* where they are owned: as they came from their rank */
     int n_actions;
     int64_t workspace_bytes, allocated_bytes;
-} mo_run_record;
+} mo_run_device_record;
 
 /* devices: n_here of them, those of this rank, which must outlive records.
  * Fills records, by device of the plan, and outputs; result->n_runs is known.
  */
-mo_status mo_run_gather(mo_run_device *devices, int n_here,
-                        mo_run_record *records, mo_run_result *result,
-                        mo_error *err);
+mo_status mo_run_gather_results(mo_run_device *devices, int n_here,
+                                mo_run_device_record *records,
+                                mo_run_result *result, mo_error *err);
 
-void mo_run_records_clear(mo_run_record *records, int n_devices);
+void mo_run_device_records_clear(mo_run_device_record *records, int n_devices);
 
 /* At rank 0, where values were carried between ranks: each rank has laid out
  * the steps of its devices without knowing when others began.  The steps of
  * result become those of devices that wait for each other. */
-mo_status mo_run_align(const mo_plan *plan, const mo_run_record *records,
-                       mo_run_result *result, mo_error *err);
+mo_status mo_run_align_timeline(const mo_exec_plan *plan,
+                                const mo_run_device_record *records,
+                                mo_run_result *result, mo_error *err);
 
 /* Makespans, medians, steps: all that is wanted and follows from the records.
  */
-mo_status mo_run_sum_up(const mo_plan *plan, const mo_run_record *records,
-                        const mo_run_options *wanted, mo_run_result *result,
-                        mo_error *err);
+mo_status mo_run_aggregate(const mo_exec_plan *plan,
+                           const mo_run_device_record *records,
+                           const mo_run_plan_options *wanted,
+                           mo_run_result *result, mo_error *err);
 
 #endif

@@ -18,11 +18,11 @@ static mo_status new_copy(mo_run_device *d, int64_t bytes, void **copy,
 }
 
 /* An input as its value has it: of another type maybe, or turned. */
-static mo_status find_input(mo_run_device *d, const mo_dense *input, int v,
-                            mo_error *err)
+static mo_status find_input(mo_run_device *d, const mo_tensor_dense *input,
+                            int v, mo_error *err)
 {
     const mo_plan_value *value = &d->plan->values[v];
-    int64_t bytes = mo_desc_bytes(&value->desc);
+    int64_t bytes = mo_tensor_desc_bytes(&value->desc);
     const void *plain = input->data;
     mo_status status = MO_OK;
     void *copy = NULL;
@@ -30,8 +30,8 @@ static mo_status find_input(mo_run_device *d, const mo_dense *input, int v,
     if (input->desc.elem != value->desc.elem) {
         status = new_copy(d, bytes, &copy, err);
         if (status == MO_OK)
-            mo_narrow(value->desc.elem, plain, copy,
-                      mo_desc_elements(&value->desc));
+            mo_tensor_narrow_f32(value->desc.elem, plain, copy,
+                                 mo_tensor_desc_elements(&value->desc));
         plain = copy;
     }
     d->inputs[v] = plain;
@@ -39,14 +39,14 @@ static mo_status find_input(mo_run_device *d, const mo_dense *input, int v,
         return status;
     status = new_copy(d, bytes, &copy, err);
     if (status == MO_OK)
-        mo_lay_last(&value->desc, plain, copy);
+        mo_tensor_to_nhwc(&value->desc, plain, copy);
     d->inputs[v] = copy;
     return status;
 }
 
-mo_status mo_run_inputs_find(mo_run_device *d, mo_error *err)
+mo_status mo_run_bind_inputs(mo_run_device *d, mo_error *err)
 {
-    const mo_plan *plan = d->plan;
+    const mo_exec_plan *plan = d->plan;
     mo_status status = MO_OK;
 
     for (int i = 0; i < plan->n_inputs; i++)
@@ -54,13 +54,13 @@ mo_status mo_run_inputs_find(mo_run_device *d, mo_error *err)
             int v = plan->inputs[i].values[k];
 
             if (status == MO_OK && plan->values[v].device == d->device &&
-                d->where[v] && mo_desc_bytes(&plan->values[v].desc) > 0)
+                d->where[v] && mo_tensor_desc_bytes(&plan->values[v].desc) > 0)
                 status = find_input(d, &d->options->inputs[i], v, err);
         }
     return status;
 }
 
-mo_status mo_run_inputs_load(const mo_run_device *d, mo_error *err)
+mo_status mo_run_load_inputs(const mo_run_device *d, mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -69,7 +69,7 @@ mo_status mo_run_inputs_load(const mo_run_device *d, mo_error *err)
 
         if (!d->inputs || !d->inputs[v])
             continue;
-        bytes = (size_t) mo_desc_bytes(&d->plan->values[v].desc);
+        bytes = (size_t) mo_tensor_desc_bytes(&d->plan->values[v].desc);
         if (d->backend->apart)
             status =
                 d->backend->put(d->unit, d->where[v], d->inputs[v], bytes, err);
@@ -83,7 +83,7 @@ mo_status mo_run_inputs_load(const mo_run_device *d, mo_error *err)
 
 static mo_status fetch(mo_run_device *d, int v, mo_error *err)
 {
-    int64_t bytes = mo_desc_bytes(&d->plan->values[v].desc);
+    int64_t bytes = mo_tensor_desc_bytes(&d->plan->values[v].desc);
 
     if (d->fetched[v] || d->constants[v] || bytes == 0)
         return MO_OK;
@@ -94,9 +94,9 @@ static mo_status fetch(mo_run_device *d, int v, mo_error *err)
                            err);
 }
 
-mo_status mo_run_outputs_fetch(mo_run_device *d, mo_error *err)
+mo_status mo_run_fetch_outputs(mo_run_device *d, mo_error *err)
 {
-    const mo_plan *plan = d->plan;
+    const mo_exec_plan *plan = d->plan;
     mo_status status = MO_OK;
 
     for (int i = 0; i < plan->n_outputs && status == MO_OK; i++)
@@ -105,7 +105,7 @@ mo_status mo_run_outputs_fetch(mo_run_device *d, mo_error *err)
     return status;
 }
 
-const void *mo_run_device_value(const mo_run_device *device, int value)
+const void *mo_run_device_output(const mo_run_device *device, int value)
 {
     if (device->constants[value])
         return device->constants[value];

@@ -3,7 +3,7 @@
 #include "exec/plan/value_table.h"
 #include "exec/runtime/device_run_internal.h"
 
-void mo_run_name_op(const mo_run_device *d, int call, mo_error *err)
+void mo_run_error_add_op_name(const mo_run_device *d, int call, mo_error *err)
 {
     int number = d->plan->calls[call].timed_as;
     const mo_plan_item *item;
@@ -23,8 +23,8 @@ static mo_status prepare_call(mo_run_device *d, mo_run_action *action,
 {
     const mo_call *call = &d->plan->calls[action->what].call;
     size_t n_in = (size_t) call->n_in, n_out = (size_t) call->n_out;
-    mo_call_operand *in = mo_arena_array(d->arena, n_in, sizeof *in);
-    mo_desc *out = mo_arena_array(d->arena, n_out, sizeof *out);
+    mo_backend_operand *in = mo_arena_array(d->arena, n_in, sizeof *in);
+    mo_tensor_desc *out = mo_arena_array(d->arena, n_out, sizeof *out);
 
     action->in = mo_arena_array(d->arena, n_in, sizeof *action->in);
     action->out = mo_arena_array(d->arena, n_out, sizeof *action->out);
@@ -48,7 +48,7 @@ static mo_status prepare_step(mo_run_device *d, const mo_plan_step *step,
 
     action->kind = step->kind;
     action->what = step->what;
-    if (step->kind != MO_STEP_COMPUTE) {
+    if (step->kind != MO_PLAN_STEP_COMPUTE) {
         transfer = &d->plan->transfers[step->what];
         action->sending = transfer->from == d->device;
         action->bytes = (size_t) transfer->bytes;
@@ -56,7 +56,7 @@ static mo_status prepare_step(mo_run_device *d, const mo_plan_step *step,
     }
     status = prepare_call(d, action, err);
     if (status != MO_OK)
-        mo_run_name_op(d, action->what, err);
+        mo_run_error_add_op_name(d, action->what, err);
     return status;
 }
 
@@ -65,14 +65,15 @@ static int count_calls(const mo_run_device *d)
     int n = 0;
 
     for (int i = 0; i < d->n_actions; i++)
-        n += d->actions[i].kind == MO_STEP_COMPUTE;
+        n += d->actions[i].kind == MO_PLAN_STEP_COMPUTE;
     return n;
 }
 
 static mo_status settle(mo_run_device *d, mo_error *err)
 {
     size_t room = (size_t) count_calls(d) + 1;
-    mo_kernel **kernels = mo_arena_array(d->arena, room, sizeof *kernels);
+    mo_backend_kernel **kernels =
+        mo_arena_array(d->arena, room, sizeof *kernels);
     size_t *bytes = mo_arena_array(d->arena, room, sizeof *bytes);
     mo_status status;
     int n = 0;
@@ -80,17 +81,17 @@ static mo_status settle(mo_run_device *d, mo_error *err)
     if (!kernels || !bytes)
         return mo_fail_memory(err);
     for (int i = 0; i < d->n_actions; i++)
-        if (d->actions[i].kind == MO_STEP_COMPUTE)
+        if (d->actions[i].kind == MO_PLAN_STEP_COMPUTE)
             kernels[n++] = d->actions[i].kernel;
     status = d->backend->settle(d->unit, kernels, n, bytes, err);
     n = 0;
     for (int i = 0; i < d->n_actions && status == MO_OK; i++)
-        if (d->actions[i].kind == MO_STEP_COMPUTE)
+        if (d->actions[i].kind == MO_PLAN_STEP_COMPUTE)
             d->actions[i].workspace_bytes = bytes[n++];
     return status;
 }
 
-mo_status mo_run_calls_prepare(mo_run_device *d, mo_error *err)
+mo_status mo_run_prepare_kernels(mo_run_device *d, mo_error *err)
 {
     const mo_plan_device *planned = &d->plan->devices[d->device];
     mo_status status = MO_OK;
@@ -105,23 +106,24 @@ mo_status mo_run_calls_prepare(mo_run_device *d, mo_error *err)
     }
     if (status != MO_OK)
         return status;
-    mo_run_tell(d, "prepared");
+    mo_run_report_progress(d, "prepared");
     if (d->backend->settle)
         status = settle(d, err);
     if (status == MO_OK && d->backend->settle)
-        mo_run_tell(d, "settled (compiled, ways chosen)");
+        mo_run_report_progress(d, "settled (compiled, ways chosen)");
     return status;
 }
 
-void mo_run_calls_need(const mo_run_device *d, int64_t bytes[MO_PLAN_MAX_LANES])
+void mo_run_workspace_bytes(const mo_run_device *d,
+                            int64_t bytes[MO_PLAN_MAX_STREAMS])
 {
-    for (int i = 0; i < MO_PLAN_MAX_LANES; i++)
+    for (int i = 0; i < MO_PLAN_MAX_STREAMS; i++)
         bytes[i] = 0;
     for (int i = 0; i < d->n_actions; i++) {
         const mo_run_action *a = &d->actions[i];
         int64_t *most;
 
-        if (a->kind != MO_STEP_COMPUTE)
+        if (a->kind != MO_PLAN_STEP_COMPUTE)
             continue;
         most = &bytes[d->plan->calls[a->what].lane];
         if ((int64_t) a->workspace_bytes > *most)
@@ -147,10 +149,10 @@ static void bind_transfer(const mo_run_device *d, mo_run_action *a)
     a->data = a->value;
 }
 
-void mo_run_calls_bind(mo_run_device *d)
+void mo_run_bind_operands(mo_run_device *d)
 {
     for (int i = 0; i < d->n_actions; i++)
-        if (d->actions[i].kind == MO_STEP_COMPUTE)
+        if (d->actions[i].kind == MO_PLAN_STEP_COMPUTE)
             bind_call(d, &d->actions[i]);
         else
             bind_transfer(d, &d->actions[i]);

@@ -11,8 +11,8 @@ static int count_programs(const mo_run_device *d)
     int n = 0;
 
     for (int i = 0; i < d->n_actions; i++)
-        n += d->actions[i].kind == MO_STEP_COMPUTE &&
-             (i == 0 || d->actions[i - 1].kind != MO_STEP_COMPUTE);
+        n += d->actions[i].kind == MO_PLAN_STEP_COMPUTE &&
+             (i == 0 || d->actions[i - 1].kind != MO_PLAN_STEP_COMPUTE);
     return n;
 }
 
@@ -32,13 +32,14 @@ static mo_status fill_call(mo_run_device *d, const mo_run_program *p, int i,
     for (int k = 0; k < planned->n_waits; k++)
         if (position[planned->waits[k]] >= p->first)
             waits[n++] = position[planned->waits[k]] - p->first;
-    p->calls[i] = (mo_program_call){ .kernel = a->kernel,
-                                     .in = a->in,
-                                     .out = a->out,
-                                     .workspace = d->workspaces[planned->lane],
-                                     .lane = planned->lane,
-                                     .waits = waits,
-                                     .n_waits = n };
+    p->calls[i] =
+        (mo_backend_program_call){ .kernel = a->kernel,
+                                   .in = a->in,
+                                   .out = a->out,
+                                   .workspace = d->workspaces[planned->lane],
+                                   .lane = planned->lane,
+                                   .waits = waits,
+                                   .n_waits = n };
     return MO_OK;
 }
 
@@ -57,7 +58,7 @@ static mo_status fill_program(mo_run_device *d, mo_run_program *p,
     return status;
 }
 
-mo_status mo_run_programs_find(mo_run_device *d, mo_error *err)
+mo_status mo_run_partition_programs(mo_run_device *d, mo_error *err)
 {
     size_t room = (size_t) count_programs(d) + 1;
     int *position = mo_arena_array(d->arena, (size_t) d->plan->n_calls + 1,
@@ -72,10 +73,10 @@ mo_status mo_run_programs_find(mo_run_device *d, mo_error *err)
     for (int i = 0; i < d->n_actions && status == MO_OK; i++) {
         mo_run_program *p = &d->programs[d->n_programs];
 
-        if (d->actions[i].kind != MO_STEP_COMPUTE)
+        if (d->actions[i].kind != MO_PLAN_STEP_COMPUTE)
             continue;
         p->first = i;
-        while (i < d->n_actions && d->actions[i].kind == MO_STEP_COMPUTE)
+        while (i < d->n_actions && d->actions[i].kind == MO_PLAN_STEP_COMPUTE)
             i++;
         p->n = i - p->first;
         d->n_programs++;
@@ -84,7 +85,7 @@ mo_status mo_run_programs_find(mo_run_device *d, mo_error *err)
     return status;
 }
 
-mo_status mo_run_programs_record(mo_run_device *d, mo_error *err)
+mo_status mo_run_record_programs(mo_run_device *d, mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -97,7 +98,7 @@ mo_status mo_run_programs_record(mo_run_device *d, mo_error *err)
     return status;
 }
 
-void mo_run_programs_forget(mo_run_device *d)
+void mo_run_free_programs(mo_run_device *d)
 {
     for (int i = 0; i < d->n_programs; i++)
         if (d->programs[i].recorded)

@@ -7,7 +7,7 @@ void mo_run_result_clear(mo_run_result *result)
     for (int d = 0; result->steps && d < result->n_devices; d++)
         free(result->steps[d]);
     for (int i = 0; result->outputs && i < result->n_outputs; i++)
-        mo_dense_clear(&result->outputs[i]);
+        mo_tensor_clear(&result->outputs[i]);
     free(result->steps);
     free(result->outputs);
     free(result->makespan_ns);

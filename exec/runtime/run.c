@@ -13,21 +13,21 @@
 #include "exec/runtime/joint/joint.h"
 
 typedef struct run {
-    const mo_plan *plan;
-    const mo_run_options *options;
+    const mo_exec_plan *plan;
+    const mo_run_plan_options *options;
     mo_run_device *devices; /* of this rank */
     int n_here;
     mo_run_device **joint; /* those of them that one thread drives together */
     int n_joint;
-    char eager_because[MO_RUN_WHY_SIZE]; /* of these */
-    int64_t chain_ns;                    /* the same */
+    char eager_because[MO_RUN_REASON_SIZE]; /* of these */
+    int64_t chain_ns;                       /* the same */
     pthread_t *threads;
-    mo_run_record *records; /* by device of the plan */
+    mo_run_device_record *records; /* by device of the plan */
 } run;
 
 /* ------------------------------------------------------------------ threads */
 
-static void end_thread(const mo_run_options *o, mo_status status,
+static void end_thread(const mo_run_plan_options *o, mo_status status,
                        const mo_error *err)
 {
     if (status != MO_OK)
@@ -42,7 +42,7 @@ static void *run_device(void *context)
     mo_status status = mo_run_device_open(d, &err);
 
     if (status == MO_OK)
-        status = mo_run_device_work(d, &err);
+        status = mo_run_device_execute(d, &err);
     end_thread(d->options, status, &err);
     return NULL;
 }
@@ -51,8 +51,8 @@ static void *run_joint(void *context)
 {
     run *r = context;
     mo_error err = { 0 };
-    mo_status status = mo_run_joint_work(r->joint, r->n_joint, r->eager_because,
-                                         &r->chain_ns, &err);
+    mo_status status = mo_joint_run_devices(
+        r->joint, r->n_joint, r->eager_because, &r->chain_ns, &err);
 
     end_thread(r->options, status, &err);
     return NULL;
@@ -70,7 +70,7 @@ static bool is_joint(const run *r, const mo_run_device *device)
 static bool start_thread(run *r, int *n_started, void *(*work)(void *),
                          void *context)
 {
-    const mo_run_options *o = r->options;
+    const mo_run_plan_options *o = r->options;
     mo_error err = { 0 };
     int failed = pthread_create(&r->threads[*n_started], NULL, work, context);
 
@@ -100,7 +100,7 @@ static int start_threads(run *r)
 
 static mo_status work(run *r, mo_error *err)
 {
-    const mo_run_options *o = r->options;
+    const mo_run_plan_options *o = r->options;
     int n_started = start_threads(r);
     mo_status status = o->transport->serve(o->world, n_started, err);
 
@@ -111,24 +111,24 @@ static mo_status work(run *r, mo_error *err)
 
 /* ----------------------------------------------------------------- checking */
 
-static mo_status check_input(const mo_plan *plan, int i, const mo_dense *given,
-                             mo_error *err)
+static mo_status check_input(const mo_exec_plan *plan, int i,
+                             const mo_tensor_dense *given, mo_error *err)
 {
     const mo_plan_input *input = &plan->inputs[i];
-    char wanted[MO_DESC_TEXT_SIZE], got[MO_DESC_TEXT_SIZE];
+    char wanted[MO_TENSOR_DESC_TEXT_SIZE], got[MO_TENSOR_DESC_TEXT_SIZE];
 
-    if (!mo_desc_equal(&given->desc, &input->desc))
+    if (!mo_tensor_desc_equal(&given->desc, &input->desc))
         return mo_fail(err, MO_E_INPUT, "input '%s' is %s, but %s was given",
-                       input->name, mo_desc_say(&input->desc, wanted),
-                       mo_desc_say(&given->desc, got));
-    if (!given->data && mo_desc_bytes(&input->desc) > 0)
+                       input->name, mo_tensor_desc_format(&input->desc, wanted),
+                       mo_tensor_desc_format(&given->desc, got));
+    if (!given->data && mo_tensor_desc_bytes(&input->desc) > 0)
         return mo_fail(err, MO_E_INPUT, "input '%s' has no value", input->name);
     return MO_OK;
 }
 
 /* Those that devices of this rank read. */
-static mo_status check_inputs(const mo_plan *plan, const mo_run_options *o,
-                              mo_error *err)
+static mo_status check_inputs(const mo_exec_plan *plan,
+                              const mo_run_plan_options *o, mo_error *err)
 {
     int rank = o->transport->rank(o->world);
     mo_status status = MO_OK;
@@ -145,7 +145,8 @@ static mo_status check_inputs(const mo_plan *plan, const mo_run_options *o,
 
 /* ------------------------------------------------------------------ results */
 
-static mo_status make_result(const mo_plan *plan, const mo_run_options *o,
+static mo_status make_result(const mo_exec_plan *plan,
+                             const mo_run_plan_options *o,
                              mo_run_result *result, mo_error *err)
 {
     size_t n_devices = (size_t) plan->n_devices + 1;
@@ -173,7 +174,8 @@ static mo_status make_result(const mo_plan *plan, const mo_run_options *o,
     return MO_OK;
 }
 
-static bool must_align(const mo_run_options *o, const mo_run_result *result)
+static bool must_align(const mo_run_plan_options *o,
+                       const mo_run_result *result)
 {
     return o->trace && result->n_runs > 0 &&
            o->transport->n_ranks(o->world) > 1 &&
@@ -189,11 +191,12 @@ static mo_status conclude(run *r, mo_run_result *result, mo_error *err)
     memcpy(result->eager_because, r->eager_because,
            sizeof result->eager_because);
     result->chain_ns = r->chain_ns;
-    status = mo_run_gather(r->devices, r->n_here, r->records, result, err);
+    status =
+        mo_run_gather_results(r->devices, r->n_here, r->records, result, err);
     if (status == MO_OK)
-        status = mo_run_sum_up(r->plan, r->records, r->options, result, err);
+        status = mo_run_aggregate(r->plan, r->records, r->options, result, err);
     if (status == MO_OK && must_align(r->options, result))
-        status = mo_run_align(r->plan, r->records, result, err);
+        status = mo_run_align_timeline(r->plan, r->records, result, err);
     return status;
 }
 
@@ -215,7 +218,7 @@ static mo_status seat_joint(run *r, mo_error *err)
 
     if (!chosen)
         return mo_fail_memory(err);
-    if (mo_run_joint_choose(r->plan, r->options, chosen) > 0)
+    if (mo_joint_select_devices(r->plan, r->options, chosen) > 0)
         for (int i = 0; i < r->n_here; i++)
             if (chosen[r->devices[i].device])
                 r->joint[r->n_joint++] = &r->devices[i];
@@ -225,7 +228,7 @@ static mo_status seat_joint(run *r, mo_error *err)
 
 static mo_status make_run(run *r, mo_error *err)
 {
-    const mo_run_options *o = r->options;
+    const mo_run_plan_options *o = r->options;
     size_t n_devices = (size_t) r->plan->n_devices + 1;
     int rank = o->transport->rank(o->world);
 
@@ -248,7 +251,7 @@ static void clear_run(run *r)
     for (int i = 0; i < r->n_here; i++)
         mo_run_device_close(&r->devices[i]);
     if (r->records)
-        mo_run_records_clear(r->records, r->plan->n_devices);
+        mo_run_device_records_clear(r->records, r->plan->n_devices);
     free(r->devices);
     free(r->joint);
     free(r->threads);
@@ -259,19 +262,19 @@ static void clear_run(run *r)
  * nothing that it need not. */
 static void leave_single(run *r)
 {
-    if (r->n_joint == 1 && !mo_run_joint_is_carried(r->joint[0]))
+    if (r->n_joint == 1 && !mo_joint_uses_carrier(r->joint[0]))
         r->n_joint = 0;
 }
 
 static mo_status begin(run *r, mo_error *err)
 {
-    const mo_run_options *o = r->options;
+    const mo_run_plan_options *o = r->options;
     int n_threads = r->n_here - r->n_joint + (r->n_joint > 0);
     uint64_t digest = 0;
     mo_status status = check_inputs(r->plan, o, err);
 
     if (status == MO_OK)
-        status = mo_run_digest(r->plan, o, &digest, err);
+        status = mo_run_config_digest(r->plan, o, &digest, err);
     if (status == MO_OK && o->transport->announce)
         status = o->transport->announce(o->world, o->backends,
                                         r->plan->n_devices, err);
@@ -279,14 +282,15 @@ static mo_status begin(run *r, mo_error *err)
         status = o->transport->begin(o->world, r->plan, o->rank_of, n_threads,
                                      digest, err);
     if (status == MO_OK)
-        status = mo_run_compare_inputs(r->plan, o, err);
+        status = mo_run_check_same_inputs(r->plan, o, err);
     if (status == MO_OK)
         leave_single(r);
     return status;
 }
 
-mo_status mo_run_plan(const mo_plan *plan, const mo_run_options *options,
-                      mo_run_result *result, mo_error *err)
+mo_status mo_run_plan(const mo_exec_plan *plan,
+                      const mo_run_plan_options *options, mo_run_result *result,
+                      mo_error *err)
 {
     run r = { .plan = plan, .options = options };
     mo_error own = { 0 }, *e = err ? err : &own;

@@ -15,18 +15,18 @@
 #include "exec/transport/transport.h"
 
 /* Hears how long a part of a device's start took; from the device's thread. */
-typedef void mo_run_hear(const void *hearer, const char *device,
-                         const char *what, double seconds);
+typedef void mo_run_on_progress(const void *hearer, const char *device,
+                                const char *what, double seconds);
 
-typedef struct mo_run_options {
+typedef struct mo_run_plan_options {
     const mo_transport *transport;
-    mo_world *world;                   /* open, of transport */
-    const mo_backend *const *backends; /* by device */
-    const mo_unit_options *units;      /* by device */
-    const int *rank_of;                /* by device */
-    const mo_dense *inputs;            /* by input of the plan; those that this
-                                          rank does not read may be empty */
-    int warm_ups, runs;                /* runs at least 1 */
+    mo_transport_world *world;            /* open, of transport */
+    const mo_backend *const *backends;    /* by device */
+    const mo_backend_unit_options *units; /* by device */
+    const int *rank_of;                   /* by device */
+    const mo_tensor_dense *inputs; /* by input of the plan; those that this
+                               rank does not read may be empty */
+    int warm_ups, runs;            /* runs at least 1 */
     /* A digest of what else all ranks must have alike for the answer to be one;
      * 0: nobody knows. */
     uint64_t alike;
@@ -34,15 +34,15 @@ typedef struct mo_run_options {
     bool whole; /* how long all of it takes is enough: no call is timed by
                    itself, call_ns and busy_ns stay 0; not with trace */
     bool eager; /* where memory is apart: call by call, no programs */
-    const int64_t *hold_ns; /* by transfer: it takes at least so long where it
-                               goes between devices with memory apart of this
-                               process; NULL: as long as it takes */
-    const mo_stop *stop;    /* or NULL: ends between runs */
-    mo_run_hear *hear;      /* or NULL: nobody wants to */
+    const int64_t *hold_ns;   /* by transfer: it takes at least so long where it
+                                 goes between devices with memory apart of this
+                                 process; NULL: as long as it takes */
+    const mo_stop *stop;      /* or NULL: ends between runs */
+    mo_run_on_progress *hear; /* or NULL: nobody wants to */
     const void *hearer;
-} mo_run_options;
+} mo_run_plan_options;
 
-enum { MO_RUN_WHY_SIZE = 256 };
+enum { MO_RUN_REASON_SIZE = 256 };
 
 /* A step as it went, in nanoseconds since its run began. */
 typedef struct mo_run_step {
@@ -61,7 +61,8 @@ typedef struct mo_run_result {
                          with nothing beside it; 0 where unknown */
     int64_t *busy_ns; /* by device: sum of its calls in the median run */
     int64_t *workspace_bytes, *allocated_bytes; /* by device of this rank */
-    mo_dense *outputs; /* at rank 0: by output of the plan, plain layout */
+    mo_tensor_dense
+        *outputs; /* at rank 0: by output of the plan, plain layout */
     int n_outputs, n_devices;
     int median_run; /* whose makespan is the median (the lower one of two) */
     /* The longest chain of calls and transfers, each as long as by itself,
@@ -69,7 +70,7 @@ typedef struct mo_run_result {
      * through memory of the process; else 0. */
     int64_t chain_ns;
     /* Why there was no program though one was wanted; "": there was. */
-    char eager_because[MO_RUN_WHY_SIZE];
+    char eager_because[MO_RUN_REASON_SIZE];
     bool stopped; /* options.stop ended it; n_runs were made, maybe none */
 } mo_run_result;
 
@@ -80,8 +81,9 @@ typedef struct mo_run_result {
  * and returned: the caller prints it, closes the world and leaves.  result
  * begins as zeros and is the caller's to clear.
  */
-mo_status mo_run_plan(const mo_plan *plan, const mo_run_options *options,
-                      mo_run_result *result, mo_error *err);
+mo_status mo_run_plan(const mo_exec_plan *plan,
+                      const mo_run_plan_options *options, mo_run_result *result,
+                      mo_error *err);
 void mo_run_result_clear(mo_run_result *result);
 
 #endif

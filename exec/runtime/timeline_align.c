@@ -22,8 +22,8 @@ typedef struct carried {
 } carried;
 
 typedef struct alignment {
-    const mo_plan *plan;
-    const mo_run_record *records;
+    const mo_exec_plan *plan;
+    const mo_run_device_record *records;
     mo_run_result *result;
     carried *transfers;
     int64_t *delay;   /* by device */
@@ -94,15 +94,15 @@ static void do_step(alignment *a, int d)
     mo_run_step *step = &a->result->steps[d][i];
 
     switch (planned->kind) {
-    case MO_STEP_COMPUTE:
+    case MO_PLAN_STEP_COMPUTE:
         step->begin_ns += a->delay[d];
         step->end_ns += a->delay[d];
         break;
-    case MO_STEP_SEND:
-    case MO_STEP_RECEIVE:
+    case MO_PLAN_STEP_SEND:
+    case MO_PLAN_STEP_RECEIVE:
         begin_transfer(a, d, i, step);
         break;
-    case MO_STEP_AWAIT:
+    case MO_PLAN_STEP_AWAIT:
         await_transfer(a, d, planned->what, step);
         break;
     }
@@ -129,8 +129,9 @@ static void fit(alignment *a)
         }
 }
 
-mo_status mo_run_align(const mo_plan *plan, const mo_run_record *records,
-                       mo_run_result *result, mo_error *err)
+mo_status mo_run_align_timeline(const mo_exec_plan *plan,
+                                const mo_run_device_record *records,
+                                mo_run_result *result, mo_error *err)
 {
     size_t devices = (size_t) plan->n_devices + 1;
     alignment a = { .plan = plan,

@@ -17,7 +17,7 @@ static int64_t sum_of(const int64_t *ns, int n, int64_t cost, int64_t least)
 }
 
 /* The sum falls as the cost grows: the least cost that is enough. */
-void mo_clock_cost_remove(int64_t *ns, int n, int64_t whole)
+void mo_run_remove_timer_overhead(int64_t *ns, int n, int64_t whole)
 {
     int64_t least = n > 0 ? whole / n / 4 : 0, low = 0, high = 0;
 

@@ -14,6 +14,6 @@
 /* Takes the same from each of n times, none of them negative, until they sum up
  * to whole; but leaves each a quarter of what would be its even share.  Times
  * whose sum is whole or less stay as they are. */
-void mo_clock_cost_remove(int64_t *ns, int n, int64_t whole);
+void mo_run_remove_timer_overhead(int64_t *ns, int n, int64_t whole);
 
 #endif

@@ -14,9 +14,9 @@ enum { LARGEST_FLOAT_BITS = 0x7f7fffff };
 /* Infinities and NaN stay. */
 static float clamp(float x, float largest)
 {
-    float size = mo_float_of_bits(mo_bits_of_float(x) & 0x7fffffffu);
+    float size = mo_f32_from_bits(mo_f32_to_bits(x) & 0x7fffffffu);
     float closest = x < 0 ? -largest : largest;
-    float finite = mo_float_of_bits(LARGEST_FLOAT_BITS);
+    float finite = mo_f32_from_bits(LARGEST_FLOAT_BITS);
 
     return size > largest && size <= finite ? closest : x;
 }
@@ -48,24 +48,26 @@ static float clamp(float x, float largest)
         }                                                                      \
     }
 
-NARROW(narrow_f16, LARGEST_F16, mo_f16_of_float)
-NARROW(narrow_bf16, LARGEST_BF16, mo_bf16_of_float)
-WIDEN(widen_f16, mo_float_of_f16)
-WIDEN(widen_bf16, mo_float_of_bf16)
+NARROW(narrow_f16, LARGEST_F16, mo_f32_to_f16)
+NARROW(narrow_bf16, LARGEST_BF16, mo_f32_to_bf16)
+WIDEN(widen_f16, mo_f16_to_f32)
+WIDEN(widen_bf16, mo_bf16_to_f32)
 
-void mo_narrow(mo_elem to_elem, const void *from, void *to, int64_t n)
+void mo_tensor_narrow_f32(mo_elem to_elem, const void *from, void *to,
+                          int64_t n)
 {
-    assert(to_elem == MO_F16 || to_elem == MO_BF16);
-    if (to_elem == MO_F16)
+    assert(to_elem == MO_ELEM_F16 || to_elem == MO_ELEM_BF16);
+    if (to_elem == MO_ELEM_F16)
         narrow_f16(from, to, n);
     else
         narrow_bf16(from, to, n);
 }
 
-void mo_widen(mo_elem from_elem, const void *from, void *to, int64_t n)
+void mo_tensor_widen_to_f32(mo_elem from_elem, const void *from, void *to,
+                            int64_t n)
 {
-    assert(from_elem == MO_F16 || from_elem == MO_BF16);
-    if (from_elem == MO_F16)
+    assert(from_elem == MO_ELEM_F16 || from_elem == MO_ELEM_BF16);
+    if (from_elem == MO_ELEM_F16)
         widen_f16(from, to, n);
     else
         widen_bf16(from, to, n);

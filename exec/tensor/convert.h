@@ -11,9 +11,11 @@
 /* n floats to f16 or bf16, rounded to nearest.  What is finite stays so: beyond
  * the largest number it is that number.  (A mask of -3e38 times 0 must not be
  * NaN.)  to may be unaligned, and so may from. */
-void mo_narrow(mo_elem to_elem, const void *from, void *to, int64_t n);
+void mo_tensor_narrow_f32(mo_elem to_elem, const void *from, void *to,
+                          int64_t n);
 
 /* And back, exactly. */
-void mo_widen(mo_elem from_elem, const void *from, void *to, int64_t n);
+void mo_tensor_widen_to_f32(mo_elem from_elem, const void *from, void *to,
+                            int64_t n);
 
 #endif

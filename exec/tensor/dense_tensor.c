@@ -9,22 +9,23 @@
 
 enum { ALIGNMENT = 64 };
 
-int64_t mo_desc_elements(const mo_desc *desc)
+int64_t mo_tensor_desc_elements(const mo_tensor_desc *desc)
 {
     return mo_shape_elements(&desc->shape);
 }
 
-int64_t mo_desc_bytes(const mo_desc *desc)
+int64_t mo_tensor_desc_bytes(const mo_tensor_desc *desc)
 {
-    return mo_desc_elements(desc) * (int64_t) mo_elem_bytes(desc->elem);
+    return mo_tensor_desc_elements(desc) * (int64_t) mo_elem_size(desc->elem);
 }
 
-bool mo_desc_equal(const mo_desc *a, const mo_desc *b)
+bool mo_tensor_desc_equal(const mo_tensor_desc *a, const mo_tensor_desc *b)
 {
     return a->elem == b->elem && mo_shape_equal(&a->shape, &b->shape);
 }
 
-const char *mo_desc_say(const mo_desc *desc, char text[MO_DESC_TEXT_SIZE])
+const char *mo_tensor_desc_format(const mo_tensor_desc *desc,
+                                  char text[MO_TENSOR_DESC_TEXT_SIZE])
 {
     const char *name = mo_elem_name(desc->elem);
     size_t n = strlen(name);
@@ -38,19 +39,20 @@ const char *mo_desc_say(const mo_desc *desc, char text[MO_DESC_TEXT_SIZE])
 }
 
 /* Empty tensors have an address, too. */
-static bool size_of(const mo_desc *desc, size_t *size)
+static bool size_of(const mo_tensor_desc *desc, size_t *size)
 {
     size_t bytes;
 
-    if (!mo_size_mul((size_t) mo_desc_elements(desc), mo_elem_bytes(desc->elem),
-                     &bytes) ||
+    if (!mo_size_mul((size_t) mo_tensor_desc_elements(desc),
+                     mo_elem_size(desc->elem), &bytes) ||
         !mo_size_add(bytes, ALIGNMENT, size))
         return false;
     *size -= *size % ALIGNMENT;
     return true;
 }
 
-mo_status mo_dense_new(const mo_desc *desc, mo_dense *dense, mo_error *err)
+mo_status mo_tensor_new(const mo_tensor_desc *desc, mo_tensor_dense *dense,
+                        mo_error *err)
 {
     size_t size;
     void *data = size_of(desc, &size) ? aligned_alloc(ALIGNMENT, size) : NULL;
@@ -64,24 +66,24 @@ mo_status mo_dense_new(const mo_desc *desc, mo_dense *dense, mo_error *err)
     return MO_OK;
 }
 
-void mo_dense_clear(mo_dense *dense)
+void mo_tensor_clear(mo_tensor_dense *dense)
 {
     if (dense->own)
         free(dense->data);
-    *dense = (mo_dense){ 0 };
+    *dense = (mo_tensor_dense){ 0 };
 }
 
-static void put_real(mo_dense *dense, int64_t i, double x)
+static void put_real(mo_tensor_dense *dense, int64_t i, double x)
 {
     switch (dense->desc.elem) {
-    case MO_F64:
+    case MO_ELEM_F64:
         ((double *) dense->data)[i] = x;
         break;
-    case MO_F16:
-        ((uint16_t *) dense->data)[i] = mo_f16_of_float((float) x);
+    case MO_ELEM_F16:
+        ((uint16_t *) dense->data)[i] = mo_f32_to_f16((float) x);
         break;
-    case MO_BF16:
-        ((uint16_t *) dense->data)[i] = mo_bf16_of_float((float) x);
+    case MO_ELEM_BF16:
+        ((uint16_t *) dense->data)[i] = mo_f32_to_bf16((float) x);
         break;
     default:
         ((float *) dense->data)[i] = (float) x;
@@ -89,9 +91,9 @@ static void put_real(mo_dense *dense, int64_t i, double x)
 }
 
 /* Two's complement: signs do not matter when storing. */
-static void put_int(mo_dense *dense, int64_t i, uint64_t x)
+static void put_int(mo_tensor_dense *dense, int64_t i, uint64_t x)
 {
-    switch (mo_elem_bytes(dense->desc.elem)) {
+    switch (mo_elem_size(dense->desc.elem)) {
     case 8:
         ((uint64_t *) dense->data)[i] = x;
         break;
@@ -106,15 +108,15 @@ static void put_int(mo_dense *dense, int64_t i, uint64_t x)
     }
 }
 
-void mo_dense_random(mo_dense *dense, uint64_t seed, double scale,
-                     int64_t below)
+void mo_tensor_fill_random(mo_tensor_dense *dense, uint64_t seed, double scale,
+                           int64_t below)
 {
-    int64_t n = mo_desc_elements(&dense->desc);
-    bool real = mo_elem_is_real(dense->desc.elem);
+    int64_t n = mo_tensor_desc_elements(&dense->desc);
+    bool real = mo_elem_is_float(dense->desc.elem);
     uint64_t bound = below > 0 ? (uint64_t) below : 1;
     mo_random random = { seed };
 
-    if (dense->desc.elem == MO_BOOL)
+    if (dense->desc.elem == MO_ELEM_BOOL)
         bound = 2;
     for (int64_t i = 0; i < n; i++) {
         if (real)
@@ -124,21 +126,21 @@ void mo_dense_random(mo_dense *dense, uint64_t seed, double scale,
     }
 }
 
-double mo_dense_at(const mo_dense *dense, int64_t i)
+double mo_tensor_get_double(const mo_tensor_dense *dense, int64_t i)
 {
     switch (dense->desc.elem) {
-    case MO_F32:
+    case MO_ELEM_F32:
         return ((const float *) dense->data)[i];
-    case MO_F64:
+    case MO_ELEM_F64:
         return ((const double *) dense->data)[i];
-    case MO_F16:
-        return mo_float_of_f16(((const uint16_t *) dense->data)[i]);
-    case MO_BF16:
-        return mo_float_of_bf16(((const uint16_t *) dense->data)[i]);
-    case MO_U64:
+    case MO_ELEM_F16:
+        return mo_f16_to_f32(((const uint16_t *) dense->data)[i]);
+    case MO_ELEM_BF16:
+        return mo_bf16_to_f32(((const uint16_t *) dense->data)[i]);
+    case MO_ELEM_U64:
         return (double) ((const uint64_t *) dense->data)[i];
     default:
-        return (double) mo_dense_int(dense, i);
+        return (double) mo_tensor_get_int(dense, i);
     }
 }
 
@@ -152,41 +154,41 @@ static int64_t truncated(double x)
     return x == x ? (int64_t) x : 0;
 }
 
-int64_t mo_dense_int(const mo_dense *dense, int64_t i)
+int64_t mo_tensor_get_int(const mo_tensor_dense *dense, int64_t i)
 {
     switch (dense->desc.elem) {
-    case MO_I64:
-    case MO_U64:
+    case MO_ELEM_I64:
+    case MO_ELEM_U64:
         return ((const int64_t *) dense->data)[i];
-    case MO_I32:
+    case MO_ELEM_I32:
         return ((const int32_t *) dense->data)[i];
-    case MO_I16:
+    case MO_ELEM_I16:
         return ((const int16_t *) dense->data)[i];
-    case MO_I8:
+    case MO_ELEM_I8:
         return ((const int8_t *) dense->data)[i];
-    case MO_U32:
+    case MO_ELEM_U32:
         return ((const uint32_t *) dense->data)[i];
-    case MO_U16:
+    case MO_ELEM_U16:
         return ((const uint16_t *) dense->data)[i];
-    case MO_U8:
-    case MO_BOOL:
+    case MO_ELEM_U8:
+    case MO_ELEM_BOOL:
         return ((const uint8_t *) dense->data)[i];
     default:
-        return truncated(mo_dense_at(dense, i));
+        return truncated(mo_tensor_get_double(dense, i));
     }
 }
 
-void mo_dense_put(mo_dense *dense, int64_t i, double x)
+void mo_tensor_set_double(mo_tensor_dense *dense, int64_t i, double x)
 {
-    if (mo_elem_is_real(dense->desc.elem))
+    if (mo_elem_is_float(dense->desc.elem))
         put_real(dense, i, x);
     else
         put_int(dense, i, (uint64_t) truncated(x));
 }
 
-void mo_dense_put_int(mo_dense *dense, int64_t i, int64_t x)
+void mo_tensor_set_int(mo_tensor_dense *dense, int64_t i, int64_t x)
 {
-    if (mo_elem_is_real(dense->desc.elem))
+    if (mo_elem_is_float(dense->desc.elem))
         put_real(dense, i, (double) x);
     else
         put_int(dense, i, (uint64_t) x);

@@ -8,7 +8,7 @@
 #include <stdint.h>
 #include <string.h>
 
-static inline float mo_float_of_bits(uint32_t bits)
+static inline float mo_f32_from_bits(uint32_t bits)
 {
     float x;
 
@@ -16,7 +16,7 @@ static inline float mo_float_of_bits(uint32_t bits)
     return x;
 }
 
-static inline uint32_t mo_bits_of_float(float x)
+static inline uint32_t mo_f32_to_bits(float x)
 {
     uint32_t bits;
 
@@ -24,14 +24,14 @@ static inline uint32_t mo_bits_of_float(float x)
     return bits;
 }
 
-static inline float mo_float_of_bf16(uint16_t h)
+static inline float mo_bf16_to_f32(uint16_t h)
 {
-    return mo_float_of_bits((uint32_t) h << 16);
+    return mo_f32_from_bits((uint32_t) h << 16);
 }
 
-static inline uint16_t mo_bf16_of_float(float x)
+static inline uint16_t mo_f32_to_bf16(float x)
 {
-    uint32_t bits = mo_bits_of_float(x);
+    uint32_t bits = mo_f32_to_bits(x);
 
     if ((bits & 0x7fffffffu) > 0x7f800000u)
         return (uint16_t) (bits >> 16 | 0x40u);
@@ -40,16 +40,16 @@ static inline uint16_t mo_bf16_of_float(float x)
 
 /* Shifted into a float's place the exponent is 112 too small; one product
  * repairs it, and makes subnormal numbers normal on the way. */
-static inline float mo_float_of_f16(uint16_t h)
+static inline float mo_f16_to_f32(uint16_t h)
 {
     uint32_t sign = (uint32_t) (h & 0x8000u) << 16;
     uint32_t rest = (uint32_t) (h & 0x7fffu) << 13;
     float x;
 
     if ((h & 0x7c00u) == 0x7c00u)
-        return mo_float_of_bits(sign | 0x7f800000u | rest);
-    x = mo_float_of_bits(rest) * 0x1p112f;
-    return mo_float_of_bits(sign | mo_bits_of_float(x));
+        return mo_f32_from_bits(sign | 0x7f800000u | rest);
+    x = mo_f32_from_bits(rest) * 0x1p112f;
+    return mo_f32_from_bits(sign | mo_f32_to_bits(x));
 }
 
 /*
@@ -65,13 +65,13 @@ static inline float mo_float_of_f16(uint16_t h)
  *
  * All three are computed and one is chosen, so that loops become vectors.
  */
-static inline uint16_t mo_f16_of_float(float x)
+static inline uint16_t mo_f32_to_f16(float x)
 {
-    uint32_t bits = mo_bits_of_float(x);
+    uint32_t bits = mo_f32_to_bits(x);
     uint32_t sign = bits >> 16 & 0x8000u;
     uint32_t size = bits & 0x7fffffffu;
-    uint32_t small = mo_bits_of_float(mo_float_of_bits(size) + 0.5f) -
-                     mo_bits_of_float(0.5f);
+    uint32_t small =
+        mo_f32_to_bits(mo_f32_from_bits(size) + 0.5f) - mo_f32_to_bits(0.5f);
     uint32_t normal = (size - (112u << 23) + 0xfffu + (size >> 13 & 1u)) >> 13;
     uint32_t large = size > 0x7f800000u ? 0x7e00u : 0x7c00u;
     uint32_t half = size < 113u << 23 ? small : normal;

@@ -19,8 +19,8 @@ static mo_status check(const char *path, const struct stat *info, mo_error *err)
     return MO_OK;
 }
 
-static mo_status map(const char *path, int file, size_t size, mo_mapped *mapped,
-                     mo_error *err)
+static mo_status map(const char *path, int file, size_t size,
+                     mo_mmap_file *mapped, mo_error *err)
 {
     void *data;
 
@@ -29,18 +29,19 @@ static mo_status map(const char *path, int file, size_t size, mo_mapped *mapped,
     data = mmap(NULL, size, PROT_READ, MAP_PRIVATE, file, 0);
     if (data == MAP_FAILED)
         return mo_fail_errno(err, path, "cannot map");
-    *mapped = (mo_mapped){ data, size };
+    *mapped = (mo_mmap_file){ data, size };
     return MO_OK;
 }
 
 /* Not blocking, so that a pipe of that name does not hold us up. */
-mo_status mo_mapped_open(const char *path, mo_mapped *mapped, mo_error *err)
+mo_status mo_mmap_file_open(const char *path, mo_mmap_file *mapped,
+                            mo_error *err)
 {
     int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat info;
     mo_status status;
 
-    *mapped = (mo_mapped){ NULL, 0 };
+    *mapped = (mo_mmap_file){ NULL, 0 };
     if (file < 0)
         return mo_fail_errno(err, path, "cannot open");
     if (fstat(file, &info) != 0)
@@ -54,9 +55,9 @@ mo_status mo_mapped_open(const char *path, mo_mapped *mapped, mo_error *err)
 }
 
 /* Its bytes are only read, but unmapping wants a plain address. */
-void mo_mapped_close(mo_mapped *mapped)
+void mo_mmap_file_close(mo_mmap_file *mapped)
 {
     if (mapped->data)
         munmap((void *) (uintptr_t) mapped->data, mapped->size);
-    *mapped = (mo_mapped){ NULL, 0 };
+    *mapped = (mo_mmap_file){ NULL, 0 };
 }

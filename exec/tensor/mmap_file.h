@@ -8,13 +8,14 @@
 
 #include "base/error.h"
 
-typedef struct mo_mapped {
+typedef struct mo_mmap_file {
     const void *data; /* NULL where the file is empty */
     size_t size;
-} mo_mapped;
+} mo_mmap_file;
 
 /* Only files can be mapped: no folders, no pipes. */
-mo_status mo_mapped_open(const char *path, mo_mapped *mapped, mo_error *err);
-void mo_mapped_close(mo_mapped *mapped);
+mo_status mo_mmap_file_open(const char *path, mo_mmap_file *mapped,
+                            mo_error *err);
+void mo_mmap_file_close(mo_mmap_file *mapped);
 
 #endif

@@ -49,11 +49,12 @@ static void transpose(size_t size, const void *from, void *to, int64_t rows,
     }
 }
 
-static void turn(const mo_desc *desc, const char *from, char *to, bool last)
+static void turn(const mo_tensor_desc *desc, const char *from, char *to,
+                 bool last)
 {
     const mo_shape *shape = &desc->shape;
-    size_t size = mo_elem_bytes(desc->elem);
-    int64_t elements = mo_desc_elements(desc), channels, rows;
+    size_t size = mo_elem_size(desc->elem);
+    int64_t elements = mo_tensor_desc_elements(desc), channels, rows;
 
     if (elements == 0)
         return;
@@ -71,12 +72,12 @@ static void turn(const mo_desc *desc, const char *from, char *to, bool last)
     }
 }
 
-void mo_lay_last(const mo_desc *desc, const void *from, void *to)
+void mo_tensor_to_nhwc(const mo_tensor_desc *desc, const void *from, void *to)
 {
     turn(desc, from, to, true);
 }
 
-void mo_lay_plain(const mo_desc *desc, const void *from, void *to)
+void mo_tensor_to_nchw(const mo_tensor_desc *desc, const void *from, void *to)
 {
     turn(desc, from, to, false);
 }

@@ -9,7 +9,7 @@
 
 /* from and to do not overlap; a tensor of fewer than two dimensions is copied
  * as it is. */
-void mo_lay_last(const mo_desc *desc, const void *from, void *to);
-void mo_lay_plain(const mo_desc *desc, const void *from, void *to);
+void mo_tensor_to_nhwc(const mo_tensor_desc *desc, const void *from, void *to);
+void mo_tensor_to_nchw(const mo_tensor_desc *desc, const void *from, void *to);
 
 #endif

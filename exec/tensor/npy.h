@@ -15,13 +15,14 @@
 #include "exec/tensor/dense_tensor.h"
 
 /* dense is the caller's to clear. */
-mo_status mo_npy_read(const char *path, mo_dense *dense, mo_error *err);
+mo_status mo_npy_read(const char *path, mo_tensor_dense *dense, mo_error *err);
 mo_status mo_npy_read_memory(const char *file, const void *data, size_t size,
-                             mo_dense *dense, mo_error *err);
+                             mo_tensor_dense *dense, mo_error *err);
 
-void mo_npy_put(const mo_dense *dense, mo_out *out);
+void mo_npy_write_to(const mo_tensor_dense *dense, mo_out *out);
 
 /* The file appears whole or not at all. */
-mo_status mo_npy_write(const char *path, const mo_dense *dense, mo_error *err);
+mo_status mo_npy_write(const char *path, const mo_tensor_dense *dense,
+                       mo_error *err);
 
 #endif

@@ -18,9 +18,10 @@ static const struct {
     const char *code; /* kind and bytes */
     mo_elem elem;
 } types[] = {
-    { "b1", MO_BOOL }, { "f4", MO_F32 }, { "f8", MO_F64 }, { "f2", MO_F16 },
-    { "i8", MO_I64 },  { "i4", MO_I32 }, { "i2", MO_I16 }, { "i1", MO_I8 },
-    { "u8", MO_U64 },  { "u4", MO_U32 }, { "u2", MO_U16 }, { "u1", MO_U8 },
+    { "b1", MO_ELEM_BOOL }, { "f4", MO_ELEM_F32 }, { "f8", MO_ELEM_F64 },
+    { "f2", MO_ELEM_F16 },  { "i8", MO_ELEM_I64 }, { "i4", MO_ELEM_I32 },
+    { "i2", MO_ELEM_I16 },  { "i1", MO_ELEM_I8 },  { "u8", MO_ELEM_U64 },
+    { "u4", MO_ELEM_U32 },  { "u2", MO_ELEM_U16 }, { "u1", MO_ELEM_U8 },
 };
 
 enum { N_TYPES = sizeof types / sizeof *types };
@@ -109,7 +110,7 @@ static mo_status read_type(scanner *s, mo_npy_header *header, mo_error *err)
         if (!is(&code, types[i].code))
             continue;
         header->desc.elem = types[i].elem;
-        if (is_our_order(q.text[0], mo_elem_bytes(types[i].elem)))
+        if (is_our_order(q.text[0], mo_elem_size(types[i].elem)))
             return MO_OK;
     }
     return mo_fail(err, MO_E_SUPPORT,
@@ -244,10 +245,10 @@ static const char *code_of(mo_elem elem)
 }
 
 /* Padded so that the numbers begin at a multiple of 64 bytes. */
-void mo_npy_header_put(const mo_desc *desc, mo_out *out)
+void mo_npy_header_write(const mo_tensor_desc *desc, mo_out *out)
 {
     char text[MO_SHAPE_TEXT_SIZE + 128];
-    bool wide = mo_elem_bytes(desc->elem) > 1;
+    bool wide = mo_elem_size(desc->elem) > 1;
     int n = snprintf(text, sizeof text,
                      "{'descr': '%c%s', 'fortran_order': False, 'shape': (",
                      wide ? '<' : '|', code_of(desc->elem));

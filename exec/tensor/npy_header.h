@@ -12,7 +12,7 @@
 #include "exec/tensor/dense_tensor.h"
 
 typedef struct mo_npy_header {
-    mo_desc desc;
+    mo_tensor_desc desc;
     bool columns_first; /* Fortran's order */
     size_t data;        /* where the numbers begin */
 } mo_npy_header;
@@ -22,6 +22,6 @@ mo_status mo_npy_header_read(const void *data, size_t size,
                              mo_npy_header *header, mo_error *err);
 
 /* Rows first, and for what numpy has a type for. */
-void mo_npy_header_put(const mo_desc *desc, mo_out *out);
+void mo_npy_header_write(const mo_tensor_desc *desc, mo_out *out);
 
 #endif

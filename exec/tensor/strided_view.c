@@ -2,13 +2,14 @@
 
 #include "base/array.h"
 
-void mo_trail_push(mo_trail *trail, int64_t extent, int64_t stride)
+void mo_tensor_view_append_dim(mo_tensor_view *trail, int64_t extent,
+                               int64_t stride)
 {
     trail->extent[trail->rank] = extent;
     trail->stride[trail->rank++] = stride;
 }
 
-bool mo_trail_is_dense(const mo_trail *trail)
+bool mo_tensor_view_is_dense(const mo_tensor_view *trail)
 {
     int64_t stride = 1;
 
@@ -21,14 +22,14 @@ bool mo_trail_is_dense(const mo_trail *trail)
     return trail->offset == 0;
 }
 
-bool mo_trail_has_rows(const mo_trail *trail)
+bool mo_tensor_view_has_unit_stride(const mo_tensor_view *trail)
 {
     int last = trail->rank - 1;
 
     return trail->extent[last] == 1 || trail->stride[last] == 1;
 }
 
-int64_t mo_trail_steps(const mo_trail *trail)
+int64_t mo_tensor_view_elements(const mo_tensor_view *trail)
 {
     int64_t steps = 1;
 
@@ -51,7 +52,7 @@ typedef struct sides {
 } sides;
 
 /* Dimensions of one element say nothing. */
-static void sort_sides(const mo_copy_box *box, sides *s)
+static void sort_sides(const mo_call_copy_box *box, sides *s)
 {
     s->n = 0;
     for (int d = 0; d < box->rank; d++) {
@@ -98,7 +99,7 @@ static void merge_sides(sides *s)
     s->n = n;
 }
 
-static bool read_box(const mo_copy_box *box, sides *s)
+static bool read_box(const mo_call_copy_box *box, sides *s)
 {
     if (box->out_offset != 0)
         return false;
@@ -148,9 +149,10 @@ static bool go(sides *s, int64_t extent, int64_t *stride)
     return false;
 }
 
-bool mo_trail_through(mo_trail *trail, const mo_copy_box *box)
+bool mo_tensor_view_before_copy(mo_tensor_view *trail,
+                                const mo_call_copy_box *box)
 {
-    mo_trail there = *trail;
+    mo_tensor_view there = *trail;
     sides s;
 
     there.offset = box->in_offset;
@@ -163,9 +165,10 @@ bool mo_trail_through(mo_trail *trail, const mo_copy_box *box)
     return true;
 }
 
-bool mo_trail_along(mo_trail *trail, const mo_copy_box *box)
+bool mo_tensor_view_after_copy(mo_tensor_view *trail,
+                               const mo_call_copy_box *box)
 {
-    mo_copy_box back = *box;
+    mo_call_copy_box back = *box;
 
     back.in_offset = box->out_offset;
     back.out_offset = box->in_offset;
@@ -173,5 +176,5 @@ bool mo_trail_along(mo_trail *trail, const mo_copy_box *box)
         back.in_stride[d] = box->out_stride[d];
         back.out_stride[d] = box->in_stride[d];
     }
-    return mo_trail_through(trail, &back);
+    return mo_tensor_view_before_copy(trail, &back);
 }

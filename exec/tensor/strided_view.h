@@ -15,32 +15,35 @@
 
 #include "exec/op/call.h"
 
-enum { MO_TRAIL_MAX_RANK = MO_MATMUL_MAX_BATCH + 2 };
+enum { MO_TENSOR_VIEW_MAX_RANK = MO_CALL_MATMUL_MAX_BATCH + 2 };
 
-typedef struct mo_trail {
+typedef struct mo_tensor_view {
     int rank;
     int64_t offset;
-    int64_t extent[MO_TRAIL_MAX_RANK], stride[MO_TRAIL_MAX_RANK];
-} mo_trail;
+    int64_t extent[MO_TENSOR_VIEW_MAX_RANK], stride[MO_TENSOR_VIEW_MAX_RANK];
+} mo_tensor_view;
 
 /* One more dimension, behind the others. */
-void mo_trail_push(mo_trail *trail, int64_t extent, int64_t stride);
+void mo_tensor_view_append_dim(mo_tensor_view *trail, int64_t extent,
+                               int64_t stride);
 
 /* Does it go over all elements in their order, from the first one on? */
-bool mo_trail_is_dense(const mo_trail *trail);
+bool mo_tensor_view_is_dense(const mo_tensor_view *trail);
 
 /* Does the last dimension go from neighbour to neighbour? */
-bool mo_trail_has_rows(const mo_trail *trail);
+bool mo_tensor_view_has_unit_stride(const mo_tensor_view *trail);
 
 /* How many steps it has; -1 when they cannot be counted. */
-int64_t mo_trail_steps(const mo_trail *trail);
+int64_t mo_tensor_view_elements(const mo_tensor_view *trail);
 
 /* Takes a trail over what the box writes to one over what it reads.  The box
  * must write all of a tensor, each element once; false, with the trail as it
  * was, when it does not, or when the way is not regular there. */
-bool mo_trail_through(mo_trail *trail, const mo_copy_box *box);
+bool mo_tensor_view_before_copy(mo_tensor_view *trail,
+                                const mo_call_copy_box *box);
 
 /* The same from what the box reads to what it writes. */
-bool mo_trail_along(mo_trail *trail, const mo_copy_box *box);
+bool mo_tensor_view_after_copy(mo_tensor_view *trail,
+                               const mo_call_copy_box *box);
 
 #endif

@@ -5,9 +5,9 @@
 /* What is divided by where everything is zero. */
 #define TINY 1e-30
 
-static bool are_integers(const mo_dense *a, const mo_dense *b)
+static bool are_integers(const mo_tensor_dense *a, const mo_tensor_dense *b)
 {
-    return !mo_elem_is_real(a->desc.elem) && !mo_elem_is_real(b->desc.elem);
+    return !mo_elem_is_float(a->desc.elem) && !mo_elem_is_float(b->desc.elem);
 }
 
 /* Large integers may differ by less than a double can tell. */
@@ -25,19 +25,21 @@ static double distance_of_reals(double x, double y)
     return x == y ? 0 : fabs(x - y);
 }
 
-mo_difference mo_compare(const mo_dense *a, const mo_dense *b)
+mo_tensor_difference mo_tensor_compare(const mo_tensor_dense *a,
+                                       const mo_tensor_dense *b)
 {
-    mo_difference d = { .same_shape =
-                            mo_shape_equal(&a->desc.shape, &b->desc.shape) };
+    mo_tensor_difference d = { .same_shape = mo_shape_equal(&a->desc.shape,
+                                                            &b->desc.shape) };
     bool integers = are_integers(a, b);
-    int64_t n = d.same_shape ? mo_desc_elements(&b->desc) : 0;
+    int64_t n = d.same_shape ? mo_tensor_desc_elements(&b->desc) : 0;
     double largest = TINY;
 
     for (int64_t i = 0; i < n; i++) {
-        double y = mo_dense_at(b, i);
+        double y = mo_tensor_get_double(b, i);
         double distance =
-            integers ? distance_of_ints(mo_dense_int(a, i), mo_dense_int(b, i))
-                     : distance_of_reals(mo_dense_at(a, i), y);
+            integers ? distance_of_ints(mo_tensor_get_int(a, i),
+                                        mo_tensor_get_int(b, i))
+                     : distance_of_reals(mo_tensor_get_double(a, i), y);
 
         if (isfinite(y) && fabs(y) > largest)
             largest = fabs(y);

@@ -9,15 +9,16 @@
 
 #include "exec/tensor/dense_tensor.h"
 
-typedef struct mo_difference {
+typedef struct mo_tensor_difference {
     bool same_shape;
     double relative; /* largest |a - b| / max(largest |b|, tiny), over all; NaN
                         in one only, or unequal infinities: INFINITY */
     double absolute;
     int64_t at; /* where the largest is */
-} mo_difference;
+} mo_tensor_difference;
 
 /* b is what a is held against; element types may differ. */
-mo_difference mo_compare(const mo_dense *a, const mo_dense *b);
+mo_tensor_difference mo_tensor_compare(const mo_tensor_dense *a,
+                                       const mo_tensor_dense *b);
 
 #endif

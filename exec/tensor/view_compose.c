@@ -12,7 +12,7 @@ static void swap(int64_t *a, int64_t *b)
     *b = kept;
 }
 
-static void sort_falling(mo_moved *m)
+static void sort_falling(mo_tensor_copy_map *m)
 {
     for (int i = 1; i < m->rank; i++)
         for (int j = i; j > 0 && m->to[j - 1] < m->to[j]; j--) {
@@ -22,7 +22,7 @@ static void sort_falling(mo_moved *m)
         }
 }
 
-static bool is_dense(const mo_moved *m, int64_t elements)
+static bool is_dense(const mo_tensor_copy_map *m, int64_t elements)
 {
     int64_t expected = 1;
 
@@ -35,7 +35,7 @@ static bool is_dense(const mo_moved *m, int64_t elements)
 }
 
 /* Neighbours that follow each other in the original, too, are one. */
-static void merge(mo_moved *m)
+static void merge(mo_tensor_copy_map *m)
 {
     int n = 0;
 
@@ -54,14 +54,15 @@ static void merge(mo_moved *m)
     m->rank = n;
 }
 
-bool mo_moved_read(const mo_call *copy, int64_t elements, mo_moved *moved)
+bool mo_tensor_copy_map_from_call(const mo_call *copy, int64_t elements,
+                                  mo_tensor_copy_map *moved)
 {
-    const mo_copy_box *box = copy->u.copy.boxes;
+    const mo_call_copy_box *box = copy->u.copy.boxes;
 
     memset(moved, 0, sizeof *moved);
     if (copy->kind != MO_CALL_COPY || copy->u.copy.n_boxes != 1 ||
-        copy->n_out != 1 || box->from == MO_COPY_FILL || box->out_offset != 0 ||
-        elements <= 0)
+        copy->n_out != 1 || box->from == MO_CALL_COPY_FILL ||
+        box->out_offset != 0 || elements <= 0)
         return false;
     moved->offset = box->in_offset;
     for (int d = 0; d < box->rank; d++) {
@@ -85,7 +86,8 @@ typedef struct reach {
     int64_t most[MO_MAX_RANK];
 } reach;
 
-static bool begin(const mo_moved *m, int64_t offset, mo_walk *result, reach *r)
+static bool begin(const mo_tensor_copy_map *m, int64_t offset,
+                  mo_tensor_access *result, reach *r)
 {
     if (offset < 0)
         return false;
@@ -102,8 +104,8 @@ static bool begin(const mo_moved *m, int64_t offset, mo_walk *result, reach *r)
 
 /* One more dimension of the result, right before `at`, where the parts of the
  * walk's own dimension begin. */
-static bool put(mo_walk *result, mo_walk_parts *parts, int at, int64_t extent,
-                int64_t stride, int part, int64_t weight)
+static bool put(mo_tensor_access *result, mo_tensor_dim_split *parts, int at,
+                int64_t extent, int64_t stride, int part, int64_t weight)
 {
     if (result->rank == MO_MAX_RANK)
         return false;
@@ -122,7 +124,7 @@ static bool put(mo_walk *result, mo_walk_parts *parts, int at, int64_t extent,
 }
 
 /* The dimension of the copy in which a stride steps, or -1. */
-static int dimension_of(const mo_moved *m, int64_t stride)
+static int dimension_of(const mo_tensor_copy_map *m, int64_t stride)
 {
     for (int d = 0; d < m->rank; d++)
         if (m->to[d] <= stride)
@@ -131,8 +133,9 @@ static int dimension_of(const mo_moved *m, int64_t stride)
 }
 
 /* Dimension `part` of the walk, cut from the inside out. */
-static bool walk_one(const mo_moved *m, const mo_walk *walk, int part,
-                     mo_walk *result, mo_walk_parts *parts, reach *r)
+static bool walk_one(const mo_tensor_copy_map *m, const mo_tensor_access *walk,
+                     int part, mo_tensor_access *result,
+                     mo_tensor_dim_split *parts, reach *r)
 {
     int64_t left = walk->extent[part], stride = walk->stride[part], weight = 1;
     int at = result->rank;
@@ -161,8 +164,10 @@ static bool walk_one(const mo_moved *m, const mo_walk *walk, int part,
     return true;
 }
 
-bool mo_moved_walk(const mo_moved *moved, const mo_walk *walk, mo_walk *result,
-                   mo_walk_parts *parts)
+bool mo_tensor_copy_map_compose(const mo_tensor_copy_map *moved,
+                                const mo_tensor_access *walk,
+                                mo_tensor_access *result,
+                                mo_tensor_dim_split *parts)
 {
     reach r;
 

@@ -5,7 +5,7 @@
 #define MO_EXEC_THREAD_CPU_PAUSE_H
 
 /* Lets the other thread of this core go first, where there is one. */
-static inline void mo_relax(void)
+static inline void mo_thread_pause(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
     __builtin_ia32_pause();

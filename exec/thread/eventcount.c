@@ -11,7 +11,7 @@
 /* About what it takes to fall asleep and be woken. */
 enum { LOOK_NS = 30000, LOOKS_PER_CLOCK = 16 };
 
-void mo_bell_init(mo_bell *bell)
+void mo_eventcount_init(mo_eventcount *bell)
 {
     pthread_condattr_t attributes;
 
@@ -23,13 +23,13 @@ void mo_bell_init(mo_bell *bell)
     atomic_init(&bell->sleepers, 0);
 }
 
-void mo_bell_destroy(mo_bell *bell)
+void mo_eventcount_destroy(mo_eventcount *bell)
 {
     pthread_cond_destroy(&bell->rung);
     pthread_mutex_destroy(&bell->lock);
 }
 
-void mo_bell_ring(mo_bell *bell)
+void mo_eventcount_notify(mo_eventcount *bell)
 {
     if (atomic_load(&bell->sleepers) == 0)
         return;
@@ -38,7 +38,7 @@ void mo_bell_ring(mo_bell *bell)
     pthread_mutex_unlock(&bell->lock);
 }
 
-static bool look(mo_bell_ready *ready, void *context)
+static bool look(mo_eventcount_predicate *ready, void *context)
 {
     int64_t end = mo_stop_clock_ns() + LOOK_NS;
 
@@ -46,7 +46,7 @@ static bool look(mo_bell_ready *ready, void *context)
         for (int i = 0; i < LOOKS_PER_CLOCK; i++) {
             if (ready(context))
                 return true;
-            mo_relax();
+            mo_thread_pause();
         }
         /* On a full machine the one we wait for may need this core. */
         sched_yield();
@@ -54,7 +54,8 @@ static bool look(mo_bell_ready *ready, void *context)
     return false;
 }
 
-void mo_bell_wait(mo_bell *bell, mo_bell_ready *ready, void *context)
+void mo_eventcount_wait(mo_eventcount *bell, mo_eventcount_predicate *ready,
+                        void *context)
 {
     if (look(ready, context))
         return;
@@ -66,8 +67,9 @@ void mo_bell_wait(mo_bell *bell, mo_bell_ready *ready, void *context)
     atomic_fetch_sub(&bell->sleepers, 1);
 }
 
-void mo_bell_sleep(mo_bell *bell, mo_bell_ready *ready, void *context,
-                   int64_t at_most_ns)
+void mo_eventcount_wait_timed(mo_eventcount *bell,
+                              mo_eventcount_predicate *ready, void *context,
+                              int64_t at_most_ns)
 {
     int64_t end = mo_stop_clock_ns() + at_most_ns;
     struct timespec until = { .tv_sec = (time_t) (end / 1000000000),

@@ -15,24 +15,26 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-typedef struct mo_bell {
+typedef struct mo_eventcount {
     pthread_mutex_t lock;
     pthread_cond_t rung;
     atomic_int sleepers;
-} mo_bell;
+} mo_eventcount;
 
-typedef bool mo_bell_ready(void *context);
+typedef bool mo_eventcount_predicate(void *context);
 
-void mo_bell_init(mo_bell *bell);
-void mo_bell_destroy(mo_bell *bell);
+void mo_eventcount_init(mo_eventcount *bell);
+void mo_eventcount_destroy(mo_eventcount *bell);
 
-void mo_bell_ring(mo_bell *bell);
+void mo_eventcount_notify(mo_eventcount *bell);
 
 /* Returns when ready says so. */
-void mo_bell_wait(mo_bell *bell, mo_bell_ready *ready, void *context);
+void mo_eventcount_wait(mo_eventcount *bell, mo_eventcount_predicate *ready,
+                        void *context);
 
 /* The same without looking first, and at most for that long. */
-void mo_bell_sleep(mo_bell *bell, mo_bell_ready *ready, void *context,
-                   int64_t at_most_ns);
+void mo_eventcount_wait_timed(mo_eventcount *bell,
+                              mo_eventcount_predicate *ready, void *context,
+                              int64_t at_most_ns);
 
 #endif

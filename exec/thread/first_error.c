@@ -2,18 +2,18 @@
 
 #include "exec/thread/first_error.h"
 
-void mo_failure_init(mo_failure *failure)
+void mo_first_error_init(mo_first_error *failure)
 {
     atomic_init(&failure->there, false);
     pthread_mutex_init(&failure->lock, NULL);
 }
 
-void mo_failure_destroy(mo_failure *failure)
+void mo_first_error_destroy(mo_first_error *failure)
 {
     pthread_mutex_destroy(&failure->lock);
 }
 
-bool mo_failure_set(mo_failure *failure, const mo_error *why)
+bool mo_first_error_set(mo_first_error *failure, const mo_error *why)
 {
     bool first;
 
@@ -30,9 +30,9 @@ bool mo_failure_set(mo_failure *failure, const mo_error *why)
     return first;
 }
 
-mo_status mo_failure_get(mo_failure *failure, mo_error *err)
+mo_status mo_first_error_get(mo_first_error *failure, mo_error *err)
 {
-    if (!mo_failure_is(failure))
+    if (!mo_first_error_is_set(failure))
         return MO_OK;
     if (err)
         *err = failure->error;

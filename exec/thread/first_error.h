@@ -10,24 +10,24 @@
 
 #include "base/error.h"
 
-typedef struct mo_failure {
+typedef struct mo_first_error {
     atomic_bool there;
     pthread_mutex_t lock;
     mo_error error; /* does not change once it is there */
-} mo_failure;
+} mo_first_error;
 
-void mo_failure_init(mo_failure *failure);
-void mo_failure_destroy(mo_failure *failure);
+void mo_first_error_init(mo_first_error *failure);
+void mo_first_error_destroy(mo_first_error *failure);
 
 /* False when something else went wrong before. */
-bool mo_failure_set(mo_failure *failure, const mo_error *why);
+bool mo_first_error_set(mo_first_error *failure, const mo_error *why);
 
-static inline bool mo_failure_is(mo_failure *failure)
+static inline bool mo_first_error_is_set(mo_first_error *failure)
 {
     return atomic_load(&failure->there);
 }
 
 /* Fills err and returns the status; MO_OK when all is well. */
-mo_status mo_failure_get(mo_failure *failure, mo_error *err);
+mo_status mo_first_error_get(mo_first_error *failure, mo_error *err);
 
 #endif

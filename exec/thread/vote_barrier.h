@@ -11,29 +11,30 @@
 #include "exec/thread/eventcount.h"
 #include "exec/thread/first_error.h"
 
-typedef struct mo_gate {
+typedef struct mo_vote_barrier {
     int n_threads;
     atomic_int arrived, votes;
     atomic_uint opened; /* how often */
     atomic_bool verdict;
-    mo_bell bell;
-} mo_gate;
+    mo_eventcount bell;
+} mo_vote_barrier;
 
-void mo_gate_init(mo_gate *gate, int n_threads);
-void mo_gate_destroy(mo_gate *gate);
+void mo_vote_barrier_init(mo_vote_barrier *gate, int n_threads);
+void mo_vote_barrier_destroy(mo_vote_barrier *gate);
 
 /* True for the last one, who sees to it that the gate is opened.  *round is for
- * mo_gate_pass. */
-bool mo_gate_arrive(mo_gate *gate, bool vote, unsigned *round);
+ * mo_vote_barrier_wait. */
+bool mo_vote_barrier_arrive(mo_vote_barrier *gate, bool vote, unsigned *round);
 
 /* Did anybody of this process vote for it?  For the last one. */
-bool mo_gate_vote(mo_gate *gate);
+bool mo_vote_barrier_local_vote(mo_vote_barrier *gate);
 
 /* Lets all through, with the verdict of everybody. */
-void mo_gate_open(mo_gate *gate, bool verdict);
+void mo_vote_barrier_release(mo_vote_barrier *gate, bool verdict);
 
 /* Waits until it is opened, or until there is a failure. */
-mo_status mo_gate_pass(mo_gate *gate, unsigned round, mo_failure *failure,
-                       bool *verdict, mo_error *err);
+mo_status mo_vote_barrier_wait(mo_vote_barrier *gate, unsigned round,
+                               mo_first_error *failure, bool *verdict,
+                               mo_error *err);
 
 #endif

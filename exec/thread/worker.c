@@ -9,19 +9,19 @@
 
 enum { NOBODY = -1, NOT_WAITING = -2 };
 
-struct mo_courier {
+struct mo_thread_worker {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t called;
     int *next; /* by parcel: who waits behind it, NOBODY, or NOT_WAITING */
     int first, last;
     bool end;
-    mo_courier_carry *carry;
+    mo_thread_worker_fn *carry;
     void *context;
 };
 
 /* NOBODY when there is nothing left to do. */
-static int next_parcel(mo_courier *c)
+static int next_parcel(mo_thread_worker *c)
 {
     int parcel;
 
@@ -39,7 +39,7 @@ static int next_parcel(mo_courier *c)
 
 static void *work(void *context)
 {
-    mo_courier *c = context;
+    mo_thread_worker *c = context;
     int parcel;
 
     while ((parcel = next_parcel(c)) != NOBODY)
@@ -47,9 +47,9 @@ static void *work(void *context)
     return NULL;
 }
 
-void mo_courier_call(mo_courier *courier, int parcel)
+void mo_thread_worker_submit(mo_thread_worker *courier, int parcel)
 {
-    mo_courier *c = courier;
+    mo_thread_worker *c = courier;
 
     pthread_mutex_lock(&c->lock);
     if (c->next[parcel] == NOT_WAITING) {
@@ -64,10 +64,11 @@ void mo_courier_call(mo_courier *courier, int parcel)
     pthread_mutex_unlock(&c->lock);
 }
 
-mo_status mo_courier_new(int n_parcels, mo_courier_carry *carry, void *context,
-                         mo_courier **courier, mo_error *err)
+mo_status mo_thread_worker_new(int n_parcels, mo_thread_worker_fn *carry,
+                               void *context, mo_thread_worker **courier,
+                               mo_error *err)
 {
-    mo_courier *c = calloc(1, sizeof *c);
+    mo_thread_worker *c = calloc(1, sizeof *c);
     int failed;
 
     *courier = NULL;
@@ -95,9 +96,9 @@ mo_status mo_courier_new(int n_parcels, mo_courier_carry *carry, void *context,
                    strerror(failed));
 }
 
-void mo_courier_free(mo_courier *courier)
+void mo_thread_worker_free(mo_thread_worker *courier)
 {
-    mo_courier *c = courier;
+    mo_thread_worker *c = courier;
 
     if (!c)
         return;

@@ -6,17 +6,18 @@
 
 #include "base/error.h"
 
-typedef struct mo_courier mo_courier;
+typedef struct mo_thread_worker mo_thread_worker;
 
-typedef void mo_courier_carry(void *context, int parcel);
+typedef void mo_thread_worker_fn(void *context, int parcel);
 
 /* Parcels are 0, ..., n_parcels - 1. */
-mo_status mo_courier_new(int n_parcels, mo_courier_carry *carry, void *context,
-                         mo_courier **courier, mo_error *err);
-void mo_courier_free(mo_courier *courier);
+mo_status mo_thread_worker_new(int n_parcels, mo_thread_worker_fn *carry,
+                               void *context, mo_thread_worker **courier,
+                               mo_error *err);
+void mo_thread_worker_free(mo_thread_worker *courier);
 
 /* From any thread.  One call is enough for a parcel that was called for already
  * and is still waiting. */
-void mo_courier_call(mo_courier *courier, int parcel);
+void mo_thread_worker_submit(mo_thread_worker *courier, int parcel);
 
 #endif

@@ -36,8 +36,8 @@ static const int64_t left_ns = 2000 * MS, in_vain_ns = 5000 * MS;
 enum { NUDGE = 0 }; /* no signal has this number */
 enum { LOOKS = 8 }; /* within the patience, at least */
 
-struct mo_watch {
-    mo_watch_options options;
+struct mo_failure_detector {
+    mo_failure_detector_options options;
     pthread_t thread;
     int pipe[2];
     atomic_bool end;
@@ -46,13 +46,13 @@ struct mo_watch {
 
     pthread_mutex_t lock; /* for all below */
     pthread_cond_t parting;
-    mo_peers peers;
+    mo_transport_peers peers;
     bool told, foreign; /* the failure is not our own */
     int64_t limit_ns, failed_ns, signal_ns;
     int signal;
 };
 
-static void nudge(mo_watch *w)
+static void nudge(mo_failure_detector *w)
 {
     char byte = NUDGE;
 
@@ -63,12 +63,12 @@ static void nudge(mo_watch *w)
 
 /* ------------------------------------------------------------------ telling */
 
-static void tell(mo_watch *w)
+static void tell(mo_failure_detector *w)
 {
-    char text[MO_WIRE_TEXT], why[MO_WIRE_TEXT];
+    char text[MO_RDV_MSG_TEXT_SIZE], why[MO_RDV_MSG_TEXT_SIZE];
     mo_error err = { 0 };
 
-    if (w->told || mo_failure_get(w->options.failure, &err) == MO_OK)
+    if (w->told || mo_first_error_get(w->options.failure, &err) == MO_OK)
         return;
     w->told = true;
     if (!w->peers.peers)
@@ -79,10 +79,10 @@ static void tell(mo_watch *w)
     else
         snprintf(text, sizeof text, "%.300s: %.1200s",
                  w->peers.peers[w->peers.rank].name, why);
-    mo_peers_say(&w->peers, MO_WIRE_FAIL, text);
+    mo_transport_peers_broadcast(&w->peers, MO_RDV_MSG_ERROR, text);
 }
 
-void mo_watch_tell(mo_watch *watch)
+void mo_failure_detector_broadcast_error(mo_failure_detector *watch)
 {
     pthread_mutex_lock(&watch->lock);
     tell(watch);
@@ -92,18 +92,18 @@ void mo_watch_tell(mo_watch *watch)
 }
 
 /* The lock is not held. */
-static void find(mo_watch *w, const mo_error *why, bool foreign)
+static void find(mo_failure_detector *w, const mo_error *why, bool foreign)
 {
     pthread_mutex_lock(&w->lock);
-    w->foreign = foreign && !mo_failure_is(w->options.failure);
+    w->foreign = foreign && !mo_first_error_is_set(w->options.failure);
     pthread_mutex_unlock(&w->lock);
     w->options.found(w->options.context, why);
-    mo_watch_tell(w);
+    mo_failure_detector_broadcast_error(w);
 }
 
 /* ----------------------------------------------------------- the last words */
 
-static bool have_met(mo_watch *w)
+static bool have_met(mo_failure_detector *w)
 {
     bool met;
 
@@ -120,21 +120,21 @@ static void print_plainly(const mo_error *why)
     fprintf(stderr, "%s\n", mo_error_format(why, text, sizeof text));
 }
 
-static void end_process(mo_watch *w)
+static void end_process(mo_failure_detector *w)
 {
     mo_error why = { 0 };
 
-    mo_failure_get(w->options.failure, &why);
+    mo_first_error_get(w->options.failure, &why);
     if (w->options.last_words)
         w->options.last_words(&why);
     else
         print_plainly(&why);
-    mo_watch_linger();
-    mo_cleanup_now();
+    mo_failure_detector_delay_exit();
+    mo_cleanup_run();
     _exit(EXIT_FAILURE);
 }
 
-void mo_watch_speak(mo_watch *watch)
+void mo_failure_detector_caller_reports(mo_failure_detector *watch)
 {
     /* The watch has begun to speak, and ends the process in a moment. */
     if (atomic_exchange(&watch->spoken, true))
@@ -143,26 +143,26 @@ void mo_watch_speak(mo_watch *watch)
     atomic_store(&watch->spoken_ns, mo_stop_clock_ns());
 }
 
-void mo_watch_linger(void)
+void mo_failure_detector_delay_exit(void)
 {
     struct timespec a_while = { .tv_nsec = 600 * MS };
 
     nanosleep(&a_while, NULL);
 }
 
-void mo_watch_give_up(mo_watch *watch)
+void mo_failure_detector_abort(mo_failure_detector *watch)
 {
-    mo_watch_speak(watch);
+    mo_failure_detector_caller_reports(watch);
     end_process(watch);
 }
 
-static void speak_in_time(mo_watch *w, int64_t now)
+static void speak_in_time(mo_failure_detector *w, int64_t now)
 {
     int64_t spoken = atomic_load(&w->spoken_ns);
     int64_t grace = grace_ns, since = w->failed_ns;
 
     if (spoken != 0 && now - spoken > leave_ns) {
-        mo_cleanup_now();
+        mo_cleanup_run();
         _exit(EXIT_FAILURE);
     }
     if (w->failed_ns == 0)
@@ -180,7 +180,7 @@ static void speak_in_time(mo_watch *w, int64_t now)
 
 /* ------------------------------------------------------------------ looking */
 
-static void read_pipe(mo_watch *w, int64_t now)
+static void read_pipe(mo_failure_detector *w, int64_t now)
 {
     char bytes[64];
     ssize_t n = read(w->pipe[0], bytes, sizeof bytes);
@@ -192,7 +192,7 @@ static void read_pipe(mo_watch *w, int64_t now)
         }
 }
 
-static void check_signal(mo_watch *w, int64_t now, mo_error *why)
+static void check_signal(mo_failure_detector *w, int64_t now, mo_error *why)
 {
     if (w->signal == 0 || now - w->signal_ns < cause_ns || why->status != MO_OK)
         return;
@@ -203,23 +203,23 @@ static void check_signal(mo_watch *w, int64_t now, mo_error *why)
                 w->signal == SIGINT ? "SIGINT" : "SIGTERM");
 }
 
-static void check_limit(mo_watch *w, int64_t now, mo_error *why)
+static void check_limit(mo_failure_detector *w, int64_t now, mo_error *why)
 {
     if (!w->peers.peers && now > w->limit_ns && why->status == MO_OK)
         w->options.missing(w->options.context, why);
 }
 
 /* Looks at everything once. */
-static void look(mo_watch *w)
+static void look(mo_failure_detector *w)
 {
     mo_error why = { 0 };
-    bool failed = mo_failure_is(w->options.failure), foreign;
+    bool failed = mo_first_error_is_set(w->options.failure), foreign;
     int64_t now = mo_stop_clock_ns();
 
     pthread_mutex_lock(&w->lock);
     read_pipe(w, now);
-    mo_peers_look(&w->peers, w->options.patience_s, &why);
-    if (mo_peers_all_said_bye(&w->peers))
+    mo_transport_peers_poll_messages(&w->peers, w->options.patience_s, &why);
+    if (mo_transport_peers_all_done(&w->peers))
         pthread_cond_broadcast(&w->parting);
     check_limit(w, now, &why);
     foreign = why.status != MO_OK;
@@ -233,7 +233,7 @@ static void look(mo_watch *w)
 }
 
 /* Who has little patience looks more often, and so do its peers for it. */
-static int64_t later(const mo_watch *w)
+static int64_t later(const mo_failure_detector *w)
 {
     int64_t part = (int64_t) (w->options.patience_s * 1e9 / LOOKS);
 
@@ -243,23 +243,23 @@ static int64_t later(const mo_watch *w)
 }
 
 /* Until something comes, or something is due. */
-static void wait_for_news(mo_watch *w, struct pollfd *polled)
+static void wait_for_news(mo_failure_detector *w, struct pollfd *polled)
 {
-    bool soon = mo_failure_is(w->options.failure);
+    bool soon = mo_first_error_is_set(w->options.failure);
     nfds_t n = 0;
 
     polled[n++] = (struct pollfd){ .fd = w->pipe[0], .events = POLLIN };
     pthread_mutex_lock(&w->lock);
     soon = soon || w->signal != 0 || !w->peers.peers;
-    n = mo_peers_poll(&w->peers, polled, n);
+    n = mo_transport_peers_add_pollfds(&w->peers, polled, n);
     pthread_mutex_unlock(&w->lock);
     poll(polled, n, (int) ((soon ? soon_ns : later(w)) / MS));
 }
 
 static void *watch_out(void *context)
 {
-    mo_watch *w = context;
-    struct pollfd *polled = calloc(MO_MAX_PEERS + 1, sizeof *polled);
+    mo_failure_detector *w = context;
+    struct pollfd *polled = calloc(MO_TRANSPORT_MAX_PEERS + 1, sizeof *polled);
 
     while (polled && !atomic_load(&w->end)) {
         wait_for_news(w, polled);
@@ -271,14 +271,14 @@ static void *watch_out(void *context)
 
 /* -------------------------------------------------------- making and ending */
 
-static mo_status start(mo_watch *w, mo_error *err)
+static mo_status start(mo_failure_detector *w, mo_error *err)
 {
     sigset_t all, before;
     int failed;
 
     if (pipe2(w->pipe, O_CLOEXEC | O_NONBLOCK) != 0)
         return mo_fail_errno(err, NULL, "make a pipe");
-    mo_signals_take(w->pipe[1]);
+    mo_signal_pipe_install(w->pipe[1]);
     /* The thread inherits that it takes no signals itself. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
@@ -286,17 +286,18 @@ static mo_status start(mo_watch *w, mo_error *err)
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (failed == 0)
         return MO_OK;
-    mo_signals_give_back();
+    mo_signal_pipe_restore();
     close(w->pipe[0]);
     close(w->pipe[1]);
     return mo_fail(err, MO_E_MEMORY, "a thread cannot be started: %s",
                    strerror(failed));
 }
 
-mo_status mo_watch_new(const mo_watch_options *options, double seconds,
-                       mo_watch **watch, mo_error *err)
+mo_status mo_failure_detector_new(const mo_failure_detector_options *options,
+                                  double seconds, mo_failure_detector **watch,
+                                  mo_error *err)
 {
-    mo_watch *w = calloc(1, sizeof *w);
+    mo_failure_detector *w = calloc(1, sizeof *w);
     mo_status status;
 
     *watch = NULL;
@@ -317,21 +318,24 @@ mo_status mo_watch_new(const mo_watch_options *options, double seconds,
     return status;
 }
 
-mo_status mo_watch_peers(mo_watch *watch, int n_ranks, int rank,
-                         const int *sockets, mo_error *err)
+mo_status mo_failure_detector_set_peers(mo_failure_detector *watch, int n_ranks,
+                                        int rank, const int *sockets,
+                                        mo_error *err)
 {
     mo_status status;
 
     pthread_mutex_lock(&watch->lock);
-    status = mo_peers_init(&watch->peers, n_ranks, rank, sockets, err);
+    status =
+        mo_transport_peers_init(&watch->peers, n_ranks, rank, sockets, err);
     pthread_mutex_unlock(&watch->lock);
     nudge(watch);
     return status;
 }
 
-void mo_watch_name(mo_watch *watch, int rank, const char *name)
+void mo_failure_detector_set_peer_name(mo_failure_detector *watch, int rank,
+                                       const char *name)
 {
-    mo_peer *peer = &watch->peers.peers[rank];
+    mo_transport_peer *peer = &watch->peers.peers[rank];
 
     pthread_mutex_lock(&watch->lock);
     snprintf(peer->name, sizeof peer->name, "%s", name);
@@ -340,41 +344,42 @@ void mo_watch_name(mo_watch *watch, int rank, const char *name)
 
 /* ------------------------------------------------------------------ leaving */
 
-bool mo_watch_has_left(mo_watch *watch, int rank)
+bool mo_failure_detector_peer_has_left(mo_failure_detector *watch, int rank)
 {
     bool left;
 
     pthread_mutex_lock(&watch->lock);
-    left = mo_peers_has_left(&watch->peers, rank, left_ns);
+    left = mo_transport_peers_has_left(&watch->peers, rank, left_ns);
     pthread_mutex_unlock(&watch->lock);
     return left;
 }
 
-bool mo_watch_waits_in_vain(mo_watch *watch, int rank, int64_t since_ns)
+bool mo_failure_detector_peer_wait_expired(mo_failure_detector *watch, int rank,
+                                           int64_t since_ns)
 {
     return mo_stop_clock_ns() - since_ns > in_vain_ns &&
-           mo_watch_has_left(watch, rank);
+           mo_failure_detector_peer_has_left(watch, rank);
 }
 
-mo_status mo_watch_part(mo_watch *watch, mo_error *err)
+mo_status mo_failure_detector_finish(mo_failure_detector *watch, mo_error *err)
 {
     pthread_mutex_lock(&watch->lock);
-    mo_peers_say(&watch->peers, MO_WIRE_BYE, NULL);
-    while (!mo_peers_all_said_bye(&watch->peers) &&
-           !mo_failure_is(watch->options.failure))
+    mo_transport_peers_broadcast(&watch->peers, MO_RDV_MSG_DONE, NULL);
+    while (!mo_transport_peers_all_done(&watch->peers) &&
+           !mo_first_error_is_set(watch->options.failure))
         pthread_cond_wait(&watch->parting, &watch->lock);
     pthread_mutex_unlock(&watch->lock);
-    return mo_failure_get(watch->options.failure, err);
+    return mo_first_error_get(watch->options.failure, err);
 }
 
-void mo_watch_end(mo_watch *watch)
+void mo_failure_detector_stop(mo_failure_detector *watch)
 {
     pthread_mutex_lock(&watch->lock);
-    mo_peers_say(&watch->peers, MO_WIRE_END, NULL);
+    mo_transport_peers_broadcast(&watch->peers, MO_RDV_MSG_CLOSE, NULL);
     pthread_mutex_unlock(&watch->lock);
 }
 
-void mo_watch_free(mo_watch *watch)
+void mo_failure_detector_free(mo_failure_detector *watch)
 {
     if (!watch)
         return;
@@ -382,11 +387,11 @@ void mo_watch_free(mo_watch *watch)
     nudge(watch);
     pthread_join(watch->thread, NULL);
     /* After a failure the launcher wants us gone, as we do ourselves. */
-    if (mo_failure_is(watch->options.failure))
-        mo_signals_ignore();
+    if (mo_first_error_is_set(watch->options.failure))
+        mo_signal_pipe_ignore();
     else
-        mo_signals_give_back();
-    mo_peers_clear(&watch->peers);
+        mo_signal_pipe_restore();
+    mo_transport_peers_clear(&watch->peers);
     close(watch->pipe[0]);
     close(watch->pipe[1]);
     pthread_cond_destroy(&watch->parting);

@@ -21,11 +21,11 @@
 #include "base/error.h"
 #include "exec/thread/first_error.h"
 
-typedef struct mo_watch mo_watch;
+typedef struct mo_failure_detector mo_failure_detector;
 
-typedef struct mo_watch_options {
-    double patience_s;   /* how long a silent peer is waited for */
-    mo_failure *failure; /* where the first failure is kept */
+typedef struct mo_failure_detector_options {
+    double patience_s;       /* how long a silent peer is waited for */
+    mo_first_error *failure; /* where the first failure is kept */
     /* Called from the watch's thread with what it has found out; sets
      * failure and wakes everybody. */
     void (*found)(void *context, const mo_error *why);
@@ -34,28 +34,31 @@ typedef struct mo_watch_options {
     void (*missing)(void *context, mo_error *why);
     void *context;
     void (*last_words)(const mo_error *why); /* NULL: plain, on stderr */
-} mo_watch_options;
+} mo_failure_detector_options;
 
 /* Signals are taken from here on; the peers must be there within seconds. */
-mo_status mo_watch_new(const mo_watch_options *options, double seconds,
-                       mo_watch **watch, mo_error *err);
+mo_status mo_failure_detector_new(const mo_failure_detector_options *options,
+                                  double seconds, mo_failure_detector **watch,
+                                  mo_error *err);
 
 /* Connections to all others, by rank (-1 at our own), which the watch closes in
  * the end; NULL: there are no others. */
-mo_status mo_watch_peers(mo_watch *watch, int n_ranks, int rank,
-                         const int *sockets, mo_error *err);
+mo_status mo_failure_detector_set_peers(mo_failure_detector *watch, int n_ranks,
+                                        int rank, const int *sockets,
+                                        mo_error *err);
 
 /* What a rank is called from here on: "rank 1 (host tau, device 'B')". */
-void mo_watch_name(mo_watch *watch, int rank, const char *name);
+void mo_failure_detector_set_peer_name(mo_failure_detector *watch, int rank,
+                                       const char *name);
 
 /* Tells all peers what is in failure; once is enough.  From any thread. */
-void mo_watch_tell(mo_watch *watch);
+void mo_failure_detector_broadcast_error(mo_failure_detector *watch);
 
 /* The caller speaks for the process, and does so at once. */
-void mo_watch_speak(mo_watch *watch);
+void mo_failure_detector_caller_reports(mo_failure_detector *watch);
 
 /* Prints the last words at once and ends the process. */
-void mo_watch_give_up(mo_watch *watch);
+void mo_failure_detector_abort(mo_failure_detector *watch);
 
 /*
  * What one does who has spoken, before the process ends.  A launcher that ends
@@ -63,21 +66,22 @@ void mo_watch_give_up(mo_watch *watch);
  * soon as a process of the job ends.  Also, before all have met, the others
  * find out who is missing by looking who is there.
  */
-void mo_watch_linger(void);
+void mo_failure_detector_delay_exit(void);
 
 /* Has this rank said good-bye some seconds ago?  -1: any of them. */
-bool mo_watch_has_left(mo_watch *watch, int rank);
+bool mo_failure_detector_peer_has_left(mo_failure_detector *watch, int rank);
 
 /* Has it, and was it waited for long enough since then?  What it said before
  * its good-bye may be on its way, or lie here until somebody wants it. */
-bool mo_watch_waits_in_vain(mo_watch *watch, int rank, int64_t since_ns);
+bool mo_failure_detector_peer_wait_expired(mo_failure_detector *watch, int rank,
+                                           int64_t since_ns);
 
 /* Says good-bye and returns when all others have, or with the failure. */
-mo_status mo_watch_part(mo_watch *watch, mo_error *err);
+mo_status mo_failure_detector_finish(mo_failure_detector *watch, mo_error *err);
 
 /* After that: there is nothing left to do that could hang. */
-void mo_watch_end(mo_watch *watch);
+void mo_failure_detector_stop(mo_failure_detector *watch);
 
-void mo_watch_free(mo_watch *watch);
+void mo_failure_detector_free(mo_failure_detector *watch);
 
 #endif

@@ -28,12 +28,13 @@ static mo_status read_patience(double *seconds, mo_error *err)
                    "MOIRAI_PATIENCE is '%.40s'; it must be seconds", text);
 }
 
-mo_status mo_ranks_init(mo_ranks *ranks, const mo_world_options *options,
-                        mo_error *err)
+mo_status mo_transport_job_init(mo_transport_job *ranks,
+                                const mo_transport_world_options *options,
+                                mo_error *err)
 {
     memset(ranks, 0, sizeof *ranks);
     ranks->opener = pthread_self();
-    mo_inside_init(&ranks->inside);
+    mo_transport_process_init(&ranks->inside);
     ranks->patience_s = default_patience_s;
     if (options && options->patience_s > 0)
         ranks->patience_s = options->patience_s;
@@ -42,11 +43,11 @@ mo_status mo_ranks_init(mo_ranks *ranks, const mo_world_options *options,
     return MO_OK;
 }
 
-void mo_ranks_destroy(mo_ranks *ranks)
+void mo_transport_job_destroy(mo_transport_job *ranks)
 {
-    mo_watch_free(ranks->watch);
-    mo_inside_destroy(&ranks->inside);
-    mo_ranks_forget_plan(ranks);
+    mo_failure_detector_free(ranks->watch);
+    mo_transport_process_destroy(&ranks->inside);
+    mo_transport_job_clear_plan(ranks);
     free(ranks->cards);
 }
 
@@ -54,21 +55,20 @@ void mo_ranks_destroy(mo_ranks *ranks)
 
 static void found(void *context, const mo_error *why)
 {
-    mo_ranks *ranks = context;
-    mo_ranks_explainer *explain = atomic_load(&ranks->explain);
+    mo_transport_job *ranks = context;
+    mo_transport_job_error_context_fn *explain = atomic_load(&ranks->explain);
     mo_error told = *why;
 
     if (explain)
         explain(ranks->explainer, &told);
-    mo_inside_fail(&ranks->inside, &told);
+    mo_transport_process_fail(&ranks->inside, &told);
 }
 
-mo_status mo_ranks_watch(mo_ranks *ranks, const mo_world_options *options,
-                         double seconds,
-                         void (*missing)(void *ranks, mo_error *why),
-                         mo_error *err)
+mo_status mo_transport_job_start_detector(
+    mo_transport_job *ranks, const mo_transport_world_options *options,
+    double seconds, void (*missing)(void *ranks, mo_error *why), mo_error *err)
 {
-    const mo_watch_options watch = {
+    const mo_failure_detector_options watch = {
         .patience_s = ranks->patience_s,
         .failure = &ranks->inside.failure,
         .found = found,
@@ -77,24 +77,25 @@ mo_status mo_ranks_watch(mo_ranks *ranks, const mo_world_options *options,
         .last_words = options ? options->last_words : NULL,
     };
 
-    return mo_watch_new(&watch, seconds, &ranks->watch, err);
+    return mo_failure_detector_new(&watch, seconds, &ranks->watch, err);
 }
 
-static void name_hosts(mo_ranks *ranks)
+static void name_hosts(mo_transport_job *ranks)
 {
-    char name[MO_MEET_HOST + 64];
+    char name[MO_RDV_ENDPOINT_NAME_SIZE + 64];
 
     for (int r = 0; r < ranks->n_ranks; r++) {
         snprintf(name, sizeof name, "rank %d (host %s)", r,
                  ranks->cards[r].host);
-        mo_watch_name(ranks->watch, r, name);
+        mo_failure_detector_set_peer_name(ranks->watch, r, name);
     }
 }
 
-mo_status mo_ranks_connected(mo_ranks *ranks, const int *sockets, mo_error *err)
+mo_status mo_transport_job_set_connections(mo_transport_job *ranks,
+                                           const int *sockets, mo_error *err)
 {
-    mo_status status =
-        mo_watch_peers(ranks->watch, ranks->n_ranks, ranks->rank, sockets, err);
+    mo_status status = mo_failure_detector_set_peers(
+        ranks->watch, ranks->n_ranks, ranks->rank, sockets, err);
 
     if (status == MO_OK)
         name_hosts(ranks);
@@ -104,46 +105,49 @@ mo_status mo_ranks_connected(mo_ranks *ranks, const int *sockets, mo_error *err)
     return status;
 }
 
-void mo_ranks_explain(mo_ranks *ranks, mo_ranks_explainer *explain,
-                      void *context)
+void mo_transport_job_set_error_context(
+    mo_transport_job *ranks, mo_transport_job_error_context_fn *explain,
+    void *context)
 {
     ranks->explainer = context;
     atomic_store(&ranks->explain, explain);
 }
 
-void mo_ranks_fail(mo_ranks *ranks, const mo_error *why)
+void mo_transport_job_fail(mo_transport_job *ranks, const mo_error *why)
 {
-    mo_inside_fail(&ranks->inside, why);
-    mo_watch_tell(ranks->watch);
+    mo_transport_process_fail(&ranks->inside, why);
+    mo_failure_detector_broadcast_error(ranks->watch);
     if (pthread_equal(pthread_self(), ranks->opener))
-        mo_watch_speak(ranks->watch);
+        mo_failure_detector_caller_reports(ranks->watch);
 }
 
-void mo_ranks_give_up(mo_ranks *ranks, const mo_error *why)
+void mo_transport_job_abort_open(mo_transport_job *ranks, const mo_error *why)
 {
     const mo_error unknown = { 0 };
 
     if (ranks->watch)
-        mo_ranks_fail(ranks, why ? why : &unknown);
-    atexit(mo_watch_linger);
+        mo_transport_job_fail(ranks, why ? why : &unknown);
+    atexit(mo_failure_detector_delay_exit);
 }
 
-bool mo_ranks_part(mo_ranks *ranks)
+bool mo_transport_job_finish(mo_transport_job *ranks)
 {
-    if (mo_failure_is(&ranks->inside.failure)) {
-        atexit(mo_watch_linger); /* the command may not have spoken yet */
+    if (mo_first_error_is_set(&ranks->inside.failure)) {
+        atexit(mo_failure_detector_delay_exit); /* the command may not have
+                                                   spoken yet */
         return false;
     }
     /* Nobody would hear of an error that is returned from here. */
-    if (mo_watch_part(ranks->watch, NULL) != MO_OK)
-        mo_watch_give_up(ranks->watch);
+    if (mo_failure_detector_finish(ranks->watch, NULL) != MO_OK)
+        mo_failure_detector_abort(ranks->watch);
     return true;
 }
 
 /* ----------------------------------------------------------------- the plan */
 
-static mo_status check_ranks(const mo_ranks *ranks, const mo_plan *plan,
-                             const int *rank_of, mo_error *err)
+static mo_status check_ranks(const mo_transport_job *ranks,
+                             const mo_exec_plan *plan, const int *rank_of,
+                             mo_error *err)
 {
     for (int d = 0; d < plan->n_devices; d++)
         if (rank_of[d] < 0 || rank_of[d] >= ranks->n_ranks)
@@ -155,7 +159,7 @@ static mo_status check_ranks(const mo_ranks *ranks, const mo_plan *plan,
 }
 
 /* "rank 1 (host tau, device 'B', 'C')" */
-static void name_rank(mo_ranks *ranks, int rank)
+static void name_rank(mo_transport_job *ranks, int rank)
 {
     char name[NAME_SIZE];
     const char *before = ", device '";
@@ -169,25 +173,26 @@ static void name_rank(mo_ranks *ranks, int rank)
             before = ", '";
         }
     snprintf(name + n, sizeof name - (size_t) n, ")");
-    mo_watch_name(ranks->watch, rank, name);
+    mo_failure_detector_set_peer_name(ranks->watch, rank, name);
 }
 
-void mo_ranks_forget_plan(mo_ranks *ranks)
+void mo_transport_job_clear_plan(mo_transport_job *ranks)
 {
     free(ranks->rank_of);
     ranks->rank_of = NULL;
     ranks->plan = NULL;
 }
 
-mo_status mo_ranks_begin(mo_ranks *ranks, const mo_plan *plan,
-                         const int *rank_of, int n_threads, mo_error *err)
+mo_status mo_transport_job_begin(mo_transport_job *ranks,
+                                 const mo_exec_plan *plan, const int *rank_of,
+                                 int n_threads, mo_error *err)
 {
     size_t n = (size_t) plan->n_devices;
     mo_status status = check_ranks(ranks, plan, rank_of, err);
 
     if (status != MO_OK)
         return status;
-    mo_ranks_forget_plan(ranks);
+    mo_transport_job_clear_plan(ranks);
     ranks->rank_of = calloc(n + 1, sizeof *ranks->rank_of);
     if (!ranks->rank_of)
         return mo_fail_memory(err);
@@ -195,11 +200,12 @@ mo_status mo_ranks_begin(mo_ranks *ranks, const mo_plan *plan,
     ranks->plan = plan;
     for (int r = 0; r < ranks->n_ranks; r++)
         name_rank(ranks, r);
-    return mo_inside_begin(&ranks->inside, plan, rank_of, ranks->rank,
-                           n_threads, err);
+    return mo_transport_process_begin(&ranks->inside, plan, rank_of,
+                                      ranks->rank, n_threads, err);
 }
 
-mo_status mo_ranks_blame(const mo_ranks *ranks, int other, mo_error *err)
+mo_status mo_transport_job_plan_mismatch(const mo_transport_job *ranks,
+                                         int other, mo_error *err)
 {
     return mo_fail(err, MO_E_INPUT,
                    "rank %d (host %s) has made another plan than rank 0: give "
@@ -211,8 +217,9 @@ mo_status mo_ranks_blame(const mo_ranks *ranks, int other, mo_error *err)
 
 /* The quickest of many questions is the one whose answer was given in the
  * middle of it. */
-static mo_status ask_the_time(mo_ranks *ranks, mo_ranks_swap *swap,
-                              mo_world *world, mo_error *err)
+static mo_status ask_the_time(mo_transport_job *ranks,
+                              mo_transport_job_ping_fn *swap,
+                              mo_transport_world *world, mo_error *err)
 {
     int64_t quickest = INT64_MAX;
     mo_status status = MO_OK;
@@ -230,7 +237,8 @@ static mo_status ask_the_time(mo_ranks *ranks, mo_ranks_swap *swap,
     return status;
 }
 
-static mo_status tell_the_time(mo_ranks_swap *swap, mo_world *world, int peer,
+static mo_status tell_the_time(mo_transport_job_ping_fn *swap,
+                               mo_transport_world *world, int peer,
                                mo_error *err)
 {
     mo_status status = MO_OK;
@@ -243,19 +251,20 @@ static mo_status tell_the_time(mo_ranks_swap *swap, mo_world *world, int peer,
     return status;
 }
 
-mo_status mo_ranks_compare_clocks(mo_ranks *ranks, mo_ranks_swap *swap,
-                                  mo_world *world, mo_error *err)
+mo_status mo_transport_job_sync_clocks(mo_transport_job *ranks,
+                                       mo_transport_job_ping_fn *swap,
+                                       mo_transport_world *world, mo_error *err)
 {
-    const mo_card *cards = ranks->cards;
+    const mo_rdv_endpoint *cards = ranks->cards;
     mo_status status = MO_OK;
 
     ranks->clock_offset_ns = 0;
     if (ranks->rank != 0)
-        return mo_meet_same_machine(&cards[0], &cards[ranks->rank])
+        return mo_rdv_endpoint_same_machine(&cards[0], &cards[ranks->rank])
                    ? MO_OK
                    : ask_the_time(ranks, swap, world, err);
     for (int r = 1; r < ranks->n_ranks && status == MO_OK; r++)
-        if (!mo_meet_same_machine(&cards[0], &cards[r]))
+        if (!mo_rdv_endpoint_same_machine(&cards[0], &cards[r]))
             status = tell_the_time(swap, world, r, err);
     return status;
 }

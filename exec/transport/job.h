@@ -17,70 +17,76 @@
 #include "exec/transport/failure_detector.h"
 
 /* Adds to what the watch has found, from its thread. */
-typedef void mo_ranks_explainer(void *context, mo_error *why);
+typedef void mo_transport_job_error_context_fn(void *context, mo_error *why);
 
-typedef struct mo_ranks {
-    mo_inside inside;
-    mo_watch *watch;
+typedef struct mo_transport_job {
+    mo_transport_process inside;
+    mo_failure_detector *watch;
     pthread_t opener;
     double patience_s;
     int rank, n_ranks;
-    mo_card *cards; /* by rank */
+    mo_rdv_endpoint *cards; /* by rank */
 
-    mo_ranks_explainer *_Atomic explain; /* or NULL */
+    mo_transport_job_error_context_fn *_Atomic explain; /* or NULL */
     void *explainer;
 
-    const mo_plan *plan; /* from begin on */
-    int *rank_of;        /* by device */
+    const mo_exec_plan *plan; /* from begin on */
+    int *rank_of;             /* by device */
     int64_t clock_offset_ns;
-} mo_ranks;
+} mo_transport_job;
 
 /* To be destroyed in any case. */
-mo_status mo_ranks_init(mo_ranks *ranks, const mo_world_options *options,
-                        mo_error *err);
-void mo_ranks_destroy(mo_ranks *ranks);
+mo_status mo_transport_job_init(mo_transport_job *ranks,
+                                const mo_transport_world_options *options,
+                                mo_error *err);
+void mo_transport_job_destroy(mo_transport_job *ranks);
 
 /* Begins to watch; the others must be there within seconds, or missing says
  * who is not. */
-mo_status mo_ranks_watch(mo_ranks *ranks, const mo_world_options *options,
-                         double seconds,
-                         void (*missing)(void *ranks, mo_error *why),
-                         mo_error *err);
+mo_status mo_transport_job_start_detector(
+    mo_transport_job *ranks, const mo_transport_world_options *options,
+    double seconds, void (*missing)(void *ranks, mo_error *why), mo_error *err);
 
 /* Connections to all others are there, which the watch owns from here on; cards
  * are, too. */
-mo_status mo_ranks_connected(mo_ranks *ranks, const int *sockets,
-                             mo_error *err);
+mo_status mo_transport_job_set_connections(mo_transport_job *ranks,
+                                           const int *sockets, mo_error *err);
 
 /* From here on. */
-void mo_ranks_explain(mo_ranks *ranks, mo_ranks_explainer *explain,
-                      void *context);
+void mo_transport_job_set_error_context(
+    mo_transport_job *ranks, mo_transport_job_error_context_fn *explain,
+    void *context);
 
 /* As the transport's. */
-void mo_ranks_fail(mo_ranks *ranks, const mo_error *why);
+void mo_transport_job_fail(mo_transport_job *ranks, const mo_error *why);
 
 /* When opening has failed. */
-void mo_ranks_give_up(mo_ranks *ranks, const mo_error *why);
+void mo_transport_job_abort_open(mo_transport_job *ranks, const mo_error *why);
 
 /* Says good-bye and returns when all others have; false after a failure, of
  * which somebody else speaks. */
-bool mo_ranks_part(mo_ranks *ranks);
+bool mo_transport_job_finish(mo_transport_job *ranks);
 
 /* Looks at the plan, keeps it, and opens the inside for it. */
-mo_status mo_ranks_begin(mo_ranks *ranks, const mo_plan *plan,
-                         const int *rank_of, int n_threads, mo_error *err);
-void mo_ranks_forget_plan(mo_ranks *ranks);
+mo_status mo_transport_job_begin(mo_transport_job *ranks,
+                                 const mo_exec_plan *plan, const int *rank_of,
+                                 int n_threads, mo_error *err);
+void mo_transport_job_clear_plan(mo_transport_job *ranks);
 
 /* other: the first rank whose plan is not that of rank 0. */
-mo_status mo_ranks_blame(const mo_ranks *ranks, int other, mo_error *err);
+mo_status mo_transport_job_plan_mismatch(const mo_transport_job *ranks,
+                                         int other, mo_error *err);
 
 /* A number there and back: whoever is first asks with any, and has the other's
  * clock (mo_stop_clock_ns) at the end. */
-typedef mo_status mo_ranks_swap(mo_world *world, int peer, bool first,
-                                int64_t *number, mo_error *err);
+typedef mo_status mo_transport_job_ping_fn(mo_transport_world *world, int peer,
+                                           bool first, int64_t *number,
+                                           mo_error *err);
 
 /* How far our clock is from that of rank 0; called by all. */
-mo_status mo_ranks_compare_clocks(mo_ranks *ranks, mo_ranks_swap *swap,
-                                  mo_world *world, mo_error *err);
+mo_status mo_transport_job_sync_clocks(mo_transport_job *ranks,
+                                       mo_transport_job_ping_fn *swap,
+                                       mo_transport_world *world,
+                                       mo_error *err);
 
 #endif

@@ -8,7 +8,7 @@
  *
  * The same transfer is begun again in every run, after both ends have awaited
  * it.  Transfers to and from other processes are begun and awaited here, too,
- * and done by whoever calls mo_post_done.
+ * and done by whoever calls mo_transport_local_copy_complete.
  */
 #ifndef MO_EXEC_TRANSPORT_LOCAL_COPY_H
 #define MO_EXEC_TRANSPORT_LOCAL_COPY_H
@@ -20,35 +20,48 @@
 #include "exec/thread/eventcount.h"
 #include "exec/thread/first_error.h"
 
-typedef struct mo_post mo_post;
+typedef struct mo_transport_local_copy mo_transport_local_copy;
 
-typedef enum mo_end { MO_SENDER, MO_RECEIVER } mo_end;
+typedef enum mo_transport_end {
+    MO_TRANSPORT_SENDER,
+    MO_TRANSPORT_RECEIVER
+} mo_transport_end;
 
 /* here: by device, whether it is of this process.  server is rung when somebody
  * begins to wait for a transfer that is not local. */
-mo_status mo_post_new(const mo_plan *plan, const bool *here,
-                      mo_failure *failure, mo_bell *server, mo_post **post,
-                      mo_error *err);
-void mo_post_free(mo_post *post);
+mo_status mo_transport_local_copy_new(const mo_exec_plan *plan,
+                                      const bool *here, mo_first_error *failure,
+                                      mo_eventcount *server,
+                                      mo_transport_local_copy **post,
+                                      mo_error *err);
+void mo_transport_local_copy_free(mo_transport_local_copy *post);
 
 /* Are both ends in this process? */
-bool mo_post_is_local(const mo_post *post, int transfer);
+bool mo_transport_local_copy_is_local(const mo_transport_local_copy *post,
+                                      int transfer);
 
-void mo_post_send(mo_post *post, int transfer, const void *data);
-void mo_post_receive(mo_post *post, int transfer, void *data);
+void mo_transport_local_copy_send(mo_transport_local_copy *post, int transfer,
+                                  const void *data);
+void mo_transport_local_copy_receive(mo_transport_local_copy *post,
+                                     int transfer, void *data);
 
 /* Returns when the transfer that this end has begun is done; or the failure. */
-mo_status mo_post_await(mo_post *post, int transfer, mo_end end, mo_error *err);
+mo_status mo_transport_local_copy_await(mo_transport_local_copy *post,
+                                        int transfer, mo_transport_end end,
+                                        mo_error *err);
 
 /* Of one that is not local: it is done.  Its data is where it was begun. */
-void mo_post_done(mo_post *post, int transfer);
-const void *mo_post_source(const mo_post *post, int transfer);
-void *mo_post_target(const mo_post *post, int transfer);
+void mo_transport_local_copy_complete(mo_transport_local_copy *post,
+                                      int transfer);
+const void *mo_transport_local_copy_source(const mo_transport_local_copy *post,
+                                           int transfer);
+void *mo_transport_local_copy_target(const mo_transport_local_copy *post,
+                                     int transfer);
 
 /* Is any device waiting right now? */
-bool mo_post_is_awaited(mo_post *post);
+bool mo_transport_local_copy_has_waiters(mo_transport_local_copy *post);
 
 /* After a failure: all who wait look again. */
-void mo_post_wake(mo_post *post);
+void mo_transport_local_copy_notify_all(mo_transport_local_copy *post);
 
 #endif

@@ -19,81 +19,82 @@ static int64_t next_beat(double patience_s, int64_t now)
     return now + (part < beat_ns ? part : beat_ns);
 }
 
-mo_status mo_peers_init(mo_peers *peers, int n_ranks, int rank,
-                        const int *sockets, mo_error *err)
+mo_status mo_transport_peers_init(mo_transport_peers *peers, int n_ranks,
+                                  int rank, const int *sockets, mo_error *err)
 {
     int64_t now = mo_stop_clock_ns();
-    mo_peer *made;
+    mo_transport_peer *made;
 
-    if (n_ranks > MO_MAX_PEERS)
+    if (n_ranks > MO_TRANSPORT_MAX_PEERS)
         return mo_fail(err, MO_E_LIMIT, "%d ranks are more than can be watched",
                        n_ranks);
     made = calloc((size_t) n_ranks, sizeof *made);
     if (!made)
         return mo_fail_memory(err);
     for (int r = 0; r < n_ranks; r++) {
-        mo_wire_init(&made[r].wire, r == rank ? -1 : sockets[r]);
+        mo_rdv_msg_channel_init(&made[r].wire, r == rank ? -1 : sockets[r]);
         made[r].heard_ns = now;
         snprintf(made[r].name, sizeof made[r].name, "rank %d", r);
     }
-    *peers = (mo_peers){ made, n_ranks, rank, now };
+    *peers = (mo_transport_peers){ made, n_ranks, rank, now };
     return MO_OK;
 }
 
-void mo_peers_clear(mo_peers *peers)
+void mo_transport_peers_clear(mo_transport_peers *peers)
 {
     for (int r = 0; r < peers->n_ranks; r++)
-        mo_wire_close(&peers->peers[r].wire);
+        mo_rdv_msg_channel_close(&peers->peers[r].wire);
     free(peers->peers);
-    *peers = (mo_peers){ NULL, 0, 0, 0 };
+    *peers = (mo_transport_peers){ NULL, 0, 0, 0 };
 }
 
-void mo_peers_say(mo_peers *peers, mo_wire_kind kind, const char *text)
+void mo_transport_peers_broadcast(mo_transport_peers *peers,
+                                  mo_rdv_msg_kind kind, const char *text)
 {
     for (int r = 0; r < peers->n_ranks; r++)
-        mo_wire_send(&peers->peers[r].wire, kind, text);
+        mo_rdv_msg_send(&peers->peers[r].wire, kind, text);
 }
 
 /* ------------------------------------------------------------------ looking */
 
-static void hear(mo_peer *p, mo_wire_kind kind, const char *text, int64_t now,
-                 mo_error *why)
+static void hear(mo_transport_peer *p, mo_rdv_msg_kind kind, const char *text,
+                 int64_t now, mo_error *why)
 {
     p->heard_ns = now;
     switch (kind) {
-    case MO_WIRE_FAIL:
+    case MO_RDV_MSG_ERROR:
         if (why->status == MO_OK)
             mo_fail(why, MO_E_IO, "%s", text);
         break;
-    case MO_WIRE_BYE:
+    case MO_RDV_MSG_DONE:
         p->bye_ns = now;
         break;
-    case MO_WIRE_END:
+    case MO_RDV_MSG_CLOSE:
         p->ended = true;
         break;
-    case MO_WIRE_BEAT:
+    case MO_RDV_MSG_HEARTBEAT:
         break;
     }
 }
 
 /* What it said comes before the fact that it is gone. */
-static void read_peer(mo_peer *p, int64_t now, mo_error *why)
+static void read_peer(mo_transport_peer *p, int64_t now, mo_error *why)
 {
-    char text[MO_WIRE_TEXT];
-    mo_wire_kind kind;
+    char text[MO_RDV_MSG_TEXT_SIZE];
+    mo_rdv_msg_kind kind;
     bool closed = false, more = true;
 
     while (more) {
-        mo_wire_read(&p->wire, &closed);
+        mo_rdv_msg_receive(&p->wire, &closed);
         more = false;
-        while (mo_wire_take(&p->wire, &kind, text, &closed)) {
+        while (mo_rdv_msg_next(&p->wire, &kind, text, &closed)) {
             hear(p, kind, text, now, why);
             more = !closed;
         }
     }
     if (!closed)
         return;
-    mo_wire_close(&p->wire);
+    mo_rdv_msg_channel_close(&p->wire);
     if (!p->ended && why->status == MO_OK)
         mo_fail(why, MO_E_IO,
                 "%s is gone: it was killed, or has crashed; nothing more can "
@@ -101,8 +102,8 @@ static void read_peer(mo_peer *p, int64_t now, mo_error *why)
                 p->name);
 }
 
-static void check_silence(const mo_peer *p, double patience_s, int64_t now,
-                          mo_error *why)
+static void check_silence(const mo_transport_peer *p, double patience_s,
+                          int64_t now, mo_error *why)
 {
     double silent_s = (double) (now - p->heard_ns) * 1e-9;
 
@@ -113,12 +114,13 @@ static void check_silence(const mo_peer *p, double patience_s, int64_t now,
                 p->name, silent_s);
 }
 
-void mo_peers_look(mo_peers *peers, double patience_s, mo_error *why)
+void mo_transport_peers_poll_messages(mo_transport_peers *peers,
+                                      double patience_s, mo_error *why)
 {
     int64_t now = mo_stop_clock_ns();
 
     for (int r = 0; r < peers->n_ranks; r++) {
-        mo_peer *p = &peers->peers[r];
+        mo_transport_peer *p = &peers->peers[r];
 
         if (p->wire.socket >= 0)
             read_peer(p, now, why);
@@ -127,11 +129,12 @@ void mo_peers_look(mo_peers *peers, double patience_s, mo_error *why)
     }
     if (now < peers->next_beat_ns)
         return;
-    mo_peers_say(peers, MO_WIRE_BEAT, NULL);
+    mo_transport_peers_broadcast(peers, MO_RDV_MSG_HEARTBEAT, NULL);
     peers->next_beat_ns = next_beat(patience_s, now);
 }
 
-nfds_t mo_peers_poll(const mo_peers *peers, struct pollfd *polled, nfds_t n)
+nfds_t mo_transport_peers_add_pollfds(const mo_transport_peers *peers,
+                                      struct pollfd *polled, nfds_t n)
 {
     for (int r = 0; r < peers->n_ranks; r++)
         if (peers->peers[r].wire.socket >= 0)
@@ -142,7 +145,7 @@ nfds_t mo_peers_poll(const mo_peers *peers, struct pollfd *polled, nfds_t n)
 
 /* ------------------------------------------------------------------ leaving */
 
-bool mo_peers_all_said_bye(const mo_peers *peers)
+bool mo_transport_peers_all_done(const mo_transport_peers *peers)
 {
     for (int r = 0; r < peers->n_ranks; r++)
         if (r != peers->rank && peers->peers[r].bye_ns == 0)
@@ -150,7 +153,8 @@ bool mo_peers_all_said_bye(const mo_peers *peers)
     return true;
 }
 
-bool mo_peers_has_left(const mo_peers *peers, int rank, int64_t ago_ns)
+bool mo_transport_peers_has_left(const mo_transport_peers *peers, int rank,
+                                 int64_t ago_ns)
 {
     int64_t now = mo_stop_clock_ns();
 

@@ -18,9 +18,9 @@
 #define NCCL_TOO
 #endif
 
-const mo_transport *const mo_transports[] = { &mo_transport_local,
-                                              &mo_transport_tcp,
-                                              NCCL_TOO MPI_TOO NULL };
+const mo_transport *const mo_transport_table[] = { &mo_transport_local,
+                                                   &mo_transport_tcp,
+                                                   NCCL_TOO MPI_TOO NULL };
 
 static const char no_mpi[] = "this build cannot do it: install MPI "
                              "(libopenmpi-dev), then configure and make again";
@@ -31,9 +31,9 @@ static const char no_nccl[] = "this build cannot do it: install the headers of "
 static mo_status find(const char *name, const char *asked_by,
                       const mo_transport **transport, mo_error *err)
 {
-    for (int i = 0; mo_transports[i]; i++)
-        if (strcmp(mo_transports[i]->name, name) == 0) {
-            *transport = mo_transports[i];
+    for (int i = 0; mo_transport_table[i]; i++)
+        if (strcmp(mo_transport_table[i]->name, name) == 0) {
+            *transport = mo_transport_table[i];
             return MO_OK;
         }
     if (strcmp(name, "mpi") == 0)
@@ -50,7 +50,8 @@ static mo_status find(const char *name, const char *asked_by,
 
 /* Somebody who has said where the ranks meet, or which this is, does not ask
  * for MPI; nor does a launcher that knows nothing of it. */
-static bool asks_for_tcp(const mo_launch *told, const mo_job *job)
+static bool asks_for_tcp(const mo_rdv_launch_options *told,
+                         const mo_rdv_params *job)
 {
     const char *master = getenv("MOIRAI_MASTER");
 
@@ -79,16 +80,16 @@ static const mo_transport *between_ranks(void)
 }
 
 /* Launchers of MPI may keep from us how many processes they have started. */
-static mo_status choose_by_launch(const mo_launch *told,
+static mo_status choose_by_launch(const mo_rdv_launch_options *told,
                                   const mo_transport **transport, mo_error *err)
 {
-    mo_launcher launcher;
-    mo_job job;
-    mo_status status = mo_launch_find(told, &job, err);
+    mo_rdv_launcher launcher;
+    mo_rdv_params job;
+    mo_status status = mo_rdv_params_resolve(told, &job, err);
 
     *transport = &mo_transport_local;
     if (has_mpi() && job.by && !asks_for_tcp(told, &job) &&
-        mo_launcher_find(&launcher) && launcher.n_ranks != 1)
+        mo_rdv_launcher_detect(&launcher) && launcher.n_ranks != 1)
         return find("mpi", launcher.name, transport, err);
     if (status == MO_OK && job.n_ranks > 1)
         *transport = between_ranks();
@@ -99,7 +100,7 @@ static mo_status choose_by_launch(const mo_launch *told,
  * what knows better: each of the processes would take itself for the only one.
  * Variables may be there for other commands. */
 static mo_status check_wish(const mo_transport *transport,
-                            const mo_launch *told, mo_error *err)
+                            const mo_rdv_launch_options *told, mo_error *err)
 {
     bool by_itself = strcmp(transport->name, "local") == 0 ||
                      strcmp(transport->name, "mpi") == 0;
@@ -116,7 +117,7 @@ static mo_status check_wish(const mo_transport *transport,
 }
 
 static mo_status choose_by_name(const char *name, const char *asked_by,
-                                const mo_launch *told,
+                                const mo_rdv_launch_options *told,
                                 const mo_transport **transport, mo_error *err)
 {
     mo_status status = find(name, asked_by, transport, err);
@@ -124,8 +125,10 @@ static mo_status choose_by_name(const char *name, const char *asked_by,
     return status == MO_OK ? check_wish(*transport, told, err) : status;
 }
 
-mo_status mo_transport_choose_as(const char *name, const mo_launch *told,
-                                 const mo_transport **transport, mo_error *err)
+mo_status mo_transport_select_with(const char *name,
+                                   const mo_rdv_launch_options *told,
+                                   const mo_transport **transport,
+                                   mo_error *err)
 {
     const char *wish = getenv("MOIRAI_TRANSPORT");
 
@@ -136,10 +139,10 @@ mo_status mo_transport_choose_as(const char *name, const mo_launch *told,
     return choose_by_launch(told, transport, err);
 }
 
-mo_status mo_transport_choose(const char *name, const mo_transport **transport,
+mo_status mo_transport_select(const char *name, const mo_transport **transport,
                               mo_error *err)
 {
-    const mo_launch nothing = { 0 };
+    const mo_rdv_launch_options nothing = { 0 };
 
-    return mo_transport_choose_as(name, &nothing, transport, err);
+    return mo_transport_select_with(name, &nothing, transport, err);
 }

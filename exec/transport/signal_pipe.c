@@ -23,7 +23,7 @@ static void write_down(int signal_number)
         errno = error;
 }
 
-void mo_signals_take(int fd)
+void mo_signal_pipe_install(int fd)
 {
     struct sigaction ours = { .sa_flags = SA_RESTART };
 
@@ -34,14 +34,14 @@ void mo_signals_take(int fd)
     sigaction(SIGINT, &ours, &before_int);
 }
 
-void mo_signals_ignore(void)
+void mo_signal_pipe_ignore(void)
 {
     atomic_store(&pipe_end, -1);
 }
 
-void mo_signals_give_back(void)
+void mo_signal_pipe_restore(void)
 {
-    mo_signals_ignore();
+    mo_signal_pipe_ignore();
     sigaction(SIGTERM, &before_term, NULL);
     sigaction(SIGINT, &before_int, NULL);
 }

@@ -7,12 +7,12 @@
 #define MO_EXEC_TRANSPORT_SIGNAL_PIPE_H
 
 /* From here on each is written to fd as one byte, its number. */
-void mo_signals_take(int fd);
+void mo_signal_pipe_install(int fd);
 
 /* They do nothing any more. */
-void mo_signals_ignore(void);
+void mo_signal_pipe_ignore(void);
 
 /* They do what they did before. */
-void mo_signals_give_back(void);
+void mo_signal_pipe_restore(void);
 
 #endif

@@ -13,39 +13,39 @@
 #include "ingest/operator.h"
 #include "ingest/text_list.h"
 
-mo_status mo_constants_new(const mo_graph *graph,
-                           const mo_constants_options *options,
-                           mo_constants **constants, mo_error *err)
+mo_status mo_weights_new(const mo_graph *graph,
+                         const mo_weights_options *options,
+                         mo_weights_store **constants, mo_error *err)
 {
-    mo_constants *c = calloc(1, sizeof *c);
+    mo_weights_store *c = calloc(1, sizeof *c);
 
     if (!c)
         return mo_fail_memory(err);
     c->graph = graph;
     c->options = *options;
-    c->room = mo_machine_memory_bytes() / 2; /* devices pack copies */
+    c->room = mo_host_available_memory_bytes() / 2; /* devices pack copies */
     c->constants =
         calloc((size_t) graph->n_constants + 1, sizeof *c->constants);
     c->arena = mo_arena_new();
     if (!c->constants || !c->arena) {
-        mo_constants_free(c);
+        mo_weights_free(c);
         return mo_fail_memory(err);
     }
     *constants = c;
     return MO_OK;
 }
 
-void mo_constants_free(mo_constants *c)
+void mo_weights_free(mo_weights_store *c)
 {
     if (!c)
         return;
     for (int i = 0; i < c->graph->n_constants && c->constants; i++)
         for (int port = 0; port < c->constants[i].n; port++)
-            mo_dense_clear(&c->constants[i].values[port]);
+            mo_tensor_clear(&c->constants[i].values[port]);
     for (int i = 0; i < c->graph->n_ops && c->made; i++)
-        for (mo_made *made = c->made[i]; made; made = made->next)
-            mo_dense_clear(&made->value);
-    mo_constants_close_files(c);
+        for (mo_weights_synthetic *made = c->made[i]; made; made = made->next)
+            mo_tensor_clear(&made->value);
+    mo_weights_close_files(c);
     free(c->unknown);
     free(c->made);
     free(c->constants);
@@ -53,7 +53,7 @@ void mo_constants_free(mo_constants *c)
     free(c);
 }
 
-int64_t mo_constants_bytes(const mo_constants *c)
+int64_t mo_weights_bytes(const mo_weights_store *c)
 {
     return c->bytes;
 }
@@ -63,32 +63,32 @@ static bool is_constant(const mo_graph *g, int id)
     return id >= g->n_ops && id < g->n_ops + g->n_constants;
 }
 
-static mo_constant *slot_of(mo_constants *c, int id)
+static mo_weights_constant *slot_of(mo_weights_store *c, int id)
 {
     return &c->constants[id - c->graph->n_ops];
 }
 
 /* Of a constant that does not say, what its weights say. */
-static mo_status desc_of(const mo_op *op, int port, mo_desc *desc,
+static mo_status desc_of(const mo_op *op, int port, mo_tensor_desc *desc,
                          mo_error *err)
 {
     const char *dtype = mo_dtype_at(op->dtype, port);
 
     if (!op->shape && op->weights && port == 0)
-        return mo_constants_stored(op, desc, err);
+        return mo_weights_stored_desc(op, desc, err);
     if (!mo_shape_at(op->shape, port, &desc->shape))
         return mo_fail_at(err, MO_E_INPUT, NULL, op->line,
                           "constant '%.80s' has no shape for its output %d; "
                           "give it one",
                           op->name, port);
     if (!dtype && op->weights && port == 0) {
-        mo_desc stored;
-        mo_status status = mo_constants_stored(op, &stored, err);
+        mo_tensor_desc stored;
+        mo_status status = mo_weights_stored_desc(op, &stored, err);
 
         desc->elem = status == MO_OK ? stored.elem : desc->elem;
         return status;
     }
-    if (!dtype || !mo_elem_of(dtype, &desc->elem))
+    if (!dtype || !mo_elem_from_name(dtype, &desc->elem))
         return mo_fail_at(err, MO_E_SUPPORT, NULL, op->line,
                           "constant '%.80s' has elements of type '%.40s', "
                           "which cannot be run; export the model with another "
@@ -97,8 +97,8 @@ static mo_status desc_of(const mo_op *op, int port, mo_desc *desc,
     return MO_OK;
 }
 
-mo_status mo_constants_desc(const mo_constants *c, int id, int port,
-                            mo_desc *desc, mo_error *err)
+mo_status mo_weights_get_desc(const mo_weights_store *c, int id, int port,
+                              mo_tensor_desc *desc, mo_error *err)
 {
     if (!is_constant(c->graph, id) || port < 0)
         return mo_fail(err, MO_E_INPUT, "there is no output %d of constant %d",
@@ -112,14 +112,14 @@ static int n_feeds(const mo_graph *g, int id)
 }
 
 static mo_status read_attrs(const mo_op *op, const char *text, size_t length,
-                            mo_dense *value, mo_error *err)
+                            mo_tensor_dense *value, mo_error *err)
 {
-    mo_status status = mo_dense_new(&value->desc, value, err);
+    mo_status status = mo_tensor_new(&value->desc, value, err);
     mo_error why = { 0 };
 
     if (status != MO_OK)
         return status;
-    status = mo_constants_numbers(text, length, value, &why);
+    status = mo_weights_parse_numbers(text, length, value, &why);
     if (status == MO_OK)
         return MO_OK;
     return mo_fail_at(err, status, NULL, op->line,
@@ -128,22 +128,22 @@ static mo_status read_attrs(const mo_op *op, const char *text, size_t length,
 }
 
 /* Integers are axes, orders and shapes, which must fit their readers. */
-static mo_status make_up(mo_constants *c, int id, mo_dense *value,
+static mo_status make_up(mo_weights_store *c, int id, mo_tensor_dense *value,
                          mo_error *err)
 {
-    mo_desc desc = value->desc;
-    mo_status status = mo_constants_room(c, &desc, value, err);
+    mo_tensor_desc desc = value->desc;
+    mo_status status = mo_weights_alloc_synthetic(c, &desc, value, err);
 
-    if (status == MO_OK && (mo_elem_is_real(value->desc.elem) ||
-                            !mo_constants_guess(c->graph, id, value)))
-        mo_constants_random(value,
-                            mo_random_seed(c->options.seed, (uint64_t) id));
+    if (status == MO_OK && (mo_elem_is_float(value->desc.elem) ||
+                            !mo_weights_infer_from_shapes(c->graph, id, value)))
+        mo_weights_fill_random(value,
+                               mo_random_seed(c->options.seed, (uint64_t) id));
     return status;
 }
 
 /* A constant that nothing feeds. */
-static mo_status compute_source(mo_constants *c, int id, mo_dense *value,
-                                mo_error *err)
+static mo_status compute_source(mo_weights_store *c, int id,
+                                mo_tensor_dense *value, mo_error *err)
 {
     const mo_op *op = &c->graph->ops[id];
     size_t length = 0;
@@ -154,7 +154,7 @@ static mo_status compute_source(mo_constants *c, int id, mo_dense *value,
 
     if (op->weights)
         status =
-            mo_constants_from_file(c, op, &value->desc, value, &missing, err);
+            mo_weights_from_file(c, op, &value->desc, value, &missing, err);
     else if (text)
         return read_attrs(op, text, length, value, err);
     if (status != MO_OK || !missing)
@@ -169,12 +169,12 @@ static mo_status compute_source(mo_constants *c, int id, mo_dense *value,
 
 /* What is needed to evaluate a constant that others feed. */
 typedef struct evaluation {
-    mo_desc *in;
-    const mo_dense **value;
-    mo_desc *out;
+    mo_tensor_desc *in;
+    const mo_tensor_dense **value;
+    mo_tensor_desc *out;
 } evaluation;
 
-static mo_status fill_inputs(mo_constants *c, int id, evaluation *e,
+static mo_status fill_inputs(mo_weights_store *c, int id, evaluation *e,
                              mo_error *err)
 {
     const mo_graph *g = c->graph;
@@ -183,7 +183,7 @@ static mo_status fill_inputs(mo_constants *c, int id, evaluation *e,
     for (int i = 0; i < n; i++) {
         int feed = g->feed_start[id] + i, port = g->feed_port[feed];
         const mo_edge *edge = &g->feeds[feed];
-        const mo_constant *from = slot_of(c, edge->from);
+        const mo_weights_constant *from = slot_of(c, edge->from);
 
         port = port < 0 ? 0 : port;
         if ((edge->dst_port >= 0 && edge->dst_port != i) || port >= from->n)
@@ -198,8 +198,8 @@ static mo_status fill_inputs(mo_constants *c, int id, evaluation *e,
     return MO_OK;
 }
 
-static mo_status evaluate(mo_constants *c, int id, mo_dense *values, int n,
-                          mo_error *err)
+static mo_status evaluate(mo_weights_store *c, int id, mo_tensor_dense *values,
+                          int n, mo_error *err)
 {
     const mo_op *op = &c->graph->ops[id];
     const mo_operator *known = op->type ? mo_operator_find(op->type) : NULL;
@@ -209,17 +209,17 @@ static mo_status evaluate(mo_constants *c, int id, mo_dense *values, int n,
                      calloc((size_t) n + 1, sizeof *e.out) };
     mo_status status = e.in && e.value && e.out ? fill_inputs(c, id, &e, err)
                                                 : mo_fail_memory(err);
-    mo_site site = { op->name,  known ? known->name : op->type,
-                     op->attrs, n_in,
-                     n,         e.in,
-                     e.out,     e.value };
+    mo_op_site site = { op->name,  known ? known->name : op->type,
+                        op->attrs, n_in,
+                        n,         e.in,
+                        e.out,     e.value };
 
     for (int i = 0; i < n && status == MO_OK; i++) {
         e.out[i] = values[i].desc;
-        values[i] = (mo_dense){ 0 };
+        values[i] = (mo_tensor_dense){ 0 };
     }
     if (status == MO_OK)
-        status = mo_evaluate(&site, values, err);
+        status = mo_weights_eval_op(&site, values, err);
     free(e.in);
     free(e.value);
     free(e.out);
@@ -227,7 +227,7 @@ static mo_status evaluate(mo_constants *c, int id, mo_dense *values, int n,
 }
 
 /* Marks all that follows from files that are missing. */
-static mo_status find_unknown(mo_constants *c, mo_error *err)
+static mo_status find_unknown(mo_weights_store *c, mo_error *err)
 {
     const mo_graph *g = c->graph;
     mo_status status = MO_OK;
@@ -242,13 +242,13 @@ static mo_status find_unknown(mo_constants *c, mo_error *err)
             c->unknown[i] |= c->unknown[g->feeds[f].from - g->n_ops];
         if (n_feeds(g, id) == 0 && g->ops[id].weights)
             status =
-                mo_constants_is_missing(c, &g->ops[id], &c->unknown[i], err);
+                mo_weights_file_is_missing(c, &g->ops[id], &c->unknown[i], err);
     }
     return status;
 }
 
-static mo_status compute(mo_constants *c, int id, mo_dense *values, int n,
-                         mo_error *err)
+static mo_status compute(mo_weights_store *c, int id, mo_tensor_dense *values,
+                         int n, mo_error *err)
 {
     const mo_op *op = &c->graph->ops[id];
     mo_status status = MO_OK;
@@ -262,30 +262,30 @@ static mo_status compute(mo_constants *c, int id, mo_dense *values, int n,
     return compute_source(c, id, values, err);
 }
 
-static void keep(mo_constants *c, int id, mo_dense *values, int n)
+static void keep(mo_weights_store *c, int id, mo_tensor_dense *values, int n)
 {
-    *slot_of(c, id) = (mo_constant){ values, n };
+    *slot_of(c, id) = (mo_weights_constant){ values, n };
     for (int i = 0; i < n; i++)
-        c->bytes += mo_desc_bytes(&values[i].desc);
+        c->bytes += mo_tensor_desc_bytes(&values[i].desc);
 }
 
 /* Arithmetic on made-up integers fits nobody: better ask the readers of its
  * result what that may be. */
-static bool settle_by_guess(mo_constants *c, int id)
+static bool settle_by_guess(mo_weights_store *c, int id)
 {
     const mo_graph *g = c->graph;
-    mo_dense *value;
+    mo_tensor_dense *value;
 
     if (!c->unknown || !c->unknown[id - g->n_ops] || n_feeds(g, id) == 0 ||
-        mo_part_count(g->ops[id].shape) != 1)
+        mo_text_list_count(g->ops[id].shape) != 1)
         return false;
     value = mo_arena_alloc(c->arena, sizeof *value);
     if (!value || desc_of(&g->ops[id], 0, &value->desc, NULL) != MO_OK ||
-        mo_elem_is_real(value->desc.elem) ||
-        mo_dense_new(&value->desc, value, NULL) != MO_OK)
+        mo_elem_is_float(value->desc.elem) ||
+        mo_tensor_new(&value->desc, value, NULL) != MO_OK)
         return false;
-    if (!mo_constants_guess(g, id, value)) {
-        mo_dense_clear(value);
+    if (!mo_weights_infer_from_shapes(g, id, value)) {
+        mo_tensor_clear(value);
         return false;
     }
     keep(c, id, value, 1);
@@ -293,17 +293,18 @@ static bool settle_by_guess(mo_constants *c, int id)
 }
 
 /* All that feeds it is there. */
-static mo_status settle(mo_constants *c, int id, mo_error *err)
+static mo_status settle(mo_weights_store *c, int id, mo_error *err)
 {
     const mo_op *op = &c->graph->ops[id];
-    int n = n_feeds(c->graph, id) > 0 ? mo_part_count(op->shape) : 1;
-    mo_dense *values = mo_arena_array(c->arena, (size_t) n, sizeof *values);
+    int n = n_feeds(c->graph, id) > 0 ? mo_text_list_count(op->shape) : 1;
+    mo_tensor_dense *values =
+        mo_arena_array(c->arena, (size_t) n, sizeof *values);
     mo_status status =
         values ? compute(c, id, values, n, err) : mo_fail_memory(err);
 
     if (status != MO_OK) {
         for (int i = 0; i < n && values; i++)
-            mo_dense_clear(&values[i]);
+            mo_tensor_clear(&values[i]);
         return status;
     }
     keep(c, id, values, n);
@@ -317,7 +318,7 @@ typedef struct visit {
 
 /* What feeds a constant comes first: depth first, by hand, since a file may
  * have chains of any length. */
-static mo_status settle_all(mo_constants *c, int id, mo_error *err)
+static mo_status settle_all(mo_weights_store *c, int id, mo_error *err)
 {
     const mo_graph *g = c->graph;
     visit *stack = NULL;
@@ -326,7 +327,7 @@ static mo_status settle_all(mo_constants *c, int id, mo_error *err)
         c->options.random && !c->unknown ? find_unknown(c, err) : MO_OK;
 
     if (status == MO_OK)
-        status = MO_PUSH(stack, n, room, err);
+        status = MO_ARRAY_GROW(stack, n, room, err);
     if (status == MO_OK)
         stack[n++] = (visit){ id, g->feed_start[id] };
     while (n > 0 && status == MO_OK) {
@@ -337,7 +338,7 @@ static mo_status settle_all(mo_constants *c, int id, mo_error *err)
         } else if (top->feed < g->feed_start[top->id + 1]) {
             int from = g->feeds[top->feed++].from;
 
-            status = MO_PUSH(stack, n, room, err);
+            status = MO_ARRAY_GROW(stack, n, room, err);
             if (status == MO_OK)
                 stack[n++] = (visit){ from, g->feed_start[from] };
         } else {
@@ -349,8 +350,8 @@ static mo_status settle_all(mo_constants *c, int id, mo_error *err)
     return status;
 }
 
-mo_status mo_constants_get(mo_constants *c, int id, int port,
-                           const mo_dense **value, mo_error *err)
+mo_status mo_weights_get(mo_weights_store *c, int id, int port,
+                         const mo_tensor_dense **value, mo_error *err)
 {
     mo_status status = MO_OK;
 

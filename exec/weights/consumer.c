@@ -5,7 +5,8 @@
 #include "base/json.h"
 #include "ingest/operator.h"
 
-bool mo_reader_input(const mo_graph *g, int op, int port, mo_shape *shape)
+bool mo_weights_consumer_input_shape(const mo_graph *g, int op, int port,
+                                     mo_shape *shape)
 {
     for (int i = op < g->n_ops ? g->in_start[op] : 0;
          op < g->n_ops && i < g->in_start[op + 1]; i++) {
@@ -26,14 +27,16 @@ bool mo_reader_input(const mo_graph *g, int op, int port, mo_shape *shape)
     return false;
 }
 
-mo_reader mo_reader_of(const mo_graph *g, const mo_edge *feed, mo_dense *value)
+mo_weights_consumer mo_weights_consumer_of(const mo_graph *g,
+                                           const mo_edge *feed,
+                                           mo_tensor_dense *value)
 {
-    mo_reader r = { .g = g,
-                    .op = feed->to,
-                    .value = value,
-                    .n = mo_desc_elements(&value->desc) };
+    mo_weights_consumer r = { .g = g,
+                              .op = feed->to,
+                              .value = value,
+                              .n = mo_tensor_desc_elements(&value->desc) };
 
-    if (!mo_reader_input(g, r.op, 0, &r.in))
+    if (!mo_weights_consumer_input_shape(g, r.op, 0, &r.in))
         r.in.rank = 0;
     if (!mo_shape_at(g->ops[r.op].shape, 0, &r.out))
         r.out.rank = 0;
@@ -52,17 +55,17 @@ static bool is_without(const mo_shape *longer, int axis,
     return mo_shape_equal(&rest, shorter);
 }
 
-static bool takes_squeezed(const mo_reader *r, int axis)
+static bool takes_squeezed(const mo_weights_consumer *r, int axis)
 {
     return r->in.dims[axis] == 1 && is_without(&r->in, axis, &r->out);
 }
 
-static bool takes_unsqueezed(const mo_reader *r, int axis)
+static bool takes_unsqueezed(const mo_weights_consumer *r, int axis)
 {
     return r->out.dims[axis] == 1 && is_without(&r->out, axis, &r->in);
 }
 
-static bool takes_changed(const mo_reader *r, int axis)
+static bool takes_changed(const mo_weights_consumer *r, int axis)
 {
     mo_shape changed = r->in;
 
@@ -70,7 +73,7 @@ static bool takes_changed(const mo_reader *r, int axis)
     return r->in.rank == r->out.rank && mo_shape_equal(&changed, &r->out);
 }
 
-static bool takes_reduced(const mo_reader *r, int axis)
+static bool takes_reduced(const mo_weights_consumer *r, int axis)
 {
     if (r->in.rank == r->out.rank)
         return r->out.dims[axis] == 1 && takes_changed(r, axis);
@@ -78,24 +81,24 @@ static bool takes_reduced(const mo_reader *r, int axis)
 }
 
 /* Over another axis, which may have one element, nothing would be left. */
-static bool takes_last(const mo_reader *r, int axis)
+static bool takes_last(const mo_weights_consumer *r, int axis)
 {
     return axis == r->in.rank - 1;
 }
 
-static bool takes_any(const mo_reader *r, int axis)
+static bool takes_any(const mo_weights_consumer *r, int axis)
 {
     return axis < r->in.rank;
 }
 
 /* The indices' dimensions stand in place of the axis. */
-static bool takes_gathered(const mo_reader *r, int axis)
+static bool takes_gathered(const mo_weights_consumer *r, int axis)
 {
     mo_shape index, want = r->in;
     int64_t batch = 0;
     int more;
 
-    if (!mo_reader_input(r->g, r->op, 1, &index))
+    if (!mo_weights_consumer_input_shape(r->g, r->op, 1, &index))
         return false;
     if (r->g->ops[r->op].attrs)
         mo_json_ints(r->g->ops[r->op].attrs, "batch_dims", &batch, 1);
@@ -116,7 +119,7 @@ static bool takes_gathered(const mo_reader *r, int axis)
 static const struct {
     const char *type;
     int port;
-    bool (*takes)(const mo_reader *r, int axis);
+    bool (*takes)(const mo_weights_consumer *r, int axis);
     bool of_output;
 } axes[] = {
     { "CumSum", 1, takes_any, false },
@@ -138,7 +141,8 @@ static const struct {
     { "VariadicSplit", 1, takes_changed, false },
 };
 
-bool mo_reader_takes(const mo_reader *r, int port, int axis, bool *is_axis)
+bool mo_weights_consumer_accepts_axis(const mo_weights_consumer *r, int port,
+                                      int axis, bool *is_axis)
 {
     const char *type = r->g->ops[r->op].type;
     const mo_operator *known = type ? mo_operator_find(type) : NULL;

@@ -10,14 +10,14 @@
  * temporaries. */
 typedef struct scene {
     const mo_backend *backend;
-    mo_unit *unit;
+    mo_backend_unit *unit;
     mo_arena *arena;
-    mo_dense *tensors;
+    mo_tensor_dense *tensors;
     int n_in, n_out, n_tensors;
 } scene;
 
-static mo_status fill_scene(scene *s, const mo_site *site,
-                            const mo_lowered *lowered, mo_error *err)
+static mo_status fill_scene(scene *s, const mo_op_site *site,
+                            const mo_lower_result *lowered, mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -29,23 +29,23 @@ static mo_status fill_scene(scene *s, const mo_site *site,
     if (!s->tensors)
         return mo_fail_memory(err);
     for (int i = 0; i < site->n_in; i++)
-        s->tensors[i] =
-            (mo_dense){ .desc = site->in[i], .data = site->value[i]->data };
+        s->tensors[i] = (mo_tensor_dense){ .desc = site->in[i],
+                                           .data = site->value[i]->data };
     for (int i = s->n_in; status == MO_OK && i < s->n_tensors; i++) {
         int behind = i - s->n_in;
-        const mo_desc *desc = behind < s->n_out
-                                  ? &site->out[behind]
-                                  : &lowered->temps[behind - s->n_out];
+        const mo_tensor_desc *desc = behind < s->n_out
+                                         ? &site->out[behind]
+                                         : &lowered->temps[behind - s->n_out];
 
-        status = mo_dense_new(desc, &s->tensors[i], err);
+        status = mo_tensor_new(desc, &s->tensors[i], err);
     }
     return status;
 }
 
 /* A call with its tensors, as the backend wants them. */
 typedef struct operands {
-    mo_call_operand *in;
-    mo_desc *out;
+    mo_backend_operand *in;
+    mo_tensor_desc *out;
     const void **from;
     void **to;
 } operands;
@@ -68,7 +68,7 @@ static mo_status run_call(const scene *s, const mo_call *call,
                           const operands *o, mo_error *err)
 {
     const mo_backend *backend = s->backend;
-    mo_kernel *kernel = NULL;
+    mo_backend_kernel *kernel = NULL;
     void *workspace = NULL;
     size_t bytes = 0;
     mo_status status =
@@ -102,11 +102,11 @@ static mo_status do_call(const scene *s, const mo_call *call, mo_error *err)
     return run_call(s, call, &o, err);
 }
 
-static mo_status do_calls(scene *s, const mo_site *site, mo_dense *outputs,
-                          mo_error *err)
+static mo_status do_calls(scene *s, const mo_op_site *site,
+                          mo_tensor_dense *outputs, mo_error *err)
 {
-    mo_lowered lowered = { 0 };
-    mo_status status = mo_op_lower(site, s->arena, &lowered, err);
+    mo_lower_result lowered = { 0 };
+    mo_status status = mo_lower_operator(site, s->arena, &lowered, err);
 
     if (status == MO_OK)
         status = fill_scene(s, site, &lowered, err);
@@ -114,14 +114,14 @@ static mo_status do_calls(scene *s, const mo_site *site, mo_dense *outputs,
         status = do_call(s, &lowered.calls[i], err);
     for (int i = 0; status == MO_OK && i < site->n_out; i++) {
         outputs[i] = s->tensors[s->n_in + i];
-        s->tensors[s->n_in + i] = (mo_dense){ 0 };
+        s->tensors[s->n_in + i] = (mo_tensor_dense){ 0 };
     }
     return status;
 }
 
 static mo_status open_scene(scene *s, mo_error *err)
 {
-    const mo_unit_options alone = { .threads = 1 };
+    const mo_backend_unit_options alone = { .threads = 1 };
 
     s->backend = &mo_backend_cpu;
     s->arena = mo_arena_new();
@@ -133,13 +133,14 @@ static mo_status open_scene(scene *s, mo_error *err)
 static void close_scene(scene *s)
 {
     for (int i = s->n_in; s->tensors && i < s->n_tensors; i++)
-        mo_dense_clear(&s->tensors[i]);
+        mo_tensor_clear(&s->tensors[i]);
     if (s->unit)
         s->backend->close(s->unit);
     mo_arena_free(s->arena);
 }
 
-mo_status mo_evaluate(const mo_site *site, mo_dense *outputs, mo_error *err)
+mo_status mo_weights_eval_op(const mo_op_site *site, mo_tensor_dense *outputs,
+                             mo_error *err)
 {
     scene s = { 0 };
     mo_status status = open_scene(&s, err);
@@ -150,8 +151,8 @@ mo_status mo_evaluate(const mo_site *site, mo_dense *outputs, mo_error *err)
     return status;
 }
 
-mo_status mo_evaluate_call(const mo_call *call, const mo_dense *in,
-                           mo_dense *out, mo_error *err)
+mo_status mo_weights_eval_call(const mo_call *call, const mo_tensor_dense *in,
+                               mo_tensor_dense *out, mo_error *err)
 {
     scene s = { 0 };
     operands o = { 0 };

@@ -14,10 +14,11 @@
 
 /* All inputs of the site have values.  Fills site->n_out tensors, which are the
  * caller's to clear (zeros before; cleared again on failure). */
-mo_status mo_evaluate(const mo_site *site, mo_dense *outputs, mo_error *err);
+mo_status mo_weights_eval_op(const mo_op_site *site, mo_tensor_dense *outputs,
+                             mo_error *err);
 
 /* One call: in and out by operand, out of the right size. */
-mo_status mo_evaluate_call(const mo_call *call, const mo_dense *in,
-                           mo_dense *out, mo_error *err);
+mo_status mo_weights_eval_call(const mo_call *call, const mo_tensor_dense *in,
+                               mo_tensor_dense *out, mo_error *err);
 
 #endif

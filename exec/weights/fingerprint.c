@@ -5,7 +5,7 @@
  * differs everywhere, and the largest files are not read for this. */
 enum { SPOTS = 256, SPOT_BYTES = 4096 };
 
-static uint64_t sample_file(const mo_weight_file *file)
+static uint64_t sample_file(const mo_weights_file *file)
 {
     const unsigned char *data = file->mapped.data;
     uint64_t sample[SPOTS + 1] = { file->missing ? UINT64_MAX
@@ -19,7 +19,7 @@ static uint64_t sample_file(const mo_weight_file *file)
     return mo_digest_of(sample, sizeof sample);
 }
 
-uint64_t mo_constants_sample(mo_constants *constants)
+uint64_t mo_weights_fingerprint(mo_weights_store *constants)
 {
     const mo_graph *g = constants->graph;
     uint64_t sum = 0;
@@ -28,8 +28,8 @@ uint64_t mo_constants_sample(mo_constants *constants)
     /* What is wrong with one is told by whoever needs it. */
     for (int i = 0; i < g->n_constants; i++)
         if (g->ops[g->n_ops + i].weights)
-            (void) mo_constants_is_missing(constants, &g->ops[g->n_ops + i],
-                                           &missing, NULL);
+            (void) mo_weights_file_is_missing(constants, &g->ops[g->n_ops + i],
+                                              &missing, NULL);
     /* They were opened in any order. */
     for (size_t i = 0; i < constants->n_files; i++)
         sum += sample_file(&constants->files[i]);

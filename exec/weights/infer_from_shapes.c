@@ -11,33 +11,33 @@
  * random weights can show.
  */
 
-typedef bool rule(mo_reader *r);
+typedef bool rule(mo_weights_consumer *r);
 
-static bool put(mo_reader *r, int64_t at, int64_t number)
+static bool put(mo_weights_consumer *r, int64_t at, int64_t number)
 {
     if (at < r->n)
-        mo_dense_put_int(r->value, at, number);
+        mo_tensor_set_int(r->value, at, number);
     return at < r->n;
 }
 
-static bool put_all(mo_reader *r, int64_t number)
+static bool put_all(mo_weights_consumer *r, int64_t number)
 {
     for (int64_t i = 0; i < r->n; i++)
         put(r, i, number);
     return true;
 }
 
-static bool put_zeros(mo_reader *r)
+static bool put_zeros(mo_weights_consumer *r)
 {
     return put_all(r, 0);
 }
 
-static bool put_ones(mo_reader *r)
+static bool put_ones(mo_weights_consumer *r)
 {
     return put_all(r, 1);
 }
 
-static bool put_target(mo_reader *r)
+static bool put_target(mo_weights_consumer *r)
 {
     for (int d = 0; d < r->out.rank; d++)
         put(r, d, r->out.dims[d]);
@@ -46,7 +46,7 @@ static bool put_target(mo_reader *r)
 
 /* Each dimension of the result comes from the first of its size that is left.
  */
-static bool put_order(mo_reader *r)
+static bool put_order(mo_weights_consumer *r)
 {
     bool used[MO_MAX_RANK] = { false };
 
@@ -67,7 +67,7 @@ static bool put_order(mo_reader *r)
 }
 
 /* Axes of longer that are not in shorter, in order. */
-static bool put_lost(mo_reader *r, const mo_shape *longer,
+static bool put_lost(mo_weights_consumer *r, const mo_shape *longer,
                      const mo_shape *shorter)
 {
     int64_t found = 0;
@@ -86,18 +86,18 @@ static bool put_lost(mo_reader *r, const mo_shape *longer,
     return found == r->n && at == shorter->rank;
 }
 
-static bool put_squeezed(mo_reader *r)
+static bool put_squeezed(mo_weights_consumer *r)
 {
     return put_lost(r, &r->in, &r->out);
 }
 
-static bool put_unsqueezed(mo_reader *r)
+static bool put_unsqueezed(mo_weights_consumer *r)
 {
     return put_lost(r, &r->out, &r->in);
 }
 
 /* Axes whose sizes differ first, then others from the front. */
-static bool put_changed(mo_reader *r)
+static bool put_changed(mo_weights_consumer *r)
 {
     int64_t found = 0;
 
@@ -108,12 +108,12 @@ static bool put_changed(mo_reader *r)
     return found == r->n;
 }
 
-static bool put_reduced(mo_reader *r)
+static bool put_reduced(mo_weights_consumer *r)
 {
     return r->in.rank == r->out.rank ? put_changed(r) : put_squeezed(r);
 }
 
-static bool put_last(mo_reader *r)
+static bool put_last(mo_weights_consumer *r)
 {
     for (int64_t i = 0; i < r->n; i++)
         put(r, i, r->in.rank - r->n + i);
@@ -121,7 +121,7 @@ static bool put_last(mo_reader *r)
 }
 
 /* The first axis that the first of several results has less of. */
-static int split_axis(const mo_reader *r)
+static int split_axis(const mo_weights_consumer *r)
 {
     int axis = 0;
 
@@ -131,7 +131,7 @@ static int split_axis(const mo_reader *r)
     return axis;
 }
 
-static bool put_lengths(mo_reader *r)
+static bool put_lengths(mo_weights_consumer *r)
 {
     int axis = split_axis(r);
 
@@ -149,16 +149,16 @@ static bool put_lengths(mo_reader *r)
 }
 
 /* Where a slice ends that begins at 0, along the axes put_changed chooses. */
-static bool put_ends(mo_reader *r)
+static bool put_ends(mo_weights_consumer *r)
 {
     bool done = put_changed(r);
 
     for (int64_t i = 0; i < r->n && done; i++)
-        put(r, i, r->out.dims[mo_dense_int(r->value, i)]);
+        put(r, i, r->out.dims[mo_tensor_get_int(r->value, i)]);
     return done;
 }
 
-static bool put_padding(mo_reader *r)
+static bool put_padding(mo_weights_consumer *r)
 {
     if (r->n != r->in.rank || r->in.rank != r->out.rank)
         return false;
@@ -167,12 +167,12 @@ static bool put_padding(mo_reader *r)
     return true;
 }
 
-static bool put_count(mo_reader *r)
+static bool put_count(mo_weights_consumer *r)
 {
     return put_all(r, mo_shape_elements(&r->out));
 }
 
-static bool put_first_axes(mo_reader *r)
+static bool put_first_axes(mo_weights_consumer *r)
 {
     for (int64_t i = 0; i < r->n; i++)
         put(r, i, i);
@@ -240,26 +240,27 @@ static int axis_of(int candidate)
 }
 
 /* Does the reader take it for one axis?  Then it votes. */
-static bool vote(const mo_reader *r, int port, opinions *o)
+static bool vote(const mo_weights_consumer *r, int port, opinions *o)
 {
     bool is_axis = false;
 
     for (int i = 0; i < 2 * MO_MAX_RANK && r->n == 1; i++)
-        o->votes[i] += mo_reader_takes(r, port, axis_of(i), &is_axis);
+        o->votes[i] +=
+            mo_weights_consumer_accepts_axis(r, port, axis_of(i), &is_axis);
     return is_axis;
 }
 
-static void hear(const mo_graph *g, const mo_edge *feed, mo_dense *value,
+static void hear(const mo_graph *g, const mo_edge *feed, mo_tensor_dense *value,
                  opinions *o)
 {
-    mo_reader r = mo_reader_of(g, feed, value);
+    mo_weights_consumer r = mo_weights_consumer_of(g, feed, value);
     rule *tells = find_rule(g->ops[feed->to].type, feed->dst_port);
 
     if (!vote(&r, feed->dst_port, o))
         o->settled = tells && tells(&r);
 }
 
-static bool elect(const opinions *o, mo_dense *value)
+static bool elect(const opinions *o, mo_tensor_dense *value)
 {
     int best = 0;
 
@@ -267,13 +268,14 @@ static bool elect(const opinions *o, mo_dense *value)
         if (o->votes[i] > o->votes[best])
             best = i;
     if (o->votes[best] > 0)
-        mo_dense_put_int(value, 0, axis_of(best));
+        mo_tensor_set_int(value, 0, axis_of(best));
     return o->votes[best] > 0;
 }
 
 /* Ops are asked first: what constants make of it is done in vain if what they
  * lead to is guessed. */
-bool mo_constants_guess(const mo_graph *g, int id, mo_dense *value)
+bool mo_weights_infer_from_shapes(const mo_graph *g, int id,
+                                  mo_tensor_dense *value)
 {
     opinions o = { .settled = false };
 

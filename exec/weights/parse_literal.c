@@ -19,7 +19,7 @@ static void trim(const char **text, size_t *length)
 }
 
 /* Integers exactly, whatever their size; infinities by name. */
-static bool put_number(const char *text, size_t length, mo_dense *value,
+static bool put_number(const char *text, size_t length, mo_tensor_dense *value,
                        int64_t i)
 {
     int64_t integer;
@@ -27,33 +27,33 @@ static bool put_number(const char *text, size_t length, mo_dense *value,
 
     trim(&text, &length);
     if (mo_number_read_int(text, length, &integer) == MO_NUMBER_OK)
-        mo_dense_put_int(value, i, integer);
+        mo_tensor_set_int(value, i, integer);
     else if (mo_number_read_double(text, length, &real) == MO_NUMBER_OK)
-        mo_dense_put(value, i, real);
+        mo_tensor_set_double(value, i, real);
     else if (is_word(text, length, "inf"))
-        mo_dense_put(value, i, INFINITY);
+        mo_tensor_set_double(value, i, INFINITY);
     else if (is_word(text, length, "-inf"))
-        mo_dense_put(value, i, -INFINITY);
+        mo_tensor_set_double(value, i, -INFINITY);
     else
         return false;
     return true;
 }
 
 /* Repeats the first element. */
-static void fill(mo_dense *value)
+static void fill(mo_tensor_dense *value)
 {
-    int64_t n = mo_desc_elements(&value->desc);
-    size_t size = mo_elem_bytes(value->desc.elem);
+    int64_t n = mo_tensor_desc_elements(&value->desc);
+    size_t size = mo_elem_size(value->desc.elem);
     char *data = value->data;
 
     for (int64_t i = 1; i < n; i++)
         memcpy(data + (size_t) i * size, data, size);
 }
 
-mo_status mo_constants_numbers(const char *text, size_t length, mo_dense *value,
-                               mo_error *err)
+mo_status mo_weights_parse_numbers(const char *text, size_t length,
+                                   mo_tensor_dense *value, mo_error *err)
 {
-    int64_t n = mo_desc_elements(&value->desc), count = 0;
+    int64_t n = mo_tensor_desc_elements(&value->desc), count = 0;
 
     trim(&text, &length);
     while (length > 0 || count > 0) {
@@ -81,16 +81,16 @@ mo_status mo_constants_numbers(const char *text, size_t length, mo_dense *value,
 }
 
 /* 0 on the diagonal of the last two dimensions and below, -infinity above. */
-static void put_causal(mo_dense *value)
+static void put_causal(mo_tensor_dense *value)
 {
     const mo_shape *shape = &value->desc.shape;
-    int64_t n = mo_desc_elements(&value->desc);
+    int64_t n = mo_tensor_desc_elements(&value->desc);
     int64_t columns = shape->rank > 0 ? shape->dims[shape->rank - 1] : 1;
     int64_t rows = shape->rank > 1 ? shape->dims[shape->rank - 2] : 1;
 
     for (int64_t i = 0; i < n; i++)
         if (i % columns > i / columns % rows)
-            mo_dense_put(value, i, -INFINITY);
+            mo_tensor_set_double(value, i, -INFINITY);
 }
 
 /* The part of "0:...;2:..." for the port; false when there is none. */
@@ -118,8 +118,9 @@ static bool find_port(const char *text, size_t length, int port,
     return false;
 }
 
-mo_status mo_constants_told(const mo_op *op, int port, mo_dense *value,
-                            bool *told, mo_error *err)
+mo_status mo_weights_parse_port_values(const mo_op *op, int port,
+                                       mo_tensor_dense *value, bool *told,
+                                       mo_error *err)
 {
     const char *text, *part = NULL;
     size_t length, size = 0;
@@ -130,7 +131,7 @@ mo_status mo_constants_told(const mo_op *op, int port, mo_dense *value,
     if (!*told)
         return MO_OK;
     if (!is_word(part, size, "causal"))
-        return mo_constants_numbers(part, size, value, err);
+        return mo_weights_parse_numbers(part, size, value, err);
     put_causal(value);
     return MO_OK;
 }

@@ -36,18 +36,19 @@ static double fan_in(const mo_shape *shape)
  * divisor.  All of these can be near one, and a bias can, too.  What is wider
  * is a weight, evenly around zero, so that sums of products keep their size.
  */
-void mo_constants_random(mo_dense *value, uint64_t seed)
+void mo_weights_fill_random(mo_tensor_dense *value, uint64_t seed)
 {
     const mo_shape *shape = &value->desc.shape;
-    int64_t n = mo_desc_elements(&value->desc);
+    int64_t n = mo_tensor_desc_elements(&value->desc);
     mo_random random = { seed };
 
-    if (!mo_elem_is_real(value->desc.elem))
+    if (!mo_elem_is_float(value->desc.elem))
         return;
     if (wide_dimensions(shape) > 1) {
-        mo_dense_random(value, seed, sqrt(3 / fan_in(shape)), 2);
+        mo_tensor_fill_random(value, seed, sqrt(3 / fan_in(shape)), 2);
         return;
     }
     for (int64_t i = 0; i < n; i++)
-        mo_dense_put(value, i, n == 1 ? 1 : 0.75 + mo_random_unit(&random) / 2);
+        mo_tensor_set_double(value, i,
+                             n == 1 ? 1 : 0.75 + mo_random_unit(&random) / 2);
 }

@@ -3,10 +3,11 @@
 #include "base/random.h"
 #include "exec/weights/constants_internal.h"
 
-mo_status mo_constants_room(mo_constants *c, const mo_desc *desc,
-                            mo_dense *value, mo_error *err)
+mo_status mo_weights_alloc_synthetic(mo_weights_store *c,
+                                     const mo_tensor_desc *desc,
+                                     mo_tensor_dense *value, mo_error *err)
 {
-    int64_t bytes = mo_desc_bytes(desc);
+    int64_t bytes = mo_tensor_desc_bytes(desc);
 
     if (bytes > c->room)
         return mo_fail(err, MO_E_MEMORY,
@@ -14,20 +15,21 @@ mo_status mo_constants_room(mo_constants *c, const mo_desc *desc,
                        "machine has left; run a smaller network, or on more "
                        "machines");
     c->room -= bytes;
-    return mo_dense_new(desc, value, err);
+    return mo_tensor_new(desc, value, err);
 }
 
-static mo_status fill_made(const mo_constants *c, int op, int port,
-                           mo_dense *value, mo_error *err)
+static mo_status fill_made(const mo_weights_store *c, int op, int port,
+                           mo_tensor_dense *value, mo_error *err)
 {
     const mo_op *reader = &c->graph->ops[op];
     uint64_t seed = mo_random_seed(c->options.seed, (uint64_t) op);
     mo_error why = { 0 };
     bool told;
-    mo_status status = mo_constants_told(reader, port, value, &told, &why);
+    mo_status status =
+        mo_weights_parse_port_values(reader, port, value, &told, &why);
 
     if (status == MO_OK && !told)
-        mo_constants_random(value, mo_random_seed(seed, (uint64_t) port));
+        mo_weights_fill_random(value, mo_random_seed(seed, (uint64_t) port));
     if (status == MO_OK)
         return MO_OK;
     return mo_fail_at(err, status, NULL, reader->line,
@@ -35,29 +37,30 @@ static mo_status fill_made(const mo_constants *c, int op, int port,
                       reader->name, port, why.text);
 }
 
-static mo_status make(mo_constants *c, int op, int port, const mo_desc *desc,
-                      mo_made *made, mo_error *err)
+static mo_status make(mo_weights_store *c, int op, int port,
+                      const mo_tensor_desc *desc, mo_weights_synthetic *made,
+                      mo_error *err)
 {
-    mo_status status = mo_constants_room(c, desc, &made->value, err);
+    mo_status status = mo_weights_alloc_synthetic(c, desc, &made->value, err);
 
     if (status == MO_OK)
         status = fill_made(c, op, port, &made->value, err);
     if (status != MO_OK) {
-        mo_dense_clear(&made->value);
+        mo_tensor_clear(&made->value);
         return status;
     }
     made->port = port;
     made->next = c->made[op];
     c->made[op] = made;
-    c->bytes += mo_desc_bytes(desc);
+    c->bytes += mo_tensor_desc_bytes(desc);
     return MO_OK;
 }
 
-mo_status mo_constants_made(mo_constants *c, int op, int port,
-                            const mo_desc *desc, const mo_dense **value,
-                            mo_error *err)
+mo_status mo_weights_synthesize(mo_weights_store *c, int op, int port,
+                                const mo_tensor_desc *desc,
+                                const mo_tensor_dense **value, mo_error *err)
 {
-    mo_made *made;
+    mo_weights_synthetic *made;
     mo_status status = MO_OK;
 
     if (!c->made)

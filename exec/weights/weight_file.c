@@ -15,7 +15,7 @@ typedef struct place {
     const char *file;
     size_t file_length;
     int64_t offset, size;
-    mo_desc desc;
+    mo_tensor_desc desc;
 } place;
 
 /* The last colon before end, or NULL: a file's name may have colons, too. */
@@ -46,7 +46,7 @@ static mo_status read_type(const mo_op *op, const char *text, size_t length,
 {
     const char *dtype = mo_dtype_find(text, length);
 
-    if (dtype && mo_elem_of(dtype, elem))
+    if (dtype && mo_elem_from_name(dtype, elem))
         return MO_OK;
     return mo_fail_at(err, MO_E_SUPPORT, NULL, op->line,
                       "constant '%.80s' has elements of type '%.*s', which "
@@ -76,7 +76,8 @@ static mo_status read_place(const mo_op *op, place *p, mo_error *err)
                      &p->desc.elem, err);
 }
 
-mo_status mo_constants_stored(const mo_op *op, mo_desc *desc, mo_error *err)
+mo_status mo_weights_stored_desc(const mo_op *op, mo_tensor_desc *desc,
+                                 mo_error *err)
 {
     place p;
     mo_status status = read_place(op, &p, err);
@@ -98,12 +99,13 @@ static char *join(const char *folder, const char *name)
     return path;
 }
 
-static mo_status open_file(mo_constants *c, mo_weight_file *file, mo_error *err)
+static mo_status open_file(mo_weights_store *c, mo_weights_file *file,
+                           mo_error *err)
 {
     mo_status status;
 
     errno = 0;
-    status = mo_mapped_open(file->path, &file->mapped, err);
+    status = mo_mmap_file_open(file->path, &file->mapped, err);
     if (status == MO_OK)
         return MO_OK;
     file->missing = errno == ENOENT;
@@ -116,14 +118,14 @@ static mo_status open_file(mo_constants *c, mo_weight_file *file, mo_error *err)
                       "there, or run with --random-weights");
 }
 
-static mo_status add_file(mo_constants *c, const place *p,
-                          mo_weight_file **file, mo_error *err)
+static mo_status add_file(mo_weights_store *c, const place *p,
+                          mo_weights_file **file, mo_error *err)
 {
-    mo_weight_file new = { .name = mo_arena_text(c->arena, p->file,
-                                                 p->file_length) };
-    mo_status status = new.name
-                           ? MO_PUSH(c->files, c->n_files, c->files_room, err)
-                           : mo_fail_memory(err);
+    mo_weights_file new = { .name = mo_arena_text(c->arena, p->file,
+                                                  p->file_length) };
+    mo_status status =
+        new.name ? MO_ARRAY_GROW(c->files, c->n_files, c->files_room, err)
+                 : mo_fail_memory(err);
 
     if (status != MO_OK)
         return status;
@@ -140,8 +142,8 @@ static mo_status add_file(mo_constants *c, const place *p,
     return MO_OK;
 }
 
-static mo_status find_file(mo_constants *c, const place *p,
-                           mo_weight_file **file, mo_error *err)
+static mo_status find_file(mo_weights_store *c, const place *p,
+                           mo_weights_file **file, mo_error *err)
 {
     for (size_t i = 0; i < c->n_files; i++)
         if (strlen(c->files[i].name) == p->file_length &&
@@ -152,19 +154,19 @@ static mo_status find_file(mo_constants *c, const place *p,
     return add_file(c, p, file, err);
 }
 
-void mo_constants_close_files(mo_constants *c)
+void mo_weights_close_files(mo_weights_store *c)
 {
     for (size_t i = 0; i < c->n_files; i++) {
-        mo_mapped_close(&c->files[i].mapped);
+        mo_mmap_file_close(&c->files[i].mapped);
         free(c->files[i].path);
     }
     free(c->files);
 }
 
-mo_status mo_constants_is_missing(mo_constants *c, const mo_op *op,
-                                  bool *missing, mo_error *err)
+mo_status mo_weights_file_is_missing(mo_weights_store *c, const mo_op *op,
+                                     bool *missing, mo_error *err)
 {
-    mo_weight_file *file = NULL;
+    mo_weights_file *file = NULL;
     place p;
     mo_status status = read_place(op, &p, err);
 
@@ -176,25 +178,25 @@ mo_status mo_constants_is_missing(mo_constants *c, const mo_op *op,
 }
 
 /* OpenVINO stores a byte for a tensor without elements. */
-static bool has_size(const place *p, const mo_desc *desc)
+static bool has_size(const place *p, const mo_tensor_desc *desc)
 {
-    int64_t bytes = mo_desc_bytes(desc);
+    int64_t bytes = mo_tensor_desc_bytes(desc);
 
     return p->size == bytes || (bytes == 0 && p->size == 1);
 }
 
 static mo_status check_place(const mo_op *op, const place *p,
-                             const mo_weight_file *file, const mo_desc *desc,
-                             mo_error *err)
+                             const mo_weights_file *file,
+                             const mo_tensor_desc *desc, mo_error *err)
 {
-    char wanted[MO_DESC_TEXT_SIZE];
+    char wanted[MO_TENSOR_DESC_TEXT_SIZE];
 
-    if (!mo_desc_equal(desc, &p->desc) || !has_size(p, desc))
+    if (!mo_tensor_desc_equal(desc, &p->desc) || !has_size(p, desc))
         return mo_fail_at(err, MO_E_INPUT, file->path, 0,
                           "constant '%.80s' has %lld bytes there, which are "
                           "not its %s; export the model again",
                           op->name, (long long) p->size,
-                          mo_desc_say(desc, wanted));
+                          mo_tensor_desc_format(desc, wanted));
     if (p->offset > INT64_MAX - p->size ||
         (uint64_t) (p->offset + p->size) > file->mapped.size)
         return mo_fail_at(err, MO_E_INPUT, file->path, 0,
@@ -208,39 +210,40 @@ static mo_status check_place(const mo_op *op, const place *p,
 
 /* Does it lie as values must: where a number of its type may be, and booleans
  * 0 or 1? */
-static bool can_stay(const mo_desc *desc, const unsigned char *data)
+static bool can_stay(const mo_tensor_desc *desc, const unsigned char *data)
 {
-    int64_t n = mo_desc_elements(desc);
+    int64_t n = mo_tensor_desc_elements(desc);
 
-    if ((uintptr_t) data % mo_elem_bytes(desc->elem) != 0)
+    if ((uintptr_t) data % mo_elem_size(desc->elem) != 0)
         return false;
-    for (int64_t i = 0; i < n && desc->elem == MO_BOOL; i++)
+    for (int64_t i = 0; i < n && desc->elem == MO_ELEM_BOOL; i++)
         if (data[i] > 1)
             return false;
     return true;
 }
 
-static mo_status copy(const mo_desc *desc, const unsigned char *data,
-                      mo_dense *value, mo_error *err)
+static mo_status copy(const mo_tensor_desc *desc, const unsigned char *data,
+                      mo_tensor_dense *value, mo_error *err)
 {
-    mo_status status = mo_dense_new(desc, value, err);
-    size_t bytes = (size_t) mo_desc_bytes(desc);
+    mo_status status = mo_tensor_new(desc, value, err);
+    size_t bytes = (size_t) mo_tensor_desc_bytes(desc);
     unsigned char *to = value->data;
 
     if (status != MO_OK)
         return status;
     if (bytes > 0)
         memcpy(to, data, bytes);
-    for (size_t i = 0; i < bytes && desc->elem == MO_BOOL; i++)
+    for (size_t i = 0; i < bytes && desc->elem == MO_ELEM_BOOL; i++)
         to[i] = to[i] != 0;
     return MO_OK;
 }
 
-mo_status mo_constants_from_file(mo_constants *c, const mo_op *op,
-                                 const mo_desc *desc, mo_dense *value,
-                                 bool *missing, mo_error *err)
+mo_status mo_weights_from_file(mo_weights_store *c, const mo_op *op,
+                               const mo_tensor_desc *desc,
+                               mo_tensor_dense *value, bool *missing,
+                               mo_error *err)
 {
-    mo_weight_file *file = NULL;
+    mo_weights_file *file = NULL;
     const unsigned char *data;
     place p;
     mo_status status = read_place(op, &p, err);
@@ -256,11 +259,11 @@ mo_status mo_constants_from_file(mo_constants *c, const mo_op *op,
     status = check_place(op, &p, file, desc, err);
     if (status != MO_OK)
         return status;
-    if (mo_desc_bytes(desc) == 0)
-        return mo_dense_new(desc, value, err);
+    if (mo_tensor_desc_bytes(desc) == 0)
+        return mo_tensor_new(desc, value, err);
     data = (const unsigned char *) file->mapped.data + p.offset;
     if (!can_stay(desc, data))
         return copy(desc, data, value, err);
-    *value = (mo_dense){ *desc, (void *) (uintptr_t) data, false };
+    *value = (mo_tensor_dense){ *desc, (void *) (uintptr_t) data, false };
     return MO_OK;
 }

@@ -29,7 +29,7 @@
 
 typedef struct getf {
     const mo_frame *frame;
-    mo_placement on;
+    mo_placement_block on;
     int completion; /* column of C_0 */
 } getf;
 
@@ -38,7 +38,7 @@ static void release(void *state)
     getf *m = state;
 
     if (m)
-        mo_placement_clear(&m->on);
+        mo_placement_block_clear(&m->on);
     free(m);
 }
 
@@ -50,8 +50,8 @@ static mo_status prepare(const mo_frame *frame, void **state, mo_error *err)
     if (!m)
         return mo_fail_memory(err);
     m->frame = frame;
-    status =
-        mo_placement_init(&m->on, frame->x, NULL, frame->x->n_devices, err);
+    status = mo_placement_block_init(&m->on, frame->x, NULL,
+                                     frame->x->n_devices, err);
     if (status != MO_OK) {
         release(m);
         return status;
@@ -68,8 +68,8 @@ static double units(const getf *m, int64_t ns)
     return mo_scale_time(m->frame->unit_ns, ns < most_ns ? ns : most_ns);
 }
 
-static void declare_time(const getf *m, mo_sink *sink, mo_role role, int number,
-                         int64_t value_ns)
+static void declare_time(const getf *m, mo_sink *sink, mo_variable_role role,
+                         int number, int64_t value_ns)
 {
     mo_sink_column(sink,
                    &(mo_variable){ .role = role,
@@ -93,23 +93,24 @@ static void columns(void *state, mo_sink *sink)
     getf *m = state;
     const mo_schedule *start = m->frame->start;
 
-    declare_time(m, sink, MO_ROLE_MAKESPAN, 0, start ? start->makespan_ns : 0);
-    mo_placement_columns(&m->on, start, sink);
+    declare_time(m, sink, MO_VARIABLE_ROLE_MAKESPAN, 0,
+                 start ? start->makespan_ns : 0);
+    mo_placement_block_columns(&m->on, start, sink);
     m->completion = sink->n_columns;
     for (int i = 0; i < m->frame->x->n; i++)
-        declare_time(m, sink, MO_ROLE_COMPLETE, i, end_ns(m, i));
+        declare_time(m, sink, MO_VARIABLE_ROLE_COMPLETE, i, end_ns(m, i));
 }
 
 /* C_op - sum p x, and if it reads of another, - C of that, >= 0 */
 static void write_chain(const getf *m, mo_sink *sink, int op, int reads)
 {
-    mo_term(sink, m->completion + op, 1);
+    mo_sink_term(sink, m->completion + op, 1);
     if (reads >= 0)
-        mo_term(sink, m->completion + reads, -1);
+        mo_sink_term(sink, m->completion + reads, -1);
     for (int k = 0; k < m->on.n_slots; k++)
-        mo_term(sink, mo_placement_column(&m->on, op, k),
-                -units(m, mo_instance_p_ns(m->frame->x, op, k)));
-    mo_row(sink, MO_GE, 0);
+        mo_sink_term(sink, mo_placement_block_column(&m->on, op, k),
+                     -units(m, mo_instance_p_ns(m->frame->x, op, k)));
+    mo_sink_row(sink, MO_GE, 0);
 }
 
 /* Flows are sorted by producer, so what one op reads of another is together. */
@@ -133,11 +134,11 @@ static void write_loads(const getf *m, mo_sink *sink)
 {
     mo_sink_family(sink, "load");
     for (int k = 0; k < m->on.n_slots; k++) {
-        mo_term(sink, 0, 1);
+        mo_sink_term(sink, 0, 1);
         for (int i = 0; i < m->frame->x->n; i++)
-            mo_term(sink, mo_placement_column(&m->on, i, k),
-                    -units(m, mo_instance_p_ns(m->frame->x, i, k)));
-        mo_row(sink, MO_GE, 0);
+            mo_sink_term(sink, mo_placement_block_column(&m->on, i, k),
+                         -units(m, mo_instance_p_ns(m->frame->x, i, k)));
+        mo_sink_row(sink, MO_GE, 0);
     }
 }
 
@@ -148,16 +149,16 @@ static void rows(void *state, mo_sink *sink)
 
     if (mo_sink_failed(sink))
         return; /* not all columns are there */
-    mo_placement_rows(&m->on, sink);
+    mo_placement_block_rows(&m->on, sink);
     mo_sink_family(sink, "chain");
     for (int i = 0; i < x->n; i++)
         write_chains(m, sink, i);
     mo_sink_family(sink, "makespan");
     for (int i = 0; i < x->n; i++)
         if (x->out_start[i] == x->out_start[i + 1]) {
-            mo_term(sink, 0, 1);
-            mo_term(sink, m->completion + i, -1);
-            mo_row(sink, MO_GE, 0);
+            mo_sink_term(sink, 0, 1);
+            mo_sink_term(sink, m->completion + i, -1);
+            mo_sink_row(sink, MO_GE, 0);
         }
     write_loads(m, sink);
 }

@@ -37,8 +37,8 @@ static int fastest_but(const mo_instance *x, int other)
     int best = -1;
 
     for (int k = 0; k < x->n_devices; k++)
-        if (k != other &&
-            (best < 0 || mo_single_ns(x, k) < mo_single_ns(x, best)))
+        if (k != other && (best < 0 || mo_single_device_ns(x, k) <
+                                           mo_single_device_ns(x, best)))
             best = k;
     return best;
 }
@@ -89,7 +89,7 @@ static void keep_better(const mo_memory_rows *rows, mo_schedule **best,
 
 /* Fills the first device before the second, unit by unit; false when something
  * fits neither. */
-static bool place_units(const mo_units *units, const int order[2],
+static bool place_units(const mo_placement_units *units, const int order[2],
                         int64_t *room_bytes, int *placement)
 {
     for (int u = 0; u < units->n; u++) {
@@ -114,27 +114,27 @@ static mo_status fill_one_first(const mo_frame *frame, const int order[2],
     const mo_instance *x = frame->given;
     int *placement = calloc((size_t) x->n + 1, sizeof *placement);
     int64_t *room = calloc((size_t) x->n_devices + 1, sizeof *room);
-    mo_units *units = NULL;
+    mo_placement_units *units = NULL;
     mo_status status;
 
     *schedule = NULL;
     if (placement && room)
-        status = mo_units_make(x, &frame->regime, &units, err);
+        status = mo_placement_units_make(x, &frame->regime, &units, err);
     else
         status = mo_fail_memory(err);
     if (status == MO_OK) {
-        mo_units_room(x, units, room);
+        mo_placement_units_free_bytes(x, units, room);
         if (place_units(units, order, room, placement))
             status = mo_heft(x, &frame->regime, placement, schedule, err);
     }
-    mo_units_free(units);
+    mo_placement_units_free(units);
     free(room);
     free(placement);
     return status;
 }
 
 static mo_status try_starts(const mo_frame *frame, const mo_memory_rows *rows,
-                            const mo_paper_choice *choice, mo_schedule **best,
+                            const mo_paper_options *choice, mo_schedule **best,
                             mo_error *err)
 {
     int last = choice->n_slots - 1;
@@ -144,8 +144,8 @@ static mo_status try_starts(const mo_frame *frame, const mo_memory_rows *rows,
         const int order[2] = { choice->device[s], choice->device[last - s] };
         mo_schedule *alone = NULL, *both = NULL;
 
-        status =
-            mo_single_make(frame->given, &frame->regime, order[0], &alone, err);
+        status = mo_single_device_schedule(frame->given, &frame->regime,
+                                           order[0], &alone, err);
         if (status == MO_OK)
             status = fill_one_first(frame, order, &both, err);
         keep_better(rows, best, alone);
@@ -157,7 +157,7 @@ static mo_status try_starts(const mo_frame *frame, const mo_memory_rows *rows,
 /* The best start on the devices, or NULL; *upper_ns: how long that takes, or
  * everything one after the other. */
 static mo_status find_start(const mo_frame *frame,
-                            const mo_paper_choice *choice, mo_schedule **best,
+                            const mo_paper_options *choice, mo_schedule **best,
                             int64_t *upper_ns, mo_error *err)
 {
     mo_memory_rows *rows;
@@ -170,14 +170,14 @@ static mo_status find_start(const mo_frame *frame,
     if (status != MO_OK)
         return status;
     if (!*best)
-        return mo_serial_find(frame->given, &frame->regime, upper_ns, err);
+        return mo_serial_makespan(frame->given, &frame->regime, upper_ns, err);
     *upper_ns = (*best)->makespan_ns;
     return MO_OK;
 }
 
 /* Whether the frame has a start that keeps to the devices. */
 static bool has_fitting_start(const mo_frame *frame,
-                              const mo_paper_choice *choice)
+                              const mo_paper_options *choice)
 {
     const mo_schedule *s = frame->start;
     const int *device = choice->device;
@@ -191,7 +191,7 @@ static bool has_fitting_start(const mo_frame *frame,
 
 /* *own is NULL where the frame will do. */
 static mo_status make_frame(const mo_frame *frame,
-                            const mo_paper_choice *choice, mo_frame **own,
+                            const mo_paper_options *choice, mo_frame **own,
                             mo_error *err)
 {
     mo_schedule *start = NULL;
@@ -211,8 +211,8 @@ static mo_status make_frame(const mo_frame *frame,
 static mo_status prepare(const mo_frame *frame, void **state, mo_error *err)
 {
     int device[2];
-    mo_paper_choice choice = { .device = device,
-                               .congestion = frame->regime.congestion };
+    mo_paper_options choice = { .device = device,
+                                .congestion = frame->regime.congestion };
     mo_frame *own = NULL;
     mo_paper *m;
     mo_status status;

@@ -174,12 +174,12 @@ static double units(const sct *m, int64_t ns)
     return mo_scale_time(m->frame->unit_ns, ns);
 }
 
-static void declare(mo_sink *sink, mo_role role, int number, double upper,
-                    double value)
+static void declare(mo_sink *sink, mo_variable_role role, int number,
+                    double upper, double value)
 {
     mo_sink_column(sink, &(mo_variable){ .role = role,
                                          .number = { number },
-                                         .kind = MO_CONTINUOUS,
+                                         .kind = MO_VARIABLE_CONTINUOUS,
                                          .upper = upper,
                                          .value = value });
 }
@@ -192,13 +192,14 @@ static void columns(void *state, mo_sink *sink)
     for (int i = 0; i < m->x->n; i++)
         if (end_ns < m->early_ns[i] + m->p_ns[i])
             end_ns = m->early_ns[i] + m->p_ns[i];
-    declare(sink, MO_ROLE_MAKESPAN, 0, INFINITY, units(m, end_ns));
+    declare(sink, MO_VARIABLE_ROLE_MAKESPAN, 0, INFINITY, units(m, end_ns));
     m->start = sink->n_columns;
     for (int i = 0; i < m->x->n; i++)
-        declare(sink, MO_ROLE_START, i, INFINITY, units(m, m->early_ns[i]));
+        declare(sink, MO_VARIABLE_ROLE_START, i, INFINITY,
+                units(m, m->early_ns[i]));
     m->favour = sink->n_columns;
     for (int q = 0; q < m->x->n_flows; q++)
-        declare(sink, MO_ROLE_FAVOUR, q, 1, 1);
+        declare(sink, MO_VARIABLE_ROLE_FAVORITE, q, 1, 1);
 }
 
 static void write_times(const sct *m, mo_sink *sink)
@@ -207,17 +208,17 @@ static void write_times(const sct *m, mo_sink *sink)
     for (int q = 0; q < m->x->n_flows; q++) {
         const mo_flow *flow = &m->x->flows[q];
 
-        mo_term(sink, m->start + flow->to, 1);
-        mo_term(sink, m->start + flow->from, -1);
-        mo_term(sink, m->favour + q, -units(m, m->c_ns[q]));
-        mo_row(sink, MO_GE, units(m, m->p_ns[flow->from]));
+        mo_sink_term(sink, m->start + flow->to, 1);
+        mo_sink_term(sink, m->start + flow->from, -1);
+        mo_sink_term(sink, m->favour + q, -units(m, m->c_ns[q]));
+        mo_sink_row(sink, MO_GE, units(m, m->p_ns[flow->from]));
     }
     mo_sink_family(sink, "makespan");
     for (int i = 0; i < m->x->n; i++)
         if (m->x->out_start[i] == m->x->out_start[i + 1]) {
-            mo_term(sink, 0, 1);
-            mo_term(sink, m->start + i, -1);
-            mo_row(sink, MO_GE, units(m, m->p_ns[i]));
+            mo_sink_term(sink, 0, 1);
+            mo_sink_term(sink, m->start + i, -1);
+            mo_sink_row(sink, MO_GE, units(m, m->p_ns[i]));
         }
 }
 
@@ -238,14 +239,14 @@ static void write_favours(const sct *m, mo_sink *sink)
     mo_sink_family(sink, "child");
     for (int i = 0; i < x->n; i++) {
         for (int q = x->out_start[i]; q < x->out_start[i + 1]; q++)
-            mo_term(sink, m->favour + q, 1);
-        mo_row(sink, MO_GE, all_but_one(x->out_start, i));
+            mo_sink_term(sink, m->favour + q, 1);
+        mo_sink_row(sink, MO_GE, all_but_one(x->out_start, i));
     }
     mo_sink_family(sink, "parent");
     for (int j = 0; j < x->n; j++) {
         for (int at = x->in_start[j]; at < x->in_start[j + 1]; at++)
-            mo_term(sink, m->favour + x->in_flows[at], 1);
-        mo_row(sink, MO_GE, all_but_one(x->in_start, j));
+            mo_sink_term(sink, m->favour + x->in_flows[at], 1);
+        mo_sink_row(sink, MO_GE, all_but_one(x->in_start, j));
     }
 }
 

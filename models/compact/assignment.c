@@ -10,9 +10,9 @@ static void assign(const mo_compact *c, mo_sink *sink)
     mo_sink_family(sink, "assign");
     for (int i = 0; i < c->x->n; i++) {
         for (int k = 0; k < c->x->n_devices; k++)
-            if (mo_compact_place(c, i, k) >= 0)
-                mo_term(sink, mo_compact_place(c, i, k), 1);
-        mo_row(sink, MO_EQ, 1);
+            if (mo_compact_place_column(c, i, k) >= 0)
+                mo_sink_term(sink, mo_compact_place_column(c, i, k), 1);
+        mo_sink_row(sink, MO_EQ, 1);
     }
 }
 
@@ -25,10 +25,10 @@ static void colocate(const mo_compact *c, mo_sink *sink)
         int first = x->group[i] == MO_FREE ? i : c->leader[x->group[i]];
 
         for (int k = 0; k < x->n_devices && first != i; k++)
-            if (mo_compact_place(c, i, k) >= 0) {
-                mo_term(sink, mo_compact_place(c, i, k), 1);
-                mo_term(sink, mo_compact_place(c, first, k), -1);
-                mo_row(sink, MO_EQ, 0);
+            if (mo_compact_place_column(c, i, k) >= 0) {
+                mo_sink_term(sink, mo_compact_place_column(c, i, k), 1);
+                mo_sink_term(sink, mo_compact_place_column(c, first, k), -1);
+                mo_sink_row(sink, MO_EQ, 0);
             }
     }
 }
@@ -40,16 +40,16 @@ static void keep_head(const mo_compact *c, int i, mo_sink *sink)
     bool differs = false;
 
     for (int k = 0; k < c->x->n_devices; k++)
-        if (mo_compact_place(c, i, k) >= 0)
+        if (mo_compact_place_column(c, i, k) >= 0)
             differs = differs || head[k] > c->frame->est_ns[i];
     if (!differs)
         return;
-    mo_term(sink, mo_compact_start(c, i), 1);
+    mo_sink_term(sink, mo_compact_start_column(c, i), 1);
     for (int k = 0; k < c->x->n_devices; k++)
-        if (mo_compact_place(c, i, k) >= 0)
-            mo_term(sink, mo_compact_place(c, i, k),
-                    -mo_compact_time(c, head[k]));
-    mo_row(sink, MO_GE, 0);
+        if (mo_compact_place_column(c, i, k) >= 0)
+            mo_sink_term(sink, mo_compact_place_column(c, i, k),
+                         -mo_compact_time(c, head[k]));
+    mo_sink_row(sink, MO_GE, 0);
 }
 
 /* s_i + sum_k (p_ik + tail_ik) x_ik <= w, which says more than a bound would:
@@ -58,14 +58,14 @@ static void keep_tail(const mo_compact *c, int i, mo_sink *sink)
 {
     const int64_t *tail = c->frame->tail_ns + (int64_t) i * c->x->n_devices;
 
-    mo_term(sink, 0, 1);
-    mo_term(sink, mo_compact_start(c, i), -1);
+    mo_sink_term(sink, 0, 1);
+    mo_sink_term(sink, mo_compact_start_column(c, i), -1);
     for (int k = 0; k < c->x->n_devices; k++)
-        if (mo_compact_place(c, i, k) >= 0)
-            mo_term(
-                sink, mo_compact_place(c, i, k),
+        if (mo_compact_place_column(c, i, k) >= 0)
+            mo_sink_term(
+                sink, mo_compact_place_column(c, i, k),
                 -mo_compact_time(c, mo_instance_p_ns(c->x, i, k) + tail[k]));
-    mo_row(sink, MO_GE, 0);
+    mo_sink_row(sink, MO_GE, 0);
 }
 
 /* Where the bound of s_i does not say it for every device. */
@@ -76,8 +76,8 @@ static bool needs_tail(const mo_compact *c, int i)
     if (c->x->out_start[i] == c->x->out_start[i + 1])
         return true;
     for (int k = 0; k < c->x->n_devices; k++)
-        if (mo_compact_place(c, i, k) >= 0) {
-            int64_t latest = mo_items_latest_start(c->frame, i, k);
+        if (mo_compact_place_column(c, i, k) >= 0) {
+            int64_t latest = mo_transfer_items_latest_start(c->frame, i, k);
 
             if (latest < c->frame->est_ns[i] ||
                 (first != INT64_MIN && latest != first))
@@ -108,18 +108,19 @@ static void order_twins(const mo_compact *c, mo_sink *sink)
     mo_sink_family(sink, "twin");
     for (int k = 0; k < x->n_devices; k++)
         for (int i = 0; i < n && c->frame->twin[k] != MO_FREE; i++) {
-            if (mo_compact_place(c, i, k) < 0)
+            if (mo_compact_place_column(c, i, k) < 0)
                 continue;
-            mo_term(sink, mo_compact_place(c, i, k), 1);
+            mo_sink_term(sink, mo_compact_place_column(c, i, k), 1);
             for (int j = 0; j < i; j++)
-                if (mo_compact_place(c, j, c->frame->twin[k]) >= 0)
-                    mo_term(sink, mo_compact_place(c, j, c->frame->twin[k]),
-                            -1);
-            mo_row(sink, MO_LE, 0);
+                if (mo_compact_place_column(c, j, c->frame->twin[k]) >= 0)
+                    mo_sink_term(
+                        sink, mo_compact_place_column(c, j, c->frame->twin[k]),
+                        -1);
+            mo_sink_row(sink, MO_LE, 0);
         }
 }
 
-void mo_compact_place_rows(const mo_compact *c, mo_sink *sink)
+void mo_compact_assignment_rows(const mo_compact *c, mo_sink *sink)
 {
     assign(c, sink);
     colocate(c, sink);

@@ -13,25 +13,25 @@ static void declare(mo_sink *sink, int id, const mo_variable *column)
     (void) id;
 }
 
-static mo_variable binary(mo_role role, int i, int j, double value)
+static mo_variable binary(mo_variable_role role, int i, int j, double value)
 {
     return (mo_variable){ .role = role,
                           .number = { i, j },
-                          .kind = MO_BINARY,
+                          .kind = MO_VARIABLE_BINARY,
                           .lower = 0,
                           .upper = 1,
                           .value = value };
 }
 
 /* A time between two moments; should there be none, the rows will tell. */
-static mo_variable moment(const mo_compact *c, mo_role role, int i,
+static mo_variable moment(const mo_compact *c, mo_variable_role role, int i,
                           int64_t from_ns, int64_t to_ns, int64_t value_ns)
 {
     if (to_ns < from_ns)
         to_ns = from_ns;
     return (mo_variable){ .role = role,
                           .number = { i },
-                          .kind = MO_CONTINUOUS,
+                          .kind = MO_VARIABLE_CONTINUOUS,
                           .lower = mo_compact_time(c, from_ns),
                           .upper = mo_compact_time(c, to_ns),
                           .value = mo_compact_time(c, value_ns) };
@@ -48,8 +48,8 @@ static int64_t least_makespan(const mo_compact *c)
         int64_t least = f->horizon_ns;
 
         for (int k = 0; k < c->x->n_devices; k++)
-            if (mo_compact_place(c, i, k) >= 0) {
-                int64_t sum = mo_items_earliest_end(f, i, k) +
+            if (mo_compact_place_column(c, i, k) >= 0) {
+                int64_t sum = mo_transfer_items_earliest_end(f, i, k) +
                               f->tail_ns[(int64_t) i * c->x->n_devices + k];
 
                 least = sum < least ? sum : least;
@@ -63,7 +63,7 @@ static void declare_makespan(const mo_compact *c, mo_sink *sink)
 {
     int64_t least = least_makespan(c), proven = mo_frame_proven_ns(c->frame);
     mo_variable w = moment(
-        c, MO_ROLE_MAKESPAN, 0, proven > least ? proven : least,
+        c, MO_VARIABLE_ROLE_MAKESPAN, 0, proven > least ? proven : least,
         c->frame->horizon_ns, c->start ? c->frame->start->makespan_ns : 0);
 
     declare(sink, 0, &w);
@@ -73,11 +73,11 @@ static void declare_places(const mo_compact *c, mo_sink *sink)
 {
     for (int i = 0; i < c->x->n; i++)
         for (int k = 0; k < c->x->n_devices; k++) {
-            mo_variable x = binary(MO_ROLE_PLACE, i, k,
+            mo_variable x = binary(MO_VARIABLE_ROLE_PLACE, i, k,
                                    c->start && c->frame->start->device[i] == k);
 
-            if (mo_compact_place(c, i, k) >= 0)
-                declare(sink, mo_compact_place(c, i, k), &x);
+            if (mo_compact_place_column(c, i, k) >= 0)
+                declare(sink, mo_compact_place_column(c, i, k), &x);
         }
 }
 
@@ -86,8 +86,8 @@ static int64_t latest_start(const mo_compact *c, int i)
     int64_t latest = 0;
 
     for (int k = 0; k < c->x->n_devices; k++)
-        if (mo_compact_place(c, i, k) >= 0) {
-            int64_t at = mo_items_latest_start(c->frame, i, k);
+        if (mo_compact_place_column(c, i, k) >= 0) {
+            int64_t at = mo_transfer_items_latest_start(c->frame, i, k);
 
             latest = at > latest ? at : latest;
         }
@@ -100,15 +100,15 @@ static void declare_starts(const mo_compact *c, mo_sink *sink)
 
     for (int i = 0; i < c->x->n; i++) {
         mo_variable s =
-            moment(c, MO_ROLE_START, i, f->est_ns[i], latest_start(c, i),
-                   c->start ? f->start->start_ns[i] : 0);
+            moment(c, MO_VARIABLE_ROLE_START, i, f->est_ns[i],
+                   latest_start(c, i), c->start ? f->start->start_ns[i] : 0);
 
-        declare(sink, mo_compact_start(c, i), &s);
+        declare(sink, mo_compact_start_column(c, i), &s);
     }
     for (int i = 0; i < c->items->n; i++) {
-        const mo_item *item = &c->items->items[i];
+        const mo_transfer_item *item = &c->items->items[i];
         mo_variable t =
-            moment(c, MO_ROLE_SEND, item->name, item->start_min_ns,
+            moment(c, MO_VARIABLE_ROLE_SEND, item->name, item->start_min_ns,
                    item->end_max_ns, c->start ? c->start[i].start_ns : 0);
 
         if (c->send[i] >= 0)
@@ -119,18 +119,18 @@ static void declare_starts(const mo_compact *c, mo_sink *sink)
 static void declare_arcs(const mo_compact *c, mo_sink *sink)
 {
     for (int i = 0; i < c->items->n; i++) {
-        const mo_item *item = &c->items->items[i];
+        const mo_transfer_item *item = &c->items->items[i];
 
         for (int e = 0; e < item->n_arcs && item->first == i; e++) {
-            mo_arc arc = c->items->arcs[item->arc_start + e];
-            mo_variable y = { .role = MO_ROLE_CHANNEL,
+            mo_transfer_arc arc = c->items->arcs[item->arc_start + e];
+            mo_variable y = { .role = MO_VARIABLE_ROLE_CHANNEL,
                               .number = { item->name, arc.a, arc.b },
-                              .kind = MO_CONTINUOUS,
+                              .kind = MO_VARIABLE_CONTINUOUS,
                               .lower = 0,
                               .upper = 1,
                               .value = mo_compact_start_arc(c, item, arc) };
 
-            declare(sink, mo_compact_arc(c, item, e), &y);
+            declare(sink, mo_compact_arc_column(c, item, e), &y);
         }
     }
 }
@@ -139,7 +139,7 @@ static void declare_order(const mo_compact *c, int i, int j, int id,
                           mo_sink *sink)
 {
     mo_variable o =
-        binary(MO_ROLE_ORDER, i, j, mo_compact_start_order(c, i, j));
+        binary(MO_VARIABLE_ROLE_ORDER, i, j, mo_compact_start_order(c, i, j));
 
     if (id >= 0)
         declare(sink, id, &o);
@@ -149,7 +149,7 @@ static void declare_orders(const mo_compact *c, mo_sink *sink)
 {
     for (int i = 0; i < c->x->n; i++)
         for (int64_t p = c->order_start[i]; p < c->order_start[i + 1]; p++) {
-            const mo_order *order = &c->orders[p];
+            const mo_compact_order_columns *order = &c->orders[p];
 
             declare_order(c, i, order->j, order->forward, sink);
             declare_order(c, order->j, i, order->backward, sink);
@@ -159,13 +159,14 @@ static void declare_orders(const mo_compact *c, mo_sink *sink)
 static void declare_meets(const mo_compact *c, mo_sink *sink)
 {
     for (size_t p = 0; p < c->meets.n; p++) {
-        mo_meet pair = c->meets.pairs[p];
-        mo_variable m = { .role = MO_ROLE_MEET,
+        mo_op_pair pair = c->meets.pairs[p];
+        mo_variable m = { .role = MO_VARIABLE_ROLE_SAME_DEVICE,
                           .number = { pair.i, pair.j },
-                          .kind = MO_CONTINUOUS,
+                          .kind = MO_VARIABLE_CONTINUOUS,
                           .lower = 0,
                           .upper = 1,
-                          .value = mo_compact_start_meet(c, pair.i, pair.j) };
+                          .value =
+                              mo_compact_start_same_device(c, pair.i, pair.j) };
 
         declare(sink, c->first_meet + (int) p, &m);
     }
@@ -179,15 +180,16 @@ typedef struct declaring {
 
 static void declare_send_order(declaring *d, int first, int second)
 {
-    const mo_item *items = d->c->items->items;
-    mo_variable h =
-        binary(MO_ROLE_SEND_ORDER, items[first].name, items[second].name,
-               mo_compact_start_send_order(d->c, first, second));
+    const mo_transfer_item *items = d->c->items->items;
+    mo_variable h = binary(
+        MO_VARIABLE_ROLE_SEND_ORDER, items[first].name, items[second].name,
+        mo_compact_start_transfer_order(d->c, first, second));
 
     declare(d->sink, d->id++, &h);
 }
 
-static void declare_send_pair(void *context, const mo_send_pair *pair)
+static void declare_send_pair(void *context,
+                              const mo_compact_transfer_pair *pair)
 {
     declaring *d = context;
 
@@ -208,7 +210,7 @@ void mo_compact_columns(void *state, mo_sink *sink)
     declare_arcs(c, sink);
     declare_orders(c, sink);
     declare_meets(c, sink);
-    mo_compact_send_pairs(c, declare_send_pair, &d);
-    mo_compact_strength_columns(c, sink);
+    mo_compact_each_transfer_pair(c, declare_send_pair, &d);
+    mo_compact_proven_columns(c, sink);
     mo_memory_rows_columns(c->memory, c->start ? c->frame->start : NULL, sink);
 }

@@ -2,9 +2,9 @@
  * The default model: the same optimum as the paper's with fewer rows, tighter
  * ones, and no larger M than needed.
  *
- * Ops i, j; devices k, a, b; transfers I, J (models/compact/transfer_items.h), of what op i
- * makes to op j.  Where the paper has S_i, C_i, x_ik, u_qkk', delta_ij there
- * are
+ * Ops i, j; devices k, a, b; transfers I, J (models/compact/transfer_items.h),
+ * of what op i makes to op j.  Where the paper has S_i, C_i, x_ik, u_qkk',
+ * delta_ij there are
  *
  *     w        makespan
  *     x_i_k    1: op i on device k          only where frame->allowed
@@ -60,24 +60,27 @@ double mo_compact_time(const mo_compact *c, int64_t ns)
     return mo_scale_time(c->frame->unit_ns, ns);
 }
 
-void mo_compact_run(const mo_compact *c, mo_sink *sink, int op, double sign)
+void mo_compact_add_duration_terms(const mo_compact *c, mo_sink *sink, int op,
+                                   double sign)
 {
     const double *run = c->run + (int64_t) op * c->x->n_devices;
     const int *place = c->place + (int64_t) op * c->x->n_devices;
 
     for (int k = 0; k < c->x->n_devices; k++)
         if (place[k] >= 0 && run[k] > 0)
-            mo_term(sink, place[k], sign * run[k]);
+            mo_sink_term(sink, place[k], sign * run[k]);
 }
 
-void mo_compact_delay(const mo_compact *c, mo_sink *sink, int item, double sign)
+void mo_compact_add_delay_terms(const mo_compact *c, mo_sink *sink, int item,
+                                double sign)
 {
-    const mo_item *it = &c->items->items[item];
+    const mo_transfer_item *it = &c->items->items[item];
     const double *delay = c->delay + c->delay_start[item];
 
     for (int e = 0; e < it->n_arcs; e++)
         if (delay[e] > 0)
-            mo_term(sink, mo_compact_arc(c, it, e), sign * delay[e]);
+            mo_sink_term(sink, mo_compact_arc_column(c, it, e),
+                         sign * delay[e]);
 }
 
 static mo_status allocate(mo_compact *c, mo_error *err)
@@ -120,18 +123,18 @@ static mo_status set_delays(mo_compact *c, mo_error *err)
     if (!c->delay)
         return mo_fail_memory(err);
     for (int i = 0; i < c->items->n; i++) {
-        const mo_item *item = &c->items->items[i];
+        const mo_transfer_item *item = &c->items->items[i];
 
         for (int e = 0; e < item->n_arcs; e++)
             c->delay[c->delay_start[i] + e] = mo_compact_time(
-                c, mo_items_ns(c->items, item,
-                               c->items->arcs[item->arc_start + e]));
+                c, mo_transfer_items_ns(c->items, item,
+                                        c->items->arcs[item->arc_start + e]));
     }
     return MO_OK;
 }
 
 /* Does it matter when it is sent? */
-static bool is_timed(const mo_item *item)
+static bool is_timed(const mo_transfer_item *item)
 {
     return item->n_uses > 0 || (item->device != MO_FREE && item->sent);
 }
@@ -155,14 +158,14 @@ static mo_status find_orders(mo_compact *c, int64_t *id, mo_error *err)
 {
     size_t n = 0, room = 0;
     mo_status status = MO_OK;
-    mo_pairs pairs;
+    mo_disjunctive_pairs pairs;
 
-    mo_pairs_begin(c->frame, &pairs);
-    while (status == MO_OK && mo_pairs_next(&pairs)) {
+    mo_disjunctive_pairs_begin(c->frame, &pairs);
+    while (status == MO_OK && mo_disjunctive_pairs_next(&pairs)) {
         if (*id > INT_MAX - 2)
             return mo_fail(err, MO_E_LIMIT,
                            "the model has more than %d columns", INT_MAX);
-        status = MO_PUSH(c->orders, n, room, err);
+        status = MO_ARRAY_GROW(c->orders, n, room, err);
         if (status != MO_OK)
             break;
         c->orders[n].j = pairs.j;
@@ -182,7 +185,7 @@ static mo_status find_columns(mo_compact *c, mo_error *err)
     mo_status status = find_orders(c, &id, err);
 
     if (status == MO_OK)
-        status = mo_compact_send_count(c, &n_send_orders, err);
+        status = mo_compact_count_transfer_orders(c, &n_send_orders, err);
     if (status != MO_OK)
         return status;
     c->first_meet = (int) id;
@@ -192,7 +195,7 @@ static mo_status find_columns(mo_compact *c, mo_error *err)
                        INT_MAX);
     c->first_send_order = (int) id;
     c->first_segment = (int) (id + n_send_orders);
-    return mo_compact_strength_find(c, err);
+    return mo_compact_proven_find(c, err);
 }
 
 static void release(void *state)
@@ -201,9 +204,9 @@ static void release(void *state)
 
     if (!c)
         return;
-    mo_items_free(c->items);
+    mo_transfer_items_free(c->items);
     mo_memory_rows_free(c->memory);
-    mo_meets_clear(&c->meets);
+    mo_op_pair_set_clear(&c->meets);
     free(c->start);
     free(c->leader);
     free(c->place);
@@ -229,7 +232,7 @@ static mo_status make(mo_compact *c, mo_error *err)
 {
     mo_status status;
 
-    if ((status = mo_items_make(c->frame, &c->items, err)) != MO_OK ||
+    if ((status = mo_transfer_items_make(c->frame, &c->items, err)) != MO_OK ||
         (status = mo_memory_rows_new(c->frame, &c->memory, err)) != MO_OK ||
         (status = allocate(c, err)) != MO_OK)
         return status;
@@ -259,7 +262,7 @@ static mo_status prepare(const mo_frame *frame, void **state, mo_error *err)
 
 static int place_of(const void *state, int op, int device)
 {
-    return mo_compact_place(state, op, device);
+    return mo_compact_place_column(state, op, device);
 }
 
 /* A copy for each reader, or one for all of them.  Tensors between the same two
@@ -271,13 +274,13 @@ static void received(const void *state, mo_sink *sink, int tensor, int device,
 
     for (int i = c->items->of_tensor[tensor];
          i < c->items->of_tensor[tensor + 1]; i++) {
-        const mo_item *item = &c->items->items[i];
+        const mo_transfer_item *item = &c->items->items[i];
 
         for (int e = 0; e < item->n_arcs; e++) {
-            mo_arc arc = c->items->arcs[item->arc_start + e];
+            mo_transfer_arc arc = c->items->arcs[item->arc_start + e];
 
             if (arc.b == device && arc.a != device)
-                mo_term_add(sink, mo_compact_arc(c, item, e), coef);
+                mo_sink_term_add(sink, mo_compact_arc_column(c, item, e), coef);
         }
     }
 }
@@ -285,14 +288,14 @@ static void received(const void *state, mo_sink *sink, int tensor, int device,
 static void rows(void *state, mo_sink *sink)
 {
     const mo_compact *c = state;
-    mo_memory_columns columns = { c, place_of, received };
+    mo_memory_rows_source columns = { c, place_of, received };
 
-    mo_compact_place_rows(c, sink);
-    mo_compact_flow_rows(c, sink);
-    mo_compact_order_rows(c, sink);
-    mo_compact_send_rows(c, sink);
-    mo_compact_load_rows(c, sink);
-    mo_compact_strength_rows(c, sink);
+    mo_compact_assignment_rows(c, sink);
+    mo_compact_transfer_choice_rows(c, sink);
+    mo_compact_op_order_rows(c, sink);
+    mo_compact_transfer_order_rows(c, sink);
+    mo_compact_segment_load_rows(c, sink);
+    mo_compact_proven_rows(c, sink);
     mo_memory_rows_write(c->memory, &columns, sink);
 }
 

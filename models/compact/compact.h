@@ -16,18 +16,18 @@
 
 /* Columns o_i_j and o_j_i of a pair of ops, i < j; -1: there is none, since
  * there is no time for that order. */
-typedef struct mo_order {
+typedef struct mo_compact_order_columns {
     int j;
     int forward, backward;
-} mo_order;
+} mo_compact_order_columns;
 
 /* What is sent in the start, and when; start_ns says something of what stays,
  * too: when it could have been. */
-typedef struct mo_start_item {
+typedef struct mo_compact_start_item {
     bool sent;
     int a, b;
     int64_t start_ns, end_ns;
-} mo_start_item;
+} mo_compact_start_item;
 
 /* A segment between two ops of the chain that something was proven of, and
  * where these may be together. */
@@ -40,10 +40,10 @@ typedef struct mo_compact_segment {
 typedef struct mo_compact {
     const mo_frame *frame;
     const mo_instance *x;
-    mo_items *items;
+    mo_transfer_items *items;
     mo_memory_rows *memory;
-    mo_start_item *start; /* by item; NULL: no start */
-    int *leader;          /* by group: its first op */
+    mo_compact_start_item *start; /* by item; NULL: no start */
+    int *leader;                  /* by group: its first op */
 
     /* Columns.  The makespan is 0; order of ops, meetings and order of
      * transfers come as their pairs do. */
@@ -51,15 +51,15 @@ typedef struct mo_compact {
     int first_start; /* s of op 0 */
     int *send;       /* t by item; -1: never sent, or no matter when */
     int first_arc;   /* y of arc 0 */
-    mo_order *orders;
+    mo_compact_order_columns *orders;
     int64_t *order_start; /* pairs of op i: [order_start[i], ...[i + 1]) */
-    mo_meets meets;
+    mo_op_pair_set meets;
     int first_meet; /* m of pair 0 */
     int first_send_order;
     int first_segment; /* g of segment 0 */
     mo_compact_segment *segments;
     int n_segments;
-    mo_arc *segment_arcs;
+    mo_transfer_arc *segment_arcs;
 
     /* Times in units: of i on k, and of an item on its arcs. */
     double *run;
@@ -69,83 +69,91 @@ typedef struct mo_compact {
 
 /* Two transfers that may share a resource.  forward: there is a column h_I_J,
  * the first before the second; backward: h_J_I. */
-typedef struct mo_send_pair {
+typedef struct mo_compact_transfer_pair {
     int first, second; /* items */
     bool fixed;        /* alike: the first goes first, without columns */
     bool forward, backward;
-} mo_send_pair;
+} mo_compact_transfer_pair;
 
-typedef void mo_send_pair_take(void *context, const mo_send_pair *pair);
+typedef void mo_compact_transfer_pair_fn(void *context,
+                                         const mo_compact_transfer_pair *pair);
 
 /* Every pair of transfers that has rows, always in the same order. */
-void mo_compact_send_pairs(const mo_compact *c, mo_send_pair_take *take,
-                           void *context);
+void mo_compact_each_transfer_pair(const mo_compact *c,
+                                   mo_compact_transfer_pair_fn *take,
+                                   void *context);
 
 /*
  * The resources both of a pair may need, one after the other:
  *
- *     for (mo_common at = mo_common_begin(c, first, second);
- *          mo_common_next(&at);)
+ *     for (mo_compact_shared_resource at = mo_compact_shared_resource_begin(c,
+ * first, second); mo_compact_shared_resource_next(&at);)
  *         ... at.resource ...
  */
-typedef struct mo_common {
-    const mo_use *u, *v, *u_end, *v_end; /* uses that are still to come */
+typedef struct mo_compact_shared_resource {
+    const mo_transfer_use *u, *v, *u_end,
+        *v_end; /* uses that are still to come */
     int resource;
     bool forward, backward; /* is there time for the first to be first, ... */
     bool open;              /* windows do not keep them apart there */
-} mo_common;
+} mo_compact_shared_resource;
 
-mo_common mo_common_begin(const mo_compact *c, int first, int second);
-bool mo_common_next(mo_common *at);
+mo_compact_shared_resource
+mo_compact_shared_resource_begin(const mo_compact *c, int first, int second);
+bool mo_compact_shared_resource_next(mo_compact_shared_resource *at);
 
 /* Finds the pairs of ops that need a column m, and counts the columns h. */
-mo_status mo_compact_send_count(mo_compact *c, int64_t *n_columns,
-                                mo_error *err);
+mo_status mo_compact_count_transfer_orders(mo_compact *c, int64_t *n_columns,
+                                           mo_error *err);
 
 /* compact_start.c: values in the heuristic's solution. */
 mo_status mo_compact_start_make(mo_compact *c, mo_error *err);
 double mo_compact_start_order(const mo_compact *c, int i, int j);
-double mo_compact_start_meet(const mo_compact *c, int i, int j);
-double mo_compact_start_arc(const mo_compact *c, const mo_item *item,
-                            mo_arc arc);
-double mo_compact_start_send_order(const mo_compact *c, int first, int second);
+double mo_compact_start_same_device(const mo_compact *c, int i, int j);
+double mo_compact_start_arc(const mo_compact *c, const mo_transfer_item *item,
+                            mo_transfer_arc arc);
+double mo_compact_start_transfer_order(const mo_compact *c, int first,
+                                       int second);
 
 /* compact_strength.c: finds the segments and numbers their columns from
  * first_segment on; declares these. */
-mo_status mo_compact_strength_find(mo_compact *c, mo_error *err);
-void mo_compact_strength_columns(const mo_compact *c, mo_sink *sink);
+mo_status mo_compact_proven_find(mo_compact *c, mo_error *err);
+void mo_compact_proven_columns(const mo_compact *c, mo_sink *sink);
 
 /* All columns, but those of the memory rows last, by the ids above. */
 void mo_compact_columns(void *state, mo_sink *sink);
 
 /* Families of rows, a file each. */
-void mo_compact_place_rows(const mo_compact *c, mo_sink *sink);
-void mo_compact_flow_rows(const mo_compact *c, mo_sink *sink);
-void mo_compact_order_rows(const mo_compact *c, mo_sink *sink);
-void mo_compact_send_rows(const mo_compact *c, mo_sink *sink);
-void mo_compact_load_rows(const mo_compact *c, mo_sink *sink);
-void mo_compact_strength_rows(const mo_compact *c, mo_sink *sink);
+void mo_compact_assignment_rows(const mo_compact *c, mo_sink *sink);
+void mo_compact_transfer_choice_rows(const mo_compact *c, mo_sink *sink);
+void mo_compact_op_order_rows(const mo_compact *c, mo_sink *sink);
+void mo_compact_transfer_order_rows(const mo_compact *c, mo_sink *sink);
+void mo_compact_segment_load_rows(const mo_compact *c, mo_sink *sink);
+void mo_compact_proven_rows(const mo_compact *c, mo_sink *sink);
 
 /* Sums as terms of a row, all times sign. */
-void mo_compact_run(const mo_compact *c, mo_sink *sink, int op, double sign);
-void mo_compact_delay(const mo_compact *c, mo_sink *sink, int item,
-                      double sign);
+void mo_compact_add_duration_terms(const mo_compact *c, mo_sink *sink, int op,
+                                   double sign);
+void mo_compact_add_delay_terms(const mo_compact *c, mo_sink *sink, int item,
+                                double sign);
 
 /* The pair of two ops, or NULL where nothing of their order is decided. */
-const mo_order *mo_compact_order(const mo_compact *c, int i, int j);
+const mo_compact_order_columns *mo_compact_order(const mo_compact *c, int i,
+                                                 int j);
 
-static inline int mo_compact_place(const mo_compact *c, int op, int device)
+static inline int mo_compact_place_column(const mo_compact *c, int op,
+                                          int device)
 {
     return c->place[(int64_t) op * c->x->n_devices + device];
 }
 
-static inline int mo_compact_start(const mo_compact *c, int op)
+static inline int mo_compact_start_column(const mo_compact *c, int op)
 {
     return c->first_start + op;
 }
 
-static inline int mo_compact_arc(const mo_compact *c, const mo_item *item,
-                                 int arc)
+static inline int mo_compact_arc_column(const mo_compact *c,
+                                        const mo_transfer_item *item, int arc)
 {
     return c->first_arc + item->arc_start + arc;
 }

@@ -21,39 +21,43 @@ static bool is_settled(const mo_frame *f, int first, int second, int device)
            f->head_ns[second * n_devices + device];
 }
 
-mo_meeting mo_pairs_meeting(const mo_frame *frame, int i, int j, int device)
+mo_disjunction mo_disjunction_on_device(const mo_frame *frame, int i, int j,
+                                        int device)
 {
     bool forward, backward;
 
     if (!mo_frame_allowed(frame, i, device) ||
         !mo_frame_allowed(frame, j, device))
-        return MO_MEETING_NONE;
+        return MO_DISJUNCTION_NONE;
     if ((mo_instance_p_ns(frame->x, i, device) == 0 &&
          mo_instance_p_ns(frame->x, j, device) == 0) ||
         is_settled(frame, i, j, device) || is_settled(frame, j, i, device))
-        return MO_MEETING_SETTLED;
+        return MO_DISJUNCTION_SETTLED;
     forward = has_time(frame, i, j, device);
     backward = has_time(frame, j, i, device);
     if (forward)
-        return backward ? MO_MEETING_EITHER : MO_MEETING_FORWARD;
-    return backward ? MO_MEETING_BACKWARD : MO_MEETING_CLASH;
+        return backward ? MO_DISJUNCTION_EITHER : MO_DISJUNCTION_FORWARD;
+    return backward ? MO_DISJUNCTION_BACKWARD : MO_DISJUNCTION_INFEASIBLE;
 }
 
 /* Fills in the rest of a pair; is there anything to decide? */
-static bool look_at(mo_pairs *pairs)
+static bool look_at(mo_disjunctive_pairs *pairs)
 {
     const mo_frame *f = pairs->frame;
     bool any = false;
 
     pairs->forward = pairs->backward = false;
     for (int k = 0; k < f->x->n_devices; k++) {
-        mo_meeting meeting = mo_pairs_meeting(f, pairs->i, pairs->j, k);
-        if (meeting == MO_MEETING_NONE || meeting == MO_MEETING_SETTLED)
+        mo_disjunction meeting =
+            mo_disjunction_on_device(f, pairs->i, pairs->j, k);
+        if (meeting == MO_DISJUNCTION_NONE || meeting == MO_DISJUNCTION_SETTLED)
             continue;
         any = true;
-        if (meeting == MO_MEETING_FORWARD || meeting == MO_MEETING_EITHER)
+        if (meeting == MO_DISJUNCTION_FORWARD ||
+            meeting == MO_DISJUNCTION_EITHER)
             pairs->forward = true;
-        if (meeting == MO_MEETING_BACKWARD || meeting == MO_MEETING_EITHER)
+        if (meeting == MO_DISJUNCTION_BACKWARD ||
+            meeting == MO_DISJUNCTION_EITHER)
             pairs->backward = true;
     }
     return any;
@@ -65,14 +69,15 @@ static bool is_far(const mo_frame *f, int i, int j)
     return f->lct_ns[i] <= f->est_ns[j] || f->lct_ns[j] <= f->est_ns[i];
 }
 
-void mo_pairs_begin(const mo_frame *frame, mo_pairs *pairs)
+void mo_disjunctive_pairs_begin(const mo_frame *frame,
+                                mo_disjunctive_pairs *pairs)
 {
-    *pairs = (mo_pairs){ .frame = frame };
+    *pairs = (mo_disjunctive_pairs){ .frame = frame };
 }
 
 /* Where the ops end that i may be incomparable with: no further than the next
  * clean cut, and nowhere if it is one. */
-static int end_of(mo_pairs *pairs)
+static int end_of(mo_disjunctive_pairs *pairs)
 {
     const mo_frame *f = pairs->frame;
 
@@ -81,7 +86,7 @@ static int end_of(mo_pairs *pairs)
     return pairs->next_cut < f->n_cuts ? f->cuts[pairs->next_cut] : f->x->n;
 }
 
-bool mo_pairs_next(mo_pairs *pairs)
+bool mo_disjunctive_pairs_next(mo_disjunctive_pairs *pairs)
 {
     const mo_frame *f = pairs->frame;
 

@@ -1,10 +1,10 @@
 /*
  * pairs.h - the pairs of ops whose order on a device a model has to decide.
  *
- *     mo_pairs pairs;
+ *     mo_disjunctive_pairs pairs;
  *
- *     mo_pairs_begin(frame, &pairs);
- *     while (mo_pairs_next(&pairs))
+ *     mo_disjunctive_pairs_begin(frame, &pairs);
+ *     while (mo_disjunctive_pairs_next(&pairs))
  *         ... pairs.i, pairs.j ...
  *
  * Pairs come by i, then j, and are the same whenever asked for.  Left out are
@@ -21,20 +21,22 @@
 #include "models/frame/frame.h"
 
 /* What there is to decide when i and j are both on one device. */
-typedef enum mo_meeting {
-    MO_MEETING_NONE,     /* nothing: one of them may not run there */
-    MO_MEETING_SETTLED,  /* nothing: the windows there keep them apart, or
-                            neither of them takes time */
-    MO_MEETING_FORWARD,  /* i must end before j starts: no time the other way */
-    MO_MEETING_BACKWARD, /* j must end before i starts */
-    MO_MEETING_EITHER,
-    MO_MEETING_CLASH /* no time either way: never both of them here */
-} mo_meeting;
+typedef enum mo_disjunction {
+    MO_DISJUNCTION_NONE,    /* nothing: one of them may not run there */
+    MO_DISJUNCTION_SETTLED, /* nothing: the windows there keep them apart, or
+                           neither of them takes time */
+    MO_DISJUNCTION_FORWARD, /* i must end before j starts: no time the other way
+                             */
+    MO_DISJUNCTION_BACKWARD, /* j must end before i starts */
+    MO_DISJUNCTION_EITHER,
+    MO_DISJUNCTION_INFEASIBLE /* no time either way: never both of them here */
+} mo_disjunction;
 
 /* For two incomparable ops on a device. */
-mo_meeting mo_pairs_meeting(const mo_frame *frame, int i, int j, int device);
+mo_disjunction mo_disjunction_on_device(const mo_frame *frame, int i, int j,
+                                        int device);
 
-typedef struct mo_pairs {
+typedef struct mo_disjunctive_pairs {
     const mo_frame *frame;
     int i, j;               /* i < j, incomparable */
     bool forward, backward; /* on some device i, or j, may be first and nothing
@@ -42,11 +44,12 @@ typedef struct mo_pairs {
                                meet and are not settled */
     int next_cut;           /* the first of the frame's cuts that is not before
                                i, by its number */
-} mo_pairs;
+} mo_disjunctive_pairs;
 
-void mo_pairs_begin(const mo_frame *frame, mo_pairs *pairs);
+void mo_disjunctive_pairs_begin(const mo_frame *frame,
+                                mo_disjunctive_pairs *pairs);
 
 /* Moves on to the next pair; false when there is none. */
-bool mo_pairs_next(mo_pairs *pairs);
+bool mo_disjunctive_pairs_next(mo_disjunctive_pairs *pairs);
 
 #endif

@@ -2,7 +2,8 @@
 #include "models/compact/compact.h"
 #include "models/compact/disjunctive_pairs.h"
 
-const mo_order *mo_compact_order(const mo_compact *c, int i, int j)
+const mo_compact_order_columns *mo_compact_order(const mo_compact *c, int i,
+                                                 int j)
 {
     int low = i < j ? i : j, high = i < j ? j : i;
     int64_t begin = c->order_start[low], end = c->order_start[low + 1];
@@ -21,50 +22,52 @@ const mo_order *mo_compact_order(const mo_compact *c, int i, int j)
 }
 
 /* o_i_j + o_j_i, those of them that can be on the device. */
-static void order_terms(const mo_order *order, mo_meeting meeting,
-                        mo_sink *sink)
+static void order_terms(const mo_compact_order_columns *order,
+                        mo_disjunction meeting, mo_sink *sink)
 {
-    if (meeting == MO_MEETING_FORWARD || meeting == MO_MEETING_EITHER)
-        mo_term(sink, order->forward, 1);
-    if (meeting == MO_MEETING_BACKWARD || meeting == MO_MEETING_EITHER)
-        mo_term(sink, order->backward, 1);
+    if (meeting == MO_DISJUNCTION_FORWARD || meeting == MO_DISJUNCTION_EITHER)
+        mo_sink_term(sink, order->forward, 1);
+    if (meeting == MO_DISJUNCTION_BACKWARD || meeting == MO_DISJUNCTION_EITHER)
+        mo_sink_term(sink, order->backward, 1);
 }
 
-static bool is_decided(mo_meeting meeting)
+static bool is_decided(mo_disjunction meeting)
 {
-    return meeting != MO_MEETING_NONE && meeting != MO_MEETING_SETTLED;
+    return meeting != MO_DISJUNCTION_NONE && meeting != MO_DISJUNCTION_SETTLED;
 }
 
 /* Ops of one group meet wherever they are: o_i_j + o_j_i >= 1 says it for all
  * devices at once, if it is to be said for all. */
 static bool meet_everywhere(const mo_compact *c, int i, int j)
 {
-    if (!mo_items_together(c->frame, i, j))
+    if (!mo_transfer_items_always_colocated(c->frame, i, j))
         return false;
     for (int k = 0; k < c->x->n_devices; k++)
-        if (mo_pairs_meeting(c->frame, i, j, k) == MO_MEETING_SETTLED)
+        if (mo_disjunction_on_device(c->frame, i, j, k) ==
+            MO_DISJUNCTION_SETTLED)
             return false;
     return true;
 }
 
 /* o_i_j + o_j_i >= x_i_k + x_j_k - 1 */
-static void meet_rows(const mo_compact *c, int i, const mo_order *order,
-                      mo_sink *sink)
+static void meet_rows(const mo_compact *c, int i,
+                      const mo_compact_order_columns *order, mo_sink *sink)
 {
     for (int k = 0; k < c->x->n_devices; k++) {
-        mo_meeting meeting = mo_pairs_meeting(c->frame, i, order->j, k);
+        mo_disjunction meeting =
+            mo_disjunction_on_device(c->frame, i, order->j, k);
 
         if (!is_decided(meeting))
             continue;
         order_terms(order, meeting, sink);
-        mo_term(sink, mo_compact_place(c, i, k), -1);
-        mo_term(sink, mo_compact_place(c, order->j, k), -1);
-        mo_row(sink, MO_GE, -1);
+        mo_sink_term(sink, mo_compact_place_column(c, i, k), -1);
+        mo_sink_term(sink, mo_compact_place_column(c, order->j, k), -1);
+        mo_sink_row(sink, MO_GE, -1);
     }
 }
 
-static void meet_pair(const mo_compact *c, int i, const mo_order *order,
-                      mo_sink *sink)
+static void meet_pair(const mo_compact *c, int i,
+                      const mo_compact_order_columns *order, mo_sink *sink)
 {
     bool any = order->forward >= 0 || order->backward >= 0;
 
@@ -73,10 +76,10 @@ static void meet_pair(const mo_compact *c, int i, const mo_order *order,
         return;
     }
     if (order->forward >= 0)
-        mo_term(sink, order->forward, 1);
+        mo_sink_term(sink, order->forward, 1);
     if (order->backward >= 0)
-        mo_term(sink, order->backward, 1);
-    mo_row(sink, MO_GE, 1);
+        mo_sink_term(sink, order->backward, 1);
+    mo_sink_row(sink, MO_GE, 1);
 }
 
 /* s_j >= s_i + p_i - M (1 - o_i_j), M = latest end of i - earliest start of j
@@ -88,14 +91,14 @@ static void before(const mo_compact *c, int i, int j, int o, mo_sink *sink)
 
     if (o < 0)
         return;
-    mo_term(sink, mo_compact_start(c, j), 1);
-    mo_term(sink, mo_compact_start(c, i), -1);
-    mo_compact_run(c, sink, i, -1);
-    mo_term(sink, o, -m);
-    mo_row(sink, MO_GE, -m);
+    mo_sink_term(sink, mo_compact_start_column(c, j), 1);
+    mo_sink_term(sink, mo_compact_start_column(c, i), -1);
+    mo_compact_add_duration_terms(c, sink, i, -1);
+    mo_sink_term(sink, o, -m);
+    mo_sink_row(sink, MO_GE, -m);
 }
 
-void mo_compact_order_rows(const mo_compact *c, mo_sink *sink)
+void mo_compact_op_order_rows(const mo_compact *c, mo_sink *sink)
 {
     mo_sink_family(sink, "meet");
     for (int i = 0; i < c->x->n; i++)
@@ -104,7 +107,7 @@ void mo_compact_order_rows(const mo_compact *c, mo_sink *sink)
     mo_sink_family(sink, "order");
     for (int i = 0; i < c->x->n; i++)
         for (int64_t p = c->order_start[i]; p < c->order_start[i + 1]; p++) {
-            const mo_order *order = &c->orders[p];
+            const mo_compact_order_columns *order = &c->orders[p];
 
             before(c, i, order->j, order->forward, sink);
             before(c, order->j, i, order->backward, sink);

@@ -8,20 +8,20 @@
 
 enum { FIRST_SLOTS = 64 };
 
-static mo_meet ordered(int i, int j)
+static mo_op_pair ordered(int i, int j)
 {
-    return i < j ? (mo_meet){ i, j } : (mo_meet){ j, i };
+    return i < j ? (mo_op_pair){ i, j } : (mo_op_pair){ j, i };
 }
 
 /* Where the pair is, or the empty slot where it would be. */
-static size_t slot_of(const mo_meets *meets, mo_meet pair)
+static size_t slot_of(const mo_op_pair_set *meets, mo_op_pair pair)
 {
     uint64_t key = (uint64_t) pair.i << 32 | (uint64_t) pair.j;
     size_t mask = meets->n_slots - 1;
     size_t at = (size_t) ((key * UINT64_C(0x9e3779b97f4a7c15)) >> 20) & mask;
 
     while (meets->slots[at] >= 0) {
-        const mo_meet *found = &meets->pairs[meets->slots[at]];
+        const mo_op_pair *found = &meets->pairs[meets->slots[at]];
 
         if (found->i == pair.i && found->j == pair.j)
             break;
@@ -30,7 +30,7 @@ static size_t slot_of(const mo_meets *meets, mo_meet pair)
     return at;
 }
 
-static mo_status rehash(mo_meets *meets, size_t n_slots, mo_error *err)
+static mo_status rehash(mo_op_pair_set *meets, size_t n_slots, mo_error *err)
 {
     int *slots = malloc(n_slots * sizeof *slots);
 
@@ -47,9 +47,9 @@ static mo_status rehash(mo_meets *meets, size_t n_slots, mo_error *err)
 }
 
 /* At most half of the slots are taken. */
-static mo_status make_room(mo_meets *meets, mo_error *err)
+static mo_status make_room(mo_op_pair_set *meets, mo_error *err)
 {
-    mo_status status = MO_PUSH(meets->pairs, meets->n, meets->room, err);
+    mo_status status = MO_ARRAY_GROW(meets->pairs, meets->n, meets->room, err);
 
     if (status == MO_OK && meets->n >= INT_MAX / 4)
         status = mo_fail(err, MO_E_LIMIT, "too many pairs of ops for a model");
@@ -59,9 +59,9 @@ static mo_status make_room(mo_meets *meets, mo_error *err)
     return status;
 }
 
-mo_status mo_meets_add(mo_meets *meets, int i, int j, mo_error *err)
+mo_status mo_op_pair_set_add(mo_op_pair_set *meets, int i, int j, mo_error *err)
 {
-    mo_meet pair = ordered(i, j);
+    mo_op_pair pair = ordered(i, j);
     mo_status status = make_room(meets, err);
     size_t at;
 
@@ -75,14 +75,14 @@ mo_status mo_meets_add(mo_meets *meets, int i, int j, mo_error *err)
     return MO_OK;
 }
 
-int mo_meets_find(const mo_meets *meets, int i, int j)
+int mo_op_pair_set_find(const mo_op_pair_set *meets, int i, int j)
 {
     return meets->n == 0 ? -1 : meets->slots[slot_of(meets, ordered(i, j))];
 }
 
-void mo_meets_clear(mo_meets *meets)
+void mo_op_pair_set_clear(mo_op_pair_set *meets)
 {
     free(meets->pairs);
     free(meets->slots);
-    *meets = (mo_meets){ 0 };
+    *meets = (mo_op_pair_set){ 0 };
 }

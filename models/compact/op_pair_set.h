@@ -8,24 +8,25 @@
 
 #include "base/error.h"
 
-typedef struct mo_meet {
+typedef struct mo_op_pair {
     int i, j; /* i < j */
-} mo_meet;
+} mo_op_pair;
 
 /* All zero is the empty set. */
-typedef struct mo_meets {
-    mo_meet *pairs;
+typedef struct mo_op_pair_set {
+    mo_op_pair *pairs;
     size_t n, room;
     int *slots; /* a hash table of numbers of pairs; -1: empty */
     size_t n_slots;
-} mo_meets;
+} mo_op_pair_set;
 
 /* Puts the pair in, whichever way round, unless it is there. */
-mo_status mo_meets_add(mo_meets *meets, int i, int j, mo_error *err);
+mo_status mo_op_pair_set_add(mo_op_pair_set *meets, int i, int j,
+                             mo_error *err);
 
 /* Its number, or -1. */
-int mo_meets_find(const mo_meets *meets, int i, int j);
+int mo_op_pair_set_find(const mo_op_pair_set *meets, int i, int j);
 
-void mo_meets_clear(mo_meets *meets);
+void mo_op_pair_set_clear(mo_op_pair_set *meets);
 
 #endif

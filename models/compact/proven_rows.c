@@ -1,7 +1,7 @@
 /*
  * What was proven of the ops between u and v, neighbours in a chain
- * (models/frame/proven_bounds.h), with f_ab from the end of u on a to the start of v on b.
- * As y does for a transfer, g tells where both ends are:
+ * (models/frame/proven_bounds.h), with f_ab from the end of u on a to the start
+ * of v on b. As y does for a transfer, g tells where both ends are:
  *
  *     anchor    sum_b g_ab = x_ua,   sum_a g_ab = x_vb
  *     segment   s_v - s_u - sum_a p_ua x_ua >= sum_ab f_ab g_ab
@@ -19,8 +19,8 @@
 #include "base/array.h"
 #include "models/compact/compact.h"
 
-static const mo_strength_pair *ends_of(const mo_compact *c,
-                                       const mo_compact_segment *s)
+static const mo_proven_bounds_pair *ends_of(const mo_compact *c,
+                                            const mo_compact_segment *s)
 {
     return &c->frame->strength->pairs[s->pair];
 }
@@ -30,7 +30,7 @@ static int n_places(const mo_compact *c, int op)
     int n = 0;
 
     for (int k = 0; k < c->x->n_devices; k++)
-        n += mo_compact_place(c, op, k) >= 0;
+        n += mo_compact_place_column(c, op, k) >= 0;
     return n;
 }
 
@@ -39,20 +39,22 @@ static int n_places(const mo_compact *c, int op)
 /* May u be on a and v on b? */
 static bool is_possible(const mo_compact *c, size_t number, int a, int b)
 {
-    const mo_strength_pair *pair = &c->frame->strength->pairs[number];
+    const mo_proven_bounds_pair *pair = &c->frame->strength->pairs[number];
 
-    return mo_compact_place(c, pair->u, a) >= 0 &&
-           mo_compact_place(c, pair->v, b) >= 0 &&
-           (a == b || !mo_items_together(c->frame, pair->u, pair->v)) &&
-           mo_items_earliest_end(c->frame, pair->u, a) +
-                   mo_frame_pair_ns(c->frame, number, a, b) <=
-               mo_items_latest_start(c->frame, pair->v, b);
+    return mo_compact_place_column(c, pair->u, a) >= 0 &&
+           mo_compact_place_column(c, pair->v, b) >= 0 &&
+           (a == b ||
+            !mo_transfer_items_always_colocated(c->frame, pair->u, pair->v)) &&
+           mo_transfer_items_earliest_end(c->frame, pair->u, a) +
+                   mo_frame_proven_pair_ns(c->frame, number, a, b) <=
+               mo_transfer_items_latest_start(c->frame, pair->v, b);
 }
 
 /* The longest time of a transfer from u that v alone waits for; precedence says
  * so much for every pair of devices.  Items stand in the order of their
  * producers. */
-static int64_t transfer_ns(const mo_compact *c, int u, int v, mo_arc arc)
+static int64_t transfer_ns(const mo_compact *c, int u, int v,
+                           mo_transfer_arc arc)
 {
     const mo_instance *x = c->x;
     int64_t longest = 0;
@@ -63,11 +65,11 @@ static int64_t transfer_ns(const mo_compact *c, int u, int v, mo_arc arc)
     first = c->items->of_tensor[x->flows[x->out_start[u]].tensor];
     end = c->items->of_tensor[x->flows[x->out_start[u + 1] - 1].tensor + 1];
     for (int i = first; i < end; i++) {
-        const mo_item *item = &c->items->items[i];
+        const mo_transfer_item *item = &c->items->items[i];
 
         if (item->to == v && !item->stuck &&
-            mo_items_ns(c->items, item, arc) > longest)
-            longest = mo_items_ns(c->items, item, arc);
+            mo_transfer_items_ns(c->items, item, arc) > longest)
+            longest = mo_transfer_items_ns(c->items, item, arc);
     }
     return longest;
 }
@@ -75,13 +77,13 @@ static int64_t transfer_ns(const mo_compact *c, int u, int v, mo_arc arc)
 /* Does the table say more than a flow from u to v? */
 static bool says_more(const mo_compact *c, size_t number)
 {
-    const mo_strength_pair *pair = &c->frame->strength->pairs[number];
+    const mo_proven_bounds_pair *pair = &c->frame->strength->pairs[number];
 
     for (int a = 0; a < c->x->n_devices; a++)
         for (int b = 0; b < c->x->n_devices; b++)
             if (is_possible(c, number, a, b) &&
-                mo_frame_pair_ns(c->frame, number, a, b) >
-                    transfer_ns(c, pair->u, pair->v, (mo_arc){ a, b }))
+                mo_frame_proven_pair_ns(c->frame, number, a, b) >
+                    transfer_ns(c, pair->u, pair->v, (mo_transfer_arc){ a, b }))
                 return true;
     return false;
 }
@@ -101,9 +103,10 @@ static mo_status find_arcs(mo_compact *c, size_t number, finding *f,
         for (int b = 0; b < c->x->n_devices && status == MO_OK; b++) {
             if (!is_possible(c, number, a, b))
                 continue;
-            status = MO_PUSH(c->segment_arcs, f->n_arcs, f->arc_room, err);
+            status =
+                MO_ARRAY_GROW(c->segment_arcs, f->n_arcs, f->arc_room, err);
             if (status == MO_OK)
-                c->segment_arcs[f->n_arcs++] = (mo_arc){ a, b };
+                c->segment_arcs[f->n_arcs++] = (mo_transfer_arc){ a, b };
         }
     return status;
 }
@@ -117,7 +120,8 @@ static mo_status find_segment(mo_compact *c, size_t number, finding *f,
     mo_status status = find_arcs(c, number, f, err);
 
     if (status == MO_OK)
-        status = MO_PUSH(c->segments, f->n_segments, f->segment_room, err);
+        status =
+            MO_ARRAY_GROW(c->segments, f->n_segments, f->segment_room, err);
     if (status != MO_OK)
         return status;
     s.n_arcs = (int) f->n_arcs - s.arc_start;
@@ -130,7 +134,7 @@ static mo_status find_segment(mo_compact *c, size_t number, finding *f,
     return MO_OK;
 }
 
-mo_status mo_compact_strength_find(mo_compact *c, mo_error *err)
+mo_status mo_compact_proven_find(mo_compact *c, mo_error *err)
 {
     size_t n = c->frame->strength ? c->frame->strength->n : 0;
     int64_t most = INT_MAX - (int64_t) c->x->n_devices * c->x->n_devices;
@@ -138,7 +142,7 @@ mo_status mo_compact_strength_find(mo_compact *c, mo_error *err)
     mo_status status = MO_OK;
 
     for (size_t i = 0; i < n && status == MO_OK; i++) {
-        const mo_strength_pair *pair = &c->frame->strength->pairs[i];
+        const mo_proven_bounds_pair *pair = &c->frame->strength->pairs[i];
 
         if (pair->u == MO_FREE || pair->v == MO_FREE || !says_more(c, i))
             continue;
@@ -154,9 +158,9 @@ mo_status mo_compact_strength_find(mo_compact *c, mo_error *err)
 /* ------------------------------------------------------------------ columns */
 
 static double start_value(const mo_compact *c, const mo_compact_segment *s,
-                          mo_arc arc)
+                          mo_transfer_arc arc)
 {
-    const mo_strength_pair *pair = ends_of(c, s);
+    const mo_proven_bounds_pair *pair = ends_of(c, s);
 
     return c->start && c->frame->start->device[pair->u] == arc.a &&
            c->frame->start->device[pair->v] == arc.b;
@@ -166,10 +170,10 @@ static void declare_arcs(const mo_compact *c, const mo_compact_segment *s,
                          mo_sink *sink)
 {
     for (int e = 0; e < s->n_arcs; e++) {
-        mo_arc arc = c->segment_arcs[s->arc_start + e];
-        mo_variable g = { .role = MO_ROLE_SEGMENT,
+        mo_transfer_arc arc = c->segment_arcs[s->arc_start + e];
+        mo_variable g = { .role = MO_VARIABLE_ROLE_SEGMENT,
                           .number = { (int) s->pair, arc.a, arc.b },
-                          .kind = MO_CONTINUOUS,
+                          .kind = MO_VARIABLE_CONTINUOUS,
                           .lower = 0,
                           .upper = 1,
                           .value = start_value(c, s, arc) };
@@ -180,7 +184,7 @@ static void declare_arcs(const mo_compact *c, const mo_compact_segment *s,
     }
 }
 
-void mo_compact_strength_columns(const mo_compact *c, mo_sink *sink)
+void mo_compact_proven_columns(const mo_compact *c, mo_sink *sink)
 {
     for (int i = 0; i < c->n_segments; i++)
         if (c->segments[i].first >= 0)
@@ -196,16 +200,16 @@ static void anchor_row(const mo_compact *c, const mo_compact_segment *s,
 {
     int op = at_end ? ends_of(c, s)->v : ends_of(c, s)->u;
 
-    if (mo_compact_place(c, op, k) < 0)
+    if (mo_compact_place_column(c, op, k) < 0)
         return;
     for (int e = 0; e < s->n_arcs; e++) {
-        mo_arc arc = c->segment_arcs[s->arc_start + e];
+        mo_transfer_arc arc = c->segment_arcs[s->arc_start + e];
 
         if ((at_end ? arc.b : arc.a) == k)
-            mo_term(sink, s->first + e, 1);
+            mo_sink_term(sink, s->first + e, 1);
     }
-    mo_term(sink, mo_compact_place(c, op, k), -1);
-    mo_row(sink, MO_EQ, 0);
+    mo_sink_term(sink, mo_compact_place_column(c, op, k), -1);
+    mo_sink_row(sink, MO_EQ, 0);
 }
 
 static void anchor_rows(const mo_compact *c, const mo_compact_segment *s,
@@ -221,33 +225,34 @@ static void anchor_rows(const mo_compact *c, const mo_compact_segment *s,
  * of the one that has a choice. */
 static int arc_column(const mo_compact *c, const mo_compact_segment *s, int e)
 {
-    mo_arc arc = c->segment_arcs[s->arc_start + e];
-    const mo_strength_pair *pair = ends_of(c, s);
+    mo_transfer_arc arc = c->segment_arcs[s->arc_start + e];
+    const mo_proven_bounds_pair *pair = ends_of(c, s);
 
     if (s->first >= 0)
         return s->first + e;
-    return n_places(c, pair->u) > 1 ? mo_compact_place(c, pair->u, arc.a)
-                                    : mo_compact_place(c, pair->v, arc.b);
+    return n_places(c, pair->u) > 1
+               ? mo_compact_place_column(c, pair->u, arc.a)
+               : mo_compact_place_column(c, pair->v, arc.b);
 }
 
 static void segment_row(const mo_compact *c, const mo_compact_segment *s,
                         mo_sink *sink)
 {
-    const mo_strength_pair *pair = ends_of(c, s);
+    const mo_proven_bounds_pair *pair = ends_of(c, s);
 
-    mo_term(sink, mo_compact_start(c, pair->v), 1);
-    mo_term(sink, mo_compact_start(c, pair->u), -1);
-    mo_compact_run(c, sink, pair->u, -1);
+    mo_sink_term(sink, mo_compact_start_column(c, pair->v), 1);
+    mo_sink_term(sink, mo_compact_start_column(c, pair->u), -1);
+    mo_compact_add_duration_terms(c, sink, pair->u, -1);
     for (int e = 0; e < s->n_arcs; e++) {
-        mo_arc arc = c->segment_arcs[s->arc_start + e];
-        int64_t ns = mo_frame_pair_ns(c->frame, s->pair, arc.a, arc.b);
+        mo_transfer_arc arc = c->segment_arcs[s->arc_start + e];
+        int64_t ns = mo_frame_proven_pair_ns(c->frame, s->pair, arc.a, arc.b);
 
-        mo_term_add(sink, arc_column(c, s, e), -mo_compact_time(c, ns));
+        mo_sink_term_add(sink, arc_column(c, s, e), -mo_compact_time(c, ns));
     }
-    mo_row(sink, MO_GE, 0);
+    mo_sink_row(sink, MO_GE, 0);
 }
 
-void mo_compact_strength_rows(const mo_compact *c, mo_sink *sink)
+void mo_compact_proven_rows(const mo_compact *c, mo_sink *sink)
 {
     mo_sink_family(sink, "anchor");
     for (int i = 0; i < c->n_segments; i++)

@@ -20,16 +20,17 @@ typedef struct segment {
 /* s_v - s_u - p_u, as terms. */
 static void span(const mo_compact *c, const segment *s, mo_sink *sink)
 {
-    mo_term(sink, s->end < c->x->n ? mo_compact_start(c, s->end) : 0, 1);
+    mo_sink_term(sink,
+                 s->end < c->x->n ? mo_compact_start_column(c, s->end) : 0, 1);
     if (s->begin < 0)
         return;
-    mo_term(sink, mo_compact_start(c, s->begin), -1);
-    mo_compact_run(c, sink, s->begin, -1);
+    mo_sink_term(sink, mo_compact_start_column(c, s->begin), -1);
+    mo_compact_add_duration_terms(c, sink, s->begin, -1);
 }
 
 static bool has_work(const mo_compact *c, int i, int k)
 {
-    return mo_compact_place(c, i, k) >= 0 &&
+    return mo_compact_place_column(c, i, k) >= 0 &&
            c->run[(int64_t) i * c->x->n_devices + k] > 0;
 }
 
@@ -45,15 +46,16 @@ static void device_row(const mo_compact *c, const segment *s, int k,
     span(c, s, sink);
     for (int i = s->begin + 1; i < s->end; i++)
         if (has_work(c, i, k))
-            mo_term(sink, mo_compact_place(c, i, k),
-                    -c->run[(int64_t) i * c->x->n_devices + k]);
-    mo_row(sink, MO_GE, 0);
+            mo_sink_term(sink, mo_compact_place_column(c, i, k),
+                         -c->run[(int64_t) i * c->x->n_devices + k]);
+    mo_sink_row(sink, MO_GE, 0);
 }
 
 /* Does the item need the resource for some time? */
-static bool needs(const mo_compact *c, const mo_item *item, int resource)
+static bool needs(const mo_compact *c, const mo_transfer_item *item,
+                  int resource)
 {
-    const mo_use *uses = c->items->uses + item->use_start;
+    const mo_transfer_use *uses = c->items->uses + item->use_start;
 
     for (int u = 0; u < item->n_uses; u++)
         if (uses[u].resource == resource)
@@ -64,19 +66,20 @@ static bool needs(const mo_compact *c, const mo_item *item, int resource)
 /* Items between the same two ops have their columns in common. */
 static void load_terms(const mo_compact *c, int i, int resource, mo_sink *sink)
 {
-    const mo_item *item = &c->items->items[i];
+    const mo_transfer_item *item = &c->items->items[i];
 
     for (int e = 0; e < item->n_arcs; e++) {
-        mo_arc arc = c->items->arcs[item->arc_start + e];
-        int column = mo_compact_arc(c, item, e);
+        mo_transfer_arc arc = c->items->arcs[item->arc_start + e];
+        int column = mo_compact_arc_column(c, item, e);
         double delay = c->delay[c->delay_start[i] + e];
 
-        if (arc.a == arc.b || !mo_items_needs(c->frame, arc, resource))
+        if (arc.a == arc.b ||
+            !mo_transfer_items_needs_resource(c->frame, arc, resource))
             continue;
         if (item->alone)
-            mo_term(sink, column, -delay);
+            mo_sink_term(sink, column, -delay);
         else
-            mo_term_add(sink, column, -delay);
+            mo_sink_term_add(sink, column, -delay);
     }
 }
 
@@ -92,7 +95,7 @@ static void resource_row(const mo_compact *c, const segment *s, int resource,
     span(c, s, sink);
     for (int i = s->first_item; i < s->end_item; i++)
         load_terms(c, i, resource, sink);
-    mo_row(sink, MO_GE, 0);
+    mo_sink_row(sink, MO_GE, 0);
 }
 
 /* Moves on to the segment that follows; false behind the last. */
@@ -117,11 +120,11 @@ static int n_told_apart(const mo_compact *c)
 {
     return c->frame->regime.congestion == MO_CONGESTION_PORT &&
                    c->x->n_devices == 2
-               ? mo_items_ingress(c->frame, 0)
+               ? mo_transfer_items_ingress(c->frame, 0)
                : c->items->n_resources;
 }
 
-void mo_compact_load_rows(const mo_compact *c, mo_sink *sink)
+void mo_compact_segment_load_rows(const mo_compact *c, mo_sink *sink)
 {
     segment s = { 0 };
 

@@ -15,7 +15,7 @@ static int64_t end_of(const mo_compact *c, int op)
 }
 
 /* Is some reader of the item on device b? */
-static bool is_read_on(const mo_compact *c, const mo_item *item, int b)
+static bool is_read_on(const mo_compact *c, const mo_transfer_item *item, int b)
 {
     const mo_instance *x = c->x;
 
@@ -23,17 +23,18 @@ static bool is_read_on(const mo_compact *c, const mo_item *item, int b)
         return device_of(c, item->to) == b;
     for (int q = x->tensor_start[item->tensor];
          q < x->tensor_start[item->tensor + 1]; q++)
-        if (mo_items_reads(c->frame, item, x->flows[q].to) &&
+        if (mo_transfer_items_reads(c->frame, item, x->flows[q].to) &&
             device_of(c, x->flows[q].to) == b)
             return true;
     return false;
 }
 
-static mo_start_item start_of(const mo_compact *c, const mo_item *item)
+static mo_compact_start_item start_of(const mo_compact *c,
+                                      const mo_transfer_item *item)
 {
     int a = device_of(c, item->from);
     int b = item->device == MO_FREE ? device_of(c, item->to) : item->device;
-    mo_start_item s = { false, a, b, end_of(c, item->from), 0 };
+    mo_compact_start_item s = { false, a, b, end_of(c, item->from), 0 };
 
     if (a != b && is_read_on(c, item, b)) {
         const mo_transfer *t =
@@ -50,12 +51,12 @@ static mo_start_item start_of(const mo_compact *c, const mo_item *item)
  * the start change places.  The smaller numbers are in order already. */
 static void sort_alike(mo_compact *c, int i)
 {
-    const mo_item *items = c->items->items;
+    const mo_transfer_item *items = c->items->items;
 
     for (int j = items[i].first; j < i; j++)
-        if (mo_items_alike(&items[j], &items[i]) &&
+        if (mo_transfer_items_interchangeable(&items[j], &items[i]) &&
             c->start[j].start_ns > c->start[i].start_ns) {
-            mo_start_item later = c->start[j];
+            mo_compact_start_item later = c->start[j];
 
             c->start[j] = c->start[i];
             c->start[i] = later;
@@ -74,7 +75,7 @@ mo_status mo_compact_start_make(mo_compact *c, mo_error *err)
     return MO_OK;
 }
 
-double mo_compact_start_meet(const mo_compact *c, int i, int j)
+double mo_compact_start_same_device(const mo_compact *c, int i, int j)
 {
     return c->start && device_of(c, i) == device_of(c, j);
 }
@@ -89,29 +90,31 @@ static bool is_before(int64_t first_end, int64_t second_start, bool is_smaller,
 
 double mo_compact_start_order(const mo_compact *c, int i, int j)
 {
-    return mo_compact_start_meet(c, i, j) &&
+    return mo_compact_start_same_device(c, i, j) &&
            is_before(end_of(c, i), c->frame->start->start_ns[j], i < j,
                      end_of(c, j), c->frame->start->start_ns[i]);
 }
 
-double mo_compact_start_arc(const mo_compact *c, const mo_item *item,
-                            mo_arc arc)
+double mo_compact_start_arc(const mo_compact *c, const mo_transfer_item *item,
+                            mo_transfer_arc arc)
 {
     return c->start && device_of(c, item->from) == arc.a &&
            is_read_on(c, item, arc.b);
 }
 
-double mo_compact_start_send_order(const mo_compact *c, int first, int second)
+double mo_compact_start_transfer_order(const mo_compact *c, int first,
+                                       int second)
 {
-    const mo_start_item *s, *t;
+    const mo_compact_start_item *s, *t;
 
     if (!c->start)
         return 0;
     s = &c->start[first];
     t = &c->start[second];
     return s->sent && t->sent &&
-           mo_items_share(c->frame, (mo_arc){ s->a, s->b },
-                          (mo_arc){ t->a, t->b }) &&
+           mo_transfer_items_share_resource(c->frame,
+                                            (mo_transfer_arc){ s->a, s->b },
+                                            (mo_transfer_arc){ t->a, t->b }) &&
            is_before(s->end_ns, t->start_ns, first < second, t->end_ns,
                      s->start_ns);
 }

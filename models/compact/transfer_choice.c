@@ -7,23 +7,23 @@
  *
  *     sum_b y_I_a_b = x_i_a for each a,   sum_a y_I_a_b = x_j_b for each b.
  */
-static void product_rows(const mo_compact *c, const mo_item *item,
+static void product_rows(const mo_compact *c, const mo_transfer_item *item,
                          mo_sink *sink)
 {
     for (int side = 0; side < 2; side++)
         for (int k = 0; k < c->x->n_devices; k++) {
             int op = side == 0 ? item->from : item->to;
 
-            if (mo_compact_place(c, op, k) < 0)
+            if (mo_compact_place_column(c, op, k) < 0)
                 continue;
             for (int e = 0; e < item->n_arcs; e++) {
-                mo_arc arc = c->items->arcs[item->arc_start + e];
+                mo_transfer_arc arc = c->items->arcs[item->arc_start + e];
 
                 if ((side == 0 ? arc.a : arc.b) == k)
-                    mo_term(sink, mo_compact_arc(c, item, e), 1);
+                    mo_sink_term(sink, mo_compact_arc_column(c, item, e), 1);
             }
-            mo_term(sink, mo_compact_place(c, op, k), -1);
-            mo_row(sink, MO_EQ, 0);
+            mo_sink_term(sink, mo_compact_place_column(c, op, k), -1);
+            mo_sink_row(sink, MO_EQ, 0);
         }
 }
 
@@ -33,7 +33,8 @@ static void product_rows(const mo_compact *c, const mo_item *item,
  *
  *     sum_a y_I_a_b >= x_j_b for each reader j,   y_I_a_b <= x_i_a for each a.
  */
-static void cover_rows(const mo_compact *c, const mo_item *item, mo_sink *sink)
+static void cover_rows(const mo_compact *c, const mo_transfer_item *item,
+                       mo_sink *sink)
 {
     const mo_instance *x = c->x;
 
@@ -41,23 +42,24 @@ static void cover_rows(const mo_compact *c, const mo_item *item, mo_sink *sink)
          q < x->tensor_start[item->tensor + 1]; q++) {
         int op = x->flows[q].to;
 
-        if (!mo_items_reads(c->frame, item, op))
+        if (!mo_transfer_items_reads(c->frame, item, op))
             continue;
         for (int e = 0; e < item->n_arcs; e++)
-            mo_term(sink, mo_compact_arc(c, item, e), 1);
-        mo_term(sink, mo_compact_place(c, op, item->device), -1);
-        mo_row(sink, MO_GE, 0);
+            mo_sink_term(sink, mo_compact_arc_column(c, item, e), 1);
+        mo_sink_term(sink, mo_compact_place_column(c, op, item->device), -1);
+        mo_sink_row(sink, MO_GE, 0);
     }
 }
 
-static void source_rows(const mo_compact *c, const mo_item *item, mo_sink *sink)
+static void source_rows(const mo_compact *c, const mo_transfer_item *item,
+                        mo_sink *sink)
 {
     for (int e = 0; e < item->n_arcs; e++) {
-        mo_arc arc = c->items->arcs[item->arc_start + e];
+        mo_transfer_arc arc = c->items->arcs[item->arc_start + e];
 
-        mo_term(sink, mo_compact_place(c, item->from, arc.a), 1);
-        mo_term(sink, mo_compact_arc(c, item, e), -1);
-        mo_row(sink, MO_GE, 0);
+        mo_sink_term(sink, mo_compact_place_column(c, item->from, arc.a), 1);
+        mo_sink_term(sink, mo_compact_arc_column(c, item, e), -1);
+        mo_sink_row(sink, MO_GE, 0);
     }
 }
 
@@ -68,7 +70,7 @@ static bool is_first(const mo_compact *c, int item)
 
 static void channel_rows(const mo_compact *c, mo_sink *sink)
 {
-    const mo_items *items = c->items;
+    const mo_transfer_items *items = c->items;
 
     mo_sink_family(sink, "route");
     for (int i = 0; i < items->n; i++)
@@ -88,12 +90,12 @@ static void channel_rows(const mo_compact *c, mo_sink *sink)
 /* s_j >= s_i + p_i, and the time on the way where nothing is in its way. */
 static void follow(const mo_compact *c, int i, int j, int item, mo_sink *sink)
 {
-    mo_term(sink, mo_compact_start(c, j), 1);
-    mo_term(sink, mo_compact_start(c, i), -1);
-    mo_compact_run(c, sink, i, -1);
+    mo_sink_term(sink, mo_compact_start_column(c, j), 1);
+    mo_sink_term(sink, mo_compact_start_column(c, i), -1);
+    mo_compact_add_duration_terms(c, sink, i, -1);
     if (item >= 0)
-        mo_compact_delay(c, sink, item, -1);
-    mo_row(sink, MO_GE, 0);
+        mo_compact_add_delay_terms(c, sink, item, -1);
+    mo_sink_row(sink, MO_GE, 0);
 }
 
 /* Readers of what is never sent, or no matter when. */
@@ -101,7 +103,7 @@ static void free_rows(const mo_compact *c, mo_sink *sink)
 {
     mo_sink_family(sink, "prec");
     for (int i = 0; i < c->items->n; i++) {
-        const mo_item *item = &c->items->items[i];
+        const mo_transfer_item *item = &c->items->items[i];
 
         if (item->device == MO_FREE && c->send[i] < 0)
             follow(c, item->from, item->to, i, sink);
@@ -134,14 +136,14 @@ static void leave_rows(const mo_compact *c, mo_sink *sink)
 {
     mo_sink_family(sink, "leave");
     for (int i = 0; i < c->items->n; i++) {
-        const mo_item *item = &c->items->items[i];
+        const mo_transfer_item *item = &c->items->items[i];
 
         if (c->send[i] < 0)
             continue;
-        mo_term(sink, c->send[i], 1);
-        mo_term(sink, mo_compact_start(c, item->from), -1);
-        mo_compact_run(c, sink, item->from, -1);
-        mo_row(sink, MO_GE, 0);
+        mo_sink_term(sink, c->send[i], 1);
+        mo_sink_term(sink, mo_compact_start_column(c, item->from), -1);
+        mo_compact_add_duration_terms(c, sink, item->from, -1);
+        mo_sink_row(sink, MO_GE, 0);
     }
 }
 
@@ -152,7 +154,7 @@ static int64_t earliest_elsewhere(const mo_compact *c, int op, int device)
     int64_t earliest = INT64_MAX;
 
     for (int k = 0; k < c->x->n_devices; k++)
-        if (k != device && mo_compact_place(c, op, k) >= 0) {
+        if (k != device && mo_compact_place_column(c, op, k) >= 0) {
             int64_t head =
                 c->frame->head_ns[(int64_t) op * c->x->n_devices + k];
 
@@ -162,8 +164,8 @@ static int64_t earliest_elsewhere(const mo_compact *c, int op, int device)
 }
 
 /* The latest end of a shared item for the sake of others than op. */
-static int64_t latest_for_others(const mo_compact *c, const mo_item *item,
-                                 int op)
+static int64_t latest_for_others(const mo_compact *c,
+                                 const mo_transfer_item *item, int op)
 {
     int64_t latest = INT64_MIN;
 
@@ -171,8 +173,9 @@ static int64_t latest_for_others(const mo_compact *c, const mo_item *item,
          q < c->x->tensor_start[item->tensor + 1]; q++) {
         int other = c->x->flows[q].to;
 
-        if (other != op && mo_items_reads(c->frame, item, other)) {
-            int64_t at = mo_items_latest_start(c->frame, other, item->device);
+        if (other != op && mo_transfer_items_reads(c->frame, item, other)) {
+            int64_t at =
+                mo_transfer_items_latest_start(c->frame, other, item->device);
 
             latest = at > latest ? at : latest;
         }
@@ -189,24 +192,24 @@ static int64_t latest_for_others(const mo_compact *c, const mo_item *item,
  */
 static void arrive_shared(const mo_compact *c, int i, int op, mo_sink *sink)
 {
-    const mo_item *item = &c->items->items[i];
+    const mo_transfer_item *item = &c->items->items[i];
     int64_t elsewhere = earliest_elsewhere(c, op, item->device);
     int64_t others = latest_for_others(c, item, op);
     double m = elsewhere < others ? mo_compact_time(c, others - elsewhere) : 0;
 
-    mo_term(sink, mo_compact_start(c, op), 1);
-    mo_term(sink, c->send[i], -1);
-    mo_compact_delay(c, sink, i, -1);
-    mo_term(sink, mo_compact_place(c, op, item->device), -m);
-    mo_row(sink, MO_GE, -m);
+    mo_sink_term(sink, mo_compact_start_column(c, op), 1);
+    mo_sink_term(sink, c->send[i], -1);
+    mo_compact_add_delay_terms(c, sink, i, -1);
+    mo_sink_term(sink, mo_compact_place_column(c, op, item->device), -m);
+    mo_sink_row(sink, MO_GE, -m);
 }
 
 static void arrive_alone(const mo_compact *c, int i, mo_sink *sink)
 {
-    mo_term(sink, mo_compact_start(c, c->items->items[i].to), 1);
-    mo_term(sink, c->send[i], -1);
-    mo_compact_delay(c, sink, i, -1);
-    mo_row(sink, MO_GE, 0);
+    mo_sink_term(sink, mo_compact_start_column(c, c->items->items[i].to), 1);
+    mo_sink_term(sink, c->send[i], -1);
+    mo_compact_add_delay_terms(c, sink, i, -1);
+    mo_sink_row(sink, MO_GE, 0);
 }
 
 /* s_j >= t_I + c_I */
@@ -216,7 +219,7 @@ static void arrive_rows(const mo_compact *c, mo_sink *sink)
 
     mo_sink_family(sink, "arrive");
     for (int i = 0; i < c->items->n; i++) {
-        const mo_item *item = &c->items->items[i];
+        const mo_transfer_item *item = &c->items->items[i];
 
         if (c->send[i] < 0)
             continue;
@@ -225,12 +228,12 @@ static void arrive_rows(const mo_compact *c, mo_sink *sink)
         for (int q = x->tensor_start[item->tensor];
              item->device != MO_FREE && q < x->tensor_start[item->tensor + 1];
              q++)
-            if (mo_items_reads(c->frame, item, x->flows[q].to))
+            if (mo_transfer_items_reads(c->frame, item, x->flows[q].to))
                 arrive_shared(c, i, x->flows[q].to, sink);
     }
 }
 
-void mo_compact_flow_rows(const mo_compact *c, mo_sink *sink)
+void mo_compact_transfer_choice_rows(const mo_compact *c, mo_sink *sink)
 {
     channel_rows(c, sink);
     free_rows(c, sink);

@@ -8,7 +8,7 @@
 #include "models/transfer_number.h"
 
 typedef struct work {
-    mo_items *items;
+    mo_transfer_items *items;
     const mo_frame *frame;
     const mo_instance *x;
     size_t n, room, arcs_room;
@@ -29,7 +29,7 @@ static int only_device(const mo_frame *frame, int op)
     return only;
 }
 
-bool mo_items_together(const mo_frame *frame, int i, int j)
+bool mo_transfer_items_always_colocated(const mo_frame *frame, int i, int j)
 {
     const mo_instance *x = frame->x;
     int only;
@@ -40,21 +40,24 @@ bool mo_items_together(const mo_frame *frame, int i, int j)
     return only != MO_FREE && only == only_device(frame, j);
 }
 
-bool mo_items_reads(const mo_frame *frame, const mo_item *item, int op)
+bool mo_transfer_items_reads(const mo_frame *frame,
+                             const mo_transfer_item *item, int op)
 {
     if (item->device == MO_FREE)
         return op == item->to;
     return mo_frame_allowed(frame, op, item->device) &&
-           !mo_items_together(frame, item->from, op);
+           !mo_transfer_items_always_colocated(frame, item->from, op);
 }
 
 static int64_t latest_start(const mo_frame *frame, int op, int k)
 {
-    return mo_frame_allowed(frame, op, k) ? mo_items_latest_start(frame, op, k)
-                                          : INT64_MIN;
+    return mo_frame_allowed(frame, op, k)
+               ? mo_transfer_items_latest_start(frame, op, k)
+               : INT64_MIN;
 }
 
-int64_t mo_items_deadline(const mo_frame *frame, const mo_item *item, int b)
+int64_t mo_transfer_items_deadline(const mo_frame *frame,
+                                   const mo_transfer_item *item, int b)
 {
     const mo_instance *x = frame->x;
     int64_t latest = INT64_MIN;
@@ -65,25 +68,28 @@ int64_t mo_items_deadline(const mo_frame *frame, const mo_item *item, int b)
          q < x->tensor_start[item->tensor + 1]; q++) {
         int64_t at = latest_start(frame, x->flows[q].to, b);
 
-        if (at > latest && mo_items_reads(frame, item, x->flows[q].to))
+        if (at > latest && mo_transfer_items_reads(frame, item, x->flows[q].to))
             latest = at;
     }
     return latest;
 }
 
-int64_t mo_items_ns(const mo_items *items, const mo_item *item, mo_arc arc)
+int64_t mo_transfer_items_ns(const mo_transfer_items *items,
+                             const mo_transfer_item *item, mo_transfer_arc arc)
 {
     return mo_instance_row_ns(items->frame->x, item->row, arc.a, arc.b);
 }
 
-static mo_status push_arc(work *w, mo_item *item, mo_arc arc, mo_error *err)
+static mo_status push_arc(work *w, mo_transfer_item *item, mo_transfer_arc arc,
+                          mo_error *err)
 {
-    mo_items *items = w->items;
+    mo_transfer_items *items = w->items;
     mo_status status = MO_OK;
 
     if (items->n_arcs == INT_MAX)
         return mo_fail(err, MO_E_LIMIT, "too many ways to send for a model");
-    status = MO_PUSH(items->arcs, (size_t) items->n_arcs, w->arcs_room, err);
+    status =
+        MO_ARRAY_GROW(items->arcs, (size_t) items->n_arcs, w->arcs_room, err);
     if (status == MO_OK) {
         items->arcs[items->n_arcs++] = arc;
         item->n_arcs++;
@@ -93,34 +99,36 @@ static mo_status push_arc(work *w, mo_item *item, mo_arc arc, mo_error *err)
 }
 
 /* The arcs into b, in the order of where they come from. */
-static mo_status make_arcs_to(work *w, mo_item *item, int b, mo_error *err)
+static mo_status make_arcs_to(work *w, mo_transfer_item *item, int b,
+                              mo_error *err)
 {
-    int64_t latest = mo_items_deadline(w->frame, item, b);
+    int64_t latest = mo_transfer_items_deadline(w->frame, item, b);
     mo_status status = MO_OK;
 
     for (int a = 0; a < w->x->n_devices && status == MO_OK; a++) {
-        mo_arc arc = { a, b };
+        mo_transfer_arc arc = { a, b };
 
         if (mo_frame_allowed(w->frame, item->from, a) &&
-            mo_items_earliest_end(w->frame, item->from, a) +
-                    mo_items_ns(w->items, item, arc) <=
+            mo_transfer_items_earliest_end(w->frame, item->from, a) +
+                    mo_transfer_items_ns(w->items, item, arc) <=
                 latest)
             status = push_arc(w, item, arc, err);
     }
     return status;
 }
 
-static bool is_stuck(const work *w, const mo_item *item)
+static bool is_stuck(const work *w, const mo_transfer_item *item)
 {
     if (item->device == MO_FREE)
-        return mo_items_together(w->frame, item->from, item->to);
+        return mo_transfer_items_always_colocated(w->frame, item->from,
+                                                  item->to);
     for (int a = 0; a < w->x->n_devices; a++)
         if (a != item->device && mo_frame_allowed(w->frame, item->from, a))
             return false;
     return true;
 }
 
-static mo_status make_arcs(work *w, mo_item *item, mo_error *err)
+static mo_status make_arcs(work *w, mo_transfer_item *item, mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -135,20 +143,21 @@ static mo_status make_arcs(work *w, mo_item *item, mo_error *err)
 
 /* From the producer's first end on; up to the last reader's latest start, or,
  * where nobody reads it on the device, up to the producer's latest end. */
-static void set_window(const work *w, mo_item *item)
+static void set_window(const work *w, mo_transfer_item *item)
 {
     item->start_min_ns = INT64_MAX;
     item->end_max_ns =
         item->device == MO_FREE ? 0 : w->frame->lct_ns[item->from];
     for (int k = 0; k < w->x->n_devices; k++) {
         if (mo_frame_allowed(w->frame, item->from, k)) {
-            int64_t start = mo_items_earliest_end(w->frame, item->from, k);
+            int64_t start =
+                mo_transfer_items_earliest_end(w->frame, item->from, k);
 
             if (start < item->start_min_ns)
                 item->start_min_ns = start;
         }
         if (item->device == MO_FREE || item->device == k) {
-            int64_t end = mo_items_deadline(w->frame, item, k);
+            int64_t end = mo_transfer_items_deadline(w->frame, item, k);
 
             if (end > item->end_max_ns)
                 item->end_max_ns = end;
@@ -157,9 +166,9 @@ static void set_window(const work *w, mo_item *item)
 }
 
 /* Takes the arcs of an item between the same two ops, if there is one. */
-static bool take_arcs(work *w, mo_item *item)
+static bool take_arcs(work *w, mo_transfer_item *item)
 {
-    mo_item *first;
+    mo_transfer_item *first;
 
     item->alone = true;
     if (item->device != MO_FREE)
@@ -180,13 +189,13 @@ static bool take_arcs(work *w, mo_item *item)
     return false;
 }
 
-static mo_status push_item(work *w, mo_item item, mo_error *err)
+static mo_status push_item(work *w, mo_transfer_item item, mo_error *err)
 {
     mo_status status;
 
     if (w->n == INT_MAX)
         return mo_fail(err, MO_E_LIMIT, "too many transfers for a model");
-    if ((status = MO_PUSH(w->items->items, w->n, w->room, err)) != MO_OK)
+    if ((status = MO_ARRAY_GROW(w->items->items, w->n, w->room, err)) != MO_OK)
         return status;
     item.first = (int) w->n;
     item.name = mo_transfer_is_tensor(&w->frame->regime)
@@ -201,18 +210,18 @@ static mo_status push_item(work *w, mo_item item, mo_error *err)
     return MO_OK;
 }
 
-static mo_item flow_item(const work *w, int flow)
+static mo_transfer_item flow_item(const work *w, int flow)
 {
     const mo_flow *q = &w->x->flows[flow];
     bool once = w->frame->regime.tensors == MO_TENSORS_ONCE;
 
-    return (mo_item){ .from = q->from,
-                      .to = q->to,
-                      .device = MO_FREE,
-                      .tensor = q->tensor,
-                      .number = once ? q->tensor : flow,
-                      .row = once ? w->x->tensor_row[q->tensor]
-                                  : w->x->flow_row[flow] };
+    return (mo_transfer_item){ .from = q->from,
+                               .to = q->to,
+                               .device = MO_FREE,
+                               .tensor = q->tensor,
+                               .number = once ? q->tensor : flow,
+                               .row = once ? w->x->tensor_row[q->tensor]
+                                           : w->x->flow_row[flow] };
 }
 
 /* The flow's reader, unless it is always where the producer is. */
@@ -220,14 +229,14 @@ static bool is_sent(const work *w, int flow)
 {
     const mo_flow *q = &w->x->flows[flow];
 
-    return !mo_items_together(w->frame, q->from, q->to);
+    return !mo_transfer_items_always_colocated(w->frame, q->from, q->to);
 }
 
-static bool any_reads(const work *w, const mo_item *item)
+static bool any_reads(const work *w, const mo_transfer_item *item)
 {
     for (int q = w->x->tensor_start[item->tensor];
          q < w->x->tensor_start[item->tensor + 1]; q++)
-        if (mo_items_reads(w->frame, item, w->x->flows[q].to))
+        if (mo_transfer_items_reads(w->frame, item, w->x->flows[q].to))
             return true;
     return false;
 }
@@ -235,7 +244,7 @@ static bool any_reads(const work *w, const mo_item *item)
 /* A tensor for each device where it may be read. */
 static mo_status push_shared(work *w, int tensor, mo_error *err)
 {
-    mo_item item = flow_item(w, w->x->tensor_start[tensor]);
+    mo_transfer_item item = flow_item(w, w->x->tensor_start[tensor]);
     mo_status status = MO_OK;
 
     item.to = MO_FREE;
@@ -264,7 +273,7 @@ static mo_status push_tensor(work *w, int tensor, mo_error *err)
 }
 
 /* Items stand by tensors, for those of a producer stand by its tensors. */
-static void index_tensors(mo_items *items)
+static void index_tensors(mo_transfer_items *items)
 {
     int i = 0;
 
@@ -288,7 +297,7 @@ static mo_status push_all(work *w, mo_error *err)
     if (status != MO_OK)
         return status;
     index_tensors(w->items);
-    return mo_items_find_uses(w->items, err);
+    return mo_transfer_items_find_uses(w->items, err);
 }
 
 static mo_status allocate(work *w, mo_error *err)
@@ -307,12 +316,13 @@ static mo_status allocate(work *w, mo_error *err)
     return MO_OK;
 }
 
-mo_status mo_items_make(const mo_frame *frame, mo_items **items, mo_error *err)
+mo_status mo_transfer_items_make(const mo_frame *frame,
+                                 mo_transfer_items **items, mo_error *err)
 {
     work w = { .frame = frame, .x = frame->x };
     mo_status status;
 
-    if (mo_transfer_numbers(frame->x, &frame->regime) > INT_MAX)
+    if (mo_transfer_number_limit(frame->x, &frame->regime) > INT_MAX)
         return mo_fail(err, MO_E_LIMIT,
                        "too many tensors for so many devices; leave tensors "
                        "per edge");
@@ -324,11 +334,11 @@ mo_status mo_items_make(const mo_frame *frame, mo_items **items, mo_error *err)
     if (status == MO_OK)
         *items = w.items;
     else
-        mo_items_free(w.items);
+        mo_transfer_items_free(w.items);
     return status;
 }
 
-void mo_items_free(mo_items *items)
+void mo_transfer_items_free(mo_transfer_items *items)
 {
     if (!items)
         return;

@@ -19,20 +19,20 @@
 #include "base/error.h"
 #include "models/frame/frame.h"
 
-typedef struct mo_arc {
+typedef struct mo_transfer_arc {
     int a, b;
-} mo_arc;
+} mo_transfer_arc;
 
 /* A device's port, a channel or a link that an item may need, and when: over
  * the arcs that need it, the earliest and latest start and end. */
-typedef struct mo_use {
+typedef struct mo_transfer_use {
     int resource;
     bool takes_time; /* on some arc */
     int64_t start_min_ns, start_max_ns;
     int64_t end_min_ns, end_max_ns;
-} mo_use;
+} mo_transfer_use;
 
-typedef struct mo_item {
+typedef struct mo_transfer_item {
     int from;   /* the producer */
     int to;     /* the reader; MO_FREE: whoever reads it on the device */
     int device; /* where to, if there are several readers; else MO_FREE */
@@ -52,72 +52,82 @@ typedef struct mo_item {
     bool always_uses;      /* on every arc to another device */
     int64_t start_min_ns;  /* however it goes, sent or not */
     int64_t end_max_ns;
-} mo_item;
+} mo_transfer_item;
 
-typedef struct mo_items {
+typedef struct mo_transfer_items {
     const mo_frame *frame;
     int n;
-    mo_item *items;
+    mo_transfer_item *items;
     int *of_tensor; /* those of tensor t: [of_tensor[t], ...[t + 1]) */
-    mo_arc *arcs;
+    mo_transfer_arc *arcs;
     int n_arcs;
-    mo_use *uses;
+    mo_transfer_use *uses;
     int n_uses;
     int n_resources;
-} mo_items;
+} mo_transfer_items;
 
-mo_status mo_items_make(const mo_frame *frame, mo_items **items, mo_error *err);
-void mo_items_free(mo_items *items);
+mo_status mo_transfer_items_make(const mo_frame *frame,
+                                 mo_transfer_items **items, mo_error *err);
+void mo_transfer_items_free(mo_transfer_items *items);
 
 /* Both are on one device in every placement: one op, one group, or nowhere else
  * to go. */
-bool mo_items_together(const mo_frame *frame, int i, int j);
+bool mo_transfer_items_always_colocated(const mo_frame *frame, int i, int j);
 
 /* Does op, a reader of the item's tensor, wait for the item where it may? */
-bool mo_items_reads(const mo_frame *frame, const mo_item *item, int op);
+bool mo_transfer_items_reads(const mo_frame *frame,
+                             const mo_transfer_item *item, int op);
 
 /* The latest moment at which it may have come to b; INT64_MIN: nobody reads it
  * there. */
-int64_t mo_items_deadline(const mo_frame *frame, const mo_item *item, int b);
+int64_t mo_transfer_items_deadline(const mo_frame *frame,
+                                   const mo_transfer_item *item, int b);
 
 /* Between the same two ops and equally long on every arc: it makes no
  * difference which goes first. */
-static inline bool mo_items_alike(const mo_item *a, const mo_item *b)
+static inline bool mo_transfer_items_interchangeable(const mo_transfer_item *a,
+                                                     const mo_transfer_item *b)
 {
     return a->device == MO_FREE && b->device == MO_FREE &&
            a->first == b->first && a->row == b->row;
 }
 
 /* How long it takes on an arc. */
-int64_t mo_items_ns(const mo_items *items, const mo_item *item, mo_arc arc);
+int64_t mo_transfer_items_ns(const mo_transfer_items *items,
+                             const mo_transfer_item *item, mo_transfer_arc arc);
 
 /* Does what goes from a to another device b need the resource? */
-bool mo_items_needs(const mo_frame *frame, mo_arc arc, int resource);
+bool mo_transfer_items_needs_resource(const mo_frame *frame,
+                                      mo_transfer_arc arc, int resource);
 
 /* Is there a resource that both arcs, to other devices, need? */
-bool mo_items_share(const mo_frame *frame, mo_arc first, mo_arc second);
+bool mo_transfer_items_share_resource(const mo_frame *frame,
+                                      mo_transfer_arc first,
+                                      mo_transfer_arc second);
 
 /* Resources with congestion by port: what leaves a device, what enters it. */
-static inline int mo_items_egress(const mo_frame *frame, int device)
+static inline int mo_transfer_items_egress(const mo_frame *frame, int device)
 {
     (void) frame;
     return device;
 }
 
-static inline int mo_items_ingress(const mo_frame *frame, int device)
+static inline int mo_transfer_items_ingress(const mo_frame *frame, int device)
 {
     return frame->x->n_devices + device;
 }
 
 /* The latest start of an op on a device where it may run. */
-static inline int64_t mo_items_latest_start(const mo_frame *f, int op, int k)
+static inline int64_t mo_transfer_items_latest_start(const mo_frame *f, int op,
+                                                     int k)
 {
     return f->horizon_ns - f->tail_ns[(int64_t) op * f->x->n_devices + k] -
            mo_instance_p_ns(f->x, op, k);
 }
 
 /* Its earliest end there. */
-static inline int64_t mo_items_earliest_end(const mo_frame *f, int op, int k)
+static inline int64_t mo_transfer_items_earliest_end(const mo_frame *f, int op,
+                                                     int k)
 {
     return f->head_ns[(int64_t) op * f->x->n_devices + k] +
            mo_instance_p_ns(f->x, op, k);

@@ -34,7 +34,7 @@ typedef struct side {
 static bool is_together(const mo_compact *c, const side *s)
 {
     return s->i != MO_FREE && s->j != MO_FREE &&
-           mo_items_together(c->frame, s->i, s->j);
+           mo_transfer_items_always_colocated(c->frame, s->i, s->j);
 }
 
 /* The device whose port the resource is; negative: not on this side. */
@@ -45,18 +45,20 @@ static int device_on(const mo_compact *c, const side *s, int resource)
     return device < c->x->n_devices ? device : -1;
 }
 
-static void count_open(const mo_compact *c, const mo_send_pair *pair, side *s)
+static void count_open(const mo_compact *c,
+                       const mo_compact_transfer_pair *pair, side *s)
 {
-    for (mo_common at = mo_common_begin(c, pair->first, pair->second);
-         mo_common_next(&at);)
+    for (mo_compact_shared_resource at =
+             mo_compact_shared_resource_begin(c, pair->first, pair->second);
+         mo_compact_shared_resource_next(&at);)
         s->n_open += at.open && device_on(c, s, at.resource) >= 0;
 }
 
-static side egress_of(const mo_compact *c, const mo_send_pair *pair)
+static side egress_of(const mo_compact *c, const mo_compact_transfer_pair *pair)
 {
-    const mo_item *items = c->items->items;
+    const mo_transfer_item *items = c->items->items;
     side s = { items[pair->first].from, items[pair->second].from,
-               mo_items_egress(c->frame, 0), false, 0 };
+               mo_transfer_items_egress(c->frame, 0), false, 0 };
 
     s.together = is_together(c, &s);
     count_open(c, pair, &s);
@@ -65,11 +67,13 @@ static side egress_of(const mo_compact *c, const mo_send_pair *pair)
 
 /* A transfer for several readers has its device instead.  Between two devices
  * what leaves the one enters the other: the egress says it all. */
-static side ingress_of(const mo_compact *c, const mo_send_pair *pair)
+static side ingress_of(const mo_compact *c,
+                       const mo_compact_transfer_pair *pair)
 {
-    const mo_item *first = &c->items->items[pair->first];
-    const mo_item *second = &c->items->items[pair->second];
-    side s = { first->to, second->to, mo_items_ingress(c->frame, 0), false, 0 };
+    const mo_transfer_item *first = &c->items->items[pair->first];
+    const mo_transfer_item *second = &c->items->items[pair->second];
+    side s = { first->to, second->to, mo_transfer_items_ingress(c->frame, 0),
+               false, 0 };
 
     s.together = is_together(c, &s) ||
                  (first->device != MO_FREE && first->device == second->device);
@@ -81,7 +85,8 @@ static side ingress_of(const mo_compact *c, const mo_send_pair *pair)
 /* Do the columns o of the side's ops say when they are both on the device? */
 static bool order_tells(const mo_compact *c, const side *s, int device)
 {
-    return mo_pairs_meeting(c->frame, s->i, s->j, device) != MO_MEETING_SETTLED;
+    return mo_disjunction_on_device(c->frame, s->i, s->j, device) !=
+           MO_DISJUNCTION_SETTLED;
 }
 
 static bool has_both(const side *s)
@@ -100,10 +105,10 @@ static void want_meet(counting *k, const side *s)
 {
     if (s->n_open > FEW_DEVICES && has_both(s) &&
         !mo_compact_order(k->c, s->i, s->j) && k->status == MO_OK)
-        k->status = mo_meets_add(&k->c->meets, s->i, s->j, k->err);
+        k->status = mo_op_pair_set_add(&k->c->meets, s->i, s->j, k->err);
 }
 
-static void count_pair(void *context, const mo_send_pair *pair)
+static void count_pair(void *context, const mo_compact_transfer_pair *pair)
 {
     counting *k = context;
     side egress, ingress;
@@ -122,12 +127,12 @@ static void count_pair(void *context, const mo_send_pair *pair)
     want_meet(k, &ingress);
 }
 
-mo_status mo_compact_send_count(mo_compact *c, int64_t *n_columns,
-                                mo_error *err)
+mo_status mo_compact_count_transfer_orders(mo_compact *c, int64_t *n_columns,
+                                           mo_error *err)
 {
     counting k = { c, 0, MO_OK, err };
 
-    mo_compact_send_pairs(c, count_pair, &k);
+    mo_compact_each_transfer_pair(c, count_pair, &k);
     *n_columns = k.n_columns;
     return k.status;
 }
@@ -141,110 +146,121 @@ typedef struct writing {
 /* Adds sign * sent_I to the row; what is constant in it is returned. */
 static double sent_terms(const mo_compact *c, int i, double sign, mo_sink *sink)
 {
-    const mo_item *item = &c->items->items[i];
+    const mo_transfer_item *item = &c->items->items[i];
     bool stays = item->device == MO_FREE;
 
     for (int e = 0; e < item->n_arcs; e++) {
-        mo_arc arc = c->items->arcs[item->arc_start + e];
+        mo_transfer_arc arc = c->items->arcs[item->arc_start + e];
 
         if ((arc.a == arc.b) == stays)
-            mo_term(sink, mo_compact_arc(c, item, e), stays ? -sign : sign);
+            mo_sink_term(sink, mo_compact_arc_column(c, item, e),
+                         stays ? -sign : sign);
     }
     return stays ? sign : 0;
 }
 
 /* h_I_J + h_J_I */
-static void order_terms(const mo_send_pair *pair, int column, mo_sink *sink)
+static void order_terms(const mo_compact_transfer_pair *pair, int column,
+                        mo_sink *sink)
 {
     if (pair->forward)
-        mo_term(sink, column++, 1);
+        mo_sink_term(sink, column++, 1);
     if (pair->backward)
-        mo_term(sink, column, 1);
+        mo_sink_term(sink, column, 1);
 }
 
 /* Between the same two ops: what one needs the other needs, too. */
-static bool go_together(const mo_compact *c, const mo_send_pair *pair)
+static bool go_together(const mo_compact *c,
+                        const mo_compact_transfer_pair *pair)
 {
-    const mo_item *items = c->items->items;
+    const mo_transfer_item *items = c->items->items;
 
     return items[pair->first].first == items[pair->second].first;
 }
 
 /* ... >= sent_I + sent_J - 1, which is sent_I where they go together */
-static void both_sent_row(const writing *w, const mo_send_pair *pair)
+static void both_sent_row(const writing *w,
+                          const mo_compact_transfer_pair *pair)
 {
     double constant;
 
     order_terms(pair, w->column, w->sink);
     constant = sent_terms(w->c, pair->first, -1, w->sink);
     if (go_together(w->c, pair)) {
-        mo_row(w->sink, MO_GE, -constant);
+        mo_sink_row(w->sink, MO_GE, -constant);
         return;
     }
     constant += sent_terms(w->c, pair->second, -1, w->sink);
-    mo_row(w->sink, MO_GE, -constant - 1);
+    mo_sink_row(w->sink, MO_GE, -constant - 1);
 }
 
 /* ... >= meet + sent_I + sent_J - 2 */
-static void meet_row(const writing *w, const mo_send_pair *pair, const side *s)
+static void meet_row(const writing *w, const mo_compact_transfer_pair *pair,
+                     const side *s)
 {
-    const mo_order *order = mo_compact_order(w->c, s->i, s->j);
+    const mo_compact_order_columns *order = mo_compact_order(w->c, s->i, s->j);
     double constant;
 
     order_terms(pair, w->column, w->sink);
     if (!order)
-        mo_term(w->sink,
-                w->c->first_meet + mo_meets_find(&w->c->meets, s->i, s->j), -1);
+        mo_sink_term(w->sink,
+                     w->c->first_meet +
+                         mo_op_pair_set_find(&w->c->meets, s->i, s->j),
+                     -1);
     if (order && order->forward >= 0)
-        mo_term(w->sink, order->forward, -1);
+        mo_sink_term(w->sink, order->forward, -1);
     if (order && order->backward >= 0)
-        mo_term(w->sink, order->backward, -1);
+        mo_sink_term(w->sink, order->backward, -1);
     constant = sent_terms(w->c, pair->first, -1, w->sink);
     constant += sent_terms(w->c, pair->second, -1, w->sink);
-    mo_row(w->sink, MO_GE, -constant - 2);
+    mo_sink_row(w->sink, MO_GE, -constant - 2);
 }
 
 static void use_terms(const mo_compact *c, int i, int resource, mo_sink *sink)
 {
-    const mo_item *item = &c->items->items[i];
+    const mo_transfer_item *item = &c->items->items[i];
 
     for (int e = 0; e < item->n_arcs; e++) {
-        mo_arc arc = c->items->arcs[item->arc_start + e];
+        mo_transfer_arc arc = c->items->arcs[item->arc_start + e];
 
-        if (arc.a != arc.b && mo_items_needs(c->frame, arc, resource))
-            mo_term(sink, mo_compact_arc(c, item, e), -1);
+        if (arc.a != arc.b &&
+            mo_transfer_items_needs_resource(c->frame, arc, resource))
+            mo_sink_term(sink, mo_compact_arc_column(c, item, e), -1);
     }
 }
 
 /* ... >= use_I + use_J - 1, for one resource, or use_I in the same way */
-static void resource_row(const writing *w, const mo_send_pair *pair,
+static void resource_row(const writing *w, const mo_compact_transfer_pair *pair,
                          int resource)
 {
     order_terms(pair, w->column, w->sink);
     use_terms(w->c, pair->first, resource, w->sink);
     if (go_together(w->c, pair)) {
-        mo_row(w->sink, MO_GE, 0);
+        mo_sink_row(w->sink, MO_GE, 0);
         return;
     }
     use_terms(w->c, pair->second, resource, w->sink);
-    mo_row(w->sink, MO_GE, -1);
+    mo_sink_row(w->sink, MO_GE, -1);
 }
 
 /* A row for each open resource. */
-static void resource_rows(const writing *w, const mo_send_pair *pair)
+static void resource_rows(const writing *w,
+                          const mo_compact_transfer_pair *pair)
 {
-    for (mo_common at = mo_common_begin(w->c, pair->first, pair->second);
-         mo_common_next(&at);)
+    for (mo_compact_shared_resource at =
+             mo_compact_shared_resource_begin(w->c, pair->first, pair->second);
+         mo_compact_shared_resource_next(&at);)
         if (at.open)
             resource_row(w, pair, at.resource);
 }
 
 /* The same on one side; without those that the order columns tell of. */
-static void device_rows(const writing *w, const mo_send_pair *pair,
+static void device_rows(const writing *w, const mo_compact_transfer_pair *pair,
                         const side *s, bool without_told)
 {
-    for (mo_common at = mo_common_begin(w->c, pair->first, pair->second);
-         mo_common_next(&at);) {
+    for (mo_compact_shared_resource at =
+             mo_compact_shared_resource_begin(w->c, pair->first, pair->second);
+         mo_compact_shared_resource_next(&at);) {
         int device = device_on(w->c, s, at.resource);
 
         if (at.open && device >= 0 &&
@@ -254,13 +270,14 @@ static void device_rows(const writing *w, const mo_send_pair *pair,
 }
 
 /* Open devices of the side of which its order columns tell. */
-static int count_told(const mo_compact *c, const mo_send_pair *pair,
+static int count_told(const mo_compact *c, const mo_compact_transfer_pair *pair,
                       const side *s)
 {
     int n = 0;
 
-    for (mo_common at = mo_common_begin(c, pair->first, pair->second);
-         mo_common_next(&at);) {
+    for (mo_compact_shared_resource at =
+             mo_compact_shared_resource_begin(c, pair->first, pair->second);
+         mo_compact_shared_resource_next(&at);) {
         int device = device_on(c, s, at.resource);
 
         n += at.open && device >= 0 && order_tells(c, s, device);
@@ -268,7 +285,8 @@ static int count_told(const mo_compact *c, const mo_send_pair *pair,
     return n;
 }
 
-static void side_rows(const writing *w, const mo_send_pair *pair, const side *s)
+static void side_rows(const writing *w, const mo_compact_transfer_pair *pair,
+                      const side *s)
 {
     bool told;
 
@@ -286,7 +304,7 @@ static void side_rows(const writing *w, const mo_send_pair *pair, const side *s)
     device_rows(w, pair, s, told);
 }
 
-static void meet_pair(void *context, const mo_send_pair *pair)
+static void meet_pair(void *context, const mo_compact_transfer_pair *pair)
 {
     writing *w = context;
     side egress, ingress;
@@ -317,15 +335,15 @@ static void before(const writing *w, int first, int second, int h)
                    c->items->items[second].start_min_ns;
     double m = h >= 0 && m_ns > 0 ? mo_compact_time(c, m_ns) : 0;
 
-    mo_term(w->sink, c->send[second], 1);
-    mo_term(w->sink, c->send[first], -1);
-    mo_compact_delay(c, w->sink, first, -1);
+    mo_sink_term(w->sink, c->send[second], 1);
+    mo_sink_term(w->sink, c->send[first], -1);
+    mo_compact_add_delay_terms(c, w->sink, first, -1);
     if (h >= 0)
-        mo_term(w->sink, h, -m);
-    mo_row(w->sink, MO_GE, -m);
+        mo_sink_term(w->sink, h, -m);
+    mo_sink_row(w->sink, MO_GE, -m);
 }
 
-static void order_pair(void *context, const mo_send_pair *pair)
+static void order_pair(void *context, const mo_compact_transfer_pair *pair)
 {
     writing *w = context;
 
@@ -345,26 +363,26 @@ static void same_device_rows(const mo_compact *c, mo_sink *sink)
     mo_sink_family(sink, "same");
     for (size_t p = 0; p < c->meets.n; p++)
         for (int k = 0; k < c->x->n_devices; k++) {
-            int first = mo_compact_place(c, c->meets.pairs[p].i, k);
-            int second = mo_compact_place(c, c->meets.pairs[p].j, k);
+            int first = mo_compact_place_column(c, c->meets.pairs[p].i, k);
+            int second = mo_compact_place_column(c, c->meets.pairs[p].j, k);
 
             if (first < 0 || second < 0)
                 continue;
-            mo_term(sink, c->first_meet + (int) p, 1);
-            mo_term(sink, first, -1);
-            mo_term(sink, second, -1);
-            mo_row(sink, MO_GE, -1);
+            mo_sink_term(sink, c->first_meet + (int) p, 1);
+            mo_sink_term(sink, first, -1);
+            mo_sink_term(sink, second, -1);
+            mo_sink_row(sink, MO_GE, -1);
         }
 }
 
-void mo_compact_send_rows(const mo_compact *c, mo_sink *sink)
+void mo_compact_transfer_order_rows(const mo_compact *c, mo_sink *sink)
 {
     writing w = { c, sink, c->first_send_order };
 
     same_device_rows(c, sink);
     mo_sink_family(sink, "share");
-    mo_compact_send_pairs(c, meet_pair, &w);
+    mo_compact_each_transfer_pair(c, meet_pair, &w);
     w.column = c->first_send_order;
     mo_sink_family(sink, "queue");
-    mo_compact_send_pairs(c, order_pair, &w);
+    mo_compact_each_transfer_pair(c, order_pair, &w);
 }

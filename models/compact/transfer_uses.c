@@ -6,7 +6,7 @@
 
 #include "base/array.h"
 
-static bool route_has(const mo_instance *x, mo_arc arc, int link)
+static bool route_has(const mo_instance *x, mo_transfer_arc arc, int link)
 {
     int64_t pair = (int64_t) arc.a * x->n_devices + arc.b;
 
@@ -16,12 +16,13 @@ static bool route_has(const mo_instance *x, mo_arc arc, int link)
     return false;
 }
 
-bool mo_items_needs(const mo_frame *frame, mo_arc arc, int resource)
+bool mo_transfer_items_needs_resource(const mo_frame *frame,
+                                      mo_transfer_arc arc, int resource)
 {
     switch (frame->regime.congestion) {
     case MO_CONGESTION_PORT:
-        return resource == mo_items_egress(frame, arc.a) ||
-               resource == mo_items_ingress(frame, arc.b);
+        return resource == mo_transfer_items_egress(frame, arc.a) ||
+               resource == mo_transfer_items_ingress(frame, arc.b);
     case MO_CONGESTION_CHANNEL:
         return resource == arc.a * frame->x->n_devices + arc.b;
     case MO_CONGESTION_LINK:
@@ -32,7 +33,8 @@ bool mo_items_needs(const mo_frame *frame, mo_arc arc, int resource)
     return false;
 }
 
-static bool routes_cross(const mo_instance *x, mo_arc first, mo_arc second)
+static bool routes_cross(const mo_instance *x, mo_transfer_arc first,
+                         mo_transfer_arc second)
 {
     int64_t pair = (int64_t) first.a * x->n_devices + first.b;
 
@@ -42,7 +44,9 @@ static bool routes_cross(const mo_instance *x, mo_arc first, mo_arc second)
     return false;
 }
 
-bool mo_items_share(const mo_frame *frame, mo_arc first, mo_arc second)
+bool mo_transfer_items_share_resource(const mo_frame *frame,
+                                      mo_transfer_arc first,
+                                      mo_transfer_arc second)
 {
     switch (frame->regime.congestion) {
     case MO_CONGESTION_PORT:
@@ -75,7 +79,7 @@ static int count_resources(const mo_frame *frame)
 }
 
 typedef struct work {
-    mo_items *items;
+    mo_transfer_items *items;
     const mo_frame *frame;
     const mo_instance *x;
     size_t room;
@@ -83,12 +87,12 @@ typedef struct work {
 
 static int compare_uses(const void *a, const void *b)
 {
-    const mo_use *x = a, *y = b;
+    const mo_transfer_use *x = a, *y = b;
 
     return (x->resource > y->resource) - (x->resource < y->resource);
 }
 
-static void widen(mo_use *use, const mo_use *by)
+static void widen(mo_transfer_use *use, const mo_transfer_use *by)
 {
     use->takes_time = use->takes_time || by->takes_time;
     if (by->start_min_ns < use->start_min_ns)
@@ -102,9 +106,9 @@ static void widen(mo_use *use, const mo_use *by)
 }
 
 /* Sorts the item's uses and makes one of those of one resource. */
-static void merge_uses(work *w, mo_item *item)
+static void merge_uses(work *w, mo_transfer_item *item)
 {
-    mo_use *uses = w->items->uses + item->use_start;
+    mo_transfer_use *uses = w->items->uses + item->use_start;
     int n = 0;
 
     if (item->n_uses > 0)
@@ -118,15 +122,15 @@ static void merge_uses(work *w, mo_item *item)
     item->n_uses = n;
 }
 
-static mo_status push_use(work *w, mo_item *item, mo_use use, int resource,
-                          mo_error *err)
+static mo_status push_use(work *w, mo_transfer_item *item, mo_transfer_use use,
+                          int resource, mo_error *err)
 {
-    mo_items *items = w->items;
+    mo_transfer_items *items = w->items;
     mo_status status;
 
     if (items->n_uses == INT_MAX)
         return mo_fail(err, MO_E_LIMIT, "too many links in use for a model");
-    status = MO_PUSH(items->uses, (size_t) items->n_uses, w->room, err);
+    status = MO_ARRAY_GROW(items->uses, (size_t) items->n_uses, w->room, err);
     if (status != MO_OK)
         return status;
     use.resource = resource;
@@ -135,16 +139,18 @@ static mo_status push_use(work *w, mo_item *item, mo_use use, int resource,
     return MO_OK;
 }
 
-static mo_use window_on(const work *w, const mo_item *item, mo_arc arc)
+static mo_transfer_use window_on(const work *w, const mo_transfer_item *item,
+                                 mo_transfer_arc arc)
 {
-    int64_t ns = mo_items_ns(w->items, item, arc);
-    int64_t start = mo_items_earliest_end(w->frame, item->from, arc.a);
-    int64_t end = mo_items_deadline(w->frame, item, arc.b);
+    int64_t ns = mo_transfer_items_ns(w->items, item, arc);
+    int64_t start = mo_transfer_items_earliest_end(w->frame, item->from, arc.a);
+    int64_t end = mo_transfer_items_deadline(w->frame, item, arc.b);
 
-    return (mo_use){ 0, ns > 0, start, end - ns, start + ns, end };
+    return (mo_transfer_use){ 0, ns > 0, start, end - ns, start + ns, end };
 }
 
-static mo_status push_route(work *w, mo_item *item, mo_arc arc, mo_use use,
+static mo_status push_route(work *w, mo_transfer_item *item,
+                            mo_transfer_arc arc, mo_transfer_use use,
                             mo_error *err)
 {
     const mo_instance *x = w->x;
@@ -157,17 +163,19 @@ static mo_status push_route(work *w, mo_item *item, mo_arc arc, mo_use use,
     return status;
 }
 
-static mo_status use_arc(work *w, mo_item *item, mo_arc arc, mo_error *err)
+static mo_status use_arc(work *w, mo_transfer_item *item, mo_transfer_arc arc,
+                         mo_error *err)
 {
-    mo_use use = window_on(w, item, arc);
+    mo_transfer_use use = window_on(w, item, arc);
     mo_status status = MO_OK;
 
     switch (w->frame->regime.congestion) {
     case MO_CONGESTION_PORT:
-        status = push_use(w, item, use, mo_items_egress(w->frame, arc.a), err);
+        status = push_use(w, item, use,
+                          mo_transfer_items_egress(w->frame, arc.a), err);
         if (status == MO_OK)
-            status =
-                push_use(w, item, use, mo_items_ingress(w->frame, arc.b), err);
+            status = push_use(w, item, use,
+                              mo_transfer_items_ingress(w->frame, arc.b), err);
         break;
     case MO_CONGESTION_CHANNEL:
         status = push_use(w, item, use, arc.a * w->x->n_devices + arc.b, err);
@@ -181,14 +189,14 @@ static mo_status use_arc(work *w, mo_item *item, mo_arc arc, mo_error *err)
     return status;
 }
 
-static mo_status make_uses(work *w, mo_item *item, mo_error *err)
+static mo_status make_uses(work *w, mo_transfer_item *item, mo_error *err)
 {
     mo_status status = MO_OK;
 
     item->use_start = w->items->n_uses;
     item->always_uses = true;
     for (int e = 0; e < item->n_arcs && status == MO_OK; e++) {
-        mo_arc arc = w->items->arcs[item->arc_start + e];
+        mo_transfer_arc arc = w->items->arcs[item->arc_start + e];
         int n_before = item->n_uses;
 
         if (arc.a == arc.b)
@@ -202,7 +210,7 @@ static mo_status make_uses(work *w, mo_item *item, mo_error *err)
     return status;
 }
 
-mo_status mo_items_find_uses(mo_items *items, mo_error *err)
+mo_status mo_transfer_items_find_uses(mo_transfer_items *items, mo_error *err)
 {
     work w = { items, items->frame, items->frame->x, 0 };
     mo_status status = MO_OK;

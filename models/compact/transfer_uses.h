@@ -7,6 +7,6 @@
 #include "models/compact/transfer_items.h"
 
 /* Finds the uses of items that have their arcs. */
-mo_status mo_items_find_uses(mo_items *items, mo_error *err);
+mo_status mo_transfer_items_find_uses(mo_transfer_items *items, mo_error *err);
 
 #endif

@@ -38,11 +38,11 @@ static void find_horizon(mo_frame *f)
 static mo_status find_order(mo_frame *f, mo_error *err)
 {
     mo_dag dag = mo_instance_dag(f->x);
-    mo_status status = mo_cut_find(&dag, &f->cuts, &f->n_cuts, err);
+    mo_status status = mo_dag_clean_cuts(&dag, &f->cuts, &f->n_cuts, err);
 
     if (status != MO_OK)
         return status;
-    return mo_reach_new(&dag, MO_REACH_DEFAULT_BYTES, &f->reach, err);
+    return mo_dag_reach_new(&dag, MO_DAG_REACH_DEFAULT_BYTES, &f->reach, err);
 }
 
 /* One more than needed: malloc(0) may be NULL. */
@@ -89,7 +89,7 @@ static mo_status settle_times(mo_frame *f, mo_error *err)
         if (mo_scale_step_ns(f->unit_ns) <= f->step_ns)
             break;
         f->step_ns = mo_scale_step_ns(f->unit_ns);
-        status = mo_frame_round(f, f->step_ns, &reached_ns, err);
+        status = mo_frame_round_times(f, f->step_ns, &reached_ns, err);
     }
     return status;
 }
@@ -104,16 +104,16 @@ static void leave_twins_apart(mo_frame *f)
 static mo_status find_rest(mo_frame *f, mo_error *err)
 {
     mo_status status = settle_times(f, err);
-    mo_places places;
+    mo_allowed_devices places;
 
     if (status != MO_OK)
         return status;
-    places = mo_frame_places(f);
-    status = mo_places_find(&places, err);
+    places = mo_frame_allowed_devices(f);
+    status = mo_allowed_devices_find(&places, err);
     if (status == MO_OK)
         status = mo_frame_find_windows(f, err);
     if (status == MO_OK)
-        status = mo_frame_find_twins(f, err);
+        status = mo_frame_find_symmetric_devices(f, err);
     if (status == MO_OK && f->slack > 0)
         leave_twins_apart(f);
     if (status == MO_OK && f->start)
@@ -171,10 +171,11 @@ mo_status mo_frame_make_open(const mo_instance *x, const mo_regime *regime,
     return make(&basis, false, frame, err);
 }
 
-mo_status mo_frame_make_strong(const mo_instance *x, const mo_regime *regime,
-                               double slack, const mo_strength *strength,
-                               mo_schedule *start, mo_frame **frame,
-                               mo_error *err)
+mo_status mo_frame_make_with_bounds(const mo_instance *x,
+                                    const mo_regime *regime, double slack,
+                                    const mo_proven_bounds *strength,
+                                    mo_schedule *start, mo_frame **frame,
+                                    mo_error *err)
 {
     const mo_frame basis = { .given = x,
                              .regime = *regime,
@@ -203,7 +204,7 @@ void mo_frame_free(mo_frame *frame)
     if (!frame)
         return;
     mo_schedule_free(frame->start);
-    mo_reach_free(frame->reach);
+    mo_dag_reach_free(frame->reach);
     free(frame->allowed);
     free(frame->head_ns);
     free(frame->tail_ns);

@@ -25,15 +25,15 @@ typedef struct mo_frame {
     mo_regime regime;
     bool closure; /* the paper's (1a) over all successors, not direct ones */
     double slack; /* as below, or 0: nobody will add rows */
-    const mo_strength *strength; /* what was proven before, or NULL */
+    const mo_proven_bounds *strength; /* what was proven before, or NULL */
 
-    mo_schedule *start; /* the heuristic's, or NULL; fits the symmetry below */
-    int64_t upper_ns;   /* its makespan, or what stands in for it; with slack,
-                           so many times that */
-    int64_t horizon_ns; /* upper_ns and a little room for rounding */
-    int64_t unit_ns;    /* models/sink/scale.h */
-    int64_t step_ns;    /* times of x are multiples of it */
-    mo_reach *reach;    /* between ops */
+    mo_schedule *start;  /* the heuristic's, or NULL; fits the symmetry below */
+    int64_t upper_ns;    /* its makespan, or what stands in for it; with slack,
+                            so many times that */
+    int64_t horizon_ns;  /* upper_ns and a little room for rounding */
+    int64_t unit_ns;     /* models/sink/scale.h */
+    int64_t step_ns;     /* times of x are multiples of it */
+    mo_dag_reach *reach; /* between ops */
 
     /* By op and device, i * K + k: may i run on k (pin, group, memory, time);
      * its earliest start there; the least time from its end there to the end of
@@ -77,10 +77,11 @@ mo_status mo_frame_make_open(const mo_instance *x, const mo_regime *regime,
  * result.  A start that the models' bound on live memory refuses is of no use,
  * and another takes its place.  The strength must outlive the frame.
  */
-mo_status mo_frame_make_strong(const mo_instance *x, const mo_regime *regime,
-                               double slack, const mo_strength *strength,
-                               mo_schedule *start, mo_frame **frame,
-                               mo_error *err);
+mo_status mo_frame_make_with_bounds(const mo_instance *x,
+                                    const mo_regime *regime, double slack,
+                                    const mo_proven_bounds *strength,
+                                    mo_schedule *start, mo_frame **frame,
+                                    mo_error *err);
 
 /* Another frame of the same, for a model that has only some of the devices: its
  * start, a schedule of other->given or NULL, is the new frame's whatever the
@@ -96,13 +97,13 @@ static inline bool mo_frame_allowed(const mo_frame *f, int op, int device)
 
 /* What the strength says of a pair of its chain, and of the whole; of the
  * instance as it was rounded, and so a little less.  0: nothing. */
-int64_t mo_frame_pair_ns(const mo_frame *f, size_t pair, int a, int b);
+int64_t mo_frame_proven_pair_ns(const mo_frame *f, size_t pair, int a, int b);
 int64_t mo_frame_proven_ns(const mo_frame *f);
 
 /* Neither reaches the other. */
 static inline bool mo_frame_incomparable(const mo_frame *f, int a, int b)
 {
-    return mo_reach_incomparable(f->reach, a, b);
+    return mo_dag_reach_incomparable(f->reach, a, b);
 }
 
 #endif

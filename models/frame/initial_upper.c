@@ -19,8 +19,9 @@ static mo_status find_accepted(mo_frame *f, const mo_memory_rows *rows,
         devices[k] = k;
     mo_schedule_free(f->start);
     f->start = NULL;
-    status = mo_accepted_find(f->x, &f->regime, rows, devices, n_devices,
-                              &f->start, &f->upper_ns, err);
+    status =
+        mo_frame_single_device_start(f->x, &f->regime, rows, devices, n_devices,
+                                     &f->start, &f->upper_ns, err);
     free(devices);
     return status;
 }
@@ -69,7 +70,7 @@ mo_status mo_frame_find_upper(mo_frame *f, mo_error *err)
         f->upper_ns = f->start->makespan_ns;
         return MO_OK;
     }
-    status = mo_upper_find(f->x, &f->regime, &f->start, &f->upper_ns, err);
+    status = mo_bound_upper(f->x, &f->regime, &f->start, &f->upper_ns, err);
     if (status == MO_OK && f->start && f->regime.memory == MO_MEMORY_LIVE)
         status = check_live(f, err);
     return status;

@@ -237,7 +237,7 @@ void mo_memory_rows_free(mo_memory_rows *rows)
     free(rows);
 }
 
-void mo_memory_rows_leave_out(mo_memory_rows *rows, int device)
+void mo_memory_rows_exclude(mo_memory_rows *rows, int device)
 {
     rows->left_out[device] = true;
 }
@@ -273,7 +273,7 @@ void mo_memory_rows_columns(mo_memory_rows *rows, const mo_schedule *start,
                             mo_sink *sink)
 {
     for (int k = 0; k < rows->frame->x->n_devices; k++) {
-        mo_variable a = { .role = MO_ROLE_SPACE, .number = { k } };
+        mo_variable a = { .role = MO_VARIABLE_ROLE_SPACE, .number = { k } };
 
         rows->space[k] = -1;
         if (rows->workspace_bytes == 0 || !is_limited(rows, k))
@@ -286,7 +286,7 @@ void mo_memory_rows_columns(mo_memory_rows *rows, const mo_schedule *start,
 
 /* a_k >= workspace of op i, if it is on k */
 static void write_space(const mo_memory_rows *rows,
-                        const mo_memory_columns *columns, int device,
+                        const mo_memory_rows_source *columns, int device,
                         mo_sink *sink)
 {
     const mo_instance *x = rows->frame->x;
@@ -296,15 +296,15 @@ static void write_space(const mo_memory_rows *rows,
 
         if (place < 0 || workspace(x, i) == 0)
             continue;
-        mo_term(sink, rows->space[device], 1);
-        mo_term(sink, place, -written(rows, device, workspace(x, i)));
-        mo_row(sink, MO_GE, 0);
+        mo_sink_term(sink, rows->space[device], 1);
+        mo_sink_term(sink, place, -written(rows, device, workspace(x, i)));
+        mo_sink_row(sink, MO_GE, 0);
     }
 }
 
 static void write_segment(const mo_memory_rows *rows,
-                          const mo_memory_columns *columns, int g, int device,
-                          mo_sink *sink)
+                          const mo_memory_rows_source *columns, int g,
+                          int device, mo_sink *sink)
 {
     const mo_instance *x = rows->frame->x;
     int first = first_op(rows, g), last = last_op(rows, g);
@@ -317,20 +317,20 @@ static void write_segment(const mo_memory_rows *rows,
             plus(resident(rows, i), inside ? rows->out_bytes[i] : 0);
 
         if (place >= 0 && bytes > 0)
-            mo_term(sink, place, written(rows, device, bytes));
+            mo_sink_term(sink, place, written(rows, device, bytes));
     }
     if (rows->space[device] >= 0)
-        mo_term(sink, rows->space[device], 1);
+        mo_sink_term(sink, rows->space[device], 1);
     if (is_live(rows))
         for (int t = first_tensor(x, first); t < end; t++)
             if (tensor_bytes(x, t) > 0)
                 columns->received(columns->state, sink, t, device,
                                   written(rows, device, tensor_bytes(x, t)));
-    mo_row(sink, MO_LE, capacity_written(rows, device));
+    mo_sink_row(sink, MO_LE, capacity_written(rows, device));
 }
 
 void mo_memory_rows_write(const mo_memory_rows *rows,
-                          const mo_memory_columns *columns, mo_sink *sink)
+                          const mo_memory_rows_source *columns, mo_sink *sink)
 {
     int n_devices = rows->frame->x->n_devices;
 

@@ -9,8 +9,9 @@
  *     weights on k + a_k + tensors of the segment put out on k or sent to k
  *         <= capacity of k,        a_k >= workspace of every op on k
  *
- * Sizes are written in units of their own for each device (models/sink/scale.h).  A
- * device, or a segment, that has room for everything at once has no row.
+ * Sizes are written in units of their own for each device
+ * (models/sink/scale.h).  A device, or a segment, that has room for everything
+ * at once has no row.
  */
 #ifndef MO_MODELS_FRAME_MEMORY_ROWS_H
 #define MO_MODELS_FRAME_MEMORY_ROWS_H
@@ -24,7 +25,7 @@
 typedef struct mo_memory_rows mo_memory_rows;
 
 /* Where the model has its columns. */
-typedef struct mo_memory_columns {
+typedef struct mo_memory_rows_source {
     const void *state;
     /* The column of op on device, or -1 where it never is. */
     int (*place)(const void *state, int op, int device);
@@ -32,7 +33,7 @@ typedef struct mo_memory_columns {
      * asked for with live memory. */
     void (*received)(const void *state, mo_sink *sink, int tensor, int device,
                      double coef);
-} mo_memory_columns;
+} mo_memory_rows_source;
 
 /* The frame must outlive it. */
 mo_status mo_memory_rows_new(const mo_frame *frame, mo_memory_rows **rows,
@@ -40,7 +41,7 @@ mo_status mo_memory_rows_new(const mo_frame *frame, mo_memory_rows **rows,
 void mo_memory_rows_free(mo_memory_rows *rows); /* NULL is allowed */
 
 /* For a model that places nothing on the device: it needs no rows. */
-void mo_memory_rows_leave_out(mo_memory_rows *rows, int device);
+void mo_memory_rows_exclude(mo_memory_rows *rows, int device);
 
 /* Declares the columns a_k it needs, if any, with their values in the start
  * (NULL: none), and remembers their ids. */
@@ -49,7 +50,7 @@ void mo_memory_rows_columns(mo_memory_rows *rows, const mo_schedule *start,
 
 /* The rows, in families "memory" and "space". */
 void mo_memory_rows_write(const mo_memory_rows *rows,
-                          const mo_memory_columns *columns, mo_sink *sink);
+                          const mo_memory_rows_source *columns, mo_sink *sink);
 
 /* Would these rows accept the placement, a device for each op?  Live memory is
  * bounded from above, so they may not accept every schedule that fits. */

@@ -5,9 +5,10 @@
 
 #include "base/array.h"
 
-mo_status mo_strength_new(int n_devices, mo_strength **strength, mo_error *err)
+mo_status mo_proven_bounds_new(int n_devices, mo_proven_bounds **strength,
+                               mo_error *err)
 {
-    mo_strength *s = calloc(1, sizeof *s);
+    mo_proven_bounds *s = calloc(1, sizeof *s);
 
     if (!s)
         return mo_fail_memory(err);
@@ -16,7 +17,7 @@ mo_status mo_strength_new(int n_devices, mo_strength **strength, mo_error *err)
     return MO_OK;
 }
 
-void mo_strength_free(mo_strength *s)
+void mo_proven_bounds_free(mo_proven_bounds *s)
 {
     if (!s)
         return;
@@ -34,12 +35,12 @@ static int64_t sane(int64_t ns)
     return ns < MO_MAX_TOTAL_NS ? ns : MO_MAX_TOTAL_NS;
 }
 
-mo_status mo_strength_add(mo_strength *s, int u, int v, const int64_t *least_ns,
-                          mo_error *err)
+mo_status mo_proven_bounds_add(mo_proven_bounds *s, int u, int v,
+                               const int64_t *least_ns, mo_error *err)
 {
     size_t size = (size_t) s->n_devices * (size_t) s->n_devices;
     int64_t *copy;
-    mo_status status = MO_PUSH(s->pairs, s->n, s->room, err);
+    mo_status status = MO_ARRAY_GROW(s->pairs, s->n, s->room, err);
 
     assert(s->n == 0 ||
            (s->pairs[s->n - 1].v != MO_FREE && u >= s->pairs[s->n - 1].v));
@@ -51,6 +52,6 @@ mo_status mo_strength_add(mo_strength *s, int u, int v, const int64_t *least_ns,
         return mo_fail_memory(err);
     for (size_t i = 0; i < size; i++)
         copy[i] = sane(least_ns[i]);
-    s->pairs[s->n++] = (mo_strength_pair){ u, v, copy };
+    s->pairs[s->n++] = (mo_proven_bounds_pair){ u, v, copy };
     return MO_OK;
 }

@@ -18,25 +18,26 @@
  * between them, with no flows but their own, take this time or longer, in every
  * schedule of any length.  MO_MAX_TOTAL_NS: u and v are never there together.
  * Without u only a = 0 counts, without v only b = 0. */
-typedef struct mo_strength_pair {
+typedef struct mo_proven_bounds_pair {
     int u, v; /* MO_FREE: the beginning, the end of all */
     int64_t *least_ns;
-} mo_strength_pair;
+} mo_proven_bounds_pair;
 
-typedef struct mo_strength {
+typedef struct mo_proven_bounds {
     int n_devices;
     int64_t lower_ns; /* no schedule is shorter; 0: nothing is known */
-    mo_strength_pair *pairs;
+    mo_proven_bounds_pair *pairs;
     size_t n, room;
-} mo_strength;
+} mo_proven_bounds;
 
 /* One without pairs, for K devices. */
-mo_status mo_strength_new(int n_devices, mo_strength **strength, mo_error *err);
-void mo_strength_free(mo_strength *strength); /* NULL is allowed */
+mo_status mo_proven_bounds_new(int n_devices, mo_proven_bounds **strength,
+                               mo_error *err);
+void mo_proven_bounds_free(mo_proven_bounds *strength); /* NULL is allowed */
 
 /* Another pair, which begins where the one before it ends, or behind that.  The
  * times, K * K of them, are copied; what is below 0 says nothing. */
-mo_status mo_strength_add(mo_strength *strength, int u, int v,
-                          const int64_t *least_ns, mo_error *err);
+mo_status mo_proven_bounds_add(mo_proven_bounds *strength, int u, int v,
+                               const int64_t *least_ns, mo_error *err);
 
 #endif

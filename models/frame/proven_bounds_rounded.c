@@ -18,9 +18,9 @@ static int64_t after_rounding(const mo_frame *f, int64_t ns, int64_t n_items)
 
 /* Ops stand in topological order: what lies between two of them has numbers
  * between theirs. */
-int64_t mo_frame_pair_ns(const mo_frame *f, size_t number, int a, int b)
+int64_t mo_frame_proven_pair_ns(const mo_frame *f, size_t number, int a, int b)
 {
-    const mo_strength_pair *pair = &f->strength->pairs[number];
+    const mo_proven_bounds_pair *pair = &f->strength->pairs[number];
     int first = pair->u == MO_FREE ? 0 : pair->u;
     int end = pair->v == MO_FREE ? f->x->n : pair->v;
     int n_flows = f->x->out_start[end] - f->x->out_start[first];

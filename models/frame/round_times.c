@@ -38,8 +38,8 @@ static mo_instance *round_times(const mo_instance *x, int64_t step_ns)
     return rounded;
 }
 
-mo_status mo_frame_round(mo_frame *f, int64_t step_ns, int64_t *reached_ns,
-                         mo_error *err)
+mo_status mo_frame_round_times(mo_frame *f, int64_t step_ns,
+                               int64_t *reached_ns, mo_error *err)
 {
     mo_instance *rounded = round_times(f->given, step_ns);
     mo_status status = MO_OK;
@@ -50,7 +50,7 @@ mo_status mo_frame_round(mo_frame *f, int64_t step_ns, int64_t *reached_ns,
         return mo_fail_memory(err);
     f->x = rounded;
     if (f->start) {
-        status = mo_schedule_shift(f->x, f->start, err);
+        status = mo_schedule_left_shift(f->x, f->start, err);
         *reached_ns = f->start->makespan_ns;
     }
     return status;

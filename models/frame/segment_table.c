@@ -26,7 +26,7 @@ static mo_status reserve(mo_frame *f, mo_error *err)
     return f->segment_ns ? MO_OK : mo_fail_memory(err);
 }
 
-static void fill(mo_frame *f, mo_segments *segments, int *numbers)
+static void fill(mo_frame *f, mo_bound_segments *segments, int *numbers)
 {
     int n_devices = f->x->n_devices;
 
@@ -34,17 +34,18 @@ static void fill(mo_frame *f, mo_segments *segments, int *numbers)
         numbers[i] = i;
     for (int c = 0; c + 1 < f->n_cuts; c++) {
         int u = f->cuts[c], v = f->cuts[c + 1];
-        mo_segment segment = { u, v, numbers + u + 1, v - u - 1 };
+        mo_bound_segment segment = { u, v, numbers + u + 1, v - u - 1 };
 
-        mo_segments_table(segments, &segment, f->horizon_ns,
-                          f->segment_ns + (int64_t) c * n_devices * n_devices);
+        mo_bound_segments_table(segments, &segment, f->horizon_ns,
+                                f->segment_ns +
+                                    (int64_t) c * n_devices * n_devices);
     }
 }
 
 mo_status mo_frame_find_segments(mo_frame *f, mo_error *err)
 {
-    mo_places places = mo_frame_places(f);
-    mo_segments *segments = NULL;
+    mo_allowed_devices places = mo_frame_allowed_devices(f);
+    mo_bound_segments *segments = NULL;
     int *numbers;
     mo_status status;
 
@@ -53,11 +54,11 @@ mo_status mo_frame_find_segments(mo_frame *f, mo_error *err)
     if (!f->segment_ns && reserve(f, err) != MO_OK)
         return MO_E_MEMORY;
     numbers = malloc((size_t) f->x->n * sizeof *numbers);
-    status = numbers ? mo_segments_new(&places, &segments, err)
+    status = numbers ? mo_bound_segments_new(&places, &segments, err)
                      : mo_fail_memory(err);
     if (status == MO_OK)
         fill(f, segments, numbers);
-    mo_segments_free(segments);
+    mo_bound_segments_free(segments);
     free(numbers);
     return status;
 }

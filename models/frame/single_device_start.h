@@ -1,9 +1,9 @@
 /*
  * accepted.h - an upper bound for models that bound live memory from above.
  *
- * Such a model may refuse schedules that fit (models/frame/memory_rows.h), the one
- * among them that the upper bound of the instance came from.  What it accepts
- * may take longer; a horizon that is too short would leave nothing.
+ * Such a model may refuse schedules that fit (models/frame/memory_rows.h), the
+ * one among them that the upper bound of the instance came from.  What it
+ * accepts may take longer; a horizon that is too short would leave nothing.
  */
 #ifndef MO_MODELS_FRAME_SINGLE_DEVICE_START_H
 #define MO_MODELS_FRAME_SINGLE_DEVICE_START_H
@@ -19,9 +19,11 @@
  * when they accept none of these.  *upper_ns is its makespan, else a time
  * within which every placement can be run, one thing after the other.
  */
-mo_status mo_accepted_find(const mo_instance *x, const mo_regime *regime,
-                           const mo_memory_rows *rows, const int *devices,
-                           int n_devices, mo_schedule **schedule,
-                           int64_t *upper_ns, mo_error *err);
+mo_status mo_frame_single_device_start(const mo_instance *x,
+                                       const mo_regime *regime,
+                                       const mo_memory_rows *rows,
+                                       const int *devices, int n_devices,
+                                       mo_schedule **schedule,
+                                       int64_t *upper_ns, mo_error *err);
 
 #endif

@@ -152,7 +152,7 @@ static void link_twins(struct twins *t, int *first, int *last, int *twin)
     }
 }
 
-mo_status mo_frame_find_twins(mo_frame *f, mo_error *err)
+mo_status mo_frame_find_symmetric_devices(mo_frame *f, mo_error *err)
 {
     size_t n_devices = (size_t) f->x->n_devices + 1;
     size_t n_links = (size_t) f->x->n_links + 1;

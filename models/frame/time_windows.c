@@ -13,9 +13,9 @@
  * for every flow q of j into it, whatever else is sent meanwhile.  What flows
  * within a group stays on its device.  When a clean cut starts, all ops since
  * the cut before it have run, which takes the time of their load, and more
- * exactly that of the segment's table (schedule/bound/segment_bound.h).  Between the ops
- * of a chain lies what was proven of them before (models/frame/proven_bounds.h).  Tails
- * are the mirror image.
+ * exactly that of the segment's table (schedule/bound/segment_bound.h). Between
+ * the ops of a chain lies what was proven of them before
+ * (models/frame/proven_bounds.h).  Tails are the mirror image.
  *
  * An op whose head, time and tail on a device exceed the horizon may not run
  * there; without that device heads and tails of others grow, and so on.  Any
@@ -25,8 +25,8 @@ enum { MAX_ROUNDS = 16, ROUNDS_WITH_TABLES = 2 };
 
 struct windows {
     mo_frame *f;
-    mo_places places;
-    mo_pass pass;       /* forward for heads, backward for tails */
+    mo_allowed_devices places;
+    mo_head_tail pass;  /* forward for heads, backward for tails */
     int64_t *scratch;   /* by device */
     bool *group_denied; /* by group and device */
 };
@@ -37,8 +37,8 @@ static int64_t least_with_p(const struct windows *w, int op)
 
     for (int k = 0; k < w->f->x->n_devices; k++)
         if (mo_frame_allowed(w->f, op, k) &&
-            mo_pass_with_p(&w->pass, op, k) < least)
-            least = mo_pass_with_p(&w->pass, op, k);
+            mo_head_tail_with_p(&w->pass, op, k) < least)
+            least = mo_head_tail_with_p(&w->pass, op, k);
     return least;
 }
 
@@ -47,10 +47,12 @@ static int64_t least_with_p(const struct windows *w, int op)
 static void add_load(struct windows *w, int cut, int first, int last,
                      int64_t gone_ns)
 {
-    int64_t least = gone_ns + mo_load_ns(&w->places, first, last, w->scratch);
+    int64_t least =
+        gone_ns + mo_bound_load_ns(&w->places, first, last, w->scratch);
 
     for (int k = 0; k < w->f->x->n_devices; k++)
-        mo_pass_raise(&w->pass.side[mo_places_at(&w->places, cut, k)], least);
+        mo_head_tail_raise(
+            &w->pass.side[mo_allowed_devices_index(&w->places, cut, k)], least);
 }
 
 /* The segment behind the cut of that number takes its table's time: raises the
@@ -69,12 +71,14 @@ static void add_segment(struct windows *w, int number)
         int64_t least = INT64_MAX;
         for (int a = 0; a < n_devices; a++) {
             int64_t with_segment =
-                mo_pass_with_p(&w->pass, here, a) +
+                mo_head_tail_with_p(&w->pass, here, a) +
                 table[backward ? k * n_devices + a : a * n_devices + k];
             if (mo_frame_allowed(f, here, a) && with_segment < least)
                 least = with_segment;
         }
-        mo_pass_raise(&w->pass.side[mo_places_at(&w->places, there, k)], least);
+        mo_head_tail_raise(
+            &w->pass.side[mo_allowed_devices_index(&w->places, there, k)],
+            least);
     }
 }
 
@@ -82,8 +86,8 @@ static void add_segment(struct windows *w, int number)
  * other, on k. */
 static int64_t proven_ns(const struct windows *w, size_t number, int a, int k)
 {
-    return w->pass.backward ? mo_frame_pair_ns(w->f, number, k, a)
-                            : mo_frame_pair_ns(w->f, number, a, k);
+    return w->pass.backward ? mo_frame_proven_pair_ns(w->f, number, k, a)
+                            : mo_frame_proven_pair_ns(w->f, number, a, k);
 }
 
 /* What the pair says of the op on the far side on device k.  Tables may say
@@ -97,7 +101,7 @@ static int64_t least_by_pair(const struct windows *w, size_t number, int here,
         return proven_ns(w, number, 0, k);
     for (int a = 0; a < w->f->x->n_devices; a++) {
         int64_t with_pair =
-            mo_pass_with_p(&w->pass, here, a) + proven_ns(w, number, a, k);
+            mo_head_tail_with_p(&w->pass, here, a) + proven_ns(w, number, a, k);
 
         if (mo_frame_allowed(w->f, here, a) && with_pair < least)
             least = with_pair;
@@ -107,13 +111,14 @@ static int64_t least_by_pair(const struct windows *w, size_t number, int here,
 
 static void add_pair(struct windows *w, size_t number)
 {
-    const mo_strength_pair *pair = &w->f->strength->pairs[number];
+    const mo_proven_bounds_pair *pair = &w->f->strength->pairs[number];
     int here = w->pass.backward ? pair->v : pair->u;
     int there = w->pass.backward ? pair->u : pair->v;
 
     for (int k = 0; k < w->f->x->n_devices; k++)
-        mo_pass_raise(&w->pass.side[mo_places_at(&w->places, there, k)],
-                      least_by_pair(w, number, here, k));
+        mo_head_tail_raise(
+            &w->pass.side[mo_allowed_devices_index(&w->places, there, k)],
+            least_by_pair(w, number, here, k));
 }
 
 static size_t n_pairs(const mo_frame *f)
@@ -141,7 +146,7 @@ static void find_heads(struct windows *w)
         }
         if (pair < n_pairs(f) && f->strength->pairs[pair].v == i)
             add_pair(w, pair++);
-        mo_pass_spread(&w->pass, i);
+        mo_head_tail_propagate(&w->pass, i);
     }
 }
 
@@ -165,7 +170,7 @@ static void find_tails(struct windows *w)
         }
         if (pair > 0 && f->strength->pairs[pair - 1].u == i)
             add_pair(w, --pair);
-        mo_pass_spread(&w->pass, i);
+        mo_head_tail_propagate(&w->pass, i);
     }
 }
 
@@ -208,7 +213,8 @@ static bool deny_op(struct windows *w, int op)
     bool changed = false, any = false;
 
     for (int k = 0; k < f->x->n_devices; k++) {
-        bool *allowed = &f->allowed[mo_places_at(&w->places, op, k)];
+        bool *allowed =
+            &f->allowed[mo_allowed_devices_index(&w->places, op, k)];
         if (*allowed && is_denied(w, op, k)) {
             *allowed = false;
             changed = true;
@@ -216,7 +222,7 @@ static bool deny_op(struct windows *w, int op)
         any = any || *allowed;
     }
     if (!any)
-        mo_places_allow_by_pin(&w->places, op);
+        mo_allowed_devices_reset_to_pin(&w->places, op);
     return changed && any;
 }
 
@@ -242,7 +248,7 @@ static void find_spans(mo_frame *f)
                 continue;
             if (f->head_ns[at] < f->est_ns[i])
                 f->est_ns[i] = f->head_ns[at];
-            mo_pass_raise(&f->lct_ns[i], f->horizon_ns - f->tail_ns[at]);
+            mo_head_tail_raise(&f->lct_ns[i], f->horizon_ns - f->tail_ns[at]);
         }
     }
 }
@@ -269,7 +275,7 @@ mo_status mo_frame_find_windows(mo_frame *f, mo_error *err)
 {
     size_t n_devices = (size_t) f->x->n_devices;
     size_t n_groups = (size_t) f->x->n_groups;
-    struct windows w = { .f = f, .places = mo_frame_places(f) };
+    struct windows w = { .f = f, .places = mo_frame_allowed_devices(f) };
     mo_status status;
 
     w.pass.places = &w.places;

@@ -15,13 +15,14 @@
  * reaches, and before no others.  Whom an op reaches anyway, behind the next
  * clean cut, is not asked for: a network of many layers is mostly that.
  */
-void mo_paper_op_pairs(const mo_paper *m, mo_paper_visit *visit, mo_sink *sink)
+void mo_paper_each_op_pair(const mo_paper *m, mo_paper_pair_fn *visit,
+                           mo_sink *sink)
 {
     int order = m->order;
 
     for (int i = 0; i < m->x->n && !mo_sink_failed(sink); i++)
         for (int j = i + 1; j < m->follow[i]; j++)
-            if (!mo_reach_path(m->frame->reach, i, j))
+            if (!mo_dag_reach_path(m->frame->reach, i, j))
                 visit(m, sink, i, j, order++);
 }
 
@@ -32,8 +33,8 @@ static int first_behind(const mo_instance *x, int flow, int producer)
     return first > flow ? first : flow + 1;
 }
 
-void mo_paper_flow_pairs(const mo_paper *m, mo_paper_visit *visit,
-                         mo_sink *sink)
+void mo_paper_each_flow_pair(const mo_paper *m, mo_paper_pair_fn *visit,
+                             mo_sink *sink)
 {
     const mo_instance *x = m->x;
     int order = m->send_order;
@@ -42,7 +43,8 @@ void mo_paper_flow_pairs(const mo_paper *m, mo_paper_visit *visit,
         for (int v = x->flows[q].from; v < m->follow[x->flows[q].to]; v++) {
             int end = x->out_start[v + 1], r = first_behind(x, q, v);
 
-            if (r >= end || mo_reach_path(m->frame->reach, x->flows[q].to, v))
+            if (r >= end ||
+                mo_dag_reach_path(m->frame->reach, x->flows[q].to, v))
                 continue;
             for (; r < end; r++)
                 visit(m, sink, q, r, order++);
@@ -55,7 +57,7 @@ int64_t mo_paper_count_op_pairs(const mo_paper *m, int64_t most)
 
     for (int i = 0; i < m->x->n && count <= most; i++)
         for (int j = i + 1; j < m->follow[i]; j++)
-            count += !mo_reach_path(m->frame->reach, i, j);
+            count += !mo_dag_reach_path(m->frame->reach, i, j);
     return count;
 }
 
@@ -69,7 +71,7 @@ int64_t mo_paper_count_flow_pairs(const mo_paper *m, int64_t most)
             int behind = x->out_start[v + 1] - first_behind(x, q, v);
 
             if (behind > 0 &&
-                !mo_reach_path(m->frame->reach, x->flows[q].to, v))
+                !mo_dag_reach_path(m->frame->reach, x->flows[q].to, v))
                 count += behind;
         }
     return count;
@@ -81,29 +83,30 @@ static void separate_ops(const mo_paper *m, mo_sink *sink, int i, int j,
                          int order)
 {
     double big_m = m->big_m;
-    int x_i = mo_paper_place(m, i, 0), x_j = mo_paper_place(m, j, 0);
+    int x_i = mo_paper_place_column(m, i, 0),
+        x_j = mo_paper_place_column(m, j, 0);
 
     for (int k = 0; k < m->on.n_slots; k++) {
-        mo_term(sink, m->op_start + i, 1);
-        mo_term(sink, m->op_end + j, -1);
-        mo_term(sink, order, big_m);
-        mo_term(sink, x_i + k, -big_m);
-        mo_term(sink, x_j + k, -big_m);
-        mo_row(sink, MO_GE, -2 * big_m);
+        mo_sink_term(sink, m->op_start + i, 1);
+        mo_sink_term(sink, m->op_end + j, -1);
+        mo_sink_term(sink, order, big_m);
+        mo_sink_term(sink, x_i + k, -big_m);
+        mo_sink_term(sink, x_j + k, -big_m);
+        mo_sink_row(sink, MO_GE, -2 * big_m);
 
-        mo_term(sink, m->op_start + j, 1);
-        mo_term(sink, m->op_end + i, -1);
-        mo_term(sink, order, -big_m);
-        mo_term(sink, x_i + k, -big_m);
-        mo_term(sink, x_j + k, -big_m);
-        mo_row(sink, MO_GE, -3 * big_m);
+        mo_sink_term(sink, m->op_start + j, 1);
+        mo_sink_term(sink, m->op_end + i, -1);
+        mo_sink_term(sink, order, -big_m);
+        mo_sink_term(sink, x_i + k, -big_m);
+        mo_sink_term(sink, x_j + k, -big_m);
+        mo_sink_row(sink, MO_GE, -3 * big_m);
     }
 }
 
 void mo_paper_non_overlap(const mo_paper *m, mo_sink *sink)
 {
     mo_sink_family(sink, "overlap");
-    mo_paper_op_pairs(m, separate_ops, sink);
+    mo_paper_each_op_pair(m, separate_ops, sink);
 }
 
 /* S_q >= C_r - M h_qr, the beginning of a row; its mirror image has r, q and
@@ -111,20 +114,20 @@ void mo_paper_non_overlap(const mo_paper *m, mo_sink *sink)
 static void send_behind(const mo_paper *m, mo_sink *sink, int q, int r,
                         int order, double coef)
 {
-    mo_term(sink, m->send + q, 1);
-    mo_term(sink, m->arrive + r, -1);
-    mo_term(sink, order, coef);
+    mo_sink_term(sink, m->send + q, 1);
+    mo_sink_term(sink, m->arrive + r, -1);
+    mo_sink_term(sink, order, coef);
 }
 
 /* coef * (first + second), which may be one column. */
 static void sum(mo_sink *sink, int first, int second, double coef)
 {
     if (first == second) {
-        mo_term(sink, first, 2 * coef);
+        mo_sink_term(sink, first, 2 * coef);
         return;
     }
-    mo_term(sink, first, coef);
-    mo_term(sink, second, coef);
+    mo_sink_term(sink, first, coef);
+    mo_sink_term(sink, second, coef);
 }
 
 /* - M (2 - z_q - z_r) + M (inside_q + inside_r - outside_q - outside_r - 2),
@@ -133,8 +136,8 @@ static void sum(mo_sink *sink, int first, int second, double coef)
 static void both_pass(const mo_paper *m, mo_sink *sink, int q, int r,
                       const int inside[2], const int outside[2])
 {
-    mo_term(sink, m->cross + q, -m->big_m);
-    mo_term(sink, m->cross + r, -m->big_m);
+    mo_sink_term(sink, m->cross + q, -m->big_m);
+    mo_sink_term(sink, m->cross + r, -m->big_m);
     sum(sink, inside[0], inside[1], -m->big_m);
     sum(sink, outside[0], outside[1], m->big_m);
 }
@@ -144,11 +147,11 @@ static void one_port(const mo_paper *m, mo_sink *sink, int q, int r, int order,
 {
     send_behind(m, sink, q, r, order, m->big_m);
     both_pass(m, sink, q, r, inside, outside);
-    mo_row(sink, MO_GE, -4 * m->big_m);
+    mo_sink_row(sink, MO_GE, -4 * m->big_m);
 
     send_behind(m, sink, r, q, order, -m->big_m);
     both_pass(m, sink, q, r, inside, outside);
-    mo_row(sink, MO_GE, -5 * m->big_m);
+    mo_sink_row(sink, MO_GE, -5 * m->big_m);
 }
 
 /* Both leave device k, or both enter it. */
@@ -158,10 +161,10 @@ static void separate_by_port(const mo_paper *m, mo_sink *sink, int q, int r,
     const mo_flow *first = &m->x->flows[q], *second = &m->x->flows[r];
 
     for (int k = 0; k < m->on.n_slots; k++) {
-        int from[2] = { mo_paper_place(m, first->from, k),
-                        mo_paper_place(m, second->from, k) };
-        int to[2] = { mo_paper_place(m, first->to, k),
-                      mo_paper_place(m, second->to, k) };
+        int from[2] = { mo_paper_place_column(m, first->from, k),
+                        mo_paper_place_column(m, second->from, k) };
+        int to[2] = { mo_paper_place_column(m, first->to, k),
+                      mo_paper_place_column(m, second->to, k) };
 
         one_port(m, sink, q, r, order, from, to);
         one_port(m, sink, q, r, order, to, from);
@@ -175,8 +178,8 @@ static void both_use(const mo_paper *m, mo_sink *sink, int q, int r,
     int per_flow = m->on.n_slots * (m->on.n_slots - 1);
 
     for (int i = 0; i < n; i++) {
-        mo_term(sink, m->channel + q * per_flow + offset[i], -m->big_m);
-        mo_term(sink, m->channel + r * per_flow + offset[i], -m->big_m);
+        mo_sink_term(sink, m->channel + q * per_flow + offset[i], -m->big_m);
+        mo_sink_term(sink, m->channel + r * per_flow + offset[i], -m->big_m);
     }
 }
 
@@ -185,11 +188,11 @@ static void one_resource(const mo_paper *m, mo_sink *sink, int q, int r,
 {
     send_behind(m, sink, q, r, order, m->big_m);
     both_use(m, sink, q, r, offset, n);
-    mo_row(sink, MO_GE, -2 * m->big_m);
+    mo_sink_row(sink, MO_GE, -2 * m->big_m);
 
     send_behind(m, sink, r, q, order, -m->big_m);
     both_use(m, sink, q, r, offset, n);
-    mo_row(sink, MO_GE, -3 * m->big_m);
+    mo_sink_row(sink, MO_GE, -3 * m->big_m);
 }
 
 static void separate_by_channel(const mo_paper *m, mo_sink *sink, int q, int r,
@@ -214,7 +217,7 @@ static void separate_by_link(const mo_paper *m, mo_sink *sink, int q, int r,
 
 void mo_paper_congestion(const mo_paper *m, mo_sink *sink)
 {
-    static mo_paper_visit *const separate[] = {
+    static mo_paper_pair_fn *const separate[] = {
         [MO_CONGESTION_PORT] = separate_by_port,
         [MO_CONGESTION_CHANNEL] = separate_by_channel,
         [MO_CONGESTION_LINK] = separate_by_link,
@@ -223,5 +226,5 @@ void mo_paper_congestion(const mo_paper *m, mo_sink *sink)
     if (!m->orders_sends)
         return;
     mo_sink_family(sink, "congestion");
-    mo_paper_flow_pairs(m, separate[m->congestion], sink);
+    mo_paper_each_flow_pair(m, separate[m->congestion], sink);
 }

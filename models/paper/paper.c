@@ -61,8 +61,8 @@
 
 static mo_status prepare(const mo_frame *frame, void **state, mo_error *err)
 {
-    mo_paper_choice all = { NULL, frame->x->n_devices,
-                            frame->regime.congestion };
+    mo_paper_options all = { NULL, frame->x->n_devices,
+                             frame->regime.congestion };
     mo_paper *m;
     mo_status status = mo_paper_new(frame, &all, &m, err);
 

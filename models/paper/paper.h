@@ -20,9 +20,9 @@
 #include "models/paper/placement_block.h"
 #include "models/sink/sink.h"
 
-typedef struct mo_paper_span {
+typedef struct mo_paper_interval {
     int64_t start_ns, end_ns;
-} mo_paper_span;
+} mo_paper_interval;
 
 typedef struct mo_paper {
     const mo_frame *frame;
@@ -30,10 +30,10 @@ typedef struct mo_paper {
     const mo_instance *x;
     mo_congestion congestion;
 
-    mo_placement on; /* the devices of the model, and x */
+    mo_placement_block on; /* the devices of the model, and x */
 
-    const mo_schedule *start;           /* or NULL */
-    mo_paper_span *op_span, *flow_span; /* in the start; else 0 */
+    const mo_schedule *start;               /* or NULL */
+    mo_paper_interval *op_span, *flow_span; /* in the start; else 0 */
     int *follow; /* by op: it reaches all ops from this number on */
     int64_t horizon_ns;
     double big_m; /* the horizon in units */
@@ -51,14 +51,14 @@ typedef struct mo_paper {
 } mo_paper;
 
 /* What distinguishes one such model from another. */
-typedef struct mo_paper_choice {
+typedef struct mo_paper_options {
     const int *device; /* NULL: all of them */
     int n_slots;
     mo_congestion congestion;
-} mo_paper_choice;
+} mo_paper_options;
 
 /* The frame's start, if there is one, keeps to the devices. */
-mo_status mo_paper_new(const mo_frame *frame, const mo_paper_choice *choice,
+mo_status mo_paper_new(const mo_frame *frame, const mo_paper_options *choice,
                        mo_paper **paper, mo_error *err);
 
 /* As a formulation has them; the state is a mo_paper. */
@@ -68,9 +68,9 @@ void mo_paper_free(void *state);
 bool mo_paper_has_start(const void *state);
 
 /* Columns by what they mean; a and b are slots that differ. */
-static inline int mo_paper_place(const mo_paper *m, int op, int slot)
+static inline int mo_paper_place_column(const mo_paper *m, int op, int slot)
 {
-    return mo_placement_column(&m->on, op, slot);
+    return mo_placement_block_column(&m->on, op, slot);
 }
 
 static inline int mo_paper_channel_offset(const mo_paper *m, int a, int b)
@@ -78,7 +78,8 @@ static inline int mo_paper_channel_offset(const mo_paper *m, int a, int b)
     return a * (m->on.n_slots - 1) + b - (b > a);
 }
 
-static inline int mo_paper_channel(const mo_paper *m, int flow, int a, int b)
+static inline int mo_paper_channel_column(const mo_paper *m, int flow, int a,
+                                          int b)
 {
     return m->channel + flow * m->on.n_slots * (m->on.n_slots - 1) +
            mo_paper_channel_offset(m, a, b);
@@ -90,11 +91,12 @@ double mo_paper_time(const mo_paper *m, int64_t ns);
 
 /* Visits every pair of ops, or of flows, of which neither follows the other,
  * the smaller number first, with the column of its order. */
-typedef void mo_paper_visit(const mo_paper *m, mo_sink *sink, int first,
-                            int second, int order);
-void mo_paper_op_pairs(const mo_paper *m, mo_paper_visit *visit, mo_sink *sink);
-void mo_paper_flow_pairs(const mo_paper *m, mo_paper_visit *visit,
-                         mo_sink *sink);
+typedef void mo_paper_pair_fn(const mo_paper *m, mo_sink *sink, int first,
+                              int second, int order);
+void mo_paper_each_op_pair(const mo_paper *m, mo_paper_pair_fn *visit,
+                           mo_sink *sink);
+void mo_paper_each_flow_pair(const mo_paper *m, mo_paper_pair_fn *visit,
+                             mo_sink *sink);
 int64_t mo_paper_count_op_pairs(const mo_paper *m, int64_t most);
 int64_t mo_paper_count_flow_pairs(const mo_paper *m, int64_t most);
 

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-static mo_status allocate(mo_placement *p, mo_error *err)
+static mo_status allocate(mo_placement_block *p, mo_error *err)
 {
     p->device = calloc((size_t) p->n_slots + 1, sizeof *p->device);
     p->slot = calloc((size_t) p->x->n_devices + 1, sizeof *p->slot);
@@ -12,7 +12,7 @@ static mo_status allocate(mo_placement *p, mo_error *err)
     return MO_OK;
 }
 
-static void number_slots(mo_placement *p, const int *device)
+static void number_slots(mo_placement_block *p, const int *device)
 {
     for (int k = 0; k < p->x->n_devices; k++)
         p->slot[k] = -1;
@@ -22,7 +22,7 @@ static void number_slots(mo_placement *p, const int *device)
     }
 }
 
-static mo_status find_groups(mo_placement *p, mo_error *err)
+static mo_status find_groups(mo_placement_block *p, mo_error *err)
 {
     int *first = malloc(((size_t) p->x->n_groups + 1) * sizeof *first);
 
@@ -41,12 +41,12 @@ static mo_status find_groups(mo_placement *p, mo_error *err)
     return MO_OK;
 }
 
-mo_status mo_placement_init(mo_placement *p, const mo_instance *x,
-                            const int *device, int n_slots, mo_error *err)
+mo_status mo_placement_block_init(mo_placement_block *p, const mo_instance *x,
+                                  const int *device, int n_slots, mo_error *err)
 {
     mo_status status;
 
-    *p = (mo_placement){ .x = x, .n_slots = n_slots };
+    *p = (mo_placement_block){ .x = x, .n_slots = n_slots };
     status = allocate(p, err);
     if (status != MO_OK)
         return status;
@@ -54,62 +54,64 @@ mo_status mo_placement_init(mo_placement *p, const mo_instance *x,
     return find_groups(p, err);
 }
 
-void mo_placement_clear(mo_placement *p)
+void mo_placement_block_clear(mo_placement_block *p)
 {
     free(p->device);
     free(p->slot);
     free(p->group_first);
-    *p = (mo_placement){ 0 };
+    *p = (mo_placement_block){ 0 };
 }
 
-void mo_placement_columns(mo_placement *p, const mo_schedule *start,
-                          mo_sink *sink)
+void mo_placement_block_columns(mo_placement_block *p, const mo_schedule *start,
+                                mo_sink *sink)
 {
     p->first = sink->n_columns;
     for (int i = 0; i < p->x->n; i++)
         for (int s = 0; s < p->n_slots; s++)
             mo_sink_column(
                 sink, &(mo_variable){
-                          .role = MO_ROLE_PLACE,
+                          .role = MO_VARIABLE_ROLE_PLACE,
                           .number = { i, p->device[s] },
-                          .kind = MO_BINARY,
+                          .kind = MO_VARIABLE_BINARY,
                           .upper = 1,
                           .value = start && start->device[i] == p->device[s],
                       });
 }
 
-static void write_pins(const mo_placement *p, mo_sink *sink)
+static void write_pins(const mo_placement_block *p, mo_sink *sink)
 {
     mo_sink_family(sink, "pin");
     for (int i = 0; i < p->x->n; i++)
         if (p->x->pin[i] != MO_FREE) {
-            mo_term(sink, mo_placement_column(p, i, p->slot[p->x->pin[i]]), 1);
-            mo_row(sink, MO_EQ, 1);
+            mo_sink_term(sink,
+                         mo_placement_block_column(p, i, p->slot[p->x->pin[i]]),
+                         1);
+            mo_sink_row(sink, MO_EQ, 1);
         }
 }
 
 /* Every op of a group is where the first of them is. */
-static void write_groups(const mo_placement *p, mo_sink *sink)
+static void write_groups(const mo_placement_block *p, mo_sink *sink)
 {
     mo_sink_family(sink, "group");
     for (int i = 0; i < p->x->n; i++) {
         int first = p->group_first[i];
 
         for (int s = 0; s < p->n_slots && first != i; s++) {
-            mo_term(sink, mo_placement_column(p, i, s), 1);
-            mo_term(sink, mo_placement_column(p, first, s), -1);
-            mo_row(sink, MO_EQ, 0);
+            mo_sink_term(sink, mo_placement_block_column(p, i, s), 1);
+            mo_sink_term(sink, mo_placement_block_column(p, first, s), -1);
+            mo_sink_row(sink, MO_EQ, 0);
         }
     }
 }
 
-void mo_placement_rows(const mo_placement *p, mo_sink *sink)
+void mo_placement_block_rows(const mo_placement_block *p, mo_sink *sink)
 {
     mo_sink_family(sink, "assignment");
     for (int i = 0; i < p->x->n; i++) {
         for (int s = 0; s < p->n_slots; s++)
-            mo_term(sink, mo_placement_column(p, i, s), 1);
-        mo_row(sink, MO_EQ, 1);
+            mo_sink_term(sink, mo_placement_block_column(p, i, s), 1);
+        mo_sink_row(sink, MO_EQ, 1);
     }
     write_pins(p, sink);
     write_groups(p, sink);

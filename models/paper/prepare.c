@@ -98,7 +98,7 @@ static mo_status find_memory(mo_paper *m, mo_error *err)
 
     for (int k = 0; k < m->x->n_devices && status == MO_OK; k++)
         if (m->on.slot[k] < 0)
-            mo_memory_rows_leave_out(m->memory, k);
+            mo_memory_rows_exclude(m->memory, k);
     return status;
 }
 
@@ -135,8 +135,9 @@ static void find_spans(mo_paper *m)
 
         if (s->device[f->from] != s->device[f->to])
             sent = mo_schedule_transfer(s, q, s->device[f->to]);
-        m->flow_span[q] = sent ? (mo_paper_span){ sent->start_ns, sent->end_ns }
-                               : (mo_paper_span){ ready_ns, ready_ns };
+        m->flow_span[q] =
+            sent ? (mo_paper_interval){ sent->start_ns, sent->end_ns }
+                 : (mo_paper_interval){ ready_ns, ready_ns };
     }
 }
 
@@ -169,10 +170,11 @@ static mo_status lay_out(mo_paper *m, mo_error *err)
     return MO_OK;
 }
 
-static mo_status fill(mo_paper *m, const mo_paper_choice *choice, mo_error *err)
+static mo_status fill(mo_paper *m, const mo_paper_options *choice,
+                      mo_error *err)
 {
-    mo_status status =
-        mo_placement_init(&m->on, m->x, choice->device, choice->n_slots, err);
+    mo_status status = mo_placement_block_init(&m->on, m->x, choice->device,
+                                               choice->n_slots, err);
 
     if (status == MO_OK)
         status = allocate(m, err);
@@ -188,7 +190,7 @@ static mo_status fill(mo_paper *m, const mo_paper_choice *choice, mo_error *err)
     return lay_out(m, err);
 }
 
-mo_status mo_paper_new(const mo_frame *frame, const mo_paper_choice *choice,
+mo_status mo_paper_new(const mo_frame *frame, const mo_paper_options *choice,
                        mo_paper **paper, mo_error *err)
 {
     mo_paper *m;
@@ -220,7 +222,7 @@ void mo_paper_free(void *state)
 
     if (!m)
         return;
-    mo_placement_clear(&m->on);
+    mo_placement_block_clear(&m->on);
     mo_memory_rows_free(m->memory);
     free(m->op_span);
     free(m->flow_span);

@@ -7,9 +7,9 @@
 /* later - earlier >= 0 */
 static void follows(mo_sink *sink, int earlier, int later)
 {
-    mo_term(sink, later, 1);
-    mo_term(sink, earlier, -1);
-    mo_row(sink, MO_GE, 0);
+    mo_sink_term(sink, later, 1);
+    mo_sink_term(sink, earlier, -1);
+    mo_sink_row(sink, MO_GE, 0);
 }
 
 static void direct_successors(const mo_paper *m, mo_sink *sink)
@@ -28,7 +28,7 @@ static void all_behind(const mo_paper *m, mo_sink *sink, int end, int op,
     const mo_instance *x = m->x;
 
     for (int v = op; v < x->n; v++) {
-        if (!mo_reach_path(m->frame->reach, op, v))
+        if (!mo_dag_reach_path(m->frame->reach, op, v))
             continue;
         if (v != op || with_op)
             follows(sink, end, m->op_start + v);
@@ -60,36 +60,36 @@ void mo_paper_precedence(const mo_paper *m, mo_sink *sink)
 
     mo_sink_family(sink, "completion");
     for (int i = 0; i < m->x->n; i++) {
-        mo_term(sink, m->op_end + i, 1);
-        mo_term(sink, m->op_start + i, -1);
+        mo_sink_term(sink, m->op_end + i, 1);
+        mo_sink_term(sink, m->op_start + i, -1);
         for (int k = 0; k < m->on.n_slots; k++)
-            mo_term(
-                sink, mo_paper_place(m, i, k),
+            mo_sink_term(
+                sink, mo_paper_place_column(m, i, k),
                 -mo_paper_time(m, mo_instance_p_ns(m->x, i, m->on.device[k])));
-        mo_row(sink, MO_EQ, 0);
+        mo_sink_row(sink, MO_EQ, 0);
     }
 }
 
 /* z_q <= 2 - x_ik - x_jk, z_q >= x_ik - x_jk, z_q >= x_jk - x_ik */
 static void cross_if_apart(const mo_paper *m, mo_sink *sink, int q, int k)
 {
-    int x_i = mo_paper_place(m, m->x->flows[q].from, k);
-    int x_j = mo_paper_place(m, m->x->flows[q].to, k);
+    int x_i = mo_paper_place_column(m, m->x->flows[q].from, k);
+    int x_j = mo_paper_place_column(m, m->x->flows[q].to, k);
 
-    mo_term(sink, m->cross + q, 1);
-    mo_term(sink, x_i, 1);
-    mo_term(sink, x_j, 1);
-    mo_row(sink, MO_LE, 2);
+    mo_sink_term(sink, m->cross + q, 1);
+    mo_sink_term(sink, x_i, 1);
+    mo_sink_term(sink, x_j, 1);
+    mo_sink_row(sink, MO_LE, 2);
 
-    mo_term(sink, m->cross + q, 1);
-    mo_term(sink, x_i, -1);
-    mo_term(sink, x_j, 1);
-    mo_row(sink, MO_GE, 0);
+    mo_sink_term(sink, m->cross + q, 1);
+    mo_sink_term(sink, x_i, -1);
+    mo_sink_term(sink, x_j, 1);
+    mo_sink_row(sink, MO_GE, 0);
 
-    mo_term(sink, m->cross + q, 1);
-    mo_term(sink, x_j, -1);
-    mo_term(sink, x_i, 1);
-    mo_row(sink, MO_GE, 0);
+    mo_sink_term(sink, m->cross + q, 1);
+    mo_sink_term(sink, x_j, -1);
+    mo_sink_term(sink, x_i, 1);
+    mo_sink_row(sink, MO_GE, 0);
 }
 
 /* sum y_qab = z_q */
@@ -98,33 +98,33 @@ static void one_channel(const mo_paper *m, mo_sink *sink, int q)
     int per_flow = m->on.n_slots * (m->on.n_slots - 1);
 
     for (int channel = 0; channel < per_flow; channel++)
-        mo_term(sink, m->channel + q * per_flow + channel, 1);
-    mo_term(sink, m->cross + q, -1);
-    mo_row(sink, MO_EQ, 0);
+        mo_sink_term(sink, m->channel + q * per_flow + channel, 1);
+    mo_sink_term(sink, m->cross + q, -1);
+    mo_sink_row(sink, MO_EQ, 0);
 }
 
 /* y_qab >= x_ia + x_jb - 1 */
 static void right_channel(const mo_paper *m, mo_sink *sink, int q, int a, int b)
 {
-    mo_term(sink, mo_paper_channel(m, q, a, b), 1);
-    mo_term(sink, mo_paper_place(m, m->x->flows[q].from, a), -1);
-    mo_term(sink, mo_paper_place(m, m->x->flows[q].to, b), -1);
-    mo_row(sink, MO_GE, -1);
+    mo_sink_term(sink, mo_paper_channel_column(m, q, a, b), 1);
+    mo_sink_term(sink, mo_paper_place_column(m, m->x->flows[q].from, a), -1);
+    mo_sink_term(sink, mo_paper_place_column(m, m->x->flows[q].to, b), -1);
+    mo_sink_row(sink, MO_GE, -1);
 }
 
 /* C_q = S_q + sum p_qab y_qab */
 static void arrival(const mo_paper *m, mo_sink *sink, int q)
 {
-    mo_term(sink, m->arrive + q, 1);
-    mo_term(sink, m->send + q, -1);
+    mo_sink_term(sink, m->arrive + q, 1);
+    mo_sink_term(sink, m->send + q, -1);
     for (int a = 0; a < m->on.n_slots; a++)
         for (int b = 0; b < m->on.n_slots; b++)
             if (a != b)
-                mo_term(sink, mo_paper_channel(m, q, a, b),
-                        -mo_paper_time(
-                            m, mo_instance_flow_ns(m->x, q, m->on.device[a],
+                mo_sink_term(sink, mo_paper_channel_column(m, q, a, b),
+                             -mo_paper_time(m, mo_instance_flow_ns(
+                                                   m->x, q, m->on.device[a],
                                                    m->on.device[b])));
-    mo_row(sink, MO_EQ, 0);
+    mo_sink_row(sink, MO_EQ, 0);
 }
 
 void mo_paper_communication(const mo_paper *m, mo_sink *sink)

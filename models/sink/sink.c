@@ -128,10 +128,10 @@ void mo_sink_grow(mo_sink *sink)
     sink->n = 0;
 }
 
-void mo_term_add(mo_sink *sink, int column, double coef)
+void mo_sink_term_add(mo_sink *sink, int column, double coef)
 {
     sink->merges = true;
-    mo_term(sink, column, coef);
+    mo_sink_term(sink, column, coef);
 }
 
 /* The terms so far that are kept, of which none has the column of another. */
@@ -223,8 +223,10 @@ static bool holds_without_terms(mo_sense sense, double rhs)
 
 static void pass_on(mo_sink *sink, mo_sense sense, double rhs)
 {
-    mo_row_terms row = { sink->family, sink->number++, sink->n, sink->columns,
-                         sink->coefs,  sense,          rhs };
+    mo_sink_row_terms row = { sink->family, sink->number++,
+                              sink->n,      sink->columns,
+                              sink->coefs,  sense,
+                              rhs };
 
     sink->n_rows++;
     sink->n_terms += sink->n;
@@ -236,7 +238,7 @@ static void pass_on(mo_sink *sink, mo_sense sense, double rhs)
     }
 }
 
-void mo_row(mo_sink *sink, mo_sense sense, double rhs)
+void mo_sink_row(mo_sink *sink, mo_sense sense, double rhs)
 {
     assert(sink->family && isfinite(rhs));
     if (sink->merges && !mo_sink_failed(sink)) {
@@ -248,7 +250,7 @@ void mo_row(mo_sink *sink, mo_sense sense, double rhs)
     sink->merges = false;
     drop_zeros(sink);
     if (sink->n == 0 && !holds_without_terms(sense, rhs)) {
-        mo_term(sink, 0, 1);
+        mo_sink_term(sink, 0, 1);
         sense = MO_LE;
         rhs = -1;
     }

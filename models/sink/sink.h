@@ -7,9 +7,9 @@
  * 0, the makespan.
  *
  *     mo_sink_family(sink, "prec");             rows prec_0, prec_1, ...
- *     mo_term(sink, s_j, 1);
- *     mo_term(sink, s_i, -1);
- *     mo_row(sink, MO_GE, 0);
+ *     mo_sink_term(sink, s_j, 1);
+ *     mo_sink_term(sink, s_i, -1);
+ *     mo_sink_row(sink, MO_GE, 0);
  *
  * Nothing reports: a sink keeps its first failure and mo_sink_end tells it.
  */
@@ -28,7 +28,7 @@ typedef enum mo_sense { MO_LE, MO_GE, MO_EQ } mo_sense;
 typedef struct mo_sink mo_sink;
 
 /* A row as a sink gets it: no column twice, no zero coefficient. */
-typedef struct mo_row_terms {
+typedef struct mo_sink_row_terms {
     const char *family; /* and the number of the row in it */
     int64_t number;
     int n;
@@ -36,7 +36,7 @@ typedef struct mo_row_terms {
     const double *coefs;
     mo_sense sense;
     double rhs;
-} mo_row_terms;
+} mo_sink_row_terms;
 
 /* What a kind of sink does; any may be NULL.  A sink that needs the model twice
  * (mps.h) says so with passes: columns and rows come as often.  free gives back
@@ -47,7 +47,7 @@ typedef struct mo_sink_kind {
     void (*begin)(mo_sink *sink, int pass);
     void (*column)(mo_sink *sink, int id, const mo_variable *column);
     void (*columns_end)(mo_sink *sink);
-    void (*row)(mo_sink *sink, const mo_row_terms *row);
+    void (*row)(mo_sink *sink, const mo_sink_row_terms *row);
     mo_status (*end)(mo_sink *sink, mo_error *err); /* after the last pass */
     void (*free)(mo_sink *sink);
 } mo_sink_kind;
@@ -55,8 +55,8 @@ typedef struct mo_sink_kind {
 /* The common part, first in every sink. */
 struct mo_sink {
     const mo_sink_kind *kind;
-    int n_columns;   /* declared in this pass */
-    int64_t n_rows;  /* ended in this pass */
+    int n_columns;  /* declared in this pass */
+    int64_t n_rows; /* ended in this pass */
     int64_t n_terms;
     mo_error failure; /* the first; status MO_OK until then */
 
@@ -71,8 +71,8 @@ struct mo_sink {
     int n, room;
     int *columns;
     double *coefs;
-    bool merges;    /* a column may be in it twice */
-    int *position;  /* of columns in a long row that merges; made when needed */
+    bool merges;   /* a column may be in it twice */
+    int *position; /* of columns in a long row that merges; made when needed */
     int n_positions;
 };
 
@@ -100,10 +100,10 @@ int mo_sink_column(mo_sink *sink, const mo_variable *column);
  * named once in a model: letters only, and the sink keeps the pointer. */
 void mo_sink_family(mo_sink *sink, const char *family);
 
-void mo_sink_grow(mo_sink *sink); /* for mo_term */
+void mo_sink_grow(mo_sink *sink); /* for mo_sink_term */
 
 /* A term of the row in the making; the column must not be in it yet. */
-static inline void mo_term(mo_sink *sink, int column, double coef)
+static inline void mo_sink_term(mo_sink *sink, int column, double coef)
 {
     if (sink->n == sink->room)
         mo_sink_grow(sink);
@@ -112,12 +112,12 @@ static inline void mo_term(mo_sink *sink, int column, double coef)
 }
 
 /* The same when it may be in it: coefficients add up. */
-void mo_term_add(mo_sink *sink, int column, double coef);
+void mo_sink_term_add(mo_sink *sink, int column, double coef);
 
-/* Ends the row.  Zero coefficients are dropped.  A row that has no terms left is
- * none when it holds; when it does not the model has no solution, and the row
- * becomes w <= -1, which says so. */
-void mo_row(mo_sink *sink, mo_sense sense, double rhs);
+/* Ends the row.  Zero coefficients are dropped.  A row that has no terms left
+ * is none when it holds; when it does not the model has no solution, and the
+ * row becomes w <= -1, which says so. */
+void mo_sink_row(mo_sink *sink, mo_sense sense, double rhs);
 
 /* Frees a sink, whatever its state.  NULL is allowed. */
 void mo_sink_free(mo_sink *sink);

@@ -5,27 +5,27 @@
 
 #include "base/number.h"
 
-int mo_role_numbers(mo_role role)
+int mo_variable_role_arity(mo_variable_role role)
 {
     switch (role) {
-    case MO_ROLE_START:
-    case MO_ROLE_COMPLETE:
-    case MO_ROLE_SEND:
-    case MO_ROLE_ARRIVE:
-    case MO_ROLE_CROSS:
-    case MO_ROLE_FAVOUR:
-    case MO_ROLE_SPACE:
+    case MO_VARIABLE_ROLE_START:
+    case MO_VARIABLE_ROLE_COMPLETE:
+    case MO_VARIABLE_ROLE_SEND:
+    case MO_VARIABLE_ROLE_ARRIVE:
+    case MO_VARIABLE_ROLE_CROSS:
+    case MO_VARIABLE_ROLE_FAVORITE:
+    case MO_VARIABLE_ROLE_SPACE:
         return 1;
-    case MO_ROLE_PLACE:
-    case MO_ROLE_ORDER:
-    case MO_ROLE_SEND_ORDER:
-    case MO_ROLE_MEET:
+    case MO_VARIABLE_ROLE_PLACE:
+    case MO_VARIABLE_ROLE_ORDER:
+    case MO_VARIABLE_ROLE_SEND_ORDER:
+    case MO_VARIABLE_ROLE_SAME_DEVICE:
         return 2;
-    case MO_ROLE_CHANNEL:
-    case MO_ROLE_SEGMENT:
+    case MO_VARIABLE_ROLE_CHANNEL:
+    case MO_VARIABLE_ROLE_SEGMENT:
         return 3;
-    case MO_ROLE_MAKESPAN:
-    case MO_ROLE_IDENTITY:
+    case MO_VARIABLE_ROLE_MAKESPAN:
+    case MO_VARIABLE_ROLE_IDENTITY:
         break;
     }
     return 0;
@@ -33,10 +33,10 @@ int mo_role_numbers(mo_role role)
 
 size_t mo_variable_name(const mo_variable *column, char name[MO_VARIABLE_NAME])
 {
-    int n = mo_role_numbers(column->role);
+    int n = mo_variable_role_arity(column->role);
     char *at = name;
 
-    if (column->role == MO_ROLE_IDENTITY) {
+    if (column->role == MO_VARIABLE_ROLE_IDENTITY) {
         size_t length = strlen(column->text);
 
         assert(length < MO_VARIABLE_NAME);

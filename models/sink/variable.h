@@ -1,5 +1,6 @@
 /*
- * variable.h - the variables of a model: what they mean and what they are called.
+ * variable.h - the variables of a model: what they mean and what they are
+ * called.
  *
  * A name is a letter and numbers, x_12_3, so that any solver's reader takes it;
  * moirai-model(5) has the table.  Numbers are those of the instance: ops and
@@ -12,39 +13,43 @@
 #include <stddef.h>
 
 /* The letters: first the role in the name, so that the enum is the prefix. */
-typedef enum mo_role {
-    MO_ROLE_PLACE = 'x',      /* op on device */
-    MO_ROLE_START = 's',      /* of an op */
-    MO_ROLE_COMPLETE = 'c',   /* of an op */
-    MO_ROLE_SEND = 't',       /* start of a transfer */
-    MO_ROLE_ARRIVE = 'd',     /* completion of a transfer */
-    MO_ROLE_CHANNEL = 'y',    /* transfer from device to device */
-    MO_ROLE_CROSS = 'z',      /* a transfer's ends are on different devices */
-    MO_ROLE_ORDER = 'o',      /* op before op */
-    MO_ROLE_SEND_ORDER = 'h', /* transfer before transfer */
-    MO_ROLE_MEET = 'm',       /* op and op on one device */
-    MO_ROLE_SEGMENT = 'g',    /* its ends on device and device */
-    MO_ROLE_FAVOUR = 'f',     /* sct: flow is not to a favourite child */
-    MO_ROLE_SPACE = 'a',      /* workspace on device */
-    MO_ROLE_MAKESPAN = 'w',   /* without numbers */
-    MO_ROLE_IDENTITY = 'I'    /* a name of its own: moirai_g_... */
-} mo_role;
+typedef enum mo_variable_role {
+    MO_VARIABLE_ROLE_PLACE = 'x',    /* op on device */
+    MO_VARIABLE_ROLE_START = 's',    /* of an op */
+    MO_VARIABLE_ROLE_COMPLETE = 'c', /* of an op */
+    MO_VARIABLE_ROLE_SEND = 't',     /* start of a transfer */
+    MO_VARIABLE_ROLE_ARRIVE = 'd',   /* completion of a transfer */
+    MO_VARIABLE_ROLE_CHANNEL = 'y',  /* transfer from device to device */
+    MO_VARIABLE_ROLE_CROSS =
+        'z', /* a transfer's ends are on different devices */
+    MO_VARIABLE_ROLE_ORDER = 'o',       /* op before op */
+    MO_VARIABLE_ROLE_SEND_ORDER = 'h',  /* transfer before transfer */
+    MO_VARIABLE_ROLE_SAME_DEVICE = 'm', /* op and op on one device */
+    MO_VARIABLE_ROLE_SEGMENT = 'g',     /* its ends on device and device */
+    MO_VARIABLE_ROLE_FAVORITE = 'f', /* sct: flow is not to a favourite child */
+    MO_VARIABLE_ROLE_SPACE = 'a',    /* workspace on device */
+    MO_VARIABLE_ROLE_MAKESPAN = 'w', /* without numbers */
+    MO_VARIABLE_ROLE_IDENTITY = 'I'  /* a name of its own: moirai_g_... */
+} mo_variable_role;
 
-typedef enum mo_variable_kind { MO_CONTINUOUS, MO_BINARY } mo_variable_kind;
+typedef enum mo_variable_kind {
+    MO_VARIABLE_CONTINUOUS,
+    MO_VARIABLE_BINARY
+} mo_variable_kind;
 
 enum { MO_VARIABLE_NUMBERS = 3, MO_VARIABLE_NAME = 97 }; /* with the 0 */
 
 typedef struct mo_variable {
-    mo_role role;
+    mo_variable_role role;
     int number[MO_VARIABLE_NUMBERS]; /* as many as the role has */
-    const char *text;              /* the name, for MO_ROLE_IDENTITY */
+    const char *text; /* the name, for MO_VARIABLE_ROLE_IDENTITY */
     mo_variable_kind kind;
     double lower, upper; /* of a continuous one; INFINITY: none above */
     double value;        /* in the start, where there is one */
 } mo_variable;
 
 /* How many numbers a role has. */
-int mo_role_numbers(mo_role role);
+int mo_variable_role_arity(mo_variable_role role);
 
 /* Writes the name with a 0 behind it and returns its length. */
 size_t mo_variable_name(const mo_variable *column, char name[MO_VARIABLE_NAME]);

@@ -13,26 +13,26 @@ typedef struct map_sink {
 /* What the numbers in a name count, one letter each: op, transfer, device,
  * segment. */
 typedef struct role_meaning {
-    mo_role role;
+    mo_variable_role role;
     const char *meaning, *numbers;
 } role_meaning;
 
 static const role_meaning meanings[] = {
-    { MO_ROLE_PLACE, "place", "od" },
-    { MO_ROLE_START, "start", "o" },
-    { MO_ROLE_COMPLETE, "end", "o" },
-    { MO_ROLE_SEND, "send", "t" },
-    { MO_ROLE_ARRIVE, "arrive", "t" },
-    { MO_ROLE_CHANNEL, "channel", "tdd" },
-    { MO_ROLE_CROSS, "cross", "t" },
-    { MO_ROLE_ORDER, "order", "oo" },
-    { MO_ROLE_SEND_ORDER, "send-order", "tt" },
-    { MO_ROLE_MEET, "meet", "oo" },
-    { MO_ROLE_SEGMENT, "segment", "sdd" },
-    { MO_ROLE_FAVOUR, "favour", "t" },
-    { MO_ROLE_SPACE, "workspace", "d" },
-    { MO_ROLE_MAKESPAN, "makespan", "" },
-    { MO_ROLE_IDENTITY, "identity", "" },
+    { MO_VARIABLE_ROLE_PLACE, "place", "od" },
+    { MO_VARIABLE_ROLE_START, "start", "o" },
+    { MO_VARIABLE_ROLE_COMPLETE, "end", "o" },
+    { MO_VARIABLE_ROLE_SEND, "send", "t" },
+    { MO_VARIABLE_ROLE_ARRIVE, "arrive", "t" },
+    { MO_VARIABLE_ROLE_CHANNEL, "channel", "tdd" },
+    { MO_VARIABLE_ROLE_CROSS, "cross", "t" },
+    { MO_VARIABLE_ROLE_ORDER, "order", "oo" },
+    { MO_VARIABLE_ROLE_SEND_ORDER, "send-order", "tt" },
+    { MO_VARIABLE_ROLE_SAME_DEVICE, "meet", "oo" },
+    { MO_VARIABLE_ROLE_SEGMENT, "segment", "sdd" },
+    { MO_VARIABLE_ROLE_FAVORITE, "favour", "t" },
+    { MO_VARIABLE_ROLE_SPACE, "workspace", "d" },
+    { MO_VARIABLE_ROLE_MAKESPAN, "makespan", "" },
+    { MO_VARIABLE_ROLE_IDENTITY, "identity", "" },
 };
 
 enum { MEANINGS = sizeof meanings / sizeof *meanings };
@@ -42,7 +42,7 @@ typedef struct fields {
     const char *op[2], *reader[2], *target[2], *device[2];
 } fields;
 
-static const role_meaning *meaning_of(mo_role role)
+static const role_meaning *meaning_of(mo_variable_role role)
 {
     int i = 0;
 
@@ -54,7 +54,8 @@ static const role_meaning *meaning_of(mo_role role)
 static void set_transfer(const mo_model *model, int number, fields *f, int at)
 {
     const mo_instance *x = model->frame->x;
-    mo_transfer_ends ends = mo_transfer_of(x, &model->frame->regime, number);
+    mo_transfer_ends ends =
+        mo_transfer_from_number(x, &model->frame->regime, number);
 
     f->op[at] = x->op_names[ends.from];
     if (ends.device != MO_FREE)
@@ -119,7 +120,8 @@ static void take_column(mo_sink *sink, int id, const mo_variable *column)
 
     (void) id;
     mo_out_bytes(s->out, name, mo_variable_name(column, name));
-    write_field(s->out, column->kind == MO_BINARY ? "binary" : "continuous");
+    write_field(s->out,
+                column->kind == MO_VARIABLE_BINARY ? "binary" : "continuous");
     write_field(s->out, role->meaning);
     for (int i = 0; i < 2; i++) {
         write_field(s->out, f.op[i]);
@@ -139,8 +141,8 @@ static void begin(mo_sink *sink, int pass)
                 "device,device2\n");
 }
 
-mo_status mo_map_sink_new(mo_out *out, const mo_model *model, mo_sink **sink,
-                          mo_error *err)
+mo_status mo_column_map_new(mo_out *out, const mo_model *model, mo_sink **sink,
+                            mo_error *err)
 {
     static const mo_sink_kind kind = { .passes = 1,
                                        .begin = begin,

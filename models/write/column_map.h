@@ -9,7 +9,7 @@
 #include "models/model.h"
 #include "models/sink/sink.h"
 
-mo_status mo_map_sink_new(mo_out *out, const mo_model *model, mo_sink **sink,
-                          mo_error *err);
+mo_status mo_column_map_new(mo_out *out, const mo_model *model, mo_sink **sink,
+                            mo_error *err);
 
 #endif

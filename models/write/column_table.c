@@ -7,7 +7,7 @@
 
 #include "base/array.h"
 
-static mo_status add_name(mo_columns *columns, const mo_variable *column,
+static mo_status add_name(mo_column_table *columns, const mo_variable *column,
                           mo_error *err)
 {
     size_t n = (size_t) columns->n;
@@ -17,9 +17,9 @@ static mo_status add_name(mo_columns *columns, const mo_variable *column,
                          sizeof *columns->name, err);
 
     if (status == MO_OK)
-        status =
-            mo_array_reserve((void **) &columns->names, &columns->names_room,
-                             at + MO_VARIABLE_NAME + MO_NAME_SLACK, 1, err);
+        status = mo_array_reserve(
+            (void **) &columns->names, &columns->names_room,
+            at + MO_VARIABLE_NAME + MO_COLUMN_TABLE_NAME_SLACK, 1, err);
     if (status != MO_OK)
         return status;
     columns->name[n] = at;
@@ -27,27 +27,27 @@ static mo_status add_name(mo_columns *columns, const mo_variable *column,
     return MO_OK;
 }
 
-static mo_status add_bounds(mo_columns *columns, const mo_variable *column,
+static mo_status add_bounds(mo_column_table *columns, const mo_variable *column,
                             mo_error *err)
 {
     assert(isfinite(column->lower) && column->lower <= column->upper);
     if (column->lower == 0 && column->upper == INFINITY)
         return MO_OK;
-    if (MO_PUSH(columns->bounds, columns->n_bounds, columns->bounds_room,
-                err) != MO_OK)
+    if (MO_ARRAY_GROW(columns->bounds, columns->n_bounds, columns->bounds_room,
+                      err) != MO_OK)
         return MO_E_MEMORY;
     columns->bounds[columns->n_bounds++] =
-        (mo_bounds){ columns->n, column->lower, column->upper };
+        (mo_column_bounds){ columns->n, column->lower, column->upper };
     return MO_OK;
 }
 
-mo_status mo_columns_add(mo_columns *columns, const mo_variable *column,
-                         mo_error *err)
+mo_status mo_column_table_add(mo_column_table *columns,
+                              const mo_variable *column, mo_error *err)
 {
     mo_status status = add_name(columns, column, err);
 
     assert(columns->n < INT_MAX);
-    if (status == MO_OK && column->kind == MO_CONTINUOUS)
+    if (status == MO_OK && column->kind == MO_VARIABLE_CONTINUOUS)
         status = add_bounds(columns, column, err);
     if (status == MO_OK)
         status = mo_array_reserve((void **) &columns->kind, &columns->kind_room,
@@ -57,11 +57,11 @@ mo_status mo_columns_add(mo_columns *columns, const mo_variable *column,
     return status;
 }
 
-void mo_columns_clear(mo_columns *columns)
+void mo_column_table_clear(mo_column_table *columns)
 {
     free(columns->name);
     free(columns->names);
     free(columns->kind);
     free(columns->bounds);
-    *columns = (mo_columns){ 0 };
+    *columns = (mo_column_table){ 0 };
 }

@@ -37,8 +37,8 @@ typedef struct lengths {
 
 typedef struct counter {
     mo_sink sink;
-    mo_count *count;
-    mo_count now;
+    mo_model_counts *count;
+    mo_model_counts now;
     range coefs, big_ms;
     lengths lengths;
     known *columns;
@@ -77,13 +77,13 @@ static int64_t number_length(counter *c, double value)
 
 static void count_binary(counter *c, int64_t name)
 {
-    mo_count *now = &c->now;
+    mo_model_counts *now = &c->now;
 
     if (now->binaries++ == 0) {
         now->lp_bytes += LENGTH("Binaries\n");
         c->binary_line = LENGTH(" ");
     }
-    if (c->binary_line + name + 1 > MO_LP_LINE) {
+    if (c->binary_line + name + 1 > MO_LP_WRITER_LINE_MAX) {
         now->lp_bytes += c->binary_line;
         c->binary_line = LENGTH(" ");
     }
@@ -97,7 +97,7 @@ static void count_binary(counter *c, int64_t name)
 
 static void count_bounds(counter *c, int64_t name, const mo_variable *column)
 {
-    mo_count *now = &c->now;
+    mo_model_counts *now = &c->now;
     int64_t lower = number_length(c, column->lower), upper;
 
     if (column->lower == column->upper) {
@@ -131,17 +131,17 @@ static void count_continuous(counter *c, int64_t name,
 static part part_of(const mo_variable *column)
 {
     switch (column->role) {
-    case MO_ROLE_START:
-    case MO_ROLE_COMPLETE:
-    case MO_ROLE_SEND:
-    case MO_ROLE_ARRIVE:
-    case MO_ROLE_MAKESPAN:
+    case MO_VARIABLE_ROLE_START:
+    case MO_VARIABLE_ROLE_COMPLETE:
+    case MO_VARIABLE_ROLE_SEND:
+    case MO_VARIABLE_ROLE_ARRIVE:
+    case MO_VARIABLE_ROLE_MAKESPAN:
         return PART_TIME;
-    case MO_ROLE_PLACE:
-    case MO_ROLE_CHANNEL:
+    case MO_VARIABLE_ROLE_PLACE:
+    case MO_VARIABLE_ROLE_CHANNEL:
         return PART_OTHER;
     default:
-        return column->kind == MO_BINARY ? PART_CHOICE : PART_OTHER;
+        return column->kind == MO_VARIABLE_BINARY ? PART_CHOICE : PART_OTHER;
     }
 }
 
@@ -160,24 +160,24 @@ static void add_column(mo_sink *sink, int id, const mo_variable *variable)
     size_t n = (size_t) id;
     int64_t name = (int64_t) mo_variable_name(variable, text);
 
-    if (MO_PUSH(c->columns, n, c->room, &sink->failure) != MO_OK)
+    if (MO_ARRAY_GROW(c->columns, n, c->room, &sink->failure) != MO_OK)
         return;
     c->columns[n] =
         (known){ (unsigned char) name, (unsigned char) part_of(variable) };
     if (id == 0)
         count_objective(c, name);
-    if (variable->kind == MO_BINARY)
+    if (variable->kind == MO_VARIABLE_BINARY)
         count_binary(c, name);
     else
         count_continuous(c, name, variable);
-    c->in_integers = variable->kind == MO_BINARY;
+    c->in_integers = variable->kind == MO_VARIABLE_BINARY;
 }
 
 /* The name of the row is as long as that of the one before it, or by one more
  * digit. */
-static void name_row(counter *c, const mo_row_terms *row)
+static void name_row(counter *c, const mo_sink_row_terms *row)
 {
-    mo_count *now = &c->now;
+    mo_model_counts *now = &c->now;
 
     if (row->number == 0) {
         assert(now->n_families <
@@ -199,7 +199,7 @@ typedef struct lp_row {
 
 static void make_room(lp_row *row, int64_t piece)
 {
-    if (row->line + piece > MO_LP_LINE) {
+    if (row->line + piece > MO_LP_WRITER_LINE_MAX) {
         row->before += row->line;
         row->line = LENGTH(" ");
     }
@@ -212,7 +212,7 @@ static void widen(range *r, double magnitude)
 }
 
 /* Returns the length of the terms in MPS. */
-static int64_t count_terms(counter *c, const mo_row_terms *row, lp_row *lp)
+static int64_t count_terms(counter *c, const mo_sink_row_terms *row, lp_row *lp)
 {
     int64_t mps = (LENGTH("   \n") + c->row_name) * row->n;
     lp_row now = *lp;
@@ -224,7 +224,7 @@ static int64_t count_terms(counter *c, const mo_row_terms *row, lp_row *lp)
 
         if (magnitude != 1)
             number = length_of(&c->lengths, magnitude);
-        room = mo_lp_term_room(number, name);
+        room = mo_lp_writer_term_room(number, name);
         make_room(&now, (int64_t) room);
         now.line += (int64_t) room;
         mps += (int64_t) (name + (number ? number : 1)) + (row->coefs[i] < 0);
@@ -235,11 +235,11 @@ static int64_t count_terms(counter *c, const mo_row_terms *row, lp_row *lp)
     return mps;
 }
 
-static void count_bytes(counter *c, const mo_row_terms *row)
+static void count_bytes(counter *c, const mo_sink_row_terms *row)
 {
     int64_t rhs = number_length(c, row->rhs);
     lp_row lp = { 0, c->row_name + LENGTH(": ") };
-    mo_count *now = &c->now;
+    mo_model_counts *now = &c->now;
 
     if (row->coefs[0] > 0)
         lp.line -= LENGTH("+ "); /* the first has none */
@@ -247,12 +247,12 @@ static void count_bytes(counter *c, const mo_row_terms *row)
     now->mps_bytes += count_terms(c, row, &lp);
     if (row->rhs != 0)
         now->mps_bytes += LENGTH(" RHS  \n") + c->row_name + rhs;
-    make_room(&lp, MO_LP_SENSE_ROOM);
+    make_room(&lp, MO_LP_WRITER_SENSE_ROOM);
     now->lp_bytes += lp.before + lp.line + rhs;
     now->lp_bytes += row->sense == MO_EQ ? LENGTH("= \n") : LENGTH("<= \n");
 }
 
-static void count_big_ms(counter *c, const mo_row_terms *row)
+static void count_big_ms(counter *c, const mo_sink_row_terms *row)
 {
     int parts = 0;
 
@@ -265,7 +265,7 @@ static void count_big_ms(counter *c, const mo_row_terms *row)
             widen(&c->big_ms, fabs(row->coefs[i]));
 }
 
-static void count_row(mo_sink *sink, const mo_row_terms *row)
+static void count_row(mo_sink *sink, const mo_sink_row_terms *row)
 {
     counter *c = (counter *) sink;
 
@@ -283,7 +283,7 @@ static void tell_range(const range *r, double *least, double *largest)
 static mo_status end(mo_sink *sink, mo_error *err)
 {
     counter *c = (counter *) sink;
-    mo_count *now = &c->now;
+    mo_model_counts *now = &c->now;
 
     (void) err;
     now->rows = sink->n_rows;
@@ -300,7 +300,8 @@ static void release(mo_sink *sink)
     free(((counter *) sink)->columns);
 }
 
-mo_status mo_count_new(mo_count *count, mo_sink **sink, mo_error *err)
+mo_status mo_count_sink_new(mo_model_counts *count, mo_sink **sink,
+                            mo_error *err)
 {
     static const mo_sink_kind kind = {
         .passes = 1,

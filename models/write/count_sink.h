@@ -2,8 +2,8 @@
  * count.h - a sink that only counts, for what a model would be.
  *
  * A big-M is the coefficient of a choice in a row with a time: of a binary
- * column that does not place an op (x) or a transfer (y), whose coefficients are
- * durations, in a row with a start, a completion or the makespan.
+ * column that does not place an op (x) or a transfer (y), whose coefficients
+ * are durations, in a row with a start, a completion or the makespan.
  */
 #ifndef MO_MODELS_WRITE_COUNT_SINK_H
 #define MO_MODELS_WRITE_COUNT_SINK_H
@@ -12,19 +12,20 @@
 
 #include "models/sink/sink.h"
 
-typedef struct mo_count {
+typedef struct mo_model_counts {
     int64_t rows, binaries, continuous, nonzeros;
-    int64_t lp_bytes, mps_bytes;      /* of the files, headings left out */
-    double least_coef, largest_coef;  /* magnitudes on the left */
+    int64_t lp_bytes, mps_bytes;       /* of the files, headings left out */
+    double least_coef, largest_coef;   /* magnitudes on the left */
     double least_big_m, largest_big_m; /* 0 when there is none */
     int n_families;
     struct {
         const char *name;
         int64_t rows;
     } family[32];
-} mo_count;
+} mo_model_counts;
 
 /* count is filled when the sink ends. */
-mo_status mo_count_new(mo_count *count, mo_sink **sink, mo_error *err);
+mo_status mo_count_sink_new(mo_model_counts *count, mo_sink **sink,
+                            mo_error *err);
 
 #endif

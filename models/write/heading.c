@@ -136,7 +136,7 @@ static void write_identity(const comments *c, const mo_identity *identity)
 static void write_transfer(const comments *c, const mo_frame *frame, int number)
 {
     const mo_instance *x = frame->x;
-    mo_transfer_ends ends = mo_transfer_of(x, &frame->regime, number);
+    mo_transfer_ends ends = mo_transfer_from_number(x, &frame->regime, number);
 
     begin(c);
     mo_out_printf(c->out, "transfer %d ", number);

@@ -13,8 +13,8 @@ typedef struct mo_heading {
     const char *graph, *cluster; /* files or names, as the user gave them */
 } mo_heading;
 
-/* Every line begins with mark and a blank.  Lines are ASCII and short whatever the names
- * are: some readers stumble over long ones. */
+/* Every line begins with mark and a blank.  Lines are ASCII and short whatever
+ * the names are: some readers stumble over long ones. */
 void mo_heading_write(const mo_heading *heading, const char *mark, mo_out *out);
 
 #endif

@@ -1,9 +1,10 @@
 /*
  * line.h - a line in the making, written in place into an output's buffer.
  *
- *     char *at = mo_line_open(&line);
+ *     char *at = mo_line_buffer_open(&line);
  *     *at++ = ...
- *     mo_line_close(&line, at);      the character before at becomes the end
+ *     mo_line_buffer_close(&line, at);      the character before at becomes the
+ * end
  *
  * The pieces of a line have a blank behind them, so the last one has one to
  * give for the end of the line.
@@ -20,31 +21,32 @@
 #include "models/write/decimal.h"
 
 /* For a line and what wide copies write beyond it. */
-enum { MO_LINE_ROOM = 512 };
+enum { MO_LINE_BUFFER_ROOM = 512 };
 
-typedef struct mo_line {
+typedef struct mo_line_buffer {
     mo_out *out;
     mo_decimals decimals;
     char *begin;
-    char spare[MO_LINE_ROOM]; /* where the output's buffer is about to end */
-} mo_line;
+    char spare[MO_LINE_BUFFER_ROOM]; /* where the output's buffer is about to
+                                        end */
+} mo_line_buffer;
 
-static inline void mo_line_init(mo_line *line, mo_out *out)
+static inline void mo_line_buffer_init(mo_line_buffer *line, mo_out *out)
 {
     line->out = out;
     line->begin = NULL;
     mo_decimals_init(&line->decimals);
 }
 
-static inline char *mo_line_open(mo_line *line)
+static inline char *mo_line_buffer_open(mo_line_buffer *line)
 {
-    bool fits = line->out->end - line->out->at > MO_LINE_ROOM;
+    bool fits = line->out->end - line->out->at > MO_LINE_BUFFER_ROOM;
 
     line->begin = fits ? line->out->at : line->spare;
     return line->begin;
 }
 
-static inline void mo_line_close(mo_line *line, char *at)
+static inline void mo_line_buffer_close(mo_line_buffer *line, char *at)
 {
     at[-1] = '\n';
     if (line->begin == line->spare)
@@ -53,7 +55,7 @@ static inline void mo_line_close(mo_line *line, char *at)
         line->out->at = at;
 }
 
-static inline char *mo_line_text(char *at, const char *text)
+static inline char *mo_line_buffer_text(char *at, const char *text)
 {
     size_t length = strlen(text);
 
@@ -61,15 +63,15 @@ static inline char *mo_line_text(char *at, const char *text)
     return at + length;
 }
 
-static inline char *mo_line_name(char *at, const mo_columns *columns,
-                                 int column)
+static inline char *
+mo_line_buffer_name(char *at, const mo_column_table *columns, int column)
 {
-    at += mo_columns_name(columns, column, at);
+    at += mo_column_table_name(columns, column, at);
     *at++ = ' ';
     return at;
 }
 
-static inline char *mo_line_decimal(char *at, const mo_decimal *decimal)
+static inline char *mo_line_buffer_decimal(char *at, const mo_decimal *decimal)
 {
     memcpy(at, decimal->text, sizeof decimal->text);
     at += decimal->length;
@@ -77,13 +79,15 @@ static inline char *mo_line_decimal(char *at, const mo_decimal *decimal)
     return at;
 }
 
-static inline char *mo_line_number(mo_line *line, char *at, double value)
+static inline char *mo_line_buffer_number(mo_line_buffer *line, char *at,
+                                          double value)
 {
     double magnitude = value < 0 ? -value : value;
 
     *at = '-';
     at += value < 0;
-    return mo_line_decimal(at, mo_decimal_of(&line->decimals, magnitude));
+    return mo_line_buffer_decimal(at,
+                                  mo_decimal_of(&line->decimals, magnitude));
 }
 
 #endif

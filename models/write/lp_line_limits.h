@@ -8,13 +8,15 @@
 #include <stddef.h>
 
 /* Some readers have 255 characters for a line. */
-enum { MO_LP_LINE = 255 };
+enum { MO_LP_WRITER_LINE_MAX = 255 };
 
 /* Kept free for a sense and a number behind a row's terms. */
-enum { MO_LP_SENSE_ROOM = 32 };
+enum { MO_LP_WRITER_SENSE_ROOM = 32 };
 
-/* Kept free for a term: sign, number (0: none) and name, a blank behind each. */
-static inline size_t mo_lp_term_room(size_t number_length, size_t name_length)
+/* Kept free for a term: sign, number (0: none) and name, a blank behind each.
+ */
+static inline size_t mo_lp_writer_term_room(size_t number_length,
+                                            size_t name_length)
 {
     return 2 + (number_length ? number_length + 1 : 0) + name_length + 1;
 }

@@ -21,17 +21,17 @@
 typedef struct lp {
     mo_sink sink;
     const mo_heading *heading;
-    mo_columns columns;
-    mo_line line;
+    mo_column_table columns;
+    mo_line_buffer line;
 } lp;
 
 /* Room for a piece of so many characters. */
 static char *make_room(lp *w, char *at, size_t piece)
 {
-    if ((size_t) (at - w->line.begin) + piece <= MO_LP_LINE)
+    if ((size_t) (at - w->line.begin) + piece <= MO_LP_WRITER_LINE_MAX)
         return at;
-    mo_line_close(&w->line, at);
-    at = mo_line_open(&w->line);
+    mo_line_buffer_close(&w->line, at);
+    at = mo_line_buffer_open(&w->line);
     *at++ = ' ';
     return at;
 }
@@ -46,24 +46,24 @@ static char *put_sign(char *at, double coef, bool first)
 static char *put_term(lp *w, char *at, int column, double coef, bool first)
 {
     double magnitude = fabs(coef);
-    size_t name = mo_columns_length(&w->columns, column);
+    size_t name = mo_column_table_name_length(&w->columns, column);
 
     if (magnitude == 1) {
-        at = make_room(w, at, mo_lp_term_room(0, name));
+        at = make_room(w, at, mo_lp_writer_term_room(0, name));
         at = put_sign(at, coef, first);
     } else {
         const mo_decimal *decimal = mo_decimal_of(&w->line.decimals, magnitude);
 
-        at = make_room(w, at, mo_lp_term_room(decimal->length, name));
+        at = make_room(w, at, mo_lp_writer_term_room(decimal->length, name));
         at = put_sign(at, coef, first);
-        at = mo_line_decimal(at, decimal);
+        at = mo_line_buffer_decimal(at, decimal);
     }
-    return mo_line_name(at, &w->columns, column);
+    return mo_line_buffer_name(at, &w->columns, column);
 }
 
 /* A reader that went away, or a full disk, ends the work long before a large
  * model would. */
-static bool writes_in_vain(lp *w, const mo_row_terms *row)
+static bool writes_in_vain(lp *w, const mo_sink_row_terms *row)
 {
     const int64_t often = 4096;
 
@@ -71,7 +71,7 @@ static bool writes_in_vain(lp *w, const mo_row_terms *row)
            mo_out_failure(w->line.out, &w->sink.failure) != MO_OK;
 }
 
-static void write_row(mo_sink *sink, const mo_row_terms *row)
+static void write_row(mo_sink *sink, const mo_sink_row_terms *row)
 {
     static const char senses[][4] = { "<= ", ">= ", "= " };
     lp *w = (lp *) sink;
@@ -79,17 +79,17 @@ static void write_row(mo_sink *sink, const mo_row_terms *row)
 
     if (writes_in_vain(w, row))
         return;
-    at = mo_line_text(mo_line_open(&w->line), row->family);
+    at = mo_line_buffer_text(mo_line_buffer_open(&w->line), row->family);
     *at++ = '_';
     at += mo_number_write_int(at, row->number);
     *at++ = ':';
     *at++ = ' ';
     for (int i = 0; i < row->n; i++)
         at = put_term(w, at, row->columns[i], row->coefs[i], i == 0);
-    at = make_room(w, at, MO_LP_SENSE_ROOM);
-    at = mo_line_text(at, senses[row->sense]);
-    at = mo_line_number(&w->line, at, row->rhs);
-    mo_line_close(&w->line, at);
+    at = make_room(w, at, MO_LP_WRITER_SENSE_ROOM);
+    at = mo_line_buffer_text(at, senses[row->sense]);
+    at = mo_line_buffer_number(&w->line, at, row->rhs);
+    mo_line_buffer_close(&w->line, at);
 }
 
 static void add_column(mo_sink *sink, int id, const mo_variable *column)
@@ -97,7 +97,7 @@ static void add_column(mo_sink *sink, int id, const mo_variable *column)
     lp *w = (lp *) sink;
 
     (void) id;
-    mo_columns_add(&w->columns, column, &sink->failure);
+    mo_column_table_add(&w->columns, column, &sink->failure);
 }
 
 static void write_objective(mo_sink *sink)
@@ -108,27 +108,31 @@ static void write_objective(mo_sink *sink)
     if (w->heading)
         mo_heading_write(w->heading, "\\", w->line.out);
     mo_out_text(w->line.out, "Minimize\n");
-    at = mo_line_text(mo_line_open(&w->line), "obj: ");
-    mo_line_close(&w->line, mo_line_name(at, &w->columns, 0));
+    at = mo_line_buffer_text(mo_line_buffer_open(&w->line), "obj: ");
+    mo_line_buffer_close(&w->line, mo_line_buffer_name(at, &w->columns, 0));
     mo_out_text(w->line.out, "Subject To\n");
 }
 
-static void write_bound(lp *w, const mo_bounds *bounds)
+static void write_bound(lp *w, const mo_column_bounds *bounds)
 {
-    char *at = mo_line_open(&w->line);
+    char *at = mo_line_buffer_open(&w->line);
 
     if (bounds->lower == bounds->upper) {
-        at = mo_line_name(at, &w->columns, bounds->column);
-        at = mo_line_number(&w->line, mo_line_text(at, "= "), bounds->lower);
+        at = mo_line_buffer_name(at, &w->columns, bounds->column);
+        at = mo_line_buffer_number(&w->line, mo_line_buffer_text(at, "= "),
+                                   bounds->lower);
     } else if (bounds->upper == INFINITY) {
-        at = mo_line_name(at, &w->columns, bounds->column);
-        at = mo_line_number(&w->line, mo_line_text(at, ">= "), bounds->lower);
+        at = mo_line_buffer_name(at, &w->columns, bounds->column);
+        at = mo_line_buffer_number(&w->line, mo_line_buffer_text(at, ">= "),
+                                   bounds->lower);
     } else {
-        at = mo_line_text(mo_line_number(&w->line, at, bounds->lower), "<= ");
-        at = mo_line_text(mo_line_name(at, &w->columns, bounds->column), "<= ");
-        at = mo_line_number(&w->line, at, bounds->upper);
+        at = mo_line_buffer_text(
+            mo_line_buffer_number(&w->line, at, bounds->lower), "<= ");
+        at = mo_line_buffer_text(
+            mo_line_buffer_name(at, &w->columns, bounds->column), "<= ");
+        at = mo_line_buffer_number(&w->line, at, bounds->upper);
     }
-    mo_line_close(&w->line, at);
+    mo_line_buffer_close(&w->line, at);
 }
 
 static void write_bounds(lp *w)
@@ -141,22 +145,22 @@ static void write_bounds(lp *w)
 
 static void write_binaries(lp *w)
 {
-    const mo_columns *columns = &w->columns;
+    const mo_column_table *columns = &w->columns;
     char *at = NULL;
 
     for (int i = 0; i < columns->n; i++) {
-        if (columns->kind[i] != MO_BINARY)
+        if (columns->kind[i] != MO_VARIABLE_BINARY)
             continue;
         if (!at) {
             mo_out_text(w->line.out, "Binaries\n");
-            at = mo_line_open(&w->line);
+            at = mo_line_buffer_open(&w->line);
             *at++ = ' ';
         }
-        at = make_room(w, at, mo_columns_length(columns, i) + 1);
-        at = mo_line_name(at, &w->columns, i);
+        at = make_room(w, at, mo_column_table_name_length(columns, i) + 1);
+        at = mo_line_buffer_name(at, &w->columns, i);
     }
     if (at)
-        mo_line_close(&w->line, at);
+        mo_line_buffer_close(&w->line, at);
 }
 
 static mo_status end(mo_sink *sink, mo_error *err)
@@ -172,11 +176,11 @@ static mo_status end(mo_sink *sink, mo_error *err)
 
 static void release(mo_sink *sink)
 {
-    mo_columns_clear(&((lp *) sink)->columns);
+    mo_column_table_clear(&((lp *) sink)->columns);
 }
 
-mo_status mo_lp_new(mo_out *out, const mo_heading *heading, mo_sink **sink,
-                    mo_error *err)
+mo_status mo_lp_writer_new(mo_out *out, const mo_heading *heading,
+                           mo_sink **sink, mo_error *err)
 {
     static const mo_sink_kind kind = {
         .passes = 1,
@@ -192,7 +196,7 @@ mo_status mo_lp_new(mo_out *out, const mo_heading *heading, mo_sink **sink,
     if (!w)
         return MO_E_MEMORY;
     w->heading = heading;
-    mo_line_init(&w->line, out);
+    mo_line_buffer_init(&w->line, out);
     *sink = &w->sink;
     return MO_OK;
 }

@@ -11,7 +11,7 @@
 #include "models/sink/sink.h"
 
 /* out and heading (NULL: no comments) must outlive the sink. */
-mo_status mo_lp_new(mo_out *out, const mo_heading *heading, mo_sink **sink,
-                    mo_error *err);
+mo_status mo_lp_writer_new(mo_out *out, const mo_heading *heading,
+                           mo_sink **sink, mo_error *err);
 
 #endif

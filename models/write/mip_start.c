@@ -20,9 +20,10 @@ typedef struct spelling {
 } spelling;
 
 static const spelling spellings[] = {
-    [MO_START_MIPLIB] = { NULL, "=obj= ", false, false },
-    [MO_START_GUROBI] = { ".mst", "# MIP start of objective ", false, true },
-    [MO_START_CBC] = { ".cbc", "Start - objective value ", true, true },
+    [MO_MIP_START_MIPLIB] = { NULL, "=obj= ", false, false },
+    [MO_MIP_START_GUROBI] = { ".mst", "# MIP start of objective ", false,
+                              true },
+    [MO_MIP_START_CBC] = { ".cbc", "Start - objective value ", true, true },
 };
 
 enum { LAYOUTS = sizeof spellings / sizeof *spellings };
@@ -35,12 +36,12 @@ static bool ends_in(const char *path, const char *ending)
     return n >= m && strncmp(path + n - m, ending, m) == 0;
 }
 
-mo_start_layout mo_start_layout_of(const char *path)
+mo_mip_start_layout mo_mip_start_layout_of(const char *path)
 {
     for (int i = 0; i < LAYOUTS; i++)
         if (spellings[i].ending && ends_in(path, spellings[i].ending))
-            return (mo_start_layout) i;
-    return MO_START_MIPLIB;
+            return (mo_mip_start_layout) i;
+    return MO_MIP_START_MIPLIB;
 }
 
 static void write_line(start_sink *s, int id, const mo_variable *column)
@@ -74,8 +75,8 @@ static void take_column(mo_sink *sink, int id, const mo_variable *column)
         write_line(s, id, column);
 }
 
-mo_status mo_start_new(mo_out *out, mo_start_layout layout, mo_sink **sink,
-                       mo_error *err)
+mo_status mo_mip_start_new(mo_out *out, mo_mip_start_layout layout,
+                           mo_sink **sink, mo_error *err)
 {
     static const mo_sink_kind kind = { .passes = 1, .column = take_column };
     start_sink *s = mo_sink_new(&kind, sizeof *s, err);

@@ -8,16 +8,16 @@
 #include "base/out.h"
 #include "models/sink/sink.h"
 
-typedef enum mo_start_layout {
-    MO_START_MIPLIB, /* =obj= and a column a line: SCIP, HiGHS */
-    MO_START_GUROBI, /* .mst */
-    MO_START_CBC     /* number, column, value, cost */
-} mo_start_layout;
+typedef enum mo_mip_start_layout {
+    MO_MIP_START_MIPLIB, /* =obj= and a column a line: SCIP, HiGHS */
+    MO_MIP_START_GUROBI, /* .mst */
+    MO_MIP_START_CBC     /* number, column, value, cost */
+} mo_mip_start_layout;
 
 /* By the ending of a file's name: .mst, .cbc, else MIPLIB. */
-mo_start_layout mo_start_layout_of(const char *path);
+mo_mip_start_layout mo_mip_start_layout_of(const char *path);
 
-mo_status mo_start_new(mo_out *out, mo_start_layout layout, mo_sink **sink,
-                       mo_error *err);
+mo_status mo_mip_start_new(mo_out *out, mo_mip_start_layout layout,
+                           mo_sink **sink, mo_error *err);
 
 #endif

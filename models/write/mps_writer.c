@@ -28,8 +28,8 @@ typedef struct family {
 typedef struct mps {
     mo_sink sink;
     const mo_heading *heading;
-    mo_columns columns;
-    mo_line line;
+    mo_column_table columns;
+    mo_line_buffer line;
     mo_transpose *entries;
     int pass;
     bool in_integers; /* behind INTORG */
@@ -65,7 +65,7 @@ static void add_column(mo_sink *sink, int id, const mo_variable *column)
 
     (void) id;
     if (w->pass == 0)
-        mo_columns_add(&w->columns, column, &sink->failure);
+        mo_column_table_add(&w->columns, column, &sink->failure);
 }
 
 /* The objective is the only entry of its row. */
@@ -82,10 +82,10 @@ static void columns_end(mo_sink *sink)
     }
 }
 
-static mo_status note_family(mps *w, const mo_row_terms *row)
+static mo_status note_family(mps *w, const mo_sink_row_terms *row)
 {
-    if (MO_PUSH(w->families, w->n_families, w->families_room,
-                &w->sink.failure) != MO_OK)
+    if (MO_ARRAY_GROW(w->families, w->n_families, w->families_room,
+                      &w->sink.failure) != MO_OK)
         return MO_E_MEMORY;
     w->families[w->n_families++] =
         (family){ row->family, (uint32_t) w->sink.n_rows };
@@ -94,29 +94,29 @@ static mo_status note_family(mps *w, const mo_row_terms *row)
 
 static char *put_row_name(char *at, const char *name, int64_t number)
 {
-    at = mo_line_text(at, name);
+    at = mo_line_buffer_text(at, name);
     *at++ = '_';
     at += mo_number_write_int(at, number);
     *at++ = ' ';
     return at;
 }
 
-static void count_row(mps *w, const mo_row_terms *row)
+static void count_row(mps *w, const mo_sink_row_terms *row)
 {
     static const char senses[] = { 'L', 'G', 'E' };
-    char *at = mo_line_open(&w->line);
+    char *at = mo_line_buffer_open(&w->line);
 
     *at++ = ' ';
     *at++ = senses[row->sense];
     *at++ = ' ';
     at = put_row_name(at, row->family, row->number);
-    mo_line_close(&w->line, at);
+    mo_line_buffer_close(&w->line, at);
     mo_transpose_count(w->entries, row->n, row->columns);
     if (row->rhs != 0)
         mo_transpose_count(w->entries, 1, &(int){ rhs_column(w) });
 }
 
-static void add_row(mps *w, const mo_row_terms *row)
+static void add_row(mps *w, const mo_sink_row_terms *row)
 {
     uint32_t number = (uint32_t) w->sink.n_rows;
     mo_error *err = &w->sink.failure;
@@ -128,7 +128,7 @@ static void add_row(mps *w, const mo_row_terms *row)
                          &row->rhs, err);
 }
 
-static void take_row(mo_sink *sink, const mo_row_terms *row)
+static void take_row(mo_sink *sink, const mo_sink_row_terms *row)
 {
     mps *w = (mps *) sink;
 
@@ -158,20 +158,20 @@ static void write_entries(mps *w, const char *begins, size_t length, size_t n,
     const family *f = w->families;
 
     for (size_t i = 0; i < n; i++) {
-        char *at = mo_line_open(&w->line);
+        char *at = mo_line_buffer_open(&w->line);
 
         memcpy(at, begins, 16);
         if (length > 16)
-            memcpy(at + 16, begins + 16, MO_NAME_SLACK);
+            memcpy(at + 16, begins + 16, MO_COLUMN_TABLE_NAME_SLACK);
         at += length;
         if (rows[i] == 0) {
-            at = mo_line_text(at, "obj ");
+            at = mo_line_buffer_text(at, "obj ");
         } else {
             f = family_of(w, f, rows[i]);
             at = put_row_name(at, f->name, rows[i] - f->first);
         }
-        at = mo_line_number(&w->line, at, coefs[i]);
-        mo_line_close(&w->line, at);
+        at = mo_line_buffer_number(&w->line, at, coefs[i]);
+        mo_line_buffer_close(&w->line, at);
     }
 }
 
@@ -197,27 +197,27 @@ static void write_column(void *context, int column, size_t n,
                          const uint32_t *rows, const double *coefs)
 {
     mps *w = context;
-    char begins[16 + MO_NAME_SLACK] = " RHS ", *at = begins + 1;
+    char begins[16 + MO_COLUMN_TABLE_NAME_SLACK] = " RHS ", *at = begins + 1;
 
     if (column == rhs_column(w)) {
         enter_rhs(w);
         write_entries(w, begins, 5, n, rows, coefs);
     } else {
-        mark_integers(w, w->columns.kind[column] == MO_BINARY);
-        at = mo_line_name(at, &w->columns, column);
+        mark_integers(w, w->columns.kind[column] == MO_VARIABLE_BINARY);
+        at = mo_line_buffer_name(at, &w->columns, column);
         write_entries(w, begins, (size_t) (at - begins), n, rows, coefs);
     }
 }
 
 static void write_bound(mps *w, const char *type, int column, double value)
 {
-    char *at = mo_line_text(mo_line_open(&w->line), type);
+    char *at = mo_line_buffer_text(mo_line_buffer_open(&w->line), type);
 
-    at = mo_line_name(at, &w->columns, column);
-    mo_line_close(&w->line, mo_line_number(&w->line, at, value));
+    at = mo_line_buffer_name(at, &w->columns, column);
+    mo_line_buffer_close(&w->line, mo_line_buffer_number(&w->line, at, value));
 }
 
-static void write_limits(mps *w, const mo_bounds *b)
+static void write_limits(mps *w, const mo_column_bounds *b)
 {
     if (b->lower == b->upper) {
         write_bound(w, " FX BND ", b->column, b->lower);
@@ -232,12 +232,12 @@ static void write_limits(mps *w, const mo_bounds *b)
 /* A reader that is told one bound of an integer may guess the other. */
 static void write_bounds(mps *w)
 {
-    const mo_columns *columns = &w->columns;
-    const mo_bounds *b = columns->bounds, *end = b + columns->n_bounds;
+    const mo_column_table *columns = &w->columns;
+    const mo_column_bounds *b = columns->bounds, *end = b + columns->n_bounds;
 
     mo_out_text(w->line.out, "BOUNDS\n");
     for (int i = 0; i < columns->n; i++) {
-        if (columns->kind[i] == MO_BINARY) {
+        if (columns->kind[i] == MO_VARIABLE_BINARY) {
             write_bound(w, " LO BND ", i, 0);
             write_bound(w, " UP BND ", i, 1);
         } else if (b < end && b->column == i) {
@@ -252,7 +252,7 @@ static mo_status end(mo_sink *sink, mo_error *err)
     mo_status status;
 
     mo_out_text(w->line.out, "COLUMNS\n");
-    status = mo_transpose_send(w->entries, write_column, w, err);
+    status = mo_transpose_visit_columns(w->entries, write_column, w, err);
     if (status != MO_OK)
         return status;
     enter_rhs(w);
@@ -265,13 +265,13 @@ static void release(mo_sink *sink)
 {
     mps *w = (mps *) sink;
 
-    mo_columns_clear(&w->columns);
+    mo_column_table_clear(&w->columns);
     mo_transpose_free(w->entries);
     free(w->families);
 }
 
-mo_status mo_mps_new(mo_out *out, const mo_heading *heading,
-                     size_t buffer_bytes, mo_sink **sink, mo_error *err)
+mo_status mo_mps_writer_new(mo_out *out, const mo_heading *heading,
+                            size_t buffer_bytes, mo_sink **sink, mo_error *err)
 {
     static const mo_sink_kind kind = {
         .passes = 2,
@@ -288,7 +288,7 @@ mo_status mo_mps_new(mo_out *out, const mo_heading *heading,
     if (!w)
         return MO_E_MEMORY;
     w->heading = heading;
-    mo_line_init(&w->line, out);
+    mo_line_buffer_init(&w->line, out);
     if (mo_transpose_new(buffer_bytes, &w->entries, err) != MO_OK) {
         mo_sink_free(&w->sink);
         return MO_E_MEMORY;

@@ -11,9 +11,9 @@
 #include "models/write/heading.h"
 #include "models/sink/sink.h"
 
-/* As mo_lp_new; buffer_bytes (0: a good size) bounds what is held of the rows
- * while they are turned into columns. */
-mo_status mo_mps_new(mo_out *out, const mo_heading *heading,
-                     size_t buffer_bytes, mo_sink **sink, mo_error *err);
+/* As mo_lp_writer_new; buffer_bytes (0: a good size) bounds what is held of the
+ * rows while they are turned into columns. */
+mo_status mo_mps_writer_new(mo_out *out, const mo_heading *heading,
+                            size_t buffer_bytes, mo_sink **sink, mo_error *err);
 
 #endif

@@ -331,8 +331,9 @@ static mo_status send_range(mo_transpose *t, const bucket *b,
     return MO_OK;
 }
 
-mo_status mo_transpose_send(mo_transpose *transpose, mo_transpose_visit *visit,
-                            void *context, mo_error *err)
+mo_status mo_transpose_visit_columns(mo_transpose *transpose,
+                                     mo_transpose_visit *visit, void *context,
+                                     mo_error *err)
 {
     mo_transpose *t = transpose;
     mo_status status;

@@ -5,7 +5,7 @@
  *     mo_transpose_count(t, n, columns)              each row's, a first time
  *     mo_transpose_plan(t, err)
  *     mo_transpose_add(t, row, n, columns, coefs)    again, rows rising
- *     mo_transpose_send(t, visit, context, err)
+ *     mo_transpose_visit_columns(t, visit, context, err)
  */
 #ifndef MO_MODELS_WRITE_TRANSPOSE_H
 #define MO_MODELS_WRITE_TRANSPOSE_H
@@ -37,7 +37,8 @@ mo_status mo_transpose_add(mo_transpose *transpose, uint32_t row, int n,
  * several times, with its next entries each time. */
 typedef void mo_transpose_visit(void *context, int column, size_t n,
                                 const uint32_t *rows, const double *coefs);
-mo_status mo_transpose_send(mo_transpose *transpose, mo_transpose_visit *visit,
-                            void *context, mo_error *err);
+mo_status mo_transpose_visit_columns(mo_transpose *transpose,
+                                     mo_transpose_visit *visit, void *context,
+                                     mo_error *err);
 
 #endif

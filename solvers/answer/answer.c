@@ -9,13 +9,13 @@
 #include "models/sink/variable.h"
 #include "solvers/answer/answer_internal.h"
 
-static int64_t to_ns(const mo_answer *a, double value)
+static int64_t to_ns(const mo_answer_decoder *a, double value)
 {
     return isnan(value) ? 0 : (int64_t) llround(value * a->unit_ns);
 }
 
 /* Both w and what the file says beside the columns are the objective. */
-static mo_status claim_makespan(const mo_answer *a, mo_error *err)
+static mo_status claim_makespan(const mo_answer_decoder *a, mo_error *err)
 {
     const mo_solution *from = a->solution;
     double objective = from->has_objective ? from->objective : a->w;
@@ -34,13 +34,13 @@ static mo_status claim_makespan(const mo_answer *a, mo_error *err)
     return MO_OK;
 }
 
-static int producer(const mo_answer *a, int item)
+static int producer(const mo_answer_decoder *a, int item)
 {
     return a->regime->tensors == MO_TENSORS_ONCE ? a->x->tensor_from[item]
                                                  : a->x->flows[item].from;
 }
 
-static mo_status claim_starts(mo_answer *a, mo_error *err)
+static mo_status claim_starts(mo_answer_decoder *a, mo_error *err)
 {
     mo_schedule *s = a->s;
     int64_t latest_ns = 0;
@@ -63,7 +63,8 @@ static mo_status claim_starts(mo_answer *a, mo_error *err)
     return MO_OK;
 }
 
-static mo_status claim_transfer(mo_answer *a, const mo_value *column,
+static mo_status claim_transfer(mo_answer_decoder *a,
+                                const mo_solution_value *column,
                                 mo_transfer *transfer, mo_error *err)
 {
     double time = NAN;
@@ -72,15 +73,16 @@ static mo_status claim_transfer(mo_answer *a, const mo_value *column,
     if (!transfer)
         return MO_OK; /* a column for something that was not sent */
     if (a->claimed[transfer - a->s->transfers])
-        return mo_answer_refuse_twice(column, err);
-    status = mo_answer_take_time(a, column, &time, err);
+        return mo_answer_fail_duplicate(column, err);
+    status = mo_answer_parse_time(a, column, &time, err);
     a->claimed[transfer - a->s->transfers] = true;
     transfer->start_ns = to_ns(a, time);
     return status;
 }
 
 /* A tensor without a device has one reader elsewhere, wherever that is. */
-static mo_status claim_tensor(mo_answer *a, const mo_value *column, int tensor,
+static mo_status claim_tensor(mo_answer_decoder *a,
+                              const mo_solution_value *column, int tensor,
                               mo_error *err)
 {
     const mo_instance *x = a->x;
@@ -96,20 +98,22 @@ static mo_status claim_tensor(mo_answer *a, const mo_value *column, int tensor,
     return MO_OK;
 }
 
-static mo_status find_ends(const mo_answer *a, const mo_value *column,
-                           int number, mo_transfer_ends *ends, mo_error *err)
+static mo_status find_ends(const mo_answer_decoder *a,
+                           const mo_solution_value *column, int number,
+                           mo_transfer_ends *ends, mo_error *err)
 {
-    int64_t n = mo_transfer_numbers(a->x, a->regime);
+    int64_t n = mo_transfer_number_limit(a->x, a->regime);
 
     if (number >= n)
-        return mo_answer_refuse_number(column, "transfer", number, n, err);
-    *ends = mo_transfer_of(a->x, a->regime, number);
+        return mo_answer_fail_index(column, "transfer", number, n, err);
+    *ends = mo_transfer_from_number(a->x, a->regime, number);
     return MO_OK;
 }
 
 /* Where transfers are told by flows though tensors are sent once, it does not
  * matter when. */
-static mo_status take_send(mo_answer *a, const mo_value *column,
+static mo_status take_send(mo_answer_decoder *a,
+                           const mo_solution_value *column,
                            const mo_column_name *name, mo_error *err)
 {
     bool tensors = mo_transfer_is_tensor(a->regime);
@@ -126,8 +130,9 @@ static mo_status take_send(mo_answer *a, const mo_value *column,
                           err);
 }
 
-static mo_status refuse_channel(const mo_answer *a, const mo_value *column,
-                                int op, mo_error *err)
+static mo_status refuse_channel(const mo_answer_decoder *a,
+                                const mo_solution_value *column, int op,
+                                mo_error *err)
 {
     return mo_fail(err, MO_E_INPUT,
                    "(1f) column %.60s has op '%.200s' on another device than "
@@ -138,7 +143,8 @@ static mo_status refuse_channel(const mo_answer *a, const mo_value *column,
 
 /* A tensor for many may go where nobody reads it; one for a single reader may
  * not. */
-static mo_status take_channel(mo_answer *a, const mo_value *column,
+static mo_status take_channel(mo_answer_decoder *a,
+                              const mo_solution_value *column,
                               const mo_column_name *name, mo_error *err)
 {
     mo_transfer_ends ends = { 0 };
@@ -154,7 +160,8 @@ static mo_status take_channel(mo_answer *a, const mo_value *column,
     return MO_OK;
 }
 
-static mo_status take_order(const mo_answer *a, const mo_value *column,
+static mo_status take_order(const mo_answer_decoder *a,
+                            const mo_solution_value *column,
                             const mo_column_name *name, mo_error *err)
 {
     int i = name->number[0], j = name->number[1], n = a->x->n;
@@ -163,7 +170,7 @@ static mo_status take_order(const mo_answer *a, const mo_value *column,
     if (!mo_answer_is_one(a, column->value))
         return MO_OK;
     if (i >= n || j >= n)
-        return mo_answer_refuse_number(column, "op", i < n ? j : i, n, err);
+        return mo_answer_fail_index(column, "op", i < n ? j : i, n, err);
     if (s->device[i] == s->device[j] &&
         s->start_ns[i] > s->start_ns[j] + a->slack_ns)
         return mo_fail(err, MO_E_INPUT,
@@ -173,19 +180,20 @@ static mo_status take_order(const mo_answer *a, const mo_value *column,
     return MO_OK;
 }
 
-static mo_status take_other_column(mo_answer *a, const mo_value *column,
+static mo_status take_other_column(mo_answer_decoder *a,
+                                   const mo_solution_value *column,
                                    const mo_column_name *name, mo_error *err)
 {
-    if (name->role == MO_ROLE_SEND && name->n == 1)
+    if (name->role == MO_VARIABLE_ROLE_SEND && name->n == 1)
         return take_send(a, column, name, err);
-    if (name->role == MO_ROLE_CHANNEL && name->n == 3)
+    if (name->role == MO_VARIABLE_ROLE_CHANNEL && name->n == 3)
         return take_channel(a, column, name, err);
-    if (name->role == MO_ROLE_ORDER && name->n == 2)
+    if (name->role == MO_VARIABLE_ROLE_ORDER && name->n == 2)
         return take_order(a, column, name, err);
     return MO_OK;
 }
 
-static void lift(const mo_answer *a, int64_t *ns, int64_t least_ns)
+static void lift(const mo_answer_decoder *a, int64_t *ns, int64_t least_ns)
 {
     if (*ns < least_ns && least_ns - *ns <= a->slack_ns)
         *ns = least_ns;
@@ -194,7 +202,7 @@ static void lift(const mo_answer *a, int64_t *ns, int64_t least_ns)
 /* An op that takes next to no time may, within the solver's tolerance, be
  * claimed to start after its readers.  What is that little behind is in time:
  * only the order counts. */
-static void settle(const mo_answer *a)
+static void settle(const mo_answer_decoder *a)
 {
     const mo_instance *x = a->x;
     mo_schedule *s = a->s;
@@ -221,12 +229,12 @@ mo_status mo_answer_schedule(const mo_solution *solution, const mo_instance *x,
                              double tolerance, mo_schedule **claims,
                              mo_error *err)
 {
-    mo_answer a = { .solution = solution,
-                    .x = x,
-                    .regime = regime,
-                    .unit_ns = (double) unit_ns,
-                    .tolerance = tolerance };
-    mo_status status = mo_answer_ops(&a, err);
+    mo_answer_decoder a = { .solution = solution,
+                            .x = x,
+                            .regime = regime,
+                            .unit_ns = (double) unit_ns,
+                            .tolerance = tolerance };
+    mo_status status = mo_answer_decode_ops(&a, err);
 
     if (status == MO_OK)
         status = mo_schedule_new(x, regime, a.device, &a.s, err);
@@ -235,10 +243,10 @@ mo_status mo_answer_schedule(const mo_solution *solution, const mo_instance *x,
     if (status == MO_OK)
         status = claim_starts(&a, err);
     if (status == MO_OK)
-        status = mo_answer_columns(&a, take_other_column, err);
+        status = mo_answer_each_column(&a, take_other_column, err);
     if (status == MO_OK)
         settle(&a);
-    mo_answer_close(&a);
+    mo_answer_decoder_clear(&a);
     if (status != MO_OK) {
         mo_schedule_free(a.s);
         return status;

@@ -2,8 +2,8 @@
  * answer.h - what the columns of a solution say about an instance.
  *
  * From names and values to a placement and claimed start times; whether those
- * make a schedule is for the judge (schedule/validate/validate.h) to say.  Names are
- * those of moirai-model(5); columns that somebody added are passed over.
+ * make a schedule is for the judge (schedule/validate/validate.h) to say. Names
+ * are those of moirai-model(5); columns that somebody added are passed over.
  */
 #ifndef MO_SOLVERS_ANSWER_ANSWER_H
 #define MO_SOLVERS_ANSWER_ANSWER_H
@@ -18,7 +18,7 @@
 #include "solvers/formats/solution.h"
 
 /* What the identity columns tell; see models/identity.h. */
-typedef struct mo_origin {
+typedef struct mo_provenance {
     bool has_graph, has_cluster, has_profile, has_rules, has_instance;
     uint64_t graph, cluster, profile, rules, instance;
     bool has_options;
@@ -26,12 +26,12 @@ typedef struct mo_origin {
     mo_regime regime;
     bool has_unit;
     int64_t unit_ns; /* that its times are counted in */
-} mo_origin;
+} mo_provenance;
 
 /* Reads the identity columns.  An error: one that is not 1, one that does not
  * parse, two of a kind.  Where there is none of them, all stays empty. */
-mo_status mo_answer_origin(const mo_solution *solution, mo_origin *origin,
-                           mo_error *err);
+mo_status mo_answer_provenance(const mo_solution *solution,
+                               mo_provenance *origin, mo_error *err);
 
 /* A value within tolerance of 0 or 1 counts as such. */
 #define MO_ANSWER_TOLERANCE 1e-5

@@ -10,7 +10,7 @@
 #include "solvers/answer/answer.h"
 #include "solvers/answer/column_name.h"
 
-typedef struct mo_answer {
+typedef struct mo_answer_decoder {
     const mo_solution *solution;
     const mo_instance *x;
     const mo_regime *regime;
@@ -25,27 +25,33 @@ typedef struct mo_answer {
     mo_schedule *s;
     bool *claimed;    /* by transfer: it had a column */
     int64_t slack_ns; /* that tolerances may make of an order */
-} mo_answer;
+} mo_answer_decoder;
 
-typedef mo_status mo_answer_take(mo_answer *a, const mo_value *column,
-                                 const mo_column_name *name, mo_error *err);
+typedef mo_status mo_answer_column_handler(mo_answer_decoder *a,
+                                           const mo_solution_value *column,
+                                           const mo_column_name *name,
+                                           mo_error *err);
 
 /* Shows every column of ours. */
-mo_status mo_answer_columns(mo_answer *a, mo_answer_take *take, mo_error *err);
+mo_status mo_answer_each_column(mo_answer_decoder *a,
+                                mo_answer_column_handler *take, mo_error *err);
 
 /* The first pass; to be closed whatever the result. */
-mo_status mo_answer_ops(mo_answer *a, mo_error *err);
-void mo_answer_close(mo_answer *a);
+mo_status mo_answer_decode_ops(mo_answer_decoder *a, mo_error *err);
+void mo_answer_decoder_clear(mo_answer_decoder *a);
 
-bool mo_answer_is_one(const mo_answer *a, double value);
-bool mo_answer_is_time(const mo_answer *a, double value);
+bool mo_answer_is_one(const mo_answer_decoder *a, double value);
+bool mo_answer_is_time(const mo_answer_decoder *a, double value);
 
 /* Takes a column's value for *time, which is NAN until then. */
-mo_status mo_answer_take_time(const mo_answer *a, const mo_value *column,
-                              double *time, mo_error *err);
+mo_status mo_answer_parse_time(const mo_answer_decoder *a,
+                               const mo_solution_value *column, double *time,
+                               mo_error *err);
 
-mo_status mo_answer_refuse_number(const mo_value *column, const char *what,
-                                  int number, int64_t n, mo_error *err);
-mo_status mo_answer_refuse_twice(const mo_value *column, mo_error *err);
+mo_status mo_answer_fail_index(const mo_solution_value *column,
+                               const char *what, int number, int64_t n,
+                               mo_error *err);
+mo_status mo_answer_fail_duplicate(const mo_solution_value *column,
+                                   mo_error *err);
 
 #endif

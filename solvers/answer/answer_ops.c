@@ -6,8 +6,9 @@
 #include "models/sink/variable.h"
 #include "solvers/answer/answer_internal.h"
 
-mo_status mo_answer_refuse_number(const mo_value *column, const char *what,
-                                  int number, int64_t n, mo_error *err)
+mo_status mo_answer_fail_index(const mo_solution_value *column,
+                               const char *what, int number, int64_t n,
+                               mo_error *err)
 {
     return mo_fail(err, MO_E_INPUT,
                    "column %.60s is about %s %d, but there are only %" PRId64
@@ -16,24 +17,25 @@ mo_status mo_answer_refuse_number(const mo_value *column, const char *what,
                    column->name, what, number, n);
 }
 
-mo_status mo_answer_refuse_twice(const mo_value *column, mo_error *err)
+mo_status mo_answer_fail_duplicate(const mo_solution_value *column,
+                                   mo_error *err)
 {
     return mo_fail(err, MO_E_INPUT, "column %.60s is there twice",
                    column->name);
 }
 
-bool mo_answer_is_one(const mo_answer *a, double value)
+bool mo_answer_is_one(const mo_answer_decoder *a, double value)
 {
     return value >= 1 - a->tolerance && value <= 1 + a->tolerance;
 }
 
-static bool is_zero(const mo_answer *a, double value)
+static bool is_zero(const mo_answer_decoder *a, double value)
 {
     return value >= -a->tolerance && value <= a->tolerance;
 }
 
-static mo_status place(mo_answer *a, const mo_value *column, int op, int device,
-                       mo_error *err)
+static mo_status place(mo_answer_decoder *a, const mo_solution_value *column,
+                       int op, int device, mo_error *err)
 {
     const mo_instance *x = a->x;
 
@@ -51,35 +53,37 @@ static mo_status place(mo_answer *a, const mo_value *column, int op, int device,
     return MO_OK;
 }
 
-static mo_status take_place(mo_answer *a, const mo_value *column,
+static mo_status take_place(mo_answer_decoder *a,
+                            const mo_solution_value *column,
                             const mo_column_name *name, mo_error *err)
 {
     int op = name->number[0], device = name->number[1], k = a->x->n_devices;
     bool *seen;
 
     if (op >= a->x->n)
-        return mo_answer_refuse_number(column, "op", op, a->x->n, err);
+        return mo_answer_fail_index(column, "op", op, a->x->n, err);
     if (device >= k)
-        return mo_answer_refuse_number(column, "device", device, k, err);
+        return mo_answer_fail_index(column, "device", device, k, err);
     seen = &a->seen[(int64_t) op * k + device];
     if (*seen)
-        return mo_answer_refuse_twice(column, err);
+        return mo_answer_fail_duplicate(column, err);
     *seen = true;
     return is_zero(a, column->value) ? MO_OK
                                      : place(a, column, op, device, err);
 }
 
 /* Beyond MO_MAX_TOTAL_NS there is no time; a NAN fails, too. */
-bool mo_answer_is_time(const mo_answer *a, double value)
+bool mo_answer_is_time(const mo_answer_decoder *a, double value)
 {
     return fabs(value * a->unit_ns) <= (double) MO_MAX_TOTAL_NS;
 }
 
-mo_status mo_answer_take_time(const mo_answer *a, const mo_value *column,
-                              double *time, mo_error *err)
+mo_status mo_answer_parse_time(const mo_answer_decoder *a,
+                               const mo_solution_value *column, double *time,
+                               mo_error *err)
 {
     if (!isnan(*time))
-        return mo_answer_refuse_twice(column, err);
+        return mo_answer_fail_duplicate(column, err);
     if (!mo_answer_is_time(a, column->value))
         return mo_fail(err, MO_E_INPUT, "column %.60s is %g, which is no time",
                        column->name, column->value);
@@ -87,28 +91,30 @@ mo_status mo_answer_take_time(const mo_answer *a, const mo_value *column,
     return MO_OK;
 }
 
-static mo_status take_op_column(mo_answer *a, const mo_value *column,
+static mo_status take_op_column(mo_answer_decoder *a,
+                                const mo_solution_value *column,
                                 const mo_column_name *name, mo_error *err)
 {
     int op = name->number[0];
 
-    if (name->role == MO_ROLE_PLACE && name->n == 2)
+    if (name->role == MO_VARIABLE_ROLE_PLACE && name->n == 2)
         return take_place(a, column, name, err);
-    if (name->role == MO_ROLE_MAKESPAN && name->n == 0)
-        return mo_answer_take_time(a, column, &a->w, err);
-    if (name->role != MO_ROLE_START || name->n != 1)
+    if (name->role == MO_VARIABLE_ROLE_MAKESPAN && name->n == 0)
+        return mo_answer_parse_time(a, column, &a->w, err);
+    if (name->role != MO_VARIABLE_ROLE_START || name->n != 1)
         return MO_OK;
     if (op >= a->x->n)
-        return mo_answer_refuse_number(column, "op", op, a->x->n, err);
-    return mo_answer_take_time(a, column, &a->start[op], err);
+        return mo_answer_fail_index(column, "op", op, a->x->n, err);
+    return mo_answer_parse_time(a, column, &a->start[op], err);
 }
 
-mo_status mo_answer_columns(mo_answer *a, mo_answer_take *take, mo_error *err)
+mo_status mo_answer_each_column(mo_answer_decoder *a,
+                                mo_answer_column_handler *take, mo_error *err)
 {
     mo_status status = MO_OK;
 
     for (int i = 0; i < a->solution->n && status == MO_OK; i++) {
-        const mo_value *column = &a->solution->values[i];
+        const mo_solution_value *column = &a->solution->values[i];
         mo_column_name name;
 
         if (mo_column_name_parse(column->name, &name))
@@ -117,7 +123,7 @@ mo_status mo_answer_columns(mo_answer *a, mo_answer_take *take, mo_error *err)
     return status;
 }
 
-static mo_status check_all_placed(const mo_answer *a, mo_error *err)
+static mo_status check_all_placed(const mo_answer_decoder *a, mo_error *err)
 {
     int first = MO_FREE, n = 0;
 
@@ -140,7 +146,7 @@ static mo_status check_all_placed(const mo_answer *a, mo_error *err)
                    a->x->op_names[first], n - 1);
 }
 
-static mo_status open_answer(mo_answer *a, mo_error *err)
+static mo_status open_answer(mo_answer_decoder *a, mo_error *err)
 {
     size_t n = (size_t) a->x->n, k = (size_t) a->x->n_devices;
 
@@ -161,7 +167,7 @@ static mo_status open_answer(mo_answer *a, mo_error *err)
     return MO_OK;
 }
 
-void mo_answer_close(mo_answer *a)
+void mo_answer_decoder_clear(mo_answer_decoder *a)
 {
     free(a->claimed);
     free(a->start);
@@ -169,12 +175,12 @@ void mo_answer_close(mo_answer *a)
     free(a->seen);
 }
 
-mo_status mo_answer_ops(mo_answer *a, mo_error *err)
+mo_status mo_answer_decode_ops(mo_answer_decoder *a, mo_error *err)
 {
     mo_status status = open_answer(a, err);
 
     if (status == MO_OK)
-        status = mo_answer_columns(a, take_op_column, err);
+        status = mo_answer_each_column(a, take_op_column, err);
     if (status == MO_OK)
         status = check_all_placed(a, err);
     return status;
@@ -183,13 +189,13 @@ mo_status mo_answer_ops(mo_answer *a, mo_error *err)
 mo_status mo_answer_placement(const mo_solution *solution, const mo_instance *x,
                               double tolerance, int *device, mo_error *err)
 {
-    mo_answer a = {
+    mo_answer_decoder a = {
         .solution = solution, .x = x, .unit_ns = 1, .tolerance = tolerance
     };
-    mo_status status = mo_answer_ops(&a, err);
+    mo_status status = mo_answer_decode_ops(&a, err);
 
     for (int i = 0; i < x->n && status == MO_OK; i++)
         device[i] = a.device[i];
-    mo_answer_close(&a);
+    mo_answer_decoder_clear(&a);
     return status;
 }

@@ -1,6 +1,6 @@
 /*
- * answer_name.h - a column's name taken apart again; models/sink/variable.h puts
- * it together.
+ * answer_name.h - a column's name taken apart again; models/sink/variable.h
+ * puts it together.
  */
 #ifndef MO_SOLVERS_ANSWER_COLUMN_NAME_H
 #define MO_SOLVERS_ANSWER_COLUMN_NAME_H
@@ -10,7 +10,7 @@
 #include "models/sink/variable.h"
 
 typedef struct mo_column_name {
-    char role; /* a mo_role */
+    char role; /* a mo_variable_role */
     int n;     /* numbers */
     int number[MO_VARIABLE_NUMBERS];
 } mo_column_name;

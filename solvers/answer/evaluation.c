@@ -15,8 +15,8 @@ enum { LISTED = 100 };
 enum { ANY_UNIT_NS = 1000 };
 
 /* Where the solution is to blame, its error is the verdict. */
-static mo_status complain(mo_judgement *j, const char *rule, mo_status status,
-                          const mo_error *why, mo_error *err)
+static mo_status complain(mo_answer_evaluation *j, const char *rule,
+                          mo_status status, const mo_error *why, mo_error *err)
 {
     if (status == MO_E_INPUT) {
         snprintf(j->complaint, sizeof j->complaint, "%s%.900s", rule,
@@ -28,25 +28,26 @@ static mo_status complain(mo_judgement *j, const char *rule, mo_status status,
     return status;
 }
 
-static mo_status judge(const mo_instance *x, mo_judgement *j, mo_error *err)
+static mo_status judge(const mo_instance *x, mo_answer_evaluation *j,
+                       mo_error *err)
 {
     mo_status status = mo_validate(x, j->schedule, LISTED, &j->verdict, err);
 
     if (status == MO_OK)
-        status = mo_lower_find(x, &j->schedule->regime, &j->lower, err);
+        status = mo_bound_lower(x, &j->schedule->regime, &j->lower, err);
     if (status == MO_OK)
-        status = mo_single_best(x, &j->schedule->regime, &j->single,
-                                &j->single_ns, err);
+        status = mo_single_device_best(x, &j->schedule->regime, &j->single,
+                                       &j->single_ns, err);
     return status;
 }
 
-static void compare_claim(double tolerance, mo_judgement *j)
+static void compare_claim(double tolerance, mo_answer_evaluation *j)
 {
     double claim = (double) j->claim_ns;
     double makespan = (double) j->schedule->makespan_ns;
 
     if (j->claim_ns == MO_ANSWER_NO_CLAIM ||
-        makespan <= claim + MO_JUDGE_CLAIM(tolerance) * makespan + 1)
+        makespan <= claim + MO_ANSWER_CLAIM_TOLERANCE(tolerance) * makespan + 1)
         return;
     snprintf(j->complaint, sizeof j->complaint,
              "(1) the objective is claimed to be %.3f us, but the schedule "
@@ -98,13 +99,15 @@ static mo_status time_anew(const mo_instance *x, bool timed, mo_schedule *s,
 
     if (timed && s->regime.memory == MO_MEMORY_LIVE)
         status = stands(x, s, &valid, err);
-    return status == MO_OK && !valid ? mo_schedule_shift(x, s, err) : status;
+    return status == MO_OK && !valid ? mo_schedule_left_shift(x, s, err)
+                                     : status;
 }
 
 static mo_status judge_schedule(const mo_solution *solution,
-                                const mo_origin *origin, const mo_instance *x,
-                                const mo_regime *regime, double tolerance,
-                                mo_judgement *j, mo_error *err)
+                                const mo_provenance *origin,
+                                const mo_instance *x, const mo_regime *regime,
+                                double tolerance, mo_answer_evaluation *j,
+                                mo_error *err)
 {
     int64_t unit_ns = origin->has_unit ? origin->unit_ns : ANY_UNIT_NS;
     mo_error why = { 0 };
@@ -144,7 +147,7 @@ static mo_status time_in_order(const mo_instance *x, const mo_regime *regime,
                                        : x->flows[item].from;
     }
     if (status == MO_OK)
-        status = mo_schedule_shift(x, s, err);
+        status = mo_schedule_left_shift(x, s, err);
     if (status == MO_OK)
         *schedule = s;
     else
@@ -152,12 +155,15 @@ static mo_status time_in_order(const mo_instance *x, const mo_regime *regime,
     return status;
 }
 
-mo_status mo_judge_placement(const mo_instance *x, const mo_regime *regime,
-                             const int *device, mo_judgement *j, mo_error *err)
+mo_status mo_answer_evaluate_placement(const mo_instance *x,
+                                       const mo_regime *regime,
+                                       const int *device,
+                                       mo_answer_evaluation *j, mo_error *err)
 {
     mo_status status;
 
-    *j = (mo_judgement){ .claim_ns = MO_ANSWER_NO_CLAIM, .single = MO_FREE };
+    *j = (mo_answer_evaluation){ .claim_ns = MO_ANSWER_NO_CLAIM,
+                                 .single = MO_FREE };
     status = mo_heft(x, regime, device, &j->schedule, err);
     if (status == MO_OK && !j->schedule)
         status = time_in_order(x, regime, device, &j->schedule, err);
@@ -166,7 +172,7 @@ mo_status mo_judge_placement(const mo_instance *x, const mo_regime *regime,
 
 static mo_status judge_bare(const mo_solution *solution, const mo_instance *x,
                             const mo_regime *regime, double tolerance,
-                            mo_judgement *j, mo_error *err)
+                            mo_answer_evaluation *j, mo_error *err)
 {
     int *device = calloc((size_t) x->n + 1, sizeof *device);
     mo_error why = { 0 };
@@ -176,52 +182,55 @@ static mo_status judge_bare(const mo_solution *solution, const mo_instance *x,
         return mo_fail_memory(err);
     status = mo_answer_placement(solution, x, tolerance, device, &why);
     if (status == MO_OK)
-        status = mo_judge_placement(x, regime, device, j, err);
+        status = mo_answer_evaluate_placement(x, regime, device, j, err);
     else
         status = complain(j, "", status, &why, err);
     free(device);
     return status;
 }
 
-mo_status mo_judge_solution(const mo_solution *solution,
-                            const mo_origin *origin, const mo_instance *x,
-                            const mo_regime *regime, double tolerance,
-                            mo_judgement *j, mo_error *err)
+mo_status mo_answer_evaluate_solution(const mo_solution *solution,
+                                      const mo_provenance *origin,
+                                      const mo_instance *x,
+                                      const mo_regime *regime, double tolerance,
+                                      mo_answer_evaluation *j, mo_error *err)
 {
-    *j = (mo_judgement){ .claim_ns = MO_ANSWER_NO_CLAIM, .single = MO_FREE };
+    *j = (mo_answer_evaluation){ .claim_ns = MO_ANSWER_NO_CLAIM,
+                                 .single = MO_FREE };
     if (origin->has_options &&
         !mo_formulation_of(origin->formulation)->knows_regime)
         return judge_bare(solution, x, regime, tolerance, j, err);
     return judge_schedule(solution, origin, x, regime, tolerance, j, err);
 }
 
-mo_status mo_judge_refused(const char *why, mo_judgement *j)
+mo_status mo_answer_evaluation_reject(const char *why, mo_answer_evaluation *j)
 {
-    *j = (mo_judgement){ .claim_ns = MO_ANSWER_NO_CLAIM, .single = MO_FREE };
+    *j = (mo_answer_evaluation){ .claim_ns = MO_ANSWER_NO_CLAIM,
+                                 .single = MO_FREE };
     snprintf(j->complaint, sizeof j->complaint, "%s", why);
     return MO_OK;
 }
 
-bool mo_judgement_valid(const mo_judgement *j)
+bool mo_answer_evaluation_valid(const mo_answer_evaluation *j)
 {
-    return j->schedule && mo_judgement_count(j) == 0;
+    return j->schedule && mo_answer_evaluation_count(j) == 0;
 }
 
-int mo_judgement_count(const mo_judgement *j)
+int mo_answer_evaluation_count(const mo_answer_evaluation *j)
 {
     return (j->complaint[0] != '\0') + (j->verdict ? j->verdict->n : 0);
 }
 
-const char *mo_judgement_violation(const mo_judgement *j, int i)
+const char *mo_answer_evaluation_violation(const mo_answer_evaluation *j, int i)
 {
     if (j->complaint[0])
         return i == 0 ? j->complaint : j->verdict->violations[i - 1].text;
     return j->verdict->violations[i].text;
 }
 
-void mo_judgement_clear(mo_judgement *j)
+void mo_answer_evaluation_clear(mo_answer_evaluation *j)
 {
     mo_verdict_free(j->verdict);
     mo_schedule_free(j->schedule);
-    *j = (mo_judgement){ 0 };
+    *j = (mo_answer_evaluation){ 0 };
 }

@@ -17,7 +17,7 @@ typedef struct listing {
 
 static const char *after_mark(const char *text)
 {
-    return mo_layout_begins(text, "\xef\xbb\xbf") ? text + 3 : text;
+    return mo_solfmt_has_prefix(text, "\xef\xbb\xbf") ? text + 3 : text;
 }
 
 static bool is_blank(char c)
@@ -71,13 +71,13 @@ static bool has_blank(const char *word, const char *end)
 static bool is_value(const char *word, const char *end)
 {
     char copy[64];
-    mo_word as = { copy, (size_t) (end - word) };
+    mo_solfmt_token as = { copy, (size_t) (end - word) };
     double value;
 
     if (as.length >= sizeof copy)
         return false;
     memcpy(copy, word, as.length);
-    return mo_word_number(&as, &value);
+    return mo_solfmt_token_number(&as, &value);
 }
 
 /* Names that only solutions have. */
@@ -92,7 +92,7 @@ static bool is_column(const char *word, const char *end)
     memcpy(copy, word, length);
     copy[length] = '\0';
     if (mo_column_name_parse(copy, &name))
-        return name.n > 0 || name.role == MO_ROLE_MAKESPAN;
+        return name.n > 0 || name.role == MO_VARIABLE_ROLE_MAKESPAN;
     return copy[0] == '=' || strncmp(copy, "moirai_", 7) == 0;
 }
 
@@ -104,9 +104,9 @@ static bool marks_solution(const char *line)
                                          "# Objective value", "# MIP start" };
 
     for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
-        if (mo_layout_begins(line, marks[i]))
+        if (mo_solfmt_has_prefix(line, marks[i]))
             return true;
-    return mo_layout_begins(line, "moirai_") && line[7] && line[8] == '_';
+    return mo_solfmt_has_prefix(line, "moirai_") && line[7] && line[8] == '_';
 }
 
 /* Two words in every line.  Where the second is a number in all of them it may
@@ -147,7 +147,7 @@ static bool sniff_json(const char *at)
     return *at == '"';
 }
 
-bool mo_listing_sniff(const char *text)
+bool mo_placement_list_sniff(const char *text)
 {
     const char *at = after_mark(text);
 
@@ -155,15 +155,15 @@ bool mo_listing_sniff(const char *text)
     return *at == '{' ? sniff_json(at) : sniff_lines(at);
 }
 
-static mo_status refuse(const mo_reading *r, const char *what, const char *name,
-                        const char *end, mo_error *err)
+static mo_status refuse(const mo_solfmt_reader *r, const char *what,
+                        const char *name, const char *end, mo_error *err)
 {
     return mo_fail_at(err, MO_E_SYNTAX, r->file, r->line,
                       "there is no %s '%.*s'", what,
                       (int) (end - name < 200 ? end - name : 200), name);
 }
 
-static mo_status put(listing *l, const mo_reading *r, const pair *p,
+static mo_status put(listing *l, const mo_solfmt_reader *r, const pair *p,
                      mo_error *err)
 {
     int i = mo_intern_find(l->ops, p->op, (size_t) (p->op_end - p->op));
@@ -182,11 +182,11 @@ static mo_status put(listing *l, const mo_reading *r, const pair *p,
     return MO_OK;
 }
 
-static mo_status read_lines(listing *l, mo_reading *r, mo_error *err)
+static mo_status read_lines(listing *l, mo_solfmt_reader *r, mo_error *err)
 {
     mo_status status = MO_OK;
 
-    while (status == MO_OK && mo_reading_full_line(r)) {
+    while (status == MO_OK && mo_solfmt_next_nonblank_line(r)) {
         pair p;
 
         if (!cut_line(r->word, r->line_end, &p))
@@ -199,11 +199,11 @@ static mo_status read_lines(listing *l, mo_reading *r, mo_error *err)
     return status;
 }
 
-static mo_status take_place(mo_reading *r, const mo_word *key, void *state,
-                            mo_error *err)
+static mo_status take_place(mo_solfmt_reader *r, const mo_solfmt_token *key,
+                            void *state, mo_error *err)
 {
-    mo_word on;
-    mo_status status = mo_json_text_string(r, &on, err);
+    mo_solfmt_token on;
+    mo_status status = mo_json_stream_string(r, &on, err);
 
     if (status == MO_OK) {
         const pair p = { key->at, key->at + key->length, on.at,
@@ -216,12 +216,12 @@ static mo_status take_place(mo_reading *r, const mo_word *key, void *state,
 
 /* {"placement": {...}, ...}, as our commands write it: the rest is passed
  * over. */
-static mo_status take_member(mo_reading *r, const mo_word *key, void *state,
-                             mo_error *err)
+static mo_status take_member(mo_solfmt_reader *r, const mo_solfmt_token *key,
+                             void *state, mo_error *err)
 {
-    if (mo_word_is(key, "placement"))
-        return mo_json_text_object(r, take_place, state, err);
-    return mo_json_text_skip(r, err);
+    if (mo_solfmt_token_is(key, "placement"))
+        return mo_json_stream_object(r, take_place, state, err);
+    return mo_json_stream_skip(r, err);
 }
 
 static bool is_wrapped(const char *text)
@@ -236,12 +236,12 @@ static bool is_wrapped(const char *text)
     return *at == ':' && at[1 + strspn(at + 1, " \t\r\n")] == '{';
 }
 
-static mo_status read_json(listing *l, mo_reading *r, mo_error *err)
+static mo_status read_json(listing *l, mo_solfmt_reader *r, mo_error *err)
 {
-    mo_status status = mo_json_text_object(
+    mo_status status = mo_json_stream_object(
         r, is_wrapped(r->at) ? take_member : take_place, l, err);
 
-    return status == MO_OK ? mo_json_text_end(r, err) : status;
+    return status == MO_OK ? mo_json_stream_end(r, err) : status;
 }
 
 static mo_status intern_all(mo_arena *arena, const char *const *names, int n,
@@ -290,12 +290,13 @@ static mo_status check_all(const listing *l, mo_error *err)
     return MO_OK;
 }
 
-mo_status mo_listing_read(const char *file, char *text, size_t size,
-                          const mo_instance *x, int *device, mo_error *err)
+mo_status mo_placement_list_read(const char *file, char *text, size_t size,
+                                 const mo_instance *x, int *device,
+                                 mo_error *err)
 {
     listing l = { .x = x, .device = device };
     char *begin = text + (after_mark(text) - text);
-    mo_reading r = {
+    mo_solfmt_reader r = {
         .file = file, .begin = begin, .at = begin, .end = text + size
     };
     bool is_json = begin[strspn(begin, " \t\r\n")] == '{';

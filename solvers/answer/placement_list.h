@@ -12,7 +12,7 @@
 #include "cost/instance.h"
 
 /* Is it a placement rather than a solver's solution?  text ends with 0. */
-bool mo_listing_sniff(const char *text);
+bool mo_placement_list_sniff(const char *text);
 
 /*
  * Reads text, size bytes with a 0 behind them, which is changed; file is for
@@ -21,7 +21,8 @@ bool mo_listing_sniff(const char *text);
  * MO_E_SYNTAX for what cannot be read or names what is not there; MO_E_INPUT
  * for a placement that leaves an op out or has it in two places.
  */
-mo_status mo_listing_read(const char *file, char *text, size_t size,
-                          const mo_instance *x, int *device, mo_error *err);
+mo_status mo_placement_list_read(const char *file, char *text, size_t size,
+                                 const mo_instance *x, int *device,
+                                 mo_error *err);
 
 #endif

@@ -10,12 +10,13 @@
 
 enum { DIGITS = 16 };
 
-static mo_status refuse(const mo_value *column, const char *why, mo_error *err)
+static mo_status refuse(const mo_solution_value *column, const char *why,
+                        mo_error *err)
 {
     return mo_fail(err, MO_E_INPUT, "column %.100s %s", column->name, why);
 }
 
-static mo_status refuse_words(const mo_value *column, mo_error *err)
+static mo_status refuse_words(const mo_solution_value *column, mo_error *err)
 {
     return refuse(column,
                   "tells what its model was made of, but not so that "
@@ -35,7 +36,7 @@ static bool read_hex(const char *text, uint64_t *digest)
     return true;
 }
 
-static mo_status take_digest(const mo_value *column, const char *text,
+static mo_status take_digest(const mo_solution_value *column, const char *text,
                              bool *has, uint64_t *digest, mo_error *err)
 {
     if (*has)
@@ -47,8 +48,8 @@ static mo_status take_digest(const mo_value *column, const char *text,
     return read_hex(text, digest) ? MO_OK : refuse_words(column, err);
 }
 
-static mo_status take_unit(const mo_value *column, const char *text,
-                           mo_origin *origin, mo_error *err)
+static mo_status take_unit(const mo_solution_value *column, const char *text,
+                           mo_provenance *origin, mo_error *err)
 {
     if (origin->has_unit)
         return refuse(column, "is the second of its kind", err);
@@ -92,7 +93,7 @@ static bool is_formulation(const char *word)
     return *f != NULL;
 }
 
-static bool read_options(const char *at, mo_origin *origin)
+static bool read_options(const char *at, mo_provenance *origin)
 {
     char word[3][16];
     int congestion, tensors, memory;
@@ -114,8 +115,8 @@ static bool read_options(const char *at, mo_origin *origin)
     return is_formulation(origin->formulation);
 }
 
-static mo_status take_options(const mo_value *column, const char *text,
-                              mo_origin *origin, mo_error *err)
+static mo_status take_options(const mo_solution_value *column, const char *text,
+                              mo_provenance *origin, mo_error *err)
 {
     if (origin->has_options)
         return refuse(column, "is the second of its kind", err);
@@ -123,7 +124,8 @@ static mo_status take_options(const mo_value *column, const char *text,
     return read_options(text, origin) ? MO_OK : refuse_words(column, err);
 }
 
-static mo_status take(const mo_value *column, mo_origin *o, mo_error *err)
+static mo_status take(const mo_solution_value *column, mo_provenance *o,
+                      mo_error *err)
 {
     const char *at = column->name + sizeof PREFIX - 1;
     const char *text = at[0] && at[1] == '_' ? at + 2 : "";
@@ -154,14 +156,14 @@ static mo_status take(const mo_value *column, mo_origin *o, mo_error *err)
     }
 }
 
-mo_status mo_answer_origin(const mo_solution *solution, mo_origin *origin,
-                           mo_error *err)
+mo_status mo_answer_provenance(const mo_solution *solution,
+                               mo_provenance *origin, mo_error *err)
 {
     mo_status status = MO_OK;
 
-    *origin = (mo_origin){ 0 };
+    *origin = (mo_provenance){ 0 };
     for (int i = 0; i < solution->n && status == MO_OK; i++) {
-        const mo_value *column = &solution->values[i];
+        const mo_solution_value *column = &solution->values[i];
 
         if (column->name &&
             strncmp(column->name, PREFIX, sizeof PREFIX - 1) == 0)

@@ -22,7 +22,7 @@ static const double no_objective = 1e50;
 static const char *find_in_line(const char *line, const char *text)
 {
     for (; *line && *line != '\n'; line++)
-        if (mo_layout_begins(line, text))
+        if (mo_solfmt_has_prefix(line, text))
             return line;
     return NULL;
 }
@@ -32,35 +32,35 @@ static bool sniff(const char *text)
     return find_in_line(text, objective_mark) != NULL;
 }
 
-static mo_claim claim_of(const char *line, double objective)
+static mo_solution_status claim_of(const char *line, double objective)
 {
-    if (mo_layout_begins(line, "Infeasible") ||
-        mo_layout_begins(line, "Integer infeasible"))
-        return MO_CLAIM_INFEASIBLE;
-    if (mo_layout_begins(line, "Unbounded"))
-        return MO_CLAIM_UNBOUNDED;
+    if (mo_solfmt_has_prefix(line, "Infeasible") ||
+        mo_solfmt_has_prefix(line, "Integer infeasible"))
+        return MO_SOLUTION_STATUS_INFEASIBLE;
+    if (mo_solfmt_has_prefix(line, "Unbounded"))
+        return MO_SOLUTION_STATUS_UNBOUNDED;
     if (find_in_line(line, "no integer solution") ||
         find_in_line(line, "continuous used") || objective >= no_objective)
-        return MO_CLAIM_NO_SOLUTION;
-    if (mo_layout_begins(line, "Optimal"))
-        return MO_CLAIM_OPTIMAL;
-    return MO_CLAIM_FEASIBLE;
+        return MO_SOLUTION_STATUS_NO_SOLUTION;
+    if (mo_solfmt_has_prefix(line, "Optimal"))
+        return MO_SOLUTION_STATUS_OPTIMAL;
+    return MO_SOLUTION_STATUS_FEASIBLE;
 }
 
-static mo_status read_first_line(mo_reading *r, mo_error *err)
+static mo_status read_first_line(mo_solfmt_reader *r, mo_error *err)
 {
     double objective;
     const char *line;
     mo_status status;
 
-    mo_reading_full_line(r);
+    mo_solfmt_next_nonblank_line(r);
     line = r->word;
     r->word += find_in_line(line, objective_mark) - line;
-    mo_reading_skip(r, objective_mark);
-    status = mo_reading_next_number(r, "the objective value", &objective, err);
+    mo_solfmt_skip_text(r, objective_mark);
+    status = mo_solfmt_next_number(r, "the objective value", &objective, err);
     if (status != MO_OK)
         return status;
-    mo_reading_objective(r, objective);
+    mo_solfmt_set_objective(r, objective);
     r->solution->claim = claim_of(line, objective);
     return MO_OK;
 }
@@ -73,26 +73,28 @@ typedef struct numbering {
 
 /* The number 0 for the second time, with another name: what was there before
  * were rows.  (With the same name it is a column told twice.) */
-static bool begins_anew(const mo_reading *r)
+static bool begins_anew(const mo_solfmt_reader *r)
 {
-    mo_reading ahead = *r;
-    mo_word name;
+    mo_solfmt_reader ahead = *r;
+    mo_solfmt_token name;
 
-    mo_reading_word(&ahead, &name);
-    return r->n > 0 && !mo_word_is(&name, r->solution->values[0].name);
+    mo_solfmt_next_token(&ahead, &name);
+    return r->n > 0 && !mo_solfmt_token_is(&name, r->solution->values[0].name);
 }
 
 /* Forgets the rows when the first column comes. */
-static mo_status take_number(mo_reading *r, numbering *so_far, mo_error *err)
+static mo_status take_number(mo_solfmt_reader *r, numbering *so_far,
+                             mo_error *err)
 {
-    mo_word number;
+    mo_solfmt_token number;
     double ignored;
     bool zero;
 
-    if (!mo_reading_word(r, &number) || !mo_word_number(&number, &ignored))
+    if (!mo_solfmt_next_token(r, &number) ||
+        !mo_solfmt_token_number(&number, &ignored))
         return mo_fail_at(err, MO_E_SYNTAX, r->file, r->line,
                           "not a column's number, name, value and cost");
-    zero = mo_word_is(&number, "0");
+    zero = mo_solfmt_token_is(&number, "0");
     if (r->n == 0)
         so_far->from_zero = zero;
     if (!zero || !so_far->from_zero || !begins_anew(r))
@@ -105,28 +107,29 @@ static mo_status take_number(mo_reading *r, numbering *so_far, mo_error *err)
     return MO_OK;
 }
 
-static mo_status read_column(mo_reading *r, numbering *so_far, mo_error *err)
+static mo_status read_column(mo_solfmt_reader *r, numbering *so_far,
+                             mo_error *err)
 {
     double ignored;
     mo_status status;
 
-    mo_reading_skip(r, "**");
+    mo_solfmt_skip_text(r, "**");
     status = take_number(r, so_far, err);
     if (status == MO_OK)
-        status = mo_reading_pair(r, err);
+        status = mo_solfmt_read_pair(r, err);
     if (status == MO_OK)
-        status = mo_reading_next_number(r, "the reduced cost", &ignored, err);
-    return status == MO_OK ? mo_reading_no_more(r, err) : status;
+        status = mo_solfmt_next_number(r, "the reduced cost", &ignored, err);
+    return status == MO_OK ? mo_solfmt_expect_end_of_line(r, err) : status;
 }
 
-static mo_status read(mo_reading *r, mo_error *err)
+static mo_status read(mo_solfmt_reader *r, mo_error *err)
 {
     numbering so_far = { 0 };
     mo_status status = read_first_line(r, err);
 
-    while (status == MO_OK && mo_reading_full_line(r))
+    while (status == MO_OK && mo_solfmt_next_nonblank_line(r))
         status = read_column(r, &so_far, err);
     return status;
 }
 
-const mo_layout mo_layout_cbc = { "cbc", "CBC", sniff, read };
+const mo_solfmt mo_solfmt_cbc = { "cbc", "CBC", sniff, read };

@@ -23,34 +23,48 @@ static bool sniff(const char *text)
 /* The codes of CPXgetstat that tell something. */
 static const struct {
     int code;
-    mo_claim claim;
+    mo_solution_status claim;
 } statuses[] = {
-    { 1, MO_CLAIM_OPTIMAL },      { 2, MO_CLAIM_UNBOUNDED },
-    { 3, MO_CLAIM_INFEASIBLE },   { 4, MO_CLAIM_UNBOUNDED },
-    { 101, MO_CLAIM_OPTIMAL },    { 102, MO_CLAIM_OPTIMAL },
-    { 103, MO_CLAIM_INFEASIBLE }, { 104, MO_CLAIM_FEASIBLE },
-    { 105, MO_CLAIM_FEASIBLE },   { 106, MO_CLAIM_NO_SOLUTION },
-    { 107, MO_CLAIM_FEASIBLE },   { 108, MO_CLAIM_NO_SOLUTION },
-    { 109, MO_CLAIM_FEASIBLE },   { 110, MO_CLAIM_NO_SOLUTION },
-    { 111, MO_CLAIM_FEASIBLE },   { 112, MO_CLAIM_NO_SOLUTION },
-    { 113, MO_CLAIM_FEASIBLE },   { 114, MO_CLAIM_NO_SOLUTION },
-    { 116, MO_CLAIM_FEASIBLE },   { 117, MO_CLAIM_NO_SOLUTION },
-    { 118, MO_CLAIM_UNBOUNDED },  { 119, MO_CLAIM_UNBOUNDED },
-    { 127, MO_CLAIM_FEASIBLE },   { 128, MO_CLAIM_FEASIBLE },
-    { 129, MO_CLAIM_OPTIMAL },    { 130, MO_CLAIM_OPTIMAL },
-    { 131, MO_CLAIM_FEASIBLE },   { 132, MO_CLAIM_NO_SOLUTION },
+    { 1, MO_SOLUTION_STATUS_OPTIMAL },
+    { 2, MO_SOLUTION_STATUS_UNBOUNDED },
+    { 3, MO_SOLUTION_STATUS_INFEASIBLE },
+    { 4, MO_SOLUTION_STATUS_UNBOUNDED },
+    { 101, MO_SOLUTION_STATUS_OPTIMAL },
+    { 102, MO_SOLUTION_STATUS_OPTIMAL },
+    { 103, MO_SOLUTION_STATUS_INFEASIBLE },
+    { 104, MO_SOLUTION_STATUS_FEASIBLE },
+    { 105, MO_SOLUTION_STATUS_FEASIBLE },
+    { 106, MO_SOLUTION_STATUS_NO_SOLUTION },
+    { 107, MO_SOLUTION_STATUS_FEASIBLE },
+    { 108, MO_SOLUTION_STATUS_NO_SOLUTION },
+    { 109, MO_SOLUTION_STATUS_FEASIBLE },
+    { 110, MO_SOLUTION_STATUS_NO_SOLUTION },
+    { 111, MO_SOLUTION_STATUS_FEASIBLE },
+    { 112, MO_SOLUTION_STATUS_NO_SOLUTION },
+    { 113, MO_SOLUTION_STATUS_FEASIBLE },
+    { 114, MO_SOLUTION_STATUS_NO_SOLUTION },
+    { 116, MO_SOLUTION_STATUS_FEASIBLE },
+    { 117, MO_SOLUTION_STATUS_NO_SOLUTION },
+    { 118, MO_SOLUTION_STATUS_UNBOUNDED },
+    { 119, MO_SOLUTION_STATUS_UNBOUNDED },
+    { 127, MO_SOLUTION_STATUS_FEASIBLE },
+    { 128, MO_SOLUTION_STATUS_FEASIBLE },
+    { 129, MO_SOLUTION_STATUS_OPTIMAL },
+    { 130, MO_SOLUTION_STATUS_OPTIMAL },
+    { 131, MO_SOLUTION_STATUS_FEASIBLE },
+    { 132, MO_SOLUTION_STATUS_NO_SOLUTION },
 };
 
-static mo_claim claim_of(double code)
+static mo_solution_status claim_of(double code)
 {
     for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++)
         if (statuses[i].code == code)
             return statuses[i].claim;
-    return MO_CLAIM_NOTHING;
+    return MO_SOLUTION_STATUS_UNKNOWN;
 }
 
 typedef struct document {
-    mo_reading *r;
+    mo_solfmt_reader *r;
     bool has_variables;
     int solutions; /* seen so far */
 } document;
@@ -62,7 +76,7 @@ static mo_status read_number(document *d, const mo_xml_element *element,
                              mo_error *err)
 {
     const mo_xml_attribute *found = mo_xml_find(element, name);
-    mo_word word;
+    mo_solfmt_token word;
     char text[64];
 
     *has = found != NULL;
@@ -71,7 +85,7 @@ static mo_status read_number(document *d, const mo_xml_element *element,
     d->r->line = element->line;
     word.length = found->length < sizeof text ? found->length : 0;
     word.at = memcpy(text, found->value, word.length);
-    return mo_reading_number(d->r, &word, name, value, err);
+    return mo_solfmt_parse_number(d->r, &word, name, value, err);
 }
 
 static mo_status read_header(document *d, const mo_xml_element *element,
@@ -83,7 +97,7 @@ static mo_status read_header(document *d, const mo_xml_element *element,
         read_number(d, element, "objectiveValue", &has, &objective, err);
 
     if (status == MO_OK && has)
-        mo_reading_objective(d->r, objective);
+        mo_solfmt_set_objective(d->r, objective);
     if (status == MO_OK)
         status =
             read_number(d, element, "solutionStatusValue", &has, &code, err);
@@ -96,7 +110,7 @@ static mo_status read_variable(document *d, const mo_xml_element *element,
                                mo_error *err)
 {
     const mo_xml_attribute *name = mo_xml_find(element, "name");
-    mo_word word;
+    mo_solfmt_token word;
     double value;
     bool has;
     mo_status status = read_number(d, element, "value", &has, &value, err);
@@ -111,7 +125,7 @@ static mo_status read_variable(document *d, const mo_xml_element *element,
     if (!word.at)
         return mo_fail_memory(err);
     d->r->line = 0;
-    return mo_reading_add(d->r, &word, value, err);
+    return mo_solfmt_add_value(d->r, &word, value, err);
 }
 
 static mo_status check_root(document *d, const mo_xml_element *element,
@@ -153,21 +167,22 @@ static mo_status end(void *state, const char *name, const char *text,
     return MO_OK;
 }
 
-static mo_status read(mo_reading *r, mo_error *err)
+static mo_status read(mo_solfmt_reader *r, mo_error *err)
 {
     static const mo_xml_handler handler = { start, end };
     document d = { .r = r };
     mo_xml *xml = NULL;
-    mo_claim *claim = &r->solution->claim;
+    mo_solution_status *claim = &r->solution->claim;
     mo_status status = mo_xml_parse_memory(
         r->file, r->at, (size_t) (r->end - r->at), &handler, &d, &xml, err);
 
     if (status == MO_OK && !d.has_variables &&
-        (*claim == MO_CLAIM_NOTHING || *claim == MO_CLAIM_OPTIMAL ||
-         *claim == MO_CLAIM_FEASIBLE))
+        (*claim == MO_SOLUTION_STATUS_UNKNOWN ||
+         *claim == MO_SOLUTION_STATUS_OPTIMAL ||
+         *claim == MO_SOLUTION_STATUS_FEASIBLE))
         return mo_fail_at(err, MO_E_SYNTAX, r->file, 0,
                           "has no <variables>, so it holds no solution");
     return status;
 }
 
-const mo_layout mo_layout_cplex = { "cplex", "CPLEX (XML)", sniff, read };
+const mo_solfmt mo_solfmt_cplex = { "cplex", "CPLEX (XML)", sniff, read };

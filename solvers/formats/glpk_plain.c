@@ -22,8 +22,9 @@ static bool sniff(const char *text)
         text += strcspn(text, "\n");
         text += strspn(text, " \t\r\n");
     }
-    return mo_layout_begins(text, "s mip ") ||
-           mo_layout_begins(text, "s bas ") || mo_layout_begins(text, "s ipt ");
+    return mo_solfmt_has_prefix(text, "s mip ") ||
+           mo_solfmt_has_prefix(text, "s bas ") ||
+           mo_solfmt_has_prefix(text, "s ipt ");
 }
 
 typedef struct head {
@@ -32,81 +33,83 @@ typedef struct head {
 } head;
 
 /* One letter: o, f, n, u (and i, infeasible as it stands, of linear ones). */
-static mo_claim claim_of(const mo_word *status)
+static mo_solution_status claim_of(const mo_solfmt_token *status)
 {
     switch (*status->at) {
     case 'o':
-        return MO_CLAIM_OPTIMAL;
+        return MO_SOLUTION_STATUS_OPTIMAL;
     case 'f':
-        return MO_CLAIM_FEASIBLE;
+        return MO_SOLUTION_STATUS_FEASIBLE;
     case 'n':
-        return MO_CLAIM_INFEASIBLE;
+        return MO_SOLUTION_STATUS_INFEASIBLE;
     default:
-        return MO_CLAIM_NO_SOLUTION;
+        return MO_SOLUTION_STATUS_NO_SOLUTION;
     }
 }
 
 /* Of a basic solution, where both letters count: n of the dual is unbounded,
  * two f are optimal. */
-static mo_claim basic_claim(const mo_word *primal, const mo_word *dual)
+static mo_solution_status basic_claim(const mo_solfmt_token *primal,
+                                      const mo_solfmt_token *dual)
 {
-    mo_claim claim = claim_of(primal);
+    mo_solution_status claim = claim_of(primal);
 
-    if (claim != MO_CLAIM_FEASIBLE)
+    if (claim != MO_SOLUTION_STATUS_FEASIBLE)
         return claim;
     if (*dual->at == 'n')
-        return MO_CLAIM_UNBOUNDED;
-    return *dual->at == 'f' ? MO_CLAIM_OPTIMAL : MO_CLAIM_FEASIBLE;
+        return MO_SOLUTION_STATUS_UNBOUNDED;
+    return *dual->at == 'f' ? MO_SOLUTION_STATUS_OPTIMAL
+                            : MO_SOLUTION_STATUS_FEASIBLE;
 }
 
-static mo_status read_claim(mo_reading *r, const head *h, mo_error *err)
+static mo_status read_claim(mo_solfmt_reader *r, const head *h, mo_error *err)
 {
-    mo_word primal, dual;
-    bool whole = mo_reading_word(r, &primal);
+    mo_solfmt_token primal, dual;
+    bool whole = mo_solfmt_next_token(r, &primal);
 
     if (whole && h->basic)
-        whole = mo_reading_word(r, &dual);
+        whole = mo_solfmt_next_token(r, &dual);
     if (!whole)
-        return mo_reading_cut_off(r, "the solution's status", err);
+        return mo_solfmt_fail_truncated(r, "the solution's status", err);
     r->solution->claim =
         h->basic ? basic_claim(&primal, &dual) : claim_of(&primal);
     return MO_OK;
 }
 
-static mo_status read_head(mo_reading *r, head *h, mo_error *err)
+static mo_status read_head(mo_solfmt_reader *r, head *h, mo_error *err)
 {
-    mo_word word;
+    mo_solfmt_token word;
     double objective;
     mo_status status;
 
     do
-        mo_reading_full_line(r);
+        mo_solfmt_next_nonblank_line(r);
     while (*r->word == 'c');
-    mo_reading_word(r, &word);
-    mo_reading_word(r, &word);
-    h->basic = mo_word_is(&word, "bas");
-    status = mo_reading_next_number(r, "the number of rows", &h->rows, err);
+    mo_solfmt_next_token(r, &word);
+    mo_solfmt_next_token(r, &word);
+    h->basic = mo_solfmt_token_is(&word, "bas");
+    status = mo_solfmt_next_number(r, "the number of rows", &h->rows, err);
     if (status == MO_OK)
-        status = mo_reading_next_number(r, "the number of columns", &h->columns,
-                                        err);
+        status =
+            mo_solfmt_next_number(r, "the number of columns", &h->columns, err);
     if (status == MO_OK)
         status = read_claim(r, h, err);
     if (status == MO_OK)
         status =
-            mo_reading_next_number(r, "the objective value", &objective, err);
+            mo_solfmt_next_number(r, "the objective value", &objective, err);
     if (status == MO_OK)
-        mo_reading_objective(r, objective);
+        mo_solfmt_set_objective(r, objective);
     return status;
 }
 
 /* Behind "j": a number, perhaps a status, the value. */
-static mo_status read_column(mo_reading *r, const head *h, mo_error *err)
+static mo_status read_column(mo_solfmt_reader *r, const head *h, mo_error *err)
 {
-    static const mo_word nameless = { 0 };
+    static const mo_solfmt_token nameless = { 0 };
     double number, value;
-    mo_word word;
+    mo_solfmt_token word;
     mo_status status =
-        mo_reading_next_number(r, "the column's number", &number, err);
+        mo_solfmt_next_number(r, "the column's number", &number, err);
 
     if (status != MO_OK)
         return status;
@@ -115,32 +118,34 @@ static mo_status read_column(mo_reading *r, const head *h, mo_error *err)
                           "column %.17g where column %zu of %.17g should be",
                           number, r->n + 1, h->columns);
     if (h->basic)
-        mo_reading_word(r, &word);
-    status = mo_reading_next_number(r, "the column's value", &value, err);
-    return status == MO_OK ? mo_reading_add(r, &nameless, value, err) : status;
+        mo_solfmt_next_token(r, &word);
+    status = mo_solfmt_next_number(r, "the column's value", &value, err);
+    return status == MO_OK ? mo_solfmt_add_value(r, &nameless, value, err)
+                           : status;
 }
 
-static mo_status read_lines(mo_reading *r, const head *h, bool *ended,
+static mo_status read_lines(mo_solfmt_reader *r, const head *h, bool *ended,
                             mo_error *err)
 {
     mo_status status = MO_OK;
-    mo_word kind;
+    mo_solfmt_token kind;
 
     *ended = false;
-    while (status == MO_OK && !*ended && mo_reading_full_line(r)) {
-        mo_reading_word(r, &kind);
-        if (mo_word_is(&kind, "j"))
+    while (status == MO_OK && !*ended && mo_solfmt_next_nonblank_line(r)) {
+        mo_solfmt_next_token(r, &kind);
+        if (mo_solfmt_token_is(&kind, "j"))
             status = read_column(r, h, err);
-        else if (mo_word_is(&kind, "e"))
+        else if (mo_solfmt_token_is(&kind, "e"))
             *ended = true;
-        else if (!mo_word_is(&kind, "i") && !mo_word_is(&kind, "c"))
+        else if (!mo_solfmt_token_is(&kind, "i") &&
+                 !mo_solfmt_token_is(&kind, "c"))
             status = mo_fail_at(err, MO_E_SYNTAX, r->file, r->line,
                                 "neither row, column nor end");
     }
     return status;
 }
 
-static mo_status read(mo_reading *r, mo_error *err)
+static mo_status read(mo_solfmt_reader *r, mo_error *err)
 {
     bool ended, begun;
     head h;
@@ -152,9 +157,9 @@ static mo_status read(mo_reading *r, mo_error *err)
     if (status != MO_OK)
         return status;
     begun = r->line > head_line;
-    if (!ended && (begun || r->solution->claim == MO_CLAIM_OPTIMAL ||
-                   r->solution->claim == MO_CLAIM_FEASIBLE))
-        return mo_reading_cut_off(r, "'e o f'", err);
+    if (!ended && (begun || r->solution->claim == MO_SOLUTION_STATUS_OPTIMAL ||
+                   r->solution->claim == MO_SOLUTION_STATUS_FEASIBLE))
+        return mo_solfmt_fail_truncated(r, "'e o f'", err);
     if (ended && (double) r->n != h.columns)
         return mo_fail_at(err, MO_E_SYNTAX, r->file, r->line,
                           "%zu columns, not the %.17g it promises", r->n,
@@ -163,6 +168,6 @@ static mo_status read(mo_reading *r, mo_error *err)
     return MO_OK;
 }
 
-const mo_layout mo_layout_glpk_plain = { "glpk-plain",
+const mo_solfmt mo_solfmt_glpk_plain = { "glpk-plain",
                                          "GLPK (-w), HiGHS (style 2)", sniff,
                                          read };

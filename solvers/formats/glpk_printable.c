@@ -25,31 +25,31 @@
 
 static bool sniff(const char *text)
 {
-    return mo_layout_begins(text, "Problem:");
+    return mo_solfmt_has_prefix(text, "Problem:");
 }
 
 static const struct {
     const char *words;
-    mo_claim claim;
+    mo_solution_status claim;
 } statuses[] = {
-    { "INTEGER OPTIMAL", MO_CLAIM_OPTIMAL },
-    { "INTEGER NON-OPTIMAL", MO_CLAIM_FEASIBLE },
-    { "INTEGER EMPTY", MO_CLAIM_INFEASIBLE },
-    { "INTEGER UNDEFINED", MO_CLAIM_NO_SOLUTION },
-    { "OPTIMAL", MO_CLAIM_OPTIMAL },
-    { "FEASIBLE", MO_CLAIM_FEASIBLE },
-    { "INFEASIBLE (FINAL)", MO_CLAIM_INFEASIBLE },
-    { "INFEASIBLE (INTERMEDIATE)", MO_CLAIM_NO_SOLUTION },
-    { "UNBOUNDED", MO_CLAIM_UNBOUNDED },
-    { "UNDEFINED", MO_CLAIM_NO_SOLUTION },
+    { "INTEGER OPTIMAL", MO_SOLUTION_STATUS_OPTIMAL },
+    { "INTEGER NON-OPTIMAL", MO_SOLUTION_STATUS_FEASIBLE },
+    { "INTEGER EMPTY", MO_SOLUTION_STATUS_INFEASIBLE },
+    { "INTEGER UNDEFINED", MO_SOLUTION_STATUS_NO_SOLUTION },
+    { "OPTIMAL", MO_SOLUTION_STATUS_OPTIMAL },
+    { "FEASIBLE", MO_SOLUTION_STATUS_FEASIBLE },
+    { "INFEASIBLE (FINAL)", MO_SOLUTION_STATUS_INFEASIBLE },
+    { "INFEASIBLE (INTERMEDIATE)", MO_SOLUTION_STATUS_NO_SOLUTION },
+    { "UNBOUNDED", MO_SOLUTION_STATUS_UNBOUNDED },
+    { "UNDEFINED", MO_SOLUTION_STATUS_NO_SOLUTION },
 };
 
-static mo_status read_status(mo_reading *r, mo_error *err)
+static mo_status read_status(mo_solfmt_reader *r, mo_error *err)
 {
-    mo_word told = mo_reading_rest(r);
+    mo_solfmt_token told = mo_solfmt_rest_of_line(r);
 
     for (size_t i = 0; i < sizeof statuses / sizeof *statuses; i++)
-        if (mo_word_is(&told, statuses[i].words)) {
+        if (mo_solfmt_token_is(&told, statuses[i].words)) {
             r->solution->claim = statuses[i].claim;
             return MO_OK;
         }
@@ -59,7 +59,7 @@ static mo_status read_status(mo_reading *r, mo_error *err)
 }
 
 /* "obj = 6.75 (MINimum)", where the name may be anything. */
-static mo_status read_objective(mo_reading *r, mo_error *err)
+static mo_status read_objective(mo_solfmt_reader *r, mo_error *err)
 {
     double objective;
     char *equals = NULL;
@@ -72,30 +72,33 @@ static mo_status read_objective(mo_reading *r, mo_error *err)
         return mo_fail_at(err, MO_E_SYNTAX, r->file, r->line,
                           "the objective value is missing");
     r->word = equals;
-    mo_reading_skip(r, "=");
-    status = mo_reading_next_number(r, "the objective value", &objective, err);
+    mo_solfmt_skip_text(r, "=");
+    status = mo_solfmt_next_number(r, "the objective value", &objective, err);
     if (status == MO_OK)
-        mo_reading_objective(r, objective);
+        mo_solfmt_set_objective(r, objective);
     return status;
 }
 
-static bool is_column_heading(mo_reading *r)
+static bool is_column_heading(mo_solfmt_reader *r)
 {
-    return mo_reading_skip(r, "No.") && mo_reading_skip(r, "Column name");
+    return mo_solfmt_skip_text(r, "No.") &&
+           mo_solfmt_skip_text(r, "Column name");
 }
 
 /* Head and rows, up to the heading of the columns. */
-static mo_status read_head(mo_reading *r, bool *has_columns, mo_error *err)
+static mo_status read_head(mo_solfmt_reader *r, bool *has_columns,
+                           mo_error *err)
 {
     bool has_status = false, has_objective = false;
     mo_status status = MO_OK;
 
     *has_columns = false;
-    while (status == MO_OK && !*has_columns && mo_reading_full_line(r)) {
-        if (!has_status && mo_reading_skip(r, "Status:")) {
+    while (status == MO_OK && !*has_columns &&
+           mo_solfmt_next_nonblank_line(r)) {
+        if (!has_status && mo_solfmt_skip_text(r, "Status:")) {
             has_status = true;
             status = read_status(r, err);
-        } else if (!has_objective && mo_reading_skip(r, "Objective:")) {
+        } else if (!has_objective && mo_solfmt_skip_text(r, "Objective:")) {
             has_objective = true;
             status = read_objective(r, err);
         } else {
@@ -103,55 +106,54 @@ static mo_status read_head(mo_reading *r, bool *has_columns, mo_error *err)
         }
     }
     if (status == MO_OK && !(has_status && has_objective))
-        return mo_reading_cut_off(r, "status and objective", err);
+        return mo_solfmt_fail_truncated(r, "status and objective", err);
     return status;
 }
 
 /* What stands behind the name; the line before it may be the name's alone. */
-static mo_status read_activity(mo_reading *r, const mo_word *name,
+static mo_status read_activity(mo_solfmt_reader *r, const mo_solfmt_token *name,
                                mo_error *err)
 {
-    mo_word word;
+    mo_solfmt_token word;
     double value;
     mo_status status;
 
-    if (!mo_reading_word(r, &word)) {
-        if (!mo_reading_line(r) || !mo_reading_word(r, &word))
-            return mo_reading_cut_off(r, "the column's activity", err);
+    if (!mo_solfmt_next_token(r, &word)) {
+        if (!mo_solfmt_next_line(r) || !mo_solfmt_next_token(r, &word))
+            return mo_solfmt_fail_truncated(r, "the column's activity", err);
     }
-    if (!mo_word_number(&word, &value)) {
-        status =
-            mo_reading_next_number(r, "the column's activity", &value, err);
+    if (!mo_solfmt_token_number(&word, &value)) {
+        status = mo_solfmt_next_number(r, "the column's activity", &value, err);
         if (status != MO_OK)
             return status;
     }
-    return mo_reading_add(r, name, value, err);
+    return mo_solfmt_add_value(r, name, value, err);
 }
 
-static mo_status read_column(mo_reading *r, mo_error *err)
+static mo_status read_column(mo_solfmt_reader *r, mo_error *err)
 {
-    mo_word number, name;
+    mo_solfmt_token number, name;
     double ignored;
     mo_status status;
 
-    mo_reading_word(r, &number);
-    status =
-        mo_reading_number(r, &number, "the column's number", &ignored, err);
+    mo_solfmt_next_token(r, &number);
+    status = mo_solfmt_parse_number(r, &number, "the column's number", &ignored,
+                                    err);
     if (status != MO_OK)
         return status;
-    if (!mo_reading_word(r, &name))
-        return mo_reading_cut_off(r, "the column's name", err);
+    if (!mo_solfmt_next_token(r, &name))
+        return mo_solfmt_fail_truncated(r, "the column's name", err);
     return read_activity(r, &name, err);
 }
 
 /* Up to the blank line behind them. */
-static mo_status read_columns(mo_reading *r, mo_error *err)
+static mo_status read_columns(mo_solfmt_reader *r, mo_error *err)
 {
     mo_status status = MO_OK;
 
-    if (!mo_reading_line(r) || !mo_reading_skip(r, "---"))
-        return mo_reading_cut_off(r, "the columns", err);
-    while (status == MO_OK && mo_reading_line(r)) {
+    if (!mo_solfmt_next_line(r) || !mo_solfmt_skip_text(r, "---"))
+        return mo_solfmt_fail_truncated(r, "the columns", err);
+    while (status == MO_OK && mo_solfmt_next_line(r)) {
         if (r->word == r->line_end)
             return MO_OK;
         status = read_column(r, err);
@@ -159,20 +161,21 @@ static mo_status read_columns(mo_reading *r, mo_error *err)
     return status;
 }
 
-static mo_status find_end(mo_reading *r, mo_error *err)
+static mo_status find_end(mo_solfmt_reader *r, mo_error *err)
 {
-    while (mo_reading_full_line(r))
-        if (mo_reading_skip(r, "End of output"))
+    while (mo_solfmt_next_nonblank_line(r))
+        if (mo_solfmt_skip_text(r, "End of output"))
             return MO_OK;
-    return mo_reading_cut_off(r, "'End of output'", err);
+    return mo_solfmt_fail_truncated(r, "'End of output'", err);
 }
 
-static bool claims_solution(mo_claim claim)
+static bool claims_solution(mo_solution_status claim)
 {
-    return claim == MO_CLAIM_OPTIMAL || claim == MO_CLAIM_FEASIBLE;
+    return claim == MO_SOLUTION_STATUS_OPTIMAL ||
+           claim == MO_SOLUTION_STATUS_FEASIBLE;
 }
 
-static mo_status read(mo_reading *r, mo_error *err)
+static mo_status read(mo_solfmt_reader *r, mo_error *err)
 {
     bool has_columns;
     mo_status status = read_head(r, &has_columns, err);
@@ -180,12 +183,12 @@ static mo_status read(mo_reading *r, mo_error *err)
     if (status != MO_OK)
         return status;
     if (!has_columns && claims_solution(r->solution->claim))
-        return mo_reading_cut_off(r, "the columns", err);
+        return mo_solfmt_fail_truncated(r, "the columns", err);
     if (!has_columns)
         return MO_OK;
     status = read_columns(r, err);
     return status == MO_OK ? find_end(r, err) : status;
 }
 
-const mo_layout mo_layout_glpk = { "glpk", "GLPK (-o), HiGHS (style 3)", sniff,
+const mo_solfmt mo_solfmt_glpk = { "glpk", "GLPK (-o), HiGHS (style 3)", sniff,
                                    read };

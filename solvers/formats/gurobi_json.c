@@ -23,61 +23,61 @@ typedef struct info {
 
 /* GRB_OPTIMAL and its neighbours; 7 and above are limits, interrupts and
  * trouble, and so is what is newer than this table. */
-static mo_claim claim_of(double status, bool has_solution)
+static mo_solution_status claim_of(double status, bool has_solution)
 {
     if (status == 2 && has_solution)
-        return MO_CLAIM_OPTIMAL;
+        return MO_SOLUTION_STATUS_OPTIMAL;
     if (status == 3)
-        return MO_CLAIM_INFEASIBLE;
+        return MO_SOLUTION_STATUS_INFEASIBLE;
     if (status == 4 || status == 5)
-        return MO_CLAIM_UNBOUNDED;
-    return mo_claim_at_limit(has_solution);
+        return MO_SOLUTION_STATUS_UNBOUNDED;
+    return mo_solution_status_at_limit(has_solution);
 }
 
-static mo_status read_info(mo_reading *r, const mo_word *key, void *state,
-                           mo_error *err)
+static mo_status read_info(mo_solfmt_reader *r, const mo_solfmt_token *key,
+                           void *state, mo_error *err)
 {
     mo_solution *solution = r->solution;
     info *told = state;
 
-    if (mo_word_is(key, "Status"))
-        return mo_json_text_number(r, &told->status, err);
-    if (mo_word_is(key, "ObjVal")) {
+    if (mo_solfmt_token_is(key, "Status"))
+        return mo_json_stream_number(r, &told->status, err);
+    if (mo_solfmt_token_is(key, "ObjVal")) {
         solution->has_objective = true;
-        return mo_json_text_number(r, &solution->objective, err);
+        return mo_json_stream_number(r, &solution->objective, err);
     }
-    if (mo_word_is(key, "ObjBound")) {
+    if (mo_solfmt_token_is(key, "ObjBound")) {
         solution->has_bound = true;
-        return mo_json_text_number(r, &solution->bound, err);
+        return mo_json_stream_number(r, &solution->bound, err);
     }
-    return mo_json_text_skip(r, err);
+    return mo_json_stream_skip(r, err);
 }
 
 typedef struct variable {
-    mo_word name;
+    mo_solfmt_token name;
     bool has_value;
     double value;
 } variable;
 
-static mo_status read_member(mo_reading *r, const mo_word *key, void *state,
-                             mo_error *err)
+static mo_status read_member(mo_solfmt_reader *r, const mo_solfmt_token *key,
+                             void *state, mo_error *err)
 {
     variable *v = state;
 
-    if (mo_word_is(key, "VarName"))
-        return mo_json_text_string(r, &v->name, err);
-    if (mo_word_is(key, "X")) {
+    if (mo_solfmt_token_is(key, "VarName"))
+        return mo_json_stream_string(r, &v->name, err);
+    if (mo_solfmt_token_is(key, "X")) {
         v->has_value = true;
-        return mo_json_text_number(r, &v->value, err);
+        return mo_json_stream_number(r, &v->value, err);
     }
-    return mo_json_text_skip(r, err);
+    return mo_json_stream_skip(r, err);
 }
 
-static mo_status read_variable(mo_reading *r, const mo_word *key, void *state,
-                               mo_error *err)
+static mo_status read_variable(mo_solfmt_reader *r, const mo_solfmt_token *key,
+                               void *state, mo_error *err)
 {
     variable v = { 0 };
-    mo_status status = mo_json_text_object(r, read_member, &v, err);
+    mo_status status = mo_json_stream_object(r, read_member, &v, err);
 
     (void) key, (void) state;
     if (status != MO_OK)
@@ -86,32 +86,32 @@ static mo_status read_variable(mo_reading *r, const mo_word *key, void *state,
         return mo_fail_at(err, MO_E_SYNTAX, r->file, 0,
                           "variable %zu of Vars has no VarName or no X",
                           r->n + 1);
-    return mo_reading_add(r, &v.name, v.value, err);
+    return mo_solfmt_add_value(r, &v.name, v.value, err);
 }
 
-static mo_status read_part(mo_reading *r, const mo_word *key, void *state,
-                           mo_error *err)
+static mo_status read_part(mo_solfmt_reader *r, const mo_solfmt_token *key,
+                           void *state, mo_error *err)
 {
     info *told = state;
 
-    if (mo_word_is(key, "SolutionInfo")) {
+    if (mo_solfmt_token_is(key, "SolutionInfo")) {
         told->has_info = true;
-        return mo_json_text_object(r, read_info, told, err);
+        return mo_json_stream_object(r, read_info, told, err);
     }
-    if (mo_word_is(key, "Vars")) {
+    if (mo_solfmt_token_is(key, "Vars")) {
         told->has_vars = true;
-        return mo_json_text_array(r, read_variable, NULL, err);
+        return mo_json_stream_array(r, read_variable, NULL, err);
     }
-    return mo_json_text_skip(r, err);
+    return mo_json_stream_skip(r, err);
 }
 
-static mo_status read(mo_reading *r, mo_error *err)
+static mo_status read(mo_solfmt_reader *r, mo_error *err)
 {
     info told = { 0 };
-    mo_status status = mo_json_text_object(r, read_part, &told, err);
+    mo_status status = mo_json_stream_object(r, read_part, &told, err);
 
     if (status == MO_OK)
-        status = mo_json_text_end(r, err);
+        status = mo_json_stream_end(r, err);
     if (status != MO_OK)
         return status;
     if (!told.has_info && !told.has_vars)
@@ -123,5 +123,5 @@ static mo_status read(mo_reading *r, mo_error *err)
     return MO_OK;
 }
 
-const mo_layout mo_layout_gurobi_json = { "gurobi-json", "Gurobi (JSON)", sniff,
+const mo_solfmt mo_solfmt_gurobi_json = { "gurobi-json", "Gurobi (JSON)", sniff,
                                           read };

@@ -17,9 +17,9 @@ static const char objective_mark[] = "# Objective value =";
 static bool sniff(const char *text)
 {
     while (*text == '#') {
-        if (mo_layout_begins(text, objective_mark) ||
-            mo_layout_begins(text, "# Solution for model") ||
-            mo_layout_begins(text, "# MIP start"))
+        if (mo_solfmt_has_prefix(text, objective_mark) ||
+            mo_solfmt_has_prefix(text, "# Solution for model") ||
+            mo_solfmt_has_prefix(text, "# MIP start"))
             return true;
         text += strcspn(text, "\n");
         text += strspn(text, " \t\r\n");
@@ -27,28 +27,28 @@ static bool sniff(const char *text)
     return false;
 }
 
-static mo_status read_comment(mo_reading *r, mo_error *err)
+static mo_status read_comment(mo_solfmt_reader *r, mo_error *err)
 {
     double objective;
     mo_status status;
 
-    if (!mo_reading_skip(r, objective_mark))
+    if (!mo_solfmt_skip_text(r, objective_mark))
         return MO_OK;
-    status = mo_reading_next_number(r, "the objective value", &objective, err);
+    status = mo_solfmt_next_number(r, "the objective value", &objective, err);
     if (status == MO_OK)
-        mo_reading_objective(r, objective);
+        mo_solfmt_set_objective(r, objective);
     return status;
 }
 
-static mo_status read(mo_reading *r, mo_error *err)
+static mo_status read(mo_solfmt_reader *r, mo_error *err)
 {
     mo_status status = MO_OK;
 
-    while (status == MO_OK && mo_reading_full_line(r))
-        status =
-            *r->word == '#' ? read_comment(r, err) : mo_reading_column(r, err);
+    while (status == MO_OK && mo_solfmt_next_nonblank_line(r))
+        status = *r->word == '#' ? read_comment(r, err)
+                                 : mo_solfmt_read_column(r, err);
     return status;
 }
 
-const mo_layout mo_layout_gurobi = { "gurobi", "Gurobi (.sol, .mst)", sniff,
+const mo_solfmt mo_solfmt_gurobi = { "gurobi", "Gurobi (.sol, .mst)", sniff,
                                      read };

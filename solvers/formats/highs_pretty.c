@@ -27,13 +27,13 @@ static const char status_mark[] = "Model status:";
 
 static bool sniff(const char *text)
 {
-    if (!mo_layout_begins(text, "Columns"))
+    if (!mo_solfmt_has_prefix(text, "Columns"))
         return false;
     text += strlen("Columns");
-    return mo_layout_begins(text + strspn(text, " \t\r\n"), "Index");
+    return mo_solfmt_has_prefix(text + strspn(text, " \t\r\n"), "Index");
 }
 
-static mo_status fail_row(mo_reading *r, mo_error *err)
+static mo_status fail_row(mo_solfmt_reader *r, mo_error *err)
 {
     return mo_fail_at(err, MO_E_SYNTAX, r->file, r->line,
                       "not a line of HiGHS's table; was the file cut off "
@@ -41,94 +41,97 @@ static mo_status fail_row(mo_reading *r, mo_error *err)
 }
 
 /* Of the words between the number and the type or name. */
-static mo_status add_column(mo_reading *r, const mo_word *fields, int n,
-                            const mo_word *name, mo_error *err)
+static mo_status add_column(mo_solfmt_reader *r, const mo_solfmt_token *fields,
+                            int n, const mo_solfmt_token *name, mo_error *err)
 {
     double value;
     int numbers = 0;
 
-    if (n > 0 && !mo_word_number(&fields[0], &value)) {
+    if (n > 0 && !mo_solfmt_token_number(&fields[0], &value)) {
         fields++;
         n--;
     }
-    while (numbers < n && mo_word_number(&fields[numbers], &value))
+    while (numbers < n && mo_solfmt_token_number(&fields[numbers], &value))
         numbers++;
     if (numbers != n || n < 2 || n > 4)
         return fail_row(r, err);
     if (n == 2)
         return MO_OK;
-    mo_word_number(&fields[2], &value);
-    return mo_reading_add(r, name, value, err);
+    mo_solfmt_token_number(&fields[2], &value);
+    return mo_solfmt_add_value(r, name, value, err);
 }
 
-static mo_status read_column(mo_reading *r, bool has_type, mo_error *err)
+static mo_status read_column(mo_solfmt_reader *r, bool has_type, mo_error *err)
 {
-    mo_word words[MAX_WORDS];
+    mo_solfmt_token words[MAX_WORDS];
     int behind = has_type ? 2 : 1, n = 0;
 
-    while (n < MAX_WORDS && mo_reading_word(r, &words[n]))
+    while (n < MAX_WORDS && mo_solfmt_next_token(r, &words[n]))
         n++;
-    if (n < 3 + behind || mo_reading_rest(r).length > 0)
+    if (n < 3 + behind || mo_solfmt_rest_of_line(r).length > 0)
         return fail_row(r, err);
     return add_column(r, words + 1, n - 1 - behind, &words[n - 1], err);
 }
 
-static mo_status read_heading(mo_reading *r, bool *has_type, mo_error *err)
+static mo_status read_heading(mo_solfmt_reader *r, bool *has_type,
+                              mo_error *err)
 {
-    mo_word word, last = { 0 };
+    mo_solfmt_token word, last = { 0 };
 
     *has_type = false;
-    mo_reading_full_line(r);
-    mo_reading_full_line(r);
-    while (mo_reading_word(r, &word)) {
-        *has_type |= mo_word_is(&word, "Type");
+    mo_solfmt_next_nonblank_line(r);
+    mo_solfmt_next_nonblank_line(r);
+    while (mo_solfmt_next_token(r, &word)) {
+        *has_type |= mo_solfmt_token_is(&word, "Type");
         last = word;
     }
-    if (!mo_word_is(&last, "Name"))
+    if (!mo_solfmt_token_is(&last, "Name"))
         return mo_fail_at(err, MO_E_SYNTAX, r->file, r->line,
                           "the columns have no names");
     return MO_OK;
 }
 
-static mo_status read_columns(mo_reading *r, mo_error *err)
+static mo_status read_columns(mo_solfmt_reader *r, mo_error *err)
 {
     bool has_type;
     mo_status status = read_heading(r, &has_type, err);
 
     while (status == MO_OK) {
-        mo_word rest;
+        mo_solfmt_token rest;
 
-        if (!mo_reading_full_line(r))
-            return mo_reading_cut_off(r, "another column or the rows", err);
-        rest = mo_reading_rest(r);
-        if (mo_word_is(&rest, "Rows"))
+        if (!mo_solfmt_next_nonblank_line(r))
+            return mo_solfmt_fail_truncated(r, "another column or the rows",
+                                            err);
+        rest = mo_solfmt_rest_of_line(r);
+        if (mo_solfmt_token_is(&rest, "Rows"))
             return MO_OK;
         status = read_column(r, has_type, err);
     }
     return status;
 }
 
-static mo_status read(mo_reading *r, mo_error *err)
+static mo_status read(mo_solfmt_reader *r, mo_error *err)
 {
-    mo_word told;
+    mo_solfmt_token told;
     double objective;
     mo_status status = read_columns(r, err);
 
     if (status != MO_OK)
         return status;
     do {
-        if (!mo_reading_full_line(r))
-            return mo_reading_cut_off(r, "the model status", err);
-    } while (!mo_reading_skip(r, status_mark));
-    told = mo_reading_rest(r);
-    r->solution->claim = mo_highs_claim(&told, r->n > 0);
-    if (!mo_reading_full_line(r) || !mo_reading_skip(r, "Objective value:"))
-        return mo_reading_cut_off(r, "the objective value", err);
-    status = mo_reading_next_number(r, "the objective value", &objective, err);
+        if (!mo_solfmt_next_nonblank_line(r))
+            return mo_solfmt_fail_truncated(r, "the model status", err);
+    } while (!mo_solfmt_skip_text(r, status_mark));
+    told = mo_solfmt_rest_of_line(r);
+    r->solution->claim = mo_highs_solution_status(&told, r->n > 0);
+    if (!mo_solfmt_next_nonblank_line(r) ||
+        !mo_solfmt_skip_text(r, "Objective value:"))
+        return mo_solfmt_fail_truncated(r, "the objective value", err);
+    status = mo_solfmt_next_number(r, "the objective value", &objective, err);
     if (status == MO_OK)
-        mo_reading_objective(r, objective);
+        mo_solfmt_set_objective(r, objective);
     return status;
 }
 
-const mo_layout mo_layout_highs_pretty = { "highs-pretty", "HiGHS (pretty)",
+const mo_solfmt mo_solfmt_highs_pretty = { "highs-pretty", "HiGHS (pretty)",
                                            sniff, read };

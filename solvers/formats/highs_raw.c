@@ -22,79 +22,80 @@
 
 static bool sniff(const char *text)
 {
-    return mo_layout_begins(text, "Model status") &&
-           !mo_layout_begins(text, "Model status:");
+    return mo_solfmt_has_prefix(text, "Model status") &&
+           !mo_solfmt_has_prefix(text, "Model status:");
 }
 
-static mo_status fail_line(mo_reading *r, const char *expected, mo_error *err)
+static mo_status fail_line(mo_solfmt_reader *r, const char *expected,
+                           mo_error *err)
 {
     return mo_fail_at(err, MO_E_SYNTAX, r->file, r->line, "no '%s' here",
                       expected);
 }
 
 /* Up to the line that begins with mark. */
-static mo_status find(mo_reading *r, const char *mark, mo_error *err)
+static mo_status find(mo_solfmt_reader *r, const char *mark, mo_error *err)
 {
-    while (mo_reading_full_line(r))
-        if (mo_reading_skip(r, mark))
+    while (mo_solfmt_next_nonblank_line(r))
+        if (mo_solfmt_skip_text(r, mark))
             return MO_OK;
-    return mo_reading_cut_off(r, mark, err);
+    return mo_solfmt_fail_truncated(r, mark, err);
 }
 
 /* The very next line. */
-static mo_status expect(mo_reading *r, const char *mark, mo_error *err)
+static mo_status expect(mo_solfmt_reader *r, const char *mark, mo_error *err)
 {
-    if (!mo_reading_full_line(r))
-        return mo_reading_cut_off(r, mark, err);
-    return mo_reading_skip(r, mark) ? MO_OK : fail_line(r, mark, err);
+    if (!mo_solfmt_next_nonblank_line(r))
+        return mo_solfmt_fail_truncated(r, mark, err);
+    return mo_solfmt_skip_text(r, mark) ? MO_OK : fail_line(r, mark, err);
 }
 
-static mo_status read_objective(mo_reading *r, mo_error *err)
+static mo_status read_objective(mo_solfmt_reader *r, mo_error *err)
 {
     double objective;
     mo_status status = expect(r, "Objective", err);
 
     if (status == MO_OK)
         status =
-            mo_reading_next_number(r, "the objective value", &objective, err);
+            mo_solfmt_next_number(r, "the objective value", &objective, err);
     if (status == MO_OK)
-        mo_reading_objective(r, objective);
+        mo_solfmt_set_objective(r, objective);
     return status;
 }
 
-static mo_status read_columns(mo_reading *r, bool sparse, bool *ended,
+static mo_status read_columns(mo_solfmt_reader *r, bool sparse, bool *ended,
                               mo_error *err)
 {
     mo_status status = MO_OK;
     double number;
 
     *ended = false;
-    while (status == MO_OK && mo_reading_full_line(r)) {
-        *ended = mo_reading_skip(r, "#");
+    while (status == MO_OK && mo_solfmt_next_nonblank_line(r)) {
+        *ended = mo_solfmt_skip_text(r, "#");
         if (*ended)
             return MO_OK;
-        status = mo_reading_pair(r, err);
+        status = mo_solfmt_read_pair(r, err);
         if (status == MO_OK && sparse)
             status =
-                mo_reading_next_number(r, "a column's number", &number, err);
+                mo_solfmt_next_number(r, "a column's number", &number, err);
         if (status == MO_OK)
-            status = mo_reading_no_more(r, err);
+            status = mo_solfmt_expect_end_of_line(r, err);
     }
     return status;
 }
 
 /* Their names and values do not matter, but that they are there does. */
-static mo_status skip_rows(mo_reading *r, mo_error *err)
+static mo_status skip_rows(mo_solfmt_reader *r, mo_error *err)
 {
     double promised, n = 0;
     mo_status status;
 
-    if (!mo_reading_skip(r, "Rows"))
+    if (!mo_solfmt_skip_text(r, "Rows"))
         return fail_line(r, "# Rows", err);
-    status = mo_reading_next_number(r, "the number of rows", &promised, err);
+    status = mo_solfmt_next_number(r, "the number of rows", &promised, err);
     while (status == MO_OK && n < promised) {
-        if (!mo_reading_full_line(r))
-            return mo_reading_cut_off(r, "another row", err);
+        if (!mo_solfmt_next_nonblank_line(r))
+            return mo_solfmt_fail_truncated(r, "another row", err);
         if (*r->word == '#')
             break;
         n++;
@@ -102,7 +103,7 @@ static mo_status skip_rows(mo_reading *r, mo_error *err)
     return status;
 }
 
-static mo_status read_values(mo_reading *r, mo_error *err)
+static mo_status read_values(mo_solfmt_reader *r, mo_error *err)
 {
     double promised;
     bool ended;
@@ -112,7 +113,7 @@ static mo_status read_values(mo_reading *r, mo_error *err)
         status = expect(r, "# Columns", err);
     if (status == MO_OK)
         status =
-            mo_reading_next_number(r, "the number of columns", &promised, err);
+            mo_solfmt_next_number(r, "the number of columns", &promised, err);
     if (status == MO_OK)
         status = read_columns(r, promised < 0, &ended, err);
     if (status != MO_OK)
@@ -120,34 +121,34 @@ static mo_status read_values(mo_reading *r, mo_error *err)
     if (!ended && promised < 0 && (double) r->n >= -promised)
         return MO_OK;
     if (!ended)
-        return mo_reading_cut_off(r, "another column or the rows", err);
+        return mo_solfmt_fail_truncated(r, "another column or the rows", err);
     return promised < 0 ? MO_OK : skip_rows(r, err);
 }
 
-static mo_status read(mo_reading *r, mo_error *err)
+static mo_status read(mo_solfmt_reader *r, mo_error *err)
 {
-    mo_word told, quality;
+    mo_solfmt_token told, quality;
     mo_status status = expect(r, "Model status", err);
 
     if (status == MO_OK)
         status = expect(r, "", err);
-    told = mo_reading_rest(r);
+    told = mo_solfmt_rest_of_line(r);
     if (status == MO_OK)
         status = find(r, "# Primal solution values", err);
     if (status == MO_OK)
         status = expect(r, "", err);
     if (status != MO_OK)
         return status;
-    quality = mo_reading_rest(r);
-    r->solution->claim =
-        mo_highs_claim(&told, mo_word_is(&quality, "Feasible"));
-    if (mo_word_is(&quality, "None"))
+    quality = mo_solfmt_rest_of_line(r);
+    r->solution->claim = mo_highs_solution_status(
+        &told, mo_solfmt_token_is(&quality, "Feasible"));
+    if (mo_solfmt_token_is(&quality, "None"))
         return MO_OK;
-    if (!mo_word_is(&quality, "Feasible") &&
-        !mo_word_is(&quality, "Infeasible"))
+    if (!mo_solfmt_token_is(&quality, "Feasible") &&
+        !mo_solfmt_token_is(&quality, "Infeasible"))
         return fail_line(r, "Feasible, Infeasible or None", err);
     return read_values(r, err);
 }
 
-const mo_layout mo_layout_highs = { "highs", "HiGHS (raw, sparse)", sniff,
+const mo_solfmt mo_solfmt_highs = { "highs", "HiGHS (raw, sparse)", sniff,
                                     read };

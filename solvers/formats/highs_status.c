@@ -1,14 +1,15 @@
 #include "solvers/formats/highs_status.h"
 
 /* All other words are some limit, an interrupt or a failure. */
-mo_claim mo_highs_claim(const mo_word *status, bool has_solution)
+mo_solution_status mo_highs_solution_status(const mo_solfmt_token *status,
+                                            bool has_solution)
 {
-    if (mo_word_is(status, "Infeasible"))
-        return MO_CLAIM_INFEASIBLE;
-    if (mo_word_is(status, "Unbounded") ||
-        mo_word_is(status, "Primal infeasible or unbounded"))
-        return MO_CLAIM_UNBOUNDED;
-    if (mo_word_is(status, "Optimal") && has_solution)
-        return MO_CLAIM_OPTIMAL;
-    return mo_claim_at_limit(has_solution);
+    if (mo_solfmt_token_is(status, "Infeasible"))
+        return MO_SOLUTION_STATUS_INFEASIBLE;
+    if (mo_solfmt_token_is(status, "Unbounded") ||
+        mo_solfmt_token_is(status, "Primal infeasible or unbounded"))
+        return MO_SOLUTION_STATUS_UNBOUNDED;
+    if (mo_solfmt_token_is(status, "Optimal") && has_solution)
+        return MO_SOLUTION_STATUS_OPTIMAL;
+    return mo_solution_status_at_limit(has_solution);
 }

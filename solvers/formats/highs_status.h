@@ -4,6 +4,7 @@
 
 #include "solvers/formats/solfmt.h"
 
-mo_claim mo_highs_claim(const mo_word *status, bool has_solution);
+mo_solution_status mo_highs_solution_status(const mo_solfmt_token *status,
+                                            bool has_solution);
 
 #endif

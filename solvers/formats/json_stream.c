@@ -6,14 +6,14 @@
 
 #include "base/utf8.h"
 
-static void skip_space(mo_reading *r)
+static void skip_space(mo_solfmt_reader *r)
 {
     while (*r->at == ' ' || *r->at == '\n' || *r->at == '\t' || *r->at == '\r')
         r->at++;
 }
 
 /* Lines are counted only for an error. */
-static mo_status fail(mo_reading *r, const char *text, mo_error *err)
+static mo_status fail(mo_solfmt_reader *r, const char *text, mo_error *err)
 {
     int line = 1;
 
@@ -25,7 +25,7 @@ static mo_status fail(mo_reading *r, const char *text, mo_error *err)
 }
 
 /* A mark with the blanks before it. */
-static bool take(mo_reading *r, char mark)
+static bool take(mo_solfmt_reader *r, char mark)
 {
     skip_space(r);
     if (*r->at != mark)
@@ -34,7 +34,7 @@ static bool take(mo_reading *r, char mark)
     return true;
 }
 
-static bool take_hex(mo_reading *r, uint32_t *code)
+static bool take_hex(mo_solfmt_reader *r, uint32_t *code)
 {
     *code = 0;
     for (int i = 0; i < 4; i++) {
@@ -50,7 +50,7 @@ static bool take_hex(mo_reading *r, uint32_t *code)
 }
 
 /* Behind \u.  The halves of a pair come one behind the other. */
-static bool take_code(mo_reading *r, uint32_t *code)
+static bool take_code(mo_solfmt_reader *r, uint32_t *code)
 {
     uint32_t low;
 
@@ -68,7 +68,7 @@ static bool take_code(mo_reading *r, uint32_t *code)
 }
 
 /* Behind a backslash; what is written is never longer than what was read. */
-static bool take_escape(mo_reading *r, char **to)
+static bool take_escape(mo_solfmt_reader *r, char **to)
 {
     static const char names[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
     char name = *r->at;
@@ -89,7 +89,8 @@ static bool take_escape(mo_reading *r, char **to)
     return true;
 }
 
-mo_status mo_json_text_string(mo_reading *r, mo_word *text, mo_error *err)
+mo_status mo_json_stream_string(mo_solfmt_reader *r, mo_solfmt_token *text,
+                                mo_error *err)
 {
     char *to;
 
@@ -112,31 +113,33 @@ mo_status mo_json_text_string(mo_reading *r, mo_word *text, mo_error *err)
     return MO_OK;
 }
 
-mo_status mo_json_text_number(mo_reading *r, double *value, mo_error *err)
+mo_status mo_json_stream_number(mo_solfmt_reader *r, double *value,
+                                mo_error *err)
 {
-    mo_word word;
+    mo_solfmt_token word;
 
     skip_space(r);
     word.at = r->at;
     word.length = strcspn(r->at, ",]} \t\r\n");
-    if (!mo_word_number(&word, value))
+    if (!mo_solfmt_token_number(&word, value))
         return fail(r, "no number where one should be", err);
     r->at += word.length;
     return MO_OK;
 }
 
-mo_status mo_json_text_object(mo_reading *r, mo_json_text_item *member,
-                              void *state, mo_error *err)
+mo_status mo_json_stream_object(mo_solfmt_reader *r,
+                                mo_json_stream_item *member, void *state,
+                                mo_error *err)
 {
     mo_status status = MO_OK;
-    mo_word key;
+    mo_solfmt_token key;
 
     if (!take(r, '{'))
         return fail(r, "no object where one should be", err);
     if (take(r, '}'))
         return MO_OK;
     do {
-        status = mo_json_text_string(r, &key, err);
+        status = mo_json_stream_string(r, &key, err);
         if (status == MO_OK && !take(r, ':'))
             status = fail(r, "no ':' behind a key", err);
         if (status == MO_OK)
@@ -147,10 +150,10 @@ mo_status mo_json_text_object(mo_reading *r, mo_json_text_item *member,
     return status;
 }
 
-mo_status mo_json_text_array(mo_reading *r, mo_json_text_item *item,
-                             void *state, mo_error *err)
+mo_status mo_json_stream_array(mo_solfmt_reader *r, mo_json_stream_item *item,
+                               void *state, mo_error *err)
 {
-    static const mo_word no_key = { 0 };
+    static const mo_solfmt_token no_key = { 0 };
     mo_status status;
 
     if (!take(r, '['))
@@ -165,50 +168,50 @@ mo_status mo_json_text_array(mo_reading *r, mo_json_text_item *item,
     return status;
 }
 
-static mo_status skip_word(mo_reading *r, mo_error *err)
+static mo_status skip_word(mo_solfmt_reader *r, mo_error *err)
 {
     static const char *const words[] = { "true", "false", "null" };
     double ignored;
 
     for (int i = 0; i < 3; i++)
-        if (mo_layout_begins(r->at, words[i])) {
+        if (mo_solfmt_has_prefix(r->at, words[i])) {
             r->at += strlen(words[i]);
             return MO_OK;
         }
-    return mo_json_text_number(r, &ignored, err);
+    return mo_json_stream_number(r, &ignored, err);
 }
 
 /* state is how many brackets are open. */
-static mo_status skip_value(mo_reading *r, const mo_word *key, void *state,
-                            mo_error *err)
+static mo_status skip_value(mo_solfmt_reader *r, const mo_solfmt_token *key,
+                            void *state, mo_error *err)
 {
     int depth = *(int *) state + 1;
-    mo_word ignored;
+    mo_solfmt_token ignored;
 
     (void) key;
     skip_space(r);
-    if (depth > MO_JSON_TEXT_DEPTH)
+    if (depth > MO_JSON_STREAM_DEPTH)
         return fail(r, "brackets nested too deeply", err);
     switch (*r->at) {
     case '{':
-        return mo_json_text_object(r, skip_value, &depth, err);
+        return mo_json_stream_object(r, skip_value, &depth, err);
     case '[':
-        return mo_json_text_array(r, skip_value, &depth, err);
+        return mo_json_stream_array(r, skip_value, &depth, err);
     case '"':
-        return mo_json_text_string(r, &ignored, err);
+        return mo_json_stream_string(r, &ignored, err);
     default:
         return skip_word(r, err);
     }
 }
 
-mo_status mo_json_text_skip(mo_reading *r, mo_error *err)
+mo_status mo_json_stream_skip(mo_solfmt_reader *r, mo_error *err)
 {
     int depth = 0;
 
     return skip_value(r, NULL, &depth, err);
 }
 
-mo_status mo_json_text_end(mo_reading *r, mo_error *err)
+mo_status mo_json_stream_end(mo_solfmt_reader *r, mo_error *err)
 {
     skip_space(r);
     return r->at == r->end ? MO_OK : fail(r, "text behind the document", err);

@@ -13,24 +13,28 @@
 #include "base/error.h"
 #include "solvers/formats/solfmt.h"
 
-enum { MO_JSON_TEXT_DEPTH = 32 };
+enum { MO_JSON_STREAM_DEPTH = 32 };
 
 /* Takes a member of an object (its key) or an item of an array (an empty key)
  * and must step over its value. */
-typedef mo_status mo_json_text_item(mo_reading *r, const mo_word *key,
-                                    void *state, mo_error *err);
+typedef mo_status mo_json_stream_item(mo_solfmt_reader *r,
+                                      const mo_solfmt_token *key, void *state,
+                                      mo_error *err);
 
-mo_status mo_json_text_object(mo_reading *r, mo_json_text_item *member,
-                              void *state, mo_error *err);
-mo_status mo_json_text_array(mo_reading *r, mo_json_text_item *item,
-                             void *state, mo_error *err);
+mo_status mo_json_stream_object(mo_solfmt_reader *r,
+                                mo_json_stream_item *member, void *state,
+                                mo_error *err);
+mo_status mo_json_stream_array(mo_solfmt_reader *r, mo_json_stream_item *item,
+                               void *state, mo_error *err);
 
 /* The string with its escapes resolved, where it stands. */
-mo_status mo_json_text_string(mo_reading *r, mo_word *text, mo_error *err);
-mo_status mo_json_text_number(mo_reading *r, double *value, mo_error *err);
-mo_status mo_json_text_skip(mo_reading *r, mo_error *err);
+mo_status mo_json_stream_string(mo_solfmt_reader *r, mo_solfmt_token *text,
+                                mo_error *err);
+mo_status mo_json_stream_number(mo_solfmt_reader *r, double *value,
+                                mo_error *err);
+mo_status mo_json_stream_skip(mo_solfmt_reader *r, mo_error *err);
 
 /* An error unless only blanks are left. */
-mo_status mo_json_text_end(mo_reading *r, mo_error *err);
+mo_status mo_json_stream_end(mo_solfmt_reader *r, mo_error *err);
 
 #endif

@@ -29,7 +29,7 @@ static size_t skip_word(const char **text)
 
 static bool is_pair(const char *text)
 {
-    mo_word number;
+    mo_solfmt_token number;
     char shorter[64];
     double value;
 
@@ -40,31 +40,33 @@ static bool is_pair(const char *text)
     memcpy(shorter, text, number.length);
     number.at = shorter;
     skip_word(&text);
-    return mo_word_number(&number, &value) && (*text == '\n' || *text == 0);
+    return mo_solfmt_token_number(&number, &value) &&
+           (*text == '\n' || *text == 0);
 }
 
 static bool sniff(const char *text)
 {
-    if (mo_layout_gurobi.sniff(text))
+    if (mo_solfmt_gurobi.sniff(text))
         return false;
     while (*text == '#') {
-        if (mo_layout_begins(text, status_mark))
+        if (mo_solfmt_has_prefix(text, status_mark))
             return true;
         text += strcspn(text, "\n");
         text += strspn(text, " \t\r\n");
     }
-    return mo_layout_begins(text, objective_mark) ||
-           mo_layout_begins(text, "=infeas=") ||
-           mo_layout_begins(text, "=unbd=") || is_pair(text);
+    return mo_solfmt_has_prefix(text, objective_mark) ||
+           mo_solfmt_has_prefix(text, "=infeas=") ||
+           mo_solfmt_has_prefix(text, "=unbd=") || is_pair(text);
 }
 
-static mo_status read_claim(mo_reading *r, mo_error *err)
+static mo_status read_claim(mo_solfmt_reader *r, mo_error *err)
 {
-    mo_word told = mo_reading_rest(r);
+    mo_solfmt_token told = mo_solfmt_rest_of_line(r);
 
-    for (int c = MO_CLAIM_NOTHING; c <= MO_CLAIM_NO_SOLUTION; c++)
-        if (mo_word_is(&told, mo_claim_names[c])) {
-            r->solution->claim = (mo_claim) c;
+    for (int c = MO_SOLUTION_STATUS_UNKNOWN;
+         c <= MO_SOLUTION_STATUS_NO_SOLUTION; c++)
+        if (mo_solfmt_token_is(&told, mo_solution_status_names[c])) {
+            r->solution->claim = (mo_solution_status) c;
             return MO_OK;
         }
     return mo_fail_at(err, MO_E_SYNTAX, r->file, r->line,
@@ -72,63 +74,63 @@ static mo_status read_claim(mo_reading *r, mo_error *err)
                       told.length < 80 ? (int) told.length : 80, told.at);
 }
 
-static mo_status read_bound(mo_reading *r, mo_error *err)
+static mo_status read_bound(mo_solfmt_reader *r, mo_error *err)
 {
     r->solution->has_bound = true;
-    return mo_reading_next_number(r, "the bound", &r->solution->bound, err);
+    return mo_solfmt_next_number(r, "the bound", &r->solution->bound, err);
 }
 
-static mo_status read_comment(mo_reading *r, mo_error *err)
+static mo_status read_comment(mo_solfmt_reader *r, mo_error *err)
 {
-    if (mo_reading_skip(r, status_mark))
+    if (mo_solfmt_skip_text(r, status_mark))
         return read_claim(r, err);
-    if (mo_reading_skip(r, bound_mark))
+    if (mo_solfmt_skip_text(r, bound_mark))
         return read_bound(r, err);
     return MO_OK;
 }
 
 /* "=obj=", and the other words that stand in place of a solution. */
-static mo_status read_mark(mo_reading *r, mo_error *err)
+static mo_status read_mark(mo_solfmt_reader *r, mo_error *err)
 {
     double objective;
     mo_status status;
 
-    if (mo_reading_skip(r, "=infeas=")) {
-        r->solution->claim = MO_CLAIM_INFEASIBLE;
+    if (mo_solfmt_skip_text(r, "=infeas=")) {
+        r->solution->claim = MO_SOLUTION_STATUS_INFEASIBLE;
         return MO_OK;
     }
-    if (mo_reading_skip(r, "=unbd=")) {
-        r->solution->claim = MO_CLAIM_UNBOUNDED;
+    if (mo_solfmt_skip_text(r, "=unbd=")) {
+        r->solution->claim = MO_SOLUTION_STATUS_UNBOUNDED;
         return MO_OK;
     }
-    mo_reading_skip(r, objective_mark);
-    status = mo_reading_next_number(r, "the objective value", &objective, err);
+    mo_solfmt_skip_text(r, objective_mark);
+    status = mo_solfmt_next_number(r, "the objective value", &objective, err);
     if (status == MO_OK)
-        mo_reading_objective(r, objective);
-    return status == MO_OK ? mo_reading_no_more(r, err) : status;
+        mo_solfmt_set_objective(r, objective);
+    return status == MO_OK ? mo_solfmt_expect_end_of_line(r, err) : status;
 }
 
-static bool is_mark(const mo_reading *r)
+static bool is_mark(const mo_solfmt_reader *r)
 {
-    return mo_layout_begins(r->word, objective_mark) ||
-           mo_layout_begins(r->word, "=infeas=") ||
-           mo_layout_begins(r->word, "=unbd=");
+    return mo_solfmt_has_prefix(r->word, objective_mark) ||
+           mo_solfmt_has_prefix(r->word, "=infeas=") ||
+           mo_solfmt_has_prefix(r->word, "=unbd=");
 }
 
-static mo_status read(mo_reading *r, mo_error *err)
+static mo_status read(mo_solfmt_reader *r, mo_error *err)
 {
     mo_status status = MO_OK;
 
-    while (status == MO_OK && mo_reading_full_line(r)) {
+    while (status == MO_OK && mo_solfmt_next_nonblank_line(r)) {
         if (*r->word == '#')
             status = read_comment(r, err);
         else if (*r->word == '=' && is_mark(r))
             status = read_mark(r, err);
         else
-            status = mo_reading_column(r, err);
+            status = mo_solfmt_read_column(r, err);
     }
     return status;
 }
 
-const mo_layout mo_layout_miplib = { "miplib", "MIPLIB: a column a line", sniff,
+const mo_solfmt mo_solfmt_miplib = { "miplib", "MIPLIB: a column a line", sniff,
                                      read };

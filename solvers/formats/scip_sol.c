@@ -16,84 +16,85 @@ static const char none_mark[] = "no solution available";
 
 static bool sniff(const char *text)
 {
-    return mo_layout_begins(text, status_mark) ||
-           mo_layout_begins(text, objective_mark) ||
-           mo_layout_begins(text, none_mark);
+    return mo_solfmt_has_prefix(text, status_mark) ||
+           mo_solfmt_has_prefix(text, objective_mark) ||
+           mo_solfmt_has_prefix(text, none_mark);
 }
 
 /* All other words are some limit or an interrupt. */
-static mo_claim claim_of(const mo_word *status, bool has_solution)
+static mo_solution_status claim_of(const mo_solfmt_token *status,
+                                   bool has_solution)
 {
-    if (mo_word_is(status, "infeasible"))
-        return MO_CLAIM_INFEASIBLE;
-    if (mo_word_is(status, "unbounded") ||
-        mo_word_is(status, "infeasible or unbounded"))
-        return MO_CLAIM_UNBOUNDED;
-    if (mo_word_is(status, "optimal solution found") && has_solution)
-        return MO_CLAIM_OPTIMAL;
-    return mo_claim_at_limit(has_solution);
+    if (mo_solfmt_token_is(status, "infeasible"))
+        return MO_SOLUTION_STATUS_INFEASIBLE;
+    if (mo_solfmt_token_is(status, "unbounded") ||
+        mo_solfmt_token_is(status, "infeasible or unbounded"))
+        return MO_SOLUTION_STATUS_UNBOUNDED;
+    if (mo_solfmt_token_is(status, "optimal solution found") && has_solution)
+        return MO_SOLUTION_STATUS_OPTIMAL;
+    return mo_solution_status_at_limit(has_solution);
 }
 
 /* SCIP puts the objective's coefficient behind every value; people who write
  * starts do not.  So a line without it is cut off only where it is the last,
  * has no newline, and follows one that is whole. */
-static mo_status read_column(mo_reading *r, bool *tailed, mo_error *err)
+static mo_status read_column(mo_solfmt_reader *r, bool *tailed, mo_error *err)
 {
-    mo_status status = mo_reading_pair(r, err);
-    mo_word tail = mo_reading_rest(r);
-    bool whole = tail.length > 6 && mo_reading_skip(r, "(obj:") &&
+    mo_status status = mo_solfmt_read_pair(r, err);
+    mo_solfmt_token tail = mo_solfmt_rest_of_line(r);
+    bool whole = tail.length > 6 && mo_solfmt_skip_text(r, "(obj:") &&
                  r->line_end[-1] == ')';
 
     if (status != MO_OK)
         return status;
     if (!whole && r->unended && *tailed)
-        return mo_reading_cut_off(r, "the rest of the line", err);
+        return mo_solfmt_fail_truncated(r, "the rest of the line", err);
     if (!whole)
-        return mo_reading_no_more(r, err);
+        return mo_solfmt_expect_end_of_line(r, err);
     *tailed = true;
     return MO_OK;
 }
 
-static mo_status read_columns(mo_reading *r, mo_error *err)
+static mo_status read_columns(mo_solfmt_reader *r, mo_error *err)
 {
     mo_status status = MO_OK;
     bool tailed = false;
 
-    while (status == MO_OK && mo_reading_full_line(r))
+    while (status == MO_OK && mo_solfmt_next_nonblank_line(r))
         status = read_column(r, &tailed, err);
     return status;
 }
 
-static mo_status read(mo_reading *r, mo_error *err)
+static mo_status read(mo_solfmt_reader *r, mo_error *err)
 {
-    mo_word told = { 0 };
+    mo_solfmt_token told = { 0 };
     bool has_solution, has_status;
     mo_status status = MO_OK;
     double objective;
 
-    mo_reading_full_line(r);
-    has_status = mo_reading_skip(r, status_mark);
+    mo_solfmt_next_nonblank_line(r);
+    has_status = mo_solfmt_skip_text(r, status_mark);
     if (has_status) {
-        told = mo_reading_rest(r);
-        if (!mo_reading_full_line(r))
-            return mo_reading_cut_off(r, "the objective value", err);
+        told = mo_solfmt_rest_of_line(r);
+        if (!mo_solfmt_next_nonblank_line(r))
+            return mo_solfmt_fail_truncated(r, "the objective value", err);
     }
-    has_solution = mo_reading_skip(r, objective_mark);
+    has_solution = mo_solfmt_skip_text(r, objective_mark);
     if (has_solution) {
         status =
-            mo_reading_next_number(r, "the objective value", &objective, err);
+            mo_solfmt_next_number(r, "the objective value", &objective, err);
         if (status == MO_OK)
-            mo_reading_objective(r, objective);
-    } else if (!mo_reading_skip(r, none_mark)) {
+            mo_solfmt_set_objective(r, objective);
+    } else if (!mo_solfmt_skip_text(r, none_mark)) {
         return mo_fail_at(err, MO_E_SYNTAX, r->file, r->line,
                           "neither an objective value nor '%s'", none_mark);
     }
     r->solution->claim = has_status || !has_solution
                              ? claim_of(&told, has_solution)
-                             : MO_CLAIM_NOTHING;
+                             : MO_SOLUTION_STATUS_UNKNOWN;
     if (status == MO_OK)
-        status = mo_reading_no_more(r, err);
+        status = mo_solfmt_expect_end_of_line(r, err);
     return status == MO_OK ? read_columns(r, err) : status;
 }
 
-const mo_layout mo_layout_scip = { "scip", "SCIP", sniff, read };
+const mo_solfmt mo_solfmt_scip = { "scip", "SCIP", sniff, read };

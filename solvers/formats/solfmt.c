@@ -13,18 +13,18 @@ static bool is_blank(char c)
     return (unsigned char) c <= ' ';
 }
 
-bool mo_word_is(const mo_word *word, const char *text)
+bool mo_solfmt_token_is(const mo_solfmt_token *word, const char *text)
 {
     return strlen(text) == word->length &&
            memcmp(word->at, text, word->length) == 0;
 }
 
-bool mo_layout_begins(const char *text, const char *with)
+bool mo_solfmt_has_prefix(const char *text, const char *with)
 {
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-bool mo_reading_line(mo_reading *r)
+bool mo_solfmt_next_line(mo_solfmt_reader *r)
 {
     char *end;
 
@@ -46,21 +46,21 @@ bool mo_reading_line(mo_reading *r)
     return true;
 }
 
-bool mo_reading_full_line(mo_reading *r)
+bool mo_solfmt_next_nonblank_line(mo_solfmt_reader *r)
 {
-    while (mo_reading_line(r))
+    while (mo_solfmt_next_line(r))
         if (r->word < r->line_end)
             return true;
     return false;
 }
 
-static void skip_blanks(mo_reading *r)
+static void skip_blanks(mo_solfmt_reader *r)
 {
     while (r->word < r->line_end && is_blank(*r->word))
         r->word++;
 }
 
-bool mo_reading_word(mo_reading *r, mo_word *word)
+bool mo_solfmt_next_token(mo_solfmt_reader *r, mo_solfmt_token *word)
 {
     char *at = r->word;
 
@@ -73,12 +73,12 @@ bool mo_reading_word(mo_reading *r, mo_word *word)
     return word->length > 0;
 }
 
-mo_word mo_reading_rest(const mo_reading *r)
+mo_solfmt_token mo_solfmt_rest_of_line(const mo_solfmt_reader *r)
 {
-    return (mo_word){ r->word, (size_t) (r->line_end - r->word) };
+    return (mo_solfmt_token){ r->word, (size_t) (r->line_end - r->word) };
 }
 
-bool mo_reading_skip(mo_reading *r, const char *text)
+bool mo_solfmt_skip_text(mo_solfmt_reader *r, const char *text)
 {
     size_t n = strlen(text);
 
@@ -90,25 +90,27 @@ bool mo_reading_skip(mo_reading *r, const char *text)
 }
 
 /* SCIP prints +infinity, others inf. */
-static bool read_infinity(const mo_word *word, double *value)
+static bool read_infinity(const mo_solfmt_token *word, double *value)
 {
     const char *at = word->at;
     size_t n = word->length;
     bool negative = n > 0 && *at == '-';
-    mo_word rest = { word->at, n };
+    mo_solfmt_token rest = { word->at, n };
 
     if (n > 0 && (*at == '-' || *at == '+')) {
         rest.at++;
         rest.length--;
     }
-    if (!mo_word_is(&rest, "inf") && !mo_word_is(&rest, "infinity") &&
-        !mo_word_is(&rest, "Inf") && !mo_word_is(&rest, "Infinity"))
+    if (!mo_solfmt_token_is(&rest, "inf") &&
+        !mo_solfmt_token_is(&rest, "infinity") &&
+        !mo_solfmt_token_is(&rest, "Inf") &&
+        !mo_solfmt_token_is(&rest, "Infinity"))
         return false;
     *value = negative ? -HUGE_VAL : HUGE_VAL;
     return true;
 }
 
-bool mo_word_number(const mo_word *word, double *value)
+bool mo_solfmt_token_number(const mo_solfmt_token *word, double *value)
 {
     /* Nearly all columns are 0 or 1. */
     if (word->length == 1 && *word->at >= '0' && *word->at <= '9') {
@@ -121,43 +123,44 @@ bool mo_word_number(const mo_word *word, double *value)
 }
 
 /* Long words are shown by their beginning. */
-static int shown(const mo_word *word)
+static int shown(const mo_solfmt_token *word)
 {
     return word->length < 80 ? (int) word->length : 80;
 }
 
-mo_status mo_reading_number(mo_reading *r, const mo_word *word,
-                            const char *whose, double *value, mo_error *err)
+mo_status mo_solfmt_parse_number(mo_solfmt_reader *r,
+                                 const mo_solfmt_token *word, const char *whose,
+                                 double *value, mo_error *err)
 {
-    if (mo_word_number(word, value))
+    if (mo_solfmt_token_number(word, value))
         return MO_OK;
     return mo_fail_at(err, MO_E_SYNTAX, r->file, r->line,
                       "%s: '%.*s' is not a number", whose, shown(word),
                       word->at);
 }
 
-mo_status mo_reading_next_number(mo_reading *r, const char *whose,
-                                 double *value, mo_error *err)
+mo_status mo_solfmt_next_number(mo_solfmt_reader *r, const char *whose,
+                                double *value, mo_error *err)
 {
-    mo_word word;
+    mo_solfmt_token word;
 
-    if (!mo_reading_word(r, &word))
+    if (!mo_solfmt_next_token(r, &word))
         return mo_fail_at(err, MO_E_SYNTAX, r->file, r->line,
                           "%s is missing; was the file cut off here?", whose);
-    return mo_reading_number(r, &word, whose, value, err);
+    return mo_solfmt_parse_number(r, &word, whose, value, err);
 }
 
-mo_status mo_reading_add(mo_reading *r, const mo_word *name, double value,
-                         mo_error *err)
+mo_status mo_solfmt_add_value(mo_solfmt_reader *r, const mo_solfmt_token *name,
+                              double value, mo_error *err)
 {
     mo_solution *solution = r->solution;
-    mo_value *added;
+    mo_solution_value *added;
     mo_status status;
 
     if (r->n == INT_MAX)
         return mo_fail_at(err, MO_E_LIMIT, r->file, r->line,
                           "more than %d columns", INT_MAX);
-    status = MO_PUSH(solution->values, r->n, r->room, err);
+    status = MO_ARRAY_GROW(solution->values, r->n, r->room, err);
     if (status != MO_OK)
         return status;
     added = &solution->values[r->n++];
@@ -169,8 +172,8 @@ mo_status mo_reading_add(mo_reading *r, const mo_word *name, double value,
     return MO_OK;
 }
 
-static mo_status fail_pair(mo_reading *r, const mo_word *name,
-                           const mo_word *number, mo_error *err)
+static mo_status fail_pair(mo_solfmt_reader *r, const mo_solfmt_token *name,
+                           const mo_solfmt_token *number, mo_error *err)
 {
     if (number->length == 0)
         return mo_fail_at(err, MO_E_SYNTAX, r->file, r->line,
@@ -182,21 +185,21 @@ static mo_status fail_pair(mo_reading *r, const mo_word *name,
                       name->at, shown(number), number->at);
 }
 
-mo_status mo_reading_pair(mo_reading *r, mo_error *err)
+mo_status mo_solfmt_read_pair(mo_solfmt_reader *r, mo_error *err)
 {
-    mo_word name, number;
+    mo_solfmt_token name, number;
     double value;
 
-    mo_reading_word(r, &name);
-    mo_reading_word(r, &number);
-    if (!mo_word_number(&number, &value))
+    mo_solfmt_next_token(r, &name);
+    mo_solfmt_next_token(r, &number);
+    if (!mo_solfmt_token_number(&number, &value))
         return fail_pair(r, &name, &number, err);
-    return mo_reading_add(r, &name, value, err);
+    return mo_solfmt_add_value(r, &name, value, err);
 }
 
-mo_status mo_reading_no_more(mo_reading *r, mo_error *err)
+mo_status mo_solfmt_expect_end_of_line(mo_solfmt_reader *r, mo_error *err)
 {
-    mo_word rest = mo_reading_rest(r);
+    mo_solfmt_token rest = mo_solfmt_rest_of_line(r);
 
     if (rest.length == 0)
         return MO_OK;
@@ -205,14 +208,15 @@ mo_status mo_reading_no_more(mo_reading *r, mo_error *err)
                       rest.at);
 }
 
-mo_status mo_reading_column(mo_reading *r, mo_error *err)
+mo_status mo_solfmt_read_column(mo_solfmt_reader *r, mo_error *err)
 {
-    mo_status status = mo_reading_pair(r, err);
+    mo_status status = mo_solfmt_read_pair(r, err);
 
-    return status == MO_OK ? mo_reading_no_more(r, err) : status;
+    return status == MO_OK ? mo_solfmt_expect_end_of_line(r, err) : status;
 }
 
-mo_status mo_reading_cut_off(mo_reading *r, const char *missing, mo_error *err)
+mo_status mo_solfmt_fail_truncated(mo_solfmt_reader *r, const char *missing,
+                                   mo_error *err)
 {
     return mo_fail_at(err, MO_E_SYNTAX, r->file, r->line,
                       "the file stops here, but %s should follow: it was cut "
@@ -220,13 +224,14 @@ mo_status mo_reading_cut_off(mo_reading *r, const char *missing, mo_error *err)
                       missing);
 }
 
-void mo_reading_objective(mo_reading *r, double value)
+void mo_solfmt_set_objective(mo_solfmt_reader *r, double value)
 {
     r->solution->has_objective = true;
     r->solution->objective = value;
 }
 
-mo_claim mo_claim_at_limit(bool has_solution)
+mo_solution_status mo_solution_status_at_limit(bool has_solution)
 {
-    return has_solution ? MO_CLAIM_FEASIBLE : MO_CLAIM_NO_SOLUTION;
+    return has_solution ? MO_SOLUTION_STATUS_FEASIBLE
+                        : MO_SOLUTION_STATUS_NO_SOLUTION;
 }

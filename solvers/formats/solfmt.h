@@ -14,7 +14,7 @@
 #include "base/error.h"
 #include "solvers/formats/solution.h"
 
-typedef struct mo_reading {
+typedef struct mo_solfmt_reader {
     const char *file;      /* for errors */
     char *begin, *at;      /* of the file; what was not read yet */
     char *end;             /* a 0 stands here */
@@ -23,77 +23,79 @@ typedef struct mo_reading {
     bool unended;          /* it ends with the file, not with a newline */
     mo_solution *solution;
     size_t n, room; /* of its values, while they are read */
-} mo_reading;
+} mo_solfmt_reader;
 
-typedef struct mo_layout {
+typedef struct mo_solfmt {
     const char *name, *help;
     /* Is it this one?  text begins with what is not blank and ends with 0.
      * The table is asked in its order, so that the last may be the one without
      * any mark of its own. */
     bool (*sniff)(const char *text);
-    mo_status (*read)(mo_reading *r, mo_error *err);
-} mo_layout;
+    mo_status (*read)(mo_solfmt_reader *r, mo_error *err);
+} mo_solfmt;
 
-extern const mo_layout mo_layout_scip, mo_layout_gurobi, mo_layout_gurobi_json,
-    mo_layout_highs, mo_layout_highs_pretty, mo_layout_cbc, mo_layout_glpk,
-    mo_layout_glpk_plain, mo_layout_cplex, mo_layout_miplib;
+extern const mo_solfmt mo_solfmt_scip, mo_solfmt_gurobi, mo_solfmt_gurobi_json,
+    mo_solfmt_highs, mo_solfmt_highs_pretty, mo_solfmt_cbc, mo_solfmt_glpk,
+    mo_solfmt_glpk_plain, mo_solfmt_cplex, mo_solfmt_miplib;
 
 /* A piece of a line, not 0-terminated. */
-typedef struct mo_word {
+typedef struct mo_solfmt_token {
     char *at;
     size_t length;
-} mo_word;
+} mo_solfmt_token;
 
-bool mo_word_is(const mo_word *word, const char *text);
+bool mo_solfmt_token_is(const mo_solfmt_token *word, const char *text);
 
 /* Does text, which ends with 0, begin with that? */
-bool mo_layout_begins(const char *text, const char *with);
+bool mo_solfmt_has_prefix(const char *text, const char *with);
 
 /* The next line, or the next with something in it; false at the file's end. */
-bool mo_reading_line(mo_reading *r);
-bool mo_reading_full_line(mo_reading *r);
+bool mo_solfmt_next_line(mo_solfmt_reader *r);
+bool mo_solfmt_next_nonblank_line(mo_solfmt_reader *r);
 
 /* The next word of the line; false when there is none. */
-bool mo_reading_word(mo_reading *r, mo_word *word);
+bool mo_solfmt_next_token(mo_solfmt_reader *r, mo_solfmt_token *word);
 
 /* What is left of the line, perhaps nothing. */
-mo_word mo_reading_rest(const mo_reading *r);
+mo_solfmt_token mo_solfmt_rest_of_line(const mo_solfmt_reader *r);
 
 /* Steps over text and the blanks behind it, if the line goes on with it. */
-bool mo_reading_skip(mo_reading *r, const char *text);
+bool mo_solfmt_skip_text(mo_solfmt_reader *r, const char *text);
 
 /* Any number that solvers print, "inf" and "-infinity" among them; false where
  * it is none. */
-bool mo_word_number(const mo_word *word, double *value);
+bool mo_solfmt_token_number(const mo_solfmt_token *word, double *value);
 
 /* The same, or an error that says whose value it was to be. */
-mo_status mo_reading_number(mo_reading *r, const mo_word *word,
-                            const char *whose, double *value, mo_error *err);
+mo_status mo_solfmt_parse_number(mo_solfmt_reader *r,
+                                 const mo_solfmt_token *word, const char *whose,
+                                 double *value, mo_error *err);
 
 /* The next word as a number: an objective, say. */
-mo_status mo_reading_next_number(mo_reading *r, const char *whose,
-                                 double *value, mo_error *err);
+mo_status mo_solfmt_next_number(mo_solfmt_reader *r, const char *whose,
+                                double *value, mo_error *err);
 
 /* Adds a column; a word of length 0 is no name.  The name is ended in place,
  * so whatever follows it must have been looked at. */
-mo_status mo_reading_add(mo_reading *r, const mo_word *name, double value,
-                         mo_error *err);
+mo_status mo_solfmt_add_value(mo_solfmt_reader *r, const mo_solfmt_token *name,
+                              double value, mo_error *err);
 
 /* "name value": adds it and leaves the rest of the line. */
-mo_status mo_reading_pair(mo_reading *r, mo_error *err);
+mo_status mo_solfmt_read_pair(mo_solfmt_reader *r, mo_error *err);
 
 /* "name value" and no more. */
-mo_status mo_reading_column(mo_reading *r, mo_error *err);
+mo_status mo_solfmt_read_column(mo_solfmt_reader *r, mo_error *err);
 
 /* An error unless the line is used up. */
-mo_status mo_reading_no_more(mo_reading *r, mo_error *err);
+mo_status mo_solfmt_expect_end_of_line(mo_solfmt_reader *r, mo_error *err);
 
 /* The error of a file that was cut off; missing is what should follow. */
-mo_status mo_reading_cut_off(mo_reading *r, const char *missing, mo_error *err);
+mo_status mo_solfmt_fail_truncated(mo_solfmt_reader *r, const char *missing,
+                                   mo_error *err);
 
-void mo_reading_objective(mo_reading *r, double value);
+void mo_solfmt_set_objective(mo_solfmt_reader *r, double value);
 
 /* A solver that stopped at a limit claims the one or the other. */
-mo_claim mo_claim_at_limit(bool has_solution);
+mo_solution_status mo_solution_status_at_limit(bool has_solution);
 
 #endif

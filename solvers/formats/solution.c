@@ -17,16 +17,16 @@
 #include "base/array.h"
 #include "solvers/formats/solfmt.h"
 
-const char *const mo_claim_names[] = {
-    "nothing", "optimal", "feasible", "infeasible", "unbounded", "no solution"
-};
+const char *const mo_solution_status_names[] = { "nothing",   "optimal",
+                                                 "feasible",  "infeasible",
+                                                 "unbounded", "no solution" };
 
 /* The one without a mark of its own is asked last. */
-static const mo_layout *const layouts[] = {
-    &mo_layout_scip,   &mo_layout_gurobi,       &mo_layout_gurobi_json,
-    &mo_layout_highs,  &mo_layout_highs_pretty, &mo_layout_cbc,
-    &mo_layout_glpk,   &mo_layout_glpk_plain,   &mo_layout_cplex,
-    &mo_layout_miplib,
+static const mo_solfmt *const layouts[] = {
+    &mo_solfmt_scip,   &mo_solfmt_gurobi,       &mo_solfmt_gurobi_json,
+    &mo_solfmt_highs,  &mo_solfmt_highs_pretty, &mo_solfmt_cbc,
+    &mo_solfmt_glpk,   &mo_solfmt_glpk_plain,   &mo_solfmt_cplex,
+    &mo_solfmt_miplib,
 };
 
 enum { N_LAYOUTS = sizeof layouts / sizeof *layouts };
@@ -73,7 +73,7 @@ static mo_status refuse_layout(const char *file, mo_error *err)
                       known);
 }
 
-static const mo_layout *find_layout(const char *text)
+static const mo_solfmt *find_layout(const char *text)
 {
     for (int i = 0; i < N_LAYOUTS; i++)
         if (layouts[i]->sniff(text))
@@ -89,8 +89,9 @@ static char *skip_byte_order_mark(char *text, size_t size)
 
 bool mo_solution_sniff(const char *text)
 {
-    return find_layout(mo_layout_begins(text, BYTE_ORDER_MARK) ? text + 3
-                                                               : text) != NULL;
+    return find_layout(mo_solfmt_has_prefix(text, BYTE_ORDER_MARK)
+                           ? text + 3
+                           : text) != NULL;
 }
 
 static mo_status refuse_zero_byte(const char *file, const char *text,
@@ -107,9 +108,9 @@ static mo_status refuse_zero_byte(const char *file, const char *text,
 /* Keeps of what was read only what may be used; see the header. */
 static void settle(mo_solution *solution, size_t n)
 {
-    bool solved = solution->claim == MO_CLAIM_NOTHING ||
-                  solution->claim == MO_CLAIM_OPTIMAL ||
-                  solution->claim == MO_CLAIM_FEASIBLE;
+    bool solved = solution->claim == MO_SOLUTION_STATUS_UNKNOWN ||
+                  solution->claim == MO_SOLUTION_STATUS_OPTIMAL ||
+                  solution->claim == MO_SOLUTION_STATUS_FEASIBLE;
 
     solution->n = solved ? (int) n : 0;
     if (!solved || fabs(solution->objective) >= infinite)
@@ -124,12 +125,12 @@ static mo_status read_text(const char *file, size_t size, mo_solution *solution,
 {
     char *text = skip_byte_order_mark(solution->text, size);
     const char *zero = memchr(solution->text, 0, size);
-    mo_reading r = { .file = file,
-                     .begin = text,
-                     .at = text,
-                     .end = solution->text + size,
-                     .solution = solution };
-    const mo_layout *layout;
+    mo_solfmt_reader r = { .file = file,
+                           .begin = text,
+                           .at = text,
+                           .end = solution->text + size,
+                           .solution = solution };
+    const mo_solfmt *layout;
     mo_status status;
 
     if (zero)

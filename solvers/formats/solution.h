@@ -15,32 +15,32 @@
 #include "base/error.h"
 
 /* What the solver says it found. */
-typedef enum mo_claim {
-    MO_CLAIM_NOTHING, /* the layout has no place for it */
-    MO_CLAIM_OPTIMAL,
-    MO_CLAIM_FEASIBLE, /* a solution, stopped by a limit or a user */
-    MO_CLAIM_INFEASIBLE,
-    MO_CLAIM_UNBOUNDED,  /* or: infeasible or unbounded */
-    MO_CLAIM_NO_SOLUTION /* stopped before there was one */
-} mo_claim;
+typedef enum mo_solution_status {
+    MO_SOLUTION_STATUS_UNKNOWN, /* the layout has no place for it */
+    MO_SOLUTION_STATUS_OPTIMAL,
+    MO_SOLUTION_STATUS_FEASIBLE, /* a solution, stopped by a limit or a user */
+    MO_SOLUTION_STATUS_INFEASIBLE,
+    MO_SOLUTION_STATUS_UNBOUNDED,  /* or: infeasible or unbounded */
+    MO_SOLUTION_STATUS_NO_SOLUTION /* stopped before there was one */
+} mo_solution_status;
 
-extern const char *const mo_claim_names[]; /* "optimal", ... */
+extern const char *const mo_solution_status_names[]; /* "optimal", ... */
 
-typedef struct mo_value {
+typedef struct mo_solution_value {
     const char *name; /* ends with 0 */
     double value;
     int line; /* in the file; 0 where lines mean nothing (JSON, XML) */
-} mo_value;
+} mo_solution_value;
 
 typedef struct mo_solution {
     const char *layout; /* "scip", "highs", ... */
-    mo_claim claim;
+    mo_solution_status claim;
     bool has_objective, has_bound;
     double objective, bound; /* as the solver has them: in the model's unit */
     int n;
-    mo_value *values; /* in the file's order; columns only, no rows */
-    bool nameless;    /* GLPK -w: names are NULL, values in column order */
-    char *text;       /* the file, in which most names stand */
+    mo_solution_value *values; /* in the file's order; columns only, no rows */
+    bool nameless; /* GLPK -w: names are NULL, values in column order */
+    char *text;    /* the file, in which most names stand */
     struct mo_arena *arena;
 } mo_solution;
 

@@ -12,35 +12,35 @@
 
 #define SOLUTION "solution.sol"
 
-static mo_status find(const char *path, mo_found *found, mo_error *err)
+static mo_status find(const char *path, mo_solver_install *found, mo_error *err)
 {
     static const char *const programs[] = { "cbc", NULL };
     static const char *const libraries[] = { "libCbcSolver.so",
                                              "libCbcSolver.so.*", NULL };
     static const char *const folders[] = { "cbc", NULL };
-    static const mo_find_kind kind = { .title = "CBC",
-                                       .variable = "MOIRAI_CBC",
-                                       .programs = programs,
-                                       .sonames = mo_cbc_sonames,
-                                       .libraries = libraries,
-                                       .folders = folders };
+    static const mo_solver_install_spec kind = { .title = "CBC",
+                                                 .variable = "MOIRAI_CBC",
+                                                 .programs = programs,
+                                                 .sonames = mo_cbc_sonames,
+                                                 .libraries = libraries,
+                                                 .folders = folders };
 
-    return mo_find(&kind, path, found, err);
+    return mo_solver_find_install(&kind, path, found, err);
 }
 
 /* Its seconds are the processor's unless told otherwise, and those of all
  * threads together. */
-static mo_status add_time(const mo_job *job, mo_command_line *line,
+static mo_status add_time(const mo_solver_job *job, mo_argv *line,
                           mo_error *err)
 {
-    mo_status status = mo_command_line_option(line, err, "timeMode", "elapsed");
+    mo_status status = mo_argv_add_option(line, err, "timeMode", "elapsed");
 
     return status == MO_OK
-               ? mo_command_line_option(line, err, "sec", "%.17g", job->time_s)
+               ? mo_argv_add_option(line, err, "sec", "%.17g", job->time_s)
                : status;
 }
 
-static mo_status add_limits(const mo_job *job, mo_command_line *line,
+static mo_status add_limits(const mo_solver_job *job, mo_argv *line,
                             mo_error *err)
 {
     mo_status status = MO_OK;
@@ -48,55 +48,53 @@ static mo_status add_limits(const mo_job *job, mo_command_line *line,
     if (job->time_s > 0)
         status = add_time(job, line, err);
     if (status == MO_OK && job->gap >= 0)
-        status = mo_command_line_option(line, err, "ratio", "%.17g", job->gap);
+        status = mo_argv_add_option(line, err, "ratio", "%.17g", job->gap);
     if (status == MO_OK && job->threads > 1)
-        status =
-            mo_command_line_option(line, err, "threads", "%d", job->threads);
+        status = mo_argv_add_option(line, err, "threads", "%d", job->threads);
     if (status == MO_OK && !job->presolve)
-        status = mo_command_line_option(line, err, "presolve", "off");
+        status = mo_argv_add_option(line, err, "presolve", "off");
     if (status == MO_OK && !job->presolve)
-        status = mo_command_line_option(line, err, "preprocess", "off");
+        status = mo_argv_add_option(line, err, "preprocess", "off");
     return status;
 }
 
-static mo_status command(const mo_found *found, const mo_job *job,
-                         mo_command_line *line, mo_error *err)
+static mo_status command(const mo_solver_install *found,
+                         const mo_solver_job *job, mo_argv *line, mo_error *err)
 {
-    mo_status status = mo_command_line_add(line, err, "%s", found->program);
+    mo_status status = mo_argv_add(line, err, "%s", found->program);
 
     if (status == MO_OK)
-        status = mo_command_line_add(line, err, "%s",
-                                     mo_solver_basename(job->model));
+        status = mo_argv_add(line, err, "%s", mo_path_basename(job->model));
     if (status == MO_OK)
         status = add_limits(job, line, err);
     if (status == MO_OK && job->start)
-        status = mo_command_line_option(line, err, "mipStart", "%s",
-                                        mo_solver_basename(job->start));
+        status = mo_argv_add_option(line, err, "mipStart", "%s",
+                                    mo_path_basename(job->start));
     if (status == MO_OK)
-        status = mo_command_line_add(line, err, "solve");
+        status = mo_argv_add(line, err, "solve");
     if (status == MO_OK)
-        status = mo_command_line_option(line, err, "solution", SOLUTION);
+        status = mo_argv_add_option(line, err, "solution", SOLUTION);
     return status;
 }
 
 /* "1e+50 best solution" is none. */
-static bool read_line(const char *line, mo_step *step)
+static bool read_line(const char *line, mo_solver_progress *step)
 {
     double value;
 
-    *step = (mo_step){ 0 };
-    if (mo_log_after(line, "Integer solution of ", &value) ||
-        mo_log_after(line, "best objective ", &value))
-        mo_log_incumbent(step, value);
+    *step = (mo_solver_progress){ 0 };
+    if (mo_solver_log_number_after(line, "Integer solution of ", &value) ||
+        mo_solver_log_number_after(line, "best objective ", &value))
+        mo_solver_log_set_incumbent(step, value);
     if (strncmp(line, "Cbc0010I", 8) == 0 &&
-        mo_log_after(line, " on tree, ", &value))
-        mo_log_incumbent(step, value);
-    if (mo_log_after(line, "best possible ", &value) ||
-        mo_log_behind(line, "Lower bound:", &value))
-        mo_log_bound(step, value, 6);
+        mo_solver_log_number_after(line, " on tree, ", &value))
+        mo_solver_log_set_incumbent(step, value);
+    if (mo_solver_log_number_after(line, "best possible ", &value) ||
+        mo_solver_log_number_after_prefix(line, "Lower bound:", &value))
+        mo_solver_log_set_bound(step, value, 6);
     if (strncmp(line, "Dual infeasible - ", 18) == 0) {
         step->has_claim = true;
-        step->claim = MO_CLAIM_UNBOUNDED;
+        step->claim = MO_SOLUTION_STATUS_UNBOUNDED;
     }
     return step->has_incumbent || step->has_bound || step->has_claim;
 }
@@ -105,9 +103,10 @@ const mo_solver mo_solver_cbc = {
     .name = "cbc",
     .title = "CBC",
     .help = "package coinor-cbc",
-    .limits = MO_LIMIT_TIME | MO_LIMIT_GAP | MO_LIMIT_THREADS,
+    .limits =
+        MO_SOLVER_LIMIT_TIME | MO_SOLVER_LIMIT_GAP | MO_SOLVER_LIMIT_THREADS,
     .starts = true,
-    .start_layout = MO_START_CBC,
+    .start_layout = MO_MIP_START_CBC,
     .stops_well = true,
     .files = { .solution = SOLUTION },
     .find = find,

@@ -7,7 +7,7 @@
         "Cbc_" name, offsetof(mo_cbc_api, member), false                       \
     }
 
-static const mo_symbol symbols[] = {
+static const mo_dynlib_symbol symbols[] = {
     SYMBOL(version, "getVersion"),
     SYMBOL(create, "newModel"),
     SYMBOL(destroy, "deleteModel"),
@@ -32,7 +32,7 @@ static const mo_symbol symbols[] = {
 
 /* A build from its source tree calls itself "devel" or "trunk"; the symbols
  * tell whether it is one that we know. */
-static bool ask_version(const mo_library *library, int version[3])
+static bool ask_version(const mo_dynlib *library, int version[3])
 {
     const mo_cbc_api *api = (const mo_cbc_api *) library;
 
@@ -50,14 +50,14 @@ static bool ask_version(const mo_library *library, int version[3])
 const char *const mo_cbc_sonames[] = { "libCbcSolver.so.3", "libCbcSolver.so",
                                        NULL };
 
-const mo_library_kind mo_cbc_library = { .title = "CBC",
-                                         .size = sizeof(mo_cbc_api),
-                                         .sonames = mo_cbc_sonames,
-                                         .symbols = symbols,
-                                         .version = ask_version,
-                                         .oldest = { 2, 10 } };
+const mo_dynlib_spec mo_cbc_dynlib = { .title = "CBC",
+                                       .size = sizeof(mo_cbc_api),
+                                       .sonames = mo_cbc_sonames,
+                                       .symbols = symbols,
+                                       .version = ask_version,
+                                       .oldest = { 2, 10 } };
 
 mo_status mo_cbc_open(const char *path, mo_cbc_api *api, mo_error *err)
 {
-    return mo_library_open(&mo_cbc_library, path, &api->library, err);
+    return mo_dynlib_open(&mo_cbc_dynlib, path, &api->library, err);
 }

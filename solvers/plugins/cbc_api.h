@@ -8,7 +8,7 @@
 #include "solvers/plugins/dynlib.h"
 
 typedef struct mo_cbc_api {
-    mo_library library;
+    mo_dynlib library;
     const char *(*version)(void);
     void *(*create)(void);
     void (*destroy)(void *model);
@@ -34,7 +34,7 @@ typedef struct mo_cbc_api {
 /* For the loader's path; ends with NULL. */
 extern const char *const mo_cbc_sonames[];
 
-extern const mo_library_kind mo_cbc_library;
+extern const mo_dynlib_spec mo_cbc_dynlib;
 
 mo_status mo_cbc_open(const char *path, mo_cbc_api *api, mo_error *err);
 

@@ -18,7 +18,7 @@
 
 typedef struct solving {
     mo_cbc_api api;
-    const mo_job *job;
+    const mo_solver_job *job;
     void *model;
     int n;            /* columns */
     char *names;      /* of them, each of name_size bytes */
@@ -36,7 +36,7 @@ static void set_number(solving *s, const char *parameter, double value)
 /* CBC keeps these as words for later and cannot refuse them. */
 static void configure(solving *s)
 {
-    const mo_job *job = s->job;
+    const mo_solver_job *job = s->job;
 
     if (job->time_s > 0) {
         set_number(s, "seconds", job->time_s);
@@ -98,9 +98,10 @@ static mo_status give_start(solving *s, mo_error *err)
 {
     double *values = NULL;
     int *columns = calloc((size_t) s->n + 1, sizeof *columns);
-    mo_status status = columns ? mo_library_start_read(s->job->start, s->n,
+    mo_status status = columns
+                           ? mo_library_read_mip_start(s->job->start, s->n,
                                                        name_of, s, &values, err)
-                               : mo_fail_memory(err);
+                           : mo_fail_memory(err);
 
     for (int i = 0; status == MO_OK && i < s->n; i++)
         columns[i] = i;
@@ -111,13 +112,14 @@ static mo_status give_start(solving *s, mo_error *err)
     return status;
 }
 
-static mo_claim claim_of(const solving *s)
+static mo_solution_status claim_of(const solving *s)
 {
     if (s->api.is_infeasible(s->model))
-        return MO_CLAIM_INFEASIBLE;
+        return MO_SOLUTION_STATUS_INFEASIBLE;
     if (s->api.is_unbounded(s->model))
-        return MO_CLAIM_UNBOUNDED;
-    return s->api.is_optimal(s->model) ? MO_CLAIM_OPTIMAL : MO_CLAIM_FEASIBLE;
+        return MO_SOLUTION_STATUS_UNBOUNDED;
+    return s->api.is_optimal(s->model) ? MO_SOLUTION_STATUS_OPTIMAL
+                                       : MO_SOLUTION_STATUS_FEASIBLE;
 }
 
 /* The relaxation's solution is one only where it is the whole model's. */
@@ -130,19 +132,20 @@ static const double *best_solution(const solving *s)
 
 static mo_status write_answer(solving *s, mo_error *err)
 {
-    mo_library_answer answer = { .name = name_of, .context = s };
+    mo_library_solution answer = { .name = name_of, .context = s };
     const double *best = best_solution(s);
 
-    answer.claim = mo_library_claim(claim_of(s), best != NULL);
+    answer.claim = mo_library_solution_status(claim_of(s), best != NULL);
     answer.bound = s->api.bound(s->model);
     answer.has_bound = true;
-    if (answer.claim == MO_CLAIM_OPTIMAL || answer.claim == MO_CLAIM_FEASIBLE) {
+    if (answer.claim == MO_SOLUTION_STATUS_OPTIMAL ||
+        answer.claim == MO_SOLUTION_STATUS_FEASIBLE) {
         answer.values = best;
         answer.n = s->n;
         answer.has_objective = true;
         answer.objective = s->api.objective(s->model);
     }
-    return mo_library_answer_write(s->job->folder, &answer, err);
+    return mo_library_solution_write(s->job->folder, &answer, err);
 }
 
 static mo_status solve(solving *s, mo_error *err)
@@ -165,7 +168,8 @@ static mo_status solve(solving *s, mo_error *err)
     return status;
 }
 
-mo_status mo_cbc_solve(const mo_found *found, const mo_job *job, mo_error *err)
+mo_status mo_cbc_solve(const mo_solver_install *found, const mo_solver_job *job,
+                       mo_error *err)
 {
     solving s = { .job = job };
     mo_status status = mo_cbc_open(found->library, &s.api, err);
@@ -175,5 +179,5 @@ mo_status mo_cbc_solve(const mo_found *found, const mo_job *job, mo_error *err)
 
 int mo_cbc_library_version(const char *library)
 {
-    return mo_library_tell(&mo_cbc_library, library);
+    return mo_library_print_version(&mo_cbc_dynlib, library);
 }

@@ -13,7 +13,7 @@ enum { NEEDED_MOST = 16, NEEDED_DEPTH = 4 };
 
 /* POSIX lets the two kinds of pointers be copied, C does not let them be
  * cast. */
-static bool find_symbol(mo_library *api, const mo_symbol *symbol)
+static bool find_symbol(mo_dynlib *api, const mo_dynlib_symbol *symbol)
 {
     void *found = dlsym(api->handle, symbol->name);
 
@@ -22,18 +22,18 @@ static bool find_symbol(mo_library *api, const mo_symbol *symbol)
 }
 
 /* Returns the first that is missing, or NULL. */
-static const char *find_symbols(const mo_library_kind *kind, mo_library *api)
+static const char *find_symbols(const mo_dynlib_spec *kind, mo_dynlib *api)
 {
     const char *missing = NULL;
 
-    for (const mo_symbol *s = kind->symbols; s->name; s++)
+    for (const mo_dynlib_symbol *s = kind->symbols; s->name; s++)
         if (!find_symbol(api, s) && !missing)
             missing = s->name;
     return missing;
 }
 
-bool mo_library_ask_parts(int (*major)(void), int (*minor)(void),
-                          int (*patch)(void), int version[3])
+bool mo_dynlib_query_version(int (*major)(void), int (*minor)(void),
+                             int (*patch)(void), int version[3])
 {
     if (!major || !minor || !patch)
         return false;
@@ -43,14 +43,14 @@ bool mo_library_ask_parts(int (*major)(void), int (*minor)(void),
     return true;
 }
 
-bool mo_library_since(const mo_library *api, int major, int minor)
+bool mo_dynlib_at_least(const mo_dynlib *api, int major, int minor)
 {
     return api->version[0] > major ||
            (api->version[0] == major && api->version[1] >= minor);
 }
 
-static mo_status check(const mo_library_kind *kind, const char *path,
-                       mo_library *api, mo_error *err)
+static mo_status check(const mo_dynlib_spec *kind, const char *path,
+                       mo_dynlib *api, mo_error *err)
 {
     const char *missing = find_symbols(kind, api);
     const int *oldest = kind->oldest;
@@ -58,7 +58,7 @@ static mo_status check(const mo_library_kind *kind, const char *path,
     if (!kind->version(api, api->version))
         return mo_fail_at(err, MO_E_SUPPORT, path, 0,
                           "no %s: it has no symbol '%s'", kind->title, missing);
-    if (!mo_library_since(api, oldest[0], oldest[1]))
+    if (!mo_dynlib_at_least(api, oldest[0], oldest[1]))
         return mo_fail_at(err, MO_E_SUPPORT, path, 0,
                           "%s %d.%d.%d is too old: %d.%d or later is needed",
                           kind->title, api->version[0], api->version[1],
@@ -132,8 +132,8 @@ static void *load_any(const char *const *sonames, const char **found,
     return handle;
 }
 
-mo_status mo_library_open(const mo_library_kind *kind, const char *path,
-                          mo_library *api, mo_error *err)
+mo_status mo_dynlib_open(const mo_dynlib_spec *kind, const char *path,
+                         mo_dynlib *api, mo_error *err)
 {
     char complaint[MO_ERROR_TEXT_SIZE] = "";
     mo_status status;

@@ -39,7 +39,7 @@ static char *if_program(char *path)
     return NULL;
 }
 
-char *mo_find_in_path(const char *name)
+char *mo_path_search(const char *name)
 {
     const char *folders = getenv("PATH");
     char *found = NULL;
@@ -49,7 +49,7 @@ char *mo_find_in_path(const char *name)
 
         if (length > 0)
             found = if_program(
-                mo_places_text("%.*s/%s", (int) length, folders, name));
+                mo_path_format("%.*s/%s", (int) length, folders, name));
         folders += length + (folders[length] == ':');
     }
     return found;
@@ -72,24 +72,24 @@ static char *library_in(const char *folder, const char *const *patterns)
                 strcmp(entry->d_name, best) > 0)
                 memcpy(best, entry->d_name, strlen(entry->d_name) + 1);
     closedir(entries);
-    return *best ? mo_places_text("%s/%s", folder, best) : NULL;
+    return *best ? mo_path_format("%s/%s", folder, best) : NULL;
 }
 
-static void look_in(const mo_find_kind *kind, const char *folder,
-                    const char *below, mo_found *found)
+static void look_in(const mo_solver_install_spec *kind, const char *folder,
+                    const char *below, mo_solver_install *found)
 {
-    char *place = mo_places_text("%s%s", folder, below);
+    char *place = mo_path_format("%s%s", folder, below);
 
     for (const char *const *p = kind->programs; place && *p; p++)
         if (!found->program)
-            found->program = if_program(mo_places_text("%s/%s", place, *p));
+            found->program = if_program(mo_path_format("%s/%s", place, *p));
     if (place && !found->library)
         found->library = library_in(place, kind->libraries);
     free(place);
 }
 
-static void look_around(const mo_find_kind *kind, const char *folder,
-                        mo_found *found)
+static void look_around(const mo_solver_install_spec *kind, const char *folder,
+                        mo_solver_install *found)
 {
     static const char *const below[] = { "", "/bin", "/lib", "/lib64" };
 
@@ -99,13 +99,13 @@ static void look_around(const mo_find_kind *kind, const char *folder,
 
 /* What lies in the same installation as the file: it in bin, the other in
  * lib, or both in one folder. */
-static void look_beside(const mo_find_kind *kind, const char *file,
-                        mo_found *found)
+static void look_beside(const mo_solver_install_spec *kind, const char *file,
+                        mo_solver_install *found)
 {
     const char *slash = strrchr(file, '/');
     int length = slash ? (int) (slash - file) : 1;
-    char *folder = mo_places_text("%.*s", length, slash ? file : ".");
-    char *above = mo_places_text("%.*s/..", length, slash ? file : ".");
+    char *folder = mo_path_format("%.*s", length, slash ? file : ".");
+    char *above = mo_path_format("%.*s/..", length, slash ? file : ".");
 
     if (folder)
         look_in(kind, folder, "", found);
@@ -129,12 +129,12 @@ static bool is_library_name(const char *path)
     return ending && (ending[3] == 0 || ending[3] == '.');
 }
 
-static mo_status look_where_said(const mo_find_kind *kind, const char *said,
-                                 const char *who, mo_found *found,
-                                 mo_error *err)
+static mo_status look_where_said(const mo_solver_install_spec *kind,
+                                 const char *said, const char *who,
+                                 mo_solver_install *found, mo_error *err)
 {
     /* Solvers run in other folders. */
-    char *path = mo_places_whole(said);
+    char *path = mo_path_absolute(said);
 
     if (!path)
         return mo_fail_errno(err, said, who);
@@ -193,21 +193,21 @@ static mo_status ask_loader(const char *const *sonames, char **path,
     return mo_child_run(&job, &result, err);
 }
 
-static mo_status look_on_machine(const mo_find_kind *kind, mo_found *found,
-                                 mo_error *err)
+static mo_status look_on_machine(const mo_solver_install_spec *kind,
+                                 mo_solver_install *found, mo_error *err)
 {
     for (const char *const *p = kind->programs; !found->program && *p; p++)
-        found->program = mo_find_in_path(*p);
+        found->program = mo_path_search(*p);
     if (*kind->sonames)
         return ask_loader(kind->sonames, &found->library, err);
     return MO_OK;
 }
 
-static void look_below(const mo_find_kind *kind, const char *place,
-                       mo_found *found)
+static void look_below(const mo_solver_install_spec *kind, const char *place,
+                       mo_solver_install *found)
 {
     for (const char *const *f = kind->folders; *f; f++) {
-        char *folder = mo_places_text("%s/%s", place, *f);
+        char *folder = mo_path_format("%s/%s", place, *f);
         char *whole = folder ? realpath(folder, NULL) : NULL;
 
         if (whole)
@@ -219,29 +219,30 @@ static void look_below(const mo_find_kind *kind, const char *place,
 
 /* Where we are installed, we use what was installed with us, though the place
  * it was copied from may still be there. */
-static mo_status look_in_private(const mo_find_kind *kind, mo_found *found,
-                                 mo_error *err)
+static mo_status look_in_private(const mo_solver_install_spec *kind,
+                                 mo_solver_install *found, mo_error *err)
 {
-    mo_places places = { 0 };
-    mo_status status = mo_places_private(&places, err);
+    mo_path_list places = { 0 };
+    mo_status status = mo_install_dirs_private(&places, err);
 
     for (size_t i = 0; status == MO_OK && i <= places.n; i++) {
-        if (i == MO_PLACES_OURS && kind->known && *kind->known)
+        if (i == MO_INSTALL_DIRS_OWN && kind->known && *kind->known)
             look_around(kind, kind->known, found);
         if (i < places.n)
             look_below(kind, places.paths[i], found);
     }
-    mo_places_clear(&places);
+    mo_path_list_clear(&places);
     return status;
 }
 
-mo_status mo_find(const mo_find_kind *kind, const char *path, mo_found *found,
-                  mo_error *err)
+mo_status mo_solver_find_install(const mo_solver_install_spec *kind,
+                                 const char *path, mo_solver_install *found,
+                                 mo_error *err)
 {
     const char *variable = getenv(kind->variable);
     mo_status status;
 
-    *found = (mo_found){ 0 };
+    *found = (mo_solver_install){ 0 };
     if (path)
         return look_where_said(kind, path, "--solver-path", found, err);
     if (variable && *variable)
@@ -250,6 +251,6 @@ mo_status mo_find(const mo_find_kind *kind, const char *path, mo_found *found,
     if (status == MO_OK)
         status = look_in_private(kind, found, err);
     if (status != MO_OK)
-        mo_found_clear(found);
+        mo_solver_install_clear(found);
     return status;
 }

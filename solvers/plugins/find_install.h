@@ -11,7 +11,7 @@
 #include "solvers/plugins/solver.h"
 
 /* All lists end with NULL. */
-typedef struct mo_find_kind {
+typedef struct mo_solver_install_spec {
     const char *title;            /* "HiGHS" */
     const char *variable;         /* "MOIRAI_HIGHS" */
     const char *const *programs;  /* names */
@@ -19,17 +19,18 @@ typedef struct mo_find_kind {
     const char *const *libraries; /* names in folders, with * in them */
     const char *const *folders;   /* in the private ones */
     const char *known; /* a folder that configure found; "" or NULL: none */
-} mo_find_kind;
+} mo_solver_install_spec;
 
 /*
  * path, or the variable, is a program, a library, or a folder with either in
  * it, in its bin or in its lib; what belongs together is found together.  When
  * nothing is there, that is an error: the user meant something else.
  */
-mo_status mo_find(const mo_find_kind *kind, const char *path, mo_found *found,
-                  mo_error *err);
+mo_status mo_solver_find_install(const mo_solver_install_spec *kind,
+                                 const char *path, mo_solver_install *found,
+                                 mo_error *err);
 
 /* The path of a program in PATH; NULL when it is not, or there is no memory. */
-char *mo_find_in_path(const char *name);
+char *mo_path_search(const char *name);
 
 #endif

@@ -13,19 +13,19 @@
 #define SOLUTION "solution.txt"
 #define NAMES    "names.txt"
 
-static mo_status find(const char *path, mo_found *found, mo_error *err)
+static mo_status find(const char *path, mo_solver_install *found, mo_error *err)
 {
     static const char *const programs[] = { "glpsol", NULL };
     static const char *const none[] = { NULL };
     static const char *const folders[] = { "glpk", NULL };
-    static const mo_find_kind kind = { .title = "GLPK",
-                                       .variable = "MOIRAI_GLPK",
-                                       .programs = programs,
-                                       .sonames = none,
-                                       .libraries = none,
-                                       .folders = folders };
+    static const mo_solver_install_spec kind = { .title = "GLPK",
+                                                 .variable = "MOIRAI_GLPK",
+                                                 .programs = programs,
+                                                 .sonames = none,
+                                                 .libraries = none,
+                                                 .folders = folders };
 
-    return mo_find(&kind, path, found, err);
+    return mo_solver_find_install(&kind, path, found, err);
 }
 
 static bool is_mps(const char *path)
@@ -36,31 +36,30 @@ static bool is_mps(const char *path)
 }
 
 /* Whole seconds, and at least one. */
-static mo_status add_limits(const mo_job *job, mo_command_line *line,
+static mo_status add_limits(const mo_solver_job *job, mo_argv *line,
                             mo_error *err)
 {
     mo_status status = MO_OK;
 
     if (job->time_s > 0)
-        status = mo_command_line_option(line, err, "--tmlim", "%.0f",
-                                        fmin(ceil(job->time_s), 1e9));
+        status = mo_argv_add_option(line, err, "--tmlim", "%.0f",
+                                    fmin(ceil(job->time_s), 1e9));
     if (status == MO_OK && job->gap > 0)
-        status =
-            mo_command_line_option(line, err, "--mipgap", "%.17g", job->gap);
+        status = mo_argv_add_option(line, err, "--mipgap", "%.17g", job->gap);
     if (status == MO_OK && job->memory_mib > 0)
-        status = mo_command_line_option(line, err, "--memlim", "%d",
-                                        job->memory_mib);
+        status =
+            mo_argv_add_option(line, err, "--memlim", "%d", job->memory_mib);
     if (status == MO_OK && !job->presolve)
-        status = mo_command_line_add(line, err, "--nopresol");
+        status = mo_argv_add(line, err, "--nopresol");
     return status;
 }
 
-static mo_status command(const mo_found *found, const mo_job *job,
-                         mo_command_line *line, mo_error *err)
+static mo_status command(const mo_solver_install *found,
+                         const mo_solver_job *job, mo_argv *line, mo_error *err)
 {
     const char *const words[] = { found->program,
                                   is_mps(job->model) ? "--freemps" : "--lp",
-                                  mo_solver_basename(job->model),
+                                  mo_path_basename(job->model),
                                   "--cuts",
                                   "--pcost",
                                   "-w",
@@ -70,21 +69,21 @@ static mo_status command(const mo_found *found, const mo_job *job,
     mo_status status = MO_OK;
 
     for (size_t i = 0; status == MO_OK && i < sizeof words / sizeof *words; i++)
-        status = mo_command_line_add(line, err, "%s", words[i]);
+        status = mo_argv_add(line, err, "%s", words[i]);
     return status == MO_OK ? add_limits(job, line, err) : status;
 }
 
 /* Its files only say that there is no solution when presolve or the relaxation
  * show why. */
-static bool read_end(const char *line, mo_step *step)
+static bool read_end(const char *line, mo_solver_progress *step)
 {
     step->has_claim = true;
     if (strstr(line, " HAS NO PRIMAL FEASIBLE SOLUTION") ||
         strstr(line, " HAS NO INTEGER FEASIBLE SOLUTION"))
-        step->claim = MO_CLAIM_INFEASIBLE;
+        step->claim = MO_SOLUTION_STATUS_INFEASIBLE;
     else if (strstr(line, " HAS NO DUAL FEASIBLE SOLUTION") ||
              strstr(line, " HAS UNBOUNDED "))
-        step->claim = MO_CLAIM_UNBOUNDED;
+        step->claim = MO_SOLUTION_STATUS_UNBOUNDED;
     else
         step->has_claim = false;
     return step->has_claim;
@@ -92,17 +91,17 @@ static bool read_end(const char *line, mo_step *step)
 
 /* "+ 85730: >>>>>   6.000000000e+00 >=   0.000000000e+00 100.0% (6454; 10578)"
  * and "mip =" in place of the arrows where nothing was found just now. */
-static bool read_line(const char *line, mo_step *step)
+static bool read_line(const char *line, mo_solver_progress *step)
 {
-    mo_log_word words[MO_LOG_WORDS];
-    int n = mo_log_cut(line, " ", words);
+    mo_solver_log_token words[MO_SOLVER_LOG_MAX_TOKENS];
+    int n = mo_solver_log_tokenize(line, " ", words);
 
-    *step = (mo_step){ 0 };
+    *step = (mo_solver_progress){ 0 };
     if (line[0] != '+')
         return read_end(line, step);
     for (int i = 1; i + 1 < n; i++)
         if (words[i].length == 2 && memcmp(words[i].text, ">=", 2) == 0)
-            mo_log_row(step, &words[i - 1], &words[i + 1], 10);
+            mo_solver_log_set_row(step, &words[i - 1], &words[i + 1], 10);
     return step->has_incumbent || step->has_bound;
 }
 
@@ -110,7 +109,8 @@ const mo_solver mo_solver_glpk = {
     .name = "glpk",
     .title = "GLPK",
     .help = "package glpk-utils; slow, for small models",
-    .limits = MO_LIMIT_TIME | MO_LIMIT_GAP | MO_LIMIT_MEMORY,
+    .limits =
+        MO_SOLVER_LIMIT_TIME | MO_SOLVER_LIMIT_GAP | MO_SOLVER_LIMIT_MEMORY,
     .files = { .solution = SOLUTION, .names = NAMES },
     .find = find,
     .version_argument = "--version",

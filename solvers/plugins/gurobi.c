@@ -20,35 +20,35 @@
 
 /* Python's package lies in site-packages of the first environment that has
  * it. */
-static mo_status find_python(mo_found *found, mo_error *err)
+static mo_status find_python(mo_solver_install *found, mo_error *err)
 {
-    mo_places places = { 0 };
-    mo_status status = mo_places_private(&places, err);
+    mo_path_list places = { 0 };
+    mo_status status = mo_install_dirs_private(&places, err);
 
     for (size_t i = 0; status == MO_OK && !found->program && i < places.n;
          i++) {
-        char *package = mo_places_text("%s/gurobipy", places.paths[i]);
+        char *package = mo_path_format("%s/gurobipy", places.paths[i]);
 
         if (package && access(package, R_OK) == 0)
-            found->program = mo_places_python(places.paths[i]);
+            found->program = mo_install_dirs_python(places.paths[i]);
         free(package);
     }
-    mo_places_clear(&places);
+    mo_path_list_clear(&places);
     return status;
 }
 
-static mo_status find(const char *path, mo_found *found, mo_error *err)
+static mo_status find(const char *path, mo_solver_install *found, mo_error *err)
 {
     static const char *const programs[] = { "gurobi_cl", NULL };
     static const char *const libraries[] = { "libgurobi[0-9]*.so", NULL };
     static const char *const folders[] = { "gurobipy/.libs", NULL };
-    static const mo_find_kind kind = { .title = "Gurobi",
-                                       .variable = "MOIRAI_GUROBI",
-                                       .programs = programs,
-                                       .sonames = mo_gurobi_sonames,
-                                       .libraries = libraries,
-                                       .folders = folders };
-    mo_status status = mo_find(&kind, path, found, err);
+    static const mo_solver_install_spec kind = { .title = "Gurobi",
+                                                 .variable = "MOIRAI_GUROBI",
+                                                 .programs = programs,
+                                                 .sonames = mo_gurobi_sonames,
+                                                 .libraries = libraries,
+                                                 .folders = folders };
+    mo_status status = mo_solver_find_install(&kind, path, found, err);
 
     if (status == MO_OK && !found->program && !path && !getenv("MOIRAI_GUROBI"))
         status = find_python(found, err);
@@ -57,19 +57,19 @@ static mo_status find(const char *path, mo_found *found, mo_error *err)
 
 static bool is_python(const char *program)
 {
-    return strncmp(mo_solver_basename(program), "python", 6) == 0;
+    return strncmp(mo_path_basename(program), "python", 6) == 0;
 }
 
-static mo_status add_program(const mo_found *found, mo_command_line *line,
+static mo_status add_program(const mo_solver_install *found, mo_argv *line,
                              mo_error *err)
 {
-    mo_status status = mo_command_line_add(line, err, "%s", found->program);
+    mo_status status = mo_argv_add(line, err, "%s", found->program);
     char *script;
 
     if (status != MO_OK || !is_python(found->program))
         return status;
-    script = mo_places_own(SCRIPT);
-    status = script ? mo_command_line_add(line, err, "%s", script)
+    script = mo_install_dirs_own_file(SCRIPT);
+    status = script ? mo_argv_add(line, err, "%s", script)
                     : mo_fail(err, MO_E_SUPPORT,
                               "Gurobi by Python needs " SCRIPT
                               ", which is not where Moirai was installed");
@@ -78,64 +78,63 @@ static mo_status add_program(const mo_found *found, mo_command_line *line,
 }
 
 /* Both the program and the script take parameters this way. */
-static mo_status add_limits(const mo_job *job, mo_command_line *line,
+static mo_status add_limits(const mo_solver_job *job, mo_argv *line,
                             mo_error *err)
 {
     mo_status status = MO_OK;
 
     if (job->time_s > 0)
-        status = mo_command_line_add(line, err, "TimeLimit=%.17g", job->time_s);
+        status = mo_argv_add(line, err, "TimeLimit=%.17g", job->time_s);
     if (status == MO_OK && job->gap >= 0)
-        status = mo_command_line_add(line, err, "MIPGap=%.17g", job->gap);
+        status = mo_argv_add(line, err, "MIPGap=%.17g", job->gap);
     if (status == MO_OK && job->threads > 0)
-        status = mo_command_line_add(line, err, "Threads=%d", job->threads);
+        status = mo_argv_add(line, err, "Threads=%d", job->threads);
     if (status == MO_OK && job->memory_mib > 0)
-        status = mo_command_line_add(line, err, "SoftMemLimit=%.17g",
-                                     job->memory_mib * 1048576e-9);
+        status = mo_argv_add(line, err, "SoftMemLimit=%.17g",
+                             job->memory_mib * 1048576e-9);
     if (status == MO_OK && !job->presolve)
-        status = mo_command_line_add(line, err, "Presolve=0");
+        status = mo_argv_add(line, err, "Presolve=0");
     return status;
 }
 
-static mo_status command(const mo_found *found, const mo_job *job,
-                         mo_command_line *line, mo_error *err)
+static mo_status command(const mo_solver_install *found,
+                         const mo_solver_job *job, mo_argv *line, mo_error *err)
 {
     mo_status status = add_program(found, line, err);
 
     if (status == MO_OK)
         status = add_limits(job, line, err);
     if (status == MO_OK && job->start)
-        status = mo_command_line_add(line, err, "InputFile=%s",
-                                     mo_solver_basename(job->start));
+        status = mo_argv_add(line, err, "InputFile=%s",
+                             mo_path_basename(job->start));
     if (status == MO_OK)
-        status = mo_command_line_add(line, err, "ResultFile=" SOLUTION);
+        status = mo_argv_add(line, err, "ResultFile=" SOLUTION);
     if (status == MO_OK)
-        status = mo_command_line_add(line, err, "%s",
-                                     mo_solver_basename(job->model));
+        status = mo_argv_add(line, err, "%s", mo_path_basename(job->model));
     return status;
 }
 
 /* ------------------------------------------------------------------ the log */
 
 /* The layout of its solutions has no place for these. */
-static bool read_claim(const char *line, mo_step *step)
+static bool read_claim(const char *line, mo_solver_progress *step)
 {
     static const struct {
         const char *beginning;
-        mo_claim claim;
+        mo_solution_status claim;
     } ends[] = {
-        { "Optimal solution found", MO_CLAIM_OPTIMAL },
-        { "Model is infeasible or unbounded", MO_CLAIM_UNBOUNDED },
-        { "Infeasible or unbounded model", MO_CLAIM_UNBOUNDED },
-        { "Model is infeasible", MO_CLAIM_INFEASIBLE },
-        { "Infeasible model", MO_CLAIM_INFEASIBLE },
-        { "Model is unbounded", MO_CLAIM_UNBOUNDED },
-        { "Unbounded model", MO_CLAIM_UNBOUNDED },
+        { "Optimal solution found", MO_SOLUTION_STATUS_OPTIMAL },
+        { "Model is infeasible or unbounded", MO_SOLUTION_STATUS_UNBOUNDED },
+        { "Infeasible or unbounded model", MO_SOLUTION_STATUS_UNBOUNDED },
+        { "Model is infeasible", MO_SOLUTION_STATUS_INFEASIBLE },
+        { "Infeasible model", MO_SOLUTION_STATUS_INFEASIBLE },
+        { "Model is unbounded", MO_SOLUTION_STATUS_UNBOUNDED },
+        { "Unbounded model", MO_SOLUTION_STATUS_UNBOUNDED },
     };
 
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
         if (strncmp(line, ends[i].beginning, strlen(ends[i].beginning)) == 0) {
-            mo_log_claim(step, ends[i].claim);
+            mo_solver_log_set_status(step, ends[i].claim);
             return true;
         }
     return false;
@@ -146,31 +145,32 @@ static bool read_claim(const char *line, mo_step *step)
  *   Expl Unexpl |  Obj  Depth IntInf | Incumbent    BestBd   Gap | It/Node Time
  *  H  573   201                      11.0000000    0.00000   100%   2.7    0s
  */
-static bool read_row(const char *line, mo_step *step)
+static bool read_row(const char *line, mo_solver_progress *step)
 {
-    mo_log_word words[MO_LOG_WORDS];
-    int n = mo_log_cut(line, " ", words);
+    mo_solver_log_token words[MO_SOLVER_LOG_MAX_TOKENS];
+    int n = mo_solver_log_tokenize(line, " ", words);
 
-    if (n < 7 || !mo_log_number(&words[n - 1], "s", &step->seconds) ||
-        !(mo_log_ends(&words[n - 3], '%') || mo_log_ends(&words[n - 3], '-')))
+    if (n < 7 || !mo_solver_log_number(&words[n - 1], "s", &step->seconds) ||
+        !(mo_solver_log_ends_with(&words[n - 3], '%') ||
+          mo_solver_log_ends_with(&words[n - 3], '-')))
         return false;
-    mo_log_row(step, &words[n - 5], &words[n - 4], 6);
+    mo_solver_log_set_row(step, &words[n - 5], &words[n - 4], 6);
     return step->has_bound || step->has_incumbent;
 }
 
-static bool read_line(const char *line, mo_step *step)
+static bool read_line(const char *line, mo_solver_progress *step)
 {
     double value;
 
-    *step = (mo_step){ 0 };
+    *step = (mo_solver_progress){ 0 };
     if (read_claim(line, step))
         return true;
     if (strncmp(line, "Best objective ", 15) != 0)
         return read_row(line, step);
-    if (mo_log_after(line, "Best objective ", &value))
-        mo_log_incumbent(step, value);
-    if (mo_log_after(line, "best bound ", &value))
-        mo_log_bound(step, value, 13);
+    if (mo_solver_log_number_after(line, "Best objective ", &value))
+        mo_solver_log_set_incumbent(step, value);
+    if (mo_solver_log_number_after(line, "best bound ", &value))
+        mo_solver_log_set_bound(step, value, 13);
     return true;
 }
 
@@ -178,9 +178,10 @@ const mo_solver mo_solver_gurobi = {
     .name = "gurobi",
     .title = "Gurobi",
     .help = "needs a licence; gurobipy of PyPI has one for small models",
-    .limits = MO_LIMIT_TIME | MO_LIMIT_GAP | MO_LIMIT_THREADS | MO_LIMIT_MEMORY,
+    .limits = MO_SOLVER_LIMIT_TIME | MO_SOLVER_LIMIT_GAP |
+              MO_SOLVER_LIMIT_THREADS | MO_SOLVER_LIMIT_MEMORY,
     .starts = true,
-    .start_layout = MO_START_GUROBI,
+    .start_layout = MO_MIP_START_GUROBI,
     .stops_well = true,
     .files = { .solution = SOLUTION },
     .find = find,

@@ -9,7 +9,7 @@
         "GRB" name, offsetof(mo_gurobi_api, member), true                      \
     }
 
-static const mo_symbol symbols[] = {
+static const mo_dynlib_symbol symbols[] = {
     SYMBOL(version, "version"),
     OPTIONAL(empty_environment_for, "emptyenvinternal"),
     SYMBOL(empty_environment, "emptyenv"),
@@ -31,7 +31,7 @@ static const mo_symbol symbols[] = {
     { NULL, 0, false },
 };
 
-static bool ask_version(const mo_library *library, int version[3])
+static bool ask_version(const mo_dynlib *library, int version[3])
 {
     const mo_gurobi_api *api = (const mo_gurobi_api *) library;
 
@@ -45,14 +45,14 @@ const char *const mo_gurobi_sonames[] = { "libgurobi130.so", "libgurobi120.so",
                                           "libgurobi110.so", "libgurobi100.so",
                                           NULL };
 
-const mo_library_kind mo_gurobi_library = { .title = "Gurobi",
-                                            .size = sizeof(mo_gurobi_api),
-                                            .sonames = mo_gurobi_sonames,
-                                            .symbols = symbols,
-                                            .version = ask_version,
-                                            .oldest = { 10, 0 } };
+const mo_dynlib_spec mo_gurobi_dynlib = { .title = "Gurobi",
+                                          .size = sizeof(mo_gurobi_api),
+                                          .sonames = mo_gurobi_sonames,
+                                          .symbols = symbols,
+                                          .version = ask_version,
+                                          .oldest = { 10, 0 } };
 
 mo_status mo_gurobi_open(const char *path, mo_gurobi_api *api, mo_error *err)
 {
-    return mo_library_open(&mo_gurobi_library, path, &api->library, err);
+    return mo_dynlib_open(&mo_gurobi_dynlib, path, &api->library, err);
 }

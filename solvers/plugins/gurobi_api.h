@@ -17,7 +17,7 @@ enum {
 };
 
 typedef struct mo_gurobi_api {
-    mo_library library;
+    mo_dynlib library;
     void (*version)(int *major, int *minor, int *technical);
 
     /* From 12 on the header passes the version it was made for: the second of
@@ -48,7 +48,7 @@ typedef struct mo_gurobi_api {
 /* For the loader's path; ends with NULL. */
 extern const char *const mo_gurobi_sonames[];
 
-extern const mo_library_kind mo_gurobi_library;
+extern const mo_dynlib_spec mo_gurobi_dynlib;
 
 mo_status mo_gurobi_open(const char *path, mo_gurobi_api *api, mo_error *err);
 

@@ -13,7 +13,7 @@
 
 typedef struct solving {
     mo_gurobi_api api;
-    const mo_job *job;
+    const mo_solver_job *job;
     void *environment, *model;
     int n; /* columns */
 } solving;
@@ -79,7 +79,7 @@ static mo_status set_int(solving *s, const char *parameter, int value,
  * SoftMemLimit, in GB, ends with what there is; MemLimit would with nothing. */
 static mo_status configure(solving *s, mo_error *err)
 {
-    const mo_job *job = s->job;
+    const mo_solver_job *job = s->job;
     mo_status status = MO_OK;
 
     if (job->time_s > 0)
@@ -122,8 +122,8 @@ static const char *name_of(void *context, int column)
 static mo_status give_start(solving *s, mo_error *err)
 {
     double *values = NULL;
-    mo_status status =
-        mo_library_start_read(s->job->start, s->n, name_of, s, &values, err);
+    mo_status status = mo_library_read_mip_start(s->job->start, s->n, name_of,
+                                                 s, &values, err);
 
     if (status == MO_OK)
         status = check(
@@ -144,28 +144,28 @@ static mo_status run(solving *s, mo_error *err)
 {
     int code;
 
-    mo_stop_begin(interrupt, s);
+    mo_library_signals_begin(interrupt, s);
     code = s->api.optimize(s->model);
-    mo_stop_end();
+    mo_library_signals_end();
     return check(s, code, "solving", err);
 }
 
-static mo_claim claim_of(int ending)
+static mo_solution_status claim_of(int ending)
 {
     switch (ending) {
     case MO_GUROBI_INFEASIBLE:
-        return MO_CLAIM_INFEASIBLE;
+        return MO_SOLUTION_STATUS_INFEASIBLE;
     case MO_GUROBI_UNBOUNDED:
     case MO_GUROBI_INFEASIBLE_OR_UNBOUNDED:
-        return MO_CLAIM_UNBOUNDED;
+        return MO_SOLUTION_STATUS_UNBOUNDED;
     case MO_GUROBI_OPTIMAL:
-        return MO_CLAIM_OPTIMAL;
+        return MO_SOLUTION_STATUS_OPTIMAL;
     default:
-        return MO_CLAIM_FEASIBLE;
+        return MO_SOLUTION_STATUS_FEASIBLE;
     }
 }
 
-static mo_status take_values(const solving *s, mo_library_answer *answer,
+static mo_status take_values(const solving *s, mo_library_solution *answer,
                              double **values, mo_error *err)
 {
     *values = calloc((size_t) s->n + 1, sizeof **values);
@@ -182,7 +182,7 @@ static mo_status take_values(const solving *s, mo_library_answer *answer,
 /* An attribute that is not there is an error code: no bound, say. */
 static mo_status write_answer(solving *s, mo_error *err)
 {
-    mo_library_answer answer = { .name = name_of, .context = s };
+    mo_library_solution answer = { .name = name_of, .context = s };
     int ending = 0, n_solutions = 0;
     double *values = NULL;
     mo_status status =
@@ -192,13 +192,15 @@ static mo_status write_answer(solving *s, mo_error *err)
     if (status != MO_OK)
         return status;
     s->api.int_attribute(s->model, "SolCount", &n_solutions);
-    answer.claim = mo_library_claim(claim_of(ending), n_solutions > 0);
+    answer.claim =
+        mo_library_solution_status(claim_of(ending), n_solutions > 0);
     answer.has_bound =
         s->api.double_attribute(s->model, "ObjBound", &answer.bound) == 0;
-    if (answer.claim == MO_CLAIM_OPTIMAL || answer.claim == MO_CLAIM_FEASIBLE)
+    if (answer.claim == MO_SOLUTION_STATUS_OPTIMAL ||
+        answer.claim == MO_SOLUTION_STATUS_FEASIBLE)
         status = take_values(s, &answer, &values, err);
     if (status == MO_OK)
-        status = mo_library_answer_write(s->job->folder, &answer, err);
+        status = mo_library_solution_write(s->job->folder, &answer, err);
     free(values);
     return status;
 }
@@ -224,8 +226,8 @@ static mo_status solve(solving *s, mo_error *err)
     return status;
 }
 
-mo_status mo_gurobi_solve(const mo_found *found, const mo_job *job,
-                          mo_error *err)
+mo_status mo_gurobi_solve(const mo_solver_install *found,
+                          const mo_solver_job *job, mo_error *err)
 {
     solving s = { .job = job };
     mo_status status = mo_gurobi_open(found->library, &s.api, err);
@@ -235,5 +237,5 @@ mo_status mo_gurobi_solve(const mo_found *found, const mo_job *job,
 
 int mo_gurobi_library_version(const char *library)
 {
-    return mo_library_tell(&mo_gurobi_library, library);
+    return mo_library_print_version(&mo_gurobi_dynlib, library);
 }

@@ -25,45 +25,45 @@
 #define IMPROVING "improving.sol"
 #define PROBE     "probe.lp"
 
-static mo_status find(const char *path, mo_found *found, mo_error *err)
+static mo_status find(const char *path, mo_solver_install *found, mo_error *err)
 {
     static const char *const programs[] = { "highs", NULL };
     static const char *const libraries[] = { "libhighs.so", "libhighs.so.*",
                                              NULL };
     static const char *const folders[] = { "highs", "highsbox/highs_dist",
                                            NULL };
-    static const mo_find_kind kind = { .title = "HiGHS",
-                                       .variable = "MOIRAI_HIGHS",
-                                       .programs = programs,
-                                       .sonames = mo_highs_sonames,
-                                       .libraries = libraries,
-                                       .folders = folders,
-                                       .known = MO_HIGHS_PREFIX };
+    static const mo_solver_install_spec kind = { .title = "HiGHS",
+                                                 .variable = "MOIRAI_HIGHS",
+                                                 .programs = programs,
+                                                 .sonames = mo_highs_sonames,
+                                                 .libraries = libraries,
+                                                 .folders = folders,
+                                                 .known = MO_HIGHS_PREFIX };
 
-    return mo_find(&kind, path, found, err);
+    return mo_solver_find_install(&kind, path, found, err);
 }
 
 /* The packaged program does not find its own library. */
-static mo_status add_program(const mo_found *found, mo_command_line *line,
+static mo_status add_program(const mo_solver_install *found, mo_argv *line,
                              mo_error *err)
 {
-    const char *name = mo_solver_basename(found->program);
+    const char *name = mo_path_basename(found->program);
     int length = (int) (name - found->program);
     const char *before = getenv("LD_LIBRARY_PATH");
-    mo_status status = mo_command_line_add(line, err, "%s", found->program);
+    mo_status status = mo_argv_add(line, err, "%s", found->program);
 
     if (status != MO_OK || length == 0)
         return status;
-    return mo_command_line_set(
-        line, err, "LD_LIBRARY_PATH=%.*s../lib:%.*s../lib64%s%s", length,
-        found->program, length, found->program, before && *before ? ":" : "",
-        before ? before : "");
+    return mo_argv_set_env(line, err,
+                           "LD_LIBRARY_PATH=%.*s../lib:%.*s../lib64%s%s",
+                           length, found->program, length, found->program,
+                           before && *before ? ":" : "", before ? before : "");
 }
 
-static mo_status write_options(const mo_job *job, mo_error *err)
+static mo_status write_options(const mo_solver_job *job, mo_error *err)
 {
     mo_out *out;
-    mo_status status = mo_run_files_create(job->folder, OPTIONS, &out, err);
+    mo_status status = mo_workdir_create_file(job->folder, OPTIONS, &out, err);
 
     if (status != MO_OK)
         return status;
@@ -82,29 +82,28 @@ static mo_status write_options(const mo_job *job, mo_error *err)
     return mo_out_commit(out, err);
 }
 
-static mo_status command(const mo_found *found, const mo_job *job,
-                         mo_command_line *line, mo_error *err)
+static mo_status command(const mo_solver_install *found,
+                         const mo_solver_job *job, mo_argv *line, mo_error *err)
 {
     mo_status status = write_options(job, err);
 
     if (status == MO_OK)
         status = add_program(found, line, err);
     if (status == MO_OK)
-        status = mo_command_line_option(line, err, "--options_file", OPTIONS);
+        status = mo_argv_add_option(line, err, "--options_file", OPTIONS);
     if (status == MO_OK && job->start)
-        status = mo_command_line_option(line, err, "--read_solution_file", "%s",
-                                        mo_solver_basename(job->start));
+        status = mo_argv_add_option(line, err, "--read_solution_file", "%s",
+                                    mo_path_basename(job->start));
     if (status == MO_OK)
-        status = mo_command_line_add(line, err, "%s",
-                                     mo_solver_basename(job->model));
+        status = mo_argv_add(line, err, "%s", mo_path_basename(job->model));
     return status;
 }
 
-static mo_status rescue(const mo_job *job, mo_solution **solution,
+static mo_status rescue(const mo_solver_job *job, mo_solution **solution,
                         mo_error *err)
 {
-    char *path = mo_places_text("%s/" IMPROVING, job->folder);
-    mo_status status = path ? mo_highs_improving_read(path, solution, err)
+    char *path = mo_path_format("%s/" IMPROVING, job->folder);
+    mo_status status = path ? mo_highs_improving_file_read(path, solution, err)
                             : mo_fail_memory(err);
 
     free(path);
@@ -124,13 +123,13 @@ static void hear_answer(void *listener, const char *line)
 {
     double *answer = listener;
 
-    mo_log_after(line, "Primal bound", answer);
+    mo_solver_log_number_after(line, "Primal bound", answer);
 }
 
 static mo_status write_probe(const char *folder, mo_error *err)
 {
     mo_out *out;
-    mo_status status = mo_run_files_create(folder, PROBE, &out, err);
+    mo_status status = mo_workdir_create_file(folder, PROBE, &out, err);
 
     if (status != MO_OK)
         return status;
@@ -139,46 +138,46 @@ static mo_status write_probe(const char *folder, mo_error *err)
 }
 
 /* A solver that does not answer is not believed to be right. */
-static mo_status probe_program(const mo_found *found, const char *folder,
-                               bool *right, mo_error *err)
+static mo_status probe_program(const mo_solver_install *found,
+                               const char *folder, bool *right, mo_error *err)
 {
     double answer = 0;
-    mo_command_line line = { 0 };
+    mo_argv line = { 0 };
     mo_child_result result;
     mo_status status = write_probe(folder, err);
 
     if (status == MO_OK)
         status = add_program(found, &line, err);
     if (status == MO_OK)
-        status = mo_command_line_add(&line, err, PROBE);
+        status = mo_argv_add(&line, err, PROBE);
     if (status == MO_OK) {
         const mo_child_job job = { .argv = (const char *const *) line.argv,
                                    .environment =
                                        (const char *const *) line.environment,
                                    .folder = folder,
                                    .scratch = folder,
-                                   .hard_s = mo_solver_patience_s(found),
+                                   .hard_s = mo_solver_query_timeout_s(found),
                                    .line = hear_answer,
                                    .listener = &answer };
 
         status = mo_child_run(&job, &result, err);
     }
-    mo_command_line_clear(&line);
+    mo_argv_clear(&line);
     *right = answer > probe_answer - 1e-6 && answer < probe_answer + 1e-6;
     return status;
 }
 
 static int probe_body(void *library)
 {
-    return mo_highs_probe(library);
+    return mo_highs_probe_presolve(library);
 }
 
-static mo_status probe_library(const mo_found *found, bool *right,
+static mo_status probe_library(const mo_solver_install *found, bool *right,
                                mo_error *err)
 {
     const mo_child_job job = { .body = probe_body,
                                .context = found->library,
-                               .hard_s = mo_solver_patience_s(found) };
+                               .hard_s = mo_solver_query_timeout_s(found) };
     mo_child_result result;
     mo_status status = mo_child_run(&job, &result, err);
 
@@ -194,7 +193,7 @@ static bool is_before_1_15(const char *version)
            major < 1 || (major == 1 && minor < 15);
 }
 
-static mo_status probe_in_folder(const mo_found *found, bool *right,
+static mo_status probe_in_folder(const mo_solver_install *found, bool *right,
                                  mo_error *err)
 {
     mo_workdir *workdir = NULL;
@@ -206,15 +205,16 @@ static mo_status probe_in_folder(const mo_found *found, bool *right,
     return status;
 }
 
-static mo_status examine(mo_found *found, mo_way way, mo_error *err)
+static mo_status examine(mo_solver_install *found, mo_solver_via way,
+                         mo_error *err)
 {
     bool right = true;
     mo_status status = MO_OK;
 
-    if (way == MO_WAY_PROCESS && found->program &&
+    if (way == MO_SOLVER_VIA_PROCESS && found->program &&
         is_before_1_15(found->version))
         status = probe_in_folder(found, &right, err);
-    if (way == MO_WAY_LIBRARY && found->library &&
+    if (way == MO_SOLVER_VIA_LIBRARY && found->library &&
         is_before_1_15(found->library_version))
         status = probe_library(found, &right, err);
     if (status != MO_OK || right)
@@ -232,27 +232,27 @@ static mo_status examine(mo_found *found, mo_way way, mo_error *err)
  *                              Gap |   Cuts   InLp Confl. | LpIters     Time
  *                         100.00%      390      6    155      1518     0.3s
  */
-static bool read_row(const char *line, mo_step *step)
+static bool read_row(const char *line, mo_solver_progress *step)
 {
-    mo_log_word words[MO_LOG_WORDS];
-    int n = mo_log_cut(line, " ", words);
+    mo_solver_log_token words[MO_SOLVER_LOG_MAX_TOKENS];
+    int n = mo_solver_log_tokenize(line, " ", words);
 
-    if (n < 11 || !mo_log_number(&words[n - 1], "s", &step->seconds) ||
-        !mo_log_ends(&words[n - 9], '%'))
+    if (n < 11 || !mo_solver_log_number(&words[n - 1], "s", &step->seconds) ||
+        !mo_solver_log_ends_with(&words[n - 9], '%'))
         return false;
-    mo_log_row(step, &words[n - 7], &words[n - 8], 10);
+    mo_solver_log_set_row(step, &words[n - 7], &words[n - 8], 10);
     return true;
 }
 
-static bool read_line(const char *line, mo_step *step)
+static bool read_line(const char *line, mo_solver_progress *step)
 {
     double value;
 
-    *step = (mo_step){ 0 };
-    if (mo_log_behind(line, "  Dual bound", &value))
-        mo_log_bound(step, value, 12);
-    else if (mo_log_behind(line, "  Primal bound", &value))
-        mo_log_incumbent(step, value);
+    *step = (mo_solver_progress){ 0 };
+    if (mo_solver_log_number_after_prefix(line, "  Dual bound", &value))
+        mo_solver_log_set_bound(step, value, 12);
+    else if (mo_solver_log_number_after_prefix(line, "  Primal bound", &value))
+        mo_solver_log_set_incumbent(step, value);
     else
         return read_row(line, step);
     return true;
@@ -262,9 +262,10 @@ const mo_solver mo_solver_highs = {
     .name = "highs",
     .title = "HiGHS",
     .help = "comes with Moirai",
-    .limits = MO_LIMIT_TIME | MO_LIMIT_GAP | MO_LIMIT_THREADS,
+    .limits =
+        MO_SOLVER_LIMIT_TIME | MO_SOLVER_LIMIT_GAP | MO_SOLVER_LIMIT_THREADS,
     .starts = true,
-    .start_layout = MO_START_MIPLIB,
+    .start_layout = MO_MIP_START_MIPLIB,
     .files = { .solution = SOLUTION },
     .find = find,
     .program = add_program,

@@ -5,7 +5,7 @@
         "Highs_" name, offsetof(mo_highs_api, member), false                   \
     }
 
-static const mo_symbol symbols[] = {
+static const mo_dynlib_symbol symbols[] = {
     SYMBOL(version_major, "versionMajor"),
     SYMBOL(version_minor, "versionMinor"),
     SYMBOL(version_patch, "versionPatch"),
@@ -33,17 +33,17 @@ static const mo_symbol symbols[] = {
     { NULL, 0, false },
 };
 
-static bool ask_version(const mo_library *library, int version[3])
+static bool ask_version(const mo_dynlib *library, int version[3])
 {
     const mo_highs_api *api = (const mo_highs_api *) library;
 
-    return mo_library_ask_parts(api->version_major, api->version_minor,
-                                api->version_patch, version);
+    return mo_dynlib_query_version(api->version_major, api->version_minor,
+                                   api->version_patch, version);
 }
 
 const char *const mo_highs_sonames[] = { "libhighs.so.1", "libhighs.so", NULL };
 
-static mo_status check_integers(const mo_library *library, mo_error *err)
+static mo_status check_integers(const mo_dynlib *library, mo_error *err)
 {
     const mo_highs_api *api = (const mo_highs_api *) library;
     int size = api->size_of_int(NULL);
@@ -56,15 +56,15 @@ static mo_status check_integers(const mo_library *library, mo_error *err)
                    size, (int) sizeof(int));
 }
 
-const mo_library_kind mo_highs_library = { .title = "HiGHS",
-                                           .size = sizeof(mo_highs_api),
-                                           .sonames = mo_highs_sonames,
-                                           .symbols = symbols,
-                                           .version = ask_version,
-                                           .oldest = { 1, 7 },
-                                           .check = check_integers };
+const mo_dynlib_spec mo_highs_dynlib = { .title = "HiGHS",
+                                         .size = sizeof(mo_highs_api),
+                                         .sonames = mo_highs_sonames,
+                                         .symbols = symbols,
+                                         .version = ask_version,
+                                         .oldest = { 1, 7 },
+                                         .check = check_integers };
 
 mo_status mo_highs_open(const char *path, mo_highs_api *api, mo_error *err)
 {
-    return mo_library_open(&mo_highs_library, path, &api->library, err);
+    return mo_dynlib_open(&mo_highs_dynlib, path, &api->library, err);
 }

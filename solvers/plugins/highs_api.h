@@ -43,7 +43,7 @@ typedef void mo_highs_callback(int type, const char *message,
                                mo_highs_callback_in *in, void *context);
 
 typedef struct mo_highs_api {
-    mo_library library;
+    mo_dynlib library;
     int (*version_major)(void);
     int (*version_minor)(void);
     int (*version_patch)(void);
@@ -82,7 +82,7 @@ typedef struct mo_highs_api {
 /* For the loader's path; ends with NULL. */
 extern const char *const mo_highs_sonames[];
 
-extern const mo_library_kind mo_highs_library;
+extern const mo_dynlib_spec mo_highs_dynlib;
 
 mo_status mo_highs_open(const char *path, mo_highs_api *api, mo_error *err);
 

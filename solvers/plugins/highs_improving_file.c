@@ -70,7 +70,7 @@ static mo_status read_block_as_solution(const char *path, const block *b,
     mo_out_bytes(out, b->objective,
                  (size_t) (next_line(b->objective) - b->objective));
     mo_out_bytes(out, b->columns, (size_t) (b->end - b->columns));
-    text = mo_out_lend(out, &size);
+    text = mo_out_borrow(out, &size);
     status = text ? mo_solution_read_memory(path, text, size, solution, err)
                   : mo_fail_memory(err);
     mo_out_abandon(out);
@@ -98,8 +98,8 @@ static char *read_all(FILE *file, mo_error *err)
     return text;
 }
 
-mo_status mo_highs_improving_read(const char *path, mo_solution **solution,
-                                  mo_error *err)
+mo_status mo_highs_improving_file_read(const char *path, mo_solution **solution,
+                                       mo_error *err)
 {
     FILE *file = fopen(path, "re");
     mo_status status = MO_OK;

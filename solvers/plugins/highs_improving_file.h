@@ -15,7 +15,7 @@
 
 /* Reads the last solution that is all there; *solution stays NULL when there is
  * none, or no such file. */
-mo_status mo_highs_improving_read(const char *path, mo_solution **solution,
-                                  mo_error *err);
+mo_status mo_highs_improving_file_read(const char *path, mo_solution **solution,
+                                       mo_error *err);
 
 #endif

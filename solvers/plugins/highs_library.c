@@ -22,12 +22,12 @@
 
 typedef struct solving {
     mo_highs_api api;
-    const mo_job *job;
+    const mo_solver_job *job;
     void *highs;
     int n;        /* columns */
     char **names; /* of them, in the arena */
     mo_arena *arena;
-    mo_library_best best;
+    mo_library_incumbent best;
 } solving;
 
 static mo_status refuse_option(const char *option, mo_error *err)
@@ -46,7 +46,7 @@ static mo_status set_double(solving *s, const char *option, double value,
 
 static mo_status configure(solving *s, bool presolve, mo_error *err)
 {
-    const mo_job *job = s->job;
+    const mo_solver_job *job = s->job;
     mo_status status = MO_OK;
 
     if (job->time_s > 0)
@@ -119,8 +119,8 @@ static mo_status read_model(solving *s, mo_error *err)
 static mo_status give_start(solving *s, mo_error *err)
 {
     double *values = NULL;
-    mo_status status =
-        mo_library_start_read(s->job->start, s->n, name_of, s, &values, err);
+    mo_status status = mo_library_read_mip_start(s->job->start, s->n, name_of,
+                                                 s, &values, err);
 
     if (status == MO_OK && s->api.set_solution(s->highs, values, NULL, NULL,
                                                NULL) == MO_HIGHS_ERROR)
@@ -138,7 +138,7 @@ static void take_improving(solving *s, const mo_highs_callback_out *out)
     const double *bound = s->api.callback_item(out, "mip_dual_bound");
 
     if (values && objective && bound)
-        mo_library_best_take(&s->best, *objective, *bound, values);
+        mo_library_incumbent_update(&s->best, *objective, *bound, values);
 }
 
 static void on_callback(int type, const char *message,
@@ -151,8 +151,8 @@ static void on_callback(int type, const char *message,
     if (type == MO_HIGHS_MIP_IMPROVING_SOLUTION)
         take_improving(s, out);
     else if (in)
-        in->user_interrupt = mo_stop_asked();
-    mo_library_best_keep(&s->best);
+        in->user_interrupt = mo_library_signals_pending();
+    mo_library_incumbent_flush(&s->best);
 }
 
 static mo_status listen(solving *s, mo_error *err)
@@ -169,27 +169,28 @@ static mo_status listen(solving *s, mo_error *err)
                 s->api.start_callback(s->highs, types[i]) != MO_HIGHS_ERROR;
     if (!heard)
         return mo_fail(err, MO_E_SUPPORT, "HiGHS does not take a callback");
-    return mo_library_best_new(s->job->folder, s->n, name_of, s, &s->best, err);
+    return mo_library_incumbent_new(s->job->folder, s->n, name_of, s, &s->best,
+                                    err);
 }
 
-static mo_claim claim_of(int model_status)
+static mo_solution_status claim_of(int model_status)
 {
     switch (model_status) {
     case MO_HIGHS_OPTIMAL:
-        return MO_CLAIM_OPTIMAL;
+        return MO_SOLUTION_STATUS_OPTIMAL;
     case MO_HIGHS_INFEASIBLE:
-        return MO_CLAIM_INFEASIBLE;
+        return MO_SOLUTION_STATUS_INFEASIBLE;
     case MO_HIGHS_UNBOUNDED:
     case MO_HIGHS_UNBOUNDED_OR_INFEASIBLE:
-        return MO_CLAIM_UNBOUNDED;
+        return MO_SOLUTION_STATUS_UNBOUNDED;
     default:
-        return MO_CLAIM_FEASIBLE;
+        return MO_SOLUTION_STATUS_FEASIBLE;
     }
 }
 
 /* Of a model without integers only the optimum is a bound, and HiGHS counts no
  * nodes. */
-static void take_bound(const solving *s, mo_library_answer *answer)
+static void take_bound(const solving *s, mo_library_solution *answer)
 {
     int64_t nodes = -1;
 
@@ -197,7 +198,7 @@ static void take_bound(const solving *s, mo_library_answer *answer)
     if (nodes >= 0)
         answer->has_bound = s->api.double_info(s->highs, "mip_dual_bound",
                                                &answer->bound) == MO_HIGHS_OK;
-    else if (answer->claim == MO_CLAIM_OPTIMAL) {
+    else if (answer->claim == MO_SOLUTION_STATUS_OPTIMAL) {
         answer->has_bound = true;
         answer->bound = answer->objective;
     }
@@ -206,7 +207,7 @@ static void take_bound(const solving *s, mo_library_answer *answer)
 /* HiGHS fills what it is given; NULL it leaves. */
 static mo_status write_answer(solving *s, mo_error *err)
 {
-    mo_library_answer answer = { .name = name_of, .context = s };
+    mo_library_solution answer = { .name = name_of, .context = s };
     int point = 0;
     double *values = calloc((size_t) s->n + 1, sizeof *values);
     mo_status status;
@@ -214,9 +215,11 @@ static mo_status write_answer(solving *s, mo_error *err)
     if (!values)
         return mo_fail_memory(err);
     s->api.int_info(s->highs, "primal_solution_status", &point);
-    answer.claim = mo_library_claim(claim_of(s->api.model_status(s->highs)),
-                                    point == MO_HIGHS_POINT_FEASIBLE);
-    if (answer.claim == MO_CLAIM_OPTIMAL || answer.claim == MO_CLAIM_FEASIBLE) {
+    answer.claim =
+        mo_library_solution_status(claim_of(s->api.model_status(s->highs)),
+                                   point == MO_HIGHS_POINT_FEASIBLE);
+    if (answer.claim == MO_SOLUTION_STATUS_OPTIMAL ||
+        answer.claim == MO_SOLUTION_STATUS_FEASIBLE) {
         s->api.solution(s->highs, values, NULL, NULL, NULL);
         answer.values = values;
         answer.n = s->n;
@@ -225,7 +228,7 @@ static mo_status write_answer(solving *s, mo_error *err)
                                &answer.objective) == MO_HIGHS_OK;
     }
     take_bound(s, &answer);
-    status = mo_library_answer_write(s->job->folder, &answer, err);
+    status = mo_library_solution_write(s->job->folder, &answer, err);
     free(values);
     return status;
 }
@@ -241,7 +244,8 @@ static mo_status run(solving *s, mo_error *err)
                    model_status);
 }
 
-static mo_status solve(solving *s, const mo_found *found, mo_error *err)
+static mo_status solve(solving *s, const mo_solver_install *found,
+                       mo_error *err)
 {
     mo_status status;
 
@@ -259,13 +263,13 @@ static mo_status solve(solving *s, const mo_found *found, mo_error *err)
         status = run(s, err);
     if (status == MO_OK)
         status = write_answer(s, err);
-    mo_library_best_clear(&s->best);
+    mo_library_incumbent_clear(&s->best);
     s->api.destroy(s->highs);
     return status;
 }
 
-mo_status mo_highs_solve(const mo_found *found, const mo_job *job,
-                         mo_error *err)
+mo_status mo_highs_solve(const mo_solver_install *found,
+                         const mo_solver_job *job, mo_error *err)
 {
     solving s = { .job = job };
     mo_status status = mo_highs_open(found->library, &s.api, err);
@@ -279,7 +283,7 @@ mo_status mo_highs_solve(const mo_found *found, const mo_job *job,
 
 int mo_highs_library_version(const char *library)
 {
-    return mo_library_tell(&mo_highs_library, library);
+    return mo_library_print_version(&mo_highs_dynlib, library);
 }
 
 /* min 2 x + 3 z, x + z >= 4.5, x and z in 0 .. 10, z whole: 9 at x = 4.5. */
@@ -300,13 +304,14 @@ static double solve_probe(const mo_highs_api *api)
                                             : INFINITY;
 }
 
-int mo_highs_probe(const char *library)
+int mo_highs_probe_presolve(const char *library)
 {
     mo_highs_api api;
     mo_error err = { 0 };
     mo_status status = mo_highs_open(library, &api, &err);
 
     if (status != MO_OK)
-        return mo_library_end(status, &err);
-    return fabs(solve_probe(&api) - 9) < 1e-6 ? EXIT_SUCCESS : MO_HIGHS_WRONG;
+        return mo_library_exit_code(status, &err);
+    return fabs(solve_probe(&api) - 9) < 1e-6 ? EXIT_SUCCESS
+                                              : MO_HIGHS_PROBE_WRONG;
 }

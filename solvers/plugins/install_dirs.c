@@ -13,7 +13,7 @@
 #include "base/array.h"
 #include "solvers/plugins/find_install.h"
 
-char *mo_places_text(const char *format, ...)
+char *mo_path_format(const char *format, ...)
 {
     va_list arguments;
     char *text;
@@ -25,17 +25,17 @@ char *mo_places_text(const char *format, ...)
     return length < 0 ? NULL : text;
 }
 
-char *mo_places_whole(const char *path)
+char *mo_path_absolute(const char *path)
 {
     const char *slash = strrchr(path, '/');
     const char *name = slash ? slash + 1 : path;
-    char *folder = mo_places_text("%.*s", slash ? (int) (slash - path) + 1 : 1,
+    char *folder = mo_path_format("%.*s", slash ? (int) (slash - path) + 1 : 1,
                                   slash ? path : ".");
     char *resolved = folder ? realpath(folder, NULL) : NULL;
     char *whole = NULL;
 
     if (resolved && access(path, F_OK) == 0)
-        whole = mo_places_text("%s%s%s", resolved,
+        whole = mo_path_format("%s%s%s", resolved,
                                strcmp(resolved, "/") == 0 ? "" : "/", name);
     free(resolved);
     free(folder);
@@ -43,7 +43,7 @@ char *mo_places_whole(const char *path)
 }
 
 /* Takes path over, which is NULL when there was no memory for it. */
-static mo_status add(mo_places *places, char *path, mo_error *err)
+static mo_status add(mo_path_list *places, char *path, mo_error *err)
 {
     mo_status status =
         path ? mo_array_reserve((void **) &places->paths, &places->room,
@@ -59,12 +59,12 @@ static mo_status add(mo_places *places, char *path, mo_error *err)
     return MO_OK;
 }
 
-void mo_places_clear(mo_places *places)
+void mo_path_list_clear(mo_path_list *places)
 {
     for (size_t i = 0; i < places->n; i++)
         free(places->paths[i]);
     free(places->paths);
-    *places = (mo_places){ 0 };
+    *places = (mo_path_list){ 0 };
 }
 
 /* Where this program lies. */
@@ -82,9 +82,10 @@ static void own_folder(char *buffer, size_t size)
 }
 
 /* The site-packages of an environment whose folder is prefix. */
-static mo_status add_sites(mo_places *places, const char *prefix, mo_error *err)
+static mo_status add_sites(mo_path_list *places, const char *prefix,
+                           mo_error *err)
 {
-    char *pattern = mo_places_text("%s/lib/python3*/site-packages", prefix);
+    char *pattern = mo_path_format("%s/lib/python3*/site-packages", prefix);
     glob_t sites = { 0 };
     mo_status status = MO_OK;
 
@@ -98,15 +99,15 @@ static mo_status add_sites(mo_places *places, const char *prefix, mo_error *err)
     return status;
 }
 
-static mo_status add_sites_in_path(mo_places *places, mo_error *err)
+static mo_status add_sites_in_path(mo_path_list *places, mo_error *err)
 {
-    char *python = mo_find_in_path("python3");
+    char *python = mo_path_search("python3");
     char *prefix;
     mo_status status;
 
     if (!python)
         return MO_OK;
-    prefix = mo_places_text("%.*s/..", (int) (strrchr(python, '/') - python),
+    prefix = mo_path_format("%.*s/..", (int) (strrchr(python, '/') - python),
                             python);
     status = prefix ? add_sites(places, prefix, err) : mo_fail_memory(err);
     free(prefix);
@@ -114,13 +115,13 @@ static mo_status add_sites_in_path(mo_places *places, mo_error *err)
     return status;
 }
 
-mo_status mo_places_private(mo_places *places, mo_error *err)
+mo_status mo_install_dirs_private(mo_path_list *places, mo_error *err)
 {
     char here[PATH_MAX];
     mo_status status;
 
     own_folder(here, sizeof here);
-    status = add(places, mo_places_text("%s/../lib/moirai", here), err);
+    status = add(places, mo_path_format("%s/../lib/moirai", here), err);
     if (status == MO_OK)
         status = add(places, strdup(MO_PKGLIBDIR), err);
     if (status == MO_OK)
@@ -132,14 +133,14 @@ mo_status mo_places_private(mo_places *places, mo_error *err)
 
 static char *if_there(const char *folder, const char *below, const char *name)
 {
-    char *path = mo_places_text("%s/%s%s", folder, below, name);
-    char *whole = path ? mo_places_whole(path) : NULL;
+    char *path = mo_path_format("%s/%s%s", folder, below, name);
+    char *whole = path ? mo_path_absolute(path) : NULL;
 
     free(path);
     return whole;
 }
 
-char *mo_places_own(const char *name)
+char *mo_install_dirs_own_file(const char *name)
 {
     static const char *const near[] = { "", "../", "../libexec/moirai/",
                                         "../share/moirai/" };
@@ -155,10 +156,10 @@ char *mo_places_own(const char *name)
     return path;
 }
 
-char *mo_places_python(const char *site)
+char *mo_install_dirs_python(const char *site)
 {
-    char *path = mo_places_text("%s/../../../bin/python3", site);
-    char *whole = path ? mo_places_whole(path) : NULL;
+    char *path = mo_path_format("%s/../../../bin/python3", site);
+    char *whole = path ? mo_path_absolute(path) : NULL;
 
     free(path);
     return whole;

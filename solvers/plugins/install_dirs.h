@@ -10,32 +10,32 @@
 #include "base/error.h"
 
 /* A list that ends with NULL. */
-typedef struct mo_places {
+typedef struct mo_path_list {
     char **paths;
     size_t n, room;
-} mo_places;
+} mo_path_list;
 
 /* Folders in which solvers may lie that belong to nobody but us or Python: the
  * installed lib/moirai, as it is found from here and as it was configured, the
  * site-packages of the Python in PATH, then of the one we were built with.
  * They need not exist. */
-enum { MO_PLACES_OURS = 2 };
-mo_status mo_places_private(mo_places *places, mo_error *err);
-void mo_places_clear(mo_places *places);
+enum { MO_INSTALL_DIRS_OWN = 2 };
+mo_status mo_install_dirs_private(mo_path_list *places, mo_error *err);
+void mo_path_list_clear(mo_path_list *places);
 
 /* A file that was installed with us, or lies in the tree we were built in; NULL
  * when it is nowhere.  name is "moirai-scip", "gurobi_run.py". */
-char *mo_places_own(const char *name);
+char *mo_install_dirs_own_file(const char *name);
 
 /* The interpreter to which a folder of site-packages belongs; NULL: none. */
-char *mo_places_python(const char *site);
+char *mo_install_dirs_python(const char *site);
 
 /* The same file from the root, the links on the way resolved; not one that it
  * is itself, since Python goes by the name it is called by.  NULL, with errno,
  * when there is no such file. */
-char *mo_places_whole(const char *path);
+char *mo_path_absolute(const char *path);
 
 /* Like printf into memory of the right size; NULL when there is none. */
-char *mo_places_text(const char *format, ...) MO_PRINTF(1, 2);
+char *mo_path_format(const char *format, ...) MO_PRINTF(1, 2);
 
 #endif

@@ -17,43 +17,42 @@ static double now_s(void)
     return (double) now.tv_sec + (double) now.tv_nsec * 1e-9;
 }
 
-mo_status mo_library_best_new(const char *folder, int n,
-                              const char *(*name)(void *context, int column),
-                              void *context, mo_library_best *best,
-                              mo_error *err)
+mo_status mo_library_incumbent_new(
+    const char *folder, int n, const char *(*name)(void *context, int column),
+    void *context, mo_library_incumbent *best, mo_error *err)
 {
     double *values = calloc((size_t) n + 1, sizeof *values);
 
     if (!values)
         return mo_fail_memory(err);
-    *best = (mo_library_best){ .folder = folder, .values = values };
-    best->answer = (mo_library_answer){ .claim = MO_CLAIM_FEASIBLE,
-                                        .has_objective = true,
-                                        .has_bound = true,
-                                        .n = n,
-                                        .values = values,
-                                        .name = name,
-                                        .context = context };
+    *best = (mo_library_incumbent){ .folder = folder, .values = values };
+    best->answer = (mo_library_solution){ .claim = MO_SOLUTION_STATUS_FEASIBLE,
+                                          .has_objective = true,
+                                          .has_bound = true,
+                                          .n = n,
+                                          .values = values,
+                                          .name = name,
+                                          .context = context };
     return MO_OK;
 }
 
-void mo_library_best_clear(mo_library_best *best)
+void mo_library_incumbent_clear(mo_library_incumbent *best)
 {
     free(best->values);
-    *best = (mo_library_best){ 0 };
+    *best = (mo_library_incumbent){ 0 };
 }
 
-void mo_library_best_take(mo_library_best *best, double objective, double bound,
-                          const double *values)
+void mo_library_incumbent_update(mo_library_incumbent *best, double objective,
+                                 double bound, const double *values)
 {
     memcpy(best->values, values, (size_t) best->answer.n * sizeof *values);
     best->answer.objective = objective;
     best->answer.bound = bound;
     best->unwritten = true;
-    mo_library_best_keep(best);
+    mo_library_incumbent_flush(best);
 }
 
-void mo_library_best_keep(mo_library_best *best)
+void mo_library_incumbent_flush(mo_library_incumbent *best)
 {
     double begin_s, took_s;
 
@@ -62,7 +61,7 @@ void mo_library_best_keep(mo_library_best *best)
     begin_s = now_s();
     if (begin_s < best->next_s)
         return;
-    mo_library_answer_write(best->folder, &best->answer, NULL);
+    mo_library_solution_write(best->folder, &best->answer, NULL);
     best->unwritten = false;
     took_s = now_s() - begin_s;
     best->next_s = begin_s + took_s + wait_factor * took_s + wait_s;

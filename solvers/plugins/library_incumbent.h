@@ -10,28 +10,27 @@
 
 #include "solvers/plugins/library_solve.h"
 
-typedef struct mo_library_best {
+typedef struct mo_library_incumbent {
     const char *folder;
-    mo_library_answer answer; /* whose values are ours, of answer.n columns */
+    mo_library_solution answer; /* whose values are ours, of answer.n columns */
     double *values;
     bool unwritten;
     double next_s; /* not before this moment */
-} mo_library_best;
+} mo_library_incumbent;
 
-/* Begins without any; name and context as in mo_library_answer. */
-mo_status mo_library_best_new(const char *folder, int n,
-                              const char *(*name)(void *context, int column),
-                              void *context, mo_library_best *best,
-                              mo_error *err);
-void mo_library_best_clear(mo_library_best *best);
+/* Begins without any; name and context as in mo_library_solution. */
+mo_status mo_library_incumbent_new(
+    const char *folder, int n, const char *(*name)(void *context, int column),
+    void *context, mo_library_incumbent *best, mo_error *err);
+void mo_library_incumbent_clear(mo_library_incumbent *best);
 
 /* A better answer: its objective, the bound so far, a value a column. */
-void mo_library_best_take(mo_library_best *best, double objective, double bound,
-                          const double *values);
+void mo_library_incumbent_update(mo_library_incumbent *best, double objective,
+                                 double bound, const double *values);
 
 /* Writes what is not written yet, if it is time; for every moment in which the
  * solver lets us do something.  What goes wrong is not told: the answer in the
  * end will meet the same. */
-void mo_library_best_keep(mo_library_best *best);
+void mo_library_incumbent_flush(mo_library_incumbent *best);
 
 #endif

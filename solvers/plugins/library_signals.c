@@ -35,19 +35,19 @@ static void set_handler(int signal_number)
     sigaction(signal_number, &action, NULL);
 }
 
-void mo_stop_catch(void)
+void mo_library_signals_catch(void)
 {
     set_handler(SIGINT);
     set_handler(SIGTERM);
     set_handler(SIGALRM);
 }
 
-bool mo_stop_asked(void)
+bool mo_library_signals_pending(void)
 {
     return asked;
 }
 
-void mo_stop_begin(void (*interrupt)(void *context), void *context)
+void mo_library_signals_begin(void (*interrupt)(void *context), void *context)
 {
     interrupt_context = context;
     interrupt_now = interrupt;
@@ -55,7 +55,7 @@ void mo_stop_begin(void (*interrupt)(void *context), void *context)
         alarm(REPEAT_S);
 }
 
-void mo_stop_end(void)
+void mo_library_signals_end(void)
 {
     interrupt_now = NULL;
     alarm(0);

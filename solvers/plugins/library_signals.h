@@ -11,16 +11,16 @@
 #include <stdbool.h>
 
 /* From here on these signals do not end us. */
-void mo_stop_catch(void);
+void mo_library_signals_catch(void);
 
-bool mo_stop_asked(void);
+bool mo_library_signals_pending(void);
 
 /*
  * From here on interrupt(context) is called in the handler, and again every
- * second until mo_stop_end: libraries forget a wish that comes while they are
- * only about to begin.
+ * second until mo_library_signals_end: libraries forget a wish that comes while
+ * they are only about to begin.
  */
-void mo_stop_begin(void (*interrupt)(void *context), void *context);
-void mo_stop_end(void);
+void mo_library_signals_begin(void (*interrupt)(void *context), void *context);
+void mo_library_signals_end(void);
 
 #endif

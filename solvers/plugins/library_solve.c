@@ -10,22 +10,26 @@
 #include "solvers/plugins/library_signals.h"
 #include "solvers/job_files.h"
 
-int mo_library_run(mo_status (*solve)(const mo_found *found, const mo_job *job,
-                                      mo_error *err),
-                   const mo_found *found, const mo_job *job)
+int mo_library_solve_child(mo_status (*solve)(const mo_solver_install *found,
+                                              const mo_solver_job *job,
+                                              mo_error *err),
+                           const mo_solver_install *found,
+                           const mo_solver_job *job)
 {
     mo_error err = { 0 };
 
     setvbuf(stdout, NULL, _IOLBF, 0);
-    mo_stop_catch();
-    return mo_library_end(solve(found, job, &err), &err);
+    mo_library_signals_catch();
+    return mo_library_exit_code(solve(found, job, &err), &err);
 }
 
-mo_claim mo_library_claim(mo_claim claim, bool solved)
+mo_solution_status mo_library_solution_status(mo_solution_status claim,
+                                              bool solved)
 {
-    if (claim != MO_CLAIM_OPTIMAL && claim != MO_CLAIM_FEASIBLE)
+    if (claim != MO_SOLUTION_STATUS_OPTIMAL &&
+        claim != MO_SOLUTION_STATUS_FEASIBLE)
         return claim;
-    return solved ? claim : MO_CLAIM_NO_SOLUTION;
+    return solved ? claim : MO_SOLUTION_STATUS_NO_SOLUTION;
 }
 
 static void write_number(mo_out *out, const char *before, double value)
@@ -38,15 +42,16 @@ static void write_number(mo_out *out, const char *before, double value)
 /* From here on solvers mean that there is none. */
 static const double infinite = 1e20;
 
-static bool has_bound(const mo_library_answer *answer)
+static bool has_bound(const mo_library_solution *answer)
 {
-    return answer->has_bound && answer->claim != MO_CLAIM_INFEASIBLE &&
-           answer->claim != MO_CLAIM_UNBOUNDED &&
+    return answer->has_bound &&
+           answer->claim != MO_SOLUTION_STATUS_INFEASIBLE &&
+           answer->claim != MO_SOLUTION_STATUS_UNBOUNDED &&
            fabs(answer->bound) < infinite;
 }
 
 /* A number that is none is not to be written, nor to be believed. */
-static mo_status check_columns(const mo_library_answer *answer, mo_error *err)
+static mo_status check_columns(const mo_library_solution *answer, mo_error *err)
 {
     if (answer->has_objective && !isfinite(answer->objective))
         return mo_fail(err, MO_E_INPUT, "the solver's objective is no number");
@@ -58,7 +63,7 @@ static mo_status check_columns(const mo_library_answer *answer, mo_error *err)
     return MO_OK;
 }
 
-static void write_columns(mo_out *out, const mo_library_answer *answer)
+static void write_columns(mo_out *out, const mo_library_solution *answer)
 {
     for (int i = 0; i < answer->n; i++)
         if (answer->values[i] != 0) {
@@ -67,18 +72,20 @@ static void write_columns(mo_out *out, const mo_library_answer *answer)
         }
 }
 
-mo_status mo_library_answer_write(const char *folder,
-                                  const mo_library_answer *answer,
-                                  mo_error *err)
+mo_status mo_library_solution_write(const char *folder,
+                                    const mo_library_solution *answer,
+                                    mo_error *err)
 {
     mo_status status = check_columns(answer, err);
     mo_out *out = NULL;
 
     if (status == MO_OK)
-        status = mo_run_files_create(folder, MO_LIBRARY_SOLUTION, &out, err);
+        status = mo_workdir_create_file(folder, MO_SOLVER_LIBRARY_SOLUTION,
+                                        &out, err);
     if (status != MO_OK)
         return status;
-    mo_out_printf(out, "# status: %s\n", mo_claim_names[answer->claim]);
+    mo_out_printf(out, "# status: %s\n",
+                  mo_solution_status_names[answer->claim]);
     if (has_bound(answer))
         write_number(out, "# bound: ", answer->bound);
     if (answer->has_objective)
@@ -89,7 +96,7 @@ mo_status mo_library_answer_write(const char *folder,
 
 static int compare_names(const void *a, const void *b)
 {
-    const mo_value *one = a, *other = b;
+    const mo_solution_value *one = a, *other = b;
 
     return strcmp(one->name, other->name);
 }
@@ -102,8 +109,8 @@ static int look_up(const mo_solution *start, int n,
     int known = 0;
 
     for (int i = 0; i < n; i++) {
-        mo_value wanted = { .name = name(context, i) };
-        const mo_value *found =
+        mo_solution_value wanted = { .name = name(context, i) };
+        const mo_solution_value *found =
             bsearch(&wanted, start->values, (size_t) start->n,
                     sizeof *start->values, compare_names);
 
@@ -129,9 +136,10 @@ static mo_status take_start(mo_solution *start, const char *path, int n,
     return MO_OK;
 }
 
-mo_status mo_library_start_read(const char *path, int n,
-                                const char *(*name)(void *context, int column),
-                                void *context, double **values, mo_error *err)
+mo_status
+mo_library_read_mip_start(const char *path, int n,
+                          const char *(*name)(void *context, int column),
+                          void *context, double **values, mo_error *err)
 {
     mo_solution *start = NULL;
     mo_status status = mo_solution_read(path, &start, err);
@@ -150,7 +158,7 @@ mo_status mo_library_start_read(const char *path, int n,
     return status;
 }
 
-int mo_library_end(mo_status status, const mo_error *err)
+int mo_library_exit_code(mo_status status, const mo_error *err)
 {
     char text[MO_ERROR_FILE_SIZE + MO_ERROR_TEXT_SIZE + 32];
 
@@ -161,16 +169,16 @@ int mo_library_end(mo_status status, const mo_error *err)
     return status == MO_OK ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
-int mo_library_tell(const mo_library_kind *kind, const char *path)
+int mo_library_print_version(const mo_dynlib_spec *kind, const char *path)
 {
-    mo_library *library = calloc(1, kind->size);
+    mo_dynlib *library = calloc(1, kind->size);
     mo_error err = { 0 };
-    mo_status status = library ? mo_library_open(kind, path, library, &err)
+    mo_status status = library ? mo_dynlib_open(kind, path, library, &err)
                                : mo_fail_memory(&err);
 
     if (status == MO_OK)
         printf("%d.%d.%d\n", library->version[0], library->version[1],
                library->version[2]);
     free(library);
-    return mo_library_end(status, &err);
+    return mo_library_exit_code(status, &err);
 }

@@ -7,13 +7,14 @@
 
 static const double none = 1e20;
 
-int mo_log_cut(const char *line, const char *separators, mo_log_word *words)
+int mo_solver_log_tokenize(const char *line, const char *separators,
+                           mo_solver_log_token *words)
 {
     int n = 0;
 
     for (;;) {
         line += strspn(line, separators);
-        if (!*line || n == MO_LOG_WORDS)
+        if (!*line || n == MO_SOLVER_LOG_MAX_TOKENS)
             return n;
         words[n].text = line;
         words[n].length = strcspn(line, separators);
@@ -21,7 +22,8 @@ int mo_log_cut(const char *line, const char *separators, mo_log_word *words)
     }
 }
 
-bool mo_log_number(const mo_log_word *word, const char *ending, double *value)
+bool mo_solver_log_number(const mo_solver_log_token *word, const char *ending,
+                          double *value)
 {
     size_t length = word->length, cut = strlen(ending);
 
@@ -35,51 +37,56 @@ bool mo_log_number(const mo_log_word *word, const char *ending, double *value)
            fabs(*value) < none;
 }
 
-bool mo_log_ends(const mo_log_word *word, char last)
+bool mo_solver_log_ends_with(const mo_solver_log_token *word, char last)
 {
     return word->length > 0 && word->text[word->length - 1] == last;
 }
 
-bool mo_log_after(const char *line, const char *key, double *value)
+bool mo_solver_log_number_after(const char *line, const char *key,
+                                double *value)
 {
     const char *at = strstr(line, key);
-    mo_log_word words[MO_LOG_WORDS];
+    mo_solver_log_token words[MO_SOLVER_LOG_MAX_TOKENS];
 
-    return at && mo_log_cut(at + strlen(key), " \t:,()", words) > 0 &&
-           mo_log_number(&words[0], "", value);
+    return at &&
+           mo_solver_log_tokenize(at + strlen(key), " \t:,()", words) > 0 &&
+           mo_solver_log_number(&words[0], "", value);
 }
 
-bool mo_log_behind(const char *line, const char *key, double *value)
+bool mo_solver_log_number_after_prefix(const char *line, const char *key,
+                                       double *value)
 {
     return strncmp(line, key, strlen(key)) == 0 &&
-           mo_log_after(line, key, value);
+           mo_solver_log_number_after(line, key, value);
 }
 
-void mo_log_bound(mo_step *step, double bound, int digits)
+void mo_solver_log_set_bound(mo_solver_progress *step, double bound, int digits)
 {
     step->has_bound = true;
     step->bound = bound - fabs(bound) * 0.5 * pow(10, 1 - digits);
 }
 
-void mo_log_incumbent(mo_step *step, double incumbent)
+void mo_solver_log_set_incumbent(mo_solver_progress *step, double incumbent)
 {
     step->has_incumbent = true;
     step->incumbent = incumbent;
 }
 
-void mo_log_claim(mo_step *step, mo_claim claim)
+void mo_solver_log_set_status(mo_solver_progress *step,
+                              mo_solution_status claim)
 {
     step->has_claim = true;
     step->claim = claim;
 }
 
-void mo_log_row(mo_step *step, const mo_log_word *incumbent,
-                const mo_log_word *bound, int digits)
+void mo_solver_log_set_row(mo_solver_progress *step,
+                           const mo_solver_log_token *incumbent,
+                           const mo_solver_log_token *bound, int digits)
 {
     double value;
 
-    if (mo_log_number(incumbent, "", &value))
-        mo_log_incumbent(step, value);
-    if (mo_log_number(bound, "", &value))
-        mo_log_bound(step, value, digits);
+    if (mo_solver_log_number(incumbent, "", &value))
+        mo_solver_log_set_incumbent(step, value);
+    if (mo_solver_log_number(bound, "", &value))
+        mo_solver_log_set_bound(step, value, digits);
 }

@@ -5,7 +5,7 @@
         "SCIP" name, offsetof(mo_scip_api, member), false                      \
     }
 
-static const mo_symbol symbols[] = {
+static const mo_dynlib_symbol symbols[] = {
     SYMBOL(version_major, "majorVersion"),
     SYMBOL(version_minor, "minorVersion"),
     SYMBOL(version_patch, "techVersion"),
@@ -33,12 +33,12 @@ static const mo_symbol symbols[] = {
     { NULL, 0, false },
 };
 
-static bool ask_version(const mo_library *library, int version[3])
+static bool ask_version(const mo_dynlib *library, int version[3])
 {
     const mo_scip_api *api = (const mo_scip_api *) library;
 
-    return mo_library_ask_parts(api->version_major, api->version_minor,
-                                api->version_patch, version);
+    return mo_dynlib_query_version(api->version_major, api->version_minor,
+                                   api->version_patch, version);
 }
 
 const char *const mo_scip_sonames[] = { "libscip.so.10.0", "libscip.so.9.2",
@@ -46,29 +46,29 @@ const char *const mo_scip_sonames[] = { "libscip.so.10.0", "libscip.so.9.2",
                                         "libscip.so.8.1",  "libscip.so.8.0",
                                         "libscip.so",      NULL };
 
-const mo_library_kind mo_scip_library = { .title = "SCIP",
-                                          .size = sizeof(mo_scip_api),
-                                          .sonames = mo_scip_sonames,
-                                          .symbols = symbols,
-                                          .version = ask_version,
-                                          .oldest = { 8, 0 } };
+const mo_dynlib_spec mo_scip_dynlib = { .title = "SCIP",
+                                        .size = sizeof(mo_scip_api),
+                                        .sonames = mo_scip_sonames,
+                                        .symbols = symbols,
+                                        .version = ask_version,
+                                        .oldest = { 8, 0 } };
 
 mo_status mo_scip_open(const char *path, mo_scip_api *api, mo_error *err)
 {
-    return mo_library_open(&mo_scip_library, path, &api->library, err);
+    return mo_dynlib_open(&mo_scip_dynlib, path, &api->library, err);
 }
 
-mo_claim mo_scip_claim_of(int major, int status)
+mo_solution_status mo_scip_solution_status(int major, int status)
 {
     switch (major >= 10 ? status : status - 10) {
     case 1:
-        return MO_CLAIM_OPTIMAL;
+        return MO_SOLUTION_STATUS_OPTIMAL;
     case 2:
-        return MO_CLAIM_INFEASIBLE;
+        return MO_SOLUTION_STATUS_INFEASIBLE;
     case 3:
     case 4:
-        return MO_CLAIM_UNBOUNDED;
+        return MO_SOLUTION_STATUS_UNBOUNDED;
     default:
-        return MO_CLAIM_FEASIBLE;
+        return MO_SOLUTION_STATUS_FEASIBLE;
     }
 }

@@ -2,7 +2,7 @@
  * scip_api.h - what we call of SCIP's C interface, versions 8 to 10.
  *
  * SCIP_Bool is an unsigned int, SCIP_Real a double; the numbers of statuses are
- * not the same in all versions, see mo_scip_claim_of.
+ * not the same in all versions, see mo_scip_solution_status.
  */
 #ifndef MO_SOLVERS_PLUGINS_SCIP_API_H
 #define MO_SOLVERS_PLUGINS_SCIP_API_H
@@ -14,7 +14,7 @@ enum { MO_SCIP_OKAY = 1 };             /* SCIP_RETCODE */
 enum { MO_SCIP_PARAMSETTING_OFF = 3 }; /* SCIP_PARAMSETTING */
 
 typedef struct mo_scip_api {
-    mo_library library;
+    mo_dynlib library;
     int (*version_major)(void);
     int (*version_minor)(void);
     int (*version_patch)(void);
@@ -44,12 +44,13 @@ typedef struct mo_scip_api {
 /* For the loader's path; ends with NULL. */
 extern const char *const mo_scip_sonames[];
 
-extern const mo_library_kind mo_scip_library;
+extern const mo_dynlib_spec mo_scip_dynlib;
 
 mo_status mo_scip_open(const char *path, mo_scip_api *api, mo_error *err);
 
-/* What a status means: a proof, or else MO_CLAIM_FEASIBLE, since all others are
- * some limit.  Optimal was 11 up to version 9 and is 1 from version 10 on. */
-mo_claim mo_scip_claim_of(int major, int status);
+/* What a status means: a proof, or else MO_SOLUTION_STATUS_FEASIBLE, since all
+ * others are some limit.  Optimal was 11 up to version 9 and is 1 from version
+ * 10 on. */
+mo_solution_status mo_scip_solution_status(int major, int status);
 
 #endif

@@ -10,7 +10,7 @@
 
 typedef struct solving {
     mo_scip_api api;
-    const mo_job *job;
+    const mo_solver_job *job;
     void *scip;
     int n; /* variables */
     void **variables;
@@ -41,7 +41,7 @@ static int lp_threads(int threads)
 
 static mo_status configure(solving *s, mo_error *err)
 {
-    const mo_job *job = s->job;
+    const mo_solver_job *job = s->job;
     mo_status status = check(s->api.set_bool(s->scip, "misc/catchctrlc", false),
                              "starting", err);
 
@@ -97,8 +97,8 @@ static mo_status add_start(solving *s, const double *values, mo_error *err)
 static mo_status give_start(solving *s, mo_error *err)
 {
     double *values = NULL;
-    mo_status status =
-        mo_library_start_read(s->job->start, s->n, name_of, s, &values, err);
+    mo_status status = mo_library_read_mip_start(s->job->start, s->n, name_of,
+                                                 s, &values, err);
 
     if (status == MO_OK)
         status = add_start(s, values, err);
@@ -117,15 +117,15 @@ static mo_status run(solving *s, mo_error *err)
 {
     int code;
 
-    mo_stop_begin(interrupt, s);
+    mo_library_signals_begin(interrupt, s);
     code = s->api.solve(s->scip);
-    mo_stop_end();
+    mo_library_signals_end();
     return check(code, "solving", err);
 }
 
 /* The original variables are there still; presolve works on copies. */
 static mo_status take_values(const solving *s, void *best,
-                             mo_library_answer *answer, double **values,
+                             mo_library_solution *answer, double **values,
                              mo_error *err)
 {
     *values = calloc((size_t) s->n + 1, sizeof **values);
@@ -142,20 +142,21 @@ static mo_status take_values(const solving *s, void *best,
 
 static mo_status write_answer(solving *s, mo_error *err)
 {
-    mo_library_answer answer = { .name = name_of, .context = s };
+    mo_library_solution answer = { .name = name_of, .context = s };
     int major = s->api.library.version[0];
     void *best = s->api.best_solution(s->scip);
     double *values = NULL;
     mo_status status = MO_OK;
 
-    answer.claim = mo_library_claim(
-        mo_scip_claim_of(major, s->api.status(s->scip)), best != NULL);
+    answer.claim = mo_library_solution_status(
+        mo_scip_solution_status(major, s->api.status(s->scip)), best != NULL);
     answer.bound = s->api.dual_bound(s->scip);
     answer.has_bound = true;
-    if (answer.claim == MO_CLAIM_OPTIMAL || answer.claim == MO_CLAIM_FEASIBLE)
+    if (answer.claim == MO_SOLUTION_STATUS_OPTIMAL ||
+        answer.claim == MO_SOLUTION_STATUS_FEASIBLE)
         status = take_values(s, best, &answer, &values, err);
     if (status == MO_OK)
-        status = mo_library_answer_write(s->job->folder, &answer, err);
+        status = mo_library_solution_write(s->job->folder, &answer, err);
     free(values);
     return status;
 }
@@ -181,7 +182,8 @@ static mo_status solve(solving *s, mo_error *err)
     return status;
 }
 
-mo_status mo_scip_solve(const mo_found *found, const mo_job *job, mo_error *err)
+mo_status mo_scip_solve(const mo_solver_install *found,
+                        const mo_solver_job *job, mo_error *err)
 {
     solving s = { .job = job };
     mo_status status = mo_scip_open(found->library, &s.api, err);
@@ -191,5 +193,5 @@ mo_status mo_scip_solve(const mo_found *found, const mo_job *job, mo_error *err)
 
 int mo_scip_library_version(const char *library)
 {
-    return mo_library_tell(&mo_scip_library, library);
+    return mo_library_print_version(&mo_scip_dynlib, library);
 }

@@ -24,8 +24,7 @@ static mo_status append(char ***words, size_t *n, size_t *room,
     return MO_OK;
 }
 
-mo_status mo_command_line_add(mo_command_line *line, mo_error *err,
-                              const char *format, ...)
+mo_status mo_argv_add(mo_argv *line, mo_error *err, const char *format, ...)
 {
     va_list arguments;
     mo_status status;
@@ -37,11 +36,11 @@ mo_status mo_command_line_add(mo_command_line *line, mo_error *err,
     return status;
 }
 
-mo_status mo_command_line_option(mo_command_line *line, mo_error *err,
-                                 const char *name, const char *format, ...)
+mo_status mo_argv_add_option(mo_argv *line, mo_error *err, const char *name,
+                             const char *format, ...)
 {
     va_list arguments;
-    mo_status status = mo_command_line_add(line, err, "%s", name);
+    mo_status status = mo_argv_add(line, err, "%s", name);
 
     if (status != MO_OK)
         return status;
@@ -52,8 +51,7 @@ mo_status mo_command_line_option(mo_command_line *line, mo_error *err,
     return status;
 }
 
-mo_status mo_command_line_set(mo_command_line *line, mo_error *err,
-                              const char *format, ...)
+mo_status mo_argv_set_env(mo_argv *line, mo_error *err, const char *format, ...)
 {
     va_list arguments;
     mo_status status;
@@ -65,7 +63,7 @@ mo_status mo_command_line_set(mo_command_line *line, mo_error *err,
     return status;
 }
 
-void mo_command_line_clear(mo_command_line *line)
+void mo_argv_clear(mo_argv *line)
 {
     for (size_t i = 0; i < line->n_argv; i++)
         free(line->argv[i]);
@@ -73,5 +71,5 @@ void mo_command_line_clear(mo_command_line *line)
         free(line->environment[i]);
     free(line->argv);
     free(line->environment);
-    *line = (mo_command_line){ 0 };
+    *line = (mo_argv){ 0 };
 }

@@ -9,25 +9,24 @@
 #include "base/error.h"
 
 /* Begins as { 0 }.  Both lists end with NULL as soon as they have a word. */
-typedef struct mo_command_line {
+typedef struct mo_argv {
     char **argv;
     char **environment; /* NULL while there is none */
     size_t n_argv, room_argv, n_environment, room_environment;
-} mo_command_line;
+} mo_argv;
 
 /* Adds a word; nothing in it is special. */
-mo_status mo_command_line_add(mo_command_line *line, mo_error *err,
-                              const char *format, ...) MO_PRINTF(3, 4);
+mo_status mo_argv_add(mo_argv *line, mo_error *err, const char *format, ...)
+    MO_PRINTF(3, 4);
 
 /* Adds two: an option, and its value. */
-mo_status mo_command_line_option(mo_command_line *line, mo_error *err,
-                                 const char *name, const char *format, ...)
-    MO_PRINTF(4, 5);
+mo_status mo_argv_add_option(mo_argv *line, mo_error *err, const char *name,
+                             const char *format, ...) MO_PRINTF(4, 5);
 
 /* Adds "NAME=value" to the environment. */
-mo_status mo_command_line_set(mo_command_line *line, mo_error *err,
-                              const char *format, ...) MO_PRINTF(3, 4);
+mo_status mo_argv_set_env(mo_argv *line, mo_error *err, const char *format, ...)
+    MO_PRINTF(3, 4);
 
-void mo_command_line_clear(mo_command_line *line);
+void mo_argv_clear(mo_argv *line);
 
 #endif

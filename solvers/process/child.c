@@ -30,7 +30,7 @@ typedef struct running {
     int64_t begun_ns;
     pid_t keeper, command; /* command is 0 until it is known */
     int leash, output, interrupt;
-    mo_lines lines;
+    mo_line_splitter lines;
 
     double kill_s;   /* when to kill it; INFINITY: not yet known */
     double lost_s;   /* when to kill the keeper, too; INFINITY: not yet known */
@@ -59,7 +59,7 @@ static double elapsed_s(const running *r)
  * in it. */
 static mo_status start_keeper(running *r, int leash, int output, mo_error *err)
 {
-    char **environment = mo_command_environment(r->job);
+    char **environment = mo_spawn_environment(r->job);
     sigset_t all, before;
 
     if (!environment)
@@ -70,7 +70,7 @@ static mo_status start_keeper(running *r, int leash, int output, mo_error *err)
     pthread_sigmask(SIG_SETMASK, &all, &before);
     r->keeper = fork();
     if (r->keeper == 0)
-        mo_keeper_run(r->job, environment, leash, output);
+        mo_supervisor_run(r->job, environment, leash, output);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     free(environment);
     return r->keeper < 0 ? mo_fail_errno(err, "", "cannot start a process")
@@ -185,7 +185,7 @@ static bool hear_output(running *r)
     ssize_t got = read(r->output, data, sizeof data);
 
     if (got > 0)
-        mo_lines_take(&r->lines, data, (size_t) got);
+        mo_line_splitter_feed(&r->lines, data, (size_t) got);
     else if (got == 0 || (errno != EAGAIN && errno != EINTR)) {
         close(r->output);
         r->output = -1;
@@ -205,7 +205,7 @@ static void lose_keeper(running *r)
 
 static void hear_keeper(running *r)
 {
-    mo_keeper_news news;
+    mo_supervisor_message news;
     ssize_t got = recv(r->leash, &news, sizeof news, 0);
 
     if (got < 0 && errno == EINTR)
@@ -215,14 +215,14 @@ static void hear_keeper(running *r)
         return;
     }
     switch (news.event) {
-    case MO_KEEPER_STARTED:
+    case MO_SUPERVISOR_STARTED:
         r->command = news.value;
         break;
-    case MO_KEEPER_FAILED:
+    case MO_SUPERVISOR_FAILED:
         r->failure = news.value;
         r->ended = true;
         break;
-    case MO_KEEPER_ENDED:
+    case MO_SUPERVISOR_ENDED:
         r->status = news.value;
         r->ended = true;
         break;
@@ -249,7 +249,7 @@ static void attend(running *r)
     }
     while (r->output >= 0 && hear_output(r))
         continue;
-    mo_lines_end(&r->lines);
+    mo_line_splitter_flush(&r->lines);
 }
 
 /* ------------------------------------------------------------------- result */

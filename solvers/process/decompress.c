@@ -45,7 +45,7 @@ static mo_status look(const char *path, packing *how, mo_error *err)
     return MO_OK;
 }
 
-mo_status mo_unpack_needed(const char *path, bool *needed, mo_error *err)
+mo_status mo_decompress_needed(const char *path, bool *needed, mo_error *err)
 {
     packing how;
     mo_status status = look(path, &how, err);
@@ -155,7 +155,8 @@ static mo_status unpack_with(unpacker *unpack, const char *path,
     return status;
 }
 
-mo_status mo_unpack(const char *path, const char *target, mo_error *err)
+mo_status mo_decompress_file(const char *path, const char *target,
+                             mo_error *err)
 {
     unpacker *const gzip = unpack_gzip, *const zstd = unpack_zstd;
     packing how = PLAIN;

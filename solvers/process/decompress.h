@@ -9,10 +9,11 @@
 #include "base/error.h"
 
 /* Whether the file is .gz or .zst, by its first bytes. */
-mo_status mo_unpack_needed(const char *path, bool *needed, mo_error *err);
+mo_status mo_decompress_needed(const char *path, bool *needed, mo_error *err);
 
 /* Writes what is in path to target.  MO_E_SUPPORT when that was not built in;
  * MO_E_SYNTAX when the file is damaged or ends in the middle. */
-mo_status mo_unpack(const char *path, const char *target, mo_error *err);
+mo_status mo_decompress_file(const char *path, const char *target,
+                             mo_error *err);
 
 #endif

@@ -127,7 +127,7 @@ void mo_interrupt_close(int fd)
     pthread_mutex_unlock(&lock);
 }
 
-int mo_interrupt_last(void)
+int mo_interrupt_last_signal(void)
 {
     return atomic_load(&last);
 }

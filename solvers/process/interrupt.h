@@ -18,7 +18,7 @@ void mo_interrupt_close(int fd);
 
 /* The last of them since the process began, 0 when there was none: for one who
  * does not wait. */
-int mo_interrupt_last(void);
+int mo_interrupt_last_signal(void);
 
 /* What is under way shall stop, though nobody sent us a signal. */
 void mo_interrupt_all(void);

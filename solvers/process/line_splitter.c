@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-static void keep(mo_lines *lines, const char *data, size_t size)
+static void keep(mo_line_splitter *lines, const char *data, size_t size)
 {
     size_t room = MO_CHILD_LINE - lines->length;
 
@@ -12,7 +12,7 @@ static void keep(mo_lines *lines, const char *data, size_t size)
     lines->length += size;
 }
 
-static void tell(mo_lines *lines)
+static void tell(mo_line_splitter *lines)
 {
     if (lines->length > 0 && lines->text[lines->length - 1] == '\r')
         lines->length--;
@@ -22,7 +22,8 @@ static void tell(mo_lines *lines)
         lines->line(lines->listener, lines->text);
 }
 
-void mo_lines_take(mo_lines *lines, const char *data, size_t size)
+void mo_line_splitter_feed(mo_line_splitter *lines, const char *data,
+                           size_t size)
 {
     const char *end;
 
@@ -35,7 +36,7 @@ void mo_lines_take(mo_lines *lines, const char *data, size_t size)
     keep(lines, data, size);
 }
 
-void mo_lines_end(mo_lines *lines)
+void mo_line_splitter_flush(mo_line_splitter *lines)
 {
     if (lines->length > 0)
         tell(lines);

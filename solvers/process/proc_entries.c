@@ -8,8 +8,8 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-void mo_numbered_each(const char *folder,
-                      void (*see)(int number, void *context), void *context)
+void mo_proc_entries_each(const char *folder,
+                          void (*see)(int number, void *context), void *context)
 {
     _Alignas(struct dirent64) char entries[4096];
     int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC);

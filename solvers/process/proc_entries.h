@@ -11,7 +11,8 @@
 /* Tells each of them; see may close the file it is told of.  The file that the
  * folder itself is read by is left out.  Nothing where there is no such
  * folder. */
-void mo_numbered_each(const char *folder,
-                      void (*see)(int number, void *context), void *context);
+void mo_proc_entries_each(const char *folder,
+                          void (*see)(int number, void *context),
+                          void *context);
 
 #endif

@@ -44,7 +44,7 @@ static void put(char **settings, size_t *n, const char *setting)
     *n += i == *n;
 }
 
-char **mo_command_environment(const mo_child_job *job)
+char **mo_spawn_environment(const mo_child_job *job)
 {
     char *const *more = (char *const *) (uintptr_t) job->environment;
     size_t n = count(environ), n_more = count(more);
@@ -137,8 +137,8 @@ static int read_failure(int failures)
     return got == (ssize_t) sizeof failure ? failure : 0;
 }
 
-pid_t mo_command_start(const mo_child_job *job, char *const *environment,
-                       int *failure)
+pid_t mo_spawn_child(const mo_child_job *job, char *const *environment,
+                     int *failure)
 {
     pid_t keeper = getpid(), command;
     int failures[2];

@@ -11,7 +11,7 @@
 /* Our environment with what the job puts on top, as exec takes it; NULL when
  * there is no memory.  The caller frees the array; the settings are borrowed.
  */
-char **mo_command_environment(const mo_child_job *job);
+char **mo_spawn_environment(const mo_child_job *job);
 
 /* Starts it in a group of its own, with our standard files, no other, and every
  * signal as it is by default.  It dies with us.  -1 with *failure set to errno
@@ -19,7 +19,7 @@ char **mo_command_environment(const mo_child_job *job);
  *
  * A thread of the process that we were forked from may have held any lock: up
  * to the exec nothing here allocates. */
-pid_t mo_command_start(const mo_child_job *job, char *const *environment,
-                       int *failure);
+pid_t mo_spawn_child(const mo_child_job *job, char *const *environment,
+                     int *failure);
 
 #endif

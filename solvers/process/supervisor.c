@@ -48,7 +48,7 @@ static void arrange_files(int leash, int output)
     dup2(output, STDOUT_FILENO);
     dup2(output, STDERR_FILENO);
     dup3(leash, LEASH, O_CLOEXEC);
-    mo_numbered_each("/proc/self/fd", close_other, NULL);
+    mo_proc_entries_each("/proc/self/fd", close_other, NULL);
 }
 
 /* Of signals, only the end of a child is of interest, and that as a file. */
@@ -61,9 +61,9 @@ static int watch_children(void)
     return signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
-static void tell(mo_keeper_event event, int value)
+static void tell(mo_supervisor_event event, int value)
 {
-    const mo_keeper_news news = { event, value };
+    const mo_supervisor_message news = { event, value };
 
     /* When nobody listens any more, the leash says so by itself. */
     if (send(LEASH, &news, sizeof news, MSG_NOSIGNAL) < 0)
@@ -118,7 +118,7 @@ static int leave_none(pid_t command)
         if (gone < 0)
             break;
         if (gone == 0) {
-            mo_numbered_each("/proc", kill_adopted, NULL);
+            mo_proc_entries_each("/proc", kill_adopted, NULL);
             nanosleep(&pause, NULL);
         }
     }
@@ -173,8 +173,9 @@ static bool watch(pid_t command)
     }
 }
 
-_Noreturn void mo_keeper_run(const mo_child_job *job, char *const *environment,
-                             int leash, int output)
+_Noreturn void mo_supervisor_run(const mo_child_job *job,
+                                 char *const *environment, int leash,
+                                 int output)
 {
     pid_t command;
     int failure = 0, status;
@@ -185,19 +186,19 @@ _Noreturn void mo_keeper_run(const mo_child_job *job, char *const *environment,
     prctl(PR_SET_CHILD_SUBREAPER, 1);
     arrange_files(leash, output);
     if (watch_children() != CHILDREN) {
-        tell(MO_KEEPER_FAILED, errno);
+        tell(MO_SUPERVISOR_FAILED, errno);
         _exit(EXIT_FAILURE);
     }
-    command = mo_command_start(job, environment, &failure);
+    command = mo_spawn_child(job, environment, &failure);
     if (command < 0) {
-        tell(MO_KEEPER_FAILED, failure);
+        tell(MO_SUPERVISOR_FAILED, failure);
         _exit(EXIT_FAILURE);
     }
-    tell(MO_KEEPER_STARTED, command);
+    tell(MO_SUPERVISOR_STARTED, command);
     accompanied = watch(command);
     status = leave_none(command);
     if (accompanied)
-        tell(MO_KEEPER_ENDED, status);
+        tell(MO_SUPERVISOR_ENDED, status);
     else if (job->scratch)
         mo_workdir_remove(job->scratch);
     _exit(EXIT_SUCCESS);

@@ -18,13 +18,13 @@
 
 /* News of a method that improves what it has: the best makespan (INT64_MAX:
  * none yet) and the best bound so far. */
-typedef struct mo_news {
+typedef struct mo_method_progress {
     int64_t makespan_ns, lower_ns;
     double seconds;   /* since the method began */
     const char *what; /* what it is doing: "annealing block 3 of 7" */
-} mo_news;
+} mo_method_progress;
 
-typedef struct mo_task {
+typedef struct mo_method_task {
     const mo_instance *x;
     mo_regime regime;
     uint64_t seed;
@@ -33,20 +33,21 @@ typedef struct mo_task {
     int rounds;  /* of improving; 0: until time, gap or ideas run out */
     const mo_stop *stop;
     const mo_solver *assist; /* a solver for segments, or NULL; with found */
-    const mo_found *found;
-    void (*tell)(void *context, const mo_news *news); /* or NULL; from one
-                                                         thread at a time */
+    const mo_solver_install *found;
+    void (*tell)(void *context,
+                 const mo_method_progress *news); /* or NULL; from one
+                                          thread at a time */
     void *context;
     /* NULL, or one without pairs: to be given what is proven between ops. */
-    mo_strength *strength;
+    mo_proven_bounds *strength;
     /* Of methods that learn; NULL: none. */
     const char *policy; /* a file: read first if it is there, written at the
                            end */
     const char *curve;  /* a file for how well it did in the course of time */
     bool no_learning;   /* only draw from the policy as it is */
-} mo_task;
+} mo_method_task;
 
-typedef struct mo_placed {
+typedef struct mo_method_result {
     mo_schedule *schedule; /* left-shifted; NULL: found none, why is below */
     bool fits;             /* memory; methods that do not look at it say false
                               where it overflows, and the schedule stands */
@@ -54,7 +55,7 @@ typedef struct mo_placed {
     int rounds;            /* of improving, done */
     int64_t simulations;   /* of a method that learns, the same */
     char why[160];
-} mo_placed;
+} mo_method_result;
 
 typedef struct mo_method {
     const char *name;   /* "m-etf" */
@@ -62,7 +63,8 @@ typedef struct mo_method {
     const char *source; /* who published it */
     bool all;           /* part of "all" */
     bool learns;        /* takes a policy, and tells how it learned */
-    mo_status (*place)(const mo_task *task, mo_placed *placed, mo_error *err);
+    mo_status (*place)(const mo_method_task *task, mo_method_result *placed,
+                       mo_error *err);
 } mo_method;
 
 extern const mo_method mo_method_moirai, mo_method_single, mo_method_m_topo,
@@ -70,10 +72,11 @@ extern const mo_method mo_method_moirai, mo_method_single, mo_method_m_topo,
     mo_method_peft, mo_method_cpop, mo_method_pesto, mo_method_hare,
     mo_method_placeto, mo_method_hrl;
 
-extern const mo_method *const mo_methods[]; /* ends with NULL; default first */
+extern const mo_method
+    *const mo_method_table[]; /* ends with NULL; default first */
 
-const mo_method *mo_method_of(const char *name); /* NULL: none */
+const mo_method *mo_method_find(const char *name); /* NULL: none */
 
-void mo_placed_clear(mo_placed *placed);
+void mo_method_result_clear(mo_method_result *placed);
 
 #endif

@@ -5,7 +5,7 @@
  * its users index it as usual:
  *
  *     int *ids = NULL; size_t n = 0, room = 0;
- *     if (MO_PUSH(ids, n, room, err) != MO_OK) ...
+ *     if (MO_ARRAY_GROW(ids, n, room, err) != MO_OK) ...
  *     ids[n++] = 7;
  */
 #ifndef MO_BASE_ARRAY_H
@@ -20,13 +20,13 @@
 /* Makes room for at least need items of the given size in *items, which is
  * NULL or came from malloc.  Doubles, so that pushing is amortised O(1).  On
  * failure nothing has changed. */
-mo_status mo_array_reserve(void **items, size_t *room, size_t need,
-                           size_t size, mo_error *err);
+mo_status mo_array_reserve(void **items, size_t *room, size_t need, size_t size,
+                           mo_error *err);
 
 /* Room for one more behind the n that are there. */
-#define MO_PUSH(items, n, room, err)                                          \
-    ((n) < (room) ? MO_OK                                                     \
-                  : mo_array_reserve((void **) &(items), &(room), (n) + 1,    \
+#define MO_ARRAY_GROW(items, n, room, err)                                     \
+    ((n) < (room) ? MO_OK                                                      \
+                  : mo_array_reserve((void **) &(items), &(room), (n) + 1,     \
                                      sizeof *(items), (err)))
 
 /* *out = a * b or a + b; false, with *out untouched, when that overflows. */

@@ -11,7 +11,7 @@
 
 /* One batch at a time lies between the two threads: the caller puts it there
  * when there is none, the pump takes it away when it is written. */
-struct mo_pump {
+struct mo_async_writer {
     pthread_t thread;
     pthread_mutex_t lock;
     pthread_cond_t changed;
@@ -19,11 +19,11 @@ struct mo_pump {
     size_t size; /* 0: nothing to write */
     bool ending;
     int failure;
-    mo_pump_into *into;
+    mo_async_writer_fn *into;
     void *context;
 };
 
-int mo_pump_write(int fd, const char *data, size_t size)
+int mo_write_all(int fd, const char *data, size_t size)
 {
     while (size > 0) {
         ssize_t n = write(fd, data, size);
@@ -40,7 +40,7 @@ int mo_pump_write(int fd, const char *data, size_t size)
 
 static void *run(void *argument)
 {
-    mo_pump *pump = argument;
+    mo_async_writer *pump = argument;
 
     pthread_mutex_lock(&pump->lock);
     for (;;) {
@@ -65,7 +65,7 @@ static void *run(void *argument)
 
 /* Signals are for the threads that the program knows of, but for those that
  * writing raises. */
-static bool start(mo_pump *pump)
+static bool start(mo_async_writer *pump)
 {
     sigset_t blocked, before;
     bool started;
@@ -79,9 +79,9 @@ static bool start(mo_pump *pump)
     return started;
 }
 
-mo_pump *mo_pump_new(mo_pump_into *into, void *context)
+mo_async_writer *mo_async_writer_new(mo_async_writer_fn *into, void *context)
 {
-    mo_pump *pump;
+    mo_async_writer *pump;
 
     if (sysconf(_SC_NPROCESSORS_ONLN) < 2)
         return NULL;
@@ -101,7 +101,7 @@ mo_pump *mo_pump_new(mo_pump_into *into, void *context)
     return pump;
 }
 
-int mo_pump_give(mo_pump *pump, const char *data, size_t size)
+int mo_async_writer_submit(mo_async_writer *pump, const char *data, size_t size)
 {
     int failure;
 
@@ -116,7 +116,7 @@ int mo_pump_give(mo_pump *pump, const char *data, size_t size)
     return failure;
 }
 
-void mo_pump_free(mo_pump *pump)
+void mo_async_writer_free(mo_async_writer *pump)
 {
     if (!pump)
         return;

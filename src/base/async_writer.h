@@ -9,24 +9,25 @@
 
 #include <stddef.h>
 
-typedef struct mo_pump mo_pump;
+typedef struct mo_async_writer mo_async_writer;
 
 /* Where the thread's bytes go; errno or 0. */
-typedef int mo_pump_into(void *context, const char *data, size_t size);
+typedef int mo_async_writer_fn(void *context, const char *data, size_t size);
 
 /* NULL when a second thread would not help or is not to be had; then whoever
  * asked writes without one. */
-mo_pump *mo_pump_new(mo_pump_into *into, void *context);
+mo_async_writer *mo_async_writer_new(mo_async_writer_fn *into, void *context);
 
 /* Waits until what was given before is written, then starts on these bytes,
  * which must stay as they are until the next call.  A size of 0 only waits.
  * Returns the errno of the first failure so far, or 0. */
-int mo_pump_give(mo_pump *pump, const char *data, size_t size);
+int mo_async_writer_submit(mo_async_writer *pump, const char *data,
+                           size_t size);
 
 /* Waits for the rest and ends the thread.  NULL is allowed. */
-void mo_pump_free(mo_pump *pump);
+void mo_async_writer_free(mo_async_writer *pump);
 
 /* Writes all, through signals.  Returns errno or 0. */
-int mo_pump_write(int fd, const char *data, size_t size);
+int mo_write_all(int fd, const char *data, size_t size);
 
 #endif

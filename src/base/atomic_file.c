@@ -16,7 +16,7 @@
 #include "base/cleanup.h"
 #include "base/digest.h"
 
-struct mo_target {
+struct mo_atomic_file {
     int fd;
     char *name;      /* what messages call it */
     char *path;      /* what is replaced in the end, links resolved */
@@ -25,7 +25,7 @@ struct mo_target {
 
 enum { MAX_LINKS = 40, MAX_TRIES = 100, LETTERS = 6 };
 
-static void free_target(mo_target *target)
+static void free_target(mo_atomic_file *target)
 {
     free(target->temporary);
     free(target->path);
@@ -33,9 +33,9 @@ static void free_target(mo_target *target)
     free(target);
 }
 
-static mo_target *new_target(const char *name, const char *path)
+static mo_atomic_file *new_target(const char *name, const char *path)
 {
-    mo_target *target = calloc(1, sizeof *target);
+    mo_atomic_file *target = calloc(1, sizeof *target);
 
     if (!target)
         return NULL;
@@ -73,7 +73,7 @@ static bool follow_link(char **path, const char *to)
 }
 
 /* Unlike realpath this works for a link to a file yet to come, too. */
-static mo_status resolve(mo_target *target, mo_error *err)
+static mo_status resolve(mo_atomic_file *target, mo_error *err)
 {
     char to[PATH_MAX];
 
@@ -125,7 +125,7 @@ static char *temporary_stem(const char *path)
 
 /* Creates the temporary.  Nobody can put a link of theirs in its way: a name
  * that exists is not opened. */
-static mo_status create(mo_target *target, mode_t mode, mo_error *err)
+static mo_status create(mo_atomic_file *target, mode_t mode, mo_error *err)
 {
     char *stem = temporary_stem(target->path), *letters;
 
@@ -136,11 +136,11 @@ static mo_status create(mo_target *target, mode_t mode, mo_error *err)
     for (int i = 0; i < MAX_TRIES; i++) {
         random_letters(letters, i);
         /* Before it exists, so that no signal finds it unregistered. */
-        mo_cleanup_keep(stem);
+        mo_cleanup_register(stem);
         target->fd = open(stem, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, mode);
         if (target->fd >= 0)
             return MO_OK;
-        mo_cleanup_drop(stem);
+        mo_cleanup_unregister(stem);
         if (errno != EEXIST)
             break;
     }
@@ -159,7 +159,7 @@ static void inherit(int fd, const struct stat *old)
         return;
 }
 
-static mo_status replace_file(mo_target *target, const struct stat *old,
+static mo_status replace_file(mo_atomic_file *target, const struct stat *old,
                               mo_error *err)
 {
     mo_status status;
@@ -174,7 +174,7 @@ static mo_status replace_file(mo_target *target, const struct stat *old,
     return status;
 }
 
-static mo_status new_file(mo_target *target, mo_error *err)
+static mo_status new_file(mo_atomic_file *target, mo_error *err)
 {
     mo_status status = resolve(target, err);
 
@@ -187,7 +187,7 @@ static mo_status new_file(mo_target *target, mo_error *err)
     return create(target, 0666, err);
 }
 
-static mo_status open_directly(mo_target *target, mo_error *err)
+static mo_status open_directly(mo_atomic_file *target, mo_error *err)
 {
     do
         target->fd = open(target->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
@@ -197,7 +197,7 @@ static mo_status open_directly(mo_target *target, mo_error *err)
     return MO_OK;
 }
 
-static mo_status open_path(mo_target *target, mo_error *err)
+static mo_status open_path(mo_atomic_file *target, mo_error *err)
 {
     struct stat old;
 
@@ -216,7 +216,7 @@ static mo_status open_path(mo_target *target, mo_error *err)
 
 /* A copy, so that closing it tells whether all was written, and descriptor 1
  * is still there for whoever comes next. */
-static mo_status open_stdout(mo_target *target, mo_error *err)
+static mo_status open_stdout(mo_atomic_file *target, mo_error *err)
 {
     target->fd = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
     if (target->fd < 0)
@@ -224,10 +224,11 @@ static mo_status open_stdout(mo_target *target, mo_error *err)
     return MO_OK;
 }
 
-mo_status mo_target_open(const char *path, mo_target **target, mo_error *err)
+mo_status mo_atomic_file_open(const char *path, mo_atomic_file **target,
+                              mo_error *err)
 {
     bool is_stdout = !path || strcmp(path, "-") == 0;
-    mo_target *made =
+    mo_atomic_file *made =
         new_target(is_stdout ? "standard output" : path, is_stdout ? "" : path);
     mo_status status;
 
@@ -242,7 +243,7 @@ mo_status mo_target_open(const char *path, mo_target **target, mo_error *err)
     return MO_OK;
 }
 
-int mo_target_fd(const mo_target *target)
+int mo_atomic_file_fd(const mo_atomic_file *target)
 {
     return target->fd;
 }
@@ -253,33 +254,35 @@ static int close_fd(int fd)
     return close(fd) == 0 || errno == EINTR ? 0 : errno;
 }
 
-static void remove_temporary(mo_target *target)
+static void remove_temporary(mo_atomic_file *target)
 {
     if (target->temporary) {
         unlink(target->temporary);
-        mo_cleanup_drop(target->temporary);
+        mo_cleanup_unregister(target->temporary);
     }
 }
 
 /* No fsync: that would promise more than a result file needs, a life beyond
  * the power failure of the next seconds, and cost more than the writing. */
-static int put_in_place(mo_target *target)
+static int put_in_place(mo_atomic_file *target)
 {
     if (!target->temporary)
         return 0;
     if (rename(target->temporary, target->path) != 0)
         return errno;
-    mo_cleanup_drop(target->temporary);
+    mo_cleanup_unregister(target->temporary);
     return 0;
 }
 
-mo_status mo_target_fail(const mo_target *target, int failure, mo_error *err)
+mo_status mo_atomic_file_fail(const mo_atomic_file *target, int failure,
+                              mo_error *err)
 {
     errno = failure;
     return mo_fail_errno(err, target->name, "cannot write");
 }
 
-mo_status mo_target_commit(mo_target *target, int failure, mo_error *err)
+mo_status mo_atomic_file_commit(mo_atomic_file *target, int failure,
+                                mo_error *err)
 {
     int closing = close_fd(target->fd);
     mo_status status = MO_OK;
@@ -290,13 +293,13 @@ mo_status mo_target_commit(mo_target *target, int failure, mo_error *err)
         failure = put_in_place(target);
     if (failure) {
         remove_temporary(target);
-        status = mo_target_fail(target, failure, err);
+        status = mo_atomic_file_fail(target, failure, err);
     }
     free_target(target);
     return status;
 }
 
-void mo_target_abandon(mo_target *target)
+void mo_atomic_file_abandon(mo_atomic_file *target)
 {
     if (!target)
         return;

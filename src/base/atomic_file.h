@@ -12,23 +12,26 @@
 
 #include "base/error.h"
 
-typedef struct mo_target mo_target;
+typedef struct mo_atomic_file mo_atomic_file;
 
 /* "-" or NULL is standard output.  A folder, or a file that may not be
  * written, is an error now, before any work went into its content. */
-mo_status mo_target_open(const char *path, mo_target **target, mo_error *err);
+mo_status mo_atomic_file_open(const char *path, mo_atomic_file **target,
+                              mo_error *err);
 
 /* Where to write. */
-int mo_target_fd(const mo_target *target);
+int mo_atomic_file_fd(const mo_atomic_file *target);
 
 /* Tells of a write that went wrong with this errno. */
-mo_status mo_target_fail(const mo_target *target, int failure, mo_error *err);
+mo_status mo_atomic_file_fail(const mo_atomic_file *target, int failure,
+                              mo_error *err);
 
 /* Closes and puts the file in its place, or, when failure is the errno of a
  * write that went wrong, removes it and tells.  target is gone afterwards. */
-mo_status mo_target_commit(mo_target *target, int failure, mo_error *err);
+mo_status mo_atomic_file_commit(mo_atomic_file *target, int failure,
+                                mo_error *err);
 
 /* Closes and removes the temporary.  NULL is allowed. */
-void mo_target_abandon(mo_target *target);
+void mo_atomic_file_abandon(mo_atomic_file *target);
 
 #endif

@@ -26,7 +26,7 @@ static _Atomic(const char *) paths[MAX_PATHS];
 /* A child that was forked off must not remove the files of its parent. */
 static _Atomic long owner;
 
-void mo_cleanup_now(void)
+void mo_cleanup_run(void)
 {
     if (atomic_load(&owner) == (long) getpid())
         for (int i = 0; i < MAX_PATHS; i++) {
@@ -39,7 +39,7 @@ void mo_cleanup_now(void)
 
 static void remove_all(int signal_number)
 {
-    mo_cleanup_now();
+    mo_cleanup_run();
     /* The handler was reset on entry: this time the signal does what it does
      * by default, as soon as we return. */
     raise(signal_number);
@@ -57,7 +57,7 @@ static void install(int signal_number)
     sigaction(signal_number, &ours, NULL);
 }
 
-void mo_cleanup_keep(const char *path)
+void mo_cleanup_register(const char *path)
 {
     atomic_store(&owner, (long) getpid());
     for (int i = 0; i < MAX_PATHS; i++) {
@@ -70,7 +70,7 @@ void mo_cleanup_keep(const char *path)
         install(deadly[i]);
 }
 
-void mo_cleanup_drop(const char *path)
+void mo_cleanup_unregister(const char *path)
 {
     for (int i = 0; i < MAX_PATHS; i++) {
         const char *expected = path;
@@ -87,7 +87,7 @@ void mo_cleanup_ignore_write_signals(void)
 }
 
 /* Each in the wrong direction: to use it is an error, as if it were closed. */
-void mo_cleanup_keep_standard_files(void)
+void mo_cleanup_reserve_standard_fds(void)
 {
     for (int fd = 0; fd <= 2; fd++)
         if (fcntl(fd, F_GETFD) < 0 &&

@@ -10,19 +10,19 @@
 enum { ROOM = 128 * 1024 };
 
 struct mo_compress {
-    const mo_compressor *way;
+    const mo_compress_backend *way;
     void *state;
     int fd;
     char room[ROOM];
 };
 
-static const mo_compressor *const ways[] = { &mo_compressor_gzip,
-                                             &mo_compressor_zstd };
+static const mo_compress_backend *const ways[] = { &mo_compress_backend_gzip,
+                                                   &mo_compress_backend_zstd };
 
 enum { WAYS = sizeof ways / sizeof *ways };
 
 /* A name that is nothing but an ending, ".gz", asks for nothing. */
-static const mo_compressor *way_of(const char *path)
+static const mo_compress_backend *way_of(const char *path)
 {
     size_t length = strlen(path);
 
@@ -38,7 +38,7 @@ static const mo_compressor *way_of(const char *path)
 
 size_t mo_compress_stem(const char *path)
 {
-    const mo_compressor *way = way_of(path);
+    const mo_compress_backend *way = way_of(path);
 
     return strlen(path) - (way ? strlen(way->ending) : 0);
 }
@@ -46,7 +46,7 @@ size_t mo_compress_stem(const char *path)
 mo_status mo_compress_new(const char *path, int fd, mo_compress **compress,
                           mo_error *err)
 {
-    const mo_compressor *way = way_of(path);
+    const mo_compress_backend *way = way_of(path);
     mo_compress *c;
 
     *compress = NULL;
@@ -73,8 +73,8 @@ mo_status mo_compress_new(const char *path, int fd, mo_compress **compress,
 
 static int feed(mo_compress *c, const char *data, size_t size, bool last)
 {
-    mo_compressor_io io = { .in = data, .in_left = size };
-    mo_compressor_step step;
+    mo_compress_backend_io io = { .in = data, .in_left = size };
+    mo_compress_backend_step step;
 
     do {
         int failure;
@@ -82,12 +82,12 @@ static int feed(mo_compress *c, const char *data, size_t size, bool last)
         io.out = c->room;
         io.out_left = ROOM;
         step = c->way->step(c->state, &io, last);
-        if (step == MO_COMPRESSOR_FAILED)
+        if (step == MO_COMPRESS_BACKEND_FAILED)
             return ENOMEM; /* all that can go wrong with room at hand */
-        failure = mo_pump_write(c->fd, c->room, ROOM - io.out_left);
+        failure = mo_write_all(c->fd, c->room, ROOM - io.out_left);
         if (failure)
             return failure;
-    } while (step == MO_COMPRESSOR_MORE);
+    } while (step == MO_COMPRESS_BACKEND_MORE);
     return 0;
 }
 
@@ -96,7 +96,8 @@ int mo_compress_write(mo_compress *c, const char *data, size_t size)
     int failure = 0;
 
     while (size > 0 && !failure) {
-        size_t n = size < MO_COMPRESSOR_PIECE ? size : MO_COMPRESSOR_PIECE;
+        size_t n =
+            size < MO_COMPRESS_BACKEND_PIECE ? size : MO_COMPRESS_BACKEND_PIECE;
 
         failure = feed(c, data, n, false);
         data += n;

@@ -25,8 +25,8 @@ static void *open_gzip(void)
     return z;
 }
 
-static mo_compressor_step step_gzip(void *state, mo_compressor_io *io,
-                                    bool last)
+static mo_compress_backend_step step_gzip(void *state,
+                                          mo_compress_backend_io *io, bool last)
 {
     z_stream *z = state;
     int result;
@@ -40,10 +40,11 @@ static mo_compressor_step step_gzip(void *state, mo_compressor_io *io,
     io->in_left = z->avail_in;
     io->out_left = z->avail_out;
     if (result == Z_STREAM_END)
-        return MO_COMPRESSOR_DONE;
+        return MO_COMPRESS_BACKEND_DONE;
     if (result != Z_OK && result != Z_BUF_ERROR)
-        return MO_COMPRESSOR_FAILED;
-    return last || z->avail_out == 0 ? MO_COMPRESSOR_MORE : MO_COMPRESSOR_DONE;
+        return MO_COMPRESS_BACKEND_FAILED;
+    return last || z->avail_out == 0 ? MO_COMPRESS_BACKEND_MORE
+                                     : MO_COMPRESS_BACKEND_DONE;
 }
 
 static void close_gzip(void *state)
@@ -58,5 +59,5 @@ static void close_gzip(void *state)
 #define close_gzip NULL
 #endif
 
-const mo_compressor mo_compressor_gzip = { ".gz", "zlib", open_gzip, step_gzip,
-                                           close_gzip };
+const mo_compress_backend mo_compress_backend_gzip = { ".gz", "zlib", open_gzip,
+                                                       step_gzip, close_gzip };

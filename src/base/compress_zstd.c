@@ -18,8 +18,8 @@ static void *open_zstd(void)
     return z;
 }
 
-static mo_compressor_step step_zstd(void *state, mo_compressor_io *io,
-                                    bool last)
+static mo_compress_backend_step step_zstd(void *state,
+                                          mo_compress_backend_io *io, bool last)
 {
     ZSTD_inBuffer in = { io->in, io->in_left, 0 };
     ZSTD_outBuffer out = { io->out, io->out_left, 0 };
@@ -27,12 +27,12 @@ static mo_compressor_step step_zstd(void *state, mo_compressor_io *io,
                                        last ? ZSTD_e_end : ZSTD_e_continue);
 
     if (ZSTD_isError(left))
-        return MO_COMPRESSOR_FAILED;
+        return MO_COMPRESS_BACKEND_FAILED;
     io->in += in.pos;
     io->in_left -= in.pos;
     io->out_left -= out.pos;
-    return (last ? left : io->in_left) > 0 ? MO_COMPRESSOR_MORE
-                                           : MO_COMPRESSOR_DONE;
+    return (last ? left : io->in_left) > 0 ? MO_COMPRESS_BACKEND_MORE
+                                           : MO_COMPRESS_BACKEND_DONE;
 }
 
 static void close_zstd(void *state)
@@ -46,5 +46,6 @@ static void close_zstd(void *state)
 #define close_zstd NULL
 #endif
 
-const mo_compressor mo_compressor_zstd = { ".zst", "libzstd", open_zstd,
-                                           step_zstd, close_zstd };
+const mo_compress_backend mo_compress_backend_zstd = { ".zst", "libzstd",
+                                                       open_zstd, step_zstd,
+                                                       close_zstd };

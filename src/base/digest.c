@@ -6,8 +6,8 @@
 #define XXH_INLINE_ALL
 #include "third_party/xxhash.h"
 
-/* Most of what comes is a number or a short text, and a call for each would take
- * longer than hashing it: they are collected first. */
+/* Most of what comes is a number or a short text, and a call for each would
+ * take longer than hashing it: they are collected first. */
 struct mo_digest {
     XXH3_state_t state; /* asks for 64-byte alignment */
     unsigned char waiting[1024];
@@ -76,7 +76,8 @@ void mo_digest_int(mo_digest *digest, int64_t value)
     add_bits(digest, (uint64_t) value);
 }
 
-/* Where the machine has that order, too, an array is hashed as it lies there. */
+/* Where the machine has that order, too, an array is hashed as it lies there.
+ */
 void mo_digest_ints(mo_digest *digest, const int64_t *values, size_t n)
 {
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__

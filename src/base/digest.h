@@ -13,7 +13,7 @@
 
 typedef struct mo_digest mo_digest;
 
-mo_digest *mo_digest_new(void);   /* NULL when there is no memory */
+mo_digest *mo_digest_new(void); /* NULL when there is no memory */
 void mo_digest_free(mo_digest *digest);
 
 void mo_digest_bytes(mo_digest *digest, const void *data, size_t size);

@@ -19,8 +19,8 @@ static void fill(mo_error *err, mo_status status, const char *file, int line,
     if (!err)
         return;
     vsnprintf(raw, sizeof raw, format, args);
-    mo_utf8_visible(err->text, sizeof err->text, raw);
-    mo_utf8_visible(err->file, sizeof err->file, file ? file : "");
+    mo_utf8_escape_controls(err->text, sizeof err->text, raw);
+    mo_utf8_escape_controls(err->file, sizeof err->file, file ? file : "");
     err->line = line;
     err->status = status;
 }
@@ -59,12 +59,12 @@ mo_status mo_fail_memory(mo_error *err)
     return mo_fail(err, MO_E_MEMORY, "out of memory");
 }
 
-mo_status mo_error_place(mo_error *err, const char *file, int line)
+mo_status mo_error_set_location(mo_error *err, const char *file, int line)
 {
     if (!err)
         return MO_E_INPUT;
     if (err->file[0] == '\0') {
-        mo_utf8_visible(err->file, sizeof err->file, file ? file : "");
+        mo_utf8_escape_controls(err->file, sizeof err->file, file ? file : "");
         if (err->line == 0)
             err->line = line;
     }

@@ -16,22 +16,22 @@
 
 typedef enum mo_status {
     MO_OK = 0,
-    MO_E_MEMORY,   /* the machine has no more memory                         */
-    MO_E_IO,       /* a file could not be opened, read, written or renamed   */
-    MO_E_SYNTAX,   /* a file is not what its format says: broken XML, ...    */
-    MO_E_INPUT,    /* well-formed, but wrong: a cycle, a negative size, ...  */
-    MO_E_LIMIT,    /* larger than we are willing to read                     */
-    MO_E_USAGE,    /* the command line asks for something that does not exist */
-    MO_E_SUPPORT   /* understood, but this build or version cannot do it     */
+    MO_E_MEMORY, /* the machine has no more memory                         */
+    MO_E_IO,     /* a file could not be opened, read, written or renamed   */
+    MO_E_SYNTAX, /* a file is not what its format says: broken XML, ...    */
+    MO_E_INPUT,  /* well-formed, but wrong: a cycle, a negative size, ...  */
+    MO_E_LIMIT,  /* larger than we are willing to read                     */
+    MO_E_USAGE,  /* the command line asks for something that does not exist */
+    MO_E_SUPPORT /* understood, but this build or version cannot do it     */
 } mo_status;
 
 enum { MO_ERROR_FILE_SIZE = 512, MO_ERROR_TEXT_SIZE = 1024 };
 
 typedef struct mo_error {
     mo_status status;
-    int line;                        /* 0 when no line is to blame */
-    char file[MO_ERROR_FILE_SIZE];   /* "" when no file is to blame */
-    char text[MO_ERROR_TEXT_SIZE];   /* what, and what to do; one line */
+    int line;                      /* 0 when no line is to blame */
+    char file[MO_ERROR_FILE_SIZE]; /* "" when no file is to blame */
+    char text[MO_ERROR_TEXT_SIZE]; /* what, and what to do; one line */
 } mo_error;
 
 #if defined(__GNUC__)
@@ -58,7 +58,7 @@ mo_status mo_fail_memory(mo_error *err);
 /* Puts the place into an error that has none yet (a detector deep down may not
  * know which file it works on).  Returns err->status, or MO_E_INPUT when err is
  * NULL and cannot say. */
-mo_status mo_error_place(mo_error *err, const char *file, int line);
+mo_status mo_error_set_location(mo_error *err, const char *file, int line);
 
 /* Writes "file:line: text", "file: text" or "text" into buffer; returns it. */
 const char *mo_error_format(const mo_error *err, char *buffer, size_t size);

@@ -10,7 +10,8 @@
 enum { COLUMNS = 80, MAX_LEFT = 30, LEFT_SIZE = 128 };
 
 /* "  -o, --output=FILE" */
-static size_t write_left(char left[LEFT_SIZE], const mo_option *option)
+static size_t write_left(char left[LEFT_SIZE],
+                         const mo_search_candidate *option)
 {
     char letter[] = "   ";
     const char *value = option->value;
@@ -27,7 +28,7 @@ static size_t write_left(char left[LEFT_SIZE], const mo_option *option)
 
 static size_t left_width(const mo_command *command)
 {
-    const mo_option *option;
+    const mo_search_candidate *option;
     char left[LEFT_SIZE];
     size_t width = 0;
 
@@ -64,7 +65,8 @@ static void write_wrapped(mo_out *out, const char *text, size_t indent)
     mo_out_char(out, '\n');
 }
 
-static void write_option(mo_out *out, const mo_option *option, size_t width)
+static void write_option(mo_out *out, const mo_search_candidate *option,
+                         size_t width)
 {
     char left[LEFT_SIZE], help[512];
     size_t n = write_left(left, option);
@@ -85,7 +87,7 @@ static void write_option(mo_out *out, const mo_option *option, size_t width)
 void mo_help_write(const mo_command *command, mo_out *out)
 {
     size_t width = left_width(command);
-    const mo_option *option;
+    const mo_search_candidate *option;
 
     mo_out_printf(out, "Usage: %s %s\n", command->name, command->synopsis);
     write_wrapped(out, command->purpose, 0);

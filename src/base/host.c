@@ -58,7 +58,7 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-int64_t mo_machine_memory_bytes(void)
+int64_t mo_host_available_memory_bytes(void)
 {
     int64_t bytes = available();
 
@@ -70,7 +70,7 @@ int64_t mo_machine_memory_bytes(void)
                                 "/sys/fs/cgroup/memory/memory.usage_in_bytes"));
 }
 
-int64_t mo_machine_whole_bytes(void)
+int64_t mo_host_memory_limit_bytes(void)
 {
     int64_t pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
     int64_t bytes = pages > 0 && size > 0 ? pages * size : INT64_MAX;
@@ -80,14 +80,14 @@ int64_t mo_machine_whole_bytes(void)
                  number_in("/sys/fs/cgroup/memory/memory.limit_in_bytes"));
 }
 
-int mo_machine_processors(void)
+int mo_host_cpu_count(void)
 {
     long n = sysconf(_SC_NPROCESSORS_ONLN);
 
     return n > 0 && n < 1 << 20 ? (int) n : 1;
 }
 
-int mo_machine_processes(void)
+int mo_host_local_processes(void)
 {
     static const char *const said[] = { "OMPI_COMM_WORLD_LOCAL_SIZE",
                                         "MPI_LOCALNRANKS", "PMI_LOCAL_SIZE",
@@ -103,7 +103,7 @@ int mo_machine_processes(void)
     return 1;
 }
 
-bool mo_machine_may_use(int processor)
+bool mo_host_cpu_is_allowed(int processor)
 {
 #ifdef __linux__
     cpu_set_t set;
@@ -112,7 +112,7 @@ bool mo_machine_may_use(int processor)
         return true;
     return processor < CPU_SETSIZE && CPU_ISSET(processor, &set);
 #else
-    return processor < mo_machine_processors();
+    return processor < mo_host_cpu_count();
 #endif
 }
 
@@ -123,7 +123,7 @@ static bool is_limited(int resource)
     return getrlimit(resource, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY;
 }
 
-void mo_machine_leave(int code)
+void mo_host_exit(int code)
 {
     if (!is_limited(RLIMIT_AS) && !is_limited(RLIMIT_DATA))
         return;

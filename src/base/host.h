@@ -9,21 +9,21 @@
 
 /* Bytes of memory that could be had now: what the machine has left, or the
  * limit of our control group, whichever is less.  INT64_MAX: nobody says. */
-int64_t mo_machine_memory_bytes(void);
+int64_t mo_host_available_memory_bytes(void);
 
 /* Bytes of memory that this process may have of its machine when nobody else
  * wants any: always the same.  INT64_MAX: nobody says. */
-int64_t mo_machine_whole_bytes(void);
+int64_t mo_host_memory_limit_bytes(void);
 
 /* How many processors it has, whether or not we may use them all. */
-int mo_machine_processors(void);
+int mo_host_cpu_count(void);
 
 /* Processes of this run on this machine, by what the launcher says; at least
  * 1. */
-int mo_machine_processes(void);
+int mo_host_local_processes(void);
 
 /* May this process use the processor of that number? */
-bool mo_machine_may_use(int processor);
+bool mo_host_cpu_is_allowed(int processor);
 
 /*
  * The last thing a command does that is linked with OpenBLAS.  Where memory is
@@ -31,6 +31,6 @@ bool mo_machine_may_use(int processor);
  * destructor wait for the thread: then the process ends here, without
  * destructors.
  */
-void mo_machine_leave(int code);
+void mo_host_exit(int code);
 
 #endif

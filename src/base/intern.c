@@ -123,7 +123,7 @@ mo_status mo_intern_append(mo_intern *table, const char *text, size_t length,
     if (table->count == INT_MAX)
         return mo_fail(err, MO_E_LIMIT, "more than %d different names",
                        INT_MAX);
-    status = MO_PUSH(table->entries, table->count, table->room, err);
+    status = MO_ARRAY_GROW(table->entries, table->count, table->room, err);
     if (status != MO_OK)
         return status;
     kept = mo_arena_text(table->arena, text, length);

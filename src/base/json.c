@@ -216,7 +216,7 @@ bool mo_json_is_object(const char *text, size_t length)
     return c.at == c.end;
 }
 
-bool mo_json_is_texts(const char *text, size_t length)
+bool mo_json_is_text_array(const char *text, size_t length)
 {
     cursor c = { text, text + length };
 
@@ -370,7 +370,7 @@ bool mo_json_bool(const char *text, const char *key, bool fallback)
     return fallback;
 }
 
-bool mo_json_is(const char *text, const char *key, const char *value)
+bool mo_json_text_equals(const char *text, const char *key, const char *value)
 {
     size_t length;
     const char *found = mo_json_find(text, key, &length);

@@ -17,7 +17,7 @@
 bool mo_json_is_object(const char *text, size_t length);
 
 /* Is it one array of texts, of one at least? */
-bool mo_json_is_texts(const char *text, size_t length);
+bool mo_json_is_text_array(const char *text, size_t length);
 
 /* The raw value of key in the object at text (0-terminated, checked before):
  * "12", "\"same_upper\"", "[1,1]".  Of several the last one, as most readers
@@ -44,6 +44,6 @@ int mo_json_ints(const char *text, const char *key, int64_t *values, int max);
 bool mo_json_bool(const char *text, const char *key, bool fallback);
 
 /* True when the value of key is the text given, letters' case ignored. */
-bool mo_json_is(const char *text, const char *key, const char *value);
+bool mo_json_text_equals(const char *text, const char *key, const char *value);
 
 #endif

@@ -296,12 +296,12 @@ mo_number_fault mo_number_read_int(const char *text, size_t length,
     uint64_t limit = (uint64_t) INT64_MAX + negative, sum = 0;
 
     if (c.at == c.end)
-        return MO_NUMBER_NOT;
+        return MO_NUMBER_INVALID;
     for (; c.at < c.end; c.at++) {
         unsigned digit;
 
         if (!is_digit(*c.at))
-            return MO_NUMBER_NOT;
+            return MO_NUMBER_INVALID;
         digit = (unsigned) (*c.at - '0');
         if (sum > (limit - digit) / 10)
             fits = false;
@@ -436,7 +436,7 @@ mo_number_fault mo_number_read_double(const char *text, size_t length,
     if (is_word(&c, "inf") || is_word(&c, "infinity") || is_word(&c, "nan"))
         return MO_NUMBER_RANGE;
     if (!scan_mantissa(&s, &c) || !scan_exponent(&s, &c) || c.at != c.end)
-        return MO_NUMBER_NOT;
+        return MO_NUMBER_INVALID;
     magnitude = value_of(&s);
     if (!isfinite(magnitude))
         return MO_NUMBER_RANGE;

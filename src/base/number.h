@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { MO_NUMBER_SIZE = 32 };   /* room for any number written here, with 0 */
+enum { MO_NUMBER_SIZE = 32 }; /* room for any number written here, with 0 */
 
 /* Write value at text (no terminating 0) and return how many bytes that took,
  * less than MO_NUMBER_SIZE. The double must be finite. */
@@ -23,7 +23,7 @@ size_t mo_number_write_double(char *text, double value);
 
 typedef enum mo_number_fault {
     MO_NUMBER_OK = 0,
-    MO_NUMBER_NOT,     /* not a decimal number (hexadecimal, empty, "12a") */
+    MO_NUMBER_INVALID, /* not a decimal number (hexadecimal, empty, "12a") */
     MO_NUMBER_RANGE    /* a number, but infinite, NaN or out of range */
 } mo_number_fault;
 

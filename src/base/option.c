@@ -13,7 +13,7 @@
 #include "base/number.h"
 
 /* Those that every command has.  They have nowhere to go: they are answered. */
-static const mo_option standard[] = {
+static const mo_search_candidate standard[] = {
     { .name = "help", .help = "print this and leave" },
     { .name = "version", .help = "print the version and what was built in" },
     { .name = "completion",
@@ -30,12 +30,13 @@ typedef struct parser {
     const mo_command *command;
     int argc, next;
     char **argv;
-    size_t n_operands;      /* they stand from argv[1] on */
-    const mo_option *asked; /* the standard option to answer, if any */
+    size_t n_operands; /* they stand from argv[1] on */
+    const mo_search_candidate
+        *asked; /* the standard option to answer, if any */
     const char *asked_value;
 } parser;
 
-const mo_option *mo_option_at(const mo_command *command, size_t i)
+const mo_search_candidate *mo_option_at(const mo_command *command, size_t i)
 {
     size_t n = 0;
 
@@ -46,18 +47,18 @@ const mo_option *mo_option_at(const mo_command *command, size_t i)
     return i - n < N_STANDARD ? &standard[i - n] : NULL;
 }
 
-bool mo_option_takes_value(const mo_option *option)
+bool mo_option_takes_value(const mo_search_candidate *option)
 {
     return option->kind != MO_OPTION_FLAG && option->kind != MO_OPTION_COUNT;
 }
 
-bool mo_option_takes_file(const mo_option *option)
+bool mo_option_takes_file(const mo_search_candidate *option)
 {
     return mo_option_takes_value(option) && strstr(option->value, "FILE");
 }
 
 /* "an integer from 1 to 64", "a number of at least 0" */
-static const char *describe_range(const mo_option *option, char *text,
+static const char *describe_range(const mo_search_candidate *option, char *text,
                                   size_t size)
 {
     const char *noun =
@@ -80,8 +81,8 @@ static const char *describe_range(const mo_option *option, char *text,
     return text;
 }
 
-static mo_status refuse_number(const mo_option *option, const char *value,
-                               mo_error *err)
+static mo_status refuse_number(const mo_search_candidate *option,
+                               const char *value, mo_error *err)
 {
     char range[128];
 
@@ -90,13 +91,13 @@ static mo_status refuse_number(const mo_option *option, const char *value,
                    value);
 }
 
-static bool in_range(const mo_option *option, double value)
+static bool in_range(const mo_search_candidate *option, double value)
 {
     return (option->min == 0 && option->max == 0) ||
            (value >= option->min && value <= option->max);
 }
 
-static mo_status store_int(const mo_option *option, const char *value,
+static mo_status store_int(const mo_search_candidate *option, const char *value,
                            mo_error *err)
 {
     int64_t number;
@@ -108,8 +109,8 @@ static mo_status store_int(const mo_option *option, const char *value,
     return MO_OK;
 }
 
-static mo_status store_double(const mo_option *option, const char *value,
-                              mo_error *err)
+static mo_status store_double(const mo_search_candidate *option,
+                              const char *value, mo_error *err)
 {
     double number;
 
@@ -123,14 +124,14 @@ static mo_status store_double(const mo_option *option, const char *value,
 static mo_status store_item(mo_option_list *list, const char *value,
                             mo_error *err)
 {
-    mo_status status = MO_PUSH(list->items, list->count, list->room, err);
+    mo_status status = MO_ARRAY_GROW(list->items, list->count, list->room, err);
 
     if (status == MO_OK)
         list->items[list->count++] = value;
     return status;
 }
 
-static mo_status store(const mo_option *option, const char *value,
+static mo_status store(const mo_search_candidate *option, const char *value,
                        mo_error *err)
 {
     switch (option->kind) {
@@ -170,7 +171,7 @@ static bool is_choice(const char *choices, const char *value)
     }
 }
 
-static mo_status take_option(parser *p, const mo_option *option,
+static mo_status take_option(parser *p, const mo_search_candidate *option,
                              const char *value, mo_error *err)
 {
     if (option->choices && !is_choice(option->choices, value))
@@ -190,7 +191,7 @@ static mo_status take_option(parser *p, const mo_option *option,
 }
 
 /* The value of an option that needs one: attached to it, or the next word. */
-static mo_status need_value(parser *p, const mo_option *option,
+static mo_status need_value(parser *p, const mo_search_candidate *option,
                             const char **value, mo_error *err)
 {
     if (*value)
@@ -231,7 +232,7 @@ static size_t distance(const char *a, size_t n, const char *b)
 static mo_status unknown_name(const parser *p, const char *name, size_t length,
                               mo_error *err)
 {
-    const mo_option *option;
+    const mo_search_candidate *option;
     const char *nearest = NULL;
     size_t least = 3;
 
@@ -251,10 +252,10 @@ static mo_status unknown_name(const parser *p, const char *name, size_t length,
                    name);
 }
 
-static const mo_option *find_name(const parser *p, const char *name,
-                                  size_t length)
+static const mo_search_candidate *find_name(const parser *p, const char *name,
+                                            size_t length)
 {
-    const mo_option *option;
+    const mo_search_candidate *option;
 
     for (size_t i = 0; (option = mo_option_at(p->command, i)); i++)
         if (strlen(option->name) == length &&
@@ -263,9 +264,9 @@ static const mo_option *find_name(const parser *p, const char *name,
     return NULL;
 }
 
-static const mo_option *find_letter(const parser *p, char letter)
+static const mo_search_candidate *find_letter(const parser *p, char letter)
 {
-    const mo_option *option;
+    const mo_search_candidate *option;
 
     for (size_t i = 0; (option = mo_option_at(p->command, i)); i++)
         if (option->letter == letter)
@@ -278,7 +279,7 @@ static mo_status take_long(parser *p, const char *word, mo_error *err)
 {
     size_t length = strcspn(word, "=");
     const char *value = word[length] ? word + length + 1 : NULL;
-    const mo_option *option = find_name(p, word, length);
+    const mo_search_candidate *option = find_name(p, word, length);
     mo_status status;
 
     if (!option)
@@ -301,7 +302,7 @@ static mo_status take_letters(parser *p, const char *letters, mo_error *err)
     mo_status status = MO_OK;
 
     while (*letters && status == MO_OK) {
-        const mo_option *option = find_letter(p, *letters);
+        const mo_search_candidate *option = find_letter(p, *letters);
         const char *value;
 
         if (!option)
@@ -423,7 +424,7 @@ int mo_command_main(const mo_command *command, int argc, char **argv,
     size_t n_operands;
     int code;
 
-    mo_cleanup_keep_standard_files();
+    mo_cleanup_reserve_standard_fds();
     mo_cleanup_ignore_write_signals();
     code = mo_option_parse(command, argc, argv, &operands, &n_operands);
     if (code >= 0)

@@ -27,12 +27,12 @@ enum {
 };
 
 typedef enum mo_option_kind {
-    MO_OPTION_FLAG,     /* bool: present or not            */
-    MO_OPTION_COUNT,    /* int: how often, as in -vv       */
-    MO_OPTION_TEXT,     /* const char *: the last one given */
-    MO_OPTION_INT,      /* int64_t, between min and max    */
-    MO_OPTION_DOUBLE,   /* double, between min and max     */
-    MO_OPTION_LIST      /* mo_option_list: all of them     */
+    MO_OPTION_FLAG,   /* bool: present or not            */
+    MO_OPTION_COUNT,  /* int: how often, as in -vv       */
+    MO_OPTION_TEXT,   /* const char *: the last one given */
+    MO_OPTION_INT,    /* int64_t, between min and max    */
+    MO_OPTION_DOUBLE, /* double, between min and max     */
+    MO_OPTION_LIST    /* mo_option_list: all of them     */
 } mo_option_kind;
 
 typedef struct mo_option_list {
@@ -40,23 +40,23 @@ typedef struct mo_option_list {
     size_t count, room;
 } mo_option_list;
 
-typedef struct mo_option {
-    char letter;           /* 'o', or 0 when there is only the long name */
-    const char *name;      /* "output" */
-    const char *value;     /* "FILE"; NULL for flags */
-    const char *help;      /* one line */
+typedef struct mo_search_candidate {
+    char letter;       /* 'o', or 0 when there is only the long name */
+    const char *name;  /* "output" */
+    const char *value; /* "FILE"; NULL for flags */
+    const char *help;  /* one line */
     mo_option_kind kind;
-    void *to;              /* where the value goes, by kind */
-    double min, max;       /* for numbers; both 0 means any */
-    const char *choices;   /* "lp|mps" when only these are allowed; else NULL */
-} mo_option;
+    void *to;            /* where the value goes, by kind */
+    double min, max;     /* for numbers; both 0 means any */
+    const char *choices; /* "lp|mps" when only these are allowed; else NULL */
+} mo_search_candidate;
 
 typedef struct mo_command {
-    const char *name;          /* "moirai-info" */
-    const char *synopsis;      /* "[OPTION]... GRAPH" */
-    const char *purpose;       /* one line */
-    const char *details;       /* further text of --help, or NULL */
-    const mo_option *options;  /* ends with an all-zero entry */
+    const char *name;                   /* "moirai-info" */
+    const char *synopsis;               /* "[OPTION]... GRAPH" */
+    const char *purpose;                /* one line */
+    const char *details;                /* further text of --help, or NULL */
+    const mo_search_candidate *options; /* ends with an all-zero entry */
     size_t min_operands, max_operands;
     /* Further lines of --version: what is found when it runs.  May be NULL. */
     void (*version)(mo_out *out);
@@ -73,12 +73,12 @@ int mo_option_parse(const mo_command *command, int argc, char **argv,
 
 /* The options of a command one by one, with those that every command has behind
  * its own; NULL beyond the last.  What help and completions are made from. */
-const mo_option *mo_option_at(const mo_command *command, size_t i);
+const mo_search_candidate *mo_option_at(const mo_command *command, size_t i);
 
 /* Does it take a value, and is that one the name of a file?  Its placeholder
  * tells: "FILE", "MODEL-FILE". */
-bool mo_option_takes_value(const mo_option *option);
-bool mo_option_takes_file(const mo_option *option);
+bool mo_option_takes_value(const mo_search_candidate *option);
+bool mo_option_takes_file(const mo_search_candidate *option);
 
 /* Tells err on stderr as "moirai-info: file:line: text" and returns the exit
  * code for it: 2 for MO_E_USAGE, else 1. */

@@ -21,12 +21,12 @@
 typedef struct output {
     mo_out free; /* first, so that a mo_out is an output */
     char *buffer;
-    mo_target *target;     /* NULL when only collecting */
-    mo_compress *compress; /* NULL when bytes go out as they come */
-    int failure;           /* the errno of the first failure, or 0 */
+    mo_atomic_file *target; /* NULL when only collecting */
+    mo_compress *compress;  /* NULL when bytes go out as they come */
+    int failure;            /* the errno of the first failure, or 0 */
 
     /* Large outputs have a pump and a second buffer for it. */
-    mo_pump *pump;
+    mo_async_writer *pump;
     char *pumped;
     int flushes;
 } output;
@@ -53,7 +53,7 @@ static size_t room(const output *o)
     return (size_t) (o->free.end - o->buffer);
 }
 
-static mo_status new_out(mo_target *target, size_t size, mo_out **out,
+static mo_status new_out(mo_atomic_file *target, size_t size, mo_out **out,
                          mo_error *err)
 {
     output *o = calloc(1, sizeof *o);
@@ -73,19 +73,19 @@ static mo_status new_out(mo_target *target, size_t size, mo_out **out,
 
 mo_status mo_out_open(const char *path, mo_out **out, mo_error *err)
 {
-    mo_target *target;
+    mo_atomic_file *target;
     mo_out *made = NULL;
-    mo_status status = mo_target_open(path, &target, err);
+    mo_status status = mo_atomic_file_open(path, &target, err);
 
     if (status != MO_OK)
         return status;
     status = new_out(target, FILE_ROOM, &made, err);
     if (status != MO_OK) {
-        mo_target_abandon(target);
+        mo_atomic_file_abandon(target);
         return status;
     }
     if (path)
-        status = mo_compress_new(path, mo_target_fd(target),
+        status = mo_compress_new(path, mo_atomic_file_fd(target),
                                  &of(made)->compress, err);
     if (status == MO_OK)
         *out = made;
@@ -111,21 +111,21 @@ static int put(void *context, const char *data, size_t size)
     output *o = context;
 
     return o->compress ? mo_compress_write(o->compress, data, size)
-                       : mo_pump_write(mo_target_fd(o->target), data, size);
+                       : mo_write_all(mo_atomic_file_fd(o->target), data, size);
 }
 
 static void start_pump(output *o)
 {
     o->pumped = malloc(FILE_ROOM);
     if (o->pumped)
-        o->pump = mo_pump_new(put, o);
+        o->pump = mo_async_writer_new(put, o);
 }
 
 /* Writes what does not pass through the buffer, behind all that did. */
 static void write_directly(output *o, const char *data, size_t size)
 {
     if (o->pump)
-        note(o, mo_pump_give(o->pump, NULL, 0));
+        note(o, mo_async_writer_submit(o->pump, NULL, 0));
     if (!o->failure)
         note(o, put(o, data, size));
 }
@@ -140,7 +140,7 @@ static void flush(output *o)
     } else {
         char *written = o->pumped;
 
-        note(o, mo_pump_give(o->pump, o->buffer, used(o)));
+        note(o, mo_async_writer_submit(o->pump, o->buffer, used(o)));
         o->pumped = o->buffer;
         o->buffer = written;
         o->free = (mo_out){ written, written + FILE_ROOM };
@@ -251,7 +251,7 @@ char *mo_out_take(mo_out *out, size_t *size)
     return bytes;
 }
 
-const char *mo_out_lend(mo_out *out, size_t *size)
+const char *mo_out_borrow(mo_out *out, size_t *size)
 {
     output *o = of(out);
 
@@ -277,7 +277,7 @@ mo_status mo_out_failure(const mo_out *out, mo_error *err)
 
     if (!o->failure)
         return MO_OK;
-    return o->target ? mo_target_fail(o->target, o->failure, err)
+    return o->target ? mo_atomic_file_fail(o->target, o->failure, err)
                      : mo_fail_memory(err);
 }
 
@@ -288,10 +288,10 @@ mo_status mo_out_commit(mo_out *out, mo_error *err)
 
     if (o->target) {
         write_directly(o, o->buffer, used(o));
-        mo_pump_free(o->pump);
+        mo_async_writer_free(o->pump);
         if (o->compress && !o->failure)
             note(o, mo_compress_end(o->compress));
-        status = mo_target_commit(o->target, o->failure, err);
+        status = mo_atomic_file_commit(o->target, o->failure, err);
     } else if (o->failure) {
         status = mo_fail_memory(err);
     }
@@ -303,7 +303,7 @@ void mo_out_abandon(mo_out *out)
 {
     if (!out)
         return;
-    mo_pump_free(of(out)->pump);
-    mo_target_abandon(of(out)->target);
+    mo_async_writer_free(of(out)->pump);
+    mo_atomic_file_abandon(of(out)->target);
     free_output(of(out));
 }

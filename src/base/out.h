@@ -19,7 +19,7 @@
 /* Open only so far that a short piece is copied in place: a million ops are
  * written in a hundred million pieces.  All else is out.c's own. */
 typedef struct mo_out {
-    char *at, *end;   /* the free part of the buffer */
+    char *at, *end; /* the free part of the buffer */
 } mo_out;
 
 /* Opens path for writing; "-" or NULL is standard output.  The target must be
@@ -69,7 +69,7 @@ char *mo_out_take(mo_out *out, size_t *size);
 
 /* The same, but only lent until the next call, and out is empty afterwards:
  * for many short texts one after the other. */
-const char *mo_out_lend(mo_out *out, size_t *size);
+const char *mo_out_borrow(mo_out *out, size_t *size);
 
 /* The failure that mo_out_commit will tell, if there was one already; for long
  * work that would be in vain. */

@@ -20,13 +20,8 @@ enum { XML = 1, JSON = 2, BOTH = XML | JSON };
 
 /* For each byte, who has to look at it. */
 static const unsigned char special[256] = {
-    BOTH_32,
-    ['"'] = BOTH,
-    ['&'] = XML,
-    ['<'] = XML,
-    ['>'] = XML,
-    ['\\'] = JSON,
-    [0x80] = BOTH_32, BOTH_32, BOTH_32, BOTH_32,
+    BOTH_32,       ['"'] = BOTH,     ['&'] = XML, ['<'] = XML, ['>'] = XML,
+    ['\\'] = JSON, [0x80] = BOTH_32, BOTH_32,     BOTH_32,     BOTH_32,
 };
 
 static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */

@@ -13,7 +13,7 @@
 enum { MOST_THREADS = 256 };
 
 typedef struct team {
-    mo_team_work *work;
+    mo_parallel_for_fn *work;
     void *context;
     int n_jobs;
     atomic_int next;
@@ -38,7 +38,7 @@ static void *take_part(void *argument)
     }
 }
 
-int mo_team_cores(void)
+int mo_parallel_for_cores(void)
 {
     long n;
 #ifdef __linux__
@@ -51,11 +51,12 @@ int mo_team_cores(void)
     return n < 1 ? 1 : n > MOST_THREADS ? MOST_THREADS : (int) n;
 }
 
-void mo_team_run(int threads, int n_jobs, mo_team_work *work, void *context)
+void mo_parallel_for(int threads, int n_jobs, mo_parallel_for_fn *work,
+                     void *context)
 {
     team t = { .work = work, .context = context, .n_jobs = n_jobs };
     member members[MOST_THREADS];
-    int n = threads > 0 ? threads : mo_team_cores();
+    int n = threads > 0 ? threads : mo_parallel_for_cores();
     int begun = 1;
 
     n = n > MOST_THREADS ? MOST_THREADS : n;

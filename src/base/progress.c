@@ -49,7 +49,7 @@ void mo_progress_update(mo_progress *progress, int64_t done)
         return;
     progress->next_ns = now + STEP_NS;
 
-    mo_utf8_visible(what, sizeof what, progress->what);
+    mo_utf8_escape_controls(what, sizeof what, progress->what);
     if (progress->total > 0)
         fprintf(stderr, "\r%s: %3d%%\033[K", what,
                 percent(done, progress->total));

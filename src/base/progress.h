@@ -12,11 +12,11 @@
 #include <stdint.h>
 
 typedef struct mo_progress {
-    const char *what;      /* "reading graph.graphml" */
-    int64_t total;         /* 0 when unknown: then only a counter is shown */
-    bool shown;            /* a line is on the screen */
+    const char *what; /* "reading graph.graphml" */
+    int64_t total;    /* 0 when unknown: then only a counter is shown */
+    bool shown;       /* a line is on the screen */
     bool enabled;
-    int64_t next_ns;       /* not before this moment */
+    int64_t next_ns; /* not before this moment */
 } mo_progress;
 
 void mo_progress_begin(mo_progress *progress, const char *what, int64_t total,

@@ -24,7 +24,7 @@ void mo_stop_after(mo_stop *stop, double seconds)
         stop->deadline_ns = mo_stop_clock_ns() + (int64_t) (seconds * 1e9);
 }
 
-bool mo_stop_is_said(const mo_stop *stop)
+bool mo_stop_is_requested(const mo_stop *stop)
 {
     for (; stop; stop = stop->outer)
         if (atomic_load_explicit(&stop->said, memory_order_relaxed) ||
@@ -44,15 +44,15 @@ static int64_t first_deadline_ns(const mo_stop *stop)
 }
 
 /* The clock is looked at once at most, and not where nothing depends on it. */
-bool mo_stop_now(const mo_stop *stop)
+bool mo_stop_reached(const mo_stop *stop)
 {
     int64_t end_ns = first_deadline_ns(stop);
 
-    return mo_stop_is_said(stop) ||
+    return mo_stop_is_requested(stop) ||
            (end_ns != INT64_MAX && mo_stop_clock_ns() >= end_ns);
 }
 
-double mo_stop_left_s(const mo_stop *stop)
+double mo_stop_remaining_s(const mo_stop *stop)
 {
     int64_t end_ns = first_deadline_ns(stop);
 
@@ -60,7 +60,7 @@ double mo_stop_left_s(const mo_stop *stop)
                                : INFINITY;
 }
 
-void mo_stop_say(mo_stop *stop)
+void mo_stop_request(mo_stop *stop)
 {
     atomic_store_explicit(&stop->said, true, memory_order_relaxed);
 }

@@ -27,16 +27,16 @@ void mo_stop_after(mo_stop *stop, double seconds);
 
 /* Is it time?  Cheap enough for every few hundred steps, from any thread.  NULL
  * never stops. */
-bool mo_stop_now(const mo_stop *stop);
+bool mo_stop_reached(const mo_stop *stop);
 
 /* The same, but that time has run out is no reason. */
-bool mo_stop_is_said(const mo_stop *stop);
+bool mo_stop_is_requested(const mo_stop *stop);
 
 /* Seconds until the clock stops it, or one of those around it: less than 0 when
  * it has, INFINITY when it never will. */
-double mo_stop_left_s(const mo_stop *stop);
+double mo_stop_remaining_s(const mo_stop *stop);
 
 /* Now. */
-void mo_stop_say(mo_stop *stop);
+void mo_stop_request(mo_stop *stop);
 
 #endif

@@ -97,7 +97,7 @@ static size_t show_one(char piece[8], const char *text)
     return 1;
 }
 
-char *mo_utf8_visible(char *to, size_t size, const char *text)
+char *mo_utf8_escape_controls(char *to, size_t size, const char *text)
 {
     static const char dots[] = "...";
     size_t used = 0, cut = 0;

@@ -29,7 +29,7 @@ size_t mo_utf8_encode(char *text, uint32_t code);
  * fit into size bytes is cut at a whole character and ends in "...".  Returns
  * to.  The two may be the same buffer only if text came from this function.
  */
-char *mo_utf8_visible(char *to, size_t size, const char *text);
+char *mo_utf8_escape_controls(char *to, size_t size, const char *text);
 
 /* How many columns of a terminal a visible text takes: none for a mark on the
  * character before it, two for the wide ones of East Asia and for pictures. */

@@ -13,26 +13,27 @@
 enum { REPORT, SCHEDULE, OUTPUTS };
 
 typedef struct settings {
-    mo_prepare prepare;
+    mo_prepare_options prepare;
     const char *graph;
     double tolerance;
-    mo_output outputs[OUTPUTS];
+    mo_output_file outputs[OUTPUTS];
     bool json;
-    mo_talk talk;
+    mo_driver_log talk;
     int code; /* to leave with when nothing failed */
 } settings;
 
 static mo_status spare_inputs(const settings *s, const char *path,
                               mo_error *err)
 {
-    const mo_prepare *p = &s->prepare;
+    const mo_prepare_options *p = &s->prepare;
     const char *inputs[] = { path, s->graph, p->load.cluster, p->load.profile,
                              p->fusion };
-    mo_status status = mo_outputs_check(s->outputs, OUTPUTS, err);
+    mo_status status = mo_output_files_check(s->outputs, OUTPUTS, err);
 
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
         if (status == MO_OK)
-            status = mo_outputs_spare(s->outputs, OUTPUTS, inputs[i], err);
+            status = mo_output_files_check_input(s->outputs, OUTPUTS, inputs[i],
+                                                 err);
     return status;
 }
 
@@ -49,30 +50,30 @@ static mo_status check_options(const settings *s, const char *path,
 
 static void write_report(const settings *s, const mo_review *review)
 {
-    mo_verdict_report report = mo_review_report(review);
+    mo_report_verdict report = mo_review_report(review);
     mo_out *out = s->outputs[REPORT].out;
 
     if (s->json)
-        mo_verdict_json(&report, out);
+        mo_report_verdict_json(&report, out);
     else
-        mo_verdict_text(&report, out);
+        mo_report_verdict_text(&report, out);
 }
 
 static mo_status write_outputs(settings *s, const mo_review *review,
                                mo_error *err)
 {
-    const mo_judgement *j = &review->judgement;
-    mo_output *schedule = &s->outputs[SCHEDULE];
+    const mo_answer_evaluation *j = &review->judgement;
+    mo_output_file *schedule = &s->outputs[SCHEDULE];
 
     write_report(s, review);
     if (schedule->out && j->schedule)
-        mo_verdict_schedule(review->made.loaded.instance, j->schedule,
-                            schedule->out);
+        mo_report_schedule_json(review->made.loaded.instance, j->schedule,
+                                schedule->out);
     else if (schedule->out) {
         mo_out_abandon(schedule->out);
         schedule->out = NULL;
     }
-    return mo_outputs_commit(s->outputs, OUTPUTS, err);
+    return mo_output_files_commit(s->outputs, OUTPUTS, err);
 }
 
 static mo_status run(void *context, char **operands, size_t n_operands,
@@ -86,14 +87,14 @@ static mo_status run(void *context, char **operands, size_t n_operands,
 
     (void) n_operands;
     if (status == MO_OK)
-        status = mo_outputs_open(s->outputs, OUTPUTS, err);
+        status = mo_output_files_open(s->outputs, OUTPUTS, err);
     if (status == MO_OK)
         status = mo_review_file(&from, operands[0], &review, err);
     if (status == MO_OK)
         status = write_outputs(s, &review, err);
-    if (!mo_judgement_valid(&review.judgement))
+    if (!mo_answer_evaluation_valid(&review.judgement))
         s->code = MO_EXIT_VIOLATION;
-    mo_outputs_abandon(s->outputs, OUTPUTS);
+    mo_output_files_discard(s->outputs, OUTPUTS);
     mo_review_clear(&review);
     return status;
 }
@@ -107,7 +108,7 @@ int main(int argc, char **argv)
                                 [SCHEDULE] = { .option = "--schedule" } },
                    .talk = { .command = "moirai-check" },
                    .code = MO_EXIT_DONE };
-    const mo_option options[] = {
+    const mo_search_candidate options[] = {
         { 'g', "graph", "FILE", "the graph, where it cannot be found",
           MO_OPTION_TEXT, .to = &s.graph },
         MO_REVIEW_OPTIONS(&s.prepare),
@@ -128,7 +129,7 @@ int main(int argc, char **argv)
           .to = &s.json },
         { 'o', "output", "FILE", "write to FILE instead of standard output",
           MO_OPTION_TEXT, .to = &s.outputs[REPORT].path },
-        MO_TALK_OPTIONS(&s.talk),
+        MO_DRIVER_LOG_OPTIONS(&s.talk),
         { 0 }
     };
     const mo_command command = {

@@ -15,15 +15,15 @@ static mo_status run(void *context, char **operands, size_t n_operands,
     if (strcmp(operands[0], "discover") != 0)
         return mo_fail(err, MO_E_USAGE, "no subcommand '%s'; there is discover",
                        operands[0]);
-    return mo_cluster_discover(context, err);
+    return mo_driver_cluster_discover(context, err);
 }
 
 int main(int argc, char **argv)
 {
-    mo_cluster_options o = { .precision = "f32",
-                             .job = MO_JOB_OPTIONS_DEFAULTS,
-                             .talk = { .command = "moirai-cluster" } };
-    const mo_option options[] = {
+    mo_driver_cluster_options o = { .precision = "f32",
+                                    .job = MO_LAUNCH_OPTIONS_DEFAULTS,
+                                    .talk = { .command = "moirai-cluster" } };
+    const mo_search_candidate options[] = {
         { 'o', "output", "FILE", "write the cluster to FILE", MO_OPTION_TEXT,
           .to = &o.output },
         { 0, "measure", NULL, "measure devices and links", MO_OPTION_FLAG,
@@ -38,8 +38,8 @@ int main(int argc, char **argv)
           MO_OPTION_TEXT, .to = &o.topology },
         { 0, "transport", "T", "how ranks talk; as it was started",
           MO_OPTION_TEXT, .to = &o.transport, .choices = "local|tcp|mpi|nccl" },
-        MO_JOB_OPTIONS(&o.job),
-        MO_TALK_OPTIONS(&o.talk),
+        MO_LAUNCH_OPTIONS(&o.job),
+        MO_DRIVER_LOG_OPTIONS(&o.talk),
         { 0 }
     };
     const mo_command command = {
@@ -51,11 +51,11 @@ int main(int argc, char **argv)
         .options = options,
         .min_operands = 1,
         .max_operands = 1,
-        .version = mo_exec_version,
+        .version = mo_cli_exec_version,
     };
     int code = mo_command_main(&command, argc, argv, run, &o);
 
-    mo_job_options_clear(&o.job);
-    mo_machine_leave(code);
+    mo_launch_options_clear(&o.job);
+    mo_host_exit(code);
     return code;
 }

@@ -21,15 +21,15 @@ typedef struct settings {
     bool json, dot;
     const char *clean, *fusion, *cluster, *output;
     mo_option_list shapes;
-    mo_talk talk;
+    mo_driver_log talk;
 } settings;
 
 /* All that is made on the way; the graph it came from first. */
 typedef struct work {
     mo_graph *fine, *coarse;
-    mo_map *map;
+    mo_coarsen_map *map;
     unsigned passes;
-    mo_rules *rules;
+    mo_fusion_rules *rules;
     mo_cluster *cluster; /* or NULL */
     mo_coarsen_report report;
     mo_summary before, after;
@@ -69,7 +69,7 @@ static mo_status read_cluster(const settings *s, const char *path, work *w,
         return MO_OK;
     status = mo_cluster_choose(s->cluster, path, &w->cluster, &where, err);
     if (status == MO_OK && w->fine->n_time_columns > 0)
-        mo_talk_say(&s->talk, "times of fused ops: %s", where);
+        mo_driver_log_info(&s->talk, "times of fused ops: %s", where);
     free(where);
     return status;
 }
@@ -79,7 +79,7 @@ static mo_status read_inputs(const settings *s, const char *path, work *w,
 {
     mo_read_options options = { (const char *const *) s->shapes.items,
                                 s->shapes.count };
-    mo_status status = mo_rules_load(s->fusion, &w->rules, err);
+    mo_status status = mo_fusion_rules_load(s->fusion, &w->rules, err);
 
     if (status == MO_OK)
         status = mo_clean_parse(s->clean, &w->passes, err);
@@ -94,14 +94,15 @@ static mo_status coarsen(const settings *s, work *w, mo_error *err)
 {
     mo_coarsen_options options = { .clean = w->passes,
                                    .rules = w->rules,
-                                   .fused_us = mo_fused_us,
+                                   .fused_us = mo_predict_fused_us,
                                    .context = w->cluster };
-    double begin = mo_talk_seconds();
+    double begin = mo_driver_clock_s();
     mo_status status =
         mo_coarsen(w->fine, &options, &w->coarse, &w->map, &w->report, err);
 
     if (status == MO_OK)
-        mo_talk_say(&s->talk, "coarsened in %.2f s", mo_talk_seconds() - begin);
+        mo_driver_log_info(&s->talk, "coarsened in %.2f s",
+                           mo_driver_clock_s() - begin);
     if (status == MO_OK)
         status = mo_summary_make(w->fine, &w->before, err);
     if (status == MO_OK)
@@ -112,16 +113,16 @@ static mo_status coarsen(const settings *s, work *w, mo_error *err)
 static mo_status write_graph(const settings *s, const char *path, const work *w,
                              mo_error *err)
 {
-    mo_description d = { .file = path,
-                         .format = "graphml",
-                         .graph = w->coarse };
+    mo_report_graph d = { .file = path,
+                          .format = "graphml",
+                          .graph = w->coarse };
     mo_out *out;
     mo_status status = mo_out_open(s->output, &out, err);
 
     if (status != MO_OK)
         return status;
     if (s->dot)
-        status = mo_describe_dot(&d, out, err);
+        status = mo_report_graph_dot(&d, out, err);
     else
         mo_graphml_write(w->coarse, out);
     if (status == MO_OK)
@@ -133,17 +134,17 @@ static mo_status write_graph(const settings *s, const char *path, const work *w,
 static mo_status write_report(const settings *s, const char *path,
                               const work *w, mo_error *err)
 {
-    const mo_coarsening c = { path, s->fusion, &w->report, &w->before,
-                              &w->after };
+    const mo_report_coarsening c = { path, s->fusion, &w->report, &w->before,
+                                     &w->after };
     mo_out *out;
     mo_status status = mo_out_open("-", &out, err);
 
     if (status != MO_OK)
         return status;
     if (s->json)
-        mo_coarsening_json(&c, out);
+        mo_report_coarsening_json(&c, out);
     else
-        mo_coarsening_text(&c, out);
+        mo_report_coarsening_text(&c, out);
     return mo_out_commit(out, err);
 }
 
@@ -176,11 +177,11 @@ static mo_status run(void *context, char **operands, size_t n_operands,
         status = write_results(s, path, &w, err);
     mo_summary_clear(&w.before);
     mo_summary_clear(&w.after);
-    mo_map_free(w.map);
+    mo_coarsen_map_free(w.map);
     mo_graph_free(w.coarse);
     mo_graph_free(w.fine);
     mo_cluster_free(w.cluster);
-    mo_rules_free(w.rules);
+    mo_fusion_rules_free(w.rules);
     return status;
 }
 
@@ -189,7 +190,7 @@ int main(int argc, char **argv)
     settings s = { .clean = "all",
                    .fusion = "default",
                    .talk = { .command = "moirai-coarsen" } };
-    const mo_option options[] = {
+    const mo_search_candidate options[] = {
         { 0, "fusion", "SET|FILE",
           "rules: default, eigen, cublaslt, cudnn, onednn, none or a file",
           MO_OPTION_TEXT, .to = &s.fusion },
@@ -207,7 +208,7 @@ int main(int argc, char **argv)
           .to = &s.dot },
         { 0, "json", NULL, "tell what was done as a JSON object",
           MO_OPTION_FLAG, .to = &s.json },
-        MO_TALK_OPTIONS(&s.talk),
+        MO_DRIVER_LOG_OPTIONS(&s.talk),
         { 0 }
     };
     const mo_command command = {

@@ -17,13 +17,13 @@
 enum { MODEL, START, MAP, OUTPUTS };
 
 typedef struct settings {
-    mo_prepare prepare;
+    mo_prepare_options prepare;
     const char *format; /* NULL: by the name of the output */
-    mo_output outputs[OUTPUTS];
+    mo_output_file outputs[OUTPUTS];
     double strengthen_s; /* 0: no search */
     int64_t seed;        /* of it */
     bool stats, json;
-    mo_talk talk;
+    mo_driver_log talk;
 } settings;
 
 static bool wants_mps(const settings *s)
@@ -49,14 +49,15 @@ static const char *file_of_cost(const char *cost)
 static mo_status spare_inputs(const settings *s, const char *path,
                               mo_error *err)
 {
-    const mo_prepare *p = &s->prepare;
+    const mo_prepare_options *p = &s->prepare;
     const char *inputs[] = { path, p->load.cluster, p->load.profile,
                              file_of_cost(p->load.cost), p->fusion };
     mo_status status = MO_OK;
 
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
         if (status == MO_OK)
-            status = mo_outputs_spare(s->outputs, OUTPUTS, inputs[i], err);
+            status = mo_output_files_check_input(s->outputs, OUTPUTS, inputs[i],
+                                                 err);
     return status;
 }
 
@@ -80,7 +81,7 @@ static mo_status check(const settings *s, const char *path, mo_error *err)
         status =
             mo_fail(err, MO_E_USAGE, "--json is how --stats tells; give both");
     if (status == MO_OK)
-        status = mo_outputs_check(s->outputs, OUTPUTS, err);
+        status = mo_output_files_check(s->outputs, OUTPUTS, err);
     if (status == MO_OK)
         status = spare_inputs(s, path, err);
     return status;
@@ -91,22 +92,22 @@ static mo_status strengthen(const settings *s, mo_prepared *made, mo_error *err)
 {
     const mo_regime regime = mo_prepare_regime(&s->prepare);
     mo_stop stop;
-    const mo_strengthen_options options = { .seed = (uint64_t) s->seed,
-                                            .stop = &stop };
-    double begin = mo_talk_seconds();
+    const mo_search_strengthen_options options = { .seed = (uint64_t) s->seed,
+                                                   .stop = &stop };
+    double begin = mo_driver_clock_s();
     mo_status status;
 
     mo_stop_after(&stop, s->strengthen_s);
-    status = mo_strengthen(made->loaded.instance, &regime, &options,
-                           &made->strength, &made->start, err);
+    status = mo_search_strengthen(made->loaded.instance, &regime, &options,
+                                  &made->strength, &made->start, err);
     if (status != MO_OK)
         return status;
-    mo_talk_say(&s->talk, "searched for %.2f s: no schedule below %.3f us",
-                mo_talk_seconds() - begin,
-                (double) made->strength->lower_ns / 1000);
+    mo_driver_log_info(
+        &s->talk, "searched for %.2f s: no schedule below %.3f us",
+        mo_driver_clock_s() - begin, (double) made->strength->lower_ns / 1000);
     if (made->start)
-        mo_talk_say(&s->talk, "found one of %.3f us",
-                    (double) made->start->makespan_ns / 1000);
+        mo_driver_log_info(&s->talk, "found one of %.3f us",
+                           (double) made->start->makespan_ns / 1000);
     return MO_OK;
 }
 
@@ -118,8 +119,8 @@ static mo_status prepare(settings *s, const char *path, mo_prepared *made,
         mo_prepare_instance(&s->prepare, path, &s->talk, made, err);
 
     if (status == MO_OK)
-        status = mo_outputs_spare(s->outputs, OUTPUTS,
-                                  made->loaded.cluster->file, err);
+        status = mo_output_files_check_input(s->outputs, OUTPUTS,
+                                             made->loaded.cluster->file, err);
     if (status == MO_OK && s->strengthen_s > 0)
         status = strengthen(s, made, err);
     if (status == MO_OK)
@@ -133,31 +134,31 @@ static bool only_hints(const settings *s)
     return !s->outputs[MODEL].path && !s->stats && isatty(STDOUT_FILENO);
 }
 
-static mo_status write_outputs(const settings *s, const mo_emit *emit,
+static mo_status write_outputs(const settings *s, const mo_cli_emit *emit,
                                mo_error *err)
 {
-    const mo_output *o = s->outputs;
+    const mo_output_file *o = s->outputs;
     mo_status status = MO_OK;
 
     if (o[MAP].out)
-        status = mo_emit_map(emit, o[MAP].out, err);
+        status = mo_cli_emit_map(emit, o[MAP].out, err);
     if (status == MO_OK && o[START].out)
-        status = mo_emit_start(emit, o[START].path, o[START].out, err);
+        status = mo_cli_emit_start(emit, o[START].path, o[START].out, err);
     if (status != MO_OK)
         return status;
     if (s->stats)
-        return mo_emit_stats(emit, s->json, o[MODEL].out, err);
+        return mo_cli_emit_stats(emit, s->json, o[MODEL].out, err);
     if (!o[MODEL].out)
-        return mo_emit_hint(emit, err);
-    return mo_emit_model(emit, wants_mps(s), o[MODEL].out, err);
+        return mo_cli_emit_hint(emit, err);
+    return mo_cli_emit_model(emit, wants_mps(s), o[MODEL].out, err);
 }
 
 /* A start that is not to be had is told after the model has been written. */
 static mo_status emit_all(settings *s, const char *path,
                           const mo_prepared *prepared, mo_error *err)
 {
-    const mo_emit emit = { path, prepared, &s->talk };
-    mo_output *start = &s->outputs[START];
+    const mo_cli_emit emit = { path, prepared, &s->talk };
+    mo_output_file *start = &s->outputs[START];
     bool lacks_start = start->path && !mo_model_has_start(&prepared->model);
     mo_status status;
 
@@ -167,7 +168,7 @@ static mo_status emit_all(settings *s, const char *path,
     }
     status = write_outputs(s, &emit, err);
     if (status == MO_OK)
-        status = mo_outputs_commit(s->outputs, OUTPUTS, err);
+        status = mo_output_files_commit(s->outputs, OUTPUTS, err);
     if (status == MO_OK && lacks_start)
         status = mo_fail_at(err, MO_E_INPUT, start->path, 0,
                             "not written: no schedule was found that could be "
@@ -188,12 +189,12 @@ static mo_status run(void *context, char **operands, size_t n_operands,
         s->outputs[MODEL].path = "-";
     status = check(s, path, err);
     if (status == MO_OK)
-        status = mo_outputs_open(s->outputs, OUTPUTS, err);
+        status = mo_output_files_open(s->outputs, OUTPUTS, err);
     if (status == MO_OK)
         status = prepare(s, path, &prepared, err);
     if (status == MO_OK)
         status = emit_all(s, path, &prepared, err);
-    mo_outputs_abandon(s->outputs, OUTPUTS);
+    mo_output_files_discard(s->outputs, OUTPUTS);
     mo_prepared_clear(&prepared);
     return status;
 }
@@ -206,7 +207,7 @@ int main(int argc, char **argv)
                                 [MAP] = { .option = "--map" } },
                    .seed = 1,
                    .talk = { .command = "moirai-emit" } };
-    const mo_option options[] = {
+    const mo_search_candidate options[] = {
         MO_PREPARE_OPTIONS(&s.prepare),
         { 0, "strengthen", "SECONDS",
           "search first; rows of what it proves, a start of what it finds",
@@ -226,7 +227,7 @@ int main(int argc, char **argv)
           .to = &s.json },
         { 'o', "output", "FILE", "write to FILE instead of standard output",
           MO_OPTION_TEXT, .to = &s.outputs[MODEL].path },
-        MO_TALK_OPTIONS(&s.talk),
+        MO_DRIVER_LOG_OPTIONS(&s.talk),
         { 0 }
     };
     const mo_command command = {

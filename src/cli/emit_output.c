@@ -20,7 +20,7 @@ enum { MANY_ROWS = 10 * 1000 * 1000 };
 
 static void warn_of_many(void *context)
 {
-    const mo_talk *talk = context;
+    const mo_driver_log *talk = context;
 
     if (!talk->quiet)
         fprintf(stderr,
@@ -31,9 +31,10 @@ static void warn_of_many(void *context)
 }
 
 /* The context is only read, but a callback's is anybody's. */
-static mo_status send_model(const mo_emit *emit, mo_sink *sink, mo_error *err)
+static mo_status send_model(const mo_cli_emit *emit, mo_sink *sink,
+                            mo_error *err)
 {
-    mo_talk talk = *emit->talk;
+    mo_driver_log talk = *emit->talk;
     mo_status status;
 
     sink->many_rows = MANY_ROWS;
@@ -44,48 +45,50 @@ static mo_status send_model(const mo_emit *emit, mo_sink *sink, mo_error *err)
     return status;
 }
 
-static mo_heading heading_of(const mo_emit *emit)
+static mo_heading heading_of(const mo_cli_emit *emit)
 {
     return (mo_heading){ &emit->prepared->model, emit->graph,
                          emit->prepared->loaded.cluster->file };
 }
 
-mo_status mo_emit_model(const mo_emit *emit, bool mps, mo_out *out,
-                        mo_error *err)
+mo_status mo_cli_emit_model(const mo_cli_emit *emit, bool mps, mo_out *out,
+                            mo_error *err)
 {
     mo_heading heading = heading_of(emit);
-    double begin = mo_talk_seconds();
+    double begin = mo_driver_clock_s();
     mo_sink *sink;
-    mo_status status = mps ? mo_mps_new(out, &heading, 0, &sink, err)
-                           : mo_lp_new(out, &heading, &sink, err);
+    mo_status status = mps ? mo_mps_writer_new(out, &heading, 0, &sink, err)
+                           : mo_lp_writer_new(out, &heading, &sink, err);
 
     if (status == MO_OK)
         status = send_model(emit, sink, err);
     if (status == MO_OK)
-        mo_talk_say(emit->talk, "wrote the model in %.2f s",
-                    mo_talk_seconds() - begin);
+        mo_driver_log_info(emit->talk, "wrote the model in %.2f s",
+                           mo_driver_clock_s() - begin);
     return status;
 }
 
-mo_status mo_emit_map(const mo_emit *emit, mo_out *out, mo_error *err)
+mo_status mo_cli_emit_map(const mo_cli_emit *emit, mo_out *out, mo_error *err)
 {
     mo_sink *sink;
-    mo_status status = mo_map_sink_new(out, &emit->prepared->model, &sink, err);
+    mo_status status =
+        mo_column_map_new(out, &emit->prepared->model, &sink, err);
 
     return status == MO_OK ? send_model(emit, sink, err) : status;
 }
 
-mo_status mo_emit_start(const mo_emit *emit, const char *path, mo_out *out,
-                        mo_error *err)
+mo_status mo_cli_emit_start(const mo_cli_emit *emit, const char *path,
+                            mo_out *out, mo_error *err)
 {
     mo_sink *sink;
-    mo_status status = mo_start_new(out, mo_start_layout_of(path), &sink, err);
+    mo_status status =
+        mo_mip_start_new(out, mo_mip_start_layout_of(path), &sink, err);
 
     return status == MO_OK ? send_model(emit, sink, err) : status;
 }
 
 /* Comments take the same room whatever stands in front of them. */
-static mo_status measure_heading(const mo_emit *emit, int64_t *bytes,
+static mo_status measure_heading(const mo_cli_emit *emit, int64_t *bytes,
                                  mo_error *err)
 {
     mo_heading heading = heading_of(emit);
@@ -101,54 +104,54 @@ static mo_status measure_heading(const mo_emit *emit, int64_t *bytes,
     return mo_out_commit(out, err);
 }
 
-static mo_status count(const mo_emit *emit, mo_count *counts,
+static mo_status count(const mo_cli_emit *emit, mo_model_counts *counts,
                        int64_t *heading_bytes, mo_error *err)
 {
     mo_sink *sink;
-    mo_status status = mo_count_new(counts, &sink, err);
+    mo_status status = mo_count_sink_new(counts, &sink, err);
 
     if (status == MO_OK)
         status = send_model(emit, sink, err);
     return status == MO_OK ? measure_heading(emit, heading_bytes, err) : status;
 }
 
-mo_status mo_emit_stats(const mo_emit *emit, bool json, mo_out *out,
-                        mo_error *err)
+mo_status mo_cli_emit_stats(const mo_cli_emit *emit, bool json, mo_out *out,
+                            mo_error *err)
 {
     const mo_prepared *made = emit->prepared;
-    mo_count counts;
-    mo_counts_report report = { .graph = emit->graph,
-                                .cluster = made->loaded.cluster->file,
-                                .ops = made->fine->n_ops,
-                                .model = &made->model,
-                                .count = &counts };
+    mo_model_counts counts;
+    mo_report_model_size report = { .graph = emit->graph,
+                                    .cluster = made->loaded.cluster->file,
+                                    .ops = made->fine->n_ops,
+                                    .model = &made->model,
+                                    .count = &counts };
     mo_status status = count(emit, &counts, &report.heading_bytes, err);
 
     if (status != MO_OK)
         return status;
     if (json)
-        mo_counts_json(&report, out);
+        mo_report_model_size_json(&report, out);
     else
-        mo_counts_text(&report, out);
+        mo_report_model_size_text(&report, out);
     return MO_OK;
 }
 
-mo_status mo_emit_hint(const mo_emit *emit, mo_error *err)
+mo_status mo_cli_emit_hint(const mo_cli_emit *emit, mo_error *err)
 {
     const char *command = emit->talk->command;
-    char graph[512], size[MO_UNIT_SIZE];
-    mo_count c;
+    char graph[512], size[MO_FORMAT_SIZE];
+    mo_model_counts c;
     int64_t heading_bytes;
     mo_status status = count(emit, &c, &heading_bytes, err);
 
     if (status != MO_OK)
         return status;
-    mo_utf8_visible(graph, sizeof graph, emit->graph);
+    mo_utf8_escape_controls(graph, sizeof graph, emit->graph);
     fprintf(stderr,
             "%s: a model of %" PRId64 " rows, %" PRId64
             " columns and %s is not for a terminal\n",
             command, c.rows, c.binaries + c.continuous,
-            mo_unit_bytes((double) (c.lp_bytes + heading_bytes), size));
+            mo_format_bytes((double) (c.lp_bytes + heading_bytes), size));
     fprintf(stderr,
             "    into a file:       %s %s -o model.lp\n"
             "    into a pipe:       %s %s | less\n"

@@ -24,7 +24,7 @@ static const char command_name[] = "moirai-exec";
 /* All that is made on the way. */
 typedef struct work {
     const mo_transport *transport;
-    mo_world *world;
+    mo_transport_world *world;
     int rank, n_ranks;
     mo_exec_job job;
     mo_exec_units units;
@@ -57,15 +57,16 @@ static mo_status spare_reference(const mo_exec_options *o, mo_error *err)
 static mo_status check_options(const mo_exec_options *o, const char *path,
                                mo_error *err)
 {
-    const mo_prepare *p = &o->prepare;
+    const mo_prepare_options *p = &o->prepare;
     const char *inputs[] = { path, o->graph, p->load.cluster, p->load.profile,
                              p->fusion };
-    mo_status status = mo_outputs_check(o->outputs, MO_EXEC_OUTPUTS, err);
+    mo_status status =
+        mo_output_files_check(o->outputs, MO_EXEC_N_OUTPUTS, err);
 
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
         if (status == MO_OK)
-            status =
-                mo_outputs_spare(o->outputs, MO_EXEC_OUTPUTS, inputs[i], err);
+            status = mo_output_files_check_input(o->outputs, MO_EXEC_N_OUTPUTS,
+                                                 inputs[i], err);
     if (status == MO_OK && o->dry_run && (o->check || o->reference))
         status = mo_fail(err, MO_E_USAGE,
                          "--dry-run computes nothing that --check or "
@@ -90,12 +91,13 @@ static void say_note(const char *text)
 
 static mo_status open_world(mo_exec_options *o, work *w, mo_error *err)
 {
-    mo_world_options options = { .last_words = say_last, .note = say_note };
-    mo_status status = mo_job_options_read(&o->job, &options.launch, err);
+    mo_transport_world_options options = { .last_words = say_last,
+                                           .note = say_note };
+    mo_status status = mo_launch_options_read(&o->job, &options.launch, err);
 
     if (status == MO_OK)
-        status = mo_transport_choose_as(o->transport, &options.launch,
-                                        &w->transport, err);
+        status = mo_transport_select_with(o->transport, &options.launch,
+                                          &w->transport, err);
     if (status == MO_OK)
         status = w->transport->open(&options, &w->world, err);
     if (status == MO_OK) {
@@ -109,17 +111,18 @@ static mo_status open_world(mo_exec_options *o, work *w, mo_error *err)
 static void be_silent(mo_exec_options *o)
 {
     o->talk.quiet = true;
-    for (int i = 0; i < MO_EXEC_OUTPUTS; i++)
+    for (int i = 0; i < MO_EXEC_N_OUTPUTS; i++)
         o->outputs[i].path = NULL;
 }
 
 static void tell_violations(const mo_exec_options *o, const char *path,
-                            const mo_judgement *judgement)
+                            const mo_answer_evaluation *judgement)
 {
-    int n = mo_judgement_count(judgement);
+    int n = mo_answer_evaluation_count(judgement);
 
     fprintf(stderr, "%s: %s: is no valid answer: %s", o->talk.command, path,
-            n > 0 ? mo_judgement_violation(judgement, 0) : "nobody knows why");
+            n > 0 ? mo_answer_evaluation_violation(judgement, 0)
+                  : "nobody knows why");
     if (n > 1)
         fprintf(stderr, " (and %d more; moirai-check lists them)", n - 1);
     fprintf(stderr, "\n");
@@ -133,44 +136,46 @@ static mo_status prepare(mo_exec_options *o, work *w, mo_error *err)
                                           &o->wants, &w->units, err);
 
     if (status == MO_OK)
-        status =
-            mo_exec_agree(w->transport, w->world, &o->wants, &w->units, err);
+        status = mo_exec_exchange_units(w->transport, w->world, &o->wants,
+                                        &w->units, err);
     if (status == MO_OK)
-        mo_exec_units_tell(&w->units, cluster, w->rank, &o->talk);
+        mo_exec_units_log(&w->units, cluster, w->rank, &o->talk);
     if (status == MO_OK)
         status = mo_exec_job_plan(o, &w->units, w->rank == 0, &w->job, err);
     if (status == MO_OK)
-        status = mo_plan_fits(w->job.plan, NULL, err);
+        status = mo_plan_check_capacity(w->job.plan, NULL, err);
     if (status == MO_OK)
-        status = mo_exec_units_fit(&w->units, w->job.plan, w->rank, err);
+        status =
+            mo_exec_units_check_memory(&w->units, w->job.plan, w->rank, err);
     if (status == MO_OK)
         status = mo_exec_inputs_make(o, w->job.review.made.fine, w->job.plan,
                                      w->units.rank_of, w->rank, all, &w->inputs,
                                      err);
     if (status == MO_OK && w->n_ranks > 1)
-        status = mo_exec_job_alike(o, &w->job, &w->alike, err);
+        status = mo_exec_job_digest(o, &w->job, &w->alike, err);
     if (status == MO_OK && o->wants.emulate)
-        status = mo_emulate_hold(w->job.plan, &w->job.review.made.loaded,
-                                 &w->hold_ns, err);
+        status = mo_emulate_transfer_times(
+            w->job.plan, &w->job.review.made.loaded, &w->hold_ns, err);
     return status;
 }
 
 static void hear(const void *talk, const char *device, const char *what,
                  double seconds)
 {
-    mo_talk_say(talk, "device '%s': %s in %.3f s", device, what, seconds);
+    mo_driver_log_info(talk, "device '%s': %s in %.3f s", device, what,
+                       seconds);
 }
 
 static mo_status run_plan(const mo_exec_options *o, work *w, mo_error *err)
 {
-    const mo_run_options options = {
+    const mo_run_plan_options options = {
         .transport = w->transport,
         .world = w->world,
         .backends = w->units.backends,
         .units = w->units.options,
         .rank_of = w->units.rank_of,
         .inputs = w->inputs.values,
-        .warm_ups = o->runs > 1 ? MO_EXEC_WARM_UPS : 0,
+        .warm_ups = o->runs > 1 ? MO_EXEC_WARMUP_RUNS : 0,
         .runs = (int) o->runs,
         .alike = w->alike,
         .trace = true,
@@ -194,8 +199,8 @@ static mo_status compare(const mo_exec_options *o, work *w, mo_error *err)
     mo_status status = mo_exec_comparison_begin(w->job.plan, c, err);
 
     if (status == MO_OK && o->check)
-        status = mo_exec_compare_single(o, &w->job, &w->units, &w->inputs,
-                                        &w->result, c, err);
+        status = mo_exec_compare_single_device(o, &w->job, &w->units,
+                                               &w->inputs, &w->result, c, err);
     if (status == MO_OK && o->reference)
         status = mo_exec_compare_files(o->reference, w->job.plan, &w->result, c,
                                        err);
@@ -212,7 +217,7 @@ static const char *say_transport(const work *w)
 
 static mo_status finish(mo_exec_options *o, work *w, mo_error *err)
 {
-    const mo_exec_outcome outcome = {
+    const mo_cli_exec_result outcome = {
         .job = &w->job,
         .units = &w->units,
         .transport = say_transport(w),
@@ -223,12 +228,12 @@ static mo_status finish(mo_exec_options *o, work *w, mo_error *err)
     mo_status status;
 
     if (o->tolerance < 0)
-        o->tolerance = mo_exec_tolerance(&o->wants, w->job.plan);
+        o->tolerance = mo_exec_default_tolerance(&o->wants, w->job.plan);
     status = o->dry_run ? MO_OK : compare(o, w, err);
     if (status == MO_OK)
-        status = mo_exec_report(o, &outcome, err);
+        status = mo_cli_exec_report(o, &outcome, err);
     if (status == MO_OK && !o->dry_run &&
-        mo_exec_comparison_tell(o, w->job.plan, &w->comparison))
+        mo_exec_comparison_log_mismatch(o, w->job.plan, &w->comparison))
         o->code = MO_EXIT_VIOLATION;
     return status;
 }
@@ -237,14 +242,14 @@ static mo_status finish(mo_exec_options *o, work *w, mo_error *err)
 static mo_status work_in_world(mo_exec_options *o, const char *path, work *w,
                                mo_error *err)
 {
-    mo_status status = mo_outputs_open(o->outputs, MO_EXEC_OUTPUTS, err);
-    mo_exec_waking waking;
+    mo_status status = mo_output_files_open(o->outputs, MO_EXEC_N_OUTPUTS, err);
+    mo_exec_gpu_init waking;
 
     if (status != MO_OK)
         return status;
-    mo_exec_wake(&o->wants, &waking);
+    mo_exec_gpu_init_start(&o->wants, &waking);
     status = mo_exec_job_load(o, path, &w->job, err);
-    mo_exec_awake(&waking);
+    mo_exec_gpu_init_wait(&waking);
     if (status == MO_OK && !w->job.valid) {
         if (w->rank == 0)
             tell_violations(o, path, &w->job.review.judgement);
@@ -289,7 +294,7 @@ static mo_status run(void *context, char **operands, size_t n_operands,
     status = work_in_world(o, operands[0], &w, err);
     if (status != MO_OK)
         w.transport->fail(w.world, err);
-    mo_outputs_abandon(o->outputs, MO_EXEC_OUTPUTS);
+    mo_output_files_discard(o->outputs, MO_EXEC_N_OUTPUTS);
     w.transport->close(w.world);
     clear(&w);
     return status;
@@ -301,16 +306,17 @@ int main(int argc, char **argv)
         .prepare = MO_REVIEW_DEFAULTS,
         .weights = MO_EXEC_NO_SEED,
         .runs = 1,
-        .wants = MO_EXEC_WANTS_DEFAULTS,
+        .wants = MO_EXEC_CONFIG_DEFAULTS,
         .tolerance = -1,
-        .job = MO_JOB_OPTIONS_DEFAULTS,
-        .outputs = { [MO_EXEC_REPORT] = { .option = "--report", .path = "-" },
-                     [MO_EXEC_TRACE] = { .option = "--trace" },
-                     [MO_EXEC_PLAN] = { .option = "--plan" } },
+        .job = MO_LAUNCH_OPTIONS_DEFAULTS,
+        .outputs = { [MO_EXEC_OUTPUT_REPORT] = { .option = "--report",
+                                                 .path = "-" },
+                     [MO_EXEC_OUTPUT_TRACE] = { .option = "--trace" },
+                     [MO_EXEC_OUTPUT_PLAN] = { .option = "--plan" } },
         .talk = { .command = command_name },
         .code = MO_EXIT_DONE,
     };
-    const mo_option options[] = {
+    const mo_search_candidate options[] = {
         { 'g', "graph", "FILE", "the graph, where it cannot be found",
           MO_OPTION_TEXT, .to = &o.graph },
         MO_REVIEW_OPTIONS(&o.prepare),
@@ -333,11 +339,11 @@ int main(int argc, char **argv)
           MO_OPTION_INT, .to = &o.runs, .min = 1, .max = 1e6 },
         { 0, "transport", "T", "how tensors travel; as it was started",
           MO_OPTION_TEXT, .to = &o.transport, .choices = "local|tcp|nccl|mpi" },
-        MO_JOB_OPTIONS(&o.job),
+        MO_LAUNCH_OPTIONS(&o.job),
         { 0, "threads", "N", "of each device, whatever the cluster says",
           MO_OPTION_INT, .to = &o.wants.threads, .min = 1,
-          .max = MO_UNIT_MOST_THREADS },
-        MO_EXEC_WANTS_OPTIONS(&o.wants),
+          .max = MO_BACKEND_MAX_THREADS },
+        MO_EXEC_CONFIG_OPTIONS(&o.wants),
         { 0, "as-placed", NULL, "fuse only what was placed as one",
           MO_OPTION_FLAG, .to = &o.as_placed },
         { 0, "no-fuse", NULL, "every call by itself", MO_OPTION_FLAG,
@@ -347,14 +353,14 @@ int main(int argc, char **argv)
         { 0, "dry-run", NULL, "plan, check and tell; run nothing",
           MO_OPTION_FLAG, .to = &o.dry_run },
         { 0, "plan", "FILE", "write the plan, as JSON", MO_OPTION_TEXT,
-          .to = &o.outputs[MO_EXEC_PLAN].path },
+          .to = &o.outputs[MO_EXEC_OUTPUT_PLAN].path },
         { 0, "trace", "FILE", "write when what was done, for Perfetto",
-          MO_OPTION_TEXT, .to = &o.outputs[MO_EXEC_TRACE].path },
+          MO_OPTION_TEXT, .to = &o.outputs[MO_EXEC_OUTPUT_TRACE].path },
         { 0, "report", "FILE", "tell it there instead of standard output",
-          MO_OPTION_TEXT, .to = &o.outputs[MO_EXEC_REPORT].path },
+          MO_OPTION_TEXT, .to = &o.outputs[MO_EXEC_OUTPUT_REPORT].path },
         { 0, "json", NULL, "tell it as a JSON object", MO_OPTION_FLAG,
           .to = &o.json },
-        MO_TALK_OPTIONS(&o.talk),
+        MO_DRIVER_LOG_OPTIONS(&o.talk),
         { 0 }
     };
     const mo_command command = {
@@ -368,15 +374,15 @@ int main(int argc, char **argv)
         .options = options,
         .min_operands = 1,
         .max_operands = 1,
-        .version = mo_exec_version,
+        .version = mo_cli_exec_version,
     };
     int code = mo_command_main(&command, argc, argv, run, &o);
 
     mo_option_list_free(&o.inputs);
     mo_option_list_free(&o.prepare.shapes);
-    mo_job_options_clear(&o.job);
+    mo_launch_options_clear(&o.job);
     if (code == MO_EXIT_DONE)
         code = o.code;
-    mo_machine_leave(code);
+    mo_host_exit(code);
     return code;
 }

@@ -16,10 +16,11 @@ enum { N_CLASSES = MO_CLASS_SHAPE + 1 };
 
 /* A report on its way, and what it points to. */
 typedef struct filling {
-    const mo_exec_outcome *from;
-    mo_execution e;
-    mo_execution_class classes[N_CLASSES + 1]; /* the last: belongs to no op */
-    char (*types)[MO_DESC_TEXT_SIZE];          /* of outputs */
+    const mo_cli_exec_result *from;
+    mo_report_execution e;
+    mo_report_execution_class
+        classes[N_CLASSES + 1];              /* the last: belongs to no op */
+    char (*types)[MO_TENSOR_DESC_TEXT_SIZE]; /* of outputs */
 } filling;
 
 static void clear(filling *f)
@@ -31,7 +32,7 @@ static void clear(filling *f)
 
 static mo_status make_room(filling *f, mo_error *err)
 {
-    const mo_plan *plan = f->from->job->plan;
+    const mo_exec_plan *plan = f->from->job->plan;
 
     f->e.n_devices = plan->n_devices;
     f->e.n_outputs = plan->n_outputs;
@@ -44,11 +45,11 @@ static mo_status make_room(filling *f, mo_error *err)
 
 static void fill_devices(filling *f)
 {
-    const mo_plan *plan = f->from->job->plan;
+    const mo_exec_plan *plan = f->from->job->plan;
     const mo_run_result *r = f->from->result;
 
     for (int k = 0; k < plan->n_devices; k++)
-        f->e.devices[k] = (mo_execution_device){
+        f->e.devices[k] = (mo_report_execution_device){
             .id = plan->devices[k].id,
             .backend = f->from->units->backends[k]->name,
             .threads = f->from->units->backends[k]->apart
@@ -70,7 +71,7 @@ static void fill_devices(filling *f)
     f->e.n_transfers = plan->n_transfers;
 }
 
-static mo_execution_class *class_of(filling *f, int item)
+static mo_report_execution_class *class_of(filling *f, int item)
 {
     const mo_plan_item *it = &f->from->job->plan->items[item];
 
@@ -79,7 +80,7 @@ static mo_execution_class *class_of(filling *f, int item)
 
 static void fill_classes(filling *f)
 {
-    const mo_plan *plan = f->from->job->plan;
+    const mo_exec_plan *plan = f->from->job->plan;
 
     for (int c = 0; c < N_CLASSES; c++)
         f->classes[c].name = mo_class_name((mo_class) c);
@@ -97,17 +98,17 @@ static void fill_classes(filling *f)
             f->e.classes[f->e.n_classes++] = f->classes[c];
 }
 
-static void fill_outputs(filling *f, const mo_exec_files *files)
+static void fill_outputs(filling *f, const mo_exec_output_npy *files)
 {
-    const mo_plan *plan = f->from->job->plan;
+    const mo_exec_plan *plan = f->from->job->plan;
     const mo_exec_comparison *c = f->from->comparison;
 
     for (int i = 0; i < plan->n_outputs; i++) {
-        const mo_desc desc = mo_plan_output_desc(plan, i);
+        const mo_tensor_desc desc = mo_plan_output_desc(plan, i);
 
-        f->e.outputs[i] = (mo_execution_output){
+        f->e.outputs[i] = (mo_report_execution_output){
             .name = plan->outputs[i].name,
-            .type = mo_desc_say(&desc, f->types[i]),
+            .type = mo_tensor_desc_format(&desc, f->types[i]),
             .file = files->n > 0 ? files->outputs[i].path : NULL,
             .error = c ? c->errors[i] : NAN,
         };
@@ -119,15 +120,15 @@ static void fill_outputs(filling *f, const mo_exec_files *files)
 /* The built-in cluster of this machine has no numbers of this machine. */
 static bool is_trusted(const mo_exec_job *job)
 {
-    const mo_loaded *loaded = &job->review.made.loaded;
+    const mo_driver_loaded *loaded = &job->review.made.loaded;
 
     return loaded->profile || strcmp(loaded->cluster->file, "cpu") != 0;
 }
 
 static mo_status fill_times(filling *f, mo_error *err)
 {
-    const mo_exec_outcome *from = f->from;
-    mo_ratios ratios = { NAN, NAN, NAN };
+    const mo_cli_exec_result *from = f->from;
+    mo_measure_utilization ratios = { NAN, NAN, NAN };
     mo_status status = MO_OK;
 
     f->e.predicted_ns = from->job->plan->predicted_ns;
@@ -137,7 +138,8 @@ static mo_status fill_times(filling *f, mo_error *err)
         f->e.measured_ns = from->result->median_ns;
         f->e.spread_ns = from->result->spread_ns;
         f->e.runs = from->result->n_runs;
-        status = mo_ratios_find(from->job->plan, from->result, &ratios, err);
+        status = mo_measure_utilization_of_run(from->job->plan, from->result,
+                                               &ratios, err);
     }
     f->e.path_ratio = ratios.path;
     f->e.kernel_ratio = ratios.kernel;
@@ -145,7 +147,7 @@ static mo_status fill_times(filling *f, mo_error *err)
     return status;
 }
 
-static mo_status fill(const mo_exec_options *o, const mo_exec_files *files,
+static mo_status fill(const mo_exec_options *o, const mo_exec_output_npy *files,
                       filling *f, mo_error *err)
 {
     const mo_review *r = &f->from->job->review;
@@ -160,7 +162,7 @@ static mo_status fill(const mo_exec_options *o, const mo_exec_files *files,
     f->e.precision = o->wants.precision;
     f->e.n_ranks = f->from->n_ranks;
     f->e.emulated = f->from->units->parts != NULL;
-    f->e.warm_ups = o->runs > 1 ? MO_EXEC_WARM_UPS : 0;
+    f->e.warm_ups = o->runs > 1 ? MO_EXEC_WARMUP_RUNS : 0;
     f->e.tolerance = o->tolerance;
     if (status == MO_OK)
         status = fill_times(f, err);
@@ -173,46 +175,47 @@ static mo_status fill(const mo_exec_options *o, const mo_exec_files *files,
 }
 
 static mo_status write_report(const mo_exec_options *o,
-                              const mo_exec_outcome *outcome,
-                              const mo_exec_files *files, mo_error *err)
+                              const mo_cli_exec_result *outcome,
+                              const mo_exec_output_npy *files, mo_error *err)
 {
     filling f = { .from = outcome };
     mo_status status = fill(o, files, &f, err);
-    mo_out *out = o->outputs[MO_EXEC_REPORT].out;
+    mo_out *out = o->outputs[MO_EXEC_OUTPUT_REPORT].out;
 
     if (status == MO_OK && o->json)
-        mo_execution_json(&f.e, out);
+        mo_report_execution_json(&f.e, out);
     else if (status == MO_OK)
-        mo_execution_text(&f.e, out);
+        mo_report_execution_text(&f.e, out);
     clear(&f);
     return status;
 }
 
-mo_status mo_exec_report(mo_exec_options *o, const mo_exec_outcome *outcome,
-                         mo_error *err)
+mo_status mo_cli_exec_report(mo_exec_options *o,
+                             const mo_cli_exec_result *outcome, mo_error *err)
 {
-    mo_exec_files files = { 0 };
-    mo_output *trace = &o->outputs[MO_EXEC_TRACE];
-    mo_output *plan = &o->outputs[MO_EXEC_PLAN];
+    mo_exec_output_npy files = { 0 };
+    mo_output_file *trace = &o->outputs[MO_EXEC_OUTPUT_TRACE];
+    mo_output_file *plan = &o->outputs[MO_EXEC_OUTPUT_PLAN];
     mo_status status = MO_OK;
 
     if (o->output && outcome->result)
-        status = mo_exec_files_open(o->output, outcome->result, &files, err);
+        status =
+            mo_exec_output_npy_open(o->output, outcome->result, &files, err);
     if (status == MO_OK)
         status = write_report(o, outcome, &files, err);
     if (status == MO_OK && plan->out)
-        mo_plan_write(outcome->job->plan, plan->out);
+        mo_plan_write_json(outcome->job->plan, plan->out);
     if (status == MO_OK && trace->out && outcome->result)
-        status = mo_trace_write(outcome->job->plan, outcome->result, trace->out,
-                                err);
+        status = mo_measure_write_chrome_trace(
+            outcome->job->plan, outcome->result, trace->out, err);
     if (!outcome->result) {
         mo_out_abandon(trace->out);
         trace->out = NULL;
     }
     if (status == MO_OK)
-        status = mo_exec_files_commit(&files, err);
+        status = mo_exec_output_npy_commit(&files, err);
     if (status == MO_OK)
-        status = mo_outputs_commit(o->outputs, MO_EXEC_OUTPUTS, err);
-    mo_exec_files_clear(&files);
+        status = mo_output_files_commit(o->outputs, MO_EXEC_N_OUTPUTS, err);
+    mo_exec_output_npy_clear(&files);
     return status;
 }

@@ -11,17 +11,17 @@
 #include "driver/exec/device_units.h"
 #include "exec/runtime/run.h"
 
-typedef struct mo_exec_outcome {
+typedef struct mo_cli_exec_result {
     const mo_exec_job *job;
     const mo_exec_units *units;
     const char *transport;
     int n_ranks;
     const mo_run_result *result; /* NULL: a dry run */
     const mo_exec_comparison *comparison;
-} mo_exec_outcome;
+} mo_cli_exec_result;
 
 /* Report, plan, trace and the network's outputs, each whole or not at all. */
-mo_status mo_exec_report(mo_exec_options *o, const mo_exec_outcome *outcome,
-                         mo_error *err);
+mo_status mo_cli_exec_report(mo_exec_options *o,
+                             const mo_cli_exec_result *outcome, mo_error *err);
 
 #endif

@@ -2,9 +2,9 @@
 
 #include "exec/backend/backend.h"
 
-void mo_exec_version(mo_out *out)
+void mo_cli_exec_version(mo_out *out)
 {
-    char text[MO_BACKENDS_TEXT_SIZE];
+    char text[MO_BACKEND_VERSIONS_SIZE];
 
-    mo_out_printf(out, "Runs with: %s\n", mo_backends_say(text));
+    mo_out_printf(out, "Runs with: %s\n", mo_backend_versions(text));
 }

@@ -7,6 +7,6 @@
 #include "base/out.h"
 
 /* "Runs with: BLAS, MPI, CUDA driver 13.0, ...": what is found when it runs. */
-void mo_exec_version(mo_out *out);
+void mo_cli_exec_version(mo_out *out);
 
 #endif

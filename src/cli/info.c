@@ -15,68 +15,68 @@
 typedef struct settings {
     bool json, dot, instance;
     const char *output;
-    mo_load load;
+    mo_driver_load_options load;
     mo_option_list shapes;
-    mo_talk talk;
+    mo_driver_log talk;
 } settings;
 
 static mo_status read_graph(const settings *s, const char *path,
-                            mo_graph **graph, const mo_format **format,
+                            mo_graph **graph, const mo_read_format **format,
                             mo_error *err)
 {
     mo_read_options options = { (const char *const *) s->shapes.items,
                                 s->shapes.count };
-    double begin = mo_talk_seconds();
+    double begin = mo_driver_clock_s();
     mo_status status = mo_read_graph(path, &options, graph, format, err);
 
     if (status == MO_OK)
-        mo_talk_say(&s->talk, "read %d ops and %d edges in %.2f s",
-                    (*graph)->n_ops, (*graph)->n_edges,
-                    mo_talk_seconds() - begin);
+        mo_driver_log_info(&s->talk, "read %d ops and %d edges in %.2f s",
+                           (*graph)->n_ops, (*graph)->n_edges,
+                           mo_driver_clock_s() - begin);
     return status;
 }
 
-static mo_status describe_instance(const settings *s, const mo_description *d,
+static mo_status describe_instance(const settings *s, const mo_report_graph *d,
                                    mo_out *out, mo_error *err)
 {
-    mo_loaded loaded = { 0 };
-    mo_status status =
-        mo_load_instance(&s->load, d->file, d->graph, &s->talk, &loaded, err);
+    mo_driver_loaded loaded = { 0 };
+    mo_status status = mo_driver_load_instance(&s->load, d->file, d->graph,
+                                               &s->talk, &loaded, err);
 
     if (status == MO_OK) {
-        mo_instance_report report = { d->file, loaded.cluster->file,
+        mo_report_instance report = { d->file, loaded.cluster->file,
                                       loaded.instance };
 
-        status = s->json ? mo_instance_json(&report, out, err)
-                         : mo_instance_text(&report, out, err);
+        status = s->json ? mo_report_instance_json(&report, out, err)
+                         : mo_report_instance_text(&report, out, err);
     }
-    mo_loaded_clear(&loaded);
+    mo_driver_loaded_clear(&loaded);
     return status;
 }
 
-static mo_status describe(const settings *s, mo_description *d, mo_out *out,
+static mo_status describe(const settings *s, mo_report_graph *d, mo_out *out,
                           mo_error *err)
 {
     mo_summary summary = { 0 };
     mo_status status;
 
     if (s->dot)
-        return mo_describe_dot(d, out, err);
+        return mo_report_graph_dot(d, out, err);
     if (s->instance)
         return describe_instance(s, d, out, err);
     if ((status = mo_graph_digest(d->graph, &d->digest, err)) != MO_OK ||
         (status = mo_summary_make(d->graph, &summary, err)) != MO_OK)
         return status;
     d->summary = &summary;
-    status = s->json ? mo_describe_json(d, out, err)
-                     : mo_describe_text(d, out, err);
+    status = s->json ? mo_report_graph_json(d, out, err)
+                     : mo_report_graph_text(d, out, err);
     mo_summary_clear(&summary);
     return status;
 }
 
 static mo_status check(const settings *s, const char *path, mo_error *err)
 {
-    const mo_load *load = &s->load;
+    const mo_driver_load_options *load = &s->load;
 
     if (s->dot && (s->json || s->instance))
         return mo_fail(err, MO_E_USAGE,
@@ -88,7 +88,7 @@ static mo_status check(const settings *s, const char *path, mo_error *err)
                        load->cluster   ? "cluster"
                        : load->profile ? "profile"
                                        : "cost");
-    return mo_load_check(load, path, err);
+    return mo_driver_load_check(load, path, err);
 }
 
 static mo_status run(void *context, char **operands, size_t n_operands,
@@ -96,8 +96,8 @@ static mo_status run(void *context, char **operands, size_t n_operands,
 {
     const settings *s = context;
     const char *path = operands[0];
-    mo_description d = { .file = path };
-    const mo_format *format;
+    mo_report_graph d = { .file = path };
+    const mo_read_format *format;
     mo_graph *graph = NULL;
     mo_out *out = NULL;
     mo_status status;
@@ -121,7 +121,7 @@ out:
 int main(int argc, char **argv)
 {
     settings s = { .talk = { .command = "moirai-info" } };
-    const mo_option options[] = {
+    const mo_search_candidate options[] = {
         { 0, "json", NULL, "write a JSON object", MO_OPTION_FLAG,
           .to = &s.json },
         { 0, "dot", NULL, "write a Graphviz digraph, clean cuts filled",
@@ -129,13 +129,13 @@ int main(int argc, char **argv)
         { 0, "instance", NULL,
           "tell the placement problem: times, sizes and transfers",
           MO_OPTION_FLAG, .to = &s.instance },
-        MO_LOAD_OPTIONS(&s.load),
+        MO_DRIVER_LOAD_OPTIONS(&s.load),
         { 0, "shape", "NAME=DIMS",
           "size of an input with dynamic dimensions, as in ids=1,128",
           MO_OPTION_LIST, .to = &s.shapes },
         { 'o', "output", "FILE", "write to FILE instead of standard output",
           MO_OPTION_TEXT, .to = &s.output },
-        MO_TALK_OPTIONS(&s.talk),
+        MO_DRIVER_LOG_OPTIONS(&s.talk),
         { 0 }
     };
     const mo_command command = {

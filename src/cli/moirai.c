@@ -22,11 +22,11 @@
 #define PATIENCE_S 60
 
 typedef struct settings {
-    mo_prepare prepare;
-    mo_contest_options contest;
+    mo_prepare_options prepare;
+    mo_portfolio_options contest;
     const char *keep;
     bool json;
-    mo_talk talk;
+    mo_driver_log talk;
     int code; /* to leave with when nothing failed */
 } settings;
 
@@ -84,7 +84,7 @@ static mo_status lay_way(const settings *s, const char *graph,
                : mo_fail_memory(err);
 }
 
-static mo_status write_model(const mo_emit *emit, const way *w, bool start,
+static mo_status write_model(const mo_cli_emit *emit, const way *w, bool start,
                              mo_error *err)
 {
     mo_out *out;
@@ -92,8 +92,8 @@ static mo_status write_model(const mo_emit *emit, const way *w, bool start,
 
     if (status != MO_OK)
         return status;
-    status = start ? mo_emit_start(emit, w->start, out, err)
-                   : mo_emit_model(emit, false, out, err);
+    status = start ? mo_cli_emit_start(emit, w->start, out, err)
+                   : mo_cli_emit_model(emit, false, out, err);
     if (status == MO_OK)
         return mo_out_commit(out, err);
     mo_out_abandon(out);
@@ -103,7 +103,7 @@ static mo_status write_model(const mo_emit *emit, const way *w, bool start,
 static mo_status emit(settings *s, const char *graph, const way *w,
                       const mo_prepared *made, mo_error *err)
 {
-    const mo_emit what = { graph, made, &s->talk };
+    const mo_cli_emit what = { graph, made, &s->talk };
     mo_status status = write_model(&what, w, false, err);
 
     if (status == MO_OK && mo_model_has_start(&made->model)) {
@@ -124,27 +124,27 @@ static void say_begin(const settings *s, const mo_prepared *made)
 }
 
 static mo_status keep_results(const settings *s, const way *w,
-                              const mo_jury *jury, const mo_award *award,
-                              mo_error *err)
+                              const mo_answer_selector *jury,
+                              const mo_answer_selection *award, mo_error *err)
 {
     mo_out *out;
     mo_status status;
 
     if (!s->keep || !award->best)
         return MO_OK;
-    status = mo_solve_write(award, jury, w->solution, err);
+    status = mo_cli_solve_write(award, jury, w->solution, err);
     if (status == MO_OK)
         status = mo_out_open(w->schedule, &out, err);
     if (status != MO_OK)
         return status;
-    mo_verdict_schedule(jury->review.made.loaded.instance,
-                        award->best->judgement.schedule, out);
+    mo_report_schedule_json(jury->review.made.loaded.instance,
+                            award->best->judgement.schedule, out);
     return mo_out_commit(out, err);
 }
 
-static void put_gain(const mo_award *award, mo_out *out)
+static void put_gain(const mo_answer_selection *award, mo_out *out)
 {
-    const mo_judgement *j = &award->best->judgement;
+    const mo_answer_evaluation *j = &award->best->judgement;
 
     if (j->single != MO_FREE && j->schedule->makespan_ns > 0)
         mo_out_printf(out, "%-12s%.3g times the best single device\n", "speed",
@@ -152,16 +152,16 @@ static void put_gain(const mo_award *award, mo_out *out)
                           (double) j->schedule->makespan_ns);
 }
 
-static mo_status report(const settings *s, const way *w, const mo_jury *jury,
-                        const mo_contest *c, const mo_award *award,
-                        mo_error *err)
+static mo_status report(const settings *s, const way *w,
+                        const mo_answer_selector *jury, const mo_portfolio *c,
+                        const mo_answer_selection *award, mo_error *err)
 {
     mo_out *out;
     mo_status status = mo_out_open("-", &out, err);
 
     if (status != MO_OK)
         return status;
-    mo_solve_report(award, jury, c, s->json, out);
+    mo_cli_solve_report(award, jury, c, s->json, out);
     if (!s->json && award->best)
         put_gain(award, out);
     if (!s->json && s->keep)
@@ -175,16 +175,17 @@ static mo_status solve(settings *s, const char *graph, const way *w,
                        const mo_workdir *folder, mo_prepared *made,
                        mo_error *err)
 {
-    mo_jury jury = { .options = &s->prepare,
-                     .graph = graph,
-                     .beside = graph,
-                     .tolerance = MO_ANSWER_TOLERANCE,
-                     .gap = s->contest.gap,
-                     .talk = &s->talk,
-                     .state = MO_JURY_READY };
-    mo_contest contest = { 0 };
-    mo_award award = { 0 };
-    mo_status status = mo_model_file_origin(w->model, &jury.review.origin, err);
+    mo_answer_selector jury = { .options = &s->prepare,
+                                .graph = graph,
+                                .beside = graph,
+                                .tolerance = MO_ANSWER_TOLERANCE,
+                                .gap = s->contest.gap,
+                                .talk = &s->talk,
+                                .state = MO_ANSWER_SELECTOR_READY };
+    mo_portfolio contest = { 0 };
+    mo_answer_selection award = { 0 };
+    mo_status status =
+        mo_model_file_provenance(w->model, &jury.review.origin, err);
 
     jury.review.regime = made->o.regime;
     jury.review.made = *made;
@@ -193,16 +194,16 @@ static mo_status solve(settings *s, const char *graph, const way *w,
     if (status == MO_OK && !jury.review.located.graph)
         status = mo_fail_memory(err);
     if (status == MO_OK)
-        status = mo_solving_run(&s->contest, w->model, folder, &jury, &contest,
-                                &award, err);
+        status = mo_driver_solve_model(&s->contest, w->model, folder, &jury,
+                                       &contest, &award, err);
     if (status == MO_OK)
         status = keep_results(s, w, &jury, &award, err);
     if (status == MO_OK) {
         status = report(s, w, &jury, &contest, &award, err);
-        s->code = mo_solve_code(&award);
+        s->code = mo_cli_solve_exit_status(&award);
     }
-    mo_contest_clear(&contest);
-    mo_jury_clear(&jury);
+    mo_portfolio_clear(&contest);
+    mo_answer_selector_clear(&jury);
     return status;
 }
 
@@ -243,7 +244,7 @@ static mo_status run(void *context, char **operands, size_t n_operands,
                          "the model of sct does not say where ops are; take "
                          "another --formulation");
     if (status == MO_OK)
-        status = mo_contest_check(&s->contest, err);
+        status = mo_portfolio_check_options(&s->contest, err);
     if (status == MO_OK)
         status = mo_interrupt_open(&watch, err);
     if (status != MO_OK)
@@ -259,12 +260,12 @@ static mo_status run(void *context, char **operands, size_t n_operands,
 int main(int argc, char **argv)
 {
     settings s = { .prepare = MO_PREPARE_DEFAULTS,
-                   .contest = MO_CONTEST_DEFAULTS,
+                   .contest = MO_PORTFOLIO_DEFAULTS,
                    .talk = { .command = "moirai" },
                    .code = MO_EXIT_DONE };
-    const mo_option options[] = {
+    const mo_search_candidate options[] = {
         MO_PREPARE_OPTIONS(&s.prepare),
-        MO_CONTEST_OPTIONS(&s.contest),
+        MO_PORTFOLIO_OPTIONS(&s.contest),
         { 0, "memory-limit", "MIB", "no more memory for a solver than that",
           MO_OPTION_INT, .to = &s.contest.memory_mib, .min = 0,
           .max = 1 << 30 },
@@ -272,7 +273,7 @@ int main(int argc, char **argv)
           MO_OPTION_TEXT, .to = &s.keep },
         { 0, "json", NULL, "tell it as a JSON object", MO_OPTION_FLAG,
           .to = &s.json },
-        MO_TALK_OPTIONS(&s.talk),
+        MO_DRIVER_LOG_OPTIONS(&s.talk),
         { 0 }
     };
     const mo_command command = {

@@ -19,18 +19,18 @@
 enum { SOLUTION, POLICY, CURVE, OUTPUTS };
 
 typedef struct settings {
-    mo_prepare prepare;
+    mo_prepare_options prepare;
     mo_place_options place;
-    mo_output outputs[OUTPUTS];
+    mo_output_file outputs[OUTPUTS];
     bool json;
-    mo_talk talk;
+    mo_driver_log talk;
     int code; /* to leave with when nothing failed */
 } settings;
 
 /* Whether what is learned can be written is asked now and not after an hour. */
 static mo_status try_learned(settings *s, mo_error *err)
 {
-    mo_output *learned = &s->outputs[POLICY];
+    mo_output_file *learned = &s->outputs[POLICY];
     int n = OUTPUTS - POLICY;
     mo_status status = MO_OK;
 
@@ -40,8 +40,8 @@ static mo_status try_learned(settings *s, mo_error *err)
                              "%s must be a file; standard output has the table",
                              learned[i].option);
     if (status == MO_OK)
-        status = mo_outputs_open(learned, n, err);
-    mo_outputs_abandon(learned, n);
+        status = mo_output_files_open(learned, n, err);
+    mo_output_files_discard(learned, n);
     return status;
 }
 
@@ -57,7 +57,7 @@ static mo_status check_policy(const settings *s, mo_error *err)
     if (!path)
         return MO_OK;
     if (is_input)
-        status = mo_outputs_spare(s->outputs, OUTPUTS, path, err);
+        status = mo_output_files_check_input(s->outputs, OUTPUTS, path, err);
     if (status == MO_OK && is_input && access(path, R_OK) != 0)
         status = mo_fail_errno(err, path, "cannot be read");
     if (status == MO_OK && stat(path, &info) == 0 && !S_ISREG(info.st_mode))
@@ -67,16 +67,18 @@ static mo_status check_policy(const settings *s, mo_error *err)
 
 static mo_status check(const settings *s, const char *path, mo_error *err)
 {
-    const mo_load *load = &s->prepare.load;
+    const mo_driver_load_options *load = &s->prepare.load;
     const char *inputs[] = { path, load->cluster, load->profile,
-                             mo_load_cost_file(load), s->prepare.fusion };
+                             mo_driver_load_cost_file(load),
+                             s->prepare.fusion };
     mo_status status = mo_prepare_check(&s->prepare, path, err);
 
     if (status == MO_OK)
-        status = mo_outputs_check(s->outputs, OUTPUTS, err);
+        status = mo_output_files_check(s->outputs, OUTPUTS, err);
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
         if (status == MO_OK)
-            status = mo_outputs_spare(s->outputs, OUTPUTS, inputs[i], err);
+            status = mo_output_files_check_input(s->outputs, OUTPUTS, inputs[i],
+                                                 err);
     return status == MO_OK ? check_policy(s, err) : status;
 }
 
@@ -84,18 +86,19 @@ static mo_status compare(const settings *s, const mo_instance *x,
                          const mo_method *const *methods, int n,
                          mo_place_comparison *c, mo_error *err)
 {
-    mo_place_setting setting = { .options = &s->place,
+    mo_place_context setting = { .options = &s->place,
                                  .regime = mo_prepare_regime(&s->prepare),
                                  .talk = &s->talk };
-    mo_found found = { 0 };
-    mo_status status = mo_place_assist(&s->place, &setting.assist, &found, err);
+    mo_solver_install found = { 0 };
+    mo_status status =
+        mo_place_assist_solver(&s->place, &setting.assist, &found, err);
 
     setting.found = &found;
     if (setting.assist)
-        mo_talk_say(&s->talk, "%s helps", setting.assist->title);
+        mo_driver_log_info(&s->talk, "%s helps", setting.assist->title);
     if (status == MO_OK)
-        status = mo_place_compare(&setting, x, methods, n, c, err);
-    mo_found_clear(&found);
+        status = mo_place_compare_methods(&setting, x, methods, n, c, err);
+    mo_solver_install_clear(&found);
     return status;
 }
 
@@ -114,21 +117,21 @@ static mo_status read_and_compare(settings *s, const char *path,
                                   mo_prepared *made, mo_place_comparison *c,
                                   mo_error *err)
 {
-    mo_place_watch *watch = NULL;
+    mo_place_signals *watch = NULL;
     mo_status status =
-        is_named_pipe(path) ? MO_OK : mo_place_watch_begin(&watch, err);
+        is_named_pipe(path) ? MO_OK : mo_place_signals_begin(&watch, err);
 
     if (status == MO_OK)
         status = mo_prepare_instance(&s->prepare, path, &s->talk, made, err);
     if (status == MO_OK)
-        status = mo_outputs_spare(s->outputs, OUTPUTS,
-                                  made->loaded.cluster->file, err);
+        status = mo_output_files_check_input(s->outputs, OUTPUTS,
+                                             made->loaded.cluster->file, err);
     if (status == MO_OK && !watch)
-        status = mo_place_watch_begin(&watch, err);
+        status = mo_place_signals_begin(&watch, err);
     if (status == MO_OK)
         status = compare(s, made->loaded.instance, methods, n, c, err);
     if (watch)
-        mo_place_watch_end(watch);
+        mo_place_signals_end(watch);
     return status;
 }
 
@@ -140,11 +143,11 @@ static mo_status place(settings *s, const char *path,
     mo_status status = read_and_compare(s, path, methods, n, &made, &c, err);
 
     if (status == MO_OK)
-        status = mo_place_write(&c, &made, &s->outputs[SOLUTION], err);
+        status = mo_cli_place_write(&c, &made, &s->outputs[SOLUTION], err);
     if (status == MO_OK)
-        status = mo_place_report(&c, &s->outputs[SOLUTION], s->json, err);
+        status = mo_cli_place_report(&c, &s->outputs[SOLUTION], s->json, err);
     if (status == MO_OK)
-        status = mo_place_comparison_end(&c, &s->code, err);
+        status = mo_place_comparison_exit_status(&c, &s->code, err);
     mo_place_comparison_clear(&c);
     mo_prepared_clear(&made);
     return status;
@@ -164,14 +167,14 @@ static mo_status run(void *context, char **operands, size_t n_operands,
     s->outputs[CURVE].path = s->place.curve;
     status = check(s, operands[0], err);
     if (status == MO_OK)
-        status = mo_place_methods(&s->place, &methods, &n, err);
+        status = mo_place_select_methods(&s->place, &methods, &n, err);
     if (status == MO_OK)
         status = try_learned(s, err);
     if (status == MO_OK)
-        status = mo_outputs_open(&s->outputs[SOLUTION], 1, err);
+        status = mo_output_files_open(&s->outputs[SOLUTION], 1, err);
     if (status == MO_OK)
         status = place(s, operands[0], methods, n, err);
-    mo_outputs_abandon(&s->outputs[SOLUTION], 1);
+    mo_output_files_discard(&s->outputs[SOLUTION], 1);
     free(methods);
     return status;
 }
@@ -185,7 +188,7 @@ int main(int argc, char **argv)
                                 [CURVE] = { .option = "--curve" } },
                    .talk = { .command = "moirai-place" },
                    .code = MO_EXIT_DONE };
-    const mo_option options[] = {
+    const mo_search_candidate options[] = {
         MO_PLACE_OPTIONS(&s.place),
         MO_PREPARE_INSTANCE_OPTIONS(&s.prepare, "coarsen first, by a set of "
                                                 "rules or a file of them"),
@@ -194,7 +197,7 @@ int main(int argc, char **argv)
           MO_OPTION_TEXT, .to = &s.outputs[SOLUTION].path },
         { 0, "json", NULL, "tell it as a JSON array", MO_OPTION_FLAG,
           .to = &s.json },
-        MO_TALK_OPTIONS(&s.talk),
+        MO_DRIVER_LOG_OPTIONS(&s.talk),
         { 0 }
     };
     const mo_command command = {

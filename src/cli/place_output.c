@@ -6,27 +6,29 @@
 
 #include "driver/place/placement_solution.h"
 
-mo_status mo_place_write(const mo_place_comparison *c, const mo_prepared *made,
-                         mo_output *output, mo_error *err)
+mo_status mo_cli_place_write(const mo_place_comparison *c,
+                             const mo_prepared *made, mo_output_file *output,
+                             mo_error *err)
 {
-    const mo_place_entry *best = mo_place_comparison_best(c);
+    const mo_place_result *best = mo_place_comparison_best(c);
     mo_place_solution solution = { .x = made->loaded.instance,
                                    .made_of = made->o,
                                    .bound_ns = c->report.bound_ns };
     mo_status status;
 
     if (!output->out || !best) {
-        mo_outputs_abandon(output, 1);
+        mo_output_files_discard(output, 1);
         return MO_OK;
     }
     solution.schedule = best->placed.schedule;
     solution.method = best->method->name;
     status = mo_place_solution_write(&solution, output->out, err);
-    return status == MO_OK ? mo_outputs_commit(output, 1, err) : status;
+    return status == MO_OK ? mo_output_files_commit(output, 1, err) : status;
 }
 
-mo_status mo_place_report(const mo_place_comparison *c,
-                          const mo_output *solution, bool json, mo_error *err)
+mo_status mo_cli_place_report(const mo_place_comparison *c,
+                              const mo_output_file *solution, bool json,
+                              mo_error *err)
 {
     const char *path = solution->path;
     bool to_stdout = path && strcmp(path, "-") == 0;
@@ -36,9 +38,9 @@ mo_status mo_place_report(const mo_place_comparison *c,
     if (status != MO_OK)
         return status;
     if (json)
-        mo_placements_json(&c->report, out);
+        mo_report_methods_json(&c->report, out);
     else
-        mo_placements_text(&c->report, out);
+        mo_report_methods_text(&c->report, out);
     if (path && !to_stdout && !json && mo_place_comparison_best(c))
         mo_out_printf(out, "written to %s\n", path);
     return mo_out_commit(out, err);

@@ -13,11 +13,13 @@
 #include "driver/prepare.h"
 
 /* Completes the output, or gives it up where there is nothing to write. */
-mo_status mo_place_write(const mo_place_comparison *c, const mo_prepared *made,
-                         mo_output *solution, mo_error *err);
+mo_status mo_cli_place_write(const mo_place_comparison *c,
+                             const mo_prepared *made, mo_output_file *solution,
+                             mo_error *err);
 
 /* On standard output, unless the solution went there. */
-mo_status mo_place_report(const mo_place_comparison *c,
-                          const mo_output *solution, bool json, mo_error *err);
+mo_status mo_cli_place_report(const mo_place_comparison *c,
+                              const mo_output_file *solution, bool json,
+                              mo_error *err);
 
 #endif

@@ -12,11 +12,11 @@
 static mo_status run(void *context, char **operands, size_t n_operands,
                      mo_error *err)
 {
-    mo_profile_options *o = context;
+    mo_profiler_options *o = context;
     mo_status status;
 
     if (strcmp(operands[0], "fit") == 0)
-        return mo_profile_fit(o, operands + 1, n_operands - 1, err);
+        return mo_profiler_fit(o, operands + 1, n_operands - 1, err);
     if (strcmp(operands[0], "run") != 0)
         return mo_fail(err, MO_E_USAGE,
                        "no subcommand '%s'; there are fit and run",
@@ -25,17 +25,17 @@ static mo_status run(void *context, char **operands, size_t n_operands,
         return mo_fail(err, MO_E_USAGE, "run takes one graph, not %zu",
                        n_operands - 1);
     status = mo_emulate_check(&o->wants, err);
-    return status == MO_OK ? mo_profile_run(o, operands[1], err) : status;
+    return status == MO_OK ? mo_profiler_measure(o, operands[1], err) : status;
 }
 
 int main(int argc, char **argv)
 {
-    mo_profile_options o = { .clean = "all",
-                             .fusion = "none",
-                             .runs = 25,
-                             .wants = MO_EXEC_WANTS_DEFAULTS,
-                             .talk = { .command = "moirai-profile" } };
-    const mo_option options[] = {
+    mo_profiler_options o = { .clean = "all",
+                              .fusion = "none",
+                              .runs = 25,
+                              .wants = MO_EXEC_CONFIG_DEFAULTS,
+                              .talk = { .command = "moirai-profile" } };
+    const mo_search_candidate options[] = {
         { 0, "train", "DEV,DEV",
           "fit: to the times on these device models only", MO_OPTION_TEXT,
           .to = &o.train },
@@ -82,7 +82,7 @@ int main(int argc, char **argv)
           .to = &o.weights, .min = 0, .max = 9e15 },
         { 'o', "output", "FILE", "write the factors, or the profile, to FILE",
           MO_OPTION_TEXT, .to = &o.output },
-        MO_TALK_OPTIONS(&o.talk),
+        MO_DRIVER_LOG_OPTIONS(&o.talk),
         { 0 }
     };
     const mo_command command = {
@@ -96,12 +96,12 @@ int main(int argc, char **argv)
         .options = options,
         .min_operands = 2,
         .max_operands = SIZE_MAX,
-        .version = mo_exec_version,
+        .version = mo_cli_exec_version,
     };
     int code = mo_command_main(&command, argc, argv, run, &o);
 
     mo_option_list_free(&o.shapes);
     mo_option_list_free(&o.inputs);
-    mo_machine_leave(code);
+    mo_host_exit(code);
     return code;
 }

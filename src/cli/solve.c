@@ -18,13 +18,13 @@
 #include "solvers/process/workdir.h"
 
 typedef struct settings {
-    mo_contest_options contest;
-    mo_prepare prepare; /* for the check */
+    mo_portfolio_options contest;
+    mo_prepare_options prepare; /* for the check */
     const char *graph;
     const char *output;
     char *made; /* output, where none was given */
     bool list, json;
-    mo_talk talk;
+    mo_driver_log talk;
     int code; /* to leave with when nothing failed */
 } settings;
 
@@ -49,35 +49,37 @@ static char *default_output(const char *model)
     return path;
 }
 
-static void say_unchecked(const settings *s, const mo_jury *jury,
-                          const mo_award *award)
+static void say_unchecked(const settings *s, const mo_answer_selector *jury,
+                          const mo_answer_selection *award)
 {
     char text[MO_ERROR_FILE_SIZE + MO_ERROR_TEXT_SIZE + 16];
 
-    if (award->best && jury->state == MO_JURY_IN_VAIN && !s->talk.quiet)
+    if (award->best && jury->state == MO_ANSWER_SELECTOR_NO_INSTANCE &&
+        !s->talk.quiet)
         fprintf(stderr, "%s: not checked: %s\n", s->talk.command,
                 mo_error_format(&jury->why, text, sizeof text));
 }
 
 /* Why there is none, where the report has no place for it. */
-static void say_unanswered(const settings *s, const mo_contest *c,
-                           const mo_award *award)
+static void say_unanswered(const settings *s, const mo_portfolio *c,
+                           const mo_answer_selection *award)
 {
     bool told = award->best ? !award->best->is_start : !s->json;
 
     for (int i = 0; i < c->n && !told && !s->talk.quiet; i++) {
-        const mo_entry *e = &c->entries[i];
+        const mo_portfolio_member *e = &c->entries[i];
 
         if (e->status == MO_OK &&
             (!e->outcome.solution || e->outcome.solution->n == 0))
-            fprintf(stderr, "%s: %s: %s\n", s->talk.command, mo_entry_title(e),
-                    e->outcome.text);
+            fprintf(stderr, "%s: %s: %s\n", s->talk.command,
+                    mo_portfolio_member_title(e), e->outcome.text);
     }
 }
 
-static mo_status write_results(const settings *s, const mo_jury *jury,
-                               const mo_contest *c, const mo_award *award,
-                               mo_error *err)
+static mo_status write_results(const settings *s,
+                               const mo_answer_selector *jury,
+                               const mo_portfolio *c,
+                               const mo_answer_selection *award, mo_error *err)
 {
     const char *path = s->output;
     bool to_stdout = strcmp(path, "-") == 0;
@@ -85,11 +87,11 @@ static mo_status write_results(const settings *s, const mo_jury *jury,
     mo_status status = MO_OK;
 
     if (status == MO_OK && award->best)
-        status = mo_solve_write(award, jury, path, err);
+        status = mo_cli_solve_write(award, jury, path, err);
     if (status == MO_OK)
         status = mo_out_open(to_stdout ? "/dev/stderr" : "-", &out, err);
     if (status == MO_OK) {
-        mo_solve_report(award, jury, c, s->json, out);
+        mo_cli_solve_report(award, jury, c, s->json, out);
         if (award->best && !s->json && !to_stdout)
             mo_out_printf(out, "%-12s%s\n", "written to", path);
         status = mo_out_commit(out, err);
@@ -100,27 +102,28 @@ static mo_status write_results(const settings *s, const mo_jury *jury,
 static mo_status solve(settings *s, const char *model, const char *beside,
                        const mo_workdir *folder, mo_error *err)
 {
-    mo_jury jury = { .options = &s->prepare,
-                     .graph = s->graph,
-                     .beside = beside,
-                     .tolerance = MO_ANSWER_TOLERANCE,
-                     .gap = s->contest.gap,
-                     .talk = &s->talk };
-    mo_contest contest = { 0 };
-    mo_award award;
-    mo_status status = mo_model_file_origin(model, &jury.review.origin, err);
+    mo_answer_selector jury = { .options = &s->prepare,
+                                .graph = s->graph,
+                                .beside = beside,
+                                .tolerance = MO_ANSWER_TOLERANCE,
+                                .gap = s->contest.gap,
+                                .talk = &s->talk };
+    mo_portfolio contest = { 0 };
+    mo_answer_selection award;
+    mo_status status =
+        mo_model_file_provenance(model, &jury.review.origin, err);
 
     if (status == MO_OK)
-        status = mo_solving_run(&s->contest, model, folder, &jury, &contest,
-                                &award, err);
+        status = mo_driver_solve_model(&s->contest, model, folder, &jury,
+                                       &contest, &award, err);
     if (status == MO_OK) {
         say_unchecked(s, &jury, &award);
         say_unanswered(s, &contest, &award);
         status = write_results(s, &jury, &contest, &award, err);
-        s->code = mo_solve_code(&award);
+        s->code = mo_cli_solve_exit_status(&award);
     }
-    mo_contest_clear(&contest);
-    mo_jury_clear(&jury);
+    mo_portfolio_clear(&contest);
+    mo_answer_selector_clear(&jury);
     return status;
 }
 
@@ -143,7 +146,7 @@ static mo_status try_output(const char *path, mo_error *err)
 
 static mo_status choose_output(settings *s, const char *model, mo_error *err)
 {
-    mo_output output = { .option = "--output" };
+    mo_output_file output = { .option = "--output" };
     const char *inputs[] = { model, s->contest.start, s->graph,
                              s->prepare.load.cluster, s->prepare.load.profile };
     mo_status status = MO_OK;
@@ -156,7 +159,7 @@ static mo_status choose_output(settings *s, const char *model, mo_error *err)
     output.path = s->output;
     for (size_t i = 0; i < sizeof inputs / sizeof *inputs; i++)
         if (status == MO_OK)
-            status = mo_outputs_spare(&output, 1, inputs[i], err);
+            status = mo_output_files_check_input(&output, 1, inputs[i], err);
     return status == MO_OK ? try_output(s->output, err) : status;
 }
 
@@ -189,7 +192,7 @@ static mo_status list(const settings *s, mo_error *err)
 
     if (status != MO_OK)
         return status;
-    status = mo_solve_list(&s->contest, s->json, out, err);
+    status = mo_cli_list_solvers(&s->contest, s->json, out, err);
     if (status == MO_OK)
         return mo_out_commit(out, err);
     mo_out_abandon(out);
@@ -200,7 +203,7 @@ static mo_status run(void *context, char **operands, size_t n_operands,
                      mo_error *err)
 {
     settings *s = context;
-    mo_status status = mo_contest_check(&s->contest, err);
+    mo_status status = mo_portfolio_check_options(&s->contest, err);
 
     if (status != MO_OK)
         return status;
@@ -214,12 +217,12 @@ static mo_status run(void *context, char **operands, size_t n_operands,
 
 int main(int argc, char **argv)
 {
-    settings s = { .contest = MO_CONTEST_DEFAULTS,
+    settings s = { .contest = MO_PORTFOLIO_DEFAULTS,
                    .prepare = MO_REVIEW_DEFAULTS,
                    .talk = { .command = "moirai-solve" },
                    .code = MO_EXIT_DONE };
-    const mo_option options[] = {
-        MO_CONTEST_OPTIONS(&s.contest),
+    const mo_search_candidate options[] = {
+        MO_PORTFOLIO_OPTIONS(&s.contest),
         { 0, "memory", "MIB", "no more memory than that", MO_OPTION_INT,
           .to = &s.contest.memory_mib, .min = 0, .max = 1 << 30 },
         { 0, "start", "FILE", "a solution to start from", MO_OPTION_TEXT,
@@ -234,7 +237,7 @@ int main(int argc, char **argv)
         MO_REVIEW_OPTIONS(&s.prepare),
         { 0, "json", NULL, "tell it as a JSON object", MO_OPTION_FLAG,
           .to = &s.json },
-        MO_TALK_OPTIONS(&s.talk),
+        MO_DRIVER_LOG_OPTIONS(&s.talk),
         { 0 }
     };
     const mo_command command = {

@@ -7,13 +7,14 @@
 #include "report/solver_list.h"
 
 /* In the model's unit, as the solver has it. */
-static double bound_in_units(const mo_award *award, const mo_jury *jury)
+static double bound_in_units(const mo_answer_selection *award,
+                             const mo_answer_selector *jury)
 {
     return (double) award->bound_ns / (double) jury->review.origin.unit_ns;
 }
 
-static void write_answer(const mo_award *award, const mo_jury *jury,
-                         mo_out *out)
+static void write_answer(const mo_answer_selection *award,
+                         const mo_answer_selector *jury, mo_out *out)
 {
     const mo_solution *s = award->best->outcome.solution;
     bool has_unit = jury->review.origin.has_unit;
@@ -40,8 +41,9 @@ static void write_answer(const mo_award *award, const mo_jury *jury,
     }
 }
 
-mo_status mo_solve_write(const mo_award *award, const mo_jury *jury,
-                         const char *path, mo_error *err)
+mo_status mo_cli_solve_write(const mo_answer_selection *award,
+                             const mo_answer_selector *jury, const char *path,
+                             mo_error *err)
 {
     mo_out *out;
     mo_status status = mo_out_open(path, &out, err);
@@ -53,29 +55,31 @@ mo_status mo_solve_write(const mo_award *award, const mo_jury *jury,
 }
 
 /* Whose words are told where there is no answer: the one who knows most. */
-static const mo_entry *speaker(const mo_award *award, const mo_contest *c)
+static const mo_portfolio_member *speaker(const mo_answer_selection *award,
+                                          const mo_portfolio *c)
 {
     if (award->best || award->broken)
         return award->best ? award->best : award->broken;
     for (int i = 0; i < c->n; i++)
         if (c->entries[i].status == MO_OK &&
-            c->entries[i].outcome.claim == MO_CLAIM_INFEASIBLE)
+            c->entries[i].outcome.claim == MO_SOLUTION_STATUS_INFEASIBLE)
             return &c->entries[i];
     return &c->entries[0];
 }
 
-static const char *name_of(const mo_entry *e)
+static const char *name_of(const mo_portfolio_member *e)
 {
     if (e->is_start)
         return "start";
     return e->solver ? e->solver->name : "command";
 }
 
-static void report_judged(const mo_award *award, const mo_jury *jury,
-                          const mo_entry *e, double seconds, bool json,
-                          mo_out *out)
+static void report_judged(const mo_answer_selection *award,
+                          const mo_answer_selector *jury,
+                          const mo_portfolio_member *e, double seconds,
+                          bool json, mo_out *out)
 {
-    mo_verdict_report report = mo_review_report(&jury->review);
+    mo_report_verdict report = mo_review_report(&jury->review);
 
     report.judgement = &e->judgement;
     report.solver = name_of(e);
@@ -85,22 +89,23 @@ static void report_judged(const mo_award *award, const mo_jury *jury,
         award->best ? award->bound_ns : e->judgement.lower.bound_ns;
     report.bound_by = award->best ? award->bound_by : e->judgement.lower.which;
     if (json)
-        mo_verdict_json(&report, out);
+        mo_report_verdict_json(&report, out);
     else
-        mo_verdict_text(&report, out);
+        mo_report_verdict_text(&report, out);
 }
 
 /* Nobody could judge, or there is nothing to. */
-static void report_claimed(const mo_award *award, const mo_jury *jury,
-                           const mo_entry *e, double seconds, bool json,
-                           mo_out *out)
+static void report_claimed(const mo_answer_selection *award,
+                           const mo_answer_selector *jury,
+                           const mo_portfolio_member *e, double seconds,
+                           bool json, mo_out *out)
 {
     if (json) {
         mo_out_printf(out, "{\n  \"solver\": \"%s\",\n  \"status\": \"%s\"",
                       name_of(e), award->status);
         if (award->best) {
             mo_out_text(out, ",\n  \"claimed_us\": ");
-            mo_out_double(out, mo_jury_makespan_us(jury, e));
+            mo_out_double(out, mo_answer_selector_makespan_us(jury, e));
         }
         mo_out_text(out, ",\n  \"seconds\": ");
         mo_out_double(out, seconds);
@@ -110,7 +115,7 @@ static void report_claimed(const mo_award *award, const mo_jury *jury,
     mo_out_printf(out, "%s", award->status);
     if (award->best) {
         mo_out_text(out, ", not checked\nclaimed     ");
-        mo_out_double(out, mo_jury_makespan_us(jury, e));
+        mo_out_double(out, mo_answer_selector_makespan_us(jury, e));
         mo_out_text(out, jury->review.origin.has_unit ? " us" : "");
     } else {
         mo_out_printf(out, ": %s", e->outcome.text);
@@ -118,57 +123,60 @@ static void report_claimed(const mo_award *award, const mo_jury *jury,
     mo_out_char(out, '\n');
 }
 
-void mo_solve_report(const mo_award *award, const mo_jury *jury,
-                     const mo_contest *c, bool json, mo_out *out)
+void mo_cli_solve_report(const mo_answer_selection *award,
+                         const mo_answer_selector *jury, const mo_portfolio *c,
+                         bool json, mo_out *out)
 {
-    const mo_entry *e = speaker(award, c);
+    const mo_portfolio_member *e = speaker(award, c);
 
     if (e->judged)
         report_judged(award, jury, e, c->seconds, json, out);
     else
         report_claimed(award, jury, e, c->seconds, json, out);
     if (!json)
-        mo_out_printf(out, "%-12s%s, %.2f s\n", "solver", mo_entry_title(e),
-                      c->seconds);
+        mo_out_printf(out, "%-12s%s, %.2f s\n", "solver",
+                      mo_portfolio_member_title(e), c->seconds);
 }
 
-int mo_solve_code(const mo_award *award)
+int mo_cli_solve_exit_status(const mo_answer_selection *award)
 {
     if (award->best)
         return MO_EXIT_DONE;
     return award->broken ? MO_EXIT_VIOLATION : MO_EXIT_NO_SOLUTION;
 }
 
-static mo_status ask_both(const mo_solver *solver, mo_found *found,
+static mo_status ask_both(const mo_solver *solver, mo_solver_install *found,
                           mo_error *err)
 {
-    mo_status status = mo_solver_ask(solver, MO_WAY_PROCESS, found, err);
+    mo_status status =
+        mo_solver_query_version(solver, MO_SOLVER_VIA_PROCESS, found, err);
 
-    return status == MO_OK ? mo_solver_ask(solver, MO_WAY_LIBRARY, found, err)
+    return status == MO_OK ? mo_solver_query_version(
+                                 solver, MO_SOLVER_VIA_LIBRARY, found, err)
                            : status;
 }
 
-mo_status mo_solve_list(const mo_contest_options *options, bool json,
-                        mo_out *out, mo_error *err)
+mo_status mo_cli_list_solvers(const mo_portfolio_options *options, bool json,
+                              mo_out *out, mo_error *err)
 {
-    mo_solver_row rows[MO_CONTEST_MOST] = { { 0 } };
-    mo_found found[MO_CONTEST_MOST] = { { 0 } };
+    mo_report_solver_row rows[MO_PORTFOLIO_MAX] = { { 0 } };
+    mo_solver_install found[MO_PORTFOLIO_MAX] = { { 0 } };
     mo_status status = MO_OK;
     int n = 0;
 
-    for (; mo_solvers[n] && n < MO_CONTEST_MOST && status == MO_OK; n++) {
-        rows[n] = (mo_solver_row){ mo_solvers[n], &found[n] };
-        status = mo_solvers[n]->find(options->path, &found[n], NULL);
+    for (; mo_solver_table[n] && n < MO_PORTFOLIO_MAX && status == MO_OK; n++) {
+        rows[n] = (mo_report_solver_row){ mo_solver_table[n], &found[n] };
+        status = mo_solver_table[n]->find(options->path, &found[n], NULL);
         if (status == MO_OK)
-            status = ask_both(mo_solvers[n], &found[n], err);
+            status = ask_both(mo_solver_table[n], &found[n], err);
         else if (status != MO_E_MEMORY)
             status = MO_OK;
     }
     if (status == MO_OK && json)
-        mo_solvers_json(rows, n, out);
+        mo_report_solvers_json(rows, n, out);
     else if (status == MO_OK)
-        mo_solvers_text(rows, n, out);
+        mo_report_solvers_text(rows, n, out);
     for (int i = 0; i < n; i++)
-        mo_found_clear(&found[i]);
+        mo_solver_install_clear(&found[i]);
     return status;
 }

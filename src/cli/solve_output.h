@@ -13,18 +13,20 @@
 
 /* The answer in Gurobi's layout, whole or not at all, with what is known of it
  * in comments. */
-mo_status mo_solve_write(const mo_award *award, const mo_jury *jury,
-                         const char *path, mo_error *err);
+mo_status mo_cli_solve_write(const mo_answer_selection *award,
+                             const mo_answer_selector *jury, const char *path,
+                             mo_error *err);
 
 /* What came of it. */
-void mo_solve_report(const mo_award *award, const mo_jury *jury,
-                     const mo_contest *contest, bool json, mo_out *out);
+void mo_cli_solve_report(const mo_answer_selection *award,
+                         const mo_answer_selector *jury,
+                         const mo_portfolio *contest, bool json, mo_out *out);
 
 /* The exit status that goes with it. */
-int mo_solve_code(const mo_award *award);
+int mo_cli_solve_exit_status(const mo_answer_selection *award);
 
 /* Every solver we know with what of it is here. */
-mo_status mo_solve_list(const mo_contest_options *options, bool json,
-                        mo_out *out, mo_error *err);
+mo_status mo_cli_list_solvers(const mo_portfolio_options *options, bool json,
+                              mo_out *out, mo_error *err);
 
 #endif

@@ -15,7 +15,7 @@ typedef struct settings {
     int64_t layers, hidden, heads; /* 0 when not given */
     int64_t tokens, batch;
     const char *dtype, *output;
-    mo_talk talk;
+    mo_driver_log talk;
 } settings;
 
 static void write_list(mo_out *out)
@@ -60,17 +60,18 @@ static mo_status write_model(const settings *s, const char *name, mo_out *out,
 {
     mo_zoo_config config;
     mo_graph *graph;
-    double begin = mo_talk_seconds(), built;
+    double begin = mo_driver_clock_s(), built;
     mo_status status;
 
     if ((status = configure(s, name, &config, err)) != MO_OK ||
         (status = mo_zoo_build(&config, &graph, err)) != MO_OK)
         return status;
-    built = mo_talk_seconds();
-    mo_talk_say(&s->talk, "built %d ops and %d edges in %.2f s", graph->n_ops,
-                graph->n_edges, built - begin);
+    built = mo_driver_clock_s();
+    mo_driver_log_info(&s->talk, "built %d ops and %d edges in %.2f s",
+                       graph->n_ops, graph->n_edges, built - begin);
     mo_graphml_write(graph, out);
-    mo_talk_say(&s->talk, "wrote them in %.2f s", mo_talk_seconds() - built);
+    mo_driver_log_info(&s->talk, "wrote them in %.2f s",
+                       mo_driver_clock_s() - built);
     mo_graph_free(graph);
     return MO_OK;
 }
@@ -101,7 +102,7 @@ int main(int argc, char **argv)
                    .batch = 1,
                    .dtype = "f32",
                    .talk = { .command = "moirai-zoo" } };
-    const mo_option options[] = {
+    const mo_search_candidate options[] = {
         { 0, "list", NULL, "list the models and leave", MO_OPTION_FLAG,
           .to = &s.list },
         { 0, "layers", "N", "layers of the stack", MO_OPTION_INT,
@@ -118,7 +119,7 @@ int main(int argc, char **argv)
           MO_OPTION_TEXT, .to = &s.dtype, .choices = "f32|f16|bf16" },
         { 'o', "output", "FILE", "write to FILE instead of standard output",
           MO_OPTION_TEXT, .to = &s.output },
-        MO_TALK_OPTIONS(&s.talk),
+        MO_DRIVER_LOG_OPTIONS(&s.talk),
         { 0 }
     };
     const mo_command command = {

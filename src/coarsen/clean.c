@@ -44,7 +44,7 @@ static bool has_parallels(const mo_graph *g)
 
 /* Leaves *clean and *map as they are when there is nothing to take out. */
 static mo_status run_pass(const mo_clean_pass *pass, const mo_graph *g,
-                          mo_graph **clean, mo_map **map, mo_error *err)
+                          mo_graph **clean, mo_coarsen_map **map, mo_error *err)
 {
     int *group = calloc((size_t) g->n_ops + 1, sizeof *group);
     bool *silent = calloc((size_t) g->n_ops + 1, sizeof *silent);
@@ -66,22 +66,22 @@ static mo_status run_pass(const mo_clean_pass *pass, const mo_graph *g,
 }
 
 /* Puts what a pass made in the place of what was there before. */
-static mo_status replace(mo_graph **g, mo_map **map, mo_graph *after,
-                         mo_map *moved, mo_error *err)
+static mo_status replace(mo_graph **g, mo_coarsen_map **map, mo_graph *after,
+                         mo_coarsen_map *moved, mo_error *err)
 {
-    mo_map *whole = moved;
+    mo_coarsen_map *whole = moved;
     mo_status status = MO_OK;
 
     if (*map) {
-        status = mo_map_compose(*map, moved, &whole, err);
-        mo_map_free(moved);
+        status = mo_coarsen_map_compose(*map, moved, &whole, err);
+        mo_coarsen_map_free(moved);
     }
     if (status != MO_OK) {
         mo_graph_free(after);
         return status;
     }
     mo_graph_free(*g);
-    mo_map_free(*map);
+    mo_coarsen_map_free(*map);
     *g = after;
     *map = whole;
     return MO_OK;
@@ -90,11 +90,12 @@ static mo_status replace(mo_graph **g, mo_map **map, mo_graph *after,
 /* Runs one pass on *g or, before the first that took anything out, on what was
  * given. */
 static mo_status step(const mo_clean_pass *pass, const mo_graph *given,
-                      mo_graph **g, mo_map **map, int *removed, mo_error *err)
+                      mo_graph **g, mo_coarsen_map **map, int *removed,
+                      mo_error *err)
 {
     const mo_graph *before = *g ? *g : given;
     mo_graph *after = NULL;
-    mo_map *moved = NULL;
+    mo_coarsen_map *moved = NULL;
     mo_status status = run_pass(pass, before, &after, &moved, err);
 
     if (status != MO_OK || !after)
@@ -104,11 +105,12 @@ static mo_status step(const mo_clean_pass *pass, const mo_graph *given,
     return replace(g, map, after, moved, err);
 }
 
-mo_status mo_clean_if_any(const mo_graph *g, unsigned which, mo_graph **clean,
-                          mo_map **map, mo_clean_report *report, mo_error *err)
+mo_status mo_clean_unless_noop(const mo_graph *g, unsigned which,
+                               mo_graph **clean, mo_coarsen_map **map,
+                               mo_clean_report *report, mo_error *err)
 {
     mo_graph *made = NULL;
-    mo_map *whole = NULL;
+    mo_coarsen_map *whole = NULL;
     mo_status status = MO_OK;
 
     memset(report, 0, sizeof *report);
@@ -118,7 +120,7 @@ mo_status mo_clean_if_any(const mo_graph *g, unsigned which, mo_graph **clean,
                           &report->removed[k], err);
     if (status != MO_OK) {
         mo_graph_free(made);
-        mo_map_free(whole);
+        mo_coarsen_map_free(whole);
         return status;
     }
     *clean = made;
@@ -126,7 +128,7 @@ mo_status mo_clean_if_any(const mo_graph *g, unsigned which, mo_graph **clean,
     return MO_OK;
 }
 
-static mo_status copy(const mo_graph *g, mo_graph **clean, mo_map **map,
+static mo_status copy(const mo_graph *g, mo_graph **clean, mo_coarsen_map **map,
                       mo_error *err)
 {
     int *group = calloc((size_t) g->n_ops + 1, sizeof *group);
@@ -143,11 +145,12 @@ static mo_status copy(const mo_graph *g, mo_graph **clean, mo_map **map,
 }
 
 mo_status mo_clean(const mo_graph *g, unsigned which, mo_graph **clean,
-                   mo_map **map, mo_clean_report *report, mo_error *err)
+                   mo_coarsen_map **map, mo_clean_report *report, mo_error *err)
 {
     mo_graph *made = NULL;
-    mo_map *whole = NULL;
-    mo_status status = mo_clean_if_any(g, which, &made, &whole, report, err);
+    mo_coarsen_map *whole = NULL;
+    mo_status status =
+        mo_clean_unless_noop(g, which, &made, &whole, report, err);
 
     if (status == MO_OK && !made)
         status = copy(g, &made, &whole, err);

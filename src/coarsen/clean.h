@@ -38,7 +38,8 @@ typedef struct mo_clean_report {
 
 /* Runs the passes whose bit is set in which (bit k: mo_clean_passes[k]). */
 mo_status mo_clean(const mo_graph *g, unsigned which, mo_graph **clean,
-                   mo_map **map, mo_clean_report *report, mo_error *err);
+                   mo_coarsen_map **map, mo_clean_report *report,
+                   mo_error *err);
 
 /* "all", "none", "constants,views", "all,-sources" -> bits.  "-sources" alone
  * takes it from all. */

@@ -11,8 +11,9 @@
 #include "graph/graph.h"
 
 /* mo_clean, but *clean and *map stay NULL when there is nothing to take out. */
-mo_status mo_clean_if_any(const mo_graph *g, unsigned which, mo_graph **clean,
-                          mo_map **map, mo_clean_report *report, mo_error *err);
+mo_status mo_clean_unless_noop(const mo_graph *g, unsigned which,
+                               mo_graph **clean, mo_coarsen_map **map,
+                               mo_clean_report *report, mo_error *err);
 
 /* What each pass takes out: fills group[i] and silent[i] for every op i of g.
  * Before numbering, a group is called by the id of its first member. */

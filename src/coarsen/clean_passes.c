@@ -93,55 +93,60 @@ static bool is_constant(const mo_graph *g, int id, const mo_operator *kind,
     if (kind->class == MO_CLASS_NONE || is_any_of(kind, stateful))
         return false;
     return reads_shapes(g, id, kind) ||
-           all_producers_are(g, id, group, MO_MAP_CONSTANT);
+           all_producers_are(g, id, group, MO_COARSEN_MAP_CONSTANT);
 }
 
 void mo_clean_mark_constants(const mo_graph *g, int *group, bool *silent)
 {
-    mo_known known = { 0 };
+    mo_operator_cache known = { 0 };
 
     for (int i = 0; i < g->n_ops; i++) {
-        const mo_operator *kind = mo_known_find(&known, g->ops[i].type);
+        const mo_operator *kind =
+            mo_operator_cache_find(&known, g->ops[i].type);
 
         silent[i] = false;
-        group[i] = is_constant(g, i, kind, group) ? MO_MAP_CONSTANT : i;
+        group[i] = is_constant(g, i, kind, group) ? MO_COARSEN_MAP_CONSTANT : i;
     }
 }
 
 /* An input of the network is wherever it is wanted, and so is a view of it. */
 void mo_clean_mark_sources(const mo_graph *g, int *group, bool *silent)
 {
-    mo_known known = { 0 };
+    mo_operator_cache known = { 0 };
 
     for (int i = 0; i < g->n_ops; i++) {
-        const mo_operator *kind = mo_known_find(&known, g->ops[i].type);
+        const mo_operator *kind =
+            mo_operator_cache_find(&known, g->ops[i].type);
         bool is_source;
 
         silent[i] = false;
         group[i] = i;
         if (!kind || is_bound(&g->ops[i]))
             continue;
-        is_source = mo_graph_in_degree(g, i) == 0
-                        ? kind->class == MO_CLASS_NONE
-                        : kind->class == MO_CLASS_FREE &&
-                              all_producers_are(g, i, group, MO_MAP_REPLICATED);
+        is_source =
+            mo_graph_in_degree(g, i) == 0
+                ? kind->class == MO_CLASS_NONE
+                : kind->class == MO_CLASS_FREE &&
+                      all_producers_are(g, i, group, MO_COARSEN_MAP_REPLICATED);
         if (is_source)
-            group[i] = MO_MAP_REPLICATED;
+            group[i] = MO_COARSEN_MAP_REPLICATED;
     }
 }
 
 /* Results do nothing; their producers remember (mo_op.is_output). */
 void mo_clean_mark_results(const mo_graph *g, int *group, bool *silent)
 {
-    mo_known known = { 0 };
+    mo_operator_cache known = { 0 };
 
     for (int i = 0; i < g->n_ops; i++) {
-        const mo_operator *kind = mo_known_find(&known, g->ops[i].type);
+        const mo_operator *kind =
+            mo_operator_cache_find(&known, g->ops[i].type);
         bool is_result = kind && kind->class == MO_CLASS_NONE &&
                          mo_graph_out_degree(g, i) == 0;
 
         silent[i] = false;
-        group[i] = is_result && !is_bound(&g->ops[i]) ? MO_MAP_REPLICATED : i;
+        group[i] =
+            is_result && !is_bound(&g->ops[i]) ? MO_COARSEN_MAP_REPLICATED : i;
     }
 }
 
@@ -164,10 +169,11 @@ static int sole_producer(const mo_graph *g, int op, const int *group)
  * since nothing but that reaches it. */
 void mo_clean_mark_views(const mo_graph *g, int *group, bool *silent)
 {
-    mo_known known = { 0 };
+    mo_operator_cache known = { 0 };
 
     for (int i = 0; i < g->n_ops; i++) {
-        const mo_operator *kind = mo_known_find(&known, g->ops[i].type);
+        const mo_operator *kind =
+            mo_operator_cache_find(&known, g->ops[i].type);
         int producer = sole_producer(g, i, group);
 
         silent[i] = kind && kind->class == MO_CLASS_FREE && producer >= 0 &&

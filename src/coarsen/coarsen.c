@@ -4,17 +4,17 @@
 #include "coarsen/gcof.h"
 
 /* Fuses what cleaning left: clean, which is where cleaned leads. */
-static mo_status fuse(const mo_graph *clean, const mo_map *cleaned,
+static mo_status fuse(const mo_graph *clean, const mo_coarsen_map *cleaned,
                       const mo_gcof_options *how, mo_graph **coarse,
-                      mo_map **map, mo_error *err)
+                      mo_coarsen_map **map, mo_error *err)
 {
     mo_graph *fused = NULL;
-    mo_map *fusing = NULL;
+    mo_coarsen_map *fusing = NULL;
     mo_status status = mo_gcof(clean, how, &fused, &fusing, err);
 
     if (status == MO_OK)
-        status = mo_map_compose(cleaned, fusing, map, err);
-    mo_map_free(fusing);
+        status = mo_coarsen_map_compose(cleaned, fusing, map, err);
+    mo_coarsen_map_free(fusing);
     if (status == MO_OK)
         *coarse = fused;
     else
@@ -23,15 +23,15 @@ static mo_status fuse(const mo_graph *clean, const mo_map *cleaned,
 }
 
 mo_status mo_coarsen(const mo_graph *g, const mo_coarsen_options *options,
-                     mo_graph **coarse, mo_map **map, mo_coarsen_report *report,
-                     mo_error *err)
+                     mo_graph **coarse, mo_coarsen_map **map,
+                     mo_coarsen_report *report, mo_error *err)
 {
     mo_gcof_options how = { options->rules, options->fused_us, options->context,
                             (options->clean & MO_CLEAN_PARALLEL) != 0 };
     mo_graph *clean = NULL;
-    mo_map *cleaned = NULL;
-    mo_status status = mo_clean_if_any(g, options->clean, &clean, &cleaned,
-                                       &report->cleaned, err);
+    mo_coarsen_map *cleaned = NULL;
+    mo_status status = mo_clean_unless_noop(g, options->clean, &clean, &cleaned,
+                                            &report->cleaned, err);
 
     if (status != MO_OK)
         return status;
@@ -40,6 +40,6 @@ mo_status mo_coarsen(const mo_graph *g, const mo_coarsen_options *options,
     status = clean ? fuse(clean, cleaned, &how, coarse, map, err)
                    : mo_gcof(g, &how, coarse, map, err);
     mo_graph_free(clean);
-    mo_map_free(cleaned);
+    mo_coarsen_map_free(cleaned);
     return status;
 }

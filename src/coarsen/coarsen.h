@@ -13,7 +13,7 @@
 
 typedef struct mo_coarsen_options {
     unsigned clean; /* passes, see mo_clean */
-    const mo_rules *rules;
+    const mo_fusion_rules *rules;
     /* How measured times become one, see mo_grouping. */
     double (*fused_us)(const void *context, const mo_fused *fused);
     const void *context;
@@ -26,7 +26,7 @@ typedef struct mo_coarsen_report {
 
 /* The coarse graph and the map are the caller's. */
 mo_status mo_coarsen(const mo_graph *g, const mo_coarsen_options *options,
-                     mo_graph **coarse, mo_map **map, mo_coarsen_report *report,
-                     mo_error *err);
+                     mo_graph **coarse, mo_coarsen_map **map,
+                     mo_coarsen_report *report, mo_error *err);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-void mo_map_free(mo_map *map)
+void mo_coarsen_map_free(mo_coarsen_map *map)
 {
     if (!map)
         return;
@@ -12,9 +12,10 @@ void mo_map_free(mo_map *map)
     free(map);
 }
 
-mo_status mo_map_new(int n_fine, int n_coarse, mo_map **map, mo_error *err)
+mo_status mo_coarsen_map_new(int n_fine, int n_coarse, mo_coarsen_map **map,
+                             mo_error *err)
 {
-    mo_map *made = calloc(1, sizeof *made);
+    mo_coarsen_map *made = calloc(1, sizeof *made);
 
     if (!made)
         return mo_fail_memory(err);
@@ -24,7 +25,7 @@ mo_status mo_map_new(int n_fine, int n_coarse, mo_map **map, mo_error *err)
     made->start = calloc((size_t) n_coarse + 2, sizeof *made->start);
     made->member = calloc((size_t) n_fine + 1, sizeof *made->member);
     if (!made->coarse_of || !made->start || !made->member) {
-        mo_map_free(made);
+        mo_coarsen_map_free(made);
         return mo_fail_memory(err);
     }
     *map = made;
@@ -33,7 +34,7 @@ mo_status mo_map_new(int n_fine, int n_coarse, mo_map **map, mo_error *err)
 
 /* Counting sort by coarse op.  start[c + 1] first counts c's members, then
  * walks over them, and so ends as the start of the next. */
-void mo_map_gather(mo_map *map)
+void mo_coarsen_map_gather(mo_coarsen_map *map)
 {
     int *start = map->start;
 
@@ -49,22 +50,24 @@ void mo_map_gather(mo_map *map)
             map->member[start[map->coarse_of[i] + 1]++] = i;
 }
 
-mo_status mo_map_identity(int n, mo_map **map, mo_error *err)
+mo_status mo_coarsen_map_identity(int n, mo_coarsen_map **map, mo_error *err)
 {
-    mo_status status = mo_map_new(n, n, map, err);
+    mo_status status = mo_coarsen_map_new(n, n, map, err);
 
     if (status != MO_OK)
         return status;
     for (int i = 0; i < n; i++)
         (*map)->coarse_of[i] = i;
-    mo_map_gather(*map);
+    mo_coarsen_map_gather(*map);
     return MO_OK;
 }
 
-mo_status mo_map_compose(const mo_map *first, const mo_map *second,
-                         mo_map **map, mo_error *err)
+mo_status mo_coarsen_map_compose(const mo_coarsen_map *first,
+                                 const mo_coarsen_map *second,
+                                 mo_coarsen_map **map, mo_error *err)
 {
-    mo_status status = mo_map_new(first->n_fine, second->n_coarse, map, err);
+    mo_status status =
+        mo_coarsen_map_new(first->n_fine, second->n_coarse, map, err);
 
     if (status != MO_OK)
         return status;
@@ -73,6 +76,6 @@ mo_status mo_map_compose(const mo_map *first, const mo_map *second,
 
         (*map)->coarse_of[i] = middle < 0 ? middle : second->coarse_of[middle];
     }
-    mo_map_gather(*map);
+    mo_coarsen_map_gather(*map);
     return MO_OK;
 }

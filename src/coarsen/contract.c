@@ -9,14 +9,14 @@
 static mo_status gather_members(mo_contraction *c, mo_error *err)
 {
     mo_status status =
-        mo_map_new(c->g->n_ops, c->how->n_groups, &c->groups, err);
+        mo_coarsen_map_new(c->g->n_ops, c->how->n_groups, &c->groups, err);
 
     if (status != MO_OK)
         return status;
     if (c->g->n_ops > 0)
         memcpy(c->groups->coarse_of, c->how->group,
                (size_t) c->g->n_ops * sizeof *c->how->group);
-    mo_map_gather(c->groups);
+    mo_coarsen_map_gather(c->groups);
     return MO_OK;
 }
 
@@ -36,7 +36,7 @@ static mo_status prepare(mo_contraction *c, mo_error *err)
 static mo_status keep_name(mo_contraction *c, mo_error *err)
 {
     const char *name;
-    mo_status status = mo_contract_keep(c, c->g->name, &name, err);
+    mo_status status = mo_contract_copy_text(c, c->g->name, &name, err);
 
     if (status == MO_OK)
         mo_builder_name(c->builder, name);
@@ -59,27 +59,27 @@ static mo_status build(mo_contraction *c, mo_error *err)
 }
 
 /* The coarse graph numbers its ops anew. */
-static mo_status finish(mo_contraction *c, mo_graph **coarse, mo_map **map,
-                        mo_error *err)
+static mo_status finish(mo_contraction *c, mo_graph **coarse,
+                        mo_coarsen_map **map, mo_error *err)
 {
     const int *group = c->how->group;
     int *ids = calloc((size_t) c->how->n_groups + 1, sizeof *ids);
-    mo_map *made = NULL;
+    mo_coarsen_map *made = NULL;
     mo_status status =
-        ids ? mo_map_new(c->g->n_ops, c->how->n_groups, &made, err)
+        ids ? mo_coarsen_map_new(c->g->n_ops, c->how->n_groups, &made, err)
             : mo_fail_memory(err);
 
     if (status == MO_OK) {
-        mo_builder_ask_ids(c->builder, ids);
+        mo_builder_want_ids(c->builder, ids);
         status = mo_builder_finish(c->builder, coarse, err);
     }
     if (status == MO_OK) {
         for (int i = 0; i < c->g->n_ops; i++)
             made->coarse_of[i] = group[i] < 0 ? group[i] : ids[group[i]];
-        mo_map_gather(made);
+        mo_coarsen_map_gather(made);
         *map = made;
     } else {
-        mo_map_free(made);
+        mo_coarsen_map_free(made);
     }
     free(ids);
     return status;
@@ -89,14 +89,14 @@ static void clear(mo_contraction *c)
 {
     mo_builder_free(c->builder);
     mo_out_abandon(c->text);
-    mo_map_free(c->groups);
+    mo_coarsen_map_free(c->groups);
     free(c->output);
     free(c->outputs);
     free(c->output_start);
 }
 
 mo_status mo_contract(const mo_graph *g, const mo_grouping *grouping,
-                      mo_graph **coarse, mo_map **map, mo_error *err)
+                      mo_graph **coarse, mo_coarsen_map **map, mo_error *err)
 {
     mo_contraction c = { .g = g, .how = grouping };
     mo_status status = build(&c, err);

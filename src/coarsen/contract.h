@@ -27,8 +27,9 @@ typedef struct mo_fused {
 } mo_fused;
 
 typedef struct mo_grouping {
-    /* By op: the number of its group in [0, n_groups), MO_MAP_REPLICATED or
-     * MO_MAP_CONSTANT.  No group is empty. */
+    /* By op: the number of its group in [0, n_groups),
+     * MO_COARSEN_MAP_REPLICATED or MO_COARSEN_MAP_CONSTANT.  No group is empty.
+     */
     const int *group;
     int n_groups;
     /* By op, or NULL: members that do no work.  They lend neither type nor
@@ -48,6 +49,6 @@ typedef struct mo_grouping {
  * ops (names both); groups that wait for each other (names the cycle).
  */
 mo_status mo_contract(const mo_graph *g, const mo_grouping *grouping,
-                      mo_graph **coarse, mo_map **map, mo_error *err);
+                      mo_graph **coarse, mo_coarsen_map **map, mo_error *err);
 
 #endif

@@ -16,7 +16,7 @@ static mo_status copy_columns(mo_contraction *c, mo_error *err)
     int column;
 
     for (int k = 0; k < c->g->n_comm_columns; k++) {
-        const mo_column *from = &c->g->comm_columns[k];
+        const mo_measure_column *from = &c->g->comm_columns[k];
         mo_status status = mo_builder_comm_column(
             c->builder, from->key, strlen(from->key), &column, err);
 
@@ -101,7 +101,7 @@ static mo_status name_output(mo_contraction *c, int tensor,
     }
     status = keep_port(c, from->port, &edge->src_port, err);
     if (status == MO_OK)
-        status = mo_contract_keep(c, from->key, &edge->tensor, err);
+        status = mo_contract_copy_text(c, from->key, &edge->tensor, err);
     return status;
 }
 

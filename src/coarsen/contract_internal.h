@@ -18,9 +18,9 @@ enum { MO_CONTRACT_COPIES = 256 };
 typedef struct mo_contraction {
     const mo_graph *g;
     const mo_grouping *how;
-    mo_map *groups;      /* from ops to group numbers, not to coarse ids */
-    mo_builder *builder; /* slot k is group k */
-    mo_out *text;        /* where texts are put together */
+    mo_coarsen_map *groups; /* from ops to group numbers, not to coarse ids */
+    mo_builder *builder;    /* slot k is group k */
+    mo_out *text;           /* where texts are put together */
     mo_contract_copy copies[MO_CONTRACT_COPIES]; /* the last ones, by address */
 
     int *output;       /* by tensor: which output of its group its data are, or
@@ -40,7 +40,7 @@ static inline int mo_contraction_outputs(const mo_contraction *c, int group)
 }
 
 /* Does this member count for types and times? */
-static inline bool mo_contraction_works(const mo_contraction *c, int op)
+static inline bool mo_contraction_counts_member(const mo_contraction *c, int op)
 {
     return !c->how->silent || !c->how->silent[op];
 }
@@ -52,8 +52,8 @@ mo_status mo_contract_find_outputs(mo_contraction *c, mo_error *err);
 int64_t mo_contract_output_bytes(const mo_contraction *c, int group);
 
 /* A text of g in the coarse graph; NULL stays NULL. */
-mo_status mo_contract_keep(mo_contraction *c, const char *text,
-                           const char **kept, mo_error *err);
+mo_status mo_contract_copy_text(mo_contraction *c, const char *text,
+                                const char **kept, mo_error *err);
 
 /* Types and names of a group's members, shapes and element types of its
  * outputs, as mo_op has them; NULL when one is not known. */

@@ -40,7 +40,7 @@ static bool add_constants(const mo_contraction *c, int op, mo_op *sum)
     for (int i = g->in_start[op]; i < g->in_start[op + 1]; i++) {
         const mo_edge *edge = &g->edges[g->in_edges[i]];
 
-        if (c->how->group[edge->from] == MO_MAP_CONSTANT &&
+        if (c->how->group[edge->from] == MO_COARSEN_MAP_CONSTANT &&
             (!add_size(&sum->weight_bytes, edge->bytes) ||
              !add_size(&sum->memory_bytes, edge->bytes)))
             return false;
@@ -124,7 +124,7 @@ static mo_status agree_on_places(const mo_contraction *c, int group, mo_op *sum,
 static bool is_output(const mo_contraction *c, int op)
 {
     for (int e = c->g->out_start[op]; e < c->g->out_start[op + 1]; e++)
-        if (c->how->group[c->g->edges[e].to] == MO_MAP_REPLICATED)
+        if (c->how->group[c->g->edges[e].to] == MO_COARSEN_MAP_REPLICATED)
             return true;
     return c->g->ops[op].is_output;
 }
@@ -145,7 +145,7 @@ static mo_status add_members(const mo_contraction *c, int group, mo_op *sum,
     for (int k = start[group]; k < start[group + 1]; k++) {
         const mo_op *op = &c->g->ops[member[k]];
 
-        if (!add_amounts(sum, op, mo_contraction_works(c, member[k])) ||
+        if (!add_amounts(sum, op, mo_contraction_counts_member(c, member[k])) ||
             !add_constants(c, member[k], sum))
             return too_large(&c->g->ops[member[start[group]]], err);
         sum->is_output |= is_output(c, member[k]);
@@ -167,7 +167,7 @@ static int count_workers(const mo_contraction *c, int group, const mo_op **last)
 
     *last = &c->g->ops[member[start[group + 1] - 1]];
     for (int k = start[group]; k < start[group + 1]; k++)
-        if (mo_contraction_works(c, member[k])) {
+        if (mo_contraction_counts_member(c, member[k])) {
             *last = &c->g->ops[member[k]];
             n++;
         }
@@ -184,10 +184,11 @@ static mo_status describe_outputs(mo_contraction *c, int group,
     op->output_bytes =
         is_read ? mo_contract_output_bytes(c, group) : last->output_bytes;
     status = is_read ? mo_contract_join_shapes(c, group, &op->shape, err)
-                     : mo_contract_keep(c, last->shape, &op->shape, err);
+                     : mo_contract_copy_text(c, last->shape, &op->shape, err);
     if (status == MO_OK)
-        status = is_read ? mo_contract_join_dtypes(c, group, &op->dtype, err)
-                         : mo_contract_keep(c, last->dtype, &op->dtype, err);
+        status = is_read
+                     ? mo_contract_join_dtypes(c, group, &op->dtype, err)
+                     : mo_contract_copy_text(c, last->dtype, &op->dtype, err);
     return status;
 }
 
@@ -200,7 +201,7 @@ static mo_status keep_texts(mo_contraction *c, mo_op *op, mo_error *err)
     mo_status status = MO_OK;
 
     for (size_t i = 0; i < sizeof texts / sizeof *texts && status == MO_OK; i++)
-        status = mo_contract_keep(c, *texts[i], texts[i], err);
+        status = mo_contract_copy_text(c, *texts[i], texts[i], err);
     return status;
 }
 

@@ -22,7 +22,7 @@ static int source_of(const mo_contraction *c, int tensor, const int *source)
     int op = shown->producer;
     const mo_edge *edge;
 
-    if (mo_contraction_works(c, op) || mo_graph_in_degree(g, op) != 1 ||
+    if (mo_contraction_counts_member(c, op) || mo_graph_in_degree(g, op) != 1 ||
         shown->bytes == MO_UNKNOWN)
         return tensor;
     edge = &g->edges[g->in_edges[g->in_start[op]]];

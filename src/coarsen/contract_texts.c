@@ -14,8 +14,8 @@ static mo_contract_copy *copy_of(mo_contraction *c, const char *text)
 
 _Static_assert(MO_CONTRACT_COPIES == 1 << (64 - 56), "one place for each hash");
 
-mo_status mo_contract_keep(mo_contraction *c, const char *text,
-                           const char **kept, mo_error *err)
+mo_status mo_contract_copy_text(mo_contraction *c, const char *text,
+                                const char **kept, mo_error *err)
 {
     mo_contract_copy *copy = copy_of(c, text);
     mo_status status;
@@ -40,7 +40,7 @@ static bool put_types(mo_contraction *c, int group)
     for (int k = start[group]; k < start[group + 1]; k++) {
         const char *type = c->g->ops[member[k]].type;
 
-        if (!type || !mo_contraction_works(c, member[k]))
+        if (!type || !mo_contraction_counts_member(c, member[k]))
             continue;
         if (!is_first)
             mo_out_char(c->text, '+');
@@ -73,7 +73,7 @@ static bool put_names(mo_contraction *c, int group)
 static bool put_part(mo_contraction *c, const char *list, int part)
 {
     size_t length;
-    const char *text = mo_part_at(list, part, &length);
+    const char *text = mo_text_list_at(list, part, &length);
 
     if (text)
         mo_out_bytes(c->text, text, length);
@@ -90,7 +90,7 @@ static bool put_shape(mo_contraction *c, const mo_op *op, int port)
 static bool put_dtype(mo_contraction *c, const mo_op *op, int port)
 {
     return put_part(c, op->dtype, port < 0 ? 0 : port) ||
-           (mo_part_count(op->dtype) == 1 && put_part(c, op->dtype, 0));
+           (mo_text_list_count(op->dtype) == 1 && put_part(c, op->dtype, 0));
 }
 
 /* What put has to say of each output, "1,64;1,32". */
@@ -130,7 +130,7 @@ static mo_status join(mo_contraction *c, int group,
 {
     bool is_known = put(c, group);
     size_t size;
-    const char *text = mo_out_lend(c->text, &size);
+    const char *text = mo_out_borrow(c->text, &size);
 
     *kept = NULL;
     if (!text)

@@ -9,7 +9,7 @@ static mo_status copy_columns(mo_contraction *c, mo_error *err)
     int column;
 
     for (int k = 0; k < c->g->n_time_columns; k++) {
-        const mo_column *from = &c->g->time_columns[k];
+        const mo_measure_column *from = &c->g->time_columns[k];
         mo_status status = mo_builder_time_column(
             c->builder, from->key, strlen(from->key), &column, err);
 
@@ -52,7 +52,7 @@ static bool collect(const mo_contraction *c, int group, int column, double *us,
         int op = c->groups->member[k];
         double time_us;
 
-        if (!mo_contraction_works(c, op))
+        if (!mo_contraction_counts_member(c, op))
             continue;
         time_us = mo_graph_time_us(c->g, op, column);
         if (isnan(time_us))

@@ -3,24 +3,24 @@
 #include <string.h>
 #include <strings.h>
 
-static bool is_named(const mo_subject *subject, const char *name)
+static bool is_named(const mo_fusion_candidate *subject, const char *name)
 {
     return subject->kind && strcmp(subject->kind->name, name) == 0;
 }
 
-static bool is_class(const mo_subject *subject, mo_class class)
+static bool is_class(const mo_fusion_candidate *subject, mo_class class)
 {
     return subject->kind && subject->kind->class == class;
 }
 
-static bool is_conv(const mo_subject *subject)
+static bool is_conv(const mo_fusion_candidate *subject)
 {
     return is_class(subject, MO_CLASS_CONVOLUTION) &&
            (is_named(subject, "Convolution") ||
             is_named(subject, "GroupConvolution"));
 }
 
-static bool is_matmul(const mo_subject *subject)
+static bool is_matmul(const mo_fusion_candidate *subject)
 {
     return is_class(subject, MO_CLASS_MATMUL) &&
            (is_named(subject, "MatMul") || is_named(subject, "Linear") ||
@@ -28,49 +28,49 @@ static bool is_matmul(const mo_subject *subject)
 }
 
 /* One of the two operands is no op: it is a constant. */
-static bool is_bias(const mo_subject *subject)
+static bool is_bias(const mo_fusion_candidate *subject)
 {
     return subject->n_inputs == 1 && is_named(subject, "Add");
 }
 
-static bool is_scale(const mo_subject *subject)
+static bool is_scale(const mo_fusion_candidate *subject)
 {
     return subject->n_inputs == 1 &&
            (is_named(subject, "Multiply") || is_named(subject, "Divide"));
 }
 
-static bool is_bn(const mo_subject *subject)
+static bool is_bn(const mo_fusion_candidate *subject)
 {
     return is_class(subject, MO_CLASS_NORMALIZATION) &&
            is_named(subject, "BatchNormInference");
 }
 
-static bool is_norm(const mo_subject *subject)
+static bool is_norm(const mo_fusion_candidate *subject)
 {
     return is_class(subject, MO_CLASS_NORMALIZATION);
 }
 
-static bool is_act(const mo_subject *subject)
+static bool is_act(const mo_fusion_candidate *subject)
 {
     return is_class(subject, MO_CLASS_ACTIVATION);
 }
 
-static bool is_eltwise(const mo_subject *subject)
+static bool is_eltwise(const mo_fusion_candidate *subject)
 {
     return is_act(subject) || is_class(subject, MO_CLASS_ELEMENTWISE);
 }
 
-static bool is_pool(const mo_subject *subject)
+static bool is_pool(const mo_fusion_candidate *subject)
 {
     return is_class(subject, MO_CLASS_POOL);
 }
 
-static bool is_softmax(const mo_subject *subject)
+static bool is_softmax(const mo_fusion_candidate *subject)
 {
     return is_class(subject, MO_CLASS_SOFTMAX);
 }
 
-const mo_word_role mo_word_roles[] = {
+const mo_fusion_role mo_fusion_roles[] = {
     { "conv", "a convolution, grouped or not", is_conv },
     { "matmul", "a matrix product, with or without its own bias", is_matmul },
     { "bias", "an Add that reads one op: its other operand is a constant",
@@ -85,11 +85,11 @@ const mo_word_role mo_word_roles[] = {
     { NULL, NULL, NULL },
 };
 
-mo_word mo_word_of(const char *text)
+mo_fusion_pattern mo_fusion_pattern_of(const char *text)
 {
-    mo_word word = { .text = text };
+    mo_fusion_pattern word = { .text = text };
 
-    for (const mo_word_role *role = mo_word_roles; role->word; role++)
+    for (const mo_fusion_role *role = mo_fusion_roles; role->word; role++)
         if (strcasecmp(role->word, text) == 0)
             word.role = role;
     if (!word.role)
@@ -99,7 +99,8 @@ mo_word mo_word_of(const char *text)
 
 /* A type that stands for an operator is that and no mere text: aten.norm is no
  * "norm". */
-bool mo_word_matches(const mo_word *word, const mo_subject *subject)
+bool mo_fusion_pattern_matches(const mo_fusion_pattern *word,
+                               const mo_fusion_candidate *subject)
 {
     if (!subject->kind)
         return subject->type && strcasecmp(word->text, subject->type) == 0;

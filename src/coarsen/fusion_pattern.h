@@ -12,30 +12,31 @@
 
 #include "ingest/operator.h"
 
-typedef struct mo_word {
-    const char *text;           /* as written; the owner's */
-    const struct mo_word_role *role; /* or NULL */
-    const mo_operator *kind;    /* or NULL */
-} mo_word;
+typedef struct mo_fusion_pattern {
+    const char *text;                  /* as written; the owner's */
+    const struct mo_fusion_role *role; /* or NULL */
+    const mo_operator *kind;           /* or NULL */
+} mo_fusion_pattern;
 
 /* What a word is asked about. */
-typedef struct mo_subject {
+typedef struct mo_fusion_candidate {
     const char *type;        /* or NULL */
     const mo_operator *kind; /* what type stands for, or NULL */
     int n_inputs;            /* ops it reads from, constants not counted */
-} mo_subject;
+} mo_fusion_candidate;
 
-typedef struct mo_word_role {
+typedef struct mo_fusion_role {
     const char *word, *help;
-    bool (*answers)(const mo_subject *subject);
-} mo_word_role;
+    bool (*answers)(const mo_fusion_candidate *subject);
+} mo_fusion_role;
 
 /* Ends with a NULL word. */
-extern const mo_word_role mo_word_roles[];
+extern const mo_fusion_role mo_fusion_roles[];
 
 /* text must outlive the word. */
-mo_word mo_word_of(const char *text);
+mo_fusion_pattern mo_fusion_pattern_of(const char *text);
 
-bool mo_word_matches(const mo_word *word, const mo_subject *subject);
+bool mo_fusion_pattern_matches(const mo_fusion_pattern *word,
+                               const mo_fusion_candidate *subject);
 
 #endif

@@ -40,7 +40,7 @@
     "matmul bias softmax matmul\n"                                             \
     "matmul scale bias softmax matmul\n"
 
-const mo_rule_set mo_rule_sets[] = {
+const mo_fusion_rule_set mo_fusion_rule_sets[] = {
     { "default", "what moirai-exec runs as one call",
       CONVOLUTIONS NORMALIZED_CONVOLUTIONS PRODUCTS NORMALIZATIONS },
     { "eigen", "the paper's table",

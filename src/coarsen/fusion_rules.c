@@ -12,7 +12,7 @@
 
 /* A rule file on its way to being rules. */
 typedef struct parser {
-    mo_rules *made;
+    mo_fusion_rules *made;
     size_t room;
     const char *file;
     int line;
@@ -48,7 +48,7 @@ static mo_status check_word(const parser *p, const char *word, size_t length,
 
 /* Splits one line into words; *n of them. */
 static mo_status split(parser *p, const char *text, size_t length,
-                       mo_word *words, int *n, mo_error *err)
+                       mo_fusion_pattern *words, int *n, mo_error *err)
 {
     size_t at = 0;
 
@@ -63,7 +63,7 @@ static mo_status split(parser *p, const char *text, size_t length,
             return MO_OK;
         for (start = at; at < length && !is_blank(text[at]) && text[at] != '#';)
             at++;
-        if (*n == MO_MAX_RULE)
+        if (*n == MO_FUSION_MAX_RULE_LENGTH)
             return fail(p, err,
                         "a rule of more than 16 types; no backend "
                         "fuses that many, split it");
@@ -72,33 +72,34 @@ static mo_status split(parser *p, const char *text, size_t length,
         word = mo_arena_text(p->made->arena, text + start, at - start);
         if (!word)
             return mo_fail_memory(err);
-        words[(*n)++] = mo_word_of(word);
+        words[(*n)++] = mo_fusion_pattern_of(word);
     }
 }
 
-static mo_status add_rule(parser *p, const mo_word *words, int n, mo_error *err)
+static mo_status add_rule(parser *p, const mo_fusion_pattern *words, int n,
+                          mo_error *err)
 {
     size_t count = (size_t) p->made->n;
-    mo_word *kept;
+    mo_fusion_pattern *kept;
 
     if (n == 1)
         return fail(p, err,
                     "a rule of one type fuses nothing; add the types "
                     "that follow it, or remove the line");
-    if (count == MO_MAX_RULES)
+    if (count == MO_FUSION_MAX_RULES)
         return fail(p, err, "more than 1024 rules; no backend has that many");
     kept = mo_arena_array(p->made->arena, (size_t) n, sizeof *kept);
-    if (!kept || MO_PUSH(p->made->rules, count, p->room, err) != MO_OK)
+    if (!kept || MO_ARRAY_GROW(p->made->rules, count, p->room, err) != MO_OK)
         return mo_fail_memory(err);
     memcpy(kept, words, (size_t) n * sizeof *kept);
-    p->made->rules[p->made->n++] = (mo_rule){ kept, n };
+    p->made->rules[p->made->n++] = (mo_fusion_rule){ kept, n };
     return MO_OK;
 }
 
 static mo_status parse_lines(parser *p, const char *text, size_t length,
                              mo_error *err)
 {
-    mo_word words[MO_MAX_RULE];
+    mo_fusion_pattern words[MO_FUSION_MAX_RULE_LENGTH];
     const char *end = text + length;
 
     while (text < end) {
@@ -120,7 +121,7 @@ static mo_status parse_lines(parser *p, const char *text, size_t length,
 
 static int compare_rules(const void *a, const void *b)
 {
-    const mo_rule *left = a, *right = b;
+    const mo_fusion_rule *left = a, *right = b;
     int order = right->n - left->n;
 
     for (int i = 0; i < left->n && order == 0; i++)
@@ -128,7 +129,7 @@ static int compare_rules(const void *a, const void *b)
     return order;
 }
 
-static void sort_rules(mo_rules *rules)
+static void sort_rules(mo_fusion_rules *rules)
 {
     int kept = 0;
 
@@ -141,8 +142,9 @@ static void sort_rules(mo_rules *rules)
     rules->n = kept + 1;
 }
 
-mo_status mo_rules_parse(const char *file, const char *text, size_t length,
-                         mo_rules **rules, mo_error *err)
+mo_status mo_fusion_rules_parse(const char *file, const char *text,
+                                size_t length, mo_fusion_rules **rules,
+                                mo_error *err)
 {
     parser p = { .made = calloc(1, sizeof *p.made), .file = file };
     mo_status status;
@@ -153,7 +155,7 @@ mo_status mo_rules_parse(const char *file, const char *text, size_t length,
     status = p.made->arena ? parse_lines(&p, text, length, err)
                            : mo_fail_memory(err);
     if (status != MO_OK) {
-        mo_rules_free(p.made);
+        mo_fusion_rules_free(p.made);
         return status;
     }
     sort_rules(p.made);
@@ -161,7 +163,8 @@ mo_status mo_rules_parse(const char *file, const char *text, size_t length,
     return MO_OK;
 }
 
-static mo_status load_file(const char *path, mo_rules **rules, mo_error *err)
+static mo_status load_file(const char *path, mo_fusion_rules **rules,
+                           mo_error *err)
 {
     FILE *file = fopen(path, "rb");
     char *text;
@@ -174,33 +177,33 @@ static mo_status load_file(const char *path, mo_rules **rules, mo_error *err)
                                 "no such file, and no built-in fusion set of "
                                 "that name; --help lists the sets")
                    : mo_fail_errno(err, path, "opening");
-    text = malloc(MO_MAX_RULE_FILE + 1);
-    length = text ? fread(text, 1, MO_MAX_RULE_FILE + 1, file) : 0;
+    text = malloc(MO_FUSION_MAX_FILE + 1);
+    length = text ? fread(text, 1, MO_FUSION_MAX_FILE + 1, file) : 0;
     if (!text)
         status = mo_fail_memory(err);
     else if (ferror(file))
         status = mo_fail_errno(err, path, "reading");
-    else if (length > MO_MAX_RULE_FILE)
+    else if (length > MO_FUSION_MAX_FILE)
         status = mo_fail_at(err, MO_E_LIMIT, path, 0,
                             "larger than 1 MiB; is this a rule file?");
     else
-        status = mo_rules_parse(path, text, length, rules, err);
+        status = mo_fusion_rules_parse(path, text, length, rules, err);
     free(text);
     fclose(file);
     return status;
 }
 
-mo_status mo_rules_load(const char *name_or_file, mo_rules **rules,
-                        mo_error *err)
+mo_status mo_fusion_rules_load(const char *name_or_file,
+                               mo_fusion_rules **rules, mo_error *err)
 {
-    for (const mo_rule_set *set = mo_rule_sets; set->name; set++)
+    for (const mo_fusion_rule_set *set = mo_fusion_rule_sets; set->name; set++)
         if (strcmp(set->name, name_or_file) == 0)
-            return mo_rules_parse(set->name, set->text, strlen(set->text),
-                                  rules, err);
+            return mo_fusion_rules_parse(set->name, set->text,
+                                         strlen(set->text), rules, err);
     return load_file(name_or_file, rules, err);
 }
 
-void mo_rules_free(mo_rules *rules)
+void mo_fusion_rules_free(mo_fusion_rules *rules)
 {
     if (!rules)
         return;
@@ -225,8 +228,8 @@ static void hash_word(mo_digest *digest, const char *word)
     mo_digest_int(digest, (int64_t) strlen(word));
 }
 
-mo_status mo_rules_digest(const mo_rules *rules, uint64_t *digest,
-                          mo_error *err)
+mo_status mo_fusion_rules_digest(const mo_fusion_rules *rules, uint64_t *digest,
+                                 mo_error *err)
 {
     mo_digest *made = mo_digest_new();
 

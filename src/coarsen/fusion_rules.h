@@ -13,38 +13,43 @@
 #include "base/error.h"
 #include "coarsen/fusion_pattern.h"
 
-enum { MO_MAX_RULE = 16, MO_MAX_RULES = 1024, MO_MAX_RULE_FILE = 1 << 20 };
+enum {
+    MO_FUSION_MAX_RULE_LENGTH = 16,
+    MO_FUSION_MAX_RULES = 1024,
+    MO_FUSION_MAX_FILE = 1 << 20
+};
 
-typedef struct mo_rule {
-    const mo_word *words;
-    int n; /* 2 .. MO_MAX_RULE */
-} mo_rule;
+typedef struct mo_fusion_rule {
+    const mo_fusion_pattern *words;
+    int n; /* 2 .. MO_FUSION_MAX_RULE_LENGTH */
+} mo_fusion_rule;
 
 /* Longest first; among equals, in byte order of their words; no rule twice. */
-typedef struct mo_rules {
-    mo_rule *rules;
+typedef struct mo_fusion_rules {
+    mo_fusion_rule *rules;
     int n;
     struct mo_arena *arena;
-} mo_rules;
+} mo_fusion_rules;
 
-typedef struct mo_rule_set {
+typedef struct mo_fusion_rule_set {
     const char *name, *help;
     const char *text; /* as in a rule file */
-} mo_rule_set;
+} mo_fusion_rule_set;
 
 /* Ends with a NULL name. */
-extern const mo_rule_set mo_rule_sets[];
+extern const mo_fusion_rule_set mo_fusion_rule_sets[];
 
 /* A built-in set by name, else a file. */
-mo_status mo_rules_load(const char *name_or_file, mo_rules **rules,
-                        mo_error *err);
-mo_status mo_rules_parse(const char *file, const char *text, size_t length,
-                         mo_rules **rules, mo_error *err);
-void mo_rules_free(mo_rules *rules);
+mo_status mo_fusion_rules_load(const char *name_or_file,
+                               mo_fusion_rules **rules, mo_error *err);
+mo_status mo_fusion_rules_parse(const char *file, const char *text,
+                                size_t length, mo_fusion_rules **rules,
+                                mo_error *err);
+void mo_fusion_rules_free(mo_fusion_rules *rules);
 
 /* For the identity of a model: of the rules, not of white space, comments or
  * their order in the file. */
-mo_status mo_rules_digest(const mo_rules *rules, uint64_t *digest,
-                          mo_error *err);
+mo_status mo_fusion_rules_digest(const mo_fusion_rules *rules, uint64_t *digest,
+                                 mo_error *err);
 
 #endif

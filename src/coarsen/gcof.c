@@ -58,9 +58,10 @@ static int count_producers(const mo_graph *g, int op)
     return n;
 }
 
-static void find_links(const mo_graph *g, int *next, mo_subject *subjects)
+static void find_links(const mo_graph *g, int *next,
+                       mo_fusion_candidate *subjects)
 {
-    mo_known known = { 0 };
+    mo_operator_cache known = { 0 };
 
     for (int i = 0; i < g->n_ops; i++) {
         const char *type = g->ops[i].type;
@@ -68,28 +69,30 @@ static void find_links(const mo_graph *g, int *next, mo_subject *subjects)
 
         next[i] =
             reader >= 0 && may_share(&g->ops[i], &g->ops[reader]) ? reader : -1;
-        subjects[i] = (mo_subject){ type, mo_known_find(&known, type),
-                                    count_producers(g, i) };
+        subjects[i] =
+            (mo_fusion_candidate){ type, mo_operator_cache_find(&known, type),
+                                   count_producers(g, i) };
     }
 }
 
 /* Does the chain that starts at head, over ops still free, spell rule? */
-static bool spells(const mo_rule *rule, int head, const int *next,
-                   const mo_subject *subjects, const int *group)
+static bool spells(const mo_fusion_rule *rule, int head, const int *next,
+                   const mo_fusion_candidate *subjects, const int *group)
 {
     int at = head;
 
     for (int k = 0; k < rule->n; k++, at = next[at])
         if (at < 0 || group[at] >= 0 ||
-            !mo_word_matches(&rule->words[k], &subjects[at]))
+            !mo_fusion_pattern_matches(&rule->words[k], &subjects[at]))
             return false;
     return true;
 }
 
 /* The first rule of those from first on, all of one length, that fits. */
-static const mo_rule *find_rule(const mo_rules *rules, int first, int last,
-                                int head, const int *next,
-                                const mo_subject *subjects, const int *group)
+static const mo_fusion_rule *find_rule(const mo_fusion_rules *rules, int first,
+                                       int last, int head, const int *next,
+                                       const mo_fusion_candidate *subjects,
+                                       const int *group)
 {
     for (int r = first; r < last; r++)
         if (spells(&rules->rules[r], head, next, subjects, group))
@@ -98,12 +101,12 @@ static const mo_rule *find_rule(const mo_rules *rules, int first, int last,
 }
 
 /* Groups are marked with their head for the time being. */
-static void match_length(const mo_graph *g, const mo_rules *rules, int first,
-                         int last, const int *next, const mo_subject *subjects,
-                         int *group)
+static void match_length(const mo_graph *g, const mo_fusion_rules *rules,
+                         int first, int last, const int *next,
+                         const mo_fusion_candidate *subjects, int *group)
 {
     for (int head = 0; head < g->n_ops; head++) {
-        const mo_rule *rule;
+        const mo_fusion_rule *rule;
         int at = head;
 
         if (group[head] >= 0)
@@ -124,11 +127,12 @@ static int number_groups(int n_ops, int *group)
     return n;
 }
 
-mo_status mo_gcof_match(const mo_graph *g, const mo_rules *rules, int *group,
-                        int *n_groups, mo_error *err)
+mo_status mo_gcof_match(const mo_graph *g, const mo_fusion_rules *rules,
+                        int *group, int *n_groups, mo_error *err)
 {
     int *next = calloc((size_t) g->n_ops + 1, sizeof *next);
-    mo_subject *subjects = calloc((size_t) g->n_ops + 1, sizeof *subjects);
+    mo_fusion_candidate *subjects =
+        calloc((size_t) g->n_ops + 1, sizeof *subjects);
     mo_status status = next && subjects ? MO_OK : mo_fail_memory(err);
 
     if (status == MO_OK) {
@@ -149,7 +153,7 @@ mo_status mo_gcof_match(const mo_graph *g, const mo_rules *rules, int *group,
 }
 
 mo_status mo_gcof(const mo_graph *g, const mo_gcof_options *options,
-                  mo_graph **coarse, mo_map **map, mo_error *err)
+                  mo_graph **coarse, mo_coarsen_map **map, mo_error *err)
 {
     int *group = calloc((size_t) g->n_ops + 1, sizeof *group);
     mo_grouping grouping = { .group = group,

@@ -22,11 +22,11 @@
  * many groups there are, numbered by their first members.  O(rules * ops +
  * edges).  Ops that are pinned or colocated differently are never together.
  */
-mo_status mo_gcof_match(const mo_graph *g, const mo_rules *rules, int *group,
-                        int *n_groups, mo_error *err);
+mo_status mo_gcof_match(const mo_graph *g, const mo_fusion_rules *rules,
+                        int *group, int *n_groups, mo_error *err);
 
 typedef struct mo_gcof_options {
-    const mo_rules *rules;
+    const mo_fusion_rules *rules;
     /* The rest as in mo_grouping. */
     double (*fused_us)(const void *context, const mo_fused *fused);
     const void *context;
@@ -35,6 +35,6 @@ typedef struct mo_gcof_options {
 
 /* Matches and contracts. */
 mo_status mo_gcof(const mo_graph *g, const mo_gcof_options *options,
-                  mo_graph **coarse, mo_map **map, mo_error *err);
+                  mo_graph **coarse, mo_coarsen_map **map, mo_error *err);
 
 #endif

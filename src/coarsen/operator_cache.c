@@ -2,7 +2,8 @@
 
 #include <stdint.h>
 
-const mo_operator *mo_known_find(mo_known *known, const char *type)
+const mo_operator *mo_operator_cache_find(mo_operator_cache *known,
+                                          const char *type)
 {
     uint64_t address = (uint64_t) (uintptr_t) type;
     int at = (int) (address * 0x9E3779B97F4A7C15 >> 58);
@@ -14,4 +15,5 @@ const mo_operator *mo_known_find(mo_known *known, const char *type)
     return known->kinds[at];
 }
 
-_Static_assert(MO_KNOWN == 1 << (64 - 58), "one place for each hash");
+_Static_assert(MO_OPERATOR_CACHE_SIZE == 1 << (64 - 58),
+               "one place for each hash");

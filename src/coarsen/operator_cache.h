@@ -9,15 +9,16 @@
 
 #include "ingest/operator.h"
 
-enum { MO_KNOWN = 64 };
+enum { MO_OPERATOR_CACHE_SIZE = 64 };
 
 /* All zeros knows nothing yet. */
-typedef struct mo_known {
-    const char *types[MO_KNOWN];
-    const mo_operator *kinds[MO_KNOWN];
-} mo_known;
+typedef struct mo_operator_cache {
+    const char *types[MO_OPERATOR_CACHE_SIZE];
+    const mo_operator *kinds[MO_OPERATOR_CACHE_SIZE];
+} mo_operator_cache;
 
 /* What type stands for; NULL when nobody told us, or there is no type. */
-const mo_operator *mo_known_find(mo_known *known, const char *type);
+const mo_operator *mo_operator_cache_find(mo_operator_cache *known,
+                                          const char *type);
 
 #endif

@@ -54,13 +54,13 @@ typedef struct mo_cluster {
     mo_arena *arena;
 } mo_cluster;
 
-typedef struct mo_builtin_cluster {
+typedef struct mo_cluster_builtin {
     const char *name, *help, *text; /* text: a cluster file */
-} mo_builtin_cluster;
+} mo_cluster_builtin;
 
-extern const mo_builtin_cluster mo_builtin_clusters[]; /* NULL name ends */
+extern const mo_cluster_builtin mo_cluster_builtins[]; /* NULL name ends */
 
-const mo_builtin_cluster *mo_builtin_cluster_find(const char *name);
+const mo_cluster_builtin *mo_cluster_builtin_find(const char *name);
 
 /* A cluster file or an NCCL topology dump; "-" is standard input. */
 mo_status mo_cluster_read(const char *path, mo_cluster **cluster,

@@ -47,7 +47,7 @@ const mo_efficiency *mo_efficiency_of(const mo_efficiencies *table,
 /* The flops that a kernel of the class makes of a byte it loads, at most; 0: as
  * many as there are.  A product works in tiles and loads its operands once for
  * every tile that needs them, as far as the caches do not help. */
-double mo_reuse_of(mo_class class, mo_generation generation);
+double mo_efficiency_max_reuse(mo_class class, mo_generation generation);
 
 /* Reads what mo_efficiencies_write wrote; "-" is standard input. */
 mo_status mo_efficiencies_read(const char *path, mo_efficiencies *table,

@@ -69,7 +69,7 @@ static double amount_us(double amount, double speed)
  * again for every tile that needs them. */
 static double traffic_of(const mo_workload *work, mo_generation generation)
 {
-    double reuse = mo_reuse_of(work->class, generation);
+    double reuse = mo_efficiency_max_reuse(work->class, generation);
 
     return reuse > 0 ? fmax(work->bytes, work->flops / reuse) : work->bytes;
 }

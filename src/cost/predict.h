@@ -40,7 +40,7 @@ double mo_predict_wave_us(const mo_efficiencies *table, const mo_workload *work,
                           const mo_device *device);
 
 /* A device as its vendor describes it, called by its model. */
-mo_device mo_device_of(const mo_device_model *model);
+mo_device mo_device_from_model(const mo_device_model *model);
 
 /* A way to predict, as --cost names it.  All zeros is the built-in roofline. */
 typedef struct mo_predictor {
@@ -59,15 +59,16 @@ mo_status mo_predictor_parse(const char *text, const mo_cluster *cluster,
 
 /* What of an op decides about its time on any device, so that for many devices
  * it is found out once. */
-typedef struct mo_basis {
+typedef struct mo_predictor_input {
     mo_workload work;
     double origin_us; /* on the origin of wave scaling, else NAN */
-} mo_basis;
+} mo_predictor_input;
 
-mo_basis mo_predictor_basis(const mo_predictor *predictor, const mo_graph *g,
-                            int op);
-double mo_predictor_basis_us(const mo_predictor *predictor,
-                             const mo_basis *basis, const mo_device *device);
+mo_predictor_input mo_predictor_input_of(const mo_predictor *predictor,
+                                         const mo_graph *g, int op);
+double mo_predictor_input_us(const mo_predictor *predictor,
+                             const mo_predictor_input *basis,
+                             const mo_device *device);
 
 /* What op takes on device. */
 double mo_predictor_us(const mo_predictor *predictor, const mo_graph *g, int op,

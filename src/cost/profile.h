@@ -101,7 +101,7 @@ double mo_profile_link_ns(const mo_profile *profile, const mo_device *from,
 
 /* An error that names both when no device of the profile is in the cluster: it
  * was measured on another machine. */
-mo_status mo_profile_fits(const mo_profile *profile, const mo_cluster *cluster,
-                          mo_error *err);
+mo_status mo_profile_check_cluster(const mo_profile *profile,
+                                   const mo_cluster *cluster, mo_error *err);
 
 #endif

@@ -25,7 +25,7 @@ typedef struct candidate {
 typedef struct folder {
     const char *path;
     const char *beside; /* whose name makes others likely */
-    const mo_candidate_kind *kind;
+    const mo_file_search_spec *kind;
     candidate *list;
     size_t n, room;
 } folder;
@@ -37,7 +37,7 @@ static bool ends_with(const char *name, const char *ending)
     return length > tail && strcmp(name + length - tail, ending) == 0;
 }
 
-static bool is_meant(const mo_candidate_kind *kind, const char *name)
+static bool is_meant(const mo_file_search_spec *kind, const char *name)
 {
     const char *const *ending = kind->endings;
 
@@ -72,7 +72,7 @@ static int compare_candidates(const void *a, const void *b)
 
 static mo_status add(folder *f, const char *name, mo_error *err)
 {
-    mo_status status = MO_PUSH(f->list, f->n, f->room, err);
+    mo_status status = MO_ARRAY_GROW(f->list, f->n, f->room, err);
     char *copy;
 
     if (status != MO_OK)
@@ -110,7 +110,7 @@ static void free_list(folder *f)
 }
 
 /* A regular file, not too large, that begins as one of its kind. */
-static bool looks_right(const mo_candidate_kind *kind, const char *path)
+static bool looks_right(const mo_file_search_spec *kind, const char *path)
 {
     struct stat about;
     mo_input *input;
@@ -142,7 +142,7 @@ static char *join(const char *folder_path, const char *name)
     return path;
 }
 
-static mo_status test_listed(const folder *f, mo_candidate_test *test,
+static mo_status test_listed(const folder *f, mo_file_search_test *test,
                              void *context, char **found, mo_error *err)
 {
     for (size_t i = 0; i < f->n && i < MOST_OPENED; i++) {
@@ -178,9 +178,9 @@ static mo_status add_place(places *p, const char *path, size_t length,
         known = p->about[i].st_dev == about.st_dev &&
                 p->about[i].st_ino == about.st_ino;
     if (status == MO_OK && !known)
-        status = MO_PUSH(p->path, p->n, p->room, err);
+        status = MO_ARRAY_GROW(p->path, p->n, p->room, err);
     if (status == MO_OK && !known)
-        status = MO_PUSH(p->about, p->n, p->about_room, err);
+        status = MO_ARRAY_GROW(p->about, p->n, p->about_room, err);
     if (status != MO_OK || known) {
         free(copy);
         return status;
@@ -243,10 +243,10 @@ static void free_places(places *p)
     free(p->about);
 }
 
-mo_status mo_candidates_search(const char *beside, const char *other,
-                               const mo_candidate_kind *kind,
-                               mo_candidate_test *test, void *context,
-                               char **path, mo_error *err)
+mo_status mo_file_search(const char *beside, const char *other,
+                         const mo_file_search_spec *kind,
+                         mo_file_search_test *test, void *context, char **path,
+                         mo_error *err)
 {
     places p = { 0 };
     mo_status status = find_places(&p, beside, other, err);

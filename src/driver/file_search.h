@@ -10,14 +10,14 @@
 
 #include "base/error.h"
 
-typedef struct mo_candidate_kind {
+typedef struct mo_file_search_spec {
     const char *likely;         /* ending of the names that come first */
     const char *const *endings; /* others have none of them; ends with NULL */
     bool (*root)(const char *name); /* by the root element; NULL: no XML */
     int64_t most_bytes;
-} mo_candidate_kind;
+} mo_file_search_spec;
 
-typedef bool mo_candidate_test(void *context, const char *path);
+typedef bool mo_file_search_test(void *context, const char *path);
 
 /*
  * Shows files to test until it takes one: those beside the file and beside the
@@ -25,9 +25,9 @@ typedef bool mo_candidate_test(void *context, const char *path);
  * MOIRAI_PATH.  Of a folder only so many are looked at, those first that are
  * called like the file.  *path is NULL when none was taken, else the caller's.
  */
-mo_status mo_candidates_search(const char *beside, const char *other,
-                               const mo_candidate_kind *kind,
-                               mo_candidate_test *test, void *context,
-                               char **path, mo_error *err);
+mo_status mo_file_search(const char *beside, const char *other,
+                         const mo_file_search_spec *kind,
+                         mo_file_search_test *test, void *context, char **path,
+                         mo_error *err);
 
 #endif

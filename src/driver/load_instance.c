@@ -29,7 +29,7 @@ static bool is_stdin(const char *path)
     return path && strcmp(path, "-") == 0;
 }
 
-const char *mo_load_cost_file(const mo_load *load)
+const char *mo_driver_load_cost_file(const mo_driver_load_options *load)
 {
     static const char kind[] = "roofline:";
     size_t length = sizeof kind - 1;
@@ -39,7 +39,8 @@ const char *mo_load_cost_file(const mo_load *load)
                : NULL;
 }
 
-mo_status mo_load_check(const mo_load *load, const char *path, mo_error *err)
+mo_status mo_driver_load_check(const mo_driver_load_options *load,
+                               const char *path, mo_error *err)
 {
     if (is_stdin(path) + is_stdin(load->cluster) + is_stdin(load->profile) > 1)
         return mo_fail(err, MO_E_USAGE,
@@ -48,8 +49,9 @@ mo_status mo_load_check(const mo_load *load, const char *path, mo_error *err)
     return MO_OK;
 }
 
-mo_status mo_load_cluster(const mo_load *load, const char *path,
-                          const mo_talk *talk, mo_loaded *loaded, mo_error *err)
+mo_status mo_driver_load_cluster(const mo_driver_load_options *load,
+                                 const char *path, const mo_driver_log *talk,
+                                 mo_driver_loaded *loaded, mo_error *err)
 {
     char *where = NULL, line[512];
     mo_status status =
@@ -58,23 +60,24 @@ mo_status mo_load_cluster(const mo_load *load, const char *path,
     /* What the user did not ask for is said. */
     if (status == MO_OK && !load->cluster && !talk->quiet)
         fprintf(stderr, "%s: the cluster is %s\n", talk->command,
-                mo_utf8_visible(line, sizeof line, where));
+                mo_utf8_escape_controls(line, sizeof line, where));
     free(where);
     if (status == MO_OK && load->profile)
         status = mo_profile_read(load->profile, &loaded->profile, err);
     return status;
 }
 
-mo_status mo_load_instance(const mo_load *load, const char *path,
-                           const mo_graph *g, const mo_talk *talk,
-                           mo_loaded *loaded, mo_error *err)
+mo_status mo_driver_load_instance(const mo_driver_load_options *load,
+                                  const char *path, const mo_graph *g,
+                                  const mo_driver_log *talk,
+                                  mo_driver_loaded *loaded, mo_error *err)
 {
     listener to = { talk->command, path };
     mo_instance_options options = { .missing = tell_missing, .context = &to };
-    double begin = mo_talk_seconds();
-    mo_status status = loaded->cluster
-                           ? MO_OK
-                           : mo_load_cluster(load, path, talk, loaded, err);
+    double begin = mo_driver_clock_s();
+    mo_status status =
+        loaded->cluster ? MO_OK
+                        : mo_driver_load_cluster(load, path, talk, loaded, err);
 
     options.profile = loaded->profile;
     options.any_size = load->any_size;
@@ -86,14 +89,14 @@ mo_status mo_load_instance(const mo_load *load, const char *path,
     status =
         mo_instance_make(g, loaded->cluster, &options, &loaded->instance, err);
     if (status == MO_E_INPUT)
-        mo_error_place(err, path, 0);
+        mo_error_set_location(err, path, 0);
     if (status == MO_OK)
-        mo_talk_say(talk, "made the instance in %.2f s",
-                    mo_talk_seconds() - begin);
+        mo_driver_log_info(talk, "made the instance in %.2f s",
+                           mo_driver_clock_s() - begin);
     return status;
 }
 
-void mo_loaded_clear(mo_loaded *loaded)
+void mo_driver_loaded_clear(mo_driver_loaded *loaded)
 {
     mo_instance_free(loaded->instance);
     mo_profile_free(loaded->profile);

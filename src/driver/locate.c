@@ -18,12 +18,12 @@
 /* Something that is looked for. */
 typedef struct kind {
     const char *what, *option;
-    mo_candidate_kind files;
-    mo_status (*digest)(const mo_locate *from, const char *path,
+    mo_file_search_spec files;
+    mo_status (*digest)(const mo_locate_query *from, const char *path,
                         uint64_t *digest, mo_error *err);
 } kind;
 
-static mo_status digest_graph(const mo_locate *from, const char *path,
+static mo_status digest_graph(const mo_locate_query *from, const char *path,
                               uint64_t *digest, mo_error *err)
 {
     mo_graph *g = NULL;
@@ -35,7 +35,7 @@ static mo_status digest_graph(const mo_locate *from, const char *path,
     return status;
 }
 
-static mo_status digest_cluster(const mo_locate *from, const char *path,
+static mo_status digest_cluster(const mo_locate_query *from, const char *path,
                                 uint64_t *digest, mo_error *err)
 {
     mo_cluster *cluster = NULL;
@@ -48,7 +48,7 @@ static mo_status digest_cluster(const mo_locate *from, const char *path,
     return status;
 }
 
-static mo_status digest_profile(const mo_locate *from, const char *path,
+static mo_status digest_profile(const mo_locate_query *from, const char *path,
                                 uint64_t *digest, mo_error *err)
 {
     mo_profile *profile = NULL;
@@ -61,22 +61,22 @@ static mo_status digest_profile(const mo_locate *from, const char *path,
     return status;
 }
 
-static mo_status digest_rules(const mo_locate *from, const char *path,
+static mo_status digest_rules(const mo_locate_query *from, const char *path,
                               uint64_t *digest, mo_error *err)
 {
-    mo_rules *rules = NULL;
-    mo_status status = mo_rules_load(path, &rules, err);
+    mo_fusion_rules *rules = NULL;
+    mo_status status = mo_fusion_rules_load(path, &rules, err);
 
     (void) from;
     if (status == MO_OK)
-        status = mo_rules_digest(rules, digest, err);
-    mo_rules_free(rules);
+        status = mo_fusion_rules_digest(rules, digest, err);
+    mo_fusion_rules_free(rules);
     return status;
 }
 
 static bool is_graph_root(const char *root)
 {
-    const mo_format *format = mo_formats;
+    const mo_read_format *format = mo_read_formats;
 
     while (format->name && strcmp(format->root, root) != 0)
         format++;
@@ -112,14 +112,14 @@ static const kind profile_kind = { "profile",
                                    digest_profile };
 static const kind rules_kind = { "file of fusion rules",
                                  "--fusion",
-                                 { ".rules", plain, NULL, MO_MAX_RULE_FILE },
+                                 { ".rules", plain, NULL, MO_FUSION_MAX_FILE },
                                  digest_rules };
 
 /* What has been looked at so far. */
 typedef struct quest {
     const kind *kind;
-    const mo_locate *from;
-    const mo_talk *talk;
+    const mo_locate_query *from;
+    const mo_driver_log *talk;
     uint64_t wanted;
     int looked;
     char nearest[256]; /* "name, which is 0123": the first that was another */
@@ -134,7 +134,8 @@ static bool is_wanted(void *context, const char *path)
     q->looked++;
     if (q->kind->digest(q->from, path, &digest, NULL) != MO_OK)
         return false;
-    mo_talk_say(q->talk, "%s is %s %016" PRIx64, path, q->kind->what, digest);
+    mo_driver_log_info(q->talk, "%s is %s %016" PRIx64, path, q->kind->what,
+                       digest);
     if (digest == q->wanted)
         return true;
     if (!q->nearest[0])
@@ -161,16 +162,15 @@ static mo_status copy(const char *text, char **to, mo_error *err)
 
 static mo_status search(quest *q, char **path, mo_error *err)
 {
-    mo_status status =
-        mo_candidates_search(q->from->beside, q->from->graph, &q->kind->files,
-                             is_wanted, q, path, err);
+    mo_status status = mo_file_search(q->from->beside, q->from->graph,
+                                      &q->kind->files, is_wanted, q, path, err);
 
     return status == MO_OK && !*path ? refuse(q, err) : status;
 }
 
-static mo_status find(const kind *k, const mo_locate *from, const mo_talk *talk,
-                      const char *given, bool has, uint64_t wanted, char **path,
-                      mo_error *err)
+static mo_status find(const kind *k, const mo_locate_query *from,
+                      const mo_driver_log *talk, const char *given, bool has,
+                      uint64_t wanted, char **path, mo_error *err)
 {
     quest q = { .kind = k, .from = from, .talk = talk, .wanted = wanted };
 
@@ -190,7 +190,7 @@ static mo_status compare(const char *what, const char *path, bool has,
                       what, found, wanted);
 }
 
-static bool digest_built_in(const mo_builtin_cluster *c, uint64_t *digest)
+static bool digest_built_in(const mo_cluster_builtin *c, uint64_t *digest)
 {
     mo_cluster *cluster = NULL;
     bool done = mo_cluster_read_memory(c->name, c->text, strlen(c->text),
@@ -204,7 +204,7 @@ static bool digest_built_in(const mo_builtin_cluster *c, uint64_t *digest)
 /* The name of a built-in cluster, or NULL. */
 static const char *built_in_cluster(uint64_t wanted)
 {
-    for (const mo_builtin_cluster *c = mo_builtin_clusters; c->name; c++) {
+    for (const mo_cluster_builtin *c = mo_cluster_builtins; c->name; c++) {
         uint64_t digest;
 
         if (digest_built_in(c, &digest) && digest == wanted)
@@ -215,10 +215,10 @@ static const char *built_in_cluster(uint64_t wanted)
 
 /* Before times are looked for that ops need not have on devices of another
  * cluster. */
-static mo_status refuse_built_in(const char *name, const mo_origin *origin,
+static mo_status refuse_built_in(const char *name, const mo_provenance *origin,
                                  mo_error *err)
 {
-    for (const mo_builtin_cluster *c = mo_builtin_clusters;
+    for (const mo_cluster_builtin *c = mo_cluster_builtins;
          c->name && origin->has_cluster; c++) {
         uint64_t digest;
 
@@ -228,8 +228,10 @@ static mo_status refuse_built_in(const char *name, const mo_origin *origin,
     return MO_OK;
 }
 
-static mo_status find_cluster(const mo_locate *what, const mo_origin *origin,
-                              const mo_talk *talk, char **path, mo_error *err)
+static mo_status find_cluster(const mo_locate_query *what,
+                              const mo_provenance *origin,
+                              const mo_driver_log *talk, char **path,
+                              mo_error *err)
 {
     const char *name = what->cluster;
 
@@ -244,8 +246,10 @@ static mo_status find_cluster(const mo_locate *what, const mo_origin *origin,
 }
 
 /* A set is known by its name. */
-static mo_status find_rules(const mo_locate *what, const mo_origin *origin,
-                            const mo_talk *talk, char **path, mo_error *err)
+static mo_status find_rules(const mo_locate_query *what,
+                            const mo_provenance *origin,
+                            const mo_driver_log *talk, char **path,
+                            mo_error *err)
 {
     const char *name = what->rules;
 
@@ -255,12 +259,14 @@ static mo_status find_rules(const mo_locate *what, const mo_origin *origin,
                 path, err);
 }
 
-mo_status mo_locate_all(const mo_locate *what, const mo_origin *origin,
-                        const mo_talk *talk, mo_located *located, mo_error *err)
+mo_status mo_locate_inputs(const mo_locate_query *what,
+                           const mo_provenance *origin,
+                           const mo_driver_log *talk, mo_locate_result *located,
+                           mo_error *err)
 {
     mo_status status;
 
-    *located = (mo_located){ 0 };
+    *located = (mo_locate_result){ 0 };
     if (!what->graph && !origin->has_graph)
         return mo_fail(err, MO_E_INPUT,
                        "it does not say which graph it is of; give the graph "
@@ -278,17 +284,18 @@ mo_status mo_locate_all(const mo_locate *what, const mo_origin *origin,
     return status;
 }
 
-void mo_located_clear(mo_located *located)
+void mo_locate_result_clear(mo_locate_result *located)
 {
     free(located->graph);
     free(located->cluster);
     free(located->profile);
     free(located->rules);
-    *located = (mo_located){ 0 };
+    *located = (mo_locate_result){ 0 };
 }
 
-mo_status mo_locate_same(const mo_origin *origin, const mo_located *located,
-                         const mo_prepared *made, mo_error *err)
+mo_status mo_locate_verify_digests(const mo_provenance *origin,
+                                   const mo_locate_result *located,
+                                   const mo_prepared *made, mo_error *err)
 {
     const mo_instance *x = made->loaded.instance;
     mo_status status = compare("graph", located->graph, origin->has_graph,

@@ -16,27 +16,29 @@
 #include "ingest/read.h"
 #include "solvers/answer/answer.h"
 
-typedef struct mo_locate {
+typedef struct mo_locate_query {
     const char *beside; /* the solution or model; "-": it lies nowhere */
     const char *graph, *cluster, *profile, *rules; /* given, or NULL */
     mo_read_options read;                          /* of graphs */
-} mo_locate;
+} mo_locate_query;
 
 /* Files, or the names of built-in clusters and rule sets; all are the caller's.
  * profile is NULL where the model was made without one. */
-typedef struct mo_located {
+typedef struct mo_locate_result {
     char *graph, *cluster, *profile, *rules;
-} mo_located;
+} mo_locate_result;
 
 /* An error says what was looked for and what was found instead. */
-mo_status mo_locate_all(const mo_locate *what, const mo_origin *origin,
-                        const mo_talk *talk, mo_located *located,
-                        mo_error *err);
-void mo_located_clear(mo_located *located);
+mo_status mo_locate_inputs(const mo_locate_query *what,
+                           const mo_provenance *origin,
+                           const mo_driver_log *talk, mo_locate_result *located,
+                           mo_error *err);
+void mo_locate_result_clear(mo_locate_result *located);
 
 /* Whether what was made is what the solution is of: an error names the first
  * digest that differs and the file that has another. */
-mo_status mo_locate_same(const mo_origin *origin, const mo_located *located,
-                         const mo_prepared *made, mo_error *err);
+mo_status mo_locate_verify_digests(const mo_provenance *origin,
+                                   const mo_locate_result *located,
+                                   const mo_prepared *made, mo_error *err);
 
 #endif

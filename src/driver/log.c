@@ -10,7 +10,7 @@
 
 enum { LINE_SIZE = 1024 };
 
-void mo_talk_say(const mo_talk *talk, const char *format, ...)
+void mo_driver_log_info(const mo_driver_log *talk, const char *format, ...)
 {
     char raw[LINE_SIZE], line[LINE_SIZE];
     va_list args;
@@ -21,10 +21,10 @@ void mo_talk_say(const mo_talk *talk, const char *format, ...)
     vsnprintf(raw, sizeof raw, format, args);
     va_end(args);
     fprintf(stderr, "%s: %s\n", talk->command,
-            mo_utf8_visible(line, sizeof line, raw));
+            mo_utf8_escape_controls(line, sizeof line, raw));
 }
 
-double mo_talk_seconds(void)
+double mo_driver_clock_s(void)
 {
     struct timespec now;
 

@@ -8,15 +8,15 @@
 
 #include "base/error.h"
 
-typedef struct mo_talk {
+typedef struct mo_driver_log {
     const char *command; /* "moirai-info" */
     bool quiet;          /* -q: wins over -v */
     int verbose;         /* -v */
-} mo_talk;
+} mo_driver_log;
 
 /* The rows of an option table for these. */
 /* clang-format off */
-#define MO_TALK_OPTIONS(talk)                                                  \
+#define MO_DRIVER_LOG_OPTIONS(talk)                                                  \
     { 'q', "quiet", NULL, "say nothing but errors", MO_OPTION_FLAG,            \
       .to = &(talk)->quiet },                                                  \
     { 'v', "verbose", NULL, "say what is done and how long it takes",          \
@@ -24,9 +24,10 @@ typedef struct mo_talk {
 /* clang-format on */
 
 /* Says "moirai-info: text" when the user wants to hear of the work. */
-void mo_talk_say(const mo_talk *talk, const char *format, ...) MO_PRINTF(2, 3);
+void mo_driver_log_info(const mo_driver_log *talk, const char *format, ...)
+    MO_PRINTF(2, 3);
 
 /* A clock for "took 0.31 s"; only differences mean anything. */
-double mo_talk_seconds(void);
+double mo_driver_clock_s(void);
 
 #endif

@@ -9,9 +9,9 @@
 #include "base/out.h"
 #include "solvers/formats/solution.h"
 
-static const char *const names[] = { [MO_START_MIPLIB] = "start.sol",
-                                     [MO_START_GUROBI] = "start.mst",
-                                     [MO_START_CBC] = "start.cbc" };
+static const char *const names[] = { [MO_MIP_START_MIPLIB] = "start.sol",
+                                     [MO_MIP_START_GUROBI] = "start.mst",
+                                     [MO_MIP_START_CBC] = "start.cbc" };
 
 static double objective_of(const mo_solution *s)
 {
@@ -21,31 +21,31 @@ static double objective_of(const mo_solution *s)
     return s->has_objective ? s->objective : 0;
 }
 
-static void write_start(const mo_solution *s, mo_start_layout layout,
+static void write_start(const mo_solution *s, mo_mip_start_layout layout,
                         mo_out *out)
 {
-    static const char *const openings[] = { [MO_START_MIPLIB] = "=obj= ",
-                                            [MO_START_GUROBI] =
+    static const char *const openings[] = { [MO_MIP_START_MIPLIB] = "=obj= ",
+                                            [MO_MIP_START_GUROBI] =
                                                 "# MIP start of objective ",
-                                            [MO_START_CBC] =
+                                            [MO_MIP_START_CBC] =
                                                 "Start - objective value " };
 
     mo_out_text(out, openings[layout]);
     mo_out_double(out, objective_of(s));
     mo_out_char(out, '\n');
     for (int i = 0; i < s->n; i++) {
-        const mo_value *column = &s->values[i];
+        const mo_solution_value *column = &s->values[i];
 
-        if (layout == MO_START_CBC)
+        if (layout == MO_MIP_START_CBC)
             mo_out_printf(out, "%d ", i);
         mo_out_text(out, column->name);
         mo_out_char(out, ' ');
         mo_out_double(out, column->value);
-        mo_out_text(out, layout == MO_START_CBC ? " 0\n" : "\n");
+        mo_out_text(out, layout == MO_MIP_START_CBC ? " 0\n" : "\n");
     }
 }
 
-static mo_status write_file(const mo_solution *s, mo_start_layout layout,
+static mo_status write_file(const mo_solution *s, mo_mip_start_layout layout,
                             const char *path, mo_error *err)
 {
     mo_out *out;
@@ -57,7 +57,7 @@ static mo_status write_file(const mo_solution *s, mo_start_layout layout,
     return mo_out_commit(out, err);
 }
 
-static mo_status copy_to(const char *path, mo_start_layout layout,
+static mo_status copy_to(const char *path, mo_mip_start_layout layout,
                          const char *to, mo_error *err)
 {
     mo_solution *solution = NULL;
@@ -72,11 +72,13 @@ static mo_status copy_to(const char *path, mo_start_layout layout,
     return status;
 }
 
-mo_status mo_start_file_copy(const char *path, const mo_solver *solver,
-                             const char *folder, const mo_talk *talk,
-                             char **copy, mo_error *err)
+mo_status mo_mip_start_file_convert(const char *path, const mo_solver *solver,
+                                    const char *folder,
+                                    const mo_driver_log *talk, char **copy,
+                                    mo_error *err)
 {
-    mo_start_layout layout = solver ? solver->start_layout : MO_START_MIPLIB;
+    mo_mip_start_layout layout =
+        solver ? solver->start_layout : MO_MIP_START_MIPLIB;
     size_t size = strlen(folder) + strlen(names[layout]) + 2;
     char *to;
     mo_status status;

@@ -12,8 +12,9 @@
  * is the new path, the caller's, or NULL where the solver reads no starts,
  * which is said.  A command of the user's (no solver) gets the MIPLIB
  * layout. */
-mo_status mo_start_file_copy(const char *path, const mo_solver *solver,
-                             const char *folder, const mo_talk *talk,
-                             char **copy, mo_error *err);
+mo_status mo_mip_start_file_convert(const char *path, const mo_solver *solver,
+                                    const char *folder,
+                                    const mo_driver_log *talk, char **copy,
+                                    mo_error *err);
 
 #endif

@@ -16,7 +16,7 @@ enum { LINES = 40, LINE = 512, BLOCK = 1 << 16 };
 /* Names of identity columns, as if they stood in a solution. */
 typedef struct names {
     char text[MO_IDENTITY_NAMES][MO_VARIABLE_NAME];
-    mo_value values[MO_IDENTITY_NAMES];
+    mo_solution_value values[MO_IDENTITY_NAMES];
     int n;
 } names;
 
@@ -31,12 +31,12 @@ static void take_line(names *to, const char *line)
     snprintf(to->text[to->n], sizeof to->text[to->n], "%.*s",
              (int) strcspn(line + sizeof mark, "\r\n"), line + sizeof mark);
     to->values[to->n] =
-        (mo_value){ .name = to->text[to->n], .value = 1, .line = 0 };
+        (mo_solution_value){ .name = to->text[to->n], .value = 1, .line = 0 };
     to->n++;
 }
 
-mo_status mo_model_file_origin(const char *path, mo_origin *origin,
-                               mo_error *err)
+mo_status mo_model_file_provenance(const char *path, mo_provenance *origin,
+                                   mo_error *err)
 {
     FILE *file = fopen(path, "re");
     names found = { .n = 0 };
@@ -49,7 +49,7 @@ mo_status mo_model_file_origin(const char *path, mo_origin *origin,
         take_line(&found, line);
     fclose(file);
     columns.n = found.n;
-    return mo_answer_origin(&columns, origin, err);
+    return mo_answer_provenance(&columns, origin, err);
 }
 
 /* Both formats have a first word of their own; the LP's are many. */

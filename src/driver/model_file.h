@@ -10,8 +10,8 @@
 
 /* Reads the comments it opens with; a file that has none of ours, a compressed
  * one too, leaves origin empty. */
-mo_status mo_model_file_origin(const char *path, mo_origin *origin,
-                               mo_error *err);
+mo_status mo_model_file_provenance(const char *path, mo_provenance *origin,
+                                   mo_error *err);
 
 /* Standard input as a file in folder, called by what is in it; *path is the
  * caller's. */

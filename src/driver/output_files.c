@@ -56,11 +56,12 @@ static bool same_file(const char *a, const char *b)
     return same_entry(a, b) || same_place(a, b);
 }
 
-mo_status mo_outputs_check(const mo_output *outputs, int n, mo_error *err)
+mo_status mo_output_files_check(const mo_output_file *outputs, int n,
+                                mo_error *err)
 {
     for (int i = 0; i < n; i++)
         for (int j = 0; j < i; j++) {
-            const mo_output *a = &outputs[j], *b = &outputs[i];
+            const mo_output_file *a = &outputs[j], *b = &outputs[i];
 
             if (a->path && b->path && same_file(a->path, b->path))
                 return mo_fail(err, MO_E_USAGE,
@@ -72,8 +73,8 @@ mo_status mo_outputs_check(const mo_output *outputs, int n, mo_error *err)
     return MO_OK;
 }
 
-mo_status mo_outputs_spare(const mo_output *outputs, int n, const char *input,
-                           mo_error *err)
+mo_status mo_output_files_check_input(const mo_output_file *outputs, int n,
+                                      const char *input, mo_error *err)
 {
     for (int i = 0; i < n && input; i++)
         if (outputs[i].path && same_entry(outputs[i].path, input))
@@ -84,7 +85,7 @@ mo_status mo_outputs_spare(const mo_output *outputs, int n, const char *input,
     return MO_OK;
 }
 
-mo_status mo_outputs_open(mo_output *outputs, int n, mo_error *err)
+mo_status mo_output_files_open(mo_output_file *outputs, int n, mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -92,11 +93,11 @@ mo_status mo_outputs_open(mo_output *outputs, int n, mo_error *err)
         if (outputs[i].path)
             status = mo_out_open(outputs[i].path, &outputs[i].out, err);
     if (status != MO_OK)
-        mo_outputs_abandon(outputs, n);
+        mo_output_files_discard(outputs, n);
     return status;
 }
 
-mo_status mo_outputs_commit(mo_output *outputs, int n, mo_error *err)
+mo_status mo_output_files_commit(mo_output_file *outputs, int n, mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -105,11 +106,11 @@ mo_status mo_outputs_commit(mo_output *outputs, int n, mo_error *err)
             status = mo_out_commit(outputs[i].out, err);
             outputs[i].out = NULL;
         }
-    mo_outputs_abandon(outputs, n);
+    mo_output_files_discard(outputs, n);
     return status;
 }
 
-void mo_outputs_abandon(mo_output *outputs, int n)
+void mo_output_files_discard(mo_output_file *outputs, int n)
 {
     for (int i = 0; i < n; i++) {
         mo_out_abandon(outputs[i].out);

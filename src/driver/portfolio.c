@@ -9,14 +9,14 @@
 /* A solver that hangs when asked for its version must leave time to solve. */
 #define MOST_PATIENCE_S 20.0
 
-const char *mo_entry_title(const mo_entry *entry)
+const char *mo_portfolio_member_title(const mo_portfolio_member *entry)
 {
     if (entry->is_start)
         return "the start";
     return entry->solver ? entry->solver->title : "the command";
 }
 
-static bool is_command(const mo_contest_options *o)
+static bool is_command(const mo_portfolio_options *o)
 {
     return o->via ? strcmp(o->via, "command") == 0 : o->command != NULL;
 }
@@ -39,14 +39,14 @@ static mo_status check_names(const char *names, mo_error *err)
     int n = 0;
 
     while (next_name(&names, name, sizeof name)) {
-        if (!mo_solver_of(name))
+        if (!mo_solver_by_name(name))
             return mo_fail(err, MO_E_USAGE,
                            "there is no solver '%s'; moirai-solve --list names "
                            "those there are",
                            name);
-        if (++n > MO_CONTEST_MOST)
+        if (++n > MO_PORTFOLIO_MAX)
             return mo_fail(err, MO_E_USAGE, "more than %d solvers at once",
-                           MO_CONTEST_MOST);
+                           MO_PORTFOLIO_MAX);
     }
     return *names || n == 0
                ? mo_fail(err, MO_E_USAGE,
@@ -54,7 +54,8 @@ static mo_status check_names(const char *names, mo_error *err)
                : MO_OK;
 }
 
-mo_status mo_contest_check(const mo_contest_options *o, mo_error *err)
+mo_status mo_portfolio_check_options(const mo_portfolio_options *o,
+                                     mo_error *err)
 {
     if (is_command(o) && !o->command)
         return mo_fail(err, MO_E_USAGE,
@@ -69,45 +70,50 @@ mo_status mo_contest_check(const mo_contest_options *o, mo_error *err)
     return o->solvers ? check_names(o->solvers, err) : MO_OK;
 }
 
-bool mo_entry_has_way(const mo_entry *e, mo_way way)
+bool mo_portfolio_member_has_via(const mo_portfolio_member *e,
+                                 mo_solver_via way)
 {
-    return way == MO_WAY_PROCESS ? e->found.program != NULL
-                                 : e->found.library && e->solver->solve;
+    return way == MO_SOLVER_VIA_PROCESS ? e->found.program != NULL
+                                        : e->found.library && e->solver->solve;
 }
 
 /* The library where there is one: nothing is started but what solves. */
-static bool choose_way(const mo_contest_options *o, mo_entry *e)
+static bool choose_way(const mo_portfolio_options *o, mo_portfolio_member *e)
 {
     if (o->via && strcmp(o->via, "process") == 0)
-        e->way = MO_WAY_PROCESS;
+        e->way = MO_SOLVER_VIA_PROCESS;
     else if (o->via)
-        e->way = MO_WAY_LIBRARY;
+        e->way = MO_SOLVER_VIA_LIBRARY;
     else
-        e->way = mo_entry_has_way(e, MO_WAY_LIBRARY) ? MO_WAY_LIBRARY
-                                                     : MO_WAY_PROCESS;
-    return mo_entry_has_way(e, e->way);
+        e->way = mo_portfolio_member_has_via(e, MO_SOLVER_VIA_LIBRARY)
+                     ? MO_SOLVER_VIA_LIBRARY
+                     : MO_SOLVER_VIA_PROCESS;
+    return mo_portfolio_member_has_via(e, e->way);
 }
 
-mo_status mo_entry_ask(mo_entry *e, const mo_talk *talk, mo_error *err)
+mo_status mo_portfolio_member_query_version(mo_portfolio_member *e,
+                                            const mo_driver_log *talk,
+                                            mo_error *err)
 {
-    const mo_found *found = &e->found;
-    bool by_library = e->way == MO_WAY_LIBRARY;
-    mo_status status = mo_solver_ask(e->solver, e->way, &e->found, err);
+    const mo_solver_install *found = &e->found;
+    bool by_library = e->way == MO_SOLVER_VIA_LIBRARY;
+    mo_status status =
+        mo_solver_query_version(e->solver, e->way, &e->found, err);
     const char *version = by_library ? found->library_version : found->version;
 
     if (status != MO_OK)
         return status;
-    mo_talk_say(talk, "%s %s, %s", e->solver->title,
-                version ? version : "of some version",
-                by_library ? found->library : found->program);
+    mo_driver_log_info(talk, "%s %s, %s", e->solver->title,
+                       version ? version : "of some version",
+                       by_library ? found->library : found->program);
     if (found->trouble && !talk->quiet)
         fprintf(stderr, "%s: %s: %s\n", talk->command, e->solver->title,
                 found->trouble);
     return MO_OK;
 }
 
-static mo_status refuse_solver(const mo_contest_options *o, const mo_entry *e,
-                               mo_error *err)
+static mo_status refuse_solver(const mo_portfolio_options *o,
+                               const mo_portfolio_member *e, mo_error *err)
 {
     if (e->found.program || e->found.library)
         return mo_fail(err, MO_E_SUPPORT,
@@ -120,48 +126,51 @@ static mo_status refuse_solver(const mo_contest_options *o, const mo_entry *e,
                    e->solver->title);
 }
 
-static mo_status find_one(const mo_contest_options *o, const mo_solver *solver,
-                          bool needed, const mo_talk *talk, mo_contest *c,
+static mo_status find_one(const mo_portfolio_options *o,
+                          const mo_solver *solver, bool needed,
+                          const mo_driver_log *talk, mo_portfolio *c,
                           mo_error *err)
 {
-    mo_entry *e = &c->entries[c->n];
+    mo_portfolio_member *e = &c->entries[c->n];
     mo_status status;
 
-    *e = (mo_entry){ .solver = solver };
+    *e = (mo_portfolio_member){ .solver = solver };
     status = solver->find(o->path, &e->found, err);
     if (status == MO_OK && !choose_way(o, e)) {
         if (needed)
             status = refuse_solver(o, e, err);
-        mo_found_clear(&e->found);
+        mo_solver_install_clear(&e->found);
         return status;
     }
     if (o->time_s > 0)
         e->found.patience_s = fmin(o->time_s / 2, MOST_PATIENCE_S);
     if (status == MO_OK)
-        status = mo_entry_ask(e, talk, err);
+        status = mo_portfolio_member_query_version(e, talk, err);
     c->n++;
     return status;
 }
 
-static mo_status find_named(const mo_contest_options *o, const mo_talk *talk,
-                            mo_contest *c, mo_error *err)
+static mo_status find_named(const mo_portfolio_options *o,
+                            const mo_driver_log *talk, mo_portfolio *c,
+                            mo_error *err)
 {
     const char *names = o->solvers;
     char name[32];
     mo_status status = MO_OK;
 
     while (status == MO_OK && next_name(&names, name, sizeof name))
-        status = find_one(o, mo_solver_of(name), true, talk, c, err);
+        status = find_one(o, mo_solver_by_name(name), true, talk, c, err);
     return status;
 }
 
-static mo_status find_any(const mo_contest_options *o, const mo_talk *talk,
-                          mo_contest *c, mo_error *err)
+static mo_status find_any(const mo_portfolio_options *o,
+                          const mo_driver_log *talk, mo_portfolio *c,
+                          mo_error *err)
 {
     mo_status status = MO_OK;
 
-    for (int i = 0; mo_solvers[i] && status == MO_OK && c->n == 0; i++)
-        status = find_one(o, mo_solvers[i], false, talk, c, err);
+    for (int i = 0; mo_solver_table[i] && status == MO_OK && c->n == 0; i++)
+        status = find_one(o, mo_solver_table[i], false, talk, c, err);
     if (status == MO_OK && c->n == 0)
         status = mo_fail(err, MO_E_SUPPORT,
                          "no solver was found; install HiGHS, SCIP, CBC, GLPK "
@@ -170,29 +179,31 @@ static mo_status find_any(const mo_contest_options *o, const mo_talk *talk,
     return status;
 }
 
-mo_status mo_contest_find(const mo_contest_options *o, const mo_talk *talk,
-                          mo_contest *c, mo_error *err)
+mo_status mo_portfolio_find_solvers(const mo_portfolio_options *o,
+                                    const mo_driver_log *talk, mo_portfolio *c,
+                                    mo_error *err)
 {
-    double begin = mo_talk_seconds();
+    double begin = mo_driver_clock_s();
     mo_status status;
 
-    *c = (mo_contest){ .presolve = true };
+    *c = (mo_portfolio){ .presolve = true };
     if (is_command(o)) {
-        c->entries[c->n++] = (mo_entry){ .way = MO_WAY_COMMAND };
+        c->entries[c->n++] =
+            (mo_portfolio_member){ .way = MO_SOLVER_VIA_COMMAND };
         return MO_OK;
     }
     status =
         o->solvers ? find_named(o, talk, c, err) : find_any(o, talk, c, err);
-    c->finding_s = mo_talk_seconds() - begin;
+    c->finding_s = mo_driver_clock_s() - begin;
     return status;
 }
 
-void mo_contest_clear(mo_contest *c)
+void mo_portfolio_clear(mo_portfolio *c)
 {
     for (int i = 0; i < c->n; i++) {
-        mo_found_clear(&c->entries[i].found);
-        mo_outcome_clear(&c->entries[i].outcome);
-        mo_judgement_clear(&c->entries[i].judgement);
+        mo_solver_install_clear(&c->entries[i].found);
+        mo_solver_outcome_clear(&c->entries[i].outcome);
+        mo_answer_evaluation_clear(&c->entries[i].judgement);
     }
     c->n = 0;
 }

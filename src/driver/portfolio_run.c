@@ -21,12 +21,12 @@
 #define LEAST_S 0.1
 
 typedef struct race {
-    const mo_contest_options *options;
+    const mo_portfolio_options *options;
     const char *model;
     const mo_workdir *folder;
-    const mo_talk *talk;
-    mo_contest *contest;
-    mo_live live;
+    const mo_driver_log *talk;
+    mo_portfolio *contest;
+    mo_progress_line live;
     pthread_mutex_t lock;
     pthread_cond_t news;
     bool decided;
@@ -34,7 +34,7 @@ typedef struct race {
 
 typedef struct runner {
     race *race;
-    mo_entry *entry;
+    mo_portfolio_member *entry;
     pthread_t thread;
     bool started;
 } runner;
@@ -46,35 +46,39 @@ static mo_status make_folder(const char *path, mo_error *err)
     return MO_OK;
 }
 
-static mo_status run_way(race *r, mo_entry *e, const mo_job *job)
+static mo_status run_way(race *r, mo_portfolio_member *e,
+                         const mo_solver_job *job)
 {
-    const mo_run_options options = { .way = e->way,
-                                     .command = r->options->command,
-                                     .grace_s = GRACE_S,
-                                     .scratch = mo_workdir_path(r->folder),
-                                     .progress = mo_live_step,
-                                     .line = mo_live_line,
-                                     .context = &r->live };
+    const mo_solver_run_options options = { .way = e->way,
+                                            .command = r->options->command,
+                                            .grace_s = GRACE_S,
+                                            .scratch =
+                                                mo_workdir_path(r->folder),
+                                            .progress = mo_progress_line_update,
+                                            .line = mo_progress_line_log,
+                                            .context = &r->live };
 
-    return mo_run(e->solver, &e->found, job, &options, &e->outcome, &e->err);
+    return mo_solver_run(e->solver, &e->found, job, &options, &e->outcome,
+                         &e->err);
 }
 
 /* A library that would not (Gurobi's without a licence for it) is no reason to
  * leave the program untried. */
-static bool try_program(const race *r, const mo_entry *e)
+static bool try_program(const race *r, const mo_portfolio_member *e)
 {
-    return !r->options->via && e->way == MO_WAY_LIBRARY &&
-           mo_entry_has_way(e, MO_WAY_PROCESS) && !e->outcome.solution &&
-           e->outcome.claim == MO_CLAIM_NO_SOLUTION &&
-           e->outcome.end == MO_CHILD_EXITED && mo_interrupt_last() == 0;
+    return !r->options->via && e->way == MO_SOLVER_VIA_LIBRARY &&
+           mo_portfolio_member_has_via(e, MO_SOLVER_VIA_PROCESS) &&
+           !e->outcome.solution &&
+           e->outcome.claim == MO_SOLUTION_STATUS_NO_SOLUTION &&
+           e->outcome.end == MO_CHILD_EXITED && mo_interrupt_last_signal() == 0;
 }
 
 /* Leaves job what is left of its time; false when that is not worth it. */
-static bool has_time(mo_job *job, double begin_s)
+static bool has_time(mo_solver_job *job, double begin_s)
 {
     if (job->time_s == 0)
         return true;
-    job->time_s -= mo_talk_seconds() - begin_s;
+    job->time_s -= mo_driver_clock_s() - begin_s;
     return job->time_s > LEAST_S;
 }
 
@@ -86,38 +90,39 @@ static double time_left_s(const race *r)
 }
 
 /* The program has not been asked for anything yet. */
-static mo_status solve_by_program(race *r, mo_entry *e, mo_job *job,
-                                  double begin_s)
+static mo_status solve_by_program(race *r, mo_portfolio_member *e,
+                                  mo_solver_job *job, double begin_s)
 {
     mo_status status;
 
-    mo_talk_say(r->talk, "%s; its program is tried", e->outcome.text);
-    e->way = MO_WAY_PROCESS;
-    status = mo_entry_ask(e, r->talk, &e->err);
+    mo_driver_log_info(r->talk, "%s; its program is tried", e->outcome.text);
+    e->way = MO_SOLVER_VIA_PROCESS;
+    status = mo_portfolio_member_query_version(e, r->talk, &e->err);
     if (status != MO_OK || !has_time(job, begin_s))
         return status;
     job->presolve = job->presolve && !e->found.no_presolve;
-    mo_outcome_clear(&e->outcome);
+    mo_solver_outcome_clear(&e->outcome);
     return run_way(r, e, job);
 }
 
-static mo_status solve(race *r, mo_entry *e, const char *folder)
+static mo_status solve(race *r, mo_portfolio_member *e, const char *folder)
 {
-    const mo_contest_options *o = r->options;
+    const mo_portfolio_options *o = r->options;
     char *start = NULL;
-    mo_job job = { .model = r->model,
-                   .folder = folder,
-                   .time_s = time_left_s(r),
-                   .gap = o->gap,
-                   .threads = (int) o->threads,
-                   .memory_mib = (int) o->memory_mib,
-                   .presolve = r->contest->presolve && !e->found.no_presolve };
+    mo_solver_job job = { .model = r->model,
+                          .folder = folder,
+                          .time_s = time_left_s(r),
+                          .gap = o->gap,
+                          .threads = (int) o->threads,
+                          .memory_mib = (int) o->memory_mib,
+                          .presolve =
+                              r->contest->presolve && !e->found.no_presolve };
     mo_status status = make_folder(folder, &e->err);
-    double begin = mo_talk_seconds();
+    double begin = mo_driver_clock_s();
 
     if (status == MO_OK && o->start)
-        status = mo_start_file_copy(o->start, e->solver, folder, r->talk,
-                                    &start, &e->err);
+        status = mo_mip_start_file_convert(o->start, e->solver, folder, r->talk,
+                                           &start, &e->err);
     job.start = start;
     if (status == MO_OK)
         status = run_way(r, e, &job);
@@ -161,7 +166,7 @@ static void start_runners(race *r, runner *runners)
 }
 
 /* An entry that has ended and was not heard of; NULL: none. */
-static mo_entry *next_ended(const race *r, const bool *heard)
+static mo_portfolio_member *next_ended(const race *r, const bool *heard)
 {
     for (int i = 0; i < r->contest->n; i++)
         if (r->contest->entries[i].ended && !heard[i])
@@ -169,12 +174,12 @@ static mo_entry *next_ended(const race *r, const bool *heard)
     return NULL;
 }
 
-static void hear_all(race *r, mo_contest_hear *hear, void *context)
+static void hear_all(race *r, mo_portfolio_callback *hear, void *context)
 {
-    bool heard[MO_CONTEST_MOST] = { false };
+    bool heard[MO_PORTFOLIO_MAX] = { false };
 
     for (int left = r->contest->n; left > 0; left--) {
-        mo_entry *e;
+        mo_portfolio_member *e;
 
         pthread_mutex_lock(&r->lock);
         while (!(e = next_ended(r, heard)))
@@ -188,10 +193,11 @@ static void hear_all(race *r, mo_contest_hear *hear, void *context)
     }
 }
 
-mo_status mo_contest_run(const mo_contest_options *options, const char *model,
-                         int64_t unit_ns, const mo_workdir *folder,
-                         const mo_talk *talk, mo_contest_hear *hear,
-                         void *context, mo_contest *c, mo_error *err)
+mo_status mo_portfolio_run(const mo_portfolio_options *options,
+                           const char *model, int64_t unit_ns,
+                           const mo_workdir *folder, const mo_driver_log *talk,
+                           mo_portfolio_callback *hear, void *context,
+                           mo_portfolio *c, mo_error *err)
 {
     race r = { .options = options,
                .model = model,
@@ -200,18 +206,18 @@ mo_status mo_contest_run(const mo_contest_options *options, const char *model,
                .contest = c,
                .lock = PTHREAD_MUTEX_INITIALIZER,
                .news = PTHREAD_COND_INITIALIZER };
-    runner runners[MO_CONTEST_MOST];
-    double begin = mo_talk_seconds();
+    runner runners[MO_PORTFOLIO_MAX];
+    double begin = mo_driver_clock_s();
     mo_status status = MO_E_SUPPORT;
 
-    mo_live_begin(&r.live, unit_ns, talk);
+    mo_progress_line_begin(&r.live, unit_ns, talk);
     start_runners(&r, runners);
     hear_all(&r, hear, context);
     for (int i = 0; i < c->n; i++)
         if (runners[i].started)
             pthread_join(runners[i].thread, NULL);
-    mo_live_end(&r.live);
-    c->seconds = mo_talk_seconds() - begin;
+    mo_progress_line_end(&r.live);
+    c->seconds = mo_driver_clock_s() - begin;
 
     /* One that could be run is enough. */
     for (int i = 0; i < c->n && status != MO_OK; i++)

@@ -8,12 +8,13 @@
 #include "cost/predict/fused_time.h"
 #include "ingest/read.h"
 
-static mo_tensors tensors_of(const mo_prepare *p)
+static mo_tensors tensors_of(const mo_prepare_options *p)
 {
     return p->tensors ? mo_tensors_of(p->tensors) : MO_TENSORS_PER_EDGE;
 }
 
-mo_status mo_prepare_check(const mo_prepare *p, const char *path, mo_error *err)
+mo_status mo_prepare_check(const mo_prepare_options *p, const char *path,
+                           mo_error *err)
 {
     const mo_formulation *formulation = mo_formulation_of(p->formulation);
 
@@ -27,28 +28,28 @@ mo_status mo_prepare_check(const mo_prepare *p, const char *path, mo_error *err)
                        "--closure is for --formulation paper alone; %s has "
                        "no use for it",
                        formulation->name);
-    return mo_load_check(&p->load, path, err);
+    return mo_driver_load_check(&p->load, path, err);
 }
 
-static mo_status read_graph(const mo_prepare *p, const char *path,
-                            const mo_talk *talk, mo_prepared *made,
+static mo_status read_graph(const mo_prepare_options *p, const char *path,
+                            const mo_driver_log *talk, mo_prepared *made,
                             mo_error *err)
 {
     mo_read_options options = { (const char *const *) p->shapes.items,
                                 p->shapes.count };
-    double begin = mo_talk_seconds();
+    double begin = mo_driver_clock_s();
     mo_status status = mo_read_graph(path, &options, &made->fine, NULL, err);
 
     if (status == MO_OK)
-        mo_talk_say(talk, "read %d ops and %d edges in %.2f s",
-                    made->fine->n_ops, made->fine->n_edges,
-                    mo_talk_seconds() - begin);
+        mo_driver_log_info(talk, "read %d ops and %d edges in %.2f s",
+                           made->fine->n_ops, made->fine->n_edges,
+                           mo_driver_clock_s() - begin);
     return status;
 }
 
 static bool is_rule_set(const char *name)
 {
-    const mo_rule_set *set = mo_rule_sets;
+    const mo_fusion_rule_set *set = mo_fusion_rule_sets;
 
     while (set->name && strcmp(set->name, name) != 0)
         set++;
@@ -56,23 +57,25 @@ static bool is_rule_set(const char *name)
 }
 
 /* A set is known by its name; what a file says travels as a digest. */
-static mo_status remember_rules(const char *fusion, const mo_rules *rules,
+static mo_status remember_rules(const char *fusion,
+                                const mo_fusion_rules *rules,
                                 mo_identity_options *o, mo_error *err)
 {
     o->has_rules = !is_rule_set(fusion);
     o->fusion = o->has_rules ? "file" : fusion;
-    return o->has_rules ? mo_rules_digest(rules, &o->rules_digest, err) : MO_OK;
+    return o->has_rules ? mo_fusion_rules_digest(rules, &o->rules_digest, err)
+                        : MO_OK;
 }
 
-static mo_status coarsen(const mo_prepare *p, const mo_talk *talk,
+static mo_status coarsen(const mo_prepare_options *p, const mo_driver_log *talk,
                          mo_prepared *made, mo_error *err)
 {
     mo_coarsen_options options = { .clean = MO_CLEAN_ALL,
-                                   .fused_us = mo_fused_us,
+                                   .fused_us = mo_predict_fused_us,
                                    .context = made->loaded.cluster };
     mo_coarsen_report report;
-    mo_rules *rules = NULL;
-    mo_status status = mo_rules_load(p->fusion, &rules, err);
+    mo_fusion_rules *rules = NULL;
+    mo_status status = mo_fusion_rules_load(p->fusion, &rules, err);
 
     options.rules = rules;
     if (status == MO_OK)
@@ -81,42 +84,42 @@ static mo_status coarsen(const mo_prepare *p, const mo_talk *talk,
         status = mo_coarsen(made->fine, &options, &made->coarse, &made->map,
                             &report, err);
     if (status == MO_OK)
-        mo_talk_say(talk, "coarsened to %d ops", made->coarse->n_ops);
-    mo_rules_free(rules);
+        mo_driver_log_info(talk, "coarsened to %d ops", made->coarse->n_ops);
+    mo_fusion_rules_free(rules);
     return status;
 }
 
 /* Without fusion the graph stays as it is, uncleaned too: what is proven is
  * proven of the user's own graph. */
-mo_status mo_prepare_instance(const mo_prepare *p, const char *path,
-                              const mo_talk *talk, mo_prepared *made,
+mo_status mo_prepare_instance(const mo_prepare_options *p, const char *path,
+                              const mo_driver_log *talk, mo_prepared *made,
                               mo_error *err)
 {
     mo_status status = read_graph(p, path, talk, made, err);
-    mo_load load = p->load;
+    mo_driver_load_options load = p->load;
 
     load.any_size = mo_memory_of(p->memory) == MO_MEMORY_NONE;
     made->o.fusion = "none";
     if (status == MO_OK)
         status = mo_graph_digest(made->fine, &made->o.graph_digest, err);
     if (status == MO_OK)
-        status = mo_load_cluster(&load, path, talk, &made->loaded, err);
+        status = mo_driver_load_cluster(&load, path, talk, &made->loaded, err);
     if (status == MO_OK && strcmp(p->fusion, "none") != 0)
         status = coarsen(p, talk, made, err);
     if (status == MO_OK)
-        status = mo_load_instance(&load, path,
-                                  made->coarse ? made->coarse : made->fine,
-                                  talk, &made->loaded, err);
+        status = mo_driver_load_instance(
+            &load, path, made->coarse ? made->coarse : made->fine, talk,
+            &made->loaded, err);
     return status;
 }
 
-mo_regime mo_prepare_regime(const mo_prepare *p)
+mo_regime mo_prepare_regime(const mo_prepare_options *p)
 {
     return (mo_regime){ mo_congestion_of(p->congestion), tensors_of(p),
                         mo_memory_of(p->memory) };
 }
 
-static mo_status make_frame(const mo_prepare *p, const mo_instance *x,
+static mo_status make_frame(const mo_prepare_options *p, const mo_instance *x,
                             mo_prepared *made, mo_error *err)
 {
     const mo_regime *regime = &made->o.regime;
@@ -124,8 +127,8 @@ static mo_status make_frame(const mo_prepare *p, const mo_instance *x,
 
     if (made->strength) {
         made->start = NULL;
-        return mo_frame_make_strong(x, regime, p->slack, made->strength, start,
-                                    &made->frame, err);
+        return mo_frame_make_with_bounds(x, regime, p->slack, made->strength,
+                                         start, &made->frame, err);
     }
     if (p->slack > 0)
         return mo_frame_make_open(x, regime, p->closure, p->slack, &made->frame,
@@ -133,11 +136,12 @@ static mo_status make_frame(const mo_prepare *p, const mo_instance *x,
     return mo_frame_make(x, regime, p->closure, &made->frame, err);
 }
 
-mo_status mo_prepare_model(const mo_prepare *p, const mo_talk *talk,
-                           mo_prepared *made, mo_error *err)
+mo_status mo_prepare_model(const mo_prepare_options *p,
+                           const mo_driver_log *talk, mo_prepared *made,
+                           mo_error *err)
 {
     const mo_instance *x = made->loaded.instance;
-    double begin = mo_talk_seconds();
+    double begin = mo_driver_clock_s();
     mo_status status;
 
     made->formulation = mo_formulation_of(p->formulation);
@@ -152,9 +156,9 @@ mo_status mo_prepare_model(const mo_prepare *p, const mo_talk *talk,
         return status;
     made->o.unit_ns = made->model.frame->unit_ns;
     mo_identity_make(x, &made->o, &made->identity);
-    mo_talk_say(talk, "prepared in %.2f s, no schedule above %.3f us",
-                mo_talk_seconds() - begin,
-                (double) made->model.frame->horizon_ns / 1000);
+    mo_driver_log_info(talk, "prepared in %.2f s, no schedule above %.3f us",
+                       mo_driver_clock_s() - begin,
+                       (double) made->model.frame->horizon_ns / 1000);
     return MO_OK;
 }
 
@@ -163,9 +167,9 @@ void mo_prepared_clear(mo_prepared *made)
     mo_model_clear(&made->model);
     mo_frame_free(made->frame);
     mo_schedule_free(made->start);
-    mo_strength_free(made->strength);
-    mo_loaded_clear(&made->loaded);
-    mo_map_free(made->map);
+    mo_proven_bounds_free(made->strength);
+    mo_driver_loaded_clear(&made->loaded);
+    mo_coarsen_map_free(made->map);
     mo_graph_free(made->coarse);
     mo_graph_free(made->fine);
     *made = (mo_prepared){ 0 };

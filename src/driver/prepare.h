@@ -21,15 +21,15 @@
 #include "models/frame/proven_bounds.h"
 
 /* What the options say. */
-typedef struct mo_prepare {
-    mo_load load;
+typedef struct mo_prepare_options {
+    mo_driver_load_options load;
     mo_option_list shapes; /* to be freed by the command */
     const char *fusion;
     const char *formulation, *congestion, *memory;
     const char *tensors; /* NULL: the formulation's */
     bool closure;
     double slack; /* 0: nobody will add rows */
-} mo_prepare;
+} mo_prepare_options;
 
 #define MO_PREPARE_DEFAULTS                                                    \
     {                                                                          \
@@ -41,7 +41,7 @@ typedef struct mo_prepare {
  * respect; then for all of these. */
 /* clang-format off */
 #define MO_PREPARE_INSTANCE_OPTIONS(p, fusion_help)                            \
-    MO_LOAD_OPTIONS(&(p)->load),                                               \
+    MO_DRIVER_LOAD_OPTIONS(&(p)->load),                                               \
     { 0, "shape", "NAME=DIMS",                                                 \
       "size of an input with dynamic dimensions, as in ids=1,128",             \
       MO_OPTION_LIST, .to = &(p)->shapes },                                    \
@@ -71,13 +71,14 @@ typedef struct mo_prepare {
 
 /* All that is made on the way. */
 typedef struct mo_prepared {
-    mo_graph *fine;        /* as read */
-    mo_graph *coarse;      /* NULL where the fine one is placed */
-    mo_map *map;           /* between them, or NULL */
-    mo_loaded loaded;      /* cluster, profile, instance */
-    mo_identity_options o; /* what the model is made by */
-    mo_strength *strength; /* for the model, and a start with it: both are */
-    mo_schedule *start;    /* set by who has them, before the model is made */
+    mo_graph *fine;          /* as read */
+    mo_graph *coarse;        /* NULL where the fine one is placed */
+    mo_coarsen_map *map;     /* between them, or NULL */
+    mo_driver_loaded loaded; /* cluster, profile, instance */
+    mo_identity_options o;   /* what the model is made by */
+    mo_proven_bounds
+        *strength;      /* for the model, and a start with it: both are */
+    mo_schedule *start; /* set by who has them, before the model is made */
     const mo_formulation *formulation;
     mo_frame *frame;
     mo_identity identity;
@@ -86,19 +87,20 @@ typedef struct mo_prepared {
 
 /* Whether the options go together, and with a graph from path; to be asked
  * before anything is read. */
-mo_status mo_prepare_check(const mo_prepare *p, const char *path,
+mo_status mo_prepare_check(const mo_prepare_options *p, const char *path,
                            mo_error *err);
 
 /* What the options say a schedule must respect. */
-mo_regime mo_prepare_regime(const mo_prepare *p);
+mo_regime mo_prepare_regime(const mo_prepare_options *p);
 
 /* Up to the instance, or on from there to the model.  prepared must be zeros
  * at first, and is the caller's to clear whatever the result. */
-mo_status mo_prepare_instance(const mo_prepare *p, const char *path,
-                              const mo_talk *talk, mo_prepared *prepared,
+mo_status mo_prepare_instance(const mo_prepare_options *p, const char *path,
+                              const mo_driver_log *talk, mo_prepared *prepared,
                               mo_error *err);
-mo_status mo_prepare_model(const mo_prepare *p, const mo_talk *talk,
-                           mo_prepared *prepared, mo_error *err);
+mo_status mo_prepare_model(const mo_prepare_options *p,
+                           const mo_driver_log *talk, mo_prepared *prepared,
+                           mo_error *err);
 void mo_prepared_clear(mo_prepared *prepared);
 
 #endif

@@ -11,16 +11,17 @@
 /* Seconds between two lines. */
 #define PAUSE_S 0.1
 
-void mo_live_begin(mo_live *live, int64_t unit_ns, const mo_talk *talk)
+void mo_progress_line_begin(mo_progress_line *live, int64_t unit_ns,
+                            const mo_driver_log *talk)
 {
-    *live = (mo_live){ .log = talk->verbose > 1 && !talk->quiet,
-                       .unit_ns = unit_ns,
-                       .begin_s = mo_talk_seconds() };
+    *live = (mo_progress_line){ .log = talk->verbose > 1 && !talk->quiet,
+                                .unit_ns = unit_ns,
+                                .begin_s = mo_driver_clock_s() };
     live->enabled = !live->log && !talk->quiet && isatty(STDERR_FILENO);
     pthread_mutex_init(&live->lock, NULL);
 }
 
-static void put_time(const mo_live *live, const char *what, bool has,
+static void put_time(const mo_progress_line *live, const char *what, bool has,
                      double value)
 {
     if (!has)
@@ -32,17 +33,17 @@ static void put_time(const mo_live *live, const char *what, bool has,
         fprintf(stderr, "%s %.6g  ", what, value);
 }
 
-static void show(mo_live *live, double now_s)
+static void show(mo_progress_line *live, double now_s)
 {
-    const mo_step *best = &live->best;
-    char gap[MO_UNIT_SIZE];
+    const mo_solver_progress *best = &live->best;
+    char gap[MO_FORMAT_SIZE];
 
     fputs("\r\033[K", stderr);
     put_time(live, "best", best->has_incumbent, best->incumbent);
     put_time(live, "bound", best->has_bound, best->bound);
     if (best->has_incumbent && best->has_bound && best->incumbent > 0)
         fprintf(stderr, "gap %s %%  ",
-                mo_unit_percent(
+                mo_format_percent(
                     (best->incumbent - best->bound) / best->incumbent, gap));
     fprintf(stderr, "%.0f s", now_s - live->begin_s);
     fflush(stderr);
@@ -51,7 +52,7 @@ static void show(mo_live *live, double now_s)
 }
 
 /* The least incumbent and the greatest bound. */
-static void merge(mo_step *best, const mo_step *step)
+static void merge(mo_solver_progress *best, const mo_solver_progress *step)
 {
     if (step->has_incumbent &&
         (!best->has_incumbent || step->incumbent < best->incumbent)) {
@@ -64,10 +65,11 @@ static void merge(mo_step *best, const mo_step *step)
     }
 }
 
-void mo_live_step(void *context, const mo_solver *solver, const mo_step *step)
+void mo_progress_line_update(void *context, const mo_solver *solver,
+                             const mo_solver_progress *step)
 {
-    mo_live *live = context;
-    double now_s = mo_talk_seconds();
+    mo_progress_line *live = context;
+    double now_s = mo_driver_clock_s();
 
     (void) solver;
     pthread_mutex_lock(&live->lock);
@@ -77,20 +79,21 @@ void mo_live_step(void *context, const mo_solver *solver, const mo_step *step)
     pthread_mutex_unlock(&live->lock);
 }
 
-void mo_live_line(void *context, const mo_solver *solver, const char *text)
+void mo_progress_line_log(void *context, const mo_solver *solver,
+                          const char *text)
 {
-    mo_live *live = context;
+    mo_progress_line *live = context;
     char line[1024];
 
     if (!live->log)
         return;
     pthread_mutex_lock(&live->lock);
     fprintf(stderr, "%s: %s\n", solver ? solver->name : "command",
-            mo_utf8_visible(line, sizeof line, text));
+            mo_utf8_escape_controls(line, sizeof line, text));
     pthread_mutex_unlock(&live->lock);
 }
 
-void mo_live_end(mo_live *live)
+void mo_progress_line_end(mo_progress_line *live)
 {
     if (live->shown)
         fputs("\r\033[K", stderr);

@@ -12,22 +12,26 @@
 #include "driver/log.h"
 #include "solvers/plugins/solver.h"
 
-typedef struct mo_live {
+typedef struct mo_progress_line {
     bool shown, enabled;
     bool log; /* lines of the solvers' logs are shown instead */
     int64_t unit_ns;
     double begin_s, next_s;
-    mo_step best; /* of all solvers */
+    mo_solver_progress best; /* of all solvers */
     pthread_mutex_t lock;
-} mo_live;
+} mo_progress_line;
 
-void mo_live_begin(mo_live *live, int64_t unit_ns, const mo_talk *talk);
+void mo_progress_line_begin(mo_progress_line *live, int64_t unit_ns,
+                            const mo_driver_log *talk);
 
-/* As mo_run_options wants them, from any thread; context is the mo_live. */
-void mo_live_step(void *context, const mo_solver *solver, const mo_step *step);
-void mo_live_line(void *context, const mo_solver *solver, const char *text);
+/* As mo_solver_run_options wants them, from any thread; context is the
+ * mo_progress_line. */
+void mo_progress_line_update(void *context, const mo_solver *solver,
+                             const mo_solver_progress *step);
+void mo_progress_line_log(void *context, const mo_solver *solver,
+                          const char *text);
 
 /* Takes the line away. */
-void mo_live_end(mo_live *live);
+void mo_progress_line_end(mo_progress_line *live);
 
 #endif

@@ -6,13 +6,13 @@
 
 void mo_review_clear(mo_review *r)
 {
-    mo_judgement_clear(&r->judgement);
+    mo_answer_evaluation_clear(&r->judgement);
     mo_prepared_clear(&r->made);
-    mo_located_clear(&r->located);
+    mo_locate_result_clear(&r->located);
 }
 
 /* The model of m-SCT has no columns for it. */
-static mo_status check_places(const mo_origin *origin, mo_error *err)
+static mo_status check_places(const mo_provenance *origin, mo_error *err)
 {
     if (!origin->has_options ||
         strcmp(origin->formulation, mo_formulation_sct.name) != 0)
@@ -22,23 +22,25 @@ static mo_status check_places(const mo_origin *origin, mo_error *err)
                    "nothing to check");
 }
 
-mo_status mo_review_instance(const mo_prepare *options, const char *graph,
-                             const char *beside, const mo_talk *talk,
-                             mo_review *r, mo_error *err)
+mo_status mo_review_instance(const mo_prepare_options *options,
+                             const char *graph, const char *beside,
+                             const mo_driver_log *talk, mo_review *r,
+                             mo_error *err)
 {
-    const mo_locate what = { .beside = beside,
-                             .graph = graph,
-                             .cluster = options->load.cluster,
-                             .profile = options->load.profile,
-                             .rules = options->fusion,
-                             .read = {
-                                 (const char *const *) options->shapes.items,
-                                 options->shapes.count } };
-    mo_prepare p = *options;
+    const mo_locate_query what = {
+        .beside = beside,
+        .graph = graph,
+        .cluster = options->load.cluster,
+        .profile = options->load.profile,
+        .rules = options->fusion,
+        .read = { (const char *const *) options->shapes.items,
+                  options->shapes.count }
+    };
+    mo_prepare_options p = *options;
     mo_status status = check_places(&r->origin, err);
 
     if (status == MO_OK)
-        status = mo_locate_all(&what, &r->origin, talk, &r->located, err);
+        status = mo_locate_inputs(&what, &r->origin, talk, &r->located, err);
     if (status != MO_OK)
         return status;
     p.load.cluster = r->located.cluster;
@@ -47,25 +49,27 @@ mo_status mo_review_instance(const mo_prepare *options, const char *graph,
     r->regime =
         r->origin.has_options ? r->origin.regime : mo_prepare_regime(options);
     p.memory = mo_memory_names[r->regime.memory];
-    mo_talk_say(talk, "the graph is %s", r->located.graph);
-    status = mo_load_check(&p.load, r->located.graph, err);
+    mo_driver_log_info(talk, "the graph is %s", r->located.graph);
+    status = mo_driver_load_check(&p.load, r->located.graph, err);
     if (status == MO_OK)
         status = mo_prepare_instance(&p, r->located.graph, talk, &r->made, err);
     if (status == MO_OK)
-        status = mo_locate_same(&r->origin, &r->located, &r->made, err);
+        status =
+            mo_locate_verify_digests(&r->origin, &r->located, &r->made, err);
     return status;
 }
 
 mo_status mo_review_solution(const mo_solution *solution, double tolerance,
                              mo_review *r, mo_error *err)
 {
-    return mo_judge_solution(solution, &r->origin, r->made.loaded.instance,
-                             &r->regime, tolerance, &r->judgement, err);
+    return mo_answer_evaluate_solution(solution, &r->origin,
+                                       r->made.loaded.instance, &r->regime,
+                                       tolerance, &r->judgement, err);
 }
 
-mo_verdict_report mo_review_report(const mo_review *r)
+mo_report_verdict mo_review_report(const mo_review *r)
 {
-    return (mo_verdict_report){
+    return (mo_report_verdict){
         .graph = r->located.graph,
         .cluster = r->made.loaded.cluster->file,
         .ops = r->made.fine->n_ops,

@@ -24,11 +24,11 @@
     MO_PREPARE_INSTANCE_OPTIONS(p, "the rules the graph was coarsened with")
 
 typedef struct mo_review {
-    mo_origin origin;
-    mo_located located;
+    mo_provenance origin;
+    mo_locate_result located;
     mo_prepared made; /* up to the instance */
     mo_regime regime;
-    mo_judgement judgement;
+    mo_answer_evaluation judgement;
 } mo_review;
 
 /* Begins as zeros, and is the caller's to clear whatever the result. */
@@ -37,9 +37,10 @@ void mo_review_clear(mo_review *review);
 /* Finds and makes the instance of review->origin, which was read before.
  * options say what is given, and the regime where the origin does not;
  * options->fusion is NULL for what the origin says. */
-mo_status mo_review_instance(const mo_prepare *options, const char *graph,
-                             const char *beside, const mo_talk *talk,
-                             mo_review *review, mo_error *err);
+mo_status mo_review_instance(const mo_prepare_options *options,
+                             const char *graph, const char *beside,
+                             const mo_driver_log *talk, mo_review *review,
+                             mo_error *err);
 
 /* Holds the solution against it. */
 mo_status mo_review_solution(const mo_solution *solution, double tolerance,
@@ -47,10 +48,10 @@ mo_status mo_review_solution(const mo_solution *solution, double tolerance,
 
 /* What a command was told about the answer it reviews. */
 typedef struct mo_review_source {
-    const mo_prepare *prepare;
+    const mo_prepare_options *prepare;
     const char *graph; /* or NULL: it is looked for */
     double tolerance;
-    const mo_talk *talk;
+    const mo_driver_log *talk;
 } mo_review_source;
 
 /* All of this for the file at path ("-": standard input), a solution or a
@@ -59,6 +60,6 @@ mo_status mo_review_file(const mo_review_source *from, const char *path,
                          mo_review *review, mo_error *err);
 
 /* A report of what came of it, to be completed by who knows more. */
-mo_verdict_report mo_review_report(const mo_review *review);
+mo_report_verdict mo_review_report(const mo_review *review);
 
 #endif

@@ -28,12 +28,12 @@ static mo_status judge_listing(const mo_review_source *from, const char *path,
     device = calloc((size_t) x->n + 1, sizeof *device);
     if (!device)
         return mo_fail_memory(err);
-    status = mo_listing_read(path, text, size, x, device, &why);
+    status = mo_placement_list_read(path, text, size, x, device, &why);
     if (status == MO_OK)
-        status = mo_judge_placement(x, &review->regime, device,
-                                    &review->judgement, &why);
+        status = mo_answer_evaluate_placement(x, &review->regime, device,
+                                              &review->judgement, &why);
     else if (status == MO_E_INPUT)
-        status = mo_judge_refused(why.text, &review->judgement);
+        status = mo_answer_evaluation_reject(why.text, &review->judgement);
     if (status != MO_OK)
         *err = why;
     free(device);
@@ -47,7 +47,7 @@ static mo_status refuse_empty(const char *path, const mo_solution *solution,
         return MO_OK;
     return mo_fail_at(err, MO_E_INPUT, path, 0,
                       "holds no solution to check; it says: %s",
-                      mo_claim_names[solution->claim]);
+                      mo_solution_status_names[solution->claim]);
 }
 
 static mo_status judge_columns(const mo_review_source *from, const char *path,
@@ -61,9 +61,9 @@ static mo_status judge_columns(const mo_review_source *from, const char *path,
     if (status == MO_OK)
         status = refuse_empty(path, solution, err);
     if (status == MO_OK) {
-        status = mo_answer_origin(solution, &review->origin, err);
+        status = mo_answer_provenance(solution, &review->origin, err);
         if (status != MO_OK)
-            mo_error_place(err, path, 0);
+            mo_error_set_location(err, path, 0);
     }
     if (status == MO_OK)
         status = mo_review_instance(from->prepare, from->graph, path,
@@ -78,7 +78,8 @@ static mo_status judge_columns(const mo_review_source *from, const char *path,
  * not written well, and told where. */
 static bool is_listing(const mo_review_source *from, const char *text)
 {
-    return mo_listing_sniff(text) || (from->graph && !mo_solution_sniff(text));
+    return mo_placement_list_sniff(text) ||
+           (from->graph && !mo_solution_sniff(text));
 }
 
 mo_status mo_review_file(const mo_review_source *from, const char *path,

@@ -13,77 +13,81 @@
 /* The gap within which solvers call an answer optimal unless told otherwise. */
 #define OWN_GAP 1e-4
 
-static void look_for_instance(mo_jury *j)
+static void look_for_instance(mo_answer_selector *j)
 {
     mo_status status = mo_review_instance(j->options, j->graph, j->beside,
                                           j->talk, &j->review, &j->why);
 
-    j->state = status == MO_OK ? MO_JURY_READY : MO_JURY_IN_VAIN;
+    j->state = status == MO_OK ? MO_ANSWER_SELECTOR_READY
+                               : MO_ANSWER_SELECTOR_NO_INSTANCE;
 }
 
 /* The model's own words come first: they were not with the solver. */
-static bool take_origin(mo_jury *j, const mo_solution *solution)
+static bool take_origin(mo_answer_selector *j, const mo_solution *solution)
 {
-    mo_origin *origin = &j->review.origin;
+    mo_provenance *origin = &j->review.origin;
 
     if (origin->has_graph)
         return true;
-    if (mo_answer_origin(solution, origin, &j->why) == MO_OK)
+    if (mo_answer_provenance(solution, origin, &j->why) == MO_OK)
         return true;
-    j->state = MO_JURY_IN_VAIN;
+    j->state = MO_ANSWER_SELECTOR_NO_INSTANCE;
     return false;
 }
 
 /* A start may count its times in another unit than the model it is for. */
-static mo_origin origin_of(const mo_jury *j, const mo_entry *e)
+static mo_provenance origin_of(const mo_answer_selector *j,
+                               const mo_portfolio_member *e)
 {
-    mo_origin origin = j->review.origin, own;
+    mo_provenance origin = j->review.origin, own;
 
     if (e->is_start &&
-        mo_answer_origin(e->outcome.solution, &own, NULL) == MO_OK &&
+        mo_answer_provenance(e->outcome.solution, &own, NULL) == MO_OK &&
         own.has_unit)
         origin.unit_ns = own.unit_ns;
     return origin;
 }
 
-static void judge(mo_jury *j, mo_entry *e)
+static void judge(mo_answer_selector *j, mo_portfolio_member *e)
 {
     const mo_review *r = &j->review;
-    const mo_origin origin = origin_of(j, e);
+    const mo_provenance origin = origin_of(j, e);
 
-    e->judged = mo_judge_solution(
+    e->judged = mo_answer_evaluate_solution(
                     e->outcome.solution, &origin, r->made.loaded.instance,
                     &r->regime, j->tolerance, &e->judgement, &e->err) == MO_OK;
     if (!e->judged)
-        mo_talk_say(j->talk, "%s could not be judged: %s", mo_entry_title(e),
-                    e->err.text);
+        mo_driver_log_info(j->talk, "%s could not be judged: %s",
+                           mo_portfolio_member_title(e), e->err.text);
 }
 
-bool mo_jury_hear(void *context, mo_entry *e)
+bool mo_answer_selector_on_answer(void *context, mo_portfolio_member *e)
 {
-    mo_jury *j = context;
+    mo_answer_selector *j = context;
 
     if (e->status != MO_OK)
         return false;
-    mo_talk_say(j->talk, "%s: %s", mo_entry_title(e), e->outcome.text);
+    mo_driver_log_info(j->talk, "%s: %s", mo_portfolio_member_title(e),
+                       e->outcome.text);
     if (!e->outcome.solution || e->outcome.solution->n == 0)
         return false;
-    if (take_origin(j, e->outcome.solution) && j->state == MO_JURY_NOT_YET)
+    if (take_origin(j, e->outcome.solution) &&
+        j->state == MO_ANSWER_SELECTOR_NO_INSTANCE_YET)
         look_for_instance(j);
-    if (j->state == MO_JURY_READY)
+    if (j->state == MO_ANSWER_SELECTOR_READY)
         judge(j, e);
-    return e->outcome.claim == MO_CLAIM_OPTIMAL &&
-           (!e->judged || mo_judgement_valid(&e->judgement));
+    return e->outcome.claim == MO_SOLUTION_STATUS_OPTIMAL &&
+           (!e->judged || mo_answer_evaluation_valid(&e->judgement));
 }
 
-static double unit_us(const mo_jury *j)
+static double unit_us(const mo_answer_selector *j)
 {
-    const mo_origin *origin = &j->review.origin;
+    const mo_provenance *origin = &j->review.origin;
 
     return origin->has_unit ? (double) origin->unit_ns / 1000 : 1;
 }
 
-static double claimed(const mo_entry *e)
+static double claimed(const mo_portfolio_member *e)
 {
     const mo_solution *s = e->outcome.solution;
 
@@ -93,33 +97,37 @@ static double claimed(const mo_entry *e)
     return s->objective;
 }
 
-double mo_jury_makespan_us(const mo_jury *j, const mo_entry *e)
+double mo_answer_selector_makespan_us(const mo_answer_selector *j,
+                                      const mo_portfolio_member *e)
 {
     if (e->judged && e->judgement.schedule)
         return (double) e->judgement.schedule->makespan_ns / 1000;
     return claimed(e) * unit_us(j);
 }
 
-static bool has_answer(const mo_entry *e)
+static bool has_answer(const mo_portfolio_member *e)
 {
     return e->ended && e->status == MO_OK && e->outcome.solution &&
            e->outcome.solution->n > 0;
 }
 
-static bool holds(const mo_jury *j, const mo_entry *e)
+static bool holds(const mo_answer_selector *j, const mo_portfolio_member *e)
 {
-    return has_answer(e) && (j->state != MO_JURY_READY ||
-                             (e->judged && mo_judgement_valid(&e->judgement)));
+    return has_answer(e) &&
+           (j->state != MO_ANSWER_SELECTOR_READY ||
+            (e->judged && mo_answer_evaluation_valid(&e->judgement)));
 }
 
-static void find_best(const mo_jury *j, mo_contest *c, mo_award *award)
+static void find_best(const mo_answer_selector *j, mo_portfolio *c,
+                      mo_answer_selection *award)
 {
     for (int i = 0; i < c->n; i++) {
-        mo_entry *e = &c->entries[i];
+        mo_portfolio_member *e = &c->entries[i];
 
         if (holds(j, e)) {
             if (!award->best ||
-                mo_jury_makespan_us(j, e) < mo_jury_makespan_us(j, award->best))
+                mo_answer_selector_makespan_us(j, e) <
+                    mo_answer_selector_makespan_us(j, award->best))
                 award->best = e;
         } else if (has_answer(e) && e->judged && !award->broken) {
             award->broken = e;
@@ -128,25 +136,26 @@ static void find_best(const mo_jury *j, mo_contest *c, mo_award *award)
 }
 
 /* With live memory a model may refuse schedules that hold. */
-static bool may_refuse(const mo_jury *j)
+static bool may_refuse(const mo_answer_selector *j)
 {
-    return j->state == MO_JURY_READY &&
+    return j->state == MO_ANSWER_SELECTOR_READY &&
            j->review.regime.memory == MO_MEMORY_LIVE;
 }
 
 /* Does the model mean all schedules of the instance?  Those of the baselines
  * mean more or fewer. */
-static bool is_whole(const mo_jury *j)
+static bool is_whole(const mo_answer_selector *j)
 {
-    const mo_origin *o = &j->review.origin;
+    const mo_provenance *o = &j->review.origin;
 
-    return j->state == MO_JURY_READY && !may_refuse(j) && o->has_options &&
+    return j->state == MO_ANSWER_SELECTOR_READY && !may_refuse(j) &&
+           o->has_options &&
            (strcmp(o->formulation, mo_formulation_compact.name) == 0 ||
             strcmp(o->formulation, mo_formulation_paper.name) == 0);
 }
 
 /* A schedule that we know. */
-static bool find_upper(mo_jury *j)
+static bool find_upper(mo_answer_selector *j)
 {
     const mo_review *r = &j->review;
     mo_schedule *schedule = NULL;
@@ -155,8 +164,8 @@ static bool find_upper(mo_jury *j)
     if (!is_whole(j))
         return false;
     if (!j->tried_upper &&
-        mo_upper_find(r->made.loaded.instance, &r->regime, &schedule, &bound_ns,
-                      NULL) == MO_OK &&
+        mo_bound_upper(r->made.loaded.instance, &r->regime, &schedule,
+                       &bound_ns, NULL) == MO_OK &&
         schedule) {
         j->has_upper = true;
         j->upper_ns = schedule->makespan_ns;
@@ -167,7 +176,8 @@ static bool find_upper(mo_jury *j)
 }
 
 /* What a solver says no answer is below, in microseconds; negative: nothing. */
-static double bound_us(const mo_jury *j, const mo_entry *e)
+static double bound_us(const mo_answer_selector *j,
+                       const mo_portfolio_member *e)
 {
     if (e->status != MO_OK || !e->outcome.has_bound || !is_whole(j))
         return -1;
@@ -175,18 +185,20 @@ static double bound_us(const mo_jury *j, const mo_entry *e)
 }
 
 /* More than tolerances make of it. */
-static bool is_above(const mo_jury *j, double us, double other_us)
+static bool is_above(const mo_answer_selector *j, double us, double other_us)
 {
-    return us > other_us * (1 + MO_JUDGE_CLAIM(j->tolerance)) + 0.001;
+    return us >
+           other_us * (1 + MO_ANSWER_CLAIM_TOLERANCE(j->tolerance)) + 0.001;
 }
 
-static void find_bound(const mo_jury *j, const mo_contest *c, mo_award *award)
+static void find_bound(const mo_answer_selector *j, const mo_portfolio *c,
+                       mo_answer_selection *award)
 {
     double most_us, makespan_us;
 
     if (!award->best || !award->best->judged)
         return;
-    makespan_us = mo_jury_makespan_us(j, award->best);
+    makespan_us = mo_answer_selector_makespan_us(j, award->best);
     award->bound_ns = award->best->judgement.lower.bound_ns;
     award->bound_by = award->best->judgement.lower.which;
     most_us = (double) award->bound_ns / 1000;
@@ -197,14 +209,15 @@ static void find_bound(const mo_jury *j, const mo_contest *c, mo_award *award)
             continue;
         most_us = us < makespan_us ? us : makespan_us;
         award->bound_ns = (int64_t) (most_us * 1000);
-        award->bound_by = mo_entry_title(&c->entries[i]);
+        award->bound_by = mo_portfolio_member_title(&c->entries[i]);
     }
 }
 
-static void doubt(mo_award *award, const char *format, ...) MO_PRINTF(2, 3);
+static void doubt(mo_answer_selection *award, const char *format, ...)
+    MO_PRINTF(2, 3);
 
 /* The first doubt is enough. */
-static void doubt(mo_award *award, const char *format, ...)
+static void doubt(mo_answer_selection *award, const char *format, ...)
 {
     va_list args;
 
@@ -217,9 +230,10 @@ static void doubt(mo_award *award, const char *format, ...)
 
 /* The least makespan that is known otherwise, in microseconds; negative: none
  * is. */
-static double known_us(mo_jury *j, const mo_award *award)
+static double known_us(mo_answer_selector *j, const mo_answer_selection *award)
 {
-    double best_us = award->best ? mo_jury_makespan_us(j, award->best) : -1;
+    double best_us =
+        award->best ? mo_answer_selector_makespan_us(j, award->best) : -1;
     double upper_us = find_upper(j) ? (double) j->upper_ns / 1000 : -1;
 
     if (best_us < 0 || upper_us < 0)
@@ -230,65 +244,70 @@ static double known_us(mo_jury *j, const mo_award *award)
 /* The least that an entry which says optimal says there is.  Its own words
  * count, not only the schedule that we made of them: where every schedule is
  * one of the model, none can be shorter than what was proven. */
-static double least_us(const mo_jury *j, const mo_entry *e)
+static double least_us(const mo_answer_selector *j,
+                       const mo_portfolio_member *e)
 {
     double us;
 
     if (!has_answer(e) || j->gap > OWN_GAP)
         return bound_us(j, e);
-    us = mo_jury_makespan_us(j, e);
+    us = mo_answer_selector_makespan_us(j, e);
     if (is_whole(j) && j->review.origin.has_unit)
         us = fmax(us, claimed(e) * unit_us(j));
     return us;
 }
 
 /* What the entry says cannot be true. */
-static void find_doubt(mo_jury *j, const mo_entry *e, mo_award *award)
+static void find_doubt(mo_answer_selector *j, const mo_portfolio_member *e,
+                       mo_answer_selection *award)
 {
-    mo_claim claim = e->status == MO_OK ? e->outcome.claim : MO_CLAIM_NOTHING;
+    mo_solution_status claim =
+        e->status == MO_OK ? e->outcome.claim : MO_SOLUTION_STATUS_UNKNOWN;
     double known, least;
 
-    if ((claim != MO_CLAIM_INFEASIBLE && claim != MO_CLAIM_OPTIMAL) ||
+    if ((claim != MO_SOLUTION_STATUS_INFEASIBLE &&
+         claim != MO_SOLUTION_STATUS_OPTIMAL) ||
         may_refuse(j))
         return;
     known = known_us(j, award);
     if (known < 0)
         return;
-    if (claim == MO_CLAIM_INFEASIBLE) {
+    if (claim == MO_SOLUTION_STATUS_INFEASIBLE) {
         doubt(award, "%s says there is no answer, but one of %.3f us is known",
-              mo_entry_title(e), known);
+              mo_portfolio_member_title(e), known);
         return;
     }
     least = least_us(j, e);
     if (is_above(j, least, known * (1 + OWN_GAP)))
         doubt(award, "%s says that %.3f us is the least, but %.3f us is known",
-              mo_entry_title(e), least, known);
+              mo_portfolio_member_title(e), least, known);
 }
 
-static bool claims_optimal(const mo_jury *j, const mo_entry *e,
-                           const mo_award *award)
+static bool claims_optimal(const mo_answer_selector *j,
+                           const mo_portfolio_member *e,
+                           const mo_answer_selection *award)
 {
-    double best_us = mo_jury_makespan_us(j, award->best);
+    double best_us = mo_answer_selector_makespan_us(j, award->best);
     double gap =
         best_us > 0 ? 1 - (double) award->bound_ns / 1000 / best_us : 0;
 
-    if (!has_answer(e) || e->outcome.claim != MO_CLAIM_OPTIMAL ||
-        (j->state == MO_JURY_READY && !is_whole(j)) ||
-        is_above(j, mo_jury_makespan_us(j, e), best_us))
+    if (!has_answer(e) || e->outcome.claim != MO_SOLUTION_STATUS_OPTIMAL ||
+        (j->state == MO_ANSWER_SELECTOR_READY && !is_whole(j)) ||
+        is_above(j, mo_answer_selector_makespan_us(j, e), best_us))
         return false;
     return j->gap <= OWN_GAP || (award->bound_by && gap <= OWN_GAP);
 }
 
-static const char *status_of(const mo_jury *j, const mo_contest *c,
-                             const mo_award *award)
+static const char *status_of(const mo_answer_selector *j, const mo_portfolio *c,
+                             const mo_answer_selection *award)
 {
     bool infeasible = false, optimal = false;
 
     for (int i = 0; i < c->n; i++) {
-        const mo_entry *e = &c->entries[i];
+        const mo_portfolio_member *e = &c->entries[i];
 
         infeasible |= e->ended && e->status == MO_OK &&
-                      e->outcome.claim == MO_CLAIM_INFEASIBLE;
+                      e->outcome.claim == MO_SOLUTION_STATUS_INFEASIBLE;
         if (award->best)
             optimal |= claims_optimal(j, e, award);
     }
@@ -300,10 +319,12 @@ static const char *status_of(const mo_jury *j, const mo_contest *c,
     return optimal && !award->doubt[0] ? "optimal" : "feasible";
 }
 
-void mo_jury_award(mo_jury *j, mo_contest *c, mo_award *award)
+void mo_answer_selector_select(mo_answer_selector *j, mo_portfolio *c,
+                               mo_answer_selection *award)
 {
-    *award = (mo_award){ 0 };
-    if (j->state == MO_JURY_NOT_YET && j->review.origin.has_graph)
+    *award = (mo_answer_selection){ 0 };
+    if (j->state == MO_ANSWER_SELECTOR_NO_INSTANCE_YET &&
+        j->review.origin.has_graph)
         look_for_instance(j);
     find_best(j, c, award);
     find_bound(j, c, award);
@@ -311,12 +332,12 @@ void mo_jury_award(mo_jury *j, mo_contest *c, mo_award *award)
         find_doubt(j, &c->entries[i], award);
     if (award->broken && !award->best)
         doubt(award, "%s gave an answer that does not hold: %.300s",
-              mo_entry_title(award->broken),
-              mo_judgement_violation(&award->broken->judgement, 0));
+              mo_portfolio_member_title(award->broken),
+              mo_answer_evaluation_violation(&award->broken->judgement, 0));
     award->status = status_of(j, c, award);
 }
 
-void mo_jury_clear(mo_jury *j)
+void mo_answer_selector_clear(mo_answer_selector *j)
 {
     mo_review_clear(&j->review);
 }

@@ -10,96 +10,102 @@
 #define LEAST_S 0.1
 
 /* Where all failed, that is the error; else one is told of those who did. */
-static void say_failures(const mo_contest *c, const mo_talk *talk)
+static void say_failures(const mo_portfolio *c, const mo_driver_log *talk)
 {
     for (int i = 0; i < c->n && !talk->quiet; i++)
         if (c->entries[i].status != MO_OK)
             fprintf(stderr, "%s: %s: %s\n", talk->command,
-                    mo_entry_title(&c->entries[i]), c->entries[i].err.text);
+                    mo_portfolio_member_title(&c->entries[i]),
+                    c->entries[i].err.text);
 }
 
 /* What was given to start from is an answer, too, if it holds: a solver that
  * found none, or takes no start, is no reason to have nothing. */
-static void enter_start(const mo_contest_options *options, mo_jury *jury,
-                        mo_contest *c)
+static void enter_start(const mo_portfolio_options *options,
+                        mo_answer_selector *jury, mo_portfolio *c)
 {
-    mo_entry *e = &c->entries[c->n];
+    mo_portfolio_member *e = &c->entries[c->n];
 
     if (!options->start)
         return;
-    *e = (mo_entry){ .is_start = true,
-                     .ended = true,
-                     .outcome = { .claim = MO_CLAIM_FEASIBLE,
-                                  .text = "as it was given" } };
+    *e = (mo_portfolio_member){ .is_start = true,
+                                .ended = true,
+                                .outcome = { .claim =
+                                                 MO_SOLUTION_STATUS_FEASIBLE,
+                                             .text = "as it was given" } };
     c->n++;
     if (mo_solution_read(options->start, &e->outcome.solution, NULL) == MO_OK)
-        mo_jury_hear(jury, e);
-    if (e->judged && mo_judgement_valid(&e->judgement))
+        mo_answer_selector_on_answer(jury, e);
+    if (e->judged && mo_answer_evaluation_valid(&e->judgement))
         return;
-    mo_outcome_clear(&e->outcome);
-    mo_judgement_clear(&e->judgement);
+    mo_solver_outcome_clear(&e->outcome);
+    mo_answer_evaluation_clear(&e->judgement);
     c->n--;
 }
 
-static mo_status solve_once(const mo_contest_options *options,
+static mo_status solve_once(const mo_portfolio_options *options,
                             const char *model, const mo_workdir *folder,
-                            bool presolve, mo_jury *jury, mo_contest *c,
-                            mo_award *award, mo_error *err)
+                            bool presolve, mo_answer_selector *jury,
+                            mo_portfolio *c, mo_answer_selection *award,
+                            mo_error *err)
 {
-    mo_status status = mo_contest_find(options, jury->talk, c, err);
+    mo_status status = mo_portfolio_find_solvers(options, jury->talk, c, err);
 
     c->presolve = presolve;
     if (status == MO_OK)
-        status = mo_contest_run(options, model, jury->review.origin.unit_ns,
-                                folder, jury->talk, mo_jury_hear, jury, c, err);
+        status = mo_portfolio_run(options, model, jury->review.origin.unit_ns,
+                                  folder, jury->talk,
+                                  mo_answer_selector_on_answer, jury, c, err);
     if (status != MO_OK)
         return status;
     say_failures(c, jury->talk);
     enter_start(options, jury, c);
-    mo_jury_award(jury, c, award);
+    mo_answer_selector_select(jury, c, award);
     return MO_OK;
 }
 
 /* Is the second award better than the first, which may have no answer? */
-static bool is_better(const mo_jury *jury, double first_us,
-                      const mo_award *second)
+static bool is_better(const mo_answer_selector *jury, double first_us,
+                      const mo_answer_selection *second)
 {
     return first_us < 0 ||
            (second->best &&
-            mo_jury_makespan_us(jury, second->best) <= first_us);
+            mo_answer_selector_makespan_us(jury, second->best) <= first_us);
 }
 
 /* What was said cannot be true.  Presolve is where solvers go wrong; what they
  * say without it is not believed either while the doubt is there.  An answer
  * that holds is kept whatever comes. */
-static mo_status solve_again(const mo_contest_options *options,
+static mo_status solve_again(const mo_portfolio_options *options,
                              const char *model, const mo_workdir *folder,
-                             mo_jury *jury, mo_contest *c, mo_award *award,
-                             mo_error *err)
+                             mo_answer_selector *jury, mo_portfolio *c,
+                             mo_answer_selection *award, mo_error *err)
 {
-    double first_us = award->best ? mo_jury_makespan_us(jury, award->best) : -1;
-    mo_contest first = *c;
+    double first_us =
+        award->best ? mo_answer_selector_makespan_us(jury, award->best) : -1;
+    mo_portfolio first = *c;
     mo_status status;
 
-    *c = (mo_contest){ 0 };
+    *c = (mo_portfolio){ 0 };
     status = solve_once(options, model, folder, false, jury, c, award, err);
     if (status == MO_OK && is_better(jury, first_us, award)) {
-        mo_contest_clear(&first);
+        mo_portfolio_clear(&first);
         return MO_OK;
     }
-    mo_contest_clear(c);
+    mo_portfolio_clear(c);
     *c = first;
     if (status == MO_OK)
-        mo_jury_award(jury, c, award);
+        mo_answer_selector_select(jury, c, award);
     return status;
 }
 
-mo_status mo_solving_run(const mo_contest_options *options, const char *model,
-                         const mo_workdir *folder, mo_jury *jury, mo_contest *c,
-                         mo_award *award, mo_error *err)
+mo_status mo_driver_solve_model(const mo_portfolio_options *options,
+                                const char *model, const mo_workdir *folder,
+                                mo_answer_selector *jury, mo_portfolio *c,
+                                mo_answer_selection *award, mo_error *err)
 {
-    const mo_talk *talk = jury->talk;
-    mo_contest_options rest = *options;
+    const mo_driver_log *talk = jury->talk;
+    mo_portfolio_options rest = *options;
     bool again;
     mo_status status =
         solve_once(options, model, folder, true, jury, c, award, err);
@@ -108,9 +114,9 @@ mo_status mo_solving_run(const mo_contest_options *options, const char *model,
         return status;
     rest.time_s -= options->time_s > 0 ? c->seconds : 0;
     /* A command knows nothing of presolve. */
-    again = c->entries[0].way != MO_WAY_COMMAND &&
+    again = c->entries[0].way != MO_SOLVER_VIA_COMMAND &&
             (options->time_s == 0 || rest.time_s > LEAST_S) &&
-            mo_interrupt_last() == 0;
+            mo_interrupt_last_signal() == 0;
     if (!talk->quiet)
         fprintf(stderr, "%s: %s%s\n", talk->command, award->doubt,
                 again ? "; solving again without presolve" : "");

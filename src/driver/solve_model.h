@@ -11,8 +11,9 @@
 
 /* The jury knows the model's origin, where that can be known.  contest must be
  * zeros and is the caller's to clear, whatever the result. */
-mo_status mo_solving_run(const mo_contest_options *options, const char *model,
-                         const mo_workdir *folder, mo_jury *jury,
-                         mo_contest *contest, mo_award *award, mo_error *err);
+mo_status mo_driver_solve_model(const mo_portfolio_options *options,
+                                const char *model, const mo_workdir *folder,
+                                mo_answer_selector *jury, mo_portfolio *contest,
+                                mo_answer_selection *award, mo_error *err);
 
 #endif

@@ -44,15 +44,14 @@ mo_status mo_builder_new_slot(mo_builder *builder, const char *name,
                               mo_error *err);
 
 /* The slot of the op of that name, or -1 when nobody mentioned it. */
-int mo_builder_find(const mo_builder *builder, const char *name,
-                    size_t length);
+int mo_builder_find(const mo_builder *builder, const char *name, size_t length);
 
 /* Says that the op in slot exists.  *op is cleared (numbers unknown,
  * memory_bytes MO_UNKNOWN, which finish turns into weights + workspace) and may
  * be filled in until the next call on this builder; its texts must come from
  * mo_builder_text.  Twice the same slot is an error that names both lines. */
-mo_status mo_builder_define(mo_builder *builder, int slot, int line,
-                            mo_op **op, mo_error *err);
+mo_status mo_builder_define(mo_builder *builder, int slot, int line, mo_op **op,
+                            mo_error *err);
 
 /* Says that the op in slot is a constant.  It may depend on constants only;
  * finish refuses anything else. */
@@ -62,10 +61,10 @@ void mo_builder_constant(mo_builder *builder, int slot);
 mo_op *mo_builder_op(mo_builder *builder, int slot);
 
 typedef struct mo_builder_edge {
-    int from, to;          /* slots */
-    int src_port, dst_port;   /* a number, MO_PORT_NONE, or mo_builder_port */
-    const char *tensor;    /* from mo_builder_text, or NULL */
-    int64_t bytes;         /* or MO_UNKNOWN: then the producer's output_bytes */
+    int from, to;           /* slots */
+    int src_port, dst_port; /* a number, MO_PORT_NONE, or mo_builder_port */
+    const char *tensor;     /* from mo_builder_text, or NULL */
+    int64_t bytes; /* or MO_UNKNOWN: then the producer's output_bytes */
     int line;
 } mo_builder_edge;
 
@@ -98,7 +97,7 @@ void mo_builder_name(mo_builder *builder, const char *name);
 
 /* Asks finish to tell what became of the slots: ids, one int for each, is
  * filled with the ids of their ops in the graph. */
-void mo_builder_ask_ids(mo_builder *builder, int *ids);
+void mo_builder_want_ids(mo_builder *builder, int *ids);
 
 /*
  * Makes the graph.  Takes O((ops + edges) log ops) time.  The builder is empty

@@ -40,7 +40,8 @@ static int last_source(const mo_dag *dag)
     return t;
 }
 
-mo_status mo_cut_find(const mo_dag *dag, int **cuts, int *n_cuts, mo_error *err)
+mo_status mo_dag_clean_cuts(const mo_dag *dag, int **cuts, int *n_cuts,
+                            mo_error *err)
 {
     int *found, n = 0, last;
 

@@ -20,7 +20,7 @@
  * may well have none: then *n_cuts is 0 and *cuts NULL.
  * Takes O(ops + edges) time.
  */
-mo_status mo_cut_find(const mo_dag *dag, int **cuts, int *n_cuts,
-                      mo_error *err);
+mo_status mo_dag_clean_cuts(const mo_dag *dag, int **cuts, int *n_cuts,
+                            mo_error *err);
 
 #endif

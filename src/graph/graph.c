@@ -30,7 +30,7 @@ static int compare_columns(const void *column, const void *measure)
 }
 
 static double look_up(const mo_measure *measures, const int *start, int owner,
-                      const mo_column *columns, int column)
+                      const mo_measure_column *columns, int column)
 {
     int first = start[owner];
     const mo_measure *found;

@@ -28,51 +28,51 @@
 #include "base/arena.h"
 #include "base/error.h"
 
-enum { MO_UNKNOWN = -1 };   /* a size or an amount of work nobody told us */
+enum { MO_UNKNOWN = -1 }; /* a size or an amount of work nobody told us */
 
 /* Ports are numbers; a foreign file may name them instead. */
 enum { MO_PORT_NONE = -1 };
 
 typedef struct mo_op {
-    const char *name;       /* unique in the graph, never empty              */
-    const char *label;      /* what a person calls it, or NULL               */
-    const char *type;       /* operator type as written, or NULL             */
-    const char *shape;      /* of the output, "1,64,56"; several outputs are
-                               separated by ';'; "" is a scalar; or NULL     */
-    const char *dtype;      /* "f32", several as above, or NULL              */
-    const char *attrs;      /* parameters, a JSON object, or NULL            */
-    const char *weights;    /* "file:offset:size:dtype:shape", or NULL       */
-    const char *pin;        /* device id it must be placed on, or NULL       */
-    const char *colocate;   /* ops with the same text share a device, or NULL */
-    const char *members;    /* a coarse op: the names of the ops it stands for,
-                               one at least, ["conv1","relu1"], or NULL      */
-    double flops;           /* arithmetic, or MO_UNKNOWN                     */
-    double bytes;           /* memory traffic, or MO_UNKNOWN                 */
-    int64_t memory_bytes;     /* resident while hosted; never unknown        */
-    int64_t weight_bytes;     /* part of memory_bytes, or MO_UNKNOWN         */
-    int64_t workspace_bytes;  /* part of memory_bytes, or MO_UNKNOWN         */
-    int64_t output_bytes;     /* all outputs together, or MO_UNKNOWN         */
-    int line;                 /* in the file it came from, or 0              */
-    bool memory_told;         /* memory_bytes was given, not added up        */
-    bool is_output;           /* what it puts out leaves the network, whoever
-                                 else reads it                               */
+    const char *name;     /* unique in the graph, never empty              */
+    const char *label;    /* what a person calls it, or NULL               */
+    const char *type;     /* operator type as written, or NULL             */
+    const char *shape;    /* of the output, "1,64,56"; several outputs are
+                             separated by ';'; "" is a scalar; or NULL     */
+    const char *dtype;    /* "f32", several as above, or NULL              */
+    const char *attrs;    /* parameters, a JSON object, or NULL            */
+    const char *weights;  /* "file:offset:size:dtype:shape", or NULL       */
+    const char *pin;      /* device id it must be placed on, or NULL       */
+    const char *colocate; /* ops with the same text share a device, or NULL */
+    const char *members;  /* a coarse op: the names of the ops it stands for,
+                             one at least, ["conv1","relu1"], or NULL      */
+    double flops;         /* arithmetic, or MO_UNKNOWN                     */
+    double bytes;         /* memory traffic, or MO_UNKNOWN                 */
+    int64_t memory_bytes; /* resident while hosted; never unknown        */
+    int64_t weight_bytes; /* part of memory_bytes, or MO_UNKNOWN         */
+    int64_t workspace_bytes; /* part of memory_bytes, or MO_UNKNOWN         */
+    int64_t output_bytes;    /* all outputs together, or MO_UNKNOWN         */
+    int line;                /* in the file it came from, or 0              */
+    bool memory_told;        /* memory_bytes was given, not added up        */
+    bool is_output;          /* what it puts out leaves the network, whoever
+                                else reads it                               */
 } mo_op;
 
 typedef struct mo_edge {
     int from, to;
-    int tensor;       /* which tensor it carries; MO_UNKNOWN on feeds        */
-    int dst_port;     /* which input it is, or MO_PORT_NONE; see port_names  */
+    int tensor;   /* which tensor it carries; MO_UNKNOWN on feeds        */
+    int dst_port; /* which input it is, or MO_PORT_NONE; see port_names  */
     int line;
-    int64_t bytes;    /* or MO_UNKNOWN                                       */
+    int64_t bytes; /* or MO_UNKNOWN                                       */
 } mo_edge;
 
 /* What one op hands to its consumers: one per output that anybody reads. */
 typedef struct mo_tensor {
     int producer;
-    int port;           /* which output, or MO_PORT_NONE; see port_names     */
-    const char *key;    /* the file's own name for it, or NULL               */
-    int64_t bytes;      /* the largest of its edges, or MO_UNKNOWN           */
-    int first_edge, n_edges;   /* its edges are neighbours in edges[]        */
+    int port;        /* which output, or MO_PORT_NONE; see port_names     */
+    const char *key; /* the file's own name for it, or NULL               */
+    int64_t bytes;   /* the largest of its edges, or MO_UNKNOWN           */
+    int first_edge, n_edges; /* its edges are neighbours in edges[]        */
 } mo_tensor;
 
 /* A measured time, in microseconds as the file gave it. */
@@ -82,43 +82,43 @@ typedef struct mo_measure {
 } mo_measure;
 
 /* A kind of measurement the file has: `time_us.<key>` or `comm_us.<key>`. */
-typedef struct mo_column {
+typedef struct mo_measure_column {
     const char *key;
-    double fallback_us;   /* for those without their own; NAN if there is none */
-} mo_column;
+    double fallback_us; /* for those without their own; NAN if there is none */
+} mo_measure_column;
 
 typedef struct mo_graph {
-    const char *name;      /* what the file calls it, or NULL */
+    const char *name; /* what the file calls it, or NULL */
     mo_op *ops;
     int n_ops, n_constants;
 
-    mo_edge *edges;        /* sorted by from, tensor, to, dst_port */
+    mo_edge *edges; /* sorted by from, tensor, to, dst_port */
     int n_edges;
-    int *out_start;        /* edges of op i: [out_start[i], out_start[i+1]) */
-    int *in_edges;         /* edge numbers, grouped by to, in port order */
+    int *out_start; /* edges of op i: [out_start[i], out_start[i+1]) */
+    int *in_edges;  /* edge numbers, grouped by to, in port order */
     int *in_start;
 
-    mo_tensor *tensors;    /* sorted by producer, port, key */
+    mo_tensor *tensors; /* sorted by producer, port, key */
     int n_tensors;
-    int *tensor_start;     /* tensors of op i: as above */
+    int *tensor_start; /* tensors of op i: as above */
 
-    mo_edge *feeds;        /* sorted by to, dst_port, from */
+    mo_edge *feeds; /* sorted by to, dst_port, from */
     int n_feeds;
-    int *feed_start;       /* feeds into ops[i], constants included:
-                              [feed_start[i], feed_start[i+1]) */
-    int *feed_port;        /* which output of its constant each feed carries */
+    int *feed_start; /* feeds into ops[i], constants included:
+                        [feed_start[i], feed_start[i+1]) */
+    int *feed_port;  /* which output of its constant each feed carries */
 
-    mo_column *time_columns;   /* sorted by key */
+    mo_measure_column *time_columns; /* sorted by key */
     int n_time_columns;
-    mo_measure *times;         /* sorted by op, column */
-    int *time_start;           /* of op i: [time_start[i], time_start[i+1]) */
+    mo_measure *times; /* sorted by op, column */
+    int *time_start;   /* of op i: [time_start[i], time_start[i+1]) */
 
-    mo_column *comm_columns;   /* sorted by key, "A.B" */
+    mo_measure_column *comm_columns; /* sorted by key, "A.B" */
     int n_comm_columns;
-    mo_measure *comms;         /* sorted by edge, column */
-    int *comm_start;           /* of edge e */
+    mo_measure *comms; /* sorted by edge, column */
+    int *comm_start;   /* of edge e */
 
-    const char **port_names;   /* port p <= -2 is called port_names[-2 - p] */
+    const char **port_names; /* port p <= -2 is called port_names[-2 - p] */
     int n_port_names;
 
     mo_arena *arena;

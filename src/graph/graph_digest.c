@@ -70,8 +70,8 @@ static void hash_json(const char *json, mo_digest *d)
         return;
     }
     while (*json != '\0') {
-        size_t n = *json == '"' ? text_length(json)
-                                : strcspn(json, " \t\r\n\"");
+        size_t n =
+            *json == '"' ? text_length(json) : strcspn(json, " \t\r\n\"");
 
         mo_digest_bytes(d, json, n);
         hashed += (int64_t) n;
@@ -134,7 +134,7 @@ static void hash_edges(const mo_graph *g, mo_digest *d)
 }
 
 /* The columns that tell anything, numbered anew; the others get -1. */
-static int *number_columns(const mo_column *columns, int n_columns,
+static int *number_columns(const mo_measure_column *columns, int n_columns,
                            const mo_measure *measures, int n_measures)
 {
     int *numbers = calloc((size_t) n_columns + 1, sizeof *numbers);
@@ -149,7 +149,7 @@ static int *number_columns(const mo_column *columns, int n_columns,
     return numbers;
 }
 
-static void hash_columns(const mo_column *columns, int n_columns,
+static void hash_columns(const mo_measure_column *columns, int n_columns,
                          const int *numbers, mo_digest *d)
 {
     for (int c = 0; c < n_columns; c++) {
@@ -160,7 +160,7 @@ static void hash_columns(const mo_column *columns, int n_columns,
     }
 }
 
-static mo_status hash_measures(const mo_column *columns, int n_columns,
+static mo_status hash_measures(const mo_measure_column *columns, int n_columns,
                                const mo_measure *measures, const int *start,
                                int n_owners, mo_digest *d, mo_error *err)
 {

@@ -83,7 +83,7 @@ static mo_status measure_cuts(const mo_graph *g, mo_summary *s, mo_error *err)
 {
     mo_dag dag = mo_graph_dag(g);
     int *cuts, before = -1;
-    mo_status status = mo_cut_find(&dag, &cuts, &s->clean_cuts, err);
+    mo_status status = mo_dag_clean_cuts(&dag, &cuts, &s->clean_cuts, err);
 
     if (status != MO_OK)
         return status;
@@ -173,7 +173,7 @@ static mo_status count_type(const mo_op *op, mo_intern *types, mo_summary *s,
 
     status = mo_intern_put(types, type, strlen(type), &number, err);
     if (status == MO_OK)
-        status = MO_PUSH(s->types, n_types, *room, err);
+        status = MO_ARRAY_GROW(s->types, n_types, *room, err);
     if (status != MO_OK)
         return status;
     if (number == s->n_types)

@@ -112,8 +112,8 @@ const char *mo_dtype_at(const char *text, int port)
 {
     size_t length;
 
-    if (port > 0 && mo_part_count(text) == 1)
+    if (port > 0 && mo_text_list_count(text) == 1)
         port = 0;
-    text = mo_part_at(text, port, &length);
+    text = mo_text_list_at(text, port, &length);
     return text ? mo_dtype_find(text, length) : NULL;
 }

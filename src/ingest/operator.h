@@ -20,20 +20,20 @@
 /* What an operator does to memory and arithmetic units: enough for a cost
  * model.  One word each in moirai-graph(5). */
 typedef enum mo_class {
-    MO_CLASS_NONE,          /* no work at run time: parameter, result, ... */
-    MO_CLASS_FREE,          /* changes the view only: reshape, squeeze, ... */
+    MO_CLASS_NONE, /* no work at run time: parameter, result, ... */
+    MO_CLASS_FREE, /* changes the view only: reshape, squeeze, ... */
     MO_CLASS_MATMUL,
     MO_CLASS_CONVOLUTION,
     MO_CLASS_POOL,
     MO_CLASS_ELEMENTWISE,
-    MO_CLASS_ACTIVATION,    /* elementwise of one input */
+    MO_CLASS_ACTIVATION, /* elementwise of one input */
     MO_CLASS_NORMALIZATION,
     MO_CLASS_SOFTMAX,
     MO_CLASS_REDUCTION,
     MO_CLASS_ATTENTION,
-    MO_CLASS_GATHER,        /* gather, embedding, scatter, topk: by index */
-    MO_CLASS_MOVE,          /* transpose, concat, split, pad, tile: copies */
-    MO_CLASS_SHAPE          /* shape arithmetic */
+    MO_CLASS_GATHER, /* gather, embedding, scatter, topk: by index */
+    MO_CLASS_MOVE,   /* transpose, concat, split, pad, tile: copies */
+    MO_CLASS_SHAPE   /* shape arithmetic */
 } mo_class;
 
 typedef struct mo_operator mo_operator;
@@ -42,19 +42,19 @@ typedef struct mo_operator mo_operator;
 struct mo_work_input;
 
 struct mo_operator {
-    const char *name;       /* canonical: "Convolution" */
+    const char *name; /* canonical: "Convolution" */
     mo_class class;
     /* flops of one execution; the op's shapes are in the input.  < 0 when what
      * it needs is not known.  NULL: it computes nothing. */
     double (*flops)(const struct mo_work_input *input);
-    double per_element;     /* constant of the simple formulas */
-    bool picks;             /* of its first input it reads only as much as it
-                               writes: gather, slice */
+    double per_element; /* constant of the simple formulas */
+    bool picks;         /* of its first input it reads only as much as it
+                           writes: gather, slice */
 };
 
 /* A name that stands for the operator called name in the table. */
 typedef struct mo_operator_alias {
-    const char *alias;      /* in lower case */
+    const char *alias; /* in lower case */
     const char *name;
 } mo_operator_alias;
 

@@ -8,7 +8,7 @@
 #include "ingest/work.h"
 #include "ingest/xml.h"
 
-const mo_format mo_formats[] = {
+const mo_read_format mo_read_formats[] = {
     { "graphml", "graphml", "GraphML of any program", mo_graphml_read },
     { "openvino", "net", "OpenVINO IR, version 10 or 11", mo_openvino_read },
     { NULL, NULL, NULL, NULL },
@@ -79,11 +79,11 @@ static mo_status refuse_root(const mo_input *input, const root *found,
     char known[512] = "not a graph; give one of:";
     const char *what = known;
 
-    for (const mo_format *f = mo_formats; f->name; f++) {
+    for (const mo_read_format *f = mo_read_formats; f->name; f++) {
         size_t used = strlen(known);
 
         snprintf(known + used, sizeof known - used, "%s %s (<%s>)",
-                 f == mo_formats ? "" : ",", f->help, f->root);
+                 f == mo_read_formats ? "" : ",", f->help, f->root);
     }
     for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++)
         if (strcmp(strangers[i].root, found->name) == 0)
@@ -92,9 +92,9 @@ static mo_status refuse_root(const mo_input *input, const root *found,
                       "the root element is <%s>: %s", found->name, what);
 }
 
-static const mo_format *find_format(const root *found)
+static const mo_read_format *find_format(const root *found)
 {
-    const mo_format *f = mo_formats;
+    const mo_read_format *f = mo_read_formats;
 
     while (f->name && strcmp(f->root, found->name) != 0)
         f++;
@@ -112,11 +112,11 @@ mo_status mo_read_root(mo_input *input, char *name, size_t size, mo_error *err)
 }
 
 mo_status mo_read_input(mo_input *input, const mo_read_options *options,
-                        mo_graph **graph, const mo_format **format,
+                        mo_graph **graph, const mo_read_format **format,
                         mo_error *err)
 {
     root found = { "", 0 };
-    const mo_format *f;
+    const mo_read_format *f;
     mo_graph *g = NULL;
     mo_status status = find_root(input, &found, err);
 
@@ -139,7 +139,7 @@ mo_status mo_read_input(mo_input *input, const mo_read_options *options,
 }
 
 mo_status mo_read_graph(const char *path, const mo_read_options *options,
-                        mo_graph **graph, const mo_format **format,
+                        mo_graph **graph, const mo_read_format **format,
                         mo_error *err)
 {
     mo_input *input = NULL;
@@ -153,7 +153,7 @@ mo_status mo_read_graph(const char *path, const mo_read_options *options,
 
 mo_status mo_read_memory(const char *file, const char *data, size_t size,
                          const mo_read_options *options, mo_graph **graph,
-                         const mo_format **format, mo_error *err)
+                         const mo_read_format **format, mo_error *err)
 {
     mo_input *input = NULL;
     mo_status status = mo_input_memory(file, data, size, &input, err);

@@ -20,26 +20,26 @@ typedef struct mo_read_options {
     size_t n_shapes;
 } mo_read_options;
 
-typedef struct mo_format {
+typedef struct mo_read_format {
     const char *name; /* "graphml" */
     const char *root; /* its root element */
     const char *help;
     mo_status (*read)(mo_input *input, const mo_read_options *options,
                       mo_graph **graph, mo_error *err);
-} mo_format;
+} mo_read_format;
 
 /* Ends with an all-NULL entry. */
-extern const mo_format mo_formats[];
+extern const mo_read_format mo_read_formats[];
 
 /* Reads path; "-" is standard input. options may be NULL. *format, if wanted,
  * is set on success. */
 mo_status mo_read_graph(const char *path, const mo_read_options *options,
-                        mo_graph **graph, const mo_format **format,
+                        mo_graph **graph, const mo_read_format **format,
                         mo_error *err);
 
 /* The same over an input that the caller opened and closes. */
 mo_status mo_read_input(mo_input *input, const mo_read_options *options,
-                        mo_graph **graph, const mo_format **format,
+                        mo_graph **graph, const mo_read_format **format,
                         mo_error *err);
 
 /* The name of the root element of input, cut to size; nothing is taken of the
@@ -49,6 +49,6 @@ mo_status mo_read_root(mo_input *input, char *name, size_t size, mo_error *err);
 /* A graph out of bytes in memory; file is for errors. */
 mo_status mo_read_memory(const char *file, const char *data, size_t size,
                          const mo_read_options *options, mo_graph **graph,
-                         const mo_format **format, mo_error *err);
+                         const mo_read_format **format, mo_error *err);
 
 #endif

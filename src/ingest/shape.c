@@ -83,7 +83,7 @@ static bool is_range(span s)
            (high.length == 0 || is_count(high));
 }
 
-mo_shape_fault mo_dim_read(const char *text, size_t length, int64_t *dim)
+mo_shape_fault mo_shape_read_dim(const char *text, size_t length, int64_t *dim)
 {
     span s = trim((span){ text, length });
     int64_t value = 0;
@@ -94,11 +94,11 @@ mo_shape_fault mo_dim_read(const char *text, size_t length, int64_t *dim)
     case MO_NUMBER_OK:
         *dim = value < 0 ? MO_DYNAMIC : value;
         return value < 0 ? MO_SHAPE_DYNAMIC : MO_SHAPE_OK;
-    case MO_NUMBER_NOT:
+    case MO_NUMBER_INVALID:
         break;
     }
     if (!is_text(s, "?") && !is_range(s))
-        return MO_SHAPE_NOT;
+        return MO_SHAPE_INVALID;
     *dim = MO_DYNAMIC;
     return MO_SHAPE_DYNAMIC;
 }
@@ -124,9 +124,9 @@ static mo_shape_fault read_dims(span s, mo_shape *shape)
         stop = stop ? stop : end;
         if (shape->rank == MO_MAX_RANK)
             return MO_SHAPE_RANGE;
-        fault =
-            mo_dim_read(at, (size_t) (stop - at), &shape->dims[shape->rank++]);
-        if (fault == MO_SHAPE_NOT || fault == MO_SHAPE_RANGE)
+        fault = mo_shape_read_dim(at, (size_t) (stop - at),
+                                  &shape->dims[shape->rank++]);
+        if (fault == MO_SHAPE_INVALID || fault == MO_SHAPE_RANGE)
             return fault;
         if (fault == MO_SHAPE_DYNAMIC)
             worst = MO_SHAPE_DYNAMIC;
@@ -142,20 +142,20 @@ mo_shape_fault mo_shape_read(const char *text, size_t length, mo_shape *shape)
     mo_shape_fault fault = MO_SHAPE_OK;
 
     if (length > MAX_LENGTH)
-        return MO_SHAPE_NOT;
+        return MO_SHAPE_INVALID;
     s = trim(s);
     if (is_text(s, "...")) {
         shape->rank = MO_DYNAMIC;
         return MO_SHAPE_DYNAMIC;
     }
     if (!strip_brackets(&s))
-        return MO_SHAPE_NOT;
+        return MO_SHAPE_INVALID;
     /* Python writes a tuple of one as "(3,)". */
     if (s.length > 1 && s.text[s.length - 1] == ',')
         s = trim((span){ s.text, s.length - 1 });
     if (s.length > 0)
         fault = read_dims(s, &read);
-    if (fault == MO_SHAPE_NOT || fault == MO_SHAPE_RANGE)
+    if (fault == MO_SHAPE_INVALID || fault == MO_SHAPE_RANGE)
         return fault;
     if (!mo_shape_fits(&read))
         return MO_SHAPE_RANGE;
@@ -207,7 +207,7 @@ bool mo_shape_at(const char *text, int port, mo_shape *shape)
 {
     size_t length;
 
-    text = mo_part_at(text, port, &length);
+    text = mo_text_list_at(text, port, &length);
     return text && mo_shape_read(text, length, shape) == MO_SHAPE_OK;
 }
 

@@ -26,7 +26,7 @@ enum { MO_DYNAMIC = -1 };
 
 typedef enum mo_shape_fault {
     MO_SHAPE_OK = 0,
-    MO_SHAPE_NOT,     /* not a shape at all ("ellipse") */
+    MO_SHAPE_INVALID, /* not a shape at all ("ellipse") */
     MO_SHAPE_DYNAMIC, /* a dimension is negative, '?' or a range */
     MO_SHAPE_RANGE    /* rank or number of elements too large */
 } mo_shape_fault;
@@ -38,7 +38,7 @@ typedef enum mo_shape_fault {
 mo_shape_fault mo_shape_read(const char *text, size_t length, mo_shape *shape);
 
 /* Reads one dimension: "64"; "-1", "?" and "1..8" are MO_SHAPE_DYNAMIC. */
-mo_shape_fault mo_dim_read(const char *text, size_t length, int64_t *dim);
+mo_shape_fault mo_shape_read_dim(const char *text, size_t length, int64_t *dim);
 
 /* Has it at most MO_MAX_ELEMENTS?  Dynamic dimensions count as 1. */
 bool mo_shape_fits(const mo_shape *shape);
@@ -51,8 +51,8 @@ bool mo_shape_equal(const mo_shape *a, const mo_shape *b);
 /* Do they differ along axis, which a has, at most? */
 bool mo_shape_equal_but(const mo_shape *a, const mo_shape *b, int axis);
 
-/* The port-th of the shapes in text ("a;b;c", see ingest/text_list.h); false when
- * there are fewer or it is not a static shape. */
+/* The port-th of the shapes in text ("a;b;c", see ingest/text_list.h); false
+ * when there are fewer or it is not a static shape. */
 bool mo_shape_at(const char *text, int port, mo_shape *shape);
 
 /* Writes "1,64" without a terminating 0; returns its length. */

@@ -4,13 +4,13 @@
 
 #include <string.h>
 
-const char *mo_part_at(const char *text, int index, size_t *length)
+const char *mo_text_list_at(const char *text, int index, size_t *length)
 {
     const char *end, *stop;
 
-    if (!text || index < 0 || index >= MO_MAX_PARTS)
+    if (!text || index < 0 || index >= MO_TEXT_LIST_MAX_ITEMS)
         return NULL;
-    end = text + strnlen(text, MO_MAX_PARTS_TEXT);
+    end = text + strnlen(text, MO_TEXT_LIST_MAX_BYTES);
     stop = memchr(text, ';', (size_t) (end - text));
     while (index-- > 0) {
         if (!stop)
@@ -24,7 +24,7 @@ const char *mo_part_at(const char *text, int index, size_t *length)
     return text;
 }
 
-const char *mo_part_next(const char *part, size_t *length)
+const char *mo_text_list_next(const char *part, size_t *length)
 {
     if (part[*length] == '\0')
         return NULL;
@@ -33,15 +33,15 @@ const char *mo_part_next(const char *part, size_t *length)
     return part;
 }
 
-int mo_part_count(const char *text)
+int mo_text_list_count(const char *text)
 {
     const char *end;
     int count = 1;
 
     if (!text)
         return 0;
-    end = text + strnlen(text, MO_MAX_PARTS_TEXT);
-    while (count < MO_MAX_PARTS &&
+    end = text + strnlen(text, MO_TEXT_LIST_MAX_BYTES);
+    while (count < MO_TEXT_LIST_MAX_ITEMS &&
            (text = memchr(text, ';', (size_t) (end - text)))) {
         text++;
         count++;

@@ -10,17 +10,18 @@
 #include <stddef.h>
 
 /* What is beyond these is as if it were not there. */
-enum { MO_MAX_PARTS = 1024, MO_MAX_PARTS_TEXT = 1 << 16 };
+enum { MO_TEXT_LIST_MAX_ITEMS = 1024, MO_TEXT_LIST_MAX_BYTES = 1 << 16 };
 
 /* The index-th part of text, *length bytes of it; NULL when there are fewer or
  * text is NULL. */
-const char *mo_part_at(const char *text, int index, size_t *length);
+const char *mo_text_list_at(const char *text, int index, size_t *length);
 
 /* The part behind the one at part, whose length is *length and becomes that of
  * the next; NULL behind the last.  Walking so takes linear time. */
-const char *mo_part_next(const char *part, size_t *length);
+const char *mo_text_list_next(const char *part, size_t *length);
 
-/* How many parts there are, at most MO_MAX_PARTS; none in NULL, one in "". */
-int mo_part_count(const char *text);
+/* How many parts there are, at most MO_TEXT_LIST_MAX_ITEMS; none in NULL, one
+ * in "". */
+int mo_text_list_count(const char *text);
 
 #endif

@@ -6,7 +6,7 @@
 #include "base/array.h"
 #include "ingest/text_list.h"
 
-static mo_status note_starts(mo_part_index *parts, const char *text,
+static mo_status note_starts(mo_text_list_index *parts, const char *text,
                              mo_error *err)
 {
     const char *at = text;
@@ -14,7 +14,8 @@ static mo_status note_starts(mo_part_index *parts, const char *text,
     parts->n = 0;
     parts->text = NULL;
     do {
-        mo_status status = MO_PUSH(parts->starts, parts->n, parts->room, err);
+        mo_status status =
+            MO_ARRAY_GROW(parts->starts, parts->n, parts->room, err);
 
         if (status != MO_OK)
             return status;
@@ -25,15 +26,17 @@ static mo_status note_starts(mo_part_index *parts, const char *text,
     return MO_OK;
 }
 
-mo_status mo_part_index_find(mo_part_index *parts, const char *text, int index,
-                             const char **part, size_t *length, mo_error *err)
+mo_status mo_text_list_index_find(mo_text_list_index *parts, const char *text,
+                                  int index, const char **part, size_t *length,
+                                  mo_error *err)
 {
     mo_status status = MO_OK;
 
-    *part = mo_part_at(text, index, length);
+    *part = mo_text_list_at(text, index, length);
     if (*part || !text || index < 0 ||
-        (index < MO_MAX_PARTS && mo_part_count(text) < MO_MAX_PARTS &&
-         strnlen(text, MO_MAX_PARTS_TEXT) < MO_MAX_PARTS_TEXT))
+        (index < MO_TEXT_LIST_MAX_ITEMS &&
+         mo_text_list_count(text) < MO_TEXT_LIST_MAX_ITEMS &&
+         strnlen(text, MO_TEXT_LIST_MAX_BYTES) < MO_TEXT_LIST_MAX_BYTES))
         return MO_OK;
     if (parts->text != text)
         status = note_starts(parts, text, err);
@@ -44,8 +47,8 @@ mo_status mo_part_index_find(mo_part_index *parts, const char *text, int index,
     return MO_OK;
 }
 
-void mo_part_index_clear(mo_part_index *parts)
+void mo_text_list_index_clear(mo_text_list_index *parts)
 {
     free(parts->starts);
-    *parts = (mo_part_index){ 0 };
+    *parts = (mo_text_list_index){ 0 };
 }

@@ -12,17 +12,18 @@
 #include "base/error.h"
 
 /* All zero at first. */
-typedef struct mo_part_index {
-    const char *text;   /* whose parts start at */
+typedef struct mo_text_list_index {
+    const char *text; /* whose parts start at */
     size_t *starts;
     size_t n, room;
-} mo_part_index;
+} mo_text_list_index;
 
 /* Points *part at part number index of text, *length bytes of it; at NULL when
  * there is none.  A text is known again by its address. */
-mo_status mo_part_index_find(mo_part_index *parts, const char *text, int index,
-                             const char **part, size_t *length, mo_error *err);
+mo_status mo_text_list_index_find(mo_text_list_index *parts, const char *text,
+                                  int index, const char **part, size_t *length,
+                                  mo_error *err);
 
-void mo_part_index_clear(mo_part_index *parts);
+void mo_text_list_index_clear(mo_text_list_index *parts);
 
 #endif

@@ -14,13 +14,13 @@
 #include "ingest/operator.h"
 #include "ingest/shape.h"
 
-enum { MO_WORK_MAX_PORTS = 64 };   /* further inputs are counted, not shown */
+enum { MO_WORK_MAX_PORTS = 64 }; /* further inputs are counted, not shown */
 
 /* One op as a formula sees it. */
 typedef struct mo_work_input {
-    const char *attrs;           /* the op's parameters, or NULL */
+    const char *attrs; /* the op's parameters, or NULL */
     const mo_operator *kind;
-    const mo_shape *inputs;      /* by port; rank -1 where unknown */
+    const mo_shape *inputs; /* by port; rank -1 where unknown */
     const char *const *dtypes;
     int n_inputs;
     const mo_shape *outputs;

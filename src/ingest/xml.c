@@ -77,7 +77,7 @@ static int current_line(const mo_xml *xml)
  */
 static void stop(mo_xml *xml, mo_status status, int line)
 {
-    mo_error_place(xml->err, xml->file, line);
+    mo_error_set_location(xml->err, xml->file, line);
     xml->status = status;
 }
 
@@ -375,8 +375,8 @@ static void on_error(void *context, error_ptr error)
         stop_at_end(xml);
     else
         STOP_AT(xml, c->status, error->line ? error->line : current_line(xml),
-                "not well-formed XML: %.*s; %s",
-                (int) strcspn(text, "\n"), text, c->advice);
+                "not well-formed XML: %.*s; %s", (int) strcspn(text, "\n"),
+                text, c->advice);
 }
 
 static mo_status parser_new(mo_xml *xml)

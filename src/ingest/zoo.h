@@ -12,20 +12,20 @@
 #include "graph/graph.h"
 
 typedef struct mo_zoo_model {
-    const char *name;      /* "gpt3-330m" */
-    const char *title;     /* "GPT-3 330M" */
+    const char *name;  /* "gpt3-330m" */
+    const char *title; /* "GPT-3 330M" */
     int layers, hidden, heads;
-    int ops;               /* what the paper's table counts */
+    int ops; /* what the paper's table counts */
 } mo_zoo_model;
 
 /* The paper's eleven; ends with a NULL name. */
 extern const mo_zoo_model mo_zoo_models[];
 
 typedef struct mo_zoo_config {
-    const char *name;      /* of the graph */
+    const char *name; /* of the graph */
     int layers, hidden, heads;
     int tokens, batch;
-    const char *dtype;     /* "f32", "f16", "bf16" */
+    const char *dtype; /* "f32", "f16", "bf16" */
 } mo_zoo_config;
 
 /* NULL when there is no such model. */

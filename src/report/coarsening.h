@@ -8,14 +8,16 @@
 #include "coarsen/coarsen.h"
 #include "graph/summary.h"
 
-typedef struct mo_coarsening {
+typedef struct mo_report_coarsening {
     const char *file;   /* what the user called the graph */
     const char *fusion; /* the rule set, or the file of rules */
     const mo_coarsen_report *report;
     const mo_summary *before, *after;
-} mo_coarsening;
+} mo_report_coarsening;
 
-void mo_coarsening_text(const mo_coarsening *coarsening, mo_out *out);
-void mo_coarsening_json(const mo_coarsening *coarsening, mo_out *out);
+void mo_report_coarsening_text(const mo_report_coarsening *coarsening,
+                               mo_out *out);
+void mo_report_coarsening_json(const mo_report_coarsening *coarsening,
+                               mo_out *out);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-static void put_cleaned(const mo_coarsening *c, mo_out *out)
+static void put_cleaned(const mo_report_coarsening *c, mo_out *out)
 {
     mo_out_text(out, "  \"cleaned\": {");
     for (int k = 0; k < MO_CLEAN_PASSES; k++)
@@ -11,7 +11,7 @@ static void put_cleaned(const mo_coarsening *c, mo_out *out)
     mo_out_text(out, "},\n");
 }
 
-static void put_fused(const mo_coarsening *c, mo_out *out)
+static void put_fused(const mo_report_coarsening *c, mo_out *out)
 {
     int n = 0;
 
@@ -26,9 +26,10 @@ static void put_fused(const mo_coarsening *c, mo_out *out)
     mo_out_text(out, n ? "\n  }\n" : "}\n");
 }
 
-void mo_coarsening_json(const mo_coarsening *coarsening, mo_out *out)
+void mo_report_coarsening_json(const mo_report_coarsening *coarsening,
+                               mo_out *out)
 {
-    const mo_coarsening *c = coarsening;
+    const mo_report_coarsening *c = coarsening;
 
     mo_out_text(out, "{\n  \"graph\": ");
     mo_out_json(out, c->file);

@@ -6,12 +6,12 @@
 
 enum { SHOWN_SIZE = 128 }; /* of a name; what is longer ends in "..." */
 
-static void put_counts(const mo_coarsening *c, mo_out *out)
+static void put_counts(const mo_report_coarsening *c, mo_out *out)
 {
     char text[SHOWN_SIZE];
 
     mo_out_printf(out, "%-12s%s\n", "graph",
-                  mo_utf8_visible(text, sizeof text, c->file));
+                  mo_utf8_escape_controls(text, sizeof text, c->file));
     mo_out_printf(out, "%-12s%d, cleaned %d, fused %d", "ops", c->before->ops,
                   c->report->clean_ops, c->after->ops);
     if (c->before->ops > 0)
@@ -24,7 +24,7 @@ static void put_counts(const mo_coarsening *c, mo_out *out)
                   c->before->largest_segment, c->after->largest_segment);
 }
 
-static void put_passes(const mo_coarsening *c, mo_out *out)
+static void put_passes(const mo_report_coarsening *c, mo_out *out)
 {
     mo_out_text(out, "\ncleaning took out\n");
     for (int k = 0; k < MO_CLEAN_PASSES; k++)
@@ -32,27 +32,28 @@ static void put_passes(const mo_coarsening *c, mo_out *out)
                       mo_clean_passes[k].name, mo_clean_passes[k].help);
 }
 
-static void put_fused(const mo_coarsening *c, mo_out *out)
+static void put_fused(const mo_report_coarsening *c, mo_out *out)
 {
     char text[SHOWN_SIZE];
     int n = 0;
 
     mo_out_printf(out, "\nfused by the rules of %s\n",
-                  mo_utf8_visible(text, sizeof text, c->fusion));
+                  mo_utf8_escape_controls(text, sizeof text, c->fusion));
     for (int i = 0; i < c->after->n_types; i++) {
         const mo_type_count *type = &c->after->types[i];
 
         if (!strchr(type->type, '+'))
             continue;
         mo_out_printf(out, "%12d  %s\n", type->count,
-                      mo_utf8_visible(text, sizeof text, type->type));
+                      mo_utf8_escape_controls(text, sizeof text, type->type));
         n++;
     }
     if (n == 0)
         mo_out_text(out, "     nothing\n");
 }
 
-void mo_coarsening_text(const mo_coarsening *coarsening, mo_out *out)
+void mo_report_coarsening_text(const mo_report_coarsening *coarsening,
+                               mo_out *out)
 {
     put_counts(coarsening, out);
     put_passes(coarsening, out);

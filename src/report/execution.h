@@ -11,7 +11,7 @@
 
 #include "base/out.h"
 
-typedef struct mo_execution_device {
+typedef struct mo_report_execution_device {
     const char *id;
     int items;           /* ops of the placed graph that run there */
     const char *backend; /* "cpu", "cuda" */
@@ -21,22 +21,22 @@ typedef struct mo_execution_device {
     int64_t workspace_bytes, allocated_bytes; /* as it was; MO_UNKNOWN */
     int64_t capacity_bytes;                   /* INT64_MAX: no limit */
     int64_t busy_ns;                          /* or MO_UNKNOWN */
-} mo_execution_device;
+} mo_report_execution_device;
 
 /* All ops of one class together; one more for what belongs to no op. */
-typedef struct mo_execution_class {
+typedef struct mo_report_execution_class {
     const char *name;
     int items;
     int64_t predicted_ns, measured_ns;
-} mo_execution_class;
+} mo_report_execution_class;
 
-typedef struct mo_execution_output {
+typedef struct mo_report_execution_output {
     const char *name, *type; /* type: "f32[1,1000]" */
     const char *file;        /* where it was written, or NULL */
     double error;            /* relative; NAN: nobody compared */
-} mo_execution_output;
+} mo_report_execution_output;
 
-typedef struct mo_execution {
+typedef struct mo_report_execution {
     const char *graph, *cluster; /* files or names */
     int ops, coarse_ops, edges;
     const char *transport;
@@ -50,11 +50,11 @@ typedef struct mo_execution {
     bool trusted;         /* predicted by somebody's numbers of the devices */
     int64_t measured_ns, spread_ns;
 
-    mo_execution_device *devices;
+    mo_report_execution_device *devices;
     int n_devices;
     int n_transfers;
     int64_t sent_bytes;
-    mo_execution_class *classes;
+    mo_report_execution_class *classes;
     int n_classes;
 
     /* Parts of one, or NAN where there is nothing to tell: the longest chain of
@@ -62,14 +62,16 @@ typedef struct mo_execution {
      * at work; what of the transfers' time nobody waited for. */
     double path_ratio, kernel_ratio, hidden_ratio;
 
-    mo_execution_output *outputs;
+    mo_report_execution_output *outputs;
     int n_outputs;
     const char *compared_with; /* "a run on one device", a folder; or NULL */
     double max_error;          /* NAN: nobody compared */
     double tolerance;
-} mo_execution;
+} mo_report_execution;
 
-void mo_execution_text(const mo_execution *execution, mo_out *out);
-void mo_execution_json(const mo_execution *execution, mo_out *out);
+void mo_report_execution_text(const mo_report_execution *execution,
+                              mo_out *out);
+void mo_report_execution_json(const mo_report_execution *execution,
+                              mo_out *out);
 
 #endif

@@ -39,7 +39,7 @@ static void put_known(mo_out *out, const char *key, double value)
     put_finite(out, value);
 }
 
-static void put_what(const mo_execution *e, mo_out *out)
+static void put_what(const mo_report_execution *e, mo_out *out)
 {
     mo_out_text(out, "{\n  \"graph\": ");
     mo_out_json(out, e->graph);
@@ -51,7 +51,7 @@ static void put_what(const mo_execution *e, mo_out *out)
     put_us(out, "makespan_us", e->predicted_ns);
 }
 
-static void put_emulation(const mo_execution *e, mo_out *out)
+static void put_emulation(const mo_report_execution *e, mo_out *out)
 {
     put_key(out, "emulated");
     mo_out_text(out, "{\"parts\": [");
@@ -64,7 +64,7 @@ static void put_emulation(const mo_execution *e, mo_out *out)
                      "\"clocks\"]}");
 }
 
-static void put_times(const mo_execution *e, mo_out *out)
+static void put_times(const mo_report_execution *e, mo_out *out)
 {
     if (e->measured) {
         put_us(out, "measured_us", e->measured_ns);
@@ -95,7 +95,7 @@ static void put_member(mo_out *out, const char *key, int64_t value)
     mo_out_int(out, value);
 }
 
-static void put_device(const mo_execution_device *d, mo_out *out)
+static void put_device(const mo_report_execution_device *d, mo_out *out)
 {
     mo_out_text(out, "{\"id\": ");
     mo_out_json(out, d->id);
@@ -120,8 +120,8 @@ static void put_device(const mo_execution_device *d, mo_out *out)
     mo_out_text(out, "}");
 }
 
-static void put_class(const mo_execution *e, const mo_execution_class *c,
-                      mo_out *out)
+static void put_class(const mo_report_execution *e,
+                      const mo_report_execution_class *c, mo_out *out)
 {
     mo_out_text(out, "{\"class\": ");
     mo_out_json(out, c->name);
@@ -135,7 +135,7 @@ static void put_class(const mo_execution *e, const mo_execution_class *c,
     mo_out_text(out, "}");
 }
 
-static void put_output(const mo_execution_output *o, mo_out *out)
+static void put_output(const mo_report_execution_output *o, mo_out *out)
 {
     mo_out_text(out, "{\"name\": ");
     mo_out_json(out, o->name);
@@ -157,7 +157,7 @@ static void put_between(mo_out *out, int i)
     mo_out_text(out, i > 0 ? ",\n    " : "\n    ");
 }
 
-void mo_execution_json(const mo_execution *e, mo_out *out)
+void mo_report_execution_json(const mo_report_execution *e, mo_out *out)
 {
     put_what(e, out);
     put_times(e, out);

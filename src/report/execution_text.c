@@ -18,7 +18,7 @@ static void put_line(const char *what, int64_t ns, mo_out *out)
     put_us(ns, out);
 }
 
-static void put_makespan(const mo_execution *e, mo_out *out)
+static void put_makespan(const mo_report_execution *e, mo_out *out)
 {
     put_line("predicted", e->predicted_ns, out);
     mo_out_text(out, e->trusted ? "\n" : ", by a guess of the device\n");
@@ -45,7 +45,7 @@ static void put_ratio(const char *what, double ratio, mo_out *out)
         mo_out_printf(out, "  %-48s%6.1f %%\n", what, 100 * ratio);
 }
 
-static void put_ratios(const mo_execution *e, mo_out *out)
+static void put_ratios(const mo_report_execution *e, mo_out *out)
 {
     if (!e->measured)
         return;
@@ -54,22 +54,22 @@ static void put_ratios(const mo_execution *e, mo_out *out)
     put_ratio("time of transfers that nobody waited for", e->hidden_ratio, out);
 }
 
-static void put_transfers(const mo_execution *e, mo_out *out)
+static void put_transfers(const mo_report_execution *e, mo_out *out)
 {
-    char size[MO_UNIT_SIZE];
+    char size[MO_FORMAT_SIZE];
 
     mo_out_printf(out, "%-12s%d, %s\n", "transfers", e->n_transfers,
-                  mo_unit_bytes((double) e->sent_bytes, size));
+                  mo_format_bytes((double) e->sent_bytes, size));
 }
 
-static void put_device(const mo_execution *e, const mo_execution_device *d,
-                       mo_out *out)
+static void put_device(const mo_report_execution *e,
+                       const mo_report_execution_device *d, mo_out *out)
 {
-    char id[NAME_ROOM], weights[MO_UNIT_SIZE], values[MO_UNIT_SIZE];
-    char most[MO_UNIT_SIZE], all[MO_UNIT_SIZE];
+    char id[NAME_ROOM], weights[MO_FORMAT_SIZE], values[MO_FORMAT_SIZE];
+    char most[MO_FORMAT_SIZE], all[MO_FORMAT_SIZE];
 
-    mo_out_printf(out, "%-12s%6d ops", mo_utf8_visible(id, sizeof id, d->id),
-                  d->items);
+    mo_out_printf(out, "%-12s%6d ops",
+                  mo_utf8_escape_controls(id, sizeof id, d->id), d->items);
     if (d->threads == 0)
         mo_out_printf(out, "  on %s", d->backend);
     else
@@ -78,26 +78,26 @@ static void put_device(const mo_execution *e, const mo_execution_device *d,
     if (d->sms > 0)
         mo_out_printf(out, ", %3d SMs", d->sms);
     mo_out_printf(out, "  weights %s, values %s",
-                  mo_unit_bytes((double) d->weight_bytes, weights),
-                  mo_unit_bytes((double) d->arena_bytes, values));
+                  mo_format_bytes((double) d->weight_bytes, weights),
+                  mo_format_bytes((double) d->arena_bytes, values));
     if (d->allocated_bytes >= 0)
         mo_out_printf(out, ", allocated %s",
-                      mo_unit_bytes((double) d->allocated_bytes, all));
+                      mo_format_bytes((double) d->allocated_bytes, all));
     if (d->capacity_bytes < INT64_MAX)
         mo_out_printf(out, " of %s",
-                      mo_unit_bytes((double) d->capacity_bytes, most));
+                      mo_format_bytes((double) d->capacity_bytes, most));
     if (e->measured && d->busy_ns >= 0 && e->measured_ns > 0)
         mo_out_printf(out, ", %.1f %% busy",
                       100 * (double) d->busy_ns / (double) e->measured_ns);
     mo_out_text(out, "\n");
 }
 
-static void put_classes(const mo_execution *e, mo_out *out)
+static void put_classes(const mo_report_execution *e, mo_out *out)
 {
     mo_out_printf(out, "\n%-16s%8s%16s%16s\n", "class", "ops", "predicted us",
                   e->measured ? "measured us" : "");
     for (int i = 0; i < e->n_classes; i++) {
-        const mo_execution_class *c = &e->classes[i];
+        const mo_report_execution_class *c = &e->classes[i];
 
         mo_out_printf(out, "%-16s%8d%16.1f", c->name, c->items,
                       (double) c->predicted_ns / 1000);
@@ -107,26 +107,27 @@ static void put_classes(const mo_execution *e, mo_out *out)
     }
 }
 
-static void put_outputs(const mo_execution *e, mo_out *out)
+static void put_outputs(const mo_report_execution *e, mo_out *out)
 {
     char name[NAME_ROOM];
 
     mo_out_text(out, "\n");
     for (int i = 0; i < e->n_outputs; i++) {
-        const mo_execution_output *o = &e->outputs[i];
+        const mo_report_execution_output *o = &e->outputs[i];
 
         mo_out_printf(out, "output %-4d %s %s", i,
-                      mo_utf8_visible(name, sizeof name, o->name), o->type);
+                      mo_utf8_escape_controls(name, sizeof name, o->name),
+                      o->type);
         if (o->file)
             mo_out_printf(out, " -> %s",
-                          mo_utf8_visible(name, sizeof name, o->file));
+                          mo_utf8_escape_controls(name, sizeof name, o->file));
         if (!isnan(o->error))
             mo_out_printf(out, "  error %.3g", o->error);
         mo_out_text(out, "\n");
     }
 }
 
-static void put_verdict(const mo_execution *e, mo_out *out)
+static void put_verdict(const mo_report_execution *e, mo_out *out)
 {
     char with[NAME_ROOM];
 
@@ -134,11 +135,11 @@ static void put_verdict(const mo_execution *e, mo_out *out)
         return;
     mo_out_printf(out, "%s %s: largest error %.3g, tolerance %g\n",
                   e->max_error <= e->tolerance ? "equal to" : "DIFFERS from",
-                  mo_utf8_visible(with, sizeof with, e->compared_with),
+                  mo_utf8_escape_controls(with, sizeof with, e->compared_with),
                   e->max_error, e->tolerance);
 }
 
-void mo_execution_text(const mo_execution *e, mo_out *out)
+void mo_report_execution_text(const mo_report_execution *e, mo_out *out)
 {
     put_makespan(e, out);
     put_ratios(e, out);

@@ -4,7 +4,7 @@
 
 #include "report/prediction_error.h"
 
-static size_t count(const mo_fitting *f, mo_part part)
+static size_t count(const mo_report_fit *f, mo_holdout_set part)
 {
     size_t n = 0;
 
@@ -13,7 +13,7 @@ static size_t count(const mo_fitting *f, mo_part part)
     return n;
 }
 
-static bool has(const mo_fitting *f, size_t device, mo_part part)
+static bool has(const mo_report_fit *f, size_t device, mo_holdout_set part)
 {
     for (size_t i = 0; i < f->samples->n; i++)
         if (f->part[i] == part && f->samples->items[i].device == (int) device)
@@ -22,8 +22,8 @@ static bool has(const mo_fitting *f, size_t device, mo_part part)
 }
 
 /* The devices with rows in part, one after the other. */
-static void put_devices(const mo_fitting *f, mo_part part, bool as_json,
-                        mo_out *out)
+static void put_devices(const mo_report_fit *f, mo_holdout_set part,
+                        bool as_json, mo_out *out)
 {
     int n = 0;
 
@@ -39,28 +39,31 @@ static void put_devices(const mo_fitting *f, mo_part part, bool as_json,
     }
 }
 
-static void put_line(const mo_fitting *f, const char *title, mo_part part,
-                     mo_out *out)
+static void put_line(const mo_report_fit *f, const char *title,
+                     mo_holdout_set part, mo_out *out)
 {
     mo_out_printf(out, "%-12s%zu rows of ", title, count(f, part));
     put_devices(f, part, false, out);
     mo_out_char(out, '\n');
 }
 
-mo_status mo_fitting_text(const mo_fitting *fitting, mo_out *out, mo_error *err)
+mo_status mo_report_fit_text(const mo_report_fit *fitting, mo_out *out,
+                             mo_error *err)
 {
-    size_t unused = fitting->samples->skipped + count(fitting, MO_PART_NEITHER);
+    size_t unused =
+        fitting->samples->skipped + count(fitting, MO_HOLDOUT_NEITHER);
 
-    put_line(fitting, "fitted to", MO_PART_TRAIN, out);
-    put_line(fitting, "tested on", MO_PART_TEST, out);
+    put_line(fitting, "fitted to", MO_HOLDOUT_TRAIN, out);
+    put_line(fitting, "tested on", MO_HOLDOUT_TEST, out);
     if (unused > 0)
         mo_out_printf(out, "not used    %zu rows\n", unused);
     mo_out_char(out, '\n');
-    return mo_accuracy_text(fitting->guesses, fitting->samples, out, err);
+    return mo_report_prediction_error_text(fitting->guesses, fitting->samples,
+                                           out, err);
 }
 
-static void put_part(const mo_fitting *f, const char *key, mo_part part,
-                     mo_out *out)
+static void put_part(const mo_report_fit *f, const char *key,
+                     mo_holdout_set part, mo_out *out)
 {
     mo_out_printf(out, "  \"%s\": {\"rows\": %zu, \"devices\": [", key,
                   count(f, part));
@@ -68,16 +71,19 @@ static void put_part(const mo_fitting *f, const char *key, mo_part part,
     mo_out_text(out, "]},\n");
 }
 
-mo_status mo_fitting_json(const mo_fitting *fitting, mo_out *out, mo_error *err)
+mo_status mo_report_fit_json(const mo_report_fit *fitting, mo_out *out,
+                             mo_error *err)
 {
     mo_status status;
 
     mo_out_text(out, "{\n");
-    put_part(fitting, "fitted", MO_PART_TRAIN, out);
-    put_part(fitting, "tested", MO_PART_TEST, out);
+    put_part(fitting, "fitted", MO_HOLDOUT_TRAIN, out);
+    put_part(fitting, "tested", MO_HOLDOUT_TEST, out);
     mo_out_printf(out, "  \"unused_rows\": %zu,\n",
-                  fitting->samples->skipped + count(fitting, MO_PART_NEITHER));
-    status = mo_accuracy_json(fitting->guesses, fitting->samples, out, err);
+                  fitting->samples->skipped +
+                      count(fitting, MO_HOLDOUT_NEITHER));
+    status = mo_report_prediction_error_json(fitting->guesses, fitting->samples,
+                                             out, err);
     mo_out_text(out, "\n}\n");
     return status;
 }

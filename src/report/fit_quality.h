@@ -11,15 +11,15 @@
 #include "cost/calibrate/holdout.h"
 #include "cost/calibrate/sample.h"
 
-typedef struct mo_fitting {
+typedef struct mo_report_fit {
     const mo_samples *samples;
-    const mo_part *part;       /* by sample */
-    const mo_guesses *guesses; /* for those of MO_PART_TEST */
-} mo_fitting;
+    const mo_holdout_set *part;    /* by sample */
+    const mo_predictions *guesses; /* for those of MO_HOLDOUT_TEST */
+} mo_report_fit;
 
-mo_status mo_fitting_text(const mo_fitting *fitting, mo_out *out,
-                          mo_error *err);
-mo_status mo_fitting_json(const mo_fitting *fitting, mo_out *out,
-                          mo_error *err);
+mo_status mo_report_fit_text(const mo_report_fit *fitting, mo_out *out,
+                             mo_error *err);
+mo_status mo_report_fit_json(const mo_report_fit *fitting, mo_out *out,
+                             mo_error *err);
 
 #endif

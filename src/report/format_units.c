@@ -28,9 +28,10 @@ static const char *scale(double value, double step, const char *const *units,
         unit++;
     }
     if (value >= 1e6) /* beyond the last unit */
-        snprintf(text, MO_UNIT_SIZE, "%.2e %s", value, *unit);
+        snprintf(text, MO_FORMAT_SIZE, "%.2e %s", value, *unit);
     else
-        snprintf(text, MO_UNIT_SIZE, "%.*f %s", decimals(value), value, *unit);
+        snprintf(text, MO_FORMAT_SIZE, "%.*f %s", decimals(value), value,
+                 *unit);
     return text;
 }
 
@@ -40,31 +41,31 @@ static const char *whole_or_scaled(double value, double step,
 {
     if (value < 0 || value >= 999.5)
         return scale(value, step, units, text);
-    snprintf(text, MO_UNIT_SIZE, "%.0f %s", value, units[0]);
+    snprintf(text, MO_FORMAT_SIZE, "%.0f %s", value, units[0]);
     return text;
 }
 
-const char *mo_unit_bytes(double bytes, char text[MO_UNIT_SIZE])
+const char *mo_format_bytes(double bytes, char text[MO_FORMAT_SIZE])
 {
     return whole_or_scaled(bytes, 1024, byte_units, text);
 }
 
-const char *mo_unit_flops(double flops, char text[MO_UNIT_SIZE])
+const char *mo_format_flops(double flops, char text[MO_FORMAT_SIZE])
 {
     return whole_or_scaled(flops, 1000, flop_units, text);
 }
 
-const char *mo_unit_us(double us, char text[MO_UNIT_SIZE])
+const char *mo_format_us(double us, char text[MO_FORMAT_SIZE])
 {
     return scale(us, 1000, time_units, text);
 }
 
-const char *mo_unit_percent(double part, char text[MO_UNIT_SIZE])
+const char *mo_format_percent(double part, char text[MO_FORMAT_SIZE])
 {
     double percent = 100 * part;
 
     if (percent > 0 && percent < 0.01)
         return "<0.01";
-    snprintf(text, MO_UNIT_SIZE, "%.2f", percent > 0 ? percent : 0);
+    snprintf(text, MO_FORMAT_SIZE, "%.2f", percent > 0 ? percent : 0);
     return text;
 }

@@ -59,7 +59,7 @@ static void put_node(const mo_op *op, bool is_cut, mo_out *out)
 
 static void put_edge(const mo_graph *g, const mo_edge *edge, mo_out *out)
 {
-    char text[MO_UNIT_SIZE];
+    char text[MO_FORMAT_SIZE];
 
     mo_out_text(out, "  ");
     put_quoted(out, g->ops[edge->from].name);
@@ -67,11 +67,11 @@ static void put_edge(const mo_graph *g, const mo_edge *edge, mo_out *out)
     put_quoted(out, g->ops[edge->to].name);
     if (edge->bytes >= 0)
         mo_out_printf(out, " [label=\"%s\"]",
-                      mo_unit_bytes((double) edge->bytes, text));
+                      mo_format_bytes((double) edge->bytes, text));
     mo_out_text(out, ";\n");
 }
 
-static void put_graph(const mo_description *d, const int *cuts, int n_cuts,
+static void put_graph(const mo_report_graph *d, const int *cuts, int n_cuts,
                       mo_out *out)
 {
     const mo_graph *g = d->graph;
@@ -91,12 +91,12 @@ static void put_graph(const mo_description *d, const int *cuts, int n_cuts,
     mo_out_text(out, "}\n");
 }
 
-mo_status mo_describe_dot(const mo_description *description, mo_out *out,
-                          mo_error *err)
+mo_status mo_report_graph_dot(const mo_report_graph *description, mo_out *out,
+                              mo_error *err)
 {
     mo_dag dag = mo_graph_dag(description->graph);
     int *cuts, n_cuts;
-    mo_status status = mo_cut_find(&dag, &cuts, &n_cuts, err);
+    mo_status status = mo_dag_clean_cuts(&dag, &cuts, &n_cuts, err);
 
     if (status != MO_OK)
         return status;

@@ -73,7 +73,7 @@ static void put_amounts(const mo_summary *s, mo_out *out)
     put_int(out, "ops_without_flops", s->ops_without_flops);
 }
 
-static void put_heavy_op(const mo_graph *g, const mo_heaviest *h, int i,
+static void put_heavy_op(const mo_graph *g, const mo_report_top_ops *h, int i,
                          mo_out *out)
 {
     const mo_op *op = &g->ops[h->ops[i]];
@@ -93,7 +93,8 @@ static void put_heavy_op(const mo_graph *g, const mo_heaviest *h, int i,
     mo_out_char(out, '}');
 }
 
-static void put_heaviest(const mo_graph *g, const mo_heaviest *h, mo_out *out)
+static void put_heaviest(const mo_graph *g, const mo_report_top_ops *h,
+                         mo_out *out)
 {
     mo_out_text(out, "  \"heaviest_by\": ");
     put_text_or_null(out, h->by ? h->by->key : NULL);
@@ -119,12 +120,13 @@ static void put_operators(const mo_summary *s, mo_out *out)
     mo_out_text(out, s->n_types ? "\n  }\n" : "}\n");
 }
 
-mo_status mo_describe_json(const mo_description *description, mo_out *out,
-                           mo_error *err)
+mo_status mo_report_graph_json(const mo_report_graph *description, mo_out *out,
+                               mo_error *err)
 {
-    const mo_description *d = description;
-    mo_heaviest heaviest;
-    mo_status status = mo_heaviest_find(d->graph, d->summary, &heaviest, err);
+    const mo_report_graph *d = description;
+    mo_report_top_ops heaviest;
+    mo_status status =
+        mo_report_top_ops_find(d->graph, d->summary, &heaviest, err);
 
     if (status != MO_OK)
         return status;

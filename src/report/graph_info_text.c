@@ -14,12 +14,12 @@ static void put_number(mo_out *out, const char *what, int number)
     mo_out_printf(out, "%-12s%d\n", what, number);
 }
 
-static void put_origin(const mo_description *d, mo_out *out)
+static void put_origin(const mo_report_graph *d, mo_out *out)
 {
     char file[SHOWN_SIZE];
 
     mo_out_printf(out, "%-12s%s\n", "graph",
-                  mo_utf8_visible(file, sizeof file, d->file));
+                  mo_utf8_escape_controls(file, sizeof file, d->file));
     mo_out_printf(out, "%-12s%s\n", "format", d->format);
     mo_out_printf(out, "%-12s%016" PRIx64 "\n", "digest", d->digest);
 }
@@ -44,11 +44,11 @@ static void put_structure(const mo_summary *s, mo_out *out)
 
 static void put_flops(const mo_summary *s, mo_out *out)
 {
-    char text[MO_UNIT_SIZE];
+    char text[MO_FORMAT_SIZE];
     int known = s->ops - s->ops_without_flops;
 
     mo_out_printf(out, "%-12s%s", "flops",
-                  mo_unit_flops(known ? s->flops : MO_UNKNOWN, text));
+                  mo_format_flops(known ? s->flops : MO_UNKNOWN, text));
     if (known && s->flops >= 0 && s->ops_without_flops > 0)
         mo_out_printf(out, ", known for %d of %d ops", known, s->ops);
     mo_out_char(out, '\n');
@@ -90,10 +90,10 @@ static bool knows_traffic(const mo_graph *g)
 
 static void put_bytes(mo_out *out, const char *what, bool known, double bytes)
 {
-    char text[MO_UNIT_SIZE];
+    char text[MO_FORMAT_SIZE];
 
     mo_out_printf(out, "%-12s%s\n", what,
-                  mo_unit_bytes(known ? bytes : MO_UNKNOWN, text));
+                  mo_format_bytes(known ? bytes : MO_UNKNOWN, text));
 }
 
 static void put_amounts(const mo_graph *g, const mo_summary *s, mo_out *out)
@@ -112,14 +112,16 @@ static void put_heavy_op(const mo_graph *g, int op, const char *weight,
     char type[SHOWN_SIZE], name[SHOWN_SIZE];
     const char *written = g->ops[op].type;
 
-    mo_out_printf(out, "%12s  %-20s %s\n", weight,
-                  mo_utf8_visible(type, sizeof type, written ? written : "-"),
-                  mo_utf8_visible(name, sizeof name, g->ops[op].name));
+    mo_out_printf(
+        out, "%12s  %-20s %s\n", weight,
+        mo_utf8_escape_controls(type, sizeof type, written ? written : "-"),
+        mo_utf8_escape_controls(name, sizeof name, g->ops[op].name));
 }
 
-static void put_heaviest(const mo_graph *g, const mo_heaviest *h, mo_out *out)
+static void put_heaviest(const mo_graph *g, const mo_report_top_ops *h,
+                         mo_out *out)
 {
-    char weight[MO_UNIT_SIZE];
+    char weight[MO_FORMAT_SIZE];
 
     if (h->n == 0)
         return;
@@ -138,18 +140,18 @@ static void put_operators(const mo_summary *s, mo_out *out)
     for (int i = 0; i < s->n_types; i++) {
         const mo_type_count *t = &s->types[i];
 
-        mo_out_printf(
-            out, "%12d  %s\n", t->count,
-            mo_utf8_visible(type, sizeof type, *t->type ? t->type : "-"));
+        mo_out_printf(out, "%12d  %s\n", t->count,
+                      mo_utf8_escape_controls(type, sizeof type,
+                                              *t->type ? t->type : "-"));
     }
 }
 
-mo_status mo_describe_text(const mo_description *description, mo_out *out,
-                           mo_error *err)
+mo_status mo_report_graph_text(const mo_report_graph *description, mo_out *out,
+                               mo_error *err)
 {
-    mo_heaviest heaviest;
-    mo_status status = mo_heaviest_find(description->graph,
-                                        description->summary, &heaviest, err);
+    mo_report_top_ops heaviest;
+    mo_status status = mo_report_top_ops_find(
+        description->graph, description->summary, &heaviest, err);
 
     if (status != MO_OK)
         return status;

@@ -7,17 +7,17 @@
 #include "base/out.h"
 #include "cost/instance.h"
 
-typedef struct mo_instance_report {
+typedef struct mo_report_instance {
     const char *graph, *cluster; /* what the user called them */
     const mo_instance *instance;
-} mo_instance_report;
+} mo_report_instance;
 
-mo_status mo_instance_text(const mo_instance_report *report, mo_out *out,
-                           mo_error *err);
+mo_status mo_report_instance_text(const mo_report_instance *report, mo_out *out,
+                                  mo_error *err);
 
 /* The object that moirai-info(1) describes: sums, then "instance" with every
  * number; times in microseconds. */
-mo_status mo_instance_json(const mo_instance_report *report, mo_out *out,
-                           mo_error *err);
+mo_status mo_report_instance_json(const mo_report_instance *report, mo_out *out,
+                                  mo_error *err);
 
 #endif

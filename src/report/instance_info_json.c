@@ -43,8 +43,8 @@ static void put_digest(mo_out *out, const char *key, uint64_t digest)
     mo_out_printf(out, ",\n  \"%s\": \"%016" PRIx64 "\"", key, digest);
 }
 
-static void put_head(const mo_instance_report *r, const mo_instance_sums *sums,
-                     mo_out *out)
+static void put_head(const mo_report_instance *r,
+                     const mo_report_instance_totals *sums, mo_out *out)
 {
     const mo_instance *x = r->instance;
 
@@ -63,8 +63,8 @@ static void put_head(const mo_instance_report *r, const mo_instance_sums *sums,
                   x->n, x->n_flows, x->n_tensors, sums->memory_bytes);
 }
 
-static void put_devices(const mo_instance *x, const mo_instance_sums *sums,
-                        mo_out *out)
+static void put_devices(const mo_instance *x,
+                        const mo_report_instance_totals *sums, mo_out *out)
 {
     mo_out_text(out, "  \"devices\": [");
     for (int k = 0; k < x->n_devices; k++) {
@@ -83,8 +83,8 @@ static void put_devices(const mo_instance *x, const mo_instance_sums *sums,
 }
 
 /* Sums over all flows; rows and columns in the order of the devices. */
-static void put_transfers(const mo_instance *x, const mo_instance_sums *sums,
-                          mo_out *out)
+static void put_transfers(const mo_instance *x,
+                          const mo_report_instance_totals *sums, mo_out *out)
 {
     mo_out_text(out, "  \"transfer_us\": [");
     for (int a = 0; a < x->n_devices; a++) {
@@ -92,7 +92,7 @@ static void put_transfers(const mo_instance *x, const mo_instance_sums *sums,
         for (int b = 0; b < x->n_devices; b++) {
             if (b > 0)
                 mo_out_text(out, ", ");
-            put_us(out, mo_instance_sums_pair_ns(sums, x, a, b));
+            put_us(out, mo_report_instance_totals_pair_ns(sums, x, a, b));
         }
         mo_out_char(out, ']');
     }
@@ -190,19 +190,19 @@ static void put_items(const mo_instance *x, const char *key, put_item *put,
     mo_out_text(out, end);
 }
 
-mo_status mo_instance_json(const mo_instance_report *report, mo_out *out,
-                           mo_error *err)
+mo_status mo_report_instance_json(const mo_report_instance *report, mo_out *out,
+                                  mo_error *err)
 {
     const mo_instance *x = report->instance;
-    mo_instance_sums sums;
-    mo_status status = mo_instance_sums_make(x, &sums, err);
+    mo_report_instance_totals sums;
+    mo_status status = mo_report_instance_totals_make(x, &sums, err);
 
     if (status != MO_OK)
         return status;
     put_head(report, &sums, out);
     put_devices(x, &sums, out);
     put_transfers(x, &sums, out);
-    mo_instance_sums_clear(&sums);
+    mo_report_instance_totals_clear(&sums);
     mo_out_text(out, "  \"instance\": {\n");
     put_items(x, "ops", put_op, x->n, ",\n", out);
     put_items(x, "tensors", put_tensor, x->n_tensors, ",\n", out);

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-static void add_ops(const mo_instance *x, mo_instance_sums *sums)
+static void add_ops(const mo_instance *x, mo_report_instance_totals *sums)
 {
     const int64_t *ns = x->p_ns;
 
@@ -16,8 +16,8 @@ static void add_ops(const mo_instance *x, mo_instance_sums *sums)
 }
 
 /* Flows of one row are counted first, since they are many. */
-static mo_status add_flows(const mo_instance *x, mo_instance_sums *sums,
-                           mo_error *err)
+static mo_status add_flows(const mo_instance *x,
+                           mo_report_instance_totals *sums, mo_error *err)
 {
     const int64_t *ns = x->comm_ns;
     int *count = calloc((size_t) x->n_comm_rows + 1, sizeof *count);
@@ -33,12 +33,13 @@ static mo_status add_flows(const mo_instance *x, mo_instance_sums *sums,
     return MO_OK;
 }
 
-mo_status mo_instance_sums_make(const mo_instance *x, mo_instance_sums *sums,
-                                mo_error *err)
+mo_status mo_report_instance_totals_make(const mo_instance *x,
+                                         mo_report_instance_totals *sums,
+                                         mo_error *err)
 {
     mo_status status;
 
-    *sums = (mo_instance_sums){ 0 };
+    *sums = (mo_report_instance_totals){ 0 };
     sums->time_ns = calloc((size_t) x->n_devices, sizeof *sums->time_ns);
     sums->transfer_ns = calloc((size_t) x->n_kinds, sizeof *sums->transfer_ns);
     if (!sums->time_ns || !sums->transfer_ns) {
@@ -48,13 +49,13 @@ mo_status mo_instance_sums_make(const mo_instance *x, mo_instance_sums *sums,
         status = add_flows(x, sums, err);
     }
     if (status != MO_OK)
-        mo_instance_sums_clear(sums);
+        mo_report_instance_totals_clear(sums);
     return status;
 }
 
-void mo_instance_sums_clear(mo_instance_sums *sums)
+void mo_report_instance_totals_clear(mo_report_instance_totals *sums)
 {
     free(sums->time_ns);
     free(sums->transfer_ns);
-    *sums = (mo_instance_sums){ 0 };
+    *sums = (mo_report_instance_totals){ 0 };
 }

@@ -6,21 +6,22 @@
 
 #include "cost/instance.h"
 
-typedef struct mo_instance_sums {
+typedef struct mo_report_instance_totals {
     int64_t memory_bytes;
     int64_t *time_ns;     /* by device: all ops on it */
     int64_t *transfer_ns; /* by kind of pair: all flows, each sent */
     int n_pinned, n_grouped;
-} mo_instance_sums;
+} mo_report_instance_totals;
 
-mo_status mo_instance_sums_make(const mo_instance *x, mo_instance_sums *sums,
-                                mo_error *err);
-void mo_instance_sums_clear(mo_instance_sums *sums);
+mo_status mo_report_instance_totals_make(const mo_instance *x,
+                                         mo_report_instance_totals *sums,
+                                         mo_error *err);
+void mo_report_instance_totals_clear(mo_report_instance_totals *sums);
 
 /* Every flow sent from a to b. */
-static inline int64_t mo_instance_sums_pair_ns(const mo_instance_sums *sums,
-                                               const mo_instance *x, int a,
-                                               int b)
+static inline int64_t
+mo_report_instance_totals_pair_ns(const mo_report_instance_totals *sums,
+                                  const mo_instance *x, int a, int b)
 {
     return sums->transfer_ns[x->pair_kind[(int64_t) a * x->n_devices + b]];
 }

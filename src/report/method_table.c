@@ -2,17 +2,19 @@
 
 #include <stddef.h>
 
-const mo_placement_row *mo_placements_best(const mo_placements *p)
+const mo_report_method_row *mo_report_methods_best(const mo_report_methods *p)
 {
     return p->n > 0 && !p->rows[0].why && p->rows[0].fits ? &p->rows[0] : NULL;
 }
 
-bool mo_placements_has_gap(const mo_placements *p, const mo_placement_row *row)
+bool mo_report_methods_has_gap(const mo_report_methods *p,
+                               const mo_report_method_row *row)
 {
     return row->makespan_ns >= p->bound_ns;
 }
 
-double mo_placements_gap(const mo_placements *p, const mo_placement_row *row)
+double mo_report_methods_gap(const mo_report_methods *p,
+                             const mo_report_method_row *row)
 {
     if (row->makespan_ns == 0)
         return 0;
@@ -20,9 +22,9 @@ double mo_placements_gap(const mo_placements *p, const mo_placement_row *row)
            (double) row->makespan_ns;
 }
 
-double mo_placements_loss(const mo_placements *p, int device)
+double mo_report_methods_loss(const mo_report_methods *p, int device)
 {
-    const mo_placement_row *best = mo_placements_best(p);
+    const mo_report_method_row *best = mo_report_methods_best(p);
 
     if (best->makespan_ns == 0)
         return 0;

@@ -17,8 +17,8 @@ static void put_flag(const char *key, bool value, mo_out *out)
     mo_out_printf(out, ",\n    \"%s\": %s", key, value ? "true" : "false");
 }
 
-static void put_peak(const mo_placements *p, const mo_placement_row *row,
-                     mo_out *out)
+static void put_peak(const mo_report_methods *p,
+                     const mo_report_method_row *row, mo_out *out)
 {
     if (row->fullest == MO_FREE)
         return;
@@ -30,15 +30,15 @@ static void put_peak(const mo_placements *p, const mo_placement_row *row,
     mo_out_int(out, p->x->capacity_bytes[row->fullest]);
 }
 
-static void put_placement(const mo_placements *p, const mo_placement_row *row,
-                          mo_out *out)
+static void put_placement(const mo_report_methods *p,
+                          const mo_report_method_row *row, mo_out *out)
 {
     put_us("makespan_us", row->makespan_ns, out);
     if (p->single != MO_FREE)
         put_us("best_single_us", p->single_ns, out);
     put_us("bound_us", p->bound_ns, out);
-    if (mo_placements_has_gap(p, row))
-        put_double("gap", mo_placements_gap(p, row), out);
+    if (mo_report_methods_has_gap(p, row))
+        put_double("gap", mo_report_methods_gap(p, row), out);
     put_flag("optimal", row->fits && row->makespan_ns <= p->bound_ns, out);
     put_flag("fits", row->fits, out);
     put_peak(p, row, out);
@@ -47,7 +47,7 @@ static void put_placement(const mo_placements *p, const mo_placement_row *row,
     mo_out_printf(out, ",\n    \"rounds\": %d", row->rounds);
 }
 
-static void put_losses(const mo_placements *p, mo_out *out)
+static void put_losses(const mo_report_methods *p, mo_out *out)
 {
     mo_out_text(out, ",\n    \"without\": [");
     for (int k = 0; k < p->x->n_devices; k++) {
@@ -60,18 +60,18 @@ static void put_losses(const mo_placements *p, mo_out *out)
             mo_out_text(out, ", \"makespan_us\": ");
             mo_out_double(out, (double) p->losses[k].makespan_ns / 1000);
             mo_out_text(out, ", \"loss\": ");
-            mo_out_double(out, mo_placements_loss(p, k));
+            mo_out_double(out, mo_report_methods_loss(p, k));
         }
         mo_out_text(out, "}");
     }
     mo_out_text(out, "\n    ]");
 }
 
-void mo_placements_json(const mo_placements *p, mo_out *out)
+void mo_report_methods_json(const mo_report_methods *p, mo_out *out)
 {
     mo_out_text(out, "[");
     for (int i = 0; i < p->n; i++) {
-        const mo_placement_row *row = &p->rows[i];
+        const mo_report_method_row *row = &p->rows[i];
 
         mo_out_printf(out, "%s\n  {\n    \"method\": ", i > 0 ? "," : "");
         mo_out_json(out, row->method);
@@ -82,7 +82,7 @@ void mo_placements_json(const mo_placements *p, mo_out *out)
             put_placement(p, row, out);
         }
         mo_out_printf(out, ",\n    \"seconds\": %.3f", row->seconds);
-        if (i == 0 && p->losses && mo_placements_best(p))
+        if (i == 0 && p->losses && mo_report_methods_best(p))
             put_losses(p, out);
         mo_out_text(out, "\n  }");
     }

@@ -16,14 +16,14 @@ typedef struct unit {
 } unit;
 
 typedef struct table {
-    const mo_placements *p;
+    const mo_report_methods *p;
     unit unit;
     int memory_width;
     mo_out *out;
 } table;
 
 /* So that the shortest of them has four digits or more. */
-static unit unit_for(const mo_placements *p)
+static unit unit_for(const mo_report_methods *p)
 {
     static const unit units[] = { { "us", 1e3, 3 },
                                   { "ms", 1e6, 5 },
@@ -38,15 +38,16 @@ static unit unit_for(const mo_placements *p)
     return units[i];
 }
 
-static const char *device_name(const mo_placements *p, int device, char *name)
+static const char *device_name(const mo_report_methods *p, int device,
+                               char *name)
 {
-    return mo_utf8_visible(name, NAME_ROOM, p->x->device_ids[device]);
+    return mo_utf8_escape_controls(name, NAME_ROOM, p->x->device_ids[device]);
 }
 
-static void memory_cell(const mo_placements *p, const mo_placement_row *row,
-                        char *cell)
+static void memory_cell(const mo_report_methods *p,
+                        const mo_report_method_row *row, char *cell)
 {
-    char name[NAME_ROOM], needs[MO_UNIT_SIZE];
+    char name[NAME_ROOM], needs[MO_FORMAT_SIZE];
     double capacity, peak = (double) row->peak_bytes;
 
     if (row->why || row->fullest == MO_FREE) {
@@ -57,13 +58,13 @@ static void memory_cell(const mo_placements *p, const mo_placement_row *row,
     device_name(p, row->fullest, name);
     if (capacity <= 0 && peak > 0)
         snprintf(cell, CELL_ROOM, "%.10s, none in %s",
-                 mo_unit_bytes(peak, needs), name);
+                 mo_format_bytes(peak, needs), name);
     else
         snprintf(cell, CELL_ROOM, "%.1f %% of %s",
                  capacity > 0 ? 100 * peak / capacity : 0, name);
 }
 
-static int memory_width(const mo_placements *p)
+static int memory_width(const mo_report_methods *p)
 {
     int width = (int) strlen("memory peak");
 
@@ -103,7 +104,7 @@ static void put_time(const table *t, int64_t ns)
                   (double) ns / t->unit.ns);
 }
 
-static void put_gain(const table *t, const mo_placement_row *row)
+static void put_gain(const table *t, const mo_report_method_row *row)
 {
     if (t->p->single == MO_FREE || row->makespan_ns == 0)
         mo_out_printf(t->out, " %9s", "-");
@@ -112,17 +113,17 @@ static void put_gain(const table *t, const mo_placement_row *row)
                       (double) t->p->single_ns / (double) row->makespan_ns);
 }
 
-static void put_gap(const table *t, const mo_placement_row *row)
+static void put_gap(const table *t, const mo_report_method_row *row)
 {
-    char text[MO_UNIT_SIZE];
+    char text[MO_FORMAT_SIZE];
     const char *gap = "-";
 
-    if (mo_placements_has_gap(t->p, row))
-        gap = mo_unit_percent(mo_placements_gap(t->p, row), text);
+    if (mo_report_methods_has_gap(t->p, row))
+        gap = mo_format_percent(mo_report_methods_gap(t->p, row), text);
     mo_out_printf(t->out, " %8s", gap);
 }
 
-static void put_row(const table *t, const mo_placement_row *row)
+static void put_row(const table *t, const mo_report_method_row *row)
 {
     char cell[CELL_ROOM];
 
@@ -148,9 +149,9 @@ static void put_amount(const table *t, int64_t ns)
                   t->unit.name);
 }
 
-static void put_single(const table *t, const mo_placement_row *best)
+static void put_single(const table *t, const mo_report_method_row *best)
 {
-    const mo_placements *p = t->p;
+    const mo_report_methods *p = t->p;
     char name[NAME_ROOM];
 
     if (p->single == MO_FREE) {
@@ -165,9 +166,9 @@ static void put_single(const table *t, const mo_placement_row *best)
     mo_out_text(t->out, "\n");
 }
 
-static void put_bound(const table *t, const mo_placement_row *best)
+static void put_bound(const table *t, const mo_report_method_row *best)
 {
-    const mo_placements *p = t->p;
+    const mo_report_methods *p = t->p;
 
     if (p->bound_ns == 0)
         return;
@@ -181,7 +182,7 @@ static void put_bound(const table *t, const mo_placement_row *best)
 
 static void put_losses(const table *t)
 {
-    const mo_placements *p = t->p;
+    const mo_report_methods *p = t->p;
     char makespan[CELL_ROOM], name[NAME_ROOM];
 
     snprintf(makespan, sizeof makespan, "makespan/%s", t->unit.name);
@@ -194,14 +195,14 @@ static void put_losses(const table *t)
             continue;
         }
         put_time(t, p->losses[k].makespan_ns);
-        mo_out_printf(t->out, " %9.2f\n", 100 * mo_placements_loss(p, k));
+        mo_out_printf(t->out, " %9.2f\n", 100 * mo_report_methods_loss(p, k));
     }
 }
 
-void mo_placements_text(const mo_placements *p, mo_out *out)
+void mo_report_methods_text(const mo_report_methods *p, mo_out *out)
 {
     const table t = { p, unit_for(p), memory_width(p), out };
-    const mo_placement_row *best = mo_placements_best(p);
+    const mo_report_method_row *best = mo_report_methods_best(p);
 
     put_heading(&t);
     for (int i = 0; i < p->n; i++)

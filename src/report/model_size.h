@@ -10,17 +10,17 @@
 #include "models/write/count_sink.h"
 #include "models/model.h"
 
-typedef struct mo_counts_report {
+typedef struct mo_report_model_size {
     const char *graph, *cluster; /* what the user called them */
     int ops;                     /* as read; the model may have fewer */
     const mo_model *model;
-    const mo_count *count;
+    const mo_model_counts *count;
     int64_t heading_bytes; /* of the comments a file opens with */
-} mo_counts_report;
+} mo_report_model_size;
 
-void mo_counts_text(const mo_counts_report *report, mo_out *out);
+void mo_report_model_size_text(const mo_report_model_size *report, mo_out *out);
 
 /* The object that moirai-emit(1) describes. */
-void mo_counts_json(const mo_counts_report *report, mo_out *out);
+void mo_report_model_size_json(const mo_report_model_size *report, mo_out *out);
 
 #endif

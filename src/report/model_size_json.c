@@ -21,7 +21,7 @@ static void put_double(mo_out *out, const char *key, double value)
     mo_out_text(out, ",\n");
 }
 
-static void put_what(const mo_counts_report *r, mo_out *out)
+static void put_what(const mo_report_model_size *r, mo_out *out)
 {
     const mo_frame *frame = r->model->frame;
     const mo_instance *x = frame->x;
@@ -38,9 +38,9 @@ static void put_what(const mo_counts_report *r, mo_out *out)
     put_text(out, "memory", mo_memory_names[frame->regime.memory]);
 }
 
-static void put_sizes(const mo_counts_report *r, mo_out *out)
+static void put_sizes(const mo_report_model_size *r, mo_out *out)
 {
-    const mo_count *c = r->count;
+    const mo_model_counts *c = r->count;
 
     put_int(out, "rows", c->rows);
     put_int(out, "columns", c->binaries + c->continuous);
@@ -54,7 +54,7 @@ static void put_sizes(const mo_counts_report *r, mo_out *out)
     put_int(out, "mps_bytes", c->mps_bytes + r->heading_bytes);
 }
 
-static void put_families(const mo_count *c, mo_out *out)
+static void put_families(const mo_model_counts *c, mo_out *out)
 {
     mo_out_text(out, "  \"families\": {");
     for (int i = 0; i < c->n_families; i++) {
@@ -65,7 +65,7 @@ static void put_families(const mo_count *c, mo_out *out)
     mo_out_text(out, "}\n");
 }
 
-void mo_counts_json(const mo_counts_report *report, mo_out *out)
+void mo_report_model_size_json(const mo_report_model_size *report, mo_out *out)
 {
     const mo_frame *frame = report->model->frame;
 

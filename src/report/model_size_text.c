@@ -7,15 +7,15 @@
 
 enum { SHOWN_SIZE = 128 }; /* of a name; what is longer ends in "..." */
 
-static void put_what(const mo_counts_report *r, mo_out *out)
+static void put_what(const mo_report_model_size *r, mo_out *out)
 {
     const mo_frame *frame = r->model->frame;
     char text[SHOWN_SIZE];
 
     mo_out_printf(out, "%-12s%s\n", "graph",
-                  mo_utf8_visible(text, sizeof text, r->graph));
+                  mo_utf8_escape_controls(text, sizeof text, r->graph));
     mo_out_printf(out, "%-12s%s\n", "cluster",
-                  mo_utf8_visible(text, sizeof text, r->cluster));
+                  mo_utf8_escape_controls(text, sizeof text, r->cluster));
     mo_out_printf(out, "%-12s%d", "ops", r->ops);
     if (frame->x->n != r->ops)
         mo_out_printf(out, ", coarsened %d", frame->x->n);
@@ -34,12 +34,12 @@ static void put_what(const mo_counts_report *r, mo_out *out)
 static void put_times(const mo_model *model, mo_out *out)
 {
     const mo_frame *frame = model->frame;
-    char text[MO_UNIT_SIZE];
+    char text[MO_FORMAT_SIZE];
 
     mo_scale_unit_text(frame->unit_ns, text);
     mo_out_printf(out, "%-12s%s\n", "time unit", text);
     mo_out_printf(out, "%-12s%s%s\n", "horizon",
-                  mo_unit_us((double) frame->horizon_ns / 1000, text),
+                  mo_format_us((double) frame->horizon_ns / 1000, text),
                   mo_model_has_start(model) ? "" : ", no start found");
 }
 
@@ -57,10 +57,10 @@ static void put_range(const char *what, double least, double largest,
     mo_out_char(out, '\n');
 }
 
-static void put_sizes(const mo_counts_report *r, mo_out *out)
+static void put_sizes(const mo_report_model_size *r, mo_out *out)
 {
-    const mo_count *c = r->count;
-    char text[MO_UNIT_SIZE];
+    const mo_model_counts *c = r->count;
+    char text[MO_FORMAT_SIZE];
 
     mo_out_printf(out, "\n%-12s%" PRId64 "\n", "rows", c->rows);
     mo_out_printf(
@@ -71,15 +71,15 @@ static void put_sizes(const mo_counts_report *r, mo_out *out)
     put_range("big-M", c->least_big_m, c->largest_big_m, out);
     mo_out_printf(
         out, "%-12s%s\n", "as LP",
-        mo_unit_bytes((double) (c->lp_bytes + r->heading_bytes), text));
+        mo_format_bytes((double) (c->lp_bytes + r->heading_bytes), text));
     mo_out_printf(
         out, "%-12s%s\n", "as MPS",
-        mo_unit_bytes((double) (c->mps_bytes + r->heading_bytes), text));
+        mo_format_bytes((double) (c->mps_bytes + r->heading_bytes), text));
 }
 
-void mo_counts_text(const mo_counts_report *report, mo_out *out)
+void mo_report_model_size_text(const mo_report_model_size *report, mo_out *out)
 {
-    const mo_count *c = report->count;
+    const mo_model_counts *c = report->count;
 
     put_what(report, out);
     put_times(report->model, out);

@@ -15,17 +15,17 @@ static double bias_of(const mo_accuracy *a)
 
 static void put_row(mo_out *out, const char *name, const mo_accuracy *a)
 {
-    char measured[MO_UNIT_SIZE], predicted[MO_UNIT_SIZE];
+    char measured[MO_FORMAT_SIZE], predicted[MO_FORMAT_SIZE];
 
     mo_out_printf(out,
                   "%-14s %6zu  %8.1f %%  %8.1f %%  %10s  %10s  %+6.1f %%\n",
                   name, a->n, 100 * a->mean, 100 * a->median,
-                  mo_unit_us(a->measured_us, measured),
-                  mo_unit_us(a->predicted_us, predicted), 100 * bias_of(a));
+                  mo_format_us(a->measured_us, measured),
+                  mo_format_us(a->predicted_us, predicted), 100 * bias_of(a));
 }
 
-static mo_status put_one(const mo_guesses *guesses, const char *name, int class,
-                         int device, mo_out *out, mo_error *err)
+static mo_status put_one(const mo_predictions *guesses, const char *name,
+                         int class, int device, mo_out *out, mo_error *err)
 {
     mo_accuracy a;
     mo_status status = mo_accuracy_of(guesses, class, device, &a, err);
@@ -35,8 +35,9 @@ static mo_status put_one(const mo_guesses *guesses, const char *name, int class,
     return status;
 }
 
-mo_status mo_accuracy_text(const mo_guesses *guesses, const mo_samples *samples,
-                           mo_out *out, mo_error *err)
+mo_status mo_report_prediction_error_text(const mo_predictions *guesses,
+                                          const mo_samples *samples,
+                                          mo_out *out, mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -53,7 +54,7 @@ mo_status mo_accuracy_text(const mo_guesses *guesses, const mo_samples *samples,
     return status;
 }
 
-static mo_status put_object(const mo_guesses *guesses, const char *key,
+static mo_status put_object(const mo_predictions *guesses, const char *key,
                             const subject *about, int *n, mo_out *out,
                             mo_error *err)
 {
@@ -77,8 +78,9 @@ static mo_status put_object(const mo_guesses *guesses, const char *key,
     return MO_OK;
 }
 
-mo_status mo_accuracy_json(const mo_guesses *guesses, const mo_samples *samples,
-                           mo_out *out, mo_error *err)
+mo_status mo_report_prediction_error_json(const mo_predictions *guesses,
+                                          const mo_samples *samples,
+                                          mo_out *out, mo_error *err)
 {
     mo_status status = MO_OK;
     int n = 0;

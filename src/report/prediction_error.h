@@ -12,12 +12,14 @@
 
 /* A table: a line for each class that was guessed at, one for all of them, and
  * one for each device with the sums. */
-mo_status mo_accuracy_text(const mo_guesses *guesses, const mo_samples *samples,
-                           mo_out *out, mo_error *err);
+mo_status mo_report_prediction_error_text(const mo_predictions *guesses,
+                                          const mo_samples *samples,
+                                          mo_out *out, mo_error *err);
 
 /* "classes": [{...}, ...], "devices": [{...}, ...]: two members of an object
  * that the caller opened and closes. */
-mo_status mo_accuracy_json(const mo_guesses *guesses, const mo_samples *samples,
-                           mo_out *out, mo_error *err);
+mo_status mo_report_prediction_error_json(const mo_predictions *guesses,
+                                          const mo_samples *samples,
+                                          mo_out *out, mo_error *err);
 
 #endif

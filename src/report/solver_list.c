@@ -2,12 +2,12 @@
 
 #include <stdbool.h>
 
-static bool has_library(const mo_solver_row *row)
+static bool has_library(const mo_report_solver_row *row)
 {
     return row->found->library && row->solver->solve;
 }
 
-static const char *ways_of(const mo_solver_row *row)
+static const char *ways_of(const mo_report_solver_row *row)
 {
     if (row->found->program)
         return has_library(row) ? "process, library" : "process";
@@ -20,18 +20,19 @@ static void put_path(const char *what, const char *path, mo_out *out)
         mo_out_printf(out, "%-8s%-9s%s\n", "", what, path);
 }
 
-static const char *version_of(const mo_found *found)
+static const char *version_of(const mo_solver_install *found)
 {
     if (found->version)
         return found->version;
     return found->library_version ? found->library_version : "?";
 }
 
-void mo_solvers_text(const mo_solver_row *rows, int n, mo_out *out)
+void mo_report_solvers_text(const mo_report_solver_row *rows, int n,
+                            mo_out *out)
 {
     for (int i = 0; i < n; i++) {
         const mo_solver *solver = rows[i].solver;
-        const mo_found *found = rows[i].found;
+        const mo_solver_install *found = rows[i].found;
         bool here = found->program || has_library(&rows[i]);
 
         mo_out_printf(out, "%-8s%-10s%-18s%s\n", solver->name,
@@ -66,11 +67,12 @@ static void put_limits(unsigned limits, mo_out *out)
     mo_out_text(out, "]");
 }
 
-void mo_solvers_json(const mo_solver_row *rows, int n, mo_out *out)
+void mo_report_solvers_json(const mo_report_solver_row *rows, int n,
+                            mo_out *out)
 {
     mo_out_text(out, "[");
     for (int i = 0; i < n; i++) {
-        const mo_found *found = rows[i].found;
+        const mo_solver_install *found = rows[i].found;
 
         mo_out_printf(out, "%s\n  {\"solver\": ", i > 0 ? "," : "");
         mo_out_json(out, rows[i].solver->name);

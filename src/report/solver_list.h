@@ -7,12 +7,14 @@
 #include "base/out.h"
 #include "solvers/plugins/solver.h"
 
-typedef struct mo_solver_row {
+typedef struct mo_report_solver_row {
     const mo_solver *solver;
-    const mo_found *found; /* both ways NULL: it is not here */
-} mo_solver_row;
+    const mo_solver_install *found; /* both ways NULL: it is not here */
+} mo_report_solver_row;
 
-void mo_solvers_text(const mo_solver_row *rows, int n, mo_out *out);
-void mo_solvers_json(const mo_solver_row *rows, int n, mo_out *out);
+void mo_report_solvers_text(const mo_report_solver_row *rows, int n,
+                            mo_out *out);
+void mo_report_solvers_json(const mo_report_solver_row *rows, int n,
+                            mo_out *out);
 
 #endif

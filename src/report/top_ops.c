@@ -86,24 +86,26 @@ static mo_status weigh_by_memory(const mo_graph *g, double *weights,
     return MO_OK;
 }
 
-static const mo_weighing by_flops = { "flops", "flops", mo_unit_flops };
+static const mo_report_op_metric by_flops = { "flops", "flops",
+                                              mo_format_flops };
 
 /* Where there are no flops; the better one first. */
 static const struct {
-    mo_weighing by;
+    mo_report_op_metric by;
     /* What each op weighs; negative when that is not known. */
     mo_status (*weigh)(const mo_graph *g, double *weights, mo_error *err);
 } others[] = {
-    { { "time_us", "measured time on the slowest device", mo_unit_us },
+    { { "time_us", "measured time on the slowest device", mo_format_us },
       weigh_by_time },
-    { { "memory_bytes", "memory", mo_unit_bytes }, weigh_by_memory },
+    { { "memory_bytes", "memory", mo_format_bytes }, weigh_by_memory },
 };
 
 static void take_from_summary(const mo_graph *g, const mo_summary *summary,
-                              mo_heaviest *h)
+                              mo_report_top_ops *h)
 {
     h->by = &by_flops;
-    for (int i = 0; i < summary->n_heaviest && h->n < MO_HEAVIEST_MAX; i++) {
+    for (int i = 0; i < summary->n_heaviest && h->n < MO_REPORT_TOP_OPS_MAX;
+         i++) {
         double weight = g->ops[summary->heaviest[i]].flops;
 
         if (weight < 0)
@@ -114,9 +116,9 @@ static void take_from_summary(const mo_graph *g, const mo_summary *summary,
 }
 
 /* Puts op where it belongs among those found so far; the last may drop out. */
-static void insert(mo_heaviest *h, int op, double weight)
+static void insert(mo_report_top_ops *h, int op, double weight)
 {
-    int at = h->n < MO_HEAVIEST_MAX ? h->n++ : MO_HEAVIEST_MAX - 1;
+    int at = h->n < MO_REPORT_TOP_OPS_MAX ? h->n++ : MO_REPORT_TOP_OPS_MAX - 1;
 
     for (; at > 0 && h->weights[at - 1] < weight; at--) {
         h->ops[at] = h->ops[at - 1];
@@ -127,12 +129,13 @@ static void insert(mo_heaviest *h, int op, double weight)
 }
 
 /* Finds none when all that is known is zero: that would weigh nothing. */
-static void pick(const mo_graph *g, const mo_weighing *by,
-                 const double *weights, mo_heaviest *h)
+static void pick(const mo_graph *g, const mo_report_op_metric *by,
+                 const double *weights, mo_report_top_ops *h)
 {
     for (int op = 0; op < g->n_ops; op++)
-        if (weights[op] >= 0 && (h->n < MO_HEAVIEST_MAX ||
-                                 weights[op] > h->weights[MO_HEAVIEST_MAX - 1]))
+        if (weights[op] >= 0 &&
+            (h->n < MO_REPORT_TOP_OPS_MAX ||
+             weights[op] > h->weights[MO_REPORT_TOP_OPS_MAX - 1]))
             insert(h, op, weights[op]);
     if (h->n > 0 && h->weights[0] > 0)
         h->by = by;
@@ -140,7 +143,8 @@ static void pick(const mo_graph *g, const mo_weighing *by,
         h->n = 0;
 }
 
-static mo_status try_others(const mo_graph *g, mo_heaviest *h, mo_error *err)
+static mo_status try_others(const mo_graph *g, mo_report_top_ops *h,
+                            mo_error *err)
 {
     double *weights = calloc((size_t) g->n_ops + 1, sizeof *weights);
     mo_status status = weights ? MO_OK : mo_fail_memory(err);
@@ -156,8 +160,8 @@ static mo_status try_others(const mo_graph *g, mo_heaviest *h, mo_error *err)
     return status;
 }
 
-mo_status mo_heaviest_find(const mo_graph *g, const mo_summary *summary,
-                           mo_heaviest *heaviest, mo_error *err)
+mo_status mo_report_top_ops_find(const mo_graph *g, const mo_summary *summary,
+                                 mo_report_top_ops *heaviest, mo_error *err)
 {
     heaviest->by = NULL;
     heaviest->n = 0;

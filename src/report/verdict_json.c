@@ -38,7 +38,7 @@ static void put_us(members *m, const char *key, int64_t ns)
     put_double(m, key, (double) ns / 1000);
 }
 
-static void put_what(const mo_verdict_report *r, members *m)
+static void put_what(const mo_report_verdict *r, members *m)
 {
     put_text(m, "graph", r->graph);
     put_text(m, "cluster", r->cluster);
@@ -53,15 +53,15 @@ static void put_what(const mo_verdict_report *r, members *m)
     put_text(m, "solver", r->solver);
 }
 
-static void put_times(const mo_verdict_report *r, members *m)
+static void put_times(const mo_report_verdict *r, members *m)
 {
-    const mo_judgement *j = r->judgement;
+    const mo_answer_evaluation *j = r->judgement;
 
     if (!j->schedule)
         return;
     put_us(m, "makespan_us", j->schedule->makespan_ns);
     put_us(m, "bound_us", r->bound_ns);
-    put_double(m, "gap", mo_verdict_gap(r));
+    put_double(m, "gap", mo_report_verdict_gap(r));
     if (j->single != MO_FREE)
         put_us(m, "best_single_us", j->single_ns);
 }
@@ -79,15 +79,15 @@ static void put_placement(const mo_instance *x, const mo_schedule *s,
     mo_out_printf(out, "\n%s}", indent);
 }
 
-static void put_violations(const mo_judgement *j, members *m)
+static void put_violations(const mo_answer_evaluation *j, members *m)
 {
-    int n = mo_judgement_count(j);
+    int n = mo_answer_evaluation_count(j);
 
     put_key(m, "violations");
     mo_out_text(m->out, "[");
     for (int i = 0; i < n; i++) {
         mo_out_printf(m->out, "%s\n    ", i > 0 ? "," : "");
-        mo_out_json(m->out, mo_judgement_violation(j, i));
+        mo_out_json(m->out, mo_answer_evaluation_violation(j, i));
     }
     mo_out_text(m->out, n > 0 ? "\n  ]" : "]");
 }
@@ -105,7 +105,7 @@ static void put_by_device(const mo_instance *x, const int64_t *amounts,
     mo_out_text(out, "}");
 }
 
-static void put_devices(const mo_verdict_report *r, members *m)
+static void put_devices(const mo_report_verdict *r, members *m)
 {
     const mo_verdict *v = r->judgement->verdict;
 
@@ -119,17 +119,17 @@ static void put_devices(const mo_verdict_report *r, members *m)
     put_us(m, "sent_us", v->sent_ns);
 }
 
-void mo_verdict_json(const mo_verdict_report *r, mo_out *out)
+void mo_report_verdict_json(const mo_report_verdict *r, mo_out *out)
 {
-    const mo_judgement *j = r->judgement;
+    const mo_answer_evaluation *j = r->judgement;
     members m = { out, 0 };
 
     mo_out_text(out, "{");
     put_what(r, &m);
     put_text(&m, "status",
-             r->status               ? r->status
-             : mo_judgement_valid(j) ? "valid"
-                                     : "invalid");
+             r->status                       ? r->status
+             : mo_answer_evaluation_valid(j) ? "valid"
+                                             : "invalid");
     put_times(r, &m);
     if (r->seconds >= 0)
         put_double(&m, "seconds", r->seconds);
@@ -192,8 +192,8 @@ static void put_transfer(const mo_instance *x, const mo_schedule *s,
     mo_out_text(out, "}");
 }
 
-void mo_verdict_schedule(const mo_instance *x, const mo_schedule *s,
-                         mo_out *out)
+void mo_report_schedule_json(const mo_instance *x, const mo_schedule *s,
+                             mo_out *out)
 {
     mo_out_text(out, "{\n  \"placement\": ");
     put_placement(x, s, "  ", out);

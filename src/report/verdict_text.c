@@ -13,7 +13,7 @@ static void put_time(const char *what, int64_t ns, mo_out *out)
     mo_out_text(out, " us");
 }
 
-double mo_verdict_gap(const mo_verdict_report *r)
+double mo_report_verdict_gap(const mo_report_verdict *r)
 {
     double makespan = (double) r->judgement->schedule->makespan_ns;
     double bound = (double) r->bound_ns;
@@ -21,25 +21,25 @@ double mo_verdict_gap(const mo_verdict_report *r)
     return makespan > bound ? (makespan - bound) / makespan : 0;
 }
 
-static void put_verdict(const mo_verdict_report *r, mo_out *out)
+static void put_verdict(const mo_report_verdict *r, mo_out *out)
 {
-    const mo_judgement *j = r->judgement;
-    int n = mo_judgement_count(j);
+    const mo_answer_evaluation *j = r->judgement;
+    int n = mo_answer_evaluation_count(j);
 
-    mo_out_text(out, mo_judgement_valid(j) ? "valid" : "invalid");
-    if (r->status && mo_judgement_valid(j))
+    mo_out_text(out, mo_answer_evaluation_valid(j) ? "valid" : "invalid");
+    if (r->status && mo_answer_evaluation_valid(j))
         mo_out_printf(out, ", %s", r->status);
     mo_out_text(out, "\n");
     for (int i = 0; i < n; i++)
-        mo_out_printf(out, "  %s\n", mo_judgement_violation(j, i));
+        mo_out_printf(out, "  %s\n", mo_answer_evaluation_violation(j, i));
     if (j->verdict && j->verdict->more)
         mo_out_text(out, "  and more\n");
 }
 
-static void put_times(const mo_verdict_report *r, mo_out *out)
+static void put_times(const mo_report_verdict *r, mo_out *out)
 {
-    const mo_judgement *j = r->judgement;
-    char id[NAME_ROOM], gap[MO_UNIT_SIZE];
+    const mo_answer_evaluation *j = r->judgement;
+    char id[NAME_ROOM], gap[MO_FORMAT_SIZE];
 
     put_time("makespan", j->schedule->makespan_ns, out);
     if (j->claim_ns != MO_ANSWER_NO_CLAIM) {
@@ -50,12 +50,13 @@ static void put_times(const mo_verdict_report *r, mo_out *out)
     mo_out_text(out, "\n");
     put_time("bound", r->bound_ns, out);
     mo_out_printf(out, " (%s), gap %s %%\n", r->bound_by,
-                  mo_unit_percent(mo_verdict_gap(r), gap));
+                  mo_format_percent(mo_report_verdict_gap(r), gap));
     if (j->single == MO_FREE)
         return;
     put_time("best single", j->single_ns, out);
-    mo_out_printf(out, " on %s\n",
-                  mo_utf8_visible(id, sizeof id, r->x->device_ids[j->single]));
+    mo_out_printf(
+        out, " on %s\n",
+        mo_utf8_escape_controls(id, sizeof id, r->x->device_ids[j->single]));
 }
 
 static int count_ops(const mo_schedule *s, int device)
@@ -72,26 +73,26 @@ static double percent(int64_t part, int64_t whole)
     return whole > 0 ? 100 * (double) part / (double) whole : 0;
 }
 
-static void put_device(const mo_verdict_report *r, int k, mo_out *out)
+static void put_device(const mo_report_verdict *r, int k, mo_out *out)
 {
-    const mo_judgement *j = r->judgement;
+    const mo_answer_evaluation *j = r->judgement;
     int64_t capacity = r->x->capacity_bytes[k],
             peak = j->verdict->peak_bytes[k];
-    char id[NAME_ROOM], used[MO_UNIT_SIZE], most[MO_UNIT_SIZE];
+    char id[NAME_ROOM], used[MO_FORMAT_SIZE], most[MO_FORMAT_SIZE];
 
     mo_out_printf(out, "%-12s%8d ops  %6.1f %% busy  %s",
-                  mo_utf8_visible(id, sizeof id, r->x->device_ids[k]),
+                  mo_utf8_escape_controls(id, sizeof id, r->x->device_ids[k]),
                   count_ops(j->schedule, k),
                   percent(j->verdict->busy_ns[k], j->schedule->makespan_ns),
-                  mo_unit_bytes((double) peak, used));
+                  mo_format_bytes((double) peak, used));
     if (capacity < INT64_MAX)
-        mo_out_printf(out, " of %s", mo_unit_bytes((double) capacity, most));
+        mo_out_printf(out, " of %s", mo_format_bytes((double) capacity, most));
     mo_out_text(out, "\n");
 }
 
-void mo_verdict_text(const mo_verdict_report *r, mo_out *out)
+void mo_report_verdict_text(const mo_report_verdict *r, mo_out *out)
 {
-    const mo_judgement *j = r->judgement;
+    const mo_answer_evaluation *j = r->judgement;
 
     put_verdict(r, out);
     if (!j->schedule)

@@ -9,7 +9,7 @@ static bool may_by_pin(const mo_instance *x, int op, int device)
     return x->pin[op] == MO_FREE || x->pin[op] == device;
 }
 
-int64_t mo_places_resident(const mo_instance *x, mo_memory memory, int op)
+int64_t mo_regime_resident_bytes(const mo_instance *x, mo_memory memory, int op)
 {
     switch (memory) {
     case MO_MEMORY_STATIC:
@@ -28,32 +28,33 @@ static void add_up(int64_t *sum, int64_t bytes)
         *sum = INT64_MAX;
 }
 
-static bool fits(const mo_places *p, int64_t bytes, int device)
+static bool fits(const mo_allowed_devices *p, int64_t bytes, int device)
 {
     return p->regime.memory == MO_MEMORY_NONE ||
            bytes <= p->x->capacity_bytes[device];
 }
 
-void mo_places_allow_by_pin(mo_places *p, int op)
+void mo_allowed_devices_reset_to_pin(mo_allowed_devices *p, int op)
 {
     for (int k = 0; k < p->x->n_devices; k++)
-        p->allowed[mo_places_at(p, op, k)] = may_by_pin(p->x, op, k);
+        p->allowed[mo_allowed_devices_index(p, op, k)] =
+            may_by_pin(p->x, op, k);
 }
 
 /* Returns whether any device is left for op. */
-static bool allow(mo_places *p, int op, int64_t bytes)
+static bool allow(mo_allowed_devices *p, int op, int64_t bytes)
 {
     bool any = false;
 
     for (int k = 0; k < p->x->n_devices; k++) {
         bool may = may_by_pin(p->x, op, k) && fits(p, bytes, k);
-        p->allowed[mo_places_at(p, op, k)] = may;
+        p->allowed[mo_allowed_devices_index(p, op, k)] = may;
         any = any || may;
     }
     return any;
 }
 
-mo_status mo_places_find(mo_places *p, mo_error *err)
+mo_status mo_allowed_devices_find(mo_allowed_devices *p, mo_error *err)
 {
     const mo_instance *x = p->x;
     int64_t *group_bytes =
@@ -63,12 +64,14 @@ mo_status mo_places_find(mo_places *p, mo_error *err)
         return mo_fail_memory(err);
     for (int i = 0; i < x->n; i++)
         if (x->group[i] != MO_FREE)
-            add_up(&group_bytes[x->group[i]], mo_places_bytes(p, i));
+            add_up(&group_bytes[x->group[i]],
+                   mo_allowed_devices_resident_bytes(p, i));
     for (int i = 0; i < x->n; i++) {
-        int64_t bytes = x->group[i] == MO_FREE ? mo_places_bytes(p, i)
-                                               : group_bytes[x->group[i]];
+        int64_t bytes = x->group[i] == MO_FREE
+                            ? mo_allowed_devices_resident_bytes(p, i)
+                            : group_bytes[x->group[i]];
         if (!allow(p, i, bytes))
-            mo_places_allow_by_pin(p, i);
+            mo_allowed_devices_reset_to_pin(p, i);
     }
     free(group_bytes);
     return MO_OK;

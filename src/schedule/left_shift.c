@@ -253,7 +253,8 @@ static mo_status prepare(shifter *h, mo_error *err)
                : mo_fail_memory(err);
 }
 
-mo_status mo_schedule_shift(const mo_instance *x, mo_schedule *s, mo_error *err)
+mo_status mo_schedule_left_shift(const mo_instance *x, mo_schedule *s,
+                                 mo_error *err)
 {
     shifter h = { .x = x, .s = s, .n_nodes = s->n + s->n_transfers };
     mo_status status = prepare(&h, err);

@@ -189,8 +189,8 @@ static void sweep(ledger *l, int64_t *peak_bytes)
     }
 }
 
-mo_status mo_live_peak(const mo_instance *x, const mo_schedule *s,
-                       int64_t *peak_bytes, mo_error *err)
+mo_status mo_live_memory_peak(const mo_instance *x, const mo_schedule *s,
+                              int64_t *peak_bytes, mo_error *err)
 {
     ledger l = { .x = x, .s = s };
     mo_status status;

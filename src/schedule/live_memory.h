@@ -18,7 +18,7 @@
  * last reader.  What ends at a moment is gone when something else begins; what
  * takes no time counts at its moment.  A size nobody knows counts nothing.
  */
-mo_status mo_live_peak(const mo_instance *x, const mo_schedule *s,
-                       int64_t *peak_bytes, mo_error *err);
+mo_status mo_live_memory_peak(const mo_instance *x, const mo_schedule *s,
+                              int64_t *peak_bytes, mo_error *err);
 
 #endif

@@ -13,17 +13,17 @@ static void add_static(const mo_instance *x, const mo_schedule *s,
         peak_bytes[s->device[i]] += x->memory_bytes[i];
 }
 
-mo_status mo_schedule_peak(const mo_instance *x, const mo_schedule *s,
-                           int64_t *peak_bytes, mo_error *err)
+mo_status mo_schedule_peak_memory(const mo_instance *x, const mo_schedule *s,
+                                  int64_t *peak_bytes, mo_error *err)
 {
     if (s->regime.memory == MO_MEMORY_LIVE)
-        return mo_live_peak(x, s, peak_bytes, err);
+        return mo_live_memory_peak(x, s, peak_bytes, err);
     add_static(x, s, peak_bytes);
     return MO_OK;
 }
 
-mo_status mo_schedule_fits(const mo_instance *x, const mo_schedule *s,
-                           bool *fits, mo_error *err)
+mo_status mo_schedule_fits_memory(const mo_instance *x, const mo_schedule *s,
+                                  bool *fits, mo_error *err)
 {
     int64_t *peak_bytes;
     mo_status status;
@@ -34,7 +34,7 @@ mo_status mo_schedule_fits(const mo_instance *x, const mo_schedule *s,
     peak_bytes = calloc((size_t) x->n_devices + 1, sizeof *peak_bytes);
     if (!peak_bytes)
         return mo_fail_memory(err);
-    status = mo_schedule_peak(x, s, peak_bytes, err);
+    status = mo_schedule_peak_memory(x, s, peak_bytes, err);
     for (int k = 0; k < x->n_devices && status == MO_OK; k++)
         *fits = *fits && peak_bytes[k] <= x->capacity_bytes[k];
     free(peak_bytes);

@@ -6,7 +6,8 @@
 #include "schedule/allowed_devices.h"
 
 /* Numbers the units; unit_of_group is as long as there are groups. */
-static void number(const mo_instance *x, mo_units *u, int *unit_of_group)
+static void number(const mo_instance *x, mo_placement_units *u,
+                   int *unit_of_group)
 {
     for (int g = 0; g < x->n_groups; g++)
         unit_of_group[g] = -1;
@@ -23,7 +24,7 @@ static void number(const mo_instance *x, mo_units *u, int *unit_of_group)
     }
 }
 
-static void list_ops(const mo_instance *x, mo_units *u)
+static void list_ops(const mo_instance *x, mo_placement_units *u)
 {
     for (int i = 0; i < x->n; i++)
         u->start[u->of_op[i] + 1]++;
@@ -37,11 +38,12 @@ static void list_ops(const mo_instance *x, mo_units *u)
     u->start[u->n] = x->n;
 }
 
-static void add_up(const mo_instance *x, const mo_regime *regime, mo_units *u)
+static void add_up(const mo_instance *x, const mo_regime *regime,
+                   mo_placement_units *u)
 {
     for (int i = 0; i < x->n; i++) {
         int unit = u->of_op[i];
-        int64_t bytes = mo_places_resident(x, regime->memory, i);
+        int64_t bytes = mo_regime_resident_bytes(x, regime->memory, i);
 
         u->pin[unit] = x->pin[i];
         if (!mo_int64_add(u->bytes[unit], bytes, &u->bytes[unit]))
@@ -49,10 +51,10 @@ static void add_up(const mo_instance *x, const mo_regime *regime, mo_units *u)
     }
 }
 
-mo_status mo_units_make(const mo_instance *x, const mo_regime *regime,
-                        mo_units **units, mo_error *err)
+mo_status mo_placement_units_make(const mo_instance *x, const mo_regime *regime,
+                                  mo_placement_units **units, mo_error *err)
 {
-    mo_units *u = calloc(1, sizeof *u);
+    mo_placement_units *u = calloc(1, sizeof *u);
     size_t n = (size_t) x->n + 1;
     int *unit_of_group =
         malloc(((size_t) x->n_groups + 1) * sizeof *unit_of_group);
@@ -67,7 +69,7 @@ mo_status mo_units_make(const mo_instance *x, const mo_regime *regime,
     if (!unit_of_group || !u || !u->of_op || !u->start || !u->ops || !u->pin ||
         !u->bytes) {
         free(unit_of_group);
-        mo_units_free(u);
+        mo_placement_units_free(u);
         return mo_fail_memory(err);
     }
     number(x, u, unit_of_group);
@@ -78,7 +80,7 @@ mo_status mo_units_make(const mo_instance *x, const mo_regime *regime,
     return MO_OK;
 }
 
-void mo_units_free(mo_units *units)
+void mo_placement_units_free(mo_placement_units *units)
 {
     if (!units)
         return;
@@ -90,8 +92,9 @@ void mo_units_free(mo_units *units)
     free(units);
 }
 
-void mo_units_room(const mo_instance *x, const mo_units *units,
-                   int64_t *room_bytes)
+void mo_placement_units_free_bytes(const mo_instance *x,
+                                   const mo_placement_units *units,
+                                   int64_t *room_bytes)
 {
     for (int k = 0; k < x->n_devices; k++)
         room_bytes[k] = x->capacity_bytes[k];

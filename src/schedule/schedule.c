@@ -42,7 +42,7 @@ static mo_status add(finder *f, int item, int from, int to, mo_error *err)
     mo_status status = add_up(f, length_ns, err);
 
     if (status == MO_OK)
-        status = MO_PUSH(s->transfers, f->n, f->room, err);
+        status = MO_ARRAY_GROW(s->transfers, f->n, f->room, err);
     if (status == MO_OK)
         s->transfers[f->n++] = (mo_transfer){
             .item = item, .from = from, .to = to, .end_ns = length_ns

@@ -3,7 +3,7 @@
  *
  * A schedule begins with a placement, which decides what has to be sent.  Start
  * times are filled in by whoever made the placement; they are claims, and
- * mo_schedule_shift keeps nothing of them but the order.
+ * mo_schedule_left_shift keeps nothing of them but the order.
  */
 #ifndef MO_SCHEDULE_SCHEDULE_H
 #define MO_SCHEDULE_SCHEDULE_H
@@ -60,16 +60,16 @@ int64_t mo_schedule_item_ns(const mo_instance *x, const mo_regime *regime,
  * MO_E_INPUT when the order contradicts the graph: an op that starts before
  * what it reads was there.
  */
-mo_status mo_schedule_shift(const mo_instance *x, mo_schedule *s,
-                            mo_error *err);
+mo_status mo_schedule_left_shift(const mo_instance *x, mo_schedule *s,
+                                 mo_error *err);
 
 /* The memory each device needs at most, in the schedule's memory model
  * (static sums with MO_MEMORY_NONE); peak has a place for each device. */
-mo_status mo_schedule_peak(const mo_instance *x, const mo_schedule *s,
-                           int64_t *peak_bytes, mo_error *err);
+mo_status mo_schedule_peak_memory(const mo_instance *x, const mo_schedule *s,
+                                  int64_t *peak_bytes, mo_error *err);
 
 /* Whether every device has that much; with MO_MEMORY_NONE it always has. */
-mo_status mo_schedule_fits(const mo_instance *x, const mo_schedule *s,
-                           bool *fits, mo_error *err);
+mo_status mo_schedule_fits_memory(const mo_instance *x, const mo_schedule *s,
+                                  bool *fits, mo_error *err);
 
 #endif

@@ -63,8 +63,8 @@ static bool add_all(const mo_instance *x, const mo_regime *regime,
     return fits;
 }
 
-mo_status mo_serial_find(const mo_instance *x, const mo_regime *regime,
-                         int64_t *serial_ns, mo_error *err)
+mo_status mo_serial_makespan(const mo_instance *x, const mo_regime *regime,
+                             int64_t *serial_ns, mo_error *err)
 {
     int64_t *row_ns = find_longest(x), sum_ns = 0;
     bool fits;

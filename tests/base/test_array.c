@@ -9,7 +9,7 @@ START_TEST(pushing_keeps_what_is_there)
     size_t n = 0, room = 0;
 
     for (int i = 0; i < 1000; i++) {
-        MUST(MO_PUSH(ids, n, room, &err));
+        MUST(MO_ARRAY_GROW(ids, n, room, &err));
         ids[n++] = i * 3;
     }
     ck_assert_uint_ge(room, n);
@@ -56,10 +56,8 @@ static const struct {
     size_t a, b;
     bool fits;
 } products[] = {
-    { 0, SIZE_MAX, true },
-    { 1, SIZE_MAX, true },
-    { 2, SIZE_MAX / 2, true },
-    { 2, SIZE_MAX / 2 + 1, false },
+    { 0, SIZE_MAX, true },         { 1, SIZE_MAX, true },
+    { 2, SIZE_MAX / 2, true },     { 2, SIZE_MAX / 2 + 1, false },
     { SIZE_MAX, SIZE_MAX, false },
 };
 
@@ -69,8 +67,8 @@ START_TEST(size_products_do_not_wrap)
 
     ck_assert_int_eq(mo_size_mul(products[_i].a, products[_i].b, &out),
                      products[_i].fits);
-    ck_assert_uint_eq(out, products[_i].fits ? products[_i].a * products[_i].b
-                                             : 77);
+    ck_assert_uint_eq(out,
+                      products[_i].fits ? products[_i].a * products[_i].b : 77);
     ck_assert_int_eq(mo_size_mul(products[_i].b, products[_i].a, &out),
                      products[_i].fits);
 }

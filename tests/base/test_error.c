@@ -26,7 +26,7 @@ START_TEST(an_error_may_be_null)
     ck_assert_int_eq(mo_fail_memory(NULL), MO_E_MEMORY);
     errno = ENOENT;
     ck_assert_int_eq(mo_fail_errno(NULL, "f", "x"), MO_E_IO);
-    ck_assert_int_ne(mo_error_place(NULL, "f", 1), MO_OK);
+    ck_assert_int_ne(mo_error_set_location(NULL, "f", 1), MO_OK);
 }
 END_TEST
 
@@ -119,8 +119,8 @@ START_TEST(a_place_is_added_only_where_none_is)
     mo_error err;
 
     mo_fail(&err, MO_E_INPUT, "x");
-    ck_assert_int_eq(mo_error_place(&err, "first.xml", 3), MO_E_INPUT);
-    ck_assert_int_eq(mo_error_place(&err, "second.xml", 9), MO_E_INPUT);
+    ck_assert_int_eq(mo_error_set_location(&err, "first.xml", 3), MO_E_INPUT);
+    ck_assert_int_eq(mo_error_set_location(&err, "second.xml", 9), MO_E_INPUT);
     ck_assert_str_eq(err.file, "first.xml");
     ck_assert_int_eq(err.line, 3);
 }

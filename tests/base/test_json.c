@@ -19,7 +19,7 @@ static const struct {
     { "{\"\":\"\"}", true },
     { "{\"a\":0,\"a\":-0}", true },
     { "{\"a\":\"\\\"\\\\\\/\\b\\f\\n\\r\\t\\u00e9\\uD83D\\uDE00\"}", true },
-    { "{\"a\":\"\\ud800\"}", true },   /* half a pair: the grammar has it */
+    { "{\"a\":\"\\ud800\"}", true }, /* half a pair: the grammar has it */
     { "{\"caf\xc3\xa9\":\"\x7f\"}", true },
     { "", false },
     { " ", false },
@@ -140,7 +140,7 @@ START_TEST(depth_is_limited)
 END_TEST
 
 static const struct {
-    const char *text, *key, *value;   /* NULL: absent */
+    const char *text, *key, *value; /* NULL: absent */
 } finds[] = {
     { "{}", "a", NULL },
     { "{\"a\":12}", "a", "12" },
@@ -155,7 +155,7 @@ static const struct {
     { "{\"x\":{\"a\":1},\"a\":2}", "a", "2" },
     { "{\"x\":{\"a\":1}}", "a", NULL },
     { "{\"x\":\"\\\"a\\\":1\"}", "a", NULL },
-    { "{\"a\":1,\"a\":2}", "a", "2" },   /* the last one, as Python has it */
+    { "{\"a\":1,\"a\":2}", "a", "2" }, /* the last one, as Python has it */
     { "{\"caf\\u00e9\":1}", "caf\xc3\xa9", "1" },
     { "{\"a\\/b\\n\":1}", "a/b\n", "1" },
     { "{\"\\ud83d\\ude00\":1}", "\xf0\x9f\x98\x80", "1" },
@@ -222,22 +222,15 @@ END_TEST
 
 static const struct {
     const char *text;
-    bool if_false, if_true;   /* the answer, by fallback */
+    bool if_false, if_true; /* the answer, by fallback */
 } bools[] = {
-    { "{\"k\":true}", true, true },
-    { "{\"k\":\"true\"}", true, true },
-    { "{\"k\":\"True\"}", true, true },
-    { "{\"k\":1}", true, true },
-    { "{\"k\":\"1\"}", true, true },
-    { "{\"k\":false}", false, false },
-    { "{\"k\":\"FALSE\"}", false, false },
-    { "{\"k\":0}", false, false },
-    { "{\"k\":\"0\"}", false, false },
-    { "{\"k\":2}", false, true },
-    { "{\"k\":\"yes\"}", false, true },
-    { "{\"k\":[1]}", false, true },
-    { "{\"j\":true}", false, true },
-    { "{\"k\":\"\"}", false, true },
+    { "{\"k\":true}", true, true },        { "{\"k\":\"true\"}", true, true },
+    { "{\"k\":\"True\"}", true, true },    { "{\"k\":1}", true, true },
+    { "{\"k\":\"1\"}", true, true },       { "{\"k\":false}", false, false },
+    { "{\"k\":\"FALSE\"}", false, false }, { "{\"k\":0}", false, false },
+    { "{\"k\":\"0\"}", false, false },     { "{\"k\":2}", false, true },
+    { "{\"k\":\"yes\"}", false, true },    { "{\"k\":[1]}", false, true },
+    { "{\"j\":true}", false, true },       { "{\"k\":\"\"}", false, true },
 };
 
 START_TEST(bools_are_read_however_written)
@@ -261,13 +254,13 @@ static const struct {
     { "{\"k\":[\"same\"]}", "same", false },
     { "{\"k\":true}", "true", false },
     { "{\"j\":\"same\"}", "same", false },
-    { "{\"k\":\"\xc3\x89\"}", "\xc3\xa9", false },   /* case is ASCII's */
-    { "{\"k\":\"@\"}", "`", false },                 /* and only letters' */
+    { "{\"k\":\"\xc3\x89\"}", "\xc3\xa9", false }, /* case is ASCII's */
+    { "{\"k\":\"@\"}", "`", false },               /* and only letters' */
 };
 
 START_TEST(texts_are_compared_without_case)
 {
-    ck_assert_msg(mo_json_is(texts[_i].text, "k", texts[_i].value) ==
+    ck_assert_msg(mo_json_text_equals(texts[_i].text, "k", texts[_i].value) ==
                       texts[_i].is,
                   "%s", texts[_i].text);
 }
@@ -336,7 +329,7 @@ START_TEST(arrays_of_texts_are_told_from_the_rest)
 {
     const char *text = arrays[_i].text;
 
-    ck_assert_msg(mo_json_is_texts(text, strlen(text)) == arrays[_i].valid,
+    ck_assert_msg(mo_json_is_text_array(text, strlen(text)) == arrays[_i].valid,
                   "%s", text);
 }
 END_TEST

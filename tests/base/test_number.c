@@ -143,7 +143,7 @@ static const struct {
     { DBL_MIN, "2.2250738585072014e-308" },
     { 5e-324, "5e-324" },
     { 1.5e-323, "1.5e-323" },
-    { 5.684341886080802e-14, "5.684341886080802e-14" },   /* 2^-44 */
+    { 5.684341886080802e-14, "5.684341886080802e-14" }, /* 2^-44 */
     { 9.007199254740993e15, "9007199254740992" },
     { 4.35, "4.35" },
     { 2.5e-5, "0.000025" },
@@ -270,18 +270,18 @@ static const struct {
     { "-9223372036854775809", MO_NUMBER_RANGE, 0 },
     { "18446744073709551617", MO_NUMBER_RANGE, 0 },
     { "99999999999999999999999999", MO_NUMBER_RANGE, 0 },
-    { "99999999999999999999999999x", MO_NUMBER_NOT, 0 },
-    { "", MO_NUMBER_NOT, 0 },
-    { " ", MO_NUMBER_NOT, 0 },
-    { "-", MO_NUMBER_NOT, 0 },
-    { "+-1", MO_NUMBER_NOT, 0 },
-    { "- 1", MO_NUMBER_NOT, 0 },
-    { "1 2", MO_NUMBER_NOT, 0 },
-    { "12.0", MO_NUMBER_NOT, 0 },
-    { "1e3", MO_NUMBER_NOT, 0 },
-    { "0x10", MO_NUMBER_NOT, 0 },
-    { "12a", MO_NUMBER_NOT, 0 },
-    { "\xd9\xa1", MO_NUMBER_NOT, 0 },   /* an Arabic digit */
+    { "99999999999999999999999999x", MO_NUMBER_INVALID, 0 },
+    { "", MO_NUMBER_INVALID, 0 },
+    { " ", MO_NUMBER_INVALID, 0 },
+    { "-", MO_NUMBER_INVALID, 0 },
+    { "+-1", MO_NUMBER_INVALID, 0 },
+    { "- 1", MO_NUMBER_INVALID, 0 },
+    { "1 2", MO_NUMBER_INVALID, 0 },
+    { "12.0", MO_NUMBER_INVALID, 0 },
+    { "1e3", MO_NUMBER_INVALID, 0 },
+    { "0x10", MO_NUMBER_INVALID, 0 },
+    { "12a", MO_NUMBER_INVALID, 0 },
+    { "\xd9\xa1", MO_NUMBER_INVALID, 0 }, /* an Arabic digit */
 };
 
 START_TEST(int_texts_are_read_or_refused)
@@ -325,23 +325,23 @@ static const struct {
     { "inf", MO_NUMBER_RANGE, 0 },
     { "-Infinity", MO_NUMBER_RANGE, 0 },
     { "NaN", MO_NUMBER_RANGE, 0 },
-    { "nan(1)", MO_NUMBER_NOT, 0 },
-    { "infinit", MO_NUMBER_NOT, 0 },
-    { "", MO_NUMBER_NOT, 0 },
-    { ".", MO_NUMBER_NOT, 0 },
-    { "-.", MO_NUMBER_NOT, 0 },
-    { "e5", MO_NUMBER_NOT, 0 },
-    { ".e5", MO_NUMBER_NOT, 0 },
-    { "1e", MO_NUMBER_NOT, 0 },
-    { "1e+", MO_NUMBER_NOT, 0 },
-    { "1e+-2", MO_NUMBER_NOT, 0 },
-    { "1e2.5", MO_NUMBER_NOT, 0 },
-    { "1.2.3", MO_NUMBER_NOT, 0 },
-    { "1,5", MO_NUMBER_NOT, 0 },
-    { "0x1p3", MO_NUMBER_NOT, 0 },
-    { "1 2", MO_NUMBER_NOT, 0 },
-    { "12a", MO_NUMBER_NOT, 0 },
-    { "1d5", MO_NUMBER_NOT, 0 },
+    { "nan(1)", MO_NUMBER_INVALID, 0 },
+    { "infinit", MO_NUMBER_INVALID, 0 },
+    { "", MO_NUMBER_INVALID, 0 },
+    { ".", MO_NUMBER_INVALID, 0 },
+    { "-.", MO_NUMBER_INVALID, 0 },
+    { "e5", MO_NUMBER_INVALID, 0 },
+    { ".e5", MO_NUMBER_INVALID, 0 },
+    { "1e", MO_NUMBER_INVALID, 0 },
+    { "1e+", MO_NUMBER_INVALID, 0 },
+    { "1e+-2", MO_NUMBER_INVALID, 0 },
+    { "1e2.5", MO_NUMBER_INVALID, 0 },
+    { "1.2.3", MO_NUMBER_INVALID, 0 },
+    { "1,5", MO_NUMBER_INVALID, 0 },
+    { "0x1p3", MO_NUMBER_INVALID, 0 },
+    { "1 2", MO_NUMBER_INVALID, 0 },
+    { "12a", MO_NUMBER_INVALID, 0 },
+    { "1d5", MO_NUMBER_INVALID, 0 },
 };
 
 START_TEST(double_texts_are_read_or_refused)
@@ -373,8 +373,8 @@ START_TEST(a_zero_byte_is_no_digit)
     int64_t i = 0;
     double d = 0;
 
-    ck_assert_int_eq(mo_number_read_int("1\0002", 3, &i), MO_NUMBER_NOT);
-    ck_assert_int_eq(mo_number_read_double("1\0002", 3, &d), MO_NUMBER_NOT);
+    ck_assert_int_eq(mo_number_read_int("1\0002", 3, &i), MO_NUMBER_INVALID);
+    ck_assert_int_eq(mo_number_read_double("1\0002", 3, &d), MO_NUMBER_INVALID);
 }
 END_TEST
 

@@ -22,36 +22,69 @@ static struct {
     mo_option_list shapes;
 } got;
 
-static const mo_option options[] = {
-    { .letter = 'o', .name = "output", .value = "FILE",
+static const mo_search_candidate options[] = {
+    { .letter = 'o',
+      .name = "output",
+      .value = "FILE",
       .help = "write to FILE, - for standard output",
-      .kind = MO_OPTION_TEXT, .to = &got.output },
-    { .letter = 'f', .name = "format", .value = "FORMAT",
-      .help = "what to write", .kind = MO_OPTION_TEXT, .to = &got.format,
+      .kind = MO_OPTION_TEXT,
+      .to = &got.output },
+    { .letter = 'f',
+      .name = "format",
+      .value = "FORMAT",
+      .help = "what to write",
+      .kind = MO_OPTION_TEXT,
+      .to = &got.format,
       .choices = "lp|mps" },
-    { .letter = 'q', .name = "quiet", .help = "say nothing",
-      .to = &got.quiet },
-    { .letter = 'v', .name = "verbose", .help = "say more",
-      .kind = MO_OPTION_COUNT, .to = &got.verbose },
-    { .letter = 'n', .name = "tokens", .value = "N", .help = "how many",
-      .kind = MO_OPTION_INT, .to = &got.tokens, .min = 1, .max = 64 },
-    { .name = "any", .value = "N", .help = "any integer, of which this is a "
-      "rather long explanation that does not fit on one line [really: it's so]",
-      .kind = MO_OPTION_INT, .to = &got.any },
-    { .name = "ratio", .value = "R", .help = "at least 0.5",
-      .kind = MO_OPTION_DOUBLE, .to = &got.ratio, .min = 0.5,
+    { .letter = 'q', .name = "quiet", .help = "say nothing", .to = &got.quiet },
+    { .letter = 'v',
+      .name = "verbose",
+      .help = "say more",
+      .kind = MO_OPTION_COUNT,
+      .to = &got.verbose },
+    { .letter = 'n',
+      .name = "tokens",
+      .value = "N",
+      .help = "how many",
+      .kind = MO_OPTION_INT,
+      .to = &got.tokens,
+      .min = 1,
+      .max = 64 },
+    { .name = "any",
+      .value = "N",
+      .help = "any integer, of which this is a "
+              "rather long explanation that does not fit on one line [really: "
+              "it's so]",
+      .kind = MO_OPTION_INT,
+      .to = &got.any },
+    { .name = "ratio",
+      .value = "R",
+      .help = "at least 0.5",
+      .kind = MO_OPTION_DOUBLE,
+      .to = &got.ratio,
+      .min = 0.5,
       .max = INFINITY },
-    { .name = "share-of-the-memory-to-keep", .value = "SHARE",
-      .help = "a share", .kind = MO_OPTION_DOUBLE, .to = &got.share },
-    { .name = "shape", .value = "INPUT=DIMS", .help = "give a shape",
-      .kind = MO_OPTION_LIST, .to = &got.shapes },
+    { .name = "share-of-the-memory-to-keep",
+      .value = "SHARE",
+      .help = "a share",
+      .kind = MO_OPTION_DOUBLE,
+      .to = &got.share },
+    { .name = "shape",
+      .value = "INPUT=DIMS",
+      .help = "give a shape",
+      .kind = MO_OPTION_LIST,
+      .to = &got.shapes },
     { 0 },
 };
 
 static const mo_command command = {
-    .name = "moirai-try", .synopsis = "[OPTION]... GRAPH [MORE]",
-    .purpose = "Tries the options.", .details = "That is all.",
-    .options = options, .min_operands = 1, .max_operands = 2,
+    .name = "moirai-try",
+    .synopsis = "[OPTION]... GRAPH [MORE]",
+    .purpose = "Tries the options.",
+    .details = "That is all.",
+    .options = options,
+    .min_operands = 1,
+    .max_operands = 2,
 };
 
 static char **operands;
@@ -80,15 +113,9 @@ static void tear_down(void)
 static const struct {
     const char *words, *operands;
 } lines[] = {
-    { "g", "g" },
-    { "g h", "g h" },
-    { "-q g -v h --verbose", "g h" },
-    { "g -o out", "g" },
-    { "-- -q", "-q" },
-    { "g -- --help", "g --help" },
-    { "-", "-" },
-    { "-o - -", "-" },
-    { "g -- --", "g --" },
+    { "g", "g" },        { "g h", "g h" },  { "-q g -v h --verbose", "g h" },
+    { "g -o out", "g" }, { "-- -q", "-q" }, { "g -- --help", "g --help" },
+    { "-", "-" },        { "-o - -", "-" }, { "g -- --", "g --" },
 };
 
 START_TEST(operands_may_stand_anywhere)
@@ -106,8 +133,9 @@ END_TEST
 
 START_TEST(values_may_be_attached_or_follow)
 {
-    static const char *const forms[] = { "-o x g",  "-ox g",  "--output x g",
-                                         "--output=x g", "-qox g", "-qo x g",
+    static const char *const forms[] = { "-o x g",           "-ox g",
+                                         "--output x g",     "--output=x g",
+                                         "-qox g",           "-qo x g",
                                          "g --output=y -o x" };
 
     ck_assert_int_eq(parse(forms[_i]), -1);
@@ -220,28 +248,30 @@ START_TEST(failures_are_told_with_their_place)
 END_TEST
 
 static const char help[] =
-"Usage: moirai-try [OPTION]... GRAPH [MORE]\n"
-"Tries the options.\n"
-"\n"
-"Options:\n"
-"  -o, --output=FILE       write to FILE, - for standard output\n"
-"  -f, --format=FORMAT     what to write (lp|mps)\n"
-"  -q, --quiet             say nothing\n"
-"  -v, --verbose           say more\n"
-"  -n, --tokens=N          how many\n"
-"      --any=N             any integer, of which this is a rather long\n"
-"                          explanation that does not fit on one line [really:\n"
-"                          it's so]\n"
-"      --ratio=R           at least 0.5\n"
-"      --share-of-the-memory-to-keep=SHARE\n"
-"                          a share\n"
-"      --shape=INPUT=DIMS  give a shape\n"
-"      --help              print this and leave\n"
-"      --version           print the version and what was built in\n"
-"      --completion=SHELL  print a script that completes the options in this\n"
-"                          shell (bash|zsh|fish)\n"
-"\n"
-"That is all.\n";
+    "Usage: moirai-try [OPTION]... GRAPH [MORE]\n"
+    "Tries the options.\n"
+    "\n"
+    "Options:\n"
+    "  -o, --output=FILE       write to FILE, - for standard output\n"
+    "  -f, --format=FORMAT     what to write (lp|mps)\n"
+    "  -q, --quiet             say nothing\n"
+    "  -v, --verbose           say more\n"
+    "  -n, --tokens=N          how many\n"
+    "      --any=N             any integer, of which this is a rather long\n"
+    "                          explanation that does not fit on one line "
+    "[really:\n"
+    "                          it's so]\n"
+    "      --ratio=R           at least 0.5\n"
+    "      --share-of-the-memory-to-keep=SHARE\n"
+    "                          a share\n"
+    "      --shape=INPUT=DIMS  give a shape\n"
+    "      --help              print this and leave\n"
+    "      --version           print the version and what was built in\n"
+    "      --completion=SHELL  print a script that completes the options in "
+    "this\n"
+    "                          shell (bash|zsh|fish)\n"
+    "\n"
+    "That is all.\n";
 
 START_TEST(help_is_the_table)
 {

@@ -162,13 +162,13 @@ START_TEST(what_is_lent_makes_room_for_the_next)
     size_t size = 0;
 
     MUST(mo_out_memory(&out, &err));
-    ck_assert_str_eq(mo_out_lend(out, &size), "");
+    ck_assert_str_eq(mo_out_borrow(out, &size), "");
     for (int n = 1; n < 5000; n = 3 * n + 1) {
         const char *text;
 
         for (int i = 0; i < n; i++)
             mo_out_char(out, 'x');
-        text = mo_out_lend(out, &size);
+        text = mo_out_borrow(out, &size);
         ck_assert_ptr_nonnull(text);
         ck_assert_uint_eq(size, (size_t) n);
         ck_assert_uint_eq(strspn(text, "x"), (size_t) n);

@@ -62,8 +62,7 @@ START_TEST(a_terminal_sees_a_share_and_then_nothing)
 {
     terminal_open();
     make_progress(3, false);
-    ck_assert_str_eq(terminal_close(),
-                     "\rreading\\x1b[2J:  33%\033[K\r\033[K");
+    ck_assert_str_eq(terminal_close(), "\rreading\\x1b[2J:  33%\033[K\r\033[K");
 }
 END_TEST
 

@@ -44,10 +44,11 @@ START_TEST(nothing_stops_without_a_reason)
     chain c;
 
     make_chain(&c);
-    ck_assert(!mo_stop_now(NULL) && !mo_stop_is_said(NULL));
-    ck_assert(!mo_stop_now(&c.inner) && !mo_stop_is_said(&c.inner));
-    ck_assert(isinf(mo_stop_left_s(NULL)) && mo_stop_left_s(NULL) > 0);
-    ck_assert(isinf(mo_stop_left_s(&c.inner)));
+    ck_assert(!mo_stop_reached(NULL) && !mo_stop_is_requested(NULL));
+    ck_assert(!mo_stop_reached(&c.inner) && !mo_stop_is_requested(&c.inner));
+    ck_assert(isinf(mo_stop_remaining_s(NULL)) &&
+              mo_stop_remaining_s(NULL) > 0);
+    ck_assert(isinf(mo_stop_remaining_s(&c.inner)));
 }
 END_TEST
 
@@ -56,12 +57,12 @@ START_TEST(whoever_says_it_stops_what_is_within)
     chain c;
 
     make_chain(&c);
-    mo_stop_say(link_of(&c, _i));
+    mo_stop_request(link_of(&c, _i));
     for (int i = 0; i < 3; i++) {
-        ck_assert_int_eq(mo_stop_now(link_of(&c, i)), i <= _i);
-        ck_assert_int_eq(mo_stop_is_said(link_of(&c, i)), i <= _i);
+        ck_assert_int_eq(mo_stop_reached(link_of(&c, i)), i <= _i);
+        ck_assert_int_eq(mo_stop_is_requested(link_of(&c, i)), i <= _i);
     }
-    ck_assert(isinf(mo_stop_left_s(&c.inner)));
+    ck_assert(isinf(mo_stop_remaining_s(&c.inner)));
 }
 END_TEST
 
@@ -72,8 +73,8 @@ START_TEST(a_signal_stops_what_is_within)
     make_chain(&c);
     link_of(&c, _i)->asked = signal_has_come;
     for (int i = 0; i < 3; i++) {
-        ck_assert_int_eq(mo_stop_now(link_of(&c, i)), i <= _i);
-        ck_assert_int_eq(mo_stop_is_said(link_of(&c, i)), i <= _i);
+        ck_assert_int_eq(mo_stop_reached(link_of(&c, i)), i <= _i);
+        ck_assert_int_eq(mo_stop_is_requested(link_of(&c, i)), i <= _i);
     }
 }
 END_TEST
@@ -86,9 +87,9 @@ START_TEST(time_that_ran_out_stops_and_is_not_said)
     make_chain(&c);
     link_of(&c, _i)->deadline_ns = mo_stop_clock_ns() - 1;
     for (int i = 0; i < 3; i++) {
-        ck_assert_int_eq(mo_stop_now(link_of(&c, i)), i <= _i);
-        ck_assert(!mo_stop_is_said(link_of(&c, i)));
-        ck_assert_int_eq(mo_stop_left_s(link_of(&c, i)) < 0, i <= _i);
+        ck_assert_int_eq(mo_stop_reached(link_of(&c, i)), i <= _i);
+        ck_assert(!mo_stop_is_requested(link_of(&c, i)));
+        ck_assert_int_eq(mo_stop_remaining_s(link_of(&c, i)) < 0, i <= _i);
     }
 }
 END_TEST
@@ -101,9 +102,9 @@ START_TEST(the_first_deadline_counts)
     for (int i = 0; i < 3; i++)
         link_of(&c, i)->deadline_ns =
             mo_stop_clock_ns() + (i == _i ? 1 : 3) * INT64_C(3600000000000);
-    ck_assert(!mo_stop_now(&c.inner));
-    ck_assert_double_le(mo_stop_left_s(&c.inner), 3600);
-    ck_assert_double_gt(mo_stop_left_s(&c.inner), 0);
+    ck_assert(!mo_stop_reached(&c.inner));
+    ck_assert_double_le(mo_stop_remaining_s(&c.inner), 3600);
+    ck_assert_double_gt(mo_stop_remaining_s(&c.inner), 0);
 }
 END_TEST
 

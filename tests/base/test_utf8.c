@@ -15,15 +15,17 @@ static const struct {
     { "\xe2\x82\xac", 3, 0x20ac },
     { "\xf0\x9f\x98\x80", 4, 0x1f600 },
     { "\xf4\x8f\xbf\xbf", 4, 0x10ffff },
-    { "\x80", 0, 0 },               /* a continuation alone    */
-    { "\xc3", 0, 0 },               /* its continuation missing */
-    { "\xc3" "A", 0, 0 },
+    { "\x80", 0, 0 }, /* a continuation alone    */
+    { "\xc3", 0, 0 }, /* its continuation missing */
+    { "\xc3"
+      "A",
+      0, 0 },
     { "\xe2\x82", 0, 0 },
-    { "\xc0\xaf", 0, 0 },           /* overlong slash          */
+    { "\xc0\xaf", 0, 0 }, /* overlong slash          */
     { "\xe0\x80\xaf", 0, 0 },
     { "\xf0\x80\x80\xaf", 0, 0 },
-    { "\xed\xa0\x80", 0, 0 },       /* a surrogate             */
-    { "\xf4\x90\x80\x80", 0, 0 },   /* beyond the last         */
+    { "\xed\xa0\x80", 0, 0 },     /* a surrogate             */
+    { "\xf4\x90\x80\x80", 0, 0 }, /* beyond the last         */
     { "\xf8\x88\x80\x80\x80", 0, 0 },
     { "\xff", 0, 0 },
 };
@@ -74,10 +76,12 @@ static const struct {
     { "\033[31m", "\\x1b[31m" },
     { "\x7f", "\\x7f" },
     { "caf\xc3\xa9", "caf\xc3\xa9" },
-    { "\xc2\x9b" "2J", "\\xc2\\x9b2J" },   /* an escape in one character */
+    { "\xc2\x9b"
+      "2J",
+      "\\xc2\\x9b2J" }, /* an escape in one character */
     { "\xff\xfe", "\\xff\\xfe" },
-    { "\xe2\x80\xa8", "\\xe2\\x80\\xa8" },   /* U+2028 ends a line */
-    { "\xe2\x80\xae", "\\xe2\\x80\\xae" },   /* U+202E turns it round */
+    { "\xe2\x80\xa8", "\\xe2\\x80\\xa8" }, /* U+2028 ends a line */
+    { "\xe2\x80\xae", "\\xe2\\x80\\xae" }, /* U+202E turns it round */
     { "\xe2\x81\xa6", "\\xe2\\x81\\xa6" },
     { "\xe2\x81\xa9", "\\xe2\\x81\\xa9" },
     { "\xe2\x80\xa7\xe2\x81\xa5", "\xe2\x80\xa7\xe2\x81\xa5" },
@@ -87,7 +91,7 @@ START_TEST(visible_text_holds_no_controls)
 {
     char shown[64];
 
-    mo_utf8_visible(shown, sizeof shown, visible[_i].text);
+    mo_utf8_escape_controls(shown, sizeof shown, visible[_i].text);
     ck_assert_str_eq(shown, visible[_i].shown);
 }
 END_TEST
@@ -101,7 +105,7 @@ START_TEST(visible_text_fits_any_size)
     char *shown = malloc(size);
 
     ck_assert_ptr_nonnull(shown);
-    mo_utf8_visible(shown, size, text);
+    mo_utf8_escape_controls(shown, size, text);
     ck_assert_uint_lt(strlen(shown), size);
     if (size >= sizeof whole)
         ck_assert_str_eq(shown, whole);
@@ -118,7 +122,7 @@ static const struct {
     { "", 0 },
     { "A100", 4 },
     { "ger\xc3\xa4t", 5 },
-    { "gera\xcc\x88t", 5 },                  /* a, and two dots on it */
+    { "gera\xcc\x88t", 5 },               /* a, and two dots on it */
     { "\xe4\xba\x8c\xe5\x8f\xb7...", 7 }, /* two wide ones */
     { "\xf0\x9f\x9a\x80", 2 },
     { "\xff", 1 },

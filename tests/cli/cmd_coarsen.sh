@@ -296,11 +296,11 @@ done
 exits "help" 0 moirai-coarsen --help
 # Roles and sets are in the page, in the words of the source.
 page=$top_srcdir/man/moirai-coarsen.1
-for word in $(sed -n '/^const mo_word_role /,/^};/s/^    { "\([a-z]*\)",.*/\1/p' \
+for word in $(sed -n '/^const mo_fusion_role /,/^};/s/^    { "\([a-z]*\)",.*/\1/p' \
     "$top_srcdir/src/coarsen/fusion_pattern.c"); do
     ok "the page explains $word" grep -qx ".It Cm $word" "$page"
 done
-for set in $(sed -n '/^const mo_rule_set /,/^};/s/^    { "\([a-z]*\)",.*/\1/p' \
+for set in $(sed -n '/^const mo_fusion_rule_set /,/^};/s/^    { "\([a-z]*\)",.*/\1/p' \
     "$top_srcdir/src/coarsen/fusion_rule_sets.c"); do
     ok "the page and --help know $set" \
         eval 'grep -qx ".It Cm $set" "$page" && grep -q "$set" "$work/out"'

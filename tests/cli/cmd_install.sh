@@ -22,7 +22,7 @@ int main(int argc, char **argv)
 {
     mo_error err = { 0 };
     mo_graph *graph;
-    const mo_format *format;
+    const mo_read_format *format;
 
     if (argc < 2 ||
         mo_read_graph(argv[1], NULL, &graph, &format, &err) != MO_OK) {

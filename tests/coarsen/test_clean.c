@@ -24,7 +24,7 @@ static void say(const char *before, const char *text)
 
 /* "a+b c* -x !y": the coarse ops by their members, '*' behind those whose
  * output leaves the network; then what is replicated, then the constants. */
-static const char *tell_clean(const mo_graph *g, const mo_map *map,
+static const char *tell_clean(const mo_graph *g, const mo_coarsen_map *map,
                               const mo_graph *clean)
 {
     static const char *const marks[] = { [1] = "-", [2] = "!" };
@@ -48,8 +48,8 @@ static const char *tell_clean(const mo_graph *g, const mo_map *map,
     return told;
 }
 
-static mo_graph *clean_of(const mo_graph *g, const char *passes, mo_map **map,
-                          mo_clean_report *report)
+static mo_graph *clean_of(const mo_graph *g, const char *passes,
+                          mo_coarsen_map **map, mo_clean_report *report)
 {
     mo_graph *clean = NULL;
     unsigned which = 0;
@@ -127,14 +127,14 @@ START_TEST(what_is_no_work_is_taken_out)
 {
     mo_graph *g = graph_of(cases[_i].graph), *clean;
     mo_clean_report report;
-    mo_map *map = NULL;
+    mo_coarsen_map *map = NULL;
 
     for (int i = 0; i < g->n_ops; i++)
         if (*g->ops[i].name != '?')
             g->ops[i].shape = "1";
     clean = clean_of(g, cases[_i].passes, &map, &report);
     ck_assert_str_eq(tell_clean(g, map, clean), cases[_i].clean);
-    mo_map_free(map);
+    mo_coarsen_map_free(map);
     mo_graph_free(clean);
     mo_graph_free(g);
 }
@@ -147,20 +147,20 @@ START_TEST(what_is_bound_stays)
                            "x:Parameter -> a"),
              *clean;
     mo_clean_report report;
-    mo_map *map = NULL;
+    mo_coarsen_map *map = NULL;
 
     for (int i = 0; i < g->n_ops; i++)
         *(i % 2 ? &g->ops[i].pin : &g->ops[i].colocate) = "A";
     clean = clean_of(g, "all", &map, &report);
     ck_assert_int_eq(clean->n_ops, g->n_ops);
-    mo_map_free(map);
+    mo_coarsen_map_free(map);
     mo_graph_free(clean);
 
     /* A view does not mind where its producer goes. */
     g->ops[id_of(g, "v")].pin = g->ops[id_of(g, "v")].colocate = NULL;
     clean = clean_of(g, "views", &map, &report);
     ck_assert_int_eq(clean->n_ops, g->n_ops - 1);
-    mo_map_free(map);
+    mo_coarsen_map_free(map);
     mo_graph_free(clean);
     mo_graph_free(g);
 }
@@ -170,13 +170,13 @@ START_TEST(parallel_edges_of_a_tensor_become_one)
 {
     mo_graph *g = graph_of("a:Add -> b:Multiply; a -> b; a -> c:ReLU"), *clean;
     mo_clean_report report;
-    mo_map *map = NULL;
+    mo_coarsen_map *map = NULL;
 
     clean = clean_of(g, "parallel", &map, &report);
     ck_assert_int_eq(clean->n_edges, 2);
     ck_assert_int_eq(clean->n_ops, 3);
     ck_assert_int_eq(report.removed[MO_CLEAN_PASSES - 1], 1);
-    mo_map_free(map);
+    mo_coarsen_map_free(map);
     mo_graph_free(clean);
     mo_graph_free(g);
 }
@@ -189,14 +189,14 @@ START_TEST(each_pass_tells_what_it_took_out)
                            "b:Add -> r:Result; x:Parameter -> a; v -> b"),
              *clean;
     mo_clean_report report;
-    mo_map *map = NULL;
+    mo_coarsen_map *map = NULL;
 
     clean = clean_of(g, "all", &map, &report);
     for (int k = 0; k < MO_CLEAN_PASSES; k++)
         ck_assert_msg(report.removed[k] == wanted[k], "%s: %d",
                       mo_clean_passes[k].name, report.removed[k]);
     ck_assert_ptr_null(mo_clean_passes[MO_CLEAN_PASSES].name);
-    mo_map_free(map);
+    mo_coarsen_map_free(map);
     mo_graph_free(clean);
     mo_graph_free(g);
 }
@@ -280,7 +280,7 @@ static mo_graph *typed_graph(unsigned seed)
 static void check_again(unsigned seed)
 {
     mo_graph *g = typed_graph(seed), *clean, *again;
-    mo_map *map = NULL, *second = NULL;
+    mo_coarsen_map *map = NULL, *second = NULL;
     mo_clean_report report;
 
     clean = clean_of(g, "all", &map, &report);
@@ -291,8 +291,8 @@ static void check_again(unsigned seed)
     for (int i = 0; i < g->n_ops; i++)
         ck_assert_msg(!g->ops[i].pin || map->coarse_of[i] >= 0, "seed %u",
                       seed);
-    mo_map_free(second);
-    mo_map_free(map);
+    mo_coarsen_map_free(second);
+    mo_coarsen_map_free(map);
     mo_graph_free(again);
     mo_graph_free(clean);
     mo_graph_free(g);
@@ -323,7 +323,7 @@ static void must_leave(const mo_graph *g, const char *passes, int ops, int cuts,
 {
     mo_clean_report report;
     mo_summary s = { 0 };
-    mo_map *map = NULL;
+    mo_coarsen_map *map = NULL;
     mo_graph *clean = clean_of(g, passes, &map, &report);
 
     MUST(mo_summary_make(clean, &s, &err));
@@ -332,7 +332,7 @@ static void must_leave(const mo_graph *g, const char *passes, int ops, int cuts,
                   "%s: %d ops, %d clean cuts, largest segment %d", passes,
                   s.ops, s.clean_cuts, s.largest_segment);
     mo_summary_clear(&s);
-    mo_map_free(map);
+    mo_coarsen_map_free(map);
     mo_graph_free(clean);
 }
 

@@ -70,8 +70,8 @@ static words parse_groups(const mo_graph *g, const char *text)
 
         if (before == ' ' && (mark == '\0' || mark == '~'))
             last = ++w.n_groups;
-        w.group[op] = mark == '-'   ? MO_MAP_REPLICATED
-                      : mark == '!' ? MO_MAP_CONSTANT
+        w.group[op] = mark == '-'   ? MO_COARSEN_MAP_REPLICATED
+                      : mark == '!' ? MO_COARSEN_MAP_CONSTANT
                                     : last;
         w.silent[op] = mark == '~';
         w.has_silent |= mark == '~';
@@ -83,8 +83,8 @@ static words parse_groups(const mo_graph *g, const char *text)
 }
 
 static mo_status contract(const mo_graph *g, const char *groups,
-                          bool merge_parallel, mo_graph **coarse, mo_map **map,
-                          mo_error *err)
+                          bool merge_parallel, mo_graph **coarse,
+                          mo_coarsen_map **map, mo_error *err)
 {
     words w = parse_groups(g, groups);
     mo_grouping grouping = { .group = w.group,
@@ -249,12 +249,12 @@ static const struct {
 START_TEST(groups_become_ops)
 {
     mo_graph *g = read_text(cases[_i].document), *coarse = NULL;
-    mo_map *map = NULL;
+    mo_coarsen_map *map = NULL;
 
     MUST(contract(g, cases[_i].groups, false, &coarse, &map, &err));
     mo_graph_free(g); /* the coarse graph must not need it */
     ck_assert_str_eq(tell(coarse), cases[_i].coarse);
-    mo_map_free(map);
+    mo_coarsen_map_free(map);
     mo_graph_free(coarse);
 }
 END_TEST
@@ -290,15 +290,15 @@ START_TEST(parallel_edges_are_merged_when_told_to)
     mo_graph *g = read_text(parallels[_i].document);
     const char *groups = parallels[_i].groups;
     mo_graph *apart = NULL, *merged = NULL;
-    mo_map *map = NULL, *same = NULL;
+    mo_coarsen_map *map = NULL, *same = NULL;
 
     MUST(contract(g, groups, false, &apart, &map, &err));
     MUST(contract(g, groups, true, &merged, &same, &err));
     ck_assert_str_eq(tell(apart), parallels[_i].apart);
     if (!is_miscalculated())
         ck_assert_str_eq(tell(merged), parallels[_i].merged);
-    mo_map_free(same);
-    mo_map_free(map);
+    mo_coarsen_map_free(same);
+    mo_coarsen_map_free(map);
     mo_graph_free(merged);
     mo_graph_free(apart);
     mo_graph_free(g);
@@ -331,7 +331,7 @@ static const struct {
 START_TEST(what_cannot_be_one_is_refused)
 {
     mo_graph *g = read_text(refusals[_i].document), *coarse = NULL;
-    mo_map *map = NULL;
+    mo_coarsen_map *map = NULL;
     mo_error err = { 0 };
     mo_status status =
         contract(g, refusals[_i].groups, false, &coarse, &map, &err);
@@ -347,7 +347,7 @@ END_TEST
 START_TEST(a_cycle_names_its_ops)
 {
     mo_graph *g = graph_of("a -> b -> c -> d"), *coarse = NULL;
-    mo_map *map = NULL;
+    mo_coarsen_map *map = NULL;
     mo_error err = { 0 };
 
     ck_assert_int_ne(contract(g, "a+c b+d", false, &coarse, &map, &err), MO_OK);
@@ -361,7 +361,7 @@ END_TEST
 START_TEST(the_map_leads_to_the_ids_of_the_coarse_graph)
 {
     mo_graph *g = graph_of("a -> d -> e; a -> b -> c; k; r"), *coarse = NULL;
-    mo_map *map = NULL;
+    mo_coarsen_map *map = NULL;
     static const char *const homes[] = { "a", "b", "b", "d", "d" };
     static const char *const names[] = { "a", "b", "c", "d", "e" };
 
@@ -369,9 +369,9 @@ START_TEST(the_map_leads_to_the_ids_of_the_coarse_graph)
     for (int i = 0; i < COUNT(names); i++)
         ck_assert_int_eq(map->coarse_of[id_of(g, names[i])],
                          id_of(coarse, homes[i]));
-    ck_assert_int_eq(map->coarse_of[id_of(g, "k")], MO_MAP_CONSTANT);
-    ck_assert_int_eq(map->coarse_of[id_of(g, "r")], MO_MAP_REPLICATED);
-    mo_map_free(map);
+    ck_assert_int_eq(map->coarse_of[id_of(g, "k")], MO_COARSEN_MAP_CONSTANT);
+    ck_assert_int_eq(map->coarse_of[id_of(g, "r")], MO_COARSEN_MAP_REPLICATED);
+    mo_coarsen_map_free(map);
     mo_graph_free(coarse);
     mo_graph_free(g);
 }
@@ -381,11 +381,11 @@ END_TEST
 START_TEST(constants_are_left_behind)
 {
     mo_graph *g = graph_of("a -> b; $w -> a; $v -> $w"), *coarse = NULL;
-    mo_map *map = NULL;
+    mo_coarsen_map *map = NULL;
 
     MUST(contract(g, "a b", false, &coarse, &map, &err));
     ck_assert_str_eq(tell(coarse), "a | b; a->b");
-    mo_map_free(map);
+    mo_coarsen_map_free(map);
     mo_graph_free(coarse);
     mo_graph_free(g);
 }
@@ -423,7 +423,7 @@ START_TEST(times_of_several_are_made_one_by_whoever_knows)
                              .fused_us = ask,
                              .context = &to };
     mo_graph *coarse = NULL;
-    mo_map *map = NULL;
+    mo_coarsen_map *map = NULL;
 
     MUST(mo_contract(g, &grouping, &coarse, &map, &err));
     ck_assert_double_eq(mo_graph_time_us(coarse, id_of(coarse, "a"), 0), 42);
@@ -433,7 +433,7 @@ START_TEST(times_of_several_are_made_one_by_whoever_knows)
     ck_assert_double_eq(asked.us[0], 2);
     ck_assert_double_eq(asked.us[1], 3);
     ck_assert_double_eq(asked.saved_bytes, 60);
-    mo_map_free(map);
+    mo_coarsen_map_free(map);
     mo_graph_free(coarse);
     mo_graph_free(g);
 }
@@ -445,7 +445,7 @@ START_TEST(nothing_contracted_is_nothing_changed)
     mo_graph *g = random_graph((unsigned) _i, 1 + _i % 30), *coarse = NULL;
     int group[30];
     mo_grouping grouping = { .group = group, .n_groups = g->n_ops };
-    mo_map *map = NULL;
+    mo_coarsen_map *map = NULL;
     char *before;
 
     for (int i = 0; i < g->n_ops; i++)
@@ -455,7 +455,7 @@ START_TEST(nothing_contracted_is_nothing_changed)
     before = strdup(tell(g));
     ck_assert_msg(strcmp(before, tell(coarse)) == 0, "seed %d", _i);
     free(before);
-    mo_map_free(map);
+    mo_coarsen_map_free(map);
     mo_graph_free(coarse);
     mo_graph_free(g);
 }

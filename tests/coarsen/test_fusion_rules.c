@@ -8,16 +8,16 @@
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
 
-static mo_rules *rules_of(const char *text)
+static mo_fusion_rules *rules_of(const char *text)
 {
-    mo_rules *rules = NULL;
+    mo_fusion_rules *rules = NULL;
 
-    MUST(mo_rules_parse("rules", text, strlen(text), &rules, &err));
+    MUST(mo_fusion_rules_parse("rules", text, strlen(text), &rules, &err));
     return rules;
 }
 
 /* "conv bn relu|conv bn": the rules in the order they are tried. */
-static const char *tell_rules(const mo_rules *rules)
+static const char *tell_rules(const mo_fusion_rules *rules)
 {
     static char text[4096];
     int used = 0;
@@ -35,11 +35,11 @@ static const char *tell_rules(const mo_rules *rules)
 
 static uint64_t digest_of(const char *text)
 {
-    mo_rules *rules = rules_of(text);
+    mo_fusion_rules *rules = rules_of(text);
     uint64_t digest = 0;
 
-    MUST(mo_rules_digest(rules, &digest, &err));
-    mo_rules_free(rules);
+    MUST(mo_fusion_rules_digest(rules, &digest, &err));
+    mo_fusion_rules_free(rules);
     return digest;
 }
 
@@ -61,10 +61,10 @@ static const struct {
 
 START_TEST(a_line_is_a_rule)
 {
-    mo_rules *rules = rules_of(readings[_i].text);
+    mo_fusion_rules *rules = rules_of(readings[_i].text);
 
     ck_assert_str_eq(tell_rules(rules), readings[_i].rules);
-    mo_rules_free(rules);
+    mo_fusion_rules_free(rules);
 }
 END_TEST
 
@@ -84,11 +84,11 @@ static const struct {
 START_TEST(other_lines_are_refused)
 {
     const char *text = refusals[_i].text;
-    mo_rules *rules = NULL;
+    mo_fusion_rules *rules = NULL;
     mo_error err = { 0 };
 
     ck_assert_int_eq(
-        mo_rules_parse("my.rules", text, strlen(text), &rules, &err),
+        mo_fusion_rules_parse("my.rules", text, strlen(text), &rules, &err),
         MO_E_INPUT);
     ck_assert_ptr_null(rules);
     ck_assert_str_eq(err.file, "my.rules");
@@ -100,11 +100,11 @@ END_TEST
 START_TEST(a_zero_byte_is_no_rule)
 {
     static const char text[] = "conv bn\nconv\0relu";
-    mo_rules *rules = NULL;
+    mo_fusion_rules *rules = NULL;
     mo_error err = { 0 };
 
     ck_assert_int_eq(
-        mo_rules_parse("rules", text, sizeof text - 1, &rules, &err),
+        mo_fusion_rules_parse("rules", text, sizeof text - 1, &rules, &err),
         MO_E_INPUT);
     ck_assert_int_eq(err.line, 2);
 }
@@ -112,22 +112,23 @@ END_TEST
 
 START_TEST(there_is_an_end_to_rules)
 {
-    static char text[20 * (MO_MAX_RULES + 1)];
-    mo_rules *rules;
+    static char text[20 * (MO_FUSION_MAX_RULES + 1)];
+    mo_fusion_rules *rules;
     mo_error err = { 0 };
     int used = 0;
 
-    for (int i = 0; i < MO_MAX_RULES; i++)
+    for (int i = 0; i < MO_FUSION_MAX_RULES; i++)
         used += sprintf(text + used, "a%d b\n", i);
     rules = rules_of(text);
-    ck_assert_int_eq(rules->n, MO_MAX_RULES);
-    mo_rules_free(rules);
+    ck_assert_int_eq(rules->n, MO_FUSION_MAX_RULES);
+    mo_fusion_rules_free(rules);
 
     rules = NULL;
     strcpy(text + used, "c d\n");
-    ck_assert_int_eq(mo_rules_parse("rules", text, strlen(text), &rules, &err),
-                     MO_E_INPUT);
-    ck_assert_int_eq(err.line, MO_MAX_RULES + 1);
+    ck_assert_int_eq(
+        mo_fusion_rules_parse("rules", text, strlen(text), &rules, &err),
+        MO_E_INPUT);
+    ck_assert_int_eq(err.line, MO_FUSION_MAX_RULES + 1);
     ck_assert_ptr_null(rules);
 }
 END_TEST
@@ -138,60 +139,62 @@ START_TEST(every_set_is_there_by_name)
                                          "cudnn",   "onednn", "none" };
 
     for (int i = 0; i < COUNT(names); i++) {
-        mo_rules *rules = NULL;
+        mo_fusion_rules *rules = NULL;
 
-        MUST(mo_rules_load(names[i], &rules, &err));
-        ck_assert_str_eq(mo_rule_sets[i].name, names[i]);
+        MUST(mo_fusion_rules_load(names[i], &rules, &err));
+        ck_assert_str_eq(mo_fusion_rule_sets[i].name, names[i]);
         ck_assert((rules->n == 0) == (strcmp(names[i], "none") == 0));
-        mo_rules_free(rules);
+        mo_fusion_rules_free(rules);
     }
-    ck_assert_ptr_null(mo_rule_sets[COUNT(names)].name);
+    ck_assert_ptr_null(mo_fusion_rule_sets[COUNT(names)].name);
 }
 END_TEST
 
 START_TEST(eigen_is_the_table_of_the_paper)
 {
-    mo_rules *rules = NULL;
+    mo_fusion_rules *rules = NULL;
 
-    MUST(mo_rules_load("eigen", &rules, &err));
+    MUST(mo_fusion_rules_load("eigen", &rules, &err));
     ck_assert_str_eq(tell_rules(rules),
                      "conv bn add relu|conv bn relu|conv bn");
-    mo_rules_free(rules);
+    mo_fusion_rules_free(rules);
 }
 END_TEST
 
-static char large[MO_MAX_RULE_FILE + 2];
+static char large[MO_FUSION_MAX_FILE + 2];
 
 START_TEST(any_other_name_is_a_file)
 {
-    mo_rules *rules = NULL;
+    mo_fusion_rules *rules = NULL;
 
     scratch_write("own.rules", "p q # mine\n");
-    MUST(mo_rules_load("own.rules", &rules, &err));
+    MUST(mo_fusion_rules_load("own.rules", &rules, &err));
     ck_assert_str_eq(tell_rules(rules), "p q");
-    mo_rules_free(rules);
+    mo_fusion_rules_free(rules);
 
-    memset(large, '\n', MO_MAX_RULE_FILE);
+    memset(large, '\n', MO_FUSION_MAX_FILE);
     scratch_write("large.rules", large);
-    MUST(mo_rules_load("large.rules", &rules, &err));
+    MUST(mo_fusion_rules_load("large.rules", &rules, &err));
     ck_assert_int_eq(rules->n, 0);
-    mo_rules_free(rules);
+    mo_fusion_rules_free(rules);
 }
 END_TEST
 
 START_TEST(what_is_no_rule_file_is_refused)
 {
-    mo_rules *rules = NULL;
+    mo_fusion_rules *rules = NULL;
     mo_error err = { 0 };
 
-    ck_assert_int_eq(mo_rules_load("missing.rules", &rules, &err), MO_E_IO);
+    ck_assert_int_eq(mo_fusion_rules_load("missing.rules", &rules, &err),
+                     MO_E_IO);
     ck_assert_msg(strstr(err.text, "no built-in fusion set of that name"), "%s",
                   err.text);
-    ck_assert_int_eq(mo_rules_load(".", &rules, &err), MO_E_IO);
+    ck_assert_int_eq(mo_fusion_rules_load(".", &rules, &err), MO_E_IO);
 
-    memset(large, '\n', MO_MAX_RULE_FILE + 1);
+    memset(large, '\n', MO_FUSION_MAX_FILE + 1);
     scratch_write("larger.rules", large);
-    ck_assert_int_eq(mo_rules_load("larger.rules", &rules, &err), MO_E_LIMIT);
+    ck_assert_int_eq(mo_fusion_rules_load("larger.rules", &rules, &err),
+                     MO_E_LIMIT);
     ck_assert_ptr_null(rules);
 }
 END_TEST
@@ -276,11 +279,12 @@ static const struct {
 START_TEST(words_are_roles_operators_or_types)
 {
     const char *type = answers[_i].type;
-    mo_word word = mo_word_of(answers[_i].word);
-    mo_subject subject = { type, type ? mo_operator_find(type) : NULL,
-                           answers[_i].n_inputs };
+    mo_fusion_pattern word = mo_fusion_pattern_of(answers[_i].word);
+    mo_fusion_candidate subject = { type, type ? mo_operator_find(type) : NULL,
+                                    answers[_i].n_inputs };
 
-    ck_assert_msg(mo_word_matches(&word, &subject) == answers[_i].answers,
+    ck_assert_msg(mo_fusion_pattern_matches(&word, &subject) ==
+                      answers[_i].answers,
                   "%s, %s", answers[_i].word, type ? type : "no type");
 }
 END_TEST
@@ -288,9 +292,9 @@ END_TEST
 /* A role that is the name of an operator would hide it. */
 START_TEST(roles_hide_no_other_operator)
 {
-    for (const mo_word_role *role = mo_word_roles; role->word; role++) {
+    for (const mo_fusion_role *role = mo_fusion_roles; role->word; role++) {
         const mo_operator *kind = mo_operator_find(role->word);
-        mo_subject subject = { role->word, kind, 1 };
+        mo_fusion_candidate subject = { role->word, kind, 1 };
 
         ck_assert_msg(!kind || role->answers(&subject), "%s", role->word);
     }

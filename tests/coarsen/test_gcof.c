@@ -7,16 +7,16 @@
 #include "tests/support/graphs.h"
 #include "tests/support/suite.h"
 
-static mo_rules *rules_of(const char *text)
+static mo_fusion_rules *rules_of(const char *text)
 {
-    mo_rules *rules = NULL;
+    mo_fusion_rules *rules = NULL;
 
-    MUST(mo_rules_parse("rules", text, strlen(text), &rules, &err));
+    MUST(mo_fusion_rules_parse("rules", text, strlen(text), &rules, &err));
     return rules;
 }
 
 /* "a+b c": the groups of g in the order of their first members. */
-static const char *groups_of(const mo_graph *g, const mo_rules *rules)
+static const char *groups_of(const mo_graph *g, const mo_fusion_rules *rules)
 {
     static char text[4096];
     int group[64], n_groups, used = 0;
@@ -79,10 +79,10 @@ static const struct {
 START_TEST(chains_that_spell_a_rule_are_fused)
 {
     mo_graph *g = graph_of(cases[_i].graph);
-    mo_rules *rules = rules_of(cases[_i].rules);
+    mo_fusion_rules *rules = rules_of(cases[_i].rules);
 
     ck_assert_str_eq(groups_of(g, rules), cases[_i].groups);
-    mo_rules_free(rules);
+    mo_fusion_rules_free(rules);
     mo_graph_free(g);
 }
 END_TEST
@@ -96,11 +96,11 @@ START_TEST(the_example_of_the_paper_comes_out_as_printed)
                            "-> add3:add -> relu3:relu; "
                            "add1 -> conv1:conv -> bn1:bn -> conv2:conv "
                            "-> bn2:bn -> add3; x:pool -> add2");
-    mo_rules *rules = rules_of(EIGEN);
+    mo_fusion_rules *rules = rules_of(EIGEN);
 
     ck_assert_str_eq(groups_of(g, rules),
                      "add1 conv1+bn1 conv2+bn2+add3+relu3 relu1 x add2 relu2");
-    mo_rules_free(rules);
+    mo_fusion_rules_free(rules);
     mo_graph_free(g);
 }
 END_TEST
@@ -108,7 +108,7 @@ END_TEST
 START_TEST(pinned_and_colocated_ops_stay_apart)
 {
     mo_graph *g = graph_of("a:conv -> b:bn -> c:relu");
-    mo_rules *rules = rules_of(EIGEN);
+    mo_fusion_rules *rules = rules_of(EIGEN);
 
     g->ops[2].pin = "A";
     ck_assert_str_eq(groups_of(g, rules), "a+b c");
@@ -116,7 +116,7 @@ START_TEST(pinned_and_colocated_ops_stay_apart)
     ck_assert_str_eq(groups_of(g, rules), "a+b+c");
     g->ops[1].colocate = "x";
     ck_assert_str_eq(groups_of(g, rules), "a b c");
-    mo_rules_free(rules);
+    mo_fusion_rules_free(rules);
     mo_graph_free(g);
 }
 END_TEST
@@ -124,11 +124,11 @@ END_TEST
 START_TEST(outputs_of_the_network_stay_visible)
 {
     mo_graph *g = graph_of("a:conv -> b:bn -> c:relu");
-    mo_rules *rules = rules_of(EIGEN);
+    mo_fusion_rules *rules = rules_of(EIGEN);
 
     g->ops[1].is_output = true;
     ck_assert_str_eq(groups_of(g, rules), "a+b c");
-    mo_rules_free(rules);
+    mo_fusion_rules_free(rules);
     mo_graph_free(g);
 }
 END_TEST
@@ -189,7 +189,7 @@ static bool is_link(const mo_graph *g, int a, int b)
 }
 
 static bool spells(const mo_graph *g, const int *ops, int n,
-                   const mo_rule *rule)
+                   const mo_fusion_rule *rule)
 {
     for (int k = 0; k < n && n == rule->n; k++)
         if (strcmp(g->ops[ops[k]].type, rule->words[k].text) != 0 ||
@@ -199,7 +199,7 @@ static bool spells(const mo_graph *g, const int *ops, int n,
 }
 
 static bool spells_any(const mo_graph *g, const int *ops, int n,
-                       const mo_rules *rules)
+                       const mo_fusion_rules *rules)
 {
     for (int r = 0; r < rules->n; r++)
         if (spells(g, ops, n, &rules->rules[r]))
@@ -208,12 +208,13 @@ static bool spells_any(const mo_graph *g, const int *ops, int n,
 }
 
 /* Could the ops left alone from op on be a rule?  Tries every way on. */
-static bool could_start(const mo_graph *g, const mo_rules *rules,
-                        const mo_map *map, int *ops, int n)
+static bool could_start(const mo_graph *g, const mo_fusion_rules *rules,
+                        const mo_coarsen_map *map, int *ops, int n)
 {
     int last = ops[n - 1], home = map->coarse_of[last];
 
-    if (map->start[home + 1] - map->start[home] > 1 || n > MO_MAX_RULE)
+    if (map->start[home + 1] - map->start[home] > 1 ||
+        n > MO_FUSION_MAX_RULE_LENGTH)
         return false;
     if (spells_any(g, ops, n, rules))
         return true;
@@ -225,8 +226,8 @@ static bool could_start(const mo_graph *g, const mo_rules *rules,
     return false;
 }
 
-static mo_graph *fused_of(const mo_graph *g, const mo_rules *rules,
-                          mo_map **map)
+static mo_graph *fused_of(const mo_graph *g, const mo_fusion_rules *rules,
+                          mo_coarsen_map **map)
 {
     mo_gcof_options how = { .rules = rules, .merge_parallel = true };
     mo_graph *coarse = NULL;
@@ -247,12 +248,13 @@ static uint64_t digest_of(const mo_graph *g)
 static void check_groups(unsigned seed)
 {
     mo_graph *g = typed_graph(seed, 0), *coarse;
-    mo_rules *rules = rules_of(overlapping);
-    mo_map *map = NULL;
+    mo_fusion_rules *rules = rules_of(overlapping);
+    mo_coarsen_map *map = NULL;
 
     coarse = fused_of(g, rules, &map);
     for (int c = 0; c < map->n_coarse; c++) {
-        int n = map->start[c + 1] - map->start[c], ops[MO_MAX_RULE + 2];
+        int n = map->start[c + 1] - map->start[c],
+            ops[MO_FUSION_MAX_RULE_LENGTH + 2];
         const int *members = &map->member[map->start[c]];
 
         ops[0] = members[0];
@@ -260,8 +262,8 @@ static void check_groups(unsigned seed)
                             : !could_start(g, rules, map, ops, 1),
                       "seed %u: %s", seed, g->ops[members[0]].name);
     }
-    mo_map_free(map);
-    mo_rules_free(rules);
+    mo_coarsen_map_free(map);
+    mo_fusion_rules_free(rules);
     mo_graph_free(coarse);
     mo_graph_free(g);
 }
@@ -270,8 +272,8 @@ static void check_groups(unsigned seed)
 static void check_coarse_graph(unsigned seed)
 {
     mo_graph *g = typed_graph(seed, 0), *coarse, *again;
-    mo_rules *rules = rules_of(overlapping);
-    mo_map *map = NULL, *second = NULL;
+    mo_fusion_rules *rules = rules_of(overlapping);
+    mo_coarsen_map *map = NULL, *second = NULL;
 
     coarse = fused_of(g, rules, &map);
     ck_assert_msg(total_flops(g) == total_flops(coarse), "seed %u", seed);
@@ -292,28 +294,28 @@ static void check_coarse_graph(unsigned seed)
     mo_graph_free(again);
     mo_graph_free(coarse);
     mo_graph_free(g);
-    mo_map_free(map);
-    mo_map_free(second);
-    mo_rules_free(rules);
+    mo_coarsen_map_free(map);
+    mo_coarsen_map_free(second);
+    mo_fusion_rules_free(rules);
 }
 
 static void check_order(unsigned seed)
 {
     mo_graph *g = typed_graph(seed, 0);
     mo_graph *shuffled = typed_graph(seed, 1 + seed);
-    mo_rules *rules = rules_of(overlapping);
-    mo_map *map = NULL, *second = NULL;
+    mo_fusion_rules *rules = rules_of(overlapping);
+    mo_coarsen_map *map = NULL, *second = NULL;
     mo_graph *coarse = fused_of(g, rules, &map);
     mo_graph *other = fused_of(shuffled, rules, &second);
 
     ck_assert_msg(digest_of(coarse) == digest_of(other), "seed %u", seed);
-    mo_map_free(second);
-    mo_map_free(map);
+    mo_coarsen_map_free(second);
+    mo_coarsen_map_free(map);
     mo_graph_free(other);
     mo_graph_free(coarse);
     mo_graph_free(shuffled);
     mo_graph_free(g);
-    mo_rules_free(rules);
+    mo_fusion_rules_free(rules);
 }
 
 START_TEST(groups_are_rules_and_nothing_more_fits)

@@ -39,7 +39,7 @@ static const struct {
 
 START_TEST(the_built_in_clusters_are_the_papers)
 {
-    const char *text = mo_builtin_cluster_find(built_in[_i].name)->text;
+    const char *text = mo_cluster_builtin_find(built_in[_i].name)->text;
     mo_cluster *cluster = problem_cluster_read(text);
 
     ck_assert_str_eq(cluster->name, built_in[_i].name);
@@ -67,17 +67,17 @@ END_TEST
 START_TEST(there_is_one_other_built_in_cluster)
 {
     mo_cluster *cluster =
-        problem_cluster_read(mo_builtin_cluster_find("cpu")->text);
+        problem_cluster_read(mo_cluster_builtin_find("cpu")->text);
     int n = 0;
 
     ck_assert_int_eq(cluster->n_devices, 1);
     ck_assert(cluster->devices[0].is_cpu);
     mo_cluster_free(cluster);
 
-    for (; mo_builtin_clusters[n].name; n++)
-        ck_assert_ptr_nonnull(mo_builtin_clusters[n].help);
+    for (; mo_cluster_builtins[n].name; n++)
+        ck_assert_ptr_nonnull(mo_cluster_builtins[n].help);
     ck_assert_int_eq(n, COUNT(built_in) + 1);
-    ck_assert_ptr_null(mo_builtin_cluster_find("inter"));
+    ck_assert_ptr_null(mo_cluster_builtin_find("inter"));
 }
 END_TEST
 

@@ -1,4 +1,5 @@
-/* Claims of cost/calibrate/sample.h, cost/calibrate/holdout.h, cost/calibrate/fit_efficiency.h and cost/calibrate/accuracy.h. */
+/* Claims of cost/calibrate/sample.h, cost/calibrate/holdout.h,
+ * cost/calibrate/fit_efficiency.h and cost/calibrate/accuracy.h. */
 #include "cost/calibrate/fit_efficiency.h"
 
 #include <math.h>
@@ -102,7 +103,7 @@ static void add_ideal(mo_samples *s, const mo_efficiencies *truth,
                       mo_class class)
 {
     for (int d = 0; d < COUNT(names); d++) {
-        mo_device device = mo_device_of(mo_device_find(names[d]));
+        mo_device device = mo_device_from_model(mo_device_find(names[d]));
 
         for (int i = 0; i < 40; i++) {
             bool computes = i % 2 == 0;
@@ -139,7 +140,7 @@ START_TEST(a_fit_finds_the_factors_that_made_the_times)
 
     add_ideal(&s, &truth, MO_CLASS_CONVOLUTION);
     add_ideal(&s, &truth, MO_CLASS_SOFTMAX);
-    MUST(mo_fit(&s, NULL, &table, &err));
+    MUST(mo_fit_efficiency(&s, NULL, &table, &err));
     ck_assert_int_eq(table.n, 2 * 4); /* any, pascal, volta, turing */
     for (int i = 0; i < table.n; i++) {
         const mo_efficiency *row = &table.rows[i];
@@ -166,7 +167,7 @@ START_TEST(generations_differ_where_their_times_do)
     double volta, turing;
 
     add_ideal(&s, &truth, MO_CLASS_MOVE);
-    MUST(mo_fit(&s, NULL, &table, &err));
+    MUST(mo_fit_efficiency(&s, NULL, &table, &err));
     volta = mo_efficiency_of(&table, MO_CLASS_MOVE, MO_GEN_VOLTA)->memory;
     turing = mo_efficiency_of(&table, MO_CLASS_MOVE, MO_GEN_TURING)->memory;
     ck_assert_double_gt(volta, 0.75);
@@ -185,14 +186,14 @@ START_TEST(a_fit_is_the_same_every_time_and_in_any_order)
     mo_efficiencies once, again;
 
     add_ideal(&s, &truth, MO_CLASS_POOL);
-    MUST(mo_fit(&s, NULL, &once, &err));
+    MUST(mo_fit_efficiency(&s, NULL, &once, &err));
     for (size_t i = 0; i < s.n / 2; i++) {
         mo_sample swapped = s.items[i];
 
         s.items[i] = s.items[s.n - 1 - i];
         s.items[s.n - 1 - i] = swapped;
     }
-    MUST(mo_fit(&s, NULL, &again, &err));
+    MUST(mo_fit_efficiency(&s, NULL, &again, &err));
     ck_assert_int_eq(once.n, again.n);
     for (int i = 0; i < once.n; i++) {
         ck_assert_int_eq(once.rows[i].generation, again.rows[i].generation);
@@ -214,12 +215,12 @@ START_TEST(only_the_training_part_counts)
     };
     mo_samples s = { 0 };
     mo_efficiencies table;
-    mo_part *part;
+    mo_holdout_set *part;
 
     add_ideal(&s, &truth, MO_CLASS_MOVE);
     part = calloc(s.n, sizeof *part);
-    MUST(mo_holdout_choose(&s, "t4,p4,p100", NULL, part, &err));
-    MUST(mo_fit(&s, part, &table, &err));
+    MUST(mo_holdout_split(&s, "t4,p4,p100", NULL, part, &err));
+    MUST(mo_fit_efficiency(&s, part, &table, &err));
     for (int i = 0; i < table.n; i++) {
         ck_assert_int_ne(table.rows[i].generation, MO_GEN_VOLTA);
         ck_assert_double_lt(table.rows[i].memory, 0.55);
@@ -248,25 +249,28 @@ static mo_samples four_devices(int n_ops)
 
 static const struct {
     const char *train, *test;
-    mo_part parts[4]; /* by device */
+    mo_holdout_set parts[4]; /* by device */
 } splits[] = {
     { "v100,t4",
       NULL,
-      { MO_PART_TRAIN, MO_PART_TEST, MO_PART_TRAIN, MO_PART_TEST } },
+      { MO_HOLDOUT_TRAIN, MO_HOLDOUT_TEST, MO_HOLDOUT_TRAIN,
+        MO_HOLDOUT_TEST } },
     { NULL,
       "Tesla P4",
-      { MO_PART_TRAIN, MO_PART_TRAIN, MO_PART_TRAIN, MO_PART_TEST } },
+      { MO_HOLDOUT_TRAIN, MO_HOLDOUT_TRAIN, MO_HOLDOUT_TRAIN,
+        MO_HOLDOUT_TEST } },
     { "V100",
       "p4",
-      { MO_PART_TRAIN, MO_PART_NEITHER, MO_PART_NEITHER, MO_PART_TEST } },
+      { MO_HOLDOUT_TRAIN, MO_HOLDOUT_NEITHER, MO_HOLDOUT_NEITHER,
+        MO_HOLDOUT_TEST } },
 };
 
 START_TEST(devices_are_held_out_by_name)
 {
     mo_samples s = four_devices(3);
-    mo_part part[12];
+    mo_holdout_set part[12];
 
-    MUST(mo_holdout_choose(&s, splits[_i].train, splits[_i].test, part, &err));
+    MUST(mo_holdout_split(&s, splits[_i].train, splits[_i].test, part, &err));
     for (size_t i = 0; i < s.n; i++)
         ck_assert_int_eq(part[i], splits[_i].parts[s.items[i].device]);
     mo_samples_clear(&s);
@@ -277,13 +281,13 @@ START_TEST(else_one_op_in_five_is_held_out_on_all_devices)
 {
     enum { N = 300 };
     mo_samples s = four_devices(N);
-    mo_part *part = calloc(s.n, sizeof *part);
+    mo_holdout_set *part = calloc(s.n, sizeof *part);
     size_t held = 0;
 
-    MUST(mo_holdout_choose(&s, NULL, NULL, part, &err));
+    MUST(mo_holdout_split(&s, NULL, NULL, part, &err));
     for (size_t i = 0; i < s.n; i++) {
         ck_assert_int_eq(part[i], part[i % N]);
-        held += part[i] == MO_PART_TEST;
+        held += part[i] == MO_HOLDOUT_TEST;
     }
     ck_assert_uint_gt(held, s.n / 8);
     ck_assert_uint_lt(held, s.n / 3);
@@ -309,11 +313,11 @@ static const struct {
 START_TEST(wrong_choices_are_told)
 {
     mo_samples s = four_devices(1);
-    mo_part part[4];
+    mo_holdout_set part[4];
     mo_error err = { 0 };
 
-    ck_assert_int_eq(mo_holdout_choose(&s, bad_splits[_i].train,
-                                       bad_splits[_i].test, part, &err),
+    ck_assert_int_eq(mo_holdout_split(&s, bad_splits[_i].train,
+                                      bad_splits[_i].test, part, &err),
                      bad_splits[_i].status);
     ck_assert_ptr_eq(strstr(err.text, bad_splits[_i].error), err.text);
     mo_samples_clear(&s);
@@ -322,17 +326,17 @@ END_TEST
 
 START_TEST(errors_are_relative_and_summed_by_class_and_device)
 {
-    static const mo_guess given[] = {
+    static const mo_prediction given[] = {
         { MO_CLASS_MATMUL, 0, 100, 110 },
         { MO_CLASS_MATMUL, 0, 100, 70 },
         { MO_CLASS_MATMUL, 1, 200, 300 },
         { MO_CLASS_POOL, 1, 10, 10 },
     };
-    mo_guesses guesses = { 0 };
+    mo_predictions guesses = { 0 };
     mo_accuracy a;
 
     for (int i = 0; i < COUNT(given); i++)
-        MUST(mo_guesses_add(&guesses, &given[i], &err));
+        MUST(mo_predictions_add(&guesses, &given[i], &err));
     MUST(mo_accuracy_of(&guesses, MO_CLASS_MATMUL, MO_UNKNOWN, &a, &err));
     ck_assert_uint_eq(a.n, 3);
     ck_assert_double_eq_tol(a.mean, 0.3, 1e-12); /* 0.1, 0.3, 0.5 */
@@ -347,7 +351,7 @@ START_TEST(errors_are_relative_and_summed_by_class_and_device)
     MUST(mo_accuracy_of(&guesses, MO_CLASS_FREE, MO_UNKNOWN, &a, &err));
     ck_assert_uint_eq(a.n, 0);
     ck_assert_double_eq(a.mean, 0);
-    mo_guesses_clear(&guesses);
+    mo_predictions_clear(&guesses);
 }
 END_TEST
 
@@ -358,20 +362,20 @@ START_TEST(a_perfect_fit_has_no_error_on_what_it_did_not_see)
         .rows = { { MO_CLASS_GATHER, MO_GEN_UNKNOWN, 0.6, 0.35, 1 } },
     };
     mo_samples s = { 0 };
-    mo_guesses guesses = { 0 };
+    mo_predictions guesses = { 0 };
     mo_efficiencies table;
     mo_accuracy a;
-    mo_part *part;
+    mo_holdout_set *part;
 
     add_ideal(&s, &truth, MO_CLASS_GATHER);
     part = calloc(s.n, sizeof *part);
-    MUST(mo_holdout_choose(&s, "v100,t4", "p4", part, &err));
-    MUST(mo_fit(&s, part, &table, &err));
-    MUST(mo_guesses_add_roofline(&guesses, &s, part, &table, &err));
+    MUST(mo_holdout_split(&s, "v100,t4", "p4", part, &err));
+    MUST(mo_fit_efficiency(&s, part, &table, &err));
+    MUST(mo_predictions_add_roofline(&guesses, &s, part, &table, &err));
     ck_assert_uint_eq(guesses.n, s.n / 4);
     MUST(mo_accuracy_of(&guesses, MO_UNKNOWN, MO_UNKNOWN, &a, &err));
     ck_assert_double_lt(a.mean, 0.05);
-    mo_guesses_clear(&guesses);
+    mo_predictions_clear(&guesses);
     free(part);
     mo_samples_clear(&s);
 }

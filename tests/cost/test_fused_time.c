@@ -51,8 +51,8 @@ START_TEST(launches_and_traffic_are_saved)
     mo_fused fused = { cases[_i].key, cases[_i].us, cases[_i].n,
                        cases[_i].saved_bytes };
 
-    ck_assert_double_eq_tol(mo_fused_us(cluster, &fused), cases[_i].fused_us,
-                            1e-9);
+    ck_assert_double_eq_tol(mo_predict_fused_us(cluster, &fused),
+                            cases[_i].fused_us, 1e-9);
     mo_cluster_free(cluster);
 }
 END_TEST
@@ -67,9 +67,9 @@ START_TEST(models_save_what_their_vendor_says)
         2000 - t4->launch_us - fused.saved_bytes / (t4->bandwidth_gbs * 1e3);
 
     ck_assert_double_gt(t4->launch_us, 0);
-    ck_assert_double_eq_tol(mo_fused_us(NULL, &fused), wanted, 1e-9);
+    ck_assert_double_eq_tol(mo_predict_fused_us(NULL, &fused), wanted, 1e-9);
     fused.key = "A";
-    ck_assert_double_eq(mo_fused_us(NULL, &fused), 2000);
+    ck_assert_double_eq(mo_predict_fused_us(NULL, &fused), 2000);
 }
 END_TEST
 

@@ -15,7 +15,8 @@ static const struct {
 
 START_TEST(nvlinks_are_as_fast_as_their_generation)
 {
-    ck_assert_double_eq(mo_nccl_nvlink_gbps(nvlinks[_i].sm), nvlinks[_i].gbps);
+    ck_assert_double_eq(mo_nccl_topology_nvlink_gbps(nvlinks[_i].sm),
+                        nvlinks[_i].gbps);
 }
 END_TEST
 
@@ -35,9 +36,9 @@ static const struct {
 
 START_TEST(buses_are_as_fast_as_the_tables_say)
 {
-    ck_assert_double_eq_tol(mo_nccl_pci_gbps(buses[_i].speed, buses[_i].width) /
-                                8,
-                            buses[_i].gigabytes, 0.001);
+    ck_assert_double_eq_tol(
+        mo_nccl_topology_pci_gbps(buses[_i].speed, buses[_i].width) / 8,
+        buses[_i].gigabytes, 0.001);
 }
 END_TEST
 

@@ -86,8 +86,9 @@ START_TEST(a_product_loads_its_operands_once_per_tile)
     fast.gflops = 100000;
     is_close(mo_predict_roofline_us(&simple, &work, &fast),
              10 + 1e9 / UNKNOWN_REUSE / 4e5);
-    ck_assert_double_eq(mo_reuse_of(MO_CLASS_MATMUL, MO_GEN_UNKNOWN),
-                        UNKNOWN_REUSE);
+    ck_assert_double_eq(
+        mo_efficiency_max_reuse(MO_CLASS_MATMUL, MO_GEN_UNKNOWN),
+        UNKNOWN_REUSE);
 
     /* 10^9 / 16 bytes take 156 us, 10^9 flops 200. */
     pascal.known = mo_device_find("p100");
@@ -330,7 +331,7 @@ START_TEST(wave_prediction_starts_from_the_column_of_its_device)
 {
     mo_graph *g = measured_graph();
     mo_predictor wave = predictor("wave:Tesla V100-SXM2-32GB", NULL);
-    mo_device t4 = mo_device_of(mo_device_find("t4"));
+    mo_device t4 = mo_device_from_model(mo_device_find("t4"));
     mo_workload work = mo_workload_of(g, id_of(g, "b"));
 
     is_close(mo_predictor_us(&wave, g, id_of(g, "b"), &t4),
@@ -347,7 +348,7 @@ START_TEST(wave_prediction_starts_from_the_profile_else)
         "<profile><op device='v100' median_us='40' "
         "signature='Exp(f32[2,1024]) f32[2,1024]'/></profile>";
     mo_graph *g = measured_graph();
-    mo_device t4 = mo_device_of(mo_device_find("t4"));
+    mo_device t4 = mo_device_from_model(mo_device_find("t4"));
     mo_workload work = mo_workload_of(g, id_of(g, "c"));
     mo_profile *profile;
     mo_predictor wave;
@@ -377,7 +378,7 @@ END_TEST
 START_TEST(the_roofline_reads_fitted_factors)
 {
     mo_graph *g = measured_graph();
-    mo_device v100 = mo_device_of(mo_device_find("v100"));
+    mo_device v100 = mo_device_from_model(mo_device_find("v100"));
     mo_predictor builtin = predictor("roofline", NULL), fitted, zero = { 0 };
 
     scratch_write("f.xml", "<efficiency><factors class='activation' "

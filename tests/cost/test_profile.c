@@ -272,7 +272,7 @@ START_TEST(a_profile_fits_a_cluster_that_has_one_of_its_devices)
 
     snprintf(text, sizeof text, "<profile>%s</profile>", machines[_i].rows);
     p = read_text(text);
-    ck_assert_int_eq(mo_profile_fits(p, &cluster, NULL) == MO_OK,
+    ck_assert_int_eq(mo_profile_check_cluster(p, &cluster, NULL) == MO_OK,
                      machines[_i].fits);
     mo_profile_free(p);
 }
@@ -290,7 +290,7 @@ START_TEST(a_profile_of_another_machine_is_refused_by_both_names)
     mo_error err = { 0 };
     char text[2048];
 
-    ck_assert_int_eq(mo_profile_fits(p, &cluster, &err), MO_E_INPUT);
+    ck_assert_int_eq(mo_profile_check_cluster(p, &cluster, &err), MO_E_INPUT);
     ck_assert_str_eq(mo_error_format(&err, text, sizeof text),
                      "p.xml: a profile of another machine: it is of P, "
                      "Tesla T4 on far, and the cluster is A (v100), B; profile "
@@ -310,7 +310,7 @@ START_TEST(of_many_devices_a_few_are_named)
     for (int k = 0; k < 20; k++)
         devices[k] = device("a-name-that-is-much-too-long-for-one-line",
                             "a-model-that-is-much-too-long-for-one-line");
-    ck_assert_int_eq(mo_profile_fits(p, &cluster, &err), MO_E_INPUT);
+    ck_assert_int_eq(mo_profile_check_cluster(p, &cluster, &err), MO_E_INPUT);
     ck_assert_ptr_nonnull(strstr(err.text, "and 14 more"));
     ck_assert_ptr_nonnull(strstr(err.text, "give their cluster"));
     mo_profile_free(p);

@@ -21,7 +21,8 @@ static void ask(const char *text, const char *key)
         abort();
     if (!value && mo_json_bool(text, key, false))
         abort();
-    if (mo_json_is(text, key, "true") && !mo_json_bool(text, key, false))
+    if (mo_json_text_equals(text, key, "true") &&
+        !mo_json_bool(text, key, false))
         abort();
 }
 

@@ -40,7 +40,7 @@ static void check_double(const char *text, size_t size)
         if (isfinite(strtod(text, NULL)))
             abort();
         break;
-    case MO_NUMBER_NOT:
+    case MO_NUMBER_INVALID:
         break;
     }
 }

@@ -12,7 +12,7 @@
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 /* Longest first, then by their words, none twice. */
-static int compare(const mo_rule *a, const mo_rule *b)
+static int compare(const mo_fusion_rule *a, const mo_fusion_rule *b)
 {
     int order = b->n - a->n;
 
@@ -21,11 +21,11 @@ static int compare(const mo_rule *a, const mo_rule *b)
     return order;
 }
 
-static void check_rule(const mo_rule *rule)
+static void check_rule(const mo_fusion_rule *rule)
 {
-    assert(rule->n >= 2 && rule->n <= MO_MAX_RULE);
+    assert(rule->n >= 2 && rule->n <= MO_FUSION_MAX_RULE_LENGTH);
     for (int k = 0; k < rule->n; k++) {
-        const mo_word *word = &rule->words[k];
+        const mo_fusion_pattern *word = &rule->words[k];
 
         assert(word->text[0] != '\0');
         assert(strcspn(word->text, " \t\r\n#*") == strlen(word->text));
@@ -33,9 +33,9 @@ static void check_rule(const mo_rule *rule)
     }
 }
 
-static void check_rules(const mo_rules *rules)
+static void check_rules(const mo_fusion_rules *rules)
 {
-    assert(rules->n >= 0 && rules->n <= MO_MAX_RULES);
+    assert(rules->n >= 0 && rules->n <= MO_FUSION_MAX_RULES);
     for (int r = 0; r < rules->n; r++) {
         check_rule(&rules->rules[r]);
         assert(r == 0 || compare(&rules->rules[r - 1], &rules->rules[r]) < 0);
@@ -43,7 +43,8 @@ static void check_rules(const mo_rules *rules)
 }
 
 /* The rules as a file, the last one first. */
-static char *write_rules(const mo_rules *rules, size_t *length, mo_error *err)
+static char *write_rules(const mo_fusion_rules *rules, size_t *length,
+                         mo_error *err)
 {
     mo_out *out = NULL;
     char *text;
@@ -64,13 +65,13 @@ static char *write_rules(const mo_rules *rules, size_t *length, mo_error *err)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
-    mo_rules *rules = NULL, *again = NULL;
+    mo_fusion_rules *rules = NULL, *again = NULL;
     mo_error err = { 0 };
     uint64_t digest, same;
     size_t length;
     char *text;
     mo_status status =
-        mo_rules_parse("fuzz", (const char *) data, size, &rules, &err);
+        mo_fusion_rules_parse("fuzz", (const char *) data, size, &rules, &err);
 
     assert(status == MO_OK ? rules != NULL : !rules && err.line > 0);
     if (!rules)
@@ -78,12 +79,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
     check_rules(rules);
     text = write_rules(rules, &length, &err);
     assert(text);
-    assert(mo_rules_parse("again", text, length, &again, &err) == MO_OK);
-    assert(mo_rules_digest(rules, &digest, &err) == MO_OK);
-    assert(mo_rules_digest(again, &same, &err) == MO_OK);
+    assert(mo_fusion_rules_parse("again", text, length, &again, &err) == MO_OK);
+    assert(mo_fusion_rules_digest(rules, &digest, &err) == MO_OK);
+    assert(mo_fusion_rules_digest(again, &same, &err) == MO_OK);
     assert(digest == same && again->n == rules->n);
     free(text);
-    mo_rules_free(again);
-    mo_rules_free(rules);
+    mo_fusion_rules_free(again);
+    mo_fusion_rules_free(rules);
     return 0;
 }

@@ -13,7 +13,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 static void check_values(const mo_solution *solution)
 {
     for (int i = 0; i < solution->n; i++) {
-        const mo_value *value = &solution->values[i];
+        const mo_solution_value *value = &solution->values[i];
 
         assert(solution->nameless == !value->name);
         assert(!value->name || value->name[0] != '\0');
@@ -33,10 +33,10 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
                            : !solution && err.text[0] != '\0');
     if (!solution)
         return 0;
-    assert(solution->layout && mo_claim_names[solution->claim]);
+    assert(solution->layout && mo_solution_status_names[solution->claim]);
     assert(!solution->has_objective || isfinite(solution->objective));
     assert(!solution->has_bound || isfinite(solution->bound));
-    assert(solution->n == 0 || solution->claim <= MO_CLAIM_FEASIBLE);
+    assert(solution->n == 0 || solution->claim <= MO_SOLUTION_STATUS_FEASIBLE);
     check_values(solution);
     mo_solution_free(solution);
     return 0;

@@ -66,8 +66,8 @@ static int replay_corpus(const char *program)
     int count;
 
     assert(strncmp(name, "fuzz_", strlen("fuzz_")) == 0);
-    snprintf(folder, sizeof folder, "%s/tests/fuzz/corpus/%s",
-             top ? top : ".", name + strlen("fuzz_"));
+    snprintf(folder, sizeof folder, "%s/tests/fuzz/corpus/%s", top ? top : ".",
+             name + strlen("fuzz_"));
     count = replay_folder(folder);
     printf("%s: %d files replayed\n", folder, count);
     return count > 0 ? EXIT_SUCCESS : EXIT_FAILURE;

@@ -71,7 +71,7 @@ START_TEST(finish_tells_the_ids_of_the_slots)
     }
     ck_assert_int_eq(mo_builder_find(b, "a", 1), -1);
     build_add(b, (mo_builder_edge){ .from = 0, .to = 2, .bytes = MO_UNKNOWN });
-    mo_builder_ask_ids(b, ids);
+    mo_builder_want_ids(b, ids);
     MUST(mo_builder_finish(b, &g, &err));
     for (int i = 0; i < COUNT(names); i++)
         ck_assert_int_eq(ids[i], id_of(g, names[i]));

@@ -28,7 +28,7 @@ START_TEST(cuts_are_found_where_everything_meets)
     mo_dag dag = mo_graph_dag(g);
     int *cuts, n_cuts;
 
-    MUST(mo_cut_find(&dag, &cuts, &n_cuts, &err));
+    MUST(mo_dag_clean_cuts(&dag, &cuts, &n_cuts, &err));
     ck_assert_str_eq(names_of(g, cuts, n_cuts), cases[_i].cuts);
     ck_assert_int_eq(cuts == NULL, n_cuts == 0);
     free(cuts);
@@ -60,7 +60,7 @@ START_TEST(cuts_agree_with_their_definition)
     bool *paths = paths_of(g);
     int *cuts, n_cuts, seen = 0;
 
-    MUST(mo_cut_find(&dag, &cuts, &n_cuts, &err));
+    MUST(mo_dag_clean_cuts(&dag, &cuts, &n_cuts, &err));
     for (int op = 0; op < g->n_ops; op++) {
         bool found = seen < n_cuts && cuts[seen] == op;
         ck_assert_msg(found == is_cut(g, paths, op), "seed %d, op %s", _i,

@@ -1,5 +1,5 @@
-/* Claims of graph/build/topo_order.h and of all that finish sorts: what a graph looks like
- * depends on what is in it, not on the order it came in. */
+/* Claims of graph/build/topo_order.h and of all that finish sorts: what a graph
+ * looks like depends on what is in it, not on the order it came in. */
 #include "graph/build/topo_order.h"
 
 #include <string.h>

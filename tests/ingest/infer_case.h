@@ -7,27 +7,27 @@
 #include "ingest/ir/ir.h"
 #include "tests/ingest/ir_text.h"
 
-#define ANY       "<dim>-1</dim>"
+#define ANY           "<dim>-1</dim>"
 #define F32(id, dims) PORT(id, "FP32", dims)
 #define I64(id, dims) PORT(id, "I64", dims)
 
 /* x of shape ?,3 and what is made of it. */
-#define X                                                                     \
-    LAYER(0, "x", "Parameter",                                                \
-          DATA("shape=\"?,3\" element_type=\"f32\"")                          \
-          OUTPUTS(F32(0, ANY DIM(3))))
-#define RELU_X(id, name)                                                      \
-    LAYER(id, name, "ReLU", INPUTS(F32(0, ANY DIM(3)))                        \
-          OUTPUTS(F32(1, ANY DIM(3))))
+#define X                                                                      \
+    LAYER(0, "x", "Parameter",                                                 \
+          DATA("shape=\"?,3\" element_type=\"f32\"")                           \
+              OUTPUTS(F32(0, ANY DIM(3))))
+#define RELU_X(id, name)                                                       \
+    LAYER(id, name, "ReLU",                                                    \
+          INPUTS(F32(0, ANY DIM(3))) OUTPUTS(F32(1, ANY DIM(3))))
 
 /* A list of integers at a place of the .bin. */
-#define LIST(id, name, count, offset, size)                                   \
-    LAYER(id, name, "Const",                                                  \
-          DATA("element_type=\"i64\" shape=\"" #count "\" offset=\"" #offset  \
+#define LIST(id, name, count, offset, size)                                    \
+    LAYER(id, name, "Const",                                                   \
+          DATA("element_type=\"i64\" shape=\"" #count "\" offset=\"" #offset   \
                "\" size=\"" #size "\"") OUTPUTS(I64(0, DIM(count))))
-#define NUMBER(id, name, offset)                                              \
-    LAYER(id, name, "Const",                                                  \
-          DATA("element_type=\"i64\" shape=\"\" offset=\"" #offset            \
+#define NUMBER(id, name, offset)                                               \
+    LAYER(id, name, "Const",                                                   \
+          DATA("element_type=\"i64\" shape=\"\" offset=\"" #offset             \
                "\" size=\"8\"") OUTPUTS(I64(0, "")))
 
 /* Of the file "m.xml". */

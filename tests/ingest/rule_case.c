@@ -28,7 +28,7 @@ static const char *json_of(mo_arena *arena, const char *attributes)
 
 /* "1,2,3" -> items; returns how many. */
 static int read_items(const char *text, size_t length, bool real,
-                      mo_item *items)
+                      mo_infer_scalar *items)
 {
     int count = 0;
 
@@ -56,25 +56,25 @@ static void read_shape(const char *text, size_t length, mo_shape *shape)
 
 /* "2x3=1,2,3,4,5,6", mark being the '='. */
 static void read_value(mo_arena *arena, const char *text, size_t length,
-                       size_t mark, mo_rule_input *input)
+                       size_t mark, mo_infer_rule_input *input)
 {
     bool real = text[mark] == '~';
-    mo_item items[64];
+    mo_infer_scalar items[64];
     int count = read_items(text + mark + 1, length - mark - 1, real, items);
-    mo_value *value;
+    mo_infer_value *value;
 
     input->shape = (mo_shape){ .rank = text[mark] != '#', .dims = { count } };
     if (mark > 0)
         read_shape(text, mark, &input->shape);
     ck_assert_int_eq(mo_shape_elements(&input->shape), count);
-    value = mo_value_new(arena, &input->shape, real ? "f32" : "i64");
+    value = mo_infer_value_new(arena, &input->shape, real ? "f32" : "i64");
     for (int i = 0; i < count; i++)
         value->items[i] = items[i];
     input->value = value;
 }
 
 static void read_input(mo_arena *arena, const char *text, size_t length,
-                       mo_rule_input *input)
+                       mo_infer_rule_input *input)
 {
     size_t mark = strcspn(text, "=~#");
 
@@ -91,11 +91,11 @@ void rule_case_make(rule_case *c, const char *type, const char *version,
 {
     *c = (rule_case){ .arena = mo_arena_new() };
     ck_assert_ptr_nonnull(c->arena);
-    c->op = (mo_rule_op){ .type = type,
-                          .version = version,
-                          .attrs = json_of(c->arena, attributes),
-                          .inputs = c->inputs,
-                          .n_outputs = n_outputs };
+    c->op = (mo_infer_rule_op){ .type = type,
+                                .version = version,
+                                .attrs = json_of(c->arena, attributes),
+                                .inputs = c->inputs,
+                                .n_outputs = n_outputs };
     while (*inputs) {
         size_t length = strcspn(inputs, ";");
 
@@ -127,7 +127,7 @@ const char *rule_case_shapes(const rule_case *c)
     return text;
 }
 
-const char *rule_case_items(const mo_value *value)
+const char *rule_case_items(const mo_infer_value *value)
 {
     static char text[1024];
     size_t at = 0;

@@ -16,9 +16,9 @@
 enum { RULE_CASE_PORTS = 8 };
 
 typedef struct rule_case {
-    mo_rule_op op;
+    mo_infer_rule_op op;
     mo_arena *arena;
-    mo_rule_input inputs[RULE_CASE_PORTS];
+    mo_infer_rule_input inputs[RULE_CASE_PORTS];
     mo_shape outputs[RULE_CASE_PORTS];
 } rule_case;
 
@@ -30,6 +30,6 @@ void rule_case_free(rule_case *c);
 /* "1,2 ; 3": the output shapes, or the items of a value.  Valid until the next
  * call. */
 const char *rule_case_shapes(const rule_case *c);
-const char *rule_case_items(const mo_value *value);
+const char *rule_case_items(const mo_infer_value *value);
 
 #endif

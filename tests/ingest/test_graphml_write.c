@@ -42,11 +42,11 @@ static uint64_t digest(const mo_graph *g)
     return value;
 }
 
-#define HEAD                                                                  \
-    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"                            \
+#define HEAD                                                                   \
+    "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"                             \
     "<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">\n"
 #define GRAPH "  <graph edgedefault=\"directed\">\n"
-#define TAIL "  </graph>\n</graphml>\n"
+#define TAIL  "  </graph>\n</graphml>\n"
 
 /* What is read, and the bytes that come out. */
 static const struct {
@@ -56,13 +56,12 @@ static const struct {
     { "<graphml><graph id='&lt;net&gt;'/></graphml>",
       HEAD "  <graph id=\"&lt;net&gt;\" edgedefault=\"directed\">\n" TAIL },
     { GRAPHML("", NODE("b", "") NODE("a", "") EDGE("b", "a", "")),
-      HEAD GRAPH
-      "    <node id=\"b\"></node>\n"
-      "    <node id=\"a\"></node>\n"
-      "    <edge source=\"b\" target=\"a\"></edge>\n" TAIL },
+      HEAD GRAPH "    <node id=\"b\"></node>\n"
+                 "    <node id=\"a\"></node>\n"
+                 "    <edge source=\"b\" target=\"a\"></edge>\n" TAIL },
     /* Only what is used is declared, in the order of the table. */
     { GRAPHML(KEY("m", "node", "mem") KEY("o", "node", "type")
-              KEY("p", "node", "pin"),
+                  KEY("p", "node", "pin"),
               NODE("a", DATA("m", "1e3") DATA("o", "conv"))),
       HEAD
       "  <key id=\"op\" for=\"node\" attr.name=\"op\" attr.type=\"string\"/>\n"
@@ -79,8 +78,8 @@ static const struct {
       "    <node id=\"a\"><data key=\"weight_bytes\">8</data></node>\n" TAIL },
     /* So do an edge's bytes that are its producer's. */
     { GRAPHML(KEY("o", "node", "output_bytes") KEY("b", "edge", "bytes"),
-              NODE("a", DATA("o", "4")) NODE("b", "") NODE("c", "")
-              EDGE("a", "b", DATA("b", "4")) EDGE("a", "c", DATA("b", "2"))),
+              NODE("a", DATA("o", "4")) NODE("b", "") NODE("c", "") EDGE(
+                  "a", "b", DATA("b", "4")) EDGE("a", "c", DATA("b", "2"))),
       HEAD
       "  <key id=\"output_bytes\" for=\"node\" attr.name=\"output_bytes\" "
       "attr.type=\"double\"/>\n"
@@ -94,24 +93,26 @@ static const struct {
       "</edge>\n" TAIL },
     /* Coarse ops, and what leaves the network. */
     { GRAPHML(KEY("m", "node", "members") KEY("l", "node", "output"),
-              NODE("a", DATA("m", "[\"a\",\"&lt;\"]"))
-              NODE("b", DATA("l", "1")) NODE("c", DATA("l", "0"))),
-      HEAD
-      "  <key id=\"members\" for=\"node\" attr.name=\"members\" "
-      "attr.type=\"string\"/>\n"
-      "  <key id=\"output\" for=\"node\" attr.name=\"output\" "
-      "attr.type=\"boolean\"/>\n" GRAPH
-      "    <node id=\"a\"><data key=\"members\">[&quot;a&quot;,&quot;&lt;&quot;]"
-      "</data></node>\n"
-      "    <node id=\"b\"><data key=\"output\">true</data></node>\n"
-      "    <node id=\"c\"></node>\n" TAIL },
+              NODE("a", DATA("m", "[\"a\",\"&lt;\"]")) NODE("b", DATA("l", "1"))
+                  NODE("c", DATA("l", "0"))),
+      HEAD "  <key id=\"members\" for=\"node\" attr.name=\"members\" "
+           "attr.type=\"string\"/>\n"
+           "  <key id=\"output\" for=\"node\" attr.name=\"output\" "
+           "attr.type=\"boolean\"/>\n" GRAPH
+           "    <node id=\"a\"><data "
+           "key=\"members\">[&quot;a&quot;,&quot;&lt;&quot;]"
+           "</data></node>\n"
+           "    <node id=\"b\"><data key=\"output\">true</data></node>\n"
+           "    <node id=\"c\"></node>\n" TAIL },
     /* Columns, constants and named ports. */
     { GRAPHML(DEFAULT("t", "node", "time_us.A", "0.5")
-              KEY("c", "edge", "comm_us.A.B") KEY("k", "node", "constant"),
+                  KEY("c", "edge", "comm_us.A.B") KEY("k", "node", "constant"),
               NODE("a", DATA("t", "1.25")) NODE("b", "")
-              NODE("w", DATA("k", "1"))
-              "<edge source='a' target='b' targetport='left'>"
-              DATA("c", "3") "</edge>" EDGE("w", "b", "")),
+                  NODE("w", DATA("k", "1")) "<edge source='a' target='b' "
+                                            "targetport='left'>" DATA(
+                                                "c", "3") "</edge>" EDGE("w",
+                                                                         "b",
+                                                                         "")),
       HEAD
       "  <key id=\"constant\" for=\"node\" attr.name=\"constant\" "
       "attr.type=\"boolean\"/>\n"
@@ -242,10 +243,8 @@ static const struct {
     const char *folder, *ending;
     int at_least;
 } folders[] = {
-    { "runnable/small_bert", ".xml", 1 },
-    { "runnable/small_swin", ".xml", 1 },
-    { "neusight", ".graphml", 2 },
-    { "openvino", ".xml", 7 },
+    { "runnable/small_bert", ".xml", 1 }, { "runnable/small_swin", ".xml", 1 },
+    { "neusight", ".graphml", 2 },        { "openvino", ".xml", 7 },
     { "authors", ".graphml", 4 },
 };
 

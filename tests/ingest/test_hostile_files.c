@@ -291,7 +291,7 @@ static void gzip_bomb(document *d)
 
 static const struct {
     void (*make)(document *d);
-    const char *error;   /* what it begins with; NULL: it is a graph */
+    const char *error; /* what it begins with; NULL: it is a graph */
 } attacks[] = {
     { deep_groups, "f:1: element <node> is nested more than 256 deep" },
     { deep_elements, "f:1: element <x> is nested more than 256 deep" },
@@ -387,19 +387,29 @@ END_TEST
 static const char whole[] =
     "<?xml version='1.0' encoding='UTF-8'?>\n"
     "<!-- c --><!DOCTYPE graphml>\n"
-    "<graphml xmlns='http://graphml.graphdrawing.org/xmlns' xmlns:y='u'>\n"
-    DEFAULT("o", "node", "op", "x") KEY("m", "node", "memory")
-    KEY("s", "node", "shape") KEY("t", "node", "time_us.A")
-    KEY("b", "all", "bytes") KEY("c", "edge", "comm_us.A.B")
-    "<key id='g' for='node'/>\n"
-    "<graph id='G' edgedefault='directed'>\n"
-    NODE("a", DATA("o", "c&amp;nv") DATA("m", "1.5e3") DATA("s", "1,64;2"))
-    NODE("b\xc3\xbc", DATA("t", "0.25")
-                        DATA("g", "<y:NodeLabel>l</y:NodeLabel>"))
-    NODE("h", "<graph>" NODE("c", "<![CDATA[x]]>") "</graph>")
-    EDGE("a", "b\xc3\xbc", DATA("b", "12") DATA("c", "1e-3"))
-    "<edge source='a' target='c' sourceport='0' targetport='in'/>\n"
-    "</graph></graphml>\n";
+    "<graphml xmlns='http://graphml.graphdrawing.org/xmlns' "
+    "xmlns:y='u'>\n" DEFAULT("o", "node", "op", "x") KEY(
+        "m", "node", "memory") KEY("s", "node", "shape")
+        KEY("t", "node", "time_us.A") KEY("b", "all", "bytes") KEY(
+            "c", "edge",
+            "comm_us.A.B") "<key id='g' for='node'/>\n"
+                           "<graph id='G' edgedefault='directed'>\n" NODE(
+                               "a", DATA("o", "c&amp;nv") DATA("m", "1.5e3")
+                                        DATA("s", "1,64;2"))
+                               NODE("b\xc3\xbc",
+                                    DATA("t", "0.25") DATA(
+                                        "g", "<y:NodeLabel>l</y:NodeLabel>"))
+                                   NODE("h",
+                                        "<graph>" NODE(
+                                            "c", "<![CDATA[x]]>") "</graph>")
+                                       EDGE("a", "b\xc3\xbc",
+                                            DATA("b", "12") DATA(
+                                                "c",
+                                                "1e-3")) "<edge source='a' "
+                                                         "target='c' "
+                                                         "sourceport='0' "
+                                                         "targetport='in'/>\n"
+                                                         "</graph></graphml>\n";
 
 START_TEST(a_truncated_file_is_an_error_wherever_it_ends)
 {
@@ -407,7 +417,8 @@ START_TEST(a_truncated_file_is_an_error_wherever_it_ends)
     char told[2000];
 
     ck_assert_msg(read_document(whole, strlen(whole), told, sizeof told) ==
-                      MO_OK, "%s", told);
+                      MO_OK,
+                  "%s", told);
     capture_begin(STDERR_FILENO);
     for (size_t size = 0; size < end; size++)
         ck_assert_msg(read_document(whole, size, told, sizeof told) != MO_OK,

@@ -55,9 +55,9 @@ END_TEST
 
 START_TEST(a_static_model_is_left_alone)
 {
-    mo_ir *ir = infer_ir(NET(PARAMETER(0, "x") UNARY(1, "a", "Fancy")
-                          RESULT(2, "r"),
-                          EDGE(0, 0, 1, 0) EDGE(1, 1, 2, 0)));
+    mo_ir *ir =
+        infer_ir(NET(PARAMETER(0, "x") UNARY(1, "a", "Fancy") RESULT(2, "r"),
+                     EDGE(0, 0, 1, 0) EDGE(1, 1, 2, 0)));
 
     MUST(mo_infer_shapes(ir, NULL, NULL, 0, &err));
     ck_assert_str_eq(shape_of(ir, "a"), "2,3");
@@ -69,7 +69,7 @@ START_TEST(a_static_model_takes_another_size)
 {
     static const char *const request[] = { "x=5,3" };
     mo_ir *ir = infer_ir(NET(PARAMETER(0, "x") RELU(1, "a") RESULT(2, "r"),
-                          EDGE(0, 0, 1, 0) EDGE(1, 1, 2, 0)));
+                             EDGE(0, 0, 1, 0) EDGE(1, 1, 2, 0)));
 
     MUST(mo_infer_shapes(ir, NULL, request, 1, &err));
     ck_assert_str_eq(shape_of(ir, "a"), "5,3");
@@ -81,10 +81,10 @@ START_TEST(a_dynamic_rank_takes_any)
 {
     static const char *const request[] = { "x=4,5,6" };
     mo_ir *ir = infer_ir(NET(
-        LAYER(0, "x", "Parameter", DATA("shape=\"...\" element_type=\"f32\"")
-              OUTPUTS(F32(0, ANY)))
-        LAYER(1, "a", "ReLU", INPUTS(F32(0, ANY)) OUTPUTS(F32(1, ANY)))
-        LAYER(2, "r", "Result", INPUTS(F32(0, ANY))),
+        LAYER(0, "x", "Parameter",
+              DATA("shape=\"...\" element_type=\"f32\"") OUTPUTS(F32(0, ANY)))
+            LAYER(1, "a", "ReLU", INPUTS(F32(0, ANY)) OUTPUTS(F32(1, ANY)))
+                LAYER(2, "r", "Result", INPUTS(F32(0, ANY))),
         EDGE(0, 0, 1, 0) EDGE(1, 1, 2, 0)));
 
     ir->layers[0].outputs[0].shape.rank = MO_DYNAMIC;
@@ -109,13 +109,15 @@ END_TEST
 
 /* Reshape of x with a pattern nobody can read, whose own file says what comes
  * out: that holds as long as x has the size the file says. */
-static const char declared[] = NET(
-    PARAMETER(0, "x") LIST(1, "pattern", 1, 32, 8)
-    LAYER(2, "flat", "Reshape", DATA("special_zero=\"false\"")
-          INPUTS(F32_2_3(0) I64(1, DIM(1))) OUTPUTS(F32(2, DIM(6))))
-    LAYER(3, "odd", "Fancy", INPUTS(F32(0, DIM(6))) OUTPUTS(F32(1, DIM(9))))
-    LAYER(4, "r", "Result", INPUTS(F32(0, DIM(9)))),
-    EDGE(0, 0, 2, 0) EDGE(1, 0, 2, 1) EDGE(2, 2, 3, 0) EDGE(3, 1, 4, 0));
+static const char declared[] =
+    NET(PARAMETER(0, "x") LIST(1, "pattern", 1, 32, 8)
+            LAYER(2, "flat", "Reshape",
+                  DATA("special_zero=\"false\"")
+                      INPUTS(F32_2_3(0) I64(1, DIM(1))) OUTPUTS(F32(2, DIM(6))))
+                LAYER(3, "odd", "Fancy",
+                      INPUTS(F32(0, DIM(6))) OUTPUTS(F32(1, DIM(9))))
+                    LAYER(4, "r", "Result", INPUTS(F32(0, DIM(9)))),
+        EDGE(0, 0, 2, 0) EDGE(1, 0, 2, 1) EDGE(2, 2, 3, 0) EDGE(3, 1, 4, 0));
 
 START_TEST(what_did_not_change_keeps_its_shape)
 {
@@ -158,8 +160,8 @@ END_TEST
 static void forget_shapes(mo_ir *ir)
 {
     for (int i = 0; i < ir->n_layers; i++)
-        for (int k = 0; ir->layers[i].n_inputs > 0
-                        && k < ir->layers[i].n_outputs; k++)
+        for (int k = 0;
+             ir->layers[i].n_inputs > 0 && k < ir->layers[i].n_outputs; k++)
             ir->layers[i].outputs[k].shape.rank = MO_DYNAMIC;
 }
 
@@ -197,10 +199,9 @@ START_TEST(forgotten_shapes_come_back)
     MUST(mo_infer_shapes(forgot, bin, NULL, 0, &err));
     for (int i = 0; i < told->n_layers; i++)
         for (int k = 0; k < told->layers[i].n_outputs; k++)
-            ck_assert_msg(
-                mo_shape_equal(&told->layers[i].outputs[k].shape,
-                               &forgot->layers[i].outputs[k].shape),
-                "%s: %s", models[_i], told->layers[i].name);
+            ck_assert_msg(mo_shape_equal(&told->layers[i].outputs[k].shape,
+                                         &forgot->layers[i].outputs[k].shape),
+                          "%s: %s", models[_i], told->layers[i].name);
     mo_ir_free(told);
     mo_ir_free(forgot);
 }
@@ -215,12 +216,14 @@ static const char *const structures[] = {
  * not enough. */
 static bool derive(const mo_ir_layer *layer, mo_shape *outputs)
 {
-    const mo_rule *rule = mo_rule_find(layer->type);
-    mo_rule_input inputs[64] = { 0 };
-    mo_rule_op op = { .type = layer->type, .version = layer->version,
-                      .attrs = layer->attrs, .inputs = inputs,
-                      .n_inputs = layer->n_inputs,
-                      .n_outputs = layer->n_outputs };
+    const mo_infer_rule *rule = mo_infer_rule_find(layer->type);
+    mo_infer_rule_input inputs[64] = { 0 };
+    mo_infer_rule_op op = { .type = layer->type,
+                            .version = layer->version,
+                            .attrs = layer->attrs,
+                            .inputs = inputs,
+                            .n_inputs = layer->n_inputs,
+                            .n_outputs = layer->n_outputs };
     mo_error err = { 0 };
     mo_status status;
 
@@ -228,7 +231,7 @@ static bool derive(const mo_ir_layer *layer, mo_shape *outputs)
         return false;
     for (int k = 0; k < layer->n_inputs; k++)
         inputs[k].shape = layer->inputs[k].shape;
-    status = mo_rule_infer(rule, &op, outputs, &err);
+    status = mo_infer_rule_apply(rule, &op, outputs, &err);
     ck_assert_msg(status == MO_OK || status == MO_E_SUPPORT, "%s: %s",
                   layer->name, err.text);
     return status == MO_OK;
@@ -255,8 +258,7 @@ START_TEST(files_agree_with_the_rules)
             continue;
         derived++;
         for (int k = 0; k < layer->n_outputs; k++)
-            ck_assert_msg(mo_shape_equal(&layer->outputs[k].shape,
-                                         &outputs[k]),
+            ck_assert_msg(mo_shape_equal(&layer->outputs[k].shape, &outputs[k]),
                           "%s: %s", name, layer->name);
     }
     ck_assert_int_gt(derived, ir->n_layers / 5);

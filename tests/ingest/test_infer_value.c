@@ -34,9 +34,9 @@ START_TEST(bytes_are_decoded)
 {
     mo_shape shape = { .rank = 1, .dims = { files[_i].count } };
     mo_arena *arena = mo_arena_new();
-    mo_value *value = mo_value_new(arena, &shape, files[_i].dtype);
+    mo_infer_value *value = mo_infer_value_new(arena, &shape, files[_i].dtype);
 
-    mo_value_decode(value, (const unsigned char *) files[_i].bytes);
+    mo_infer_value_decode(value, (const unsigned char *) files[_i].bytes);
     for (int i = 0; i < files[_i].count; i++) {
         double item =
             value->real ? value->items[i].r : (double) value->items[i].i;
@@ -51,21 +51,23 @@ START_TEST(not_a_number_stays_none)
 {
     mo_shape scalar = { 0 };
     mo_arena *arena = mo_arena_new();
-    mo_value *value = mo_value_new(arena, &scalar, "f16");
+    mo_infer_value *value = mo_infer_value_new(arena, &scalar, "f16");
 
-    mo_value_decode(value, (const unsigned char *) "\1\x7e");
+    mo_infer_value_decode(value, (const unsigned char *) "\1\x7e");
     ck_assert(isnan(value->items[0].r));
-    ck_assert_int_eq(mo_value_cast(value->items[0], true, "i64").i, 0);
+    ck_assert_int_eq(mo_infer_value_cast(value->items[0], true, "i64").i, 0);
     mo_arena_free(arena);
 }
 END_TEST
 
 START_TEST(only_plain_numbers_are_held)
 {
-    ck_assert(mo_value_holds("f32") && mo_value_holds("boolean"));
-    ck_assert(!mo_value_holds("i4") && !mo_value_holds("string") &&
-              !mo_value_holds(NULL));
-    ck_assert_uint_eq(mo_value_item_bytes("f16"), 2);
+    ck_assert(mo_infer_value_supports("f32") &&
+              mo_infer_value_supports("boolean"));
+    ck_assert(!mo_infer_value_supports("i4") &&
+              !mo_infer_value_supports("string") &&
+              !mo_infer_value_supports(NULL));
+    ck_assert_uint_eq(mo_infer_value_item_bytes("f16"), 2);
 }
 END_TEST
 
@@ -85,7 +87,7 @@ static const struct {
 START_TEST(floats_are_rounded_to_their_type)
 {
     ck_assert_double_eq(
-        mo_value_fit_real(roundings[_i].from, roundings[_i].dtype).r,
+        mo_infer_value_fit_real(roundings[_i].from, roundings[_i].dtype).r,
         roundings[_i].to);
 }
 END_TEST
@@ -95,10 +97,10 @@ START_TEST(views_stretch_and_select)
     mo_shape from = { .rank = 2, .dims = { 3, 1 } };
     mo_shape to = { .rank = 3, .dims = { 2, 3, 2 } };
     static const int64_t wanted[] = { 0, 0, 1, 1, 2, 2, 0, 0, 1, 1, 2, 2 };
-    mo_view view = mo_view_broadcast(&from, &to);
+    mo_infer_view view = mo_infer_view_broadcast(&from, &to);
 
     for (int i = 0; i < COUNT(wanted); i++)
-        ck_assert_int_eq(mo_view_at(&view, &to, i), wanted[i]);
+        ck_assert_int_eq(mo_infer_view_at(&view, &to, i), wanted[i]);
 }
 END_TEST
 

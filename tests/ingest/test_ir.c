@@ -17,15 +17,13 @@ static mo_ir *ir_of(const char *text)
 
 START_TEST(layers_keep_what_the_file_says)
 {
-    mo_ir *ir = ir_of(NET(
-        PARAMETER(0, "x")
-        LAYER_OF("opset8", 7, "pool", "MaxPool",
-                 DATA("kernel=\"2, 2\" auto_pad='a\"b'")
-                 INPUTS(F32_2_3(0))
-                 OUTPUTS(PORT(1, "FP16", DIM(1) DIM(64) DIM(0))
-                         PORT(2, "I64", "")))
-        RESULT(9, "r"),
-        EDGE(0, 0, 7, 0) EDGE(7, 1, 9, 0)));
+    mo_ir *ir =
+        ir_of(NET(PARAMETER(0, "x") LAYER_OF(
+                      "opset8", 7, "pool", "MaxPool",
+                      DATA("kernel=\"2, 2\" auto_pad='a\"b'") INPUTS(F32_2_3(0))
+                          OUTPUTS(PORT(1, "FP16", DIM(1) DIM(64) DIM(0))
+                                      PORT(2, "I64", ""))) RESULT(9, "r"),
+                  EDGE(0, 0, 7, 0) EDGE(7, 1, 9, 0)));
     const mo_ir_layer *pool = &ir->layers[1];
 
     ck_assert_str_eq(ir->name, "tiny");
@@ -56,8 +54,8 @@ END_TEST
 
 START_TEST(constants_say_where_they_stand)
 {
-    mo_ir *ir = ir_of(NET(CONST(0, "w", 4096) RESULT(1, "r"),
-                          EDGE(0, 0, 1, 0)));
+    mo_ir *ir =
+        ir_of(NET(CONST(0, "w", 4096) RESULT(1, "r"), EDGE(0, 0, 1, 0)));
 
     ck_assert_int_eq(ir->layers[0].offset, 4096);
     ck_assert_int_eq(ir->layers[0].size, 24);
@@ -71,11 +69,11 @@ START_TEST(packed_constants_are_rounded_up)
     mo_ir *ir = ir_of(NET(
         LAYER(0, "w", "Const",
               DATA("element_type=\"u4\" shape=\"3\" offset=\"0\" size=\"2\"")
-              OUTPUTS(PORT(0, "U4", DIM(3))))
-        LAYER(1, "s", "Const",
-              DATA("element_type=\"string\" shape=\"2\" offset=\"2\" "
-                   "size=\"77\"")
-              OUTPUTS(PORT(0, "STRING", DIM(2)))), ""));
+                  OUTPUTS(PORT(0, "U4", DIM(3))))
+            LAYER(1, "s", "Const",
+                  DATA("element_type=\"string\" shape=\"2\" offset=\"2\" "
+                       "size=\"77\"") OUTPUTS(PORT(0, "STRING", DIM(2)))),
+        ""));
 
     ck_assert_int_eq(ir->layers[0].size, 2);
     ck_assert_int_eq(ir->layers[1].size, 77);
@@ -85,11 +83,12 @@ END_TEST
 
 START_TEST(inputs_of_version_10_take_their_sources_precision)
 {
-    mo_ir *ir = ir_of(NET_OF("10",
+    mo_ir *ir = ir_of(NET_OF(
+        "10",
         PARAMETER(0, "x")
-        LAYER(1, "a", "ReLU",
-              INPUTS("<port id=\"0\"><dim>2</dim><dim>3</dim></port>")
-              OUTPUTS(F32_2_3(1))),
+            LAYER(1, "a", "ReLU",
+                  INPUTS("<port id=\"0\"><dim>2</dim><dim>3</dim></port>")
+                      OUTPUTS(F32_2_3(1))),
         EDGE(0, 0, 1, 0)));
 
     ck_assert_int_eq(ir->version, 10);
@@ -100,10 +99,12 @@ END_TEST
 
 START_TEST(an_output_without_precision_has_the_one_of_its_data)
 {
-    mo_ir *ir = ir_of(NET_OF("10",
-        LAYER(0, "x", "Parameter",
-              DATA("shape=\"2\" element_type=\"f16\"")
-              OUTPUTS("<port id=\"0\"><dim>2</dim></port>")), ""));
+    mo_ir *ir =
+        ir_of(NET_OF("10",
+                     LAYER(0, "x", "Parameter",
+                           DATA("shape=\"2\" element_type=\"f16\"")
+                               OUTPUTS("<port id=\"0\"><dim>2</dim></port>")),
+                     ""));
 
     ck_assert_str_eq(ir->layers[0].outputs[0].dtype, "f16");
     mo_ir_free(ir);
@@ -133,15 +134,16 @@ START_TEST(what_nobody_looks_at_is_skipped)
     mo_ir *ir = ir_of(
         "<net version=\"11\"><rt_info><layers><layer/></layers></rt_info>"
         "<statistics><layer/></statistics>"
-        "<edges>" EDGE(0, 0, 1, 0) EDGE(1, 1, 2, 0) "</edges><layers>\n"
-        PARAMETER(0, "x")
-        LAYER(1, "t", "TensorIterator",
-              INPUTS(F32_2_3(0)) OUTPUTS(F32_2_3(1))
-              "<port_map><input external_port_id=\"0\"/></port_map>"
-              "<body><layers>" PARAMETER(0, "x") "<layer/></layers>"
-              "<edges><edge/></edges></body>")
-        RESULT(2, "r")
-        "</layers><meta_data><cli_parameters/></meta_data></net>");
+        "<edges>" EDGE(0, 0, 1, 0)
+            EDGE(1, 1, 2, 0) "</edges><layers>\n" PARAMETER(0, "x") LAYER(
+                1, "t", "TensorIterator",
+                INPUTS(F32_2_3(0)) OUTPUTS(F32_2_3(
+                    1)) "<port_map><input external_port_id=\"0\"/></port_map>"
+                        "<body><layers>" PARAMETER(
+                            0, "x") "<layer/></layers>"
+                                    "<edges><edge/></edges></body>")
+                RESULT(2, "r") "</layers><meta_data><cli_parameters/></"
+                               "meta_data></net>");
 
     ck_assert_int_eq(ir->n_layers, 3);
     ck_assert_ptr_null(ir->name);
@@ -153,11 +155,11 @@ END_TEST
 
 START_TEST(ports_may_stand_in_any_order)
 {
-    mo_ir *ir = ir_of(NET(
-        PARAMETER(0, "x") PARAMETER(1, "y")
-        LAYER(2, "d", "Divide",
-              INPUTS(F32_2_3(9) F32_2_3(4)) OUTPUTS(F32_2_3(1))),
-        EDGE(0, 0, 2, 4) EDGE(1, 0, 2, 9)));
+    mo_ir *ir =
+        ir_of(NET(PARAMETER(0, "x") PARAMETER(1, "y")
+                      LAYER(2, "d", "Divide",
+                            INPUTS(F32_2_3(9) F32_2_3(4)) OUTPUTS(F32_2_3(1))),
+                  EDGE(0, 0, 2, 4) EDGE(1, 0, 2, 9)));
 
     ck_assert_int_eq(ir->layers[2].inputs[0].source_layer, 1);
     ck_assert_int_eq(ir->layers[2].inputs[1].source_layer, 0);
@@ -202,7 +204,8 @@ static const struct {
     { NET(LAYER(0, "a", "b", OUTPUTS("<port/>")), ""), MO_E_INPUT, 2,
       "<port> has no 'id'" },
     { NET(LAYER(0, "a", "b", OUTPUTS(PORT(4294967296, "FP32", ""))), ""),
-      MO_E_INPUT, 2, "id '4294967296' of <port> is not a whole number from 0 "
+      MO_E_INPUT, 2,
+      "id '4294967296' of <port> is not a whole number from 0 "
       "to 2147483647" },
     { NET(LAYER(0, "a", "b", OUTPUTS(F32_2_3(5) F32_2_3(5))), ""), MO_E_INPUT,
       2, "layer 'a' has two output ports with the id 5" },
@@ -212,22 +215,26 @@ static const struct {
       "'FP33' is not an element type" },
     { NET(LAYER(0, "a", "b", OUTPUTS(PORT(0, "FP32", DIM(two)))), ""),
       MO_E_INPUT, 2, "'two' is not a dimension" },
-    { NET(LAYER(0, "a", "b", OUTPUTS(PORT(0, "FP32", DIM()))), ""),
-      MO_E_INPUT, 2, "'' is not a dimension" },
+    { NET(LAYER(0, "a", "b", OUTPUTS(PORT(0, "FP32", DIM()))), ""), MO_E_INPUT,
+      2, "'' is not a dimension" },
     { NET(LAYER(0, "a", "b", OUTPUTS(PORT(0, "FP32", DIM(1e400)))), ""),
       MO_E_INPUT, 2, "'1e400' is not a dimension" },
     { NET(LAYER(0, "a", "b", OUTPUTS(PORT(0, "FP32", DIM(NaN)))), ""),
       MO_E_INPUT, 2, "'NaN' is not a dimension" },
     { NET(LAYER(0, "a", "b",
-                OUTPUTS(PORT(0, "FP32", DIM(9223372036854775808)))), ""),
+                OUTPUTS(PORT(0, "FP32", DIM(9223372036854775808)))),
+          ""),
       MO_E_LIMIT, 2, "a tensor of more than 2^48 elements" },
     { NET(LAYER(0, "a", "b",
-                OUTPUTS(PORT(0, "FP32", DIM(4294967296) DIM(65537)))), ""),
+                OUTPUTS(PORT(0, "FP32", DIM(4294967296) DIM(65537)))),
+          ""),
       MO_E_LIMIT, 2, "a tensor of more than 2^48 elements" },
     { NET(LAYER(0, "a", "b",
-                OUTPUTS(PORT(0, "FP32", DIM(1) DIM(1) DIM(1) DIM(1) DIM(1)
+                OUTPUTS(PORT(0, "FP32",
                              DIM(1) DIM(1) DIM(1) DIM(1) DIM(1) DIM(1) DIM(1)
-                             DIM(1) DIM(1) DIM(1) DIM(1) DIM(1)))), ""),
+                                 DIM(1) DIM(1) DIM(1) DIM(1) DIM(1) DIM(1)
+                                     DIM(1) DIM(1) DIM(1) DIM(1)))),
+          ""),
       MO_E_LIMIT, 2, "a tensor of more than 16 dimensions" },
 
     { NET(LAYER(0, "w", "Const", OUTPUTS(F32_2_3(0))), ""), MO_E_INPUT, 2,
@@ -237,26 +244,32 @@ static const struct {
     { NET(LAYER(0, "w", "Const", DATA("offset=\"0\"") OUTPUTS(F32_2_3(0))), ""),
       MO_E_INPUT, 2, "<data> has no 'size'" },
     { NET(CONST(0, "w", -8), ""), MO_E_INPUT, 2, "offset '-8' of <data>" },
-    { NET(LAYER(0, "w", "Const", DATA("offset=\"0\" size=\"23\"")
-                OUTPUTS(F32_2_3(0))), ""),
+    { NET(LAYER(0, "w", "Const",
+                DATA("offset=\"0\" size=\"23\"") OUTPUTS(F32_2_3(0))),
+          ""),
       MO_E_INPUT, 2,
       "Const 'w' has 23 bytes, but its shape [2,3] of f32 needs 24" },
     { NET(CONST(0, "w", 9223372036854775807), ""), MO_E_INPUT, 2,
       "Const 'w' ends behind any file" },
-    { NET(LAYER(0, "w", "Const", DATA("offset=\"0\" size=\"24\" shape=\"3,2\"")
-                OUTPUTS(F32_2_3(0))), ""),
+    { NET(LAYER(0, "w", "Const",
+                DATA("offset=\"0\" size=\"24\" shape=\"3,2\"")
+                    OUTPUTS(F32_2_3(0))),
+          ""),
       MO_E_INPUT, 2, "the shape of Const 'w' is another in its <data>" },
     { NET(LAYER(0, "w", "Const",
                 DATA("offset=\"0\" size=\"24\" element_type=\"i32\"")
-                OUTPUTS(F32_2_3(0))), ""),
+                    OUTPUTS(F32_2_3(0))),
+          ""),
       MO_E_INPUT, 2, "the element type of Const 'w' is another" },
-    { NET(LAYER(0, "w", "Const", DATA("offset=\"0\" size=\"24\"")
-                OUTPUTS(PORT(0, "FP32", DIM(-1)))), ""),
+    { NET(LAYER(0, "w", "Const",
+                DATA("offset=\"0\" size=\"24\"")
+                    OUTPUTS(PORT(0, "FP32", DIM(-1)))),
+          ""),
       MO_E_INPUT, 2, "the shape of Const 'w' is dynamic" },
     { NET(LAYER(0, "w", "Const", DATA("offset=\"0\" size=\"24\"")), ""),
       MO_E_INPUT, 2, "Const 'w' has 0 inputs and 0 outputs" },
-    { NET(PARAMETER(0, "x")
-          LAYER(1, "y", "Parameter", INPUTS(F32_2_3(0)) OUTPUTS(F32_2_3(1))),
+    { NET(PARAMETER(0, "x") LAYER(1, "y", "Parameter",
+                                  INPUTS(F32_2_3(0)) OUTPUTS(F32_2_3(1))),
           EDGE(0, 0, 1, 0)),
       MO_E_INPUT, 3, "Parameter 'y' has 1 inputs and 1 outputs" },
     { NET(LAYER(0, "r", "Result", ""), ""), MO_E_INPUT, 2,
@@ -311,14 +324,17 @@ static char *many_inputs(int n)
     size_t size;
 
     MUST(mo_out_memory(&out, &err));
-    mo_out_text(out, "<net version=\"11\"><layers>" PARAMETER(0, "x")
-                "<layer id=\"1\" name=\"c\" type=\"Concat\"><input>");
+    mo_out_text(
+        out, "<net version=\"11\"><layers>" PARAMETER(
+                 0, "x") "<layer id=\"1\" name=\"c\" type=\"Concat\"><input>");
     for (int i = n; i > 0; i--)
         mo_out_printf(out, "<port id=\"%d\"/>", i);
     mo_out_text(out, "</input></layer></layers><edges>");
     for (int i = n; i > 0; i--)
-        mo_out_printf(out, "<edge from-layer=\"0\" from-port=\"0\" "
-                      "to-layer=\"1\" to-port=\"%d\"/>", i);
+        mo_out_printf(out,
+                      "<edge from-layer=\"0\" from-port=\"0\" "
+                      "to-layer=\"1\" to-port=\"%d\"/>",
+                      i);
     mo_out_text(out, "</edges></net>");
     text = mo_out_take(out, &size);
     ck_assert_ptr_nonnull(text);
@@ -346,13 +362,13 @@ END_TEST
 
 START_TEST(sources_come_first_in_the_order)
 {
-    mo_ir *ir = ir_of(NET(
-        RESULT(0, "r") RELU(1, "b") ADD(2, "s") PARAMETER(3, "x") RELU(4, "a"),
-        EDGE(2, 2, 0, 0) EDGE(4, 1, 1, 0) EDGE(3, 0, 4, 0) EDGE(1, 1, 2, 0)
-        EDGE(3, 0, 2, 1)));
+    mo_ir *ir = ir_of(NET(RESULT(0, "r") RELU(1, "b") ADD(2, "s")
+                              PARAMETER(3, "x") RELU(4, "a"),
+                          EDGE(2, 2, 0, 0) EDGE(4, 1, 1, 0) EDGE(3, 0, 4, 0)
+                              EDGE(1, 1, 2, 0) EDGE(3, 0, 2, 1)));
     int *order, position[5];
 
-    MUST(mo_ir_order(ir, &order, &err));
+    MUST(mo_ir_topo_order(ir, &order, &err));
     for (int i = 0; i < 5; i++)
         position[order[i]] = i;
     for (int i = 0; i < 5; i++)
@@ -366,14 +382,14 @@ END_TEST
 
 START_TEST(a_cycle_is_told_by_its_layers)
 {
-    mo_ir *ir = ir_of(NET(
-        PARAMETER(0, "x") ADD(1, "a") RELU(2, "b") RELU(3, "c") RELU(4, "d"),
-        EDGE(0, 0, 1, 0) EDGE(3, 1, 1, 1) EDGE(1, 2, 2, 0) EDGE(2, 1, 3, 0)
-        EDGE(3, 1, 4, 0)));
+    mo_ir *ir = ir_of(NET(PARAMETER(0, "x") ADD(1, "a") RELU(2, "b")
+                              RELU(3, "c") RELU(4, "d"),
+                          EDGE(0, 0, 1, 0) EDGE(3, 1, 1, 1) EDGE(1, 2, 2, 0)
+                              EDGE(2, 1, 3, 0) EDGE(3, 1, 4, 0)));
     mo_error err = { 0 };
     int *order;
 
-    ck_assert_int_eq(mo_ir_order(ir, &order, &err), MO_E_INPUT);
+    ck_assert_int_eq(mo_ir_topo_order(ir, &order, &err), MO_E_INPUT);
     ck_assert_str_eq(err.file, "m.xml");
     ck_assert_str_eq(err.text,
                      "the layers run in a circle: 'a' (line 3) <- 'c' (line 5) "
@@ -389,7 +405,7 @@ START_TEST(a_layer_that_feeds_itself_is_a_cycle)
     mo_error err = { 0 };
     int *order;
 
-    ck_assert_int_eq(mo_ir_order(ir, &order, &err), MO_E_INPUT);
+    ck_assert_int_eq(mo_ir_topo_order(ir, &order, &err), MO_E_INPUT);
     ck_assert_str_eq(err.text, "the layers run in a circle: 'a' (line 2); the "
                                "file is damaged, export the model again");
     mo_ir_free(ir);

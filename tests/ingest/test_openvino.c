@@ -71,7 +71,7 @@ END_TEST
 
 START_TEST(version_10_is_read_the_same)
 {
-#define CHAIN PARAMETER(0, "x") RELU(1, "a") RESULT(2, "r")
+#define CHAIN       PARAMETER(0, "x") RELU(1, "a") RESULT(2, "r")
 #define CHAIN_EDGES EDGE(0, 0, 1, 0) EDGE(1, 1, 2, 0)
     mo_graph *old = graph_of(NET_OF("10", CHAIN, CHAIN_EDGES));
     mo_graph *new = graph_of(NET_OF("11", CHAIN, CHAIN_EDGES));
@@ -89,7 +89,7 @@ START_TEST(inputs_and_outputs_know_their_number)
 {
     mo_graph *g = graph_of(NET(
         RESULT(9, "r0") PARAMETER(8, "x0") PARAMETER(7, "x1") ADD(6, "s")
-        RESULT(5, "r1"),
+            RESULT(5, "r1"),
         EDGE(8, 0, 6, 0) EDGE(7, 0, 6, 1) EDGE(6, 2, 9, 0) EDGE(6, 2, 5, 0)));
 
     ck_assert_str_eq(find(g, "x0")->attrs,
@@ -106,9 +106,9 @@ END_TEST
 
 START_TEST(constants_feed_ops_and_count_as_their_memory)
 {
-    mo_graph *g = graph_of(NET(
-        PARAMETER(0, "x") CONST(1, "w", 4096) ADD(2, "s") RESULT(3, "r"),
-        EDGE(0, 0, 2, 0) EDGE(1, 0, 2, 1) EDGE(2, 2, 3, 0)));
+    mo_graph *g = graph_of(
+        NET(PARAMETER(0, "x") CONST(1, "w", 4096) ADD(2, "s") RESULT(3, "r"),
+            EDGE(0, 0, 2, 0) EDGE(1, 0, 2, 1) EDGE(2, 2, 3, 0)));
     const mo_op *w = find(g, "w");
 
     ck_assert_int_eq(g->n_ops, 3);
@@ -126,26 +126,27 @@ START_TEST(constants_feed_ops_and_count_as_their_memory)
 END_TEST
 
 /* f16 in the file, f32 in use. */
-#define HALF_CONST(id, name)                                                  \
-    LAYER(id, name, "Const",                                                  \
-          DATA("element_type=\"f16\" shape=\"2,3\" offset=\"0\" size=\"12\"") \
-          OUTPUTS(PORT(0, "FP16", DIM(2) DIM(3))))
-#define CONVERT(id, name)                                                     \
-    LAYER(id, name, "Convert", DATA("destination_type=\"f32\"")               \
-          INPUTS(PORT(0, "FP16", DIM(2) DIM(3))) OUTPUTS(F32_2_3(1)))
+#define HALF_CONST(id, name)                                                   \
+    LAYER(id, name, "Const",                                                   \
+          DATA("element_type=\"f16\" shape=\"2,3\" offset=\"0\" size=\"12\"")  \
+              OUTPUTS(PORT(0, "FP16", DIM(2) DIM(3))))
+#define CONVERT(id, name)                                                      \
+    LAYER(id, name, "Convert",                                                 \
+          DATA("destination_type=\"f32\"")                                     \
+              INPUTS(PORT(0, "FP16", DIM(2) DIM(3))) OUTPUTS(F32_2_3(1)))
 
 START_TEST(what_depends_on_constants_is_one)
 {
-    mo_graph *g = graph_of(NET(
-        PARAMETER(0, "x") HALF_CONST(1, "w") CONVERT(2, "c") RELU(3, "n")
-        ADD(4, "s") RESULT(5, "r"),
-        EDGE(1, 0, 2, 0) EDGE(2, 1, 3, 0) EDGE(0, 0, 4, 0) EDGE(3, 1, 4, 1)
-        EDGE(4, 2, 5, 0)));
+    mo_graph *g =
+        graph_of(NET(PARAMETER(0, "x") HALF_CONST(1, "w") CONVERT(2, "c")
+                         RELU(3, "n") ADD(4, "s") RESULT(5, "r"),
+                     EDGE(1, 0, 2, 0) EDGE(2, 1, 3, 0) EDGE(0, 0, 4, 0)
+                         EDGE(3, 1, 4, 1) EDGE(4, 2, 5, 0)));
 
     ck_assert_int_eq(g->n_ops, 3);
     ck_assert_int_eq(g->n_constants, 3);
-    ck_assert(is_constant(g, "w") && is_constant(g, "c")
-              && is_constant(g, "n"));
+    ck_assert(is_constant(g, "w") && is_constant(g, "c") &&
+              is_constant(g, "n"));
     ck_assert_int_eq(n_links(g, "w", "c"), 1);
     ck_assert_int_eq(n_links(g, "c", "n"), 1);
     ck_assert_int_eq(n_links(g, "n", "s"), 1);
@@ -160,9 +161,9 @@ START_TEST(a_constant_read_twice_is_in_memory_once)
 {
     mo_graph *g = graph_of(NET(
         PARAMETER(0, "x") CONST(1, "w", 0)
-        LAYER(2, "sel", "Select",
-              INPUTS(F32_2_3(0) F32_2_3(1) F32_2_3(2)) OUTPUTS(F32_2_3(3)))
-        RESULT(3, "r"),
+            LAYER(2, "sel", "Select",
+                  INPUTS(F32_2_3(0) F32_2_3(1) F32_2_3(2)) OUTPUTS(F32_2_3(3)))
+                RESULT(3, "r"),
         EDGE(0, 0, 2, 0) EDGE(1, 0, 2, 1) EDGE(1, 0, 2, 2) EDGE(2, 3, 3, 0)));
 
     ck_assert_int_eq(n_links(g, "w", "sel"), 2);
@@ -173,11 +174,11 @@ END_TEST
 
 START_TEST(a_constant_of_two_ops_is_in_the_memory_of_both)
 {
-    mo_graph *g = graph_of(NET(
-        PARAMETER(0, "x") CONST(1, "w", 0) ADD(2, "s") ADD(3, "t")
-        RESULT(4, "r"),
-        EDGE(0, 0, 2, 0) EDGE(1, 0, 2, 1) EDGE(2, 2, 3, 0) EDGE(1, 0, 3, 1)
-        EDGE(3, 2, 4, 0)));
+    mo_graph *g =
+        graph_of(NET(PARAMETER(0, "x") CONST(1, "w", 0) ADD(2, "s") ADD(3, "t")
+                         RESULT(4, "r"),
+                     EDGE(0, 0, 2, 0) EDGE(1, 0, 2, 1) EDGE(2, 2, 3, 0)
+                         EDGE(1, 0, 3, 1) EDGE(3, 2, 4, 0)));
 
     ck_assert_int_eq(find(g, "s")->weight_bytes, 24);
     ck_assert_int_eq(find(g, "t")->weight_bytes, 24);
@@ -189,7 +190,7 @@ START_TEST(what_nobody_reads_is_dropped_if_it_is_constant)
 {
     mo_graph *g = graph_of(NET(
         PARAMETER(0, "x") RELU(1, "a") RELU(2, "unread") RESULT(3, "r")
-        HALF_CONST(4, "w") CONVERT(5, "c"),
+            HALF_CONST(4, "w") CONVERT(5, "c"),
         EDGE(0, 0, 1, 0) EDGE(1, 1, 3, 0) EDGE(1, 1, 2, 0) EDGE(4, 0, 5, 0)));
 
     ck_assert_int_eq(g->n_ops, 4);
@@ -202,15 +203,16 @@ END_TEST
 /* a's shape, and what is computed of it, feeds a Broadcast. */
 START_TEST(shapes_are_known_before_the_first_input)
 {
-    mo_graph *g = graph_of(NET(
-        PARAMETER(0, "x") RELU(1, "a") SHAPE_OF(2, "shape")
-        LAYER(3, "neg", "Negative",
-              INPUTS(PORT(0, "I64", DIM(2))) OUTPUTS(PORT(1, "I64", DIM(2))))
-        LAYER(4, "b", "Broadcast",
-              INPUTS(F32_2_3(0) PORT(1, "I64", DIM(2))) OUTPUTS(F32_2_3(2)))
-        RESULT(5, "r"),
-        EDGE(0, 0, 1, 0) EDGE(1, 1, 2, 0) EDGE(2, 1, 3, 0) EDGE(0, 0, 4, 0)
-        EDGE(3, 1, 4, 1) EDGE(4, 2, 5, 0)));
+    mo_graph *g =
+        graph_of(NET(PARAMETER(0, "x") RELU(1, "a") SHAPE_OF(2, "shape")
+                         LAYER(3, "neg", "Negative",
+                               INPUTS(PORT(0, "I64", DIM(2)))
+                                   OUTPUTS(PORT(1, "I64", DIM(2))))
+                             LAYER(4, "b", "Broadcast",
+                                   INPUTS(F32_2_3(0) PORT(1, "I64", DIM(2)))
+                                       OUTPUTS(F32_2_3(2))) RESULT(5, "r"),
+                     EDGE(0, 0, 1, 0) EDGE(1, 1, 2, 0) EDGE(2, 1, 3, 0)
+                         EDGE(0, 0, 4, 0) EDGE(3, 1, 4, 1) EDGE(4, 2, 5, 0)));
     const mo_op *shape = find(g, "shape");
 
     ck_assert_int_eq(g->n_ops, 4);
@@ -219,9 +221,8 @@ START_TEST(shapes_are_known_before_the_first_input)
     ck_assert_int_eq(n_links(g, "shape", "neg"), 1);
     ck_assert_int_eq(n_links(g, "neg", "b"), 1);
     ck_assert_str_eq(shape->type, "Const");
-    ck_assert_str_eq(shape->attrs,
-                     "{\"element_type\":\"i64\",\"shape\":\"2\","
-                     "\"value\":\"2,3\"}");
+    ck_assert_str_eq(shape->attrs, "{\"element_type\":\"i64\",\"shape\":\"2\","
+                                   "\"value\":\"2,3\"}");
     ck_assert_str_eq(shape->shape, "2");
     ck_assert_ptr_null(shape->weights);
     ck_assert_int_eq(find(g, "b")->weight_bytes, 16);
@@ -233,9 +234,9 @@ START_TEST(a_constant_that_only_its_shape_is_asked_of_is_dropped)
 {
     mo_graph *g = graph_of(NET(
         PARAMETER(0, "x") CONST(1, "w", 0) SHAPE_OF(2, "shape")
-        LAYER(3, "b", "Reshape",
-              INPUTS(F32_2_3(0) PORT(1, "I64", DIM(2))) OUTPUTS(F32_2_3(2)))
-        RESULT(4, "r"),
+            LAYER(3, "b", "Reshape",
+                  INPUTS(F32_2_3(0) PORT(1, "I64", DIM(2))) OUTPUTS(F32_2_3(2)))
+                RESULT(4, "r"),
         EDGE(1, 0, 2, 0) EDGE(0, 0, 3, 0) EDGE(2, 1, 3, 1) EDGE(3, 2, 4, 0)));
 
     ck_assert_int_eq(g->n_constants, 1);
@@ -262,7 +263,7 @@ START_TEST(what_has_a_life_of_its_own_is_never_constant)
 
     strcat(text, live[_i]);
     strcat(text, RESULT(2, "r") "</layers><edges>" EDGE(0, 0, 1, 0)
-           EDGE(1, 1, 2, 0) "</edges></net>");
+                     EDGE(1, 1, 2, 0) "</edges></net>");
     g = graph_of(text);
     ck_assert_msg(!is_constant(g, "a"), "%s", live[_i]);
     ck_assert_int_eq(find(g, "a")->weight_bytes, 24);
@@ -272,9 +273,9 @@ END_TEST
 
 START_TEST(a_source_of_an_unknown_type_is_live)
 {
-    mo_graph *g = graph_of(NET(
-        LAYER(0, "camera", "Camera", OUTPUTS(F32_2_3(0))) RESULT(1, "r"),
-        EDGE(0, 0, 1, 0)));
+    mo_graph *g = graph_of(NET(LAYER(0, "camera", "Camera", OUTPUTS(F32_2_3(0)))
+                                   RESULT(1, "r"),
+                               EDGE(0, 0, 1, 0)));
 
     ck_assert_int_eq(g->n_ops, 2);
     mo_graph_free(g);
@@ -284,22 +285,20 @@ END_TEST
 START_TEST(several_outputs_are_several_tensors)
 {
     mo_graph *g = graph_of(NET(
-        PARAMETER(0, "x")
-        LAYER(1, "split", "Split", DATA("num_splits=\"2\"")
-              INPUTS(F32_2_3(0))
-              OUTPUTS(PORT(2, "FP32", DIM(1) DIM(3))
-                      PORT(3, "I64", DIM(2))
-                      PORT(4, "FP32", "")))
-        LAYER(2, "b", "ReLU", INPUTS(PORT(0, "I64", DIM(2)))
-              OUTPUTS(PORT(1, "I64", DIM(2))))
-        RESULT(3, "r") RESULT(4, "q"),
+        PARAMETER(0, "x") LAYER(1, "split", "Split",
+                                DATA("num_splits=\"2\"") INPUTS(F32_2_3(0))
+                                    OUTPUTS(PORT(2, "FP32", DIM(1) DIM(3)) PORT(
+                                        3, "I64", DIM(2)) PORT(4, "FP32", "")))
+            LAYER(2, "b", "ReLU",
+                  INPUTS(PORT(0, "I64", DIM(2))) OUTPUTS(
+                      PORT(1, "I64", DIM(2)))) RESULT(3, "r") RESULT(4, "q"),
         EDGE(0, 0, 1, 0) EDGE(1, 3, 2, 0) EDGE(1, 2, 3, 0) EDGE(2, 1, 4, 0)));
     const mo_op *split = find(g, "split");
     int id = (int) (split - g->ops);
 
     ck_assert_str_eq(split->shape, "1,3;2;");
     ck_assert_str_eq(split->dtype, "f32;i64;f32");
-    ck_assert_int_eq(split->output_bytes, 32);   /* 12 + 16 + 4 */
+    ck_assert_int_eq(split->output_bytes, 32); /* 12 + 16 + 4 */
     ck_assert_int_eq(g->tensor_start[id + 1] - g->tensor_start[id], 2);
     ck_assert_int_eq(g->tensors[g->tensor_start[id]].port, 0);
     ck_assert_int_eq(g->tensors[g->tensor_start[id]].bytes, 12);
@@ -311,9 +310,9 @@ END_TEST
 
 START_TEST(an_edge_per_use_of_a_tensor)
 {
-    mo_graph *g = graph_of(NET(
-        PARAMETER(0, "x") ADD(1, "s") RESULT(2, "r"),
-        EDGE(0, 0, 1, 0) EDGE(0, 0, 1, 1) EDGE(1, 2, 2, 0)));
+    mo_graph *g =
+        graph_of(NET(PARAMETER(0, "x") ADD(1, "s") RESULT(2, "r"),
+                     EDGE(0, 0, 1, 0) EDGE(0, 0, 1, 1) EDGE(1, 2, 2, 0)));
 
     ck_assert_int_eq(n_links(g, "x", "s"), 2);
     ck_assert_int_eq(g->n_tensors, 2);
@@ -323,11 +322,11 @@ END_TEST
 
 START_TEST(shared_and_empty_names_get_the_id)
 {
-    mo_graph *g = graph_of(NET(
-        PARAMETER(0, "x") RELU(1, "a") RELU(2, "a") RELU(3, "a#1")
-        RELU(4, "") RESULT(5, "r"),
-        EDGE(0, 0, 1, 0) EDGE(1, 1, 2, 0) EDGE(2, 1, 3, 0) EDGE(3, 1, 4, 0)
-        EDGE(4, 1, 5, 0)));
+    mo_graph *g =
+        graph_of(NET(PARAMETER(0, "x") RELU(1, "a") RELU(2, "a") RELU(3, "a#1")
+                         RELU(4, "") RESULT(5, "r"),
+                     EDGE(0, 0, 1, 0) EDGE(1, 1, 2, 0) EDGE(2, 1, 3, 0)
+                         EDGE(3, 1, 4, 0) EDGE(4, 1, 5, 0)));
 
     ck_assert_int_eq(g->n_ops, 6);
     ck_assert_int_eq(n_links(g, "x", "a#1#1"), 1);
@@ -341,11 +340,11 @@ END_TEST
 
 START_TEST(attributes_of_our_own_do_not_hide_the_files)
 {
-    mo_graph *g = graph_of(NET(
-        PARAMETER(0, "x")
-        LAYER(1, "a", "Custom", DATA("opset=\"mine\"") INPUTS(F32_2_3(0))
-              OUTPUTS(F32_2_3(1))),
-        EDGE(0, 0, 1, 0)));
+    mo_graph *g = graph_of(
+        NET(PARAMETER(0, "x") LAYER(1, "a", "Custom",
+                                    DATA("opset=\"mine\"") INPUTS(F32_2_3(0))
+                                        OUTPUTS(F32_2_3(1))),
+            EDGE(0, 0, 1, 0)));
 
     ck_assert_str_eq(find(g, "a")->attrs, "{\"opset\":\"mine\"}");
     mo_graph_free(g);
@@ -354,11 +353,11 @@ END_TEST
 
 START_TEST(attributes_are_json_whatever_they_hold)
 {
-    mo_graph *g = graph_of(NET(
-        PARAMETER(0, "x")
-        LAYER(1, "a", "Custom", DATA("k='a\"b\\c&lt;&#10;&#233;'")
-              INPUTS(F32_2_3(0)) OUTPUTS(F32_2_3(1))),
-        EDGE(0, 0, 1, 0)));
+    mo_graph *g = graph_of(
+        NET(PARAMETER(0, "x") LAYER(1, "a", "Custom",
+                                    DATA("k='a\"b\\c&lt;&#10;&#233;'")
+                                        INPUTS(F32_2_3(0)) OUTPUTS(F32_2_3(1))),
+            EDGE(0, 0, 1, 0)));
     const char *attrs = find(g, "a")->attrs;
 
     ck_assert_msg(mo_json_is_object(attrs, strlen(attrs)), "%s", attrs);
@@ -369,14 +368,14 @@ END_TEST
 /* A loop's body is its own affair. */
 START_TEST(loops_are_ops_like_others)
 {
-    mo_graph *g = graph_of(NET(
-        PARAMETER(0, "x")
-        LAYER(1, "loop", "Loop",
-              INPUTS(F32_2_3(0)) OUTPUTS(F32_2_3(1))
-              "<body><layers>" PARAMETER(0, "x") RELU(1, "inner")
-              "</layers><edges>" EDGE(0, 0, 1, 0) "</edges></body>")
-        RESULT(2, "r"),
-        EDGE(0, 0, 1, 0) EDGE(1, 1, 2, 0)));
+    mo_graph *g = graph_of(
+        NET(PARAMETER(0, "x")
+                LAYER(1, "loop", "Loop",
+                      INPUTS(F32_2_3(0))
+                          OUTPUTS(F32_2_3(1)) "<body><layers>" PARAMETER(0, "x")
+                              RELU(1, "inner") "</layers><edges>" EDGE(
+                                  0, 0, 1, 0) "</edges></body>") RESULT(2, "r"),
+            EDGE(0, 0, 1, 0) EDGE(1, 1, 2, 0)));
 
     ck_assert_int_eq(g->n_ops, 3);
     ck_assert_int_eq(mo_graph_find(g, "inner"), -1);
@@ -395,8 +394,8 @@ START_TEST(the_bin_is_called_after_the_xml)
         { "net", "net.bin:0:24:f32:2,3" },
         { MO_INPUT_STDIN, "model.bin:0:24:f32:2,3" },
     };
-    static const char text[] = NET(CONST(0, "w", 0) RESULT(1, "r"),
-                                   EDGE(0, 0, 1, 0));
+    static const char text[] =
+        NET(CONST(0, "w", 0) RESULT(1, "r"), EDGE(0, 0, 1, 0));
 
     for (int i = 0; i < COUNT(cases); i++) {
         mo_graph *g;
@@ -416,14 +415,14 @@ static const struct {
 } faults[] = {
     { NET(RELU(0, "a") RELU(1, "b"), EDGE(0, 1, 1, 0) EDGE(1, 1, 0, 0)), 2,
       "the layers run in a circle: 'a' (line 2) <- 'b' (line 3)" },
-    { NET(PARAMETER(0, "x")
-          LAYER(1, "s", "ShapeOf", INPUTS(F32_2_3(0))
-                OUTPUTS(PORT(1, "I64", DIM(3))))
-          ADD(2, "a"),
+    { NET(PARAMETER(0, "x") LAYER(
+              1, "s", "ShapeOf",
+              INPUTS(F32_2_3(0)) OUTPUTS(PORT(1, "I64", DIM(3)))) ADD(2, "a"),
           EDGE(0, 0, 1, 0) EDGE(0, 0, 2, 0) EDGE(1, 1, 2, 1)),
       3, "ShapeOf 's' has not as many elements as its input has dimensions" },
-    { NET(LAYER(0, "input_ids", "Parameter", DATA("shape=\"1,?\"")
-                OUTPUTS(PORT(0, "I64", DIM(1) DIM(-1)))), ""),
+    { NET(LAYER(0, "input_ids", "Parameter",
+                DATA("shape=\"1,?\"") OUTPUTS(PORT(0, "I64", DIM(1) DIM(-1)))),
+          ""),
       2, "input_ids" },
 };
 

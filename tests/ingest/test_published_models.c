@@ -19,7 +19,7 @@ static mo_graph *load(const char *name)
 {
     char path[1000];
     mo_graph *g;
-    const mo_format *format;
+    const mo_read_format *format;
 
     snprintf(path, sizeof path, "%s/%s", data, name);
     MUST(mo_read_graph(path, NULL, &g, &format, &err));

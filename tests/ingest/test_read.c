@@ -41,7 +41,7 @@ static const struct {
 
 START_TEST(the_root_element_tells_the_format)
 {
-    const mo_format *format = NULL;
+    const mo_read_format *format = NULL;
     mo_graph *g;
 
     MUST(mo_read_memory("f", files[_i].bytes, files[_i].size, NULL, &g, &format,
@@ -53,7 +53,7 @@ END_TEST
 
 START_TEST(a_files_name_tells_nothing)
 {
-    const mo_format *format = NULL;
+    const mo_read_format *format = NULL;
     mo_graph *g;
 
     scratch_write("model.xml", GRAPHML);
@@ -77,7 +77,7 @@ END_TEST
 /* A pipe can be read but once: looking at its beginning must lose nothing. */
 static void read_through_pipe(const char *path, int to)
 {
-    const mo_format *format = NULL;
+    const mo_read_format *format = NULL;
     int ends[2], old = dup(to);
     mo_graph *g;
 
@@ -173,7 +173,7 @@ END_TEST
 
 START_TEST(every_format_says_what_it_is)
 {
-    for (const mo_format *f = mo_formats; f->name; f++) {
+    for (const mo_read_format *f = mo_read_formats; f->name; f++) {
         ck_assert_ptr_nonnull(f->root);
         ck_assert_ptr_nonnull(f->help);
         ck_assert(f->read != NULL);

@@ -325,7 +325,8 @@ START_TEST(shapes_follow_from_the_inputs)
     rule_case_make(&c, shapes[_i].type, shapes[_i].version,
                    shapes[_i].attributes, shapes[_i].inputs,
                    shapes[_i].n_outputs);
-    MUST(mo_rule_infer(mo_rule_find(c.op.type), &c.op, c.outputs, &err));
+    MUST(mo_infer_rule_apply(mo_infer_rule_find(c.op.type), &c.op, c.outputs,
+                             &err));
     ck_assert_msg(!strcmp(rule_case_shapes(&c), shapes[_i].outputs),
                   "%s(%s) gives %s, not %s", c.op.type, shapes[_i].inputs,
                   rule_case_shapes(&c), shapes[_i].outputs);
@@ -351,14 +352,14 @@ static bool is_tested(const char *type)
 
 START_TEST(every_rule_is_tested_and_found)
 {
-    for (int i = 0; mo_rule_at(i); i++) {
-        const mo_rule *rule = mo_rule_at(i);
+    for (int i = 0; mo_infer_rule_at(i); i++) {
+        const mo_infer_rule *rule = mo_infer_rule_at(i);
 
         ck_assert_msg(is_tested(rule->type), "%s", rule->type);
-        ck_assert_msg(mo_rule_find(rule->type) == rule, "%s is there twice",
-                      rule->type);
+        ck_assert_msg(mo_infer_rule_find(rule->type) == rule,
+                      "%s is there twice", rule->type);
     }
-    ck_assert_ptr_null(mo_rule_find("Fancy"));
+    ck_assert_ptr_null(mo_infer_rule_find("Fancy"));
 }
 END_TEST
 

@@ -96,20 +96,22 @@ static mo_shape random_shape(source *s)
     return shape;
 }
 
-static const mo_value *random_value(source *s, mo_arena *arena, mo_shape *shape)
+static const mo_infer_value *random_value(source *s, mo_arena *arena,
+                                          mo_shape *shape)
 {
-    mo_value *value;
+    mo_infer_value *value;
 
     if (pick(s, 3))
         *shape = (mo_shape){ .rank = pick(s, 3) > 0, .dims = { pick(s, 6) } };
     if (mo_shape_elements(shape) > 64)
         return NULL;
-    value = mo_value_new(arena, shape, PICK(s, dtypes));
+    value = mo_infer_value_new(arena, shape, PICK(s, dtypes));
     for (int64_t i = 0; i < value->count; i++)
         if (value->real)
             value->items[i].r = PICK(s, reals);
         else
-            value->items[i] = mo_value_fit_int(PICK(s, numbers), value->dtype);
+            value->items[i] =
+                mo_infer_value_fit_int(PICK(s, numbers), value->dtype);
     return value;
 }
 
@@ -135,37 +137,38 @@ static const char *random_attributes(source *s, char *text, size_t size)
     return text;
 }
 
-static bool all_known(const mo_rule *rule, const mo_rule_op *op)
+static bool all_known(const mo_infer_rule *rule, const mo_infer_rule_op *op)
 {
     for (int k = 0; k < op->n_inputs; k++)
-        if ((mo_rule_has(rule->needs, k) || mo_rule_has(rule->reads, k)) &&
+        if ((mo_infer_rule_set_has(rule->needs, k) ||
+             mo_infer_rule_set_has(rule->reads, k)) &&
             !op->inputs[k].value)
             return false;
     return true;
 }
 
-static void try_values(const mo_rule *rule, const mo_rule_op *op,
+static void try_values(const mo_infer_rule *rule, const mo_infer_rule_op *op,
                        const mo_shape *outputs, source *s, mo_arena *arena)
 {
     for (int k = 0; k < op->n_outputs; k++) {
         mo_error err = { 0 };
-        mo_value *value;
+        mo_infer_value *value;
 
-        if (mo_shape_elements(&outputs[k]) > MO_VALUE_MAX_ITEMS)
+        if (mo_shape_elements(&outputs[k]) > MO_INFER_VALUE_MAX_ITEMS)
             continue;
-        value = mo_value_new(arena, &outputs[k], PICK(s, dtypes));
+        value = mo_infer_value_new(arena, &outputs[k], PICK(s, dtypes));
         if (rule->value(op, k, value, &err) != MO_OK)
             ck_assert_str_ne(err.text, "");
     }
 }
 
-static void try_rule(const mo_rule *rule, source *s, mo_arena *arena)
+static void try_rule(const mo_infer_rule *rule, source *s, mo_arena *arena)
 {
-    mo_rule_input inputs[MAX_PORTS] = { 0 };
+    mo_infer_rule_input inputs[MAX_PORTS] = { 0 };
     mo_shape outputs[MAX_PORTS];
     char attributes[4096];
     mo_error err = { 0 };
-    mo_rule_op op = {
+    mo_infer_rule_op op = {
         .type = rule->type,
         .version = PICK(s, versions),
         .attrs = random_attributes(s, attributes, sizeof attributes),
@@ -176,10 +179,10 @@ static void try_rule(const mo_rule *rule, source *s, mo_arena *arena)
 
     for (int k = 0; k < op.n_inputs; k++) {
         inputs[k].shape = random_shape(s);
-        if (pick(s, 4) || mo_rule_has(rule->needs, k))
+        if (pick(s, 4) || mo_infer_rule_set_has(rule->needs, k))
             inputs[k].value = random_value(s, arena, &inputs[k].shape);
     }
-    if (mo_rule_infer(rule, &op, outputs, &err) != MO_OK) {
+    if (mo_infer_rule_apply(rule, &op, outputs, &err) != MO_OK) {
         ck_assert_str_ne(err.text, "");
         return;
     }
@@ -192,7 +195,7 @@ static void try_rule(const mo_rule *rule, source *s, mo_arena *arena)
 
 START_TEST(anything_is_a_shape_or_an_error)
 {
-    const mo_rule *rule = mo_rule_at(_i);
+    const mo_infer_rule *rule = mo_infer_rule_at(_i);
     source s = { (uint64_t) _i * 2654435761u + 1 };
 
     for (int round = 0; rule && round < ROUNDS; round++) {
@@ -209,7 +212,7 @@ static int count_rules(void)
 {
     int count = 0;
 
-    while (mo_rule_at(count))
+    while (mo_infer_rule_at(count))
         count++;
     return count;
 }

@@ -94,19 +94,19 @@ static const struct {
 
 /* The rule's shape, then its value of an output. */
 static mo_status evaluate(rule_case *c, int output, const char *dtype,
-                          mo_value **value, mo_error *why)
+                          mo_infer_value **value, mo_error *why)
 {
-    const mo_rule *rule = mo_rule_find(c->op.type);
+    const mo_infer_rule *rule = mo_infer_rule_find(c->op.type);
 
     ck_assert(rule->value != NULL);
-    MUST(mo_rule_infer(rule, &c->op, c->outputs, &err));
-    *value = mo_value_new(c->arena, &c->outputs[output], dtype);
+    MUST(mo_infer_rule_apply(rule, &c->op, c->outputs, &err));
+    *value = mo_infer_value_new(c->arena, &c->outputs[output], dtype);
     return rule->value(&c->op, output, *value, why);
 }
 
 START_TEST(values_are_computed)
 {
-    mo_value *value;
+    mo_infer_value *value;
     rule_case c;
 
     rule_case_make(&c, values[_i].type, NULL, values[_i].attributes,
@@ -121,12 +121,12 @@ END_TEST
 
 START_TEST(every_value_rule_is_tested)
 {
-    for (int i = 0; mo_rule_at(i); i++) {
-        bool found = !mo_rule_at(i)->value;
+    for (int i = 0; mo_infer_rule_at(i); i++) {
+        bool found = !mo_infer_rule_at(i)->value;
 
         for (int k = 0; k < COUNT(values); k++)
-            found |= strcmp(values[k].type, mo_rule_at(i)->type) == 0;
-        ck_assert_msg(found, "%s", mo_rule_at(i)->type);
+            found |= strcmp(values[k].type, mo_infer_rule_at(i)->type) == 0;
+        ck_assert_msg(found, "%s", mo_infer_rule_at(i)->type);
     }
 }
 END_TEST
@@ -162,7 +162,7 @@ static const struct {
 START_TEST(what_has_no_result_has_no_value)
 {
     mo_error err = { 0 };
-    mo_value *value;
+    mo_infer_value *value;
     rule_case c;
 
     rule_case_make(&c, unvalued[_i].type, NULL, unvalued[_i].attributes,

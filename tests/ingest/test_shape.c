@@ -37,25 +37,25 @@ static const struct {
     { "..", MO_SHAPE_DYNAMIC, "-1" },
     { "-9223372036854775808", MO_SHAPE_DYNAMIC, "-1" },
 
-    { "ellipse", MO_SHAPE_NOT, NULL },
-    { "1,,2", MO_SHAPE_NOT, NULL },
-    { ",", MO_SHAPE_NOT, NULL },
-    { ",1", MO_SHAPE_NOT, NULL },
-    { "x", MO_SHAPE_NOT, NULL },
-    { "1x", MO_SHAPE_NOT, NULL },
-    { "1.5,2", MO_SHAPE_NOT, NULL },
+    { "ellipse", MO_SHAPE_INVALID, NULL },
+    { "1,,2", MO_SHAPE_INVALID, NULL },
+    { ",", MO_SHAPE_INVALID, NULL },
+    { ",1", MO_SHAPE_INVALID, NULL },
+    { "x", MO_SHAPE_INVALID, NULL },
+    { "1x", MO_SHAPE_INVALID, NULL },
+    { "1.5,2", MO_SHAPE_INVALID, NULL },
     { "0x10", MO_SHAPE_OK, "0,10" },
-    { "1e3", MO_SHAPE_NOT, NULL },
-    { "[1,2", MO_SHAPE_NOT, NULL },
-    { "1,2]", MO_SHAPE_NOT, NULL },
-    { "[", MO_SHAPE_NOT, NULL },
-    { "(1,2]", MO_SHAPE_NOT, NULL },
-    { "torch.Size", MO_SHAPE_NOT, NULL },
-    { "torch.Size[1]", MO_SHAPE_NOT, NULL },
-    { "1...8", MO_SHAPE_NOT, NULL },
-    { "-1..8", MO_SHAPE_NOT, NULL },
-    { "1,2;3", MO_SHAPE_NOT, NULL },
-    { "NaN", MO_SHAPE_NOT, NULL },
+    { "1e3", MO_SHAPE_INVALID, NULL },
+    { "[1,2", MO_SHAPE_INVALID, NULL },
+    { "1,2]", MO_SHAPE_INVALID, NULL },
+    { "[", MO_SHAPE_INVALID, NULL },
+    { "(1,2]", MO_SHAPE_INVALID, NULL },
+    { "torch.Size", MO_SHAPE_INVALID, NULL },
+    { "torch.Size[1]", MO_SHAPE_INVALID, NULL },
+    { "1...8", MO_SHAPE_INVALID, NULL },
+    { "-1..8", MO_SHAPE_INVALID, NULL },
+    { "1,2;3", MO_SHAPE_INVALID, NULL },
+    { "NaN", MO_SHAPE_INVALID, NULL },
 
     { "281474976710657", MO_SHAPE_RANGE, NULL }, /* 2^48 + 1 */
     { "16777216,16777217", MO_SHAPE_RANGE, NULL },
@@ -114,19 +114,19 @@ START_TEST(parts_are_counted_found_and_walked)
 {
     static const char text[] = "a;;bcd";
     size_t length;
-    const char *part = mo_part_at(text, 0, &length);
+    const char *part = mo_text_list_at(text, 0, &length);
 
-    ck_assert_int_eq(mo_part_count(NULL), 0);
-    ck_assert_int_eq(mo_part_count(""), 1);
-    ck_assert_int_eq(mo_part_count(text), 3);
-    ck_assert_ptr_null(mo_part_at(NULL, 0, &length));
-    ck_assert_ptr_null(mo_part_at(text, 3, &length));
+    ck_assert_int_eq(mo_text_list_count(NULL), 0);
+    ck_assert_int_eq(mo_text_list_count(""), 1);
+    ck_assert_int_eq(mo_text_list_count(text), 3);
+    ck_assert_ptr_null(mo_text_list_at(NULL, 0, &length));
+    ck_assert_ptr_null(mo_text_list_at(text, 3, &length));
     for (int i = 0; i < 3; i++) {
         size_t found;
 
-        ck_assert_ptr_eq(mo_part_at(text, i, &found), part);
+        ck_assert_ptr_eq(mo_text_list_at(text, i, &found), part);
         ck_assert_uint_eq(found, length);
-        part = mo_part_next(part, &length);
+        part = mo_text_list_next(part, &length);
     }
     ck_assert_ptr_null(part);
 }
@@ -134,20 +134,23 @@ END_TEST
 
 START_TEST(only_so_much_of_a_text_is_looked_at)
 {
-    static char many[2 * MO_MAX_PARTS + 1], long_text[MO_MAX_PARTS_TEXT + 9];
+    static char many[2 * MO_TEXT_LIST_MAX_ITEMS + 1],
+        long_text[MO_TEXT_LIST_MAX_BYTES + 9];
     mo_shape shape;
     size_t length;
 
     memset(many, ';', sizeof many - 1);
-    ck_assert_int_eq(mo_part_count(many), MO_MAX_PARTS);
-    ck_assert_ptr_nonnull(mo_part_at(many, MO_MAX_PARTS - 1, &length));
-    ck_assert_ptr_null(mo_part_at(many, MO_MAX_PARTS, &length));
+    ck_assert_int_eq(mo_text_list_count(many), MO_TEXT_LIST_MAX_ITEMS);
+    ck_assert_ptr_nonnull(
+        mo_text_list_at(many, MO_TEXT_LIST_MAX_ITEMS - 1, &length));
+    ck_assert_ptr_null(mo_text_list_at(many, MO_TEXT_LIST_MAX_ITEMS, &length));
 
     memset(long_text, ' ', sizeof long_text - 1);
     long_text[0] = ';';
-    ck_assert_ptr_nonnull(mo_part_at(long_text, 0, &length));
-    ck_assert_ptr_null(mo_part_at(long_text, 1, &length));
-    ck_assert_int_eq(mo_shape_read(long_text + 1, 5000, &shape), MO_SHAPE_NOT);
+    ck_assert_ptr_nonnull(mo_text_list_at(long_text, 0, &length));
+    ck_assert_ptr_null(mo_text_list_at(long_text, 1, &length));
+    ck_assert_int_eq(mo_shape_read(long_text + 1, 5000, &shape),
+                     MO_SHAPE_INVALID);
 }
 END_TEST
 

@@ -100,10 +100,8 @@ static const struct {
     { "l0_h0_scores", "MatMul", "1,3,3", 36, 84, 36, 0, NULL },
     { "l0_h0_scale", "Multiply", "1,3,3", 9, 72, 36, 0,
       "{\"values\":\"1:0.7071067811865475\"}" },
-    { "l0_h0_mask", "Add", "1,3,3", 9, 72, 36, 0,
-      "{\"values\":\"1:causal\"}" },
-    { "l0_h0_softmax", "SoftMax", "1,3,3", 45, 72, 36, 0,
-      "{\"axis\":\"-1\"}" },
+    { "l0_h0_mask", "Add", "1,3,3", 9, 72, 36, 0, "{\"values\":\"1:causal\"}" },
+    { "l0_h0_softmax", "SoftMax", "1,3,3", 45, 72, 36, 0, "{\"axis\":\"-1\"}" },
     { "l0_h0_context", "MatMul", "1,3,2", 36, 84, 24, 0, NULL },
     { "l0_concat", "Concat", "1,3,4", 0, 96, 48, 0, "{\"axis\":\"-1\"}" },
     { "l0_proj", "MatMul", "1,3,4", 96, 160, 48, 64,
@@ -148,7 +146,7 @@ static const struct {
     const char *name, *inputs;
 } edges[] = {
     { "l0_ln1", "" },
-    { "l0_add1", "0:l0_proj_bias" },   /* port 1: the network's input */
+    { "l0_add1", "0:l0_proj_bias" }, /* port 1: the network's input */
     { "l0_h1_q", "0:l0_ln1" },
     { "l0_h1_q_bias", "0:l0_h1_q" },
     { "l0_h1_transpose", "0:l0_h1_k_bias" },
@@ -208,8 +206,8 @@ START_TEST(only_the_first_layer_reads_the_networks_input)
     for (int i = 0; i < g->n_ops; i++) {
         const mo_op *op = &g->ops[i];
         bool reads = op->attrs && strstr(op->attrs, "network_input");
-        bool must = strcmp(op->name, "l0_ln1") == 0 ||
-                    strcmp(op->name, "l0_add1") == 0;
+        bool must =
+            strcmp(op->name, "l0_ln1") == 0 || strcmp(op->name, "l0_add1") == 0;
 
         ck_assert_msg(reads == must, "%s: %s", op->name, op->attrs);
         ck_assert(!op->attrs ||
@@ -244,7 +242,7 @@ START_TEST(a_stack_has_two_clean_cuts_a_layer_and_four)
     config.layers = 1 + _i;
     g = build(&config);
     dag = mo_graph_dag(g);
-    MUST(mo_cut_find(&dag, &cuts, &n_cuts, &err));
+    MUST(mo_dag_clean_cuts(&dag, &cuts, &n_cuts, &err));
     ck_assert_int_eq(n_cuts, 2 * config.layers + 4);
     free(cuts);
     mo_graph_free(g);
@@ -335,7 +333,7 @@ static const struct {
     { { "no", 1, INT_MAX, INT_MAX, 3, 1, "f32" }, "more than 50000000" },
     { { "no", INT_MAX, INT_MAX, INT_MAX, 3, 1, "f32" }, "more than 50000000" },
     { { "no", 1, 4, 2, INT_MAX, 1, "f32" }, "larger than 1 TiB" },
-    { { "no", 1, 4, 2, 3, INT_MAX, "f32" }, NULL },   /* 384 GiB: allowed */
+    { { "no", 1, 4, 2, 3, INT_MAX, "f32" }, NULL }, /* 384 GiB: allowed */
     { { "no", 1, INT_MAX, 1, 1, 1, "f32" }, "larger than 1 TiB" },
     { { "no", 1, INT_MAX, 1, INT_MAX, INT_MAX, "f32" }, "larger than 1 TiB" },
 };

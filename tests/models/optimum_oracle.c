@@ -71,9 +71,9 @@ static void write_model(const mo_model *model, const char *path)
 
     MUST(mo_out_open(path, &out, &err));
     if (is_mps)
-        MUST(mo_mps_new(out, NULL, 0, &sink, &err));
+        MUST(mo_mps_writer_new(out, NULL, 0, &sink, &err));
     else
-        MUST(mo_lp_new(out, NULL, &sink, &err));
+        MUST(mo_lp_writer_new(out, NULL, &sink, &err));
     MUST(mo_model_write(model, sink, &err));
     mo_sink_free(sink);
     MUST(mo_out_commit(out, &err));
@@ -84,8 +84,8 @@ static mo_frame *make_frame(const oracle *o, const mo_regime *regime)
     mo_frame *frame = NULL;
 
     if (o->strength)
-        MUST(mo_frame_make_strong(o->p.x, regime, 0, o->strength, NULL, &frame,
-                                  &err));
+        MUST(mo_frame_make_with_bounds(o->p.x, regime, 0, o->strength, NULL,
+                                       &frame, &err));
     else
         MUST(mo_frame_make(o->p.x, regime, o->closure, &frame, &err));
     return frame;

@@ -37,16 +37,18 @@ static double random_number(unsigned *seed)
 
 static mo_variable random_column(unsigned *seed, int id)
 {
-    static const mo_role roles[] = { MO_ROLE_PLACE,   MO_ROLE_START,
-                                     MO_ROLE_CHANNEL, MO_ROLE_ORDER,
-                                     MO_ROLE_SEND,    MO_ROLE_MEET };
+    static const mo_variable_role roles[] = {
+        MO_VARIABLE_ROLE_PLACE,   MO_VARIABLE_ROLE_START,
+        MO_VARIABLE_ROLE_CHANNEL, MO_VARIABLE_ROLE_ORDER,
+        MO_VARIABLE_ROLE_SEND,    MO_VARIABLE_ROLE_SAME_DEVICE
+    };
     mo_variable v = { .role = roles[next_random(seed, COUNT(roles))],
                       .number = { id, (int) next_random(seed, 20000),
                                   (int) next_random(seed, 3) },
                       .upper = INFINITY };
 
-    v.kind = next_random(seed, 2) ? MO_BINARY : MO_CONTINUOUS;
-    if (v.kind == MO_BINARY)
+    v.kind = next_random(seed, 2) ? MO_VARIABLE_BINARY : MO_VARIABLE_CONTINUOUS;
+    if (v.kind == MO_VARIABLE_BINARY)
         return v;
     if (next_random(seed, 2))
         v.lower = fabs(random_number(seed));
@@ -66,10 +68,12 @@ static void make_columns(sample_model *s, unsigned *seed)
     for (int i = 0; i < s->n_columns; i++)
         s->columns[i] = random_column(seed, i);
     s->columns[0] =
-        (mo_variable){ .role = MO_ROLE_MAKESPAN, .upper = INFINITY };
-    s->columns[s->n_columns - 1] = (mo_variable){
-        .role = MO_ROLE_IDENTITY, .text = identity, .lower = 1, .upper = 1
-    };
+        (mo_variable){ .role = MO_VARIABLE_ROLE_MAKESPAN, .upper = INFINITY };
+    s->columns[s->n_columns - 1] =
+        (mo_variable){ .role = MO_VARIABLE_ROLE_IDENTITY,
+                       .text = identity,
+                       .lower = 1,
+                       .upper = 1 };
 }
 
 /* A run of columns from somewhere, so that none is in it twice. */
@@ -127,8 +131,8 @@ static void send_rows(const sample_model *s, mo_sink *sink)
         if (row->number == 0)
             mo_sink_family(sink, row->family);
         for (int e = row->first; e < row->first + row->n; e++)
-            mo_term(sink, s->column[e], s->coef[e]);
-        mo_row(sink, row->sense, row->rhs);
+            mo_sink_term(sink, s->column[e], s->coef[e]);
+        mo_sink_row(sink, row->sense, row->rhs);
     }
 }
 
@@ -164,7 +168,7 @@ char *sample_lp(const sample_model *s, size_t *size)
     mo_sink *sink;
 
     MUST(mo_out_memory(&out, &err));
-    MUST(mo_lp_new(out, NULL, &sink, &err));
+    MUST(mo_lp_writer_new(out, NULL, &sink, &err));
     return written(s, sink, out, size);
 }
 
@@ -174,7 +178,7 @@ char *sample_mps(const sample_model *s, size_t buffer_bytes, size_t *size)
     mo_sink *sink;
 
     MUST(mo_out_memory(&out, &err));
-    MUST(mo_mps_new(out, NULL, buffer_bytes, &sink, &err));
+    MUST(mo_mps_writer_new(out, NULL, buffer_bytes, &sink, &err));
     return written(s, sink, out, size);
 }
 
@@ -190,9 +194,9 @@ static double rounded(double value)
 
 static void name_of(const mo_variable *v, char *name)
 {
-    int n = mo_role_numbers(v->role);
+    int n = mo_variable_role_arity(v->role);
 
-    if (v->role == MO_ROLE_IDENTITY)
+    if (v->role == MO_VARIABLE_ROLE_IDENTITY)
         name += sprintf(name, "%s", v->text);
     else
         name += sprintf(name, "%c", (char) v->role);
@@ -203,7 +207,7 @@ static void name_of(const mo_variable *v, char *name)
 /* Checks a column and returns where it is in m. */
 static int column_is(const mo_variable *v, const strict_model *m, unsigned seed)
 {
-    bool binary = v->kind == MO_BINARY;
+    bool binary = v->kind == MO_VARIABLE_BINARY;
     const strict_column *c;
     char name[128];
     int id;

@@ -1,6 +1,7 @@
 /*
- * tests/models/read_model FILE - reads a model with the strict reader, LP unless the
- * name ends in .mps, and prints its rows, columns, entries and integers.
+ * tests/models/read_model FILE - reads a model with the strict reader, LP
+ * unless the name ends in .mps, and prints its rows, columns, entries and
+ * integers.
  */
 #include <stdio.h>
 #include <stdlib.h>

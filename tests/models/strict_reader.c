@@ -191,7 +191,7 @@ bool strict_add_row(strict_model *m, const char *name, char sense)
         return strict_fail(m, "'%s' is no name for a row", name);
     if (strict_find_row(m, name) >= 0)
         return strict_fail(m, "a second row '%s'", name);
-    if (MO_PUSH(m->rows, m->n_rows, m->rows_room, NULL) != MO_OK ||
+    if (MO_ARRAY_GROW(m->rows, m->n_rows, m->rows_room, NULL) != MO_OK ||
         !grow_index(m, ROWS, m->n_rows))
         return strict_fail(m, "no memory");
     strcpy(row.name, name);
@@ -206,7 +206,8 @@ bool strict_add_column(strict_model *m, const char *name, int *id)
 
     if (!strict_is_name(name))
         return strict_fail(m, "'%s' is no name for a column", name);
-    if (MO_PUSH(m->columns, m->n_columns, m->columns_room, NULL) != MO_OK ||
+    if (MO_ARRAY_GROW(m->columns, m->n_columns, m->columns_room, NULL) !=
+            MO_OK ||
         !grow_index(m, COLUMNS, m->n_columns))
         return strict_fail(m, "no memory");
     strcpy(column.name, name);
@@ -224,7 +225,7 @@ bool strict_add_entry(strict_model *m, int row, int column, double coef)
                            m->rows[row].name);
     if (coef == 0)
         return strict_fail(m, "a coefficient of 0");
-    if (MO_PUSH(m->entries, m->n_entries, m->entries_room, NULL) != MO_OK)
+    if (MO_ARRAY_GROW(m->entries, m->n_entries, m->entries_room, NULL) != MO_OK)
         return strict_fail(m, "no memory");
     m->columns[column].last_row = row;
     m->rows[row].last_column = column;

@@ -1,4 +1,5 @@
-/* Claims of models/baselines/getf.c, sct.c and pesto.c: the rows of small cases. */
+/* Claims of models/baselines/getf.c, sct.c and pesto.c: the rows of small
+ * cases. */
 #include <string.h>
 
 #include "models/sink/scale.h"

@@ -1,6 +1,7 @@
 /* tags: no-valgrind */
-/* Claims of models/paper/paper.c, getf.c, sct.c and pesto.c: what comes out when they
- * are solved, on cases small enough to be solved by hand or by trying. */
+/* Claims of models/paper/paper.c, getf.c, sct.c and pesto.c: what comes out
+ * when they are solved, on cases small enough to be solved by hand or by
+ * trying. */
 #include <math.h>
 
 #include "schedule/heuristic/single_device.h"
@@ -139,7 +140,7 @@ static int slowest(const mo_instance *x)
     int worst = 0;
 
     for (int k = 1; k < x->n_devices; k++)
-        if (mo_single_ns(x, k) >= mo_single_ns(x, worst))
+        if (mo_single_device_ns(x, k) >= mo_single_device_ns(x, worst))
             worst = k;
     return worst;
 }

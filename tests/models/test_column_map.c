@@ -1,4 +1,5 @@
-/* Claims of models/write/column_map.h: what every column means, in CSV that holds any name.
+/* Claims of models/write/column_map.h: what every column means, in CSV that
+ * holds any name.
  */
 #include "models/write/column_map.h"
 
@@ -15,7 +16,7 @@
 static mo_status new_sink(mo_out *out, const tiny_model *tiny, mo_sink **sink,
                           mo_error *err)
 {
-    return mo_map_sink_new(out, &tiny->model, sink, err);
+    return mo_column_map_new(out, &tiny->model, sink, err);
 }
 
 static void expect(bool once, const char *graph, const char *wanted)

@@ -1,5 +1,6 @@
-/* Claims of models/compact/compact.c: which rows there are, and what is in them.  That
- * they have the right optimum is tests/models/test_compact_optimum.c. */
+/* Claims of models/compact/compact.c: which rows there are, and what is in
+ * them.  That they have the right optimum is
+ * tests/models/test_compact_optimum.c. */
 #include <stdio.h>
 #include <string.h>
 

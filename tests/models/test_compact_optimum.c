@@ -1,6 +1,7 @@
 /* tags: no-sanitizers no-valgrind */
-/* Claims of models/compact/compact.c: its optimum is the optimum, whether tensors are
- * sent to every reader or once, and what it accepts fits into memory. */
+/* Claims of models/compact/compact.c: its optimum is the optimum, whether
+ * tensors are sent to every reader or once, and what it accepts fits into
+ * memory. */
 #include "tests/models/optimum_oracle.h"
 
 #include <math.h>
@@ -86,7 +87,7 @@ static mo_schedule *schedule_in(const mo_instance *x, const mo_regime *regime,
         t->start_ns =
             s->start_ns[from] + mo_instance_p_ns(x, from, device[from]);
     }
-    MUST(mo_schedule_shift(x, s, &err));
+    MUST(mo_schedule_left_shift(x, s, &err));
     free(device);
     return s;
 }
@@ -99,7 +100,7 @@ static void check_peak(oracle *o, const mo_regime *regime, const solved *result,
     int64_t *peak = calloc((size_t) x->n_devices, sizeof *peak);
 
     ck_assert_ptr_nonnull(peak);
-    MUST(mo_schedule_peak(x, s, peak, &err));
+    MUST(mo_schedule_peak_memory(x, s, peak, &err));
     for (int k = 0; k < x->n_devices; k++)
         if (peak[k] > x->capacity_bytes[k])
             oracle_complain(o, &mo_formulation_compact, regime,

@@ -6,18 +6,18 @@
 
 enum { MANY = 300, FEW = 15 };
 
-static mo_count count_of(const sample_model *s)
+static mo_model_counts count_of(const sample_model *s)
 {
-    mo_count count;
+    mo_model_counts count;
     mo_sink *sink;
 
-    MUST(mo_count_new(&count, &sink, &err));
+    MUST(mo_count_sink_new(&count, &sink, &err));
     sample_send(s, sink);
     mo_sink_free(sink);
     return count;
 }
 
-static void sizes_are(const sample_model *s, const mo_count *count,
+static void sizes_are(const sample_model *s, const mo_model_counts *count,
                       unsigned seed)
 {
     size_t lp, mps;
@@ -36,7 +36,7 @@ START_TEST(sizes_are_those_of_the_files)
 
     for (unsigned seed = 0; seed < n; seed++) {
         sample_model s;
-        mo_count count;
+        mo_model_counts count;
 
         sample_make(&s, seed, 2 + (int) seed, 3 + (int) (seed * 37 % 2000));
         count = count_of(&s);
@@ -52,14 +52,14 @@ START_TEST(rows_columns_and_entries_are_counted)
 
     for (unsigned seed = 0; seed < n; seed++) {
         sample_model s;
-        mo_count count;
+        mo_model_counts count;
         double least = INFINITY, largest = 0;
         int64_t binaries = 0;
 
         sample_make(&s, seed, 2 + (int) seed, 3 + (int) (seed * 7 % 90));
         count = count_of(&s);
         for (int i = 0; i < s.n_columns; i++)
-            binaries += s.columns[i].kind == MO_BINARY;
+            binaries += s.columns[i].kind == MO_VARIABLE_BINARY;
         for (int i = 0; i < s.n_entries; i++) {
             least = fmin(least, fabs(s.coef[i]));
             largest = fmax(largest, fabs(s.coef[i]));
@@ -80,10 +80,12 @@ END_TEST
 
 /* w, x_0_0, o_0_1, s_0 with coefficients 1, 2, 3, 4. */
 static mo_variable four[] = {
-    { .role = MO_ROLE_MAKESPAN, .upper = INFINITY },
-    { .role = MO_ROLE_PLACE, .kind = MO_BINARY },
-    { .role = MO_ROLE_ORDER, .number = { 0, 1 }, .kind = MO_BINARY },
-    { .role = MO_ROLE_START, .upper = INFINITY },
+    { .role = MO_VARIABLE_ROLE_MAKESPAN, .upper = INFINITY },
+    { .role = MO_VARIABLE_ROLE_PLACE, .kind = MO_VARIABLE_BINARY },
+    { .role = MO_VARIABLE_ROLE_ORDER,
+      .number = { 0, 1 },
+      .kind = MO_VARIABLE_BINARY },
+    { .role = MO_VARIABLE_ROLE_START, .upper = INFINITY },
 };
 
 static const struct {
@@ -101,7 +103,7 @@ START_TEST(a_choice_in_a_row_with_a_time_has_a_big_m)
     double coef[] = { 1, 2, -3, 4 };
     sample_row row = { "row", 0, MO_GE, 0, big_ms[_i].first, big_ms[_i].n };
     sample_model s = { 4, 1, 4, four, &row, column, coef };
-    mo_count count = count_of(&s);
+    mo_model_counts count = count_of(&s);
 
     ck_assert(count.least_big_m == fabs(big_ms[_i].big_m));
     ck_assert(count.largest_big_m == fabs(big_ms[_i].big_m));

@@ -1,5 +1,5 @@
-/* Claims of models/frame/frame.h and models/compact/disjunctive_pairs.h, held against every schedule of
- * random problems. */
+/* Claims of models/frame/frame.h and models/compact/disjunctive_pairs.h, held
+ * against every schedule of random problems. */
 #include "models/frame/frame.h"
 
 #include <string.h>
@@ -20,7 +20,7 @@ START_TEST(what_is_simple_is_right)
     frame_world_make(&w, _i, 6);
     f = w.f;
     dag = mo_instance_dag(f->x);
-    MUST(mo_cut_find(&dag, &cuts, &n_cuts, &err));
+    MUST(mo_dag_clean_cuts(&dag, &cuts, &n_cuts, &err));
     ck_assert_int_eq(f->n_cuts, n_cuts);
     for (int c = 0; c < n_cuts; c++)
         ck_assert_int_eq(f->cuts[c], cuts[c]);
@@ -91,14 +91,16 @@ static bool may_overlap(const mo_frame *f, int i, int j, int k)
 
 static void check_pair(const trial *t, int i, int j)
 {
-    mo_meeting meeting = mo_pairs_meeting(t->w->f, i, j, t->device[i]);
+    mo_disjunction meeting =
+        mo_disjunction_on_device(t->w->f, i, j, t->device[i]);
     bool forward = t->end_ns[i] <= t->start_ns[j];
     bool backward = t->end_ns[j] <= t->start_ns[i];
 
     ck_assert(forward || backward);
-    if (meeting == MO_MEETING_NONE || meeting == MO_MEETING_CLASH ||
-        (meeting == MO_MEETING_FORWARD && !forward) ||
-        (meeting == MO_MEETING_BACKWARD && !backward))
+    if (meeting == MO_DISJUNCTION_NONE ||
+        meeting == MO_DISJUNCTION_INFEASIBLE ||
+        (meeting == MO_DISJUNCTION_FORWARD && !forward) ||
+        (meeting == MO_DISJUNCTION_BACKWARD && !backward))
         ck_abort_msg("seed %u: ops %d and %d on device %d", t->w->seed, i, j,
                      t->device[i]);
 }
@@ -259,14 +261,14 @@ END_TEST
 
 /* How often each meeting is found, device by device. */
 static void count_meetings(const frame_world *w, int i, int j,
-                           int count[MO_MEETING_CLASH + 1])
+                           int count[MO_DISJUNCTION_INFEASIBLE + 1])
 {
-    memset(count, 0, (MO_MEETING_CLASH + 1) * sizeof *count);
+    memset(count, 0, (MO_DISJUNCTION_INFEASIBLE + 1) * sizeof *count);
     for (int k = 0; k < w->f->x->n_devices; k++) {
-        mo_meeting meeting = mo_pairs_meeting(w->f, i, j, k);
+        mo_disjunction meeting = mo_disjunction_on_device(w->f, i, j, k);
 
         count[meeting]++;
-        if (meeting == MO_MEETING_SETTLED)
+        if (meeting == MO_DISJUNCTION_SETTLED)
             ck_assert_msg(!may_overlap(w->f, i, j, k),
                           "seed %u: ops %d and %d on device %d", w->seed, i, j,
                           k);
@@ -276,19 +278,20 @@ static void count_meetings(const frame_world *w, int i, int j,
 /* Is i, j a pair by the definition?  If so pairs must be there and say the
  * same of it. */
 static bool check_listed(const frame_world *w, int i, int j,
-                         const mo_pairs *pairs)
+                         const mo_disjunctive_pairs *pairs)
 {
-    int count[MO_MEETING_CLASH + 1];
+    int count[MO_DISJUNCTION_INFEASIBLE + 1];
     bool forward, backward;
 
     if (!mo_frame_incomparable(w->f, i, j))
         return false;
     count_meetings(w, i, j, count);
-    if (count[MO_MEETING_NONE] + count[MO_MEETING_SETTLED] ==
+    if (count[MO_DISJUNCTION_NONE] + count[MO_DISJUNCTION_SETTLED] ==
         w->f->x->n_devices)
         return false;
-    forward = count[MO_MEETING_FORWARD] + count[MO_MEETING_EITHER] > 0;
-    backward = count[MO_MEETING_BACKWARD] + count[MO_MEETING_EITHER] > 0;
+    forward = count[MO_DISJUNCTION_FORWARD] + count[MO_DISJUNCTION_EITHER] > 0;
+    backward =
+        count[MO_DISJUNCTION_BACKWARD] + count[MO_DISJUNCTION_EITHER] > 0;
     ck_assert_msg(pairs->i == i && pairs->j == j && pairs->forward == forward &&
                       pairs->backward == backward,
                   "seed %u: ops %d and %d", w->seed, i, j);
@@ -298,17 +301,17 @@ static bool check_listed(const frame_world *w, int i, int j,
 START_TEST(pairs_are_those_with_something_to_decide)
 {
     frame_world w;
-    mo_pairs pairs;
+    mo_disjunctive_pairs pairs;
     bool more;
 
     frame_world_make(&w, _i, 6);
-    mo_pairs_begin(w.f, &pairs);
-    more = mo_pairs_next(&pairs);
+    mo_disjunctive_pairs_begin(w.f, &pairs);
+    more = mo_disjunctive_pairs_next(&pairs);
     for (int i = 0; i < w.p.x->n; i++)
         for (int j = i + 1; j < w.p.x->n; j++)
             if (check_listed(&w, i, j, &pairs)) {
                 ck_assert(more);
-                more = mo_pairs_next(&pairs);
+                more = mo_disjunctive_pairs_next(&pairs);
             }
     ck_assert(!more);
     frame_world_clear(&w);

@@ -178,7 +178,7 @@ START_TEST(the_start_uses_twins_in_order)
         mo_schedule_free(anew);
         makespan = s->makespan_ns;
         ck_assert_int_eq(makespan, w.f->upper_ns);
-        MUST(mo_schedule_shift(w.p.x, s, &err));
+        MUST(mo_schedule_left_shift(w.p.x, s, &err));
         ck_assert_msg(s->makespan_ns == makespan, "seed %d", _i);
     }
     frame_world_clear(&w);

@@ -16,15 +16,15 @@ static char *lp_of(const mo_variable *columns, int n, const int *terms,
     char *text;
 
     MUST(mo_out_memory(&out, &err));
-    MUST(mo_lp_new(out, NULL, &sink, &err));
+    MUST(mo_lp_writer_new(out, NULL, &sink, &err));
     mo_sink_begin(sink, 0);
     for (int i = 0; i < n; i++)
         mo_sink_column(sink, &columns[i]);
     mo_sink_columns_end(sink);
     mo_sink_family(sink, "row");
     for (int i = 0; i < n_terms; i++)
-        mo_term(sink, terms[i], coefs[i]);
-    mo_row(sink, sense, rhs);
+        mo_sink_term(sink, terms[i], coefs[i]);
+    mo_sink_row(sink, sense, rhs);
     MUST(mo_sink_end(sink, &err));
     mo_sink_free(sink);
     text = mo_out_take(out, &size);
@@ -35,14 +35,19 @@ static char *lp_of(const mo_variable *columns, int n, const int *terms,
 START_TEST(a_small_model_is_written_so)
 {
     static const mo_variable columns[] = {
-        { .role = MO_ROLE_MAKESPAN, .upper = INFINITY },
-        { .role = MO_ROLE_PLACE, .number = { 0, 1 }, .kind = MO_BINARY },
-        { .role = MO_ROLE_START, .number = { 7 }, .lower = 1.5, .upper = 4 },
-        { .role = MO_ROLE_SEND,
+        { .role = MO_VARIABLE_ROLE_MAKESPAN, .upper = INFINITY },
+        { .role = MO_VARIABLE_ROLE_PLACE,
+          .number = { 0, 1 },
+          .kind = MO_VARIABLE_BINARY },
+        { .role = MO_VARIABLE_ROLE_START,
+          .number = { 7 },
+          .lower = 1.5,
+          .upper = 4 },
+        { .role = MO_VARIABLE_ROLE_SEND,
           .number = { 8 },
           .lower = 2,
           .upper = INFINITY },
-        { .role = MO_ROLE_CHANNEL,
+        { .role = MO_VARIABLE_ROLE_CHANNEL,
           .number = { 1, 2, 3 },
           .lower = 1,
           .upper = 1 },

@@ -113,7 +113,7 @@ START_TEST(a_device_left_out_has_no_rows)
                  "A memory_bytes=100; B memory_bytes=200; A-B gbps=8", NULL);
     MUST(mo_frame_make(p.x, &live, false, &frame, &err));
     MUST(mo_memory_rows_new(frame, &rows, &err));
-    mo_memory_rows_leave_out(rows, 0);
+    mo_memory_rows_exclude(rows, 0);
     ck_assert(mo_memory_rows_accept(rows, placements[0].device));
     mo_memory_rows_free(rows);
     mo_frame_free(frame);

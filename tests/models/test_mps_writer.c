@@ -19,11 +19,21 @@ enum { MANY = 200, FEW = 10 };
 START_TEST(a_small_model_is_written_so)
 {
     static mo_variable columns[] = {
-        { .role = MO_ROLE_MAKESPAN, .upper = INFINITY },
-        { .role = MO_ROLE_PLACE, .number = { 0, 1 }, .kind = MO_BINARY },
-        { .role = MO_ROLE_ORDER, .number = { 1, 2 }, .kind = MO_BINARY },
-        { .role = MO_ROLE_START, .number = { 7 }, .lower = 1.5, .upper = 4 },
-        { .role = MO_ROLE_SPACE, .number = { 1 }, .lower = 1, .upper = 1 },
+        { .role = MO_VARIABLE_ROLE_MAKESPAN, .upper = INFINITY },
+        { .role = MO_VARIABLE_ROLE_PLACE,
+          .number = { 0, 1 },
+          .kind = MO_VARIABLE_BINARY },
+        { .role = MO_VARIABLE_ROLE_ORDER,
+          .number = { 1, 2 },
+          .kind = MO_VARIABLE_BINARY },
+        { .role = MO_VARIABLE_ROLE_START,
+          .number = { 7 },
+          .lower = 1.5,
+          .upper = 4 },
+        { .role = MO_VARIABLE_ROLE_SPACE,
+          .number = { 1 },
+          .lower = 1,
+          .upper = 1 },
     };
     static sample_row rows[] = { { "one", 0, MO_EQ, 1, 0, 2 },
                                  { "one", 1, MO_LE, 0, 2, 2 },

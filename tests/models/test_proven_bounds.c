@@ -1,6 +1,7 @@
 /* tags: no-sanitizers no-valgrind */
-/* Claims of models/frame/proven_bounds.h: what is proven of segments stands in rows of the
- * compact model, and changes its optimum and its start in nothing. */
+/* Claims of models/frame/proven_bounds.h: what is proven of segments stands in
+ * rows of the compact model, and changes its optimum and its start in nothing.
+ */
 #include "models/frame/proven_bounds.h"
 
 #include <math.h>
@@ -32,11 +33,11 @@ enum { N_PARTS = 25, SECONDS = 600 };
 /* A model with what is proven, and a start that may be given. */
 static void open_strong(model_case *c, const mo_instance *x,
                         const mo_regime *regime, double slack,
-                        const mo_strength *strength, mo_schedule *start)
+                        const mo_proven_bounds *strength, mo_schedule *start)
 {
     *c = (model_case){ 0 };
-    MUST(mo_frame_make_strong(x, regime, slack, strength, start, &c->frame,
-                              &err));
+    MUST(mo_frame_make_with_bounds(x, regime, slack, strength, start, &c->frame,
+                                   &err));
     MUST(mo_model_make(&mo_formulation_compact, c->frame, &c->identity,
                        &c->model, &err));
 }
@@ -99,18 +100,18 @@ START_TEST(rows_are_what_they_should_be)
                          MO_MEMORY_STATIC };
     int64_t least_ns[4];
     problem p = { 0 };
-    mo_strength *strength;
+    mo_proven_bounds *strength;
     model_case c;
 
     problem_make(&p, claim->graph, TWO, NULL);
     for (int i = 0; i < 4; i++)
         least_ns[i] = 1000 * claim->least_us[i];
-    MUST(mo_strength_new(2, &strength, &err));
-    MUST(mo_strength_add(strength, 0, p.x->n - 1, least_ns, &err));
+    MUST(mo_proven_bounds_new(2, &strength, &err));
+    MUST(mo_proven_bounds_add(strength, 0, p.x->n - 1, least_ns, &err));
     open_strong(&c, p.x, &regime, 2, strength, NULL);
     ck_assert_str_eq(model_case_rows(&c, claim->family), claim->rows);
     model_case_close(&c);
-    mo_strength_free(strength);
+    mo_proven_bounds_free(strength);
     problem_clear(&p);
 }
 END_TEST
@@ -119,21 +120,21 @@ END_TEST
  */
 
 /* Fills table[a * K + b] for a segment. */
-typedef void prove(const mo_places *places, const mo_segment *segment,
-                   int64_t *table);
+typedef void prove(const mo_allowed_devices *places,
+                   const mo_bound_segment *segment, int64_t *table);
 
-static void prove_quickly(const mo_places *places, const mo_segment *segment,
-                          int64_t *table)
+static void prove_quickly(const mo_allowed_devices *places,
+                          const mo_bound_segment *segment, int64_t *table)
 {
-    mo_segments *segments;
+    mo_bound_segments *segments;
 
-    MUST(mo_segments_new(places, &segments, &err));
-    mo_segments_table(segments, segment, MO_MAX_TOTAL_NS, table);
-    mo_segments_free(segments);
+    MUST(mo_bound_segments_new(places, &segments, &err));
+    mo_bound_segments_table(segments, segment, MO_MAX_TOTAL_NS, table);
+    mo_bound_segments_free(segments);
 }
 
 /* The ops of a segment with its ends, rising; returns how many. */
-static int collect(const mo_segment *segment, int *ops)
+static int collect(const mo_bound_segment *segment, int *ops)
 {
     int n = 0;
 
@@ -155,18 +156,18 @@ static bool pin_to(mo_instance *x, int op, int device)
 }
 
 /* By trying everything. */
-static int64_t exact_ns(const mo_places *places, const mo_segment *segment,
-                        int a, int b)
+static int64_t exact_ns(const mo_allowed_devices *places,
+                        const mo_bound_segment *segment, int a, int b)
 {
     bool has_u = segment->u != MO_FREE, has_v = segment->v != MO_FREE;
     mo_regime regime = places->regime;
     int *ops = calloc((size_t) segment->n + 2, sizeof *ops);
     int n = collect(segment, ops);
     int64_t best = 0;
-    mo_part *part;
+    mo_sub_instance *part;
 
     regime.memory = MO_MEMORY_NONE;
-    MUST(mo_part_make(places->x, ops, n, has_u, &part, &err));
+    MUST(mo_sub_instance_make(places->x, ops, n, has_u, &part, &err));
     if ((!has_u || pin_to(part->x, 0, a)) &&
         (!has_v || pin_to(part->x, n - 1, b))) {
         best = exhaustive_optimum(part->x, &regime);
@@ -175,13 +176,13 @@ static int64_t exact_ns(const mo_places *places, const mo_segment *segment,
         else if (has_v)
             best -= mo_instance_p_ns(part->x, n - 1, b);
     }
-    mo_part_free(part);
+    mo_sub_instance_free(part);
     free(ops);
     return best;
 }
 
-static void prove_exactly(const mo_places *places, const mo_segment *segment,
-                          int64_t *table)
+static void prove_exactly(const mo_allowed_devices *places,
+                          const mo_bound_segment *segment, int64_t *table)
 {
     int n_devices = places->x->n_devices;
 
@@ -194,24 +195,27 @@ static void prove_exactly(const mo_places *places, const mo_segment *segment,
 }
 
 /* Adds what is proven of the segments of the chain that may be chosen. */
-static void add_chain(mo_strength *strength, const mo_places *places,
-                      prove *with, int64_t *table)
+static void add_chain(mo_proven_bounds *strength,
+                      const mo_allowed_devices *places, prove *with,
+                      int64_t *table)
 {
-    mo_chain *chain;
+    mo_bound_chain *chain;
 
-    MUST(mo_chain_find(places, &chain, &err));
+    MUST(mo_bound_chain_find(places, &chain, &err));
     for (int s = 0; s < chain->n; s++) {
-        const mo_segment *segment = &chain->segments[s];
+        const mo_bound_segment *segment = &chain->segments[s];
 
         with(places, segment, table);
-        MUST(mo_strength_add(strength, segment->u, segment->v, table, &err));
+        MUST(mo_proven_bounds_add(strength, segment->u, segment->v, table,
+                                  &err));
     }
-    mo_chain_free(chain);
+    mo_bound_chain_free(chain);
 }
 
 /* The same for clean cuts, with all ops between them. */
-static void add_cuts(mo_strength *strength, const mo_places *places,
-                     prove *with, int64_t *table)
+static void add_cuts(mo_proven_bounds *strength,
+                     const mo_allowed_devices *places, prove *with,
+                     int64_t *table)
 {
     const mo_instance *x = places->x;
     mo_dag dag = mo_instance_dag(x);
@@ -219,31 +223,33 @@ static void add_cuts(mo_strength *strength, const mo_places *places,
 
     for (int i = 0; i < x->n; i++)
         ops[i] = i;
-    MUST(mo_cut_find(&dag, &cuts, &n_cuts, &err));
+    MUST(mo_dag_clean_cuts(&dag, &cuts, &n_cuts, &err));
     for (int c = 0; c <= n_cuts; c++) {
         int u = c > 0 ? cuts[c - 1] : MO_FREE;
         int v = c < n_cuts ? cuts[c] : MO_FREE;
         int end = v == MO_FREE ? x->n : v;
-        mo_segment segment = { u, v, ops + u + 1, end - u - 1 };
+        mo_bound_segment segment = { u, v, ops + u + 1, end - u - 1 };
 
         with(places, &segment, table);
-        MUST(mo_strength_add(strength, u, v, table, &err));
+        MUST(mo_proven_bounds_add(strength, u, v, table, &err));
     }
     free(cuts);
     free(ops);
 }
 
-static mo_strength *strength_of(const mo_instance *x, const mo_regime *regime,
-                                bool by_cuts, prove *with)
+static mo_proven_bounds *strength_of(const mo_instance *x,
+                                     const mo_regime *regime, bool by_cuts,
+                                     prove *with)
 {
     size_t K = (size_t) x->n_devices;
-    mo_places places = { x, *regime, calloc((size_t) x->n * K + 1, 1) };
+    mo_allowed_devices places = { x, *regime,
+                                  calloc((size_t) x->n * K + 1, 1) };
     int64_t *table = calloc(K * K, sizeof *table);
-    mo_strength *strength;
+    mo_proven_bounds *strength;
 
     ck_assert(places.allowed && table);
-    MUST(mo_places_find(&places, &err));
-    MUST(mo_strength_new(x->n_devices, &strength, &err));
+    MUST(mo_allowed_devices_find(&places, &err));
+    MUST(mo_proven_bounds_new(x->n_devices, &strength, &err));
     if (by_cuts)
         add_cuts(strength, &places, with, table);
     else
@@ -267,8 +273,8 @@ static int64_t optimum_or_none(const oracle *o, const mo_regime *regime)
 }
 
 /* Clean cuts or a chain of any ops, exact or in moments. */
-static mo_strength *strength_by(const mo_instance *x, const mo_regime *regime,
-                                int way)
+static mo_proven_bounds *strength_by(const mo_instance *x,
+                                     const mo_regime *regime, int way)
 {
     return strength_of(x, regime, way % 2 == 0,
                        way / 2 == 0 ? prove_exactly : prove_quickly);
@@ -282,7 +288,7 @@ START_TEST(the_optimum_stays)
     for (; seeds.next < seeds.end; seeds.next += seeds.step)
         for (int way = 0; way < 4; way++) {
             mo_regime regime = regime_of(seeds.next);
-            mo_strength *strength;
+            mo_proven_bounds *strength;
             oracle o;
 
             oracle_make(&o, seeds.next);
@@ -291,7 +297,7 @@ START_TEST(the_optimum_stays)
                 strength->lower_ns = optimum_or_none(&o, &regime);
             oracle_check(&o, &mo_formulation_compact, &regime);
             n_wrong += o.n_wrong;
-            mo_strength_free(strength);
+            mo_proven_bounds_free(strength);
             oracle_clear(&o);
         }
     ck_assert_int_eq(n_wrong, 0);
@@ -303,14 +309,14 @@ START_TEST(the_start_keeps_what_is_proven)
 {
     mo_regime regime = regime_of((unsigned) _i);
     mo_schedule *start = NULL;
-    mo_strength *strength;
+    mo_proven_bounds *strength;
     int64_t makespan_ns, bound_ns;
     model_case c;
     oracle o;
 
     oracle_make(&o, (unsigned) _i);
     strength = strength_by(o.p.x, &regime, _i / 24 % 2);
-    MUST(mo_upper_find(o.p.x, &regime, &start, &bound_ns, &err));
+    MUST(mo_bound_upper(o.p.x, &regime, &start, &bound_ns, &err));
     makespan_ns = start ? start->makespan_ns : -1;
     open_strong(&c, o.p.x, &regime, 0, strength, start);
     if (c.frame->start && regime.memory != MO_MEMORY_LIVE)
@@ -319,7 +325,7 @@ START_TEST(the_start_keeps_what_is_proven)
         ck_abort_msg("seed %d: broken by %g\n%s", _i, model_case_violation(&c),
                      o.text);
     model_case_close(&c);
-    mo_strength_free(strength);
+    mo_proven_bounds_free(strength);
     oracle_clear(&o);
 }
 END_TEST
@@ -329,8 +335,8 @@ END_TEST
 START_TEST(a_search_keeps_the_optimum)
 {
     mo_regime regime = regime_of((unsigned) _i);
-    mo_strengthen_options options = { .seed = 1, .threads = 1 };
-    mo_strength *strength = NULL;
+    mo_search_strengthen_options options = { .seed = 1, .threads = 1 };
+    mo_proven_bounds *strength = NULL;
     mo_schedule *start = NULL;
     int64_t optimum_ns;
     double got_ns;
@@ -339,7 +345,8 @@ START_TEST(a_search_keeps_the_optimum)
 
     oracle_make(&o, (unsigned) _i);
     optimum_ns = exhaustive_optimum(o.p.x, &regime);
-    MUST(mo_strengthen(o.p.x, &regime, &options, &strength, &start, &err));
+    MUST(mo_search_strengthen(o.p.x, &regime, &options, &strength, &start,
+                              &err));
     open_strong(&c, o.p.x, &regime, 0, strength, start);
     if (mo_model_has_start(&c.model) && model_case_violation(&c) > 1e-9)
         ck_abort_msg("seed %d: broken by %g\n%s", _i, model_case_violation(&c),
@@ -349,7 +356,7 @@ START_TEST(a_search_keeps_the_optimum)
         ck_abort_msg("seed %d: %g ns, not %lld\n%s", _i, got_ns,
                      (long long) optimum_ns, o.text);
     model_case_close(&c);
-    mo_strength_free(strength);
+    mo_proven_bounds_free(strength);
     oracle_clear(&o);
 }
 END_TEST
@@ -360,7 +367,7 @@ START_TEST(the_makespan_has_what_the_chain_adds_up_to)
     mo_regime regime = { MO_CONGESTION_PORT, MO_TENSORS_ONCE,
                          MO_MEMORY_STATIC };
     problem p = { 0 };
-    mo_strength *strength;
+    mo_proven_bounds *strength;
     model_case c;
 
     problem_make(&p,
@@ -373,7 +380,7 @@ START_TEST(the_makespan_has_what_the_chain_adds_up_to)
                   c.text);
     ck_assert_int_eq(exhaustive_optimum(p.x, &regime), 670000);
     model_case_close(&c);
-    mo_strength_free(strength);
+    mo_proven_bounds_free(strength);
     problem_clear(&p);
 }
 END_TEST
@@ -382,17 +389,17 @@ START_TEST(what_is_proven_of_the_whole_bounds_the_makespan)
 {
     mo_regime regime = { 0 };
     problem p = { 0 };
-    mo_strength *strength;
+    mo_proven_bounds *strength;
     model_case c;
 
     problem_make(&p, FAN, TWO, NULL);
-    MUST(mo_strength_new(2, &strength, &err));
+    MUST(mo_proven_bounds_new(2, &strength, &err));
     strength->lower_ns = 333333;
     open_strong(&c, p.x, &regime, 0, strength, NULL);
     ck_assert_msg(strncmp(model_case_columns(&c), "w 333.333 .. ", 13) == 0,
                   "%s", c.text);
     model_case_close(&c);
-    mo_strength_free(strength);
+    mo_proven_bounds_free(strength);
     problem_clear(&p);
 }
 END_TEST
@@ -403,7 +410,7 @@ START_TEST(rounded_times_keep_their_optimum)
 {
     mo_regime regime = { .congestion = MO_CONGESTION_PORT };
     problem p = { 0 };
-    mo_strength *strength;
+    mo_proven_bounds *strength;
     model_case c;
     double optimum_ns;
 
@@ -421,7 +428,7 @@ START_TEST(rounded_times_keep_their_optimum)
     ck_assert_double_eq_tol(model_case_solve(&c), optimum_ns,
                             1e-6 * optimum_ns);
     model_case_close(&c);
-    mo_strength_free(strength);
+    mo_proven_bounds_free(strength);
     problem_clear(&p);
 }
 END_TEST

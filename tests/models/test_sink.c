@@ -17,7 +17,7 @@ typedef struct keeper {
     int *freed;
 } keeper;
 
-static void keep(mo_sink *sink, const mo_row_terms *row)
+static void keep(mo_sink *sink, const mo_sink_row_terms *row)
 {
     keeper *k = (keeper *) sink;
 
@@ -49,8 +49,9 @@ static keeper *new_keeper(int n_columns)
     mo_sink_begin(&k->sink, 0);
     for (int i = 0; i < n_columns; i++)
         ck_assert_int_eq(
-            mo_sink_column(&k->sink, &(mo_variable){ .role = MO_ROLE_START,
-                                                     .number = { i } }),
+            mo_sink_column(&k->sink,
+                           &(mo_variable){ .role = MO_VARIABLE_ROLE_START,
+                                           .number = { i } }),
             i);
     mo_sink_columns_end(&k->sink);
     mo_sink_family(&k->sink, "row");
@@ -61,10 +62,10 @@ START_TEST(a_column_met_twice_is_one_term)
 {
     keeper *k = new_keeper(10);
 
-    mo_term_add(&k->sink, 3, 1);
-    mo_term_add(&k->sink, 5, 2);
-    mo_term_add(&k->sink, 3, 0.5);
-    mo_row(&k->sink, MO_LE, 4);
+    mo_sink_term_add(&k->sink, 3, 1);
+    mo_sink_term_add(&k->sink, 5, 2);
+    mo_sink_term_add(&k->sink, 3, 0.5);
+    mo_sink_row(&k->sink, MO_LE, 4);
     ck_assert_int_eq(k->n, 2);
     ck_assert(k->columns[0] == 3 && k->coefs[0] == 1.5);
     ck_assert(k->columns[1] == 5 && k->coefs[1] == 2);
@@ -79,10 +80,10 @@ START_TEST(long_rows_merge_as_short_ones_do)
 
     for (int n = 1; n <= 300; n += 13) {
         for (int i = 0; i < n; i++)
-            mo_term(&k->sink, (i * 7 + n) % 300, 1);
+            mo_sink_term(&k->sink, (i * 7 + n) % 300, 1);
         for (int i = n - 1; i >= 0; i--)
-            mo_term_add(&k->sink, (i * 7 + n) % 300, i);
-        mo_row(&k->sink, MO_EQ, 1);
+            mo_sink_term_add(&k->sink, (i * 7 + n) % 300, i);
+        mo_sink_row(&k->sink, MO_EQ, 1);
         ck_assert_int_eq(k->n, n);
         for (int i = 0; i < n; i++)
             ck_assert(k->columns[i] == (i * 7 + n) % 300 &&
@@ -96,11 +97,11 @@ START_TEST(zeros_are_dropped_merged_ones_too)
 {
     keeper *k = new_keeper(10);
 
-    mo_term(&k->sink, 1, 0);
-    mo_term_add(&k->sink, 2, 1);
-    mo_term_add(&k->sink, 3, 1);
-    mo_term_add(&k->sink, 2, -1);
-    mo_row(&k->sink, MO_GE, -0.0);
+    mo_sink_term(&k->sink, 1, 0);
+    mo_sink_term_add(&k->sink, 2, 1);
+    mo_sink_term_add(&k->sink, 3, 1);
+    mo_sink_term_add(&k->sink, 2, -1);
+    mo_sink_row(&k->sink, MO_GE, -0.0);
     ck_assert(k->n == 1 && k->columns[0] == 3);
     ck_assert(!signbit(k->rhs));
     ck_assert_int_eq(k->sink.n_terms, 1);
@@ -122,8 +123,8 @@ START_TEST(an_empty_row_is_none_or_cannot_hold)
 {
     keeper *k = new_keeper(2);
 
-    mo_term(&k->sink, 1, 0);
-    mo_row(&k->sink, empty[_i].sense, empty[_i].rhs);
+    mo_sink_term(&k->sink, 1, 0);
+    mo_sink_row(&k->sink, empty[_i].sense, empty[_i].rhs);
     ck_assert_int_eq(k->rows, empty[_i].holds ? 0 : 1);
     ck_assert_int_eq(k->sink.n_rows, k->rows);
     if (!empty[_i].holds) {
@@ -139,13 +140,13 @@ START_TEST(rows_of_a_family_are_numbered_without_gaps)
     keeper *k = new_keeper(2);
 
     for (int i = 0; i < 4; i++) {
-        mo_term(&k->sink, 0, i % 2 ? 0 : 1);
-        mo_row(&k->sink, MO_GE, 0);
+        mo_sink_term(&k->sink, 0, i % 2 ? 0 : 1);
+        mo_sink_row(&k->sink, MO_GE, 0);
     }
     ck_assert_int_eq(k->number, 1);
     mo_sink_family(&k->sink, "other");
-    mo_term(&k->sink, 0, 1);
-    mo_row(&k->sink, MO_GE, 0);
+    mo_sink_term(&k->sink, 0, 1);
+    mo_sink_row(&k->sink, MO_GE, 0);
     ck_assert_int_eq(k->number, 0);
     mo_sink_free(&k->sink);
 }
@@ -166,8 +167,8 @@ START_TEST(many_rows_are_told_once)
     k->sink.context = &told;
     for (int i = 0; i < 10; i++) {
         ck_assert_int_eq(told, i >= 3);
-        mo_term(&k->sink, 0, 1);
-        mo_row(&k->sink, MO_GE, 0);
+        mo_sink_term(&k->sink, 0, 1);
+        mo_sink_row(&k->sink, MO_GE, 0);
     }
     mo_sink_free(&k->sink);
 }
@@ -179,8 +180,8 @@ START_TEST(after_a_failure_nothing_is_passed_on_and_the_end_tells)
     mo_error err = { 0 };
 
     mo_fail(&k->sink.failure, MO_E_LIMIT, "enough");
-    mo_term(&k->sink, 0, 1);
-    mo_row(&k->sink, MO_GE, 0);
+    mo_sink_term(&k->sink, 0, 1);
+    mo_sink_row(&k->sink, MO_GE, 0);
     ck_assert_int_eq(k->rows, 0);
     ck_assert_int_eq(mo_sink_end(&k->sink, &err), MO_E_LIMIT);
     ck_assert_str_eq(err.text, "enough");
@@ -204,13 +205,16 @@ static const struct {
     mo_variable column;
     const char *name;
 } names[] = {
-    { { .role = MO_ROLE_MAKESPAN }, "w" },
-    { { .role = MO_ROLE_START, .number = { 0 } }, "s_0" },
-    { { .role = MO_ROLE_PLACE, .number = { 12, 3 } }, "x_12_3" },
-    { { .role = MO_ROLE_CHANNEL, .number = { 1, 20, 300 } }, "y_1_20_300" },
-    { { .role = MO_ROLE_SEND_ORDER, .number = { 2147483647, 2147483647 } },
+    { { .role = MO_VARIABLE_ROLE_MAKESPAN }, "w" },
+    { { .role = MO_VARIABLE_ROLE_START, .number = { 0 } }, "s_0" },
+    { { .role = MO_VARIABLE_ROLE_PLACE, .number = { 12, 3 } }, "x_12_3" },
+    { { .role = MO_VARIABLE_ROLE_CHANNEL, .number = { 1, 20, 300 } },
+      "y_1_20_300" },
+    { { .role = MO_VARIABLE_ROLE_SEND_ORDER,
+        .number = { 2147483647, 2147483647 } },
       "h_2147483647_2147483647" },
-    { { .role = MO_ROLE_IDENTITY, .text = "moirai_g_1" }, "moirai_g_1" },
+    { { .role = MO_VARIABLE_ROLE_IDENTITY, .text = "moirai_g_1" },
+      "moirai_g_1" },
 };
 
 START_TEST(a_name_is_a_letter_and_numbers)

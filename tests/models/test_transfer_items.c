@@ -1,4 +1,5 @@
-/* Claims of models/compact/transfer_items.h: what may be sent, on which ways, and when. */
+/* Claims of models/compact/transfer_items.h: what may be sent, on which ways,
+ * and when. */
 #include "models/compact/transfer_items.h"
 
 #include "tests/support/problem.h"
@@ -15,7 +16,7 @@
 typedef struct made {
     problem p;
     mo_frame *frame;
-    mo_items *items;
+    mo_transfer_items *items;
 } made;
 
 static void make(made *m, const char *graph, mo_congestion congestion,
@@ -26,12 +27,12 @@ static void make(made *m, const char *graph, mo_congestion congestion,
     *m = (made){ 0 };
     problem_make(&m->p, graph, CLUSTER, NULL);
     MUST(mo_frame_make(m->p.x, &regime, false, &m->frame, &err));
-    MUST(mo_items_make(m->frame, &m->items, &err));
+    MUST(mo_transfer_items_make(m->frame, &m->items, &err));
 }
 
 static void clear(made *m)
 {
-    mo_items_free(m->items);
+    mo_transfer_items_free(m->items);
     mo_frame_free(m->frame);
     problem_clear(&m->p);
 }
@@ -90,7 +91,7 @@ END_TEST
 START_TEST(a_use_spans_the_ways_that_need_it)
 {
     const int64_t us = 1000;
-    const mo_use *egress;
+    const mo_transfer_use *egress;
     made m;
 
     make(&m,
@@ -99,9 +100,9 @@ START_TEST(a_use_spans_the_ways_that_need_it)
          MO_CONGESTION_PORT, MO_TENSORS_PER_EDGE);
     egress = &m.items->uses[m.items->items[0].use_start];
     ck_assert_int_eq(m.items->items[0].n_uses, 3);
-    ck_assert_int_eq(egress->resource, mo_items_egress(m.frame, 0));
-    ck_assert_int_eq(egress[1].resource, mo_items_ingress(m.frame, 1));
-    ck_assert_int_eq(egress[2].resource, mo_items_ingress(m.frame, 2));
+    ck_assert_int_eq(egress->resource, mo_transfer_items_egress(m.frame, 0));
+    ck_assert_int_eq(egress[1].resource, mo_transfer_items_ingress(m.frame, 1));
+    ck_assert_int_eq(egress[2].resource, mo_transfer_items_ingress(m.frame, 2));
     ck_assert_int_eq(egress->start_min_ns, 10 * us);
     ck_assert_int_eq(egress->end_min_ns, 15 * us);
     ck_assert_int_eq(egress[2].end_min_ns, 17 * us);
@@ -112,14 +113,14 @@ START_TEST(a_use_spans_the_ways_that_need_it)
 END_TEST
 
 /* What the heuristic sends goes on an arc, within the item's window. */
-static void check_transfer(const mo_items *items, const mo_transfer *t,
+static void check_transfer(const mo_transfer_items *items, const mo_transfer *t,
                            unsigned seed)
 {
     for (int i = 0; i < items->n; i++) {
-        const mo_item *item = &items->items[i];
+        const mo_transfer_item *item = &items->items[i];
 
         for (int e = 0; e < item->n_arcs && item->number == t->item; e++) {
-            mo_arc arc = items->arcs[item->arc_start + e];
+            mo_transfer_arc arc = items->arcs[item->arc_start + e];
 
             if (arc.a == t->from && arc.b == t->to &&
                 item->start_min_ns <= t->start_ns &&
@@ -139,16 +140,16 @@ START_TEST(whatever_is_sent_is_an_item)
         problem p = { 0 };
         random_problem r;
         mo_frame *frame;
-        mo_items *items;
+        mo_transfer_items *items;
 
         random_problem_make(&r, seed);
         problem_make(&p, r.graph, r.cluster, NULL);
         random_problem_clear(&r);
         MUST(mo_frame_make(p.x, &regime, false, &frame, &err));
-        MUST(mo_items_make(frame, &items, &err));
+        MUST(mo_transfer_items_make(frame, &items, &err));
         for (int t = 0; frame->start && t < frame->start->n_transfers; t++)
             check_transfer(items, &frame->start->transfers[t], seed);
-        mo_items_free(items);
+        mo_transfer_items_free(items);
         mo_frame_free(frame);
         problem_clear(&p);
     }

@@ -34,20 +34,29 @@ static void columns(void *state, mo_sink *sink)
 {
     int sent = transfer(state, 0);
     const mo_variable all[] = {
-        { .role = MO_ROLE_MAKESPAN, .upper = INFINITY, .value = 7.5 },
-        { .role = MO_ROLE_PLACE,
-          .kind = MO_BINARY,
+        { .role = MO_VARIABLE_ROLE_MAKESPAN, .upper = INFINITY, .value = 7.5 },
+        { .role = MO_VARIABLE_ROLE_PLACE,
+          .kind = MO_VARIABLE_BINARY,
           .number = { 0, 1 },
           .value = 1 },
-        { .role = MO_ROLE_PLACE, .kind = MO_BINARY, .number = { 1, 0 } },
-        { .role = MO_ROLE_START, .number = { 1 }, .upper = 9, .value = 2.25 },
-        { .role = MO_ROLE_SEND, .number = { sent }, .upper = 9 },
-        { .role = MO_ROLE_CHANNEL, .number = { sent, 1, 0 }, .upper = 1 },
-        { .role = MO_ROLE_ORDER, .kind = MO_BINARY, .number = { 1, 0 } },
-        { .role = MO_ROLE_SEND_ORDER,
-          .kind = MO_BINARY,
+        { .role = MO_VARIABLE_ROLE_PLACE,
+          .kind = MO_VARIABLE_BINARY,
+          .number = { 1, 0 } },
+        { .role = MO_VARIABLE_ROLE_START,
+          .number = { 1 },
+          .upper = 9,
+          .value = 2.25 },
+        { .role = MO_VARIABLE_ROLE_SEND, .number = { sent }, .upper = 9 },
+        { .role = MO_VARIABLE_ROLE_CHANNEL,
+          .number = { sent, 1, 0 },
+          .upper = 1 },
+        { .role = MO_VARIABLE_ROLE_ORDER,
+          .kind = MO_VARIABLE_BINARY,
+          .number = { 1, 0 } },
+        { .role = MO_VARIABLE_ROLE_SEND_ORDER,
+          .kind = MO_VARIABLE_BINARY,
           .number = { sent, sent } },
-        { .role = MO_ROLE_SPACE, .number = { 1 }, .upper = INFINITY },
+        { .role = MO_VARIABLE_ROLE_SPACE, .number = { 1 }, .upper = INFINITY },
     };
 
     for (int i = 0; i < COUNT(all); i++)
@@ -61,8 +70,8 @@ static void rows(void *state, mo_sink *sink)
     tiny->rows_sent++;
     mo_sink_family(sink, "all");
     for (int i = 0; i < 9; i++)
-        mo_term(sink, i, 1);
-    mo_row(sink, MO_GE, 1);
+        mo_sink_term(sink, i, 1);
+    mo_sink_row(sink, MO_GE, 1);
 }
 
 static void release(void *state)

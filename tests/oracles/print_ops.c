@@ -1,12 +1,12 @@
-/* tests/oracles/print_ops - prints the types of all operators that can be run, one a
- * line. */
+/* tests/oracles/print_ops - prints the types of all operators that can be run,
+ * one a line. */
 #include <stdio.h>
 
 #include "exec/op/call.h"
 
 int main(void)
 {
-    for (int i = 0; mo_exec_op_at(i); i++)
-        puts(mo_exec_op_at(i)->type);
+    for (int i = 0; mo_lower_entry_at(i); i++)
+        puts(mo_lower_entry_at(i)->type);
     return 0;
 }

@@ -31,11 +31,11 @@ enum { MAX_DEVICES = 16 };
 
 typedef struct task {
     const mo_transport *transport;
-    mo_world *world;
-    mo_plan *plan;
-    mo_dense input;
+    mo_transport_world *world;
+    mo_exec_plan *plan;
+    mo_tensor_dense input;
     const mo_backend *backends[MAX_DEVICES];
-    mo_unit_options units[MAX_DEVICES];
+    mo_backend_unit_options units[MAX_DEVICES];
     int rank_of[MAX_DEVICES];
     mo_run_result result;
 } task;
@@ -123,7 +123,7 @@ static mo_status set_up(task *t, int rank, mo_error *err)
                          : has("failing") ? &hand_backend_failing
                                           : &hand_backend;
     }
-    status = mo_dense_new(&t->plan->inputs[0].desc, &t->input, err);
+    status = mo_tensor_new(&t->plan->inputs[0].desc, &t->input, err);
     for (int64_t i = 0; i < options.elements && status == MO_OK; i++)
         ((uint32_t *) t->input.data)[i] = 7;
     if (number("early", -1) == rank)
@@ -134,10 +134,10 @@ static mo_status set_up(task *t, int rank, mo_error *err)
 static bool is_right(const task *t)
 {
     for (int o = 0; o < t->result.n_outputs; o++) {
-        const mo_dense *y = &t->result.outputs[o];
+        const mo_tensor_dense *y = &t->result.outputs[o];
         uint32_t wanted = hand_plan_result(t->plan, o, 7);
 
-        for (int64_t i = 0; i < mo_desc_elements(&y->desc); i++)
+        for (int64_t i = 0; i < mo_tensor_desc_elements(&y->desc); i++)
             if (((uint32_t *) y->data)[i] != wanted)
                 return false;
     }
@@ -146,15 +146,15 @@ static bool is_right(const task *t)
 
 static mo_status run(task *t, int rank, mo_error *err)
 {
-    mo_run_options options = { .transport = t->transport,
-                               .world = t->world,
-                               .backends = t->backends,
-                               .units = t->units,
-                               .rank_of = t->rank_of,
-                               .inputs = &t->input,
-                               .warm_ups = 1,
-                               .runs = (int) number("runs", 3),
-                               .trace = true };
+    mo_run_plan_options options = { .transport = t->transport,
+                                    .world = t->world,
+                                    .backends = t->backends,
+                                    .units = t->units,
+                                    .rank_of = t->rank_of,
+                                    .inputs = &t->input,
+                                    .warm_ups = 1,
+                                    .runs = (int) number("runs", 3),
+                                    .trace = true };
     mo_status status = mo_run_plan(t->plan, &options, &t->result, err);
 
     if (status != MO_OK)
@@ -208,7 +208,7 @@ static void meet_fate(long rank)
 
 int main(int argc, char **argv)
 {
-    mo_world_options options = { .last_words = print };
+    mo_transport_world_options options = { .last_words = print };
     mo_error err = { 0 };
     task t = { 0 };
     mo_status status;
@@ -217,7 +217,7 @@ int main(int argc, char **argv)
     words = argv + 1;
     meet_fate(strtol(rank_by_launcher(), NULL, 10));
     options.patience_s = (double) number("patience", 0);
-    status = mo_transport_choose(NULL, &t.transport, &err);
+    status = mo_transport_select(NULL, &t.transport, &err);
     if (status == MO_OK)
         status = t.transport->open(&options, &t.world, &err);
     if (status == MO_OK)
@@ -225,7 +225,7 @@ int main(int argc, char **argv)
     if (status != MO_OK)
         print(&err);
     mo_run_result_clear(&t.result);
-    mo_dense_clear(&t.input);
+    mo_tensor_clear(&t.input);
     if (t.plan)
         mo_arena_free(t.plan->arena);
     if (t.transport)

@@ -8,7 +8,7 @@
 #include "tests/support/suite.h"
 #include "tests/support/text.h"
 
-static mo_execution_device devices[] = {
+static mo_report_execution_device devices[] = {
     { .id = "A",
       .items = 3,
       .backend = "cpu",
@@ -25,15 +25,16 @@ static mo_execution_device devices[] = {
       .capacity_bytes = INT64_MAX,
       .busy_ns = MO_UNKNOWN },
 };
-static mo_execution_class classes[] = { { "matmul", 3, 700000, 600000 } };
-static mo_execution_output outputs[] = {
+static mo_report_execution_class classes[] = { { "matmul", 3, 700000,
+                                                 600000 } };
+static mo_report_execution_output outputs[] = {
     { "probabilities", "f32[1,10]", "out/output0.npy", 2e-7 },
     { "other", "i64[]", NULL, INFINITY },
 };
 
-static mo_execution told(void)
+static mo_report_execution told(void)
 {
-    return (mo_execution){
+    return (mo_report_execution){
         .graph = "net \"1\".xml",
         .cluster = "two.xml",
         .ops = 5,
@@ -66,8 +67,8 @@ static mo_execution told(void)
     };
 }
 
-static char *written(void (*write)(const mo_execution *, mo_out *),
-                     const mo_execution *e)
+static char *written(void (*write)(const mo_report_execution *, mo_out *),
+                     const mo_report_execution *e)
 {
     mo_out *out = text_new();
 
@@ -91,8 +92,8 @@ static const char *const lines[] = {
 
 START_TEST(people_are_told)
 {
-    mo_execution e = told();
-    char *text = written(mo_execution_text, &e);
+    mo_report_execution e = told();
+    char *text = written(mo_report_execution_text, &e);
 
     ck_assert_msg(strstr(text, lines[_i]) != NULL, "%s", text);
     free(text);
@@ -101,12 +102,12 @@ END_TEST
 
 START_TEST(what_differs_is_said_aloud)
 {
-    mo_execution e = told();
+    mo_report_execution e = told();
     char *text;
 
     e.n_outputs = 2;
     e.max_error = INFINITY;
-    text = written(mo_execution_text, &e);
+    text = written(mo_report_execution_text, &e);
     ck_assert_ptr_nonnull(strstr(text, "DIFFERS from a folder: largest error "
                                        "inf"));
     free(text);
@@ -126,8 +127,8 @@ static const char *const keys[] = {
 
 START_TEST(programs_are_told_in_this_order)
 {
-    mo_execution e = told();
-    char *text = written(mo_execution_json, &e);
+    mo_report_execution e = told();
+    char *text = written(mo_report_execution_json, &e);
     const char *at = text;
     mo_json_member member;
 
@@ -144,12 +145,12 @@ END_TEST
 
 START_TEST(numbers_that_json_has_not_are_large)
 {
-    mo_execution e = told();
+    mo_report_execution e = told();
     char *text;
 
     e.n_outputs = 2;
     e.max_error = INFINITY;
-    text = written(mo_execution_json, &e);
+    text = written(mo_report_execution_json, &e);
     ck_assert(mo_json_is_object(text, strlen(text)));
     free(text);
 }
@@ -157,18 +158,18 @@ END_TEST
 
 START_TEST(a_plan_alone_has_no_measured_times)
 {
-    mo_execution e = told();
+    mo_report_execution e = told();
     char *text;
     size_t length;
 
     e.measured = false;
     e.compared_with = NULL;
     e.max_error = e.path_ratio = e.kernel_ratio = NAN;
-    text = written(mo_execution_json, &e);
+    text = written(mo_report_execution_json, &e);
     ck_assert_ptr_null(mo_json_find(text, "measured_us", &length));
     ck_assert_ptr_null(mo_json_find(text, "max_error", &length));
     free(text);
-    text = written(mo_execution_text, &e);
+    text = written(mo_report_execution_text, &e);
     ck_assert_ptr_null(strstr(text, "measured"));
     free(text);
 }
@@ -176,19 +177,19 @@ END_TEST
 
 START_TEST(parts_of_a_gpu_are_told)
 {
-    mo_execution e = told();
+    mo_report_execution e = told();
     char *text;
     size_t length;
 
     e.emulated = true;
     devices[0].sms = 64;
     devices[1].sms = 8;
-    text = written(mo_execution_text, &e);
+    text = written(mo_report_execution_text, &e);
     ck_assert_ptr_nonnull(strstr(text, "emulated    devices are parts of one "
                                        "GPU; its memory bandwidth, "));
     ck_assert_ptr_nonnull(strstr(text, " on cuda,   8 SMs  weights "));
     free(text);
-    text = written(mo_execution_json, &e);
+    text = written(mo_report_execution_json, &e);
     ck_assert(mo_json_is_object(text, strlen(text)));
     ck_assert_ptr_nonnull(mo_json_find(text, "emulated", &length));
     ck_assert_ptr_nonnull(strstr(text, "{\"parts\": [64, 8], "));

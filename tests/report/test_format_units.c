@@ -7,43 +7,43 @@ static const struct {
     double value;
     const char *text;
 } cases[] = {
-    { mo_unit_bytes, 0, "0 B" },
-    { mo_unit_bytes, 1, "1 B" },
-    { mo_unit_bytes, 999, "999 B" },
-    { mo_unit_bytes, 1000, "0.98 KiB" },   /* never four digits */
-    { mo_unit_bytes, 1024, "1.00 KiB" },
-    { mo_unit_bytes, 10235, "10.0 KiB" },  /* 9.995: rounds to two digits */
-    { mo_unit_bytes, 102236160, "97.5 MiB" },
-    { mo_unit_bytes, 1047527424, "999 MiB" },
-    { mo_unit_bytes, 1048051712, "0.98 GiB" },
-    { mo_unit_bytes, 9223372036854775807.0, "8.00 EiB" },
-    { mo_unit_bytes, -1, "unknown" },
-    { mo_unit_flops, 0, "0 FLOP" },
-    { mo_unit_flops, 999, "999 FLOP" },
-    { mo_unit_flops, 1000, "1.00 kFLOP" },
-    { mo_unit_flops, 8178000000.0, "8.18 GFLOP" },
-    { mo_unit_flops, 99960000.0, "100 MFLOP" },
-    { mo_unit_flops, 999499, "999 kFLOP" },
-    { mo_unit_flops, 999500, "1.00 MFLOP" },
-    { mo_unit_flops, 1e300, "1.00e+282 EFLOP" },
-    { mo_unit_us, 0, "0.00 us" },
-    { mo_unit_us, 0.128, "0.13 us" },
-    { mo_unit_us, 12.34, "12.3 us" },
-    { mo_unit_us, 1520, "1.52 ms" },
-    { mo_unit_us, 2.5e6, "2.50 s" },
-    { mo_unit_us, -1, "unknown" },
-    { mo_unit_percent, 0, "0.00" },
-    { mo_unit_percent, 1e-12, "<0.01" },
-    { mo_unit_percent, 0.000099, "<0.01" }, /* though it rounds to it */
-    { mo_unit_percent, 0.0001, "0.01" },
-    { mo_unit_percent, 0.0581, "5.81" },
-    { mo_unit_percent, 1, "100.00" },
-    { mo_unit_percent, -1e-12, "0.00" },
+    { mo_format_bytes, 0, "0 B" },
+    { mo_format_bytes, 1, "1 B" },
+    { mo_format_bytes, 999, "999 B" },
+    { mo_format_bytes, 1000, "0.98 KiB" }, /* never four digits */
+    { mo_format_bytes, 1024, "1.00 KiB" },
+    { mo_format_bytes, 10235, "10.0 KiB" }, /* 9.995: rounds to two digits */
+    { mo_format_bytes, 102236160, "97.5 MiB" },
+    { mo_format_bytes, 1047527424, "999 MiB" },
+    { mo_format_bytes, 1048051712, "0.98 GiB" },
+    { mo_format_bytes, 9223372036854775807.0, "8.00 EiB" },
+    { mo_format_bytes, -1, "unknown" },
+    { mo_format_flops, 0, "0 FLOP" },
+    { mo_format_flops, 999, "999 FLOP" },
+    { mo_format_flops, 1000, "1.00 kFLOP" },
+    { mo_format_flops, 8178000000.0, "8.18 GFLOP" },
+    { mo_format_flops, 99960000.0, "100 MFLOP" },
+    { mo_format_flops, 999499, "999 kFLOP" },
+    { mo_format_flops, 999500, "1.00 MFLOP" },
+    { mo_format_flops, 1e300, "1.00e+282 EFLOP" },
+    { mo_format_us, 0, "0.00 us" },
+    { mo_format_us, 0.128, "0.13 us" },
+    { mo_format_us, 12.34, "12.3 us" },
+    { mo_format_us, 1520, "1.52 ms" },
+    { mo_format_us, 2.5e6, "2.50 s" },
+    { mo_format_us, -1, "unknown" },
+    { mo_format_percent, 0, "0.00" },
+    { mo_format_percent, 1e-12, "<0.01" },
+    { mo_format_percent, 0.000099, "<0.01" }, /* though it rounds to it */
+    { mo_format_percent, 0.0001, "0.01" },
+    { mo_format_percent, 0.0581, "5.81" },
+    { mo_format_percent, 1, "100.00" },
+    { mo_format_percent, -1e-12, "0.00" },
 };
 
 START_TEST(amounts_have_three_digits_and_a_unit)
 {
-    char text[MO_UNIT_SIZE];
+    char text[MO_FORMAT_SIZE];
 
     ck_assert_str_eq(cases[_i].show(cases[_i].value, text), cases[_i].text);
 }

@@ -33,35 +33,34 @@ static const char diamond[] =
 
 static const char empty[] = "<graphml><graph/></graphml>";
 
-static const char as_text[] =
-    "graph       four.graphml\n"
-    "format      graphml\n"
-    "digest      00000000000000ff\n"
-    "ops         4\n"
-    "constants   0\n"
-    "edges       4\n"
-    "tensors     3\n"
-    "sources     1\n"
-    "sinks       1\n"
-    "components  1\n"
-    "depth       3\n"
-    "width       2\n"
-    "clean cuts  2, at most 2 ops between\n"
-    "weights     1.00 KiB\n"
-    "memory      3.93 KiB\n"
-    "tensor size 2.10 KiB\n"
-    "flops       2.50 MFLOP, known for 3 of 4 ops\n"
-    "traffic     12 B\n"
-    "\n"
-    "heaviest ops by flops\n"
-    "  2.50 MFLOP  Con\\tv               c\"\\\\n<\n"
-    "     10 FLOP  Relax                d\n"
-    "     10 FLOP  Relax                a\n"
-    "\n"
-    "operators\n"
-    "           2  Relax\n"
-    "           1  -\n"
-    "           1  Con\\tv\n";
+static const char as_text[] = "graph       four.graphml\n"
+                              "format      graphml\n"
+                              "digest      00000000000000ff\n"
+                              "ops         4\n"
+                              "constants   0\n"
+                              "edges       4\n"
+                              "tensors     3\n"
+                              "sources     1\n"
+                              "sinks       1\n"
+                              "components  1\n"
+                              "depth       3\n"
+                              "width       2\n"
+                              "clean cuts  2, at most 2 ops between\n"
+                              "weights     1.00 KiB\n"
+                              "memory      3.93 KiB\n"
+                              "tensor size 2.10 KiB\n"
+                              "flops       2.50 MFLOP, known for 3 of 4 ops\n"
+                              "traffic     12 B\n"
+                              "\n"
+                              "heaviest ops by flops\n"
+                              "  2.50 MFLOP  Con\\tv               c\"\\\\n<\n"
+                              "     10 FLOP  Relax                d\n"
+                              "     10 FLOP  Relax                a\n"
+                              "\n"
+                              "operators\n"
+                              "           2  Relax\n"
+                              "           1  -\n"
+                              "           1  Con\\tv\n";
 
 static const char as_json[] =
     "{\n"
@@ -117,7 +116,7 @@ enum { TEXT, JSON, DOT };
 /* The description of an XML text in one form; the caller frees it. */
 static char *describe(const char *xml, int form)
 {
-    mo_description d = { "four.graphml", "graphml", NULL, NULL, 0xff };
+    mo_report_graph d = { "four.graphml", "graphml", NULL, NULL, 0xff };
     mo_summary summary;
     mo_graph *g;
     mo_out *out;
@@ -130,11 +129,11 @@ static char *describe(const char *xml, int form)
     d.graph = g;
     d.summary = &summary;
     if (form == TEXT)
-        MUST(mo_describe_text(&d, out, &err));
+        MUST(mo_report_graph_text(&d, out, &err));
     else if (form == JSON)
-        MUST(mo_describe_json(&d, out, &err));
+        MUST(mo_report_graph_json(&d, out, &err));
     else
-        MUST(mo_describe_dot(&d, out, &err));
+        MUST(mo_report_graph_dot(&d, out, &err));
     text = mo_out_take(out, &size);
     mo_out_abandon(out);
     mo_summary_clear(&summary);

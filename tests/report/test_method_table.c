@@ -6,7 +6,7 @@
 #include "tests/support/text.h"
 
 static problem p;
-static mo_placement_row rows[] = {
+static mo_report_method_row rows[] = {
     { .method = "moirai",
       .fits = true,
       .makespan_ns = 63700,
@@ -22,22 +22,23 @@ static mo_placement_row rows[] = {
       .peak_bytes = 3072 },
     { .method = "pesto", .why = "no solver was found", .fullest = MO_FREE },
 };
-static mo_placements all;
+static mo_report_methods all;
 
 static void begin(void)
 {
     problem_make(&p, "* t.A=1 t.B=2; a; b; a>b bytes=8",
                  "A memory_bytes=2048; B memory_bytes=1024; A-B gbps=8", NULL);
-    all = (mo_placements){ .x = p.x,
-                           .n = 3,
-                           .rows = rows,
-                           .bound_ns = 60000,
-                           .bound_by = "moirai",
-                           .single = 0,
-                           .single_ns = 81700 };
+    all = (mo_report_methods){ .x = p.x,
+                               .n = 3,
+                               .rows = rows,
+                               .bound_ns = 60000,
+                               .bound_by = "moirai",
+                               .single = 0,
+                               .single_ns = 81700 };
 }
 
-static char *told(void (*tell)(const mo_placements *placements, mo_out *out))
+static char *told(void (*tell)(const mo_report_methods *placements,
+                               mo_out *out))
 {
     mo_out *out = text_new();
 
@@ -45,7 +46,7 @@ static char *told(void (*tell)(const mo_placements *placements, mo_out *out))
     return text_end(out);
 }
 
-static void check_says(void (*tell)(const mo_placements *placements,
+static void check_says(void (*tell)(const mo_report_methods *placements,
                                     mo_out *out),
                        const char *words, bool does)
 {
@@ -61,7 +62,7 @@ START_TEST(a_table_has_a_row_for_each_method)
     char *text;
 
     begin();
-    text = told(mo_placements_text);
+    text = told(mo_report_methods_text);
     ck_assert_str_eq(
         text,
         "method     makespan/us vs single     bound/us    gap/%  memory peak "
@@ -82,29 +83,29 @@ END_TEST
 START_TEST(in_words_it_says_what_was_proven)
 {
     begin();
-    check_says(mo_placements_text,
+    check_says(mo_report_methods_text,
                "bound: no placement takes less than 60.000 "
                "us (moirai)\n",
                true);
-    check_says(mo_placements_text,
+    check_says(mo_report_methods_text,
                "best single device: A alone takes 81.700 "
                "us\n",
                true);
     all.bound_ns = 63700;
-    check_says(mo_placements_text,
+    check_says(mo_report_methods_text,
                "proven optimal: no placement takes less "
                "than 63.700 us (moirai)\n",
                true);
-    check_says(mo_placements_json, "\"optimal\": true", true);
+    check_says(mo_report_methods_json, "\"optimal\": true", true);
     all.single_ns = 63700;
-    check_says(mo_placements_text,
+    check_says(mo_report_methods_text,
                "one device is best: A alone takes 63.700 "
                "us\n",
                true);
     all.single = MO_FREE;
-    check_says(mo_placements_text, "no device can take everything alone\n",
+    check_says(mo_report_methods_text, "no device can take everything alone\n",
                true);
-    check_says(mo_placements_json, "best_single", false);
+    check_says(mo_report_methods_json, "best_single", false);
     problem_clear(&p);
 }
 END_TEST
@@ -112,18 +113,18 @@ END_TEST
 START_TEST(what_does_not_fit_is_neither_best_nor_optimal)
 {
     begin();
-    ck_assert_ptr_eq(mo_placements_best(&all), &rows[0]);
+    ck_assert_ptr_eq(mo_report_methods_best(&all), &rows[0]);
     all.rows = rows + 1;
     all.n = 2;
     all.bound_ns = 50000;
-    ck_assert_ptr_null(mo_placements_best(&all));
-    check_says(mo_placements_text, "proven", false);
-    check_says(mo_placements_json, "\"optimal\": true", false);
+    ck_assert_ptr_null(mo_report_methods_best(&all));
+    check_says(mo_report_methods_text, "proven", false);
+    check_says(mo_report_methods_json, "\"optimal\": true", false);
     all.bound_ns = 50001;
-    check_says(mo_placements_json, "\"gap\"", false);
+    check_says(mo_report_methods_json, "\"gap\"", false);
     all.rows = rows + 2;
     all.n = 1;
-    ck_assert_ptr_null(mo_placements_best(&all));
+    ck_assert_ptr_null(mo_report_methods_best(&all));
     problem_clear(&p);
 }
 END_TEST
@@ -131,10 +132,10 @@ END_TEST
 START_TEST(a_gap_is_of_the_makespan)
 {
     begin();
-    ck_assert_double_eq_tol(mo_placements_gap(&all, &rows[0]), 3700.0 / 63700,
-                            1e-12);
+    ck_assert_double_eq_tol(mo_report_methods_gap(&all, &rows[0]),
+                            3700.0 / 63700, 1e-12);
     all.bound_ns = 63700;
-    ck_assert_double_eq(mo_placements_gap(&all, &rows[0]), 0);
+    ck_assert_double_eq(mo_report_methods_gap(&all, &rows[0]), 0);
     problem_clear(&p);
 }
 END_TEST
@@ -144,11 +145,11 @@ START_TEST(a_gap_is_none_only_if_that_is_proven)
     begin();
     rows[0].makespan_ns = 63700001;
     all.bound_ns = 63700000;
-    check_says(mo_placements_text, "    <0.01  50.0 % of B", true);
-    check_says(mo_placements_text, "\nproven optimal", false);
+    check_says(mo_report_methods_text, "    <0.01  50.0 % of B", true);
+    check_says(mo_report_methods_text, "\nproven optimal", false);
     all.bound_ns = 63700001;
-    check_says(mo_placements_text, "     0.00  50.0 % of B", true);
-    check_says(mo_placements_text, "\nproven optimal", true);
+    check_says(mo_report_methods_text, "     0.00  50.0 % of B", true);
+    check_says(mo_report_methods_text, "\nproven optimal", true);
     rows[0].makespan_ns = 63700;
     problem_clear(&p);
 }
@@ -158,8 +159,8 @@ START_TEST(a_device_without_memory_has_no_parts_of_it)
 {
     begin();
     p.x->capacity_bytes[0] = 0;
-    check_says(mo_placements_text, "  3.00 KiB, none in A     0.00  does not",
-               true);
+    check_says(mo_report_methods_text,
+               "  3.00 KiB, none in A     0.00  does not", true);
     problem_clear(&p);
 }
 END_TEST
@@ -178,7 +179,7 @@ START_TEST(names_of_any_script_stand_in_columns)
                  NULL);
     all.x = p.x;
     rows[1].fits = true;
-    text = told(mo_placements_text);
+    text = told(mo_report_methods_text);
     rows[1].fits = false;
     line = strtok(text, "\n");
     for (int i = 0; i < COUNT(columns); i++, line = strtok(NULL, "\n"))
@@ -192,21 +193,21 @@ END_TEST
 
 START_TEST(losses_are_told_by_device)
 {
-    const mo_placement_loss losses[] = { { NULL, 127400 },
-                                         { "op 'a' is pinned to it", 0 } };
+    const mo_report_device_loss losses[] = { { NULL, 127400 },
+                                             { "op 'a' is pinned to it", 0 } };
 
     begin();
     all.losses = losses;
-    check_says(mo_placements_text,
+    check_says(mo_report_methods_text,
                "without                   makespan/us    loss/%\n"
                "A                             127.400    100.00\n"
                "B                                   -  op 'a' is pinned to "
                "it\n",
                true);
-    check_says(mo_placements_json,
+    check_says(mo_report_methods_json,
                "{\"device\": \"A\", \"makespan_us\": 127.4, \"loss\": 1}",
                true);
-    check_says(mo_placements_json,
+    check_says(mo_report_methods_json,
                "{\"device\": \"B\", \"why\": \"op 'a' is pinned to it\"}",
                true);
     problem_clear(&p);

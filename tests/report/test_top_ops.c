@@ -30,11 +30,11 @@ static void check_heaviest(const mo_graph *g, const char *key,
                            const char *wanted)
 {
     mo_summary summary = { 0 };
-    mo_heaviest h;
+    mo_report_top_ops h;
     char found[256] = "";
 
     MUST(mo_summary_make(g, &summary, &err));
-    MUST(mo_heaviest_find(g, &summary, &h, &err));
+    MUST(mo_report_top_ops_find(g, &summary, &h, &err));
     for (int i = 0; i < h.n; i++) {
         size_t used = strlen(found);
 
@@ -68,7 +68,7 @@ START_TEST(flops_come_first)
     g->ops[1].flops = 5;
     g->ops[2].flops = 0;
     g->ops[3].flops = 7;
-    check_heaviest(g, "flops", "d b c");   /* those of a are not known */
+    check_heaviest(g, "flops", "d b c"); /* those of a are not known */
     mo_graph_free(g);
 }
 END_TEST
@@ -79,7 +79,7 @@ START_TEST(memory_comes_last)
 
     g->ops[1].memory_bytes = 9;
     g->ops[2].memory_bytes = 9;
-    g->ops[1].flops = 0;   /* known, but it tells nothing */
+    g->ops[1].flops = 0; /* known, but it tells nothing */
     check_heaviest(g, "memory_bytes", "b c a");
     mo_graph_free(g);
 }
@@ -100,8 +100,7 @@ START_TEST(time_on_the_slowest_device_comes_between)
 {
     mo_graph *g;
 
-    MUST(mo_graphml_read_memory("timed", timed, strlen(timed), NULL, &g,
-                                &err));
+    MUST(mo_graphml_read_memory("timed", timed, strlen(timed), NULL, &g, &err));
     check_heaviest(g, "time_us", "c b a");
     mo_graph_free(g);
 }
@@ -138,7 +137,7 @@ START_TEST(many_devices_cost_no_more_than_their_times)
     enum { N = 100000, ROOM = N * 120 };
     char *xml = malloc(ROOM), *end = xml;
     mo_summary summary = { 0 };
-    mo_heaviest h;
+    mo_report_top_ops h;
     mo_graph *g;
 
     ck_assert_ptr_nonnull(xml);
@@ -154,7 +153,7 @@ START_TEST(many_devices_cost_no_more_than_their_times)
     MUST(mo_graphml_read_memory("many", xml, (size_t) (end - xml), NULL, &g,
                                 &err));
     MUST(mo_summary_make(g, &summary, &err));
-    MUST(mo_heaviest_find(g, &summary, &h, &err));
+    MUST(mo_report_top_ops_find(g, &summary, &h, &err));
     ck_assert_str_eq(g->ops[h.ops[0]].name, "99999");
     ck_assert_double_eq(h.weights[0], N - 1);
     mo_summary_clear(&summary);

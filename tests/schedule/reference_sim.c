@@ -8,7 +8,7 @@ typedef enum phase { WAITS, RUNS, DONE } phase;
 typedef struct slow {
     const mo_instance *x;
     const mo_regime *regime;
-    const mo_plan *plan;
+    const mo_sim_plan *plan;
     mo_schedule *s;
     phase *op, *transfer;
     int64_t now_ns;
@@ -88,7 +88,7 @@ static int64_t until_ns(const slow *w, int op, int item)
     int64_t ns = told_ns ? told_ns[op >= 0 ? op : item] : 0;
 
     for (int i = 0; i < w->plan->n_after; i++) {
-        const mo_after *it = &w->plan->after[i];
+        const mo_sim_time_lag *it = &w->plan->after[i];
 
         if (it->op_late == op && it->item_late == item &&
             w->op[it->op] == DONE && op_end_ns(w, it->op) + it->wait_ns > ns)
@@ -234,7 +234,7 @@ static int64_t next_ns(const slow *w)
 }
 
 mo_schedule *slow_sim(const mo_instance *x, const mo_regime *regime,
-                      const mo_plan *plan)
+                      const mo_sim_plan *plan)
 {
     slow w = { .x = x, .regime = regime, .plan = plan };
 

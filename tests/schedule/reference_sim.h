@@ -1,6 +1,6 @@
 /*
- * slow_sim.h - what schedule/sim/sim.h promises, by looking at everything at every
- * moment.
+ * slow_sim.h - what schedule/sim/sim.h promises, by looking at everything at
+ * every moment.
  */
 #ifndef MO_TESTS_SCHEDULE_REFERENCE_SIM_H
 #define MO_TESTS_SCHEDULE_REFERENCE_SIM_H
@@ -10,6 +10,6 @@
 /* The schedule of the plan with the times of the rules, not shifted; the test
  * fails when there is none. */
 mo_schedule *slow_sim(const mo_instance *x, const mo_regime *regime,
-                      const mo_plan *plan);
+                      const mo_sim_plan *plan);
 
 #endif

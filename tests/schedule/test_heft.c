@@ -271,7 +271,7 @@ START_TEST(schedules_are_valid_and_cannot_be_shifted)
             continue;
         }
         check_valid(p.x, s);
-        MUST(mo_schedule_shift(p.x, again, &err));
+        MUST(mo_schedule_left_shift(p.x, again, &err));
         check_same_times(s, again);
         mo_schedule_free(again);
         mo_schedule_free(s);

@@ -1,6 +1,6 @@
-/* Claims of schedule/sim/incremental_sim.h: whatever was changed, kept and undone before, a
- * trial comes out as the whole plan does by its rules; and of schedule/sim/justification.h
- * about what stands then. */
+/* Claims of schedule/sim/incremental_sim.h: whatever was changed, kept and
+ * undone before, a trial comes out as the whole plan does by its rules; and of
+ * schedule/sim/justification.h about what stands then. */
 #include <stdlib.h>
 
 #include "base/random.h"
@@ -46,8 +46,8 @@ static void rank_keys(const int64_t *key, int n, int *rank)
 typedef struct walk {
     const mo_instance *x;
     mo_regime regime;
-    mo_trial *trial;
-    const mo_standing *standing;
+    mo_incremental_sim *trial;
+    const mo_incremental_sim_state *standing;
     mo_random random;
     int number; /* of the case */
     int *device, *rank, *send_rank;
@@ -59,11 +59,11 @@ static mo_schedule *by_the_rules(walk *w)
 {
     const mo_instance *x = w->x;
     bool once = w->regime.tensors == MO_TENSORS_ONCE;
-    mo_plan plan = { .device = w->device,
-                     .rank = w->rank,
-                     .send_rank = w->send_rank,
-                     .release_ns = w->release_ns,
-                     .hold_ns = w->hold_ns };
+    mo_sim_plan plan = { .device = w->device,
+                         .rank = w->rank,
+                         .send_rank = w->send_rank,
+                         .release_ns = w->release_ns,
+                         .hold_ns = w->hold_ns };
 
     for (int i = 0; i < x->n; i++) {
         w->device[i] = w->standing->device[i];
@@ -93,7 +93,7 @@ static void change_send(walk *w)
 
     for (int r = 0; r < x->n_flows; r++)
         if (x->flows[r].tensor == tensor)
-            mo_trial_send(w->trial, r, key);
+            mo_incremental_sim_order_transfer(w->trial, r, key);
 }
 
 static void change_hold(walk *w)
@@ -105,7 +105,7 @@ static void change_hold(walk *w)
 
     for (int r = 0; r < x->n_flows; r++)
         if (x->flows[r].tensor == tensor)
-            mo_trial_hold(w->trial, r, hold_ns);
+            mo_incremental_sim_delay_transfer(w->trial, r, hold_ns);
 }
 
 static void change(walk *w)
@@ -114,11 +114,11 @@ static void change(walk *w)
 
     switch (mo_random_below(&w->random, 6)) {
     case 0:
-        mo_trial_order(w->trial, op, some_key(w));
+        mo_incremental_sim_order_op(w->trial, op, some_key(w));
         break;
     case 1:
-        mo_trial_release(w->trial, op,
-                         mo_random_below(&w->random, 2) * some_key(w));
+        mo_incremental_sim_delay_op(
+            w->trial, op, mo_random_below(&w->random, 2) * some_key(w));
         break;
     case 2:
         change_send(w);
@@ -127,8 +127,8 @@ static void change(walk *w)
         change_hold(w);
         break;
     default:
-        mo_trial_place(w->trial, op,
-                       mo_random_below(&w->random, w->x->n_devices));
+        mo_incremental_sim_place_op(
+            w->trial, op, mo_random_below(&w->random, w->x->n_devices));
     }
 }
 
@@ -151,17 +151,17 @@ static void step(walk *w)
     give_up_ns = expected->makespan_ns + mo_random_below(&w->random, 3) - 1;
     if (mo_random_below(&w->random, 2))
         give_up_ns = INT64_MAX;
-    end_ns = mo_trial_run(w->trial, give_up_ns);
+    end_ns = mo_incremental_sim_run(w->trial, give_up_ns);
     ck_assert_msg(
         end_ns == (expected->makespan_ns < give_up_ns ? expected->makespan_ns
                                                       : INT64_MAX),
         "case %d: %lld for %lld, less than %lld", w->number, (long long) end_ns,
         (long long) expected->makespan_ns, (long long) give_up_ns);
     if (end_ns < INT64_MAX && mo_random_below(&w->random, 2)) {
-        mo_trial_keep(w->trial);
+        mo_incremental_sim_commit(w->trial);
         check_standing(w, expected);
     } else {
-        mo_trial_undo(w->trial);
+        mo_incremental_sim_rollback(w->trial);
     }
     mo_schedule_free(expected);
 }
@@ -207,19 +207,19 @@ static void close_walk(walk *w)
 static void level_sends(walk *w)
 {
     for (int q = 0; q < w->x->n_flows; q++)
-        mo_trial_send(w->trial, q, 0);
+        mo_incremental_sim_order_transfer(w->trial, q, 0);
     for (int q = 0; q < w->x->n_flows; q++)
-        mo_trial_hold(w->trial, q, 0);
-    mo_trial_run(w->trial, INT64_MAX);
-    mo_trial_keep(w->trial);
+        mo_incremental_sim_delay_transfer(w->trial, q, 0);
+    mo_incremental_sim_run(w->trial, INT64_MAX);
+    mo_incremental_sim_commit(w->trial);
 }
 
 static void check_result(walk *w)
 {
     mo_schedule *s = NULL;
 
-    MUST(mo_trial_schedule(w->trial, w->standing->device, w->standing->start_ns,
-                           &s, &err));
+    MUST(mo_incremental_sim_schedule(w->trial, w->standing->device,
+                                     w->standing->start_ns, &s, &err));
     ck_assert_int_le(s->makespan_ns, w->standing->makespan_ns);
     mo_schedule_free(s);
 }
@@ -230,8 +230,8 @@ static void judge(const walk *w, const mo_schedule *s)
 
     MUST(mo_validate(w->x, s, w->x->n + 1, &verdict, &err));
     for (int i = 0; i < verdict->n; i++)
-        ck_assert_msg(verdict->violations[i].rule == MO_BROKEN_PIN ||
-                          verdict->violations[i].rule == MO_BROKEN_GROUP,
+        ck_assert_msg(verdict->violations[i].rule == MO_VIOLATION_PIN ||
+                          verdict->violations[i].rule == MO_VIOLATION_GROUP,
                       "case %d: %s", w->number, verdict->violations[i].text);
     mo_verdict_free(verdict);
 }
@@ -281,17 +281,17 @@ static void check_back(walk *w)
     int64_t *key = calloc(n, sizeof *key);
     int64_t *send_key = calloc(n_flows, sizeof *send_key);
     mo_schedule *s = NULL;
-    mo_back *back = NULL;
+    mo_justification *back = NULL;
 
     ck_assert(key && send_key);
-    MUST(mo_back_new(w->x, &w->regime, &back, &err));
+    MUST(mo_justification_new(w->x, &w->regime, &back, &err));
     MUST(mo_schedule_new(w->x, &w->regime, w->standing->device, &s, &err));
-    mo_back_order(back, w->standing->device, w->standing->end_ns, key,
-                  send_key);
+    mo_justification_keys(back, w->standing->device, w->standing->end_ns, key,
+                          send_key);
     fill_times(w, s, key, send_key);
     judge(w, s);
     mo_schedule_free(s);
-    mo_back_free(back);
+    mo_justification_free(back);
     free(send_key);
     free(key);
 }
@@ -309,15 +309,15 @@ static void check_walks(const mo_instance *x, int number, int n_steps)
         if (w.regime.memory != MO_MEMORY_NONE)
             continue;
         start = any_schedule(x, &w.regime);
-        MUST(mo_trial_new(x, &w.regime, &w.trial, &err));
-        mo_trial_begin(w.trial, start);
-        w.standing = mo_trial_standing(w.trial);
+        MUST(mo_incremental_sim_new(x, &w.regime, &w.trial, &err));
+        mo_incremental_sim_begin(w.trial, start);
+        w.standing = mo_incremental_sim_current(w.trial);
         level_sends(&w);
         for (int i = 0; i < n_steps; i++)
             step(&w);
         check_result(&w);
         check_back(&w);
-        mo_trial_free(w.trial);
+        mo_incremental_sim_free(w.trial);
         mo_schedule_free(start);
     }
     close_walk(&w);

@@ -1,4 +1,5 @@
-/* Claims of schedule/sim/inserted_idle.h, and what schedule/sim/incremental_sim.h makes of them. */
+/* Claims of schedule/sim/inserted_idle.h, and what
+ * schedule/sim/incremental_sim.h makes of them. */
 #include "schedule/sim/inserted_idle.h"
 
 #include <stdlib.h>
@@ -27,7 +28,7 @@ enum { C_READS, D_READS };
 static mo_schedule *schedule_of(const mo_instance *x, int64_t *hold_ns)
 {
     int device[] = { A, A, B, B, B }, rank[] = { 0, 1, 4, 2, 3 };
-    mo_plan plan = { .device = device, .rank = rank, .hold_ns = hold_ns };
+    mo_sim_plan plan = { .device = device, .rank = rank, .hold_ns = hold_ns };
     mo_schedule *s = NULL;
     mo_sim *sim = NULL;
 
@@ -42,21 +43,21 @@ START_TEST(what_is_held_back_is_found_and_nothing_else)
     int64_t hold_ns[] = { 0, 0, 0 }, release_ns[5], found_ns[3];
     problem p = { 0 };
     mo_schedule *s;
-    mo_waits *waits = NULL;
+    mo_inserted_idle *waits = NULL;
 
     problem_make(&p, early_and_late, "A; B; A-B gbps=8", NULL);
-    MUST(mo_waits_new(p.x, &waits, &err));
+    MUST(mo_inserted_idle_new(p.x, &waits, &err));
     for (int held = 0; held < 2; held++) {
         hold_ns[C_READS] = held * 3000;
         s = schedule_of(p.x, hold_ns);
-        mo_waits_find(waits, s, release_ns, found_ns);
+        mo_inserted_idle_find(waits, s, release_ns, found_ns);
         ck_assert_int_eq(found_ns[C_READS], held * 3000);
         ck_assert_int_eq(found_ns[D_READS], 0);
         for (int i = 0; i < p.x->n; i++)
             ck_assert_int_eq(release_ns[i], 0);
         mo_schedule_free(s);
     }
-    mo_waits_free(waits);
+    mo_inserted_idle_free(waits);
     problem_clear(&p);
 }
 END_TEST
@@ -66,16 +67,17 @@ START_TEST(a_trial_begins_with_what_is_held_back)
     int64_t hold_ns[] = { 3000, 0, 0 };
     problem p = { 0 };
     mo_schedule *s, *at_once;
-    mo_trial *trial = NULL;
+    mo_incremental_sim *trial = NULL;
 
     problem_make(&p, early_and_late, "A; B; A-B gbps=8", NULL);
     s = schedule_of(p.x, hold_ns);
     at_once = schedule_of(p.x, NULL);
     ck_assert_int_lt(s->makespan_ns, at_once->makespan_ns);
-    MUST(mo_trial_new(p.x, &by_port, &trial, &err));
-    mo_trial_begin(trial, s);
-    ck_assert_int_eq(mo_trial_standing(trial)->makespan_ns, s->makespan_ns);
-    mo_trial_free(trial);
+    MUST(mo_incremental_sim_new(p.x, &by_port, &trial, &err));
+    mo_incremental_sim_begin(trial, s);
+    ck_assert_int_eq(mo_incremental_sim_current(trial)->makespan_ns,
+                     s->makespan_ns);
+    mo_incremental_sim_free(trial);
     mo_schedule_free(s);
     mo_schedule_free(at_once);
     problem_clear(&p);
@@ -86,10 +88,10 @@ static mo_schedule *some_schedule(const mo_instance *x, const mo_regime *regime,
                                   mo_random *random)
 {
     size_t n = (size_t) x->n + 1, n_flows = (size_t) x->n_flows + 1;
-    mo_plan plan = { .device = calloc(n, sizeof *plan.device),
-                     .rank = calloc(n, sizeof *plan.rank),
-                     .release_ns = calloc(n, sizeof *plan.release_ns),
-                     .hold_ns = calloc(n_flows, sizeof *plan.hold_ns) };
+    mo_sim_plan plan = { .device = calloc(n, sizeof *plan.device),
+                         .rank = calloc(n, sizeof *plan.rank),
+                         .release_ns = calloc(n, sizeof *plan.release_ns),
+                         .hold_ns = calloc(n_flows, sizeof *plan.hold_ns) };
     mo_schedule *s = NULL;
     mo_sim *sim = NULL;
 
@@ -122,12 +124,12 @@ static int count_longer(const mo_instance *x, mo_random *random)
     for (int i = 0; i < N_REGIMES; i++) {
         mo_regime regime = regime_of(i);
         mo_schedule *s = some_schedule(x, &regime, random);
-        mo_trial *trial = NULL;
+        mo_incremental_sim *trial = NULL;
 
-        MUST(mo_trial_new(x, &regime, &trial, &err));
-        mo_trial_begin(trial, s);
-        n += mo_trial_standing(trial)->makespan_ns > s->makespan_ns;
-        mo_trial_free(trial);
+        MUST(mo_incremental_sim_new(x, &regime, &trial, &err));
+        mo_incremental_sim_begin(trial, s);
+        n += mo_incremental_sim_current(trial)->makespan_ns > s->makespan_ns;
+        mo_incremental_sim_free(trial);
         mo_schedule_free(s);
     }
     return n;

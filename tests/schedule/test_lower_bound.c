@@ -1,5 +1,5 @@
-/* Claims of schedule/bound/lower_bound.h: what can be told by hand, then never above the
- * optimum of random problems. */
+/* Claims of schedule/bound/lower_bound.h: what can be told by hand, then never
+ * above the optimum of random problems. */
 #include "schedule/bound/lower_bound.h"
 
 #include "schedule/heuristic/upper_bound.h"
@@ -17,7 +17,7 @@ static int64_t bound_of(const mo_instance *x, const mo_regime *regime)
 {
     mo_lower_bound lower = { 0 };
 
-    MUST(mo_lower_find(x, regime, &lower, &err));
+    MUST(mo_bound_lower(x, regime, &lower, &err));
     ck_assert_ptr_nonnull(lower.which);
     return lower.bound_ns;
 }
@@ -80,11 +80,11 @@ START_TEST(the_bound_that_won_is_named)
     mo_lower_bound lower = { 0 };
 
     problem_make(&p, "* t.A=4 t.B=4; a; b; c; d", "A; B", NULL);
-    MUST(mo_lower_find(p.x, &by_port, &lower, &err));
+    MUST(mo_bound_lower(p.x, &by_port, &lower, &err));
     ck_assert_str_eq(lower.which, "load");
     problem_clear(&p);
     problem_make(&p, "* t.A=4 t.B=4; a; b; a>b c.A.B=1 c.B.A=1", "A; B", NULL);
-    MUST(mo_lower_find(p.x, &by_port, &lower, &err));
+    MUST(mo_bound_lower(p.x, &by_port, &lower, &err));
     ck_assert_str_eq(lower.which, "path");
     problem_clear(&p);
 }
@@ -121,7 +121,7 @@ START_TEST(no_schedule_of_a_crowd_beats_it)
         mo_schedule *s = NULL;
         int64_t upper_ns, bound_ns = bound_of(p.x, &regime);
 
-        MUST(mo_upper_find(p.x, &regime, &s, &upper_ns, &err));
+        MUST(mo_bound_upper(p.x, &regime, &s, &upper_ns, &err));
         ck_assert_msg(!s || bound_ns <= upper_ns,
                       "seed %d, regime %d: %lld is more than %lld", _i, number,
                       (long long) bound_ns, (long long) upper_ns);

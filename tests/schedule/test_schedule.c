@@ -105,7 +105,7 @@ START_TEST(static_memory_is_a_sum)
     for (int i = 0; i < 4; i++)
         p.x->memory_bytes[i] = 10 * (i + 1);
     s = schedule_of(&p, MO_TENSORS_ONCE, device);
-    MUST(mo_schedule_peak(p.x, s, peak, &err));
+    MUST(mo_schedule_peak_memory(p.x, s, peak, &err));
     ck_assert_int_eq(peak[A], 10);
     ck_assert_int_eq(peak[B], 50);
     ck_assert_int_eq(peak[C], 40);
@@ -136,8 +136,8 @@ START_TEST(live_memory_is_what_is_alive_at_once)
         p.x->memory_bytes[i] = i == 1 ? 8 : 1;
     }
     MUST(mo_schedule_new(p.x, &live, device, &s, &err));
-    MUST(mo_schedule_shift(p.x, s, &err));
-    MUST(mo_schedule_peak(p.x, s, peak, &err));
+    MUST(mo_schedule_left_shift(p.x, s, &err));
+    MUST(mo_schedule_peak_memory(p.x, s, peak, &err));
     ck_assert_int_eq(peak[A], 3 + 7 + 100 + 200);
     ck_assert_int_eq(peak[B], 0);
     mo_schedule_free(s);
@@ -157,7 +157,7 @@ START_TEST(live_memory_beyond_all_numbers_is_refused)
     problem_make(&p, "* t.A=1; a; b; c; a>b bytes=1; b>c bytes=1", "A", NULL);
     p.x->tensor_bytes[0] = p.x->tensor_bytes[1] = INT64_MAX;
     MUST(mo_schedule_new(p.x, &live, device, &s, &err));
-    ck_assert_int_eq(mo_schedule_peak(p.x, s, peak, NULL), MO_E_INPUT);
+    ck_assert_int_eq(mo_schedule_peak_memory(p.x, s, peak, NULL), MO_E_INPUT);
     mo_schedule_free(s);
     problem_clear(&p);
 }
@@ -177,8 +177,8 @@ START_TEST(peaks_are_those_of_the_definition)
         roomy.memory = MO_MEMORY_NONE;
         MUST(mo_heft(p.x, &roomy, NULL, &s, &err));
         s->regime = regime;
-        MUST(mo_schedule_peak(p.x, s, peak, &err));
-        MUST(mo_schedule_fits(p.x, s, &fits, &err));
+        MUST(mo_schedule_peak_memory(p.x, s, peak, &err));
+        MUST(mo_schedule_fits_memory(p.x, s, &fits, &err));
         peak_by_definition(p.x, s, expected);
         for (int k = 0; k < p.x->n_devices; k++) {
             ck_assert_int_eq(peak[k], expected[k]);

@@ -1,4 +1,4 @@
-/* Claims of mo_schedule_shift. */
+/* Claims of mo_schedule_left_shift. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ START_TEST(the_order_on_a_device_is_kept)
     MUST(mo_schedule_new(p.x, &by_port, device, &s, &err));
     s->start_ns[0] = 9;
     s->start_ns[1] = 2;
-    MUST(mo_schedule_shift(p.x, s, &err));
+    MUST(mo_schedule_left_shift(p.x, s, &err));
     ck_assert_int_eq(s->start_ns[1], 0);
     ck_assert_int_eq(s->start_ns[0], 5000);
     ck_assert_int_eq(s->makespan_ns, 8000);
@@ -48,7 +48,7 @@ START_TEST(transfers_that_share_a_port_wait)
     s->start_ns[1] = s->start_ns[2] = 9;
     s->transfers[0].start_ns = 2;
     s->transfers[1].start_ns = 1;
-    MUST(mo_schedule_shift(p.x, s, &err));
+    MUST(mo_schedule_left_shift(p.x, s, &err));
     ck_assert_int_eq(s->transfers[1].start_ns, 1000);
     ck_assert_int_eq(s->transfers[0].start_ns, 4000);
     ck_assert_int_eq(s->transfers[0].end_ns, 6000);
@@ -66,7 +66,7 @@ START_TEST(what_takes_no_time_goes_first)
 
     problem_make(&p, "a t.A=3; b t.A=0", "A", NULL);
     MUST(mo_schedule_new(p.x, &by_port, device, &s, &err));
-    MUST(mo_schedule_shift(p.x, s, &err));
+    MUST(mo_schedule_left_shift(p.x, s, &err));
     ck_assert_int_eq(s->start_ns[0], 0);
     ck_assert_int_eq(s->start_ns[1], 0);
     mo_schedule_free(s);
@@ -83,7 +83,7 @@ START_TEST(what_takes_no_time_waits_for_a_busy_device)
     problem_make(&p, "a t.A=3; b t.A=0", "A", NULL);
     MUST(mo_schedule_new(p.x, &by_port, device, &s, &err));
     s->start_ns[1] = 1;
-    MUST(mo_schedule_shift(p.x, s, &err));
+    MUST(mo_schedule_left_shift(p.x, s, &err));
     ck_assert_int_eq(s->start_ns[1], 3000);
     mo_schedule_free(s);
     problem_clear(&p);
@@ -101,7 +101,7 @@ static mo_status shift_with(const problem *p, const int *device, int64_t a_ns,
     s->start_ns[1] = b_ns;
     if (s->n_transfers > 0)
         s->transfers[0].start_ns = sent_ns;
-    status = mo_schedule_shift(p->x, s, why);
+    status = mo_schedule_left_shift(p->x, s, why);
     if (status != MO_OK) { /* nothing has changed */
         ck_assert_int_eq(s->start_ns[0], a_ns);
         ck_assert_int_eq(s->start_ns[1], b_ns);
@@ -226,10 +226,10 @@ START_TEST(any_order_of_the_graph_becomes_a_valid_schedule)
         mo_schedule *again;
 
         claim(p.x, s, &random);
-        MUST(mo_schedule_shift(p.x, s, &err));
+        MUST(mo_schedule_left_shift(p.x, s, &err));
         check_valid(p.x, s);
         again = copy_of(p.x, s);
-        MUST(mo_schedule_shift(p.x, again, &err));
+        MUST(mo_schedule_left_shift(p.x, again, &err));
         check_equal(s, again);
         mo_schedule_free(again);
         mo_schedule_free(s);
@@ -247,7 +247,7 @@ START_TEST(no_claims_at_all_are_the_order_of_the_graph)
     for (int number = 0; number < N_REGIMES / 3; number++) {
         mo_schedule *s = random_placement(&p, regime_of(number), &random);
 
-        MUST(mo_schedule_shift(p.x, s, &err));
+        MUST(mo_schedule_left_shift(p.x, s, &err));
         check_valid(p.x, s);
         mo_schedule_free(s);
     }
@@ -272,7 +272,7 @@ START_TEST(delays_are_taken_out_and_nothing_gets_later)
             slow->start_ns[i] = 3 * slow->start_ns[i] + 5;
         for (int t = 0; t < slow->n_transfers; t++)
             slow->transfers[t].start_ns = 3 * slow->transfers[t].start_ns + 5;
-        MUST(mo_schedule_shift(p.x, slow, &err));
+        MUST(mo_schedule_left_shift(p.x, slow, &err));
         check_valid(p.x, slow);
         for (int i = 0; i < s->n; i++)
             ck_assert(slow->start_ns[i] <= s->start_ns[i]);
@@ -295,7 +295,7 @@ START_TEST(a_reader_put_first_is_refused_wherever_it_is)
 
         claim(p.x, s, &random);
         s->start_ns[p.x->flows[q].to] = s->start_ns[p.x->flows[q].from] - 1;
-        ck_assert_int_eq(mo_schedule_shift(p.x, s, NULL), MO_E_INPUT);
+        ck_assert_int_eq(mo_schedule_left_shift(p.x, s, NULL), MO_E_INPUT);
         mo_schedule_free(s);
     }
     problem_clear(&p);

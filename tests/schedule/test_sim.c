@@ -20,10 +20,10 @@ static const mo_regime by_port = { MO_CONGESTION_PORT, MO_TENSORS_PER_EDGE,
 
 /* A plan with its arrays; which of them the plan has is its own choice. */
 typedef struct made_plan {
-    mo_plan plan;
+    mo_sim_plan plan;
     int *device, *rank, *send_rank;
     int64_t *release_ns, *hold_ns;
-    mo_after *after;
+    mo_sim_time_lag *after;
 } made_plan;
 
 static void reserve_plan(made_plan *m, const mo_instance *x)
@@ -73,12 +73,13 @@ static void delay_some(made_plan *m, const mo_instance *x, bool once,
 {
     for (int i = 0; i < x->n; i++) {
         int n_out = x->out_start[i + 1] - x->out_start[i], q;
-        mo_after *after = &m->after[m->plan.n_after];
+        mo_sim_time_lag *after = &m->after[m->plan.n_after];
 
         if (n_out == 0 || mo_random_below(random, 3) > 0)
             continue;
         q = x->out_start[i] + mo_random_below(random, n_out);
-        *after = (mo_after){ i, -1, -1, 1000 * mo_random_below(random, 20) };
+        *after =
+            (mo_sim_time_lag){ i, -1, -1, 1000 * mo_random_below(random, 20) };
         if (mo_random_below(random, 2))
             after->op_late = x->flows[q].to;
         else
@@ -108,11 +109,11 @@ static void make_plan(made_plan *m, const mo_instance *x, bool once,
         if (mo_random_below(random, 3) == 0)
             m->hold_ns[q] = 1000 * mo_random_below(random, 50);
     }
-    m->plan = (mo_plan){ .device = m->device,
-                         .rank = m->rank,
-                         .send_rank = kind & 1 ? m->send_rank : NULL,
-                         .release_ns = kind & 2 ? m->release_ns : NULL,
-                         .hold_ns = kind & 4 ? m->hold_ns : NULL };
+    m->plan = (mo_sim_plan){ .device = m->device,
+                             .rank = m->rank,
+                             .send_rank = kind & 1 ? m->send_rank : NULL,
+                             .release_ns = kind & 2 ? m->release_ns : NULL,
+                             .hold_ns = kind & 4 ? m->hold_ns : NULL };
     if (kind & 8)
         delay_some(m, x, once, random);
 }
@@ -143,7 +144,7 @@ static void judge(const mo_instance *x, const mo_schedule *s, int number)
 }
 
 static void check_plan(const mo_instance *x, const mo_regime *regime,
-                       mo_sim *sim, const mo_plan *plan, int number)
+                       mo_sim *sim, const mo_sim_plan *plan, int number)
 {
     mo_schedule *expected = slow_sim(x, regime, plan), *s = NULL;
     int64_t end_ns = expected->makespan_ns;
@@ -154,7 +155,7 @@ static void check_plan(const mo_instance *x, const mo_regime *regime,
     ck_assert_int_eq(mo_sim_run(sim, plan, end_ns / 2), INT64_MAX);
     MUST(mo_sim_schedule(sim, plan, &s, &err));
     ck_assert_int_le(s->makespan_ns, end_ns);
-    MUST(mo_schedule_shift(x, expected, &err));
+    MUST(mo_schedule_left_shift(x, expected, &err));
     check_same(s, expected, number);
     judge(x, s, number);
     mo_schedule_free(s);
@@ -259,7 +260,9 @@ START_TEST(an_op_waits_for_its_release)
 {
     int device[] = { A }, rank[] = { 0 };
     int64_t release_ns[] = { 7000 };
-    mo_plan plan = { .device = device, .rank = rank, .release_ns = release_ns };
+    mo_sim_plan plan = { .device = device,
+                         .rank = rank,
+                         .release_ns = release_ns };
     problem p = { 0 };
     mo_sim *sim;
 
@@ -277,7 +280,7 @@ END_TEST
 START_TEST(transfers_go_as_their_readers_or_as_told)
 {
     int device[] = { A, B, B }, rank[] = { 0, 2, 1 }, send_rank[] = { 0, 1 };
-    mo_plan plan = { .device = device, .rank = rank };
+    mo_sim_plan plan = { .device = device, .rank = rank };
     problem p = { 0 };
     mo_sim *sim;
 

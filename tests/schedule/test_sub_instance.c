@@ -10,7 +10,7 @@ static const char graph[] =
 START_TEST(a_part_has_its_ops_and_the_flows_among_them)
 {
     problem p = { 0 };
-    mo_part *part;
+    mo_sub_instance *part;
     int ops[3];
 
     problem_make(&p, graph, "A; B; A-B gbps=8", NULL);
@@ -18,7 +18,8 @@ START_TEST(a_part_has_its_ops_and_the_flows_among_them)
     ops[1] = problem_op(&p, "b");
     ops[2] = problem_op(&p, "d");
     ck_assert_int_lt(ops[1], ops[2]);
-    ck_assert_int_eq(mo_part_make(p.x, ops, 3, false, &part, NULL), MO_OK);
+    ck_assert_int_eq(mo_sub_instance_make(p.x, ops, 3, false, &part, NULL),
+                     MO_OK);
     ck_assert_int_eq(part->x->n, 3);
     ck_assert_int_eq(part->x->n_flows, 2);
     ck_assert_int_eq(part->x->n_tensors, 2);
@@ -36,7 +37,7 @@ START_TEST(a_part_has_its_ops_and_the_flows_among_them)
     ck_assert_int_eq(part->x->in_start[0], 0);
     ck_assert_int_eq(part->x->in_start[1], 0);
     ck_assert_int_eq(part->x->in_start[3], 2);
-    mo_part_free(part);
+    mo_sub_instance_free(part);
     problem_clear(&p);
 }
 END_TEST
@@ -44,18 +45,19 @@ END_TEST
 START_TEST(from_the_end_of_the_first_that_takes_nothing)
 {
     problem p = { 0 };
-    mo_part *part;
+    mo_sub_instance *part;
     int all[] = { 0, 1, 2, 3, 4 };
 
     problem_make(&p, graph, "A; B; A-B gbps=8", NULL);
-    ck_assert_int_eq(mo_part_make(p.x, all, 5, true, &part, NULL), MO_OK);
+    ck_assert_int_eq(mo_sub_instance_make(p.x, all, 5, true, &part, NULL),
+                     MO_OK);
     ck_assert_int_eq(mo_instance_p_ns(part->x, 0, 0), 0);
     ck_assert_int_eq(mo_instance_p_ns(part->x, 0, 1), 0);
     ck_assert_int_eq(part->x->memory_bytes[0], 0);
     ck_assert_int_eq(mo_instance_p_ns(p.x, 0, 1), 7000);
     ck_assert_int_eq(part->x->n_flows, p.x->n_flows);
     ck_assert_int_eq(part->x->n_tensors, p.x->n_tensors);
-    mo_part_free(part);
+    mo_sub_instance_free(part);
     problem_clear(&p);
 }
 END_TEST

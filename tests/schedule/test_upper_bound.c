@@ -25,7 +25,7 @@ static mo_schedule *upper(const problem *p, const mo_regime *regime,
 {
     mo_schedule *s = NULL;
 
-    MUST(mo_upper_find(p->x, regime, &s, bound_ns, &err));
+    MUST(mo_bound_upper(p->x, regime, &s, bound_ns, &err));
     if (s) {
         check_valid(p->x, s);
         ck_assert_int_eq(*bound_ns, s->makespan_ns);

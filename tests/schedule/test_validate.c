@@ -45,10 +45,10 @@ START_TEST(devices_that_do_not_exist_are_named)
 
     s->device[3] = 3;
     s->makespan_ns = s->start_ns[3];
-    check_only(&p, s, MO_BROKEN_ASSIGNMENT, 0,
+    check_only(&p, s, MO_VIOLATION_ASSIGNMENT, 0,
                "(1c) op \"d\" is on device number 3 of 3");
     s->device[3] = -1;
-    check_only(&p, s, MO_BROKEN_ASSIGNMENT, 0,
+    check_only(&p, s, MO_VIOLATION_ASSIGNMENT, 0,
                "(1c) op \"d\" is on device number -1 of 3");
     clear_scheduled(&p, s);
 }
@@ -61,7 +61,7 @@ START_TEST(pins_and_groups_are_kept)
     mo_schedule *s = scheduled(&p, "* t.A=1 t.B=1; a pin=B; b; c", "A; B",
                                &edges_by_port, device);
 
-    check_only(&p, s, MO_BROKEN_PIN, 0,
+    check_only(&p, s, MO_VIOLATION_PIN, 0,
                "pin: op \"a\" is pinned to B and is on A");
     clear_scheduled(&p, s);
 
@@ -71,7 +71,7 @@ START_TEST(pins_and_groups_are_kept)
     check_valid(p.x, s);
     mo_schedule_free(s);
     s = schedule_made(&p, &edges_by_port, (const int[]){ A, A, B });
-    check_only(&p, s, MO_BROKEN_GROUP, 0,
+    check_only(&p, s, MO_VIOLATION_GROUP, 0,
                "group: ops \"a\" and \"c\" belong on one device and are on A "
                "and B");
     clear_scheduled(&p, s);
@@ -87,7 +87,7 @@ START_TEST(ops_that_overlap_are_told_by_how_much)
 
     s->start_ns[1] = 1250;
     s->makespan_ns = 6250;
-    check_only(&p, s, MO_BROKEN_OVERLAP, 1750,
+    check_only(&p, s, MO_VIOLATION_OVERLAP, 1750,
                "(1e) ops \"a\" and \"b\" overlap on A by 1.75 us");
     clear_scheduled(&p, s);
 }
@@ -106,7 +106,7 @@ START_TEST(what_takes_no_time_lies_at_the_ends_of_others)
         s->start_ns[1] = starts[i];
         s->makespan_ns = starts[i] > 3000 ? starts[i] : 3000;
         if (starts[i] == 1 || starts[i] == 2999)
-            check_only(&p, s, MO_BROKEN_OVERLAP, 1,
+            check_only(&p, s, MO_VIOLATION_OVERLAP, 1,
                        "(1e) op \"z\" takes no time and lies inside op \"a\" "
                        "on A, by 0.001 us");
         else
@@ -146,7 +146,7 @@ START_TEST(nothing_starts_before_all_begins)
 
     s->start_ns[0] = -1000;
     s->makespan_ns = 2000;
-    check_only(&p, s, MO_BROKEN_PRECEDENCE, 1000,
+    check_only(&p, s, MO_VIOLATION_PRECEDENCE, 1000,
                "(1a) op \"a\" starts at -1 us, before all begins");
     clear_scheduled(&p, s);
 }
@@ -162,7 +162,7 @@ START_TEST(memory_that_lacks_is_told_in_bytes)
                   "A-B gbps=8; A-C gbps=8; B-C gbps=8",
                   &edges_by_port, device);
 
-    check_only(&p, s, MO_BROKEN_MEMORY, 5,
+    check_only(&p, s, MO_VIOLATION_MEMORY, 5,
                "(1d) device A needs 30 bytes and has 25, 5 too few");
     s->regime.memory = MO_MEMORY_NONE;
     check_valid(p.x, s);
@@ -181,7 +181,7 @@ START_TEST(live_memory_is_told_with_its_moment)
                   "a>b bytes=100; b>c bytes=200",
                   "A memory_bytes=302", &live, device);
 
-    check_only(&p, s, MO_BROKEN_MEMORY, 1,
+    check_only(&p, s, MO_VIOLATION_MEMORY, 1,
                "(1d) device A needs 303 bytes at 1 us and has 302, 1 too few");
     clear_scheduled(&p, s);
 }
@@ -194,7 +194,7 @@ START_TEST(a_wrong_makespan_is_corrected)
     mo_schedule *s = scheduled(&p, "a t.A=3", "A", &edges_by_port, device);
 
     s->makespan_ns = 2500;
-    check_only(&p, s, MO_BROKEN_OBJECTIVE, 500,
+    check_only(&p, s, MO_VIOLATION_OBJECTIVE, 500,
                "(1) the makespan is 3 us and not 2.5 us, 0.5 us more");
     clear_scheduled(&p, s);
 }
@@ -211,7 +211,7 @@ START_TEST(names_cannot_command_a_terminal)
     s = schedule_made(&p, &edges_by_port, device);
     s->start_ns[0] = -1000;
     s->makespan_ns = 2000;
-    check_only(&p, s, MO_BROKEN_PRECEDENCE, 1000,
+    check_only(&p, s, MO_VIOLATION_PRECEDENCE, 1000,
                "(1a) op \"a\\n\\x1b[2J\" starts at -1 us, before all begins");
     clear_scheduled(&p, s);
 }

@@ -1,5 +1,5 @@
-/* Claims of schedule/validate/validate.h: the judge held against the rules by definition
- * (valid.h), on schedules that were changed at random. */
+/* Claims of schedule/validate/validate.h: the judge held against the rules by
+ * definition (valid.h), on schedules that were changed at random. */
 #include "schedule/validate/validate.h"
 
 #include <stdlib.h>
@@ -148,7 +148,7 @@ static void check_regime(const problem *p, int number, unsigned seed)
     mo_schedule *s = NULL;
     int64_t bound_ns;
 
-    MUST(mo_upper_find(p->x, &regime, &s, &bound_ns, &err));
+    MUST(mo_bound_upper(p->x, &regime, &s, &bound_ns, &err));
     if (s)
         check_mutations(p, s, seed, 20);
     mo_schedule_free(s);

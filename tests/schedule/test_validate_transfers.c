@@ -16,19 +16,19 @@ START_TEST(readers_wait_for_what_they_read)
         scheduled(&p, fork_of_three, three, &edges_by_port, device);
 
     s->start_ns[2] -= 1;
-    check_only(&p, s, MO_BROKEN_PRECEDENCE, 1,
+    check_only(&p, s, MO_VIOLATION_PRECEDENCE, 1,
                "(1a) op \"c\" starts 0.001 us before the transfer of \"a\" to "
                "\"c\" from A to B has ended");
     s->start_ns[2] += 1;
     s->transfers[0].start_ns -= 500;
     s->transfers[0].end_ns -= 500;
-    check_only(&p, s, MO_BROKEN_PRECEDENCE, 500,
+    check_only(&p, s, MO_VIOLATION_PRECEDENCE, 500,
                "(1a) the transfer of \"a\" to \"c\" from A to B starts 0.5 us "
                "before \"a\" has ended");
     mo_schedule_free(s);
     s = schedule_made(&p, &edges_by_port, (const int[]){ A, A, A, A });
     s->start_ns[0] = 1000;
-    check_among(&p, s, MO_BROKEN_PRECEDENCE, 1000,
+    check_among(&p, s, MO_VIOLATION_PRECEDENCE, 1000,
                 "(1a) op \"b\" starts 1 us before \"a\" has ended, which it "
                 "reads");
     clear_scheduled(&p, s);
@@ -43,33 +43,33 @@ START_TEST(transfers_follow_from_the_placement)
         scheduled(&p, fork_of_three, three, &edges_by_port, device);
 
     s->transfers[1].end_ns -= 100;
-    check_only(&p, s, MO_BROKEN_TRANSFER, 100,
+    check_only(&p, s, MO_VIOLATION_TRANSFER, 100,
                "(1f) the transfer of \"a\" to \"d\" from A to C takes 3 us and "
                "not 2.9 us");
     s->transfers[1].end_ns += 100;
     s->transfers[1].from = B;
-    check_only(&p, s, MO_BROKEN_TRANSFER, 0,
+    check_only(&p, s, MO_VIOLATION_TRANSFER, 0,
                "(1f) the transfer of \"a\" to \"d\" from B to C does not begin "
                "on A, where \"a\" is");
     s->transfers[1].from = A;
     s->transfers[1].to = B;
     check_among(
-        &p, s, MO_BROKEN_TRANSFER, 3000,
+        &p, s, MO_VIOLATION_TRANSFER, 3000,
         "(1f) the transfer of \"a\" to \"d\" from A to C, which takes 3 "
         "us, is missing");
     check_among(
-        &p, s, MO_BROKEN_TRANSFER, 3000,
+        &p, s, MO_VIOLATION_TRANSFER, 3000,
         "(1f) the transfer of \"a\" to \"d\" from A to B, which takes 3 "
         "us, is for nobody");
     s->transfers[1].to = C;
     double_transfer(s, 0);
     check_among(
-        &p, s, MO_BROKEN_TRANSFER, 2000,
+        &p, s, MO_VIOLATION_TRANSFER, 2000,
         "(1f) the transfer of \"a\" to \"c\" from A to B, which takes 2 "
         "us, is there already");
     drop_transfer(s, 0);
     drop_transfer(s, 0);
-    check_only(&p, s, MO_BROKEN_TRANSFER, 2000,
+    check_only(&p, s, MO_VIOLATION_TRANSFER, 2000,
                "(1f) the transfer of \"a\" to \"c\" from A to B, which takes 2 "
                "us, is missing");
     clear_scheduled(&p, s);
@@ -90,7 +90,7 @@ START_TEST(a_tensor_goes_once_to_a_device)
     ck_assert_int_eq(s->n_transfers, 2);
     check_valid(p.x, s);
     drop_transfer(s, 0);
-    check_only(&p, s, MO_BROKEN_TRANSFER, 1000,
+    check_only(&p, s, MO_VIOLATION_TRANSFER, 1000,
                "(1f) the transfer of output 1 of \"a\" from A to B, which "
                "takes 1 us, is missing");
     clear_scheduled(&p, s);
@@ -140,7 +140,7 @@ START_TEST(transfers_that_meet_are_found)
     s->start_ns[3] = 30000;
     s->makespan_ns = 32000;
     if (meetings[_i].text)
-        check_only(&p, s, MO_BROKEN_CONGESTION, 2000, meetings[_i].text);
+        check_only(&p, s, MO_VIOLATION_CONGESTION, 2000, meetings[_i].text);
     else
         check_valid(p.x, s);
     clear_scheduled(&p, s);

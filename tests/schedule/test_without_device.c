@@ -17,7 +17,7 @@ static mo_instance *without(const problem *p, int device)
 {
     mo_instance *x = NULL;
 
-    MUST(mo_without_make(p->x, device, &x, &err));
+    MUST(mo_instance_without_device(p->x, device, &x, &err));
     return x;
 }
 
@@ -84,8 +84,8 @@ START_TEST(a_pin_holds_the_device)
     problem p = { 0 };
 
     problem_make(&p, graph, cluster, NULL);
-    ck_assert_int_eq(mo_without_pinned(p.x, 0), MO_FREE);
-    ck_assert_int_eq(mo_without_pinned(p.x, 2), problem_op(&p, "b"));
+    ck_assert_int_eq(mo_instance_first_pinned_to(p.x, 0), MO_FREE);
+    ck_assert_int_eq(mo_instance_first_pinned_to(p.x, 2), problem_op(&p, "b"));
     problem_clear(&p);
 }
 END_TEST

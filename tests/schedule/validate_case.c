@@ -24,7 +24,7 @@ mo_schedule *schedule_made(const problem *p, const mo_regime *regime,
     mo_schedule *s = NULL;
 
     MUST(mo_schedule_new(p->x, regime, device, &s, &err));
-    MUST(mo_schedule_shift(p->x, s, &err));
+    MUST(mo_schedule_left_shift(p->x, s, &err));
     return s;
 }
 
@@ -55,7 +55,7 @@ void print_all(const mo_verdict *v)
         fprintf(stderr, "%s\n", v->violations[i].text);
 }
 
-void check_only(const problem *p, const mo_schedule *s, mo_rule_broken rule,
+void check_only(const problem *p, const mo_schedule *s, mo_violation_kind rule,
                 int64_t amount, const char *text)
 {
     mo_verdict *v = verdict_on(p, s);
@@ -70,7 +70,7 @@ void check_only(const problem *p, const mo_schedule *s, mo_rule_broken rule,
     mo_verdict_free(v);
 }
 
-void check_among(const problem *p, const mo_schedule *s, mo_rule_broken rule,
+void check_among(const problem *p, const mo_schedule *s, mo_violation_kind rule,
                  int64_t amount, const char *text)
 {
     mo_verdict *v = verdict_on(p, s);

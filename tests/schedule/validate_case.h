@@ -34,11 +34,11 @@ mo_verdict *verdict_on(const problem *p, const mo_schedule *s);
 void print_all(const mo_verdict *v);
 
 /* There is one violation, and it is this. */
-void check_only(const problem *p, const mo_schedule *s, mo_rule_broken rule,
+void check_only(const problem *p, const mo_schedule *s, mo_violation_kind rule,
                 int64_t amount, const char *text);
 
 /* One of the violations is this. */
-void check_among(const problem *p, const mo_schedule *s, mo_rule_broken rule,
+void check_among(const problem *p, const mo_schedule *s, mo_violation_kind rule,
                  int64_t amount, const char *text);
 
 /* Takes the one there away, or puts it there twice. */

@@ -1,6 +1,6 @@
 /*
- * What solvers/plugins/highs_api.h declares, held against the header that HiGHS comes
- * with; there is nothing to run, and nothing of HiGHS is linked.
+ * What solvers/plugins/highs_api.h declares, held against the header that HiGHS
+ * comes with; there is nothing to run, and nothing of HiGHS is linked.
  */
 #include <stddef.h>
 

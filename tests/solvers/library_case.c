@@ -123,9 +123,9 @@ const char *library_real_gurobi(void)
     return path;
 }
 
-mo_job library_job(const char *model)
+mo_solver_job library_job(const char *model)
 {
-    return (mo_job){
+    return (mo_solver_job){
         .model = model, .folder = ".", .time_s = 60, .gap = -1, .presolve = true
     };
 }
@@ -184,22 +184,22 @@ static void wait_for(pid_t child, int signal_number, double after_s,
     read_last_line("log", end->last_line, sizeof end->last_line);
 }
 
-library_end library_run(const library_way *way, const mo_job *job,
+library_end library_run(const library_way *way, const mo_solver_job *job,
                         int signal_number, double after_s)
 {
-    mo_found found = { 0 };
+    mo_solver_install found = { 0 };
     library_end end = { 0 };
     pid_t child;
 
-    remove(MO_LIBRARY_SOLUTION);
+    remove(MO_SOLVER_LIBRARY_SOLUTION);
     child = fork_child();
     if (child == 0) {
         found.library = way->library ? strdup(way->library) : NULL;
-        _exit(mo_library_run(way->solve, &found, job));
+        _exit(mo_library_solve_child(way->solve, &found, job));
     }
     wait_for(child, signal_number, after_s, &end);
-    if (access(MO_LIBRARY_SOLUTION, F_OK) == 0)
-        MUST(mo_solution_read(MO_LIBRARY_SOLUTION, &end.answer, &err));
+    if (access(MO_SOLVER_LIBRARY_SOLUTION, F_OK) == 0)
+        MUST(mo_solution_read(MO_SOLVER_LIBRARY_SOLUTION, &end.answer, &err));
     return end;
 }
 

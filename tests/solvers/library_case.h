@@ -12,7 +12,8 @@
 
 typedef struct library_way {
     const char *name;
-    mo_status (*solve)(const mo_found *found, const mo_job *job, mo_error *err);
+    mo_status (*solve)(const mo_solver_install *found, const mo_solver_job *job,
+                       mo_error *err);
     int (*version)(const char *library);
     const char *library; /* NULL: the loader's */
     bool stops;          /* when it is asked to */
@@ -38,10 +39,10 @@ typedef struct library_end {
 } library_end;
 
 /* A job with nothing special about it. */
-mo_job library_job(const char *model);
+mo_solver_job library_job(const char *model);
 
 /* signal_number is sent after as many seconds; 0: none. */
-library_end library_run(const library_way *way, const mo_job *job,
+library_end library_run(const library_way *way, const mo_solver_job *job,
                         int signal_number, double after_s);
 library_end library_ask(int (*ask)(const char *library), const char *library);
 void library_end_clear(library_end *end);

@@ -34,11 +34,11 @@ void run_enter(void)
     ck_assert_int_eq(mkdir(run_folder, 0700), 0);
 }
 
-mo_job run_job(const char *model)
+mo_solver_job run_job(const char *model)
 {
-    return (mo_job){ .model = model,
-                     .folder = run_folder,
-                     .gap = 0,
-                     .threads = 1,
-                     .presolve = true };
+    return (mo_solver_job){ .model = model,
+                            .folder = run_folder,
+                            .gap = 0,
+                            .threads = 1,
+                            .presolve = true };
 }

@@ -15,6 +15,6 @@ void run_enter(void);
 extern char run_folder[4200];
 
 /* To the optimum, with one thread. */
-mo_job run_job(const char *model);
+mo_solver_job run_job(const char *model);
 
 #endif

@@ -1,5 +1,5 @@
-/* Claims of solvers/answer/answer.h and solvers/answer/evaluation.h: what columns say, and that no
- * change of a valid solution passes for another. */
+/* Claims of solvers/answer/answer.h and solvers/answer/evaluation.h: what
+ * columns say, and that no change of a valid solution passes for another. */
 #include "solvers/answer/answer.h"
 
 #include <stdio.h>
@@ -34,33 +34,35 @@ static mo_solution *read_text(const char *text)
     return solution;
 }
 
-static void judge(const problem *p, const char *text, mo_judgement *j)
+static void judge(const problem *p, const char *text, mo_answer_evaluation *j)
 {
     mo_solution *solution = read_text(text);
-    mo_origin origin;
+    mo_provenance origin;
 
-    MUST(mo_answer_origin(solution, &origin, &err));
-    MUST(mo_judge_solution(solution, &origin, p->x, &origin.regime,
-                           MO_ANSWER_TOLERANCE, j, &err));
+    MUST(mo_answer_provenance(solution, &origin, &err));
+    MUST(mo_answer_evaluate_solution(solution, &origin, p->x, &origin.regime,
+                                     MO_ANSWER_TOLERANCE, j, &err));
     mo_solution_free(solution);
 }
 
 START_TEST(an_answer_is_timed_anew)
 {
     problem p = { 0 };
-    mo_judgement j;
+    mo_answer_evaluation j;
 
     problem_make(&p, graph, cluster, NULL);
     judge(&p, IDENTITY ANSWER, &j);
-    ck_assert_msg(mo_judgement_valid(&j), "%s",
-                  mo_judgement_count(&j) ? mo_judgement_violation(&j, 0) : "");
+    ck_assert_msg(mo_answer_evaluation_valid(&j), "%s",
+                  mo_answer_evaluation_count(&j)
+                      ? mo_answer_evaluation_violation(&j, 0)
+                      : "");
     ck_assert_int_eq(j.schedule->makespan_ns, 11000);
     ck_assert_int_eq(j.claim_ns, 11000);
     ck_assert_int_eq(j.schedule->device[2], 1);
     ck_assert_int_eq(j.schedule->n_transfers, 1);
     ck_assert_int_eq(j.schedule->transfers[0].start_ns, 4000);
     ck_assert_int_le(j.lower.bound_ns, 11000);
-    mo_judgement_clear(&j);
+    mo_answer_evaluation_clear(&j);
     problem_clear(&p);
 }
 END_TEST
@@ -151,7 +153,7 @@ static const struct {
 START_TEST(a_change_is_refused_or_harmless)
 {
     problem p = { 0 };
-    mo_judgement j;
+    mo_answer_evaluation j;
     char text[1024];
 
     problem_make(&p, graph, cluster, NULL);
@@ -161,16 +163,20 @@ START_TEST(a_change_is_refused_or_harmless)
         snprintf(text + strlen(text), sizeof text - strlen(text), IDENTITY);
     judge(&p, text, &j);
     if (!changes[_i].complaint)
-        ck_assert_msg(mo_judgement_valid(&j), "%s: %s", changes[_i].what,
-                      mo_judgement_count(&j) ? mo_judgement_violation(&j, 0)
-                                             : "no schedule");
+        ck_assert_msg(mo_answer_evaluation_valid(&j), "%s: %s",
+                      changes[_i].what,
+                      mo_answer_evaluation_count(&j)
+                          ? mo_answer_evaluation_violation(&j, 0)
+                          : "no schedule");
     else
-        ck_assert_msg(
-            mo_judgement_count(&j) > 0 &&
-                strstr(mo_judgement_violation(&j, 0), changes[_i].complaint),
-            "%s: '%s'", changes[_i].what,
-            mo_judgement_count(&j) ? mo_judgement_violation(&j, 0) : "valid");
-    mo_judgement_clear(&j);
+        ck_assert_msg(mo_answer_evaluation_count(&j) > 0 &&
+                          strstr(mo_answer_evaluation_violation(&j, 0),
+                                 changes[_i].complaint),
+                      "%s: '%s'", changes[_i].what,
+                      mo_answer_evaluation_count(&j)
+                          ? mo_answer_evaluation_violation(&j, 0)
+                          : "valid");
+    mo_answer_evaluation_clear(&j);
     problem_clear(&p);
 }
 END_TEST
@@ -182,9 +188,9 @@ START_TEST(identity_is_read)
         "moirai_p_0000000000000003 1\nmoirai_f_ffffffffffffffff 1\n"
         "moirai_i_0123456789abcdef 1\nmoirai_u_10 1\n"
         "moirai_o_paper.link.once.live.cublaslt 1\nw 3\n");
-    mo_origin o;
+    mo_provenance o;
 
-    MUST(mo_answer_origin(s, &o, &err));
+    MUST(mo_answer_provenance(s, &o, &err));
     ck_assert(o.has_graph && o.has_cluster && o.has_profile && o.has_rules &&
               o.has_instance && o.has_options && o.has_unit);
     ck_assert_uint_eq(o.graph, 0xab);
@@ -223,10 +229,10 @@ static const char *const no_identities[] = {
 START_TEST(a_broken_identity_is_refused)
 {
     mo_solution *s = read_text(no_identities[_i]);
-    mo_origin o;
+    mo_provenance o;
     mo_error err = { 0 };
 
-    ck_assert_msg(mo_answer_origin(s, &o, &err) == MO_E_INPUT, "%s",
+    ck_assert_msg(mo_answer_provenance(s, &o, &err) == MO_E_INPUT, "%s",
                   no_identities[_i]);
     ck_assert_msg(strstr(err.text, "moirai_") != NULL, "%s", err.text);
     mo_solution_free(s);
@@ -241,7 +247,7 @@ START_TEST(tensors_sent_once_are_found)
         "w 14\nx_0_0 1\nx_1_1 1\nx_2_1 1\nx_3_0 1\n"
         "t_2 1\ns_1 3\ns_2 6\nt_6 9\ns_3 11\n";
     problem p = { 0 };
-    mo_judgement j;
+    mo_answer_evaluation j;
 
     problem_make(&p,
                  "a t.A=1 t.B=1; b t.A=3 t.B=3; c t.A=3 t.B=3; d t.A=3 t.B=3; "
@@ -251,11 +257,13 @@ START_TEST(tensors_sent_once_are_found)
                  cluster, NULL);
     ck_assert_int_eq(p.x->n_tensors, 3);
     judge(&p, text, &j);
-    ck_assert_msg(mo_judgement_valid(&j), "%s",
-                  mo_judgement_count(&j) ? mo_judgement_violation(&j, 0) : "");
+    ck_assert_msg(mo_answer_evaluation_valid(&j), "%s",
+                  mo_answer_evaluation_count(&j)
+                      ? mo_answer_evaluation_violation(&j, 0)
+                      : "");
     ck_assert_int_eq(j.schedule->n_transfers, 3);
     ck_assert_int_eq(j.schedule->makespan_ns, 14000);
-    mo_judgement_clear(&j);
+    mo_answer_evaluation_clear(&j);
     problem_clear(&p);
 }
 END_TEST
@@ -314,9 +322,10 @@ START_TEST(placements_are_told_from_solutions)
 
     problem_make(&p, graph, cluster, NULL);
     strcpy(text, listings[_i].text);
-    ck_assert_int_eq(mo_listing_sniff(text), listings[_i].is_listing);
+    ck_assert_int_eq(mo_placement_list_sniff(text), listings[_i].is_listing);
     if (listings[_i].is_listing) {
-        status = mo_listing_read("list", text, strlen(text), p.x, device, NULL);
+        status = mo_placement_list_read("list", text, strlen(text), p.x, device,
+                                        NULL);
         ck_assert_int_eq(status, listings[_i].status);
         if (status == MO_OK)
             ck_assert(device[0] == 0 && device[1] == 0 && device[2] == 1);
@@ -330,20 +339,20 @@ START_TEST(a_placement_is_judged_by_itself)
     const mo_regime regime = { 0 };
     const int wrong[] = { 0, 1, 0 }, right[] = { 0, 0, 1 };
     problem p = { 0 };
-    mo_judgement j;
+    mo_answer_evaluation j;
 
     problem_make(&p,
                  "a t.A=1 t.B=2; b t.A=3 t.B=4 pin=A; c t.A=9 t.B=5; "
                  "a>b bytes=8; b>c bytes=8",
                  "A; B; A-B gbps=8", NULL);
-    MUST(mo_judge_placement(p.x, &regime, right, &j, &err));
-    ck_assert(mo_judgement_valid(&j));
-    mo_judgement_clear(&j);
-    MUST(mo_judge_placement(p.x, &regime, wrong, &j, &err));
-    ck_assert(!mo_judgement_valid(&j));
-    ck_assert_msg(strncmp(mo_judgement_violation(&j, 0), "pin", 3) == 0, "%s",
-                  mo_judgement_violation(&j, 0));
-    mo_judgement_clear(&j);
+    MUST(mo_answer_evaluate_placement(p.x, &regime, right, &j, &err));
+    ck_assert(mo_answer_evaluation_valid(&j));
+    mo_answer_evaluation_clear(&j);
+    MUST(mo_answer_evaluate_placement(p.x, &regime, wrong, &j, &err));
+    ck_assert(!mo_answer_evaluation_valid(&j));
+    ck_assert_msg(strncmp(mo_answer_evaluation_violation(&j, 0), "pin", 3) == 0,
+                  "%s", mo_answer_evaluation_violation(&j, 0));
+    mo_answer_evaluation_clear(&j);
     problem_clear(&p);
 }
 END_TEST
@@ -357,7 +366,7 @@ START_TEST(what_waits_for_memory_is_not_moved)
         "a>b bytes=8 c.A.B=2 c.B.A=2";
     char text[400];
     problem p = { 0 };
-    mo_judgement j;
+    mo_answer_evaluation j;
 
     problem_make(&p, graph_of_three, "A; B memory_bytes=10; A-B gbps=8", NULL);
     for (int late = 0; late < 2; late++) {
@@ -368,9 +377,9 @@ START_TEST(what_waits_for_memory_is_not_moved)
                  problem_op(&p, "a"), problem_op(&p, "b"), problem_op(&p, "c"),
                  problem_op(&p, "b"), late ? 5 : 4);
         judge(&p, text, &j);
-        ck_assert_int_eq(mo_judgement_valid(&j), late);
+        ck_assert_int_eq(mo_answer_evaluation_valid(&j), late);
         ck_assert(!late || j.schedule->makespan_ns == 8000);
-        mo_judgement_clear(&j);
+        mo_answer_evaluation_clear(&j);
     }
     problem_clear(&p);
 }

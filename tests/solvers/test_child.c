@@ -1,5 +1,6 @@
 /* tags: no-valgrind */
-/* Claims of solvers/process/child.h: how children end, what they say, and their limits.
+/* Claims of solvers/process/child.h: how children end, what they say, and their
+ * limits.
  */
 #include <config.h>
 

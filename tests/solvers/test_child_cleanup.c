@@ -1,5 +1,6 @@
 /* tags: no-valgrind */
-/* Claims of solvers/process/child.h: nothing of a child is left, whoever dies. */
+/* Claims of solvers/process/child.h: nothing of a child is left, whoever dies.
+ */
 #include <config.h>
 
 #include "solvers/process/child.h"

@@ -14,27 +14,37 @@
 
 START_TEST(scips_statuses_are_read_by_version)
 {
-    ck_assert_int_eq(mo_scip_claim_of(8, 11), MO_CLAIM_OPTIMAL);
-    ck_assert_int_eq(mo_scip_claim_of(9, 12), MO_CLAIM_INFEASIBLE);
-    ck_assert_int_eq(mo_scip_claim_of(9, 13), MO_CLAIM_UNBOUNDED);
-    ck_assert_int_eq(mo_scip_claim_of(9, 14), MO_CLAIM_UNBOUNDED);
-    ck_assert_int_eq(mo_scip_claim_of(9, 1), MO_CLAIM_FEASIBLE);
-    ck_assert_int_eq(mo_scip_claim_of(9, 5), MO_CLAIM_FEASIBLE);
-    ck_assert_int_eq(mo_scip_claim_of(10, 1), MO_CLAIM_OPTIMAL);
-    ck_assert_int_eq(mo_scip_claim_of(10, 2), MO_CLAIM_INFEASIBLE);
-    ck_assert_int_eq(mo_scip_claim_of(10, 4), MO_CLAIM_UNBOUNDED);
-    ck_assert_int_eq(mo_scip_claim_of(10, 11), MO_CLAIM_FEASIBLE);
+    ck_assert_int_eq(mo_scip_solution_status(8, 11),
+                     MO_SOLUTION_STATUS_OPTIMAL);
+    ck_assert_int_eq(mo_scip_solution_status(9, 12),
+                     MO_SOLUTION_STATUS_INFEASIBLE);
+    ck_assert_int_eq(mo_scip_solution_status(9, 13),
+                     MO_SOLUTION_STATUS_UNBOUNDED);
+    ck_assert_int_eq(mo_scip_solution_status(9, 14),
+                     MO_SOLUTION_STATUS_UNBOUNDED);
+    ck_assert_int_eq(mo_scip_solution_status(9, 1),
+                     MO_SOLUTION_STATUS_FEASIBLE);
+    ck_assert_int_eq(mo_scip_solution_status(9, 5),
+                     MO_SOLUTION_STATUS_FEASIBLE);
+    ck_assert_int_eq(mo_scip_solution_status(10, 1),
+                     MO_SOLUTION_STATUS_OPTIMAL);
+    ck_assert_int_eq(mo_scip_solution_status(10, 2),
+                     MO_SOLUTION_STATUS_INFEASIBLE);
+    ck_assert_int_eq(mo_scip_solution_status(10, 4),
+                     MO_SOLUTION_STATUS_UNBOUNDED);
+    ck_assert_int_eq(mo_scip_solution_status(10, 11),
+                     MO_SOLUTION_STATUS_FEASIBLE);
 }
 END_TEST
 
 /* A made-up kind of library, of which every C library has the half. */
 typedef struct made_up {
-    mo_library library;
+    mo_dynlib library;
     double (*cosine)(double x);
     double (*other)(double x);
 } made_up;
 
-static bool made_up_version(const mo_library *library, int version[3])
+static bool made_up_version(const mo_dynlib *library, int version[3])
 {
     const made_up *api = (const made_up *) library;
 
@@ -50,19 +60,19 @@ static const char *const made_up_sonames[] = { "libabsent.so.9", "libm.so.6",
 static mo_status open_made_up(const char *other, bool optional, int minor,
                               made_up *api, mo_error *err)
 {
-    mo_symbol symbols[] = {
+    mo_dynlib_symbol symbols[] = {
         { "cos", offsetof(made_up, cosine), false },
         { other, offsetof(made_up, other), optional },
         { NULL, 0, false },
     };
-    mo_library_kind kind = { .title = "Made-up",
-                             .sonames = made_up_sonames,
-                             .symbols = symbols,
-                             .version = made_up_version,
-                             .oldest = { 2, 0 } };
+    mo_dynlib_spec kind = { .title = "Made-up",
+                            .sonames = made_up_sonames,
+                            .symbols = symbols,
+                            .version = made_up_version,
+                            .oldest = { 2, 0 } };
 
     kind.oldest[1] = minor;
-    return mo_library_open(&kind, NULL, &api->library, err);
+    return mo_dynlib_open(&kind, NULL, &api->library, err);
 }
 
 START_TEST(symbols_fill_the_struct)
@@ -72,10 +82,10 @@ START_TEST(symbols_fill_the_struct)
     MUST(open_made_up("sin", false, 7, &api, &err));
     ck_assert_double_eq(api.cosine(0), 1);
     ck_assert_double_eq(api.other(0), 0);
-    ck_assert(mo_library_since(&api.library, 2, 7));
-    ck_assert(mo_library_since(&api.library, 1, 9));
-    ck_assert(!mo_library_since(&api.library, 2, 8));
-    ck_assert(!mo_library_since(&api.library, 3, 0));
+    ck_assert(mo_dynlib_at_least(&api.library, 2, 7));
+    ck_assert(mo_dynlib_at_least(&api.library, 1, 9));
+    ck_assert(!mo_dynlib_at_least(&api.library, 2, 8));
+    ck_assert(!mo_dynlib_at_least(&api.library, 3, 0));
     MUST(open_made_up("no_such_function", true, 7, &api, &err));
     ck_assert(!api.other);
 }
@@ -119,15 +129,15 @@ static bool make_library(const char *name, const char *needed)
 static mo_status open_made(const char *path, made_up *api, mo_error *err)
 {
     static const char *const none[] = { NULL };
-    static const mo_symbol symbols[] = {
+    static const mo_dynlib_symbol symbols[] = {
         { "mo_outer", offsetof(made_up, cosine), false }, { NULL, 0, false }
     };
-    const mo_library_kind kind = { .title = "Outer",
-                                   .sonames = none,
-                                   .symbols = symbols,
-                                   .version = made_up_version };
+    const mo_dynlib_spec kind = { .title = "Outer",
+                                  .sonames = none,
+                                  .symbols = symbols,
+                                  .version = made_up_version };
 
-    return mo_library_open(&kind, path, &api->library, err);
+    return mo_dynlib_open(&kind, path, &api->library, err);
 }
 
 /* As SCIP's in a Python package: it needs one that needs one, all beside it. */
@@ -173,24 +183,30 @@ static const char *letter(void *context, int column)
 START_TEST(what_is_no_number_is_not_written)
 {
     double values[] = { 1, 0, 0.5 };
-    mo_library_answer answer = {
-        MO_CLAIM_FEASIBLE, true, true, 3, -INFINITY, 3, values, letter, NULL
-    };
+    mo_library_solution answer = { MO_SOLUTION_STATUS_FEASIBLE,
+                                   true,
+                                   true,
+                                   3,
+                                   -INFINITY,
+                                   3,
+                                   values,
+                                   letter,
+                                   NULL };
     mo_error refusal;
 
-    MUST(mo_library_answer_write(".", &answer, &err));
-    ck_assert_str_eq(scratch_read(MO_LIBRARY_SOLUTION),
+    MUST(mo_library_solution_write(".", &answer, &err));
+    ck_assert_str_eq(scratch_read(MO_SOLVER_LIBRARY_SOLUTION),
                      "# status: feasible\n=obj= 3\na 1\nc 0.5\n");
     values[1] = NAN;
-    ck_assert_int_eq(mo_library_answer_write(".", &answer, &refusal),
+    ck_assert_int_eq(mo_library_solution_write(".", &answer, &refusal),
                      MO_E_INPUT);
     ck_assert_str_eq(refusal.text,
                      "the solver's value of column b is no number");
     values[1] = 0;
     answer.objective = INFINITY;
-    ck_assert_int_eq(mo_library_answer_write(".", &answer, &refusal),
+    ck_assert_int_eq(mo_library_solution_write(".", &answer, &refusal),
                      MO_E_INPUT);
-    ck_assert_str_eq(scratch_read(MO_LIBRARY_SOLUTION),
+    ck_assert_str_eq(scratch_read(MO_SOLVER_LIBRARY_SOLUTION),
                      "# status: feasible\n=obj= 3\na 1\nc 0.5\n");
 }
 END_TEST

@@ -1,6 +1,6 @@
 /* tags: no-valgrind */
-/* Claims of solvers/plugins/library_entry.h, held against every solver's library that is
- * here, and against a stand-in for Gurobi's. */
+/* Claims of solvers/plugins/library_entry.h, held against every solver's
+ * library that is here, and against a stand-in for Gurobi's. */
 #include <config.h>
 
 #include "solvers/plugins/library_entry.h"
@@ -38,23 +38,23 @@ static const char small_mps[] = "NAME small FREE\n"
 /* Models that end at once, and how; NAN: without a value. */
 static const struct ending {
     const char *file, *text;
-    mo_claim claim;
+    mo_solution_status claim;
     double objective;
 } endings[] = {
-    { "small.lp", small_lp, MO_CLAIM_OPTIMAL, 9 },
-    { "small.mps", small_mps, MO_CLAIM_OPTIMAL, 9 },
+    { "small.lp", small_lp, MO_SOLUTION_STATUS_OPTIMAL, 9 },
+    { "small.mps", small_mps, MO_SOLUTION_STATUS_OPTIMAL, 9 },
     { "relaxed.lp",
       "Minimize\n obj: x + 2 y\nSubject To\n c1: x + y >= 3.5\n"
       "Bounds\n 0 <= x <= 2\n 0 <= y <= 10\nEnd\n",
-      MO_CLAIM_OPTIMAL, 5 },
+      MO_SOLUTION_STATUS_OPTIMAL, 5 },
     { "infeasible.lp",
       "Minimize\n obj: x + y\nSubject To\n c1: x + y >= 3\n c2: x + y <= 1\n"
       "Bounds\n 0 <= x <= 10\n 0 <= y <= 10\nGeneral\n x y\nEnd\n",
-      MO_CLAIM_INFEASIBLE, NAN },
+      MO_SOLUTION_STATUS_INFEASIBLE, NAN },
     { "unbounded.lp",
       "Minimize\n obj: x - y\nSubject To\n c1: x + y >= 3\n"
       "Bounds\n 0 <= x <= 10\n y >= 0\nGeneral\n x y\nEnd\n",
-      MO_CLAIM_UNBOUNDED, NAN },
+      MO_SOLUTION_STATUS_UNBOUNDED, NAN },
 };
 
 #define WAYS(claim) EACH(claim, library_ways_found)
@@ -68,12 +68,12 @@ static void must_end_well(const library_way *way, const library_end *end)
 }
 
 static void must_claim(const library_way *way, const library_end *end,
-                       mo_claim claim)
+                       mo_solution_status claim)
 {
     must_end_well(way, end);
     ck_assert_msg(end->answer->claim == claim, "%s claims '%s', not '%s'",
-                  way->name, mo_claim_names[end->answer->claim],
-                  mo_claim_names[claim]);
+                  way->name, mo_solution_status_names[end->answer->claim],
+                  mo_solution_status_names[claim]);
 }
 
 START_TEST(models_end_as_they_must)
@@ -81,7 +81,7 @@ START_TEST(models_end_as_they_must)
     const library_way *way = &library_ways[_i];
 
     for (int i = 0; i < COUNT(endings); i++) {
-        mo_job job = library_job(endings[i].file);
+        mo_solver_job job = library_job(endings[i].file);
         library_end end;
 
         scratch_write(endings[i].file, endings[i].text);
@@ -102,12 +102,12 @@ START_TEST(columns_come_back_by_name)
     const library_way *way = &library_ways[_i];
 
     for (int i = 0; i < 2; i++) {
-        mo_job job = library_job(endings[i].file);
+        mo_solver_job job = library_job(endings[i].file);
         library_end end;
 
         scratch_write(endings[i].file, endings[i].text);
         end = library_run(way, &job, 0, 0);
-        must_claim(way, &end, MO_CLAIM_OPTIMAL);
+        must_claim(way, &end, MO_SOLUTION_STATUS_OPTIMAL);
         ck_assert_double_eq_tol(library_value(&end, "x"), 4.5, 1e-6);
         ck_assert(isnan(library_value(&end, "z")));
         ck_assert_double_eq(library_value(&end, "moirai_g_00ff"), 1);
@@ -121,7 +121,7 @@ END_TEST
 START_TEST(limits_and_switches_are_taken)
 {
     const library_way *way = &library_ways[_i];
-    mo_job job = library_job("small.lp");
+    mo_solver_job job = library_job("small.lp");
     library_end end;
 
     job.gap = 0;
@@ -130,7 +130,7 @@ START_TEST(limits_and_switches_are_taken)
     job.presolve = false;
     scratch_write("small.lp", small_lp);
     end = library_run(way, &job, 0, 0);
-    must_claim(way, &end, MO_CLAIM_OPTIMAL);
+    must_claim(way, &end, MO_SOLUTION_STATUS_OPTIMAL);
     ck_assert_double_eq_tol(end.answer->objective, 9, 1e-6);
     library_end_clear(&end);
 }
@@ -138,7 +138,7 @@ END_TEST
 
 static void must_be_feasible(const library_way *way, const library_end *end)
 {
-    must_claim(way, end, MO_CLAIM_FEASIBLE);
+    must_claim(way, end, MO_SOLUTION_STATUS_FEASIBLE);
     ck_assert(end->answer->has_objective && end->answer->has_bound);
     ck_assert_int_gt(end->answer->n, 0);
     ck_assert_double_lt(end->answer->bound, end->answer->objective);
@@ -147,7 +147,7 @@ static void must_be_feasible(const library_way *way, const library_end *end)
 START_TEST(a_time_limit_leaves_the_best_and_its_bound)
 {
     const library_way *way = &library_ways[_i];
-    mo_job job = library_job("knapsack.lp");
+    mo_solver_job job = library_job("knapsack.lp");
     library_end end;
 
     job.time_s = 1;
@@ -162,7 +162,7 @@ END_TEST
 START_TEST(a_gap_ends_it_early)
 {
     const library_way *way = &library_ways[_i];
-    mo_job job = library_job("knapsack.lp");
+    mo_solver_job job = library_job("knapsack.lp");
     library_end end;
     double gap;
 
@@ -182,7 +182,7 @@ START_TEST(a_wish_to_stop_leaves_the_best)
 {
     static const int signals[] = { SIGINT, SIGTERM };
     const library_way *way = &library_ways[_i];
-    mo_job job = library_job("knapsack.lp");
+    mo_solver_job job = library_job("knapsack.lp");
 
     library_write_knapsack(job.model);
     for (int i = 0; way->stops && i < COUNT(signals); i++) {
@@ -199,7 +199,7 @@ END_TEST
 START_TEST(a_wish_to_stop_is_not_forgotten)
 {
     const library_way *way = &library_ways[_i];
-    mo_job job = library_job("knapsack.lp");
+    mo_solver_job job = library_job("knapsack.lp");
 
     library_write_knapsack(job.model);
     for (double after_s = 0.002; way->stops && after_s < 0.1; after_s *= 3) {
@@ -214,13 +214,13 @@ END_TEST
 START_TEST(nothing_found_is_said_to_be_none)
 {
     const library_way *way = &library_ways[_i];
-    mo_job job = library_job("split.lp");
+    mo_solver_job job = library_job("split.lp");
     library_end end;
 
     job.time_s = 0.5;
     library_write_split(job.model, "split.sol");
     end = library_run(way, &job, 0, 0);
-    must_claim(way, &end, MO_CLAIM_NO_SOLUTION);
+    must_claim(way, &end, MO_SOLUTION_STATUS_NO_SOLUTION);
     ck_assert(!end.answer->has_objective);
     library_end_clear(&end);
 }
@@ -229,21 +229,21 @@ END_TEST
 START_TEST(a_start_is_used)
 {
     const library_way *way = &library_ways[_i];
-    mo_job job = library_job("split.lp");
+    mo_solver_job job = library_job("split.lp");
     library_end end;
 
     job.time_s = 0.5;
     job.start = "split.sol";
     library_write_split(job.model, job.start);
     end = library_run(way, &job, 0, 0);
-    must_claim(way, &end, MO_CLAIM_FEASIBLE);
+    must_claim(way, &end, MO_SOLUTION_STATUS_FEASIBLE);
     ck_assert_double_eq(library_value(&end, "x2"), 1);
     ck_assert(isnan(library_value(&end, "x3")));
     library_end_clear(&end);
 }
 END_TEST
 
-static void must_fail(const library_way *way, const mo_job *job,
+static void must_fail(const library_way *way, const mo_solver_job *job,
                       const char *text)
 {
     library_end end = library_run(way, job, 0, 0);
@@ -257,7 +257,7 @@ static void must_fail(const library_way *way, const mo_job *job,
 
 START_TEST(another_models_start_is_refused)
 {
-    mo_job job = library_job("small.lp");
+    mo_solver_job job = library_job("small.lp");
 
     job.start = "other.sol";
     scratch_write("small.lp", small_lp);
@@ -272,7 +272,7 @@ END_TEST
 START_TEST(a_broken_model_leaves_no_answer)
 {
     const library_way *way = &library_ways[_i];
-    mo_job job = library_job("broken.lp");
+    mo_solver_job job = library_job("broken.lp");
     library_end end;
 
     scratch_write("broken.lp",
@@ -293,7 +293,7 @@ END_TEST
 START_TEST(a_folder_that_is_none_is_told)
 {
     const library_way *way = &library_ways[_i];
-    mo_job job = library_job("small.lp");
+    mo_solver_job job = library_job("small.lp");
 
     job.folder = "absent";
     scratch_write("small.lp", small_lp);
@@ -308,7 +308,7 @@ START_TEST(no_name_is_too_long)
     enum { LENGTH = 100000 };
     static char name[LENGTH + 1], text[LENGTH * 4];
     const library_way *way = &library_ways[_i];
-    mo_job job = library_job("long.lp");
+    mo_solver_job job = library_job("long.lp");
     library_end end;
 
     memset(name, 'n', LENGTH);
@@ -319,7 +319,7 @@ START_TEST(no_name_is_too_long)
     scratch_write("long.lp", text);
     end = library_run(way, &job, 0, 0);
     if (way->stops) {
-        must_claim(way, &end, MO_CLAIM_OPTIMAL);
+        must_claim(way, &end, MO_SOLUTION_STATUS_OPTIMAL);
         ck_assert_double_eq(library_value(&end, "x"), 1);
         ck_assert_double_eq(library_value(&end, name), 1);
     }
@@ -343,7 +343,7 @@ END_TEST
 START_TEST(what_is_no_such_library_is_refused)
 {
     library_way way = library_ways[_i];
-    mo_job job = library_job("small.lp");
+    mo_solver_job job = library_job("small.lp");
 
     scratch_write("small.lp", small_lp);
     way.library = "./absent.so";
@@ -362,7 +362,7 @@ START_TEST(half_a_library_leaves_no_answer)
 {
     static char bytes[10000];
     library_way way = library_ways[_i];
-    mo_job job = library_job("small.lp");
+    mo_solver_job job = library_job("small.lp");
     FILE *whole = way.library ? fopen(way.library, "rb") : NULL;
     FILE *half = fopen("half.so", "wb");
     library_end end;
@@ -384,7 +384,7 @@ END_TEST
 
 /* On a busy machine it has nothing but zeros after a second. */
 static library_end kill_once_it_has_some(const library_way *way,
-                                         const mo_job *job)
+                                         const mo_solver_job *job)
 {
     enum { LONGEST_S = 16 };
 
@@ -400,7 +400,7 @@ static library_end kill_once_it_has_some(const library_way *way,
 /* HiGHS is the one that may be long in stopping. */
 START_TEST(highs_leaves_the_best_so_far_when_killed)
 {
-    mo_job job = library_job("knapsack.lp");
+    mo_solver_job job = library_job("knapsack.lp");
 
     library_write_knapsack(job.model);
     for (int i = 0; i < library_ways_found; i++) {
@@ -411,7 +411,7 @@ START_TEST(highs_leaves_the_best_so_far_when_killed)
         end = kill_once_it_has_some(&library_ways[i], &job);
         ck_assert_int_eq(end.exit_code, -1);
         ck_assert_ptr_nonnull(end.answer);
-        ck_assert_int_eq(end.answer->claim, MO_CLAIM_FEASIBLE);
+        ck_assert_int_eq(end.answer->claim, MO_SOLUTION_STATUS_FEASIBLE);
         ck_assert(end.answer->has_objective && end.answer->n > 0);
         library_end_clear(&end);
     }
@@ -424,10 +424,10 @@ START_TEST(highs_is_probed)
     library_end end;
 
     if (highs && *highs) {
-        end = library_ask(mo_highs_probe, highs);
+        end = library_ask(mo_highs_probe_presolve, highs);
         ck_assert_int_eq(end.exit_code, 0);
     }
-    end = library_ask(mo_highs_probe, "./absent.so");
+    end = library_ask(mo_highs_probe_presolve, "./absent.so");
     ck_assert_int_eq(end.exit_code, 1);
 }
 END_TEST
@@ -436,7 +436,7 @@ END_TEST
 START_TEST(gurobi_itself_solves_or_says_what_it_lacks)
 {
     library_way way = { "Gurobi", mo_gurobi_solve, NULL, NULL, true };
-    mo_job job = library_job("small.lp");
+    mo_solver_job job = library_job("small.lp");
     library_end end;
 
     way.library = library_real_gurobi();
@@ -445,7 +445,7 @@ START_TEST(gurobi_itself_solves_or_says_what_it_lacks)
     scratch_write("small.lp", small_lp);
     end = library_run(&way, &job, 0, 0);
     if (end.exit_code == 0)
-        must_claim(&way, &end, MO_CLAIM_OPTIMAL);
+        must_claim(&way, &end, MO_SOLUTION_STATUS_OPTIMAL);
     else
         must_fail(&way, &job, "GRB_LICENSE_FILE");
     library_end_clear(&end);
@@ -454,7 +454,7 @@ END_TEST
 
 START_TEST(what_a_licence_refuses_is_told)
 {
-    mo_job job = library_job("small.lp");
+    mo_solver_job job = library_job("small.lp");
 
     scratch_write("small.lp", small_lp);
     for (int i = 0; i < library_ways_found; i++) {

@@ -1,5 +1,6 @@
 /* tags: no-valgrind */
-/* Claims of solvers/run_solver.h: what the solvers that are here make of jobs. */
+/* Claims of solvers/run_solver.h: what the solvers that are here make of jobs.
+ */
 #include <config.h>
 
 #include "solvers/run_solver.h"
@@ -76,107 +77,111 @@ static char *hard_lp(void)
 /* Every solver both ways; glpk has one. */
 static const struct {
     const char *name;
-    mo_way way;
+    mo_solver_via way;
 } ways[] = {
-    { "highs", MO_WAY_PROCESS },  { "highs", MO_WAY_LIBRARY },
-    { "scip", MO_WAY_PROCESS },   { "scip", MO_WAY_LIBRARY },
-    { "gurobi", MO_WAY_PROCESS }, { "cbc", MO_WAY_PROCESS },
-    { "cbc", MO_WAY_LIBRARY },    { "glpk", MO_WAY_PROCESS },
+    { "highs", MO_SOLVER_VIA_PROCESS },  { "highs", MO_SOLVER_VIA_LIBRARY },
+    { "scip", MO_SOLVER_VIA_PROCESS },   { "scip", MO_SOLVER_VIA_LIBRARY },
+    { "gurobi", MO_SOLVER_VIA_PROCESS }, { "cbc", MO_SOLVER_VIA_PROCESS },
+    { "cbc", MO_SOLVER_VIA_LIBRARY },    { "glpk", MO_SOLVER_VIA_PROCESS },
 };
 
 /* Whether there is time for what is to be timed: under valgrind a library,
  * which is in the same process, takes many times as long. */
 static bool is_in_time(int i)
 {
-    return ways[i].way != MO_WAY_LIBRARY || !getenv("CK_TIMEOUT_MULTIPLIER");
+    return ways[i].way != MO_SOLVER_VIA_LIBRARY ||
+           !getenv("CK_TIMEOUT_MULTIPLIER");
 }
 
 /* False, with words, where it is not installed. */
-static bool find(int i, const mo_solver **solver, mo_found *found)
+static bool find(int i, const mo_solver **solver, mo_solver_install *found)
 {
-    *solver = mo_solver_of(ways[i].name);
+    *solver = mo_solver_by_name(ways[i].name);
     MUST((*solver)->find(NULL, found, &err));
-    if (ways[i].way == MO_WAY_LIBRARY ? found->library : found->program)
+    if (ways[i].way == MO_SOLVER_VIA_LIBRARY ? found->library : found->program)
         return true;
     fprintf(stderr, "not here: %s, %s\n", ways[i].name,
-            ways[i].way == MO_WAY_LIBRARY ? "library" : "program");
-    mo_found_clear(found);
+            ways[i].way == MO_SOLVER_VIA_LIBRARY ? "library" : "program");
+    mo_solver_install_clear(found);
     return false;
 }
 
-static void run_way(int i, const mo_job *job, mo_outcome *outcome, bool *there)
+static void run_way(int i, const mo_solver_job *job, mo_solver_outcome *outcome,
+                    bool *there)
 {
-    const mo_run_options options = { .way = ways[i].way };
+    const mo_solver_run_options options = { .way = ways[i].way };
     const mo_solver *solver;
-    mo_found found;
+    mo_solver_install found;
 
     *there = find(i, &solver, &found);
     if (!*there)
         return;
-    MUST(mo_run(solver, &found, job, &options, outcome, &err));
-    mo_found_clear(&found);
+    MUST(mo_solver_run(solver, &found, job, &options, outcome, &err));
+    mo_solver_install_clear(&found);
 }
 
 START_TEST(each_finds_the_optimum)
 {
-    mo_job job = run_job("small.lp");
-    mo_outcome outcome;
+    mo_solver_job job = run_job("small.lp");
+    mo_solver_outcome outcome;
     bool there;
 
     scratch_write("small.lp", run_small_lp);
     run_way(_i, &job, &outcome, &there);
     if (!there)
         return;
-    ck_assert_msg(outcome.claim == MO_CLAIM_OPTIMAL, "%s", outcome.text);
+    ck_assert_msg(outcome.claim == MO_SOLUTION_STATUS_OPTIMAL, "%s",
+                  outcome.text);
     ck_assert_double_eq_tol(solution_value(outcome.solution, "w"),
                             run_small_answer, 1e-6);
     ck_assert_double_eq_tol(
         solution_value(outcome.solution, "moirai_g_0123456789abcdef"), 1, 1e-9);
     ck_assert(outcome.has_bound);
     ck_assert_double_eq_tol(outcome.bound, run_small_answer, 1e-4);
-    mo_outcome_clear(&outcome);
+    mo_solver_outcome_clear(&outcome);
 }
 END_TEST
 
 START_TEST(each_reads_mps_by_any_name)
 {
-    mo_job job = run_job("a model's name");
-    mo_outcome outcome;
+    mo_solver_job job = run_job("a model's name");
+    mo_solver_outcome outcome;
     bool there;
 
     scratch_write("a model's name", small_mps);
     run_way(_i, &job, &outcome, &there);
     if (!there)
         return;
-    ck_assert_msg(outcome.claim == MO_CLAIM_OPTIMAL, "%s", outcome.text);
+    ck_assert_msg(outcome.claim == MO_SOLUTION_STATUS_OPTIMAL, "%s",
+                  outcome.text);
     ck_assert_double_eq_tol(2 * solution_value(outcome.solution, "x") +
                                 3 * solution_value(outcome.solution, "y"),
                             small_mps_answer, 1e-6);
-    mo_outcome_clear(&outcome);
+    mo_solver_outcome_clear(&outcome);
 }
 END_TEST
 
 START_TEST(each_says_infeasible)
 {
-    mo_job job = run_job("infeasible.lp");
-    mo_outcome outcome;
+    mo_solver_job job = run_job("infeasible.lp");
+    mo_solver_outcome outcome;
     bool there;
 
     scratch_write("infeasible.lp", infeasible_lp);
     run_way(_i, &job, &outcome, &there);
     if (!there)
         return;
-    ck_assert_msg(outcome.claim == MO_CLAIM_INFEASIBLE ||
-                      outcome.claim == MO_CLAIM_UNBOUNDED,
+    ck_assert_msg(outcome.claim == MO_SOLUTION_STATUS_INFEASIBLE ||
+                      outcome.claim == MO_SOLUTION_STATUS_UNBOUNDED,
                   "%s", outcome.text);
-    mo_outcome_clear(&outcome);
+    mo_solver_outcome_clear(&outcome);
 }
 END_TEST
 
 START_TEST(each_keeps_its_time_and_what_it_has)
 {
-    mo_job job = run_job("hard.lp");
-    mo_outcome outcome;
+    mo_solver_job job = run_job("hard.lp");
+    mo_solver_outcome outcome;
     char *model = hard_lp();
     bool there;
 
@@ -188,13 +193,14 @@ START_TEST(each_keeps_its_time_and_what_it_has)
     run_way(_i, &job, &outcome, &there);
     if (!there)
         return;
-    ck_assert_msg(outcome.claim == MO_CLAIM_FEASIBLE, "%s", outcome.text);
+    ck_assert_msg(outcome.claim == MO_SOLUTION_STATUS_FEASIBLE, "%s",
+                  outcome.text);
     ck_assert_msg(outcome.seconds < job.time_s + 2, "%g s", outcome.seconds);
     ck_assert_ptr_nonnull(outcome.solution);
     ck_assert_int_gt(outcome.solution->n, 0);
     ck_assert(outcome.has_bound);
     ck_assert(outcome.bound <= solution_value(outcome.solution, "w"));
-    mo_outcome_clear(&outcome);
+    mo_solver_outcome_clear(&outcome);
 }
 END_TEST
 
@@ -203,13 +209,14 @@ END_TEST
 static bool can_stop(int i)
 {
     return strcmp(ways[i].name, "glpk") != 0 &&
-           !(strcmp(ways[i].name, "cbc") == 0 && ways[i].way == MO_WAY_LIBRARY);
+           !(strcmp(ways[i].name, "cbc") == 0 &&
+             ways[i].way == MO_SOLVER_VIA_LIBRARY);
 }
 
 START_TEST(each_keeps_what_it_has_when_interrupted)
 {
-    mo_job job = run_job("hard.lp");
-    mo_outcome outcome;
+    mo_solver_job job = run_job("hard.lp");
+    mo_solver_outcome outcome;
     char *model = hard_lp();
     pid_t us = getpid(), sender;
     bool there;
@@ -233,35 +240,35 @@ START_TEST(each_keeps_what_it_has_when_interrupted)
     ck_assert_msg(outcome.seconds < 6, "%g s", outcome.seconds);
     ck_assert_int_eq(outcome.end, MO_CHILD_INTERRUPTED);
     if (!can_stop(_i))
-        ck_assert_msg(outcome.claim == MO_CLAIM_NO_SOLUTION, "%s",
+        ck_assert_msg(outcome.claim == MO_SOLUTION_STATUS_NO_SOLUTION, "%s",
                       outcome.text);
     else
-        ck_assert_msg(outcome.claim == MO_CLAIM_FEASIBLE &&
+        ck_assert_msg(outcome.claim == MO_SOLUTION_STATUS_FEASIBLE &&
                           outcome.solution->n > 0,
                       "%s", outcome.text);
-    mo_outcome_clear(&outcome);
+    mo_solver_outcome_clear(&outcome);
 }
 END_TEST
 
 START_TEST(each_tells_its_version)
 {
     const mo_solver *solver;
-    mo_found found;
+    mo_solver_install found;
 
     if (!find(_i, &solver, &found))
         return;
-    MUST(mo_solver_ask(solver, MO_WAY_PROCESS, &found, &err));
+    MUST(mo_solver_query_version(solver, MO_SOLVER_VIA_PROCESS, &found, &err));
     ck_assert_msg(found.version != NULL, "%s: %s", solver->name, found.program);
     ck_assert_ptr_nonnull(strchr(found.version, '.'));
     ck_assert_ptr_null(found.trouble);
-    mo_found_clear(&found);
+    mo_solver_install_clear(&found);
 }
 END_TEST
 
 START_TEST(a_broken_model_is_an_outcome)
 {
-    mo_job job = run_job("broken.lp");
-    mo_outcome outcome;
+    mo_solver_job job = run_job("broken.lp");
+    mo_solver_outcome outcome;
     bool there;
 
     scratch_write("broken.lp", "Minimize\n obj: w\nSubject To\n a: 3 x >= >=\n"
@@ -271,9 +278,9 @@ START_TEST(a_broken_model_is_an_outcome)
     if (!there)
         return;
     ck_assert_ptr_null(outcome.solution);
-    ck_assert_int_eq(outcome.claim, MO_CLAIM_NO_SOLUTION);
+    ck_assert_int_eq(outcome.claim, MO_SOLUTION_STATUS_NO_SOLUTION);
     ck_assert_msg(strstr(outcome.text, "answer") != NULL, "%s", outcome.text);
-    mo_outcome_clear(&outcome);
+    mo_solver_outcome_clear(&outcome);
 }
 END_TEST
 
@@ -312,13 +319,13 @@ START_TEST(each_takes_a_start)
                     { "s_1", 3.5 },
                     { "moirai_g_0123456789abcdef", 1 } };
     const char *wanted = starts[_i].says;
-    const mo_run_options options = { .way = MO_WAY_PROCESS,
-                                     .line = look_for,
-                                     .context = &wanted };
-    mo_job job = run_job("small.lp");
+    const mo_solver_run_options options = { .way = MO_SOLVER_VIA_PROCESS,
+                                            .line = look_for,
+                                            .context = &wanted };
+    mo_solver_job job = run_job("small.lp");
     const mo_solver *solver;
-    mo_found found;
-    mo_outcome outcome;
+    mo_solver_install found;
+    mo_solver_outcome outcome;
     mo_out *out;
 
     if (!find(starts[_i].way, &solver, &found))
@@ -327,26 +334,27 @@ START_TEST(each_takes_a_start)
     MUST(mo_out_open(starts[_i].file, &out, &err));
     mo_out_text(out, starts[_i].start);
     for (int i = 0; i < COUNT(columns); i++) {
-        if (solver->start_layout == MO_START_CBC)
+        if (solver->start_layout == MO_MIP_START_CBC)
             mo_out_printf(out, "%7d ", i);
         mo_out_printf(out, "%s %g%s\n", columns[i].name, columns[i].value,
-                      solver->start_layout == MO_START_CBC ? " 0" : "");
+                      solver->start_layout == MO_MIP_START_CBC ? " 0" : "");
     }
     MUST(mo_out_commit(out, &err));
     job.start = starts[_i].file;
-    MUST(mo_run(solver, &found, &job, &options, &outcome, &err));
-    ck_assert_msg(outcome.claim == MO_CLAIM_OPTIMAL, "%s", outcome.text);
+    MUST(mo_solver_run(solver, &found, &job, &options, &outcome, &err));
+    ck_assert_msg(outcome.claim == MO_SOLUTION_STATUS_OPTIMAL, "%s",
+                  outcome.text);
     ck_assert_msg(!wanted, "%s did not say '%s'", solver->title, wanted);
-    mo_outcome_clear(&outcome);
-    mo_found_clear(&found);
+    mo_solver_outcome_clear(&outcome);
+    mo_solver_install_clear(&found);
 }
 END_TEST
 
 /* More columns than the licence that comes with Python's package allows. */
 START_TEST(gurobi_says_that_a_model_is_too_large)
 {
-    mo_job job = run_job("large.lp");
-    mo_outcome outcome;
+    mo_solver_job job = run_job("large.lp");
+    mo_solver_outcome outcome;
     mo_out *out;
     bool there;
 
@@ -362,20 +370,20 @@ START_TEST(gurobi_says_that_a_model_is_too_large)
     run_way(4, &job, &outcome, &there);
     if (!there)
         return;
-    if (outcome.claim == MO_CLAIM_OPTIMAL)
+    if (outcome.claim == MO_SOLUTION_STATUS_OPTIMAL)
         fputs("there is a licence for large models here\n", stderr);
     else
         ck_assert_msg(strstr(outcome.text, "GRB_LICENSE_FILE") != NULL, "%s",
                       outcome.text);
-    mo_outcome_clear(&outcome);
+    mo_solver_outcome_clear(&outcome);
 }
 END_TEST
 
 START_TEST(compressed_models_are_unpacked)
 {
     static const char *const names[] = { "small.lp.gz", "small.lp.zst" };
-    mo_job job = run_job(names[_i]);
-    mo_outcome outcome;
+    mo_solver_job job = run_job(names[_i]);
+    mo_solver_outcome outcome;
     mo_out *out;
     bool there;
 
@@ -385,8 +393,9 @@ START_TEST(compressed_models_are_unpacked)
     run_way(0, &job, &outcome, &there);
     if (!there)
         return;
-    ck_assert_msg(outcome.claim == MO_CLAIM_OPTIMAL, "%s", outcome.text);
-    mo_outcome_clear(&outcome);
+    ck_assert_msg(outcome.claim == MO_SOLUTION_STATUS_OPTIMAL, "%s",
+                  outcome.text);
+    mo_solver_outcome_clear(&outcome);
 }
 END_TEST
 
@@ -394,10 +403,10 @@ END_TEST
 
 START_TEST(what_the_user_names_and_is_not_there_is_an_error)
 {
-    mo_found found;
+    mo_solver_install found;
     mo_error err;
 
-    for (const mo_solver *const *s = mo_solvers; *s; s++) {
+    for (const mo_solver *const *s = mo_solver_table; *s; s++) {
         ck_assert_int_eq((*s)->find("nowhere", &found, &err), MO_E_IO);
         mkdir("empty", 0700);
         ck_assert_int_eq((*s)->find("empty", &found, &err), MO_E_USAGE);
@@ -408,7 +417,7 @@ END_TEST
 
 START_TEST(what_the_user_names_comes_first)
 {
-    mo_found found;
+    mo_solver_install found;
 
     mkdir("opt", 0700);
     mkdir("opt/bin", 0700);
@@ -419,24 +428,24 @@ START_TEST(what_the_user_names_comes_first)
     MUST(mo_solver_highs.find("opt", &found, &err));
     ck_assert_ptr_nonnull(strstr(found.program, "/opt/bin/highs"));
     ck_assert_ptr_nonnull(strstr(found.library, "/opt/lib/libhighs.so"));
-    mo_found_clear(&found);
+    mo_solver_install_clear(&found);
 
     MUST(mo_solver_highs.find("opt/bin/highs", &found, &err));
     ck_assert_ptr_nonnull(strstr(found.library, "lib/libhighs.so"));
-    mo_found_clear(&found);
+    mo_solver_install_clear(&found);
 
     setenv("MOIRAI_HIGHS", "opt/lib/libhighs.so", 1);
     MUST(mo_solver_highs.find(NULL, &found, &err));
     unsetenv("MOIRAI_HIGHS");
     ck_assert_ptr_nonnull(strstr(found.program, "bin/highs"));
-    mo_found_clear(&found);
+    mo_solver_install_clear(&found);
 }
 END_TEST
 
 /* A program that says it is old, and answers the probe as old ones do. */
 START_TEST(presolve_that_lies_is_found_out)
 {
-    mo_found found;
+    mo_solver_install found;
 
     scratch_write("highs", "#!/bin/sh\n"
                            "[ \"$1\" = --version ] &&"
@@ -444,11 +453,12 @@ START_TEST(presolve_that_lies_is_found_out)
                            "echo '  Primal bound      15'\n");
     chmod("highs", 0700);
     MUST(mo_solver_highs.find("highs", &found, &err));
-    MUST(mo_solver_ask(&mo_solver_highs, MO_WAY_PROCESS, &found, &err));
+    MUST(mo_solver_query_version(&mo_solver_highs, MO_SOLVER_VIA_PROCESS,
+                                 &found, &err));
     ck_assert_str_eq(found.version, "1.8.0");
     ck_assert(found.no_presolve);
     ck_assert_ptr_nonnull(strstr(found.trouble, "presolve"));
-    mo_found_clear(&found);
+    mo_solver_install_clear(&found);
 }
 END_TEST
 

@@ -19,18 +19,19 @@
  */
 
 /* CBC's driver with a script in the place of CBC. */
-static void run_script(const char *script, const mo_job *job,
-                       mo_outcome *outcome)
+static void run_script(const char *script, const mo_solver_job *job,
+                       mo_solver_outcome *outcome)
 {
-    const mo_run_options options = { .way = MO_WAY_PROCESS, .grace_s = 0.3 };
+    const mo_solver_run_options options = { .way = MO_SOLVER_VIA_PROCESS,
+                                            .grace_s = 0.3 };
     char program[4300];
-    mo_found found = { .program = program };
+    mo_solver_install found = { .program = program };
 
     snprintf(program, sizeof program, "%s/../cbc", run_folder);
     scratch_write("cbc", script);
     ck_assert_int_eq(chmod("cbc", 0700), 0);
     scratch_write("small.lp", run_small_lp);
-    MUST(mo_run(&mo_solver_cbc, &found, job, &options, outcome, &err));
+    MUST(mo_solver_run(&mo_solver_cbc, &found, job, &options, outcome, &err));
 }
 
 static const struct {
@@ -59,48 +60,48 @@ static const struct {
 
 START_TEST(misbehaviour_is_an_outcome)
 {
-    mo_job job = run_job("small.lp");
-    mo_outcome outcome;
+    mo_solver_job job = run_job("small.lp");
+    mo_solver_outcome outcome;
 
     job.time_s = misbehaviours[_i].time_s;
     run_script(misbehaviours[_i].script, &job, &outcome);
-    ck_assert_int_eq(outcome.claim, MO_CLAIM_NO_SOLUTION);
+    ck_assert_int_eq(outcome.claim, MO_SOLUTION_STATUS_NO_SOLUTION);
     ck_assert_msg(!outcome.solution || outcome.solution->n == 0, "%s",
                   outcome.text);
     ck_assert_msg(strstr(outcome.text, misbehaviours[_i].text) != NULL,
                   "'%s' has no '%s'", outcome.text, misbehaviours[_i].text);
     ck_assert_ptr_null(strchr(outcome.text, '\n'));
-    mo_outcome_clear(&outcome);
+    mo_solver_outcome_clear(&outcome);
 }
 END_TEST
 
 START_TEST(a_program_that_is_gone_is_an_outcome)
 {
-    const mo_run_options options = { .way = MO_WAY_PROCESS };
-    mo_job job = run_job("small.lp");
+    const mo_solver_run_options options = { .way = MO_SOLVER_VIA_PROCESS };
+    mo_solver_job job = run_job("small.lp");
     char program[] = "/there/is/no/such/program";
-    const mo_found found = { .program = program };
-    mo_outcome outcome;
+    const mo_solver_install found = { .program = program };
+    mo_solver_outcome outcome;
 
     scratch_write("small.lp", run_small_lp);
-    MUST(mo_run(&mo_solver_cbc, &found, &job, &options, &outcome, &err));
+    MUST(mo_solver_run(&mo_solver_cbc, &found, &job, &options, &outcome, &err));
     ck_assert_int_eq(outcome.end, MO_CHILD_NOT_STARTED);
     ck_assert_ptr_nonnull(strstr(outcome.text, "cannot be started"));
-    mo_outcome_clear(&outcome);
+    mo_solver_outcome_clear(&outcome);
 }
 END_TEST
 
 START_TEST(an_old_answer_is_not_taken_for_a_new_one)
 {
-    mo_job job = run_job("small.lp");
-    mo_outcome outcome;
+    mo_solver_job job = run_job("small.lp");
+    mo_solver_outcome outcome;
 
     scratch_write("job/solution.sol", "Optimal - objective value 4.75\n"
                                       "      0 w 4.75 0\n");
     run_script("#!/bin/sh\nexit 0\n", &job, &outcome);
     ck_assert_ptr_null(outcome.solution);
-    ck_assert_int_eq(outcome.claim, MO_CLAIM_NO_SOLUTION);
-    mo_outcome_clear(&outcome);
+    ck_assert_int_eq(outcome.claim, MO_SOLUTION_STATUS_NO_SOLUTION);
+    mo_solver_outcome_clear(&outcome);
 }
 END_TEST
 
@@ -108,25 +109,26 @@ END_TEST
 
 START_TEST(a_command_is_filled_in_and_run)
 {
-    mo_job job = run_job("it's a \"model\" $(touch bad).lp");
-    const mo_run_options options = {
-        .way = MO_WAY_COMMAND,
+    mo_solver_job job = run_job("it's a \"model\" $(touch bad).lp");
+    const mo_solver_run_options options = {
+        .way = MO_SOLVER_VIA_COMMAND,
         .command = "test -s {model} && test {time}{gap}{threads} = 701 && "
                    "echo 'Cbc0010I After 0 nodes, 1 on tree, 5 best solution, "
                    "best possible 4 (0.15 seconds)' && "
                    "printf '=obj= 5\\nw 5\\n' >{solution}"
     };
-    mo_outcome outcome;
+    mo_solver_outcome outcome;
 
     scratch_write(job.model, run_small_lp);
     job.time_s = 7;
-    MUST(mo_run(NULL, NULL, &job, &options, &outcome, &err));
-    ck_assert_msg(outcome.claim == MO_CLAIM_FEASIBLE, "%s", outcome.text);
+    MUST(mo_solver_run(NULL, NULL, &job, &options, &outcome, &err));
+    ck_assert_msg(outcome.claim == MO_SOLUTION_STATUS_FEASIBLE, "%s",
+                  outcome.text);
     ck_assert_double_eq_tol(solution_value(outcome.solution, "w"), 5, 1e-9);
     ck_assert(outcome.has_bound);
     ck_assert_double_eq_tol(outcome.bound, 4, 1e-3);
     ck_assert_int_ne(access("bad", F_OK), 0);
-    mo_outcome_clear(&outcome);
+    mo_solver_outcome_clear(&outcome);
 }
 END_TEST
 
@@ -142,14 +144,14 @@ static const struct {
 
 START_TEST(a_command_that_cannot_be_filled_is_an_error)
 {
-    const mo_run_options options = { .way = MO_WAY_COMMAND,
-                                     .command = refused[_i].command };
-    mo_job job = run_job("small.lp");
-    mo_outcome outcome;
+    const mo_solver_run_options options = { .way = MO_SOLVER_VIA_COMMAND,
+                                            .command = refused[_i].command };
+    mo_solver_job job = run_job("small.lp");
+    mo_solver_outcome outcome;
     mo_error err;
 
     scratch_write("small.lp", run_small_lp);
-    ck_assert_int_eq(mo_run(NULL, NULL, &job, &options, &outcome, &err),
+    ck_assert_int_eq(mo_solver_run(NULL, NULL, &job, &options, &outcome, &err),
                      MO_E_USAGE);
     ck_assert_msg(strstr(err.text, refused[_i].text) != NULL, "%s", err.text);
 }

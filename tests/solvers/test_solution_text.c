@@ -1,4 +1,5 @@
-/* Claims of solvers/formats/solution.h: files of a few lines, right and wrong ones. */
+/* Claims of solvers/formats/solution.h: files of a few lines, right and wrong
+ * ones. */
 #include <config.h>
 
 #include "solvers/formats/solution.h"
@@ -30,59 +31,60 @@ END_TEST
 /* They differ from the plain case in ways the samples do not show. */
 static const struct {
     const char *text;
-    mo_claim claim;
+    mo_solution_status claim;
     int n;
 } variants[] = {
     { "solution status: gap limit reached\nobjective value: 3\nx 1\n",
-      MO_CLAIM_FEASIBLE, 1 },
+      MO_SOLUTION_STATUS_FEASIBLE, 1 },
     { "solution status: infeasible or unbounded\nno solution available\n",
-      MO_CLAIM_UNBOUNDED, 0 },
+      MO_SOLUTION_STATUS_UNBOUNDED, 0 },
     { "solution status: optimal solution found\nobjective value: 0\n",
-      MO_CLAIM_OPTIMAL, 0 },
-    { "no solution available", MO_CLAIM_NO_SOLUTION, 0 },
+      MO_SOLUTION_STATUS_OPTIMAL, 0 },
+    { "no solution available", MO_SOLUTION_STATUS_NO_SOLUTION, 0 },
     { "Optimal (within gap tolerance) - objective value 3\n 0 x 1 0\n",
-      MO_CLAIM_OPTIMAL, 1 },
+      MO_SOLUTION_STATUS_OPTIMAL, 1 },
     { "Stopped on iterations - objective value 57597.0\n 7 x 1 0\n",
-      MO_CLAIM_FEASIBLE, 1 },
+      MO_SOLUTION_STATUS_FEASIBLE, 1 },
     { "Stopped on time - objective value 1e+50\n 0 x 0.5 0\n",
-      MO_CLAIM_NO_SOLUTION, 0 },
+      MO_SOLUTION_STATUS_NO_SOLUTION, 0 },
     /* Told twice is for others to judge; and a first line moved to the end
      * does not make rows of all others. */
     { "Optimal - objective value 3\n0 x 1 0\n0 x 1 0\n1 y 2 0\n",
-      MO_CLAIM_OPTIMAL, 3 },
+      MO_SOLUTION_STATUS_OPTIMAL, 3 },
     { "Optimal - objective value 3\n1 y 2 0\n2 z 2 0\n0 x 1 0\n",
-      MO_CLAIM_OPTIMAL, 3 },
+      MO_SOLUTION_STATUS_OPTIMAL, 3 },
     { "Optimal - objective value 3\n0 row 1 0\n** 0 x 1 0\n1 y 2 0\n",
-      MO_CLAIM_OPTIMAL, 2 },
+      MO_SOLUTION_STATUS_OPTIMAL, 2 },
     { "Model status\nTime limit reached\n\n# Primal solution values\n"
       "Infeasible\nObjective 3\n# Columns 1\nx 0.5\n# Rows 0\n",
-      MO_CLAIM_NO_SOLUTION, 0 },
+      MO_SOLUTION_STATUS_NO_SOLUTION, 0 },
     { "Model status\nOptimal\n\n# Primal solution values\n"
       "Feasible\nObjective 3\n# Columns 0\n# Rows 0\n",
-      MO_CLAIM_OPTIMAL, 0 },
+      MO_SOLUTION_STATUS_OPTIMAL, 0 },
     { "Columns\nIndex Status Lower Upper Primal Dual Type Name\n"
       "0 BS -inf inf -1.23457e-100 -1e+100 Semi-conti 1e5\nRows\n\n"
       "Model status: Optimal\n\nObjective value: 0\n",
-      MO_CLAIM_OPTIMAL, 1 },
-    { "c\ns mip 0 0 o 0\ne o f\n", MO_CLAIM_OPTIMAL, 0 },
-    { "s bas 0 1 f n 0\nj 1 b 1 0\ne o f\n", MO_CLAIM_UNBOUNDED, 0 },
-    { "s bas 0 1 f u 0\nj 1 b 1 0\ne o f\n", MO_CLAIM_FEASIBLE, 1 },
+      MO_SOLUTION_STATUS_OPTIMAL, 1 },
+    { "c\ns mip 0 0 o 0\ne o f\n", MO_SOLUTION_STATUS_OPTIMAL, 0 },
+    { "s bas 0 1 f n 0\nj 1 b 1 0\ne o f\n", MO_SOLUTION_STATUS_UNBOUNDED, 0 },
+    { "s bas 0 1 f u 0\nj 1 b 1 0\ne o f\n", MO_SOLUTION_STATUS_FEASIBLE, 1 },
     { "{\"Vars\":[{\"X\":1,\"VarName\":\"x\",\"RC\":[{\"a\":null}]}]}",
-      MO_CLAIM_NOTHING, 1 },
+      MO_SOLUTION_STATUS_UNKNOWN, 1 },
     { "{\"SolutionInfo\":{\"Status\":11,\"Tags\":[true,false]},\"Vars\":[]}",
-      MO_CLAIM_FEASIBLE, 0 },
-    { "# made by hand\n# Objective value = 3\nx 1\n", MO_CLAIM_NOTHING, 1 },
-    { "# made by hand\n=obj= 3\n# more\nx 1\n", MO_CLAIM_NOTHING, 1 },
-    { "=infeas=\n", MO_CLAIM_INFEASIBLE, 0 },
-    { "=unbd=\n", MO_CLAIM_UNBOUNDED, 0 },
+      MO_SOLUTION_STATUS_FEASIBLE, 0 },
+    { "# made by hand\n# Objective value = 3\nx 1\n",
+      MO_SOLUTION_STATUS_UNKNOWN, 1 },
+    { "# made by hand\n=obj= 3\n# more\nx 1\n", MO_SOLUTION_STATUS_UNKNOWN, 1 },
+    { "=infeas=\n", MO_SOLUTION_STATUS_INFEASIBLE, 0 },
+    { "=unbd=\n", MO_SOLUTION_STATUS_UNBOUNDED, 0 },
 };
 
 START_TEST(variants_are_read)
 {
     mo_solution *solution = solution_of_text(variants[_i].text);
 
-    ck_assert_str_eq(mo_claim_names[solution->claim],
-                     mo_claim_names[variants[_i].claim]);
+    ck_assert_str_eq(mo_solution_status_names[solution->claim],
+                     mo_solution_status_names[variants[_i].claim]);
     ck_assert_int_eq(solution->n, variants[_i].n);
     mo_solution_free(solution);
 }

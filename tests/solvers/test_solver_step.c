@@ -111,8 +111,8 @@ static const struct {
 
 START_TEST(a_line_tells_what_it_tells)
 {
-    const mo_solver *solver = mo_solver_of(lines[_i].solver);
-    mo_step step;
+    const mo_solver *solver = mo_solver_by_name(lines[_i].solver);
+    mo_solver_progress step;
     bool tells = solver->step(lines[_i].line, &step);
 
     ck_assert_msg(tells || lines[_i].incumbent == NONE, "%s", lines[_i].line);
@@ -133,18 +133,19 @@ END_TEST
 
 static const struct {
     const char *line;
-    mo_claim claim;
+    mo_solution_status claim;
 } claims[] = {
-    { "Optimal solution found (tolerance 1.00e-04)", MO_CLAIM_OPTIMAL },
-    { "Model is infeasible", MO_CLAIM_INFEASIBLE },
-    { "Model is infeasible or unbounded", MO_CLAIM_UNBOUNDED },
-    { "Infeasible or unbounded model", MO_CLAIM_UNBOUNDED },
-    { "Unbounded model", MO_CLAIM_UNBOUNDED },
+    { "Optimal solution found (tolerance 1.00e-04)",
+      MO_SOLUTION_STATUS_OPTIMAL },
+    { "Model is infeasible", MO_SOLUTION_STATUS_INFEASIBLE },
+    { "Model is infeasible or unbounded", MO_SOLUTION_STATUS_UNBOUNDED },
+    { "Infeasible or unbounded model", MO_SOLUTION_STATUS_UNBOUNDED },
+    { "Unbounded model", MO_SOLUTION_STATUS_UNBOUNDED },
 };
 
 START_TEST(gurobi_claims_in_its_log)
 {
-    mo_step step;
+    mo_solver_progress step;
 
     ck_assert(mo_solver_gurobi.step(claims[_i].line, &step));
     ck_assert(step.has_claim);
@@ -177,9 +178,9 @@ START_TEST(any_line_is_harmless)
         "Cbc0010I",
         "a|b|c|d|e|f|g|h|i|j|k|l|m|n|o|p|q|r|s|t|u|v|w|x|y|z",
     };
-    mo_step step;
+    mo_solver_progress step;
 
-    for (const mo_solver *const *s = mo_solvers; *s; s++)
+    for (const mo_solver *const *s = mo_solver_table; *s; s++)
         for (int i = 0; i < COUNT(odd); i++)
             if ((*s)->step(odd[i], &step))
                 ck_assert(!step.has_bound || step.bound == step.bound);
@@ -211,12 +212,12 @@ START_TEST(the_last_whole_solution_is_taken)
     mo_solution *solution = NULL;
 
     scratch_write("improving.sol", improving[_i].text);
-    MUST(mo_highs_improving_read("improving.sol", &solution, &err));
+    MUST(mo_highs_improving_file_read("improving.sol", &solution, &err));
     if (improving[_i].objective == NONE) {
         ck_assert(!solution || solution->n == 0);
     } else {
         ck_assert_ptr_nonnull(solution);
-        ck_assert_int_eq(solution->claim, MO_CLAIM_FEASIBLE);
+        ck_assert_int_eq(solution->claim, MO_SOLUTION_STATUS_FEASIBLE);
         ck_assert_double_eq(solution->objective, improving[_i].objective);
         ck_assert_int_eq(solution->n, 2);
     }
@@ -228,7 +229,7 @@ START_TEST(no_file_is_no_solution)
 {
     mo_solution *solution = NULL;
 
-    MUST(mo_highs_improving_read("nowhere.sol", &solution, &err));
+    MUST(mo_highs_improving_file_read("nowhere.sol", &solution, &err));
     ck_assert_ptr_null(solution);
 }
 END_TEST

@@ -15,9 +15,9 @@ static inline double real_load(real_type type, const void *memory, int64_t at)
     case REAL_F64:
         return ((const double *) memory)[at];
     case REAL_F16:
-        return mo_float_of_f16(((const uint16_t *) memory)[at]);
+        return mo_f16_to_f32(((const uint16_t *) memory)[at]);
     case REAL_BF16:
-        return mo_float_of_bf16(((const uint16_t *) memory)[at]);
+        return mo_bf16_to_f32(((const uint16_t *) memory)[at]);
     default:
         return ((const float *) memory)[at];
     }
@@ -31,10 +31,10 @@ static inline void real_store(real_type type, void *memory, int64_t at,
         ((double *) memory)[at] = x;
         break;
     case REAL_F16:
-        ((uint16_t *) memory)[at] = mo_f16_of_float((float) x);
+        ((uint16_t *) memory)[at] = mo_f32_to_f16((float) x);
         break;
     case REAL_BF16:
-        ((uint16_t *) memory)[at] = mo_bf16_of_float((float) x);
+        ((uint16_t *) memory)[at] = mo_f32_to_bf16((float) x);
         break;
     default:
         ((float *) memory)[at] = (float) x;

@@ -49,8 +49,8 @@ static void say_port(const mo_graph *g, int port)
         say(":%s", g->port_names[-2 - port]);
 }
 
-static void say_measures(const mo_column *columns, const mo_measure *measures,
-                         int from, int to)
+static void say_measures(const mo_measure_column *columns,
+                         const mo_measure *measures, int from, int to)
 {
     for (int i = from; i < to; i++)
         say(" %s=%.17g", columns[measures[i].column].key, measures[i].us);
@@ -112,7 +112,7 @@ static void say_edges(const mo_graph *g)
     }
 }
 
-static void say_defaults(const mo_column *columns, int n)
+static void say_defaults(const mo_measure_column *columns, int n)
 {
     for (int c = 0; c < n; c++)
         if (!isnan(columns[c].fallback_us))

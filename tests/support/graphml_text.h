@@ -12,7 +12,7 @@
 
 #define KEY(id, role, name)                                                    \
     "<key id='" id "' for='" role "' attr.name='" name "' "                    \
-                                                       "attr.type='string'/>"
+    "attr.type='string'/>"
 #define DEFAULT(id, role, name, value)                                         \
     "<key id='" id "' for='" role "' attr.name='" name                         \
     "' attr.type='string'><default>" value "</default></key>"
@@ -23,14 +23,13 @@
 #define DATA(key, text) "<data key='" key "'>" text "</data>"
 
 /* A document of one op with one attribute. */
-#define OP_WITH(name, text)                                                     \
+#define OP_WITH(name, text)                                                    \
     GRAPHML(KEY("k", "node", name), NODE("a", DATA("k", text)))
 
 /* A document of one edge with one attribute, or with more of them. */
 #define EDGE_WITH(name, text)                                                  \
-    GRAPHML(KEY("k", "edge", name),                                           \
+    GRAPHML(KEY("k", "edge", name),                                            \
             NODE("a", "") NODE("b", "") EDGE("a", "b", DATA("k", text)))
-#define EDGES(keys, content)                                                   \
-    GRAPHML(keys, NODE("a", "") NODE("b", "") content)
+#define EDGES(keys, content) GRAPHML(keys, NODE("a", "") NODE("b", "") content)
 
 #endif

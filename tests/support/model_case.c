@@ -35,7 +35,7 @@ static void reserve(onlooker *o, size_t n)
 static void look_at_column(mo_sink *sink, int id, const mo_variable *v)
 {
     onlooker *o = (onlooker *) sink;
-    double upper = v->kind == MO_BINARY ? 1 : v->upper;
+    double upper = v->kind == MO_VARIABLE_BINARY ? 1 : v->upper;
 
     reserve(o, (size_t) id + 1);
     mo_variable_name(v, o->names[id]);
@@ -45,18 +45,18 @@ static void look_at_column(mo_sink *sink, int id, const mo_variable *v)
     if (!o->tells_columns)
         return;
     mo_out_text(o->text, o->names[id]);
-    if (v->kind == MO_BINARY)
+    if (v->kind == MO_VARIABLE_BINARY)
         mo_out_text(o->text, " binary\n");
     else
         mo_out_printf(o->text, " %g .. %g\n", v->lower, v->upper);
 }
 
-static bool is_asked_for(const onlooker *o, const mo_row_terms *row)
+static bool is_asked_for(const onlooker *o, const mo_sink_row_terms *row)
 {
     return !o->family || strcmp(o->family, row->family) == 0;
 }
 
-static void tell_row(onlooker *o, const mo_row_terms *row)
+static void tell_row(onlooker *o, const mo_sink_row_terms *row)
 {
     static const char *const senses[] = { "<=", ">=", "=" };
 
@@ -74,7 +74,7 @@ static void tell_row(onlooker *o, const mo_row_terms *row)
     mo_out_printf(o->text, " %s %g\n", senses[row->sense], row->rhs);
 }
 
-static double violation_of(const onlooker *o, const mo_row_terms *row)
+static double violation_of(const onlooker *o, const mo_sink_row_terms *row)
 {
     double sum = -row->rhs;
 
@@ -85,7 +85,7 @@ static double violation_of(const onlooker *o, const mo_row_terms *row)
     return row->sense == MO_LE ? sum : -sum;
 }
 
-static void look_at_row(mo_sink *sink, const mo_row_terms *row)
+static void look_at_row(mo_sink *sink, const mo_sink_row_terms *row)
 {
     onlooker *o = (onlooker *) sink;
 
@@ -142,7 +142,7 @@ static onlooker numbers_of(model_case *c, const char *family)
 static const char *keep_text(model_case *c, onlooker *o)
 {
     size_t size;
-    const char *text = mo_out_lend(o->text, &size);
+    const char *text = mo_out_borrow(o->text, &size);
 
     free(c->text);
     c->text = calloc(size + 1, 1);
@@ -207,7 +207,7 @@ double model_case_solve(model_case *c)
     double optimum;
 
     MUST(mo_out_open("case.lp", &out, &err));
-    MUST(mo_lp_new(out, NULL, &sink, &err));
+    MUST(mo_lp_writer_new(out, NULL, &sink, &err));
     MUST(mo_model_write(&c->model, sink, &err));
     mo_sink_free(sink);
     MUST(mo_out_commit(out, &err));

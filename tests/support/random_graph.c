@@ -84,7 +84,7 @@ static int random_port(struct plan *p)
 
 static void keep_edge(struct plan *p, const struct planned_edge *edge)
 {
-    MUST(MO_PUSH(p->edges, p->n_edges, p->room, &err));
+    MUST(MO_ARRAY_GROW(p->edges, p->n_edges, p->room, &err));
     p->edges[p->n_edges++] = *edge;
 }
 

@@ -34,7 +34,7 @@
 #define COUNT(array) ((int) (sizeof(array) / sizeof *(array)))
 
 #define TEST(claim) tcase_add_loop_test(tests, claim, 0, part_of(1, 1) == 1)
-#define EACH(claim, count)                                                    \
+#define EACH(claim, count)                                                     \
     tcase_add_loop_test(tests, claim, part_of(count, 0), part_of(count, 1))
 #define SOME(claim, many, few) EACH(claim, how_many((many), (few)))
 
@@ -80,34 +80,33 @@ static inline int at_length(int longer, int usual)
 }
 
 /* call takes &err, which this declares; fails with the error's own words. */
-#define MUST(call)                                                            \
-    do {                                                                      \
-        mo_error err = { 0 };                                                 \
-        char must_text[2048];                                                 \
-        mo_status must_status = (call);                                       \
-        if (must_status != MO_OK)                                             \
-            ck_abort_msg("%s: %s", #call,                                     \
-                         mo_error_format(&err, must_text,                     \
-                                         sizeof must_text));                  \
+#define MUST(call)                                                             \
+    do {                                                                       \
+        mo_error err = { 0 };                                                  \
+        char must_text[2048];                                                  \
+        mo_status must_status = (call);                                        \
+        if (must_status != MO_OK)                                              \
+            ck_abort_msg("%s: %s", #call,                                      \
+                         mo_error_format(&err, must_text, sizeof must_text));  \
     } while (0)
 
-#define SUITE(name)                                                           \
-    static void add_tests(TCase *tests);                                      \
-    int main(void)                                                            \
-    {                                                                         \
-        Suite *suite = suite_create(#name);                                   \
-        TCase *tests = tcase_create(#name);                                   \
-        SRunner *runner = srunner_create(suite);                              \
-        int failed;                                                           \
-                                                                              \
-        tcase_set_timeout(tests, 120);                                        \
-        add_tests(tests);                                                     \
-        suite_add_tcase(suite, tests);                                        \
-        srunner_run_all(runner, CK_ENV);                                      \
-        failed = srunner_ntests_failed(runner);                               \
-        srunner_free(runner);                                                 \
-        return failed ? EXIT_FAILURE : EXIT_SUCCESS;                          \
-    }                                                                         \
+#define SUITE(name)                                                            \
+    static void add_tests(TCase *tests);                                       \
+    int main(void)                                                             \
+    {                                                                          \
+        Suite *suite = suite_create(#name);                                    \
+        TCase *tests = tcase_create(#name);                                    \
+        SRunner *runner = srunner_create(suite);                               \
+        int failed;                                                            \
+                                                                               \
+        tcase_set_timeout(tests, 120);                                         \
+        add_tests(tests);                                                      \
+        suite_add_tcase(suite, tests);                                         \
+        srunner_run_all(runner, CK_ENV);                                       \
+        failed = srunner_ntests_failed(runner);                                \
+        srunner_free(runner);                                                  \
+        return failed ? EXIT_FAILURE : EXIT_SUCCESS;                           \
+    }                                                                          \
     static void add_tests(TCase *tests)
 
 #endif

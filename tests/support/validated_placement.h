@@ -8,7 +8,7 @@
 
 /* The test fails, with name and seed, unless the schedule breaks memory's rule
  * at the most, and that exactly where it is said not to fit. */
-void check_judged(const mo_instance *x, const mo_placed *placed,
+void check_judged(const mo_instance *x, const mo_method_result *placed,
                   const char *name, int seed);
 
 #endif

@@ -6,11 +6,11 @@
 
 #include <stddef.h>
 
-enum { MO_MEMORY_LINE = 64 };
+enum { MO_CPU_MEMORY_ALIGNMENT = 64 };
 
 /* At least bytes, on lines of their own; on large pages where there are many of
  * them and the system has such.  NULL when there is no memory; free() ends it.
  * Nothing is touched. */
-void *mo_memory_new(size_t bytes);
+void *mo_cpu_alloc_aligned(size_t bytes);
 
 #endif

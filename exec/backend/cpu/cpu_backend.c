@@ -8,9 +8,9 @@
 
 /* ---- calls */
 
-static const mo_cpu_maker *const makers[MO_CALL_KINDS] = {
+static const mo_cpu_kernel_class *const makers[MO_CALL_KINDS] = {
     [MO_CALL_VIEW] = &mo_cpu_view,
-    [MO_CALL_POINT] = &mo_cpu_point,
+    [MO_CALL_POINT] = &mo_cpu_pointwise,
     [MO_CALL_COPY] = &mo_cpu_copy,
     [MO_CALL_MATMUL] = &mo_cpu_matmul,
     [MO_CALL_CONV] = &mo_cpu_conv,
@@ -27,13 +27,14 @@ static const mo_cpu_maker *const makers[MO_CALL_KINDS] = {
     [MO_CALL_RANGE] = &mo_cpu_range,
 };
 
-static mo_status prepare_call(mo_unit *unit, const mo_call *call,
-                              const mo_call_operand *in, const mo_desc *out,
-                              mo_kernel **kernel, size_t *workspace,
+static mo_status prepare_call(mo_backend_unit *unit, const mo_call *call,
+                              const mo_backend_operand *in,
+                              const mo_tensor_desc *out,
+                              mo_backend_kernel **kernel, size_t *workspace,
                               mo_error *err)
 {
-    const mo_cpu_maker *maker = makers[call->kind];
-    mo_kernel *made = NULL;
+    const mo_cpu_kernel_class *maker = makers[call->kind];
+    mo_backend_kernel *made = NULL;
     mo_status status;
 
     *workspace = 0;
@@ -45,52 +46,53 @@ static mo_status prepare_call(mo_unit *unit, const mo_call *call,
     return MO_OK;
 }
 
-static void drop_kernel(mo_unit *unit, mo_kernel *kernel)
+static void drop_kernel(mo_backend_unit *unit, mo_backend_kernel *kernel)
 {
     (void) unit;
     if (kernel)
         kernel->maker->drop(kernel);
 }
 
-static mo_status run_kernel(mo_unit *unit, const mo_kernel *kernel,
+static mo_status run_kernel(mo_backend_unit *unit,
+                            const mo_backend_kernel *kernel,
                             const void *const *in, void *const *out,
                             void *workspace, mo_error *err)
 {
     return kernel->maker->run(unit, kernel, in, out, workspace, err);
 }
 
-static bool has_consumed(const mo_kernel *kernel, int in)
+static bool has_consumed(const mo_backend_kernel *kernel, int in)
 {
     return in < 64 && (kernel->consumed >> in & 1);
 }
 
 /* ---- units */
 
-static void close_unit(mo_unit *unit)
+static void close_unit(mo_backend_unit *unit)
 {
     if (!unit)
         return;
-    mo_crew_free(unit->crew);
+    mo_cpu_thread_pool_free(unit->crew);
     free(unit);
 }
 
-static mo_status open_unit(const mo_unit_options *options, mo_unit **unit,
-                           mo_error *err)
+static mo_status open_unit(const mo_backend_unit_options *options,
+                           mo_backend_unit **unit, mo_error *err)
 {
-    mo_unit *u = calloc(1, sizeof *u);
+    mo_backend_unit *u = calloc(1, sizeof *u);
     mo_status status;
 
     if (!u)
         return mo_fail_memory(err);
-    status = mo_crew_new(options->threads, options->cpus, options->n_cpus,
-                         &u->crew, err);
+    status = mo_cpu_thread_pool_new(options->threads, options->cpus,
+                                    options->n_cpus, &u->crew, err);
     if (status != MO_OK) {
         free(u);
         return status;
     }
-    u->threads = mo_crew_size(u->crew);
-    u->tiles = mo_tiles_best();
-    mo_blas_keep_to_one_thread();
+    u->threads = mo_cpu_thread_pool_size(u->crew);
+    u->tiles = mo_cpu_micro_kernels_select();
+    mo_cpu_blas_set_single_thread();
     *unit = u;
     return MO_OK;
 }
@@ -104,20 +106,21 @@ static void touch(void *context, int64_t begin, int64_t end, int worker)
     memset((char *) context + begin, 0, (size_t) (end - begin));
 }
 
-static mo_status alloc_memory(mo_unit *unit, size_t bytes, void **memory,
-                              mo_error *err)
+static mo_status alloc_memory(mo_backend_unit *unit, size_t bytes,
+                              void **memory, mo_error *err)
 {
     enum { TOUCHED_AT_ONCE = 1 << 18 };
-    void *m = mo_memory_new(bytes);
+    void *m = mo_cpu_alloc_aligned(bytes);
 
     if (!m)
         return mo_fail_memory(err);
-    mo_crew_split(unit->crew, (int64_t) bytes, TOUCHED_AT_ONCE, touch, m);
+    mo_cpu_thread_pool_parallel_for(unit->crew, (int64_t) bytes,
+                                    TOUCHED_AT_ONCE, touch, m);
     *memory = m;
     return MO_OK;
 }
 
-static void release_memory(mo_unit *unit, void *memory)
+static void release_memory(mo_backend_unit *unit, void *memory)
 {
     (void) unit;
     free(memory);

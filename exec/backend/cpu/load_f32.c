@@ -24,30 +24,30 @@ static void load_f64(const double *from, int64_t stride, int64_t n, float *to)
 static void load_f16(const uint16_t *from, int64_t stride, int64_t n, float *to)
 {
     for (int64_t i = 0; i < n; i++)
-        to[i] = mo_float_of_f16(from[i * stride]);
+        to[i] = mo_f16_to_f32(from[i * stride]);
 }
 
 static void load_bf16(const uint16_t *from, int64_t stride, int64_t n,
                       float *to)
 {
     for (int64_t i = 0; i < n; i++)
-        to[i] = mo_float_of_bf16(from[i * stride]);
+        to[i] = mo_bf16_to_f32(from[i * stride]);
 }
 
-void mo_floats_load(const void *data, mo_elem elem, int64_t at, int64_t stride,
-                    int64_t count, float *to)
+void mo_cpu_load_f32(const void *data, mo_elem elem, int64_t at, int64_t stride,
+                     int64_t count, float *to)
 {
     switch (elem) {
-    case MO_F32:
+    case MO_ELEM_F32:
         load_f32((const float *) data + at, stride, count, to);
         break;
-    case MO_F64:
+    case MO_ELEM_F64:
         load_f64((const double *) data + at, stride, count, to);
         break;
-    case MO_F16:
+    case MO_ELEM_F16:
         load_f16((const uint16_t *) data + at, stride, count, to);
         break;
-    case MO_BF16:
+    case MO_ELEM_BF16:
         load_bf16((const uint16_t *) data + at, stride, count, to);
         break;
     default:
@@ -65,15 +65,15 @@ static void turn_f32(const float *from, int64_t column, int64_t rows,
             to[i * pitch + j] = from[i + j * column];
 }
 
-void mo_floats_pack(const mo_floats_matrix *from, int64_t rows, int64_t columns,
-                    float *to, int64_t pitch)
+void mo_cpu_load_f32_matrix(const mo_cpu_matrix_view *from, int64_t rows,
+                            int64_t columns, float *to, int64_t pitch)
 {
     enum { SIDE = 32 };
 
-    if (from->elem != MO_F32 || from->row != 1 || from->column == 1) {
+    if (from->elem != MO_ELEM_F32 || from->row != 1 || from->column == 1) {
         for (int64_t i = 0; i < rows; i++)
-            mo_floats_load(from->data, from->elem, from->at + i * from->row,
-                           from->column, columns, to + i * pitch);
+            mo_cpu_load_f32(from->data, from->elem, from->at + i * from->row,
+                            from->column, columns, to + i * pitch);
         return;
     }
     for (int64_t i = 0; i < rows; i += SIDE)

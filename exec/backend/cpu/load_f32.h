@@ -12,18 +12,18 @@
 #include "exec/tensor/elem.h"
 
 /* to[i] = element at + i * stride of data, for i below count. */
-void mo_floats_load(const void *data, mo_elem elem, int64_t at, int64_t stride,
-                    int64_t count, float *to);
+void mo_cpu_load_f32(const void *data, mo_elem elem, int64_t at, int64_t stride,
+                     int64_t count, float *to);
 
 /* The same with elements of a matrix: to[i * pitch + j] = element at + i * row
  * + j * column. */
-typedef struct mo_floats_matrix {
+typedef struct mo_cpu_matrix_view {
     const void *data;
     mo_elem elem;
     int64_t at, row, column;
-} mo_floats_matrix;
+} mo_cpu_matrix_view;
 
-void mo_floats_pack(const mo_floats_matrix *from, int64_t rows, int64_t columns,
-                    float *to, int64_t pitch);
+void mo_cpu_load_f32_matrix(const mo_cpu_matrix_view *from, int64_t rows,
+                            int64_t columns, float *to, int64_t pitch);
 
 #endif

@@ -33,16 +33,16 @@ enum { SPINS = 8000, JOIN_SPINS = 20000 };
 #endif
 
 typedef struct member {
-    mo_crew *crew;
+    mo_cpu_thread_pool *crew;
     int number;
     pthread_t thread;
 } member;
 
-struct mo_crew {
+struct mo_cpu_thread_pool {
     alignas(LINE) _Atomic uint64_t left;
     alignas(LINE) atomic_int done;
     alignas(LINE) atomic_int sleepers;
-    mo_crew_work *work;
+    mo_cpu_thread_pool_task_fn *work;
     void *context;
     int n_jobs;
     atomic_bool ends; /* with the next round, or already */
@@ -61,7 +61,7 @@ static uint32_t round_of(uint64_t left)
 }
 
 /* Takes jobs of a round until none is left. */
-static void take_jobs(mo_crew *crew, uint32_t round, int worker)
+static void take_jobs(mo_cpu_thread_pool *crew, uint32_t round, int worker)
 {
     uint64_t left = atomic_load(&crew->left);
 
@@ -74,7 +74,7 @@ static void take_jobs(mo_crew *crew, uint32_t round, int worker)
     }
 }
 
-static void sleep_until_called(mo_crew *crew, uint32_t seen)
+static void sleep_until_called(mo_cpu_thread_pool *crew, uint32_t seen)
 {
     pthread_mutex_lock(&crew->lock);
     atomic_fetch_add(&crew->sleepers, 1);
@@ -85,14 +85,14 @@ static void sleep_until_called(mo_crew *crew, uint32_t seen)
 }
 
 /* The first round after the one seen. */
-static uint32_t await_round(mo_crew *crew, uint32_t seen)
+static uint32_t await_round(mo_cpu_thread_pool *crew, uint32_t seen)
 {
     for (int i = 0; i < SPINS; i++) {
         uint32_t round = round_of(atomic_load(&crew->left));
 
         if (round != seen)
             return round;
-        mo_relax();
+        mo_thread_pause();
     }
     sleep_until_called(crew, seen);
     return round_of(atomic_load(&crew->left));
@@ -101,7 +101,7 @@ static uint32_t await_round(mo_crew *crew, uint32_t seen)
 static void *serve(void *argument)
 {
     member *self = argument;
-    mo_crew *crew = self->crew;
+    mo_cpu_thread_pool *crew = self->crew;
     uint32_t round = 0;
 
     for (;;) {
@@ -114,7 +114,7 @@ static void *serve(void *argument)
 
 /* A sleeper counts itself before it looks at the round a last time, and we tell
  * the round before we look for sleepers: one of the two sees the other. */
-static void begin_round(mo_crew *crew, int n_jobs)
+static void begin_round(mo_cpu_thread_pool *crew, int n_jobs)
 {
     uint64_t round = round_of(atomic_load(&crew->left)) + (uint64_t) 1;
 
@@ -126,16 +126,17 @@ static void begin_round(mo_crew *crew, int n_jobs)
     }
 }
 
-static void await_done(mo_crew *crew)
+static void await_done(mo_cpu_thread_pool *crew)
 {
     for (int i = 0; atomic_load(&crew->done) < crew->n_jobs; i++)
         if (i < JOIN_SPINS)
-            mo_relax();
+            mo_thread_pause();
         else
             sched_yield(); /* a member may want this very processor */
 }
 
-static void stay_on(const mo_crew *crew, int number, pthread_t thread)
+static void stay_on(const mo_cpu_thread_pool *crew, int number,
+                    pthread_t thread)
 {
 #ifdef __linux__
     bool own = crew->n_cpus >= crew->size;
@@ -152,7 +153,7 @@ static void stay_on(const mo_crew *crew, int number, pthread_t thread)
 #endif
 }
 
-static void settle_caller(mo_crew *crew)
+static void settle_caller(mo_cpu_thread_pool *crew)
 {
     pthread_t self = pthread_self();
 
@@ -164,7 +165,8 @@ static void settle_caller(mo_crew *crew)
     crew->has_caller = true;
 }
 
-void mo_crew_run(mo_crew *crew, int n_jobs, mo_crew_work *work, void *context)
+void mo_cpu_thread_pool_run(mo_cpu_thread_pool *crew, int n_jobs,
+                            mo_cpu_thread_pool_task_fn *work, void *context)
 {
     settle_caller(crew);
     if (crew->size == 1 || n_jobs <= 1) {
@@ -182,7 +184,7 @@ void mo_crew_run(mo_crew *crew, int n_jobs, mo_crew_work *work, void *context)
 }
 
 typedef struct ranges {
-    mo_crew_range *work;
+    mo_cpu_thread_pool_range_fn *work;
     void *context;
     int64_t count, size;
 } ranges;
@@ -197,8 +199,10 @@ static void do_range(void *context, int job, int worker)
             worker);
 }
 
-void mo_crew_split(mo_crew *crew, int64_t count, int64_t size,
-                   mo_crew_range *work, void *context)
+void mo_cpu_thread_pool_parallel_for(mo_cpu_thread_pool *crew, int64_t count,
+                                     int64_t size,
+                                     mo_cpu_thread_pool_range_fn *work,
+                                     void *context)
 {
     enum { MOST_RANGES = 1 << 16 };
     ranges r = { .work = work, .context = context, .count = count };
@@ -208,15 +212,16 @@ void mo_crew_split(mo_crew *crew, int64_t count, int64_t size,
         return;
     size = size < least ? least : size;
     r.size = size < 1 ? 1 : size;
-    mo_crew_run(crew, (int) ((count + r.size - 1) / r.size), do_range, &r);
+    mo_cpu_thread_pool_run(crew, (int) ((count + r.size - 1) / r.size),
+                           do_range, &r);
 }
 
-int mo_crew_size(const mo_crew *crew)
+int mo_cpu_thread_pool_size(const mo_cpu_thread_pool *crew)
 {
     return crew->size;
 }
 
-static void end_members(mo_crew *crew, int n)
+static void end_members(mo_cpu_thread_pool *crew, int n)
 {
     atomic_store(&crew->ends, true);
     begin_round(crew, 0);
@@ -224,7 +229,7 @@ static void end_members(mo_crew *crew, int n)
         pthread_join(crew->members[i].thread, NULL);
 }
 
-static mo_status begin_members(mo_crew *crew, mo_error *err)
+static mo_status begin_members(mo_cpu_thread_pool *crew, mo_error *err)
 {
     for (int i = 1; i < crew->size; i++) {
         member *m = &crew->members[i];
@@ -243,12 +248,14 @@ static mo_status begin_members(mo_crew *crew, mo_error *err)
 
 static int crew_size(int threads, int n_cpus)
 {
-    int n = threads > 0 ? threads : n_cpus > 0 ? n_cpus : mo_team_cores();
+    int n = threads > 0  ? threads
+            : n_cpus > 0 ? n_cpus
+                         : mo_parallel_for_cores();
 
-    return n > MO_UNIT_MOST_THREADS ? MO_UNIT_MOST_THREADS : n;
+    return n > MO_BACKEND_MAX_THREADS ? MO_BACKEND_MAX_THREADS : n;
 }
 
-static void free_parts(mo_crew *crew)
+static void free_parts(mo_cpu_thread_pool *crew)
 {
     pthread_cond_destroy(&crew->wake);
     pthread_mutex_destroy(&crew->lock);
@@ -256,14 +263,15 @@ static void free_parts(mo_crew *crew)
     free(crew);
 }
 
-static mo_crew *crew_of(int size, const int *cpus, int n_cpus)
+static mo_cpu_thread_pool *crew_of(int size, const int *cpus, int n_cpus)
 {
-    size_t bytes = sizeof(mo_crew) + (size_t) size * sizeof(member);
-    mo_crew *crew = aligned_alloc(LINE, (bytes + LINE - 1) / LINE * LINE);
+    size_t bytes = sizeof(mo_cpu_thread_pool) + (size_t) size * sizeof(member);
+    mo_cpu_thread_pool *crew =
+        aligned_alloc(LINE, (bytes + LINE - 1) / LINE * LINE);
 
     if (!crew)
         return NULL;
-    *crew = (mo_crew){ .size = size, .n_cpus = n_cpus };
+    *crew = (mo_cpu_thread_pool){ .size = size, .n_cpus = n_cpus };
     crew->cpus = malloc(((size_t) n_cpus + 1) * sizeof *cpus);
     if (!crew->cpus) {
         free(crew);
@@ -276,10 +284,10 @@ static mo_crew *crew_of(int size, const int *cpus, int n_cpus)
     return crew;
 }
 
-mo_status mo_crew_new(int threads, const int *cpus, int n_cpus, mo_crew **crew,
-                      mo_error *err)
+mo_status mo_cpu_thread_pool_new(int threads, const int *cpus, int n_cpus,
+                                 mo_cpu_thread_pool **crew, mo_error *err)
 {
-    mo_crew *c;
+    mo_cpu_thread_pool *c;
     mo_status status;
 
     n_cpus = cpus ? n_cpus : 0;
@@ -295,7 +303,7 @@ mo_status mo_crew_new(int threads, const int *cpus, int n_cpus, mo_crew **crew,
     return MO_OK;
 }
 
-void mo_crew_free(mo_crew *crew)
+void mo_cpu_thread_pool_free(mo_cpu_thread_pool *crew)
 {
     if (!crew)
         return;

@@ -13,37 +13,40 @@
 
 #include "base/error.h"
 
-typedef struct mo_crew mo_crew;
+typedef struct mo_cpu_thread_pool mo_cpu_thread_pool;
 
 /* Does one job.  worker is from 0 to one less than the crew's size, for what
  * each has of its own.  Which worker does which job is chance: what a job
  * leaves behind must not depend on it. */
-typedef void mo_crew_work(void *context, int job, int worker);
+typedef void mo_cpu_thread_pool_task_fn(void *context, int job, int worker);
 
 /* The same for elements begin, ..., end - 1 of many. */
-typedef void mo_crew_range(void *context, int64_t begin, int64_t end,
-                           int worker);
+typedef void mo_cpu_thread_pool_range_fn(void *context, int64_t begin,
+                                         int64_t end, int worker);
 
 /*
- * threads of them, the one that calls mo_crew_run included; 0: as many as there
- * are cpus, or as this process may use.  With cpus (n_cpus of them; NULL:
- * anywhere) they stay on those, each on its own if there are enough; so does
- * every thread that runs the crew, from then on.
+ * threads of them, the one that calls mo_cpu_thread_pool_run included; 0: as
+ * many as there are cpus, or as this process may use.  With cpus (n_cpus of
+ * them; NULL: anywhere) they stay on those, each on its own if there are
+ * enough; so does every thread that runs the crew, from then on.
  */
-mo_status mo_crew_new(int threads, const int *cpus, int n_cpus, mo_crew **crew,
-                      mo_error *err);
-void mo_crew_free(mo_crew *crew);
+mo_status mo_cpu_thread_pool_new(int threads, const int *cpus, int n_cpus,
+                                 mo_cpu_thread_pool **crew, mo_error *err);
+void mo_cpu_thread_pool_free(mo_cpu_thread_pool *crew);
 
-int mo_crew_size(const mo_crew *crew);
+int mo_cpu_thread_pool_size(const mo_cpu_thread_pool *crew);
 
 /* Does jobs 0, ..., n_jobs - 1, begun in this order, and returns when all are
  * done.  One thread at a time may run a crew, and no job may run it again. */
-void mo_crew_run(mo_crew *crew, int n_jobs, mo_crew_work *work, void *context);
+void mo_cpu_thread_pool_run(mo_cpu_thread_pool *crew, int n_jobs,
+                            mo_cpu_thread_pool_task_fn *work, void *context);
 
 /* Does all of count elements, in ranges of size (the last may be shorter), of
  * more than size where there would be too many.  Where the ranges begin depends
  * on count and size alone. */
-void mo_crew_split(mo_crew *crew, int64_t count, int64_t size,
-                   mo_crew_range *work, void *context);
+void mo_cpu_thread_pool_parallel_for(mo_cpu_thread_pool *crew, int64_t count,
+                                     int64_t size,
+                                     mo_cpu_thread_pool_range_fn *work,
+                                     void *context);
 
 #endif

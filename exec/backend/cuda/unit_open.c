@@ -17,7 +17,7 @@
 #include "exec/backend/cuda/algo/library_preload.h"
 #include "exec/backend/cuda/driver/staging_buffer.h"
 
-static mo_status ask_device(mo_unit *unit, CUdevice_attribute attribute,
+static mo_status ask_device(mo_backend_unit *unit, CUdevice_attribute attribute,
                             int *value, mo_error *err)
 {
     return mo_cuda_check(
@@ -25,7 +25,7 @@ static mo_status ask_device(mo_unit *unit, CUdevice_attribute attribute,
         unit->api->cuDeviceGetAttribute(value, attribute, unit->device), err);
 }
 
-static mo_status find_device(mo_unit *unit, mo_error *err)
+static mo_status find_device(mo_backend_unit *unit, mo_error *err)
 {
     const mo_cuda_api *api = unit->api;
     int n = 0, gpu = unit->options.gpu;
@@ -49,7 +49,7 @@ static mo_status find_device(mo_unit *unit, mo_error *err)
     return status;
 }
 
-static mo_status know_device(mo_unit *unit, mo_error *err)
+static mo_status know_device(mo_backend_unit *unit, mo_error *err)
 {
     int major = 0, minor = 0, shared = 0, l2 = 0;
     const struct {
@@ -82,13 +82,13 @@ static mo_status know_device(mo_unit *unit, mo_error *err)
 
 /* What it may use is what it knows of; whether the GPU has such a part is found
  * out when it is divided. */
-static void know_part(mo_unit *unit)
+static void know_part(mo_backend_unit *unit)
 {
-    const mo_unit_options *o = &unit->options;
+    const mo_backend_unit_options *o = &unit->options;
     size_t length = strlen(unit->name);
     int whole = unit->sms;
 
-    if (!mo_cuda_is_part(unit))
+    if (!mo_cuda_unit_is_partitioned(unit))
         return;
     assert(o->part >= 0 && o->part < o->n_parts);
     unit->sms = o->parts[o->part];
@@ -98,14 +98,14 @@ static void know_part(mo_unit *unit)
 
 /* MOIRAI_NO_PDL is for comparisons: each kernel then waits for the whole one
  * before it. */
-static bool may_overlap(const mo_unit *unit)
+static bool may_overlap(const mo_backend_unit *unit)
 {
     const char *off = getenv("MOIRAI_NO_PDL");
 
     return unit->arch >= 90 && !(off && *off && strcmp(off, "0") != 0);
 }
 
-static mo_status open_context(mo_unit *unit, mo_error *err)
+static mo_status open_context(mo_backend_unit *unit, mo_error *err)
 {
     const mo_cuda_api *api = unit->api;
     mo_status status = mo_cuda_check(
@@ -119,29 +119,30 @@ static mo_status open_context(mo_unit *unit, mo_error *err)
     status = mo_cuda_check(api, "cuCtxSetCurrent",
                            api->cuCtxSetCurrent(unit->context), err);
     if (status == MO_OK)
-        status = mo_cuda_partition_join(unit, err);
+        status = mo_cuda_sm_partition_acquire(unit, err);
     if (status == MO_OK)
-        status = mo_cuda_lane(unit, 0, &unit->stream, err);
+        status = mo_cuda_unit_stream(unit, 0, &unit->stream, err);
     return status;
 }
 
-static mo_status open_parts(mo_unit *unit, mo_error *err)
+static mo_status open_parts(mo_backend_unit *unit, mo_error *err)
 {
     mo_status status =
-        mo_cuda_cache_new(unit->options.cache, &unit->cache, err);
+        mo_cuda_disk_cache_new(unit->options.cache, &unit->cache, err);
 
     if (status == MO_OK)
-        status = mo_cuda_shop_new(unit, &unit->shop, err);
+        status = mo_cuda_jit_cache_new(unit, &unit->shop, err);
     if (status == MO_OK)
-        status = mo_cuda_notes_open(unit, &unit->notes, err);
+        status = mo_cuda_tuning_cache_open(unit, &unit->notes, err);
     if (status == MO_OK)
-        status = mo_cuda_blas_open(unit, &unit->blas, err);
+        status = mo_cuda_cublaslt_open(unit, &unit->blas, err);
     if (status == MO_OK)
-        status = mo_cuda_dnn_open(unit, &unit->dnn, err);
+        status = mo_cuda_cudnn_open(unit, &unit->dnn, err);
     return status;
 }
 
-static mo_status copy_options(mo_unit *unit, const mo_unit_options *options,
+static mo_status copy_options(mo_backend_unit *unit,
+                              const mo_backend_unit_options *options,
                               mo_error *err)
 {
     unit->options = *options;
@@ -153,17 +154,17 @@ static mo_status copy_options(mo_unit *unit, const mo_unit_options *options,
     return unit->options.cache ? MO_OK : mo_fail_memory(err);
 }
 
-mo_status mo_cuda_open(const mo_unit_options *options, mo_unit **unit,
-                       mo_error *err)
+mo_status mo_cuda_unit_open(const mo_backend_unit_options *options,
+                            mo_backend_unit **unit, mo_error *err)
 {
-    mo_unit *made = calloc(1, sizeof *made);
+    mo_backend_unit *made = calloc(1, sizeof *made);
     mo_status status;
 
     if (!made)
         return mo_fail_memory(err);
     status = mo_cuda_api_get(&made->api, err);
     if (status == MO_OK)
-        status = mo_cuda_api_as_named(err);
+        status = mo_cuda_api_check_overrides(err);
     if (status == MO_OK)
         status = copy_options(made, options, err);
     if (status == MO_OK)
@@ -176,30 +177,31 @@ mo_status mo_cuda_open(const mo_unit_options *options, mo_unit **unit,
         status = open_parts(made, err);
     }
     if (status == MO_OK) {
-        mo_cuda_preload_begin(made);
+        mo_cuda_library_preload_start(made);
         status = open_context(made, err);
     }
     if (status != MO_OK) {
-        mo_cuda_close(made);
+        mo_cuda_unit_close(made);
         return status;
     }
     *unit = made;
     return MO_OK;
 }
 
-mo_status mo_cuda_enter(mo_unit *unit, mo_error *err)
+mo_status mo_cuda_unit_make_current(mo_backend_unit *unit, mo_error *err)
 {
     return mo_cuda_check(unit->api, "cuCtxSetCurrent",
                          unit->api->cuCtxSetCurrent(unit->context), err);
 }
 
-mo_status mo_cuda_lane(mo_unit *unit, int lane, CUstream *stream, mo_error *err)
+mo_status mo_cuda_unit_stream(mo_backend_unit *unit, int lane, CUstream *stream,
+                              mo_error *err)
 {
     mo_status status = MO_OK;
 
     if (!unit->lanes[lane])
-        status = mo_cuda_partition_stream(unit, lane >= MO_CUDA_MAX_LANES,
-                                          &unit->lanes[lane], err);
+        status = mo_cuda_sm_partition_stream_create(
+            unit, lane >= MO_CUDA_MAX_COMPUTE_STREAMS, &unit->lanes[lane], err);
     if (status == MO_OK)
         *stream = unit->lanes[lane];
     else
@@ -208,17 +210,17 @@ mo_status mo_cuda_lane(mo_unit *unit, int lane, CUstream *stream, mo_error *err)
 }
 
 /* What was used of them belongs to the device. */
-static void close_parts(mo_unit *unit)
+static void close_parts(mo_backend_unit *unit)
 {
-    mo_cuda_dnn_close(unit, unit->dnn);
-    mo_cuda_blas_close(unit, unit->blas);
-    mo_cuda_shop_free(unit->shop);
+    mo_cuda_cudnn_close(unit, unit->dnn);
+    mo_cuda_cublaslt_close(unit, unit->blas);
+    mo_cuda_jit_cache_free(unit->shop);
     unit->dnn = NULL;
     unit->blas = NULL;
     unit->shop = NULL;
 }
 
-static void close_device(mo_unit *unit)
+static void close_device(mo_backend_unit *unit)
 {
     const mo_cuda_api *api = unit->api;
 
@@ -226,29 +228,29 @@ static void close_device(mo_unit *unit)
     api->cuCtxSetCurrent(unit->context);
     if (unit->stream)
         api->cuStreamSynchronize(unit->stream);
-    mo_cuda_stage_clear(unit);
+    mo_cuda_staging_free(unit);
     close_parts(unit);
-    mo_cuda_index_unwatch(unit);
+    mo_cuda_index_error_disable(unit);
     while (unit->n_pieces > 0)
         mo_cuda_free(unit, unit->pieces[unit->n_pieces - 1].at);
-    for (int i = 0; i < MO_CUDA_STREAMS; i++)
+    for (int i = 0; i < MO_CUDA_STREAM_COUNT; i++)
         if (unit->lanes[i])
             api->cuStreamDestroy(unit->lanes[i]);
-    mo_cuda_partition_leave(unit);
+    mo_cuda_sm_partition_release(unit);
     api->cuCtxSetCurrent(NULL);
     api->cuDevicePrimaryCtxRelease(unit->device);
 }
 
-void mo_cuda_close(mo_unit *unit)
+void mo_cuda_unit_close(mo_backend_unit *unit)
 {
     if (!unit)
         return;
-    mo_cuda_preload_end(unit);
+    mo_cuda_library_preload_join(unit);
     if (unit->context)
         close_device(unit);
     close_parts(unit);
-    mo_cuda_notes_close(unit->notes);
-    mo_cuda_cache_free(unit->cache);
+    mo_cuda_tuning_cache_close(unit->notes);
+    mo_cuda_disk_cache_free(unit->cache);
     free(unit->pieces);
     free((char *) (uintptr_t) unit->options.cache);
     free(unit);

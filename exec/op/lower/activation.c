@@ -4,86 +4,91 @@
 #include "exec/op/lower/pointwise_ops.h"
 
 /* A number that is input i, or an attribute where there is no such input. */
-static double number(mo_draft *draft, int i, const char *key, double fallback)
+static double number(mo_point_builder *draft, int i, const char *key,
+                     double fallback)
 {
-    const mo_site *site = draft->site;
+    const mo_op_site *site = draft->site;
     double value = fallback;
     mo_error err = { 0 };
-    mo_status status = i < site->n_in
-                           ? mo_site_number(site, i, &value, &err)
-                           : mo_site_real(site, key, fallback, &value, &err);
+    mo_status status =
+        i < site->n_in
+            ? mo_op_site_const_number(site, i, &value, &err)
+            : mo_op_site_attr_real(site, key, fallback, &value, &err);
 
-    mo_draft_fail(draft, status, &err);
+    mo_point_builder_fail(draft, status, &err);
     return value;
 }
 
-static double attribute(mo_draft *draft, const char *key, double fallback)
+static double attribute(mo_point_builder *draft, const char *key,
+                        double fallback)
 {
     return number(draft, draft->site->n_in, key, fallback);
 }
 
 /* One step with two numbers on input 0, as a real. */
-static mo_status end_with(mo_draft *draft, mo_point_op op, double x, double y,
-                          mo_arena *arena, mo_lowered *lowered, mo_error *err)
+static mo_status end_with(mo_point_builder *draft, mo_point_op op, double x,
+                          double y, mo_arena *arena, mo_lower_result *lowered,
+                          mo_error *err)
 {
-    int in = mo_draft_real(draft, mo_draft_input(draft, 0));
+    int in = mo_point_builder_to_real(draft, mo_point_builder_input(draft, 0));
 
-    mo_draft_store(draft, mo_draft_with(draft, op, in, x, y));
-    return mo_draft_end(draft, arena, lowered, err);
+    mo_point_builder_store(draft,
+                           mo_point_builder_unary_params(draft, op, in, x, y));
+    return mo_point_builder_finish_call(draft, arena, lowered, err);
 }
 
 /* The bounds are in order, as far as there are any. */
-static mo_status clamp(mo_draft *draft, double least, double most,
-                       mo_arena *arena, mo_lowered *lowered, mo_error *err)
+static mo_status clamp(mo_point_builder *draft, double least, double most,
+                       mo_arena *arena, mo_lower_result *lowered, mo_error *err)
 {
-    int x = mo_draft_input(draft, 0);
-    bool real = mo_draft_is_real(draft, x);
+    int x = mo_point_builder_input(draft, 0);
+    bool real = mo_point_builder_is_real(draft, x);
 
     if (!(least <= most))
-        return mo_site_fail(draft->site, MO_E_INPUT, err,
-                            "clamps to an empty range");
-    x = mo_draft_with(draft, real ? MO_POINT_CLAMP : MO_POINT_I_CLAMP, x, least,
-                      most);
-    mo_draft_store(draft, x);
-    return mo_draft_end(draft, arena, lowered, err);
+        return mo_op_site_fail(draft->site, MO_E_INPUT, err,
+                               "clamps to an empty range");
+    x = mo_point_builder_unary_params(
+        draft, real ? MO_POINT_CLAMP : MO_POINT_I_CLAMP, x, least, most);
+    mo_point_builder_store(draft, x);
+    return mo_point_builder_finish_call(draft, arena, lowered, err);
 }
 
-mo_status mo_lower_clamp(const mo_site *site, mo_arena *arena,
-                         mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_clamp(const mo_op_site *site, mo_arena *arena,
+                         mo_lower_result *lowered, mo_error *err)
 {
-    mo_draft draft = mo_draft_of(site);
+    mo_point_builder draft = mo_point_builder_init(site);
     double least = attribute(&draft, "min", -INFINITY);
     double most = attribute(&draft, "max", INFINITY);
 
     return clamp(&draft, least, most, arena, lowered, err);
 }
 
-mo_status mo_lower_relu6(const mo_site *site, mo_arena *arena,
-                         mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_relu6(const mo_op_site *site, mo_arena *arena,
+                         mo_lower_result *lowered, mo_error *err)
 {
-    mo_draft draft = mo_draft_of(site);
+    mo_point_builder draft = mo_point_builder_init(site);
 
     return clamp(&draft, 0, 6, arena, lowered, err);
 }
 
-mo_status mo_lower_round(const mo_site *site, mo_arena *arena,
-                         mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_round(const mo_op_site *site, mo_arena *arena,
+                         mo_lower_result *lowered, mo_error *err)
 {
-    bool away = mo_site_is(site, "mode", "half_away_from_zero");
-    mo_draft draft = mo_draft_of(site);
-    int x = mo_draft_input(&draft, 0);
+    bool away = mo_op_site_attr_equals(site, "mode", "half_away_from_zero");
+    mo_point_builder draft = mo_point_builder_init(site);
+    int x = mo_point_builder_input(&draft, 0);
 
-    if (mo_draft_is_real(&draft, x))
-        x = mo_draft_one(&draft,
-                         away ? MO_POINT_ROUND_AWAY : MO_POINT_ROUND_EVEN, x);
-    mo_draft_store(&draft, x);
-    return mo_draft_end(&draft, arena, lowered, err);
+    if (mo_point_builder_is_real(&draft, x))
+        x = mo_point_builder_unary(
+            &draft, away ? MO_POINT_ROUND_AWAY : MO_POINT_ROUND_EVEN, x);
+    mo_point_builder_store(&draft, x);
+    return mo_point_builder_finish_call(&draft, arena, lowered, err);
 }
 
-mo_status mo_lower_elu(const mo_site *site, mo_arena *arena,
-                       mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_elu(const mo_op_site *site, mo_arena *arena,
+                       mo_lower_result *lowered, mo_error *err)
 {
-    mo_draft draft = mo_draft_of(site);
+    mo_point_builder draft = mo_point_builder_init(site);
     double alpha = attribute(&draft, "alpha", 1);
 
     return end_with(&draft, MO_POINT_ELU, alpha, 0, arena, lowered, err);
@@ -91,51 +96,52 @@ mo_status mo_lower_elu(const mo_site *site, mo_arena *arena,
 
 /* OpenVINO gives its numbers as inputs; without them they are those of the
  * paper that invented it (Klambauer et al., 2017). */
-mo_status mo_lower_selu(const mo_site *site, mo_arena *arena,
-                        mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_selu(const mo_op_site *site, mo_arena *arena,
+                        mo_lower_result *lowered, mo_error *err)
 {
-    mo_draft draft = mo_draft_of(site);
+    mo_point_builder draft = mo_point_builder_init(site);
     double alpha = number(&draft, 1, "alpha", 1.6732632423543772);
     double lambda = number(&draft, 2, "gamma", 1.0507009873554805);
 
     return end_with(&draft, MO_POINT_SELU, alpha, lambda, arena, lowered, err);
 }
 
-mo_status mo_lower_leaky(const mo_site *site, mo_arena *arena,
-                         mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_leaky_relu(const mo_op_site *site, mo_arena *arena,
+                              mo_lower_result *lowered, mo_error *err)
 {
-    mo_draft draft = mo_draft_of(site);
-    const char *key =
-        mo_site_has(site, "negative_slope") ? "negative_slope" : "alpha";
+    mo_point_builder draft = mo_point_builder_init(site);
+    const char *key = mo_op_site_has_attr(site, "negative_slope")
+                          ? "negative_slope"
+                          : "alpha";
     double slope = attribute(&draft, key, 0.01);
 
-    return end_with(&draft, MO_POINT_LEAKY, slope, 0, arena, lowered, err);
+    return end_with(&draft, MO_POINT_LEAKY_RELU, slope, 0, arena, lowered, err);
 }
 
-mo_status mo_lower_swish(const mo_site *site, mo_arena *arena,
-                         mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_swish(const mo_op_site *site, mo_arena *arena,
+                         mo_lower_result *lowered, mo_error *err)
 {
-    mo_draft draft = mo_draft_of(site);
+    mo_point_builder draft = mo_point_builder_init(site);
     double beta = number(&draft, 1, "beta", 1);
 
     return end_with(&draft, MO_POINT_SWISH, beta, 0, arena, lowered, err);
 }
 
-mo_status mo_lower_gelu(const mo_site *site, mo_arena *arena,
-                        mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_gelu(const mo_op_site *site, mo_arena *arena,
+                        mo_lower_result *lowered, mo_error *err)
 {
-    mo_draft draft = mo_draft_of(site);
-    bool tanh = mo_site_is(site, "approximation_mode", "tanh") ||
-                mo_site_is(site, "approximate", "tanh");
+    mo_point_builder draft = mo_point_builder_init(site);
+    bool tanh = mo_op_site_attr_equals(site, "approximation_mode", "tanh") ||
+                mo_op_site_attr_equals(site, "approximate", "tanh");
 
     return end_with(&draft, tanh ? MO_POINT_GELU_TANH : MO_POINT_GELU_ERF, 0, 0,
                     arena, lowered, err);
 }
 
-mo_status mo_lower_hard_sigmoid(const mo_site *site, mo_arena *arena,
-                                mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_hard_sigmoid(const mo_op_site *site, mo_arena *arena,
+                                mo_lower_result *lowered, mo_error *err)
 {
-    mo_draft draft = mo_draft_of(site);
+    mo_point_builder draft = mo_point_builder_init(site);
     double alpha = number(&draft, 1, "alpha", 0.2);
     double beta = number(&draft, 2, "beta", 0.5);
 
@@ -143,27 +149,28 @@ mo_status mo_lower_hard_sigmoid(const mo_site *site, mo_arena *arena,
                     err);
 }
 
-mo_status mo_lower_rsqrt(const mo_site *site, mo_arena *arena,
-                         mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_rsqrt(const mo_op_site *site, mo_arena *arena,
+                         mo_lower_result *lowered, mo_error *err)
 {
-    mo_draft draft = mo_draft_of(site);
-    int x = mo_draft_real(&draft, mo_draft_input(&draft, 0));
+    mo_point_builder draft = mo_point_builder_init(site);
+    int x = mo_point_builder_to_real(&draft, mo_point_builder_input(&draft, 0));
 
-    x = mo_draft_one(&draft, MO_POINT_SQRT, x);
-    mo_draft_store(&draft, mo_draft_one(&draft, MO_POINT_RECIPROCAL, x));
-    return mo_draft_end(&draft, arena, lowered, err);
+    x = mo_point_builder_unary(&draft, MO_POINT_SQRT, x);
+    mo_point_builder_store(
+        &draft, mo_point_builder_unary(&draft, MO_POINT_RECIPROCAL, x));
+    return mo_point_builder_finish_call(&draft, arena, lowered, err);
 }
 
-mo_status mo_lower_square(const mo_site *site, mo_arena *arena,
-                          mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_square(const mo_op_site *site, mo_arena *arena,
+                          mo_lower_result *lowered, mo_error *err)
 {
-    mo_draft draft = mo_draft_of(site);
-    int x = mo_draft_input(&draft, 0);
-    bool real = mo_draft_is_real(&draft, x);
+    mo_point_builder draft = mo_point_builder_init(site);
+    int x = mo_point_builder_input(&draft, 0);
+    bool real = mo_point_builder_is_real(&draft, x);
 
-    mo_draft_store(&draft,
-                   mo_draft_two(&draft,
-                                real ? MO_POINT_MULTIPLY : MO_POINT_I_MULTIPLY,
-                                x, x));
-    return mo_draft_end(&draft, arena, lowered, err);
+    mo_point_builder_store(
+        &draft,
+        mo_point_builder_binary(
+            &draft, real ? MO_POINT_MULTIPLY : MO_POINT_I_MULTIPLY, x, x));
+    return mo_point_builder_finish_call(&draft, arena, lowered, err);
 }

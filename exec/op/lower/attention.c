@@ -9,13 +9,13 @@
 
 /* Strides over the batches of the result of a tensor with that many dimensions
  * before its last two. */
-static bool spread(const mo_shape *shape, const mo_attention_call *c,
-                   int64_t strides[MO_MATMUL_MAX_BATCH])
+static bool spread(const mo_shape *shape, const mo_call_attention *c,
+                   int64_t strides[MO_CALL_MATMUL_MAX_BATCH])
 {
-    mo_access rows = mo_access_of(shape);
+    mo_point_access rows = mo_point_access_dense(shape);
     int own = shape->rank - 2, missing = c->n_batch - own;
 
-    memset(strides, 0, MO_MATMUL_MAX_BATCH * sizeof *strides);
+    memset(strides, 0, MO_CALL_MATMUL_MAX_BATCH * sizeof *strides);
     for (int d = 0; d < own; d++) {
         if (missing + d < 0) {
             if (shape->dims[d] != 1)
@@ -35,7 +35,7 @@ static int64_t from_end(const mo_shape *shape, int back)
     return shape->dims[shape->rank - back];
 }
 
-static bool fill_shapes(const mo_site *site, mo_attention_call *c)
+static bool fill_shapes(const mo_op_site *site, mo_call_attention *c)
 {
     const mo_shape *q = &site->in[0].shape, *k = &site->in[1].shape;
     const mo_shape *v = &site->in[2].shape, *out = &site->out[0].shape;
@@ -58,7 +58,7 @@ static bool fill_shapes(const mo_site *site, mo_attention_call *c)
 
 /* A mask of one number, whatever its rank, changes nothing unless it is
  * infinite: it is repeated like any other. */
-static bool fill_mask(const mo_shape *mask, mo_attention_call *c)
+static bool fill_mask(const mo_shape *mask, mo_call_attention *c)
 {
     mo_shape whole = *mask;
     int64_t rows, columns;
@@ -78,36 +78,36 @@ static bool fill_mask(const mo_shape *mask, mo_attention_call *c)
            spread(&whole, c, c->mask_batch);
 }
 
-static mo_status read_scale(const mo_site *site, mo_attention_call *c,
+static mo_status read_scale(const mo_op_site *site, mo_call_attention *c,
                             mo_error *err)
 {
     c->scale = c->width > 0 ? 1 / sqrt((double) c->width) : 1;
     if (site->n_in > 4)
-        return mo_site_number(site, 4, &c->scale, err);
-    return mo_site_real(site, "scale", c->scale, &c->scale, err);
+        return mo_op_site_const_number(site, 4, &c->scale, err);
+    return mo_op_site_attr_real(site, "scale", c->scale, &c->scale, err);
 }
 
-mo_status mo_lower_attention(const mo_site *site, mo_arena *arena,
-                             mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_attention(const mo_op_site *site, mo_arena *arena,
+                             mo_lower_result *lowered, mo_error *err)
 {
-    mo_attention_call attention = { 0 };
+    mo_call_attention attention = { 0 };
     mo_call *call;
-    mo_status status = mo_site_counts(site, 3, 5, 1, err);
+    mo_status status = mo_op_site_check_arity(site, 3, 5, 1, err);
 
     if (status != MO_OK)
         return status;
-    attention.causal = mo_site_bool(site, "causal", false) ||
-                       mo_site_bool(site, "is_causal", false);
+    attention.causal = mo_op_site_attr_bool(site, "causal", false) ||
+                       mo_op_site_attr_bool(site, "is_causal", false);
     if (!fill_shapes(site, &attention) ||
         (site->n_in > 3 && !attention.causal &&
          !fill_mask(&site->in[3].shape, &attention)))
-        return mo_site_fail(site, MO_E_INPUT, err,
-                            "query, key, value, mask and result do not fit "
-                            "together");
+        return mo_op_site_fail(site, MO_E_INPUT, err,
+                               "query, key, value, mask and result do not fit "
+                               "together");
     status = read_scale(site, &attention, err);
     if (status == MO_OK)
-        status = mo_lowered_call(lowered, arena, MO_CALL_ATTENTION,
-                                 attention.has_mask ? 4 : 3, 1, &call, err);
+        status = mo_lower_add_call(lowered, arena, MO_CALL_ATTENTION,
+                                   attention.has_mask ? 4 : 3, 1, &call, err);
     if (status != MO_OK)
         return status;
     for (int i = 0; i < call->n_in; i++)

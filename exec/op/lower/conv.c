@@ -9,19 +9,20 @@ typedef struct filter {
     bool grouped, transposed;
 } filter;
 
-static mo_status fail_filter(const mo_site *site, mo_error *err)
+static mo_status fail_filter(const mo_op_site *site, mo_error *err)
 {
-    char data[MO_DESC_TEXT_SIZE], weights[MO_DESC_TEXT_SIZE];
-    char out[MO_DESC_TEXT_SIZE];
+    char data[MO_TENSOR_DESC_TEXT_SIZE], weights[MO_TENSOR_DESC_TEXT_SIZE];
+    char out[MO_TENSOR_DESC_TEXT_SIZE];
 
-    return mo_site_fail(
-        site, MO_E_INPUT, err, "a filter %s over %s does not make %s",
-        mo_desc_say(&site->in[1], weights), mo_desc_say(&site->in[0], data),
-        mo_desc_say(&site->out[0], out));
+    return mo_op_site_fail(site, MO_E_INPUT, err,
+                           "a filter %s over %s does not make %s",
+                           mo_tensor_desc_format(&site->in[1], weights),
+                           mo_tensor_desc_format(&site->in[0], data),
+                           mo_tensor_desc_format(&site->out[0], out));
 }
 
-static mo_status read_channels(const mo_site *site, const filter *f,
-                               mo_conv_call *conv, mo_error *err)
+static mo_status read_channels(const mo_op_site *site, const filter *f,
+                               mo_call_conv *conv, mo_error *err)
 {
     const mo_shape *data = &site->in[0].shape, *out = &site->out[0].shape;
     const mo_shape *weights = &site->in[1].shape;
@@ -45,7 +46,7 @@ static mo_status read_channels(const mo_site *site, const filter *f,
 }
 
 /* No window may end beyond the padding. */
-static bool windows_fit(const mo_sweep *f)
+static bool windows_fit(const mo_call_window *f)
 {
     for (int d = 0; d < f->spatial; d++) {
         int64_t span = (f->kernel[d] - 1) * f->dilation[d] + 1;
@@ -59,13 +60,14 @@ static bool windows_fit(const mo_sweep *f)
 
 /* A transposed one is padded so that what is asked for comes out; without a
  * wanted size "same" pads nothing. */
-static mo_status pad_transposed(const mo_site *site, mo_sweep *f, mo_error *err)
+static mo_status pad_transposed(const mo_op_site *site, mo_call_window *f,
+                                mo_error *err)
 {
-    bool upper = mo_site_is(site, "auto_pad", "same_upper");
-    bool lower = mo_site_is(site, "auto_pad", "same_lower");
-    int64_t extra[MO_MAX_SPATIAL];
+    bool upper = mo_op_site_attr_equals(site, "auto_pad", "same_upper");
+    bool lower = mo_op_site_attr_equals(site, "auto_pad", "same_lower");
+    int64_t extra[MO_CALL_MAX_SPATIAL];
     mo_status status =
-        mo_site_ints(site, "output_padding", 0, extra, f->spatial, err);
+        mo_op_site_attr_ints(site, "output_padding", 0, extra, f->spatial, err);
 
     for (int d = 0; status == MO_OK && (upper || lower) && d < f->spatial;
          d++) {
@@ -83,30 +85,31 @@ static mo_status pad_transposed(const mo_site *site, mo_sweep *f, mo_error *err)
     return status;
 }
 
-static mo_status lower_filter(const mo_site *site, const filter *f,
-                              mo_arena *arena, mo_lowered *lowered,
+static mo_status lower_filter(const mo_op_site *site, const filter *f,
+                              mo_arena *arena, mo_lower_result *lowered,
                               mo_error *err)
 {
-    mo_conv_call conv = { .transposed = f->transposed };
+    mo_call_conv conv = { .transposed = f->transposed };
     mo_call *call;
     int spatial;
-    mo_status status = mo_site_counts(site, 2, f->transposed ? 3 : 2, 1, err);
+    mo_status status =
+        mo_op_site_check_arity(site, 2, f->transposed ? 3 : 2, 1, err);
 
     if (status == MO_OK)
-        status = mo_sweep_check(site, &spatial, err);
+        status = mo_lower_window_check(site, &spatial, err);
     if (status == MO_OK)
         status = read_channels(site, f, &conv, err);
     if (status == MO_OK)
-        status =
-            mo_sweep_read(site, site->in[1].shape.dims + (f->grouped ? 3 : 2),
-                          &conv.sweep, err);
+        status = mo_lower_window_read(
+            site, site->in[1].shape.dims + (f->grouped ? 3 : 2), &conv.sweep,
+            err);
     if (status == MO_OK && f->transposed)
         status = pad_transposed(site, &conv.sweep, err);
     if (status != MO_OK)
         return status;
     if (!f->transposed && !windows_fit(&conv.sweep))
         return fail_filter(site, err);
-    status = mo_lowered_call(lowered, arena, MO_CALL_CONV, 2, 1, &call, err);
+    status = mo_lower_add_call(lowered, arena, MO_CALL_CONV, 2, 1, &call, err);
     if (status != MO_OK)
         return status;
     call->in[0] = 0;
@@ -116,32 +119,32 @@ static mo_status lower_filter(const mo_site *site, const filter *f,
     return MO_OK;
 }
 
-mo_status mo_lower_convolution(const mo_site *site, mo_arena *arena,
-                               mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_conv(const mo_op_site *site, mo_arena *arena,
+                        mo_lower_result *lowered, mo_error *err)
 {
     const filter f = { .grouped = false };
 
     return lower_filter(site, &f, arena, lowered, err);
 }
 
-mo_status mo_lower_group_convolution(const mo_site *site, mo_arena *arena,
-                                     mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_group_conv(const mo_op_site *site, mo_arena *arena,
+                              mo_lower_result *lowered, mo_error *err)
 {
     const filter f = { .grouped = true };
 
     return lower_filter(site, &f, arena, lowered, err);
 }
 
-mo_status mo_lower_deconvolution(const mo_site *site, mo_arena *arena,
-                                 mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_conv_transpose(const mo_op_site *site, mo_arena *arena,
+                                  mo_lower_result *lowered, mo_error *err)
 {
     const filter f = { .transposed = true };
 
     return lower_filter(site, &f, arena, lowered, err);
 }
 
-mo_status mo_lower_group_deconvolution(const mo_site *site, mo_arena *arena,
-                                       mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_group_conv_transpose(const mo_op_site *site, mo_arena *arena,
+                                        mo_lower_result *lowered, mo_error *err)
 {
     const filter f = { .grouped = true, .transposed = true };
 

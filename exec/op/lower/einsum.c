@@ -13,10 +13,10 @@
 #include "exec/op/lower/product_ops.h"
 
 typedef struct work {
-    const mo_site *site;
+    const mo_op_site *site;
     mo_arena *arena;
-    mo_lowered *lowered;
-    const mo_einsum *einsum;
+    mo_lower_result *lowered;
+    const mo_lower_einsum_equation *einsum;
     mo_error *err;
 } work;
 
@@ -27,83 +27,89 @@ static int64_t size_of(const work *w, int label)
 
 static mo_status fail_rank(const work *w)
 {
-    return mo_site_fail(w->site, MO_E_SUPPORT, w->err,
-                        "an intermediate result has more than %d dimensions",
-                        MO_MAX_RANK);
+    return mo_op_site_fail(w->site, MO_E_SUPPORT, w->err,
+                           "an intermediate result has more than %d dimensions",
+                           MO_MAX_RANK);
 }
 
 /* A tensor of its own for the term. */
-static mo_status put_temp(const work *w, mo_term *term)
+static mo_status put_temp(const work *w, mo_lower_einsum_term *term)
 {
-    mo_desc desc = { .elem = w->site->out[0].elem };
+    mo_tensor_desc desc = { .elem = w->site->out[0].elem };
 
-    desc.shape = mo_term_lay(w->einsum, term);
+    desc.shape = mo_lower_einsum_term_pack(w->einsum, term);
     if (!mo_shape_fits(&desc.shape))
-        return mo_site_fail(w->site, MO_E_LIMIT, w->err,
-                            "an intermediate result is too large");
-    return mo_lowered_temp(w->lowered, w->arena, w->site, &desc, &term->operand,
-                           w->err);
+        return mo_op_site_fail(w->site, MO_E_LIMIT, w->err,
+                               "an intermediate result is too large");
+    return mo_lower_add_temp(w->lowered, w->arena, w->site, &desc,
+                             &term->operand, w->err);
 }
 
 /* ---- one term */
 
 /* to = from, in its order of labels. */
-static mo_status put_copy(const work *w, const mo_term *from, const mo_term *to)
+static mo_status put_copy(const work *w, const mo_lower_einsum_term *from,
+                          const mo_lower_einsum_term *to)
 {
-    mo_copy_box box = { .from = 0, .to = 0 };
+    mo_call_copy_box box = { .from = 0, .to = 0 };
 
     for (int i = 0; i < to->n; i++)
-        mo_box_push(&box, size_of(w, to->label[i]),
-                    mo_term_stride(from, to->label[i]), to->stride[i]);
-    return mo_box_copy(&box, from->operand, to->operand, w->arena, w->lowered,
-                       w->err);
+        mo_lower_copy_box_push(&box, size_of(w, to->label[i]),
+                               mo_lower_einsum_term_stride(from, to->label[i]),
+                               to->stride[i]);
+    return mo_lower_copy_add_box(&box, from->operand, to->operand, w->arena,
+                                 w->lowered, w->err);
 }
 
 /* to = from, summed over the labels that to has not. */
-static mo_status put_sum(const work *w, const mo_term *from, const mo_term *to)
+static mo_status put_sum(const work *w, const mo_lower_einsum_term *from,
+                         const mo_lower_einsum_term *to)
 {
     mo_call *call;
-    mo_reduce_call *reduce;
-    mo_status status = mo_lowered_call(w->lowered, w->arena, MO_CALL_REDUCE, 1,
-                                       1, &call, w->err);
+    mo_call_reduce *reduce;
+    mo_status status = mo_lower_add_call(w->lowered, w->arena, MO_CALL_REDUCE,
+                                         1, 1, &call, w->err);
 
     if (status != MO_OK)
         return status;
     call->in[0] = from->operand;
     call->out[0] = to->operand;
     reduce = &call->u.reduce;
-    *reduce = (mo_reduce_call){ .op = MO_REDUCE_SUM, .rank = from->n };
+    *reduce = (mo_call_reduce){ .op = MO_CALL_REDUCE_SUM, .rank = from->n };
     for (int i = 0; i < from->n; i++) {
         reduce->extent[i] = size_of(w, from->label[i]);
         reduce->in_stride[i] = from->stride[i];
-        reduce->out_stride[i] = mo_term_stride(to, from->label[i]);
-        reduce->reduced[i] = mo_term_find(to, from->label[i]) < 0;
+        reduce->out_stride[i] = mo_lower_einsum_term_stride(to, from->label[i]);
+        reduce->reduced[i] = mo_lower_einsum_term_find(to, from->label[i]) < 0;
     }
     return MO_OK;
 }
 
-static bool lacks_some(const mo_term *of, const mo_term *a, const mo_term *b)
+static bool lacks_some(const mo_lower_einsum_term *of,
+                       const mo_lower_einsum_term *a,
+                       const mo_lower_einsum_term *b)
 {
     for (int i = 0; i < of->n; i++)
-        if (mo_term_find(a, of->label[i]) < 0 &&
-            (!b || mo_term_find(b, of->label[i]) < 0))
+        if (mo_lower_einsum_term_find(a, of->label[i]) < 0 &&
+            (!b || mo_lower_einsum_term_find(b, of->label[i]) < 0))
             return true;
     return false;
 }
 
 /* Sums away what is neither in other nor in the result. */
-static mo_status drop_own(const work *w, const mo_term *other,
-                          const mo_term *result, mo_term *term)
+static mo_status drop_own(const work *w, const mo_lower_einsum_term *other,
+                          const mo_lower_einsum_term *result,
+                          mo_lower_einsum_term *term)
 {
-    mo_term kept = { .n = 0 };
+    mo_lower_einsum_term kept = { .n = 0 };
     mo_status status;
 
     if (!lacks_some(term, result, other))
         return MO_OK;
     for (int i = 0; i < term->n; i++)
-        if (mo_term_find(result, term->label[i]) >= 0 ||
-            mo_term_find(other, term->label[i]) >= 0)
-            mo_term_push(&kept, term->label[i]);
+        if (mo_lower_einsum_term_find(result, term->label[i]) >= 0 ||
+            mo_lower_einsum_term_find(other, term->label[i]) >= 0)
+            mo_lower_einsum_term_push(&kept, term->label[i]);
     status = put_temp(w, &kept);
     if (status == MO_OK)
         status = put_sum(w, term, &kept);
@@ -116,14 +122,15 @@ static mo_status drop_own(const work *w, const mo_term *other,
 /* What a label of two terms and their result is. */
 typedef enum role { BATCH, ROW, COLUMN, SUMMED } role;
 
-static role role_of(const mo_term *a, const mo_term *b, const mo_term *c,
-                    int label)
+static role role_of(const mo_lower_einsum_term *a,
+                    const mo_lower_einsum_term *b,
+                    const mo_lower_einsum_term *c, int label)
 {
-    if (mo_term_find(c, label) < 0)
+    if (mo_lower_einsum_term_find(c, label) < 0)
         return SUMMED;
-    if (mo_term_find(a, label) < 0)
+    if (mo_lower_einsum_term_find(a, label) < 0)
         return COLUMN;
-    return mo_term_find(b, label) < 0 ? ROW : BATCH;
+    return mo_lower_einsum_term_find(b, label) < 0 ? ROW : BATCH;
 }
 
 /* Labels that may be one dimension, outermost first. */
@@ -133,13 +140,15 @@ typedef struct run {
 } run;
 
 /* Could label, then next, be one dimension of the term? */
-static bool joins(const work *w, const mo_term *term, int label, int next)
+static bool joins(const work *w, const mo_lower_einsum_term *term, int label,
+                  int next)
 {
-    return mo_term_stride(term, label) ==
-           mo_term_stride(term, next) * size_of(w, next);
+    return mo_lower_einsum_term_stride(term, label) ==
+           mo_lower_einsum_term_stride(term, next) * size_of(w, next);
 }
 
-static bool is_one(const work *w, const mo_term *term, const run *r)
+static bool is_one(const work *w, const mo_lower_einsum_term *term,
+                   const run *r)
 {
     for (int i = 0; i + 1 < r->n; i++)
         if (!joins(w, term, r->label[i], r->label[i + 1]))
@@ -148,8 +157,10 @@ static bool is_one(const work *w, const mo_term *term, const run *r)
 }
 
 /* Labels of a role in the order of a term; those of size 1 play none. */
-static run labels_of(const work *w, const mo_term *order, role wanted,
-                     const mo_term *a, const mo_term *b, const mo_term *c)
+static run labels_of(const work *w, const mo_lower_einsum_term *order,
+                     role wanted, const mo_lower_einsum_term *a,
+                     const mo_lower_einsum_term *b,
+                     const mo_lower_einsum_term *c)
 {
     run r = { .n = 0 };
 
@@ -169,15 +180,16 @@ static int64_t extent_of(const work *w, const run *r)
     return extent;
 }
 
-static int64_t stride_of(const mo_term *term, const run *r)
+static int64_t stride_of(const mo_lower_einsum_term *term, const run *r)
 {
-    return r->n > 0 ? mo_term_stride(term, r->label[r->n - 1]) : 0;
+    return r->n > 0 ? mo_lower_einsum_term_stride(term, r->label[r->n - 1]) : 0;
 }
 
 /* The term with the labels of a run innermost, in its order. */
-static mo_status bring_together(const work *w, const run *r, mo_term *term)
+static mo_status bring_together(const work *w, const run *r,
+                                mo_lower_einsum_term *term)
 {
-    mo_term moved = { .n = 0 };
+    mo_lower_einsum_term moved = { .n = 0 };
     mo_status status;
 
     if (is_one(w, term, r))
@@ -188,10 +200,10 @@ static mo_status bring_together(const work *w, const run *r, mo_term *term)
         for (int j = 0; j < r->n; j++)
             inner = inner || r->label[j] == term->label[i];
         if (!inner)
-            mo_term_push(&moved, term->label[i]);
+            mo_lower_einsum_term_push(&moved, term->label[i]);
     }
     for (int j = 0; j < r->n; j++)
-        mo_term_push(&moved, r->label[j]);
+        mo_lower_einsum_term_push(&moved, r->label[j]);
     status = put_temp(w, &moved);
     if (status == MO_OK)
         status = put_copy(w, term, &moved);
@@ -199,21 +211,23 @@ static mo_status bring_together(const work *w, const run *r, mo_term *term)
     return status;
 }
 
-static void put_batch(const work *w, const mo_term *a, const mo_term *b,
-                      const mo_term *c, int label, mo_matmul_call *m)
+static void put_batch(const work *w, const mo_lower_einsum_term *a,
+                      const mo_lower_einsum_term *b,
+                      const mo_lower_einsum_term *c, int label,
+                      mo_call_matmul *m)
 {
     int d = m->n_batch++;
 
     m->extent[d] = size_of(w, label);
-    m->a.batch[d] = mo_term_stride(a, label);
-    m->b.batch[d] = mo_term_stride(b, label);
-    m->c.batch[d] = mo_term_stride(c, label);
+    m->a.batch[d] = mo_lower_einsum_term_stride(a, label);
+    m->b.batch[d] = mo_lower_einsum_term_stride(b, label);
+    m->c.batch[d] = mo_lower_einsum_term_stride(c, label);
 }
 
 /* The innermost labels of a run that are one dimension in two terms; the others
  * become batches. */
-static run take_inner(const work *w, const mo_term *own, const mo_term *c,
-                      run *all)
+static run take_inner(const work *w, const mo_lower_einsum_term *own,
+                      const mo_lower_einsum_term *c, run *all)
 {
     run inner = { .n = 0 };
     int from = all->n;
@@ -229,8 +243,10 @@ static run take_inner(const work *w, const mo_term *own, const mo_term *c,
     return inner;
 }
 
-static void fill_product(const work *w, const mo_term *a, const mo_term *b,
-                         const mo_term *c, const run *summed, mo_matmul_call *m)
+static void fill_product(const work *w, const mo_lower_einsum_term *a,
+                         const mo_lower_einsum_term *b,
+                         const mo_lower_einsum_term *c, const run *summed,
+                         mo_call_matmul *m)
 {
     run rows = labels_of(w, c, ROW, a, b, c),
         columns = labels_of(w, c, COLUMN, a, b, c);
@@ -238,7 +254,7 @@ static void fill_product(const work *w, const mo_term *a, const mo_term *b,
     run row = take_inner(w, a, c, &rows);
     run column = take_inner(w, b, c, &columns);
 
-    *m = (mo_matmul_call){ .m = extent_of(w, &row),
+    *m = (mo_call_matmul){ .m = extent_of(w, &row),
                            .n = extent_of(w, &column),
                            .k = extent_of(w, summed) };
     m->a.row = stride_of(a, &row);
@@ -255,11 +271,13 @@ static void fill_product(const work *w, const mo_term *a, const mo_term *b,
         put_batch(w, a, b, c, columns.label[i], m);
 }
 
-static mo_status put_call(const work *w, mo_call_kind kind, const mo_term *a,
-                          const mo_term *b, const mo_term *c, mo_call **call)
+static mo_status put_call(const work *w, mo_call_kind kind,
+                          const mo_lower_einsum_term *a,
+                          const mo_lower_einsum_term *b,
+                          const mo_lower_einsum_term *c, mo_call **call)
 {
     mo_status status =
-        mo_lowered_call(w->lowered, w->arena, kind, 2, 1, call, w->err);
+        mo_lower_add_call(w->lowered, w->arena, kind, 2, 1, call, w->err);
 
     if (status != MO_OK)
         return status;
@@ -270,12 +288,13 @@ static mo_status put_call(const work *w, mo_call_kind kind, const mo_term *a,
 }
 
 /* Nothing is summed: element by element. */
-static mo_status put_multiply(const work *w, const mo_term *a, const mo_term *b,
-                              const mo_term *c)
+static mo_status put_multiply(const work *w, const mo_lower_einsum_term *a,
+                              const mo_lower_einsum_term *b,
+                              const mo_lower_einsum_term *c)
 {
     mo_point_step step = { .op = MO_POINT_MULTIPLY, .a = 0, .b = 1 };
     mo_call *call;
-    mo_point *p;
+    mo_point_program *p;
     mo_status status = put_call(w, MO_CALL_POINT, a, b, c, &call);
 
     if (status != MO_OK)
@@ -284,22 +303,25 @@ static mo_status put_multiply(const work *w, const mo_term *a, const mo_term *b,
     p->n_operands = 2;
     p->operands[0].elem = p->operands[1].elem = w->site->out[0].elem;
     for (int i = 0; i < c->n; i++) {
-        p->operands[0].access.stride[i] = mo_term_stride(a, c->label[i]);
-        p->operands[1].access.stride[i] = mo_term_stride(b, c->label[i]);
+        p->operands[0].access.stride[i] =
+            mo_lower_einsum_term_stride(a, c->label[i]);
+        p->operands[1].access.stride[i] =
+            mo_lower_einsum_term_stride(b, c->label[i]);
         p->out.stride[i] = c->stride[i];
     }
-    p->result = mo_point_push(p, step);
+    p->result = mo_point_push_step(p, step);
     return MO_OK;
 }
 
-static mo_status put_product(const work *w, mo_term a, mo_term b,
-                             const mo_term *c)
+static mo_status put_product(const work *w, mo_lower_einsum_term a,
+                             mo_lower_einsum_term b,
+                             const mo_lower_einsum_term *c)
 {
     run summed = labels_of(w, &a, SUMMED, &a, &b, c);
     mo_call *call;
     mo_status status;
 
-    if (summed.n == 0 && mo_elem_is_real(w->site->out[0].elem))
+    if (summed.n == 0 && mo_elem_is_float(w->site->out[0].elem))
         return put_multiply(w, &a, &b, c);
     status = bring_together(w, &summed, &a);
     if (status == MO_OK)
@@ -317,30 +339,33 @@ static mo_status put_product(const work *w, mo_term a, mo_term b,
 static bool is_wanted(const work *w, int i, int label)
 {
     for (int j = i + 1; j < w->site->n_in; j++)
-        if (mo_term_find(&w->einsum->inputs[j], label) >= 0)
+        if (mo_lower_einsum_term_find(&w->einsum->inputs[j], label) >= 0)
             return true;
-    return mo_term_find(&w->einsum->output, label) >= 0;
+    return mo_lower_einsum_term_find(&w->einsum->output, label) >= 0;
 }
 
-static bool keep_wanted(const work *w, int i, const mo_term *from, mo_term *to)
+static bool keep_wanted(const work *w, int i, const mo_lower_einsum_term *from,
+                        mo_lower_einsum_term *to)
 {
     for (int d = 0; d < from->n; d++)
         if (is_wanted(w, i, from->label[d]) &&
-            mo_term_find(to, from->label[d]) < 0 &&
-            !mo_term_push(to, from->label[d]))
+            mo_lower_einsum_term_find(to, from->label[d]) < 0 &&
+            !mo_lower_einsum_term_push(to, from->label[d]))
             return false;
     return true;
 }
 
 /* What is left of a and input i when both are done. */
-static mo_status make_result(const work *w, int i, const mo_term *a,
-                             const mo_term *b, mo_term *result)
+static mo_status make_result(const work *w, int i,
+                             const mo_lower_einsum_term *a,
+                             const mo_lower_einsum_term *b,
+                             mo_lower_einsum_term *result)
 {
     if (i == w->site->n_in - 1) {
         *result = w->einsum->output;
         return MO_OK;
     }
-    *result = (mo_term){ .n = 0 };
+    *result = (mo_lower_einsum_term){ .n = 0 };
     if (!keep_wanted(w, i, a, result) || !keep_wanted(w, i, b, result))
         return fail_rank(w);
     return put_temp(w, result);
@@ -348,7 +373,7 @@ static mo_status make_result(const work *w, int i, const mo_term *a,
 
 static mo_status lower_terms(const work *w)
 {
-    mo_term a = w->einsum->inputs[0];
+    mo_lower_einsum_term a = w->einsum->inputs[0];
     mo_status status = MO_OK;
 
     if (w->site->n_in == 1)
@@ -356,7 +381,7 @@ static mo_status lower_terms(const work *w)
                    ? put_sum(w, &a, &w->einsum->output)
                    : put_copy(w, &a, &w->einsum->output);
     for (int i = 1; status == MO_OK && i < w->site->n_in; i++) {
-        mo_term b = w->einsum->inputs[i], c;
+        mo_lower_einsum_term b = w->einsum->inputs[i], c;
 
         status = make_result(w, i, &a, &b, &c);
         if (status == MO_OK)
@@ -370,18 +395,19 @@ static mo_status lower_terms(const work *w)
     return status;
 }
 
-mo_status mo_lower_einsum(const mo_site *site, mo_arena *arena,
-                          mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_einsum(const mo_op_site *site, mo_arena *arena,
+                          mo_lower_result *lowered, mo_error *err)
 {
-    mo_einsum einsum;
+    mo_lower_einsum_equation einsum;
     work w = { site, arena, lowered, &einsum, err };
-    mo_status status = mo_site_counts(site, 1, MO_CALL_MAX_OPERANDS, 1, err);
+    mo_status status =
+        mo_op_site_check_arity(site, 1, MO_CALL_MAX_OPERANDS, 1, err);
 
     for (int i = 0; status == MO_OK && i < site->n_in; i++)
         if (site->in[i].elem != site->out[0].elem)
-            return mo_site_fail(site, MO_E_SUPPORT, err,
-                                "its inputs and its output differ in type");
+            return mo_op_site_fail(site, MO_E_SUPPORT, err,
+                                   "its inputs and its output differ in type");
     if (status == MO_OK)
-        status = mo_einsum_read(site, arena, &einsum, err);
+        status = mo_lower_einsum_parse(site, arena, &einsum, err);
     return status == MO_OK ? lower_terms(&w) : status;
 }

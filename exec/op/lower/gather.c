@@ -14,13 +14,13 @@ static int64_t product(const mo_shape *shape, int first, int end)
     return elements;
 }
 
-static mo_status check(const mo_site *site, int max_in, mo_error *err)
+static mo_status check(const mo_op_site *site, int max_in, mo_error *err)
 {
-    mo_status status = mo_site_counts(site, 2, max_in, 1, err);
+    mo_status status = mo_op_site_check_arity(site, 2, max_in, 1, err);
 
     if (status == MO_OK && (site->out[0].elem != site->in[0].elem ||
-                            mo_elem_is_real(site->in[1].elem)))
-        return mo_site_fail(
+                            mo_elem_is_float(site->in[1].elem)))
+        return mo_op_site_fail(
             site, MO_E_INPUT, err, "picks %s from %s by indices of %s",
             mo_elem_name(site->out[0].elem), mo_elem_name(site->in[0].elem),
             mo_elem_name(site->in[1].elem));
@@ -28,11 +28,11 @@ static mo_status check(const mo_site *site, int max_in, mo_error *err)
 }
 
 /* How many leading dimensions data and indices share. */
-static mo_status read_batch(const mo_site *site, int *batch, mo_error *err)
+static mo_status read_batch(const mo_op_site *site, int *batch, mo_error *err)
 {
     const mo_shape *data = &site->in[0].shape, *indices = &site->in[1].shape;
     int64_t given;
-    mo_status status = mo_site_int(site, "batch_dims", 0, &given, err);
+    mo_status status = mo_op_site_attr_int(site, "batch_dims", 0, &given, err);
 
     if (status != MO_OK)
         return status;
@@ -44,19 +44,21 @@ static mo_status read_batch(const mo_site *site, int *batch, mo_error *err)
             data->dims[d] != indices->dims[d])
             given = -1;
     if (given < 0 || given > MO_MAX_RANK)
-        return mo_site_fail(site, MO_E_INPUT, err,
-                            "its data and indices do not share their first %d "
-                            "dimensions",
-                            *batch);
+        return mo_op_site_fail(
+            site, MO_E_INPUT, err,
+            "its data and indices do not share their first %d "
+            "dimensions",
+            *batch);
     return MO_OK;
 }
 
-static mo_status add_gather(const mo_site *site, const mo_gather_call *gather,
-                            mo_arena *arena, mo_lowered *lowered, mo_error *err)
+static mo_status add_gather(const mo_op_site *site,
+                            const mo_call_gather *gather, mo_arena *arena,
+                            mo_lower_result *lowered, mo_error *err)
 {
     mo_call *call;
     mo_status status =
-        mo_lowered_call(lowered, arena, MO_CALL_GATHER, 2, 1, &call, err);
+        mo_lower_add_call(lowered, arena, MO_CALL_GATHER, 2, 1, &call, err);
 
     if (status != MO_OK)
         return status;
@@ -68,20 +70,21 @@ static mo_status add_gather(const mo_site *site, const mo_gather_call *gather,
 }
 
 /* The third input; where a graph has none, an attribute. */
-static mo_status read_axis(const mo_site *site, int *axis, mo_error *err)
+static mo_status read_axis(const mo_op_site *site, int *axis, mo_error *err)
 {
     int64_t given;
-    mo_status status = site->n_in > 2
-                           ? mo_site_exactly(site, 2, &given, 1, err)
-                           : mo_site_int(site, "axis", 0, &given, err);
+    mo_status status =
+        site->n_in > 2 ? mo_op_site_const_ints_exact(site, 2, &given, 1, err)
+                       : mo_op_site_attr_int(site, "axis", 0, &given, err);
 
     if (status != MO_OK)
         return status;
-    return mo_site_axis(site, given, site->in[0].shape.rank, axis, err);
+    return mo_op_site_normalize_axis(site, given, site->in[0].shape.rank, axis,
+                                     err);
 }
 
 /* data[:axis] + indices[batch:] + data[axis + 1:] */
-static mo_status check_gathered(const mo_site *site, int axis, int batch,
+static mo_status check_gathered(const mo_op_site *site, int axis, int batch,
                                 mo_error *err)
 {
     const mo_shape *data = &site->in[0].shape, *indices = &site->in[1].shape;
@@ -89,10 +92,10 @@ static mo_status check_gathered(const mo_site *site, int axis, int batch,
     mo_shape made = { .rank = data->rank - 1 + n_picked };
 
     if (batch > axis || made.rank > MO_MAX_RANK)
-        return mo_site_fail(site, MO_E_INPUT, err,
-                            "cannot gather along axis %d behind %d shared "
-                            "dimensions",
-                            axis, batch);
+        return mo_op_site_fail(site, MO_E_INPUT, err,
+                               "cannot gather along axis %d behind %d shared "
+                               "dimensions",
+                               axis, batch);
     for (int d = 0; d < made.rank; d++)
         if (d < axis)
             made.dims[d] = data->dims[d];
@@ -100,14 +103,14 @@ static mo_status check_gathered(const mo_site *site, int axis, int batch,
             made.dims[d] = indices->dims[batch + d - axis];
         else
             made.dims[d] = data->dims[d - n_picked + 1];
-    return mo_site_makes(site, 0, &made, err);
+    return mo_op_site_check_output(site, 0, &made, err);
 }
 
-mo_status mo_lower_gather(const mo_site *site, mo_arena *arena,
-                          mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_gather(const mo_op_site *site, mo_arena *arena,
+                          mo_lower_result *lowered, mo_error *err)
 {
     const mo_shape *data = &site->in[0].shape, *indices = &site->in[1].shape;
-    mo_gather_call gather = { .kind = MO_GATHER_AXIS };
+    mo_call_gather gather = { .kind = MO_CALL_GATHER_AXIS };
     int axis, batch;
     mo_status status = check(site, 3, err);
 
@@ -127,36 +130,37 @@ mo_status mo_lower_gather(const mo_site *site, mo_arena *arena,
     return add_gather(site, &gather, arena, lowered, err);
 }
 
-mo_status mo_lower_gather_elements(const mo_site *site, mo_arena *arena,
-                                   mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_gather_elements(const mo_op_site *site, mo_arena *arena,
+                                   mo_lower_result *lowered, mo_error *err)
 {
-    mo_gather_call gather = { .kind = MO_GATHER_ELEMENTS,
+    mo_call_gather gather = { .kind = MO_CALL_GATHER_ELEMENTS,
                               .data = site->in[0].shape,
                               .result = site->out[0].shape };
     int64_t given;
     mo_status status = check(site, 2, err);
 
     if (status == MO_OK)
-        status = mo_site_int(site, "axis", 0, &given, err);
+        status = mo_op_site_attr_int(site, "axis", 0, &given, err);
     if (status == MO_OK)
-        status = mo_site_axis(site, given, gather.data.rank, &gather.at, err);
+        status = mo_op_site_normalize_axis(site, given, gather.data.rank,
+                                           &gather.at, err);
     if (status == MO_OK)
-        status = mo_site_makes(site, 0, &site->in[1].shape, err);
+        status = mo_op_site_check_output(site, 0, &site->in[1].shape, err);
     if (status != MO_OK)
         return status;
     for (int d = 0; d < gather.data.rank; d++)
         if (gather.result.rank != gather.data.rank ||
             (d != gather.at && gather.result.dims[d] > gather.data.dims[d]))
-            return mo_site_fail(site, MO_E_INPUT, err,
-                                "its indices are not within its data");
+            return mo_op_site_fail(site, MO_E_INPUT, err,
+                                   "its indices are not within its data");
     return add_gather(site, &gather, arena, lowered, err);
 }
 
-mo_status mo_lower_gather_nd(const mo_site *site, mo_arena *arena,
-                             mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_gather_nd(const mo_op_site *site, mo_arena *arena,
+                             mo_lower_result *lowered, mo_error *err)
 {
     const mo_shape *data = &site->in[0].shape, *indices = &site->in[1].shape;
-    mo_gather_call gather = { .kind = MO_GATHER_ND };
+    mo_call_gather gather = { .kind = MO_CALL_GATHER_ND };
     int64_t depth, n_picked;
     int batch;
     mo_status status = check(site, 2, err);
@@ -167,8 +171,8 @@ mo_status mo_lower_gather_nd(const mo_site *site, mo_arena *arena,
         return status;
     depth = indices->rank > 0 ? indices->dims[indices->rank - 1] : 0;
     if (batch >= indices->rank || depth > data->rank - batch)
-        return mo_site_fail(site, MO_E_INPUT, err,
-                            "its indices do not lead into its data");
+        return mo_op_site_fail(site, MO_E_INPUT, err,
+                               "its indices do not lead into its data");
     gather.depth = (int) depth;
     gather.batch = product(data, 0, batch);
     gather.count = product(indices, batch, indices->rank - 1);
@@ -176,8 +180,8 @@ mo_status mo_lower_gather_nd(const mo_site *site, mo_arena *arena,
         gather.dims[d] = data->dims[batch + d];
     gather.inner = product(data, batch + gather.depth, data->rank);
     if (!mo_int64_mul(gather.batch * gather.count, gather.inner, &n_picked) ||
-        n_picked != mo_desc_elements(&site->out[0]))
-        return mo_site_fail(site, MO_E_INPUT, err,
-                            "its output has not the size of what is picked");
+        n_picked != mo_tensor_desc_elements(&site->out[0]))
+        return mo_op_site_fail(site, MO_E_INPUT, err,
+                               "its output has not the size of what is picked");
     return add_gather(site, &gather, arena, lowered, err);
 }

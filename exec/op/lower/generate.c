@@ -4,24 +4,25 @@
 #include "exec/op/copy_builder.h"
 #include "exec/op/lower/movement_ops.h"
 
-mo_status mo_lower_shape_of(const mo_site *site, mo_arena *arena,
-                            mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_shape_of(const mo_op_site *site, mo_arena *arena,
+                            mo_lower_result *lowered, mo_error *err)
 {
     mo_shape one = { .rank = 1, .dims = { 1 } };
     mo_shape made = { .rank = 1 };
     mo_call *call;
-    mo_status status = mo_site_counts(site, 1, 1, 1, err);
+    mo_status status = mo_op_site_check_arity(site, 1, 1, 1, err);
 
     if (status != MO_OK)
         return status;
     made.dims[0] = site->in[0].shape.rank;
-    status = mo_site_makes(site, 0, &made, err);
+    status = mo_op_site_check_output(site, 0, &made, err);
     if (status == MO_OK)
-        status = mo_box_call(site, 0, made.dims[0], arena, lowered, &call, err);
+        status = mo_lower_copy_add_call(site, 0, made.dims[0], arena, lowered,
+                                        &call, err);
     for (int d = 0; status == MO_OK && d < made.dims[0]; d++) {
-        mo_copy_box box = mo_box_over(&one);
+        mo_call_copy_box box = mo_lower_copy_box_init(&one);
 
-        box.from = MO_COPY_FILL;
+        box.from = MO_CALL_COPY_FILL;
         box.fill = (double) site->in[0].shape.dims[d];
         box.out_offset = d;
         call->u.copy.boxes[d] = box;
@@ -30,21 +31,21 @@ mo_status mo_lower_shape_of(const mo_site *site, mo_arena *arena,
 }
 
 /* Its inputs may be computed; the size of its output is known all the same. */
-mo_status mo_lower_range(const mo_site *site, mo_arena *arena,
-                         mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_range(const mo_op_site *site, mo_arena *arena,
+                         mo_lower_result *lowered, mo_error *err)
 {
     mo_call *call;
-    mo_status status = mo_site_counts(site, 3, 3, 1, err);
+    mo_status status = mo_op_site_check_arity(site, 3, 3, 1, err);
 
     for (int i = 0; status == MO_OK && i < 3; i++)
-        if (mo_desc_elements(&site->in[i]) != 1)
-            return mo_site_fail(site, MO_E_INPUT, err,
-                                "input %d is not one number", i);
+        if (mo_tensor_desc_elements(&site->in[i]) != 1)
+            return mo_op_site_fail(site, MO_E_INPUT, err,
+                                   "input %d is not one number", i);
     if (status == MO_OK && site->out[0].shape.rank != 1)
-        return mo_site_fail(site, MO_E_INPUT, err, "makes one row only");
+        return mo_op_site_fail(site, MO_E_INPUT, err, "makes one row only");
     if (status == MO_OK)
         status =
-            mo_lowered_call(lowered, arena, MO_CALL_RANGE, 3, 1, &call, err);
+            mo_lower_add_call(lowered, arena, MO_CALL_RANGE, 3, 1, &call, err);
     if (status != MO_OK)
         return status;
     for (int i = 0; i < 3; i++)
@@ -54,17 +55,17 @@ mo_status mo_lower_range(const mo_site *site, mo_arena *arena,
 }
 
 /* The ones of Eye: a diagonal of each matrix, shifted to the right. */
-static mo_copy_box diagonal(const mo_shape *shape, int64_t shift)
+static mo_call_copy_box diagonal(const mo_shape *shape, int64_t shift)
 {
     int64_t rows = shape->dims[shape->rank - 2];
     int64_t columns = shape->dims[shape->rank - 1];
     int64_t row = shift < 0 ? -shift : 0, column = shift > 0 ? shift : 0;
-    mo_copy_box box = mo_box_over(shape);
+    mo_call_copy_box box = mo_lower_copy_box_init(shape);
     int64_t length = rows - row;
 
     if (columns - column < length)
         length = columns - column;
-    box.from = MO_COPY_FILL;
+    box.from = MO_CALL_COPY_FILL;
     box.fill = 1;
     box.rank--;
     box.extent[box.rank - 1] = length > 0 ? length : 0;
@@ -73,127 +74,133 @@ static mo_copy_box diagonal(const mo_shape *shape, int64_t shift)
     return box;
 }
 
-mo_status mo_lower_eye(const mo_site *site, mo_arena *arena,
-                       mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_eye(const mo_op_site *site, mo_arena *arena,
+                       mo_lower_result *lowered, mo_error *err)
 {
     const mo_shape *shape = &site->out[0].shape;
     mo_call *call;
     int64_t shift;
-    mo_status status = mo_site_counts(site, 3, 4, 1, err);
+    mo_status status = mo_op_site_check_arity(site, 3, 4, 1, err);
 
     if (status == MO_OK)
-        status = mo_site_exactly(site, 2, &shift, 1, err);
+        status = mo_op_site_const_ints_exact(site, 2, &shift, 1, err);
     if (status != MO_OK)
         return status;
     if (shape->rank < 2 || shift > MO_MAX_ELEMENTS || shift < -MO_MAX_ELEMENTS)
-        return mo_site_fail(site, MO_E_INPUT, err,
-                            "makes matrices with a diagonal within them only");
-    status = mo_box_call(site, 0, 2, arena, lowered, &call, err);
+        return mo_op_site_fail(
+            site, MO_E_INPUT, err,
+            "makes matrices with a diagonal within them only");
+    status = mo_lower_copy_add_call(site, 0, 2, arena, lowered, &call, err);
     if (status != MO_OK)
         return status;
-    call->u.copy.boxes[0] = mo_box_over(shape);
-    call->u.copy.boxes[0].from = MO_COPY_FILL;
+    call->u.copy.boxes[0] = mo_lower_copy_box_init(shape);
+    call->u.copy.boxes[0].from = MO_CALL_COPY_FILL;
     call->u.copy.boxes[1] = diagonal(shape, shift);
     return MO_OK;
 }
 
 /* A temporary that counts from start on. */
-static mo_status count_from(const mo_site *site, int64_t start, int64_t count,
-                            mo_arena *arena, mo_lowered *lowered, int *temp,
-                            mo_error *err)
+static mo_status count_from(const mo_op_site *site, int64_t start,
+                            int64_t count, mo_arena *arena,
+                            mo_lower_result *lowered, int *temp, mo_error *err)
 {
-    mo_desc desc = { MO_I64, { .rank = 1, .dims = { count } } };
+    mo_tensor_desc desc = { MO_ELEM_I64, { .rank = 1, .dims = { count } } };
     mo_call *call;
-    mo_status status = mo_lowered_temp(lowered, arena, site, &desc, temp, err);
+    mo_status status =
+        mo_lower_add_temp(lowered, arena, site, &desc, temp, err);
 
     if (status == MO_OK)
         status =
-            mo_lowered_call(lowered, arena, MO_CALL_RANGE, 0, 1, &call, err);
+            mo_lower_add_call(lowered, arena, MO_CALL_RANGE, 0, 1, &call, err);
     if (status != MO_OK)
         return status;
     call->out[0] = *temp;
-    call->u.range = (mo_range_call){ start, 1 };
+    call->u.range = (mo_call_range){ start, 1 };
     return MO_OK;
 }
 
-static mo_status check_one_hot(const mo_site *site, int *axis, mo_error *err)
+static mo_status check_one_hot(const mo_op_site *site, int *axis, mo_error *err)
 {
     const mo_shape *indices = &site->in[0].shape;
     mo_shape made = { .rank = 0 };
     int64_t given, depth;
-    mo_status status = mo_site_counts(site, 4, 4, 1, err);
+    mo_status status = mo_op_site_check_arity(site, 4, 4, 1, err);
 
     if (status == MO_OK)
-        status = mo_site_exactly(site, 1, &depth, 1, err);
+        status = mo_op_site_const_ints_exact(site, 1, &depth, 1, err);
     if (status == MO_OK)
-        status = mo_site_int(site, "axis", -1, &given, err);
+        status = mo_op_site_attr_int(site, "axis", -1, &given, err);
     if (status == MO_OK)
-        status = mo_site_axis(site, given, indices->rank + 1, axis, err);
+        status = mo_op_site_normalize_axis(site, given, indices->rank + 1, axis,
+                                           err);
     if (status != MO_OK)
         return status;
-    if (indices->rank == MO_MAX_RANK || mo_elem_is_real(site->in[0].elem) ||
-        mo_desc_elements(&site->in[2]) != 1 ||
-        mo_desc_elements(&site->in[3]) != 1 ||
+    if (indices->rank == MO_MAX_RANK || mo_elem_is_float(site->in[0].elem) ||
+        mo_tensor_desc_elements(&site->in[2]) != 1 ||
+        mo_tensor_desc_elements(&site->in[3]) != 1 ||
         site->in[2].elem != site->out[0].elem ||
         site->in[3].elem != site->out[0].elem)
-        return mo_site_fail(site, MO_E_INPUT, err,
-                            "needs integers, and two numbers of its type");
+        return mo_op_site_fail(site, MO_E_INPUT, err,
+                               "needs integers, and two numbers of its type");
     made.rank = indices->rank + 1;
     for (int d = 0; d < made.rank; d++)
         made.dims[d] = d == *axis ? depth : indices->dims[d - (d > *axis)];
-    return mo_site_makes(site, 0, &made, err);
+    return mo_op_site_check_output(site, 0, &made, err);
 }
 
 /* index == count (or, from the end, index == count - depth) ? on : off */
-static void compare_and_choose(mo_point *point, bool from_end, bool real)
+static void compare_and_choose(mo_point_program *point, bool from_end,
+                               bool real)
 {
-    int equal = mo_point_push(
+    int equal = mo_point_push_step(
         point, (mo_point_step){ .op = MO_POINT_I_EQUAL, .a = 0, .b = 3 });
 
     if (from_end) {
-        int other = mo_point_push(
+        int other = mo_point_push_step(
             point, (mo_point_step){ .op = MO_POINT_I_EQUAL, .a = 0, .b = 4 });
 
-        equal = mo_point_push(
+        equal = mo_point_push_step(
             point,
             (mo_point_step){ .op = MO_POINT_I_OR, .a = equal, .b = other });
     }
-    point->result =
-        mo_point_push(point, (mo_point_step){ .op = real ? MO_POINT_SELECT
-                                                         : MO_POINT_I_SELECT,
-                                              .a = equal,
-                                              .b = 1,
-                                              .c = 2 });
+    point->result = mo_point_push_step(
+        point,
+        (mo_point_step){ .op = real ? MO_POINT_SELECT : MO_POINT_I_SELECT,
+                         .a = equal,
+                         .b = 1,
+                         .c = 2 });
 }
 
 /* Operands: indices, on, off, and one or two counts along axis. */
-static void fill_one_hot(const mo_site *site, int axis, int n_counts,
-                         mo_point *point)
+static void fill_one_hot(const mo_op_site *site, int axis, int n_counts,
+                         mo_point_program *point)
 {
     const mo_shape *out = &site->out[0].shape;
     mo_point_operand *operands = point->operands;
     int64_t strides[MO_MAX_RANK];
 
     point->n_operands = 3 + n_counts;
-    point->out = mo_access_of(out);
+    point->out = mo_point_access_dense(out);
     operands[0].elem = site->in[0].elem;
-    mo_box_strides(&site->in[0].shape, strides);
+    mo_lower_copy_strides(&site->in[0].shape, strides);
     for (int d = 0; d < out->rank; d++)
         if (d != axis)
             operands[0].access.stride[d] = strides[d - (d > axis)];
     operands[1].elem = operands[2].elem = site->out[0].elem;
     for (int i = 3; i < point->n_operands; i++) {
-        operands[i].elem = MO_I64;
+        operands[i].elem = MO_ELEM_I64;
         operands[i].access.stride[axis] = 1;
     }
-    compare_and_choose(point, n_counts == 2, mo_elem_is_real(operands[1].elem));
+    compare_and_choose(point, n_counts == 2,
+                       mo_elem_is_float(operands[1].elem));
 }
 
-mo_status mo_lower_one_hot(const mo_site *site, mo_arena *arena,
-                           mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_one_hot(const mo_op_site *site, mo_arena *arena,
+                           mo_lower_result *lowered, mo_error *err)
 {
     int n_counts =
-        mo_site_is(site, "negative_indices_mode", "normalize") ? 2 : 1;
+        mo_op_site_attr_equals(site, "negative_indices_mode", "normalize") ? 2
+                                                                           : 1;
     int axis = 0, counts[2];
     mo_call *call;
     mo_status status = check_one_hot(site, &axis, err);
@@ -205,8 +212,8 @@ mo_status mo_lower_one_hot(const mo_site *site, mo_arena *arena,
                             &counts[i], err);
     }
     if (status == MO_OK)
-        status = mo_lowered_call(lowered, arena, MO_CALL_POINT, 3 + n_counts, 1,
-                                 &call, err);
+        status = mo_lower_add_call(lowered, arena, MO_CALL_POINT, 3 + n_counts,
+                                   1, &call, err);
     if (status != MO_OK)
         return status;
     call->in[0] = 0;

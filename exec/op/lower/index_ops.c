@@ -5,9 +5,9 @@
 
 #include "exec/op/lower/movement_ops.h"
 
-#define VALUE(i) MO_EXEC_INPUT(i)
+#define VALUE(i) MO_LOWER_INPUT(i)
 
-const mo_exec_op mo_exec_ops_index[] = {
+const mo_lower_entry mo_lower_index_ops[] = {
     { "Gather", mo_lower_gather, VALUE(2) },
     { "GatherElements", mo_lower_gather_elements, 0 },
     { "GatherND", mo_lower_gather_nd, 0 },

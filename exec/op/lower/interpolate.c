@@ -14,70 +14,70 @@ typedef struct word {
 } word;
 
 static const word modes[] = {
-    { "nearest", MO_INTERPOLATE_NEAREST },
-    { "linear", MO_INTERPOLATE_LINEAR },
-    { "linear_onnx", MO_INTERPOLATE_LINEAR_ONNX },
-    { "cubic", MO_INTERPOLATE_CUBIC },
+    { "nearest", MO_CALL_INTERPOLATE_NEAREST },
+    { "linear", MO_CALL_INTERPOLATE_LINEAR },
+    { "linear_onnx", MO_CALL_INTERPOLATE_LINEAR_ONNX },
+    { "cubic", MO_CALL_INTERPOLATE_CUBIC },
     { NULL, 0 },
 };
 
 static const word coordinates[] = {
-    { "half_pixel", MO_COORDINATES_HALF_PIXEL },
-    { "pytorch_half_pixel", MO_COORDINATES_PYTORCH_HALF_PIXEL },
-    { "asymmetric", MO_COORDINATES_ASYMMETRIC },
-    { "tf_half_pixel_for_nn", MO_COORDINATES_TF_HALF_PIXEL_NN },
-    { "align_corners", MO_COORDINATES_ALIGN_CORNERS },
+    { "half_pixel", MO_CALL_COORDINATES_HALF_PIXEL },
+    { "pytorch_half_pixel", MO_CALL_COORDINATES_PYTORCH_HALF_PIXEL },
+    { "asymmetric", MO_CALL_COORDINATES_ASYMMETRIC },
+    { "tf_half_pixel_for_nn", MO_CALL_COORDINATES_TF_HALF_PIXEL_NN },
+    { "align_corners", MO_CALL_COORDINATES_ALIGN_CORNERS },
     { NULL, 0 },
 };
 
 static const word roundings[] = {
-    { "round_prefer_floor", MO_NEAREST_PREFER_FLOOR },
-    { "round_prefer_ceil", MO_NEAREST_PREFER_CEIL },
-    { "floor", MO_NEAREST_FLOOR },
-    { "ceil", MO_NEAREST_CEIL },
-    { "simple", MO_NEAREST_SIMPLE },
+    { "round_prefer_floor", MO_CALL_NEAREST_PREFER_FLOOR },
+    { "round_prefer_ceil", MO_CALL_NEAREST_PREFER_CEIL },
+    { "floor", MO_CALL_NEAREST_FLOOR },
+    { "ceil", MO_CALL_NEAREST_CEIL },
+    { "simple", MO_CALL_NEAREST_SIMPLE },
     { NULL, 0 },
 };
 
 /* What an attribute means; the first of the words where it is absent. */
-static mo_status read_word(const mo_site *site, const char *key,
+static mo_status read_word(const mo_op_site *site, const char *key,
                            const word *words, int *meaning, mo_error *err)
 {
     *meaning = words->meaning;
-    if (!mo_site_has(site, key))
+    if (!mo_op_site_has_attr(site, key))
         return MO_OK;
     for (; words->text; words++)
-        if (mo_site_is(site, key, words->text)) {
+        if (mo_op_site_attr_equals(site, key, words->text)) {
             *meaning = words->meaning;
             return MO_OK;
         }
-    return mo_site_fail(site, MO_E_SUPPORT, err, "has an unknown %s", key);
+    return mo_op_site_fail(site, MO_E_SUPPORT, err, "has an unknown %s", key);
 }
 
 /* Opset 1 knows corners, aligned or not, and no more. */
-static mo_status read_old_ways(const mo_site *site, mo_interpolate_call *call,
-                               mo_error *err)
+static mo_status read_old_ways(const mo_op_site *site,
+                               mo_call_interpolate *call, mo_error *err)
 {
     int mode;
     mo_status status = read_word(site, "mode", modes, &mode, err);
 
-    call->mode = (mo_interpolate_mode) mode;
-    call->coordinates = mo_site_bool(site, "align_corners", true)
-                            ? MO_COORDINATES_ALIGN_CORNERS
-                            : MO_COORDINATES_ASYMMETRIC;
-    call->nearest = MO_NEAREST_SIMPLE;
-    call->antialias = mo_site_bool(site, "antialias", false);
+    call->mode = (mo_call_interpolate_mode) mode;
+    call->coordinates = mo_op_site_attr_bool(site, "align_corners", true)
+                            ? MO_CALL_COORDINATES_ALIGN_CORNERS
+                            : MO_CALL_COORDINATES_ASYMMETRIC;
+    call->nearest = MO_CALL_NEAREST_SIMPLE;
+    call->antialias = mo_op_site_attr_bool(site, "antialias", false);
     call->cubic = -0.75;
     return status;
 }
 
-static mo_status read_ways(const mo_site *site, mo_interpolate_call *call,
+static mo_status read_ways(const mo_op_site *site, mo_call_interpolate *call,
                            mo_error *err)
 {
     int mode = 0, places = 0, nearest = 0;
     mo_status status;
 
-    if (mo_site_opset(site) < 4)
+    if (mo_op_site_opset(site) < 4)
         return read_old_ways(site, call, err);
     status = read_word(site, "mode", modes, &mode, err);
     if (status == MO_OK)
@@ -86,11 +86,12 @@ static mo_status read_ways(const mo_site *site, mo_interpolate_call *call,
     if (status == MO_OK)
         status = read_word(site, "nearest_mode", roundings, &nearest, err);
     if (status == MO_OK)
-        status = mo_site_real(site, "cube_coeff", -0.75, &call->cubic, err);
-    call->mode = (mo_interpolate_mode) mode;
-    call->coordinates = (mo_interpolate_coordinates) places;
-    call->nearest = (mo_interpolate_nearest) nearest;
-    call->antialias = mo_site_bool(site, "antialias", false);
+        status =
+            mo_op_site_attr_real(site, "cube_coeff", -0.75, &call->cubic, err);
+    call->mode = (mo_call_interpolate_mode) mode;
+    call->coordinates = (mo_call_interpolate_coordinates) places;
+    call->nearest = (mo_call_interpolate_nearest) nearest;
+    call->antialias = mo_op_site_attr_bool(site, "antialias", false);
     return status;
 }
 
@@ -99,9 +100,9 @@ typedef struct axes {
     int count, at[MO_MAX_RANK];
 } axes;
 
-static mo_status read_axes(const mo_site *site, axes *a, mo_error *err)
+static mo_status read_axes(const mo_op_site *site, axes *a, mo_error *err)
 {
-    int opset = mo_site_opset(site), rank = site->in[0].shape.rank;
+    int opset = mo_op_site_opset(site), rank = site->in[0].shape.rank;
     int input = opset < 11 ? 3 : 2, count = 0;
     int64_t list[MO_MAX_RANK];
     mo_status status = MO_OK;
@@ -111,33 +112,35 @@ static mo_status read_axes(const mo_site *site, axes *a, mo_error *err)
                     ? mo_json_ints(site->attrs, "axes", list, MO_MAX_RANK)
                     : 0;
     } else if (site->n_in > input) {
-        status = mo_site_list(site, input, list, MO_MAX_RANK, &count, err);
+        status =
+            mo_op_site_const_ints(site, input, list, MO_MAX_RANK, &count, err);
     } else {
         for (; count < rank; count++)
             list[count] = count;
     }
     if (count < 0 || count > MO_MAX_RANK)
-        return mo_site_fail(site, MO_E_INPUT, err, "its axes are no axes");
+        return mo_op_site_fail(site, MO_E_INPUT, err, "its axes are no axes");
     for (int i = 0; status == MO_OK && i < count; i++)
-        status = mo_site_axis(site, list[i], rank, &a->at[i], err);
+        status = mo_op_site_normalize_axis(site, list[i], rank, &a->at[i], err);
     a->count = count;
     return status;
 }
 
 /* Pads may be fewer than dimensions: the others have none.  Those of opset 1
  * are one number for all axes. */
-static mo_status read_pads(const mo_site *site, const axes *a, const char *key,
-                           int64_t pads[MO_MAX_RANK], mo_error *err)
+static mo_status read_pads(const mo_op_site *site, const axes *a,
+                           const char *key, int64_t pads[MO_MAX_RANK],
+                           mo_error *err)
 {
     int rank = site->in[0].shape.rank, n = 0;
     int64_t list[MO_MAX_RANK];
 
-    if (mo_site_has(site, key))
+    if (mo_op_site_has_attr(site, key))
         n = mo_json_ints(site->attrs, key, list, MO_MAX_RANK);
     if (n < 0 || n > MO_MAX_RANK)
-        return mo_site_fail(site, MO_E_INPUT, err, "its %s are no integers",
-                            key);
-    if (mo_site_opset(site) < 4)
+        return mo_op_site_fail(site, MO_E_INPUT, err, "its %s are no integers",
+                               key);
+    if (mo_op_site_opset(site) < 4)
         for (int i = 0; i < a->count && n > 0; i++)
             pads[a->at[i]] = list[0];
     else
@@ -145,32 +148,33 @@ static mo_status read_pads(const mo_site *site, const axes *a, const char *key,
             pads[d] = list[d];
     for (int d = 0; d < rank; d++)
         if (pads[d] < 0 || pads[d] > MO_MAX_ELEMENTS)
-            return mo_site_fail(site, MO_E_SUPPORT, err,
-                                "its %s are out of range", key);
+            return mo_op_site_fail(site, MO_E_SUPPORT, err,
+                                   "its %s are out of range", key);
     return MO_OK;
 }
 
 /* Scales as they are given, or as the sizes have it.  They are floats: places
  * computed from them must be the same everywhere. */
-static mo_status read_scales(const mo_site *site, const axes *a,
-                             mo_interpolate_call *call, mo_error *err)
+static mo_status read_scales(const mo_op_site *site, const axes *a,
+                             mo_call_interpolate *call, mo_error *err)
 {
-    int opset = mo_site_opset(site), input = opset < 11 ? 2 : 1;
-    bool given =
-        opset >= 4 && mo_site_is(site, "shape_calculation_mode", "scales");
+    int opset = mo_op_site_opset(site), input = opset < 11 ? 2 : 1;
+    bool given = opset >= 4 && mo_op_site_attr_equals(
+                                   site, "shape_calculation_mode", "scales");
 
     if (given && (site->n_in <= input || !site->value[input] ||
-                  mo_desc_elements(&site->in[input]) < a->count))
-        return mo_site_fail(site, MO_E_SUPPORT, err,
-                            "needs a constant scale for each of %d axes",
-                            a->count);
+                  mo_tensor_desc_elements(&site->in[input]) < a->count))
+        return mo_op_site_fail(site, MO_E_SUPPORT, err,
+                               "needs a constant scale for each of %d axes",
+                               a->count);
     for (int i = 0; i < a->count; i++) {
         int d = a->at[i];
-        float scale = given ? (float) mo_dense_at(site->value[input], i)
-                            : (float) call->out[d] / (float) call->in[d];
+        float scale = given
+                          ? (float) mo_tensor_get_double(site->value[input], i)
+                          : (float) call->out[d] / (float) call->in[d];
 
         if (!(scale > 0 && isfinite(scale)) && call->out[d] > 0)
-            return mo_site_fail(
+            return mo_op_site_fail(
                 site, MO_E_INPUT, err, "cannot make %lld out of %lld elements",
                 (long long) call->out[d], (long long) call->in[d]);
         call->scale[d] = scale;
@@ -180,22 +184,23 @@ static mo_status read_scales(const mo_site *site, const axes *a,
 }
 
 /* Zeros around the data, in a temporary of that shape. */
-static mo_status pad(const mo_site *site, const mo_desc *padded,
-                     const int64_t *begin, mo_arena *arena, mo_lowered *lowered,
-                     int *temp, mo_error *err)
+static mo_status pad(const mo_op_site *site, const mo_tensor_desc *padded,
+                     const int64_t *begin, mo_arena *arena,
+                     mo_lower_result *lowered, int *temp, mo_error *err)
 {
-    mo_copy_box data = mo_box_over(&padded->shape);
+    mo_call_copy_box data = mo_lower_copy_box_init(&padded->shape);
     mo_call *call;
-    mo_status status = mo_lowered_temp(lowered, arena, site, padded, temp, err);
+    mo_status status =
+        mo_lower_add_temp(lowered, arena, site, padded, temp, err);
 
     if (status == MO_OK)
-        status = mo_box_call(site, 1, 2, arena, lowered, &call, err);
+        status = mo_lower_copy_add_call(site, 1, 2, arena, lowered, &call, err);
     if (status != MO_OK)
         return status;
     call->out[0] = *temp;
     call->u.copy.boxes[0] = data;
-    call->u.copy.boxes[0].from = MO_COPY_FILL;
-    mo_box_strides(&site->in[0].shape, data.in_stride);
+    call->u.copy.boxes[0].from = MO_CALL_COPY_FILL;
+    mo_lower_copy_strides(&site->in[0].shape, data.in_stride);
     for (int d = 0; d < data.rank; d++) {
         data.extent[d] = site->in[0].shape.dims[d];
         data.out_offset += begin[d] * data.out_stride[d];
@@ -206,12 +211,12 @@ static mo_status pad(const mo_site *site, const mo_desc *padded,
 
 /* *from = the data with its pads: a temporary, or the input where it has
  * none. */
-static mo_status place_pads(const mo_site *site, const axes *a,
-                            mo_interpolate_call *call, mo_arena *arena,
-                            mo_lowered *lowered, int *from, mo_error *err)
+static mo_status place_pads(const mo_op_site *site, const axes *a,
+                            mo_call_interpolate *call, mo_arena *arena,
+                            mo_lower_result *lowered, int *from, mo_error *err)
 {
     int64_t begin[MO_MAX_RANK] = { 0 }, end[MO_MAX_RANK] = { 0 };
-    mo_desc padded = site->in[0];
+    mo_tensor_desc padded = site->in[0];
     mo_status status = read_pads(site, a, "pads_begin", begin, err);
 
     if (status == MO_OK)
@@ -224,29 +229,29 @@ static mo_status place_pads(const mo_site *site, const axes *a,
     }
     *from = 0;
     if (!mo_shape_fits(&padded.shape))
-        return mo_site_fail(site, MO_E_LIMIT, err, "its pads are too large");
+        return mo_op_site_fail(site, MO_E_LIMIT, err, "its pads are too large");
     if (mo_shape_equal(&padded.shape, &site->in[0].shape))
         return MO_OK;
     return pad(site, &padded, begin, arena, lowered, from, err);
 }
 
 /* Dimensions that are not resized must be as the data has them. */
-static mo_status check_sizes(const mo_site *site,
-                             const mo_interpolate_call *call, mo_error *err)
+static mo_status check_sizes(const mo_op_site *site,
+                             const mo_call_interpolate *call, mo_error *err)
 {
     for (int d = 0; d < call->rank; d++)
         if (!call->moves[d] && call->in[d] != call->out[d])
-            return mo_site_fail(site, MO_E_INPUT, err,
-                                "resizes dimension %d, which is none of its "
-                                "axes",
-                                d);
+            return mo_op_site_fail(site, MO_E_INPUT, err,
+                                   "resizes dimension %d, which is none of its "
+                                   "axes",
+                                   d);
         else if (call->in[d] == 0 && call->out[d] > 0)
-            return mo_site_fail(site, MO_E_INPUT, err, "resizes nothing");
+            return mo_op_site_fail(site, MO_E_INPUT, err, "resizes nothing");
     return MO_OK;
 }
 
-static mo_status read_call(const mo_site *site, mo_arena *arena,
-                           mo_lowered *lowered, mo_interpolate_call *call,
+static mo_status read_call(const mo_op_site *site, mo_arena *arena,
+                           mo_lower_result *lowered, mo_call_interpolate *call,
                            int *from, mo_error *err)
 {
     axes a = { 0 };
@@ -266,29 +271,30 @@ static mo_status read_call(const mo_site *site, mo_arena *arena,
     return status == MO_OK ? check_sizes(site, call, err) : status;
 }
 
-static mo_status lower_interpolate(const mo_site *site, mo_arena *arena,
-                                   mo_lowered *lowered, mo_error *err)
+static mo_status lower_interpolate(const mo_op_site *site, mo_arena *arena,
+                                   mo_lower_result *lowered, mo_error *err)
 {
-    mo_interpolate_call interpolate = { 0 };
+    mo_call_interpolate interpolate = { 0 };
     int from = 0;
     mo_call *call;
-    mo_status status = mo_site_counts(site, 2, 4, 1, err);
+    mo_status status = mo_op_site_check_arity(site, 2, 4, 1, err);
 
     if (status == MO_OK)
-        status = mo_box_check(site, err);
+        status = mo_lower_copy_check_types(site, err);
     if (status == MO_OK && site->out[0].shape.rank != site->in[0].shape.rank)
-        return mo_site_fail(site, MO_E_INPUT, err,
-                            "cannot change the number of dimensions");
+        return mo_op_site_fail(site, MO_E_INPUT, err,
+                               "cannot change the number of dimensions");
     if (status == MO_OK)
         status = read_call(site, arena, lowered, &interpolate, &from, err);
     if (status != MO_OK)
         return status;
-    if (interpolate.mode != MO_INTERPOLATE_NEAREST &&
-        !mo_elem_is_real(site->in[0].elem))
-        return mo_site_fail(site, MO_E_SUPPORT, err,
-                            "integers are resized by nearest neighbours only");
-    status =
-        mo_lowered_call(lowered, arena, MO_CALL_INTERPOLATE, 1, 1, &call, err);
+    if (interpolate.mode != MO_CALL_INTERPOLATE_NEAREST &&
+        !mo_elem_is_float(site->in[0].elem))
+        return mo_op_site_fail(
+            site, MO_E_SUPPORT, err,
+            "integers are resized by nearest neighbours only");
+    status = mo_lower_add_call(lowered, arena, MO_CALL_INTERPOLATE, 1, 1, &call,
+                               err);
     if (status != MO_OK)
         return status;
     call->in[0] = from;
@@ -297,8 +303,8 @@ static mo_status lower_interpolate(const mo_site *site, mo_arena *arena,
     return MO_OK;
 }
 
-const mo_exec_op mo_exec_ops_resize[] = {
+const mo_lower_entry mo_lower_interpolate_ops[] = {
     { "Interpolate", lower_interpolate,
-      MO_EXEC_INPUT(1) | MO_EXEC_INPUT(2) | MO_EXEC_INPUT(3) },
+      MO_LOWER_INPUT(1) | MO_LOWER_INPUT(2) | MO_LOWER_INPUT(3) },
     { NULL, NULL, 0 },
 };

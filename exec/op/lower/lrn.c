@@ -13,7 +13,7 @@ typedef struct window {
     int first, last; /* dimensions that the window extends along */
 } window;
 
-static mo_status read_axes(const mo_site *site, window *lrn, mo_error *err)
+static mo_status read_axes(const mo_op_site *site, window *lrn, mo_error *err)
 {
     bool marks[MO_MAX_RANK];
     mo_status status = MO_OK;
@@ -21,7 +21,7 @@ static mo_status read_axes(const mo_site *site, window *lrn, mo_error *err)
     for (int d = 0; d < MO_MAX_RANK; d++)
         marks[d] = d == 1;
     if (site->n_in > 1)
-        status = mo_axes_marked(site, marks, err);
+        status = mo_lower_axes_mask(site, marks, err);
     if (status != MO_OK)
         return status;
     while (lrn->first < MO_MAX_RANK && !marks[lrn->first])
@@ -33,55 +33,59 @@ static mo_status read_axes(const mo_site *site, window *lrn, mo_error *err)
         if (marks[d])
             lrn->last = MO_MAX_RANK;
     if (lrn->last >= site->in[0].shape.rank ||
-        lrn->last - lrn->first >= MO_MAX_SPATIAL - 1)
-        return mo_site_fail(site, MO_E_SUPPORT, err,
-                            "its axes are not one or two neighbours");
+        lrn->last - lrn->first >= MO_CALL_MAX_SPATIAL - 1)
+        return mo_op_site_fail(site, MO_E_SUPPORT, err,
+                               "its axes are not one or two neighbours");
     return MO_OK;
 }
 
-static mo_status read_lrn(const mo_site *site, window *lrn, mo_error *err)
+static mo_status read_lrn(const mo_op_site *site, window *lrn, mo_error *err)
 {
-    mo_status status = mo_site_counts(site, 1, 2, 1, err);
+    mo_status status = mo_op_site_check_arity(site, 1, 2, 1, err);
 
     if (status == MO_OK)
-        status = mo_site_real(site, "alpha", 1e-4, &lrn->alpha, err);
+        status = mo_op_site_attr_real(site, "alpha", 1e-4, &lrn->alpha, err);
     if (status == MO_OK)
-        status = mo_site_real(site, "beta", 0.75, &lrn->beta, err);
+        status = mo_op_site_attr_real(site, "beta", 0.75, &lrn->beta, err);
     if (status == MO_OK)
-        status = mo_site_real(site, "bias", 1, &lrn->bias, err);
+        status = mo_op_site_attr_real(site, "bias", 1, &lrn->bias, err);
     if (status == MO_OK)
-        status = mo_site_int(site, "size", 1, &lrn->size, err);
+        status = mo_op_site_attr_int(site, "size", 1, &lrn->size, err);
     if (status == MO_OK && (lrn->size < 1 || lrn->size > INT32_MAX ||
-                            !mo_elem_is_real(site->in[0].elem) ||
-                            !mo_desc_equal(&site->in[0], &site->out[0])))
-        return mo_site_fail(site, MO_E_INPUT, err,
-                            "makes reals of reals with windows of 1 or more");
+                            !mo_elem_is_float(site->in[0].elem) ||
+                            !mo_tensor_desc_equal(&site->in[0], &site->out[0])))
+        return mo_op_site_fail(
+            site, MO_E_INPUT, err,
+            "makes reals of reals with windows of 1 or more");
     return status == MO_OK ? read_axes(site, lrn, err) : status;
 }
 
-static mo_status add_squares(const mo_site *site, int squares, mo_arena *arena,
-                             mo_lowered *lowered, mo_error *err)
+static mo_status add_squares(const mo_op_site *site, int squares,
+                             mo_arena *arena, mo_lower_result *lowered,
+                             mo_error *err)
 {
-    mo_draft draft = mo_draft_to(site, squares, &site->in[0]);
-    int x = mo_draft_tensor(&draft, 0, &site->in[0]);
+    mo_point_builder draft =
+        mo_point_builder_init_for(site, squares, &site->in[0]);
+    int x = mo_point_builder_operand(&draft, 0, &site->in[0]);
 
-    mo_draft_store(&draft, mo_draft_two(&draft, MO_POINT_MULTIPLY, x, x));
-    return mo_draft_end(&draft, arena, lowered, err);
+    mo_point_builder_store(
+        &draft, mo_point_builder_binary(&draft, MO_POINT_MULTIPLY, x, x));
+    return mo_point_builder_finish_call(&draft, arena, lowered, err);
 }
 
 /* As far to the left as to the right of an element; the dimensions behind are
  * one more that the window does not extend along. */
-static mo_status add_averages(const mo_site *site, const window *lrn,
+static mo_status add_averages(const mo_op_site *site, const window *lrn,
                               int squares, int averages, mo_arena *arena,
-                              mo_lowered *lowered, mo_error *err)
+                              mo_lower_result *lowered, mo_error *err)
 {
     const mo_shape *shape = &site->in[0].shape;
-    mo_pool_call pool = { .batch = 1, .channels = 1, .average = true };
-    mo_sweep *sweep = &pool.sweep;
+    mo_call_pool pool = { .batch = 1, .channels = 1, .average = true };
+    mo_call_window *sweep = &pool.sweep;
     int64_t reach = (lrn->size - 1) / 2;
     mo_call *call;
     mo_status status =
-        mo_lowered_call(lowered, arena, MO_CALL_POOL, 1, 1, &call, err);
+        mo_lower_add_call(lowered, arena, MO_CALL_POOL, 1, 1, &call, err);
 
     if (status != MO_OK)
         return status;
@@ -118,35 +122,38 @@ static double factor_of(const window *lrn)
 }
 
 /* u^-beta is e^(-beta log u). */
-static mo_status add_quotient(const mo_site *site, const window *lrn,
+static mo_status add_quotient(const mo_op_site *site, const window *lrn,
                               int averages, mo_arena *arena,
-                              mo_lowered *lowered, mo_error *err)
+                              mo_lower_result *lowered, mo_error *err)
 {
-    mo_draft draft = mo_draft_of(site);
-    int x = mo_draft_tensor(&draft, 0, &site->in[0]);
-    int u = mo_draft_tensor(&draft, averages, &site->in[0]);
+    mo_point_builder draft = mo_point_builder_init(site);
+    int x = mo_point_builder_operand(&draft, 0, &site->in[0]);
+    int u = mo_point_builder_operand(&draft, averages, &site->in[0]);
 
-    u = mo_draft_with(&draft, MO_POINT_AFFINE, u, factor_of(lrn), lrn->bias);
-    u = mo_draft_one(&draft, MO_POINT_LOG, u);
-    u = mo_draft_with(&draft, MO_POINT_AFFINE, u, -lrn->beta, 0);
-    u = mo_draft_one(&draft, MO_POINT_EXP, u);
-    mo_draft_store(&draft, mo_draft_two(&draft, MO_POINT_MULTIPLY, x, u));
-    return mo_draft_end(&draft, arena, lowered, err);
+    u = mo_point_builder_unary_params(&draft, MO_POINT_AFFINE, u,
+                                      factor_of(lrn), lrn->bias);
+    u = mo_point_builder_unary(&draft, MO_POINT_LOG, u);
+    u = mo_point_builder_unary_params(&draft, MO_POINT_AFFINE, u, -lrn->beta,
+                                      0);
+    u = mo_point_builder_unary(&draft, MO_POINT_EXP, u);
+    mo_point_builder_store(
+        &draft, mo_point_builder_binary(&draft, MO_POINT_MULTIPLY, x, u));
+    return mo_point_builder_finish_call(&draft, arena, lowered, err);
 }
 
-mo_status mo_lower_lrn(const mo_site *site, mo_arena *arena,
-                       mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_lrn(const mo_op_site *site, mo_arena *arena,
+                       mo_lower_result *lowered, mo_error *err)
 {
     window lrn = { 0 };
     int squares = 0, averages = 0;
     mo_status status = read_lrn(site, &lrn, err);
 
     if (status == MO_OK)
-        status =
-            mo_lowered_temp(lowered, arena, site, &site->in[0], &squares, err);
+        status = mo_lower_add_temp(lowered, arena, site, &site->in[0], &squares,
+                                   err);
     if (status == MO_OK)
-        status =
-            mo_lowered_temp(lowered, arena, site, &site->in[0], &averages, err);
+        status = mo_lower_add_temp(lowered, arena, site, &site->in[0],
+                                   &averages, err);
     if (status == MO_OK)
         status = add_squares(site, squares, arena, lowered, err);
     if (status == MO_OK)

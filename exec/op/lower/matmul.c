@@ -10,7 +10,7 @@
 typedef struct matrices {
     mo_shape batch;
     int64_t rows, columns;
-    mo_matmul_side side; /* batch: by dimension of batch */
+    mo_call_matmul_operand side; /* batch: by dimension of batch */
 } matrices;
 
 static matrices turn(matrices m)
@@ -27,7 +27,7 @@ static matrices turn(matrices m)
 /* A vector is a row on the left and a column on the right. */
 static matrices matrices_of(const mo_shape *shape, bool turned, bool right)
 {
-    mo_access rows = mo_access_of(shape);
+    mo_point_access rows = mo_point_access_dense(shape);
     matrices m = { .batch = *shape, .rows = 1, .columns = 1 };
     int last = shape->rank - 1;
 
@@ -49,7 +49,7 @@ static matrices matrices_of(const mo_shape *shape, bool turned, bool right)
 /* Gives the side a stride for each dimension of the result's batches. */
 static bool spread_batches(matrices *m, const mo_shape *batch)
 {
-    mo_matmul_side side = m->side;
+    mo_call_matmul_operand side = m->side;
     int missing = batch->rank - m->batch.rank;
 
     if (missing < 0)
@@ -81,12 +81,12 @@ static matrices result_of(const mo_shape *shape, bool has_row, bool has_column)
 }
 
 static bool fill_product(matrices a, matrices b, matrices c,
-                         mo_matmul_call *product)
+                         mo_call_matmul *product)
 {
     if (a.columns != b.rows || a.rows != c.rows || b.columns != c.columns ||
         !spread_batches(&a, &c.batch) || !spread_batches(&b, &c.batch))
         return false;
-    *product = (mo_matmul_call){ .m = a.rows,
+    *product = (mo_call_matmul){ .m = a.rows,
                                  .n = b.columns,
                                  .k = a.columns,
                                  .n_batch = c.batch.rank,
@@ -103,25 +103,28 @@ typedef struct factors {
     bool turn_a, turn_b;
 } factors;
 
-static mo_status fail_shapes(const mo_site *site, const factors *f,
+static mo_status fail_shapes(const mo_op_site *site, const factors *f,
                              mo_error *err)
 {
-    char a[MO_DESC_TEXT_SIZE], b[MO_DESC_TEXT_SIZE], c[MO_DESC_TEXT_SIZE];
+    char a[MO_TENSOR_DESC_TEXT_SIZE], b[MO_TENSOR_DESC_TEXT_SIZE],
+        c[MO_TENSOR_DESC_TEXT_SIZE];
 
-    return mo_site_fail(site, MO_E_INPUT, err, "%s times %s does not make %s",
-                        mo_desc_say(&site->in[f->a], a),
-                        mo_desc_say(&site->in[f->b], b),
-                        mo_desc_say(&site->out[0], c));
+    return mo_op_site_fail(site, MO_E_INPUT, err,
+                           "%s times %s does not make %s",
+                           mo_tensor_desc_format(&site->in[f->a], a),
+                           mo_tensor_desc_format(&site->in[f->b], b),
+                           mo_tensor_desc_format(&site->out[0], c));
 }
 
 /* One more call: the product, n_extra operands still to come. */
-static mo_status put_product(const mo_site *site, const factors *f, int n_extra,
-                             mo_arena *arena, mo_lowered *lowered,
-                             mo_call **call, mo_error *err)
+static mo_status put_product(const mo_op_site *site, const factors *f,
+                             int n_extra, mo_arena *arena,
+                             mo_lower_result *lowered, mo_call **call,
+                             mo_error *err)
 {
     const mo_shape *a = &site->in[f->a].shape, *b = &site->in[f->b].shape;
     int lacking = (a->rank == 1) + (b->rank == 1);
-    mo_matmul_call product;
+    mo_call_matmul product;
     mo_status status;
 
     if (a->rank < 1 || b->rank < 1 ||
@@ -131,8 +134,8 @@ static mo_status put_product(const mo_site *site, const factors *f, int n_extra,
             matrices_of(a, f->turn_a, false), matrices_of(b, f->turn_b, true),
             result_of(&site->out[0].shape, a->rank > 1, b->rank > 1), &product))
         return fail_shapes(site, f, err);
-    status = mo_lowered_call(lowered, arena, MO_CALL_MATMUL, 2 + n_extra, 1,
-                             call, err);
+    status = mo_lower_add_call(lowered, arena, MO_CALL_MATMUL, 2 + n_extra, 1,
+                               call, err);
     if (status != MO_OK)
         return status;
     (*call)->in[0] = f->a;
@@ -143,17 +146,17 @@ static mo_status put_product(const mo_site *site, const factors *f, int n_extra,
     return MO_OK;
 }
 
-mo_status mo_lower_matmul(const mo_site *site, mo_arena *arena,
-                          mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_matmul(const mo_op_site *site, mo_arena *arena,
+                          mo_lower_result *lowered, mo_error *err)
 {
     factors f = { .a = 0, .b = 1 };
     mo_call *call;
-    mo_status status = mo_site_counts(site, 2, 2, 1, err);
+    mo_status status = mo_op_site_check_arity(site, 2, 2, 1, err);
 
     if (status != MO_OK)
         return status;
-    f.turn_a = mo_site_bool(site, "transpose_a", false);
-    f.turn_b = mo_site_bool(site, "transpose_b", false);
+    f.turn_a = mo_op_site_attr_bool(site, "transpose_a", false);
+    f.turn_b = mo_op_site_attr_bool(site, "transpose_b", false);
     return put_product(site, &f, 0, arena, lowered, &call, err);
 }
 
@@ -175,52 +178,53 @@ static bool broadcasts(const mo_shape *from, const mo_shape *to)
     return missing >= 0;
 }
 
-static int scaled(mo_point *p, int reg, double factor)
+static int scaled(mo_point_program *p, int reg, double factor)
 {
     mo_point_step step = { .op = MO_POINT_AFFINE, .a = reg, .x = factor };
 
-    return factor == 1 ? reg : mo_point_push(p, step);
+    return factor == 1 ? reg : mo_point_push_step(p, step);
 }
 
-static void fill_epilogue(const mo_site *site, const addition *add, mo_point *p)
+static void fill_epilogue(const mo_op_site *site, const addition *add,
+                          mo_point_program *p)
 {
     const mo_shape *shape = &site->out[0].shape;
 
     p->n_operands = 1;
     p->operands[0].elem = site->out[0].elem;
-    p->operands[0].access = p->out = mo_access_of(shape);
+    p->operands[0].access = p->out = mo_point_access_dense(shape);
     if (add->input >= 0) {
-        const mo_desc *added = &site->in[add->input];
+        const mo_tensor_desc *added = &site->in[add->input];
 
         p->n_operands = 2;
         p->operands[1].elem = added->elem;
-        p->operands[1].access = mo_access_broadcast(&added->shape, shape);
+        p->operands[1].access = mo_point_access_broadcast(&added->shape, shape);
     }
     p->result = scaled(p, 0, add->alpha);
     if (add->input >= 0) {
         mo_point_step sum = { .op = MO_POINT_ADD, .a = p->result };
 
         sum.b = scaled(p, 1, add->beta);
-        p->result = mo_point_push(p, sum);
+        p->result = mo_point_push_step(p, sum);
     }
 }
 
-static mo_status put_sum(const mo_site *site, const factors *f,
+static mo_status put_sum(const mo_op_site *site, const factors *f,
                          const addition *add, mo_arena *arena,
-                         mo_lowered *lowered, mo_error *err)
+                         mo_lower_result *lowered, mo_error *err)
 {
     bool adds = add->input >= 0;
     mo_call *call;
     mo_status status;
 
-    if (!mo_elem_is_real(site->out[0].elem))
-        return mo_site_fail(site, MO_E_SUPPORT, err,
-                            "can be run with real numbers only");
+    if (!mo_elem_is_float(site->out[0].elem))
+        return mo_op_site_fail(site, MO_E_SUPPORT, err,
+                               "can be run with real numbers only");
     if (adds &&
         (!broadcasts(&site->in[add->input].shape, &site->out[0].shape) ||
          site->in[add->input].elem != site->out[0].elem))
-        return mo_site_fail(site, MO_E_INPUT, err,
-                            "what is added does not fit the product");
+        return mo_op_site_fail(site, MO_E_INPUT, err,
+                               "what is added does not fit the product");
     status = put_product(site, f, adds, arena, lowered, &call, err);
     if (status != MO_OK || (!adds && add->alpha == 1))
         return status;
@@ -234,32 +238,34 @@ static mo_status put_sum(const mo_site *site, const factors *f,
 }
 
 /* data, weights [out, in], perhaps a bias [out] */
-mo_status mo_lower_linear(const mo_site *site, mo_arena *arena,
-                          mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_linear(const mo_op_site *site, mo_arena *arena,
+                          mo_lower_result *lowered, mo_error *err)
 {
     factors f = { .a = 0, .b = 1, .turn_b = true };
     addition add = { .input = site->n_in > 2 ? 2 : -1, .alpha = 1, .beta = 1 };
-    mo_status status = mo_site_counts(site, 2, 3, 1, err);
+    mo_status status = mo_op_site_check_arity(site, 2, 3, 1, err);
 
     return status == MO_OK ? put_sum(site, &f, &add, arena, lowered, err)
                            : status;
 }
 
-static mo_status read_factors(const mo_site *site, addition *add, mo_error *err)
+static mo_status read_factors(const mo_op_site *site, addition *add,
+                              mo_error *err)
 {
-    mo_status status = mo_site_real(site, "alpha", 1, &add->alpha, err);
+    mo_status status = mo_op_site_attr_real(site, "alpha", 1, &add->alpha, err);
 
-    return status == MO_OK ? mo_site_real(site, "beta", 1, &add->beta, err)
-                           : status;
+    return status == MO_OK
+               ? mo_op_site_attr_real(site, "beta", 1, &add->beta, err)
+               : status;
 }
 
 /* what is added, a, b */
-mo_status mo_lower_addmm(const mo_site *site, mo_arena *arena,
-                         mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_addmm(const mo_op_site *site, mo_arena *arena,
+                         mo_lower_result *lowered, mo_error *err)
 {
     factors f = { .a = 1, .b = 2 };
     addition add = { .input = 0 };
-    mo_status status = mo_site_counts(site, 3, 3, 1, err);
+    mo_status status = mo_op_site_check_arity(site, 3, 3, 1, err);
 
     if (status == MO_OK)
         status = read_factors(site, &add, err);
@@ -268,17 +274,17 @@ mo_status mo_lower_addmm(const mo_site *site, mo_arena *arena,
 }
 
 /* a, b, perhaps what is added */
-mo_status mo_lower_gemm(const mo_site *site, mo_arena *arena,
-                        mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_gemm(const mo_op_site *site, mo_arena *arena,
+                        mo_lower_result *lowered, mo_error *err)
 {
     factors f = { .a = 0, .b = 1 };
     addition add = { .input = site->n_in > 2 ? 2 : -1 };
-    mo_status status = mo_site_counts(site, 2, 3, 1, err);
+    mo_status status = mo_op_site_check_arity(site, 2, 3, 1, err);
 
     if (status == MO_OK)
         status = read_factors(site, &add, err);
-    f.turn_a = mo_site_bool(site, "transA", false);
-    f.turn_b = mo_site_bool(site, "transB", false);
+    f.turn_a = mo_op_site_attr_bool(site, "transA", false);
+    f.turn_b = mo_op_site_attr_bool(site, "transB", false);
     return status == MO_OK ? put_sum(site, &f, &add, arena, lowered, err)
                            : status;
 }

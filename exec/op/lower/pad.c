@@ -14,7 +14,8 @@ typedef struct pads {
     int64_t begin[MO_MAX_RANK], end[MO_MAX_RANK];
 } pads;
 
-static mo_status read_mode(const mo_site *site, pad_mode *mode, mo_error *err)
+static mo_status read_mode(const mo_op_site *site, pad_mode *mode,
+                           mo_error *err)
 {
     static const char *const names[] = {
         [CONSTANT] = "constant",
@@ -24,49 +25,50 @@ static mo_status read_mode(const mo_site *site, pad_mode *mode, mo_error *err)
     };
 
     *mode = CONSTANT;
-    if (!mo_site_has(site, "pad_mode"))
+    if (!mo_op_site_has_attr(site, "pad_mode"))
         return MO_OK;
     for (int i = CONSTANT; i <= SYMMETRIC; i++)
-        if (mo_site_is(site, "pad_mode", names[i])) {
+        if (mo_op_site_attr_equals(site, "pad_mode", names[i])) {
             *mode = (pad_mode) i;
             return MO_OK;
         }
-    return mo_site_fail(site, MO_E_SUPPORT, err, "has an unknown pad_mode");
+    return mo_op_site_fail(site, MO_E_SUPPORT, err, "has an unknown pad_mode");
 }
 
-static mo_status read_pads(const mo_site *site, pads *p, mo_error *err)
+static mo_status read_pads(const mo_op_site *site, pads *p, mo_error *err)
 {
     const mo_shape *in = &site->in[0].shape;
     mo_shape made = { .rank = in->rank };
     mo_status status = read_mode(site, &p->mode, err);
 
     if (status == MO_OK)
-        status = mo_site_exactly(site, 1, p->begin, in->rank, err);
+        status = mo_op_site_const_ints_exact(site, 1, p->begin, in->rank, err);
     if (status == MO_OK)
-        status = mo_site_exactly(site, 2, p->end, in->rank, err);
+        status = mo_op_site_const_ints_exact(site, 2, p->end, in->rank, err);
     for (int d = 0; status == MO_OK && d < in->rank; d++) {
         if (p->begin[d] > MO_MAX_ELEMENTS || p->begin[d] < -MO_MAX_ELEMENTS ||
             p->end[d] > MO_MAX_ELEMENTS || p->end[d] < -MO_MAX_ELEMENTS)
-            return mo_site_fail(site, MO_E_LIMIT, err,
-                                "its pads are too large");
+            return mo_op_site_fail(site, MO_E_LIMIT, err,
+                                   "its pads are too large");
         made.dims[d] = p->begin[d] + in->dims[d] + p->end[d];
     }
-    return status == MO_OK ? mo_site_makes(site, 0, &made, err) : status;
+    return status == MO_OK ? mo_op_site_check_output(site, 0, &made, err)
+                           : status;
 }
 
 /* The part from first to before last of the input's coordinates that is within
  * from and to, as a zone without a source. */
-static mo_zone clip(const pads *p, int d, int64_t size, int64_t from,
-                    int64_t to)
+static mo_lower_copy_region clip(const pads *p, int d, int64_t size,
+                                 int64_t from, int64_t to)
 {
     int64_t first = -p->begin[d], last = size + p->end[d];
 
     first = first > from ? first : from;
     last = last < to ? last : to;
-    return (mo_zone){ .count = last - first,
-                      .in_first = first,
-                      .out_first = first + p->begin[d],
-                      .step = 1 };
+    return (mo_lower_copy_region){ .count = last - first,
+                                   .in_first = first,
+                                   .out_first = first + p->begin[d],
+                                   .step = 1 };
 }
 
 /* What is seen at place: itself, the nearest element, or a mirror image of it,
@@ -81,7 +83,7 @@ static int64_t source(pad_mode mode, int64_t size, int64_t place)
 }
 
 /* A zone outside of the input; false when it shows what is not there. */
-static bool mirror(pad_mode mode, int64_t size, mo_zone *zone)
+static bool mirror(pad_mode mode, int64_t size, mo_lower_copy_region *zone)
 {
     int64_t last = zone->in_first + zone->count - 1;
 
@@ -94,27 +96,28 @@ static bool mirror(pad_mode mode, int64_t size, mo_zone *zone)
            last < size;
 }
 
-static mo_status pad_with_images(const mo_site *site, const pads *p,
-                                 mo_arena *arena, mo_lowered *lowered,
+static mo_status pad_with_images(const mo_op_site *site, const pads *p,
+                                 mo_arena *arena, mo_lower_result *lowered,
                                  mo_error *err)
 {
-    mo_zones zones[MO_MAX_RANK] = { 0 };
+    mo_lower_copy_regions zones[MO_MAX_RANK] = { 0 };
 
     for (int d = 0; d < site->in[0].shape.rank; d++) {
         int64_t size = site->in[0].shape.dims[d];
-        mo_zone before = clip(p, d, size, INT64_MIN, 0);
-        mo_zone behind = clip(p, d, size, size, INT64_MAX);
+        mo_lower_copy_region before = clip(p, d, size, INT64_MIN, 0);
+        mo_lower_copy_region behind = clip(p, d, size, size, INT64_MAX);
 
         if (!mirror(p->mode, size, &before) || !mirror(p->mode, size, &behind))
-            return mo_site_fail(site, MO_E_INPUT, err,
-                                "cannot mirror %lld and %lld of %lld elements",
-                                (long long) p->begin[d], (long long) p->end[d],
-                                (long long) size);
-        mo_zones_push(&zones[d], before);
-        mo_zones_push(&zones[d], clip(p, d, size, 0, size));
-        mo_zones_push(&zones[d], behind);
+            return mo_op_site_fail(
+                site, MO_E_INPUT, err,
+                "cannot mirror %lld and %lld of %lld elements",
+                (long long) p->begin[d], (long long) p->end[d],
+                (long long) size);
+        mo_lower_copy_regions_push(&zones[d], before);
+        mo_lower_copy_regions_push(&zones[d], clip(p, d, size, 0, size));
+        mo_lower_copy_regions_push(&zones[d], behind);
     }
-    return mo_zones_copy(site, zones, arena, lowered, err);
+    return mo_lower_copy_regions_add_call(site, zones, arena, lowered, err);
 }
 
 /*
@@ -128,19 +131,20 @@ static mo_status pad_with_images(const mo_site *site, const pads *p,
  *
  * Returns how many boxes that are.
  */
-static int place_slabs(const mo_site *site, const pads *p, mo_copy_box *boxes)
+static int place_slabs(const mo_op_site *site, const pads *p,
+                       mo_call_copy_box *boxes)
 {
-    mo_copy_box rest = mo_box_over(&site->out[0].shape);
+    mo_call_copy_box rest = mo_lower_copy_box_init(&site->out[0].shape);
     int64_t strides[MO_MAX_RANK], in_offset = 0;
     int n = 0;
 
-    mo_box_strides(&site->in[0].shape, strides);
-    rest.from = MO_COPY_FILL;
+    mo_lower_copy_strides(&site->in[0].shape, strides);
+    rest.from = MO_CALL_COPY_FILL;
     for (int d = 0; d < rest.rank; d++) {
         int64_t size = site->in[0].shape.dims[d], stride = rest.out_stride[d];
-        mo_zone kept = clip(p, d, size, 0, size);
+        mo_lower_copy_region kept = clip(p, d, size, 0, size);
         int64_t end = kept.out_first + kept.count;
-        mo_copy_box slab = rest;
+        mo_call_copy_box slab = rest;
 
         if (kept.count <= 0) { /* nothing of the input is left */
             boxes[n++] = rest;
@@ -163,21 +167,22 @@ static int place_slabs(const mo_site *site, const pads *p, mo_copy_box *boxes)
 }
 
 /* The number may be computed, too: it is read when it is needed. */
-static mo_status pad_with_number(const mo_site *site, const pads *p,
-                                 mo_arena *arena, mo_lowered *lowered,
+static mo_status pad_with_number(const mo_op_site *site, const pads *p,
+                                 mo_arena *arena, mo_lower_result *lowered,
                                  mo_error *err)
 {
     bool has_number = site->n_in > 3;
     mo_call *call;
     mo_status status;
 
-    if (has_number && (mo_desc_elements(&site->in[3]) != 1 ||
+    if (has_number && (mo_tensor_desc_elements(&site->in[3]) != 1 ||
                        site->in[3].elem != site->out[0].elem))
-        return mo_site_fail(site, MO_E_INPUT, err,
-                            "is not given one number of its type to pad with");
-    status =
-        mo_box_call(site, has_number ? 2 : 1, 2 * site->in[0].shape.rank + 1,
-                    arena, lowered, &call, err);
+        return mo_op_site_fail(
+            site, MO_E_INPUT, err,
+            "is not given one number of its type to pad with");
+    status = mo_lower_copy_add_call(site, has_number ? 2 : 1,
+                                    2 * site->in[0].shape.rank + 1, arena,
+                                    lowered, &call, err);
     if (status != MO_OK)
         return status;
     if (has_number) {
@@ -188,14 +193,14 @@ static mo_status pad_with_number(const mo_site *site, const pads *p,
     return MO_OK;
 }
 
-mo_status mo_lower_pad(const mo_site *site, mo_arena *arena,
-                       mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_pad(const mo_op_site *site, mo_arena *arena,
+                       mo_lower_result *lowered, mo_error *err)
 {
     pads p = { .mode = CONSTANT };
-    mo_status status = mo_site_counts(site, 3, 4, 1, err);
+    mo_status status = mo_op_site_check_arity(site, 3, 4, 1, err);
 
     if (status == MO_OK)
-        status = mo_box_check(site, err);
+        status = mo_lower_copy_check_types(site, err);
     if (status == MO_OK)
         status = read_pads(site, &p, err);
     if (status != MO_OK)

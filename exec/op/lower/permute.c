@@ -6,56 +6,57 @@
 #include "exec/op/copy_regions.h"
 
 /* One input that counts, one output of its type. */
-static mo_status check(const mo_site *site, int n_in, mo_error *err)
+static mo_status check(const mo_op_site *site, int n_in, mo_error *err)
 {
-    mo_status status = mo_site_counts(site, n_in, n_in, 1, err);
+    mo_status status = mo_op_site_check_arity(site, n_in, n_in, 1, err);
 
-    return status == MO_OK ? mo_box_check(site, err) : status;
+    return status == MO_OK ? mo_lower_copy_check_types(site, err) : status;
 }
 
-static mo_status check_same(const mo_site *site, int n_in, mo_error *err)
+static mo_status check_same(const mo_op_site *site, int n_in, mo_error *err)
 {
     mo_status status = check(site, n_in, err);
 
     if (status == MO_OK)
-        status = mo_site_makes(site, 0, &site->in[0].shape, err);
+        status = mo_op_site_check_output(site, 0, &site->in[0].shape, err);
     return status;
 }
 
 /* order[d] = the input's dimension that becomes dimension d. */
-static mo_status read_order(const mo_site *site, int order[MO_MAX_RANK],
+static mo_status read_order(const mo_op_site *site, int order[MO_MAX_RANK],
                             mo_error *err)
 {
     int rank = site->in[0].shape.rank, count = 0;
     bool taken[MO_MAX_RANK] = { false };
     int64_t axes[MO_MAX_RANK];
-    mo_status status = mo_site_list(site, 1, axes, MO_MAX_RANK, &count, err);
+    mo_status status =
+        mo_op_site_const_ints(site, 1, axes, MO_MAX_RANK, &count, err);
 
     if (status == MO_OK && count == 0) /* the usual one: reversed */
         for (int d = rank; d-- > 0;)
             axes[count++] = d;
     if (status == MO_OK && count != rank)
-        return mo_site_fail(site, MO_E_INPUT, err,
-                            "its order has %d axes, not %d", count, rank);
+        return mo_op_site_fail(site, MO_E_INPUT, err,
+                               "its order has %d axes, not %d", count, rank);
     for (int d = 0; status == MO_OK && d < rank; d++) {
-        status = mo_site_axis(site, axes[d], rank, &order[d], err);
+        status = mo_op_site_normalize_axis(site, axes[d], rank, &order[d], err);
         if (status == MO_OK && taken[order[d]])
-            return mo_site_fail(site, MO_E_INPUT, err,
-                                "its order names axis %d twice", order[d]);
+            return mo_op_site_fail(site, MO_E_INPUT, err,
+                                   "its order names axis %d twice", order[d]);
         if (status == MO_OK)
             taken[order[d]] = true;
     }
     return status;
 }
 
-mo_status mo_lower_transpose(const mo_site *site, mo_arena *arena,
-                             mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_transpose(const mo_op_site *site, mo_arena *arena,
+                             mo_lower_result *lowered, mo_error *err)
 {
     const mo_shape *in = &site->in[0].shape;
     mo_shape turned = { .rank = in->rank };
     int64_t strides[MO_MAX_RANK];
     int order[MO_MAX_RANK];
-    mo_copy_box box;
+    mo_call_copy_box box;
     mo_status status = check(site, 2, err);
 
     if (status == MO_OK)
@@ -63,70 +64,73 @@ mo_status mo_lower_transpose(const mo_site *site, mo_arena *arena,
     for (int d = 0; status == MO_OK && d < in->rank; d++)
         turned.dims[d] = in->dims[order[d]];
     if (status == MO_OK)
-        status = mo_site_makes(site, 0, &turned, err);
+        status = mo_op_site_check_output(site, 0, &turned, err);
     if (status != MO_OK)
         return status;
-    box = mo_box_over(&turned);
-    mo_box_strides(in, strides);
+    box = mo_lower_copy_box_init(&turned);
+    mo_lower_copy_strides(in, strides);
     for (int d = 0; d < in->rank; d++)
         box.in_stride[d] = strides[order[d]];
-    return mo_box_copy(&box, 0, site->n_in, arena, lowered, err);
+    return mo_lower_copy_add_box(&box, 0, site->n_in, arena, lowered, err);
 }
 
 /* Channels [groups][depth] become [depth][groups]. */
-mo_status mo_lower_shuffle_channels(const mo_site *site, mo_arena *arena,
-                                    mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_shuffle_channels(const mo_op_site *site, mo_arena *arena,
+                                    mo_lower_result *lowered, mo_error *err)
 {
     const mo_shape *shape = &site->in[0].shape;
-    mo_copy_box whole = mo_box_over(shape), box = { 0 };
+    mo_call_copy_box whole = mo_lower_copy_box_init(shape), box = { 0 };
     int64_t given, groups;
     int axis;
     mo_status status = check_same(site, 1, err);
 
     if (status == MO_OK)
-        status = mo_site_int(site, "axis", 1, &given, err);
+        status = mo_op_site_attr_int(site, "axis", 1, &given, err);
     if (status == MO_OK)
-        status = mo_site_axis(site, given, shape->rank, &axis, err);
+        status =
+            mo_op_site_normalize_axis(site, given, shape->rank, &axis, err);
     if (status == MO_OK)
-        status = mo_site_int(site, "group", 1, &groups, err);
+        status = mo_op_site_attr_int(site, "group", 1, &groups, err);
     if (status != MO_OK)
         return status;
     if (groups < 1 || shape->dims[axis] % groups != 0 ||
         shape->rank == MO_MAX_RANK)
-        return mo_site_fail(site, MO_E_INPUT, err,
-                            "%lld groups do not divide %lld channels",
-                            (long long) groups, (long long) shape->dims[axis]);
+        return mo_op_site_fail(
+            site, MO_E_INPUT, err, "%lld groups do not divide %lld channels",
+            (long long) groups, (long long) shape->dims[axis]);
     for (int d = 0; d < shape->rank; d++) {
         int64_t stride = whole.out_stride[d], depth = shape->dims[d] / groups;
 
         if (d != axis) {
-            mo_box_push(&box, shape->dims[d], stride, stride);
+            mo_lower_copy_box_push(&box, shape->dims[d], stride, stride);
             continue;
         }
-        mo_box_push(&box, depth, stride, groups * stride);
-        mo_box_push(&box, groups, depth * stride, stride);
+        mo_lower_copy_box_push(&box, depth, stride, groups * stride);
+        mo_lower_copy_box_push(&box, groups, depth * stride, stride);
     }
-    return mo_box_copy(&box, 0, site->n_in, arena, lowered, err);
+    return mo_lower_copy_add_box(&box, 0, site->n_in, arena, lowered, err);
 }
 
 /* Axes, or a mask with a mark for each. */
-static mo_status read_reversed(const mo_site *site, bool reversed[MO_MAX_RANK],
-                               mo_error *err)
+static mo_status read_reversed(const mo_op_site *site,
+                               bool reversed[MO_MAX_RANK], mo_error *err)
 {
     int rank = site->in[0].shape.rank, count = 0, at;
     int64_t list[MO_MAX_RANK];
-    mo_status status = mo_site_list(site, 1, list, MO_MAX_RANK, &count, err);
+    mo_status status =
+        mo_op_site_const_ints(site, 1, list, MO_MAX_RANK, &count, err);
 
-    if (status == MO_OK && mo_site_is(site, "mode", "mask")) {
+    if (status == MO_OK && mo_op_site_attr_equals(site, "mode", "mask")) {
         if (count != rank)
-            return mo_site_fail(site, MO_E_INPUT, err,
-                                "its mask has %d marks, not %d", count, rank);
+            return mo_op_site_fail(site, MO_E_INPUT, err,
+                                   "its mask has %d marks, not %d", count,
+                                   rank);
         for (int d = 0; d < rank; d++)
             reversed[d] = list[d] != 0;
         return MO_OK;
     }
     for (int i = 0; status == MO_OK && i < count; i++) {
-        status = mo_site_axis(site, list[i], rank, &at, err);
+        status = mo_op_site_normalize_axis(site, list[i], rank, &at, err);
         if (status == MO_OK)
             reversed[at] = true;
     }
@@ -134,60 +138,61 @@ static mo_status read_reversed(const mo_site *site, bool reversed[MO_MAX_RANK],
 }
 
 /* What is read begins at the last element of dimension d and goes back. */
-static void turn_back(mo_copy_box *box, int d)
+static void turn_back(mo_call_copy_box *box, int d)
 {
     box->in_offset += (box->extent[d] - 1) * box->in_stride[d];
     box->in_stride[d] = -box->in_stride[d];
 }
 
-mo_status mo_lower_reverse(const mo_site *site, mo_arena *arena,
-                           mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_reverse(const mo_op_site *site, mo_arena *arena,
+                           mo_lower_result *lowered, mo_error *err)
 {
     bool reversed[MO_MAX_RANK] = { false };
-    mo_copy_box box = mo_box_over(&site->in[0].shape);
+    mo_call_copy_box box = mo_lower_copy_box_init(&site->in[0].shape);
     mo_status status = check_same(site, 2, err);
 
     if (status == MO_OK)
         status = read_reversed(site, reversed, err);
     if (status != MO_OK)
         return status;
-    mo_box_strides(&site->in[0].shape, box.in_stride);
+    mo_lower_copy_strides(&site->in[0].shape, box.in_stride);
     for (int d = 0; d < box.rank; d++)
         if (reversed[d])
             turn_back(&box, d);
-    return mo_box_copy(&box, 0, site->n_in, arena, lowered, err);
+    return mo_lower_copy_add_box(&box, 0, site->n_in, arena, lowered, err);
 }
 
 typedef struct sequence {
     int batch, along; /* axes */
 } sequence;
 
-static mo_status read_sequence(const mo_site *site, sequence *s, mo_error *err)
+static mo_status read_sequence(const mo_op_site *site, sequence *s,
+                               mo_error *err)
 {
     int rank = site->in[0].shape.rank;
     int64_t batch, along;
-    mo_status status = mo_site_int(site, "batch_axis", 0, &batch, err);
+    mo_status status = mo_op_site_attr_int(site, "batch_axis", 0, &batch, err);
 
     if (status == MO_OK)
-        status = mo_site_int(site, "seq_axis", 1, &along, err);
+        status = mo_op_site_attr_int(site, "seq_axis", 1, &along, err);
     if (status == MO_OK)
-        status = mo_site_axis(site, batch, rank, &s->batch, err);
+        status = mo_op_site_normalize_axis(site, batch, rank, &s->batch, err);
     if (status == MO_OK)
-        status = mo_site_axis(site, along, rank, &s->along, err);
+        status = mo_op_site_normalize_axis(site, along, rank, &s->along, err);
     if (status == MO_OK && s->batch == s->along)
-        return mo_site_fail(site, MO_E_INPUT, err,
-                            "reverses along the axis of its batches");
-    if (status == MO_OK &&
-        mo_desc_elements(&site->in[1]) != site->in[0].shape.dims[s->batch])
-        return mo_site_fail(site, MO_E_INPUT, err,
-                            "needs one length for each of %lld batches",
-                            (long long) site->in[0].shape.dims[s->batch]);
+        return mo_op_site_fail(site, MO_E_INPUT, err,
+                               "reverses along the axis of its batches");
+    if (status == MO_OK && mo_tensor_desc_elements(&site->in[1]) !=
+                               site->in[0].shape.dims[s->batch])
+        return mo_op_site_fail(site, MO_E_INPUT, err,
+                               "needs one length for each of %lld batches",
+                               (long long) site->in[0].shape.dims[s->batch]);
     return status;
 }
 
 /* Batch b: the first length elements go back, the others stay. */
-static void place_sequence(const mo_copy_box *whole, const sequence *s,
-                           int64_t b, int64_t length, mo_copy_box boxes[2])
+static void place_sequence(const mo_call_copy_box *whole, const sequence *s,
+                           int64_t b, int64_t length, mo_call_copy_box boxes[2])
 {
     int64_t stride = whole->in_stride[s->along];
 
@@ -202,10 +207,10 @@ static void place_sequence(const mo_copy_box *whole, const sequence *s,
     boxes[1].out_offset += length * stride;
 }
 
-mo_status mo_lower_reverse_sequence(const mo_site *site, mo_arena *arena,
-                                    mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_reverse_sequence(const mo_op_site *site, mo_arena *arena,
+                                    mo_lower_result *lowered, mo_error *err)
 {
-    mo_copy_box whole = mo_box_over(&site->in[0].shape);
+    mo_call_copy_box whole = mo_lower_copy_box_init(&site->in[0].shape);
     sequence s = { 0 };
     mo_call *call;
     mo_status status = check_same(site, 2, err);
@@ -213,16 +218,16 @@ mo_status mo_lower_reverse_sequence(const mo_site *site, mo_arena *arena,
     if (status == MO_OK)
         status = read_sequence(site, &s, err);
     if (status == MO_OK)
-        status = mo_box_call(site, 1, 2 * whole.extent[s.batch], arena, lowered,
-                             &call, err);
-    mo_box_strides(&site->in[0].shape, whole.in_stride);
+        status = mo_lower_copy_add_call(site, 1, 2 * whole.extent[s.batch],
+                                        arena, lowered, &call, err);
+    mo_lower_copy_strides(&site->in[0].shape, whole.in_stride);
     for (int64_t b = 0; status == MO_OK && b < whole.extent[s.batch]; b++) {
-        double length = mo_dense_at(site->value[1], b);
+        double length = mo_tensor_get_double(site->value[1], b);
 
         if (!(length >= 0 && length <= (double) whole.extent[s.along]))
-            return mo_site_fail(site, MO_E_INPUT, err,
-                                "reverses %g of %lld elements", length,
-                                (long long) whole.extent[s.along]);
+            return mo_op_site_fail(site, MO_E_INPUT, err,
+                                   "reverses %g of %lld elements", length,
+                                   (long long) whole.extent[s.along]);
         place_sequence(&whole, &s, b, (int64_t) length,
                        call->u.copy.boxes + 2 * b);
     }
@@ -231,22 +236,24 @@ mo_status mo_lower_reverse_sequence(const mo_site *site, mo_arena *arena,
 
 /* How far each dimension is rolled, from 0 to less than its size.  One number
  * may serve all axes, and an axis may come more than once. */
-static mo_status read_shifts(const mo_site *site, int64_t shifts[MO_MAX_RANK],
-                             mo_error *err)
+static mo_status read_shifts(const mo_op_site *site,
+                             int64_t shifts[MO_MAX_RANK], mo_error *err)
 {
     enum { MAX_SHIFTS = 256 };
     const mo_shape *shape = &site->in[0].shape;
     int64_t by[MAX_SHIFTS], axes[MAX_SHIFTS];
     int n_by = 0, n_axes = 0, at;
-    mo_status status = mo_site_list(site, 1, by, MAX_SHIFTS, &n_by, err);
+    mo_status status =
+        mo_op_site_const_ints(site, 1, by, MAX_SHIFTS, &n_by, err);
 
     if (status == MO_OK)
-        status = mo_site_list(site, 2, axes, MAX_SHIFTS, &n_axes, err);
+        status = mo_op_site_const_ints(site, 2, axes, MAX_SHIFTS, &n_axes, err);
     if (status == MO_OK && n_by != n_axes && n_by != 1)
-        return mo_site_fail(site, MO_E_INPUT, err, "has %d shifts for %d axes",
-                            n_by, n_axes);
+        return mo_op_site_fail(site, MO_E_INPUT, err,
+                               "has %d shifts for %d axes", n_by, n_axes);
     for (int i = 0; status == MO_OK && i < n_axes; i++) {
-        status = mo_site_axis(site, axes[i], shape->rank, &at, err);
+        status =
+            mo_op_site_normalize_axis(site, axes[i], shape->rank, &at, err);
         if (status == MO_OK && shape->dims[at] > 0) {
             int64_t size = shape->dims[at], shift = by[n_by == 1 ? 0 : i];
 
@@ -256,12 +263,12 @@ static mo_status read_shifts(const mo_site *site, int64_t shifts[MO_MAX_RANK],
     return status;
 }
 
-mo_status mo_lower_roll(const mo_site *site, mo_arena *arena,
-                        mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_roll(const mo_op_site *site, mo_arena *arena,
+                        mo_lower_result *lowered, mo_error *err)
 {
     const mo_shape *shape = &site->in[0].shape;
     int64_t shifts[MO_MAX_RANK] = { 0 };
-    mo_zones zones[MO_MAX_RANK] = { 0 };
+    mo_lower_copy_regions zones[MO_MAX_RANK] = { 0 };
     mo_status status = check_same(site, 3, err);
 
     if (status == MO_OK)
@@ -271,8 +278,10 @@ mo_status mo_lower_roll(const mo_site *site, mo_arena *arena,
     for (int d = 0; d < shape->rank; d++) {
         int64_t size = shape->dims[d], by = shifts[d];
 
-        mo_zones_push(&zones[d], (mo_zone){ by, size - by, 0, 1 });
-        mo_zones_push(&zones[d], (mo_zone){ size - by, 0, by, 1 });
+        mo_lower_copy_regions_push(
+            &zones[d], (mo_lower_copy_region){ by, size - by, 0, 1 });
+        mo_lower_copy_regions_push(
+            &zones[d], (mo_lower_copy_region){ size - by, 0, by, 1 });
     }
-    return mo_zones_copy(site, zones, arena, lowered, err);
+    return mo_lower_copy_regions_add_call(site, zones, arena, lowered, err);
 }

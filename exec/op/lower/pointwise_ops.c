@@ -1,9 +1,9 @@
 /* Which operators are pointwise, and how each is lowered. */
 #include "exec/op/lower/pointwise_ops.h"
 
-#define REST_OF_TWO (MO_EXEC_INPUT(1) | MO_EXEC_INPUT(2))
+#define REST_OF_TWO (MO_LOWER_INPUT(1) | MO_LOWER_INPUT(2))
 
-const mo_exec_op mo_exec_ops_point[] = {
+const mo_lower_entry mo_lower_pointwise_ops[] = {
     { "Abs", mo_lower_unary, 0 },
     { "Acos", mo_lower_unary, 0 },
     { "Acosh", mo_lower_unary, 0 },
@@ -36,10 +36,10 @@ const mo_exec_op mo_exec_ops_point[] = {
     { "HardSigmoid", mo_lower_hard_sigmoid, REST_OF_TWO },
     { "HSigmoid", mo_lower_unary, 0 },
     { "HSwish", mo_lower_unary, 0 },
-    { "IsFinite", mo_lower_is, 0 },
-    { "IsInf", mo_lower_is, 0 },
-    { "IsNaN", mo_lower_is, 0 },
-    { "LeakyReLU", mo_lower_leaky, 0 },
+    { "IsFinite", mo_lower_float_class, 0 },
+    { "IsInf", mo_lower_float_class, 0 },
+    { "IsNaN", mo_lower_float_class, 0 },
+    { "LeakyReLU", mo_lower_leaky_relu, 0 },
     { "Less", mo_lower_binary, 0 },
     { "LessEqual", mo_lower_binary, 0 },
     { "Log", mo_lower_unary, 0 },
@@ -74,7 +74,7 @@ const mo_exec_op mo_exec_ops_point[] = {
     { "Square", mo_lower_square, 0 },
     { "SquaredDifference", mo_lower_binary, 0 },
     { "Subtract", mo_lower_binary, 0 },
-    { "Swish", mo_lower_swish, MO_EXEC_INPUT(1) },
+    { "Swish", mo_lower_swish, MO_LOWER_INPUT(1) },
     { "Tan", mo_lower_unary, 0 },
     { "Tanh", mo_lower_unary, 0 },
     { NULL, NULL, 0 },

@@ -5,8 +5,9 @@
 
 #include "exec/op/lower/window_ops.h"
 
-static mo_status put_pool(const mo_site *site, mo_pool_call *pool,
-                          mo_arena *arena, mo_lowered *lowered, mo_error *err)
+static mo_status put_pool(const mo_op_site *site, mo_call_pool *pool,
+                          mo_arena *arena, mo_lower_result *lowered,
+                          mo_error *err)
 {
     const mo_shape *in = &site->in[0].shape, *out = &site->out[0].shape;
     mo_call *call;
@@ -15,14 +16,15 @@ static mo_status put_pool(const mo_site *site, mo_pool_call *pool,
     for (int i = 0; i < site->n_out; i++)
         if (!mo_shape_equal(&site->out[i].shape, out) ||
             out->dims[0] != in->dims[0] || out->dims[1] != in->dims[1])
-            return mo_site_fail(site, MO_E_INPUT, err,
-                                "its output %d has not the input's batch and "
-                                "channels",
-                                i);
+            return mo_op_site_fail(
+                site, MO_E_INPUT, err,
+                "its output %d has not the input's batch and "
+                "channels",
+                i);
     pool->batch = in->dims[0];
     pool->channels = in->dims[1];
-    status = mo_lowered_call(lowered, arena, MO_CALL_POOL, 1, site->n_out,
-                             &call, err);
+    status = mo_lower_add_call(lowered, arena, MO_CALL_POOL, 1, site->n_out,
+                               &call, err);
     if (status != MO_OK)
         return status;
     call->in[0] = 0;
@@ -33,51 +35,52 @@ static mo_status put_pool(const mo_site *site, mo_pool_call *pool,
 }
 
 /* The second output, where largest elements were, may be absent. */
-static mo_status check_max_counts(const mo_site *site, int most_in,
+static mo_status check_max_counts(const mo_op_site *site, int most_in,
                                   mo_error *err)
 {
     if (site->n_in < 1 || site->n_in > most_in || site->n_out < 1 ||
         site->n_out > 2)
-        return mo_site_fail(site, MO_E_INPUT, err,
-                            "has %d inputs and %d outputs, not 1 to %d and 1 "
-                            "to 2",
-                            site->n_in, site->n_out, most_in);
+        return mo_op_site_fail(
+            site, MO_E_INPUT, err,
+            "has %d inputs and %d outputs, not 1 to %d and 1 "
+            "to 2",
+            site->n_in, site->n_out, most_in);
     return MO_OK;
 }
 
-static mo_status read_window(const mo_site *site, mo_sweep *sweep,
+static mo_status read_window(const mo_op_site *site, mo_call_window *sweep,
                              mo_error *err)
 {
-    int64_t kernel[MO_MAX_SPATIAL];
+    int64_t kernel[MO_CALL_MAX_SPATIAL];
     int spatial;
-    mo_status status = mo_sweep_check(site, &spatial, err);
+    mo_status status = mo_lower_window_check(site, &spatial, err);
 
     if (status == MO_OK)
-        status = mo_site_ints(site, "kernel", 1, kernel, spatial, err);
+        status = mo_op_site_attr_ints(site, "kernel", 1, kernel, spatial, err);
     if (status == MO_OK)
-        status = mo_sweep_read(site, kernel, sweep, err);
+        status = mo_lower_window_read(site, kernel, sweep, err);
     return status;
 }
 
-mo_status mo_lower_max_pool(const mo_site *site, mo_arena *arena,
-                            mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_max_pool(const mo_op_site *site, mo_arena *arena,
+                            mo_lower_result *lowered, mo_error *err)
 {
-    mo_pool_call pool = { 0 };
+    mo_call_pool pool = { 0 };
     int64_t axis = 0;
     mo_status status = check_max_counts(site, 1, err);
 
     if (status == MO_OK)
         status = read_window(site, &pool.sweep, err);
     if (status == MO_OK)
-        status = mo_site_int(site, "axis", 0, &axis, err);
+        status = mo_op_site_attr_int(site, "axis", 0, &axis, err);
     if (status == MO_OK)
-        status = mo_site_axis(site, axis, site->in[0].shape.rank,
-                              &pool.index_axis, err);
+        status = mo_op_site_normalize_axis(site, axis, site->in[0].shape.rank,
+                                           &pool.index_axis, err);
     return status == MO_OK ? put_pool(site, &pool, arena, lowered, err)
                            : status;
 }
 
-static bool is_padded(const mo_sweep *sweep)
+static bool is_padded(const mo_call_window *sweep)
 {
     for (int d = 0; d < sweep->spatial; d++)
         if (sweep->pad_begin[d] != 0 || sweep->pad_end[d] != 0)
@@ -87,22 +90,24 @@ static bool is_padded(const mo_sweep *sweep)
 
 /* Where nothing is padded OpenVINO counts data only, although the last window
  * may hang over the end (ceil). */
-static mo_pool_count count_of(const mo_site *site, const mo_sweep *sweep)
+static mo_call_pool_count count_of(const mo_op_site *site,
+                                   const mo_call_window *sweep)
 {
-    bool exclude = mo_site_bool(site, "exclude-pad",
-                                mo_site_bool(site, "exclude_pad", false));
+    bool exclude = mo_op_site_attr_bool(
+        site, "exclude-pad", mo_op_site_attr_bool(site, "exclude_pad", false));
 
     if (exclude || !is_padded(sweep))
-        return MO_COUNT_DATA;
-    return mo_site_is(site, "rounding_type", "ceil_torch") ? MO_COUNT_PADDED
-                                                           : MO_COUNT_KERNEL;
+        return MO_CALL_POOL_COUNT_DATA;
+    return mo_op_site_attr_equals(site, "rounding_type", "ceil_torch")
+               ? MO_CALL_POOL_COUNT_PADDED
+               : MO_CALL_POOL_COUNT_KERNEL;
 }
 
-mo_status mo_lower_avg_pool(const mo_site *site, mo_arena *arena,
-                            mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_avg_pool(const mo_op_site *site, mo_arena *arena,
+                            mo_lower_result *lowered, mo_error *err)
 {
-    mo_pool_call pool = { .average = true };
-    mo_status status = mo_site_counts(site, 1, 1, 1, err);
+    mo_call_pool pool = { .average = true };
+    mo_status status = mo_op_site_check_arity(site, 1, 1, 1, err);
 
     if (status == MO_OK)
         status = read_window(site, &pool.sweep, err);
@@ -113,16 +118,16 @@ mo_status mo_lower_avg_pool(const mo_site *site, mo_arena *arena,
 }
 
 /* Windows follow from the sizes alone. */
-static mo_status lower_adaptive(const mo_site *site, bool average,
-                                mo_arena *arena, mo_lowered *lowered,
+static mo_status lower_adaptive(const mo_op_site *site, bool average,
+                                mo_arena *arena, mo_lower_result *lowered,
                                 mo_error *err)
 {
-    mo_pool_call pool = { .average = average,
-                          .count = MO_COUNT_DATA,
+    mo_call_pool pool = { .average = average,
+                          .count = MO_CALL_POOL_COUNT_DATA,
                           .adaptive = true,
                           .index_axis = 2 };
-    mo_sweep *sweep = &pool.sweep;
-    mo_status status = mo_sweep_check(site, &sweep->spatial, err);
+    mo_call_window *sweep = &pool.sweep;
+    mo_status status = mo_lower_window_check(site, &sweep->spatial, err);
     size_t bytes = (size_t) sweep->spatial * sizeof *sweep->in;
 
     if (status != MO_OK)
@@ -134,8 +139,8 @@ static mo_status lower_adaptive(const mo_site *site, bool average,
     return put_pool(site, &pool, arena, lowered, err);
 }
 
-mo_status mo_lower_adaptive_max_pool(const mo_site *site, mo_arena *arena,
-                                     mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_adaptive_max_pool(const mo_op_site *site, mo_arena *arena,
+                                     mo_lower_result *lowered, mo_error *err)
 {
     mo_status status = check_max_counts(site, 2, err);
 
@@ -143,41 +148,41 @@ mo_status mo_lower_adaptive_max_pool(const mo_site *site, mo_arena *arena,
                            : status;
 }
 
-mo_status mo_lower_adaptive_avg_pool(const mo_site *site, mo_arena *arena,
-                                     mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_adaptive_avg_pool(const mo_op_site *site, mo_arena *arena,
+                                     mo_lower_result *lowered, mo_error *err)
 {
-    mo_status status = mo_site_counts(site, 1, 2, 1, err);
+    mo_status status = mo_op_site_check_arity(site, 1, 2, 1, err);
 
     return status == MO_OK ? lower_adaptive(site, true, arena, lowered, err)
                            : status;
 }
 
 /* One window over everything is a part of the whole. */
-static mo_status lower_global(const mo_site *site, bool average,
-                              mo_arena *arena, mo_lowered *lowered,
+static mo_status lower_global(const mo_op_site *site, bool average,
+                              mo_arena *arena, mo_lower_result *lowered,
                               mo_error *err)
 {
     mo_shape one;
-    mo_status status = mo_site_counts(site, 1, 1, 1, err);
+    mo_status status = mo_op_site_check_arity(site, 1, 1, 1, err);
 
     if (status != MO_OK)
         return status;
     one = site->in[0].shape;
     for (int d = 2; d < one.rank; d++)
         one.dims[d] = 1;
-    status = mo_site_makes(site, 0, &one, err);
+    status = mo_op_site_check_output(site, 0, &one, err);
     return status == MO_OK ? lower_adaptive(site, average, arena, lowered, err)
                            : status;
 }
 
-mo_status mo_lower_global_max_pool(const mo_site *site, mo_arena *arena,
-                                   mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_global_max_pool(const mo_op_site *site, mo_arena *arena,
+                                   mo_lower_result *lowered, mo_error *err)
 {
     return lower_global(site, false, arena, lowered, err);
 }
 
-mo_status mo_lower_global_avg_pool(const mo_site *site, mo_arena *arena,
-                                   mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_global_avg_pool(const mo_op_site *site, mo_arena *arena,
+                                   mo_lower_result *lowered, mo_error *err)
 {
     return lower_global(site, true, arena, lowered, err);
 }

@@ -2,7 +2,7 @@
 
 #include <stddef.h>
 
-const mo_exec_op mo_exec_ops_product[] = {
+const mo_lower_entry mo_lower_product_ops[] = {
     { "MatMul", mo_lower_matmul, 0 },
     { "Linear", mo_lower_linear, 0 },
     { "Addmm", mo_lower_addmm, 0 },

@@ -6,8 +6,8 @@
 
 #include "exec/op/call.h"
 
-mo_lower mo_lower_matmul, mo_lower_linear, mo_lower_addmm, mo_lower_gemm;
-mo_lower mo_lower_einsum;
-mo_lower mo_lower_attention;
+mo_lower_fn mo_lower_matmul, mo_lower_linear, mo_lower_addmm, mo_lower_gemm;
+mo_lower_fn mo_lower_einsum;
+mo_lower_fn mo_lower_attention;
 
 #endif

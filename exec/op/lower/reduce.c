@@ -7,16 +7,20 @@
 
 static const struct {
     const char *type;
-    mo_reduce_op op;
+    mo_call_reduce_op op;
 } reductions[] = {
-    { "ReduceL1", MO_REDUCE_L1 },          { "ReduceL2", MO_REDUCE_L2 },
-    { "ReduceLogicalAnd", MO_REDUCE_AND }, { "ReduceLogicalOr", MO_REDUCE_OR },
-    { "ReduceMax", MO_REDUCE_MAX },        { "ReduceMean", MO_REDUCE_MEAN },
-    { "ReduceMin", MO_REDUCE_MIN },        { "ReduceProd", MO_REDUCE_PROD },
-    { "ReduceSum", MO_REDUCE_SUM },
+    { "ReduceL1", MO_CALL_REDUCE_L1 },
+    { "ReduceL2", MO_CALL_REDUCE_L2 },
+    { "ReduceLogicalAnd", MO_CALL_REDUCE_AND },
+    { "ReduceLogicalOr", MO_CALL_REDUCE_OR },
+    { "ReduceMax", MO_CALL_REDUCE_MAX },
+    { "ReduceMean", MO_CALL_REDUCE_MEAN },
+    { "ReduceMin", MO_CALL_REDUCE_MIN },
+    { "ReduceProd", MO_CALL_REDUCE_PROD },
+    { "ReduceSum", MO_CALL_REDUCE_SUM },
 };
 
-static mo_reduce_op find_reduction(const mo_site *site)
+static mo_call_reduce_op find_reduction(const mo_op_site *site)
 {
     int i = 0;
 
@@ -26,7 +30,7 @@ static mo_reduce_op find_reduction(const mo_site *site)
 }
 
 /* Dimensions that stay lie in the result as in the input, closer together. */
-static void set_strides(const mo_shape *from, mo_reduce_call *reduce)
+static void set_strides(const mo_shape *from, mo_call_reduce *reduce)
 {
     int64_t in = 1, out = 1;
 
@@ -42,7 +46,7 @@ static void set_strides(const mo_shape *from, mo_reduce_call *reduce)
     }
 }
 
-static mo_status check_result(const mo_site *site, const bool *reduced,
+static mo_status check_result(const mo_op_site *site, const bool *reduced,
                               mo_error *err)
 {
     const mo_shape *from = &site->in[0].shape;
@@ -51,27 +55,27 @@ static mo_status check_result(const mo_site *site, const bool *reduced,
     for (int d = 0; d < from->rank; d++)
         if (!reduced[d])
             kept.dims[kept.rank++] = from->dims[d];
-    if (mo_shape_elements(&kept) != mo_desc_elements(&site->out[0]) ||
+    if (mo_shape_elements(&kept) != mo_tensor_desc_elements(&site->out[0]) ||
         site->out[0].elem != site->in[0].elem)
-        return mo_site_fail(site, MO_E_INPUT, err,
-                            "its output is not what remains of its input");
+        return mo_op_site_fail(site, MO_E_INPUT, err,
+                               "its output is not what remains of its input");
     return MO_OK;
 }
 
-static mo_status lower_reduction(const mo_site *site, mo_arena *arena,
-                                 mo_lowered *lowered, mo_error *err)
+static mo_status lower_reduction(const mo_op_site *site, mo_arena *arena,
+                                 mo_lower_result *lowered, mo_error *err)
 {
     bool reduced[MO_MAX_RANK];
     mo_call *call;
-    mo_status status = mo_site_counts(site, 1, 2, 1, err);
+    mo_status status = mo_op_site_check_arity(site, 1, 2, 1, err);
 
     if (status == MO_OK)
-        status = mo_axes_marked(site, reduced, err);
+        status = mo_lower_axes_mask(site, reduced, err);
     if (status == MO_OK)
         status = check_result(site, reduced, err);
     if (status == MO_OK)
         status =
-            mo_lowered_call(lowered, arena, MO_CALL_REDUCE, 1, 1, &call, err);
+            mo_lower_add_call(lowered, arena, MO_CALL_REDUCE, 1, 1, &call, err);
     if (status != MO_OK)
         return status;
     call->in[0] = 0;
@@ -85,59 +89,62 @@ static mo_status lower_reduction(const mo_site *site, mo_arena *arena,
 /* -------------------------------------------------------- along one axis -- */
 
 /* Input 1 is the axis; by itself the first one. */
-static mo_status lower_cumsum(const mo_site *site, mo_arena *arena,
-                              mo_lowered *lowered, mo_error *err)
+static mo_status lower_cumsum(const mo_op_site *site, mo_arena *arena,
+                              mo_lower_result *lowered, mo_error *err)
 {
     int64_t axis = 0;
     int count = 0;
     mo_call *call;
-    mo_axis_split split;
-    mo_status status = mo_site_counts(site, 1, 2, 1, err);
+    mo_lower_axis_split split;
+    mo_status status = mo_op_site_check_arity(site, 1, 2, 1, err);
 
     if (status == MO_OK && site->n_in > 1)
-        status = mo_site_list(site, 1, &axis, 1, &count, err);
+        status = mo_op_site_const_ints(site, 1, &axis, 1, &count, err);
     else if (status == MO_OK)
-        status = mo_site_int(site, "axis", 0, &axis, err);
+        status = mo_op_site_attr_int(site, "axis", 0, &axis, err);
     if (status == MO_OK)
-        status = mo_axis_split_at(site, axis, &split, err);
+        status = mo_lower_axis_split_at(site, axis, &split, err);
     if (status == MO_OK)
         status =
-            mo_lowered_call(lowered, arena, MO_CALL_CUMSUM, 1, 1, &call, err);
+            mo_lower_add_call(lowered, arena, MO_CALL_CUMSUM, 1, 1, &call, err);
     if (status != MO_OK)
         return status;
     call->in[0] = 0;
     call->out[0] = site->n_in;
-    call->u.cumsum = (mo_cumsum_call){ split.outer, split.count, split.inner,
-                                       mo_site_bool(site, "exclusive", false),
-                                       mo_site_bool(site, "reverse", false) };
+    call->u.cumsum =
+        (mo_call_cumsum){ split.outer, split.count, split.inner,
+                          mo_op_site_attr_bool(site, "exclusive", false),
+                          mo_op_site_attr_bool(site, "reverse", false) };
     return MO_OK;
 }
 
 /* A TOPK over an axis; its tensors of values and indices, of k each. */
-static mo_status add_topk(const mo_site *site, const mo_axis_split *split,
-                          int64_t k, int values, int indices, mo_arena *arena,
-                          mo_lowered *lowered, mo_call **call, mo_error *err)
+static mo_status add_topk(const mo_op_site *site,
+                          const mo_lower_axis_split *split, int64_t k,
+                          int values, int indices, mo_arena *arena,
+                          mo_lower_result *lowered, mo_call **call,
+                          mo_error *err)
 {
     mo_status status;
 
     if (k > split->count)
-        return mo_site_fail(site, MO_E_INPUT, err,
-                            "wants %lld of %lld elements", (long long) k,
-                            (long long) split->count);
-    status = mo_lowered_call(lowered, arena, MO_CALL_TOPK, 1, 2, call, err);
+        return mo_op_site_fail(site, MO_E_INPUT, err,
+                               "wants %lld of %lld elements", (long long) k,
+                               (long long) split->count);
+    status = mo_lower_add_call(lowered, arena, MO_CALL_TOPK, 1, 2, call, err);
     if (status != MO_OK)
         return status;
     (*call)->in[0] = 0;
     (*call)->out[0] = values;
     (*call)->out[1] = indices;
-    (*call)->u.topk = (mo_topk_call){ .outer = split->outer,
+    (*call)->u.topk = (mo_call_topk){ .outer = split->outer,
                                       .count = split->count,
                                       .inner = split->inner,
                                       .k = k };
     return MO_OK;
 }
 
-static mo_status check_topk(const mo_site *site, int at, mo_error *err)
+static mo_status check_topk(const mo_op_site *site, int at, mo_error *err)
 {
     const mo_shape *from = &site->in[0].shape;
     mo_shape made = *from;
@@ -147,69 +154,73 @@ static mo_status check_topk(const mo_site *site, int at, mo_error *err)
                         : -1;
     for (int i = 0; i < site->n_out; i++)
         if (!mo_shape_equal(&site->out[i].shape, &made))
-            return mo_site_fail(site, MO_E_INPUT, err,
-                                "its outputs have not the shape of its input");
+            return mo_op_site_fail(
+                site, MO_E_INPUT, err,
+                "its outputs have not the shape of its input");
     if (site->out[0].elem != site->in[0].elem)
-        return mo_site_fail(site, MO_E_INPUT, err,
-                            "its values have not the type of its input");
-    if (site->n_out > 1 && site->out[1].elem != MO_I64 &&
-        site->out[1].elem != MO_I32)
-        return mo_site_fail(site, MO_E_SUPPORT, err,
-                            "its indices are neither i32 nor i64");
+        return mo_op_site_fail(site, MO_E_INPUT, err,
+                               "its values have not the type of its input");
+    if (site->n_out > 1 && site->out[1].elem != MO_ELEM_I64 &&
+        site->out[1].elem != MO_ELEM_I32)
+        return mo_op_site_fail(site, MO_E_SUPPORT, err,
+                               "its indices are neither i32 nor i64");
     return MO_OK;
 }
 
 /* How many is what the output's shape says. */
-static mo_status lower_topk(const mo_site *site, mo_arena *arena,
-                            mo_lowered *lowered, mo_error *err)
+static mo_status lower_topk(const mo_op_site *site, mo_arena *arena,
+                            mo_lower_result *lowered, mo_error *err)
 {
     int indices = site->n_in + 1;
     int64_t axis = 0;
-    mo_axis_split split;
+    mo_lower_axis_split split;
     mo_call *call;
-    mo_status status = mo_site_int(site, "axis", -1, &axis, err);
+    mo_status status = mo_op_site_attr_int(site, "axis", -1, &axis, err);
 
     if (status == MO_OK)
-        status = mo_axis_split_at(site, axis, &split, err);
+        status = mo_lower_axis_split_at(site, axis, &split, err);
     if (status == MO_OK)
         status = check_topk(site, split.at, err);
     if (status == MO_OK && site->n_out == 1) {
-        mo_desc desc = { MO_I64, site->out[0].shape };
-        status = mo_lowered_temp(lowered, arena, site, &desc, &indices, err);
+        mo_tensor_desc desc = { MO_ELEM_I64, site->out[0].shape };
+        status = mo_lower_add_temp(lowered, arena, site, &desc, &indices, err);
     }
     if (status == MO_OK)
         status = add_topk(site, &split, site->out[0].shape.dims[split.at],
                           site->n_in, indices, arena, lowered, &call, err);
     if (status != MO_OK)
         return status;
-    call->u.topk.largest = !mo_site_is(site, "mode", "min");
-    call->u.topk.sort =
-        mo_site_is(site, "sort", "index") ? MO_TOPK_BY_INDEX : MO_TOPK_BY_VALUE;
+    call->u.topk.largest = !mo_op_site_attr_equals(site, "mode", "min");
+    call->u.topk.sort = mo_op_site_attr_equals(site, "sort", "index")
+                            ? MO_CALL_TOPK_BY_INDEX
+                            : MO_CALL_TOPK_BY_VALUE;
     return MO_OK;
 }
 
 /* ONNX's: the index of the first of the largest, or the smallest. */
-static mo_status lower_arg(const mo_site *site, mo_arena *arena,
-                           mo_lowered *lowered, mo_error *err)
+static mo_status lower_arg(const mo_op_site *site, mo_arena *arena,
+                           mo_lower_result *lowered, mo_error *err)
 {
     int64_t axis = 0;
     int values = 0;
-    mo_axis_split split;
-    mo_desc desc = site->in[0];
+    mo_lower_axis_split split;
+    mo_tensor_desc desc = site->in[0];
     mo_call *call;
-    mo_status status = mo_site_int(site, "axis", 0, &axis, err);
+    mo_status status = mo_op_site_attr_int(site, "axis", 0, &axis, err);
 
     if (status == MO_OK)
-        status = mo_axis_split_at(site, axis, &split, err);
+        status = mo_lower_axis_split_at(site, axis, &split, err);
     if (status != MO_OK)
         return status;
     desc.shape.dims[split.at] = 1;
-    if (mo_site_bool(site, "select_last_index", false) ||
-        (site->out[0].elem != MO_I64 && site->out[0].elem != MO_I32) ||
-        mo_desc_elements(&site->out[0]) != mo_desc_elements(&desc))
-        return mo_site_fail(site, MO_E_SUPPORT, err,
-                            "only the first index along one axis is found");
-    status = mo_lowered_temp(lowered, arena, site, &desc, &values, err);
+    if (mo_op_site_attr_bool(site, "select_last_index", false) ||
+        (site->out[0].elem != MO_ELEM_I64 &&
+         site->out[0].elem != MO_ELEM_I32) ||
+        mo_tensor_desc_elements(&site->out[0]) !=
+            mo_tensor_desc_elements(&desc))
+        return mo_op_site_fail(site, MO_E_SUPPORT, err,
+                               "only the first index along one axis is found");
+    status = mo_lower_add_temp(lowered, arena, site, &desc, &values, err);
     if (status == MO_OK)
         status = add_topk(site, &split, 1, values, site->n_in, arena, lowered,
                           &call, err);
@@ -218,19 +229,19 @@ static mo_status lower_arg(const mo_site *site, mo_arena *arena,
     return status;
 }
 
-const mo_exec_op mo_exec_ops_reduce[] = {
+const mo_lower_entry mo_lower_reduce_ops[] = {
     { "ArgMax", lower_arg, 0 },
     { "ArgMin", lower_arg, 0 },
-    { "CumSum", lower_cumsum, MO_EXEC_INPUT(1) },
-    { "ReduceL1", lower_reduction, MO_EXEC_INPUT(1) },
-    { "ReduceL2", lower_reduction, MO_EXEC_INPUT(1) },
-    { "ReduceLogicalAnd", lower_reduction, MO_EXEC_INPUT(1) },
-    { "ReduceLogicalOr", lower_reduction, MO_EXEC_INPUT(1) },
-    { "ReduceMax", lower_reduction, MO_EXEC_INPUT(1) },
-    { "ReduceMean", lower_reduction, MO_EXEC_INPUT(1) },
-    { "ReduceMin", lower_reduction, MO_EXEC_INPUT(1) },
-    { "ReduceProd", lower_reduction, MO_EXEC_INPUT(1) },
-    { "ReduceSum", lower_reduction, MO_EXEC_INPUT(1) },
+    { "CumSum", lower_cumsum, MO_LOWER_INPUT(1) },
+    { "ReduceL1", lower_reduction, MO_LOWER_INPUT(1) },
+    { "ReduceL2", lower_reduction, MO_LOWER_INPUT(1) },
+    { "ReduceLogicalAnd", lower_reduction, MO_LOWER_INPUT(1) },
+    { "ReduceLogicalOr", lower_reduction, MO_LOWER_INPUT(1) },
+    { "ReduceMax", lower_reduction, MO_LOWER_INPUT(1) },
+    { "ReduceMean", lower_reduction, MO_LOWER_INPUT(1) },
+    { "ReduceMin", lower_reduction, MO_LOWER_INPUT(1) },
+    { "ReduceProd", lower_reduction, MO_LOWER_INPUT(1) },
+    { "ReduceSum", lower_reduction, MO_LOWER_INPUT(1) },
     { "TopK", lower_topk, 0 },
     { NULL, NULL, 0 },
 };

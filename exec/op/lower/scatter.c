@@ -4,70 +4,74 @@
 #include "base/array.h"
 #include "exec/op/lower/movement_ops.h"
 
-static mo_status check(const mo_site *site, int n_in, mo_error *err)
+static mo_status check(const mo_op_site *site, int n_in, mo_error *err)
 {
     mo_elem elem = site->out[0].elem;
-    mo_status status = mo_site_counts(site, n_in, n_in, 1, err);
+    mo_status status = mo_op_site_check_arity(site, n_in, n_in, 1, err);
 
     if (status == MO_OK &&
         (site->in[0].elem != elem || site->in[2].elem != elem ||
-         mo_elem_is_real(site->in[1].elem)))
-        return mo_site_fail(site, MO_E_INPUT, err,
-                            "its data, updates and output must be of one type, "
-                            "its indices integers");
+         mo_elem_is_float(site->in[1].elem)))
+        return mo_op_site_fail(
+            site, MO_E_INPUT, err,
+            "its data, updates and output must be of one type, "
+            "its indices integers");
     if (status == MO_OK)
-        status = mo_site_makes(site, 0, &site->in[0].shape, err);
+        status = mo_op_site_check_output(site, 0, &site->in[0].shape, err);
     return status;
 }
 
-static mo_status read_op(const mo_site *site, mo_scatter_op *op, mo_error *err)
+static mo_status read_op(const mo_op_site *site, mo_call_scatter_op *op,
+                         mo_error *err)
 {
     static const char *const names[] = {
-        [MO_SCATTER_SET] = "none",  [MO_SCATTER_SUM] = "sum",
-        [MO_SCATTER_PROD] = "prod", [MO_SCATTER_MIN] = "min",
-        [MO_SCATTER_MAX] = "max",   [MO_SCATTER_MEAN] = "mean",
-        [MO_SCATTER_SUB] = "sub",
+        [MO_CALL_SCATTER_SET] = "none",  [MO_CALL_SCATTER_SUM] = "sum",
+        [MO_CALL_SCATTER_PROD] = "prod", [MO_CALL_SCATTER_MIN] = "min",
+        [MO_CALL_SCATTER_MAX] = "max",   [MO_CALL_SCATTER_MEAN] = "mean",
+        [MO_CALL_SCATTER_SUB] = "sub",
     };
 
-    *op = MO_SCATTER_SET;
-    if (!mo_site_has(site, "reduction"))
+    *op = MO_CALL_SCATTER_SET;
+    if (!mo_op_site_has_attr(site, "reduction"))
         return MO_OK;
-    for (int i = MO_SCATTER_SET; i <= MO_SCATTER_SUB; i++)
-        if (mo_site_is(site, "reduction", names[i])) {
-            *op = (mo_scatter_op) i;
+    for (int i = MO_CALL_SCATTER_SET; i <= MO_CALL_SCATTER_SUB; i++)
+        if (mo_op_site_attr_equals(site, "reduction", names[i])) {
+            *op = (mo_call_scatter_op) i;
             return MO_OK;
         }
-    return mo_site_fail(site, MO_E_SUPPORT, err, "has an unknown reduction");
+    return mo_op_site_fail(site, MO_E_SUPPORT, err, "has an unknown reduction");
 }
 
-static mo_status read_axis(const mo_site *site, int *axis, mo_error *err)
+static mo_status read_axis(const mo_op_site *site, int *axis, mo_error *err)
 {
     int64_t given;
-    mo_status status = mo_site_exactly(site, 3, &given, 1, err);
+    mo_status status = mo_op_site_const_ints_exact(site, 3, &given, 1, err);
 
     if (status != MO_OK)
         return status;
-    return mo_site_axis(site, given, site->in[0].shape.rank, axis, err);
+    return mo_op_site_normalize_axis(site, given, site->in[0].shape.rank, axis,
+                                     err);
 }
 
-static mo_status fail_updates(const mo_site *site, mo_error *err)
+static mo_status fail_updates(const mo_op_site *site, mo_error *err)
 {
-    char data[MO_DESC_TEXT_SIZE], indices[MO_DESC_TEXT_SIZE];
-    char updates[MO_DESC_TEXT_SIZE];
+    char data[MO_TENSOR_DESC_TEXT_SIZE], indices[MO_TENSOR_DESC_TEXT_SIZE];
+    char updates[MO_TENSOR_DESC_TEXT_SIZE];
 
-    return mo_site_fail(
-        site, MO_E_INPUT, err, "data %s, indices %s and updates %s do not fit",
-        mo_desc_say(&site->in[0], data), mo_desc_say(&site->in[1], indices),
-        mo_desc_say(&site->in[2], updates));
+    return mo_op_site_fail(site, MO_E_INPUT, err,
+                           "data %s, indices %s and updates %s do not fit",
+                           mo_tensor_desc_format(&site->in[0], data),
+                           mo_tensor_desc_format(&site->in[1], indices),
+                           mo_tensor_desc_format(&site->in[2], updates));
 }
 
-static mo_status add_scatter(const mo_site *site,
-                             const mo_scatter_call *scatter, mo_arena *arena,
-                             mo_lowered *lowered, mo_error *err)
+static mo_status add_scatter(const mo_op_site *site,
+                             const mo_call_scatter *scatter, mo_arena *arena,
+                             mo_lower_result *lowered, mo_error *err)
 {
     mo_call *call;
     mo_status status =
-        mo_lowered_call(lowered, arena, MO_CALL_SCATTER, 3, 1, &call, err);
+        mo_lower_add_call(lowered, arena, MO_CALL_SCATTER, 3, 1, &call, err);
 
     if (status != MO_OK)
         return status;
@@ -79,7 +83,7 @@ static mo_status add_scatter(const mo_site *site,
 }
 
 /* data[:axis] + indices + data[axis + 1:] */
-static bool slices_fit(const mo_site *site, int axis)
+static bool slices_fit(const mo_op_site *site, int axis)
 {
     const mo_shape *data = &site->in[0].shape, *indices = &site->in[1].shape;
     mo_shape made = { .rank = data->rank - 1 + indices->rank };
@@ -96,12 +100,12 @@ static bool slices_fit(const mo_site *site, int axis)
     return mo_shape_equal(&made, &site->in[2].shape);
 }
 
-mo_status mo_lower_scatter_update(const mo_site *site, mo_arena *arena,
-                                  mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_scatter_update(const mo_op_site *site, mo_arena *arena,
+                                  mo_lower_result *lowered, mo_error *err)
 {
     const mo_shape *data = &site->in[0].shape;
-    mo_scatter_call scatter = { .kind = MO_GATHER_AXIS,
-                                .op = MO_SCATTER_SET,
+    mo_call_scatter scatter = { .kind = MO_CALL_GATHER_AXIS,
+                                .op = MO_CALL_SCATTER_SET,
                                 .use_init = true,
                                 .outer = 1,
                                 .inner = 1 };
@@ -119,14 +123,14 @@ mo_status mo_lower_scatter_update(const mo_site *site, mo_arena *arena,
     scatter.axis = data->dims[axis];
     for (int d = axis + 1; d < data->rank; d++)
         scatter.inner *= data->dims[d];
-    scatter.count = mo_desc_elements(&site->in[1]);
+    scatter.count = mo_tensor_desc_elements(&site->in[1]);
     return add_scatter(site, &scatter, arena, lowered, err);
 }
 
-mo_status mo_lower_scatter_elements(const mo_site *site, mo_arena *arena,
-                                    mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_scatter_elements(const mo_op_site *site, mo_arena *arena,
+                                    mo_lower_result *lowered, mo_error *err)
 {
-    mo_scatter_call scatter = { .kind = MO_GATHER_ELEMENTS,
+    mo_call_scatter scatter = { .kind = MO_CALL_GATHER_ELEMENTS,
                                 .data = site->in[0].shape,
                                 .updates = site->in[2].shape };
     mo_status status = check(site, 4, err);
@@ -137,7 +141,7 @@ mo_status mo_lower_scatter_elements(const mo_site *site, mo_arena *arena,
         status = read_op(site, &scatter.op, err);
     if (status != MO_OK)
         return status;
-    scatter.use_init = mo_site_bool(site, "use_init_val", true);
+    scatter.use_init = mo_op_site_attr_bool(site, "use_init_val", true);
     if (!mo_shape_equal(&site->in[1].shape, &scatter.updates) ||
         scatter.updates.rank != scatter.data.rank)
         return fail_updates(site, err);
@@ -148,12 +152,12 @@ mo_status mo_lower_scatter_elements(const mo_site *site, mo_arena *arena,
 }
 
 /* The last dimension of the indices is one index; the others count them. */
-mo_status mo_lower_scatter_nd(const mo_site *site, mo_arena *arena,
-                              mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_scatter_nd(const mo_op_site *site, mo_arena *arena,
+                              mo_lower_result *lowered, mo_error *err)
 {
     const mo_shape *data = &site->in[0].shape, *indices = &site->in[1].shape;
-    mo_scatter_call scatter = {
-        .kind = MO_GATHER_ND, .use_init = true, .inner = 1, .count = 1
+    mo_call_scatter scatter = {
+        .kind = MO_CALL_GATHER_ND, .use_init = true, .inner = 1, .count = 1
     };
     int64_t n_updates;
     mo_status status = check(site, 3, err);
@@ -173,7 +177,7 @@ mo_status mo_lower_scatter_nd(const mo_site *site, mo_arena *arena,
         else
             scatter.inner *= data->dims[d];
     if (!mo_int64_mul(scatter.count, scatter.inner, &n_updates) ||
-        n_updates != mo_desc_elements(&site->in[2]))
+        n_updates != mo_tensor_desc_elements(&site->in[2]))
         return fail_updates(site, err);
     return add_scatter(site, &scatter, arena, lowered, err);
 }

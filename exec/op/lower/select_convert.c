@@ -4,144 +4,155 @@
 #include "exec/op/lower/pointwise_ops.h"
 
 /* To the type of the output; ConvertLike has a second input for it. */
-mo_status mo_lower_convert(const mo_site *site, mo_arena *arena,
-                           mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_convert(const mo_op_site *site, mo_arena *arena,
+                           mo_lower_result *lowered, mo_error *err)
 {
-    mo_draft draft = mo_draft_of(site);
+    mo_point_builder draft = mo_point_builder_init(site);
 
-    mo_draft_store(&draft, mo_draft_input(&draft, 0));
-    return mo_draft_end(&draft, arena, lowered, err);
+    mo_point_builder_store(&draft, mo_point_builder_input(&draft, 0));
+    return mo_point_builder_finish_call(&draft, arena, lowered, err);
 }
 
 /* Two registers of one kind. */
-static int choose(mo_draft *draft, int condition, int yes, int no)
+static int choose(mo_point_builder *draft, int condition, int yes, int no)
 {
-    if (!mo_draft_is_real(draft, yes) && !mo_draft_is_real(draft, no))
-        return mo_draft_three(draft, MO_POINT_I_SELECT, condition, yes, no);
-    yes = mo_draft_real(draft, yes);
-    return mo_draft_three(draft, MO_POINT_SELECT, condition, yes,
-                          mo_draft_real(draft, no));
+    if (!mo_point_builder_is_real(draft, yes) &&
+        !mo_point_builder_is_real(draft, no))
+        return mo_point_builder_ternary(draft, MO_POINT_I_SELECT, condition,
+                                        yes, no);
+    yes = mo_point_builder_to_real(draft, yes);
+    return mo_point_builder_ternary(draft, MO_POINT_SELECT, condition, yes,
+                                    mo_point_builder_to_real(draft, no));
 }
 
-mo_status mo_lower_select(const mo_site *site, mo_arena *arena,
-                          mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_select(const mo_op_site *site, mo_arena *arena,
+                          mo_lower_result *lowered, mo_error *err)
 {
-    mo_status status = mo_site_counts(site, 3, 3, 1, err);
-    mo_draft draft = mo_draft_of(site);
+    mo_status status = mo_op_site_check_arity(site, 3, 3, 1, err);
+    mo_point_builder draft = mo_point_builder_init(site);
     int condition, yes, no;
 
     if (status != MO_OK)
         return status;
-    condition = mo_draft_input(&draft, 0);
-    yes = mo_draft_input(&draft, 1);
-    no = mo_draft_input(&draft, 2);
-    condition = mo_draft_truth(&draft, condition);
-    mo_draft_store(&draft, choose(&draft, condition, yes, no));
-    return mo_draft_end(&draft, arena, lowered, err);
+    condition = mo_point_builder_input(&draft, 0);
+    yes = mo_point_builder_input(&draft, 1);
+    no = mo_point_builder_input(&draft, 2);
+    condition = mo_point_builder_to_bool(&draft, condition);
+    mo_point_builder_store(&draft, choose(&draft, condition, yes, no));
+    return mo_point_builder_finish_call(&draft, arena, lowered, err);
 }
 
 /* A number where the mask is true: input 2, or attribute "value". */
-mo_status mo_lower_masked_fill(const mo_site *site, mo_arena *arena,
-                               mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_masked_fill(const mo_op_site *site, mo_arena *arena,
+                               mo_lower_result *lowered, mo_error *err)
 {
-    mo_status status = mo_site_counts(site, 2, 3, 1, err);
-    mo_draft draft = mo_draft_of(site);
+    mo_status status = mo_op_site_check_arity(site, 2, 3, 1, err);
+    mo_point_builder draft = mo_point_builder_init(site);
     double value = 0;
     int x, mask, fill;
 
     if (status == MO_OK && site->n_in == 2)
-        status = mo_site_real(site, "value", 0, &value, err);
+        status = mo_op_site_attr_real(site, "value", 0, &value, err);
     if (status != MO_OK)
         return status;
-    x = mo_draft_input(&draft, 0);
-    mask = mo_draft_input(&draft, 1);
-    fill = site->n_in > 2 ? mo_draft_input(&draft, 2) : x;
-    mask = mo_draft_truth(&draft, mask);
+    x = mo_point_builder_input(&draft, 0);
+    mask = mo_point_builder_input(&draft, 1);
+    fill = site->n_in > 2 ? mo_point_builder_input(&draft, 2) : x;
+    mask = mo_point_builder_to_bool(&draft, mask);
     if (site->n_in == 2)
-        fill = mo_draft_with(&draft,
-                             mo_draft_is_real(&draft, x) ? MO_POINT_CLAMP
-                                                         : MO_POINT_I_CLAMP,
-                             x, value, value);
-    mo_draft_store(&draft, choose(&draft, mask, fill, x));
-    return mo_draft_end(&draft, arena, lowered, err);
+        fill = mo_point_builder_unary_params(&draft,
+                                             mo_point_builder_is_real(&draft, x)
+                                                 ? MO_POINT_CLAMP
+                                                 : MO_POINT_I_CLAMP,
+                                             x, value, value);
+    mo_point_builder_store(&draft, choose(&draft, mask, fill, x));
+    return mo_point_builder_finish_call(&draft, arena, lowered, err);
 }
 
 /* Infinite, but only on the side that is looked at. */
-static int is_infinite(mo_draft *draft, int x)
+static int is_infinite(mo_point_builder *draft, int x)
 {
-    bool below = mo_site_bool(draft->site, "detect_negative", true);
-    bool above = mo_site_bool(draft->site, "detect_positive", true);
-    int infinite = mo_draft_one(draft, MO_POINT_IS_INF, x);
+    bool below = mo_op_site_attr_bool(draft->site, "detect_negative", true);
+    bool above = mo_op_site_attr_bool(draft->site, "detect_positive", true);
+    int infinite = mo_point_builder_unary(draft, MO_POINT_IS_INF, x);
     int zero, side;
 
     if (below && above)
         return infinite;
     if (!below && !above)
-        return mo_draft_with(draft, MO_POINT_I_CLAMP, infinite, 0, 0);
-    zero = mo_draft_with(draft, MO_POINT_CLAMP, x, 0, 0);
-    side =
-        mo_draft_two(draft, below ? MO_POINT_LESS : MO_POINT_GREATER, x, zero);
-    return mo_draft_two(draft, MO_POINT_I_AND, infinite, side);
+        return mo_point_builder_unary_params(draft, MO_POINT_I_CLAMP, infinite,
+                                             0, 0);
+    zero = mo_point_builder_unary_params(draft, MO_POINT_CLAMP, x, 0, 0);
+    side = mo_point_builder_binary(
+        draft, below ? MO_POINT_LESS : MO_POINT_GREATER, x, zero);
+    return mo_point_builder_binary(draft, MO_POINT_I_AND, infinite, side);
 }
 
-mo_status mo_lower_is(const mo_site *site, mo_arena *arena, mo_lowered *lowered,
-                      mo_error *err)
+mo_status mo_lower_float_class(const mo_op_site *site, mo_arena *arena,
+                               mo_lower_result *lowered, mo_error *err)
 {
-    mo_draft draft = mo_draft_of(site);
-    int x = mo_draft_real(&draft, mo_draft_input(&draft, 0));
+    mo_point_builder draft = mo_point_builder_init(site);
+    int x = mo_point_builder_to_real(&draft, mo_point_builder_input(&draft, 0));
 
     if (strcmp(site->type, "IsInf") == 0)
         x = is_infinite(&draft, x);
     else
-        x = mo_draft_one(&draft,
-                         strcmp(site->type, "IsNaN") == 0 ? MO_POINT_IS_NAN
-                                                          : MO_POINT_IS_FINITE,
-                         x);
-    mo_draft_store(&draft, x);
-    return mo_draft_end(&draft, arena, lowered, err);
+        x = mo_point_builder_unary(&draft,
+                                   strcmp(site->type, "IsNaN") == 0
+                                       ? MO_POINT_IS_NAN
+                                       : MO_POINT_IS_FINITE,
+                                   x);
+    mo_point_builder_store(&draft, x);
+    return mo_point_builder_finish_call(&draft, arena, lowered, err);
 }
 
 /* Where x stands between the input bounds, in whole levels, put between the
  * output bounds. */
-static int quantize(mo_draft *draft, const int in[5], double levels)
+static int quantize(mo_point_builder *draft, const int in[5], double levels)
 {
-    int width = mo_draft_two(draft, MO_POINT_SUBTRACT, in[2], in[1]);
-    int out_width = mo_draft_two(draft, MO_POINT_SUBTRACT, in[4], in[3]);
-    int level = mo_draft_two(draft, MO_POINT_SUBTRACT, in[0], in[1]);
+    int width = mo_point_builder_binary(draft, MO_POINT_SUBTRACT, in[2], in[1]);
+    int out_width =
+        mo_point_builder_binary(draft, MO_POINT_SUBTRACT, in[4], in[3]);
+    int level = mo_point_builder_binary(draft, MO_POINT_SUBTRACT, in[0], in[1]);
 
-    level = mo_draft_two(draft, MO_POINT_DIVIDE, level, width);
-    level = mo_draft_with(draft, MO_POINT_AFFINE, level, levels - 1, 0);
-    level = mo_draft_one(draft, MO_POINT_ROUND_EVEN, level);
-    level = mo_draft_with(draft, MO_POINT_AFFINE, level, 1 / (levels - 1), 0);
-    level = mo_draft_two(draft, MO_POINT_MULTIPLY, level, out_width);
-    return mo_draft_two(draft, MO_POINT_ADD, level, in[3]);
+    level = mo_point_builder_binary(draft, MO_POINT_DIVIDE, level, width);
+    level = mo_point_builder_unary_params(draft, MO_POINT_AFFINE, level,
+                                          levels - 1, 0);
+    level = mo_point_builder_unary(draft, MO_POINT_ROUND_EVEN, level);
+    level = mo_point_builder_unary_params(draft, MO_POINT_AFFINE, level,
+                                          1 / (levels - 1), 0);
+    level = mo_point_builder_binary(draft, MO_POINT_MULTIPLY, level, out_width);
+    return mo_point_builder_binary(draft, MO_POINT_ADD, level, in[3]);
 }
 
-mo_status mo_lower_fake_quantize(const mo_site *site, mo_arena *arena,
-                                 mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_fake_quantize(const mo_op_site *site, mo_arena *arena,
+                                 mo_lower_result *lowered, mo_error *err)
 {
-    mo_status status = mo_site_counts(site, 5, 5, 1, err);
-    mo_draft draft = mo_draft_of(site);
+    mo_status status = mo_op_site_check_arity(site, 5, 5, 1, err);
+    mo_point_builder draft = mo_point_builder_init(site);
     int64_t levels = 0;
     int in[5], low, high, result;
 
     if (status == MO_OK)
-        status = mo_site_int(site, "levels", 0, &levels, err);
+        status = mo_op_site_attr_int(site, "levels", 0, &levels, err);
     if (status != MO_OK)
         return status;
     if (levels < 2)
-        return mo_site_fail(site, MO_E_INPUT, err, "has less than two levels");
+        return mo_op_site_fail(site, MO_E_INPUT, err,
+                               "has less than two levels");
     for (int i = 0; i < 5; i++)
-        in[i] = mo_draft_input(&draft, i);
+        in[i] = mo_point_builder_input(&draft, i);
     for (int i = 0; i < 5; i++)
-        in[i] = mo_draft_real(&draft, in[i]);
+        in[i] = mo_point_builder_to_real(&draft, in[i]);
     result = quantize(&draft, in, (double) levels);
-    low = mo_draft_two(&draft, MO_POINT_MINIMUM, in[1], in[2]);
-    low = mo_draft_two(&draft, MO_POINT_LESS_EQUAL, in[0], low);
-    high = mo_draft_two(&draft, MO_POINT_MAXIMUM, in[1], in[2]);
-    high = mo_draft_two(&draft, MO_POINT_GREATER, in[0], high);
-    result = mo_draft_three(&draft, MO_POINT_SELECT, high, in[4], result);
-    result = mo_draft_three(&draft, MO_POINT_SELECT, low, in[3], result);
-    mo_draft_store(&draft, result);
-    return mo_draft_end(&draft, arena, lowered, err);
+    low = mo_point_builder_binary(&draft, MO_POINT_MINIMUM, in[1], in[2]);
+    low = mo_point_builder_binary(&draft, MO_POINT_LESS_EQUAL, in[0], low);
+    high = mo_point_builder_binary(&draft, MO_POINT_MAXIMUM, in[1], in[2]);
+    high = mo_point_builder_binary(&draft, MO_POINT_GREATER, in[0], high);
+    result =
+        mo_point_builder_ternary(&draft, MO_POINT_SELECT, high, in[4], result);
+    result =
+        mo_point_builder_ternary(&draft, MO_POINT_SELECT, low, in[3], result);
+    mo_point_builder_store(&draft, result);
+    return mo_point_builder_finish_call(&draft, arena, lowered, err);
 }

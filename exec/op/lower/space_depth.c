@@ -19,28 +19,29 @@ typedef struct blocks {
     bool depth_first; /* deep channels are [c][place] */
 } blocks;
 
-static mo_status read_blocks(const mo_site *site, const mo_shape *deep,
+static mo_status read_blocks(const mo_op_site *site, const mo_shape *deep,
                              const mo_shape *wide, blocks *b, mo_error *err)
 {
-    mo_status status = mo_site_counts(site, 1, 1, 1, err);
+    mo_status status = mo_op_site_check_arity(site, 1, 1, 1, err);
 
     *b = (blocks){ .deep = deep, .wide = wide };
     if (status == MO_OK)
-        status = mo_box_check(site, err);
+        status = mo_lower_copy_check_types(site, err);
     if (status == MO_OK)
-        status = mo_site_int(site, "block_size", 1, &b->edge, err);
+        status = mo_op_site_attr_int(site, "block_size", 1, &b->edge, err);
     if (status != MO_OK)
         return status;
     if (b->edge < 1 || deep->rank < 3 || deep->rank != wide->rank)
-        return mo_site_fail(site, MO_E_INPUT, err,
-                            "needs channels, space and a block");
+        return mo_op_site_fail(site, MO_E_INPUT, err,
+                               "needs channels, space and a block");
     if (2 * deep->rank - 2 > MO_MAX_RANK)
-        return mo_site_fail(site, MO_E_SUPPORT, err,
-                            "has more than %d dimensions", MO_MAX_RANK / 2 + 1);
-    b->depth_first = mo_site_is(site, "mode", "depth_first");
-    if (!b->depth_first && mo_site_has(site, "mode") &&
-        !mo_site_is(site, "mode", "blocks_first"))
-        return mo_site_fail(site, MO_E_SUPPORT, err, "has an unknown mode");
+        return mo_op_site_fail(site, MO_E_SUPPORT, err,
+                               "has more than %d dimensions",
+                               MO_MAX_RANK / 2 + 1);
+    b->depth_first = mo_op_site_attr_equals(site, "mode", "depth_first");
+    if (!b->depth_first && mo_op_site_has_attr(site, "mode") &&
+        !mo_op_site_attr_equals(site, "mode", "blocks_first"))
+        return mo_op_site_fail(site, MO_E_SUPPORT, err, "has an unknown mode");
     return MO_OK;
 }
 
@@ -58,29 +59,32 @@ static bool blocks_fit(const blocks *b)
 }
 
 /* From deep to wide. */
-static mo_copy_box widen(const blocks *b)
+static mo_call_copy_box widen(const blocks *b)
 {
     int64_t deep[MO_MAX_RANK], wide[MO_MAX_RANK];
     int64_t channels = b->wide->dims[1], place;
-    mo_copy_box box = { 0 };
+    mo_call_copy_box box = { 0 };
 
-    mo_box_strides(b->deep, deep);
-    mo_box_strides(b->wide, wide);
+    mo_lower_copy_strides(b->deep, deep);
+    mo_lower_copy_strides(b->wide, wide);
     place = b->deep->dims[1] * deep[1]; /* of the places counted so far */
     if (b->depth_first && channels > 0)
         place /= channels;
-    mo_box_push(&box, b->wide->dims[0], deep[0], wide[0]);
-    mo_box_push(&box, channels, b->depth_first ? place : deep[1], wide[1]);
+    mo_lower_copy_box_push(&box, b->wide->dims[0], deep[0], wide[0]);
+    mo_lower_copy_box_push(&box, channels, b->depth_first ? place : deep[1],
+                           wide[1]);
     for (int d = 2; d < b->deep->rank; d++) {
         place /= b->edge;
-        mo_box_push(&box, b->deep->dims[d], deep[d], b->edge * wide[d]);
-        mo_box_push(&box, b->edge, place, wide[d]);
+        mo_lower_copy_box_push(&box, b->deep->dims[d], deep[d],
+                               b->edge * wide[d]);
+        mo_lower_copy_box_push(&box, b->edge, place, wide[d]);
     }
     return box;
 }
 
-static mo_status read_box(const mo_site *site, const mo_shape *deep,
-                          const mo_shape *wide, mo_copy_box *box, mo_error *err)
+static mo_status read_box(const mo_op_site *site, const mo_shape *deep,
+                          const mo_shape *wide, mo_call_copy_box *box,
+                          mo_error *err)
 {
     blocks b;
     mo_status status = read_blocks(site, deep, wide, &b, err);
@@ -88,27 +92,27 @@ static mo_status read_box(const mo_site *site, const mo_shape *deep,
     if (status != MO_OK)
         return status;
     if (!blocks_fit(&b))
-        return mo_site_fail(site, MO_E_INPUT, err, "its blocks do not fit");
+        return mo_op_site_fail(site, MO_E_INPUT, err, "its blocks do not fit");
     *box = widen(&b);
     return MO_OK;
 }
 
-mo_status mo_lower_depth_to_space(const mo_site *site, mo_arena *arena,
-                                  mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_depth_to_space(const mo_op_site *site, mo_arena *arena,
+                                  mo_lower_result *lowered, mo_error *err)
 {
-    mo_copy_box box;
+    mo_call_copy_box box;
     mo_status status =
         read_box(site, &site->in[0].shape, &site->out[0].shape, &box, err);
 
     if (status != MO_OK)
         return status;
-    return mo_box_copy(&box, 0, site->n_in, arena, lowered, err);
+    return mo_lower_copy_add_box(&box, 0, site->n_in, arena, lowered, err);
 }
 
 /* The same box, from where it wrote to where it read. */
-static mo_copy_box turned_round(const mo_copy_box *box)
+static mo_call_copy_box turned_round(const mo_call_copy_box *box)
 {
-    mo_copy_box turned = *box;
+    mo_call_copy_box turned = *box;
 
     turned.in_offset = box->out_offset;
     turned.out_offset = box->in_offset;
@@ -117,17 +121,17 @@ static mo_copy_box turned_round(const mo_copy_box *box)
     return turned;
 }
 
-mo_status mo_lower_space_to_depth(const mo_site *site, mo_arena *arena,
-                                  mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_space_to_depth(const mo_op_site *site, mo_arena *arena,
+                                  mo_lower_result *lowered, mo_error *err)
 {
-    mo_copy_box box;
+    mo_call_copy_box box;
     mo_status status =
         read_box(site, &site->out[0].shape, &site->in[0].shape, &box, err);
 
     if (status != MO_OK)
         return status;
     box = turned_round(&box);
-    return mo_box_copy(&box, 0, site->n_in, arena, lowered, err);
+    return mo_lower_copy_add_box(&box, 0, site->n_in, arena, lowered, err);
 }
 
 /*
@@ -165,111 +169,115 @@ static bool batches_fit(batches *b)
     return batch == b->many->dims[0] && mo_shape_fits(&b->wide);
 }
 
-static mo_status read_batches(const mo_site *site, batches *b, mo_error *err)
+static mo_status read_batches(const mo_op_site *site, batches *b, mo_error *err)
 {
     int rank = b->many->rank;
-    mo_status status = mo_site_counts(site, 4, 4, 1, err);
+    mo_status status = mo_op_site_check_arity(site, 4, 4, 1, err);
 
     if (status == MO_OK)
-        status = mo_box_check(site, err);
+        status = mo_lower_copy_check_types(site, err);
     if (status == MO_OK)
-        status = mo_site_exactly(site, 1, b->edge, rank, err);
+        status = mo_op_site_const_ints_exact(site, 1, b->edge, rank, err);
     if (status == MO_OK)
-        status = mo_site_exactly(site, 2, b->begin, rank, err);
+        status = mo_op_site_const_ints_exact(site, 2, b->begin, rank, err);
     if (status == MO_OK)
-        status = mo_site_exactly(site, 3, b->end, rank, err);
+        status = mo_op_site_const_ints_exact(site, 3, b->end, rank, err);
     if (status != MO_OK)
         return status;
     if (rank < 2 || rank != b->few->rank || !batches_fit(b))
-        return mo_site_fail(site, MO_E_INPUT, err, "its blocks do not fit");
+        return mo_op_site_fail(site, MO_E_INPUT, err, "its blocks do not fit");
     if (2 * rank - 1 > MO_MAX_RANK)
-        return mo_site_fail(site, MO_E_SUPPORT, err,
-                            "has more than %d dimensions", MO_MAX_RANK / 2);
+        return mo_op_site_fail(site, MO_E_SUPPORT, err,
+                               "has more than %d dimensions", MO_MAX_RANK / 2);
     return MO_OK;
 }
 
 /* Reads what it is about, and adds a tensor for what is wide. */
-static mo_status begin_batches(const mo_site *site, batches *b, mo_arena *arena,
-                               mo_lowered *lowered, int *temp, mo_error *err)
+static mo_status begin_batches(const mo_op_site *site, batches *b,
+                               mo_arena *arena, mo_lower_result *lowered,
+                               int *temp, mo_error *err)
 {
-    mo_desc wide = { .elem = site->in[0].elem };
+    mo_tensor_desc wide = { .elem = site->in[0].elem };
     mo_status status = read_batches(site, b, err);
 
     if (status != MO_OK)
         return status;
     wide.shape = b->wide;
-    return mo_lowered_temp(lowered, arena, site, &wide, temp, err);
+    return mo_lower_add_temp(lowered, arena, site, &wide, temp, err);
 }
 
 /* From many batches to wide ones. */
-static mo_copy_box join_batches(const batches *b)
+static mo_call_copy_box join_batches(const batches *b)
 {
     int64_t many[MO_MAX_RANK], wide[MO_MAX_RANK];
     int64_t place = b->many->dims[0]; /* batches that a place counts for */
-    mo_copy_box box = { 0 };
+    mo_call_copy_box box = { 0 };
 
-    mo_box_strides(b->many, many);
-    mo_box_strides(&b->wide, wide);
-    mo_box_push(&box, b->wide.dims[0], many[0], wide[0]);
+    mo_lower_copy_strides(b->many, many);
+    mo_lower_copy_strides(&b->wide, wide);
+    mo_lower_copy_box_push(&box, b->wide.dims[0], many[0], wide[0]);
     for (int d = 1; d < b->many->rank; d++) {
         place /= b->edge[d];
-        mo_box_push(&box, b->many->dims[d], many[d], b->edge[d] * wide[d]);
-        mo_box_push(&box, b->edge[d], place * many[0], wide[d]);
+        mo_lower_copy_box_push(&box, b->many->dims[d], many[d],
+                               b->edge[d] * wide[d]);
+        mo_lower_copy_box_push(&box, b->edge[d], place * many[0], wide[d]);
     }
     return box;
 }
 
 /* The part of wide that few is; from wide to few. */
-static mo_copy_box cut_ends(const batches *b)
+static mo_call_copy_box cut_ends(const batches *b)
 {
-    mo_copy_box box = mo_box_over(b->few);
+    mo_call_copy_box box = mo_lower_copy_box_init(b->few);
 
-    mo_box_strides(&b->wide, box.in_stride);
+    mo_lower_copy_strides(&b->wide, box.in_stride);
     for (int d = 0; d < box.rank; d++)
         box.in_offset += b->begin[d] * box.in_stride[d];
     return box;
 }
 
-mo_status mo_lower_batch_to_space(const mo_site *site, mo_arena *arena,
-                                  mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_batch_to_space(const mo_op_site *site, mo_arena *arena,
+                                  mo_lower_result *lowered, mo_error *err)
 {
     batches b = { .many = &site->in[0].shape, .few = &site->out[0].shape };
-    mo_copy_box box;
+    mo_call_copy_box box;
     int temp;
     mo_status status = begin_batches(site, &b, arena, lowered, &temp, err);
 
     if (status != MO_OK)
         return status;
     box = join_batches(&b);
-    status = mo_box_copy(&box, 0, temp, arena, lowered, err);
+    status = mo_lower_copy_add_box(&box, 0, temp, arena, lowered, err);
     if (status != MO_OK)
         return status;
     box = cut_ends(&b);
-    return mo_box_copy(&box, temp, site->n_in, arena, lowered, err);
+    return mo_lower_copy_add_box(&box, temp, site->n_in, arena, lowered, err);
 }
 
 /* Zeros everywhere, and the data in the middle of them. */
-static mo_status add_ends(const mo_site *site, const batches *b, int temp,
-                          mo_arena *arena, mo_lowered *lowered, mo_error *err)
+static mo_status add_ends(const mo_op_site *site, const batches *b, int temp,
+                          mo_arena *arena, mo_lower_result *lowered,
+                          mo_error *err)
 {
-    mo_copy_box box = cut_ends(b);
+    mo_call_copy_box box = cut_ends(b);
     mo_call *call;
-    mo_status status = mo_box_call(site, 1, 2, arena, lowered, &call, err);
+    mo_status status =
+        mo_lower_copy_add_call(site, 1, 2, arena, lowered, &call, err);
 
     if (status != MO_OK)
         return status;
     call->out[0] = temp;
-    call->u.copy.boxes[0] = mo_box_over(&b->wide);
-    call->u.copy.boxes[0].from = MO_COPY_FILL;
+    call->u.copy.boxes[0] = mo_lower_copy_box_init(&b->wide);
+    call->u.copy.boxes[0].from = MO_CALL_COPY_FILL;
     call->u.copy.boxes[1] = turned_round(&box);
     return MO_OK;
 }
 
-mo_status mo_lower_space_to_batch(const mo_site *site, mo_arena *arena,
-                                  mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_space_to_batch(const mo_op_site *site, mo_arena *arena,
+                                  mo_lower_result *lowered, mo_error *err)
 {
     batches b = { .many = &site->out[0].shape, .few = &site->in[0].shape };
-    mo_copy_box box;
+    mo_call_copy_box box;
     int temp;
     mo_status status = begin_batches(site, &b, arena, lowered, &temp, err);
 
@@ -279,5 +287,5 @@ mo_status mo_lower_space_to_batch(const mo_site *site, mo_arena *arena,
         return status;
     box = join_batches(&b);
     box = turned_round(&box);
-    return mo_box_copy(&box, temp, site->n_in, arena, lowered, err);
+    return mo_lower_copy_add_box(&box, temp, site->n_in, arena, lowered, err);
 }

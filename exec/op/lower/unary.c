@@ -43,27 +43,28 @@ static const struct {
 };
 
 /* A curve through integers gives the nearest ones. */
-static int rounded(mo_draft *draft, mo_point_op op, int x)
+static int rounded(mo_point_builder *draft, mo_point_op op, int x)
 {
-    int curve = mo_draft_one(draft, op, mo_draft_real(draft, x));
+    int curve =
+        mo_point_builder_unary(draft, op, mo_point_builder_to_real(draft, x));
 
-    return mo_draft_one(draft, MO_POINT_ROUND_AWAY, curve);
+    return mo_point_builder_unary(draft, MO_POINT_ROUND_AWAY, curve);
 }
 
-mo_status mo_lower_unary(const mo_site *site, mo_arena *arena,
-                         mo_lowered *lowered, mo_error *err)
+mo_status mo_lower_unary(const mo_op_site *site, mo_arena *arena,
+                         mo_lower_result *lowered, mo_error *err)
 {
-    mo_draft draft = mo_draft_of(site);
-    int x = mo_draft_input(&draft, 0), i = 0;
+    mo_point_builder draft = mo_point_builder_init(site);
+    int x = mo_point_builder_input(&draft, 0), i = 0;
 
     while (strcmp(unaries[i].type, site->type) != 0)
         i++;
-    if (mo_draft_is_real(&draft, x))
-        x = mo_draft_one(&draft, unaries[i].op, x);
+    if (mo_point_builder_is_real(&draft, x))
+        x = mo_point_builder_unary(&draft, unaries[i].op, x);
     else if (unaries[i].integer == AS_REAL)
         x = rounded(&draft, unaries[i].op, x);
     else if (unaries[i].integer != NOTHING)
-        x = mo_draft_one(&draft, (mo_point_op) unaries[i].integer, x);
-    mo_draft_store(&draft, x);
-    return mo_draft_end(&draft, arena, lowered, err);
+        x = mo_point_builder_unary(&draft, (mo_point_op) unaries[i].integer, x);
+    mo_point_builder_store(&draft, x);
+    return mo_point_builder_finish_call(&draft, arena, lowered, err);
 }

@@ -3,11 +3,11 @@
 #include <stddef.h>
 #include <string.h>
 
-const mo_exec_op mo_exec_ops_window[] = {
-    { "Convolution", mo_lower_convolution, 0 },
-    { "GroupConvolution", mo_lower_group_convolution, 0 },
-    { "ConvolutionBackpropData", mo_lower_deconvolution, 1u << 2 },
-    { "GroupConvolutionBackpropData", mo_lower_group_deconvolution, 1u << 2 },
+const mo_lower_entry mo_lower_window_ops[] = {
+    { "Convolution", mo_lower_conv, 0 },
+    { "GroupConvolution", mo_lower_group_conv, 0 },
+    { "ConvolutionBackpropData", mo_lower_conv_transpose, 1u << 2 },
+    { "GroupConvolutionBackpropData", mo_lower_group_conv_transpose, 1u << 2 },
     { "MaxPool", mo_lower_max_pool, 0 },
     { "AvgPool", mo_lower_avg_pool, 0 },
     { "AdaptiveMaxPool", mo_lower_adaptive_max_pool, 1u << 1 },
@@ -21,23 +21,25 @@ const mo_exec_op mo_exec_ops_window[] = {
  * tensor of this process, overflows. */
 #define LARGEST ((int64_t) 1 << 24)
 
-mo_status mo_sweep_check(const mo_site *site, int *spatial, mo_error *err)
+mo_status mo_lower_window_check(const mo_op_site *site, int *spatial,
+                                mo_error *err)
 {
     int rank = site->n_in > 0 ? site->in[0].shape.rank : 0;
 
-    if (rank < 3 || rank > 2 + MO_MAX_SPATIAL)
-        return mo_site_fail(site, MO_E_SUPPORT, err,
-                            "can be run with 1 to %d spatial dimensions only",
-                            MO_MAX_SPATIAL);
+    if (rank < 3 || rank > 2 + MO_CALL_MAX_SPATIAL)
+        return mo_op_site_fail(
+            site, MO_E_SUPPORT, err,
+            "can be run with 1 to %d spatial dimensions only",
+            MO_CALL_MAX_SPATIAL);
     if (site->n_out < 1 || site->out[0].shape.rank != rank)
-        return mo_site_fail(site, MO_E_INPUT, err,
-                            "its output has not as many dimensions as its "
-                            "input");
+        return mo_op_site_fail(site, MO_E_INPUT, err,
+                               "its output has not as many dimensions as its "
+                               "input");
     *spatial = rank - 2;
     return MO_OK;
 }
 
-static mo_status check_range(const mo_site *site, const mo_sweep *f,
+static mo_status check_range(const mo_op_site *site, const mo_call_window *f,
                              mo_error *err)
 {
     for (int d = 0; d < f->spatial; d++)
@@ -46,14 +48,14 @@ static mo_status check_range(const mo_site *site, const mo_sweep *f,
             f->kernel[d] > LARGEST || f->pad_begin[d] < -LARGEST ||
             f->pad_end[d] < -LARGEST || f->pad_begin[d] > LARGEST ||
             f->pad_end[d] > LARGEST)
-            return mo_site_fail(site, MO_E_INPUT, err,
-                                "its window is out of range");
+            return mo_op_site_fail(site, MO_E_INPUT, err,
+                                   "its window is out of range");
     return MO_OK;
 }
 
 /* As much as makes every stride begin a window.  When a pool rounds up there
  * may be one window more, behind all of this. */
-static void pad_same(mo_sweep *f, bool upper)
+static void pad_same(mo_call_window *f, bool upper)
 {
     for (int d = 0; d < f->spatial; d++) {
         int64_t span = (f->kernel[d] - 1) * f->dilation[d] + 1;
@@ -68,44 +70,50 @@ static void pad_same(mo_sweep *f, bool upper)
     }
 }
 
-static mo_status read_attributes(const mo_site *site, mo_sweep *f,
+static mo_status read_attributes(const mo_op_site *site, mo_call_window *f,
                                  mo_error *err)
 {
     int n = f->spatial;
-    mo_status status = mo_site_ints(site, "strides", 1, f->stride, n, err);
+    mo_status status =
+        mo_op_site_attr_ints(site, "strides", 1, f->stride, n, err);
 
     if (status == MO_OK)
-        status = mo_site_ints(site, "dilations", 1, f->dilation, n, err);
+        status =
+            mo_op_site_attr_ints(site, "dilations", 1, f->dilation, n, err);
     if (status == MO_OK)
-        status = mo_site_ints(site, "pads_begin", 0, f->pad_begin, n, err);
+        status =
+            mo_op_site_attr_ints(site, "pads_begin", 0, f->pad_begin, n, err);
     if (status == MO_OK)
-        status = mo_site_ints(site, "pads_end", 0, f->pad_end, n, err);
+        status = mo_op_site_attr_ints(site, "pads_end", 0, f->pad_end, n, err);
     return status == MO_OK ? check_range(site, f, err) : status;
 }
 
-static mo_status pad_by_rule(const mo_site *site, mo_sweep *f, mo_error *err)
+static mo_status pad_by_rule(const mo_op_site *site, mo_call_window *f,
+                             mo_error *err)
 {
     static const char key[] = "auto_pad";
 
-    if (mo_site_is(site, key, "same_upper"))
+    if (mo_op_site_attr_equals(site, key, "same_upper"))
         pad_same(f, true);
-    else if (mo_site_is(site, key, "same_lower"))
+    else if (mo_op_site_attr_equals(site, key, "same_lower"))
         pad_same(f, false);
-    else if (mo_site_is(site, key, "valid"))
+    else if (mo_op_site_attr_equals(site, key, "valid"))
         for (int d = 0; d < f->spatial; d++)
             f->pad_begin[d] = f->pad_end[d] = 0;
-    else if (mo_site_has(site, key) && !mo_site_is(site, key, "explicit") &&
-             !mo_site_is(site, key, "notset"))
-        return mo_site_fail(site, MO_E_SUPPORT, err, "has an unknown auto_pad");
+    else if (mo_op_site_has_attr(site, key) &&
+             !mo_op_site_attr_equals(site, key, "explicit") &&
+             !mo_op_site_attr_equals(site, key, "notset"))
+        return mo_op_site_fail(site, MO_E_SUPPORT, err,
+                               "has an unknown auto_pad");
     return MO_OK;
 }
 
-mo_status mo_sweep_read(const mo_site *site, const int64_t *kernel,
-                        mo_sweep *sweep, mo_error *err)
+mo_status mo_lower_window_read(const mo_op_site *site, const int64_t *kernel,
+                               mo_call_window *sweep, mo_error *err)
 {
-    mo_sweep f = { 0 };
+    mo_call_window f = { 0 };
     size_t bytes;
-    mo_status status = mo_sweep_check(site, &f.spatial, err);
+    mo_status status = mo_lower_window_check(site, &f.spatial, err);
 
     if (status != MO_OK)
         return status;

@@ -5,13 +5,13 @@
 #include "exec/plan/lower/lower_internal.h"
 
 typedef struct placing {
-    mo_lowering *l;
+    mo_plan_lower_state *l;
     int id, device;
     int item;    /* or MO_PLAN_NONE: a new one, when there is work for it */
     int *values; /* by operand of the lowered calls; MO_PLAN_NONE so far */
 } placing;
 
-static const mo_lower_op *op_of(const placing *p)
+static const mo_plan_lower_op *op_of(const placing *p)
 {
     return &p->l->ops[p->id];
 }
@@ -19,14 +19,15 @@ static const mo_lower_op *op_of(const placing *p)
 /* What an operand that some call writes is like. */
 static mo_plan_value new_value(const placing *p, int operand)
 {
-    const mo_lower_op *op = op_of(p);
+    const mo_plan_lower_op *op = op_of(p);
     int output = operand - op->n_in, temp = output - op->n_out;
-    const mo_lower_tensor *tensors = p->l->tensors + p->l->first_tensor[p->id];
+    const mo_plan_lower_tensor *tensors =
+        p->l->tensors + p->l->first_tensor[p->id];
     mo_plan_value value =
-        temp < 0
-            ? mo_value_of(tensors[output].name, &tensors[output].desc,
-                          p->device)
-            : mo_value_of(tensors[0].name, &op->lowered.temps[temp], p->device);
+        temp < 0 ? mo_plan_value_init(tensors[output].name,
+                                      &tensors[output].desc, p->device)
+                 : mo_plan_value_init(tensors[0].name, &op->lowered.temps[temp],
+                                      p->device);
 
     value.item = p->item;
     return value;
@@ -35,16 +36,16 @@ static mo_plan_value new_value(const placing *p, int operand)
 static mo_status read_operand(placing *p, int operand, int *value,
                               mo_error *err)
 {
-    const mo_lower_op *op = op_of(p);
+    const mo_plan_lower_op *op = op_of(p);
     mo_status status = MO_OK;
 
     if (p->values[operand] == MO_PLAN_NONE) {
         if (operand >= op->n_in)
-            return mo_lower_fail(p->l, p->id, err,
-                                 "its operand %d is read before it is written",
-                                 operand);
-        status = mo_lower_value(p->l, op->in[operand], p->device,
-                                &p->values[operand], err);
+            return mo_plan_lower_fail(
+                p->l, p->id, err, "its operand %d is read before it is written",
+                operand);
+        status = mo_plan_lower_value_on_device(p->l, op->in[operand], p->device,
+                                               &p->values[operand], err);
     }
     *value = p->values[operand];
     return status;
@@ -53,29 +54,31 @@ static mo_status read_operand(placing *p, int operand, int *value,
 static mo_status write_operand(placing *p, int operand,
                                const mo_plan_value *value, mo_error *err)
 {
-    const mo_lower_op *op = op_of(p);
+    const mo_plan_lower_op *op = op_of(p);
     int output = operand - op->n_in;
     mo_status status;
 
     if (output < 0 || p->values[operand] != MO_PLAN_NONE)
-        return mo_lower_fail(p->l, p->id, err,
-                             "its operand %d is written twice", operand);
-    status = mo_values_add(&p->l->values, value, &p->values[operand], err);
+        return mo_plan_lower_fail(p->l, p->id, err,
+                                  "its operand %d is written twice", operand);
+    status = mo_plan_values_add(&p->l->values, value, &p->values[operand], err);
     if (status == MO_OK && output < op->n_out)
-        status = mo_lower_put_place(p->l, p->l->first_tensor[p->id] + output,
-                                    p->device, p->values[operand], err);
+        status =
+            mo_plan_lower_add_location(p->l, p->l->first_tensor[p->id] + output,
+                                       p->device, p->values[operand], err);
     return status;
 }
 
 /* A constant under another shape is a constant still. */
-static mo_status view_constant(placing *p, const mo_dense *seen,
+static mo_status view_constant(placing *p, const mo_tensor_dense *seen,
                                mo_plan_value *view, mo_error *err)
 {
-    mo_dense *constant = mo_arena_alloc(p->l->plan->arena, sizeof *constant);
+    mo_tensor_dense *constant =
+        mo_arena_alloc(p->l->plan->arena, sizeof *constant);
 
     if (!constant)
         return mo_fail_memory(err);
-    *constant = (mo_dense){ .desc = view->desc, .data = seen->data };
+    *constant = (mo_tensor_dense){ .desc = view->desc, .data = seen->data };
     view->constant = constant;
     view->item = MO_PLAN_NONE;
     return MO_OK;
@@ -84,7 +87,7 @@ static mo_status view_constant(placing *p, const mo_dense *seen,
 static mo_status place_view(placing *p, const mo_call *call, mo_error *err)
 {
     mo_plan_value view = new_value(p, call->out[0]);
-    const mo_dense *constant;
+    const mo_tensor_dense *constant;
     int seen;
     mo_status status = read_operand(p, call->in[0], &seen, err);
 
@@ -139,7 +142,7 @@ static mo_status copy_details(placing *p, mo_call *call, mo_error *err)
     void *copy;
 
     if (call->kind == MO_CALL_COPY) {
-        mo_copy_call *boxes = &call->u.copy;
+        mo_call_copy *boxes = &call->u.copy;
         size_t size = (size_t) boxes->n_boxes * sizeof *boxes->boxes;
 
         status = copy_array(arena, boxes->boxes, size, &copy, err);
@@ -157,32 +160,32 @@ static mo_status copy_details(placing *p, mo_call *call, mo_error *err)
 static mo_status add_item(placing *p, mo_error *err)
 {
     const mo_op *op = &p->l->g->ops[p->id];
-    mo_plan *plan = p->l->plan;
+    mo_exec_plan *plan = p->l->plan;
     mo_plan_item *item = &plan->items[plan->n_items];
-    mo_status status = mo_lower_keep(p->l, op->name, &item->name, err);
+    mo_status status =
+        mo_plan_lower_copy_text(p->l, op->name, &item->name, err);
 
     if (status == MO_OK)
-        status = mo_lower_keep(p->l, op->type, &item->type, err);
-    item->class = mo_lower_class(op);
+        status = mo_plan_lower_copy_text(p->l, op->type, &item->type, err);
+    item->class = mo_plan_lower_op_class(op);
     item->op = MO_PLAN_NONE;
     item->device = p->device;
     p->item = plan->n_items++;
     return status;
 }
 
-/* There is room: mo_lower_items has counted. */
+/* There is room: mo_plan_lower_build_items has counted. */
 static mo_status place_call(placing *p, const mo_call *call, mo_error *err)
 {
-    mo_plan *plan = p->l->plan;
+    mo_exec_plan *plan = p->l->plan;
     mo_plan_call *made = &plan->calls[plan->n_calls];
     mo_status status = MO_OK;
 
     if (p->item == MO_PLAN_NONE)
         status = add_item(p, err);
-    *made = (mo_plan_call){ .call = *call,
-                            .item = p->item,
-                            .device = p->device,
-                            .timed_as = p->item };
+    *made = (mo_plan_call){
+        .call = *call, .item = p->item, .device = p->device, .timed_as = p->item
+    };
     if (status == MO_OK)
         status = copy_operands(p, call, &made->call, err);
     if (status == MO_OK)
@@ -193,7 +196,7 @@ static mo_status place_call(placing *p, const mo_call *call, mo_error *err)
 
 static mo_status place_calls(placing *p, mo_error *err)
 {
-    const mo_lowered *lowered = &op_of(p)->lowered;
+    const mo_lower_result *lowered = &op_of(p)->lowered;
     mo_status status = MO_OK;
 
     for (int c = 0; c < lowered->n_calls && status == MO_OK; c++)
@@ -203,10 +206,10 @@ static mo_status place_calls(placing *p, mo_error *err)
     return status;
 }
 
-mo_status mo_lower_place_op(mo_lowering *l, int id, int device, int item,
-                            mo_error *err)
+mo_status mo_plan_lower_emit_calls(mo_plan_lower_state *l, int id, int device,
+                                   int item, mo_error *err)
 {
-    const mo_lower_op *op = &l->ops[id];
+    const mo_plan_lower_op *op = &l->ops[id];
     int n = op->n_in + op->n_out + op->lowered.n_temps;
     placing p = { l, id, device, item, NULL };
     mo_status status;

@@ -17,7 +17,7 @@ static int64_t index_of(const mo_op *op)
 
 static int compare_ports(const void *a, const void *b)
 {
-    const mo_lower_port *x = a, *y = b;
+    const mo_plan_lower_io_port *x = a, *y = b;
 
     if (x->index != y->index)
         return x->index < y->index ? -1 : 1;
@@ -26,36 +26,40 @@ static int compare_ports(const void *a, const void *b)
     return (x->tensor > y->tensor) - (x->tensor < y->tensor);
 }
 
-static mo_status add_input(mo_lowering *l, int id, mo_error *err)
+static mo_status add_input(mo_plan_lower_state *l, int id, mo_error *err)
 {
     int tensor = l->first_tensor[id];
-    mo_status status = MO_PUSH(l->inputs, l->n_inputs, l->inputs_room, err);
+    mo_status status =
+        MO_ARRAY_GROW(l->inputs, l->n_inputs, l->inputs_room, err);
 
     if (status != MO_OK)
         return status;
     if (l->ops[id].n_out != 1 || l->tensors[tensor].desc.shape.rank < 0)
-        return mo_lower_fail(l, id, err,
-                             "an input needs a fixed shape, and a dtype that "
-                             "can be run");
+        return mo_plan_lower_fail(
+            l, id, err,
+            "an input needs a fixed shape, and a dtype that "
+            "can be run");
     l->inputs[l->n_inputs++] =
-        (mo_lower_port){ l->tensors[tensor].name, index_of(&l->g->ops[id]), id,
-                         tensor };
+        (mo_plan_lower_io_port){ l->tensors[tensor].name,
+                                 index_of(&l->g->ops[id]), id, tensor };
     return MO_OK;
 }
 
-static mo_status add_output(mo_lowering *l, int id, const char *name,
+static mo_status add_output(mo_plan_lower_state *l, int id, const char *name,
                             int tensor, mo_error *err)
 {
-    mo_status status = MO_PUSH(l->outputs, l->n_outputs, l->outputs_room, err);
+    mo_status status =
+        MO_ARRAY_GROW(l->outputs, l->n_outputs, l->outputs_room, err);
 
     if (status == MO_OK)
         l->outputs[l->n_outputs++] =
-            (mo_lower_port){ name, index_of(&l->g->ops[id]), id, tensor };
+            (mo_plan_lower_io_port){ name, index_of(&l->g->ops[id]), id,
+                                     tensor };
     return status;
 }
 
 /* Everything that op makes leaves the network. */
-static mo_status add_outputs(mo_lowering *l, int id, mo_error *err)
+static mo_status add_outputs(mo_plan_lower_state *l, int id, mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -65,23 +69,24 @@ static mo_status add_outputs(mo_lowering *l, int id, mo_error *err)
     return status;
 }
 
-static bool is_type(const mo_lowering *l, int id, const char *type)
+static bool is_type(const mo_plan_lower_state *l, int id, const char *type)
 {
     return l->ops[id].type && strcmp(l->ops[id].type, type) == 0;
 }
 
-static mo_status add_result(mo_lowering *l, int id, mo_error *err)
+static mo_status add_result(mo_plan_lower_state *l, int id, mo_error *err)
 {
     const char *name;
-    mo_status status = mo_lower_keep(l, l->g->ops[id].name, &name, err);
+    mo_status status =
+        mo_plan_lower_copy_text(l, l->g->ops[id].name, &name, err);
 
     if (status == MO_OK && l->ops[id].n_in != 1)
-        status = mo_lower_fail(l, id, err, "a result has one input");
+        status = mo_plan_lower_fail(l, id, err, "a result has one input");
     return status == MO_OK ? add_output(l, id, name, l->ops[id].in[0], err)
                            : status;
 }
 
-static mo_status find_told(mo_lowering *l, mo_error *err)
+static mo_status find_told(mo_plan_lower_state *l, mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -97,7 +102,7 @@ static mo_status find_told(mo_lowering *l, mo_error *err)
 }
 
 /* Where nothing says what leaves the network, it is what nobody reads. */
-static mo_status find_unread(mo_lowering *l, mo_error *err)
+static mo_status find_unread(mo_plan_lower_state *l, mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -107,7 +112,7 @@ static mo_status find_unread(mo_lowering *l, mo_error *err)
     return status;
 }
 
-mo_status mo_lower_find_ports(mo_lowering *l, mo_error *err)
+mo_status mo_plan_lower_find_io(mo_plan_lower_state *l, mo_error *err)
 {
     mo_status status = find_told(l, err);
 
@@ -124,9 +129,9 @@ mo_status mo_lower_find_ports(mo_lowering *l, mo_error *err)
     return MO_OK;
 }
 
-static mo_status put_inputs(mo_lowering *l, mo_error *err)
+static mo_status put_inputs(mo_plan_lower_state *l, mo_error *err)
 {
-    mo_plan *plan = l->plan;
+    mo_exec_plan *plan = l->plan;
 
     plan->n_inputs = (int) l->n_inputs;
     plan->inputs =
@@ -142,27 +147,28 @@ static mo_status put_inputs(mo_lowering *l, mo_error *err)
 
 /* An output that is wanted on another device than where it is made is a view
  * from there; the transfer comes later. */
-static mo_status put_output(mo_lowering *l, const mo_lower_port *port,
+static mo_status put_output(mo_plan_lower_state *l,
+                            const mo_plan_lower_io_port *port,
                             mo_plan_output *output, mo_error *err)
 {
-    int device = mo_lower_output_device(l, port);
+    int device = mo_plan_lower_output_device(l, port);
     mo_plan_value value;
-    mo_status status =
-        mo_lower_value(l, port->tensor, device, &output->value, err);
+    mo_status status = mo_plan_lower_value_on_device(l, port->tensor, device,
+                                                     &output->value, err);
 
     output->name = port->name;
     if (status != MO_OK || l->values.items[output->value].device == device)
         return status;
-    value = mo_value_of(l->values.items[output->value].name,
-                        &l->values.items[output->value].desc, device);
+    value = mo_plan_value_init(l->values.items[output->value].name,
+                               &l->values.items[output->value].desc, device);
     value.view_of = output->value;
     value.item = l->ops[port->op].item;
-    return mo_values_add(&l->values, &value, &output->value, err);
+    return mo_plan_values_add(&l->values, &value, &output->value, err);
 }
 
-mo_status mo_lower_put_ports(mo_lowering *l, mo_error *err)
+mo_status mo_plan_lower_write_io(mo_plan_lower_state *l, mo_error *err)
 {
-    mo_plan *plan = l->plan;
+    mo_exec_plan *plan = l->plan;
     mo_status status = put_inputs(l, err);
 
     plan->n_outputs = (int) l->n_outputs;

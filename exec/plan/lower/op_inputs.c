@@ -15,7 +15,7 @@ typedef struct given {
 } given;
 
 typedef struct gathering {
-    mo_lowering *l;
+    mo_plan_lower_state *l;
     int op;
     given *items;
     size_t n, room;
@@ -27,13 +27,14 @@ static mo_status take(void *context, int port, int tensor, mo_error *err)
     mo_status status;
 
     if (port < MO_PORT_NONE)
-        return mo_lower_fail(all->l, all->op, err,
-                             "an input has a name, not a number; give its "
-                             "edge a number as dst_port");
+        return mo_plan_lower_fail(all->l, all->op, err,
+                                  "an input has a name, not a number; give its "
+                                  "edge a number as dst_port");
     if (port >= MO_CALL_MAX_OPERANDS || all->n >= MO_CALL_MAX_OPERANDS)
-        return mo_lower_fail(all->l, all->op, err, "it has more than %d inputs",
-                             MO_CALL_MAX_OPERANDS);
-    status = MO_PUSH(all->items, all->n, all->room, err);
+        return mo_plan_lower_fail(all->l, all->op, err,
+                                  "it has more than %d inputs",
+                                  MO_CALL_MAX_OPERANDS);
+    status = MO_ARRAY_GROW(all->items, all->n, all->room, err);
     if (status == MO_OK)
         all->items[all->n++] = (given){ port, tensor };
     return status;
@@ -49,11 +50,12 @@ static mo_status take_output(gathering *all, int id, int port, int dst_port,
     if (port == MO_PORT_NONE && n == 1)
         port = 0;
     if (port < 0 || port >= n)
-        return mo_lower_fail(all->l, all->op, err,
-                             "it reads an output of '%.80s' that is not told: "
-                             "give that a shape and a dtype for each output, "
-                             "and the edge a src_port",
-                             all->l->g->ops[id].name);
+        return mo_plan_lower_fail(
+            all->l, all->op, err,
+            "it reads an output of '%.80s' that is not told: "
+            "give that a shape and a dtype for each output, "
+            "and the edge a src_port",
+            all->l->g->ops[id].name);
     return take(all, dst_port, first[0] + port, err);
 }
 
@@ -76,8 +78,9 @@ static mo_status gather(gathering *all, mo_error *err)
         status =
             take_output(all, g->feeds[f].from, port, g->feeds[f].dst_port, err);
     }
-    return status == MO_OK ? mo_lower_told(all->l, all->op, take, all, err)
-                           : status;
+    return status == MO_OK
+               ? mo_plan_lower_attr_tensors(all->l, all->op, take, all, err)
+               : status;
 }
 
 /* Does the order of its inputs mean nothing? */
@@ -98,8 +101,8 @@ static mo_status put(gathering *all, int *in, int port, int tensor,
                      mo_error *err)
 {
     if (in[port] != MO_PLAN_NONE)
-        return mo_lower_fail(all->l, all->op, err,
-                             "two edges say that they are input %d", port);
+        return mo_plan_lower_fail(all->l, all->op, err,
+                                  "two edges say that they are input %d", port);
     in[port] = tensor;
     return MO_OK;
 }
@@ -116,9 +119,9 @@ static mo_status put_told(gathering *all, int *in, int n, int *loose,
         if (it->port == MO_PORT_NONE)
             ++*loose;
         else if (it->port >= n)
-            status = mo_lower_fail(all->l, all->op, err,
-                                   "it has an input %d, but none before it",
-                                   it->port);
+            status = mo_plan_lower_fail(
+                all->l, all->op, err, "it has an input %d, but none before it",
+                it->port);
         else
             status = put(all, in, it->port, it->tensor, err);
     }
@@ -130,9 +133,10 @@ static mo_status put_loose(gathering *all, int *in, int loose, mo_error *err)
     int port = 0;
 
     if (loose > 1 && !is_symmetric(all->l->ops[all->op].type))
-        return mo_lower_fail(all->l, all->op, err,
-                             "nothing tells its inputs apart; give its edges "
-                             "a dst_port");
+        return mo_plan_lower_fail(
+            all->l, all->op, err,
+            "nothing tells its inputs apart; give its edges "
+            "a dst_port");
     for (size_t i = 0; i < all->n && loose > 0; i++) {
         if (all->items[i].port != MO_PORT_NONE)
             continue;
@@ -145,7 +149,7 @@ static mo_status put_loose(gathering *all, int *in, int loose, mo_error *err)
 
 static mo_status arrange(gathering *all, mo_error *err)
 {
-    mo_lower_op *op = &all->l->ops[all->op];
+    mo_plan_lower_op *op = &all->l->ops[all->op];
     int n = (int) all->n, loose;
     mo_status status;
 
@@ -162,7 +166,7 @@ static mo_status arrange(gathering *all, mo_error *err)
     return status;
 }
 
-mo_status mo_lower_inputs(mo_lowering *l, int op, mo_error *err)
+mo_status mo_plan_lower_op_inputs(mo_plan_lower_state *l, int op, mo_error *err)
 {
     gathering all = { .l = l, .op = op };
     mo_status status = gather(&all, err);

@@ -6,36 +6,40 @@
 
 /* One op where it stands; arrays in scratch. */
 typedef struct stand {
-    mo_site site;
-    mo_desc *in, *out;
-    const mo_dense **value;
+    mo_op_site site;
+    mo_tensor_desc *in, *out;
+    const mo_tensor_dense **value;
     bool all_known; /* of its inputs, one at least */
 } stand;
 
-static bool is_type(const mo_lower_op *op, const char *type)
+static bool is_type(const mo_plan_lower_op *op, const char *type)
 {
     return op->type && strcmp(op->type, type) == 0;
 }
 
 /* Which is "input" or "output". */
-static mo_status check_fixed(const mo_lowering *l, int id, const char *which,
-                             int number, const mo_desc *desc, mo_error *err)
+static mo_status check_fixed(const mo_plan_lower_state *l, int id,
+                             const char *which, int number,
+                             const mo_tensor_desc *desc, mo_error *err)
 {
     if (desc->shape.rank < 0)
-        return mo_lower_fail(l, id, err,
-                             "its %s %d has no fixed shape, or a dtype that "
-                             "cannot be run",
-                             which, number);
+        return mo_plan_lower_fail(
+            l, id, err,
+            "its %s %d has no fixed shape, or a dtype that "
+            "cannot be run",
+            which, number);
     return MO_OK;
 }
 
-static mo_status fill_inputs(mo_lowering *l, int id, stand *s, mo_error *err)
+static mo_status fill_inputs(mo_plan_lower_state *l, int id, stand *s,
+                             mo_error *err)
 {
-    const mo_lower_op *op = &l->ops[id];
+    const mo_plan_lower_op *op = &l->ops[id];
 
     s->all_known = op->n_in > 0;
     for (int i = 0; i < op->n_in; i++) {
-        mo_status status = mo_lower_known(l, op->in[i], &s->value[i], err);
+        mo_status status =
+            mo_plan_lower_constant_value(l, op->in[i], &s->value[i], err);
 
         if (status != MO_OK)
             return status;
@@ -48,9 +52,10 @@ static mo_status fill_inputs(mo_lowering *l, int id, stand *s, mo_error *err)
     return MO_OK;
 }
 
-static mo_status fill_outputs(mo_lowering *l, int id, stand *s, mo_error *err)
+static mo_status fill_outputs(mo_plan_lower_state *l, int id, stand *s,
+                              mo_error *err)
 {
-    const mo_lower_op *op = &l->ops[id];
+    const mo_plan_lower_op *op = &l->ops[id];
 
     mo_status status = MO_OK;
 
@@ -61,16 +66,17 @@ static mo_status fill_outputs(mo_lowering *l, int id, stand *s, mo_error *err)
     return status;
 }
 
-static mo_status make_stand(mo_lowering *l, int id, stand *s, mo_error *err)
+static mo_status make_stand(mo_plan_lower_state *l, int id, stand *s,
+                            mo_error *err)
 {
-    const mo_lower_op *op = &l->ops[id];
+    const mo_plan_lower_op *op = &l->ops[id];
     size_t n_in = (size_t) op->n_in, n_out = (size_t) op->n_out;
     mo_status status;
 
     if (!op->type)
-        return mo_lower_fail(l, id, err, "nobody knows what it does");
+        return mo_plan_lower_fail(l, id, err, "nobody knows what it does");
     if (op->n_out == 0)
-        return mo_lower_fail(l, id, err, "its outputs have no shapes");
+        return mo_plan_lower_fail(l, id, err, "its outputs have no shapes");
     s->in = mo_arena_array(l->scratch, n_in, sizeof *s->in);
     s->out = mo_arena_array(l->scratch, n_out, sizeof *s->out);
     s->value = mo_arena_array(l->scratch, n_in, sizeof *s->value);
@@ -79,90 +85,92 @@ static mo_status make_stand(mo_lowering *l, int id, stand *s, mo_error *err)
     status = fill_inputs(l, id, s, err);
     if (status == MO_OK)
         status = fill_outputs(l, id, s, err);
-    s->site = (mo_site){ .name = l->g->ops[id].name,
-                         .type = op->type,
-                         .attrs = l->g->ops[id].attrs,
-                         .n_in = op->n_in,
-                         .n_out = op->n_out,
-                         .in = s->in,
-                         .out = s->out,
-                         .value = s->value };
+    s->site = (mo_op_site){ .name = l->g->ops[id].name,
+                            .type = op->type,
+                            .attrs = l->g->ops[id].attrs,
+                            .n_in = op->n_in,
+                            .n_out = op->n_out,
+                            .in = s->in,
+                            .out = s->out,
+                            .value = s->value };
     return status;
 }
 
 /* A tensor that goes with the plan. */
-static mo_status new_known(mo_lowering *l, const mo_desc *desc,
-                           mo_dense **known, mo_error *err)
+static mo_status new_known(mo_plan_lower_state *l, const mo_tensor_desc *desc,
+                           mo_tensor_dense **known, mo_error *err)
 {
     enum { ALIGNMENT = 64 };
-    size_t bytes = (size_t) mo_desc_bytes(desc);
-    mo_dense *made = mo_arena_alloc(l->plan->arena, sizeof *made);
+    size_t bytes = (size_t) mo_tensor_desc_bytes(desc);
+    mo_tensor_dense *made = mo_arena_alloc(l->plan->arena, sizeof *made);
     char *data = mo_arena_alloc(l->plan->arena, bytes + ALIGNMENT);
 
     if (!made || !data)
         return mo_fail_memory(err);
     data += ALIGNMENT - (uintptr_t) data % ALIGNMENT;
-    *made = (mo_dense){ .desc = *desc, .data = data };
+    *made = (mo_tensor_dense){ .desc = *desc, .data = data };
     *known = made;
     return MO_OK;
 }
 
-static mo_status keep_known(mo_lowering *l, int tensor, const mo_dense *value,
-                            mo_error *err)
+static mo_status keep_known(mo_plan_lower_state *l, int tensor,
+                            const mo_tensor_dense *value, mo_error *err)
 {
-    mo_dense *kept = NULL;
+    mo_tensor_dense *kept = NULL;
     mo_status status = new_known(l, &value->desc, &kept, err);
 
     if (status != MO_OK)
         return status;
-    memcpy(kept->data, value->data, (size_t) mo_desc_bytes(&value->desc));
+    memcpy(kept->data, value->data,
+           (size_t) mo_tensor_desc_bytes(&value->desc));
     l->tensors[tensor].known = kept;
     return MO_OK;
 }
 
 /* What follows from constants alone is computed now. */
-static mo_status compute_known(mo_lowering *l, int id, const stand *s,
+static mo_status compute_known(mo_plan_lower_state *l, int id, const stand *s,
                                mo_error *err)
 {
     int n = s->site.n_out;
-    mo_dense *outputs = calloc((size_t) n + 1, sizeof *outputs);
-    mo_status status =
-        outputs ? mo_evaluate(&s->site, outputs, err) : mo_fail_memory(err);
+    mo_tensor_dense *outputs = calloc((size_t) n + 1, sizeof *outputs);
+    mo_status status = outputs ? mo_weights_eval_op(&s->site, outputs, err)
+                               : mo_fail_memory(err);
 
     for (int i = 0; i < n && status == MO_OK; i++)
         status = keep_known(l, l->first_tensor[id] + i, &outputs[i], err);
     for (int i = 0; i < n && outputs; i++)
-        mo_dense_clear(&outputs[i]);
+        mo_tensor_clear(&outputs[i]);
     free(outputs);
     return status;
 }
 
 /* Shapes are known before anything runs. */
-static mo_status keep_shape(mo_lowering *l, int id, const stand *s,
+static mo_status keep_shape(mo_plan_lower_state *l, int id, const stand *s,
                             mo_error *err)
 {
-    mo_dense *kept = NULL;
+    mo_tensor_dense *kept = NULL;
     mo_status status;
 
     if (s->site.n_in != 1 ||
-        mo_desc_elements(&s->out[0]) != s->in[0].shape.rank)
-        return mo_lower_fail(l, id, err,
-                             "it has not as many elements as its input has "
-                             "dimensions");
+        mo_tensor_desc_elements(&s->out[0]) != s->in[0].shape.rank)
+        return mo_plan_lower_fail(
+            l, id, err,
+            "it has not as many elements as its input has "
+            "dimensions");
     status = new_known(l, &s->out[0], &kept, err);
     if (status != MO_OK)
         return status;
     for (int i = 0; i < s->in[0].shape.rank; i++)
-        mo_dense_put_int(kept, i, s->in[0].shape.dims[i]);
+        mo_tensor_set_int(kept, i, s->in[0].shape.dims[i]);
     l->tensors[l->first_tensor[id]].known = kept;
     return MO_OK;
 }
 
-static mo_status lower_op(mo_lowering *l, int id, mo_error *err)
+static mo_status lower_op(mo_plan_lower_state *l, int id, mo_error *err)
 {
-    mo_lower_op *op = &l->ops[id];
+    mo_plan_lower_op *op = &l->ops[id];
     stand s = { 0 };
-    mo_status status = mo_lower_inputs(l, id, err);
+    mo_status status = mo_plan_lower_op_inputs(l, id, err);
 
     if (status != MO_OK || is_type(op, "Parameter") || is_type(op, "Result"))
         return status;
@@ -174,14 +182,15 @@ static mo_status lower_op(mo_lowering *l, int id, mo_error *err)
     if (s.all_known)
         return compute_known(l, id, &s, err);
     if (is_type(op, "Const"))
-        return mo_lower_fail(l, id, err,
-                             "it is not marked as a constant (\"constant\" in "
-                             "moirai-graph(5))");
-    return mo_op_lower(&s.site, l->scratch, &op->lowered, err);
+        return mo_plan_lower_fail(
+            l, id, err,
+            "it is not marked as a constant (\"constant\" in "
+            "moirai-graph(5))");
+    return mo_lower_operator(&s.site, l->scratch, &op->lowered, err);
 }
 
 /* An op that cannot be run does not stop us: all of them are told. */
-static mo_status note_failure(mo_lowering *l, int id, mo_status status,
+static mo_status note_failure(mo_plan_lower_state *l, int id, mo_status status,
                               const mo_error *why, mo_error *err)
 {
     const mo_plan_source *source = l->source;
@@ -201,7 +210,7 @@ static mo_status note_failure(mo_lowering *l, int id, mo_status status,
     return MO_OK;
 }
 
-static mo_status judge(const mo_lowering *l, mo_error *err)
+static mo_status judge(const mo_plan_lower_state *l, mo_error *err)
 {
     if (l->n_cannot == 0)
         return MO_OK;
@@ -215,7 +224,7 @@ static mo_status judge(const mo_lowering *l, mo_error *err)
                    l->first_cannot.text);
 }
 
-mo_status mo_lower_ops(mo_lowering *l, mo_error *err)
+mo_status mo_plan_lower_all_ops(mo_plan_lower_state *l, mo_error *err)
 {
     mo_status status = MO_OK;
 

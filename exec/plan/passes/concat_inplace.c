@@ -8,10 +8,10 @@
 
 enum { CHANNELS = 1 }; /* the dimension */
 
-bool mo_box_channels(const mo_copy_box *box, const mo_shape *to,
-                     mo_channels *channels)
+bool mo_pass_box_channel_range(const mo_call_copy_box *box, const mo_shape *to,
+                               mo_pass_channel_range *channels)
 {
-    mo_access last = mo_relay_access(to);
+    mo_point_access last = mo_pass_nhwc_access(to);
 
     if (box->rank != to->rank || to->rank <= CHANNELS)
         return false;
@@ -22,13 +22,14 @@ bool mo_box_channels(const mo_copy_box *box, const mo_shape *to,
     if (box->out_offset < 0 || box->extent[CHANNELS] > to->dims[CHANNELS] ||
         box->out_offset > to->dims[CHANNELS] - box->extent[CHANNELS])
         return false;
-    *channels = (mo_channels){ box->out_offset,
-                               box->out_offset + box->extent[CHANNELS] };
+    *channels =
+        (mo_pass_channel_range){ box->out_offset,
+                                 box->out_offset + box->extent[CHANNELS] };
     return true;
 }
 
-bool mo_value_fits_in(const mo_plan_value *part, int64_t at,
-                      const mo_plan_value *whole)
+bool mo_pass_channels_fit(const mo_plan_value *part, int64_t at,
+                          const mo_plan_value *whole)
 {
     const mo_shape *a = &part->desc.shape, *b = &whole->desc.shape;
 
@@ -44,14 +45,14 @@ bool mo_value_fits_in(const mo_plan_value *part, int64_t at,
 }
 
 typedef struct nesting {
-    mo_plan *plan;
-    mo_uses uses;
+    mo_exec_plan *plan;
+    mo_pass_def_use uses;
 } nesting;
 
 /* Is every box one for some channels, each behind the one before? */
 static bool is_join(const nesting *n, const mo_call *call)
 {
-    const mo_copy_call *copy = &call->u.copy;
+    const mo_call_copy *copy = &call->u.copy;
     const mo_plan_value *out;
     int64_t end = 0;
 
@@ -61,9 +62,10 @@ static bool is_join(const nesting *n, const mo_call *call)
     if (!out->channels_last || out->view_of != MO_PLAN_NONE)
         return false;
     for (int b = 0; b < copy->n_boxes; b++) {
-        mo_channels channels;
+        mo_pass_channel_range channels;
 
-        if (!mo_box_channels(&copy->boxes[b], &out->desc.shape, &channels) ||
+        if (!mo_pass_box_channel_range(&copy->boxes[b], &out->desc.shape,
+                                       &channels) ||
             channels.first < end)
             return false;
         end = channels.end;
@@ -72,9 +74,9 @@ static bool is_join(const nesting *n, const mo_call *call)
 }
 
 /* Does it read a value from its beginning to its end? */
-static bool reads_all(const mo_copy_box *box, const mo_shape *from)
+static bool reads_all(const mo_call_copy_box *box, const mo_shape *from)
 {
-    mo_access last = mo_relay_access(from);
+    mo_point_access last = mo_pass_nhwc_access(from);
 
     if (box->rank != from->rank || box->in_offset != 0)
         return false;
@@ -87,14 +89,14 @@ static bool reads_all(const mo_copy_box *box, const mo_shape *from)
 
 /* The convolution that makes a value of floats nobody else reads, if it can
  * make it elsewhere as well; or NULL. */
-static mo_conv_call *maker_of(const nesting *n, int value)
+static mo_call_conv *maker_of(const nesting *n, int value)
 {
     const mo_plan_value *it = &n->plan->values[value];
     int maker = n->uses.maker[value];
     mo_plan_call *call;
 
     if (maker == MO_PLAN_NONE || n->uses.reads[value] != 1 || it->part ||
-        it->desc.elem != MO_F32)
+        it->desc.elem != MO_ELEM_F32)
         return NULL;
     call = &n->plan->calls[maker];
     if (call->device != it->device || call->call.kind != MO_CALL_CONV ||
@@ -105,25 +107,26 @@ static mo_conv_call *maker_of(const nesting *n, int value)
 }
 
 static mo_status nest_box(nesting *n, const mo_call *call,
-                          const mo_copy_box *box, bool *nests, mo_error *err)
+                          const mo_call_copy_box *box, bool *nests,
+                          mo_error *err)
 {
     int whole = call->out[0], value = box->from;
     mo_plan_value *values = n->plan->values;
-    mo_plan_part *part;
-    mo_conv_call *conv;
+    mo_plan_slice *part;
+    mo_call_conv *conv;
 
     *nests = false;
-    if (value == MO_COPY_FILL)
+    if (value == MO_CALL_COPY_FILL)
         return MO_OK;
     value = call->in[value];
     conv = maker_of(n, value);
     if (!conv || !reads_all(box, &values[value].desc.shape) ||
-        !mo_value_fits_in(&values[value], box->out_offset, &values[whole]))
+        !mo_pass_channels_fit(&values[value], box->out_offset, &values[whole]))
         return MO_OK;
     part = mo_arena_alloc(n->plan->arena, sizeof *part);
     if (!part)
         return mo_fail_memory(err);
-    *part = (mo_plan_part){ whole, box->out_offset };
+    *part = (mo_plan_slice){ whole, box->out_offset };
     values[value].part = part;
     conv->pitch = values[whole].desc.shape.dims[CHANNELS];
     *nests = true;
@@ -133,8 +136,8 @@ static mo_status nest_box(nesting *n, const mo_call *call,
 /* The boxes of what lies there already go. */
 static mo_status nest_parts(nesting *n, mo_call *call, mo_error *err)
 {
-    mo_copy_call *copy = &call->u.copy;
-    mo_copy_box *boxes =
+    mo_call_copy *copy = &call->u.copy;
+    mo_call_copy_box *boxes =
         mo_arena_array(n->plan->arena, (size_t) copy->n_boxes, sizeof *boxes);
     mo_status status = boxes ? MO_OK : mo_fail_memory(err);
     int kept = 0;
@@ -151,7 +154,8 @@ static mo_status nest_parts(nesting *n, mo_call *call, mo_error *err)
     return status;
 }
 
-mo_status mo_plan_nest(const bool *wants, mo_plan *plan, mo_error *err)
+mo_status mo_pass_concat_inplace(const bool *wants, mo_exec_plan *plan,
+                                 mo_error *err)
 {
     nesting n = { .plan = plan };
     mo_status status;
@@ -159,10 +163,10 @@ mo_status mo_plan_nest(const bool *wants, mo_plan *plan, mo_error *err)
     assert(plan->n_transfers == 0);
     if (!wants)
         return MO_OK;
-    status = mo_uses_find(plan, &n.uses, err);
+    status = mo_pass_def_use_build(plan, &n.uses, err);
     for (int c = 0; c < plan->n_calls && status == MO_OK; c++)
         if (wants[plan->calls[c].device] && is_join(&n, &plan->calls[c].call))
             status = nest_parts(&n, &plan->calls[c].call, err);
-    mo_uses_clear(&n.uses);
+    mo_pass_def_use_clear(&n.uses);
     return status;
 }

@@ -19,20 +19,21 @@
 
 /* Before there are transfers and steps, when it is known how values lie; on the
  * devices that want it (NULL: none). */
-mo_status mo_plan_nest(const bool *wants, mo_plan *plan, mo_error *err);
+mo_status mo_pass_concat_inplace(const bool *wants, mo_exec_plan *plan,
+                                 mo_error *err);
 
 /* Some channels of a value that lies channels last. */
-typedef struct mo_channels {
+typedef struct mo_pass_channel_range {
     int64_t first, end;
-} mo_channels;
+} mo_pass_channel_range;
 
 /* Does the box write just these, of every place, and nothing else? */
-bool mo_box_channels(const mo_copy_box *box, const mo_shape *to,
-                     mo_channels *channels);
+bool mo_pass_box_channel_range(const mo_call_copy_box *box, const mo_shape *to,
+                               mo_pass_channel_range *channels);
 
 /* Are both channels last, of one type, and alike but for the channels, of which
  * part has no more from `at` on than whole has? */
-bool mo_value_fits_in(const mo_plan_value *part, int64_t at,
-                      const mo_plan_value *whole);
+bool mo_pass_channels_fit(const mo_plan_value *part, int64_t at,
+                          const mo_plan_value *whole);
 
 #endif

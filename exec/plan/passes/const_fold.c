@@ -12,48 +12,51 @@
 enum { MOST_BYTES = 1 << 20 };
 
 /* The constant that value is, maybe under another shape; NULL: none. */
-static const mo_dense *constant_of(const mo_plan *plan, int value)
+static const mo_tensor_dense *constant_of(const mo_exec_plan *plan, int value)
 {
-    return plan->values[mo_value_root(plan->values, value)].constant;
+    return plan->values[mo_plan_value_root(plan->values, value)].constant;
 }
 
-static bool is_readable(const mo_plan *plan, int value)
+static bool is_readable(const mo_exec_plan *plan, int value)
 {
-    const mo_dense *constant = constant_of(plan, value);
+    const mo_tensor_dense *constant = constant_of(plan, value);
 
     return constant && !plan->values[value].channels_last &&
-           (uintptr_t) constant->data % mo_elem_bytes(constant->desc.elem) == 0;
+           (uintptr_t) constant->data % mo_elem_size(constant->desc.elem) == 0;
 }
 
-static bool is_known(const mo_plan *plan, const mo_call *call)
+static bool is_known(const mo_exec_plan *plan, const mo_call *call)
 {
     int64_t bytes = 0;
 
     for (int i = 0; i < call->n_in; i++)
         if (!is_readable(plan, call->in[i]) ||
-            !mo_int64_add(bytes, mo_desc_bytes(&plan->values[call->in[i]].desc),
+            !mo_int64_add(bytes,
+                          mo_tensor_desc_bytes(&plan->values[call->in[i]].desc),
                           &bytes))
             return false;
     for (int i = 0; i < call->n_out; i++)
         if (!mo_int64_add(
-                bytes, mo_desc_bytes(&plan->values[call->out[i]].desc), &bytes))
+                bytes, mo_tensor_desc_bytes(&plan->values[call->out[i]].desc),
+                &bytes))
             return false;
     return call->n_in > 0 && bytes <= MOST_BYTES;
 }
 
 /* Room for what call makes, as constants of the plan. */
-static mo_status make_results(mo_plan *plan, const mo_call *call,
-                              mo_dense *results, mo_error *err)
+static mo_status make_results(mo_exec_plan *plan, const mo_call *call,
+                              mo_tensor_dense *results, mo_error *err)
 {
     mo_status status = MO_OK;
 
     for (int i = 0; i < call->n_out && status == MO_OK; i++) {
-        mo_plan_made *made = mo_arena_alloc(plan->arena, sizeof *made);
+        mo_plan_owned_constant *made =
+            mo_arena_alloc(plan->arena, sizeof *made);
 
         if (!made)
             return mo_fail_memory(err);
         status =
-            mo_dense_new(&plan->values[call->out[i]].desc, &made->value, err);
+            mo_tensor_new(&plan->values[call->out[i]].desc, &made->value, err);
         if (status != MO_OK)
             return status;
         made->next = plan->made;
@@ -64,24 +67,26 @@ static mo_status make_results(mo_plan *plan, const mo_call *call,
     return status;
 }
 
-static mo_status evaluate(mo_plan *plan, const mo_call *call, mo_error *err)
+static mo_status evaluate(mo_exec_plan *plan, const mo_call *call,
+                          mo_error *err)
 {
-    mo_dense *in = calloc((size_t) call->n_in + 1, sizeof *in);
-    mo_dense *out = calloc((size_t) call->n_out + 1, sizeof *out);
+    mo_tensor_dense *in = calloc((size_t) call->n_in + 1, sizeof *in);
+    mo_tensor_dense *out = calloc((size_t) call->n_out + 1, sizeof *out);
     mo_status status =
         in && out ? make_results(plan, call, out, err) : mo_fail_memory(err);
 
     for (int i = 0; i < call->n_in && status == MO_OK; i++)
-        in[i] = (mo_dense){ .desc = plan->values[call->in[i]].desc,
-                            .data = constant_of(plan, call->in[i])->data };
+        in[i] =
+            (mo_tensor_dense){ .desc = plan->values[call->in[i]].desc,
+                               .data = constant_of(plan, call->in[i])->data };
     if (status == MO_OK)
-        status = mo_evaluate_call(call, in, out, err);
+        status = mo_weights_eval_call(call, in, out, err);
     free(out);
     free(in);
     return status;
 }
 
-mo_status mo_plan_known(mo_plan *plan, mo_error *err)
+mo_status mo_pass_const_fold(mo_exec_plan *plan, mo_error *err)
 {
     mo_status status = MO_OK;
     int n = 0;
@@ -92,7 +97,7 @@ mo_status mo_plan_known(mo_plan *plan, mo_error *err)
         if (call->kind != MO_CALL_VIEW && is_known(plan, call))
             status = evaluate(plan, call, err);
         else
-            mo_plan_keep_call(plan, c, &n);
+            mo_pass_keep_call(plan, c, &n);
     }
     plan->n_calls = n;
     return status;

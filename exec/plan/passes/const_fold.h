@@ -11,6 +11,6 @@
 #include "exec/plan/plan.h"
 
 /* Before there are transfers and steps.  Small results only. */
-mo_status mo_plan_known(mo_plan *plan, mo_error *err);
+mo_status mo_pass_const_fold(mo_exec_plan *plan, mo_error *err);
 
 #endif

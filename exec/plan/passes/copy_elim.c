@@ -9,10 +9,10 @@
 #include "exec/plan/value_table.h"
 
 typedef struct absorbing {
-    mo_plan *plan;
-    mo_values values;
+    mo_exec_plan *plan;
+    mo_plan_values values;
     int n_values; /* at the beginning; the lists below are of these */
-    mo_uses uses;
+    mo_pass_def_use uses;
     int *shown; /* the value that now looks as it did: itself, or a view */
 } absorbing;
 
@@ -23,10 +23,10 @@ static mo_plan_value *at(absorbing *a, int value)
 
 /* If what value holds was only moved there by a call of this device: how, and
  * from which value. */
-static bool find_moved(absorbing *a, int value, int device, mo_moved *moved,
-                       int *source)
+static bool find_moved(absorbing *a, int value, int device,
+                       mo_tensor_copy_map *moved, int *source)
 {
-    int root = mo_value_root(a->values.items, value);
+    int root = mo_plan_value_root(a->values.items, value);
     int maker = root < a->n_values ? a->uses.maker[root] : MO_PLAN_NONE;
     const mo_plan_call *copy;
 
@@ -34,8 +34,8 @@ static bool find_moved(absorbing *a, int value, int device, mo_moved *moved,
         return false;
     copy = &a->plan->calls[maker];
     if (copy->device != device ||
-        !mo_moved_read(&copy->call, mo_desc_elements(&at(a, root)->desc),
-                       moved))
+        !mo_tensor_copy_map_from_call(
+            &copy->call, mo_tensor_desc_elements(&at(a, root)->desc), moved))
         return false;
     *source = copy->call.in[copy->call.u.copy.boxes[0].from];
     return at(a, *source)->device == device;
@@ -44,15 +44,16 @@ static bool find_moved(absorbing *a, int value, int device, mo_moved *moved,
 /* -------------------------------------------------------------- of a copy --
  */
 
-static bool walk_box(const mo_moved *moved, const mo_copy_box *box,
-                     mo_copy_box *result)
+static bool walk_box(const mo_tensor_copy_map *moved,
+                     const mo_call_copy_box *box, mo_call_copy_box *result)
 {
-    mo_walk walk = { .rank = box->rank, .offset = box->in_offset }, found;
-    mo_walk_parts parts;
+    mo_tensor_access walk = { .rank = box->rank, .offset = box->in_offset },
+                     found;
+    mo_tensor_dim_split parts;
 
     memcpy(walk.extent, box->extent, sizeof walk.extent);
     memcpy(walk.stride, box->in_stride, sizeof walk.stride);
-    if (!mo_moved_walk(moved, &walk, &found, &parts))
+    if (!mo_tensor_copy_map_compose(moved, &walk, &found, &parts))
         return false;
     *result = *box;
     result->rank = found.rank;
@@ -69,10 +70,10 @@ static bool walk_box(const mo_moved *moved, const mo_copy_box *box,
 static mo_status absorb_in_copy(absorbing *a, mo_plan_call *reader, int i,
                                 bool *absorbs, mo_error *err)
 {
-    mo_copy_call *copy = &reader->call.u.copy;
+    mo_call_copy *copy = &reader->call.u.copy;
     size_t n = (size_t) copy->n_boxes;
-    mo_copy_box *boxes;
-    mo_moved moved;
+    mo_call_copy_box *boxes;
+    mo_tensor_copy_map moved;
     int source;
 
     *absorbs = false;
@@ -96,24 +97,26 @@ static mo_status absorb_in_copy(absorbing *a, mo_plan_call *reader, int i,
 /* ----------------------------------------------------- of elementwise work --
  */
 
-static mo_walk walk_of(const mo_shape *shape, const mo_access *access)
+static mo_tensor_access walk_of(const mo_shape *shape,
+                                const mo_point_access *access)
 {
-    mo_walk walk = { .rank = shape->rank, .offset = access->offset };
+    mo_tensor_access walk = { .rank = shape->rank, .offset = access->offset };
 
     memcpy(walk.extent, shape->dims, sizeof walk.extent);
     memcpy(walk.stride, access->stride, sizeof walk.stride);
     return walk;
 }
 
-static bool is_whole(const mo_walk *before, const mo_walk *after)
+static bool is_whole(const mo_tensor_access *before,
+                     const mo_tensor_access *after)
 {
     return before->rank == after->rank;
 }
 
-static void cut_access(mo_access *access, const mo_walk *found,
-                       const mo_walk_parts *parts)
+static void cut_access(mo_point_access *access, const mo_tensor_access *found,
+                       const mo_tensor_dim_split *parts)
 {
-    mo_access cut = { .offset = access->offset };
+    mo_point_access cut = { .offset = access->offset };
 
     for (int d = 0; d < found->rank; d++)
         cut.stride[d] = access->stride[parts->part[d]] * parts->weight[d];
@@ -122,8 +125,8 @@ static void cut_access(mo_access *access, const mo_walk *found,
 
 /* The result of a program gets a shape with more dimensions; who reads it is
  * shown a view of that, as it was. */
-static mo_status cut_result(absorbing *a, int value, const mo_walk *found,
-                            mo_error *err)
+static mo_status cut_result(absorbing *a, int value,
+                            const mo_tensor_access *found, mo_error *err)
 {
     mo_plan_value view = *at(a, value);
     mo_shape *shape = &at(a, value)->desc.shape;
@@ -133,12 +136,13 @@ static mo_status cut_result(absorbing *a, int value, const mo_walk *found,
     if (a->shown[value] != value)
         return MO_OK;
     view.view_of = value;
-    return mo_values_add(&a->values, &view, &a->shown[value], err);
+    return mo_plan_values_add(&a->values, &view, &a->shown[value], err);
 }
 
-static void read_source(mo_point *point, int operand, const mo_walk *found)
+static void read_source(mo_point_program *point, int operand,
+                        const mo_tensor_access *found)
 {
-    mo_access *access = &point->operands[operand].access;
+    mo_point_access *access = &point->operands[operand].access;
 
     access->offset = found->offset;
     memcpy(access->stride, found->stride, sizeof access->stride);
@@ -147,20 +151,21 @@ static void read_source(mo_point *point, int operand, const mo_walk *found)
 /* Operand `operand` of a program is in[i] of the call.  An epilogue cannot have
  * its result cut: that is its call's. */
 static mo_status absorb_in_program(absorbing *a, mo_plan_call *reader,
-                                   mo_point *point, int operand, int i,
+                                   mo_point_program *point, int operand, int i,
                                    bool may_cut, bool *absorbs, mo_error *err)
 {
     mo_plan_value *out = at(a, reader->call.out[0]);
-    mo_walk walk = walk_of(&out->desc.shape, &point->operands[operand].access);
-    mo_walk found;
-    mo_walk_parts parts;
-    mo_moved moved;
+    mo_tensor_access walk =
+        walk_of(&out->desc.shape, &point->operands[operand].access);
+    mo_tensor_access found;
+    mo_tensor_dim_split parts;
+    mo_tensor_copy_map moved;
     int source;
     bool cuts;
 
     *absorbs = false;
     if (!find_moved(a, reader->call.in[i], reader->device, &moved, &source) ||
-        !mo_moved_walk(&moved, &walk, &found, &parts))
+        !mo_tensor_copy_map_compose(&moved, &walk, &found, &parts))
         return MO_OK;
     cuts = !is_whole(&walk, &found);
     if (cuts && (!may_cut || out->channels_last))
@@ -187,11 +192,11 @@ static mo_status absorb_in_program(absorbing *a, mo_plan_call *reader,
 static mo_status absorb_in_product(absorbing *a, mo_plan_call *reader, int i,
                                    bool *absorbs)
 {
-    mo_matmul_call *m = &reader->call.u.matmul;
-    mo_matmul_side *side = i == 0 ? &m->a : &m->b;
-    mo_walk walk = { .rank = m->n_batch + 2 }, found;
-    mo_walk_parts parts;
-    mo_moved moved;
+    mo_call_matmul *m = &reader->call.u.matmul;
+    mo_call_matmul_operand *side = i == 0 ? &m->a : &m->b;
+    mo_tensor_access walk = { .rank = m->n_batch + 2 }, found;
+    mo_tensor_dim_split parts;
+    mo_tensor_copy_map moved;
     int source, n = m->n_batch;
 
     *absorbs = false;
@@ -205,7 +210,7 @@ static mo_status absorb_in_product(absorbing *a, mo_plan_call *reader, int i,
     walk.extent[n + 1] = i == 0 ? m->k : m->n;
     walk.stride[n] = side->row;
     walk.stride[n + 1] = side->column;
-    if (!mo_moved_walk(&moved, &walk, &found, &parts) ||
+    if (!mo_tensor_copy_map_compose(&moved, &walk, &found, &parts) ||
         !is_whole(&walk, &found) || found.offset != 0 ||
         (found.stride[n] != 1 && found.stride[n + 1] != 1))
         return MO_OK;
@@ -248,7 +253,7 @@ static mo_status own(absorbing *a, mo_call *call, mo_error *err)
 {
     int *in =
         mo_arena_array(a->plan->arena, (size_t) call->n_in + 1, sizeof *in);
-    mo_point *after = NULL;
+    mo_point_program *after = NULL;
 
     if (!in)
         return mo_fail_memory(err);
@@ -282,8 +287,8 @@ static mo_status absorb_call(absorbing *a, mo_plan_call *reader, bool wants,
 
 static mo_status begin(absorbing *a, mo_error *err)
 {
-    mo_plan *plan = a->plan;
-    mo_status status = mo_uses_find(plan, &a->uses, err);
+    mo_exec_plan *plan = a->plan;
+    mo_status status = mo_pass_def_use_build(plan, &a->uses, err);
 
     if (status != MO_OK)
         return status;
@@ -293,19 +298,20 @@ static mo_status begin(absorbing *a, mo_error *err)
         return mo_fail_memory(err);
     for (int v = 0; v < plan->n_values; v++)
         a->shown[v] = v;
-    return mo_values_take(plan, &a->values, err);
+    return mo_plan_values_copy(plan, &a->values, err);
 }
 
 static mo_status end(absorbing *a, mo_error *err)
 {
-    mo_plan *plan = a->plan;
+    mo_exec_plan *plan = a->plan;
 
     for (int i = 0; i < plan->n_outputs; i++)
         plan->outputs[i].value = a->shown[plan->outputs[i].value];
-    return mo_values_put(&a->values, plan, err);
+    return mo_plan_values_commit(&a->values, plan, err);
 }
 
-mo_status mo_plan_absorb(const bool *wants, mo_plan *plan, mo_error *err)
+mo_status mo_pass_copy_elim(const bool *wants, mo_exec_plan *plan,
+                            mo_error *err)
 {
     absorbing a = { .plan = plan };
     mo_status status;
@@ -319,8 +325,8 @@ mo_status mo_plan_absorb(const bool *wants, mo_plan *plan, mo_error *err)
             absorb_call(&a, &plan->calls[c], wants[plan->calls[c].device], err);
     if (status == MO_OK)
         status = end(&a, err);
-    mo_values_clear(&a.values);
+    mo_plan_values_clear(&a.values);
     free(a.shown);
-    mo_uses_clear(&a.uses);
+    mo_pass_def_use_clear(&a.uses);
     return status;
 }

@@ -16,6 +16,7 @@
 /* Before there are transfers and steps, when it is known how values lie; on the
  * devices that want it (NULL: none).  What nobody reads any more is left to be
  * pruned. */
-mo_status mo_plan_absorb(const bool *wants, mo_plan *plan, mo_error *err);
+mo_status mo_pass_copy_elim(const bool *wants, mo_exec_plan *plan,
+                            mo_error *err);
 
 #endif

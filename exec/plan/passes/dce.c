@@ -3,18 +3,18 @@
 #include <assert.h>
 #include <stdlib.h>
 
-void mo_plan_drop_calls(mo_plan *plan, const bool *gone)
+void mo_pass_drop_calls(mo_exec_plan *plan, const bool *gone)
 {
     int n = 0;
 
     for (int c = 0; c < plan->n_calls; c++)
         if (!gone[c])
-            mo_plan_keep_call(plan, c, &n);
+            mo_pass_keep_call(plan, c, &n);
     plan->n_calls = n;
 }
 
 /* A view needs what it is a view of. */
-static void need(const mo_plan *plan, bool *needed, int value)
+static void need(const mo_exec_plan *plan, bool *needed, int value)
 {
     for (; value != MO_PLAN_NONE && !needed[value];
          value = plan->values[value].view_of)
@@ -37,7 +37,7 @@ static void drop_places(mo_call *call, const bool *needed)
 }
 
 /* Backwards: readers come before what they read. */
-static void find_needed(mo_plan *plan, bool *needed, bool *keeps)
+static void find_needed(mo_exec_plan *plan, bool *needed, bool *keeps)
 {
     for (int i = 0; i < plan->n_outputs; i++)
         need(plan, needed, plan->outputs[i].value);
@@ -58,7 +58,7 @@ static int renumber(int value, const int *number)
     return value == MO_PLAN_NONE ? MO_PLAN_NONE : number[value];
 }
 
-static void move_values(mo_plan *plan, const bool *needed, int *number)
+static void move_values(mo_exec_plan *plan, const bool *needed, int *number)
 {
     int n = 0;
 
@@ -73,7 +73,7 @@ static void move_values(mo_plan *plan, const bool *needed, int *number)
     plan->n_values = n;
 }
 
-static void move_calls(mo_plan *plan, const bool *keeps, const int *number)
+static void move_calls(mo_exec_plan *plan, const bool *keeps, const int *number)
 {
     int n = 0;
 
@@ -86,14 +86,14 @@ static void move_calls(mo_plan *plan, const bool *keeps, const int *number)
             call->in[i] = number[call->in[i]];
         for (int i = 0; i < call->n_out; i++)
             call->out[i] = number[call->out[i]];
-        mo_plan_keep_call(plan, c, &n);
+        mo_pass_keep_call(plan, c, &n);
     }
     plan->n_calls = n;
     for (int i = 0; i < plan->n_outputs; i++)
         plan->outputs[i].value = number[plan->outputs[i].value];
 }
 
-static mo_status list_inputs(mo_plan *plan, mo_error *err)
+static mo_status list_inputs(mo_exec_plan *plan, mo_error *err)
 {
     for (int i = 0; i < plan->n_inputs; i++)
         plan->inputs[i].n_values = 0;
@@ -118,7 +118,7 @@ static mo_status list_inputs(mo_plan *plan, mo_error *err)
     return MO_OK;
 }
 
-mo_status mo_plan_prune(mo_plan *plan, mo_error *err)
+mo_status mo_pass_dce(mo_exec_plan *plan, mo_error *err)
 {
     size_t n = (size_t) plan->n_values + 1;
     bool *needed = calloc(n, sizeof *needed);

@@ -13,12 +13,12 @@
 /* Before there are transfers and steps.  Keeps the calls that outputs of the
  * network depend on, in their order, and the values that these calls touch;
  * values have new numbers.  Says for every input which values it is. */
-mo_status mo_plan_prune(mo_plan *plan, mo_error *err);
+mo_status mo_pass_dce(mo_exec_plan *plan, mo_error *err);
 
 /* Calls that stay move up, one after the other: *n are there so far.  One that
  * is in its place already must not be copied onto itself: that may be done by
  * memcpy. */
-static inline void mo_plan_keep_call(mo_plan *plan, int call, int *n)
+static inline void mo_pass_keep_call(mo_exec_plan *plan, int call, int *n)
 {
     if (*n != call)
         plan->calls[*n] = plan->calls[call];
@@ -26,6 +26,6 @@ static inline void mo_plan_keep_call(mo_plan *plan, int call, int *n)
 }
 
 /* gone: by call. */
-void mo_plan_drop_calls(mo_plan *plan, const bool *gone);
+void mo_pass_drop_calls(mo_exec_plan *plan, const bool *gone);
 
 #endif

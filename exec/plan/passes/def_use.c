@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-static void count_calls(const mo_plan *plan, mo_uses *uses)
+static void count_calls(const mo_exec_plan *plan, mo_pass_def_use *uses)
 {
     for (int c = 0; c < plan->n_calls; c++) {
         const mo_call *call = &plan->calls[c].call;
@@ -16,7 +16,7 @@ static void count_calls(const mo_plan *plan, mo_uses *uses)
     }
 }
 
-static void count_views(const mo_plan *plan, mo_uses *uses)
+static void count_views(const mo_exec_plan *plan, mo_pass_def_use *uses)
 {
     for (int v = 0; v < plan->n_values; v++) {
         int seen = plan->values[v].view_of;
@@ -28,7 +28,8 @@ static void count_views(const mo_plan *plan, mo_uses *uses)
     }
 }
 
-mo_status mo_uses_find(const mo_plan *plan, mo_uses *uses, mo_error *err)
+mo_status mo_pass_def_use_build(const mo_exec_plan *plan, mo_pass_def_use *uses,
+                                mo_error *err)
 {
     size_t n = (size_t) plan->n_values + 1;
 
@@ -47,11 +48,11 @@ mo_status mo_uses_find(const mo_plan *plan, mo_uses *uses, mo_error *err)
     return MO_OK;
 }
 
-void mo_uses_clear(mo_uses *uses)
+void mo_pass_def_use_clear(mo_pass_def_use *uses)
 {
     free(uses->view);
     free(uses->reader);
     free(uses->reads);
     free(uses->maker);
-    *uses = (mo_uses){ 0 };
+    *uses = (mo_pass_def_use){ 0 };
 }

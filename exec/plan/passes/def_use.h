@@ -8,15 +8,16 @@
 #include "exec/plan/plan.h"
 
 /* By value; MO_PLAN_NONE where there is none. */
-typedef struct mo_uses {
+typedef struct mo_pass_def_use {
     int *maker;  /* the call that makes it */
     int *reads;  /* how many operands are it; views and outputs count */
     int *reader; /* the last call that reads it */
     int *view;   /* the last view of it */
-} mo_uses;
+} mo_pass_def_use;
 
 /* uses begins as zeros, and is cleared whatever comes of it. */
-mo_status mo_uses_find(const mo_plan *plan, mo_uses *uses, mo_error *err);
-void mo_uses_clear(mo_uses *uses);
+mo_status mo_pass_def_use_build(const mo_exec_plan *plan, mo_pass_def_use *uses,
+                                mo_error *err);
+void mo_pass_def_use_clear(mo_pass_def_use *uses);
 
 #endif

@@ -19,9 +19,9 @@
 /* Attention on its way into the plan: reaches are over [batches ..., rows,
  * columns]. */
 typedef struct finding {
-    mo_attention_call attention;
-    mo_attend_ends ends;
-    mo_attend_scores scores;
+    mo_call_attention attention;
+    mo_pass_attention_operands ends;
+    mo_pass_attention_scores scores;
     int at;       /* the call it takes the place of */
     int timed_as; /* an item */
 } finding;
@@ -30,72 +30,80 @@ typedef struct finding {
 
 /* A side of a product over its batches, and the two dimensions of its matrix
  * in the order given. */
-static mo_trail side_trail(const mo_matmul_call *m, const mo_matmul_side *side,
-                           int64_t rows, int64_t row, int64_t columns,
-                           int64_t column)
+static mo_tensor_view side_trail(const mo_call_matmul *m,
+                                 const mo_call_matmul_operand *side,
+                                 int64_t rows, int64_t row, int64_t columns,
+                                 int64_t column)
 {
-    mo_trail trail = { 0 };
+    mo_tensor_view trail = { 0 };
 
     for (int d = 0; d < m->n_batch; d++)
         if (m->extent[d] != 1)
-            mo_trail_push(&trail, m->extent[d], side->batch[d]);
-    mo_trail_push(&trail, rows, row);
-    mo_trail_push(&trail, columns, column);
+            mo_tensor_view_append_dim(&trail, m->extent[d], side->batch[d]);
+    mo_tensor_view_append_dim(&trail, rows, row);
+    mo_tensor_view_append_dim(&trail, columns, column);
     return trail;
 }
 
 /* Does it go over all of a value in order? */
-static bool is_all_of(const mo_attending *a, const mo_trail *trail, int value)
+static bool is_all_of(const mo_pass_attention *a, const mo_tensor_view *trail,
+                      int value)
 {
-    return mo_trail_is_dense(trail) &&
-           mo_trail_steps(trail) ==
-               mo_desc_elements(&a->plan->values[value].desc);
+    return mo_tensor_view_is_dense(trail) &&
+           mo_tensor_view_elements(trail) ==
+               mo_tensor_desc_elements(&a->plan->values[value].desc);
 }
 
 static void read_first(const mo_call *call, finding *f)
 {
-    const mo_matmul_call *m = &call->u.matmul;
+    const mo_call_matmul *m = &call->u.matmul;
 
     f->attention.queries = m->m;
     f->attention.keys = m->n;
     f->attention.width = m->k;
-    f->ends.q = (mo_reach){ call->in[0], side_trail(m, &m->a, m->m, m->a.row,
-                                                    m->k, m->a.column) };
-    f->ends.k = (mo_reach){ call->in[1], side_trail(m, &m->b, m->n, m->b.column,
-                                                    m->k, m->b.row) };
+    f->ends.q = (mo_pass_attention_operand){
+        call->in[0], side_trail(m, &m->a, m->m, m->a.row, m->k, m->a.column)
+    };
+    f->ends.k = (mo_pass_attention_operand){
+        call->in[1], side_trail(m, &m->b, m->n, m->b.column, m->k, m->b.row)
+    };
 }
 
 static void read_second(const mo_call *call, finding *f)
 {
-    const mo_matmul_call *m = &call->u.matmul;
+    const mo_call_matmul *m = &call->u.matmul;
 
     f->attention.v_width = m->n;
-    f->ends.v = (mo_reach){ call->in[1], side_trail(m, &m->b, m->k, m->b.row,
-                                                    m->n, m->b.column) };
-    f->ends.out = (mo_reach){ call->out[0], side_trail(m, &m->c, m->m, m->c.row,
-                                                       m->n, m->c.column) };
+    f->ends.v = (mo_pass_attention_operand){
+        call->in[1], side_trail(m, &m->b, m->k, m->b.row, m->n, m->b.column)
+    };
+    f->ends.out = (mo_pass_attention_operand){
+        call->out[0], side_trail(m, &m->c, m->m, m->c.row, m->n, m->c.column)
+    };
 }
 
 /* Both products over the same batches, with the scores between them as they
  * lie. */
-static bool fit_together(const mo_attending *a, const mo_call *first,
+static bool fit_together(const mo_pass_attention *a, const mo_call *first,
                          const mo_call *second)
 {
-    const mo_matmul_call *m = &first->u.matmul, *n = &second->u.matmul;
-    mo_trail made = side_trail(m, &m->c, m->m, m->c.row, m->n, m->c.column);
-    mo_trail read = side_trail(n, &n->a, n->m, n->a.row, n->k, n->a.column);
+    const mo_call_matmul *m = &first->u.matmul, *n = &second->u.matmul;
+    mo_tensor_view made =
+        side_trail(m, &m->c, m->m, m->c.row, m->n, m->c.column);
+    mo_tensor_view read =
+        side_trail(n, &n->a, n->m, n->a.row, n->k, n->a.column);
 
     return made.rank == read.rank &&
            memcmp(made.extent, read.extent,
                   (size_t) made.rank * sizeof *made.extent) == 0 &&
-           made.rank <= MO_MAX_RANK && mo_trail_steps(&made) > 0 &&
+           made.rank <= MO_MAX_RANK && mo_tensor_view_elements(&made) > 0 &&
            is_all_of(a, &made, first->out[0]) &&
            is_all_of(a, &read, second->in[0]);
 }
 
 /* The call that alone reads what call c makes, maybe under another shape or in
  * another type; MO_PLAN_NONE. */
-static int only_reader(const mo_attending *a, int c)
+static int only_reader(const mo_pass_attention *a, int c)
 {
     int value = a->plan->calls[c].call.out[0];
 
@@ -104,17 +112,18 @@ static int only_reader(const mo_attending *a, int c)
     return a->uses.reads[value] == 1 ? a->uses.reader[value] : MO_PLAN_NONE;
 }
 
-static bool is_conversion(const mo_attending *a, const mo_call *call)
+static bool is_conversion(const mo_pass_attention *a, const mo_call *call)
 {
     return call->kind == MO_CALL_POINT && call->n_in == 1 &&
-           call->u.point.n_steps == 0 && mo_attend_in_step(a->plan, call, 0) &&
-           mo_elem_is_real(call->u.point.operands[0].elem) &&
-           mo_elem_is_real(a->plan->values[call->out[0]].desc.elem);
+           call->u.point.n_steps == 0 &&
+           mo_pass_attention_is_elementwise(a->plan, call, 0) &&
+           mo_elem_is_float(call->u.point.operands[0].elem) &&
+           mo_elem_is_float(a->plan->values[call->out[0]].desc.elem);
 }
 
 /* The product that a softmax is made for; what lies between is gone with it.
  */
-static int find_second(const mo_attending *a, int softmax, int *between)
+static int find_second(const mo_pass_attention *a, int softmax, int *between)
 {
     int device = a->plan->calls[softmax].device;
     int c = only_reader(a, softmax);
@@ -140,11 +149,11 @@ static bool is_over_keys(const mo_call *softmax, int64_t keys)
 
 static bool is_narrow_real(mo_elem elem)
 {
-    return mo_elem_is_real(elem) && elem != MO_F64;
+    return mo_elem_is_float(elem) && elem != MO_ELEM_F64;
 }
 
 /* What attention reads and writes is of one type. */
-static bool have_one_type(const mo_attending *a, const finding *f)
+static bool have_one_type(const mo_pass_attention *a, const finding *f)
 {
     const mo_plan_value *values = a->plan->values;
     mo_elem elem = values[f->ends.out.value].desc.elem;
@@ -163,7 +172,7 @@ static mo_shape scores_shape(const finding *f)
     return shape;
 }
 
-static void drop_parts(mo_attending *a, const finding *f, int softmax,
+static void drop_parts(mo_pass_attention *a, const finding *f, int softmax,
                        int between)
 {
     a->gone[f->scores.product] = a->gone[softmax] = true;
@@ -177,25 +186,25 @@ static void drop_parts(mo_attending *a, const finding *f, int softmax,
 
 static bool have_rows(const finding *f)
 {
-    return mo_trail_has_rows(&f->ends.q.trail) &&
-           mo_trail_has_rows(&f->ends.k.trail) &&
-           mo_trail_has_rows(&f->ends.v.trail) &&
-           mo_trail_has_rows(&f->ends.out.trail);
+    return mo_tensor_view_has_unit_stride(&f->ends.q.trail) &&
+           mo_tensor_view_has_unit_stride(&f->ends.k.trail) &&
+           mo_tensor_view_has_unit_stride(&f->ends.v.trail) &&
+           mo_tensor_view_has_unit_stride(&f->ends.out.trail);
 }
 
-static void find_origins(const mo_attending *a, int device, finding *f)
+static void find_origins(const mo_pass_attention *a, int device, finding *f)
 {
     double factor = 1;
 
-    mo_attend_origin(a, device, &f->ends.q, &factor);
-    mo_attend_origin(a, device, &f->ends.k, &factor);
-    mo_attend_origin(a, device, &f->ends.v, NULL);
+    mo_pass_attention_trace_source(a, device, &f->ends.q, &factor);
+    mo_pass_attention_trace_source(a, device, &f->ends.k, &factor);
+    mo_pass_attention_trace_source(a, device, &f->ends.v, NULL);
     f->attention.scale *= factor;
 }
 
-static void find_target(mo_attending *a, finding *f)
+static void find_target(mo_pass_attention *a, finding *f)
 {
-    int copy = mo_attend_target(a, f->at, &f->ends.out);
+    int copy = mo_pass_attention_trace_sink(a, f->at, &f->ends.out);
 
     if (copy == MO_PLAN_NONE)
         return;
@@ -206,10 +215,10 @@ static void find_target(mo_attending *a, finding *f)
 
 /* ---- making the call */
 
-static mo_status put_operands(mo_attending *a, const finding *f, mo_call *call,
-                              mo_error *err)
+static mo_status put_operands(mo_pass_attention *a, const finding *f,
+                              mo_call *call, mo_error *err)
 {
-    const mo_point *program = f->scores.program;
+    const mo_point_program *program = f->scores.program;
     int extra = program ? program->n_operands - 1 : 0;
 
     call->n_in = 3 + f->attention.has_mask + extra;
@@ -231,13 +240,13 @@ static mo_status put_operands(mo_attending *a, const finding *f, mo_call *call,
     return MO_OK;
 }
 
-static mo_status put_call(mo_attending *a, finding *f, mo_error *err)
+static mo_status put_call(mo_pass_attention *a, finding *f, mo_error *err)
 {
     mo_plan_call *place = &a->plan->calls[f->at];
     mo_call call = { .kind = MO_CALL_ATTENTION };
     mo_status status;
 
-    mo_attend_put(&f->ends, &f->attention);
+    mo_pass_attention_set_operands(&f->ends, &f->attention);
     f->attention.score = f->scores.program;
     call.u.attention = f->attention;
     status = put_operands(a, f, &call, err);
@@ -249,9 +258,9 @@ static mo_status put_call(mo_attending *a, finding *f, mo_error *err)
 }
 
 /* Two products around the softmax of call c, if that is what it is. */
-static mo_status find_spelled(mo_attending *a, int c, mo_error *err)
+static mo_status find_spelled(mo_pass_attention *a, int c, mo_error *err)
 {
-    mo_plan *plan = a->plan;
+    mo_exec_plan *plan = a->plan;
     finding f = { .attention = { .scale = 1 } };
     int between, second = find_second(a, c, &between);
     mo_shape shape;
@@ -259,8 +268,8 @@ static mo_status find_spelled(mo_attending *a, int c, mo_error *err)
     mo_status status;
 
     if (second == MO_PLAN_NONE ||
-        !mo_attend_climb(a, plan->calls[c].device, plan->calls[c].call.in[0],
-                         &f.scores) ||
+        !mo_pass_attention_match_scores(a, plan->calls[c].device,
+                                        plan->calls[c].call.in[0], &f.scores) ||
         !fit_together(a, &plan->calls[f.scores.product].call,
                       &plan->calls[second].call))
         return MO_OK;
@@ -273,7 +282,7 @@ static mo_status find_spelled(mo_attending *a, int c, mo_error *err)
         return MO_OK;
     find_origins(a, plan->calls[c].device, &f);
     shape = scores_shape(&f);
-    status = mo_attend_program(a, &shape, &f.scores, &works, err);
+    status = mo_pass_attention_score_program(a, &shape, &f.scores, &works, err);
     if (status != MO_OK || !works || !have_rows(&f))
         return status;
     f.attention.scale *= f.scores.scale;
@@ -286,37 +295,39 @@ static mo_status find_spelled(mo_attending *a, int c, mo_error *err)
 /* ---- calls that are attention already */
 
 /* A mask that hides nothing, or just the future, is no mask. */
-static void look_at_mask(const mo_attending *a, finding *f)
+static void look_at_mask(const mo_pass_attention *a, finding *f)
 {
-    const mo_trail *trail = &f->ends.mask.trail;
-    const mo_dense *mask = mo_attend_constant(a->plan, f->ends.mask.value);
-    mo_access access = { .offset = trail->offset };
+    const mo_tensor_view *trail = &f->ends.mask.trail;
+    const mo_tensor_dense *mask =
+        mo_pass_attention_constant(a->plan, f->ends.mask.value);
+    mo_point_access access = { .offset = trail->offset };
     mo_shape shape;
-    mo_attend_sight sight;
+    mo_pass_attention_mask sight;
 
     if (!mask || trail->rank > MO_MAX_RANK)
         return;
     shape = scores_shape(f);
     memcpy(access.stride, trail->stride,
            (size_t) trail->rank * sizeof(int64_t));
-    sight = mo_attend_look(mask, &access, &shape, false);
-    f->attention.has_mask = sight == MO_SIGHT_OTHER;
-    f->attention.causal = f->attention.causal || sight == MO_SIGHT_PAST;
+    sight = mo_pass_attention_classify_mask(mask, &access, &shape, false);
+    f->attention.has_mask = sight == MO_PASS_ATTENTION_MASK_GENERAL;
+    f->attention.causal =
+        f->attention.causal || sight == MO_PASS_ATTENTION_MASK_CAUSAL;
 }
 
-static mo_status improve_told(mo_attending *a, int c, mo_error *err)
+static mo_status improve_told(mo_pass_attention *a, int c, mo_error *err)
 {
     const mo_plan_call *place = &a->plan->calls[c];
     finding f = { .at = c, .timed_as = place->timed_as };
 
     f.attention = place->call.u.attention;
-    f.ends = mo_attend_read(&place->call);
+    f.ends = mo_pass_attention_get_operands(&place->call);
     if (place->call.after || f.attention.score ||
-        mo_trail_steps(&f.ends.q.trail) < 1 || f.attention.keys < 1 ||
+        mo_tensor_view_elements(&f.ends.q.trail) < 1 || f.attention.keys < 1 ||
         f.attention.v_width < 1)
         return MO_OK;
     if (f.attention.has_mask) {
-        mo_attend_origin(a, place->device, &f.ends.mask, NULL);
+        mo_pass_attention_trace_source(a, place->device, &f.ends.mask, NULL);
         look_at_mask(a, &f);
     }
     find_origins(a, place->device, &f);
@@ -326,7 +337,7 @@ static mo_status improve_told(mo_attending *a, int c, mo_error *err)
 
 /* ---- the pass */
 
-static mo_status attend_all(const mo_plan_source *source, mo_attending *a,
+static mo_status attend_all(const mo_plan_source *source, mo_pass_attention *a,
                             mo_error *err)
 {
     mo_status status = MO_OK;
@@ -344,22 +355,23 @@ static mo_status attend_all(const mo_plan_source *source, mo_attending *a,
     return status;
 }
 
-mo_status mo_plan_attend(const mo_plan_source *source, mo_plan *plan,
-                         mo_error *err)
+mo_status mo_pass_fuse_attention(const mo_plan_source *source,
+                                 mo_exec_plan *plan, mo_error *err)
 {
-    mo_attending a = { .plan = plan };
+    mo_pass_attention a = { .plan = plan };
     mo_status status;
 
     assert(plan->n_transfers == 0);
     if (!source->attend)
         return MO_OK;
     a.gone = calloc((size_t) plan->n_calls + 1, sizeof *a.gone);
-    status = a.gone ? mo_uses_find(plan, &a.uses, err) : mo_fail_memory(err);
+    status = a.gone ? mo_pass_def_use_build(plan, &a.uses, err)
+                    : mo_fail_memory(err);
     if (status == MO_OK)
         status = attend_all(source, &a, err);
     if (status == MO_OK)
-        mo_plan_drop_calls(plan, a.gone);
-    mo_uses_clear(&a.uses);
+        mo_pass_drop_calls(plan, a.gone);
+    mo_pass_def_use_clear(&a.uses);
     free(a.gone);
     return status;
 }

@@ -7,23 +7,24 @@
 
 #include "exec/plan/value_table.h"
 
-const mo_dense *mo_attend_constant(const mo_plan *plan, int value)
+const mo_tensor_dense *mo_pass_attention_constant(const mo_exec_plan *plan,
+                                                  int value)
 {
-    const mo_dense *constant =
-        plan->values[mo_value_root(plan->values, value)].constant;
+    const mo_tensor_dense *constant =
+        plan->values[mo_plan_value_root(plan->values, value)].constant;
     bool readable =
         constant &&
-        (uintptr_t) constant->data % mo_elem_bytes(constant->desc.elem) == 0;
+        (uintptr_t) constant->data % mo_elem_size(constant->desc.elem) == 0;
 
     return readable ? constant : NULL;
 }
 
-static int64_t elements_of(const mo_plan *plan, int value)
+static int64_t elements_of(const mo_exec_plan *plan, int value)
 {
-    return mo_desc_elements(&plan->values[value].desc);
+    return mo_tensor_desc_elements(&plan->values[value].desc);
 }
 
-static int64_t elements_in(const mo_copy_box *box)
+static int64_t elements_in(const mo_call_copy_box *box)
 {
     int64_t elements = 1;
 
@@ -34,17 +35,17 @@ static int64_t elements_in(const mo_copy_box *box)
 
 /* The only box that writes to out[to], all of it; NULL where there are several.
  */
-static const mo_copy_box *whole_box(const mo_plan *plan, const mo_call *call,
-                                    int to)
+static const mo_call_copy_box *whole_box(const mo_exec_plan *plan,
+                                         const mo_call *call, int to)
 {
-    const mo_copy_box *found = NULL;
+    const mo_call_copy_box *found = NULL;
 
     for (int i = 0; i < call->u.copy.n_boxes; i++) {
-        const mo_copy_box *box = &call->u.copy.boxes[i];
+        const mo_call_copy_box *box = &call->u.copy.boxes[i];
 
         if (box->to != to || elements_in(box) == 0)
             continue;
-        if (found || box->from == MO_COPY_FILL)
+        if (found || box->from == MO_CALL_COPY_FILL)
             return NULL;
         found = box;
     }
@@ -53,54 +54,56 @@ static const mo_copy_box *whole_box(const mo_plan *plan, const mo_call *call,
                : NULL;
 }
 
-static bool through_copy(const mo_plan *plan, const mo_call *call,
-                         mo_reach *from)
+static bool through_copy(const mo_exec_plan *plan, const mo_call *call,
+                         mo_pass_attention_operand *from)
 {
-    const mo_copy_box *box;
+    const mo_call_copy_box *box;
     int to = 0;
 
     while (call->out[to] != from->value)
         to++;
     box = whole_box(plan, call, to);
-    if (!box || !mo_trail_through(&from->trail, box))
+    if (!box || !mo_tensor_view_before_copy(&from->trail, box))
         return false;
     from->value = call->in[box->from];
     return true;
 }
 
 /* One index that is known picks a slice as a copy does. */
-static bool through_gather(const mo_plan *plan, const mo_call *call,
-                           mo_reach *from)
+static bool through_gather(const mo_exec_plan *plan, const mo_call *call,
+                           mo_pass_attention_operand *from)
 {
-    const mo_gather_call *g = &call->u.gather;
-    const mo_dense *index = mo_attend_constant(plan, call->in[1]);
+    const mo_call_gather *g = &call->u.gather;
+    const mo_tensor_dense *index =
+        mo_pass_attention_constant(plan, call->in[1]);
     int64_t at, rows = g->batch * g->outer;
-    mo_copy_box box = { .rank = 2,
-                        .extent = { rows, g->inner },
-                        .in_stride = { g->axis * g->inner, 1 },
-                        .out_stride = { g->inner, 1 } };
+    mo_call_copy_box box = { .rank = 2,
+                             .extent = { rows, g->inner },
+                             .in_stride = { g->axis * g->inner, 1 },
+                             .out_stride = { g->inner, 1 } };
 
-    if (g->kind != MO_GATHER_AXIS || g->count != 1 || g->batch != 1 || !index)
+    if (g->kind != MO_CALL_GATHER_AXIS || g->count != 1 || g->batch != 1 ||
+        !index)
         return false;
-    at = mo_dense_int(index, 0);
+    at = mo_tensor_get_int(index, 0);
     at += at < 0 ? g->axis : 0;
     if (at < 0 || at >= g->axis)
         return false;
     box.in_offset = at * g->inner;
-    if (!mo_trail_through(&from->trail, &box))
+    if (!mo_tensor_view_before_copy(&from->trail, &box))
         return false;
     from->value = call->in[0];
     return true;
 }
 
-static bool through_scaling(const mo_plan *plan, const mo_call *call,
-                            mo_reach *from, double *factor)
+static bool through_scaling(const mo_exec_plan *plan, const mo_call *call,
+                            mo_pass_attention_operand *from, double *factor)
 {
     double more;
 
     for (int at = 0; factor && at < call->n_in; at++)
-        if (mo_attend_in_step(plan, call, at) &&
-            mo_attend_is_scaling(plan, call, at, &more)) {
+        if (mo_pass_attention_is_elementwise(plan, call, at) &&
+            mo_pass_attention_is_scaling(plan, call, at, &more)) {
             from->value = call->in[at];
             *factor *= more;
             return true;
@@ -108,16 +111,16 @@ static bool through_scaling(const mo_plan *plan, const mo_call *call,
     return false;
 }
 
-static bool go_back(const mo_attending *a, int device, mo_reach *from,
-                    double *factor)
+static bool go_back(const mo_pass_attention *a, int device,
+                    mo_pass_attention_operand *from, double *factor)
 {
-    const mo_plan *plan = a->plan;
+    const mo_exec_plan *plan = a->plan;
     mo_elem elem = plan->values[from->value].desc.elem;
     const mo_plan_call *call;
     bool goes = false;
     int c;
 
-    from->value = mo_value_root(plan->values, from->value);
+    from->value = mo_plan_value_root(plan->values, from->value);
     c = a->uses.maker[from->value];
     if (c == MO_PLAN_NONE || plan->calls[c].device != device)
         return false;
@@ -132,14 +135,15 @@ static bool go_back(const mo_attending *a, int device, mo_reach *from,
            plan->values[from->value].desc.elem == elem;
 }
 
-void mo_attend_origin(const mo_attending *a, int device, mo_reach *from,
-                      double *factor)
+void mo_pass_attention_trace_source(const mo_pass_attention *a, int device,
+                                    mo_pass_attention_operand *from,
+                                    double *factor)
 {
-    mo_reach at = *from;
+    mo_pass_attention_operand at = *from;
     double so_far = 1;
 
     while (go_back(a, device, &at, factor ? &so_far : NULL))
-        if (mo_trail_has_rows(&at.trail)) {
+        if (mo_tensor_view_has_unit_stride(&at.trail)) {
             *from = at;
             if (factor) {
                 *factor *= so_far;
@@ -149,7 +153,7 @@ void mo_attend_origin(const mo_attending *a, int device, mo_reach *from,
 }
 
 /* The value under its last shape: views of which there is but one. */
-static int last_view(const mo_attending *a, int value)
+static int last_view(const mo_pass_attention *a, int value)
 {
     while (value != MO_PLAN_NONE && a->uses.reads[value] == 1 &&
            a->uses.view[value] != MO_PLAN_NONE)
@@ -157,13 +161,14 @@ static int last_view(const mo_attending *a, int value)
     return value;
 }
 
-int mo_attend_target(const mo_attending *a, int c, mo_reach *to)
+int mo_pass_attention_trace_sink(const mo_pass_attention *a, int c,
+                                 mo_pass_attention_operand *to)
 {
-    const mo_plan *plan = a->plan;
+    const mo_exec_plan *plan = a->plan;
     int value = last_view(a, to->value), reader = a->uses.reader[value];
-    const mo_copy_box *box;
+    const mo_call_copy_box *box;
     const mo_call *copy;
-    mo_trail trail = to->trail;
+    mo_tensor_view trail = to->trail;
 
     if (a->uses.reads[value] != 1 || reader == MO_PLAN_NONE)
         return MO_PLAN_NONE;
@@ -174,8 +179,8 @@ int mo_attend_target(const mo_attending *a, int c, mo_reach *to)
     box = whole_box(plan, copy, 0);
     if (!box || copy->in[box->from] != value ||
         elements_in(box) != elements_of(plan, value) ||
-        !mo_trail_along(&trail, box) || !mo_trail_has_rows(&trail) ||
-        trail.offset != 0)
+        !mo_tensor_view_after_copy(&trail, box) ||
+        !mo_tensor_view_has_unit_stride(&trail) || trail.offset != 0)
         return MO_PLAN_NONE;
     to->value = copy->out[0];
     to->trail = trail;

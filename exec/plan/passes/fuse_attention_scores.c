@@ -7,15 +7,17 @@
 #include "exec/plan/passes/fuse_attention_internal.h"
 #include "exec/plan/value_table.h"
 
-bool mo_attend_in_step(const mo_plan *plan, const mo_call *call, int at)
+bool mo_pass_attention_is_elementwise(const mo_exec_plan *plan,
+                                      const mo_call *call, int at)
 {
     const mo_plan_value *from = &plan->values[call->in[at]];
     const mo_plan_value *to = &plan->values[call->out[0]];
-    const mo_access *in = &call->u.point.operands[at].access;
-    const mo_access *out = &call->u.point.out;
-    mo_access dense = mo_access_of(&to->desc.shape);
+    const mo_point_access *in = &call->u.point.operands[at].access;
+    const mo_point_access *out = &call->u.point.out;
+    mo_point_access dense = mo_point_access_dense(&to->desc.shape);
 
-    if (mo_desc_elements(&from->desc) != mo_desc_elements(&to->desc) ||
+    if (mo_tensor_desc_elements(&from->desc) !=
+            mo_tensor_desc_elements(&to->desc) ||
         in->offset != 0 || out->offset != 0)
         return false;
     for (int d = 0; d < to->desc.shape.rank; d++)
@@ -54,29 +56,29 @@ static bool scale_step(const mo_point_step *step, const holding *a,
     }
 }
 
-static bool hold_operand(const mo_plan *plan, const mo_call *call, int i,
+static bool hold_operand(const mo_exec_plan *plan, const mo_call *call, int i,
                          int at, holding *to)
 {
-    const mo_dense *constant;
+    const mo_tensor_dense *constant;
 
     *to = (holding){ i != at, 1 };
     if (i == at)
         return true;
-    constant = mo_attend_constant(plan, call->in[i]);
-    if (!constant || !mo_elem_is_real(constant->desc.elem) ||
-        mo_desc_elements(&constant->desc) != 1)
+    constant = mo_pass_attention_constant(plan, call->in[i]);
+    if (!constant || !mo_elem_is_float(constant->desc.elem) ||
+        mo_tensor_desc_elements(&constant->desc) != 1)
         return false;
-    to->x = mo_dense_at(constant, 0);
+    to->x = mo_tensor_get_double(constant, 0);
     return true;
 }
 
-bool mo_attend_is_scaling(const mo_plan *plan, const mo_call *call, int at,
-                          double *factor)
+bool mo_pass_attention_is_scaling(const mo_exec_plan *plan, const mo_call *call,
+                                  int at, double *factor)
 {
-    const mo_point *p = &call->u.point;
+    const mo_point_program *p = &call->u.point;
     holding regs[MO_POINT_MAX_OPERANDS + MO_POINT_MAX_STEPS];
 
-    if (!mo_elem_is_real(p->operands[at].elem) ||
+    if (!mo_elem_is_float(p->operands[at].elem) ||
         p->operands[at].elem != plan->values[call->out[0]].desc.elem)
         return false;
     for (int i = 0; i < p->n_operands; i++)
@@ -96,7 +98,7 @@ bool mo_attend_is_scaling(const mo_plan *plan, const mo_call *call, int at,
 /* ---- the way to the product */
 
 /* The value whose bytes it is, if nobody else reads any of these. */
-static int only_root(const mo_attending *a, int value)
+static int only_root(const mo_pass_attention *a, int value)
 {
     for (;;) {
         if (a->uses.reads[value] != 1)
@@ -107,8 +109,8 @@ static int only_root(const mo_attending *a, int value)
     }
 }
 
-bool mo_attend_climb(const mo_attending *a, int device, int value,
-                     mo_attend_scores *scores)
+bool mo_pass_attention_match_scores(const mo_pass_attention *a, int device,
+                                    int value, mo_pass_attention_scores *scores)
 {
     int root = only_root(a, value);
     int c = root == MO_PLAN_NONE ? MO_PLAN_NONE : a->uses.maker[root];
@@ -121,13 +123,14 @@ bool mo_attend_climb(const mo_attending *a, int device, int value,
         scores->product = c;
         return true;
     }
-    if (call->kind != MO_CALL_POINT || scores->n == MO_ATTEND_MAX_LINKS)
+    if (call->kind != MO_CALL_POINT ||
+        scores->n == MO_PASS_ATTENTION_MAX_SCORE_CALLS)
         return false;
     for (int at = 0; at < call->n_in; at++) {
-        if (!mo_attend_in_step(a->plan, call, at))
+        if (!mo_pass_attention_is_elementwise(a->plan, call, at))
             continue;
-        scores->links[scores->n++] = (mo_attend_link){ c, at };
-        if (mo_attend_climb(a, device, call->in[at], scores))
+        scores->links[scores->n++] = (mo_pass_attention_score_call){ c, at };
+        if (mo_pass_attention_match_scores(a, device, call->in[at], scores))
             return true;
         scores->n--;
     }
@@ -137,12 +140,13 @@ bool mo_attend_climb(const mo_attending *a, int device, int value,
 /* ---- what is done on the way */
 
 /* Operand i of a call over the scores, by their own dimensions. */
-static bool restride(const mo_shape *over, const mo_access *access,
-                     const mo_shape *shape, mo_access *to)
+static bool restride(const mo_shape *over, const mo_point_access *access,
+                     const mo_shape *shape, mo_point_access *to)
 {
-    mo_access dense = mo_access_of(shape), rows = mo_access_of(over);
-    mo_copy_box box = { .rank = over->rank, .in_offset = access->offset };
-    mo_trail trail = { 0 };
+    mo_point_access dense = mo_point_access_dense(shape),
+                    rows = mo_point_access_dense(over);
+    mo_call_copy_box box = { .rank = over->rank, .in_offset = access->offset };
+    mo_tensor_view trail = { 0 };
 
     for (int d = 0; d < over->rank; d++) {
         box.extent[d] = over->dims[d];
@@ -150,24 +154,25 @@ static bool restride(const mo_shape *over, const mo_access *access,
         box.out_stride[d] = rows.stride[d];
     }
     for (int d = 0; d < shape->rank; d++)
-        mo_trail_push(&trail, shape->dims[d], dense.stride[d]);
-    if (!mo_trail_through(&trail, &box))
+        mo_tensor_view_append_dim(&trail, shape->dims[d], dense.stride[d]);
+    if (!mo_tensor_view_before_copy(&trail, &box))
         return false;
-    *to = (mo_access){ .offset = trail.offset };
+    *to = (mo_point_access){ .offset = trail.offset };
     for (int d = 0; d < shape->rank; d++)
         to->stride[d] = trail.stride[d];
     return true;
 }
 
 /* The program of a link over the scores' own dimensions. */
-static bool reshape_program(const mo_plan *plan, const mo_attend_link *link,
-                            const mo_shape *shape, mo_point *to)
+static bool reshape_program(const mo_exec_plan *plan,
+                            const mo_pass_attention_score_call *link,
+                            const mo_shape *shape, mo_point_program *to)
 {
     const mo_call *call = &plan->calls[link->call].call;
     const mo_shape *over = &plan->values[call->out[0]].desc.shape;
 
     *to = call->u.point;
-    to->out = mo_access_of(shape);
+    to->out = mo_point_access_dense(shape);
     for (int i = 0; i < to->n_operands; i++)
         if (i == link->at)
             to->operands[i].access = to->out;
@@ -182,12 +187,12 @@ static bool reshape_program(const mo_plan *plan, const mo_attend_link *link,
 /* So low that nothing is left of exp: whoever writes it means that. */
 static bool is_hidden(mo_elem elem, double x)
 {
-    return x <= (elem == MO_F16 ? -6e4 : -1e30);
+    return x <= (elem == MO_ELEM_F16 ? -6e4 : -1e30);
 }
 
 enum { MOST_LOOKED_AT = 1 << 26 };
 
-static bool is_for_all_heads(const mo_access *access, int rank)
+static bool is_for_all_heads(const mo_point_access *access, int rank)
 {
     for (int d = 0; d < rank - 2; d++)
         if (access->stride[d] != 0)
@@ -195,30 +200,34 @@ static bool is_for_all_heads(const mo_access *access, int rank)
     return true;
 }
 
-mo_attend_sight mo_attend_look(const mo_dense *mask, const mo_access *access,
-                               const mo_shape *shape, bool hides)
+mo_pass_attention_mask
+mo_pass_attention_classify_mask(const mo_tensor_dense *mask,
+                                const mo_point_access *access,
+                                const mo_shape *shape, bool hides)
 {
     const int64_t *dims = shape->dims + shape->rank - 2;
     const int64_t *stride = access->stride + shape->rank - 2;
-    bool truth = mask->desc.elem == MO_BOOL, all = true, past = true;
+    bool truth = mask->desc.elem == MO_ELEM_BOOL, all = true, past = true;
 
     if (!is_for_all_heads(access, shape->rank) ||
         dims[0] > MOST_LOOKED_AT / dims[1])
-        return MO_SIGHT_OTHER;
+        return MO_PASS_ATTENTION_MASK_GENERAL;
     for (int64_t i = 0; i < dims[0] && (all || past); i++)
         for (int64_t j = 0; j < dims[1] && (all || past); j++) {
-            double x = mo_dense_at(mask, access->offset + i * stride[0] +
-                                             j * stride[1]);
+            double x = mo_tensor_get_double(
+                mask, access->offset + i * stride[0] + j * stride[1]);
             bool kept = truth ? (x != 0) != hides : x == 0;
             bool hidden = truth ? !kept : is_hidden(mask->desc.elem, x);
 
             all = all && kept;
             past = past && (j > i ? hidden : kept);
         }
-    return all ? MO_SIGHT_ALL : past ? MO_SIGHT_PAST : MO_SIGHT_OTHER;
+    return all    ? MO_PASS_ATTENTION_MASK_NONE
+           : past ? MO_PASS_ATTENTION_MASK_CAUSAL
+                  : MO_PASS_ATTENTION_MASK_GENERAL;
 }
 
-static bool is_sum(const mo_point *p)
+static bool is_sum(const mo_point_program *p)
 {
     return p->n_operands == 2 && p->n_steps == 1 && p->result == 2 &&
            p->steps[0].op == MO_POINT_ADD && p->steps[0].a != p->steps[0].b;
@@ -226,12 +235,12 @@ static bool is_sum(const mo_point *p)
 
 /* Does it put a number that hides in place of scores?  *mask tells where, and
  * *hides whether where it is true. */
-static bool is_hiding(const mo_plan *plan, const mo_call *call, int at,
+static bool is_hiding(const mo_exec_plan *plan, const mo_call *call, int at,
                       int *mask, bool *hides)
 {
-    const mo_point *p = &call->u.point;
+    const mo_point_program *p = &call->u.point;
     const mo_point_step *step = &p->steps[0];
-    const mo_dense *number;
+    const mo_tensor_dense *number;
     int other;
 
     if (p->n_operands != 3 || p->n_steps != 1 || p->result != 3 ||
@@ -240,51 +249,57 @@ static bool is_hiding(const mo_plan *plan, const mo_call *call, int at,
     *hides = step->c == at;
     other = *hides ? step->b : step->c;
     *mask = step->a;
-    number = mo_attend_constant(plan, call->in[other]);
-    return p->operands[*mask].elem == MO_BOOL && other != at && number &&
-           mo_desc_elements(&number->desc) == 1 &&
-           is_hidden(number->desc.elem, mo_dense_at(number, 0));
+    number = mo_pass_attention_constant(plan, call->in[other]);
+    return p->operands[*mask].elem == MO_ELEM_BOOL && other != at && number &&
+           mo_tensor_desc_elements(&number->desc) == 1 &&
+           is_hidden(number->desc.elem, mo_tensor_get_double(number, 0));
 }
 
 /* What a link that only hides comes to. */
-static mo_attend_sight sight_of(const mo_plan *plan, const mo_attend_link *link,
-                                const mo_point *p, const mo_shape *shape)
+static mo_pass_attention_mask sight_of(const mo_exec_plan *plan,
+                                       const mo_pass_attention_score_call *link,
+                                       const mo_point_program *p,
+                                       const mo_shape *shape)
 {
     const mo_call *call = &plan->calls[link->call].call;
-    const mo_dense *constant;
+    const mo_tensor_dense *constant;
     bool hides = false;
     int mask = 1 - link->at;
 
     if (!is_sum(p) && !is_hiding(plan, call, link->at, &mask, &hides))
-        return MO_SIGHT_OTHER;
-    constant = mo_attend_constant(plan, call->in[mask]);
-    if (!constant || (constant->desc.elem != MO_BOOL &&
-                      !mo_elem_is_real(constant->desc.elem)))
-        return MO_SIGHT_OTHER;
-    return mo_attend_look(constant, &p->operands[mask].access, shape, hides);
+        return MO_PASS_ATTENTION_MASK_GENERAL;
+    constant = mo_pass_attention_constant(plan, call->in[mask]);
+    if (!constant || (constant->desc.elem != MO_ELEM_BOOL &&
+                      !mo_elem_is_float(constant->desc.elem)))
+        return MO_PASS_ATTENTION_MASK_GENERAL;
+    return mo_pass_attention_classify_mask(constant, &p->operands[mask].access,
+                                           shape, hides);
 }
 
 /* ---- all links as one program */
 
 /* Scores are floats, whatever the product's type was. */
-static mo_point begin_program(const mo_shape *shape)
+static mo_point_program begin_program(const mo_shape *shape)
 {
-    mo_point p = { .n_operands = 1, .out = mo_access_of(shape) };
+    mo_point_program p = { .n_operands = 1,
+                           .out = mo_point_access_dense(shape) };
 
-    p.operands[0].elem = MO_F32;
+    p.operands[0].elem = MO_ELEM_F32;
     p.operands[0].access = p.out;
     return p;
 }
 
-static bool add_link(const mo_plan *plan, const mo_attend_link *link,
-                     const mo_point *p, mo_attend_scores *scores)
+static bool add_link(const mo_exec_plan *plan,
+                     const mo_pass_attention_score_call *link,
+                     const mo_point_program *p,
+                     mo_pass_attention_scores *scores)
 {
     const mo_call *call = &plan->calls[link->call].call;
     mo_elem stored = plan->values[call->in[link->at]].desc.elem;
     int n = scores->program->n_operands;
-    mo_point joined;
+    mo_point_program joined;
 
-    if (!mo_point_join(scores->program, stored, p, link->at, &joined))
+    if (!mo_point_fuse(scores->program, stored, p, link->at, &joined))
         return false;
     for (int i = 0; i < call->n_in; i++)
         if (i != link->at)
@@ -294,29 +309,31 @@ static bool add_link(const mo_plan *plan, const mo_attend_link *link,
 }
 
 /* One link: into scale, causal, the program, or nothing. */
-static bool take_link(const mo_plan *plan, const mo_attend_link *link,
-                      const mo_shape *shape, mo_attend_scores *scores)
+static bool take_link(const mo_exec_plan *plan,
+                      const mo_pass_attention_score_call *link,
+                      const mo_shape *shape, mo_pass_attention_scores *scores)
 {
     const mo_call *call = &plan->calls[link->call].call;
-    mo_attend_sight sight;
+    mo_pass_attention_mask sight;
     double factor;
-    mo_point p;
+    mo_point_program p;
 
     if (!reshape_program(plan, link, shape, &p))
         return false;
     if (p.n_steps == 0 && p.result == link->at &&
-        mo_point_is_real(&p, p.result))
+        mo_point_register_is_real(&p, p.result))
         return true; /* of another type, no more */
     sight = sight_of(plan, link, &p, shape);
-    if (sight != MO_SIGHT_OTHER) {
-        scores->causal = scores->causal || sight == MO_SIGHT_PAST;
+    if (sight != MO_PASS_ATTENTION_MASK_GENERAL) {
+        scores->causal =
+            scores->causal || sight == MO_PASS_ATTENTION_MASK_CAUSAL;
         return true;
     }
     /* What is hidden must stay so. */
     if (scores->causal && !is_sum(&p))
         return false;
     if (scores->program->n_steps == 0 &&
-        mo_attend_is_scaling(plan, call, link->at, &factor)) {
+        mo_pass_attention_is_scaling(plan, call, link->at, &factor)) {
         scores->scale *= factor;
         return true;
     }
@@ -324,19 +341,20 @@ static bool take_link(const mo_plan *plan, const mo_attend_link *link,
 }
 
 /* Types that programs over floats can read. */
-static bool are_narrow(const mo_point *p)
+static bool are_narrow(const mo_point_program *p)
 {
     for (int i = 0; i < p->n_operands; i++)
-        if (p->operands[i].elem == MO_F64)
+        if (p->operands[i].elem == MO_ELEM_F64)
             return false;
-    return mo_point_is_real(p, p->result);
+    return mo_point_register_is_real(p, p->result);
 }
 
-mo_status mo_attend_program(const mo_attending *a, const mo_shape *shape,
-                            mo_attend_scores *scores, bool *works,
-                            mo_error *err)
+mo_status mo_pass_attention_score_program(const mo_pass_attention *a,
+                                          const mo_shape *shape,
+                                          mo_pass_attention_scores *scores,
+                                          bool *works, mo_error *err)
 {
-    mo_point *program = mo_arena_alloc(a->plan->arena, sizeof *program);
+    mo_point_program *program = mo_arena_alloc(a->plan->arena, sizeof *program);
 
     if (!program)
         return mo_fail_memory(err);

@@ -5,26 +5,26 @@
 
 #include "exec/plan/passes/fuse_attention_internal.h"
 
-static mo_trail read_trail(const mo_attention_call *c, int64_t offset,
-                           const int64_t *batch, int64_t rows, int64_t row,
-                           int64_t columns)
+static mo_tensor_view read_trail(const mo_call_attention *c, int64_t offset,
+                                 const int64_t *batch, int64_t rows,
+                                 int64_t row, int64_t columns)
 {
-    mo_trail trail = { .offset = offset };
+    mo_tensor_view trail = { .offset = offset };
 
     for (int d = 0; d < c->n_batch; d++)
-        mo_trail_push(&trail, c->extent[d], batch[d]);
-    mo_trail_push(&trail, rows, row);
-    mo_trail_push(&trail, columns, 1);
+        mo_tensor_view_append_dim(&trail, c->extent[d], batch[d]);
+    mo_tensor_view_append_dim(&trail, rows, row);
+    mo_tensor_view_append_dim(&trail, columns, 1);
     return trail;
 }
 
-mo_attend_ends mo_attend_read(const mo_call *call)
+mo_pass_attention_operands mo_pass_attention_get_operands(const mo_call *call)
 {
-    const mo_attention_call *c = &call->u.attention;
-    mo_attend_ends ends = { .q.value = call->in[0],
-                            .k.value = call->in[1],
-                            .v.value = call->in[2],
-                            .out.value = call->out[0] };
+    const mo_call_attention *c = &call->u.attention;
+    mo_pass_attention_operands ends = { .q.value = call->in[0],
+                                        .k.value = call->in[1],
+                                        .v.value = call->in[2],
+                                        .out.value = call->out[0] };
 
     ends.q.trail =
         read_trail(c, c->q_offset, c->q_batch, c->queries, c->q_row, c->width);
@@ -43,17 +43,18 @@ mo_attend_ends mo_attend_read(const mo_call *call)
     return ends;
 }
 
-static void put_trail(const mo_trail *trail, int64_t *batch, int64_t *row)
+static void put_trail(const mo_tensor_view *trail, int64_t *batch, int64_t *row)
 {
     int n = trail->rank - 2;
 
-    memset(batch, 0, MO_MATMUL_MAX_BATCH * sizeof *batch);
+    memset(batch, 0, MO_CALL_MATMUL_MAX_BATCH * sizeof *batch);
     memcpy(batch, trail->stride, (size_t) n * sizeof *batch);
     *row = trail->stride[n];
 }
 
 /* The result is written from its first element on: whole values are. */
-void mo_attend_put(const mo_attend_ends *ends, mo_attention_call *c)
+void mo_pass_attention_set_operands(const mo_pass_attention_operands *ends,
+                                    mo_call_attention *c)
 {
     c->n_batch = ends->q.trail.rank - 2;
     memset(c->extent, 0, sizeof c->extent);

@@ -20,37 +20,37 @@
  * then, and nobody waited for what lay in between.
  */
 typedef struct fusing {
-    mo_plan *plan;
+    mo_exec_plan *plan;
     const bool *keen; /* as in mo_plan_source */
     bool as_placed;
     int *group; /* by op of the placed graph */
-    mo_uses uses;
+    mo_pass_def_use uses;
     bool *gone; /* by call: it is a part of another */
 } fusing;
 
 static void clear(fusing *f)
 {
     free(f->gone);
-    mo_uses_clear(&f->uses);
+    mo_pass_def_use_clear(&f->uses);
     free(f->group);
 }
 
 static mo_status match_rules(const mo_graph *placed, int *group, mo_error *err)
 {
-    mo_rules *rules = NULL;
+    mo_fusion_rules *rules = NULL;
     int n_groups;
-    mo_status status = mo_rules_load("default", &rules, err);
+    mo_status status = mo_fusion_rules_load("default", &rules, err);
 
     if (status == MO_OK)
         status = mo_gcof_match(placed, rules, group, &n_groups, err);
-    mo_rules_free(rules);
+    mo_fusion_rules_free(rules);
     return status;
 }
 
-static mo_status begin(const mo_plan_source *source, mo_plan *plan, fusing *f,
-                       mo_error *err)
+static mo_status begin(const mo_plan_source *source, mo_exec_plan *plan,
+                       fusing *f, mo_error *err)
 {
-    mo_status status = mo_uses_find(plan, &f->uses, err);
+    mo_status status = mo_pass_def_use_build(plan, &f->uses, err);
 
     f->plan = plan;
     f->keen = source->keen;
@@ -66,7 +66,7 @@ static mo_status begin(const mo_plan_source *source, mo_plan *plan, fusing *f,
 
 /* Can its kernels end with a program?  Those that move elements cannot, nor
  * those that count in integers. */
-static bool takes_epilogue(const mo_plan *plan, const mo_call *call)
+static bool takes_epilogue(const mo_exec_plan *plan, const mo_call *call)
 {
     switch (call->kind) {
     case MO_CALL_POINT:
@@ -80,14 +80,14 @@ static bool takes_epilogue(const mo_plan *plan, const mo_call *call)
     case MO_CALL_CUMSUM:
     case MO_CALL_ATTENTION:
         return call->n_out == 1 &&
-               mo_elem_is_real(plan->values[call->out[0]].desc.elem);
+               mo_elem_is_float(plan->values[call->out[0]].desc.elem);
     default:
         return false;
     }
 }
 
 /* Waiting for what comes from elsewhere would hold the first part up. */
-static bool reads_abroad(const mo_plan *plan, const mo_plan_call *call)
+static bool reads_abroad(const mo_exec_plan *plan, const mo_plan_call *call)
 {
     for (int i = 0; i < call->call.n_in; i++)
         if (plan->values[call->call.in[i]].device != call->device)
@@ -113,15 +113,15 @@ static bool belong_together(const fusing *f, const mo_plan_call *first,
 }
 
 /* Does the program read operand at exactly where it puts its result? */
-static bool is_in_step(const mo_plan *plan, const mo_call *second, int at)
+static bool is_in_step(const mo_exec_plan *plan, const mo_call *second, int at)
 {
     const mo_plan_value *from = &plan->values[second->in[at]];
     const mo_plan_value *to = &plan->values[second->out[0]];
-    const mo_access *access = &second->u.point.operands[at].access;
-    mo_access dense = mo_access_of(&to->desc.shape);
+    const mo_point_access *access = &second->u.point.operands[at].access;
+    mo_point_access dense = mo_point_access_dense(&to->desc.shape);
 
-    return mo_desc_equal(&from->desc, &to->desc) &&
-           mo_access_equal(access, &dense, &to->desc.shape);
+    return mo_tensor_desc_equal(&from->desc, &to->desc) &&
+           mo_point_access_equal(access, &dense, &to->desc.shape);
 }
 
 /* What value is made as, under whatever shape, if nobody else reads it. */
@@ -162,9 +162,10 @@ static int base_of(const fusing *f, int c, int at)
     return p;
 }
 
-static mo_point storing(const mo_desc *desc)
+static mo_point_program storing(const mo_tensor_desc *desc)
 {
-    mo_point point = { .n_operands = 1, .out = mo_access_of(&desc->shape) };
+    mo_point_program point = { .n_operands = 1,
+                               .out = mo_point_access_dense(&desc->shape) };
 
     point.operands[0].elem = desc->elem;
     point.operands[0].access = point.out;
@@ -196,7 +197,7 @@ static mo_status join_operands(fusing *f, const mo_call *first,
 /* The program of first, over the shape under which second reads what it makes;
  * false when it cannot be told so. */
 static bool program_of(const fusing *f, const mo_call *first,
-                       const mo_desc *seen, mo_point *program)
+                       const mo_tensor_desc *seen, mo_point_program *program)
 {
     const mo_shape *shape = &f->plan->values[first->out[0]].desc.shape;
 
@@ -206,30 +207,30 @@ static bool program_of(const fusing *f, const mo_call *first,
     }
     *program = first->kind == MO_CALL_POINT ? first->u.point : *first->after;
     for (int i = -1; i < program->n_operands; i++) {
-        mo_access *access =
+        mo_point_access *access =
             i < 0 ? &program->out : &program->operands[i].access;
-        mo_access old = *access;
+        mo_point_access old = *access;
 
-        if (!mo_access_reshape(&old, shape, &seen->shape, access))
+        if (!mo_point_access_reshape(&old, shape, &seen->shape, access))
             return false;
     }
     return true;
 }
 
 /* Operand i of the program is in[i]. */
-static bool is_twice(const mo_point *program, const int *in, int i, int k,
-                     const mo_shape *shape)
+static bool is_twice(const mo_point_program *program, const int *in, int i,
+                     int k, const mo_shape *shape)
 {
     return in[i] == in[k] &&
            program->operands[i].elem == program->operands[k].elem &&
-           mo_access_equal(&program->operands[i].access,
-                           &program->operands[k].access, shape);
+           mo_point_access_equal(&program->operands[i].access,
+                                 &program->operands[k].access, shape);
 }
 
 /* What is read twice in the same way is read once.  Operands from first on are
  * the call's in[first_in ...]. */
-static void unify(fusing *f, mo_call *call, mo_point *program, int first,
-                  int first_in)
+static void unify(fusing *f, mo_call *call, mo_point_program *program,
+                  int first, int first_in)
 {
     const mo_shape *shape = &f->plan->values[call->out[0]].desc.shape;
     int *in = call->in + first_in - first;
@@ -244,7 +245,7 @@ static void unify(fusing *f, mo_call *call, mo_point *program, int first,
         f->uses.reads[in[i]]--;
         memmove(&in[i], &in[i + 1],
                 (size_t) (program->n_operands - 1 - i) * sizeof *in);
-        mo_point_unify(program, k, i);
+        mo_point_unify_operands(program, k, i);
         call->n_in--;
     }
 }
@@ -255,15 +256,15 @@ static mo_status join(fusing *f, int p, int c, int at, bool *joins,
 {
     const mo_call *first = &f->plan->calls[p].call;
     mo_call *second = &f->plan->calls[c].call, joined = *first;
-    const mo_desc *desc = &f->plan->values[second->in[at]].desc;
-    mo_point program, *whole;
+    const mo_tensor_desc *desc = &f->plan->values[second->in[at]].desc;
+    mo_point_program program, *whole;
     mo_status status;
 
     whole = mo_arena_alloc(f->plan->arena, sizeof *whole);
     if (!whole)
         return mo_fail_memory(err);
     *joins = program_of(f, first, desc, &program) &&
-             mo_point_join(&program, desc->elem, &second->u.point, at, whole);
+             mo_point_fuse(&program, desc->elem, &second->u.point, at, whole);
     if (!*joins)
         return MO_OK;
     status = join_operands(f, first, second, at, &joined, err);
@@ -323,8 +324,8 @@ static mo_status fuse_call(fusing *f, int c, mo_error *err)
     return status;
 }
 
-mo_status mo_plan_fuse(const mo_plan_source *source, mo_plan *plan,
-                       mo_error *err)
+mo_status mo_pass_fuse_pointwise(const mo_plan_source *source,
+                                 mo_exec_plan *plan, mo_error *err)
 {
     fusing f = { 0 };
     mo_status status = begin(source, plan, &f, err);
@@ -333,7 +334,7 @@ mo_status mo_plan_fuse(const mo_plan_source *source, mo_plan *plan,
     for (int c = 0; c < plan->n_calls && status == MO_OK; c++)
         status = fuse_call(&f, c, err);
     if (status == MO_OK)
-        mo_plan_drop_calls(plan, f.gone);
+        mo_pass_drop_calls(plan, f.gone);
     clear(&f);
     return status;
 }

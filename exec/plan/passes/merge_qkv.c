@@ -21,16 +21,16 @@
 
 /* The product that makes what is read here and nowhere else, or
  * MO_PLAN_NONE. */
-static int maker_of(const mo_merging *m, int value)
+static int maker_of(const mo_pass_qkv *m, int value)
 {
     int c;
 
     if (value >= m->plan->n_values)
         return MO_PLAN_NONE; /* merged already */
-    for (;; value = mo_merge_value(m, value)->view_of) {
+    for (;; value = mo_pass_qkv_value(m, value)->view_of) {
         if (m->uses.reads[value] != 1)
             return MO_PLAN_NONE;
-        if (mo_merge_value(m, value)->view_of == MO_PLAN_NONE)
+        if (mo_pass_qkv_value(m, value)->view_of == MO_PLAN_NONE)
             break;
     }
     c = m->uses.maker[value];
@@ -41,24 +41,24 @@ static int maker_of(const mo_merging *m, int value)
 }
 
 /* A constant matrix for all batches. */
-static bool has_weights(const mo_merging *m, const mo_call *call)
+static bool has_weights(const mo_pass_qkv *m, const mo_call *call)
 {
-    const mo_matmul_call *p = &call->u.matmul;
-    const mo_dense *weights = mo_merge_constant(m, call->in[1]);
+    const mo_call_matmul *p = &call->u.matmul;
+    const mo_tensor_dense *weights = mo_pass_qkv_constant(m, call->in[1]);
 
     for (int d = 0; d < p->n_batch; d++)
         if (p->b.batch[d] != 0)
             return false;
-    return weights && mo_desc_elements(&weights->desc) == p->k * p->n &&
+    return weights && mo_tensor_desc_elements(&weights->desc) == p->k * p->n &&
            ((p->b.row == 1 && p->b.column == p->k) ||
             (p->b.row == p->n && p->b.column == 1));
 }
 
 /* Rows of its result as they lie, one behind the other. */
-static bool has_rows(const mo_merging *m, const mo_call *call)
+static bool has_rows(const mo_pass_qkv *m, const mo_call *call)
 {
-    const mo_matmul_call *p = &call->u.matmul;
-    const mo_shape *shape = &mo_merge_value(m, call->out[0])->desc.shape;
+    const mo_call_matmul *p = &call->u.matmul;
+    const mo_shape *shape = &mo_pass_qkv_value(m, call->out[0])->desc.shape;
     int64_t stride = p->m * p->n;
 
     if (p->c.column != 1 || (p->m != 1 && p->c.row != p->n) ||
@@ -71,12 +71,12 @@ static bool has_rows(const mo_merging *m, const mo_call *call)
 }
 
 /* A number for each column: a bias. */
-static bool is_by_column(const mo_merging *m, const mo_call *call, int operand)
+static bool is_by_column(const mo_pass_qkv *m, const mo_call *call, int operand)
 {
-    const mo_shape *shape = &mo_merge_value(m, call->out[0])->desc.shape;
-    const mo_access *access = &call->after->operands[operand].access;
-    const mo_dense *bias =
-        mo_merge_constant(m, call->in[call->first_extra + operand - 1]);
+    const mo_shape *shape = &mo_pass_qkv_value(m, call->out[0])->desc.shape;
+    const mo_point_access *access = &call->after->operands[operand].access;
+    const mo_tensor_dense *bias =
+        mo_pass_qkv_constant(m, call->in[call->first_extra + operand - 1]);
     int last = shape->rank - 1;
 
     for (int d = 0; d < last; d++)
@@ -84,10 +84,10 @@ static bool is_by_column(const mo_merging *m, const mo_call *call, int operand)
             return false;
     return bias && access->offset == 0 &&
            (access->stride[last] == 1 || shape->dims[last] == 1) &&
-           mo_desc_elements(&bias->desc) == shape->dims[last];
+           mo_tensor_desc_elements(&bias->desc) == shape->dims[last];
 }
 
-static bool can_merge(const mo_merging *m, const mo_call *call)
+static bool can_merge(const mo_pass_qkv *m, const mo_call *call)
 {
     if (call->first_extra != 2 || !has_weights(m, call) || !has_rows(m, call))
         return false;
@@ -103,7 +103,8 @@ static bool is_same_step(const mo_point_step *a, const mo_point_step *b)
            a->x == b->x && a->y == b->y && a->elem == b->elem;
 }
 
-static bool is_same_program(const mo_point *a, const mo_point *b)
+static bool is_same_program(const mo_point_program *a,
+                            const mo_point_program *b)
 {
     if (!a || !b)
         return a == b;
@@ -119,7 +120,7 @@ static bool is_same_program(const mo_point *a, const mo_point *b)
     return true;
 }
 
-static bool is_same_left(const mo_matmul_call *a, const mo_matmul_call *b)
+static bool is_same_left(const mo_call_matmul *a, const mo_call_matmul *b)
 {
     size_t batches = (size_t) a->n_batch * sizeof *a->extent;
 
@@ -129,17 +130,17 @@ static bool is_same_left(const mo_matmul_call *a, const mo_matmul_call *b)
            memcmp(a->a.batch, b->a.batch, batches) == 0;
 }
 
-static bool fit_together(const mo_merging *m, int first, int second)
+static bool fit_together(const mo_pass_qkv *m, int first, int second)
 {
     const mo_plan_call *a = &m->plan->calls[first];
     const mo_plan_call *b = &m->plan->calls[second];
-    const mo_desc *out = &mo_merge_value(m, a->call.out[0])->desc;
-    const mo_desc *other = &mo_merge_value(m, b->call.out[0])->desc;
+    const mo_tensor_desc *out = &mo_pass_qkv_value(m, a->call.out[0])->desc;
+    const mo_tensor_desc *other = &mo_pass_qkv_value(m, b->call.out[0])->desc;
 
     return a->device == b->device && a->call.in[0] == b->call.in[0] &&
            out->elem == other->elem &&
-           mo_merge_value(m, a->call.in[1])->desc.elem ==
-               mo_merge_value(m, b->call.in[1])->desc.elem &&
+           mo_pass_qkv_value(m, a->call.in[1])->desc.elem ==
+               mo_pass_qkv_value(m, b->call.in[1])->desc.elem &&
            out->shape.rank == other->shape.rank &&
            memcmp(out->shape.dims, other->shape.dims,
                   (size_t) (out->shape.rank - 1) * sizeof *out->shape.dims) ==
@@ -149,15 +150,15 @@ static bool fit_together(const mo_merging *m, int first, int second)
 }
 
 /* What can be one with operand first of the attention, and that itself. */
-static mo_merge_group group_of(const mo_merging *m, const mo_call *attention,
-                               int first)
+static mo_pass_qkv_group group_of(const mo_pass_qkv *m,
+                                  const mo_call *attention, int first)
 {
-    mo_merge_group g = { 0 };
+    mo_pass_qkv_group g = { 0 };
     int leader = maker_of(m, attention->in[first]);
 
     if (leader == MO_PLAN_NONE || !can_merge(m, &m->plan->calls[leader].call))
         return g;
-    for (int i = first; i < MO_MERGE_PARTS; i++) {
+    for (int i = first; i < MO_PASS_QKV_MAX_PRODUCTS; i++) {
         int c = maker_of(m, attention->in[i]);
 
         if (c == MO_PLAN_NONE || !can_merge(m, &m->plan->calls[c].call) ||
@@ -175,44 +176,48 @@ static mo_merge_group group_of(const mo_merging *m, const mo_call *attention,
 
 /* Each reads its part of the columns instead of a value of its own; false where
  * heads do not end with rows, and ends are no good then. */
-static bool read_parts(const mo_merging *m, const mo_merge_group *g,
-                       mo_attend_ends *ends)
+static bool read_parts(const mo_pass_qkv *m, const mo_pass_qkv_group *g,
+                       mo_pass_attention_operands *ends)
 {
-    mo_reach *reaches[MO_MERGE_PARTS] = { &ends->q, &ends->k, &ends->v };
+    mo_pass_attention_operand *reaches[MO_PASS_QKV_MAX_PRODUCTS] = { &ends->q,
+                                                                     &ends->k,
+                                                                     &ends->v };
     int64_t first = 0;
 
     for (int i = 0; i < g->n; i++) {
         const mo_call *call = &m->plan->calls[g->calls[i]].call;
         int64_t columns = call->u.matmul.n;
         int64_t elements =
-            mo_desc_elements(&mo_merge_value(m, call->out[0])->desc);
-        const mo_copy_box box = { .rank = 2,
-                                  .extent = { elements / columns, columns },
-                                  .in_offset = first,
-                                  .in_stride = { g->columns, 1 },
-                                  .out_stride = { columns, 1 } };
-        mo_trail *trail = &reaches[g->operands[i]]->trail;
+            mo_tensor_desc_elements(&mo_pass_qkv_value(m, call->out[0])->desc);
+        const mo_call_copy_box box = { .rank = 2,
+                                       .extent = { elements / columns,
+                                                   columns },
+                                       .in_offset = first,
+                                       .in_stride = { g->columns, 1 },
+                                       .out_stride = { columns, 1 } };
+        mo_tensor_view *trail = &reaches[g->operands[i]]->trail;
 
-        if (!mo_trail_through(trail, &box) || !mo_trail_has_rows(trail))
+        if (!mo_tensor_view_before_copy(trail, &box) ||
+            !mo_tensor_view_has_unit_stride(trail))
             return false;
         first += columns;
     }
     return true;
 }
 
-static mo_status merge(mo_merging *m, mo_call *attention,
-                       const mo_merge_group *g, mo_error *err)
+static mo_status merge(mo_pass_qkv *m, mo_call *attention,
+                       const mo_pass_qkv_group *g, mo_error *err)
 {
-    mo_attend_ends ends = mo_attend_read(attention);
+    mo_pass_attention_operands ends = mo_pass_attention_get_operands(attention);
     mo_call joined;
     mo_status status;
 
     if (!read_parts(m, g, &ends))
         return MO_OK;
-    status = mo_merge_join(m, g, &joined, err);
+    status = mo_pass_qkv_concat(m, g, &joined, err);
     if (status != MO_OK)
         return status;
-    mo_attend_put(&ends, &attention->u.attention);
+    mo_pass_attention_set_operands(&ends, &attention->u.attention);
     for (int i = 0; i < g->n; i++) {
         attention->in[g->operands[i]] = joined.out[0];
         m->gone[g->calls[i]] = true;
@@ -224,7 +229,7 @@ static mo_status merge(mo_merging *m, mo_call *attention,
 
 /* ---- the pass */
 
-static mo_status merge_all(mo_merging *m, const bool *wants, mo_error *err)
+static mo_status merge_all(mo_pass_qkv *m, const bool *wants, mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -233,8 +238,9 @@ static mo_status merge_all(mo_merging *m, const bool *wants, mo_error *err)
 
         if (call->call.kind != MO_CALL_ATTENTION || !wants[call->device])
             continue;
-        for (int i = 0; i + 1 < MO_MERGE_PARTS && status == MO_OK; i++) {
-            mo_merge_group g = group_of(m, &call->call, i);
+        for (int i = 0; i + 1 < MO_PASS_QKV_MAX_PRODUCTS && status == MO_OK;
+             i++) {
+            mo_pass_qkv_group g = group_of(m, &call->call, i);
 
             if (g.n > 1)
                 status = merge(m, &call->call, &g, err);
@@ -243,26 +249,28 @@ static mo_status merge_all(mo_merging *m, const bool *wants, mo_error *err)
     return status;
 }
 
-mo_status mo_plan_merge(const bool *wants, mo_plan *plan, mo_error *err)
+mo_status mo_pass_merge_qkv(const bool *wants, mo_exec_plan *plan,
+                            mo_error *err)
 {
-    mo_merging m = { .plan = plan };
+    mo_pass_qkv m = { .plan = plan };
     mo_status status;
 
     assert(plan->n_transfers == 0);
     if (!wants)
         return MO_OK;
     m.gone = calloc((size_t) plan->n_calls + 1, sizeof *m.gone);
-    status = m.gone ? mo_uses_find(plan, &m.uses, err) : mo_fail_memory(err);
+    status = m.gone ? mo_pass_def_use_build(plan, &m.uses, err)
+                    : mo_fail_memory(err);
     if (status == MO_OK)
-        status = mo_values_take(plan, &m.values, err);
+        status = mo_plan_values_copy(plan, &m.values, err);
     if (status == MO_OK)
         status = merge_all(&m, wants, err);
     if (status == MO_OK)
-        status = mo_values_put(&m.values, plan, err);
+        status = mo_plan_values_commit(&m.values, plan, err);
     if (status == MO_OK)
-        mo_plan_drop_calls(plan, m.gone);
-    mo_values_clear(&m.values);
-    mo_uses_clear(&m.uses);
+        mo_pass_drop_calls(plan, m.gone);
+    mo_plan_values_clear(&m.values);
+    mo_pass_def_use_clear(&m.uses);
     free(m.gone);
     return status;
 }

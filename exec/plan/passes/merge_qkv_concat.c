@@ -5,44 +5,47 @@
 
 #include "exec/plan/passes/merge_qkv_internal.h"
 
-const mo_dense *mo_merge_constant(const mo_merging *m, int value)
+const mo_tensor_dense *mo_pass_qkv_constant(const mo_pass_qkv *m, int value)
 {
-    return mo_merge_value(m, mo_value_root(m->values.items, value))->constant;
+    return mo_pass_qkv_value(m, mo_plan_value_root(m->values.items, value))
+        ->constant;
 }
 
-static const mo_call *part(const mo_merging *m, const mo_merge_group *g, int i)
+static const mo_call *part(const mo_pass_qkv *m, const mo_pass_qkv_group *g,
+                           int i)
 {
     return &m->plan->calls[g->calls[i]].call;
 }
 
 /* A constant of the plan, and a value that is it. */
-static mo_status add_constant(mo_merging *m, const mo_merge_group *g,
-                              const mo_desc *desc, mo_dense *data, int *value,
-                              mo_error *err)
+static mo_status add_constant(mo_pass_qkv *m, const mo_pass_qkv_group *g,
+                              const mo_tensor_desc *desc, mo_tensor_dense *data,
+                              int *value, mo_error *err)
 {
     const mo_plan_call *call = &m->plan->calls[g->calls[0]];
-    mo_plan_made *made = mo_arena_alloc(m->plan->arena, sizeof *made);
-    mo_plan_value it = mo_value_of(mo_merge_value(m, call->call.out[0])->name,
-                                   desc, call->device);
+    mo_plan_owned_constant *made = mo_arena_alloc(m->plan->arena, sizeof *made);
+    mo_plan_value it = mo_plan_value_init(
+        mo_pass_qkv_value(m, call->call.out[0])->name, desc, call->device);
     mo_status status;
 
     if (!made)
         return mo_fail_memory(err);
-    status = mo_dense_new(desc, &made->value, err);
+    status = mo_tensor_new(desc, &made->value, err);
     if (status != MO_OK)
         return status;
     made->next = m->plan->made;
     m->plan->made = made;
     it.constant = &made->value;
     *data = made->value;
-    return mo_values_add(&m->values, &it, value, err);
+    return mo_plan_values_add(&m->values, &it, value, err);
 }
 
 /* Columns of weights as rows: a plain copy where they lie so. */
-static void put_weights(const mo_call *call, const mo_dense *from, char *to)
+static void put_weights(const mo_call *call, const mo_tensor_dense *from,
+                        char *to)
 {
-    const mo_matmul_call *p = &call->u.matmul;
-    size_t bytes = mo_elem_bytes(from->desc.elem);
+    const mo_call_matmul *p = &call->u.matmul;
+    size_t bytes = mo_elem_size(from->desc.elem);
 
     if (p->b.column == p->k) {
         memcpy(to, from->data, (size_t) (p->k * p->n) * bytes);
@@ -55,58 +58,58 @@ static void put_weights(const mo_call *call, const mo_dense *from, char *to)
                    bytes);
 }
 
-static mo_status join_weights(mo_merging *m, const mo_merge_group *g,
+static mo_status join_weights(mo_pass_qkv *m, const mo_pass_qkv_group *g,
                               int *value, mo_error *err)
 {
     const mo_call *first = part(m, g, 0);
     int64_t k = first->u.matmul.k;
-    mo_desc desc = { mo_merge_value(m, first->in[1])->desc.elem,
-                     { 2, { g->columns, k } } };
-    mo_dense data = { .own = false };
+    mo_tensor_desc desc = { mo_pass_qkv_value(m, first->in[1])->desc.elem,
+                            { 2, { g->columns, k } } };
+    mo_tensor_dense data = { .own = false };
     mo_status status = add_constant(m, g, &desc, &data, value, err);
     char *to = data.data;
 
     for (int i = 0; i < g->n && status == MO_OK; i++) {
         const mo_call *call = part(m, g, i);
 
-        put_weights(call, mo_merge_constant(m, call->in[1]), to);
-        to += (size_t) (k * call->u.matmul.n) * mo_elem_bytes(desc.elem);
+        put_weights(call, mo_pass_qkv_constant(m, call->in[1]), to);
+        to += (size_t) (k * call->u.matmul.n) * mo_elem_size(desc.elem);
     }
     return status;
 }
 
-static mo_status join_bias(mo_merging *m, const mo_merge_group *g, int operand,
-                           int *value, mo_error *err)
+static mo_status join_bias(mo_pass_qkv *m, const mo_pass_qkv_group *g,
+                           int operand, int *value, mo_error *err)
 {
-    mo_desc desc = { part(m, g, 0)->after->operands[operand].elem,
-                     { 1, { g->columns } } };
-    mo_dense data = { .own = false };
+    mo_tensor_desc desc = { part(m, g, 0)->after->operands[operand].elem,
+                            { 1, { g->columns } } };
+    mo_tensor_dense data = { .own = false };
     mo_status status = add_constant(m, g, &desc, &data, value, err);
     char *to = data.data;
 
     for (int i = 0; i < g->n && status == MO_OK; i++) {
         const mo_call *call = part(m, g, i);
-        size_t bytes = (size_t) call->u.matmul.n * mo_elem_bytes(desc.elem);
+        size_t bytes = (size_t) call->u.matmul.n * mo_elem_size(desc.elem);
 
-        memcpy(to, mo_merge_constant(m, call->in[1 + operand])->data, bytes);
+        memcpy(to, mo_pass_qkv_constant(m, call->in[1 + operand])->data, bytes);
         to += bytes;
     }
     return status;
 }
 
-static mo_status join_program(mo_merging *m, const mo_merge_group *g,
+static mo_status join_program(mo_pass_qkv *m, const mo_pass_qkv_group *g,
                               mo_call *call, mo_error *err)
 {
-    const mo_shape shape = mo_merge_value(m, call->out[0])->desc.shape;
-    mo_point *after = mo_arena_alloc(m->plan->arena, sizeof *after);
+    const mo_shape shape = mo_pass_qkv_value(m, call->out[0])->desc.shape;
+    mo_point_program *after = mo_arena_alloc(m->plan->arena, sizeof *after);
     mo_status status = after ? MO_OK : mo_fail_memory(err);
 
     if (status != MO_OK)
         return status;
     *after = *part(m, g, 0)->after;
-    after->out = after->operands[0].access = mo_access_of(&shape);
+    after->out = after->operands[0].access = mo_point_access_dense(&shape);
     for (int i = 1; i < after->n_operands && status == MO_OK; i++) {
-        after->operands[i].access = (mo_access){ 0 };
+        after->operands[i].access = (mo_point_access){ 0 };
         after->operands[i].access.stride[shape.rank - 1] = 1;
         status = join_bias(m, g, i, &call->in[1 + i], err);
     }
@@ -115,17 +118,17 @@ static mo_status join_program(mo_merging *m, const mo_merge_group *g,
 }
 
 /* The result of all of them. */
-static mo_status add_result(mo_merging *m, const mo_merge_group *g, int *value,
-                            mo_error *err)
+static mo_status add_result(mo_pass_qkv *m, const mo_pass_qkv_group *g,
+                            int *value, mo_error *err)
 {
-    mo_plan_value it = *mo_merge_value(m, part(m, g, 0)->out[0]);
+    mo_plan_value it = *mo_pass_qkv_value(m, part(m, g, 0)->out[0]);
 
     it.desc.shape.dims[it.desc.shape.rank - 1] = g->columns;
     it.item = m->plan->calls[g->last].item;
-    return mo_values_add(&m->values, &it, value, err);
+    return mo_plan_values_add(&m->values, &it, value, err);
 }
 
-static void widen(mo_matmul_call *p, int64_t columns)
+static void widen(mo_call_matmul *p, int64_t columns)
 {
     p->b.row = 1;
     p->b.column = p->k;
@@ -135,8 +138,8 @@ static void widen(mo_matmul_call *p, int64_t columns)
     p->n = columns;
 }
 
-mo_status mo_merge_join(mo_merging *m, const mo_merge_group *g, mo_call *joined,
-                        mo_error *err)
+mo_status mo_pass_qkv_concat(mo_pass_qkv *m, const mo_pass_qkv_group *g,
+                             mo_call *joined, mo_error *err)
 {
     const mo_call *first = part(m, g, 0);
     mo_arena *arena = m->plan->arena;

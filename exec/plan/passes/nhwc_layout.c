@@ -14,8 +14,8 @@
  * turned at most once for each device that reads it the other way.
  */
 typedef struct laying {
-    mo_plan *plan;
-    mo_values values;
+    mo_exec_plan *plan;
+    mo_plan_values values;
     mo_plan_call *calls; /* the plan's, with turns between them */
     size_t n, room;
     int *twin; /* by value of the plan: the same, turned, or MO_PLAN_NONE */
@@ -34,7 +34,7 @@ static bool is_last(laying *l, int value)
 
 static mo_status add_call(laying *l, const mo_plan_call *call, mo_error *err)
 {
-    mo_status status = MO_PUSH(l->calls, l->n, l->room, err);
+    mo_status status = MO_ARRAY_GROW(l->calls, l->n, l->room, err);
 
     if (status == MO_OK)
         l->calls[l->n++] = *call;
@@ -42,14 +42,15 @@ static mo_status add_call(laying *l, const mo_plan_call *call, mo_error *err)
 }
 
 /* One box over all of the shape, from one order to the other. */
-static mo_status make_box(laying *l, int from, mo_copy_box **made,
+static mo_status make_box(laying *l, int from, mo_call_copy_box **made,
                           mo_error *err)
 {
     const mo_shape *shape = &at(l, from)->desc.shape;
-    mo_access plain = mo_access_of(shape), last = mo_relay_access(shape);
-    const mo_access *in = is_last(l, from) ? &last : &plain;
-    const mo_access *out = is_last(l, from) ? &plain : &last;
-    mo_copy_box *box = mo_arena_alloc(l->plan->arena, sizeof *box);
+    mo_point_access plain = mo_point_access_dense(shape),
+                    last = mo_pass_nhwc_access(shape);
+    const mo_point_access *in = is_last(l, from) ? &last : &plain;
+    const mo_point_access *out = is_last(l, from) ? &plain : &last;
+    mo_call_copy_box *box = mo_arena_alloc(l->plan->arena, sizeof *box);
 
     if (!box)
         return mo_fail_memory(err);
@@ -67,7 +68,7 @@ static mo_status add_turn(laying *l, int from, int to,
 {
     int *operands = mo_arena_array(l->plan->arena, 2, sizeof *operands);
     mo_plan_call turning = *other;
-    mo_copy_box *box = NULL;
+    mo_call_copy_box *box = NULL;
     mo_status status =
         operands ? make_box(l, from, &box, err) : mo_fail_memory(err);
 
@@ -81,7 +82,7 @@ static mo_status add_turn(laying *l, int from, int to,
                               .in = operands,
                               .out = operands + 1,
                               .first_extra = 1 };
-    turning.call.u.copy = (mo_copy_call){ box, 1, -1 };
+    turning.call.u.copy = (mo_call_copy){ box, 1, -1 };
     return add_call(l, &turning, err);
 }
 
@@ -101,7 +102,7 @@ static mo_status turn(laying *l, int value, const mo_plan_call *reader,
     copy.device = reader->device;
     copy.item = reader->item;
     copy.view_of = copy.input = MO_PLAN_NONE;
-    status = mo_values_add(&l->values, &copy, turned, err);
+    status = mo_plan_values_add(&l->values, &copy, turned, err);
     if (status == MO_OK)
         status = add_turn(l, value, *turned, reader, err);
     if (status == MO_OK)
@@ -116,7 +117,7 @@ static mo_status ask(laying *l, mo_plan_call *call, int i, bool last,
     int value = call->call.in[i];
 
     if (is_last(l, value) == last ||
-        (last && !mo_relay_differs(&at(l, value)->desc.shape)))
+        (last && !mo_pass_nhwc_differs(&at(l, value)->desc.shape)))
         return MO_OK;
     return turn(l, value, call, &call->call.in[i], err);
 }
@@ -132,13 +133,15 @@ static mo_status ask_plain(laying *l, mo_plan_call *call, mo_error *err)
 
 static void make_last(laying *l, int value)
 {
-    at(l, value)->channels_last = mo_relay_differs(&at(l, value)->desc.shape);
+    at(l, value)->channels_last =
+        mo_pass_nhwc_differs(&at(l, value)->desc.shape);
 }
 
 /* Operand number `operand` of a program is in[i].  One of the result's shape
  * lies as the result does; constants are read as they are. */
-static mo_status lay_operand(laying *l, mo_plan_call *call, mo_point *point,
-                             int operand, int i, mo_error *err)
+static mo_status lay_operand(laying *l, mo_plan_call *call,
+                             mo_point_program *point, int operand, int i,
+                             mo_error *err)
 {
     const mo_shape *shape = &at(l, call->call.out[0])->desc.shape;
     const mo_plan_value *value = at(l, call->call.in[i]);
@@ -147,23 +150,24 @@ static mo_status lay_operand(laying *l, mo_plan_call *call, mo_point *point,
     mo_status status = ask(l, call, i, follows, err);
 
     if (status == MO_OK && follows)
-        point->operands[operand].access = mo_relay_access(shape);
+        point->operands[operand].access = mo_pass_nhwc_access(shape);
     return status;
 }
 
 /* The program of a call whose result lies channels last; operands first, ...
  * of it are in[first_in], .... */
-static mo_status lay_program(laying *l, mo_plan_call *call, mo_point *point,
-                             int first, int first_in, mo_error *err)
+static mo_status lay_program(laying *l, mo_plan_call *call,
+                             mo_point_program *point, int first, int first_in,
+                             mo_error *err)
 {
     const mo_shape *shape = &at(l, call->call.out[0])->desc.shape;
     mo_status status = MO_OK;
 
     for (int i = 0; i < first; i++)
-        point->operands[i].access = mo_relay_access(shape);
+        point->operands[i].access = mo_pass_nhwc_access(shape);
     for (int i = first; i < point->n_operands && status == MO_OK; i++)
         status = lay_operand(l, call, point, i, first_in + i - first, err);
-    point->out = mo_relay_access(shape);
+    point->out = mo_pass_nhwc_access(shape);
     make_last(l, call->call.out[0]);
     return status;
 }
@@ -186,7 +190,8 @@ static mo_status lay_window(laying *l, mo_plan_call *call, mo_error *err)
 
 static bool is_fast_last(laying *l, const mo_call *call)
 {
-    return !call->u.conv.transposed && at(l, call->out[0])->desc.elem == MO_F32;
+    return !call->u.conv.transposed &&
+           at(l, call->out[0])->desc.elem == MO_ELEM_F32;
 }
 
 /* Does an operand of the result's shape lie channels last? */
@@ -201,25 +206,26 @@ static bool follows_last(laying *l, const mo_call *call)
     return false;
 }
 
-static bool relay_box(laying *l, const mo_call *call, mo_copy_box *box)
+static bool relay_box(laying *l, const mo_call *call, mo_call_copy_box *box)
 {
     const mo_plan_value *out = at(l, call->out[box->to]);
     const mo_plan_value *in =
-        box->from == MO_COPY_FILL ? NULL : at(l, call->in[box->from]);
+        box->from == MO_CALL_COPY_FILL ? NULL : at(l, call->in[box->from]);
 
-    if (in && in->channels_last && !mo_relay_in(box, &in->desc.shape))
+    if (in && in->channels_last &&
+        !mo_pass_nhwc_box_input(box, &in->desc.shape))
         return false;
-    return !mo_relay_differs(&out->desc.shape) ||
-           mo_relay_out(box, &out->desc.shape);
+    return !mo_pass_nhwc_differs(&out->desc.shape) ||
+           mo_pass_nhwc_box_output(box, &out->desc.shape);
 }
 
 /* Boxes go from any order to any other; where they cannot be told so, the call
  * stays plain. */
 static mo_status lay_copy(laying *l, mo_plan_call *call, mo_error *err)
 {
-    mo_copy_call *copy = &call->call.u.copy;
+    mo_call_copy *copy = &call->call.u.copy;
     size_t n = (size_t) copy->n_boxes;
-    mo_copy_box *boxes = mo_arena_array(l->plan->arena, n, sizeof *boxes);
+    mo_call_copy_box *boxes = mo_arena_array(l->plan->arena, n, sizeof *boxes);
     bool works = true;
 
     if (!boxes)
@@ -249,7 +255,7 @@ static mo_status lay_reduce(laying *l, mo_plan_call *call, mo_error *err)
     mo_status status = MO_OK;
 
     if (!is_last(l, call->call.in[0]) ||
-        !mo_relay_reduce(&call->call.u.reduce, &in->desc.shape))
+        !mo_pass_nhwc_reduce_input(&call->call.u.reduce, &in->desc.shape))
         return ask_plain(l, call, err);
     for (int i = 1; i < call->call.n_in && status == MO_OK; i++)
         status = ask(l, call, i, false, err);
@@ -282,7 +288,7 @@ static mo_status spare_views(laying *l, const mo_plan_call *call, int i,
 {
     int value = call->call.out[i], last;
     mo_plan_value copy = *at(l, value);
-    mo_status status = mo_values_add(&l->values, &copy, &last, err);
+    mo_status status = mo_plan_values_add(&l->values, &copy, &last, err);
 
     if (status != MO_OK)
         return status;
@@ -319,7 +325,7 @@ static mo_status lay_all(laying *l, mo_error *err)
     return status;
 }
 
-static mo_status begin(mo_plan *plan, laying *l, mo_error *err)
+static mo_status begin(mo_exec_plan *plan, laying *l, mo_error *err)
 {
     size_t n = (size_t) plan->n_values + 1;
     mo_status status;
@@ -327,8 +333,9 @@ static mo_status begin(mo_plan *plan, laying *l, mo_error *err)
     l->plan = plan;
     l->twin = calloc(n, sizeof *l->twin);
     l->has_views = calloc(n, sizeof *l->has_views);
-    status = l->twin && l->has_views ? mo_values_take(plan, &l->values, err)
-                                     : mo_fail_memory(err);
+    status = l->twin && l->has_views
+                 ? mo_plan_values_copy(plan, &l->values, err)
+                 : mo_fail_memory(err);
     for (int v = 0; v < plan->n_values && status == MO_OK; v++) {
         l->twin[v] = MO_PLAN_NONE;
         if (plan->values[v].view_of != MO_PLAN_NONE)
@@ -347,10 +354,10 @@ static mo_status finish(laying *l, mo_error *err)
         memcpy(calls, l->calls, l->n * sizeof *calls);
     l->plan->calls = calls;
     l->plan->n_calls = (int) l->n;
-    return mo_values_put(&l->values, l->plan, err);
+    return mo_plan_values_commit(&l->values, l->plan, err);
 }
 
-mo_status mo_plan_layout(mo_plan *plan, mo_error *err)
+mo_status mo_pass_nhwc_layout(mo_exec_plan *plan, mo_error *err)
 {
     laying l = { 0 };
     mo_status status = begin(plan, &l, err);
@@ -363,6 +370,6 @@ mo_status mo_plan_layout(mo_plan *plan, mo_error *err)
     free(l.calls);
     free(l.has_views);
     free(l.twin);
-    mo_values_clear(&l.values);
+    mo_plan_values_clear(&l.values);
     return status;
 }

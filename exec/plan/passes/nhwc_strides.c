@@ -2,20 +2,20 @@
 
 #include <string.h>
 
-bool mo_relay_differs(const mo_shape *shape)
+bool mo_pass_nhwc_differs(const mo_shape *shape)
 {
     int64_t places = 1;
 
-    if (shape->rank < 3 || shape->rank > 2 + MO_MAX_SPATIAL)
+    if (shape->rank < 3 || shape->rank > 2 + MO_CALL_MAX_SPATIAL)
         return false;
     for (int d = 2; d < shape->rank; d++)
         places *= shape->dims[d];
     return shape->dims[0] > 0 && shape->dims[1] > 1 && places > 1;
 }
 
-mo_access mo_relay_access(const mo_shape *shape)
+mo_point_access mo_pass_nhwc_access(const mo_shape *shape)
 {
-    mo_access access = { 0 };
+    mo_point_access access = { 0 };
     int64_t stride = shape->dims[1];
 
     access.stride[1] = shape->dims[1] == 1 ? 0 : 1;
@@ -71,11 +71,11 @@ static bool relay(const mo_shape *shape, int rank, const int64_t *extent,
                   int64_t *offset, int64_t *stride)
 {
     run runs[MO_MAX_RANK];
-    mo_access last;
+    mo_point_access last;
 
     if (!take_apart(shape, rank, extent, *offset, stride, runs))
         return false;
-    last = mo_relay_access(shape);
+    last = mo_pass_nhwc_access(shape);
     *offset = 0;
     for (int d = 0; d < rank; d++) {
         *offset += runs[d].first * last.stride[d];
@@ -84,19 +84,19 @@ static bool relay(const mo_shape *shape, int rank, const int64_t *extent,
     return true;
 }
 
-bool mo_relay_in(mo_copy_box *box, const mo_shape *shape)
+bool mo_pass_nhwc_box_input(mo_call_copy_box *box, const mo_shape *shape)
 {
     return relay(shape, box->rank, box->extent, &box->in_offset,
                  box->in_stride);
 }
 
-bool mo_relay_out(mo_copy_box *box, const mo_shape *shape)
+bool mo_pass_nhwc_box_output(mo_call_copy_box *box, const mo_shape *shape)
 {
     return relay(shape, box->rank, box->extent, &box->out_offset,
                  box->out_stride);
 }
 
-bool mo_relay_reduce(mo_reduce_call *reduce, const mo_shape *shape)
+bool mo_pass_nhwc_reduce_input(mo_call_reduce *reduce, const mo_shape *shape)
 {
     int64_t offset = 0;
 

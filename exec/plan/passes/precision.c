@@ -28,16 +28,17 @@ static int compare(const void *a, const void *b)
     return (x->value > y->value) - (x->value < y->value);
 }
 
-static int list_constants(const mo_plan *plan, entry *entries)
+static int list_constants(const mo_exec_plan *plan, entry *entries)
 {
     int n = 0;
 
     for (int v = 0; v < plan->n_values; v++) {
-        const mo_dense *constant = plan->values[v].constant;
+        const mo_tensor_dense *constant = plan->values[v].constant;
 
-        if (constant && constant->desc.elem == MO_F32)
+        if (constant && constant->desc.elem == MO_ELEM_F32)
             entries[n++] =
-                (entry){ constant->data, mo_desc_elements(&constant->desc), v };
+                (entry){ constant->data,
+                         mo_tensor_desc_elements(&constant->desc), v };
     }
     qsort(entries, (size_t) n, sizeof *entries, compare);
     return n;
@@ -45,37 +46,39 @@ static int list_constants(const mo_plan *plan, entry *entries)
 
 /* A constant like that of value, in reals; its numbers are those of same where
  * that is not NULL. */
-static mo_status make_constant(mo_plan *plan, mo_elem reals, int v,
-                               const mo_dense *same, const mo_dense **constant,
-                               mo_error *err)
+static mo_status make_constant(mo_exec_plan *plan, mo_elem reals, int v,
+                               const mo_tensor_dense *same,
+                               const mo_tensor_dense **constant, mo_error *err)
 {
-    const mo_dense *from = plan->values[v].constant;
-    const mo_desc desc = { reals, from->desc.shape };
-    mo_plan_made *made = mo_arena_alloc(plan->arena, sizeof *made);
+    const mo_tensor_dense *from = plan->values[v].constant;
+    const mo_tensor_desc desc = { reals, from->desc.shape };
+    mo_plan_owned_constant *made = mo_arena_alloc(plan->arena, sizeof *made);
     mo_status status = MO_OK;
 
     if (!made)
         return mo_fail_memory(err);
     if (same)
-        made->value = (mo_dense){ .desc = desc, .data = same->data };
+        made->value = (mo_tensor_dense){ .desc = desc, .data = same->data };
     else
-        status = mo_dense_new(&desc, &made->value, err);
+        status = mo_tensor_new(&desc, &made->value, err);
     if (status != MO_OK)
         return status;
     made->next = plan->made;
     plan->made = made;
     if (!same)
-        mo_narrow(reals, from->data, made->value.data, mo_desc_elements(&desc));
+        mo_tensor_narrow_f32(reals, from->data, made->value.data,
+                             mo_tensor_desc_elements(&desc));
     *constant = &made->value;
     return MO_OK;
 }
 
-static mo_status narrow_constants(mo_elem reals, mo_plan *plan, mo_error *err)
+static mo_status narrow_constants(mo_elem reals, mo_exec_plan *plan,
+                                  mo_error *err)
 {
     entry *entries = calloc((size_t) plan->n_values + 1, sizeof *entries);
     int n = entries ? list_constants(plan, entries) : 0;
     mo_status status = entries ? MO_OK : mo_fail_memory(err);
-    const mo_dense *made = NULL;
+    const mo_tensor_dense *made = NULL;
 
     for (int i = 0; i < n && status == MO_OK; i++) {
         bool again = i > 0 && entries[i].data == entries[i - 1].data &&
@@ -90,27 +93,27 @@ static mo_status narrow_constants(mo_elem reals, mo_plan *plan, mo_error *err)
     return status;
 }
 
-static void narrow_point(mo_elem reals, mo_point *point, int first)
+static void narrow_point(mo_elem reals, mo_point_program *point, int first)
 {
     for (int i = first; i < point->n_operands; i++)
-        if (point->operands[i].elem == MO_F32)
+        if (point->operands[i].elem == MO_ELEM_F32)
             point->operands[i].elem = reals;
 }
 
-mo_status mo_plan_precision(mo_elem reals, mo_plan *plan, mo_error *err)
+mo_status mo_pass_precision(mo_elem reals, mo_exec_plan *plan, mo_error *err)
 {
     mo_status status;
 
-    if (reals == MO_F32)
+    if (reals == MO_ELEM_F32)
         return MO_OK;
     status = narrow_constants(reals, plan, err);
     if (status != MO_OK)
         return status;
     for (int i = 0; i < plan->n_outputs; i++)
         plan->outputs[i].widened =
-            plan->values[plan->outputs[i].value].desc.elem == MO_F32;
+            plan->values[plan->outputs[i].value].desc.elem == MO_ELEM_F32;
     for (int v = 0; v < plan->n_values; v++)
-        if (plan->values[v].desc.elem == MO_F32)
+        if (plan->values[v].desc.elem == MO_ELEM_F32)
             plan->values[v].desc.elem = reals;
     for (int c = 0; c < plan->n_calls; c++) {
         mo_call *call = &plan->calls[c].call;

@@ -22,9 +22,9 @@ typedef struct sending {
 } sending;
 
 typedef struct spreading {
-    mo_plan *plan;
-    mo_dues dues;
-    mo_values values;
+    mo_exec_plan *plan;
+    mo_plan_transfer_times dues;
+    mo_plan_values values;
     int *twins_of; /* by value: the first of its twins */
     size_t twins_of_room;
     twin *twins;
@@ -36,7 +36,7 @@ typedef struct spreading {
 static mo_status add_value(spreading *s, const mo_plan_value *value,
                            int *number, mo_error *err)
 {
-    mo_status status = mo_values_add(&s->values, value, number, err);
+    mo_status status = mo_plan_values_add(&s->values, value, number, err);
 
     if (status == MO_OK)
         status = mo_array_reserve((void **) &s->twins_of, &s->twins_of_room,
@@ -57,7 +57,7 @@ static int find_twin(const spreading *s, int value, int device)
 static mo_status add_twin(spreading *s, int value, const mo_plan_value *made,
                           int *number, mo_error *err)
 {
-    mo_status status = MO_PUSH(s->twins, s->n_twins, s->twins_room, err);
+    mo_status status = MO_ARRAY_GROW(s->twins, s->n_twins, s->twins_room, err);
 
     if (status == MO_OK)
         status = add_value(s, made, number, err);
@@ -78,17 +78,17 @@ static mo_status add_sending(spreading *s, int value, int maker, int reader,
                              mo_plan_value *copy, mo_error *err)
 {
     const mo_plan_value *from = &s->values.items[value];
-    int64_t bytes = mo_desc_bytes(&from->desc);
-    mo_due due;
+    int64_t bytes = mo_tensor_desc_bytes(&from->desc);
+    mo_plan_transfer_time due;
     mo_status status =
-        MO_PUSH(s->sendings, s->n_sendings, s->sendings_room, err);
+        MO_ARRAY_GROW(s->sendings, s->n_sendings, s->sendings_room, err);
 
     if (status != MO_OK)
         return status;
     if (s->n_sendings >= INT_MAX)
         return mo_fail(err, MO_E_LIMIT, "more than %d transfers", INT_MAX);
-    due = mo_dues_take(&s->dues, op_of(s, maker), op_of(s, reader),
-                       copy->device, bytes);
+    due = mo_plan_transfer_times_match(&s->dues, op_of(s, maker),
+                                       op_of(s, reader), copy->device, bytes);
     copy->transfer = (int) s->n_sendings;
     s->sendings[s->n_sendings++] = (sending){ { .from_value = value,
                                                 .to_value = (int) s->values.n,
@@ -129,8 +129,8 @@ static mo_status bring(spreading *s, int value, int device, int reader,
         return MO_OK;
     if (view.view_of == MO_PLAN_NONE)
         return send(s, value, device, view.item, reader, number, err);
-    status = send(s, mo_value_root(s->values.items, value), device, view.item,
-                  reader, &view.view_of, err);
+    status = send(s, mo_plan_value_root(s->values.items, value), device,
+                  view.item, reader, &view.view_of, err);
     view.device = device;
     return status == MO_OK ? add_twin(s, value, &view, number, err) : status;
 }
@@ -169,7 +169,7 @@ static mo_status bring_operands(spreading *s, mo_error *err)
 
 static mo_status put_transfers(spreading *s, int64_t **start_ns, mo_error *err)
 {
-    mo_plan *plan = s->plan;
+    mo_exec_plan *plan = s->plan;
     int64_t *starts = malloc((s->n_sendings + 1) * sizeof *starts);
 
     plan->transfers =
@@ -189,7 +189,7 @@ static mo_status put_transfers(spreading *s, int64_t **start_ns, mo_error *err)
 
 static mo_status begin(spreading *s, mo_error *err)
 {
-    mo_status status = mo_values_take(s->plan, &s->values, err);
+    mo_status status = mo_plan_values_copy(s->plan, &s->values, err);
 
     if (status == MO_OK)
         status = mo_array_reserve((void **) &s->twins_of, &s->twins_of_room,
@@ -199,11 +199,12 @@ static mo_status begin(spreading *s, mo_error *err)
     return status;
 }
 
-mo_status mo_plan_spread(const mo_plan_source *source, mo_plan *plan,
-                         int64_t **start_ns, mo_error *err)
+mo_status mo_plan_insert_transfers(const mo_plan_source *source,
+                                   mo_exec_plan *plan, int64_t **start_ns,
+                                   mo_error *err)
 {
     spreading s = { .plan = plan };
-    mo_status status = mo_dues_new(source, &s.dues, err);
+    mo_status status = mo_plan_transfer_times_new(source, &s.dues, err);
 
     if (status == MO_OK)
         status = begin(&s, err);
@@ -212,13 +213,13 @@ mo_status mo_plan_spread(const mo_plan_source *source, mo_plan *plan,
     if (status == MO_OK)
         status = bring_operands(&s, err);
     if (status == MO_OK)
-        status = mo_values_put(&s.values, plan, err);
+        status = mo_plan_values_commit(&s.values, plan, err);
     if (status == MO_OK)
         status = put_transfers(&s, start_ns, err);
     free(s.sendings);
     free(s.twins);
     free(s.twins_of);
-    mo_values_clear(&s.values);
-    mo_dues_clear(&s.dues);
+    mo_plan_values_clear(&s.values);
+    mo_plan_transfer_times_clear(&s.dues);
     return status;
 }

@@ -20,7 +20,8 @@
 /* Makes the transfers of the plan and lets every call read values of its own
  * device.  A transfer of what another one brought has the larger number.
  * *start_ns, by transfer: when the schedule starts it; free() it. */
-mo_status mo_plan_spread(const mo_plan_source *source, mo_plan *plan,
-                         int64_t **start_ns, mo_error *err);
+mo_status mo_plan_insert_transfers(const mo_plan_source *source,
+                                   mo_exec_plan *plan, int64_t **start_ns,
+                                   mo_error *err);
 
 #endif

@@ -5,18 +5,20 @@
 
 #include "exec/plan/value_table.h"
 
-static const mo_life no_life = { INT_MAX, MO_LIFE_INPUT - 1 };
+static const mo_plan_live_range no_life = { INT_MAX,
+                                            MO_PLAN_LIVE_FROM_INPUT - 1 };
 
-bool mo_life_is_any(const mo_life *life)
+bool mo_plan_live_range_is_nonempty(const mo_plan_live_range *life)
 {
     return life->begin <= life->end;
 }
 
 /* The value is touched at step. */
-static void touch(const mo_plan *plan, mo_life *lives, int value, int step)
+static void touch(const mo_exec_plan *plan, mo_plan_live_range *lives,
+                  int value, int step)
 {
-    int root = mo_value_root(plan->values, value);
-    mo_life *life = &lives[root];
+    int root = mo_plan_value_root(plan->values, value);
+    mo_plan_live_range *life = &lives[root];
 
     if (plan->values[root].constant)
         return;
@@ -26,8 +28,8 @@ static void touch(const mo_plan *plan, mo_life *lives, int value, int step)
         life->end = step;
 }
 
-static void touch_call(const mo_plan *plan, mo_life *lives, int number,
-                       int step)
+static void touch_call(const mo_exec_plan *plan, mo_plan_live_range *lives,
+                       int number, int step)
 {
     const mo_call *call = &plan->calls[number].call;
 
@@ -37,13 +39,13 @@ static void touch_call(const mo_plan *plan, mo_life *lives, int number,
         touch(plan, lives, call->out[i], step);
 }
 
-static void touch_step(const mo_plan *plan, mo_life *lives, int device,
-                       int number)
+static void touch_step(const mo_exec_plan *plan, mo_plan_live_range *lives,
+                       int device, int number)
 {
     const mo_plan_step *step = &plan->devices[device].steps[number];
     const mo_plan_transfer *transfer;
 
-    if (step->kind == MO_STEP_COMPUTE) {
+    if (step->kind == MO_PLAN_STEP_COMPUTE) {
         touch_call(plan, lives, step->what, number);
         return;
     }
@@ -55,12 +57,12 @@ static void touch_step(const mo_plan *plan, mo_life *lives, int device,
 
 /* The bytes of a part are those of the whole, from the moment the first of them
  * matters. */
-static void give_to_wholes(const mo_plan *plan, mo_life *lives)
+static void give_to_wholes(const mo_exec_plan *plan, mo_plan_live_range *lives)
 {
     for (int v = 0; v < plan->n_values; v++) {
-        const mo_plan_part *part = plan->values[v].part;
+        const mo_plan_slice *part = plan->values[v].part;
 
-        if (!part || !mo_life_is_any(&lives[v]))
+        if (!part || !mo_plan_live_range_is_nonempty(&lives[v]))
             continue;
         touch(plan, lives, part->of, lives[v].begin);
         touch(plan, lives, part->of, lives[v].end);
@@ -68,9 +70,11 @@ static void give_to_wholes(const mo_plan *plan, mo_life *lives)
     }
 }
 
-mo_status mo_lives_find(const mo_plan *plan, mo_life **lives, mo_error *err)
+mo_status mo_plan_liveness(const mo_exec_plan *plan, mo_plan_live_range **lives,
+                           mo_error *err)
 {
-    mo_life *made = malloc(((size_t) plan->n_values + 1) * sizeof *made);
+    mo_plan_live_range *made =
+        malloc(((size_t) plan->n_values + 1) * sizeof *made);
 
     if (!made)
         return mo_fail_memory(err);
@@ -81,7 +85,7 @@ mo_status mo_lives_find(const mo_plan *plan, mo_life **lives, mo_error *err)
             touch_step(plan, made, d, s);
     for (int v = 0; v < plan->n_values; v++)
         if (plan->values[v].input != MO_PLAN_NONE)
-            touch(plan, made, v, MO_LIFE_INPUT);
+            touch(plan, made, v, MO_PLAN_LIVE_FROM_INPUT);
     for (int i = 0; i < plan->n_outputs; i++) {
         int v = plan->outputs[i].value;
 

@@ -19,22 +19,25 @@
 #include "exec/plan/plan.h"
 
 /* Both steps are a part of it. */
-typedef struct mo_life {
+typedef struct mo_plan_live_range {
     int begin; /* -1: before the first step */
     int end;   /* n_steps: beyond the last */
-} mo_life;
+} mo_plan_live_range;
 
-enum { MO_LIFE_INPUT = -1 };
+enum { MO_PLAN_LIVE_FROM_INPUT = -1 };
 
 /* Has it any life at all?  Views and parts, whose life is that of what they
  * share bytes with, constants, and what nobody touches have none. */
-bool mo_life_is_any(const mo_life *life);
+bool mo_plan_live_range_is_nonempty(const mo_plan_live_range *life);
 
 /* By value; free() it. */
-mo_status mo_lives_find(const mo_plan *plan, mo_life **lives, mo_error *err);
+mo_status mo_plan_liveness(const mo_exec_plan *plan, mo_plan_live_range **lives,
+                           mo_error *err);
 
 /* Where a device has several lanes: lives end later, so that what begins behind
  * one comes after all that touch it, whatever runs side by side.  stretch.c */
-mo_status mo_lives_stretch(const mo_plan *plan, mo_life *lives, mo_error *err);
+mo_status mo_plan_liveness_across_streams(const mo_exec_plan *plan,
+                                          mo_plan_live_range *lives,
+                                          mo_error *err);
 
 #endif

@@ -15,7 +15,7 @@
  * the last step that may run before t is done.
  */
 typedef struct stretch {
-    const mo_plan *plan;
+    const mo_exec_plan *plan;
     const mo_plan_device *on;
     int first, end; /* the steps of a program */
     int *step_of;   /* by call, where it was seen */
@@ -25,7 +25,7 @@ typedef struct stretch {
 
 static int *seen_at(const stretch *s, int step)
 {
-    return s->seen + (size_t) (step - s->first) * MO_PLAN_MAX_LANES;
+    return s->seen + (size_t) (step - s->first) * MO_PLAN_MAX_STREAMS;
 }
 
 static const mo_plan_call *call_at(const stretch *s, int step)
@@ -35,22 +35,22 @@ static const mo_plan_call *call_at(const stretch *s, int step)
 
 static void see(int *seen, const int *other)
 {
-    for (int i = 0; i < MO_PLAN_MAX_LANES; i++)
+    for (int i = 0; i < MO_PLAN_MAX_STREAMS; i++)
         if (other[i] > seen[i])
             seen[i] = other[i];
 }
 
 static void find_seen(stretch *s)
 {
-    int last[MO_PLAN_MAX_LANES];
+    int last[MO_PLAN_MAX_STREAMS];
 
-    for (int i = 0; i < MO_PLAN_MAX_LANES; i++)
+    for (int i = 0; i < MO_PLAN_MAX_STREAMS; i++)
         last[i] = s->first - 1;
     for (int step = s->first; step < s->end; step++) {
         const mo_plan_call *call = call_at(s, step);
         int *seen = seen_at(s, step);
 
-        for (int i = 0; i < MO_PLAN_MAX_LANES; i++)
+        for (int i = 0; i < MO_PLAN_MAX_STREAMS; i++)
             seen[i] = s->first - 1;
         if (last[call->lane] >= s->first)
             see(seen, seen_at(s, last[call->lane]));
@@ -74,7 +74,7 @@ static int *before_at(const stretch *s, int lane, int step)
  * seen more. */
 static void find_before(stretch *s)
 {
-    for (int lane = 0; lane < MO_PLAN_MAX_LANES; lane++) {
+    for (int lane = 0; lane < MO_PLAN_MAX_STREAMS; lane++) {
         for (int step = s->first; step <= s->end; step++)
             *before_at(s, lane, step) = s->first - 1;
         for (int step = s->first; step < s->end; step++)
@@ -85,17 +85,17 @@ static void find_before(stretch *s)
     }
 }
 
-static void prolong(const stretch *s, mo_life *lives, int value, int step,
-                    int lane)
+static void prolong(const stretch *s, mo_plan_live_range *lives, int value,
+                    int step, int lane)
 {
-    int root = mo_value_root(s->plan->values, value);
+    int root = mo_plan_value_root(s->plan->values, value);
     int end = *before_at(s, lane, step);
 
-    if (mo_life_is_any(&lives[root]) && lives[root].end < end)
+    if (mo_plan_live_range_is_nonempty(&lives[root]) && lives[root].end < end)
         lives[root].end = end;
 }
 
-static void stretch_program(stretch *s, mo_life *lives)
+static void stretch_program(stretch *s, mo_plan_live_range *lives)
 {
     find_seen(s);
     find_before(s);
@@ -109,11 +109,12 @@ static void stretch_program(stretch *s, mo_life *lives)
     }
 }
 
-static void stretch_device(stretch *s, mo_life *lives)
+static void stretch_device(stretch *s, mo_plan_live_range *lives)
 {
     for (int i = 0; i < s->on->n_steps; i++) {
         s->first = i;
-        while (i < s->on->n_steps && s->on->steps[i].kind == MO_STEP_COMPUTE)
+        while (i < s->on->n_steps &&
+               s->on->steps[i].kind == MO_PLAN_STEP_COMPUTE)
             i++;
         s->end = i;
         if (s->end > s->first)
@@ -121,14 +122,16 @@ static void stretch_device(stretch *s, mo_life *lives)
     }
 }
 
-mo_status mo_lives_stretch(const mo_plan *plan, mo_life *lives, mo_error *err)
+mo_status mo_plan_liveness_across_streams(const mo_exec_plan *plan,
+                                          mo_plan_live_range *lives,
+                                          mo_error *err)
 {
     size_t n = (size_t) plan->n_calls + 2;
     stretch s = {
         .plan = plan,
         .step_of = calloc(n, sizeof *s.step_of),
-        .seen = calloc(n * MO_PLAN_MAX_LANES, sizeof *s.seen),
-        .before = calloc(n * MO_PLAN_MAX_LANES, sizeof *s.before),
+        .seen = calloc(n * MO_PLAN_MAX_STREAMS, sizeof *s.seen),
+        .before = calloc(n * MO_PLAN_MAX_STREAMS, sizeof *s.before),
     };
     mo_status status =
         s.step_of && s.seen && s.before ? MO_OK : mo_fail_memory(err);

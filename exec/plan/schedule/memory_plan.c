@@ -6,41 +6,47 @@
 #include "exec/plan/plan.h"
 #include "exec/plan/value_table.h"
 
-static int count_lives(const mo_plan *plan, const mo_life *lives, int device)
+static int count_lives(const mo_exec_plan *plan,
+                       const mo_plan_live_range *lives, int device)
 {
     int n = 0;
 
     for (int v = 0; v < plan->n_values; v++)
-        n += plan->values[v].device == device && mo_life_is_any(&lives[v]);
+        n += plan->values[v].device == device &&
+             mo_plan_live_range_is_nonempty(&lives[v]);
     return n;
 }
 
-static void fill_blocks(const mo_plan *plan, const mo_life *lives, int device,
-                        mo_block *blocks)
+static void fill_blocks(const mo_exec_plan *plan,
+                        const mo_plan_live_range *lives, int device,
+                        mo_plan_buffer *blocks)
 {
     for (int v = 0; v < plan->n_values; v++) {
         const mo_plan_value *value = &plan->values[v];
 
-        if (value->device == device && mo_life_is_any(&lives[v]))
-            *blocks++ = (mo_block){ .owner = v,
-                                    .begin = lives[v].begin,
-                                    .end = lives[v].end,
-                                    .bytes = mo_desc_bytes(&value->desc) };
+        if (value->device == device &&
+            mo_plan_live_range_is_nonempty(&lives[v]))
+            *blocks++ =
+                (mo_plan_buffer){ .owner = v,
+                                  .begin = lives[v].begin,
+                                  .end = lives[v].end,
+                                  .bytes = mo_tensor_desc_bytes(&value->desc) };
     }
 }
 
-static mo_status pack_device(mo_plan *plan, const mo_life *lives, int device,
+static mo_status pack_device(mo_exec_plan *plan,
+                             const mo_plan_live_range *lives, int device,
                              mo_error *err)
 {
     int n = count_lives(plan, lives, device);
-    mo_block *blocks = calloc((size_t) n + 1, sizeof *blocks);
-    mo_packed packed;
+    mo_plan_buffer *blocks = calloc((size_t) n + 1, sizeof *blocks);
+    mo_plan_arena_size packed;
     mo_status status;
 
     if (!blocks)
         return mo_fail_memory(err);
     fill_blocks(plan, lives, device, blocks);
-    status = mo_pack(blocks, n, &packed, err);
+    status = mo_plan_assign_offsets(blocks, n, &packed, err);
     if (status == MO_OK) {
         for (int i = 0; i < n; i++)
             plan->values[blocks[i].owner].offset = blocks[i].offset;
@@ -68,19 +74,20 @@ static int compare_weights(const void *a, const void *b)
     return (x->bytes < y->bytes) - (x->bytes > y->bytes);
 }
 
-static void mark_constants(const mo_plan *plan, bool *is_read)
+static void mark_constants(const mo_exec_plan *plan, bool *is_read)
 {
     for (int c = 0; c < plan->n_calls; c++) {
         const mo_call *call = &plan->calls[c].call;
 
         for (int i = 0; i < call->n_in; i++)
-            is_read[mo_value_root(plan->values, call->in[i])] = true;
+            is_read[mo_plan_value_root(plan->values, call->in[i])] = true;
     }
     for (int i = 0; i < plan->n_outputs; i++)
-        is_read[mo_value_root(plan->values, plan->outputs[i].value)] = true;
+        is_read[mo_plan_value_root(plan->values, plan->outputs[i].value)] =
+            true;
 }
 
-static int list_weights(const mo_plan *plan, const bool *is_read,
+static int list_weights(const mo_exec_plan *plan, const bool *is_read,
                         weight *weights)
 {
     int n = 0;
@@ -90,13 +97,13 @@ static int list_weights(const mo_plan *plan, const bool *is_read,
 
         if (value->constant && is_read[v])
             weights[n++] = (weight){ value->device, value->constant->data,
-                                     mo_desc_bytes(&value->desc) };
+                                     mo_tensor_desc_bytes(&value->desc) };
     }
     qsort(weights, (size_t) n, sizeof *weights, compare_weights);
     return n;
 }
 
-static mo_status add_weights(mo_plan *plan, const weight *weights, int n,
+static mo_status add_weights(mo_exec_plan *plan, const weight *weights, int n,
                              mo_error *err)
 {
     for (int i = 0; i < n; i++) {
@@ -114,7 +121,7 @@ static mo_status add_weights(mo_plan *plan, const weight *weights, int n,
     return MO_OK;
 }
 
-static mo_status weigh_constants(mo_plan *plan, mo_error *err)
+static mo_status weigh_constants(mo_exec_plan *plan, mo_error *err)
 {
     size_t n = (size_t) plan->n_values + 1;
     bool *is_read = calloc(n, sizeof *is_read);
@@ -133,7 +140,7 @@ static mo_status weigh_constants(mo_plan *plan, mo_error *err)
     return status;
 }
 
-static void place_parts(mo_plan *plan)
+static void place_parts(mo_exec_plan *plan)
 {
     for (int v = 0; v < plan->n_values; v++) {
         mo_plan_value *value = &plan->values[v];
@@ -141,26 +148,26 @@ static void place_parts(mo_plan *plan)
         if (value->part)
             value->offset =
                 plan->values[value->part->of].offset +
-                value->part->at * (int64_t) mo_elem_bytes(value->desc.elem);
+                value->part->at * (int64_t) mo_elem_size(value->desc.elem);
     }
 }
 
 /* A view lies where what it views does. */
-static void place_views(mo_plan *plan)
+static void place_views(mo_exec_plan *plan)
 {
     for (int v = 0; v < plan->n_values; v++)
         if (plan->values[v].view_of != MO_PLAN_NONE)
             plan->values[v].offset =
-                plan->values[mo_value_root(plan->values, v)].offset;
+                plan->values[mo_plan_value_root(plan->values, v)].offset;
 }
 
-mo_status mo_plan_memory(mo_plan *plan, mo_error *err)
+mo_status mo_plan_assign_memory(mo_exec_plan *plan, mo_error *err)
 {
-    mo_life *lives = NULL;
-    mo_status status = mo_lives_find(plan, &lives, err);
+    mo_plan_live_range *lives = NULL;
+    mo_status status = mo_plan_liveness(plan, &lives, err);
 
     if (status == MO_OK)
-        status = mo_lives_stretch(plan, lives, err);
+        status = mo_plan_liveness_across_streams(plan, lives, err);
     for (int v = 0; v < plan->n_values; v++)
         plan->values[v].offset = MO_PLAN_NONE;
     for (int d = 0; d < plan->n_devices && status == MO_OK; d++)

@@ -26,8 +26,8 @@ typedef struct taken {
 enum { MAX_MET = 1024 };
 
 typedef struct packing {
-    mo_block *blocks;
-    const mo_block **order; /* in which they are placed */
+    mo_plan_buffer *blocks;
+    const mo_plan_buffer **order; /* in which they are placed */
     int n;
     int leaves;      /* of the tree, a power of two */
     int *latest;     /* by node; that of block i is node leaves + i */
@@ -39,14 +39,15 @@ typedef struct packing {
 
 enum { NOT_PLACED = INT_MIN };
 
-static int64_t size_of(const mo_block *block)
+static int64_t size_of(const mo_plan_buffer *block)
 {
-    return (block->bytes + MO_PACK_ALIGN - 1) / MO_PACK_ALIGN * MO_PACK_ALIGN;
+    return (block->bytes + MO_PLAN_BUFFER_ALIGN - 1) / MO_PLAN_BUFFER_ALIGN *
+           MO_PLAN_BUFFER_ALIGN;
 }
 
 static int compare_blocks(const void *a, const void *b)
 {
-    const mo_block *x = a, *y = b;
+    const mo_plan_buffer *x = a, *y = b;
 
     if (x->begin != y->begin)
         return x->begin < y->begin ? -1 : 1;
@@ -55,36 +56,36 @@ static int compare_blocks(const void *a, const void *b)
 
 static int compare_begins(const void *a, const void *b)
 {
-    return compare_blocks(*(const mo_block *const *) a,
-                          *(const mo_block *const *) b);
+    return compare_blocks(*(const mo_plan_buffer *const *) a,
+                          *(const mo_plan_buffer *const *) b);
 }
 
 static int compare_ends(const void *a, const void *b)
 {
-    const mo_block *x = *(const mo_block *const *) a;
-    const mo_block *y = *(const mo_block *const *) b;
+    const mo_plan_buffer *x = *(const mo_plan_buffer *const *) a;
+    const mo_plan_buffer *y = *(const mo_plan_buffer *const *) b;
 
     return x->end != y->end ? (x->end < y->end ? -1 : 1) : compare_blocks(x, y);
 }
 
 static int compare_sizes(const void *a, const void *b)
 {
-    const mo_block *x = *(const mo_block *const *) a;
-    const mo_block *y = *(const mo_block *const *) b;
+    const mo_plan_buffer *x = *(const mo_plan_buffer *const *) a;
+    const mo_plan_buffer *y = *(const mo_plan_buffer *const *) b;
 
     return x->bytes != y->bytes ? (x->bytes > y->bytes ? -1 : 1)
                                 : compare_blocks(x, y);
 }
 
-static double area_of(const mo_block *block)
+static double area_of(const mo_plan_buffer *block)
 {
     return (double) block->bytes * ((double) block->end - block->begin + 1);
 }
 
 static int compare_areas(const void *a, const void *b)
 {
-    double x = area_of(*(const mo_block *const *) a);
-    double y = area_of(*(const mo_block *const *) b);
+    double x = area_of(*(const mo_plan_buffer *const *) a);
+    double y = area_of(*(const mo_plan_buffer *const *) b);
 
     return x != y ? (x > y ? -1 : 1) : compare_begins(a, b);
 }
@@ -115,8 +116,8 @@ static void place(packing *p, int i, int64_t offset)
 
 /* Collects the placed ones that block meets among the count from first on,
  * which are those below node. */
-static void collect(packing *p, const mo_block *block, int node, int first,
-                    int count)
+static void collect(packing *p, const mo_plan_buffer *block, int node,
+                    int first, int count)
 {
     if (p->latest[node] < block->begin || p->blocks[first].begin > block->end ||
         p->n_met > MAX_MET)
@@ -157,7 +158,7 @@ static void place_all(packing *p)
     for (int node = 0; node < 2 * p->leaves; node++)
         p->latest[node] = NOT_PLACED;
     for (int k = 0; k < p->n; k++) {
-        const mo_block *block = p->order[k];
+        const mo_plan_buffer *block = p->order[k];
         int i = (int) (block - p->blocks);
 
         p->n_met = 0;
@@ -170,8 +171,8 @@ static void place_all(packing *p)
  * ones first. */
 static int compare_arrivals(const void *a, const void *b)
 {
-    const mo_block *x = *(const mo_block *const *) a;
-    const mo_block *y = *(const mo_block *const *) b;
+    const mo_plan_buffer *x = *(const mo_plan_buffer *const *) a;
+    const mo_plan_buffer *y = *(const mo_plan_buffer *const *) b;
 
     return x->begin != y->begin ? (x->begin < y->begin ? -1 : 1)
                                 : compare_sizes(a, b);
@@ -179,7 +180,7 @@ static int compare_arrivals(const void *a, const void *b)
 
 /* Places all in the order they have, and keeps that if it is the best so far.
  */
-static void attempt(packing *p, mo_packed *packed)
+static void attempt(packing *p, mo_plan_arena_size *packed)
 {
     place_all(p);
     if (p->top >= packed->bytes)
@@ -193,7 +194,7 @@ static void attempt(packing *p, mo_packed *packed)
 static void promote_top(packing *p)
 {
     int k = 0;
-    const mo_block *block;
+    const mo_plan_buffer *block;
 
     while (p->offset[p->order[k] - p->blocks] + size_of(p->order[k]) < p->top)
         k++;
@@ -214,7 +215,7 @@ static int count_promotions(int n)
 }
 
 /* The order at hand, and others that it leads to. */
-static void try_order(packing *p, mo_packed *packed)
+static void try_order(packing *p, mo_plan_arena_size *packed)
 {
     int most = count_promotions(p->n);
 
@@ -225,7 +226,7 @@ static void try_order(packing *p, mo_packed *packed)
     }
 }
 
-static void try_orders(packing *p, mo_packed *packed)
+static void try_orders(packing *p, mo_plan_arena_size *packed)
 {
     static int (*const orders[])(const void *, const void *) = {
         compare_arrivals, compare_areas, compare_sizes
@@ -257,12 +258,12 @@ static int64_t find_bound(packing *p)
 }
 
 /* All of them together fit an int64, so that no sum of some can overflow. */
-static bool adds_up(const mo_block *blocks, int n)
+static bool adds_up(const mo_plan_buffer *blocks, int n)
 {
     int64_t sum = 0;
 
     for (int i = 0; i < n; i++)
-        if (blocks[i].bytes > INT64_MAX - MO_PACK_ALIGN ||
+        if (blocks[i].bytes > INT64_MAX - MO_PLAN_BUFFER_ALIGN ||
             !mo_int64_add(sum, size_of(&blocks[i]), &sum))
             return false;
     return true;
@@ -285,12 +286,13 @@ static mo_status prepare(packing *p, mo_error *err)
     return MO_OK;
 }
 
-mo_status mo_pack(mo_block *blocks, int n, mo_packed *packed, mo_error *err)
+mo_status mo_plan_assign_offsets(mo_plan_buffer *blocks, int n,
+                                 mo_plan_arena_size *packed, mo_error *err)
 {
     packing p = { .blocks = blocks, .n = n };
     mo_status status;
 
-    *packed = (mo_packed){ 0 };
+    *packed = (mo_plan_arena_size){ 0 };
     if (n == 0)
         return MO_OK;
     if (!adds_up(blocks, n))

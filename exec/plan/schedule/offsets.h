@@ -14,23 +14,26 @@
 
 #include "base/error.h"
 
-enum { MO_PACK_ALIGN = 64 }; /* a cache line, and all that vectors ask for */
+enum {
+    MO_PLAN_BUFFER_ALIGN = 64
+}; /* a cache line, and all that vectors ask for */
 
-typedef struct mo_block {
+typedef struct mo_plan_buffer {
     int owner;      /* what the caller knows it by; no two are equal */
     int begin, end; /* both are a part of its life */
     int64_t bytes;
-    int64_t offset; /* found; a multiple of MO_PACK_ALIGN */
-} mo_block;
+    int64_t offset; /* found; a multiple of MO_PLAN_BUFFER_ALIGN */
+} mo_plan_buffer;
 
 /* The size of the arena, and what none can be smaller than: the most that
- * lives at one time, each block rounded up to MO_PACK_ALIGN. */
-typedef struct mo_packed {
+ * lives at one time, each block rounded up to MO_PLAN_BUFFER_ALIGN. */
+typedef struct mo_plan_arena_size {
     int64_t bytes, bound_bytes;
-} mo_packed;
+} mo_plan_arena_size;
 
 /* Gives every block its offset, and sorts them by begin.  The same blocks have
  * the same offsets, in whatever order they come. */
-mo_status mo_pack(mo_block *blocks, int n, mo_packed *packed, mo_error *err);
+mo_status mo_plan_assign_offsets(mo_plan_buffer *blocks, int n,
+                                 mo_plan_arena_size *packed, mo_error *err);
 
 #endif

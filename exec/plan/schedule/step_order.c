@@ -45,7 +45,7 @@ typedef struct kept {
 } kept;
 
 typedef struct ordering {
-    mo_plan *plan;
+    mo_exec_plan *plan;
     kept *kept;         /* by device */
     int64_t *end_ns;    /* by call: when it is over, never decreasing */
     way *ways;          /* by transfer */
@@ -54,9 +54,9 @@ typedef struct ordering {
 } ordering;
 
 /* The transfer that brings what a value shows, or MO_PLAN_NONE. */
-static int brought_by(const mo_plan *plan, int value)
+static int brought_by(const mo_exec_plan *plan, int value)
 {
-    return plan->values[mo_value_root(plan->values, value)].transfer;
+    return plan->values[mo_plan_value_root(plan->values, value)].transfer;
 }
 
 /* A part of an item's time for each of its calls. */
@@ -75,7 +75,7 @@ static int64_t end_of(const mo_plan_source *source, const mo_plan_item *item,
 static void find_ends(const mo_plan_source *source, ordering *o, int *count,
                       int *done)
 {
-    const mo_plan *plan = o->plan;
+    const mo_exec_plan *plan = o->plan;
     int64_t latest = 0;
 
     for (int c = 0; c < plan->n_calls; c++)
@@ -95,7 +95,7 @@ static void find_ends(const mo_plan_source *source, ordering *o, int *count,
  * latest. */
 static void find_bounds(ordering *o, int *made_by)
 {
-    const mo_plan *plan = o->plan;
+    const mo_exec_plan *plan = o->plan;
 
     for (int v = 0; v < plan->n_values; v++)
         made_by[v] = -1;
@@ -176,7 +176,7 @@ static int compare_ways(const void *a, const void *b)
     return (x->transfer > y->transfer) - (x->transfer < y->transfer);
 }
 
-static mo_status make_steps(mo_plan *plan, mo_error *err)
+static mo_status make_steps(mo_exec_plan *plan, mo_error *err)
 {
     for (int d = 0; d < plan->n_devices; d++)
         plan->devices[d].n_steps = 0;
@@ -198,7 +198,7 @@ static mo_status make_steps(mo_plan *plan, mo_error *err)
     return MO_OK;
 }
 
-static void add_step(ordering *o, int device, mo_step_kind kind, int what)
+static void add_step(ordering *o, int device, mo_plan_step_kind kind, int what)
 {
     mo_plan_device *on = &o->plan->devices[device];
 
@@ -213,7 +213,7 @@ static void await_sent(ordering *o, int device)
     k->first = (k->first + 1) % RING;
     k->n--;
     k->bytes -= o->plan->transfers[t].bytes;
-    add_step(o, device, MO_STEP_AWAIT, t);
+    add_step(o, device, MO_PLAN_STEP_AWAIT, t);
     o->next++;
 }
 
@@ -240,7 +240,7 @@ static void add_await(ordering *o, int t)
     if (t == MO_PLAN_NONE || o->ways[t].awaited)
         return;
     o->ways[t].awaited = true;
-    add_step(o, o->plan->transfers[t].to, MO_STEP_AWAIT, t);
+    add_step(o, o->plan->transfers[t].to, MO_PLAN_STEP_AWAIT, t);
     o->next++;
     keep_sent(o, t);
 }
@@ -250,8 +250,8 @@ static void add_transfer(ordering *o, int t)
     const mo_plan_transfer *transfer = &o->plan->transfers[t];
 
     add_await(o, brought_by(o->plan, transfer->from_value));
-    add_step(o, transfer->from, MO_STEP_SEND, t);
-    add_step(o, transfer->to, MO_STEP_RECEIVE, t);
+    add_step(o, transfer->from, MO_PLAN_STEP_SEND, t);
+    add_step(o, transfer->to, MO_PLAN_STEP_RECEIVE, t);
     o->next++;
 }
 
@@ -261,13 +261,13 @@ static void add_call(ordering *o, int c)
 
     for (int i = 0; i < it->call.n_in; i++)
         add_await(o, brought_by(o->plan, it->call.in[i]));
-    add_step(o, it->device, MO_STEP_COMPUTE, c);
+    add_step(o, it->device, MO_PLAN_STEP_COMPUTE, c);
     o->next++;
 }
 
 static void add_steps(ordering *o)
 {
-    const mo_plan *plan = o->plan;
+    const mo_exec_plan *plan = o->plan;
     int sent = 0;
 
     for (int c = 0; c <= plan->n_calls; c++) {
@@ -286,7 +286,7 @@ static void add_steps(ordering *o)
 static mo_status find_order(const mo_plan_source *source, ordering *o,
                             int *numbers, mo_error *err)
 {
-    const mo_plan *plan = o->plan;
+    const mo_exec_plan *plan = o->plan;
 
     find_ends(source, o, numbers, numbers + plan->n_items);
     find_bounds(o, numbers);
@@ -298,13 +298,13 @@ static mo_status find_order(const mo_plan_source *source, ordering *o,
 }
 
 /* Room for what is counted by value or by item. */
-static size_t numbers_size(const mo_plan *plan)
+static size_t numbers_size(const mo_exec_plan *plan)
 {
     return 2 * (size_t) plan->n_items + (size_t) plan->n_values + 1;
 }
 
-mo_status mo_plan_order(const mo_plan_source *source, mo_plan *plan,
-                        const int64_t *start_ns, mo_error *err)
+mo_status mo_plan_order_steps(const mo_plan_source *source, mo_exec_plan *plan,
+                              const int64_t *start_ns, mo_error *err)
 {
     size_t n = (size_t) plan->n_transfers + 1;
     ordering o = {

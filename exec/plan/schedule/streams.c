@@ -22,26 +22,26 @@ typedef struct node {
     int64_t tail_ns; /* until everything is done that waits for it */
     int heir;        /* node, or MO_PLAN_NONE */
     int lane;
-    int seen[MO_PLAN_MAX_LANES]; /* by lane: its last node that is done when
+    int seen[MO_PLAN_MAX_STREAMS]; /* by lane: its last node that is done when
                                     this one is; -1: none */
 } node;
 
 typedef struct lanes {
-    mo_plan *plan;
+    mo_exec_plan *plan;
     int n_lanes;
     int64_t *takes_ns; /* by call */
     int *maker;        /* by value: the node that makes it, or MO_PLAN_NONE */
     node *nodes;       /* the calls between two transfers */
     int n;
-    int last[MO_PLAN_MAX_LANES]; /* node, or MO_PLAN_NONE */
-    int *waits;                  /* of the call at hand */
+    int last[MO_PLAN_MAX_STREAMS]; /* node, or MO_PLAN_NONE */
+    int *waits;                    /* of the call at hand */
     int n_waits;
 } lanes;
 
 /* -------------------------------------------------------------------- times */
 
 /* An item's time is shared by its calls; none takes no time at all. */
-static void weigh(const mo_plan *plan, int *count, int64_t *takes_ns)
+static void weigh(const mo_exec_plan *plan, int *count, int64_t *takes_ns)
 {
     for (int c = 0; c < plan->n_calls; c++)
         count[plan->calls[c].timed_as]++;
@@ -57,7 +57,7 @@ static int made_by(const lanes *l, int of, int i)
 {
     const mo_call *call = &l->plan->calls[l->nodes[of].call].call;
 
-    return l->maker[mo_value_root(l->plan->values, call->in[i])];
+    return l->maker[mo_plan_value_root(l->plan->values, call->in[i])];
 }
 
 static int count_in(const lanes *l, int of)
@@ -145,7 +145,7 @@ static void choose_lane(lanes *l, int of)
 
 static void see(node *it, const node *other)
 {
-    for (int i = 0; i < MO_PLAN_MAX_LANES; i++)
+    for (int i = 0; i < MO_PLAN_MAX_STREAMS; i++)
         if (other->seen[i] > it->seen[i])
             it->seen[i] = other->seen[i];
 }
@@ -174,7 +174,7 @@ static mo_status wait_for_others(lanes *l, int of, mo_error *err)
     node *it = &l->nodes[of];
     mo_plan_call *call = &l->plan->calls[it->call];
 
-    for (int i = 0; i < MO_PLAN_MAX_LANES; i++)
+    for (int i = 0; i < MO_PLAN_MAX_STREAMS; i++)
         it->seen[i] = -1;
     if (l->last[it->lane] != MO_PLAN_NONE)
         see(it, &l->nodes[l->last[it->lane]]);
@@ -202,7 +202,7 @@ static void note_makers(lanes *l, int of, int maker)
     const mo_call *call = &l->plan->calls[l->nodes[of].call].call;
 
     for (int i = 0; i < call->n_out; i++)
-        l->maker[mo_value_root(l->plan->values, call->out[i])] = maker;
+        l->maker[mo_plan_value_root(l->plan->values, call->out[i])] = maker;
 }
 
 static mo_status spread_nodes(lanes *l, mo_error *err)
@@ -212,7 +212,7 @@ static mo_status spread_nodes(lanes *l, mo_error *err)
     for (int i = 0; i < l->n; i++)
         note_makers(l, i, i);
     find_tails(l);
-    for (int i = 0; i < MO_PLAN_MAX_LANES; i++)
+    for (int i = 0; i < MO_PLAN_MAX_STREAMS; i++)
         l->last[i] = MO_PLAN_NONE;
     for (int i = 0; i < l->n && status == MO_OK; i++) {
         choose_lane(l, i);
@@ -232,7 +232,8 @@ static mo_status spread_device(lanes *l, int device, mo_error *err)
 
     for (int i = 0; i < on->n_steps && status == MO_OK; i++) {
         l->n = 0;
-        for (; i < on->n_steps && on->steps[i].kind == MO_STEP_COMPUTE; i++)
+        for (; i < on->n_steps && on->steps[i].kind == MO_PLAN_STEP_COMPUTE;
+             i++)
             l->nodes[l->n++] =
                 (node){ .call = on->steps[i].what,
                         .takes_ns = l->takes_ns[on->steps[i].what],
@@ -244,14 +245,14 @@ static mo_status spread_device(lanes *l, int device, mo_error *err)
 
 static mo_status spread_devices(lanes *l, const int *wanted, mo_error *err)
 {
-    mo_plan *plan = l->plan;
+    mo_exec_plan *plan = l->plan;
     mo_status status = MO_OK;
 
     for (int v = 0; v < plan->n_values; v++)
         l->maker[v] = MO_PLAN_NONE;
     for (int d = 0; d < plan->n_devices && status == MO_OK; d++) {
         l->n_lanes =
-            wanted[d] < MO_PLAN_MAX_LANES ? wanted[d] : MO_PLAN_MAX_LANES;
+            wanted[d] < MO_PLAN_MAX_STREAMS ? wanted[d] : MO_PLAN_MAX_STREAMS;
         plan->devices[d].n_lanes = l->n_lanes;
         if (l->n_lanes > 1)
             status = spread_device(l, d, err);
@@ -259,7 +260,8 @@ static mo_status spread_devices(lanes *l, const int *wanted, mo_error *err)
     return status;
 }
 
-mo_status mo_plan_lanes(const int *wanted, mo_plan *plan, mo_error *err)
+mo_status mo_plan_assign_streams(const int *wanted, mo_exec_plan *plan,
+                                 mo_error *err)
 {
     size_t n_calls = (size_t) plan->n_calls + 1;
     int *count = calloc((size_t) plan->n_items + 1, sizeof *count);

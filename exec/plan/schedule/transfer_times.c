@@ -2,8 +2,9 @@
 
 #include <stdlib.h>
 
-mo_status mo_dues_new(const mo_plan_source *source, mo_dues *dues,
-                      mo_error *err)
+mo_status mo_plan_transfer_times_new(const mo_plan_source *source,
+                                     mo_plan_transfer_times *dues,
+                                     mo_error *err)
 {
     dues->x = source->instance;
     dues->schedule = source->schedule;
@@ -12,13 +13,14 @@ mo_status mo_dues_new(const mo_plan_source *source, mo_dues *dues,
     return dues->taken ? MO_OK : mo_fail_memory(err);
 }
 
-void mo_dues_clear(mo_dues *dues)
+void mo_plan_transfer_times_clear(mo_plan_transfer_times *dues)
 {
     free(dues->taken);
 }
 
 /* The transfer by which a flow goes to a device, or NULL. */
-static const mo_transfer *transfer_of(const mo_dues *dues, int flow, int to)
+static const mo_transfer *transfer_of(const mo_plan_transfer_times *dues,
+                                      int flow, int to)
 {
     const mo_schedule *s = dues->schedule;
     bool once = s->regime.tensors == MO_TENSORS_ONCE;
@@ -28,8 +30,8 @@ static const mo_transfer *transfer_of(const mo_dues *dues, int flow, int to)
 }
 
 /* How well a flow is what we look for; -1: not at all. */
-static int fitness(const mo_dues *dues, int flow, int reader, int to,
-                   int64_t bytes)
+static int fitness(const mo_plan_transfer_times *dues, int flow, int reader,
+                   int to, int64_t bytes)
 {
     const mo_flow *it = &dues->x->flows[flow];
     const mo_transfer *transfer;
@@ -44,7 +46,8 @@ static int fitness(const mo_dues *dues, int flow, int reader, int to,
 }
 
 /* Sent for each reader, it goes when the first of them is sent it. */
-static int64_t first_start(const mo_dues *dues, int tensor, int to)
+static int64_t first_start(const mo_plan_transfer_times *dues, int tensor,
+                           int to)
 {
     int64_t first = INT64_MAX;
 
@@ -60,13 +63,15 @@ static int64_t first_start(const mo_dues *dues, int tensor, int to)
     return first;
 }
 
-mo_due mo_dues_take(mo_dues *dues, int maker, int reader, int to, int64_t bytes)
+mo_plan_transfer_time mo_plan_transfer_times_match(mo_plan_transfer_times *dues,
+                                                   int maker, int reader,
+                                                   int to, int64_t bytes)
 {
     const mo_instance *x = dues->x;
     int best = -1, best_fitness = -1, tensor;
 
     if (maker == MO_PLAN_NONE || reader == MO_PLAN_NONE)
-        return (mo_due){ MO_PLAN_NONE, 0 };
+        return (mo_plan_transfer_time){ MO_PLAN_NONE, 0 };
     for (int q = x->out_start[maker]; q < x->out_start[maker + 1]; q++) {
         int fit = fitness(dues, q, reader, to, bytes);
 
@@ -76,8 +81,8 @@ mo_due mo_dues_take(mo_dues *dues, int maker, int reader, int to, int64_t bytes)
         }
     }
     if (best < 0)
-        return (mo_due){ MO_PLAN_NONE, 0 };
+        return (mo_plan_transfer_time){ MO_PLAN_NONE, 0 };
     tensor = x->flows[best].tensor;
     dues->taken[transfer_of(dues, best, to) - dues->schedule->transfers] = true;
-    return (mo_due){ tensor, first_start(dues, tensor, to) };
+    return (mo_plan_transfer_time){ tensor, first_start(dues, tensor, to) };
 }

@@ -14,24 +14,26 @@
 #include "base/error.h"
 #include "exec/plan/plan.h"
 
-typedef struct mo_dues {
+typedef struct mo_plan_transfer_times {
     const mo_instance *x;
     const mo_schedule *schedule;
     bool *taken; /* by transfer of the schedule */
-} mo_dues;
+} mo_plan_transfer_times;
 
-typedef struct mo_due {
+typedef struct mo_plan_transfer_time {
     int tensor; /* of the placed graph, or MO_PLAN_NONE: not in the schedule */
     int64_t start_ns; /* of the first of its flows to that device; or 0 */
-} mo_due;
+} mo_plan_transfer_time;
 
-mo_status mo_dues_new(const mo_plan_source *source, mo_dues *dues,
-                      mo_error *err);
-void mo_dues_clear(mo_dues *dues);
+mo_status mo_plan_transfer_times_new(const mo_plan_source *source,
+                                     mo_plan_transfer_times *dues,
+                                     mo_error *err);
+void mo_plan_transfer_times_clear(mo_plan_transfer_times *dues);
 
 /* What op maker sends to op reader on device to; ops of the placed graph, or
  * MO_PLAN_NONE. */
-mo_due mo_dues_take(mo_dues *dues, int maker, int reader, int to,
-                    int64_t bytes);
+mo_plan_transfer_time mo_plan_transfer_times_match(mo_plan_transfer_times *dues,
+                                                   int maker, int reader,
+                                                   int to, int64_t bytes);
 
 #endif

@@ -19,7 +19,8 @@ static bool add_reach(int64_t extent, int64_t stride, int64_t *low,
                    : mo_int64_add(*high, far, high);
 }
 
-static bool stays_within(const mo_trail *trail, const mo_desc *desc)
+static bool stays_within(const mo_tensor_view *trail,
+                         const mo_tensor_desc *desc)
 {
     int64_t low = trail->offset, high = trail->offset;
 
@@ -29,35 +30,35 @@ static bool stays_within(const mo_trail *trail, const mo_desc *desc)
     for (int d = 0; d < trail->rank; d++)
         if (!add_reach(trail->extent[d], trail->stride[d], &low, &high))
             return false;
-    return low >= 0 && high < mo_desc_elements(desc);
+    return low >= 0 && high < mo_tensor_desc_elements(desc);
 }
 
-static mo_trail trail_of(const mo_attention_call *c, int64_t offset,
-                         const int64_t *batch)
+static mo_tensor_view trail_of(const mo_call_attention *c, int64_t offset,
+                               const int64_t *batch)
 {
-    mo_trail trail = { .offset = offset };
+    mo_tensor_view trail = { .offset = offset };
 
     for (int d = 0; d < c->n_batch; d++)
-        mo_trail_push(&trail, c->extent[d], batch[d]);
+        mo_tensor_view_append_dim(&trail, c->extent[d], batch[d]);
     return trail;
 }
 
-static bool is_within(const mo_plan *plan, int value,
-                      const mo_attention_call *c, int64_t offset,
+static bool is_within(const mo_exec_plan *plan, int value,
+                      const mo_call_attention *c, int64_t offset,
                       const int64_t *batch, int64_t rows, int64_t row,
                       int64_t columns, int64_t column)
 {
-    mo_trail trail = trail_of(c, offset, batch);
+    mo_tensor_view trail = trail_of(c, offset, batch);
 
-    mo_trail_push(&trail, rows, row);
-    mo_trail_push(&trail, columns, column);
+    mo_tensor_view_append_dim(&trail, rows, row);
+    mo_tensor_view_append_dim(&trail, columns, column);
     return stays_within(&trail, &plan->values[value].desc);
 }
 
-static bool are_sizes(const mo_attention_call *c)
+static bool are_sizes(const mo_call_attention *c)
 {
-    if (c->n_batch < 0 || c->n_batch > MO_MATMUL_MAX_BATCH || c->queries < 0 ||
-        c->keys < 0 || c->width < 0 || c->v_width < 0)
+    if (c->n_batch < 0 || c->n_batch > MO_CALL_MATMUL_MAX_BATCH ||
+        c->queries < 0 || c->keys < 0 || c->width < 0 || c->v_width < 0)
         return false;
     for (int d = 0; d < c->n_batch; d++)
         if (c->extent[d] < 0)
@@ -65,18 +66,18 @@ static bool are_sizes(const mo_attention_call *c)
     return true;
 }
 
-static bool is_score(const mo_plan *plan, const mo_call *call)
+static bool is_score(const mo_exec_plan *plan, const mo_call *call)
 {
-    const mo_attention_call *c = &call->u.attention;
-    const mo_point *score = c->score;
+    const mo_call_attention *c = &call->u.attention;
+    const mo_point_program *score = c->score;
 
     if (!score)
         return true;
-    if (c->n_batch + 2 > MO_MAX_RANK || score->operands[0].elem != MO_F32)
+    if (c->n_batch + 2 > MO_MAX_RANK || score->operands[0].elem != MO_ELEM_F32)
         return false;
     for (int i = 1; i < score->n_operands; i++) {
         int value = call->in[3 + c->has_mask + i - 1];
-        const mo_access *access = &score->operands[i].access;
+        const mo_point_access *access = &score->operands[i].access;
         const int64_t *last = access->stride + c->n_batch;
 
         if (plan->values[value].desc.elem != score->operands[i].elem ||
@@ -87,9 +88,9 @@ static bool is_score(const mo_plan *plan, const mo_call *call)
     return true;
 }
 
-bool mo_verify_attention(const mo_plan *plan, const mo_call *call)
+bool mo_verify_attention(const mo_exec_plan *plan, const mo_call *call)
 {
-    const mo_attention_call *c = &call->u.attention;
+    const mo_call_attention *c = &call->u.attention;
     int own = 3 + c->has_mask + (c->score ? c->score->n_operands - 1 : 0);
 
     if (call->n_out != 1 || call->first_extra != own || own > call->n_in ||

@@ -7,14 +7,14 @@ static bool is_index(int number, int count)
     return number >= 0 && number < count;
 }
 
-static mo_status fail_transfer(const mo_plan *plan, int t, mo_error *err,
+static mo_status fail_transfer(const mo_exec_plan *plan, int t, mo_error *err,
                                const char *what)
 {
     return mo_fail(err, MO_E_INPUT, "plan: transfer %d of %d %s", t,
                    plan->n_transfers, what);
 }
 
-static mo_status check_transfer(const mo_plan *plan, int t, mo_error *err)
+static mo_status check_transfer(const mo_exec_plan *plan, int t, mo_error *err)
 {
     const mo_plan_transfer *it = &plan->transfers[t];
     const mo_plan_value *from, *to;
@@ -27,9 +27,9 @@ static mo_status check_transfer(const mo_plan *plan, int t, mo_error *err)
     if (it->from == it->to || from->device != it->from || to->device != it->to)
         return fail_transfer(plan, t, err,
                              "is not between the devices of its values");
-    if (!mo_desc_equal(&from->desc, &to->desc) ||
+    if (!mo_tensor_desc_equal(&from->desc, &to->desc) ||
         from->channels_last != to->channels_last ||
-        mo_desc_bytes(&from->desc) != it->bytes)
+        mo_tensor_desc_bytes(&from->desc) != it->bytes)
         return fail_transfer(plan, t, err,
                              "has ends that differ in size or type");
     if (to->transfer != t)
@@ -37,7 +37,7 @@ static mo_status check_transfer(const mo_plan *plan, int t, mo_error *err)
     return MO_OK;
 }
 
-static mo_status check_input(const mo_plan *plan, int i, mo_error *err)
+static mo_status check_input(const mo_exec_plan *plan, int i, mo_error *err)
 {
     const mo_plan_input *input = &plan->inputs[i];
 
@@ -52,7 +52,7 @@ static mo_status check_input(const mo_plan *plan, int i, mo_error *err)
 }
 
 /* Every value that is an input is fed, once. */
-static mo_status check_fed(const mo_plan *plan, mo_error *err)
+static mo_status check_fed(const mo_exec_plan *plan, mo_error *err)
 {
     char *fed = calloc((size_t) plan->n_values + 1, sizeof *fed);
     mo_status status = fed ? MO_OK : mo_fail_memory(err);
@@ -70,14 +70,14 @@ static mo_status check_fed(const mo_plan *plan, mo_error *err)
     return status;
 }
 
-static bool is_half(const mo_plan *plan, int output)
+static bool is_half(const mo_exec_plan *plan, int output)
 {
     mo_elem elem = plan->values[plan->outputs[output].value].desc.elem;
 
-    return elem == MO_F16 || elem == MO_BF16;
+    return elem == MO_ELEM_F16 || elem == MO_ELEM_BF16;
 }
 
-mo_status mo_verify_ends(const mo_plan *plan, mo_error *err)
+mo_status mo_verify_transfers_and_io(const mo_exec_plan *plan, mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -97,14 +97,14 @@ mo_status mo_verify_ends(const mo_plan *plan, mo_error *err)
     return status;
 }
 
-static mo_status fail_call(const mo_plan *plan, int c, mo_error *err,
+static mo_status fail_call(const mo_exec_plan *plan, int c, mo_error *err,
                            const char *what)
 {
     return mo_fail(err, MO_E_INPUT, "plan: call %d of %d %s", c, plan->n_calls,
                    what);
 }
 
-static bool are_operands(const mo_plan *plan, const int *operands, int n,
+static bool are_operands(const mo_exec_plan *plan, const int *operands, int n,
                          int device)
 {
     if (n < 0 || n > MO_CALL_MAX_OPERANDS || (n > 0 && !operands))
@@ -127,7 +127,7 @@ static bool is_epilogue(const mo_call *call)
                 : extra == 0);
 }
 
-static mo_status check_call(const mo_plan *plan, int c, mo_error *err)
+static mo_status check_call(const mo_exec_plan *plan, int c, mo_error *err)
 {
     const mo_plan_call *it = &plan->calls[c];
     const mo_call *call = &it->call;
@@ -150,7 +150,7 @@ static mo_status check_call(const mo_plan *plan, int c, mo_error *err)
     return MO_OK;
 }
 
-mo_status mo_verify_calls(const mo_plan *plan, mo_error *err)
+mo_status mo_verify_calls(const mo_exec_plan *plan, mo_error *err)
 {
     mo_status status = MO_OK;
 

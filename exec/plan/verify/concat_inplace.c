@@ -1,17 +1,17 @@
-/* Parts of values (exec/plan/passes/concat_inplace.h): each is made by a call that knows how far
- * its places are apart, and read by the one call that makes the whole, where
- * nothing else is written to its channels. */
+/* Parts of values (exec/plan/passes/concat_inplace.h): each is made by a call
+ * that knows how far its places are apart, and read by the one call that makes
+ * the whole, where nothing else is written to its channels. */
 #include <stdlib.h>
 
 #include "base/array.h"
 #include "exec/plan/passes/concat_inplace.h"
 #include "exec/plan/verify/verify_internal.h"
 
-static mo_status fail_part(const mo_plan *plan, int v, mo_error *err,
+static mo_status fail_part(const mo_exec_plan *plan, int v, mo_error *err,
                            const char *what)
 {
     return mo_fail(err, MO_E_INPUT, "plan: value %d '%.160s' %s", v,
-                   mo_verify_text(plan->values[v].name), what);
+                   mo_verify_name(plan->values[v].name), what);
 }
 
 static bool is_made_elsewhere(const mo_plan_value *value)
@@ -20,23 +20,23 @@ static bool is_made_elsewhere(const mo_plan_value *value)
            value->input != MO_PLAN_NONE || value->transfer != MO_PLAN_NONE;
 }
 
-static mo_status check_part(const mo_plan *plan, int v, mo_error *err)
+static mo_status check_part(const mo_exec_plan *plan, int v, mo_error *err)
 {
     const mo_plan_value *value = &plan->values[v], *whole;
-    const mo_plan_part *part = value->part;
+    const mo_plan_slice *part = value->part;
     int64_t offset;
 
     if (part->of < 0 || part->of >= plan->n_values)
         return fail_part(plan, v, err, "refers to what does not exist");
     whole = &plan->values[part->of];
     if (whole->part || is_made_elsewhere(value) || is_made_elsewhere(whole) ||
-        !mo_value_fits_in(value, part->at, whole))
+        !mo_pass_channels_fit(value, part->at, whole))
         return fail_part(plan, v, err, "is no part of what it lies in");
     if (plan->devices[value->device].n_lanes > 1)
         return fail_part(plan, v, err,
                          "is a part where calls run side by side");
     if (!mo_int64_add(whole->offset,
-                      part->at * (int64_t) mo_elem_bytes(value->desc.elem),
+                      part->at * (int64_t) mo_elem_size(value->desc.elem),
                       &offset) ||
         value->offset != offset)
         return fail_part(plan, v, err, "is not where its part is");
@@ -45,17 +45,17 @@ static mo_status check_part(const mo_plan *plan, int v, mo_error *err)
 
 static bool is_conv_into(const mo_call *call, int64_t pitch)
 {
-    const mo_conv_call *conv = &call->u.conv;
+    const mo_call_conv *conv = &call->u.conv;
 
     return call->kind == MO_CALL_CONV && conv->pitch == pitch &&
            (pitch == 0 ||
             (conv->channels_last && !conv->transposed && conv->groups == 1));
 }
 
-static mo_status check_made(const mo_plan *plan, const mo_call *call, int v,
-                            mo_error *err)
+static mo_status check_made(const mo_exec_plan *plan, const mo_call *call,
+                            int v, mo_error *err)
 {
-    const mo_plan_part *part = plan->values[v].part;
+    const mo_plan_slice *part = plan->values[v].part;
     int64_t pitch =
         part ? plan->values[part->of].desc.shape.dims[1] : (int64_t) 0;
 
@@ -65,7 +65,7 @@ static mo_status check_made(const mo_plan *plan, const mo_call *call, int v,
 }
 
 /* Channels must come behind those that were taken before. */
-static bool take(mo_channels channels, int64_t *end)
+static bool take(mo_pass_channel_range channels, int64_t *end)
 {
     if (channels.first < *end)
         return false;
@@ -74,16 +74,16 @@ static bool take(mo_channels channels, int64_t *end)
 }
 
 /* Boxes from b on that begin before a channel. */
-static bool take_boxes(const mo_plan *plan, const mo_call *call, int64_t before,
-                       int *b, int64_t *end)
+static bool take_boxes(const mo_exec_plan *plan, const mo_call *call,
+                       int64_t before, int *b, int64_t *end)
 {
-    const mo_copy_call *copy = &call->u.copy;
+    const mo_call_copy *copy = &call->u.copy;
     const mo_shape *to = &plan->values[call->out[0]].desc.shape;
 
     for (; *b < copy->n_boxes; (*b)++) {
-        mo_channels channels;
+        mo_pass_channel_range channels;
 
-        if (!mo_box_channels(&copy->boxes[*b], to, &channels))
+        if (!mo_pass_box_channel_range(&copy->boxes[*b], to, &channels))
             return false;
         if (channels.first >= before)
             return true;
@@ -94,14 +94,14 @@ static bool take_boxes(const mo_plan *plan, const mo_call *call, int64_t before,
 }
 
 /* Parts in the order of operands, and boxes in theirs, share no channel. */
-static bool is_join(const mo_plan *plan, const mo_call *call)
+static bool is_join(const mo_exec_plan *plan, const mo_call *call)
 {
     int64_t end = 0;
     int b = 0;
 
     for (int i = 0; i < call->n_in; i++) {
         const mo_plan_value *value = &plan->values[call->in[i]];
-        mo_channels channels;
+        mo_pass_channel_range channels;
 
         if (!value->part)
             continue;
@@ -114,7 +114,7 @@ static bool is_join(const mo_plan *plan, const mo_call *call)
     return take_boxes(plan, call, INT64_MAX, &b, &end);
 }
 
-static bool is_moved(const mo_copy_call *copy, int operand)
+static bool is_moved(const mo_call_copy *copy, int operand)
 {
     for (int b = 0; b < copy->n_boxes; b++)
         if (copy->boxes[b].from == operand)
@@ -123,14 +123,14 @@ static bool is_moved(const mo_copy_call *copy, int operand)
 }
 
 /* reads: by value, how often a part was read. */
-static mo_status check_reads(const mo_plan *plan, const mo_call *call,
+static mo_status check_reads(const mo_exec_plan *plan, const mo_call *call,
                              int *reads, mo_error *err)
 {
     int n_parts = 0;
 
     for (int i = 0; i < call->n_in; i++) {
         int v = call->in[i];
-        const mo_plan_part *part = plan->values[v].part;
+        const mo_plan_slice *part = plan->values[v].part;
 
         if (!part)
             continue;
@@ -145,7 +145,7 @@ static mo_status check_reads(const mo_plan *plan, const mo_call *call,
     return MO_OK;
 }
 
-static mo_status check_call(const mo_plan *plan, const mo_call *call,
+static mo_status check_call(const mo_exec_plan *plan, const mo_call *call,
                             int *reads, mo_error *err)
 {
     mo_status status = check_reads(plan, call, reads, err);
@@ -156,7 +156,7 @@ static mo_status check_call(const mo_plan *plan, const mo_call *call,
 }
 
 /* Nobody else may look at a part. */
-static mo_status check_others(const mo_plan *plan, mo_error *err)
+static mo_status check_others(const mo_exec_plan *plan, mo_error *err)
 {
     for (int v = 0; v < plan->n_values; v++)
         if (plan->values[v].view_of != MO_PLAN_NONE &&
@@ -173,7 +173,7 @@ static mo_status check_others(const mo_plan *plan, mo_error *err)
     return MO_OK;
 }
 
-mo_status mo_verify_nested(const mo_plan *plan, mo_error *err)
+mo_status mo_verify_concat_inplace(const mo_exec_plan *plan, mo_error *err)
 {
     int *reads = calloc((size_t) plan->n_values + 1, sizeof *reads);
     mo_status status = reads ? MO_OK : mo_fail_memory(err);

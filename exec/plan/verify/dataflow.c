@@ -7,18 +7,18 @@
 enum { NOTHING, ARRIVING, DATA };
 
 typedef struct flow {
-    const mo_plan *plan;
+    const mo_exec_plan *plan;
     unsigned char *holds;
 } flow;
 
 static unsigned char *holds(const flow *f, int value)
 {
-    return &f->holds[mo_value_root(f->plan->values, value)];
+    return &f->holds[mo_plan_value_root(f->plan->values, value)];
 }
 
-static const char *name_of(const mo_plan *plan, int value)
+static const char *name_of(const mo_exec_plan *plan, int value)
 {
-    return mo_verify_text(plan->values[value].name);
+    return mo_verify_name(plan->values[value].name);
 }
 
 static mo_status check_read(const flow *f, int device, int step, int value,
@@ -71,12 +71,12 @@ static mo_status do_step(flow *f, int device, int step, mo_error *err)
     const mo_plan_step *it = &f->plan->devices[device].steps[step];
     const mo_plan_transfer *transfer;
 
-    if (it->kind == MO_STEP_COMPUTE)
+    if (it->kind == MO_PLAN_STEP_COMPUTE)
         return do_call(f, device, step, err);
     transfer = &f->plan->transfers[it->what];
-    if (it->kind == MO_STEP_SEND)
+    if (it->kind == MO_PLAN_STEP_SEND)
         return check_read(f, device, step, transfer->from_value, err);
-    if (it->kind == MO_STEP_RECEIVE)
+    if (it->kind == MO_PLAN_STEP_RECEIVE)
         return check_write(f, device, step, transfer->to_value, ARRIVING, err);
     if (transfer->to == device)
         f->holds[transfer->to_value] = DATA;
@@ -95,7 +95,7 @@ static mo_status check_outputs(const flow *f, mo_error *err)
 
 /* Each device alone is looked at: values belong to one, and what others do to
  * it are the transfers it begins and awaits itself. */
-mo_status mo_verify_flow(const mo_plan *plan, mo_error *err)
+mo_status mo_verify_dataflow(const mo_exec_plan *plan, mo_error *err)
 {
     flow f = { plan, calloc((size_t) plan->n_values + 1, sizeof *f.holds) };
     mo_status status = f.holds ? MO_OK : mo_fail_memory(err);

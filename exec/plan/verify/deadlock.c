@@ -10,7 +10,7 @@
  * for another one that does: following them leads into a circle.
  */
 typedef struct replay {
-    const mo_plan *plan;
+    const mo_exec_plan *plan;
     int *at;     /* by device: its next step */
     char *begun; /* by transfer: how many of its ends */
     int *ready;  /* devices that can go on; as a stack */
@@ -37,7 +37,7 @@ static bool awaits(const replay *r, int device, int transfer)
     const mo_plan_device *on = &r->plan->devices[device];
     int at = r->at[device];
 
-    return at < on->n_steps && on->steps[at].kind == MO_STEP_AWAIT &&
+    return at < on->n_steps && on->steps[at].kind == MO_PLAN_STEP_AWAIT &&
            on->steps[at].what == transfer;
 }
 
@@ -48,9 +48,9 @@ static void go_on(replay *r, int device)
     for (; r->at[device] < on->n_steps; r->at[device]++) {
         const mo_plan_step *step = &on->steps[r->at[device]];
 
-        if (step->kind == MO_STEP_COMPUTE)
+        if (step->kind == MO_PLAN_STEP_COMPUTE)
             continue;
-        if (step->kind == MO_STEP_AWAIT) {
+        if (step->kind == MO_PLAN_STEP_AWAIT) {
             if (r->begun[step->what] < 2)
                 return;
             continue;
@@ -100,15 +100,15 @@ static int find_circle(const replay *r, int device)
 /* Adds "A waits at step 3 for 'x' from B" to text. */
 static size_t tell_wait(const replay *r, int device, char *text, size_t size)
 {
-    const mo_plan *plan = r->plan;
+    const mo_exec_plan *plan = r->plan;
     int at = r->at[device], other = waits_for(r, device);
     const mo_plan_transfer *transfer =
         &plan->transfers[plan->devices[device].steps[at].what];
     int n = snprintf(text, size, "%.40s waits at step %d for '%.60s' %s %.40s",
-                     mo_verify_text(plan->devices[device].id), at,
-                     mo_verify_text(plan->values[transfer->from_value].name),
+                     mo_verify_name(plan->devices[device].id), at,
+                     mo_verify_name(plan->values[transfer->from_value].name),
                      transfer->to == device ? "from" : "to be taken by",
-                     mo_verify_text(plan->devices[other].id));
+                     mo_verify_name(plan->devices[other].id));
 
     return n < 0 ? 0 : (size_t) n < size ? (size_t) n : size - 1;
 }
@@ -143,7 +143,7 @@ static mo_status judge(const replay *r, mo_error *err)
     return MO_OK;
 }
 
-mo_status mo_verify_waits(const mo_plan *plan, mo_error *err)
+mo_status mo_verify_no_deadlock(const mo_exec_plan *plan, mo_error *err)
 {
     size_t n = (size_t) plan->n_devices;
     replay r = {

@@ -16,7 +16,7 @@
  */
 typedef struct block {
     int value;
-    mo_life life;
+    mo_plan_live_range life;
     int low, high; /* marks */
 } block;
 
@@ -26,7 +26,7 @@ typedef struct node {
 } node;
 
 typedef struct arena {
-    const mo_plan *plan;
+    const mo_exec_plan *plan;
     block *blocks;      /* those that have bytes, by begin */
     const block **ends; /* the same, by end */
     int n;
@@ -37,10 +37,10 @@ typedef struct arena {
     int leaves;
 } arena;
 
-static mo_status check_place(const mo_plan *plan, int v, mo_error *err)
+static mo_status check_place(const mo_exec_plan *plan, int v, mo_error *err)
 {
     const mo_plan_value *value = &plan->values[v];
-    int64_t bytes = mo_desc_bytes(&value->desc);
+    int64_t bytes = mo_tensor_desc_bytes(&value->desc);
     int64_t size = plan->devices[value->device].arena_bytes;
 
     if (value->offset >= 0 && bytes <= size && value->offset <= size - bytes)
@@ -48,7 +48,7 @@ static mo_status check_place(const mo_plan *plan, int v, mo_error *err)
     return mo_fail(err, MO_E_INPUT,
                    "plan: value %d '%.160s' does not lie in the arena of its "
                    "device",
-                   v, mo_verify_text(value->name));
+                   v, mo_verify_name(value->name));
 }
 
 static int64_t low_of(const arena *a, int value)
@@ -58,7 +58,8 @@ static int64_t low_of(const arena *a, int value)
 
 static int64_t high_of(const arena *a, int value)
 {
-    return low_of(a, value) + mo_desc_bytes(&a->plan->values[value].desc);
+    return low_of(a, value) +
+           mo_tensor_desc_bytes(&a->plan->values[value].desc);
 }
 
 static int compare_marks(const void *a, const void *b)
@@ -158,9 +159,9 @@ static mo_status fail_at(const arena *a, const block *b, mo_error *err)
     return mo_fail(err, MO_E_INPUT,
                    "plan: device '%.80s', step %d: '%.160s' overwrites "
                    "'%.160s', which is still needed",
-                   mo_verify_text(a->plan->devices[values[b->value].device].id),
-                   b->life.begin, mo_verify_text(values[b->value].name),
-                   mo_verify_text(values[other->value].name));
+                   mo_verify_name(a->plan->devices[values[b->value].device].id),
+                   b->life.begin, mo_verify_name(values[b->value].name),
+                   mo_verify_name(values[other->value].name));
 }
 
 static mo_status walk(arena *a, mo_error *err)
@@ -202,16 +203,17 @@ static mo_status check_blocks(arena *a, mo_error *err)
     return status;
 }
 
-static bool has_bytes(const mo_plan *plan, const mo_life *lives, int v)
+static bool has_bytes(const mo_exec_plan *plan, const mo_plan_live_range *lives,
+                      int v)
 {
-    return mo_life_is_any(&lives[v]) &&
-           mo_desc_bytes(&plan->values[v].desc) > 0;
+    return mo_plan_live_range_is_nonempty(&lives[v]) &&
+           mo_tensor_desc_bytes(&plan->values[v].desc) > 0;
 }
 
 /* All blocks, by device.  end, zeros at first: where the blocks of each device
  * begin while they are filled in, and hence where they end then. */
-static void gather(const mo_plan *plan, const mo_life *lives, size_t *end,
-                   block *blocks)
+static void gather(const mo_exec_plan *plan, const mo_plan_live_range *lives,
+                   size_t *end, block *blocks)
 {
     for (int v = 0; v < plan->n_values; v++)
         if (has_bytes(plan, lives, v) &&
@@ -225,8 +227,9 @@ static void gather(const mo_plan *plan, const mo_life *lives, size_t *end,
                 (block){ .value = v, .life = lives[v] };
 }
 
-static mo_status check_devices(const mo_plan *plan, const mo_life *lives,
-                               size_t *end, block *blocks, mo_error *err)
+static mo_status check_devices(const mo_exec_plan *plan,
+                               const mo_plan_live_range *lives, size_t *end,
+                               block *blocks, mo_error *err)
 {
     mo_status status = MO_OK;
     size_t first = 0;
@@ -244,16 +247,16 @@ static mo_status check_devices(const mo_plan *plan, const mo_life *lives,
     return status;
 }
 
-mo_status mo_verify_memory(const mo_plan *plan, mo_error *err)
+mo_status mo_verify_memory(const mo_exec_plan *plan, mo_error *err)
 {
     block *blocks = calloc((size_t) plan->n_values + 1, sizeof *blocks);
     size_t *end = calloc((size_t) plan->n_devices, sizeof *end);
-    mo_life *lives = NULL;
-    mo_status status =
-        blocks && end ? mo_lives_find(plan, &lives, err) : mo_fail_memory(err);
+    mo_plan_live_range *lives = NULL;
+    mo_status status = blocks && end ? mo_plan_liveness(plan, &lives, err)
+                                     : mo_fail_memory(err);
 
     for (int v = 0; v < plan->n_values && status == MO_OK; v++)
-        if (mo_life_is_any(&lives[v]))
+        if (mo_plan_live_range_is_nonempty(&lives[v]))
             status = check_place(plan, v, err);
     if (status == MO_OK)
         status = check_devices(plan, lives, end, blocks, err);

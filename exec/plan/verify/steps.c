@@ -15,8 +15,8 @@ typedef struct seen {
     unsigned char *moved; /* by transfer: the bits, shifted by the end */
 } seen;
 
-static mo_status see_call(const mo_plan *plan, seen *s, int device, int step,
-                          mo_error *err)
+static mo_status see_call(const mo_exec_plan *plan, seen *s, int device,
+                          int step, mo_error *err)
 {
     int call = plan->devices[device].steps[step].what;
 
@@ -37,15 +37,15 @@ static int end_of(const mo_plan_transfer *transfer, int device)
     return transfer->to == device ? RECEIVER : -1;
 }
 
-static mo_status see_transfer(const mo_plan *plan, seen *s, int device,
+static mo_status see_transfer(const mo_exec_plan *plan, seen *s, int device,
                               int step, mo_error *err)
 {
     const mo_plan_step *it = &plan->devices[device].steps[step];
     int end = end_of(&plan->transfers[it->what], device);
-    unsigned bits, bit = it->kind == MO_STEP_AWAIT ? AWAITED : BEGUN;
+    unsigned bits, bit = it->kind == MO_PLAN_STEP_AWAIT ? AWAITED : BEGUN;
 
-    if (end < 0 || (it->kind == MO_STEP_SEND && end != SENDER) ||
-        (it->kind == MO_STEP_RECEIVE && end != RECEIVER))
+    if (end < 0 || (it->kind == MO_PLAN_STEP_SEND && end != SENDER) ||
+        (it->kind == MO_PLAN_STEP_RECEIVE && end != RECEIVER))
         return mo_verify_fail(plan, device, step, err,
                               "is a transfer of other devices");
     bits = (unsigned) s->moved[it->what] >> end;
@@ -58,13 +58,13 @@ static mo_status see_transfer(const mo_plan *plan, seen *s, int device,
     return MO_OK;
 }
 
-static mo_status see_step(const mo_plan *plan, seen *s, int device, int step,
-                          mo_error *err)
+static mo_status see_step(const mo_exec_plan *plan, seen *s, int device,
+                          int step, mo_error *err)
 {
     const mo_plan_step *it = &plan->devices[device].steps[step];
-    bool is_call = it->kind == MO_STEP_COMPUTE;
+    bool is_call = it->kind == MO_PLAN_STEP_COMPUTE;
 
-    if ((unsigned) it->kind > MO_STEP_AWAIT || it->what < 0 ||
+    if ((unsigned) it->kind > MO_PLAN_STEP_AWAIT || it->what < 0 ||
         it->what >= (is_call ? plan->n_calls : plan->n_transfers))
         return mo_fail(err, MO_E_INPUT,
                        "plan: step %d of device %d is about what does not "
@@ -74,7 +74,7 @@ static mo_status see_step(const mo_plan *plan, seen *s, int device, int step,
                    : see_transfer(plan, s, device, step, err);
 }
 
-static mo_status check_all_seen(const mo_plan *plan, const seen *s,
+static mo_status check_all_seen(const mo_exec_plan *plan, const seen *s,
                                 mo_error *err)
 {
     const unsigned all = (BEGUN | AWAITED) << SENDER | (BEGUN | AWAITED)
@@ -92,7 +92,7 @@ static mo_status check_all_seen(const mo_plan *plan, const seen *s,
     return MO_OK;
 }
 
-mo_status mo_verify_steps(const mo_plan *plan, mo_error *err)
+mo_status mo_verify_steps(const mo_exec_plan *plan, mo_error *err)
 {
     seen s = { calloc((size_t) plan->n_calls + 1, sizeof *s.called),
                calloc((size_t) plan->n_transfers + 1, sizeof *s.moved) };

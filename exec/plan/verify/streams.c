@@ -14,7 +14,7 @@
 enum { NOTHING = -1 };
 
 typedef struct checking {
-    const mo_plan *plan;
+    const mo_exec_plan *plan;
     int device;
     int *step_of; /* by call: its step, once it was passed; else NOTHING */
     int *maker;   /* by value: the step of the call that makes it, or NOTHING */
@@ -32,7 +32,7 @@ static const mo_plan_device *device_of(const checking *c)
 
 static int *row(int *table, int i)
 {
-    return table + (size_t) i * MO_PLAN_MAX_LANES;
+    return table + (size_t) i * MO_PLAN_MAX_STREAMS;
 }
 
 static const mo_plan_call *call_at(const checking *c, int step)
@@ -42,7 +42,7 @@ static const mo_plan_call *call_at(const checking *c, int step)
 
 static bool is_call(const checking *c, int step)
 {
-    return device_of(c)->steps[step].kind == MO_STEP_COMPUTE;
+    return device_of(c)->steps[step].kind == MO_PLAN_STEP_COMPUTE;
 }
 
 /* ------------------------------------------------------------------ numbers */
@@ -80,7 +80,7 @@ static void add_done(checking *c, int step, int other)
     int *now = row(c->done, step);
     int lane = call_at(c, other)->lane;
 
-    for (int i = 0; i < MO_PLAN_MAX_LANES; i++)
+    for (int i = 0; i < MO_PLAN_MAX_STREAMS; i++)
         now[i] = before[i] > now[i] ? before[i] : now[i];
     now[lane] = other > now[lane] ? other : now[lane];
 }
@@ -90,7 +90,7 @@ static void find_done(checking *c, int step, int barrier, const int *last)
 {
     const mo_plan_call *it = call_at(c, step);
 
-    for (int i = 0; i < MO_PLAN_MAX_LANES; i++)
+    for (int i = 0; i < MO_PLAN_MAX_STREAMS; i++)
         row(c->done, step)[i] = barrier;
     if (last[it->lane] > barrier)
         add_done(c, step, last[it->lane]);
@@ -109,13 +109,13 @@ static mo_status check_reads(const checking *c, int step, mo_error *err)
     const mo_call *call = &call_at(c, step)->call;
 
     for (int i = 0; i < call->n_in; i++) {
-        int v = mo_value_root(c->plan->values, call->in[i]);
+        int v = mo_plan_value_root(c->plan->values, call->in[i]);
 
         if (c->maker[v] != NOTHING && !is_done(c, c->maker[v], step))
             return mo_verify_fail(c->plan, c->device, step, err,
                                   "may run before '%.160s' is there, which it "
                                   "reads",
-                                  mo_verify_text(c->plan->values[v].name));
+                                  mo_verify_name(c->plan->values[v].name));
     }
     return MO_OK;
 }
@@ -127,9 +127,10 @@ static void note_call(checking *c, int step)
 
     c->step_of[device_of(c)->steps[step].what] = step;
     for (int i = 0; i < it->call.n_in; i++)
-        row(c->touched, mo_value_root(values, it->call.in[i]))[it->lane] = step;
+        row(c->touched, mo_plan_value_root(values, it->call.in[i]))[it->lane] =
+            step;
     for (int i = 0; i < it->call.n_out; i++) {
-        int v = mo_value_root(values, it->call.out[i]);
+        int v = mo_plan_value_root(values, it->call.out[i]);
 
         row(c->touched, v)[it->lane] = step;
         c->maker[v] = step;
@@ -138,10 +139,10 @@ static void note_call(checking *c, int step)
 
 static mo_status check_calls(checking *c, mo_error *err)
 {
-    int last[MO_PLAN_MAX_LANES], barrier = NOTHING;
+    int last[MO_PLAN_MAX_STREAMS], barrier = NOTHING;
     mo_status status = MO_OK;
 
-    for (int i = 0; i < MO_PLAN_MAX_LANES; i++)
+    for (int i = 0; i < MO_PLAN_MAX_STREAMS; i++)
         last[i] = NOTHING;
     for (int s = 0; s < device_of(c)->n_steps && status == MO_OK; s++) {
         if (!is_call(c, s)) {
@@ -181,7 +182,7 @@ static mo_status check_owner(const checking *c, int owner, int v, mo_error *err)
 {
     int begin = c->maker[v];
 
-    for (int lane = 0; lane < MO_PLAN_MAX_LANES && begin != NOTHING; lane++) {
+    for (int lane = 0; lane < MO_PLAN_MAX_STREAMS && begin != NOTHING; lane++) {
         int touched = row(c->touched, owner)[lane];
 
         if (touched != NOTHING && !is_done(c, touched, begin))
@@ -189,8 +190,8 @@ static mo_status check_owner(const checking *c, int owner, int v, mo_error *err)
                 c->plan, c->device, begin, err,
                 "may write '%.100s' while '%.100s', whose bytes it takes, is "
                 "still needed",
-                mo_verify_text(c->plan->values[v].name),
-                mo_verify_text(c->plan->values[owner].name));
+                mo_verify_name(c->plan->values[v].name),
+                mo_verify_name(c->plan->values[owner].name));
     }
     return MO_OK;
 }
@@ -200,7 +201,7 @@ static mo_status check_owner(const checking *c, int owner, int v, mo_error *err)
 static mo_status take_bytes(checking *c, int v, mo_error *err)
 {
     const mo_plan_value *value = &c->plan->values[v];
-    int high = mark_at(c, value->offset + mo_desc_bytes(&value->desc));
+    int high = mark_at(c, value->offset + mo_tensor_desc_bytes(&value->desc));
     mo_status status = MO_OK;
     int checked = NOTHING;
 
@@ -228,16 +229,17 @@ static int compare_births(const void *a, const void *b)
     return (x->value > y->value) - (x->value < y->value);
 }
 
-static int list_births(checking *c, const mo_life *lives, birth *births)
+static int list_births(checking *c, const mo_plan_live_range *lives,
+                       birth *births)
 {
     int n = 0, n_marks = 0;
 
     for (int v = 0; v < c->plan->n_values; v++) {
         const mo_plan_value *value = &c->plan->values[v];
-        int64_t bytes = mo_desc_bytes(&value->desc);
+        int64_t bytes = mo_tensor_desc_bytes(&value->desc);
 
-        if (value->device != c->device || !mo_life_is_any(&lives[v]) ||
-            bytes == 0)
+        if (value->device != c->device ||
+            !mo_plan_live_range_is_nonempty(&lives[v]) || bytes == 0)
             continue;
         births[n++] = (birth){ v, lives[v].begin };
         c->marks[n_marks++] = value->offset;
@@ -252,8 +254,8 @@ static int list_births(checking *c, const mo_life *lives, birth *births)
     return n;
 }
 
-static mo_status check_memory(checking *c, const mo_life *lives, birth *births,
-                              mo_error *err)
+static mo_status check_memory(checking *c, const mo_plan_live_range *lives,
+                              birth *births, mo_error *err)
 {
     int n = list_births(c, lives, births);
     mo_status status = MO_OK;
@@ -273,22 +275,22 @@ static void forget(checking *c)
         c->step_of[i] = NOTHING;
     for (int v = 0; v < c->plan->n_values; v++) {
         c->maker[v] = NOTHING;
-        for (int i = 0; i < MO_PLAN_MAX_LANES; i++)
+        for (int i = 0; i < MO_PLAN_MAX_STREAMS; i++)
             row(c->touched, v)[i] = NOTHING;
     }
 }
 
-static mo_status check_device(checking *c, const mo_life *lives, birth *births,
-                              mo_error *err)
+static mo_status check_device(checking *c, const mo_plan_live_range *lives,
+                              birth *births, mo_error *err)
 {
     const mo_plan_device *on = device_of(c);
     mo_status status;
 
-    if (on->n_lanes < 0 || on->n_lanes > MO_PLAN_MAX_LANES)
+    if (on->n_lanes < 0 || on->n_lanes > MO_PLAN_MAX_STREAMS)
         return mo_fail(err, MO_E_INPUT, "plan: device '%.80s' has %d lanes",
-                       mo_verify_text(on->id), on->n_lanes);
+                       mo_verify_name(on->id), on->n_lanes);
     c->done =
-        calloc((size_t) on->n_steps * MO_PLAN_MAX_LANES + 1, sizeof *c->done);
+        calloc((size_t) on->n_steps * MO_PLAN_MAX_STREAMS + 1, sizeof *c->done);
     if (!c->done)
         return mo_fail_memory(err);
     forget(c);
@@ -299,23 +301,23 @@ static mo_status check_device(checking *c, const mo_life *lives, birth *births,
     return status;
 }
 
-mo_status mo_verify_lanes(const mo_plan *plan, mo_error *err)
+mo_status mo_verify_streams(const mo_exec_plan *plan, mo_error *err)
 {
     size_t n = (size_t) plan->n_values + 1;
     birth *births = calloc(n, sizeof *births);
-    mo_life *lives = NULL;
+    mo_plan_live_range *lives = NULL;
     checking c = {
         .plan = plan,
         .step_of = calloc((size_t) plan->n_calls + 1, sizeof *c.step_of),
         .maker = calloc(n, sizeof *c.maker),
-        .touched = calloc(n * MO_PLAN_MAX_LANES, sizeof *c.touched),
+        .touched = calloc(n * MO_PLAN_MAX_STREAMS, sizeof *c.touched),
         .marks = calloc(2 * n, sizeof *c.marks),
         .owner = calloc(2 * n, sizeof *c.owner),
     };
     mo_status status = MO_OK;
 
     if (births && c.step_of && c.maker && c.touched && c.marks && c.owner)
-        status = mo_lives_find(plan, &lives, err);
+        status = mo_plan_liveness(plan, &lives, err);
     else
         status = mo_fail_memory(err);
     for (; c.device < plan->n_devices && status == MO_OK; c.device++)

@@ -5,7 +5,7 @@
 
 /* The places of a transfer's ends: both begin at one, and every await of it is
  * behind. */
-static mo_status check_place(const mo_plan *plan, int device, int step,
+static mo_status check_place(const mo_exec_plan *plan, int device, int step,
                              int *begun, mo_error *err)
 {
     const mo_plan_step *it = &plan->devices[device].steps[step];
@@ -14,10 +14,10 @@ static mo_status check_place(const mo_plan *plan, int device, int step,
     if (step > 0 && it->order <= it[-1].order)
         return mo_verify_fail(plan, device, step, err,
                               "is not in the total order");
-    if (it->kind == MO_STEP_COMPUTE)
+    if (it->kind == MO_PLAN_STEP_COMPUTE)
         return MO_OK;
     place = &begun[it->what];
-    if (it->kind == MO_STEP_AWAIT)
+    if (it->kind == MO_PLAN_STEP_AWAIT)
         return it->order > *place
                    ? MO_OK
                    : mo_verify_fail(plan, device, step, err,
@@ -43,8 +43,8 @@ static int compare_places(const void *a, const void *b)
 static bool are_ends(const mo_plan_step *a, const mo_plan_step *b)
 {
     return a->what == b->what && a->kind != b->kind &&
-           (a->kind == MO_STEP_SEND || a->kind == MO_STEP_RECEIVE) &&
-           (b->kind == MO_STEP_SEND || b->kind == MO_STEP_RECEIVE);
+           (a->kind == MO_PLAN_STEP_SEND || a->kind == MO_PLAN_STEP_RECEIVE) &&
+           (b->kind == MO_PLAN_STEP_SEND || b->kind == MO_PLAN_STEP_RECEIVE);
 }
 
 static mo_status check_sorted(const mo_plan_step *const *steps, size_t n,
@@ -58,7 +58,7 @@ static mo_status check_sorted(const mo_plan_step *const *steps, size_t n,
             return mo_fail(err, MO_E_INPUT,
                            "plan: two steps share place %d of the total order",
                            steps[i]->order);
-        if (steps[i]->kind != MO_STEP_COMPUTE)
+        if (steps[i]->kind != MO_PLAN_STEP_COMPUTE)
             continue;
         if (steps[i]->what <= call)
             return mo_fail(err, MO_E_INPUT,
@@ -69,7 +69,7 @@ static mo_status check_sorted(const mo_plan_step *const *steps, size_t n,
     return MO_OK;
 }
 
-static mo_status check_together(const mo_plan *plan, mo_error *err)
+static mo_status check_together(const mo_exec_plan *plan, mo_error *err)
 {
     const mo_plan_step **steps;
     size_t n = 0;
@@ -90,7 +90,7 @@ static mo_status check_together(const mo_plan *plan, mo_error *err)
     return status;
 }
 
-mo_status mo_verify_order(const mo_plan *plan, mo_error *err)
+mo_status mo_verify_total_order(const mo_exec_plan *plan, mo_error *err)
 {
     size_t n = (size_t) plan->n_transfers;
     int *begun = malloc((n + 1) * sizeof *begun);

@@ -12,14 +12,14 @@ static bool is_none_or_index(int number, int count)
     return number == MO_PLAN_NONE || is_index(number, count);
 }
 
-static mo_status fail_value(const mo_plan *plan, int v, mo_error *err,
+static mo_status fail_value(const mo_exec_plan *plan, int v, mo_error *err,
                             const char *what)
 {
     return mo_fail(err, MO_E_INPUT, "plan: value %d '%.160s' %s", v,
-                   mo_verify_text(plan->values[v].name), what);
+                   mo_verify_name(plan->values[v].name), what);
 }
 
-static bool has_arrays(const mo_plan *plan)
+static bool has_arrays(const mo_exec_plan *plan)
 {
     return (plan->n_values == 0 || plan->values) &&
            (plan->n_calls == 0 || plan->calls) &&
@@ -29,7 +29,7 @@ static bool has_arrays(const mo_plan *plan)
            (plan->n_outputs == 0 || plan->outputs) && plan->devices;
 }
 
-static mo_status check_counts(const mo_plan *plan, mo_error *err)
+static mo_status check_counts(const mo_exec_plan *plan, mo_error *err)
 {
     if (plan->n_devices < 1 || plan->n_values < 0 || plan->n_calls < 0 ||
         plan->n_transfers < 0 || plan->n_items < 0 || plan->n_inputs < 0 ||
@@ -47,14 +47,14 @@ static mo_status check_counts(const mo_plan *plan, mo_error *err)
     return MO_OK;
 }
 
-static bool is_desc(const mo_desc *desc)
+static bool is_desc(const mo_tensor_desc *desc)
 {
-    return (unsigned) desc->elem < MO_ELEMS && desc->shape.rank >= 0 &&
+    return (unsigned) desc->elem < MO_ELEM_COUNT && desc->shape.rank >= 0 &&
            desc->shape.rank <= MO_MAX_RANK &&
            mo_shape_is_static(&desc->shape) && mo_shape_fits(&desc->shape);
 }
 
-static mo_status check_numbers(const mo_plan *plan, int v, mo_error *err)
+static mo_status check_numbers(const mo_exec_plan *plan, int v, mo_error *err)
 {
     const mo_plan_value *value = &plan->values[v];
 
@@ -70,7 +70,7 @@ static mo_status check_numbers(const mo_plan *plan, int v, mo_error *err)
     return MO_OK;
 }
 
-static mo_status check_view(const mo_plan *plan, int v, mo_error *err)
+static mo_status check_view(const mo_exec_plan *plan, int v, mo_error *err)
 {
     const mo_plan_value *value = &plan->values[v];
     const mo_plan_value *seen = &plan->values[value->view_of];
@@ -78,7 +78,7 @@ static mo_status check_view(const mo_plan *plan, int v, mo_error *err)
     if (seen->device != value->device)
         return fail_value(plan, v, err, "is a view of another device's");
     if (seen->desc.elem != value->desc.elem ||
-        mo_desc_bytes(&seen->desc) != mo_desc_bytes(&value->desc))
+        mo_tensor_desc_bytes(&seen->desc) != mo_tensor_desc_bytes(&value->desc))
         return fail_value(plan, v, err, "is a view of another size or type");
     if (seen->offset != value->offset)
         return fail_value(plan, v, err, "is not where what it views is");
@@ -86,17 +86,17 @@ static mo_status check_view(const mo_plan *plan, int v, mo_error *err)
 }
 
 /* Inputs of f32 may be rounded when they are loaded. */
-static bool is_input(const mo_desc *given, const mo_desc *value)
+static bool is_input(const mo_tensor_desc *given, const mo_tensor_desc *value)
 {
-    bool rounded = given->elem == MO_F32 &&
-                   (value->elem == MO_F16 || value->elem == MO_BF16);
+    bool rounded = given->elem == MO_ELEM_F32 &&
+                   (value->elem == MO_ELEM_F16 || value->elem == MO_ELEM_BF16);
 
     return mo_shape_equal(&given->shape, &value->shape) &&
            (given->elem == value->elem || rounded);
 }
 
 /* It comes from one source at most. */
-static mo_status check_source(const mo_plan *plan, int v, mo_error *err)
+static mo_status check_source(const mo_exec_plan *plan, int v, mo_error *err)
 {
     const mo_plan_value *value = &plan->values[v];
     int sources = (value->constant != NULL) + (value->view_of != MO_PLAN_NONE) +
@@ -106,8 +106,8 @@ static mo_status check_source(const mo_plan *plan, int v, mo_error *err)
     if (sources > 1)
         return fail_value(plan, v, err, "comes from several sources");
     if (value->constant &&
-        (!mo_desc_equal(&value->constant->desc, &value->desc) ||
-         (!value->constant->data && mo_desc_bytes(&value->desc) > 0)))
+        (!mo_tensor_desc_equal(&value->constant->desc, &value->desc) ||
+         (!value->constant->data && mo_tensor_desc_bytes(&value->desc) > 0)))
         return fail_value(plan, v, err, "is not like its constant");
     if (value->input != MO_PLAN_NONE &&
         !is_input(&plan->inputs[value->input].desc, &value->desc))
@@ -119,7 +119,7 @@ static mo_status check_source(const mo_plan *plan, int v, mo_error *err)
 }
 
 /* Views of views must come to an end.  What is known to is not walked again. */
-static mo_status check_ends(const mo_plan *plan, bool *ends, mo_error *err)
+static mo_status check_ends(const mo_exec_plan *plan, bool *ends, mo_error *err)
 {
     for (int v = 0; v < plan->n_values; v++) {
         int at = v, n = 0;
@@ -136,7 +136,7 @@ static mo_status check_ends(const mo_plan *plan, bool *ends, mo_error *err)
     return MO_OK;
 }
 
-static mo_status check_chains(const mo_plan *plan, mo_error *err)
+static mo_status check_chains(const mo_exec_plan *plan, mo_error *err)
 {
     bool *ends = calloc((size_t) plan->n_values + 1, sizeof *ends);
     mo_status status = ends ? check_ends(plan, ends, err) : mo_fail_memory(err);
@@ -145,7 +145,7 @@ static mo_status check_chains(const mo_plan *plan, mo_error *err)
     return status;
 }
 
-mo_status mo_verify_values(const mo_plan *plan, mo_error *err)
+mo_status mo_verify_values(const mo_exec_plan *plan, mo_error *err)
 {
     mo_status status = check_counts(plan, err);
 

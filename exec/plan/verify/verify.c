@@ -6,22 +6,23 @@
 #include "exec/plan/verify/verify_internal.h"
 
 static const char *const step_words[] = {
-    [MO_STEP_COMPUTE] = "compute",
-    [MO_STEP_SEND] = "send",
-    [MO_STEP_RECEIVE] = "receive",
-    [MO_STEP_AWAIT] = "await",
+    [MO_PLAN_STEP_COMPUTE] = "compute",
+    [MO_PLAN_STEP_SEND] = "send",
+    [MO_PLAN_STEP_RECEIVE] = "receive",
+    [MO_PLAN_STEP_AWAIT] = "await",
 };
 
 /* What a step is about, by name. */
-static const char *subject_of(const mo_plan *plan, const mo_plan_step *step)
+static const char *subject_of(const mo_exec_plan *plan,
+                              const mo_plan_step *step)
 {
-    if (step->kind == MO_STEP_COMPUTE)
-        return mo_verify_text(plan->items[plan->calls[step->what].item].name);
-    return mo_verify_text(
+    if (step->kind == MO_PLAN_STEP_COMPUTE)
+        return mo_verify_name(plan->items[plan->calls[step->what].item].name);
+    return mo_verify_name(
         plan->values[plan->transfers[step->what].from_value].name);
 }
 
-mo_status mo_verify_fail(const mo_plan *plan, int device, int step,
+mo_status mo_verify_fail(const mo_exec_plan *plan, int device, int step,
                          mo_error *err, const char *format, ...)
 {
     const mo_plan_device *on = &plan->devices[device];
@@ -34,16 +35,18 @@ mo_status mo_verify_fail(const mo_plan *plan, int device, int step,
     va_end(arguments);
     return mo_fail(err, MO_E_INPUT,
                    "plan: device '%.80s', step %d (%s '%.160s'): %s",
-                   mo_verify_text(on->id), step, step_words[at->kind],
+                   mo_verify_name(on->id), step, step_words[at->kind],
                    subject_of(plan, at), text);
 }
 
-mo_status mo_plan_verify(const mo_plan *plan, mo_error *err)
+mo_status mo_verify_plan(const mo_exec_plan *plan, mo_error *err)
 {
-    static mo_status (*const parts[])(const mo_plan *, mo_error *) = {
-        mo_verify_values, mo_verify_ends,  mo_verify_calls, mo_verify_nested,
-        mo_verify_steps,  mo_verify_waits, mo_verify_flow,  mo_verify_order,
-        mo_verify_memory, mo_verify_lanes,
+    static mo_status (*const parts[])(const mo_exec_plan *, mo_error *) = {
+        mo_verify_values,   mo_verify_transfers_and_io,
+        mo_verify_calls,    mo_verify_concat_inplace,
+        mo_verify_steps,    mo_verify_no_deadlock,
+        mo_verify_dataflow, mo_verify_total_order,
+        mo_verify_memory,   mo_verify_streams,
     };
     mo_status status = MO_OK;
 

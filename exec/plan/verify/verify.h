@@ -21,6 +21,6 @@
  * nobody makes; steps that wait for each other: the cycle is named ("A waits at
  * step 3 for 'x' from B, B waits at step 5 for 'y' from A").
  */
-mo_status mo_plan_verify(const mo_plan *plan, mo_error *err);
+mo_status mo_verify_plan(const mo_exec_plan *plan, mo_error *err);
 
 #endif

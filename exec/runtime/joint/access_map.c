@@ -6,18 +6,18 @@
 #include "base/array.h"
 
 /* Bytes that nobody has touched. */
-static mo_joint_span untouched(int64_t begin, int64_t end)
+static mo_joint_access_range untouched(int64_t begin, int64_t end)
 {
-    mo_joint_span span = { .begin = begin, .end = end };
+    mo_joint_access_range span = { .begin = begin, .end = end };
 
-    for (int i = 0; i < MO_JOINT_TRACKS; i++)
+    for (int i = 0; i < MO_JOINT_TRACK_COUNT; i++)
         span.wrote[i] = span.read[i] = MO_JOINT_NONE;
     return span;
 }
 
-static mo_status begin_spans(mo_joint_bytes *b, mo_error *err)
+static mo_status begin_spans(mo_joint_access_map *b, mo_error *err)
 {
-    mo_status status = MO_PUSH(b->spans, b->n, b->room, err);
+    mo_status status = MO_ARRAY_GROW(b->spans, b->n, b->room, err);
 
     if (status == MO_OK)
         b->spans[b->n++] = untouched(0, INT64_MAX);
@@ -25,7 +25,7 @@ static mo_status begin_spans(mo_joint_bytes *b, mo_error *err)
 }
 
 /* The one that a byte lies in. */
-static size_t find(const mo_joint_bytes *b, int64_t at)
+static size_t find(const mo_joint_access_map *b, int64_t at)
 {
     size_t low = 0, high = b->n;
 
@@ -41,7 +41,7 @@ static size_t find(const mo_joint_bytes *b, int64_t at)
 }
 
 /* One begins there; which? */
-static mo_status cut_at(mo_joint_bytes *b, int64_t at, size_t *which,
+static mo_status cut_at(mo_joint_access_map *b, int64_t at, size_t *which,
                         mo_error *err)
 {
     size_t i = find(b, at);
@@ -50,7 +50,7 @@ static mo_status cut_at(mo_joint_bytes *b, int64_t at, size_t *which,
     *which = i;
     if (b->spans[i].begin == at)
         return MO_OK;
-    status = MO_PUSH(b->spans, b->n, b->room, err);
+    status = MO_ARRAY_GROW(b->spans, b->n, b->room, err);
     if (status != MO_OK)
         return status;
     memmove(&b->spans[i + 1], &b->spans[i], (b->n - i) * sizeof *b->spans);
@@ -60,8 +60,9 @@ static mo_status cut_at(mo_joint_bytes *b, int64_t at, size_t *which,
     return MO_OK;
 }
 
-mo_status mo_joint_bytes_cut(mo_joint_bytes *bytes, int64_t begin, int64_t end,
-                             mo_joint_span **first, size_t *n, mo_error *err)
+mo_status mo_joint_access_map_split(mo_joint_access_map *bytes, int64_t begin,
+                                    int64_t end, mo_joint_access_range **first,
+                                    size_t *n, mo_error *err)
 {
     size_t from = 0, to = 0;
     mo_status status = bytes->n == 0 ? begin_spans(bytes, err) : MO_OK;
@@ -80,7 +81,8 @@ mo_status mo_joint_bytes_cut(mo_joint_bytes *bytes, int64_t begin, int64_t end,
     return MO_OK;
 }
 
-void mo_joint_bytes_join(mo_joint_bytes *bytes, mo_joint_span *first, size_t n)
+void mo_joint_access_map_merge(mo_joint_access_map *bytes,
+                               mo_joint_access_range *first, size_t n)
 {
     size_t behind;
 
@@ -92,8 +94,8 @@ void mo_joint_bytes_join(mo_joint_bytes *bytes, mo_joint_span *first, size_t n)
     bytes->n -= n - 1;
 }
 
-void mo_joint_bytes_clear(mo_joint_bytes *bytes)
+void mo_joint_access_map_clear(mo_joint_access_map *bytes)
 {
     free(bytes->spans);
-    *bytes = (mo_joint_bytes){ 0 };
+    *bytes = (mo_joint_access_map){ 0 };
 }

@@ -17,25 +17,27 @@
 
 /* The last calls of each lane, and of what goes out and comes in through the
  * ports of the device; MO_JOINT_NONE for nobody. */
-typedef struct mo_joint_span {
+typedef struct mo_joint_access_range {
     int64_t begin, end;
-    int wrote[MO_JOINT_TRACKS], read[MO_JOINT_TRACKS];
-} mo_joint_span;
+    int wrote[MO_JOINT_TRACK_COUNT], read[MO_JOINT_TRACK_COUNT];
+} mo_joint_access_range;
 
 /* All bytes there may be, in order; begins as zeros. */
-typedef struct mo_joint_bytes {
-    mo_joint_span *spans;
+typedef struct mo_joint_access_map {
+    mo_joint_access_range *spans;
     size_t n, room;
-} mo_joint_bytes;
+} mo_joint_access_map;
 
 /* The spans, n from the first, that are just these bytes; until the next cut.
  * None where there are no bytes. */
-mo_status mo_joint_bytes_cut(mo_joint_bytes *bytes, int64_t begin, int64_t end,
-                             mo_joint_span **first, size_t *n, mo_error *err);
+mo_status mo_joint_access_map_split(mo_joint_access_map *bytes, int64_t begin,
+                                    int64_t end, mo_joint_access_range **first,
+                                    size_t *n, mo_error *err);
 
 /* Makes these spans, n from the first, one that nobody has touched: without,
  * there would be ever more of them. */
-void mo_joint_bytes_join(mo_joint_bytes *bytes, mo_joint_span *first, size_t n);
-void mo_joint_bytes_clear(mo_joint_bytes *bytes);
+void mo_joint_access_map_merge(mo_joint_access_map *bytes,
+                               mo_joint_access_range *first, size_t n);
+void mo_joint_access_map_clear(mo_joint_access_map *bytes);
 
 #endif

@@ -34,18 +34,18 @@
  * is.
  */
 typedef struct state {
-    int last[MO_PLAN_MAX_LANES]; /* calls since the base, or none */
-    int base[MO_PLAN_MAX_LANES];
+    int last[MO_PLAN_MAX_STREAMS]; /* calls since the base, or none */
+    int base[MO_PLAN_MAX_STREAMS];
     int n_base;
     int last_in; /* through the port */
-    mo_joint_bytes bytes;
+    mo_joint_access_map bytes;
 } state;
 
 /* What is done to the bytes of a value. */
 typedef enum use { READ, WRITE } use;
 
 typedef struct waiting {
-    mo_run_joint *j;
+    mo_joint_state *j;
     state *states;   /* by seat */
     int *call_of;    /* by call of the plan */
     int *track_last; /* by track */
@@ -60,7 +60,7 @@ typedef struct waiting {
 
 static void clear_lanes(state *s)
 {
-    for (int i = 0; i < MO_PLAN_MAX_LANES; i++)
+    for (int i = 0; i < MO_PLAN_MAX_STREAMS; i++)
         s->last[i] = MO_JOINT_NONE;
 }
 
@@ -70,7 +70,7 @@ static void close_stretch(state *s)
 {
     int n = 0;
 
-    for (int i = 0; i < MO_PLAN_MAX_LANES; i++)
+    for (int i = 0; i < MO_PLAN_MAX_STREAMS; i++)
         if (s->last[i] != MO_JOINT_NONE)
             s->base[n++] = s->last[i];
     if (n > 0)
@@ -98,7 +98,7 @@ static mo_status want(waiting *w, int call, mo_error *err)
 
     if (call < w->part_begin)
         return MO_OK;
-    status = MO_PUSH(w->candidates, w->n_candidates, w->room, err);
+    status = MO_ARRAY_GROW(w->candidates, w->n_candidates, w->room, err);
     if (status == MO_OK)
         w->candidates[w->n_candidates++] = call;
     return status;
@@ -153,7 +153,7 @@ static int *begin_row(const waiting *w, int call, int track)
 /* The later a candidate, the more it may imply: these come first. */
 static mo_status choose_waits(waiting *w, int call, int track, mo_error *err)
 {
-    mo_run_joint *j = w->j;
+    mo_joint_state *j = w->j;
     int *own = begin_row(w, call, track), *waits, n = 0;
 
     if (w->n_candidates > 0)
@@ -185,35 +185,36 @@ static mo_status choose_waits(waiting *w, int call, int track, mo_error *err)
 /* The spans of a value's bytes: of a view those it shares, of a part those of
  * the whole; none where it has no place in the device's memory. */
 static mo_status spans_of(const waiting *w, state *s, int value,
-                          mo_joint_span **first, size_t *n, mo_error *err)
+                          mo_joint_access_range **first, size_t *n,
+                          mo_error *err)
 {
     const mo_plan_value *values = w->j->plan->values, *it;
 
-    value = mo_value_root(values, value);
+    value = mo_plan_value_root(values, value);
     while (values[value].part)
-        value = mo_value_root(values, values[value].part->of);
+        value = mo_plan_value_root(values, values[value].part->of);
     it = &values[value];
     if (it->offset == MO_PLAN_NONE) {
         *n = 0;
         return MO_OK;
     }
-    return mo_joint_bytes_cut(&s->bytes, it->offset,
-                              it->offset + mo_desc_bytes(&it->desc), first, n,
-                              err);
+    return mo_joint_access_map_split(
+        &s->bytes, it->offset, it->offset + mo_tensor_desc_bytes(&it->desc),
+        first, n, err);
 }
 
 /* Calls want what came in, and what goes out before they overwrite it. */
 static mo_status want_carries(waiting *w, state *s, int value, use how,
                               mo_error *err)
 {
-    mo_joint_span *spans = NULL;
+    mo_joint_access_range *spans = NULL;
     size_t n = 0;
     mo_status status = spans_of(w, s, value, &spans, &n, err);
 
     for (size_t i = 0; i < n && status == MO_OK; i++) {
-        status = want(w, spans[i].wrote[MO_JOINT_IN], err);
+        status = want(w, spans[i].wrote[MO_JOINT_TRACK_IN], err);
         if (how == WRITE && status == MO_OK)
-            status = want(w, spans[i].read[MO_JOINT_OUT], err);
+            status = want(w, spans[i].read[MO_JOINT_TRACK_OUT], err);
     }
     return status;
 }
@@ -222,14 +223,14 @@ static mo_status want_carries(waiting *w, state *s, int value, use how,
 static mo_status want_users(waiting *w, state *s, int value, use how,
                             mo_error *err)
 {
-    mo_joint_span *spans = NULL;
+    mo_joint_access_range *spans = NULL;
     size_t n = 0;
     mo_status status = spans_of(w, s, value, &spans, &n, err);
 
     for (size_t i = 0; i < n && status == MO_OK; i++) {
-        status = want_all(w, spans[i].wrote, MO_JOINT_TRACKS, err);
+        status = want_all(w, spans[i].wrote, MO_JOINT_TRACK_COUNT, err);
         if (how == WRITE && status == MO_OK)
-            status = want_all(w, spans[i].read, MO_JOINT_TRACKS, err);
+            status = want_all(w, spans[i].read, MO_JOINT_TRACK_COUNT, err);
     }
     return status;
 }
@@ -241,12 +242,13 @@ static mo_status note_use(const waiting *w, state *s, int value, use how,
                           int track, int call, mo_error *err)
 {
     const mo_plan_value *values = w->j->plan->values;
-    mo_joint_span *spans = NULL;
+    mo_joint_access_range *spans = NULL;
     size_t n = 0;
     mo_status status = spans_of(w, s, value, &spans, &n, err);
 
-    if (how == WRITE && n > 0 && !values[mo_value_root(values, value)].part) {
-        mo_joint_bytes_join(&s->bytes, spans, n);
+    if (how == WRITE && n > 0 &&
+        !values[mo_plan_value_root(values, value)].part) {
+        mo_joint_access_map_merge(&s->bytes, spans, n);
         n = 1;
     }
     for (size_t i = 0; i < n; i++)
@@ -258,14 +260,14 @@ static mo_status note_use(const waiting *w, state *s, int value, use how,
 
 /* A new call on a track of a seat, with the waits that are wanted. */
 static mo_status push(waiting *w, mo_joint_item *item, int track,
-                      const mo_program_call *call, mo_error *err)
+                      const mo_backend_program_call *call, mo_error *err)
 {
-    mo_run_joint *j = w->j;
+    mo_joint_state *j = w->j;
 
     item->call = j->n_calls++;
     j->calls[item->call] = *call;
     j->calls[item->call].unit = j->devices[item->seat]->unit;
-    j->tracks[item->call] = item->seat * MO_JOINT_TRACKS + track;
+    j->tracks[item->call] = item->seat * MO_JOINT_TRACK_COUNT + track;
     return choose_waits(w, item->call, j->tracks[item->call], err);
 }
 
@@ -310,14 +312,14 @@ static mo_status add_call(waiting *w, mo_joint_item *item, mo_error *err)
     mo_status status = want_of_call(w, s, planned, err);
 
     if (status == MO_OK)
-        status =
-            push(w, item, planned->lane,
-                 &(mo_program_call){ .kernel = a->kernel,
-                                     .in = a->in,
-                                     .out = a->out,
-                                     .workspace = d->workspaces[planned->lane],
-                                     .lane = planned->lane },
-                 err);
+        status = push(w, item, planned->lane,
+                      &(mo_backend_program_call){
+                          .kernel = a->kernel,
+                          .in = a->in,
+                          .out = a->out,
+                          .workspace = d->workspaces[planned->lane],
+                          .lane = planned->lane },
+                      err);
     if (status == MO_OK)
         status = note_call(w, s, planned, item->call, err);
     w->call_of[a->what] = item->call;
@@ -357,11 +359,11 @@ static mo_status note_carry(const waiting *w, const mo_joint_item *item,
     mo_status status = MO_OK;
 
     if (from)
-        status = note_use(w, from, it->from_value, READ, MO_JOINT_OUT,
+        status = note_use(w, from, it->from_value, READ, MO_JOINT_TRACK_OUT,
                           item->call, err);
     if (to && status == MO_OK)
-        status =
-            note_use(w, to, it->to_value, WRITE, MO_JOINT_IN, item->call, err);
+        status = note_use(w, to, it->to_value, WRITE, MO_JOINT_TRACK_IN,
+                          item->call, err);
     if (to)
         to->last_in = item->call;
     return status;
@@ -380,31 +382,32 @@ static mo_status add_carry(waiting *w, mo_joint_item *item, mo_error *err)
         close_stretch(to);
     status = want_of_carry(w, item, from, to, err);
     if (status == MO_OK)
-        status =
-            push(w, item, sends ? MO_JOINT_OUT : MO_JOINT_IN,
-                 &(mo_program_call){ .carry = &item->carry,
-                                     .lane = sends ? MO_LANE_OUT : MO_LANE_IN },
-                 err);
+        status = push(
+            w, item, sends ? MO_JOINT_TRACK_OUT : MO_JOINT_TRACK_IN,
+            &(mo_backend_program_call){ .carry = &item->carry,
+                                        .lane = sends ? MO_BACKEND_STREAM_OUT
+                                                      : MO_BACKEND_STREAM_IN },
+            err);
     return status == MO_OK ? note_carry(w, item, from, to, err) : status;
 }
 
 static mo_status add_item(waiting *w, mo_joint_item *item, mo_error *err)
 {
     switch (item->kind) {
-    case MO_JOINT_CALL:
+    case MO_JOINT_ITEM_CALL:
         return add_call(w, item, err);
-    case MO_JOINT_CARRY:
+    case MO_JOINT_ITEM_TRANSFER:
         return add_carry(w, item, err);
-    case MO_JOINT_AWAIT:
+    case MO_JOINT_ITEM_AWAIT:
         close_stretch(&w->states[item->seat]);
         break;
-    case MO_JOINT_HOST:
+    case MO_JOINT_ITEM_STAGED:
         break;
     }
     return MO_OK;
 }
 
-static mo_status add_part(waiting *w, mo_joint_part *part, mo_error *err)
+static mo_status add_part(waiting *w, mo_joint_segment *part, mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -426,10 +429,10 @@ static void fill(int *numbers, int n)
 
 static mo_status make_room(waiting *w, mo_error *err)
 {
-    mo_run_joint *j = w->j;
+    mo_joint_state *j = w->j;
     size_t n = (size_t) j->n_items + 1, count;
 
-    w->n_tracks = j->n_seats * MO_JOINT_TRACKS;
+    w->n_tracks = j->n_seats * MO_JOINT_TRACK_COUNT;
     j->calls = mo_arena_array(j->arena, n, sizeof *j->calls);
     j->tracks = mo_arena_array(j->arena, n, sizeof *j->tracks);
     w->call_of =
@@ -448,7 +451,7 @@ static mo_status make_room(waiting *w, mo_error *err)
     return MO_OK;
 }
 
-mo_status mo_joint_waits(mo_run_joint *j, mo_error *err)
+mo_status mo_joint_find_dependencies(mo_joint_state *j, mo_error *err)
 {
     waiting w = { .j = j };
     mo_status status = make_room(&w, err);
@@ -456,7 +459,7 @@ mo_status mo_joint_waits(mo_run_joint *j, mo_error *err)
     for (int i = 0; i < j->n_parts && status == MO_OK; i++)
         status = add_part(&w, &j->parts[i], err);
     for (int i = 0; w.states && i < j->n_seats; i++)
-        mo_joint_bytes_clear(&w.states[i].bytes);
+        mo_joint_access_map_clear(&w.states[i].bytes);
     free(w.candidates);
     free(w.reach);
     return status;

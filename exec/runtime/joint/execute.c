@@ -9,7 +9,7 @@ enum { RECORDER = 0 };
 
 enum { POLL_NS = 50000 }; /* how often carriers are asked */
 
-static mo_status poll_carriers(const mo_run_joint *j, mo_error *err)
+static mo_status poll_carriers(const mo_joint_state *j, mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -19,14 +19,15 @@ static mo_status poll_carriers(const mo_run_joint *j, mo_error *err)
 }
 
 /* The other end of a carry may be gone: then its carrier says so. */
-static mo_status wait_awake(mo_run_joint *j, mo_unit *unit, mo_error *err)
+static mo_status wait_awake(mo_joint_state *j, mo_backend_unit *unit,
+                            mo_error *err)
 {
     int64_t polled = mo_stop_clock_ns();
     bool done = false;
     mo_status status = j->backend->done(unit, &done, err);
 
     while (status == MO_OK && !done) {
-        mo_relax();
+        mo_thread_pause();
         if (mo_stop_clock_ns() - polled >= POLL_NS) {
             status = poll_carriers(j, err);
             polled = mo_stop_clock_ns();
@@ -37,10 +38,10 @@ static mo_status wait_awake(mo_run_joint *j, mo_unit *unit, mo_error *err)
     return status;
 }
 
-mo_status mo_joint_wait(mo_run_joint *j, int seat, mo_error *err)
+mo_status mo_joint_synchronize(mo_joint_state *j, int seat, mo_error *err)
 {
-    mo_unit *unit = j->devices[seat]->unit;
-    mo_status status = mo_joint_enter(j, seat, err);
+    mo_backend_unit *unit = j->devices[seat]->unit;
+    mo_status status = mo_joint_activate_unit(j, seat, err);
 
     if (status == MO_OK && j->n_carriers > 0)
         status = wait_awake(j, unit, err);
@@ -49,12 +50,12 @@ mo_status mo_joint_wait(mo_run_joint *j, int seat, mo_error *err)
 
 /* The recorder is the first to wait for: the others have nothing left to do
  * when a program is over, but may have something to say of it. */
-static mo_status wait_for_all(mo_run_joint *j, int64_t *over, mo_error *err)
+static mo_status wait_for_all(mo_joint_state *j, int64_t *over, mo_error *err)
 {
     mo_status status = MO_OK;
 
     for (int s = 0; s < j->n_seats && status == MO_OK; s++) {
-        status = mo_joint_wait(j, s, err);
+        status = mo_joint_synchronize(j, s, err);
         if (s == RECORDER || !j->are_recorded)
             *over = mo_stop_clock_ns();
     }
@@ -63,33 +64,34 @@ static mo_status wait_for_all(mo_run_joint *j, int64_t *over, mo_error *err)
 
 /* ------------------------------------------------------------- call by call */
 
-static mo_status begin_call(mo_run_joint *j, const mo_joint_item *item,
+static mo_status begin_call(mo_joint_state *j, const mo_joint_item *item,
                             mo_error *err)
 {
     const mo_run_device *d = j->devices[item->seat];
-    mo_status status = mo_joint_enter(j, item->seat, err);
+    mo_status status = mo_joint_activate_unit(j, item->seat, err);
 
-    return status == MO_OK ? mo_run_act(d, &d->actions[item->action], err)
-                           : status;
+    return status == MO_OK
+               ? mo_run_execute_step(d, &d->actions[item->action], err)
+               : status;
 }
 
-static mo_status begin_item(mo_run_joint *j, const mo_joint_item *item,
+static mo_status begin_item(mo_joint_state *j, const mo_joint_item *item,
                             mo_error *err)
 {
     mo_status status = MO_OK;
 
-    if (item->kind == MO_JOINT_CALL)
+    if (item->kind == MO_JOINT_ITEM_CALL)
         return begin_call(j, item, err);
-    if (item->kind != MO_JOINT_CARRY)
+    if (item->kind != MO_JOINT_ITEM_TRANSFER)
         return MO_OK;
-    status = mo_joint_enter(j, item->seat, err);
+    status = mo_joint_activate_unit(j, item->seat, err);
     if (status == MO_OK)
         status =
             j->backend->carry(j->devices[item->seat]->unit, &item->carry, err);
     return status;
 }
 
-static mo_status begin_part(mo_run_joint *j, const mo_joint_part *part,
+static mo_status begin_part(mo_joint_state *j, const mo_joint_segment *part,
                             mo_error *err)
 {
     mo_status status = MO_OK;
@@ -102,7 +104,7 @@ static mo_status begin_part(mo_run_joint *j, const mo_joint_part *part,
     }
     if (!part->recorded)
         return MO_OK;
-    status = mo_joint_enter(j, RECORDER, err);
+    status = mo_joint_activate_unit(j, RECORDER, err);
     if (status == MO_OK)
         status =
             j->backend->replay(j->devices[RECORDER]->unit, part->recorded, err);
@@ -113,12 +115,12 @@ static mo_status begin_part(mo_run_joint *j, const mo_joint_part *part,
 
 static void stamp(int64_t *row, int action, int64_t begun, int64_t ended)
 {
-    row[mo_run_moment_begun(action)] = begun;
-    row[mo_run_moment_ended(action)] = ended;
+    row[mo_run_timestamp_step_begin(action)] = begun;
+    row[mo_run_timestamp_step_end(action)] = ended;
 }
 
 /* The moments of all steps of a part are those of the part. */
-static void stamp_part(const mo_run_joint *j, const mo_joint_part *part,
+static void stamp_part(const mo_joint_state *j, const mo_joint_segment *part,
                        int64_t begun, int64_t ended, int64_t *const *rows)
 {
     for (int i = part->first; i < part->first + part->n; i++) {
@@ -131,7 +133,7 @@ static void stamp_part(const mo_run_joint *j, const mo_joint_part *part,
 }
 
 /* What the process does needs what the part made, wherever that is. */
-static mo_status run_part(mo_run_joint *j, const mo_joint_part *part,
+static mo_status run_part(mo_joint_state *j, const mo_joint_segment *part,
                           int64_t *const *rows, int64_t *over, mo_error *err)
 {
     int64_t begun = mo_stop_clock_ns();
@@ -150,7 +152,8 @@ static mo_status run_part(mo_run_joint *j, const mo_joint_part *part,
     return status;
 }
 
-mo_status mo_joint_run(mo_run_joint *j, int64_t *const *rows, mo_error *err)
+mo_status mo_joint_execute(mo_joint_state *j, int64_t *const *rows,
+                           mo_error *err)
 {
     int64_t begun = mo_stop_clock_ns(), over = begun;
     mo_status status = MO_OK;
@@ -159,20 +162,20 @@ mo_status mo_joint_run(mo_run_joint *j, int64_t *const *rows, mo_error *err)
         status = run_part(j, &j->parts[i], rows, &over, err);
     for (int s = 0; s < j->n_seats; s++) {
         rows[s][0] = begun;
-        rows[s][mo_run_moment_over(j->devices[s]->n_actions)] = over;
+        rows[s][mo_run_timestamp_run_end(j->devices[s]->n_actions)] = over;
     }
     return status;
 }
 
 /* ----------------------------------------------------------------- programs */
 
-mo_status mo_joint_record(mo_run_joint *j, mo_error *err)
+mo_status mo_joint_record_programs(mo_joint_state *j, mo_error *err)
 {
-    mo_unit *unit = j->devices[RECORDER]->unit;
-    mo_status status = mo_joint_enter(j, RECORDER, err);
+    mo_backend_unit *unit = j->devices[RECORDER]->unit;
+    mo_status status = mo_joint_activate_unit(j, RECORDER, err);
 
     for (int i = 0; i < j->n_parts && status == MO_OK; i++) {
-        mo_joint_part *part = &j->parts[i];
+        mo_joint_segment *part = &j->parts[i];
 
         if (part->n_calls > 0)
             status = j->backend->record(unit, j->calls + part->first_call,
@@ -182,12 +185,12 @@ mo_status mo_joint_record(mo_run_joint *j, mo_error *err)
     return status;
 }
 
-void mo_joint_forget(mo_run_joint *j)
+void mo_joint_free_programs(mo_joint_state *j)
 {
     if (j->n_seats == 0 || !j->devices[RECORDER]->unit)
         return;
     /* What fails here would hide what failed before. */
-    (void) mo_joint_enter(j, RECORDER, NULL);
+    (void) mo_joint_activate_unit(j, RECORDER, NULL);
     for (int i = 0; i < j->n_parts; i++)
         if (j->parts[i].recorded) {
             j->backend->forget(j->devices[RECORDER]->unit,

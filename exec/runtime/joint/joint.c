@@ -13,8 +13,8 @@ static bool can_join(const mo_backend *backend)
     return backend->apart && backend->carry && backend->done;
 }
 
-int mo_run_joint_choose(const mo_plan *plan, const mo_run_options *options,
-                        bool *chosen)
+int mo_joint_select_devices(const mo_exec_plan *plan,
+                            const mo_run_plan_options *options, bool *chosen)
 {
     int rank = options->transport->rank(options->world), n = 0;
     const mo_backend *backend = NULL;
@@ -31,7 +31,8 @@ int mo_run_joint_choose(const mo_plan *plan, const mo_run_options *options,
     return n;
 }
 
-const mo_carrier *mo_joint_carrier(const mo_run_options *options, int transfer)
+const mo_backend_carrier *
+mo_joint_find_carrier(const mo_run_plan_options *options, int transfer)
 {
     const mo_transport *transport = options->transport;
 
@@ -39,15 +40,15 @@ const mo_carrier *mo_joint_carrier(const mo_run_options *options, int transfer)
                               : NULL;
 }
 
-bool mo_run_joint_is_carried(const mo_run_device *device)
+bool mo_joint_uses_carrier(const mo_run_device *device)
 {
-    const mo_plan *plan = device->plan;
+    const mo_exec_plan *plan = device->plan;
 
     for (int t = 0; t < plan->n_transfers; t++) {
         const mo_plan_transfer *way = &plan->transfers[t];
         bool ours = way->from == device->device || way->to == device->device;
 
-        if (ours && mo_joint_carrier(device->options, t))
+        if (ours && mo_joint_find_carrier(device->options, t))
             return true;
     }
     return false;
@@ -55,14 +56,14 @@ bool mo_run_joint_is_carried(const mo_run_device *device)
 
 /* ------------------------------------------------------------------ opening */
 
-mo_status mo_joint_enter(mo_run_joint *j, int seat, mo_error *err)
+mo_status mo_joint_activate_unit(mo_joint_state *j, int seat, mo_error *err)
 {
     return j->backend->enter ? j->backend->enter(j->devices[seat]->unit, err)
                              : MO_OK;
 }
 
 /* A carrier stands for many transfers. */
-static void note_carrier(mo_run_joint *j, const mo_carrier *carrier)
+static void note_carrier(mo_joint_state *j, const mo_backend_carrier *carrier)
 {
     const char *because;
     int i = 0;
@@ -74,26 +75,26 @@ static void note_carrier(mo_run_joint *j, const mo_carrier *carrier)
     j->carriers[j->n_carriers++] = carrier;
     because = carrier->eager_because ? carrier->eager_because(carrier) : NULL;
     if (because)
-        snprintf(j->eager_because, MO_RUN_WHY_SIZE, "%s", because);
+        snprintf(j->eager_because, MO_RUN_REASON_SIZE, "%s", because);
 }
 
-static void find_carried(mo_run_joint *j)
+static void find_carried(mo_joint_state *j)
 {
     for (int t = 0; t < j->plan->n_transfers; t++) {
         const mo_plan_transfer *way = &j->plan->transfers[t];
         bool sends = j->seat_of[way->from] != MO_JOINT_NONE;
         bool receives = j->seat_of[way->to] != MO_JOINT_NONE;
-        const mo_carrier *carrier = NULL;
+        const mo_backend_carrier *carrier = NULL;
 
         if (sends != receives)
-            carrier = mo_joint_carrier(j->options, t);
+            carrier = mo_joint_find_carrier(j->options, t);
         if (carrier)
             note_carrier(j, carrier);
         j->carried[t] = (sends && receives) || carrier;
     }
 }
 
-static mo_status make_room(mo_run_joint *j, mo_error *err)
+static mo_status make_room(mo_joint_state *j, mo_error *err)
 {
     size_t devices = (size_t) j->plan->n_devices + 1;
     size_t transfers = (size_t) j->plan->n_transfers + 1;
@@ -116,7 +117,7 @@ static mo_status make_room(mo_run_joint *j, mo_error *err)
 
 /* One after the other: what a device measures when it is opened is measured
  * with nothing beside it. */
-static mo_status open_devices(mo_run_joint *j, mo_error *err)
+static mo_status open_devices(mo_joint_state *j, mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -132,7 +133,7 @@ static mo_status open_devices(mo_run_joint *j, mo_error *err)
     return status;
 }
 
-static mo_status open_joint(mo_run_joint *j, mo_error *err)
+static mo_status open_joint(mo_joint_state *j, mo_error *err)
 {
     mo_status status = make_room(j, err);
 
@@ -141,58 +142,59 @@ static mo_status open_joint(mo_run_joint *j, mo_error *err)
     find_carried(j);
     status = open_devices(j, err);
     if (status == MO_OK)
-        status = mo_joint_order(j, err);
+        status = mo_joint_linearize(j, err);
     if (status == MO_OK)
-        status = mo_joint_waits(j, err);
+        status = mo_joint_find_dependencies(j, err);
     return status;
 }
 
 /* --------------------------------------------------------------------- runs */
 
-static mo_status load_inputs(mo_run_joint *j, mo_error *err)
+static mo_status load_inputs(mo_joint_state *j, mo_error *err)
 {
     mo_status status = MO_OK;
 
     for (int s = 0; s < j->n_seats && status == MO_OK; s++) {
-        status = mo_joint_enter(j, s, err);
+        status = mo_joint_activate_unit(j, s, err);
         if (status == MO_OK)
-            status = mo_run_inputs_load(j->devices[s], err);
+            status = mo_run_load_inputs(j->devices[s], err);
     }
     return status;
 }
 
 /* A driver may know less of graphs than of streams: then it is said why, and
  * calls are begun one by one.  An error that has other reasons comes again. */
-static mo_status record(mo_run_joint *j, mo_error *err)
+static mo_status record(mo_joint_state *j, mo_error *err)
 {
     mo_error why = { 0 };
     mo_status status;
 
     if (j->are_recorded || j->options->eager || *j->eager_because)
         return MO_OK;
-    status = mo_joint_record(j, &why);
+    status = mo_joint_record_programs(j, &why);
     if (status == MO_OK)
         return MO_OK;
-    mo_joint_forget(j);
+    mo_joint_free_programs(j);
     if (status == MO_E_MEMORY) {
         if (err)
             *err = why;
         return status;
     }
-    snprintf(j->eager_because, MO_RUN_WHY_SIZE, "%.255s", why.text);
+    snprintf(j->eager_because, MO_RUN_REASON_SIZE, "%.255s", why.text);
     return MO_OK;
 }
 
-static mo_status run_once(mo_run_joint *j, int r, int64_t **rows, mo_error *err)
+static mo_status run_once(mo_joint_state *j, int r, int64_t **rows,
+                          mo_error *err)
 {
     mo_status status;
 
     for (int s = 0; s < j->n_seats; s++) {
         mo_run_device *d = j->devices[s];
 
-        rows[s] = r < 0 ? d->warm_up_stamps : mo_run_device_stamps(d, r);
+        rows[s] = r < 0 ? d->warm_up_stamps : mo_run_device_timestamps(d, r);
     }
-    status = mo_joint_run(j, rows, err);
+    status = mo_joint_execute(j, rows, err);
     for (int s = 0; s < j->n_seats && r >= 0 && status == MO_OK; s++)
         j->devices[s]->n_runs = r + 1;
     return status;
@@ -200,15 +202,15 @@ static mo_status run_once(mo_run_joint *j, int r, int64_t **rows, mo_error *err)
 
 /* The first run finds out what libraries and carriers do only once: it goes
  * call by call. */
-static mo_status make_runs(mo_run_joint *j, mo_error *err)
+static mo_status make_runs(mo_joint_state *j, mo_error *err)
 {
-    const mo_run_options *o = j->options;
+    const mo_run_plan_options *o = j->options;
     int64_t **rows =
         mo_arena_array(j->arena, (size_t) j->n_seats, sizeof *rows);
     mo_status status = rows ? MO_OK : mo_fail_memory(err);
 
     for (int r = -o->warm_ups; r < o->runs && status == MO_OK; r++) {
-        bool stop = mo_stop_now(o->stop);
+        bool stop = mo_stop_reached(o->stop);
 
         if (r > -o->warm_ups)
             status = record(j, err);
@@ -223,29 +225,29 @@ static mo_status make_runs(mo_run_joint *j, mo_error *err)
     return status;
 }
 
-static mo_status fetch_outputs(mo_run_joint *j, mo_error *err)
+static mo_status fetch_outputs(mo_joint_state *j, mo_error *err)
 {
     mo_status status = MO_OK;
 
     for (int s = 0; s < j->n_seats && status == MO_OK; s++) {
-        status = mo_joint_enter(j, s, err);
+        status = mo_joint_activate_unit(j, s, err);
         if (status == MO_OK)
-            status = mo_run_outputs_fetch(j->devices[s], err);
+            status = mo_run_fetch_outputs(j->devices[s], err);
     }
     return status;
 }
 
-mo_status mo_run_joint_work(mo_run_device *const *devices, int n,
-                            char eager_because[MO_RUN_WHY_SIZE],
-                            int64_t *chain_ns, mo_error *err)
+mo_status mo_joint_run_devices(mo_run_device *const *devices, int n,
+                               char eager_because[MO_RUN_REASON_SIZE],
+                               int64_t *chain_ns, mo_error *err)
 {
     const mo_run_device *first = devices[0];
-    mo_run_joint j = { .plan = first->plan,
-                       .options = first->options,
-                       .backend = first->options->backends[first->device],
-                       .devices = devices,
-                       .n_seats = n,
-                       .eager_because = eager_because };
+    mo_joint_state j = { .plan = first->plan,
+                         .options = first->options,
+                         .backend = first->options->backends[first->device],
+                         .devices = devices,
+                         .n_seats = n,
+                         .eager_because = eager_because };
     mo_status status;
 
     *eager_because = '\0';
@@ -256,9 +258,9 @@ mo_status mo_run_joint_work(mo_run_device *const *devices, int n,
     if (status == MO_OK && first->n_runs > 0) {
         status = fetch_outputs(&j, err);
         if (status == MO_OK && !first->options->whole)
-            status = mo_joint_times(&j, chain_ns, err);
+            status = mo_joint_step_times(&j, chain_ns, err);
     }
-    mo_joint_forget(&j);
+    mo_joint_free_programs(&j);
     for (int s = 0; s < n; s++)
         devices[s]->carried = NULL;
     mo_arena_free(j.arena);

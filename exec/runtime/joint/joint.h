@@ -27,19 +27,19 @@
 
 /* Which devices of this rank may be driven together: those of the first
  * backend that can.  By device of the plan; returns how many. */
-int mo_run_joint_choose(const mo_plan *plan, const mo_run_options *options,
-                        bool *chosen);
+int mo_joint_select_devices(const mo_exec_plan *plan,
+                            const mo_run_plan_options *options, bool *chosen);
 
 /* Whether something takes values of a device to other processes, or from there.
  * When the world has begun. */
-bool mo_run_joint_is_carried(const mo_run_device *device);
+bool mo_joint_uses_carrier(const mo_run_device *device);
 
 /* For one thread: opens the devices, n of them, makes all runs and takes what
  * came out of them.  The caller closes the devices.  eager_because: why there
  * was no program, where one was wanted and could not be; else "".  chain_ns: as
  * in mo_run_result. */
-mo_status mo_run_joint_work(mo_run_device *const *devices, int n,
-                            char eager_because[MO_RUN_WHY_SIZE],
-                            int64_t *chain_ns, mo_error *err);
+mo_status mo_joint_run_devices(mo_run_device *const *devices, int n,
+                               char eager_because[MO_RUN_REASON_SIZE],
+                               int64_t *chain_ns, mo_error *err);
 
 #endif

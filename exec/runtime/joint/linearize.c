@@ -19,7 +19,7 @@ static int compare(const void *a, const void *b)
     return x->seat < y->seat ? -1 : x->seat > y->seat;
 }
 
-static int count_steps(const mo_run_joint *j)
+static int count_steps(const mo_joint_state *j)
 {
     int n = 0;
 
@@ -28,7 +28,7 @@ static int count_steps(const mo_run_joint *j)
     return n;
 }
 
-static void list_places(const mo_run_joint *j, place *places)
+static void list_places(const mo_joint_state *j, place *places)
 {
     for (int s = 0; s < j->n_seats; s++) {
         const mo_run_device *d = j->devices[s];
@@ -41,48 +41,52 @@ static void list_places(const mo_run_joint *j, place *places)
 
 /* -------------------------------------------------------------------- items */
 
-static const mo_run_action *action_of(const mo_run_joint *j, int seat,
+static const mo_run_action *action_of(const mo_joint_state *j, int seat,
                                       int action)
 {
     return &j->devices[seat]->actions[action];
 }
 
-static mo_joint_kind kind_of(const mo_run_joint *j, const mo_run_action *a)
+static mo_joint_item_kind kind_of(const mo_joint_state *j,
+                                  const mo_run_action *a)
 {
-    if (a->kind == MO_STEP_COMPUTE)
-        return MO_JOINT_CALL;
+    if (a->kind == MO_PLAN_STEP_COMPUTE)
+        return MO_JOINT_ITEM_CALL;
     if (!j->carried[a->what])
-        return MO_JOINT_HOST;
-    return a->kind == MO_STEP_AWAIT ? MO_JOINT_AWAIT : MO_JOINT_CARRY;
+        return MO_JOINT_ITEM_STAGED;
+    return a->kind == MO_PLAN_STEP_AWAIT ? MO_JOINT_ITEM_AWAIT
+                                         : MO_JOINT_ITEM_TRANSFER;
 }
 
 /* Its receive, if that is here, adds the target. */
-static void begin_carry(const mo_run_joint *j, mo_joint_item *item)
+static void begin_carry(const mo_joint_state *j, mo_joint_item *item)
 {
     const mo_run_action *a = action_of(j, item->seat, item->action);
     const mo_plan_transfer *transfer = &j->plan->transfers[a->what];
     const int64_t *hold_ns = j->options->hold_ns;
 
-    item->carry = (mo_carry){ .transfer = a->what,
-                              .from = transfer->from,
-                              .to = transfer->to,
-                              .data = a->sending ? a->value : NULL,
-                              .target = a->sending ? NULL : a->value,
-                              .bytes = a->bytes,
-                              .from_unit = j->units[transfer->from],
-                              .to_unit = j->units[transfer->to],
-                              .hold_ns = hold_ns ? hold_ns[a->what] : 0 };
+    item->carry =
+        (mo_backend_transfer){ .transfer = a->what,
+                               .from = transfer->from,
+                               .to = transfer->to,
+                               .data = a->sending ? a->value : NULL,
+                               .target = a->sending ? NULL : a->value,
+                               .bytes = a->bytes,
+                               .from_unit = j->units[transfer->from],
+                               .to_unit = j->units[transfer->to],
+                               .hold_ns = hold_ns ? hold_ns[a->what] : 0 };
     if (!item->carry.from_unit || !item->carry.to_unit)
-        item->carry.carrier = mo_joint_carrier(j->options, a->what);
+        item->carry.carrier = mo_joint_find_carrier(j->options, a->what);
 }
 
 static bool ends_carry(const mo_joint_item *item, const mo_run_action *a)
 {
-    return a->kind == MO_STEP_RECEIVE && item->kind == MO_JOINT_CARRY &&
+    return a->kind == MO_PLAN_STEP_RECEIVE &&
+           item->kind == MO_JOINT_ITEM_TRANSFER &&
            item->carry.transfer == a->what;
 }
 
-static void add_item(mo_run_joint *j, const place *p)
+static void add_item(mo_joint_state *j, const place *p)
 {
     const mo_run_action *a = action_of(j, p->seat, p->action);
     mo_joint_item *item = &j->items[j->n_items];
@@ -99,7 +103,7 @@ static void add_item(mo_run_joint *j, const place *p)
                              .to_seat = MO_JOINT_NONE,
                              .to_action = MO_JOINT_NONE,
                              .call = MO_JOINT_NONE };
-    if (item->kind == MO_JOINT_CARRY)
+    if (item->kind == MO_JOINT_ITEM_TRANSFER)
         begin_carry(j, item);
     j->n_items++;
 }
@@ -107,19 +111,19 @@ static void add_item(mo_run_joint *j, const place *p)
 /* -------------------------------------------------------------------- parts */
 
 /* What the process does is a part of its own. */
-static void cut(mo_run_joint *j)
+static void cut(mo_joint_state *j)
 {
     for (int i = 0; i < j->n_items; i++) {
-        bool is_host = j->items[i].kind == MO_JOINT_HOST;
+        bool is_host = j->items[i].kind == MO_JOINT_ITEM_STAGED;
 
         if (i == 0 || is_host || j->parts[j->n_parts - 1].is_host)
             j->parts[j->n_parts++] =
-                (mo_joint_part){ .is_host = is_host, .first = i };
+                (mo_joint_segment){ .is_host = is_host, .first = i };
         j->parts[j->n_parts - 1].n++;
     }
 }
 
-mo_status mo_joint_order(mo_run_joint *j, mo_error *err)
+mo_status mo_joint_linearize(mo_joint_state *j, mo_error *err)
 {
     int n = count_steps(j);
     size_t room = (size_t) n + 1;

@@ -21,13 +21,13 @@ mo_status mo_mpi_check(int code, const char *doing, mo_error *err)
 
 static bool has_failed(void *context)
 {
-    mo_world *world = context;
+    mo_transport_world *world = context;
 
-    return mo_failure_is(&world->ranks.inside.failure);
+    return mo_first_error_is_set(&world->ranks.inside.failure);
 }
 
-mo_status mo_mpi_await(mo_world *world, MPI_Request *request, int peer,
-                       mo_error *err)
+mo_status mo_mpi_request_wait(mo_transport_world *world, MPI_Request *request,
+                              int peer, mo_error *err)
 {
     int64_t idle_ns = mo_stop_clock_ns();
     mo_status status;
@@ -39,18 +39,19 @@ mo_status mo_mpi_await(mo_world *world, MPI_Request *request, int peer,
         if (status != MO_OK || done)
             return status;
         if (has_failed(world))
-            return mo_failure_get(&world->ranks.inside.failure, err);
-        if (mo_watch_waits_in_vain(world->ranks.watch, peer, idle_ns))
+            return mo_first_error_get(&world->ranks.inside.failure, err);
+        if (mo_failure_detector_peer_wait_expired(world->ranks.watch, peer,
+                                                  idle_ns))
             return mo_fail(err, MO_E_IO,
                            "another rank has left before the end: start all "
                            "ranks with the same command");
-        mo_mpi_rest(world, idle_ns, LOOK_NS, has_failed, world);
+        mo_mpi_backoff_wait(world, idle_ns, LOOK_NS, has_failed, world);
     }
 }
 
 /* To the peer, or from it. */
-static mo_status pass_piece(mo_world *world, int peer, bool sending, void *data,
-                            int bytes, mo_error *err)
+static mo_status pass_piece(mo_transport_world *world, int peer, bool sending,
+                            void *data, int bytes, mo_error *err)
 {
     MPI_Request request;
     mo_status status;
@@ -63,17 +64,18 @@ static mo_status pass_piece(mo_world *world, int peer, bool sending, void *data,
         code = MPI_Irecv(data, bytes, MPI_BYTE, peer, COLLECT_TAG,
                          world->control, &request);
     status = mo_mpi_check(code, "talk to another rank", err);
-    return status == MO_OK ? mo_mpi_await(world, &request, peer, err) : status;
+    return status == MO_OK ? mo_mpi_request_wait(world, &request, peer, err)
+                           : status;
 }
 
-static mo_status pass(mo_world *world, int peer, bool sending, void *data,
-                      size_t bytes, mo_error *err)
+static mo_status pass(mo_transport_world *world, int peer, bool sending,
+                      void *data, size_t bytes, mo_error *err)
 {
     char *at = data;
-    mo_status status = mo_failure_get(&world->ranks.inside.failure, err);
+    mo_status status = mo_first_error_get(&world->ranks.inside.failure, err);
 
     while (bytes > 0 && status == MO_OK) {
-        size_t piece = bytes < MO_MPI_PIECE ? bytes : MO_MPI_PIECE;
+        size_t piece = bytes < MO_MPI_CHUNK_BYTES ? bytes : MO_MPI_CHUNK_BYTES;
 
         status = pass_piece(world, peer, sending, at, (int) piece, err);
         at += piece;
@@ -82,18 +84,18 @@ static mo_status pass(mo_world *world, int peer, bool sending, void *data,
     return status;
 }
 
-mo_status mo_mpi_collect(mo_world *world, int from, void *data, size_t bytes,
-                         mo_error *err)
+mo_status mo_mpi_collect_to_root(mo_transport_world *world, int from,
+                                 void *data, size_t bytes, mo_error *err)
 {
     bool sending = world->ranks.rank == from;
 
     if (from == 0)
-        return mo_failure_get(&world->ranks.inside.failure, err);
+        return mo_first_error_get(&world->ranks.inside.failure, err);
     return pass(world, sending ? 0 : from, sending, data, bytes, err);
 }
 
-mo_status mo_mpi_spread(mo_world *world, void *data, size_t bytes,
-                        mo_error *err)
+mo_status mo_mpi_broadcast(mo_transport_world *world, void *data, size_t bytes,
+                           mo_error *err)
 {
     mo_status status = MO_OK;
 

@@ -9,8 +9,8 @@
 
 static void say_missing(void *context, mo_error *why)
 {
-    mo_world *world = context;
-    int missing = mo_roll_missing(world->roll);
+    mo_transport_world *world = context;
+    int missing = mo_rdv_presence_first_missing(world->roll);
 
     if (missing >= 0)
         mo_fail(why, MO_E_IO,
@@ -24,7 +24,7 @@ static void say_missing(void *context, mo_error *why)
                 "others");
 }
 
-static mo_status start_mpi(mo_world *world, mo_error *err)
+static mo_status start_mpi(mo_transport_world *world, mo_error *err)
 {
     int there = 0, support = 0;
     mo_status status;
@@ -52,7 +52,8 @@ static mo_status start_mpi(mo_world *world, mo_error *err)
     return status;
 }
 
-static mo_status swap_cards(mo_world *world, const mo_card *own, mo_error *err)
+static mo_status swap_cards(mo_transport_world *world,
+                            const mo_rdv_endpoint *own, mo_error *err)
 {
     world->ranks.cards =
         calloc((size_t) world->ranks.n_ranks, sizeof *world->ranks.cards);
@@ -64,31 +65,33 @@ static mo_status swap_cards(mo_world *world, const mo_card *own, mo_error *err)
                         "swap addresses", err);
 }
 
-static mo_status connect_all(mo_world *world, int listener, int *sockets,
-                             mo_error *err)
+static mo_status connect_all(mo_transport_world *world, int listener,
+                             int *sockets, mo_error *err)
 {
-    const mo_meeting meeting = { .cards = world->ranks.cards,
-                                 .n_ranks = world->ranks.n_ranks,
-                                 .rank = world->ranks.rank,
-                                 .listener = listener,
-                                 .seconds = world->ranks.patience_s / 2,
-                                 .n_kinds = 1 };
-    mo_status status = mo_meet_all(&meeting, sockets, err);
+    const mo_rdv_mesh meeting = { .cards = world->ranks.cards,
+                                  .n_ranks = world->ranks.n_ranks,
+                                  .rank = world->ranks.rank,
+                                  .listener = listener,
+                                  .seconds = world->ranks.patience_s / 2,
+                                  .n_kinds = 1 };
+    mo_status status = mo_rdv_mesh_connect(&meeting, sockets, err);
 
-    return status == MO_OK ? mo_ranks_connected(&world->ranks, sockets, err)
-                           : status;
+    return status == MO_OK
+               ? mo_transport_job_set_connections(&world->ranks, sockets, err)
+               : status;
 }
 
-static mo_status meet(mo_world *world, mo_error *err)
+static mo_status meet(mo_transport_world *world, mo_error *err)
 {
     int *sockets = calloc((size_t) world->ranks.n_ranks, sizeof *sockets);
     int listener = -1;
-    mo_card own;
+    mo_rdv_endpoint own;
     mo_status status;
 
     if (!sockets)
         return mo_fail_memory(err);
-    status = mo_meet_listen(world->ranks.n_ranks, NULL, &own, &listener, err);
+    status = mo_rdv_endpoint_listen(world->ranks.n_ranks, NULL, &own, &listener,
+                                    err);
     if (status == MO_OK)
         status = swap_cards(world, &own, err);
     if (status == MO_OK)
@@ -99,42 +102,42 @@ static mo_status meet(mo_world *world, mo_error *err)
     return status;
 }
 
-static void free_world(mo_world *world)
+static void free_world(mo_transport_world *world)
 {
-    mo_ranks_destroy(&world->ranks);
-    mo_roll_free(world->roll);
-    mo_mpi_forget_plan(world);
+    mo_transport_job_destroy(&world->ranks);
+    mo_rdv_presence_free(world->roll);
+    mo_mpi_plan_clear(world);
     pthread_mutex_destroy(&world->queue.lock);
     free(world);
 }
 
 /* *world is NULL only where there is no memory. */
-static mo_status new_world(const mo_world_options *options, mo_world **world,
-                           mo_error *err)
+static mo_status new_world(const mo_transport_world_options *options,
+                           mo_transport_world **world, mo_error *err)
 {
-    mo_world *w = calloc(1, sizeof *w);
+    mo_transport_world *w = calloc(1, sizeof *w);
 
     *world = w;
     if (!w)
         return mo_fail_memory(err);
     pthread_mutex_init(&w->queue.lock, NULL);
-    if (mo_launcher_find(&w->launcher))
-        w->roll = mo_roll_new(&w->launcher);
-    return mo_ranks_init(&w->ranks, options, err);
+    if (mo_rdv_launcher_detect(&w->launcher))
+        w->roll = mo_rdv_presence_new(&w->launcher);
+    return mo_transport_job_init(&w->ranks, options, err);
 }
 
-static mo_status open_world(const mo_world_options *options, mo_world **world,
-                            mo_error *err)
+static mo_status open_world(const mo_transport_world_options *options,
+                            mo_transport_world **world, mo_error *err)
 {
-    mo_world *w;
+    mo_transport_world *w;
     mo_status status = new_world(options, &w, err);
 
     *world = NULL;
     if (!w)
         return status;
     if (status == MO_OK)
-        status = mo_ranks_watch(&w->ranks, options, w->ranks.patience_s,
-                                say_missing, err);
+        status = mo_transport_job_start_detector(
+            &w->ranks, options, w->ranks.patience_s, say_missing, err);
     if (status == MO_OK)
         status = start_mpi(w, err);
     if (status == MO_OK)
@@ -143,87 +146,89 @@ static mo_status open_world(const mo_world_options *options, mo_world **world,
         *world = w;
         return MO_OK;
     }
-    mo_ranks_give_up(&w->ranks, err);
+    mo_transport_job_abort_open(&w->ranks, err);
     free_world(w);
     return status;
 }
 
 /* ------------------------------------------------------------------ closing */
 
-static void close_world(mo_world *world)
+static void close_world(mo_transport_world *world)
 {
     if (!world)
         return;
-    if (mo_ranks_part(&world->ranks)) {
+    if (mo_transport_job_finish(&world->ranks)) {
         MPI_Comm_free(&world->data);
         MPI_Comm_free(&world->control);
         MPI_Finalize();
-        mo_watch_end(world->ranks.watch);
+        mo_failure_detector_stop(world->ranks.watch);
     }
     free_world(world);
 }
 
 /* -------------------------------------------------------------------- a run */
 
-static int count_ranks(const mo_world *world)
+static int count_ranks(const mo_transport_world *world)
 {
     return world->ranks.n_ranks;
 }
 
-static int own_rank(const mo_world *world)
+static int own_rank(const mo_transport_world *world)
 {
     return world->ranks.rank;
 }
 
-static mo_status send_value(mo_world *world, int transfer, const void *data,
-                            mo_error *err)
+static mo_status send_value(mo_transport_world *world, int transfer,
+                            const void *data, mo_error *err)
 {
-    mo_post_send(world->ranks.inside.post, transfer, data);
-    if (mo_post_is_local(world->ranks.inside.post, transfer))
+    mo_transport_local_copy_send(world->ranks.inside.post, transfer, data);
+    if (mo_transport_local_copy_is_local(world->ranks.inside.post, transfer))
         return MO_OK;
-    return mo_mpi_queue_transfer(world, transfer, err);
+    return mo_mpi_enqueue_transfer(world, transfer, err);
 }
 
-static mo_status receive_value(mo_world *world, int transfer, void *data,
-                               mo_error *err)
+static mo_status receive_value(mo_transport_world *world, int transfer,
+                               void *data, mo_error *err)
 {
-    mo_post_receive(world->ranks.inside.post, transfer, data);
-    if (mo_post_is_local(world->ranks.inside.post, transfer))
+    mo_transport_local_copy_receive(world->ranks.inside.post, transfer, data);
+    if (mo_transport_local_copy_is_local(world->ranks.inside.post, transfer))
         return MO_OK;
-    return mo_mpi_queue_transfer(world, transfer, err);
+    return mo_mpi_enqueue_transfer(world, transfer, err);
 }
 
-static mo_status await(mo_world *world, int transfer, bool sending,
+static mo_status await(mo_transport_world *world, int transfer, bool sending,
                        mo_error *err)
 {
-    return mo_inside_await(&world->ranks.inside, transfer, sending, err);
+    return mo_transport_process_await(&world->ranks.inside, transfer, sending,
+                                      err);
 }
 
-static mo_status barrier(mo_world *world, bool *stop, mo_error *err)
+static mo_status barrier(mo_transport_world *world, bool *stop, mo_error *err)
 {
-    mo_gate *gate = &world->ranks.inside.gate;
+    mo_vote_barrier *gate = &world->ranks.inside.gate;
     unsigned round;
 
-    if (mo_gate_arrive(gate, *stop, &round)) {
+    if (mo_vote_barrier_arrive(gate, *stop, &round)) {
         atomic_store(&world->gate_full, true);
-        mo_bell_ring(&world->ranks.inside.server);
+        mo_eventcount_notify(&world->ranks.inside.server);
     }
-    return mo_gate_pass(gate, round, &world->ranks.inside.failure, stop, err);
+    return mo_vote_barrier_wait(gate, round, &world->ranks.inside.failure, stop,
+                                err);
 }
 
-static int64_t clock_offset_ns(const mo_world *world)
+static int64_t clock_offset_ns(const mo_transport_world *world)
 {
     return world->ranks.clock_offset_ns;
 }
 
-static void leave(mo_world *world)
+static void leave(mo_transport_world *world)
 {
-    mo_inside_leave(&world->ranks.inside);
+    mo_transport_process_leave(&world->ranks.inside);
 }
 
-static void fail(mo_world *world, const mo_error *why)
+static void fail(mo_transport_world *world, const mo_error *why)
 {
-    mo_ranks_fail(&world->ranks, why);
+    mo_transport_job_fail(&world->ranks, why);
 }
 
 const mo_transport mo_transport_mpi = {
@@ -233,15 +238,15 @@ const mo_transport mo_transport_mpi = {
     .close = close_world,
     .n_ranks = count_ranks,
     .rank = own_rank,
-    .begin = mo_mpi_begin,
+    .begin = mo_mpi_plan_begin,
     .send = send_value,
     .receive = receive_value,
     .await = await,
     .barrier = barrier,
     .clock_offset_ns = clock_offset_ns,
-    .serve = mo_mpi_serve,
+    .serve = mo_mpi_progress_loop,
     .leave = leave,
-    .collect = mo_mpi_collect,
-    .spread = mo_mpi_spread,
+    .collect = mo_mpi_collect_to_root,
+    .spread = mo_mpi_broadcast,
     .fail = fail,
 };

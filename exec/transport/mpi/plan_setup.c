@@ -8,7 +8,7 @@
 
 enum { CLOCK_TAG = 2 };
 
-void mo_mpi_forget_plan(mo_world *world)
+void mo_mpi_plan_clear(mo_transport_world *world)
 {
     free(world->queue.transfers);
     free(world->taken);
@@ -23,8 +23,8 @@ void mo_mpi_forget_plan(mo_world *world)
 
 /* ----------------------------------------------------------------- checking */
 
-static mo_status check_tags(const mo_world *world, const mo_plan *plan,
-                            mo_error *err)
+static mo_status check_tags(const mo_transport_world *world,
+                            const mo_exec_plan *plan, mo_error *err)
 {
     int *upper = NULL, found = 0;
 
@@ -37,7 +37,8 @@ static mo_status check_tags(const mo_world *world, const mo_plan *plan,
     return MO_OK;
 }
 
-static mo_status check_digests(mo_world *world, uint64_t digest, mo_error *err)
+static mo_status check_digests(mo_transport_world *world, uint64_t digest,
+                               mo_error *err)
 {
     uint64_t *all = calloc((size_t) world->ranks.n_ranks, sizeof *all);
     MPI_Request request;
@@ -51,20 +52,20 @@ static mo_status check_digests(mo_world *world, uint64_t digest, mo_error *err)
                                          world->control, &request),
                           "compare plans", err);
     if (status == MO_OK)
-        status = mo_mpi_await(world, &request, -1, err);
+        status = mo_mpi_request_wait(world, &request, -1, err);
     while (status == MO_OK && other < world->ranks.n_ranks &&
            all[other] == all[0])
         other++;
     if (status == MO_OK && other < world->ranks.n_ranks)
-        status = mo_ranks_blame(&world->ranks, other, err);
+        status = mo_transport_job_plan_mismatch(&world->ranks, other, err);
     free(all);
     return status;
 }
 
 /* ------------------------------------------------------------------- clocks */
 
-static mo_status swap(mo_world *world, int peer, bool first, int64_t *number,
-                      mo_error *err)
+static mo_status swap(mo_transport_world *world, int peer, bool first,
+                      int64_t *number, mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -81,7 +82,7 @@ static mo_status swap(mo_world *world, int peer, bool first, int64_t *number,
                              world->control, &request);
         status = mo_mpi_check(code, "compare clocks", err);
         if (status == MO_OK)
-            status = mo_mpi_await(world, &request, peer, err);
+            status = mo_mpi_request_wait(world, &request, peer, err);
         if (!first && turn == 0)
             *number = mo_stop_clock_ns();
     }
@@ -91,8 +92,8 @@ static mo_status swap(mo_world *world, int peer, bool first, int64_t *number,
 /* --------------------------------------------------------------- the plan's */
 
 /* Every piece of every transfer of ours at once. */
-static size_t count_pieces(const mo_world *world, const mo_plan *plan,
-                           const int *rank_of)
+static size_t count_pieces(const mo_transport_world *world,
+                           const mo_exec_plan *plan, const int *rank_of)
 {
     size_t n = 0;
 
@@ -101,18 +102,18 @@ static size_t count_pieces(const mo_world *world, const mo_plan *plan,
 
         if (rank_of[transfer->from] == world->ranks.rank ||
             rank_of[transfer->to] == world->ranks.rank)
-            n += (size_t) (transfer->bytes / MO_MPI_PIECE) + 1;
+            n += (size_t) (transfer->bytes / MO_MPI_CHUNK_BYTES) + 1;
     }
     return n;
 }
 
-static mo_status make_room(mo_world *world, const mo_plan *plan,
+static mo_status make_room(mo_transport_world *world, const mo_exec_plan *plan,
                            const int *rank_of, mo_error *err)
 {
     size_t n_pieces = count_pieces(world, plan, rank_of) + 1;
     size_t n_transfers = (size_t) plan->n_transfers + 1;
 
-    mo_mpi_forget_plan(world);
+    mo_mpi_plan_clear(world);
     world->queue.transfers = calloc(n_transfers, sizeof(int));
     world->taken = calloc(n_transfers, sizeof *world->taken);
     world->pieces_left = calloc(n_transfers, sizeof *world->pieces_left);
@@ -129,11 +130,12 @@ static mo_status make_room(mo_world *world, const mo_plan *plan,
     return MO_OK;
 }
 
-mo_status mo_mpi_begin(mo_world *world, const mo_plan *plan, const int *rank_of,
-                       int n_threads, uint64_t digest, mo_error *err)
+mo_status mo_mpi_plan_begin(mo_transport_world *world, const mo_exec_plan *plan,
+                            const int *rank_of, int n_threads, uint64_t digest,
+                            mo_error *err)
 {
     mo_status status =
-        mo_ranks_begin(&world->ranks, plan, rank_of, n_threads, err);
+        mo_transport_job_begin(&world->ranks, plan, rank_of, n_threads, err);
 
     if (status == MO_OK)
         status = check_tags(world, plan, err);
@@ -142,6 +144,6 @@ mo_status mo_mpi_begin(mo_world *world, const mo_plan *plan, const int *rank_of,
     if (status == MO_OK)
         status = check_digests(world, digest, err);
     if (status == MO_OK)
-        status = mo_ranks_compare_clocks(&world->ranks, swap, world, err);
+        status = mo_transport_job_sync_clocks(&world->ranks, swap, world, err);
     return status;
 }

@@ -21,21 +21,22 @@ enum {
 
 /* -------------------------------------------------------------------- queue */
 
-mo_status mo_mpi_queue_transfer(mo_world *world, int transfer, mo_error *err)
+mo_status mo_mpi_enqueue_transfer(mo_transport_world *world, int transfer,
+                                  mo_error *err)
 {
-    mo_mpi_queue *q = &world->queue;
+    mo_mpi_send_queue *q = &world->queue;
 
     pthread_mutex_lock(&q->lock);
     q->transfers[atomic_load(&q->n)] = transfer;
     atomic_fetch_add(&q->n, 1);
     pthread_mutex_unlock(&q->lock);
-    mo_bell_ring(&world->ranks.inside.server);
-    return mo_failure_get(&world->ranks.inside.failure, err);
+    mo_eventcount_notify(&world->ranks.inside.server);
+    return mo_first_error_get(&world->ranks.inside.failure, err);
 }
 
-static int take_queue(mo_world *world)
+static int take_queue(mo_transport_world *world)
 {
-    mo_mpi_queue *q = &world->queue;
+    mo_mpi_send_queue *q = &world->queue;
     int n;
 
     if (atomic_load(&q->n) == 0)
@@ -50,8 +51,8 @@ static int take_queue(mo_world *world)
 
 /* ---------------------------------------------------------------- transfers */
 
-static mo_status start_piece(mo_world *world, int t, int64_t at, int bytes,
-                             mo_error *err)
+static mo_status start_piece(mo_transport_world *world, int t, int64_t at,
+                             int bytes, mo_error *err)
 {
     const mo_plan_transfer *transfer = &world->ranks.plan->transfers[t];
     int to = world->ranks.rank_of[transfer->to],
@@ -60,26 +61,29 @@ static mo_status start_piece(mo_world *world, int t, int64_t at, int bytes,
     int code;
 
     if (from == world->ranks.rank)
-        code = MPI_Isend(
-            (const char *) mo_post_source(world->ranks.inside.post, t) + at,
-            bytes, MPI_BYTE, to, t, world->data, request);
+        code = MPI_Isend((const char *) mo_transport_local_copy_source(
+                             world->ranks.inside.post, t) +
+                             at,
+                         bytes, MPI_BYTE, to, t, world->data, request);
     else
-        code =
-            MPI_Irecv((char *) mo_post_target(world->ranks.inside.post, t) + at,
-                      bytes, MPI_BYTE, from, t, world->data, request);
+        code = MPI_Irecv((char *) mo_transport_local_copy_target(
+                             world->ranks.inside.post, t) +
+                             at,
+                         bytes, MPI_BYTE, from, t, world->data, request);
     world->transfer_of[world->n_requests++] = t;
     world->pieces_left[t]++;
     return mo_mpi_check(code, "begin a transfer", err);
 }
 
 /* Pieces of one transfer have one tag: MPI keeps them in order. */
-static mo_status start_transfer(mo_world *world, int t, mo_error *err)
+static mo_status start_transfer(mo_transport_world *world, int t, mo_error *err)
 {
     int64_t bytes = world->ranks.plan->transfers[t].bytes, at = 0;
     mo_status status;
 
     do {
-        int64_t piece = bytes - at < MO_MPI_PIECE ? bytes - at : MO_MPI_PIECE;
+        int64_t piece =
+            bytes - at < MO_MPI_CHUNK_BYTES ? bytes - at : MO_MPI_CHUNK_BYTES;
 
         status = start_piece(world, t, at, (int) piece, err);
         at += piece;
@@ -87,16 +91,16 @@ static mo_status start_transfer(mo_world *world, int t, mo_error *err)
     return status;
 }
 
-static void finish_piece(mo_world *world, int request)
+static void finish_piece(mo_transport_world *world, int request)
 {
     int t = world->transfer_of[request];
 
     if (--world->pieces_left[t] == 0)
-        mo_post_done(world->ranks.inside.post, t);
+        mo_transport_local_copy_complete(world->ranks.inside.post, t);
 }
 
 /* MPI leaves holes where requests have been. */
-static void close_ranks(mo_world *world)
+static void close_ranks(mo_transport_world *world)
 {
     int kept = 0;
 
@@ -108,7 +112,8 @@ static void close_ranks(mo_world *world)
     world->n_requests = kept;
 }
 
-static mo_status move_transfers(mo_world *world, bool *moved, mo_error *err)
+static mo_status move_transfers(mo_transport_world *world, bool *moved,
+                                mo_error *err)
 {
     int n = take_queue(world), n_finished = 0;
     mo_status status = MO_OK;
@@ -132,13 +137,15 @@ static mo_status move_transfers(mo_world *world, bool *moved, mo_error *err)
 
 /* --------------------------------------------------------------------- gate */
 
-static mo_status move_gate(mo_world *world, bool *moved, mo_error *err)
+static mo_status move_gate(mo_transport_world *world, bool *moved,
+                           mo_error *err)
 {
     mo_status status = MO_OK;
     int done = 0;
 
     if (atomic_exchange(&world->gate_full, false)) {
-        world->gate_vote = mo_gate_vote(&world->ranks.inside.gate);
+        world->gate_vote =
+            mo_vote_barrier_local_vote(&world->ranks.inside.gate);
         world->gate_busy = true;
         *moved = true;
         status = mo_mpi_check(
@@ -154,7 +161,8 @@ static mo_status move_gate(mo_world *world, bool *moved, mo_error *err)
     if (status == MO_OK && done) {
         world->gate_busy = false;
         *moved = true;
-        mo_gate_open(&world->ranks.inside.gate, world->gate_verdict != 0);
+        mo_vote_barrier_release(&world->ranks.inside.gate,
+                                world->gate_verdict != 0);
     }
     return status;
 }
@@ -162,7 +170,7 @@ static mo_status move_gate(mo_world *world, bool *moved, mo_error *err)
 /* ------------------------------------------------------------------ serving */
 
 typedef struct serving {
-    mo_world *world;
+    mo_transport_world *world;
     int n_threads;
     bool awaited; /* a device waits already */
 } serving;
@@ -180,12 +188,14 @@ static bool has_work(void *context)
 
     return atomic_load(&s->world->queue.n) > 0 ||
            atomic_load(&s->world->gate_full) || all_left(context) ||
-           (!s->awaited && mo_post_is_awaited(s->world->ranks.inside.post)) ||
-           mo_failure_is(&s->world->ranks.inside.failure);
+           (!s->awaited &&
+            mo_transport_local_copy_has_waiters(s->world->ranks.inside.post)) ||
+           mo_first_error_is_set(&s->world->ranks.inside.failure);
 }
 
-void mo_mpi_rest(mo_world *world, int64_t idle_ns, int64_t look_ns,
-                 mo_bell_ready *ready, void *context)
+void mo_mpi_backoff_wait(mo_transport_world *world, int64_t idle_ns,
+                         int64_t look_ns, mo_eventcount_predicate *ready,
+                         void *context)
 {
     int64_t waited_ns = mo_stop_clock_ns() - idle_ns;
     int64_t sleep_ns = waited_ns / 8;
@@ -198,13 +208,14 @@ void mo_mpi_rest(mo_world *world, int64_t idle_ns, int64_t look_ns,
         sleep_ns = MIN_SLEEP_NS;
     if (sleep_ns > MAX_SLEEP_NS)
         sleep_ns = MAX_SLEEP_NS;
-    mo_bell_sleep(&world->ranks.inside.server, ready, context, sleep_ns);
+    mo_eventcount_wait_timed(&world->ranks.inside.server, ready, context,
+                             sleep_ns);
 }
 
 /* Nothing has moved for a while. */
 static void rest(serving *s, int64_t idle_ns)
 {
-    mo_world *world = s->world;
+    mo_transport_world *world = s->world;
     int64_t look_ns = 0;
 
     if (world->gate_busy)
@@ -212,23 +223,25 @@ static void rest(serving *s, int64_t idle_ns)
     else if (s->awaited)
         look_ns = LOOK_FOR_DEVICE_NS;
     if (world->n_requests == 0 && !world->gate_busy)
-        mo_bell_sleep(&world->ranks.inside.server, has_work, s, IDLE_NS);
+        mo_eventcount_wait_timed(&world->ranks.inside.server, has_work, s,
+                                 IDLE_NS);
     else
-        mo_mpi_rest(world, idle_ns, look_ns, has_work, s);
+        mo_mpi_backoff_wait(world, idle_ns, look_ns, has_work, s);
 }
 
 static mo_status serve_until_left(serving *s, mo_error *err)
 {
-    mo_world *world = s->world;
+    mo_transport_world *world = s->world;
     int64_t idle_ns = mo_stop_clock_ns();
     mo_status status = MO_OK;
 
     while (!all_left(s) && status == MO_OK) {
         bool before = s->awaited, moved = false;
 
-        if (mo_failure_is(&world->ranks.inside.failure))
-            return mo_failure_get(&world->ranks.inside.failure, err);
-        s->awaited = mo_post_is_awaited(world->ranks.inside.post);
+        if (mo_first_error_is_set(&world->ranks.inside.failure))
+            return mo_first_error_get(&world->ranks.inside.failure, err);
+        s->awaited =
+            mo_transport_local_copy_has_waiters(world->ranks.inside.post);
         status = move_transfers(world, &moved, err);
         if (status == MO_OK)
             status = move_gate(world, &moved, err);
@@ -240,7 +253,8 @@ static mo_status serve_until_left(serving *s, mo_error *err)
     return status;
 }
 
-mo_status mo_mpi_serve(mo_world *world, int n_threads, mo_error *err)
+mo_status mo_mpi_progress_loop(mo_transport_world *world, int n_threads,
+                               mo_error *err)
 {
     serving s = { world, n_threads, false };
     mo_error why = { 0 };
@@ -251,9 +265,9 @@ mo_status mo_mpi_serve(mo_world *world, int n_threads, mo_error *err)
 #endif
     if (serve_until_left(&s, &why) != MO_OK) {
         /* Whoever called us speaks, but not before all threads have left. */
-        mo_inside_fail(&world->ranks.inside, &why);
-        mo_watch_tell(world->ranks.watch);
-        mo_bell_wait(&world->ranks.inside.server, all_left, &s);
+        mo_transport_process_fail(&world->ranks.inside, &why);
+        mo_failure_detector_broadcast_error(world->ranks.watch);
+        mo_eventcount_wait(&world->ranks.inside.server, all_left, &s);
     }
-    return mo_inside_end(&world->ranks.inside, err);
+    return mo_transport_process_end(&world->ranks.inside, err);
 }

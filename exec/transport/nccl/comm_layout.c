@@ -3,13 +3,13 @@
 #include <stdlib.h>
 
 typedef struct finding {
-    const mo_plan *plan;
+    const mo_exec_plan *plan;
     const int *rank_of;
     int rank;
-    mo_nccl_lines *out;
+    mo_nccl_comm_layout *out;
 } finding;
 
-static int find_line(const mo_nccl_lines *l, int from, int to)
+static int find_line(const mo_nccl_comm_layout *l, int from, int to)
 {
     int i = 0;
 
@@ -20,7 +20,7 @@ static int find_line(const mo_nccl_lines *l, int from, int to)
 
 static void find_lines(const finding *f, const bool *is_gpu)
 {
-    mo_nccl_lines *l = f->out;
+    mo_nccl_comm_layout *l = f->out;
 
     for (int t = 0; t < f->plan->n_transfers; t++) {
         int from = f->plan->transfers[t].from, to = f->plan->transfers[t].to;
@@ -31,18 +31,18 @@ static void find_lines(const finding *f, const bool *is_gpu)
             continue;
         at = find_line(l, from, to);
         if (at == l->n)
-            l->lines[l->n++] = (mo_nccl_line){ from, to, -1, -1 };
+            l->lines[l->n++] = (mo_nccl_pair){ from, to, -1, -1 };
         l->line_of[t] = at;
     }
 }
 
 static void seat_pairs(const finding *f)
 {
-    mo_nccl_lines *l = f->out;
+    mo_nccl_comm_layout *l = f->out;
 
     l->n_ids = l->n;
     for (int i = 0; i < l->n; i++) {
-        mo_nccl_line *line = &l->lines[i];
+        mo_nccl_pair *line = &l->lines[i];
         bool sends = f->rank_of[line->from] == f->rank;
 
         l->maker_of[i] = f->rank_of[line->from];
@@ -51,17 +51,17 @@ static void seat_pairs(const finding *f)
         line->own = l->n_seats;
         line->peer = sends ? 1 : 0;
         l->seats[l->n_seats++] =
-            (mo_nccl_seat){ .id = i,
-                            .n_seats = 2,
-                            .seat = sends ? 0 : 1,
-                            .device = sends ? line->from : line->to };
+            (mo_nccl_member){ .id = i,
+                              .n_seats = 2,
+                              .seat = sends ? 0 : 1,
+                              .device = sends ? line->from : line->to };
     }
 }
 
 /* place: by device, where it sits among all that have a line; -1 for others. */
 static void seat_all(const finding *f, int *place)
 {
-    mo_nccl_lines *l = f->out;
+    mo_nccl_comm_layout *l = f->out;
     int n = 0;
 
     for (int d = 0; d < f->plan->n_devices; d++)
@@ -74,7 +74,7 @@ static void seat_all(const finding *f, int *place)
                 l->maker_of[0] = f->rank_of[d];
             if (f->rank_of[d] == f->rank)
                 l->seats[l->n_seats++] =
-                    (mo_nccl_seat){ .seat = n, .device = d };
+                    (mo_nccl_member){ .seat = n, .device = d };
             place[d] = n++;
         }
     for (int s = 0; s < l->n_seats; s++)
@@ -82,7 +82,7 @@ static void seat_all(const finding *f, int *place)
     l->n_ids = l->n > 0;
 }
 
-static int seat_of(const mo_nccl_lines *l, int device)
+static int seat_of(const mo_nccl_comm_layout *l, int device)
 {
     int s = 0;
 
@@ -91,10 +91,10 @@ static int seat_of(const mo_nccl_lines *l, int device)
     return s < l->n_seats ? s : -1;
 }
 
-static void join_seats(mo_nccl_lines *l, const int *place)
+static void join_seats(mo_nccl_comm_layout *l, const int *place)
 {
     for (int i = 0; i < l->n; i++) {
-        mo_nccl_line *line = &l->lines[i];
+        mo_nccl_pair *line = &l->lines[i];
         int sends = seat_of(l, line->from), receives = seat_of(l, line->to);
 
         line->own = sends >= 0 ? sends : receives;
@@ -102,18 +102,19 @@ static void join_seats(mo_nccl_lines *l, const int *place)
     }
 }
 
-void mo_nccl_lines_clear(mo_nccl_lines *lines)
+void mo_nccl_comm_layout_clear(mo_nccl_comm_layout *lines)
 {
     free(lines->lines);
     free(lines->seats);
     free(lines->line_of);
     free(lines->maker_of);
-    *lines = (mo_nccl_lines){ 0 };
+    *lines = (mo_nccl_comm_layout){ 0 };
 }
 
-mo_status mo_nccl_lines_find(const mo_plan *plan, const int *rank_of,
-                             const bool *is_gpu, int rank, bool safe,
-                             mo_nccl_lines *lines, mo_error *err)
+mo_status mo_nccl_comm_layout_compute(const mo_exec_plan *plan,
+                                      const int *rank_of, const bool *is_gpu,
+                                      int rank, bool safe,
+                                      mo_nccl_comm_layout *lines, mo_error *err)
 {
     const finding f = { plan, rank_of, rank, lines };
     size_t n = (size_t) plan->n_transfers + 1;

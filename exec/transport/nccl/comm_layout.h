@@ -18,30 +18,32 @@
 #include "exec/plan/plan.h"
 
 /* A place of this process in a communicator. */
-typedef struct mo_nccl_seat {
+typedef struct mo_nccl_member {
     int id;            /* of the communicator */
     int n_seats, seat; /* in all, and which one this is */
     int device;
-} mo_nccl_seat;
+} mo_nccl_member;
 
-typedef struct mo_nccl_line {
+typedef struct mo_nccl_pair {
     int from, to; /* devices */
     int own;      /* the seat here, by its place in seats; -1: no end is here */
     int peer;     /* where the other end sits in that communicator */
-} mo_nccl_line;
+} mo_nccl_pair;
 
-typedef struct mo_nccl_lines {
-    mo_nccl_line *lines;
-    mo_nccl_seat *seats; /* of this process, ids ascending */
-    int *line_of;        /* by transfer; -1: nobody carries it */
-    int *maker_of;       /* by id: the rank that makes its secret */
+typedef struct mo_nccl_comm_layout {
+    mo_nccl_pair *lines;
+    mo_nccl_member *seats; /* of this process, ids ascending */
+    int *line_of;          /* by transfer; -1: nobody carries it */
+    int *maker_of;         /* by id: the rank that makes its secret */
     int n, n_seats, n_ids;
-} mo_nccl_lines;
+} mo_nccl_comm_layout;
 
 /* is_gpu: by device.  Begins as zeros, and is the caller's to clear. */
-mo_status mo_nccl_lines_find(const mo_plan *plan, const int *rank_of,
-                             const bool *is_gpu, int rank, bool safe,
-                             mo_nccl_lines *lines, mo_error *err);
-void mo_nccl_lines_clear(mo_nccl_lines *lines);
+mo_status mo_nccl_comm_layout_compute(const mo_exec_plan *plan,
+                                      const int *rank_of, const bool *is_gpu,
+                                      int rank, bool safe,
+                                      mo_nccl_comm_layout *lines,
+                                      mo_error *err);
+void mo_nccl_comm_layout_clear(mo_nccl_comm_layout *lines);
 
 #endif

@@ -24,7 +24,7 @@ static void rest(void)
 typedef struct abortion {
     const mo_nccl_api *api;
     ncclComm_t comm;
-    mo_nccl_aborts *aborts;
+    mo_nccl_abort_count *aborts;
 } abortion;
 
 static void *abort_one(void *context)
@@ -38,7 +38,7 @@ static void *abort_one(void *context)
 }
 
 /* Where no thread can be had it is left alone: the process ends anyway. */
-static void begin_abort(mo_nccl *nccl, mo_nccl_comm *comm)
+static void begin_abort(mo_nccl_p2p *nccl, mo_nccl_comm *comm)
 {
     abortion *a = comm->comm ? malloc(sizeof *a) : NULL;
     pthread_t thread;
@@ -56,7 +56,8 @@ static void begin_abort(mo_nccl *nccl, mo_nccl_comm *comm)
     free(a);
 }
 
-mo_status mo_nccl_give_up(mo_nccl *nccl, const mo_error *why, mo_error *err)
+mo_status mo_nccl_comms_abort(mo_nccl_p2p *nccl, const mo_error *why,
+                              mo_error *err)
 {
     if (!nccl->given_up) {
         nccl->given_up = true;
@@ -73,19 +74,19 @@ mo_status mo_nccl_give_up(mo_nccl *nccl, const mo_error *why, mo_error *err)
 
 /* Who is at the other end of a communicator of two; -1: of one of all, nobody
  * knows. */
-static int other_rank(const mo_nccl *nccl, int seat)
+static int other_rank(const mo_nccl_p2p *nccl, int seat)
 {
     if (nccl->lines.seats[seat].n_seats == 2)
         for (int i = 0; i < nccl->lines.n; i++)
             if (nccl->lines.lines[i].own == seat)
-                return mo_nccl_other_rank(nccl, i);
+                return mo_nccl_peer_rank(nccl, i);
     return -1;
 }
 
-mo_status mo_nccl_comm_broken(mo_nccl *nccl, int seat, ncclResult_t result,
-                              mo_error *err)
+mo_status mo_nccl_comm_handle_error(mo_nccl_p2p *nccl, int seat,
+                                    ncclResult_t result, mo_error *err)
 {
-    const mo_nccl_options *o = &nccl->options;
+    const mo_nccl_p2p_options *o = &nccl->options;
     int64_t until = mo_stop_clock_ns() + hearsay_ns;
     int other = other_rank(nccl, seat);
     mo_error why = { 0 }, said = { 0 };
@@ -93,7 +94,7 @@ mo_status mo_nccl_comm_broken(mo_nccl *nccl, int seat, ncclResult_t result,
     while (o->failure(o->context, &why) == MO_OK && mo_stop_clock_ns() < until)
         rest();
     if (why.status != MO_OK)
-        return mo_nccl_give_up(nccl, &why, err);
+        return mo_nccl_comms_abort(nccl, &why, err);
     mo_nccl_check(nccl->api, "a transfer", result, &said);
     if (other >= 0)
         mo_fail(&why, MO_E_IO, "the way to rank %d is broken: %s", other,
@@ -101,10 +102,10 @@ mo_status mo_nccl_comm_broken(mo_nccl *nccl, int seat, ncclResult_t result,
     else
         mo_fail(&why, MO_E_IO, "the way to another rank is broken: %s",
                 said.text);
-    return mo_nccl_give_up(nccl, &why, err);
+    return mo_nccl_comms_abort(nccl, &why, err);
 }
 
-static mo_status check_patience(mo_nccl *nccl, mo_error *err)
+static mo_status check_patience(mo_nccl_p2p *nccl, mo_error *err)
 {
     int64_t took = mo_stop_clock_ns() - atomic_load(&nccl->run_began_ns);
     mo_error why = { 0 };
@@ -115,12 +116,12 @@ static mo_status check_patience(mo_nccl *nccl, mo_error *err)
             "nothing has come of the transfers for %.0f s though all ranks are "
             "alive (MOIRAI_NCCL_PATIENCE says how long to wait)",
             (double) took * 1e-9);
-    mo_nccl_ring_tell(&nccl->ring, &why);
-    return mo_nccl_give_up(nccl, &why, err);
+    mo_nccl_flight_recorder_append(&nccl->ring, &why);
+    return mo_nccl_comms_abort(nccl, &why, err);
 }
 
 /* *busy: NCCL is not done with what this one was told. */
-static mo_status look_at(mo_nccl *nccl, int seat, bool *busy, mo_error *err)
+static mo_status look_at(mo_nccl_p2p *nccl, int seat, bool *busy, mo_error *err)
 {
     ncclComm_t comm = nccl->comms[seat].comm;
     ncclResult_t state = ncclSuccess, result;
@@ -134,22 +135,22 @@ static mo_status look_at(mo_nccl *nccl, int seat, bool *busy, mo_error *err)
     *busy = result == ncclInProgress;
     return result == ncclSuccess || *busy
                ? MO_OK
-               : mo_nccl_comm_broken(nccl, seat, result, err);
+               : mo_nccl_comm_handle_error(nccl, seat, result, err);
 }
 
-static mo_status look_elsewhere(mo_nccl *nccl, mo_error *err)
+static mo_status look_elsewhere(mo_nccl_p2p *nccl, mo_error *err)
 {
-    const mo_nccl_options *o = &nccl->options;
+    const mo_nccl_p2p_options *o = &nccl->options;
     mo_error why = { 0 };
 
     if (nccl->given_up)
-        return mo_nccl_give_up(nccl, NULL, err);
+        return mo_nccl_comms_abort(nccl, NULL, err);
     if (o->failure(o->context, &why) != MO_OK)
-        return mo_nccl_give_up(nccl, &why, err);
+        return mo_nccl_comms_abort(nccl, &why, err);
     return check_patience(nccl, err);
 }
 
-mo_status mo_nccl_comms_look(mo_nccl *nccl, mo_error *err)
+mo_status mo_nccl_comms_check(mo_nccl_p2p *nccl, mo_error *err)
 {
     mo_status status = look_elsewhere(nccl, err);
     bool busy;
@@ -159,7 +160,7 @@ mo_status mo_nccl_comms_look(mo_nccl *nccl, mo_error *err)
     return status;
 }
 
-mo_status mo_nccl_comm_wait(mo_nccl *nccl, int seat, mo_error *err)
+mo_status mo_nccl_comm_wait(mo_nccl_p2p *nccl, int seat, mo_error *err)
 {
     mo_status status;
     bool busy = true;
@@ -175,8 +176,8 @@ mo_status mo_nccl_comm_wait(mo_nccl *nccl, int seat, mo_error *err)
 
 /* ------------------------------------------------------------------ making */
 
-static mo_status keep_context(mo_nccl *nccl, int seat, mo_unit *unit,
-                              mo_error *err)
+static mo_status keep_context(mo_nccl_p2p *nccl, int seat,
+                              mo_backend_unit *unit, mo_error *err)
 {
     mo_nccl_comm *comm = &nccl->comms[seat];
     mo_status status = mo_backend_cuda.enter(unit, err);
@@ -193,9 +194,10 @@ static mo_status keep_context(mo_nccl *nccl, int seat, mo_unit *unit,
     return status;
 }
 
-static mo_status begin_comm(mo_nccl *nccl, int s, mo_unit *unit, mo_error *err)
+static mo_status begin_comm(mo_nccl_p2p *nccl, int s, mo_backend_unit *unit,
+                            mo_error *err)
 {
-    const mo_nccl_seat *seat = &nccl->lines.seats[s];
+    const mo_nccl_member *seat = &nccl->lines.seats[s];
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     mo_status status = keep_context(nccl, s, unit, err);
 
@@ -211,10 +213,10 @@ static mo_status begin_comm(mo_nccl *nccl, int s, mo_unit *unit, mo_error *err)
 
 /* One number after the other: whoever comes to one has all before behind him,
  * so nobody waits in a circle.  Seats of one number are here together. */
-mo_status mo_nccl_comms_make(mo_nccl *nccl, mo_unit *const *units,
-                             mo_error *err)
+mo_status mo_nccl_comms_create(mo_nccl_p2p *nccl, mo_backend_unit *const *units,
+                               mo_error *err)
 {
-    const mo_nccl_seat *seats = nccl->lines.seats;
+    const mo_nccl_member *seats = nccl->lines.seats;
     mo_status status = MO_OK;
 
     for (int first = 0, s = 0; first < nccl->lines.n_seats; first = s) {
@@ -232,14 +234,14 @@ mo_status mo_nccl_comms_make(mo_nccl *nccl, mo_unit *const *units,
 
 /* ----------------------------------------------------------------- closing */
 
-static void enter(mo_nccl *nccl, int seat)
+static void enter(mo_nccl_p2p *nccl, int seat)
 {
     if (nccl->comms[seat].context)
         nccl->driver->cuCtxSetCurrent(nccl->comms[seat].context);
 }
 
 /* True when they are gone. */
-static bool finish_all(mo_nccl *nccl)
+static bool finish_all(mo_nccl_p2p *nccl)
 {
     mo_status status = MO_OK;
 
@@ -262,7 +264,7 @@ static bool finish_all(mo_nccl *nccl)
 }
 
 /* False where one hangs in spite of all. */
-static bool await_aborts(const mo_nccl *nccl)
+static bool await_aborts(const mo_nccl_p2p *nccl)
 {
     int64_t until = mo_stop_clock_ns() + closing_ns;
 
@@ -272,14 +274,14 @@ static bool await_aborts(const mo_nccl *nccl)
     return atomic_load(&nccl->aborts->under_way) == 0;
 }
 
-void mo_nccl_comms_close(mo_nccl *nccl)
+void mo_nccl_comms_destroy(mo_nccl_p2p *nccl)
 {
     static const mo_error why = { .status = MO_E_IO,
                                   .text = "NCCL cannot come to an end" };
 
-    mo_nccl_run_begins(nccl);
+    mo_nccl_p2p_start_run(nccl);
     if (nccl->given_up || !finish_all(nccl))
-        (void) mo_nccl_give_up(nccl, &why, NULL);
+        (void) mo_nccl_comms_abort(nccl, &why, NULL);
     if (!await_aborts(nccl))
         return;
     for (int s = 0; s < nccl->lines.n_seats; s++)

@@ -6,28 +6,33 @@
 #include <stdio.h>
 #include <string.h>
 
-void mo_nccl_ring_init(mo_nccl_ring *ring, const mo_plan *plan,
-                       const int *rank_of, int rank)
+void mo_nccl_flight_recorder_init(mo_nccl_flight_recorder *ring,
+                                  const mo_exec_plan *plan, const int *rank_of,
+                                  int rank)
 {
-    *ring = (mo_nccl_ring){ .plan = plan, .rank_of = rank_of, .rank = rank };
+    *ring = (mo_nccl_flight_recorder){ .plan = plan,
+                                       .rank_of = rank_of,
+                                       .rank = rank };
     pthread_mutex_init(&ring->lock, NULL);
 }
 
-void mo_nccl_ring_destroy(mo_nccl_ring *ring)
+void mo_nccl_flight_recorder_destroy(mo_nccl_flight_recorder *ring)
 {
     pthread_mutex_destroy(&ring->lock);
 }
 
-void mo_nccl_ring_note(mo_nccl_ring *ring, int transfer, bool sending)
+void mo_nccl_flight_recorder_record(mo_nccl_flight_recorder *ring, int transfer,
+                                    bool sending)
 {
     int at;
 
     pthread_mutex_lock(&ring->lock);
-    at = ring->n % MO_NCCL_RING;
+    at = ring->n % MO_NCCL_FLIGHT_RECORDS;
     ring->items[at].transfer = transfer;
     ring->items[at].sending = sending;
     /* Only whether it is full matters, and where the next one goes. */
-    ring->n = ring->n + 1 < 2 * MO_NCCL_RING ? ring->n + 1 : MO_NCCL_RING;
+    ring->n = ring->n + 1 < 2 * MO_NCCL_FLIGHT_RECORDS ? ring->n + 1
+                                                       : MO_NCCL_FLIGHT_RECORDS;
     pthread_mutex_unlock(&ring->lock);
 }
 
@@ -50,9 +55,9 @@ typedef struct item {
 } item;
 
 /* The k-th from the end. */
-static item look(const mo_nccl_ring *ring, int k)
+static item look(const mo_nccl_flight_recorder *ring, int k)
 {
-    int at = (ring->n - 1 - k) % MO_NCCL_RING;
+    int at = (ring->n - 1 - k) % MO_NCCL_FLIGHT_RECORDS;
     const mo_plan_transfer *t =
         &ring->plan->transfers[ring->items[at].transfer];
     bool sending = ring->items[at].sending;
@@ -61,9 +66,10 @@ static item look(const mo_nccl_ring *ring, int k)
                    ring->rank_of[sending ? t->to : t->from] };
 }
 
-static void tell(const mo_nccl_ring *ring, char text[MO_ERROR_TEXT_SIZE])
+static void tell(const mo_nccl_flight_recorder *ring,
+                 char text[MO_ERROR_TEXT_SIZE])
 {
-    int n = ring->n < MO_NCCL_RING ? ring->n : MO_NCCL_RING;
+    int n = ring->n < MO_NCCL_FLIGHT_RECORDS ? ring->n : MO_NCCL_FLIGHT_RECORDS;
 
     for (int k = 0; k < n; k++) {
         item i = look(ring, k);
@@ -80,7 +86,8 @@ static void tell(const mo_nccl_ring *ring, char text[MO_ERROR_TEXT_SIZE])
     }
 }
 
-void mo_nccl_ring_tell(mo_nccl_ring *ring, mo_error *err)
+void mo_nccl_flight_recorder_append(mo_nccl_flight_recorder *ring,
+                                    mo_error *err)
 {
     pthread_mutex_lock(&ring->lock);
     tell(ring, err->text);

@@ -13,28 +13,31 @@
 #include "base/error.h"
 #include "exec/plan/plan.h"
 
-enum { MO_NCCL_RING = 6 };
+enum { MO_NCCL_FLIGHT_RECORDS = 6 };
 
-typedef struct mo_nccl_ring {
+typedef struct mo_nccl_flight_recorder {
     pthread_mutex_t lock;
-    const mo_plan *plan;
+    const mo_exec_plan *plan;
     const int *rank_of;
     int rank;
     struct {
         int transfer;
         bool sending;
-    } items[MO_NCCL_RING];
+    } items[MO_NCCL_FLIGHT_RECORDS];
     int n; /* noted in all */
-} mo_nccl_ring;
+} mo_nccl_flight_recorder;
 
-void mo_nccl_ring_init(mo_nccl_ring *ring, const mo_plan *plan,
-                       const int *rank_of, int rank);
-void mo_nccl_ring_destroy(mo_nccl_ring *ring);
+void mo_nccl_flight_recorder_init(mo_nccl_flight_recorder *ring,
+                                  const mo_exec_plan *plan, const int *rank_of,
+                                  int rank);
+void mo_nccl_flight_recorder_destroy(mo_nccl_flight_recorder *ring);
 
-void mo_nccl_ring_note(mo_nccl_ring *ring, int transfer, bool sending);
+void mo_nccl_flight_recorder_record(mo_nccl_flight_recorder *ring, int transfer,
+                                    bool sending);
 
 /* Adds to an error what was begun last, if anything was: "...; rank 2 waits for
  * tensor 't' of rank 0; before: 's' to rank 1, ..." */
-void mo_nccl_ring_tell(mo_nccl_ring *ring, mo_error *err);
+void mo_nccl_flight_recorder_append(mo_nccl_flight_recorder *ring,
+                                    mo_error *err);
 
 #endif

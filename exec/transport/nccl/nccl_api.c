@@ -17,9 +17,9 @@ enum { OLDEST = 21800 };
         NULL, 0                                                                \
     }
 
-static const mo_cuda_symbol symbols[] = { MO_NCCL_NAMES(SYMBOL) LAST };
-static const mo_cuda_symbol newer_symbols[] = { MO_NCCL_NEWER_NAMES(SYMBOL)
-                                                    LAST };
+static const mo_cuda_symbol symbols[] = { MO_NCCL_FUNCTIONS(SYMBOL) LAST };
+static const mo_cuda_symbol newer_symbols[] = { MO_NCCL_OPTIONAL_FUNCTIONS(
+    SYMBOL) LAST };
 static const char *const names[] = { "libnccl.so.2", NULL };
 static const char remedy[] =
     "install NCCL 2.18 or later, by 'pip install nvidia-nccl-cu13' for "
@@ -37,7 +37,7 @@ static struct {
     mo_error err;
 } found = { .once = PTHREAD_ONCE_INIT };
 
-const char *mo_nccl_version_say(int version, char text[MO_NCCL_VERSION_SIZE])
+const char *mo_nccl_version_format(int version, char text[MO_NCCL_VERSION_SIZE])
 {
     snprintf(text, MO_NCCL_VERSION_SIZE, "%d.%d.%d", version / 10000,
              version / 100 % 100, version % 100);
@@ -52,7 +52,7 @@ static mo_status check_version(mo_nccl_api *api, mo_error *err)
 
     if (status == MO_OK && api->version < OLDEST)
         return mo_fail(err, MO_E_SUPPORT, "NCCL %s is too old; %s",
-                       mo_nccl_version_say(api->version, text), remedy);
+                       mo_nccl_version_format(api->version, text), remedy);
     return status;
 }
 

@@ -1,7 +1,8 @@
 /*
  * nccl_api.h - NVIDIA's library for transfers between GPUs, found when it is
- * needed: versions 2.18 and later, wherever exec/backend/cuda/driver/shared_library.h looks,
- * or where MOIRAI_NCCL says (a file; empty: not used).
+ * needed: versions 2.18 and later, wherever
+ * exec/backend/cuda/driver/shared_library.h looks, or where MOIRAI_NCCL says (a
+ * file; empty: not used).
  */
 #ifndef MO_EXEC_TRANSPORT_NCCL_NCCL_API_H
 #define MO_EXEC_TRANSPORT_NCCL_NCCL_API_H
@@ -10,7 +11,7 @@
 
 #include "base/error.h"
 
-#define MO_NCCL_NAMES(X)                                                       \
+#define MO_NCCL_FUNCTIONS(X)                                                   \
     X(ncclGetVersion)                                                          \
     X(ncclGetErrorString)                                                      \
     X(ncclGetLastError)                                                        \
@@ -25,18 +26,18 @@
 
 /* Not in 2.18: NULL there, and not built where the header is that old. */
 #if NCCL_VERSION_CODE >= 21900
-#define MO_NCCL_NEWER_NAMES(X)                                                 \
+#define MO_NCCL_OPTIONAL_FUNCTIONS(X)                                          \
     X(ncclCommRegister)                                                        \
     X(ncclCommDeregister)
 #else
-#define MO_NCCL_NEWER_NAMES(X)
+#define MO_NCCL_OPTIONAL_FUNCTIONS(X)
 #endif
 
 #define MO_NCCL_MEMBER(name) __typeof__(&name) name;
 
 typedef struct mo_nccl_api {
-    MO_NCCL_NAMES(MO_NCCL_MEMBER)
-    MO_NCCL_NEWER_NAMES(MO_NCCL_MEMBER)
+    MO_NCCL_FUNCTIONS(MO_NCCL_MEMBER)
+    MO_NCCL_OPTIONAL_FUNCTIONS(MO_NCCL_MEMBER)
     int version; /* 22809 is 2.28.9 */
 } mo_nccl_api;
 
@@ -45,7 +46,8 @@ mo_status mo_nccl_api_get(const mo_nccl_api **api, mo_error *err);
 
 /* "2.28.9"; returns text. */
 enum { MO_NCCL_VERSION_SIZE = 32 };
-const char *mo_nccl_version_say(int version, char text[MO_NCCL_VERSION_SIZE]);
+const char *mo_nccl_version_format(int version,
+                                   char text[MO_NCCL_VERSION_SIZE]);
 
 /* What a call answered, as one line.  Something in progress is no error. */
 mo_status mo_nccl_check(const mo_nccl_api *api, const char *what,

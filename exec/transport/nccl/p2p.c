@@ -22,10 +22,10 @@ typedef struct notice {
 /* ----------------------------------------------------------------- sharing */
 
 /* One after the other, by rank; the caller's to free. */
-static mo_status share(mo_nccl *nccl, const void *own, size_t bytes, char **all,
-                       mo_error *err)
+static mo_status share(mo_nccl_p2p *nccl, const void *own, size_t bytes,
+                       char **all, mo_error *err)
 {
-    const mo_nccl_options *o = &nccl->options;
+    const mo_nccl_p2p_options *o = &nccl->options;
     size_t size;
 
     *all = NULL;
@@ -39,10 +39,10 @@ static mo_status share(mo_nccl *nccl, const void *own, size_t bytes, char **all,
 
 /* Whoever has a device knows whether it is a GPU; behind them stands whether
  * one communicator for all is wanted: by one rank, then by all. */
-static mo_status share_gpus(mo_nccl *nccl, bool *is_gpu, bool *safe,
+static mo_status share_gpus(mo_nccl_p2p *nccl, bool *is_gpu, bool *safe,
                             mo_error *err)
 {
-    const mo_nccl_options *o = &nccl->options;
+    const mo_nccl_p2p_options *o = &nccl->options;
     size_t n = (size_t) o->plan->n_devices;
     char *all = NULL;
     mo_status status;
@@ -57,9 +57,9 @@ static mo_status share_gpus(mo_nccl *nccl, bool *is_gpu, bool *safe,
     return status;
 }
 
-static mo_status find_lines(mo_nccl *nccl, bool safe, mo_error *err)
+static mo_status find_lines(mo_nccl_p2p *nccl, bool safe, mo_error *err)
 {
-    const mo_nccl_options *o = &nccl->options;
+    const mo_nccl_p2p_options *o = &nccl->options;
     size_t n = (size_t) o->plan->n_devices;
     bool *is_gpu = calloc(n + 1, sizeof *is_gpu);
     mo_status status;
@@ -69,15 +69,15 @@ static mo_status find_lines(mo_nccl *nccl, bool safe, mo_error *err)
     memcpy(is_gpu, o->is_gpu, n * sizeof *is_gpu);
     status = share_gpus(nccl, is_gpu, &safe, err);
     if (status == MO_OK)
-        status = mo_nccl_lines_find(o->plan, o->rank_of, is_gpu, o->rank, safe,
-                                    &nccl->lines, err);
+        status = mo_nccl_comm_layout_compute(o->plan, o->rank_of, is_gpu,
+                                             o->rank, safe, &nccl->lines, err);
     free(is_gpu);
     return status;
 }
 
 /* ----------------------------------------------------------------- secrets */
 
-static mo_status load(mo_nccl *nccl, mo_error *err)
+static mo_status load(mo_nccl_p2p *nccl, mo_error *err)
 {
     mo_status status = mo_cuda_api_get(&nccl->driver, err);
 
@@ -86,7 +86,8 @@ static mo_status load(mo_nccl *nccl, mo_error *err)
     return status;
 }
 
-static mo_status make_secrets(mo_nccl *nccl, ncclUniqueId *ids, mo_error *err)
+static mo_status make_secrets(mo_nccl_p2p *nccl, ncclUniqueId *ids,
+                              mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -99,7 +100,7 @@ static mo_status make_secrets(mo_nccl *nccl, ncclUniqueId *ids, mo_error *err)
 
 /* Who has no end of a line needs no NCCL; who has one but no NCCL says so,
  * unless it was told where there is one. */
-static mo_status fill_notice(mo_nccl *nccl, notice *own, ncclUniqueId *ids,
+static mo_status fill_notice(mo_nccl_p2p *nccl, notice *own, ncclUniqueId *ids,
                              mo_error *err)
 {
     const char *named = getenv("MOIRAI_NCCL");
@@ -118,7 +119,7 @@ static mo_status fill_notice(mo_nccl *nccl, notice *own, ncclUniqueId *ids,
 }
 
 /* NCCL talks to its own kind only. */
-static void compare_versions(mo_nccl *nccl, const char *all, size_t bytes)
+static void compare_versions(mo_nccl_p2p *nccl, const char *all, size_t bytes)
 {
     char here[MO_NCCL_VERSION_SIZE], there[MO_NCCL_VERSION_SIZE];
     notice first = { 0 }, other;
@@ -138,12 +139,12 @@ static void compare_versions(mo_nccl *nccl, const char *all, size_t bytes)
         else if (other.version != first.version)
             snprintf(nccl->why_not, sizeof nccl->why_not,
                      "rank %d has NCCL %s, but rank %d %s", r,
-                     mo_nccl_version_say(other.version, there), first_rank,
-                     mo_nccl_version_say(first.version, here));
+                     mo_nccl_version_format(other.version, there), first_rank,
+                     mo_nccl_version_format(first.version, here));
     }
 }
 
-static void take_secrets(mo_nccl *nccl, const char *all, size_t bytes)
+static void take_secrets(mo_nccl_p2p *nccl, const char *all, size_t bytes)
 {
     for (int i = 0; i < nccl->lines.n_ids; i++) {
         size_t rank = (size_t) nccl->lines.maker_of[i];
@@ -155,7 +156,7 @@ static void take_secrets(mo_nccl *nccl, const char *all, size_t bytes)
     }
 }
 
-static mo_status share_secrets(mo_nccl *nccl, mo_error *err)
+static mo_status share_secrets(mo_nccl_p2p *nccl, mo_error *err)
 {
     size_t bytes =
         sizeof(notice) + (size_t) nccl->lines.n_ids * sizeof(ncclUniqueId);
@@ -196,7 +197,7 @@ static bool is_set(const char *variable)
     return text && *text && strcmp(text, "0") != 0;
 }
 
-static mo_status read_patience(mo_nccl *nccl, mo_error *err)
+static mo_status read_patience(mo_nccl_p2p *nccl, mo_error *err)
 {
     const char *text = getenv("MOIRAI_NCCL_PATIENCE");
     double seconds = default_patience_s;
@@ -211,7 +212,7 @@ static mo_status read_patience(mo_nccl *nccl, mo_error *err)
     return MO_OK;
 }
 
-static mo_status make_room(mo_nccl *nccl, mo_error *err)
+static mo_status make_room(mo_nccl_p2p *nccl, mo_error *err)
 {
     size_t n = (size_t) nccl->options.plan->n_transfers + 1;
 
@@ -224,10 +225,10 @@ static mo_status make_room(mo_nccl *nccl, mo_error *err)
                : mo_fail_memory(err);
 }
 
-mo_status mo_nccl_new(const mo_nccl_options *options, mo_nccl **nccl,
-                      mo_error *err)
+mo_status mo_nccl_p2p_new(const mo_nccl_p2p_options *options,
+                          mo_nccl_p2p **nccl, mo_error *err)
 {
-    mo_nccl *n = calloc(1, sizeof *n);
+    mo_nccl_p2p *n = calloc(1, sizeof *n);
     mo_status status;
 
     *nccl = NULL;
@@ -237,9 +238,10 @@ mo_status mo_nccl_new(const mo_nccl_options *options, mo_nccl **nccl,
     n->n_transfers = options->plan ? options->plan->n_transfers : 0;
     n->registers = is_set("MOIRAI_NCCL_REGISTER");
     n->eager = is_set("MOIRAI_NCCL_EAGER");
-    mo_nccl_carrier_fill(n);
-    mo_nccl_ring_init(&n->ring, options->plan, options->rank_of, options->rank);
-    mo_nccl_run_begins(n);
+    mo_nccl_carrier_init(n);
+    mo_nccl_flight_recorder_init(&n->ring, options->plan, options->rank_of,
+                                 options->rank);
+    mo_nccl_p2p_start_run(n);
     status = read_patience(n, err);
     if (status == MO_OK)
         status = find_lines(n, is_set("MOIRAI_NCCL_SAFE"), err);
@@ -248,17 +250,17 @@ mo_status mo_nccl_new(const mo_nccl_options *options, mo_nccl **nccl,
     if (status == MO_OK)
         status = make_room(n, err);
     if (status != MO_OK) {
-        mo_nccl_free(n);
+        mo_nccl_p2p_free(n);
         return status;
     }
     *nccl = n;
     return MO_OK;
 }
 
-static void forget_memory(mo_nccl *nccl)
+static void forget_memory(mo_nccl_p2p *nccl)
 {
 #if NCCL_VERSION_CODE >= 21900
-    const mo_nccl_lines *l = &nccl->lines;
+    const mo_nccl_comm_layout *l = &nccl->lines;
 
     for (int t = 0; t < nccl->n_transfers; t++)
         if (nccl->registered[t]) {
@@ -273,18 +275,18 @@ static void forget_memory(mo_nccl *nccl)
 #endif
 }
 
-void mo_nccl_free(mo_nccl *nccl)
+void mo_nccl_p2p_free(mo_nccl_p2p *nccl)
 {
     if (!nccl)
         return;
     if (nccl->aborts && nccl->api) {
         if (!nccl->given_up)
             forget_memory(nccl);
-        mo_nccl_comms_close(nccl);
+        mo_nccl_comms_destroy(nccl);
     } else
         free(nccl->aborts);
-    mo_nccl_ring_destroy(&nccl->ring);
-    mo_nccl_lines_clear(&nccl->lines);
+    mo_nccl_flight_recorder_destroy(&nccl->ring);
+    mo_nccl_comm_layout_clear(&nccl->lines);
     free(nccl->ids);
     free(nccl->comms);
     free(nccl->registered);
@@ -292,33 +294,34 @@ void mo_nccl_free(mo_nccl *nccl)
     free(nccl);
 }
 
-const mo_carrier *mo_nccl_carrier(const mo_nccl *nccl, int transfer)
+const mo_backend_carrier *mo_nccl_p2p_carrier(const mo_nccl_p2p *nccl,
+                                              int transfer)
 {
     return !*nccl->why_not && nccl->lines.line_of[transfer] >= 0
                ? &nccl->carrier
                : NULL;
 }
 
-int mo_nccl_count(const mo_nccl *nccl)
+int mo_nccl_p2p_n_transfers(const mo_nccl_p2p *nccl)
 {
     int n = 0;
 
     for (int t = 0; t < nccl->options.plan->n_transfers; t++)
-        n += mo_nccl_carrier(nccl, t) != NULL;
+        n += mo_nccl_p2p_carrier(nccl, t) != NULL;
     return n;
 }
 
-const char *mo_nccl_why_not(const mo_nccl *nccl)
+const char *mo_nccl_p2p_unavailable_reason(const mo_nccl_p2p *nccl)
 {
     return *nccl->why_not ? nccl->why_not : NULL;
 }
 
-void mo_nccl_run_begins(mo_nccl *nccl)
+void mo_nccl_p2p_start_run(mo_nccl_p2p *nccl)
 {
     atomic_store(&nccl->run_began_ns, mo_stop_clock_ns());
 }
 
-void mo_nccl_explain(mo_nccl *nccl, mo_error *err)
+void mo_nccl_p2p_add_error_context(mo_nccl_p2p *nccl, mo_error *err)
 {
-    mo_nccl_ring_tell(&nccl->ring, err);
+    mo_nccl_flight_recorder_append(&nccl->ring, err);
 }

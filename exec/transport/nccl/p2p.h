@@ -25,12 +25,12 @@
 #include "exec/backend/backend.h"
 #include "exec/plan/plan.h"
 
-typedef struct mo_nccl mo_nccl;
+typedef struct mo_nccl_p2p mo_nccl_p2p;
 
-typedef struct mo_nccl_options {
-    const mo_plan *plan; /* outlives it */
-    const int *rank_of;  /* by device */
-    const bool *is_gpu;  /* by device; only of those here it must be right */
+typedef struct mo_nccl_p2p_options {
+    const mo_exec_plan *plan; /* outlives it */
+    const int *rank_of;       /* by device */
+    const bool *is_gpu; /* by device; only of those here it must be right */
     int rank, n_ranks;
     /* Every rank gives so many bytes and gets those of all, by rank; called by
      * who makes it. */
@@ -39,27 +39,28 @@ typedef struct mo_nccl_options {
     /* Why the job has failed; MO_OK: it has not.  From any thread. */
     mo_status (*failure)(void *context, mo_error *err);
     void *context;
-} mo_nccl_options;
+} mo_nccl_p2p_options;
 
 /* All ranks make one together.  Where there is nothing to carry, or somebody
  * lacks NCCL, that is no error: it carries nothing. */
-mo_status mo_nccl_new(const mo_nccl_options *options, mo_nccl **nccl,
-                      mo_error *err);
+mo_status mo_nccl_p2p_new(const mo_nccl_p2p_options *options,
+                          mo_nccl_p2p **nccl, mo_error *err);
 /* Of the others who do the same, if nothing has failed. */
-void mo_nccl_free(mo_nccl *nccl);
+void mo_nccl_p2p_free(mo_nccl_p2p *nccl);
 
 /* NULL: it does not carry this transfer. */
-const mo_carrier *mo_nccl_carrier(const mo_nccl *nccl, int transfer);
+const mo_backend_carrier *mo_nccl_p2p_carrier(const mo_nccl_p2p *nccl,
+                                              int transfer);
 
 /* How many transfers it carries, of this rank or others; and why none though
  * there are GPUs of several ranks, or NULL. */
-int mo_nccl_count(const mo_nccl *nccl);
-const char *mo_nccl_why_not(const mo_nccl *nccl);
+int mo_nccl_p2p_n_transfers(const mo_nccl_p2p *nccl);
+const char *mo_nccl_p2p_unavailable_reason(const mo_nccl_p2p *nccl);
 
 /* A run begins: it has so much time. */
-void mo_nccl_run_begins(mo_nccl *nccl);
+void mo_nccl_p2p_start_run(mo_nccl_p2p *nccl);
 
 /* Adds what this rank waits for to an error; from any thread. */
-void mo_nccl_explain(mo_nccl *nccl, mo_error *err);
+void mo_nccl_p2p_add_error_context(mo_nccl_p2p *nccl, mo_error *err);
 
 #endif

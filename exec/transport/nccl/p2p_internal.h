@@ -22,18 +22,18 @@ typedef struct mo_nccl_comm {
 
 /* Communicators that are being aborted, each by a thread of its own: NCCL may
  * wait for programs to be forgotten while it does so. */
-typedef struct mo_nccl_aborts {
+typedef struct mo_nccl_abort_count {
     atomic_int under_way;
-} mo_nccl_aborts;
+} mo_nccl_abort_count;
 
-struct mo_nccl {
-    mo_nccl_options options;
+struct mo_nccl_p2p {
+    mo_nccl_p2p_options options;
     int n_transfers;           /* of the plan, which may go before this */
     const mo_nccl_api *api;    /* NULL: nothing is carried by this rank */
     const mo_cuda_api *driver; /* the same */
-    mo_carrier carrier;
-    mo_nccl_lines lines;
-    mo_nccl_ring ring;
+    mo_backend_carrier carrier;
+    mo_nccl_comm_layout lines;
+    mo_nccl_flight_recorder ring;
     ncclUniqueId *ids;   /* by communicator */
     mo_nccl_comm *comms; /* by seat */
     void **registered;   /* by transfer: what NCCL knows its memory by */
@@ -43,36 +43,37 @@ struct mo_nccl {
     mo_error error;
     int64_t patience_ns;
     atomic_llong run_began_ns;
-    mo_nccl_aborts *aborts; /* its threads may outlive all else */
+    mo_nccl_abort_count *aborts; /* its threads may outlive all else */
     char why_not[256];
 };
 
 /* ---- communicators: nccl_comms.c */
 
 /* All of this process, in the order of their numbers. */
-mo_status mo_nccl_comms_make(mo_nccl *nccl, mo_unit *const *units,
-                             mo_error *err);
+mo_status mo_nccl_comms_create(mo_nccl_p2p *nccl, mo_backend_unit *const *units,
+                               mo_error *err);
 
 /* Until NCCL is done with what it was told, the job fails, or time is up. */
-mo_status mo_nccl_comm_wait(mo_nccl *nccl, int seat, mo_error *err);
+mo_status mo_nccl_comm_wait(mo_nccl_p2p *nccl, int seat, mo_error *err);
 
 /* NCCL has answered with an error: why is found out, and all are given up. */
-mo_status mo_nccl_comm_broken(mo_nccl *nccl, int seat, ncclResult_t result,
-                              mo_error *err);
+mo_status mo_nccl_comm_handle_error(mo_nccl_p2p *nccl, int seat,
+                                    ncclResult_t result, mo_error *err);
 
 /* Has something gone wrong here or elsewhere?  Then all are given up. */
-mo_status mo_nccl_comms_look(mo_nccl *nccl, mo_error *err);
+mo_status mo_nccl_comms_check(mo_nccl_p2p *nccl, mo_error *err);
 
 /* Nothing hangs any more; why is what everybody is told from now on. */
-mo_status mo_nccl_give_up(mo_nccl *nccl, const mo_error *why, mo_error *err);
+mo_status mo_nccl_comms_abort(mo_nccl_p2p *nccl, const mo_error *why,
+                              mo_error *err);
 
-void mo_nccl_comms_close(mo_nccl *nccl);
+void mo_nccl_comms_destroy(mo_nccl_p2p *nccl);
 
 /* ---- the carrier: nccl_carrier.c */
 
-void mo_nccl_carrier_fill(mo_nccl *nccl);
+void mo_nccl_carrier_init(mo_nccl_p2p *nccl);
 
 /* The rank at the other end of a line. */
-int mo_nccl_other_rank(const mo_nccl *nccl, int line);
+int mo_nccl_peer_rank(const mo_nccl_p2p *nccl, int line);
 
 #endif

@@ -13,19 +13,20 @@
 
 #include "base/stop.h"
 
-const uint8_t mo_address_loopback[MO_ADDRESS_BYTES] = {
+const uint8_t mo_rdv_address_loopback[MO_RDV_ADDRESS_BYTES] = {
     0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0xff, 0xff, 127, 0, 0, 1
 };
 
 static const int64_t call_ns = 2000000000;
 
-bool mo_address_read(const struct sockaddr *from, uint8_t to[MO_ADDRESS_BYTES])
+bool mo_rdv_address_from_sockaddr(const struct sockaddr *from,
+                                  uint8_t to[MO_RDV_ADDRESS_BYTES])
 {
     if (from->sa_family == AF_INET) {
         struct sockaddr_in a;
 
         memcpy(&a, from, sizeof a);
-        memcpy(to, mo_address_loopback, 12);
+        memcpy(to, mo_rdv_address_loopback, 12);
         memcpy(to + 12, &a.sin_addr, 4);
         return true;
     }
@@ -39,8 +40,8 @@ bool mo_address_read(const struct sockaddr *from, uint8_t to[MO_ADDRESS_BYTES])
     return false;
 }
 
-static int find(const char *host, int flags, uint8_t (*found)[MO_ADDRESS_BYTES],
-                int n)
+static int find(const char *host, int flags,
+                uint8_t (*found)[MO_RDV_ADDRESS_BYTES], int n)
 {
     struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = flags };
     struct addrinfo *all = NULL;
@@ -49,63 +50,67 @@ static int find(const char *host, int flags, uint8_t (*found)[MO_ADDRESS_BYTES],
     if (getaddrinfo(host, NULL, &hints, &all) != 0)
         return 0;
     for (struct addrinfo *i = all; i && count < n; i = i->ai_next)
-        if (mo_address_read(i->ai_addr, found[count]))
+        if (mo_rdv_address_from_sockaddr(i->ai_addr, found[count]))
             count++;
     freeaddrinfo(all);
     return count;
 }
 
-int mo_address_find(const char *host, uint8_t (*found)[MO_ADDRESS_BYTES], int n)
+int mo_rdv_address_resolve(const char *host,
+                           uint8_t (*found)[MO_RDV_ADDRESS_BYTES], int n)
 {
     return find(host, 0, found, n);
 }
 
-bool mo_address_is_local(const char *host, uint8_t address[MO_ADDRESS_BYTES])
+bool mo_rdv_address_parse_loopback(const char *host,
+                                   uint8_t address[MO_RDV_ADDRESS_BYTES])
 {
-    uint8_t found[1][MO_ADDRESS_BYTES];
+    uint8_t found[1][MO_RDV_ADDRESS_BYTES];
 
     if (strcmp(host, "localhost") == 0) {
-        memcpy(address, mo_address_loopback, MO_ADDRESS_BYTES);
+        memcpy(address, mo_rdv_address_loopback, MO_RDV_ADDRESS_BYTES);
         return true;
     }
     if (find(host, AI_NUMERICHOST, found, 1) == 0 ||
-        !mo_address_is_loopback(found[0]))
+        !mo_rdv_address_is_loopback(found[0]))
         return false;
-    memcpy(address, found[0], MO_ADDRESS_BYTES);
+    memcpy(address, found[0], MO_RDV_ADDRESS_BYTES);
     return true;
 }
 
-static bool is_v4(const uint8_t address[MO_ADDRESS_BYTES])
+static bool is_v4(const uint8_t address[MO_RDV_ADDRESS_BYTES])
 {
-    return memcmp(address, mo_address_loopback, 12) == 0;
+    return memcmp(address, mo_rdv_address_loopback, 12) == 0;
 }
 
-bool mo_address_is_loopback(const uint8_t address[MO_ADDRESS_BYTES])
+bool mo_rdv_address_is_loopback(const uint8_t address[MO_RDV_ADDRESS_BYTES])
 {
-    static const uint8_t v6[MO_ADDRESS_BYTES] = { [15] = 1 };
+    static const uint8_t v6[MO_RDV_ADDRESS_BYTES] = { [15] = 1 };
 
-    return is_v4(address) ? address[12] == 127 : mo_address_same(address, v6);
+    return is_v4(address) ? address[12] == 127
+                          : mo_rdv_address_equal(address, v6);
 }
 
-bool mo_address_same(const uint8_t a[MO_ADDRESS_BYTES],
-                     const uint8_t b[MO_ADDRESS_BYTES])
+bool mo_rdv_address_equal(const uint8_t a[MO_RDV_ADDRESS_BYTES],
+                          const uint8_t b[MO_RDV_ADDRESS_BYTES])
 {
-    return memcmp(a, b, MO_ADDRESS_BYTES) == 0;
+    return memcmp(a, b, MO_RDV_ADDRESS_BYTES) == 0;
 }
 
-const char *mo_address_of_peer(int socket, char text[MO_ADDRESS_TEXT])
+const char *mo_rdv_address_format_peer(int socket,
+                                       char text[MO_RDV_ADDRESS_TEXT])
 {
     struct sockaddr_storage at;
     socklen_t length = sizeof at;
-    uint8_t address[MO_ADDRESS_BYTES];
+    uint8_t address[MO_RDV_ADDRESS_BYTES];
     bool v4;
 
     if (getpeername(socket, (struct sockaddr *) &at, &length) != 0 ||
-        !mo_address_read((struct sockaddr *) &at, address))
+        !mo_rdv_address_from_sockaddr((struct sockaddr *) &at, address))
         return "here";
     v4 = is_v4(address);
     inet_ntop(v4 ? AF_INET : AF_INET6, v4 ? address + 12 : address, text,
-              MO_ADDRESS_TEXT);
+              MO_RDV_ADDRESS_TEXT);
     return text;
 }
 
@@ -119,7 +124,7 @@ static int bind_v6(const uint8_t *address, int port)
 
     at.sin6_port = htons((uint16_t) port);
     if (address)
-        memcpy(&at.sin6_addr, address, MO_ADDRESS_BYTES);
+        memcpy(&at.sin6_addr, address, MO_RDV_ADDRESS_BYTES);
     if (fd >= 0 &&
         setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof on) == 0 &&
         setsockopt(fd, IPPROTO_IPV6, IPV6_V6ONLY, &off, sizeof off) == 0 &&
@@ -148,7 +153,7 @@ static int bind_v4(const uint8_t *address, int port)
     return -1;
 }
 
-int mo_address_listen(const uint8_t *address, int port, int backlog)
+int mo_rdv_socket_listen(const uint8_t *address, int port, int backlog)
 {
     int fd = -1, error;
 
@@ -165,7 +170,7 @@ int mo_address_listen(const uint8_t *address, int port, int backlog)
     return -1;
 }
 
-int mo_address_port(int listener)
+int mo_rdv_socket_local_port(int listener)
 {
     struct sockaddr_storage at;
     struct sockaddr_in6 at6;
@@ -181,7 +186,7 @@ int mo_address_port(int listener)
 
 /* ------------------------------------------------------------------ calling */
 
-int mo_address_left_ms(int64_t deadline_ns, int64_t at_most_ns)
+int mo_rdv_timeout_ms(int64_t deadline_ns, int64_t at_most_ns)
 {
     int64_t left = deadline_ns - mo_stop_clock_ns();
 
@@ -191,19 +196,20 @@ int mo_address_left_ms(int64_t deadline_ns, int64_t at_most_ns)
 }
 
 /* A process that was stopped and goes on begins to wait anew. */
-bool mo_address_await(int socket, short events, int64_t deadline_ns)
+bool mo_rdv_socket_poll(int socket, short events, int64_t deadline_ns)
 {
     struct pollfd polled = { .fd = socket, .events = events };
     int came;
 
     do
         came = poll(&polled, 1,
-                    mo_address_left_ms(deadline_ns, INT64_C(3600000000000)));
+                    mo_rdv_timeout_ms(deadline_ns, INT64_C(3600000000000)));
     while (came < 0 && errno == EINTR);
     return came == 1;
 }
 
-static int start_connecting(const uint8_t address[MO_ADDRESS_BYTES], int port)
+static int start_connecting(const uint8_t address[MO_RDV_ADDRESS_BYTES],
+                            int port)
 {
     bool v4 = is_v4(address);
     struct sockaddr_in6 to6 = { .sin6_family = AF_INET6 };
@@ -224,8 +230,8 @@ static int start_connecting(const uint8_t address[MO_ADDRESS_BYTES], int port)
     return -1;
 }
 
-int mo_address_call(const uint8_t address[MO_ADDRESS_BYTES], int port,
-                    int64_t deadline_ns)
+int mo_rdv_socket_connect(const uint8_t address[MO_RDV_ADDRESS_BYTES], int port,
+                          int64_t deadline_ns)
 {
     int64_t soon_ns = mo_stop_clock_ns() + call_ns;
     int fd = start_connecting(address, port), failed = -1;
@@ -233,8 +239,8 @@ int mo_address_call(const uint8_t address[MO_ADDRESS_BYTES], int port,
 
     if (fd < 0)
         return -1;
-    if (mo_address_await(fd, POLLOUT,
-                         soon_ns < deadline_ns ? soon_ns : deadline_ns) &&
+    if (mo_rdv_socket_poll(fd, POLLOUT,
+                           soon_ns < deadline_ns ? soon_ns : deadline_ns) &&
         getsockopt(fd, SOL_SOCKET, SO_ERROR, &failed, &length) == 0 &&
         failed == 0)
         return fd;

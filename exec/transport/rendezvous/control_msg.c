@@ -10,28 +10,29 @@
 /* A message is its kind, the length of its text in two bytes, and the text. */
 enum { HEAD = 3 };
 
-void mo_wire_init(mo_wire *wire, int socket)
+void mo_rdv_msg_channel_init(mo_rdv_msg_channel *wire, int socket)
 {
     wire->socket = socket;
     wire->n_pending = 0;
 }
 
-void mo_wire_close(mo_wire *wire)
+void mo_rdv_msg_channel_close(mo_rdv_msg_channel *wire)
 {
     if (wire->socket >= 0)
         close(wire->socket);
     wire->socket = -1;
 }
 
-void mo_wire_send(mo_wire *wire, mo_wire_kind kind, const char *text)
+void mo_rdv_msg_send(mo_rdv_msg_channel *wire, mo_rdv_msg_kind kind,
+                     const char *text)
 {
-    char message[HEAD + MO_WIRE_TEXT];
+    char message[HEAD + MO_RDV_MSG_TEXT_SIZE];
     size_t length = text ? strlen(text) : 0;
 
     if (wire->socket < 0)
         return;
-    if (length > MO_WIRE_TEXT - 1)
-        length = MO_WIRE_TEXT - 1;
+    if (length > MO_RDV_MSG_TEXT_SIZE - 1)
+        length = MO_RDV_MSG_TEXT_SIZE - 1;
     message[0] = (char) kind;
     message[1] = (char) (unsigned char) (length & 255);
     message[2] = (char) (unsigned char) (length >> 8);
@@ -43,7 +44,7 @@ void mo_wire_send(mo_wire *wire, mo_wire_kind kind, const char *text)
         shutdown(wire->socket, SHUT_WR);
 }
 
-void mo_wire_read(mo_wire *wire, bool *closed)
+void mo_rdv_msg_receive(mo_rdv_msg_channel *wire, bool *closed)
 {
     ssize_t got;
 
@@ -58,8 +59,8 @@ void mo_wire_read(mo_wire *wire, bool *closed)
         *closed = true;
 }
 
-bool mo_wire_take(mo_wire *wire, mo_wire_kind *kind, char text[MO_WIRE_TEXT],
-                  bool *closed)
+bool mo_rdv_msg_next(mo_rdv_msg_channel *wire, mo_rdv_msg_kind *kind,
+                     char text[MO_RDV_MSG_TEXT_SIZE], bool *closed)
 {
     const unsigned char *head = (const unsigned char *) wire->pending;
     size_t length;
@@ -67,13 +68,13 @@ bool mo_wire_take(mo_wire *wire, mo_wire_kind *kind, char text[MO_WIRE_TEXT],
     if (wire->n_pending < HEAD)
         return false;
     length = head[1] | (size_t) head[2] << 8;
-    if (length >= MO_WIRE_TEXT || !memchr("bfye", head[0], 4)) {
+    if (length >= MO_RDV_MSG_TEXT_SIZE || !memchr("bfye", head[0], 4)) {
         *closed = true;
         return false;
     }
     if (wire->n_pending < HEAD + length)
         return false;
-    *kind = (mo_wire_kind) head[0];
+    *kind = (mo_rdv_msg_kind) head[0];
     memcpy(text, wire->pending + HEAD, length);
     text[length] = '\0';
     wire->n_pending -= HEAD + length;

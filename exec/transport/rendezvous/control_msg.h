@@ -10,32 +10,33 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { MO_WIRE_TEXT = 1600 };
+enum { MO_RDV_MSG_TEXT_SIZE = 1600 };
 
-typedef enum mo_wire_kind {
-    MO_WIRE_BEAT = 'b', /* still here */
-    MO_WIRE_FAIL = 'f', /* cannot go on: the text says why */
-    MO_WIRE_BYE = 'y',  /* wants nothing more from anybody */
-    MO_WIRE_END = 'e'   /* is about to close the connection */
-} mo_wire_kind;
+typedef enum mo_rdv_msg_kind {
+    MO_RDV_MSG_HEARTBEAT = 'b', /* still here */
+    MO_RDV_MSG_ERROR = 'f',     /* cannot go on: the text says why */
+    MO_RDV_MSG_DONE = 'y',      /* wants nothing more from anybody */
+    MO_RDV_MSG_CLOSE = 'e'      /* is about to close the connection */
+} mo_rdv_msg_kind;
 
-typedef struct mo_wire {
+typedef struct mo_rdv_msg_channel {
     int socket; /* -1: there is none, or not any more */
-    char pending[MO_WIRE_TEXT + 3];
+    char pending[MO_RDV_MSG_TEXT_SIZE + 3];
     size_t n_pending;
-} mo_wire;
+} mo_rdv_msg_channel;
 
-void mo_wire_init(mo_wire *wire, int socket);
-void mo_wire_close(mo_wire *wire);
+void mo_rdv_msg_channel_init(mo_rdv_msg_channel *wire, int socket);
+void mo_rdv_msg_channel_close(mo_rdv_msg_channel *wire);
 
-/* text may be NULL; cut to MO_WIRE_TEXT - 1 bytes. */
-void mo_wire_send(mo_wire *wire, mo_wire_kind kind, const char *text);
+/* text may be NULL; cut to MO_RDV_MSG_TEXT_SIZE - 1 bytes. */
+void mo_rdv_msg_send(mo_rdv_msg_channel *wire, mo_rdv_msg_kind kind,
+                     const char *text);
 
 /* Reads what has come.  *closed: the other end is gone, or is none of ours. */
-void mo_wire_read(mo_wire *wire, bool *closed);
+void mo_rdv_msg_receive(mo_rdv_msg_channel *wire, bool *closed);
 
 /* Takes the next whole message; false: there is none.  *closed as above. */
-bool mo_wire_take(mo_wire *wire, mo_wire_kind *kind, char text[MO_WIRE_TEXT],
-                  bool *closed);
+bool mo_rdv_msg_next(mo_rdv_msg_channel *wire, mo_rdv_msg_kind *kind,
+                     char text[MO_RDV_MSG_TEXT_SIZE], bool *closed);
 
 #endif

@@ -18,27 +18,27 @@
  * before one of ours must try again a second later. */
 enum { MAX_ADDRESSES = 8, STRANGERS = 128 };
 
-const char mo_join_magic[8] = "MOIRAI\n";
+const char mo_rdv_magic[8] = "MOIRAI\n";
 
 /* ------------------------------------------------------------------ sealing */
 
-void mo_join_seal(const char *token, mo_join_side side,
-                  const mo_join_greeting *greeting,
-                  const uint8_t number[MO_JOIN_NUMBER],
-                  uint8_t proof[MO_HMAC_BYTES])
+void mo_rdv_compute_proof(const char *token, mo_rdv_role side,
+                          const mo_rdv_hello *greeting,
+                          const uint8_t number[MO_RDV_NONCE_BYTES],
+                          uint8_t proof[MO_HMAC_BYTES])
 {
     /* The sides differ: nobody can send back what it was shown. */
-    uint8_t message[1 + sizeof *greeting + MO_JOIN_NUMBER];
+    uint8_t message[1 + sizeof *greeting + MO_RDV_NONCE_BYTES];
 
-    message[0] = side == MO_JOIN_HOST ? 'h' : 'c';
+    message[0] = side == MO_RDV_SERVER ? 'h' : 'c';
     memcpy(message + 1, greeting, sizeof *greeting);
-    memcpy(message + 1 + sizeof *greeting, number, MO_JOIN_NUMBER);
-    mo_hmac(token, strlen(token), message, sizeof message, proof);
+    memcpy(message + 1 + sizeof *greeting, number, MO_RDV_NONCE_BYTES);
+    mo_hmac_sha256(token, strlen(token), message, sizeof message, proof);
 }
 
-mo_status mo_join_draw(uint8_t number[MO_JOIN_NUMBER], mo_error *err)
+mo_status mo_rdv_random_nonce(uint8_t number[MO_RDV_NONCE_BYTES], mo_error *err)
 {
-    if (getrandom(number, MO_JOIN_NUMBER, 0) == MO_JOIN_NUMBER)
+    if (getrandom(number, MO_RDV_NONCE_BYTES, 0) == MO_RDV_NONCE_BYTES)
         return MO_OK;
     return mo_fail_errno(err, NULL, "draw a number at random");
 }
@@ -50,8 +50,8 @@ static bool again(void)
     return errno == EAGAIN || errno == EWOULDBLOCK || errno == EINTR;
 }
 
-bool mo_join_send(int socket, const void *data, size_t bytes,
-                  int64_t deadline_ns)
+bool mo_rdv_send_all(int socket, const void *data, size_t bytes,
+                     int64_t deadline_ns)
 {
     const char *at = data;
 
@@ -59,7 +59,7 @@ bool mo_join_send(int socket, const void *data, size_t bytes,
         ssize_t sent = send(socket, at, bytes, MSG_NOSIGNAL | MSG_DONTWAIT);
 
         if (sent < 0 &&
-            !(again() && mo_address_await(socket, POLLOUT, deadline_ns)))
+            !(again() && mo_rdv_socket_poll(socket, POLLOUT, deadline_ns)))
             return false;
         at += sent > 0 ? sent : 0;
         bytes -= sent > 0 ? (size_t) sent : 0;
@@ -67,7 +67,8 @@ bool mo_join_send(int socket, const void *data, size_t bytes,
     return true;
 }
 
-bool mo_join_receive(int socket, void *data, size_t bytes, int64_t deadline_ns)
+bool mo_rdv_receive_all(int socket, void *data, size_t bytes,
+                        int64_t deadline_ns)
 {
     char *at = data;
 
@@ -76,7 +77,7 @@ bool mo_join_receive(int socket, void *data, size_t bytes, int64_t deadline_ns)
 
         if (got == 0 ||
             (got < 0 &&
-             !(again() && mo_address_await(socket, POLLIN, deadline_ns))))
+             !(again() && mo_rdv_socket_poll(socket, POLLIN, deadline_ns))))
             return false;
         at += got > 0 ? got : 0;
         bytes -= got > 0 ? (size_t) got : 0;
@@ -86,19 +87,20 @@ bool mo_join_receive(int socket, void *data, size_t bytes, int64_t deadline_ns)
 
 /* ------------------------------------------------------------------- places */
 
-const char *mo_join_place(const mo_job *job, char text[MO_LAUNCH_HOST + 16])
+const char *mo_rdv_format_master(const mo_rdv_params *job,
+                                 char text[MO_RDV_HOST_SIZE + 16])
 {
     if (*job->host)
-        snprintf(text, MO_LAUNCH_HOST + 16,
+        snprintf(text, MO_RDV_HOST_SIZE + 16,
                  strchr(job->host, ':') ? "[%s]:%d" : "%s:%d", job->host,
                  job->port);
     else
-        snprintf(text, MO_LAUNCH_HOST + 16, "this machine");
+        snprintf(text, MO_RDV_HOST_SIZE + 16, "this machine");
     return text;
 }
 
 /* A name that is no file: it begins with a zero byte, which Linux has. */
-static socklen_t name_of(const mo_job *job, struct sockaddr_un *name)
+static socklen_t name_of(const mo_rdv_params *job, struct sockaddr_un *name)
 {
     int length;
 
@@ -115,7 +117,7 @@ static int open_name(void)
     return socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
 }
 
-static int listen_at_name(const mo_job *job)
+static int listen_at_name(const mo_rdv_params *job)
 {
     struct sockaddr_un name;
     socklen_t length = name_of(job, &name);
@@ -129,7 +131,7 @@ static int listen_at_name(const mo_job *job)
     return -1;
 }
 
-static int call_name(const mo_job *job)
+static int call_name(const mo_rdv_params *job)
 {
     struct sockaddr_un name;
     socklen_t length = name_of(job, &name);
@@ -141,30 +143,30 @@ static int call_name(const mo_job *job)
     return -1;
 }
 
-int mo_join_listen(const mo_job *job, const uint8_t *bind_to)
+int mo_rdv_listen(const mo_rdv_params *job, const uint8_t *bind_to)
 {
-    return *job->host
-               ? mo_address_listen(bind_to, job->port, job->n_ranks + STRANGERS)
-               : listen_at_name(job);
+    return *job->host ? mo_rdv_socket_listen(bind_to, job->port,
+                                             job->n_ranks + STRANGERS)
+                      : listen_at_name(job);
 }
 
-int mo_join_connect(const mo_job *job, int64_t deadline_ns, mo_error *err)
+int mo_rdv_connect(const mo_rdv_params *job, int64_t deadline_ns, mo_error *err)
 {
-    uint8_t found[MAX_ADDRESSES][MO_ADDRESS_BYTES];
+    uint8_t found[MAX_ADDRESSES][MO_RDV_ADDRESS_BYTES];
     int fd = -1, n;
 
     if (!*job->host)
         return call_name(job);
-    n = mo_address_find(job->host, found, MAX_ADDRESSES);
+    n = mo_rdv_address_resolve(job->host, found, MAX_ADDRESSES);
     if (n == 0)
         mo_fail(err, MO_E_IO, "there is no host '%s', where rank 0 shall be",
                 job->host);
     for (int i = 0; i < n && fd < 0; i++)
-        fd = mo_address_call(found[i], job->port, deadline_ns);
+        fd = mo_rdv_socket_connect(found[i], job->port, deadline_ns);
     return fd;
 }
 
-bool mo_join_is_foreign(int socket)
+bool mo_rdv_is_other_user(int socket)
 {
 #ifdef SO_PEERCRED
     struct ucred who;

@@ -121,8 +121,8 @@ static void begin_with(sha256 *s, const uint8_t key[BLOCK], uint8_t change)
     add(s, changed, BLOCK);
 }
 
-void mo_hmac(const void *key, size_t key_bytes, const void *message,
-             size_t message_bytes, uint8_t proof[MO_HMAC_BYTES])
+void mo_hmac_sha256(const void *key, size_t key_bytes, const void *message,
+                    size_t message_bytes, uint8_t proof[MO_HMAC_BYTES])
 {
     uint8_t padded[BLOCK] = { 0 }, inner[MO_HMAC_BYTES];
     sha256 s;
@@ -142,8 +142,8 @@ void mo_hmac(const void *key, size_t key_bytes, const void *message,
     end(&s, proof);
 }
 
-bool mo_hmac_same(const uint8_t a[MO_HMAC_BYTES],
-                  const uint8_t b[MO_HMAC_BYTES])
+bool mo_hmac_equal(const uint8_t a[MO_HMAC_BYTES],
+                   const uint8_t b[MO_HMAC_BYTES])
 {
     volatile uint8_t differ = 0;
 

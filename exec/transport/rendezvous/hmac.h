@@ -11,11 +11,11 @@
 
 enum { MO_HMAC_BYTES = 32 };
 
-void mo_hmac(const void *key, size_t key_bytes, const void *message,
-             size_t message_bytes, uint8_t proof[MO_HMAC_BYTES]);
+void mo_hmac_sha256(const void *key, size_t key_bytes, const void *message,
+                    size_t message_bytes, uint8_t proof[MO_HMAC_BYTES]);
 
 /* Takes the same time whatever differs. */
-bool mo_hmac_same(const uint8_t a[MO_HMAC_BYTES],
-                  const uint8_t b[MO_HMAC_BYTES]);
+bool mo_hmac_equal(const uint8_t a[MO_HMAC_BYTES],
+                   const uint8_t b[MO_HMAC_BYTES]);
 
 #endif

@@ -10,10 +10,10 @@ static bool is_digit(char c)
     return c >= '0' && c <= '9';
 }
 
-static bool append(char host[MO_LAUNCH_HOST], size_t *length, const char *text,
-                   size_t n)
+static bool append(char host[MO_RDV_HOST_SIZE], size_t *length,
+                   const char *text, size_t n)
 {
-    if (n >= MO_LAUNCH_HOST - *length)
+    if (n >= MO_RDV_HOST_SIZE - *length)
         return false;
     memcpy(host + *length, text, n);
     *length += n;
@@ -34,7 +34,7 @@ static const char *first_of_range(const char *at, size_t *digits)
     return *digits > 0 && *end == ']' ? end : NULL;
 }
 
-bool mo_launch_first_host(const char *list, char host[MO_LAUNCH_HOST])
+bool mo_rdv_hostlist_first(const char *list, char host[MO_RDV_HOST_SIZE])
 {
     size_t length = 0;
 

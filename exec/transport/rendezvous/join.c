@@ -16,22 +16,24 @@ enum { OTHER_FILES = 16, WELCOME_FILES = 256 };
 
 /* Where to listen: where we were told; on this machine alone when all ranks
  * are known to be on it. */
-static mo_status find_bind(const mo_job *job, uint8_t address[MO_ADDRESS_BYTES],
+static mo_status find_bind(const mo_rdv_params *job,
+                           uint8_t address[MO_RDV_ADDRESS_BYTES],
                            const uint8_t **bind, mo_error *err)
 {
-    uint8_t found[1][MO_ADDRESS_BYTES];
+    uint8_t found[1][MO_RDV_ADDRESS_BYTES];
 
-    memcpy(address, mo_address_loopback, MO_ADDRESS_BYTES);
-    *bind =
-        !*job->host || mo_address_is_local(job->host, address) ? address : NULL;
+    memcpy(address, mo_rdv_address_loopback, MO_RDV_ADDRESS_BYTES);
+    *bind = !*job->host || mo_rdv_address_parse_loopback(job->host, address)
+                ? address
+                : NULL;
     if (!job->bind)
         return MO_OK;
-    if (mo_address_find(job->bind, found, 1) == 0)
+    if (mo_rdv_address_resolve(job->bind, found, 1) == 0)
         return mo_fail(err, MO_E_USAGE,
                        "'%.128s' is no address to listen at; --bind takes one "
                        "of this machine's",
                        job->bind);
-    memcpy(address, found[0], MO_ADDRESS_BYTES);
+    memcpy(address, found[0], MO_RDV_ADDRESS_BYTES);
     *bind = address;
     return MO_OK;
 }
@@ -59,10 +61,12 @@ static mo_status make_room(int n_ranks, int n_kinds, mo_error *err)
                    (unsigned long long) limit.rlim_max);
 }
 
-static mo_status listen_for_others(const mo_job *job, const uint8_t *bind,
-                                   mo_card *card, int *listener, mo_error *err)
+static mo_status listen_for_others(const mo_rdv_params *job,
+                                   const uint8_t *bind, mo_rdv_endpoint *card,
+                                   int *listener, mo_error *err)
 {
-    mo_status status = mo_meet_listen(job->n_ranks, bind, card, listener, err);
+    mo_status status =
+        mo_rdv_endpoint_listen(job->n_ranks, bind, card, listener, err);
     int error = errno;
 
     if (status == MO_OK || !job->bind)
@@ -73,28 +77,29 @@ static mo_status listen_for_others(const mo_job *job, const uint8_t *bind,
                    job->bind, strerror(error));
 }
 
-static mo_status connect_all(mo_star *star, const mo_join_options *options,
-                             int listener, int *sockets, mo_error *err)
+static mo_status connect_all(mo_rdv_control *star,
+                             const mo_rdv_join_options *options, int listener,
+                             int *sockets, mo_error *err)
 {
     int64_t deadline_ns =
         mo_stop_clock_ns() + (int64_t) (options->seconds * 1e9);
-    const mo_meeting meeting = { .cards = star->cards,
-                                 .n_ranks = star->job->n_ranks,
-                                 .rank = star->job->rank,
-                                 .listener = listener,
-                                 .seconds = options->seconds / 2,
-                                 .n_kinds = options->n_kinds,
-                                 .called_off = mo_star_called_off,
-                                 .context = star };
+    const mo_rdv_mesh meeting = { .cards = star->cards,
+                                  .n_ranks = star->job->n_ranks,
+                                  .rank = star->job->rank,
+                                  .listener = listener,
+                                  .seconds = options->seconds / 2,
+                                  .n_kinds = options->n_kinds,
+                                  .called_off = mo_rdv_control_is_aborted,
+                                  .context = star };
     mo_error why = { 0 };
-    mo_status status = mo_meet_all(&meeting, sockets, &why);
+    mo_status status = mo_rdv_mesh_connect(&meeting, sockets, &why);
     int n = options->n_kinds * star->job->n_ranks;
 
     if (status == MO_OK)
-        status = mo_star_part(star, deadline_ns, &why);
+        status = mo_rdv_control_finish(star, deadline_ns, &why);
     if (status == MO_OK)
         return MO_OK;
-    mo_star_judge(star, &why);
+    mo_rdv_control_resolve_error(star, &why);
     for (int i = 0; i < n; i++) {
         if (sockets[i] >= 0)
             close(sockets[i]);
@@ -105,36 +110,38 @@ static mo_status connect_all(mo_star *star, const mo_join_options *options,
     return status;
 }
 
-static mo_status make_star(const mo_job *job, const mo_card *cards,
-                           const int *ends, mo_star *star, mo_error *err)
+static mo_status make_star(const mo_rdv_params *job,
+                           const mo_rdv_endpoint *cards, const int *ends,
+                           mo_rdv_control *star, mo_error *err)
 {
     size_t n = (size_t) job->n_ranks;
 
-    *star = (mo_star){ .job = job, .cards = cards };
+    *star = (mo_rdv_control){ .job = job, .cards = cards };
     star->wires = calloc(n, sizeof *star->wires);
     star->done = calloc(n, sizeof *star->done);
     if (!star->wires || !star->done)
         return mo_fail_memory(err);
     for (int r = 0; r < job->n_ranks; r++) {
-        mo_wire_init(&star->wires[r], ends[r]);
+        mo_rdv_msg_channel_init(&star->wires[r], ends[r]);
         star->done[r] = ends[r] < 0;
     }
     return MO_OK;
 }
 
 /* ends: the connections of the star, by rank, which are closed in any case. */
-static mo_status meet(const mo_job *job, const mo_join_options *options,
-                      int listener, const mo_card *cards, const int *ends,
+static mo_status meet(const mo_rdv_params *job,
+                      const mo_rdv_join_options *options, int listener,
+                      const mo_rdv_endpoint *cards, const int *ends,
                       int *sockets, mo_error *err)
 {
-    mo_star star;
+    mo_rdv_control star;
     mo_status status = make_star(job, cards, ends, &star, err);
 
     if (status == MO_OK)
         status = connect_all(&star, options, listener, sockets, err);
     for (int r = 0; r < job->n_ranks; r++)
         if (star.wires && star.done)
-            mo_wire_close(&star.wires[r]);
+            mo_rdv_msg_channel_close(&star.wires[r]);
         else if (ends[r] >= 0)
             close(ends[r]);
     free(star.wires);
@@ -142,8 +149,9 @@ static mo_status meet(const mo_job *job, const mo_join_options *options,
     return status;
 }
 
-static mo_status join_at(const mo_job *job, const mo_join_options *options,
-                         int listener, const uint8_t *bind, mo_card *cards,
+static mo_status join_at(const mo_rdv_params *job,
+                         const mo_rdv_join_options *options, int listener,
+                         const uint8_t *bind, mo_rdv_endpoint *cards,
                          int *sockets, mo_error *err)
 {
     int *ends = malloc((size_t) job->n_ranks * sizeof *ends);
@@ -153,18 +161,20 @@ static mo_status join_at(const mo_job *job, const mo_join_options *options,
         return mo_fail_memory(err);
     for (int r = 0; r < job->n_ranks; r++)
         ends[r] = -1;
-    status = job->rank == 0 ? mo_join_host(job, options, bind, cards, ends, err)
-                            : mo_join_call(job, options, cards, &ends[0], err);
+    status = job->rank == 0
+                 ? mo_rdv_join_server(job, options, bind, cards, ends, err)
+                 : mo_rdv_join_client(job, options, cards, &ends[0], err);
     if (status == MO_OK)
         status = meet(job, options, listener, cards, ends, sockets, err);
     free(ends);
     return status;
 }
 
-mo_status mo_join(const mo_job *job, const mo_join_options *options,
-                  mo_card *cards, int *sockets, mo_error *err)
+mo_status mo_rdv_join(const mo_rdv_params *job,
+                      const mo_rdv_join_options *options,
+                      mo_rdv_endpoint *cards, int *sockets, mo_error *err)
 {
-    uint8_t address[MO_ADDRESS_BYTES];
+    uint8_t address[MO_RDV_ADDRESS_BYTES];
     const uint8_t *bind;
     int listener = -1;
     mo_status status = find_bind(job, address, &bind, err);

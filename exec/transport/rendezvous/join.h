@@ -20,15 +20,16 @@
 #include "exec/transport/rendezvous/launch.h"
 #include "exec/transport/rendezvous/mesh.h"
 
-typedef struct mo_join_options {
+typedef struct mo_rdv_join_options {
     double seconds; /* how long the others are waited for */
     int n_kinds;    /* connections between any two */
     /* NULL, or told who was refused, and why, while all go on waiting. */
     void (*note)(const char *text);
-} mo_join_options;
+} mo_rdv_join_options;
 
-/* cards: by rank.  sockets: as those of mo_meet_all. */
-mo_status mo_join(const mo_job *job, const mo_join_options *options,
-                  mo_card *cards, int *sockets, mo_error *err);
+/* cards: by rank.  sockets: as those of mo_rdv_mesh_connect. */
+mo_status mo_rdv_join(const mo_rdv_params *job,
+                      const mo_rdv_join_options *options,
+                      mo_rdv_endpoint *cards, int *sockets, mo_error *err);
 
 #endif

@@ -14,9 +14,9 @@ static const int64_t pause_ns = 50000000, answer_ns = 3000000000,
                      longer_ns = 2000000000;
 
 typedef struct calling {
-    const mo_job *job;
+    const mo_rdv_params *job;
     int64_t deadline_ns;
-    mo_card *cards;
+    mo_rdv_endpoint *cards;
     int socket;
     bool final; /* there is no use in calling again */
 } calling;
@@ -35,52 +35,53 @@ static int64_t soon(const calling *c)
     return then < c->deadline_ns ? then : c->deadline_ns;
 }
 
-static mo_status greet(const calling *c, mo_join_greeting *greeting,
-                       mo_join_answer *answer, mo_error *err)
+static mo_status greet(const calling *c, mo_rdv_hello *greeting,
+                       mo_rdv_challenge *answer, mo_error *err)
 {
-    char place[MO_LAUNCH_HOST + 16];
+    char place[MO_RDV_HOST_SIZE + 16];
     mo_status status;
 
-    *greeting = (mo_join_greeting){ .order = MO_JOIN_ORDER,
-                                    .version = MO_JOIN_VERSION,
-                                    .rank = (uint32_t) c->job->rank,
-                                    .n_ranks = (uint32_t) c->job->n_ranks,
-                                    .card_bytes = sizeof(mo_card) };
-    memcpy(greeting->magic, mo_join_magic, sizeof greeting->magic);
-    status = mo_join_draw(greeting->number, err);
+    *greeting = (mo_rdv_hello){ .order = MO_RDV_BYTE_ORDER_MARK,
+                                .version = MO_RDV_PROTOCOL_VERSION,
+                                .rank = (uint32_t) c->job->rank,
+                                .n_ranks = (uint32_t) c->job->n_ranks,
+                                .card_bytes = sizeof(mo_rdv_endpoint) };
+    memcpy(greeting->magic, mo_rdv_magic, sizeof greeting->magic);
+    status = mo_rdv_random_nonce(greeting->number, err);
     if (status != MO_OK)
         return status;
-    if (mo_join_send(c->socket, greeting, sizeof *greeting, soon(c)) &&
-        mo_join_receive(c->socket, answer, sizeof *answer, soon(c)) &&
-        memcmp(answer->magic, mo_join_magic, sizeof mo_join_magic) == 0 &&
-        !mo_join_is_foreign(c->socket))
+    if (mo_rdv_send_all(c->socket, greeting, sizeof *greeting, soon(c)) &&
+        mo_rdv_receive_all(c->socket, answer, sizeof *answer, soon(c)) &&
+        memcmp(answer->magic, mo_rdv_magic, sizeof mo_rdv_magic) == 0 &&
+        !mo_rdv_is_other_user(c->socket))
         return MO_OK;
     return mo_fail(err, MO_E_IO,
                    "what answers at %s is not rank 0: choose another port with "
                    "--master HOST:PORT",
-                   mo_join_place(c->job, place));
+                   mo_rdv_format_master(c->job, place));
 }
 
 /* Rank 0 must show first that it knows the token; but it shall hear from us in
  * any case, to say who has another. */
-static mo_status claim(calling *c, const mo_join_greeting *greeting,
-                       const mo_join_answer *answer, mo_error *err)
+static mo_status claim(calling *c, const mo_rdv_hello *greeting,
+                       const mo_rdv_challenge *answer, mo_error *err)
 {
-    char place[MO_LAUNCH_HOST + 16];
+    char place[MO_RDV_HOST_SIZE + 16];
     uint8_t proof[MO_HMAC_BYTES];
-    mo_join_verdict verdict;
-    mo_join_claim own = { .card = c->cards[c->job->rank] };
+    mo_rdv_verdict verdict;
+    mo_rdv_response own = { .card = c->cards[c->job->rank] };
     bool heard;
 
-    mo_join_place(c->job, place);
-    mo_join_seal(c->job->token, MO_JOIN_CALLER, greeting, answer->number,
-                 own.proof);
+    mo_rdv_format_master(c->job, place);
+    mo_rdv_compute_proof(c->job->token, MO_RDV_CLIENT, greeting, answer->number,
+                         own.proof);
     /* Should it have hung up, it has said why. */
-    mo_join_send(c->socket, &own, sizeof own, soon(c));
-    heard = mo_join_receive(c->socket, &verdict, sizeof verdict, soon(c));
-    mo_join_seal(c->job->token, MO_JOIN_HOST, greeting, answer->number, proof);
+    mo_rdv_send_all(c->socket, &own, sizeof own, soon(c));
+    heard = mo_rdv_receive_all(c->socket, &verdict, sizeof verdict, soon(c));
+    mo_rdv_compute_proof(c->job->token, MO_RDV_SERVER, greeting, answer->number,
+                         proof);
     c->final = true;
-    if (!mo_hmac_same(proof, answer->proof))
+    if (!mo_hmac_equal(proof, answer->proof))
         return mo_fail(err, MO_E_IO,
                        "rank 0 at %s has another token: give all ranks the "
                        "same MOIRAI_TOKEN",
@@ -88,7 +89,7 @@ static mo_status claim(calling *c, const mo_join_greeting *greeting,
     if (heard && !verdict.refused)
         return MO_OK;
     c->final = heard;
-    verdict.text[MO_JOIN_TEXT - 1] = '\0';
+    verdict.text[MO_RDV_REASON_BYTES - 1] = '\0';
     return heard ? mo_fail(err, MO_E_IO, "rank 0 at %s refuses: %s", place,
                            verdict.text)
                  : mo_fail(err, MO_E_IO, "rank 0 at %s has hung up", place);
@@ -96,8 +97,8 @@ static mo_status claim(calling *c, const mo_join_greeting *greeting,
 
 static mo_status introduce(calling *c, mo_error *err)
 {
-    mo_join_greeting greeting;
-    mo_join_answer answer;
+    mo_rdv_hello greeting;
+    mo_rdv_challenge answer;
     mo_status status = greet(c, &greeting, &answer, err);
 
     return status == MO_OK ? claim(c, &greeting, &answer, err) : status;
@@ -106,17 +107,17 @@ static mo_status introduce(calling *c, mo_error *err)
 /* Calls once. */
 static mo_status try(calling *c, mo_error *err)
 {
-    char place[MO_LAUNCH_HOST + 16];
+    char place[MO_RDV_HOST_SIZE + 16];
     mo_status status;
 
-    c->socket = mo_join_connect(c->job, c->deadline_ns, err);
+    c->socket = mo_rdv_connect(c->job, c->deadline_ns, err);
     if (c->socket < 0 && err->status != MO_OK)
         return err->status;
     if (c->socket < 0)
         return mo_fail(err, MO_E_IO,
                        "rank 0 cannot be reached at %s: see that it has been "
                        "started, and that no firewall is in between",
-                       mo_join_place(c->job, place));
+                       mo_rdv_format_master(c->job, place));
     status = introduce(c, err);
     if (status == MO_OK)
         return MO_OK;
@@ -131,15 +132,15 @@ static mo_status await_cards(const calling *c, double seconds, mo_error *err)
     int64_t deadline_ns =
         mo_stop_clock_ns() + (int64_t) (seconds * 1e9) + longer_ns;
     size_t bytes = (size_t) c->job->n_ranks * sizeof *c->cards;
-    mo_join_verdict verdict;
-    char place[MO_LAUNCH_HOST + 16];
+    mo_rdv_verdict verdict;
+    char place[MO_RDV_HOST_SIZE + 16];
 
-    mo_join_place(c->job, place);
-    if (mo_join_receive(c->socket, &verdict, sizeof verdict, deadline_ns)) {
-        verdict.text[MO_JOIN_TEXT - 1] = '\0';
+    mo_rdv_format_master(c->job, place);
+    if (mo_rdv_receive_all(c->socket, &verdict, sizeof verdict, deadline_ns)) {
+        verdict.text[MO_RDV_REASON_BYTES - 1] = '\0';
         if (verdict.refused)
             return mo_fail(err, MO_E_IO, "%s", verdict.text);
-        if (mo_join_receive(c->socket, c->cards, bytes, deadline_ns))
+        if (mo_rdv_receive_all(c->socket, c->cards, bytes, deadline_ns))
             return MO_OK;
     }
     if (mo_stop_clock_ns() >= deadline_ns)
@@ -157,16 +158,17 @@ static void keep_way(const calling *c)
 {
     struct sockaddr_storage at;
     socklen_t length = sizeof at;
-    uint8_t address[MO_ADDRESS_BYTES];
+    uint8_t address[MO_RDV_ADDRESS_BYTES];
 
     if (*c->cards[0].network &&
         getpeername(c->socket, (struct sockaddr *) &at, &length) == 0 &&
-        mo_address_read((struct sockaddr *) &at, address))
-        mo_meet_prefer(&c->cards[0], address);
+        mo_rdv_address_from_sockaddr((struct sockaddr *) &at, address))
+        mo_rdv_endpoint_prefer_address(&c->cards[0], address);
 }
 
-mo_status mo_join_call(const mo_job *job, const mo_join_options *options,
-                       mo_card *cards, int *socket, mo_error *err)
+mo_status mo_rdv_join_client(const mo_rdv_params *job,
+                             const mo_rdv_join_options *options,
+                             mo_rdv_endpoint *cards, int *socket, mo_error *err)
 {
     calling c = { .job = job, .cards = cards, .socket = -1 };
     mo_error why = { 0 };

@@ -24,25 +24,25 @@ enum { MOST_NOTES = 16 };
 
 /* What is kept of a guest between the two. */
 typedef struct known {
-    mo_join_greeting greeting;
-    uint8_t number[MO_JOIN_NUMBER];
+    mo_rdv_hello greeting;
+    uint8_t number[MO_RDV_NONCE_BYTES];
 } known;
 
 typedef struct hall {
-    const mo_job *job;
-    const mo_join_options *options;
-    mo_card *cards;
+    const mo_rdv_params *job;
+    const mo_rdv_join_options *options;
+    mo_rdv_endpoint *cards;
     int *sockets; /* by rank */
     int64_t deadline_ns;
-    char refused[MO_JOIN_TEXT]; /* the last one, and why; or empty */
+    char refused[MO_RDV_REASON_BYTES]; /* the last one, and why; or empty */
     int n_notes;
-    bool *told;              /* by rank: it knows that it is over */
-    char over[MO_JOIN_TEXT]; /* why; or empty */
+    bool *told;                     /* by rank: it knows that it is over */
+    char over[MO_RDV_REASON_BYTES]; /* why; or empty */
 } hall;
 
-_Static_assert(sizeof(mo_join_claim) <= MO_GUEST_BYTES, "a claim fits");
-_Static_assert(sizeof(mo_join_greeting) <= MO_GUEST_BYTES, "a greeting fits");
-_Static_assert(sizeof(known) <= MO_GUEST_BYTES, "what is known fits");
+_Static_assert(sizeof(mo_rdv_response) <= MO_RDV_PENDING_BYTES, "a claim fits");
+_Static_assert(sizeof(mo_rdv_hello) <= MO_RDV_PENDING_BYTES, "a greeting fits");
+_Static_assert(sizeof(known) <= MO_RDV_PENDING_BYTES, "what is known fits");
 
 /* ----------------------------------------------------------------- refusing */
 
@@ -55,71 +55,74 @@ static void note(hall *h, const char *text)
 
 static void send_verdict(int socket, bool refused, const char *text)
 {
-    mo_join_verdict verdict = { .refused = refused };
+    mo_rdv_verdict verdict = { .refused = refused };
 
     snprintf(verdict.text, sizeof verdict.text, "%s", text);
-    mo_join_send(socket, &verdict, sizeof verdict, 0);
+    mo_rdv_send_all(socket, &verdict, sizeof verdict, 0);
 }
 
 /* Says why to whoever listens here, and to the guest as it knows itself. */
-static mo_fate refuse(hall *h, const mo_guest *guest, uint32_t rank,
-                      const char *format, ...)
+static mo_rdv_pending_action refuse(hall *h, const mo_rdv_pending_conn *guest,
+                                    uint32_t rank, const char *format, ...)
 {
-    char text[MO_JOIN_TEXT], address[MO_ADDRESS_TEXT], why[MO_JOIN_TEXT / 2];
+    char text[MO_RDV_REASON_BYTES], address[MO_RDV_ADDRESS_TEXT],
+        why[MO_RDV_REASON_BYTES / 2];
     va_list arguments;
 
     va_start(arguments, format);
     vsnprintf(why, sizeof why, format, arguments);
     va_end(arguments);
     snprintf(text, sizeof text, "rank %u at %s %s", (unsigned) rank,
-             mo_address_of_peer(guest->socket, address), why);
+             mo_rdv_address_format_peer(guest->socket, address), why);
     send_verdict(guest->socket, true, text);
     note(h, text);
-    return MO_FATE_GOES;
+    return MO_RDV_PENDING_CLOSE;
 }
 
 /* ------------------------------------------------------------------ hearing */
 
 /* Can it be understood at all? */
-static mo_fate check_kind(hall *h, const mo_guest *guest,
-                          const mo_join_greeting *g)
+static mo_rdv_pending_action
+check_kind(hall *h, const mo_rdv_pending_conn *guest, const mo_rdv_hello *g)
 {
-    if (g->order != MO_JOIN_ORDER)
+    if (g->order != MO_RDV_BYTE_ORDER_MARK)
         return refuse(h, guest, g->rank,
                       "has another order of bytes: ranks must be machines of "
                       "one kind");
-    if (g->version != MO_JOIN_VERSION || g->card_bytes != sizeof(mo_card))
+    if (g->version != MO_RDV_PROTOCOL_VERSION ||
+        g->card_bytes != sizeof(mo_rdv_endpoint))
         return refuse(h, guest, g->rank,
                       "is another version of moirai: use the same everywhere");
-    return MO_FATE_STAYS;
+    return MO_RDV_PENDING_KEEP;
 }
 
-static mo_fate hear_greeting(hall *h, mo_guest *guest)
+static mo_rdv_pending_action hear_greeting(hall *h, mo_rdv_pending_conn *guest)
 {
-    mo_join_answer answer;
+    mo_rdv_challenge answer;
     known k;
 
     memcpy(&k.greeting, guest->bytes, sizeof k.greeting);
-    if (memcmp(k.greeting.magic, mo_join_magic, sizeof mo_join_magic) != 0 ||
-        mo_join_is_foreign(guest->socket) ||
-        mo_join_draw(k.number, NULL) != MO_OK)
-        return MO_FATE_GOES;
+    if (memcmp(k.greeting.magic, mo_rdv_magic, sizeof mo_rdv_magic) != 0 ||
+        mo_rdv_is_other_user(guest->socket) ||
+        mo_rdv_random_nonce(k.number, NULL) != MO_OK)
+        return MO_RDV_PENDING_CLOSE;
     memcpy(guest->notes, &k, sizeof k);
-    memcpy(answer.magic, mo_join_magic, sizeof answer.magic);
+    memcpy(answer.magic, mo_rdv_magic, sizeof answer.magic);
     memcpy(answer.number, k.number, sizeof answer.number);
-    mo_join_seal(h->job->token, MO_JOIN_HOST, &k.greeting, k.number,
-                 answer.proof);
-    if (!mo_join_send(guest->socket, &answer, sizeof answer, 0))
-        return MO_FATE_GOES;
+    mo_rdv_compute_proof(h->job->token, MO_RDV_SERVER, &k.greeting, k.number,
+                         answer.proof);
+    if (!mo_rdv_send_all(guest->socket, &answer, sizeof answer, 0))
+        return MO_RDV_PENDING_CLOSE;
     guest->stage = CLAIM;
-    guest->wanted = sizeof(mo_join_claim);
+    guest->wanted = sizeof(mo_rdv_response);
     return check_kind(h, guest, &k.greeting);
 }
 
-/* MO_FATE_STAYS when nothing is wrong with what it said of itself. */
-static mo_fate doubt(hall *h, const mo_guest *guest, const mo_join_greeting *g)
+/* MO_RDV_PENDING_KEEP when nothing is wrong with what it said of itself. */
+static mo_rdv_pending_action doubt(hall *h, const mo_rdv_pending_conn *guest,
+                                   const mo_rdv_hello *g)
 {
-    const mo_job *job = h->job;
+    const mo_rdv_params *job = h->job;
 
     if (g->n_ranks != (uint32_t) job->n_ranks)
         return refuse(h, guest, g->rank, "was told of %u ranks, rank 0 of %d",
@@ -132,56 +135,58 @@ static mo_fate doubt(hall *h, const mo_guest *guest, const mo_join_greeting *g)
                       "has come already, from host %s: give each process a "
                       "rank of its own",
                       h->cards[g->rank].host);
-    return MO_FATE_STAYS;
+    return MO_RDV_PENDING_KEEP;
 }
 
 /* By the address it came from others will reach it, too. */
-static void keep_card(mo_card *card, const mo_join_claim *claim, int socket)
+static void keep_card(mo_rdv_endpoint *card, const mo_rdv_response *claim,
+                      int socket)
 {
     struct sockaddr_storage from;
     socklen_t length = sizeof from;
-    uint8_t address[MO_ADDRESS_BYTES];
+    uint8_t address[MO_RDV_ADDRESS_BYTES];
 
     *card = claim->card;
-    card->host[MO_MEET_HOST - 1] = '\0';
-    if (card->n_addresses < 0 || card->n_addresses > MO_MEET_ADDRESSES)
+    card->host[MO_RDV_ENDPOINT_NAME_SIZE - 1] = '\0';
+    if (card->n_addresses < 0 || card->n_addresses > MO_RDV_ENDPOINT_ADDRESSES)
         card->n_addresses = 0;
     if (*card->network &&
         getpeername(socket, (struct sockaddr *) &from, &length) == 0 &&
-        mo_address_read((struct sockaddr *) &from, address) &&
-        !mo_address_is_loopback(address))
-        mo_meet_prefer(card, address);
+        mo_rdv_address_from_sockaddr((struct sockaddr *) &from, address) &&
+        !mo_rdv_address_is_loopback(address))
+        mo_rdv_endpoint_prefer_address(card, address);
 }
 
-static mo_fate hear_claim(hall *h, mo_guest *guest)
+static mo_rdv_pending_action hear_claim(hall *h, mo_rdv_pending_conn *guest)
 {
     uint8_t proof[MO_HMAC_BYTES];
-    mo_join_claim claim;
-    mo_fate fate;
+    mo_rdv_response claim;
+    mo_rdv_pending_action fate;
     known k;
 
     memcpy(&k, guest->notes, sizeof k);
     memcpy(&claim, guest->bytes, sizeof claim);
-    mo_join_seal(h->job->token, MO_JOIN_CALLER, &k.greeting, k.number, proof);
-    if (!mo_hmac_same(proof, claim.proof))
+    mo_rdv_compute_proof(h->job->token, MO_RDV_CLIENT, &k.greeting, k.number,
+                         proof);
+    if (!mo_hmac_equal(proof, claim.proof))
         return refuse(h, guest, k.greeting.rank,
                       "has another token: give all ranks the same "
                       "MOIRAI_TOKEN");
     fate = doubt(h, guest, &k.greeting);
-    if (fate != MO_FATE_STAYS)
+    if (fate != MO_RDV_PENDING_KEEP)
         return fate;
     if (*h->over) {
         send_verdict(guest->socket, true, h->over);
         h->told[k.greeting.rank] = true;
-        return MO_FATE_GOES;
+        return MO_RDV_PENDING_CLOSE;
     }
     h->sockets[k.greeting.rank] = guest->socket;
     keep_card(&h->cards[k.greeting.rank], &claim, guest->socket);
     send_verdict(guest->socket, false, "");
-    return MO_FATE_TAKEN;
+    return MO_RDV_PENDING_ACCEPTED;
 }
 
-static mo_fate hear(void *context, mo_guest *guest)
+static mo_rdv_pending_action hear(void *context, mo_rdv_pending_conn *guest)
 {
     return guest->stage == GREETING ? hear_greeting(context, guest)
                                     : hear_claim(context, guest);
@@ -213,9 +218,9 @@ static mo_status check_gone(const hall *h, mo_error *err)
 
 static mo_status say_missing(const hall *h, int missing, mo_error *err)
 {
-    char place[MO_LAUNCH_HOST + 16];
+    char place[MO_RDV_HOST_SIZE + 16];
 
-    mo_join_place(h->job, place);
+    mo_rdv_format_master(h->job, place);
     if (*h->refused)
         return mo_fail(err, MO_E_IO,
                        "rank %d has never come to rank 0 at %s within %g s; "
@@ -227,19 +232,20 @@ static mo_status say_missing(const hall *h, int missing, mo_error *err)
                    missing, place, h->options->seconds, h->job->n_ranks);
 }
 
-static mo_status wait_for_all(hall *h, mo_lobby *lobby, mo_error *err)
+static mo_status wait_for_all(hall *h, mo_rdv_pending_conns *lobby,
+                              mo_error *err)
 {
     int missing;
 
     while ((missing = first_missing(h)) >= 0) {
-        int wait_ms = mo_address_left_ms(h->deadline_ns, look_ns);
+        int wait_ms = mo_rdv_timeout_ms(h->deadline_ns, look_ns);
         mo_status status = check_gone(h, err);
 
         if (status != MO_OK)
             return status;
         if (wait_ms == 0)
             return say_missing(h, missing, err);
-        mo_lobby_open(lobby, wait_ms);
+        mo_rdv_pending_conns_poll(lobby, wait_ms);
     }
     return MO_OK;
 }
@@ -250,12 +256,12 @@ static mo_status hand_out_cards(const hall *h, mo_error *err)
 {
     int64_t deadline_ns = mo_stop_clock_ns() + tell_ns;
     size_t bytes = (size_t) h->job->n_ranks * sizeof *h->cards;
-    mo_join_verdict welcome = { 0 };
+    mo_rdv_verdict welcome = { 0 };
 
     for (int r = 1; r < h->job->n_ranks; r++)
-        if (!mo_join_send(h->sockets[r], &welcome, sizeof welcome,
-                          deadline_ns) ||
-            !mo_join_send(h->sockets[r], h->cards, bytes, deadline_ns))
+        if (!mo_rdv_send_all(h->sockets[r], &welcome, sizeof welcome,
+                             deadline_ns) ||
+            !mo_rdv_send_all(h->sockets[r], h->cards, bytes, deadline_ns))
             return mo_fail(err, MO_E_IO, "rank %d (host %s) is gone", r,
                            h->cards[r].host);
     return MO_OK;
@@ -270,7 +276,7 @@ static bool all_told(const hall *h)
 }
 
 /* Those who are here are told at once; others may still be on their way. */
-static void tell_all(hall *h, mo_lobby *lobby, const mo_error *why)
+static void tell_all(hall *h, mo_rdv_pending_conns *lobby, const mo_error *why)
 {
     int64_t deadline_ns = mo_stop_clock_ns() + late_ns;
     int wait_ms;
@@ -286,15 +292,15 @@ static void tell_all(hall *h, mo_lobby *lobby, const mo_error *why)
     if (deadline_ns > h->deadline_ns)
         deadline_ns = h->deadline_ns;
     while (!all_told(h) &&
-           (wait_ms = mo_address_left_ms(deadline_ns, look_ns)) > 0)
-        mo_lobby_open(lobby, wait_ms);
+           (wait_ms = mo_rdv_timeout_ms(deadline_ns, look_ns)) > 0)
+        mo_rdv_pending_conns_poll(lobby, wait_ms);
 }
 
 static mo_status receive_all(hall *h, int listener, mo_error *err)
 {
-    mo_lobby lobby;
-    mo_status status =
-        mo_lobby_init(&lobby, listener, sizeof(mo_join_greeting), hear, h, err);
+    mo_rdv_pending_conns lobby;
+    mo_status status = mo_rdv_pending_conns_init(
+        &lobby, listener, sizeof(mo_rdv_hello), hear, h, err);
 
     if (status == MO_OK)
         status = wait_for_all(h, &lobby, err);
@@ -302,30 +308,31 @@ static mo_status receive_all(hall *h, int listener, mo_error *err)
         status = hand_out_cards(h, err);
     if (status != MO_OK && lobby.guests)
         tell_all(h, &lobby, err);
-    mo_lobby_clear(&lobby);
+    mo_rdv_pending_conns_clear(&lobby);
     return status;
 }
 
-static mo_status open_hall(const mo_job *job, const uint8_t *bind,
+static mo_status open_hall(const mo_rdv_params *job, const uint8_t *bind,
                            int *listener, mo_error *err)
 {
-    char place[MO_LAUNCH_HOST + 16];
+    char place[MO_RDV_HOST_SIZE + 16];
 
-    *listener = mo_join_listen(job, bind);
+    *listener = mo_rdv_listen(job, bind);
     if (*listener >= 0)
         return MO_OK;
     if (errno == EADDRINUSE)
         return mo_fail(err, MO_E_IO,
                        "%s is taken: another rank 0 is there, or another "
                        "program; choose a port with --master HOST:PORT",
-                       mo_join_place(job, place));
+                       mo_rdv_format_master(job, place));
     return mo_fail(err, MO_E_IO, "rank 0 cannot listen at port %d: %s",
                    job->port, strerror(errno));
 }
 
-mo_status mo_join_host(const mo_job *job, const mo_join_options *options,
-                       const uint8_t *bind, mo_card *cards, int *sockets,
-                       mo_error *err)
+mo_status mo_rdv_join_server(const mo_rdv_params *job,
+                             const mo_rdv_join_options *options,
+                             const uint8_t *bind, mo_rdv_endpoint *cards,
+                             int *sockets, mo_error *err)
 {
     hall h = {
         .job = job, .options = options, .cards = cards, .sockets = sockets

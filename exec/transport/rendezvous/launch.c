@@ -51,8 +51,8 @@ static mo_status read_variable(const char *variable, int max, int *number,
                    variable, text, max);
 }
 
-bool mo_launch_read_master(const char *text, char host[MO_LAUNCH_HOST],
-                           int *port)
+bool mo_rdv_parse_master(const char *text, char host[MO_RDV_HOST_SIZE],
+                         int *port)
 {
     bool bracketed = *text == '[';
     const char *end = bracketed ? strchr(text, ']') : strchr(text, ':');
@@ -67,7 +67,7 @@ bool mo_launch_read_master(const char *text, char host[MO_LAUNCH_HOST],
         end = text + strlen(text);
     length = (size_t) (end - begin);
     rest = end + bracketed;
-    if (length == 0 || length >= MO_LAUNCH_HOST ||
+    if (length == 0 || length >= MO_RDV_HOST_SIZE ||
         strcspn(text, " \t/@") != strlen(text))
         return false;
     if (*rest && (*rest != ':' || !read_number(rest + 1, LAST_PORT, &number) ||
@@ -83,8 +83,8 @@ bool mo_launch_read_master(const char *text, char host[MO_LAUNCH_HOST],
 /* ---------------------------------------------------------- who has told it */
 
 /* Options and MOIRAI_*, each in place of the other. */
-static mo_status ask_ourselves(const mo_launch *told, mo_job *job, bool *found,
-                               mo_error *err)
+static mo_status ask_ourselves(const mo_rdv_launch_options *told,
+                               mo_rdv_params *job, bool *found, mo_error *err)
 {
     bool rank = told->rank_told, ranks = told->n_ranks > 0;
     mo_status status = MO_OK;
@@ -94,10 +94,10 @@ static mo_status ask_ourselves(const mo_launch *told, mo_job *job, bool *found,
     job->rank = told->rank;
     job->n_ranks = told->n_ranks;
     if (!rank)
-        status = read_variable("MOIRAI_RANK", MO_LAUNCH_RANKS - 1, &job->rank,
+        status = read_variable("MOIRAI_RANK", MO_RDV_MAX_RANKS - 1, &job->rank,
                                &rank, err);
     if (status == MO_OK && !ranks)
-        status = read_variable("MOIRAI_RANKS", MO_LAUNCH_RANKS, &job->n_ranks,
+        status = read_variable("MOIRAI_RANKS", MO_RDV_MAX_RANKS, &job->n_ranks,
                                &ranks, err);
     *found = rank && ranks;
     if (status == MO_OK && rank != ranks)
@@ -109,7 +109,7 @@ static mo_status ask_ourselves(const mo_launch *told, mo_job *job, bool *found,
     return status;
 }
 
-static mo_status ask_torchrun(mo_job *job, bool *found, mo_error *err)
+static mo_status ask_torchrun(mo_rdv_params *job, bool *found, mo_error *err)
 {
     bool rank, ranks;
     mo_status status;
@@ -126,10 +126,10 @@ static mo_status ask_torchrun(mo_job *job, bool *found, mo_error *err)
     return status;
 }
 
-static mo_status ask_launcher(mo_job *job, mo_launcher *launcher, bool *found,
-                              mo_error *err)
+static mo_status ask_launcher(mo_rdv_params *job, mo_rdv_launcher *launcher,
+                              bool *found, mo_error *err)
 {
-    *found = mo_launcher_find(launcher);
+    *found = mo_rdv_launcher_detect(launcher);
     if (!*found)
         return MO_OK;
     job->by = launcher->name;
@@ -146,13 +146,13 @@ static mo_status ask_launcher(mo_job *job, mo_launcher *launcher, bool *found,
                    launcher->name);
 }
 
-static mo_status check_numbers(const mo_job *job, mo_error *err)
+static mo_status check_numbers(const mo_rdv_params *job, mo_error *err)
 {
-    if (job->n_ranks < 1 || job->n_ranks > MO_LAUNCH_RANKS)
+    if (job->n_ranks < 1 || job->n_ranks > MO_RDV_MAX_RANKS)
         return mo_fail(err, MO_E_USAGE,
                        "%s tells of %d ranks; there can be 1 "
                        "to %d",
-                       job->by, job->n_ranks, MO_LAUNCH_RANKS);
+                       job->by, job->n_ranks, MO_RDV_MAX_RANKS);
     if (job->rank < 0 || job->rank >= job->n_ranks)
         return mo_fail(err, MO_E_USAGE,
                        "%s tells of rank %d, but %d ranks are 0 to %d", job->by,
@@ -162,11 +162,11 @@ static mo_status check_numbers(const mo_job *job, mo_error *err)
 
 /* ---------------------------------------------------------- where they meet */
 
-static mo_status meet_at(mo_job *job, const char *master, const char *told_by,
-                         mo_error *err)
+static mo_status meet_at(mo_rdv_params *job, const char *master,
+                         const char *told_by, mo_error *err)
 {
-    job->port = MO_LAUNCH_PORT;
-    if (mo_launch_read_master(master, job->host, &job->port))
+    job->port = MO_RDV_DEFAULT_PORT;
+    if (mo_rdv_parse_master(master, job->host, &job->port))
         return MO_OK;
     return mo_fail(err, MO_E_USAGE,
                    "%s is '%.128s', which is no HOST or HOST:PORT", told_by,
@@ -175,10 +175,10 @@ static mo_status meet_at(mo_job *job, const char *master, const char *told_by,
 
 /* On this machine: at a port that all know, or, where the job has a name that
  * others do not have, at this one. */
-static void meet_here(mo_job *job, const char *name)
+static void meet_here(mo_rdv_params *job, const char *name)
 {
     snprintf(job->host, sizeof job->host, "127.0.0.1");
-    job->port = MO_LAUNCH_PORT;
+    job->port = MO_RDV_DEFAULT_PORT;
 #ifdef __linux__
     if (name)
         job->host[0] = '\0';
@@ -190,10 +190,10 @@ static void meet_here(mo_job *job, const char *name)
 
 /* The agents of torchrun keep MASTER_PORT for themselves; where somebody else
  * has set the variables it is free. */
-static mo_status meet_as_torchrun(mo_job *job, mo_error *err)
+static mo_status meet_as_torchrun(mo_rdv_params *job, mo_error *err)
 {
     const char *host = value_of("MASTER_ADDR");
-    int port = MO_LAUNCH_PORT;
+    int port = MO_RDV_DEFAULT_PORT;
     bool there;
     mo_status status;
 
@@ -220,13 +220,13 @@ static int port_of_job(const char *job, const char *step)
     return JOB_PORTS_FROM + (int) (number % JOB_PORTS);
 }
 
-static mo_status meet_as_slurm(mo_job *job, mo_error *err)
+static mo_status meet_as_slurm(mo_rdv_params *job, mo_error *err)
 {
     const char *hosts = value_of("SLURM_STEP_NODELIST"),
                *nodes = value_of("SLURM_STEP_NUM_NODES"),
                *id = value_of("SLURM_JOB_ID"),
                *step = value_of("SLURM_STEP_ID");
-    char name[MO_LAUNCH_NAME];
+    char name[MO_RDV_JOB_NAME_SIZE];
 
     if (nodes && strcmp(nodes, "1") == 0 && id) {
         snprintf(name, sizeof name, "slurm-%.32s.%.32s", id, step ? step : "0");
@@ -235,7 +235,7 @@ static mo_status meet_as_slurm(mo_job *job, mo_error *err)
     }
     if (!hosts)
         hosts = value_of("SLURM_NODELIST");
-    if (!hosts || !mo_launch_first_host(hosts, job->host))
+    if (!hosts || !mo_rdv_hostlist_first(hosts, job->host))
         return mo_fail(err, MO_E_USAGE,
                        "SLURM_STEP_NODELIST names no host where rank 0 is: "
                        "say --master HOST");
@@ -243,7 +243,8 @@ static mo_status meet_as_slurm(mo_job *job, mo_error *err)
     return MO_OK;
 }
 
-static mo_status meet_as_launched(mo_job *job, const mo_launcher *launcher,
+static mo_status meet_as_launched(mo_rdv_params *job,
+                                  const mo_rdv_launcher *launcher,
                                   mo_error *err)
 {
     if (strcmp(launcher->name, "srun") == 0)
@@ -260,8 +261,8 @@ static mo_status meet_as_launched(mo_job *job, const mo_launcher *launcher,
 
 /* Only who knows it joins.  Where nobody has given one, the name of the job
  * keeps jobs apart that meet at the same place. */
-static void choose_token(const mo_launch *told, const mo_launcher *launcher,
-                         mo_job *job)
+static void choose_token(const mo_rdv_launch_options *told,
+                         const mo_rdv_launcher *launcher, mo_rdv_params *job)
 {
     const char *named[] = { told->token, value_of("MOIRAI_TOKEN"),
                             value_of("TORCHELASTIC_RUN_ID"), launcher->job };
@@ -272,8 +273,8 @@ static void choose_token(const mo_launch *told, const mo_launcher *launcher,
             job->token = named[i];
 }
 
-static mo_status find_job(const mo_launch *told, mo_job *job,
-                          mo_launcher *launcher, mo_error *err)
+static mo_status find_job(const mo_rdv_launch_options *told, mo_rdv_params *job,
+                          mo_rdv_launcher *launcher, mo_error *err)
 {
     bool ours, torchrun = false, found;
     mo_status status = ask_ourselves(told, job, &ours, err);
@@ -307,9 +308,10 @@ static mo_status find_job(const mo_launch *told, mo_job *job,
     return MO_OK;
 }
 
-mo_status mo_launch_find(const mo_launch *told, mo_job *job, mo_error *err)
+mo_status mo_rdv_params_resolve(const mo_rdv_launch_options *told,
+                                mo_rdv_params *job, mo_error *err)
 {
-    mo_launcher launcher = { .rank = -1 };
+    mo_rdv_launcher launcher = { .rank = -1 };
     mo_status status;
 
     memset(job, 0, sizeof *job);

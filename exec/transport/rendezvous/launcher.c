@@ -51,7 +51,7 @@ static bool is_set(const char *variable)
     return text && *text;
 }
 
-bool mo_launcher_find(mo_launcher *launcher)
+bool mo_rdv_launcher_detect(mo_rdv_launcher *launcher)
 {
     for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
         const family *f = &families[i];

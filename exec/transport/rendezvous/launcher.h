@@ -6,17 +6,17 @@
 
 #include <stdbool.h>
 
-typedef struct mo_launcher {
+typedef struct mo_rdv_launcher {
     const char *name; /* "mpirun" */
     int rank;         /* ours, or -1: not told */
     int n_ranks;      /* 0: not told */
     bool one_host;    /* all of them are known to be on this one */
     const char *job;  /* a text that other jobs do not have, or NULL; of the
                          environment */
-} mo_launcher;
+} mo_rdv_launcher;
 
 /* False when nobody did. */
-bool mo_launcher_find(mo_launcher *launcher);
+bool mo_rdv_launcher_detect(mo_rdv_launcher *launcher);
 
 /*
  * What a command was told of the ranks of its job; all of it may be missing.
@@ -25,12 +25,12 @@ bool mo_launcher_find(mo_launcher *launcher);
  * MASTER_ADDR, MASTER_PORT), and these before what a launcher of MPI or Slurm
  * says.
  */
-typedef struct mo_launch {
+typedef struct mo_rdv_launch_options {
     bool rank_told;     /* rank is one */
     int rank, n_ranks;  /* n_ranks 0: not told */
     const char *master; /* where rank 0 listens: "host" or "host:port" */
     const char *token;  /* only who has the same may join; NULL: none */
     const char *bind;   /* the address to listen at; NULL: any */
-} mo_launch;
+} mo_rdv_launch_options;
 
 #endif

@@ -23,7 +23,7 @@ static const int64_t look_ns = 20000000;
 
 /* -------------------------------------------------------------------- cards */
 
-static void list_addresses(mo_card *card)
+static void list_addresses(mo_rdv_endpoint *card)
 {
     struct ifaddrs *all = NULL;
 
@@ -32,15 +32,16 @@ static void list_addresses(mo_card *card)
     for (struct ifaddrs *i = all; i; i = i->ifa_next)
         if (i->ifa_addr && (i->ifa_flags & IFF_UP) &&
             !(i->ifa_flags & IFF_LOOPBACK) &&
-            card->n_addresses < MO_MEET_ADDRESSES &&
-            mo_address_read(i->ifa_addr, card->addresses[card->n_addresses]))
+            card->n_addresses < MO_RDV_ENDPOINT_ADDRESSES &&
+            mo_rdv_address_from_sockaddr(i->ifa_addr,
+                                         card->addresses[card->n_addresses]))
             card->n_addresses++;
     freeifaddrs(all);
 }
 
 /* Two containers of one machine have one clock, whatever they call it; but each
  * may have a network of its own. */
-static void name_machine(mo_card *card)
+static void name_machine(mo_rdv_endpoint *card)
 {
     FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
 
@@ -53,93 +54,99 @@ static void name_machine(mo_card *card)
         snprintf(card->network, sizeof card->network, "the only one");
 }
 
-bool mo_meet_same_machine(const mo_card *a, const mo_card *b)
+bool mo_rdv_endpoint_same_machine(const mo_rdv_endpoint *a,
+                                  const mo_rdv_endpoint *b)
 {
     return memcmp(a->machine, b->machine, sizeof a->machine) == 0;
 }
 
-static bool share_loopback(const mo_card *a, const mo_card *b)
+static bool share_loopback(const mo_rdv_endpoint *a, const mo_rdv_endpoint *b)
 {
-    return mo_meet_same_machine(a, b) && *a->network &&
+    return mo_rdv_endpoint_same_machine(a, b) && *a->network &&
            memcmp(a->network, b->network, sizeof a->network) == 0;
 }
 
-void mo_meet_prefer(mo_card *card, const uint8_t address[MO_ADDRESS_BYTES])
+void mo_rdv_endpoint_prefer_address(mo_rdv_endpoint *card,
+                                    const uint8_t address[MO_RDV_ADDRESS_BYTES])
 {
     int at = 0, last = card->n_addresses;
 
-    while (at < last && !mo_address_same(card->addresses[at], address))
+    while (at < last && !mo_rdv_address_equal(card->addresses[at], address))
         at++;
-    if (at == last && last < MO_MEET_ADDRESSES)
+    if (at == last && last < MO_RDV_ENDPOINT_ADDRESSES)
         card->n_addresses++;
-    if (at == MO_MEET_ADDRESSES)
+    if (at == MO_RDV_ENDPOINT_ADDRESSES)
         at--;
     memmove(card->addresses[1], card->addresses[0],
-            (size_t) at * MO_ADDRESS_BYTES);
-    memcpy(card->addresses[0], address, MO_ADDRESS_BYTES);
+            (size_t) at * MO_RDV_ADDRESS_BYTES);
+    memcpy(card->addresses[0], address, MO_RDV_ADDRESS_BYTES);
 }
 
-static mo_card write_card(const uint8_t *bind)
+static mo_rdv_endpoint write_card(const uint8_t *bind)
 {
-    mo_card card = { .host = "unknown" };
+    mo_rdv_endpoint card = { .host = "unknown" };
 
     if (gethostname(card.host, sizeof card.host - 1) != 0)
         card.host[0] = '?';
     name_machine(&card);
     if (bind)
-        mo_meet_prefer(&card, bind);
+        mo_rdv_endpoint_prefer_address(&card, bind);
     else
         list_addresses(&card);
-    if (bind && !mo_address_is_loopback(bind))
+    if (bind && !mo_rdv_address_is_loopback(bind))
         card.network[0] = '\0'; /* it does not listen there */
     if (getrandom(&card.secret, sizeof card.secret, 0) < 0)
         card.secret = (uint64_t) mo_stop_clock_ns() ^ (uint64_t) getpid();
     return card;
 }
 
-mo_status mo_meet_listen(int n_ranks, const uint8_t *bind, mo_card *card,
-                         int *listener, mo_error *err)
+mo_status mo_rdv_endpoint_listen(int n_ranks, const uint8_t *bind,
+                                 mo_rdv_endpoint *card, int *listener,
+                                 mo_error *err)
 {
     *card = write_card(bind);
-    *listener = mo_address_listen(bind, 0, 2 * n_ranks + 16);
+    *listener = mo_rdv_socket_listen(bind, 0, 2 * n_ranks + 16);
     if (*listener < 0)
         return mo_fail_errno(err, NULL, "listen for the other ranks");
-    card->port = mo_address_port(*listener);
+    card->port = mo_rdv_socket_local_port(*listener);
     return MO_OK;
 }
 
 /* ------------------------------------------------------------------ calling */
 
 /* Who listens at one address only has one on his card. */
-static int call(const mo_card *own, const mo_card *other, int64_t deadline_ns)
+static int call(const mo_rdv_endpoint *own, const mo_rdv_endpoint *other,
+                int64_t deadline_ns)
 {
     int fd = -1;
 
     for (int i = 0; i < other->n_addresses && fd < 0; i++)
-        if (!mo_address_is_loopback(other->addresses[i]) ||
+        if (!mo_rdv_address_is_loopback(other->addresses[i]) ||
             share_loopback(own, other))
-            fd = mo_address_call(other->addresses[i], other->port, deadline_ns);
+            fd = mo_rdv_socket_connect(other->addresses[i], other->port,
+                                       deadline_ns);
     return fd;
 }
 
 /* Whoever listens everywhere does so here, too; who listens at one of the
  * addresses that never leave a machine says at which. */
-static int call_near_or_far(const mo_card *own, const mo_card *other,
-                            int64_t deadline_ns)
+static int call_near_or_far(const mo_rdv_endpoint *own,
+                            const mo_rdv_endpoint *other, int64_t deadline_ns)
 {
-    bool told =
-        other->n_addresses > 0 && mo_address_is_loopback(other->addresses[0]);
+    bool told = other->n_addresses > 0 &&
+                mo_rdv_address_is_loopback(other->addresses[0]);
     int fd = -1;
 
     if (share_loopback(own, other) && !told)
-        fd = mo_address_call(mo_address_loopback, other->port, deadline_ns);
+        fd = mo_rdv_socket_connect(mo_rdv_address_loopback, other->port,
+                                   deadline_ns);
     return fd >= 0 ? fd : call(own, other, deadline_ns);
 }
 
-static mo_status call_one(const mo_meeting *m, int r, int kind,
+static mo_status call_one(const mo_rdv_mesh *m, int r, int kind,
                           int64_t deadline_ns, int *socket, mo_error *err)
 {
-    const mo_card *own = &m->cards[m->rank], *other = &m->cards[r];
+    const mo_rdv_endpoint *own = &m->cards[m->rank], *other = &m->cards[r];
     hello h = { m->cards[0].secret, (uint32_t) m->rank, (uint32_t) kind };
 
     *socket = call_near_or_far(own, other, deadline_ns);
@@ -152,7 +159,7 @@ static mo_status call_one(const mo_meeting *m, int r, int kind,
                    r, other->host, (int) other->port, own->host);
 }
 
-static mo_status call_those_before(const mo_meeting *m, int64_t deadline_ns,
+static mo_status call_those_before(const mo_rdv_mesh *m, int64_t deadline_ns,
                                    int *sockets, mo_error *err)
 {
     mo_status status = MO_OK;
@@ -167,29 +174,29 @@ static mo_status call_those_before(const mo_meeting *m, int64_t deadline_ns,
 /* ---------------------------------------------------------------- answering */
 
 typedef struct answering {
-    const mo_meeting *meeting;
+    const mo_rdv_mesh *meeting;
     int *sockets;
 } answering;
 
-static mo_fate hear(void *context, mo_guest *guest)
+static mo_rdv_pending_action hear(void *context, mo_rdv_pending_conn *guest)
 {
     const answering *a = context;
-    const mo_meeting *m = a->meeting;
+    const mo_rdv_mesh *m = a->meeting;
     int *socket;
     hello h;
 
     memcpy(&h, guest->bytes, sizeof h);
     if (h.secret != m->cards[0].secret || h.rank >= (uint32_t) m->n_ranks ||
         h.rank <= (uint32_t) m->rank || h.kind >= (uint32_t) m->n_kinds)
-        return MO_FATE_GOES;
+        return MO_RDV_PENDING_CLOSE;
     socket = &a->sockets[h.kind * (uint32_t) m->n_ranks + h.rank];
     if (*socket >= 0)
-        return MO_FATE_GOES;
+        return MO_RDV_PENDING_CLOSE;
     *socket = guest->socket;
-    return MO_FATE_TAKEN;
+    return MO_RDV_PENDING_ACCEPTED;
 }
 
-static int first_missing(const mo_meeting *m, const int *sockets)
+static int first_missing(const mo_rdv_mesh *m, const int *sockets)
 {
     for (int r = m->rank + 1; r < m->n_ranks; r++)
         for (int k = 0; k < m->n_kinds; k++)
@@ -199,7 +206,7 @@ static int first_missing(const mo_meeting *m, const int *sockets)
 }
 
 /* One we are connected to and that has ended since; -1: none. */
-static int first_gone(const mo_meeting *m, const int *sockets)
+static int first_gone(const mo_rdv_mesh *m, const int *sockets)
 {
     char byte;
 
@@ -210,7 +217,7 @@ static int first_gone(const mo_meeting *m, const int *sockets)
     return -1;
 }
 
-static mo_status check(const mo_meeting *m, const int *sockets, mo_error *err)
+static mo_status check(const mo_rdv_mesh *m, const int *sockets, mo_error *err)
 {
     mo_error why = { 0 };
     int gone;
@@ -228,13 +235,13 @@ static mo_status check(const mo_meeting *m, const int *sockets, mo_error *err)
                    gone, m->cards[gone].host);
 }
 
-static mo_status answer_in(mo_lobby *lobby, const mo_meeting *m,
+static mo_status answer_in(mo_rdv_pending_conns *lobby, const mo_rdv_mesh *m,
                            int64_t deadline_ns, int *sockets, mo_error *err)
 {
     int missing;
 
     while ((missing = first_missing(m, sockets)) >= 0) {
-        int wait_ms = mo_address_left_ms(deadline_ns, look_ns);
+        int wait_ms = mo_rdv_timeout_ms(deadline_ns, look_ns);
         mo_status status = check(m, sockets, err);
 
         if (status != MO_OK)
@@ -246,26 +253,27 @@ static mo_status answer_in(mo_lobby *lobby, const mo_meeting *m,
                            "between it and host %s",
                            missing, m->cards[missing].host,
                            m->cards[m->rank].host);
-        mo_lobby_open(lobby, wait_ms);
+        mo_rdv_pending_conns_poll(lobby, wait_ms);
     }
     return MO_OK;
 }
 
-static mo_status answer_those_behind(const mo_meeting *m, int64_t deadline_ns,
+static mo_status answer_those_behind(const mo_rdv_mesh *m, int64_t deadline_ns,
                                      int *sockets, mo_error *err)
 {
     answering a = { m, sockets };
-    mo_lobby lobby;
-    mo_status status =
-        mo_lobby_init(&lobby, m->listener, sizeof(hello), hear, &a, err);
+    mo_rdv_pending_conns lobby;
+    mo_status status = mo_rdv_pending_conns_init(&lobby, m->listener,
+                                                 sizeof(hello), hear, &a, err);
 
     if (status == MO_OK)
         status = answer_in(&lobby, m, deadline_ns, sockets, err);
-    mo_lobby_clear(&lobby);
+    mo_rdv_pending_conns_clear(&lobby);
     return status;
 }
 
-mo_status mo_meet_all(const mo_meeting *meeting, int *sockets, mo_error *err)
+mo_status mo_rdv_mesh_connect(const mo_rdv_mesh *meeting, int *sockets,
+                              mo_error *err)
 {
     int64_t deadline_ns =
         mo_stop_clock_ns() + (int64_t) (meeting->seconds * 1e9);

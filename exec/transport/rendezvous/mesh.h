@@ -14,28 +14,32 @@
 #include "base/error.h"
 #include "exec/transport/rendezvous/address.h"
 
-enum { MO_MEET_HOST = 64, MO_MEET_ADDRESSES = 8 };
+enum { MO_RDV_ENDPOINT_NAME_SIZE = 64, MO_RDV_ENDPOINT_ADDRESSES = 8 };
 
 /* Plain bytes, the same on all machines of a job. */
-typedef struct mo_card {
-    char host[MO_MEET_HOST];
-    char machine[MO_MEET_HOST]; /* the same for ranks that share one clock */
-    char network[MO_MEET_HOST]; /* and for those that share its loopback */
-    uint8_t addresses[MO_MEET_ADDRESSES][MO_ADDRESS_BYTES];
+typedef struct mo_rdv_endpoint {
+    char host[MO_RDV_ENDPOINT_NAME_SIZE];
+    char machine[MO_RDV_ENDPOINT_NAME_SIZE]; /* the same for ranks that share
+                                                one clock */
+    char network[MO_RDV_ENDPOINT_NAME_SIZE]; /* and for those that share its
+                                                loopback */
+    uint8_t addresses[MO_RDV_ENDPOINT_ADDRESSES][MO_RDV_ADDRESS_BYTES];
     int32_t n_addresses;
     int32_t port;
     uint64_t secret;
-} mo_card;
+} mo_rdv_endpoint;
 
 /* Begins to listen: at that address alone, or at all of them for NULL. */
-mo_status mo_meet_listen(int n_ranks, const uint8_t *bind, mo_card *card,
-                         int *listener, mo_error *err);
+mo_status mo_rdv_endpoint_listen(int n_ranks, const uint8_t *bind,
+                                 mo_rdv_endpoint *card, int *listener,
+                                 mo_error *err);
 
 /* An address by which it was reached already: tried before its others. */
-void mo_meet_prefer(mo_card *card, const uint8_t address[MO_ADDRESS_BYTES]);
+void mo_rdv_endpoint_prefer_address(
+    mo_rdv_endpoint *card, const uint8_t address[MO_RDV_ADDRESS_BYTES]);
 
-typedef struct mo_meeting {
-    const mo_card *cards; /* by rank */
+typedef struct mo_rdv_mesh {
+    const mo_rdv_endpoint *cards; /* by rank */
     int n_ranks, rank, listener;
     double seconds;
     int n_kinds; /* connections between any two */
@@ -43,13 +47,15 @@ typedef struct mo_meeting {
      * is thought to be gone because his connection has ended. */
     bool (*called_off)(void *context, mo_error *why);
     void *context;
-} mo_meeting;
+} mo_rdv_mesh;
 
 /* sockets: kind k with rank r at [k * n_ranks + r], -1 at our own, the caller's
  * to close; all are -1 on failure.  They do not block.  The error names the
  * rank that cannot be reached. */
-mo_status mo_meet_all(const mo_meeting *meeting, int *sockets, mo_error *err);
+mo_status mo_rdv_mesh_connect(const mo_rdv_mesh *meeting, int *sockets,
+                              mo_error *err);
 
-bool mo_meet_same_machine(const mo_card *a, const mo_card *b);
+bool mo_rdv_endpoint_same_machine(const mo_rdv_endpoint *a,
+                                  const mo_rdv_endpoint *b);
 
 #endif

@@ -14,29 +14,31 @@
 /* How long a guest may take, and how long nobody pushes it out. */
 static const int64_t guest_ns = 3000000000, safe_ns = 100000000;
 
-mo_status mo_lobby_init(mo_lobby *lobby, int listener, size_t first_wanted,
-                        mo_lobby_hear *hear, void *context, mo_error *err)
+mo_status mo_rdv_pending_conns_init(mo_rdv_pending_conns *lobby, int listener,
+                                    size_t first_wanted,
+                                    mo_rdv_pending_handler *hear, void *context,
+                                    mo_error *err)
 {
-    *lobby = (mo_lobby){ .listener = listener,
-                         .first_wanted = first_wanted,
-                         .hear = hear,
-                         .context = context };
-    lobby->guests = calloc(MO_LOBBY_GUESTS, sizeof *lobby->guests);
+    *lobby = (mo_rdv_pending_conns){ .listener = listener,
+                                     .first_wanted = first_wanted,
+                                     .hear = hear,
+                                     .context = context };
+    lobby->guests = calloc(MO_RDV_MAX_PENDING, sizeof *lobby->guests);
     return lobby->guests ? MO_OK : mo_fail_memory(err);
 }
 
-static void remove_guest(mo_lobby *lobby, int i)
+static void remove_guest(mo_rdv_pending_conns *lobby, int i)
 {
     lobby->guests[i] = lobby->guests[--lobby->n_guests];
 }
 
-static void throw_out(mo_lobby *lobby, int i)
+static void throw_out(mo_rdv_pending_conns *lobby, int i)
 {
     close(lobby->guests[i].socket);
     remove_guest(lobby, i);
 }
 
-void mo_lobby_clear(mo_lobby *lobby)
+void mo_rdv_pending_conns_clear(mo_rdv_pending_conns *lobby)
 {
     while (lobby->n_guests > 0)
         throw_out(lobby, 0);
@@ -45,11 +47,11 @@ void mo_lobby_clear(mo_lobby *lobby)
 }
 
 /* Somebody must go, unless all have only just come. */
-static bool make_room(mo_lobby *lobby)
+static bool make_room(mo_rdv_pending_conns *lobby)
 {
     int oldest = 0;
 
-    if (lobby->n_guests < MO_LOBBY_GUESTS)
+    if (lobby->n_guests < MO_RDV_MAX_PENDING)
         return true;
     for (int i = 1; i < lobby->n_guests; i++)
         if (lobby->guests[i].until_ns < lobby->guests[oldest].until_ns)
@@ -61,12 +63,12 @@ static bool make_room(mo_lobby *lobby)
     return true;
 }
 
-static void let_in(mo_lobby *lobby)
+static void let_in(mo_rdv_pending_conns *lobby)
 {
     while (make_room(lobby)) {
         int fd =
             accept4(lobby->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-        mo_guest *guest;
+        mo_rdv_pending_conn *guest;
 
         if (fd < 0)
             return;
@@ -80,7 +82,7 @@ static void let_in(mo_lobby *lobby)
 }
 
 /* True when all has come that was wanted; *gone: there is nobody any more. */
-static bool listen_to(mo_guest *guest, bool *gone)
+static bool listen_to(mo_rdv_pending_conn *guest, bool *gone)
 {
     ssize_t got = recv(guest->socket, guest->bytes + guest->heard,
                        guest->wanted - guest->heard, MSG_DONTWAIT);
@@ -93,23 +95,25 @@ static bool listen_to(mo_guest *guest, bool *gone)
     return guest->heard == guest->wanted;
 }
 
-static mo_fate serve_guest(mo_lobby *lobby, mo_guest *guest)
+static mo_rdv_pending_action serve_guest(mo_rdv_pending_conns *lobby,
+                                         mo_rdv_pending_conn *guest)
 {
-    mo_fate fate = MO_FATE_STAYS;
+    mo_rdv_pending_action fate = MO_RDV_PENDING_KEEP;
     bool gone = false;
 
     if (listen_to(guest, &gone)) {
         guest->heard = 0;
         fate = lobby->hear(lobby->context, guest);
     }
-    if (fate == MO_FATE_STAYS && (gone || mo_stop_clock_ns() > guest->until_ns))
-        return MO_FATE_GOES;
+    if (fate == MO_RDV_PENDING_KEEP &&
+        (gone || mo_stop_clock_ns() > guest->until_ns))
+        return MO_RDV_PENDING_CLOSE;
     return fate;
 }
 
-void mo_lobby_open(mo_lobby *lobby, int wait_ms)
+void mo_rdv_pending_conns_poll(mo_rdv_pending_conns *lobby, int wait_ms)
 {
-    struct pollfd polled[MO_LOBBY_GUESTS + 1];
+    struct pollfd polled[MO_RDV_MAX_PENDING + 1];
     nfds_t n = 0;
 
     polled[n++] = (struct pollfd){ .fd = lobby->listener, .events = POLLIN };
@@ -118,11 +122,11 @@ void mo_lobby_open(mo_lobby *lobby, int wait_ms)
             (struct pollfd){ .fd = lobby->guests[i].socket, .events = POLLIN };
     poll(polled, n, wait_ms);
     for (int i = lobby->n_guests - 1; i >= 0; i--) {
-        mo_fate fate = serve_guest(lobby, &lobby->guests[i]);
+        mo_rdv_pending_action fate = serve_guest(lobby, &lobby->guests[i]);
 
-        if (fate == MO_FATE_GOES)
+        if (fate == MO_RDV_PENDING_CLOSE)
             throw_out(lobby, i);
-        else if (fate == MO_FATE_TAKEN)
+        else if (fate == MO_RDV_PENDING_ACCEPTED)
             remove_guest(lobby, i);
     }
     let_in(lobby);

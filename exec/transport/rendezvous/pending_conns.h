@@ -15,41 +15,44 @@
 
 #include "base/error.h"
 
-enum { MO_LOBBY_GUESTS = 64, MO_GUEST_BYTES = 512 };
+enum { MO_RDV_MAX_PENDING = 64, MO_RDV_PENDING_BYTES = 512 };
 
-typedef struct mo_guest {
+typedef struct mo_rdv_pending_conn {
     int socket;           /* does not block */
     int stage;            /* the hearer's own; 0 at first */
     size_t wanted, heard; /* bytes; heard is 0 again at each stage */
-    unsigned char bytes[MO_GUEST_BYTES];
-    unsigned char notes[MO_GUEST_BYTES]; /* the hearer's own */
+    unsigned char bytes[MO_RDV_PENDING_BYTES];
+    unsigned char notes[MO_RDV_PENDING_BYTES]; /* the hearer's own */
     int64_t until_ns;
-} mo_guest;
+} mo_rdv_pending_conn;
 
-typedef enum mo_fate {
-    MO_FATE_STAYS, /* wanted says how much more is to come */
-    MO_FATE_TAKEN, /* its socket belongs to the hearer now */
-    MO_FATE_GOES
-} mo_fate;
+typedef enum mo_rdv_pending_action {
+    MO_RDV_PENDING_KEEP,     /* wanted says how much more is to come */
+    MO_RDV_PENDING_ACCEPTED, /* its socket belongs to the hearer now */
+    MO_RDV_PENDING_CLOSE
+} mo_rdv_pending_action;
 
 /* Called when all that was wanted of a guest has come. */
-typedef mo_fate mo_lobby_hear(void *context, mo_guest *guest);
+typedef mo_rdv_pending_action
+mo_rdv_pending_handler(void *context, mo_rdv_pending_conn *guest);
 
-typedef struct mo_lobby {
+typedef struct mo_rdv_pending_conns {
     int listener; /* not the lobby's to close; does not block */
     size_t first_wanted;
-    mo_lobby_hear *hear;
+    mo_rdv_pending_handler *hear;
     void *context;
-    mo_guest *guests;
+    mo_rdv_pending_conn *guests;
     int n_guests;
-} mo_lobby;
+} mo_rdv_pending_conns;
 
-mo_status mo_lobby_init(mo_lobby *lobby, int listener, size_t first_wanted,
-                        mo_lobby_hear *hear, void *context, mo_error *err);
-void mo_lobby_clear(mo_lobby *lobby);
+mo_status mo_rdv_pending_conns_init(mo_rdv_pending_conns *lobby, int listener,
+                                    size_t first_wanted,
+                                    mo_rdv_pending_handler *hear, void *context,
+                                    mo_error *err);
+void mo_rdv_pending_conns_clear(mo_rdv_pending_conns *lobby);
 
 /* Lets in who calls, and hears whoever has something to say; returns after that
  * many milliseconds at the latest. */
-void mo_lobby_open(mo_lobby *lobby, int wait_ms);
+void mo_rdv_pending_conns_poll(mo_rdv_pending_conns *lobby, int wait_ms);
 
 #endif

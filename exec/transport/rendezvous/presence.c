@@ -10,13 +10,13 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-struct mo_roll {
-    mo_launcher launcher;
+struct mo_rdv_presence {
+    mo_rdv_launcher launcher;
     int listener;
 };
 
 /* A name that is no file: it begins with a zero byte, which Linux has. */
-static socklen_t name_of(const mo_launcher *launcher, int rank,
+static socklen_t name_of(const mo_rdv_launcher *launcher, int rank,
                          struct sockaddr_un *name)
 {
     int length;
@@ -30,11 +30,11 @@ static socklen_t name_of(const mo_launcher *launcher, int rank,
                         (size_t) length);
 }
 
-mo_roll *mo_roll_new(const mo_launcher *launcher)
+mo_rdv_presence *mo_rdv_presence_new(const mo_rdv_launcher *launcher)
 {
 #ifdef __linux__
     struct sockaddr_un name;
-    mo_roll *roll;
+    mo_rdv_presence *roll;
     socklen_t length;
 
     if (!launcher->one_host || !launcher->job || launcher->rank < 0)
@@ -49,21 +49,21 @@ mo_roll *mo_roll_new(const mo_launcher *launcher)
         bind(roll->listener, (struct sockaddr *) &name, length) == 0 &&
         listen(roll->listener, SOMAXCONN) == 0)
         return roll;
-    mo_roll_free(roll);
+    mo_rdv_presence_free(roll);
 #else
     (void) launcher;
 #endif
     return NULL;
 }
 
-void mo_roll_free(mo_roll *roll)
+void mo_rdv_presence_free(mo_rdv_presence *roll)
 {
     if (roll && roll->listener >= 0)
         close(roll->listener);
     free(roll);
 }
 
-static int is_there(const mo_launcher *launcher, int rank)
+static int is_there(const mo_rdv_launcher *launcher, int rank)
 {
     struct sockaddr_un name;
     socklen_t length = name_of(launcher, rank, &name);
@@ -77,7 +77,7 @@ static int is_there(const mo_launcher *launcher, int rank)
     return there;
 }
 
-int mo_roll_missing(const mo_roll *roll)
+int mo_rdv_presence_first_missing(const mo_rdv_presence *roll)
 {
     if (!roll)
         return -1;

@@ -10,13 +10,13 @@
 
 #include "exec/transport/rendezvous/launcher.h"
 
-typedef struct mo_roll mo_roll;
+typedef struct mo_rdv_presence mo_rdv_presence;
 
 /* NULL where that cannot be done, which is no error. */
-mo_roll *mo_roll_new(const mo_launcher *launcher);
-void mo_roll_free(mo_roll *roll);
+mo_rdv_presence *mo_rdv_presence_new(const mo_rdv_launcher *launcher);
+void mo_rdv_presence_free(mo_rdv_presence *roll);
 
 /* The first rank that is not there; -1: none is missing, or nobody knows. */
-int mo_roll_missing(const mo_roll *roll);
+int mo_rdv_presence_first_missing(const mo_rdv_presence *roll);
 
 #endif

@@ -2,23 +2,25 @@
 
 #include "exec/transport/tcp/tcp_internal.h"
 
-static mo_status send_vote(mo_world *world, int peer, bool vote, mo_error *err)
+static mo_status send_vote(mo_transport_world *world, int peer, bool vote,
+                           mo_error *err)
 {
-    mo_tcp_link *link = &world->links[peer];
+    mo_tcp_conn *link = &world->links[peer];
     bool wake = false;
     mo_status status;
 
     pthread_mutex_lock(&link->lock);
-    status = mo_tcp_push(world, link, MO_TCP_GATE, vote, NULL, 0, &wake, err);
+    status = mo_tcp_conn_enqueue(world, link, MO_TCP_MSG_BARRIER, vote, NULL, 0,
+                                 &wake, err);
     pthread_mutex_unlock(&link->lock);
     if (wake)
-        mo_tcp_wake(world);
+        mo_tcp_io_thread_wake(world);
     return status;
 }
 
 /* Rank 0 counts.  Nobody arrives for the next run before this one has been
  * opened for him. */
-static bool count(mo_world *world, bool vote, bool *verdict)
+static bool count(mo_transport_world *world, bool vote, bool *verdict)
 {
     bool all;
 
@@ -34,7 +36,8 @@ static bool count(mo_world *world, bool vote, bool *verdict)
     return all;
 }
 
-mo_status mo_tcp_gate_arrive(mo_world *world, bool vote, mo_error *err)
+mo_status mo_tcp_barrier_arrive(mo_transport_world *world, bool vote,
+                                mo_error *err)
 {
     mo_status status = MO_OK;
     bool verdict;
@@ -46,6 +49,6 @@ mo_status mo_tcp_gate_arrive(mo_world *world, bool vote, mo_error *err)
     for (int r = 1; r < world->ranks.n_ranks && status == MO_OK; r++)
         status = send_vote(world, r, verdict, err);
     if (status == MO_OK)
-        mo_gate_open(&world->ranks.inside.gate, verdict);
+        mo_vote_barrier_release(&world->ranks.inside.gate, verdict);
     return status;
 }

@@ -10,7 +10,7 @@
 #include "base/stop.h"
 #include "exec/transport/tcp/tcp_internal.h"
 
-void mo_tcp_link_init(mo_tcp_link *link, int socket)
+void mo_tcp_conn_init(mo_tcp_conn *link, int socket)
 {
     memset(link, 0, sizeof *link);
     link->socket = socket;
@@ -20,7 +20,7 @@ void mo_tcp_link_init(mo_tcp_link *link, int socket)
     pthread_mutex_init(&link->lock, NULL);
 }
 
-void mo_tcp_link_clear(mo_tcp_link *link)
+void mo_tcp_conn_clear(mo_tcp_conn *link)
 {
     if (link->socket >= 0)
         close(link->socket);
@@ -28,7 +28,7 @@ void mo_tcp_link_clear(mo_tcp_link *link)
     pthread_mutex_destroy(&link->lock);
 }
 
-void mo_tcp_wake(mo_world *world)
+void mo_tcp_io_thread_wake(mo_transport_world *world)
 {
     /* A full pipe wakes as well. */
     if (write(world->pipe[1], "", 1) < 0)
@@ -37,10 +37,10 @@ void mo_tcp_wake(mo_world *world)
 
 /* ------------------------------------------------------------------ writing */
 
-static mo_status make_room(mo_tcp_link *link, mo_error *err)
+static mo_status make_room(mo_tcp_conn *link, mo_error *err)
 {
     size_t room = link->room > 0 ? 2 * link->room : 16;
-    mo_tcp_item *queue;
+    mo_tcp_send_item *queue;
 
     if (link->first + link->n < link->room)
         return MO_OK;
@@ -59,7 +59,7 @@ static mo_status make_room(mo_tcp_link *link, mo_error *err)
 }
 
 /* The watch finds out whether the peer is gone: it knows more. */
-static void break_off(mo_tcp_link *link)
+static void break_off(mo_tcp_conn *link)
 {
     long long never = 0;
 
@@ -68,24 +68,25 @@ static void break_off(mo_tcp_link *link)
     link->n = 0;
 }
 
-static void finish_item(mo_world *world, mo_tcp_link *link)
+static void finish_item(mo_transport_world *world, mo_tcp_conn *link)
 {
-    const mo_tcp_item item = link->queue[link->first];
+    const mo_tcp_send_item item = link->queue[link->first];
 
     link->first = --link->n > 0 ? link->first + 1 : 0;
     link->sent = 0;
-    if (item.head.kind == MO_TCP_DATA)
-        mo_post_done(world->ranks.inside.post, item.head.what);
-    if (item.head.kind == MO_TCP_TALK) {
+    if (item.head.kind == MO_TCP_MSG_DATA)
+        mo_transport_local_copy_complete(world->ranks.inside.post,
+                                         item.head.what);
+    if (item.head.kind == MO_TCP_MSG_CONTROL) {
         atomic_store(&link->talk_told, true);
-        mo_bell_ring(&world->ranks.inside.server);
+        mo_eventcount_notify(&world->ranks.inside.server);
     }
 }
 
 /* What is left of the first item. */
-static size_t what_is_left(const mo_tcp_link *link, struct iovec parts[2])
+static size_t what_is_left(const mo_tcp_conn *link, struct iovec parts[2])
 {
-    mo_tcp_item *item = &link->queue[link->first];
+    mo_tcp_send_item *item = &link->queue[link->first];
     size_t head = sizeof item->head, sent = link->sent, at = 0;
 
     if (sent < head) {
@@ -105,11 +106,11 @@ static size_t what_is_left(const mo_tcp_link *link, struct iovec parts[2])
     return at;
 }
 
-void mo_tcp_flush(mo_world *world, mo_tcp_link *link)
+void mo_tcp_conn_flush(mo_transport_world *world, mo_tcp_conn *link)
 {
     while (link->n > 0) {
-        size_t whole =
-            sizeof(mo_tcp_head) + (size_t) link->queue[link->first].head.bytes;
+        size_t whole = sizeof(mo_tcp_msg_header) +
+                       (size_t) link->queue[link->first].head.bytes;
         struct iovec parts[2];
         struct msghdr message = { .msg_iov = parts };
         ssize_t sent;
@@ -129,9 +130,9 @@ void mo_tcp_flush(mo_world *world, mo_tcp_link *link)
     }
 }
 
-mo_status mo_tcp_push(mo_world *world, mo_tcp_link *link, mo_tcp_kind kind,
-                      int what, const void *data, int64_t bytes, bool *wake,
-                      mo_error *err)
+mo_status mo_tcp_conn_enqueue(mo_transport_world *world, mo_tcp_conn *link,
+                              mo_tcp_msg_kind kind, int what, const void *data,
+                              int64_t bytes, bool *wake, mo_error *err)
 {
     bool alone = link->n == 0;
     mo_status status;
@@ -142,10 +143,10 @@ mo_status mo_tcp_push(mo_world *world, mo_tcp_link *link, mo_tcp_kind kind,
     if (status != MO_OK)
         return status;
     link->queue[link->first + link->n++] =
-        (mo_tcp_item){ { (uint32_t) kind, what, bytes }, data };
+        (mo_tcp_send_item){ { (uint32_t) kind, what, bytes }, data };
     /* A device has better things to do than to copy much. */
-    if (alone && bytes <= MO_TCP_SMALL)
-        mo_tcp_flush(world, link);
+    if (alone && bytes <= MO_TCP_EAGER_BYTES)
+        mo_tcp_conn_flush(world, link);
     *wake |= link->n > 0;
     return MO_OK;
 }

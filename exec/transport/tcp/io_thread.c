@@ -19,18 +19,18 @@ enum { SLEEP_MS = 500 };
 
 /* ------------------------------------------------------------------ waiting */
 
-static bool is_open(mo_tcp_link *link)
+static bool is_open(mo_tcp_conn *link)
 {
     return link->socket >= 0 && atomic_load(&link->broken_ns) == 0;
 }
 
 /* Somebody tells what nobody has asked for yet. */
-static bool must_wait(const mo_tcp_link *link)
+static bool must_wait(const mo_tcp_conn *link)
 {
     return link->n_head == sizeof link->head && !link->begun;
 }
 
-static bool has_more(mo_tcp_link *link)
+static bool has_more(mo_tcp_conn *link)
 {
     bool more;
 
@@ -41,13 +41,13 @@ static bool has_more(mo_tcp_link *link)
 }
 
 /* What to wait for: the pipe, then all links. */
-static nfds_t list(mo_world *world, struct pollfd *polled)
+static nfds_t list(mo_transport_world *world, struct pollfd *polled)
 {
     nfds_t n = 0;
 
     polled[n++] = (struct pollfd){ .fd = world->pipe[0], .events = POLLIN };
     for (int r = 0; r < world->ranks.n_ranks; r++) {
-        mo_tcp_link *link = &world->links[r];
+        mo_tcp_conn *link = &world->links[r];
         short events = 0;
 
         if (is_open(link) && !must_wait(link))
@@ -75,7 +75,7 @@ static int wait_for_some(struct pollfd *polled, nfds_t n, int64_t moved_ns)
 
 /* ------------------------------------------------------------------ working */
 
-static void empty_pipe(const mo_world *world)
+static void empty_pipe(const mo_transport_world *world)
 {
     char bytes[256];
 
@@ -83,52 +83,52 @@ static void empty_pipe(const mo_world *world)
         continue;
 }
 
-static void work(mo_world *world, const struct pollfd *polled)
+static void work(mo_transport_world *world, const struct pollfd *polled)
 {
     if (polled[0].revents)
         empty_pipe(world);
     pthread_mutex_lock(&world->plan_lock);
     for (int r = 0; r < world->ranks.n_ranks; r++) {
-        mo_tcp_link *link = &world->links[r];
+        mo_tcp_conn *link = &world->links[r];
 
         if (!is_open(link))
             continue;
         pthread_mutex_lock(&link->lock);
-        mo_tcp_flush(world, link);
+        mo_tcp_conn_flush(world, link);
         pthread_mutex_unlock(&link->lock);
         if (polled[1 + r].revents || must_wait(link))
-            mo_tcp_read(world, link);
+            mo_tcp_conn_receive(world, link);
     }
     pthread_mutex_unlock(&world->plan_lock);
 }
 
 /* A connection that ends means that its rank does; but the watch says how, and
  * at the end there is nothing wrong with it. */
-static void check_links(mo_world *world)
+static void check_links(mo_transport_world *world)
 {
     int64_t now = mo_stop_clock_ns();
     mo_error why = { 0 };
 
     if (atomic_load(&world->parting) ||
-        mo_failure_is(&world->ranks.inside.failure))
+        mo_first_error_is_set(&world->ranks.inside.failure))
         return;
     for (int r = 0; r < world->ranks.n_ranks; r++) {
         int64_t broken = atomic_load(&world->links[r].broken_ns);
 
         if (broken == 0 || now - broken < news_ns ||
-            mo_watch_has_left(world->ranks.watch, r))
+            mo_failure_detector_peer_has_left(world->ranks.watch, r))
             continue;
         mo_fail(&why, MO_E_IO,
                 "the connection with rank %d (host %s) has broken", r,
                 world->ranks.cards[r].host);
-        mo_ranks_fail(&world->ranks, &why);
+        mo_transport_job_fail(&world->ranks, &why);
         return;
     }
 }
 
 static void *serve(void *context)
 {
-    mo_world *world = context;
+    mo_transport_world *world = context;
     struct pollfd *polled =
         calloc((size_t) world->ranks.n_ranks + 1, sizeof *polled);
     int64_t moved_ns = 0;
@@ -147,7 +147,7 @@ static void *serve(void *context)
 
 /* -------------------------------------------------------- making and ending */
 
-mo_status mo_tcp_start(mo_world *world, mo_error *err)
+mo_status mo_tcp_io_thread_start(mo_transport_world *world, mo_error *err)
 {
     sigset_t all, before;
     int failed;
@@ -168,12 +168,12 @@ mo_status mo_tcp_start(mo_world *world, mo_error *err)
                    strerror(failed));
 }
 
-void mo_tcp_stop(mo_world *world)
+void mo_tcp_io_thread_stop(mo_transport_world *world)
 {
     if (!world->started)
         return;
     atomic_store(&world->end, true);
-    mo_tcp_wake(world);
+    mo_tcp_io_thread_wake(world);
     pthread_join(world->thread, NULL);
     close(world->pipe[0]);
     close(world->pipe[1]);

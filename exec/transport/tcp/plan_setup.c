@@ -10,13 +10,13 @@
 
 /* A value that is half read, or not yet written, is of no use any more, and its
  * memory is about to go: neither is the connection. */
-static void give_up_values(mo_tcp_link *link)
+static void give_up_values(mo_tcp_conn *link)
 {
-    bool values = link->begun && link->head.kind == MO_TCP_DATA;
+    bool values = link->begun && link->head.kind == MO_TCP_MSG_DATA;
 
     pthread_mutex_lock(&link->lock);
     for (size_t i = 0; i < link->n; i++)
-        values |= link->queue[link->first + i].head.kind == MO_TCP_DATA;
+        values |= link->queue[link->first + i].head.kind == MO_TCP_MSG_DATA;
     if (values) {
         link->n = 0;
         atomic_store(&link->broken_ns, mo_stop_clock_ns());
@@ -24,7 +24,7 @@ static void give_up_values(mo_tcp_link *link)
     pthread_mutex_unlock(&link->lock);
 }
 
-void mo_tcp_forget_plan(mo_world *world)
+void mo_tcp_plan_clear(mo_transport_world *world)
 {
     pthread_mutex_lock(&world->plan_lock);
     for (int r = 0; r < world->ranks.n_ranks && world->transfers; r++)
@@ -37,9 +37,9 @@ void mo_tcp_forget_plan(mo_world *world)
     pthread_mutex_unlock(&world->plan_lock);
 }
 
-static void link_transfers(mo_world *world, const mo_plan *plan)
+static void link_transfers(mo_transport_world *world, const mo_exec_plan *plan)
 {
-    const mo_ranks *ranks = &world->ranks;
+    const mo_transport_job *ranks = &world->ranks;
 
     for (int t = 0; t < plan->n_transfers; t++) {
         int from = ranks->rank_of[plan->transfers[t].from];
@@ -51,7 +51,7 @@ static void link_transfers(mo_world *world, const mo_plan *plan)
     }
 }
 
-static mo_status install(mo_world *world, const mo_plan *plan,
+static mo_status install(mo_transport_world *world, const mo_exec_plan *plan,
                          const int *rank_of, int n_threads, mo_error *err)
 {
     mo_tcp_transfer *transfers =
@@ -60,9 +60,10 @@ static mo_status install(mo_world *world, const mo_plan *plan,
 
     if (!transfers)
         return mo_fail_memory(err);
-    mo_tcp_forget_plan(world);
+    mo_tcp_plan_clear(world);
     pthread_mutex_lock(&world->plan_lock);
-    status = mo_ranks_begin(&world->ranks, plan, rank_of, n_threads, err);
+    status =
+        mo_transport_job_begin(&world->ranks, plan, rank_of, n_threads, err);
     if (status == MO_OK) {
         world->transfers = transfers;
         world->n_transfers = plan->n_transfers;
@@ -77,24 +78,25 @@ static mo_status install(mo_world *world, const mo_plan *plan,
 /* ---------------------------------------------------------------- comparing */
 
 /* Rank 0 hears all digests and says which is the first that is not its own. */
-static mo_status find_other(mo_world *world, uint64_t digest, int64_t *other,
-                            mo_error *err)
+static mo_status find_other(mo_transport_world *world, uint64_t digest,
+                            int64_t *other, mo_error *err)
 {
     mo_status status = MO_OK;
     uint64_t theirs;
 
     *other = -1;
     for (int r = 1; r < world->ranks.n_ranks && status == MO_OK; r++) {
-        status = mo_tcp_hear(world, r, &theirs, sizeof theirs, err);
+        status = mo_tcp_control_receive(world, r, &theirs, sizeof theirs, err);
         if (status == MO_OK && *other < 0 && theirs != digest)
             *other = r;
     }
     for (int r = 1; r < world->ranks.n_ranks && status == MO_OK; r++)
-        status = mo_tcp_tell(world, r, other, sizeof *other, err);
+        status = mo_tcp_control_send(world, r, other, sizeof *other, err);
     return status;
 }
 
-static mo_status compare_plans(mo_world *world, uint64_t digest, mo_error *err)
+static mo_status compare_plans(mo_transport_world *world, uint64_t digest,
+                               mo_error *err)
 {
     int64_t other = -1;
     mo_status status;
@@ -102,35 +104,36 @@ static mo_status compare_plans(mo_world *world, uint64_t digest, mo_error *err)
     if (world->ranks.rank == 0) {
         status = find_other(world, digest, &other, err);
     } else {
-        status = mo_tcp_tell(world, 0, &digest, sizeof digest, err);
+        status = mo_tcp_control_send(world, 0, &digest, sizeof digest, err);
         if (status == MO_OK)
-            status = mo_tcp_hear(world, 0, &other, sizeof other, err);
+            status =
+                mo_tcp_control_receive(world, 0, &other, sizeof other, err);
     }
     if (status != MO_OK || other < 0)
         return status;
-    return mo_ranks_blame(&world->ranks, (int) other, err);
+    return mo_transport_job_plan_mismatch(&world->ranks, (int) other, err);
 }
 
-static mo_status swap_times(mo_world *world, int peer, bool first,
+static mo_status swap_times(mo_transport_world *world, int peer, bool first,
                             int64_t *number, mo_error *err)
 {
     mo_status status;
 
     if (first) {
-        status = mo_tcp_tell(world, peer, number, sizeof *number, err);
-        return status == MO_OK
-                   ? mo_tcp_hear(world, peer, number, sizeof *number, err)
-                   : status;
+        status = mo_tcp_control_send(world, peer, number, sizeof *number, err);
+        return status == MO_OK ? mo_tcp_control_receive(world, peer, number,
+                                                        sizeof *number, err)
+                               : status;
     }
-    status = mo_tcp_hear(world, peer, number, sizeof *number, err);
+    status = mo_tcp_control_receive(world, peer, number, sizeof *number, err);
     *number = mo_stop_clock_ns();
     return status == MO_OK
-               ? mo_tcp_tell(world, peer, number, sizeof *number, err)
+               ? mo_tcp_control_send(world, peer, number, sizeof *number, err)
                : status;
 }
 
 /* Builds differ, and so may what ranks can do beside this. */
-static mo_status swap_besides(mo_world *world, mo_error *err)
+static mo_status swap_besides(mo_transport_world *world, mo_error *err)
 {
     int n = world->ranks.n_ranks;
     bool own = world->beside != NULL;
@@ -142,14 +145,15 @@ static mo_status swap_besides(mo_world *world, mo_error *err)
         return mo_fail_memory(err);
     for (int r = 0; r < n && status == MO_OK; r++)
         if (r != world->ranks.rank)
-            status = mo_tcp_swap(world, r, &own, &world->have_beside[r],
-                                 sizeof own, err);
+            status = mo_tcp_control_exchange(
+                world, r, &own, &world->have_beside[r], sizeof own, err);
     world->have_beside[world->ranks.rank] = own;
     return status;
 }
 
-mo_status mo_tcp_begin(mo_world *world, const mo_plan *plan, const int *rank_of,
-                       int n_threads, uint64_t digest, mo_error *err)
+mo_status mo_tcp_plan_begin(mo_transport_world *world, const mo_exec_plan *plan,
+                            const int *rank_of, int n_threads, uint64_t digest,
+                            mo_error *err)
 {
     mo_status status = install(world, plan, rank_of, n_threads, err);
 
@@ -158,6 +162,7 @@ mo_status mo_tcp_begin(mo_world *world, const mo_plan *plan, const int *rank_of,
     if (status == MO_OK)
         status = swap_besides(world, err);
     if (status == MO_OK)
-        status = mo_ranks_compare_clocks(&world->ranks, swap_times, world, err);
+        status =
+            mo_transport_job_sync_clocks(&world->ranks, swap_times, world, err);
     return status;
 }

@@ -11,12 +11,12 @@
 /* So much of one connection before others have their turn. */
 enum { TURN_BYTES = 4 << 20 };
 
-static int peer_of(const mo_world *world, const mo_tcp_link *link)
+static int peer_of(const mo_transport_world *world, const mo_tcp_conn *link)
 {
     return (int) (link - world->links);
 }
 
-static void fail(mo_world *world, mo_tcp_link *link, const char *what)
+static void fail(mo_transport_world *world, mo_tcp_conn *link, const char *what)
 {
     int peer = peer_of(world, link);
     mo_error why = { 0 };
@@ -26,17 +26,17 @@ static void fail(mo_world *world, mo_tcp_link *link, const char *what)
             "everywhere, and start all ranks with the same command",
             peer, world->ranks.cards[peer].host, what);
     atomic_store(&link->broken_ns, mo_stop_clock_ns());
-    mo_ranks_fail(&world->ranks, &why);
+    mo_transport_job_fail(&world->ranks, &why);
 }
 
 /* ---------------------------------------------------------------- transfers */
 
 /* The transfer that a head is about, if it is one of this link's that goes this
  * way; or NULL. */
-static mo_tcp_transfer *find_transfer(const mo_world *world,
-                                      const mo_tcp_link *link, bool inwards)
+static mo_tcp_transfer *find_transfer(const mo_transport_world *world,
+                                      const mo_tcp_conn *link, bool inwards)
 {
-    const mo_tcp_head *head = &link->head;
+    const mo_tcp_msg_header *head = &link->head;
     const mo_plan_transfer *transfer;
     int receiver;
 
@@ -51,7 +51,7 @@ static mo_tcp_transfer *find_transfer(const mo_world *world,
     return &world->transfers[head->what];
 }
 
-static void take_data(mo_world *world, mo_tcp_link *link)
+static void take_data(mo_transport_world *world, mo_tcp_conn *link)
 {
     mo_tcp_transfer *t = find_transfer(world, link, true);
     bool good;
@@ -63,8 +63,9 @@ static void take_data(mo_world *world, mo_tcp_link *link)
     pthread_mutex_lock(&link->lock);
     good = t->expected;
     if (t->expected) {
-        link->into = mo_post_target(world->ranks.inside.post, link->head.what);
-    } else if (link->head.bytes <= MO_TCP_SMALL && !t->early) {
+        link->into = mo_transport_local_copy_target(world->ranks.inside.post,
+                                                    link->head.what);
+    } else if (link->head.bytes <= MO_TCP_EAGER_BYTES && !t->early) {
         t->early = malloc((size_t) link->head.bytes + 1);
         link->into = t->early;
         good = t->early != NULL;
@@ -75,16 +76,16 @@ static void take_data(mo_world *world, mo_tcp_link *link)
         fail(world, link, "a value that nobody has asked for");
 }
 
-static void finish_data(mo_world *world, mo_tcp_link *link)
+static void finish_data(mo_transport_world *world, mo_tcp_conn *link)
 {
     mo_tcp_transfer *t = &world->transfers[link->head.what];
-    mo_post *post = world->ranks.inside.post;
+    mo_transport_local_copy *post = world->ranks.inside.post;
     bool done;
 
     pthread_mutex_lock(&link->lock);
     done = t->expected;
     if (done && t->early) {
-        memcpy(mo_post_target(post, link->head.what), t->early,
+        memcpy(mo_transport_local_copy_target(post, link->head.what), t->early,
                (size_t) link->head.bytes);
         free(t->early);
         t->early = NULL;
@@ -93,10 +94,10 @@ static void finish_data(mo_world *world, mo_tcp_link *link)
     t->expected = false;
     pthread_mutex_unlock(&link->lock);
     if (done)
-        mo_post_done(post, link->head.what);
+        mo_transport_local_copy_complete(post, link->head.what);
 }
 
-static void hear_ready(mo_world *world, mo_tcp_link *link)
+static void hear_ready(mo_transport_world *world, mo_tcp_conn *link)
 {
     mo_tcp_transfer *t = find_transfer(world, link, false);
     bool wake = false;
@@ -112,37 +113,38 @@ static void hear_ready(mo_world *world, mo_tcp_link *link)
             &world->ranks.plan->transfers[link->head.what];
 
         t->begun = false;
-        mo_tcp_push(world, link, MO_TCP_DATA, link->head.what,
-                    mo_post_source(world->ranks.inside.post, link->head.what),
-                    transfer->bytes, &wake, &err);
-        mo_tcp_flush(world, link);
+        mo_tcp_conn_enqueue(world, link, MO_TCP_MSG_DATA, link->head.what,
+                            mo_transport_local_copy_source(
+                                world->ranks.inside.post, link->head.what),
+                            transfer->bytes, &wake, &err);
+        mo_tcp_conn_flush(world, link);
     } else {
         t->ready = true;
     }
     pthread_mutex_unlock(&link->lock);
     if (err.status != MO_OK)
-        mo_ranks_fail(&world->ranks, &err);
+        mo_transport_job_fail(&world->ranks, &err);
 }
 
 /* --------------------------------------------------------------- gate, talk */
 
-static void hear_gate(mo_world *world, mo_tcp_link *link)
+static void hear_gate(mo_transport_world *world, mo_tcp_conn *link)
 {
     mo_error err = { 0 };
     bool vote = link->head.what != 0;
 
     if (world->ranks.rank != 0) {
         if (peer_of(world, link) == 0 && world->transfers)
-            mo_gate_open(&world->ranks.inside.gate, vote);
+            mo_vote_barrier_release(&world->ranks.inside.gate, vote);
         else
             fail(world, link, "what only rank 0 may say");
-    } else if (mo_tcp_gate_arrive(world, vote, &err) != MO_OK) {
-        mo_ranks_fail(&world->ranks, &err);
+    } else if (mo_tcp_barrier_arrive(world, vote, &err) != MO_OK) {
+        mo_transport_job_fail(&world->ranks, &err);
     }
 }
 
 /* False: nobody has asked for it yet. */
-static bool take_talk(mo_world *world, mo_tcp_link *link)
+static bool take_talk(mo_transport_world *world, mo_tcp_conn *link)
 {
     if (!atomic_load(&link->talk_wanted))
         return false;
@@ -153,21 +155,21 @@ static bool take_talk(mo_world *world, mo_tcp_link *link)
     return true;
 }
 
-static void finish_talk(mo_world *world, mo_tcp_link *link)
+static void finish_talk(mo_transport_world *world, mo_tcp_conn *link)
 {
     atomic_store(&link->talk_wanted, false);
-    mo_bell_ring(&world->ranks.inside.server);
+    mo_eventcount_notify(&world->ranks.inside.server);
 }
 
 /* ------------------------------------------------------------------ reading */
 
-static bool is_broken(mo_tcp_link *link)
+static bool is_broken(mo_tcp_conn *link)
 {
     return atomic_load(&link->broken_ns) != 0;
 }
 
 /* At most so many bytes; how many have come.  0: none, or no more ever. */
-static size_t read_some(mo_tcp_link *link, void *into, size_t bytes)
+static size_t read_some(mo_tcp_conn *link, void *into, size_t bytes)
 {
     ssize_t got;
 
@@ -180,20 +182,20 @@ static size_t read_some(mo_tcp_link *link, void *into, size_t bytes)
 }
 
 /* The head is complete: what now?  False: not now. */
-static bool begin_item(mo_world *world, mo_tcp_link *link)
+static bool begin_item(mo_transport_world *world, mo_tcp_conn *link)
 {
     link->left = 0;
     switch (link->head.kind) {
-    case MO_TCP_DATA:
+    case MO_TCP_MSG_DATA:
         take_data(world, link);
         return true;
-    case MO_TCP_READY:
+    case MO_TCP_MSG_CLEAR_TO_SEND:
         hear_ready(world, link);
         return true;
-    case MO_TCP_GATE:
+    case MO_TCP_MSG_BARRIER:
         hear_gate(world, link);
         return true;
-    case MO_TCP_TALK:
+    case MO_TCP_MSG_CONTROL:
         return take_talk(world, link);
     default:
         fail(world, link, "what nobody understands");
@@ -201,17 +203,17 @@ static bool begin_item(mo_world *world, mo_tcp_link *link)
     }
 }
 
-static void finish_item(mo_world *world, mo_tcp_link *link)
+static void finish_item(mo_transport_world *world, mo_tcp_conn *link)
 {
-    if (link->head.kind == MO_TCP_DATA)
+    if (link->head.kind == MO_TCP_MSG_DATA)
         finish_data(world, link);
-    if (link->head.kind == MO_TCP_TALK)
+    if (link->head.kind == MO_TCP_MSG_CONTROL)
         finish_talk(world, link);
     link->begun = false;
     link->n_head = 0;
 }
 
-void mo_tcp_read(mo_world *world, mo_tcp_link *link)
+void mo_tcp_conn_receive(mo_transport_world *world, mo_tcp_conn *link)
 {
     const size_t whole = sizeof link->head;
     size_t got, turn = 0;

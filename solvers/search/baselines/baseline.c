@@ -18,8 +18,8 @@ static int *count_inputs(const mo_instance *x)
     return waits;
 }
 
-mo_status mo_baseline_kahn(const mo_instance *x, int *order, int *place,
-                           mo_error *err)
+mo_status mo_baseline_topo_order(const mo_instance *x, int *order, int *place,
+                                 mo_error *err)
 {
     int *waits = count_inputs(x);
     int n = 0;
@@ -41,7 +41,7 @@ mo_status mo_baseline_kahn(const mo_instance *x, int *order, int *place,
     return MO_OK;
 }
 
-mo_regime mo_baseline_without_memory(const mo_task *task)
+mo_regime mo_baseline_regime_without_memory(const mo_method_task *task)
 {
     mo_regime regime = task->regime;
 
@@ -49,13 +49,14 @@ mo_regime mo_baseline_without_memory(const mo_task *task)
     return regime;
 }
 
-mo_status mo_baseline_keep(const mo_task *task, mo_schedule *schedule,
-                           mo_placed *placed, mo_error *err)
+mo_status mo_baseline_set_schedule(const mo_method_task *task,
+                                   mo_schedule *schedule,
+                                   mo_method_result *placed, mo_error *err)
 {
     mo_status status;
 
     schedule->regime = task->regime;
-    status = mo_schedule_fits(task->x, schedule, &placed->fits, err);
+    status = mo_schedule_fits_memory(task->x, schedule, &placed->fits, err);
     if (status == MO_OK)
         placed->schedule = schedule;
     else
@@ -63,10 +64,11 @@ mo_status mo_baseline_keep(const mo_task *task, mo_schedule *schedule,
     return status;
 }
 
-mo_status mo_baseline_simulate(const mo_task *task, int *device, int *rank,
-                               mo_placed *placed, mo_error *err)
+mo_status mo_baseline_simulate(const mo_method_task *task, int *device,
+                               int *rank, mo_method_result *placed,
+                               mo_error *err)
 {
-    const mo_plan plan = { .device = device, .rank = rank };
+    const mo_sim_plan plan = { .device = device, .rank = rank };
     mo_schedule *schedule = NULL;
     mo_sim *sim = NULL;
     mo_status status = mo_sim_new(task->x, &task->regime, &sim, err);
@@ -74,14 +76,15 @@ mo_status mo_baseline_simulate(const mo_task *task, int *device, int *rank,
     if (status == MO_OK)
         status = mo_sim_schedule(sim, &plan, &schedule, err);
     mo_sim_free(sim);
-    return status == MO_OK ? mo_baseline_keep(task, schedule, placed, err)
-                           : status;
+    return status == MO_OK
+               ? mo_baseline_set_schedule(task, schedule, placed, err)
+               : status;
 }
 
-bool mo_baseline_stops(const mo_task *task, int64_t steps, int n,
-                       mo_placed *placed)
+bool mo_baseline_should_stop(const mo_method_task *task, int64_t steps, int n,
+                             mo_method_result *placed)
 {
-    if (steps % STEPS_PER_LOOK != 0 || !mo_stop_now(task->stop))
+    if (steps % STEPS_PER_LOOK != 0 || !mo_stop_reached(task->stop))
         return false;
     snprintf(placed->why, sizeof placed->why,
              "stopped after %d of %d ops were placed", n, task->x->n);
@@ -93,12 +96,12 @@ typedef struct ready {
     const mo_instance *x;
     const int64_t *priority;
     int *waits;
-    mo_queue queue;
+    mo_baseline_pqueue queue;
 } ready;
 
 static mo_status push(ready *r, int op, mo_error *err)
 {
-    return mo_queue_push(&r->queue, -r->priority[op], op, err);
+    return mo_baseline_pqueue_push(&r->queue, -r->priority[op], op, err);
 }
 
 static mo_status push_sources(ready *r, mo_error *err)
@@ -123,20 +126,21 @@ static mo_status push_readers(ready *r, int op, mo_error *err)
 }
 
 /* *all: it was not stopped. */
-static mo_status insert_all(const mo_task *task, ready *r, mo_insertion *grown,
-                            mo_baseline_choose *choose, void *context,
-                            mo_placed *placed, bool *all, mo_error *err)
+static mo_status insert_all(const mo_method_task *task, ready *r,
+                            mo_insertion *grown,
+                            mo_baseline_choose_device *choose, void *context,
+                            mo_method_result *placed, bool *all, mo_error *err)
 {
     mo_status status = push_sources(r, err);
 
     for (int n = 0; r->queue.n > 0 && status == MO_OK; n++) {
-        int op = mo_queue_pop(&r->queue).number, device;
+        int op = mo_baseline_pqueue_pop(&r->queue).number, device;
 
-        if (mo_baseline_stops(task, n, n, placed))
+        if (mo_baseline_should_stop(task, n, n, placed))
             return MO_OK;
         status = choose(context, grown, op, &device, err);
         if (status == MO_OK)
-            status = mo_insertion_put(grown, op, device, err);
+            status = mo_insertion_place(grown, op, device, err);
         if (status == MO_OK)
             status = push_readers(r, op, err);
     }
@@ -144,11 +148,13 @@ static mo_status insert_all(const mo_task *task, ready *r, mo_insertion *grown,
     return status;
 }
 
-mo_status mo_baseline_insert(const mo_task *task, const int64_t *priority,
-                             mo_baseline_choose *choose, void *context,
-                             mo_placed *placed, mo_error *err)
+mo_status mo_baseline_list_schedule(const mo_method_task *task,
+                                    const int64_t *priority,
+                                    mo_baseline_choose_device *choose,
+                                    void *context, mo_method_result *placed,
+                                    mo_error *err)
 {
-    const mo_regime regime = mo_baseline_without_memory(task);
+    const mo_regime regime = mo_baseline_regime_without_memory(task);
     ready r = { .x = task->x, .priority = priority };
     mo_insertion grown;
     mo_schedule *schedule = NULL;
@@ -164,7 +170,8 @@ mo_status mo_baseline_insert(const mo_task *task, const int64_t *priority,
     if (all)
         status = mo_insertion_schedule(&grown, &schedule, err);
     mo_insertion_close(&grown);
-    mo_queue_clear(&r.queue);
+    mo_baseline_pqueue_clear(&r.queue);
     free(r.waits);
-    return schedule ? mo_baseline_keep(task, schedule, placed, err) : status;
+    return schedule ? mo_baseline_set_schedule(task, schedule, placed, err)
+                    : status;
 }

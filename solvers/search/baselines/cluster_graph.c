@@ -5,7 +5,7 @@
 
 static int compare_edges(const void *a, const void *b)
 {
-    const mo_merge_edge *v = a, *w = b;
+    const mo_baseline_cluster_edge *v = a, *w = b;
 
     if (v->from != w->from)
         return v->from < w->from ? -1 : 1;
@@ -14,7 +14,7 @@ static int compare_edges(const void *a, const void *b)
 
 /* All flows between the same two become one edge. */
 static void find_edges(const mo_instance *x, const int64_t *rows_ns,
-                       const int *cluster, mo_merge_graph *g)
+                       const int *cluster, mo_baseline_cluster_graph *g)
 {
     int n = 0;
 
@@ -23,11 +23,11 @@ static void find_edges(const mo_instance *x, const int64_t *rows_ns,
 
         if (from != to)
             g->edges[n++] =
-                (mo_merge_edge){ from, to, rows_ns[x->flow_row[q]] };
+                (mo_baseline_cluster_edge){ from, to, rows_ns[x->flow_row[q]] };
     }
     qsort(g->edges, (size_t) n, sizeof *g->edges, compare_edges);
     for (int e = 0; e < n; e++) {
-        const mo_merge_edge edge = g->edges[e];
+        const mo_baseline_cluster_edge edge = g->edges[e];
         int last = g->n_edges - 1;
 
         if (e > 0 && compare_edges(&g->edges[last], &edge) == 0)
@@ -38,7 +38,7 @@ static void find_edges(const mo_instance *x, const int64_t *rows_ns,
 }
 
 /* in_start is one longer while it is filled. */
-static void index_edges(mo_merge_graph *g)
+static void index_edges(mo_baseline_cluster_graph *g)
 {
     for (int e = 0; e < g->n_edges; e++) {
         g->out_start[g->edges[e].from + 1]++;
@@ -53,12 +53,12 @@ static void index_edges(mo_merge_graph *g)
 }
 
 /* Kahn's way through the graph; queue and waits have a place for each. */
-static void find_levels(mo_merge_graph *g, int *queue, int *waits)
+static void find_levels(mo_baseline_cluster_graph *g, int *queue, int *waits)
 {
     int n = 0;
 
     for (int c = 0; c < g->n; c++) {
-        waits[c] = mo_merge_in_degree(g, c);
+        waits[c] = mo_baseline_cluster_in_degree(g, c);
         if (waits[c] == 0)
             queue[n++] = c;
     }
@@ -77,16 +77,18 @@ static void find_levels(mo_merge_graph *g, int *queue, int *waits)
     assert(n == g->n);
 }
 
-mo_status mo_merge_graph_make(const mo_instance *x, const int64_t *rows_ns,
-                              const int *cluster, int n, mo_merge_graph *g,
-                              mo_error *err)
+mo_status mo_baseline_cluster_graph_make(const mo_instance *x,
+                                         const int64_t *rows_ns,
+                                         const int *cluster, int n,
+                                         mo_baseline_cluster_graph *g,
+                                         mo_error *err)
 {
     size_t size = (size_t) n + 2, n_flows = (size_t) x->n_flows + 1;
     int *queue = malloc(size * sizeof *queue);
     int *waits = malloc(size * sizeof *waits);
     mo_status status = MO_OK;
 
-    *g = (mo_merge_graph){ .n = n };
+    *g = (mo_baseline_cluster_graph){ .n = n };
     g->edges = malloc(n_flows * sizeof *g->edges);
     g->in_edges = malloc(n_flows * sizeof *g->in_edges);
     g->out_start = calloc(size, sizeof *g->out_start);
@@ -98,7 +100,7 @@ mo_status mo_merge_graph_make(const mo_instance *x, const int64_t *rows_ns,
         index_edges(g);
         find_levels(g, queue, waits);
     } else {
-        mo_merge_graph_clear(g);
+        mo_baseline_cluster_graph_clear(g);
         status = mo_fail_memory(err);
     }
     free(waits);
@@ -106,12 +108,12 @@ mo_status mo_merge_graph_make(const mo_instance *x, const int64_t *rows_ns,
     return status;
 }
 
-void mo_merge_graph_clear(mo_merge_graph *g)
+void mo_baseline_cluster_graph_clear(mo_baseline_cluster_graph *g)
 {
     free(g->edges);
     free(g->in_edges);
     free(g->out_start);
     free(g->in_start);
     free(g->level);
-    *g = (mo_merge_graph){ 0 };
+    *g = (mo_baseline_cluster_graph){ 0 };
 }

@@ -82,7 +82,7 @@ static bool reserve(mo_instance *x)
     x->comm_ns =
         mo_arena_array(x->arena, (size_t) x->n_flows * (size_t) x->n_kinds,
                        sizeof *x->comm_ns);
-    return x->comm_ns && mo_derived_reserve(x);
+    return x->comm_ns && mo_instance_derive_reserve(x);
 }
 
 static void add(int64_t *sum, int64_t more)
@@ -156,7 +156,7 @@ static void index_flows(mo_instance *x)
     x->tensor_start[x->n_tensors] = x->n_flows;
     for (int c = 0; c < x->n; c++)
         x->out_start[c + 1] += x->out_start[c];
-    mo_derived_sort_by_reader(x);
+    mo_instance_derive_sort_by_reader(x);
 }
 
 static mo_status fill(maker *m, int n, mo_error *err)
@@ -180,15 +180,17 @@ static mo_status fill(maker *m, int n, mo_error *err)
     return MO_OK;
 }
 
-mo_status mo_merge_instance(const mo_instance *whole, mo_tensors tensors,
-                            const int64_t *rows_ns, const int *cluster, int n,
-                            mo_instance **merged, mo_error *err)
+mo_status mo_baseline_cluster_instance(const mo_instance *whole,
+                                       mo_tensors tensors,
+                                       const int64_t *rows_ns,
+                                       const int *cluster, int n,
+                                       mo_instance **merged, mo_error *err)
 {
     maker m = { .whole = whole,
                 .cluster = cluster,
                 .rows_ns = rows_ns,
                 .tensors = tensors,
-                .x = mo_derived_new(whole) };
+                .x = mo_instance_derive(whole) };
     mo_status status = m.x ? fill(&m, n, err) : mo_fail_memory(err);
 
     if (status == MO_OK)

@@ -26,11 +26,11 @@ typedef struct merger {
     int64_t all_ns, cap_ns; /* work: of all, of a cluster at most */
 
     /* Of a round. */
-    mo_merge_graph g;
+    mo_baseline_cluster_graph g;
     int *into;            /* by cluster: one that it was merged into */
     bool *taken;          /* by cluster, and how many taken ones it reads */
     int *reads, *is_read; /* from, or is read by, between the two levels */
-    mo_merge_edge *edges; /* those looked at, longest first */
+    mo_baseline_cluster_edge *edges; /* those looked at, longest first */
 } merger;
 
 static int root(const merger *m, int c)
@@ -68,7 +68,7 @@ static void merge_two(merger *m, int a, int b)
 
 static int compare_lengths(const void *a, const void *b)
 {
-    const mo_merge_edge *v = a, *w = b;
+    const mo_baseline_cluster_edge *v = a, *w = b;
 
     if (v->mean_ns != w->mean_ns)
         return v->mean_ns > w->mean_ns ? -1 : 1;
@@ -77,7 +77,8 @@ static int compare_lengths(const void *a, const void *b)
     return (v->to > w->to) - (v->to < w->to);
 }
 
-typedef bool edge_test(const merger *m, const mo_merge_edge *edge, int which);
+typedef bool edge_test(const merger *m, const mo_baseline_cluster_edge *edge,
+                       int which);
 
 /* Lists the edges that pass the test, longest first; how many. */
 static int list_edges(merger *m, edge_test *passes, int which)
@@ -93,10 +94,12 @@ static int list_edges(merger *m, edge_test *passes, int which)
 
 enum { ONLY_INPUT, ONLY_READER };
 
-static bool is_tree_edge(const merger *m, const mo_merge_edge *edge, int which)
+static bool is_tree_edge(const merger *m, const mo_baseline_cluster_edge *edge,
+                         int which)
 {
-    return which == ONLY_INPUT ? mo_merge_in_degree(&m->g, edge->to) == 1
-                               : mo_merge_out_degree(&m->g, edge->from) == 1;
+    return which == ONLY_INPUT
+               ? mo_baseline_cluster_in_degree(&m->g, edge->to) == 1
+               : mo_baseline_cluster_out_degree(&m->g, edge->from) == 1;
 }
 
 /* Rules 1 and 2. */
@@ -112,7 +115,8 @@ static void merge_trees(merger *m, int which)
     }
 }
 
-static bool is_level_edge(const merger *m, const mo_merge_edge *edge, int which)
+static bool is_level_edge(const merger *m, const mo_baseline_cluster_edge *edge,
+                          int which)
 {
     int level = m->g.level[edge->from];
 
@@ -121,9 +125,9 @@ static bool is_level_edge(const merger *m, const mo_merge_edge *edge, int which)
 
 /* The pair is taken: what reads from one end, or is read by the other, cannot
  * be part of another pair. */
-static void take_pair(merger *m, const mo_merge_edge *pair)
+static void take_pair(merger *m, const mo_baseline_cluster_edge *pair)
 {
-    const mo_merge_graph *g = &m->g;
+    const mo_baseline_cluster_graph *g = &m->g;
 
     m->taken[pair->from] = m->taken[pair->to] = true;
     for (int e = g->out_start[pair->from]; e < g->out_start[pair->from + 1];
@@ -139,7 +143,7 @@ static void merge_levels(merger *m, int which)
     int n = list_edges(m, is_level_edge, which);
 
     for (int e = 0; e < n; e++) {
-        const mo_merge_edge *edge = &m->edges[e];
+        const mo_baseline_cluster_edge *edge = &m->edges[e];
 
         if (m->taken[edge->from] || m->taken[edge->to] ||
             m->is_read[edge->from] > 0 || m->reads[edge->to] > 0 ||
@@ -181,8 +185,8 @@ static mo_status begin_round(merger *m, mo_error *err)
         m->taken[c] = false;
         m->reads[c] = m->is_read[c] = 0;
     }
-    return mo_merge_graph_make(m->whole, m->rows_ns, m->cluster, m->n, &m->g,
-                               err);
+    return mo_baseline_cluster_graph_make(m->whole, m->rows_ns, m->cluster,
+                                          m->n, &m->g, err);
 }
 
 /* The clusters that are left get the numbers from 0 on. */
@@ -204,7 +208,7 @@ static void end_round(merger *m)
     }
     for (int i = 0; i < m->whole->n; i++)
         m->cluster[i] = m->into[m->cluster[i]];
-    mo_merge_graph_clear(&m->g);
+    mo_baseline_cluster_graph_clear(&m->g);
 }
 
 enum { TREES_IN, TREES_OUT, LEVELS_EVEN, LEVELS_ODD, BESIDE };
@@ -276,7 +280,7 @@ static mo_status number(merger *m, mo_error *err)
         for (int i = 0; i < m->whole->n; i++)
             m->cluster[i] = m->into[m->cluster[i]];
     }
-    mo_merge_graph_clear(&m->g);
+    mo_baseline_cluster_graph_clear(&m->g);
     free(order);
     return status;
 }
@@ -285,7 +289,7 @@ static mo_status prepare(merger *m, mo_error *err)
 {
     const mo_instance *x = m->whole;
     size_t n = (size_t) x->n + 1, n_flows = (size_t) x->n_flows + 1;
-    mo_status status = mo_mean_rows(x, &m->rows_ns, err);
+    mo_status status = mo_mean_cost_rows(x, &m->rows_ns, err);
 
     m->cluster = malloc(n * sizeof *m->cluster);
     m->work_ns = malloc(n * sizeof *m->work_ns);
@@ -302,7 +306,7 @@ static mo_status prepare(merger *m, mo_error *err)
         status = mo_fail_memory(err);
     for (int i = 0; i < x->n && status == MO_OK; i++) {
         m->cluster[i] = i;
-        m->work_ns[i] = mo_mean_op_ns(x, i);
+        m->work_ns[i] = mo_mean_cost_op_ns(x, i);
         m->all_ns += m->work_ns[i];
         m->pin[i] = x->pin[i];
         m->group[i] = x->group[i];
@@ -325,13 +329,14 @@ static void clear(merger *m)
     free(m->rows_ns);
 }
 
-static mo_status finish(merger *m, mo_merged **merged, mo_error *err)
+static mo_status finish(merger *m, mo_baseline_clustering **merged,
+                        mo_error *err)
 {
-    mo_merged *made = calloc(1, sizeof *made);
-    mo_status status = made
-                           ? mo_merge_instance(m->whole, m->tensors, m->rows_ns,
-                                               m->cluster, m->n, &made->x, err)
-                           : mo_fail_memory(err);
+    mo_baseline_clustering *made = calloc(1, sizeof *made);
+    mo_status status =
+        made ? mo_baseline_cluster_instance(m->whole, m->tensors, m->rows_ns,
+                                            m->cluster, m->n, &made->x, err)
+             : mo_fail_memory(err);
 
     if (status == MO_OK) {
         made->cluster = m->cluster;
@@ -343,8 +348,9 @@ static mo_status finish(merger *m, mo_merged **merged, mo_error *err)
     return status;
 }
 
-mo_status mo_merge(const mo_instance *whole, mo_tensors tensors, int most,
-                   mo_merged **merged, mo_error *err)
+mo_status mo_baseline_cluster_ops(const mo_instance *whole, mo_tensors tensors,
+                                  int most, mo_baseline_clustering **merged,
+                                  mo_error *err)
 {
     merger m = {
         .whole = whole, .tensors = tensors, .most = most, .n = whole->n
@@ -361,7 +367,7 @@ mo_status mo_merge(const mo_instance *whole, mo_tensors tensors, int most,
     return status;
 }
 
-void mo_merged_free(mo_merged *merged)
+void mo_baseline_clustering_free(mo_baseline_clustering *merged)
 {
     if (!merged)
         return;

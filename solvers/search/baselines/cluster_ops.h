@@ -27,23 +27,26 @@
 #include "cost/instance.h"
 #include "schedule/regime.h"
 
-typedef struct mo_merged {
+typedef struct mo_baseline_clustering {
     mo_instance *x; /* its ops are the clusters */
     int *cluster;   /* by op of the whole */
-} mo_merged;
+} mo_baseline_clustering;
 
 /* Down to most clusters, if pins and groups allow it.  What goes from one to
  * another goes in one piece that takes as long as all of it, a tensor counted
  * for each of its readers or once.  The whole must outlive what comes out:
  * routes and names are shared. */
-mo_status mo_merge(const mo_instance *whole, mo_tensors tensors, int most,
-                   mo_merged **merged, mo_error *err);
-void mo_merged_free(mo_merged *merged);
+mo_status mo_baseline_cluster_ops(const mo_instance *whole, mo_tensors tensors,
+                                  int most, mo_baseline_clustering **merged,
+                                  mo_error *err);
+void mo_baseline_clustering_free(mo_baseline_clustering *merged);
 
 /* merge_instance.c: the instance of the n clusters, whose numbers are in
  * topological order; rows_ns are the mean transfer times of the whole. */
-mo_status mo_merge_instance(const mo_instance *whole, mo_tensors tensors,
-                            const int64_t *rows_ns, const int *cluster, int n,
-                            mo_instance **merged, mo_error *err);
+mo_status mo_baseline_cluster_instance(const mo_instance *whole,
+                                       mo_tensors tensors,
+                                       const int64_t *rows_ns,
+                                       const int *cluster, int n,
+                                       mo_instance **merged, mo_error *err);
 
 #endif

@@ -35,13 +35,13 @@ static void lift(int64_t *ns, int64_t to_ns)
 
 static int64_t flow_ns(const cpop *c, int flow)
 {
-    return mo_mean_flow_ns(c->x, c->regime, c->rows_ns, flow);
+    return mo_mean_cost_flow_ns(c->x, c->regime, c->rows_ns, flow);
 }
 
 /* From op's start to the start of the flow's reader, at least. */
 static int64_t step_ns(const cpop *c, int op, int flow)
 {
-    return mo_mean_op_ns(c->x, op) + flow_ns(c, flow);
+    return mo_mean_cost_op_ns(c->x, op) + flow_ns(c, flow);
 }
 
 static void rank(cpop *c)
@@ -52,7 +52,7 @@ static void rank(cpop *c)
         for (int q = x->out_start[i]; q < x->out_start[i + 1]; q++)
             lift(&c->down_ns[x->flows[q].to], c->down_ns[i] + step_ns(c, i, q));
     for (int i = x->n - 1; i >= 0; i--) {
-        c->up_ns[i] = mo_mean_op_ns(x, i);
+        c->up_ns[i] = mo_mean_cost_op_ns(x, i);
         for (int q = x->out_start[i]; q < x->out_start[i + 1]; q++)
             lift(&c->up_ns[i], step_ns(c, i, q) + c->up_ns[x->flows[q].to]);
         c->priority_ns[i] = c->down_ns[i] + c->up_ns[i];
@@ -105,7 +105,7 @@ static mo_status prepare(cpop *c, mo_error *err)
     size_t n = (size_t) c->x->n + 1;
     int64_t *length_ns =
         calloc((size_t) c->x->n_devices + 1, sizeof *length_ns);
-    mo_status status = mo_mean_rows(c->x, &c->rows_ns, err);
+    mo_status status = mo_mean_cost_rows(c->x, &c->rows_ns, err);
 
     c->down_ns = calloc(n, sizeof *c->down_ns);
     c->up_ns = calloc(n, sizeof *c->up_ns);
@@ -128,19 +128,20 @@ static mo_status choose(void *context, mo_insertion *grown, int op, int *device,
     const cpop *c = context;
 
     *device = c->device;
-    if (c->critical[op] && mo_insertion_may_go(grown, op, *device))
+    if (c->critical[op] && mo_insertion_is_allowed(grown, op, *device))
         return MO_OK;
-    return mo_insertion_choose(grown, op, NULL, device, err);
+    return mo_insertion_best_device(grown, op, NULL, device, err);
 }
 
-static mo_status place(const mo_task *task, mo_placed *placed, mo_error *err)
+static mo_status place(const mo_method_task *task, mo_method_result *placed,
+                       mo_error *err)
 {
     cpop c = { .x = task->x, .regime = &task->regime };
     mo_status status = prepare(&c, err);
 
     if (status == MO_OK)
-        status =
-            mo_baseline_insert(task, c.priority_ns, choose, &c, placed, err);
+        status = mo_baseline_list_schedule(task, c.priority_ns, choose, &c,
+                                           placed, err);
     free(c.critical);
     free(c.priority_ns);
     free(c.up_ns);

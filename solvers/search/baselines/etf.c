@@ -8,71 +8,71 @@
 #include "solvers/search/baselines/etf_internal.h"
 
 /* Ops of the unit that the device has refused line up again: it is theirs. */
-static mo_status settle(mo_earliest *s, int unit, int k, mo_error *err)
+static mo_status settle(mo_baseline_etf *s, int unit, int k, mo_error *err)
 {
     mo_status status = MO_OK;
 
     s->unit_device[unit] = k;
-    if (mo_earliest_looks_at_memory(s))
-        mo_room_settle(&s->room, unit, k);
+    if (mo_baseline_etf_checks_memory(s))
+        mo_baseline_etf_memory_reserve_unit(&s->room, unit, k);
     for (int at = s->units->start[unit];
          s->refused && at < s->units->start[unit + 1] && status == MO_OK;
          at++) {
         int op = s->units->ops[at];
 
-        if (!s->refused[mo_earliest_cell(s, op, k)])
+        if (!s->refused[mo_baseline_etf_index(s, op, k)])
             continue;
-        s->refused[mo_earliest_cell(s, op, k)] = false;
-        status = mo_earliest_line_up(s, op, k, err);
+        s->refused[mo_baseline_etf_index(s, op, k)] = false;
+        status = mo_baseline_etf_enqueue(s, op, k, err);
     }
     return status;
 }
 
 /* Of the devices that op may go to, the one with the most room. */
-static int roomiest(const mo_earliest *s, int op)
+static int roomiest(const mo_baseline_etf *s, int op)
 {
     int best = -1;
 
     for (int k = 0; k < s->x->n_devices; k++)
-        if (mo_earliest_may_go(s, op, k) &&
+        if (mo_baseline_etf_is_allowed(s, op, k) &&
             (best < 0 || s->room.free_bytes[k] > s->room.free_bytes[best]))
             best = k;
     return best;
 }
 
 /* What is left to one device is not asked whether it fits. */
-static bool fits(mo_earliest *s, const mo_earliest_pair *p)
+static bool fits(mo_baseline_etf *s, const mo_baseline_etf_choice *p)
 {
-    if (!mo_earliest_looks_at_memory(s))
+    if (!mo_baseline_etf_checks_memory(s))
         return true;
-    mo_room_advance(&s->room, s->device, p->start_ns);
-    return mo_earliest_is_settled(s, p->op) ||
-           mo_room_fits(&s->room, s->device, p->op, p->device);
+    mo_baseline_etf_memory_release_until(&s->room, s->device, p->start_ns);
+    return mo_baseline_etf_unit_is_placed(s, p->op) ||
+           mo_baseline_etf_memory_fits(&s->room, s->device, p->op, p->device);
 }
 
-static void refuse_on(mo_earliest *s, int op, int k)
+static void refuse_on(mo_baseline_etf *s, int op, int k)
 {
-    s->refused[mo_earliest_cell(s, op, k)] = true;
+    s->refused[mo_baseline_etf_index(s, op, k)] = true;
     s->open[op]--;
 }
 
 /* The pair is out of the question, and where memory never comes back all others
  * like it, too.  When it was the op's last, it goes where there is most room,
  * though that is not enough. */
-static mo_status refuse(mo_earliest *s, const mo_earliest_pair *p,
+static mo_status refuse(mo_baseline_etf *s, const mo_baseline_etf_choice *p,
                         mo_error *err)
 {
     refuse_on(s, p->op, p->device);
     for (int k = 0; !s->room.live && k < s->x->n_devices; k++)
-        if (mo_earliest_is_waiting(s, p->op, k) &&
-            !mo_room_fits(&s->room, s->device, p->op, k))
+        if (mo_baseline_etf_is_pending(s, p->op, k) &&
+            !mo_baseline_etf_memory_fits(&s->room, s->device, p->op, k))
             refuse_on(s, p->op, k);
     if (s->open[p->op] > 0)
         return MO_OK;
     return settle(s, s->units->of_op[p->op], roomiest(s, p->op), err);
 }
 
-static mo_status push_readers(mo_earliest *s, int op, mo_error *err)
+static mo_status push_readers(mo_baseline_etf *s, int op, mo_error *err)
 {
     const mo_instance *x = s->x;
     mo_status status = MO_OK;
@@ -80,44 +80,45 @@ static mo_status push_readers(mo_earliest *s, int op, mo_error *err)
     for (int q = x->out_start[op]; q < x->out_start[op + 1] && status == MO_OK;
          q++)
         if (--s->waits[x->flows[q].to] == 0)
-            status = mo_earliest_make_ready(s, x->flows[q].to, err);
+            status = mo_baseline_etf_make_ready(s, x->flows[q].to, err);
     return status;
 }
 
-static mo_status commit(mo_earliest *s, const mo_earliest_pair *p, int rank,
-                        mo_error *err)
+static mo_status commit(mo_baseline_etf *s, const mo_baseline_etf_choice *p,
+                        int rank, mo_error *err)
 {
-    mo_earliest_device *d = &s->devices[p->device];
+    mo_baseline_etf_device *d = &s->devices[p->device];
     mo_status status = MO_OK;
 
-    if (!mo_earliest_is_settled(s, p->op))
+    if (!mo_baseline_etf_unit_is_placed(s, p->op))
         status = settle(s, s->units->of_op[p->op], p->device, err);
     s->device[p->op] = p->device;
     s->rank[p->op] = rank;
     s->end_ns[p->op] = p->start_ns + mo_instance_p_ns(s->x, p->op, p->device);
     d->free_ns = s->end_ns[p->op];
     d->last = p->op;
-    if (status == MO_OK && mo_earliest_looks_at_memory(s))
-        status = mo_room_run(&s->room, s->device, p->op, s->end_ns[p->op], err);
+    if (status == MO_OK && mo_baseline_etf_checks_memory(s))
+        status = mo_baseline_etf_memory_start_op(&s->room, s->device, p->op,
+                                                 s->end_ns[p->op], err);
     return status == MO_OK ? push_readers(s, p->op, err) : status;
 }
 
 /* *all: it was not stopped. */
-static mo_status place_all(mo_earliest *s, mo_placed *placed, bool *all,
-                           mo_error *err)
+static mo_status place_all(mo_baseline_etf *s, mo_method_result *placed,
+                           bool *all, mo_error *err)
 {
     mo_status status = MO_OK;
     int n = 0;
 
     for (int i = 0; i < s->x->n && status == MO_OK; i++)
         if (s->waits[i] == 0)
-            status = mo_earliest_make_ready(s, i, err);
+            status = mo_baseline_etf_make_ready(s, i, err);
     for (int64_t steps = 0; n < s->x->n && status == MO_OK; steps++) {
-        mo_earliest_pair next;
+        mo_baseline_etf_choice next;
 
-        if (mo_baseline_stops(s->task, steps, n, placed))
+        if (mo_baseline_should_stop(s->task, steps, n, placed))
             return MO_OK;
-        status = mo_earliest_find_next(s, &next, err);
+        status = mo_baseline_etf_select(s, &next, err);
         assert(status != MO_OK || next.op >= 0);
         if (status == MO_OK)
             status = fits(s, &next) ? commit(s, &next, n++, err)
@@ -133,7 +134,7 @@ static void *reserve_cells(size_t count, size_t size)
     return calloc(count + 1, size);
 }
 
-static bool reserve(mo_earliest *s)
+static bool reserve(mo_baseline_etf *s)
 {
     size_t n = (size_t) s->x->n, n_devices = (size_t) s->x->n_devices, cells;
 
@@ -146,27 +147,29 @@ static bool reserve(mo_earliest *s)
     s->rank = reserve_cells(n, sizeof *s->rank);
     s->end_ns = reserve_cells(n, sizeof *s->end_ns);
     s->devices = reserve_cells(n_devices, sizeof *s->devices);
-    if (mo_earliest_looks_at_memory(s)) {
+    if (mo_baseline_etf_checks_memory(s)) {
         if (!mo_size_mul(n, n_devices, &cells) || cells == SIZE_MAX)
             return false;
         s->refused = reserve_cells(cells, sizeof *s->refused);
     }
     return s->unit_device && s->order && s->place && s->waits && s->open &&
            s->device && s->rank && s->end_ns && s->devices &&
-           (s->refused || !mo_earliest_looks_at_memory(s));
+           (s->refused || !mo_baseline_etf_checks_memory(s));
 }
 
-static mo_status prepare(mo_earliest *s, mo_error *err)
+static mo_status prepare(mo_baseline_etf *s, mo_error *err)
 {
     const mo_instance *x = s->x;
-    mo_status status = mo_units_make(x, &s->task->regime, &s->units, err);
+    mo_status status =
+        mo_placement_units_make(x, &s->task->regime, &s->units, err);
 
     if (status == MO_OK)
-        status = mo_room_open(&s->room, x, &s->task->regime, s->units, err);
+        status = mo_baseline_etf_memory_open(&s->room, x, &s->task->regime,
+                                             s->units, err);
     if (status == MO_OK && !reserve(s))
         status = mo_fail_memory(err);
     if (status == MO_OK)
-        status = mo_baseline_kahn(x, s->order, s->place, err);
+        status = mo_baseline_topo_order(x, s->order, s->place, err);
     if (status != MO_OK)
         return status;
     for (int u = 0; u < s->units->n; u++)
@@ -180,13 +183,13 @@ static mo_status prepare(mo_earliest *s, mo_error *err)
     return MO_OK;
 }
 
-static void clear_lineup(mo_earliest_lineup *l)
+static void clear_lineup(mo_baseline_etf_ready_queue *l)
 {
-    mo_queue_clear(&l->later);
-    mo_queue_clear(&l->now);
+    mo_baseline_pqueue_clear(&l->later);
+    mo_baseline_pqueue_clear(&l->now);
 }
 
-static void clear(mo_earliest *s)
+static void clear(mo_baseline_etf *s)
 {
     for (int k = 0; s->devices && k < s->x->n_devices; k++) {
         clear_lineup(&s->devices[k].ready);
@@ -202,15 +205,15 @@ static void clear(mo_earliest *s)
     free(s->place);
     free(s->order);
     free(s->unit_device);
-    mo_room_close(&s->room);
-    mo_units_free(s->units);
+    mo_baseline_etf_memory_close(&s->room);
+    mo_placement_units_free(s->units);
 }
 
-mo_status mo_earliest_place(const mo_task *task,
-                            const mo_earliest_options *options,
-                            mo_placed *placed, mo_error *err)
+mo_status mo_baseline_etf_place(const mo_method_task *task,
+                                const mo_baseline_etf_options *options,
+                                mo_method_result *placed, mo_error *err)
 {
-    mo_earliest s = { .task = task, .x = task->x, .options = options };
+    mo_baseline_etf s = { .task = task, .x = task->x, .options = options };
     bool all = false;
     mo_status status = prepare(&s, err);
 

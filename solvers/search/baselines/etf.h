@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "solvers/search/method.h"
 
-typedef struct mo_earliest_options {
+typedef struct mo_baseline_etf_options {
     /* An op goes to devices that have room for it, if there are any: by the
      * task's memory model, see earliest_room.h. */
     bool memory;
@@ -29,11 +29,11 @@ typedef struct mo_earliest_options {
      * then it only takes what is urgent: an op whose inputs could have arrived
      * by now wherever it may go. */
     const int *favourite;
-} mo_earliest_options;
+} mo_baseline_etf_options;
 
 /* Places all ops and simulates what that comes to. */
-mo_status mo_earliest_place(const mo_task *task,
-                            const mo_earliest_options *options,
-                            mo_placed *placed, mo_error *err);
+mo_status mo_baseline_etf_place(const mo_method_task *task,
+                                const mo_baseline_etf_options *options,
+                                mo_method_result *placed, mo_error *err);
 
 #endif

@@ -4,30 +4,32 @@
 
 #include "base/array.h"
 
-mo_status mo_room_open(mo_room *room, const mo_instance *x,
-                       const mo_regime *regime, const mo_units *units,
-                       mo_error *err)
+mo_status mo_baseline_etf_memory_open(mo_baseline_etf_memory *room,
+                                      const mo_instance *x,
+                                      const mo_regime *regime,
+                                      const mo_placement_units *units,
+                                      mo_error *err)
 {
-    *room = (mo_room){ .x = x,
-                       .units = units,
-                       .live = regime->memory == MO_MEMORY_LIVE };
+    *room = (mo_baseline_etf_memory){
+        .x = x, .units = units, .live = regime->memory == MO_MEMORY_LIVE
+    };
     room->free_bytes =
         malloc(((size_t) x->n_devices + 1) * sizeof *room->free_bytes);
     room->readers = malloc(((size_t) x->n_tensors + 1) * sizeof *room->readers);
     if (!room->free_bytes || !room->readers)
         return mo_fail_memory(err);
-    mo_units_room(x, units, room->free_bytes);
+    mo_placement_units_free_bytes(x, units, room->free_bytes);
     for (int t = 0; t < x->n_tensors; t++)
         room->readers[t] = x->tensor_start[t + 1] - x->tensor_start[t];
     return MO_OK;
 }
 
-void mo_room_close(mo_room *room)
+void mo_baseline_etf_memory_close(mo_baseline_etf_memory *room)
 {
-    mo_queue_clear(&room->running);
+    mo_baseline_pqueue_clear(&room->running);
     free(room->readers);
     free(room->free_bytes);
-    *room = (mo_room){ 0 };
+    *room = (mo_baseline_etf_memory){ 0 };
 }
 
 /* Sums beyond all numbers stop there: nothing has so much room. */
@@ -62,7 +64,8 @@ static int64_t copied_bytes(const mo_instance *x, const int *device, int op,
     return bytes;
 }
 
-bool mo_room_fits(const mo_room *room, const int *device, int op, int k)
+bool mo_baseline_etf_memory_fits(const mo_baseline_etf_memory *room,
+                                 const int *device, int op, int k)
 {
     int64_t bytes = room->units->bytes[room->units->of_op[op]];
 
@@ -75,7 +78,7 @@ bool mo_room_fits(const mo_room *room, const int *device, int op, int k)
 }
 
 /* Once far below, it stays there: no number is smaller. */
-static void take(mo_room *room, int k, int64_t bytes)
+static void take(mo_baseline_etf_memory *room, int k, int64_t bytes)
 {
     int64_t *free_bytes = &room->free_bytes[k];
 
@@ -83,13 +86,15 @@ static void take(mo_room *room, int k, int64_t bytes)
         *free_bytes = -INT64_MAX;
 }
 
-void mo_room_settle(mo_room *room, int unit, int k)
+void mo_baseline_etf_memory_reserve_unit(mo_baseline_etf_memory *room, int unit,
+                                         int k)
 {
     take(room, k, room->units->bytes[unit]);
 }
 
-mo_status mo_room_run(mo_room *room, const int *device, int op, int64_t end_ns,
-                      mo_error *err)
+mo_status mo_baseline_etf_memory_start_op(mo_baseline_etf_memory *room,
+                                          const int *device, int op,
+                                          int64_t end_ns, mo_error *err)
 {
     int k = device[op];
 
@@ -97,10 +102,10 @@ mo_status mo_room_run(mo_room *room, const int *device, int op, int64_t end_ns,
         return MO_OK;
     take(room, k, output_bytes(room->x, op));
     take(room, k, copied_bytes(room->x, device, op, k));
-    return mo_queue_push(&room->running, end_ns, op, err);
+    return mo_baseline_pqueue_push(&room->running, end_ns, op, err);
 }
 
-static void give_back(mo_room *room, const int *device, int op)
+static void give_back(mo_baseline_etf_memory *room, const int *device, int op)
 {
     const mo_instance *x = room->x;
 
@@ -114,8 +119,9 @@ static void give_back(mo_room *room, const int *device, int op)
     }
 }
 
-void mo_room_advance(mo_room *room, const int *device, int64_t now_ns)
+void mo_baseline_etf_memory_release_until(mo_baseline_etf_memory *room,
+                                          const int *device, int64_t now_ns)
 {
     while (room->running.n > 0 && room->running.items[0].key <= now_ns)
-        give_back(room, device, mo_queue_pop(&room->running).number);
+        give_back(room, device, mo_baseline_pqueue_pop(&room->running).number);
 }

@@ -18,33 +18,39 @@
 #include "schedule/placement_units.h"
 #include "solvers/search/baselines/priority_queue.h"
 
-typedef struct mo_room {
+typedef struct mo_baseline_etf_memory {
     const mo_instance *x;
-    const mo_units *units; /* of the same regime */
+    const mo_placement_units *units; /* of the same regime */
     bool live;
     int64_t *free_bytes; /* by device; below 0 once too much was put there */
     int *readers;        /* by tensor: those that have not run */
-    mo_queue running;    /* ops by the time they end */
-} mo_room;
+    mo_baseline_pqueue running; /* ops by the time they end */
+} mo_baseline_etf_memory;
 
 /* units must outlive it.  Closed also after a failure. */
-mo_status mo_room_open(mo_room *room, const mo_instance *x,
-                       const mo_regime *regime, const mo_units *units,
-                       mo_error *err);
-void mo_room_close(mo_room *room);
+mo_status mo_baseline_etf_memory_open(mo_baseline_etf_memory *room,
+                                      const mo_instance *x,
+                                      const mo_regime *regime,
+                                      const mo_placement_units *units,
+                                      mo_error *err);
+void mo_baseline_etf_memory_close(mo_baseline_etf_memory *room);
 
 /* Would op fit device k now, with all of its unit, which is nowhere yet?
  * device has the devices of what op reads. */
-bool mo_room_fits(const mo_room *room, const int *device, int op, int k);
+bool mo_baseline_etf_memory_fits(const mo_baseline_etf_memory *room,
+                                 const int *device, int op, int k);
 
 /* The unit, which is not pinned, is on device k from now on. */
-void mo_room_settle(mo_room *room, int unit, int k);
+void mo_baseline_etf_memory_reserve_unit(mo_baseline_etf_memory *room, int unit,
+                                         int k);
 
 /* op runs on device[op] from now until end_ns; its unit has been settled. */
-mo_status mo_room_run(mo_room *room, const int *device, int op, int64_t end_ns,
-                      mo_error *err);
+mo_status mo_baseline_etf_memory_start_op(mo_baseline_etf_memory *room,
+                                          const int *device, int op,
+                                          int64_t end_ns, mo_error *err);
 
 /* Gives back what nobody needs any more at that time. */
-void mo_room_advance(mo_room *room, const int *device, int64_t now_ns);
+void mo_baseline_etf_memory_release_until(mo_baseline_etf_memory *room,
+                                          const int *device, int64_t now_ns);
 
 #endif

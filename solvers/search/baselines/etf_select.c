@@ -1,7 +1,7 @@
 #include "solvers/search/baselines/etf_internal.h"
 
 /* When all that op reads is there. */
-static int64_t arrival_ns(const mo_earliest *s, int op, int k)
+static int64_t arrival_ns(const mo_baseline_etf *s, int op, int k)
 {
     const mo_instance *x = s->x;
     int64_t last_ns = 0;
@@ -16,78 +16,81 @@ static int64_t arrival_ns(const mo_earliest *s, int op, int k)
     return last_ns;
 }
 
-static mo_status enter(mo_earliest *s, int op, int k, int64_t urgent_ns,
+static mo_status enter(mo_baseline_etf *s, int op, int k, int64_t urgent_ns,
                        mo_error *err)
 {
-    mo_earliest_device *d = &s->devices[k];
-    mo_status status =
-        mo_queue_push(&d->ready.later, arrival_ns(s, op, k), s->place[op], err);
+    mo_baseline_etf_device *d = &s->devices[k];
+    mo_status status = mo_baseline_pqueue_push(
+        &d->ready.later, arrival_ns(s, op, k), s->place[op], err);
 
     if (status == MO_OK && s->options->favourite)
-        status = mo_queue_push(&d->urgent.later, urgent_ns, s->place[op], err);
+        status = mo_baseline_pqueue_push(&d->urgent.later, urgent_ns,
+                                         s->place[op], err);
     return status;
 }
 
-static int64_t urgent_ns(const mo_earliest *s, int op)
+static int64_t urgent_ns(const mo_baseline_etf *s, int op)
 {
     int64_t last_ns = 0;
 
     for (int k = 0; s->options->favourite && k < s->x->n_devices; k++)
-        if (mo_earliest_may_go(s, op, k) && arrival_ns(s, op, k) > last_ns)
+        if (mo_baseline_etf_is_allowed(s, op, k) &&
+            arrival_ns(s, op, k) > last_ns)
             last_ns = arrival_ns(s, op, k);
     return last_ns;
 }
 
-mo_status mo_earliest_make_ready(mo_earliest *s, int op, mo_error *err)
+mo_status mo_baseline_etf_make_ready(mo_baseline_etf *s, int op, mo_error *err)
 {
     int64_t all_ns = urgent_ns(s, op);
     mo_status status = MO_OK;
 
     s->open[op] = 0;
     for (int k = 0; k < s->x->n_devices && status == MO_OK; k++)
-        if (mo_earliest_may_go(s, op, k)) {
+        if (mo_baseline_etf_is_allowed(s, op, k)) {
             s->open[op]++;
             status = enter(s, op, k, all_ns, err);
         }
     return status;
 }
 
-mo_status mo_earliest_line_up(mo_earliest *s, int op, int k, mo_error *err)
+mo_status mo_baseline_etf_enqueue(mo_baseline_etf *s, int op, int k,
+                                  mo_error *err)
 {
     return enter(s, op, k, urgent_ns(s, op), err);
 }
 
 /* The first of those that wait, or none. */
-static mo_status first_in(mo_earliest *s, mo_earliest_lineup *l, int k,
-                          mo_earliest_pair *first, mo_error *err)
+static mo_status first_in(mo_baseline_etf *s, mo_baseline_etf_ready_queue *l,
+                          int k, mo_baseline_etf_choice *first, mo_error *err)
 {
     int64_t free_ns = s->devices[k].free_ns;
     mo_status status = MO_OK;
 
-    *first = (mo_earliest_pair){ .op = -1 };
+    *first = (mo_baseline_etf_choice){ .op = -1 };
     while (l->later.n > 0 && l->later.items[0].key <= free_ns &&
            status == MO_OK) {
-        int at = mo_queue_pop(&l->later).number;
+        int at = mo_baseline_pqueue_pop(&l->later).number;
 
-        status = mo_queue_push(&l->now, at, at, err);
+        status = mo_baseline_pqueue_push(&l->now, at, at, err);
     }
     while (l->now.n > 0 &&
-           !mo_earliest_is_waiting(s, s->order[l->now.items[0].number], k))
-        mo_queue_pop(&l->now);
-    while (l->later.n > 0 &&
-           !mo_earliest_is_waiting(s, s->order[l->later.items[0].number], k))
-        mo_queue_pop(&l->later);
+           !mo_baseline_etf_is_pending(s, s->order[l->now.items[0].number], k))
+        mo_baseline_pqueue_pop(&l->now);
+    while (l->later.n > 0 && !mo_baseline_etf_is_pending(
+                                 s, s->order[l->later.items[0].number], k))
+        mo_baseline_pqueue_pop(&l->later);
     if (l->now.n > 0)
-        *first =
-            (mo_earliest_pair){ s->order[l->now.items[0].number], k, free_ns };
+        *first = (mo_baseline_etf_choice){ s->order[l->now.items[0].number], k,
+                                           free_ns };
     else if (l->later.n > 0)
-        *first = (mo_earliest_pair){ s->order[l->later.items[0].number], k,
-                                     l->later.items[0].key };
+        *first = (mo_baseline_etf_choice){ s->order[l->later.items[0].number],
+                                           k, l->later.items[0].key };
     return status;
 }
 
-static bool is_before(const mo_earliest *s, const mo_earliest_pair *a,
-                      const mo_earliest_pair *b)
+static bool is_before(const mo_baseline_etf *s, const mo_baseline_etf_choice *a,
+                      const mo_baseline_etf_choice *b)
 {
     if (a->op < 0 || b->op < 0)
         return a->op >= 0;
@@ -97,7 +100,7 @@ static bool is_before(const mo_earliest *s, const mo_earliest_pair *a,
 }
 
 /* The op that the device waits for, or -1. */
-static int awaited(const mo_earliest *s, int k)
+static int awaited(const mo_baseline_etf *s, int k)
 {
     int last = s->devices[k].last, child;
 
@@ -105,30 +108,30 @@ static int awaited(const mo_earliest *s, int k)
         return -1;
     child = s->options->favourite[last];
     return child != MO_FREE && s->waits[child] == 0 &&
-                   mo_earliest_is_waiting(s, child, k)
+                   mo_baseline_etf_is_pending(s, child, k)
                ? child
                : -1;
 }
 
-static mo_earliest_pair child_pair(mo_earliest *s, int child, int k)
+static mo_baseline_etf_choice child_pair(mo_baseline_etf *s, int child, int k)
 {
-    mo_earliest_device *d = &s->devices[k];
+    mo_baseline_etf_device *d = &s->devices[k];
 
     if (d->awaited != child) {
         d->awaited = child;
         d->awaited_ns = arrival_ns(s, child, k);
     }
-    return (mo_earliest_pair){ child, k,
-                               d->awaited_ns > d->free_ns ? d->awaited_ns
-                                                          : d->free_ns };
+    return (mo_baseline_etf_choice){ child, k,
+                                     d->awaited_ns > d->free_ns ? d->awaited_ns
+                                                                : d->free_ns };
 }
 
 /* What the device would start next. */
-static mo_status next_on(mo_earliest *s, int k, mo_earliest_pair *next,
-                         mo_error *err)
+static mo_status next_on(mo_baseline_etf *s, int k,
+                         mo_baseline_etf_choice *next, mo_error *err)
 {
     int child = awaited(s, k);
-    mo_earliest_pair favoured;
+    mo_baseline_etf_choice favoured;
     mo_status status;
 
     if (child < 0)
@@ -140,14 +143,14 @@ static mo_status next_on(mo_earliest *s, int k, mo_earliest_pair *next,
     return status;
 }
 
-mo_status mo_earliest_find_next(mo_earliest *s, mo_earliest_pair *best,
-                                mo_error *err)
+mo_status mo_baseline_etf_select(mo_baseline_etf *s,
+                                 mo_baseline_etf_choice *best, mo_error *err)
 {
     mo_status status = MO_OK;
 
-    *best = (mo_earliest_pair){ .op = -1 };
+    *best = (mo_baseline_etf_choice){ .op = -1 };
     for (int k = 0; k < s->x->n_devices && status == MO_OK; k++) {
-        mo_earliest_pair next;
+        mo_baseline_etf_choice next;
 
         status = next_on(s, k, &next, err);
         if (status == MO_OK && is_before(s, &next, best))

@@ -2,12 +2,12 @@
  * GETF: Y. Su, X. Ren, S. Vardi, A. Wierman: Communication-aware scheduling
  * of precedence-constrained tasks on related machines (2020).
  *
- * A linear program (models/baselines/getf.c, relaxed) assigns ops to devices by their
- * speed, with chains and loads and without communication.  Devices are grouped
- * by speed (getf_groups.h); an op belongs to the group of the largest total
- * speed among those that are not slower than where half of it wants to be.
- * Then of all ops that are ready and all devices of their groups the pair that
- * can start first (earliest.h).
+ * A linear program (models/baselines/getf.c, relaxed) assigns ops to devices by
+ * their speed, with chains and loads and without communication.  Devices are
+ * grouped by speed (getf_groups.h); an op belongs to the group of the largest
+ * total speed among those that are not slower than where half of it wants to
+ * be. Then of all ops that are ready and all devices of their groups the pair
+ * that can start first (earliest.h).
  *
  * Decided here: in print the machines slower than the fastest by m are left
  * out; here they stay, in the slowest group.  Speeds are of all ops together,
@@ -27,38 +27,40 @@ static void read_masses(const mo_solution *solution, const mo_instance *x,
                         double *mass)
 {
     for (int i = 0; i < solution->n; i++) {
-        const mo_value *v = &solution->values[i];
+        const mo_solution_value *v = &solution->values[i];
         mo_column_name name;
 
         if (mo_column_name_parse(v->name, &name) &&
-            name.role == MO_ROLE_PLACE && name.number[0] < x->n &&
+            name.role == MO_VARIABLE_ROLE_PLACE && name.number[0] < x->n &&
             name.number[1] < x->n_devices)
             mass[(int64_t) name.number[0] * x->n_devices + name.number[1]] =
                 v->value;
     }
 }
 
-static void allow_groups(const mo_instance *x, const mo_getf_groups *groups,
+static void allow_groups(const mo_instance *x,
+                         const mo_baseline_getf_groups *groups,
                          const double *mass, bool *allowed)
 {
     for (int i = 0; i < x->n; i++) {
         int64_t row = (int64_t) i * x->n_devices;
-        int group = mo_getf_group_of(groups, mass + row, x->n_devices);
+        int group = mo_baseline_getf_group_of(groups, mass + row, x->n_devices);
 
         for (int k = 0; k < x->n_devices; k++)
             allowed[row + k] = groups->of_device[k] == group;
     }
 }
 
-static mo_status place_with(const mo_task *task, const mo_solution *solution,
-                            mo_placed *placed, mo_error *err)
+static mo_status place_with(const mo_method_task *task,
+                            const mo_solution *solution,
+                            mo_method_result *placed, mo_error *err)
 {
     const mo_instance *x = task->x;
-    mo_getf_groups groups = { 0 };
+    mo_baseline_getf_groups groups = { 0 };
     double *mass = NULL;
     bool *allowed = NULL;
     size_t cells = 0;
-    mo_status status = mo_getf_groups_make(x, &groups, err);
+    mo_status status = mo_baseline_getf_groups_make(x, &groups, err);
 
     if (mo_size_mul((size_t) x->n + 1, (size_t) x->n_devices, &cells)) {
         mass = calloc(cells, sizeof *mass);
@@ -67,22 +69,23 @@ static mo_status place_with(const mo_task *task, const mo_solution *solution,
     if (status == MO_OK && (!mass || !allowed))
         status = mo_fail_memory(err);
     if (status == MO_OK) {
-        const mo_earliest_options options = { .allowed = allowed };
+        const mo_baseline_etf_options options = { .allowed = allowed };
 
         read_masses(solution, x, mass);
         allow_groups(x, &groups, mass, allowed);
-        status = mo_earliest_place(task, &options, placed, err);
+        status = mo_baseline_etf_place(task, &options, placed, err);
     }
     free(allowed);
     free(mass);
-    mo_getf_groups_clear(&groups);
+    mo_baseline_getf_groups_clear(&groups);
     return status;
 }
 
-static mo_status place(const mo_task *task, mo_placed *placed, mo_error *err)
+static mo_status place(const mo_method_task *task, mo_method_result *placed,
+                       mo_error *err)
 {
-    return mo_baseline_guide(task, &mo_formulation_getf, place_with, placed,
-                             err);
+    return mo_baseline_place_by_lp(task, &mo_formulation_getf, place_with,
+                                   placed, err);
 }
 
 const mo_method mo_method_getf = {

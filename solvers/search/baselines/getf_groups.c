@@ -25,9 +25,9 @@ static void find_speeds(const mo_instance *x, double *speed)
     double slowest_ns = 0;
 
     for (int k = 0; k < x->n_devices; k++)
-        slowest_ns = fmax(slowest_ns, (double) mo_single_ns(x, k));
+        slowest_ns = fmax(slowest_ns, (double) mo_single_device_ns(x, k));
     for (int k = 0; k < x->n_devices; k++) {
-        double ns = (double) mo_single_ns(x, k);
+        double ns = (double) mo_single_device_ns(x, k);
 
         speed[k] = ns > 0 ? slowest_ns / ns : slowest_ns > 0 ? INFINITY : 1;
     }
@@ -45,18 +45,20 @@ static int group_of_speed(double speed, double gamma, int n_groups)
     return group;
 }
 
-mo_status mo_getf_groups_make(const mo_instance *x, mo_getf_groups *groups,
-                              mo_error *err)
+mo_status mo_baseline_getf_groups_make(const mo_instance *x,
+                                       mo_baseline_getf_groups *groups,
+                                       mo_error *err)
 {
     size_t m = (size_t) x->n_devices;
     double gamma = find_gamma(x->n_devices);
 
-    *groups = (mo_getf_groups){ .n = count_groups(x->n_devices, gamma) };
+    *groups =
+        (mo_baseline_getf_groups){ .n = count_groups(x->n_devices, gamma) };
     groups->of_device = calloc(m + 1, sizeof *groups->of_device);
     groups->speed = calloc(m + 1, sizeof *groups->speed);
     groups->total = calloc((size_t) groups->n + 1, sizeof *groups->total);
     if (!groups->of_device || !groups->speed || !groups->total) {
-        mo_getf_groups_clear(groups);
+        mo_baseline_getf_groups_clear(groups);
         return mo_fail_memory(err);
     }
     find_speeds(x, groups->speed);
@@ -68,17 +70,17 @@ mo_status mo_getf_groups_make(const mo_instance *x, mo_getf_groups *groups,
     return MO_OK;
 }
 
-void mo_getf_groups_clear(mo_getf_groups *groups)
+void mo_baseline_getf_groups_clear(mo_baseline_getf_groups *groups)
 {
     free(groups->of_device);
     free(groups->speed);
     free(groups->total);
-    *groups = (mo_getf_groups){ 0 };
+    *groups = (mo_baseline_getf_groups){ 0 };
 }
 
 /* The last group that has half of the mass in it or behind it. */
-static int last_with_half(const mo_getf_groups *groups, const double *mass,
-                          int n_devices)
+static int last_with_half(const mo_baseline_getf_groups *groups,
+                          const double *mass, int n_devices)
 {
     int group = groups->n;
     double behind = 0;
@@ -92,8 +94,8 @@ static int last_with_half(const mo_getf_groups *groups, const double *mass,
     return group;
 }
 
-int mo_getf_group_of(const mo_getf_groups *groups, const double *mass,
-                     int n_devices)
+int mo_baseline_getf_group_of(const mo_baseline_getf_groups *groups,
+                              const double *mass, int n_devices)
 {
     int best = groups->n - 1;
 

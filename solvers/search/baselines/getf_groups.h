@@ -8,12 +8,12 @@
 #include "base/error.h"
 #include "cost/instance.h"
 
-typedef struct mo_getf_groups {
+typedef struct mo_baseline_getf_groups {
     int n;
     int *of_device;
     double *speed; /* by device, the slowest has 1 */
     double *total; /* by group: the speeds of its devices, added up */
-} mo_getf_groups;
+} mo_baseline_getf_groups;
 
 /*
  * A device's speed is how much faster than the slowest it runs all ops alone.
@@ -22,14 +22,15 @@ typedef struct mo_getf_groups {
  * for speeds up to m; faster devices are in the last.  Up to two devices are
  * one group.
  */
-mo_status mo_getf_groups_make(const mo_instance *x, mo_getf_groups *groups,
-                              mo_error *err);
-void mo_getf_groups_clear(mo_getf_groups *groups);
+mo_status mo_baseline_getf_groups_make(const mo_instance *x,
+                                       mo_baseline_getf_groups *groups,
+                                       mo_error *err);
+void mo_baseline_getf_groups_clear(mo_baseline_getf_groups *groups);
 
 /* The group for an op of which the relaxed assignment puts mass[k] on device k:
  * of those from the last on that has half of the mass in it or behind it, the
  * one with the largest total speed, of equals the fastest. */
-int mo_getf_group_of(const mo_getf_groups *groups, const double *mass,
-                     int n_devices);
+int mo_baseline_getf_group_of(const mo_baseline_getf_groups *groups,
+                              const double *mass, int n_devices);
 
 #endif

@@ -23,15 +23,16 @@
 #include "solvers/search/baselines/priority_queue.h"
 
 typedef struct hare {
-    const mo_task *task;
+    const mo_method_task *task;
     const mo_instance *x;
-    mo_units *units;
+    mo_placement_units *units;
     int *unit_device;              /* or MO_FREE */
     int64_t *free_bytes, *free_ns; /* by device */
     int *waits;
     int64_t *end_ns;
     int *device, *rank;
-    mo_queue ready; /* ops by when the last of what they read was made */
+    mo_baseline_pqueue
+        ready; /* ops by when the last of what they read was made */
 } hare;
 
 /* What op reads that was completed last, of equals the first; -1: nothing. */
@@ -129,24 +130,25 @@ static mo_status push_readers(hare *h, int op, mo_error *err)
         int to = x->flows[q].to;
 
         if (--h->waits[to] == 0)
-            status = mo_queue_push(&h->ready, h->end_ns[latest_input(h, to)],
-                                   to, err);
+            status = mo_baseline_pqueue_push(
+                &h->ready, h->end_ns[latest_input(h, to)], to, err);
     }
     return status;
 }
 
 /* *all: it was not stopped. */
-static mo_status place_all(hare *h, mo_placed *placed, bool *all, mo_error *err)
+static mo_status place_all(hare *h, mo_method_result *placed, bool *all,
+                           mo_error *err)
 {
     mo_status status = MO_OK;
 
     for (int i = 0; i < h->x->n && status == MO_OK; i++)
         if (h->waits[i] == 0)
-            status = mo_queue_push(&h->ready, 0, i, err);
+            status = mo_baseline_pqueue_push(&h->ready, 0, i, err);
     for (int n = 0; h->ready.n > 0 && status == MO_OK; n++) {
-        int op = mo_queue_pop(&h->ready).number;
+        int op = mo_baseline_pqueue_pop(&h->ready).number;
 
-        if (mo_baseline_stops(h->task, n, n, placed))
+        if (mo_baseline_should_stop(h->task, n, n, placed))
             return MO_OK;
         put(h, op, choose(h, op), n);
         status = push_readers(h, op, err);
@@ -160,7 +162,7 @@ static mo_status prepare(hare *h, mo_error *err)
     const mo_regime sums = { .memory = MO_MEMORY_STATIC };
     const mo_instance *x = h->x;
     size_t n = (size_t) x->n + 1, n_devices = (size_t) x->n_devices + 1;
-    mo_status status = mo_units_make(x, &sums, &h->units, err);
+    mo_status status = mo_placement_units_make(x, &sums, &h->units, err);
 
     h->unit_device = calloc(n, sizeof *h->unit_device);
     h->free_bytes = calloc(n_devices, sizeof *h->free_bytes);
@@ -174,7 +176,7 @@ static mo_status prepare(hare *h, mo_error *err)
         status = mo_fail_memory(err);
     if (status != MO_OK)
         return status;
-    mo_units_room(x, h->units, h->free_bytes);
+    mo_placement_units_free_bytes(x, h->units, h->free_bytes);
     for (int u = 0; u < h->units->n; u++)
         h->unit_device[u] = h->units->pin[u];
     for (int i = 0; i < x->n; i++)
@@ -182,7 +184,8 @@ static mo_status prepare(hare *h, mo_error *err)
     return MO_OK;
 }
 
-static mo_status place(const mo_task *task, mo_placed *placed, mo_error *err)
+static mo_status place(const mo_method_task *task, mo_method_result *placed,
+                       mo_error *err)
 {
     hare h = { .task = task, .x = task->x };
     bool all = false;
@@ -192,7 +195,7 @@ static mo_status place(const mo_task *task, mo_placed *placed, mo_error *err)
         status = place_all(&h, placed, &all, err);
     if (all)
         status = mo_baseline_simulate(task, h.device, h.rank, placed, err);
-    mo_queue_clear(&h.ready);
+    mo_baseline_pqueue_clear(&h.ready);
     free(h.rank);
     free(h.device);
     free(h.end_ns);
@@ -200,7 +203,7 @@ static mo_status place(const mo_task *task, mo_placed *placed, mo_error *err)
     free(h.free_ns);
     free(h.free_bytes);
     free(h.unit_device);
-    mo_units_free(h.units);
+    mo_placement_units_free(h.units);
     return status;
 }
 

@@ -15,14 +15,16 @@
 
 #include "solvers/search/baselines/baseline.h"
 
-static mo_status place(const mo_task *task, mo_placed *placed, mo_error *err)
+static mo_status place(const mo_method_task *task, mo_method_result *placed,
+                       mo_error *err)
 {
-    const mo_regime regime = mo_baseline_without_memory(task);
+    const mo_regime regime = mo_baseline_regime_without_memory(task);
     mo_schedule *schedule = NULL;
     mo_status status = mo_heft(task->x, &regime, NULL, &schedule, err);
 
-    return status == MO_OK ? mo_baseline_keep(task, schedule, placed, err)
-                           : status;
+    return status == MO_OK
+               ? mo_baseline_set_schedule(task, schedule, placed, err)
+               : status;
 }
 
 const mo_method mo_method_heft = {

@@ -21,8 +21,8 @@ static void pass_column(mo_sink *sink, int id, const mo_variable *column)
     mo_variable relaxed = *column;
 
     (void) id;
-    if (column->kind == MO_BINARY) {
-        relaxed.kind = MO_CONTINUOUS;
+    if (column->kind == MO_VARIABLE_BINARY) {
+        relaxed.kind = MO_VARIABLE_CONTINUOUS;
         relaxed.lower = 0;
         relaxed.upper = 1;
     }
@@ -34,7 +34,7 @@ static void end_columns(mo_sink *sink)
     mo_sink_columns_end(((relax *) sink)->to);
 }
 
-static void pass_row(mo_sink *sink, const mo_row_terms *row)
+static void pass_row(mo_sink *sink, const mo_sink_row_terms *row)
 {
     relax *r = (relax *) sink;
 
@@ -44,8 +44,8 @@ static void pass_row(mo_sink *sink, const mo_row_terms *row)
         mo_sink_family(r->to, row->family);
     r->family = row->family;
     for (int i = 0; i < row->n; i++)
-        mo_term(r->to, row->columns[i], row->coefs[i]);
-    mo_row(r->to, row->sense, row->rhs);
+        mo_sink_term(r->to, row->columns[i], row->coefs[i]);
+    mo_sink_row(r->to, row->sense, row->rhs);
 }
 
 static mo_status end(mo_sink *sink, mo_error *err)
@@ -58,7 +58,7 @@ static void release(mo_sink *sink)
     mo_sink_free(((relax *) sink)->to);
 }
 
-mo_status mo_relax_new(mo_sink *to, mo_sink **sink, mo_error *err)
+mo_status mo_baseline_lp_relax_new(mo_sink *to, mo_sink **sink, mo_error *err)
 {
     static const mo_sink_kind kind = { .passes = 1,
                                        .wants_rows = true,

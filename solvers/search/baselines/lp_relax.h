@@ -10,6 +10,6 @@
 
 /* to, which takes a model in one pass, belongs to the new sink and is freed
  * with it, and at once when it cannot be made. */
-mo_status mo_relax_new(mo_sink *to, mo_sink **sink, mo_error *err);
+mo_status mo_baseline_lp_relax_new(mo_sink *to, mo_sink **sink, mo_error *err);
 
 #endif

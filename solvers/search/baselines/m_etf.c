@@ -15,11 +15,12 @@
  */
 #include "solvers/search/baselines/etf.h"
 
-static mo_status place(const mo_task *task, mo_placed *placed, mo_error *err)
+static mo_status place(const mo_method_task *task, mo_method_result *placed,
+                       mo_error *err)
 {
-    const mo_earliest_options options = { .memory = true };
+    const mo_baseline_etf_options options = { .memory = true };
 
-    return mo_earliest_place(task, &options, placed, err);
+    return mo_baseline_etf_place(task, &options, placed, err);
 }
 
 const mo_method mo_method_m_etf = {

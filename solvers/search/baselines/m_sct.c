@@ -3,10 +3,10 @@
  * Gupta: Baechi: fast device placement of machine learning graphs (SoCC 2020);
  * after SCT: C. Hanen, A. Munier (Discrete Applied Mathematics 108(3), 2001).
  *
- * A linear program (models/baselines/sct.c) says of each op which of its readers should
- * follow it on its device: its favourite child.  Then as m-ETF, except that a
- * device waits for the favourite child of its last op once that is ready,
- * unless something urgent comes up (earliest.h).
+ * A linear program (models/baselines/sct.c) says of each op which of its
+ * readers should follow it on its device: its favourite child.  Then as m-ETF,
+ * except that a device waits for the favourite child of its last op once that
+ * is ready, unless something urgent comes up (earliest.h).
  *
  * Decided here: a solver's value of at most 0.1 means a favourite; should that
  * leave an op with two children, or a child with two parents, the smaller value
@@ -42,11 +42,11 @@ static void read_favours(const mo_solution *solution, favour *favours, int n)
     for (int q = 0; q < n; q++)
         favours[q] = (favour){ 0, q };
     for (int i = 0; i < solution->n; i++) {
-        const mo_value *v = &solution->values[i];
+        const mo_solution_value *v = &solution->values[i];
         mo_column_name name;
 
         if (mo_column_name_parse(v->name, &name) &&
-            name.role == MO_ROLE_FAVOUR && name.number[0] < n)
+            name.role == MO_VARIABLE_ROLE_FAVORITE && name.number[0] < n)
             favours[name.number[0]].value = v->value;
     }
 }
@@ -86,26 +86,28 @@ static mo_status find_favourites(const mo_instance *x,
     return status;
 }
 
-static mo_status place_with(const mo_task *task, const mo_solution *solution,
-                            mo_placed *placed, mo_error *err)
+static mo_status place_with(const mo_method_task *task,
+                            const mo_solution *solution,
+                            mo_method_result *placed, mo_error *err)
 {
     int *favourite = calloc((size_t) task->x->n + 1, sizeof *favourite);
-    const mo_earliest_options options = { .memory = true,
-                                          .favourite = favourite };
+    const mo_baseline_etf_options options = { .memory = true,
+                                              .favourite = favourite };
     mo_status status = favourite
                            ? find_favourites(task->x, solution, favourite, err)
                            : mo_fail_memory(err);
 
     if (status == MO_OK)
-        status = mo_earliest_place(task, &options, placed, err);
+        status = mo_baseline_etf_place(task, &options, placed, err);
     free(favourite);
     return status;
 }
 
-static mo_status place(const mo_task *task, mo_placed *placed, mo_error *err)
+static mo_status place(const mo_method_task *task, mo_method_result *placed,
+                       mo_error *err)
 {
-    return mo_baseline_guide(task, &mo_formulation_sct, place_with, placed,
-                             err);
+    return mo_baseline_place_by_lp(task, &mo_formulation_sct, place_with,
+                                   placed, err);
 }
 
 const mo_method mo_method_m_sct = {

@@ -19,7 +19,7 @@
 
 typedef struct filler {
     const mo_instance *x;
-    mo_units *units;
+    mo_placement_units *units;
     int64_t *room_bytes; /* by device: of its share */
     int *unit_device;    /* or MO_FREE */
 } filler;
@@ -83,7 +83,8 @@ static void fill(filler *f, const int *order, int *device)
     }
 }
 
-static mo_status place(const mo_task *task, mo_placed *placed, mo_error *err)
+static mo_status place(const mo_method_task *task, mo_method_result *placed,
+                       mo_error *err)
 {
     const mo_instance *x = task->x;
     const mo_regime sums = { .memory = MO_MEMORY_STATIC };
@@ -91,7 +92,7 @@ static mo_status place(const mo_task *task, mo_placed *placed, mo_error *err)
     filler f = { .x = x };
     int *order = malloc(n * sizeof *order), *rank = malloc(n * sizeof *rank);
     int *device = malloc(n * sizeof *device);
-    mo_status status = mo_units_make(x, &sums, &f.units, err);
+    mo_status status = mo_placement_units_make(x, &sums, &f.units, err);
 
     f.room_bytes = malloc(((size_t) x->n_devices + 1) * sizeof *f.room_bytes);
     f.unit_device = malloc(n * sizeof *f.unit_device);
@@ -99,13 +100,13 @@ static mo_status place(const mo_task *task, mo_placed *placed, mo_error *err)
         (!order || !rank || !device || !f.room_bytes || !f.unit_device))
         status = mo_fail_memory(err);
     if (status == MO_OK)
-        status = mo_baseline_kahn(x, order, rank, err);
+        status = mo_baseline_topo_order(x, order, rank, err);
     if (status == MO_OK) {
         share_out(&f, task->regime.memory != MO_MEMORY_NONE);
         fill(&f, order, device);
         status = mo_baseline_simulate(task, device, rank, placed, err);
     }
-    mo_units_free(f.units);
+    mo_placement_units_free(f.units);
     free(f.unit_device);
     free(f.room_bytes);
     free(device);

@@ -35,8 +35,8 @@ static void lift_row(table *t, int op, int flow)
 {
     int64_t *row_ns = t->oct_ns + (int64_t) op * t->x->n_devices;
     int reader = t->x->flows[flow].to;
-    int64_t away_ns =
-        t->best_ns[reader] + mo_mean_flow_ns(t->x, t->regime, t->rows_ns, flow);
+    int64_t away_ns = t->best_ns[reader] +
+                      mo_mean_cost_flow_ns(t->x, t->regime, t->rows_ns, flow);
 
     for (int k = 0; k < t->x->n_devices; k++) {
         int64_t here_ns = with_p(t, reader, k);
@@ -62,12 +62,12 @@ static void fill(table *t)
     }
 }
 
-mo_status mo_oct_make(const mo_instance *x, const mo_regime *regime,
-                      int64_t **oct_ns, mo_error *err)
+mo_status mo_baseline_oct_make(const mo_instance *x, const mo_regime *regime,
+                               int64_t **oct_ns, mo_error *err)
 {
     table t = { .x = x, .regime = regime };
     size_t cells;
-    mo_status status = mo_mean_rows(x, &t.rows_ns, err);
+    mo_status status = mo_mean_cost_rows(x, &t.rows_ns, err);
 
     if (status != MO_OK)
         return status;
@@ -87,7 +87,8 @@ mo_status mo_oct_make(const mo_instance *x, const mo_regime *regime,
 }
 
 /* Quotients and remainders by themselves: the sum may not fit. */
-int64_t mo_oct_rank_ns(const mo_instance *x, const int64_t *oct_ns, int op)
+int64_t mo_baseline_oct_rank_ns(const mo_instance *x, const int64_t *oct_ns,
+                                int op)
 {
     const int64_t *row_ns = oct_ns + (int64_t) op * x->n_devices;
     int64_t whole_ns = 0, rest_ns = 0;

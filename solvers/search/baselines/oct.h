@@ -13,10 +13,11 @@
 #include "schedule/regime.h"
 
 /* By op and device, op * K + device; the caller frees it. */
-mo_status mo_oct_make(const mo_instance *x, const mo_regime *regime,
-                      int64_t **oct_ns, mo_error *err);
+mo_status mo_baseline_oct_make(const mo_instance *x, const mo_regime *regime,
+                               int64_t **oct_ns, mo_error *err);
 
 /* The mean of an op's row, rounded down. */
-int64_t mo_oct_rank_ns(const mo_instance *x, const int64_t *oct_ns, int op);
+int64_t mo_baseline_oct_rank_ns(const mo_instance *x, const int64_t *oct_ns,
+                                int op);
 
 #endif

@@ -19,22 +19,25 @@ static mo_status choose(void *context, mo_insertion *grown, int op, int *device,
 {
     const int64_t *oct_ns = context;
 
-    return mo_insertion_choose(
+    return mo_insertion_best_device(
         grown, op, oct_ns + (int64_t) op * grown->x->n_devices, device, err);
 }
 
-static mo_status place(const mo_task *task, mo_placed *placed, mo_error *err)
+static mo_status place(const mo_method_task *task, mo_method_result *placed,
+                       mo_error *err)
 {
     const mo_instance *x = task->x;
     int64_t *rank_ns = malloc(((size_t) x->n + 1) * sizeof *rank_ns);
     int64_t *oct_ns = NULL;
-    mo_status status = rank_ns ? mo_oct_make(x, &task->regime, &oct_ns, err)
-                               : mo_fail_memory(err);
+    mo_status status =
+        rank_ns ? mo_baseline_oct_make(x, &task->regime, &oct_ns, err)
+                : mo_fail_memory(err);
 
     if (status == MO_OK) {
         for (int i = 0; i < x->n; i++)
-            rank_ns[i] = mo_oct_rank_ns(x, oct_ns, i);
-        status = mo_baseline_insert(task, rank_ns, choose, oct_ns, placed, err);
+            rank_ns[i] = mo_baseline_oct_rank_ns(x, oct_ns, i);
+        status = mo_baseline_list_schedule(task, rank_ns, choose, oct_ns,
+                                           placed, err);
     }
     free(oct_ns);
     free(rank_ns);

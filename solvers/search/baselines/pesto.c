@@ -3,8 +3,9 @@
  * scheduling of DNN operations with Pesto (Middleware 2021).
  *
  * Ops are merged into about 200 clusters, without making a cycle (merge.h);
- * an integer program (models/baselines/pesto.c) places and orders these on two devices;
- * the ops are placed with their clusters and go in the order of their starts.
+ * an integer program (models/baselines/pesto.c) places and orders these on two
+ * devices; the ops are placed with their clusters and go in the order of their
+ * starts.
  *
  * Decided here: Pesto's two types of devices are the two devices that run
  * everything fastest alone, so that pins to others leave it without an answer.
@@ -40,8 +41,9 @@ static int compare_turns(const void *a, const void *b)
 }
 
 /* Every op goes with its cluster. */
-static mo_status spread(const mo_task *task, const mo_merged *merged,
-                        const mo_schedule *claims, mo_placed *placed,
+static mo_status spread(const mo_method_task *task,
+                        const mo_baseline_clustering *merged,
+                        const mo_schedule *claims, mo_method_result *placed,
                         mo_error *err)
 {
     size_t n = (size_t) task->x->n + 1;
@@ -68,10 +70,11 @@ static mo_status spread(const mo_task *task, const mo_merged *merged,
 }
 
 /* What the solver left may be no answer, which is no failure of ours. */
-static mo_status place_with(const mo_task *task, const mo_merged *merged,
-                            const mo_baseline_model *model,
-                            const mo_baseline_solved *solved, mo_placed *placed,
-                            mo_error *err)
+static mo_status place_with(const mo_method_task *task,
+                            const mo_baseline_clustering *merged,
+                            const mo_baseline_milp_model *model,
+                            const mo_baseline_milp_result *solved,
+                            mo_method_result *placed, mo_error *err)
 {
     mo_schedule *claims = NULL;
     mo_error wrong = { 0 };
@@ -82,7 +85,7 @@ static mo_status place_with(const mo_task *task, const mo_merged *merged,
     if (status == MO_OK) {
         status = spread(task, merged, claims, placed, err);
     } else if (status == MO_E_INPUT) {
-        mo_utf8_visible(placed->why, sizeof placed->why, wrong.text);
+        mo_utf8_escape_controls(placed->why, sizeof placed->why, wrong.text);
         status = MO_OK;
     } else if (err) {
         *err = wrong;
@@ -91,25 +94,26 @@ static mo_status place_with(const mo_task *task, const mo_merged *merged,
     return status;
 }
 
-static mo_status place(const mo_task *task, mo_placed *placed, mo_error *err)
+static mo_status place(const mo_method_task *task, mo_method_result *placed,
+                       mo_error *err)
 {
-    mo_baseline_model model = { .formulation = &mo_formulation_pesto,
-                                .regime = task->regime,
-                                .integer = true };
-    mo_baseline_solved solved = { 0 };
-    mo_merged *merged = NULL;
-    mo_status status =
-        mo_merge(task->x, task->regime.tensors, MOST_CLUSTERS, &merged, err);
+    mo_baseline_milp_model model = { .formulation = &mo_formulation_pesto,
+                                     .regime = task->regime,
+                                     .integer = true };
+    mo_baseline_milp_result solved = { 0 };
+    mo_baseline_clustering *merged = NULL;
+    mo_status status = mo_baseline_cluster_ops(task->x, task->regime.tensors,
+                                               MOST_CLUSTERS, &merged, err);
 
     model.regime.tensors = MO_TENSORS_PER_EDGE;
     if (status == MO_OK) {
         model.x = merged->x;
-        status = mo_baseline_solve(task, &model, &solved, placed, err);
+        status = mo_baseline_milp_solve(task, &model, &solved, placed, err);
     }
     if (status == MO_OK && solved.solution)
         status = place_with(task, merged, &model, &solved, placed, err);
     mo_solution_free(solved.solution);
-    mo_merged_free(merged);
+    mo_baseline_clustering_free(merged);
     return status;
 }
 

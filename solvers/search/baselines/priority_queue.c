@@ -6,15 +6,17 @@
 
 #include "base/array.h"
 
-static bool is_before(const mo_queued *a, const mo_queued *b)
+static bool is_before(const mo_baseline_pqueue_item *a,
+                      const mo_baseline_pqueue_item *b)
 {
     return a->key != b->key ? a->key < b->key : a->number < b->number;
 }
 
-mo_status mo_queue_push(mo_queue *queue, int64_t key, int number, mo_error *err)
+mo_status mo_baseline_pqueue_push(mo_baseline_pqueue *queue, int64_t key,
+                                  int number, mo_error *err)
 {
-    const mo_queued item = { key, number };
-    mo_status status = MO_PUSH(queue->items, queue->n, queue->room, err);
+    const mo_baseline_pqueue_item item = { key, number };
+    mo_status status = MO_ARRAY_GROW(queue->items, queue->n, queue->room, err);
     size_t at = queue->n;
 
     if (status != MO_OK)
@@ -31,7 +33,7 @@ mo_status mo_queue_push(mo_queue *queue, int64_t key, int number, mo_error *err)
 }
 
 /* The lesser of the two below at, or n. */
-static size_t lesser_below(const mo_queue *queue, size_t at)
+static size_t lesser_below(const mo_baseline_pqueue *queue, size_t at)
 {
     size_t left = 2 * at + 1, right = left + 1;
 
@@ -43,9 +45,9 @@ static size_t lesser_below(const mo_queue *queue, size_t at)
                : left;
 }
 
-mo_queued mo_queue_pop(mo_queue *queue)
+mo_baseline_pqueue_item mo_baseline_pqueue_pop(mo_baseline_pqueue *queue)
 {
-    mo_queued first = queue->items[0], last;
+    mo_baseline_pqueue_item first = queue->items[0], last;
     size_t at = 0, below;
 
     assert(queue->n > 0);
@@ -59,8 +61,8 @@ mo_queued mo_queue_pop(mo_queue *queue)
     return first;
 }
 
-void mo_queue_clear(mo_queue *queue)
+void mo_baseline_pqueue_clear(mo_baseline_pqueue *queue)
 {
     free(queue->items);
-    *queue = (mo_queue){ 0 };
+    *queue = (mo_baseline_pqueue){ 0 };
 }

@@ -12,22 +12,22 @@
 
 #include "base/error.h"
 
-typedef struct mo_queued {
+typedef struct mo_baseline_pqueue_item {
     int64_t key;
     int number;
-} mo_queued;
+} mo_baseline_pqueue_item;
 
-typedef struct mo_queue {
-    mo_queued *items; /* a heap: the first is the least */
+typedef struct mo_baseline_pqueue {
+    mo_baseline_pqueue_item *items; /* a heap: the first is the least */
     size_t n, room;
-} mo_queue;
+} mo_baseline_pqueue;
 
-mo_status mo_queue_push(mo_queue *queue, int64_t key, int number,
-                        mo_error *err);
+mo_status mo_baseline_pqueue_push(mo_baseline_pqueue *queue, int64_t key,
+                                  int number, mo_error *err);
 
 /* Takes the first out of a queue that is not empty. */
-mo_queued mo_queue_pop(mo_queue *queue);
+mo_baseline_pqueue_item mo_baseline_pqueue_pop(mo_baseline_pqueue *queue);
 
-void mo_queue_clear(mo_queue *queue);
+void mo_baseline_pqueue_clear(mo_baseline_pqueue *queue);
 
 #endif

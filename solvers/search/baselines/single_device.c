@@ -14,38 +14,41 @@
 #include "solvers/search/baselines/baseline.h"
 #include "solvers/search/baselines/priority_queue.h"
 
-static mo_status queue_devices(const mo_instance *x, mo_queue *devices,
-                               mo_error *err)
+static mo_status queue_devices(const mo_instance *x,
+                               mo_baseline_pqueue *devices, mo_error *err)
 {
     mo_status status = MO_OK;
 
     for (int k = 0; k < x->n_devices && status == MO_OK; k++)
-        status = mo_queue_push(devices, mo_single_ns(x, k), k, err);
+        status =
+            mo_baseline_pqueue_push(devices, mo_single_device_ns(x, k), k, err);
     return status;
 }
 
 /* Takes the schedule as the answer unless there is one already and this one
  * does not fit either. */
-static mo_status take(const mo_task *task, mo_schedule *schedule,
-                      mo_placed *placed, mo_error *err)
+static mo_status take(const mo_method_task *task, mo_schedule *schedule,
+                      mo_method_result *placed, mo_error *err)
 {
-    mo_placed other = { 0 };
-    mo_status status = mo_baseline_keep(task, schedule, &other, err);
+    mo_method_result other = { 0 };
+    mo_status status = mo_baseline_set_schedule(task, schedule, &other, err);
 
     if (status == MO_OK && (!placed->schedule || other.fits)) {
-        mo_placed_clear(placed);
+        mo_method_result_clear(placed);
         *placed = other;
     } else {
-        mo_placed_clear(&other);
+        mo_method_result_clear(&other);
     }
     return status;
 }
 
 /* What stays on the device all the time. */
-static mo_status resident(const mo_task *task, int64_t *bytes, mo_error *err)
+static mo_status resident(const mo_method_task *task, int64_t *bytes,
+                          mo_error *err)
 {
-    mo_units *units;
-    mo_status status = mo_units_make(task->x, &task->regime, &units, err);
+    mo_placement_units *units;
+    mo_status status =
+        mo_placement_units_make(task->x, &task->regime, &units, err);
 
     if (status != MO_OK)
         return status;
@@ -53,34 +56,37 @@ static mo_status resident(const mo_task *task, int64_t *bytes, mo_error *err)
     for (int u = 0; u < units->n; u++)
         if (!mo_int64_add(*bytes, units->bytes[u], bytes))
             *bytes = INT64_MAX;
-    mo_units_free(units);
+    mo_placement_units_free(units);
     return MO_OK;
 }
 
 /* Tries the devices until one has room.  The first is kept in case none has;
  * another that surely has not is passed over. */
-static mo_status try_devices(const mo_task *task, mo_queue *devices,
-                             int64_t bytes, mo_placed *placed, mo_error *err)
+static mo_status try_devices(const mo_method_task *task,
+                             mo_baseline_pqueue *devices, int64_t bytes,
+                             mo_method_result *placed, mo_error *err)
 {
-    const mo_regime regime = mo_baseline_without_memory(task);
+    const mo_regime regime = mo_baseline_regime_without_memory(task);
     mo_status status = MO_OK;
 
     while (status == MO_OK && devices->n > 0 && !placed->fits) {
-        int device = mo_queue_pop(devices).number;
+        int device = mo_baseline_pqueue_pop(devices).number;
         mo_schedule *schedule;
 
         if (placed->schedule && bytes > task->x->capacity_bytes[device])
             continue;
-        status = mo_single_make(task->x, &regime, device, &schedule, err);
+        status =
+            mo_single_device_schedule(task->x, &regime, device, &schedule, err);
         if (status == MO_OK && schedule)
             status = take(task, schedule, placed, err);
     }
     return status;
 }
 
-static mo_status place(const mo_task *task, mo_placed *placed, mo_error *err)
+static mo_status place(const mo_method_task *task, mo_method_result *placed,
+                       mo_error *err)
 {
-    mo_queue devices = { 0 };
+    mo_baseline_pqueue devices = { 0 };
     int64_t bytes = 0;
     mo_status status = resident(task, &bytes, err);
 
@@ -88,7 +94,7 @@ static mo_status place(const mo_task *task, mo_placed *placed, mo_error *err)
         status = queue_devices(task->x, &devices, err);
     if (status == MO_OK)
         status = try_devices(task, &devices, bytes, placed, err);
-    mo_queue_clear(&devices);
+    mo_baseline_pqueue_clear(&devices);
     if (status == MO_OK && !placed->schedule)
         snprintf(placed->why, sizeof placed->why,
                  "ops are pinned to different devices");

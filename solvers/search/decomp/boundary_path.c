@@ -5,10 +5,10 @@
 
 #include "base/array.h"
 
-mo_status mo_path_new(const mo_pieces *pieces, int n_states, mo_path **path,
-                      mo_error *err)
+mo_status mo_decomp_path_new(const mo_decomp_segments *pieces, int n_states,
+                             mo_decomp_path **path, mo_error *err)
 {
-    mo_path *w = calloc(1, sizeof *w);
+    mo_decomp_path *w = calloc(1, sizeof *w);
     size_t n = (size_t) n_states, size;
 
     if (!w || !mo_size_mul((size_t) pieces->n, n, &size)) {
@@ -26,11 +26,11 @@ mo_status mo_path_new(const mo_pieces *pieces, int n_states, mo_path **path,
         *path = w;
         return MO_OK;
     }
-    mo_path_free(w);
+    mo_decomp_path_free(w);
     return mo_fail_memory(err);
 }
 
-void mo_path_free(mo_path *w)
+void mo_decomp_path_free(mo_decomp_path *w)
 {
     if (!w)
         return;
@@ -42,7 +42,7 @@ void mo_path_free(mo_path *w)
     free(w);
 }
 
-static void pass_piece(mo_path *w, int piece)
+static void pass_piece(mo_decomp_path *w, int piece)
 {
     const int64_t *table = w->tables[w->pieces->kind[piece]];
     unsigned char *from = w->from + (size_t) piece * (size_t) w->n_states;
@@ -67,7 +67,7 @@ static void pass_piece(mo_path *w, int piece)
     w->now = next;
 }
 
-int64_t mo_path_find(mo_path *w)
+int64_t mo_decomp_path_shortest(mo_decomp_path *w)
 {
     int n = w->pieces->n, state = 0;
 
@@ -84,7 +84,7 @@ int64_t mo_path_find(mo_path *w)
     return w->now[0];
 }
 
-int mo_path_pair(const mo_path *w, int piece)
+int mo_decomp_path_boundary(const mo_decomp_path *w, int piece)
 {
     int a = piece == 0 ? 0 : w->state[piece - 1];
     int b = piece == w->pieces->n - 1 ? 0 : w->state[piece];

@@ -10,28 +10,28 @@
 #include "base/error.h"
 #include "solvers/search/decomp/segmentation.h"
 
-typedef struct mo_path {
-    const mo_pieces *pieces;
+typedef struct mo_decomp_path {
+    const mo_decomp_segments *pieces;
     int n_states;
     const int64_t **tables; /* by kind: times by pair of states, INT64_MAX for
                                what cannot be; for the caller to set */
     int *state;             /* by cut: of the way found last */
     unsigned char *from;    /* by piece and state behind it: the state before */
     int64_t *now, *next;    /* by state */
-} mo_path;
+} mo_decomp_path;
 
-enum { MO_MOST_STATES = 64 };
+enum { MO_DECOMP_MAX_STATES = 64 };
 
-/* pieces must outlive it; at most MO_MOST_STATES states. */
-mo_status mo_path_new(const mo_pieces *pieces, int n_states, mo_path **path,
-                      mo_error *err);
-void mo_path_free(mo_path *path);
+/* pieces must outlive it; at most MO_DECOMP_MAX_STATES states. */
+mo_status mo_decomp_path_new(const mo_decomp_segments *pieces, int n_states,
+                             mo_decomp_path **path, mo_error *err);
+void mo_decomp_path_free(mo_decomp_path *path);
 
 /* Its length by the tables, INT64_MAX where there is none; fills state.  Of
  * ways that are as short, the one with smaller states, from the end on. */
-int64_t mo_path_find(mo_path *path);
+int64_t mo_decomp_path_shortest(mo_decomp_path *path);
 
 /* The pair of states that the way found last takes through a piece. */
-int mo_path_pair(const mo_path *path, int piece);
+int mo_decomp_path_boundary(const mo_decomp_path *path, int piece);
 
 #endif

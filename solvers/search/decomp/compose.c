@@ -9,16 +9,17 @@
  * in the other.  Only tensors may be numbered with gaps; flows tell them.
  */
 
-static const mo_kind *kind_of(const mo_kinds *kinds, int piece)
+static const mo_decomp_class *kind_of(const mo_decomp_classes *kinds, int piece)
 {
     return &kinds->kinds[kinds->pieces->kind[piece]];
 }
 
 /* The item of the whole that is the part's item in this piece. */
-static int whole_item(const mo_kinds *kinds, int piece, int item)
+static int whole_item(const mo_decomp_classes *kinds, int piece, int item)
 {
     const mo_instance *x = kinds->x, *part = kind_of(kinds, piece)->part->x;
-    int first_flow = x->out_start[mo_pieces_first(kinds->pieces, piece)];
+    int first_flow =
+        x->out_start[mo_decomp_segment_first_op(kinds->pieces, piece)];
 
     if (kinds->regime.tensors == MO_TENSORS_PER_EDGE)
         return first_flow + item;
@@ -27,15 +28,16 @@ static int whole_item(const mo_kinds *kinds, int piece, int item)
 
 /* What is stitched. */
 typedef struct cloth {
-    const mo_kinds *kinds;
-    const mo_path *path;
+    const mo_decomp_classes *kinds;
+    const mo_decomp_path *path;
     const unsigned char *variants; /* or NULL */
 } cloth;
 
 static const mo_schedule *schedule_of(const cloth *c, int piece)
 {
-    const mo_pair *pair =
-        &kind_of(c->kinds, piece)->pairs[mo_path_pair(c->path, piece)];
+    const mo_decomp_boundary *pair =
+        &kind_of(c->kinds, piece)
+             ->pairs[mo_decomp_path_boundary(c->path, piece)];
 
     return c->variants ? pair->variants[c->variants[piece]].schedule
                        : pair->best;
@@ -43,18 +45,19 @@ static const mo_schedule *schedule_of(const cloth *c, int piece)
 
 static void place_piece(const cloth *c, int piece, int *device)
 {
-    const mo_kinds *kinds = c->kinds;
-    const mo_pieces *p = kinds->pieces;
-    const mo_kind *kind = kind_of(kinds, piece);
-    int pair = mo_path_pair(c->path, piece), first = mo_pieces_first(p, piece);
+    const mo_decomp_classes *kinds = c->kinds;
+    const mo_decomp_segments *p = kinds->pieces;
+    const mo_decomp_class *kind = kind_of(kinds, piece);
+    int pair = mo_decomp_path_boundary(c->path, piece),
+        first = mo_decomp_segment_first_op(p, piece);
 
     if (kind->part) {
         const mo_schedule *s = schedule_of(c, piece);
 
         for (int i = 0; i < kind->n; i++)
             device[first + i] = s->device[i];
-    } else if (mo_pieces_v(p, piece) != MO_FREE) {
-        device[mo_pieces_v(p, piece)] =
+    } else if (mo_decomp_segment_exit(p, piece) != MO_FREE) {
+        device[mo_decomp_segment_exit(p, piece)] =
             kinds->states->device[pair % kinds->states->n];
     }
 }
@@ -66,11 +69,12 @@ static void set_start(mo_transfer *t, int64_t start_ns)
 }
 
 /* From the piece's transfers on, at *t, all of them; *t goes behind them. */
-static void time_part(const mo_kinds *kinds, int piece, const mo_schedule *from,
-                      int64_t begin_ns, mo_schedule *s, int *t)
+static void time_part(const mo_decomp_classes *kinds, int piece,
+                      const mo_schedule *from, int64_t begin_ns, mo_schedule *s,
+                      int *t)
 {
-    const mo_kind *kind = kind_of(kinds, piece);
-    int first = mo_pieces_first(kinds->pieces, piece);
+    const mo_decomp_class *kind = kind_of(kinds, piece);
+    int first = mo_decomp_segment_first_op(kinds->pieces, piece);
 
     for (int i = kind->u == MO_FREE ? 0 : 1; i < kind->n; i++)
         s->start_ns[first + i] = begin_ns + from->start_ns[i];
@@ -85,18 +89,18 @@ static void time_part(const mo_kinds *kinds, int piece, const mo_schedule *from,
 }
 
 /* The same where nothing is between u and v. */
-static void time_direct(const mo_kinds *kinds, int piece, int64_t begin_ns,
-                        mo_schedule *s, int *t)
+static void time_direct(const mo_decomp_classes *kinds, int piece,
+                        int64_t begin_ns, mo_schedule *s, int *t)
 {
-    int u = mo_pieces_u(kinds->pieces, piece);
-    int v = mo_pieces_v(kinds->pieces, piece);
+    int u = mo_decomp_segment_entry(kinds->pieces, piece);
+    int v = mo_decomp_segment_exit(kinds->pieces, piece);
     int64_t arrived_ns = begin_ns;
 
     if (v == MO_FREE)
         return;
     if (u != MO_FREE && s->device[u] != s->device[v]) {
-        bool queues = mo_direct_queues(kinds->x, &kinds->regime, s->device[u],
-                                       s->device[v]);
+        bool queues = mo_decomp_direct_transfers_serialize(
+            kinds->x, &kinds->regime, s->device[u], s->device[v]);
         int n = kinds->x->out_start[u + 1] - kinds->x->out_start[u];
 
         for (int j = 0; j < n; j++) {
@@ -116,11 +120,11 @@ static int64_t end_ns(const mo_instance *x, const mo_schedule *s, int op)
 
 static void time_pieces(const cloth *c, mo_schedule *s)
 {
-    const mo_pieces *p = c->kinds->pieces;
+    const mo_decomp_segments *p = c->kinds->pieces;
     int t = 0;
 
     for (int i = 0; i < p->n; i++) {
-        int u = mo_pieces_u(p, i);
+        int u = mo_decomp_segment_entry(p, i);
         int64_t begin_ns = u == MO_FREE ? 0 : end_ns(c->kinds->x, s, u);
 
         if (kind_of(c->kinds, i)->part)
@@ -136,7 +140,7 @@ static void time_pieces(const cloth *c, mo_schedule *s)
 static mo_status finish(const mo_instance *x, mo_schedule *s, mo_error *err)
 {
     if (s->regime.memory != MO_MEMORY_LIVE)
-        return mo_schedule_shift(x, s, err);
+        return mo_schedule_left_shift(x, s, err);
     s->makespan_ns = 0;
     for (int i = 0; i < s->n; i++)
         if (end_ns(x, s, i) > s->makespan_ns)
@@ -144,9 +148,10 @@ static mo_status finish(const mo_instance *x, mo_schedule *s, mo_error *err)
     return MO_OK;
 }
 
-mo_status mo_stitch(const mo_kinds *kinds, const mo_path *path,
-                    const unsigned char *variants, mo_schedule **schedule,
-                    mo_error *err)
+mo_status mo_decomp_compose(const mo_decomp_classes *kinds,
+                            const mo_decomp_path *path,
+                            const unsigned char *variants,
+                            mo_schedule **schedule, mo_error *err)
 {
     const cloth c = { kinds, path, variants };
     int *device = malloc(((size_t) kinds->x->n + 1) * sizeof *device);
@@ -171,21 +176,22 @@ mo_status mo_stitch(const mo_kinds *kinds, const mo_path *path,
 }
 
 /* The pair of states at the ends of a piece, or -1. */
-static int pair_of(const mo_kinds *kinds, const mo_schedule *s, int piece)
+static int pair_of(const mo_decomp_classes *kinds, const mo_schedule *s,
+                   int piece)
 {
-    int u = mo_pieces_u(kinds->pieces, piece);
-    int v = mo_pieces_v(kinds->pieces, piece);
+    int u = mo_decomp_segment_entry(kinds->pieces, piece);
+    int v = mo_decomp_segment_exit(kinds->pieces, piece);
     int a = u == MO_FREE ? 0 : kinds->states->of[s->device[u]];
     int b = v == MO_FREE ? 0 : kinds->states->of[s->device[v]];
 
     return a < 0 || b < 0 ? -1 : a * kinds->states->n + b;
 }
 
-static void copy_times(const mo_kinds *kinds, int piece, const mo_schedule *s,
-                       int64_t begin_ns, mo_schedule *to)
+static void copy_times(const mo_decomp_classes *kinds, int piece,
+                       const mo_schedule *s, int64_t begin_ns, mo_schedule *to)
 {
-    const mo_kind *kind = kind_of(kinds, piece);
-    int first = mo_pieces_first(kinds->pieces, piece);
+    const mo_decomp_class *kind = kind_of(kinds, piece);
+    int first = mo_decomp_segment_first_op(kinds->pieces, piece);
 
     for (int i = kind->u == MO_FREE ? 0 : 1; i < kind->n; i++)
         to->start_ns[i] = s->start_ns[first + i] - begin_ns;
@@ -199,11 +205,12 @@ static void copy_times(const mo_kinds *kinds, int piece, const mo_schedule *s,
     }
 }
 
-static mo_status take_piece(mo_kinds *kinds, int piece, const mo_schedule *s,
-                            int64_t begin_ns, int pair, mo_error *err)
+static mo_status take_piece(mo_decomp_classes *kinds, int piece,
+                            const mo_schedule *s, int64_t begin_ns, int pair,
+                            mo_error *err)
 {
-    mo_kind *kind = &kinds->kinds[kinds->pieces->kind[piece]];
-    int first = mo_pieces_first(kinds->pieces, piece);
+    mo_decomp_class *kind = &kinds->kinds[kinds->pieces->kind[piece]];
+    int first = mo_decomp_segment_first_op(kinds->pieces, piece);
     mo_schedule *taken = NULL;
     bool fits = false;
     mo_status status = mo_schedule_new(kind->part->x, &kinds->regime,
@@ -214,21 +221,22 @@ static mo_status take_piece(mo_kinds *kinds, int piece, const mo_schedule *s,
     copy_times(kinds, piece, s, begin_ns, taken);
     status = finish(kind->part->x, taken, err);
     if (status == MO_OK)
-        status = mo_schedule_fits(kind->part->x, taken, &fits, err);
+        status = mo_schedule_fits_memory(kind->part->x, taken, &fits, err);
     if (status == MO_OK && fits)
-        return mo_kind_improve(kinds, kind, pair, taken, err);
+        return mo_decomp_class_update_upper(kinds, kind, pair, taken, err);
     mo_schedule_free(taken);
     return status;
 }
 
-mo_status mo_unstitch(mo_kinds *kinds, const mo_schedule *s, mo_error *err)
+mo_status mo_decomp_split_schedule(mo_decomp_classes *kinds,
+                                   const mo_schedule *s, mo_error *err)
 {
-    const mo_pieces *p = kinds->pieces;
+    const mo_decomp_segments *p = kinds->pieces;
     mo_status status = MO_OK;
 
     for (int i = 0; i < p->n && status == MO_OK; i++) {
-        const mo_kind *kind = kind_of(kinds, i);
-        int u = mo_pieces_u(p, i), v = mo_pieces_v(p, i);
+        const mo_decomp_class *kind = kind_of(kinds, i);
+        int u = mo_decomp_segment_entry(p, i), v = mo_decomp_segment_exit(p, i);
         int64_t begin_ns = u == MO_FREE ? 0 : end_ns(kinds->x, s, u);
         int64_t until_ns =
             v == MO_FREE ? s->makespan_ns : end_ns(kinds->x, s, v);

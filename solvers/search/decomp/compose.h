@@ -12,13 +12,14 @@
 /* The best schedules of the pairs that the path takes, one behind the other, or
  * the variants of them by piece; left-shifted but for live memory.  Each of
  * those pairs has one. */
-mo_status mo_stitch(const mo_kinds *kinds, const mo_path *path,
-                    const unsigned char *variants, mo_schedule **schedule,
-                    mo_error *err);
+mo_status mo_decomp_compose(const mo_decomp_classes *kinds,
+                            const mo_decomp_path *path,
+                            const unsigned char *variants,
+                            mo_schedule **schedule, mo_error *err);
 
 /* Takes the schedule apart: where a piece of it is better than what its kind
  * has for these devices, and by itself within memory, it is kept there. */
-mo_status mo_unstitch(mo_kinds *kinds, const mo_schedule *schedule,
-                      mo_error *err);
+mo_status mo_decomp_split_schedule(mo_decomp_classes *kinds,
+                                   const mo_schedule *schedule, mo_error *err);
 
 #endif

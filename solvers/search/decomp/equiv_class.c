@@ -12,31 +12,33 @@ typedef struct known {
     int first;
 } known;
 
-struct mo_alike {
-    mo_alike_write *write;
+struct mo_decomp_equiv {
+    mo_decomp_equiv_encode *write;
     void *context;
     known *kinds;
     size_t n, room;
     int *slots; /* kinds by digest, open addressing; -1: free */
     size_t n_slots;
-    mo_numbers fresh, old;
+    mo_decomp_key fresh, old;
 };
 
 enum { FIRST_SLOTS = 64 };
 
-mo_status mo_numbers_put(mo_numbers *numbers, int64_t number, mo_error *err)
+mo_status mo_decomp_key_append(mo_decomp_key *numbers, int64_t number,
+                               mo_error *err)
 {
-    mo_status status = MO_PUSH(numbers->items, numbers->n, numbers->room, err);
+    mo_status status =
+        MO_ARRAY_GROW(numbers->items, numbers->n, numbers->room, err);
 
     if (status == MO_OK)
         numbers->items[numbers->n++] = number;
     return status;
 }
 
-mo_status mo_alike_new(mo_alike_write *write, void *context, mo_alike **alike,
-                       mo_error *err)
+mo_status mo_decomp_equiv_new(mo_decomp_equiv_encode *write, void *context,
+                              mo_decomp_equiv **alike, mo_error *err)
 {
-    mo_alike *a = calloc(1, sizeof *a);
+    mo_decomp_equiv *a = calloc(1, sizeof *a);
 
     if (!a)
         return mo_fail_memory(err);
@@ -46,7 +48,7 @@ mo_status mo_alike_new(mo_alike_write *write, void *context, mo_alike **alike,
     return MO_OK;
 }
 
-void mo_alike_free(mo_alike *a)
+void mo_decomp_equiv_free(mo_decomp_equiv *a)
 {
     if (!a)
         return;
@@ -57,17 +59,17 @@ void mo_alike_free(mo_alike *a)
     free(a);
 }
 
-int mo_alike_n(const mo_alike *a)
+int mo_decomp_equiv_n_classes(const mo_decomp_equiv *a)
 {
     return (int) a->n;
 }
 
-int mo_alike_first(const mo_alike *a, int kind)
+int mo_decomp_equiv_representative(const mo_decomp_equiv *a, int kind)
 {
     return a->kinds[kind].first;
 }
 
-static void put_into_slot(mo_alike *a, int kind)
+static void put_into_slot(mo_decomp_equiv *a, int kind)
 {
     size_t at = (size_t) a->kinds[kind].digest & (a->n_slots - 1);
 
@@ -77,7 +79,7 @@ static void put_into_slot(mo_alike *a, int kind)
 }
 
 /* Twice as many slots, so that half of them stay free. */
-static mo_status grow(mo_alike *a, mo_error *err)
+static mo_status grow(mo_decomp_equiv *a, mo_error *err)
 {
     size_t n_slots = a->n_slots ? 2 * a->n_slots : FIRST_SLOTS;
     int *slots = malloc(n_slots * sizeof *slots);
@@ -93,7 +95,8 @@ static mo_status grow(mo_alike *a, mo_error *err)
     return MO_OK;
 }
 
-static mo_status is_same(mo_alike *a, int kind, bool *same, mo_error *err)
+static mo_status is_same(mo_decomp_equiv *a, int kind, bool *same,
+                         mo_error *err)
 {
     mo_status status;
 
@@ -106,7 +109,8 @@ static mo_status is_same(mo_alike *a, int kind, bool *same, mo_error *err)
 }
 
 /* The kind of what is in fresh, or -1. */
-static mo_status look_up(mo_alike *a, uint64_t digest, int *kind, mo_error *err)
+static mo_status look_up(mo_decomp_equiv *a, uint64_t digest, int *kind,
+                         mo_error *err)
 {
     size_t at = (size_t) digest & (a->n_slots - 1);
 
@@ -127,10 +131,10 @@ static mo_status look_up(mo_alike *a, uint64_t digest, int *kind, mo_error *err)
     return MO_OK;
 }
 
-static mo_status add(mo_alike *a, uint64_t digest, int thing, int *kind,
+static mo_status add(mo_decomp_equiv *a, uint64_t digest, int thing, int *kind,
                      mo_error *err)
 {
-    mo_status status = MO_PUSH(a->kinds, a->n, a->room, err);
+    mo_status status = MO_ARRAY_GROW(a->kinds, a->n, a->room, err);
 
     if (status != MO_OK)
         return status;
@@ -140,7 +144,8 @@ static mo_status add(mo_alike *a, uint64_t digest, int thing, int *kind,
     return MO_OK;
 }
 
-mo_status mo_alike_kind(mo_alike *a, int thing, int *kind, mo_error *err)
+mo_status mo_decomp_equiv_class_of(mo_decomp_equiv *a, int thing, int *kind,
+                                   mo_error *err)
 {
     mo_status status = MO_OK;
     uint64_t digest;

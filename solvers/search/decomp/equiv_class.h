@@ -13,29 +13,32 @@
 
 #include "base/error.h"
 
-typedef struct mo_numbers {
+typedef struct mo_decomp_key {
     int64_t *items;
     size_t n, room;
-} mo_numbers;
+} mo_decomp_key;
 
-mo_status mo_numbers_put(mo_numbers *numbers, int64_t number, mo_error *err);
+mo_status mo_decomp_key_append(mo_decomp_key *numbers, int64_t number,
+                               mo_error *err);
 
 /* Appends all that makes the thing what it is. */
-typedef mo_status mo_alike_write(void *context, int thing, mo_numbers *numbers,
-                                 mo_error *err);
+typedef mo_status mo_decomp_equiv_encode(void *context, int thing,
+                                         mo_decomp_key *numbers, mo_error *err);
 
-typedef struct mo_alike mo_alike;
+typedef struct mo_decomp_equiv mo_decomp_equiv;
 
-mo_status mo_alike_new(mo_alike_write *write, void *context, mo_alike **alike,
-                       mo_error *err);
-void mo_alike_free(mo_alike *alike);
+mo_status mo_decomp_equiv_new(mo_decomp_equiv_encode *write, void *context,
+                              mo_decomp_equiv **alike, mo_error *err);
+void mo_decomp_equiv_free(mo_decomp_equiv *alike);
 
 /* The thing's kind: that of a thing asked for before whose content is the same,
  * number for number, or the next new one.  Of each kind only the first thing's
  * name is kept, and its content written again to be compared. */
-mo_status mo_alike_kind(mo_alike *alike, int thing, int *kind, mo_error *err);
+mo_status mo_decomp_equiv_class_of(mo_decomp_equiv *alike, int thing, int *kind,
+                                   mo_error *err);
 
-int mo_alike_n(const mo_alike *alike);               /* kinds so far */
-int mo_alike_first(const mo_alike *alike, int kind); /* a thing of it */
+int mo_decomp_equiv_n_classes(const mo_decomp_equiv *alike); /* kinds so far */
+int mo_decomp_equiv_representative(const mo_decomp_equiv *alike,
+                                   int kind); /* a thing of it */
 
 #endif

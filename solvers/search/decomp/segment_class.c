@@ -5,8 +5,9 @@
 
 #include "schedule/allowed_devices.h"
 
-bool mo_direct_queues(const mo_instance *x, const mo_regime *regime, int from,
-                      int to)
+bool mo_decomp_direct_transfers_serialize(const mo_instance *x,
+                                          const mo_regime *regime, int from,
+                                          int to)
 {
     const int *route;
 
@@ -16,8 +17,9 @@ bool mo_direct_queues(const mo_instance *x, const mo_regime *regime, int from,
     return route[1] > route[0];
 }
 
-int64_t mo_direct_ns(const mo_instance *x, const mo_regime *regime, int u,
-                     int from, int to)
+int64_t mo_decomp_direct_transfer_ns(const mo_instance *x,
+                                     const mo_regime *regime, int u, int from,
+                                     int to)
 {
     bool once = regime->tensors == MO_TENSORS_ONCE;
     int64_t sum_ns = 0, longest_ns = 0;
@@ -32,22 +34,25 @@ int64_t mo_direct_ns(const mo_instance *x, const mo_regime *regime, int u,
         sum_ns += ns;
         longest_ns = ns > longest_ns ? ns : longest_ns;
     }
-    return mo_direct_queues(x, regime, from, to) ? sum_ns : longest_ns;
+    return mo_decomp_direct_transfers_serialize(x, regime, from, to)
+               ? sum_ns
+               : longest_ns;
 }
 
 /* All by itself, op could be there. */
-static bool may_be(const mo_kinds *kinds, int op, int device)
+static bool may_be(const mo_decomp_classes *kinds, int op, int device)
 {
     const mo_instance *x = kinds->x;
 
     return (x->pin[op] == MO_FREE || x->pin[op] == device) &&
            (kinds->regime.memory == MO_MEMORY_NONE ||
-            mo_places_resident(x, kinds->regime.memory, op) <=
+            mo_regime_resident_bytes(x, kinds->regime.memory, op) <=
                 x->capacity_bytes[device]);
 }
 
 /* u and v of the piece, in the whole, may be on a and b. */
-static bool is_possible(const mo_kinds *kinds, int u, int v, int a, int b)
+static bool is_possible(const mo_decomp_classes *kinds, int u, int v, int a,
+                        int b)
 {
     const int *device = kinds->states->device, *group = kinds->x->group;
 
@@ -60,7 +65,8 @@ static bool is_possible(const mo_kinds *kinds, int u, int v, int a, int b)
 }
 
 /* Nothing between u and v: from the one to the other, and v itself. */
-static int64_t direct_time(const mo_kinds *kinds, int u, int v, int a, int b)
+static int64_t direct_time(const mo_decomp_classes *kinds, int u, int v, int a,
+                           int b)
 {
     const int *device = kinds->states->device;
     int64_t ns = 0;
@@ -68,14 +74,16 @@ static int64_t direct_time(const mo_kinds *kinds, int u, int v, int a, int b)
     if (v == MO_FREE)
         return 0;
     if (u != MO_FREE)
-        ns = mo_direct_ns(kinds->x, &kinds->regime, u, device[a], device[b]);
+        ns = mo_decomp_direct_transfer_ns(kinds->x, &kinds->regime, u,
+                                          device[a], device[b]);
     return ns + mo_instance_p_ns(kinds->x, v, device[b]);
 }
 
-static void fill_times(const mo_kinds *kinds, mo_kind *kind, int piece)
+static void fill_times(const mo_decomp_classes *kinds, mo_decomp_class *kind,
+                       int piece)
 {
-    int u = mo_pieces_u(kinds->pieces, piece), n = kinds->states->n;
-    int v = mo_pieces_v(kinds->pieces, piece);
+    int u = mo_decomp_segment_entry(kinds->pieces, piece), n = kinds->states->n;
+    int v = mo_decomp_segment_exit(kinds->pieces, piece);
 
     for (int a = 0; a < n; a++)
         for (int b = 0; b < n; b++) {
@@ -112,10 +120,11 @@ static void forget_numbers(const mo_instance *whole, int first, int n,
             number[whole->group[i]] = MO_FREE;
 }
 
-static mo_status make_part(const mo_kinds *kinds, mo_kind *kind, int piece,
-                           int *group_number, mo_error *err)
+static mo_status make_part(const mo_decomp_classes *kinds,
+                           mo_decomp_class *kind, int piece, int *group_number,
+                           mo_error *err)
 {
-    int first = mo_pieces_first(kinds->pieces, piece), n = kind->n;
+    int first = mo_decomp_segment_first_op(kinds->pieces, piece), n = kind->n;
     int *ops = malloc((size_t) n * sizeof *ops);
     mo_status status;
 
@@ -123,8 +132,8 @@ static mo_status make_part(const mo_kinds *kinds, mo_kind *kind, int piece,
         return mo_fail_memory(err);
     for (int i = 0; i < n; i++)
         ops[i] = first + i;
-    status =
-        mo_part_make(kinds->x, ops, n, kind->u != MO_FREE, &kind->part, err);
+    status = mo_sub_instance_make(kinds->x, ops, n, kind->u != MO_FREE,
+                                  &kind->part, err);
     free(ops);
     if (status == MO_OK) {
         renumber_groups(kind->part->x, group_number);
@@ -133,7 +142,8 @@ static mo_status make_part(const mo_kinds *kinds, mo_kind *kind, int piece,
     return status;
 }
 
-static mo_status reserve(const mo_kinds *kinds, mo_kind *kind, mo_error *err)
+static mo_status reserve(const mo_decomp_classes *kinds, mo_decomp_class *kind,
+                         mo_error *err)
 {
     size_t n = (size_t) kinds->states->n * (size_t) kinds->states->n;
 
@@ -149,15 +159,17 @@ static mo_status reserve(const mo_kinds *kinds, mo_kind *kind, mo_error *err)
                : mo_fail_memory(err);
 }
 
-static mo_status make_kind(const mo_kinds *kinds, mo_kind *kind, int piece,
-                           int *group_number, mo_error *err)
+static mo_status make_kind(const mo_decomp_classes *kinds,
+                           mo_decomp_class *kind, int piece, int *group_number,
+                           mo_error *err)
 {
-    const mo_pieces *p = kinds->pieces;
-    bool has_u = mo_pieces_u(p, piece) != MO_FREE;
-    bool has_v = mo_pieces_v(p, piece) != MO_FREE;
+    const mo_decomp_segments *p = kinds->pieces;
+    bool has_u = mo_decomp_segment_entry(p, piece) != MO_FREE;
+    bool has_v = mo_decomp_segment_exit(p, piece) != MO_FREE;
     mo_status status = MO_OK;
 
-    kind->n = mo_pieces_last(p, piece) - mo_pieces_first(p, piece) + 1;
+    kind->n = mo_decomp_segment_last_op(p, piece) -
+              mo_decomp_segment_first_op(p, piece) + 1;
     kind->u = has_u ? 0 : MO_FREE;
     kind->v = has_v ? kind->n - 1 : MO_FREE;
     if (kind->n > has_u + has_v)
@@ -169,7 +181,7 @@ static mo_status make_kind(const mo_kinds *kinds, mo_kind *kind, int piece,
     return status;
 }
 
-static mo_status make_all(mo_kinds *kinds, mo_error *err)
+static mo_status make_all(mo_decomp_classes *kinds, mo_error *err)
 {
     size_t n_groups = (size_t) kinds->x->n_groups + 1;
     int *group_number = malloc(n_groups * sizeof *group_number);
@@ -184,21 +196,22 @@ static mo_status make_all(mo_kinds *kinds, mo_error *err)
     return status;
 }
 
-mo_status mo_kinds_make(const mo_pieces *pieces, const mo_states *states,
-                        const mo_regime *regime, bool keep_variants,
-                        mo_kinds **kinds, mo_error *err)
+mo_status mo_decomp_classes_new(const mo_decomp_segments *pieces,
+                                const mo_decomp_states *states,
+                                const mo_regime *regime, bool keep_variants,
+                                mo_decomp_classes **kinds, mo_error *err)
 {
-    mo_kinds *made = calloc(1, sizeof *made);
+    mo_decomp_classes *made = calloc(1, sizeof *made);
     mo_status status;
 
     if (!made)
         return mo_fail_memory(err);
-    *made = (mo_kinds){ .x = pieces->x,
-                        .regime = *regime,
-                        .pieces = pieces,
-                        .states = states,
-                        .keep_variants = keep_variants,
-                        .n = pieces->n_kinds };
+    *made = (mo_decomp_classes){ .x = pieces->x,
+                                 .regime = *regime,
+                                 .pieces = pieces,
+                                 .states = states,
+                                 .keep_variants = keep_variants,
+                                 .n = pieces->n_kinds };
     made->kinds = calloc((size_t) made->n, sizeof *made->kinds);
     made->arena = mo_arena_new();
     status =
@@ -206,26 +219,26 @@ mo_status mo_kinds_make(const mo_pieces *pieces, const mo_states *states,
     if (status == MO_OK)
         *kinds = made;
     else
-        mo_kinds_free(made);
+        mo_decomp_classes_free(made);
     return status;
 }
 
-static void clear(const mo_kinds *kinds, mo_kind *kind)
+static void clear(const mo_decomp_classes *kinds, mo_decomp_class *kind)
 {
     int n = kinds->states->n * kinds->states->n;
 
     for (int pair = 0; pair < n && kind->pairs; pair++) {
-        mo_variant *variants = kind->pairs[pair].variants;
+        mo_decomp_variant *variants = kind->pairs[pair].variants;
 
         if (!variants)
             mo_schedule_free(kind->pairs[pair].best);
         for (int k = 0; variants && k < kinds->x->n_devices; k++)
             mo_schedule_free(variants[k].schedule);
     }
-    mo_part_free(kind->part);
+    mo_sub_instance_free(kind->part);
 }
 
-void mo_kinds_free(mo_kinds *kinds)
+void mo_decomp_classes_free(mo_decomp_classes *kinds)
 {
     if (!kinds)
         return;
@@ -250,10 +263,12 @@ static bool pin(const mo_instance *x, int op, int device, int *pins)
     return may;
 }
 
-mo_status mo_kind_pinned(const mo_kinds *kinds, const mo_kind *kind, int pair,
-                         mo_instance *x, bool *possible, mo_error *err)
+mo_status mo_decomp_class_pin_boundary(const mo_decomp_classes *kinds,
+                                       const mo_decomp_class *kind, int pair,
+                                       mo_instance *x, bool *possible,
+                                       mo_error *err)
 {
-    const mo_states *states = kinds->states;
+    const mo_decomp_states *states = kinds->states;
     int a = pair / states->n, b = pair % states->n;
 
     *x = *kind->part->x;
@@ -269,8 +284,8 @@ mo_status mo_kind_pinned(const mo_kinds *kinds, const mo_kind *kind, int pair,
     return MO_OK;
 }
 
-static mo_status reserve_variants(const mo_kinds *kinds, mo_pair *pair,
-                                  mo_error *err)
+static mo_status reserve_variants(const mo_decomp_classes *kinds,
+                                  mo_decomp_boundary *pair, mo_error *err)
 {
     size_t n = (size_t) kinds->x->n_devices;
     int64_t *bytes;
@@ -289,30 +304,31 @@ static mo_status reserve_variants(const mo_kinds *kinds, mo_pair *pair,
 }
 
 /* Fills bytes by device; returns the device with most of them. */
-static int find_bytes(const mo_kinds *kinds, const mo_kind *kind,
-                      const mo_schedule *s, int64_t *bytes)
+static int find_bytes(const mo_decomp_classes *kinds,
+                      const mo_decomp_class *kind, const mo_schedule *s,
+                      int64_t *bytes)
 {
     int most = 0;
 
     memset(bytes, 0, (size_t) kinds->x->n_devices * sizeof *bytes);
     for (int i = 0; i < s->n; i++)
         bytes[s->device[i]] +=
-            mo_places_resident(kind->part->x, kinds->regime.memory, i);
+            mo_regime_resident_bytes(kind->part->x, kinds->regime.memory, i);
     for (int k = 1; k < kinds->x->n_devices; k++)
         most = bytes[k] > bytes[most] ? k : most;
     return most;
 }
 
 /* A new best comes only to where it is the best of its own, too. */
-static mo_status keep_variant(const mo_kinds *kinds, mo_kind *kind,
-                              mo_pair *pair, mo_schedule *schedule,
-                              mo_error *err)
+static mo_status keep_variant(const mo_decomp_classes *kinds,
+                              mo_decomp_class *kind, mo_decomp_boundary *pair,
+                              mo_schedule *schedule, mo_error *err)
 {
     size_t size = (size_t) kinds->x->n_devices * sizeof(int64_t);
     int64_t *bytes = malloc(size);
     mo_status status =
         bytes ? reserve_variants(kinds, pair, err) : mo_fail_memory(err);
-    mo_variant *variant;
+    mo_decomp_variant *variant;
 
     if (status != MO_OK) {
         free(bytes);
@@ -334,10 +350,11 @@ static mo_status keep_variant(const mo_kinds *kinds, mo_kind *kind,
     return MO_OK;
 }
 
-mo_status mo_kind_improve(const mo_kinds *kinds, mo_kind *kind, int number,
-                          mo_schedule *schedule, mo_error *err)
+mo_status mo_decomp_class_update_upper(const mo_decomp_classes *kinds,
+                                       mo_decomp_class *kind, int number,
+                                       mo_schedule *schedule, mo_error *err)
 {
-    mo_pair *pair = &kind->pairs[number];
+    mo_decomp_boundary *pair = &kind->pairs[number];
     mo_status status = MO_OK;
 
     if (schedule && kinds->keep_variants) {

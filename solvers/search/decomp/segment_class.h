@@ -20,74 +20,80 @@
 #include "schedule/schedule.h"
 #include "solvers/search/decomp/segmentation.h"
 
-typedef struct mo_states {
+typedef struct mo_decomp_states {
     int n;
     int *device; /* by state */
     int *of;     /* by device: its state, or -1 */
     bool all;    /* every device is one */
-} mo_states;
+} mo_decomp_states;
 
 /* Where memory is short, the shortest is not all that counts: schedules differ
  * in what they take of which device for good. */
-typedef struct mo_variant {
+typedef struct mo_decomp_variant {
     mo_schedule *schedule; /* NULL: none yet */
     int64_t *bytes;        /* by device */
-} mo_variant;
+} mo_decomp_variant;
 
 /* One device for each end. */
-typedef struct mo_pair {
-    mo_schedule *best;    /* of the kind's instance; NULL: none yet */
-    mo_variant *variants; /* NULL where memory does not matter, or by device:
-                             the shortest of those that take most there; the
-                             best is among them */
-    int64_t own_ns;       /* proven of the pair as a whole */
-    int level;            /* how much has been tried */
-    bool exact_pays;      /* searching through has told something new */
-} mo_pair;
+typedef struct mo_decomp_boundary {
+    mo_schedule *best;           /* of the kind's instance; NULL: none yet */
+    mo_decomp_variant *variants; /* NULL where memory does not matter, or by
+                             device: the shortest of those that take most there;
+                             the best is among them */
+    int64_t own_ns;              /* proven of the pair as a whole */
+    int level;                   /* how much has been tried */
+    bool exact_pays;             /* searching through has told something new */
+} mo_decomp_boundary;
 
-typedef struct mo_kind {
-    mo_part *part; /* of the first such piece; NULL where nothing lies between
-                      u and v: then all times are exact at once */
-    int n;         /* ops, ends and all */
-    int u, v;      /* in the part, or MO_FREE */
+typedef struct mo_decomp_class {
+    mo_sub_instance *part; /* of the first such piece; NULL where nothing lies
+                      between u and v: then all times are exact at once */
+    int n;                 /* ops, ends and all */
+    int u, v;              /* in the part, or MO_FREE */
     /* By pair, a * states + b; a, or b, is 0 where there is no such end.
      * INT64_MAX: none known, and cannot be.  Without a part both are one. */
     int64_t *upper_ns, *lower_ns;
-    mo_pair *pairs; /* NULL without a part */
-} mo_kind;
+    mo_decomp_boundary *pairs; /* NULL without a part */
+} mo_decomp_class;
 
-typedef struct mo_kinds {
+typedef struct mo_decomp_classes {
     const mo_instance *x;
     mo_regime regime;
-    const mo_pieces *pieces;
-    const mo_states *states;
+    const mo_decomp_segments *pieces;
+    const mo_decomp_states *states;
     bool keep_variants;
     int n;
-    mo_kind *kinds;
+    mo_decomp_class *kinds;
     mo_arena *arena;
-} mo_kinds;
+} mo_decomp_classes;
 
-mo_status mo_kinds_make(const mo_pieces *pieces, const mo_states *states,
-                        const mo_regime *regime, bool keep_variants,
-                        mo_kinds **kinds, mo_error *err);
-void mo_kinds_free(mo_kinds *kinds);
+mo_status mo_decomp_classes_new(const mo_decomp_segments *pieces,
+                                const mo_decomp_states *states,
+                                const mo_regime *regime, bool keep_variants,
+                                mo_decomp_classes **kinds, mo_error *err);
+void mo_decomp_classes_free(mo_decomp_classes *kinds);
 
 /* A kind's instance with its ends where the pair says: a copy that shares all
  * but the pins, which the caller frees.  False: they cannot be there. */
-mo_status mo_kind_pinned(const mo_kinds *kinds, const mo_kind *kind, int pair,
-                         mo_instance *x, bool *possible, mo_error *err);
+mo_status mo_decomp_class_pin_boundary(const mo_decomp_classes *kinds,
+                                       const mo_decomp_class *kind, int pair,
+                                       mo_instance *x, bool *possible,
+                                       mo_error *err);
 
 /* Takes the schedule over where it is better than what there is, or frees it;
  * it may be NULL. */
-mo_status mo_kind_improve(const mo_kinds *kinds, mo_kind *kind, int pair,
-                          mo_schedule *schedule, mo_error *err);
+mo_status mo_decomp_class_update_upper(const mo_decomp_classes *kinds,
+                                       mo_decomp_class *kind, int pair,
+                                       mo_schedule *schedule, mo_error *err);
 
 /* How long what u sends to v takes from device to device, nothing lying between
  * them, in the order of its transfers; each of them begins when the one before
  * it has ended, or, where they are not in each other's way, at once. */
-int64_t mo_direct_ns(const mo_instance *x, const mo_regime *regime, int u,
-                     int from, int to);
-bool mo_direct_queues(const mo_instance *x, const mo_regime *regime, int from,
-                      int to);
+int64_t mo_decomp_direct_transfer_ns(const mo_instance *x,
+                                     const mo_regime *regime, int u, int from,
+                                     int to);
+bool mo_decomp_direct_transfers_serialize(const mo_instance *x,
+                                          const mo_regime *regime, int from,
+                                          int to);
 
 #endif

@@ -7,7 +7,7 @@
 
 /* While kinds are told apart. */
 typedef struct writer {
-    const mo_pieces *pieces;
+    const mo_decomp_segments *pieces;
     mo_regime regime;
     int *group_number; /* by group: within the piece, from 1 on */
     int64_t *seen;     /* by group: the writing that the number is from */
@@ -30,49 +30,49 @@ static int number_of_group(writer *w, int op)
 }
 
 /* What u takes belongs to the piece before. */
-static mo_status write_own(const writer *w, int op, mo_numbers *to,
+static mo_status write_own(const writer *w, int op, mo_decomp_key *to,
                            mo_error *err)
 {
     const mo_instance *x = w->pieces->x;
     mo_status status = MO_OK;
 
     for (int k = 0; k < x->n_devices && status == MO_OK; k++)
-        status = mo_numbers_put(to, mo_instance_p_ns(x, op, k), err);
+        status = mo_decomp_key_append(to, mo_instance_p_ns(x, op, k), err);
     if (w->regime.memory != MO_MEMORY_NONE && status == MO_OK)
-        status = mo_numbers_put(to, x->memory_bytes[op], err);
+        status = mo_decomp_key_append(to, x->memory_bytes[op], err);
     if (w->regime.memory == MO_MEMORY_LIVE && status == MO_OK)
-        status = mo_numbers_put(to, x->weight_bytes[op], err);
+        status = mo_decomp_key_append(to, x->weight_bytes[op], err);
     return status;
 }
 
 static mo_status write_flow(const writer *w, int first, int flow,
-                            mo_numbers *to, mo_error *err)
+                            mo_decomp_key *to, mo_error *err)
 {
     const mo_instance *x = w->pieces->x;
     int tensor = x->flows[flow].tensor;
-    mo_status status = mo_numbers_put(to, x->flows[flow].to - first, err);
+    mo_status status = mo_decomp_key_append(to, x->flows[flow].to - first, err);
 
     if (status == MO_OK)
-        status = mo_numbers_put(
+        status = mo_decomp_key_append(
             to, tensor - x->flows[x->out_start[x->flows[flow].from]].tensor,
             err);
     if (status == MO_OK)
-        status = mo_numbers_put(to,
-                                w->regime.tensors == MO_TENSORS_ONCE
-                                    ? x->tensor_row[tensor]
-                                    : x->flow_row[flow],
-                                err);
+        status = mo_decomp_key_append(to,
+                                      w->regime.tensors == MO_TENSORS_ONCE
+                                          ? x->tensor_row[tensor]
+                                          : x->flow_row[flow],
+                                      err);
     if (status == MO_OK && w->regime.memory == MO_MEMORY_LIVE)
-        status = mo_numbers_put(to, x->tensor_bytes[tensor], err);
+        status = mo_decomp_key_append(to, x->tensor_bytes[tensor], err);
     return status;
 }
 
-static mo_status write_flows(const writer *w, int first, int op, mo_numbers *to,
-                             mo_error *err)
+static mo_status write_flows(const writer *w, int first, int op,
+                             mo_decomp_key *to, mo_error *err)
 {
     const mo_instance *x = w->pieces->x;
     mo_status status =
-        mo_numbers_put(to, x->out_start[op + 1] - x->out_start[op], err);
+        mo_decomp_key_append(to, x->out_start[op + 1] - x->out_start[op], err);
 
     for (int q = x->out_start[op]; q < x->out_start[op + 1] && status == MO_OK;
          q++)
@@ -80,22 +80,24 @@ static mo_status write_flows(const writer *w, int first, int op, mo_numbers *to,
     return status;
 }
 
-static mo_status write_piece(void *context, int piece, mo_numbers *to,
+static mo_status write_piece(void *context, int piece, mo_decomp_key *to,
                              mo_error *err)
 {
     writer *w = context;
-    const mo_pieces *p = w->pieces;
-    int u = mo_pieces_u(p, piece), v = mo_pieces_v(p, piece);
-    int first = mo_pieces_first(p, piece), last = mo_pieces_last(p, piece);
+    const mo_decomp_segments *p = w->pieces;
+    int u = mo_decomp_segment_entry(p, piece),
+        v = mo_decomp_segment_exit(p, piece);
+    int first = mo_decomp_segment_first_op(p, piece),
+        last = mo_decomp_segment_last_op(p, piece);
     mo_status status =
-        mo_numbers_put(to, (u != MO_FREE) * 2 + (v != MO_FREE), err);
+        mo_decomp_key_append(to, (u != MO_FREE) * 2 + (v != MO_FREE), err);
 
     w->n_groups = 0;
     w->writing++;
     for (int i = first; i <= last && status == MO_OK; i++) {
-        status = mo_numbers_put(to, p->x->pin[i], err);
+        status = mo_decomp_key_append(to, p->x->pin[i], err);
         if (status == MO_OK)
-            status = mo_numbers_put(to, number_of_group(w, i), err);
+            status = mo_decomp_key_append(to, number_of_group(w, i), err);
         if (status == MO_OK && i != u)
             status = write_own(w, i, to, err);
         if (status == MO_OK && i != v)
@@ -104,27 +106,28 @@ static mo_status write_piece(void *context, int piece, mo_numbers *to,
     return status;
 }
 
-static mo_status count_kinds(mo_pieces *p, const mo_alike *alike, mo_error *err)
+static mo_status count_kinds(mo_decomp_segments *p,
+                             const mo_decomp_equiv *alike, mo_error *err)
 {
-    p->n_kinds = mo_alike_n(alike);
+    p->n_kinds = mo_decomp_equiv_n_classes(alike);
     p->first = calloc((size_t) p->n_kinds + 1, sizeof *p->first);
     p->count = calloc((size_t) p->n_kinds + 1, sizeof *p->count);
     if (!p->first || !p->count)
         return mo_fail_memory(err);
     for (int kind = 0; kind < p->n_kinds; kind++)
-        p->first[kind] = mo_alike_first(alike, kind);
+        p->first[kind] = mo_decomp_equiv_representative(alike, kind);
     for (int i = 0; i < p->n; i++)
         p->count[p->kind[i]]++;
     return MO_OK;
 }
 
-static mo_status find_kinds(mo_pieces *p, const mo_regime *regime,
+static mo_status find_kinds(mo_decomp_segments *p, const mo_regime *regime,
                             mo_error *err)
 {
     size_t n_groups = (size_t) p->x->n_groups + 1;
     writer w = { .pieces = p, .regime = *regime };
-    mo_alike *alike = NULL;
-    mo_status status = mo_alike_new(write_piece, &w, &alike, err);
+    mo_decomp_equiv *alike = NULL;
+    mo_status status = mo_decomp_equiv_new(write_piece, &w, &alike, err);
 
     w.group_number = calloc(n_groups, sizeof *w.group_number);
     w.seen = calloc(n_groups, sizeof *w.seen);
@@ -132,10 +135,10 @@ static mo_status find_kinds(mo_pieces *p, const mo_regime *regime,
     if (status == MO_OK && (!w.group_number || !w.seen || !p->kind))
         status = mo_fail_memory(err);
     for (int i = 0; i < p->n && status == MO_OK; i++)
-        status = mo_alike_kind(alike, i, &p->kind[i], err);
+        status = mo_decomp_equiv_class_of(alike, i, &p->kind[i], err);
     if (status == MO_OK)
         status = count_kinds(p, alike, err);
-    mo_alike_free(alike);
+    mo_decomp_equiv_free(alike);
     free(w.group_number);
     free(w.seen);
     return status;
@@ -187,11 +190,11 @@ static mo_status drop_cuts(const mo_instance *x, int *cuts, int *n_cuts,
     return MO_OK;
 }
 
-static mo_status find_cuts(mo_pieces *p, mo_error *err)
+static mo_status find_cuts(mo_decomp_segments *p, mo_error *err)
 {
     mo_dag dag = mo_instance_dag(p->x);
     int n_cuts = 0;
-    mo_status status = mo_cut_find(&dag, &p->cut, &n_cuts, err);
+    mo_status status = mo_dag_clean_cuts(&dag, &p->cut, &n_cuts, err);
 
     if (status == MO_OK && n_cuts > 0 && p->x->n_groups > 0)
         status = drop_cuts(p->x, p->cut, &n_cuts, err);
@@ -200,10 +203,11 @@ static mo_status find_cuts(mo_pieces *p, mo_error *err)
     return status;
 }
 
-mo_status mo_pieces_find(const mo_instance *x, const mo_regime *regime,
-                         bool use_cuts, mo_pieces **pieces, mo_error *err)
+mo_status mo_decomp_segments_find(const mo_instance *x, const mo_regime *regime,
+                                  bool use_cuts, mo_decomp_segments **pieces,
+                                  mo_error *err)
 {
-    mo_pieces *p = calloc(1, sizeof *p);
+    mo_decomp_segments *p = calloc(1, sizeof *p);
     mo_status status = MO_OK;
 
     if (!p)
@@ -217,11 +221,11 @@ mo_status mo_pieces_find(const mo_instance *x, const mo_regime *regime,
     if (status == MO_OK)
         *pieces = p;
     else
-        mo_pieces_free(p);
+        mo_decomp_segments_free(p);
     return status;
 }
 
-void mo_pieces_free(mo_pieces *p)
+void mo_decomp_segments_free(mo_decomp_segments *p)
 {
     if (!p)
         return;

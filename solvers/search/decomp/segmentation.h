@@ -19,7 +19,7 @@
 #include "cost/instance.h"
 #include "schedule/regime.h"
 
-typedef struct mo_pieces {
+typedef struct mo_decomp_segments {
     const mo_instance *x;
     int n;       /* at least 1 */
     int *cut;    /* n - 1 ops: piece i ends with cut i */
@@ -27,31 +27,35 @@ typedef struct mo_pieces {
     int *kind;   /* by piece */
     int *first;  /* by kind: the first piece of it */
     int *count;  /* by kind: pieces */
-} mo_pieces;
+} mo_decomp_segments;
 
 /* Cuts that lie between two ops of a colocation group, without being one of it,
  * are not used.  Without use_cuts all is one piece.  O(ops + flows). */
-mo_status mo_pieces_find(const mo_instance *x, const mo_regime *regime,
-                         bool use_cuts, mo_pieces **pieces, mo_error *err);
-void mo_pieces_free(mo_pieces *pieces);
+mo_status mo_decomp_segments_find(const mo_instance *x, const mo_regime *regime,
+                                  bool use_cuts, mo_decomp_segments **pieces,
+                                  mo_error *err);
+void mo_decomp_segments_free(mo_decomp_segments *pieces);
 
-static inline int mo_pieces_u(const mo_pieces *p, int piece)
+static inline int mo_decomp_segment_entry(const mo_decomp_segments *p,
+                                          int piece)
 {
     return piece == 0 ? MO_FREE : p->cut[piece - 1];
 }
 
-static inline int mo_pieces_v(const mo_pieces *p, int piece)
+static inline int mo_decomp_segment_exit(const mo_decomp_segments *p, int piece)
 {
     return piece == p->n - 1 ? MO_FREE : p->cut[piece];
 }
 
 /* Its ops, u and v among them, are those from the first to the last. */
-static inline int mo_pieces_first(const mo_pieces *p, int piece)
+static inline int mo_decomp_segment_first_op(const mo_decomp_segments *p,
+                                             int piece)
 {
     return piece == 0 ? 0 : p->cut[piece - 1];
 }
 
-static inline int mo_pieces_last(const mo_pieces *p, int piece)
+static inline int mo_decomp_segment_last_op(const mo_decomp_segments *p,
+                                            int piece)
 {
     return piece == p->n - 1 ? p->x->n - 1 : p->cut[piece];
 }

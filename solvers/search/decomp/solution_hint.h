@@ -7,9 +7,9 @@
 
 #include <stdint.h>
 
-typedef struct mo_hint {
+typedef struct mo_decomp_solution_hint {
     int *device; /* by op of the segment; NULL: there is none */
     int64_t *start_ns;
-} mo_hint;
+} mo_decomp_solution_hint;
 
 #endif

@@ -18,32 +18,34 @@ static int device_of(int op, int device)
     return op == MO_FREE ? MO_FREE : device;
 }
 
-static mo_status be_fast(const mo_blocks *b, mo_proof *it, mo_error *err)
+static mo_status be_fast(const mo_chain_blocks *b, mo_search_bound_job *it,
+                         mo_error *err)
 {
-    const mo_segment *s = b->blocks[it->block].segment;
+    const mo_bound_segment *s = b->blocks[it->block].segment;
     int n = b->kinds->x->n_devices;
 
-    return mo_fork_fast(it->fork, &b->kinds->regime,
-                        device_of(s->u, it->pair / n),
-                        device_of(s->v, it->pair % n), &it->lower_ns, err);
+    return mo_load_bound(it->fork, &b->kinds->regime,
+                         device_of(s->u, it->pair / n),
+                         device_of(s->v, it->pair % n), &it->lower_ns, err);
 }
 
-static void clear_hint(mo_hint *hint)
+static void clear_hint(mo_decomp_solution_hint *hint)
 {
     free(hint->device);
     free(hint->start_ns);
-    *hint = (mo_hint){ 0 };
+    *hint = (mo_decomp_solution_hint){ 0 };
 }
 
 /* The targets that are tried, one after the other. */
-struct mo_climb {
-    mo_timed_question *question; /* about the target, if it was asked yet */
+struct mo_search_bound_ladder {
+    mo_cg_search *question; /* about the target, if it was asked yet */
     int64_t target_ns;
     int rungs; /* so far */
     bool any;  /* hint */
 };
 
-static mo_status begin_climb(const mo_blocks *b, mo_proof *it, mo_error *err)
+static mo_status begin_climb(const mo_chain_blocks *b, mo_search_bound_job *it,
+                             mo_error *err)
 {
     size_t n = (size_t) b->blocks[it->block].segment->n;
 
@@ -56,23 +58,24 @@ static mo_status begin_climb(const mo_blocks *b, mo_proof *it, mo_error *err)
     return MO_OK;
 }
 
-static void end_climb(mo_proof *it)
+static void end_climb(mo_search_bound_job *it)
 {
     if (it->climb)
-        mo_timed_question_free(it->climb->question);
+        mo_cg_search_free(it->climb->question);
     free(it->climb);
     it->climb = NULL;
 }
 
-static mo_status ask(const mo_blocks *b, mo_proof *it, mo_error *err)
+static mo_status ask(const mo_chain_blocks *b, mo_search_bound_job *it,
+                     mo_error *err)
 {
-    const mo_segment *s = b->blocks[it->block].segment;
+    const mo_bound_segment *s = b->blocks[it->block].segment;
     int n = b->kinds->x->n_devices;
 
     if (it->climb->question)
         return MO_OK;
     /* What cannot end by then takes a nanosecond more. */
-    return mo_timed_question_new(
+    return mo_cg_search_new(
         it->fork, &b->kinds->regime, device_of(s->u, it->pair / n),
         device_of(s->v, it->pair % n), it->climb->target_ns - 1, it->effort,
         &it->climb->question, err);
@@ -80,11 +83,11 @@ static mo_status ask(const mo_blocks *b, mo_proof *it, mo_error *err)
 
 /* Half of what was too much is tried next: there is no telling beforehand how
  * much can be proven. */
-static void take_answer(mo_proof *it, int64_t known_ns, bool refuted)
+static void take_answer(mo_search_bound_job *it, int64_t known_ns, bool refuted)
 {
-    mo_climb *c = it->climb;
+    mo_search_bound_ladder *c = it->climb;
 
-    mo_timed_question_free(c->question);
+    mo_cg_search_free(c->question);
     c->question = NULL;
     c->rungs = refuted ? RUNGS : c->rungs + 1;
     if (refuted)
@@ -96,20 +99,20 @@ static void take_answer(mo_proof *it, int64_t known_ns, bool refuted)
 
 /* Whether the block cannot be done before the target; *done: it is answered.
  * The hint is that of the least target that failed. */
-static mo_status refute(const mo_blocks *b, mo_proof *it, const mo_stop *stop,
-                        bool *done, mo_error *err)
+static mo_status refute(const mo_chain_blocks *b, mo_search_bound_job *it,
+                        const mo_stop *stop, bool *done, mo_error *err)
 {
     int64_t known_ns = b->blocks[it->block].lower_ns[it->pair];
     bool suggested = false, refuted = false;
-    mo_timed_options options = { .stop = stop,
-                                 .device = it->hint.device,
-                                 .start_ns = it->hint.start_ns,
-                                 .suggested = &suggested };
+    mo_cg_options options = { .stop = stop,
+                              .device = it->hint.device,
+                              .start_ns = it->hint.start_ns,
+                              .suggested = &suggested };
     mo_status status = ask(b, it, err);
 
     if (status == MO_OK)
-        status = mo_timed_question_go(it->climb->question, it->steps, &options,
-                                      done, &refuted, err);
+        status = mo_cg_search_run(it->climb->question, it->steps, &options,
+                                  done, &refuted, err);
     if (status != MO_OK)
         return status;
     it->climb->any |= suggested;
@@ -118,20 +121,21 @@ static mo_status refute(const mo_blocks *b, mo_proof *it, const mo_stop *stop,
     return MO_OK;
 }
 
-static bool is_at_top(const mo_blocks *b, const mo_proof *it)
+static bool is_at_top(const mo_chain_blocks *b, const mo_search_bound_job *it)
 {
     return it->climb->rungs >= RUNGS ||
            it->climb->target_ns <= b->blocks[it->block].lower_ns[it->pair];
 }
 
 /* Stopped or not, only what has been answered is left behind. */
-static mo_status be_timed(const mo_blocks *b, mo_proof *it, const mo_stop *stop,
-                          mo_error *err)
+static mo_status be_timed(const mo_chain_blocks *b, mo_search_bound_job *it,
+                          const mo_stop *stop, mo_error *err)
 {
     mo_status status = it->climb ? MO_OK : begin_climb(b, it, err);
     bool done = true;
 
-    while (status == MO_OK && done && !is_at_top(b, it) && !mo_stop_now(stop))
+    while (status == MO_OK && done && !is_at_top(b, it) &&
+           !mo_stop_reached(stop))
         status = refute(b, it, stop, &done, err);
     if (status == MO_OK && !done)
         return MO_OK;
@@ -141,7 +145,7 @@ static mo_status be_timed(const mo_blocks *b, mo_proof *it, const mo_stop *stop,
     return status;
 }
 
-void mo_proof_drop(mo_proof *it)
+void mo_search_bound_job_clear(mo_search_bound_job *it)
 {
     end_climb(it);
     clear_hint(&it->hint);
@@ -149,11 +153,12 @@ void mo_proof_drop(mo_proof *it)
 
 /* The block as an instance of its own.  The clock begins when u has ended and
  * stops when v can start: v takes no time here. */
-static mo_status make_part(const mo_blocks *b, const mo_proof *it,
-                           mo_part **part, mo_error *err)
+static mo_status make_part(const mo_chain_blocks *b,
+                           const mo_search_bound_job *it,
+                           mo_sub_instance **part, mo_error *err)
 {
-    const mo_block *block = &b->blocks[it->block];
-    const mo_segment *s = block->segment;
+    const mo_chain_block *block = &b->blocks[it->block];
+    const mo_bound_segment *s = block->segment;
     const mo_instance *whole = b->kinds->kinds[block->kind].part->x;
     int *ops = malloc(((size_t) s->n + 2) * sizeof *ops), n = 0;
     mo_status status;
@@ -166,16 +171,17 @@ static mo_status make_part(const mo_blocks *b, const mo_proof *it,
         ops[n++] = s->ops[i];
     if (s->v != MO_FREE)
         ops[n++] = s->v;
-    status = mo_part_make(whole, ops, n, s->u != MO_FREE, part, err);
+    status = mo_sub_instance_make(whole, ops, n, s->u != MO_FREE, part, err);
     free(ops);
     return status;
 }
 
 /* With its ends where the pair says; an end's group is let go of, which can
  * only make the block shorter. */
-static void pin_ends(const mo_blocks *b, const mo_proof *it, mo_instance *x)
+static void pin_ends(const mo_chain_blocks *b, const mo_search_bound_job *it,
+                     mo_instance *x)
 {
-    const mo_segment *s = b->blocks[it->block].segment;
+    const mo_bound_segment *s = b->blocks[it->block].segment;
     int n = x->n_devices, last = x->n - 1;
 
     if (s->u != MO_FREE) {
@@ -191,7 +197,7 @@ static void pin_ends(const mo_blocks *b, const mo_proof *it, mo_instance *x)
     }
 }
 
-static mo_status search_all(const mo_blocks *b, mo_proof *it,
+static mo_status search_all(const mo_chain_blocks *b, mo_search_bound_job *it,
                             const mo_stop *stop, mo_error *err)
 {
     mo_exact_options options = { .below_ns = it->target_ns,
@@ -199,12 +205,13 @@ static mo_status search_all(const mo_blocks *b, mo_proof *it,
                                           << (2 * it->effort),
                                  .stop = stop };
     mo_exact_result result = { 0 };
-    mo_part *part = NULL;
+    mo_sub_instance *part = NULL;
     mo_status status = make_part(b, it, &part, err);
 
     if (status == MO_OK) {
         pin_ends(b, it, part->x);
-        status = mo_exact(part->x, &b->kinds->regime, &options, &result, err);
+        status =
+            mo_exact_solve(part->x, &b->kinds->regime, &options, &result, err);
     }
     if (status == MO_OK) {
         it->lower_ns = result.lower_ns;
@@ -215,20 +222,21 @@ static mo_status search_all(const mo_blocks *b, mo_proof *it,
             it->failed_ns = it->target_ns;
     }
     mo_schedule_free(result.best);
-    mo_part_free(part);
+    mo_sub_instance_free(part);
     return status;
 }
 
-void mo_proof_make(const mo_blocks *b, mo_proof *it, const mo_stop *stop)
+void mo_search_bound_job_run(const mo_chain_blocks *b, mo_search_bound_job *it,
+                             const mo_stop *stop)
 {
     switch (it->how) {
-    case MO_PROOF_FAST:
+    case MO_SEARCH_BOUND_LOAD:
         it->status = be_fast(b, it, &it->err);
         break;
-    case MO_PROOF_TIMED:
+    case MO_SEARCH_BOUND_COLGEN:
         it->status = be_timed(b, it, stop, &it->err);
         break;
-    case MO_PROOF_EXACT:
+    case MO_SEARCH_BOUND_EXACT:
         it->status = search_all(b, it, stop, &it->err);
         break;
     }

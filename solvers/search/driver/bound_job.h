@@ -14,39 +14,40 @@
 #include "solvers/search/bound/chain/chain_bound.h"
 #include "solvers/search/bound/forkjoin/fork_join.h"
 
-typedef enum mo_proof_way {
-    MO_PROOF_FAST, /* what loads and patterns tell */
-    MO_PROOF_TIMED,
-    MO_PROOF_EXACT
-} mo_proof_way;
+typedef enum mo_search_bound_algo {
+    MO_SEARCH_BOUND_LOAD, /* what loads and patterns tell */
+    MO_SEARCH_BOUND_COLGEN,
+    MO_SEARCH_BOUND_EXACT
+} mo_search_bound_algo;
 
 /* How far an attempt has come. */
-typedef struct mo_climb mo_climb;
+typedef struct mo_search_bound_ladder mo_search_bound_ladder;
 
-typedef struct mo_proof {
+typedef struct mo_search_bound_job {
     int block, pair;
-    mo_proof_way how;
+    mo_search_bound_algo how;
     int64_t
         target_ns; /* to be refuted, or a part of it, but for the fast way */
     int effort;    /* from 1 on; doubles */
-    const mo_fork *fork;
+    const mo_forkjoin *fork;
     int64_t steps; /* of the timed way, at a time */
 
-    mo_climb *climb; /* NULL: it has not begun, or has ended; else it is to be
-                        made on, or dropped */
+    mo_search_bound_ladder *climb; /* NULL: it has not begun, or has ended; else
+                        it is to be made on, or dropped */
 
     /* What came of it. */
     int64_t lower_ns;
     int64_t failed_ns; /* the least that was not refuted; INT64_MAX before, and
                           where all was */
-    mo_hint hint;      /* the caller's */
+    mo_decomp_solution_hint hint; /* the caller's */
     mo_status status;
     mo_error err;
-} mo_proof;
+} mo_search_bound_job;
 
-void mo_proof_make(const mo_blocks *blocks, mo_proof *it, const mo_stop *stop);
+void mo_search_bound_job_run(const mo_chain_blocks *blocks,
+                             mo_search_bound_job *it, const mo_stop *stop);
 
 /* Frees what it has of its own, hint and all. */
-void mo_proof_drop(mo_proof *it);
+void mo_search_bound_job_clear(mo_search_bound_job *it);
 
 #endif

@@ -12,7 +12,7 @@ enum {
 #define CLOSE  4    /* times that */
 #define SPARE  0.85 /* of it: proofs of a little more take as long */
 
-static int longest_chain(const mo_blocks *blocks)
+static int longest_chain(const mo_chain_blocks *blocks)
 {
     int most = 0;
 
@@ -22,7 +22,7 @@ static int longest_chain(const mo_blocks *blocks)
     return most;
 }
 
-static mo_status reserve_tables(mo_prover *m, mo_error *err)
+static mo_status reserve_tables(mo_search_bound_plan *m, mo_error *err)
 {
     size_t size = (size_t) m->n_pairs * sizeof(int64_t);
 
@@ -41,11 +41,12 @@ static mo_status reserve_tables(mo_prover *m, mo_error *err)
     for (int i = 0; i < m->blocks->n; i++)
         for (int p = 0; p < m->n_pairs; p++)
             *aim_of(m, i, p) =
-                (mo_aim){ .failed_ns = INT64_MAX, .effort = is_small(m, i) };
+                (mo_search_bound_target){ .failed_ns = INT64_MAX,
+                                          .effort = is_small(m, i) };
     return MO_OK;
 }
 
-static mo_status reserve(mo_prover *m, mo_error *err)
+static mo_status reserve(mo_search_bound_plan *m, mo_error *err)
 {
     size_t n = (size_t) m->blocks->n + 1, n_pairs = (size_t) m->n_pairs;
     size_t n_kinds = (size_t) m->search->kinds->n;
@@ -62,9 +63,10 @@ static mo_status reserve(mo_prover *m, mo_error *err)
     return reserve_tables(m, err);
 }
 
-mo_status mo_prover_new(mo_search *search, mo_prover **prover, mo_error *err)
+mo_status mo_search_bound_plan_new(mo_search_state *search,
+                                   mo_search_bound_plan **prover, mo_error *err)
 {
-    mo_prover *m = calloc(1, sizeof *m);
+    mo_search_bound_plan *m = calloc(1, sizeof *m);
     mo_status status;
 
     if (!m)
@@ -76,17 +78,17 @@ mo_status mo_prover_new(mo_search *search, mo_prover **prover, mo_error *err)
     if (status == MO_OK)
         *prover = m;
     else
-        mo_prover_free(m);
+        mo_search_bound_plan_free(m);
     return status;
 }
 
-void mo_prover_free(mo_prover *m)
+void mo_search_bound_plan_free(mo_search_bound_plan *m)
 {
     if (!m)
         return;
     for (int i = 0; i < m->blocks->n; i++) {
         if (m->forks)
-            mo_fork_free(m->forks[i]);
+            mo_forkjoin_free(m->forks[i]);
         if (m->raised_ns)
             free(m->raised_ns[i]);
     }
@@ -99,20 +101,20 @@ void mo_prover_free(mo_prover *m)
     free(m->uses);
     free(m->pairs);
     for (int i = 0; i < m->n_going; i++)
-        mo_proof_drop(&m->going[i]);
+        mo_search_bound_job_clear(&m->going[i]);
     free(m);
 }
 
 /* Aims that no longer may be raised with the effort so far and lie on the path
  * get more of it, and all targets are open again. */
-static bool try_harder(mo_prover *m)
+static bool try_harder(mo_search_bound_plan *m)
 {
     bool any = false;
 
     for (int i = 0; i < m->blocks->n; i++)
         for (int p = 0; p < m->n_pairs; p++) {
-            const mo_block *b = &m->blocks->blocks[i];
-            mo_aim *it = aim_of(m, i, p);
+            const mo_chain_block *b = &m->blocks->blocks[i];
+            mo_search_bound_target *it = aim_of(m, i, p);
 
             if (it->uses == 0 || it->failed_ns == INT64_MAX ||
                 it->effort > most_effort(m, i) ||
@@ -125,58 +127,61 @@ static bool try_harder(mo_prover *m)
     return any;
 }
 
-static mo_status find_fork(mo_prover *m, int block, mo_error *err)
+static mo_status find_fork(mo_search_bound_plan *m, int block, mo_error *err)
 {
-    const mo_block *b = &m->blocks->blocks[block];
+    const mo_chain_block *b = &m->blocks->blocks[block];
 
     if (m->forks[block])
         return MO_OK;
-    return mo_fork_find(&m->blocks->chained[b->kind].places, b->segment,
-                        &m->forks[block], err);
+    return mo_forkjoin_find(&m->blocks->chained[b->kind].places, b->segment,
+                            &m->forks[block], err);
 }
 
-static mo_status add(mo_prover *m, int block, int pair, mo_proof_way how,
-                     mo_proof *proof, mo_error *err)
+static mo_status add(mo_search_bound_plan *m, int block, int pair,
+                     mo_search_bound_algo how, mo_search_bound_job *proof,
+                     mo_error *err)
 {
     mo_status status = find_fork(m, block, err);
 
-    *proof = (mo_proof){ .block = block,
-                         .pair = pair,
-                         .how = how,
-                         .target_ns = m->raised_ns[block][pair],
-                         .effort = aim_of(m, block, pair)->effort,
-                         .steps = STEPS,
-                         .fork = m->forks[block],
-                         .failed_ns = INT64_MAX };
+    *proof = (mo_search_bound_job){ .block = block,
+                                    .pair = pair,
+                                    .how = how,
+                                    .target_ns = m->raised_ns[block][pair],
+                                    .effort = aim_of(m, block, pair)->effort,
+                                    .steps = STEPS,
+                                    .fork = m->forks[block],
+                                    .failed_ns = INT64_MAX };
     return status;
 }
 
-static bool needs_fast(const mo_prover *m, int block, int pair)
+static bool needs_fast(const mo_search_bound_plan *m, int block, int pair)
 {
-    const mo_block *b = &m->blocks->blocks[block];
+    const mo_chain_block *b = &m->blocks->blocks[block];
 
     return aim_of(m, block, pair)->effort == 0 &&
            b->lower_ns[pair] != INT64_MAX;
 }
 
 /* What is on the path and was not even looked at the fast way. */
-static mo_status plan_fast(mo_prover *m, mo_proof *proofs, int most, int *n,
-                           mo_error *err)
+static mo_status plan_fast(mo_search_bound_plan *m, mo_search_bound_job *proofs,
+                           int most, int *n, mo_error *err)
 {
     mo_status status;
 
-    mo_prover_begin_plan(m);
-    mo_path_find(m->search->path);
-    status = mo_prover_use_path(m, err);
+    mo_search_bound_plan_reset(m);
+    mo_decomp_path_shortest(m->search->path);
+    status = mo_search_bound_plan_count_path(m, err);
     for (int i = 0; i < m->blocks->n; i++)
         for (int p = 0; p < m->n_pairs && *n < most && status == MO_OK; p++)
             if (aim_of(m, i, p)->uses > 0 && needs_fast(m, i, p))
-                status = add(m, i, p, MO_PROOF_FAST, &proofs[(*n)++], err);
+                status =
+                    add(m, i, p, MO_SEARCH_BOUND_LOAD, &proofs[(*n)++], err);
     return status;
 }
 
-mo_status mo_prover_begin(mo_prover *m, mo_proof **proofs, int *n,
-                          mo_error *err)
+mo_status mo_search_bound_plan_initial_jobs(mo_search_bound_plan *m,
+                                            mo_search_bound_job **proofs,
+                                            int *n, mo_error *err)
 {
     int64_t count = 0;
     mo_status status = MO_OK;
@@ -191,32 +196,35 @@ mo_status mo_prover_begin(mo_prover *m, mo_proof **proofs, int *n,
     *proofs = calloc((size_t) count + 1, sizeof **proofs);
     if (!*proofs)
         return mo_fail_memory(err);
-    mo_prover_begin_plan(m);
+    mo_search_bound_plan_reset(m);
     for (int i = 0; i < m->blocks->n; i++)
         for (int p = 0; p < m->n_pairs && status == MO_OK; p++)
             if (needs_fast(m, i, p))
-                status = add(m, i, p, MO_PROOF_FAST, &(*proofs)[(*n)++], err);
+                status =
+                    add(m, i, p, MO_SEARCH_BOUND_LOAD, &(*proofs)[(*n)++], err);
     return status;
 }
 
 /* What it aims at has been proven by now, or seen to be wrong. */
-static bool is_vain(const mo_prover *m, const mo_proof *it)
+static bool is_vain(const mo_search_bound_plan *m,
+                    const mo_search_bound_job *it)
 {
-    const mo_block *b = &m->blocks->blocks[it->block];
+    const mo_chain_block *b = &m->blocks->blocks[it->block];
 
     return b->lower_ns[it->pair] >= it->target_ns ||
            b->seen_ns[it->pair] < it->target_ns;
 }
 
-static void go_on(mo_prover *m, mo_proof *proofs, int most, int *n)
+static void go_on(mo_search_bound_plan *m, mo_search_bound_job *proofs,
+                  int most, int *n)
 {
     int left = 0;
 
     for (int i = 0; i < m->n_going; i++) {
-        mo_proof *it = &m->going[i];
+        mo_search_bound_job *it = &m->going[i];
 
         if (is_vain(m, it))
-            mo_proof_drop(it);
+            mo_search_bound_job_clear(it);
         else if (*n < most)
             proofs[(*n)++] = *it;
         else
@@ -225,7 +233,8 @@ static void go_on(mo_prover *m, mo_proof *proofs, int most, int *n)
     m->n_going = left;
 }
 
-static bool is_under_way(const mo_proof *proofs, int n, int block, int pair)
+static bool is_under_way(const mo_search_bound_job *proofs, int n, int block,
+                         int pair)
 {
     for (int i = 0; i < n; i++)
         if (proofs[i].block == block && proofs[i].pair == pair)
@@ -234,28 +243,30 @@ static bool is_under_way(const mo_proof *proofs, int n, int block, int pair)
 }
 
 /* Those that were raised first are on the shortest paths. */
-static mo_status plan_targets(mo_prover *m, mo_proof *proofs, int most, int *n,
+static mo_status plan_targets(mo_search_bound_plan *m,
+                              mo_search_bound_job *proofs, int most, int *n,
                               mo_error *err)
 {
     mo_status status = MO_OK;
     int n_before = *n;
 
-    for (int turn = 1; turn <= mo_prover_most_paths(m) && *n < most; turn++)
+    for (int turn = 1; turn <= mo_search_bound_plan_max_paths(m) && *n < most;
+         turn++)
         for (int i = 0; i < m->blocks->n; i++)
             for (int p = 0; p < m->n_pairs && *n < most && status == MO_OK; p++)
                 if (aim_of(m, i, p)->turn == turn &&
                     !is_under_way(proofs, n_before, i, p))
-                    status =
-                        add(m, i, p,
-                            is_small(m, i) ? MO_PROOF_EXACT : MO_PROOF_TIMED,
-                            &proofs[(*n)++], err);
+                    status = add(m, i, p,
+                                 is_small(m, i) ? MO_SEARCH_BOUND_EXACT
+                                                : MO_SEARCH_BOUND_COLGEN,
+                                 &proofs[(*n)++], err);
     return status;
 }
 
 /* Halfway to the makespan; but where enough is close, by what the makespan is
  * hoped to become, that much at once: proofs of little take as long as proofs
  * of much. */
-static int64_t goal_of(const mo_prover *m, double hoped)
+static int64_t goal_of(const mo_search_bound_plan *m, double hoped)
 {
     double lower_ns = (double) m->search->lower_ns;
     double upper_ns = (double) m->search->upper_path_ns;
@@ -268,8 +279,10 @@ static int64_t goal_of(const mo_prover *m, double hoped)
            (m->search->upper_path_ns - m->search->lower_ns) / 2;
 }
 
-mo_status mo_prover_plan(mo_prover *m, bool take_time, double hoped,
-                         mo_proof *proofs, int most, int *n, mo_error *err)
+mo_status mo_search_bound_plan_next_jobs(mo_search_bound_plan *m,
+                                         bool take_time, double hoped,
+                                         mo_search_bound_job *proofs, int most,
+                                         int *n, mo_error *err)
 {
     int64_t upper_ns = m->search->upper_path_ns;
     int64_t lower_ns = m->search->lower_ns;
@@ -283,29 +296,30 @@ mo_status mo_prover_plan(mo_prover *m, bool take_time, double hoped,
     if (*n == most)
         return MO_OK;
     do {
-        status = mo_prover_reach(m, goal_of(m, hoped), err);
+        status = mo_search_bound_plan_raise_paths(m, goal_of(m, hoped), err);
         if (status == MO_OK)
             status = plan_targets(m, proofs, most, n, err);
     } while (status == MO_OK && *n == 0 && try_harder(m));
     return status;
 }
 
-void mo_prover_take(mo_prover *m, mo_proof *it)
+void mo_search_bound_plan_merge_result(mo_search_bound_plan *m,
+                                       mo_search_bound_job *it)
 {
     int64_t *lower_ns = &m->blocks->blocks[it->block].lower_ns[it->pair];
-    mo_aim *a = aim_of(m, it->block, it->pair);
+    mo_search_bound_target *a = aim_of(m, it->block, it->pair);
 
     if (it->climb) {
         m->going[m->n_going++] = *it;
         return;
     }
-    if (it->how == MO_PROOF_FAST)
-        a->effort = MO_PROVE_TIMED_EFFORT;
+    if (it->how == MO_SEARCH_BOUND_LOAD)
+        a->effort = MO_SEARCH_BOUND_COLGEN_EFFORT;
     else if (it->failed_ns < a->failed_ns)
         a->failed_ns = it->failed_ns;
     if (it->lower_ns > *lower_ns)
         *lower_ns = it->lower_ns;
     if (it->hint.device)
-        mo_blocks_keep_hint(m->blocks, it->block, it->pair, it->hint);
-    it->hint = (mo_hint){ 0 };
+        mo_chain_blocks_set_hint(m->blocks, it->block, it->pair, it->hint);
+    it->hint = (mo_decomp_solution_hint){ 0 };
 }

@@ -13,27 +13,33 @@
 #include "solvers/search/driver/bound_job.h"
 #include "solvers/search/driver/state.h"
 
-typedef struct mo_prover mo_prover;
+typedef struct mo_search_bound_plan mo_search_bound_plan;
 
 /* search, which has blocks, must outlive it. */
-mo_status mo_prover_new(mo_search *search, mo_prover **prover, mo_error *err);
-void mo_prover_free(mo_prover *prover);
+mo_status mo_search_bound_plan_new(mo_search_state *search,
+                                   mo_search_bound_plan **prover,
+                                   mo_error *err);
+void mo_search_bound_plan_free(mo_search_bound_plan *prover);
 
 /* The fast way for every block and pair, where that is done in moments:
  * attempts for *proofs, which the caller frees. */
-mo_status mo_prover_begin(mo_prover *prover, mo_proof **proofs, int *n,
-                          mo_error *err);
+mo_status mo_search_bound_plan_initial_jobs(mo_search_bound_plan *prover,
+                                            mo_search_bound_job **proofs,
+                                            int *n, mo_error *err);
 
-enum { MO_MOST_PROOFS = 4 };
+enum { MO_SEARCH_MAX_BOUND_JOBS = 4 };
 
-/* What to prove next, at most so many and MO_MOST_PROOFS; 0: nothing is worth
- * it.  Those that are under way go on first.  Without take_time only what is
- * done in moments.  hoped is the part of the makespan
- * that may still be saved: what is above that cannot be proven. */
-mo_status mo_prover_plan(mo_prover *prover, bool take_time, double hoped,
-                         mo_proof *proofs, int most, int *n, mo_error *err);
+/* What to prove next, at most so many and MO_SEARCH_MAX_BOUND_JOBS; 0: nothing
+ * is worth it.  Those that are under way go on first.  Without take_time only
+ * what is done in moments.  hoped is the part of the makespan that may still be
+ * saved: what is above that cannot be proven. */
+mo_status mo_search_bound_plan_next_jobs(mo_search_bound_plan *prover,
+                                         bool take_time, double hoped,
+                                         mo_search_bound_job *proofs, int most,
+                                         int *n, mo_error *err);
 
 /* Takes over what came of an attempt so far. */
-void mo_prover_take(mo_prover *prover, mo_proof *it);
+void mo_search_bound_plan_merge_result(mo_search_bound_plan *prover,
+                                       mo_search_bound_job *it);
 
 #endif

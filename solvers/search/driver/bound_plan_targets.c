@@ -15,10 +15,10 @@ enum {
 };
 
 /* What may be aimed at: not above what was seen, and not what has failed. */
-static int64_t most_ns(const mo_prover *m, int block, int pair)
+static int64_t most_ns(const mo_search_bound_plan *m, int block, int pair)
 {
-    const mo_block *b = &m->blocks->blocks[block];
-    const mo_aim *it = aim_of(m, block, pair);
+    const mo_chain_block *b = &m->blocks->blocks[block];
+    const mo_search_bound_target *it = aim_of(m, block, pair);
     int64_t least_ns = b->lower_ns[pair], most = b->seen_ns[pair], step_ns;
 
     if (b->segment->n == 0 || it->effort == 0 ||
@@ -33,7 +33,7 @@ static int64_t most_ns(const mo_prover *m, int block, int pair)
     return most - least_ns > least_ns / FINE ? most : least_ns;
 }
 
-void mo_prover_begin_plan(mo_prover *m)
+void mo_search_bound_plan_reset(mo_search_bound_plan *m)
 {
     size_t size = (size_t) m->n_pairs * sizeof(int64_t);
 
@@ -43,7 +43,7 @@ void mo_prover_begin_plan(mo_prover *m)
             aim_of(m, i, p)->turn = 0;
     }
     for (int i = 0; i < m->search->kinds->n; i++) {
-        const mo_kind *kind = &m->search->kinds->kinds[i];
+        const mo_decomp_class *kind = &m->search->kinds->kinds[i];
 
         m->search->path->tables[i] =
             kind->part ? m->times_ns[i] : kind->lower_ns;
@@ -53,17 +53,17 @@ void mo_prover_begin_plan(mo_prover *m)
 }
 
 /* What the raised times come to. */
-static mo_status add_up(mo_prover *m, mo_error *err)
+static mo_status add_up(mo_search_bound_plan *m, mo_error *err)
 {
     mo_status status = MO_OK;
 
     for (int i = 0; i < m->search->kinds->n && status == MO_OK; i++) {
-        const mo_kind *kind = &m->search->kinds->kinds[i];
+        const mo_decomp_class *kind = &m->search->kinds->kinds[i];
 
         if (!kind->part)
             continue;
-        status =
-            mo_blocks_add_up(m->blocks, i, m->raised_ns, m->times_ns[i], err);
+        status = mo_chain_blocks_min_times(m->blocks, i, m->raised_ns,
+                                           m->times_ns[i], err);
         for (int p = 0; p < m->n_pairs && status == MO_OK; p++)
             if (m->times_ns[i][p] < kind->lower_ns[p])
                 m->times_ns[i][p] = kind->lower_ns[p];
@@ -72,24 +72,24 @@ static mo_status add_up(mo_prover *m, mo_error *err)
 }
 
 /* How often each pair of a kind is on the path. */
-static void count_uses(mo_prover *m)
+static void count_uses(mo_search_bound_plan *m)
 {
-    const mo_search *s = m->search;
+    const mo_search_state *s = m->search;
     size_t n_pairs = (size_t) m->n_pairs;
 
     memset(m->uses, 0, (size_t) s->kinds->n * n_pairs * sizeof *m->uses);
     for (int i = 0; i < s->pieces->n; i++)
         m->uses[(size_t) s->pieces->kind[i] * n_pairs +
-                (size_t) mo_path_pair(s->path, i)]++;
+                (size_t) mo_decomp_path_boundary(s->path, i)]++;
 }
 
 /* Spreads the uses of a pair of a kind over its blocks. */
-static mo_status use_blocks(mo_prover *m, int kind, int pair, int uses,
-                            mo_error *err)
+static mo_status use_blocks(mo_search_bound_plan *m, int kind, int pair,
+                            int uses, mo_error *err)
 {
-    const mo_chained *c = &m->blocks->chained[kind];
-    mo_status status =
-        mo_blocks_trace(m->blocks, kind, pair, m->raised_ns, m->pairs, err);
+    const mo_chain_partition *c = &m->blocks->chained[kind];
+    mo_status status = mo_chain_blocks_shortest_path(
+        m->blocks, kind, pair, m->raised_ns, m->pairs, err);
 
     for (int s = 0; s < c->chain->n && status == MO_OK; s++)
         aim_of(m, c->block[s], m->pairs[s])->uses += uses;
@@ -97,7 +97,8 @@ static mo_status use_blocks(mo_prover *m, int kind, int pair, int uses,
 }
 
 /* Fills uses of the aims for the path found last. */
-mo_status mo_prover_use_path(mo_prover *m, mo_error *err)
+mo_status mo_search_bound_plan_count_path(mo_search_bound_plan *m,
+                                          mo_error *err)
 {
     size_t n_aims = (size_t) m->blocks->n * (size_t) m->n_pairs;
     mo_status status = MO_OK;
@@ -118,9 +119,9 @@ mo_status mo_prover_use_path(mo_prover *m, mo_error *err)
 }
 
 /* What the path would become longer by, if all of an aim's room is used. */
-static double worth(const mo_prover *m, int block, int pair)
+static double worth(const mo_search_bound_plan *m, int block, int pair)
 {
-    const mo_aim *it = aim_of(m, block, pair);
+    const mo_search_bound_target *it = aim_of(m, block, pair);
 
     return it->uses == 0
                ? 0
@@ -130,7 +131,7 @@ static double worth(const mo_prover *m, int block, int pair)
 
 /* Every aim is a proof, whatever it is worth: those that bring little beside
  * the best of the path are left alone. */
-static double least_worth(const mo_prover *m)
+static double least_worth(const mo_search_bound_plan *m)
 {
     double most = 0;
 
@@ -141,7 +142,7 @@ static double least_worth(const mo_prover *m)
     return most / LITTLE;
 }
 
-static double room_on_path(const mo_prover *m, double least)
+static double room_on_path(const mo_search_bound_plan *m, double least)
 {
     double room_ns = 0;
 
@@ -153,13 +154,14 @@ static double room_on_path(const mo_prover *m, double least)
 }
 
 /* Raises what is on the path by this part of its room. */
-static void raise_path(mo_prover *m, double least, double part, int turn)
+static void raise_path(mo_search_bound_plan *m, double least, double part,
+                       int turn)
 {
     for (int i = 0; i < m->blocks->n; i++)
         for (int p = 0; p < m->n_pairs; p++) {
             int64_t most = most_ns(m, i, p), now = m->raised_ns[i][p];
 
-            mo_aim *it = aim_of(m, i, p);
+            mo_search_bound_target *it = aim_of(m, i, p);
 
             if (it->uses == 0 || most <= now || worth(m, i, p) < least)
                 continue;
@@ -170,7 +172,7 @@ static void raise_path(mo_prover *m, double least, double part, int turn)
 }
 
 /* Each looks at all aims. */
-int mo_prover_most_paths(const mo_prover *m)
+int mo_search_bound_plan_max_paths(const mo_search_bound_plan *m)
 {
     int64_t paths = PLAN_WORK / ((int64_t) m->blocks->n * m->n_pairs + 1);
 
@@ -181,10 +183,10 @@ int mo_prover_most_paths(const mo_prover *m)
 
 /* Makes the path found last longer, up to the goal if it can be; *any: it can.
  */
-static mo_status lengthen(mo_prover *m, double missing_ns, int turn, bool *any,
-                          mo_error *err)
+static mo_status lengthen(mo_search_bound_plan *m, double missing_ns, int turn,
+                          bool *any, mo_error *err)
 {
-    mo_status status = mo_prover_use_path(m, err);
+    mo_status status = mo_search_bound_plan_count_path(m, err);
     double least = least_worth(m), room_ns = room_on_path(m, least);
 
     *any = status == MO_OK && room_ns > 0;
@@ -197,17 +199,18 @@ static mo_status lengthen(mo_prover *m, double missing_ns, int turn, bool *any,
 /* Raises paths until the shortest is as long as the goal, or cannot be.  They
  * rise together, step by step: pairs that lie on many then bear no more of it
  * than others. */
-mo_status mo_prover_reach(mo_prover *m, int64_t goal_ns, mo_error *err)
+mo_status mo_search_bound_plan_raise_paths(mo_search_bound_plan *m,
+                                           int64_t goal_ns, mo_error *err)
 {
     int64_t step_ns = (goal_ns - m->search->lower_ns) / RISES + 1;
     int64_t next_ns = m->search->lower_ns;
     mo_status status = MO_OK;
     bool any = true;
 
-    mo_prover_begin_plan(m);
-    for (int i = 0; i < mo_prover_most_paths(m) && any && status == MO_OK;
-         i++) {
-        int64_t length_ns = mo_path_find(m->search->path);
+    mo_search_bound_plan_reset(m);
+    for (int i = 0;
+         i < mo_search_bound_plan_max_paths(m) && any && status == MO_OK; i++) {
+        int64_t length_ns = mo_decomp_path_shortest(m->search->path);
 
         if (length_ns >= goal_ns)
             break;

@@ -7,19 +7,19 @@
 
 enum { MOST_PATHS = 24 }; /* looked for at once */
 
-struct mo_hopes {
-    mo_search *search;
+struct mo_search_candidates {
+    mo_search_state *search;
     int64_t **hoped_ns; /* by kind and pair */
     int *uses;          /* by kind and pair: on the path that is looked at */
     bool *chosen;       /* by kind and pair */
-    mo_option *options;
+    mo_search_candidate *options;
     size_t n, room;
     double part;
 };
 
-static mo_status reserve(mo_hopes *m, mo_error *err)
+static mo_status reserve(mo_search_candidates *m, mo_error *err)
 {
-    const mo_kinds *kinds = m->search->kinds;
+    const mo_decomp_classes *kinds = m->search->kinds;
     size_t n_kinds = (size_t) kinds->n;
     size_t n_pairs = (size_t) kinds->states->n * (size_t) kinds->states->n;
 
@@ -38,9 +38,10 @@ static mo_status reserve(mo_hopes *m, mo_error *err)
     return MO_OK;
 }
 
-mo_status mo_hopes_new(mo_search *search, mo_hopes **hopes, mo_error *err)
+mo_status mo_search_candidates_new(mo_search_state *search,
+                                   mo_search_candidates **hopes, mo_error *err)
 {
-    mo_hopes *m = calloc(1, sizeof *m);
+    mo_search_candidates *m = calloc(1, sizeof *m);
     mo_status status;
 
     if (!m)
@@ -50,11 +51,11 @@ mo_status mo_hopes_new(mo_search *search, mo_hopes **hopes, mo_error *err)
     if (status == MO_OK)
         *hopes = m;
     else
-        mo_hopes_free(m);
+        mo_search_candidates_free(m);
     return status;
 }
 
-void mo_hopes_free(mo_hopes *m)
+void mo_search_candidates_free(mo_search_candidates *m)
 {
     if (!m)
         return;
@@ -77,25 +78,25 @@ static double hope(int level)
     return level < n ? part[level] : 0.16 / level;
 }
 
-static int64_t hoped_for(const mo_kind *kind, int pair)
+static int64_t hoped_for(const mo_decomp_class *kind, int pair)
 {
     int64_t upper_ns = kind->upper_ns[pair], lower_ns = kind->lower_ns[pair];
     int level = kind->pairs[pair].level;
 
-    if (lower_ns >= upper_ns || level >= MO_MOST_LEVEL)
+    if (lower_ns >= upper_ns || level >= MO_SEARCH_MAX_EFFORT_LEVEL)
         return upper_ns;
     if (upper_ns == INT64_MAX)
         return level == 0 ? lower_ns : INT64_MAX;
     return upper_ns - (int64_t) (hope(level) * (double) (upper_ns - lower_ns));
 }
 
-static void set_hopes(mo_hopes *m)
+static void set_hopes(mo_search_candidates *m)
 {
-    mo_search *s = m->search;
+    mo_search_state *s = m->search;
     int n_pairs = s->states.n * s->states.n;
 
     for (int i = 0; i < s->kinds->n; i++) {
-        const mo_kind *kind = &s->kinds->kinds[i];
+        const mo_decomp_class *kind = &s->kinds->kinds[i];
 
         s->path->tables[i] = kind->part ? m->hoped_ns[i] : kind->upper_ns;
         for (int p = 0; kind->part && p < n_pairs; p++)
@@ -104,9 +105,9 @@ static void set_hopes(mo_hopes *m)
 }
 
 /* Instead of what is hoped for, what is proven. */
-static void set_bounds(mo_hopes *m)
+static void set_bounds(mo_search_candidates *m)
 {
-    mo_search *s = m->search;
+    mo_search_state *s = m->search;
     size_t n_pairs = (size_t) s->states.n * (size_t) s->states.n;
 
     for (int i = 0; i < s->kinds->n; i++)
@@ -115,19 +116,20 @@ static void set_bounds(mo_hopes *m)
                    n_pairs * sizeof **m->hoped_ns);
 }
 
-static bool is_worth_trying(const mo_hopes *m, int number, int pair, bool exact)
+static bool is_worth_trying(const mo_search_candidates *m, int number, int pair,
+                            bool exact)
 {
-    const mo_kind *kind = &m->search->kinds->kinds[number];
+    const mo_decomp_class *kind = &m->search->kinds->kinds[number];
 
-    if (!kind->part || kind->pairs[pair].level >= MO_MOST_LEVEL ||
-        (exact && kind->n > MO_MAYBE_EXACT_OPS &&
+    if (!kind->part || kind->pairs[pair].level >= MO_SEARCH_MAX_EFFORT_LEVEL ||
+        (exact && kind->n > MO_SEARCH_EXACT_RARE_MAX_OPS &&
          !kind->pairs[pair].exact_pays))
         return false;
     return m->hoped_ns[number][pair] < kind->upper_ns[pair];
 }
 
 /* Without any schedule yet, as if there were one of twice the bound. */
-static double gain_of(const mo_hopes *m, int number, int pair)
+static double gain_of(const mo_search_candidates *m, int number, int pair)
 {
     int64_t upper_ns = m->search->kinds->kinds[number].upper_ns[pair];
     int64_t hoped_ns = m->hoped_ns[number][pair];
@@ -138,8 +140,8 @@ static double gain_of(const mo_hopes *m, int number, int pair)
 
 /* A pair on a path is an option; it is taken to bring nothing then, so that the
  * next path is another. */
-static mo_status add_option(mo_hopes *m, int number, int pair, bool exact,
-                            double weight, mo_error *err)
+static mo_status add_option(mo_search_candidates *m, int number, int pair,
+                            bool exact, double weight, mo_error *err)
 {
     size_t at = (size_t) number * (size_t) m->search->states.n *
                     (size_t) m->search->states.n +
@@ -147,11 +149,11 @@ static mo_status add_option(mo_hopes *m, int number, int pair, bool exact,
     mo_status status = MO_OK;
 
     if (!m->chosen[at]) {
-        status = MO_PUSH(m->options, m->n, m->room, err);
+        status = MO_ARRAY_GROW(m->options, m->n, m->room, err);
         if (status == MO_OK)
             m->options[m->n++] =
-                (mo_option){ number, pair, exact,
-                             weight * gain_of(m, number, pair) };
+                (mo_search_candidate){ number, pair, exact,
+                                       weight * gain_of(m, number, pair) };
     }
     m->chosen[at] = true;
     m->hoped_ns[number][pair] = m->search->kinds->kinds[number].upper_ns[pair];
@@ -159,19 +161,20 @@ static mo_status add_option(mo_hopes *m, int number, int pair, bool exact,
 }
 
 /* Adds the pairs on the path found last; *any: there are some. */
-static mo_status add_path(mo_hopes *m, bool exact, double weight, bool *any,
-                          mo_error *err)
+static mo_status add_path(mo_search_candidates *m, bool exact, double weight,
+                          bool *any, mo_error *err)
 {
-    const mo_search *s = m->search;
+    const mo_search_state *s = m->search;
     size_t n_pairs = (size_t) s->states.n * (size_t) s->states.n;
     mo_status status = MO_OK;
 
     *any = false;
     for (int i = 0; i < s->pieces->n; i++)
         m->uses[(size_t) s->pieces->kind[i] * n_pairs +
-                (size_t) mo_path_pair(s->path, i)]++;
+                (size_t) mo_decomp_path_boundary(s->path, i)]++;
     for (int i = 0; i < s->pieces->n && status == MO_OK; i++) {
-        int number = s->pieces->kind[i], pair = mo_path_pair(s->path, i);
+        int number = s->pieces->kind[i],
+            pair = mo_decomp_path_boundary(s->path, i);
         int *uses = &m->uses[(size_t) number * n_pairs + (size_t) pair];
 
         if (*uses > 0 && is_worth_trying(m, number, pair, exact)) {
@@ -185,15 +188,15 @@ static mo_status add_path(mo_hopes *m, bool exact, double weight, bool *any,
 
 /* Those on the shortest paths by what the tables say.  The shorter a path, the
  * more its pairs weigh. */
-static mo_status add_paths(mo_hopes *m, bool exact, mo_error *err)
+static mo_status add_paths(mo_search_candidates *m, bool exact, mo_error *err)
 {
-    mo_search *s = m->search;
+    mo_search_state *s = m->search;
     double most_ns = 0;
     mo_status status = MO_OK;
     bool any = true;
 
     for (int i = 0; i < MOST_PATHS && any && status == MO_OK; i++) {
-        int64_t length_ns = mo_path_find(s->path);
+        int64_t length_ns = mo_decomp_path_shortest(s->path);
         double saved_ns = (double) s->upper_path_ns - (double) length_ns;
 
         if (length_ns >= s->upper_path_ns)
@@ -208,7 +211,7 @@ static mo_status add_paths(mo_hopes *m, bool exact, mo_error *err)
 
 static int compare_options(const void *a, const void *b)
 {
-    const mo_option *s = a, *t = b;
+    const mo_search_candidate *s = a, *t = b;
 
     if (s->gain_ns != t->gain_ns)
         return s->gain_ns > t->gain_ns ? -1 : 1;
@@ -217,7 +220,7 @@ static int compare_options(const void *a, const void *b)
     return (s->pair > t->pair) - (s->pair < t->pair);
 }
 
-static void begin(mo_hopes *m)
+static void begin(mo_search_candidates *m)
 {
     size_t n_kinds = (size_t) m->search->kinds->n;
     size_t n_pairs =
@@ -228,8 +231,9 @@ static void begin(mo_hopes *m)
     memset(m->chosen, 0, n_kinds * n_pairs * sizeof *m->chosen);
 }
 
-mo_status mo_hopes_find(mo_hopes *m, const mo_option **options, size_t *n,
-                        double *part, mo_error *err)
+mo_status mo_search_candidates_select(mo_search_candidates *m,
+                                      const mo_search_candidate **options,
+                                      size_t *n, double *part, mo_error *err)
 {
     mo_status status;
 

@@ -15,28 +15,31 @@
 #include "solvers/search/driver/state.h"
 
 enum {
-    MO_EXACT_OPS = 24,       /* so few are searched through at once */
-    MO_MAYBE_EXACT_OPS = 45, /* so few now and then */
-    MO_MOST_LEVEL = 24       /* of trying a pair; then it is left alone */
+    MO_SEARCH_EXACT_MAX_OPS = 24,      /* so few are searched through at once */
+    MO_SEARCH_EXACT_RARE_MAX_OPS = 45, /* so few now and then */
+    MO_SEARCH_MAX_EFFORT_LEVEL =
+        24 /* of trying a pair; then it is left alone */
 };
 
 /* What might be tried, and what could come of it for the whole. */
-typedef struct mo_option {
+typedef struct mo_search_candidate {
     int kind, pair;
     bool exact; /* for its bound */
     double gain_ns;
-} mo_option;
+} mo_search_candidate;
 
-typedef struct mo_hopes mo_hopes;
+typedef struct mo_search_candidates mo_search_candidates;
 
 /* search must outlive it. */
-mo_status mo_hopes_new(mo_search *search, mo_hopes **hopes, mo_error *err);
-void mo_hopes_free(mo_hopes *hopes);
+mo_status mo_search_candidates_new(mo_search_state *search,
+                                   mo_search_candidates **hopes, mo_error *err);
+void mo_search_candidates_free(mo_search_candidates *hopes);
 
 /* Looks at what is known now: n options, those that promise most first, which
  * stay the hopes' own.  *part is that of the makespan which is hoped to be
  * saved, sooner or later. */
-mo_status mo_hopes_find(mo_hopes *hopes, const mo_option **options, size_t *n,
-                        double *part, mo_error *err);
+mo_status mo_search_candidates_select(mo_search_candidates *hopes,
+                                      const mo_search_candidate **options,
+                                      size_t *n, double *part, mo_error *err);
 
 #endif

@@ -32,20 +32,20 @@ typedef struct fan {
 } fan;
 
 typedef struct fanout {
-    const mo_kind *kind;
+    const mo_decomp_class *kind;
     int pair;
-    const mo_fanout_options *options;
+    const mo_search_case_split_options *options;
     fan fans[MOST_FANS]; /* most readers first */
     int n_fans;
-    mo_windows *windows;
-    mo_loads *loads;
+    mo_chain_windows *windows;
+    mo_chain_interval_load *loads;
     bool *allowed; /* what is not refuted yet */
     size_t size;   /* of that */
 } fanout;
 
 static bool is_over(const fanout *f)
 {
-    return *f->options->steps <= 0 || mo_stop_now(f->options->stop);
+    return *f->options->steps <= 0 || mo_stop_reached(f->options->stop);
 }
 
 /* Keeps the fans sorted; of equals the first stays in front. */
@@ -66,10 +66,11 @@ static void add_fan(fanout *f, fan new)
     f->fans[at] = new;
 }
 
-static mo_status find_fans(fanout *f, const mo_chained *chained, mo_error *err)
+static mo_status find_fans(fanout *f, const mo_chain_partition *chained,
+                           mo_error *err)
 {
     const mo_instance *x = chained->places.x;
-    const mo_chain *chain = chained->chain;
+    const mo_bound_chain *chain = chained->chain;
     int *segment_of = malloc((size_t) x->n * sizeof *segment_of);
 
     if (!segment_of)
@@ -107,18 +108,18 @@ static void keep(fanout *f)
 static mo_status refute_case(fanout *f, int op, int k, int64_t time_ns,
                              bool *refuted, mo_error *err)
 {
-    mo_windows *w = f->windows;
+    mo_chain_windows *w = f->windows;
     const mo_instance *x = w->places.x;
-    int64_t at = mo_places_at(&w->places, op, k);
+    int64_t at = mo_allowed_devices_index(&w->places, op, k);
     int64_t steps = (int64_t) (x->n + x->n_flows) * x->n_devices;
     mo_status status = MO_OK;
 
-    mo_windows_hold(w, op, k);
-    *refuted = !mo_windows_narrow(w, time_ns);
+    mo_chain_windows_fix(w, op, k);
+    *refuted = !mo_chain_windows_propagate(w, time_ns);
     if (!*refuted)
-        status =
-            mo_loads_refute(f->loads, time_ns, w->head_ns[at] + x->p_ns[at],
-                            &steps, refuted, err);
+        status = mo_chain_interval_load_refute(f->loads, time_ns,
+                                               w->head_ns[at] + x->p_ns[at],
+                                               &steps, refuted, err);
     *f->options->steps -= steps;
     return status;
 }
@@ -127,12 +128,12 @@ static mo_status refute_case(fanout *f, int op, int k, int64_t time_ns,
 static mo_status look_at_fan(fanout *f, int op, int64_t time_ns, bool *any,
                              bool *fails, mo_error *err)
 {
-    mo_windows *w = f->windows;
+    mo_chain_windows *w = f->windows;
     bool left = false;
     mo_status status = MO_OK;
 
     for (int k = 0; k < w->places.x->n_devices && status == MO_OK; k++) {
-        int64_t at = mo_places_at(&w->places, op, k);
+        int64_t at = mo_allowed_devices_index(&w->places, op, k);
         bool refuted = false;
 
         if (!f->allowed[at])
@@ -156,9 +157,9 @@ static void begin(fanout *f)
     memcpy(f->windows->places.allowed, f->windows->chained->places.allowed,
            f->size);
     if (f->kind->u != MO_FREE)
-        mo_windows_hold(f->windows, f->kind->u, f->pair / n);
+        mo_chain_windows_fix(f->windows, f->kind->u, f->pair / n);
     if (f->kind->v != MO_FREE)
-        mo_windows_hold(f->windows, f->kind->v, f->pair % n);
+        mo_chain_windows_fix(f->windows, f->kind->v, f->pair % n);
 }
 
 /* *fails: it cannot be done within the time. */
@@ -171,7 +172,7 @@ static mo_status refute(fanout *f, int64_t time_ns, bool *fails, mo_error *err)
     *fails = false;
     for (int i = 0; i < MOST_CYCLES && any && !*fails && status == MO_OK; i++) {
         any = false;
-        *fails = !mo_windows_narrow(f->windows, time_ns);
+        *fails = !mo_chain_windows_propagate(f->windows, time_ns);
         keep(f);
         for (int j = 0; j < f->n_fans && !*fails && status == MO_OK; j++)
             status = look_at_fan(f, f->fans[j].op, time_ns, &any, fails, err);
@@ -199,10 +200,10 @@ static mo_status approach(fanout *f, int64_t *lower_ns, mo_error *err)
     return status;
 }
 
-static mo_status open_fanout(fanout *f, const mo_blocks *blocks, int kind,
+static mo_status open_fanout(fanout *f, const mo_chain_blocks *blocks, int kind,
                              mo_error *err)
 {
-    const mo_chained *chained = &blocks->chained[kind];
+    const mo_chain_partition *chained = &blocks->chained[kind];
     const mo_instance *x = chained->places.x;
     mo_status status = find_fans(f, chained, err);
 
@@ -211,21 +212,24 @@ static mo_status open_fanout(fanout *f, const mo_blocks *blocks, int kind,
     f->kind = &blocks->kinds->kinds[kind];
     f->size = (size_t) x->n * (size_t) x->n_devices * sizeof *f->allowed;
     f->allowed = malloc(f->size);
-    status = f->allowed ? mo_windows_new(blocks, kind, &f->windows, err)
+    status = f->allowed ? mo_chain_windows_new(blocks, kind, &f->windows, err)
                         : mo_fail_memory(err);
-    return status == MO_OK ? mo_loads_new(f->windows, &f->loads, err) : status;
+    return status == MO_OK
+               ? mo_chain_interval_load_new(f->windows, &f->loads, err)
+               : status;
 }
 
 static void close_fanout(fanout *f)
 {
     free(f->allowed);
-    mo_loads_free(f->loads);
-    mo_windows_free(f->windows);
+    mo_chain_interval_load_free(f->loads);
+    mo_chain_windows_free(f->windows);
 }
 
-mo_status mo_fanout_bound(const mo_blocks *blocks, int kind, int pair,
-                          const mo_fanout_options *options, int64_t *lower_ns,
-                          mo_error *err)
+mo_status
+mo_search_case_split_bound(const mo_chain_blocks *blocks, int kind, int pair,
+                           const mo_search_case_split_options *options,
+                           int64_t *lower_ns, mo_error *err)
 {
     fanout f = { .pair = pair, .options = options };
     mo_status status = open_fanout(&f, blocks, kind, err);
@@ -244,7 +248,8 @@ static bool is_too_large(const mo_instance *x)
            x->n_links > MOST_LINKS;
 }
 
-static int64_t least_lower_ns(const mo_search *s, const mo_kind *kind)
+static int64_t least_lower_ns(const mo_search_state *s,
+                              const mo_decomp_class *kind)
 {
     int64_t least_ns = INT64_MAX;
 
@@ -257,10 +262,10 @@ static int64_t least_lower_ns(const mo_search *s, const mo_kind *kind)
 /* Looks at the pairs that might be on a path which is too short: those that are
  * not too long by themselves.  No pair has to be longer than that by more than
  * the whole has to. */
-static mo_status raise_kind(mo_search *s, int number, int64_t gap_ns,
+static mo_status raise_kind(mo_search_state *s, int number, int64_t gap_ns,
                             int64_t *steps, mo_error *err)
 {
-    mo_kind *kind = &s->kinds->kinds[number];
+    mo_decomp_class *kind = &s->kinds->kinds[number];
     int64_t far_ns;
     mo_status status = MO_OK;
 
@@ -271,20 +276,21 @@ static mo_status raise_kind(mo_search *s, int number, int64_t gap_ns,
         far_ns += gap_ns;
     for (int p = 0; p < s->states.n * s->states.n && status == MO_OK; p++) {
         int64_t lower_ns = kind->lower_ns[p];
-        mo_fanout_options options = { 0, LEAST_READERS, steps, s->task->stop };
+        mo_search_case_split_options options = { 0, LEAST_READERS, steps,
+                                                 s->task->stop };
 
         if (lower_ns >= far_ns)
             continue;
         options.most_ns = lower_ns + gap_ns;
-        status =
-            mo_fanout_bound(s->blocks, number, p, &options, &lower_ns, err);
+        status = mo_search_case_split_bound(s->blocks, number, p, &options,
+                                            &lower_ns, err);
         if (status == MO_OK && lower_ns > kind->pairs[p].own_ns)
             kind->pairs[p].own_ns = lower_ns;
     }
     return status;
 }
 
-mo_status mo_fanout_raise(mo_search *s, mo_error *err)
+mo_status mo_search_case_split_raise_all(mo_search_state *s, mo_error *err)
 {
     int64_t steps = ALL_STEPS, gap_ns;
     mo_status status = MO_OK;
@@ -296,5 +302,5 @@ mo_status mo_fanout_raise(mo_search *s, mo_error *err)
         status = raise_kind(s, i, gap_ns, &steps, err);
     if (status != MO_OK)
         return status;
-    return mo_search_add_up(s, "cases of ops that many read", err);
+    return mo_search_update_bounds(s, "cases of ops that many read", err);
 }

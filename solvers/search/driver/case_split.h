@@ -17,21 +17,23 @@
 #include "solvers/search/bound/chain/chain_bound.h"
 #include "solvers/search/driver/state.h"
 
-typedef struct mo_fanout_options {
+typedef struct mo_search_case_split_options {
     int64_t most_ns;   /* no more is asked for */
     int least_readers; /* fewer beside the chain are not many */
     int64_t *steps;    /* left; becomes less */
     const mo_stop *stop;
-} mo_fanout_options;
+} mo_search_case_split_options;
 
 /* Raises *lower_ns, what is proven of a kind with a part at a pair of states.
  */
-mo_status mo_fanout_bound(const mo_blocks *blocks, int kind, int pair,
-                          const mo_fanout_options *options, int64_t *lower_ns,
-                          mo_error *err);
+mo_status
+mo_search_case_split_bound(const mo_chain_blocks *blocks, int kind, int pair,
+                           const mo_search_case_split_options *options,
+                           int64_t *lower_ns, mo_error *err);
 
 /* The same for all kinds, as far as it could be of use for the whole; search
  * has blocks. */
-mo_status mo_fanout_raise(mo_search *search, mo_error *err);
+mo_status mo_search_case_split_raise_all(mo_search_state *search,
+                                         mo_error *err);
 
 #endif

@@ -19,13 +19,13 @@ static const mo_method *const quick[] = { &mo_method_single, &mo_method_heft,
 enum { N_QUICK = sizeof quick / sizeof *quick };
 
 typedef struct answer {
-    mo_placed placed;
+    mo_method_result placed;
     mo_status status;
     mo_error err;
 } answer;
 
 typedef struct crew {
-    mo_task task; /* without news: those are told by one alone */
+    mo_method_task task; /* without news: those are told by one alone */
     answer answers[N_QUICK];
 } crew;
 
@@ -35,7 +35,7 @@ static void work(void *context, int job, int thread)
     answer *a = &c->answers[job];
 
     (void) thread;
-    if (job > 0 && mo_stop_now(c->task.stop))
+    if (job > 0 && mo_stop_reached(c->task.stop))
         return;
     a->status = quick[job]->place(&c->task, &a->placed, &a->err);
 }
@@ -46,12 +46,13 @@ static void work_behind(void *context, int job, int thread)
     work(context, job + 1, thread);
 }
 
-static int64_t size_of(const mo_search *s)
+static int64_t size_of(const mo_search_state *s)
 {
     return (int64_t) s->x->n * s->x->n_devices;
 }
 
-static mo_status take(mo_search *s, crew *c, int first, int last, mo_error *err)
+static mo_status take(mo_search_state *s, crew *c, int first, int last,
+                      mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -65,9 +66,10 @@ static mo_status take(mo_search *s, crew *c, int first, int last, mo_error *err)
                 *err = a->err;
         }
         a->placed.schedule = NULL;
-        mo_placed_clear(&a->placed);
+        mo_method_result_clear(&a->placed);
         if (status == MO_OK)
-            status = mo_search_offer(s, schedule, quick[i]->name, err);
+            status =
+                mo_search_submit_schedule(s, schedule, quick[i]->name, err);
         else
             mo_schedule_free(schedule);
     }
@@ -75,7 +77,7 @@ static mo_status take(mo_search *s, crew *c, int first, int last, mo_error *err)
 }
 
 /* Where memory is short, others overflow. */
-static mo_status look_for_room(mo_search *s, mo_error *err)
+static mo_status look_for_room(mo_search_state *s, mo_error *err)
 {
     mo_schedule *schedule = NULL;
     int64_t bound_ns;
@@ -83,13 +85,13 @@ static mo_status look_for_room(mo_search *s, mo_error *err)
 
     if (s->best && (!s->memory_matters || size_of(s) > UPPER_WORK))
         return MO_OK;
-    status = mo_upper_find(s->x, &s->regime, &schedule, &bound_ns, err);
-    return status == MO_OK
-               ? mo_search_offer(s, schedule, "climbing from HEFT", err)
-               : status;
+    status = mo_bound_upper(s->x, &s->regime, &schedule, &bound_ns, err);
+    return status == MO_OK ? mo_search_submit_schedule(
+                                 s, schedule, "climbing from HEFT", err)
+                           : status;
 }
 
-mo_status mo_first_answers(mo_search *s, mo_error *err)
+mo_status mo_search_initial_schedules(mo_search_state *s, mo_error *err)
 {
     crew c = { .task = *s->task };
     int n = size_of(s) <= LIST_WORK ? N_QUICK : 1;
@@ -102,14 +104,14 @@ mo_status mo_first_answers(mo_search *s, mo_error *err)
     status = take(s, &c, 0, 1, err);
     if (status != MO_OK)
         return status;
-    mo_team_run(s->task->threads, n - 1, work_behind, &c);
+    mo_parallel_for(s->task->threads, n - 1, work_behind, &c);
     status = take(s, &c, 1, n, err);
-    if (status == MO_OK && !mo_stop_now(s->task->stop))
+    if (status == MO_OK && !mo_stop_reached(s->task->stop))
         status = look_for_room(s, err);
     return status;
 }
 
-mo_status mo_first_bound(mo_search *s, mo_error *err)
+mo_status mo_search_initial_bound(mo_search_state *s, mo_error *err)
 {
     mo_lower_bound lower = { 0 };
     mo_status status;
@@ -117,10 +119,10 @@ mo_status mo_first_bound(mo_search *s, mo_error *err)
     /* Otherwise blocks tell the same, and sooner. */
     if (s->blocks && !s->memory_matters)
         return MO_OK;
-    if (size_of(s) > LOWER_WORK || mo_stop_now(s->task->stop))
+    if (size_of(s) > LOWER_WORK || mo_stop_reached(s->task->stop))
         return MO_OK;
-    status = mo_lower_until(s->x, &s->regime, s->task->stop, &lower, err);
+    status = mo_bound_lower_until(s->x, &s->regime, s->task->stop, &lower, err);
     if (status == MO_OK)
-        mo_search_raise(s, lower.bound_ns, "a bound of the whole");
+        mo_search_raise_lower(s, lower.bound_ns, "a bound of the whole");
     return status;
 }

@@ -9,9 +9,9 @@
 
 /* One device alone, HEFT, and the other quick methods of the table, as far as
  * they are quick for so many ops: the answer is never worse than theirs. */
-mo_status mo_first_answers(mo_search *search, mo_error *err);
+mo_status mo_search_initial_schedules(mo_search_state *search, mo_error *err);
 
 /* A bound of the whole by itself, memory counted. */
-mo_status mo_first_bound(mo_search *search, mo_error *err);
+mo_status mo_search_initial_bound(mo_search_state *search, mo_error *err);
 
 #endif

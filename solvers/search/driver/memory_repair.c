@@ -16,25 +16,25 @@ enum {
     MOST_RESERVES = 4 /* parts of what is alive at most that are kept free */
 };
 
-bool mo_fit_is_needed(const mo_search *s)
+bool mo_search_memory_repair_needed(const mo_search_state *s)
 {
     return s->memory_matters && s->upper_path_ns < mo_search_upper_ns(s);
 }
 
 /* Raises reserve to what is alive beyond what stays, of one pair's variants. */
-static mo_status see_pair(const mo_search *s, const mo_kind *kind,
-                          const mo_pair *pair, int64_t *peak_bytes,
+static mo_status see_pair(const mo_search_state *s, const mo_decomp_class *kind,
+                          const mo_decomp_boundary *pair, int64_t *peak_bytes,
                           int64_t *reserve, mo_error *err)
 {
     mo_status status = MO_OK;
 
     for (int v = 0; v < s->x->n_devices && pair->variants; v++) {
-        const mo_variant *variant = &pair->variants[v];
+        const mo_decomp_variant *variant = &pair->variants[v];
 
         if (!variant->schedule)
             continue;
-        status =
-            mo_schedule_peak(kind->part->x, variant->schedule, peak_bytes, err);
+        status = mo_schedule_peak_memory(kind->part->x, variant->schedule,
+                                         peak_bytes, err);
         for (int k = 0; k < s->x->n_devices && status == MO_OK; k++)
             if (peak_bytes[k] - variant->bytes[k] > reserve[k])
                 reserve[k] = peak_bytes[k] - variant->bytes[k];
@@ -42,7 +42,7 @@ static mo_status see_pair(const mo_search *s, const mo_kind *kind,
     return status;
 }
 
-static mo_status find_reserve(const mo_search *s, int64_t *reserve,
+static mo_status find_reserve(const mo_search_state *s, int64_t *reserve,
                               mo_error *err)
 {
     int n_pairs = s->states.n * s->states.n;
@@ -50,7 +50,7 @@ static mo_status find_reserve(const mo_search *s, int64_t *reserve,
     mo_status status = peak_bytes ? MO_OK : mo_fail_memory(err);
 
     for (int i = 0; i < s->kinds->n; i++) {
-        const mo_kind *kind = &s->kinds->kinds[i];
+        const mo_decomp_class *kind = &s->kinds->kinds[i];
 
         for (int p = 0; kind->part && p < n_pairs && status == MO_OK; p++)
             status =
@@ -61,24 +61,24 @@ static mo_status find_reserve(const mo_search *s, int64_t *reserve,
 }
 
 /* With a part of each device kept free. */
-static mo_status fit_within(mo_search *s, const int64_t *capacity_bytes,
+static mo_status fit_within(mo_search_state *s, const int64_t *capacity_bytes,
                             unsigned char *variants, mo_error *err)
 {
     mo_schedule *schedule = NULL;
     bool found = false;
-    mo_status status = mo_budget_find(s->kinds, capacity_bytes, s->path,
-                                      variants, &found, err);
+    mo_status status = mo_primal_rcsp_solve(s->kinds, capacity_bytes, s->path,
+                                            variants, &found, err);
 
     if (status != MO_OK || !found)
         return status;
-    status = mo_stitch(s->kinds, s->path, variants, &schedule, err);
-    return status == MO_OK
-               ? mo_search_offer(s, schedule, "pieces within memory", err)
-               : status;
+    status = mo_decomp_compose(s->kinds, s->path, variants, &schedule, err);
+    return status == MO_OK ? mo_search_submit_schedule(
+                                 s, schedule, "pieces within memory", err)
+                           : status;
 }
 
 /* What is alive for a while is not known before: more and less is kept free. */
-static mo_status fit_with_reserves(mo_search *s, int64_t *room,
+static mo_status fit_with_reserves(mo_search_state *s, int64_t *room,
                                    const int64_t *reserve,
                                    unsigned char *variants, mo_error *err)
 {
@@ -94,7 +94,7 @@ static mo_status fit_with_reserves(mo_search *s, int64_t *room,
     return status;
 }
 
-mo_status mo_fit_pieces(mo_search *s, mo_error *err)
+mo_status mo_search_memory_repair_by_variants(mo_search_state *s, mo_error *err)
 {
     size_t n_devices = (size_t) s->x->n_devices;
     int64_t *room, *reserve;
@@ -118,11 +118,12 @@ mo_status mo_fit_pieces(mo_search *s, mo_error *err)
     return status;
 }
 
-bool mo_fit_plan(const mo_search *s, int round, mo_fit *fit)
+bool mo_search_memory_job_plan(const mo_search_state *s, int round,
+                               mo_search_memory_job *fit)
 {
     double work = FIRST_WORK;
 
-    if (!mo_fit_is_needed(s) || !s->best || s->x->n > MOST_OPS ||
+    if (!mo_search_memory_repair_needed(s) || !s->best || s->x->n > MOST_OPS ||
         round >= MOST_ROUNDS)
         return false;
     for (int i = 0; i < round && work < LAST_WORK; i++)
@@ -132,15 +133,16 @@ bool mo_fit_plan(const mo_search *s, int round, mo_fit *fit)
     return true;
 }
 
-void mo_fit_make(const mo_search *s, mo_fit *fit)
+void mo_search_memory_job_run(const mo_search_state *s,
+                              mo_search_memory_job *fit)
 {
-    mo_anneal_options options = { .seed = fit->seed,
-                                  .moves = fit->moves,
-                                  .enough_ns = s->lower_ns,
-                                  .stop = s->task->stop };
-    mo_annealed annealed = { 0 };
+    mo_primal_anneal_options options = { .seed = fit->seed,
+                                         .moves = fit->moves,
+                                         .enough_ns = s->lower_ns,
+                                         .stop = s->task->stop };
+    mo_primal_anneal_result annealed = { 0 };
 
-    fit->status =
-        mo_anneal(s->x, &s->regime, s->best, &options, &annealed, &fit->err);
+    fit->status = mo_primal_anneal(s->x, &s->regime, s->best, &options,
+                                   &annealed, &fit->err);
     fit->schedule = annealed.schedule;
 }

@@ -12,23 +12,26 @@
 #include "solvers/search/driver/state.h"
 
 /* The best pieces together, shorter than the best schedule, do not fit. */
-bool mo_fit_is_needed(const mo_search *search);
+bool mo_search_memory_repair_needed(const mo_search_state *search);
 
 /* Offers what variants of pieces come to within memory. */
-mo_status mo_fit_pieces(mo_search *search, mo_error *err);
+mo_status mo_search_memory_repair_by_variants(mo_search_state *search,
+                                              mo_error *err);
 
 /* An attempt at the whole, beside those at pieces. */
-typedef struct mo_fit {
+typedef struct mo_search_memory_job {
     int64_t moves;
     uint64_t seed;
 
     mo_schedule *schedule; /* what came of it, or NULL */
     mo_status status;
     mo_error err;
-} mo_fit;
+} mo_search_memory_job;
 
 /* False: there is no use in one. */
-bool mo_fit_plan(const mo_search *search, int round, mo_fit *fit);
-void mo_fit_make(const mo_search *search, mo_fit *fit);
+bool mo_search_memory_job_plan(const mo_search_state *search, int round,
+                               mo_search_memory_job *fit);
+void mo_search_memory_job_run(const mo_search_state *search,
+                              mo_search_memory_job *fit);
 
 #endif

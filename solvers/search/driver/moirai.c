@@ -36,11 +36,12 @@ enum {
 #define SMALL_GAP 0.018
 
 typedef struct round {
-    mo_search *search;
-    mo_try *tries;
-    mo_proof *proofs;
+    mo_search_state *search;
+    mo_search_primal_job *tries;
+    mo_search_bound_job *proofs;
     int n_tries, n_proofs;
-    mo_fit *fit;      /* an attempt at the whole within memory, or NULL */
+    mo_search_memory_job
+        *fit;         /* an attempt at the whole within memory, or NULL */
     int64_t cases_ns; /* the makespan when cases were looked at last */
 } round;
 
@@ -51,14 +52,15 @@ static void work(void *context, int job, int thread)
     const mo_stop *stop = r->search->task->stop;
 
     (void) thread;
-    if (mo_stop_now(stop))
+    if (mo_stop_reached(stop))
         return;
     if (job < r->n_proofs)
-        mo_proof_make(r->search->blocks, &r->proofs[job], stop);
+        mo_search_bound_job_run(r->search->blocks, &r->proofs[job], stop);
     else if (job < r->n_proofs + r->n_tries)
-        mo_try_make(r->search->kinds, &r->tries[job - r->n_proofs], stop);
+        mo_search_primal_job_run(r->search->kinds, &r->tries[job - r->n_proofs],
+                                 stop);
     else
-        mo_fit_make(r->search, r->fit);
+        mo_search_memory_job_run(r->search, r->fit);
 }
 
 static void keep_error(mo_status *status, mo_error *err, mo_status other,
@@ -71,38 +73,39 @@ static void keep_error(mo_status *status, mo_error *err, mo_status other,
         *err = *why;
 }
 
-static mo_status run(round *r, mo_improver *improver, mo_prover *prover,
-                     mo_error *err)
+static mo_status run(round *r, mo_search_round_plan *improver,
+                     mo_search_bound_plan *prover, mo_error *err)
 {
     mo_status status = MO_OK, taken;
     mo_error why = { 0 };
 
-    mo_team_run(r->search->task->threads,
-                r->n_proofs + r->n_tries + (r->fit != NULL), work, r);
+    mo_parallel_for(r->search->task->threads,
+                    r->n_proofs + r->n_tries + (r->fit != NULL), work, r);
     for (int i = 0; i < r->n_proofs; i++) {
         keep_error(&status, err, r->proofs[i].status, &r->proofs[i].err);
-        mo_prover_take(prover, &r->proofs[i]);
+        mo_search_bound_plan_merge_result(prover, &r->proofs[i]);
     }
     for (int i = 0; i < r->n_tries; i++) {
         keep_error(&status, err, r->tries[i].status, &r->tries[i].err);
-        taken = mo_improver_take(improver, &r->tries[i], &why);
+        taken = mo_search_round_plan_merge_result(improver, &r->tries[i], &why);
         keep_error(&status, err, taken, &why);
     }
     return status;
 }
 
-static mo_status begin(round *r, mo_improver *improver, mo_prover *prover,
-                       mo_error *err)
+static mo_status begin(round *r, mo_search_round_plan *improver,
+                       mo_search_bound_plan *prover, mo_error *err)
 {
-    mo_proof *own = r->proofs, *fast = NULL;
-    mo_search *s = r->search;
+    mo_search_bound_job *own = r->proofs, *fast = NULL;
+    mo_search_state *s = r->search;
     mo_status status = MO_OK;
 
     if (prover)
-        status = mo_prover_begin(prover, &fast, &r->n_proofs, err);
+        status =
+            mo_search_bound_plan_initial_jobs(prover, &fast, &r->n_proofs, err);
     r->proofs = fast;
     do {
-        r->n_tries = mo_improver_begin(improver, r->tries);
+        r->n_tries = mo_search_round_plan_initial_jobs(improver, r->tries);
         if (status == MO_OK)
             status = run(r, improver, prover, err);
         r->n_proofs = 0;
@@ -110,31 +113,33 @@ static mo_status begin(round *r, mo_improver *improver, mo_prover *prover,
     r->proofs = own;
     free(fast);
     if (status == MO_OK)
-        status = mo_search_add_up(s, "list scheduling pieces", err);
-    if (status == MO_OK && mo_fit_is_needed(s))
-        status = mo_fit_pieces(s, err);
+        status = mo_search_update_bounds(s, "list scheduling pieces", err);
+    if (status == MO_OK && mo_search_memory_repair_needed(s))
+        status = mo_search_memory_repair_by_variants(s, err);
     return status;
 }
 
 /* What the round makes of the whole. */
-static mo_status add_up(mo_search *s, mo_fit *fit, mo_error *err)
+static mo_status add_up(mo_search_state *s, mo_search_memory_job *fit,
+                        mo_error *err)
 {
-    mo_status status = mo_search_add_up(s, "improving pieces", err);
+    mo_status status = mo_search_update_bounds(s, "improving pieces", err);
 
     keep_error(&status, err, fit->status, &fit->err);
     if (status == MO_OK)
-        status = mo_search_offer(s, fit->schedule, "annealing the whole", err);
+        status = mo_search_submit_schedule(s, fit->schedule,
+                                           "annealing the whole", err);
     else
         mo_schedule_free(fit->schedule);
-    if (status == MO_OK && mo_fit_is_needed(s))
-        status = mo_fit_pieces(s, err);
+    if (status == MO_OK && mo_search_memory_repair_needed(s))
+        status = mo_search_memory_repair_by_variants(s, err);
     return status;
 }
 
 static bool has_races(const round *r)
 {
     for (int i = 0; i < r->n_tries; i++)
-        if (r->tries[i].how == MO_TRY_RACE)
+        if (r->tries[i].how == MO_SEARCH_PRIMAL_HALVING)
             return true;
     return false;
 }
@@ -146,24 +151,25 @@ static int most_proofs(const round *r, double hoped)
     if (has_races(r) &&
         (double) r->search->lower_ns >= (1 - SMALL_GAP) * upper_ns)
         return ONE_PROOF;
-    return hoped > MUCH_HOPE ? FEW_PROOFS : MO_MOST_PROOFS;
+    return hoped > MUCH_HOPE ? FEW_PROOFS : MO_SEARCH_MAX_BOUND_JOBS;
 }
 
-static mo_status improve(round *r, mo_improver *improver, mo_prover *prover,
-                         int number, bool *any, mo_error *err)
+static mo_status improve(round *r, mo_search_round_plan *improver,
+                         mo_search_bound_plan *prover, int number, bool *any,
+                         mo_error *err)
 {
-    mo_search *s = r->search;
-    mo_fit fit = { 0 };
+    mo_search_state *s = r->search;
+    mo_search_memory_job fit = { 0 };
     double hoped = 0;
-    mo_status status =
-        mo_improver_plan(improver, number, r->tries, &r->n_tries, &hoped, err);
+    mo_status status = mo_search_round_plan_next_jobs(
+        improver, number, r->tries, &r->n_tries, &hoped, err);
 
     r->n_proofs = 0;
     if (status == MO_OK && prover)
-        status = mo_prover_plan(
+        status = mo_search_bound_plan_next_jobs(
             prover, number >= FIRST_PROOFS || r->n_tries == 0, hoped, r->proofs,
             most_proofs(r, hoped), &r->n_proofs, err);
-    r->fit = mo_fit_plan(s, number, &fit) ? &fit : NULL;
+    r->fit = mo_search_memory_job_plan(s, number, &fit) ? &fit : NULL;
     *any = r->n_tries + r->n_proofs > 0 || r->fit;
     if (status == MO_OK)
         status = run(r, improver, prover, err);
@@ -178,29 +184,30 @@ static mo_status improve(round *r, mo_improver *improver, mo_prover *prover,
  * blocks are known better, which they are now and then. */
 static mo_status look_at_cases(round *r, int number, mo_error *err)
 {
-    mo_search *s = r->search;
+    mo_search_state *s = r->search;
     int64_t makespan_ns = mo_search_upper_ns(s);
 
-    if (!s->blocks || mo_search_is_done(s) || mo_stop_now(s->task->stop) ||
+    if (!s->blocks || mo_search_is_done(s) || mo_stop_reached(s->task->stop) ||
         (number % CASES_EVERY != 0 &&
          makespan_ns > r->cases_ns - r->cases_ns / 200))
         return MO_OK;
     r->cases_ns = makespan_ns;
-    return mo_fanout_raise(s, err);
+    return mo_search_case_split_raise_all(s, err);
 }
 
-static mo_status go_round(round *r, mo_improver *improver, mo_prover *prover,
-                          int *rounds, mo_error *err)
+static mo_status go_round(round *r, mo_search_round_plan *improver,
+                          mo_search_bound_plan *prover, int *rounds,
+                          mo_error *err)
 {
-    const mo_search *s = r->search;
-    const mo_task *task = s->task;
+    const mo_search_state *s = r->search;
+    const mo_method_task *task = s->task;
     mo_status status = begin(r, improver, prover, err);
     bool any = true;
 
     if (status == MO_OK)
         status = look_at_cases(r, 0, err);
     while (status == MO_OK && any && !mo_search_is_done(s) &&
-           !mo_stop_now(task->stop) &&
+           !mo_stop_reached(task->stop) &&
            (task->rounds == 0 || *rounds < task->rounds)) {
         status = improve(r, improver, prover, *rounds, &any, err);
         *rounds += any;
@@ -210,41 +217,41 @@ static mo_status go_round(round *r, mo_improver *improver, mo_prover *prover,
     return status;
 }
 
-static mo_status search_pieces(mo_search *s, int *rounds, mo_error *err)
+static mo_status search_pieces(mo_search_state *s, int *rounds, mo_error *err)
 {
-    mo_improver *improver = NULL;
-    mo_prover *prover = NULL;
+    mo_search_round_plan *improver = NULL;
+    mo_search_bound_plan *prover = NULL;
     round r = { .search = s, .cases_ns = INT64_MAX };
-    mo_status status = mo_improver_new(s, &improver, err);
+    mo_status status = mo_search_round_plan_new(s, &improver, err);
 
     if (status == MO_OK && s->blocks)
-        status = mo_prover_new(s, &prover, err);
-    r.tries = calloc(MO_MOST_TRIES, sizeof *r.tries);
-    r.proofs = calloc(MO_MOST_PROOFS, sizeof *r.proofs);
+        status = mo_search_bound_plan_new(s, &prover, err);
+    r.tries = calloc(MO_SEARCH_MAX_PRIMAL_JOBS, sizeof *r.tries);
+    r.proofs = calloc(MO_SEARCH_MAX_BOUND_JOBS, sizeof *r.proofs);
     if (status == MO_OK && (!r.tries || !r.proofs))
         status = mo_fail_memory(err);
     if (status == MO_OK)
         status = go_round(&r, improver, prover, rounds, err);
     free(r.tries);
     free(r.proofs);
-    mo_prover_free(prover);
-    mo_improver_free(improver);
+    mo_search_bound_plan_free(prover);
+    mo_search_round_plan_free(improver);
     return status;
 }
 
-static mo_status bound_pieces(mo_search *s, mo_error *err)
+static mo_status bound_pieces(mo_search_state *s, mo_error *err)
 {
     mo_status status = MO_OK;
 
     if (s->states.all)
-        status = mo_blocks_make(s->kinds, s->task->threads, s->task->stop,
-                                &s->blocks, err);
+        status = mo_chain_blocks_new(s->kinds, s->task->threads, s->task->stop,
+                                     &s->blocks, err);
     if (status == MO_OK)
-        status = mo_search_add_up(s, "bounds of pieces", err);
-    return status == MO_OK ? mo_first_bound(s, err) : status;
+        status = mo_search_update_bounds(s, "bounds of pieces", err);
+    return status == MO_OK ? mo_search_initial_bound(s, err) : status;
 }
 
-static void answer(mo_search *s, int rounds, mo_placed *placed)
+static void answer(mo_search_state *s, int rounds, mo_method_result *placed)
 {
     placed->schedule = s->best;
     placed->fits = s->best != NULL;
@@ -259,7 +266,7 @@ static void answer(mo_search *s, int rounds, mo_placed *placed)
 }
 
 /* What must be somewhere is more than all devices have: no need to search. */
-static bool is_too_much(const mo_task *task, mo_placed *placed)
+static bool is_too_much(const mo_method_task *task, mo_method_result *placed)
 {
     const mo_instance *x = task->x;
     const int64_t *bytes = task->regime.memory == MO_MEMORY_LIVE
@@ -283,26 +290,27 @@ static bool is_too_much(const mo_task *task, mo_placed *placed)
     return true;
 }
 
-static mo_status place(const mo_task *task, mo_placed *placed, mo_error *err)
+static mo_status place(const mo_method_task *task, mo_method_result *placed,
+                       mo_error *err)
 {
-    mo_search s;
+    mo_search_state s;
     int rounds = 0;
     mo_status status;
 
     if (is_too_much(task, placed))
         return MO_OK;
-    status = mo_search_open(task, &s, err);
+    status = mo_search_state_open(task, &s, err);
     if (status == MO_OK)
-        status = mo_first_answers(&s, err);
+        status = mo_search_initial_schedules(&s, err);
     if (status == MO_OK)
         status = bound_pieces(&s, err);
     if (status == MO_OK && !mo_search_is_done(&s))
         status = search_pieces(&s, &rounds, err);
     if (status == MO_OK && task->strength)
-        status = mo_tables_hand_out(&s, task->strength, err);
+        status = mo_search_export_proven_bounds(&s, task->strength, err);
     if (status == MO_OK)
         answer(&s, rounds, placed);
-    mo_search_close(&s);
+    mo_search_state_close(&s);
     return status;
 }
 

@@ -25,9 +25,9 @@ enum {
 #define POLISH_COLD 1e-6
 
 typedef struct attempt {
-    const mo_kinds *kinds;
-    const mo_kind *kind;
-    mo_try *it;
+    const mo_decomp_classes *kinds;
+    const mo_decomp_class *kind;
+    mo_search_primal_job *it;
     mo_instance x; /* pinned; only the pins are its own */
     const mo_stop *stop;
 } attempt;
@@ -48,14 +48,14 @@ static void keep_better(mo_schedule **best, mo_schedule *other)
 static mo_status keep(const attempt *t, mo_schedule **best, mo_schedule *s,
                       mo_error *err)
 {
-    mo_try *it = t->it;
+    mo_search_primal_job *it = t->it;
     mo_status status = MO_OK;
 
-    if (!t->kinds->keep_variants || it->how != MO_TRY_START) {
+    if (!t->kinds->keep_variants || it->how != MO_SEARCH_PRIMAL_LIST) {
         keep_better(best, s);
         return MO_OK;
     }
-    status = MO_PUSH(it->more, it->n_more, it->more_room, err);
+    status = MO_ARRAY_GROW(it->more, it->n_more, it->more_room, err);
     if (status == MO_OK)
         it->more[it->n_more++] = s;
     else
@@ -70,7 +70,7 @@ static mo_status try_heft(const attempt *t, const int *placement,
     mo_status status = mo_heft(&t->x, &t->kinds->regime, placement, &s, err);
 
     if (status == MO_OK && s)
-        status = mo_schedule_shift(&t->x, s, err);
+        status = mo_schedule_left_shift(&t->x, s, err);
     if (status == MO_OK && s)
         return keep(t, best, s, err);
     mo_schedule_free(s);
@@ -80,7 +80,7 @@ static mo_status try_heft(const attempt *t, const int *placement,
 /* All that is not pinned on one device, with each of the states' devices. */
 static mo_status try_alone(const attempt *t, mo_schedule **best, mo_error *err)
 {
-    const mo_states *states = t->kinds->states;
+    const mo_decomp_states *states = t->kinds->states;
     int *placement = malloc((size_t) t->x.n * sizeof *placement);
     mo_status status = placement ? MO_OK : mo_fail_memory(err);
 
@@ -104,8 +104,9 @@ static mo_status start(const attempt *t, mo_schedule **best, mo_error *err)
 static mo_status try_others(const attempt *t, mo_schedule **best, mo_error *err)
 {
     int n_pairs = t->kinds->states->n * t->kinds->states->n;
-    mo_like *like = NULL;
-    mo_status status = mo_like_new(&t->x, &t->kinds->regime, &like, err);
+    mo_primal_warm_start *like = NULL;
+    mo_status status =
+        mo_primal_warm_start_new(&t->x, &t->kinds->regime, &like, err);
 
     for (int pair = 0; pair < n_pairs && status == MO_OK; pair++) {
         const mo_schedule *model = t->kind->pairs[pair].best;
@@ -113,12 +114,12 @@ static mo_status try_others(const attempt *t, mo_schedule **best, mo_error *err)
 
         if (!model || pair == t->it->pair)
             continue;
-        status = mo_like_schedule(
+        status = mo_primal_warm_start_from_schedule(
             like, model, *best ? (*best)->makespan_ns : INT64_MAX, &s, err);
         if (s)
             keep_better(best, s);
     }
-    mo_like_free(like);
+    mo_primal_warm_start_free(like);
     return status;
 }
 
@@ -138,30 +139,33 @@ static mo_status find_start(const attempt *t, mo_schedule **best, mo_error *err)
 static mo_status start_by_hint(const attempt *t, mo_schedule **start_from,
                                mo_error *err)
 {
-    const mo_try *it = t->it;
+    const mo_search_primal_job *it = t->it;
     mo_schedule *hinted = NULL;
-    mo_like *like = NULL;
-    mo_status status = mo_like_new(&t->x, &t->kinds->regime, &like, err);
+    mo_primal_warm_start *like = NULL;
+    mo_status status =
+        mo_primal_warm_start_new(&t->x, &t->kinds->regime, &like, err);
 
     if (status == MO_OK)
-        status = mo_like_hint(like, *start_from, it->segment, it->segment_pair,
-                              it->hint, &hinted, err);
+        status = mo_primal_warm_start_from_hint(like, *start_from, it->segment,
+                                                it->segment_pair, it->hint,
+                                                &hinted, err);
     if (hinted) {
         mo_schedule_free(*start_from);
         *start_from = hinted;
     }
-    mo_like_free(like);
+    mo_primal_warm_start_free(like);
     return status;
 }
 
 /* As annealing is done here. */
-static mo_anneal_options anneal_options(const attempt *t)
+static mo_primal_anneal_options anneal_options(const attempt *t)
 {
-    const mo_try *it = t->it;
-    mo_anneal_options options = { .seed = it->seed,
-                                  .moves = it->effort,
-                                  .enough_ns = t->kind->lower_ns[it->pair],
-                                  .stop = t->stop };
+    const mo_search_primal_job *it = t->it;
+    mo_primal_anneal_options options = { .seed = it->seed,
+                                         .moves = it->effort,
+                                         .enough_ns =
+                                             t->kind->lower_ns[it->pair],
+                                         .stop = t->stop };
 
     if (it->fork && it->fork->n_classes > 0 && it->fork->classes[0].count > 1) {
         options.branch_ops = it->fork->classes[0].members;
@@ -175,19 +179,19 @@ static mo_anneal_options anneal_options(const attempt *t)
  * least.  When time is up they take none. */
 static mo_status walk_on(const attempt *t, mo_schedule **from, mo_error *err)
 {
-    mo_anneal_options options = anneal_options(t);
+    mo_primal_anneal_options options = anneal_options(t);
     mo_status status = MO_OK;
     int vain = 0;
 
     for (int i = 0; status == MO_OK && (i == 0 || vain < t->it->patience);
          i++) {
         int64_t before_ns = (*from)->makespan_ns;
-        mo_annealed annealed = { 0 };
+        mo_primal_anneal_result annealed = { 0 };
 
         if (i > 0)
             options.seed = mo_random_seed(t->it->seed, (uint64_t) i);
-        status = mo_anneal(&t->x, &t->kinds->regime, *from, &options, &annealed,
-                           err);
+        status = mo_primal_anneal(&t->x, &t->kinds->regime, *from, &options,
+                                  &annealed, err);
         if (status == MO_OK)
             keep_better(from, annealed.schedule);
         vain = (*from)->makespan_ns < before_ns ? 0 : vain + 1;
@@ -197,7 +201,7 @@ static mo_status walk_on(const attempt *t, mo_schedule **from, mo_error *err)
 
 static mo_status anneal(const attempt *t, mo_error *err)
 {
-    mo_try *it = t->it;
+    mo_search_primal_job *it = t->it;
     mo_status status = find_start(t, &it->schedule, err);
 
     if (status == MO_OK && it->schedule && it->hint)
@@ -209,50 +213,50 @@ static mo_status anneal(const attempt *t, mo_error *err)
 
 static mo_status run_race(const attempt *t, mo_error *err)
 {
-    mo_try *it = t->it;
-    mo_anneal_options each = anneal_options(t);
-    mo_race_options options = { .fork = it->fork,
-                                .pair = it->segment_pair,
-                                .from_ns = it->from_ns,
-                                .to_ns = it->to_ns,
-                                .hint = it->hint,
-                                .anneal = &each,
-                                .stay = it->stay,
-                                .patience = it->patience };
+    mo_search_primal_job *it = t->it;
+    mo_primal_anneal_options each = anneal_options(t);
+    mo_primal_halving_options options = { .fork = it->fork,
+                                          .pair = it->segment_pair,
+                                          .from_ns = it->from_ns,
+                                          .to_ns = it->to_ns,
+                                          .hint = it->hint,
+                                          .anneal = &each,
+                                          .stay = it->stay,
+                                          .patience = it->patience };
     mo_schedule *from = NULL;
     mo_status status = find_start(t, &from, err);
 
     if (status == MO_OK && from)
-        status = mo_race(&t->x, &t->kinds->regime, from, &options,
-                         &it->schedule, err);
+        status = mo_primal_successive_halving(&t->x, &t->kinds->regime, from,
+                                              &options, &it->schedule, err);
     mo_schedule_free(from);
     return status;
 }
 
 /* In several passes, so that blocks can follow what others have found. */
-static mo_status improve_blocks(const attempt *t, mo_along *along,
+static mo_status improve_blocks(const attempt *t, mo_primal_spine *along,
                                 mo_error *err)
 {
     mo_status status = MO_OK;
 
     for (int pass = 0; pass < ALONG_PASSES && status == MO_OK; pass++)
-        status =
-            mo_along_improve(along, t->it->effort / ALONG_PASSES, t->stop, err);
+        status = mo_primal_spine_improve(along, t->it->effort / ALONG_PASSES,
+                                         t->stop, err);
     return status;
 }
 
 /* Once more with the ends where they turned out to be better. */
-static mo_status follow(const attempt *t, mo_along *along, mo_error *err)
+static mo_status follow(const attempt *t, mo_primal_spine *along, mo_error *err)
 {
     mo_schedule *s = NULL;
     mo_status status = MO_OK;
 
-    if (!t->it->schedule || mo_stop_now(t->stop) ||
-        !mo_along_follow(along, t->it->schedule))
+    if (!t->it->schedule || mo_stop_reached(t->stop) ||
+        !mo_primal_spine_adopt_ends(along, t->it->schedule))
         return MO_OK;
     status = improve_blocks(t, along, err);
     if (status == MO_OK)
-        status = mo_along_assemble(along, &s, err);
+        status = mo_primal_spine_assemble(along, &s, err);
     if (s)
         keep_better(&t->it->schedule, s);
     return status;
@@ -262,19 +266,20 @@ static mo_status follow(const attempt *t, mo_along *along, mo_error *err)
  * itself. */
 static mo_status polish(const attempt *t, int64_t moves, mo_error *err)
 {
-    mo_try *it = t->it;
-    mo_anneal_options options = { .seed = it->seed,
-                                  .moves = moves,
-                                  .hot = POLISH_HOT,
-                                  .cold = POLISH_COLD,
-                                  .enough_ns = t->kind->lower_ns[it->pair],
-                                  .stop = t->stop };
-    mo_annealed annealed = { 0 };
+    mo_search_primal_job *it = t->it;
+    mo_primal_anneal_options options = { .seed = it->seed,
+                                         .moves = moves,
+                                         .hot = POLISH_HOT,
+                                         .cold = POLISH_COLD,
+                                         .enough_ns =
+                                             t->kind->lower_ns[it->pair],
+                                         .stop = t->stop };
+    mo_primal_anneal_result annealed = { 0 };
     mo_status status = MO_OK;
 
     if (it->schedule)
-        status = mo_anneal(&t->x, &t->kinds->regime, it->schedule, &options,
-                           &annealed, err);
+        status = mo_primal_anneal(&t->x, &t->kinds->regime, it->schedule,
+                                  &options, &annealed, err);
     if (annealed.schedule)
         keep_better(&it->schedule, annealed.schedule);
     return status;
@@ -282,21 +287,21 @@ static mo_status polish(const attempt *t, int64_t moves, mo_error *err)
 
 static mo_status go_along(const attempt *t, mo_error *err)
 {
-    mo_try *it = t->it;
-    mo_along_options options = { .seed = it->seed,
-                                 .threads = 1,
-                                 .stop = t->stop };
-    mo_along *along = NULL;
+    mo_search_primal_job *it = t->it;
+    mo_primal_spine_options options = { .seed = it->seed,
+                                        .threads = 1,
+                                        .stop = t->stop };
+    mo_primal_spine *along = NULL;
     mo_status status =
-        mo_along_new(&t->x, &t->kinds->regime, &options, &along, err);
+        mo_primal_spine_new(&t->x, &t->kinds->regime, &options, &along, err);
 
     if (status == MO_OK)
         status = improve_blocks(t, along, err);
     if (status == MO_OK)
-        status = mo_along_assemble(along, &it->schedule, err);
+        status = mo_primal_spine_assemble(along, &it->schedule, err);
     if (status == MO_OK)
         status = follow(t, along, err);
-    mo_along_free(along);
+    mo_primal_spine_free(along);
     return status == MO_OK ? polish(t, it->effort * POLISH_MOVES, err) : status;
 }
 
@@ -310,13 +315,13 @@ static mo_status polish_best(const attempt *t, mo_error *err)
 
 static mo_status search_all(const attempt *t, mo_error *err)
 {
-    mo_try *it = t->it;
+    mo_search_primal_job *it = t->it;
     mo_exact_options options = { .below_ns = t->kind->upper_ns[it->pair],
                                  .nodes = it->effort,
                                  .stop = t->stop };
     mo_exact_result result = { 0 };
     mo_status status =
-        mo_exact(&t->x, &t->kinds->regime, &options, &result, err);
+        mo_exact_solve(&t->x, &t->kinds->regime, &options, &result, err);
 
     if (status != MO_OK)
         return status;
@@ -330,15 +335,15 @@ static mo_status search_all(const attempt *t, mo_error *err)
 
 static mo_status ask_solver(const attempt *t, mo_error *err)
 {
-    mo_try *it = t->it;
-    mo_assist_options options = { .solver = it->solver,
-                                  .found = it->found,
-                                  .start = t->kind->pairs[it->pair].best,
-                                  .seconds = it->seconds,
-                                  .stop = t->stop };
-    mo_assisted assisted = { 0 };
-    mo_status status =
-        mo_assist_solve(&t->x, &t->kinds->regime, &options, &assisted, err);
+    mo_search_primal_job *it = t->it;
+    mo_primal_milp_options options = { .solver = it->solver,
+                                       .found = it->found,
+                                       .start = t->kind->pairs[it->pair].best,
+                                       .seconds = it->seconds,
+                                       .stop = t->stop };
+    mo_primal_milp_result assisted = { 0 };
+    mo_status status = mo_primal_milp_solve(&t->x, &t->kinds->regime, &options,
+                                            &assisted, err);
 
     if (status != MO_OK)
         return status;
@@ -350,33 +355,34 @@ static mo_status ask_solver(const attempt *t, mo_error *err)
 static mo_status make(const attempt *t, mo_error *err)
 {
     switch (t->it->how) {
-    case MO_TRY_START:
+    case MO_SEARCH_PRIMAL_LIST:
         return start(t, &t->it->schedule, err);
-    case MO_TRY_ANNEAL:
+    case MO_SEARCH_PRIMAL_ANNEAL:
         return anneal(t, err);
-    case MO_TRY_RACE:
+    case MO_SEARCH_PRIMAL_HALVING:
         return run_race(t, err);
-    case MO_TRY_ALONG:
+    case MO_SEARCH_PRIMAL_SPINE:
         return go_along(t, err);
-    case MO_TRY_POLISH:
+    case MO_SEARCH_PRIMAL_POLISH:
         return polish_best(t, err);
-    case MO_TRY_EXACT:
+    case MO_SEARCH_PRIMAL_EXACT:
         return search_all(t, err);
-    case MO_TRY_ASSIST:
+    case MO_SEARCH_PRIMAL_MILP:
         return ask_solver(t, err);
     }
     return MO_OK;
 }
 
-void mo_try_make(const mo_kinds *kinds, mo_try *it, const mo_stop *stop)
+void mo_search_primal_job_run(const mo_decomp_classes *kinds,
+                              mo_search_primal_job *it, const mo_stop *stop)
 {
     attempt t = {
         .kinds = kinds, .kind = &kinds->kinds[it->kind], .it = it, .stop = stop
     };
     bool possible = false;
 
-    it->status =
-        mo_kind_pinned(kinds, t.kind, it->pair, &t.x, &possible, &it->err);
+    it->status = mo_decomp_class_pin_boundary(kinds, t.kind, it->pair, &t.x,
+                                              &possible, &it->err);
     if (it->status == MO_OK && !possible)
         it->lower_ns = INT64_MAX;
     else if (it->status == MO_OK)

@@ -19,33 +19,34 @@
 #include "solvers/search/decomp/segment_class.h"
 #include "solvers/plugins/solver.h"
 
-typedef enum mo_try_way {
-    MO_TRY_START,  /* what list scheduling makes */
-    MO_TRY_ANNEAL, /* from the best there is, or of other pairs, or anew */
-    MO_TRY_RACE,   /* from what prices suggest for its branches */
-    MO_TRY_ALONG,  /* anew, block by block along a chain */
-    MO_TRY_POLISH, /* the best there is, by the smallest of changes */
-    MO_TRY_EXACT,  /* and a bound */
-    MO_TRY_ASSIST  /* the same by a MILP solver, by the clock */
-} mo_try_way;
+typedef enum mo_search_primal_algo {
+    MO_SEARCH_PRIMAL_LIST,    /* what list scheduling makes */
+    MO_SEARCH_PRIMAL_ANNEAL,  /* from the best there is, or of other pairs, or
+                                 anew */
+    MO_SEARCH_PRIMAL_HALVING, /* from what prices suggest for its branches */
+    MO_SEARCH_PRIMAL_SPINE,   /* anew, block by block along a chain */
+    MO_SEARCH_PRIMAL_POLISH, /* the best there is, by the smallest of changes */
+    MO_SEARCH_PRIMAL_EXACT,  /* and a bound */
+    MO_SEARCH_PRIMAL_MILP    /* the same by a MILP solver, by the clock */
+} mo_search_primal_algo;
 
-typedef struct mo_try {
+typedef struct mo_search_primal_job {
     int kind, pair;
-    mo_try_way how;
+    mo_search_primal_algo how;
     int64_t effort; /* moves, moves for each op, or nodes */
     uint64_t seed;
-    bool anew;           /* annealing begins with what list scheduling makes */
-    const mo_fork *fork; /* branches that are alike, or NULL */
+    bool anew; /* annealing begins with what list scheduling makes */
+    const mo_forkjoin *fork; /* branches that are alike, or NULL */
 
     /* Of a solver that helps: */
     const mo_solver *solver;
-    const mo_found *found;
+    const mo_solver_install *found;
     double seconds;
 
     /* NULL, or where annealing begins: the ops of a segment of the kind's chain
      * as the hint has them, its ends where its pair of devices says. */
-    const mo_hint *hint;
-    const mo_segment *segment;
+    const mo_decomp_solution_hint *hint;
+    const mo_bound_segment *segment;
     int segment_pair;
     int64_t from_ns, to_ns; /* of a race: times of the segment to ask for */
     bool stay;              /* as in race.h */
@@ -60,8 +61,9 @@ typedef struct mo_try {
     int64_t lower_ns; /* from end to end; INT64_MAX: cannot be */
     mo_status status;
     mo_error err;
-} mo_try;
+} mo_search_primal_job;
 
-void mo_try_make(const mo_kinds *kinds, mo_try *it, const mo_stop *stop);
+void mo_search_primal_job_run(const mo_decomp_classes *kinds,
+                              mo_search_primal_job *it, const mo_stop *stop);
 
 #endif

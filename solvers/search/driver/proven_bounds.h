@@ -11,7 +11,8 @@
 /* Adds what is proven between the cuts, and, where the blocks of a chain tell
  * as much of a piece, between their ops; with some of the devices being no
  * states, nothing.  strength has no pairs before. */
-mo_status mo_tables_hand_out(const mo_search *search, mo_strength *strength,
-                             mo_error *err);
+mo_status mo_search_export_proven_bounds(const mo_search_state *search,
+                                         mo_proven_bounds *strength,
+                                         mo_error *err);
 
 #endif

@@ -28,19 +28,19 @@ enum {
     LEAST_SHARE = 10 /* what promises a tenth of the best still is tried */
 };
 
-struct mo_improver {
-    mo_search *search;
-    mo_hopes *hopes;
-    mo_fork **forks;          /* by kind: of its largest block; or NULL */
-    int next_kind;            /* of those that get first schedules */
-    int next_pair;            /* of it */
-    bool only_equal;          /* only where both ends are on one device */
-    const mo_option **chosen; /* in this round */
+struct mo_search_round_plan {
+    mo_search_state *search;
+    mo_search_candidates *hopes;
+    mo_forkjoin **forks; /* by kind: of its largest block; or NULL */
+    int next_kind;       /* of those that get first schedules */
+    int next_pair;       /* of it */
+    bool only_equal;     /* only where both ends are on one device */
+    const mo_search_candidate **chosen; /* in this round */
 };
 
-static const mo_segment *largest_segment(const mo_chain *chain)
+static const mo_bound_segment *largest_segment(const mo_bound_chain *chain)
 {
-    const mo_segment *largest = &chain->segments[0];
+    const mo_bound_segment *largest = &chain->segments[0];
 
     for (int s = 1; s < chain->n; s++)
         if (chain->segments[s].n > largest->n)
@@ -48,23 +48,24 @@ static const mo_segment *largest_segment(const mo_chain *chain)
     return largest;
 }
 
-static mo_status find_forks(mo_improver *m, mo_error *err)
+static mo_status find_forks(mo_search_round_plan *m, mo_error *err)
 {
-    const mo_blocks *blocks = m->search->blocks;
+    const mo_chain_blocks *blocks = m->search->blocks;
     mo_status status = MO_OK;
 
     for (int i = 0; blocks && i < m->search->kinds->n && status == MO_OK; i++) {
-        const mo_chained *c = &blocks->chained[i];
+        const mo_chain_partition *c = &blocks->chained[i];
 
-        if (c->chain && m->search->kinds->kinds[i].n > MO_EXACT_OPS)
-            status = mo_fork_find(&c->places, largest_segment(c->chain),
-                                  &m->forks[i], err);
+        if (c->chain && m->search->kinds->kinds[i].n > MO_SEARCH_EXACT_MAX_OPS)
+            status = mo_forkjoin_find(&c->places, largest_segment(c->chain),
+                                      &m->forks[i], err);
     }
     return status;
 }
 
 /* Pairs of ends that the kind can have. */
-static int count_pairs(const mo_kinds *kinds, const mo_kind *kind)
+static int count_pairs(const mo_decomp_classes *kinds,
+                       const mo_decomp_class *kind)
 {
     int n = 0;
 
@@ -74,9 +75,9 @@ static int count_pairs(const mo_kinds *kinds, const mo_kind *kind)
 }
 
 /* What first schedules for all pairs of ends that kinds can have take. */
-static int64_t start_work(const mo_improver *m)
+static int64_t start_work(const mo_search_round_plan *m)
 {
-    const mo_kinds *kinds = m->search->kinds;
+    const mo_decomp_classes *kinds = m->search->kinds;
     int64_t work = 0;
 
     for (int i = 0; i < kinds->n; i++)
@@ -87,44 +88,47 @@ static int64_t start_work(const mo_improver *m)
     return work;
 }
 
-mo_status mo_improver_new(mo_search *search, mo_improver **improver,
-                          mo_error *err)
+mo_status mo_search_round_plan_new(mo_search_state *search,
+                                   mo_search_round_plan **improver,
+                                   mo_error *err)
 {
-    mo_improver *m = calloc(1, sizeof *m);
+    mo_search_round_plan *m = calloc(1, sizeof *m);
     mo_status status;
 
     if (!m)
         return mo_fail_memory(err);
     m->search = search;
     m->forks = calloc((size_t) search->kinds->n, sizeof *m->forks);
-    m->chosen = calloc(MO_MOST_TRIES, sizeof *m->chosen);
-    status = m->forks && m->chosen ? mo_hopes_new(search, &m->hopes, err)
-                                   : mo_fail_memory(err);
+    m->chosen = calloc(MO_SEARCH_MAX_PRIMAL_JOBS, sizeof *m->chosen);
+    status = m->forks && m->chosen
+                 ? mo_search_candidates_new(search, &m->hopes, err)
+                 : mo_fail_memory(err);
     if (status == MO_OK)
         status = find_forks(m, err);
     if (status == MO_OK) {
         m->only_equal = start_work(m) > START_WORK;
         *improver = m;
     } else {
-        mo_improver_free(m);
+        mo_search_round_plan_free(m);
     }
     return status;
 }
 
-void mo_improver_free(mo_improver *m)
+void mo_search_round_plan_free(mo_search_round_plan *m)
 {
     if (!m)
         return;
     for (int i = 0; i < m->search->kinds->n && m->forks; i++)
-        mo_fork_free(m->forks[i]);
-    mo_hopes_free(m->hopes);
+        mo_forkjoin_free(m->forks[i]);
+    mo_search_candidates_free(m->hopes);
     free(m->forks);
     free(m->chosen);
     free(m);
 }
 
 /* Does the pair get a first schedule? */
-static bool is_started(const mo_improver *m, const mo_kind *kind, int pair)
+static bool is_started(const mo_search_round_plan *m,
+                       const mo_decomp_class *kind, int pair)
 {
     int n = m->search->states.n;
 
@@ -132,26 +136,28 @@ static bool is_started(const mo_improver *m, const mo_kind *kind, int pair)
            (!m->only_equal || pair / n == pair % n);
 }
 
-int mo_improver_begin(mo_improver *m, mo_try *tries)
+int mo_search_round_plan_initial_jobs(mo_search_round_plan *m,
+                                      mo_search_primal_job *tries)
 {
-    const mo_kinds *kinds = m->search->kinds;
+    const mo_decomp_classes *kinds = m->search->kinds;
     int n_pairs = kinds->states->n * kinds->states->n, n = 0;
 
     for (; m->next_kind < kinds->n; m->next_kind++, m->next_pair = 0)
         for (; m->next_pair < n_pairs; m->next_pair++) {
-            if (n == MO_MOST_TRIES)
+            if (n == MO_SEARCH_MAX_PRIMAL_JOBS)
                 return n;
             if (is_started(m, &kinds->kinds[m->next_kind], m->next_pair))
-                tries[n++] = (mo_try){ .kind = m->next_kind,
-                                       .pair = m->next_pair,
-                                       .how = MO_TRY_START };
+                tries[n++] =
+                    (mo_search_primal_job){ .kind = m->next_kind,
+                                            .pair = m->next_pair,
+                                            .how = MO_SEARCH_PRIMAL_LIST };
         }
     return n;
 }
 
 /* A glance at first, to see which pairs matter; then one long walk is better
  * than several short ones. */
-static int64_t moves_for(const mo_kind *kind, int level)
+static int64_t moves_for(const mo_decomp_class *kind, int level)
 {
     static const int64_t work[] = { 1000000,  5000000,   20000000,
                                     60000000, 120000000, 200000000 };
@@ -163,32 +169,33 @@ static int64_t moves_for(const mo_kind *kind, int level)
     return moves + 1;
 }
 
-static bool is_crowd(const mo_improver *m, int kind)
+static bool is_crowd(const mo_search_round_plan *m, int kind)
 {
-    return m->forks[kind] && mo_fork_is_crowd(m->forks[kind]);
+    return m->forks[kind] &&
+           mo_forkjoin_has_many_equal_branches(m->forks[kind]);
 }
 
 /* Where branches are not alike, searching through now and then tells all at
  * once, even of many ops: a glance shows it. */
-static bool is_exact_next(const mo_improver *m, const mo_option *chosen,
-                          int level)
+static bool is_exact_next(const mo_search_round_plan *m,
+                          const mo_search_candidate *chosen, int level)
 {
-    const mo_kind *kind = &m->search->kinds->kinds[chosen->kind];
+    const mo_decomp_class *kind = &m->search->kinds->kinds[chosen->kind];
 
-    if (kind->n <= MO_EXACT_OPS)
+    if (kind->n <= MO_SEARCH_EXACT_MAX_OPS)
         return true;
     if (level == 1)
         return kind->n <= GLANCE_OPS && m->forks[chosen->kind] &&
                !is_crowd(m, chosen->kind);
-    return level % 2 == 0 && (kind->n <= MO_MAYBE_EXACT_OPS ||
+    return level % 2 == 0 && (kind->n <= MO_SEARCH_EXACT_RARE_MAX_OPS ||
                               kind->pairs[chosen->pair].exact_pays);
 }
 
 /* Where most of it is one block, there is nothing to go along. */
-static bool is_along(const mo_improver *m, int number)
+static bool is_along(const mo_search_round_plan *m, int number)
 {
-    const mo_kind *kind = &m->search->kinds->kinds[number];
-    const mo_chain *chain =
+    const mo_decomp_class *kind = &m->search->kinds->kinds[number];
+    const mo_bound_chain *chain =
         m->search->blocks ? m->search->blocks->chained[number].chain : NULL;
 
     return chain && kind->n > ALONG_OPS &&
@@ -197,9 +204,10 @@ static bool is_along(const mo_improver *m, int number)
 
 /* A solver is asked where searching through has been in vain for long: what it
  * finds depends on its clock. */
-static bool is_assist_next(const mo_improver *m, const mo_kind *kind, int level)
+static bool is_assist_next(const mo_search_round_plan *m,
+                           const mo_decomp_class *kind, int level)
 {
-    const mo_task *task = m->search->task;
+    const mo_method_task *task = m->search->task;
 
     return task->assist && task->found && kind->n <= ASSIST_OPS &&
            level >= ASSIST_LEVEL && level % 2 == 0;
@@ -207,18 +215,20 @@ static bool is_assist_next(const mo_improver *m, const mo_kind *kind, int level)
 
 /* What a failed proof says of the largest block on the way that the bound
  * takes, if it says anything. */
-static mo_status find_hint(mo_improver *m, mo_try *it, mo_error *err)
+static mo_status find_hint(mo_search_round_plan *m, mo_search_primal_job *it,
+                           mo_error *err)
 {
-    const mo_blocks *blocks = m->search->blocks;
-    const mo_chained *c = &blocks->chained[it->kind];
+    const mo_chain_blocks *blocks = m->search->blocks;
+    const mo_chain_partition *c = &blocks->chained[it->kind];
     int *pairs = calloc((size_t) c->chain->n, sizeof *pairs), most = -1;
-    mo_status status =
-        pairs ? mo_blocks_trace(blocks, it->kind, it->pair, NULL, pairs, err)
-              : mo_fail_memory(err);
+    mo_status status = pairs ? mo_chain_blocks_shortest_path(
+                                   blocks, it->kind, it->pair, NULL, pairs, err)
+                             : mo_fail_memory(err);
 
     for (int s = 0; s < c->chain->n && status == MO_OK; s++) {
-        const mo_segment *segment = &c->chain->segments[s];
-        const mo_hint *hint = &blocks->blocks[c->block[s]].hints[pairs[s]];
+        const mo_bound_segment *segment = &c->chain->segments[s];
+        const mo_decomp_solution_hint *hint =
+            &blocks->blocks[c->block[s]].hints[pairs[s]];
 
         if (!hint->device || segment->n <= most)
             continue;
@@ -232,17 +242,18 @@ static mo_status find_hint(mo_improver *m, mo_try *it, mo_error *err)
 }
 
 /* The largest block on the way that the bound takes, and what it may take. */
-static mo_status find_segment(mo_improver *m, mo_try *it, mo_error *err)
+static mo_status find_segment(mo_search_round_plan *m, mo_search_primal_job *it,
+                              mo_error *err)
 {
-    const mo_blocks *blocks = m->search->blocks;
-    const mo_chained *c = &blocks->chained[it->kind];
+    const mo_chain_blocks *blocks = m->search->blocks;
+    const mo_chain_partition *c = &blocks->chained[it->kind];
     int *pairs = calloc((size_t) c->chain->n, sizeof *pairs), s = 0;
-    mo_status status =
-        pairs ? mo_blocks_trace(blocks, it->kind, it->pair, NULL, pairs, err)
-              : mo_fail_memory(err);
+    mo_status status = pairs ? mo_chain_blocks_shortest_path(
+                                   blocks, it->kind, it->pair, NULL, pairs, err)
+                             : mo_fail_memory(err);
 
     if (status == MO_OK) {
-        const mo_block *b;
+        const mo_chain_block *b;
 
         while (&c->chain->segments[s] != largest_segment(c->chain))
             s++;
@@ -264,7 +275,8 @@ static mo_status find_segment(mo_improver *m, mo_try *it, mo_error *err)
 /* Many equal branches are divided anew, again and again: what comes of a race
  * depends on chance more than on its length.  What is best of several is
  * annealed in between. */
-static bool is_race_next(const mo_improver *m, int number, int copy, int level)
+static bool is_race_next(const mo_search_round_plan *m, int number, int copy,
+                         int level)
 {
     if (!is_crowd(m, number) || level == 1)
         return false;
@@ -273,34 +285,36 @@ static bool is_race_next(const mo_improver *m, int number, int copy, int level)
     return copy > 1 || (level + copy) % 2 == 0;
 }
 
-static int patience_of(const mo_improver *m, int number, mo_try_way how,
-                       int level)
+static int patience_of(const mo_search_round_plan *m, int number,
+                       mo_search_primal_algo how, int level)
 {
     if (!is_crowd(m, number) || level <= RACE_LEVELS)
         return 0;
-    return how == MO_TRY_RACE ? RACE_PATIENCE : WALK_PATIENCE;
+    return how == MO_SEARCH_PRIMAL_HALVING ? RACE_PATIENCE : WALK_PATIENCE;
 }
 
 /* Only the first of several attempts searches through or asks a solver.  Along
  * a chain, anew at first, and between the attempts to make that better. */
-static mo_try_way way_of(const mo_improver *m, const mo_option *chosen,
-                         int copy, int level)
+static mo_search_primal_algo way_of(const mo_search_round_plan *m,
+                                    const mo_search_candidate *chosen, int copy,
+                                    int level)
 {
-    const mo_kind *kind = &m->search->kinds->kinds[chosen->kind];
+    const mo_decomp_class *kind = &m->search->kinds->kinds[chosen->kind];
 
     if (copy == 0 && is_assist_next(m, kind, level))
-        return MO_TRY_ASSIST;
+        return MO_SEARCH_PRIMAL_MILP;
     if (is_race_next(m, chosen->kind, copy, level))
-        return MO_TRY_RACE;
+        return MO_SEARCH_PRIMAL_HALVING;
     if (copy == 0 && (chosen->exact || is_exact_next(m, chosen, level)))
-        return MO_TRY_EXACT;
+        return MO_SEARCH_PRIMAL_EXACT;
     if (is_along(m, chosen->kind))
-        return level % 2 == 1 ? MO_TRY_ALONG : MO_TRY_POLISH;
-    return MO_TRY_ANNEAL;
+        return level % 2 == 1 ? MO_SEARCH_PRIMAL_SPINE
+                              : MO_SEARCH_PRIMAL_POLISH;
+    return MO_SEARCH_PRIMAL_ANNEAL;
 }
 
 /* Later ones are short, and their winners go on alone. */
-static int64_t race_moves(const mo_kind *kind, int level)
+static int64_t race_moves(const mo_decomp_class *kind, int level)
 {
     int doublings = level > RACE_LEVELS ? 0 : level - 2;
 
@@ -308,29 +322,33 @@ static int64_t race_moves(const mo_kind *kind, int level)
 }
 
 /* Moves for each op in its block, and, by ops, of the whole. */
-static int64_t along_effort(const mo_kind *kind, mo_try_way how, int level)
+static int64_t along_effort(const mo_decomp_class *kind,
+                            mo_search_primal_algo how, int level)
 {
     static const int moves[] = { 200, 600, 2000, 4000, 8000 };
     int n = sizeof moves / sizeof *moves;
     int64_t each = moves[(level < n ? level : n) - 1];
 
-    return how == MO_TRY_ALONG ? each : POLISH_WORK * each / kind->n + 1;
+    return how == MO_SEARCH_PRIMAL_SPINE ? each
+                                         : POLISH_WORK * each / kind->n + 1;
 }
 
-static int64_t effort_of(const mo_improver *m, const mo_option *chosen,
-                         mo_try_way how, int level)
+static int64_t effort_of(const mo_search_round_plan *m,
+                         const mo_search_candidate *chosen,
+                         mo_search_primal_algo how, int level)
 {
-    const mo_kind *kind = &m->search->kinds->kinds[chosen->kind];
+    const mo_decomp_class *kind = &m->search->kinds->kinds[chosen->kind];
     bool is_short = is_crowd(m, chosen->kind) && level > RACE_LEVELS;
 
     switch (how) {
-    case MO_TRY_RACE:
+    case MO_SEARCH_PRIMAL_HALVING:
         return race_moves(kind, level);
-    case MO_TRY_EXACT:
-        return (int64_t) (kind->n > MO_EXACT_OPS ? FEW_NODES : FIRST_NODES)
+    case MO_SEARCH_PRIMAL_EXACT:
+        return (int64_t) (kind->n > MO_SEARCH_EXACT_MAX_OPS ? FEW_NODES
+                                                            : FIRST_NODES)
                << level;
-    case MO_TRY_ALONG:
-    case MO_TRY_POLISH:
+    case MO_SEARCH_PRIMAL_SPINE:
+    case MO_SEARCH_PRIMAL_POLISH:
         return along_effort(kind, how, level);
     default:
         return moves_for(kind, is_short ? RACE_LEVELS : level);
@@ -341,50 +359,56 @@ static int64_t effort_of(const mo_improver *m, const mo_option *chosen,
  * several long walks, half begin anew, since the best valley need not be the
  * one that is known (races know that themselves), and half with a hint, where
  * there is one.  Of late races, the last looks for other valleys. */
-static mo_status fill_try(mo_improver *m, const mo_option *chosen, int copy,
-                          uint64_t seed, mo_try *it, mo_error *err)
+static mo_status fill_try(mo_search_round_plan *m,
+                          const mo_search_candidate *chosen, int copy,
+                          uint64_t seed, mo_search_primal_job *it,
+                          mo_error *err)
 {
-    const mo_task *task = m->search->task;
-    const mo_kind *kind = &m->search->kinds->kinds[chosen->kind];
+    const mo_method_task *task = m->search->task;
+    const mo_decomp_class *kind = &m->search->kinds->kinds[chosen->kind];
     int level = kind->pairs[chosen->pair].level + 1;
-    mo_try_way how = way_of(m, chosen, copy, level);
+    mo_search_primal_algo how = way_of(m, chosen, copy, level);
     bool is_late = level > RACE_LEVELS, is_last = copy == MOST_COPIES - 1;
 
-    *it = (mo_try){ .kind = chosen->kind,
-                    .pair = chosen->pair,
-                    .how = how,
-                    .effort = effort_of(m, chosen, how, level),
-                    .seed = seed,
-                    .anew = how == MO_TRY_ANNEAL && level > 3 &&
-                            copy % 2 == 0 && !is_crowd(m, chosen->kind),
-                    .fork = m->forks[chosen->kind],
-                    .stay = is_late && !is_last,
-                    .patience = patience_of(m, chosen->kind, how, level),
-                    .solver = task->assist,
-                    .found = task->found,
-                    .seconds = level };
-    if (how == MO_TRY_RACE)
+    *it = (mo_search_primal_job){ .kind = chosen->kind,
+                                  .pair = chosen->pair,
+                                  .how = how,
+                                  .effort = effort_of(m, chosen, how, level),
+                                  .seed = seed,
+                                  .anew = how == MO_SEARCH_PRIMAL_ANNEAL &&
+                                          level > 3 && copy % 2 == 0 &&
+                                          !is_crowd(m, chosen->kind),
+                                  .fork = m->forks[chosen->kind],
+                                  .stay = is_late && !is_last,
+                                  .patience =
+                                      patience_of(m, chosen->kind, how, level),
+                                  .solver = task->assist,
+                                  .found = task->found,
+                                  .seconds = level };
+    if (how == MO_SEARCH_PRIMAL_HALVING)
         return find_segment(m, it, err);
-    if (how == MO_TRY_ANNEAL && copy % 2 == 1 && m->search->blocks &&
+    if (how == MO_SEARCH_PRIMAL_ANNEAL && copy % 2 == 1 && m->search->blocks &&
         it->patience == 0)
         return find_hint(m, it, err);
     return MO_OK;
 }
 
-static bool is_quick(const mo_improver *m, const mo_option *o)
+static bool is_quick(const mo_search_round_plan *m,
+                     const mo_search_candidate *o)
 {
-    return m->search->kinds->kinds[o->kind].n <= MO_EXACT_OPS;
+    return m->search->kinds->kinds[o->kind].n <= MO_SEARCH_EXACT_MAX_OPS;
 }
 
 /* The options that promise most; what takes long and promises little beside the
  * first of that waits. */
-static int choose(mo_improver *m, const mo_option *options, size_t n, int round)
+static int choose(mo_search_round_plan *m, const mo_search_candidate *options,
+                  size_t n, int round)
 {
     int most_long = round == 0 ? FIRST_LONG : MOST_LONG;
     int n_chosen = 0, n_long = 0;
     double least_ns = 0;
 
-    for (size_t i = 0; i < n && n_chosen < MO_MOST_TRIES / 2; i++) {
+    for (size_t i = 0; i < n && n_chosen < MO_SEARCH_MAX_PRIMAL_JOBS / 2; i++) {
         bool takes_long = !is_quick(m, &options[i]);
 
         if (takes_long &&
@@ -397,15 +421,16 @@ static int choose(mo_improver *m, const mo_option *options, size_t n, int round)
     return n_chosen;
 }
 
-static mo_pair *pair_of(const mo_improver *m, const mo_option *o)
+static mo_decomp_boundary *pair_of(const mo_search_round_plan *m,
+                                   const mo_search_candidate *o)
 {
     return &m->search->kinds->kinds[o->kind].pairs[o->pair];
 }
 
 /* Where there is room for more attempts, those that promise most are made
  * several times. */
-static int copies_of(const mo_improver *m, const mo_option *o, int n_long,
-                     double sum_ns)
+static int copies_of(const mo_search_round_plan *m,
+                     const mo_search_candidate *o, int n_long, double sum_ns)
 {
     int level = pair_of(m, o)->level;
     int most = level < MOST_COPIES ? level + 1 : MOST_COPIES, copies;
@@ -417,8 +442,9 @@ static int copies_of(const mo_improver *m, const mo_option *o, int n_long,
 }
 
 /* Those that take longest, which are the first of each, begin first. */
-static mo_status fill_tries(mo_improver *m, int n_chosen, uint64_t seed,
-                            mo_try *tries, int *n, mo_error *err)
+static mo_status fill_tries(mo_search_round_plan *m, int n_chosen,
+                            uint64_t seed, mo_search_primal_job *tries, int *n,
+                            mo_error *err)
 {
     mo_status status = MO_OK;
     double sum_ns = 0;
@@ -430,7 +456,8 @@ static mo_status fill_tries(mo_improver *m, int n_chosen, uint64_t seed,
             n_long++;
         }
     for (int c = 0; c < MOST_COPIES; c++)
-        for (int i = 0; i < n_chosen && *n < MO_MOST_TRIES && status == MO_OK;
+        for (int i = 0;
+             i < n_chosen && *n < MO_SEARCH_MAX_PRIMAL_JOBS && status == MO_OK;
              i++) {
             uint64_t own = mo_random_seed(seed, (uint64_t) *n);
 
@@ -442,14 +469,15 @@ static mo_status fill_tries(mo_improver *m, int n_chosen, uint64_t seed,
     return status;
 }
 
-mo_status mo_improver_plan(mo_improver *m, int round, mo_try *tries, int *n,
-                           double *hoped, mo_error *err)
+mo_status mo_search_round_plan_next_jobs(mo_search_round_plan *m, int round,
+                                         mo_search_primal_job *tries, int *n,
+                                         double *hoped, mo_error *err)
 {
     uint64_t seed = mo_random_seed(m->search->task->seed, (uint64_t) round);
-    const mo_option *options = NULL;
+    const mo_search_candidate *options = NULL;
     size_t n_options = 0;
     mo_status status =
-        mo_hopes_find(m->hopes, &options, &n_options, hoped, err);
+        mo_search_candidates_select(m->hopes, &options, &n_options, hoped, err);
 
     *n = 0;
     if (status != MO_OK)
@@ -458,24 +486,27 @@ mo_status mo_improver_plan(mo_improver *m, int round, mo_try *tries, int *n,
                       err);
 }
 
-static mo_status take_schedule(mo_improver *m, const mo_try *it,
+static mo_status take_schedule(mo_search_round_plan *m,
+                               const mo_search_primal_job *it,
                                mo_schedule *schedule, mo_error *err)
 {
-    mo_search *s = m->search;
+    mo_search_state *s = m->search;
 
     if (schedule && s->blocks)
-        mo_blocks_see(s->blocks, it->kind, schedule);
-    return mo_kind_improve(s->kinds, &s->kinds->kinds[it->kind], it->pair,
-                           schedule, err);
+        mo_chain_blocks_record_schedule(s->blocks, it->kind, schedule);
+    return mo_decomp_class_update_upper(s->kinds, &s->kinds->kinds[it->kind],
+                                        it->pair, schedule, err);
 }
 
-mo_status mo_improver_take(mo_improver *m, mo_try *it, mo_error *err)
+mo_status mo_search_round_plan_merge_result(mo_search_round_plan *m,
+                                            mo_search_primal_job *it,
+                                            mo_error *err)
 {
-    mo_kind *kind = &m->search->kinds->kinds[it->kind];
-    mo_pair *pair = &kind->pairs[it->pair];
+    mo_decomp_class *kind = &m->search->kinds->kinds[it->kind];
+    mo_decomp_boundary *pair = &kind->pairs[it->pair];
     mo_status status;
 
-    if (it->how == MO_TRY_EXACT &&
+    if (it->how == MO_SEARCH_PRIMAL_EXACT &&
         (it->lower_ns > kind->lower_ns[it->pair] || it->schedule))
         pair->exact_pays = true;
     status = take_schedule(m, it, it->schedule, err);

@@ -8,27 +8,32 @@
 #include "solvers/search/driver/state.h"
 #include "solvers/search/driver/primal_job.h"
 
-typedef struct mo_improver mo_improver;
+typedef struct mo_search_round_plan mo_search_round_plan;
 
 /* search must outlive it. */
-mo_status mo_improver_new(mo_search *search, mo_improver **improver,
-                          mo_error *err);
-void mo_improver_free(mo_improver *improver);
+mo_status mo_search_round_plan_new(mo_search_state *search,
+                                   mo_search_round_plan **improver,
+                                   mo_error *err);
+void mo_search_round_plan_free(mo_search_round_plan *improver);
 
-enum { MO_MOST_TRIES = 256 };
+enum { MO_SEARCH_MAX_PRIMAL_JOBS = 256 };
 
 /* First schedules for every pair, or where that would take long for those with
- * both ends on one device: fills the next few attempts, at most MO_MOST_TRIES;
- * 0: that was all. */
-int mo_improver_begin(mo_improver *improver, mo_try *tries);
+ * both ends on one device: fills the next few attempts, at most
+ * MO_SEARCH_MAX_PRIMAL_JOBS; 0: that was all. */
+int mo_search_round_plan_initial_jobs(mo_search_round_plan *improver,
+                                      mo_search_primal_job *tries);
 
-/* What to try next, at most MO_MOST_TRIES; none: nothing is worth trying.
- * *hoped is the part of the makespan that is hoped to be saved, sooner or
- * later. */
-mo_status mo_improver_plan(mo_improver *improver, int round, mo_try *tries,
-                           int *n, double *hoped, mo_error *err);
+/* What to try next, at most MO_SEARCH_MAX_PRIMAL_JOBS; none: nothing is worth
+ * trying. *hoped is the part of the makespan that is hoped to be saved, sooner
+ * or later. */
+mo_status mo_search_round_plan_next_jobs(mo_search_round_plan *improver,
+                                         int round, mo_search_primal_job *tries,
+                                         int *n, double *hoped, mo_error *err);
 
 /* Takes over what came of an attempt. */
-mo_status mo_improver_take(mo_improver *improver, mo_try *it, mo_error *err);
+mo_status mo_search_round_plan_merge_result(mo_search_round_plan *improver,
+                                            mo_search_primal_job *it,
+                                            mo_error *err);
 
 #endif

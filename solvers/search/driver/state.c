@@ -21,10 +21,10 @@ static int compare_ints(const void *a, const void *b)
 }
 
 /* The quickest devices, by what all ops together would take there. */
-static mo_status choose_quickest(const mo_instance *x, mo_states *states,
+static mo_status choose_quickest(const mo_instance *x, mo_decomp_states *states,
                                  mo_error *err)
 {
-    mo_status status = mo_single_order(x, states->device, err);
+    mo_status status = mo_single_device_order(x, states->device, err);
 
     if (status == MO_OK)
         qsort(states->device, (size_t) states->n, sizeof *states->device,
@@ -32,7 +32,7 @@ static mo_status choose_quickest(const mo_instance *x, mo_states *states,
     return status;
 }
 
-static mo_status choose_states(const mo_instance *x, mo_states *states,
+static mo_status choose_states(const mo_instance *x, mo_decomp_states *states,
                                mo_error *err)
 {
     size_t n = (size_t) x->n_devices;
@@ -84,49 +84,50 @@ static bool does_memory_matter(const mo_instance *x, const mo_regime *regime)
     return matters && regime->memory != MO_MEMORY_NONE;
 }
 
-static mo_status divide(mo_search *s, bool use_cuts, mo_error *err)
+static mo_status divide(mo_search_state *s, bool use_cuts, mo_error *err)
 {
     mo_status status =
-        mo_pieces_find(s->x, &s->regime, use_cuts, &s->pieces, err);
+        mo_decomp_segments_find(s->x, &s->regime, use_cuts, &s->pieces, err);
 
     if (status == MO_OK)
-        status =
-            mo_kinds_make(s->pieces, &s->states, &s->regime,
-                          s->memory_matters && s->states.all, &s->kinds, err);
+        status = mo_decomp_classes_new(s->pieces, &s->states, &s->regime,
+                                       s->memory_matters && s->states.all,
+                                       &s->kinds, err);
     if (status == MO_OK)
-        status = mo_path_new(s->pieces, s->states.n, &s->path, err);
+        status = mo_decomp_path_new(s->pieces, s->states.n, &s->path, err);
     return status;
 }
 
-static void forget_pieces(mo_search *s)
+static void forget_pieces(mo_search_state *s)
 {
-    mo_blocks_free(s->blocks);
-    mo_path_free(s->path);
-    mo_kinds_free(s->kinds);
-    mo_pieces_free(s->pieces);
+    mo_chain_blocks_free(s->blocks);
+    mo_decomp_path_free(s->path);
+    mo_decomp_classes_free(s->kinds);
+    mo_decomp_segments_free(s->pieces);
     s->blocks = NULL;
     s->path = NULL;
     s->kinds = NULL;
     s->pieces = NULL;
 }
 
-static int64_t find_path(mo_search *s, bool upper)
+static int64_t find_path(mo_search_state *s, bool upper)
 {
     for (int i = 0; i < s->kinds->n; i++)
         s->path->tables[i] =
             upper ? s->kinds->kinds[i].upper_ns : s->kinds->kinds[i].lower_ns;
-    return mo_path_find(s->path);
+    return mo_decomp_path_shortest(s->path);
 }
 
-mo_status mo_search_open(const mo_task *task, mo_search *s, mo_error *err)
+mo_status mo_search_state_open(const mo_method_task *task, mo_search_state *s,
+                               mo_error *err)
 {
     mo_status status;
 
-    *s = (mo_search){ .task = task,
-                      .x = task->x,
-                      .regime = task->regime,
-                      .begin_ns = mo_stop_clock_ns(),
-                      .upper_path_ns = INT64_MAX };
+    *s = (mo_search_state){ .task = task,
+                            .x = task->x,
+                            .regime = task->regime,
+                            .begin_ns = mo_stop_clock_ns(),
+                            .upper_path_ns = INT64_MAX };
     s->memory_matters = does_memory_matter(s->x, &s->regime);
     if (!s->memory_matters)
         s->regime.memory = MO_MEMORY_NONE;
@@ -141,7 +142,7 @@ mo_status mo_search_open(const mo_task *task, mo_search *s, mo_error *err)
     return status;
 }
 
-void mo_search_close(mo_search *s)
+void mo_search_state_close(mo_search_state *s)
 {
     forget_pieces(s);
     mo_schedule_free(s->best);
@@ -149,12 +150,12 @@ void mo_search_close(mo_search *s)
     free(s->states.of);
 }
 
-int64_t mo_search_upper_ns(const mo_search *s)
+int64_t mo_search_upper_ns(const mo_search_state *s)
 {
     return s->best ? s->best->makespan_ns : INT64_MAX;
 }
 
-bool mo_search_is_done(const mo_search *s)
+bool mo_search_is_done(const mo_search_state *s)
 {
     double makespan_ns;
 
@@ -165,16 +166,19 @@ bool mo_search_is_done(const mo_search *s)
            makespan_ns - (double) s->lower_ns <= s->task->gap * makespan_ns;
 }
 
-static void tell(const mo_search *s, const char *what)
+static void tell(const mo_search_state *s, const char *what)
 {
-    mo_news news = { mo_search_upper_ns(s), s->lower_ns,
-                     1e-9 * (double) (mo_stop_clock_ns() - s->begin_ns), what };
+    mo_method_progress news = { mo_search_upper_ns(s), s->lower_ns,
+                                1e-9 *
+                                    (double) (mo_stop_clock_ns() - s->begin_ns),
+                                what };
 
     if (s->task->tell)
         s->task->tell(s->task->context, &news);
 }
 
-void mo_search_raise(mo_search *s, int64_t lower_ns, const char *what)
+void mo_search_raise_lower(mo_search_state *s, int64_t lower_ns,
+                           const char *what)
 {
     if (lower_ns <= s->lower_ns)
         return;
@@ -182,8 +186,8 @@ void mo_search_raise(mo_search *s, int64_t lower_ns, const char *what)
     tell(s, what);
 }
 
-mo_status mo_search_offer(mo_search *s, mo_schedule *schedule, const char *what,
-                          mo_error *err)
+mo_status mo_search_submit_schedule(mo_search_state *s, mo_schedule *schedule,
+                                    const char *what, mo_error *err)
 {
     bool fits = false;
     mo_status status;
@@ -191,9 +195,9 @@ mo_status mo_search_offer(mo_search *s, mo_schedule *schedule, const char *what,
     if (!schedule)
         return MO_OK;
     schedule->regime = s->regime;
-    status = mo_unstitch(s->kinds, schedule, err);
+    status = mo_decomp_split_schedule(s->kinds, schedule, err);
     if (status == MO_OK && schedule->makespan_ns < mo_search_upper_ns(s))
-        status = mo_schedule_fits(s->x, schedule, &fits, err);
+        status = mo_schedule_fits_memory(s->x, schedule, &fits, err);
     if (status != MO_OK || !fits) {
         mo_schedule_free(schedule);
         return status;
@@ -205,9 +209,9 @@ mo_status mo_search_offer(mo_search *s, mo_schedule *schedule, const char *what,
 }
 
 /* The larger of what is proven of a pair itself and what its blocks tell. */
-static mo_status raise_kind(const mo_search *s, int number, mo_error *err)
+static mo_status raise_kind(const mo_search_state *s, int number, mo_error *err)
 {
-    mo_kind *kind = &s->kinds->kinds[number];
+    mo_decomp_class *kind = &s->kinds->kinds[number];
     int n_pairs = s->states.n * s->states.n;
     int64_t *times_ns;
     mo_status status = MO_OK;
@@ -220,7 +224,8 @@ static mo_status raise_kind(const mo_search *s, int number, mo_error *err)
     for (int pair = 0; pair < n_pairs; pair++)
         times_ns[pair] = 0;
     if (s->blocks)
-        status = mo_blocks_add_up(s->blocks, number, NULL, times_ns, err);
+        status =
+            mo_chain_blocks_min_times(s->blocks, number, NULL, times_ns, err);
     for (int pair = 0; pair < n_pairs && status == MO_OK; pair++) {
         int64_t *lower_ns = &kind->lower_ns[pair];
 
@@ -233,7 +238,7 @@ static mo_status raise_kind(const mo_search *s, int number, mo_error *err)
     return status;
 }
 
-static mo_status raise_all(mo_search *s, const char *what, mo_error *err)
+static mo_status raise_all(mo_search_state *s, const char *what, mo_error *err)
 {
     mo_status status = MO_OK;
     int64_t lower_ns;
@@ -245,11 +250,12 @@ static mo_status raise_all(mo_search *s, const char *what, mo_error *err)
     lower_ns = find_path(s, false);
     /* A cut could be on a device that is no state: then nothing is proven. */
     if ((s->states.all || s->pieces->n == 1) && lower_ns != INT64_MAX)
-        mo_search_raise(s, lower_ns, what);
+        mo_search_raise_lower(s, lower_ns, what);
     return MO_OK;
 }
 
-mo_status mo_search_add_up(mo_search *s, const char *what, mo_error *err)
+mo_status mo_search_update_bounds(mo_search_state *s, const char *what,
+                                  mo_error *err)
 {
     mo_schedule *schedule = NULL;
     int64_t upper_ns;
@@ -263,6 +269,7 @@ mo_status mo_search_add_up(mo_search *s, const char *what, mo_error *err)
     s->upper_path_ns = upper_ns;
     if (upper_ns >= mo_search_upper_ns(s))
         return MO_OK;
-    status = mo_stitch(s->kinds, s->path, NULL, &schedule, err);
-    return status == MO_OK ? mo_search_offer(s, schedule, what, err) : status;
+    status = mo_decomp_compose(s->kinds, s->path, NULL, &schedule, err);
+    return status == MO_OK ? mo_search_submit_schedule(s, schedule, what, err)
+                           : status;
 }

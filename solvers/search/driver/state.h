@@ -16,45 +16,49 @@
 #include "solvers/search/decomp/segmentation.h"
 #include "solvers/search/decomp/boundary_path.h"
 
-typedef struct mo_search {
-    const mo_task *task;
+typedef struct mo_search_state {
+    const mo_method_task *task;
     const mo_instance *x;
     mo_regime regime;
     int64_t begin_ns;    /* by mo_stop_clock_ns */
     bool memory_matters; /* not every placement fits */
 
-    mo_states states;
-    mo_pieces *pieces;
-    mo_kinds *kinds;
-    mo_blocks *blocks; /* NULL: bounds are of the whole alone */
-    mo_path *path;     /* for whoever looks for one */
+    mo_decomp_states states;
+    mo_decomp_segments *pieces;
+    mo_decomp_classes *kinds;
+    mo_chain_blocks *blocks; /* NULL: bounds are of the whole alone */
+    mo_decomp_path *path;    /* for whoever looks for one */
 
     mo_schedule *best; /* within memory; NULL: none yet */
     int64_t lower_ns;
     int64_t upper_path_ns; /* the shortest way through upper times so far,
                              within memory or not; INT64_MAX: none */
-} mo_search;
+} mo_search_state;
 
 /* Chooses states, takes the instance apart and bounds what can be in moments.
  */
-mo_status mo_search_open(const mo_task *task, mo_search *search, mo_error *err);
-void mo_search_close(mo_search *search);
+mo_status mo_search_state_open(const mo_method_task *task,
+                               mo_search_state *search, mo_error *err);
+void mo_search_state_close(mo_search_state *search);
 
 /* A schedule of the whole: kept as the best, where it is within memory and
  * better, and its pieces with their kinds.  It is the caller's no more. */
-mo_status mo_search_offer(mo_search *search, mo_schedule *schedule,
-                          const char *what, mo_error *err);
+mo_status mo_search_submit_schedule(mo_search_state *search,
+                                    mo_schedule *schedule, const char *what,
+                                    mo_error *err);
 
 /* A bound for the whole. */
-void mo_search_raise(mo_search *search, int64_t lower_ns, const char *what);
+void mo_search_raise_lower(mo_search_state *search, int64_t lower_ns,
+                           const char *what);
 
 /* Times of kinds have changed: what does that make of the whole? */
-mo_status mo_search_add_up(mo_search *search, const char *what, mo_error *err);
+mo_status mo_search_update_bounds(mo_search_state *search, const char *what,
+                                  mo_error *err);
 
 /* The makespan, INT64_MAX where there is none yet. */
-int64_t mo_search_upper_ns(const mo_search *search);
+int64_t mo_search_upper_ns(const mo_search_state *search);
 
 /* Close enough, or proven. */
-bool mo_search_is_done(const mo_search *search);
+bool mo_search_is_done(const mo_search_state *search);
 
 #endif

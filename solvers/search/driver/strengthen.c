@@ -1,35 +1,36 @@
 #include "solvers/search/driver/strengthen.h"
 
 static mo_status search(const mo_instance *x, const mo_regime *regime,
-                        const mo_strengthen_options *options,
-                        mo_strength *strength, mo_placed *placed, mo_error *err)
+                        const mo_search_strengthen_options *options,
+                        mo_proven_bounds *strength, mo_method_result *placed,
+                        mo_error *err)
 {
-    const mo_task task = { .x = x,
-                           .regime = *regime,
-                           .seed = options->seed,
-                           .threads = options->threads,
-                           .stop = options->stop,
-                           .tell = options->tell,
-                           .context = options->context,
-                           .strength = strength };
+    const mo_method_task task = { .x = x,
+                                  .regime = *regime,
+                                  .seed = options->seed,
+                                  .threads = options->threads,
+                                  .stop = options->stop,
+                                  .tell = options->tell,
+                                  .context = options->context,
+                                  .strength = strength };
 
     return mo_method_moirai.place(&task, placed, err);
 }
 
-mo_status mo_strengthen(const mo_instance *x, const mo_regime *regime,
-                        const mo_strengthen_options *options,
-                        mo_strength **strength, mo_schedule **start,
-                        mo_error *err)
+mo_status mo_search_strengthen(const mo_instance *x, const mo_regime *regime,
+                               const mo_search_strengthen_options *options,
+                               mo_proven_bounds **strength, mo_schedule **start,
+                               mo_error *err)
 {
-    mo_placed placed = { 0 };
-    mo_strength *proven = NULL;
-    mo_status status = mo_strength_new(x->n_devices, &proven, err);
+    mo_method_result placed = { 0 };
+    mo_proven_bounds *proven = NULL;
+    mo_status status = mo_proven_bounds_new(x->n_devices, &proven, err);
 
     if (status == MO_OK)
         status = search(x, regime, options, proven, &placed, err);
     if (status != MO_OK) {
-        mo_placed_clear(&placed);
-        mo_strength_free(proven);
+        mo_method_result_clear(&placed);
+        mo_proven_bounds_free(proven);
         return status;
     }
     proven->lower_ns = placed.lower_ns;
@@ -39,6 +40,6 @@ mo_status mo_strengthen(const mo_instance *x, const mo_regime *regime,
         *start = placed.schedule;
         placed.schedule = NULL;
     }
-    mo_placed_clear(&placed);
+    mo_method_result_clear(&placed);
     return MO_OK;
 }

@@ -13,19 +13,19 @@
 #include "schedule/schedule.h"
 #include "solvers/search/method.h"
 
-typedef struct mo_strengthen_options {
+typedef struct mo_search_strengthen_options {
     uint64_t seed;
     int threads;         /* 0: all cores */
     const mo_stop *stop; /* the search may end earlier, all being proven */
-    void (*tell)(void *context, const mo_news *news); /* or NULL */
+    void (*tell)(void *context, const mo_method_progress *news); /* or NULL */
     void *context;
-} mo_strengthen_options;
+} mo_search_strengthen_options;
 
 /* *start is NULL where nothing was found that fits into memory.  The same
  * input and seed give the same, whatever the threads, unless it is stopped. */
-mo_status mo_strengthen(const mo_instance *x, const mo_regime *regime,
-                        const mo_strengthen_options *options,
-                        mo_strength **strength, mo_schedule **start,
-                        mo_error *err);
+mo_status mo_search_strengthen(const mo_instance *x, const mo_regime *regime,
+                               const mo_search_strengthen_options *options,
+                               mo_proven_bounds **strength, mo_schedule **start,
+                               mo_error *err);
 
 #endif

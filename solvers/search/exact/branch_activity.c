@@ -6,7 +6,7 @@
 
 static bool is_open(const mo_exact_search *s, int literal)
 {
-    return literal != MO_NO_LITERAL && s->core.truth[literal] == 0;
+    return literal != MO_EXACT_NO_LITERAL && s->core.truth[literal] == 0;
 }
 
 /* Where its first op loses the least time; but where the best schedule has it,
@@ -27,8 +27,8 @@ static int best_place(const mo_exact_search *s, int unit)
             continue;
         if (!asks && s->device[first] == k)
             return k;
-        ns = s->core.value[MO_HEAD(mode)] + m->modes[mode].length_ns +
-             s->core.value[MO_TAIL(mode)];
+        ns = s->core.value[MO_EXACT_HEAD(mode)] + m->modes[mode].length_ns +
+             s->core.value[MO_EXACT_TAIL(mode)];
         if (best < 0 || ns < least) {
             best = k;
             least = ns;
@@ -49,37 +49,38 @@ static int branch_on_place(const mo_exact_search *s)
             best = i / K;
             most = s->core.activity[m->place[i] >> 1];
         }
-    return best < 0 ? MO_NO_LITERAL : m->place[best * K + best_place(s, best)];
+    return best < 0 ? MO_EXACT_NO_LITERAL
+                    : m->place[best * K + best_place(s, best)];
 }
 
-static bool overlap(const mo_exact_standing *a, const mo_exact_standing *b)
+static bool overlap(const mo_exact_use_state *a, const mo_exact_use_state *b)
 {
     return a->head_ns < b->head_ns + b->length_ns &&
            b->head_ns < a->head_ns + a->length_ns;
 }
 
 /* Who can start first goes first. */
-static int order_of(const mo_exact_search *s, const mo_exact_standing *a,
-                    const mo_exact_standing *b)
+static int order_of(const mo_exact_search *s, const mo_exact_use_state *a,
+                    const mo_exact_use_state *b)
 {
     bool a_first = a->head_ns != b->head_ns ? a->head_ns < b->head_ns
                                             : a->tail_ns >= b->tail_ns;
 
-    return mo_exact_first_goes(&s->model, (a_first ? a : b)->use->task,
-                               (a_first ? b : a)->use->task);
+    return mo_exact_order_literal(&s->model, (a_first ? a : b)->use->task,
+                                  (a_first ? b : a)->use->task);
 }
 
 static int branch_on_order(mo_exact_search *s)
 {
-    int best = MO_NO_LITERAL;
+    int best = MO_EXACT_NO_LITERAL;
     double most = -1;
 
     for (int r = 0; r < s->model.n_resources; r++) {
-        mo_exact_stand(s, r);
+        mo_exact_collect_uses(s, r);
         for (int i = 0; i < s->n_standing; i++)
             for (int j = i + 1; j < s->n_standing; j++) {
-                const mo_exact_standing *a = &s->standing[i],
-                                        *b = &s->standing[j];
+                const mo_exact_use_state *a = &s->standing[i],
+                                         *b = &s->standing[j];
                 int literal = order_of(s, a, b);
 
                 if (!overlap(a, b) || !is_open(s, literal) ||
@@ -92,9 +93,9 @@ static int branch_on_order(mo_exact_search *s)
     return best;
 }
 
-int mo_exact_branch(mo_exact_search *s)
+int mo_exact_next_decision(mo_exact_search *s)
 {
     int literal = branch_on_place(s);
 
-    return literal != MO_NO_LITERAL ? literal : branch_on_order(s);
+    return literal != MO_EXACT_NO_LITERAL ? literal : branch_on_order(s);
 }

@@ -25,7 +25,7 @@ typedef struct walk {
     int at;      /* entry of the trail */
 } walk;
 
-static bool reserve(mo_core *c)
+static bool reserve(mo_exact_core *c)
 {
     size_t room = c->trail_room;
 
@@ -43,7 +43,8 @@ static bool reserve(mo_core *c)
 }
 
 /* The entry, before that one, which made the fact true. */
-static int entry_of(const mo_core *c, const mo_fact *fact, int before)
+static int entry_of(const mo_exact_core *c, const mo_exact_fact *fact,
+                    int before)
 {
     int e;
 
@@ -59,7 +60,7 @@ static int entry_of(const mo_core *c, const mo_fact *fact, int before)
     return e;
 }
 
-static void bump(mo_core *c, int variable)
+static void bump(mo_exact_core *c, int variable)
 {
     c->activity[variable] += c->activity_step;
     if (c->activity[variable] <= ACTIVITY_MOST)
@@ -69,10 +70,10 @@ static void bump(mo_core *c, int variable)
     c->activity_step /= ACTIVITY_MOST;
 }
 
-static void mark(mo_core *c, walk *w, const mo_fact *fact)
+static void mark(mo_exact_core *c, walk *w, const mo_exact_fact *fact)
 {
     int e = entry_of(c, fact, w->at);
-    const mo_core_entry *entry = &c->trail[e];
+    const mo_exact_trail_entry *entry = &c->trail[e];
 
     assert(e < w->at);
     if (entry->level == 0)
@@ -94,41 +95,43 @@ static void mark(mo_core *c, walk *w, const mo_fact *fact)
         c->learnt[c->n_learnt++] = entry->what ^ 1;
 }
 
-static void mark_facts(mo_core *c, walk *w, const mo_fact *facts, size_t n)
+static void mark_facts(mo_exact_core *c, walk *w, const mo_exact_fact *facts,
+                       size_t n)
 {
     for (size_t i = 0; i < n; i++)
         mark(c, w, &facts[i]);
 }
 
-static void mark_clause(mo_core *c, walk *w, const mo_core_entry *entry)
+static void mark_clause(mo_exact_core *c, walk *w,
+                        const mo_exact_trail_entry *entry)
 {
-    const mo_clause *clause = &c->clauses[entry->at];
+    const mo_exact_clause *clause = &c->clauses[entry->at];
 
     for (int i = 0; i < clause->n; i++) {
         int literal = c->literals[clause->first + i];
 
         if (literal != entry->what)
-            mark(c, w, &(mo_fact){ literal ^ 1, 0 });
+            mark(c, w, &(mo_exact_fact){ literal ^ 1, 0 });
     }
 }
 
 /* Marks what the entry at w->at follows from. */
-static void mark_reasons(mo_core *c, walk *w)
+static void mark_reasons(mo_exact_core *c, walk *w)
 {
-    const mo_core_entry *entry = &c->trail[w->at];
+    const mo_exact_trail_entry *entry = &c->trail[w->at];
 
     switch (entry->why) {
-    case MO_WHY_DECIDED:
+    case MO_EXACT_REASON_DECISION:
         assert(!"a decision has no reason");
         break;
-    case MO_WHY_CLAUSE:
+    case MO_EXACT_REASON_CLAUSE:
         mark_clause(c, w, entry);
         break;
-    case MO_WHY_FACTS:
+    case MO_EXACT_REASON_FACTS:
         mark_facts(c, w, c->stored + entry->at, (size_t) entry->n_facts);
         break;
-    case MO_WHY_ASK:
-        mo_core_no_facts(c);
+    case MO_EXACT_REASON_LAZY:
+        mo_exact_core_clear_facts(c);
         c->explain(c->context, entry, w->at, c->needed[w->at]);
         mark_facts(c, w, c->facts, c->n_facts);
         break;
@@ -136,7 +139,7 @@ static void mark_reasons(mo_core *c, walk *w)
 }
 
 /* The highest level that the facts of the conflict are from. */
-static int conflict_level(const mo_core *c)
+static int conflict_level(const mo_exact_core *c)
 {
     int level = 0;
 
@@ -150,28 +153,28 @@ static int conflict_level(const mo_core *c)
 }
 
 /* What is marked becomes the conflict's facts. */
-static void collect_marked(mo_core *c, int before)
+static void collect_marked(mo_exact_core *c, int before)
 {
-    mo_core_no_facts(c);
+    mo_exact_core_clear_facts(c);
     for (int e = 0; e < before; e++)
         if (c->seen[e] && c->trail[e].what >= 0)
-            mo_core_fact(c, c->trail[e].what);
+            mo_exact_core_add_literal_fact(c, c->trail[e].what);
         else if (c->seen[e])
-            mo_core_fact_bound(c, ~c->trail[e].what, c->needed[e]);
+            mo_exact_core_add_bound_fact(c, ~c->trail[e].what, c->needed[e]);
 }
 
 /* Fills learnt: first the literal that will be true, then the others.  False:
  * all that was of this level followed from levels before; now the facts are
  * from there. */
-static bool find_clause(mo_core *c, int level)
+static bool find_clause(mo_exact_core *c, int level)
 {
     walk w = { .level = level, .at = (int) c->n_trail };
 
     c->n_learnt = 1;
     mark_facts(c, &w, c->facts, c->n_facts);
-    c->learnt[0] = MO_NO_LITERAL;
-    while (c->learnt[0] == MO_NO_LITERAL || w.n_bound > 0) {
-        const mo_core_entry *entry = &c->trail[--w.at];
+    c->learnt[0] = MO_EXACT_NO_LITERAL;
+    while (c->learnt[0] == MO_EXACT_NO_LITERAL || w.n_bound > 0) {
+        const mo_exact_trail_entry *entry = &c->trail[--w.at];
         bool at_level = entry->level == level;
 
         if (!c->seen[w.at])
@@ -194,18 +197,18 @@ static bool find_clause(mo_core *c, int level)
     return true;
 }
 
-static int level_of(const mo_core *c, int literal)
+static int level_of(const mo_exact_core *c, int literal)
 {
     return c->trail[c->entry_of[literal >> 1]].level;
 }
 
 /* A literal that follows from the others of the clause is not needed. */
-static bool is_superfluous(const mo_core *c, int literal)
+static bool is_superfluous(const mo_exact_core *c, int literal)
 {
-    const mo_core_entry *entry = &c->trail[c->entry_of[literal >> 1]];
-    const mo_clause *clause;
+    const mo_exact_trail_entry *entry = &c->trail[c->entry_of[literal >> 1]];
+    const mo_exact_clause *clause;
 
-    if (entry->why != MO_WHY_CLAUSE)
+    if (entry->why != MO_EXACT_REASON_CLAUSE)
         return false;
     clause = &c->clauses[entry->at];
     for (int i = 0; i < clause->n; i++) {
@@ -218,7 +221,7 @@ static bool is_superfluous(const mo_core *c, int literal)
     return true;
 }
 
-static void shorten(mo_core *c)
+static void shorten(mo_exact_core *c)
 {
     size_t n = c->n_learnt, kept = 1;
 
@@ -235,7 +238,7 @@ static void shorten(mo_core *c)
 
 /* Brings a literal of the highest level but the first's to the second place;
  * returns that level. */
-static int find_second(mo_core *c)
+static int find_second(mo_exact_core *c)
 {
     size_t best = 1;
     int kept;
@@ -251,7 +254,7 @@ static int find_second(mo_core *c)
     return level_of(c, c->learnt[1]);
 }
 
-static int count_levels(mo_core *c)
+static int count_levels(mo_exact_core *c)
 {
     int n = 0;
 
@@ -278,7 +281,7 @@ static int count_levels(mo_core *c)
 }
 
 /* Goes back to the level of the conflict and finds out what it teaches. */
-static bool analyse(mo_core *c)
+static bool analyse(mo_exact_core *c)
 {
     int level;
 
@@ -288,7 +291,7 @@ static bool analyse(mo_core *c)
         level = conflict_level(c);
         if (level == 0)
             return false;
-        mo_core_back(c, level);
+        mo_exact_core_backtrack(c, level);
         if (!reserve(c))
             return !(c->out_of_memory = true);
         for (size_t i = 0; i < c->n_trail; i++)
@@ -297,7 +300,7 @@ static bool analyse(mo_core *c)
     return true;
 }
 
-bool mo_core_learn(mo_core *c)
+bool mo_exact_core_analyze_conflict(mo_exact_core *c)
 {
     int spread, clause = 0;
 
@@ -306,30 +309,30 @@ bool mo_core_learn(mo_core *c)
     shorten(c);
     c->activity_step *= ACTIVITY_GROWTH;
     spread = count_levels(c);
-    mo_core_back(c, find_second(c));
+    mo_exact_core_backtrack(c, find_second(c));
     if (c->n_learnt > 1)
-        clause = mo_core_add_clause(c, c->learnt, c->n_learnt, spread);
+        clause = mo_exact_core_store_clause(c, c->learnt, c->n_learnt, spread);
     if (c->out_of_memory)
         return false;
-    return mo_core_imply(c, c->learnt[0], MO_WHY_CLAUSE, clause);
+    return mo_exact_core_imply(c, c->learnt[0], MO_EXACT_REASON_CLAUSE, clause);
 }
 
 /* Those that bind levels together are kept longest, then the short ones. */
-static bool is_worse(const mo_clause *a, const mo_clause *b)
+static bool is_worse(const mo_exact_clause *a, const mo_exact_clause *b)
 {
     return a->spread != b->spread ? a->spread > b->spread : a->n > b->n;
 }
 
 static int compare(const void *a, const void *b)
 {
-    const mo_clause *v = a, *w = b;
+    const mo_exact_clause *v = a, *w = b;
 
     if (is_worse(v, w) != is_worse(w, v))
         return is_worse(v, w) ? 1 : -1;
     return (v->first < w->first) - (v->first > w->first);
 }
 
-static void move_literals(mo_core *c)
+static void move_literals(mo_exact_core *c)
 {
     int *moved = malloc((c->n_literals + 1) * sizeof *moved);
     size_t n = 0;
@@ -339,7 +342,7 @@ static void move_literals(mo_core *c)
         return;
     }
     for (size_t i = 0; i < c->n_clauses; i++) {
-        mo_clause *clause = &c->clauses[i];
+        mo_exact_clause *clause = &c->clauses[i];
 
         for (int j = 0; j < clause->n; j++)
             moved[n + (size_t) j] = c->literals[clause->first + j];
@@ -352,10 +355,10 @@ static void move_literals(mo_core *c)
     c->n_literals = n;
 }
 
-void mo_core_forget(mo_core *c)
+void mo_exact_core_reduce_clauses(mo_exact_core *c)
 {
     size_t n = c->n_clauses - c->n_given;
-    mo_clause *learnt = c->clauses + c->n_given;
+    mo_exact_clause *learnt = c->clauses + c->n_given;
     size_t kept = n / 2;
 
     assert(c->n_levels == 0);
@@ -369,5 +372,5 @@ void mo_core_forget(mo_core *c)
     for (int l = 0; l < 2 * c->n_variables; l++)
         c->watches[l].n = 0;
     for (size_t i = 0; i < c->n_clauses && !c->out_of_memory; i++)
-        mo_core_watch_clause(c, (int) i);
+        mo_exact_core_watch_clause(c, (int) i);
 }

@@ -7,12 +7,13 @@
 #include "base/array.h"
 #include "solvers/search/exact/core_internal.h"
 
-void mo_core_open(mo_core *c)
+void mo_exact_core_init(mo_exact_core *c)
 {
-    *c = (mo_core){ .activity_step = 1 };
+    *c = (mo_exact_core){ .activity_step = 1 };
 }
 
-mo_status mo_core_bounds(mo_core *c, int n_bounds, mo_error *err)
+mo_status mo_exact_core_add_bounds(mo_exact_core *c, int n_bounds,
+                                   mo_error *err)
 {
     size_t n = (size_t) n_bounds + 1;
 
@@ -27,7 +28,7 @@ mo_status mo_core_bounds(mo_core *c, int n_bounds, mo_error *err)
     return MO_OK;
 }
 
-void mo_core_close(mo_core *c)
+void mo_exact_core_clear(mo_exact_core *c)
 {
     for (int l = 0; l < 2 * c->n_variables; l++)
         free(c->watches[l].list);
@@ -48,7 +49,7 @@ void mo_core_close(mo_core *c)
     free(c->seen);
     free(c->needed);
     free(c->level_seen);
-    *c = (mo_core){ 0 };
+    *c = (mo_exact_core){ 0 };
 }
 
 /* Room in an array, or nothing counts any more. */
@@ -57,12 +58,12 @@ void mo_core_close(mo_core *c)
                       NULL) == MO_OK ||                                        \
      !((c)->out_of_memory = true))
 
-static bool reserve_variables(mo_core *c, size_t room)
+static bool reserve_variables(mo_exact_core *c, size_t room)
 {
     signed char *truth = realloc(c->truth, 2 * room);
     int *entry_of;
     double *activity;
-    mo_watches *watches;
+    mo_exact_watch_list *watches;
 
     if (truth)
         c->truth = truth;
@@ -81,7 +82,7 @@ static bool reserve_variables(mo_core *c, size_t room)
     return true;
 }
 
-int mo_core_variable(mo_core *c)
+int mo_exact_core_new_variable(mo_exact_core *c)
 {
     int v = c->n_variables;
 
@@ -90,12 +91,13 @@ int mo_core_variable(mo_core *c)
         return 0;
     c->truth[2 * v] = c->truth[2 * v + 1] = 0;
     c->activity[v] = 0;
-    c->watches[2 * v] = c->watches[2 * v + 1] = (mo_watches){ 0 };
+    c->watches[2 * v] = c->watches[2 * v + 1] = (mo_exact_watch_list){ 0 };
     c->n_variables++;
     return v;
 }
 
-int64_t mo_core_value_before(const mo_core *c, int bound, int number)
+int64_t mo_exact_core_bound_before(const mo_exact_core *c, int bound,
+                                   int number)
 {
     int e = c->last_entry[bound];
 
@@ -104,17 +106,17 @@ int64_t mo_core_value_before(const mo_core *c, int bound, int number)
     return e < 0 ? 0 : c->trail[e].value;
 }
 
-static bool push(mo_core *c, mo_core_entry entry)
+static bool push(mo_exact_core *c, mo_exact_trail_entry entry)
 {
     if (c->n_trail == c->trail_room &&
         !RESERVE(c, c->trail, c->trail_room, c->n_trail + 1))
         return false;
-    entry.level = mo_core_level(c);
+    entry.level = mo_exact_core_level(c);
     c->trail[c->n_trail++] = entry;
     return true;
 }
 
-static void set_true(mo_core *c, int literal, mo_core_entry entry)
+static void set_true(mo_exact_core *c, int literal, mo_exact_trail_entry entry)
 {
     entry.what = literal;
     if (!push(c, entry))
@@ -124,7 +126,8 @@ static void set_true(mo_core *c, int literal, mo_core_entry entry)
     c->entry_of[literal >> 1] = (int) c->n_trail - 1;
 }
 
-static void set_bound(mo_core *c, int bound, int64_t value, mo_core_entry entry)
+static void set_bound(mo_exact_core *c, int bound, int64_t value,
+                      mo_exact_trail_entry entry)
 {
     entry.what = ~bound;
     entry.value = value;
@@ -137,27 +140,27 @@ static void set_bound(mo_core *c, int bound, int64_t value, mo_core_entry entry)
         c->root_value[bound] = value;
 }
 
-void mo_core_no_facts(mo_core *c)
+void mo_exact_core_clear_facts(mo_exact_core *c)
 {
     c->n_facts = 0;
 }
 
-static void collect(mo_core *c, int what, int64_t value)
+static void collect(mo_exact_core *c, int what, int64_t value)
 {
     if (c->n_facts == c->facts_room &&
         !RESERVE(c, c->facts, c->facts_room, c->n_facts + 1))
         return;
-    c->facts[c->n_facts++] = (mo_fact){ what, value };
+    c->facts[c->n_facts++] = (mo_exact_fact){ what, value };
 }
 
-void mo_core_fact(mo_core *c, int literal)
+void mo_exact_core_add_literal_fact(mo_exact_core *c, int literal)
 {
     assert(c->truth[literal] > 0);
     if (c->trail[c->entry_of[literal >> 1]].level > 0)
         collect(c, literal, 0);
 }
 
-void mo_core_fact_bound(mo_core *c, int bound, int64_t value)
+void mo_exact_core_add_bound_fact(mo_exact_core *c, int bound, int64_t value)
 {
     assert(c->value[bound] >= value);
     if (value > c->root_value[bound])
@@ -165,9 +168,10 @@ void mo_core_fact_bound(mo_core *c, int bound, int64_t value)
 }
 
 /* Keeps the facts for the entry that comes next. */
-static mo_core_entry store_facts(mo_core *c)
+static mo_exact_trail_entry store_facts(mo_exact_core *c)
 {
-    mo_core_entry entry = { .why = MO_WHY_FACTS, .at = (int) c->n_stored };
+    mo_exact_trail_entry entry = { .why = MO_EXACT_REASON_FACTS,
+                                   .at = (int) c->n_stored };
 
     if (c->n_levels == 0 || c->n_facts == 0)
         return entry;
@@ -180,9 +184,10 @@ static mo_core_entry store_facts(mo_core *c)
     return entry;
 }
 
-bool mo_core_imply(mo_core *c, int literal, mo_why why, int at)
+bool mo_exact_core_imply(mo_exact_core *c, int literal, mo_exact_reason why,
+                         int at)
 {
-    mo_core_entry entry = { .what = literal, .why = why, .at = at };
+    mo_exact_trail_entry entry = { .what = literal, .why = why, .at = at };
 
     if (c->truth[literal] > 0)
         return true;
@@ -190,46 +195,49 @@ bool mo_core_imply(mo_core *c, int literal, mo_why why, int at)
         set_true(c, literal, entry);
         return true;
     }
-    mo_core_no_facts(c);
+    mo_exact_core_clear_facts(c);
     c->explain(c->context, &entry, (int) c->n_trail, 0);
-    mo_core_fact(c, literal ^ 1);
+    mo_exact_core_add_literal_fact(c, literal ^ 1);
     return false;
 }
 
-bool mo_core_imply_by_facts(mo_core *c, int literal)
+bool mo_exact_core_imply_by_facts(mo_exact_core *c, int literal)
 {
     if (c->truth[literal] > 0)
         return true;
     if (c->truth[literal] < 0) {
-        mo_core_fact(c, literal ^ 1);
+        mo_exact_core_add_literal_fact(c, literal ^ 1);
         return false;
     }
     set_true(c, literal, store_facts(c));
     return true;
 }
 
-void mo_core_raise(mo_core *c, int bound, int64_t value, mo_why why, int at)
+void mo_exact_core_raise_bound(mo_exact_core *c, int bound, int64_t value,
+                               mo_exact_reason why, int at)
 {
     if (value > c->value[bound])
-        set_bound(c, bound, value, (mo_core_entry){ .why = why, .at = at });
+        set_bound(c, bound, value,
+                  (mo_exact_trail_entry){ .why = why, .at = at });
 }
 
-void mo_core_raise_by_facts(mo_core *c, int bound, int64_t value)
+void mo_exact_core_raise_bound_by_facts(mo_exact_core *c, int bound,
+                                        int64_t value)
 {
     if (value > c->value[bound])
         set_bound(c, bound, value, store_facts(c));
 }
 
-static void watch(mo_core *c, int literal, int clause, int other)
+static void watch(mo_exact_core *c, int literal, int clause, int other)
 {
-    mo_watches *w = &c->watches[literal];
+    mo_exact_watch_list *w = &c->watches[literal];
 
     if (w->n == w->room && !RESERVE(c, w->list, w->room, w->n + 1))
         return;
-    w->list[w->n++] = (mo_watch){ clause, other };
+    w->list[w->n++] = (mo_exact_watch){ clause, other };
 }
 
-void mo_core_watch_clause(mo_core *c, int clause)
+void mo_exact_core_watch_clause(mo_exact_core *c, int clause)
 {
     const int *l = c->literals + c->clauses[clause].first;
 
@@ -238,7 +246,8 @@ void mo_core_watch_clause(mo_core *c, int clause)
 }
 
 /* The number of the new clause, or -1. */
-int mo_core_add_clause(mo_core *c, const int *literals, size_t n, int spread)
+int mo_exact_core_store_clause(mo_exact_core *c, const int *literals, size_t n,
+                               int spread)
 {
     if ((c->n_clauses == c->clauses_room &&
          !RESERVE(c, c->clauses, c->clauses_room, c->n_clauses + 1)) ||
@@ -246,14 +255,14 @@ int mo_core_add_clause(mo_core *c, const int *literals, size_t n, int spread)
          !RESERVE(c, c->literals, c->literals_room, c->n_literals + n)))
         return -1;
     c->clauses[c->n_clauses] =
-        (mo_clause){ (int) c->n_literals, (int) n, spread };
+        (mo_exact_clause){ (int) c->n_literals, (int) n, spread };
     memcpy(c->literals + c->n_literals, literals, n * sizeof *literals);
     c->n_literals += n;
-    mo_core_watch_clause(c, (int) c->n_clauses);
+    mo_exact_core_watch_clause(c, (int) c->n_clauses);
     return (int) c->n_clauses++;
 }
 
-bool mo_core_give(mo_core *c, const int *literals, int n)
+bool mo_exact_core_add_root_clause(mo_exact_core *c, const int *literals, int n)
 {
     assert(c->n_levels == 0);
     c->n_learnt = 0;
@@ -272,15 +281,16 @@ bool mo_core_give(mo_core *c, const int *literals, int n)
     if (c->n_learnt == 0)
         return false;
     if (c->n_learnt == 1)
-        set_true(c, c->learnt[0], (mo_core_entry){ .why = MO_WHY_CLAUSE });
+        set_true(c, c->learnt[0],
+                 (mo_exact_trail_entry){ .why = MO_EXACT_REASON_CLAUSE });
     else
-        mo_core_add_clause(c, c->learnt, c->n_learnt, 0);
+        mo_exact_core_store_clause(c, c->learnt, c->n_learnt, 0);
     return true;
 }
 
 /* A literal of the clause to watch in the place of the second, which is false;
  * moves it there. */
-static bool find_other(const mo_core *c, int *literals, int n)
+static bool find_other(const mo_exact_core *c, int *literals, int n)
 {
     for (int i = 2; i < n; i++)
         if (c->truth[literals[i]] >= 0) {
@@ -293,20 +303,21 @@ static bool find_other(const mo_core *c, int *literals, int n)
     return false;
 }
 
-static void blame_clause(mo_core *c, int clause)
+static void blame_clause(mo_exact_core *c, int clause)
 {
-    const mo_clause *of = &c->clauses[clause];
+    const mo_exact_clause *of = &c->clauses[clause];
 
-    mo_core_no_facts(c);
+    mo_exact_core_clear_facts(c);
     for (int i = 0; i < of->n; i++)
-        mo_core_fact(c, c->literals[of->first + i] ^ 1);
+        mo_exact_core_add_literal_fact(c, c->literals[of->first + i] ^ 1);
 }
 
 /* One clause in which literal has become false.  Returns whether it is still
  * watched there; *conflict, when all of it is false. */
-static bool look_at(mo_core *c, mo_watch *w, int literal, bool *conflict)
+static bool look_at(mo_exact_core *c, mo_exact_watch *w, int literal,
+                    bool *conflict)
 {
-    const mo_clause *of = &c->clauses[w->clause];
+    const mo_exact_clause *of = &c->clauses[w->clause];
     int *l = c->literals + of->first;
 
     if (l[0] == literal) {
@@ -325,19 +336,20 @@ static bool look_at(mo_core *c, mo_watch *w, int literal, bool *conflict)
         *conflict = true;
     } else {
         set_true(c, l[0],
-                 (mo_core_entry){ .why = MO_WHY_CLAUSE, .at = w->clause });
+                 (mo_exact_trail_entry){ .why = MO_EXACT_REASON_CLAUSE,
+                                         .at = w->clause });
     }
     return true;
 }
 
-bool mo_core_propagate(mo_core *c, int literal)
+bool mo_exact_core_propagate_clauses(mo_exact_core *c, int literal)
 {
-    mo_watches *w = &c->watches[literal ^ 1];
+    mo_exact_watch_list *w = &c->watches[literal ^ 1];
     bool conflict = false;
     size_t kept = 0;
 
     for (size_t i = 0; i < w->n; i++) {
-        mo_watch it = w->list[i];
+        mo_exact_watch it = w->list[i];
 
         if (conflict || c->truth[it.other] > 0 ||
             look_at(c, &it, literal ^ 1, &conflict))
@@ -347,17 +359,18 @@ bool mo_core_propagate(mo_core *c, int literal)
     return !conflict;
 }
 
-void mo_core_decide(mo_core *c, int literal)
+void mo_exact_core_decide(mo_exact_core *c, int literal)
 {
     if (c->n_levels == c->levels_room &&
         !RESERVE(c, c->level_start, c->levels_room, c->n_levels + 1))
         return;
     assert(c->truth[literal] == 0);
     c->level_start[c->n_levels++] = (int) c->n_trail;
-    set_true(c, literal, (mo_core_entry){ .why = MO_WHY_DECIDED });
+    set_true(c, literal,
+             (mo_exact_trail_entry){ .why = MO_EXACT_REASON_DECISION });
 }
 
-static void take_back(mo_core *c, const mo_core_entry *entry)
+static void take_back(mo_exact_core *c, const mo_exact_trail_entry *entry)
 {
     if (entry->what >= 0) {
         c->truth[entry->what] = c->truth[entry->what ^ 1] = 0;
@@ -367,15 +380,15 @@ static void take_back(mo_core *c, const mo_core_entry *entry)
         c->last_entry[bound] = entry->before;
         c->value[bound] = entry->before < 0 ? 0 : c->trail[entry->before].value;
     }
-    if (entry->why == MO_WHY_FACTS)
+    if (entry->why == MO_EXACT_REASON_FACTS)
         c->n_stored = (size_t) entry->at;
 }
 
-void mo_core_back(mo_core *c, int level)
+void mo_exact_core_backtrack(mo_exact_core *c, int level)
 {
     size_t n;
 
-    if (level >= mo_core_level(c))
+    if (level >= mo_exact_core_level(c))
         return;
     n = (size_t) c->level_start[level];
     while (c->n_trail > n)

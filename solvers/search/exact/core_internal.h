@@ -9,9 +9,10 @@
 #include "solvers/search/exact/core.h"
 
 /* Keeps a clause of two literals or more; returns its number. */
-int mo_core_add_clause(mo_core *c, const int *literals, size_t n, int spread);
+int mo_exact_core_store_clause(mo_exact_core *c, const int *literals, size_t n,
+                               int spread);
 
 /* Has its first two literals watched. */
-void mo_core_watch_clause(mo_core *c, int clause);
+void mo_exact_core_watch_clause(mo_exact_core *c, int clause);
 
 #endif

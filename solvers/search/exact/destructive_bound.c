@@ -8,24 +8,24 @@ enum {
 
 static void ask_for(mo_exact_search *s, int64_t time_ns)
 {
-    s->tight = 2 * mo_core_variable(&s->core);
+    s->tight = 2 * mo_exact_core_new_variable(&s->core);
     s->tight_ns = time_ns;
 }
 
-bool mo_exact_ask_refuted(mo_exact_search *s)
+bool mo_exact_destructive_refuted(mo_exact_search *s)
 {
-    const mo_core *c = &s->core;
+    const mo_exact_core *c = &s->core;
 
-    if (s->tight == MO_NO_LITERAL || c->truth[s->tight] >= 0 ||
+    if (s->tight == MO_EXACT_NO_LITERAL || c->truth[s->tight] >= 0 ||
         c->trail[c->entry_of[s->tight >> 1]].level > 0)
         return false;
     if (s->lower_ns <= s->tight_ns)
         s->lower_ns = s->tight_ns + 1;
-    s->tight = MO_NO_LITERAL;
+    s->tight = MO_EXACT_NO_LITERAL;
     return true;
 }
 
-bool mo_exact_ask_first(mo_exact_search *s)
+bool mo_exact_destructive_root(mo_exact_search *s)
 {
     int64_t open_ns = s->horizon_ns;
 
@@ -34,31 +34,32 @@ bool mo_exact_ask_first(mo_exact_search *s)
         int64_t time_ns = s->lower_ns + (open_ns - s->lower_ns) / 2;
 
         ask_for(s, time_ns);
-        mo_core_decide(&s->core, s->tight);
+        mo_exact_core_decide(&s->core, s->tight);
         if (mo_exact_propagate(s)) {
-            mo_core_back(&s->core, 0);
+            mo_exact_core_backtrack(&s->core, 0);
             open_ns = time_ns;
-        } else if (!mo_core_learn(&s->core) || !mo_exact_propagate(s)) {
+        } else if (!mo_exact_core_analyze_conflict(&s->core) ||
+                   !mo_exact_propagate(s)) {
             return false;
         }
-        mo_exact_ask_refuted(s);
+        mo_exact_destructive_refuted(s);
     }
-    s->tight = MO_NO_LITERAL;
+    s->tight = MO_EXACT_NO_LITERAL;
     return true;
 }
 
-void mo_exact_ask(mo_exact_search *s, int64_t conflicts)
+void mo_exact_destructive_next(mo_exact_search *s, int64_t conflicts)
 {
-    mo_asking *a = &s->asking;
+    mo_exact_destructive_bound *a = &s->asking;
     int64_t gap_ns = s->horizon_ns + 1 - s->lower_ns;
 
-    if (mo_exact_ask_refuted(s)) {
+    if (mo_exact_destructive_refuted(s)) {
         a->shift -= a->shift > 1;
     } else if (conflicts < a->until) {
         return;
-    } else if (s->tight != MO_NO_LITERAL) {
+    } else if (s->tight != MO_EXACT_NO_LITERAL) {
         /* No answer: something smaller, and longer, but not at once. */
-        s->tight = MO_NO_LITERAL;
+        s->tight = MO_EXACT_NO_LITERAL;
         a->until = conflicts + a->patience;
         a->shift += a->shift < MAX_SHIFT;
         a->patience += a->patience / 2;

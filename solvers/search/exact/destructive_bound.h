@@ -16,13 +16,13 @@
 
 /* At level 0, before the search: raises the bound as far as it goes without any
  * decision.  False: there is nothing to find at all. */
-bool mo_exact_ask_first(mo_exact_search *s);
+bool mo_exact_destructive_root(mo_exact_search *s);
 
 /* At level 0: what to ask for next, after that many conflicts so far.  It takes
  * turns with searching for anything better. */
-void mo_exact_ask(mo_exact_search *s, int64_t conflicts);
+void mo_exact_destructive_next(mo_exact_search *s, int64_t conflicts);
 
 /* Is the question of the hour answered with no?  Then the bound is raised. */
-bool mo_exact_ask_refuted(mo_exact_search *s);
+bool mo_exact_destructive_refuted(mo_exact_search *s);
 
 #endif

@@ -61,28 +61,28 @@ static bool take_schedule(mo_exact_search *s)
 {
     mo_schedule *found = NULL;
 
-    s->status = mo_exact_schedule(s, &found, s->err);
+    s->status = mo_exact_extract_schedule(s, &found, s->err);
     if (s->status != MO_OK)
         return false;
     assert(found->makespan_ns <= s->horizon_ns);
     mo_schedule_free(s->best);
     s->best = found;
     keep_devices(s);
-    mo_core_back(&s->core, 0);
+    mo_exact_core_backtrack(&s->core, 0);
     s->horizon_ns = found->makespan_ns - 1;
     if (s->tight_ns >= s->horizon_ns)
-        s->tight = MO_NO_LITERAL;
-    return s->horizon_ns >= s->lower_ns && mo_exact_look_again(s);
+        s->tight = MO_EXACT_NO_LITERAL;
+    return s->horizon_ns >= s->lower_ns && mo_exact_propagate_all(s);
 }
 
 static void restart(mo_exact_search *s, effort *e)
 {
-    mo_core *c = &s->core;
+    mo_exact_core *c = &s->core;
 
-    mo_core_back(c, 0);
+    mo_exact_core_backtrack(c, 0);
     e->restart_at = e->conflicts + RESTART_STEP * luby(++e->n_restarts);
     if (c->n_clauses - c->n_given > e->most_learnt) {
-        mo_core_forget(c);
+        mo_exact_core_reduce_clauses(c);
         e->most_learnt += LEARNT_MORE;
     }
 }
@@ -91,7 +91,7 @@ static bool is_spent(const mo_exact_search *s, const effort *e)
 {
     return s->core.out_of_memory || s->status != MO_OK || s->is_stopped ||
            (e->options->nodes > 0 && s->nodes >= e->options->nodes) ||
-           (s->nodes % STOP_EVERY == 0 && mo_stop_now(e->options->stop));
+           (s->nodes % STOP_EVERY == 0 && mo_stop_reached(e->options->stop));
 }
 
 /* A conflict that leaves a way is a step, too. */
@@ -100,7 +100,7 @@ static bool turn_back(mo_exact_search *s, effort *e)
     e->conflicts++;
     for (int r = 0; r < s->model.n_resources; r++)
         s->is_stale[r] = true;
-    return mo_core_learn(&s->core);
+    return mo_exact_core_analyze_conflict(&s->core);
 }
 
 /* Devices and orders are decided. */
@@ -109,19 +109,19 @@ static bool arrive(mo_exact_search *s)
     bool goes_on;
     int literal;
 
-    if (!mo_exact_is_settled(s))
+    if (!mo_exact_is_fixpoint(s))
         return true;
-    if (mo_exact_live(s, &literal, &goes_on))
+    if (mo_exact_enforce_live_memory(s, &literal, &goes_on))
         return take_schedule(s);
-    if (literal != MO_NO_LITERAL)
-        mo_core_decide(&s->core, literal);
+    if (literal != MO_EXACT_NO_LITERAL)
+        mo_exact_core_decide(&s->core, literal);
     return goes_on;
 }
 
 /* One step; false when there is nothing more to find. */
 static bool step(mo_exact_search *s, effort *e)
 {
-    mo_core *c = &s->core;
+    mo_exact_core *c = &s->core;
     int literal = s->tight;
 
     if (!mo_exact_propagate(s))
@@ -132,24 +132,24 @@ static bool step(mo_exact_search *s, effort *e)
         restart(s, e);
         return true;
     }
-    if (mo_core_level(c) == 0) {
-        mo_exact_ask(s, e->conflicts);
+    if (mo_exact_core_level(c) == 0) {
+        mo_exact_destructive_next(s, e->conflicts);
         literal = s->tight;
     }
     if (s->lower_ns > s->horizon_ns)
         return false;
-    if (literal == MO_NO_LITERAL || c->truth[literal] != 0)
-        literal = mo_exact_branch(s);
-    if (literal == MO_NO_LITERAL)
+    if (literal == MO_EXACT_NO_LITERAL || c->truth[literal] != 0)
+        literal = mo_exact_next_decision(s);
+    if (literal == MO_EXACT_NO_LITERAL)
         return arrive(s);
-    mo_core_decide(c, literal);
+    mo_exact_core_decide(c, literal);
     return true;
 }
 
 static void search(mo_exact_search *s, effort *e)
 {
-    bool goes_on = mo_exact_look_again(s) && mo_exact_propagate(s) &&
-                   mo_exact_ask_first(s);
+    bool goes_on = mo_exact_propagate_all(s) && mo_exact_propagate(s) &&
+                   mo_exact_destructive_root(s);
 
     restart(s, e);
     while (goes_on && !e->is_over) {
@@ -191,7 +191,7 @@ static mo_status start(mo_exact_search *s, const mo_instance *x,
         s->device[i] = MO_FREE;
     status = mo_heft(x, regime, NULL, &first, err);
     if (status == MO_OK && first)
-        status = mo_schedule_fits(x, first, &fits, err);
+        status = mo_schedule_fits_memory(x, first, &fits, err);
     if (status == MO_OK && fits) {
         s->best = first;
         keep_devices(s);
@@ -210,7 +210,7 @@ static mo_status find_horizon(mo_exact_search *s, const mo_instance *x,
                               const mo_regime *regime, int64_t below_ns,
                               mo_error *err)
 {
-    mo_status status = mo_serial_find(x, regime, &s->horizon_ns, err);
+    mo_status status = mo_serial_makespan(x, regime, &s->horizon_ns, err);
 
     /* What takes no time may have to keep a distance from something else. */
     if (regime->memory == MO_MEMORY_LIVE)
@@ -238,11 +238,11 @@ static mo_status find(mo_exact_search *s, const mo_instance *x,
 
     if (is_too_large(x, regime)) {
         e->is_over = true;
-        status = mo_lower_until(x, regime, e->options->stop, &lower, err);
+        status = mo_bound_lower_until(x, regime, e->options->stop, &lower, err);
         s->lower_ns = lower.bound_ns;
         return status;
     }
-    status = mo_exact_model_open(&s->model, &s->core, x, regime, err);
+    status = mo_exact_model_init(&s->model, &s->core, x, regime, err);
     if (status == MO_OK)
         status = reserve(s, err);
     if (status != MO_OK)
@@ -258,8 +258,8 @@ static mo_status find(mo_exact_search *s, const mo_instance *x,
 
 static void close_search(mo_exact_search *s)
 {
-    mo_exact_model_close(&s->model);
-    mo_core_close(&s->core);
+    mo_exact_model_clear(&s->model);
+    mo_exact_core_clear(&s->core);
     free(s->is_stale);
     free(s->standing);
     free(s->by_head);
@@ -268,17 +268,17 @@ static void close_search(mo_exact_search *s)
     free(s->device);
 }
 
-mo_status mo_exact(const mo_instance *x, const mo_regime *regime,
-                   const mo_exact_options *options, mo_exact_result *result,
-                   mo_error *err)
+mo_status mo_exact_solve(const mo_instance *x, const mo_regime *regime,
+                         const mo_exact_options *options,
+                         mo_exact_result *result, mo_error *err)
 {
-    mo_exact_search s = { .tight = MO_NO_LITERAL,
+    mo_exact_search s = { .tight = MO_EXACT_NO_LITERAL,
                           .stop = options->stop,
                           .err = err };
     effort e = { .options = options, .most_learnt = LEARNT_FIRST };
     mo_status status = find_horizon(&s, x, regime, options->below_ns, err);
 
-    mo_core_open(&s.core);
+    mo_exact_core_init(&s.core);
     if (status == MO_OK)
         status = start(&s, x, regime, options->below_ns, err);
     if (status == MO_OK)

@@ -32,8 +32,8 @@ typedef struct mo_exact_result {
 
 /* All regimes, pins, groups and memory.  The same input gives the same answer
  * unless it is stopped. */
-mo_status mo_exact(const mo_instance *x, const mo_regime *regime,
-                   const mo_exact_options *options, mo_exact_result *result,
-                   mo_error *err);
+mo_status mo_exact_solve(const mo_instance *x, const mo_regime *regime,
+                         const mo_exact_options *options,
+                         mo_exact_result *result, mo_error *err);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include <stdlib.h>
 
-int mo_exact_mode(const mo_exact_search *s, int task)
+int mo_exact_chosen_mode(const mo_exact_search *s, int task)
 {
     const mo_exact_task *t = &s->model.tasks[task];
 
@@ -18,10 +18,10 @@ int mo_exact_mode(const mo_exact_search *s, int task)
 static void set_ops(const mo_exact_search *s, mo_schedule *of)
 {
     for (int i = 0; i < of->n; i++) {
-        int mode = mo_exact_mode(s, i);
+        int mode = mo_exact_chosen_mode(s, i);
         int64_t end_ns;
 
-        of->start_ns[i] = s->core.value[MO_HEAD(mode)];
+        of->start_ns[i] = s->core.value[MO_EXACT_HEAD(mode)];
         end_ns = of->start_ns[i] + s->model.modes[mode].length_ns;
         if (end_ns > of->makespan_ns)
             of->makespan_ns = end_ns;
@@ -33,14 +33,14 @@ static void set_sends(const mo_exact_search *s, mo_schedule *of)
     const mo_exact_model *m = &s->model;
 
     for (int t = m->x->n; t < (int) m->n_tasks; t++) {
-        int number = mo_exact_mode(s, t);
-        const mo_mode *mode = &m->modes[number];
+        int number = mo_exact_chosen_mode(s, t);
+        const mo_exact_task_mode *mode = &m->modes[number];
         mo_transfer *sent;
 
         if (number < 0 || !mode->is_real)
             continue;
         sent = mo_schedule_transfer(of, m->tasks[t].item, mode->to);
-        sent->start_ns = s->core.value[MO_HEAD(number)];
+        sent->start_ns = s->core.value[MO_EXACT_HEAD(number)];
         sent->end_ns = sent->start_ns + mode->length_ns;
     }
 }
@@ -64,8 +64,8 @@ static void send_at_once(const mo_exact_search *s, mo_schedule *of)
     }
 }
 
-mo_status mo_exact_schedule(const mo_exact_search *s, mo_schedule **schedule,
-                            mo_error *err)
+mo_status mo_exact_extract_schedule(const mo_exact_search *s,
+                                    mo_schedule **schedule, mo_error *err)
 {
     const mo_instance *x = s->model.x;
     int *device = malloc(((size_t) x->n + 1) * sizeof *device);
@@ -75,7 +75,7 @@ mo_status mo_exact_schedule(const mo_exact_search *s, mo_schedule **schedule,
     if (!device)
         return mo_fail_memory(err);
     for (int i = 0; i < x->n; i++)
-        device[i] = s->model.modes[mo_exact_mode(s, i)].from;
+        device[i] = s->model.modes[mo_exact_chosen_mode(s, i)].from;
     status = mo_schedule_new(x, &s->model.regime, device, &made, err);
     free(device);
     if (status != MO_OK)

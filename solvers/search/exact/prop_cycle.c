@@ -14,7 +14,7 @@
 /* then starts at least so long after first. */
 typedef struct arc {
     int first, then; /* modes that are taken */
-    int literal;     /* why, or MO_NO_LITERAL: the graph says so */
+    int literal;     /* why, or MO_EXACT_NO_LITERAL: the graph says so */
     int64_t ns;
 } arc;
 
@@ -30,7 +30,7 @@ static void add(finder *f, int first, int then, int literal, int64_t pause_ns)
 {
     if (first < 0 || then < 0)
         return;
-    if (MO_PUSH(f->arcs, f->n, f->room, NULL) != MO_OK) {
+    if (MO_ARRAY_GROW(f->arcs, f->n, f->room, NULL) != MO_OK) {
         f->s->core.out_of_memory = true;
         return;
     }
@@ -40,14 +40,14 @@ static void add(finder *f, int first, int then, int literal, int64_t pause_ns)
 
 /* Between tasks whose modes are taken, flows say who comes first.  Rules hold
  * them all: a way that is taken leads from one to the other. */
-static void add_rule(finder *f, const mo_exact_rule *rule)
+static void add_rule(finder *f, const mo_exact_precedence *rule)
 {
     const mo_exact_model *m = &f->s->model;
-    const mo_core *c = &f->s->core;
+    const mo_exact_core *c = &f->s->core;
     int then = rule->target >> 1;
 
     if (rule->target & 1 || c->truth[m->modes[then].literal] <= 0 ||
-        (rule->given != MO_NO_LITERAL && c->truth[rule->given] <= 0))
+        (rule->given != MO_EXACT_NO_LITERAL && c->truth[rule->given] <= 0))
         return;
     for (int i = rule->first; i < rule->first + rule->n; i++) {
         int first = m->ways[i].bound >> 1;
@@ -63,20 +63,20 @@ static void add_orders(finder *f)
     mo_exact_search *s = f->s;
 
     for (int r = 0; r < s->model.n_resources; r++) {
-        mo_exact_stand(s, r);
+        mo_exact_collect_uses(s, r);
         for (int i = 0; i < s->n_standing; i++)
             for (int j = 0; j < s->n_standing; j++) {
-                const mo_exact_standing *a = &s->standing[i],
-                                        *b = &s->standing[j];
-                int literal =
-                    mo_exact_first_goes(&s->model, a->use->task, b->use->task);
+                const mo_exact_use_state *a = &s->standing[i],
+                                         *b = &s->standing[j];
+                int literal = mo_exact_order_literal(&s->model, a->use->task,
+                                                     b->use->task);
 
-                if (i == j || literal == MO_NO_LITERAL ||
+                if (i == j || literal == MO_EXACT_NO_LITERAL ||
                     s->core.truth[literal] <= 0 ||
                     a->length_ns + b->length_ns == 0)
                     continue;
-                add(f, mo_exact_mode(s, a->use->task),
-                    mo_exact_mode(s, b->use->task), literal, 0);
+                add(f, mo_exact_chosen_mode(s, a->use->task),
+                    mo_exact_chosen_mode(s, b->use->task), literal, 0);
             }
     }
 }
@@ -109,13 +109,13 @@ static void blame_circle(finder *f, int mode)
     for (size_t i = 0; i < s->model.n_tasks; i++)
         mode = f->arcs[f->by[mode]].first;
     at = mode;
-    mo_core_no_facts(&s->core);
+    mo_exact_core_clear_facts(&s->core);
     do {
         const arc *a = &f->arcs[f->by[at]];
 
-        mo_core_fact(&s->core, s->model.modes[at].literal);
-        if (a->literal != MO_NO_LITERAL)
-            mo_core_fact(&s->core, a->literal);
+        mo_exact_core_add_literal_fact(&s->core, s->model.modes[at].literal);
+        if (a->literal != MO_EXACT_NO_LITERAL)
+            mo_exact_core_add_literal_fact(&s->core, a->literal);
         at = a->first;
     } while (at != mode);
 }
@@ -137,7 +137,7 @@ static bool find(finder *f)
     return raised >= 0;
 }
 
-bool mo_exact_has_circle(mo_exact_search *s)
+bool mo_exact_has_positive_cycle(mo_exact_search *s)
 {
     finder f = { .s = s };
     bool found = false;

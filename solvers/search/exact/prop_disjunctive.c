@@ -5,15 +5,15 @@
  */
 #include "solvers/search/exact/exact_internal.h"
 
-static void widen(const mo_exact_search *s, mo_exact_standing *it, int mode)
+static void widen(const mo_exact_search *s, mo_exact_use_state *it, int mode)
 {
-    const mo_core *c = &s->core;
+    const mo_exact_core *c = &s->core;
 
     it->mode = mode;
-    if (c->value[MO_HEAD(mode)] < it->head_ns)
-        it->head_ns = c->value[MO_HEAD(mode)];
-    if (c->value[MO_TAIL(mode)] < it->tail_ns)
-        it->tail_ns = c->value[MO_TAIL(mode)];
+    if (c->value[MO_EXACT_HEAD(mode)] < it->head_ns)
+        it->head_ns = c->value[MO_EXACT_HEAD(mode)];
+    if (c->value[MO_EXACT_TAIL(mode)] < it->tail_ns)
+        it->tail_ns = c->value[MO_EXACT_TAIL(mode)];
     if (s->model.modes[mode].length_ns < it->length_ns)
         it->length_ns = s->model.modes[mode].length_ns;
     if (s->model.modes[mode].length_ns > it->longest_ns)
@@ -30,15 +30,15 @@ static int count_open(const mo_exact_search *s, const mo_exact_task *task)
 }
 
 /* In which open modes the task holds the resource, and whether it must. */
-static void stand(const mo_exact_search *s, const mo_exact_use *use,
-                  mo_exact_standing *it)
+static void stand(const mo_exact_search *s, const mo_exact_resource_use *use,
+                  mo_exact_use_state *it)
 {
     const mo_exact_model *m = &s->model;
-    const mo_exact_standing nothing = { .use = use,
-                                        .mode = -1,
-                                        .head_ns = INT64_MAX,
-                                        .tail_ns = INT64_MAX,
-                                        .length_ns = INT64_MAX };
+    const mo_exact_use_state nothing = { .use = use,
+                                         .mode = -1,
+                                         .head_ns = INT64_MAX,
+                                         .tail_ns = INT64_MAX,
+                                         .length_ns = INT64_MAX };
     int n_open = 0;
 
     *it = nothing;
@@ -65,38 +65,38 @@ static void stand(const mo_exact_search *s, const mo_exact_use *use,
         it->is_certain = n_open == count_open(s, &m->tasks[use->task]);
 }
 
-void mo_exact_stand(mo_exact_search *s, int resource)
+void mo_exact_collect_uses(mo_exact_search *s, int resource)
 {
-    const mo_exact_lists *of = &s->model.uses_of;
+    const mo_exact_adjacency *of = &s->model.uses_of;
 
     s->n_standing = 0;
     for (int i = of->start[resource]; i < of->start[resource + 1]; i++) {
-        mo_exact_standing *it = &s->standing[s->n_standing];
+        mo_exact_use_state *it = &s->standing[s->n_standing];
 
         stand(s, &s->model.uses[of->items[i]], it);
         s->n_standing += it->use != NULL;
     }
 }
 
-static void blame_mode(mo_exact_search *s, const mo_exact_standing *it,
+static void blame_mode(mo_exact_search *s, const mo_exact_use_state *it,
                        int mode, int64_t head_ns, int64_t tail_ns)
 {
-    mo_core *c = &s->core;
-    const mo_mode *of = &s->model.modes[mode];
+    mo_exact_core *c = &s->core;
+    const mo_exact_task_mode *of = &s->model.modes[mode];
 
     if (c->truth[of->literal] < 0) {
-        if (c->root_value[MO_HEAD(mode)] < head_ns ||
-            c->root_value[MO_TAIL(mode)] < tail_ns ||
+        if (c->root_value[MO_EXACT_HEAD(mode)] < head_ns ||
+            c->root_value[MO_EXACT_TAIL(mode)] < tail_ns ||
             of->length_ns < it->length_ns)
-            mo_core_fact(c, of->literal ^ 1);
+            mo_exact_core_add_literal_fact(c, of->literal ^ 1);
         return;
     }
-    mo_core_fact_bound(c, MO_HEAD(mode), head_ns);
-    mo_core_fact_bound(c, MO_TAIL(mode), tail_ns);
+    mo_exact_core_add_bound_fact(c, MO_EXACT_HEAD(mode), head_ns);
+    mo_exact_core_add_bound_fact(c, MO_EXACT_TAIL(mode), tail_ns);
 }
 
-static bool is_in_use(const mo_exact_search *s, const mo_exact_use *use,
-                      int mode)
+static bool is_in_use(const mo_exact_search *s,
+                      const mo_exact_resource_use *use, int mode)
 {
     for (int i = 0; i < use->n; i++)
         if (s->model.use_modes[use->first + i] == mode)
@@ -104,15 +104,15 @@ static bool is_in_use(const mo_exact_search *s, const mo_exact_use *use,
     return false;
 }
 
-void mo_exact_blame_use(mo_exact_search *s, const mo_exact_standing *it,
-                        int64_t head_ns, int64_t tail_ns)
+void mo_exact_explain_use(mo_exact_search *s, const mo_exact_use_state *it,
+                          int64_t head_ns, int64_t tail_ns)
 {
-    mo_core *c = &s->core;
+    mo_exact_core *c = &s->core;
     const mo_exact_model *m = &s->model;
     const mo_exact_task *task = &m->tasks[it->use->task];
 
     if (it->mode >= 0 && c->truth[m->modes[it->mode].literal] > 0) {
-        mo_core_fact(c, m->modes[it->mode].literal);
+        mo_exact_core_add_literal_fact(c, m->modes[it->mode].literal);
         blame_mode(s, it, it->mode, head_ns, tail_ns);
         return;
     }
@@ -122,84 +122,86 @@ void mo_exact_blame_use(mo_exact_search *s, const mo_exact_standing *it,
         if (is_in_use(s, it->use, mode))
             blame_mode(s, it, mode, head_ns, tail_ns);
         else
-            mo_core_fact(c, m->modes[mode].literal ^ 1);
+            mo_exact_core_add_literal_fact(c, m->modes[mode].literal ^ 1);
     }
 }
 
 /* The mode b cannot come after a, which is certain. */
-static void blame_a_first(mo_exact_search *s, const mo_exact_standing *a, int b)
+static void blame_a_first(mo_exact_search *s, const mo_exact_use_state *a,
+                          int b)
 {
-    mo_core *c = &s->core;
-    const mo_mode *of = &s->model.modes[b];
-    int64_t head = a->head_ns, tail = c->value[MO_TAIL(b)];
+    mo_exact_core *c = &s->core;
+    const mo_exact_task_mode *of = &s->model.modes[b];
+    int64_t head = a->head_ns, tail = c->value[MO_EXACT_TAIL(b)];
     int64_t spare =
-        mo_exact_blame_limit(s, head + a->length_ns + of->length_ns + tail);
+        mo_exact_explain_limit(s, head + a->length_ns + of->length_ns + tail);
     int64_t less = spare < head ? spare : head;
 
-    mo_exact_blame_use(s, a, head - less, 0);
-    mo_core_fact_bound(c, MO_TAIL(b), tail - (spare - less));
+    mo_exact_explain_use(s, a, head - less, 0);
+    mo_exact_core_add_bound_fact(c, MO_EXACT_TAIL(b), tail - (spare - less));
 }
 
 /* Nor before it. */
-static void blame_b_first(mo_exact_search *s, const mo_exact_standing *a, int b)
+static void blame_b_first(mo_exact_search *s, const mo_exact_use_state *a,
+                          int b)
 {
-    mo_core *c = &s->core;
-    const mo_mode *of = &s->model.modes[b];
-    int64_t head = c->value[MO_HEAD(b)], tail = a->tail_ns;
+    mo_exact_core *c = &s->core;
+    const mo_exact_task_mode *of = &s->model.modes[b];
+    int64_t head = c->value[MO_EXACT_HEAD(b)], tail = a->tail_ns;
     int64_t spare =
-        mo_exact_blame_limit(s, head + of->length_ns + a->length_ns + tail);
+        mo_exact_explain_limit(s, head + of->length_ns + a->length_ns + tail);
     int64_t less = spare < head ? spare : head;
 
-    mo_core_fact_bound(c, MO_HEAD(b), head - less);
-    mo_exact_blame_use(s, a, 0, tail - (spare - less));
+    mo_exact_core_add_bound_fact(c, MO_EXACT_HEAD(b), head - less);
+    mo_exact_explain_use(s, a, 0, tail - (spare - less));
 }
 
 /* a is certain and, if b is taken, goes before it: as the literal says, or, if
- * that is MO_NO_LITERAL, since there is no time for it behind. */
-static void put_behind(mo_exact_search *s, const mo_exact_standing *a, int b,
+ * that is MO_EXACT_NO_LITERAL, since there is no time for it behind. */
+static void put_behind(mo_exact_search *s, const mo_exact_use_state *a, int b,
                        int literal)
 {
-    mo_core *c = &s->core;
+    mo_exact_core *c = &s->core;
     int64_t end_ns = a->head_ns + a->length_ns;
 
-    if (c->value[MO_HEAD(b)] >= end_ns)
+    if (c->value[MO_EXACT_HEAD(b)] >= end_ns)
         return;
-    mo_core_no_facts(c);
-    if (literal != MO_NO_LITERAL)
-        mo_core_fact(c, literal);
+    mo_exact_core_clear_facts(c);
+    if (literal != MO_EXACT_NO_LITERAL)
+        mo_exact_core_add_literal_fact(c, literal);
     else
         blame_b_first(s, a, b);
-    mo_exact_blame_use(s, a, a->head_ns, 0);
-    mo_core_raise_by_facts(c, MO_HEAD(b), end_ns);
+    mo_exact_explain_use(s, a, a->head_ns, 0);
+    mo_exact_core_raise_bound_by_facts(c, MO_EXACT_HEAD(b), end_ns);
 }
 
-static void put_before(mo_exact_search *s, const mo_exact_standing *a, int b,
+static void put_before(mo_exact_search *s, const mo_exact_use_state *a, int b,
                        int literal)
 {
-    mo_core *c = &s->core;
+    mo_exact_core *c = &s->core;
     int64_t rest_ns = a->length_ns + a->tail_ns;
 
-    if (c->value[MO_TAIL(b)] >= rest_ns)
+    if (c->value[MO_EXACT_TAIL(b)] >= rest_ns)
         return;
-    mo_core_no_facts(c);
-    if (literal != MO_NO_LITERAL)
-        mo_core_fact(c, literal);
+    mo_exact_core_clear_facts(c);
+    if (literal != MO_EXACT_NO_LITERAL)
+        mo_exact_core_add_literal_fact(c, literal);
     else
         blame_a_first(s, a, b);
-    mo_exact_blame_use(s, a, 0, a->tail_ns);
-    mo_core_raise_by_facts(c, MO_TAIL(b), rest_ns);
+    mo_exact_explain_use(s, a, 0, a->tail_ns);
+    mo_exact_core_raise_bound_by_facts(c, MO_EXACT_TAIL(b), rest_ns);
 }
 
 /* What the certain a means for the mode b of another use.  a_first: the
  * literal that it goes first. */
-static bool look_at_mode(mo_exact_search *s, const mo_exact_standing *a, int b,
+static bool look_at_mode(mo_exact_search *s, const mo_exact_use_state *a, int b,
                          int a_first)
 {
-    mo_core *c = &s->core;
-    const mo_mode *of = &s->model.modes[b];
+    mo_exact_core *c = &s->core;
+    const mo_exact_task_mode *of = &s->model.modes[b];
     int64_t limit = mo_exact_limit_ns(s), both = a->length_ns + of->length_ns;
-    bool a_may = a->head_ns + both + c->value[MO_TAIL(b)] <= limit;
-    bool b_may = c->value[MO_HEAD(b)] + both + a->tail_ns <= limit;
+    bool a_may = a->head_ns + both + c->value[MO_EXACT_TAIL(b)] <= limit;
+    bool b_may = c->value[MO_EXACT_HEAD(b)] + both + a->tail_ns <= limit;
 
     if (both == 0 || c->truth[of->literal] < 0)
         return true;
@@ -213,49 +215,49 @@ static bool look_at_mode(mo_exact_search *s, const mo_exact_standing *a, int b,
     if (a_may && b_may)
         return true;
     if (!a_may && !b_may) {
-        mo_core_no_facts(c);
+        mo_exact_core_clear_facts(c);
         blame_a_first(s, a, b);
         blame_b_first(s, a, b);
-        return mo_core_imply_by_facts(c, of->literal ^ 1);
+        return mo_exact_core_imply_by_facts(c, of->literal ^ 1);
     }
     if (a_may)
-        put_behind(s, a, b, MO_NO_LITERAL);
+        put_behind(s, a, b, MO_EXACT_NO_LITERAL);
     else
-        put_before(s, a, b, MO_NO_LITERAL);
+        put_before(s, a, b, MO_EXACT_NO_LITERAL);
     return true;
 }
 
 /* Two that are certain: their order becomes a literal when it is clear. */
-static bool look_at_order(mo_exact_search *s, const mo_exact_standing *a, int b,
-                          int a_first)
+static bool look_at_order(mo_exact_search *s, const mo_exact_use_state *a,
+                          int b, int a_first)
 {
-    mo_core *c = &s->core;
-    const mo_mode *of = &s->model.modes[b];
+    mo_exact_core *c = &s->core;
+    const mo_exact_task_mode *of = &s->model.modes[b];
     int64_t limit = mo_exact_limit_ns(s), both = a->length_ns + of->length_ns;
 
     if (both == 0 || c->truth[a_first] != 0 || c->truth[of->literal] <= 0)
         return true;
-    if (a->head_ns + both + c->value[MO_TAIL(b)] > limit) {
-        mo_core_no_facts(c);
-        mo_core_fact(c, of->literal);
+    if (a->head_ns + both + c->value[MO_EXACT_TAIL(b)] > limit) {
+        mo_exact_core_clear_facts(c);
+        mo_exact_core_add_literal_fact(c, of->literal);
         blame_a_first(s, a, b);
-        return mo_core_imply_by_facts(c, a_first ^ 1);
+        return mo_exact_core_imply_by_facts(c, a_first ^ 1);
     }
-    if (c->value[MO_HEAD(b)] + both + a->tail_ns > limit) {
-        mo_core_no_facts(c);
-        mo_core_fact(c, of->literal);
+    if (c->value[MO_EXACT_HEAD(b)] + both + a->tail_ns > limit) {
+        mo_exact_core_clear_facts(c);
+        mo_exact_core_add_literal_fact(c, of->literal);
         blame_b_first(s, a, b);
-        return mo_core_imply_by_facts(c, a_first);
+        return mo_exact_core_imply_by_facts(c, a_first);
     }
     return true;
 }
 
-static bool look_at_use(mo_exact_search *s, const mo_exact_standing *a,
-                        const mo_exact_standing *b)
+static bool look_at_use(mo_exact_search *s, const mo_exact_use_state *a,
+                        const mo_exact_use_state *b)
 {
-    int a_first = mo_exact_first_goes(&s->model, a->use->task, b->use->task);
+    int a_first = mo_exact_order_literal(&s->model, a->use->task, b->use->task);
 
-    if (a_first == MO_NO_LITERAL)
+    if (a_first == MO_EXACT_NO_LITERAL)
         return true;
     for (int i = 0; i < b->use->n; i++) {
         int mode = s->model.use_modes[b->use->first + i];
@@ -267,12 +269,12 @@ static bool look_at_use(mo_exact_search *s, const mo_exact_standing *a,
     return true;
 }
 
-bool mo_exact_resource(mo_exact_search *s, int resource)
+bool mo_exact_propagate_disjunctive(mo_exact_search *s, int resource)
 {
-    mo_exact_stand(s, resource);
+    mo_exact_collect_uses(s, resource);
     for (int i = 0; i < s->n_standing; i++)
         for (int j = 0; j < s->n_standing && s->standing[i].is_certain; j++)
             if (i != j && !look_at_use(s, &s->standing[i], &s->standing[j]))
                 return false;
-    return mo_exact_windows(s);
+    return mo_exact_propagate_edge_finding(s);
 }

@@ -26,10 +26,10 @@ static void blame_window(mo_exact_search *s, const window *w, int64_t head_ns,
                          int64_t tail_ns)
 {
     for (int i = 0; i < w->n; i++) {
-        const mo_exact_standing *it = &s->standing[s->by_head[i]];
+        const mo_exact_use_state *it = &s->standing[s->by_head[i]];
 
         if (it->tail_ns >= w->tail_ns)
-            mo_exact_blame_use(s, it, head_ns, tail_ns);
+            mo_exact_explain_use(s, it, head_ns, tail_ns);
     }
 }
 
@@ -37,8 +37,8 @@ static bool refute(mo_exact_search *s, const window *w)
 {
     int64_t spare, less_head;
 
-    mo_core_no_facts(&s->core);
-    spare = mo_exact_blame_limit(s, w->head_ns + w->sum_ns + w->tail_ns);
+    mo_exact_core_clear_facts(&s->core);
+    spare = mo_exact_explain_limit(s, w->head_ns + w->sum_ns + w->tail_ns);
     less_head = less(spare, w->head_ns);
     blame_window(s, w, w->head_ns - less_head,
                  w->tail_ns - less(spare - less_head, w->tail_ns));
@@ -48,19 +48,19 @@ static bool refute(mo_exact_search *s, const window *w)
 /* The mode and the window do not fit together. */
 static bool deny(mo_exact_search *s, const window *w, int mode)
 {
-    mo_core *c = &s->core;
-    int64_t head = less(w->head_ns, c->value[MO_HEAD(mode)]);
-    int64_t tail = less(w->tail_ns, c->value[MO_TAIL(mode)]);
+    mo_exact_core *c = &s->core;
+    int64_t head = less(w->head_ns, c->value[MO_EXACT_HEAD(mode)]);
+    int64_t tail = less(w->tail_ns, c->value[MO_EXACT_TAIL(mode)]);
     int64_t spare;
 
-    mo_core_no_facts(c);
-    spare = mo_exact_blame_limit(s, head + w->sum_ns +
-                                        s->model.modes[mode].length_ns + tail);
+    mo_exact_core_clear_facts(c);
+    spare = mo_exact_explain_limit(
+        s, head + w->sum_ns + s->model.modes[mode].length_ns + tail);
     head -= less(spare, head);
-    mo_core_fact_bound(c, MO_HEAD(mode), head);
-    mo_core_fact_bound(c, MO_TAIL(mode), tail);
+    mo_exact_core_add_bound_fact(c, MO_EXACT_HEAD(mode), head);
+    mo_exact_core_add_bound_fact(c, MO_EXACT_TAIL(mode), tail);
     blame_window(s, w, head, tail);
-    return mo_core_imply_by_facts(c, s->model.modes[mode].literal ^ 1);
+    return mo_exact_core_imply_by_facts(c, s->model.modes[mode].literal ^ 1);
 }
 
 /* It comes behind all of the window, as something in it cannot be the last.
@@ -68,45 +68,46 @@ static bool deny(mo_exact_search *s, const window *w, int mode)
  * they are done. */
 static void put_last(mo_exact_search *s, const window *w, int mode)
 {
-    mo_core *c = &s->core;
-    int64_t head = less(w->head_ns, c->value[MO_HEAD(mode)]), end_head;
+    mo_exact_core *c = &s->core;
+    int64_t head = less(w->head_ns, c->value[MO_EXACT_HEAD(mode)]), end_head;
     window end = *w;
 
-    if (c->value[MO_HEAD(mode)] >= w->end_ns)
+    if (c->value[MO_EXACT_HEAD(mode)] >= w->end_ns)
         return;
-    mo_core_no_facts(c);
-    mo_exact_blame_limit(s, head + w->sum_ns + s->model.modes[mode].length_ns +
-                                w->tail_ns);
-    mo_core_fact_bound(c, MO_HEAD(mode), head);
+    mo_exact_core_clear_facts(c);
+    mo_exact_explain_limit(s, head + w->sum_ns +
+                                  s->model.modes[mode].length_ns + w->tail_ns);
+    mo_exact_core_add_bound_fact(c, MO_EXACT_HEAD(mode), head);
     blame_window(s, w, head, w->tail_ns);
     end.n = w->n_end;
     end_head = s->standing[s->by_head[end.n - 1]].head_ns;
     blame_window(s, &end, end_head, w->tail_ns);
-    mo_core_raise_by_facts(c, MO_HEAD(mode), w->end_ns);
+    mo_exact_core_raise_bound_by_facts(c, MO_EXACT_HEAD(mode), w->end_ns);
 }
 
 static void put_first(mo_exact_search *s, const window *w, int mode)
 {
-    mo_core *c = &s->core;
-    int64_t tail = less(w->tail_ns, c->value[MO_TAIL(mode)]);
+    mo_exact_core *c = &s->core;
+    int64_t tail = less(w->tail_ns, c->value[MO_EXACT_TAIL(mode)]);
 
-    if (c->value[MO_TAIL(mode)] >= w->sum_ns + w->tail_ns)
+    if (c->value[MO_EXACT_TAIL(mode)] >= w->sum_ns + w->tail_ns)
         return;
-    mo_core_no_facts(c);
-    mo_exact_blame_limit(s, w->head_ns + w->sum_ns +
-                                s->model.modes[mode].length_ns + tail);
-    mo_core_fact_bound(c, MO_TAIL(mode), tail);
+    mo_exact_core_clear_facts(c);
+    mo_exact_explain_limit(s, w->head_ns + w->sum_ns +
+                                  s->model.modes[mode].length_ns + tail);
+    mo_exact_core_add_bound_fact(c, MO_EXACT_TAIL(mode), tail);
     blame_window(s, w, w->head_ns, w->tail_ns);
-    mo_core_raise_by_facts(c, MO_TAIL(mode), w->sum_ns + w->tail_ns);
+    mo_exact_core_raise_bound_by_facts(c, MO_EXACT_TAIL(mode),
+                                       w->sum_ns + w->tail_ns);
 }
 
 static bool look_at_mode(mo_exact_search *s, const window *w, int mode)
 {
-    const mo_core *c = &s->core;
+    const mo_exact_core *c = &s->core;
     int64_t limit = mo_exact_limit_ns(s);
     int64_t sum = w->sum_ns + s->model.modes[mode].length_ns;
-    int64_t head = less(w->head_ns, c->value[MO_HEAD(mode)]);
-    int64_t tail = less(w->tail_ns, c->value[MO_TAIL(mode)]);
+    int64_t head = less(w->head_ns, c->value[MO_EXACT_HEAD(mode)]);
+    int64_t tail = less(w->tail_ns, c->value[MO_EXACT_TAIL(mode)]);
 
     if (c->truth[s->model.modes[mode].literal] < 0)
         return true;
@@ -119,7 +120,7 @@ static bool look_at_mode(mo_exact_search *s, const window *w, int mode)
     return true;
 }
 
-static bool is_in(const window *w, const mo_exact_standing *it)
+static bool is_in(const window *w, const mo_exact_use_state *it)
 {
     return it->is_certain && it->head_ns >= w->head_ns &&
            it->tail_ns >= w->tail_ns;
@@ -136,7 +137,7 @@ static bool look_at_window(mo_exact_search *s, const window *w,
     if (total_ns + longest_ns <= limit)
         return true;
     for (int i = 0; i < s->n_standing; i++) {
-        const mo_exact_standing *it = &s->standing[i];
+        const mo_exact_use_state *it = &s->standing[i];
 
         if (is_in(w, it))
             continue;
@@ -166,7 +167,7 @@ static bool look_at_tail(mo_exact_search *s, int n, int64_t tail_ns,
     int n_in = 0;
 
     for (int i = 0; i < n; i++) {
-        const mo_exact_standing *it = &s->standing[s->by_head[i]];
+        const mo_exact_use_state *it = &s->standing[s->by_head[i]];
 
         if (it->tail_ns < tail_ns)
             continue;
@@ -216,7 +217,7 @@ static bool is_first_with_tail(const mo_exact_search *s, int i)
     return true;
 }
 
-bool mo_exact_windows(mo_exact_search *s)
+bool mo_exact_propagate_edge_finding(mo_exact_search *s)
 {
     int64_t longest_ns = longest(s);
     int n = sort_certain(s);

@@ -22,33 +22,34 @@ static void raise_to(int64_t *value, int64_t least)
 
 static int64_t end_of(const mo_exact_search *s, int task)
 {
-    int mode = mo_exact_mode(s, task);
+    int mode = mo_exact_chosen_mode(s, task);
 
-    return s->core.value[MO_HEAD(mode)] + s->model.modes[mode].length_ns;
+    return s->core.value[MO_EXACT_HEAD(mode)] + s->model.modes[mode].length_ns;
 }
 
 static bool is_on(const mo_exact_search *s, int op, int device)
 {
-    return s->model.modes[mo_exact_mode(s, op)].from == device;
+    return s->model.modes[mo_exact_chosen_mode(s, op)].from == device;
 }
 
-static void add_holding(mo_exact_search *s, mo_exact_holding h, int device)
+static void add_holding(mo_exact_search *s, mo_exact_buffer h, int device)
 {
-    int starter = mo_exact_mode(s, h.starter);
+    int starter = mo_exact_chosen_mode(s, h.starter);
 
     if (h.bytes <= 0)
         return;
-    if (MO_PUSH(s->holdings, s->n_holdings, s->holdings_room, NULL) != MO_OK) {
+    if (MO_ARRAY_GROW(s->holdings, s->n_holdings, s->holdings_room, NULL) !=
+        MO_OK) {
         s->core.out_of_memory = true;
         return;
     }
     h.literal = s->model.modes[starter].literal;
-    h.start_ns = s->core.value[MO_HEAD(starter)];
+    h.start_ns = s->core.value[MO_EXACT_HEAD(starter)];
     h.end_ns = end_of(s, h.starter);
     for (int t = 0; t < (int) s->model.n_tasks; t++) {
-        int mode = mo_exact_mode(s, t);
+        int mode = mo_exact_chosen_mode(s, t);
 
-        if (mode >= 0 && mo_exact_needs(&s->model, &h, device, mode))
+        if (mode >= 0 && mo_exact_mode_uses_buffer(&s->model, &h, device, mode))
             raise_to(&h.end_ns, end_of(s, t));
     }
     s->holdings[s->n_holdings++] = h;
@@ -57,13 +58,13 @@ static void add_holding(mo_exact_search *s, mo_exact_holding h, int device)
 static void add_op(mo_exact_search *s, int op, int device)
 {
     const mo_instance *x = s->model.x;
-    mo_exact_holding h = { .kind = MO_HOLDS_WORKSPACE,
-                           .id = op,
-                           .starter = op };
+    mo_exact_buffer h = { .kind = MO_EXACT_BUFFER_WORKSPACE,
+                          .id = op,
+                          .starter = op };
 
     h.bytes = x->memory_bytes[op] - x->weight_bytes[op];
     add_holding(s, h, device);
-    h.kind = MO_HOLDS_HOME;
+    h.kind = MO_EXACT_BUFFER_OUTPUT;
     for (int q = x->out_start[op]; q < x->out_start[op + 1]; q++) {
         h.id = x->flows[q].tensor;
         h.bytes = x->tensor_bytes[h.id];
@@ -79,10 +80,10 @@ static void add_copy(mo_exact_search *s, int task, int device)
     int tensor = t->to == MO_FREE ? x->flows[t->item].tensor : t->item;
 
     add_holding(s,
-                (mo_exact_holding){ .kind = MO_HOLDS_COPY,
-                                    .id = task,
-                                    .starter = task,
-                                    .bytes = x->tensor_bytes[tensor] },
+                (mo_exact_buffer){ .kind = MO_EXACT_BUFFER_COPY,
+                                   .id = task,
+                                   .starter = task,
+                                   .bytes = x->tensor_bytes[tensor] },
                 device);
 }
 
@@ -95,7 +96,7 @@ static void find_holdings(mo_exact_search *s, int device)
         if (is_on(s, i, device))
             add_op(s, i, device);
     for (int t = m->x->n; t < (int) m->n_tasks; t++) {
-        int mode = mo_exact_mode(s, t);
+        int mode = mo_exact_chosen_mode(s, t);
 
         if (mode >= 0 && m->modes[mode].is_real && m->modes[mode].to == device)
             add_copy(s, t, device);
@@ -103,7 +104,7 @@ static void find_holdings(mo_exact_search *s, int device)
 }
 
 /* What takes no time is there at its moment; what ends then is gone. */
-static bool is_held_at(const mo_exact_holding *h, int64_t at_ns)
+static bool is_held_at(const mo_exact_buffer *h, int64_t at_ns)
 {
     return h->start_ns <= at_ns && (at_ns < h->end_ns || h->start_ns == at_ns);
 }
@@ -112,14 +113,14 @@ static bool is_held_at(const mo_exact_holding *h, int64_t at_ns)
  * their bytes. */
 static wide mark_held(mo_exact_search *s, int64_t at_ns)
 {
-    mo_exact_holding *work = NULL;
+    mo_exact_buffer *work = NULL;
     wide sum = 0;
 
     for (size_t i = 0; i < s->n_holdings; i++) {
-        mo_exact_holding *h = &s->holdings[i];
+        mo_exact_buffer *h = &s->holdings[i];
 
         h->counts = is_held_at(h, at_ns);
-        if (h->counts && h->kind == MO_HOLDS_WORKSPACE) {
+        if (h->counts && h->kind == MO_EXACT_BUFFER_WORKSPACE) {
             h->counts = false;
             if (!work || h->bytes > work->bytes)
                 work = h;
@@ -146,10 +147,10 @@ static wide weights_on(const mo_exact_search *s, int device)
 static void keep_few(mo_exact_search *s, wide excess)
 {
     for (;;) {
-        mo_exact_holding *least = NULL;
+        mo_exact_buffer *least = NULL;
 
         for (size_t i = 0; i < s->n_holdings; i++) {
-            mo_exact_holding *h = &s->holdings[i];
+            mo_exact_buffer *h = &s->holdings[i];
 
             if (h->counts && (!least || h->bytes < least->bytes))
                 least = h;
@@ -186,18 +187,18 @@ static bool find_excess(mo_exact_search *s, int device)
  * one that puts the other off least. */
 static int open_parting(const mo_exact_search *s, int device)
 {
-    int best = MO_NO_LITERAL;
+    int best = MO_EXACT_NO_LITERAL;
     int64_t least = INT64_MAX;
 
     for (size_t i = 0; i < s->n_holdings; i++)
         for (size_t j = 0; j < s->n_holdings; j++) {
-            const mo_exact_holding *a = &s->holdings[i], *b = &s->holdings[j];
-            const mo_exact_parting *parting;
+            const mo_exact_buffer *a = &s->holdings[i], *b = &s->holdings[j];
+            const mo_exact_lifetime_order *parting;
 
             if (i == j || !a->counts || !b->counts ||
                 a->end_ns - b->start_ns >= least)
                 continue;
-            parting = mo_exact_find_parting(s, a, device, b->starter);
+            parting = mo_exact_find_lifetime_order(s, a, device, b->starter);
             if (!parting || s->core.truth[parting->literal] != 0)
                 continue;
             best = parting->literal;
@@ -206,12 +207,12 @@ static int open_parting(const mo_exact_search *s, int device)
     return best;
 }
 
-static bool can_part(const mo_exact_search *s, const mo_exact_holding *a,
-                     const mo_exact_holding *b)
+static bool can_part(const mo_exact_search *s, const mo_exact_buffer *a,
+                     const mo_exact_buffer *b)
 {
     return a->counts && b->counts && a->starter != b->starter &&
-           !mo_exact_is_over_before(&s->model, b->starter,
-                                    s->model.tasks[a->starter].source);
+           !mo_exact_always_ends_before(&s->model, b->starter,
+                                        s->model.tasks[a->starter].source);
 }
 
 /* Some two part, or something is elsewhere: into clause, at level 0. */
@@ -225,10 +226,10 @@ static size_t make_clause(mo_exact_search *s, int device, int *clause)
             clause[n++] = s->holdings[i].literal ^ 1;
         for (size_t j = 0; j < n_holdings; j++)
             if (can_part(s, &s->holdings[i], &s->holdings[j])) {
-                int literal = mo_exact_add_parting(s, &s->holdings[i], device,
-                                                   s->holdings[j].starter);
+                int literal = mo_exact_add_lifetime_order(
+                    s, &s->holdings[i], device, s->holdings[j].starter);
 
-                if (literal != MO_NO_LITERAL)
+                if (literal != MO_EXACT_NO_LITERAL)
                     clause[n++] = literal;
             }
     }
@@ -252,26 +253,27 @@ static bool forbid(mo_exact_search *s, int device)
         return false;
     }
     for (int i = 0; i < s->model.x->n; i++)
-        s->device[i] = s->model.modes[mo_exact_mode(s, i)].from;
-    mo_core_back(&s->core, 0);
+        s->device[i] = s->model.modes[mo_exact_chosen_mode(s, i)].from;
+    mo_exact_core_backtrack(&s->core, 0);
     n = make_clause(s, device, clause);
     if (!s->core.out_of_memory)
-        holds = mo_core_give(&s->core, clause, (int) n);
+        holds = mo_exact_core_add_root_clause(&s->core, clause, (int) n);
     free(clause);
     return holds;
 }
 
-bool mo_exact_live(mo_exact_search *s, int *literal, bool *goes_on)
+bool mo_exact_enforce_live_memory(mo_exact_search *s, int *literal,
+                                  bool *goes_on)
 {
     *goes_on = true;
-    *literal = MO_NO_LITERAL;
+    *literal = MO_EXACT_NO_LITERAL;
     if (s->model.regime.memory != MO_MEMORY_LIVE)
         return true;
     for (int k = 0; k < s->model.x->n_devices; k++) {
         if (!find_excess(s, k))
             continue;
         *literal = open_parting(s, k);
-        if (*literal == MO_NO_LITERAL)
+        if (*literal == MO_EXACT_NO_LITERAL)
             *goes_on = forbid(s, k);
         return false;
     }

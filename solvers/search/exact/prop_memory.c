@@ -7,13 +7,13 @@ static bool is_on(const mo_exact_search *s, int unit, int device)
 {
     int literal = s->model.place[unit * s->model.x->n_devices + device];
 
-    return literal != MO_NO_LITERAL && s->core.truth[literal] > 0;
+    return literal != MO_EXACT_NO_LITERAL && s->core.truth[literal] > 0;
 }
 
 /* What the device has left; below 0 where too much is there already. */
 static int64_t room_bytes(const mo_exact_search *s, int device)
 {
-    const mo_units *units = s->model.units;
+    const mo_placement_units *units = s->model.units;
     int64_t room = s->model.x->capacity_bytes[device];
 
     for (int u = 0; u < units->n && room >= 0; u++)
@@ -24,16 +24,16 @@ static int64_t room_bytes(const mo_exact_search *s, int device)
 
 static void blame_all_on(mo_exact_search *s, int device)
 {
-    mo_core_no_facts(&s->core);
+    mo_exact_core_clear_facts(&s->core);
     for (int u = 0; u < s->model.units->n; u++)
         if (is_on(s, u, device) && s->model.units->bytes[u] > 0)
-            mo_core_fact(&s->core,
-                         s->model.place[u * s->model.x->n_devices + device]);
+            mo_exact_core_add_literal_fact(
+                &s->core, s->model.place[u * s->model.x->n_devices + device]);
 }
 
 static bool fill(mo_exact_search *s, int device)
 {
-    const mo_units *units = s->model.units;
+    const mo_placement_units *units = s->model.units;
     int64_t room = room_bytes(s, device);
 
     if (room < 0) {
@@ -43,17 +43,17 @@ static bool fill(mo_exact_search *s, int device)
     for (int u = 0; u < units->n; u++) {
         int literal = s->model.place[u * s->model.x->n_devices + device];
 
-        if (literal == MO_NO_LITERAL || s->core.truth[literal] != 0 ||
+        if (literal == MO_EXACT_NO_LITERAL || s->core.truth[literal] != 0 ||
             units->bytes[u] <= room)
             continue;
         blame_all_on(s, device);
-        if (!mo_core_imply_by_facts(&s->core, literal ^ 1))
+        if (!mo_exact_core_imply_by_facts(&s->core, literal ^ 1))
             return false;
     }
     return true;
 }
 
-bool mo_exact_memory(mo_exact_search *s)
+bool mo_exact_propagate_memory(mo_exact_search *s)
 {
     const mo_instance *x = s->model.x;
 

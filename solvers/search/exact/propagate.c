@@ -15,15 +15,15 @@ enum {
     LOOK_EVERY = 64 /* steps, at the clock: with many devices they are long */
 };
 
-int64_t mo_exact_blame_limit(mo_exact_search *s, int64_t total_ns)
+int64_t mo_exact_explain_limit(mo_exact_search *s, int64_t total_ns)
 {
     if (total_ns > s->horizon_ns)
         return total_ns - s->horizon_ns - 1;
-    mo_core_fact(&s->core, s->tight);
+    mo_exact_core_add_literal_fact(&s->core, s->tight);
     return total_ns - s->tight_ns - 1;
 }
 
-static int64_t way_ns(const mo_core *c, const mo_exact_way *way)
+static int64_t way_ns(const mo_exact_core *c, const mo_exact_alternative *way)
 {
     int64_t ns = c->value[way->bound] + way->add_ns;
 
@@ -38,23 +38,23 @@ static int64_t capped(const mo_exact_search *s, int64_t ns)
     return ns > s->horizon_ns ? s->horizon_ns + 1 : ns;
 }
 
-static bool is_given(const mo_core *c, int literal)
+static bool is_given(const mo_exact_core *c, int literal)
 {
-    return literal == MO_NO_LITERAL || c->truth[literal] > 0;
+    return literal == MO_EXACT_NO_LITERAL || c->truth[literal] > 0;
 }
 
 static void apply_rule(mo_exact_search *s, int number)
 {
-    mo_core *c = &s->core;
-    const mo_exact_rule *rule = &s->model.rules[number];
-    const mo_mode *mode = &s->model.modes[rule->target >> 1];
+    mo_exact_core *c = &s->core;
+    const mo_exact_precedence *rule = &s->model.rules[number];
+    const mo_exact_task_mode *mode = &s->model.modes[rule->target >> 1];
     int64_t least = INT64_MAX;
 
     if (c->truth[mode->literal] < 0 || !is_given(c, rule->given) ||
         !is_given(c, rule->also_given))
         return;
     for (int i = 0; i < rule->n; i++) {
-        const mo_exact_way *way = &s->model.ways[rule->first + i];
+        const mo_exact_alternative *way = &s->model.ways[rule->first + i];
         int64_t ns;
 
         if (c->truth[way->literal] < 0)
@@ -65,34 +65,36 @@ static void apply_rule(mo_exact_search *s, int number)
         if (ns < least)
             least = ns;
     }
-    mo_core_raise(c, rule->target, capped(s, least), MO_WHY_ASK, number);
+    mo_exact_core_raise_bound(c, rule->target, capped(s, least),
+                              MO_EXACT_REASON_LAZY, number);
 }
 
-static void explain_way(mo_exact_search *s, const mo_exact_way *way, int number,
-                        int64_t ns)
+static void explain_way(mo_exact_search *s, const mo_exact_alternative *way,
+                        int number, int64_t ns)
 {
-    mo_core *c = &s->core;
+    mo_exact_core *c = &s->core;
 
     if (c->root_value[way->bound] + way->add_ns >= ns ||
         (way->also >= 0 && c->root_value[way->also] + way->also_add_ns >= ns))
         return;
-    if (mo_core_false_before(c, way->literal, number))
-        mo_core_fact(c, way->literal ^ 1);
-    else if (mo_core_value_before(c, way->bound, number) + way->add_ns >= ns)
-        mo_core_fact_bound(c, way->bound, ns - way->add_ns);
+    if (mo_exact_core_false_before(c, way->literal, number))
+        mo_exact_core_add_literal_fact(c, way->literal ^ 1);
+    else if (mo_exact_core_bound_before(c, way->bound, number) + way->add_ns >=
+             ns)
+        mo_exact_core_add_bound_fact(c, way->bound, ns - way->add_ns);
     else
-        mo_core_fact_bound(c, way->also, ns - way->also_add_ns);
+        mo_exact_core_add_bound_fact(c, way->also, ns - way->also_add_ns);
 }
 
 static void explain_rule(mo_exact_search *s, int rule_number, int number,
                          int64_t ns)
 {
-    const mo_exact_rule *rule = &s->model.rules[rule_number];
+    const mo_exact_precedence *rule = &s->model.rules[rule_number];
 
-    if (rule->given != MO_NO_LITERAL)
-        mo_core_fact(&s->core, rule->given);
-    if (rule->also_given != MO_NO_LITERAL)
-        mo_core_fact(&s->core, rule->also_given);
+    if (rule->given != MO_EXACT_NO_LITERAL)
+        mo_exact_core_add_literal_fact(&s->core, rule->given);
+    if (rule->also_given != MO_EXACT_NO_LITERAL)
+        mo_exact_core_add_literal_fact(&s->core, rule->also_given);
     for (int i = 0; i < rule->n; i++)
         explain_way(s, &s->model.ways[rule->first + i], number, ns);
 }
@@ -101,29 +103,29 @@ static void explain_rule(mo_exact_search *s, int rule_number, int number,
  * explained: preferably all of the head or all of the tail. */
 static void explain_too_late(mo_exact_search *s, int mode, int number)
 {
-    mo_core *c = &s->core;
-    int64_t head = mo_core_value_before(c, MO_HEAD(mode), number);
-    int64_t tail = mo_core_value_before(c, MO_TAIL(mode), number);
+    mo_exact_core *c = &s->core;
+    int64_t head = mo_exact_core_bound_before(c, MO_EXACT_HEAD(mode), number);
+    int64_t tail = mo_exact_core_bound_before(c, MO_EXACT_TAIL(mode), number);
     int64_t total = head + s->model.modes[mode].length_ns + tail;
-    int64_t spare = mo_exact_blame_limit(s, total);
-    int64_t most = head - c->root_value[MO_HEAD(mode)];
+    int64_t spare = mo_exact_explain_limit(s, total);
+    int64_t most = head - c->root_value[MO_EXACT_HEAD(mode)];
 
     if (spare >= most) {
         head -= most;
         tail -= spare - most;
-    } else if (spare >= tail - c->root_value[MO_TAIL(mode)]) {
-        most = tail - c->root_value[MO_TAIL(mode)];
+    } else if (spare >= tail - c->root_value[MO_EXACT_TAIL(mode)]) {
+        most = tail - c->root_value[MO_EXACT_TAIL(mode)];
         tail -= most;
         head -= spare - most;
     } else {
         head -= spare;
     }
-    mo_core_fact_bound(c, MO_HEAD(mode), head);
-    mo_core_fact_bound(c, MO_TAIL(mode), tail);
+    mo_exact_core_add_bound_fact(c, MO_EXACT_HEAD(mode), head);
+    mo_exact_core_add_bound_fact(c, MO_EXACT_TAIL(mode), tail);
 }
 
-void mo_exact_explain(void *context, const mo_core_entry *entry, int number,
-                      int64_t value)
+void mo_exact_explain(void *context, const mo_exact_trail_entry *entry,
+                      int number, int64_t value)
 {
     mo_exact_search *s = context;
 
@@ -135,7 +137,7 @@ void mo_exact_explain(void *context, const mo_core_entry *entry, int number,
 
 static void make_stale(mo_exact_search *s, int mode)
 {
-    const mo_exact_lists *of = &s->model.resources_of_mode;
+    const mo_exact_adjacency *of = &s->model.resources_of_mode;
 
     for (int i = of->start[mode]; i < of->start[mode + 1]; i++)
         s->is_stale[of->items[i]] = true;
@@ -159,18 +161,19 @@ static bool is_order(const mo_exact_search *s, int literal)
 
 static bool check_time(mo_exact_search *s, int mode)
 {
-    mo_core *c = &s->core;
-    const mo_mode *it = &s->model.modes[mode];
-    int64_t total_ns =
-        c->value[MO_HEAD(mode)] + it->length_ns + c->value[MO_TAIL(mode)];
+    mo_exact_core *c = &s->core;
+    const mo_exact_task_mode *it = &s->model.modes[mode];
+    int64_t total_ns = c->value[MO_EXACT_HEAD(mode)] + it->length_ns +
+                       c->value[MO_EXACT_TAIL(mode)];
 
     if (total_ns <= mo_exact_limit_ns(s) || !it->is_real ||
         c->truth[it->literal] < 0)
         return true;
-    return mo_core_imply(c, it->literal ^ 1, MO_WHY_ASK, TOO_LATE(mode));
+    return mo_exact_core_imply(c, it->literal ^ 1, MO_EXACT_REASON_LAZY,
+                               TOO_LATE(mode));
 }
 
-static void apply_rules(mo_exact_search *s, const mo_exact_lists *of, int i)
+static void apply_rules(mo_exact_search *s, const mo_exact_adjacency *of, int i)
 {
     for (int r = of->start[i]; r < of->start[i + 1]; r++)
         apply_rule(s, of->items[r]);
@@ -188,10 +191,10 @@ static bool check_all_times(mo_exact_search *s)
 
 static bool follow_literal(mo_exact_search *s, int literal)
 {
-    const mo_exact_lists *modes = &s->model.modes_of_literal;
+    const mo_exact_adjacency *modes = &s->model.modes_of_literal;
     bool is_place = false;
 
-    if (!mo_core_propagate(&s->core, literal))
+    if (!mo_exact_core_propagate_clauses(&s->core, literal))
         return false;
     if (literal >= s->model.n_literals)
         return literal == s->tight ? check_all_times(s) : true;
@@ -206,7 +209,7 @@ static bool follow_literal(mo_exact_search *s, int literal)
             make_task_stale(s, s->model.modes[modes->items[i]].task);
             is_place = s->model.modes[modes->items[i]].task < s->model.x->n;
         }
-    if (is_place && (literal & 1) == 0 && !mo_exact_memory(s))
+    if (is_place && (literal & 1) == 0 && !mo_exact_propagate_memory(s))
         return false;
     apply_rules(s, &s->model.rules_of_literal, literal);
     return true;
@@ -226,7 +229,7 @@ static bool follow_bound(mo_exact_search *s, int bound)
 static bool is_stopped(mo_exact_search *s)
 {
     if (!s->is_stopped && ++s->looks % LOOK_EVERY == 0)
-        s->is_stopped = mo_stop_now(s->stop);
+        s->is_stopped = mo_stop_reached(s->stop);
     return s->is_stopped;
 }
 
@@ -240,7 +243,7 @@ static bool is_long(mo_exact_search *s, size_t begin)
 
 static bool follow_trail(mo_exact_search *s, size_t begin)
 {
-    mo_core *c = &s->core;
+    mo_exact_core *c = &s->core;
 
     while (c->n_propagated < c->n_trail && !is_long(s, begin)) {
         int what = c->trail[c->n_propagated++].what;
@@ -268,14 +271,14 @@ static bool follow_resources(mo_exact_search *s, size_t begin)
         if (!s->is_stale[r])
             continue;
         s->is_stale[r] = false;
-        if (!mo_exact_resource(s, r))
+        if (!mo_exact_propagate_disjunctive(s, r))
             return false;
         r = -1;
     }
     return follow_trail(s, begin);
 }
 
-bool mo_exact_is_settled(const mo_exact_search *s)
+bool mo_exact_is_fixpoint(const mo_exact_search *s)
 {
     return s->core.n_propagated == s->core.n_trail;
 }
@@ -288,15 +291,15 @@ bool mo_exact_propagate(mo_exact_search *s)
         if (!follow_resources(s, begin))
             return false;
         if (is_long(s, begin))
-            return s->is_stopped || !mo_exact_has_circle(s);
+            return s->is_stopped || !mo_exact_has_positive_cycle(s);
         apply_later_rules(s);
-    } while (!mo_exact_is_settled(s));
+    } while (!mo_exact_is_fixpoint(s));
     return true;
 }
 
-bool mo_exact_look_again(mo_exact_search *s)
+bool mo_exact_propagate_all(mo_exact_search *s)
 {
     for (int i = 0; i < (int) s->model.n_rules; i++)
         apply_rule(s, i);
-    return check_all_times(s) && mo_exact_memory(s);
+    return check_all_times(s) && mo_exact_propagate_memory(s);
 }

@@ -249,7 +249,7 @@ static int find_kinds(finder *f)
     return n;
 }
 
-static void put_branch(const finder *f, int branch, mo_twins *t)
+static void put_branch(const finder *f, int branch, mo_exact_symmetry *t)
 {
     int n = f->start[branch + 1] - f->start[branch];
 
@@ -260,7 +260,7 @@ static void put_branch(const finder *f, int branch, mo_twins *t)
     t->n++;
 }
 
-static void put_twins(const finder *f, mo_twins *t)
+static void put_twins(const finder *f, mo_exact_symmetry *t)
 {
     t->start[0] = 0;
     for (int a = 0; a < f->n_branches; a++) {
@@ -286,15 +286,16 @@ static mo_status find(finder *f, const unsigned char *reaches, mo_error *err)
     return sort_ops(f, err);
 }
 
-mo_status mo_twins_find(const mo_instance *x, const unsigned char *reaches,
-                        mo_twins *twins, mo_error *err)
+mo_status mo_exact_symmetry_find(const mo_instance *x,
+                                 const unsigned char *reaches,
+                                 mo_exact_symmetry *twins, mo_error *err)
 {
     size_t n = (size_t) x->n + 1;
     finder f = { .x = x };
     int *space = malloc(5 * n * sizeof *space);
     mo_status status = MO_OK;
 
-    *twins = (mo_twins){ 0 };
+    *twins = (mo_exact_symmetry){ 0 };
     twins->space = calloc(3 * (n + 1), sizeof *twins->space);
     f.label = malloc(2 * n * sizeof *f.label);
     if (!space || !f.label || !twins->space) {
@@ -318,8 +319,8 @@ mo_status mo_twins_find(const mo_instance *x, const unsigned char *reaches,
     return status;
 }
 
-void mo_twins_clear(mo_twins *twins)
+void mo_exact_symmetry_clear(mo_exact_symmetry *twins)
 {
     free(twins->space);
-    *twins = (mo_twins){ 0 };
+    *twins = (mo_exact_symmetry){ 0 };
 }

@@ -13,17 +13,18 @@
 #include "base/error.h"
 #include "cost/instance.h"
 
-typedef struct mo_twins {
+typedef struct mo_exact_symmetry {
     int n;      /* branches with a twin, twins next to each other */
     int *kind;  /* by branch: twins have the same */
     int *start; /* by branch: its first op in ops */
     int *ops;   /* in the same order for all twins, the longest first */
     int *space; /* theirs */
-} mo_twins;
+} mo_exact_symmetry;
 
 /* reaches[a * n + b]: is there a path from op a to op b? */
-mo_status mo_twins_find(const mo_instance *x, const unsigned char *reaches,
-                        mo_twins *twins, mo_error *err);
-void mo_twins_clear(mo_twins *twins);
+mo_status mo_exact_symmetry_find(const mo_instance *x,
+                                 const unsigned char *reaches,
+                                 mo_exact_symmetry *twins, mo_error *err);
+void mo_exact_symmetry_clear(mo_exact_symmetry *twins);
 
 #endif

@@ -5,22 +5,24 @@
 #include "base/array.h"
 #include "solvers/search/exact/task_model_build.h"
 
-static mo_status begin_rule(mo_exact_build *b, int target, int given,
+static mo_status begin_rule(mo_exact_model_builder *b, int target, int given,
                             mo_error *err)
 {
     mo_exact_model *m = b->m;
-    mo_status status = MO_PUSH(m->rules, m->n_rules, m->rules_room, err);
+    mo_status status = MO_ARRAY_GROW(m->rules, m->n_rules, m->rules_room, err);
 
     if (status == MO_OK)
         m->rules[m->n_rules++] =
-            (mo_exact_rule){ target, given, MO_NO_LITERAL, (int) m->n_ways, 0 };
+            (mo_exact_precedence){ target, given, MO_EXACT_NO_LITERAL,
+                                   (int) m->n_ways, 0 };
     return status;
 }
 
-static mo_status add_way(mo_exact_build *b, mo_exact_way way, mo_error *err)
+static mo_status add_way(mo_exact_model_builder *b, mo_exact_alternative way,
+                         mo_error *err)
 {
     mo_exact_model *m = b->m;
-    mo_status status = MO_PUSH(m->ways, m->n_ways, m->ways_room, err);
+    mo_status status = MO_ARRAY_GROW(m->ways, m->n_ways, m->ways_room, err);
 
     if (status == MO_OK) {
         m->ways[m->n_ways++] = way;
@@ -29,30 +31,32 @@ static mo_status add_way(mo_exact_build *b, mo_exact_way way, mo_error *err)
     return status;
 }
 
-static int mode_of(const mo_exact_build *b, int op, int device)
+static int mode_of(const mo_exact_model_builder *b, int op, int device)
 {
     return b->m->op_mode[op * b->m->x->n_devices + device];
 }
 
 /* From the head of op on a device, or from its tail, over its own time. */
-static mo_exact_way over_op(const mo_exact_build *b, int op, int device,
-                            bool is_head)
+static mo_exact_alternative over_op(const mo_exact_model_builder *b, int op,
+                                    int device, bool is_head)
 {
     int mode = mode_of(b, op, device);
 
-    return (mo_exact_way){ .literal = b->m->modes[mode].literal,
-                           .bound = is_head ? MO_HEAD(mode) : MO_TAIL(mode),
-                           .also = -1,
-                           .add_ns = b->m->modes[mode].length_ns };
+    return (mo_exact_alternative){ .literal = b->m->modes[mode].literal,
+                                   .bound = is_head ? MO_EXACT_HEAD(mode)
+                                                    : MO_EXACT_TAIL(mode),
+                                   .also = -1,
+                                   .add_ns = b->m->modes[mode].length_ns };
 }
 
-static int item_of(const mo_exact_build *b, int flow)
+static int item_of(const mo_exact_model_builder *b, int flow)
 {
     return b->m->regime.tensors == MO_TENSORS_ONCE ? b->m->x->flows[flow].tensor
                                                    : flow;
 }
 
-static int64_t flow_ns(const mo_exact_build *b, int flow, int from, int to)
+static int64_t flow_ns(const mo_exact_model_builder *b, int flow, int from,
+                       int to)
 {
     const mo_instance *x = b->m->x;
 
@@ -61,27 +65,27 @@ static int64_t flow_ns(const mo_exact_build *b, int flow, int from, int to)
                : mo_instance_flow_ns(x, flow, from, to);
 }
 
-static bool stays(const mo_exact_build *b, const mo_flow *f)
+static bool stays(const mo_exact_model_builder *b, const mo_flow *f)
 {
     return b->m->units->of_op[f->from] == b->m->units->of_op[f->to];
 }
 
 /* What the reader's head on one device has from the producer on another. */
-static mo_exact_way to_reader(const mo_exact_build *b, int flow, int from,
-                              int to)
+static mo_exact_alternative to_reader(const mo_exact_model_builder *b, int flow,
+                                      int from, int to)
 {
     const mo_flow *f = &b->m->x->flows[flow];
-    mo_exact_way way = over_op(b, f->from, from, true);
+    mo_exact_alternative way = over_op(b, f->from, from, true);
 
     if (from == to)
         return way;
     if (b->m->has_sends) {
-        int send = *mo_build_send_mode(b, item_of(b, flow), from, to);
+        int send = *mo_exact_build_transfer_mode(b, item_of(b, flow), from, to);
 
-        return (mo_exact_way){ .literal = b->m->modes[send].literal,
-                               .bound = MO_HEAD(send),
-                               .also = -1,
-                               .add_ns = b->m->modes[send].length_ns };
+        return (mo_exact_alternative){ .literal = b->m->modes[send].literal,
+                                       .bound = MO_EXACT_HEAD(send),
+                                       .also = -1,
+                                       .add_ns = b->m->modes[send].length_ns };
     }
     way.add_ns += flow_ns(b, flow, from, to);
     return way;
@@ -90,11 +94,11 @@ static mo_exact_way to_reader(const mo_exact_build *b, int flow, int from,
 /* And what the producer's tail has from the reader.  A tensor that is sent for
  * several readers knows only what comes after the first of them: what comes
  * after this one is counted, too. */
-static mo_exact_way to_producer(const mo_exact_build *b, int flow, int from,
-                                int to)
+static mo_exact_alternative to_producer(const mo_exact_model_builder *b,
+                                        int flow, int from, int to)
 {
     const mo_flow *f = &b->m->x->flows[flow];
-    mo_exact_way way = over_op(b, f->to, to, false);
+    mo_exact_alternative way = over_op(b, f->to, to, false);
     int64_t sent_ns;
 
     if (from == to)
@@ -102,16 +106,16 @@ static mo_exact_way to_producer(const mo_exact_build *b, int flow, int from,
     sent_ns = flow_ns(b, flow, from, to);
     way.add_ns += sent_ns;
     if (b->m->has_sends) {
-        int send = *mo_build_send_mode(b, item_of(b, flow), from, to);
+        int send = *mo_exact_build_transfer_mode(b, item_of(b, flow), from, to);
 
         way.literal = b->m->modes[send].literal;
-        way.also = MO_TAIL(send);
+        way.also = MO_EXACT_TAIL(send);
         way.also_add_ns = sent_ns;
     }
     return way;
 }
 
-static mo_status rule_of_flow(mo_exact_build *b, int flow, int here,
+static mo_status rule_of_flow(mo_exact_model_builder *b, int flow, int here,
                               bool is_head, mo_error *err)
 {
     const mo_flow *f = &b->m->x->flows[flow];
@@ -121,8 +125,8 @@ static mo_status rule_of_flow(mo_exact_build *b, int flow, int here,
 
     if (mode < 0)
         return MO_OK;
-    status = begin_rule(b, is_head ? MO_HEAD(mode) : MO_TAIL(mode),
-                        MO_NO_LITERAL, err);
+    status = begin_rule(b, is_head ? MO_EXACT_HEAD(mode) : MO_EXACT_TAIL(mode),
+                        MO_EXACT_NO_LITERAL, err);
     for (int k = 0; k < b->m->x->n_devices && status == MO_OK; k++)
         if (mode_of(b, other, k) >= 0 && (k == here || !stays(b, f)))
             status = add_way(b,
@@ -132,8 +136,8 @@ static mo_status rule_of_flow(mo_exact_build *b, int flow, int here,
     return status;
 }
 
-static mo_status rules_of_flow(mo_exact_build *b, int flow, bool is_head,
-                               mo_error *err)
+static mo_status rules_of_flow(mo_exact_model_builder *b, int flow,
+                               bool is_head, mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -142,8 +146,8 @@ static mo_status rules_of_flow(mo_exact_build *b, int flow, bool is_head,
     return status;
 }
 
-static mo_status rule_of_one(mo_exact_build *b, int target, int given,
-                             mo_exact_way way, mo_error *err)
+static mo_status rule_of_one(mo_exact_model_builder *b, int target, int given,
+                             mo_exact_alternative way, mo_error *err)
 {
     mo_status status = begin_rule(b, target, given, err);
 
@@ -151,12 +155,14 @@ static mo_status rule_of_one(mo_exact_build *b, int target, int given,
 }
 
 /* All readers of what is sent: at least one of them is there. */
-static mo_status tail_of_tensor(mo_exact_build *b, int mode, mo_error *err)
+static mo_status tail_of_tensor(mo_exact_model_builder *b, int mode,
+                                mo_error *err)
 {
     const mo_instance *x = b->m->x;
     int tensor = b->m->tasks[b->m->modes[mode].task].item;
     int to = b->m->modes[mode].to;
-    mo_status status = begin_rule(b, MO_TAIL(mode), MO_NO_LITERAL, err);
+    mo_status status =
+        begin_rule(b, MO_EXACT_TAIL(mode), MO_EXACT_NO_LITERAL, err);
 
     for (int q = x->tensor_start[tensor];
          q < x->tensor_start[tensor + 1] && status == MO_OK; q++)
@@ -165,33 +171,34 @@ static mo_status tail_of_tensor(mo_exact_build *b, int mode, mo_error *err)
     for (int q = x->tensor_start[tensor];
          q < x->tensor_start[tensor + 1] && status == MO_OK; q++)
         if (!stays(b, &x->flows[q]) && mode_of(b, x->flows[q].to, to) >= 0) {
-            mo_exact_way way = over_op(b, x->flows[q].to, to, false);
+            mo_exact_alternative way = over_op(b, x->flows[q].to, to, false);
 
-            status = rule_of_one(b, MO_TAIL(mode), way.literal, way, err);
+            status = rule_of_one(b, MO_EXACT_TAIL(mode), way.literal, way, err);
         }
     return status;
 }
 
-static mo_status rules_of_send(mo_exact_build *b, int mode, mo_error *err)
+static mo_status rules_of_send(mo_exact_model_builder *b, int mode,
+                               mo_error *err)
 {
-    const mo_mode *it = &b->m->modes[mode];
+    const mo_exact_task_mode *it = &b->m->modes[mode];
     const mo_exact_task *task = &b->m->tasks[it->task];
     mo_status status;
 
     if (!it->is_real)
         return MO_OK;
-    status = rule_of_one(b, MO_HEAD(mode), MO_NO_LITERAL,
+    status = rule_of_one(b, MO_EXACT_HEAD(mode), MO_EXACT_NO_LITERAL,
                          over_op(b, task->source, it->from, true), err);
     if (status != MO_OK)
         return status;
     if (task->to != MO_FREE)
         return tail_of_tensor(b, mode, err);
-    return rule_of_one(b, MO_TAIL(mode), MO_NO_LITERAL,
+    return rule_of_one(b, MO_EXACT_TAIL(mode), MO_EXACT_NO_LITERAL,
                        over_op(b, b->m->x->flows[task->item].to, it->to, false),
                        err);
 }
 
-mo_status mo_build_rules(mo_exact_build *b, mo_error *err)
+mo_status mo_exact_build_precedences(mo_exact_model_builder *b, mo_error *err)
 {
     const mo_exact_model *m = b->m;
     int n_flows = m->x->n_flows;

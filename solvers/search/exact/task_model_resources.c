@@ -15,7 +15,7 @@ typedef struct sorter {
 
 static mo_status put(sorter *s, int i, int item, mo_error *err)
 {
-    mo_status status = MO_PUSH(s->pair, s->n, s->room, err);
+    mo_status status = MO_ARRAY_GROW(s->pair, s->n, s->room, err);
 
     if (status == MO_OK) {
         s->pair[s->n][0] = i;
@@ -24,7 +24,8 @@ static mo_status put(sorter *s, int i, int item, mo_error *err)
     return status;
 }
 
-static mo_status sort(sorter *s, int n, mo_exact_lists *lists, mo_error *err)
+static mo_status sort(sorter *s, int n, mo_exact_adjacency *lists,
+                      mo_error *err)
 {
     lists->start = calloc((size_t) n + 2, sizeof *lists->start);
     lists->items = malloc((s->n + 1) * sizeof *lists->items);
@@ -41,8 +42,8 @@ static mo_status sort(sorter *s, int n, mo_exact_lists *lists, mo_error *err)
 
 /* What a mode holds: how many, and at *ids which, in the numbers of
  * resource.h; the devices stand in front of those. */
-static int held_by(const mo_exact_model *m, const mo_mode *mode, int pair[2],
-                   const int **ids)
+static int held_by(const mo_exact_model *m, const mo_exact_task_mode *mode,
+                   int pair[2], const int **ids)
 {
     if (!mode->is_real)
         return 0;
@@ -56,7 +57,7 @@ static mo_status list_resources(mo_exact_model *m, mo_error *err)
     mo_status status = MO_OK;
 
     for (int i = 0; i < (int) m->n_modes && status == MO_OK; i++) {
-        const mo_mode *mode = &m->modes[i];
+        const mo_exact_task_mode *mode = &m->modes[i];
         const int *ids;
         int pair[2], n;
 
@@ -75,7 +76,7 @@ static mo_status list_resources(mo_exact_model *m, mo_error *err)
 }
 
 /* Modes stand by task, and so do those of a resource. */
-static mo_status add_uses(mo_exact_model *m, const mo_exact_lists *modes_of,
+static mo_status add_uses(mo_exact_model *m, const mo_exact_adjacency *modes_of,
                           int resource, sorter *s, mo_error *err)
 {
     mo_status status = MO_OK;
@@ -87,16 +88,16 @@ static mo_status add_uses(mo_exact_model *m, const mo_exact_lists *modes_of,
 
         if (m->modes[mode].task != task) {
             task = m->modes[mode].task;
-            status = MO_PUSH(m->uses, m->n_uses, m->uses_room, err);
+            status = MO_ARRAY_GROW(m->uses, m->n_uses, m->uses_room, err);
             if (status == MO_OK)
                 status = put(s, resource, (int) m->n_uses, err);
             if (status == MO_OK)
                 m->uses[m->n_uses++] =
-                    (mo_exact_use){ task, (int) m->n_use_modes, 0 };
+                    (mo_exact_resource_use){ task, (int) m->n_use_modes, 0 };
         }
         if (status == MO_OK)
-            status =
-                MO_PUSH(m->use_modes, m->n_use_modes, m->use_modes_room, err);
+            status = MO_ARRAY_GROW(m->use_modes, m->n_use_modes,
+                                   m->use_modes_room, err);
         if (status == MO_OK) {
             m->use_modes[m->n_use_modes++] = mode;
             m->uses[m->n_uses - 1].n++;
@@ -105,8 +106,8 @@ static mo_status add_uses(mo_exact_model *m, const mo_exact_lists *modes_of,
     return status;
 }
 
-static mo_status list_uses(mo_exact_model *m, const mo_exact_lists *modes_of,
-                           mo_error *err)
+static mo_status list_uses(mo_exact_model *m,
+                           const mo_exact_adjacency *modes_of, mo_error *err)
 {
     sorter s = { 0 };
     mo_status status = MO_OK;
@@ -119,10 +120,10 @@ static mo_status list_uses(mo_exact_model *m, const mo_exact_lists *modes_of,
     return status;
 }
 
-mo_status mo_build_uses(mo_exact_build *b, mo_error *err)
+mo_status mo_exact_build_resource_uses(mo_exact_model_builder *b, mo_error *err)
 {
     mo_exact_model *m = b->m;
-    mo_exact_lists modes_of = { 0 };
+    mo_exact_adjacency modes_of = { 0 };
     sorter s = { 0 };
     mo_status status;
 
@@ -170,7 +171,7 @@ static bool reaches(const mo_exact_model *m, int from, int to)
     return m->reaches[(size_t) from * (size_t) m->x->n + (size_t) to];
 }
 
-bool mo_exact_is_over_before(const mo_exact_model *m, int task, int op)
+bool mo_exact_always_ends_before(const mo_exact_model *m, int task, int op)
 {
     const mo_exact_task *t = &m->tasks[task];
     const mo_instance *x = m->x;
@@ -186,30 +187,32 @@ bool mo_exact_is_over_before(const mo_exact_model *m, int task, int op)
     return true;
 }
 
-static mo_status add_order(mo_exact_build *b, int s, int t, mo_error *err)
+static mo_status add_order(mo_exact_model_builder *b, int s, int t,
+                           mo_error *err)
 {
     mo_exact_model *m = b->m;
     int *goes = &m->first_goes[(size_t) s * m->n_tasks + (size_t) t];
     mo_status status;
 
-    if (*goes != MO_NO_LITERAL ||
-        mo_exact_is_over_before(m, s, m->tasks[t].source) ||
-        mo_exact_is_over_before(m, t, m->tasks[s].source))
+    if (*goes != MO_EXACT_NO_LITERAL ||
+        mo_exact_always_ends_before(m, s, m->tasks[t].source) ||
+        mo_exact_always_ends_before(m, t, m->tasks[s].source))
         return MO_OK;
-    status = MO_PUSH(m->order_of, m->n_orders, m->orders_room, err);
+    status = MO_ARRAY_GROW(m->order_of, m->n_orders, m->orders_room, err);
     if (status != MO_OK)
         return status;
     m->order_of[m->n_orders][0] = s;
     m->order_of[m->n_orders++][1] = t;
-    *goes = 2 * mo_core_variable(b->core);
+    *goes = 2 * mo_exact_core_new_variable(b->core);
     m->first_goes[(size_t) t * m->n_tasks + (size_t) s] = *goes ^ 1;
     return b->core->out_of_memory ? mo_fail_memory(err) : MO_OK;
 }
 
-static mo_status add_orders(mo_exact_build *b, int resource, mo_error *err)
+static mo_status add_orders(mo_exact_model_builder *b, int resource,
+                            mo_error *err)
 {
     const mo_exact_model *m = b->m;
-    const mo_exact_lists *of = &m->uses_of;
+    const mo_exact_adjacency *of = &m->uses_of;
     mo_status status = MO_OK;
 
     for (int i = of->start[resource]; i < of->start[resource + 1]; i++)
@@ -219,7 +222,7 @@ static mo_status add_orders(mo_exact_build *b, int resource, mo_error *err)
     return status;
 }
 
-mo_status mo_build_orders(mo_exact_build *b, mo_error *err)
+mo_status mo_exact_build_disjunctions(mo_exact_model_builder *b, mo_error *err)
 {
     mo_exact_model *m = b->m;
     size_t n = m->n_tasks * m->n_tasks;
@@ -231,14 +234,14 @@ mo_status mo_build_orders(mo_exact_build *b, mo_error *err)
     if (!m->first_goes)
         return mo_fail_memory(err);
     for (size_t i = 0; i < n; i++)
-        m->first_goes[i] = MO_NO_LITERAL;
+        m->first_goes[i] = MO_EXACT_NO_LITERAL;
     m->first_order = b->core->n_variables;
     for (int r = 0; r < m->n_resources && status == MO_OK; r++)
         status = add_orders(b, r, err);
     return status;
 }
 
-static mo_status list_modes(mo_exact_build *b, mo_error *err)
+static mo_status list_modes(mo_exact_model_builder *b, mo_error *err)
 {
     mo_exact_model *m = b->m;
     sorter s = { 0 };
@@ -257,10 +260,10 @@ static mo_status list_modes(mo_exact_build *b, mo_error *err)
 static mo_status put_rule(const mo_exact_model *m, int number, sorter *literals,
                           sorter *bounds, mo_error *err)
 {
-    const mo_exact_rule *rule = &m->rules[number];
+    const mo_exact_precedence *rule = &m->rules[number];
     mo_status status = MO_OK;
 
-    if (rule->given != MO_NO_LITERAL)
+    if (rule->given != MO_EXACT_NO_LITERAL)
         status = put(literals, rule->given, number, err);
     for (int w = rule->first; w < rule->first + rule->n && status == MO_OK;
          w++) {
@@ -273,7 +276,7 @@ static mo_status put_rule(const mo_exact_model *m, int number, sorter *literals,
     return status;
 }
 
-mo_status mo_build_lists(mo_exact_build *b, mo_error *err)
+mo_status mo_exact_build_adjacency(mo_exact_model_builder *b, mo_error *err)
 {
     mo_exact_model *m = b->m;
     sorter literals = { 0 }, bounds = { 0 };

@@ -31,7 +31,7 @@ static mo_status reserve_ints(int **items, size_t room, mo_error *err)
     return MO_OK;
 }
 
-static mo_status reserve_rows(mo_simplex *lp, size_t room, mo_error *err)
+static mo_status reserve_rows(mo_lp_simplex *lp, size_t room, mo_error *err)
 {
     double **by_row[] = { &lp->b, &lp->rhs, &lp->norm, &lp->price };
     size_t size;
@@ -57,7 +57,7 @@ static mo_status reserve_rows(mo_simplex *lp, size_t room, mo_error *err)
 }
 
 /* Rows in a new array, further apart. */
-static double *spread(const mo_simplex *lp, double *rows, size_t n_room)
+static double *spread(const mo_lp_simplex *lp, double *rows, size_t n_room)
 {
     double *wide = malloc(lp->m_room * n_room * sizeof *wide);
 
@@ -67,7 +67,7 @@ static double *spread(const mo_simplex *lp, double *rows, size_t n_room)
     return wide;
 }
 
-static mo_status spread_rows(mo_simplex *lp, size_t n_room, mo_error *err)
+static mo_status spread_rows(mo_lp_simplex *lp, size_t n_room, mo_error *err)
 {
     size_t size;
     double *a = NULL, *t = NULL;
@@ -90,7 +90,7 @@ static mo_status spread_rows(mo_simplex *lp, size_t n_room, mo_error *err)
     return MO_OK;
 }
 
-static mo_status reserve_columns(mo_simplex *lp, size_t room, mo_error *err)
+static mo_status reserve_columns(mo_lp_simplex *lp, size_t room, mo_error *err)
 {
     double **by_column[] = { &lp->c, &lp->d, &lp->z, &lp->scratch };
     mo_status status = MO_OK;
@@ -103,10 +103,10 @@ static mo_status reserve_columns(mo_simplex *lp, size_t room, mo_error *err)
     return status == MO_OK ? spread_rows(lp, room, err) : status;
 }
 
-mo_status mo_simplex_new(int n, const double *c, mo_simplex **simplex,
-                         mo_error *err)
+mo_status mo_lp_simplex_new(int n, const double *c, mo_lp_simplex **simplex,
+                            mo_error *err)
 {
-    mo_simplex *lp = calloc(1, sizeof *lp);
+    mo_lp_simplex *lp = calloc(1, sizeof *lp);
     mo_status status;
 
     if (!lp)
@@ -116,7 +116,7 @@ mo_status mo_simplex_new(int n, const double *c, mo_simplex **simplex,
     if (status == MO_OK)
         status = reserve_columns(lp, (size_t) n + 16, err);
     if (status != MO_OK) {
-        mo_simplex_free(lp);
+        mo_lp_simplex_free(lp);
         return status;
     }
     lp->n = n;
@@ -129,7 +129,7 @@ mo_status mo_simplex_new(int n, const double *c, mo_simplex **simplex,
     return MO_OK;
 }
 
-void mo_simplex_free(mo_simplex *lp)
+void mo_lp_simplex_free(mo_lp_simplex *lp)
 {
     if (!lp)
         return;
@@ -150,7 +150,7 @@ void mo_simplex_free(mo_simplex *lp)
     free(lp);
 }
 
-void mo_simplex_express_row(mo_simplex *lp, int i)
+void mo_lp_simplex_express_row_in_basis(mo_lp_simplex *lp, int i)
 {
     const double *a = row_of(lp, lp->a, i);
     double *t = row_of(lp, lp->t, i);
@@ -170,8 +170,8 @@ void mo_simplex_express_row(mo_simplex *lp, int i)
     lp->basic[i] = ~i;
 }
 
-mo_status mo_simplex_row(mo_simplex *lp, const double *a, double b,
-                         mo_error *err)
+mo_status mo_lp_simplex_add_row(mo_lp_simplex *lp, const double *a, double b,
+                                mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -183,14 +183,14 @@ mo_status mo_simplex_row(mo_simplex *lp, const double *a, double b,
     lp->b[lp->m] = b;
     lp->age[lp->m] = 0;
     lp->price[lp->m] = 0;
-    mo_simplex_express_row(lp, lp->m);
+    mo_lp_simplex_express_row_in_basis(lp, lp->m);
     lp->m++;
     return MO_OK;
 }
 
 /* The entries of a column that is not in the basis: those that it came with,
  * by what has become of the slacks. */
-static void express_column(mo_simplex *lp, int at, double c,
+static void express_column(mo_lp_simplex *lp, int at, double c,
                            const double *entries)
 {
     double cost = c;
@@ -212,8 +212,8 @@ static void express_column(mo_simplex *lp, int at, double c,
     lp->d[at] = cost;
 }
 
-mo_status mo_simplex_column(mo_simplex *lp, double c, const double *entries,
-                            mo_error *err)
+mo_status mo_lp_simplex_add_column(mo_lp_simplex *lp, double c,
+                                   const double *entries, mo_error *err)
 {
     int at = lp->n;
     mo_status status = MO_OK;
@@ -232,23 +232,23 @@ mo_status mo_simplex_column(mo_simplex *lp, double c, const double *entries,
     return MO_OK;
 }
 
-double mo_simplex_value(const mo_simplex *lp)
+double mo_lp_simplex_objective(const mo_lp_simplex *lp)
 {
     return lp->value;
 }
 
-const double *mo_simplex_z(const mo_simplex *lp)
+const double *mo_lp_simplex_primal(const mo_lp_simplex *lp)
 {
     return lp->z;
 }
 
-const double *mo_simplex_prices(const mo_simplex *lp)
+const double *mo_lp_simplex_duals(const mo_lp_simplex *lp)
 {
     return lp->price;
 }
 
 /* The age that only so many of the rows with a basic slack exceed. */
-static int oldest_to_keep(const mo_simplex *lp, int surplus)
+static int oldest_to_keep(const mo_lp_simplex *lp, int surplus)
 {
     int oldest = 0, older = lp->m;
 
@@ -262,7 +262,7 @@ static int oldest_to_keep(const mo_simplex *lp, int surplus)
 }
 
 /* Marks what goes: rows of which the slack is basic, the oldest. */
-static void choose_surplus(const mo_simplex *lp, int surplus, int *kept)
+static void choose_surplus(const mo_lp_simplex *lp, int surplus, int *kept)
 {
     int oldest = oldest_to_keep(lp, surplus);
 
@@ -279,14 +279,14 @@ static void choose_surplus(const mo_simplex *lp, int surplus, int *kept)
         }
 }
 
-static void move_row(mo_simplex *lp, double *rows, int from, int to)
+static void move_row(mo_lp_simplex *lp, double *rows, int from, int to)
 {
     if (from != to)
         memcpy(row_of(lp, rows, to), row_of(lp, rows, from),
                (size_t) lp->n * sizeof *rows);
 }
 
-static void drop_from_dictionary(mo_simplex *lp, const int *kept)
+static void drop_from_dictionary(mo_lp_simplex *lp, const int *kept)
 {
     int to = 0;
 
@@ -305,7 +305,7 @@ static void drop_from_dictionary(mo_simplex *lp, const int *kept)
             lp->out[j] = ~kept[~lp->out[j]];
 }
 
-void mo_simplex_trim(mo_simplex *lp, int most, int *kept)
+void mo_lp_simplex_purge_slack_rows(mo_lp_simplex *lp, int most, int *kept)
 {
     int to = 0;
 

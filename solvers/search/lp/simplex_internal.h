@@ -25,12 +25,12 @@
  * clang, which gives such choices names that are not static. */
 #if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__clang__) &&    \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-#define MO_SIMPLEX_CLONES __attribute__((target_clones("avx2", "default")))
+#define MO_LP_TARGET_CLONES __attribute__((target_clones("avx2", "default")))
 #else
-#define MO_SIMPLEX_CLONES
+#define MO_LP_TARGET_CLONES
 #endif
 
-struct mo_simplex {
+struct mo_lp_simplex {
     int n, m; /* columns, rows */
     size_t n_room, m_room;
     double *c;         /* by column */
@@ -47,7 +47,7 @@ struct mo_simplex {
     mo_random random;
 };
 
-static inline double *row_of(const mo_simplex *lp, double *rows, int i)
+static inline double *row_of(const mo_lp_simplex *lp, double *rows, int i)
 {
     return rows + (size_t) i * lp->n_room;
 }
@@ -90,6 +90,6 @@ static inline double square_sum(const double *x, int n)
 }
 
 /* Row i of the dictionary, which is its slack's, out of the row as it came. */
-void mo_simplex_express_row(mo_simplex *lp, int i);
+void mo_lp_simplex_express_row_in_basis(mo_lp_simplex *lp, int i);
 
 #endif

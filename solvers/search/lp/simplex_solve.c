@@ -31,8 +31,8 @@ enum {
 
 /* The variable at place s comes in for that of row r.  Most of the time goes
  * by here. */
-MO_SIMPLEX_CLONES
-static void pivot(mo_simplex *lp, int r, int s)
+MO_LP_TARGET_CLONES
+static void pivot(mo_lp_simplex *lp, int r, int s)
 {
     double *in = row_of(lp, lp->t, r), by = 1 / in[s];
     int variable = lp->out[s], n = lp->n;
@@ -59,7 +59,7 @@ static void pivot(mo_simplex *lp, int r, int s)
 }
 
 /* d by the true costs. */
-static void restore_costs(mo_simplex *lp)
+static void restore_costs(mo_lp_simplex *lp)
 {
     for (int j = 0; j < lp->n; j++)
         lp->d[j] = is_slack(lp->out[j]) ? 0 : lp->c[lp->out[j]];
@@ -69,7 +69,7 @@ static void restore_costs(mo_simplex *lp)
 }
 
 /* rhs by the true right-hand sides: each goes where its slack has gone. */
-static void restore_rhs(mo_simplex *lp)
+static void restore_rhs(mo_lp_simplex *lp)
 {
     for (int r = 0; r < lp->m; r++) {
         const double *t = row_of(lp, lp->t, r);
@@ -91,7 +91,7 @@ static double largest_of(const double *x, int n)
     return largest;
 }
 
-static void bend_costs(mo_simplex *lp, double part)
+static void bend_costs(mo_lp_simplex *lp, double part)
 {
     double by = part * largest_of(lp->c, lp->n);
 
@@ -99,7 +99,7 @@ static void bend_costs(mo_simplex *lp, double part)
         lp->d[j] = fmin(lp->d[j], 0) - by * (0.5 + mo_random_unit(&lp->random));
 }
 
-static void bend_rhs(mo_simplex *lp, double part)
+static void bend_rhs(mo_lp_simplex *lp, double part)
 {
     double by = part * largest_of(lp->b, lp->m);
 
@@ -109,7 +109,7 @@ static void bend_rhs(mo_simplex *lp, double part)
 }
 
 /* The row to leave with, or -1 when all are feasible. */
-static int steepest_row(const mo_simplex *lp)
+static int steepest_row(const mo_lp_simplex *lp)
 {
     double most = 0;
     int best = -1;
@@ -127,7 +127,7 @@ static int steepest_row(const mo_simplex *lp)
 
 /* Of the places that keep d <= 0, or nearly so, that of the largest entry
  * (Harris, 1973); -1: there is none. */
-static int dual_entering(const mo_simplex *lp, int r)
+static int dual_entering(const mo_lp_simplex *lp, int r)
 {
     const double *t = row_of(lp, lp->t, r);
     double most = INFINITY, largest = 0;
@@ -144,7 +144,7 @@ static int dual_entering(const mo_simplex *lp, int r)
     return best;
 }
 
-static bool dual(mo_simplex *lp)
+static bool dual(mo_lp_simplex *lp)
 {
     int most = PATIENCE * (lp->n + lp->m);
 
@@ -163,7 +163,7 @@ static bool dual(mo_simplex *lp)
 
 /* The place to come in from: of the largest d, or, where that may go round in
  * circles, of the first variable (Bland, 1977); -1: none. */
-static int primal_entering(const mo_simplex *lp, bool careful)
+static int primal_entering(const mo_lp_simplex *lp, bool careful)
 {
     int best = -1;
 
@@ -175,7 +175,7 @@ static int primal_entering(const mo_simplex *lp, bool careful)
     return best;
 }
 
-static int primal_leaving(const mo_simplex *lp, int s, bool careful)
+static int primal_leaving(const mo_lp_simplex *lp, int s, bool careful)
 {
     double least = INFINITY;
     int best = -1;
@@ -196,7 +196,7 @@ static int primal_leaving(const mo_simplex *lp, int s, bool careful)
     return best;
 }
 
-static bool primal(mo_simplex *lp)
+static bool primal(mo_lp_simplex *lp)
 {
     int most = PATIENCE * (lp->n + lp->m);
 
@@ -215,7 +215,7 @@ static bool primal(mo_simplex *lp)
 }
 
 /* Marks the columns of the problem that are in the basis. */
-static void mark_basic(mo_simplex *lp)
+static void mark_basic(mo_lp_simplex *lp)
 {
     memset(lp->scratch, 0, (size_t) lp->n * sizeof *lp->scratch);
     for (int r = 0; r < lp->m; r++)
@@ -224,7 +224,7 @@ static void mark_basic(mo_simplex *lp)
 }
 
 /* A row of those whose slack is to go, the one with the largest entry. */
-static int row_to_enter(const mo_simplex *lp, int s)
+static int row_to_enter(const mo_lp_simplex *lp, int s)
 {
     double largest = PIVOT;
     int best = -1;
@@ -241,7 +241,7 @@ static int row_to_enter(const mo_simplex *lp, int s)
 }
 
 /* Marks the rows of which the slack is not. */
-static void mark_tight(mo_simplex *lp)
+static void mark_tight(mo_lp_simplex *lp)
 {
     for (int i = 0; i < lp->m; i++)
         lp->tight[i] = 0;
@@ -250,19 +250,19 @@ static void mark_tight(mo_simplex *lp)
             lp->tight[~lp->out[j]] = 1;
 }
 
-static void begin_with_slacks(mo_simplex *lp)
+static void begin_with_slacks(mo_lp_simplex *lp)
 {
     for (int j = 0; j < lp->n; j++)
         lp->out[j] = j;
     for (int r = 0; r < lp->m; r++)
         lp->basic[r] = ~r;
     for (int r = 0; r < lp->m; r++)
-        mo_simplex_express_row(lp, r);
+        mo_lp_simplex_express_row_in_basis(lp, r);
 }
 
 /* The dictionary of the same basis, out of the rows as they came; what has
  * become too dependent stays out. */
-static void rebuild(mo_simplex *lp)
+static void rebuild(mo_lp_simplex *lp)
 {
     mark_basic(lp);
     mark_tight(lp);
@@ -277,7 +277,7 @@ static void rebuild(mo_simplex *lp)
 }
 
 /* Reads z and the prices off the dictionary. */
-static void take_solution(mo_simplex *lp)
+static void take_solution(mo_lp_simplex *lp)
 {
     memset(lp->z, 0, (size_t) lp->n * sizeof *lp->z);
     memset(lp->price, 0, (size_t) lp->m * sizeof *lp->price);
@@ -293,7 +293,7 @@ static void take_solution(mo_simplex *lp)
 }
 
 /* Whether z keeps the rows, and exactly where it should. */
-static bool is_accurate(const mo_simplex *lp)
+static bool is_accurate(const mo_lp_simplex *lp)
 {
     for (int i = 0; i < lp->m; i++) {
         const double *a = row_of(lp, lp->a, i);
@@ -310,7 +310,7 @@ static bool is_accurate(const mo_simplex *lp)
     return true;
 }
 
-static bool optimise(mo_simplex *lp)
+static bool optimise(mo_lp_simplex *lp)
 {
     double part = BENT;
 
@@ -332,7 +332,7 @@ static bool optimise(mo_simplex *lp)
     return false;
 }
 
-bool mo_simplex_solve(mo_simplex *lp)
+bool mo_lp_simplex_solve(mo_lp_simplex *lp)
 {
     bool solved = false;
 

@@ -32,7 +32,7 @@ typedef struct best {
 } best;
 
 typedef struct annealing {
-    mo_walk walk;
+    mo_primal_anneal_state walk;
     const mo_schedule *start;
     best best;
     int64_t hot_ns, cold_ns, now_ns; /* temperatures */
@@ -41,7 +41,7 @@ typedef struct annealing {
 
 static void keep_best(annealing *a)
 {
-    const mo_walk *w = &a->walk;
+    const mo_primal_anneal_state *w = &a->walk;
     size_t n = (size_t) w->x->n, n_nodes = n + (size_t) w->x->n_flows;
 
     a->best.found = true;
@@ -80,8 +80,8 @@ static void cool(annealing *a)
 static mo_status tell_best(const annealing *a, mo_schedule **schedule,
                            mo_error *err)
 {
-    return mo_trial_schedule(a->walk.trial, a->best.device, a->best.start_ns,
-                             schedule, err);
+    return mo_incremental_sim_schedule(a->walk.trial, a->best.device,
+                                       a->best.start_ns, schedule, err);
 }
 
 /* The walk goes on from the best there is. */
@@ -91,7 +91,7 @@ static mo_status go_back(annealing *a, mo_error *err)
     mo_status status = a->best.found ? tell_best(a, &s, err) : MO_OK;
 
     if (status == MO_OK)
-        mo_walk_begin(&a->walk, s ? s : a->start);
+        mo_primal_anneal_set_start(&a->walk, s ? s : a->start);
     mo_schedule_free(s);
     return status;
 }
@@ -100,17 +100,17 @@ static mo_status go_back(annealing *a, mo_error *err)
  * step. */
 static mo_status look_at_memory(const annealing *a, bool *fits, mo_error *err)
 {
-    const mo_walk *w = &a->walk;
+    const mo_primal_anneal_state *w = &a->walk;
     mo_schedule *s = NULL;
     mo_status status = MO_OK;
 
     *fits = true;
     if (w->regime.memory != MO_MEMORY_LIVE)
         return MO_OK;
-    status =
-        mo_trial_schedule(w->trial, w->at->device, w->at->start_ns, &s, err);
+    status = mo_incremental_sim_schedule(w->trial, w->at->device,
+                                         w->at->start_ns, &s, err);
     if (status == MO_OK)
-        status = mo_schedule_fits(w->x, s, fits, err);
+        status = mo_schedule_fits_memory(w->x, s, fits, err);
     mo_schedule_free(s);
     return status;
 }
@@ -135,36 +135,36 @@ static mo_status welcome(annealing *a, mo_error *err)
  * too long may only lack an order of its own. */
 static bool try_step(annealing *a, int64_t allowed_ns)
 {
-    mo_walk *w = &a->walk;
+    mo_primal_anneal_state *w = &a->walk;
     int64_t near_ns = allowed_ns, ns;
 
-    if (w->n_moves > 0 && mo_walk_below(w, NEAR_EVERY) == 0)
+    if (w->n_moves > 0 && mo_primal_anneal_random_below(w, NEAR_EVERY) == 0)
         near_ns += a->best.makespan_ns / NEAR_PART;
-    ns = mo_trial_run(w->trial, near_ns + 1);
+    ns = mo_incremental_sim_run(w->trial, near_ns + 1);
     if (ns <= allowed_ns || ns == INT64_MAX)
         return ns <= allowed_ns;
-    mo_walk_order_anew(w);
-    return mo_trial_run(w->trial, allowed_ns + 1) <= allowed_ns;
+    mo_primal_anneal_justify_trial(w);
+    return mo_incremental_sim_run(w->trial, allowed_ns + 1) <= allowed_ns;
 }
 
 static mo_status take_step(annealing *a, mo_error *err)
 {
-    mo_walk *w = &a->walk;
+    mo_primal_anneal_state *w = &a->walk;
     int64_t allowed_ns = w->at->makespan_ns + draw_ns(a);
 
-    if (!mo_walk_step(w) || !try_step(a, allowed_ns)) {
-        mo_walk_undo(w);
+    if (!mo_primal_anneal_propose(w) || !try_step(a, allowed_ns)) {
+        mo_primal_anneal_reject(w);
         return MO_OK;
     }
-    mo_walk_keep(w);
+    mo_primal_anneal_accept(w);
     return w->at->makespan_ns < a->best.makespan_ns ? welcome(a, err) : MO_OK;
 }
 
 static bool has_enough(const annealing *a)
 {
-    const mo_anneal_options *o = a->walk.options;
+    const mo_primal_anneal_options *o = a->walk.options;
 
-    return a->best.makespan_ns <= o->enough_ns || mo_stop_now(o->stop);
+    return a->best.makespan_ns <= o->enough_ns || mo_stop_reached(o->stop);
 }
 
 static mo_status anneal(annealing *a, mo_error *err)
@@ -192,7 +192,7 @@ static int64_t or_usual(const annealing *a, double asked, double usual_ns)
 
 static mo_status begin(annealing *a, mo_error *err)
 {
-    const mo_anneal_options *o = a->walk.options;
+    const mo_primal_anneal_options *o = a->walk.options;
     const mo_instance *x = a->walk.x;
     double usual_ns = HOT_OF_OP * (double) a->start->makespan_ns / (x->n + 1);
 
@@ -218,9 +218,9 @@ static mo_status copy_start(const annealing *a, mo_schedule **schedule,
     mo_status status = mo_schedule_copy(x, a->start, &s, err);
 
     if (status == MO_OK)
-        status = mo_schedule_shift(x, s, err);
+        status = mo_schedule_left_shift(x, s, err);
     if (status == MO_OK)
-        status = mo_schedule_fits(x, s, &fits, err);
+        status = mo_schedule_fits_memory(x, s, &fits, err);
     if (status == MO_OK && fits) {
         *schedule = s;
         return MO_OK;
@@ -236,16 +236,18 @@ static mo_status finish(annealing *a, mo_schedule **schedule, mo_error *err)
                          : copy_start(a, schedule, err);
 }
 
-mo_status mo_anneal(const mo_instance *x, const mo_regime *regime,
-                    const mo_schedule *start, const mo_anneal_options *options,
-                    mo_annealed *annealed, mo_error *err)
+mo_status mo_primal_anneal(const mo_instance *x, const mo_regime *regime,
+                           const mo_schedule *start,
+                           const mo_primal_anneal_options *options,
+                           mo_primal_anneal_result *annealed, mo_error *err)
 {
     annealing a = { .start = start };
-    mo_status status = mo_walk_open(&a.walk, x, regime, options, err);
+    mo_status status =
+        mo_primal_anneal_state_open(&a.walk, x, regime, options, err);
 
     if (status != MO_OK)
         return status;
-    mo_walk_begin(&a.walk, start);
+    mo_primal_anneal_set_start(&a.walk, start);
     status = begin(&a, err);
     if (status == MO_OK && x->n > 0 && x->n_devices > 1)
         status = anneal(&a, err);
@@ -254,6 +256,6 @@ mo_status mo_anneal(const mo_instance *x, const mo_regime *regime,
     annealed->moves = a.moves;
     free(a.best.start_ns);
     free(a.best.device);
-    mo_walk_close(&a.walk);
+    mo_primal_anneal_state_close(&a.walk);
     return status;
 }

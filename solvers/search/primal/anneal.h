@@ -12,7 +12,7 @@
 #include "schedule/regime.h"
 #include "schedule/schedule.h"
 
-typedef struct mo_anneal_options {
+typedef struct mo_primal_anneal_options {
     uint64_t seed;
     int64_t moves;     /* the effort */
     double hot, cold;  /* temperature at the beginning and the end, as parts of
@@ -24,20 +24,21 @@ typedef struct mo_anneal_options {
      * branch r is branch_ops[r * branch_n + j].  NULL: none. */
     const int *branch_ops;
     int n_branches, branch_n;
-} mo_anneal_options;
+} mo_primal_anneal_options;
 
-typedef struct mo_annealed {
+typedef struct mo_primal_anneal_result {
     mo_schedule *schedule; /* never worse than the start */
     int64_t moves;         /* tried */
-} mo_annealed;
+} mo_primal_anneal_result;
 
 /*
  * From the start (which stays the caller's and must be valid), within memory,
  * pins and groups.  The same input and seed give the same answer unless it is
  * stopped; then the best so far.
  */
-mo_status mo_anneal(const mo_instance *x, const mo_regime *regime,
-                    const mo_schedule *start, const mo_anneal_options *options,
-                    mo_annealed *annealed, mo_error *err);
+mo_status mo_primal_anneal(const mo_instance *x, const mo_regime *regime,
+                           const mo_schedule *start,
+                           const mo_primal_anneal_options *options,
+                           mo_primal_anneal_result *annealed, mo_error *err);
 
 #endif

@@ -6,7 +6,7 @@
 #include "solvers/search/primal/anneal_state.h"
 
 /* The transfer that brings flow q to its reader. */
-static int transfer_of(const mo_walk *w, int q)
+static int transfer_of(const mo_primal_anneal_state *w, int q)
 {
     const mo_instance *x = w->x;
     int to = w->at->device[x->flows[q].to], first;
@@ -19,7 +19,7 @@ static int transfer_of(const mo_walk *w, int q)
     return x->n + first;
 }
 
-static bool is_open(const mo_walk *w, int from, int to)
+static bool is_open(const mo_primal_anneal_state *w, int from, int to)
 {
     int pair[2];
     const int *ids;
@@ -29,7 +29,7 @@ static bool is_open(const mo_walk *w, int from, int to)
 }
 
 /* When flow q has arrived, and what brought it. */
-static int64_t arrival_ns(const mo_walk *w, int q, int *by)
+static int64_t arrival_ns(const mo_primal_anneal_state *w, int q, int *by)
 {
     const mo_flow *flow = &w->x->flows[q];
     int from = w->at->device[flow->from], to = w->at->device[flow->to];
@@ -47,22 +47,22 @@ static int64_t arrival_ns(const mo_walk *w, int q, int *by)
     return w->at->end_ns[*by];
 }
 
-/* What came last of all that it reads, or MO_WALK_NOBODY. */
-static int last_input(const mo_walk *w, int node, int64_t *at_ns)
+/* What came last of all that it reads, or MO_PRIMAL_ANNEAL_NO_BLOCKER. */
+static int last_input(const mo_primal_anneal_state *w, int node, int64_t *at_ns)
 {
     const mo_instance *x = w->x;
-    int last = MO_WALK_NOBODY;
+    int last = MO_PRIMAL_ANNEAL_NO_BLOCKER;
 
     *at_ns = 0;
-    if (!mo_walk_is_op(w, node)) {
+    if (!mo_primal_anneal_node_is_op(w, node)) {
         *at_ns = w->at->ready_ns[node];
-        return mo_walk_flow(w, node)->from;
+        return mo_primal_anneal_node_flow(w, node)->from;
     }
     for (int j = x->in_start[node]; j < x->in_start[node + 1]; j++) {
         int by;
         int64_t ns = arrival_ns(w, x->in_flows[j], &by);
 
-        if (last == MO_WALK_NOBODY || ns > *at_ns) {
+        if (last == MO_PRIMAL_ANNEAL_NO_BLOCKER || ns > *at_ns) {
             last = by;
             *at_ns = ns;
         }
@@ -70,7 +70,8 @@ static int last_input(const mo_walk *w, int node, int64_t *at_ns)
     return last;
 }
 
-static bool share(const mo_walk *w, const mo_flow *f, const mo_flow *g)
+static bool share(const mo_primal_anneal_state *w, const mo_flow *f,
+                  const mo_flow *g)
 {
     const int *device = w->at->device;
     int pair[2], other_pair[2];
@@ -87,60 +88,69 @@ static bool share(const mo_walk *w, const mo_flow *f, const mo_flow *g)
     return false;
 }
 
-bool mo_walk_exclude(const mo_walk *w, int node, int other)
+bool mo_primal_anneal_are_exclusive(const mo_primal_anneal_state *w, int node,
+                                    int other)
 {
-    if (mo_walk_is_op(w, node) != mo_walk_is_op(w, other))
+    if (mo_primal_anneal_node_is_op(w, node) !=
+        mo_primal_anneal_node_is_op(w, other))
         return false;
-    return mo_walk_is_op(w, node)
+    return mo_primal_anneal_node_is_op(w, node)
                ? w->at->device[node] == w->at->device[other]
-               : share(w, mo_walk_flow(w, node), mo_walk_flow(w, other));
+               : share(w, mo_primal_anneal_node_flow(w, node),
+                       mo_primal_anneal_node_flow(w, other));
 }
 
 /* The blocker stands in the log before place *at, which goes back to it. */
-static int find_blocker(const mo_walk *w, int node, int *at)
+static int find_blocker(const mo_primal_anneal_state *w, int node, int *at)
 {
     while (*at > 0) {
         int other = w->at->log[--*at];
 
         if (other != node && w->at->end_ns[other] == w->at->start_ns[node] &&
             w->at->start_ns[other] < w->at->start_ns[node] &&
-            mo_walk_exclude(w, node, other))
+            mo_primal_anneal_are_exclusive(w, node, other))
             return other;
     }
-    return MO_WALK_NOBODY;
+    return MO_PRIMAL_ANNEAL_NO_BLOCKER;
 }
 
-static int last_op(const mo_walk *w)
+static int last_op(const mo_primal_anneal_state *w)
 {
     for (int i = 0; i < w->x->n; i++)
         if (w->at->end_ns[i] == w->at->makespan_ns)
             return i;
-    return MO_WALK_NOBODY;
+    return MO_PRIMAL_ANNEAL_NO_BLOCKER;
 }
 
-static void find_chain(mo_walk *w)
+static void find_chain(mo_primal_anneal_state *w)
 {
     int at = w->at->n_log, node = last_op(w);
 
     w->n_chain = 0;
-    while (node != MO_WALK_NOBODY) {
-        mo_delay *delay = &w->chain[w->n_chain++];
+    while (node != MO_PRIMAL_ANNEAL_NO_BLOCKER) {
+        mo_primal_anneal_critical_node *delay = &w->chain[w->n_chain++];
         int64_t input_ns;
         int input = last_input(w, node, &input_ns), before = at;
 
-        *delay = (mo_delay){ node, MO_WALK_NOBODY, 0 };
+        *delay =
+            (mo_primal_anneal_critical_node){ node, MO_PRIMAL_ANNEAL_NO_BLOCKER,
+                                              0 };
         if (w->at->start_ns[node] > input_ns)
             delay->blocker = find_blocker(w, node, &at);
-        if (delay->blocker == MO_WALK_NOBODY)
+        if (delay->blocker == MO_PRIMAL_ANNEAL_NO_BLOCKER)
             at = before; /* it was told to wait */
         delay->log_at = at;
-        node = delay->blocker == MO_WALK_NOBODY ? input : delay->blocker;
+        node = delay->blocker == MO_PRIMAL_ANNEAL_NO_BLOCKER ? input
+                                                             : delay->blocker;
     }
 }
 
-const mo_delay *mo_walk_delay(mo_walk *w)
+const mo_primal_anneal_critical_node *
+mo_primal_anneal_pick_critical(mo_primal_anneal_state *w)
 {
     if (w->n_chain == 0)
         find_chain(w);
-    return w->n_chain == 0 ? NULL : &w->chain[mo_walk_below(w, w->n_chain)];
+    return w->n_chain == 0
+               ? NULL
+               : &w->chain[mo_primal_anneal_random_below(w, w->n_chain)];
 }

@@ -7,36 +7,38 @@ enum { LARGEST_SET = 24, SET_ENDS = 12 };
 /* Of those that are exchanged: the most ops, and so many are looked at. */
 enum { LARGEST_PART = 3, CANDIDATES = 8 };
 
-static int unit_device(const mo_walk *w, int unit)
+static int unit_device(const mo_primal_anneal_state *w, int unit)
 {
     return w->at->device[w->units->ops[w->units->start[unit]]];
 }
 
 /* What it reads and what it makes is sent as urgently as it is needed: keys of
  * flows from times when nothing was sent mean nothing. */
-static void renew_sends(mo_walk *w, int op)
+static void renew_sends(mo_primal_anneal_state *w, int op)
 {
     const mo_instance *x = w->x;
 
     for (int j = x->in_start[op]; j < x->in_start[op + 1]; j++)
-        mo_trial_send(w->trial, x->in_flows[j], w->at->key[op]);
+        mo_incremental_sim_order_transfer(w->trial, x->in_flows[j],
+                                          w->at->key[op]);
     for (int q = x->out_start[op]; q < x->out_start[op + 1]; q++)
-        mo_trial_send(w->trial, q, w->at->key[x->flows[q].to]);
+        mo_incremental_sim_order_transfer(w->trial, q,
+                                          w->at->key[x->flows[q].to]);
 }
 
-static void put(mo_walk *w, int unit, int device)
+static void put(mo_primal_anneal_state *w, int unit, int device)
 {
-    const mo_units *u = w->units;
+    const mo_placement_units *u = w->units;
 
     w->room_bytes[unit_device(w, unit)] += u->bytes[unit];
     w->room_bytes[device] -= u->bytes[unit];
     for (int j = u->start[unit]; j < u->start[unit + 1]; j++)
-        mo_trial_place(w->trial, u->ops[j], device);
+        mo_incremental_sim_place_op(w->trial, u->ops[j], device);
     for (int j = u->start[unit]; j < u->start[unit + 1]; j++)
         renew_sends(w, u->ops[j]);
 }
 
-bool mo_walk_place(mo_walk *w, int op, int device)
+bool mo_primal_anneal_assign_unit(mo_primal_anneal_state *w, int op, int device)
 {
     int unit = w->units->of_op[op], from = unit_device(w, unit);
 
@@ -44,44 +46,45 @@ bool mo_walk_place(mo_walk *w, int op, int device)
         w->room_bytes[device] < w->units->bytes[unit] ||
         w->n_moves == w->units->n)
         return false;
-    w->moves[w->n_moves++] = (mo_unit_move){ unit, from, device };
+    w->moves[w->n_moves++] = (mo_primal_anneal_unit_move){ unit, from, device };
     put(w, unit, device);
     return true;
 }
 
 /* The devices themselves are put back by the trial. */
-static void give_room_back(mo_walk *w)
+static void give_room_back(mo_primal_anneal_state *w)
 {
     while (w->n_moves > 0) {
-        const mo_unit_move *move = &w->moves[--w->n_moves];
+        const mo_primal_anneal_unit_move *move = &w->moves[--w->n_moves];
 
         w->room_bytes[move->to] += w->units->bytes[move->unit];
         w->room_bytes[move->from] -= w->units->bytes[move->unit];
     }
 }
 
-void mo_walk_keep(mo_walk *w)
+void mo_primal_anneal_accept(mo_primal_anneal_state *w)
 {
-    mo_trial_keep(w->trial);
+    mo_incremental_sim_commit(w->trial);
     w->is_new |= w->n_moves > 0;
     w->n_moves = 0;
     w->n_chain = 0;
 }
 
-void mo_walk_undo(mo_walk *w)
+void mo_primal_anneal_reject(mo_primal_anneal_state *w)
 {
     give_room_back(w);
-    mo_trial_undo(w->trial);
+    mo_incremental_sim_rollback(w->trial);
 }
 
 /* Another device than its own: that of something that it reads or that reads
  * it, or any. */
-static int choose_device(mo_walk *w, int op)
+static int choose_device(mo_primal_anneal_state *w, int op)
 {
     const mo_instance *x = w->x;
     int n_in = x->in_start[op + 1] - x->in_start[op];
     int n_out = x->out_start[op + 1] - x->out_start[op];
-    int pick = mo_walk_below(w, n_in + n_out + 1 + (n_in + n_out) / 2);
+    int pick =
+        mo_primal_anneal_random_below(w, n_in + n_out + 1 + (n_in + n_out) / 2);
     int device = w->at->device[op];
 
     if (pick < n_in)
@@ -90,14 +93,15 @@ static int choose_device(mo_walk *w, int op)
     else if (pick < n_in + n_out)
         device = w->at->device[x->flows[x->out_start[op] + pick - n_in].to];
     if (device == w->at->device[op])
-        device += 1 + mo_walk_below(w, x->n_devices - 1);
+        device += 1 + mo_primal_anneal_random_below(w, x->n_devices - 1);
     return device % x->n_devices;
 }
 
 /* An op of the device that may change places with another one's unit. */
-static bool swap(mo_walk *w, int op, int device)
+static bool swap(mo_primal_anneal_state *w, int op, int device)
 {
-    int home = w->at->device[op], other = mo_walk_below(w, w->x->n);
+    int home = w->at->device[op],
+        other = mo_primal_anneal_random_below(w, w->x->n);
 
     for (int tries = 0; tries < w->x->n; tries++) {
         int unit = w->units->of_op[other];
@@ -107,20 +111,21 @@ static bool swap(mo_walk *w, int op, int device)
             break;
         other = other + 1 < w->x->n ? other + 1 : 0;
     }
-    return mo_walk_place(w, other, home) && mo_walk_place(w, op, device);
+    return mo_primal_anneal_assign_unit(w, other, home) &&
+           mo_primal_anneal_assign_unit(w, op, device);
 }
 
-bool mo_walk_step_place(mo_walk *w, int op)
+bool mo_primal_anneal_move_op(mo_primal_anneal_state *w, int op)
 {
     int device = choose_device(w, op), unit = w->units->of_op[op];
 
-    if (mo_walk_place(w, op, device))
+    if (mo_primal_anneal_assign_unit(w, op, device))
         return true;
     return w->units->pin[unit] == MO_FREE && device != unit_device(w, unit) &&
            w->room_bytes[device] < w->units->bytes[unit] && swap(w, op, device);
 }
 
-static bool is_in_set(const mo_walk *w, int n, int op)
+static bool is_in_set(const mo_primal_anneal_state *w, int n, int op)
 {
     for (int i = 0; i < n; i++)
         if (w->set[i] == op)
@@ -128,7 +133,7 @@ static bool is_in_set(const mo_walk *w, int n, int op)
     return false;
 }
 
-static int neighbour(mo_walk *w, int op)
+static int neighbour(mo_primal_anneal_state *w, int op)
 {
     const mo_instance *x = w->x;
     int n_in = x->in_start[op + 1] - x->in_start[op];
@@ -137,19 +142,19 @@ static int neighbour(mo_walk *w, int op)
 
     if (n_in + n_out == 0)
         return op;
-    pick = mo_walk_below(w, n_in + n_out);
+    pick = mo_primal_anneal_random_below(w, n_in + n_out);
     return pick < n_in ? x->flows[x->in_flows[x->in_start[op] + pick]].from
                        : x->flows[x->out_start[op] + pick - n_in].to;
 }
 
 /* Along flows in any direction, by chance. */
-static int grow_anyhow(mo_walk *w, int op, int most)
+static int grow_anyhow(mo_primal_anneal_state *w, int op, int most)
 {
     int n = 0;
 
     w->set[n++] = op;
     for (int tries = 2 * most; tries > 0 && n < most; tries--) {
-        int other = neighbour(w, w->set[mo_walk_below(w, n)]);
+        int other = neighbour(w, w->set[mo_primal_anneal_random_below(w, n)]);
 
         if (w->at->device[other] == w->at->device[op] &&
             !is_in_set(w, n, other))
@@ -159,7 +164,7 @@ static int grow_anyhow(mo_walk *w, int op, int most)
 }
 
 /* From reader to reader, as long as there is one. */
-static int grow_forward(mo_walk *w, int op, int most)
+static int grow_forward(mo_primal_anneal_state *w, int op, int most)
 {
     const mo_instance *x = w->x;
     int n = 0, device = w->at->device[op];
@@ -174,7 +179,7 @@ static int grow_forward(mo_walk *w, int op, int most)
 }
 
 /* All that is made for op alone, and for that, and so on. */
-static int grow_backward(mo_walk *w, int op, int most)
+static int grow_backward(mo_primal_anneal_state *w, int op, int most)
 {
     const mo_instance *x = w->x;
     int n = 0, device = w->at->device[op];
@@ -193,9 +198,9 @@ static int grow_backward(mo_walk *w, int op, int most)
 }
 
 /* Ops of one device, connected by flows. */
-static int find_set(mo_walk *w, int op, int most)
+static int find_set(mo_primal_anneal_state *w, int op, int most)
 {
-    switch (mo_walk_below(w, 3)) {
+    switch (mo_primal_anneal_random_below(w, 3)) {
     case 0:
         return grow_forward(w, op, most);
     case 1:
@@ -206,16 +211,16 @@ static int find_set(mo_walk *w, int op, int most)
 }
 
 /* How many of the set's ops go. */
-static int place_set(mo_walk *w, int n, int device)
+static int place_set(mo_primal_anneal_state *w, int n, int device)
 {
     int moved = 0;
 
     for (int i = 0; i < n; i++)
-        moved += mo_walk_place(w, w->set[i], device);
+        moved += mo_primal_anneal_assign_unit(w, w->set[i], device);
     return moved;
 }
 
-static bool has_moved(const mo_walk *w, int op)
+static bool has_moved(const mo_primal_anneal_state *w, int op)
 {
     for (int i = 0; i < w->n_moves; i++)
         if (w->moves[i].unit == w->units->of_op[op])
@@ -223,27 +228,27 @@ static bool has_moved(const mo_walk *w, int op)
     return false;
 }
 
-bool mo_walk_step_set(mo_walk *w, int op)
+bool mo_primal_anneal_move_group(mo_primal_anneal_state *w, int op)
 {
     int most = 2, n, device;
 
-    while (most < LARGEST_SET && mo_walk_below(w, SET_ENDS) > 0)
+    while (most < LARGEST_SET && mo_primal_anneal_random_below(w, SET_ENDS) > 0)
         most++;
     n = find_set(w, op, most);
-    device = choose_device(w, w->set[mo_walk_below(w, n)]);
+    device = choose_device(w, w->set[mo_primal_anneal_random_below(w, n)]);
     return place_set(w, n, device) > 0;
 }
 
 /* Of some ops of a device that may go, one that takes there and would take at
  * home about as much as is wanted; -1: there is none. */
-static int find_other(mo_walk *w, int device, int home, int64_t there_ns,
-                      int64_t home_ns)
+static int find_other(mo_primal_anneal_state *w, int device, int home,
+                      int64_t there_ns, int64_t home_ns)
 {
     int64_t least_ns = INT64_MAX;
     int best = -1;
 
     for (int i = 0; i < CANDIDATES; i++) {
-        int op = mo_walk_below(w, w->x->n);
+        int op = mo_primal_anneal_random_below(w, w->x->n);
         int64_t more_ns = mo_instance_p_ns(w->x, op, home) - home_ns;
         int64_t less_ns = there_ns - mo_instance_p_ns(w->x, op, device);
         int64_t worst_ns = more_ns > less_ns ? more_ns : less_ns;
@@ -258,13 +263,13 @@ static int find_other(mo_walk *w, int device, int home, int64_t there_ns,
     return best;
 }
 
-bool mo_walk_step_exchange(mo_walk *w, int op)
+bool mo_primal_anneal_move_exchange(mo_primal_anneal_state *w, int op)
 {
     int home = w->at->device[op], n, other;
     int device = choose_device(w, op);
     int64_t home_ns = 0, there_ns = 0;
 
-    n = find_set(w, op, 1 + mo_walk_below(w, LARGEST_PART));
+    n = find_set(w, op, 1 + mo_primal_anneal_random_below(w, LARGEST_PART));
     if (place_set(w, n, device) < n)
         return false;
     for (int i = 0; i < n; i++) {
@@ -272,26 +277,30 @@ bool mo_walk_step_exchange(mo_walk *w, int op)
         there_ns += mo_instance_p_ns(w->x, w->set[i], device);
     }
     other = find_other(w, device, home, there_ns, home_ns);
-    return other >= 0 && mo_walk_place(w, other, home);
+    return other >= 0 && mo_primal_anneal_assign_unit(w, other, home);
 }
 
-bool mo_walk_step_branch(mo_walk *w)
+bool mo_primal_anneal_move_branch(mo_primal_anneal_state *w)
 {
-    const mo_anneal_options *o = w->options;
+    const mo_primal_anneal_options *o = w->options;
     const int *to, *from;
-    int first, last, kind = mo_walk_below(w, 3);
+    int first, last, kind = mo_primal_anneal_random_below(w, 3);
     bool moved = false;
 
     if (!o->branch_ops || o->n_branches < 2 || o->branch_n < 1)
         return false;
     to =
-        o->branch_ops + (int64_t) mo_walk_below(w, o->n_branches) * o->branch_n;
+        o->branch_ops +
+        (int64_t) mo_primal_anneal_random_below(w, o->n_branches) * o->branch_n;
     from =
-        o->branch_ops + (int64_t) mo_walk_below(w, o->n_branches) * o->branch_n;
-    first = kind == 0 ? 0 : mo_walk_below(w, o->branch_n);
-    last = kind == 0 ? o->branch_n
-                     : first + 1 + mo_walk_below(w, o->branch_n - first);
+        o->branch_ops +
+        (int64_t) mo_primal_anneal_random_below(w, o->n_branches) * o->branch_n;
+    first = kind == 0 ? 0 : mo_primal_anneal_random_below(w, o->branch_n);
+    last =
+        kind == 0
+            ? o->branch_n
+            : first + 1 + mo_primal_anneal_random_below(w, o->branch_n - first);
     for (int j = first; j < last; j++)
-        moved |= mo_walk_place(w, to[j], w->at->device[from[j]]);
+        moved |= mo_primal_anneal_assign_unit(w, to[j], w->at->device[from[j]]);
     return moved;
 }

@@ -25,7 +25,7 @@ static int64_t units_of(const window *it, int64_t ns)
     return ns >> it->shift < MOST_TIME ? ns >> it->shift : MOST_TIME;
 }
 
-static bool may_move(const mo_walk *w, int op)
+static bool may_move(const mo_primal_anneal_state *w, int op)
 {
     int unit = w->units->of_op[op];
 
@@ -33,15 +33,15 @@ static bool may_move(const mo_walk *w, int op)
            w->units->start[unit + 1] == w->units->start[unit] + 1;
 }
 
-static bool has_one_reader(const mo_walk *w, int op)
+static bool has_one_reader(const mo_primal_anneal_state *w, int op)
 {
     return w->x->out_start[op + 1] == w->x->out_start[op] + 1;
 }
 
 /* From op to one that uses it alone, and so on, until chance says stop. */
-static int find_root(mo_walk *w, int op)
+static int find_root(mo_primal_anneal_state *w, int op)
 {
-    while (has_one_reader(w, op) && mo_walk_below(w, 4) > 0) {
+    while (has_one_reader(w, op) && mo_primal_anneal_random_below(w, 4) > 0) {
         int reader = w->x->flows[w->x->out_start[op]].to;
 
         if (!may_move(w, reader))
@@ -52,17 +52,19 @@ static int find_root(mo_walk *w, int op)
 }
 
 /* The root comes first, and each op behind its reader. */
-static void find_tree(mo_walk *w, int root)
+static void find_tree(mo_primal_anneal_state *w, int root)
 {
     const mo_instance *x = w->x;
-    mo_tree *t = &w->tree;
+    mo_primal_anneal_tree *t = &w->tree;
 
     t->n = 0;
     t->op[t->n] = root;
-    t->reader[t->n++] = MO_WALK_NOBODY;
+    t->reader[t->n++] = MO_PRIMAL_ANNEAL_NO_BLOCKER;
     for (int at = 0; at < t->n; at++)
         for (int j = x->in_start[t->op[at]];
-             j < x->in_start[t->op[at] + 1] && t->n < MO_TREE_MOST; j++) {
+             j < x->in_start[t->op[at] + 1] &&
+             t->n < MO_PRIMAL_ANNEAL_TREE_MAX_OPS;
+             j++) {
             int from = x->flows[x->in_flows[j]].from;
 
             if (has_one_reader(w, from) && may_move(w, from)) {
@@ -74,16 +76,16 @@ static void find_tree(mo_walk *w, int root)
         t->is_inside[t->op[i]] = true;
 }
 
-static void forget_tree(mo_walk *w)
+static void forget_tree(mo_primal_anneal_state *w)
 {
     for (int i = 0; i < w->tree.n; i++)
         w->tree.is_inside[w->tree.op[i]] = false;
 }
 
 /* While it runs: from what it reads to what reads it. */
-static window find_window(const mo_walk *w)
+static window find_window(const mo_primal_anneal_state *w)
 {
-    const mo_tree *t = &w->tree;
+    const mo_primal_anneal_tree *t = &w->tree;
     const mo_instance *x = w->x;
     window it = { w->at->makespan_ns, 0, 0 };
 
@@ -101,7 +103,8 @@ static window find_window(const mo_walk *w)
     return it;
 }
 
-static int64_t overlap_ns(const mo_walk *w, const window *it, int node)
+static int64_t overlap_ns(const mo_primal_anneal_state *w, const window *it,
+                          int node)
 {
     int64_t from_ns = w->at->start_ns[node], to_ns = w->at->end_ns[node];
 
@@ -111,9 +114,9 @@ static int64_t overlap_ns(const mo_walk *w, const window *it, int node)
 }
 
 /* By device, port out and port in: how long others use them. */
-static void find_busy(mo_walk *w, const window *it)
+static void find_busy(mo_primal_anneal_state *w, const window *it)
 {
-    mo_tree *t = &w->tree;
+    mo_primal_anneal_tree *t = &w->tree;
     int n = w->x->n_devices;
 
     memset(t->busy_ns, 0, 3 * (size_t) n * sizeof *t->busy_ns);
@@ -123,23 +126,25 @@ static void find_busy(mo_walk *w, const window *it)
 
         if (ns == 0)
             continue;
-        if (mo_walk_is_op(w, node)) {
+        if (mo_primal_anneal_node_is_op(w, node)) {
             t->busy_ns[w->at->device[node]] += t->is_inside[node] ? 0 : ns;
-        } else if (!t->is_inside[mo_walk_flow(w, node)->from] &&
-                   !t->is_inside[mo_walk_flow(w, node)->to]) {
-            t->busy_ns[n + w->at->device[mo_walk_flow(w, node)->from]] += ns;
-            t->busy_ns[2 * n + w->at->device[mo_walk_flow(w, node)->to]] += ns;
+        } else if (!t->is_inside[mo_primal_anneal_node_flow(w, node)->from] &&
+                   !t->is_inside[mo_primal_anneal_node_flow(w, node)->to]) {
+            t->busy_ns[n + w->at->device[mo_primal_anneal_node_flow(w, node)
+                                             ->from]] += ns;
+            t->busy_ns[2 * n + w->at->device[mo_primal_anneal_node_flow(w, node)
+                                                 ->to]] += ns;
         }
     }
 }
 
 /* The third power of how busy it is, times chance.  How much time costs that
  * nobody else wants is chance, too: with much, trees stay close together. */
-static void find_prices(mo_walk *w, const window *it)
+static void find_prices(mo_primal_anneal_state *w, const window *it)
 {
-    mo_tree *t = &w->tree;
+    mo_primal_anneal_tree *t = &w->tree;
     int64_t span_ns = it->to_ns - it->from_ns + 1;
-    int64_t idle = (int64_t) IDLE << mo_walk_below(w, 4);
+    int64_t idle = (int64_t) IDLE << mo_primal_anneal_random_below(w, 4);
 
     for (int r = 0; r < 3 * w->x->n_devices; r++) {
         int64_t part =
@@ -149,15 +154,16 @@ static void find_prices(mo_walk *w, const window *it)
         part = part < 2048 ? part : 2048;
         cube = part * part / 1024 * part / 1024;
 
-        t->price[r] =
-            idle + FULL * cube / 1024 * (64 + mo_walk_below(w, 256)) / 192;
+        t->price[r] = idle + FULL * cube / 1024 *
+                                 (64 + mo_primal_anneal_random_below(w, 256)) /
+                                 192;
     }
 }
 
-static int64_t send_cost(const mo_walk *w, const window *it, int q, int from,
-                         int to)
+static int64_t send_cost(const mo_primal_anneal_state *w, const window *it,
+                         int q, int from, int to)
 {
-    const mo_tree *t = &w->tree;
+    const mo_primal_anneal_tree *t = &w->tree;
     int n = w->x->n_devices;
     int item = w->regime.tensors == MO_TENSORS_ONCE ? w->x->flows[q].tensor : q;
 
@@ -168,7 +174,7 @@ static int64_t send_cost(const mo_walk *w, const window *it, int q, int from,
 }
 
 /* Whether somebody else on the device is sent the flow's tensor anyhow. */
-static bool is_sent_anyhow(const mo_walk *w, int q, int device)
+static bool is_sent_anyhow(const mo_primal_anneal_state *w, int q, int device)
 {
     const mo_instance *x = w->x;
     int tensor = x->flows[q].tensor;
@@ -184,10 +190,11 @@ static bool is_sent_anyhow(const mo_walk *w, int q, int device)
 
 /* What the op costs there by itself, with what it reads from outside and, the
  * root, with what it sends. */
-static int64_t own_cost(const mo_walk *w, const window *it, int i, int device)
+static int64_t own_cost(const mo_primal_anneal_state *w, const window *it,
+                        int i, int device)
 {
     const mo_instance *x = w->x;
-    const mo_tree *t = &w->tree;
+    const mo_primal_anneal_tree *t = &w->tree;
     int op = t->op[i];
     int64_t cost =
         units_of(it, mo_instance_p_ns(x, op, device)) * t->price[device];
@@ -205,9 +212,10 @@ static int64_t own_cost(const mo_walk *w, const window *it, int i, int device)
 
 /* From the leaves to the root: what the tree below op i costs when its reader
  * is on a device, and where op i is then. */
-static void choose_for_reader(mo_walk *w, const window *it, int i)
+static void choose_for_reader(mo_primal_anneal_state *w, const window *it,
+                              int i)
 {
-    mo_tree *t = &w->tree;
+    mo_primal_anneal_tree *t = &w->tree;
     int n = w->x->n_devices, q = w->x->out_start[t->op[i]];
 
     for (int to = 0; to < n; to++) {
@@ -226,7 +234,7 @@ static void choose_for_reader(mo_walk *w, const window *it, int i)
     }
 }
 
-static int choose_root(const mo_walk *w)
+static int choose_root(const mo_primal_anneal_state *w)
 {
     int best = 0;
 
@@ -236,9 +244,9 @@ static int choose_root(const mo_walk *w)
     return best;
 }
 
-static void find_devices(mo_walk *w, const window *it)
+static void find_devices(mo_primal_anneal_state *w, const window *it)
 {
-    mo_tree *t = &w->tree;
+    mo_primal_anneal_tree *t = &w->tree;
     int n = w->x->n_devices;
 
     for (int i = 0; i < t->n; i++)
@@ -251,13 +259,13 @@ static void find_devices(mo_walk *w, const window *it)
         t->device[i] = t->choice[i * n + t->device[t->reader[i]]];
 }
 
-bool mo_walk_step_tree(mo_walk *w, int op)
+bool mo_primal_anneal_move_tree(mo_primal_anneal_state *w, int op)
 {
-    mo_tree *t = &w->tree;
+    mo_primal_anneal_tree *t = &w->tree;
     bool moved = false;
     window it;
 
-    if (!may_move(w, op) || w->x->n_devices > MO_TREE_DEVICES)
+    if (!may_move(w, op) || w->x->n_devices > MO_PRIMAL_ANNEAL_TREE_MAX_DEVICES)
         return false;
     find_tree(w, find_root(w, op));
     it = find_window(w);
@@ -266,6 +274,6 @@ bool mo_walk_step_tree(mo_walk *w, int op)
     find_devices(w, &it);
     forget_tree(w);
     for (int i = 0; i < t->n; i++)
-        moved |= mo_walk_place(w, t->op[i], t->device[i]);
+        moved |= mo_primal_anneal_assign_unit(w, t->op[i], t->device[i]);
     return moved;
 }

@@ -16,117 +16,136 @@
 #include "schedule/placement_units.h"
 #include "solvers/search/primal/anneal.h"
 
-enum { MO_WALK_NOBODY = -1 };
+enum { MO_PRIMAL_ANNEAL_NO_BLOCKER = -1 };
 
 /* A part of the chain that leads to the makespan: ops and transfers, each of
  * which started when the one before it had ended. */
-typedef struct mo_delay {
+typedef struct mo_primal_anneal_critical_node {
     int node;    /* as in schedule/sim/incremental_sim.h */
     int blocker; /* what held its device or a resource until then, though it was
-                    ready; MO_WALK_NOBODY: it waited for what it reads */
+                    ready; MO_PRIMAL_ANNEAL_NO_BLOCKER: it waited for what it
+                    reads */
     int log_at;  /* the blocker's place in the log */
-} mo_delay;
+} mo_primal_anneal_critical_node;
 
 /* For a step that finds devices for a tree of ops. */
-enum { MO_TREE_MOST = 48, MO_TREE_DEVICES = 16 };
+enum {
+    MO_PRIMAL_ANNEAL_TREE_MAX_OPS = 48,
+    MO_PRIMAL_ANNEAL_TREE_MAX_DEVICES = 16
+};
 
-typedef struct mo_tree {
+typedef struct mo_primal_anneal_tree {
     int n;
-    int op[MO_TREE_MOST], reader[MO_TREE_MOST], device[MO_TREE_MOST];
+    int op[MO_PRIMAL_ANNEAL_TREE_MAX_OPS],
+        reader[MO_PRIMAL_ANNEAL_TREE_MAX_OPS],
+        device[MO_PRIMAL_ANNEAL_TREE_MAX_OPS];
     bool *is_inside; /* by op */
-    int64_t busy_ns[3 * MO_TREE_DEVICES], price[3 * MO_TREE_DEVICES];
-    int64_t cost[MO_TREE_MOST * MO_TREE_DEVICES];
-    int choice[MO_TREE_MOST * MO_TREE_DEVICES];
-} mo_tree;
+    int64_t busy_ns[3 * MO_PRIMAL_ANNEAL_TREE_MAX_DEVICES],
+        price[3 * MO_PRIMAL_ANNEAL_TREE_MAX_DEVICES];
+    int64_t
+        cost[MO_PRIMAL_ANNEAL_TREE_MAX_OPS * MO_PRIMAL_ANNEAL_TREE_MAX_DEVICES];
+    int choice[MO_PRIMAL_ANNEAL_TREE_MAX_OPS *
+               MO_PRIMAL_ANNEAL_TREE_MAX_DEVICES];
+} mo_primal_anneal_tree;
 
-typedef struct mo_unit_move {
+typedef struct mo_primal_anneal_unit_move {
     int unit, from, to;
-} mo_unit_move;
+} mo_primal_anneal_unit_move;
 
-typedef struct mo_walk {
+typedef struct mo_primal_anneal_state {
     const mo_instance *x;
     mo_regime regime;
-    const mo_anneal_options *options;
-    mo_units *units;
-    mo_trial *trial;
-    const mo_standing *at;
+    const mo_primal_anneal_options *options;
+    mo_placement_units *units;
+    mo_incremental_sim *trial;
+    const mo_incremental_sim_state *at;
     mo_random random;
 
-    int64_t *room_bytes; /* by device, with the moves in it */
-    mo_unit_move *moves; /* of the step */
+    int64_t *room_bytes;               /* by device, with the moves in it */
+    mo_primal_anneal_unit_move *moves; /* of the step */
     int n_moves;
 
-    mo_delay *chain; /* from the end to the beginning */
-    int n_chain;     /* 0: to be found anew */
+    mo_primal_anneal_critical_node *chain; /* from the end to the beginning */
+    int n_chain;                           /* 0: to be found anew */
 
     int *set; /* for a step, ops that go together */
 
-    mo_tree tree;
+    mo_primal_anneal_tree tree;
 
-    mo_back *back;
+    mo_justification *back;
     bool is_new; /* the placement, since the last order from behind */
     int64_t *key, *send_key; /* that order */
     int64_t *end_ns;         /* by node, from which it is made */
-} mo_walk;
+} mo_primal_anneal_state;
 
-mo_status mo_walk_open(mo_walk *w, const mo_instance *x,
-                       const mo_regime *regime,
-                       const mo_anneal_options *options, mo_error *err);
-void mo_walk_close(mo_walk *w);
+mo_status mo_primal_anneal_state_open(mo_primal_anneal_state *w,
+                                      const mo_instance *x,
+                                      const mo_regime *regime,
+                                      const mo_primal_anneal_options *options,
+                                      mo_error *err);
+void mo_primal_anneal_state_close(mo_primal_anneal_state *w);
 
 /* From that schedule, which is within memory. */
-void mo_walk_begin(mo_walk *w, const mo_schedule *start);
+void mo_primal_anneal_set_start(mo_primal_anneal_state *w,
+                                const mo_schedule *start);
 
 /* Changes something, to be tried; false: what came to mind makes no difference
  * or is not allowed. */
-bool mo_walk_step(mo_walk *w);
+bool mo_primal_anneal_propose(mo_primal_anneal_state *w);
 
 /* The step is kept or not. */
-void mo_walk_keep(mo_walk *w);
-void mo_walk_undo(mo_walk *w);
+void mo_primal_anneal_accept(mo_primal_anneal_state *w);
+void mo_primal_anneal_reject(mo_primal_anneal_state *w);
 
 /* Moves the op's unit, as far as pins and memory let it; false: it stays. */
-bool mo_walk_place(mo_walk *w, int op, int device);
+bool mo_primal_anneal_assign_unit(mo_primal_anneal_state *w, int op,
+                                  int device);
 
-/* Steps of several kinds, as mo_walk_step. */
-bool mo_walk_step_place(mo_walk *w, int op);
-bool mo_walk_step_set(mo_walk *w, int op);
-bool mo_walk_step_branch(mo_walk *w);
+/* Steps of several kinds, as mo_primal_anneal_propose. */
+bool mo_primal_anneal_move_op(mo_primal_anneal_state *w, int op);
+bool mo_primal_anneal_move_group(mo_primal_anneal_state *w, int op);
+bool mo_primal_anneal_move_branch(mo_primal_anneal_state *w);
 
 /* Something goes to another device and something else comes from there, so that
  * loads change by less than an op takes. */
-bool mo_walk_step_exchange(mo_walk *w, int op);
+bool mo_primal_anneal_move_exchange(mo_primal_anneal_state *w, int op);
 
-bool mo_walk_step_tree(mo_walk *w, int op);
-bool mo_walk_step_order(mo_walk *w, int op);
-bool mo_walk_step_release(mo_walk *w, int op);
+bool mo_primal_anneal_move_tree(mo_primal_anneal_state *w, int op);
+bool mo_primal_anneal_move_order(mo_primal_anneal_state *w, int op);
+bool mo_primal_anneal_move_release(mo_primal_anneal_state *w, int op);
 
 /* All in the order in which they could be as late as possible. */
-bool mo_walk_step_back(mo_walk *w);
+bool mo_primal_anneal_move_justify(mo_primal_anneal_state *w);
 
 /* The same, in addition, for a step that has been tried to the end. */
-void mo_walk_order_anew(mo_walk *w);
+void mo_primal_anneal_justify_trial(mo_primal_anneal_state *w);
 
 /* Lets what was blocked start earlier. */
-bool mo_walk_step_before(mo_walk *w, const mo_delay *delay);
+bool mo_primal_anneal_move_before_blocker(
+    mo_primal_anneal_state *w, const mo_primal_anneal_critical_node *delay);
 
 /* A part of the chain by chance; NULL: there is no op at all. */
-const mo_delay *mo_walk_delay(mo_walk *w);
+const mo_primal_anneal_critical_node *
+mo_primal_anneal_pick_critical(mo_primal_anneal_state *w);
 
 /* Whether two that run cannot do so at once. */
-bool mo_walk_exclude(const mo_walk *w, int node, int other);
+bool mo_primal_anneal_are_exclusive(const mo_primal_anneal_state *w, int node,
+                                    int other);
 
-static inline int mo_walk_below(mo_walk *w, int bound)
+static inline int mo_primal_anneal_random_below(mo_primal_anneal_state *w,
+                                                int bound)
 {
     return mo_random_below(&w->random, bound);
 }
 
-static inline bool mo_walk_is_op(const mo_walk *w, int node)
+static inline bool mo_primal_anneal_node_is_op(const mo_primal_anneal_state *w,
+                                               int node)
 {
     return node < w->x->n;
 }
 
-static inline const mo_flow *mo_walk_flow(const mo_walk *w, int node)
+static inline const mo_flow *
+mo_primal_anneal_node_flow(const mo_primal_anneal_state *w, int node)
 {
     return &w->x->flows[node - w->x->n];
 }

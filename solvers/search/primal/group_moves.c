@@ -25,7 +25,7 @@ typedef struct side {
     const mo_instance *x;
     const mo_stop *stop;
     mo_sim *sim;
-    mo_plan *plan;
+    mo_sim_plan *plan;
     int *set;         /* by op: the first of those it is joined with */
     int *start, *ops; /* of set s: ops[start[s] .. start[s + 1]) */
     int n_sets, n_ops, ops_room;
@@ -34,9 +34,9 @@ typedef struct side {
     int *left;   /* ops that are elsewhere */
     bool *loose; /* by op: had no device */
     int64_t best_ns, evaluations;
-    mo_plan best; /* so far: its devices and what it holds back */
-    int *group;   /* room for one of each */
-    int *numbers; /* which others point into */
+    mo_sim_plan best; /* so far: its devices and what it holds back */
+    int *group;       /* room for one of each */
+    int *numbers;     /* which others point into */
 } side;
 
 static int find_set(side *s, int op)
@@ -101,7 +101,7 @@ static void list_by_key(side *s, const int *key, int n_keys, int *count)
 }
 
 /* A set that holds no op which may move is left out by its key. */
-static void list_sets(side *s, const mo_along_role *roles, int n_blocks,
+static void list_sets(side *s, const mo_primal_spine_role *roles, int n_blocks,
                       int *key, int *count)
 {
     const mo_instance *x = s->x;
@@ -136,8 +136,8 @@ static void add_joined(side *s, int op, int *mark, int number)
 
 /* The end and all without a device that reads it; with the block behind it,
  * too, or none. */
-static void list_fan(side *s, const mo_along_role *roles, int end, int block,
-                     int *mark, int number)
+static void list_fan(side *s, const mo_primal_spine_role *roles, int end,
+                     int block, int *mark, int number)
 {
     const mo_instance *x = s->x;
 
@@ -153,7 +153,7 @@ static void list_fan(side *s, const mo_along_role *roles, int end, int block,
         s->start[++s->n_sets] = s->n_ops;
 }
 
-static void list_fans(side *s, const mo_along_role *roles, int *mark)
+static void list_fans(side *s, const mo_primal_spine_role *roles, int *mark)
 {
     const mo_instance *x = s->x;
     int most = s->n_sets + MOST_FANS;
@@ -185,12 +185,12 @@ static bool is_better(side *s)
 
 static bool is_spent(const side *s)
 {
-    return s->evaluations * s->x->n > EFFORT || mo_stop_now(s->stop);
+    return s->evaluations * s->x->n > EFFORT || mo_stop_reached(s->stop);
 }
 
 /* Ops that have left their block's device go back, if that is better: those of
  * one block, without its ends, or with block -1 all of them. */
-static bool try_home(side *s, const mo_along_role *roles, int block)
+static bool try_home(side *s, const mo_primal_spine_role *roles, int block)
 {
     int n = 0;
 
@@ -210,7 +210,8 @@ static bool try_home(side *s, const mo_along_role *roles, int block)
     return false;
 }
 
-static void copy_plan(const mo_instance *x, const mo_plan *from, mo_plan *to)
+static void copy_plan(const mo_instance *x, const mo_sim_plan *from,
+                      mo_sim_plan *to)
 {
     memcpy(to->device, from->device, (size_t) x->n * sizeof *to->device);
     memcpy(to->hold_ns, from->hold_ns,
@@ -253,7 +254,7 @@ static bool try_set(side *s, int set, int device)
     return false;
 }
 
-static void improve(side *s, const mo_along_role *roles, int n_blocks)
+static void improve(side *s, const mo_primal_spine_role *roles, int n_blocks)
 {
     for (int sweep = 0; sweep < SWEEPS; sweep++) {
         bool moved = false;
@@ -270,8 +271,8 @@ static void improve(side *s, const mo_along_role *roles, int n_blocks)
 }
 
 /* What is held back makes other places better, and the other way round. */
-static mo_status settle(side *s, const mo_along_role *roles, int n_blocks,
-                        const mo_regime *regime, mo_error *err)
+static mo_status settle(side *s, const mo_primal_spine_role *roles,
+                        int n_blocks, const mo_regime *regime, mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -279,8 +280,8 @@ static mo_status settle(side *s, const mo_along_role *roles, int n_blocks,
         int64_t before_ns = s->best_ns;
 
         improve(s, roles, n_blocks);
-        status = mo_along_hold(s->x, regime, s->stop, roles, s->home, s->sim,
-                               s->plan, &s->best_ns, err);
+        status = mo_primal_transfer_delay(s->x, regime, s->stop, roles, s->home,
+                                          s->sim, s->plan, &s->best_ns, err);
         if (i > 0 && s->best_ns == before_ns)
             break;
     }
@@ -289,14 +290,15 @@ static mo_status settle(side *s, const mo_along_role *roles, int n_blocks,
 
 /* From each device for all that has none, unless that is out of the question;
  * the best of all stays. */
-static mo_status try_devices(side *s, const mo_along_role *roles, int n_blocks,
-                             const mo_regime *regime, mo_error *err)
+static mo_status try_devices(side *s, const mo_primal_spine_role *roles,
+                             int n_blocks, const mo_regime *regime,
+                             mo_error *err)
 {
     int64_t least_ns = INT64_MAX;
     mo_status status = MO_OK;
 
     for (int k = 0; k < s->x->n_devices && status == MO_OK; k++) {
-        if (k > 0 && mo_stop_now(s->stop))
+        if (k > 0 && mo_stop_reached(s->stop))
             break;
         begin(s, k);
         if (s->best_ns / HOPELESS >= least_ns)
@@ -342,10 +344,10 @@ static void clear(side *s)
     free(s->numbers);
 }
 
-mo_status mo_along_side(const mo_instance *x, const mo_regime *regime,
-                        const mo_stop *stop, mo_sim *sim,
-                        const mo_along_role *roles, int n_blocks, mo_plan *plan,
-                        mo_error *err)
+mo_status mo_primal_group_moves(const mo_instance *x, const mo_regime *regime,
+                                const mo_stop *stop, mo_sim *sim,
+                                const mo_primal_spine_role *roles, int n_blocks,
+                                mo_sim_plan *plan, mo_error *err)
 {
     size_t n = (size_t) (x->n > n_blocks ? x->n : n_blocks) + 1 + MOST_FANS;
     side s = { .x = x, .stop = stop, .sim = sim, .plan = plan };

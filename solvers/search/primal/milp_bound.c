@@ -40,19 +40,19 @@ static int64_t round_up(int64_t lower_ns, int64_t divisor)
 {
     int64_t over = divisor > 1 ? lower_ns % divisor : 0;
 
-    if ((double) over <= 100 * MO_ASSIST_TOLERANCE * (double) lower_ns)
+    if ((double) over <= 100 * MO_PRIMAL_MILP_TOLERANCE * (double) lower_ns)
         return lower_ns;
     return lower_ns + (divisor - over);
 }
 
-int64_t mo_assist_bound_ns(const mo_instance *part, double bound_ns,
-                           int64_t step_ns)
+int64_t mo_primal_milp_bound_ns(const mo_instance *part, double bound_ns,
+                                int64_t step_ns)
 {
     double items = (double) part->n + part->n_flows;
 
     if (step_ns > 1)
         bound_ns -= items * (double) step_ns / 2;
-    bound_ns -= MO_ASSIST_TOLERANCE * fabs(bound_ns);
+    bound_ns -= MO_PRIMAL_MILP_TOLERANCE * fabs(bound_ns);
     if (!(bound_ns > 0) || bound_ns >= (double) MO_MAX_TOTAL_NS)
         return 0;
     return round_up((int64_t) bound_ns, common_divisor(part));

@@ -25,14 +25,14 @@
 typedef struct assistance {
     const mo_instance *x;
     const mo_regime *regime;
-    const mo_assist_options *options;
+    const mo_primal_milp_options *options;
     mo_frame *frame;
     mo_identity identity; /* empty: nobody else reads the answer */
     mo_model model;
     mo_workdir *folder;
     char *model_path, *start_path; /* start_path may be NULL */
-    mo_outcome outcome;
-    mo_judgement judgement;
+    mo_solver_outcome outcome;
+    mo_answer_evaluation judgement;
 } assistance;
 
 /* ---------------------------------------------------------------- the model */
@@ -45,8 +45,8 @@ static mo_status make_model(assistance *a, mo_error *err)
     if (a->options->start)
         status = mo_schedule_copy(a->x, a->options->start, &start, err);
     if (status == MO_OK)
-        status = mo_frame_make_strong(a->x, a->regime, 0, NULL, start,
-                                      &a->frame, err);
+        status = mo_frame_make_with_bounds(a->x, a->regime, 0, NULL, start,
+                                           &a->frame, err);
     if (status == MO_OK)
         status = mo_model_make(&mo_formulation_compact, a->frame, &a->identity,
                                &a->model, err);
@@ -79,16 +79,16 @@ static mo_status write_model(assistance *a, mo_error *err)
     status = mo_out_open(a->model_path, &out, err);
     if (status != MO_OK)
         return status;
-    status = mo_lp_new(out, NULL, &sink, err);
+    status = mo_lp_writer_new(out, NULL, &sink, err);
     return write_through(&a->model, out, sink, status, err);
 }
 
 static mo_status write_start(assistance *a, mo_error *err)
 {
-    static const char *const names[] = { [MO_START_MIPLIB] = "part.sol",
-                                         [MO_START_GUROBI] = "part.mst",
-                                         [MO_START_CBC] = "part.cbc" };
-    mo_start_layout layout = a->options->solver->start_layout;
+    static const char *const names[] = { [MO_MIP_START_MIPLIB] = "part.sol",
+                                         [MO_MIP_START_GUROBI] = "part.mst",
+                                         [MO_MIP_START_CBC] = "part.cbc" };
+    mo_mip_start_layout layout = a->options->solver->start_layout;
     mo_sink *sink = NULL;
     mo_out *out;
     mo_status status;
@@ -101,42 +101,44 @@ static mo_status write_start(assistance *a, mo_error *err)
     status = mo_out_open(a->start_path, &out, err);
     if (status != MO_OK)
         return status;
-    status = mo_start_new(out, layout, &sink, err);
+    status = mo_mip_start_new(out, layout, &sink, err);
     return write_through(&a->model, out, sink, status, err);
 }
 
 /* --------------------------------------------------------------- the solver */
 
-static double seconds_left(const mo_assist_options *options)
+static double seconds_left(const mo_primal_milp_options *options)
 {
-    double left = mo_stop_left_s(options->stop);
+    double left = mo_stop_remaining_s(options->stop);
 
-    return mo_stop_now(options->stop) ? 0 : fmin(left, options->seconds);
+    return mo_stop_reached(options->stop) ? 0 : fmin(left, options->seconds);
 }
 
 static mo_status run_solver(assistance *a, mo_error *err)
 {
-    const mo_found *found = a->options->found;
-    mo_job job = { .model = a->model_path,
-                   .start = a->start_path,
-                   .folder = mo_workdir_path(a->folder),
-                   .time_s = seconds_left(a->options),
-                   .gap = 0,
-                   .threads = 1,
-                   .presolve = true };
-    mo_run_options options = { .way = found->program ? MO_WAY_PROCESS
-                                                     : MO_WAY_LIBRARY,
-                               .grace_s = GRACE_S,
-                               .scratch = mo_workdir_path(a->folder) };
+    const mo_solver_install *found = a->options->found;
+    mo_solver_job job = { .model = a->model_path,
+                          .start = a->start_path,
+                          .folder = mo_workdir_path(a->folder),
+                          .time_s = seconds_left(a->options),
+                          .gap = 0,
+                          .threads = 1,
+                          .presolve = true };
+    mo_solver_run_options options = { .way = found->program
+                                                 ? MO_SOLVER_VIA_PROCESS
+                                                 : MO_SOLVER_VIA_LIBRARY,
+                                      .grace_s = GRACE_S,
+                                      .scratch = mo_workdir_path(a->folder) };
 
     if (job.time_s < LEAST_S)
         return MO_OK;
-    return mo_run(a->options->solver, found, &job, &options, &a->outcome, err);
+    return mo_solver_run(a->options->solver, found, &job, &options, &a->outcome,
+                         err);
 }
 
 static mo_status ask(assistance *a, mo_error *err)
 {
-    mo_origin origin = { .has_unit = true };
+    mo_provenance origin = { .has_unit = true };
     mo_status status = make_model(a, err);
 
     if (status == MO_OK)
@@ -150,8 +152,9 @@ static mo_status ask(assistance *a, mo_error *err)
     if (status != MO_OK || !a->outcome.solution)
         return status;
     origin.unit_ns = a->model.frame->unit_ns;
-    return mo_judge_solution(a->outcome.solution, &origin, a->x, a->regime,
-                             MO_ANSWER_TOLERANCE, &a->judgement, err);
+    return mo_answer_evaluate_solution(a->outcome.solution, &origin, a->x,
+                                       a->regime, MO_ANSWER_TOLERANCE,
+                                       &a->judgement, err);
 }
 
 /* -------------------------------------------------------------- the outcome */
@@ -160,11 +163,11 @@ static mo_status ask(assistance *a, mo_error *err)
  * and leaves no bound, that is its objective: no gap was allowed. */
 static double claimed_bound_ns(const assistance *a)
 {
-    const mo_outcome *o = &a->outcome;
+    const mo_solver_outcome *o = &a->outcome;
     double bound = o->has_bound ? o->bound : 0;
 
-    if (!o->has_bound && o->claim == MO_CLAIM_OPTIMAL && o->solution &&
-        o->solution->has_objective)
+    if (!o->has_bound && o->claim == MO_SOLUTION_STATUS_OPTIMAL &&
+        o->solution && o->solution->has_objective)
         bound = o->solution->objective;
     return bound * (double) a->frame->unit_ns;
 }
@@ -172,33 +175,33 @@ static double claimed_bound_ns(const assistance *a)
 static bool is_close(int64_t lower_ns, int64_t makespan_ns)
 {
     return (double) lower_ns >=
-           (1 - 10 * MO_ASSIST_TOLERANCE) * (double) makespan_ns - 1;
+           (1 - 10 * MO_PRIMAL_MILP_TOLERANCE) * (double) makespan_ns - 1;
 }
 
 /* A bound above a schedule that holds is wrong; then nothing that the solver
  * said is believed. */
-static void take_bound(const assistance *a, mo_assisted *r)
+static void take_bound(const assistance *a, mo_primal_milp_result *r)
 {
     const mo_schedule *known = r->schedule ? r->schedule : a->options->start;
     int64_t lower_ns =
-        mo_assist_bound_ns(a->x, claimed_bound_ns(a), a->frame->step_ns);
+        mo_primal_milp_bound_ns(a->x, claimed_bound_ns(a), a->frame->step_ns);
 
     if (a->regime->memory == MO_MEMORY_LIVE ||
         (known && lower_ns > known->makespan_ns))
         return;
     if (lower_ns > r->lower_ns)
         r->lower_ns = lower_ns;
-    r->proven = r->schedule && a->outcome.claim == MO_CLAIM_OPTIMAL &&
+    r->proven = r->schedule && a->outcome.claim == MO_SOLUTION_STATUS_OPTIMAL &&
                 is_close(lower_ns, r->schedule->makespan_ns);
 }
 
 /* One who gives an answer that does not hold is not believed otherwise. */
-static void conclude(assistance *a, mo_assisted *r)
+static void conclude(assistance *a, mo_primal_milp_result *r)
 {
     const mo_schedule *start = a->options->start;
-    mo_judgement *j = &a->judgement;
+    mo_answer_evaluation *j = &a->judgement;
 
-    if (a->outcome.solution && !mo_judgement_valid(j))
+    if (a->outcome.solution && !mo_answer_evaluation_valid(j))
         return;
     if (a->outcome.solution)
         r->lower_ns = j->lower.bound_ns;
@@ -212,8 +215,8 @@ static void conclude(assistance *a, mo_assisted *r)
 
 static void clear(assistance *a)
 {
-    mo_judgement_clear(&a->judgement);
-    mo_outcome_clear(&a->outcome);
+    mo_answer_evaluation_clear(&a->judgement);
+    mo_solver_outcome_clear(&a->outcome);
     mo_workdir_free(a->folder);
     mo_model_clear(&a->model);
     mo_frame_free(a->frame);
@@ -221,14 +224,14 @@ static void clear(assistance *a)
     free(a->start_path);
 }
 
-mo_status mo_assist_solve(const mo_instance *part, const mo_regime *regime,
-                          const mo_assist_options *options,
-                          mo_assisted *assisted, mo_error *err)
+mo_status mo_primal_milp_solve(const mo_instance *part, const mo_regime *regime,
+                               const mo_primal_milp_options *options,
+                               mo_primal_milp_result *assisted, mo_error *err)
 {
     assistance a = { .x = part, .regime = regime, .options = options };
     mo_status status;
 
-    *assisted = (mo_assisted){ 0 };
+    *assisted = (mo_primal_milp_result){ 0 };
     status = ask(&a, err);
     if (status == MO_OK)
         conclude(&a, assisted);
@@ -236,8 +239,8 @@ mo_status mo_assist_solve(const mo_instance *part, const mo_regime *regime,
     return status;
 }
 
-void mo_assisted_clear(mo_assisted *assisted)
+void mo_primal_milp_result_clear(mo_primal_milp_result *assisted)
 {
     mo_schedule_free(assisted->schedule);
-    *assisted = (mo_assisted){ 0 };
+    *assisted = (mo_primal_milp_result){ 0 };
 }

@@ -19,32 +19,32 @@
 #include "schedule/schedule.h"
 #include "solvers/plugins/solver.h"
 
-typedef struct mo_assist_options {
+typedef struct mo_primal_milp_options {
     const mo_solver *solver;
-    const mo_found *found;    /* asked before: mo_solver_ask */
+    const mo_solver_install *found; /* asked before: mo_solver_query_version */
     const mo_schedule *start; /* a schedule of the part to improve, or NULL */
     double seconds;           /* for the solver */
     const mo_stop *stop;      /* it has no more time than is left until then */
-} mo_assist_options;
+} mo_primal_milp_options;
 
-typedef struct mo_assisted {
+typedef struct mo_primal_milp_result {
     mo_schedule *schedule; /* left-shifted and valid, not longer than the start;
                               NULL: it found none */
     int64_t lower_ns;      /* no schedule of the part is shorter; 0: nothing is
                               known */
     bool proven;           /* the solver says that the schedule is optimal */
-} mo_assisted;
+} mo_primal_milp_result;
 
 /* How much of what a solver says it has proven may be tolerance, in parts. */
-#define MO_ASSIST_TOLERANCE 1e-6
+#define MO_PRIMAL_MILP_TOLERANCE 1e-6
 
 /* That the solver fails, finds nothing, or says what cannot be, is no error.
  * With live memory the model is a stricter one: then only schedules come of
  * it, and what is proven otherwise. */
-mo_status mo_assist_solve(const mo_instance *part, const mo_regime *regime,
-                          const mo_assist_options *options,
-                          mo_assisted *assisted, mo_error *err);
-void mo_assisted_clear(mo_assisted *assisted);
+mo_status mo_primal_milp_solve(const mo_instance *part, const mo_regime *regime,
+                               const mo_primal_milp_options *options,
+                               mo_primal_milp_result *assisted, mo_error *err);
+void mo_primal_milp_result_clear(mo_primal_milp_result *assisted);
 
 /*
  * The least makespan that a schedule can have by a bound of a model of part:
@@ -53,7 +53,7 @@ void mo_assisted_clear(mo_assisted *assisted);
  * of what divides all times of the part, up to the next: a makespan is a sum of
  * these.
  */
-int64_t mo_assist_bound_ns(const mo_instance *part, double bound_ns,
-                           int64_t step_ns);
+int64_t mo_primal_milp_bound_ns(const mo_instance *part, double bound_ns,
+                                int64_t step_ns);
 
 #endif

@@ -38,9 +38,9 @@ typedef struct cut {
 } cut;
 
 typedef struct budget {
-    const mo_kinds *kinds;
+    const mo_decomp_classes *kinds;
     const int64_t *capacity_bytes;
-    mo_path *path;
+    mo_decomp_path *path;
     int n_devices, n_states;
     double *price;      /* ns by byte, by device */
     int64_t **table_ns; /* by kind and pair: priced */
@@ -56,12 +56,13 @@ typedef struct budget {
 /* Without a part a piece takes what its v does. */
 static const int64_t *direct_bytes(const budget *b, int kind, int pair)
 {
-    int v = mo_pieces_v(b->kinds->pieces, b->kinds->pieces->first[kind]);
+    int v =
+        mo_decomp_segment_exit(b->kinds->pieces, b->kinds->pieces->first[kind]);
 
     memset(b->own, 0, (size_t) b->n_devices * sizeof *b->own);
     if (v != MO_FREE)
         b->own[b->kinds->states->device[pair % b->n_states]] =
-            mo_places_resident(b->kinds->x, b->kinds->regime.memory, v);
+            mo_regime_resident_bytes(b->kinds->x, b->kinds->regime.memory, v);
     return b->own;
 }
 
@@ -70,8 +71,8 @@ static const int64_t *direct_bytes(const budget *b, int kind, int pair)
 static const int64_t *variant_of(const budget *b, int number, int pair,
                                  int variant, int64_t *time_ns)
 {
-    const mo_kind *kind = &b->kinds->kinds[number];
-    const mo_variant *v;
+    const mo_decomp_class *kind = &b->kinds->kinds[number];
+    const mo_decomp_variant *v;
 
     if (!kind->part) {
         *time_ns = kind->upper_ns[pair];
@@ -136,7 +137,8 @@ static int64_t add_up(budget *b, unsigned char *variants)
 
     memset(b->used, 0, (size_t) b->n_devices * sizeof *b->used);
     for (int i = 0; i < b->kinds->pieces->n; i++) {
-        int kind = b->kinds->pieces->kind[i], pair = mo_path_pair(b->path, i);
+        int kind = b->kinds->pieces->kind[i],
+            pair = mo_decomp_path_boundary(b->path, i);
         double cost_ns = 0;
         int k = cheapest(b, kind, pair, &cost_ns);
         int64_t time_ns = 0;
@@ -185,7 +187,7 @@ static bool find_prices(budget *b, unsigned char *variants)
 
     for (int i = 0; i < steps; i++) {
         price_tables(b);
-        if (mo_path_find(b->path) == INT64_MAX)
+        if (mo_decomp_path_shortest(b->path) == INT64_MAX)
             return false;
         if (move_prices(b, add_up(b, variants), i) && i == 0)
             return true;
@@ -370,9 +372,10 @@ static void clear(budget *b)
     free(b->table_ns);
 }
 
-mo_status mo_budget_find(const mo_kinds *kinds, const int64_t *capacity_bytes,
-                         mo_path *path, unsigned char *variants, bool *found,
-                         mo_error *err)
+mo_status mo_primal_rcsp_solve(const mo_decomp_classes *kinds,
+                               const int64_t *capacity_bytes,
+                               mo_decomp_path *path, unsigned char *variants,
+                               bool *found, mo_error *err)
 {
     budget b = { .kinds = kinds,
                  .capacity_bytes = capacity_bytes,

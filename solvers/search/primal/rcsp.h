@@ -18,8 +18,9 @@
 /* The shortest that was found with at most so many bytes on each device: in
  * path, with a variant for each piece (the caller's array).  Not finding any
  * proves nothing. */
-mo_status mo_budget_find(const mo_kinds *kinds, const int64_t *capacity_bytes,
-                         mo_path *path, unsigned char *variants, bool *found,
-                         mo_error *err);
+mo_status mo_primal_rcsp_solve(const mo_decomp_classes *kinds,
+                               const int64_t *capacity_bytes,
+                               mo_decomp_path *path, unsigned char *variants,
+                               bool *found, mo_error *err);
 
 #endif

@@ -18,33 +18,33 @@ typedef struct turn {
     int op;          /* or item */
 } turn;
 
-struct mo_along {
-    mo_places places;
+struct mo_primal_spine {
+    mo_allowed_devices places;
     mo_regime regime;
     const mo_stop *stop;
-    mo_chain *chain;
-    mo_along_blocks *blocks;
+    mo_bound_chain *chain;
+    mo_primal_spine_blocks *blocks;
 };
 
 typedef struct assembly {
     const mo_instance *x;
     const mo_stop *stop;
-    const mo_along_blocks *blocks;
-    bool once;            /* items are tensors, not flows */
-    turn *turns;          /* by op, and then by rank */
-    turn *sends;          /* by item */
-    mo_along_role *roles; /* by op */
-    int *group;           /* by group: its device, or -1 */
-    mo_plan plan;
-    mo_after *after; /* what waits in blocks */
+    const mo_primal_spine_blocks *blocks;
+    bool once;                   /* items are tensors, not flows */
+    turn *turns;                 /* by op, and then by rank */
+    turn *sends;                 /* by item */
+    mo_primal_spine_role *roles; /* by op */
+    int *group;                  /* by group: its device, or -1 */
+    mo_sim_plan plan;
+    mo_sim_time_lag *after; /* what waits in blocks */
     size_t n_after, after_room;
     int64_t *release_ns, *hold_ns; /* of a block: by op, by flow */
 } assembly;
 
 static void take_block(assembly *a, int number)
 {
-    const mo_along_block *block = &a->blocks->blocks[number];
-    const mo_part *part = block->part;
+    const mo_primal_spine_block *block = &a->blocks->blocks[number];
+    const mo_sub_instance *part = block->part;
 
     for (int i = 0; i < part->x->n && block->schedule; i++) {
         int op = part->op[i];
@@ -153,9 +153,9 @@ static void rank_sends(assembly *a)
         a->plan.send_rank[a->sends[i].op] = i;
 }
 
-static mo_status add_after(assembly *a, mo_after after, mo_error *err)
+static mo_status add_after(assembly *a, mo_sim_time_lag after, mo_error *err)
 {
-    mo_status status = MO_PUSH(a->after, a->n_after, a->after_room, err);
+    mo_status status = MO_ARRAY_GROW(a->after, a->n_after, a->after_room, err);
 
     if (status == MO_OK)
         a->after[a->n_after++] = after;
@@ -165,9 +165,9 @@ static mo_status add_after(assembly *a, mo_after after, mo_error *err)
 /* But what a block sends as it did there. */
 static mo_status take_sends(assembly *a, int number, int u, mo_error *err)
 {
-    const mo_along_block *block = &a->blocks->blocks[number];
+    const mo_primal_spine_block *block = &a->blocks->blocks[number];
     const mo_schedule *s = block->schedule;
-    const mo_part *part = block->part;
+    const mo_sub_instance *part = block->part;
     mo_status status = MO_OK;
 
     for (int i = 0; i < s->n_transfers && status == MO_OK; i++) {
@@ -181,8 +181,8 @@ static mo_status take_sends(assembly *a, int number, int u, mo_error *err)
         while (s->device[part->x->flows[first].to] != t->to)
             first++;
         if (a->hold_ns[first] > 0)
-            status =
-                add_after(a, (mo_after){ u, -1, item, a->hold_ns[first] }, err);
+            status = add_after(
+                a, (mo_sim_time_lag){ u, -1, item, a->hold_ns[first] }, err);
     }
     return status;
 }
@@ -190,20 +190,21 @@ static mo_status take_sends(assembly *a, int number, int u, mo_error *err)
 /* And what waited there waits. */
 static mo_status take_order(assembly *a, int number, mo_error *err)
 {
-    const mo_along_block *block = &a->blocks->blocks[number];
-    const mo_part *part = block->part;
+    const mo_primal_spine_block *block = &a->blocks->blocks[number];
+    const mo_sub_instance *part = block->part;
     int u = block->u == MO_FREE ? MO_FREE : part->op[block->u];
-    mo_waits *waits = NULL;
-    mo_status status = mo_waits_new(part->x, &waits, err);
+    mo_inserted_idle *waits = NULL;
+    mo_status status = mo_inserted_idle_new(part->x, &waits, err);
 
     if (status != MO_OK)
         return status;
-    mo_waits_find(waits, block->schedule, a->release_ns, a->hold_ns);
-    mo_waits_free(waits);
+    mo_inserted_idle_find(waits, block->schedule, a->release_ns, a->hold_ns);
+    mo_inserted_idle_free(waits);
     for (int i = 0; i < part->x->n && status == MO_OK; i++)
         if (a->release_ns[i] > 0)
             status = add_after(
-                a, (mo_after){ u, part->op[i], -1, a->release_ns[i] }, err);
+                a, (mo_sim_time_lag){ u, part->op[i], -1, a->release_ns[i] },
+                err);
     return status == MO_OK ? take_sends(a, number, u, err) : status;
 }
 
@@ -235,12 +236,12 @@ static mo_status assemble(assembly *a, const mo_regime *regime,
         status = take_orders(a, err);
     rank_sends(a);
     if (status == MO_OK)
-        status = mo_along_side(a->x, regime, a->stop, sim, a->roles,
-                               a->blocks->n, &a->plan, err);
+        status = mo_primal_group_moves(a->x, regime, a->stop, sim, a->roles,
+                                       a->blocks->n, &a->plan, err);
     if (status == MO_OK)
         status = mo_sim_schedule(sim, &a->plan, &made, err);
     if (status == MO_OK)
-        status = mo_schedule_fits(a->x, made, &fits, err);
+        status = mo_schedule_fits_memory(a->x, made, &fits, err);
     if (status == MO_OK && fits) {
         *schedule = made;
         made = NULL;
@@ -288,8 +289,8 @@ static void clear(assembly *a)
     free(a->hold_ns);
 }
 
-mo_status mo_along_assemble(const mo_along *along, mo_schedule **schedule,
-                            mo_error *err)
+mo_status mo_primal_spine_assemble(const mo_primal_spine *along,
+                                   mo_schedule **schedule, mo_error *err)
 {
     assembly a = { .x = along->places.x,
                    .stop = along->stop,
@@ -304,8 +305,8 @@ mo_status mo_along_assemble(const mo_along *along, mo_schedule **schedule,
     return status;
 }
 
-static mo_status begin(mo_along *along, const mo_along_options *options,
-                       mo_error *err)
+static mo_status begin(mo_primal_spine *along,
+                       const mo_primal_spine_options *options, mo_error *err)
 {
     const mo_instance *x = along->places.x;
     size_t size = (size_t) x->n * (size_t) x->n_devices + 1;
@@ -314,54 +315,56 @@ static mo_status begin(mo_along *along, const mo_along_options *options,
     along->places.allowed = calloc(size, sizeof *along->places.allowed);
     if (!along->places.allowed)
         return mo_fail_memory(err);
-    status = mo_places_find(&along->places, err);
+    status = mo_allowed_devices_find(&along->places, err);
     if (status == MO_OK)
-        status = mo_chain_find(&along->places, &along->chain, err);
+        status = mo_bound_chain_find(&along->places, &along->chain, err);
     if (status == MO_OK)
-        status = mo_along_blocks_make(x, &along->regime, along->chain, options,
-                                      &along->blocks, err);
+        status = mo_primal_spine_blocks_new(x, &along->regime, along->chain,
+                                            options, &along->blocks, err);
     if (status == MO_OK)
-        status = mo_along_blocks_choose(along->blocks, options->stop, err);
+        status = mo_primal_spine_blocks_choose_ends(along->blocks,
+                                                    options->stop, err);
     return status;
 }
 
-mo_status mo_along_new(const mo_instance *x, const mo_regime *regime,
-                       const mo_along_options *options, mo_along **along,
-                       mo_error *err)
+mo_status mo_primal_spine_new(const mo_instance *x, const mo_regime *regime,
+                              const mo_primal_spine_options *options,
+                              mo_primal_spine **along, mo_error *err)
 {
-    mo_along *made = calloc(1, sizeof *made);
+    mo_primal_spine *made = calloc(1, sizeof *made);
     mo_status status;
 
     if (!made)
         return mo_fail_memory(err);
-    made->places = (mo_places){ .x = x, .regime = *regime };
+    made->places = (mo_allowed_devices){ .x = x, .regime = *regime };
     made->regime = *regime;
     made->stop = options->stop;
     status = begin(made, options, err);
     if (status == MO_OK)
         *along = made;
     else
-        mo_along_free(made);
+        mo_primal_spine_free(made);
     return status;
 }
 
-void mo_along_free(mo_along *along)
+void mo_primal_spine_free(mo_primal_spine *along)
 {
     if (!along)
         return;
-    mo_along_blocks_free(along->blocks);
-    mo_chain_free(along->chain);
+    mo_primal_spine_blocks_free(along->blocks);
+    mo_bound_chain_free(along->chain);
     free(along->places.allowed);
     free(along);
 }
 
-mo_status mo_along_improve(mo_along *along, int64_t moves, const mo_stop *stop,
-                           mo_error *err)
+mo_status mo_primal_spine_improve(mo_primal_spine *along, int64_t moves,
+                                  const mo_stop *stop, mo_error *err)
 {
-    return mo_along_blocks_improve(along->blocks, moves, stop, err);
+    return mo_primal_spine_blocks_improve(along->blocks, moves, stop, err);
 }
 
-bool mo_along_follow(mo_along *along, const mo_schedule *schedule)
+bool mo_primal_spine_adopt_ends(mo_primal_spine *along,
+                                const mo_schedule *schedule)
 {
-    return mo_along_blocks_follow(along->blocks, schedule);
+    return mo_primal_spine_blocks_adopt_ends(along->blocks, schedule);
 }

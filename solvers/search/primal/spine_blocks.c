@@ -19,8 +19,9 @@ enum {
 #define COLD 0.02
 
 /* The segment's ops and its two ends, ascending. */
-static mo_status make_part(const mo_instance *x, const mo_segment *segment,
-                           mo_along_block *block, mo_error *err)
+static mo_status make_part(const mo_instance *x,
+                           const mo_bound_segment *segment,
+                           mo_primal_spine_block *block, mo_error *err)
 {
     int *ops = malloc(((size_t) segment->n + 2) * sizeof *ops);
     int n = 0;
@@ -36,7 +37,8 @@ static mo_status make_part(const mo_instance *x, const mo_segment *segment,
         ops[n++] = segment->v;
     block->u = segment->u == MO_FREE ? MO_FREE : 0;
     block->v = segment->v == MO_FREE ? MO_FREE : n - 1;
-    status = mo_part_make(x, ops, n, segment->u != MO_FREE, &block->part, err);
+    status = mo_sub_instance_make(x, ops, n, segment->u != MO_FREE,
+                                  &block->part, err);
     free(ops);
     return status;
 }
@@ -53,9 +55,9 @@ static bool is_same_shape(const mo_instance *a, const mo_instance *b)
 }
 
 /* The first block of the same shape, itself where there is none before. */
-static void find_shape(mo_along_blocks *blocks, int i)
+static void find_shape(mo_primal_spine_blocks *blocks, int i)
 {
-    mo_along_block *block = &blocks->blocks[i];
+    mo_primal_spine_block *block = &blocks->blocks[i];
 
     block->shape = i;
     for (int j = 0; j < i && block->part->x->n > FEW_OPS; j++)
@@ -66,12 +68,14 @@ static void find_shape(mo_along_blocks *blocks, int i)
         }
 }
 
-mo_status mo_along_blocks_make(const mo_instance *x, const mo_regime *regime,
-                               const mo_chain *chain,
-                               const mo_along_options *options,
-                               mo_along_blocks **made, mo_error *err)
+mo_status mo_primal_spine_blocks_new(const mo_instance *x,
+                                     const mo_regime *regime,
+                                     const mo_bound_chain *chain,
+                                     const mo_primal_spine_options *options,
+                                     mo_primal_spine_blocks **made,
+                                     mo_error *err)
 {
-    mo_along_blocks *blocks = calloc(1, sizeof *blocks);
+    mo_primal_spine_blocks *blocks = calloc(1, sizeof *blocks);
     size_t n_pairs = (size_t) x->n_devices * (size_t) x->n_devices;
     mo_status status = blocks ? MO_OK : mo_fail_memory(err);
 
@@ -86,7 +90,7 @@ mo_status mo_along_blocks_make(const mo_instance *x, const mo_regime *regime,
     if (!blocks->blocks)
         status = mo_fail_memory(err);
     for (int i = 0; i < chain->n && status == MO_OK; i++) {
-        mo_along_block *block = &blocks->blocks[i];
+        mo_primal_spine_block *block = &blocks->blocks[i];
 
         blocks->n = i + 1;
         status = make_part(x, &chain->segments[i], block, err);
@@ -102,16 +106,16 @@ mo_status mo_along_blocks_make(const mo_instance *x, const mo_regime *regime,
     if (status == MO_OK)
         *made = blocks;
     else
-        mo_along_blocks_free(blocks);
+        mo_primal_spine_blocks_free(blocks);
     return status;
 }
 
-void mo_along_blocks_free(mo_along_blocks *blocks)
+void mo_primal_spine_blocks_free(mo_primal_spine_blocks *blocks)
 {
     if (!blocks)
         return;
     for (int i = 0; i < blocks->n && blocks->blocks; i++) {
-        mo_part_free(blocks->blocks[i].part);
+        mo_sub_instance_free(blocks->blocks[i].part);
         mo_schedule_free(blocks->blocks[i].schedule);
         mo_schedule_free(blocks->blocks[i].next);
         free(blocks->blocks[i].quick_ns);
@@ -129,7 +133,8 @@ static bool may_be_on(const mo_instance *x, int op, int device)
 /* A view of the block's instance with its ends on devices, and without groups:
  * an end may share one with ops that are pinned elsewhere then.  room has two
  * places for each op. */
-static mo_instance pinned(const mo_along_block *block, int a, int b, int *room)
+static mo_instance pinned(const mo_primal_spine_block *block, int a, int b,
+                          int *room)
 {
     mo_instance x = *block->part->x;
 
@@ -148,7 +153,7 @@ static mo_instance pinned(const mo_along_block *block, int a, int b, int *room)
 
 /* What threads do with the blocks. */
 typedef struct jobs {
-    mo_along_blocks *blocks;
+    mo_primal_spine_blocks *blocks;
     const mo_stop *stop;
     const int *states; /* for choosing: devices */
     int n_states;
@@ -158,8 +163,8 @@ typedef struct jobs {
     mo_error *errors;
 } jobs;
 
-static mo_status try_pair(const jobs *j, mo_along_block *block, int a, int b,
-                          int *room, mo_error *err)
+static mo_status try_pair(const jobs *j, mo_primal_spine_block *block, int a,
+                          int b, int *room, mo_error *err)
 {
     mo_instance x = pinned(block, a, b, room);
     mo_schedule *s = NULL;
@@ -176,7 +181,7 @@ static mo_status try_pair(const jobs *j, mo_along_block *block, int a, int b,
 static void try_pairs(void *context, int i, int thread)
 {
     jobs *j = context;
-    mo_along_block *block = &j->blocks->blocks[i];
+    mo_primal_spine_block *block = &j->blocks->blocks[i];
     const mo_instance *x = block->part->x;
     int *room = malloc((size_t) x->n * 2 * sizeof *room);
     int u_pin = block->u == MO_FREE ? 0 : x->pin[block->u];
@@ -186,7 +191,7 @@ static void try_pairs(void *context, int i, int thread)
     (void) thread;
     for (int s = 0; s < (u_pin == MO_FREE ? j->n_states : 1); s++)
         for (int t = 0; t < (v_pin == MO_FREE ? j->n_states : 1); t++)
-            if (status == MO_OK && !mo_stop_now(j->stop))
+            if (status == MO_OK && !mo_stop_reached(j->stop))
                 status =
                     try_pair(j, block, u_pin == MO_FREE ? j->states[s] : u_pin,
                              v_pin == MO_FREE ? j->states[t] : v_pin, room,
@@ -195,8 +200,8 @@ static void try_pairs(void *context, int i, int thread)
     j->status[i] = status;
 }
 
-static mo_status run_jobs(mo_along_blocks *blocks, mo_team_work *work, jobs *j,
-                          mo_error *err)
+static mo_status run_jobs(mo_primal_spine_blocks *blocks,
+                          mo_parallel_for_fn *work, jobs *j, mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -206,7 +211,7 @@ static mo_status run_jobs(mo_along_blocks *blocks, mo_team_work *work, jobs *j,
     if (!j->status || !j->errors) {
         status = mo_fail_memory(err);
     } else {
-        mo_team_run(blocks->threads, blocks->n, work, j);
+        mo_parallel_for(blocks->threads, blocks->n, work, j);
         for (int i = 0; i < blocks->n && status == MO_OK; i++) {
             status = j->status[i];
             if (status != MO_OK && err)
@@ -220,12 +225,13 @@ static mo_status run_jobs(mo_along_blocks *blocks, mo_team_work *work, jobs *j,
 
 /* The shortest way over the devices of the ends; with until and from by block
  * and device. */
-static void choose_pairs(mo_along_blocks *blocks, int64_t *until, int *from)
+static void choose_pairs(mo_primal_spine_blocks *blocks, int64_t *until,
+                         int *from)
 {
     int K = blocks->x->n_devices, at = 0;
 
     for (int i = 0; i < blocks->n; i++) {
-        const mo_along_block *block = &blocks->blocks[i];
+        const mo_primal_spine_block *block = &blocks->blocks[i];
         int64_t *now = until + (size_t) i * (size_t) K;
         const int64_t *before = now - K;
 
@@ -257,10 +263,10 @@ static void choose_pairs(mo_along_blocks *blocks, int64_t *until, int *from)
 }
 
 /* What a twin's schedule makes of this block: its devices and its order. */
-static mo_status follow(const mo_along_blocks *blocks,
-                        const mo_along_block *block, const mo_along_block *twin,
-                        const mo_instance *x, mo_schedule **followed,
-                        mo_error *err)
+static mo_status follow(const mo_primal_spine_blocks *blocks,
+                        const mo_primal_spine_block *block,
+                        const mo_primal_spine_block *twin, const mo_instance *x,
+                        mo_schedule **followed, mo_error *err)
 {
     mo_schedule *s = NULL;
     mo_status status;
@@ -281,7 +287,7 @@ static mo_status follow(const mo_along_blocks *blocks,
             if (t)
                 s->transfers[i].start_ns = t->start_ns;
         }
-        status = mo_schedule_shift(x, s, err);
+        status = mo_schedule_left_shift(x, s, err);
     }
     if (status == MO_E_INPUT) { /* times so different that it does not hold */
         mo_schedule_free(s);
@@ -308,17 +314,17 @@ static void keep_shorter(mo_schedule **kept, mo_schedule *other)
 
 /* The shortest of what there was, what its twins do, and a list; for the next
  * pass, while others still look at what there was. */
-static mo_status find_start(const mo_along_blocks *blocks, int number,
+static mo_status find_start(const mo_primal_spine_blocks *blocks, int number,
                             const mo_instance *x, mo_error *err)
 {
-    mo_along_block *block = &blocks->blocks[number];
+    mo_primal_spine_block *block = &blocks->blocks[number];
     mo_status status =
         block->schedule
             ? mo_schedule_copy(x, block->schedule, &block->next, err)
             : mo_heft(x, &blocks->regime, NULL, &block->next, err);
 
     for (int i = 0; i < blocks->n && status == MO_OK; i++) {
-        const mo_along_block *twin = &blocks->blocks[i];
+        const mo_primal_spine_block *twin = &blocks->blocks[i];
         mo_schedule *other = NULL;
 
         if (i == number || twin->shape != block->shape)
@@ -332,21 +338,22 @@ static mo_status find_start(const mo_along_blocks *blocks, int number,
 static mo_status improve_block(const jobs *j, int i, const mo_instance *x,
                                mo_error *err)
 {
-    const mo_along_blocks *blocks = j->blocks;
-    mo_along_block *block = &blocks->blocks[i];
+    const mo_primal_spine_blocks *blocks = j->blocks;
+    mo_primal_spine_block *block = &blocks->blocks[i];
     uint64_t seed = mo_random_seed(blocks->seed, (uint64_t) blocks->passes);
     double hot = HOT / (x->n + 1);
-    mo_anneal_options anneal = { .seed = mo_random_seed(seed, (uint64_t) i),
-                                 .moves = j->moves * x->n,
-                                 .hot = hot,
-                                 .cold = COLD * hot,
-                                 .stop = j->stop };
-    mo_annealed made = { 0 };
+    mo_primal_anneal_options anneal = { .seed =
+                                            mo_random_seed(seed, (uint64_t) i),
+                                        .moves = j->moves * x->n,
+                                        .hot = hot,
+                                        .cold = COLD * hot,
+                                        .stop = j->stop };
+    mo_primal_anneal_result made = { 0 };
     mo_status status = MO_OK;
 
     if (block->next && x->n > FEW_OPS && j->moves > 0)
-        status =
-            mo_anneal(x, &blocks->regime, block->next, &anneal, &made, err);
+        status = mo_primal_anneal(x, &blocks->regime, block->next, &anneal,
+                                  &made, err);
     keep_shorter(&block->next, made.schedule);
     return status;
 }
@@ -355,7 +362,7 @@ static mo_status improve_block(const jobs *j, int i, const mo_instance *x,
 static void improve_job(void *context, int i, int thread)
 {
     jobs *j = context;
-    const mo_along_block *block = &j->blocks->blocks[i];
+    const mo_primal_spine_block *block = &j->blocks->blocks[i];
     int *room = malloc((size_t) block->part->x->n * 2 * sizeof *room);
     mo_instance x;
 
@@ -370,8 +377,8 @@ static void improve_job(void *context, int i, int thread)
     free(room);
 }
 
-mo_status mo_along_blocks_choose(mo_along_blocks *blocks, const mo_stop *stop,
-                                 mo_error *err)
+mo_status mo_primal_spine_blocks_choose_ends(mo_primal_spine_blocks *blocks,
+                                             const mo_stop *stop, mo_error *err)
 {
     size_t size = (size_t) blocks->n * (size_t) blocks->x->n_devices + 1;
     int64_t *until = calloc(size, sizeof *until);
@@ -382,7 +389,7 @@ mo_status mo_along_blocks_choose(mo_along_blocks *blocks, const mo_stop *stop,
                .states = states,
                .n_states = K < MOST_STATES ? K : MOST_STATES };
     mo_status status = until && from && states
-                           ? mo_single_order(blocks->x, states, err)
+                           ? mo_single_device_order(blocks->x, states, err)
                            : mo_fail_memory(err);
 
     if (status == MO_OK)
@@ -395,8 +402,9 @@ mo_status mo_along_blocks_choose(mo_along_blocks *blocks, const mo_stop *stop,
     return status;
 }
 
-mo_status mo_along_blocks_improve(mo_along_blocks *blocks, int64_t moves,
-                                  const mo_stop *stop, mo_error *err)
+mo_status mo_primal_spine_blocks_improve(mo_primal_spine_blocks *blocks,
+                                         int64_t moves, const mo_stop *stop,
+                                         mo_error *err)
 {
     jobs j = { .stop = stop, .moves = moves };
     mo_status status = run_jobs(blocks, improve_job, &j, err);
@@ -413,21 +421,22 @@ mo_status mo_along_blocks_improve(mo_along_blocks *blocks, int64_t moves,
 }
 
 /* The device of an end in the schedule, if the op is marked. */
-static void move_end(const mo_along_block *block, int end, const bool *marked,
-                     const mo_schedule *schedule, int *device)
+static void move_end(const mo_primal_spine_block *block, int end,
+                     const bool *marked, const mo_schedule *schedule,
+                     int *device)
 {
     if (end != MO_FREE && marked[block->part->op[end]])
         *device = schedule->device[block->part->op[end]];
 }
 
-static void mark_end(const mo_along_block *block, int end, bool *marked)
+static void mark_end(const mo_primal_spine_block *block, int end, bool *marked)
 {
     if (end != MO_FREE && block->part->x->n > FEW_OPS)
         marked[block->part->op[end]] = true;
 }
 
-bool mo_along_blocks_follow(mo_along_blocks *blocks,
-                            const mo_schedule *schedule)
+bool mo_primal_spine_blocks_adopt_ends(mo_primal_spine_blocks *blocks,
+                                       const mo_schedule *schedule)
 {
     bool *marked = calloc((size_t) blocks->x->n + 1, sizeof *marked);
     bool any = false;
@@ -437,7 +446,7 @@ bool mo_along_blocks_follow(mo_along_blocks *blocks,
         mark_end(&blocks->blocks[i], blocks->blocks[i].v, marked);
     }
     for (int i = 0; i < blocks->n && marked; i++) {
-        mo_along_block *block = &blocks->blocks[i];
+        mo_primal_spine_block *block = &blocks->blocks[i];
         int a = block->a, b = block->b;
 
         move_end(block, block->u, marked, schedule, &block->a);

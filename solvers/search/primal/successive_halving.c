@@ -19,10 +19,10 @@ enum {
 typedef struct race {
     const mo_instance *x;
     const mo_regime *regime;
-    const mo_race_options *options;
+    const mo_primal_halving_options *options;
     const mo_schedule *start;
-    mo_like *like;
-    mo_hint hint;
+    mo_primal_warm_start *like;
+    mo_decomp_solution_hint hint;
     bool *receives; /* by device */
     int *receivers; /* devices that may or may not */
     int n_receivers;
@@ -40,7 +40,7 @@ static int end_of(int op, int device)
  * too many. */
 static void find_receivers(race *r)
 {
-    const mo_fork *fork = r->options->fork;
+    const mo_forkjoin *fork = r->options->fork;
     int n = r->x->n_devices, a = r->options->pair / n;
 
     if (fork->shared_row < 0 || fork->segment.u == MO_FREE ||
@@ -63,14 +63,14 @@ static mo_status open_race(race *r, mo_error *err)
     if (!r->hint.device || !r->hint.start_ns || !r->receives || !r->receivers)
         return mo_fail_memory(err);
     find_receivers(r);
-    return mo_like_new(r->x, r->regime, &r->like, err);
+    return mo_primal_warm_start_new(r->x, r->regime, &r->like, err);
 }
 
 static void close_race(race *r)
 {
     for (int i = 0; i < r->n; i++)
         mo_schedule_free(r->runners[i]);
-    mo_like_free(r->like);
+    mo_primal_warm_start_free(r->like);
     free(r->hint.device);
     free(r->hint.start_ns);
     free(r->receives);
@@ -82,19 +82,19 @@ static void close_race(race *r)
 static mo_status enter_hint(race *r, int64_t time_ns, double point,
                             mo_error *err)
 {
-    const mo_fork *fork = r->options->fork;
+    const mo_forkjoin *fork = r->options->fork;
     int pair = r->options->pair, n = r->x->n_devices;
     mo_schedule *made = NULL;
     bool suggested = false;
-    mo_status status =
-        mo_fork_suggest(fork, r->regime, end_of(fork->segment.u, pair / n),
-                        end_of(fork->segment.v, pair % n), time_ns,
-                        r->n_receivers > 0 ? r->receives : NULL, point,
-                        r->options->anneal->stop, &r->hint, &suggested, err);
+    mo_status status = mo_cg_rounding_heuristic(
+        fork, r->regime, end_of(fork->segment.u, pair / n),
+        end_of(fork->segment.v, pair % n), time_ns,
+        r->n_receivers > 0 ? r->receives : NULL, point,
+        r->options->anneal->stop, &r->hint, &suggested, err);
 
     if (status == MO_OK && suggested)
-        status = mo_like_hint(r->like, r->start, &fork->segment, pair, &r->hint,
-                              &made, err);
+        status = mo_primal_warm_start_from_hint(
+            r->like, r->start, &fork->segment, pair, &r->hint, &made, err);
     if (made)
         r->runners[r->n++] = made;
     return status;
@@ -103,13 +103,13 @@ static mo_status enter_hint(race *r, int64_t time_ns, double point,
 /* What the caller's hint makes of the start. */
 static mo_status enter_known(race *r, mo_error *err)
 {
-    const mo_race_options *o = r->options;
+    const mo_primal_halving_options *o = r->options;
     mo_schedule *made = NULL;
     mo_status status = MO_OK;
 
     if (o->hint)
-        status = mo_like_hint(r->like, r->start, &o->fork->segment, o->pair,
-                              o->hint, &made, err);
+        status = mo_primal_warm_start_from_hint(
+            r->like, r->start, &o->fork->segment, o->pair, o->hint, &made, err);
     if (made)
         r->runners[r->n++] = made;
     return status;
@@ -128,7 +128,7 @@ static mo_status enter_start(race *r, mo_error *err)
 /* At times, and divided by points, that differ from race to race. */
 static mo_status enter_set(race *r, int set, int times, mo_error *err)
 {
-    const mo_race_options *o = r->options;
+    const mo_primal_halving_options *o = r->options;
     int64_t step_ns = (o->to_ns - o->from_ns) / times;
     mo_random random = { o->anneal->seed };
     int64_t first_ns =
@@ -138,7 +138,7 @@ static mo_status enter_set(race *r, int set, int times, mo_error *err)
     for (int i = 0; i < r->n_receivers; i++)
         r->receives[r->receivers[i]] = set >> i & 1;
     for (int t = 0;
-         t < times && status == MO_OK && !mo_stop_now(o->anneal->stop); t++)
+         t < times && status == MO_OK && !mo_stop_reached(o->anneal->stop); t++)
         status =
             enter_hint(r, first_ns + step_ns * t, mo_random_unit(&random), err);
     return status;
@@ -172,15 +172,15 @@ static mo_status enter_all(race *r, mo_error *err)
  * far. */
 static mo_status anneal_one(race *r, int i, int64_t moves, mo_error *err)
 {
-    mo_anneal_options options = *r->options->anneal;
-    mo_annealed annealed = { 0 };
+    mo_primal_anneal_options options = *r->options->anneal;
+    mo_primal_anneal_result annealed = { 0 };
     mo_status status;
 
     options.moves = moves;
     options.seed =
         mo_random_seed(options.seed, (uint64_t) (r->n_heats * MOST + i));
-    status =
-        mo_anneal(r->x, r->regime, r->runners[i], &options, &annealed, err);
+    status = mo_primal_anneal(r->x, r->regime, r->runners[i], &options,
+                              &annealed, err);
     if (status != MO_OK)
         return status;
     mo_schedule_free(r->runners[i]);
@@ -251,9 +251,11 @@ static mo_status take_best(race *r, mo_schedule **best, mo_error *err)
     return MO_OK;
 }
 
-mo_status mo_race(const mo_instance *x, const mo_regime *regime,
-                  const mo_schedule *start, const mo_race_options *options,
-                  mo_schedule **best, mo_error *err)
+mo_status mo_primal_successive_halving(const mo_instance *x,
+                                       const mo_regime *regime,
+                                       const mo_schedule *start,
+                                       const mo_primal_halving_options *options,
+                                       mo_schedule **best, mo_error *err)
 {
     race r = { .x = x, .regime = regime, .options = options, .start = start };
     mo_status status = open_race(&r, err);

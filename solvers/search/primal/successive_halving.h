@@ -21,22 +21,24 @@
 #include "solvers/search/bound/forkjoin/fork_join.h"
 #include "solvers/search/decomp/solution_hint.h"
 
-typedef struct mo_race_options {
-    const mo_fork *fork;    /* of the instance's ops */
-    int pair;               /* devices of its u and v, a * K + b */
-    int64_t from_ns, to_ns; /* times of it to ask for */
-    const mo_hint *hint;    /* NULL, or one more beginning */
+typedef struct mo_primal_halving_options {
+    const mo_forkjoin *fork;             /* of the instance's ops */
+    int pair;                            /* devices of its u and v, a * K + b */
+    int64_t from_ns, to_ns;              /* times of it to ask for */
+    const mo_decomp_solution_hint *hint; /* NULL, or one more beginning */
     /* As each of the first heat is annealed. */
-    const mo_anneal_options *anneal;
+    const mo_primal_anneal_options *anneal;
     bool stay;    /* only for the devices that the start has it come to, at more
                      times instead */
     int patience; /* the winner goes on until so many walks in a row were in
                      vain */
-} mo_race_options;
+} mo_primal_halving_options;
 
 /* The best that comes of them and of the start, which stays the caller's. */
-mo_status mo_race(const mo_instance *x, const mo_regime *regime,
-                  const mo_schedule *start, const mo_race_options *options,
-                  mo_schedule **best, mo_error *err);
+mo_status mo_primal_successive_halving(const mo_instance *x,
+                                       const mo_regime *regime,
+                                       const mo_schedule *start,
+                                       const mo_primal_halving_options *options,
+                                       mo_schedule **best, mo_error *err);
 
 #endif

@@ -23,13 +23,13 @@ typedef struct holding {
     const mo_stop *stop;
     mo_regime regime;
     mo_sim *sim;
-    mo_plan *plan;
-    const mo_along_role *roles; /* by op */
-    const int *home;            /* by op: where its block has it, or -1 */
-    mo_schedule *s;             /* of the plan, when the sweep began */
-    int longest[MOST_HELD];     /* transfers of it */
-    int *moved, *place;         /* ops, and where they could be */
-    bool *hit;                  /* by block */
+    mo_sim_plan *plan;
+    const mo_primal_spine_role *roles; /* by op */
+    const int *home;        /* by op: where its block has it, or -1 */
+    mo_schedule *s;         /* of the plan, when the sweep began */
+    int longest[MOST_HELD]; /* transfers of it */
+    int *moved, *place;     /* ops, and where they could be */
+    bool *hit;              /* by block */
     int64_t times_ns[MOST_TIMES];
     int64_t best_ns, evaluations;
 } holding;
@@ -146,7 +146,7 @@ static void swap_places(holding *h, int n, int *place)
 
 static bool is_spent(const holding *h)
 {
-    return h->evaluations * h->x->n >= EFFORT || mo_stop_now(h->stop);
+    return h->evaluations * h->x->n >= EFFORT || mo_stop_reached(h->stop);
 }
 
 /* With what was moved out of its way back at home, or else where it is. */
@@ -194,10 +194,12 @@ static mo_status sweep(holding *h, mo_error *err)
     return MO_OK;
 }
 
-mo_status mo_along_hold(const mo_instance *x, const mo_regime *regime,
-                        const mo_stop *stop, const mo_along_role *roles,
-                        const int *home, mo_sim *sim, mo_plan *plan,
-                        int64_t *best_ns, mo_error *err)
+mo_status mo_primal_transfer_delay(const mo_instance *x,
+                                   const mo_regime *regime, const mo_stop *stop,
+                                   const mo_primal_spine_role *roles,
+                                   const int *home, mo_sim *sim,
+                                   mo_sim_plan *plan, int64_t *best_ns,
+                                   mo_error *err)
 {
     size_t n = (size_t) x->n + 1;
     holding h = { .x = x,

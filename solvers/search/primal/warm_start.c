@@ -10,18 +10,19 @@ typedef struct starting {
     int op;
 } starting;
 
-struct mo_like {
+struct mo_primal_warm_start {
     const mo_instance *x;
     mo_sim *sim;
-    mo_plan plan;
+    mo_sim_plan plan;
     starting *starts; /* for the ranks */
     int *first;       /* by group: one of its ops */
 };
 
-mo_status mo_like_new(const mo_instance *x, const mo_regime *regime,
-                      mo_like **like, mo_error *err)
+mo_status mo_primal_warm_start_new(const mo_instance *x,
+                                   const mo_regime *regime,
+                                   mo_primal_warm_start **like, mo_error *err)
 {
-    mo_like *l = calloc(1, sizeof *l);
+    mo_primal_warm_start *l = calloc(1, sizeof *l);
     size_t n = (size_t) x->n + 1;
     mo_status status = MO_OK;
 
@@ -39,11 +40,11 @@ mo_status mo_like_new(const mo_instance *x, const mo_regime *regime,
     if (status == MO_OK)
         *like = l;
     else
-        mo_like_free(l);
+        mo_primal_warm_start_free(l);
     return status;
 }
 
-void mo_like_free(mo_like *l)
+void mo_primal_warm_start_free(mo_primal_warm_start *l)
 {
     if (!l)
         return;
@@ -65,7 +66,7 @@ static int compare_starts(const void *a, const void *b)
 }
 
 /* Devices as in a schedule, but for the pins; ranks by its starts. */
-static void plan_like(mo_like *l, const mo_schedule *s)
+static void plan_like(mo_primal_warm_start *l, const mo_schedule *s)
 {
     for (int i = 0; i < s->n; i++) {
         l->starts[i] = (starting){ s->start_ns[i], i };
@@ -77,8 +78,10 @@ static void plan_like(mo_like *l, const mo_schedule *s)
         l->plan.rank[l->starts[i].op] = i;
 }
 
-mo_status mo_like_schedule(mo_like *l, const mo_schedule *model,
-                           int64_t below_ns, mo_schedule **made, mo_error *err)
+mo_status mo_primal_warm_start_from_schedule(mo_primal_warm_start *l,
+                                             const mo_schedule *model,
+                                             int64_t below_ns,
+                                             mo_schedule **made, mo_error *err)
 {
     mo_schedule *s = NULL;
     mo_status status;
@@ -90,7 +93,7 @@ mo_status mo_like_schedule(mo_like *l, const mo_schedule *model,
         return MO_OK;
     status = mo_sim_schedule(l->sim, &l->plan, &s, err);
     if (status == MO_OK)
-        status = mo_schedule_fits(l->x, s, &fits, err);
+        status = mo_schedule_fits_memory(l->x, s, &fits, err);
     if (status == MO_OK && fits)
         *made = s;
     else
@@ -98,8 +101,9 @@ mo_status mo_like_schedule(mo_like *l, const mo_schedule *model,
     return status;
 }
 
-static void follow(const mo_like *l, const mo_segment *segment, int pair,
-                   const mo_hint *hint, mo_schedule *s)
+static void follow(const mo_primal_warm_start *l,
+                   const mo_bound_segment *segment, int pair,
+                   const mo_decomp_solution_hint *hint, mo_schedule *s)
 {
     int u = segment->u, v = segment->v, n = l->x->n_devices;
     int64_t begin_ns =
@@ -117,7 +121,7 @@ static void follow(const mo_like *l, const mo_segment *segment, int pair,
 }
 
 /* Groups stay together: their ops go where the first of them is. */
-static void join_groups(const mo_like *l, mo_schedule *s)
+static void join_groups(const mo_primal_warm_start *l, mo_schedule *s)
 {
     for (int g = 0; g < l->x->n_groups; g++)
         l->first[g] = -1;
@@ -132,9 +136,12 @@ static void join_groups(const mo_like *l, mo_schedule *s)
     }
 }
 
-mo_status mo_like_hint(mo_like *l, const mo_schedule *model,
-                       const mo_segment *segment, int pair, const mo_hint *hint,
-                       mo_schedule **made, mo_error *err)
+mo_status mo_primal_warm_start_from_hint(mo_primal_warm_start *l,
+                                         const mo_schedule *model,
+                                         const mo_bound_segment *segment,
+                                         int pair,
+                                         const mo_decomp_solution_hint *hint,
+                                         mo_schedule **made, mo_error *err)
 {
     mo_schedule *copy = NULL;
     mo_status status = mo_schedule_copy(l->x, model, &copy, err);
@@ -144,7 +151,7 @@ mo_status mo_like_hint(mo_like *l, const mo_schedule *model,
         return status;
     follow(l, segment, pair, hint, copy);
     join_groups(l, copy);
-    status = mo_like_schedule(l, copy, INT64_MAX, made, err);
+    status = mo_primal_warm_start_from_schedule(l, copy, INT64_MAX, made, err);
     mo_schedule_free(copy);
     return status;
 }

@@ -5,18 +5,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-void mo_lists_clear(mo_lists *lists)
+void mo_rl_adjacency_clear(mo_rl_adjacency *lists)
 {
     free(lists->start);
     free(lists->list);
-    *lists = (mo_lists){ 0 };
+    *lists = (mo_rl_adjacency){ 0 };
 }
 
-void mo_reach_clear(mo_reach *reach)
+void mo_rl_ancestors_clear(mo_rl_ancestors *reach)
 {
-    mo_lists_clear(&reach->before);
-    mo_lists_clear(&reach->after);
-    mo_lists_clear(&reach->beside);
+    mo_rl_adjacency_clear(&reach->before);
+    mo_rl_adjacency_clear(&reach->after);
+    mo_rl_adjacency_clear(&reach->beside);
 }
 
 /* By vertex a row of marks: [window - d] whether the one d before it comes
@@ -78,7 +78,7 @@ static int last_near(const marks *m, int v)
     return m->n - 1 - v > m->window ? v + m->window : m->n - 1;
 }
 
-static mo_status list(const marks *m, kind wanted, mo_lists *lists,
+static mo_status list(const marks *m, kind wanted, mo_rl_adjacency *lists,
                       mo_error *err)
 {
     int64_t n = 0;
@@ -102,8 +102,9 @@ static mo_status list(const marks *m, kind wanted, mo_lists *lists,
     return MO_OK;
 }
 
-mo_status mo_reach_make(int n, const mo_lists *parents, int window,
-                        mo_reach *reach, mo_error *err)
+mo_status mo_rl_ancestors_init(int n, const mo_rl_adjacency *parents,
+                               int window, mo_rl_ancestors *reach,
+                               mo_error *err)
 {
     marks m = { .n = n, .window = window };
     mo_status status = MO_OK;
@@ -123,8 +124,9 @@ mo_status mo_reach_make(int n, const mo_lists *parents, int window,
     return status;
 }
 
-mo_status mo_lists_move(const mo_lists *from, int n, const int *which,
-                        const int *by, mo_lists *to, mo_error *err)
+mo_status mo_rl_adjacency_remap(const mo_rl_adjacency *from, int n,
+                                const int *which, const int *by,
+                                mo_rl_adjacency *to, mo_error *err)
 {
     int64_t at = 0;
 
@@ -143,15 +145,18 @@ mo_status mo_lists_move(const mo_lists *from, int n, const int *which,
     return MO_OK;
 }
 
-mo_status mo_reach_move(const mo_reach *from, int n, const int *which,
-                        const int *by, mo_reach *to, mo_error *err)
+mo_status mo_rl_ancestors_remap(const mo_rl_ancestors *from, int n,
+                                const int *which, const int *by,
+                                mo_rl_ancestors *to, mo_error *err)
 {
     mo_status status =
-        mo_lists_move(&from->before, n, which, by, &to->before, err);
+        mo_rl_adjacency_remap(&from->before, n, which, by, &to->before, err);
 
     if (status == MO_OK)
-        status = mo_lists_move(&from->after, n, which, by, &to->after, err);
+        status =
+            mo_rl_adjacency_remap(&from->after, n, which, by, &to->after, err);
     if (status == MO_OK)
-        status = mo_lists_move(&from->beside, n, which, by, &to->beside, err);
+        status = mo_rl_adjacency_remap(&from->beside, n, which, by, &to->beside,
+                                       err);
     return status;
 }

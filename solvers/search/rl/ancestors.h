@@ -12,27 +12,30 @@
 #include "base/error.h"
 
 /* Of vertex v: list[start[v]], ..., list[start[v + 1] - 1]. */
-typedef struct mo_lists {
+typedef struct mo_rl_adjacency {
     int *start, *list;
-} mo_lists;
+} mo_rl_adjacency;
 
-typedef struct mo_reach {
-    mo_lists before, after, beside; /* beside: neither of the two */
-} mo_reach;
+typedef struct mo_rl_ancestors {
+    mo_rl_adjacency before, after, beside; /* beside: neither of the two */
+} mo_rl_ancestors;
 
 /* n vertices, and who each is made from; others of higher numbers are not
  * looked at.  Begins as zeros. */
-mo_status mo_reach_make(int n, const mo_lists *parents, int window,
-                        mo_reach *reach, mo_error *err);
-void mo_reach_clear(mo_reach *reach);
+mo_status mo_rl_ancestors_init(int n, const mo_rl_adjacency *parents,
+                               int window, mo_rl_ancestors *reach,
+                               mo_error *err);
+void mo_rl_ancestors_clear(mo_rl_ancestors *reach);
 
-void mo_lists_clear(mo_lists *lists);
+void mo_rl_adjacency_clear(mo_rl_adjacency *lists);
 
 /* List i of n becomes list which[i] of others, its vertices by[i] further on.
  */
-mo_status mo_lists_move(const mo_lists *from, int n, const int *which,
-                        const int *by, mo_lists *to, mo_error *err);
-mo_status mo_reach_move(const mo_reach *from, int n, const int *which,
-                        const int *by, mo_reach *to, mo_error *err);
+mo_status mo_rl_adjacency_remap(const mo_rl_adjacency *from, int n,
+                                const int *which, const int *by,
+                                mo_rl_adjacency *to, mo_error *err);
+mo_status mo_rl_ancestors_remap(const mo_rl_ancestors *from, int n,
+                                const int *which, const int *by,
+                                mo_rl_ancestors *to, mo_error *err);
 
 #endif

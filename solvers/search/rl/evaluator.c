@@ -8,9 +8,9 @@
 #include "schedule/heuristic/single_device.h"
 #include "solvers/search/baselines/baseline.h"
 
-struct mo_score {
-    const mo_task *task;
-    const mo_units *units;
+struct mo_rl_evaluator {
+    const mo_method_task *task;
+    const mo_placement_units *units;
     mo_sim *sim;
     int *device, *order, *rank; /* by op */
     int64_t *used;              /* by device */
@@ -22,33 +22,35 @@ struct mo_score {
  * graphs a few swaps are all that the time for an episode has room for. */
 enum { IMPROVE_OPS = 1 << 14 };
 
-bool mo_score_better(const mo_scored *a, const mo_scored *b)
+bool mo_rl_evaluation_better(const mo_rl_evaluation *a,
+                             const mo_rl_evaluation *b)
 {
     if (a->fits != b->fits)
         return a->fits;
     return a->fits ? a->makespan_ns < b->makespan_ns : a->score < b->score;
 }
 
-static mo_status find_unit(mo_score *s, mo_error *err)
+static mo_status find_unit(mo_rl_evaluator *s, mo_error *err)
 {
     const mo_instance *x = s->task->x;
     int *devices = calloc((size_t) x->n_devices, sizeof *devices);
     mo_status status =
-        devices ? mo_single_order(x, devices, err) : mo_fail_memory(err);
+        devices ? mo_single_device_order(x, devices, err) : mo_fail_memory(err);
 
     if (status == MO_OK)
-        s->unit_ns = (double) mo_single_ns(x, devices[0]);
+        s->unit_ns = (double) mo_single_device_ns(x, devices[0]);
     if (s->unit_ns < 1)
         s->unit_ns = 1;
     free(devices);
     return status;
 }
 
-mo_status mo_score_new(const mo_task *task, const mo_units *units,
-                       mo_score **score, mo_error *err)
+mo_status mo_rl_evaluator_new(const mo_method_task *task,
+                              const mo_placement_units *units,
+                              mo_rl_evaluator **score, mo_error *err)
 {
     size_t n = (size_t) task->x->n + 1;
-    mo_score *s = calloc(1, sizeof *s);
+    mo_rl_evaluator *s = calloc(1, sizeof *s);
     mo_status status = MO_E_MEMORY;
 
     if (!s)
@@ -66,14 +68,14 @@ mo_status mo_score_new(const mo_task *task, const mo_units *units,
     if (status == MO_OK)
         status = find_unit(s, err);
     if (status != MO_OK) {
-        mo_score_free(s);
+        mo_rl_evaluator_free(s);
         return status;
     }
     *score = s;
     return MO_OK;
 }
 
-void mo_score_free(mo_score *score)
+void mo_rl_evaluator_free(mo_rl_evaluator *score)
 {
     if (!score)
         return;
@@ -86,7 +88,7 @@ void mo_score_free(mo_score *score)
 }
 
 /* How many times its memory a device is short of, all of them together. */
-static double overflow(const mo_score *s)
+static double overflow(const mo_rl_evaluator *s)
 {
     const mo_instance *x = s->task->x;
     double over = 0;
@@ -99,20 +101,20 @@ static double overflow(const mo_score *s)
 }
 
 /* What is given back again counts at the fullest moment of the schedule. */
-static mo_status find_live(mo_score *s, mo_error *err)
+static mo_status find_live(mo_rl_evaluator *s, mo_error *err)
 {
-    const mo_plan plan = { .device = s->device, .rank = s->rank };
+    const mo_sim_plan plan = { .device = s->device, .rank = s->rank };
     mo_schedule *schedule = NULL;
     mo_status status = mo_sim_schedule(s->sim, &plan, &schedule, err);
 
     if (status == MO_OK)
-        status = mo_schedule_peak(s->task->x, schedule, s->used, err);
+        status = mo_schedule_peak_memory(s->task->x, schedule, s->used, err);
     mo_schedule_free(schedule);
     return status;
 }
 
 /* How much of each device's memory the plan needs. */
-static mo_status find_used(mo_score *s, const int *device, mo_error *err)
+static mo_status find_used(mo_rl_evaluator *s, const int *device, mo_error *err)
 {
     memset(s->used, 0, (size_t) s->task->x->n_devices * sizeof *s->used);
     switch (s->task->regime.memory) {
@@ -128,29 +130,30 @@ static mo_status find_used(mo_score *s, const int *device, mo_error *err)
     return MO_OK;
 }
 
-static mo_status make_plan(mo_score *s, const int *device, mo_error *err)
+static mo_status make_plan(mo_rl_evaluator *s, const int *device, mo_error *err)
 {
     const mo_instance *x = s->task->x;
     mo_status status;
 
     for (int i = 0; i < x->n; i++)
         s->device[i] = device[s->units->of_op[i]];
-    status = mo_rank_order(x, &s->task->regime, s->device, s->order, err);
+    status =
+        mo_upward_rank_order(x, &s->task->regime, s->device, s->order, err);
     for (int p = 0; p < x->n && status == MO_OK; p++)
         s->rank[s->order[p]] = p;
     return status;
 }
 
-static int64_t simulate(mo_score *s, int64_t give_up_ns)
+static int64_t simulate(mo_rl_evaluator *s, int64_t give_up_ns)
 {
-    const mo_plan plan = { .device = s->device, .rank = s->rank };
+    const mo_sim_plan plan = { .device = s->device, .rank = s->rank };
 
     s->simulations++;
     return mo_sim_run(s->sim, &plan, give_up_ns);
 }
 
-mo_status mo_score_of(mo_score *score, const int *device, mo_scored *scored,
-                      mo_error *err)
+mo_status mo_rl_evaluator_evaluate(mo_rl_evaluator *score, const int *device,
+                                   mo_rl_evaluation *scored, mo_error *err)
 {
     mo_status status = make_plan(score, device, err);
     double over;
@@ -168,7 +171,7 @@ mo_status mo_score_of(mo_score *score, const int *device, mo_scored *scored,
 /* ------------------------------------------------------------ a better order
  */
 
-static void swap(mo_score *s, int p, int q)
+static void swap(mo_rl_evaluator *s, int p, int q)
 {
     int op = s->order[p];
 
@@ -179,7 +182,7 @@ static void swap(mo_score *s, int p, int q)
 }
 
 /* All pairs, near ones first; returns whether one made it better than *ns. */
-static bool swap_all(mo_score *s, int64_t *ns, int64_t *left)
+static bool swap_all(mo_rl_evaluator *s, int64_t *ns, int64_t *left)
 {
     bool better = false;
     int n = s->task->x->n;
@@ -204,8 +207,9 @@ static bool swap_all(mo_score *s, int64_t *ns, int64_t *left)
 }
 
 /* What lives when depends on the order: where that counts it stays. */
-mo_status mo_score_improve(mo_score *score, const int *device, int *rank,
-                           mo_scored *scored, mo_error *err)
+mo_status mo_rl_evaluator_improve_order(mo_rl_evaluator *score,
+                                        const int *device, int *rank,
+                                        mo_rl_evaluation *scored, mo_error *err)
 {
     int64_t ns = scored->makespan_ns, left = IMPROVE_OPS;
     mo_status status = make_plan(score, device, err);
@@ -222,13 +226,14 @@ mo_status mo_score_improve(mo_score *score, const int *device, int *rank,
     return MO_OK;
 }
 
-int64_t mo_score_simulations(const mo_score *score)
+int64_t mo_rl_evaluator_simulations(const mo_rl_evaluator *score)
 {
     return score->simulations;
 }
 
-mo_status mo_score_keep(mo_score *score, const int *device, const int *rank,
-                        mo_placed *placed, mo_error *err)
+mo_status mo_rl_evaluator_make_schedule(mo_rl_evaluator *score,
+                                        const int *device, const int *rank,
+                                        mo_method_result *placed, mo_error *err)
 {
     mo_status status = make_plan(score, device, err);
 

@@ -18,35 +18,41 @@
 #include "schedule/placement_units.h"
 #include "solvers/search/method.h"
 
-typedef struct mo_score mo_score; /* for one thread */
+typedef struct mo_rl_evaluator mo_rl_evaluator; /* for one thread */
 
-typedef struct mo_scored {
+typedef struct mo_rl_evaluation {
     double score;
     int64_t makespan_ns;
     bool fits;
-} mo_scored;
+} mo_rl_evaluation;
 
 /* What fits is better than what does not. */
-bool mo_score_better(const mo_scored *a, const mo_scored *b);
+bool mo_rl_evaluation_better(const mo_rl_evaluation *a,
+                             const mo_rl_evaluation *b);
 
-mo_status mo_score_new(const mo_task *task, const mo_units *units,
-                       mo_score **score, mo_error *err);
-void mo_score_free(mo_score *score);
+mo_status mo_rl_evaluator_new(const mo_method_task *task,
+                              const mo_placement_units *units,
+                              mo_rl_evaluator **score, mo_error *err);
+void mo_rl_evaluator_free(mo_rl_evaluator *score);
 
 /* device: by unit. */
-mo_status mo_score_of(mo_score *score, const int *device, mo_scored *scored,
-                      mo_error *err);
+mo_status mo_rl_evaluator_evaluate(mo_rl_evaluator *score, const int *device,
+                                   mo_rl_evaluation *scored, mo_error *err);
 
 /* Looks for a better order of a placement, which is written to rank, by op;
- * scored is as mo_score_of has it, and becomes what it is then. */
-mo_status mo_score_improve(mo_score *score, const int *device, int *rank,
-                           mo_scored *scored, mo_error *err);
+ * scored is as mo_rl_evaluator_evaluate has it, and becomes what it is then. */
+mo_status mo_rl_evaluator_improve_order(mo_rl_evaluator *score,
+                                        const int *device, int *rank,
+                                        mo_rl_evaluation *scored,
+                                        mo_error *err);
 
 /* That many were simulated so far. */
-int64_t mo_score_simulations(const mo_score *score);
+int64_t mo_rl_evaluator_simulations(const mo_rl_evaluator *score);
 
 /* Its schedule becomes the answer. */
-mo_status mo_score_keep(mo_score *score, const int *device, const int *rank,
-                        mo_placed *placed, mo_error *err);
+mo_status mo_rl_evaluator_make_schedule(mo_rl_evaluator *score,
+                                        const int *device, const int *rank,
+                                        mo_method_result *placed,
+                                        mo_error *err);
 
 #endif

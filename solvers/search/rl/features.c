@@ -6,22 +6,22 @@
 #include "schedule/heuristic/mean_cost.h"
 #include "schedule/heuristic/single_device.h"
 
-double mo_told_mean_ns(const mo_instance *x, const mo_units *units)
+double mo_rl_mean_unit_ns(const mo_instance *x, const mo_placement_units *units)
 {
     double sum = 1;
 
     for (int i = 0; i < x->n; i++)
-        sum += (double) mo_mean_op_ns(x, i);
+        sum += (double) mo_mean_cost_op_ns(x, i);
     return sum / (units->n + 1);
 }
 
-mo_real mo_told_small(double ns, double mean_ns)
+mo_rl_real mo_rl_log_scaled(double ns, double mean_ns)
 {
-    return (mo_real) log1p(ns / mean_ns);
+    return (mo_rl_real) log1p(ns / mean_ns);
 }
 
-double mo_told_unit_ns(const mo_instance *x, const mo_units *units, int unit,
-                       int device)
+double mo_rl_unit_ns(const mo_instance *x, const mo_placement_units *units,
+                     int unit, int device)
 {
     double takes = 0;
 
@@ -30,12 +30,13 @@ double mo_told_unit_ns(const mo_instance *x, const mo_units *units, int unit,
     return takes;
 }
 
-mo_status mo_told_begin(const mo_instance *x, const mo_units *units,
-                        int **device, mo_error *err)
+mo_status mo_rl_single_device_placement(const mo_instance *x,
+                                        const mo_placement_units *units,
+                                        int **device, mo_error *err)
 {
     int *devices = calloc((size_t) x->n_devices, sizeof *devices);
     mo_status status =
-        devices ? mo_single_order(x, devices, err) : mo_fail_memory(err);
+        devices ? mo_single_device_order(x, devices, err) : mo_fail_memory(err);
 
     *device = calloc((size_t) units->n + 1, sizeof **device);
     if (status == MO_OK && !*device)

@@ -9,18 +9,20 @@
 #include "solvers/search/rl/nn/real.h"
 
 /* How long a unit takes on average: what other times are compared with. */
-double mo_told_mean_ns(const mo_instance *x, const mo_units *units);
+double mo_rl_mean_unit_ns(const mo_instance *x,
+                          const mo_placement_units *units);
 
 /* Times and sizes differ by orders of magnitude: their logarithms do not. */
-mo_real mo_told_small(double ns, double mean_ns);
+mo_rl_real mo_rl_log_scaled(double ns, double mean_ns);
 
 /* All that a unit's ops take on a device. */
-double mo_told_unit_ns(const mo_instance *x, const mo_units *units, int unit,
-                       int device);
+double mo_rl_unit_ns(const mo_instance *x, const mo_placement_units *units,
+                     int unit, int device);
 
 /* A placement by unit: everything on the device that is best alone, but for
  * what is pinned.  The caller frees it. */
-mo_status mo_told_begin(const mo_instance *x, const mo_units *units,
-                        int **device, mo_error *err);
+mo_status mo_rl_single_device_placement(const mo_instance *x,
+                                        const mo_placement_units *units,
+                                        int **device, mo_error *err);
 
 #endif

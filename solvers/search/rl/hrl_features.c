@@ -22,13 +22,13 @@ static const double falls_alone = 3, falls_among = 1, falls_to = -7;
 /* -------------------------------------------------------------------- units */
 
 /* Where a unit stands, in groups. */
-static double place_of(const mo_hrl *h, int u)
+static double place_of(const mo_rl_hrl *h, int u)
 {
     return (u + 0.5) / h->n * h->n_groups;
 }
 
 /* Adds up what all flows between units come to. */
-static void tell_flows(const mo_hrl *h, double *sums)
+static void tell_flows(const mo_rl_hrl *h, double *sums)
 {
     const mo_instance *x = h->task->x;
     int k = h->n_devices, rest = 2 * k;
@@ -43,10 +43,10 @@ static void tell_flows(const mo_hrl *h, double *sums)
             continue;
         of_u[rest + SENDS] += h->flow_ns[q];
         of_u[rest + READERS] += h->mean_ns;
-        of_u[rest + AFTER] += (double) mo_mean_op_ns(x, to);
+        of_u[rest + AFTER] += (double) mo_mean_cost_op_ns(x, to);
         of_v[rest + RECEIVES] += h->flow_ns[q];
         of_v[rest + MAKERS] += h->mean_ns;
-        of_v[rest + BEFORE] += (double) mo_mean_op_ns(x, from);
+        of_v[rest + BEFORE] += (double) mo_mean_cost_op_ns(x, from);
         if (h->units->pin[v] != MO_FREE)
             of_u[k + h->units->pin[v]] += h->flow_ns[q];
         if (h->units->pin[u] != MO_FREE)
@@ -54,7 +54,7 @@ static void tell_flows(const mo_hrl *h, double *sums)
     }
 }
 
-static mo_status tell_units(mo_hrl *h, mo_error *err)
+static mo_status tell_units(mo_rl_hrl *h, mo_error *err)
 {
     size_t size = (size_t) h->n * (size_t) h->n_features;
     double *sums = calloc(size + 1, sizeof *sums);
@@ -68,20 +68,20 @@ static mo_status tell_units(mo_hrl *h, mo_error *err)
     for (int u = 0; u < h->n; u++)
         for (int k = 0; k < h->n_devices; k++)
             sums[(size_t) u * (size_t) h->n_features + (size_t) k] =
-                mo_told_unit_ns(h->task->x, h->units, u, k);
+                mo_rl_unit_ns(h->task->x, h->units, u, k);
     for (size_t i = 0; i < size; i++)
-        h->told[i] = mo_told_small(sums[i], h->mean_ns);
+        h->told[i] = mo_rl_log_scaled(sums[i], h->mean_ns);
     for (int u = 0; u < h->n; u++)
         h->told[(size_t) (u + 1) * (size_t) h->n_features - UNIT_TOLD + PLACE] =
-            (mo_real) ((u + 0.5) / h->n);
+            (mo_rl_real) ((u + 0.5) / h->n);
     free(sums);
     return MO_OK;
 }
 
-static mo_status find_begins(mo_hrl *h, mo_error *err)
+static mo_status find_begins(mo_rl_hrl *h, mo_error *err)
 {
     size_t size = (size_t) h->n * (size_t) h->n_groups;
-    mo_real *to = h->begins = calloc(size + 1, sizeof *h->begins);
+    mo_rl_real *to = h->begins = calloc(size + 1, sizeof *h->begins);
     double falls = h->n_groups == h->n ? falls_alone : falls_among;
 
     if (!to)
@@ -90,39 +90,42 @@ static mo_status find_begins(mo_hrl *h, mo_error *err)
         for (int g = 0; g < h->n_groups; g++) {
             double off = g + 0.5 - place_of(h, u);
 
-            *to++ = (mo_real) fmax(-falls * off * off, falls_to);
+            *to++ = (mo_rl_real) fmax(-falls * off * off, falls_to);
         }
     return MO_OK;
 }
 
-static mo_status find_flows(mo_hrl *h, mo_error *err)
+static mo_status find_flows(mo_rl_hrl *h, mo_error *err)
 {
     const mo_instance *x = h->task->x;
     int64_t *rows = NULL;
-    mo_status status = mo_mean_rows(x, &rows, err);
+    mo_status status = mo_mean_cost_rows(x, &rows, err);
 
     h->flow_ns = calloc((size_t) x->n_flows + 1, sizeof *h->flow_ns);
     if (status == MO_OK && !h->flow_ns)
         status = mo_fail_memory(err);
     for (int q = 0; q < x->n_flows && status == MO_OK; q++)
-        h->flow_ns[q] = (double) mo_mean_flow_ns(x, &h->task->regime, rows, q);
+        h->flow_ns[q] =
+            (double) mo_mean_cost_flow_ns(x, &h->task->regime, rows, q);
     free(rows);
     return status;
 }
 
-mo_status mo_hrl_tell(mo_hrl *hrl, mo_error *err)
+mo_status mo_rl_hrl_init_features(mo_rl_hrl *hrl, mo_error *err)
 {
     mo_status status = find_flows(hrl, err);
 
     hrl->n_features = 2 * hrl->n_devices + UNIT_TOLD;
-    hrl->n_group_features = 2 * hrl->n_devices + GROUP_TOLD + MO_HRL_GROUPS;
-    hrl->mean_ns = mo_told_mean_ns(hrl->task->x, hrl->units);
+    hrl->n_group_features =
+        2 * hrl->n_devices + GROUP_TOLD + MO_RL_HRL_MAX_GROUPS;
+    hrl->mean_ns = mo_rl_mean_unit_ns(hrl->task->x, hrl->units);
     if (status == MO_OK)
         status = tell_units(hrl, err);
     if (status == MO_OK)
         status = find_begins(hrl, err);
     if (status == MO_OK)
-        status = mo_told_begin(hrl->task->x, hrl->units, &hrl->begin, err);
+        status = mo_rl_single_device_placement(hrl->task->x, hrl->units,
+                                               &hrl->begin, err);
     return status;
 }
 
@@ -143,7 +146,7 @@ static int by_place(const void *left, const void *right)
     return a->group < b->group ? -1 : a->group > b->group;
 }
 
-static int number_groups(const mo_hrl *h, const int *group, int *number,
+static int number_groups(const mo_rl_hrl *h, const int *group, int *number,
                          standing *all)
 {
     int n = 0;
@@ -166,7 +169,7 @@ static int number_groups(const mo_hrl *h, const int *group, int *number,
     return n;
 }
 
-static void add_flows(const mo_hrl *h, const mo_hrl_groups *groups,
+static void add_flows(const mo_rl_hrl *h, const mo_rl_hrl_groups *groups,
                       double *sums)
 {
     const mo_instance *x = h->task->x;
@@ -194,7 +197,7 @@ static void add_flows(const mo_hrl *h, const mo_hrl_groups *groups,
     }
 }
 
-static void add_times(const mo_hrl *h, const mo_hrl_groups *groups,
+static void add_times(const mo_rl_hrl *h, const mo_rl_hrl_groups *groups,
                       double *sums)
 {
     for (int u = 0; u < h->n; u++) {
@@ -202,11 +205,11 @@ static void add_times(const mo_hrl *h, const mo_hrl_groups *groups,
 
         for (int k = 0; a >= 0 && k < h->n_devices; k++)
             sums[(size_t) a * (size_t) h->n_group_features + (size_t) k] +=
-                mo_told_unit_ns(h->task->x, h->units, u, k);
+                mo_rl_unit_ns(h->task->x, h->units, u, k);
     }
 }
 
-static mo_status tell_groups(const mo_hrl *h, mo_hrl_groups *groups,
+static mo_status tell_groups(const mo_rl_hrl *h, mo_rl_hrl_groups *groups,
                              const standing *all, mo_error *err)
 {
     size_t size = (size_t) groups->n * (size_t) h->n_group_features;
@@ -222,23 +225,23 @@ static mo_status tell_groups(const mo_hrl *h, mo_hrl_groups *groups,
     add_times(h, groups, sums);
     add_flows(h, groups, sums);
     for (size_t i = 0; i < size; i++)
-        groups->told[i] = mo_told_small(sums[i], mean);
+        groups->told[i] = mo_rl_log_scaled(sums[i], mean);
     for (int i = 0; i < groups->n; i++) {
-        mo_real *to = groups->told + (ptrdiff_t) i * h->n_group_features +
-                      2 * h->n_devices;
+        mo_rl_real *to = groups->told + (ptrdiff_t) i * h->n_group_features +
+                         2 * h->n_devices;
 
-        to[GROUP_SIZE] = mo_told_small(all[i].size * h->mean_ns, mean);
-        to[GROUP_PLACE] = (mo_real) all[i].place;
+        to[GROUP_SIZE] = mo_rl_log_scaled(all[i].size * h->mean_ns, mean);
+        to[GROUP_PLACE] = (mo_rl_real) all[i].place;
     }
     free(sums);
     return MO_OK;
 }
 
-mo_status mo_hrl_groups_make(const mo_hrl *hrl, const int *group,
-                             mo_hrl_groups *groups, mo_error *err)
+mo_status mo_rl_hrl_groups_init(const mo_rl_hrl *hrl, const int *group,
+                                mo_rl_hrl_groups *groups, mo_error *err)
 {
-    int number[MO_HRL_GROUPS];
-    standing all[MO_HRL_GROUPS];
+    int number[MO_RL_HRL_MAX_GROUPS];
+    standing all[MO_RL_HRL_MAX_GROUPS];
 
     groups->of_unit = calloc((size_t) hrl->n + 1, sizeof *groups->of_unit);
     if (!groups->of_unit)
@@ -250,9 +253,9 @@ mo_status mo_hrl_groups_make(const mo_hrl *hrl, const int *group,
     return tell_groups(hrl, groups, all, err);
 }
 
-void mo_hrl_groups_clear(mo_hrl_groups *groups)
+void mo_rl_hrl_groups_clear(mo_rl_hrl_groups *groups)
 {
     free(groups->of_unit);
     free(groups->told);
-    *groups = (mo_hrl_groups){ 0 };
+    *groups = (mo_rl_hrl_groups){ 0 };
 }

@@ -16,21 +16,23 @@
  */
 #include "solvers/search/rl/hrl.h"
 
-static mo_status place(const mo_task *task, mo_placed *placed, mo_error *err)
+static mo_status place(const mo_method_task *task, mo_method_result *placed,
+                       mo_error *err)
 {
-    mo_units *units = NULL;
-    mo_hrl hrl = { .n = 0 };
-    mo_status status = mo_units_make(task->x, &task->regime, &units, err);
+    mo_placement_units *units = NULL;
+    mo_rl_hrl hrl = { .n = 0 };
+    mo_status status =
+        mo_placement_units_make(task->x, &task->regime, &units, err);
 
     if (status == MO_OK)
-        status = mo_hrl_make(task, units, &hrl, err);
+        status = mo_rl_hrl_init(task, units, &hrl, err);
     if (status == MO_OK) {
-        const mo_pupil pupil = mo_hrl_pupil(&hrl);
+        const mo_rl_policy pupil = mo_rl_hrl_policy(&hrl);
 
-        status = mo_school(task, units, &pupil, placed, err);
+        status = mo_rl_train(task, units, &pupil, placed, err);
     }
-    mo_hrl_clear(&hrl);
-    mo_units_free(units);
+    mo_rl_hrl_clear(&hrl);
+    mo_placement_units_free(units);
     return status;
 }
 

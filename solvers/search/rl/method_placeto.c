@@ -19,21 +19,23 @@
  */
 #include "solvers/search/rl/placeto.h"
 
-static mo_status place(const mo_task *task, mo_placed *placed, mo_error *err)
+static mo_status place(const mo_method_task *task, mo_method_result *placed,
+                       mo_error *err)
 {
-    mo_units *units = NULL;
-    mo_placeto placeto = { .n = 0 };
-    mo_status status = mo_units_make(task->x, &task->regime, &units, err);
+    mo_placement_units *units = NULL;
+    mo_rl_placeto placeto = { .n = 0 };
+    mo_status status =
+        mo_placement_units_make(task->x, &task->regime, &units, err);
 
     if (status == MO_OK)
-        status = mo_placeto_make(task, units, &placeto, err);
+        status = mo_rl_placeto_init(task, units, &placeto, err);
     if (status == MO_OK) {
-        const mo_pupil pupil = mo_placeto_pupil(&placeto);
+        const mo_rl_policy pupil = mo_rl_placeto_policy(&placeto);
 
-        status = mo_school(task, units, &pupil, placed, err);
+        status = mo_rl_train(task, units, &pupil, placed, err);
     }
-    mo_placeto_clear(&placeto);
-    mo_units_free(units);
+    mo_rl_placeto_clear(&placeto);
+    mo_placement_units_free(units);
     return status;
 }
 

@@ -25,7 +25,7 @@ static const double rate = 0.01, evenness = 4, tires = 0.98, stays = 1.3;
 
 /* -------------------------------------------------------------------- parts */
 
-static mo_status make_parts(mo_placeto *p, mo_error *err)
+static mo_status make_parts(mo_rl_placeto *p, mo_error *err)
 {
     int n = TOLD_MOST / (p->n + 1);
 
@@ -49,56 +49,57 @@ static mo_status make_parts(mo_placeto *p, mo_error *err)
     return MO_OK;
 }
 
-mo_status mo_placeto_make(const mo_task *task, const mo_units *units,
-                          mo_placeto *placeto, mo_error *err)
+mo_status mo_rl_placeto_init(const mo_method_task *task,
+                             const mo_placement_units *units,
+                             mo_rl_placeto *placeto, mo_error *err)
 {
-    mo_placeto *p = placeto;
+    mo_rl_placeto *p = placeto;
     mo_status status;
 
     p->task = task;
     p->units = units;
     p->n = units->n;
     p->n_devices = p->about[0] = task->x->n_devices;
-    p->n_features = 2 * p->n_devices + MO_PLACETO_TOLD;
+    p->n_features = 2 * p->n_devices + MO_RL_PLACETO_UNIT_FEATURES;
     p->stays = p->n_devices > 1 ? stays + log(p->n_devices - 1) : 0;
     status = make_parts(p, err);
     if (status == MO_OK)
-        status = mo_placeto_tell(p, err);
+        status = mo_rl_placeto_init_features(p, err);
     if (status == MO_OK)
-        status = mo_told_begin(task->x, units, &p->begin, err);
+        status = mo_rl_single_device_placement(task->x, units, &p->begin, err);
     if (status == MO_OK)
-        status = mo_placeto_weights(p, task->seed, err);
+        status = mo_rl_placeto_init_params(p, task->seed, err);
     return status;
 }
 
-void mo_placeto_clear(mo_placeto *placeto)
+void mo_rl_placeto_clear(mo_rl_placeto *placeto)
 {
     free(placeto->first);
-    mo_lists_clear(&placeto->parents);
-    mo_lists_clear(&placeto->children);
-    mo_reach_clear(&placeto->near);
-    mo_reach_clear(&placeto->near_together);
+    mo_rl_adjacency_clear(&placeto->parents);
+    mo_rl_adjacency_clear(&placeto->children);
+    mo_rl_ancestors_clear(&placeto->near);
+    mo_rl_ancestors_clear(&placeto->near_together);
     free(placeto->fixed);
     free(placeto->begin);
-    mo_weights_clear(&placeto->weights);
+    mo_rl_params_clear(&placeto->weights);
 }
 
 /* ----------------------------------------------------------------- episodes */
 
 /* What an episode needs while it goes on. */
 typedef struct desk {
-    mo_real *features;
+    mo_rl_real *features;
     int64_t *starts;
     int *device;
 } desk;
 
 /* How many numbers a look at all units is. */
-static size_t features_of(const mo_placeto *p)
+static size_t features_of(const mo_rl_placeto *p)
 {
     return (size_t) p->n * (size_t) p->n_features;
 }
 
-static mo_status open_desk(const mo_placeto *p, const int *begin, desk *d,
+static mo_status open_desk(const mo_rl_placeto *p, const int *begin, desk *d,
                            mo_error *err)
 {
     d->features =
@@ -118,23 +119,24 @@ static void close_desk(desk *d)
     free(d->device);
 }
 
-static mo_status choose_part(const mo_placeto *p, mo_tape *tape, desk *d, int c,
-                             mo_random *random, bool likeliest, mo_error *err)
+static mo_status choose_part(const mo_rl_placeto *p, mo_rl_tape *tape, desk *d,
+                             int c, mo_random *random, bool likeliest,
+                             mo_error *err)
 {
     int k = p->n_devices;
-    mo_var logs;
+    mo_rl_var logs;
 
-    mo_tape_wipe(tape);
-    mo_placeto_features(p, d->device, c, d->starts, d->features);
-    logs = mo_placeto_logs(p, tape, d->features, c, 1);
-    if (mo_tape_failed(tape))
+    mo_rl_tape_reset(tape);
+    mo_rl_placeto_features(p, d->device, c, d->starts, d->features);
+    logs = mo_rl_placeto_log_probs(p, tape, d->features, c, 1);
+    if (mo_rl_tape_failed(tape))
         return mo_fail_memory(err);
     for (int u = p->first[c]; u < p->first[c + 1]; u++) {
-        const mo_real *row = mo_tape_values(tape, logs) +
-                             (size_t) (u - p->first[c]) * (size_t) k;
+        const mo_rl_real *row = mo_rl_tape_values(tape, logs) +
+                                (size_t) (u - p->first[c]) * (size_t) k;
 
-        d->device[u] =
-            likeliest ? mo_draw_likeliest(row, k) : mo_draw(row, k, random);
+        d->device[u] = likeliest ? mo_rl_categorical_argmax(row, k)
+                                 : mo_rl_categorical_sample(row, k, random);
         if (p->units->pin[u] != MO_FREE)
             d->device[u] = p->units->pin[u];
     }
@@ -143,28 +145,30 @@ static mo_status choose_part(const mo_placeto *p, mo_tape *tape, desk *d, int c,
 
 /* What a placement comes to is known anyway after each part: the best counts,
  * wherever in the episode it was. */
-static mo_status judge(const mo_placeto *p, mo_score *score, const int *now,
-                       double *is, int *device, mo_drawn *drawn, mo_error *err)
+static mo_status judge(const mo_rl_placeto *p, mo_rl_evaluator *score,
+                       const int *now, double *is, int *device,
+                       mo_rl_episode_result *drawn, mo_error *err)
 {
-    mo_scored scored;
-    mo_status status = mo_score_of(score, now, &scored, err);
+    mo_rl_evaluation scored;
+    mo_status status = mo_rl_evaluator_evaluate(score, now, &scored, err);
 
     if (status != MO_OK)
         return status;
     *is = drawn->mean = scored.score;
-    if (mo_score_better(&scored, &drawn->best)) {
+    if (mo_rl_evaluation_better(&scored, &drawn->best)) {
         drawn->best = scored;
         memcpy(device, now, (size_t) p->n * sizeof *device);
     }
     return MO_OK;
 }
 
-static mo_status attend(const mo_pupil *pupil, mo_tape *tape, mo_score *score,
-                        mo_random *random, bool likeliest, int *choices,
-                        int *device, double *scores, mo_drawn *drawn,
+static mo_status attend(const mo_rl_policy *pupil, mo_rl_tape *tape,
+                        mo_rl_evaluator *score, mo_random *random,
+                        bool likeliest, int *choices, int *device,
+                        double *scores, mo_rl_episode_result *drawn,
                         mo_error *err)
 {
-    const mo_placeto *p = pupil->context;
+    const mo_rl_placeto *p = pupil->context;
     desk d = { 0 };
     mo_status status = open_desk(p, device, &d, err);
 
@@ -172,7 +176,7 @@ static mo_status attend(const mo_pupil *pupil, mo_tape *tape, mo_score *score,
     if (status == MO_OK)
         status = judge(p, score, d.device, &scores[0], device, drawn, err);
     for (int c = 0; c < p->n_parts && status == MO_OK; c++) {
-        drawn->stopped = mo_stop_now(p->task->stop);
+        drawn->stopped = mo_stop_reached(p->task->stop);
         if (drawn->stopped)
             break;
         status = choose_part(p, tape, &d, c, random, likeliest, err);
@@ -187,42 +191,45 @@ static mo_status attend(const mo_pupil *pupil, mo_tape *tape, mo_score *score,
 }
 
 /* What the network saw when it chose for parts c, ..., c + many - 1. */
-static void look_again(const mo_placeto *p, desk *d, int c, int many,
+static void look_again(const mo_rl_placeto *p, desk *d, int c, int many,
                        const int *choices)
 {
     for (int j = 0; j < many; j++) {
         int u = p->first[c + j], n = p->first[c + j + 1] - u;
 
-        mo_placeto_features(p, d->device, c + j, d->starts,
-                            d->features + (size_t) j * features_of(p));
+        mo_rl_placeto_features(p, d->device, c + j, d->starts,
+                               d->features + (size_t) j * features_of(p));
         memcpy(d->device + u, choices + u, (size_t) n * sizeof *choices);
     }
 }
 
-static mo_status learn_parts(const mo_placeto *p, mo_tape *tape, desk *d, int c,
-                             int many, const int *choices,
+static mo_status learn_parts(const mo_rl_placeto *p, mo_rl_tape *tape, desk *d,
+                             int c, int many, const int *choices,
                              const double *factors, double entropy,
                              mo_error *err)
 {
     int first = p->first[c];
-    mo_var logs, chosen, even;
+    mo_rl_var logs, chosen, even;
 
-    mo_tape_wipe(tape);
+    mo_rl_tape_reset(tape);
     look_again(p, d, c, many, choices);
-    logs = mo_placeto_logs(p, tape, d->features, c, many);
-    if (mo_tape_failed(tape))
+    logs = mo_rl_placeto_log_probs(p, tape, d->features, c, many);
+    if (mo_rl_tape_failed(tape))
         return mo_fail_memory(err);
-    chosen = mo_tape_total(
-        tape, mo_tape_picked(tape, logs, choices + first, factors + first));
-    even = mo_tape_scaled(tape, mo_draw_unevenness(tape, logs), entropy);
-    mo_tape_back(tape, mo_tape_sum(tape, chosen, even));
-    return mo_tape_failed(tape) ? mo_fail_memory(err) : MO_OK;
+    chosen = mo_rl_tape_sum_rows(
+        tape, mo_rl_tape_gather_elements(tape, logs, choices + first,
+                                         factors + first));
+    even = mo_rl_tape_scale(tape, mo_rl_categorical_neg_entropy(tape, logs),
+                            entropy);
+    mo_rl_tape_backward(tape, mo_rl_tape_add(tape, chosen, even));
+    return mo_rl_tape_failed(tape) ? mo_fail_memory(err) : MO_OK;
 }
 
-static mo_status learn(const mo_pupil *pupil, mo_tape *tape, const int *choices,
-                       const double *advantage, double entropy, mo_error *err)
+static mo_status learn(const mo_rl_policy *pupil, mo_rl_tape *tape,
+                       const int *choices, const double *advantage,
+                       double entropy, mo_error *err)
 {
-    const mo_placeto *p = pupil->context;
+    const mo_rl_placeto *p = pupil->context;
     double *factors = calloc((size_t) p->n + 1, sizeof *factors);
     desk d = { 0 };
     mo_status status =
@@ -234,7 +241,7 @@ static mo_status learn(const mo_pupil *pupil, mo_tape *tape, const int *choices,
     for (int c = 0; c < p->n_parts && status == MO_OK; c += p->together) {
         int left = p->n_parts - c;
 
-        if (mo_stop_now(p->task->stop))
+        if (mo_stop_reached(p->task->stop))
             break;
         status =
             learn_parts(p, tape, &d, c, left < p->together ? left : p->together,
@@ -245,9 +252,9 @@ static mo_status learn(const mo_pupil *pupil, mo_tape *tape, const int *choices,
     return status;
 }
 
-mo_pupil mo_placeto_pupil(mo_placeto *placeto)
+mo_rl_policy mo_rl_placeto_policy(mo_rl_placeto *placeto)
 {
-    return (mo_pupil){
+    return (mo_rl_policy){
         .kind = "placeto",
         .weights = &placeto->weights,
         .about = placeto->about,

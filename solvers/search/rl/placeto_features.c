@@ -9,8 +9,8 @@ enum { PAIRS_MOST = 1 << 22 };
 
 /* Edges between units, those of one unit left out, each as often as it is in
  * the graph: more messages are heard louder. */
-static mo_status list_neighbours(const mo_placeto *p, bool parents,
-                                 mo_lists *lists, mo_error *err)
+static mo_status list_neighbours(const mo_rl_placeto *p, bool parents,
+                                 mo_rl_adjacency *lists, mo_error *err)
 {
     const mo_instance *x = p->task->x;
     const int *of = p->units->of_op;
@@ -42,8 +42,8 @@ static mo_status list_neighbours(const mo_placeto *p, bool parents,
 }
 
 /* Parts that are learned from at once see each their own copy of the graph. */
-static mo_status make_copies(mo_placeto *p, const mo_lists *parents,
-                             const mo_lists *children, mo_error *err)
+static mo_status make_copies(mo_rl_placeto *p, const mo_rl_adjacency *parents,
+                             const mo_rl_adjacency *children, mo_error *err)
 {
     size_t room = (size_t) p->n * (size_t) p->together + 1;
     int *which = calloc(room, sizeof *which), *by = calloc(room, sizeof *by);
@@ -55,68 +55,70 @@ static mo_status make_copies(mo_placeto *p, const mo_lists *parents,
         by[i] = i - which[i];
     }
     if (status == MO_OK)
-        status = mo_lists_move(parents, n, which, by, &p->parents, err);
+        status = mo_rl_adjacency_remap(parents, n, which, by, &p->parents, err);
     if (status == MO_OK)
-        status = mo_lists_move(children, n, which, by, &p->children, err);
+        status =
+            mo_rl_adjacency_remap(children, n, which, by, &p->children, err);
     for (int c = 0; c < p->n_parts && status == MO_OK; c++)
         for (int u = p->first[c]; u < p->first[c + 1]; u++)
             by[u] = c % p->together * p->n;
     if (status == MO_OK && p->together > 1)
-        status =
-            mo_reach_move(&p->near, p->n, which, by, &p->near_together, err);
+        status = mo_rl_ancestors_remap(&p->near, p->n, which, by,
+                                       &p->near_together, err);
     free(which);
     free(by);
     return status;
 }
 
-static mo_status tell_edges(mo_placeto *p, mo_error *err)
+static mo_status tell_edges(mo_rl_placeto *p, mo_error *err)
 {
     int window = PAIRS_MOST / (p->n + 1);
-    mo_lists parents = { 0 }, children = { 0 };
+    mo_rl_adjacency parents = { 0 }, children = { 0 };
     mo_status status = list_neighbours(p, true, &parents, err);
 
     if (status == MO_OK)
         status = list_neighbours(p, false, &children, err);
     if (status == MO_OK)
-        status = mo_reach_make(p->n, &parents, window < p->n ? window : p->n,
-                               &p->near, err);
+        status = mo_rl_ancestors_init(
+            p->n, &parents, window < p->n ? window : p->n, &p->near, err);
     if (status == MO_OK)
         status = make_copies(p, &parents, &children, err);
-    mo_lists_clear(&parents);
-    mo_lists_clear(&children);
+    mo_rl_adjacency_clear(&parents);
+    mo_rl_adjacency_clear(&children);
     return status;
 }
 
-static mo_status tell_fixed(mo_placeto *p, mo_error *err)
+static mo_status tell_fixed(mo_rl_placeto *p, mo_error *err)
 {
     const mo_instance *x = p->task->x;
-    double mean = mo_told_mean_ns(x, p->units);
+    double mean = mo_rl_mean_unit_ns(x, p->units);
     int64_t *rows = NULL;
-    mo_status status = mo_mean_rows(x, &rows, err);
+    mo_status status = mo_mean_cost_rows(x, &rows, err);
 
     p->fixed =
         calloc((size_t) p->n * (size_t) p->n_features + 1, sizeof *p->fixed);
     if (status == MO_OK && !p->fixed)
         status = mo_fail_memory(err);
     for (int u = 0; u < p->n && status == MO_OK; u++) {
-        mo_real *to = p->fixed + (size_t) u * (size_t) p->n_features;
+        mo_rl_real *to = p->fixed + (size_t) u * (size_t) p->n_features;
         double sends = 0;
 
         for (int k = 0; k < p->n_devices; k++)
-            to[k] = mo_told_small(mo_told_unit_ns(x, p->units, u, k), mean);
+            to[k] = mo_rl_log_scaled(mo_rl_unit_ns(x, p->units, u, k), mean);
         for (int j = p->units->start[u]; j < p->units->start[u + 1]; j++) {
             int op = p->units->ops[j];
 
             for (int q = x->out_start[op]; q < x->out_start[op + 1]; q++)
-                sends += (double) mo_mean_flow_ns(x, &p->task->regime, rows, q);
+                sends +=
+                    (double) mo_mean_cost_flow_ns(x, &p->task->regime, rows, q);
         }
-        to[p->n_devices] = mo_told_small(sends, mean);
+        to[p->n_devices] = mo_rl_log_scaled(sends, mean);
     }
     free(rows);
     return status;
 }
 
-mo_status mo_placeto_tell(mo_placeto *placeto, mo_error *err)
+mo_status mo_rl_placeto_init_features(mo_rl_placeto *placeto, mo_error *err)
 {
     mo_status status = tell_edges(placeto, err);
 

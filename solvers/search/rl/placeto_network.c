@@ -13,12 +13,14 @@ enum { SENDS, STARTS, VISITED, IS_NEXT };
 /* Layers; for each direction what is said, and what is made of it. */
 enum { INTO, SAY, HEAR = SAY + 2, POOL = HEAR + 2, THINK, CHOOSE, LAYERS };
 
-_Static_assert((int) LAYERS == (int) MO_PLACETO_LAYERS, "a layer has no place");
+_Static_assert((int) LAYERS == (int) MO_RL_PLACETO_LAYERS,
+               "a layer has no place");
 
 /* What must not be chosen. */
 static const double never = -1e9;
 
-mo_status mo_placeto_weights(mo_placeto *placeto, uint64_t seed, mo_error *err)
+mo_status mo_rl_placeto_init_params(mo_rl_placeto *placeto, uint64_t seed,
+                                    mo_error *err)
 {
     const struct {
         const char *name;
@@ -36,9 +38,9 @@ mo_status mo_placeto_weights(mo_placeto *placeto, uint64_t seed, mo_error *err)
     mo_status status = MO_OK;
 
     for (int i = 0; i < LAYERS && status == MO_OK; i++)
-        status =
-            mo_dense_add(&placeto->layers[i], &placeto->weights, layers[i].name,
-                         layers[i].rows, layers[i].cols, seed, err);
+        status = mo_rl_dense_add(&placeto->layers[i], &placeto->weights,
+                                 layers[i].name, layers[i].rows, layers[i].cols,
+                                 seed, err);
     return status;
 }
 
@@ -46,7 +48,7 @@ mo_status mo_placeto_weights(mo_placeto *placeto, uint64_t seed, mo_error *err)
 
 /* When each op starts and ends where nothing waits for a device or a port: the
  * longest way there.  Returns the last end. */
-static int64_t find_starts(const mo_placeto *p, const int *device,
+static int64_t find_starts(const mo_rl_placeto *p, const int *device,
                            int64_t *start)
 {
     const mo_instance *x = p->task->x;
@@ -71,10 +73,10 @@ static int64_t find_starts(const mo_placeto *p, const int *device,
     return last;
 }
 
-void mo_placeto_features(const mo_placeto *placeto, const int *device, int c,
-                         int64_t *scratch, mo_real *features)
+void mo_rl_placeto_features(const mo_rl_placeto *placeto, const int *device,
+                            int c, int64_t *scratch, mo_rl_real *features)
 {
-    const mo_placeto *p = placeto;
+    const mo_rl_placeto *p = placeto;
     int64_t last = find_starts(p, device, scratch);
     int k = p->n_devices;
 
@@ -83,8 +85,8 @@ void mo_placeto_features(const mo_placeto *placeto, const int *device, int c,
     for (int u = 0; u < p->n; u++, features += p->n_features) {
         int op = p->units->ops[p->units->start[u]];
 
-        features[k + MO_PLACETO_TOLD + device[u]] = 1;
-        features[k + STARTS] = (mo_real) scratch[op] / (mo_real) last;
+        features[k + MO_RL_PLACETO_UNIT_FEATURES + device[u]] = 1;
+        features[k + STARTS] = (mo_rl_real) scratch[op] / (mo_rl_real) last;
         features[k + VISITED] = u < p->first[c];
         features[k + IS_NEXT] = p->first[c] <= u && u < p->first[c + 1];
     }
@@ -92,23 +94,25 @@ void mo_placeto_features(const mo_placeto *placeto, const int *device, int c,
 
 /* ------------------------------------------------------------------ network */
 
-static mo_var layer(const mo_placeto *p, mo_tape *t, mo_var a, int which)
+static mo_rl_var layer(const mo_rl_placeto *p, mo_rl_tape *t, mo_rl_var a,
+                       int which)
 {
-    return mo_dense_layer(&p->layers[which], t, a);
+    return mo_rl_dense_relu(&p->layers[which], t, a);
 }
 
 /* What a unit is after so many rounds of hearing from its neighbours. */
-static mo_var pass(const mo_placeto *p, mo_tape *t, mo_var first,
-                   const mo_lists *from, int way)
+static mo_rl_var pass(const mo_rl_placeto *p, mo_rl_tape *t, mo_rl_var first,
+                      const mo_rl_adjacency *from, int way)
 {
-    int rows = mo_tape_rows(t, first);
-    mo_var is = first;
+    int rows = mo_rl_tape_rows(t, first);
+    mo_rl_var is = first;
 
     for (int round = 0; round < ROUNDS; round++) {
-        mo_var said = layer(p, t, is, SAY + way);
-        mo_var heard = mo_tape_gathered(t, said, from->start, from->list, rows);
+        mo_rl_var said = layer(p, t, is, SAY + way);
+        mo_rl_var heard =
+            mo_rl_tape_segment_sum(t, said, from->start, from->list, rows);
 
-        is = mo_tape_sum(t, first, layer(p, t, heard, HEAR + way));
+        is = mo_rl_tape_add(t, first, layer(p, t, heard, HEAR + way));
     }
     return is;
 }
@@ -118,86 +122,89 @@ static mo_var pass(const mo_placeto *p, mo_tape *t, mo_var first,
 typedef struct look {
     int c, many;
     int first, n;
-    const mo_reach *near;
+    const mo_rl_ancestors *near;
 } look;
 
 /* The sum over some of the units for each that is looked at; in a large graph
  * there are more of them, which must not make it larger. */
-static mo_var pooled(const mo_placeto *p, mo_tape *t, mo_var of,
-                     const mo_lists *lists, const look *at)
+static mo_rl_var pooled(const mo_rl_placeto *p, mo_rl_tape *t, mo_rl_var of,
+                        const mo_rl_adjacency *lists, const look *at)
 {
-    mo_var sum =
-        mo_tape_gathered(t, of, lists->start + at->first, lists->list, at->n);
+    mo_rl_var sum = mo_rl_tape_segment_sum(t, of, lists->start + at->first,
+                                           lists->list, at->n);
 
-    return mo_tape_scaled(t, sum, 1 / sqrt((double) p->n));
+    return mo_rl_tape_scale(t, sum, 1 / sqrt((double) p->n));
 }
 
-static mo_var looked_at(const mo_placeto *p, mo_tape *t, mo_var a,
-                        const look *at)
+static mo_rl_var looked_at(const mo_rl_placeto *p, mo_rl_tape *t, mo_rl_var a,
+                           const look *at)
 {
     int *rows = malloc(((size_t) at->n + 1) * sizeof *rows);
-    mo_var part;
+    mo_rl_var part;
 
     if (!rows)
-        return mo_tape_fail(t);
+        return mo_rl_tape_fail(t);
     for (int j = 0; j < at->many; j++)
         for (int u = p->first[at->c + j]; u < p->first[at->c + j + 1]; u++)
             rows[u - at->first] = j * p->n + u;
-    part = mo_tape_rows_of(t, a, rows, at->n);
+    part = mo_rl_tape_gather_rows(t, a, rows, at->n);
     free(rows);
     return part;
 }
 
 /* What is no choice, and what comes before all that is learned. */
-static mo_var masked(const mo_placeto *p, mo_tape *t, mo_var logits,
-                     const mo_real *features, const look *at)
+static mo_rl_var masked(const mo_rl_placeto *p, mo_rl_tape *t, mo_rl_var logits,
+                        const mo_rl_real *features, const look *at)
 {
     int k = p->n_devices;
-    mo_real *mask = calloc((size_t) at->n * (size_t) k + 1, sizeof *mask);
-    mo_var sum;
+    mo_rl_real *mask = calloc((size_t) at->n * (size_t) k + 1, sizeof *mask);
+    mo_rl_var sum;
 
     if (!mask)
-        return mo_tape_fail(t);
+        return mo_rl_tape_fail(t);
     for (int j = 0; j < at->many; j++)
         for (int u = p->first[at->c + j]; u < p->first[at->c + j + 1]; u++) {
-            const mo_real *is = features +
-                                ((size_t) j * (size_t) p->n + (size_t) u) *
-                                    (size_t) p->n_features +
-                                k + MO_PLACETO_TOLD;
-            mo_real *to = mask + (size_t) (u - at->first) * (size_t) k;
+            const mo_rl_real *is = features +
+                                   ((size_t) j * (size_t) p->n + (size_t) u) *
+                                       (size_t) p->n_features +
+                                   k + MO_RL_PLACETO_UNIT_FEATURES;
+            mo_rl_real *to = mask + (size_t) (u - at->first) * (size_t) k;
             int pin = p->units->pin[u];
 
             for (int d = 0; d < k; d++)
-                to[d] = pin != MO_FREE && pin != d ? (mo_real) never
-                                                   : (mo_real) p->stays * is[d];
+                to[d] = pin != MO_FREE && pin != d
+                            ? (mo_rl_real) never
+                            : (mo_rl_real) p->stays * is[d];
         }
-    sum = mo_tape_sum(t, logits, mo_tape_given(t, at->n, k, mask));
+    sum = mo_rl_tape_add(t, logits, mo_rl_tape_constant(t, at->n, k, mask));
     free(mask);
     return sum;
 }
 
-mo_var mo_placeto_logs(const mo_placeto *placeto, mo_tape *tape,
-                       const mo_real *features, int c, int many)
+mo_rl_var mo_rl_placeto_log_probs(const mo_rl_placeto *placeto,
+                                  mo_rl_tape *tape, const mo_rl_real *features,
+                                  int c, int many)
 {
-    const mo_placeto *p = placeto;
+    const mo_rl_placeto *p = placeto;
     const look at = { .c = c,
                       .many = many,
                       .first = p->first[c],
                       .n = p->first[c + many] - p->first[c],
                       .near = many > 1 ? &p->near_together : &p->near };
-    mo_var told = mo_tape_given(tape, many * p->n, p->n_features, features);
-    mo_var first = layer(p, tape, told, INTO);
-    mo_var ways[2], parts[4], is, pool;
+    mo_rl_var told =
+        mo_rl_tape_constant(tape, many * p->n, p->n_features, features);
+    mo_rl_var first = layer(p, tape, told, INTO);
+    mo_rl_var ways[2], parts[4], is, pool;
 
     ways[0] = pass(p, tape, first, &p->parents, 0);
     ways[1] = pass(p, tape, first, &p->children, 1);
-    is = mo_tape_beside(tape, ways, 2);
+    is = mo_rl_tape_concat_cols(tape, ways, 2);
     pool = layer(p, tape, is, POOL);
     parts[0] = looked_at(p, tape, is, &at);
     parts[1] = pooled(p, tape, pool, &at.near->before, &at);
     parts[2] = pooled(p, tape, pool, &at.near->after, &at);
     parts[3] = pooled(p, tape, pool, &at.near->beside, &at);
-    is = layer(p, tape, mo_tape_beside(tape, parts, 4), THINK);
-    is = mo_dense_linear(&p->layers[CHOOSE], tape, is);
-    return mo_tape_log_softmax(tape, masked(p, tape, is, features, &at));
+    is = layer(p, tape, mo_rl_tape_concat_cols(tape, parts, 4), THINK);
+    is = mo_rl_dense_linear(&p->layers[CHOOSE], tape, is);
+    return mo_rl_tape_log_softmax(tape, masked(p, tape, is, features, &at));
 }

@@ -21,21 +21,21 @@
 #include "solvers/search/rl/evaluator.h"
 #include "solvers/search/rl/nn/autodiff.h"
 
-typedef struct mo_pupil mo_pupil;
+typedef struct mo_rl_policy mo_rl_policy;
 
 /* What came of an episode: the best placement that was judged in it (at first
  * one that any is better than), and what those that it ended with come to, on
  * average (at first 0). */
-typedef struct mo_drawn {
-    mo_scored best;
+typedef struct mo_rl_episode_result {
+    mo_rl_evaluation best;
     double mean;
     bool stopped; /* before its end; what was judged until then counts */
-} mo_drawn;
+} mo_rl_episode_result;
 
-struct mo_pupil {
-    const char *kind;    /* of its policy's file */
-    mo_weights *weights; /* what is trained */
-    const int *about;    /* numbers that its file must agree with */
+struct mo_rl_policy {
+    const char *kind;      /* of its policy's file */
+    mo_rl_params *weights; /* what is trained */
+    const int *about;      /* numbers that its file must agree with */
     int n_about;
     int n_choices;       /* that an episode makes */
     const int *begin;    /* a placement to know from the start, by unit */
@@ -56,22 +56,26 @@ struct mo_pupil {
      * by unit; part c's return is scores[c] - scores[n_parts].  tape is wiped
      * at will; it keeps no derivatives.
      */
-    mo_status (*attend)(const mo_pupil *pupil, mo_tape *tape, mo_score *score,
-                        mo_random *random, bool likeliest, int *choices,
-                        int *device, double *scores, mo_drawn *drawn,
+    mo_status (*attend)(const mo_rl_policy *pupil, mo_rl_tape *tape,
+                        mo_rl_evaluator *score, mo_random *random,
+                        bool likeliest, int *choices, int *device,
+                        double *scores, mo_rl_episode_result *drawn,
                         mo_error *err);
 
     /* Adds to the gradient of tape that of what shall fall: the choices' logs
      * of probability, of each part times -advantage[part], and -entropy times
      * how even all that could be chosen is.  After a stop it need not. */
-    mo_status (*learn)(const mo_pupil *pupil, mo_tape *tape, const int *choices,
-                       const double *advantage, double entropy, mo_error *err);
+    mo_status (*learn)(const mo_rl_policy *pupil, mo_rl_tape *tape,
+                       const int *choices, const double *advantage,
+                       double entropy, mo_error *err);
 };
 
 /* Trains for as long as the task says (its stop, or rounds of batches), reads
  * and writes task->policy and writes task->curve where they are given, and
  * answers with the best. */
-mo_status mo_school(const mo_task *task, const mo_units *units,
-                    const mo_pupil *pupil, mo_placed *placed, mo_error *err);
+mo_status mo_rl_train(const mo_method_task *task,
+                      const mo_placement_units *units,
+                      const mo_rl_policy *pupil, mo_method_result *placed,
+                      mo_error *err);
 
 #endif

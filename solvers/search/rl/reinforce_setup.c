@@ -7,29 +7,30 @@
 #include "base/parallel_for.h"
 #include "solvers/search/rl/reinforce_internal.h"
 
-static mo_status open_seats(mo_school_run *s, mo_error *err)
+static mo_status open_seats(mo_rl_trainer *s, mo_error *err)
 {
     mo_status status = MO_OK;
 
-    s->n_seats = s->task->threads > 0 ? s->task->threads : mo_team_cores();
-    if (s->n_seats > MO_SCHOOL_BATCH)
-        s->n_seats = MO_SCHOOL_BATCH;
+    s->n_seats =
+        s->task->threads > 0 ? s->task->threads : mo_parallel_for_cores();
+    if (s->n_seats > MO_RL_BATCH_SIZE)
+        s->n_seats = MO_RL_BATCH_SIZE;
     s->seats = calloc((size_t) s->n_seats, sizeof *s->seats);
     if (!s->seats)
         return mo_fail_memory(err);
     for (int i = 0; i < s->n_seats && status == MO_OK; i++) {
-        mo_seat *own = &s->seats[i];
+        mo_rl_worker *own = &s->seats[i];
 
-        own->drawing = mo_tape_new(s->pupil->weights, NULL);
-        own->learning = mo_tape_new(s->pupil->weights, s->gradient);
+        own->drawing = mo_rl_tape_new(s->pupil->weights, NULL);
+        own->learning = mo_rl_tape_new(s->pupil->weights, s->gradient);
         if (!own->drawing || !own->learning)
             return mo_fail_memory(err);
-        status = mo_score_new(s->task, s->units, &own->score, err);
+        status = mo_rl_evaluator_new(s->task, s->units, &own->score, err);
     }
     return status;
 }
 
-static bool open_episode(const mo_school_run *s, mo_episode *e)
+static bool open_episode(const mo_rl_trainer *s, mo_rl_episode *e)
 {
     size_t parts = (size_t) s->pupil->n_parts + 1;
 
@@ -44,17 +45,17 @@ static bool open_episode(const mo_school_run *s, mo_episode *e)
            e->advantage && e->gradient;
 }
 
-static mo_status read_policy(const mo_school_run *s, mo_error *err)
+static mo_status read_policy(const mo_rl_trainer *s, mo_error *err)
 {
-    const mo_pupil *p = s->pupil;
+    const mo_rl_policy *p = s->pupil;
 
     if (!s->task->policy || access(s->task->policy, F_OK) != 0)
         return MO_OK;
-    return mo_weights_read(p->weights, p->kind, p->about, p->n_about,
-                           s->task->policy, err);
+    return mo_rl_params_read(p->weights, p->kind, p->about, p->n_about,
+                             s->task->policy, err);
 }
 
-static mo_status open_memory(mo_school_run *s, mo_error *err)
+static mo_status open_memory(mo_rl_trainer *s, mo_error *err)
 {
     size_t n_units = (size_t) s->units->n + 1,
            n_ops = (size_t) s->task->x->n + 1;
@@ -68,7 +69,7 @@ static mo_status open_memory(mo_school_run *s, mo_error *err)
     s->begin = calloc(n_units, sizeof *s->begin);
     s->best = calloc(n_units, sizeof *s->best);
     s->best_rank = calloc(n_ops, sizeof *s->best_rank);
-    for (int j = 0; j < MO_SCHOOL_BATCH; j++)
+    for (int j = 0; j < MO_RL_BATCH_SIZE; j++)
         room = open_episode(s, &s->episodes[j]) && room;
     return s->gradient && s->first_weights && s->best_weights && s->life.best &&
                    s->begin && s->best && s->best_rank && room
@@ -76,7 +77,7 @@ static mo_status open_memory(mo_school_run *s, mo_error *err)
                : mo_fail_memory(err);
 }
 
-static mo_status open_curve(mo_school_run *s, mo_error *err)
+static mo_status open_curve(mo_rl_trainer *s, mo_error *err)
 {
     mo_status status;
 
@@ -88,19 +89,19 @@ static mo_status open_curve(mo_school_run *s, mo_error *err)
     return status;
 }
 
-mo_status mo_school_open(mo_school_run *s, mo_error *err)
+mo_status mo_rl_trainer_init(mo_rl_trainer *s, mo_error *err)
 {
     mo_status status = open_memory(s, err);
 
     if (status == MO_OK) {
         memcpy(s->first_weights, s->pupil->weights->values,
-               mo_school_weight_bytes(s));
+               mo_rl_trainer_param_bytes(s));
         status = read_policy(s, err);
     }
     if (status == MO_OK)
-        status = mo_returns_init(&s->returns, err);
+        status = mo_rl_return_baseline_init(&s->returns, err);
     if (status == MO_OK)
-        status = mo_adam_init(&s->adam, s->pupil->weights, err);
+        status = mo_rl_adam_init(&s->adam, s->pupil->weights, err);
     if (status == MO_OK)
         status = open_seats(s, err);
     if (status == MO_OK)
@@ -108,14 +109,14 @@ mo_status mo_school_open(mo_school_run *s, mo_error *err)
     return status;
 }
 
-void mo_school_close(mo_school_run *s)
+void mo_rl_trainer_clear(mo_rl_trainer *s)
 {
     for (int i = 0; s->seats && i < s->n_seats; i++) {
-        mo_tape_free(s->seats[i].drawing);
-        mo_tape_free(s->seats[i].learning);
-        mo_score_free(s->seats[i].score);
+        mo_rl_tape_free(s->seats[i].drawing);
+        mo_rl_tape_free(s->seats[i].learning);
+        mo_rl_evaluator_free(s->seats[i].score);
     }
-    for (int j = 0; j < MO_SCHOOL_BATCH; j++) {
+    for (int j = 0; j < MO_RL_BATCH_SIZE; j++) {
         free(s->episodes[j].choices);
         free(s->episodes[j].device);
         free(s->episodes[j].rank);
@@ -124,8 +125,8 @@ void mo_school_close(mo_school_run *s)
         free(s->episodes[j].advantage);
         free(s->episodes[j].gradient);
     }
-    mo_adam_clear(&s->adam);
-    mo_returns_clear(&s->returns);
+    mo_rl_adam_clear(&s->adam);
+    mo_rl_return_baseline_clear(&s->returns);
     mo_out_abandon(s->curve);
     free(s->seats);
     free(s->gradient);

@@ -6,17 +6,18 @@
 
 enum { REMEMBERED = 10 };
 
-static size_t places(const mo_returns *r)
+static size_t places(const mo_rl_return_baseline *r)
 {
-    return MO_RETURNS_KINDS * (size_t) r->n_parts;
+    return MO_RL_EPISODE_KINDS * (size_t) r->n_parts;
 }
 
-static size_t place_of(const mo_returns *r, int kind, int part)
+static size_t place_of(const mo_rl_return_baseline *r, int kind, int part)
 {
     return (size_t) kind * (size_t) r->n_parts + (size_t) part;
 }
 
-mo_status mo_returns_init(mo_returns *returns, mo_error *err)
+mo_status mo_rl_return_baseline_init(mo_rl_return_baseline *returns,
+                                     mo_error *err)
 {
     returns->last =
         calloc(places(returns) * REMEMBERED + 1, sizeof *returns->last);
@@ -24,21 +25,22 @@ mo_status mo_returns_init(mo_returns *returns, mo_error *err)
     return returns->last && returns->mean ? MO_OK : mo_fail_memory(err);
 }
 
-void mo_returns_clear(mo_returns *returns)
+void mo_rl_return_baseline_clear(mo_rl_return_baseline *returns)
 {
     free(returns->last);
     free(returns->mean);
     returns->last = returns->mean = NULL;
 }
 
-void mo_returns_forget(mo_returns *returns)
+void mo_rl_return_baseline_reset(mo_rl_return_baseline *returns)
 {
     memset(returns->mean, 0, places(returns) * sizeof *returns->mean);
     memset(returns->n, 0, sizeof returns->n);
 }
 
 /* At first a plain mean: there is nothing yet that could fade. */
-void mo_returns_add(mo_returns *returns, int kind, const double *is)
+void mo_rl_return_baseline_add(mo_rl_return_baseline *returns, int kind,
+                               const double *is)
 {
     int64_t n = returns->n[kind]++;
     double weight = fmax(1 - returns->fades, 1 / ((double) n + 1));
@@ -51,7 +53,8 @@ void mo_returns_add(mo_returns *returns, int kind, const double *is)
     }
 }
 
-double mo_returns_expected(const mo_returns *returns, int kind, int part)
+double mo_rl_return_baseline_value(const mo_rl_return_baseline *returns,
+                                   int kind, int part)
 {
     size_t place = place_of(returns, kind, part);
     int64_t all = returns->n[kind];

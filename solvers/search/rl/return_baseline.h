@@ -12,27 +12,30 @@
 
 #include "base/error.h"
 
-enum { MO_RETURNS_KINDS = 2 };
+enum { MO_RL_EPISODE_KINDS = 2 };
 
-typedef struct mo_returns {
+typedef struct mo_rl_return_baseline {
     int n_parts;
     double fades; /* this much of what is expected remains with each return; 0:
                      it is the mean of the last ten */
     double *last; /* ten each */
     double *mean; /* that fades */
-    int64_t n[MO_RETURNS_KINDS];
-} mo_returns;
+    int64_t n[MO_RL_EPISODE_KINDS];
+} mo_rl_return_baseline;
 
 /* n_parts and fades are set before. */
-mo_status mo_returns_init(mo_returns *returns, mo_error *err);
-void mo_returns_clear(mo_returns *returns);
+mo_status mo_rl_return_baseline_init(mo_rl_return_baseline *returns,
+                                     mo_error *err);
+void mo_rl_return_baseline_clear(mo_rl_return_baseline *returns);
 
 /* As if there had been none. */
-void mo_returns_forget(mo_returns *returns);
+void mo_rl_return_baseline_reset(mo_rl_return_baseline *returns);
 
 /* is: by part. */
-void mo_returns_add(mo_returns *returns, int kind, const double *is);
+void mo_rl_return_baseline_add(mo_rl_return_baseline *returns, int kind,
+                               const double *is);
 
-double mo_returns_expected(const mo_returns *returns, int kind, int part);
+double mo_rl_return_baseline_value(const mo_rl_return_baseline *returns,
+                                   int kind, int part);
 
 #endif

@@ -6,37 +6,40 @@
 
 #include "base/array.h"
 
-mo_status mo_guesses_add(mo_guesses *guesses, const mo_guess *guess,
-                         mo_error *err)
+mo_status mo_predictions_add(mo_predictions *guesses,
+                             const mo_prediction *guess, mo_error *err)
 {
-    mo_status status = MO_PUSH(guesses->items, guesses->n, guesses->room, err);
+    mo_status status =
+        MO_ARRAY_GROW(guesses->items, guesses->n, guesses->room, err);
 
     if (status == MO_OK)
         guesses->items[guesses->n++] = *guess;
     return status;
 }
 
-void mo_guesses_clear(mo_guesses *guesses)
+void mo_predictions_clear(mo_predictions *guesses)
 {
     free(guesses->items);
-    *guesses = (mo_guesses){ 0 };
+    *guesses = (mo_predictions){ 0 };
 }
 
-mo_status mo_guesses_add_roofline(mo_guesses *guesses,
-                                  const mo_samples *samples,
-                                  const mo_part *part,
-                                  const mo_efficiencies *table, mo_error *err)
+mo_status mo_predictions_add_roofline(mo_predictions *guesses,
+                                      const mo_samples *samples,
+                                      const mo_holdout_set *part,
+                                      const mo_efficiencies *table,
+                                      mo_error *err)
 {
     mo_status status = MO_OK;
 
     for (size_t i = 0; i < samples->n && status == MO_OK; i++) {
         const mo_sample *s = &samples->items[i];
-        mo_guess guess = { s->work.class, s->device, s->us,
-                           mo_predict_roofline_us(
-                               table, &s->work, &samples->devices[s->device]) };
+        mo_prediction guess = { s->work.class, s->device, s->us,
+                                mo_predict_roofline_us(
+                                    table, &s->work,
+                                    &samples->devices[s->device]) };
 
-        if (!part || part[i] == MO_PART_TEST)
-            status = mo_guesses_add(guesses, &guess, err);
+        if (!part || part[i] == MO_HOLDOUT_TEST)
+            status = mo_predictions_add(guesses, &guess, err);
     }
     return status;
 }
@@ -54,13 +57,13 @@ static double median_of(double *values, size_t n)
     return n % 2 == 1 ? values[n / 2] : (values[n / 2 - 1] + values[n / 2]) / 2;
 }
 
-static bool counts(const mo_guess *guess, int class, int device)
+static bool counts(const mo_prediction *guess, int class, int device)
 {
     return (class == MO_UNKNOWN || (int) guess->class == class) &&
            (device == MO_UNKNOWN || guess->device == device);
 }
 
-mo_status mo_accuracy_of(const mo_guesses *guesses, int class, int device,
+mo_status mo_accuracy_of(const mo_predictions *guesses, int class, int device,
                          mo_accuracy *accuracy, mo_error *err)
 {
     double *errors = calloc(guesses->n + 1, sizeof *errors);
@@ -69,7 +72,7 @@ mo_status mo_accuracy_of(const mo_guesses *guesses, int class, int device,
     if (!errors)
         return mo_fail_memory(err);
     for (size_t i = 0; i < guesses->n; i++) {
-        const mo_guess *guess = &guesses->items[i];
+        const mo_prediction *guess = &guesses->items[i];
 
         if (!counts(guess, class, device))
             continue;

@@ -11,16 +11,16 @@
 #include "cost/calibrate/holdout.h"
 #include "cost/calibrate/sample.h"
 
-typedef struct mo_guess {
+typedef struct mo_prediction {
     mo_class class;
     int device;
     double measured_us, predicted_us;
-} mo_guess;
+} mo_prediction;
 
-typedef struct mo_guesses {
-    mo_guess *items;
+typedef struct mo_predictions {
+    mo_prediction *items;
     size_t n, room;
-} mo_guesses;
+} mo_predictions;
 
 /* An error is |predicted / measured - 1|. */
 typedef struct mo_accuracy {
@@ -30,20 +30,21 @@ typedef struct mo_accuracy {
 } mo_accuracy;
 
 /* All zeros is empty. */
-mo_status mo_guesses_add(mo_guesses *guesses, const mo_guess *guess,
-                         mo_error *err);
-void mo_guesses_clear(mo_guesses *guesses);
+mo_status mo_predictions_add(mo_predictions *guesses,
+                             const mo_prediction *guess, mo_error *err);
+void mo_predictions_clear(mo_predictions *guesses);
 
 /* The roofline's guess for every sample that is held back, or for all when part
  * is NULL. */
-mo_status mo_guesses_add_roofline(mo_guesses *guesses,
-                                  const mo_samples *samples,
-                                  const mo_part *part,
-                                  const mo_efficiencies *table, mo_error *err);
+mo_status mo_predictions_add_roofline(mo_predictions *guesses,
+                                      const mo_samples *samples,
+                                      const mo_holdout_set *part,
+                                      const mo_efficiencies *table,
+                                      mo_error *err);
 
 /* Over the guesses of a class and of a device, or of all where one of them is
  * MO_UNKNOWN. */
-mo_status mo_accuracy_of(const mo_guesses *guesses, int class, int device,
+mo_status mo_accuracy_of(const mo_predictions *guesses, int class, int device,
                          mo_accuracy *accuracy, mo_error *err);
 
 #endif

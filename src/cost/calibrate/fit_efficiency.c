@@ -137,7 +137,7 @@ static void fit(task *t, mo_generation generation, double *factors,
 
 /* The samples to fit to of a class and, if it is not MO_GEN_UNKNOWN, of one
  * generation. */
-static size_t select_rows(const mo_samples *samples, const mo_part *part,
+static size_t select_rows(const mo_samples *samples, const mo_holdout_set *part,
                           mo_class class, mo_generation generation,
                           size_t *rows)
 {
@@ -146,7 +146,7 @@ static size_t select_rows(const mo_samples *samples, const mo_part *part,
     for (size_t i = 0; i < samples->n; i++) {
         const mo_sample *s = &samples->items[i];
 
-        if ((!part || part[i] == MO_PART_TRAIN) && s->work.class == class &&
+        if ((!part || part[i] == MO_HOLDOUT_TRAIN) && s->work.class == class &&
             (generation == MO_GEN_UNKNOWN ||
              mo_generation_of(&samples->devices[s->device]) == generation))
             rows[n++] = i;
@@ -154,7 +154,7 @@ static size_t select_rows(const mo_samples *samples, const mo_part *part,
     return n;
 }
 
-static void fit_class(const mo_samples *samples, const mo_part *part,
+static void fit_class(const mo_samples *samples, const mo_holdout_set *part,
                       mo_class class, const double *weights, size_t *rows,
                       mo_efficiencies *table)
 {
@@ -194,8 +194,9 @@ static mo_status weigh(const mo_samples *samples, double *weights,
     return MO_OK;
 }
 
-mo_status mo_fit(const mo_samples *samples, const mo_part *part,
-                 mo_efficiencies *table, mo_error *err)
+mo_status mo_fit_efficiency(const mo_samples *samples,
+                            const mo_holdout_set *part, mo_efficiencies *table,
+                            mo_error *err)
 {
     size_t *rows = calloc(samples->n + 1, sizeof *rows);
     double *weights = calloc(samples->n + 1, sizeof *weights);

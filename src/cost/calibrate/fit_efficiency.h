@@ -11,10 +11,11 @@
 
 /*
  * Fits the factors of every class that has samples in which (part[i] ==
- * MO_PART_TRAIN), first over all devices, then for each generation among them.
- * part may be NULL: all samples.  Takes time linear in the samples.
+ * MO_HOLDOUT_TRAIN), first over all devices, then for each generation among
+ * them. part may be NULL: all samples.  Takes time linear in the samples.
  */
-mo_status mo_fit(const mo_samples *samples, const mo_part *part,
-                 mo_efficiencies *table, mo_error *err);
+mo_status mo_fit_efficiency(const mo_samples *samples,
+                            const mo_holdout_set *part, mo_efficiencies *table,
+                            mo_error *err);
 
 #endif

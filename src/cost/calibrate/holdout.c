@@ -7,8 +7,8 @@ enum { MAX_NAME = 64 };
 
 /* Marks the device called by the length bytes at name. */
 static mo_status mark(const mo_samples *samples, const char *name,
-                      size_t length, mo_part which, mo_part *of_device,
-                      mo_error *err)
+                      size_t length, mo_holdout_set which,
+                      mo_holdout_set *of_device, mo_error *err)
 {
     char text[MAX_NAME] = "";
     const mo_device_model *model = NULL;
@@ -29,7 +29,7 @@ static mo_status mark(const mo_samples *samples, const char *name,
                        "no times measured on '%s'; name devices that the files "
                        "have times of",
                        model->name);
-    if (of_device[device] != MO_PART_NEITHER && of_device[device] != which)
+    if (of_device[device] != MO_HOLDOUT_NEITHER && of_device[device] != which)
         return mo_fail(err, MO_E_USAGE,
                        "'%s' is in --train and in --test; it can only be in "
                        "one of them",
@@ -39,7 +39,8 @@ static mo_status mark(const mo_samples *samples, const char *name,
 }
 
 static mo_status mark_list(const mo_samples *samples, const char *list,
-                           mo_part which, mo_part *of_device, mo_error *err)
+                           mo_holdout_set which, mo_holdout_set *of_device,
+                           mo_error *err)
 {
     while (list) {
         size_t length = strcspn(list, ",");
@@ -53,35 +54,37 @@ static mo_status mark_list(const mo_samples *samples, const char *list,
 }
 
 static mo_status choose_devices(const mo_samples *samples, const char *train,
-                                const char *test, mo_part *of_device,
+                                const char *test, mo_holdout_set *of_device,
                                 mo_error *err)
 {
-    mo_part rest = !train  ? MO_PART_TRAIN
-                   : !test ? MO_PART_TEST
-                           : MO_PART_NEITHER;
-    mo_status status = mark_list(samples, train, MO_PART_TRAIN, of_device, err);
+    mo_holdout_set rest = !train  ? MO_HOLDOUT_TRAIN
+                          : !test ? MO_HOLDOUT_TEST
+                                  : MO_HOLDOUT_NEITHER;
+    mo_status status =
+        mark_list(samples, train, MO_HOLDOUT_TRAIN, of_device, err);
 
     if (status == MO_OK)
-        status = mark_list(samples, test, MO_PART_TEST, of_device, err);
+        status = mark_list(samples, test, MO_HOLDOUT_TEST, of_device, err);
     for (size_t i = 0; i < samples->n_devices; i++)
-        if (of_device[i] == MO_PART_NEITHER)
+        if (of_device[i] == MO_HOLDOUT_NEITHER)
             of_device[i] = rest;
     return status;
 }
 
-static void choose_by_key(const mo_samples *samples, mo_part *part)
+static void choose_by_key(const mo_samples *samples, mo_holdout_set *part)
 {
     for (size_t i = 0; i < samples->n; i++)
         part[i] = samples->items[i].key % MO_HOLDOUT_ONE_IN == 0
-                      ? MO_PART_TEST
-                      : MO_PART_TRAIN;
+                      ? MO_HOLDOUT_TEST
+                      : MO_HOLDOUT_TRAIN;
 }
 
 static mo_status choose_by_device(const mo_samples *samples, const char *train,
-                                  const char *test, mo_part *part,
+                                  const char *test, mo_holdout_set *part,
                                   mo_error *err)
 {
-    mo_part *of_device = calloc(samples->n_devices + 1, sizeof *of_device);
+    mo_holdout_set *of_device =
+        calloc(samples->n_devices + 1, sizeof *of_device);
     mo_status status =
         of_device ? choose_devices(samples, train, test, of_device, err)
                   : mo_fail_memory(err);
@@ -92,26 +95,27 @@ static mo_status choose_by_device(const mo_samples *samples, const char *train,
     return status;
 }
 
-static mo_status check(const mo_samples *samples, const mo_part *part,
+static mo_status check(const mo_samples *samples, const mo_holdout_set *part,
                        mo_error *err)
 {
     size_t n[] = {
-        [MO_PART_NEITHER] = 0, [MO_PART_TRAIN] = 0, [MO_PART_TEST] = 0
+        [MO_HOLDOUT_NEITHER] = 0, [MO_HOLDOUT_TRAIN] = 0, [MO_HOLDOUT_TEST] = 0
     };
 
     for (size_t i = 0; i < samples->n; i++)
         n[part[i]]++;
-    if (n[MO_PART_TRAIN] == 0 || n[MO_PART_TEST] == 0)
+    if (n[MO_HOLDOUT_TRAIN] == 0 || n[MO_HOLDOUT_TEST] == 0)
         return mo_fail(err, MO_E_INPUT,
                        "of %zu rows none is left to %s; give more files, or "
                        "choose devices with --train and --test",
                        samples->n,
-                       n[MO_PART_TRAIN] == 0 ? "fit to" : "test on");
+                       n[MO_HOLDOUT_TRAIN] == 0 ? "fit to" : "test on");
     return MO_OK;
 }
 
-mo_status mo_holdout_choose(const mo_samples *samples, const char *train,
-                            const char *test, mo_part *part, mo_error *err)
+mo_status mo_holdout_split(const mo_samples *samples, const char *train,
+                           const char *test, mo_holdout_set *part,
+                           mo_error *err)
 {
     mo_status status = MO_OK;
 

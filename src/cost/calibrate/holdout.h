@@ -10,7 +10,11 @@
 #include "base/error.h"
 #include "cost/calibrate/sample.h"
 
-typedef enum mo_part { MO_PART_NEITHER, MO_PART_TRAIN, MO_PART_TEST } mo_part;
+typedef enum mo_holdout_set {
+    MO_HOLDOUT_NEITHER,
+    MO_HOLDOUT_TRAIN,
+    MO_HOLDOUT_TEST
+} mo_holdout_set;
 
 enum { MO_HOLDOUT_ONE_IN = 5 };
 
@@ -21,7 +25,8 @@ enum { MO_HOLDOUT_ONE_IN = 5 };
  * Errors: a device that is no model we know, has no samples or is in both
  * lists; nothing left to fit to or to test on.
  */
-mo_status mo_holdout_choose(const mo_samples *samples, const char *train,
-                            const char *test, mo_part *part, mo_error *err);
+mo_status mo_holdout_split(const mo_samples *samples, const char *train,
+                           const char *test, mo_holdout_set *part,
+                           mo_error *err);
 
 #endif

@@ -30,12 +30,12 @@ static mo_status add_device(mo_samples *samples, const mo_device_model *model,
     *device = mo_samples_device(samples, model);
     if (*device >= 0)
         return MO_OK;
-    status = MO_PUSH(samples->devices, samples->n_devices,
-                     samples->devices_room, err);
+    status = MO_ARRAY_GROW(samples->devices, samples->n_devices,
+                           samples->devices_room, err);
     if (status != MO_OK)
         return status;
     *device = (int) samples->n_devices;
-    samples->devices[samples->n_devices++] = mo_device_of(model);
+    samples->devices[samples->n_devices++] = mo_device_from_model(model);
     return MO_OK;
 }
 
@@ -64,7 +64,7 @@ static mo_status add(mo_samples *samples, const mo_sample *sample,
     }
     status = add_device(samples, model, &device, err);
     if (status == MO_OK)
-        status = MO_PUSH(samples->items, samples->n, samples->room, err);
+        status = MO_ARRAY_GROW(samples->items, samples->n, samples->room, err);
     if (status != MO_OK)
         return status;
     samples->items[samples->n] = *sample;

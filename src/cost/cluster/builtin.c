@@ -54,7 +54,7 @@ static const char this_cpu[] =
     "    launch_us='1'/>\n"
     "</cluster>\n";
 
-const mo_builtin_cluster mo_builtin_clusters[] = {
+const mo_cluster_builtin mo_cluster_builtins[] = {
     { "inter-server",
       "four servers over InfiniBand: RTX 2080 Ti, T4, P4, RTX 3060 Ti",
       inter_server },
@@ -64,9 +64,9 @@ const mo_builtin_cluster mo_builtin_clusters[] = {
     { NULL, NULL, NULL }
 };
 
-const mo_builtin_cluster *mo_builtin_cluster_find(const char *name)
+const mo_cluster_builtin *mo_cluster_builtin_find(const char *name)
 {
-    for (const mo_builtin_cluster *c = mo_builtin_clusters; c->name; c++)
+    for (const mo_cluster_builtin *c = mo_cluster_builtins; c->name; c++)
         if (strcmp(c->name, name) == 0)
             return c;
     return NULL;

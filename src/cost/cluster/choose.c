@@ -39,7 +39,7 @@ static mo_status refuse_name(const char *name, mo_error *err)
     char list[256] = "";
     size_t n = 0;
 
-    for (const mo_builtin_cluster *c = mo_builtin_clusters;
+    for (const mo_cluster_builtin *c = mo_cluster_builtins;
          c->name && n < sizeof list; c++)
         n += (size_t) snprintf(list + n, sizeof list - n, "%s%s",
                                n > 0 ? ", " : "", c->name);
@@ -53,7 +53,7 @@ static mo_status refuse_name(const char *name, mo_error *err)
 static mo_status read_named(const char *name, mo_cluster **cluster,
                             const char **kind, mo_error *err)
 {
-    const mo_builtin_cluster *built_in = mo_builtin_cluster_find(name);
+    const mo_cluster_builtin *built_in = mo_cluster_builtin_find(name);
 
     *kind = "";
     if (is_file(name))

@@ -68,8 +68,8 @@ mo_status mo_cluster_builder_id(mo_cluster_builder *builder, const char *id,
 
     if (status != MO_OK || (size_t) *number < builder->n_ids)
         return status;
-    status =
-        MO_PUSH(builder->device_of, builder->n_ids, builder->ids_room, err);
+    status = MO_ARRAY_GROW(builder->device_of, builder->n_ids,
+                           builder->ids_room, err);
     if (status == MO_OK)
         builder->device_of[builder->n_ids++] = NO_DEVICE;
     return status;
@@ -119,8 +119,8 @@ mo_status mo_cluster_builder_device(mo_cluster_builder *builder,
         return mo_fail_at(err, MO_E_LIMIT, NULL, device->line,
                           "more than %d devices; place on fewer at a time",
                           MO_MAX_DEVICES);
-    status = MO_PUSH(builder->devices, builder->n_devices,
-                     builder->devices_room, err);
+    status = MO_ARRAY_GROW(builder->devices, builder->n_devices,
+                           builder->devices_room, err);
     if (status != MO_OK)
         return status;
     builder->device_of[number] = (int) builder->n_devices;
@@ -142,8 +142,8 @@ mo_status mo_cluster_builder_link(mo_cluster_builder *builder,
         return mo_fail_at(err, MO_E_LIMIT, NULL, link->line,
                           "more than %d links; describe fewer devices",
                           MO_MAX_LINKS);
-    status =
-        MO_PUSH(builder->links, builder->n_links, builder->links_room, err);
+    status = MO_ARRAY_GROW(builder->links, builder->n_links,
+                           builder->links_room, err);
     if (status == MO_OK)
         builder->links[builder->n_links++] = *link;
     return status;

@@ -27,7 +27,7 @@ typedef struct mo_cluster_format {
     void (*free)(void *state);
 } mo_cluster_format;
 
-extern const mo_cluster_format mo_cluster_format_own;  /* <cluster> */
+extern const mo_cluster_format mo_cluster_format_xml;  /* <cluster> */
 extern const mo_cluster_format mo_cluster_format_nccl; /* <system> */
 
 #endif

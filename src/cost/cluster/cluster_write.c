@@ -13,7 +13,7 @@ static void put_note(mo_out *out, const char *note)
 {
     char text[NOTE_SIZE], last = ' ';
 
-    mo_utf8_visible(text, sizeof text, note);
+    mo_utf8_escape_controls(text, sizeof text, note);
     mo_out_text(out, "<!-- ");
     for (const char *c = text; *c; last = *c++) {
         if (*c == '-' && last == '-')
@@ -48,29 +48,30 @@ static void put_cpus(mo_out *out, const mo_device *device)
 static void put_strength(mo_out *out, const mo_device *device)
 {
     if (device->memory_bytes != INT64_MAX)
-        mo_attribute_int(out, "memory_bytes", device->memory_bytes);
+        mo_attribute_write_int(out, "memory_bytes", device->memory_bytes);
     if (device->gflops > 0)
-        mo_attribute_number(out, "gflops", device->gflops);
+        mo_attribute_write_number(out, "gflops", device->gflops);
     if (device->bandwidth_gbs > 0)
-        mo_attribute_number(out, "memory_bandwidth_gbs", device->bandwidth_gbs);
+        mo_attribute_write_number(out, "memory_bandwidth_gbs",
+                                  device->bandwidth_gbs);
     if (device->sms > 0)
-        mo_attribute_int(out, "sms", device->sms);
+        mo_attribute_write_int(out, "sms", device->sms);
     if (device->clock_mhz > 0)
-        mo_attribute_number(out, "clock_mhz", device->clock_mhz);
+        mo_attribute_write_number(out, "clock_mhz", device->clock_mhz);
     if (device->launch_us > 0 || device->known)
-        mo_attribute_number(out, "launch_us", device->launch_us);
+        mo_attribute_write_number(out, "launch_us", device->launch_us);
 }
 
 static void put_whereabouts(mo_out *out, const mo_device *device)
 {
     if (device->rank >= 0)
-        mo_attribute_int(out, "rank", device->rank);
+        mo_attribute_write_int(out, "rank", device->rank);
     if (device->gpu >= 0)
-        mo_attribute_int(out, "gpu", device->gpu);
+        mo_attribute_write_int(out, "gpu", device->gpu);
     if (device->host)
-        mo_attribute_text(out, "host", device->host);
+        mo_attribute_write_text(out, "host", device->host);
     if (device->threads > 0)
-        mo_attribute_int(out, "threads", device->threads);
+        mo_attribute_write_int(out, "threads", device->threads);
     if (device->cpus)
         put_cpus(out, device);
 }
@@ -78,11 +79,11 @@ static void put_whereabouts(mo_out *out, const mo_device *device)
 static void put_device(mo_out *out, const mo_device *device)
 {
     mo_out_text(out, "  <device");
-    mo_attribute_text(out, "id", device->id);
+    mo_attribute_write_text(out, "id", device->id);
     if (device->is_cpu)
-        mo_attribute_text(out, "kind", "cpu");
+        mo_attribute_write_text(out, "kind", "cpu");
     if (device->model)
-        mo_attribute_text(out, "model", device->model);
+        mo_attribute_write_text(out, "model", device->model);
     mo_out_text(out, "\n         ");
     put_strength(out, device);
     mo_out_text(out, "\n         ");
@@ -119,8 +120,8 @@ static void put_ends(mo_out *out, const mo_cluster *cluster,
     const char *to = cluster->devices[link->to].id;
 
     if (!both_ways) {
-        mo_attribute_text(out, "from", from);
-        mo_attribute_text(out, "to", to);
+        mo_attribute_write_text(out, "from", from);
+        mo_attribute_write_text(out, "to", to);
         return;
     }
     mo_out_text(out, " between=\"");
@@ -141,8 +142,9 @@ static void put_link(mo_out *out, const mo_cluster *cluster,
         return;
     mo_out_text(out, "  <link");
     put_ends(out, cluster, link, both_ways);
-    mo_attribute_number(out, "gbps", link->gbps);
-    mo_attribute_number(out, "latency_us", (double) link->latency_ns / 1000);
+    mo_attribute_write_number(out, "gbps", link->gbps);
+    mo_attribute_write_number(out, "latency_us",
+                              (double) link->latency_ns / 1000);
     mo_out_text(out, "/>");
     if (note) {
         mo_out_char(out, ' ');
@@ -159,7 +161,7 @@ void mo_cluster_write(const mo_cluster *cluster, const mo_cluster_notes *notes,
     notes = notes ? notes : &none;
     mo_out_text(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<cluster");
     if (cluster->name)
-        mo_attribute_text(out, "name", cluster->name);
+        mo_attribute_write_text(out, "name", cluster->name);
     mo_out_text(out, ">\n");
     put_note_line(out, notes->head);
     for (int k = 0; k < cluster->n_devices; k++) {

@@ -88,7 +88,7 @@ static mo_status begin(const mo_xml_element *root, mo_cluster_builder *builder,
         if (!o->space)
             return mo_fail_memory(err);
     }
-    status = mo_attributes_read(root, cluster_table, o, arena, err);
+    status = mo_attribute_read_all(root, cluster_table, o, arena, err);
     mo_cluster_builder_name(builder, o->name);
     return status;
 }
@@ -210,7 +210,7 @@ static mo_status read_device(own *o, const mo_xml_element *element,
         },
         .memory_gib = MO_DEVICE_UNSET,
     };
-    mo_status status = mo_attributes_read(
+    mo_status status = mo_attribute_read_all(
         element, device_table, &a, mo_cluster_builder_arena(o->builder), err);
 
     return status == MO_OK ? add_device(o, &a, err) : status;
@@ -286,7 +286,7 @@ static mo_status add_link(own *o, link_attributes *a, mo_error *err)
 static mo_status read_link(own *o, const mo_xml_element *element, mo_error *err)
 {
     link_attributes a = { .link = { .line = element->line } };
-    mo_status status = mo_attributes_read(
+    mo_status status = mo_attribute_read_all(
         element, link_table, &a, mo_cluster_builder_arena(o->builder), err);
 
     if (status != MO_OK)
@@ -336,7 +336,7 @@ static void end(void *state)
         o->skipped--;
 }
 
-const mo_cluster_format mo_cluster_format_own = {
+const mo_cluster_format mo_cluster_format_xml = {
     .root = "cluster",
     .begin = begin,
     .start = start,

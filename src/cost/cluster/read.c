@@ -8,7 +8,7 @@
 #include "ingest/xml.h"
 
 static const mo_cluster_format *const formats[] = {
-    &mo_cluster_format_own,
+    &mo_cluster_format_xml,
     &mo_cluster_format_nccl,
 };
 
@@ -77,7 +77,7 @@ static mo_status read_input(mo_input *input, mo_cluster **cluster,
     if (status == MO_OK)
         status = parse(&r, input, cluster, err);
     if (status != MO_OK)
-        mo_error_place(err, mo_input_name(input), 0);
+        mo_error_set_location(err, mo_input_name(input), 0);
     if (r.format)
         r.format->free(r.state);
     mo_cluster_builder_free(r.builder);

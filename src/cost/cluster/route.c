@@ -100,7 +100,7 @@ static mo_status note_fresh(work *w, int from, int to, mo_error *err)
 
     if (route_of(w, from, to)->hops > 0)
         return MO_OK;
-    status = MO_PUSH(w->fresh, w->n_fresh, w->fresh_room, err);
+    status = MO_ARRAY_GROW(w->fresh, w->n_fresh, w->fresh_room, err);
     if (status == MO_OK)
         w->fresh[w->n_fresh++] = (int) ((size_t) to * w->n) + from;
     return status;

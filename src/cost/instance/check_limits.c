@@ -16,8 +16,8 @@ static int roomiest(const mo_instance *x)
     return best;
 }
 
-static mo_status check_fits(const mo_maker *m, int op, int roomiest_device,
-                            mo_error *err)
+static mo_status check_fits(const mo_instance_maker *m, int op,
+                            int roomiest_device, mo_error *err)
 {
     const mo_instance *x = m->x;
     bool is_free = x->pin[op] == MO_FREE;
@@ -34,7 +34,7 @@ static mo_status check_fits(const mo_maker *m, int op, int roomiest_device,
                       (long long) x->capacity_bytes[device]);
 }
 
-static mo_status fill_memory(mo_maker *m, mo_error *err)
+static mo_status fill_memory(mo_instance_maker *m, mo_error *err)
 {
     mo_instance *x = m->x;
     int64_t sum = 0;
@@ -55,7 +55,7 @@ static mo_status fill_memory(mo_maker *m, mo_error *err)
     return MO_OK;
 }
 
-static mo_status check_memory(mo_maker *m, mo_error *err)
+static mo_status check_memory(mo_instance_maker *m, mo_error *err)
 {
     mo_instance *x = m->x;
     int largest;
@@ -114,7 +114,7 @@ static mo_status check_total(const mo_instance *x, mo_error *err)
                    "(31 years); are their times in microseconds?");
 }
 
-mo_status mo_maker_bounds(mo_maker *m, mo_error *err)
+mo_status mo_instance_maker_bounds(mo_instance_maker *m, mo_error *err)
 {
     mo_instance *x = m->x;
     mo_arena *arena = x->arena;

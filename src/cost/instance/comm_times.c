@@ -19,9 +19,9 @@
  *     row 1  0  25.0  80.0               1             8192
  */
 typedef struct comms {
-    mo_maker *m;
+    mo_instance_maker *m;
     mo_arena *arena;
-    mo_pair_kinds kinds;
+    mo_instance_pair_classes kinds;
     int64_t *row;     /* the one being computed */
     mo_intern *rows;  /* by their bytes */
     mo_intern *sizes; /* by their bytes, numbered as row_of_size */
@@ -30,7 +30,8 @@ typedef struct comms {
 } comms;
 
 /* As the file gives it for the edge; NAN when it does not. */
-static double given_ns(const mo_graph *g, int edge, const mo_pair_kind *kind)
+static double given_ns(const mo_graph *g, int edge,
+                       const mo_instance_pair_class *kind)
 {
     double us = NAN;
 
@@ -44,8 +45,9 @@ static double modelled_ns(const comms *c, int64_t bytes, int kind)
 {
     int pair = c->kinds.example[kind], n = c->m->cluster->n_devices;
 
-    return mo_message_ns(c->m->cluster, c->m->routes, c->m->options->profile,
-                         pair / n, pair % n, bytes);
+    return mo_predict_message_ns(c->m->cluster, c->m->routes,
+                                 c->m->options->profile, pair / n, pair % n,
+                                 bytes);
 }
 
 /* Edges of one tensor carry the same, whichever of them says how much. */
@@ -65,11 +67,12 @@ static mo_status no_time(const comms *c, int edge, int kind, mo_error *err)
 
     if (bytes_of(g, edge) != MO_UNKNOWN)
         return mo_routes_connected(c->m->cluster, c->m->routes, err);
-    mo_maker_miss(c->m, g->edges[edge].line,
-                  "edge '%.200s' -> '%.200s' has no size and no comm_us.%s.%s; "
-                  "add bytes to it, or output_bytes to '%.200s'",
-                  from, g->ops[g->edges[edge].to].name, devices[pair / n].id,
-                  devices[pair % n].id, from);
+    mo_instance_maker_add_missing(
+        c->m, g->edges[edge].line,
+        "edge '%.200s' -> '%.200s' has no size and no comm_us.%s.%s; "
+        "add bytes to it, or output_bytes to '%.200s'",
+        from, g->ops[g->edges[edge].to].name, devices[pair / n].id,
+        devices[pair % n].id, from);
     return MO_OK;
 }
 
@@ -103,7 +106,7 @@ static mo_status add_edge(comms *c, int edge, mo_error *err)
             ns = modelled_ns(c, bytes, kind);
         if (isnan(ns))
             return no_time(c, edge, kind, err);
-        rounded = mo_maker_round(ns);
+        rounded = mo_instance_maker_round(ns);
         if (rounded < 0)
             return refuse(c, edge, kind, ns, err);
         if (rounded > c->row[kind])
@@ -122,7 +125,7 @@ static mo_status keep_row(comms *c, int *number, mo_error *err)
 {
     size_t n_kept = (size_t) mo_intern_count(c->rows);
 
-    if (n_kept >= MO_MAX_NUMBERS / (size_t) c->kinds.n)
+    if (n_kept >= MO_INSTANCE_MAX_NUMBERS / (size_t) c->kinds.n)
         return mo_fail(err, MO_E_LIMIT,
                        "more than %zu tensors that take different times "
                        "between %d different pairs of devices; round their "
@@ -140,7 +143,8 @@ static mo_status find_row_of_size(comms *c, int edge, int64_t bytes, int *row,
                                      sizeof bytes, &size, err);
 
     if (status == MO_OK && size == n_sizes) {
-        status = MO_PUSH(c->row_of_size, (size_t) size, c->sizes_room, err);
+        status =
+            MO_ARRAY_GROW(c->row_of_size, (size_t) size, c->sizes_room, err);
         clear_row(c);
         if (status == MO_OK)
             status = add_edge(c, edge, err);
@@ -287,14 +291,15 @@ static mo_status keep_rows(comms *c, mo_error *err)
 
 static mo_status fill_comms(comms *c, mo_error *err)
 {
-    mo_status status = mo_maker_kinds(c->m, c->arena, &c->kinds, err);
+    mo_status status =
+        mo_instance_maker_pair_classes(c->m, c->arena, &c->kinds, err);
 
     if (status != MO_OK)
         return status;
     c->row = mo_arena_array(c->arena, (size_t) c->kinds.n, sizeof *c->row);
     status = c->row ? fill_flows(c, err) : mo_fail_memory(err);
     if (status == MO_OK)
-        status = mo_maker_complete(c->m, err);
+        status = mo_instance_maker_check_missing(c->m, err);
     if (status == MO_OK)
         status = fill_tensors(c, err);
     if (status == MO_OK)
@@ -302,7 +307,7 @@ static mo_status fill_comms(comms *c, mo_error *err)
     return status;
 }
 
-mo_status mo_maker_comms(mo_maker *m, mo_error *err)
+mo_status mo_instance_maker_comms(mo_instance_maker *m, mo_error *err)
 {
     mo_instance *x = m->x;
     comms c = { .m = m, .arena = mo_arena_new() };

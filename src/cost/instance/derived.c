@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-mo_instance *mo_derived_new(const mo_instance *whole)
+mo_instance *mo_instance_derive(const mo_instance *whole)
 {
     mo_instance *x = malloc(sizeof *x);
 
@@ -59,12 +59,12 @@ static bool reserve_tensors(mo_instance *x)
            x->tensor_row;
 }
 
-bool mo_derived_reserve(mo_instance *x)
+bool mo_instance_derive_reserve(mo_instance *x)
 {
     return reserve_ops(x) && reserve_flows(x) && reserve_tensors(x);
 }
 
-void mo_derived_sort_by_reader(mo_instance *x)
+void mo_instance_derive_sort_by_reader(mo_instance *x)
 {
     int *start = x->in_start;
 

@@ -11,14 +11,14 @@
 
 /* All that the whole has, shared with it, and an arena of its own; NULL when
  * there is no memory. */
-mo_instance *mo_derived_new(const mo_instance *whole);
+mo_instance *mo_instance_derive(const mo_instance *whole);
 
 /* Arrays of its own, zeroed, for what belongs to ops, flows and tensors: x->n
  * of the first, x->n_flows of the second and no more of the third.  Transfer
  * times stay shared.  False when there is no memory. */
-bool mo_derived_reserve(mo_instance *x);
+bool mo_instance_derive_reserve(mo_instance *x);
 
 /* Fills in_flows and in_start, reserved and still 0, from the flows. */
-void mo_derived_sort_by_reader(mo_instance *x);
+void mo_instance_derive_sort_by_reader(mo_instance *x);
 
 #endif

@@ -61,7 +61,7 @@ static void add_instance(mo_digest *d, const mo_instance *x)
     add_ints(d, x->route_link, (size_t) x->route_start[k * k]);
 }
 
-mo_status mo_maker_digests(mo_maker *m, mo_error *err)
+mo_status mo_instance_maker_digests(mo_instance_maker *m, mo_error *err)
 {
     mo_instance *x = m->x;
     mo_digest *d = mo_digest_new();

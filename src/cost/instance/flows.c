@@ -48,7 +48,7 @@ static void fill_tensors(const mo_graph *g, mo_instance *x)
     }
 }
 
-mo_status mo_maker_flows(mo_maker *m, mo_error *err)
+mo_status mo_instance_maker_flows(mo_instance_maker *m, mo_error *err)
 {
     const mo_graph *g = m->g;
     mo_instance *x = m->x;

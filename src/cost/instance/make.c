@@ -8,15 +8,16 @@
 
 #include "cost/instance/instance_internal.h"
 
-static void tell_missing(const mo_maker *m, int line, const char *what)
+static void tell_missing(const mo_instance_maker *m, int line, const char *what)
 {
     if (m->options->missing)
         m->options->missing(m->options->context, line, what);
 }
 
-void mo_maker_miss(mo_maker *m, int line, const char *format, ...)
+void mo_instance_maker_add_missing(mo_instance_maker *m, int line,
+                                   const char *format, ...)
 {
-    char what[MO_MISSING_SIZE];
+    char what[MO_INSTANCE_MISSING_SIZE];
     va_list args;
 
     va_start(args, format);
@@ -32,7 +33,8 @@ void mo_maker_miss(mo_maker *m, int line, const char *format, ...)
     tell_missing(m, line, what);
 }
 
-mo_status mo_maker_complete(const mo_maker *m, mo_error *err)
+mo_status mo_instance_maker_check_missing(const mo_instance_maker *m,
+                                          mo_error *err)
 {
     if (m->n_missing == 0)
         return MO_OK;
@@ -44,7 +46,8 @@ mo_status mo_maker_complete(const mo_maker *m, mo_error *err)
                    m->n_missing, m->first_missing);
 }
 
-int mo_maker_column(const mo_column *columns, int n, const char *key)
+int mo_instance_maker_column(const mo_measure_column *columns, int n,
+                             const char *key)
 {
     int low = 0, high = n;
 
@@ -62,7 +65,7 @@ int mo_maker_column(const mo_column *columns, int n, const char *key)
     return -1;
 }
 
-int64_t mo_maker_round(double ns)
+int64_t mo_instance_maker_round(double ns)
 {
     return ns >= 0 && ns <= (double) MO_MAX_TIME_NS ? llround(ns) : -1;
 }
@@ -74,7 +77,7 @@ static mo_status copy_name(mo_arena *arena, const char *name, const char **copy,
     return *copy ? MO_OK : mo_fail_memory(err);
 }
 
-static mo_status copy_names(mo_maker *m, mo_error *err)
+static mo_status copy_names(mo_instance_maker *m, mo_error *err)
 {
     mo_instance *x = m->x;
     mo_status status = MO_OK;
@@ -94,7 +97,7 @@ static mo_status copy_names(mo_maker *m, mo_error *err)
     return status;
 }
 
-static mo_status copy_routes(mo_maker *m, mo_error *err)
+static mo_status copy_routes(mo_instance_maker *m, mo_error *err)
 {
     mo_instance *x = m->x;
     size_t n_pairs = (size_t) x->n_devices * (size_t) x->n_devices;
@@ -123,19 +126,19 @@ static mo_status copy_routes(mo_maker *m, mo_error *err)
     return MO_OK;
 }
 
-static mo_status check_profile(mo_maker *m, mo_error *err)
+static mo_status check_profile(mo_instance_maker *m, mo_error *err)
 {
     return m->options->profile
-               ? mo_profile_fits(m->options->profile, m->cluster, err)
+               ? mo_profile_check_cluster(m->options->profile, m->cluster, err)
                : MO_OK;
 }
 
-static mo_status find_routes(mo_maker *m, mo_error *err)
+static mo_status find_routes(mo_instance_maker *m, mo_error *err)
 {
     return mo_routes_make(m->cluster, &m->routes, err);
 }
 
-static mo_status new_instance(mo_maker *m, mo_error *err)
+static mo_status new_instance(mo_instance_maker *m, mo_error *err)
 {
     m->x = calloc(1, sizeof *m->x);
     if (m->x)
@@ -147,12 +150,20 @@ mo_status mo_instance_make(const mo_graph *g, const mo_cluster *cluster,
                            const mo_instance_options *options,
                            mo_instance **instance, mo_error *err)
 {
-    static mo_status (*const steps[])(mo_maker *, mo_error *) = {
-        check_profile,  find_routes,     new_instance,      copy_names,
-        copy_routes,    mo_maker_flows,  mo_maker_bindings, mo_maker_times,
-        mo_maker_comms, mo_maker_bounds, mo_maker_digests,
+    static mo_status (*const steps[])(mo_instance_maker *, mo_error *) = {
+        check_profile,
+        find_routes,
+        new_instance,
+        copy_names,
+        copy_routes,
+        mo_instance_maker_flows,
+        mo_instance_maker_bindings,
+        mo_instance_maker_times,
+        mo_instance_maker_comms,
+        mo_instance_maker_bounds,
+        mo_instance_maker_digests,
     };
-    mo_maker m = { .g = g, .cluster = cluster, .options = options };
+    mo_instance_maker m = { .g = g, .cluster = cluster, .options = options };
     mo_status status = MO_OK;
 
     for (size_t i = 0; i < sizeof steps / sizeof *steps && status == MO_OK; i++)

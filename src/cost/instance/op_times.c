@@ -14,11 +14,11 @@ typedef struct place {
 /* The op being timed: what it takes some work to know is found out when it is
  * first asked for, and once for all devices. */
 typedef struct timing {
-    mo_maker *m;
+    mo_instance_maker *m;
     const place *places;
     int op;
     char *signature; /* or NULL */
-    mo_basis basis;
+    mo_predictor_input basis;
     bool has_basis;
 } timing;
 
@@ -28,23 +28,23 @@ static int find_model(const mo_graph *g, const mo_device *device)
     int column = -1;
 
     if (device->model)
-        column =
-            mo_maker_column(g->time_columns, g->n_time_columns, device->model);
+        column = mo_instance_maker_column(g->time_columns, g->n_time_columns,
+                                          device->model);
     for (int c = 0; c < g->n_time_columns && column < 0 && device->known; c++)
         if (mo_device_find(g->time_columns[c].key) == device->known)
             column = c;
     return column;
 }
 
-static void find_places(const mo_maker *m, place *places)
+static void find_places(const mo_instance_maker *m, place *places)
 {
     const mo_graph *g = m->g;
 
     for (int k = 0; k < m->cluster->n_devices; k++) {
         const mo_device *device = &m->cluster->devices[k];
 
-        places[k].by_id =
-            mo_maker_column(g->time_columns, g->n_time_columns, device->id);
+        places[k].by_id = mo_instance_maker_column(
+            g->time_columns, g->n_time_columns, device->id);
         places[k].by_model = find_model(g, device);
     }
 }
@@ -95,9 +95,9 @@ static double predicted_us(timing *t, int device)
     const mo_predictor *predictor = &t->m->options->predictor;
 
     if (!t->has_basis)
-        t->basis = mo_predictor_basis(predictor, t->m->g, t->op);
+        t->basis = mo_predictor_input_of(predictor, t->m->g, t->op);
     t->has_basis = true;
-    return mo_predictor_basis_us(predictor, &t->basis,
+    return mo_predictor_input_us(predictor, &t->basis,
                                  &t->m->cluster->devices[device]);
 }
 
@@ -113,7 +113,7 @@ static mo_status find_time(timing *t, int device, int64_t *ns, mo_error *err)
         return status;
     if (isnan(us))
         us = predicted_us(t, device);
-    *ns = isnan(us) ? MO_UNKNOWN : mo_maker_round(us * 1000);
+    *ns = isnan(us) ? MO_UNKNOWN : mo_instance_maker_round(us * 1000);
     if (isnan(us) || *ns >= 0)
         return MO_OK;
     return mo_fail_at(err, MO_E_INPUT, NULL, t->m->g->ops[t->op].line,
@@ -163,10 +163,11 @@ static void miss_times(timing *t, const int64_t *ns, int first, int last)
     char names[256];
 
     name_devices(t, ns, first, last, names, sizeof names);
-    mo_maker_miss(t->m, op->line,
-                  "op '%.200s' (%.80s) has no time on %s; add time_us.<device> "
-                  "to it, a profile (-p), or %s",
-                  op->name, op->type ? op->type : "no type", names, advice(t));
+    mo_instance_maker_add_missing(
+        t->m, op->line,
+        "op '%.200s' (%.80s) has no time on %s; add time_us.<device> "
+        "to it, a profile (-p), or %s",
+        op->name, op->type ? op->type : "no type", names, advice(t));
 }
 
 /* An op that may go to one device only needs a time there, and has the same
@@ -193,7 +194,8 @@ static mo_status fill_op(timing *t, int64_t *ns, mo_error *err)
     return MO_OK;
 }
 
-static mo_status fill_times(mo_maker *m, const place *places, mo_error *err)
+static mo_status fill_times(mo_instance_maker *m, const place *places,
+                            mo_error *err)
 {
     mo_instance *x = m->x;
     mo_status status = MO_OK;
@@ -207,18 +209,18 @@ static mo_status fill_times(mo_maker *m, const place *places, mo_error *err)
     return status;
 }
 
-mo_status mo_maker_times(mo_maker *m, mo_error *err)
+mo_status mo_instance_maker_times(mo_instance_maker *m, mo_error *err)
 {
     mo_instance *x = m->x;
     size_t n_times = (size_t) x->n * (size_t) x->n_devices;
     place *places;
     mo_status status;
 
-    if (n_times > MO_MAX_NUMBERS)
+    if (n_times > MO_INSTANCE_MAX_NUMBERS)
         return mo_fail(err, MO_E_LIMIT,
                        "%d ops on %d devices are more than %d times; coarsen "
                        "the graph, or use fewer devices",
-                       x->n, x->n_devices, MO_MAX_NUMBERS);
+                       x->n, x->n_devices, MO_INSTANCE_MAX_NUMBERS);
     places = calloc((size_t) x->n_devices, sizeof *places);
     x->p_ns = mo_arena_array(x->arena, n_times, sizeof *x->p_ns);
     if (places && x->p_ns) {

@@ -20,12 +20,13 @@ static int find_column(const mo_graph *g, const char *from, const char *to)
     if (!from || !to || g->n_comm_columns == 0 ||
         snprintf(key, sizeof key, "%s.%s", from, to) >= (int) sizeof key)
         return -1;
-    return mo_maker_column(g->comm_columns, g->n_comm_columns, key);
+    return mo_instance_maker_column(g->comm_columns, g->n_comm_columns, key);
 }
 
 /* Kinds are compared as bytes, so what lies between members must be zero, too.
  */
-static void kind_of(const mo_maker *m, int a, int b, mo_pair_kind *kind)
+static void kind_of(const mo_instance_maker *m, int a, int b,
+                    mo_instance_pair_class *kind)
 {
     const mo_device *from = &m->cluster->devices[a];
     const mo_device *to = &m->cluster->devices[b];
@@ -45,11 +46,11 @@ static void kind_of(const mo_maker *m, int a, int b, mo_pair_kind *kind)
     kind->latency_ns = route->latency_ns;
 }
 
-static mo_status number_pairs(const mo_maker *m, mo_intern *seen,
-                              mo_pair_kinds *kinds, mo_error *err)
+static mo_status number_pairs(const mo_instance_maker *m, mo_intern *seen,
+                              mo_instance_pair_classes *kinds, mo_error *err)
 {
     int n = m->cluster->n_devices;
-    mo_pair_kind kind;
+    mo_instance_pair_class kind;
 
     for (int pair = 0; pair < n * n; pair++) {
         mo_status status;
@@ -65,7 +66,7 @@ static mo_status number_pairs(const mo_maker *m, mo_intern *seen,
 }
 
 static mo_status collect(const mo_intern *seen, int n_pairs, mo_arena *arena,
-                         mo_pair_kinds *kinds, mo_error *err)
+                         mo_instance_pair_classes *kinds, mo_error *err)
 {
     size_t n = (size_t) kinds->n;
 
@@ -80,8 +81,10 @@ static mo_status collect(const mo_intern *seen, int n_pairs, mo_arena *arena,
     return MO_OK;
 }
 
-mo_status mo_maker_kinds(const mo_maker *m, mo_arena *arena,
-                         mo_pair_kinds *kinds, mo_error *err)
+mo_status mo_instance_maker_pair_classes(const mo_instance_maker *m,
+                                         mo_arena *arena,
+                                         mo_instance_pair_classes *kinds,
+                                         mo_error *err)
 {
     int n_pairs = m->cluster->n_devices * m->cluster->n_devices;
     mo_intern *seen = mo_intern_new(arena);

@@ -3,7 +3,7 @@
 #include "base/intern.h"
 #include "cost/instance/instance_internal.h"
 
-static mo_status find_pin(mo_maker *m, int op, mo_error *err)
+static mo_status find_pin(mo_instance_maker *m, int op, mo_error *err)
 {
     const mo_op *it = &m->g->ops[op];
 
@@ -17,8 +17,8 @@ static mo_status find_pin(mo_maker *m, int op, mo_error *err)
 }
 
 /* All pinned members of a group must be pinned to the same device. */
-static mo_status check_pin(const mo_maker *m, int op, int *pinned_member,
-                           mo_error *err)
+static mo_status check_pin(const mo_instance_maker *m, int op,
+                           int *pinned_member, mo_error *err)
 {
     const mo_instance *x = m->x;
     int other = pinned_member[x->group[op]];
@@ -37,7 +37,8 @@ static mo_status check_pin(const mo_maker *m, int op, int *pinned_member,
     return MO_OK;
 }
 
-static mo_status find_groups(mo_maker *m, mo_intern *texts, mo_error *err)
+static mo_status find_groups(mo_instance_maker *m, mo_intern *texts,
+                             mo_error *err)
 {
     mo_instance *x = m->x;
 
@@ -58,7 +59,7 @@ static mo_status find_groups(mo_maker *m, mo_intern *texts, mo_error *err)
 }
 
 /* Where one member of a group is pinned, all are. */
-static mo_status spread_pins(mo_maker *m, mo_error *err)
+static mo_status spread_pins(mo_instance_maker *m, mo_error *err)
 {
     mo_instance *x = m->x;
     int *pinned_member =
@@ -81,7 +82,7 @@ static mo_status spread_pins(mo_maker *m, mo_error *err)
     return MO_OK;
 }
 
-mo_status mo_maker_bindings(mo_maker *m, mo_error *err)
+mo_status mo_instance_maker_bindings(mo_instance_maker *m, mo_error *err)
 {
     mo_instance *x = m->x;
     mo_intern *texts = mo_intern_new(x->arena);

@@ -8,7 +8,7 @@
 typedef struct maker {
     const mo_instance *whole;
     mo_instance *x;
-    mo_part *part;
+    mo_sub_instance *part;
     int first, last; /* ops of the whole: the least, the largest */
     int *number;     /* by op of the whole, from the first on: in the part, or
                         -1; parts of something large stay small */
@@ -106,19 +106,20 @@ static mo_status fill(maker *m, const int *ops, bool from_end, mo_error *err)
     x->n_flows = count_flows(m);
     m->part->flow =
         mo_arena_array(x->arena, (size_t) x->n_flows, sizeof *m->part->flow);
-    if (!m->part->flow || !mo_derived_reserve(x))
+    if (!m->part->flow || !mo_instance_derive_reserve(x))
         return mo_fail_memory(err);
     for (int i = 0; i < n; i++)
         copy_op(m, i);
     if (from_end)
         begin_at_end_of_first(x);
     copy_flows(m);
-    mo_derived_sort_by_reader(x);
+    mo_instance_derive_sort_by_reader(x);
     return MO_OK;
 }
 
-mo_status mo_part_make(const mo_instance *whole, const int *ops, int n,
-                       bool from_end, mo_part **part, mo_error *err)
+mo_status mo_sub_instance_make(const mo_instance *whole, const int *ops, int n,
+                               bool from_end, mo_sub_instance **part,
+                               mo_error *err)
 {
     maker m = { .whole = whole,
                 .first = n > 0 ? ops[0] : 0,
@@ -128,7 +129,7 @@ mo_status mo_part_make(const mo_instance *whole, const int *ops, int n,
 
     m.part = calloc(1, sizeof *m.part);
     m.number = malloc(span * sizeof *m.number);
-    m.x = mo_derived_new(whole);
+    m.x = mo_instance_derive(whole);
     if (m.part)
         m.part->x = m.x;
     if (!m.part || !m.number || !m.x) {
@@ -145,11 +146,11 @@ mo_status mo_part_make(const mo_instance *whole, const int *ops, int n,
     }
     if (!m.part)
         mo_instance_free(m.x);
-    mo_part_free(m.part);
+    mo_sub_instance_free(m.part);
     return status;
 }
 
-void mo_part_free(mo_part *part)
+void mo_sub_instance_free(mo_sub_instance *part)
 {
     if (!part)
         return;

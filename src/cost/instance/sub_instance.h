@@ -12,11 +12,11 @@
 #include "base/error.h"
 #include "cost/instance.h"
 
-typedef struct mo_part {
+typedef struct mo_sub_instance {
     mo_instance *x; /* ops in the order given; pins are its own to change */
     int *op;        /* by op of the part: its number in the whole */
     int *flow;      /* by flow of the part: its number in the whole */
-} mo_part;
+} mo_sub_instance;
 
 /*
  * ops are ascending, n of them.  With from_end the first takes no time and no
@@ -24,8 +24,9 @@ typedef struct mo_part {
  * ops given, capacities are the whole's.  Rows of transfer times, routes and
  * names are shared with the whole, which must outlive the part.
  */
-mo_status mo_part_make(const mo_instance *whole, const int *ops, int n,
-                       bool from_end, mo_part **part, mo_error *err);
-void mo_part_free(mo_part *part);
+mo_status mo_sub_instance_make(const mo_instance *whole, const int *ops, int n,
+                               bool from_end, mo_sub_instance **part,
+                               mo_error *err);
+void mo_sub_instance_free(mo_sub_instance *part);
 
 #endif

@@ -9,7 +9,7 @@ typedef struct maker {
     int device; /* that goes */
 } maker;
 
-int mo_without_pinned(const mo_instance *whole, int device)
+int mo_instance_first_pinned_to(const mo_instance *whole, int device)
 {
     for (int i = 0; i < whole->n; i++)
         if (whole->pin[i] == device)
@@ -90,8 +90,8 @@ static void copy_pairs(maker *m)
     m->x->route_start[(int64_t) K * K] = n_held;
 }
 
-mo_status mo_without_make(const mo_instance *whole, int device,
-                          mo_instance **instance, mo_error *err)
+mo_status mo_instance_without_device(const mo_instance *whole, int device,
+                                     mo_instance **instance, mo_error *err)
 {
     maker m = { whole, malloc(sizeof *m.x), device };
 

@@ -11,7 +11,7 @@
 
 /* The first op that is pinned to the device, so that nothing runs without it;
  * MO_FREE: none is. */
-int mo_without_pinned(const mo_instance *whole, int device);
+int mo_instance_first_pinned_to(const mo_instance *whole, int device);
 
 /*
  * All devices but that one, in their order; there must be another, and no op
@@ -20,7 +20,7 @@ int mo_without_pinned(const mo_instance *whole, int device);
  * shared with the whole, which must outlive it; to be freed with
  * mo_instance_free.
  */
-mo_status mo_without_make(const mo_instance *whole, int device,
-                          mo_instance **instance, mo_error *err);
+mo_status mo_instance_without_device(const mo_instance *whole, int device,
+                                     mo_instance **instance, mo_error *err);
 
 #endif

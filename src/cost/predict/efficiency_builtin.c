@@ -65,7 +65,7 @@ static const double product_reuse[] = {
     [MO_GEN_ADA] = 128,    [MO_GEN_HOPPER] = 128, [MO_GEN_BLACKWELL] = 128,
 };
 
-double mo_reuse_of(mo_class class, mo_generation generation)
+double mo_efficiency_max_reuse(mo_class class, mo_generation generation)
 {
     switch (class) {
     case MO_CLASS_MATMUL:

@@ -39,7 +39,7 @@ static mo_status begin(void *state, const mo_xml_element *root, mo_error *err)
 {
     reader *r = state;
 
-    return mo_attributes_read(root, no_attributes, r, r->arena, err);
+    return mo_attribute_read_all(root, no_attributes, r, r->arena, err);
 }
 
 static mo_status find_class(const row_attributes *a, mo_efficiency *row,
@@ -108,7 +108,7 @@ static mo_status read_row(void *state, const mo_xml_element *element,
     };
     mo_efficiency row = { .generation = MO_GEN_UNKNOWN };
     mo_status status =
-        mo_attributes_read(element, row_table, &a, r->arena, err);
+        mo_attribute_read_all(element, row_table, &a, r->arena, err);
 
     if (status == MO_OK)
         status = find_class(&a, &row, err);
@@ -120,18 +120,18 @@ static mo_status read_row(void *state, const mo_xml_element *element,
 static mo_status read_input(mo_input *input, mo_efficiencies *table,
                             mo_error *err)
 {
-    static const mo_flat_row rows[] = { { "factors", read_row },
-                                        { NULL, NULL } };
-    static const mo_flat_format format = { "efficiency", begin, rows };
+    static const mo_xml_rows_row rows[] = { { "factors", read_row },
+                                            { NULL, NULL } };
+    static const mo_xml_rows_format format = { "efficiency", begin, rows };
     mo_efficiencies read = { .n = 0 };
     reader r = { .table = &read, .arena = mo_arena_new() };
-    mo_status status =
-        r.arena ? mo_flat_read(input, &format, &r, err) : mo_fail_memory(err);
+    mo_status status = r.arena ? mo_xml_rows_read(input, &format, &r, err)
+                               : mo_fail_memory(err);
 
     if (status == MO_OK)
         *table = read;
     else
-        mo_error_place(err, mo_input_name(input), 0);
+        mo_error_set_location(err, mo_input_name(input), 0);
     mo_arena_free(r.arena);
     mo_input_close(input);
     return status;

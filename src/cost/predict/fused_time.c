@@ -11,15 +11,15 @@ static speeds speeds_of(const mo_cluster *cluster, const char *key)
     const mo_device_model *model;
 
     if (id >= 0)
-        return (speeds) { cluster->devices[id].launch_us,
-                          cluster->devices[id].bandwidth_gbs };
+        return (speeds){ cluster->devices[id].launch_us,
+                         cluster->devices[id].bandwidth_gbs };
     model = mo_device_find(key);
     if (model)
-        return (speeds) { model->launch_us, model->bandwidth_gbs };
-    return (speeds) { 0, 0 };
+        return (speeds){ model->launch_us, model->bandwidth_gbs };
+    return (speeds){ 0, 0 };
 }
 
-double mo_fused_us(const void *context, const mo_fused *fused)
+double mo_predict_fused_us(const void *context, const mo_fused *fused)
 {
     speeds device = speeds_of(context, fused->key);
     double sum = 0, longest = 0, saved = 0;

@@ -13,6 +13,6 @@
  * column is called after (an id of the cluster, or a model we know), but never
  * less than the longest part.  On a device nobody knows, the sum.
  */
-double mo_fused_us(const void *context, const mo_fused *fused);
+double mo_predict_fused_us(const void *context, const mo_fused *fused);
 
 #endif

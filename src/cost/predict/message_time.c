@@ -12,8 +12,9 @@ static double route_ns(const mo_route *route, int64_t bytes)
     return (double) route->latency_ns + (double) bytes * 8 / route->gbps;
 }
 
-double mo_message_ns(const mo_cluster *cluster, const mo_routes *routes,
-                     const mo_profile *profile, int from, int to, int64_t bytes)
+double mo_predict_message_ns(const mo_cluster *cluster, const mo_routes *routes,
+                             const mo_profile *profile, int from, int to,
+                             int64_t bytes)
 {
     const mo_device *a = &cluster->devices[from], *b = &cluster->devices[to];
     double ns = NAN;

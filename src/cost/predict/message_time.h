@@ -13,8 +13,8 @@
 /* What so many bytes take between two different devices of the cluster, in
  * nanoseconds before rounding: by the profile, if there is one and it knows the
  * pair, else by the route.  NAN: there is no way, or bytes is MO_UNKNOWN. */
-double mo_message_ns(const mo_cluster *cluster, const mo_routes *routes,
-                     const mo_profile *profile, int from, int to,
-                     int64_t bytes);
+double mo_predict_message_ns(const mo_cluster *cluster, const mo_routes *routes,
+                             const mo_profile *profile, int from, int to,
+                             int64_t bytes);
 
 #endif

@@ -5,7 +5,7 @@
 #include "cost/cluster/cluster_builder.h"
 #include "cost/predict.h"
 
-mo_device mo_device_of(const mo_device_model *model)
+mo_device mo_device_from_model(const mo_device_model *model)
 {
     mo_device device = {
         .id = model->name,
@@ -35,7 +35,7 @@ static mo_status find_origin(const char *name, const mo_cluster *cluster,
                        "--cost wave:%s: '%s' is neither a device of the "
                        "cluster nor a model we know (moirai-cluster(5))",
                        name, name);
-    *origin = id >= 0 ? cluster->devices[id] : mo_device_of(model);
+    *origin = id >= 0 ? cluster->devices[id] : mo_device_from_model(model);
     return MO_OK;
 }
 
@@ -109,15 +109,18 @@ static double origin_us(const mo_predictor *p, const mo_graph *g, int op)
     return isnan(us) ? profile_us(p->profile, g, op, origin) : us;
 }
 
-mo_basis mo_predictor_basis(const mo_predictor *predictor, const mo_graph *g,
-                            int op)
+mo_predictor_input mo_predictor_input_of(const mo_predictor *predictor,
+                                         const mo_graph *g, int op)
 {
-    return (mo_basis){ mo_workload_of(g, op),
-                       predictor->is_wave ? origin_us(predictor, g, op) : NAN };
+    return (mo_predictor_input){ mo_workload_of(g, op),
+                                 predictor->is_wave
+                                     ? origin_us(predictor, g, op)
+                                     : NAN };
 }
 
-double mo_predictor_basis_us(const mo_predictor *predictor,
-                             const mo_basis *basis, const mo_device *device)
+double mo_predictor_input_us(const mo_predictor *predictor,
+                             const mo_predictor_input *basis,
+                             const mo_device *device)
 {
     if (predictor->is_wave)
         return mo_predict_wave_us(&predictor->efficiencies, &basis->work,
@@ -129,7 +132,7 @@ double mo_predictor_basis_us(const mo_predictor *predictor,
 double mo_predictor_us(const mo_predictor *predictor, const mo_graph *g, int op,
                        const mo_device *device)
 {
-    mo_basis basis = mo_predictor_basis(predictor, g, op);
+    mo_predictor_input basis = mo_predictor_input_of(predictor, g, op);
 
-    return mo_predictor_basis_us(predictor, &basis, device);
+    return mo_predictor_input_us(predictor, &basis, device);
 }

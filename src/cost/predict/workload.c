@@ -48,10 +48,10 @@ static mo_class class_of(const char *type)
 static double elements_of(const char *shapes)
 {
     size_t length;
-    const char *part = mo_part_at(shapes, 0, &length);
+    const char *part = mo_text_list_at(shapes, 0, &length);
     double sum = 0;
 
-    for (; part; part = mo_part_next(part, &length)) {
+    for (; part; part = mo_text_list_next(part, &length)) {
         mo_shape shape;
 
         if (mo_shape_read(part, length, &shape) != MO_SHAPE_OK)

@@ -92,8 +92,8 @@ static void name_present(const mo_cluster *cluster, names *list)
     }
 }
 
-mo_status mo_profile_fits(const mo_profile *profile, const mo_cluster *cluster,
-                          mo_error *err)
+mo_status mo_profile_check_cluster(const mo_profile *profile,
+                                   const mo_cluster *cluster, mo_error *err)
 {
     names measured = { .n = 0 }, present = { .n = 0 };
 

@@ -64,7 +64,8 @@ mo_status mo_profile_builder_op(mo_profile_builder *builder,
         return mo_fail_at(err, MO_E_LIMIT, NULL, op->line,
                           "more than %d ops; profile fewer",
                           MO_MAX_PROFILE_OPS);
-    status = MO_PUSH(builder->ops, builder->n_ops, builder->ops_room, err);
+    status =
+        MO_ARRAY_GROW(builder->ops, builder->n_ops, builder->ops_room, err);
     if (status == MO_OK)
         builder->ops[builder->n_ops++] = *op;
     return status;
@@ -79,8 +80,8 @@ mo_status mo_profile_builder_link(mo_profile_builder *builder,
         return mo_fail_at(err, MO_E_LIMIT, NULL, link->line,
                           "more than %d links; profile fewer",
                           MO_MAX_PROFILE_LINKS);
-    status =
-        MO_PUSH(builder->links, builder->n_links, builder->links_room, err);
+    status = MO_ARRAY_GROW(builder->links, builder->n_links,
+                           builder->links_room, err);
     if (status == MO_OK)
         builder->links[builder->n_links++] = *link;
     return status;

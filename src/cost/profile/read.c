@@ -53,8 +53,8 @@ static const mo_attribute link_table[] = {
 static mo_status begin(void *state, const mo_xml_element *root, mo_error *err)
 {
     root_attributes a = { NULL, NULL };
-    mo_status status = mo_attributes_read(root, root_table, &a,
-                                          mo_profile_builder_arena(state), err);
+    mo_status status = mo_attribute_read_all(
+        root, root_table, &a, mo_profile_builder_arena(state), err);
 
     mo_profile_builder_host(state, a.host);
     mo_profile_builder_emulated(state, a.emulated);
@@ -96,8 +96,8 @@ static mo_status read_op(void *state, const mo_xml_element *row, mo_error *err)
             .line = row->line,
         },
     };
-    mo_status status = mo_attributes_read(row, op_table, &a,
-                                          mo_profile_builder_arena(state), err);
+    mo_status status = mo_attribute_read_all(
+        row, op_table, &a, mo_profile_builder_arena(state), err);
 
     if (status == MO_OK)
         status = set_class(&a, err);
@@ -116,8 +116,8 @@ static mo_status read_link(void *state, const mo_xml_element *row,
                            mo_error *err)
 {
     mo_profile_link link = { .gbps = UNSET, .line = row->line };
-    mo_status status = mo_attributes_read(row, link_table, &link,
-                                          mo_profile_builder_arena(state), err);
+    mo_status status = mo_attribute_read_all(
+        row, link_table, &link, mo_profile_builder_arena(state), err);
 
     if (status != MO_OK)
         return status;
@@ -130,13 +130,13 @@ static mo_status read_link(void *state, const mo_xml_element *row,
     return mo_profile_builder_link(state, &link, err);
 }
 
-static const mo_flat_row rows[] = {
+static const mo_xml_rows_row rows[] = {
     { "op", read_op },
     { "link", read_link },
     { NULL, NULL },
 };
 
-static const mo_flat_format format = { "profile", begin, rows };
+static const mo_xml_rows_format format = { "profile", begin, rows };
 
 mo_status mo_profile_read_input(mo_input *input, mo_profile **profile,
                                 mo_error *err)
@@ -146,12 +146,12 @@ mo_status mo_profile_read_input(mo_input *input, mo_profile **profile,
 
     if (status != MO_OK)
         return status;
-    status = mo_flat_read(input, &format, builder, err);
+    status = mo_xml_rows_read(input, &format, builder, err);
     if (status == MO_OK)
         status = mo_profile_builder_finish(builder, mo_input_name(input),
                                            profile, err);
     if (status != MO_OK)
-        mo_error_place(err, mo_input_name(input), 0);
+        mo_error_set_location(err, mo_input_name(input), 0);
     mo_profile_builder_free(builder);
     return status;
 }

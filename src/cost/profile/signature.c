@@ -105,7 +105,7 @@ static int output_index(const mo_op *op, int port)
 {
     if (port >= 0)
         return port;
-    return mo_part_count(op->shape) == 1 ? 0 : -1;
+    return mo_text_list_count(op->shape) == 1 ? 0 : -1;
 }
 
 static input input_of(const mo_graph *g, const mo_edge *edge, int src_port)
@@ -216,7 +216,7 @@ static void put_output(mo_out *out, const mo_op *op, int index)
 
 static void put_outputs(mo_out *out, const mo_op *op)
 {
-    int n = mo_part_count(op->shape);
+    int n = mo_text_list_count(op->shape);
 
     mo_out_char(out, ' ');
     if (n > MAX_OUTPUTS) {

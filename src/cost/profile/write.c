@@ -5,32 +5,33 @@
 static void put_if_known(mo_out *out, const char *name, double value)
 {
     if (value >= 0)
-        mo_attribute_number(out, name, value);
+        mo_attribute_write_number(out, name, value);
 }
 
 static void put_op(mo_out *out, const mo_profile_op *op)
 {
     mo_out_text(out, "  <op");
-    mo_attribute_text(out, "device", op->device);
-    mo_attribute_text(out, "signature", op->signature);
-    mo_attribute_number(out, "median_us", op->median_us);
-    mo_attribute_number(out, "spread_us", op->spread_us);
-    mo_attribute_number(out, "count", op->count);
+    mo_attribute_write_text(out, "device", op->device);
+    mo_attribute_write_text(out, "signature", op->signature);
+    mo_attribute_write_number(out, "median_us", op->median_us);
+    mo_attribute_write_number(out, "spread_us", op->spread_us);
+    mo_attribute_write_number(out, "count", op->count);
     put_if_known(out, "flops", op->flops);
     put_if_known(out, "bytes", op->bytes);
     put_if_known(out, "outputs", op->output_elements);
     if (op->class != MO_UNKNOWN)
-        mo_attribute_text(out, "class", mo_class_name((mo_class) op->class));
+        mo_attribute_write_text(out, "class",
+                                mo_class_name((mo_class) op->class));
     mo_out_text(out, "/>\n");
 }
 
 static void put_link(mo_out *out, const mo_profile_link *link)
 {
     mo_out_text(out, "  <link");
-    mo_attribute_text(out, "from", link->from);
-    mo_attribute_text(out, "to", link->to);
-    mo_attribute_number(out, "latency_us", link->latency_us);
-    mo_attribute_number(out, "gbps", link->gbps);
+    mo_attribute_write_text(out, "from", link->from);
+    mo_attribute_write_text(out, "to", link->to);
+    mo_attribute_write_number(out, "latency_us", link->latency_us);
+    mo_attribute_write_number(out, "gbps", link->gbps);
     if (link->from_bytes > 0) {
         mo_out_text(out, " from_bytes=\"");
         mo_out_int(out, link->from_bytes);
@@ -43,9 +44,9 @@ void mo_profile_write(const mo_profile *profile, mo_out *out)
 {
     mo_out_text(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n<profile");
     if (profile->host)
-        mo_attribute_text(out, "host", profile->host);
+        mo_attribute_write_text(out, "host", profile->host);
     if (profile->emulated)
-        mo_attribute_text(out, "emulated", profile->emulated);
+        mo_attribute_write_text(out, "emulated", profile->emulated);
     mo_out_text(out, ">\n");
     for (int i = 0; i < profile->n_ops; i++)
         put_op(out, &profile->ops[i]);

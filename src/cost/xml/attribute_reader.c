@@ -176,9 +176,9 @@ static mo_status refuse_unknown(const mo_xml_element *element,
                       element->name, attribute->name, list);
 }
 
-mo_status mo_attributes_read(const mo_xml_element *element,
-                             const mo_attribute *table, void *base,
-                             mo_arena *arena, mo_error *err)
+mo_status mo_attribute_read_all(const mo_xml_element *element,
+                                const mo_attribute *table, void *base,
+                                mo_arena *arena, mo_error *err)
 {
     mo_status status = MO_OK;
 

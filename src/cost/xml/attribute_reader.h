@@ -34,8 +34,8 @@ typedef struct mo_attribute {
 
 /* Reads all attributes of element into the struct at base.  Texts are copied
  * into arena. */
-mo_status mo_attributes_read(const mo_xml_element *element,
-                             const mo_attribute *table, void *base,
-                             mo_arena *arena, mo_error *err);
+mo_status mo_attribute_read_all(const mo_xml_element *element,
+                                const mo_attribute *table, void *base,
+                                mo_arena *arena, mo_error *err);
 
 #endif

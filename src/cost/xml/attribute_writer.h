@@ -9,8 +9,8 @@
 #include "base/out.h"
 
 /* ' name="value"' */
-void mo_attribute_text(mo_out *out, const char *name, const char *value);
-void mo_attribute_number(mo_out *out, const char *name, double value);
-void mo_attribute_int(mo_out *out, const char *name, int64_t value);
+void mo_attribute_write_text(mo_out *out, const char *name, const char *value);
+void mo_attribute_write_number(mo_out *out, const char *name, double value);
+void mo_attribute_write_int(mo_out *out, const char *name, int64_t value);
 
 #endif

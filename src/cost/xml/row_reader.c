@@ -10,7 +10,7 @@
 enum { LIST_SIZE = 128 };
 
 typedef struct reader {
-    const mo_flat_format *format;
+    const mo_xml_rows_format *format;
     void *state;
     char *space; /* the root's namespace, or NULL */
     int skipped; /* how many foreign elements are open */
@@ -48,8 +48,8 @@ static mo_status refuse(const reader *r, const mo_xml_element *element,
                           "an element <%.80s> inside a row of a <%s>; nothing "
                           "belongs there",
                           element->name, r->format->root);
-    for (const mo_flat_row *row = r->format->rows; row->name && n < sizeof list;
-         row++)
+    for (const mo_xml_rows_row *row = r->format->rows;
+         row->name && n < sizeof list; row++)
         n += (size_t) snprintf(list + n, sizeof list - n, "%s<%s>",
                                n > 0 ? " and " : "", row->name);
     return mo_fail_at(err, MO_E_INPUT, NULL, element->line,
@@ -68,7 +68,7 @@ static mo_status on_start(void *state, const mo_xml_element *element,
         r->skipped++;
         return MO_OK;
     }
-    for (const mo_flat_row *row = r->format->rows; row->name; row++)
+    for (const mo_xml_rows_row *row = r->format->rows; row->name; row++)
         if (element->depth == 1 && strcmp(row->name, element->name) == 0)
             return row->read(r->state, element, err);
     return refuse(r, element, err);
@@ -85,8 +85,8 @@ static mo_status on_end(void *state, const char *name, const char *text,
     return MO_OK;
 }
 
-mo_status mo_flat_read(mo_input *input, const mo_flat_format *format,
-                       void *state, mo_error *err)
+mo_status mo_xml_rows_read(mo_input *input, const mo_xml_rows_format *format,
+                           void *state, mo_error *err)
 {
     static const mo_xml_handler handler = { on_start, on_end };
     reader r = { format, state, NULL, 0 };

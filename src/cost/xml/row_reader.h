@@ -12,22 +12,23 @@
 #include "ingest/xml.h"
 
 /* Returns MO_OK to go on; errors need not name the file. */
-typedef mo_status
-mo_flat_read_element(void *state, const mo_xml_element *element, mo_error *err);
+typedef mo_status mo_xml_rows_element_fn(void *state,
+                                         const mo_xml_element *element,
+                                         mo_error *err);
 
-typedef struct mo_flat_row {
+typedef struct mo_xml_rows_row {
     const char *name; /* of the element; NULL ends the table */
-    mo_flat_read_element *read;
-} mo_flat_row;
+    mo_xml_rows_element_fn *read;
+} mo_xml_rows_row;
 
-typedef struct mo_flat_format {
+typedef struct mo_xml_rows_format {
     const char *root; /* of the file, which is called the same in errors */
-    mo_flat_read_element *begin;
-    const mo_flat_row *rows;
-} mo_flat_format;
+    mo_xml_rows_element_fn *begin;
+    const mo_xml_rows_row *rows;
+} mo_xml_rows_format;
 
 /* Reads input to its end; it stays open. */
-mo_status mo_flat_read(mo_input *input, const mo_flat_format *format,
-                       void *state, mo_error *err);
+mo_status mo_xml_rows_read(mo_input *input, const mo_xml_rows_format *format,
+                           void *state, mo_error *err);
 
 #endif

@@ -15,16 +15,16 @@ enum { LINE_SIZE = 512 };
 static const struct {
     const char *name;
     mo_elem reals;
-    mo_precision products;
+    mo_backend_precision products;
     double tolerance;
 } precisions[] = {
-    { "f32", MO_F32, MO_PRECISION_F32, 1e-4 },
-    { "tf32", MO_F32, MO_PRECISION_TF32, 1e-2 },
-    { "f16", MO_F16, MO_PRECISION_F32, 2e-2 },
-    { "bf16", MO_BF16, MO_PRECISION_F32, 2e-2 },
+    { "f32", MO_ELEM_F32, MO_BACKEND_PRECISION_F32, 1e-4 },
+    { "tf32", MO_ELEM_F32, MO_BACKEND_PRECISION_TF32, 1e-2 },
+    { "f16", MO_ELEM_F16, MO_BACKEND_PRECISION_F32, 2e-2 },
+    { "bf16", MO_ELEM_BF16, MO_BACKEND_PRECISION_F32, 2e-2 },
 };
 
-static size_t precision_of(const mo_exec_wants *wants)
+static size_t precision_of(const mo_exec_config *wants)
 {
     size_t i = 0, last = sizeof precisions / sizeof *precisions - 1;
 
@@ -33,25 +33,26 @@ static size_t precision_of(const mo_exec_wants *wants)
     return i;
 }
 
-mo_elem mo_exec_reals(const mo_exec_wants *wants)
+mo_elem mo_exec_storage_type(const mo_exec_config *wants)
 {
     return precisions[precision_of(wants)].reals;
 }
 
-mo_precision mo_exec_products(const mo_exec_wants *wants)
+mo_backend_precision mo_exec_compute_precision(const mo_exec_config *wants)
 {
     return precisions[precision_of(wants)].products;
 }
 
 /* A network of halves rounds to them wherever it runs. */
-double mo_exec_tolerance(const mo_exec_wants *wants, const mo_plan *plan)
+double mo_exec_default_tolerance(const mo_exec_config *wants,
+                                 const mo_exec_plan *plan)
 {
     double tolerance = precisions[precision_of(wants)].tolerance;
 
     for (int v = 0; v < plan->n_values; v++) {
         mo_elem elem = plan->values[v].desc.elem;
 
-        if ((elem == MO_F16 || elem == MO_BF16) && tolerance < 2e-2)
+        if ((elem == MO_ELEM_F16 || elem == MO_ELEM_BF16) && tolerance < 2e-2)
             tolerance = 2e-2;
     }
     return tolerance;
@@ -61,7 +62,7 @@ double mo_exec_tolerance(const mo_exec_wants *wants, const mo_plan *plan)
 
 static mo_status find_gpus(const mo_backend **backend, int *n, mo_error *err)
 {
-    const mo_backend *const *b = mo_backends;
+    const mo_backend *const *b = mo_backend_table;
 
     while (*b && !(*b)->apart)
         b++;
@@ -82,20 +83,21 @@ static void *wake(void *nothing)
     return nothing;
 }
 
-void mo_exec_wake(const mo_exec_wants *wants, mo_exec_waking *waking)
+void mo_exec_gpu_init_start(const mo_exec_config *wants,
+                            mo_exec_gpu_init *waking)
 {
     waking->begun = strcmp(wants->backend, "cuda") == 0 &&
                     pthread_create(&waking->thread, NULL, wake, NULL) == 0;
 }
 
-void mo_exec_awake(mo_exec_waking *waking)
+void mo_exec_gpu_init_wait(mo_exec_gpu_init *waking)
 {
     if (waking->begun)
         pthread_join(waking->thread, NULL);
     waking->begun = false;
 }
 
-static bool is_wanted(const mo_exec_wants *wants, const mo_device *device)
+static bool is_wanted(const mo_exec_config *wants, const mo_device *device)
 {
     if (strcmp(wants->backend, "auto") == 0)
         return !device->is_cpu;
@@ -103,7 +105,7 @@ static bool is_wanted(const mo_exec_wants *wants, const mo_device *device)
 }
 
 mo_status mo_exec_backends_choose(const mo_cluster *cluster,
-                                  const mo_exec_wants *wants,
+                                  const mo_exec_config *wants,
                                   const mo_backend **backends, int *gpus,
                                   mo_error *no_gpu, mo_error *err)
 {
@@ -136,11 +138,12 @@ mo_status mo_exec_backends_choose(const mo_cluster *cluster,
 
 /* Which devices a sentence is about. */
 typedef bool picks(const mo_cluster *cluster, const mo_backend *const *backends,
-                   const mo_unit_options *units, int gpu, int device);
+                   const mo_backend_unit_options *units, int gpu, int device);
 
 static bool is_stranger(const mo_cluster *cluster,
                         const mo_backend *const *backends,
-                        const mo_unit_options *units, int gpu, int device)
+                        const mo_backend_unit_options *units, int gpu,
+                        int device)
 {
     (void) units;
     (void) gpu;
@@ -148,7 +151,7 @@ static bool is_stranger(const mo_cluster *cluster,
 }
 
 static bool is_on(const mo_cluster *cluster, const mo_backend *const *backends,
-                  const mo_unit_options *units, int gpu, int device)
+                  const mo_backend_unit_options *units, int gpu, int device)
 {
     (void) cluster;
     return backends[device]->apart && units[device].gpu == gpu;
@@ -157,8 +160,8 @@ static bool is_on(const mo_cluster *cluster, const mo_backend *const *backends,
 /* "a, b, c", fit to be shown; how many they are. */
 static int list_devices(const mo_cluster *cluster,
                         const mo_backend *const *backends,
-                        const mo_unit_options *units, int gpu, picks *pick,
-                        char text[LINE_SIZE])
+                        const mo_backend_unit_options *units, int gpu,
+                        picks *pick, char text[LINE_SIZE])
 {
     char list[LINE_SIZE] = "";
     size_t n = 0;
@@ -173,13 +176,13 @@ static int list_devices(const mo_cluster *cluster,
                                    cluster->devices[k].id);
         count++;
     }
-    mo_utf8_visible(text, LINE_SIZE, list);
+    mo_utf8_escape_controls(text, LINE_SIZE, list);
     return count;
 }
 
 /* Each GPU once: where its first device is. */
 static bool is_first(const mo_backend *const *backends,
-                     const mo_unit_options *units, int device)
+                     const mo_backend_unit_options *units, int device)
 {
     for (int k = 0; k < device; k++)
         if (backends[k]->apart && units[k].gpu == units[device].gpu)
@@ -187,10 +190,10 @@ static bool is_first(const mo_backend *const *backends,
     return backends[device]->apart;
 }
 
-void mo_exec_backends_tell(const mo_cluster *cluster,
-                           const mo_backend *const *backends,
-                           const mo_unit_options *units, const mo_error *no_gpu,
-                           const mo_talk *talk)
+void mo_exec_backends_log(const mo_cluster *cluster,
+                          const mo_backend *const *backends,
+                          const mo_backend_unit_options *units,
+                          const mo_error *no_gpu, const mo_driver_log *talk)
 {
     char list[LINE_SIZE];
     int count;

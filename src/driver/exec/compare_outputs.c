@@ -12,8 +12,8 @@
 
 enum { PATH_SIZE = 4096, LINE_SIZE = 512 };
 
-mo_status mo_exec_comparison_begin(const mo_plan *plan, mo_exec_comparison *c,
-                                   mo_error *err)
+mo_status mo_exec_comparison_begin(const mo_exec_plan *plan,
+                                   mo_exec_comparison *c, mo_error *err)
 {
     *c = (mo_exec_comparison){
         .errors = calloc((size_t) plan->n_outputs + 1, sizeof *c->errors),
@@ -32,11 +32,11 @@ void mo_exec_comparison_clear(mo_exec_comparison *c)
     *c = (mo_exec_comparison){ .max_error = NAN };
 }
 
-static void compare(const mo_dense *is, const mo_dense *wanted, int output,
-                    const char *with, mo_exec_comparison *c)
+static void compare(const mo_tensor_dense *is, const mo_tensor_dense *wanted,
+                    int output, const char *with, mo_exec_comparison *c)
 {
-    mo_difference d = mo_compare(is, wanted);
-    bool any = d.same_shape && mo_desc_elements(&is->desc) > 0;
+    mo_tensor_difference d = mo_tensor_compare(is, wanted);
+    bool any = d.same_shape && mo_tensor_desc_elements(&is->desc) > 0;
 
     if (!(d.relative <= c->errors[output]))
         c->errors[output] = d.relative;
@@ -46,12 +46,12 @@ static void compare(const mo_dense *is, const mo_dense *wanted, int output,
     c->worst = output;
     c->at = d.at;
     c->same_shape = d.same_shape;
-    c->is = any ? mo_dense_at(is, d.at) : NAN;
-    c->wanted = any ? mo_dense_at(wanted, d.at) : NAN;
+    c->is = any ? mo_tensor_get_double(is, d.at) : NAN;
+    c->wanted = any ? mo_tensor_get_double(wanted, d.at) : NAN;
     c->with = with;
 }
 
-mo_status mo_exec_compare_files(const char *folder, const mo_plan *plan,
+mo_status mo_exec_compare_files(const char *folder, const mo_exec_plan *plan,
                                 const mo_run_result *result,
                                 mo_exec_comparison *c, mo_error *err)
 {
@@ -59,7 +59,7 @@ mo_status mo_exec_compare_files(const char *folder, const mo_plan *plan,
 
     for (int i = 0; i < plan->n_outputs && status == MO_OK; i++) {
         char path[PATH_SIZE];
-        mo_dense wanted = { 0 };
+        mo_tensor_dense wanted = { 0 };
 
         if (snprintf(path, sizeof path, "%s/output%d.npy", folder, i) >=
             (int) sizeof path)
@@ -69,7 +69,7 @@ mo_status mo_exec_compare_files(const char *folder, const mo_plan *plan,
         status = mo_npy_read(path, &wanted, err);
         if (status == MO_OK)
             compare(&result->outputs[i], &wanted, i, folder, c);
-        mo_dense_clear(&wanted);
+        mo_tensor_clear(&wanted);
     }
     return status;
 }
@@ -84,15 +84,16 @@ static int device_here(const mo_exec_units *units)
     return device;
 }
 
-static mo_status run_single(const mo_plan *plan, const mo_exec_units *units,
+static mo_status run_single(const mo_exec_plan *plan,
+                            const mo_exec_units *units,
                             const mo_exec_inputs *inputs, mo_run_result *result,
                             mo_error *err)
 {
-    const mo_world_options world_options = { 0 };
+    const mo_transport_world_options world_options = { 0 };
     int *here = calloc((size_t) units->n + 1, sizeof *here);
     const mo_backend **backends =
         calloc((size_t) units->n + 1, sizeof *backends);
-    mo_run_options options = {
+    mo_run_plan_options options = {
         .transport = &mo_transport_local,
         .backends = backends,
         .units = units->options,
@@ -116,20 +117,20 @@ static mo_status run_single(const mo_plan *plan, const mo_exec_units *units,
     return status;
 }
 
-mo_status mo_exec_compare_single(const mo_exec_options *o,
-                                 const mo_exec_job *job,
-                                 const mo_exec_units *units,
-                                 const mo_exec_inputs *inputs,
-                                 const mo_run_result *result,
-                                 mo_exec_comparison *c, mo_error *err)
+mo_status mo_exec_compare_single_device(const mo_exec_options *o,
+                                        const mo_exec_job *job,
+                                        const mo_exec_units *units,
+                                        const mo_exec_inputs *inputs,
+                                        const mo_run_result *result,
+                                        mo_exec_comparison *c, mo_error *err)
 {
     mo_run_result single = { 0 };
-    mo_plan *plan = NULL;
+    mo_exec_plan *plan = NULL;
     mo_status status =
-        mo_exec_job_single(o, job, device_here(units), &plan, err);
+        mo_exec_job_plan_single_device(o, job, device_here(units), &plan, err);
 
     if (status == MO_OK)
-        status = mo_exec_units_fit(units, plan, 0, err);
+        status = mo_exec_units_check_memory(units, plan, 0, err);
     if (status == MO_OK)
         status = run_single(plan, units, inputs, &single, err);
     for (int i = 0; status == MO_OK && i < plan->n_outputs; i++)
@@ -140,15 +141,16 @@ mo_status mo_exec_compare_single(const mo_exec_options *o,
     return status;
 }
 
-bool mo_exec_comparison_tell(const mo_exec_options *o, const mo_plan *plan,
-                             const mo_exec_comparison *c)
+bool mo_exec_comparison_log_mismatch(const mo_exec_options *o,
+                                     const mo_exec_plan *plan,
+                                     const mo_exec_comparison *c)
 {
     char name[LINE_SIZE], with[LINE_SIZE];
 
     if (isnan(c->max_error) || c->max_error <= o->tolerance)
         return false;
-    mo_utf8_visible(name, sizeof name, plan->outputs[c->worst].name);
-    mo_utf8_visible(with, sizeof with, c->with);
+    mo_utf8_escape_controls(name, sizeof name, plan->outputs[c->worst].name);
+    mo_utf8_escape_controls(with, sizeof with, c->with);
     if (!c->same_shape)
         fprintf(stderr, "%s: output %d '%s' has another shape than in %s\n",
                 o->talk.command, c->worst, name, with);

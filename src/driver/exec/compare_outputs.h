@@ -24,27 +24,26 @@ typedef struct mo_exec_comparison {
     const char *with; /* what the worst was compared with */
 } mo_exec_comparison;
 
-mo_status mo_exec_comparison_begin(const mo_plan *plan,
+mo_status mo_exec_comparison_begin(const mo_exec_plan *plan,
                                    mo_exec_comparison *comparison,
                                    mo_error *err);
 void mo_exec_comparison_clear(mo_exec_comparison *comparison);
 
 /* With output0.npy, output1.npy, ... of a folder. */
-mo_status mo_exec_compare_files(const char *folder, const mo_plan *plan,
+mo_status mo_exec_compare_files(const char *folder, const mo_exec_plan *plan,
                                 const mo_run_result *result,
                                 mo_exec_comparison *comparison, mo_error *err);
 
 /* With a run of everything on one device, in this process; inputs are all
  * there. */
-mo_status mo_exec_compare_single(const mo_exec_options *o,
-                                 const mo_exec_job *job,
-                                 const mo_exec_units *units,
-                                 const mo_exec_inputs *inputs,
-                                 const mo_run_result *result,
-                                 mo_exec_comparison *comparison, mo_error *err);
+mo_status mo_exec_compare_single_device(
+    const mo_exec_options *o, const mo_exec_job *job,
+    const mo_exec_units *units, const mo_exec_inputs *inputs,
+    const mo_run_result *result, mo_exec_comparison *comparison, mo_error *err);
 
 /* Says on stderr which output is further off than it may be; false: none. */
-bool mo_exec_comparison_tell(const mo_exec_options *o, const mo_plan *plan,
-                             const mo_exec_comparison *comparison);
+bool mo_exec_comparison_log_mismatch(const mo_exec_options *o,
+                                     const mo_exec_plan *plan,
+                                     const mo_exec_comparison *comparison);
 
 #endif

@@ -71,34 +71,34 @@ static int count_local(const mo_exec_units *units, int rank)
  * processes, the processors we may use are ours alone. */
 static int share(const mo_exec_units *units, int rank)
 {
-    int cores = mo_team_cores(), processes = mo_machine_processes();
+    int cores = mo_parallel_for_cores(), processes = mo_host_local_processes();
     int local = count_local(units, rank);
 
-    if (cores >= processes && cores == mo_machine_processors())
+    if (cores >= processes && cores == mo_host_cpu_count())
         cores /= processes;
     return local > 0 && cores > local ? cores / local : 1;
 }
 
-static void set_unit(const mo_device *device, const mo_exec_wants *wants,
-                     int fallback, mo_unit_options *unit)
+static void set_unit(const mo_device *device, const mo_exec_config *wants,
+                     int fallback, mo_backend_unit_options *unit)
 {
     int wanted = wants->threads > 0 ? (int) wants->threads : device->threads;
     const char *cache = wants->cache;
 
-    if (wanted > MO_UNIT_MOST_THREADS)
-        wanted = MO_UNIT_MOST_THREADS;
-    *unit = (mo_unit_options){
+    if (wanted > MO_BACKEND_MAX_THREADS)
+        wanted = MO_BACKEND_MAX_THREADS;
+    *unit = (mo_backend_unit_options){
         .threads = wanted > 0 ? wanted : fallback,
         .cpus = device->cpus,
         .n_cpus = device->n_cpus,
-        .precision = mo_exec_products(wants),
+        .precision = mo_exec_compute_precision(wants),
         .cache = cache && strcmp(cache, "none") == 0 ? "" : cache,
         .measure = !wants->no_measure,
     };
 }
 
-void mo_exec_units_suit(mo_exec_units *units, int device,
-                        const mo_exec_wants *wants)
+void mo_exec_units_set_plan_traits(mo_exec_units *units, int device,
+                                   const mo_exec_config *wants)
 {
     bool apart = units->backends[device]->apart;
 
@@ -108,7 +108,7 @@ void mo_exec_units_suit(mo_exec_units *units, int device,
 }
 
 static mo_status set_units(const mo_cluster *cluster, int rank,
-                           const mo_exec_wants *wants, mo_exec_units *units,
+                           const mo_exec_config *wants, mo_exec_units *units,
                            mo_error *err)
 {
     int *gpus = calloc((size_t) units->n, sizeof *gpus);
@@ -121,7 +121,7 @@ static mo_status set_units(const mo_cluster *cluster, int rank,
     for (int k = 0; k < units->n && status == MO_OK; k++) {
         set_unit(&cluster->devices[k], wants, each, &units->options[k]);
         units->options[k].gpu = gpus[k];
-        mo_exec_units_suit(units, k, wants);
+        mo_exec_units_set_plan_traits(units, k, wants);
     }
     free(gpus);
     return status;
@@ -132,7 +132,7 @@ static mo_status divide(const mo_cluster *cluster, const char *spec,
                         int n_ranks, mo_exec_units *units, mo_error *err)
 {
     mo_status status =
-        mo_emulate_parts(spec, cluster, n_ranks, &units->parts, err);
+        mo_emulate_sm_counts(spec, cluster, n_ranks, &units->parts, err);
 
     for (int k = 0; k < units->n && status == MO_OK; k++) {
         units->options[k].gpu = 0;
@@ -144,7 +144,7 @@ static mo_status divide(const mo_cluster *cluster, const char *spec,
 }
 
 mo_status mo_exec_units_make(const mo_cluster *cluster, int n_ranks, int rank,
-                             const mo_exec_wants *wants, mo_exec_units *units,
+                             const mo_exec_config *wants, mo_exec_units *units,
                              mo_error *err)
 {
     size_t n = (size_t) cluster->n_devices;
@@ -169,46 +169,48 @@ mo_status mo_exec_units_make(const mo_cluster *cluster, int n_ranks, int rank,
 }
 
 /* The first processor of the list that is not ours to use, or -1. */
-static int missing_processor(const mo_unit_options *unit)
+static int missing_processor(const mo_backend_unit_options *unit)
 {
     for (int i = 0; i < unit->n_cpus; i++)
-        if (!mo_machine_may_use(unit->cpus[i]))
+        if (!mo_host_cpu_is_allowed(unit->cpus[i]))
             return unit->cpus[i];
     return -1;
 }
 
 static void tell_missing(const mo_exec_units *units, const mo_cluster *cluster,
-                         int rank, const mo_talk *talk)
+                         int rank, const mo_driver_log *talk)
 {
     for (int k = 0; k < units->n && !talk->quiet; k++) {
         int missing = missing_processor(&units->options[k]);
         char id[LINE_SIZE];
 
         if (units->rank_of[k] == rank && missing >= 0)
-            fprintf(stderr,
-                    "%s: device %s should run on processor %d, which is not "
-                    "there for us: its threads run anywhere\n",
-                    talk->command,
-                    mo_utf8_visible(id, sizeof id, cluster->devices[k].id),
-                    missing);
+            fprintf(
+                stderr,
+                "%s: device %s should run on processor %d, which is not "
+                "there for us: its threads run anywhere\n",
+                talk->command,
+                mo_utf8_escape_controls(id, sizeof id, cluster->devices[k].id),
+                missing);
     }
 }
 
-void mo_exec_units_tell(const mo_exec_units *units, const mo_cluster *cluster,
-                        int rank, const mo_talk *talk)
+void mo_exec_units_log(const mo_exec_units *units, const mo_cluster *cluster,
+                       int rank, const mo_driver_log *talk)
 {
-    mo_exec_backends_tell(cluster, units->backends, units->options,
-                          &units->no_gpu, talk);
+    mo_exec_backends_log(cluster, units->backends, units->options,
+                         &units->no_gpu, talk);
     tell_missing(units, cluster, rank, talk);
 }
 
 /* Weights are mapped and packed: the copies count, the files do not.  What has
  * memory of its own says itself when it is too small. */
-mo_status mo_exec_units_fit(const mo_exec_units *units, const mo_plan *plan,
-                            int rank, mo_error *err)
+mo_status mo_exec_units_check_memory(const mo_exec_units *units,
+                                     const mo_exec_plan *plan, int rank,
+                                     mo_error *err)
 {
-    int64_t left = mo_machine_memory_bytes(), need = 0;
-    char wanted[MO_UNIT_SIZE], there[MO_UNIT_SIZE];
+    int64_t left = mo_host_available_memory_bytes(), need = 0;
+    char wanted[MO_FORMAT_SIZE], there[MO_FORMAT_SIZE];
 
     for (int k = 0; k < plan->n_devices; k++) {
         const mo_plan_device *device = &plan->devices[k];
@@ -227,6 +229,6 @@ mo_status mo_exec_units_fit(const mo_exec_units *units, const mo_plan *plan,
                    "the devices of this process need %s of memory, and the "
                    "machine has %s left; run on more machines, or smaller "
                    "inputs",
-                   mo_unit_bytes((double) need, wanted),
-                   mo_unit_bytes((double) left, there));
+                   mo_format_bytes((double) need, wanted),
+                   mo_format_bytes((double) left, there));
 }

@@ -16,7 +16,7 @@
 typedef struct mo_exec_units {
     int n;
     int *rank_of; /* by device */
-    mo_unit_options *options;
+    mo_backend_unit_options *options;
     const mo_backend **backends;
     int *lanes;        /* for the plan: how many calls may run side by side */
     bool *keen, *nest; /* for the plan: as mo_plan_source has them */
@@ -28,22 +28,23 @@ typedef struct mo_exec_units {
  * equal share of the processors for each device of rank.  Begins as zeros, and
  * is the caller's to clear. */
 mo_status mo_exec_units_make(const mo_cluster *cluster, int n_ranks, int rank,
-                             const mo_exec_wants *wants, mo_exec_units *units,
+                             const mo_exec_config *wants, mo_exec_units *units,
                              mo_error *err);
 void mo_exec_units_clear(mo_exec_units *units);
 
 /* What the plan of a device is like, by what it runs on. */
-void mo_exec_units_suit(mo_exec_units *units, int device,
-                        const mo_exec_wants *wants);
+void mo_exec_units_set_plan_traits(mo_exec_units *units, int device,
+                                   const mo_exec_config *wants);
 
 /* Says what devices run on where that is not what they are, and which of rank
  * lack a processor that they should stay on. */
-void mo_exec_units_tell(const mo_exec_units *units, const mo_cluster *cluster,
-                        int rank, const mo_talk *talk);
+void mo_exec_units_log(const mo_exec_units *units, const mo_cluster *cluster,
+                       int rank, const mo_driver_log *talk);
 
 /* Has this machine the memory that the devices of rank need, of those that have
  * none of their own? */
-mo_status mo_exec_units_fit(const mo_exec_units *units, const mo_plan *plan,
-                            int rank, mo_error *err);
+mo_status mo_exec_units_check_memory(const mo_exec_units *units,
+                                     const mo_exec_plan *plan, int rank,
+                                     mo_error *err);
 
 #endif

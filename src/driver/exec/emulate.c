@@ -12,7 +12,7 @@
 /* More SMs than any GPU has. */
 enum { MOST_SMS = 1 << 20 };
 
-mo_status mo_emulate_check(mo_exec_wants *wants, mo_error *err)
+mo_status mo_emulate_check(mo_exec_config *wants, mo_error *err)
 {
     if (!wants->emulate)
         return MO_OK;
@@ -56,8 +56,8 @@ static mo_status read_number(const char **at, int *number, mo_error *err)
     return MO_OK;
 }
 
-mo_status mo_emulate_parts(const char *spec, const mo_cluster *cluster,
-                           int n_ranks, int **parts, mo_error *err)
+mo_status mo_emulate_sm_counts(const char *spec, const mo_cluster *cluster,
+                               int n_ranks, int **parts, mo_error *err)
 {
     const char *at = spec;
     int n = count(spec);
@@ -99,8 +99,9 @@ static bool is_as_placed(const mo_instance *x, const mo_plan_transfer *t)
 }
 
 static mo_status hold_transfer(const mo_plan_transfer *t,
-                               const mo_loaded *loaded, const mo_routes *routes,
-                               int64_t *hold_ns, mo_error *err)
+                               const mo_driver_loaded *loaded,
+                               const mo_routes *routes, int64_t *hold_ns,
+                               mo_error *err)
 {
     const mo_cluster *cluster = loaded->cluster;
     double ns;
@@ -110,8 +111,8 @@ static mo_status hold_transfer(const mo_plan_transfer *t,
             mo_instance_tensor_ns(loaded->instance, t->tensor, t->from, t->to);
         return MO_OK;
     }
-    ns = mo_message_ns(cluster, routes, loaded->profile, t->from, t->to,
-                       t->bytes);
+    ns = mo_predict_message_ns(cluster, routes, loaded->profile, t->from, t->to,
+                               t->bytes);
     if (!(ns >= 0 && ns <= (double) MO_MAX_TIME_NS))
         return mo_fail(err, MO_E_INPUT,
                        "--emulate: the cluster does not say how long %lld "
@@ -122,8 +123,9 @@ static mo_status hold_transfer(const mo_plan_transfer *t,
     return MO_OK;
 }
 
-mo_status mo_emulate_hold(const mo_plan *plan, const mo_loaded *loaded,
-                          int64_t **hold_ns, mo_error *err)
+mo_status mo_emulate_transfer_times(const mo_exec_plan *plan,
+                                    const mo_driver_loaded *loaded,
+                                    int64_t **hold_ns, mo_error *err)
 {
     mo_routes *routes = NULL;
     int64_t *made = calloc((size_t) plan->n_transfers + 1, sizeof *made);

@@ -16,15 +16,16 @@
 #include "exec/plan/plan.h"
 
 /* Whether the options go together; --emulate makes all devices GPUs. */
-mo_status mo_emulate_check(mo_exec_wants *wants, mo_error *err);
+mo_status mo_emulate_check(mo_exec_config *wants, mo_error *err);
 
 /* How many SMs each device of the cluster has, in its order; free() it. */
-mo_status mo_emulate_parts(const char *spec, const mo_cluster *cluster,
-                           int n_ranks, int **parts, mo_error *err);
+mo_status mo_emulate_sm_counts(const char *spec, const mo_cluster *cluster,
+                               int n_ranks, int **parts, mo_error *err);
 
 /* By transfer of the plan: what it takes by the instance that was placed, or,
  * where that sends other bytes, by the profile or the cluster; free() it. */
-mo_status mo_emulate_hold(const mo_plan *plan, const mo_loaded *loaded,
-                          int64_t **hold_ns, mo_error *err);
+mo_status mo_emulate_transfer_times(const mo_exec_plan *plan,
+                                    const mo_driver_loaded *loaded,
+                                    int64_t **hold_ns, mo_error *err);
 
 #endif

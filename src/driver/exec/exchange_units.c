@@ -17,9 +17,9 @@ typedef struct telling {
 _Static_assert(sizeof(bool) == 1, "they travel as bytes");
 
 /* At rank 0: everybody's own. */
-static mo_status hear_all(const mo_transport *transport, mo_world *world,
-                          const mo_exec_units *units, telling *all,
-                          mo_error *err)
+static mo_status hear_all(const mo_transport *transport,
+                          mo_transport_world *world, const mo_exec_units *units,
+                          telling *all, mo_error *err)
 {
     mo_status status = MO_OK;
     telling theirs;
@@ -33,9 +33,10 @@ static mo_status hear_all(const mo_transport *transport, mo_world *world,
     return status;
 }
 
-mo_status mo_exec_agree(const mo_transport *transport, mo_world *world,
-                        const mo_exec_wants *wants, mo_exec_units *units,
-                        mo_error *err)
+mo_status mo_exec_exchange_units(const mo_transport *transport,
+                                 mo_transport_world *world,
+                                 const mo_exec_config *wants,
+                                 mo_exec_units *units, mo_error *err)
 {
     int rank = transport->rank(world);
     telling all = { { false } };
@@ -52,7 +53,7 @@ mo_status mo_exec_agree(const mo_transport *transport, mo_world *world,
     for (int k = 0; k < units->n && status == MO_OK; k++)
         if (units->rank_of[k] != rank) {
             units->backends[k] = all.apart[k] ? &elsewhere : &mo_backend_cpu;
-            mo_exec_units_suit(units, k, wants);
+            mo_exec_units_set_plan_traits(units, k, wants);
         }
     return status;
 }

@@ -13,8 +13,9 @@
 
 /* All ranks call it, when their own units are made and before the plan is; the
  * units of others are then as these say. */
-mo_status mo_exec_agree(const mo_transport *transport, mo_world *world,
-                        const mo_exec_wants *wants, mo_exec_units *units,
-                        mo_error *err);
+mo_status mo_exec_exchange_units(const mo_transport *transport,
+                                 mo_transport_world *world,
+                                 const mo_exec_config *wants,
+                                 mo_exec_units *units, mo_error *err);
 
 #endif

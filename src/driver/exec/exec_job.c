@@ -19,7 +19,7 @@ enum { ROOT_SIZE = 64, FIRST_BYTES = 4096 };
 void mo_exec_job_clear(mo_exec_job *job)
 {
     mo_plan_free(job->plan);
-    mo_constants_free(job->constants);
+    mo_weights_free(job->constants);
     free(job->folder);
     mo_review_clear(&job->review);
     *job = (mo_exec_job){ 0 };
@@ -47,7 +47,7 @@ static bool is_graph(const char *path)
 {
     char root[ROOT_SIZE] = "";
     mo_input *input;
-    const mo_format *format = mo_formats;
+    const mo_read_format *format = mo_read_formats;
 
     if (!looks_like_xml(path) || mo_input_open(path, &input, NULL) != MO_OK)
         return false;
@@ -73,7 +73,7 @@ static mo_status load_graph(const mo_exec_options *o, const char *path,
                             mo_exec_job *job, mo_error *err)
 {
     mo_review *r = &job->review;
-    mo_prepare p = o->prepare;
+    mo_prepare_options p = o->prepare;
     int *device, n;
     mo_status status;
 
@@ -89,8 +89,8 @@ static mo_status load_graph(const mo_exec_options *o, const char *path,
         return mo_fail_memory(err);
     for (int i = 0; i < n; i++)
         device[i] = first_cpu(r->made.loaded.cluster);
-    status = mo_judge_placement(r->made.loaded.instance, &r->regime, device,
-                                &r->judgement, err);
+    status = mo_answer_evaluate_placement(r->made.loaded.instance, &r->regime,
+                                          device, &r->judgement, err);
     free(device);
     return status;
 }
@@ -117,7 +117,7 @@ mo_status mo_exec_job_load(const mo_exec_options *o, const char *path,
                        "%s is a graph already; leave --graph out", path);
     status = job->alone ? load_graph(o, path, job, err)
                         : mo_review_file(&from, path, &job->review, err);
-    job->valid = mo_judgement_valid(&job->review.judgement);
+    job->valid = mo_answer_evaluation_valid(&job->review.judgement);
     if (status == MO_OK && job->valid)
         status = find_folder(job, err);
     return status;
@@ -158,7 +158,7 @@ static void tell_op(void *context, int line, const char *what)
 static mo_status make_plan(const mo_exec_options *o, const mo_exec_job *job,
                            const mo_exec_units *units,
                            const mo_schedule *schedule, listener *to,
-                           mo_plan **plan, mo_error *err)
+                           mo_exec_plan **plan, mo_error *err)
 {
     const mo_prepared *made = &job->review.made;
     const mo_plan_source source = {
@@ -175,14 +175,14 @@ static mo_status make_plan(const mo_exec_options *o, const mo_exec_job *job,
         .attend = units && !o->no_fuse ? units->keen : NULL,
         .nest = units && !o->no_fuse ? units->nest : NULL,
         .lanes = units ? units->lanes : NULL,
-        .reals = units ? mo_exec_reals(&o->wants) : MO_F32,
+        .reals = units ? mo_exec_storage_type(&o->wants) : MO_ELEM_F32,
         .cannot = to ? tell_op : NULL,
         .context = to,
     };
-    mo_status status = mo_plan_make(&source, plan, err);
+    mo_status status = mo_plan_build(&source, plan, err);
 
     if (status == MO_OK)
-        status = mo_plan_verify(*plan, err);
+        status = mo_verify_plan(*plan, err);
     return status;
 }
 
@@ -190,10 +190,11 @@ static mo_status make_plan(const mo_exec_options *o, const mo_exec_job *job,
  * be too much before the first is made. */
 static mo_status check_made_up(const mo_graph *g, bool random, mo_error *err)
 {
-    int64_t left = mo_machine_memory_bytes() / 2, need = 0;
+    int64_t left = mo_host_available_memory_bytes() / 2, need = 0;
 
     for (int i = 0; i < g->n_ops; i++) {
-        bool made_up = random || mo_told_weights(g->ops[i].attrs).length > 0;
+        bool made_up =
+            random || mo_weight_attr_list_of(g->ops[i].attrs).length > 0;
         int64_t bytes = g->ops[i].weight_bytes;
 
         if (made_up && bytes > left - need)
@@ -212,32 +213,33 @@ mo_status mo_exec_job_plan(const mo_exec_options *o, const mo_exec_units *units,
 {
     const char *graph = job->review.located.graph;
     bool random = o->weights != MO_EXEC_NO_SEED;
-    const mo_constants_options options = {
+    const mo_weights_options options = {
         .folder = job->folder,
         .random = random,
         .seed = random ? (uint64_t) o->weights : 0,
     };
     listener to = { .command = o->talk.command, .path = graph };
-    double begin = mo_talk_seconds();
+    double begin = mo_driver_clock_s();
     mo_status status = check_made_up(job->review.made.fine, random, err);
 
     if (status == MO_OK)
-        status = mo_constants_new(job->review.made.fine, &options,
-                                  &job->constants, err);
+        status = mo_weights_new(job->review.made.fine, &options,
+                                &job->constants, err);
     if (status == MO_OK)
         status = make_plan(o, job, units, job->review.judgement.schedule,
                            speaks ? &to : NULL, &job->plan, err);
     if (status != MO_OK)
-        mo_error_place(err, graph, 0);
+        mo_error_set_location(err, graph, 0);
     else
-        mo_talk_say(&o->talk, "planned %d calls and %d transfers in %.2f s",
-                    job->plan->n_calls, job->plan->n_transfers,
-                    mo_talk_seconds() - begin);
+        mo_driver_log_info(&o->talk,
+                           "planned %d calls and %d transfers in %.2f s",
+                           job->plan->n_calls, job->plan->n_transfers,
+                           mo_driver_clock_s() - begin);
     return status;
 }
 
-mo_status mo_exec_job_alike(const mo_exec_options *o, const mo_exec_job *job,
-                            uint64_t *digest, mo_error *err)
+mo_status mo_exec_job_digest(const mo_exec_options *o, const mo_exec_job *job,
+                             uint64_t *digest, mo_error *err)
 {
     mo_digest *all = mo_digest_new();
     uint64_t graph = 0;
@@ -246,7 +248,7 @@ mo_status mo_exec_job_alike(const mo_exec_options *o, const mo_exec_job *job,
 
     if (status == MO_OK) {
         mo_digest_int(all, (int64_t) graph);
-        mo_digest_int(all, (int64_t) mo_constants_sample(job->constants));
+        mo_digest_int(all, (int64_t) mo_weights_fingerprint(job->constants));
         mo_digest_int(all, o->weights);
         mo_digest_int(all, o->seed);
         mo_digest_text(all, o->wants.precision);
@@ -256,16 +258,17 @@ mo_status mo_exec_job_alike(const mo_exec_options *o, const mo_exec_job *job,
     return status;
 }
 
-mo_status mo_exec_job_another(const mo_exec_options *o, const mo_exec_job *job,
-                              const mo_exec_units *units, mo_plan **plan,
-                              mo_error *err)
+mo_status mo_exec_job_replan(const mo_exec_options *o, const mo_exec_job *job,
+                             const mo_exec_units *units, mo_exec_plan **plan,
+                             mo_error *err)
 {
     return make_plan(o, job, units, job->review.judgement.schedule, NULL, plan,
                      err);
 }
 
-mo_status mo_exec_job_single(const mo_exec_options *o, const mo_exec_job *job,
-                             int device, mo_plan **plan, mo_error *err)
+mo_status mo_exec_job_plan_single_device(const mo_exec_options *o,
+                                         const mo_exec_job *job, int device,
+                                         mo_exec_plan **plan, mo_error *err)
 {
     const mo_instance *x = job->review.made.loaded.instance;
     int *devices = calloc((size_t) x->n + 1, sizeof *devices);
@@ -278,7 +281,7 @@ mo_status mo_exec_job_single(const mo_exec_options *o, const mo_exec_job *job,
         devices[i] = device;
     status = mo_schedule_new(x, &job->review.regime, devices, &schedule, err);
     if (status == MO_OK)
-        status = mo_schedule_shift(x, schedule, err);
+        status = mo_schedule_left_shift(x, schedule, err);
     if (status == MO_OK)
         status = make_plan(o, job, NULL, schedule, NULL, plan, err);
     mo_schedule_free(schedule);

@@ -19,8 +19,8 @@ typedef struct mo_exec_job {
     bool alone;   /* a bare graph: all of it on one device */
     bool valid;   /* the judge had nothing against it */
     char *folder; /* of the graph, where its weights are */
-    mo_constants *constants;
-    mo_plan *plan; /* verified */
+    mo_weights_store *constants;
+    mo_exec_plan *plan; /* verified */
 } mo_exec_job;
 
 /* Begins as zeros, and is the caller's to clear whatever the result. */
@@ -37,17 +37,18 @@ mo_status mo_exec_job_plan(const mo_exec_options *o, const mo_exec_units *units,
 
 /* A digest of all that ranks must have alike besides the plan: the graph with
  * its weights, and what is made up.  The plan is there. */
-mo_status mo_exec_job_alike(const mo_exec_options *o, const mo_exec_job *job,
-                            uint64_t *digest, mo_error *err);
+mo_status mo_exec_job_digest(const mo_exec_options *o, const mo_exec_job *job,
+                             uint64_t *digest, mo_error *err);
 
 /* Another plan of the same placement, for other units. */
-mo_status mo_exec_job_another(const mo_exec_options *o, const mo_exec_job *job,
-                              const mo_exec_units *units, mo_plan **plan,
-                              mo_error *err);
+mo_status mo_exec_job_replan(const mo_exec_options *o, const mo_exec_job *job,
+                             const mo_exec_units *units, mo_exec_plan **plan,
+                             mo_error *err);
 
 /* Another one with everything on one device, for comparison: on CPU threads,
  * and f32 as the network has it. */
-mo_status mo_exec_job_single(const mo_exec_options *o, const mo_exec_job *job,
-                             int device, mo_plan **plan, mo_error *err);
+mo_status mo_exec_job_plan_single_device(const mo_exec_options *o,
+                                         const mo_exec_job *job, int device,
+                                         mo_exec_plan **plan, mo_error *err);
 
 #endif

@@ -14,19 +14,24 @@
 #include "driver/prepare.h"
 #include "driver/log.h"
 
-enum { MO_EXEC_REPORT, MO_EXEC_TRACE, MO_EXEC_PLAN, MO_EXEC_OUTPUTS };
+enum {
+    MO_EXEC_OUTPUT_REPORT,
+    MO_EXEC_OUTPUT_TRACE,
+    MO_EXEC_OUTPUT_PLAN,
+    MO_EXEC_N_OUTPUTS
+};
 
-enum { MO_EXEC_NO_SEED = -1, MO_EXEC_WARM_UPS = 5 };
+enum { MO_EXEC_NO_SEED = -1, MO_EXEC_WARMUP_RUNS = 5 };
 
 typedef struct mo_exec_options {
-    mo_prepare prepare;
+    mo_prepare_options prepare;
     const char *graph;
     mo_option_list inputs;
     int64_t seed;    /* of inputs */
     int64_t weights; /* seed of those that are missing, or MO_EXEC_NO_SEED */
     const char *transport;
-    mo_job_options job; /* the other ranks */
-    mo_exec_wants wants;
+    mo_launch_options job; /* the other ranks */
+    mo_exec_config wants;
     bool no_fuse, no_layout; /* plain plans, for comparison */
     bool as_placed;          /* as in mo_plan_source */
     int64_t runs;
@@ -36,8 +41,8 @@ typedef struct mo_exec_options {
     const char *reference; /* a folder, or NULL */
     double tolerance;      /* negative: as the precision allows */
     bool json;
-    mo_output outputs[MO_EXEC_OUTPUTS];
-    mo_talk talk;
+    mo_output_file outputs[MO_EXEC_N_OUTPUTS];
+    mo_driver_log talk;
     int code; /* to leave with when nothing failed */
 } mo_exec_options;
 

@@ -16,13 +16,13 @@ enum { BOOLEANS = 2, UNKNOWN = -1, CONVERSIONS = 3 };
 void mo_exec_inputs_clear(mo_exec_inputs *inputs)
 {
     for (int i = 0; i < inputs->n && inputs->values; i++)
-        mo_dense_clear(&inputs->values[i]);
+        mo_tensor_clear(&inputs->values[i]);
     free(inputs->values);
     *inputs = (mo_exec_inputs){ 0 };
 }
 
 /* The input of that name, or of that number. */
-static int find_input(const mo_plan *plan, const char *text, size_t length)
+static int find_input(const mo_exec_plan *plan, const char *text, size_t length)
 {
     int64_t number;
 
@@ -37,7 +37,7 @@ static int find_input(const mo_plan *plan, const char *text, size_t length)
 }
 
 /* "NAME=FILE"; a name may have '=' in it.  The only input needs no name. */
-static int split(const mo_plan *plan, const char *text, const char **file)
+static int split(const mo_exec_plan *plan, const char *text, const char **file)
 {
     for (const char *at = strchr(text, '='); at; at = strchr(at + 1, '=')) {
         int input = find_input(plan, text, (size_t) (at - text));
@@ -50,7 +50,8 @@ static int split(const mo_plan *plan, const char *text, const char **file)
     return plan->n_inputs == 1 && !strchr(text, '=') ? 0 : UNKNOWN;
 }
 
-static mo_status refuse(const mo_plan *plan, const char *text, mo_error *err)
+static mo_status refuse(const mo_exec_plan *plan, const char *text,
+                        mo_error *err)
 {
     char names[512] = "";
     size_t n = 0;
@@ -65,8 +66,9 @@ static mo_status refuse(const mo_plan *plan, const char *text, mo_error *err)
 }
 
 /* files[i]: the file of input i, or NULL. */
-static mo_status find_files(const mo_option_list *list, const mo_plan *plan,
-                            const char **files, mo_error *err)
+static mo_status find_files(const mo_option_list *list,
+                            const mo_exec_plan *plan, const char **files,
+                            mo_error *err)
 {
     for (size_t i = 0; i < list->count; i++) {
         const char *file;
@@ -84,35 +86,36 @@ static mo_status find_files(const mo_option_list *list, const mo_plan *plan,
 }
 
 /* numpy has no bf16. */
-static mo_status narrow(const mo_desc *desc, mo_dense *value, mo_error *err)
+static mo_status narrow(const mo_tensor_desc *desc, mo_tensor_dense *value,
+                        mo_error *err)
 {
-    mo_dense narrower = { 0 };
-    mo_status status = mo_dense_new(desc, &narrower, err);
+    mo_tensor_dense narrower = { 0 };
+    mo_status status = mo_tensor_new(desc, &narrower, err);
 
     if (status != MO_OK)
         return status;
-    for (int64_t i = 0; i < mo_desc_elements(desc); i++)
-        mo_dense_put(&narrower, i, mo_dense_at(value, i));
-    mo_dense_clear(value);
+    for (int64_t i = 0; i < mo_tensor_desc_elements(desc); i++)
+        mo_tensor_set_double(&narrower, i, mo_tensor_get_double(value, i));
+    mo_tensor_clear(value);
     *value = narrower;
     return MO_OK;
 }
 
 static mo_status read_file(const char *file, const mo_plan_input *input,
-                           mo_dense *value, mo_error *err)
+                           mo_tensor_dense *value, mo_error *err)
 {
-    char is[MO_DESC_TEXT_SIZE], wanted[MO_DESC_TEXT_SIZE];
+    char is[MO_TENSOR_DESC_TEXT_SIZE], wanted[MO_TENSOR_DESC_TEXT_SIZE];
     mo_status status = mo_npy_read(file, value, err);
 
-    if (status != MO_OK || mo_desc_equal(&value->desc, &input->desc))
+    if (status != MO_OK || mo_tensor_desc_equal(&value->desc, &input->desc))
         return status;
-    if (input->desc.elem == MO_BF16 && value->desc.elem == MO_F32 &&
+    if (input->desc.elem == MO_ELEM_BF16 && value->desc.elem == MO_ELEM_F32 &&
         mo_shape_equal(&value->desc.shape, &input->desc.shape))
         return narrow(&input->desc, value, err);
     return mo_fail_at(err, MO_E_INPUT, file, 0,
                       "is %s, but input '%.80s' is %s; save it like that",
-                      mo_desc_say(&value->desc, is), input->name,
-                      mo_desc_say(&input->desc, wanted));
+                      mo_tensor_desc_format(&value->desc, is), input->name,
+                      mo_tensor_desc_format(&input->desc, wanted));
 }
 
 /* Rows of the table that op gathers from with what it reads at port, or
@@ -160,22 +163,22 @@ static int64_t indices_below(const mo_graph *g, int op, int conversions)
 
 static mo_status make_up(const mo_exec_options *o, const mo_graph *g,
                          const mo_plan_input *input, int number,
-                         mo_dense *value, mo_error *err)
+                         mo_tensor_dense *value, mo_error *err)
 {
     uint64_t seed = mo_random_seed((uint64_t) o->seed, (uint64_t) number);
-    mo_status status = mo_dense_new(&input->desc, value, err);
+    mo_status status = mo_tensor_new(&input->desc, value, err);
     int op = mo_graph_find(g, input->name);
     int64_t below = INT64_MAX;
 
     if (status != MO_OK)
         return status;
-    if (!mo_elem_is_real(input->desc.elem) && op >= 0 && op < g->n_ops)
+    if (!mo_elem_is_float(input->desc.elem) && op >= 0 && op < g->n_ops)
         below = indices_below(g, op, CONVERSIONS);
-    mo_dense_random(value, seed, 1, below < INT64_MAX ? below : BOOLEANS);
+    mo_tensor_fill_random(value, seed, 1, below < INT64_MAX ? below : BOOLEANS);
     return MO_OK;
 }
 
-static bool is_read_by(const mo_plan *plan, const mo_plan_input *input,
+static bool is_read_by(const mo_exec_plan *plan, const mo_plan_input *input,
                        const int *rank_of, int rank)
 {
     for (int i = 0; i < input->n_values; i++)
@@ -187,16 +190,17 @@ static bool is_read_by(const mo_plan *plan, const mo_plan_input *input,
 /* What others read is read here only so that they can be told of another value
  * that this rank was given: it need not be here. */
 static void read_for_others(const char *file, const mo_plan_input *input,
-                            mo_dense *value)
+                            mo_tensor_dense *value)
 {
     if (read_file(file, input, value, NULL) == MO_OK)
         return;
-    mo_dense_clear(value);
+    mo_tensor_clear(value);
 }
 
 mo_status mo_exec_inputs_make(const mo_exec_options *o, const mo_graph *g,
-                              const mo_plan *plan, const int *rank_of, int rank,
-                              bool all, mo_exec_inputs *inputs, mo_error *err)
+                              const mo_exec_plan *plan, const int *rank_of,
+                              int rank, bool all, mo_exec_inputs *inputs,
+                              mo_error *err)
 {
     size_t room = (size_t) plan->n_inputs + 1;
     const char **files = calloc(room, sizeof *files);

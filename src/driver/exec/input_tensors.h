@@ -11,7 +11,7 @@
 #include "graph/graph.h"
 
 typedef struct mo_exec_inputs {
-    mo_dense *values; /* by input of the plan */
+    mo_tensor_dense *values; /* by input of the plan */
     int n;
 } mo_exec_inputs;
 
@@ -21,8 +21,9 @@ typedef struct mo_exec_inputs {
  * zeros, and is the caller's to clear whatever the result.
  */
 mo_status mo_exec_inputs_make(const mo_exec_options *o, const mo_graph *g,
-                              const mo_plan *plan, const int *rank_of, int rank,
-                              bool all, mo_exec_inputs *inputs, mo_error *err);
+                              const mo_exec_plan *plan, const int *rank_of,
+                              int rank, bool all, mo_exec_inputs *inputs,
+                              mo_error *err);
 void mo_exec_inputs_clear(mo_exec_inputs *inputs);
 
 #endif

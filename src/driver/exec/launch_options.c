@@ -9,7 +9,7 @@
 
 /* The first line of the file.  A zero byte would end the token there, and what
  * is left might be known to many. */
-static mo_status read_token(mo_job_options *job, mo_error *err)
+static mo_status read_token(mo_launch_options *job, mo_error *err)
 {
     size_t size = 0, length;
     mo_status status =
@@ -29,8 +29,8 @@ static mo_status read_token(mo_job_options *job, mo_error *err)
     return MO_OK;
 }
 
-mo_status mo_job_options_read(mo_job_options *job, mo_launch *launch,
-                              mo_error *err)
+mo_status mo_launch_options_read(mo_launch_options *job,
+                                 mo_rdv_launch_options *launch, mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -43,16 +43,17 @@ mo_status mo_job_options_read(mo_job_options *job, mo_launch *launch,
                        "or say one");
     if (job->token_file)
         status = read_token(job, err);
-    *launch = (mo_launch){ .rank_told = job->rank >= 0,
-                           .rank = job->rank >= 0 ? (int) job->rank : 0,
-                           .n_ranks = (int) job->ranks,
-                           .master = job->master,
-                           .token = job->token,
-                           .bind = job->bind };
+    *launch =
+        (mo_rdv_launch_options){ .rank_told = job->rank >= 0,
+                                 .rank = job->rank >= 0 ? (int) job->rank : 0,
+                                 .n_ranks = (int) job->ranks,
+                                 .master = job->master,
+                                 .token = job->token,
+                                 .bind = job->bind };
     return status;
 }
 
-void mo_job_options_clear(mo_job_options *job)
+void mo_launch_options_clear(mo_launch_options *job)
 {
     free(job->read);
     job->read = NULL;

@@ -11,21 +11,21 @@
 #include "base/option.h"
 #include "exec/transport/rendezvous/launcher.h"
 
-typedef struct mo_job_options {
+typedef struct mo_launch_options {
     int64_t rank, ranks; /* -1 and 0: not told */
     const char *master, *bind;
     const char *token, *token_file;
-    char *read; /* of the file; mo_job_options_clear frees it */
-} mo_job_options;
+    char *read; /* of the file; mo_launch_options_clear frees it */
+} mo_launch_options;
 
-#define MO_JOB_OPTIONS_DEFAULTS                                                \
+#define MO_LAUNCH_OPTIONS_DEFAULTS                                             \
     {                                                                          \
         .rank = -1                                                             \
     }
 
 /* The rows of an option table for these. */
 /* clang-format off */
-#define MO_JOB_OPTIONS(job)                                                    \
+#define MO_LAUNCH_OPTIONS(job)                                                    \
     { 0, "rank", "R", "which of the ranks this is, from 0", MO_OPTION_INT,     \
       .to = &(job)->rank, .min = 0, .max = 4095 },                             \
     { 0, "ranks", "N", "how many there are", MO_OPTION_INT,                    \
@@ -41,8 +41,8 @@ typedef struct mo_job_options {
 /* clang-format on */
 
 /* What the transport is told; launch lives no longer than job. */
-mo_status mo_job_options_read(mo_job_options *job, mo_launch *launch,
-                              mo_error *err);
-void mo_job_options_clear(mo_job_options *job);
+mo_status mo_launch_options_read(mo_launch_options *job,
+                                 mo_rdv_launch_options *launch, mo_error *err);
+void mo_launch_options_clear(mo_launch_options *job);
 
 #endif

@@ -13,19 +13,19 @@
 /* Room for "/output" and a number. */
 enum { NAME_SIZE = 32 };
 
-void mo_exec_files_clear(mo_exec_files *files)
+void mo_exec_output_npy_clear(mo_exec_output_npy *files)
 {
     if (files->outputs)
-        mo_outputs_abandon(files->outputs, files->n);
+        mo_output_files_discard(files->outputs, files->n);
     for (int i = 0; i < files->n && files->paths; i++)
         free(files->paths[i]);
     free(files->paths);
     free(files->outputs);
-    *files = (mo_exec_files){ 0 };
+    *files = (mo_exec_output_npy){ 0 };
 }
 
-static mo_status name_files(const char *folder, int n, mo_exec_files *files,
-                            mo_error *err)
+static mo_status name_files(const char *folder, int n,
+                            mo_exec_output_npy *files, mo_error *err)
 {
     size_t room = strlen(folder) + NAME_SIZE;
 
@@ -40,13 +40,14 @@ static mo_status name_files(const char *folder, int n, mo_exec_files *files,
             return mo_fail_memory(err);
         snprintf(files->paths[i], room, "%s/output%d.npy", folder, i);
         files->outputs[i] =
-            (mo_output){ .option = "--output", .path = files->paths[i] };
+            (mo_output_file){ .option = "--output", .path = files->paths[i] };
     }
     return MO_OK;
 }
 
-mo_status mo_exec_files_open(const char *folder, const mo_run_result *result,
-                             mo_exec_files *files, mo_error *err)
+mo_status mo_exec_output_npy_open(const char *folder,
+                                  const mo_run_result *result,
+                                  mo_exec_output_npy *files, mo_error *err)
 {
     mo_status status;
 
@@ -54,14 +55,14 @@ mo_status mo_exec_files_open(const char *folder, const mo_run_result *result,
         return mo_fail_errno(err, folder, "cannot make the folder");
     status = name_files(folder, result->n_outputs, files, err);
     if (status == MO_OK)
-        status = mo_outputs_open(files->outputs, files->n, err);
+        status = mo_output_files_open(files->outputs, files->n, err);
     for (int i = 0; i < files->n && status == MO_OK; i++)
-        mo_npy_put(&result->outputs[i], files->outputs[i].out);
+        mo_npy_write_to(&result->outputs[i], files->outputs[i].out);
     return status;
 }
 
-mo_status mo_exec_files_commit(mo_exec_files *files, mo_error *err)
+mo_status mo_exec_output_npy_commit(mo_exec_output_npy *files, mo_error *err)
 {
-    return files->n > 0 ? mo_outputs_commit(files->outputs, files->n, err)
+    return files->n > 0 ? mo_output_files_commit(files->outputs, files->n, err)
                         : MO_OK;
 }

@@ -9,20 +9,21 @@
 #include "driver/output_files.h"
 #include "exec/runtime/run.h"
 
-typedef struct mo_exec_files {
-    mo_output *outputs;
+typedef struct mo_exec_output_npy {
+    mo_output_file *outputs;
     char **paths;
     int n;
-} mo_exec_files;
+} mo_exec_output_npy;
 
 /* Makes the folder where it is missing, and writes all of them so that only
  * their names are missing.  files begins as zeros and is the caller's to
  * clear. */
-mo_status mo_exec_files_open(const char *folder, const mo_run_result *result,
-                             mo_exec_files *files, mo_error *err);
-mo_status mo_exec_files_commit(mo_exec_files *files, mo_error *err);
+mo_status mo_exec_output_npy_open(const char *folder,
+                                  const mo_run_result *result,
+                                  mo_exec_output_npy *files, mo_error *err);
+mo_status mo_exec_output_npy_commit(mo_exec_output_npy *files, mo_error *err);
 
 /* What was not committed is gone. */
-void mo_exec_files_clear(mo_exec_files *files);
+void mo_exec_output_npy_clear(mo_exec_output_npy *files);
 
 #endif

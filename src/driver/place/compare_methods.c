@@ -23,23 +23,24 @@ static double seconds_each(const mo_place_options *o, const mo_instance *x)
     return o->drop_device ? o->time_s / (x->n_devices + 1) : o->time_s;
 }
 
-static mo_status run_next(const mo_place_setting *setting, const mo_instance *x,
+static mo_status run_next(const mo_place_context *setting, const mo_instance *x,
                           const mo_method *method, mo_place_comparison *c,
                           mo_error *err)
 {
     double seconds = seconds_each(setting->options, x);
 
-    return mo_place_run(setting, x, method, seconds, &c->entries[c->n++], err);
+    return mo_place_run_method(setting, x, method, seconds, &c->entries[c->n++],
+                               err);
 }
 
 /* A signal may have come before anything was found: everything on one device
  * is better than nothing. */
 static bool needs_single(const mo_place_comparison *c)
 {
-    if (mo_interrupt_last() == 0)
+    if (mo_interrupt_last_signal() == 0)
         return false;
     for (int i = 0; i < c->n; i++) {
-        const mo_place_entry *e = &c->entries[i];
+        const mo_place_result *e = &c->entries[i];
 
         if (e->method == &mo_method_single || (!e->row.why && e->row.fits))
             return false;
@@ -47,7 +48,7 @@ static bool needs_single(const mo_place_comparison *c)
     return true;
 }
 
-static mo_status run_all(const mo_place_setting *setting, const mo_instance *x,
+static mo_status run_all(const mo_place_context *setting, const mo_instance *x,
                          const mo_method *const *methods, int n,
                          mo_place_comparison *c, mo_error *err)
 {
@@ -59,59 +60,59 @@ static mo_status run_all(const mo_place_setting *setting, const mo_instance *x,
         status = run_next(setting, x, &mo_method_single, c, err);
     if (status != MO_OK)
         return status;
-    mo_place_rank(c->entries, c->n, c->ranked);
+    mo_place_rank_results(c->entries, c->n, c->ranked);
     for (int i = 0; i < c->n; i++)
         c->rows[i] = c->ranked[i]->row;
     return MO_OK;
 }
 
-static mo_status study(const mo_place_setting *setting, const mo_instance *x,
+static mo_status study(const mo_place_context *setting, const mo_instance *x,
                        mo_place_comparison *c, mo_error *err)
 {
-    const mo_place_entry *best = mo_place_comparison_best(c);
+    const mo_place_result *best = mo_place_comparison_best(c);
     mo_status status;
 
     if (!setting->options->drop_device || !best)
         return MO_OK;
-    status =
-        mo_place_study_make(setting, x, best->method,
-                            seconds_each(setting->options, x), &c->study, err);
+    status = mo_place_ablation_run(setting, x, best->method,
+                                   seconds_each(setting->options, x), &c->study,
+                                   err);
     c->report.losses = c->study.losses;
     return status;
 }
 
-mo_status mo_place_compare(const mo_place_setting *setting,
-                           const mo_instance *x,
-                           const mo_method *const *methods, int n,
-                           mo_place_comparison *c, mo_error *err)
+mo_status mo_place_compare_methods(const mo_place_context *setting,
+                                   const mo_instance *x,
+                                   const mo_method *const *methods, int n,
+                                   mo_place_comparison *c, mo_error *err)
 {
-    mo_placements *r = &c->report;
+    mo_report_methods *r = &c->report;
     mo_status status = run_all(setting, x, methods, n, c, err);
 
     if (status != MO_OK)
         return status;
-    *r = (mo_placements){ .x = x, .n = c->n, .rows = c->rows };
-    status = mo_place_bound(setting, x, c->ranked, c->n, &r->bound_ns,
-                            &r->bound_by, err);
+    *r = (mo_report_methods){ .x = x, .n = c->n, .rows = c->rows };
+    status = mo_place_best_bound(setting, x, c->ranked, c->n, &r->bound_ns,
+                                 &r->bound_by, err);
     if (status == MO_OK)
-        status =
-            mo_single_best(x, &setting->regime, &r->single, &r->single_ns, err);
+        status = mo_single_device_best(x, &setting->regime, &r->single,
+                                       &r->single_ns, err);
     return status == MO_OK ? study(setting, x, c, err) : status;
 }
 
 void mo_place_comparison_clear(mo_place_comparison *c)
 {
     for (int i = 0; i < c->n; i++)
-        mo_place_entry_clear(&c->entries[i]);
-    mo_place_study_clear(&c->study);
+        mo_place_result_clear(&c->entries[i]);
+    mo_place_ablation_clear(&c->study);
     free(c->entries);
     free(c->ranked);
     free(c->rows);
 }
 
-const mo_place_entry *mo_place_comparison_best(const mo_place_comparison *c)
+const mo_place_result *mo_place_comparison_best(const mo_place_comparison *c)
 {
-    return mo_placements_best(&c->report) ? c->ranked[0] : NULL;
+    return mo_report_methods_best(&c->report) ? c->ranked[0] : NULL;
 }
 
 static int code_of(const mo_place_comparison *c)
@@ -124,12 +125,12 @@ static int code_of(const mo_place_comparison *c)
     return MO_EXIT_NO_SOLUTION;
 }
 
-mo_status mo_place_comparison_end(const mo_place_comparison *c, int *code,
-                                  mo_error *err)
+mo_status mo_place_comparison_exit_status(const mo_place_comparison *c,
+                                          int *code, mo_error *err)
 {
     *code = code_of(c);
     for (int i = 0; i < c->n; i++) {
-        const mo_place_entry *e = &c->entries[i];
+        const mo_place_result *e = &c->entries[i];
 
         if (e->status == MO_OK || e->row.why)
             continue;

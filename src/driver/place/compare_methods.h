@@ -12,27 +12,27 @@
 
 typedef struct mo_place_comparison {
     int n;
-    mo_place_entry *entries;
-    const mo_place_entry **ranked; /* the best first */
-    mo_placement_row *rows;        /* of those */
-    mo_place_study study;
-    mo_placements report;
+    mo_place_result *entries;
+    const mo_place_result **ranked; /* the best first */
+    mo_report_method_row *rows;     /* of those */
+    mo_place_ablation study;
+    mo_report_methods report;
 } mo_place_comparison;
 
 /* The time of a method is shared evenly with its runs without devices.  c is
  * zeros at first, and the caller's to clear whatever the result. */
-mo_status mo_place_compare(const mo_place_setting *setting,
-                           const mo_instance *x,
-                           const mo_method *const *methods, int n,
-                           mo_place_comparison *c, mo_error *err);
+mo_status mo_place_compare_methods(const mo_place_context *setting,
+                                   const mo_instance *x,
+                                   const mo_method *const *methods, int n,
+                                   mo_place_comparison *c, mo_error *err);
 void mo_place_comparison_clear(mo_place_comparison *c);
 
 /* The one to take, or NULL. */
-const mo_place_entry *mo_place_comparison_best(const mo_place_comparison *c);
+const mo_place_result *mo_place_comparison_best(const mo_place_comparison *c);
 
 /* What a command leaves with, when all else is done: what a method that has an
  * answer could not write is an error, and has been none so far. */
-mo_status mo_place_comparison_end(const mo_place_comparison *c, int *code,
-                                  mo_error *err);
+mo_status mo_place_comparison_exit_status(const mo_place_comparison *c,
+                                          int *code, mo_error *err);
 
 #endif

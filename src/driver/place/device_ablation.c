@@ -7,34 +7,34 @@
 
 #include "cost/instance/without_device.h"
 
-static mo_status run_without(const mo_place_setting *setting,
+static mo_status run_without(const mo_place_context *setting,
                              const mo_instance *x, int device,
                              const mo_method *method, double seconds,
-                             mo_place_study *study, mo_error *err)
+                             mo_place_ablation *study, mo_error *err)
 {
     mo_instance *rest = NULL;
-    mo_place_entry e = { 0 };
-    mo_status status = mo_without_make(x, device, &rest, err);
+    mo_place_result e = { 0 };
+    mo_status status = mo_instance_without_device(x, device, &rest, err);
 
-    mo_talk_say(setting->talk, "without %s", x->device_ids[device]);
+    mo_driver_log_info(setting->talk, "without %s", x->device_ids[device]);
     if (status == MO_OK)
-        status = mo_place_run(setting, rest, method, seconds, &e, err);
+        status = mo_place_run_method(setting, rest, method, seconds, &e, err);
     if (status == MO_OK && !e.row.why && e.row.fits)
         study->losses[device].makespan_ns = e.row.makespan_ns;
     else if (status == MO_OK)
         snprintf(study->why[device], sizeof study->why[device], "%s",
                  e.row.why ? e.row.why : "does not fit");
-    mo_place_entry_clear(&e);
+    mo_place_result_clear(&e);
     mo_instance_free(rest);
     return status;
 }
 
-static mo_status study_device(const mo_place_setting *setting,
+static mo_status study_device(const mo_place_context *setting,
                               const mo_instance *x, int device,
                               const mo_method *method, double seconds,
-                              mo_place_study *study, mo_error *err)
+                              mo_place_ablation *study, mo_error *err)
 {
-    int pinned = mo_without_pinned(x, device);
+    int pinned = mo_instance_first_pinned_to(x, device);
     mo_status status = MO_OK;
 
     if (x->n_devices == 1)
@@ -50,10 +50,10 @@ static mo_status study_device(const mo_place_setting *setting,
     return status;
 }
 
-mo_status mo_place_study_make(const mo_place_setting *setting,
-                              const mo_instance *x, const mo_method *method,
-                              double seconds, mo_place_study *study,
-                              mo_error *err)
+mo_status mo_place_ablation_run(const mo_place_context *setting,
+                                const mo_instance *x, const mo_method *method,
+                                double seconds, mo_place_ablation *study,
+                                mo_error *err)
 {
     size_t n = (size_t) x->n_devices + 1;
     mo_status status = MO_OK;
@@ -67,7 +67,7 @@ mo_status mo_place_study_make(const mo_place_setting *setting,
     return status;
 }
 
-void mo_place_study_clear(mo_place_study *study)
+void mo_place_ablation_clear(mo_place_ablation *study)
 {
     free(study->losses);
     free(study->why);

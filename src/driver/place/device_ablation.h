@@ -9,17 +9,17 @@
 #include "driver/place/method_run.h"
 #include "report/method_table.h"
 
-typedef struct mo_place_study {
-    mo_placement_loss *losses; /* by device */
-    char (*why)[160];          /* by device, for those */
-} mo_place_study;
+typedef struct mo_place_ablation {
+    mo_report_device_loss *losses; /* by device */
+    char (*why)[160];              /* by device, for those */
+} mo_place_ablation;
 
 /* seconds are for each device.  study is zeros at first, and the caller's to
  * clear whatever the result. */
-mo_status mo_place_study_make(const mo_place_setting *setting,
-                              const mo_instance *x, const mo_method *method,
-                              double seconds, mo_place_study *study,
-                              mo_error *err);
-void mo_place_study_clear(mo_place_study *study);
+mo_status mo_place_ablation_run(const mo_place_context *setting,
+                                const mo_instance *x, const mo_method *method,
+                                double seconds, mo_place_ablation *study,
+                                mo_error *err);
+void mo_place_ablation_clear(mo_place_ablation *study);
 
 #endif

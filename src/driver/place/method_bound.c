@@ -7,14 +7,14 @@
 #include "schedule/bound/lower_bound.h"
 
 /* What is known to be possible, INT64_MAX: nothing. */
-static int64_t least_known(const mo_place_entry *const *ranked, int n)
+static int64_t least_known(const mo_place_result *const *ranked, int n)
 {
     return n > 0 && !ranked[0]->row.why && ranked[0]->row.fits
                ? ranked[0]->row.makespan_ns
                : INT64_MAX;
 }
 
-static void say_contradiction(const mo_talk *talk, const char *who,
+static void say_contradiction(const mo_driver_log *talk, const char *who,
                               int64_t bound_ns, int64_t known_ns)
 {
     fprintf(stderr,
@@ -24,10 +24,11 @@ static void say_contradiction(const mo_talk *talk, const char *who,
             (double) known_ns / 1000);
 }
 
-mo_status mo_place_bound(const mo_place_setting *setting, const mo_instance *x,
-                         const mo_place_entry *const *ranked, int n,
-                         int64_t *bound_ns, const char **bound_by,
-                         mo_error *err)
+mo_status mo_place_best_bound(const mo_place_context *setting,
+                              const mo_instance *x,
+                              const mo_place_result *const *ranked, int n,
+                              int64_t *bound_ns, const char **bound_by,
+                              mo_error *err)
 {
     int64_t known_ns = least_known(ranked, n);
     mo_lower_bound lower;
@@ -49,7 +50,7 @@ mo_status mo_place_bound(const mo_place_setting *setting, const mo_instance *x,
     /* A method that proves anything has asked for this one where it pays. */
     if (*bound_ns > 0)
         return MO_OK;
-    status = mo_lower_find(x, &setting->regime, &lower, err);
+    status = mo_bound_lower(x, &setting->regime, &lower, err);
     if (status == MO_OK && lower.bound_ns > 0) {
         *bound_ns = lower.bound_ns;
         *bound_by = lower.which;

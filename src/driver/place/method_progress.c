@@ -13,13 +13,13 @@
 /* A line that wraps could not be taken back. */
 enum { TIME_ROOM = 32, LINE_ROOM = 160, WHAT_ROOM = 60, SCREEN_WIDTH = 79 };
 
-void mo_place_news_begin(mo_place_news *n, const char *method,
-                         const mo_talk *talk)
+void mo_place_progress_begin(mo_place_progress *n, const char *method,
+                             const mo_driver_log *talk)
 {
-    *n = (mo_place_news){ .method = method,
-                          .talk = talk,
-                          .lists = talk->verbose > 0 && !talk->quiet,
-                          .makespan_ns = INT64_MAX };
+    *n = (mo_place_progress){ .method = method,
+                              .talk = talk,
+                              .lists = talk->verbose > 0 && !talk->quiet,
+                              .makespan_ns = INT64_MAX };
     n->shows = !n->lists && !talk->quiet && isatty(STDERR_FILENO);
 }
 
@@ -31,15 +31,16 @@ static const char *time_text(int64_t ns, char *text)
     return text;
 }
 
-static void compose(const mo_place_news *n, const mo_news *news, char *line)
+static void compose(const mo_place_progress *n, const mo_method_progress *news,
+                    char *line)
 {
     char best[TIME_ROOM], bound[TIME_ROOM], gap[TIME_ROOM] = "";
-    char percent[MO_UNIT_SIZE];
+    char percent[MO_FORMAT_SIZE];
     double makespan = (double) n->makespan_ns, lower = (double) n->lower_ns;
 
     if (n->makespan_ns != INT64_MAX && lower > 0)
         snprintf(gap, sizeof gap, ", gap %.8s %%",
-                 mo_unit_percent((makespan - lower) / makespan, percent));
+                 mo_format_percent((makespan - lower) / makespan, percent));
     snprintf(line, LINE_ROOM, "%s: best %s, bound %s%s, %.1f s%s%.*s",
              n->method, time_text(n->makespan_ns, best),
              time_text(n->lower_ns, bound), gap, news->seconds,
@@ -47,7 +48,7 @@ static void compose(const mo_place_news *n, const mo_news *news, char *line)
 }
 
 /* Better than what was told? */
-static bool take(mo_place_news *n, const mo_news *news)
+static bool take(mo_place_progress *n, const mo_method_progress *news)
 {
     bool better = false;
 
@@ -62,25 +63,25 @@ static bool take(mo_place_news *n, const mo_news *news)
     return better;
 }
 
-void mo_place_news_tell(void *context, const mo_news *news)
+void mo_place_progress_update(void *context, const mo_method_progress *news)
 {
-    mo_place_news *n = context;
+    mo_place_progress *n = context;
     bool better = take(n, news);
     char line[LINE_ROOM];
 
     if (n->lists && better) {
         compose(n, news, line);
-        mo_talk_say(n->talk, "%s", line);
-    } else if (n->shows && mo_talk_seconds() >= n->next_s) {
+        mo_driver_log_info(n->talk, "%s", line);
+    } else if (n->shows && mo_driver_clock_s() >= n->next_s) {
         compose(n, news, line);
         fprintf(stderr, "\r\033[K%.*s", SCREEN_WIDTH, line);
         fflush(stderr);
         n->shown = true;
-        n->next_s = mo_talk_seconds() + PAUSE_S;
+        n->next_s = mo_driver_clock_s() + PAUSE_S;
     }
 }
 
-void mo_place_news_end(mo_place_news *n)
+void mo_place_progress_end(mo_place_progress *n)
 {
     if (n->shown)
         fputs("\r\033[K", stderr);

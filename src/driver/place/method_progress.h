@@ -11,22 +11,22 @@
 #include "driver/log.h"
 #include "solvers/search/method.h"
 
-typedef struct mo_place_news {
+typedef struct mo_place_progress {
     const char *method;
-    const mo_talk *talk;
+    const mo_driver_log *talk;
     bool shows, lists; /* a line that is rewritten; or one for each */
     bool shown;
     double next_s;                 /* not before */
     int64_t makespan_ns, lower_ns; /* that were told */
-} mo_place_news;
+} mo_place_progress;
 
-void mo_place_news_begin(mo_place_news *news, const char *method,
-                         const mo_talk *talk);
+void mo_place_progress_begin(mo_place_progress *news, const char *method,
+                             const mo_driver_log *talk);
 
-/* As a mo_task wants it; context is the mo_place_news. */
-void mo_place_news_tell(void *context, const mo_news *news);
+/* As a mo_method_task wants it; context is the mo_place_progress. */
+void mo_place_progress_update(void *context, const mo_method_progress *news);
 
 /* Takes the line away. */
-void mo_place_news_end(mo_place_news *news);
+void mo_place_progress_end(mo_place_progress *news);
 
 #endif

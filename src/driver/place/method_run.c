@@ -10,7 +10,7 @@
 
 static bool is_interrupted(void)
 {
-    return mo_interrupt_last() != 0;
+    return mo_interrupt_last_signal() != 0;
 }
 
 static double fullness(const mo_instance *x, const int64_t *peak_bytes, int k)
@@ -21,7 +21,7 @@ static double fullness(const mo_instance *x, const int64_t *peak_bytes, int k)
 }
 
 static void find_fullest(const mo_instance *x, const int64_t *peak_bytes,
-                         mo_placement_row *row)
+                         mo_report_method_row *row)
 {
     row->fullest = MO_FREE;
     for (int k = 0; k < x->n_devices; k++) {
@@ -36,13 +36,13 @@ static void find_fullest(const mo_instance *x, const int64_t *peak_bytes,
 }
 
 /* Memory that overflows is told; all else is a mistake of the method. */
-static void look_at_violations(const mo_verdict *verdict, mo_place_entry *e)
+static void look_at_violations(const mo_verdict *verdict, mo_place_result *e)
 {
-    mo_placed *placed = &e->placed;
+    mo_method_result *placed = &e->placed;
 
     e->row.fits = true;
     for (int i = 0; i < verdict->n; i++) {
-        if (verdict->violations[i].rule == MO_BROKEN_MEMORY) {
+        if (verdict->violations[i].rule == MO_VIOLATION_MEMORY) {
             e->row.fits = false;
             continue;
         }
@@ -54,7 +54,7 @@ static void look_at_violations(const mo_verdict *verdict, mo_place_entry *e)
 }
 
 /* No more violations of memory than devices, so any other is in the list. */
-static mo_status judge(const mo_instance *x, mo_place_entry *e, mo_error *err)
+static mo_status judge(const mo_instance *x, mo_place_result *e, mo_error *err)
 {
     mo_verdict *verdict = NULL;
     mo_status status =
@@ -69,57 +69,58 @@ static mo_status judge(const mo_instance *x, mo_place_entry *e, mo_error *err)
     return MO_OK;
 }
 
-static mo_task task_for(const mo_place_setting *setting, const mo_instance *x,
-                        const mo_stop *stop, mo_place_news *news)
+static mo_method_task task_for(const mo_place_context *setting,
+                               const mo_instance *x, const mo_stop *stop,
+                               mo_place_progress *news)
 {
     const mo_place_options *o = setting->options;
 
-    return (mo_task){ .x = x,
-                      .regime = setting->regime,
-                      .seed = (uint64_t) o->seed,
-                      .threads = (int) o->threads,
-                      .gap = o->gap,
-                      .rounds = (int) o->rounds,
-                      .stop = stop,
-                      .assist = setting->assist,
-                      .found = setting->found,
-                      .policy = o->policy,
-                      .curve = o->curve,
-                      .no_learning = o->no_learning,
-                      .tell = mo_place_news_tell,
-                      .context = news };
+    return (mo_method_task){ .x = x,
+                             .regime = setting->regime,
+                             .seed = (uint64_t) o->seed,
+                             .threads = (int) o->threads,
+                             .gap = o->gap,
+                             .rounds = (int) o->rounds,
+                             .stop = stop,
+                             .assist = setting->assist,
+                             .found = setting->found,
+                             .policy = o->policy,
+                             .curve = o->curve,
+                             .no_learning = o->no_learning,
+                             .tell = mo_place_progress_update,
+                             .context = news };
 }
 
-static void let_work(const mo_place_setting *setting, const mo_instance *x,
-                     double seconds, mo_place_entry *e)
+static void let_work(const mo_place_context *setting, const mo_instance *x,
+                     double seconds, mo_place_result *e)
 {
-    double begin_s = mo_talk_seconds();
-    mo_place_news news;
+    double begin_s = mo_driver_clock_s();
+    mo_place_progress news;
     mo_stop stop;
-    mo_task task = task_for(setting, x, &stop, &news);
+    mo_method_task task = task_for(setting, x, &stop, &news);
 
     mo_stop_after(&stop, seconds);
     stop.asked = is_interrupted;
-    mo_place_news_begin(&news, e->method->name, setting->talk);
+    mo_place_progress_begin(&news, e->method->name, setting->talk);
     e->status = e->method->place(&task, &e->placed, &e->err);
-    mo_place_news_end(&news);
-    e->row.seconds = mo_talk_seconds() - begin_s;
+    mo_place_progress_end(&news);
+    e->row.seconds = mo_driver_clock_s() - begin_s;
     e->row.lower_ns = e->placed.lower_ns;
     e->row.rounds = e->placed.rounds;
 }
 
 /* It has an answer, and could not write what it has learned: after an hour the
  * answer is not thrown away for that. */
-static bool has_lost_files(const mo_place_entry *e)
+static bool has_lost_files(const mo_place_result *e)
 {
     return e->status != MO_OK && e->method->learns && e->placed.schedule;
 }
 
-mo_status mo_place_run(const mo_place_setting *setting, const mo_instance *x,
-                       const mo_method *method, double seconds,
-                       mo_place_entry *e, mo_error *err)
+mo_status mo_place_run_method(const mo_place_context *setting,
+                              const mo_instance *x, const mo_method *method,
+                              double seconds, mo_place_result *e, mo_error *err)
 {
-    *e = (mo_place_entry){
+    *e = (mo_place_result){
         .method = method, .row = { .method = method->name, .fullest = MO_FREE }
     };
     if (is_interrupted() && method != &mo_method_single) {
@@ -142,25 +143,25 @@ mo_status mo_place_run(const mo_place_setting *setting, const mo_instance *x,
     return e->row.why ? MO_OK : judge(x, e, err);
 }
 
-void mo_place_entry_clear(mo_place_entry *e)
+void mo_place_result_clear(mo_place_result *e)
 {
-    mo_placed_clear(&e->placed);
+    mo_method_result_clear(&e->placed);
 }
 
-static int merit(const mo_place_entry *e)
+static int merit(const mo_place_result *e)
 {
     return e->row.why ? 2 : !e->row.fits;
 }
 
-static bool is_better(const mo_place_entry *a, const mo_place_entry *b)
+static bool is_better(const mo_place_result *a, const mo_place_result *b)
 {
     if (merit(a) != merit(b))
         return merit(a) < merit(b);
     return !a->row.why && a->row.makespan_ns < b->row.makespan_ns;
 }
 
-void mo_place_rank(const mo_place_entry *entries, int n,
-                   const mo_place_entry **ranked)
+void mo_place_rank_results(const mo_place_result *entries, int n,
+                           const mo_place_result **ranked)
 {
     for (int i = 0; i < n; i++) {
         int at = i;

@@ -25,15 +25,16 @@ static const char *list_methods(char *text, size_t size)
     size_t length = 0;
 
     *text = '\0';
-    for (int i = 0; mo_methods[i] && length < size; i++)
-        length += (size_t) snprintf(text + length, size - length, "%s%s",
-                                    i > 0 ? ", " : "", mo_methods[i]->name);
+    for (int i = 0; mo_method_table[i] && length < size; i++)
+        length +=
+            (size_t) snprintf(text + length, size - length, "%s%s",
+                              i > 0 ? ", " : "", mo_method_table[i]->name);
     return text;
 }
 
 static mo_status choose(choice *c, const char *name, mo_error *err)
 {
-    const mo_method *method = mo_method_of(name);
+    const mo_method *method = mo_method_find(name);
     char list[512];
 
     if (!method)
@@ -48,9 +49,9 @@ static mo_status choose(choice *c, const char *name, mo_error *err)
 
 static void choose_all(choice *c)
 {
-    for (int i = 0; mo_methods[i]; i++)
-        if (mo_methods[i]->all && !is_chosen(c, mo_methods[i]))
-            c->methods[c->n++] = mo_methods[i];
+    for (int i = 0; mo_method_table[i]; i++)
+        if (mo_method_table[i]->all && !is_chosen(c, mo_method_table[i]))
+            c->methods[c->n++] = mo_method_table[i];
 }
 
 static mo_status choose_names(choice *c, const char *names, mo_error *err)
@@ -114,20 +115,21 @@ static mo_status check_learning(const mo_place_options *o, const choice *c,
     return MO_OK;
 }
 
-mo_status mo_place_methods(const mo_place_options *options,
-                           const mo_method ***methods, int *n, mo_error *err)
+mo_status mo_place_select_methods(const mo_place_options *options,
+                                  const mo_method ***methods, int *n,
+                                  mo_error *err)
 {
     choice c = { 0 };
     size_t most = 0;
     mo_status status = MO_OK;
 
-    while (mo_methods[most])
+    while (mo_method_table[most])
         most++;
     c.methods = malloc((most + 1) * sizeof *c.methods);
     if (!c.methods)
         return mo_fail_memory(err);
     if (options->methods.count == 0)
-        c.methods[c.n++] = mo_methods[0];
+        c.methods[c.n++] = mo_method_table[0];
     for (size_t i = 0; i < options->methods.count && status == MO_OK; i++)
         status = choose_names(&c, options->methods.items[i], err);
     if (status == MO_OK)
@@ -142,20 +144,23 @@ mo_status mo_place_methods(const mo_place_options *options,
 }
 
 /* The way that will be taken: the library where there is one. */
-static mo_status ask(const mo_solver *solver, mo_found *found, mo_error *err)
+static mo_status ask(const mo_solver *solver, mo_solver_install *found,
+                     mo_error *err)
 {
     bool by_library = found->library && solver->solve;
 
-    return mo_solver_ask(solver, by_library ? MO_WAY_LIBRARY : MO_WAY_PROCESS,
-                         found, err);
+    return mo_solver_query_version(
+        solver, by_library ? MO_SOLVER_VIA_LIBRARY : MO_SOLVER_VIA_PROCESS,
+        found, err);
 }
 
-mo_status mo_place_assist(const mo_place_options *options,
-                          const mo_solver **solver, mo_found *found,
-                          mo_error *err)
+mo_status mo_place_assist_solver(const mo_place_options *options,
+                                 const mo_solver **solver,
+                                 mo_solver_install *found, mo_error *err)
 {
-    const char *name = options->assist ? options->assist : mo_solvers[0]->name;
-    const mo_solver *wanted = mo_solver_of(name);
+    const char *name =
+        options->assist ? options->assist : mo_solver_table[0]->name;
+    const mo_solver *wanted = mo_solver_by_name(name);
     mo_status status;
 
     *solver = NULL;

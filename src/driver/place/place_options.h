@@ -60,13 +60,14 @@ typedef struct mo_place_options {
 
 /* The methods that were named, each once, if the other options go with them;
  * free() them. */
-mo_status mo_place_methods(const mo_place_options *options,
-                           const mo_method ***methods, int *n, mo_error *err);
+mo_status mo_place_select_methods(const mo_place_options *options,
+                                  const mo_method ***methods, int *n,
+                                  mo_error *err);
 
 /* The solver that helps; *solver is NULL when none shall, or when nobody asked
  * for one and none is here.  found is the caller's to clear. */
-mo_status mo_place_assist(const mo_place_options *options,
-                          const mo_solver **solver, mo_found *found,
-                          mo_error *err);
+mo_status mo_place_assist_solver(const mo_place_options *options,
+                                 const mo_solver **solver,
+                                 mo_solver_install *found, mo_error *err);
 
 #endif

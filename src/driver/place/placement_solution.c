@@ -30,8 +30,8 @@ static void put_value(const writer *w, double value)
     mo_out_char(w->out, '\n');
 }
 
-static void put_column(const writer *w, mo_role role, int i, int j, int k,
-                       double value)
+static void put_column(const writer *w, mo_variable_role role, int i, int j,
+                       int k, double value)
 {
     const mo_variable column = { .role = role, .number = { i, j, k } };
     char name[MO_VARIABLE_NAME];
@@ -43,15 +43,17 @@ static void put_column(const writer *w, mo_role role, int i, int j, int k,
 static void put_ops(const writer *w)
 {
     for (int i = 0; i < w->s->n; i++)
-        put_column(w, MO_ROLE_PLACE, i, w->s->device[i], 0, 1);
+        put_column(w, MO_VARIABLE_ROLE_PLACE, i, w->s->device[i], 0, 1);
     for (int i = 0; i < w->s->n; i++)
-        put_column(w, MO_ROLE_START, i, 0, 0, in_units(w, w->s->start_ns[i]));
+        put_column(w, MO_VARIABLE_ROLE_START, i, 0, 0,
+                   in_units(w, w->s->start_ns[i]));
 }
 
 static void put_send(const writer *w, int number, const mo_transfer *t)
 {
-    put_column(w, MO_ROLE_SEND, number, 0, 0, in_units(w, t->start_ns));
-    put_column(w, MO_ROLE_CHANNEL, number, t->from, t->to, 1);
+    put_column(w, MO_VARIABLE_ROLE_SEND, number, 0, 0,
+               in_units(w, t->start_ns));
+    put_column(w, MO_VARIABLE_ROLE_CHANNEL, number, t->from, t->to, 1);
 }
 
 /* A tensor goes to a device for all readers there, unless there is but one
@@ -127,11 +129,12 @@ mo_status mo_place_solution_write(const mo_place_solution *solution,
     const mo_schedule *s = solution->schedule;
     const writer w = { solution->x, s, mo_scale_unit_ns(s->makespan_ns), out };
 
-    if (mo_transfer_numbers(w.x, &s->regime) > INT_MAX)
+    if (mo_transfer_number_limit(w.x, &s->regime) > INT_MAX)
         return mo_fail(err, MO_E_LIMIT,
                        "more transfers than a solution has numbers for");
     put_heading(&w, solution);
-    put_column(&w, MO_ROLE_MAKESPAN, 0, 0, 0, in_units(&w, s->makespan_ns));
+    put_column(&w, MO_VARIABLE_ROLE_MAKESPAN, 0, 0, 0,
+               in_units(&w, s->makespan_ns));
     put_ops(&w);
     put_transfers(&w);
     put_identity(&w, solution);

@@ -12,7 +12,7 @@
 
 #include "solvers/process/interrupt.h"
 
-struct mo_place_watch {
+struct mo_place_signals {
     int signals; /* readable when one has come */
     int quit[2]; /* the thread ends when its other end is closed */
     struct sigaction before_int, before_term; /* what they did until then */
@@ -21,7 +21,7 @@ struct mo_place_watch {
 
 /* As if nobody had caught it; files that are not complete, children and their
  * folders go away with us. */
-static void die_of(const mo_place_watch *watch, int number)
+static void die_of(const mo_place_signals *watch, int number)
 {
     sigaction(number,
               number == SIGINT ? &watch->before_int : &watch->before_term,
@@ -33,7 +33,7 @@ static void die_of(const mo_place_watch *watch, int number)
  * else does. */
 static void *count_signals(void *context)
 {
-    const mo_place_watch *watch = context;
+    const mo_place_signals *watch = context;
     struct pollfd wait[] = { { .fd = watch->signals, .events = POLLIN },
                              { .fd = watch->quit[0] } };
     int n = 0;
@@ -43,13 +43,13 @@ static void *count_signals(void *context)
         if (wait[1].revents)
             break;
         while (read(watch->signals, &number, 1) == 1)
-            if (mo_interrupt_last() != 0 && ++n > 1)
+            if (mo_interrupt_last_signal() != 0 && ++n > 1)
                 die_of(watch, number);
     }
     return NULL;
 }
 
-static mo_status begin_thread(mo_place_watch *watch, mo_error *err)
+static mo_status begin_thread(mo_place_signals *watch, mo_error *err)
 {
     if (pipe2(watch->quit, O_CLOEXEC) != 0)
         return mo_fail_errno(err, "", "cannot make a pipe");
@@ -60,7 +60,7 @@ static mo_status begin_thread(mo_place_watch *watch, mo_error *err)
     return mo_fail(err, MO_E_LIMIT, "cannot begin a thread");
 }
 
-static mo_status begin(mo_place_watch *watch, mo_error *err)
+static mo_status begin(mo_place_signals *watch, mo_error *err)
 {
     mo_status status;
 
@@ -75,9 +75,9 @@ static mo_status begin(mo_place_watch *watch, mo_error *err)
     return status;
 }
 
-mo_status mo_place_watch_begin(mo_place_watch **watch, mo_error *err)
+mo_status mo_place_signals_begin(mo_place_signals **watch, mo_error *err)
 {
-    mo_place_watch *w = malloc(sizeof *w);
+    mo_place_signals *w = malloc(sizeof *w);
     mo_status status = w ? begin(w, err) : mo_fail_memory(err);
 
     if (status == MO_OK)
@@ -87,7 +87,7 @@ mo_status mo_place_watch_begin(mo_place_watch **watch, mo_error *err)
     return status;
 }
 
-void mo_place_watch_end(mo_place_watch *watch)
+void mo_place_signals_end(mo_place_signals *watch)
 {
     close(watch->quit[1]);
     pthread_join(watch->thread, NULL);

@@ -7,10 +7,11 @@
 
 #include "base/error.h"
 
-typedef struct mo_place_watch mo_place_watch;
+typedef struct mo_place_signals mo_place_signals;
 
-/* From here on signals do not end us, but mo_interrupt_last tells of them. */
-mo_status mo_place_watch_begin(mo_place_watch **watch, mo_error *err);
-void mo_place_watch_end(mo_place_watch *watch);
+/* From here on signals do not end us, but mo_interrupt_last_signal tells of
+ * them. */
+mo_status mo_place_signals_begin(mo_place_signals **watch, mo_error *err);
+void mo_place_signals_end(mo_place_signals *watch);
 
 #endif

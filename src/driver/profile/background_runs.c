@@ -11,12 +11,12 @@
 enum { RUNS_AT_ONCE = 50 };
 
 typedef struct member {
-    mo_solo solo;
-    mo_company *company;
+    mo_profiler_target solo;
+    mo_profiler_background *company;
     pthread_t thread;
 } member;
 
-struct mo_company {
+struct mo_profiler_background {
     mo_stop enough;
     int n; /* that were started */
     pthread_mutex_t lock;
@@ -27,11 +27,11 @@ struct mo_company {
     member members[];
 };
 
-static mo_run_options options_of(const mo_solo *solo)
+static mo_run_plan_options options_of(const mo_profiler_target *solo)
 {
     static const int here[] = { 0 };
 
-    return (mo_run_options){
+    return (mo_run_plan_options){
         .transport = &mo_transport_local,
         .backends = &solo->backend,
         .units = &solo->unit,
@@ -40,11 +40,12 @@ static mo_run_options options_of(const mo_solo *solo)
     };
 }
 
-mo_status mo_solo_run(const mo_solo *solo, int warm_ups, int runs, bool whole,
-                      const mo_stop *stop, mo_run_result *result, mo_error *err)
+mo_status mo_profiler_target_run(const mo_profiler_target *solo, int warm_ups,
+                                 int runs, bool whole, const mo_stop *stop,
+                                 mo_run_result *result, mo_error *err)
 {
-    const mo_world_options world_options = { 0 };
-    mo_run_options options = options_of(solo);
+    const mo_transport_world_options world_options = { 0 };
+    mo_run_plan_options options = options_of(solo);
     mo_status status =
         mo_transport_local.open(&world_options, &options.world, err);
 
@@ -60,7 +61,8 @@ mo_status mo_solo_run(const mo_solo *solo, int warm_ups, int runs, bool whole,
 }
 
 /* One more is at work, or cannot be. */
-static void settle(mo_company *c, mo_status status, const mo_error *err)
+static void settle(mo_profiler_background *c, mo_status status,
+                   const mo_error *err)
 {
     pthread_mutex_lock(&c->lock);
     c->n_at_work++;
@@ -80,11 +82,11 @@ static void is_at_work(void *company)
 /* What ends it later would end what is measured, too. */
 static void keep_apart_busy(const member *m)
 {
-    const mo_run_options options = options_of(&m->solo);
-    mo_company *c = m->company;
+    const mo_run_plan_options options = options_of(&m->solo);
+    mo_profiler_background *c = m->company;
     mo_error err = { 0 };
-    mo_status status =
-        mo_busy_work(m->solo.plan, &options, &c->enough, is_at_work, c, &err);
+    mo_status status = mo_run_background_load(m->solo.plan, &options,
+                                              &c->enough, is_at_work, c, &err);
 
     if (status != MO_OK)
         settle(c, status, &err);
@@ -96,11 +98,11 @@ static void keep_cpu_busy(const member *m)
     mo_status status = MO_OK;
 
     is_at_work(m->company);
-    while (status == MO_OK && !mo_stop_now(enough)) {
+    while (status == MO_OK && !mo_stop_reached(enough)) {
         mo_run_result result = { 0 };
 
-        status =
-            mo_solo_run(&m->solo, 0, RUNS_AT_ONCE, true, enough, &result, NULL);
+        status = mo_profiler_target_run(&m->solo, 0, RUNS_AT_ONCE, true, enough,
+                                        &result, NULL);
         mo_run_result_clear(&result);
     }
 }
@@ -116,7 +118,7 @@ static void *keep_busy(void *context)
     return NULL;
 }
 
-static mo_status wait_for_all(mo_company *c, mo_error *err)
+static mo_status wait_for_all(mo_profiler_background *c, mo_error *err)
 {
     mo_status status;
 
@@ -130,7 +132,8 @@ static mo_status wait_for_all(mo_company *c, mo_error *err)
     return status;
 }
 
-static mo_status start_all(mo_company *c, const mo_solo *solos, int n,
+static mo_status start_all(mo_profiler_background *c,
+                           const mo_profiler_target *solos, int n,
                            mo_error *err)
 {
     for (; c->n < n; c->n++) {
@@ -143,10 +146,12 @@ static mo_status start_all(mo_company *c, const mo_solo *solos, int n,
     return MO_OK;
 }
 
-mo_status mo_company_begin(const mo_solo *solos, int n, mo_company **company,
-                           mo_error *err)
+mo_status mo_profiler_background_start(const mo_profiler_target *solos, int n,
+                                       mo_profiler_background **company,
+                                       mo_error *err)
 {
-    mo_company *c = calloc(1, sizeof *c + (size_t) n * sizeof *c->members);
+    mo_profiler_background *c =
+        calloc(1, sizeof *c + (size_t) n * sizeof *c->members);
     mo_status status;
 
     if (!c)
@@ -158,18 +163,18 @@ mo_status mo_company_begin(const mo_solo *solos, int n, mo_company **company,
     if (status == MO_OK)
         status = wait_for_all(c, err);
     if (status != MO_OK) {
-        mo_company_end(c);
+        mo_profiler_background_stop(c);
         return status;
     }
     *company = c;
     return MO_OK;
 }
 
-void mo_company_end(mo_company *c)
+void mo_profiler_background_stop(mo_profiler_background *c)
 {
     if (!c)
         return;
-    mo_stop_say(&c->enough);
+    mo_stop_request(&c->enough);
     for (int i = 0; i < c->n; i++)
         pthread_join(c->members[i].thread, NULL);
     pthread_cond_destroy(&c->changed);

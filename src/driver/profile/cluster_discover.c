@@ -18,15 +18,15 @@ enum { MOST_CPUS = 64, LINE_SIZE = 512 };
 
 /* All that is made on the way. */
 typedef struct work {
-    const mo_cluster_options *o;
+    const mo_driver_cluster_options *o;
     const mo_transport *transport;
-    mo_world *world;
+    mo_transport_world *world;
     int rank, n_ranks;
     mo_arena *arena; /* of the list of GPUs */
     const int *gpus; /* or NULL: all */
     int n_gpus;
     mo_discover_options how;
-    mo_survey *surveys; /* by rank */
+    mo_discover_inventory *surveys; /* by rank */
     mo_cluster *topology, *cluster;
     mo_cluster_notes notes;
 } work;
@@ -90,14 +90,15 @@ static void say_note(const char *text)
     fprintf(stderr, "moirai-cluster: %s\n", text);
 }
 
-static mo_status open_world(work *w, mo_job_options *job, mo_error *err)
+static mo_status open_world(work *w, mo_launch_options *job, mo_error *err)
 {
-    mo_world_options options = { .last_words = say_last, .note = say_note };
-    mo_status status = mo_job_options_read(job, &options.launch, err);
+    mo_transport_world_options options = { .last_words = say_last,
+                                           .note = say_note };
+    mo_status status = mo_launch_options_read(job, &options.launch, err);
 
     if (status == MO_OK)
-        status = mo_transport_choose_as(w->o->transport, &options.launch,
-                                        &w->transport, err);
+        status = mo_transport_select_with(w->o->transport, &options.launch,
+                                          &w->transport, err);
     if (status == MO_OK)
         status = w->transport->open(&options, &w->world, err);
     if (status == MO_OK) {
@@ -113,10 +114,10 @@ static mo_status open_world(work *w, mo_job_options *job, mo_error *err)
 static void tell(const work *w)
 {
     for (int r = 0; r < w->n_ranks && !w->o->talk.quiet; r++) {
-        const mo_survey *s = &w->surveys[r];
+        const mo_discover_inventory *s = &w->surveys[r];
         char host[LINE_SIZE];
 
-        mo_utf8_visible(host, sizeof host, s->host);
+        mo_utf8_escape_controls(host, sizeof host, s->host);
         if (s->n_gpus == 0 && *s->no_gpu && w->how.cpus > 0)
             fprintf(stderr,
                     "%s: no GPU on %s, its processors alone are taken: %s\n",
@@ -131,10 +132,10 @@ static mo_status survey(work *w, mo_error *err)
     w->surveys = calloc((size_t) w->n_ranks, sizeof *w->surveys);
     if (!w->surveys)
         return mo_fail_memory(err);
-    status = mo_survey_make(w->gpus, w->n_gpus, &w->surveys[w->rank], err);
+    status = mo_discover_local(w->gpus, w->n_gpus, &w->surveys[w->rank], err);
     if (status == MO_OK)
-        status = mo_survey_gather(w->transport, w->world, w->o->measure,
-                                  w->surveys, err);
+        status = mo_discover_gather(w->transport, w->world, w->o->measure,
+                                    w->surveys, err);
     return status;
 }
 
@@ -155,8 +156,8 @@ static mo_status find(work *w, mo_error *err)
     status = mo_discover_cluster(w->surveys, w->n_ranks, &w->how, &w->cluster,
                                  &w->notes, err);
     if (status == MO_OK && w->o->measure)
-        status = mo_cluster_measure(w->cluster, &w->notes, w->transport,
-                                    w->world, &w->o->talk, err);
+        status = mo_driver_cluster_measure(w->cluster, &w->notes, w->transport,
+                                           w->world, &w->o->talk, err);
     return status;
 }
 
@@ -183,7 +184,8 @@ static void clear(work *w)
     free(w->surveys);
 }
 
-mo_status mo_cluster_discover(mo_cluster_options *o, mo_error *err)
+mo_status mo_driver_cluster_discover(mo_driver_cluster_options *o,
+                                     mo_error *err)
 {
     work w = { .o = o, .how = { .precision = o->precision } };
     mo_status status = read_gpus(&w, err);

@@ -10,20 +10,21 @@
 #include "driver/exec/launch_options.h"
 #include "driver/log.h"
 
-typedef struct mo_cluster_options {
+typedef struct mo_driver_cluster_options {
     const char *output;    /* NULL: standard output */
     const char *gpus;      /* "0,2", "none", or NULL: all */
     const char *cpus;      /* "2", "none", or NULL: one device */
     const char *precision; /* what peaks are of */
     const char *topology;  /* NCCL's, or NULL */
     const char *transport; /* or NULL: as it was started */
-    mo_job_options job;    /* the other ranks; to be cleared by the command */
+    mo_launch_options job; /* the other ranks; to be cleared by the command */
     bool measure;
-    mo_talk talk;
-} mo_cluster_options;
+    mo_driver_log talk;
+} mo_driver_cluster_options;
 
 /* Finds devices and links, of all ranks where there are several, and writes
  * the cluster. */
-mo_status mo_cluster_discover(mo_cluster_options *o, mo_error *err);
+mo_status mo_driver_cluster_discover(mo_driver_cluster_options *o,
+                                     mo_error *err);
 
 #endif

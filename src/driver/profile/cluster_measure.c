@@ -19,8 +19,8 @@ typedef struct work {
     mo_cluster *cluster;
     mo_cluster_notes *notes;
     const mo_transport *transport;
-    mo_world *world;
-    const mo_talk *talk;
+    mo_transport_world *world;
+    const mo_driver_log *talk;
     int rank;
     mo_exec_units units;
     const char **ids;
@@ -67,7 +67,8 @@ static double rounded(double x)
 
 /* Processors are what they reach; a GPU has peaks that are known, and the
  * predictions know how much of them it reaches. */
-static mo_status note_device(work *w, int k, const mo_yardstick *reached,
+static mo_status note_device(work *w, int k,
+                             const mo_measure_device_rates *reached,
                              mo_error *err)
 {
     mo_device *device = &w->cluster->devices[k];
@@ -95,12 +96,12 @@ static mo_status note_device(work *w, int k, const mo_yardstick *reached,
 static mo_status measure_device(work *w, int k, mo_error *err)
 {
     int of = w->units.rank_of[k];
-    mo_yardstick reached = { 0 };
+    mo_measure_device_rates reached = { 0 };
     mo_status status = MO_OK;
 
     if (of == w->rank)
-        status = mo_yardstick_measure(w->units.backends[k],
-                                      &w->units.options[k], &reached, err);
+        status = mo_measure_device(w->units.backends[k], &w->units.options[k],
+                                   &reached, err);
     if (status == MO_OK && of > 0 && (w->rank == of || w->rank == 0))
         status =
             w->transport->collect(w->world, of, &reached, sizeof reached, err);
@@ -113,7 +114,7 @@ static mo_status measure_device(work *w, int k, mo_error *err)
 
 /* Of every pair the smallest message and the largest; how many rows are left.
  */
-static int keep_extremes(mo_links_row *rows, int n)
+static int keep_extremes(mo_measure_link_row *rows, int n)
 {
     int kept = 0;
 
@@ -145,12 +146,13 @@ static mo_status set_link(work *w, const mo_profile_link *measured,
     return set_note(w, &w->link_notes[l], "measured", err);
 }
 
-static mo_status set_links(work *w, mo_links_row *rows, int n, mo_error *err)
+static mo_status set_links(work *w, mo_measure_link_row *rows, int n,
+                           mo_error *err)
 {
     mo_profile_link *links = NULL;
     int n_links = 0;
-    mo_status status = mo_profile_links_make(rows, keep_extremes(rows, n),
-                                             w->ids, &links, &n_links, err);
+    mo_status status = mo_profiler_link_rows_make(
+        rows, keep_extremes(rows, n), w->ids, &links, &n_links, err);
 
     for (int i = 0; i < n_links && status == MO_OK; i++)
         status = set_link(w, &links[i], err);
@@ -160,24 +162,24 @@ static mo_status set_links(work *w, mo_links_row *rows, int n, mo_error *err)
 
 static mo_status measure_links(work *w, mo_error *err)
 {
-    const mo_run_options run = {
+    const mo_run_plan_options run = {
         .transport = w->transport,
         .world = w->world,
         .backends = w->units.backends,
         .units = w->units.options,
         .rank_of = w->units.rank_of,
     };
-    const mo_links_options options = { .n_devices = w->cluster->n_devices,
-                                       .ids = w->ids,
-                                       .run = &run };
-    mo_links_row *rows = NULL;
+    const mo_measure_links_options options = {
+        .n_devices = w->cluster->n_devices, .ids = w->ids, .run = &run
+    };
+    mo_measure_link_row *rows = NULL;
     int n_rows = 0;
     mo_status status = MO_OK;
 
     if (options.n_devices > 1) {
-        mo_talk_say(w->talk, "measuring links between %d devices",
-                    options.n_devices);
-        status = mo_links_measure(&options, &rows, &n_rows, err);
+        mo_driver_log_info(w->talk, "measuring links between %d devices",
+                           options.n_devices);
+        status = mo_measure_links(&options, &rows, &n_rows, err);
     }
     if (status == MO_OK && w->rank == 0)
         status = set_links(w, rows, n_rows, err);
@@ -189,7 +191,7 @@ static mo_status measure_links(work *w, mo_error *err)
 
 static mo_status prepare(work *w, mo_error *err)
 {
-    mo_exec_wants wants = MO_EXEC_WANTS_DEFAULTS;
+    mo_exec_config wants = MO_EXEC_CONFIG_DEFAULTS;
     size_t n = (size_t) w->cluster->n_devices;
     mo_status status = copy_notes(w, err);
 
@@ -205,9 +207,11 @@ static mo_status prepare(work *w, mo_error *err)
     return status;
 }
 
-mo_status mo_cluster_measure(mo_cluster *cluster, mo_cluster_notes *notes,
-                             const mo_transport *transport, mo_world *world,
-                             const mo_talk *talk, mo_error *err)
+mo_status mo_driver_cluster_measure(mo_cluster *cluster,
+                                    mo_cluster_notes *notes,
+                                    const mo_transport *transport,
+                                    mo_transport_world *world,
+                                    const mo_driver_log *talk, mo_error *err)
 {
     work w = { .cluster = cluster,
                .notes = notes,
@@ -218,7 +222,8 @@ mo_status mo_cluster_measure(mo_cluster *cluster, mo_cluster_notes *notes,
     mo_status status = prepare(&w, err);
 
     for (int k = 0; k < cluster->n_devices && status == MO_OK; k++) {
-        mo_talk_say(talk, "measuring device '%s'", cluster->devices[k].id);
+        mo_driver_log_info(talk, "measuring device '%s'",
+                           cluster->devices[k].id);
         status = measure_device(&w, k, err);
     }
     if (status == MO_OK)

@@ -16,8 +16,10 @@
  * the same cluster; rank 0 has the numbers then.  A GPU keeps its peaks, which
  * predictions are made of; what it reaches is in its note.
  */
-mo_status mo_cluster_measure(mo_cluster *cluster, mo_cluster_notes *notes,
-                             const mo_transport *transport, mo_world *world,
-                             const mo_talk *talk, mo_error *err);
+mo_status mo_driver_cluster_measure(mo_cluster *cluster,
+                                    mo_cluster_notes *notes,
+                                    const mo_transport *transport,
+                                    mo_transport_world *world,
+                                    const mo_driver_log *talk, mo_error *err);
 
 #endif

@@ -16,9 +16,9 @@ enum { ROOT_SIZE = 64 };
 /* All that is made on the way. */
 typedef struct work {
     mo_samples samples;
-    mo_part *part;
+    mo_holdout_set *part;
     mo_efficiencies table;
-    mo_guesses guesses;
+    mo_predictions guesses;
 } work;
 
 static mo_status add_profile(mo_input *input, mo_samples *samples,
@@ -34,11 +34,11 @@ static mo_status add_profile(mo_input *input, mo_samples *samples,
     return status;
 }
 
-static mo_status add_graph(const mo_profile_options *o, mo_input *input,
+static mo_status add_graph(const mo_profiler_options *o, mo_input *input,
                            mo_samples *samples, mo_error *err)
 {
     mo_graph *graph = NULL, *clean = NULL;
-    mo_map *map = NULL;
+    mo_coarsen_map *map = NULL;
     mo_clean_report report;
     mo_status status = mo_read_input(input, NULL, &graph, NULL, err);
 
@@ -46,13 +46,13 @@ static mo_status add_graph(const mo_profile_options *o, mo_input *input,
         status = mo_clean(graph, o->passes, &clean, &map, &report, err);
     if (status == MO_OK)
         status = mo_samples_add_graph(samples, clean, err);
-    mo_map_free(map);
+    mo_coarsen_map_free(map);
     mo_graph_free(clean);
     mo_graph_free(graph);
     return status;
 }
 
-static mo_status add_file(const mo_profile_options *o, const char *path,
+static mo_status add_file(const mo_profiler_options *o, const char *path,
                           mo_samples *samples, mo_error *err)
 {
     char root[ROOT_SIZE];
@@ -68,15 +68,15 @@ static mo_status add_file(const mo_profile_options *o, const char *path,
                      ? add_profile(input, samples, err)
                      : add_graph(o, input, samples, err);
     if (status == MO_OK)
-        mo_talk_say(&o->talk, "%s: %zu rows", mo_input_name(input),
-                    samples->n - before);
+        mo_driver_log_info(&o->talk, "%s: %zu rows", mo_input_name(input),
+                           samples->n - before);
     mo_input_close(input);
     return status;
 }
 
-static mo_status fit(const mo_profile_options *o, work *w, mo_error *err)
+static mo_status fit(const mo_profiler_options *o, work *w, mo_error *err)
 {
-    double begin = mo_talk_seconds();
+    double begin = mo_driver_clock_s();
     mo_status status;
 
     if (w->samples.n == 0)
@@ -85,16 +85,17 @@ static mo_status fit(const mo_profile_options *o, work *w, mo_error *err)
                        "of an op whose work is known (moirai-profile(1))",
                        w->samples.skipped);
     w->part = calloc(w->samples.n, sizeof *w->part);
-    status = w->part ? mo_holdout_choose(&w->samples, o->train, o->test,
-                                         w->part, err)
-                     : mo_fail_memory(err);
+    status =
+        w->part ? mo_holdout_split(&w->samples, o->train, o->test, w->part, err)
+                : mo_fail_memory(err);
     if (status == MO_OK)
-        status = mo_fit(&w->samples, w->part, &w->table, err);
+        status = mo_fit_efficiency(&w->samples, w->part, &w->table, err);
     if (status == MO_OK)
-        status = mo_guesses_add_roofline(&w->guesses, &w->samples, w->part,
-                                         &w->table, err);
+        status = mo_predictions_add_roofline(&w->guesses, &w->samples, w->part,
+                                             &w->table, err);
     if (status == MO_OK)
-        mo_talk_say(&o->talk, "fitted in %.2f s", mo_talk_seconds() - begin);
+        mo_driver_log_info(&o->talk, "fitted in %.2f s",
+                           mo_driver_clock_s() - begin);
     return status;
 }
 
@@ -109,17 +110,17 @@ static mo_status write_factors(const char *path, const work *w, mo_error *err)
     return mo_out_commit(out, err);
 }
 
-static mo_status write_report(const mo_profile_options *o, const work *w,
+static mo_status write_report(const mo_profiler_options *o, const work *w,
                               mo_error *err)
 {
-    const mo_fitting fitting = { &w->samples, w->part, &w->guesses };
+    const mo_report_fit fitting = { &w->samples, w->part, &w->guesses };
     mo_out *out;
     mo_status status = mo_out_open("-", &out, err);
 
     if (status != MO_OK)
         return status;
-    status = o->json ? mo_fitting_json(&fitting, out, err)
-                     : mo_fitting_text(&fitting, out, err);
+    status = o->json ? mo_report_fit_json(&fitting, out, err)
+                     : mo_report_fit_text(&fitting, out, err);
     if (status == MO_OK)
         return mo_out_commit(out, err);
     mo_out_abandon(out);
@@ -128,7 +129,7 @@ static mo_status write_report(const mo_profile_options *o, const work *w,
 
 /* Standard output is the factors' when they are wanted there, else the
  * report's. */
-static mo_status write_results(const mo_profile_options *o, const work *w,
+static mo_status write_results(const mo_profiler_options *o, const work *w,
                                mo_error *err)
 {
     mo_status status = o->output ? write_factors(o->output, w, err) : MO_OK;
@@ -138,8 +139,8 @@ static mo_status write_results(const mo_profile_options *o, const work *w,
     return status;
 }
 
-mo_status mo_profile_fit(mo_profile_options *o, char **files, size_t n,
-                         mo_error *err)
+mo_status mo_profiler_fit(mo_profiler_options *o, char **files, size_t n,
+                          mo_error *err)
 {
     work w = { .part = NULL };
     mo_status status = mo_clean_parse(o->clean, &o->passes, err);
@@ -150,7 +151,7 @@ mo_status mo_profile_fit(mo_profile_options *o, char **files, size_t n,
         status = fit(o, &w, err);
     if (status == MO_OK)
         status = write_results(o, &w, err);
-    mo_guesses_clear(&w.guesses);
+    mo_predictions_clear(&w.guesses);
     free(w.part);
     mo_samples_clear(&w.samples);
     return status;

@@ -32,13 +32,14 @@ static mo_profile_link line_between(double bytes_a, double ns_a, double bytes_b,
                               .gbps = rounded(8 / slope, 1e6) };
 }
 
-static bool is_same_pair(const mo_links_row *a, const mo_links_row *b)
+static bool is_same_pair(const mo_measure_link_row *a,
+                         const mo_measure_link_row *b)
 {
     return a->from == b->from && a->to == b->to;
 }
 
 /* A larger message is never faster. */
-static double time_at(const mo_links_row *rows, int first, int i)
+static double time_at(const mo_measure_link_row *rows, int first, int i)
 {
     int64_t ns = 0;
 
@@ -48,7 +49,7 @@ static double time_at(const mo_links_row *rows, int first, int i)
 }
 
 /* The first row of a pair holds from 0 bytes on, the last to no end. */
-static int add_pair(const mo_links_row *rows, int first, int end,
+static int add_pair(const mo_measure_link_row *rows, int first, int end,
                     const char *const *ids, mo_profile_link *links)
 {
     int n = 0;
@@ -71,9 +72,10 @@ static int add_pair(const mo_links_row *rows, int first, int end,
     return n;
 }
 
-mo_status mo_profile_links_make(const mo_links_row *rows, int n,
-                                const char *const *ids, mo_profile_link **links,
-                                int *n_links, mo_error *err)
+mo_status mo_profiler_link_rows_make(const mo_measure_link_row *rows, int n,
+                                     const char *const *ids,
+                                     mo_profile_link **links, int *n_links,
+                                     mo_error *err)
 {
     mo_profile_link *made = calloc((size_t) n + 1, sizeof *made);
 
@@ -90,8 +92,8 @@ mo_status mo_profile_links_make(const mo_links_row *rows, int n,
     return MO_OK;
 }
 
-bool mo_profile_links_known(const mo_profile *profile, const char *const *ids,
-                            int n)
+bool mo_profiler_link_rows_complete(const mo_profile *profile,
+                                    const char *const *ids, int n)
 {
     for (int a = 0; a < n; a++)
         for (int b = 0; b < n; b++) {

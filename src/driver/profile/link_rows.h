@@ -16,12 +16,13 @@
  * one pair together; links, whose ids are those given, are the caller's to
  * free.
  */
-mo_status mo_profile_links_make(const mo_links_row *rows, int n,
-                                const char *const *ids, mo_profile_link **links,
-                                int *n_links, mo_error *err);
+mo_status mo_profiler_link_rows_make(const mo_measure_link_row *rows, int n,
+                                     const char *const *ids,
+                                     mo_profile_link **links, int *n_links,
+                                     mo_error *err);
 
 /* Has the profile a row for every ordered pair of these devices? */
-bool mo_profile_links_known(const mo_profile *profile, const char *const *ids,
-                            int n);
+bool mo_profiler_link_rows_complete(const mo_profile *profile,
+                                    const char *const *ids, int n);
 
 #endif

@@ -26,19 +26,19 @@ static const int here[] = { 0 };
 
 /* All that is made on the way. */
 typedef struct work {
-    const mo_profile_options *o;
-    mo_profile_devices devices;
-    mo_exec_job job;   /* the network on one device; its plan is for CPUs */
-    mo_plan *gpu_plan; /* or NULL: there are none */
+    const mo_profiler_options *o;
+    mo_profiler_devices devices;
+    mo_exec_job job; /* the network on one device; its plan is for CPUs */
+    mo_exec_plan *gpu_plan; /* or NULL: there are none */
     mo_exec_inputs inputs;
     char parts[PARTS_SIZE]; /* how the profile speaks of them; "": none */
-    mo_profile_rows rows;
-    mo_measured *measured; /* by signature */
+    mo_profiler_table rows;
+    mo_profiler_stat *measured; /* by signature */
     mo_progress progress;
     int64_t done; /* rounds */
 } work;
 
-static mo_exec_options job_options(const mo_profile_options *o)
+static mo_exec_options job_options(const mo_profiler_options *o)
 {
     return (mo_exec_options){
         .prepare = { .formulation = "compact",
@@ -69,13 +69,13 @@ static mo_status make_plans(const mo_exec_options *options, work *w,
     if (status != MO_OK || !any_gpu)
         return status;
     keen = true;
-    return mo_exec_job_another(options, &w->job, &like, &w->gpu_plan, err);
+    return mo_exec_job_replan(options, &w->job, &like, &w->gpu_plan, err);
 }
 
 /* Who measures parts one by one measures something else. */
 static const char *parts_of(work *w)
 {
-    const mo_profile_options *o = w->o;
+    const mo_profiler_options *o = w->o;
 
     if (!o->wants.emulate)
         return NULL;
@@ -88,7 +88,7 @@ static mo_status prepare(work *w, const char *path, mo_error *err)
 {
     const mo_exec_options options = job_options(w->o);
     const mo_prepared *made = &w->job.review.made;
-    mo_status status = mo_profile_devices_find(w->o, &w->devices, err);
+    mo_status status = mo_profiler_devices_find(w->o, &w->devices, err);
 
     if (status == MO_OK)
         status = mo_exec_job_load(&options, path, &w->job, err);
@@ -103,30 +103,30 @@ static mo_status prepare(work *w, const char *path, mo_error *err)
                                      true, &w->inputs, err);
     if (status == MO_OK)
         status =
-            mo_profile_rows_begin(made->coarse ? made->coarse : made->fine,
-                                  w->o->output, parts_of(w), &w->rows, err);
+            mo_profiler_table_open(made->coarse ? made->coarse : made->fine,
+                                   w->o->output, parts_of(w), &w->rows, err);
     w->measured =
         calloc((size_t) w->rows.n_signatures + 1, sizeof *w->measured);
     return status == MO_OK && !w->measured ? mo_fail_memory(err) : status;
 }
 
-static const mo_plan *plan_of(const work *w, int device)
+static const mo_exec_plan *plan_of(const work *w, int device)
 {
     return w->devices.units.backends[device]->apart ? w->gpu_plan : w->job.plan;
 }
 
 /* The whole network, on a device like this. */
-static mo_solo solo_on(const work *w, int device)
+static mo_profiler_target solo_on(const work *w, int device)
 {
-    return (mo_solo){ plan_of(w, device), w->inputs.values,
-                      w->devices.units.backends[device],
-                      w->devices.units.options[device] };
+    return (mo_profiler_target){ plan_of(w, device), w->inputs.values,
+                                 w->devices.units.backends[device],
+                                 w->devices.units.options[device] };
 }
 
 /* Does it run on processors?  GPUs share nothing with them that counts. */
 static bool is_on_cpu(const work *w, int device)
 {
-    return mo_profile_devices_has(&w->devices, device) &&
+    return mo_profiler_devices_available(&w->devices, device) &&
            !w->devices.units.backends[device]->apart;
 }
 
@@ -138,7 +138,7 @@ static bool fit_together(const work *w)
     for (int k = 0; k < w->devices.cluster->n_devices; k++)
         if (is_on_cpu(w, k))
             threads += w->devices.units.options[k].threads;
-    return threads <= mo_team_cores();
+    return threads <= mo_parallel_for_cores();
 }
 
 /* Is each of them slower while the other is at work?  Devices of processors
@@ -164,11 +164,11 @@ static mo_status blame_company(mo_status status, mo_error *err)
 }
 
 /* Puts all to work that share something with one device. */
-static mo_status find_company(const work *w, int device, mo_company **company,
-                              mo_error *err)
+static mo_status find_company(const work *w, int device,
+                              mo_profiler_background **company, mo_error *err)
 {
     int n_devices = w->devices.cluster->n_devices, n = 0;
-    mo_solo *solos = calloc((size_t) n_devices, sizeof *solos);
+    mo_profiler_target *solos = calloc((size_t) n_devices, sizeof *solos);
     mo_status status;
 
     if (!solos)
@@ -176,36 +176,36 @@ static mo_status find_company(const work *w, int device, mo_company **company,
     for (int k = 0; k < n_devices && !w->o->alone; k++)
         if (k != device && share(w, device, k))
             solos[n++] = solo_on(w, k);
-    status = mo_company_begin(solos, n, company, err);
+    status = mo_profiler_background_start(solos, n, company, err);
     free(solos);
     return status == MO_OK ? MO_OK : blame_company(status, err);
 }
 
-static int rounds_of(const mo_solo *solo)
+static int rounds_of(const mo_profiler_target *solo)
 {
     return solo->backend->apart ? ROUNDS_APART : ROUNDS;
 }
 
 /* *median_ns: of the whole network, which is all where samples is NULL. */
-static mo_status run_round(work *w, const mo_solo *solo,
-                           mo_profile_samples *samples, int64_t *median_ns,
+static mo_status run_round(work *w, const mo_profiler_target *solo,
+                           mo_profiler_samples *samples, int64_t *median_ns,
                            mo_error *err)
 {
     int rounds = rounds_of(solo);
     int runs = (int) ((w->o->runs + rounds - 1) / rounds);
     mo_run_result result = { 0 };
-    mo_status status =
-        mo_solo_run(solo, MO_EXEC_WARM_UPS, runs, !samples, NULL, &result, err);
+    mo_status status = mo_profiler_target_run(solo, MO_EXEC_WARMUP_RUNS, runs,
+                                              !samples, NULL, &result, err);
 
     if (status == MO_OK && samples)
-        mo_profile_samples_add(samples, solo->plan, &result);
+        mo_profiler_samples_add(samples, solo->plan, &result);
     *median_ns = result.median_ns;
     mo_run_result_clear(&result);
     return status;
 }
 
-static mo_status run_rounds(work *w, const mo_solo *solo,
-                            mo_profile_samples *samples, int64_t *median_ns,
+static mo_status run_rounds(work *w, const mo_profiler_target *solo,
+                            mo_profiler_samples *samples, int64_t *median_ns,
                             mo_error *err)
 {
     mo_status status = MO_OK;
@@ -218,16 +218,17 @@ static mo_status run_rounds(work *w, const mo_solo *solo,
 }
 
 /* How many times as long the network takes in company as it did alone. */
-static mo_status find_burden(work *w, int device, const mo_solo *solo,
-                             int64_t alone_ns, double *burden, mo_error *err)
+static mo_status find_burden(work *w, int device,
+                             const mo_profiler_target *solo, int64_t alone_ns,
+                             double *burden, mo_error *err)
 {
-    mo_company *company = NULL;
+    mo_profiler_background *company = NULL;
     int64_t median_ns = 0;
     mo_status status = find_company(w, device, &company, err);
 
     if (status == MO_OK && company)
         status = run_round(w, solo, NULL, &median_ns, err);
-    mo_company_end(company);
+    mo_profiler_background_stop(company);
     if (status == MO_OK && median_ns > alone_ns && alone_ns > 0)
         *burden = (double) median_ns / (double) alone_ns;
     return status;
@@ -236,8 +237,9 @@ static mo_status find_burden(work *w, int device, const mo_solo *solo,
 /* Those who keep a GPU's parts busy keep its driver busy, too, and a part that
  * is told call by call would wait for it: calls are timed while all others
  * rest, and the whole network while they do not. */
-static mo_status measure_apart(work *w, int device, const mo_solo *solo,
-                               mo_profile_samples *samples, double *burden,
+static mo_status measure_apart(work *w, int device,
+                               const mo_profiler_target *solo,
+                               mo_profiler_samples *samples, double *burden,
                                mo_error *err)
 {
     int64_t alone_ns = 0;
@@ -248,25 +250,26 @@ static mo_status measure_apart(work *w, int device, const mo_solo *solo,
     return status;
 }
 
-static mo_status measure_beside(work *w, int device, const mo_solo *solo,
-                                mo_profile_samples *samples, mo_error *err)
+static mo_status measure_beside(work *w, int device,
+                                const mo_profiler_target *solo,
+                                mo_profiler_samples *samples, mo_error *err)
 {
-    mo_company *company = NULL;
+    mo_profiler_background *company = NULL;
     int64_t median_ns;
     mo_status status = find_company(w, device, &company, err);
 
     if (status == MO_OK)
         status = run_rounds(w, solo, samples, &median_ns, err);
-    mo_company_end(company);
+    mo_profiler_background_stop(company);
     return status;
 }
 
 static mo_status measure(work *w, int device, mo_error *err)
 {
-    mo_solo solo = solo_on(w, device);
-    mo_profile_samples samples = { 0 };
+    mo_profiler_target solo = solo_on(w, device);
+    mo_profiler_samples samples = { 0 };
     double burden = 1;
-    mo_status status = mo_profile_samples_begin(
+    mo_status status = mo_profiler_samples_begin(
         &w->rows, solo.plan, rounds_of(&solo), &samples, err);
 
     if (status == MO_OK)
@@ -274,20 +277,20 @@ static mo_status measure(work *w, int device, mo_error *err)
                      ? measure_apart(w, device, &solo, &samples, &burden, err)
                      : measure_beside(w, device, &solo, &samples, err);
     if (status == MO_OK)
-        mo_profile_samples_sum_up(&samples, solo.plan, (int) w->o->runs, burden,
-                                  w->measured);
-    mo_profile_samples_clear(&samples);
+        mo_profiler_samples_summarize(&samples, solo.plan, (int) w->o->runs,
+                                      burden, w->measured);
+    mo_profiler_samples_clear(&samples);
     return status;
 }
 
 static bool has_all(const work *w, int device)
 {
-    const mo_plan *plan = w->job.plan;
+    const mo_exec_plan *plan = w->job.plan;
 
     for (int i = 0; i < plan->n_items; i++)
         if (plan->items[i].op != MO_PLAN_NONE &&
-            !mo_profile_rows_has(
-                &w->rows, mo_profile_devices_name(&w->devices, device),
+            !mo_profiler_table_has(
+                &w->rows, mo_profiler_devices_name(&w->devices, device),
                 w->rows.signature_of[plan->items[i].op], (int) w->o->runs))
             return false;
     return true;
@@ -296,14 +299,14 @@ static bool has_all(const work *w, int device)
 /* Rows for device and those behind it that run alike. */
 static mo_status add_rows(work *w, int device, mo_error *err)
 {
-    const mo_profile_devices *d = &w->devices;
+    const mo_profiler_devices *d = &w->devices;
     mo_status status = MO_OK;
 
     for (int k = device; k < d->cluster->n_devices && status == MO_OK; k++)
-        if (mo_profile_devices_has(d, k) &&
-            mo_profile_devices_alike(d, device, k))
-            status = mo_profile_rows_add(
-                &w->rows, mo_profile_devices_name(d, k), w->measured, err);
+        if (mo_profiler_devices_available(d, k) &&
+            mo_profiler_devices_equivalent(d, device, k))
+            status = mo_profiler_table_add(
+                &w->rows, mo_profiler_devices_name(d, k), w->measured, err);
     return status;
 }
 
@@ -312,7 +315,7 @@ static mo_status keep(const work *w, mo_error *err)
 {
     if (!w->o->output || strcmp(w->o->output, "-") == 0)
         return MO_OK;
-    return mo_profile_rows_write(&w->rows, w->o->output, err);
+    return mo_profiler_table_write(&w->rows, w->o->output, err);
 }
 
 static mo_status measure_devices(work *w, mo_error *err)
@@ -324,7 +327,7 @@ static mo_status measure_devices(work *w, mo_error *err)
                       w->o->talk.quiet);
     for (int k = 0; k < n && status == MO_OK; k++) {
         w->done = (int64_t) k * ROUNDS;
-        if (!mo_profile_devices_has(&w->devices, k) || has_all(w, k))
+        if (!mo_profiler_devices_available(&w->devices, k) || has_all(w, k))
             continue;
         status = measure(w, k, err);
         if (status == MO_OK)
@@ -341,7 +344,7 @@ typedef struct bench {
     int n;
     const char **ids;
     const mo_backend **backends;
-    mo_unit_options *units;
+    mo_backend_unit_options *units;
     int *rank_of;
 } bench;
 
@@ -364,7 +367,7 @@ static mo_status set_up(const work *w, bench *b, mo_error *err)
     if (!b->ids || !b->backends || !b->units || !b->rank_of)
         return mo_fail_memory(err);
     for (int k = 0; k < w->devices.cluster->n_devices; k++)
-        if (mo_profile_devices_has(&w->devices, k)) {
+        if (mo_profiler_devices_available(&w->devices, k)) {
             b->ids[b->n] = w->devices.cluster->devices[k].id;
             b->backends[b->n] = w->devices.units.backends[k];
             b->units[b->n++] = w->devices.units.options[k];
@@ -372,40 +375,40 @@ static mo_status set_up(const work *w, bench *b, mo_error *err)
     return MO_OK;
 }
 
-static mo_status send_messages(const bench *b, mo_links_row **rows, int *n,
-                               mo_error *err)
+static mo_status send_messages(const bench *b, mo_measure_link_row **rows,
+                               int *n, mo_error *err)
 {
-    const mo_world_options world_options = { 0 };
-    mo_run_options run = {
+    const mo_transport_world_options world_options = { 0 };
+    mo_run_plan_options run = {
         .transport = &mo_transport_local,
         .backends = b->backends,
         .units = b->units,
         .rank_of = b->rank_of,
     };
-    const mo_links_options options = { .n_devices = b->n,
-                                       .ids = b->ids,
-                                       .run = &run };
+    const mo_measure_links_options options = { .n_devices = b->n,
+                                               .ids = b->ids,
+                                               .run = &run };
     mo_status status = mo_transport_local.open(&world_options, &run.world, err);
 
     if (status != MO_OK)
         return status;
-    status = mo_links_measure(&options, rows, n, err);
+    status = mo_measure_links(&options, rows, n, err);
     mo_transport_local.close(run.world);
     return status;
 }
 
 static mo_status add_links(work *w, const bench *b, mo_error *err)
 {
-    mo_links_row *rows = NULL;
+    mo_measure_link_row *rows = NULL;
     mo_profile_link *links = NULL;
     int n_rows = 0, n_links = 0;
     mo_status status = send_messages(b, &rows, &n_rows, err);
 
     if (status == MO_OK)
-        status =
-            mo_profile_links_make(rows, n_rows, b->ids, &links, &n_links, err);
+        status = mo_profiler_link_rows_make(rows, n_rows, b->ids, &links,
+                                            &n_links, err);
     if (status == MO_OK)
-        status = mo_profile_rows_add_links(&w->rows, links, n_links, err);
+        status = mo_profiler_table_add_links(&w->rows, links, n_links, err);
     free(links);
     free(rows);
     return status;
@@ -417,8 +420,9 @@ static mo_status measure_links(work *w, mo_error *err)
     mo_status status = set_up(w, &b, err);
 
     if (status == MO_OK &&
-        !mo_profile_links_known(w->rows.profile, b.ids, b.n)) {
-        mo_talk_say(&w->o->talk, "measuring links between %d devices", b.n);
+        !mo_profiler_link_rows_complete(w->rows.profile, b.ids, b.n)) {
+        mo_driver_log_info(&w->o->talk, "measuring links between %d devices",
+                           b.n);
         status = add_links(w, &b, err);
         if (status == MO_OK)
             status = keep(w, err);
@@ -430,15 +434,15 @@ static mo_status measure_links(work *w, mo_error *err)
 static void clear(work *w)
 {
     free(w->measured);
-    mo_profile_rows_clear(&w->rows);
+    mo_profiler_table_clear(&w->rows);
     mo_exec_inputs_clear(&w->inputs);
     mo_plan_free(w->gpu_plan);
     mo_exec_job_clear(&w->job);
-    mo_profile_devices_clear(&w->devices);
+    mo_profiler_devices_clear(&w->devices);
 }
 
-mo_status mo_profile_run(const mo_profile_options *o, const char *path,
-                         mo_error *err)
+mo_status mo_profiler_measure(const mo_profiler_options *o, const char *path,
+                              mo_error *err)
 {
     work w = { .o = o };
     mo_status status = prepare(&w, path, err);
@@ -448,7 +452,7 @@ mo_status mo_profile_run(const mo_profile_options *o, const char *path,
     if (status == MO_OK && !w.devices.units.parts)
         status = measure_links(&w, err);
     if (status == MO_OK && (!o->output || strcmp(o->output, "-") == 0))
-        status = mo_profile_rows_write(&w.rows, "-", err);
+        status = mo_profiler_table_write(&w.rows, "-", err);
     clear(&w);
     return status;
 }

@@ -5,17 +5,17 @@
 #include <math.h>
 #include <stdlib.h>
 
-void mo_profile_samples_clear(mo_profile_samples *s)
+void mo_profiler_samples_clear(mo_profiler_samples *s)
 {
     free(s->start);
     free(s->n);
     free(s->us);
     free(s->op_ns);
-    *s = (mo_profile_samples){ 0 };
+    *s = (mo_profiler_samples){ 0 };
 }
 
 /* Items of replicated work have no op, and no row. */
-static int signature_of(const mo_profile_samples *s, const mo_plan *plan,
+static int signature_of(const mo_profiler_samples *s, const mo_exec_plan *plan,
                         int item)
 {
     int op = plan->items[item].op;
@@ -23,9 +23,9 @@ static int signature_of(const mo_profile_samples *s, const mo_plan *plan,
     return op == MO_PLAN_NONE ? MO_PLAN_NONE : s->rows->signature_of[op];
 }
 
-mo_status mo_profile_samples_begin(const mo_profile_rows *rows,
-                                   const mo_plan *plan, int rounds,
-                                   mo_profile_samples *s, mo_error *err)
+mo_status mo_profiler_samples_begin(const mo_profiler_table *rows,
+                                    const mo_exec_plan *plan, int rounds,
+                                    mo_profiler_samples *s, mo_error *err)
 {
     size_t n = (size_t) rows->n_signatures;
 
@@ -49,13 +49,13 @@ mo_status mo_profile_samples_begin(const mo_profile_rows *rows,
     return MO_OK;
 }
 
-static int64_t *times_of(const mo_profile_samples *s, int op)
+static int64_t *times_of(const mo_profiler_samples *s, int op)
 {
     return s->op_ns + (size_t) op * (size_t) s->rounds;
 }
 
-void mo_profile_samples_add(mo_profile_samples *s, const mo_plan *plan,
-                            const mo_run_result *result)
+void mo_profiler_samples_add(mo_profiler_samples *s, const mo_exec_plan *plan,
+                             const mo_run_result *result)
 {
     int round = s->n_rounds++;
 
@@ -101,17 +101,18 @@ static double median_us(int64_t *ns, int n)
 }
 
 /* The mean grows by one op after the other: count is how many, so far. */
-static void add_op(mo_measured *m, double us)
+static void add_op(mo_profiler_stat *m, double us)
 {
     m->count++;
     m->median_us += (us - m->median_us) / m->count;
 }
 
-void mo_profile_samples_sum_up(mo_profile_samples *s, const mo_plan *plan,
-                               int runs, double burden, mo_measured *measured)
+void mo_profiler_samples_summarize(mo_profiler_samples *s,
+                                   const mo_exec_plan *plan, int runs,
+                                   double burden, mo_profiler_stat *measured)
 {
     for (int i = 0; i < s->rows->n_signatures; i++)
-        measured[i] = (mo_measured){ 0 };
+        measured[i] = (mo_profiler_stat){ 0 };
     for (int i = 0; i < plan->n_items && s->n_rounds > 0; i++) {
         int signature = signature_of(s, plan, i);
 

@@ -5,21 +5,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-void mo_profile_devices_clear(mo_profile_devices *d)
+void mo_profiler_devices_clear(mo_profiler_devices *d)
 {
     for (int k = 0; d->gpus && k < d->units.n; k++)
         free(d->gpus[k]);
     free(d->gpus);
     mo_exec_units_clear(&d->units);
     mo_cluster_free(d->cluster);
-    *d = (mo_profile_devices){ 0 };
+    *d = (mo_profiler_devices){ 0 };
 }
 
 /* A GPU says what it is when it is opened. */
-static mo_status ask_gpu(mo_profile_devices *d, int device, mo_error *err)
+static mo_status ask_gpu(mo_profiler_devices *d, int device, mo_error *err)
 {
     const mo_backend *backend = d->units.backends[device];
-    mo_unit *unit = NULL;
+    mo_backend_unit *unit = NULL;
     mo_status status = backend->open(&d->units.options[device], &unit, err);
 
     if (status != MO_OK)
@@ -29,7 +29,7 @@ static mo_status ask_gpu(mo_profile_devices *d, int device, mo_error *err)
     return d->gpus[device] ? MO_OK : mo_fail_memory(err);
 }
 
-static mo_status ask_gpus(mo_profile_devices *d, mo_error *err)
+static mo_status ask_gpus(mo_profiler_devices *d, mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -42,16 +42,16 @@ static mo_status ask_gpus(mo_profile_devices *d, mo_error *err)
     return status;
 }
 
-static bool has_any(const mo_profile_devices *d)
+static bool has_any(const mo_profiler_devices *d)
 {
     for (int k = 0; k < d->cluster->n_devices; k++)
-        if (mo_profile_devices_has(d, k))
+        if (mo_profiler_devices_available(d, k))
             return true;
     return false;
 }
 
-mo_status mo_profile_devices_find(const mo_profile_options *o,
-                                  mo_profile_devices *d, mo_error *err)
+mo_status mo_profiler_devices_find(const mo_profiler_options *o,
+                                   mo_profiler_devices *d, mo_error *err)
 {
     const char *name = o->cluster ? o->cluster : "cpu";
     char *where = NULL;
@@ -68,13 +68,13 @@ mo_status mo_profile_devices_find(const mo_profile_options *o,
     return status == MO_OK ? ask_gpus(d, err) : status;
 }
 
-bool mo_profile_devices_has(const mo_profile_devices *d, int device)
+bool mo_profiler_devices_available(const mo_profiler_devices *d, int device)
 {
     return d->cluster->devices[device].is_cpu ||
            d->units.backends[device]->apart;
 }
 
-const char *mo_profile_devices_name(const mo_profile_devices *d, int device)
+const char *mo_profiler_devices_name(const mo_profiler_devices *d, int device)
 {
     const mo_device *is = &d->cluster->devices[device];
     const char *gpu = d->gpus[device];
@@ -87,8 +87,8 @@ const char *mo_profile_devices_name(const mo_profile_devices *d, int device)
     return meant ? gpu : is->id;
 }
 
-static bool are_threads_alike(const mo_unit_options *a,
-                              const mo_unit_options *b)
+static bool are_threads_alike(const mo_backend_unit_options *a,
+                              const mo_backend_unit_options *b)
 {
     return a->threads == b->threads && a->n_cpus == b->n_cpus &&
            (a->n_cpus == 0 ||
@@ -96,9 +96,9 @@ static bool are_threads_alike(const mo_unit_options *a,
                 0);
 }
 
-bool mo_profile_devices_alike(const mo_profile_devices *d, int a, int b)
+bool mo_profiler_devices_equivalent(const mo_profiler_devices *d, int a, int b)
 {
-    const mo_unit_options *units = d->units.options;
+    const mo_backend_unit_options *units = d->units.options;
 
     if (d->gpus[a] || d->gpus[b])
         return d->gpus[a] && d->gpus[b] && strcmp(d->gpus[a], d->gpus[b]) == 0;

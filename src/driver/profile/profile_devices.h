@@ -12,26 +12,28 @@
 #include "driver/profile/profile_options.h"
 #include "cost/cluster.h"
 
-typedef struct mo_profile_devices {
+typedef struct mo_profiler_devices {
     mo_cluster *cluster;
     mo_exec_units units;
     char **gpus; /* by device: what its GPU calls itself, or NULL */
-} mo_profile_devices;
+} mo_profiler_devices;
 
 /* Begins as zeros, and is the caller's to clear whatever the result. */
-mo_status mo_profile_devices_find(const mo_profile_options *o,
-                                  mo_profile_devices *devices, mo_error *err);
-void mo_profile_devices_clear(mo_profile_devices *devices);
+mo_status mo_profiler_devices_find(const mo_profiler_options *o,
+                                   mo_profiler_devices *devices, mo_error *err);
+void mo_profiler_devices_clear(mo_profiler_devices *devices);
 
 /* CPUs, and GPUs where there is one to run on. */
-bool mo_profile_devices_has(const mo_profile_devices *devices, int device);
+bool mo_profiler_devices_available(const mo_profiler_devices *devices,
+                                   int device);
 
 /* Its id; or its GPU's name, where that is the model the cluster speaks of, or
  * the cluster does not speak of GPUs at all, unless it is a part of one. */
-const char *mo_profile_devices_name(const mo_profile_devices *devices,
-                                    int device);
+const char *mo_profiler_devices_name(const mo_profiler_devices *devices,
+                                     int device);
 
 /* Do they run alike?  Then what one takes the other does, too. */
-bool mo_profile_devices_alike(const mo_profile_devices *devices, int a, int b);
+bool mo_profiler_devices_equivalent(const mo_profiler_devices *devices, int a,
+                                    int b);
 
 #endif

@@ -13,9 +13,9 @@
 #include "driver/exec/backend_choice.h"
 #include "driver/log.h"
 
-typedef struct mo_profile_options {
+typedef struct mo_profiler_options {
     const char *output;
-    mo_talk talk;
+    mo_driver_log talk;
 
     /* fit */
     const char *train, *test, *clean;
@@ -27,15 +27,15 @@ typedef struct mo_profile_options {
     mo_option_list shapes, inputs; /* to be freed by the command */
     int64_t runs, weights;
     bool alone, as_placed;
-    mo_exec_wants wants;
-} mo_profile_options;
+    mo_exec_config wants;
+} mo_profiler_options;
 
 /* files: graphs with measured times, and profiles. */
-mo_status mo_profile_fit(mo_profile_options *o, char **files, size_t n,
-                         mo_error *err);
+mo_status mo_profiler_fit(mo_profiler_options *o, char **files, size_t n,
+                          mo_error *err);
 
 /* Measures the ops of a graph, and the links between devices. */
-mo_status mo_profile_run(const mo_profile_options *o, const char *graph,
-                         mo_error *err);
+mo_status mo_profiler_measure(const mo_profiler_options *o, const char *graph,
+                              mo_error *err);
 
 #endif

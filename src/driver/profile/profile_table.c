@@ -12,17 +12,17 @@
 
 enum { HOST_SIZE = 256 };
 
-void mo_profile_rows_clear(mo_profile_rows *rows)
+void mo_profiler_table_clear(mo_profiler_table *rows)
 {
     mo_profile_free(rows->profile);
     mo_intern_free(rows->signatures);
     mo_arena_free(rows->arena);
     free(rows->signature_of);
     free(rows->example);
-    *rows = (mo_profile_rows){ 0 };
+    *rows = (mo_profiler_table){ 0 };
 }
 
-static mo_status sign_ops(mo_profile_rows *rows, mo_error *err)
+static mo_status sign_ops(mo_profiler_table *rows, mo_error *err)
 {
     const mo_graph *g = rows->graph;
     mo_out *out;
@@ -36,7 +36,7 @@ static mo_status sign_ops(mo_profile_rows *rows, mo_error *err)
         int number;
 
         mo_profile_signature(g, op, out);
-        text = mo_out_lend(out, &length);
+        text = mo_out_borrow(out, &length);
         status =
             text ? mo_intern_put(rows->signatures, text, length, &number, err)
                  : mo_fail_memory(err);
@@ -51,7 +51,7 @@ static mo_status sign_ops(mo_profile_rows *rows, mo_error *err)
 }
 
 /* Rows go by the names of devices, which may have been other parts. */
-static mo_status check_emulated(const char *file, const mo_profile_rows *rows,
+static mo_status check_emulated(const char *file, const mo_profiler_table *rows,
                                 mo_error *err)
 {
     const char *was = rows->profile->emulated ? rows->profile->emulated : "";
@@ -65,7 +65,7 @@ static mo_status check_emulated(const char *file, const mo_profile_rows *rows,
                       *is ? "with --emulate " : "without", is);
 }
 
-static mo_status read_file(const char *file, mo_profile_rows *rows,
+static mo_status read_file(const char *file, mo_profiler_table *rows,
                            mo_error *err)
 {
     mo_status status;
@@ -76,9 +76,9 @@ static mo_status read_file(const char *file, mo_profile_rows *rows,
     return status == MO_OK ? check_emulated(file, rows, err) : status;
 }
 
-mo_status mo_profile_rows_begin(const mo_graph *graph, const char *file,
-                                const char *emulated, mo_profile_rows *rows,
-                                mo_error *err)
+mo_status mo_profiler_table_open(const mo_graph *graph, const char *file,
+                                 const char *emulated, mo_profiler_table *rows,
+                                 mo_error *err)
 {
     size_t room = (size_t) graph->n_ops + 1;
     mo_status status;
@@ -95,8 +95,8 @@ mo_status mo_profile_rows_begin(const mo_graph *graph, const char *file,
     return status == MO_OK ? read_file(file, rows, err) : status;
 }
 
-bool mo_profile_rows_has(const mo_profile_rows *rows, const char *device,
-                         int signature, int count)
+bool mo_profiler_table_has(const mo_profiler_table *rows, const char *device,
+                           int signature, int count)
 {
     const mo_device by_id = { .id = device };
     const mo_profile_op *row =
@@ -138,7 +138,7 @@ static mo_status put_link(const rebuilding *r, mo_profile_link row,
                               : mo_fail_memory(err);
 }
 
-static mo_status begin(mo_profile_rows *rows, rebuilding *r, mo_error *err)
+static mo_status begin(mo_profiler_table *rows, rebuilding *r, mo_error *err)
 {
     char host[HOST_SIZE] = "";
     const char *kept;
@@ -160,7 +160,7 @@ static mo_status begin(mo_profile_rows *rows, rebuilding *r, mo_error *err)
     return kept ? MO_OK : mo_fail_memory(err);
 }
 
-static mo_status end(mo_profile_rows *rows, rebuilding *r, mo_error *err)
+static mo_status end(mo_profiler_table *rows, rebuilding *r, mo_error *err)
 {
     mo_profile *made = NULL;
     mo_status status =
@@ -173,8 +173,8 @@ static mo_status end(mo_profile_rows *rows, rebuilding *r, mo_error *err)
     return MO_OK;
 }
 
-static mo_profile_op row_of(const mo_profile_rows *rows, const char *device,
-                            int signature, const mo_measured *m)
+static mo_profile_op row_of(const mo_profiler_table *rows, const char *device,
+                            int signature, const mo_profiler_stat *m)
 {
     mo_workload work = mo_workload_of(rows->graph, rows->example[signature]);
 
@@ -192,8 +192,8 @@ static mo_profile_op row_of(const mo_profile_rows *rows, const char *device,
 }
 
 /* Was this row of the old profile measured anew? */
-static bool is_replaced(const mo_profile_rows *rows, const mo_profile_op *row,
-                        const char *device, const mo_measured *measured)
+static bool is_replaced(const mo_profiler_table *rows, const mo_profile_op *row,
+                        const char *device, const mo_profiler_stat *measured)
 {
     int number = mo_intern_find(rows->signatures, row->signature,
                                 strlen(row->signature));
@@ -211,8 +211,8 @@ static mo_status put_all_links(const rebuilding *r, mo_error *err)
     return status;
 }
 
-mo_status mo_profile_rows_add(mo_profile_rows *rows, const char *device,
-                              const mo_measured *measured, mo_error *err)
+mo_status mo_profiler_table_add(mo_profiler_table *rows, const char *device,
+                                const mo_profiler_stat *measured, mo_error *err)
 {
     rebuilding r = { NULL, NULL };
     mo_status status = begin(rows, &r, err);
@@ -241,9 +241,9 @@ static bool is_among(const mo_profile_link *row, const mo_profile_link *links,
     return false;
 }
 
-mo_status mo_profile_rows_add_links(mo_profile_rows *rows,
-                                    const mo_profile_link *links, int n,
-                                    mo_error *err)
+mo_status mo_profiler_table_add_links(mo_profiler_table *rows,
+                                      const mo_profile_link *links, int n,
+                                      mo_error *err)
 {
     rebuilding r = { NULL, NULL };
     mo_status status = begin(rows, &r, err);
@@ -261,8 +261,8 @@ mo_status mo_profile_rows_add_links(mo_profile_rows *rows,
     return status;
 }
 
-mo_status mo_profile_rows_write(const mo_profile_rows *rows, const char *file,
-                                mo_error *err)
+mo_status mo_profiler_table_write(const mo_profiler_table *rows,
+                                  const char *file, mo_error *err)
 {
     mo_out *out;
     mo_status status = mo_out_open(file, &out, err);

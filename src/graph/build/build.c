@@ -71,7 +71,7 @@ void mo_builder_free(mo_builder *builder)
     free(builder);
 }
 
-int mo_builder_shown(const char *name)
+int mo_builder_name_width(const char *name)
 {
     size_t length = strlen(name);
 
@@ -111,8 +111,8 @@ static mo_status add_slot(mo_builder *b, int line, mo_error *err)
     if (b->n_ops >= MO_MAX_OPS)
         return mo_fail_at(err, MO_E_LIMIT, b->file, line,
                           "more than %d ops; split the graph", MO_MAX_OPS);
-    if (MO_PUSH(b->ops, b->n_ops, b->ops_room, err) != MO_OK ||
-        MO_PUSH(b->constants, b->n_ops, b->constants_room, err) != MO_OK)
+    if (MO_ARRAY_GROW(b->ops, b->n_ops, b->ops_room, err) != MO_OK ||
+        MO_ARRAY_GROW(b->constants, b->n_ops, b->constants_room, err) != MO_OK)
         return MO_E_MEMORY;
     b->constants[b->n_ops] = false;
     b->ops[b->n_ops++] = (mo_op){ .line = line };
@@ -170,7 +170,8 @@ mo_status mo_builder_define(mo_builder *builder, int slot, int line, mo_op **op,
         return mo_fail_at(err, MO_E_INPUT, builder->file, line,
                           "op '%.*s' is defined twice, first on line %d; give "
                           "one of them another id",
-                          mo_builder_shown(made->name), made->name, made->line);
+                          mo_builder_name_width(made->name), made->name,
+                          made->line);
     *made = (mo_op){
         .name = mo_intern_text(builder->names, slot),
         .flops = MO_UNKNOWN,
@@ -206,7 +207,7 @@ static mo_status keep_output(mo_builder *b, const mo_builder_edge *edge,
     *index = MO_UNKNOWN;
     if (!edge->tensor && edge->src_port == MO_PORT_NONE)
         return MO_OK;
-    if (MO_PUSH(b->outputs, b->n_outputs, b->outputs_room, err) != MO_OK)
+    if (MO_ARRAY_GROW(b->outputs, b->n_outputs, b->outputs_room, err) != MO_OK)
         return MO_E_MEMORY;
     last = b->n_outputs > 0 ? &b->outputs[b->n_outputs - 1] : NULL;
     if (!last || last->key != edge->tensor || last->port != edge->src_port)
@@ -227,8 +228,8 @@ mo_status mo_builder_add_edge(mo_builder *builder, const mo_builder_edge *edge,
         return mo_fail_at(err, MO_E_LIMIT, builder->file, edge->line,
                           "more than %d edges; split the graph", MO_MAX_EDGES);
     if (keep_output(builder, edge, &output, err) != MO_OK ||
-        MO_PUSH(builder->edges, builder->n_edges, builder->edges_room, err) !=
-            MO_OK)
+        MO_ARRAY_GROW(builder->edges, builder->n_edges, builder->edges_room,
+                      err) != MO_OK)
         return MO_E_MEMORY;
     if (number)
         *number = (int) builder->n_edges;
@@ -265,8 +266,8 @@ static mo_status find_column(mo_builder_samples *samples, const char *key,
     if (status != MO_OK)
         return status;
     if ((size_t) number == samples->n_fallbacks) {
-        if (MO_PUSH(samples->fallbacks_us, samples->n_fallbacks,
-                    samples->fallbacks_room, err) != MO_OK)
+        if (MO_ARRAY_GROW(samples->fallbacks_us, samples->n_fallbacks,
+                          samples->fallbacks_room, err) != MO_OK)
             return MO_E_MEMORY;
         samples->fallbacks_us[samples->n_fallbacks++] = NAN;
     }
@@ -306,8 +307,8 @@ static mo_status add_sample(mo_builder *b, mo_builder_samples *samples,
         return mo_fail_at(err, MO_E_LIMIT, b->file, 0,
                           "more than %d measured times; split the graph",
                           INT_MAX);
-    if (MO_PUSH(samples->items, samples->n_items, samples->items_room, err) !=
-        MO_OK)
+    if (MO_ARRAY_GROW(samples->items, samples->n_items, samples->items_room,
+                      err) != MO_OK)
         return MO_E_MEMORY;
     samples->items[samples->n_items++] = sample;
     return MO_OK;
@@ -329,7 +330,7 @@ mo_status mo_builder_comm(mo_builder *builder, int edge, int column, double us,
                       (mo_builder_sample){ edge, column, us }, err);
 }
 
-void mo_builder_ask_ids(mo_builder *builder, int *ids)
+void mo_builder_want_ids(mo_builder *builder, int *ids)
 {
     builder->ids = ids;
 }

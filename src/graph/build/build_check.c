@@ -3,7 +3,7 @@
 static mo_status refuse_undefined(const mo_builder *b, int slot, mo_error *err)
 {
     const char *name = mo_intern_text(b->names, slot);
-    int line = b->ops[slot].line, shown = mo_builder_shown(name);
+    int line = b->ops[slot].line, shown = mo_builder_name_width(name);
 
     for (size_t e = 0; e < b->n_edges; e++) {
         const mo_edge *edge = &b->edges[e];
@@ -25,10 +25,11 @@ static mo_status refuse_dependence(const mo_builder *b, const mo_edge *edge,
     return mo_fail_at(err, MO_E_INPUT, b->file, edge->line,
                       "constant '%.*s' depends on op '%.*s', but may depend on "
                       "constants only; make it an op or remove the edge",
-                      mo_builder_shown(to), to, mo_builder_shown(from), from);
+                      mo_builder_name_width(to), to,
+                      mo_builder_name_width(from), from);
 }
 
-mo_status mo_check_edges(const mo_builder *builder, mo_error *err)
+mo_status mo_build_check_edges(const mo_builder *builder, mo_error *err)
 {
     for (size_t i = 0; i < builder->n_ops; i++)
         if (!builder->ops[i].name)

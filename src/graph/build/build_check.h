@@ -9,6 +9,6 @@
 
 /* Every op that an edge mentions is defined, and no constant depends on an op.
  * Cycles are found where ops are ordered. */
-mo_status mo_check_edges(const mo_builder *builder, mo_error *err);
+mo_status mo_build_check_edges(const mo_builder *builder, mo_error *err);
 
 #endif

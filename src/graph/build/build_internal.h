@@ -66,6 +66,6 @@ struct mo_builder {
 };
 
 /* How many bytes of a name a message shows: names may be megabytes long. */
-int mo_builder_shown(const char *name);
+int mo_builder_name_width(const char *name);
 
 #endif

@@ -119,7 +119,7 @@ static void append_steps(struct text *t, const mo_builder *b, const int *path,
         const mo_edge *edge = &b->edges[path[i]];
         const char *name = b->ops[edge->to].name;
 
-        append(t, " -> %.*s", mo_builder_shown(name), name);
+        append(t, " -> %.*s", mo_builder_name_width(name), name);
         if (edge->line > 0)
             append(t, " (line %d)", edge->line);
     }
@@ -131,7 +131,8 @@ static mo_status tell(const mo_builder *b, const int *path, int length,
     const char *name = b->ops[b->edges[path[0]].from].name;
     struct text t = { "", 0 };
 
-    append(&t, "the graph has a cycle: %.*s", mo_builder_shown(name), name);
+    append(&t, "the graph has a cycle: %.*s", mo_builder_name_width(name),
+           name);
     if (length <= MAX_STEPS) {
         append_steps(&t, b, path, length);
     } else {
@@ -156,8 +157,8 @@ static bool allocate(struct search *s, mo_arena *arena)
     return s->via && s->queue && s->out_start && s->out_edges;
 }
 
-mo_status mo_cycle_tell(const mo_builder *builder, const int *place,
-                        mo_error *err)
+mo_status mo_build_cycle_error(const mo_builder *builder, const int *place,
+                               mo_error *err)
 {
     struct search s = { .b = builder, .place = place };
     mo_arena *arena = mo_arena_new();
@@ -168,8 +169,9 @@ mo_status mo_cycle_tell(const mo_builder *builder, const int *place,
         mo_arena_free(arena);
         return mo_fail_memory(err);
     }
-    mo_group_edges(builder->edges, MO_EDGE_FROM, NULL, (int) builder->n_edges,
-                   (int) builder->n_ops, s.out_start, s.out_edges);
+    mo_sort_edges_by_end(builder->edges, MO_EDGE_FROM, NULL,
+                         (int) builder->n_edges, (int) builder->n_ops,
+                         s.out_start, s.out_edges);
     closing = closing_edge(&s, slot_on_cycle(&s));
     length = trace(&s, closing, s.queue);
     status = tell(builder, s.queue, length, err);

@@ -12,7 +12,7 @@
  * attempt to sort left over, of which there must be some.  Names the ops along
  * it and the lines of its edges.  Returns MO_E_INPUT, or MO_E_MEMORY.
  */
-mo_status mo_cycle_tell(const mo_builder *builder, const int *place,
-                        mo_error *err);
+mo_status mo_build_cycle_error(const mo_builder *builder, const int *place,
+                               mo_error *err);
 
 #endif

@@ -22,7 +22,7 @@ static mo_status fill_memory(mo_builder *b, mo_error *err)
             return mo_fail_at(err, MO_E_INPUT, b->file, op->line,
                               "weights and workspace of op '%.*s' together "
                               "exceed 2^63 bytes; check their sizes",
-                              mo_builder_shown(op->name), op->name);
+                              mo_builder_name_width(op->name), op->name);
     }
     return MO_OK;
 }
@@ -67,7 +67,7 @@ static void renumber_ends(mo_builder *b, const int *place)
 /* Brings ops into their final order, and with them all that speaks of slots. */
 static mo_status pack_ops(mo_builder *b, mo_graph *g, int *place, mo_error *err)
 {
-    mo_status status = mo_order_find(b, place, err);
+    mo_status status = mo_build_topo_order(b, place, err);
 
     if (status != MO_OK)
         return status;
@@ -75,12 +75,12 @@ static mo_status pack_ops(mo_builder *b, mo_graph *g, int *place, mo_error *err)
     count_kinds(b, g);
     fill_edge_bytes(b);
     renumber_ends(b, place);
-    status = mo_pack_times(b, g, place, err);
+    status = mo_build_times(b, g, place, err);
     if (status != MO_OK)
         return status;
     if (b->ids && b->n_ops > 0)
         memcpy(b->ids, place, b->n_ops * sizeof *place);
-    mo_group_permute(b->ops, (int) b->n_ops, sizeof *b->ops, place);
+    mo_sort_permute(b->ops, (int) b->n_ops, sizeof *b->ops, place);
     return MO_OK;
 }
 
@@ -94,35 +94,36 @@ static mo_status sort_edges(mo_builder *b, mo_graph *g, int *numbers,
     g->out_start = mo_arena_array(b->arena, b->n_ops + 1, sizeof *g->out_start);
     if (!g->out_start)
         return mo_fail_memory(err);
-    mo_group_edges(b->edges, MO_EDGE_FROM, NULL, m, n, g->out_start, numbers);
+    mo_sort_edges_by_end(b->edges, MO_EDGE_FROM, NULL, m, n, g->out_start,
+                         numbers);
 
     /* Constants come last, so their edges do. */
     g->n_edges = g->out_start[g->n_ops];
     g->n_feeds = m - g->n_edges;
-    status = mo_pack_tensors(b, g, numbers, err);
+    status = mo_build_tensors(b, g, numbers, err);
     if (status != MO_OK)
         return status;
-    return mo_pack_feeds(b, g, numbers, err);
+    return mo_build_feeds(b, g, numbers, err);
 }
 
 static mo_status pack_edges(mo_builder *b, mo_graph *g, int *numbers,
                             int *place, mo_error *err)
 {
-    mo_status status = mo_pack_ports(b, g, err);
+    mo_status status = mo_build_ports(b, g, err);
 
     if (status == MO_OK)
-        status = mo_pack_marks(b, err);
+        status = mo_build_marks(b, err);
     if (status == MO_OK)
         status = sort_edges(b, g, numbers, err);
     if (status != MO_OK)
         return status;
     for (size_t i = 0; i < b->n_edges; i++)
         place[numbers[i]] = (int) i;
-    status = mo_pack_comms(b, g, place, err);
+    status = mo_build_comms(b, g, place, err);
     if (status != MO_OK)
         return status;
-    mo_group_permute(b->edges, (int) b->n_edges, sizeof *b->edges, place);
-    return mo_pack_inputs(b, g, err);
+    mo_sort_permute(b->edges, (int) b->n_edges, sizeof *b->edges, place);
+    return mo_build_inputs(b, g, err);
 }
 
 /* A plain array, so that it can go before the arena does. */
@@ -176,7 +177,7 @@ mo_status mo_builder_finish(mo_builder *builder, mo_graph **graph,
 
     if (!g)
         return mo_fail_memory(err);
-    status = mo_check_edges(builder, err);
+    status = mo_build_check_edges(builder, err);
     if (status == MO_OK)
         status = fill_memory(builder, err);
     if (status == MO_OK)

@@ -73,8 +73,8 @@ static mo_status sort_group(struct sorting *s, int first, int end,
                                        s->are_feeds ? source_port(s->b, edge)
                                                     : MO_PORT_NONE };
     }
-    mo_group_sort(s->inputs, count, sizeof *s->inputs,
-                  s->are_feeds ? compare_feeds : compare_inputs);
+    mo_sort_nearly_sorted(s->inputs, count, sizeof *s->inputs,
+                          s->are_feeds ? compare_feeds : compare_inputs);
     for (size_t i = 0; i < count; i++)
         s->numbers[(size_t) first + i] =
             (int) (s->inputs[i].edge - s->b->edges);
@@ -95,7 +95,7 @@ static mo_status sort_groups(const mo_builder *b, bool are_feeds,
     return status;
 }
 
-mo_status mo_pack_inputs(mo_builder *builder, mo_graph *g, mo_error *err)
+mo_status mo_build_inputs(mo_builder *builder, mo_graph *g, mo_error *err)
 {
     mo_arena *arena = builder->arena;
 
@@ -105,8 +105,8 @@ mo_status mo_pack_inputs(mo_builder *builder, mo_graph *g, mo_error *err)
         mo_arena_array(arena, (size_t) g->n_edges, sizeof *g->in_edges);
     if (!g->in_start || !g->in_edges)
         return mo_fail_memory(err);
-    mo_group_edges(builder->edges, MO_EDGE_TO, NULL, g->n_edges, g->n_ops,
-                   g->in_start, g->in_edges);
+    mo_sort_edges_by_end(builder->edges, MO_EDGE_TO, NULL, g->n_edges, g->n_ops,
+                         g->in_start, g->in_edges);
     return sort_groups(builder, false, g->in_start, g->n_ops, g->in_edges, err);
 }
 
@@ -124,8 +124,8 @@ static void settle_feeds(mo_builder *b, mo_graph *g, const int *sorted,
     }
 }
 
-mo_status mo_pack_feeds(mo_builder *builder, mo_graph *g, int *numbers,
-                        mo_error *err)
+mo_status mo_build_feeds(mo_builder *builder, mo_graph *g, int *numbers,
+                         mo_error *err)
 {
     int n = g->n_ops + g->n_constants;
     int *sorted = calloc((size_t) g->n_feeds + 1, sizeof *sorted);
@@ -139,8 +139,8 @@ mo_status mo_pack_feeds(mo_builder *builder, mo_graph *g, int *numbers,
         mo_fail_memory(err);
         goto out;
     }
-    mo_group_edges(builder->edges, MO_EDGE_TO, numbers + g->n_edges, g->n_feeds,
-                   n, g->feed_start, sorted);
+    mo_sort_edges_by_end(builder->edges, MO_EDGE_TO, numbers + g->n_edges,
+                         g->n_feeds, n, g->feed_start, sorted);
     status = sort_groups(builder, true, g->feed_start, n, sorted, err);
     if (status == MO_OK)
         settle_feeds(builder, g, sorted, numbers);

@@ -23,7 +23,7 @@ struct sorting {
 
 /* What the graph gets. */
 struct packed {
-    mo_column *columns;
+    mo_measure_column *columns;
     mo_measure *measures;
     int *start;
 };
@@ -39,18 +39,18 @@ static bool allocate(struct sorting *s, mo_arena *arena)
     return s->column_place && s->numbers && s->scratch;
 }
 
-static mo_status sort_columns(struct sorting *s, mo_column *columns,
+static mo_status sort_columns(struct sorting *s, mo_measure_column *columns,
                               mo_error *err)
 {
     const mo_builder_samples *samples = s->samples;
-    mo_status status = mo_rank_texts(samples->keys, s->scratch, err);
+    mo_status status = mo_intern_rank_texts(samples->keys, s->scratch, err);
 
     if (status != MO_OK)
         return status;
     for (size_t r = 0; r < samples->n_fallbacks; r++) {
         int column = s->scratch[r];
-        columns[r] = (mo_column){ mo_intern_text(samples->keys, column),
-                                  samples->fallbacks_us[column] };
+        columns[r] = (mo_measure_column){ mo_intern_text(samples->keys, column),
+                                          samples->fallbacks_us[column] };
         s->column_place[column] = (int) r;
     }
     return MO_OK;
@@ -74,7 +74,7 @@ static void sort_by_column(struct sorting *s)
     s->n_numbers = (int) s->samples->n_items;
     for (int i = 0; i < s->n_numbers; i++)
         next[column_of(s, i) + 1]++;
-    mo_group_sum(next, n_columns);
+    mo_sort_prefix_sum(next, n_columns);
     for (int i = 0; i < s->n_numbers; i++)
         s->numbers[next[column_of(s, i)]++] = i;
 }
@@ -106,7 +106,7 @@ static void fill_by_owner(const struct sorting *s, struct packed *to)
 
     for (int i = 0; i < s->n_numbers; i++)
         to->start[owner_of(s, s->numbers[i]) + 1]++;
-    mo_group_sum(to->start, s->n_owners);
+    mo_sort_prefix_sum(to->start, s->n_owners);
     memcpy(next, to->start, (size_t) s->n_owners * sizeof *next);
     for (int i = 0; i < s->n_numbers; i++) {
         int number = s->numbers[i];
@@ -158,8 +158,8 @@ static mo_status pack(const mo_builder_samples *samples, const int *place,
     return status;
 }
 
-mo_status mo_pack_times(const mo_builder *builder, mo_graph *g,
-                        const int *place, mo_error *err)
+mo_status mo_build_times(const mo_builder *builder, mo_graph *g,
+                         const int *place, mo_error *err)
 {
     struct packed packed;
     mo_status status = pack(&builder->times, place, g->n_ops + g->n_constants,
@@ -174,8 +174,8 @@ mo_status mo_pack_times(const mo_builder *builder, mo_graph *g,
     return MO_OK;
 }
 
-mo_status mo_pack_comms(const mo_builder *builder, mo_graph *g,
-                        const int *place, mo_error *err)
+mo_status mo_build_comms(const mo_builder *builder, mo_graph *g,
+                         const int *place, mo_error *err)
 {
     struct packed packed;
     mo_status status =
@@ -200,7 +200,7 @@ static uint64_t mark_of(const char *key, double us)
     return bits ^ bits >> 32;
 }
 
-mo_status mo_pack_marks(mo_builder *builder, mo_error *err)
+mo_status mo_build_marks(mo_builder *builder, mo_error *err)
 {
     const mo_builder_samples *comms = &builder->comms;
 

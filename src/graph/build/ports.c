@@ -20,7 +20,7 @@ static void renumber(mo_builder *b, const int *place)
 static mo_status sort_names(mo_builder *b, const char **names, int *place,
                             int *by_rank, mo_error *err)
 {
-    mo_status status = mo_rank_texts(b->ports, by_rank, err);
+    mo_status status = mo_intern_rank_texts(b->ports, by_rank, err);
 
     if (status != MO_OK)
         return status;
@@ -31,7 +31,7 @@ static mo_status sort_names(mo_builder *b, const char **names, int *place,
     return MO_OK;
 }
 
-mo_status mo_pack_ports(mo_builder *builder, mo_graph *g, mo_error *err)
+mo_status mo_build_ports(mo_builder *builder, mo_graph *g, mo_error *err)
 {
     size_t n = (size_t) mo_intern_count(builder->ports);
     int *by_rank, *place;

@@ -9,18 +9,18 @@ static int end_of(const mo_edge *edge, mo_edge_end end)
     return end == MO_EDGE_FROM ? edge->from : edge->to;
 }
 
-void mo_group_sum(int *start, int n)
+void mo_sort_prefix_sum(int *start, int n)
 {
     for (int i = 0; i < n; i++)
         start[i + 1] += start[i];
 }
 
-void mo_group_edges(const mo_edge *edges, mo_edge_end end, const int *in,
-                    int count, int n_ends, int *start, int *out)
+void mo_sort_edges_by_end(const mo_edge *edges, mo_edge_end end, const int *in,
+                          int count, int n_ends, int *start, int *out)
 {
     for (int i = 0; i < count; i++)
         start[end_of(&edges[in ? in[i] : i], end) + 1]++;
-    mo_group_sum(start, n_ends);
+    mo_sort_prefix_sum(start, n_ends);
 
     /* start[i] serves as the cursor of group i and ends where i + 1 begins. */
     for (int i = 0; i < count; i++) {
@@ -31,8 +31,8 @@ void mo_group_edges(const mo_edge *edges, mo_edge_end end, const int *in,
     start[0] = 0;
 }
 
-void mo_group_sort(void *items, size_t count, size_t size,
-                   int (*compare)(const void *, const void *))
+void mo_sort_nearly_sorted(void *items, size_t count, size_t size,
+                           int (*compare)(const void *, const void *))
 {
     const char *at = items;
 
@@ -53,7 +53,7 @@ static void swap(char *a, char *b, size_t size)
     memcpy(b, kept, size);
 }
 
-void mo_group_permute(void *items, int count, size_t size, int *place)
+void mo_sort_permute(void *items, int count, size_t size, int *place)
 {
     char *base = items;
 

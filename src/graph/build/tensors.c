@@ -133,15 +133,18 @@ static mo_status split_uses(struct packing *p, int count, int op, mo_error *err)
     mo_builder *b = p->b;
     size_t first_tensor = b->n_tensors;
 
-    mo_group_sort(p->uses, (size_t) count, sizeof *p->uses, compare_carried);
+    mo_sort_nearly_sorted(p->uses, (size_t) count, sizeof *p->uses,
+                          compare_carried);
     for (int i = 0; i < count;) {
-        if (MO_PUSH(b->tensors, b->n_tensors, b->tensors_room, err) != MO_OK)
+        if (MO_ARRAY_GROW(b->tensors, b->n_tensors, b->tensors_room, err) !=
+            MO_OK)
             return MO_E_MEMORY;
         b->tensors[b->n_tensors] = tensor_of(p->uses, i, count, op);
         i += b->tensors[b->n_tensors++].n_edges;
     }
-    mo_group_sort(b->tensors + first_tensor, b->n_tensors - first_tensor,
-                  sizeof *b->tensors, compare_tensors);
+    mo_sort_nearly_sorted(b->tensors + first_tensor,
+                          b->n_tensors - first_tensor, sizeof *b->tensors,
+                          compare_tensors);
     return MO_OK;
 }
 
@@ -151,7 +154,8 @@ static void place_uses(struct packing *p, int tensor, int place)
     mo_tensor *t = &p->b->tensors[tensor];
     struct use *uses = &p->uses[t->first_edge];
 
-    mo_group_sort(uses, (size_t) t->n_edges, sizeof *uses, compare_uses);
+    mo_sort_nearly_sorted(uses, (size_t) t->n_edges, sizeof *uses,
+                          compare_uses);
     t->first_edge = place;
     for (int i = 0; i < t->n_edges; i++) {
         uses[i].edge->tensor = tensor;
@@ -180,8 +184,8 @@ static mo_status pack_op(struct packing *p, int op, mo_error *err)
     return MO_OK;
 }
 
-mo_status mo_pack_tensors(mo_builder *builder, mo_graph *g, int *numbers,
-                          mo_error *err)
+mo_status mo_build_tensors(mo_builder *builder, mo_graph *g, int *numbers,
+                           mo_error *err)
 {
     struct packing p = { .b = builder, .g = g, .numbers = numbers };
     mo_status status = MO_OK;

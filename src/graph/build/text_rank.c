@@ -97,7 +97,8 @@ static void sort_from(struct item *items, size_t n, size_t depth)
     sort_groups(items, n, depth);
 }
 
-mo_status mo_rank_texts(const mo_intern *texts, int *by_rank, mo_error *err)
+mo_status mo_intern_rank_texts(const mo_intern *texts, int *by_rank,
+                               mo_error *err)
 {
     int n = mo_intern_count(texts);
     struct item *items;

@@ -9,6 +9,7 @@
 
 /* Fills by_rank with the numbers of all texts of the table, in the order of
  * strcmp: by_rank[0] is the number of the first. */
-mo_status mo_rank_texts(const mo_intern *texts, int *by_rank, mo_error *err);
+mo_status mo_intern_rank_texts(const mo_intern *texts, int *by_rank,
+                               mo_error *err);
 
 #endif

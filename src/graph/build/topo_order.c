@@ -111,8 +111,8 @@ static void line_up(struct queue *q, const mo_builder *b)
 {
     int n = (int) b->n_ops;
 
-    mo_group_edges(b->edges, MO_EDGE_FROM, NULL, (int) b->n_edges, n,
-                   q->out_start, q->out_edges);
+    mo_sort_edges_by_end(b->edges, MO_EDGE_FROM, NULL, (int) b->n_edges, n,
+                         q->out_start, q->out_edges);
     for (size_t e = 0; e < b->n_edges; e++)
         q->waits_for[b->edges[e].to] += orders(b, &b->edges[e]);
     for (int i = 0; i < n; i++)
@@ -152,7 +152,7 @@ static mo_status sort_ops(const mo_builder *b, int *place, mo_arena *arena,
     mo_status status;
 
     /* place has no values yet; it lends its room to the ranks. */
-    status = mo_rank_texts(b->names, place, err);
+    status = mo_intern_rank_texts(b->names, place, err);
     if (status != MO_OK)
         return status;
     if (!allocate(&q, b, arena))
@@ -160,11 +160,12 @@ static mo_status sort_ops(const mo_builder *b, int *place, mo_arena *arena,
     take_turns(&q, b, place);
     line_up(&q, b);
     if (serve(&q, b, place) < (int) b->n_ops)
-        return mo_cycle_tell(b, place, err);
+        return mo_build_cycle_error(b, place, err);
     return MO_OK;
 }
 
-mo_status mo_order_find(const mo_builder *builder, int *place, mo_error *err)
+mo_status mo_build_topo_order(const mo_builder *builder, int *place,
+                              mo_error *err)
 {
     mo_arena *arena = mo_arena_new();
     mo_status status = MO_OK;

@@ -12,8 +12,9 @@
  * name first among those that could come next; ops first, then constants.
  *
  * All slots must be defined, and no constant may depend on an op.  A cycle is
- * an error, told as mo_cycle_tell does.
+ * an error, told as mo_build_cycle_error does.
  */
-mo_status mo_order_find(const mo_builder *builder, int *place, mo_error *err);
+mo_status mo_build_topo_order(const mo_builder *builder, int *place,
+                              mo_error *err);
 
 #endif

@@ -24,64 +24,67 @@
  * Chaoji and Zaki call the first part GRAIL.)
  */
 
-static void find_depths(mo_labels *labels)
+static void find_depths(mo_interval_labels *labels)
 {
     const mo_dag *dag = &labels->dag;
 
     for (int op = 0; op < dag->n; op++) {
         int depth = labels->ops[op].depth + 1;
         for (int e = dag->out_start[op]; e < dag->out_start[op + 1]; e++) {
-            mo_op_labels *to = &labels->ops[mo_dag_to(dag, e)];
+            mo_op_interval_labels *to = &labels->ops[mo_dag_to(dag, e)];
             if (to->depth < depth)
                 to->depth = depth;
         }
     }
 }
 
-size_t mo_labels_bytes(int n_ops)
+size_t mo_interval_labels_bytes(int n_ops)
 {
-    return (size_t) n_ops * (sizeof(mo_op_labels) + sizeof(int));
+    return (size_t) n_ops * (sizeof(mo_op_interval_labels) + sizeof(int));
 }
 
-mo_status mo_labels_make(const mo_dag *dag, mo_labels *labels, mo_error *err)
+mo_status mo_interval_labels_make(const mo_dag *dag, mo_interval_labels *labels,
+                                  mo_error *err)
 {
     mo_status status = MO_OK;
 
-    *labels = (mo_labels){ .dag = *dag };
+    *labels = (mo_interval_labels){ .dag = *dag };
     labels->ops = calloc((size_t) dag->n + 1, sizeof *labels->ops);
     labels->stack = calloc((size_t) dag->n + 1, sizeof *labels->stack);
     if (!labels->ops || !labels->stack)
         status = mo_fail_memory(err);
     else
-        status = mo_walk_all(labels, err);
+        status = mo_interval_labels_walk(labels, err);
     if (status != MO_OK) {
-        mo_labels_clear(labels);
+        mo_interval_labels_clear(labels);
         return status;
     }
     find_depths(labels);
     return MO_OK;
 }
 
-void mo_labels_clear(mo_labels *labels)
+void mo_interval_labels_clear(mo_interval_labels *labels)
 {
     free(labels->stack);
     free(labels->ops);
 }
 
-static bool surely_not(const mo_op_labels *a, const mo_op_labels *b)
+static bool surely_not(const mo_op_interval_labels *a,
+                       const mo_op_interval_labels *b)
 {
     if (a->depth >= b->depth)
         return true;
-    for (int i = 0; i < MO_LABELS; i++)
+    for (int i = 0; i < MO_INTERVAL_LABELS; i++)
         if (b->walks[i].low < a->walks[i].low ||
             b->walks[i].rank > a->walks[i].rank)
             return true;
     return false;
 }
 
-static bool surely(const mo_op_labels *a, const mo_op_labels *b)
+static bool surely(const mo_op_interval_labels *a,
+                   const mo_op_interval_labels *b)
 {
-    for (int i = 0; i < MO_LABELS; i++)
+    for (int i = 0; i < MO_INTERVAL_LABELS; i++)
         if (a->walks[i].tree_low <= b->walks[i].rank &&
             b->walks[i].rank <= a->walks[i].rank)
             return true;
@@ -89,7 +92,7 @@ static bool surely(const mo_op_labels *a, const mo_op_labels *b)
 }
 
 /* A fresh number no op is stamped with. */
-static uint32_t new_stamp(mo_labels *labels)
+static uint32_t new_stamp(mo_interval_labels *labels)
 {
     if (++labels->searches == 0) {
         for (int i = 0; i < labels->dag.n; i++)
@@ -100,10 +103,10 @@ static uint32_t new_stamp(mo_labels *labels)
 }
 
 /* Searches from a, in depth, along whatever may lead to b. */
-static bool search(mo_labels *labels, int a, int b)
+static bool search(mo_interval_labels *labels, int a, int b)
 {
     const mo_dag *dag = &labels->dag;
-    const mo_op_labels *target = &labels->ops[b];
+    const mo_op_interval_labels *target = &labels->ops[b];
     uint32_t stamp = new_stamp(labels);
     int height = 0;
 
@@ -112,7 +115,7 @@ static bool search(mo_labels *labels, int a, int b)
         int op = labels->stack[--height];
         for (int e = dag->out_start[op]; e < dag->out_start[op + 1]; e++) {
             int to = mo_dag_to(dag, e);
-            mo_op_labels *step = &labels->ops[to];
+            mo_op_interval_labels *step = &labels->ops[to];
             if (surely(step, target))
                 return true;
             if (step->stamp == stamp || surely_not(step, target))
@@ -124,9 +127,9 @@ static bool search(mo_labels *labels, int a, int b)
     return false;
 }
 
-bool mo_labels_path(mo_labels *labels, int a, int b)
+bool mo_interval_labels_path(mo_interval_labels *labels, int a, int b)
 {
-    const mo_op_labels *from = &labels->ops[a], *to = &labels->ops[b];
+    const mo_op_interval_labels *from = &labels->ops[a], *to = &labels->ops[b];
 
     if (surely(from, to))
         return true;

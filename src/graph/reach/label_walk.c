@@ -14,7 +14,7 @@ static uint32_t mix(uint32_t x)
 }
 
 struct walk {
-    mo_labels *labels;
+    mo_interval_labels *labels;
     int number;  /* which of the walks */
     int *path;   /* the ops from a source to where we are */
     int *turned; /* op: how many of its edges were looked at */
@@ -27,7 +27,8 @@ static int edge_in_turn(const struct walk *w, int op, int turn)
 {
     const mo_dag *dag = &w->labels->dag;
     int first = dag->out_start[op], count = mo_dag_out_degree(dag, op);
-    uint32_t random = mix((uint32_t) op * MO_LABELS + (uint32_t) w->number);
+    uint32_t random =
+        mix((uint32_t) op * MO_INTERVAL_LABELS + (uint32_t) w->number);
 
     if (w->number == 0)
         return first + turn;
@@ -37,19 +38,19 @@ static int edge_in_turn(const struct walk *w, int op, int turn)
     return first + (random & 1 ? turn : count - 1 - turn);
 }
 
-static mo_label *label_of(const struct walk *w, int op)
+static mo_interval_label *label_of(const struct walk *w, int op)
 {
     return &w->labels->ops[op].walks[w->number];
 }
 
-static bool is_left(const mo_label *label)
+static bool is_left(const mo_interval_label *label)
 {
     return label->rank > 0;
 }
 
 static void enter(struct walk *w, int op)
 {
-    mo_label *label = label_of(w, op);
+    mo_interval_label *label = label_of(w, op);
 
     w->turned[op] = 0;
     label->low = label->tree_low = w->next_rank;
@@ -57,7 +58,7 @@ static void enter(struct walk *w, int op)
 
 static void leave(struct walk *w, int op, int parent)
 {
-    mo_label *label = label_of(w, op);
+    mo_interval_label *label = label_of(w, op);
 
     label->rank = w->next_rank++;
     if (parent >= 0 && label->low < label_of(w, parent)->low)
@@ -68,7 +69,7 @@ static void leave(struct walk *w, int op, int parent)
 static int turn_to_next(struct walk *w, int op)
 {
     int to = mo_dag_to(&w->labels->dag, edge_in_turn(w, op, w->turned[op]++));
-    const mo_label *label = label_of(w, to);
+    const mo_interval_label *label = label_of(w, to);
 
     if (!is_left(label))
         return to;
@@ -142,7 +143,7 @@ static void walk_all(struct walk *w, const struct source *sources, int count)
         walk_from(w, sources[w->number == 1 ? count - 1 - i : i].op);
 }
 
-mo_status mo_walk_all(mo_labels *labels, mo_error *err)
+mo_status mo_interval_labels_walk(mo_interval_labels *labels, mo_error *err)
 {
     size_t n = (size_t) labels->dag.n + 1;
     struct walk w = { .labels = labels, .path = labels->stack };
@@ -157,7 +158,7 @@ mo_status mo_walk_all(mo_labels *labels, mo_error *err)
     }
     count = find_sources(&labels->dag, w.turned, sources);
     qsort(sources, (size_t) count, sizeof *sources, compare_sources);
-    for (w.number = 0; w.number < MO_LABELS; w.number++)
+    for (w.number = 0; w.number < MO_INTERVAL_LABELS; w.number++)
         walk_all(&w, sources, count);
 out:
     free(w.turned);

@@ -9,6 +9,6 @@
 
 /* Fills the walks of all ops; labels->stack serves as scratch.  O(V + E), and
  * no recursion: networks are deep. */
-mo_status mo_walk_all(mo_labels *labels, mo_error *err);
+mo_status mo_interval_labels_walk(mo_interval_labels *labels, mo_error *err);
 
 #endif

@@ -52,12 +52,13 @@ static const char *key_id(mo_graphml_role role, int index)
     return mo_graphml_attributes_of[role].items[index].names[0];
 }
 
-void mo_graphml_data_init(mo_graphml_data *data, const mo_graph *g,
-                          mo_graphml_role role, mo_graphml_set wanted)
+void mo_graphml_data_writer_init(mo_graphml_data_writer *data,
+                                 const mo_graph *g, mo_graphml_role role,
+                                 mo_graphml_attribute_set wanted)
 {
     const mo_graphml_attribute *a = mo_graphml_attributes_of[role].items;
 
-    *data = (mo_graphml_data){ .g = g, .role = role };
+    *data = (mo_graphml_data_writer){ .g = g, .role = role };
     for (int i = 0; wanted >> i; i++)
         if (wanted >> i & 1)
             data->fields[data->n_fields++] = (mo_graphml_field){
@@ -70,19 +71,20 @@ void mo_graphml_data_init(mo_graphml_data *data, const mo_graph *g,
             };
 }
 
-void mo_graphml_data_begin(mo_graphml_data *data)
+void mo_graphml_data_writer_begin(mo_graphml_data_writer *data)
 {
     data->passages = calloc(PASSAGES, sizeof *data->passages);
 }
 
-void mo_graphml_data_clear(mo_graphml_data *data)
+void mo_graphml_data_writer_clear(mo_graphml_data_writer *data)
 {
     free(data->passages);
 }
 
-mo_graphml_set mo_graphml_data_drop(mo_graphml_data *data, const void *base)
+mo_graphml_attribute_set
+mo_graphml_data_writer_drop(mo_graphml_data_writer *data, const void *base)
 {
-    mo_graphml_set dropped = 0;
+    mo_graphml_attribute_set dropped = 0;
 
     for (int i = data->n_fields - 1; i >= 0; i--) {
         const mo_graphml_field *f = &data->fields[i];
@@ -111,7 +113,8 @@ static const char *type_name(const mo_graph *g, mo_graphml_kind kind)
     }
 }
 
-void mo_graphml_data_declare(const mo_graphml_data *data, mo_out *out)
+void mo_graphml_data_writer_declare(const mo_graphml_data_writer *data,
+                                    mo_out *out)
 {
     for (int i = 0; i < data->n_fields; i++) {
         const mo_graphml_field *f = &data->fields[i];
@@ -160,7 +163,7 @@ static void write_value(const mo_graph *g, mo_graphml_kind kind, const void *at,
 }
 
 /* Will all of it certainly be written to the buffer in one piece? */
-static bool fits(const mo_graphml_data *data, const void *base,
+static bool fits(const mo_graphml_data_writer *data, const void *base,
                  const mo_out *out)
 {
     enum { MAX_VALUES = 1000, MAX_ESCAPE = 6, MAX_REST = 64 };
@@ -179,7 +182,7 @@ static bool fits(const mo_graphml_data *data, const void *base,
     return length < MAX_VALUES;
 }
 
-static void write_fields(const mo_graphml_data *data, const void *base,
+static void write_fields(const mo_graphml_data_writer *data, const void *base,
                          mo_out *out)
 {
     for (int i = 0; i < data->n_fields; i++) {
@@ -196,8 +199,8 @@ static void write_fields(const mo_graphml_data *data, const void *base,
     }
 }
 
-static void write_new(const mo_graphml_data *data, const void *base,
-                      const uint64_t *values, mo_graphml_passage *to,
+static void write_new(const mo_graphml_data_writer *data, const void *base,
+                      const uint64_t *values, mo_graphml_cached_text *to,
                       mo_out *out)
 {
     bool in_one_piece = fits(data, base, out);
@@ -216,7 +219,7 @@ static void write_new(const mo_graphml_data *data, const void *base,
 }
 
 /* Collects the values of base and returns the place that goes with them. */
-static size_t read_values(const mo_graphml_data *data, const void *base,
+static size_t read_values(const mo_graphml_data_writer *data, const void *base,
                           uint64_t *values)
 {
     uint64_t hash = 0;
@@ -232,11 +235,11 @@ static size_t read_values(const mo_graphml_data *data, const void *base,
 
 _Static_assert(PASSAGES == 1 << (64 - 58), "a place for each hash");
 
-void mo_graphml_data_write(const mo_graphml_data *data, const void *base,
-                           mo_out *out)
+void mo_graphml_data_writer_write(const mo_graphml_data_writer *data,
+                                  const void *base, mo_out *out)
 {
     uint64_t values[MO_GRAPHML_MAX_ATTRIBUTES];
-    mo_graphml_passage *known;
+    mo_graphml_cached_text *known;
 
     if (!data->passages) {
         write_fields(data, base, out);

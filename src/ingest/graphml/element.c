@@ -138,7 +138,7 @@ static mo_status note_group(mo_graphml_reader *r, mo_error *err)
     if ((size_t) number < r->n_groups)
         return refuse_second(name->text, r->item.line, r->group_lines[number],
                              err);
-    status = MO_PUSH(r->group_lines, r->n_groups, r->groups_room, err);
+    status = MO_ARRAY_GROW(r->group_lines, r->n_groups, r->groups_room, err);
     if (status == MO_OK)
         r->group_lines[r->n_groups++] = r->item.line;
     return status;
@@ -316,7 +316,7 @@ static mo_status end_data(mo_graphml_reader *r, const char *text, size_t length,
 }
 
 /* In the order of how often they are met. */
-static const mo_graphml_rule rules[] = {
+static const mo_graphml_transition rules[] = {
     { MO_GRAPHML_IN_NODE, "data", MO_GRAPHML_IN_NODE_DATA, start_data,
       end_data },
     { MO_GRAPHML_IN_EDGE, "data", MO_GRAPHML_IN_EDGE_DATA, start_data,
@@ -336,10 +336,10 @@ static const mo_graphml_rule rules[] = {
     { MO_GRAPHML_IN_EDGE, "graph", MO_GRAPHML_IN_EDGE, refuse_element, NULL },
 };
 
-const mo_graphml_rule *mo_graphml_find_rule(const mo_graphml_reader *r,
-                                            const char *name)
+const mo_graphml_transition *
+mo_graphml_find_transition(const mo_graphml_reader *r, const char *name)
 {
-    mo_graphml_place parent = r->open[r->depth].place;
+    mo_graphml_state parent = r->open[r->depth].place;
 
     for (size_t i = 0; i < sizeof rules / sizeof *rules; i++)
         if (rules[i].parent == parent && strcmp(rules[i].name, name) == 0)

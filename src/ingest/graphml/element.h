@@ -24,7 +24,7 @@
 #include "ingest/graphml/key.h"
 #include "ingest/xml.h"
 
-typedef enum mo_graphml_place {
+typedef enum mo_graphml_state {
     MO_GRAPHML_AT_TOP,
     MO_GRAPHML_IN_GRAPHML,
     MO_GRAPHML_IN_KEY,
@@ -35,26 +35,26 @@ typedef enum mo_graphml_place {
     MO_GRAPHML_IN_GROUP,
     MO_GRAPHML_IN_EDGE,
     MO_GRAPHML_IN_EDGE_DATA
-} mo_graphml_place;
+} mo_graphml_state;
 
 typedef struct mo_graphml_reader mo_graphml_reader;
 
 /* An element that may stand in a place, and what to do where it begins and
  * ends. */
-typedef struct mo_graphml_rule {
-    mo_graphml_place parent;
+typedef struct mo_graphml_transition {
+    mo_graphml_state parent;
     const char *name;
-    mo_graphml_place child;
+    mo_graphml_state child;
     mo_status (*start)(mo_graphml_reader *r, const mo_xml_element *element,
                        mo_error *err);
     mo_status (*end)(mo_graphml_reader *r, const char *text, size_t length,
                      mo_error *err); /* or NULL */
-} mo_graphml_rule;
+} mo_graphml_transition;
 
 /* An element that is open. */
 typedef struct mo_graphml_level {
-    const mo_graphml_rule *rule;
-    mo_graphml_place place;
+    const mo_graphml_transition *rule;
+    mo_graphml_state place;
     bool undirected; /* of a graph: how its edges are by default */
 } mo_graphml_level;
 
@@ -82,8 +82,8 @@ struct mo_graphml_reader {
 
 /* The rule for an element of that name where the reader is, or NULL.  Its start
  * is called with the reader still in the parent, but open[depth + 1] set. */
-const mo_graphml_rule *mo_graphml_find_rule(const mo_graphml_reader *r,
-                                            const char *name);
+const mo_graphml_transition *
+mo_graphml_find_transition(const mo_graphml_reader *r, const char *name);
 
 /* At the end: no op and no edge may have a group's name. */
 mo_status mo_graphml_check_groups(const mo_graphml_reader *r, mo_error *err);

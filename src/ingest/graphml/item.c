@@ -60,8 +60,8 @@ static mo_status set_default_measure(mo_graphml_item *item,
 {
     double us;
     bool is_value;
-    mo_status status = mo_graphml_read_value(&item->values, MO_GRAPHML_MEASURE,
-                                             text, length, &us, &is_value, err);
+    mo_status status = mo_graphml_parse_value(
+        &item->values, MO_GRAPHML_MEASURE, text, length, &us, &is_value, err);
 
     if (status != MO_OK)
         return status;
@@ -88,8 +88,8 @@ static mo_status set_field(mo_graphml_item *item,
         return MO_E_INPUT;
     }
     if (rank < *old_rank)
-        status = mo_graphml_read_value(&item->values, attribute->kind, text,
-                                       length, to, &is_value, err);
+        status = mo_graphml_parse_value(&item->values, attribute->kind, text,
+                                        length, to, &is_value, err);
     if (status == MO_OK && is_value)
         *old_rank = (unsigned char) rank;
     return status;
@@ -161,8 +161,8 @@ static mo_status mark_measured(mo_graphml_item *item, int column, bool *is_new,
     mo_graphml_role r = item->role;
 
     while (item->n_measured[r] <= (size_t) column) {
-        if (MO_PUSH(item->measured[r], item->n_measured[r],
-                    item->measured_room[r], err) != MO_OK)
+        if (MO_ARRAY_GROW(item->measured[r], item->n_measured[r],
+                          item->measured_room[r], err) != MO_OK)
             return MO_E_MEMORY;
         item->measured[r][item->n_measured[r]++] = 0;
     }
@@ -184,11 +184,11 @@ static mo_status set_measure(mo_graphml_item *item, int column,
         item->values.problem = "is given twice; keep one of them";
         return MO_E_INPUT;
     }
-    status = mo_graphml_read_value(&item->values, MO_GRAPHML_MEASURE, text,
-                                   length, &us, &is_value, err);
+    status = mo_graphml_parse_value(&item->values, MO_GRAPHML_MEASURE, text,
+                                    length, &us, &is_value, err);
     if (status == MO_OK)
-        status =
-            MO_PUSH(item->measures, item->n_measures, item->measures_room, err);
+        status = MO_ARRAY_GROW(item->measures, item->n_measures,
+                               item->measures_room, err);
     if (status == MO_OK)
         item->measures[item->n_measures++] = (mo_measure){ column, us };
     return status;

@@ -46,7 +46,7 @@ static mo_status add_key(mo_graphml_keys *keys, const mo_xml_attribute *id,
     if (status != MO_OK)
         return status;
     if ((size_t) number == keys->count) {
-        status = MO_PUSH(keys->items, keys->count, keys->room, err);
+        status = MO_ARRAY_GROW(keys->items, keys->count, keys->room, err);
         if (status != MO_OK)
             return status;
         keys->items[keys->count++] =

@@ -20,11 +20,11 @@
 
 /* What a key means for nodes, or for edges. */
 typedef struct mo_graphml_meaning {
-    const char *name; /* the attr.name; "" when it has none */
-    int attribute;    /* in mo_graphml_attributes_of; -1: nothing to us */
-    int rank;         /* see mo_graphml_find */
-    int column;       /* of a measurement */
-    int line;         /* where it was declared for them; 0: it was not */
+    const char *name;    /* the attr.name; "" when it has none */
+    int attribute;       /* in mo_graphml_attributes_of; -1: nothing to us */
+    int rank;            /* see mo_graphml_find */
+    int column;          /* of a measurement */
+    int line;            /* where it was declared for them; 0: it was not */
     bool none_is_absent; /* igraph writes a text that is not there as None */
 } mo_graphml_meaning;
 

@@ -64,11 +64,11 @@ static mo_status on_start(void *state, const mo_xml_element *element,
                           mo_error *err)
 {
     mo_graphml_reader *r = state;
-    const mo_graphml_rule *rule = NULL;
+    const mo_graphml_transition *rule = NULL;
     mo_status status;
 
     if (r->skipped == 0 && is_ours(r, element))
-        rule = mo_graphml_find_rule(r, element->name);
+        rule = mo_graphml_find_transition(r, element->name);
     if (!rule && r->depth == 0)
         return mo_fail_at(err, MO_E_INPUT, NULL, element->line,
                           "the root element is <%.60s>, not <graphml>; give a "
@@ -86,7 +86,7 @@ static mo_status on_end(void *state, const char *name, const char *text,
                         size_t length, int line, mo_error *err)
 {
     mo_graphml_reader *r = state;
-    const mo_graphml_rule *rule = r->open[r->depth].rule;
+    const mo_graphml_transition *rule = r->open[r->depth].rule;
     mo_status status = MO_OK;
 
     (void) name, (void) line;
@@ -155,7 +155,7 @@ mo_status mo_graphml_read(mo_input *input, const mo_read_options *options,
     if (status == MO_OK) {
         status = finish(r, graph, err);
         if (status != MO_OK)
-            mo_error_place(err, mo_input_name(input), 0);
+            mo_error_set_location(err, mo_input_name(input), 0);
     }
     reader_free(r);
     return status;

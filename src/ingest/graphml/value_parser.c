@@ -60,7 +60,7 @@ static mo_status read_json(mo_graphml_values *values, const char *text,
 static mo_status read_names(mo_graphml_values *values, const char *text,
                             size_t length, void *to, mo_error *err)
 {
-    if (!mo_json_is_texts(text, length))
+    if (!mo_json_is_text_array(text, length))
         return refuse(values, "is not a JSON array of names; write one such as "
                               "[\"conv1\", \"relu1\"]");
     return read_text(values, text, length, to, err);
@@ -74,7 +74,7 @@ static mo_status read_amount(mo_graphml_values *values, const char *text,
     switch (mo_number_read_double(text, length, &value)) {
     case MO_NUMBER_OK:
         break;
-    case MO_NUMBER_NOT:
+    case MO_NUMBER_INVALID:
         return refuse(values, "is not a number; write a decimal one such as "
                               "1.5e9");
     case MO_NUMBER_RANGE:
@@ -132,7 +132,7 @@ static mo_status read_port(mo_graphml_values *values, const char *text,
     double number;
     mo_number_fault fault = mo_number_read_double(text, length, &number);
 
-    if (fault == MO_NUMBER_NOT)
+    if (fault == MO_NUMBER_INVALID)
         return mo_builder_port(values->builder, text, length, to, err);
     if (fault == MO_NUMBER_RANGE || number < 0 || number > INT_MAX ||
         number != floor(number))
@@ -172,7 +172,7 @@ static mo_status rewrite_shape(mo_graphml_values *values, const char **text,
         *text = room;
         *length = mo_shape_write(&shape, room);
         break;
-    case MO_SHAPE_NOT:
+    case MO_SHAPE_INVALID:
         *is_value = false;
         break;
     case MO_SHAPE_DYNAMIC:
@@ -236,9 +236,10 @@ bool mo_graphml_may_be_empty(mo_graphml_kind kind)
            kind == MO_GRAPHML_PORT;
 }
 
-mo_status mo_graphml_read_value(mo_graphml_values *values, mo_graphml_kind kind,
-                                const char *text, size_t length, void *to,
-                                bool *is_value, mo_error *err)
+mo_status mo_graphml_parse_value(mo_graphml_values *values,
+                                 mo_graphml_kind kind, const char *text,
+                                 size_t length, void *to, bool *is_value,
+                                 mo_error *err)
 {
     mo_graphml_trim(&text, &length);
     *is_value = length > 0 || !mo_graphml_may_be_empty(kind);

@@ -31,9 +31,10 @@ void mo_graphml_values_clear(mo_graphml_values *values);
  * A value that cannot be is MO_E_INPUT with the problem told in values; the
  * error is left to the caller, who knows whose value it is.
  */
-mo_status mo_graphml_read_value(mo_graphml_values *values, mo_graphml_kind kind,
-                                const char *text, size_t length, void *to,
-                                bool *is_value, mo_error *err);
+mo_status mo_graphml_parse_value(mo_graphml_values *values,
+                                 mo_graphml_kind kind, const char *text,
+                                 size_t length, void *to, bool *is_value,
+                                 mo_error *err);
 
 /* Whether there may be nothing where a value of that kind is wanted. */
 bool mo_graphml_may_be_empty(mo_graphml_kind kind);

@@ -24,9 +24,9 @@ typedef struct plain_name {
 typedef struct writer {
     const mo_graph *g;
     mo_out *out;
-    mo_graphml_data nodes, edges;
-    mo_graphml_set used; /* of the edges' attributes */
-    int producer;        /* whose default_bytes are known, or -1 */
+    mo_graphml_data_writer nodes, edges;
+    mo_graphml_attribute_set used; /* of the edges' attributes */
+    int producer;                  /* whose default_bytes are known, or -1 */
     int64_t default_bytes;
     plain_name *names; /* NULL when there is no memory for them */
 } writer;
@@ -108,24 +108,24 @@ static bool is_memory_a_sum(const mo_op *op)
     return (uint64_t) op->memory_bytes == sum;
 }
 
-static mo_graphml_set used_by_nodes(const mo_graph *g)
+static mo_graphml_attribute_set used_by_nodes(const mo_graph *g)
 {
-    mo_graphml_set memory = SET(MO_GRAPHML_MEMORY), used = 0;
-    mo_graphml_data unseen;
+    mo_graphml_attribute_set memory = SET(MO_GRAPHML_MEMORY), used = 0;
+    mo_graphml_data_writer unseen;
 
-    mo_graphml_data_init(&unseen, g, MO_GRAPHML_NODE,
-                         FIELDS_OF_NODES & ~memory);
+    mo_graphml_data_writer_init(&unseen, g, MO_GRAPHML_NODE,
+                                FIELDS_OF_NODES & ~memory);
     for (int i = 0; i < g->n_ops + g->n_constants; i++) {
-        used |= mo_graphml_data_drop(&unseen, &g->ops[i]);
+        used |= mo_graphml_data_writer_drop(&unseen, &g->ops[i]);
         if (!is_memory_a_sum(&g->ops[i]))
             used |= memory;
     }
     return used;
 }
 
-static mo_graphml_set used_by_edge(writer *w, const mo_edge *edge)
+static mo_graphml_attribute_set used_by_edge(writer *w, const mo_edge *edge)
 {
-    mo_graphml_set used = 0;
+    mo_graphml_attribute_set used = 0;
 
     if (edge->dst_port != MO_PORT_NONE)
         used |= SET(MO_GRAPHML_DST_PORT);
@@ -134,10 +134,10 @@ static mo_graphml_set used_by_edge(writer *w, const mo_edge *edge)
     return used;
 }
 
-static mo_graphml_set used_by_edges(writer *w)
+static mo_graphml_attribute_set used_by_edges(writer *w)
 {
     const mo_graph *g = w->g;
-    mo_graphml_set used = 0;
+    mo_graphml_attribute_set used = 0;
 
     for (int e = 0; e < g->n_edges; e++)
         used |= used_by_edge(w, &g->edges[e]);
@@ -158,7 +158,8 @@ static mo_graphml_set used_by_edges(writer *w)
 /* Columns have keys t0, t1, ... and c0, c1, ..., since their names may hold
  * what an id may not. */
 static void declare_columns(const writer *w, char letter, const char *role,
-                            const char *prefix, const mo_column *columns, int n)
+                            const char *prefix,
+                            const mo_measure_column *columns, int n)
 {
     for (int c = 0; c < n; c++) {
         mo_out_printf(w->out, "  <key id=\"%c%d\" for=\"%s\" attr.name=\"%s",
@@ -195,13 +196,13 @@ static void write_head(const writer *w)
     LITERAL(w->out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n"
                     "<graphml xmlns=\"http://graphml.graphdrawing.org/xmlns\">"
                     "\n");
-    mo_graphml_data_declare(&w->nodes, w->out);
+    mo_graphml_data_writer_declare(&w->nodes, w->out);
     if (g->n_constants > 0)
         LITERAL(w->out, "  <key id=\"constant\" for=\"node\" "
                         "attr.name=\"constant\" attr.type=\"boolean\"/>\n");
     declare_columns(w, 't', "node", "time_us.", g->time_columns,
                     g->n_time_columns);
-    mo_graphml_data_declare(&w->edges, w->out);
+    mo_graphml_data_writer_declare(&w->edges, w->out);
     declare_columns(w, 'c', "edge", "comm_us.", g->comm_columns,
                     g->n_comm_columns);
     LITERAL(w->out, "  <graph ");
@@ -240,7 +241,7 @@ static void write_node(const writer *w, int i)
     LITERAL(w->out, "    <node id=\"");
     write_id(w, i);
     LITERAL(w->out, "\">");
-    mo_graphml_data_write(&w->nodes, &g->ops[i], w->out);
+    mo_graphml_data_writer_write(&w->nodes, &g->ops[i], w->out);
     if (i >= g->n_ops)
         LITERAL(w->out, "<data key=\"constant\">true</data>");
     if (g->n_time_columns > 0)
@@ -256,7 +257,7 @@ static void begin_edge(const writer *w, const mo_graphml_edge *edge)
     LITERAL(w->out, "\" target=\"");
     write_end(w, edge->to);
     LITERAL(w->out, "\">");
-    mo_graphml_data_write(&w->edges, edge, w->out);
+    mo_graphml_data_writer_write(&w->edges, edge, w->out);
 }
 
 static void write_edge(writer *w, int e)
@@ -286,10 +287,10 @@ void mo_graphml_write(const mo_graph *g, mo_out *out)
 
     w.names = calloc(n_ops + 1, sizeof *w.names);
     w.used = used_by_edges(&w);
-    mo_graphml_data_init(&w.nodes, g, MO_GRAPHML_NODE, used_by_nodes(g));
-    mo_graphml_data_init(&w.edges, g, MO_GRAPHML_EDGE, w.used);
-    mo_graphml_data_begin(&w.nodes);
-    mo_graphml_data_begin(&w.edges);
+    mo_graphml_data_writer_init(&w.nodes, g, MO_GRAPHML_NODE, used_by_nodes(g));
+    mo_graphml_data_writer_init(&w.edges, g, MO_GRAPHML_EDGE, w.used);
+    mo_graphml_data_writer_begin(&w.nodes);
+    mo_graphml_data_writer_begin(&w.edges);
     write_head(&w);
     for (int i = 0; i < g->n_ops + g->n_constants; i++)
         write_node(&w, i);
@@ -298,7 +299,7 @@ void mo_graphml_write(const mo_graph *g, mo_out *out)
     for (int f = 0; f < g->n_feeds; f++)
         write_feed(&w, f);
     LITERAL(out, "  </graph>\n</graphml>\n");
-    mo_graphml_data_clear(&w.edges);
-    mo_graphml_data_clear(&w.nodes);
+    mo_graphml_data_writer_clear(&w.edges);
+    mo_graphml_data_writer_clear(&w.nodes);
     free(w.names);
 }

@@ -34,17 +34,17 @@ static bool mask_fits(const mo_shape *mask, int64_t queries, int64_t keys,
  * query [..., L, E], key [..., S, E], value [..., S, Ev], perhaps a mask
  * [..., L, S] and a scale -> [..., L, Ev].
  */
-static mo_status infer_attention(const mo_rule_op *op, mo_shape *outputs,
+static mo_status infer_attention(const mo_infer_rule_op *op, mo_shape *outputs,
                                  mo_error *err)
 {
     const mo_shape *query = &op->inputs[0].shape, *key = &op->inputs[1].shape;
     const mo_shape *value = &op->inputs[2].shape;
-    bool masked = op->n_inputs > 3 && !mo_arg_bool(op, "causal", false);
+    bool masked = op->n_inputs > 3 && !mo_infer_arg_bool(op, "causal", false);
     mo_shape batch = { 0 };
     mo_status status = MO_OK;
 
     for (int i = 0; status == MO_OK && i < 3; i++)
-        status = mo_arg_rank(op, i, 2, MO_MAX_RANK, err);
+        status = mo_infer_arg_rank(op, i, 2, MO_MAX_RANK, err);
     if (status != MO_OK)
         return status;
     if (!merge_batch(&batch, query) || !merge_batch(&batch, key) ||
@@ -53,20 +53,20 @@ static mo_status infer_attention(const mo_rule_op *op, mo_shape *outputs,
         dim_from_end(key, 2) != dim_from_end(value, 2))
         return mo_fail(err, MO_E_INPUT,
                        "query %s, key %s and value %s do not fit together",
-                       mo_dims_say(query).text, mo_dims_say(key).text,
-                       mo_dims_say(value).text);
+                       mo_dims_format(query).text, mo_dims_format(key).text,
+                       mo_dims_format(value).text);
     if (masked && !mask_fits(&op->inputs[3].shape, dim_from_end(query, 2),
                              dim_from_end(key, 2), &batch))
         return mo_fail(err, MO_E_INPUT, "mask %s does not fit query %s",
-                       mo_dims_say(&op->inputs[3].shape).text,
-                       mo_dims_say(query).text);
+                       mo_dims_format(&op->inputs[3].shape).text,
+                       mo_dims_format(query).text);
     outputs[0] = batch;
     mo_dims_push(outputs, dim_from_end(query, 2));
     mo_dims_push(outputs, dim_from_end(value, 1));
     return MO_OK;
 }
 
-const mo_rule mo_rules_attention[] = {
+const mo_infer_rule mo_infer_rules_attention[] = {
     { .type = "ScaledDotProductAttention",
       .inputs = { 3, 6 },
       .shapes = infer_attention },

@@ -8,26 +8,26 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-mo_bin mo_bin_at(const char *path)
+mo_bin_file mo_bin_file_init(const char *path)
 {
-    return (mo_bin){ .path = path, .file = -1 };
+    return (mo_bin_file){ .path = path, .file = -1 };
 }
 
-void mo_bin_close(mo_bin *bin)
+void mo_bin_file_close(mo_bin_file *bin)
 {
     if (bin->file >= 0)
         close(bin->file);
     bin->file = -1;
 }
 
-static mo_status fail_read(const mo_bin *bin, mo_error *err)
+static mo_status fail_read(const mo_bin_file *bin, mo_error *err)
 {
     return mo_fail(err, MO_E_IO, "%s cannot be read: %s", bin->path,
                    strerror(errno));
 }
 
 /* Not blocking, so that a pipe of that name does not hold us up. */
-static mo_status open_bin(mo_bin *bin, mo_error *err)
+static mo_status open_bin(mo_bin_file *bin, mo_error *err)
 {
     struct stat info;
 
@@ -37,15 +37,15 @@ static mo_status open_bin(mo_bin *bin, mo_error *err)
     if (bin->file < 0 || fstat(bin->file, &info) != 0)
         return fail_read(bin, err);
     if (!S_ISREG(info.st_mode)) {
-        mo_bin_close(bin);
+        mo_bin_file_close(bin);
         return mo_fail(err, MO_E_IO, "%s is not a file", bin->path);
     }
     bin->size = info.st_size;
     return MO_OK;
 }
 
-mo_status mo_bin_read(mo_bin *bin, int64_t offset, size_t size, void *bytes,
-                      mo_error *err)
+mo_status mo_bin_file_read(mo_bin_file *bin, int64_t offset, size_t size,
+                           void *bytes, mo_error *err)
 {
     mo_status status = bin->file < 0 ? open_bin(bin, err) : MO_OK;
     char *to = bytes;

@@ -12,17 +12,17 @@
 
 #include "base/error.h"
 
-typedef struct mo_bin {
+typedef struct mo_bin_file {
     const char *path; /* or NULL: there is none */
     int file;         /* -1 until it is open */
     int64_t size;
-} mo_bin;
+} mo_bin_file;
 
-mo_bin mo_bin_at(const char *path);
-void mo_bin_close(mo_bin *bin);
+mo_bin_file mo_bin_file_init(const char *path);
+void mo_bin_file_close(mo_bin_file *bin);
 
 /* Reads exactly size bytes from offset on.  The error's text names the file. */
-mo_status mo_bin_read(mo_bin *bin, int64_t offset, size_t size, void *bytes,
-                      mo_error *err);
+mo_status mo_bin_file_read(mo_bin_file *bin, int64_t offset, size_t size,
+                           void *bytes, mo_error *err);
 
 #endif

@@ -4,13 +4,13 @@
 #include "ingest/infer/value_arith.h"
 #include "ingest/infer/dims.h"
 
-mo_status mo_arith_fail_mixed(mo_error *err)
+mo_status mo_infer_arith_fail_mixed(mo_error *err)
 {
     return mo_fail(err, MO_E_SUPPORT, "mixes integers and floats");
 }
 
-mo_status mo_arith_check(const mo_rule_op *op, int n, const mo_value *value,
-                         mo_error *err)
+mo_status mo_infer_arith_check(const mo_infer_rule_op *op, int n,
+                               const mo_infer_value *value, mo_error *err)
 {
     mo_shape shape = op->inputs[0].shape;
     bool match = true;
@@ -22,11 +22,12 @@ mo_status mo_arith_check(const mo_rule_op *op, int n, const mo_value *value,
     return MO_OK;
 }
 
-mo_item mo_arith_item(const mo_value *from, const mo_value *to, int64_t i)
+mo_infer_scalar mo_infer_arith_item(const mo_infer_value *from,
+                                    const mo_infer_value *to, int64_t i)
 {
-    mo_view view = mo_view_broadcast(&from->shape, &to->shape);
+    mo_infer_view view = mo_infer_view_broadcast(&from->shape, &to->shape);
 
-    return from->items[mo_view_at(&view, &to->shape, i)];
+    return from->items[mo_infer_view_at(&view, &to->shape, i)];
 }
 
 /* How two numbers stand to each other, as a bit. */
@@ -41,7 +42,7 @@ static const struct {
     { "Greater", GREATER }, { "GreaterEqual", GREATER | EQUAL },
 };
 
-static int relation(mo_item a, mo_item b, bool real)
+static int relation(mo_infer_scalar a, mo_infer_scalar b, bool real)
 {
     if (!real)
         return a.i < b.i ? LESS : a.i > b.i ? GREATER : EQUAL;
@@ -50,46 +51,46 @@ static int relation(mo_item a, mo_item b, bool real)
     return a.r < b.r ? LESS : a.r > b.r ? GREATER : EQUAL;
 }
 
-mo_status mo_arith_compare(const mo_rule_op *op, int output, mo_value *value,
-                           mo_error *err)
+mo_status mo_infer_arith_compare(const mo_infer_rule_op *op, int output,
+                                 mo_infer_value *value, mo_error *err)
 {
-    const mo_value *a = op->inputs[0].value, *b = op->inputs[1].value;
-    mo_status status = mo_arith_check(op, 2, value, err);
+    const mo_infer_value *a = op->inputs[0].value, *b = op->inputs[1].value;
+    mo_status status = mo_infer_arith_check(op, 2, value, err);
     int c = 0;
 
     (void) output;
     if (status != MO_OK)
         return status;
     if (a->real != b->real || value->real)
-        return mo_arith_fail_mixed(err);
+        return mo_infer_arith_fail_mixed(err);
     while (strcmp(comparisons[c].type, op->type) != 0)
         c++;
     for (int64_t i = 0; i < value->count; i++) {
-        int is = relation(mo_arith_item(a, value, i),
-                          mo_arith_item(b, value, i), a->real);
+        int is = relation(mo_infer_arith_item(a, value, i),
+                          mo_infer_arith_item(b, value, i), a->real);
 
         value->items[i].i = (comparisons[c].holds & is) != 0;
     }
     return MO_OK;
 }
 
-mo_status mo_arith_select(const mo_rule_op *op, int output, mo_value *value,
-                          mo_error *err)
+mo_status mo_infer_arith_select(const mo_infer_rule_op *op, int output,
+                                mo_infer_value *value, mo_error *err)
 {
-    const mo_value *condition = op->inputs[0].value;
-    mo_status status = mo_arith_check(op, 3, value, err);
+    const mo_infer_value *condition = op->inputs[0].value;
+    mo_status status = mo_infer_arith_check(op, 3, value, err);
 
     (void) output;
     if (status != MO_OK)
         return status;
     if (condition->real || op->inputs[1].value->real != value->real ||
         op->inputs[2].value->real != value->real)
-        return mo_arith_fail_mixed(err);
+        return mo_infer_arith_fail_mixed(err);
     for (int64_t i = 0; i < value->count; i++) {
-        bool holds = mo_arith_item(condition, value, i).i != 0;
+        bool holds = mo_infer_arith_item(condition, value, i).i != 0;
 
         value->items[i] =
-            mo_arith_item(op->inputs[holds ? 1 : 2].value, value, i);
+            mo_infer_arith_item(op->inputs[holds ? 1 : 2].value, value, i);
     }
     return MO_OK;
 }

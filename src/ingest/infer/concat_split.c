@@ -5,17 +5,18 @@
 #include "ingest/infer/rule_args.h"
 #include "ingest/infer/dims.h"
 
-static mo_status concat_axis(const mo_rule_op *op, int *axis, mo_error *err)
+static mo_status concat_axis(const mo_infer_rule_op *op, int *axis,
+                             mo_error *err)
 {
     int64_t given;
-    mo_status status = mo_arg_int(op, "axis", 0, &given, err);
+    mo_status status = mo_infer_arg_int(op, "axis", 0, &given, err);
 
     if (status != MO_OK)
         return status;
-    return mo_arg_axis(given, op->inputs[0].shape.rank, axis, err);
+    return mo_infer_arg_axis(given, op->inputs[0].shape.rank, axis, err);
 }
 
-static mo_status infer_concat(const mo_rule_op *op, mo_shape *outputs,
+static mo_status infer_concat(const mo_infer_rule_op *op, mo_shape *outputs,
                               mo_error *err)
 {
     const mo_shape *first = &op->inputs[0].shape;
@@ -31,7 +32,7 @@ static mo_status infer_concat(const mo_rule_op *op, mo_shape *outputs,
         if (!mo_shape_equal_but(first, next, axis))
             return mo_fail(
                 err, MO_E_INPUT, "cannot join %s and %s along axis %d",
-                mo_dims_say(first).text, mo_dims_say(next).text, axis);
+                mo_dims_format(first).text, mo_dims_format(next).text, axis);
         if (!mo_int64_add(outputs[0].dims[axis], next->dims[axis],
                           &outputs[0].dims[axis]))
             return mo_fail(err, MO_E_LIMIT, "its output is too large");
@@ -39,38 +40,38 @@ static mo_status infer_concat(const mo_rule_op *op, mo_shape *outputs,
     return MO_OK;
 }
 
-static mo_status concat_items(const mo_rule_op *op, int output, mo_value *value,
-                              mo_error *err)
+static mo_status concat_items(const mo_infer_rule_op *op, int output,
+                              mo_infer_value *value, mo_error *err)
 {
-    mo_view view = mo_view_of(&value->shape);
+    mo_infer_view view = mo_infer_view_of(&value->shape);
     int axis;
     mo_status status = concat_axis(op, &axis, err);
 
     (void) output;
     for (int i = 0; status == MO_OK && i < op->n_inputs; i++) {
-        mo_value_put(value, op->inputs[i].value, &view);
+        mo_infer_value_put(value, op->inputs[i].value, &view);
         view.base += op->inputs[i].shape.dims[axis] * view.stride[axis];
     }
     return status;
 }
 
-static mo_status infer_split(const mo_rule_op *op, mo_shape *outputs,
+static mo_status infer_split(const mo_infer_rule_op *op, mo_shape *outputs,
                              mo_error *err)
 {
     const mo_shape *from = &op->inputs[0].shape;
     int64_t parts;
     int axis;
-    mo_status status = mo_arg_axis_of(op, 1, from->rank, &axis, err);
+    mo_status status = mo_infer_arg_axis_of(op, 1, from->rank, &axis, err);
 
     if (status == MO_OK)
-        status = mo_arg_int(op, "num_splits", op->n_outputs, &parts, err);
+        status = mo_infer_arg_int(op, "num_splits", op->n_outputs, &parts, err);
     if (status != MO_OK)
         return status;
     if (parts != op->n_outputs || from->dims[axis] % parts != 0)
         return mo_fail(err, MO_E_INPUT,
                        "cannot split %s along axis %d into %lld equal parts "
                        "for %d outputs",
-                       mo_dims_say(from).text, axis, (long long) parts,
+                       mo_dims_format(from).text, axis, (long long) parts,
                        op->n_outputs);
     for (int i = 0; i < op->n_outputs; i++) {
         outputs[i] = *from;
@@ -81,7 +82,7 @@ static mo_status infer_split(const mo_rule_op *op, mo_shape *outputs,
 
 /* Replaces the one length of -1 by what the others leave of size; false when
  * they do not add up to it. */
-static bool fill_lengths(const mo_value *lengths, int64_t size, int axis,
+static bool fill_lengths(const mo_infer_value *lengths, int64_t size, int axis,
                          mo_shape *outputs)
 {
     int free = -1;
@@ -102,16 +103,16 @@ static bool fill_lengths(const mo_value *lengths, int64_t size, int axis,
     return free >= 0 || size == 0;
 }
 
-static mo_status infer_variadic_split(const mo_rule_op *op, mo_shape *outputs,
-                                      mo_error *err)
+static mo_status infer_variadic_split(const mo_infer_rule_op *op,
+                                      mo_shape *outputs, mo_error *err)
 {
     const mo_shape *from = &op->inputs[0].shape;
-    const mo_value *lengths;
+    const mo_infer_value *lengths;
     int axis;
-    mo_status status = mo_arg_axis_of(op, 1, from->rank, &axis, err);
+    mo_status status = mo_infer_arg_axis_of(op, 1, from->rank, &axis, err);
 
     if (status == MO_OK)
-        status = mo_arg_value(op, 2, &lengths, err);
+        status = mo_infer_arg_value(op, 2, &lengths, err);
     if (status != MO_OK)
         return status;
     for (int i = 0; i < op->n_outputs; i++)
@@ -121,13 +122,13 @@ static mo_status infer_variadic_split(const mo_rule_op *op, mo_shape *outputs,
         return mo_fail(err, MO_E_INPUT,
                        "its lengths do not split %s along axis %d into %d "
                        "outputs",
-                       mo_dims_say(from).text, axis, op->n_outputs);
+                       mo_dims_format(from).text, axis, op->n_outputs);
     return MO_OK;
 }
 
 /* Where a part of VariadicSplit begins: behind those before it, or, when one of
  * them is as long as the others leave it, in front of those after it. */
-static int64_t part_start(const mo_value *lengths, int part, int64_t size,
+static int64_t part_start(const mo_infer_value *lengths, int part, int64_t size,
                           int64_t own)
 {
     int64_t before = 0, after = size - own;
@@ -142,14 +143,15 @@ static int64_t part_start(const mo_value *lengths, int part, int64_t size,
     return free ? after : before;
 }
 
-static mo_status split_items(const mo_rule_op *op, int output, mo_value *value,
-                             mo_error *err)
+static mo_status split_items(const mo_infer_rule_op *op, int output,
+                             mo_infer_value *value, mo_error *err)
 {
-    const mo_value *from = op->inputs[0].value;
-    mo_view view = mo_view_of(&from->shape);
+    const mo_infer_value *from = op->inputs[0].value;
+    mo_infer_view view = mo_infer_view_of(&from->shape);
     int64_t start, length;
     int axis;
-    mo_status status = mo_arg_axis_of(op, 1, from->shape.rank, &axis, err);
+    mo_status status =
+        mo_infer_arg_axis_of(op, 1, from->shape.rank, &axis, err);
 
     if (status != MO_OK)
         return status;
@@ -160,31 +162,31 @@ static mo_status split_items(const mo_rule_op *op, int output, mo_value *value,
         start = part_start(op->inputs[2].value, output, from->shape.dims[axis],
                            length);
     view.base = start * view.stride[axis];
-    mo_value_take(value, from, &view);
+    mo_infer_value_take(value, from, &view);
     return MO_OK;
 }
 
 enum { MAX_PARTS = 1 << 16 };
 
-const mo_rule mo_rules_join[] = {
+const mo_infer_rule mo_infer_rules_concat_split[] = {
     { .type = "Concat",
       .inputs = { 1, MAX_PARTS },
       .shapes = infer_concat,
       .value = concat_items,
-      .reads = MO_RULE_ALL },
+      .reads = MO_INFER_RULE_ALL },
     { .type = "Split",
       .inputs = { 2, 2 },
       .outputs = { 1, MAX_PARTS },
       .shapes = infer_split,
-      .needs = MO_RULE_INPUT(1),
+      .needs = MO_INFER_RULE_INPUT(1),
       .value = split_items,
-      .reads = MO_RULE_INPUT(0) },
+      .reads = MO_INFER_RULE_INPUT(0) },
     { .type = "VariadicSplit",
       .inputs = { 3, 3 },
       .outputs = { 1, MAX_PARTS },
       .shapes = infer_variadic_split,
-      .needs = MO_RULE_INPUT(1) | MO_RULE_INPUT(2),
+      .needs = MO_INFER_RULE_INPUT(1) | MO_INFER_RULE_INPUT(2),
       .value = split_items,
-      .reads = MO_RULE_INPUT(0) },
+      .reads = MO_INFER_RULE_INPUT(0) },
     { .type = NULL },
 };

@@ -10,7 +10,7 @@ typedef struct filter {
     int64_t in, out; /* channels it takes and gives */
 } filter;
 
-static mo_status check_filter(const mo_rule_op *op, const filter *f,
+static mo_status check_filter(const mo_infer_rule_op *op, const filter *f,
                               mo_error *err)
 {
     const mo_shape *data = &op->inputs[0].shape;
@@ -19,44 +19,46 @@ static mo_status check_filter(const mo_rule_op *op, const filter *f,
     if (shape->rank - f->lead == data->rank - 2 && data->dims[1] == f->in)
         return MO_OK;
     return mo_fail(err, MO_E_INPUT, "a filter of %s does not fit data of %s",
-                   mo_dims_say(shape).text, mo_dims_say(data).text);
+                   mo_dims_format(shape).text, mo_dims_format(data).text);
 }
 
 /* Both ranks, so that every dimension used below exists. */
-static mo_status check_ranks(const mo_rule_op *op, int input, int lead,
+static mo_status check_ranks(const mo_infer_rule_op *op, int input, int lead,
                              mo_error *err)
 {
-    mo_status status = mo_arg_rank(op, 0, 3, 2 + MO_WINDOW_MAX, err);
+    mo_status status =
+        mo_infer_arg_rank(op, 0, 3, 2 + MO_INFER_WINDOW_MAX, err);
 
     if (status != MO_OK)
         return status;
-    return mo_arg_rank(op, input, lead + 1, lead + MO_WINDOW_MAX, err);
+    return mo_infer_arg_rank(op, input, lead + 1, lead + MO_INFER_WINDOW_MAX,
+                             err);
 }
 
-static mo_status convolve(const mo_rule_op *op, const filter *f,
+static mo_status convolve(const mo_infer_rule_op *op, const filter *f,
                           mo_shape *outputs, mo_error *err)
 {
     const mo_shape *data = &op->inputs[0].shape;
     const mo_shape *shape = &op->inputs[f->input].shape;
-    mo_window window;
+    mo_infer_window window;
     mo_status status = check_filter(op, f, err);
 
     if (status == MO_OK)
-        status = mo_window_read(op, data->rank - 2, &window, err);
+        status = mo_infer_window_read(op, data->rank - 2, &window, err);
     if (status != MO_OK)
         return status;
     outputs[0] = *data;
     outputs[0].dims[1] = f->out;
     for (int d = 0; status == MO_OK && d < window.n; d++)
-        status = mo_window_fit(&window, d, data->dims[2 + d],
-                               shape->dims[f->lead + d],
-                               &outputs[0].dims[2 + d], err);
+        status = mo_infer_window_count(&window, d, data->dims[2 + d],
+                                       shape->dims[f->lead + d],
+                                       &outputs[0].dims[2 + d], err);
     return status;
 }
 
 /* The filter is out, in, kernel... */
-static mo_status infer_convolution(const mo_rule_op *op, mo_shape *outputs,
-                                   mo_error *err)
+static mo_status infer_convolution(const mo_infer_rule_op *op,
+                                   mo_shape *outputs, mo_error *err)
 {
     const int64_t *dims = op->inputs[1].shape.dims;
     mo_status status = check_ranks(op, 1, 2, err);
@@ -66,7 +68,7 @@ static mo_status infer_convolution(const mo_rule_op *op, mo_shape *outputs,
 }
 
 /* groups, out, in, kernel... */
-static mo_status infer_group(const mo_rule_op *op, mo_shape *outputs,
+static mo_status infer_group(const mo_infer_rule_op *op, mo_shape *outputs,
                              mo_error *err)
 {
     const int64_t *dims = op->inputs[1].shape.dims;
@@ -81,7 +83,7 @@ static mo_status infer_group(const mo_rule_op *op, mo_shape *outputs,
 }
 
 /* data, offsets, filter (out, in / group, kernel...), perhaps a mask. */
-static mo_status infer_deformable(const mo_rule_op *op, mo_shape *outputs,
+static mo_status infer_deformable(const mo_infer_rule_op *op, mo_shape *outputs,
                                   mo_error *err)
 {
     const int64_t *dims = op->inputs[2].shape.dims;
@@ -90,7 +92,7 @@ static mo_status infer_deformable(const mo_rule_op *op, mo_shape *outputs,
     mo_status status = check_ranks(op, 2, 2, err);
 
     if (status == MO_OK)
-        status = mo_arg_int(op, "group", 1, &groups, err);
+        status = mo_infer_arg_int(op, "group", 1, &groups, err);
     if (status != MO_OK)
         return status;
     f.out = dims[0];
@@ -101,12 +103,12 @@ static mo_status infer_deformable(const mo_rule_op *op, mo_shape *outputs,
 
 /* What a transposed convolution makes of dim items: without a wanted size,
  * "same" pads nothing. */
-static mo_status spread(const mo_window *window, int d, int64_t dim,
+static mo_status spread(const mo_infer_window *window, int d, int64_t dim,
                         int64_t kernel, int64_t extra, int64_t *out,
                         mo_error *err)
 {
     int64_t size, span;
-    mo_status status = mo_window_span(window, d, kernel, &span, err);
+    mo_status status = mo_infer_window_span(window, d, kernel, &span, err);
 
     if (status != MO_OK)
         return status;
@@ -114,27 +116,27 @@ static mo_status spread(const mo_window *window, int d, int64_t dim,
         size >= MO_MAX_ELEMENTS)
         return mo_fail(err, MO_E_LIMIT, "its output is too large");
     size += span + extra;
-    if (window->pad == MO_PAD_EXPLICIT)
+    if (window->pad == MO_INFER_PAD_EXPLICIT)
         size -= window->begin[d] + window->end[d];
     *out = size;
     return MO_OK;
 }
 
-static mo_status transpose(const mo_rule_op *op, const filter *f,
+static mo_status transpose(const mo_infer_rule_op *op, const filter *f,
                            mo_shape *outputs, mo_error *err)
 {
     const mo_shape *data = &op->inputs[0].shape;
-    int64_t extra[MO_WINDOW_MAX];
-    mo_arg_list wanted = { 0 };
-    mo_window w;
+    int64_t extra[MO_INFER_WINDOW_MAX];
+    mo_infer_arg_list wanted = { 0 };
+    mo_infer_window w;
     mo_status status = check_filter(op, f, err);
 
     if (status == MO_OK)
-        status = mo_window_read(op, data->rank - 2, &w, err);
+        status = mo_infer_window_read(op, data->rank - 2, &w, err);
     if (status == MO_OK)
-        status = mo_arg_ints(op, "output_padding", 0, extra, w.n, err);
+        status = mo_infer_arg_ints(op, "output_padding", 0, extra, w.n, err);
     if (status == MO_OK && op->n_inputs > 2)
-        status = mo_arg_exactly(op, 2, w.n, &wanted, err);
+        status = mo_infer_arg_exactly(op, 2, w.n, &wanted, err);
     if (status != MO_OK)
         return status;
     outputs[0] = *data;
@@ -150,7 +152,7 @@ static mo_status transpose(const mo_rule_op *op, const filter *f,
 }
 
 /* in, out, kernel... */
-static mo_status infer_transposed(const mo_rule_op *op, mo_shape *outputs,
+static mo_status infer_transposed(const mo_infer_rule_op *op, mo_shape *outputs,
                                   mo_error *err)
 {
     const int64_t *dims = op->inputs[1].shape.dims;
@@ -161,8 +163,8 @@ static mo_status infer_transposed(const mo_rule_op *op, mo_shape *outputs,
 }
 
 /* groups, in, out, kernel... */
-static mo_status infer_group_transposed(const mo_rule_op *op, mo_shape *outputs,
-                                        mo_error *err)
+static mo_status infer_group_transposed(const mo_infer_rule_op *op,
+                                        mo_shape *outputs, mo_error *err)
 {
     const int64_t *dims = op->inputs[1].shape.dims;
     mo_status status = check_ranks(op, 1, 3, err);
@@ -175,17 +177,17 @@ static mo_status infer_group_transposed(const mo_rule_op *op, mo_shape *outputs,
     return transpose(op, &f, outputs, err);
 }
 
-const mo_rule mo_rules_convolution[] = {
+const mo_infer_rule mo_infer_rules_convolution[] = {
     { .type = "Convolution", .inputs = { 2, 2 }, .shapes = infer_convolution },
     { .type = "GroupConvolution", .inputs = { 2, 2 }, .shapes = infer_group },
     { .type = "ConvolutionBackpropData",
       .inputs = { 2, 3 },
       .shapes = infer_transposed,
-      .needs = MO_RULE_INPUT(2) },
+      .needs = MO_INFER_RULE_INPUT(2) },
     { .type = "GroupConvolutionBackpropData",
       .inputs = { 2, 3 },
       .shapes = infer_group_transposed,
-      .needs = MO_RULE_INPUT(2) },
+      .needs = MO_INFER_RULE_INPUT(2) },
     { .type = "BinaryConvolution",
       .inputs = { 2, 2 },
       .shapes = infer_convolution },

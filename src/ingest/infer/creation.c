@@ -7,7 +7,7 @@
 #include "ingest/infer/rule_args.h"
 #include "ingest/infer/dims.h"
 
-static mo_status infer_shape_of(const mo_rule_op *op, mo_shape *outputs,
+static mo_status infer_shape_of(const mo_infer_rule_op *op, mo_shape *outputs,
                                 mo_error *err)
 {
     (void) err;
@@ -15,30 +15,30 @@ static mo_status infer_shape_of(const mo_rule_op *op, mo_shape *outputs,
     return MO_OK;
 }
 
-static mo_status shape_items(const mo_rule_op *op, int output, mo_value *value,
-                             mo_error *err)
+static mo_status shape_items(const mo_infer_rule_op *op, int output,
+                             mo_infer_value *value, mo_error *err)
 {
     const mo_shape *shape = &op->inputs[0].shape;
 
     (void) output;
     (void) err;
     for (int d = 0; d < shape->rank; d++)
-        value->items[d] = mo_value_cast((mo_item){ .i = shape->dims[d] }, false,
-                                        value->dtype);
+        value->items[d] = mo_infer_value_cast(
+            (mo_infer_scalar){ .i = shape->dims[d] }, false, value->dtype);
     return MO_OK;
 }
 
-static mo_status one_number(const mo_rule_op *op, int input, double *number,
-                            mo_error *err)
+static mo_status one_number(const mo_infer_rule_op *op, int input,
+                            double *number, mo_error *err)
 {
-    const mo_value *value;
-    mo_status status = mo_arg_value(op, input, &value, err);
+    const mo_infer_value *value;
+    mo_status status = mo_infer_arg_value(op, input, &value, err);
 
     if (status != MO_OK)
         return status;
     if (value->count != 1)
         return mo_fail(err, MO_E_INPUT, "input %d (%s) is not one number",
-                       input, mo_dims_say(&value->shape).text);
+                       input, mo_dims_format(&value->shape).text);
     *number = value->real ? value->items[0].r : (double) value->items[0].i;
     if (!isfinite(*number))
         return mo_fail(err, MO_E_INPUT, "input %d is not a finite number",
@@ -47,22 +47,23 @@ static mo_status one_number(const mo_rule_op *op, int input, double *number,
 }
 
 /* Opset 4 names the type; before, it is the inputs'. */
-static bool makes_integers(const mo_rule_op *op)
+static bool makes_integers(const mo_infer_rule_op *op)
 {
     static const char *const types[] = { "i64", "i32", "i16", "i8",
                                          "u64", "u32", "u16", "u8" };
 
     for (size_t i = 0; i < sizeof types / sizeof *types; i++)
-        if (mo_arg_is(op, "output_type", types[i]))
+        if (mo_infer_arg_is(op, "output_type", types[i]))
             return true;
-    return mo_arg_opset(op) < 4 && !op->inputs[0].value->real;
+    return mo_infer_arg_opset(op) < 4 && !op->inputs[0].value->real;
 }
 
 typedef struct progression {
     double start, stop, step;
 } progression;
 
-static mo_status read_range(const mo_rule_op *op, progression *p, mo_error *err)
+static mo_status read_range(const mo_infer_rule_op *op, progression *p,
+                            mo_error *err)
 {
     mo_status status = one_number(op, 0, &p->start, err);
 
@@ -80,7 +81,7 @@ static mo_status read_range(const mo_rule_op *op, progression *p, mo_error *err)
     return status;
 }
 
-static mo_status infer_range(const mo_rule_op *op, mo_shape *outputs,
+static mo_status infer_range(const mo_infer_rule_op *op, mo_shape *outputs,
                              mo_error *err)
 {
     progression p;
@@ -97,31 +98,31 @@ static mo_status infer_range(const mo_rule_op *op, mo_shape *outputs,
     return MO_OK;
 }
 
-static mo_status range_items(const mo_rule_op *op, int output, mo_value *value,
-                             mo_error *err)
+static mo_status range_items(const mo_infer_rule_op *op, int output,
+                             mo_infer_value *value, mo_error *err)
 {
     progression p;
     mo_status status = read_range(op, &p, err);
 
     (void) output;
     for (int64_t i = 0; status == MO_OK && i < value->count; i++)
-        value->items[i] =
-            mo_value_cast((mo_item){ .r = p.start + (double) i * p.step }, true,
-                          value->dtype);
+        value->items[i] = mo_infer_value_cast(
+            (mo_infer_scalar){ .r = p.start + (double) i * p.step }, true,
+            value->dtype);
     return status;
 }
 
-static mo_status infer_eye(const mo_rule_op *op, mo_shape *outputs,
+static mo_status infer_eye(const mo_infer_rule_op *op, mo_shape *outputs,
                            mo_error *err)
 {
     int64_t rows, columns;
-    mo_arg_list batch = { 0 };
-    mo_status status = mo_arg_scalar(op, 0, &rows, err);
+    mo_infer_arg_list batch = { 0 };
+    mo_status status = mo_infer_arg_scalar(op, 0, &rows, err);
 
     if (status == MO_OK)
-        status = mo_arg_scalar(op, 1, &columns, err);
+        status = mo_infer_arg_scalar(op, 1, &columns, err);
     if (status == MO_OK && op->n_inputs > 3)
-        status = mo_arg_list_of(op, 3, &batch, err);
+        status = mo_infer_arg_list_of(op, 3, &batch, err);
     if (status != MO_OK)
         return status;
     outputs[0] = (mo_shape){ 0 };
@@ -132,11 +133,11 @@ static mo_status infer_eye(const mo_rule_op *op, mo_shape *outputs,
     return MO_OK;
 }
 
-static mo_status infer_random(const mo_rule_op *op, mo_shape *outputs,
+static mo_status infer_random(const mo_infer_rule_op *op, mo_shape *outputs,
                               mo_error *err)
 {
-    mo_arg_list list;
-    mo_status status = mo_arg_list_of(op, 0, &list, err);
+    mo_infer_arg_list list;
+    mo_status status = mo_infer_arg_list_of(op, 0, &list, err);
 
     if (status != MO_OK)
         return status;
@@ -146,7 +147,7 @@ static mo_status infer_random(const mo_rule_op *op, mo_shape *outputs,
     return MO_OK;
 }
 
-static mo_status infer_from_data(const mo_rule_op *op, mo_shape *outputs,
+static mo_status infer_from_data(const mo_infer_rule_op *op, mo_shape *outputs,
                                  mo_error *err)
 {
     (void) op;
@@ -163,7 +164,7 @@ enum { MANY = 64 };
         .shapes = infer_from_data                                              \
     }
 
-const mo_rule mo_rules_create[] = {
+const mo_infer_rule mo_infer_rules_creation[] = {
     { .type = "ShapeOf",
       .inputs = { 1, 1 },
       .shapes = infer_shape_of,
@@ -171,17 +172,18 @@ const mo_rule mo_rules_create[] = {
     { .type = "Range",
       .inputs = { 3, 3 },
       .shapes = infer_range,
-      .needs = MO_RULE_ALL,
+      .needs = MO_INFER_RULE_ALL,
       .value = range_items,
-      .reads = MO_RULE_ALL },
+      .reads = MO_INFER_RULE_ALL },
     { .type = "Eye",
       .inputs = { 3, 4 },
       .shapes = infer_eye,
-      .needs = MO_RULE_INPUT(0) | MO_RULE_INPUT(1) | MO_RULE_INPUT(3) },
+      .needs = MO_INFER_RULE_INPUT(0) | MO_INFER_RULE_INPUT(1) |
+               MO_INFER_RULE_INPUT(3) },
     { .type = "RandomUniform",
       .inputs = { 3, 3 },
       .shapes = infer_random,
-      .needs = MO_RULE_INPUT(0) },
+      .needs = MO_INFER_RULE_INPUT(0) },
     FROM_DATA("NonZero"),
     FROM_DATA("Unique"),
     FROM_DATA("NonMaxSuppression"),

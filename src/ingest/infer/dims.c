@@ -2,15 +2,15 @@
 
 #include "base/number.h"
 
-mo_dims_words mo_dims_say(const mo_shape *shape)
+mo_dims_text mo_dims_format(const mo_shape *shape)
 {
-    mo_dims_words words;
+    mo_dims_text words;
     size_t at = 0;
 
     if (shape->rank == 0)
-        return (mo_dims_words){ "a scalar" };
+        return (mo_dims_text){ "a scalar" };
     if (shape->rank < 0)
-        return (mo_dims_words){ "..." };
+        return (mo_dims_text){ "..." };
     for (int d = 0; d < shape->rank; d++) {
         if (d > 0)
             words.text[at++] = ',';
@@ -62,8 +62,9 @@ bool mo_dims_contradict(const mo_shape *before, const mo_shape *now)
     return false;
 }
 
-mo_status mo_dims_fail(mo_error *err, const mo_shape *a, const mo_shape *b)
+mo_status mo_dims_fail_broadcast(mo_error *err, const mo_shape *a,
+                                 const mo_shape *b)
 {
     return mo_fail(err, MO_E_INPUT, "%s and %s do not broadcast",
-                   mo_dims_say(a).text, mo_dims_say(b).text);
+                   mo_dims_format(a).text, mo_dims_format(b).text);
 }

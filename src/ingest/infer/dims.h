@@ -12,14 +12,14 @@
 
 /* A shape in the words of an error: "1,64", "?,64", "a scalar"; "..." when not
  * even the rank is known. */
-typedef struct mo_dims_words {
+typedef struct mo_dims_text {
     char text[MO_SHAPE_TEXT_SIZE + 16];
-} mo_dims_words;
+} mo_dims_text;
 
-mo_dims_words mo_dims_say(const mo_shape *shape);
+mo_dims_text mo_dims_format(const mo_shape *shape);
 
-/* Adds a dimension.  Beyond MO_MAX_RANK only the rank grows; mo_rule_infer
- * refuses such a shape. */
+/* Adds a dimension.  Beyond MO_MAX_RANK only the rank grows;
+ * mo_infer_rule_apply refuses such a shape. */
 void mo_dims_push(mo_shape *shape, int64_t dim);
 
 /* *merged = a and b stretched to each other as numpy does; false when two
@@ -30,6 +30,7 @@ bool mo_dims_broadcast(const mo_shape *a, const mo_shape *b, mo_shape *merged);
 bool mo_dims_contradict(const mo_shape *before, const mo_shape *now);
 
 /* Says that these two do not broadcast. */
-mo_status mo_dims_fail(mo_error *err, const mo_shape *a, const mo_shape *b);
+mo_status mo_dims_fail_broadcast(mo_error *err, const mo_shape *a,
+                                 const mo_shape *b);
 
 #endif

@@ -69,7 +69,7 @@ static mo_status see_ellipsis(labels *known, const mo_shape *shape, int first,
     memcpy(hidden.dims, shape->dims + first,
            (size_t) count * sizeof *hidden.dims);
     if (!mo_dims_broadcast(&known->ellipsis, &hidden, &known->ellipsis))
-        return mo_dims_fail(err, &known->ellipsis, &hidden);
+        return mo_dims_fail_broadcast(err, &known->ellipsis, &hidden);
     return MO_OK;
 }
 
@@ -97,7 +97,7 @@ static mo_status see_subscript(labels *known, span subscript,
     if (status == MO_OK &&
         (subscript.at < subscript.end || next != shape->rank))
         return mo_fail(err, MO_E_INPUT, "its equation does not fit %s",
-                       mo_dims_say(shape).text);
+                       mo_dims_format(shape).text);
     return status;
 }
 
@@ -158,7 +158,7 @@ static const char *find_arrow(span equation)
     return NULL;
 }
 
-static mo_status infer_einsum(const mo_rule_op *op, mo_shape *outputs,
+static mo_status infer_einsum(const mo_infer_rule_op *op, mo_shape *outputs,
                               mo_error *err)
 {
     size_t length = 0;
@@ -193,7 +193,7 @@ static mo_status infer_einsum(const mo_rule_op *op, mo_shape *outputs,
 
 enum { MAX_OPERANDS = 64 };
 
-const mo_rule mo_rules_einsum[] = {
+const mo_infer_rule mo_infer_rules_einsum[] = {
     { .type = "Einsum", .inputs = { 1, MAX_OPERANDS }, .shapes = infer_einsum },
     { .type = NULL },
 };

@@ -21,36 +21,36 @@ static bool broadcast_pdpd(const mo_shape *a, const mo_shape *b, int64_t axis,
 }
 
 /* *merged = a and b under the operator's auto_broadcast. */
-static mo_status merge(const mo_rule_op *op, const mo_shape *a,
+static mo_status merge(const mo_infer_rule_op *op, const mo_shape *a,
                        const mo_shape *b, mo_shape *merged, mo_error *err)
 {
     int64_t axis;
     mo_status status;
     bool match;
 
-    if (mo_arg_is(op, "auto_broadcast", "pdpd")) {
-        status = mo_arg_int(op, "axis", -1, &axis, err);
+    if (mo_infer_arg_is(op, "auto_broadcast", "pdpd")) {
+        status = mo_infer_arg_int(op, "axis", -1, &axis, err);
         if (status != MO_OK)
             return status;
         match = broadcast_pdpd(a, b, axis, merged);
-    } else if (mo_arg_is(op, "auto_broadcast", "none") ||
-               mo_arg_is(op, "auto_broadcast", "explicit")) {
+    } else if (mo_infer_arg_is(op, "auto_broadcast", "none") ||
+               mo_infer_arg_is(op, "auto_broadcast", "explicit")) {
         match = mo_shape_equal(a, b);
         *merged = *a;
     } else {
         match = mo_dims_broadcast(a, b, merged);
     }
-    return match ? MO_OK : mo_dims_fail(err, a, b);
+    return match ? MO_OK : mo_dims_fail_broadcast(err, a, b);
 }
 
-static mo_status infer_binary(const mo_rule_op *op, mo_shape *outputs,
+static mo_status infer_binary(const mo_infer_rule_op *op, mo_shape *outputs,
                               mo_error *err)
 {
     return merge(op, &op->inputs[0].shape, &op->inputs[1].shape, outputs, err);
 }
 
 /* The condition comes last: it is the one that PaddlePaddle may stretch. */
-static mo_status infer_select(const mo_rule_op *op, mo_shape *outputs,
+static mo_status infer_select(const mo_infer_rule_op *op, mo_shape *outputs,
                               mo_error *err)
 {
     mo_shape choices;
@@ -64,14 +64,14 @@ static mo_status infer_select(const mo_rule_op *op, mo_shape *outputs,
 
 /* The limits of a quantization are laid over the data, which keeps its shape.
  */
-static mo_status infer_fake_quantize(const mo_rule_op *op, mo_shape *outputs,
-                                     mo_error *err)
+static mo_status infer_fake_quantize(const mo_infer_rule_op *op,
+                                     mo_shape *outputs, mo_error *err)
 {
     mo_shape all = op->inputs[0].shape;
 
     for (int i = 1; i < op->n_inputs; i++)
         if (!mo_dims_broadcast(&all, &op->inputs[i].shape, &all))
-            return mo_dims_fail(err, &all, &op->inputs[i].shape);
+            return mo_dims_fail_broadcast(err, &all, &op->inputs[i].shape);
     outputs[0] = op->inputs[0].shape;
     return MO_OK;
 }
@@ -79,12 +79,12 @@ static mo_status infer_fake_quantize(const mo_rule_op *op, mo_shape *outputs,
 #define BINARY(name, evaluate)                                                 \
     {                                                                          \
         .type = name, .inputs = { 2, 2 }, .shapes = infer_binary,              \
-        .value = evaluate, .reads = MO_RULE_ALL                                \
+        .value = evaluate, .reads = MO_INFER_RULE_ALL                          \
     }
-#define ARITHMETIC(name) BINARY(name, mo_arith_binary)
-#define COMPARISON(name) BINARY(name, mo_arith_compare)
+#define ARITHMETIC(name) BINARY(name, mo_infer_arith_binary)
+#define COMPARISON(name) BINARY(name, mo_infer_arith_compare)
 
-const mo_rule mo_rules_elementwise[] = {
+const mo_infer_rule mo_infer_rules_elementwise[] = {
     ARITHMETIC("Add"),
     ARITHMETIC("Multiply"),
     ARITHMETIC("Subtract"),
@@ -112,8 +112,8 @@ const mo_rule mo_rules_elementwise[] = {
     { .type = "Select",
       .inputs = { 3, 3 },
       .shapes = infer_select,
-      .value = mo_arith_select,
-      .reads = MO_RULE_ALL },
+      .value = mo_infer_arith_select,
+      .reads = MO_INFER_RULE_ALL },
     { .type = "FakeQuantize",
       .inputs = { 5, 5 },
       .shapes = infer_fake_quantize },

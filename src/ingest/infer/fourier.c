@@ -12,25 +12,25 @@ typedef struct transform {
     bool sized;     /* the last axis was given a size */
 } transform;
 
-static mo_status read_transform(const mo_rule_op *op, bool complex_in,
+static mo_status read_transform(const mo_infer_rule_op *op, bool complex_in,
                                 transform *t, mo_error *err)
 {
     const mo_shape *data = &op->inputs[0].shape;
-    mo_arg_list axes, sizes = { 0 };
-    mo_status status = mo_arg_list_of(op, 1, &axes, err);
+    mo_infer_arg_list axes, sizes = { 0 };
+    mo_status status = mo_infer_arg_list_of(op, 1, &axes, err);
 
     if (status == MO_OK && op->n_inputs > 2)
-        status = mo_arg_exactly(op, 2, axes.count, &sizes, err);
+        status = mo_infer_arg_exactly(op, 2, axes.count, &sizes, err);
     if (status == MO_OK)
-        status = mo_arg_rank(op, 0, complex_in ? 2 : 1, MO_MAX_RANK, err);
+        status = mo_infer_arg_rank(op, 0, complex_in ? 2 : 1, MO_MAX_RANK, err);
     if (status == MO_OK && complex_in && data->dims[data->rank - 1] != 2)
         return mo_fail(err, MO_E_INPUT,
                        "%s is not complex: its last dimension is not 2",
-                       mo_dims_say(data).text);
+                       mo_dims_format(data).text);
     *t = (transform){ .shape = *data, .last = -1 };
     t->shape.rank -= complex_in;
     for (int i = 0; status == MO_OK && i < axes.count; i++) {
-        status = mo_arg_axis(axes.at[i], t->shape.rank, &t->last, err);
+        status = mo_infer_arg_axis(axes.at[i], t->shape.rank, &t->last, err);
         t->sized = i < sizes.count && sizes.at[i] != -1;
         if (status == MO_OK && t->sized)
             t->shape.dims[t->last] = sizes.at[i];
@@ -38,7 +38,7 @@ static mo_status read_transform(const mo_rule_op *op, bool complex_in,
     return status;
 }
 
-static mo_status infer_complex(const mo_rule_op *op, mo_shape *outputs,
+static mo_status infer_complex(const mo_infer_rule_op *op, mo_shape *outputs,
                                mo_error *err)
 {
     transform t;
@@ -52,7 +52,7 @@ static mo_status infer_complex(const mo_rule_op *op, mo_shape *outputs,
 }
 
 /* Real signals have symmetric spectra: half of the last axis is enough. */
-static mo_status infer_forward(const mo_rule_op *op, mo_shape *outputs,
+static mo_status infer_forward(const mo_infer_rule_op *op, mo_shape *outputs,
                                mo_error *err)
 {
     transform t;
@@ -67,7 +67,7 @@ static mo_status infer_forward(const mo_rule_op *op, mo_shape *outputs,
     return MO_OK;
 }
 
-static mo_status infer_backward(const mo_rule_op *op, mo_shape *outputs,
+static mo_status infer_backward(const mo_infer_rule_op *op, mo_shape *outputs,
                                 mo_error *err)
 {
     transform t;
@@ -84,10 +84,10 @@ static mo_status infer_backward(const mo_rule_op *op, mo_shape *outputs,
 #define TRANSFORM(name, infer)                                                 \
     {                                                                          \
         .type = name, .inputs = { 2, 3 }, .shapes = infer,                     \
-        .needs = MO_RULE_INPUT(1) | MO_RULE_INPUT(2)                           \
+        .needs = MO_INFER_RULE_INPUT(1) | MO_INFER_RULE_INPUT(2)               \
     }
 
-const mo_rule mo_rules_fourier[] = {
+const mo_infer_rule mo_infer_rules_fourier[] = {
     TRANSFORM("DFT", infer_complex),
     TRANSFORM("IDFT", infer_complex),
     TRANSFORM("RDFT", infer_forward),

@@ -13,12 +13,13 @@ static void push_dims(mo_shape *shape, const mo_shape *from, int first, int end)
 }
 
 /* How many leading dimensions data and indices share. */
-static mo_status batch_dims(const mo_rule_op *op, int *batch, mo_error *err)
+static mo_status batch_dims(const mo_infer_rule_op *op, int *batch,
+                            mo_error *err)
 {
     const mo_shape *data = &op->inputs[0].shape;
     const mo_shape *indices = &op->inputs[1].shape;
     int64_t given;
-    mo_status status = mo_arg_int(op, "batch_dims", 0, &given, err);
+    mo_status status = mo_infer_arg_int(op, "batch_dims", 0, &given, err);
 
     if (status != MO_OK)
         return status;
@@ -27,25 +28,25 @@ static mo_status batch_dims(const mo_rule_op *op, int *batch, mo_error *err)
     if (given < 0 || given > indices->rank || given > data->rank)
         return mo_fail(err, MO_E_INPUT,
                        "shares %lld dimensions between %s and %s",
-                       (long long) given, mo_dims_say(data).text,
-                       mo_dims_say(indices).text);
+                       (long long) given, mo_dims_format(data).text,
+                       mo_dims_format(indices).text);
     *batch = (int) given;
     for (int d = 0; d < *batch; d++)
         if (data->dims[d] != indices->dims[d])
             return mo_fail(err, MO_E_INPUT,
                            "%s and %s differ in their first %d dimensions",
-                           mo_dims_say(data).text, mo_dims_say(indices).text,
-                           *batch);
+                           mo_dims_format(data).text,
+                           mo_dims_format(indices).text, *batch);
     return MO_OK;
 }
 
-static mo_status infer_gather(const mo_rule_op *op, mo_shape *outputs,
+static mo_status infer_gather(const mo_infer_rule_op *op, mo_shape *outputs,
                               mo_error *err)
 {
     const mo_shape *data = &op->inputs[0].shape;
     const mo_shape *indices = &op->inputs[1].shape;
     int axis, batch = 0;
-    mo_status status = mo_arg_axis_of(op, 2, data->rank, &axis, err);
+    mo_status status = mo_infer_arg_axis_of(op, 2, data->rank, &axis, err);
 
     if (status == MO_OK)
         status = batch_dims(op, &batch, err);
@@ -62,13 +63,15 @@ static mo_status infer_gather(const mo_rule_op *op, mo_shape *outputs,
     return MO_OK;
 }
 
-static mo_status gather_items(const mo_rule_op *op, int output, mo_value *value,
-                              mo_error *err)
+static mo_status gather_items(const mo_infer_rule_op *op, int output,
+                              mo_infer_value *value, mo_error *err)
 {
-    const mo_value *data = op->inputs[0].value, *indices = op->inputs[1].value;
+    const mo_infer_value *data = op->inputs[0].value,
+                         *indices = op->inputs[1].value;
     int64_t row, inner;
     int axis, batch = 0;
-    mo_status status = mo_arg_axis_of(op, 2, data->shape.rank, &axis, err);
+    mo_status status =
+        mo_infer_arg_axis_of(op, 2, data->shape.rank, &axis, err);
 
     (void) output;
     if (status == MO_OK)
@@ -78,7 +81,7 @@ static mo_status gather_items(const mo_rule_op *op, int output, mo_value *value,
     if (batch > 0 || indices->real)
         return mo_fail(err, MO_E_SUPPORT, "gathers in batches");
     row = data->shape.dims[axis];
-    inner = mo_view_of(&data->shape).stride[axis];
+    inner = mo_infer_view_of(&data->shape).stride[axis];
     for (int64_t i = 0; i < value->count; i++) {
         int64_t which = indices->items[i / inner % indices->count].i;
         int64_t outer = i / inner / indices->count;
@@ -93,29 +96,29 @@ static mo_status gather_items(const mo_rule_op *op, int output, mo_value *value,
     return MO_OK;
 }
 
-static mo_status infer_gather_elements(const mo_rule_op *op, mo_shape *outputs,
-                                       mo_error *err)
+static mo_status infer_gather_elements(const mo_infer_rule_op *op,
+                                       mo_shape *outputs, mo_error *err)
 {
     const mo_shape *data = &op->inputs[0].shape;
     const mo_shape *indices = &op->inputs[1].shape;
     int64_t given;
     int axis;
-    mo_status status = mo_arg_int(op, "axis", 0, &given, err);
+    mo_status status = mo_infer_arg_int(op, "axis", 0, &given, err);
 
     if (status == MO_OK)
-        status = mo_arg_axis(given, data->rank, &axis, err);
+        status = mo_infer_arg_axis(given, data->rank, &axis, err);
     if (status != MO_OK)
         return status;
     if (!mo_shape_equal_but(data, indices, axis))
-        return mo_fail(err, MO_E_INPUT,
-                       "cannot gather %s from %s along axis %d",
-                       mo_dims_say(indices).text, mo_dims_say(data).text, axis);
+        return mo_fail(
+            err, MO_E_INPUT, "cannot gather %s from %s along axis %d",
+            mo_dims_format(indices).text, mo_dims_format(data).text, axis);
     outputs[0] = *indices;
     return MO_OK;
 }
 
 /* One index for each value. */
-static mo_status infer_search(const mo_rule_op *op, mo_shape *outputs,
+static mo_status infer_search(const mo_infer_rule_op *op, mo_shape *outputs,
                               mo_error *err)
 {
     (void) err;
@@ -134,14 +137,14 @@ static void fuse_batch(mo_shape *shape, int batch)
     *shape = fused;
 }
 
-static mo_status infer_gather_nd(const mo_rule_op *op, mo_shape *outputs,
+static mo_status infer_gather_nd(const mo_infer_rule_op *op, mo_shape *outputs,
                                  mo_error *err)
 {
     const mo_shape *data = &op->inputs[0].shape;
     const mo_shape *indices = &op->inputs[1].shape;
     int64_t depth;
     int batch = 0;
-    mo_status status = mo_arg_rank(op, 1, 1, MO_MAX_RANK, err);
+    mo_status status = mo_infer_arg_rank(op, 1, 1, MO_MAX_RANK, err);
 
     if (status == MO_OK)
         status = batch_dims(op, &batch, err);
@@ -150,27 +153,28 @@ static mo_status infer_gather_nd(const mo_rule_op *op, mo_shape *outputs,
     depth = indices->dims[indices->rank - 1];
     if (batch >= indices->rank || depth > data->rank - batch)
         return mo_fail(err, MO_E_INPUT, "indices of %s do not lead into %s",
-                       mo_dims_say(indices).text, mo_dims_say(data).text);
+                       mo_dims_format(indices).text, mo_dims_format(data).text);
     outputs[0] = (mo_shape){ 0 };
     push_dims(outputs, indices, 0, indices->rank - 1);
     push_dims(outputs, data, batch + (int) depth, data->rank);
-    if (batch > 1 && mo_arg_opset(op) < 8 && outputs[0].rank <= MO_MAX_RANK)
+    if (batch > 1 && mo_infer_arg_opset(op) < 8 &&
+        outputs[0].rank <= MO_MAX_RANK)
         fuse_batch(outputs, batch);
     return MO_OK;
 }
 
-static mo_status infer_one_hot(const mo_rule_op *op, mo_shape *outputs,
+static mo_status infer_one_hot(const mo_infer_rule_op *op, mo_shape *outputs,
                                mo_error *err)
 {
     const mo_shape *indices = &op->inputs[0].shape;
     int64_t depth, given;
     int axis;
-    mo_status status = mo_arg_scalar(op, 1, &depth, err);
+    mo_status status = mo_infer_arg_scalar(op, 1, &depth, err);
 
     if (status == MO_OK)
-        status = mo_arg_int(op, "axis", -1, &given, err);
+        status = mo_infer_arg_int(op, "axis", -1, &given, err);
     if (status == MO_OK)
-        status = mo_arg_axis(given, indices->rank + 1, &axis, err);
+        status = mo_infer_arg_axis(given, indices->rank + 1, &axis, err);
     if (status != MO_OK)
         return status;
     outputs[0] = (mo_shape){ 0 };
@@ -180,18 +184,18 @@ static mo_status infer_one_hot(const mo_rule_op *op, mo_shape *outputs,
     return MO_OK;
 }
 
-static mo_status infer_top_k(const mo_rule_op *op, mo_shape *outputs,
+static mo_status infer_top_k(const mo_infer_rule_op *op, mo_shape *outputs,
                              mo_error *err)
 {
     const mo_shape *data = &op->inputs[0].shape;
     int64_t k, given;
     int axis;
-    mo_status status = mo_arg_scalar(op, 1, &k, err);
+    mo_status status = mo_infer_arg_scalar(op, 1, &k, err);
 
     if (status == MO_OK)
-        status = mo_arg_int(op, "axis", -1, &given, err);
+        status = mo_infer_arg_int(op, "axis", -1, &given, err);
     if (status == MO_OK)
-        status = mo_arg_axis(given, data->rank, &axis, err);
+        status = mo_infer_arg_axis(given, data->rank, &axis, err);
     if (status != MO_OK)
         return status;
     for (int i = 0; i < op->n_outputs; i++) {
@@ -202,11 +206,11 @@ static mo_status infer_top_k(const mo_rule_op *op, mo_shape *outputs,
 }
 
 /* rows rows of an embedding table. */
-static mo_status embed(const mo_rule_op *op, int64_t rows, mo_shape *outputs,
-                       mo_error *err)
+static mo_status embed(const mo_infer_rule_op *op, int64_t rows,
+                       mo_shape *outputs, mo_error *err)
 {
     const mo_shape *table = &op->inputs[0].shape;
-    mo_status status = mo_arg_rank(op, 0, 1, MO_MAX_RANK, err);
+    mo_status status = mo_infer_arg_rank(op, 0, 1, MO_MAX_RANK, err);
 
     if (status != MO_OK)
         return status;
@@ -215,42 +219,42 @@ static mo_status embed(const mo_rule_op *op, int64_t rows, mo_shape *outputs,
     return MO_OK;
 }
 
-static mo_status infer_bag_offsets(const mo_rule_op *op, mo_shape *outputs,
-                                   mo_error *err)
+static mo_status infer_bag_offsets(const mo_infer_rule_op *op,
+                                   mo_shape *outputs, mo_error *err)
 {
-    mo_status status = mo_arg_rank(op, 2, 1, 1, err);
+    mo_status status = mo_infer_arg_rank(op, 2, 1, 1, err);
 
     return status == MO_OK
                ? embed(op, op->inputs[2].shape.dims[0], outputs, err)
                : status;
 }
 
-static mo_status infer_bag_packed(const mo_rule_op *op, mo_shape *outputs,
+static mo_status infer_bag_packed(const mo_infer_rule_op *op, mo_shape *outputs,
                                   mo_error *err)
 {
-    mo_status status = mo_arg_rank(op, 1, 2, 2, err);
+    mo_status status = mo_infer_arg_rank(op, 1, 2, 2, err);
 
     return status == MO_OK
                ? embed(op, op->inputs[1].shape.dims[0], outputs, err)
                : status;
 }
 
-static mo_status infer_segments(const mo_rule_op *op, mo_shape *outputs,
+static mo_status infer_segments(const mo_infer_rule_op *op, mo_shape *outputs,
                                 mo_error *err)
 {
     int64_t segments;
-    mo_status status = mo_arg_scalar(op, 3, &segments, err);
+    mo_status status = mo_infer_arg_scalar(op, 3, &segments, err);
 
     return status == MO_OK ? embed(op, segments, outputs, err) : status;
 }
 
-const mo_rule mo_rules_gather[] = {
+const mo_infer_rule mo_infer_rules_gather[] = {
     { .type = "Gather",
       .inputs = { 3, 3 },
       .shapes = infer_gather,
-      .needs = MO_RULE_INPUT(2),
+      .needs = MO_INFER_RULE_INPUT(2),
       .value = gather_items,
-      .reads = MO_RULE_INPUT(0) | MO_RULE_INPUT(1) },
+      .reads = MO_INFER_RULE_INPUT(0) | MO_INFER_RULE_INPUT(1) },
     { .type = "GatherElements",
       .inputs = { 2, 2 },
       .shapes = infer_gather_elements },
@@ -259,12 +263,12 @@ const mo_rule mo_rules_gather[] = {
     { .type = "OneHot",
       .inputs = { 4, 4 },
       .shapes = infer_one_hot,
-      .needs = MO_RULE_INPUT(1) },
+      .needs = MO_INFER_RULE_INPUT(1) },
     { .type = "TopK",
       .inputs = { 2, 2 },
       .outputs = { 1, 2 },
       .shapes = infer_top_k,
-      .needs = MO_RULE_INPUT(1) },
+      .needs = MO_INFER_RULE_INPUT(1) },
     { .type = "EmbeddingBagOffsetsSum",
       .inputs = { 3, 5 },
       .shapes = infer_bag_offsets },
@@ -280,6 +284,6 @@ const mo_rule mo_rules_gather[] = {
     { .type = "EmbeddingSegmentsSum",
       .inputs = { 4, 6 },
       .shapes = infer_segments,
-      .needs = MO_RULE_INPUT(3) },
+      .needs = MO_INFER_RULE_INPUT(3) },
     { .type = NULL },
 };

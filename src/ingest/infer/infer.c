@@ -30,21 +30,21 @@ enum { MAX_ITEMS = 8 << 20 };
 /* What is known of one output's contents. */
 typedef struct slot {
     bool wanted;
-    const mo_value *value;
+    const mo_infer_value *value;
     const char *unknown; /* why there is no value */
 } slot;
 
 typedef struct inference {
     mo_ir *ir;
-    mo_bin bin;
+    mo_bin_file bin;
     mo_arena *arena; /* owns all below but order */
     int *order;
-    const mo_rule **rules; /* by layer; NULL: no rule */
-    bool *changed;         /* by layer: it or one before it has not the shape
-                              that the file says */
-    size_t *first;         /* by layer: its first output in slots */
+    const mo_infer_rule **rules; /* by layer; NULL: no rule */
+    bool *changed; /* by layer: it or one before it has not the shape
+                      that the file says */
+    size_t *first; /* by layer: its first output in slots */
     slot *slots;
-    mo_rule_input *inputs; /* of the layer at hand */
+    mo_infer_rule_input *inputs; /* of the layer at hand */
     mo_shape *outputs;
     int64_t items_left;
 } inference;
@@ -84,7 +84,7 @@ static mo_status set_up(inference *f, mo_error *err)
         size_t inputs = (size_t) ir->layers[i].n_inputs;
         size_t outputs = (size_t) ir->layers[i].n_outputs;
 
-        f->rules[i] = mo_rule_find(ir->layers[i].type);
+        f->rules[i] = mo_infer_rule_find(ir->layers[i].type);
         f->first[i] = n_slots;
         n_slots += outputs;
         most_inputs = inputs > most_inputs ? inputs : most_inputs;
@@ -95,7 +95,7 @@ static mo_status set_up(inference *f, mo_error *err)
     f->outputs = mo_arena_array(f->arena, most_outputs, sizeof *f->outputs);
     if (!f->slots || !f->inputs || !f->outputs)
         return mo_fail_memory(err);
-    return mo_ir_order(ir, &f->order, err);
+    return mo_ir_topo_order(ir, &f->order, err);
 }
 
 static slot *source_slot(const inference *f, const mo_ir_port *input)
@@ -116,12 +116,12 @@ static void find_wanted(inference *f)
     for (int t = f->ir->n_layers - 1; t >= 0; t--) {
         int index = f->order[t];
         const mo_ir_layer *layer = &f->ir->layers[index];
-        const mo_rule *rule = f->rules[index];
+        const mo_infer_rule *rule = f->rules[index];
         bool evaluated = rule && rule->value && any_wanted(f, index);
 
         for (int k = 0; rule && k < layer->n_inputs; k++)
-            if (mo_rule_has(rule->needs, k) ||
-                (evaluated && mo_rule_has(rule->reads, k)))
+            if (mo_infer_rule_set_has(rule->needs, k) ||
+                (evaluated && mo_infer_rule_set_has(rule->reads, k)))
                 source_slot(f, &layer->inputs[k])->wanted = true;
     }
 }
@@ -142,7 +142,8 @@ static void take_inputs(inference *f, int index)
             mo_dims_contradict(&port->shape, shape))
             f->changed[index] = true;
         port->shape = *shape;
-        f->inputs[k] = (mo_rule_input){ *shape, known->value, known->unknown };
+        f->inputs[k] =
+            (mo_infer_rule_input){ *shape, known->value, known->unknown };
     }
 }
 
@@ -159,16 +160,16 @@ static void give_outputs(inference *f, int index)
     }
 }
 
-static mo_rule_op describe(const inference *f, int index)
+static mo_infer_rule_op describe(const inference *f, int index)
 {
     const mo_ir_layer *layer = &f->ir->layers[index];
 
-    return (mo_rule_op){ .type = layer->type,
-                         .version = layer->version,
-                         .attrs = layer->attrs,
-                         .inputs = f->inputs,
-                         .n_inputs = layer->n_inputs,
-                         .n_outputs = layer->n_outputs };
+    return (mo_infer_rule_op){ .type = layer->type,
+                               .version = layer->version,
+                               .attrs = layer->attrs,
+                               .inputs = f->inputs,
+                               .n_inputs = layer->n_inputs,
+                               .n_outputs = layer->n_outputs };
 }
 
 /* Sets *derived when the rule itself gave the shapes. */
@@ -176,12 +177,12 @@ static mo_status derive_shapes(inference *f, int index, bool *derived,
                                mo_error *err)
 {
     const mo_ir_layer *layer = &f->ir->layers[index];
-    mo_rule_op op = describe(f, index);
+    mo_infer_rule_op op = describe(f, index);
     mo_error why = { 0 };
     mo_status status;
 
     if (f->rules[index])
-        status = mo_rule_infer(f->rules[index], &op, f->outputs, &why);
+        status = mo_infer_rule_apply(f->rules[index], &op, f->outputs, &why);
     else
         status = mo_fail(&why, MO_E_SUPPORT,
                          "there is no shape rule for this operator");
@@ -214,25 +215,26 @@ static const char *because(inference *f, const char *format, ...)
 
 /* Room for the value of an output that is made of so many items, or NULL and
  * why not. */
-static mo_value *new_value(inference *f, const mo_ir_layer *layer, int output,
-                           int64_t made_of, const char **unknown)
+static mo_infer_value *new_value(inference *f, const mo_ir_layer *layer,
+                                 int output, int64_t made_of,
+                                 const char **unknown)
 {
     const mo_ir_port *port = &layer->outputs[output];
     int64_t items = mo_shape_elements(&port->shape);
-    mo_value *value;
+    mo_infer_value *value;
 
-    if (!mo_value_holds(port->dtype)) {
+    if (!mo_infer_value_supports(port->dtype)) {
         *unknown = because(f, "'%.80s' is of type %s", layer->name,
                            port->dtype ? port->dtype : "unknown");
         return NULL;
     }
-    if (items > MO_VALUE_MAX_ITEMS || items + made_of > f->items_left) {
+    if (items > MO_INFER_VALUE_MAX_ITEMS || items + made_of > f->items_left) {
         *unknown = because(f, "'%.80s' (%s) is too large for a shape",
-                           layer->name, mo_dims_say(&port->shape).text);
+                           layer->name, mo_dims_format(&port->shape).text);
         return NULL;
     }
     f->items_left -= items + made_of;
-    value = mo_value_new(f->arena, &port->shape, port->dtype);
+    value = mo_infer_value_new(f->arena, &port->shape, port->dtype);
     if (!value)
         *unknown = because(f, "there is no memory for '%.80s'", layer->name);
     return value;
@@ -241,26 +243,26 @@ static mo_value *new_value(inference *f, const mo_ir_layer *layer, int output,
 static void read_constant(inference *f, const mo_ir_layer *layer, int output,
                           slot *to)
 {
-    mo_value *value = new_value(f, layer, output, 0, &to->unknown);
+    mo_infer_value *value = new_value(f, layer, output, 0, &to->unknown);
     mo_error why = { 0 };
     unsigned char *bytes;
     size_t size;
 
     if (!value)
         return;
-    size = (size_t) value->count * mo_value_item_bytes(value->dtype);
+    size = (size_t) value->count * mo_infer_value_item_bytes(value->dtype);
     bytes = malloc(size + 1);
     if (!bytes) {
         to->unknown = "there is no memory for it";
     } else if (layer->size < 0 || (uint64_t) layer->size < size) {
         to->unknown =
             because(f, "the constant '%.80s' has too few bytes", layer->name);
-    } else if (mo_bin_read(&f->bin, layer->offset, size, bytes, &why) !=
+    } else if (mo_bin_file_read(&f->bin, layer->offset, size, bytes, &why) !=
                MO_OK) {
         to->unknown = because(f, "it is the constant '%.80s', and %s",
                               layer->name, why.text);
     } else {
-        mo_value_decode(value, bytes);
+        mo_infer_value_decode(value, bytes);
         to->value = value;
     }
     free(bytes);
@@ -270,10 +272,11 @@ static void read_constant(inference *f, const mo_ir_layer *layer, int output,
  * looks at is there. */
 static const char *missing_input(const inference *f, int index)
 {
-    const mo_rule *rule = f->rules[index];
+    const mo_infer_rule *rule = f->rules[index];
 
     for (int k = 0; k < f->ir->layers[index].n_inputs; k++)
-        if ((mo_rule_has(rule->needs, k) || mo_rule_has(rule->reads, k)) &&
+        if ((mo_infer_rule_set_has(rule->needs, k) ||
+             mo_infer_rule_set_has(rule->reads, k)) &&
             !f->inputs[k].value)
             return f->inputs[k].unknown;
     return NULL;
@@ -291,10 +294,10 @@ static int64_t count_items(const inference *f, int n_inputs)
 static void compute(inference *f, int index, int output, slot *to)
 {
     const mo_ir_layer *layer = &f->ir->layers[index];
-    mo_rule_op op = describe(f, index);
+    mo_infer_rule_op op = describe(f, index);
     mo_error why = { 0 };
-    mo_value *value = new_value(f, layer, output,
-                                count_items(f, layer->n_inputs), &to->unknown);
+    mo_infer_value *value = new_value(
+        f, layer, output, count_items(f, layer->n_inputs), &to->unknown);
 
     if (!value)
         return;
@@ -313,7 +316,7 @@ static bool is_type(const mo_ir_layer *layer, const char *type)
 static void find_value(inference *f, int index, int output, bool derived)
 {
     const mo_ir_layer *layer = &f->ir->layers[index];
-    const mo_rule *rule = f->rules[index];
+    const mo_infer_rule *rule = f->rules[index];
     slot *to = &f->slots[f->first[index] + (size_t) output];
 
     if (!to->wanted)
@@ -365,7 +368,7 @@ mo_status mo_infer_shapes(mo_ir *ir, const char *bin_path,
                           mo_error *err)
 {
     inference f = { .ir = ir,
-                    .bin = mo_bin_at(bin_path),
+                    .bin = mo_bin_file_init(bin_path),
                     .items_left = MAX_ITEMS };
     mo_status status;
 
@@ -373,13 +376,14 @@ mo_status mo_infer_shapes(mo_ir *ir, const char *bin_path,
         return MO_OK;
     status = set_up(&f, err);
     if (status == MO_OK)
-        status = mo_infer_inputs(ir, shapes, n_shapes, f.changed, err);
+        status =
+            mo_infer_set_input_shapes(ir, shapes, n_shapes, f.changed, err);
     if (status == MO_OK)
         find_wanted(&f);
     for (int t = 0; status == MO_OK && t < ir->n_layers; t++)
         status = infer_layer(&f, f.order[t], err);
     free(f.order);
-    mo_bin_close(&f.bin);
+    mo_bin_file_close(&f.bin);
     mo_arena_free(f.arena);
     return status;
 }

@@ -32,20 +32,20 @@ static const kind *find_kind(const char *dtype)
     return NULL;
 }
 
-bool mo_value_holds(const char *dtype)
+bool mo_infer_value_supports(const char *dtype)
 {
     return find_kind(dtype) != NULL;
 }
 
-size_t mo_value_item_bytes(const char *dtype)
+size_t mo_infer_value_item_bytes(const char *dtype)
 {
     return (size_t) find_kind(dtype)->bytes;
 }
 
-mo_value *mo_value_new(mo_arena *arena, const mo_shape *shape,
-                       const char *dtype)
+mo_infer_value *mo_infer_value_new(mo_arena *arena, const mo_shape *shape,
+                                   const char *dtype)
 {
-    mo_value *value = mo_arena_alloc(arena, sizeof *value);
+    mo_infer_value *value = mo_arena_alloc(arena, sizeof *value);
 
     if (!value)
         return NULL;
@@ -90,22 +90,23 @@ static double decode_real(uint64_t bits, const kind *k)
     return negative ? -size : size;
 }
 
-static mo_item decode(uint64_t bits, const kind *k)
+static mo_infer_scalar decode(uint64_t bits, const kind *k)
 {
     switch (k->is) {
     case REAL:
-        return (mo_item){ .r = decode_real(bits, k) };
+        return (mo_infer_scalar){ .r = decode_real(bits, k) };
     case BOOL:
-        return (mo_item){ .i = bits != 0 };
+        return (mo_infer_scalar){ .i = bits != 0 };
     case UINT:
-        return (mo_item){ .i = bits > INT64_MAX ? INT64_MAX : (int64_t) bits };
+        return (mo_infer_scalar){ .i = bits > INT64_MAX ? INT64_MAX
+                                                        : (int64_t) bits };
     case INT:
         break;
     }
-    return (mo_item){ .i = sign_extend(bits, 8 * k->bytes) };
+    return (mo_infer_scalar){ .i = sign_extend(bits, 8 * k->bytes) };
 }
 
-void mo_value_decode(mo_value *value, const unsigned char *bytes)
+void mo_infer_value_decode(mo_infer_value *value, const unsigned char *bytes)
 {
     const kind *k = find_kind(value->dtype);
 
@@ -119,7 +120,7 @@ void mo_value_decode(mo_value *value, const unsigned char *bytes)
     }
 }
 
-mo_item mo_value_fit_int(int64_t result, const char *dtype)
+mo_infer_scalar mo_infer_value_fit_int(int64_t result, const char *dtype)
 {
     const kind *k = find_kind(dtype);
 
@@ -130,19 +131,19 @@ mo_item mo_value_fit_int(int64_t result, const char *dtype)
     else if (k->bytes < 8)
         result = (int64_t) ((uint64_t) result &
                             (((uint64_t) 1 << 8 * k->bytes) - 1));
-    return (mo_item){ .i = result };
+    return (mo_infer_scalar){ .i = result };
 }
 
-mo_item mo_value_fit_real(double result, const char *dtype)
+mo_infer_scalar mo_infer_value_fit_real(double result, const char *dtype)
 {
     const kind *k = find_kind(dtype);
     int exponent;
     double significand;
 
     if (!isfinite(result) || k->digits >= DBL_MANT_DIG)
-        return (mo_item){ .r = result };
+        return (mo_infer_scalar){ .r = result };
     significand = nearbyint(ldexp(frexp(result, &exponent), k->digits));
-    return (mo_item){ .r = ldexp(significand, exponent - k->digits) };
+    return (mo_infer_scalar){ .r = ldexp(significand, exponent - k->digits) };
 }
 
 static int64_t cut(double real)
@@ -154,20 +155,22 @@ static int64_t cut(double real)
     return real < -0x1p63 ? INT64_MIN : (int64_t) real;
 }
 
-mo_item mo_value_cast(mo_item item, bool from_real, const char *dtype)
+mo_infer_scalar mo_infer_value_cast(mo_infer_scalar item, bool from_real,
+                                    const char *dtype)
 {
     const kind *k = find_kind(dtype);
 
     if (k->is == REAL)
-        return mo_value_fit_real(from_real ? item.r : (double) item.i, dtype);
+        return mo_infer_value_fit_real(from_real ? item.r : (double) item.i,
+                                       dtype);
     if (k->is == BOOL && from_real)
-        return (mo_item){ .i = item.r != 0 };
-    return mo_value_fit_int(from_real ? cut(item.r) : item.i, dtype);
+        return (mo_infer_scalar){ .i = item.r != 0 };
+    return mo_infer_value_fit_int(from_real ? cut(item.r) : item.i, dtype);
 }
 
-mo_view mo_view_of(const mo_shape *shape)
+mo_infer_view mo_infer_view_of(const mo_shape *shape)
 {
-    mo_view view = { 0 };
+    mo_infer_view view = { 0 };
     int64_t stride = 1;
 
     for (int d = shape->rank - 1; d >= 0; d--) {
@@ -177,9 +180,9 @@ mo_view mo_view_of(const mo_shape *shape)
     return view;
 }
 
-mo_view mo_view_broadcast(const mo_shape *from, const mo_shape *to)
+mo_infer_view mo_infer_view_broadcast(const mo_shape *from, const mo_shape *to)
 {
-    mo_view own = mo_view_of(from), view = { 0 };
+    mo_infer_view own = mo_infer_view_of(from), view = { 0 };
     int lead = to->rank - from->rank;
 
     for (int d = 0; d < from->rank; d++)
@@ -188,7 +191,8 @@ mo_view mo_view_broadcast(const mo_shape *from, const mo_shape *to)
     return view;
 }
 
-int64_t mo_view_at(const mo_view *view, const mo_shape *shape, int64_t index)
+int64_t mo_infer_view_at(const mo_infer_view *view, const mo_shape *shape,
+                         int64_t index)
 {
     int64_t at = view->base;
 
@@ -199,14 +203,16 @@ int64_t mo_view_at(const mo_view *view, const mo_shape *shape, int64_t index)
     return at;
 }
 
-void mo_value_take(mo_value *to, const mo_value *from, const mo_view *view)
+void mo_infer_value_take(mo_infer_value *to, const mo_infer_value *from,
+                         const mo_infer_view *view)
 {
     for (int64_t i = 0; i < to->count; i++)
-        to->items[i] = from->items[mo_view_at(view, &to->shape, i)];
+        to->items[i] = from->items[mo_infer_view_at(view, &to->shape, i)];
 }
 
-void mo_value_put(mo_value *to, const mo_value *from, const mo_view *view)
+void mo_infer_value_put(mo_infer_value *to, const mo_infer_value *from,
+                        const mo_infer_view *view)
 {
     for (int64_t i = 0; i < from->count; i++)
-        to->items[mo_view_at(view, &from->shape, i)] = from->items[i];
+        to->items[mo_infer_view_at(view, &from->shape, i)] = from->items[i];
 }

@@ -74,7 +74,7 @@ static name_list list_inputs(const mo_ir *ir)
 }
 
 /* What to write for an input: its own sizes, and 1 where it has none. */
-static mo_dims_words suggest(const mo_shape *shape)
+static mo_dims_text suggest(const mo_shape *shape)
 {
     mo_shape example = *shape;
 
@@ -82,8 +82,8 @@ static mo_dims_words suggest(const mo_shape *shape)
         if (example.dims[d] < 0)
             example.dims[d] = 1;
     if (example.rank < 0)
-        return (mo_dims_words){ "1,..." };
-    return mo_dims_say(&example);
+        return (mo_dims_text){ "1,..." };
+    return mo_dims_format(&example);
 }
 
 /* The layer that request means; *dims is what is left of it. */
@@ -119,10 +119,10 @@ static mo_status read_dims(const char *request, const char *dims,
             "--shape %.120s: every size must be a number, not '?' or -1",
             request);
     case MO_SHAPE_RANGE:
-        return mo_fail(err, MO_E_USAGE,
-                       "--shape %.120s is too large; give at most 2^48 elements",
-                       request);
-    case MO_SHAPE_NOT:
+        return mo_fail(
+            err, MO_E_USAGE,
+            "--shape %.120s is too large; give at most 2^48 elements", request);
+    case MO_SHAPE_INVALID:
         break;
     }
     return mo_fail(err, MO_E_USAGE,
@@ -161,7 +161,7 @@ static mo_status set_shape(mo_ir *ir, const char *request, int index,
         return mo_fail_at(
             err, MO_E_USAGE, ir->file, layer->line,
             "--shape %.120s: input '%.80s' has %d dimensions (%s)", request,
-            layer->name, own->rank, mo_dims_say(own).text);
+            layer->name, own->rank, mo_dims_format(own).text);
     changed[index] = mo_dims_contradict(own, shape);
     *own = *shape;
     return rewrite_attrs(ir, layer, shape, err);
@@ -198,14 +198,15 @@ static mo_status check_static(const mo_ir *ir, mo_error *err)
                 err, MO_E_INPUT, ir->file, layer->line,
                 "input '%.80s' has a dynamic dimension (%s); give "
                 "it a size with --shape %.80s=%s",
-                layer->name, mo_dims_say(&layer->outputs[0].shape).text,
+                layer->name, mo_dims_format(&layer->outputs[0].shape).text,
                 layer->name, suggest(&layer->outputs[0].shape).text);
     }
     return MO_OK;
 }
 
-mo_status mo_infer_inputs(mo_ir *ir, const char *const *shapes, size_t n_shapes,
-                          bool *changed, mo_error *err)
+mo_status mo_infer_set_input_shapes(mo_ir *ir, const char *const *shapes,
+                                    size_t n_shapes, bool *changed,
+                                    mo_error *err)
 {
     bool *given = calloc((size_t) ir->n_layers + 1, sizeof *given);
     mo_status status = MO_OK;

@@ -16,7 +16,8 @@
  *
  * Errors: a name that is no input, an input named twice, dims that are not
  * sizes or do not have the input's rank, an input left dynamic. */
-mo_status mo_infer_inputs(mo_ir *ir, const char *const *shapes, size_t n_shapes,
-                          bool *changed, mo_error *err);
+mo_status mo_infer_set_input_shapes(mo_ir *ir, const char *const *shapes,
+                                    size_t n_shapes, bool *changed,
+                                    mo_error *err);
 
 #endif

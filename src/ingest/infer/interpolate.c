@@ -7,8 +7,8 @@
 #include "ingest/infer/dims.h"
 
 /* The axes that are resized: an input, or all of them. */
-static mo_status read_axes(const mo_rule_op *op, int input, mo_arg_list *axes,
-                           mo_error *err)
+static mo_status read_axes(const mo_infer_rule_op *op, int input,
+                           mo_infer_arg_list *axes, mo_error *err)
 {
     int rank = op->inputs[0].shape.rank;
     mo_status status = MO_OK;
@@ -17,11 +17,11 @@ static mo_status read_axes(const mo_rule_op *op, int input, mo_arg_list *axes,
     for (int d = 0; d < rank; d++)
         axes->at[d] = d;
     if (op->n_inputs > input)
-        status = mo_arg_list_of(op, input, axes, err);
+        status = mo_infer_arg_list_of(op, input, axes, err);
     for (int i = 0; status == MO_OK && i < axes->count; i++) {
         int at;
 
-        status = mo_arg_axis(axes->at[i], rank, &at, err);
+        status = mo_infer_arg_axis(axes->at[i], rank, &at, err);
         if (status == MO_OK)
             axes->at[i] = at;
     }
@@ -29,22 +29,23 @@ static mo_status read_axes(const mo_rule_op *op, int input, mo_arg_list *axes,
 }
 
 /* pads_begin and pads_end may be shorter than the rank: the rest is 0. */
-static void add_pads(const mo_rule_op *op, const char *key, mo_shape *shape)
+static void add_pads(const mo_infer_rule_op *op, const char *key,
+                     mo_shape *shape)
 {
     int64_t pads[MO_MAX_RANK];
     int n = op->attrs ? mo_json_ints(op->attrs, key, pads, MO_MAX_RANK) : 0;
 
     for (int d = 0; d < n && d < shape->rank; d++)
-        if (pads[d] > -MO_ARG_LIMIT && pads[d] < MO_ARG_LIMIT)
+        if (pads[d] > -MO_INFER_ARG_LIMIT && pads[d] < MO_INFER_ARG_LIMIT)
             shape->dims[d] += pads[d];
 }
 
-static mo_status set_sizes(const mo_rule_op *op, int input,
-                           const mo_arg_list *axes, mo_shape *shape,
+static mo_status set_sizes(const mo_infer_rule_op *op, int input,
+                           const mo_infer_arg_list *axes, mo_shape *shape,
                            mo_error *err)
 {
-    mo_arg_list sizes;
-    mo_status status = mo_arg_list_of(op, input, &sizes, err);
+    mo_infer_arg_list sizes;
+    mo_status status = mo_infer_arg_list_of(op, input, &sizes, err);
 
     if (status != MO_OK)
         return status;
@@ -72,12 +73,12 @@ static bool scale(int64_t *dim, double by)
     return true;
 }
 
-static mo_status apply_scales(const mo_rule_op *op, int input,
-                              const mo_arg_list *axes, mo_shape *shape,
+static mo_status apply_scales(const mo_infer_rule_op *op, int input,
+                              const mo_infer_arg_list *axes, mo_shape *shape,
                               mo_error *err)
 {
-    const mo_value *scales;
-    mo_status status = mo_arg_value(op, input, &scales, err);
+    const mo_infer_value *scales;
+    mo_status status = mo_infer_arg_value(op, input, &scales, err);
 
     if (status != MO_OK)
         return status;
@@ -85,7 +86,7 @@ static mo_status apply_scales(const mo_rule_op *op, int input,
         return mo_fail(err, MO_E_INPUT, "has %lld scales for %d axes",
                        (long long) scales->count, axes->count);
     for (int i = 0; i < axes->count; i++) {
-        mo_item item = scales->items[i];
+        mo_infer_scalar item = scales->items[i];
 
         if (!scale(&shape->dims[axes->at[i]],
                    scales->real ? item.r : (double) item.i))
@@ -94,22 +95,22 @@ static mo_status apply_scales(const mo_rule_op *op, int input,
     return MO_OK;
 }
 
-static mo_status infer_by_attributes(const mo_rule_op *op, mo_shape *outputs,
-                                     mo_error *err)
+static mo_status infer_by_attributes(const mo_infer_rule_op *op,
+                                     mo_shape *outputs, mo_error *err)
 {
     int rank = op->inputs[0].shape.rank;
-    mo_arg_list axes;
+    mo_infer_arg_list axes;
     mo_status status = MO_OK;
 
     axes.count =
         op->attrs ? mo_json_ints(op->attrs, "axes", axes.at, MO_MAX_RANK) : 0;
     if (axes.count < 0 || axes.count > rank)
         return mo_fail(err, MO_E_INPUT, "attribute 'axes' does not fit %s",
-                       mo_dims_say(&op->inputs[0].shape).text);
+                       mo_dims_format(&op->inputs[0].shape).text);
     for (int i = 0; status == MO_OK && i < axes.count; i++) {
         int at = 0;
 
-        status = mo_arg_axis(axes.at[i], rank, &at, err);
+        status = mo_infer_arg_axis(axes.at[i], rank, &at, err);
         axes.at[i] = at;
     }
     if (status != MO_OK)
@@ -118,16 +119,16 @@ static mo_status infer_by_attributes(const mo_rule_op *op, mo_shape *outputs,
     return set_sizes(op, 1, &axes, outputs, err);
 }
 
-static mo_status infer_interpolate(const mo_rule_op *op, mo_shape *outputs,
-                                   mo_error *err)
+static mo_status infer_interpolate(const mo_infer_rule_op *op,
+                                   mo_shape *outputs, mo_error *err)
 {
-    bool both = mo_arg_opset(op) < 11; /* sizes and scales come in */
-    bool scales = mo_arg_is(op, "shape_calculation_mode", "scales");
+    bool both = mo_infer_arg_opset(op) < 11; /* sizes and scales come in */
+    bool scales = mo_infer_arg_is(op, "shape_calculation_mode", "scales");
     int input = both && scales ? 2 : 1;
-    mo_arg_list axes;
+    mo_infer_arg_list axes;
     mo_status status;
 
-    if (mo_arg_opset(op) < 4)
+    if (mo_infer_arg_opset(op) < 4)
         return infer_by_attributes(op, outputs, err);
     if (op->n_inputs <= input)
         return mo_fail(err, MO_E_INPUT, "has %d inputs, at least %d are needed",
@@ -143,10 +144,11 @@ static mo_status infer_interpolate(const mo_rule_op *op, mo_shape *outputs,
     return set_sizes(op, input, &axes, outputs, err);
 }
 
-const mo_rule mo_rules_resize[] = {
+const mo_infer_rule mo_infer_rules_interpolate[] = {
     { .type = "Interpolate",
       .inputs = { 2, 4 },
       .shapes = infer_interpolate,
-      .needs = MO_RULE_INPUT(1) | MO_RULE_INPUT(2) | MO_RULE_INPUT(3) },
+      .needs = MO_INFER_RULE_INPUT(1) | MO_INFER_RULE_INPUT(2) |
+               MO_INFER_RULE_INPUT(3) },
     { .type = NULL },
 };

@@ -24,26 +24,26 @@ static matrix matrix_of(const mo_shape *shape, bool transposed, bool right)
     return m;
 }
 
-static mo_status infer_matmul(const mo_rule_op *op, mo_shape *outputs,
+static mo_status infer_matmul(const mo_infer_rule_op *op, mo_shape *outputs,
                               mo_error *err)
 {
     const mo_shape *left = &op->inputs[0].shape, *right = &op->inputs[1].shape;
     matrix a, b;
-    mo_status status = mo_arg_rank(op, 0, 1, MO_MAX_RANK, err);
+    mo_status status = mo_infer_arg_rank(op, 0, 1, MO_MAX_RANK, err);
 
     if (status == MO_OK)
-        status = mo_arg_rank(op, 1, 1, MO_MAX_RANK, err);
+        status = mo_infer_arg_rank(op, 1, 1, MO_MAX_RANK, err);
     if (status != MO_OK)
         return status;
-    a = matrix_of(left, mo_arg_bool(op, "transpose_a", false), false);
-    b = matrix_of(right, mo_arg_bool(op, "transpose_b", false), true);
+    a = matrix_of(left, mo_infer_arg_bool(op, "transpose_a", false), false);
+    b = matrix_of(right, mo_infer_arg_bool(op, "transpose_b", false), true);
     if (a.columns != b.rows)
         return mo_fail(err, MO_E_INPUT,
                        "cannot multiply %s by %s: %lld columns meet %lld rows",
-                       mo_dims_say(left).text, mo_dims_say(right).text,
+                       mo_dims_format(left).text, mo_dims_format(right).text,
                        (long long) a.columns, (long long) b.rows);
     if (!mo_dims_broadcast(&a.batch, &b.batch, outputs))
-        return mo_dims_fail(err, left, right);
+        return mo_dims_fail_broadcast(err, left, right);
     if (left->rank > 1)
         mo_dims_push(outputs, a.rows);
     if (right->rank > 1)
@@ -51,7 +51,7 @@ static mo_status infer_matmul(const mo_rule_op *op, mo_shape *outputs,
     return MO_OK;
 }
 
-const mo_rule mo_rules_matmul[] = {
+const mo_infer_rule mo_infer_rules_matmul[] = {
     { .type = "MatMul", .inputs = { 2, 2 }, .shapes = infer_matmul },
     { .type = NULL },
 };

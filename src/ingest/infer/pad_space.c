@@ -18,14 +18,14 @@ static bool pad(int64_t *dim, int64_t begin, int64_t end)
 
 /* A mirror shows at most the whole dimension, without its edge when that is the
  * mirror. */
-static mo_status check_mirror(const mo_rule_op *op, int64_t dim, int64_t begin,
-                              int64_t end, mo_error *err)
+static mo_status check_mirror(const mo_infer_rule_op *op, int64_t dim,
+                              int64_t begin, int64_t end, mo_error *err)
 {
     int64_t most;
 
-    if (mo_arg_is(op, "pad_mode", "reflect"))
+    if (mo_infer_arg_is(op, "pad_mode", "reflect"))
         most = dim - 1;
-    else if (mo_arg_is(op, "pad_mode", "symmetric"))
+    else if (mo_infer_arg_is(op, "pad_mode", "symmetric"))
         most = dim;
     else
         return MO_OK;
@@ -35,15 +35,15 @@ static mo_status check_mirror(const mo_rule_op *op, int64_t dim, int64_t begin,
                    (long long) begin, (long long) end, (long long) dim);
 }
 
-static mo_status infer_pad(const mo_rule_op *op, mo_shape *outputs,
+static mo_status infer_pad(const mo_infer_rule_op *op, mo_shape *outputs,
                            mo_error *err)
 {
     const mo_shape *data = &op->inputs[0].shape;
-    mo_arg_list begin, end;
-    mo_status status = mo_arg_exactly(op, 1, data->rank, &begin, err);
+    mo_infer_arg_list begin, end;
+    mo_status status = mo_infer_arg_exactly(op, 1, data->rank, &begin, err);
 
     if (status == MO_OK)
-        status = mo_arg_exactly(op, 2, data->rank, &end, err);
+        status = mo_infer_arg_exactly(op, 2, data->rank, &end, err);
     if (status != MO_OK)
         return status;
     outputs[0] = *data;
@@ -56,10 +56,10 @@ static mo_status infer_pad(const mo_rule_op *op, mo_shape *outputs,
 }
 
 /* *block = the block's edge, *volume = its items in so many dimensions. */
-static mo_status read_block(const mo_rule_op *op, int dims, int64_t *block,
-                            int64_t *volume, mo_error *err)
+static mo_status read_block(const mo_infer_rule_op *op, int dims,
+                            int64_t *block, int64_t *volume, mo_error *err)
 {
-    mo_status status = mo_arg_int(op, "block_size", 1, block, err);
+    mo_status status = mo_infer_arg_int(op, "block_size", 1, block, err);
 
     if (status != MO_OK)
         return status;
@@ -75,15 +75,15 @@ static mo_status read_block(const mo_rule_op *op, int dims, int64_t *block,
 static mo_status fail_block(mo_error *err, const mo_shape *data, int64_t block)
 {
     return mo_fail(err, MO_E_INPUT, "blocks of %lld do not divide %s",
-                   (long long) block, mo_dims_say(data).text);
+                   (long long) block, mo_dims_format(data).text);
 }
 
-static mo_status infer_depth_to_space(const mo_rule_op *op, mo_shape *outputs,
-                                      mo_error *err)
+static mo_status infer_depth_to_space(const mo_infer_rule_op *op,
+                                      mo_shape *outputs, mo_error *err)
 {
     const mo_shape *data = &op->inputs[0].shape;
     int64_t block, volume;
-    mo_status status = mo_arg_rank(op, 0, 3, MO_MAX_RANK, err);
+    mo_status status = mo_infer_arg_rank(op, 0, 3, MO_MAX_RANK, err);
 
     if (status == MO_OK)
         status = read_block(op, data->rank - 2, &block, &volume, err);
@@ -99,12 +99,12 @@ static mo_status infer_depth_to_space(const mo_rule_op *op, mo_shape *outputs,
     return MO_OK;
 }
 
-static mo_status infer_space_to_depth(const mo_rule_op *op, mo_shape *outputs,
-                                      mo_error *err)
+static mo_status infer_space_to_depth(const mo_infer_rule_op *op,
+                                      mo_shape *outputs, mo_error *err)
 {
     const mo_shape *data = &op->inputs[0].shape;
     int64_t block, volume;
-    mo_status status = mo_arg_rank(op, 0, 3, MO_MAX_RANK, err);
+    mo_status status = mo_infer_arg_rank(op, 0, 3, MO_MAX_RANK, err);
 
     if (status == MO_OK)
         status = read_block(op, data->rank - 2, &block, &volume, err);
@@ -124,21 +124,22 @@ static mo_status infer_space_to_depth(const mo_rule_op *op, mo_shape *outputs,
 /* data, the block's edge for each dimension, and what is added to (or cut off)
  * both ends. */
 typedef struct blocks {
-    mo_arg_list edge, begin, end;
+    mo_infer_arg_list edge, begin, end;
     int64_t volume;
 } blocks;
 
-static mo_status read_blocks(const mo_rule_op *op, blocks *b, mo_error *err)
+static mo_status read_blocks(const mo_infer_rule_op *op, blocks *b,
+                             mo_error *err)
 {
     int rank = op->inputs[0].shape.rank;
-    mo_status status = mo_arg_rank(op, 0, 1, MO_MAX_RANK, err);
+    mo_status status = mo_infer_arg_rank(op, 0, 1, MO_MAX_RANK, err);
 
     if (status == MO_OK)
-        status = mo_arg_exactly(op, 1, rank, &b->edge, err);
+        status = mo_infer_arg_exactly(op, 1, rank, &b->edge, err);
     if (status == MO_OK)
-        status = mo_arg_exactly(op, 2, rank, &b->begin, err);
+        status = mo_infer_arg_exactly(op, 2, rank, &b->begin, err);
     if (status == MO_OK)
-        status = mo_arg_exactly(op, 3, rank, &b->end, err);
+        status = mo_infer_arg_exactly(op, 3, rank, &b->end, err);
     if (status != MO_OK)
         return status;
     b->volume = 1;
@@ -149,8 +150,8 @@ static mo_status read_blocks(const mo_rule_op *op, blocks *b, mo_error *err)
     return MO_OK;
 }
 
-static mo_status infer_space_to_batch(const mo_rule_op *op, mo_shape *outputs,
-                                      mo_error *err)
+static mo_status infer_space_to_batch(const mo_infer_rule_op *op,
+                                      mo_shape *outputs, mo_error *err)
 {
     blocks b;
     mo_status status = read_blocks(op, &b, err);
@@ -171,8 +172,8 @@ static mo_status infer_space_to_batch(const mo_rule_op *op, mo_shape *outputs,
     return MO_OK;
 }
 
-static mo_status infer_batch_to_space(const mo_rule_op *op, mo_shape *outputs,
-                                      mo_error *err)
+static mo_status infer_batch_to_space(const mo_infer_rule_op *op,
+                                      mo_shape *outputs, mo_error *err)
 {
     blocks b;
     mo_status status = read_blocks(op, &b, err);
@@ -194,14 +195,15 @@ static mo_status infer_batch_to_space(const mo_rule_op *op, mo_shape *outputs,
 #define BLOCKS(name, infer)                                                    \
     {                                                                          \
         .type = name, .inputs = { 4, 4 }, .shapes = infer,                     \
-        .needs = MO_RULE_INPUT(1) | MO_RULE_INPUT(2) | MO_RULE_INPUT(3)        \
+        .needs = MO_INFER_RULE_INPUT(1) | MO_INFER_RULE_INPUT(2) |             \
+                 MO_INFER_RULE_INPUT(3)                                        \
     }
 
-const mo_rule mo_rules_space[] = {
+const mo_infer_rule mo_infer_rules_pad_space[] = {
     { .type = "Pad",
       .inputs = { 3, 4 },
       .shapes = infer_pad,
-      .needs = MO_RULE_INPUT(1) | MO_RULE_INPUT(2) },
+      .needs = MO_INFER_RULE_INPUT(1) | MO_INFER_RULE_INPUT(2) },
     { .type = "DepthToSpace",
       .inputs = { 1, 1 },
       .shapes = infer_depth_to_space },

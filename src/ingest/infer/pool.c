@@ -2,39 +2,41 @@
 #include "ingest/infer/rule_args.h"
 #include "ingest/infer/sliding_window.h"
 
-static mo_status infer_pool(const mo_rule_op *op, mo_shape *outputs,
+static mo_status infer_pool(const mo_infer_rule_op *op, mo_shape *outputs,
                             mo_error *err)
 {
     const mo_shape *data = &op->inputs[0].shape;
-    int64_t kernel[MO_WINDOW_MAX];
-    mo_window w;
-    mo_status status = mo_arg_rank(op, 0, 3, 2 + MO_WINDOW_MAX, err);
+    int64_t kernel[MO_INFER_WINDOW_MAX];
+    mo_infer_window w;
+    mo_status status =
+        mo_infer_arg_rank(op, 0, 3, 2 + MO_INFER_WINDOW_MAX, err);
 
     if (status == MO_OK)
-        status = mo_window_read(op, data->rank - 2, &w, err);
+        status = mo_infer_window_read(op, data->rank - 2, &w, err);
     if (status == MO_OK)
-        status = mo_arg_ints(op, "kernel", 1, kernel, w.n, err);
+        status = mo_infer_arg_ints(op, "kernel", 1, kernel, w.n, err);
     if (status != MO_OK)
         return status;
     outputs[0] = *data;
     for (int d = 0; status == MO_OK && d < w.n; d++)
-        status = mo_window_fit(&w, d, data->dims[2 + d], kernel[d],
-                               &outputs[0].dims[2 + d], err);
+        status = mo_infer_window_count(&w, d, data->dims[2 + d], kernel[d],
+                                       &outputs[0].dims[2 + d], err);
     for (int i = 1; i < op->n_outputs; i++)
         outputs[i] = outputs[0];
     return status;
 }
 
 /* The second input is the spatial size that comes out. */
-static mo_status infer_adaptive(const mo_rule_op *op, mo_shape *outputs,
+static mo_status infer_adaptive(const mo_infer_rule_op *op, mo_shape *outputs,
                                 mo_error *err)
 {
     const mo_shape *data = &op->inputs[0].shape;
-    mo_arg_list size;
-    mo_status status = mo_arg_rank(op, 0, 3, 2 + MO_WINDOW_MAX, err);
+    mo_infer_arg_list size;
+    mo_status status =
+        mo_infer_arg_rank(op, 0, 3, 2 + MO_INFER_WINDOW_MAX, err);
 
     if (status == MO_OK)
-        status = mo_arg_exactly(op, 1, data->rank - 2, &size, err);
+        status = mo_infer_arg_exactly(op, 1, data->rank - 2, &size, err);
     if (status != MO_OK)
         return status;
     for (int i = 0; i < op->n_outputs; i++) {
@@ -46,20 +48,20 @@ static mo_status infer_adaptive(const mo_rule_op *op, mo_shape *outputs,
 }
 
 /* Patches become channels. */
-static mo_status infer_patches(const mo_rule_op *op, mo_shape *outputs,
+static mo_status infer_patches(const mo_infer_rule_op *op, mo_shape *outputs,
                                mo_error *err)
 {
     const mo_shape *data = &op->inputs[0].shape;
     int64_t sizes[2], channels;
-    mo_window w;
-    mo_status status = mo_arg_rank(op, 0, 4, 4, err);
+    mo_infer_window w;
+    mo_status status = mo_infer_arg_rank(op, 0, 4, 4, err);
 
     if (status == MO_OK)
-        status = mo_window_read(op, 2, &w, err);
+        status = mo_infer_window_read(op, 2, &w, err);
     if (status == MO_OK)
-        status = mo_arg_ints(op, "sizes", 1, sizes, 2, err);
+        status = mo_infer_arg_ints(op, "sizes", 1, sizes, 2, err);
     if (status == MO_OK)
-        status = mo_arg_ints(op, "rates", 1, w.dilation, 2, err);
+        status = mo_infer_arg_ints(op, "rates", 1, w.dilation, 2, err);
     if (status != MO_OK)
         return status;
     if (!mo_int64_mul(sizes[0] * sizes[1], data->dims[1], &channels) ||
@@ -68,12 +70,12 @@ static mo_status infer_patches(const mo_rule_op *op, mo_shape *outputs,
     outputs[0] = *data;
     outputs[0].dims[1] = channels;
     for (int d = 0; status == MO_OK && d < 2; d++)
-        status = mo_window_fit(&w, d, data->dims[2 + d], sizes[d],
-                               &outputs[0].dims[2 + d], err);
+        status = mo_infer_window_count(&w, d, data->dims[2 + d], sizes[d],
+                                       &outputs[0].dims[2 + d], err);
     return status;
 }
 
-const mo_rule mo_rules_pool[] = {
+const mo_infer_rule mo_infer_rules_pool[] = {
     { .type = "MaxPool",
       .inputs = { 1, 1 },
       .outputs = { 1, 2 },
@@ -82,12 +84,12 @@ const mo_rule mo_rules_pool[] = {
     { .type = "AdaptiveAvgPool",
       .inputs = { 2, 2 },
       .shapes = infer_adaptive,
-      .needs = MO_RULE_INPUT(1) },
+      .needs = MO_INFER_RULE_INPUT(1) },
     { .type = "AdaptiveMaxPool",
       .inputs = { 2, 2 },
       .outputs = { 1, 2 },
       .shapes = infer_adaptive,
-      .needs = MO_RULE_INPUT(1) },
+      .needs = MO_INFER_RULE_INPUT(1) },
     { .type = "ExtractImagePatches",
       .inputs = { 1, 1 },
       .shapes = infer_patches },

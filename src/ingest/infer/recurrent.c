@@ -6,10 +6,10 @@
 #include "ingest/infer/rule_args.h"
 #include "ingest/infer/dims.h"
 
-static mo_status read_hidden(const mo_rule_op *op, int64_t *hidden,
+static mo_status read_hidden(const mo_infer_rule_op *op, int64_t *hidden,
                              mo_error *err)
 {
-    mo_status status = mo_arg_int(op, "hidden_size", 0, hidden, err);
+    mo_status status = mo_infer_arg_int(op, "hidden_size", 0, hidden, err);
 
     if (status == MO_OK && *hidden < 1)
         return mo_fail(err, MO_E_INPUT, "attribute 'hidden_size' is missing");
@@ -18,7 +18,8 @@ static mo_status read_hidden(const mo_rule_op *op, int64_t *hidden,
 
 /* The weights, out x in for each direction, stand behind the states and, in a
  * sequence, the lengths. */
-static mo_status check_weights(const mo_rule_op *op, int input, mo_error *err)
+static mo_status check_weights(const mo_infer_rule_op *op, int input,
+                               mo_error *err)
 {
     const mo_shape *data = &op->inputs[0].shape;
     const mo_shape *weights = &op->inputs[input].shape;
@@ -31,22 +32,22 @@ static mo_status check_weights(const mo_rule_op *op, int input, mo_error *err)
     return mo_fail(err, MO_E_INPUT,
                    "data of %s, a state of %s and weights of %s do not fit "
                    "together",
-                   mo_dims_say(data).text,
-                   mo_dims_say(&op->inputs[1].shape).text,
-                   mo_dims_say(weights).text);
+                   mo_dims_format(data).text,
+                   mo_dims_format(&op->inputs[1].shape).text,
+                   mo_dims_format(weights).text);
 }
 
-static int count_states(const mo_rule_op *op)
+static int count_states(const mo_infer_rule_op *op)
 {
     return strncmp(op->type, "LSTM", 4) == 0 ? 2 : 1;
 }
 
 /* One step: batch, hidden for each state. */
-static mo_status infer_cell(const mo_rule_op *op, mo_shape *outputs,
+static mo_status infer_cell(const mo_infer_rule_op *op, mo_shape *outputs,
                             mo_error *err)
 {
     int64_t hidden;
-    mo_status status = mo_arg_rank(op, 0, 2, 2, err);
+    mo_status status = mo_infer_arg_rank(op, 0, 2, 2, err);
 
     if (status == MO_OK)
         status = check_weights(op, 1 + count_states(op), err);
@@ -62,13 +63,13 @@ static mo_status infer_cell(const mo_rule_op *op, mo_shape *outputs,
 }
 
 /* Every step, in one direction or two: all of them, then the last states. */
-static mo_status infer_sequence(const mo_rule_op *op, mo_shape *outputs,
+static mo_status infer_sequence(const mo_infer_rule_op *op, mo_shape *outputs,
                                 mo_error *err)
 {
     const mo_shape *data = &op->inputs[0].shape;
-    int64_t ways = mo_arg_is(op, "direction", "bidirectional") ? 2 : 1;
+    int64_t ways = mo_infer_arg_is(op, "direction", "bidirectional") ? 2 : 1;
     int64_t hidden;
-    mo_status status = mo_arg_rank(op, 0, 3, 3, err);
+    mo_status status = mo_infer_arg_rank(op, 0, 3, 3, err);
 
     if (status == MO_OK)
         status = check_weights(op, 2 + count_states(op), err);
@@ -96,7 +97,7 @@ static mo_status infer_sequence(const mo_rule_op *op, mo_shape *outputs,
         .shapes = infer_sequence                                               \
     }
 
-const mo_rule mo_rules_recurrent[] = {
+const mo_infer_rule mo_infer_rules_recurrent[] = {
     CELL("RNNCell", 4, 5, 1),
     CELL("GRUCell", 4, 5, 1),
     CELL("LSTMCell", 5, 7, 2),

@@ -32,8 +32,8 @@ static mo_status add_dim(pattern *p, int64_t dim, mo_error *err)
 }
 
 static mo_status resolve_pattern(const mo_shape *from,
-                                 const mo_arg_list *wanted, bool special_zero,
-                                 pattern *p, mo_error *err)
+                                 const mo_infer_arg_list *wanted,
+                                 bool special_zero, pattern *p, mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -44,7 +44,7 @@ static mo_status resolve_pattern(const mo_shape *from,
         if (keep && d >= from->rank)
             return mo_fail(err, MO_E_INPUT,
                            "its pattern keeps dimension %d of %s", d,
-                           mo_dims_say(from).text);
+                           mo_dims_format(from).text);
         if (!keep) {
             status = add_dim(p, wanted->at[d], err);
             p->input *= d < from->rank ? from->dims[d] : 1;
@@ -74,30 +74,31 @@ static bool fill_free(pattern *p)
     return true;
 }
 
-static mo_status infer_reshape(const mo_rule_op *op, mo_shape *outputs,
+static mo_status infer_reshape(const mo_infer_rule_op *op, mo_shape *outputs,
                                mo_error *err)
 {
     const mo_shape *from = &op->inputs[0].shape;
-    mo_arg_list wanted;
+    mo_infer_arg_list wanted;
     pattern p;
-    mo_status status = mo_arg_list_of(op, 1, &wanted, err);
+    mo_status status = mo_infer_arg_list_of(op, 1, &wanted, err);
 
     if (status != MO_OK)
         return status;
     if (op->inputs[1].shape.rank == 0) /* 1: make it a scalar */
         wanted.count = 0;
-    status = resolve_pattern(from, &wanted,
-                             mo_arg_bool(op, "special_zero", false), &p, err);
+    status = resolve_pattern(
+        from, &wanted, mo_infer_arg_bool(op, "special_zero", false), &p, err);
     if (status != MO_OK)
         return status;
     if (!fill_free(&p))
         return mo_fail(err, MO_E_INPUT, "cannot turn %s into %s",
-                       mo_dims_say(from).text, mo_dims_say(&p.shape).text);
+                       mo_dims_format(from).text,
+                       mo_dims_format(&p.shape).text);
     outputs[0] = p.shape;
     return MO_OK;
 }
 
-static mo_status infer_squeeze(const mo_rule_op *op, mo_shape *outputs,
+static mo_status infer_squeeze(const mo_infer_rule_op *op, mo_shape *outputs,
                                mo_error *err)
 {
     const mo_shape *from = &op->inputs[0].shape;
@@ -105,7 +106,7 @@ static mo_status infer_squeeze(const mo_rule_op *op, mo_shape *outputs,
     mo_status status = MO_OK;
 
     if (!all)
-        status = mo_arg_marks(op, 1, from->rank, marks, err);
+        status = mo_infer_arg_marks(op, 1, from->rank, marks, err);
     if (status != MO_OK)
         return status;
     if (all || op->inputs[1].value->count == 0)
@@ -117,14 +118,14 @@ static mo_status infer_squeeze(const mo_rule_op *op, mo_shape *outputs,
     return MO_OK;
 }
 
-static mo_status infer_unsqueeze(const mo_rule_op *op, mo_shape *outputs,
+static mo_status infer_unsqueeze(const mo_infer_rule_op *op, mo_shape *outputs,
                                  mo_error *err)
 {
     const mo_shape *from = &op->inputs[0].shape;
     bool marks[MO_MAX_RANK];
-    mo_arg_list axes;
+    mo_infer_arg_list axes;
     int rank, next = 0;
-    mo_status status = mo_arg_list_of(op, 1, &axes, err);
+    mo_status status = mo_infer_arg_list_of(op, 1, &axes, err);
 
     if (status != MO_OK)
         return status;
@@ -132,7 +133,7 @@ static mo_status infer_unsqueeze(const mo_rule_op *op, mo_shape *outputs,
     if (rank > MO_MAX_RANK)
         return mo_fail(err, MO_E_LIMIT,
                        "its output has more than %d dimensions", MO_MAX_RANK);
-    status = mo_arg_marks(op, 1, rank, marks, err);
+    status = mo_infer_arg_marks(op, 1, rank, marks, err);
     if (status != MO_OK)
         return status;
     outputs[0] = (mo_shape){ .rank = rank };
@@ -144,8 +145,8 @@ static mo_status infer_unsqueeze(const mo_rule_op *op, mo_shape *outputs,
     return MO_OK;
 }
 
-static mo_status keep_items(const mo_rule_op *op, int output, mo_value *value,
-                            mo_error *err)
+static mo_status keep_items(const mo_infer_rule_op *op, int output,
+                            mo_infer_value *value, mo_error *err)
 {
     (void) output;
     (void) err;
@@ -157,11 +158,11 @@ static mo_status keep_items(const mo_rule_op *op, int output, mo_value *value,
 #define RESHAPE(name, min, max, infer)                                         \
     {                                                                          \
         .type = name, .inputs = { min, max }, .shapes = infer,                 \
-        .needs = MO_RULE_INPUT(1), .value = keep_items,                        \
-        .reads = MO_RULE_INPUT(0)                                              \
+        .needs = MO_INFER_RULE_INPUT(1), .value = keep_items,                  \
+        .reads = MO_INFER_RULE_INPUT(0)                                        \
     }
 
-const mo_rule mo_rules_reshape[] = {
+const mo_infer_rule mo_infer_rules_reshape[] = {
     RESHAPE("Reshape", 2, 2, infer_reshape),
     RESHAPE("Squeeze", 1, 2, infer_squeeze),
     RESHAPE("Unsqueeze", 2, 2, infer_unsqueeze),

@@ -5,18 +5,18 @@
 #include "ingest/infer/dims.h"
 
 /* A picture's channels, pooled to a fixed size for each region. */
-static mo_status infer_regions(const mo_rule_op *op, mo_shape *outputs,
+static mo_status infer_regions(const mo_infer_rule_op *op, mo_shape *outputs,
                                mo_error *err)
 {
     int64_t height, width;
-    mo_status status = mo_arg_rank(op, 0, 4, 4, err);
+    mo_status status = mo_infer_arg_rank(op, 0, 4, 4, err);
 
     if (status == MO_OK)
-        status = mo_arg_rank(op, 1, 2, 2, err);
+        status = mo_infer_arg_rank(op, 1, 2, 2, err);
     if (status == MO_OK)
-        status = mo_arg_int(op, "pooled_h", 1, &height, err);
+        status = mo_infer_arg_int(op, "pooled_h", 1, &height, err);
     if (status == MO_OK)
-        status = mo_arg_int(op, "pooled_w", 1, &width, err);
+        status = mo_infer_arg_int(op, "pooled_w", 1, &width, err);
     if (status != MO_OK)
         return status;
     outputs[0] =
@@ -27,26 +27,26 @@ static mo_status infer_regions(const mo_rule_op *op, mo_shape *outputs,
 }
 
 /* data N,C,... sampled at grid N,...,k. */
-static mo_status infer_grid(const mo_rule_op *op, mo_shape *outputs,
+static mo_status infer_grid(const mo_infer_rule_op *op, mo_shape *outputs,
                             mo_error *err)
 {
     const mo_shape *data = &op->inputs[0].shape, *grid = &op->inputs[1].shape;
-    mo_status status = mo_arg_rank(op, 0, 4, 4, err);
+    mo_status status = mo_infer_arg_rank(op, 0, 4, 4, err);
 
     if (status == MO_OK)
-        status = mo_arg_rank(op, 1, 4, 4, err);
+        status = mo_infer_arg_rank(op, 1, 4, 4, err);
     if (status != MO_OK)
         return status;
     if (data->dims[0] != grid->dims[0] || grid->dims[3] != 2)
         return mo_fail(err, MO_E_INPUT, "grid %s does not fit data %s",
-                       mo_dims_say(grid).text, mo_dims_say(data).text);
+                       mo_dims_format(grid).text, mo_dims_format(data).text);
     outputs[0] = (mo_shape){ .rank = 4,
                              .dims = { data->dims[0], data->dims[1],
                                        grid->dims[1], grid->dims[2] } };
     return MO_OK;
 }
 
-const mo_rule mo_rules_region[] = {
+const mo_infer_rule mo_infer_rules_roi[] = {
     { .type = "ROIAlign", .inputs = { 3, 3 }, .shapes = infer_regions },
     { .type = "ROIAlignRotated", .inputs = { 3, 3 }, .shapes = infer_regions },
     { .type = "GridSample", .inputs = { 2, 2 }, .shapes = infer_grid },

@@ -5,41 +5,45 @@
 #include "ingest/infer/rule.h"
 
 /* Those that networks are full of first: the search is linear. */
-static const mo_rule *const families[] = {
-    mo_rules_elementwise, mo_rules_same,    mo_rules_reshape,
-    mo_rules_matmul,      mo_rules_move,    mo_rules_join,
-    mo_rules_gather,      mo_rules_slice,   mo_rules_convolution,
-    mo_rules_pool,        mo_rules_channel, mo_rules_reduce,
-    mo_rules_create,      mo_rules_scatter, mo_rules_space,
-    mo_rules_resize,      mo_rules_einsum,  mo_rules_attention,
-    mo_rules_recurrent,   mo_rules_region,  mo_rules_fourier,
+static const mo_infer_rule *const families[] = {
+    mo_infer_rules_elementwise,    mo_infer_rules_same_shape,
+    mo_infer_rules_reshape,        mo_infer_rules_matmul,
+    mo_infer_rules_transpose_tile, mo_infer_rules_concat_split,
+    mo_infer_rules_gather,         mo_infer_rules_slice,
+    mo_infer_rules_convolution,    mo_infer_rules_pool,
+    mo_infer_rules_channelwise,    mo_infer_rules_reduce,
+    mo_infer_rules_creation,       mo_infer_rules_scatter,
+    mo_infer_rules_pad_space,      mo_infer_rules_interpolate,
+    mo_infer_rules_einsum,         mo_infer_rules_attention,
+    mo_infer_rules_recurrent,      mo_infer_rules_roi,
+    mo_infer_rules_fourier,
 };
 
-const mo_rule *mo_rule_find(const char *type)
+const mo_infer_rule *mo_infer_rule_find(const char *type)
 {
     for (size_t i = 0; i < sizeof families / sizeof *families; i++)
-        for (const mo_rule *rule = families[i]; rule->type; rule++)
+        for (const mo_infer_rule *rule = families[i]; rule->type; rule++)
             if (strcmp(rule->type, type) == 0)
                 return rule;
     return NULL;
 }
 
-const mo_rule *mo_rule_at(int index)
+const mo_infer_rule *mo_infer_rule_at(int index)
 {
     for (size_t i = 0; i < sizeof families / sizeof *families; i++)
-        for (const mo_rule *rule = families[i]; rule->type; rule++)
+        for (const mo_infer_rule *rule = families[i]; rule->type; rule++)
             if (index-- == 0)
                 return rule;
     return NULL;
 }
 
-bool mo_rule_has(unsigned set, int input)
+bool mo_infer_rule_set_has(unsigned set, int input)
 {
-    return set == MO_RULE_ALL || (input < 32 && set >> input & 1);
+    return set == MO_INFER_RULE_ALL || (input < 32 && set >> input & 1);
 }
 
-static mo_status check_count(mo_rule_count allowed, int count, const char *what,
-                             mo_error *err)
+static mo_status check_count(mo_infer_rule_arity allowed, int count,
+                             const char *what, mo_error *err)
 {
     if (count >= allowed.min && count <= allowed.max)
         return MO_OK;
@@ -66,14 +70,15 @@ static mo_status check_output(const mo_shape *shape, mo_error *err)
                            (long long) shape->dims[d], d);
     if (!mo_shape_fits(shape))
         return mo_fail(err, MO_E_LIMIT, "its output (%s) is too large",
-                       mo_dims_say(shape).text);
+                       mo_dims_format(shape).text);
     return MO_OK;
 }
 
-mo_status mo_rule_infer(const mo_rule *rule, const mo_rule_op *op,
-                        mo_shape *outputs, mo_error *err)
+mo_status mo_infer_rule_apply(const mo_infer_rule *rule,
+                              const mo_infer_rule_op *op, mo_shape *outputs,
+                              mo_error *err)
 {
-    mo_rule_count one = { 1, 1 };
+    mo_infer_rule_arity one = { 1, 1 };
     mo_status status;
 
     status = check_count(rule->inputs, op->n_inputs, "inputs", err);

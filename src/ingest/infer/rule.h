@@ -16,85 +16,86 @@
 #include "ingest/infer/infer_value.h"
 #include "ingest/shape.h"
 
-typedef struct mo_rule_input {
-    mo_shape shape;        /* static */
-    const mo_value *value; /* NULL when it is not known, and then */
-    const char *unknown;   /* why: "it depends on ..." */
-} mo_rule_input;
+typedef struct mo_infer_rule_input {
+    mo_shape shape;              /* static */
+    const mo_infer_value *value; /* NULL when it is not known, and then */
+    const char *unknown;         /* why: "it depends on ..." */
+} mo_infer_rule_input;
 
-typedef struct mo_rule_op {
+typedef struct mo_infer_rule_op {
     const char *type;    /* "Convolution" */
     const char *version; /* "opset1", or NULL: the newest */
     const char *attrs;   /* JSON object, or NULL */
-    const mo_rule_input *inputs;
+    const mo_infer_rule_input *inputs;
     int n_inputs, n_outputs;
-} mo_rule_op;
+} mo_infer_rule_op;
 
 /* Fills op->n_outputs shapes.  The error says what is wrong and leaves it to
  * the caller to say where.  MO_E_SUPPORT: the shapes may be fine, but cannot be
  * told (a value is not known, or the size depends on the data). */
-typedef mo_status mo_rule_shapes(const mo_rule_op *op, mo_shape *outputs,
-                                 mo_error *err);
+typedef mo_status mo_infer_rule_shapes_fn(const mo_infer_rule_op *op,
+                                          mo_shape *outputs, mo_error *err);
 
 /* Fills the items of one output, whose shape and element type stand in *value
  * already.  The values of all inputs in needs and reads are known, and the
  * shape came from this rule. */
-typedef mo_status mo_rule_value(const mo_rule_op *op, int output,
-                                mo_value *value, mo_error *err);
+typedef mo_status mo_infer_rule_value_fn(const mo_infer_rule_op *op, int output,
+                                         mo_infer_value *value, mo_error *err);
 
-typedef struct mo_rule_count {
+typedef struct mo_infer_rule_arity {
     int min, max;
-} mo_rule_count;
+} mo_infer_rule_arity;
 
-/* Sets of inputs: bit k is input k, MO_RULE_ALL is every one. */
-#define MO_RULE_INPUT(k) (1u << (k))
-#define MO_RULE_ALL      (~0u)
+/* Sets of inputs: bit k is input k, MO_INFER_RULE_ALL is every one. */
+#define MO_INFER_RULE_INPUT(k) (1u << (k))
+#define MO_INFER_RULE_ALL      (~0u)
 
-typedef struct mo_rule {
+typedef struct mo_infer_rule {
     const char *type;
-    mo_rule_count inputs, outputs; /* outputs of 0, 0: exactly one */
-    mo_rule_shapes *shapes;
-    unsigned needs;       /* inputs whose values shapes looks at */
-    mo_rule_value *value; /* NULL: never evaluated */
-    unsigned reads;       /* inputs whose values value looks at */
-} mo_rule;
+    mo_infer_rule_arity inputs, outputs; /* outputs of 0, 0: exactly one */
+    mo_infer_rule_shapes_fn *shapes;
+    unsigned needs;                /* inputs whose values shapes looks at */
+    mo_infer_rule_value_fn *value; /* NULL: never evaluated */
+    unsigned reads;                /* inputs whose values value looks at */
+} mo_infer_rule;
 
 /* NULL when there is no rule for the type. */
-const mo_rule *mo_rule_find(const char *type);
+const mo_infer_rule *mo_infer_rule_find(const char *type);
 
 /* The index-th of the table, NULL behind its end: for tests and manuals. */
-const mo_rule *mo_rule_at(int index);
+const mo_infer_rule *mo_infer_rule_at(int index);
 
-bool mo_rule_has(unsigned set, int input);
+bool mo_infer_rule_set_has(unsigned set, int input);
 
 /* rule->shapes, with the numbers of inputs and outputs checked before and the
  * outputs after it: no rank above MO_MAX_RANK, no negative dimension, nothing
  * with more than MO_MAX_ELEMENTS. */
-mo_status mo_rule_infer(const mo_rule *rule, const mo_rule_op *op,
-                        mo_shape *outputs, mo_error *err);
+mo_status mo_infer_rule_apply(const mo_infer_rule *rule,
+                              const mo_infer_rule_op *op, mo_shape *outputs,
+                              mo_error *err);
 
 /* The families the table is made of, each in a file of its own and ending with
  * a NULL type. */
-extern const mo_rule mo_rules_attention[];
-extern const mo_rule mo_rules_channel[];
-extern const mo_rule mo_rules_convolution[];
-extern const mo_rule mo_rules_create[];
-extern const mo_rule mo_rules_einsum[];
-extern const mo_rule mo_rules_elementwise[];
-extern const mo_rule mo_rules_fourier[];
-extern const mo_rule mo_rules_gather[];
-extern const mo_rule mo_rules_join[];
-extern const mo_rule mo_rules_matmul[];
-extern const mo_rule mo_rules_move[];
-extern const mo_rule mo_rules_pool[];
-extern const mo_rule mo_rules_recurrent[];
-extern const mo_rule mo_rules_reduce[];
-extern const mo_rule mo_rules_region[];
-extern const mo_rule mo_rules_reshape[];
-extern const mo_rule mo_rules_resize[];
-extern const mo_rule mo_rules_same[];
-extern const mo_rule mo_rules_scatter[];
-extern const mo_rule mo_rules_slice[];
-extern const mo_rule mo_rules_space[];
+extern const mo_infer_rule mo_infer_rules_attention[];
+extern const mo_infer_rule mo_infer_rules_channelwise[];
+extern const mo_infer_rule mo_infer_rules_convolution[];
+extern const mo_infer_rule mo_infer_rules_creation[];
+extern const mo_infer_rule mo_infer_rules_einsum[];
+extern const mo_infer_rule mo_infer_rules_elementwise[];
+extern const mo_infer_rule mo_infer_rules_fourier[];
+extern const mo_infer_rule mo_infer_rules_gather[];
+extern const mo_infer_rule mo_infer_rules_concat_split[];
+extern const mo_infer_rule mo_infer_rules_matmul[];
+extern const mo_infer_rule mo_infer_rules_transpose_tile[];
+extern const mo_infer_rule mo_infer_rules_pool[];
+extern const mo_infer_rule mo_infer_rules_recurrent[];
+extern const mo_infer_rule mo_infer_rules_reduce[];
+extern const mo_infer_rule mo_infer_rules_roi[];
+extern const mo_infer_rule mo_infer_rules_reshape[];
+extern const mo_infer_rule mo_infer_rules_interpolate[];
+extern const mo_infer_rule mo_infer_rules_same_shape[];
+extern const mo_infer_rule mo_infer_rules_scatter[];
+extern const mo_infer_rule mo_infer_rules_slice[];
+extern const mo_infer_rule mo_infer_rules_pad_space[];
 
 #endif

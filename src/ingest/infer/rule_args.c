@@ -7,7 +7,7 @@
 #include "base/json.h"
 #include "ingest/infer/dims.h"
 
-int mo_arg_opset(const mo_rule_op *op)
+int mo_infer_arg_opset(const mo_infer_rule_op *op)
 {
     static const char prefix[] = "opset";
     size_t length = sizeof prefix - 1;
@@ -19,15 +19,16 @@ int mo_arg_opset(const mo_rule_op *op)
     return number >= 0 && number < INT_MAX ? (int) number : INT_MAX;
 }
 
-static bool is_given(const mo_rule_op *op, const char *key)
+static bool is_given(const mo_infer_rule_op *op, const char *key)
 {
     size_t length;
 
     return op->attrs && mo_json_find(op->attrs, key, &length);
 }
 
-mo_status mo_arg_ints(const mo_rule_op *op, const char *key, int64_t fallback,
-                      int64_t *values, int n, mo_error *err)
+mo_status mo_infer_arg_ints(const mo_infer_rule_op *op, const char *key,
+                            int64_t fallback, int64_t *values, int n,
+                            mo_error *err)
 {
     int count = op->attrs ? mo_json_ints(op->attrs, key, values, n) : 0;
 
@@ -42,28 +43,30 @@ mo_status mo_arg_ints(const mo_rule_op *op, const char *key, int64_t fallback,
         return mo_fail(err, MO_E_INPUT, "attribute '%s' has %d numbers, not %d",
                        key, count, n);
     for (int i = 0; i < n; i++)
-        if (values[i] >= MO_ARG_LIMIT || values[i] <= -MO_ARG_LIMIT)
+        if (values[i] >= MO_INFER_ARG_LIMIT || values[i] <= -MO_INFER_ARG_LIMIT)
             return mo_fail(err, MO_E_LIMIT, "attribute '%s' is too large", key);
     return MO_OK;
 }
 
-mo_status mo_arg_int(const mo_rule_op *op, const char *key, int64_t fallback,
-                     int64_t *value, mo_error *err)
+mo_status mo_infer_arg_int(const mo_infer_rule_op *op, const char *key,
+                           int64_t fallback, int64_t *value, mo_error *err)
 {
-    return mo_arg_ints(op, key, fallback, value, 1, err);
+    return mo_infer_arg_ints(op, key, fallback, value, 1, err);
 }
 
-bool mo_arg_bool(const mo_rule_op *op, const char *key, bool fallback)
+bool mo_infer_arg_bool(const mo_infer_rule_op *op, const char *key,
+                       bool fallback)
 {
     return op->attrs ? mo_json_bool(op->attrs, key, fallback) : fallback;
 }
 
-bool mo_arg_is(const mo_rule_op *op, const char *key, const char *text)
+bool mo_infer_arg_is(const mo_infer_rule_op *op, const char *key,
+                     const char *text)
 {
-    return op->attrs && mo_json_is(op->attrs, key, text);
+    return op->attrs && mo_json_text_equals(op->attrs, key, text);
 }
 
-mo_status mo_arg_axis(int64_t axis, int rank, int *at, mo_error *err)
+mo_status mo_infer_arg_axis(int64_t axis, int rank, int *at, mo_error *err)
 {
     if (axis < -rank || axis >= rank)
         return mo_fail(err, MO_E_INPUT, "axis %lld is outside of %d dimensions",
@@ -72,10 +75,10 @@ mo_status mo_arg_axis(int64_t axis, int rank, int *at, mo_error *err)
     return MO_OK;
 }
 
-mo_status mo_arg_value(const mo_rule_op *op, int input, const mo_value **value,
-                       mo_error *err)
+mo_status mo_infer_arg_value(const mo_infer_rule_op *op, int input,
+                             const mo_infer_value **value, mo_error *err)
 {
-    const mo_rule_input *in = &op->inputs[input];
+    const mo_infer_rule_input *in = &op->inputs[input];
 
     if (!in->value)
         return mo_fail(err, MO_E_SUPPORT,
@@ -85,11 +88,11 @@ mo_status mo_arg_value(const mo_rule_op *op, int input, const mo_value **value,
     return MO_OK;
 }
 
-mo_status mo_arg_list_of(const mo_rule_op *op, int input, mo_arg_list *list,
-                         mo_error *err)
+mo_status mo_infer_arg_list_of(const mo_infer_rule_op *op, int input,
+                               mo_infer_arg_list *list, mo_error *err)
 {
-    const mo_value *value = NULL;
-    mo_status status = mo_arg_value(op, input, &value, err);
+    const mo_infer_value *value = NULL;
+    mo_status status = mo_infer_arg_value(op, input, &value, err);
 
     if (status != MO_OK)
         return status;
@@ -97,7 +100,7 @@ mo_status mo_arg_list_of(const mo_rule_op *op, int input, mo_arg_list *list,
         return mo_fail(err, MO_E_INPUT,
                        "input %d (%s of %s) is not a list of at most %d "
                        "integers",
-                       input, mo_dims_say(&value->shape).text, value->dtype,
+                       input, mo_dims_format(&value->shape).text, value->dtype,
                        MO_MAX_RANK);
     list->count = (int) value->count;
     for (int i = 0; i < list->count; i++)
@@ -105,10 +108,10 @@ mo_status mo_arg_list_of(const mo_rule_op *op, int input, mo_arg_list *list,
     return MO_OK;
 }
 
-mo_status mo_arg_exactly(const mo_rule_op *op, int input, int n,
-                         mo_arg_list *list, mo_error *err)
+mo_status mo_infer_arg_exactly(const mo_infer_rule_op *op, int input, int n,
+                               mo_infer_arg_list *list, mo_error *err)
 {
-    mo_status status = mo_arg_list_of(op, input, list, err);
+    mo_status status = mo_infer_arg_list_of(op, input, list, err);
 
     if (status == MO_OK && list->count != n)
         return mo_fail(err, MO_E_INPUT, "input %d lists %d numbers, not %d",
@@ -116,44 +119,44 @@ mo_status mo_arg_exactly(const mo_rule_op *op, int input, int n,
     return status;
 }
 
-mo_status mo_arg_scalar(const mo_rule_op *op, int input, int64_t *value,
-                        mo_error *err)
+mo_status mo_infer_arg_scalar(const mo_infer_rule_op *op, int input,
+                              int64_t *value, mo_error *err)
 {
-    mo_arg_list list = { 0 };
-    mo_status status = mo_arg_exactly(op, input, 1, &list, err);
+    mo_infer_arg_list list = { 0 };
+    mo_status status = mo_infer_arg_exactly(op, input, 1, &list, err);
 
     if (status == MO_OK)
         *value = list.at[0];
     return status;
 }
 
-mo_status mo_arg_axis_of(const mo_rule_op *op, int input, int rank, int *at,
-                         mo_error *err)
+mo_status mo_infer_arg_axis_of(const mo_infer_rule_op *op, int input, int rank,
+                               int *at, mo_error *err)
 {
     int64_t axis;
-    mo_status status = mo_arg_scalar(op, input, &axis, err);
+    mo_status status = mo_infer_arg_scalar(op, input, &axis, err);
 
-    return status == MO_OK ? mo_arg_axis(axis, rank, at, err) : status;
+    return status == MO_OK ? mo_infer_arg_axis(axis, rank, at, err) : status;
 }
 
-mo_status mo_arg_marks(const mo_rule_op *op, int input, int rank,
-                       bool marks[MO_MAX_RANK], mo_error *err)
+mo_status mo_infer_arg_marks(const mo_infer_rule_op *op, int input, int rank,
+                             bool marks[MO_MAX_RANK], mo_error *err)
 {
-    mo_arg_list axes;
-    mo_status status = mo_arg_list_of(op, input, &axes, err);
+    mo_infer_arg_list axes;
+    mo_status status = mo_infer_arg_list_of(op, input, &axes, err);
 
     memset(marks, 0, MO_MAX_RANK * sizeof *marks);
     for (int i = 0; status == MO_OK && i < axes.count; i++) {
         int at = 0;
 
-        status = mo_arg_axis(axes.at[i], rank, &at, err);
+        status = mo_infer_arg_axis(axes.at[i], rank, &at, err);
         marks[at] = true;
     }
     return status;
 }
 
-mo_status mo_arg_rank(const mo_rule_op *op, int input, int min, int max,
-                      mo_error *err)
+mo_status mo_infer_arg_rank(const mo_infer_rule_op *op, int input, int min,
+                            int max, mo_error *err)
 {
     const mo_shape *shape = &op->inputs[input].shape;
 
@@ -161,8 +164,8 @@ mo_status mo_arg_rank(const mo_rule_op *op, int input, int min, int max,
         return MO_OK;
     if (min == max)
         return mo_fail(err, MO_E_INPUT, "input %d (%s) must have %d dimensions",
-                       input, mo_dims_say(shape).text, min);
+                       input, mo_dims_format(shape).text, min);
     return mo_fail(err, MO_E_INPUT,
                    "input %d (%s) must have %d to %d dimensions", input,
-                   mo_dims_say(shape).text, min, max);
+                   mo_dims_format(shape).text, min, max);
 }

@@ -1,9 +1,9 @@
 /*
  * args.h - how a rule reads what it is given: attributes, axes, values.
  *
- * Attributes come from a file: every number is checked against MO_ARG_LIMIT, so
- * that the sum of an attribute and a dimension cannot overflow.  Products use
- * mo_int64_mul.
+ * Attributes come from a file: every number is checked against
+ * MO_INFER_ARG_LIMIT, so that the sum of an attribute and a dimension cannot
+ * overflow.  Products use mo_int64_mul.
  */
 #ifndef MO_INGEST_INFER_RULE_ARGS_H
 #define MO_INGEST_INFER_RULE_ARGS_H
@@ -14,52 +14,55 @@
 #include "base/error.h"
 #include "ingest/infer/rule.h"
 
-#define MO_ARG_LIMIT ((int64_t) 1 << 31)
+#define MO_INFER_ARG_LIMIT ((int64_t) 1 << 31)
 
 /* The opset's number; a large one when the operator does not say. */
-int mo_arg_opset(const mo_rule_op *op);
+int mo_infer_arg_opset(const mo_infer_rule_op *op);
 
 /* An attribute of exactly n integers; all fallback when it is absent. */
-mo_status mo_arg_ints(const mo_rule_op *op, const char *key, int64_t fallback,
-                      int64_t *values, int n, mo_error *err);
-mo_status mo_arg_int(const mo_rule_op *op, const char *key, int64_t fallback,
-                     int64_t *value, mo_error *err);
+mo_status mo_infer_arg_ints(const mo_infer_rule_op *op, const char *key,
+                            int64_t fallback, int64_t *values, int n,
+                            mo_error *err);
+mo_status mo_infer_arg_int(const mo_infer_rule_op *op, const char *key,
+                           int64_t fallback, int64_t *value, mo_error *err);
 
-bool mo_arg_bool(const mo_rule_op *op, const char *key, bool fallback);
-bool mo_arg_is(const mo_rule_op *op, const char *key, const char *text);
+bool mo_infer_arg_bool(const mo_infer_rule_op *op, const char *key,
+                       bool fallback);
+bool mo_infer_arg_is(const mo_infer_rule_op *op, const char *key,
+                     const char *text);
 
 /* *at = axis counted from the front of rank dimensions. */
-mo_status mo_arg_axis(int64_t axis, int rank, int *at, mo_error *err);
+mo_status mo_infer_arg_axis(int64_t axis, int rank, int *at, mo_error *err);
 
 /* The value of an input, which must be known. */
-mo_status mo_arg_value(const mo_rule_op *op, int input, const mo_value **value,
-                       mo_error *err);
+mo_status mo_infer_arg_value(const mo_infer_rule_op *op, int input,
+                             const mo_infer_value **value, mo_error *err);
 
 /* The value of an input as a list of at most MO_MAX_RANK integers; a scalar is
  * a list of one. */
-typedef struct mo_arg_list {
+typedef struct mo_infer_arg_list {
     int count;
     int64_t at[MO_MAX_RANK];
-} mo_arg_list;
+} mo_infer_arg_list;
 
-mo_status mo_arg_list_of(const mo_rule_op *op, int input, mo_arg_list *list,
-                         mo_error *err);
+mo_status mo_infer_arg_list_of(const mo_infer_rule_op *op, int input,
+                               mo_infer_arg_list *list, mo_error *err);
 
 /* The same with exactly n integers. */
-mo_status mo_arg_exactly(const mo_rule_op *op, int input, int n,
-                         mo_arg_list *list, mo_error *err);
+mo_status mo_infer_arg_exactly(const mo_infer_rule_op *op, int input, int n,
+                               mo_infer_arg_list *list, mo_error *err);
 
 /* The value of an input that is one integer; or one axis of rank dimensions. */
-mo_status mo_arg_scalar(const mo_rule_op *op, int input, int64_t *value,
-                        mo_error *err);
-mo_status mo_arg_axis_of(const mo_rule_op *op, int input, int rank, int *at,
-                         mo_error *err);
+mo_status mo_infer_arg_scalar(const mo_infer_rule_op *op, int input,
+                              int64_t *value, mo_error *err);
+mo_status mo_infer_arg_axis_of(const mo_infer_rule_op *op, int input, int rank,
+                               int *at, mo_error *err);
 
 /* marks[d] for each axis d the input's value lists. */
-mo_status mo_arg_marks(const mo_rule_op *op, int input, int rank,
-                       bool marks[MO_MAX_RANK], mo_error *err);
+mo_status mo_infer_arg_marks(const mo_infer_rule_op *op, int input, int rank,
+                             bool marks[MO_MAX_RANK], mo_error *err);
 
-mo_status mo_arg_rank(const mo_rule_op *op, int input, int min, int max,
-                      mo_error *err);
+mo_status mo_infer_arg_rank(const mo_infer_rule_op *op, int input, int min,
+                            int max, mo_error *err);
 
 #endif

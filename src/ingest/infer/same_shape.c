@@ -4,7 +4,7 @@
  */
 #include "ingest/infer/value_arith.h"
 
-static mo_status infer_same(const mo_rule_op *op, mo_shape *outputs,
+static mo_status infer_same(const mo_infer_rule_op *op, mo_shape *outputs,
                             mo_error *err)
 {
     (void) err;
@@ -20,10 +20,10 @@ static mo_status infer_same(const mo_rule_op *op, mo_shape *outputs,
 #define COMPUTED(name)                                                         \
     {                                                                          \
         .type = name, .inputs = { 1, 1 }, .shapes = infer_same,                \
-        .value = mo_arith_unary, .reads = MO_RULE_ALL                          \
+        .value = mo_infer_arith_unary, .reads = MO_INFER_RULE_ALL              \
     }
 
-const mo_rule mo_rules_same[] = {
+const mo_infer_rule mo_infer_rules_same_shape[] = {
     COMPUTED("Abs"),
     COMPUTED("Negative"),
     COMPUTED("Floor"),
@@ -37,13 +37,13 @@ const mo_rule mo_rules_same[] = {
     { .type = "Convert",
       .inputs = { 1, 1 },
       .shapes = infer_same,
-      .value = mo_arith_convert,
-      .reads = MO_RULE_ALL },
+      .value = mo_infer_arith_convert,
+      .reads = MO_INFER_RULE_ALL },
     { .type = "ConvertLike",
       .inputs = { 2, 2 },
       .shapes = infer_same,
-      .value = mo_arith_convert,
-      .reads = MO_RULE_INPUT(0) },
+      .value = mo_infer_arith_convert,
+      .reads = MO_INFER_RULE_INPUT(0) },
     { .type = "Result",
       .inputs = { 1, 1 },
       .outputs = { 0, 1 },

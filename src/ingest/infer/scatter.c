@@ -4,18 +4,18 @@
 #include "ingest/infer/rule_args.h"
 #include "ingest/infer/dims.h"
 
-static mo_status fail_updates(const mo_rule_op *op, mo_error *err)
+static mo_status fail_updates(const mo_infer_rule_op *op, mo_error *err)
 {
     return mo_fail(err, MO_E_INPUT,
                    "data of %s, indices of %s and updates of %s do not fit "
                    "together",
-                   mo_dims_say(&op->inputs[0].shape).text,
-                   mo_dims_say(&op->inputs[1].shape).text,
-                   mo_dims_say(&op->inputs[2].shape).text);
+                   mo_dims_format(&op->inputs[0].shape).text,
+                   mo_dims_format(&op->inputs[1].shape).text,
+                   mo_dims_format(&op->inputs[2].shape).text);
 }
 
 /* One update for each index. */
-static mo_status infer_elements(const mo_rule_op *op, mo_shape *outputs,
+static mo_status infer_elements(const mo_infer_rule_op *op, mo_shape *outputs,
                                 mo_error *err)
 {
     const mo_shape *data = &op->inputs[0].shape;
@@ -29,7 +29,7 @@ static mo_status infer_elements(const mo_rule_op *op, mo_shape *outputs,
 }
 
 /* A slice for each index. */
-static mo_status infer_slices(const mo_rule_op *op, mo_shape *outputs,
+static mo_status infer_slices(const mo_infer_rule_op *op, mo_shape *outputs,
                               mo_error *err)
 {
     const mo_shape *data = &op->inputs[0].shape;
@@ -42,13 +42,13 @@ static mo_status infer_slices(const mo_rule_op *op, mo_shape *outputs,
 }
 
 /* A slice for each tuple of indices: those lie along the last dimension. */
-static mo_status infer_tuples(const mo_rule_op *op, mo_shape *outputs,
+static mo_status infer_tuples(const mo_infer_rule_op *op, mo_shape *outputs,
                               mo_error *err)
 {
     const mo_shape *data = &op->inputs[0].shape;
     const mo_shape *indices = &op->inputs[1].shape;
     mo_shape updates = *indices;
-    mo_status status = mo_arg_rank(op, 1, 1, MO_MAX_RANK, err);
+    mo_status status = mo_infer_arg_rank(op, 1, 1, MO_MAX_RANK, err);
 
     if (status != MO_OK)
         return status;
@@ -64,8 +64,8 @@ static mo_status infer_tuples(const mo_rule_op *op, mo_shape *outputs,
     return MO_OK;
 }
 
-static mo_status infer_slice_scatter(const mo_rule_op *op, mo_shape *outputs,
-                                     mo_error *err)
+static mo_status infer_slice_scatter(const mo_infer_rule_op *op,
+                                     mo_shape *outputs, mo_error *err)
 {
     outputs[0] = op->inputs[0].shape;
     if (op->inputs[1].shape.rank != outputs[0].rank)
@@ -73,7 +73,7 @@ static mo_status infer_slice_scatter(const mo_rule_op *op, mo_shape *outputs,
     return MO_OK;
 }
 
-const mo_rule mo_rules_scatter[] = {
+const mo_infer_rule mo_infer_rules_scatter[] = {
     { .type = "ScatterElementsUpdate",
       .inputs = { 4, 4 },
       .shapes = infer_elements },

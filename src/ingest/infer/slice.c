@@ -44,7 +44,7 @@ static mo_status resolve(int64_t dim, int64_t start, int64_t stop, int64_t step,
 
 /* Adds to the cut what range takes of an input dimension with that stride.  A
  * step that is never made does not count: it may be as large as it likes. */
-static void add_range(mo_cut *c, int64_t stride, const range *r)
+static void add_range(mo_infer_slice *c, int64_t stride, const range *r)
 {
     c->view.base += r->start * stride;
     if (c->shape.rank < MO_MAX_RANK)
@@ -53,17 +53,18 @@ static void add_range(mo_cut *c, int64_t stride, const range *r)
 }
 
 typedef struct bounds {
-    mo_arg_list start, stop, step;
+    mo_infer_arg_list start, stop, step;
 } bounds;
 
-static mo_status read_bounds(const mo_rule_op *op, bounds *b, mo_error *err)
+static mo_status read_bounds(const mo_infer_rule_op *op, bounds *b,
+                             mo_error *err)
 {
-    mo_status status = mo_arg_list_of(op, 1, &b->start, err);
+    mo_status status = mo_infer_arg_list_of(op, 1, &b->start, err);
 
     if (status == MO_OK)
-        status = mo_arg_exactly(op, 2, b->start.count, &b->stop, err);
+        status = mo_infer_arg_exactly(op, 2, b->start.count, &b->stop, err);
     if (status == MO_OK && op->n_inputs > 3)
-        return mo_arg_exactly(op, 3, b->start.count, &b->step, err);
+        return mo_infer_arg_exactly(op, 3, b->start.count, &b->step, err);
     if (status == MO_OK)
         for (int i = 0; i < b->start.count; i++)
             b->step.at[i] = 1;
@@ -71,11 +72,11 @@ static mo_status read_bounds(const mo_rule_op *op, bounds *b, mo_error *err)
 }
 
 /* place[d] = which of the bounds cut dimension d, or -1. */
-static mo_status slice_places(const mo_rule_op *op, int count, int *place,
+static mo_status slice_places(const mo_infer_rule_op *op, int count, int *place,
                               mo_error *err)
 {
     int rank = op->inputs[0].shape.rank;
-    mo_arg_list axes = { .count = count };
+    mo_infer_arg_list axes = { .count = count };
     mo_status status = MO_OK;
 
     for (int d = 0; d < MO_MAX_RANK; d++) {
@@ -83,11 +84,11 @@ static mo_status slice_places(const mo_rule_op *op, int count, int *place,
         axes.at[d] = d;
     }
     if (op->n_inputs > 4)
-        status = mo_arg_exactly(op, 4, count, &axes, err);
+        status = mo_infer_arg_exactly(op, 4, count, &axes, err);
     for (int i = 0; status == MO_OK && i < count; i++) {
         int at;
 
-        status = mo_arg_axis(axes.at[i], rank, &at, err);
+        status = mo_infer_arg_axis(axes.at[i], rank, &at, err);
         if (status == MO_OK && place[at] >= 0)
             return mo_fail(err, MO_E_INPUT, "slices axis %d twice", at);
         if (status == MO_OK)
@@ -96,17 +97,18 @@ static mo_status slice_places(const mo_rule_op *op, int count, int *place,
     return status;
 }
 
-static mo_status cut_slice(const mo_rule_op *op, mo_cut *c, mo_error *err)
+static mo_status cut_slice(const mo_infer_rule_op *op, mo_infer_slice *c,
+                           mo_error *err)
 {
     const mo_shape *from = &op->inputs[0].shape;
-    mo_view own = mo_view_of(from);
+    mo_infer_view own = mo_infer_view_of(from);
     int place[MO_MAX_RANK];
     bounds b;
     mo_status status = read_bounds(op, &b, err);
 
     if (status == MO_OK)
         status = slice_places(op, b.start.count, place, err);
-    *c = (mo_cut){ 0 };
+    *c = (mo_infer_slice){ 0 };
     for (int d = 0; status == MO_OK && d < from->rank; d++) {
         range r = { 0, 1, from->dims[d] };
         int i = place[d];
@@ -125,7 +127,7 @@ typedef struct masks {
         shrink[MO_MAX_RANK], ellipsis[MO_MAX_RANK];
 } masks;
 
-static void read_mask(const mo_rule_op *op, const char *key, bool *mask)
+static void read_mask(const mo_infer_rule_op *op, const char *key, bool *mask)
 {
     int64_t bits[MO_MAX_RANK];
     int n = op->attrs ? mo_json_ints(op->attrs, key, bits, MO_MAX_RANK) : 0;
@@ -134,7 +136,7 @@ static void read_mask(const mo_rule_op *op, const char *key, bool *mask)
         mask[i] = i < n && bits[i] == 1;
 }
 
-static masks read_masks(const mo_rule_op *op)
+static masks read_masks(const mo_infer_rule_op *op)
 {
     masks m;
 
@@ -178,8 +180,8 @@ static int64_t shrink_start(const bounds *b, const masks *m, int i, int64_t dim)
     return clip(start < 0 ? start + dim : start, 0, dim > 0 ? dim - 1 : 0);
 }
 
-static void keep_dims(const mo_shape *from, const mo_view *own, int first,
-                      int end, mo_cut *c)
+static void keep_dims(const mo_shape *from, const mo_infer_view *own, int first,
+                      int end, mo_infer_slice *c)
 {
     for (int d = first; d < end; d++) {
         range all = { 0, 1, from->dims[d] };
@@ -188,17 +190,18 @@ static void keep_dims(const mo_shape *from, const mo_view *own, int first,
     }
 }
 
-static mo_status cut_strided(const mo_rule_op *op, mo_cut *c, mo_error *err)
+static mo_status cut_strided(const mo_infer_rule_op *op, mo_infer_slice *c,
+                             mo_error *err)
 {
     const mo_shape *from = &op->inputs[0].shape;
     const range one = { 0, 1, 1 };
-    mo_view own = mo_view_of(from);
+    mo_infer_view own = mo_infer_view_of(from);
     masks m = read_masks(op);
     int next = 0; /* dimension of the input */
     bounds b;
     mo_status status = read_bounds(op, &b, err);
 
-    *c = (mo_cut){ 0 };
+    *c = (mo_infer_slice){ 0 };
     for (int i = 0; status == MO_OK && i < b.start.count; i++) {
         range r;
 
@@ -227,46 +230,47 @@ static mo_status cut_strided(const mo_rule_op *op, mo_cut *c, mo_error *err)
     return status;
 }
 
-mo_status mo_cut_read(const mo_rule_op *op, mo_cut *c, mo_error *err)
+mo_status mo_infer_slice_read(const mo_infer_rule_op *op, mo_infer_slice *c,
+                              mo_error *err)
 {
     return strcmp(op->type, "Slice") == 0 ? cut_slice(op, c, err)
                                           : cut_strided(op, c, err);
 }
 
-static mo_status infer_cut(const mo_rule_op *op, mo_shape *outputs,
+static mo_status infer_cut(const mo_infer_rule_op *op, mo_shape *outputs,
                            mo_error *err)
 {
-    mo_cut c;
-    mo_status status = mo_cut_read(op, &c, err);
+    mo_infer_slice c;
+    mo_status status = mo_infer_slice_read(op, &c, err);
 
     if (status == MO_OK)
         outputs[0] = c.shape;
     return status;
 }
 
-static mo_status cut_items(const mo_rule_op *op, int output, mo_value *value,
-                           mo_error *err)
+static mo_status cut_items(const mo_infer_rule_op *op, int output,
+                           mo_infer_value *value, mo_error *err)
 {
-    mo_cut c;
-    mo_status status = mo_cut_read(op, &c, err);
+    mo_infer_slice c;
+    mo_status status = mo_infer_slice_read(op, &c, err);
 
     (void) output;
     if (status != MO_OK)
         return status;
     if (op->inputs[0].value->count == 0 && value->count > 0)
         return mo_fail(err, MO_E_SUPPORT, "takes an item of an empty tensor");
-    mo_value_take(value, op->inputs[0].value, &c.view);
+    mo_infer_value_take(value, op->inputs[0].value, &c.view);
     return MO_OK;
 }
 
 #define SLICE(name, min, max)                                                  \
     {                                                                          \
         .type = name, .inputs = { min, max }, .shapes = infer_cut,             \
-        .needs = MO_RULE_ALL & ~MO_RULE_INPUT(0), .value = cut_items,          \
-        .reads = MO_RULE_INPUT(0)                                              \
+        .needs = MO_INFER_RULE_ALL & ~MO_INFER_RULE_INPUT(0),                  \
+        .value = cut_items, .reads = MO_INFER_RULE_INPUT(0)                    \
     }
 
-const mo_rule mo_rules_slice[] = {
+const mo_infer_rule mo_infer_rules_slice[] = {
     SLICE("Slice", 4, 5),
     SLICE("StridedSlice", 3, 4),
     { .type = NULL },

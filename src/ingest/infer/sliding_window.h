@@ -7,41 +7,42 @@
 
 #include "ingest/infer/rule.h"
 
-enum { MO_WINDOW_MAX = 3 }; /* spatial dimensions */
+enum { MO_INFER_WINDOW_MAX = 3 }; /* spatial dimensions */
 
-typedef enum mo_window_pad {
-    MO_PAD_EXPLICIT,
-    MO_PAD_VALID,
-    MO_PAD_SAME /* same_upper and same_lower: as many outputs as
+typedef enum mo_infer_window_pad {
+    MO_INFER_PAD_EXPLICIT,
+    MO_INFER_PAD_VALID,
+    MO_INFER_PAD_SAME /* same_upper and same_lower: as many outputs as
                    strides fit into the input */
-} mo_window_pad;
+} mo_infer_window_pad;
 
-typedef enum mo_window_round {
-    MO_ROUND_FLOOR,
-    MO_ROUND_CEIL,
-    MO_ROUND_CEIL_TORCH /* as ceil, but no window starts in the padding
+typedef enum mo_infer_window_round {
+    MO_INFER_ROUND_FLOOR,
+    MO_INFER_ROUND_CEIL,
+    MO_INFER_ROUND_CEIL_TORCH /* as ceil, but no window starts in the padding
                            behind the input */
-} mo_window_round;
+} mo_infer_window_round;
 
 /* The attributes of n spatial dimensions. */
-typedef struct mo_window {
+typedef struct mo_infer_window {
     int n;
-    mo_window_pad pad;
-    mo_window_round round;
-    int64_t stride[MO_WINDOW_MAX], dilation[MO_WINDOW_MAX];
-    int64_t begin[MO_WINDOW_MAX], end[MO_WINDOW_MAX];
-} mo_window;
+    mo_infer_window_pad pad;
+    mo_infer_window_round round;
+    int64_t stride[MO_INFER_WINDOW_MAX], dilation[MO_INFER_WINDOW_MAX];
+    int64_t begin[MO_INFER_WINDOW_MAX], end[MO_INFER_WINDOW_MAX];
+} mo_infer_window;
 
 /* Reads strides, dilations, pads, auto_pad and rounding_type. */
-mo_status mo_window_read(const mo_rule_op *op, int n, mo_window *window,
-                         mo_error *err);
+mo_status mo_infer_window_read(const mo_infer_rule_op *op, int n,
+                               mo_infer_window *window, mo_error *err);
 
 /* *size = the items that a kernel spans when it is dilated. */
-mo_status mo_window_span(const mo_window *window, int d, int64_t kernel,
-                         int64_t *size, mo_error *err);
+mo_status mo_infer_window_span(const mo_infer_window *window, int d,
+                               int64_t kernel, int64_t *size, mo_error *err);
 
 /* *out = how often the kernel fits into dim items of dimension d. */
-mo_status mo_window_fit(const mo_window *window, int d, int64_t dim,
-                        int64_t kernel, int64_t *out, mo_error *err);
+mo_status mo_infer_window_count(const mo_infer_window *window, int d,
+                                int64_t dim, int64_t kernel, int64_t *out,
+                                mo_error *err);
 
 #endif

@@ -6,19 +6,19 @@
 #include "ingest/infer/dims.h"
 
 /* order[d] = the input dimension that becomes dimension d. */
-static mo_status transpose_order(const mo_rule_op *op, int order[MO_MAX_RANK],
-                                 mo_error *err)
+static mo_status transpose_order(const mo_infer_rule_op *op,
+                                 int order[MO_MAX_RANK], mo_error *err)
 {
     int rank = op->inputs[0].shape.rank;
     bool taken[MO_MAX_RANK] = { false };
-    mo_arg_list list;
-    mo_status status = mo_arg_list_of(op, 1, &list, err);
+    mo_infer_arg_list list;
+    mo_status status = mo_infer_arg_list_of(op, 1, &list, err);
 
     if (status == MO_OK && list.count == 0) /* the usual one: reversed */
         for (int d = 0; d < rank; d++)
             list.at[list.count++] = rank - 1 - d;
     for (int d = 0; status == MO_OK && d < list.count; d++) {
-        status = mo_arg_axis(list.at[d], rank, &order[d], err);
+        status = mo_infer_arg_axis(list.at[d], rank, &order[d], err);
         if (status == MO_OK && taken[order[d]])
             return mo_fail(err, MO_E_INPUT, "its order names axis %d twice",
                            order[d]);
@@ -27,11 +27,11 @@ static mo_status transpose_order(const mo_rule_op *op, int order[MO_MAX_RANK],
     }
     if (status == MO_OK && list.count != rank)
         return mo_fail(err, MO_E_INPUT, "its order has %d axes for %s",
-                       list.count, mo_dims_say(&op->inputs[0].shape).text);
+                       list.count, mo_dims_format(&op->inputs[0].shape).text);
     return status;
 }
 
-static mo_status infer_transpose(const mo_rule_op *op, mo_shape *outputs,
+static mo_status infer_transpose(const mo_infer_rule_op *op, mo_shape *outputs,
                                  mo_error *err)
 {
     const mo_shape *from = &op->inputs[0].shape;
@@ -46,11 +46,11 @@ static mo_status infer_transpose(const mo_rule_op *op, mo_shape *outputs,
     return MO_OK;
 }
 
-static mo_status transpose_items(const mo_rule_op *op, int output,
-                                 mo_value *value, mo_error *err)
+static mo_status transpose_items(const mo_infer_rule_op *op, int output,
+                                 mo_infer_value *value, mo_error *err)
 {
-    const mo_value *from = op->inputs[0].value;
-    mo_view own = mo_view_of(&from->shape), view = { 0 };
+    const mo_infer_value *from = op->inputs[0].value;
+    mo_infer_view own = mo_infer_view_of(&from->shape), view = { 0 };
     int order[MO_MAX_RANK];
     mo_status status = transpose_order(op, order, err);
 
@@ -59,18 +59,18 @@ static mo_status transpose_items(const mo_rule_op *op, int output,
         return status;
     for (int d = 0; d < from->shape.rank; d++)
         view.stride[d] = own.stride[order[d]];
-    mo_value_take(value, from, &view);
+    mo_infer_value_take(value, from, &view);
     return MO_OK;
 }
 
 /* *repeats = how often each dimension of the output's rank is repeated; what is
  * less than once is not there at all. */
-static mo_status tile_repeats(const mo_rule_op *op, mo_shape *repeats,
+static mo_status tile_repeats(const mo_infer_rule_op *op, mo_shape *repeats,
                               mo_error *err)
 {
     int rank = op->inputs[0].shape.rank;
-    mo_arg_list list;
-    mo_status status = mo_arg_list_of(op, 1, &list, err);
+    mo_infer_arg_list list;
+    mo_status status = mo_infer_arg_list_of(op, 1, &list, err);
 
     if (status != MO_OK)
         return status;
@@ -82,7 +82,7 @@ static mo_status tile_repeats(const mo_rule_op *op, mo_shape *repeats,
     return MO_OK;
 }
 
-static mo_status infer_tile(const mo_rule_op *op, mo_shape *outputs,
+static mo_status infer_tile(const mo_infer_rule_op *op, mo_shape *outputs,
                             mo_error *err)
 {
     const mo_shape *from = &op->inputs[0].shape;
@@ -101,11 +101,11 @@ static mo_status infer_tile(const mo_rule_op *op, mo_shape *outputs,
     return MO_OK;
 }
 
-static mo_status tile_items(const mo_rule_op *op, int output, mo_value *value,
-                            mo_error *err)
+static mo_status tile_items(const mo_infer_rule_op *op, int output,
+                            mo_infer_value *value, mo_error *err)
 {
-    const mo_value *from = op->inputs[0].value;
-    mo_view own = mo_view_of(&from->shape);
+    const mo_infer_value *from = op->inputs[0].value;
+    mo_infer_view own = mo_infer_view_of(&from->shape);
     int lead = value->shape.rank - from->shape.rank;
 
     (void) output;
@@ -131,64 +131,67 @@ typedef struct layout {
 } layout;
 
 /* mode "explicit": the third input names the dimensions. */
-static mo_status lay_by_axes(const mo_rule_op *op, layout *l, mo_error *err)
+static mo_status lay_by_axes(const mo_infer_rule_op *op, layout *l,
+                             mo_error *err)
 {
     int rank = op->inputs[0].shape.rank;
-    mo_arg_list axes;
+    mo_infer_arg_list axes;
     mo_status status;
 
     if (op->n_inputs < 3)
         return mo_fail(err, MO_E_INPUT, "lacks the axes of its mode");
-    status = mo_arg_list_of(op, 2, &axes, err);
+    status = mo_infer_arg_list_of(op, 2, &axes, err);
     if (status == MO_OK && axes.count < rank)
         return mo_fail(err, MO_E_INPUT, "names %d axes for %d dimensions",
                        axes.count, rank);
     for (int d = 0; status == MO_OK && d < rank; d++)
-        status = mo_arg_axis(axes.at[d], l->target.rank, &l->on[d], err);
+        status = mo_infer_arg_axis(axes.at[d], l->target.rank, &l->on[d], err);
     return status;
 }
 
 /* The others lay the input on the target's last dimensions, PaddlePaddle from
  * a given one on. */
-static mo_status lay_in_order(const mo_rule_op *op, layout *l, mo_error *err)
+static mo_status lay_in_order(const mo_infer_rule_op *op, layout *l,
+                              mo_error *err)
 {
     int rank = op->inputs[0].shape.rank;
     int64_t first = -1;
     mo_status status = MO_OK;
 
-    if (mo_arg_is(op, "mode", "pdpd"))
-        status = mo_arg_int(op, "axis", -1, &first, err);
+    if (mo_infer_arg_is(op, "mode", "pdpd"))
+        status = mo_infer_arg_int(op, "axis", -1, &first, err);
     if (status != MO_OK)
         return status;
     if (first < 0)
         first = l->target.rank - rank;
     if (first < 0 || first + rank > l->target.rank)
-        return mo_dims_fail(err, &op->inputs[0].shape, &l->target);
+        return mo_dims_fail_broadcast(err, &op->inputs[0].shape, &l->target);
     for (int d = 0; d < rank; d++)
         l->on[d] = (int) first + d;
     return MO_OK;
 }
 
-static mo_status lay_out(const mo_rule_op *op, layout *l, mo_error *err)
+static mo_status lay_out(const mo_infer_rule_op *op, layout *l, mo_error *err)
 {
     const mo_shape *from = &op->inputs[0].shape;
-    mo_arg_list target;
-    mo_status status = mo_arg_list_of(op, 1, &target, err);
+    mo_infer_arg_list target;
+    mo_status status = mo_infer_arg_list_of(op, 1, &target, err);
 
     if (status != MO_OK)
         return status;
     l->target = (mo_shape){ 0 };
     for (int d = 0; d < target.count; d++)
         mo_dims_push(&l->target, target.at[d]);
-    if (mo_arg_is(op, "mode", "bidirectional") &&
+    if (mo_infer_arg_is(op, "mode", "bidirectional") &&
         !mo_dims_broadcast(from, &l->target, &l->target))
-        return mo_dims_fail(err, from, &l->target);
-    if (mo_arg_is(op, "mode", "explicit") || mo_arg_is(op, "mode", "none"))
+        return mo_dims_fail_broadcast(err, from, &l->target);
+    if (mo_infer_arg_is(op, "mode", "explicit") ||
+        mo_infer_arg_is(op, "mode", "none"))
         return lay_by_axes(op, l, err);
     return lay_in_order(op, l, err);
 }
 
-static mo_status infer_broadcast(const mo_rule_op *op, mo_shape *outputs,
+static mo_status infer_broadcast(const mo_infer_rule_op *op, mo_shape *outputs,
                                  mo_error *err)
 {
     const mo_shape *from = &op->inputs[0].shape;
@@ -199,16 +202,16 @@ static mo_status infer_broadcast(const mo_rule_op *op, mo_shape *outputs,
         return status;
     for (int d = 0; d < from->rank; d++)
         if (from->dims[d] != 1 && from->dims[d] != l.target.dims[l.on[d]])
-            return mo_dims_fail(err, from, &l.target);
+            return mo_dims_fail_broadcast(err, from, &l.target);
     outputs[0] = l.target;
     return MO_OK;
 }
 
-static mo_status broadcast_items(const mo_rule_op *op, int output,
-                                 mo_value *value, mo_error *err)
+static mo_status broadcast_items(const mo_infer_rule_op *op, int output,
+                                 mo_infer_value *value, mo_error *err)
 {
-    const mo_value *from = op->inputs[0].value;
-    mo_view own = mo_view_of(&from->shape), view = { 0 };
+    const mo_infer_value *from = op->inputs[0].value;
+    mo_infer_view own = mo_infer_view_of(&from->shape), view = { 0 };
     layout l;
     mo_status status = lay_out(op, &l, err);
 
@@ -218,28 +221,28 @@ static mo_status broadcast_items(const mo_rule_op *op, int output,
     for (int d = 0; d < from->shape.rank; d++)
         if (from->shape.dims[d] != 1)
             view.stride[l.on[d]] = own.stride[d];
-    mo_value_take(value, from, &view);
+    mo_infer_value_take(value, from, &view);
     return MO_OK;
 }
 
-const mo_rule mo_rules_move[] = {
+const mo_infer_rule mo_infer_rules_transpose_tile[] = {
     { .type = "Transpose",
       .inputs = { 2, 2 },
       .shapes = infer_transpose,
-      .needs = MO_RULE_INPUT(1),
+      .needs = MO_INFER_RULE_INPUT(1),
       .value = transpose_items,
-      .reads = MO_RULE_INPUT(0) },
+      .reads = MO_INFER_RULE_INPUT(0) },
     { .type = "Tile",
       .inputs = { 2, 2 },
       .shapes = infer_tile,
-      .needs = MO_RULE_INPUT(1),
+      .needs = MO_INFER_RULE_INPUT(1),
       .value = tile_items,
-      .reads = MO_RULE_INPUT(0) },
+      .reads = MO_INFER_RULE_INPUT(0) },
     { .type = "Broadcast",
       .inputs = { 2, 3 },
       .shapes = infer_broadcast,
-      .needs = MO_RULE_INPUT(1) | MO_RULE_INPUT(2),
+      .needs = MO_INFER_RULE_INPUT(1) | MO_INFER_RULE_INPUT(2),
       .value = broadcast_items,
-      .reads = MO_RULE_INPUT(0) },
+      .reads = MO_INFER_RULE_INPUT(0) },
     { .type = NULL },
 };

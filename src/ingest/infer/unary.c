@@ -76,30 +76,30 @@ static const unary unaries[] = {
     { "LogicalNot", int_not, NULL },
 };
 
-static bool apply(const unary *operator, mo_item from, const mo_value *to,
-                  mo_item *result)
+static bool apply(const unary *operator, mo_infer_scalar from,
+                  const mo_infer_value *to, mo_infer_scalar *result)
 {
     int64_t number;
 
     if (to->real && operator->reals) {
-        *result = mo_value_fit_real(operator->reals(from.r), to->dtype);
+        *result = mo_infer_value_fit_real(operator->reals(from.r), to->dtype);
         return true;
     }
     if (to->real || !operator->ints || !operator->ints(from.i, &number))
         return false;
-    *result = mo_value_fit_int(number, to->dtype);
+    *result = mo_infer_value_fit_int(number, to->dtype);
     return true;
 }
 
-mo_status mo_arith_unary(const mo_rule_op *op, int output, mo_value *value,
-                         mo_error *err)
+mo_status mo_infer_arith_unary(const mo_infer_rule_op *op, int output,
+                               mo_infer_value *value, mo_error *err)
 {
-    const mo_value *from = op->inputs[0].value;
+    const mo_infer_value *from = op->inputs[0].value;
     const unary *operator= unaries;
 
     (void) output;
     if (from->real != value->real)
-        return mo_arith_fail_mixed(err);
+        return mo_infer_arith_fail_mixed(err);
     while (strcmp(operator->type, op->type) != 0)
         operator++;
     for (int64_t i = 0; i < value->count; i++)
@@ -108,15 +108,15 @@ mo_status mo_arith_unary(const mo_rule_op *op, int output, mo_value *value,
     return MO_OK;
 }
 
-mo_status mo_arith_convert(const mo_rule_op *op, int output, mo_value *value,
-                           mo_error *err)
+mo_status mo_infer_arith_convert(const mo_infer_rule_op *op, int output,
+                                 mo_infer_value *value, mo_error *err)
 {
-    const mo_value *from = op->inputs[0].value;
+    const mo_infer_value *from = op->inputs[0].value;
 
     (void) output;
     (void) err;
     for (int64_t i = 0; i < value->count; i++)
         value->items[i] =
-            mo_value_cast(from->items[i], from->real, value->dtype);
+            mo_infer_value_cast(from->items[i], from->real, value->dtype);
     return MO_OK;
 }

@@ -166,35 +166,36 @@ static const binary *find_binary(const char *type)
 }
 
 /* *result = a operator b, all three of the type of to. */
-static mo_status apply(const binary *operator, mo_item a, mo_item b,
-                       const mo_value *to, mo_item *result, mo_error *err)
+static mo_status apply(const binary *operator, mo_infer_scalar a,
+                       mo_infer_scalar b, const mo_infer_value *to,
+                       mo_infer_scalar *result, mo_error *err)
 {
     int64_t number;
 
     if (to->real && operator->reals) {
-        *result = mo_value_fit_real(operator->reals(a.r, b.r), to->dtype);
+        *result = mo_infer_value_fit_real(operator->reals(a.r, b.r), to->dtype);
         return MO_OK;
     }
     if (to->real || !operator->ints(a.i, b.i, &number))
         return mo_fail(err, MO_E_SUPPORT, "divides by zero or overflows");
-    *result = mo_value_fit_int(number, to->dtype);
+    *result = mo_infer_value_fit_int(number, to->dtype);
     return MO_OK;
 }
 
-mo_status mo_arith_binary(const mo_rule_op *op, int output, mo_value *value,
-                          mo_error *err)
+mo_status mo_infer_arith_binary(const mo_infer_rule_op *op, int output,
+                                mo_infer_value *value, mo_error *err)
 {
-    const mo_value *a = op->inputs[0].value, *b = op->inputs[1].value;
+    const mo_infer_value *a = op->inputs[0].value, *b = op->inputs[1].value;
     const binary *operator= find_binary(op->type);
-    mo_status status = mo_arith_check(op, 2, value, err);
+    mo_status status = mo_infer_arith_check(op, 2, value, err);
 
     (void) output;
     if (status == MO_OK && (a->real != value->real || b->real != value->real))
-        status = mo_arith_fail_mixed(err);
+        status = mo_infer_arith_fail_mixed(err);
     for (int64_t i = 0; status == MO_OK && i < value->count; i++)
-        status =
-            apply(operator, mo_arith_item(a, value, i),
-                  mo_arith_item(b, value, i), value, &value->items[i], err);
+        status = apply(operator, mo_infer_arith_item(a, value, i),
+                       mo_infer_arith_item(b, value, i), value,
+                       &value->items[i], err);
     return status;
 }
 
@@ -204,17 +205,17 @@ mo_status mo_arith_binary(const mo_rule_op *op, int output, mo_value *value,
  */
 typedef struct boxes {
     mo_shape kept, reduced;
-    mo_view to_box, in_box;
+    mo_infer_view to_box, in_box;
 } boxes;
 
 static boxes split_axes(const mo_shape *shape, const bool *marks)
 {
-    mo_view own = mo_view_of(shape);
+    mo_infer_view own = mo_infer_view_of(shape);
     boxes split = { 0 };
 
     for (int d = 0; d < shape->rank; d++) {
         mo_shape *side = marks[d] ? &split.reduced : &split.kept;
-        mo_view *view = marks[d] ? &split.in_box : &split.to_box;
+        mo_infer_view *view = marks[d] ? &split.in_box : &split.to_box;
 
         view->stride[side->rank] = own.stride[d];
         side->dims[side->rank++] = shape->dims[d];
@@ -222,18 +223,18 @@ static boxes split_axes(const mo_shape *shape, const bool *marks)
     return split;
 }
 
-static mo_status reduce_box(const mo_rule_op *op, const boxes *split,
-                            int64_t box, const mo_value *to, mo_item *result,
-                            mo_error *err)
+static mo_status reduce_box(const mo_infer_rule_op *op, const boxes *split,
+                            int64_t box, const mo_infer_value *to,
+                            mo_infer_scalar *result, mo_error *err)
 {
-    const mo_item *items = op->inputs[0].value->items;
+    const mo_infer_scalar *items = op->inputs[0].value->items;
     const binary *operator= find_binary(op->type);
     int64_t n = mo_shape_elements(&split->reduced);
     mo_status status = MO_OK;
 
     *result = items[box];
     for (int64_t i = 1; status == MO_OK && i < n; i++) {
-        int64_t at = box + mo_view_at(&split->in_box, &split->reduced, i);
+        int64_t at = box + mo_infer_view_at(&split->in_box, &split->reduced, i);
 
         status = apply(operator, * result, items[at], to, result, err);
     }
@@ -241,31 +242,31 @@ static mo_status reduce_box(const mo_rule_op *op, const boxes *split,
         return status;
     /* The mean of integers is cut, as a division in C. */
     if (to->real)
-        *result = mo_value_fit_real(result->r / (double) n, to->dtype);
+        *result = mo_infer_value_fit_real(result->r / (double) n, to->dtype);
     else
         result->i /= n;
     return status;
 }
 
-mo_status mo_arith_reduce(const mo_rule_op *op, int output, mo_value *value,
-                          mo_error *err)
+mo_status mo_infer_arith_reduce(const mo_infer_rule_op *op, int output,
+                                mo_infer_value *value, mo_error *err)
 {
-    const mo_value *from = op->inputs[0].value;
+    const mo_infer_value *from = op->inputs[0].value;
     bool marks[MO_MAX_RANK];
-    mo_status status = mo_arg_marks(op, 1, from->shape.rank, marks, err);
+    mo_status status = mo_infer_arg_marks(op, 1, from->shape.rank, marks, err);
     boxes split;
 
     (void) output;
     if (status != MO_OK)
         return status;
     if (from->real != value->real)
-        return mo_arith_fail_mixed(err);
+        return mo_infer_arith_fail_mixed(err);
     split = split_axes(&from->shape, marks);
     if (mo_shape_elements(&split.reduced) == 0)
         return mo_fail(err, MO_E_SUPPORT, "reduces nothing");
     for (int64_t i = 0; status == MO_OK && i < value->count; i++)
-        status =
-            reduce_box(op, &split, mo_view_at(&split.to_box, &split.kept, i),
-                       value, &value->items[i], err);
+        status = reduce_box(op, &split,
+                            mo_infer_view_at(&split.to_box, &split.kept, i),
+                            value, &value->items[i], err);
     return status;
 }

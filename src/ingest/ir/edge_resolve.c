@@ -141,8 +141,8 @@ static mo_status check_fed(const mo_ir *ir, mo_error *err)
     return MO_OK;
 }
 
-mo_status mo_ir_link(mo_ir *ir, const mo_ir_edge *edges, size_t n_edges,
-                     mo_error *err)
+mo_status mo_ir_resolve_edges(mo_ir *ir, const mo_ir_edge *edges,
+                              size_t n_edges, mo_error *err)
 {
     place *places = calloc((size_t) ir->n_layers + 1, sizeof *places);
     mo_status status;

@@ -28,7 +28,7 @@ enum { MO_IR_MAX_UNORDERED_PORTS = 1024 };
  * Errors: a layer id used twice; an edge from or to a layer or port that does
  * not exist; an input with two sources or none.
  */
-mo_status mo_ir_link(mo_ir *ir, const mo_ir_edge *edges, size_t n_edges,
-                     mo_error *err);
+mo_status mo_ir_resolve_edges(mo_ir *ir, const mo_ir_edge *edges,
+                              size_t n_edges, mo_error *err);
 
 #endif

@@ -159,7 +159,7 @@ static mo_status start_layer(parser *p, const mo_xml_element *element,
         status = mo_fail_at(err, MO_E_LIMIT, p->ir->file, element->line,
                             "more than %d layers", MAX_LAYERS);
     if (status == MO_OK)
-        status = MO_PUSH(p->layers, p->n_layers, p->layer_room, err);
+        status = MO_ARRAY_GROW(p->layers, p->n_layers, p->layer_room, err);
     if (status != MO_OK)
         return status;
     p->layers[p->n_layers++] = layer;
@@ -264,7 +264,7 @@ static mo_status start_port(parser *p, const mo_xml_element *element,
         status = mo_fail_at(err, MO_E_LIMIT, p->ir->file, element->line,
                             "a layer with more than %d ports", MAX_PORTS);
     if (status == MO_OK)
-        status = MO_PUSH(ports->items, ports->count, ports->room, err);
+        status = MO_ARRAY_GROW(ports->items, ports->count, ports->room, err);
     if (status == MO_OK)
         ports->items[ports->count++] = port;
     return status;
@@ -288,8 +288,8 @@ static mo_status end_dim(parser *p, const char *text, size_t length, int line,
     if (shape->rank == MO_MAX_RANK)
         return mo_fail_at(err, MO_E_LIMIT, p->ir->file, line,
                           "a tensor of more than %d dimensions", MO_MAX_RANK);
-    fault = mo_dim_read(text, length, &shape->dims[shape->rank]);
-    if (fault == MO_SHAPE_NOT)
+    fault = mo_shape_read_dim(text, length, &shape->dims[shape->rank]);
+    if (fault == MO_SHAPE_INVALID)
         return mo_fail_at(err, MO_E_INPUT, p->ir->file, line,
                           "'%.80s' is not a dimension: a whole number is one, "
                           "or -1 for a dynamic one",
@@ -317,7 +317,7 @@ static mo_status start_edge(parser *p, const mo_xml_element *element,
     if (status == MO_OK)
         status = read_port_number(p, element, "to-port", &edge.to_port, err);
     if (status == MO_OK)
-        status = MO_PUSH(p->edges, p->n_edges, p->edge_room, err);
+        status = MO_ARRAY_GROW(p->edges, p->n_edges, p->edge_room, err);
     if (status == MO_OK)
         p->edges[p->n_edges++] = edge;
     return status;
@@ -462,7 +462,7 @@ static mo_status finish(parser *p, mo_error *err)
         return mo_fail_memory(err);
     memcpy(ir->layers, p->layers, p->n_layers * sizeof *ir->layers);
     ir->n_layers = (int) p->n_layers;
-    return mo_ir_link(ir, p->edges, p->n_edges, err);
+    return mo_ir_resolve_edges(ir, p->edges, p->n_edges, err);
 }
 
 mo_status mo_ir_read(mo_input *input, mo_ir **ir, mo_error *err)

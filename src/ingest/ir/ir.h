@@ -14,33 +14,33 @@
 #include "ingest/shape.h"
 
 typedef struct mo_ir_port {
-    int id;                 /* as the file numbers it */
-    mo_shape shape;         /* rank -1: the rank itself is dynamic;
-                               a dim of -1: that dimension is dynamic */
-    const char *dtype;      /* "f32", or NULL when the file does not say */
-    int source_layer;       /* inputs: index of the producing layer, or -1 */
-    int source_port;        /* inputs: index into its outputs */
+    int id;            /* as the file numbers it */
+    mo_shape shape;    /* rank -1: the rank itself is dynamic;
+                          a dim of -1: that dimension is dynamic */
+    const char *dtype; /* "f32", or NULL when the file does not say */
+    int source_layer;  /* inputs: index of the producing layer, or -1 */
+    int source_port;   /* inputs: index into its outputs */
 } mo_ir_port;
 
 typedef struct mo_ir_layer {
-    int64_t id;             /* as the file numbers it */
+    int64_t id; /* as the file numbers it */
     const char *name, *type;
-    const char *version;    /* "opset1" */
-    const char *attrs;      /* the attributes of <data> as a JSON object of
-                               texts, in file order; NULL when there are none */
+    const char *version; /* "opset1" */
+    const char *attrs;   /* the attributes of <data> as a JSON object of
+                            texts, in file order; NULL when there are none */
     mo_ir_port *inputs, *outputs;
     int n_inputs, n_outputs;
-    int64_t offset, size;   /* Const: where its bytes stand in the .bin; -1 */
+    int64_t offset, size; /* Const: where its bytes stand in the .bin; -1 */
     int line;
 } mo_ir_layer;
 
 typedef struct mo_ir {
-    const char *name;       /* of the net */
-    int version;            /* 10 or 11 */
-    mo_ir_layer *layers;    /* in file order */
+    const char *name;    /* of the net */
+    int version;         /* 10 or 11 */
+    mo_ir_layer *layers; /* in file order */
     int n_layers;
-    const char *file;       /* for errors */
-    mo_arena *arena;        /* owns everything here */
+    const char *file; /* for errors */
+    mo_arena *arena;  /* owns everything here */
 } mo_ir;
 
 /* Parse a file or memory; dynamic dimensions are kept as they are. */
@@ -51,6 +51,6 @@ void mo_ir_free(mo_ir *ir);
 
 /* Indices of the layers so that each comes after its sources; n_layers many,
  * the caller frees them.  A cycle is an error naming its layers and lines. */
-mo_status mo_ir_order(const mo_ir *ir, int **order, mo_error *err);
+mo_status mo_ir_topo_order(const mo_ir *ir, int **order, mo_error *err);
 
 #endif

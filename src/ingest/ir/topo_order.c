@@ -82,11 +82,10 @@ static mo_status tell_cycle(const mo_ir *ir, int *waiting, mo_error *err)
     return mo_fail_at(err, MO_E_INPUT, ir->file, ir->layers[first].line,
                       "the layers run in a circle: %s%s; the file is damaged, "
                       "export the model again",
-                      text,
-                      at == first ? "" : " <- ...");
+                      text, at == first ? "" : " <- ...");
 }
 
-mo_status mo_ir_order(const mo_ir *ir, int **order, mo_error *err)
+mo_status mo_ir_topo_order(const mo_ir *ir, int **order, mo_error *err)
 {
     readers r = { NULL, NULL, NULL };
     int *placed = calloc((size_t) ir->n_layers + 1, sizeof *placed);

@@ -61,7 +61,7 @@ static mo_status rename_layer(const mo_ir *ir, const census *c,
     return MO_OK;
 }
 
-mo_status mo_ir_name_layers(mo_ir *ir, mo_error *err)
+mo_status mo_ir_make_names_unique(mo_ir *ir, mo_error *err)
 {
     census c = { NULL, NULL };
     mo_status status = count_names(ir, &c, err);

@@ -10,6 +10,6 @@
 
 /* Renames the layers whose name is empty or shared with another: "#" and their
  * id come behind it.  No two layers have the same name afterwards. */
-mo_status mo_ir_name_layers(mo_ir *ir, mo_error *err);
+mo_status mo_ir_make_names_unique(mo_ir *ir, mo_error *err);
 
 #endif

@@ -16,44 +16,46 @@ static bool is_always_live(const char *type)
     return strncmp(type, "Random", strlen("Random")) == 0;
 }
 
-static mo_fold fold_layer(const mo_ir_layer *layer, const mo_fold *folds)
+static mo_ir_constness fold_layer(const mo_ir_layer *layer,
+                                  const mo_ir_constness *folds)
 {
     if (strcmp(layer->type, "Const") == 0)
-        return MO_FOLD_CONSTANT;
+        return MO_IR_CONSTNESS_CONSTANT;
     if (strcmp(layer->type, "ShapeOf") == 0)
-        return MO_FOLD_SHAPE;
+        return MO_IR_CONSTNESS_SHAPE;
     if (layer->n_inputs == 0 || is_always_live(layer->type))
-        return MO_FOLD_LIVE;
+        return MO_IR_CONSTNESS_LIVE;
     for (int i = 0; i < layer->n_inputs; i++)
-        if (folds[layer->inputs[i].source_layer] == MO_FOLD_LIVE)
-            return MO_FOLD_LIVE;
-    return MO_FOLD_CONSTANT;
+        if (folds[layer->inputs[i].source_layer] == MO_IR_CONSTNESS_LIVE)
+            return MO_IR_CONSTNESS_LIVE;
+    return MO_IR_CONSTNESS_CONSTANT;
 }
 
 /* Backwards, so that a layer's readers have had their say before it. */
-static void bury_unread(const mo_ir *ir, const int *order, mo_fold *folds,
-                        bool *is_read)
+static void bury_unread(const mo_ir *ir, const int *order,
+                        mo_ir_constness *folds, bool *is_read)
 {
     for (int i = ir->n_layers - 1; i >= 0; i--) {
         const mo_ir_layer *layer = &ir->layers[order[i]];
-        mo_fold *fold = &folds[order[i]];
+        mo_ir_constness *fold = &folds[order[i]];
 
-        if (*fold != MO_FOLD_LIVE && !is_read[order[i]])
-            *fold = MO_FOLD_DEAD;
-        if (*fold == MO_FOLD_LIVE || *fold == MO_FOLD_CONSTANT)
+        if (*fold != MO_IR_CONSTNESS_LIVE && !is_read[order[i]])
+            *fold = MO_IR_CONSTNESS_DEAD;
+        if (*fold == MO_IR_CONSTNESS_LIVE || *fold == MO_IR_CONSTNESS_CONSTANT)
             for (int k = 0; k < layer->n_inputs; k++)
                 is_read[layer->inputs[k].source_layer] = true;
     }
 }
 
-mo_status mo_fold_layers(const mo_ir *ir, mo_fold **folds, mo_error *err)
+mo_status mo_ir_find_constness(const mo_ir *ir, mo_ir_constness **folds,
+                               mo_error *err)
 {
     size_t n = (size_t) ir->n_layers;
-    mo_fold *made = calloc(n + 1, sizeof *made);
+    mo_ir_constness *made = calloc(n + 1, sizeof *made);
     bool *is_read = calloc(n + 1, sizeof *is_read);
     int *order = NULL;
-    mo_status status =
-        made && is_read ? mo_ir_order(ir, &order, err) : mo_fail_memory(err);
+    mo_status status = made && is_read ? mo_ir_topo_order(ir, &order, err)
+                                       : mo_fail_memory(err);
 
     if (status == MO_OK) {
         for (size_t i = 0; i < n; i++)

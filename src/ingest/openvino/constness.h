@@ -7,13 +7,13 @@
 #include "base/error.h"
 #include "ingest/ir/ir.h"
 
-typedef enum mo_fold {
-    MO_FOLD_LIVE,       /* runs */
-    MO_FOLD_CONSTANT,   /* a Const, or computed from constants alone */
-    MO_FOLD_SHAPE,      /* a ShapeOf: its value is the shape of its input, and
-                           it reads nothing any more */
-    MO_FOLD_DEAD        /* a constant that no live layer depends on */
-} mo_fold;
+typedef enum mo_ir_constness {
+    MO_IR_CONSTNESS_LIVE,     /* runs */
+    MO_IR_CONSTNESS_CONSTANT, /* a Const, or computed from constants alone */
+    MO_IR_CONSTNESS_SHAPE,    /* a ShapeOf: its value is the shape of its input,
+                         and    it reads nothing any more */
+    MO_IR_CONSTNESS_DEAD      /* a constant that no live layer depends on */
+} mo_ir_constness;
 
 /*
  * Tells for every layer what it is; the caller frees the n_layers answers.  All
@@ -22,6 +22,7 @@ typedef enum mo_fold {
  * What has a state, draws random numbers, or is an input, an output or a loop
  * is live whatever it depends on.  A cycle is an error.
  */
-mo_status mo_fold_layers(const mo_ir *ir, mo_fold **folds, mo_error *err);
+mo_status mo_ir_find_constness(const mo_ir *ir, mo_ir_constness **folds,
+                               mo_error *err);
 
 #endif

@@ -13,7 +13,7 @@
 /* A model on its way into a graph. */
 typedef struct conversion {
     const mo_ir *ir;
-    const mo_fold *folds;
+    const mo_ir_constness *folds;
     const char *bin; /* what the file of the constants is called */
     mo_builder *builder;
     mo_out *out;       /* where texts are put together */
@@ -177,9 +177,9 @@ static int64_t output_bytes(const mo_ir_layer *layer)
     return sum;
 }
 
-static bool is_constant(mo_fold fold)
+static bool is_constant(mo_ir_constness fold)
 {
-    return fold == MO_FOLD_CONSTANT || fold == MO_FOLD_SHAPE;
+    return fold == MO_IR_CONSTNESS_CONSTANT || fold == MO_IR_CONSTNESS_SHAPE;
 }
 
 /* The bytes of the constants that layer number i reads, each counted once. */
@@ -211,7 +211,7 @@ static int64_t weight_bytes(conversion *c, int i)
 static mo_status keep_texts(conversion *c, int i, mo_op *op, mo_error *err)
 {
     const mo_ir_layer *layer = &c->ir->layers[i];
-    bool is_shape = c->folds[i] == MO_FOLD_SHAPE;
+    bool is_shape = c->folds[i] == MO_IR_CONSTNESS_SHAPE;
     int index = next_index(c, layer);
     mo_status status = keep_shapes(c, layer, op, err);
 
@@ -287,10 +287,11 @@ static mo_status add_layers(conversion *c, mo_error *err)
     mo_status status = MO_OK;
 
     for (int i = 0; i < n && status == MO_OK; i++)
-        if (c->folds[i] != MO_FOLD_DEAD)
+        if (c->folds[i] != MO_IR_CONSTNESS_DEAD)
             status = add_op(c, i, err);
     for (int i = 0; i < n && status == MO_OK; i++)
-        if (c->folds[i] != MO_FOLD_DEAD && c->folds[i] != MO_FOLD_SHAPE)
+        if (c->folds[i] != MO_IR_CONSTNESS_DEAD &&
+            c->folds[i] != MO_IR_CONSTNESS_SHAPE)
             status = add_edges(c, i, err);
     return status;
 }
@@ -326,8 +327,8 @@ static mo_status number_outputs(conversion *c, mo_error *err)
     return c->last_reader ? MO_OK : mo_fail_memory(err);
 }
 
-mo_status mo_ir_graph(const mo_ir *ir, const mo_fold *folds, const char *bin,
-                      mo_graph **graph, mo_error *err)
+mo_status mo_ir_to_graph(const mo_ir *ir, const mo_ir_constness *folds,
+                         const char *bin, mo_graph **graph, mo_error *err)
 {
     const char *slash = strrchr(bin, '/');
     conversion c = { .ir = ir, .folds = folds, .bin = slash ? slash + 1 : bin };

@@ -19,7 +19,7 @@
  * to.  Parameters and Results get the attribute "index", their number in file
  * order.
  */
-mo_status mo_ir_graph(const mo_ir *ir, const mo_fold *folds, const char *bin,
-                      mo_graph **graph, mo_error *err);
+mo_status mo_ir_to_graph(const mo_ir *ir, const mo_ir_constness *folds,
+                         const char *bin, mo_graph **graph, mo_error *err);
 
 #endif

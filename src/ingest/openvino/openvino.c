@@ -68,7 +68,7 @@ static mo_status convert(mo_ir *ir, const mo_read_options *options,
 {
     static const mo_read_options none = { NULL, 0 };
     char *bin = NULL;
-    mo_fold *folds = NULL;
+    mo_ir_constness *folds = NULL;
     mo_status status = bin_path(ir->file, &bin, err);
 
     options = options ? options : &none;
@@ -78,11 +78,11 @@ static mo_status convert(mo_ir *ir, const mo_read_options *options,
     if (status == MO_OK)
         status = check_shapes(ir, err);
     if (status == MO_OK)
-        status = mo_fold_layers(ir, &folds, err);
+        status = mo_ir_find_constness(ir, &folds, err);
     if (status == MO_OK)
-        status = mo_ir_name_layers(ir, err);
+        status = mo_ir_make_names_unique(ir, err);
     if (status == MO_OK)
-        status = mo_ir_graph(ir, folds, bin, graph, err);
+        status = mo_ir_to_graph(ir, folds, bin, graph, err);
     free(folds);
     free(bin);
     mo_ir_free(ir);

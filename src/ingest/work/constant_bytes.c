@@ -7,7 +7,7 @@
 /* The largest of what one tensor is said to have comes first. */
 static int compare_tensors(const void *a, const void *b)
 {
-    const mo_fed_tensor *x = a, *y = b;
+    const mo_constant_bytes_tensor *x = a, *y = b;
 
     if (x->from != y->from)
         return x->from < y->from ? -1 : 1;
@@ -16,27 +16,27 @@ static int compare_tensors(const void *a, const void *b)
     return (x->bytes < y->bytes) - (x->bytes > y->bytes);
 }
 
-static bool is_same(const mo_fed_tensor *a, const mo_fed_tensor *b)
+static bool is_same(const mo_constant_bytes_tensor *a,
+                    const mo_constant_bytes_tensor *b)
 {
     return a->from == b->from && a->port == b->port;
 }
 
-static int64_t sum_of(const mo_fed_tensor *tensors, size_t n)
+static int64_t sum_of(const mo_constant_bytes_tensor *tensors, size_t n)
 {
     int64_t sum = 0;
 
     for (size_t i = 0; i < n; i++) {
         if (i > 0 && is_same(&tensors[i], &tensors[i - 1]))
             continue;
-        if (tensors[i].bytes < 0 ||
-            !mo_int64_add(sum, tensors[i].bytes, &sum))
+        if (tensors[i].bytes < 0 || !mo_int64_add(sum, tensors[i].bytes, &sum))
             return MO_UNKNOWN;
     }
     return sum;
 }
 
-mo_status mo_fed_sum(mo_fed *fed, const mo_graph *g, int op, int64_t *sum,
-                     mo_error *err)
+mo_status mo_constant_bytes_sum(mo_constant_bytes *fed, const mo_graph *g,
+                                int op, int64_t *sum, mo_error *err)
 {
     int first = g->feed_start[op];
     size_t n = (size_t) (g->feed_start[op + 1] - first);
@@ -48,7 +48,7 @@ mo_status mo_fed_sum(mo_fed *fed, const mo_graph *g, int op, int64_t *sum,
     for (size_t i = 0; i < n; i++) {
         const mo_edge *feed = &g->feeds[(size_t) first + i];
 
-        fed->tensors[i] = (mo_fed_tensor){
+        fed->tensors[i] = (mo_constant_bytes_tensor){
             feed->from, g->feed_port[(size_t) first + i], feed->bytes
         };
     }
@@ -58,8 +58,8 @@ mo_status mo_fed_sum(mo_fed *fed, const mo_graph *g, int op, int64_t *sum,
     return MO_OK;
 }
 
-void mo_fed_clear(mo_fed *fed)
+void mo_constant_bytes_clear(mo_constant_bytes *fed)
 {
     free(fed->tensors);
-    *fed = (mo_fed){ 0 };
+    *fed = (mo_constant_bytes){ 0 };
 }

@@ -261,10 +261,10 @@ double mo_flops_interpolate(const mo_work_input *in)
     const char *attrs = in->attrs;
     double taps = 4;
 
-    if (attrs && mo_json_is(attrs, "mode", "nearest"))
+    if (attrs && mo_json_text_equals(attrs, "mode", "nearest"))
         return 0;
-    if (attrs && (mo_json_is(attrs, "mode", "cubic") ||
-                  mo_json_is(attrs, "mode", "bicubic")))
+    if (attrs && (mo_json_text_equals(attrs, "mode", "cubic") ||
+                  mo_json_text_equals(attrs, "mode", "bicubic")))
         taps = 16;
     return has_output(in) ? output_elements(in) * (2 * taps - 1) : UNKNOWN;
 }

@@ -50,11 +50,11 @@ double mo_flops_attention(const mo_work_input *in);
 
 /* Recurrent cells and sequences: a product for the input and one for the state
  * in every gate, and the table's constant per hidden unit. */
-double mo_flops_onnx_rnn(const mo_work_input *in);       /* (x, W, R, ...) */
-double mo_flops_cell(const mo_work_input *in);           /* (x, h, W, R, ...) */
-double mo_flops_lstm_cell(const mo_work_input *in);   /* (x, h, c, W, R, ...) */
-double mo_flops_sequence(const mo_work_input *in);    /* (x, h, len, W, R...) */
+double mo_flops_onnx_rnn(const mo_work_input *in);  /* (x, W, R, ...) */
+double mo_flops_cell(const mo_work_input *in);      /* (x, h, W, R, ...) */
+double mo_flops_lstm_cell(const mo_work_input *in); /* (x, h, c, W, R, ...) */
+double mo_flops_sequence(const mo_work_input *in);  /* (x, h, len, W, R...) */
 double mo_flops_lstm_sequence(const mo_work_input *in);
-                                                  /* (x, h, c, len, W, R...) */
+/* (x, h, c, len, W, R...) */
 
 #endif

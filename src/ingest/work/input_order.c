@@ -11,14 +11,14 @@ typedef struct verdict {
 
 typedef struct search {
     const mo_work_input *input;
-    mo_shape *places;               /* what input shows */
-    mo_shape shapes[MO_MAX_LOOSE];  /* of the loose ones */
-    const mo_loose *loose;
+    mo_shape *places;                         /* what input shows */
+    mo_shape shapes[MO_INPUT_ORDER_MAX_FREE]; /* of the loose ones */
+    const mo_input_order_free_input *loose;
     int n;
     verdict all, constants_behind;
 } search;
 
-bool mo_arrange_matters(const mo_operator *kind)
+bool mo_input_order_matters(const mo_operator *kind)
 {
     return kind->flops && kind->flops != mo_flops_output &&
            kind->flops != mo_flops_largest && kind->flops != mo_flops_pool &&
@@ -37,7 +37,7 @@ static void judge(search *s, bool constants_behind)
 {
     double flops;
 
-    if (!mo_work_fits(s->input))
+    if (!mo_work_shapes_agree(s->input))
         return;
     flops = s->input->kind->flops(s->input);
     hear(&s->all, flops);
@@ -67,8 +67,8 @@ static void arrange(search *s, int at, unsigned used, bool constants_behind)
     }
 }
 
-double mo_arrange_flops(const mo_work_input *input, mo_shape *shapes,
-                        const mo_loose *loose, int n)
+double mo_input_order_flops(const mo_work_input *input, mo_shape *shapes,
+                            const mo_input_order_free_input *loose, int n)
 {
     search s = { .input = input, .places = shapes, .loose = loose, .n = n };
     const verdict *v = &s.all;

@@ -13,21 +13,21 @@
 
 #include "ingest/work.h"
 
-enum { MO_MAX_LOOSE = 4 };   /* 24 arrangements */
+enum { MO_INPUT_ORDER_MAX_FREE = 4 }; /* 24 arrangements */
 
 /* An input that has no number, in the slot where it happens to stand. */
-typedef struct mo_loose {
+typedef struct mo_input_order_free_input {
     int slot;
     bool is_constant;
-} mo_loose;
+} mo_input_order_free_input;
 
 /* Does the operator's formula tell its inputs apart? */
-bool mo_arrange_matters(const mo_operator *kind);
+bool mo_input_order_matters(const mo_operator *kind);
 
 /* The flops of the op at input, whose inputs lie in shapes; the n loose ones
- * (at most MO_MAX_LOOSE, by slot) may change places, and do.  < 0 when the
- * arrangements disagree or what they need is not known. */
-double mo_arrange_flops(const mo_work_input *input, mo_shape *shapes,
-                        const mo_loose *loose, int n);
+ * (at most MO_INPUT_ORDER_MAX_FREE, by slot) may change places, and do.  < 0
+ * when the arrangements disagree or what they need is not known. */
+double mo_input_order_flops(const mo_work_input *input, mo_shape *shapes,
+                            const mo_input_order_free_input *loose, int n);
 
 #endif

@@ -150,8 +150,7 @@ static bool fits_filter(const mo_work_input *in, int at, int bias,
     if (!data || !weights || !made)
         return true;
     if (made->rank < 2 || data->rank != made->rank ||
-        weights->rank != made->rank + grouped ||
-        data->dims[0] != made->dims[0])
+        weights->rank != made->rank + grouped || data->dims[0] != made->dims[0])
         return false;
     f = grouped ? group_filter_of(weights, backwards)
                 : filter_of(weights, backwards);
@@ -200,7 +199,7 @@ static bool fits_attention(const mo_work_input *in)
            dim(made, 2) == dim(q, 2) && dim(made, 1) == dim(v, 1);
 }
 
-bool mo_work_fits(const mo_work_input *in)
+bool mo_work_shapes_agree(const mo_work_input *in)
 {
     static const struct {
         double (*formula)(const mo_work_input *in);

@@ -10,6 +10,6 @@
 
 /* False when the shapes say that they cannot; true where too little is known
  * to tell, or where nobody wrote down what the operator demands. */
-bool mo_work_fits(const mo_work_input *in);
+bool mo_work_shapes_agree(const mo_work_input *in);
 
 #endif

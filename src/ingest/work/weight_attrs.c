@@ -7,14 +7,14 @@
 #include "base/number.h"
 #include "graph/graph.h"
 
-mo_told_list mo_told_weights(const char *attrs)
+mo_weight_attr_list mo_weight_attr_list_of(const char *attrs)
 {
     size_t length = 0;
     const char *value = attrs ? mo_json_find(attrs, "weights", &length) : NULL;
 
     if (!value || length < 2 || value[0] != '"')
-        return (mo_told_list){ NULL, 0 };
-    return (mo_told_list){ value + 1, length - 2 };
+        return (mo_weight_attr_list){ NULL, 0 };
+    return (mo_weight_attr_list){ value + 1, length - 2 };
 }
 
 static int read_port(const char *text, size_t length)
@@ -27,7 +27,7 @@ static int read_port(const char *text, size_t length)
     return (int) port;
 }
 
-static void read_one(const char *text, size_t length, mo_told *told)
+static void read_one(const char *text, size_t length, mo_weight_attr *told)
 {
     const char *colon = memchr(text, ':', length);
     size_t before = colon ? (size_t) (colon - text) : length;
@@ -39,7 +39,7 @@ static void read_one(const char *text, size_t length, mo_told *told)
         told->shape.rank = -1;
 }
 
-bool mo_told_next(mo_told_list *list, mo_told *told)
+bool mo_weight_attr_next(mo_weight_attr_list *list, mo_weight_attr *told)
 {
     const char *stop;
     size_t length;

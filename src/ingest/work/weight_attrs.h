@@ -11,21 +11,21 @@
 
 #include "ingest/shape.h"
 
-typedef struct mo_told {
-    int port;        /* which input, or MO_PORT_NONE where that is no number */
-    mo_shape shape;  /* rank -1 where there is no port or no fixed size */
-} mo_told;
+typedef struct mo_weight_attr {
+    int port;       /* which input, or MO_PORT_NONE where that is no number */
+    mo_shape shape; /* rank -1 where there is no port or no fixed size */
+} mo_weight_attr;
 
 /* What is left to read of such a list. */
-typedef struct mo_told_list {
+typedef struct mo_weight_attr_list {
     const char *text;
     size_t length;
-} mo_told_list;
+} mo_weight_attr_list;
 
 /* The weights in attrs, which may be NULL; an empty list when it has none. */
-mo_told_list mo_told_weights(const char *attrs);
+mo_weight_attr_list mo_weight_attr_list_of(const char *attrs);
 
 /* Takes the first of what is left; false when there is nothing. */
-bool mo_told_next(mo_told_list *list, mo_told *told);
+bool mo_weight_attr_next(mo_weight_attr_list *list, mo_weight_attr *told);
 
 #endif

@@ -33,8 +33,8 @@ typedef struct filler {
     const char *types[CACHE_SIZE];
     const mo_operator *operators[CACHE_SIZE];
     known_size sizes[CACHE_SIZE];
-    mo_part_index shapes, types_of_ports;
-    mo_fed fed;
+    mo_text_list_index shapes, types_of_ports;
+    mo_constant_bytes fed;
     mo_status status; /* of what asks for memory, deep down */
     mo_error *err;
 
@@ -43,8 +43,9 @@ typedef struct filler {
     const char *dtypes[MO_WORK_MAX_PORTS];
     bool taken[MO_WORK_MAX_PORTS];
     int n_inputs;
-    mo_loose loose[MO_MAX_LOOSE]; /* the first inputs without a number */
-    int n_loose;                  /* all of them */
+    mo_input_order_free_input
+        loose[MO_INPUT_ORDER_MAX_FREE]; /* the first inputs without a number */
+    int n_loose;                        /* all of them */
     bool first_is_loose;
     double told;       /* bytes of the weights in its attrs, or MO_UNKNOWN */
     double read;       /* bytes of its inputs, or MO_UNKNOWN */
@@ -94,14 +95,14 @@ static int shape_index(const mo_op *op, int port)
     return port >= 0 ? port : -1;
 }
 
-static const char *find_part(filler *f, mo_part_index *parts, const char *text,
-                             int index, size_t *length)
+static const char *find_part(filler *f, mo_text_list_index *parts,
+                             const char *text, int index, size_t *length)
 {
     const char *part = NULL;
 
     if (f->status == MO_OK)
         f->status =
-            mo_part_index_find(parts, text, index, &part, length, f->err);
+            mo_text_list_index_find(parts, text, index, &part, length, f->err);
     return f->status == MO_OK ? part : NULL;
 }
 
@@ -148,12 +149,12 @@ static int64_t part_bytes(const char *shape, size_t shape_length,
 /* The bytes of all outputs; a single dtype stands for each of them. */
 static int64_t sum_bytes(const char *shape, const char *dtype)
 {
-    bool one_dtype = mo_part_count(dtype) == 1;
+    bool one_dtype = mo_text_list_count(dtype) == 1;
     size_t shape_length, dtype_length;
     int64_t sum = 0;
 
-    shape = mo_part_at(shape, 0, &shape_length);
-    dtype = mo_part_at(dtype, 0, &dtype_length);
+    shape = mo_text_list_at(shape, 0, &shape_length);
+    dtype = mo_text_list_at(dtype, 0, &dtype_length);
     while (shape) {
         int64_t bytes =
             dtype ? part_bytes(shape, shape_length, dtype, dtype_length)
@@ -161,9 +162,9 @@ static int64_t sum_bytes(const char *shape, const char *dtype)
 
         if (bytes < 0 || !mo_int64_add(sum, bytes, &sum))
             return MO_UNKNOWN;
-        shape = mo_part_next(shape, &shape_length);
+        shape = mo_text_list_next(shape, &shape_length);
         if (!one_dtype)
-            dtype = mo_part_next(dtype, &dtype_length);
+            dtype = mo_text_list_next(dtype, &dtype_length);
     }
     return sum;
 }
@@ -290,8 +291,9 @@ static int show_loose(filler *f, const arrival *a, int slot)
 {
     while (slot < f->n_inputs && f->taken[slot])
         slot++;
-    if (f->n_loose < MO_MAX_LOOSE)
-        f->loose[f->n_loose] = (mo_loose){ slot, is_constant(f, a) };
+    if (f->n_loose < MO_INPUT_ORDER_MAX_FREE)
+        f->loose[f->n_loose] =
+            (mo_input_order_free_input){ slot, is_constant(f, a) };
     f->first_is_loose |= slot == 0;
     f->n_loose++;
     show(f, a, slot);
@@ -301,12 +303,12 @@ static int show_loose(filler *f, const arrival *a, int slot)
 /* The weights that the op's attrs tell of, where no input is that already. */
 static void gather_told(filler *f, const mo_op *op)
 {
-    mo_told_list list = mo_told_weights(attrs_of(op));
+    mo_weight_attr_list list = mo_weight_attr_list_of(attrs_of(op));
     const char *dtype = list.length ? dtype_of_output(f, op, 0) : NULL;
-    mo_told told;
+    mo_weight_attr told;
 
     f->told = 0;
-    while (mo_told_next(&list, &told)) {
+    while (mo_weight_attr_next(&list, &told)) {
         bool is_shown = told.port >= 0 && told.port < MO_WORK_MAX_PORTS;
         int64_t bytes = told.shape.rank < 0
                             ? MO_UNKNOWN
@@ -316,8 +318,8 @@ static void gather_told(filler *f, const mo_op *op)
             open_slots(f, told.port + 1);
         if (is_shown && f->taken[told.port])
             continue;
-        f->told = f->told < 0 || bytes < 0 ? MO_UNKNOWN
-                                           : f->told + (double) bytes;
+        f->told =
+            f->told < 0 || bytes < 0 ? MO_UNKNOWN : f->told + (double) bytes;
         if (!is_shown)
             continue;
         f->taken[told.port] = true;
@@ -360,10 +362,11 @@ static void gather_inputs(filler *f, int op)
 static int gather_outputs(filler *f, const mo_op *op)
 {
     size_t length;
-    const char *part = mo_part_at(op->shape, 0, &length);
+    const char *part = mo_text_list_at(op->shape, 0, &length);
     int n = 0;
 
-    for (; part && n < MO_WORK_MAX_PORTS; part = mo_part_next(part, &length)) {
+    for (; part && n < MO_WORK_MAX_PORTS;
+         part = mo_text_list_next(part, &length)) {
         if (mo_shape_read(part, length, &f->outputs[n]) != MO_SHAPE_OK)
             f->outputs[n].rank = -1;
         n++;
@@ -373,11 +376,11 @@ static int gather_outputs(filler *f, const mo_op *op)
 
 static double flops_by_formula(filler *f, const mo_work_input *input)
 {
-    if (f->n_loose < 2 || !mo_arrange_matters(input->kind))
+    if (f->n_loose < 2 || !mo_input_order_matters(input->kind))
         return input->kind->flops(input);
-    if (f->n_loose > MO_MAX_LOOSE)
+    if (f->n_loose > MO_INPUT_ORDER_MAX_FREE)
         return MO_UNKNOWN;
-    return mo_arrange_flops(input, f->inputs, f->loose, f->n_loose);
+    return mo_input_order_flops(input, f->inputs, f->loose, f->n_loose);
 }
 
 static double flops_of(filler *f, const mo_op *op, const mo_operator *kind)
@@ -471,7 +474,7 @@ static void fill_weights(filler *f, int id)
     if (!has_feeds && f->told == 0)
         return;
     if (f->status == MO_OK)
-        f->status = mo_fed_sum(&f->fed, f->g, id, &sum, f->err);
+        f->status = mo_constant_bytes_sum(&f->fed, f->g, id, &sum, f->err);
     if (sum < 0 || f->told < 0 || f->told >= 0x1p62 ||
         !mo_int64_add(sum, (int64_t) f->told, &sum) ||
         !mo_int64_add(sum, workspace, &memory))
@@ -507,8 +510,8 @@ mo_status mo_work_fill(mo_graph *g, mo_error *err)
     fill_sizes(&f);
     for (int i = 0; i < g->n_ops; i++)
         fill_op(&f, i);
-    mo_part_index_clear(&f.shapes);
-    mo_part_index_clear(&f.types_of_ports);
-    mo_fed_clear(&f.fed);
+    mo_text_list_index_clear(&f.shapes);
+    mo_text_list_index_clear(&f.types_of_ports);
+    mo_constant_bytes_clear(&f.fed);
     return f.status;
 }

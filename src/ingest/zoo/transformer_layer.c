@@ -11,7 +11,7 @@
 #define LAST_AXIS  "\"axis\":\"-1\""
 
 /* clang-format off */
-const mo_zoo_part mo_zoo_parts[MO_ZOO_PARTS] = {
+const mo_zoo_layer_op mo_zoo_layer_ops[MO_ZOO_LAYER_OPS] = {
     { "ln1", "LayerNormalization", "btd", { MO_ZOO_LAYER_INPUT },
       .weights = { "d", "d" }, .work = 8, .attrs = LAYER_NORM },
 
@@ -54,7 +54,7 @@ const mo_zoo_part mo_zoo_parts[MO_ZOO_PARTS] = {
 };
 /* clang-format on */
 
-int mo_zoo_count_inputs(const mo_zoo_part *part)
+int mo_zoo_count_inputs(const mo_zoo_layer_op *part)
 {
     int n = 0;
     while (n < MO_ZOO_MAX_INPUTS && part->inputs[n])
@@ -62,7 +62,7 @@ int mo_zoo_count_inputs(const mo_zoo_part *part)
     return n;
 }
 
-int mo_zoo_layer_input_port(const mo_zoo_part *part)
+int mo_zoo_layer_input_port(const mo_zoo_layer_op *part)
 {
     for (int port = 0; port < mo_zoo_count_inputs(part); port++)
         if (strcmp(part->inputs[port], MO_ZOO_LAYER_INPUT) == 0)
@@ -124,7 +124,7 @@ static int64_t size_bytes(const mo_zoo_config *config, const char *shape)
     return elements(config, shape) * element_bytes(config);
 }
 
-double mo_zoo_flops(const mo_zoo_config *config, const mo_zoo_part *part)
+double mo_zoo_flops(const mo_zoo_config *config, const mo_zoo_layer_op *part)
 {
     double inner = part->inner ? (double) dimension(config, part->inner) : 1;
 
@@ -132,7 +132,7 @@ double mo_zoo_flops(const mo_zoo_config *config, const mo_zoo_part *part)
 }
 
 int64_t mo_zoo_weight_bytes(const mo_zoo_config *config,
-                            const mo_zoo_part *part)
+                            const mo_zoo_layer_op *part)
 {
     int64_t sum = 0;
 
@@ -142,7 +142,7 @@ int64_t mo_zoo_weight_bytes(const mo_zoo_config *config,
 }
 
 int64_t mo_zoo_output_bytes(const mo_zoo_config *config,
-                            const mo_zoo_part *part)
+                            const mo_zoo_layer_op *part)
 {
     return size_bytes(config, part->output);
 }
@@ -150,13 +150,13 @@ int64_t mo_zoo_output_bytes(const mo_zoo_config *config,
 /* The shape of an input.  All heads together are as large as a layer's. */
 static const char *input_shape(const char *name)
 {
-    for (int i = 0; i < MO_ZOO_PARTS; i++)
-        if (strcmp(mo_zoo_parts[i].name, name) == 0)
-            return mo_zoo_parts[i].output;
+    for (int i = 0; i < MO_ZOO_LAYER_OPS; i++)
+        if (strcmp(mo_zoo_layer_ops[i].name, name) == 0)
+            return mo_zoo_layer_ops[i].output;
     return "btd";
 }
 
-double mo_zoo_bytes(const mo_zoo_config *config, const mo_zoo_part *part)
+double mo_zoo_bytes(const mo_zoo_config *config, const mo_zoo_layer_op *part)
 {
     int64_t sum =
         mo_zoo_weight_bytes(config, part) + mo_zoo_output_bytes(config, part);
@@ -177,14 +177,14 @@ static void put_shape(const mo_zoo_config *config, const char *letters,
     mo_out_bytes(out, text, mo_shape_write(&shape, text));
 }
 
-void mo_zoo_put_shape(const mo_zoo_config *config, const mo_zoo_part *part,
-                      mo_out *out)
+void mo_zoo_write_shape(const mo_zoo_config *config,
+                        const mo_zoo_layer_op *part, mo_out *out)
 {
     put_shape(config, part->output, out);
 }
 
-static void put_weights(const mo_zoo_config *config, const mo_zoo_part *part,
-                        mo_out *out)
+static void put_weights(const mo_zoo_config *config,
+                        const mo_zoo_layer_op *part, mo_out *out)
 {
     int port = mo_zoo_count_inputs(part);
 
@@ -218,8 +218,9 @@ static void begin_member(mo_out *out, char *before)
     *before = ',';
 }
 
-void mo_zoo_put_attrs(const mo_zoo_config *config, const mo_zoo_part *part,
-                      int network_port, mo_out *out)
+void mo_zoo_write_attrs(const mo_zoo_config *config,
+                        const mo_zoo_layer_op *part, int network_port,
+                        mo_out *out)
 {
     char before = '{';
 

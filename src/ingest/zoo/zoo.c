@@ -40,10 +40,10 @@ typedef struct plan {
 typedef struct zoo {
     const mo_zoo_config *config;
     mo_builder *builder;
-    plan plans[MO_ZOO_PARTS];
-    int slots[MO_ZOO_PARTS]; /* of the layer and the head being built */
-    int *heads;              /* slots of the last part of all heads */
-    int layer_input;         /* slot, or NOTHING in the first layer */
+    plan plans[MO_ZOO_LAYER_OPS];
+    int slots[MO_ZOO_LAYER_OPS]; /* of the layer and the head being built */
+    int *heads;                  /* slots of the last part of all heads */
+    int layer_input;             /* slot, or NOTHING in the first layer */
 } zoo;
 
 enum { NAME_SIZE = 64 }; /* two numbers and a part's name */
@@ -60,7 +60,7 @@ static int64_t ops_in_layer(const mo_zoo_config *config)
 {
     int in_head = MO_ZOO_HEAD_LAST - MO_ZOO_HEAD_FIRST + 1;
 
-    return MO_ZOO_PARTS - in_head + (int64_t) in_head * config->heads;
+    return MO_ZOO_LAYER_OPS - in_head + (int64_t) in_head * config->heads;
 }
 
 static bool is_dtype(const char *text)
@@ -119,19 +119,7 @@ static mo_status keep_written(zoo *z, mo_out *out, const char **kept,
     return status;
 }
 
-static mo_status keep_shape(zoo *z, const mo_zoo_part *part, const char **kept,
-                            mo_error *err)
-{
-    mo_out *out;
-    mo_status status = mo_out_memory(&out, err);
-
-    if (status != MO_OK)
-        return status;
-    mo_zoo_put_shape(z->config, part, out);
-    return keep_written(z, out, kept, err);
-}
-
-static mo_status keep_attrs(zoo *z, const mo_zoo_part *part, int network_port,
+static mo_status keep_shape(zoo *z, const mo_zoo_layer_op *part,
                             const char **kept, mo_error *err)
 {
     mo_out *out;
@@ -139,7 +127,19 @@ static mo_status keep_attrs(zoo *z, const mo_zoo_part *part, int network_port,
 
     if (status != MO_OK)
         return status;
-    mo_zoo_put_attrs(z->config, part, network_port, out);
+    mo_zoo_write_shape(z->config, part, out);
+    return keep_written(z, out, kept, err);
+}
+
+static mo_status keep_attrs(zoo *z, const mo_zoo_layer_op *part,
+                            int network_port, const char **kept, mo_error *err)
+{
+    mo_out *out;
+    mo_status status = mo_out_memory(&out, err);
+
+    if (status != MO_OK)
+        return status;
+    mo_zoo_write_attrs(z->config, part, network_port, out);
     status = keep_written(z, out, kept, err);
     if (status == MO_OK && **kept == '\0')
         *kept = NULL;
@@ -152,13 +152,13 @@ static int find_input(const char *name)
         return NOTHING;
     if (strcmp(name, MO_ZOO_LAYER_INPUT) == 0)
         return LAYER_INPUT;
-    for (int i = 0; i < MO_ZOO_PARTS; i++)
-        if (strcmp(mo_zoo_parts[i].name, name) == 0)
+    for (int i = 0; i < MO_ZOO_LAYER_OPS; i++)
+        if (strcmp(mo_zoo_layer_ops[i].name, name) == 0)
             return i;
     return ALL_HEADS;
 }
 
-static mo_status make_plan(zoo *z, const mo_zoo_part *part, plan *p,
+static mo_status make_plan(zoo *z, const mo_zoo_layer_op *part, plan *p,
                            mo_error *err)
 {
     mo_op *op = &p->op;
@@ -224,14 +224,15 @@ static mo_status add_op(zoo *z, const char *prefix, int part, mo_error *err)
 {
     const plan *p = &z->plans[part];
     char name[NAME_SIZE];
-    size_t before = strlen(prefix), length = strlen(mo_zoo_parts[part].name);
+    size_t before = strlen(prefix),
+           length = strlen(mo_zoo_layer_ops[part].name);
     const char *kept_name;
     mo_op *op;
     int slot;
     mo_status status;
 
     memcpy(name, prefix, before);
-    memcpy(name + before, mo_zoo_parts[part].name, length);
+    memcpy(name + before, mo_zoo_layer_ops[part].name, length);
     if ((status = mo_builder_slot(z->builder, name, before + length, 0, &slot,
                                   err)) != MO_OK ||
         (status = mo_builder_define(z->builder, slot, 0, &op, err)) != MO_OK)
@@ -270,10 +271,10 @@ static mo_status add_layer(zoo *z, int layer, mo_error *err)
         status = add_op(z, prefix, part, err);
     for (int head = 0; head < z->config->heads && status == MO_OK; head++)
         status = add_head(z, layer, head, err);
-    for (part = MO_ZOO_HEAD_LAST + 1; part < MO_ZOO_PARTS && status == MO_OK;
-         part++)
+    for (part = MO_ZOO_HEAD_LAST + 1;
+         part < MO_ZOO_LAYER_OPS && status == MO_OK; part++)
         status = add_op(z, prefix, part, err);
-    z->layer_input = z->slots[MO_ZOO_PARTS - 1];
+    z->layer_input = z->slots[MO_ZOO_LAYER_OPS - 1];
     return status;
 }
 
@@ -285,8 +286,8 @@ static mo_status add_all(zoo *z, mo_error *err)
     if (status != MO_OK)
         return status;
     mo_builder_name(z->builder, name);
-    for (int i = 0; i < MO_ZOO_PARTS && status == MO_OK; i++)
-        status = make_plan(z, &mo_zoo_parts[i], &z->plans[i], err);
+    for (int i = 0; i < MO_ZOO_LAYER_OPS && status == MO_OK; i++)
+        status = make_plan(z, &mo_zoo_layer_ops[i], &z->plans[i], err);
     for (int layer = 0; layer < z->config->layers && status == MO_OK; layer++)
         status = add_layer(z, layer, err);
     return status;

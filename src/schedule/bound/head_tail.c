@@ -1,18 +1,18 @@
 #include "schedule/bound/head_tail.h"
 
-int64_t mo_pass_with_p(const mo_pass *pass, int op, int device)
+int64_t mo_head_tail_with_p(const mo_head_tail *pass, int op, int device)
 {
-    return pass->side[mo_places_at(pass->places, op, device)] +
+    return pass->side[mo_allowed_devices_index(pass->places, op, device)] +
            mo_instance_p_ns(pass->places->x, op, device);
 }
 
-void mo_pass_raise(int64_t *value, int64_t least)
+void mo_head_tail_raise(int64_t *value, int64_t least)
 {
     if (*value < least)
         *value = least;
 }
 
-static int row_of(const mo_places *p, int flow)
+static int row_of(const mo_allowed_devices *p, int flow)
 {
     const mo_instance *x = p->x;
 
@@ -22,7 +22,7 @@ static int row_of(const mo_places *p, int flow)
 }
 
 /* The time of a row between here, where the pass is, and there. */
-static int64_t row_ns(const mo_pass *pass, int row, int here, int there)
+static int64_t row_ns(const mo_head_tail *pass, int row, int here, int there)
 {
     return pass->backward
                ? mo_instance_row_ns(pass->places->x, row, there, here)
@@ -30,18 +30,18 @@ static int64_t row_ns(const mo_pass *pass, int row, int here, int there)
 }
 
 /* Flows of op: [first_flow(op), first_flow(op + 1)). */
-static int first_flow(const mo_pass *pass, int op)
+static int first_flow(const mo_head_tail *pass, int op)
 {
     return pass->backward ? pass->places->x->in_start[op]
                           : pass->places->x->out_start[op];
 }
 
-static int flow_at(const mo_pass *pass, int at)
+static int flow_at(const mo_head_tail *pass, int at)
 {
     return pass->backward ? pass->places->x->in_flows[at] : at;
 }
 
-static int other_end(const mo_pass *pass, int flow)
+static int other_end(const mo_head_tail *pass, int flow)
 {
     return pass->backward ? pass->places->x->flows[flow].from
                           : pass->places->x->flows[flow].to;
@@ -53,15 +53,15 @@ static bool share_group(const mo_instance *x, int a, int b)
 }
 
 /* at[k]: when what goes with that row, from wherever op may be, is on k. */
-static void find_at(mo_pass *pass, int op, int row)
+static void find_at(mo_head_tail *pass, int op, int row)
 {
     int n_devices = pass->places->x->n_devices;
 
     for (int k = 0; k < n_devices; k++)
         pass->at[k] = INT64_MAX;
     for (int a = 0; a < n_devices; a++) {
-        int64_t here_ns = mo_pass_with_p(pass, op, a);
-        if (!mo_places_allowed(pass->places, op, a))
+        int64_t here_ns = mo_head_tail_with_p(pass, op, a);
+        if (!mo_allowed_devices_has(pass->places, op, a))
             continue;
         for (int k = 0; k < n_devices; k++)
             if (here_ns + row_ns(pass, row, a, k) < pass->at[k])
@@ -69,9 +69,9 @@ static void find_at(mo_pass *pass, int op, int row)
     }
 }
 
-void mo_pass_spread(mo_pass *pass, int op)
+void mo_head_tail_propagate(mo_head_tail *pass, int op)
 {
-    const mo_places *p = pass->places;
+    const mo_allowed_devices *p = pass->places;
     int row = -1;
 
     for (int e = first_flow(pass, op); e < first_flow(pass, op + 1); e++) {
@@ -83,23 +83,24 @@ void mo_pass_spread(mo_pass *pass, int op)
             find_at(pass, op, row);
         }
         for (int k = 0; k < p->x->n_devices; k++)
-            if (mo_places_allowed(p, other, k))
-                mo_pass_raise(&pass->side[mo_places_at(p, other, k)],
-                              stays ? mo_pass_with_p(pass, op, k)
-                                    : pass->at[k]);
+            if (mo_allowed_devices_has(p, other, k))
+                mo_head_tail_raise(
+                    &pass->side[mo_allowed_devices_index(p, other, k)],
+                    stays ? mo_head_tail_with_p(pass, op, k) : pass->at[k]);
     }
 }
 
-void mo_pass_spread_from(mo_pass *pass, int op, int device)
+void mo_head_tail_propagate_from(mo_head_tail *pass, int op, int device)
 {
-    const mo_places *p = pass->places;
+    const mo_allowed_devices *p = pass->places;
 
     for (int e = first_flow(pass, op); e < first_flow(pass, op + 1); e++) {
         int flow = flow_at(pass, e), other = other_end(pass, flow);
 
         for (int k = 0; k < p->x->n_devices; k++)
-            if (mo_places_allowed(p, other, k))
-                mo_pass_raise(&pass->side[mo_places_at(p, other, k)],
-                              row_ns(pass, row_of(p, flow), device, k));
+            if (mo_allowed_devices_has(p, other, k))
+                mo_head_tail_raise(
+                    &pass->side[mo_allowed_devices_index(p, other, k)],
+                    row_ns(pass, row_of(p, flow), device, k));
     }
 }

@@ -44,9 +44,9 @@ typedef struct row {
     int64_t price; /* the weight of a unit of load */
 } row;
 
-struct mo_refuter {
-    const mo_places *places;
-    const mo_refuter_case *c;
+struct mo_infeas_test {
+    const mo_allowed_devices *places;
+    const mo_infeas_test_case *c;
     int grid;
     unsigned char *cell; /* by op's place in ops and device: in the grid */
     int *choice;         /* by op's place in ops: where it weighs least */
@@ -65,51 +65,54 @@ static int64_t less(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-static int n_devices(const mo_refuter *r)
+static int n_devices(const mo_infeas_test *r)
 {
     return r->places->x->n_devices;
 }
 
-static int64_t cell_at(const mo_refuter *r, int at, int device)
+static int64_t cell_at(const mo_infeas_test *r, int at, int device)
 {
     return (int64_t) at * n_devices(r) + device;
 }
 
-static int64_t group_at(const mo_refuter *r, int group, int device)
+static int64_t group_at(const mo_infeas_test *r, int group, int device)
 {
     return (int64_t) group * n_devices(r) + device;
 }
 
-static int group_of(const mo_refuter *r, int at)
+static int group_of(const mo_infeas_test *r, int at)
 {
     return r->places->x->group[r->c->ops[at]];
 }
 
-static int64_t p_ns(const mo_refuter *r, int at, int device)
+static int64_t p_ns(const mo_infeas_test *r, int at, int device)
 {
     return mo_instance_p_ns(r->places->x, r->c->ops[at], device);
 }
 
-static int64_t before_ns(const mo_refuter *r, int at, int device)
+static int64_t before_ns(const mo_infeas_test *r, int at, int device)
 {
-    return r->c->before_ns[mo_places_at(r->places, r->c->ops[at], device)];
+    return r->c
+        ->before_ns[mo_allowed_devices_index(r->places, r->c->ops[at], device)];
 }
 
-static int64_t after_ns(const mo_refuter *r, int at, int device)
+static int64_t after_ns(const mo_infeas_test *r, int at, int device)
 {
-    return r->c->after_ns[mo_places_at(r->places, r->c->ops[at], device)];
+    return r->c
+        ->after_ns[mo_allowed_devices_index(r->places, r->c->ops[at], device)];
 }
 
-static bool has_time(const mo_refuter *r, int at, int device, int64_t time_ns)
+static bool has_time(const mo_infeas_test *r, int at, int device,
+                     int64_t time_ns)
 {
-    return mo_places_allowed(r->places, r->c->ops[at], device) &&
+    return mo_allowed_devices_has(r->places, r->c->ops[at], device) &&
            before_ns(r, at, device) + p_ns(r, at, device) +
                    after_ns(r, at, device) <=
                time_ns;
 }
 
 /* Cells are 0 for those who can be there; false when some op can be nowhere. */
-static bool find_who_is_where(mo_refuter *r, int64_t time_ns)
+static bool find_who_is_where(mo_infeas_test *r, int64_t time_ns)
 {
     int devices = n_devices(r);
 
@@ -137,7 +140,7 @@ static bool find_who_is_where(mo_refuter *r, int64_t time_ns)
 }
 
 /* Between first, where the grid begins, and T - last, where it ends. */
-static int line_of(const mo_refuter *r, int64_t side_ns, int64_t first_ns,
+static int line_of(const mo_infeas_test *r, int64_t side_ns, int64_t first_ns,
                    int64_t span_ns)
 {
     int64_t width = span_ns / r->grid + 1;
@@ -145,7 +148,7 @@ static int line_of(const mo_refuter *r, int64_t side_ns, int64_t first_ns,
     return (int) less((side_ns - first_ns) / width, r->grid - 1);
 }
 
-static void lay_grid(mo_refuter *r, int device, int64_t time_ns)
+static void lay_grid(mo_infeas_test *r, int device, int64_t time_ns)
 {
     int64_t *before = r->least_before + device * r->grid;
     int64_t *after = r->least_after + device * r->grid;
@@ -177,12 +180,12 @@ static void lay_grid(mo_refuter *r, int device, int64_t time_ns)
     }
 }
 
-static row *rows_of(const mo_refuter *r, int device)
+static row *rows_of(const mo_infeas_test *r, int device)
 {
     return r->rows + device * r->grid * r->grid;
 }
 
-static void find_room(mo_refuter *r, int device, int64_t time_ns)
+static void find_room(mo_infeas_test *r, int device, int64_t time_ns)
 {
     row *rows = rows_of(r, device);
 
@@ -204,7 +207,7 @@ static int64_t price_of(const row *of)
 
 /* What the right-hand sides of a device weigh; the price of a cell is that of
  * all rows with no more before and no more after. */
-static wide find_prices(mo_refuter *r, int device)
+static wide find_prices(mo_infeas_test *r, int device)
 {
     row *rows = rows_of(r, device);
     int64_t *prices = r->prices + device * r->grid * r->grid;
@@ -227,13 +230,13 @@ static wide find_prices(mo_refuter *r, int device)
 }
 
 /* No more than there is, so that no product grows beyond all bounds. */
-static int64_t bytes_of(const mo_refuter *r, int at, int device)
+static int64_t bytes_of(const mo_infeas_test *r, int at, int device)
 {
-    return less(mo_places_bytes(r->places, r->c->ops[at]),
+    return less(mo_allowed_devices_resident_bytes(r->places, r->c->ops[at]),
                 r->memory[device].room);
 }
 
-static wide weight_of(const mo_refuter *r, int at, int device)
+static wide weight_of(const mo_infeas_test *r, int at, int device)
 {
     int cells = r->grid * r->grid;
     int cell = r->cell[cell_at(r, at, device)];
@@ -246,7 +249,7 @@ static wide weight_of(const mo_refuter *r, int at, int device)
 
 /* Chooses a device for the op, unless it is one of a group; returns its weight
  * there. */
-static wide choose(mo_refuter *r, int at)
+static wide choose(mo_infeas_test *r, int at)
 {
     int devices = n_devices(r), group = group_of(r, at), best = -1;
     wide least = 0;
@@ -269,7 +272,7 @@ static wide choose(mo_refuter *r, int at)
 }
 
 /* The same for the group of an op, once. */
-static wide choose_for_group(mo_refuter *r, int at)
+static wide choose_for_group(mo_infeas_test *r, int at)
 {
     int devices = n_devices(r), group = group_of(r, at), best = -1;
     const wide *weight;
@@ -285,7 +288,7 @@ static wide choose_for_group(mo_refuter *r, int at)
     return weight[best];
 }
 
-static wide choose_all(mo_refuter *r)
+static wide choose_all(mo_infeas_test *r)
 {
     size_t n_groups = (size_t) r->places->x->n_groups;
     wide sum = 0;
@@ -305,7 +308,7 @@ static wide choose_all(mo_refuter *r)
 }
 
 /* Rows count what lies in their cell, and behind and below it. */
-static void add_up_device(mo_refuter *r, int device)
+static void add_up_device(mo_infeas_test *r, int device)
 {
     row *rows = rows_of(r, device);
     int grid = r->grid;
@@ -317,7 +320,7 @@ static void add_up_device(mo_refuter *r, int device)
         rows[cell].load += rows[cell + grid].load;
 }
 
-static void find_loads(mo_refuter *r)
+static void find_loads(mo_infeas_test *r)
 {
     int devices = n_devices(r);
 
@@ -326,7 +329,8 @@ static void find_loads(mo_refuter *r)
 
         rows_of(r, k)[r->cell[cell_at(r, at, k)]].load += p_ns(r, at, k);
         if (r->has_memory)
-            r->memory[k].load += mo_places_bytes(r->places, r->c->ops[at]);
+            r->memory[k].load +=
+                mo_allowed_devices_resident_bytes(r->places, r->c->ops[at]);
     }
     for (int k = 0; k < devices; k++)
         add_up_device(r, k);
@@ -362,7 +366,7 @@ static int64_t largest_weight(const row *rows, int n, int64_t largest)
 }
 
 /* Returns whether the choice is a placement, which cannot be refuted. */
-static bool weigh_all_anew(mo_refuter *r, int step)
+static bool weigh_all_anew(mo_infeas_test *r, int step)
 {
     int n = n_devices(r) * r->grid * r->grid;
     int n_memory = r->has_memory ? n_devices(r) : 0;
@@ -393,7 +397,7 @@ static void recall_weights(row *rows, int n)
 }
 
 /* Begins with the weights that refuted another time, and keeps those. */
-bool mo_refuter_refutes(mo_refuter *r, int64_t time_ns)
+bool mo_infeas_test_proves(mo_infeas_test *r, int64_t time_ns)
 {
     int n = n_devices(r) * r->grid * r->grid;
 
@@ -421,14 +425,14 @@ bool mo_refuter_refutes(mo_refuter *r, int64_t time_ns)
 }
 
 /* Memory counts where all of it together would be too much for a device. */
-static void look_at_memory(mo_refuter *r)
+static void look_at_memory(mo_infeas_test *r)
 {
     const mo_instance *x = r->places->x;
     int64_t sum = 0;
 
     r->has_memory = false;
     for (int at = 0; at < r->c->n; at++)
-        sum += mo_places_bytes(r->places, r->c->ops[at]);
+        sum += mo_allowed_devices_resident_bytes(r->places, r->c->ops[at]);
     for (int k = 0; k < x->n_devices; k++) {
         r->memory[k].room = x->capacity_bytes[k];
         r->has_memory |= sum > x->capacity_bytes[k];
@@ -437,7 +441,7 @@ static void look_at_memory(mo_refuter *r)
 
 /* All of a device's load weighs most to begin with: that is what there mostly
  * is too much of.  The faster a device, the more a nanosecond of it weighs. */
-static void weigh_first(mo_refuter *r)
+static void weigh_first(mo_infeas_test *r)
 {
     int64_t least = INT64_MAX;
 
@@ -460,7 +464,7 @@ static void weigh_first(mo_refuter *r)
     }
 }
 
-void mo_refuter_begin(mo_refuter *r, const mo_refuter_case *c)
+void mo_infeas_test_set_case(mo_infeas_test *r, const mo_infeas_test_case *c)
 {
     int lines = 1 + c->n / OPS_BY_GRID;
 
@@ -470,7 +474,7 @@ void mo_refuter_begin(mo_refuter *r, const mo_refuter_case *c)
     weigh_first(r);
 }
 
-static mo_status reserve(mo_refuter *r, size_t max_ops, mo_error *err)
+static mo_status reserve(mo_infeas_test *r, size_t max_ops, mo_error *err)
 {
     size_t devices = (size_t) n_devices(r);
     size_t n_groups = (size_t) r->places->x->n_groups;
@@ -496,10 +500,10 @@ static mo_status reserve(mo_refuter *r, size_t max_ops, mo_error *err)
     return MO_OK;
 }
 
-mo_status mo_refuter_new(const mo_places *places, int max_ops,
-                         mo_refuter **refuter, mo_error *err)
+mo_status mo_infeas_test_new(const mo_allowed_devices *places, int max_ops,
+                             mo_infeas_test **refuter, mo_error *err)
 {
-    mo_refuter *r = calloc(1, sizeof *r);
+    mo_infeas_test *r = calloc(1, sizeof *r);
     mo_status status;
 
     if (!r)
@@ -509,11 +513,11 @@ mo_status mo_refuter_new(const mo_places *places, int max_ops,
     if (status == MO_OK)
         *refuter = r;
     else
-        mo_refuter_free(r);
+        mo_infeas_test_free(r);
     return status;
 }
 
-void mo_refuter_free(mo_refuter *r)
+void mo_infeas_test_free(mo_infeas_test *r)
 {
     if (!r)
         return;

@@ -13,24 +13,26 @@
 #include "base/error.h"
 #include "schedule/allowed_devices.h"
 
-typedef struct mo_refuter mo_refuter;
+typedef struct mo_infeas_test mo_infeas_test;
 
 /* For up to max_ops ops at a time.  places must outlive it. */
-mo_status mo_refuter_new(const mo_places *places, int max_ops,
-                         mo_refuter **refuter, mo_error *err);
-void mo_refuter_free(mo_refuter *refuter);
+mo_status mo_infeas_test_new(const mo_allowed_devices *places, int max_ops,
+                             mo_infeas_test **refuter, mo_error *err);
+void mo_infeas_test_free(mo_infeas_test *refuter);
 
-typedef struct mo_refuter_case {
+typedef struct mo_infeas_test_case {
     const int *ops;
     int n;
-    const int64_t *before_ns, *after_ns; /* by op and device, mo_places_at */
-} mo_refuter_case;
+    const int64_t *before_ns,
+        *after_ns; /* by op and device, mo_allowed_devices_index */
+} mo_infeas_test_case;
 
 /* Takes the case up; it and what it points to stay the caller's, and the times
  * may change from one question to the next. */
-void mo_refuter_begin(mo_refuter *refuter, const mo_refuter_case *c);
+void mo_infeas_test_set_case(mo_infeas_test *refuter,
+                             const mo_infeas_test_case *c);
 
 /* True: not all of the ops can be run within that time.  False says nothing. */
-bool mo_refuter_refutes(mo_refuter *refuter, int64_t time_ns);
+bool mo_infeas_test_proves(mo_infeas_test *refuter, int64_t time_ns);
 
 #endif

@@ -19,7 +19,7 @@ enum { FULL_WEIGHT = 1024 };
 
 /* The ops of a list, or without one those from first on. */
 typedef struct crowd {
-    const mo_places *places;
+    const mo_allowed_devices *places;
     const int *ops;
     int first, n;
 } crowd;
@@ -31,7 +31,7 @@ static int op_of(const crowd *c, int i)
 
 static int64_t bound(const crowd *c, const int64_t *weight)
 {
-    const mo_places *p = c->places;
+    const mo_allowed_devices *p = c->places;
     int n_devices = p->x->n_devices;
     int64_t sum = 0, total = 0;
 
@@ -43,7 +43,7 @@ static int64_t bound(const crowd *c, const int64_t *weight)
         int op = op_of(c, i);
         int64_t least = INT64_MAX;
         for (int k = 0; k < n_devices; k++)
-            if (mo_places_allowed(p, op, k) &&
+            if (mo_allowed_devices_has(p, op, k) &&
                 weight[k] * mo_instance_p_ns(p->x, op, k) < least)
                 least = weight[k] * mo_instance_p_ns(p->x, op, k);
         sum += least / total;
@@ -81,15 +81,16 @@ static int64_t load_ns(const crowd *c, int64_t *scratch)
     return equal_ns > by_speed_ns ? equal_ns : by_speed_ns;
 }
 
-int64_t mo_load_ns(const mo_places *p, int first, int last, int64_t *scratch)
+int64_t mo_bound_load_ns(const mo_allowed_devices *p, int first, int last,
+                         int64_t *scratch)
 {
     crowd c = { .places = p, .first = first, .n = last - first };
 
     return load_ns(&c, scratch);
 }
 
-int64_t mo_load_of_ns(const mo_places *p, const int *ops, int n,
-                      int64_t *scratch)
+int64_t mo_bound_load_of_ops_ns(const mo_allowed_devices *p, const int *ops,
+                                int n, int64_t *scratch)
 {
     crowd c = { .places = p, .ops = ops, .n = n };
 

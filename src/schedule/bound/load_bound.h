@@ -11,11 +11,11 @@
 /* A time that the ops first, ..., last - 1 take together wherever they go:
  * their work, spread over the devices as if it could be cut at will.  Quick:
  * with a handful of weights only. */
-int64_t mo_load_ns(const mo_places *p, int first, int last,
-                   int64_t *scratch /* by device */);
+int64_t mo_bound_load_ns(const mo_allowed_devices *p, int first, int last,
+                         int64_t *scratch /* by device */);
 
 /* The same for ops by their numbers. */
-int64_t mo_load_of_ns(const mo_places *p, const int *ops, int n,
-                      int64_t *scratch);
+int64_t mo_bound_load_of_ops_ns(const mo_allowed_devices *p, const int *ops,
+                                int n, int64_t *scratch);
 
 #endif

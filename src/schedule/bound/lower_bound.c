@@ -27,14 +27,14 @@ enum { MAX_WORK = 1 << 23 }; /* ops by devices to the third: seconds */
 
 struct lower {
     const mo_stop *stop;
-    mo_places places;
+    mo_allowed_devices places;
     int64_t most_ns;
     int64_t *before_ns, *after_ns; /* by op and device */
     int64_t *at;                   /* by device */
     int64_t *start, *next;         /* by device, of the chain's op */
     int64_t *table;                /* by two devices */
     int *ops;                      /* all of them */
-    mo_segments *segments;
+    mo_bound_segments *segments;
     mo_lower_bound found;
 };
 
@@ -49,7 +49,7 @@ static int64_t least_way(const struct lower *l, int op)
     int64_t least = INT64_MAX;
 
     for (int k = 0; k < l->places.x->n_devices; k++) {
-        int64_t at = mo_places_at(&l->places, op, k);
+        int64_t at = mo_allowed_devices_index(&l->places, op, k);
         int64_t way = l->before_ns[at] + mo_instance_p_ns(l->places.x, op, k) +
                       l->after_ns[at];
         if (l->places.allowed[at] && way < least)
@@ -60,32 +60,32 @@ static int64_t least_way(const struct lower *l, int op)
 
 static void find_path(struct lower *l)
 {
-    mo_pass before = { &l->places, false, l->before_ns, l->at };
-    mo_pass after = { &l->places, true, l->after_ns, l->at };
+    mo_head_tail before = { &l->places, false, l->before_ns, l->at };
+    mo_head_tail after = { &l->places, true, l->after_ns, l->at };
     int64_t most = 0;
 
     for (int i = 0; i < l->places.x->n; i++)
-        mo_pass_spread(&before, i);
+        mo_head_tail_propagate(&before, i);
     for (int i = l->places.x->n - 1; i >= 0; i--)
-        mo_pass_spread(&after, i);
+        mo_head_tail_propagate(&after, i);
     for (int i = 0; i < l->places.x->n; i++)
-        mo_pass_raise(&most, least_way(l, i));
+        mo_head_tail_raise(&most, least_way(l, i));
     keep(l, most, "path");
 }
 
 /* The whole is a segment, too. */
 static void find_load(struct lower *l)
 {
-    const mo_segment whole = { MO_FREE, MO_FREE, l->ops, l->places.x->n };
+    const mo_bound_segment whole = { MO_FREE, MO_FREE, l->ops, l->places.x->n };
 
-    keep(l, mo_load_ns(&l->places, 0, whole.n, l->next), "load");
-    mo_segments_table(l->segments, &whole, l->most_ns, l->table);
+    keep(l, mo_bound_load_ns(&l->places, 0, whole.n, l->next), "load");
+    mo_bound_segments_table(l->segments, &whole, l->most_ns, l->table);
     keep(l, l->table[0], "load");
 }
 
 /* start[b] becomes the least start of the segment's v on b, or of nothing on 0,
  * given those of its u. */
-static void add_segment(struct lower *l, const mo_segment *segment)
+static void add_segment(struct lower *l, const mo_bound_segment *segment)
 {
     const mo_instance *x = l->places.x;
     const int64_t *table = l->table;
@@ -96,7 +96,7 @@ static void add_segment(struct lower *l, const mo_segment *segment)
         next[b] = INT64_MAX;
         if (segment->v == MO_FREE
                 ? b > 0
-                : !mo_places_allowed(&l->places, segment->v, b))
+                : !mo_allowed_devices_has(&l->places, segment->v, b))
             continue;
         for (int a = 0; a < n_devices; a++) {
             int64_t end_ns = segment->u == MO_FREE ? 0 : start[a];
@@ -111,24 +111,24 @@ static void add_segment(struct lower *l, const mo_segment *segment)
     memcpy(start, next, (size_t) n_devices * sizeof *start);
 }
 
-static mo_status add_chain(struct lower *l, const mo_chain *chain,
+static mo_status add_chain(struct lower *l, const mo_bound_chain *chain,
                            mo_error *err)
 {
-    mo_memo *memo = NULL;
-    mo_status status = mo_memo_new(&l->places, &memo, err);
+    mo_bound_segment_cache *memo = NULL;
+    mo_status status = mo_bound_segment_cache_new(&l->places, &memo, err);
 
     l->start[0] = 0;
     for (int k = 1; k < l->places.x->n_devices; k++)
         l->start[k] = INT64_MAX;
     for (int s = 0; s < chain->n && status == MO_OK; s++) {
-        status = mo_memo_table(memo, l->segments, &chain->segments[s],
-                               l->most_ns, l->table, err);
+        status = mo_bound_segment_cache_table(
+            memo, l->segments, &chain->segments[s], l->most_ns, l->table, err);
         if (status == MO_OK)
             add_segment(l, &chain->segments[s]);
     }
     if (status == MO_OK)
         keep(l, l->start[0], "chain");
-    mo_memo_free(memo);
+    mo_bound_segment_cache_free(memo);
     return status;
 }
 
@@ -141,34 +141,34 @@ static bool is_worth_it(const mo_instance *x)
 
 static mo_status find_chain(struct lower *l, mo_error *err)
 {
-    mo_chain *chain = NULL;
+    mo_bound_chain *chain = NULL;
     mo_status status;
 
     if (!is_worth_it(l->places.x))
         return MO_OK;
-    status = mo_chain_find(&l->places, &chain, err);
+    status = mo_bound_chain_find(&l->places, &chain, err);
     if (status == MO_OK)
         status = add_chain(l, chain, err);
-    mo_chain_free(chain);
+    mo_bound_chain_free(chain);
     return status;
 }
 
 static mo_status find_all(struct lower *l, mo_error *err)
 {
-    mo_status status = mo_places_find(&l->places, err);
+    mo_status status = mo_allowed_devices_find(&l->places, err);
 
     if (status == MO_OK)
-        status =
-            mo_serial_find(l->places.x, &l->places.regime, &l->most_ns, err);
+        status = mo_serial_makespan(l->places.x, &l->places.regime, &l->most_ns,
+                                    err);
     if (status != MO_OK)
         return status;
     for (int i = 0; i < l->places.x->n; i++)
         l->ops[i] = i;
     find_path(l);
-    status = mo_segments_new(&l->places, &l->segments, err);
+    status = mo_bound_segments_new(&l->places, &l->segments, err);
     if (status != MO_OK)
         return status;
-    mo_segments_stop(l->segments, l->stop);
+    mo_bound_segments_set_stop(l->segments, l->stop);
     find_load(l);
     return find_chain(l, err);
 }
@@ -194,15 +194,15 @@ static mo_status reserve(struct lower *l, mo_error *err)
     return MO_OK;
 }
 
-mo_status mo_lower_find(const mo_instance *x, const mo_regime *regime,
-                        mo_lower_bound *lower, mo_error *err)
+mo_status mo_bound_lower(const mo_instance *x, const mo_regime *regime,
+                         mo_lower_bound *lower, mo_error *err)
 {
-    return mo_lower_until(x, regime, NULL, lower, err);
+    return mo_bound_lower_until(x, regime, NULL, lower, err);
 }
 
-mo_status mo_lower_until(const mo_instance *x, const mo_regime *regime,
-                         const mo_stop *stop, mo_lower_bound *lower,
-                         mo_error *err)
+mo_status mo_bound_lower_until(const mo_instance *x, const mo_regime *regime,
+                               const mo_stop *stop, mo_lower_bound *lower,
+                               mo_error *err)
 {
     struct lower l = { .places = { x, *regime, NULL }, .stop = stop };
     mo_status status = reserve(&l, err);
@@ -211,7 +211,7 @@ mo_status mo_lower_until(const mo_instance *x, const mo_regime *regime,
         status = find_all(&l, err);
     if (status == MO_OK)
         *lower = l.found;
-    mo_segments_free(l.segments);
+    mo_bound_segments_free(l.segments);
     free(l.places.allowed);
     free(l.before_ns);
     free(l.after_ns);

@@ -24,12 +24,12 @@ typedef struct mo_lower_bound {
 
 /* Where no schedule exists at all, any time at all may come out.  Some seconds
  * for 50,000 ops on four devices; with more, the chain is left out. */
-mo_status mo_lower_find(const mo_instance *x, const mo_regime *regime,
-                        mo_lower_bound *lower, mo_error *err);
+mo_status mo_bound_lower(const mo_instance *x, const mo_regime *regime,
+                         mo_lower_bound *lower, mo_error *err);
 
 /* The same, as far as it comes until it is stopped. */
-mo_status mo_lower_until(const mo_instance *x, const mo_regime *regime,
-                         const mo_stop *stop, mo_lower_bound *lower,
-                         mo_error *err);
+mo_status mo_bound_lower_until(const mo_instance *x, const mo_regime *regime,
+                               const mo_stop *stop, mo_lower_bound *lower,
+                               mo_error *err);
 
 #endif

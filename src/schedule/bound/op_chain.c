@@ -23,7 +23,7 @@ enum {
 };
 
 typedef struct chooser {
-    const mo_places *places;
+    const mo_allowed_devices *places;
     int64_t *work_ns;       /* by op, where it is quickest */
     int *path, m;           /* ops, how many */
     int *lo, *hi;           /* by op: -1 and m where there is none */
@@ -43,7 +43,7 @@ static void find_work(chooser *c)
     for (int i = 0; i < x->n; i++) {
         c->work_ns[i] = INT64_MAX;
         for (int k = 0; k < x->n_devices; k++)
-            if (mo_places_allowed(c->places, i, k) &&
+            if (mo_allowed_devices_has(c->places, i, k) &&
                 mo_instance_p_ns(x, i, k) < c->work_ns[i])
                 c->work_ns[i] = mo_instance_p_ns(x, i, k);
     }
@@ -230,15 +230,17 @@ static void choose_all(chooser *c)
 
 /* segment_of: by place, the segment that begins at or before it; 0 is for what
  * comes before the first. */
-static void begin_segments(const chooser *c, mo_chain *chain, int *segment_of)
+static void begin_segments(const chooser *c, mo_bound_chain *chain,
+                           int *segment_of)
 {
     int n = 0;
 
-    chain->segments[0] = (mo_segment){ .u = MO_FREE, .v = MO_FREE };
+    chain->segments[0] = (mo_bound_segment){ .u = MO_FREE, .v = MO_FREE };
     for (int j = 0; j < c->m; j++) {
         if (c->chosen[j]) {
             chain->segments[n++].v = c->path[j];
-            chain->segments[n] = (mo_segment){ c->path[j], MO_FREE, NULL, 0 };
+            chain->segments[n] =
+                (mo_bound_segment){ c->path[j], MO_FREE, NULL, 0 };
         }
         segment_of[j] = n;
     }
@@ -246,7 +248,7 @@ static void begin_segments(const chooser *c, mo_chain *chain, int *segment_of)
 }
 
 /* The segment that op lies in, or -1. */
-static int segment_of_op(const chooser *c, const mo_chain *chain,
+static int segment_of_op(const chooser *c, const mo_bound_chain *chain,
                          const int *segment_of, int op)
 {
     int at = c->lo[op] < 0 ? 0 : segment_of[c->lo[op]];
@@ -257,7 +259,7 @@ static int segment_of_op(const chooser *c, const mo_chain *chain,
     return v == MO_FREE || c->hi[op] <= c->lo[v] ? at : -1;
 }
 
-static void fill_segments(const chooser *c, mo_chain *chain,
+static void fill_segments(const chooser *c, mo_bound_chain *chain,
                           const int *segment_of)
 {
     int n_ops = c->places->x->n, at = 0;
@@ -280,9 +282,10 @@ static void fill_segments(const chooser *c, mo_chain *chain,
     }
 }
 
-static mo_status make_chain(const chooser *c, mo_chain **chain, mo_error *err)
+static mo_status make_chain(const chooser *c, mo_bound_chain **chain,
+                            mo_error *err)
 {
-    mo_chain *made = calloc(1, sizeof *made);
+    mo_bound_chain *made = calloc(1, sizeof *made);
     int *segment_of = calloc((size_t) c->m + 1, sizeof *segment_of);
 
     if (made) {
@@ -291,7 +294,7 @@ static mo_status make_chain(const chooser *c, mo_chain **chain, mo_error *err)
     }
     if (!segment_of || !made || !made->segments || !made->ops) {
         free(segment_of);
-        mo_chain_free(made);
+        mo_bound_chain_free(made);
         return mo_fail_memory(err);
     }
     begin_segments(c, made, segment_of);
@@ -301,7 +304,7 @@ static mo_status make_chain(const chooser *c, mo_chain **chain, mo_error *err)
     return MO_OK;
 }
 
-void mo_chain_free(mo_chain *chain)
+void mo_bound_chain_free(mo_bound_chain *chain)
 {
     if (!chain)
         return;
@@ -310,7 +313,7 @@ void mo_chain_free(mo_chain *chain)
     free(chain);
 }
 
-static mo_status choose_chain(chooser *c, mo_chain **chain, mo_error *err)
+static mo_status choose_chain(chooser *c, mo_bound_chain **chain, mo_error *err)
 {
     find_work(c);
     if (c->places->x->n > 0)
@@ -322,8 +325,8 @@ static mo_status choose_chain(chooser *c, mo_chain **chain, mo_error *err)
     return make_chain(c, chain, err);
 }
 
-mo_status mo_chain_find(const mo_places *places, mo_chain **chain,
-                        mo_error *err)
+mo_status mo_bound_chain_find(const mo_allowed_devices *places,
+                              mo_bound_chain **chain, mo_error *err)
 {
     size_t n = (size_t) places->x->n + 3;
     chooser c = { .places = places };

@@ -26,22 +26,22 @@ enum {
     PRECISION = 1 << 13, /* one part in so many */
 };
 
-struct mo_segments {
-    const mo_places *places;
-    mo_places left; /* of those, within the time that is looked at */
-    mo_refuter *refuter;
+struct mo_bound_segments {
+    const mo_allowed_devices *places;
+    mo_allowed_devices left; /* of those, within the time that is looked at */
+    mo_infeas_test *refuter;
     const mo_stop *stop;
     int64_t *since_u, *until_v; /* by op and device */
     int64_t *at;                /* by device */
     bool *group_denied;         /* by group and device */
 };
 
-mo_status mo_segments_new(const mo_places *places, mo_segments **segments,
-                          mo_error *err)
+mo_status mo_bound_segments_new(const mo_allowed_devices *places,
+                                mo_bound_segments **segments, mo_error *err)
 {
     size_t n = (size_t) places->x->n, devices = (size_t) places->x->n_devices;
     size_t n_groups = (size_t) places->x->n_groups, size;
-    mo_segments *s = calloc(1, sizeof *s);
+    mo_bound_segments *s = calloc(1, sizeof *s);
     mo_status status;
 
     if (!s)
@@ -57,21 +57,21 @@ mo_status mo_segments_new(const mo_places *places, mo_segments **segments,
         s->group_denied = calloc(n_groups + 1, devices + 1);
     }
     if (s->since_u && s->until_v && s->at && s->left.allowed && s->group_denied)
-        status = mo_refuter_new(&s->left, places->x->n, &s->refuter, err);
+        status = mo_infeas_test_new(&s->left, places->x->n, &s->refuter, err);
     else
         status = mo_fail_memory(err);
     if (status == MO_OK)
         *segments = s;
     else
-        mo_segments_free(s);
+        mo_bound_segments_free(s);
     return status;
 }
 
-void mo_segments_free(mo_segments *s)
+void mo_bound_segments_free(mo_bound_segments *s)
 {
     if (!s)
         return;
-    mo_refuter_free(s->refuter);
+    mo_infeas_test_free(s->refuter);
     free(s->since_u);
     free(s->until_v);
     free(s->at);
@@ -80,22 +80,22 @@ void mo_segments_free(mo_segments *s)
     free(s);
 }
 
-void mo_segments_stop(mo_segments *s, const mo_stop *stop)
+void mo_bound_segments_set_stop(mo_bound_segments *s, const mo_stop *stop)
 {
     s->stop = stop;
 }
 
-static void clear_op(const mo_segments *s, int64_t *side, int op)
+static void clear_op(const mo_bound_segments *s, int64_t *side, int op)
 {
     size_t size = (size_t) s->places->x->n_devices * sizeof *side;
 
     if (op != MO_FREE)
-        memset(side + mo_places_at(s->places, op, 0), 0, size);
+        memset(side + mo_allowed_devices_index(s->places, op, 0), 0, size);
 }
 
 /* The sides of the segment's ops and of its ends. */
-static void clear_sides(const mo_segments *s, const mo_segment *segment,
-                        int64_t *side)
+static void clear_sides(const mo_bound_segments *s,
+                        const mo_bound_segment *segment, int64_t *side)
 {
     clear_op(s, side, segment->u);
     clear_op(s, side, segment->v);
@@ -103,39 +103,42 @@ static void clear_sides(const mo_segments *s, const mo_segment *segment,
         clear_op(s, side, segment->ops[i]);
 }
 
-static void find_until_v(mo_segments *s, const mo_segment *segment, int b)
+static void find_until_v(mo_bound_segments *s, const mo_bound_segment *segment,
+                         int b)
 {
-    mo_pass pass = { &s->left, true, s->until_v, s->at };
+    mo_head_tail pass = { &s->left, true, s->until_v, s->at };
 
     clear_sides(s, segment, s->until_v);
     if (segment->v != MO_FREE)
-        mo_pass_spread_from(&pass, segment->v, b);
+        mo_head_tail_propagate_from(&pass, segment->v, b);
     for (int i = segment->n - 1; i >= 0; i--)
-        mo_pass_spread(&pass, segment->ops[i]);
+        mo_head_tail_propagate(&pass, segment->ops[i]);
 }
 
-static void find_since_u(mo_segments *s, const mo_segment *segment, int a)
+static void find_since_u(mo_bound_segments *s, const mo_bound_segment *segment,
+                         int a)
 {
-    mo_pass pass = { &s->left, false, s->since_u, s->at };
+    mo_head_tail pass = { &s->left, false, s->since_u, s->at };
 
     clear_sides(s, segment, s->since_u);
     if (segment->u != MO_FREE)
-        mo_pass_spread_from(&pass, segment->u, a);
+        mo_head_tail_propagate_from(&pass, segment->u, a);
     for (int i = 0; i < segment->n; i++)
-        mo_pass_spread(&pass, segment->ops[i]);
+        mo_head_tail_propagate(&pass, segment->ops[i]);
 }
 
-static void copy_op(mo_segments *s, int op)
+static void copy_op(mo_bound_segments *s, int op)
 {
     size_t n_devices = (size_t) s->places->x->n_devices;
-    int64_t at = mo_places_at(s->places, op, 0);
+    int64_t at = mo_allowed_devices_index(s->places, op, 0);
 
     memcpy(s->left.allowed + at, s->places->allowed + at,
            n_devices * sizeof *s->left.allowed);
 }
 
 /* All devices are there again, and the sides as they are with all. */
-static void begin_anew(mo_segments *s, const mo_segment *segment, int a, int b)
+static void begin_anew(mo_bound_segments *s, const mo_bound_segment *segment,
+                       int a, int b)
 {
     if (segment->u != MO_FREE)
         copy_op(s, segment->u);
@@ -147,9 +150,10 @@ static void begin_anew(mo_segments *s, const mo_segment *segment, int a, int b)
     find_until_v(s, segment, b);
 }
 
-static bool has_time(const mo_segments *s, int op, int device, int64_t time_ns)
+static bool has_time(const mo_bound_segments *s, int op, int device,
+                     int64_t time_ns)
 {
-    int64_t at = mo_places_at(s->places, op, device);
+    int64_t at = mo_allowed_devices_index(s->places, op, device);
 
     return s->left.allowed[at] &&
            s->since_u[at] + s->until_v[at] +
@@ -158,7 +162,7 @@ static bool has_time(const mo_segments *s, int op, int device, int64_t time_ns)
 }
 
 /* A group goes where all of its ops can. */
-static void deny_groups(mo_segments *s, const mo_segment *segment,
+static void deny_groups(mo_bound_segments *s, const mo_bound_segment *segment,
                         int64_t time_ns)
 {
     const mo_instance *x = s->places->x;
@@ -174,14 +178,15 @@ static void deny_groups(mo_segments *s, const mo_segment *segment,
 }
 
 /* Takes devices away from op; returns whether one is left. */
-static bool deny(mo_segments *s, int op, int64_t time_ns, bool *changed)
+static bool deny(mo_bound_segments *s, int op, int64_t time_ns, bool *changed)
 {
     const mo_instance *x = s->places->x;
     int group = x->group[op];
     bool any = false;
 
     for (int k = 0; k < x->n_devices; k++) {
-        bool *allowed = &s->left.allowed[mo_places_at(s->places, op, k)];
+        bool *allowed =
+            &s->left.allowed[mo_allowed_devices_index(s->places, op, k)];
         bool may = group == MO_FREE
                        ? has_time(s, op, k, time_ns)
                        : !s->group_denied[(int64_t) group * x->n_devices + k];
@@ -194,8 +199,8 @@ static bool deny(mo_segments *s, int op, int64_t time_ns, bool *changed)
 }
 
 /* Returns whether every op has a device left. */
-static bool narrow(mo_segments *s, const mo_segment *segment, int a, int b,
-                   int64_t time_ns)
+static bool narrow(mo_bound_segments *s, const mo_bound_segment *segment, int a,
+                   int b, int64_t time_ns)
 {
     bool changed = true;
 
@@ -214,30 +219,35 @@ static bool narrow(mo_segments *s, const mo_segment *segment, int a, int b,
 }
 
 /* The time along single ways. */
-static int64_t way_ns(const mo_segments *s, const mo_segment *segment, int a,
-                      int b)
+static int64_t way_ns(const mo_bound_segments *s,
+                      const mo_bound_segment *segment, int a, int b)
 {
     int64_t way = 0;
 
     if (segment->v != MO_FREE)
-        mo_pass_raise(&way, s->since_u[mo_places_at(s->places, segment->v, b)]);
+        mo_head_tail_raise(
+            &way,
+            s->since_u[mo_allowed_devices_index(s->places, segment->v, b)]);
     if (segment->u != MO_FREE)
-        mo_pass_raise(&way, s->until_v[mo_places_at(s->places, segment->u, a)]);
+        mo_head_tail_raise(
+            &way,
+            s->until_v[mo_allowed_devices_index(s->places, segment->u, a)]);
     return way;
 }
 
-static bool is_refuted(mo_segments *s, const mo_segment *segment, int a, int b,
-                       int64_t time_ns)
+static bool is_refuted(mo_bound_segments *s, const mo_bound_segment *segment,
+                       int a, int b, int64_t time_ns)
 {
     begin_anew(s, segment, a, b);
     return !narrow(s, segment, a, b, time_ns) ||
            way_ns(s, segment, a, b) > time_ns ||
-           mo_refuter_refutes(s->refuter, time_ns);
+           mo_infeas_test_proves(s->refuter, time_ns);
 }
 
 /* Where the longest ops, one after the other, would end: there is nothing to
  * refute so much later. */
-static int64_t far_ns(const mo_segments *s, const mo_segment *segment)
+static int64_t far_ns(const mo_bound_segments *s,
+                      const mo_bound_segment *segment)
 {
     const mo_instance *x = s->places->x;
     int64_t sum = 0;
@@ -245,33 +255,34 @@ static int64_t far_ns(const mo_segments *s, const mo_segment *segment)
     for (int i = 0; i < segment->n; i++) {
         int64_t longest = 0;
         for (int k = 0; k < x->n_devices; k++)
-            if (mo_places_allowed(s->places, segment->ops[i], k))
-                mo_pass_raise(&longest,
-                              mo_instance_p_ns(x, segment->ops[i], k));
+            if (mo_allowed_devices_has(s->places, segment->ops[i], k))
+                mo_head_tail_raise(&longest,
+                                   mo_instance_p_ns(x, segment->ops[i], k));
         sum += longest;
     }
     return sum;
 }
 
 /* From u on a to v on b. */
-static int64_t least_time(mo_segments *s, const mo_segment *segment, int a,
-                          int b, int64_t most_ns)
+static int64_t least_time(mo_bound_segments *s, const mo_bound_segment *segment,
+                          int a, int b, int64_t most_ns)
 {
-    mo_refuter_case c = { segment->ops, segment->n, s->since_u, s->until_v };
+    mo_infeas_test_case c = { segment->ops, segment->n, s->since_u,
+                              s->until_v };
     int64_t least, most;
 
     begin_anew(s, segment, a, b);
     least = way_ns(s, segment, a, b);
     most = 2 * least + far_ns(s, segment);
     most = most < most_ns ? most : most_ns;
-    mo_pass_raise(&least,
-                  mo_load_of_ns(s->places, segment->ops, segment->n, s->at));
-    mo_refuter_begin(s->refuter, &c);
-    if (segment->n == 0 || least >= most || mo_stop_now(s->stop) ||
+    mo_head_tail_raise(&least, mo_bound_load_of_ops_ns(s->places, segment->ops,
+                                                       segment->n, s->at));
+    mo_infeas_test_set_case(s->refuter, &c);
+    if (segment->n == 0 || least >= most || mo_stop_reached(s->stop) ||
         !is_refuted(s, segment, a, b, least))
         return least;
     least++;
-    while (most - least > least / PRECISION && !mo_stop_now(s->stop)) {
+    while (most - least > least / PRECISION && !mo_stop_reached(s->stop)) {
         int64_t middle = least + (most - least) / 2;
         if (is_refuted(s, segment, a, b, middle))
             least = middle + 1;
@@ -281,14 +292,15 @@ static int64_t least_time(mo_segments *s, const mo_segment *segment, int a,
     return least;
 }
 
-static bool may_be_on(const mo_segments *s, int op, int device)
+static bool may_be_on(const mo_bound_segments *s, int op, int device)
 {
     return op == MO_FREE ? device == 0
-                         : mo_places_allowed(s->places, op, device);
+                         : mo_allowed_devices_has(s->places, op, device);
 }
 
-void mo_segments_table(mo_segments *s, const mo_segment *segment,
-                       int64_t most_ns, int64_t *table)
+void mo_bound_segments_table(mo_bound_segments *s,
+                             const mo_bound_segment *segment, int64_t most_ns,
+                             int64_t *table)
 {
     int n_devices = s->places->x->n_devices;
 

@@ -15,22 +15,23 @@
 #include "base/stop.h"
 #include "schedule/allowed_devices.h"
 
-typedef struct mo_segment {
+typedef struct mo_bound_segment {
     int u, v; /* MO_FREE: the beginning, the end of all */
     const int *ops;
     int n; /* of them, in topological order */
-} mo_segment;
+} mo_bound_segment;
 
-typedef struct mo_segments mo_segments;
+typedef struct mo_bound_segments mo_bound_segments;
 
 /* places must outlive it. */
-mo_status mo_segments_new(const mo_places *places, mo_segments **segments,
-                          mo_error *err);
-void mo_segments_free(mo_segments *segments);
+mo_status mo_bound_segments_new(const mo_allowed_devices *places,
+                                mo_bound_segments **segments, mo_error *err);
+void mo_bound_segments_free(mo_bound_segments *segments);
 
 /* Tables shall be done by then: what has not been found out is left out, and
  * what is told holds all the same.  NULL: nobody is in a hurry. */
-void mo_segments_stop(mo_segments *segments, const mo_stop *stop);
+void mo_bound_segments_set_stop(mo_bound_segments *segments,
+                                const mo_stop *stop);
 
 /*
  * Fills table[a * K + b] with the least time from u's end on a to v's start on
@@ -38,7 +39,8 @@ void mo_segments_stop(mo_segments *segments, const mo_stop *stop);
  * down to that, unless a single way or the work by itself takes longer.  With
  * MO_FREE only a = 0, or b = 0, is filled.
  */
-void mo_segments_table(mo_segments *segments, const mo_segment *segment,
-                       int64_t most_ns, int64_t *table);
+void mo_bound_segments_table(mo_bound_segments *segments,
+                             const mo_bound_segment *segment, int64_t most_ns,
+                             int64_t *table);
 
 #endif

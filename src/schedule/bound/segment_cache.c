@@ -19,31 +19,33 @@ typedef struct note {
     int64_t *table;
 } note;
 
-struct mo_memo {
-    const mo_places *places;
+struct mo_bound_segment_cache {
+    const mo_allowed_devices *places;
     int *place; /* by op: its place in the segment, from 1 on; else 0 */
     note notes[KEPT];
     int next;
     note fresh;
 };
 
-mo_status mo_memo_new(const mo_places *places, mo_memo **memo, mo_error *err)
+mo_status mo_bound_segment_cache_new(const mo_allowed_devices *places,
+                                     mo_bound_segment_cache **memo,
+                                     mo_error *err)
 {
-    mo_memo *m = calloc(1, sizeof *m);
+    mo_bound_segment_cache *m = calloc(1, sizeof *m);
 
     if (!m)
         return mo_fail_memory(err);
     m->places = places;
     m->place = calloc((size_t) places->x->n + 1, sizeof *m->place);
     if (!m->place) {
-        mo_memo_free(m);
+        mo_bound_segment_cache_free(m);
         return mo_fail_memory(err);
     }
     *memo = m;
     return MO_OK;
 }
 
-void mo_memo_free(mo_memo *m)
+void mo_bound_segment_cache_free(mo_bound_segment_cache *m)
 {
     if (!m)
         return;
@@ -56,10 +58,10 @@ void mo_memo_free(mo_memo *m)
     free(m);
 }
 
-static mo_status put(mo_memo *m, int64_t number, mo_error *err)
+static mo_status put(mo_bound_segment_cache *m, int64_t number, mo_error *err)
 {
     note *to = &m->fresh;
-    mo_status status = MO_PUSH(to->numbers, to->n, to->room, err);
+    mo_status status = MO_ARRAY_GROW(to->numbers, to->n, to->room, err);
 
     if (status == MO_OK)
         to->numbers[to->n++] = number;
@@ -68,17 +70,18 @@ static mo_status put(mo_memo *m, int64_t number, mo_error *err)
 
 /* Groups are told by their numbers: those that reach into several segments are
  * simply never the same again. */
-static mo_status write_op(mo_memo *m, int op, mo_error *err)
+static mo_status write_op(mo_bound_segment_cache *m, int op, mo_error *err)
 {
     const mo_instance *x = m->places->x;
     bool once = m->places->regime.tensors == MO_TENSORS_ONCE;
-    mo_status status = put(m, mo_places_bytes(m->places, op), err);
+    mo_status status =
+        put(m, mo_allowed_devices_resident_bytes(m->places, op), err);
 
     if (status == MO_OK)
         status = put(m, x->group[op], err);
     for (int k = 0; k < x->n_devices && status == MO_OK; k++)
         status = put(m,
-                     mo_places_allowed(m->places, op, k)
+                     mo_allowed_devices_has(m->places, op, k)
                          ? mo_instance_p_ns(x, op, k)
                          : -1 - mo_instance_p_ns(x, op, k),
                      err);
@@ -96,7 +99,8 @@ static mo_status write_op(mo_memo *m, int op, mo_error *err)
 }
 
 /* The ops and both ends get their places, or lose them. */
-static void set_places(mo_memo *m, const mo_segment *segment, bool set)
+static void set_places(mo_bound_segment_cache *m,
+                       const mo_bound_segment *segment, bool set)
 {
     for (int i = 0; i < segment->n; i++)
         m->place[segment->ops[i]] = set ? i + 1 : 0;
@@ -104,8 +108,8 @@ static void set_places(mo_memo *m, const mo_segment *segment, bool set)
         m->place[segment->v] = set ? segment->n + 1 : 0;
 }
 
-static mo_status write_segment(mo_memo *m, const mo_segment *segment,
-                               mo_error *err)
+static mo_status write_segment(mo_bound_segment_cache *m,
+                               const mo_bound_segment *segment, mo_error *err)
 {
     mo_status status;
 
@@ -122,11 +126,11 @@ static mo_status write_segment(mo_memo *m, const mo_segment *segment,
     for (int k = 0; segment->v != MO_FREE && status == MO_OK &&
                     k < m->places->x->n_devices;
          k++)
-        status = put(m, mo_places_allowed(m->places, segment->v, k), err);
+        status = put(m, mo_allowed_devices_has(m->places, segment->v, k), err);
     return status;
 }
 
-static const note *find(const mo_memo *m)
+static const note *find(const mo_bound_segment_cache *m)
 {
     for (int i = 0; i < KEPT; i++) {
         const note *old = &m->notes[i];
@@ -140,8 +144,8 @@ static const note *find(const mo_memo *m)
 }
 
 /* Takes the place of the oldest. */
-static mo_status keep(mo_memo *m, const int64_t *table, size_t size,
-                      mo_error *err)
+static mo_status keep(mo_bound_segment_cache *m, const int64_t *table,
+                      size_t size, mo_error *err)
 {
     note *old = &m->notes[m->next];
     note kept = m->fresh;
@@ -157,9 +161,11 @@ static mo_status keep(mo_memo *m, const int64_t *table, size_t size,
     return MO_OK;
 }
 
-mo_status mo_memo_table(mo_memo *m, mo_segments *segments,
-                        const mo_segment *segment, int64_t most_ns,
-                        int64_t *table, mo_error *err)
+mo_status mo_bound_segment_cache_table(mo_bound_segment_cache *m,
+                                       mo_bound_segments *segments,
+                                       const mo_bound_segment *segment,
+                                       int64_t most_ns, int64_t *table,
+                                       mo_error *err)
 {
     size_t n_devices = (size_t) m->places->x->n_devices;
     size_t size = n_devices * n_devices * sizeof *table;
@@ -173,6 +179,6 @@ mo_status mo_memo_table(mo_memo *m, mo_segments *segments,
         memcpy(table, known->table, size);
         return MO_OK;
     }
-    mo_segments_table(segments, segment, most_ns, table);
+    mo_bound_segments_table(segments, segment, most_ns, table);
     return keep(m, table, size, err);
 }

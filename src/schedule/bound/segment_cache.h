@@ -13,15 +13,19 @@
 #include "schedule/allowed_devices.h"
 #include "schedule/bound/segment_bound.h"
 
-typedef struct mo_memo mo_memo;
+typedef struct mo_bound_segment_cache mo_bound_segment_cache;
 
 /* places must outlive it and stay as they are. */
-mo_status mo_memo_new(const mo_places *places, mo_memo **memo, mo_error *err);
-void mo_memo_free(mo_memo *memo);
+mo_status mo_bound_segment_cache_new(const mo_allowed_devices *places,
+                                     mo_bound_segment_cache **memo,
+                                     mo_error *err);
+void mo_bound_segment_cache_free(mo_bound_segment_cache *memo);
 
-/* As mo_segments_table; most_ns is the same each time. */
-mo_status mo_memo_table(mo_memo *memo, mo_segments *segments,
-                        const mo_segment *segment, int64_t most_ns,
-                        int64_t *table, mo_error *err);
+/* As mo_bound_segments_table; most_ns is the same each time. */
+mo_status mo_bound_segment_cache_table(mo_bound_segment_cache *memo,
+                                       mo_bound_segments *segments,
+                                       const mo_bound_segment *segment,
+                                       int64_t most_ns, int64_t *table,
+                                       mo_error *err);
 
 #endif

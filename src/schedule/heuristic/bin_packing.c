@@ -10,7 +10,7 @@ enum { MAX_DEAD_ENDS = 200000 };
 
 typedef struct packer {
     const mo_instance *x;
-    const mo_units *units;
+    const mo_placement_units *units;
     int n, *order; /* units that are not pinned, by falling size */
     int *choice;   /* by position in order: its device, or -1 */
     int64_t *room_bytes;
@@ -119,19 +119,20 @@ static bool search(packer *p)
     return true;
 }
 
-static void place(const mo_units *units, int unit, int device, int *placement)
+static void place(const mo_placement_units *units, int unit, int device,
+                  int *placement)
 {
     for (int j = units->start[unit]; j < units->start[unit + 1]; j++)
         placement[units->ops[j]] = device;
 }
 
 /* Places what is pinned; false when that is too much already. */
-static bool begin(const mo_instance *x, const mo_units *units,
+static bool begin(const mo_instance *x, const mo_placement_units *units,
                   int64_t *room_bytes, int *placement)
 {
     bool fits = true;
 
-    mo_units_room(x, units, room_bytes);
+    mo_placement_units_free_bytes(x, units, room_bytes);
     for (int k = 0; k < x->n_devices; k++)
         fits = fits && room_bytes[k] >= 0;
     for (int u = 0; u < units->n; u++)
@@ -157,8 +158,9 @@ static mo_status pack(packer *p, int *placement, bool *found, mo_error *err)
     return MO_OK;
 }
 
-mo_status mo_pack_by_size(const mo_instance *x, const mo_units *units,
-                          int *placement, bool *found, mo_error *err)
+mo_status mo_bin_packing_by_size(const mo_instance *x,
+                                 const mo_placement_units *units,
+                                 int *placement, bool *found, mo_error *err)
 {
     packer p = { .x = x, .units = units };
     mo_status status;

@@ -6,7 +6,7 @@
 /* Units are numbered by their first op.  One that is too large for what is left
  * goes to the next device that has room, and smaller ones may still fill up the
  * one before. */
-static bool fill(const mo_instance *x, const mo_units *units,
+static bool fill(const mo_instance *x, const mo_placement_units *units,
                  const int *devices, int64_t *room_bytes, int *placement)
 {
     for (int u = 0; u < units->n; u++) {
@@ -26,18 +26,20 @@ static bool fill(const mo_instance *x, const mo_units *units,
     return true;
 }
 
-mo_status mo_pack_in_order(const mo_instance *x, const mo_units *units,
-                           int *placement, bool *found, mo_error *err)
+mo_status mo_bin_packing_in_order(const mo_instance *x,
+                                  const mo_placement_units *units,
+                                  int *placement, bool *found, mo_error *err)
 {
     size_t n_devices = (size_t) x->n_devices;
     int *devices = malloc((n_devices + 1) * sizeof *devices);
     int64_t *room_bytes = malloc((n_devices + 1) * sizeof *room_bytes);
-    mo_status status = devices && room_bytes ? mo_single_order(x, devices, err)
-                                             : mo_fail_memory(err);
+    mo_status status = devices && room_bytes
+                           ? mo_single_device_order(x, devices, err)
+                           : mo_fail_memory(err);
 
     *found = false;
     if (status == MO_OK) {
-        mo_units_room(x, units, room_bytes);
+        mo_placement_units_free_bytes(x, units, room_bytes);
         *found = fill(x, units, devices, room_bytes, placement);
     }
     free(room_bytes);

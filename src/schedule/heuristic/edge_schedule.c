@@ -6,18 +6,18 @@
 #include "base/array.h"
 #include "schedule/resource.h"
 
-mo_status mo_sending_open(mo_sending *s, const mo_instance *x,
-                          const mo_regime *regime, mo_error *err)
+mo_status mo_edge_schedule_open(mo_edge_schedule *s, const mo_instance *x,
+                                const mo_regime *regime, mo_error *err)
 {
     int n_items =
         regime->tensors == MO_TENSORS_ONCE ? x->n_tensors : x->n_flows;
 
-    *s = (mo_sending){ .x = x, .regime = *regime };
+    *s = (mo_edge_schedule){ .x = x, .regime = *regime };
     s->n_resources = mo_resource_count(x, regime->congestion);
     s->resources = calloc((size_t) s->n_resources + 1, sizeof *s->resources);
     s->last = malloc(((size_t) n_items + 1) * sizeof *s->last);
     if (!s->resources || !s->last) {
-        mo_sending_close(s);
+        mo_edge_schedule_close(s);
         return mo_fail_memory(err);
     }
     for (int item = 0; item < n_items; item++)
@@ -25,7 +25,7 @@ mo_status mo_sending_open(mo_sending *s, const mo_instance *x,
     return MO_OK;
 }
 
-void mo_sending_close(mo_sending *s)
+void mo_edge_schedule_close(mo_edge_schedule *s)
 {
     for (int r = 0; r < s->n_resources && s->resources; r++)
         mo_timeline_clear(&s->resources[r]);
@@ -33,10 +33,11 @@ void mo_sending_close(mo_sending *s)
     free(s->parcels);
     free(s->last);
     free(s->resources);
-    *s = (mo_sending){ 0 };
+    *s = (mo_edge_schedule){ 0 };
 }
 
-const mo_transfer *mo_sending_find(const mo_sending *s, int item, int to)
+const mo_transfer *mo_edge_schedule_find(const mo_edge_schedule *s, int item,
+                                         int to)
 {
     for (int p = s->last[item]; p >= 0; p = s->parcels[p].before)
         if (s->parcels[p].transfer.to == to)
@@ -45,15 +46,15 @@ const mo_transfer *mo_sending_find(const mo_sending *s, int item, int to)
 }
 
 /* The first time that suits all: every one may only put it off. */
-static int64_t first_common(const mo_sending *s, const int *held, int n_held,
-                            int64_t ready_ns, int64_t length_ns)
+static int64_t first_common(const mo_edge_schedule *s, const int *held,
+                            int n_held, int64_t ready_ns, int64_t length_ns)
 {
     int64_t start_ns = ready_ns;
     int agreed = 0;
 
     for (int r = 0; agreed < n_held; r = (r + 1) % n_held) {
         int64_t first_ns =
-            mo_timeline_first(&s->resources[held[r]], start_ns, length_ns);
+            mo_timeline_earliest(&s->resources[held[r]], start_ns, length_ns);
 
         agreed = first_ns == start_ns ? agreed + 1 : 1;
         start_ns = first_ns;
@@ -61,29 +62,32 @@ static int64_t first_common(const mo_sending *s, const int *held, int n_held,
     return start_ns;
 }
 
-static mo_status occupy(mo_sending *s, int resource, const mo_transfer *t,
+static mo_status occupy(mo_edge_schedule *s, int resource, const mo_transfer *t,
                         mo_error *err)
 {
-    mo_status status = MO_PUSH(s->changes, s->n_changes, s->changes_room, err);
-    mo_sending_change *change;
+    mo_status status =
+        MO_ARRAY_GROW(s->changes, s->n_changes, s->changes_room, err);
+    mo_edge_schedule_change *change;
 
     if (status != MO_OK)
         return status;
     change = &s->changes[s->n_changes];
     change->resource = resource;
-    status = mo_timeline_put(&s->resources[resource], t->start_ns,
-                             t->end_ns - t->start_ns, &change->change, err);
+    status = mo_timeline_insert(&s->resources[resource], t->start_ns,
+                                t->end_ns - t->start_ns, &change->change, err);
     if (status == MO_OK)
         s->n_changes++;
     return status;
 }
 
-mo_status mo_sending_send(mo_sending *s, int item, int from, int to,
-                          int64_t ready_ns, int64_t *end_ns, mo_error *err)
+mo_status mo_edge_schedule_insert(mo_edge_schedule *s, int item, int from,
+                                  int to, int64_t ready_ns, int64_t *end_ns,
+                                  mo_error *err)
 {
     mo_transfer t = { .item = item, .from = from, .to = to };
     int64_t length_ns = mo_schedule_item_ns(s->x, &s->regime, item, from, to);
-    mo_status status = MO_PUSH(s->parcels, s->n_parcels, s->parcels_room, err);
+    mo_status status =
+        MO_ARRAY_GROW(s->parcels, s->n_parcels, s->parcels_room, err);
     const int *held;
     int pair[2];
     int n_held =
@@ -95,20 +99,20 @@ mo_status mo_sending_send(mo_sending *s, int item, int from, int to,
         status = occupy(s, held[r], &t, err);
     if (status != MO_OK)
         return status;
-    s->parcels[s->n_parcels] = (mo_parcel){ t, s->last[item] };
+    s->parcels[s->n_parcels] = (mo_edge_schedule_entry){ t, s->last[item] };
     s->last[item] = (int) s->n_parcels++;
     *end_ns = t.end_ns;
     return MO_OK;
 }
 
-void mo_sending_keep(mo_sending *s)
+void mo_edge_schedule_commit(mo_edge_schedule *s)
 {
     s->n_changes = 0;
 }
 
-static void undo_last(mo_sending *s)
+static void undo_last(mo_edge_schedule *s)
 {
-    const mo_parcel *p = &s->parcels[--s->n_parcels];
+    const mo_edge_schedule_entry *p = &s->parcels[--s->n_parcels];
     const int *held;
     int pair[2];
     int n_held = mo_resource_list(s->x, s->regime.congestion, p->transfer.from,
@@ -116,13 +120,13 @@ static void undo_last(mo_sending *s)
 
     s->last[p->transfer.item] = p->before;
     for (int r = 0; r < n_held; r++) {
-        const mo_sending_change *change = &s->changes[--s->n_changes];
+        const mo_edge_schedule_change *change = &s->changes[--s->n_changes];
 
         mo_timeline_undo(&s->resources[change->resource], &change->change);
     }
 }
 
-void mo_sending_undo(mo_sending *s, size_t n_parcels)
+void mo_edge_schedule_rollback(mo_edge_schedule *s, size_t n_parcels)
 {
     while (s->n_parcels > n_parcels)
         undo_last(s);

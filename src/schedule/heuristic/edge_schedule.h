@@ -17,44 +17,46 @@
 #include "schedule/schedule.h"
 #include "schedule/heuristic/timeline.h"
 
-typedef struct mo_parcel {
+typedef struct mo_edge_schedule_entry {
     mo_transfer transfer;
     int before; /* the parcel of the same item sent before, or -1 */
-} mo_parcel;
+} mo_edge_schedule_entry;
 
-typedef struct mo_sending_change {
+typedef struct mo_edge_schedule_change {
     int resource;
     mo_timeline_change change;
-} mo_sending_change;
+} mo_edge_schedule_change;
 
-typedef struct mo_sending {
+typedef struct mo_edge_schedule {
     const mo_instance *x;
     mo_regime regime;
     int n_resources;
     mo_timeline *resources;
     int *last; /* by item: its last parcel, or -1 */
-    mo_parcel *parcels;
+    mo_edge_schedule_entry *parcels;
     size_t n_parcels, parcels_room;
-    mo_sending_change *changes; /* of those on trial, in the same order */
+    mo_edge_schedule_change *changes; /* of those on trial, in the same order */
     size_t n_changes, changes_room;
-} mo_sending;
+} mo_edge_schedule;
 
-mo_status mo_sending_open(mo_sending *s, const mo_instance *x,
-                          const mo_regime *regime, mo_error *err);
-void mo_sending_close(mo_sending *s);
+mo_status mo_edge_schedule_open(mo_edge_schedule *s, const mo_instance *x,
+                                const mo_regime *regime, mo_error *err);
+void mo_edge_schedule_close(mo_edge_schedule *s);
 
 /* The transfer of an item to a device, or NULL; valid until more is sent. */
-const mo_transfer *mo_sending_find(const mo_sending *s, int item, int to);
+const mo_transfer *mo_edge_schedule_find(const mo_edge_schedule *s, int item,
+                                         int to);
 
 /* Sends an item as soon as possible from ready_ns on; *end_ns is when it has
  * arrived. */
-mo_status mo_sending_send(mo_sending *s, int item, int from, int to,
-                          int64_t ready_ns, int64_t *end_ns, mo_error *err);
+mo_status mo_edge_schedule_insert(mo_edge_schedule *s, int item, int from,
+                                  int to, int64_t ready_ns, int64_t *end_ns,
+                                  mo_error *err);
 
 /* What has been sent is not on trial any more. */
-void mo_sending_keep(mo_sending *s);
+void mo_edge_schedule_commit(mo_edge_schedule *s);
 
 /* Takes all parcels back but the first n; no fewer than were kept. */
-void mo_sending_undo(mo_sending *s, size_t n_parcels);
+void mo_edge_schedule_rollback(mo_edge_schedule *s, size_t n_parcels);
 
 #endif

@@ -10,10 +10,10 @@
 static mo_status choose(mo_insertion *l, const int *placement, int op,
                         int *device, mo_error *err)
 {
-    *device = placement ? placement[op] : mo_insertion_decided(l, op);
+    *device = placement ? placement[op] : mo_insertion_fixed_device(l, op);
     if (*device == MO_FREE)
-        return mo_insertion_choose(l, op, NULL, device, err);
-    if (!mo_insertion_may_go(l, op, *device))
+        return mo_insertion_best_device(l, op, NULL, device, err);
+    if (!mo_insertion_is_allowed(l, op, *device))
         *device = MO_FREE;
     return MO_OK;
 }
@@ -33,7 +33,7 @@ static mo_status place_all(mo_insertion *l, const int *placement,
         status = choose(l, placement, order[i], &device, err);
         *all = status == MO_OK && device != MO_FREE;
         if (*all)
-            status = mo_insertion_put(l, order[i], device, err);
+            status = mo_insertion_place(l, order[i], device, err);
     }
     return status;
 }
@@ -47,7 +47,7 @@ static mo_status finish(const mo_insertion *l, mo_schedule **schedule,
     mo_status status = mo_insertion_schedule(l, &s, err);
 
     if (status == MO_OK)
-        status = mo_schedule_fits(l->x, s, &fits, err);
+        status = mo_schedule_fits_memory(l->x, s, &fits, err);
     if (status == MO_OK && fits)
         *schedule = s;
     else
@@ -67,7 +67,7 @@ mo_status mo_heft(const mo_instance *x, const mo_regime *regime,
     if (status == MO_OK && !order)
         status = mo_fail_memory(err);
     if (status == MO_OK)
-        status = mo_rank_order(x, regime, placement, order, err);
+        status = mo_upward_rank_order(x, regime, placement, order, err);
     if (status == MO_OK)
         status = place_all(&l, placement, order, &all, err);
     if (status == MO_OK && all)

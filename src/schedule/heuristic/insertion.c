@@ -10,7 +10,7 @@ static int64_t later(int64_t a_ns, int64_t b_ns)
     return a_ns > b_ns ? a_ns : b_ns;
 }
 
-bool mo_insertion_may_go(const mo_insertion *l, int op, int device)
+bool mo_insertion_is_allowed(const mo_insertion *l, int op, int device)
 {
     int unit = l->units->of_op[op];
 
@@ -37,15 +37,16 @@ static mo_status list_inputs(mo_insertion *l, int op, int device,
                                   l->device[flow->from],
                                   l->end_ns[flow->from] };
         const mo_transfer *sent =
-            in.from == device ? NULL
-                              : mo_sending_find(&l->sending, in.item, device);
+            in.from == device
+                ? NULL
+                : mo_edge_schedule_find(&l->sending, in.item, device);
         mo_status status;
 
         if (in.from == device || sent) {
             *here_ns = later(*here_ns, sent ? sent->end_ns : in.ready_ns);
             continue;
         }
-        status = MO_PUSH(l->inputs, l->n_inputs, l->inputs_room, err);
+        status = MO_ARRAY_GROW(l->inputs, l->n_inputs, l->inputs_room, err);
         if (status != MO_OK)
             return status;
         l->inputs[l->n_inputs++] = in;
@@ -79,8 +80,8 @@ static mo_status send_inputs(mo_insertion *l, int device, int64_t *ready_ns,
         const mo_insertion_input *in = &l->inputs[i];
         int64_t end_ns = 0;
 
-        status = mo_sending_send(&l->sending, in->item, in->from, device,
-                                 in->ready_ns, &end_ns, err);
+        status = mo_edge_schedule_insert(&l->sending, in->item, in->from,
+                                         device, in->ready_ns, &end_ns, err);
         *ready_ns = later(*ready_ns, end_ns);
     }
     return status;
@@ -101,19 +102,20 @@ static mo_status try_device(mo_insertion *l, int op, int device,
         return status;
     status = send_inputs(l, device, &ready_ns, err);
     if (status == MO_OK)
-        *end_ns = length_ns +
-                  mo_timeline_first(&l->devices[device], ready_ns, length_ns);
-    mo_sending_undo(&l->sending, n_parcels);
+        *end_ns = length_ns + mo_timeline_earliest(&l->devices[device],
+                                                   ready_ns, length_ns);
+    mo_edge_schedule_rollback(&l->sending, n_parcels);
     return status;
 }
 
-int mo_insertion_decided(const mo_insertion *l, int op)
+int mo_insertion_fixed_device(const mo_insertion *l, int op)
 {
     return l->unit_device[l->units->of_op[op]];
 }
 
-mo_status mo_insertion_choose(mo_insertion *l, int op, const int64_t *later_ns,
-                              int *device, mo_error *err)
+mo_status mo_insertion_best_device(mo_insertion *l, int op,
+                                   const int64_t *later_ns, int *device,
+                                   mo_error *err)
 {
     int64_t least_ns = INT64_MAX;
 
@@ -122,7 +124,7 @@ mo_status mo_insertion_choose(mo_insertion *l, int op, const int64_t *later_ns,
         int64_t more_ns = later_ns ? later_ns[k] : 0, end_ns;
         mo_status status;
 
-        if (!mo_insertion_may_go(l, op, k))
+        if (!mo_insertion_is_allowed(l, op, k))
             continue;
         status = try_device(l, op, k, least_ns - more_ns, &end_ns, err);
         if (status != MO_OK)
@@ -146,7 +148,7 @@ static void settle(mo_insertion *l, int op, int device)
     l->room_bytes[device] -= l->units->bytes[unit];
 }
 
-mo_status mo_insertion_put(mo_insertion *l, int op, int device, mo_error *err)
+mo_status mo_insertion_place(mo_insertion *l, int op, int device, mo_error *err)
 {
     int64_t length_ns = mo_instance_p_ns(l->x, op, device);
     int64_t start_ns, soonest_ns;
@@ -157,12 +159,12 @@ mo_status mo_insertion_put(mo_insertion *l, int op, int device, mo_error *err)
         status = send_inputs(l, device, &start_ns, err);
     if (status != MO_OK)
         return status;
-    mo_sending_keep(&l->sending);
+    mo_edge_schedule_commit(&l->sending);
     settle(l, op, device);
-    start_ns = mo_timeline_first(&l->devices[device], start_ns, length_ns);
+    start_ns = mo_timeline_earliest(&l->devices[device], start_ns, length_ns);
     l->end_ns[op] = start_ns + length_ns;
-    return mo_timeline_put(&l->devices[device], start_ns, length_ns, &change,
-                           err);
+    return mo_timeline_insert(&l->devices[device], start_ns, length_ns, &change,
+                              err);
 }
 
 static void copy_times(const mo_insertion *l, mo_schedule *s)
@@ -172,8 +174,8 @@ static void copy_times(const mo_insertion *l, mo_schedule *s)
         s->makespan_ns = later(s->makespan_ns, l->end_ns[i]);
     }
     for (int t = 0; t < s->n_transfers; t++)
-        s->transfers[t] = *mo_sending_find(&l->sending, s->transfers[t].item,
-                                           s->transfers[t].to);
+        s->transfers[t] = *mo_edge_schedule_find(
+            &l->sending, s->transfers[t].item, s->transfers[t].to);
 }
 
 mo_status mo_insertion_schedule(const mo_insertion *l, mo_schedule **schedule,
@@ -209,18 +211,18 @@ mo_status mo_insertion_open(mo_insertion *l, const mo_instance *x,
     mo_status status;
 
     *l = (mo_insertion){ .x = x, .regime = *regime };
-    status = mo_serial_find(x, regime, &serial_ns, err);
+    status = mo_serial_makespan(x, regime, &serial_ns, err);
     if (status == MO_OK)
-        status = mo_units_make(x, regime, &l->units, err);
+        status = mo_placement_units_make(x, regime, &l->units, err);
     if (status == MO_OK)
-        status = mo_sending_open(&l->sending, x, regime, err);
+        status = mo_edge_schedule_open(&l->sending, x, regime, err);
     if (status == MO_OK)
         status = reserve(l, err);
     if (status != MO_OK)
         return status;
     for (int u = 0; u < l->units->n; u++)
         l->unit_device[u] = l->units->pin[u];
-    mo_units_room(x, l->units, l->room_bytes);
+    mo_placement_units_free_bytes(x, l->units, l->room_bytes);
     return MO_OK;
 }
 
@@ -234,7 +236,7 @@ void mo_insertion_close(mo_insertion *l)
     free(l->end_ns);
     free(l->device);
     free(l->unit_device);
-    mo_sending_close(&l->sending);
-    mo_units_free(l->units);
+    mo_edge_schedule_close(&l->sending);
+    mo_placement_units_free(l->units);
     *l = (mo_insertion){ 0 };
 }

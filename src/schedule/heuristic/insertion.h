@@ -30,14 +30,14 @@ typedef struct mo_insertion_input {
 typedef struct mo_insertion {
     const mo_instance *x;
     mo_regime regime;
-    mo_units *units;
+    mo_placement_units *units;
     int *unit_device;    /* or MO_FREE */
     int64_t *room_bytes; /* by device, what units have not taken; below 0 where
                             pins alone take more than there is */
     int *device;         /* by op, of those that have been put */
     int64_t *end_ns;     /* by op, likewise */
     mo_timeline *devices;
-    mo_sending sending;
+    mo_edge_schedule sending;
     mo_insertion_input *inputs; /* of the op and device that are looked at */
     size_t n_inputs, inputs_room;
 } mo_insertion;
@@ -48,19 +48,21 @@ mo_status mo_insertion_open(mo_insertion *l, const mo_instance *x,
 void mo_insertion_close(mo_insertion *l);
 
 /* Its pin, its group and memory allow it. */
-bool mo_insertion_may_go(const mo_insertion *l, int op, int device);
+bool mo_insertion_is_allowed(const mo_insertion *l, int op, int device);
 
 /* The device that pin or group leave to op, or MO_FREE. */
-int mo_insertion_decided(const mo_insertion *l, int op);
+int mo_insertion_fixed_device(const mo_insertion *l, int op);
 
 /* The device for which the end of op there plus later_ns, by device (NULL: 0),
  * is least, of equals the first; MO_FREE: there is none.  Ends of what op reads
  * must be known.  later_ns is at most MO_MAX_TOTAL_NS. */
-mo_status mo_insertion_choose(mo_insertion *l, int op, const int64_t *later_ns,
-                              int *device, mo_error *err);
+mo_status mo_insertion_best_device(mo_insertion *l, int op,
+                                   const int64_t *later_ns, int *device,
+                                   mo_error *err);
 
 /* Sends what op reads, and puts op, on the device, which it may go to. */
-mo_status mo_insertion_put(mo_insertion *l, int op, int device, mo_error *err);
+mo_status mo_insertion_place(mo_insertion *l, int op, int device,
+                             mo_error *err);
 
 /* What has grown when all ops have been put.  Nothing in it can start earlier
  * in its order.  Whether what is alive at once fits has not been looked at. */

@@ -2,7 +2,7 @@
 
 #include <stdlib.h>
 
-int64_t mo_mean_op_ns(const mo_instance *x, int op)
+int64_t mo_mean_cost_op_ns(const mo_instance *x, int op)
 {
     int64_t sum_ns = 0;
 
@@ -37,7 +37,8 @@ static int64_t mean(const int64_t *row_ns, const int64_t *n_pairs, int n_kinds,
     return whole_ns + rest / n;
 }
 
-mo_status mo_mean_rows(const mo_instance *x, int64_t **rows_ns, mo_error *err)
+mo_status mo_mean_cost_rows(const mo_instance *x, int64_t **rows_ns,
+                            mo_error *err)
 {
     int64_t n = (int64_t) x->n_devices * (x->n_devices - 1);
     int64_t *n_pairs = calloc((size_t) x->n_kinds + 1, sizeof *n_pairs);

@@ -12,16 +12,17 @@
 #include "schedule/regime.h"
 
 /* Over the devices, or where it is pinned; rounded down, as all here. */
-int64_t mo_mean_op_ns(const mo_instance *x, int op);
+int64_t mo_mean_cost_op_ns(const mo_instance *x, int op);
 
 /* Of each row of transfer times, over the ordered pairs of different devices;
  * the caller frees it. */
-mo_status mo_mean_rows(const mo_instance *x, int64_t **rows_ns, mo_error *err);
+mo_status mo_mean_cost_rows(const mo_instance *x, int64_t **rows_ns,
+                            mo_error *err);
 
 /* What the flow takes by those. */
-static inline int64_t mo_mean_flow_ns(const mo_instance *x,
-                                      const mo_regime *regime,
-                                      const int64_t *rows_ns, int flow)
+static inline int64_t mo_mean_cost_flow_ns(const mo_instance *x,
+                                           const mo_regime *regime,
+                                           const int64_t *rows_ns, int flow)
 {
     return rows_ns[regime->tensors == MO_TENSORS_ONCE
                        ? x->tensor_row[x->flows[flow].tensor]

@@ -3,7 +3,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 
-int64_t mo_single_ns(const mo_instance *x, int device)
+int64_t mo_single_device_ns(const mo_instance *x, int device)
 {
     int64_t sum_ns = 0;
 
@@ -26,7 +26,8 @@ static int compare_speeds(const void *a, const void *b)
     return (v->device > w->device) - (v->device < w->device);
 }
 
-mo_status mo_single_order(const mo_instance *x, int *devices, mo_error *err)
+mo_status mo_single_device_order(const mo_instance *x, int *devices,
+                                 mo_error *err)
 {
     size_t n = (size_t) x->n_devices;
     speed *speeds = malloc((n + 1) * sizeof *speeds);
@@ -34,7 +35,7 @@ mo_status mo_single_order(const mo_instance *x, int *devices, mo_error *err)
     if (!speeds)
         return mo_fail_memory(err);
     for (int k = 0; k < x->n_devices; k++)
-        speeds[k] = (speed){ mo_single_ns(x, k), k };
+        speeds[k] = (speed){ mo_single_device_ns(x, k), k };
     qsort(speeds, n, sizeof *speeds, compare_speeds);
     for (int k = 0; k < x->n_devices; k++)
         devices[k] = speeds[k].device;
@@ -53,13 +54,14 @@ static bool may_run_alone(const mo_instance *x, int device)
 static mo_status fill(const mo_instance *x, mo_schedule *s, bool *fits,
                       mo_error *err)
 {
-    mo_status status = mo_schedule_shift(x, s, err);
+    mo_status status = mo_schedule_left_shift(x, s, err);
 
-    return status == MO_OK ? mo_schedule_fits(x, s, fits, err) : status;
+    return status == MO_OK ? mo_schedule_fits_memory(x, s, fits, err) : status;
 }
 
-mo_status mo_single_make(const mo_instance *x, const mo_regime *regime,
-                         int device, mo_schedule **schedule, mo_error *err)
+mo_status mo_single_device_schedule(const mo_instance *x,
+                                    const mo_regime *regime, int device,
+                                    mo_schedule **schedule, mo_error *err)
 {
     mo_schedule *s = NULL;
     mo_status status;
@@ -96,21 +98,21 @@ static int shortest(const int64_t *total_ns, int n)
 }
 
 /* The fastest first, until one can. */
-mo_status mo_single_best(const mo_instance *x, const mo_regime *regime,
-                         int *device, int64_t *ns, mo_error *err)
+mo_status mo_single_device_best(const mo_instance *x, const mo_regime *regime,
+                                int *device, int64_t *ns, mo_error *err)
 {
     int64_t *total_ns = malloc(((size_t) x->n_devices + 1) * sizeof *total_ns);
     mo_status status = total_ns ? MO_OK : mo_fail_memory(err);
 
     *device = MO_FREE;
     for (int k = 0; k < x->n_devices && total_ns; k++)
-        total_ns[k] = mo_single_ns(x, k);
+        total_ns[k] = mo_single_device_ns(x, k);
     for (int i = 0; i < x->n_devices && *device == MO_FREE && status == MO_OK;
          i++) {
         int k = shortest(total_ns, x->n_devices);
         mo_schedule *alone = NULL;
 
-        status = mo_single_make(x, regime, k, &alone, err);
+        status = mo_single_device_schedule(x, regime, k, &alone, err);
         if (alone) {
             *device = k;
             *ns = total_ns[k];

@@ -28,7 +28,7 @@ typedef struct change {
 
 typedef struct climber {
     const mo_instance *x;
-    const mo_units *units;
+    const mo_placement_units *units;
     uint64_t random;
     mo_schedule *best;
     int64_t current_ns; /* of the placement, but for a trial */
@@ -53,7 +53,7 @@ static int device_of(const climber *c, int unit)
 
 static void put(climber *c, int unit, int device)
 {
-    const mo_units *u = c->units;
+    const mo_placement_units *u = c->units;
 
     c->room_bytes[device_of(c, unit)] += u->bytes[unit];
     c->room_bytes[device] -= u->bytes[unit];
@@ -264,19 +264,20 @@ static mo_status climb(climber *c, mo_error *err)
 
 static void begin(climber *c)
 {
-    const mo_units *u = c->units;
+    const mo_placement_units *u = c->units;
 
     c->current_ns = c->best->makespan_ns;
     memcpy(c->placement, c->best->device,
            (size_t) c->x->n * sizeof *c->placement);
-    mo_units_room(c->x, u, c->room_bytes);
+    mo_placement_units_free_bytes(c->x, u, c->room_bytes);
     for (int unit = 0; unit < u->n; unit++)
         if (u->pin[unit] == MO_FREE)
             c->room_bytes[device_of(c, unit)] -= u->bytes[unit];
 }
 
-mo_status mo_climb(const mo_instance *x, const mo_units *units,
-                   mo_schedule **schedule, mo_error *err)
+mo_status mo_threshold_accepting(const mo_instance *x,
+                                 const mo_placement_units *units,
+                                 mo_schedule **schedule, mo_error *err)
 {
     climber c = { .x = x, .units = units, .best = *schedule };
     mo_status status = MO_OK;

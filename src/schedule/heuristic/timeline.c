@@ -16,7 +16,7 @@ void mo_timeline_clear(mo_timeline *t)
 }
 
 /* The first span that ends behind at_ns. */
-static size_t find(const mo_span *spans, size_t n, int64_t at_ns)
+static size_t find(const mo_timeline_span *spans, size_t n, int64_t at_ns)
 {
     size_t low = 0, high = n;
 
@@ -36,8 +36,8 @@ static int64_t later(int64_t a_ns, int64_t b_ns)
     return a_ns > b_ns ? a_ns : b_ns;
 }
 
-int64_t mo_timeline_first(const mo_timeline *t, int64_t ready_ns,
-                          int64_t length_ns)
+int64_t mo_timeline_earliest(const mo_timeline *t, int64_t ready_ns,
+                             int64_t length_ns)
 {
     size_t at;
 
@@ -61,15 +61,16 @@ static mo_status make_room(mo_timeline *t, mo_error *err)
                                         t->n_gaps + 2, sizeof *t->gaps, err);
 
     if (status == MO_OK)
-        status = MO_PUSH(t->busy, t->n_busy, t->busy_room, err);
+        status = MO_ARRAY_GROW(t->busy, t->n_busy, t->busy_room, err);
     if (status == MO_OK && t->n_gaps == 0)
-        t->gaps[t->n_gaps++] = (mo_span){ 0, INT64_MAX };
+        t->gaps[t->n_gaps++] = (mo_timeline_span){ 0, INT64_MAX };
     return status;
 }
 
 /* Puts the n new spans in the place of the n_old at index. */
-static void replace(mo_span *spans, size_t *n_spans, size_t index, size_t n_old,
-                    const mo_span *new_spans, size_t n_new)
+static void replace(mo_timeline_span *spans, size_t *n_spans, size_t index,
+                    size_t n_old, const mo_timeline_span *new_spans,
+                    size_t n_new)
 {
     memmove(spans + index + n_new, spans + index + n_old,
             (*n_spans - index - n_old) * sizeof *spans);
@@ -79,21 +80,23 @@ static void replace(mo_span *spans, size_t *n_spans, size_t index, size_t n_old,
 }
 
 /* What the span leaves of the gap around it, before and behind. */
-static int split(mo_span gap, mo_span span, mo_span rest[2])
+static int split(mo_timeline_span gap, mo_timeline_span span,
+                 mo_timeline_span rest[2])
 {
     int n = 0;
 
     if (gap.from_ns < span.from_ns)
-        rest[n++] = (mo_span){ gap.from_ns, span.from_ns };
+        rest[n++] = (mo_timeline_span){ gap.from_ns, span.from_ns };
     if (span.to_ns < gap.to_ns)
-        rest[n++] = (mo_span){ span.to_ns, gap.to_ns };
+        rest[n++] = (mo_timeline_span){ span.to_ns, gap.to_ns };
     return n;
 }
 
-mo_status mo_timeline_put(mo_timeline *t, int64_t start_ns, int64_t length_ns,
-                          mo_timeline_change *change, mo_error *err)
+mo_status mo_timeline_insert(mo_timeline *t, int64_t start_ns,
+                             int64_t length_ns, mo_timeline_change *change,
+                             mo_error *err)
 {
-    mo_span span = { start_ns, start_ns + length_ns }, rest[2];
+    mo_timeline_span span = { start_ns, start_ns + length_ns }, rest[2];
     mo_status status = make_room(t, err);
 
     if (status != MO_OK)

@@ -30,9 +30,9 @@ static mo_status try_single(const mo_instance *x, const mo_regime *regime,
     for (int k = 0; k < x->n_devices && status == MO_OK; k++) {
         mo_schedule *s = NULL;
 
-        if (*best && mo_single_ns(x, k) >= (*best)->makespan_ns)
+        if (*best && mo_single_device_ns(x, k) >= (*best)->makespan_ns)
             continue;
-        status = mo_single_make(x, regime, k, &s, err);
+        status = mo_single_device_schedule(x, regime, k, &s, err);
         if (status == MO_OK)
             keep_better(best, s);
     }
@@ -53,19 +53,19 @@ static mo_status try_heft(const mo_instance *x, const mo_regime *regime,
 
 /* Placements that look at memory first. */
 static mo_status try_packing(const mo_instance *x, const mo_regime *regime,
-                             const mo_units *units, mo_schedule **best,
-                             mo_error *err)
+                             const mo_placement_units *units,
+                             mo_schedule **best, mo_error *err)
 {
     int *placement = malloc(((size_t) x->n + 1) * sizeof *placement);
     bool found = false;
-    mo_status status = placement
-                           ? mo_pack_in_order(x, units, placement, &found, err)
-                           : mo_fail_memory(err);
+    mo_status status =
+        placement ? mo_bin_packing_in_order(x, units, placement, &found, err)
+                  : mo_fail_memory(err);
 
     if (status == MO_OK && found)
         status = try_heft(x, regime, placement, best, err);
     if (status == MO_OK && !*best)
-        status = mo_pack_by_size(x, units, placement, &found, err);
+        status = mo_bin_packing_by_size(x, units, placement, &found, err);
     if (status == MO_OK && !*best && found)
         status = try_heft(x, regime, placement, best, err);
     free(placement);
@@ -73,7 +73,7 @@ static mo_status try_packing(const mo_instance *x, const mo_regime *regime,
 }
 
 static mo_status find_best(const mo_instance *x, const mo_regime *regime,
-                           const mo_units *units, mo_schedule **best,
+                           const mo_placement_units *units, mo_schedule **best,
                            mo_error *err)
 {
     mo_status status = try_heft(x, regime, NULL, best, err);
@@ -83,24 +83,24 @@ static mo_status find_best(const mo_instance *x, const mo_regime *regime,
     if (status == MO_OK)
         status = try_packing(x, regime, units, best, err);
     if (status == MO_OK && *best)
-        status = mo_climb(x, units, best, err);
+        status = mo_threshold_accepting(x, units, best, err);
     return status;
 }
 
-mo_status mo_upper_find(const mo_instance *x, const mo_regime *regime,
-                        mo_schedule **schedule, int64_t *bound_ns,
-                        mo_error *err)
+mo_status mo_bound_upper(const mo_instance *x, const mo_regime *regime,
+                         mo_schedule **schedule, int64_t *bound_ns,
+                         mo_error *err)
 {
     mo_schedule *best = NULL;
-    mo_units *units = NULL;
+    mo_placement_units *units = NULL;
     int64_t serial_ns;
-    mo_status status = mo_serial_find(x, regime, &serial_ns, err);
+    mo_status status = mo_serial_makespan(x, regime, &serial_ns, err);
 
     if (status == MO_OK)
-        status = mo_units_make(x, regime, &units, err);
+        status = mo_placement_units_make(x, regime, &units, err);
     if (status == MO_OK)
         status = find_best(x, regime, units, &best, err);
-    mo_units_free(units);
+    mo_placement_units_free(units);
     if (status != MO_OK) {
         mo_schedule_free(best);
         return status;

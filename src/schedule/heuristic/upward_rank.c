@@ -22,7 +22,7 @@ typedef struct ranker {
 static int64_t op_ns(const ranker *r, int op)
 {
     return r->placement ? mo_instance_p_ns(r->x, op, r->placement[op])
-                        : mo_mean_op_ns(r->x, op);
+                        : mo_mean_cost_op_ns(r->x, op);
 }
 
 static int64_t flow_ns(const ranker *r, int flow)
@@ -33,7 +33,7 @@ static int64_t flow_ns(const ranker *r, int flow)
     if (r->placement)
         return mo_schedule_item_ns(r->x, r->regime, once ? f->tensor : flow,
                                    r->placement[f->from], r->placement[f->to]);
-    return mo_mean_flow_ns(r->x, r->regime, r->mean_ns, flow);
+    return mo_mean_cost_flow_ns(r->x, r->regime, r->mean_ns, flow);
 }
 
 /* Ops stand in topological order: what reads an op is ranked before it. */
@@ -62,8 +62,8 @@ static int compare_ranked(const void *a, const void *b)
     return (v->op > w->op) - (v->op < w->op);
 }
 
-mo_status mo_rank_order(const mo_instance *x, const mo_regime *regime,
-                        const int *placement, int *order, mo_error *err)
+mo_status mo_upward_rank_order(const mo_instance *x, const mo_regime *regime,
+                               const int *placement, int *order, mo_error *err)
 {
     ranker r = { .x = x, .regime = regime, .placement = placement };
     mo_status status = MO_OK;
@@ -72,7 +72,7 @@ mo_status mo_rank_order(const mo_instance *x, const mo_regime *regime,
     if (!r.ops)
         return mo_fail_memory(err);
     if (!placement)
-        status = mo_mean_rows(x, &r.mean_ns, err);
+        status = mo_mean_cost_rows(x, &r.mean_ns, err);
     if (status == MO_OK) {
         rank(&r);
         qsort(r.ops, (size_t) x->n, sizeof *r.ops, compare_ranked);

@@ -14,7 +14,7 @@
  * they are on average; where a placement is given, as long as they are there.
  * Equal ranks go by number, so the order is topological.
  */
-mo_status mo_rank_order(const mo_instance *x, const mo_regime *regime,
-                        const int *placement, int *order, mo_error *err);
+mo_status mo_upward_rank_order(const mo_instance *x, const mo_regime *regime,
+                               const int *placement, int *order, mo_error *err);
 
 #endif

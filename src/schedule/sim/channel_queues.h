@@ -17,9 +17,9 @@
 #include "schedule/regime.h"
 #include "schedule/sim/pairing_heap.h"
 
-enum { MO_LANES_FEW = 64, MO_LANES_NONE = -1 };
+enum { MO_CHANNEL_QUEUES_FEW = 64, MO_CHANNEL_QUEUES_NONE = -1 };
 
-typedef struct mo_lanes {
+typedef struct mo_channel_queues {
     const mo_instance *x;
     mo_congestion congestion;
     int n;      /* devices squared; from a to b is a * n_devices + b */
@@ -33,41 +33,45 @@ typedef struct mo_lanes {
 
     bool *held;              /* many: by resource */
     int *crowded, n_crowded; /* many: lanes where something waits */
-} mo_lanes;
+} mo_channel_queues;
 
-mo_status mo_lanes_open(mo_lanes *l, const mo_instance *x,
-                        mo_congestion congestion, mo_error *err);
-void mo_lanes_close(mo_lanes *l);
+mo_status mo_channel_queues_open(mo_channel_queues *l, const mo_instance *x,
+                                 mo_congestion congestion, mo_error *err);
+void mo_channel_queues_close(mo_channel_queues *l);
 
 /* Nothing waits and nothing is under way. */
-void mo_lanes_reset(mo_lanes *l);
+void mo_channel_queues_reset(mo_channel_queues *l);
 
 /* Appends all that waits to the n of a list; returns how many there are then.
  */
-int mo_lanes_list(const mo_lanes *l, const mo_heap *h, int *list, int n);
+int mo_channel_queues_list(const mo_channel_queues *l, const mo_pairing_heap *h,
+                           int *list, int n);
 
 /* For those below: the same where lanes are many. */
-void mo_lanes_wait_many(mo_lanes *l, const mo_heap *h, int lane, int it);
-int mo_lanes_take_many(mo_lanes *l, const mo_heap *h, int *it);
-void mo_lanes_hold_many(mo_lanes *l, int lane, bool hold);
+void mo_channel_queues_push_many(mo_channel_queues *l, const mo_pairing_heap *h,
+                                 int lane, int it);
+int mo_channel_queues_pop_many(mo_channel_queues *l, const mo_pairing_heap *h,
+                               int *it);
+void mo_channel_queues_set_held_many(mo_channel_queues *l, int lane, bool hold);
 
 /* Something waits from now on. */
-static inline void mo_lanes_wait(mo_lanes *l, const mo_heap *h, int lane,
-                                 int it)
+static inline void mo_channel_queues_push(mo_channel_queues *l,
+                                          const mo_pairing_heap *h, int lane,
+                                          int it)
 {
     if (!l->few) {
-        mo_lanes_wait_many(l, h, lane, it);
+        mo_channel_queues_push_many(l, h, lane, it);
         return;
     }
-    mo_heap_push(h, &l->queue[lane], it);
+    mo_pairing_heap_push(h, &l->queue[lane], it);
     l->waiting |= UINT64_C(1) << lane;
 }
 
 /* The lane is busy from now on. */
-static inline void mo_lanes_hold(mo_lanes *l, int lane)
+static inline void mo_channel_queues_acquire(mo_channel_queues *l, int lane)
 {
     if (!l->few) {
-        mo_lanes_hold_many(l, lane, true);
+        mo_channel_queues_set_held_many(l, lane, true);
         return;
     }
     l->active |= UINT64_C(1) << lane;
@@ -75,10 +79,10 @@ static inline void mo_lanes_hold(mo_lanes *l, int lane)
 }
 
 /* And no more. */
-static inline void mo_lanes_leave(mo_lanes *l, int lane)
+static inline void mo_channel_queues_release(mo_channel_queues *l, int lane)
 {
     if (!l->few) {
-        mo_lanes_hold_many(l, lane, false);
+        mo_channel_queues_set_held_many(l, lane, false);
         return;
     }
     l->active &= ~(UINT64_C(1) << lane);
@@ -88,27 +92,28 @@ static inline void mo_lanes_leave(mo_lanes *l, int lane)
 }
 
 /* Of all that could start at once takes the first, and its lane is busy from
- * now on; MO_LANES_NONE: nothing could. */
-static inline int mo_lanes_take(mo_lanes *l, const mo_heap *h, int *it)
+ * now on; MO_CHANNEL_QUEUES_NONE: nothing could. */
+static inline int mo_channel_queues_pop(mo_channel_queues *l,
+                                        const mo_pairing_heap *h, int *it)
 {
     uint64_t rest = l->waiting & ~l->blocked;
     int best;
 
     if (!l->few)
-        return mo_lanes_take_many(l, h, it);
+        return mo_channel_queues_pop_many(l, h, it);
     if (!rest)
-        return MO_LANES_NONE;
+        return MO_CHANNEL_QUEUES_NONE;
     best = __builtin_ctzll(rest);
     while (rest &= rest - 1) {
         int lane = __builtin_ctzll(rest);
 
-        if (mo_heap_before(h, l->queue[lane], l->queue[best]))
+        if (mo_pairing_heap_before(h, l->queue[lane], l->queue[best]))
             best = lane;
     }
-    *it = mo_heap_pop(h, &l->queue[best]);
-    if (l->queue[best] == MO_HEAP_EMPTY)
+    *it = mo_pairing_heap_pop(h, &l->queue[best]);
+    if (l->queue[best] == MO_PAIRING_HEAP_EMPTY)
         l->waiting &= ~(UINT64_C(1) << best);
-    mo_lanes_hold(l, best);
+    mo_channel_queues_acquire(l, best);
     return best;
 }
 

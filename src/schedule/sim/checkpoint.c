@@ -16,7 +16,7 @@ static void *carve(char **at, size_t n, size_t size)
 }
 
 /* Longer ones first, so that all are aligned. */
-static size_t lay_out(const mo_sim *s, mo_mark *mark, char *memory)
+static size_t lay_out(const mo_sim *s, mo_sim_checkpoint *mark, char *memory)
 {
     char *at = memory;
     size_t n = (size_t) s->n, n_slots = (size_t) s->n_slots;
@@ -38,17 +38,18 @@ static size_t mark_bytes(const mo_sim *s)
            (size_t) s->n_slots * (sizeof(int64_t) + sizeof(int)) + 1;
 }
 
-static void list_waiting(const mo_sim *s, mo_mark *mark)
+static void list_waiting(const mo_sim *s, mo_sim_checkpoint *mark)
 {
     int n = 0;
 
     for (int k = 0; k < s->n_devices; k++)
-        n = mo_heap_list(&s->queue, s->ready[k], mark->waiting, n);
-    n = mo_heap_list(&s->queue, s->asleep, mark->waiting, n);
-    mark->n_waiting = mo_lanes_list(&s->lanes, &s->queue, mark->waiting, n);
+        n = mo_pairing_heap_list(&s->queue, s->ready[k], mark->waiting, n);
+    n = mo_pairing_heap_list(&s->queue, s->asleep, mark->waiting, n);
+    mark->n_waiting =
+        mo_channel_queues_list(&s->lanes, &s->queue, mark->waiting, n);
 }
 
-static void save(const mo_sim *s, mo_mark *mark)
+static void save(const mo_sim *s, mo_sim_checkpoint *mark)
 {
     size_t n = (size_t) s->n, n_slots = (size_t) s->n_slots;
 
@@ -68,14 +69,14 @@ static void save(const mo_sim *s, mo_mark *mark)
 static void wait_again(mo_sim *s, int node)
 {
     if (mo_sim_is_op(s, node)) {
-        mo_sim_ready(s, node);
+        mo_sim_op_ready(s, node);
         return;
     }
     s->queue.key[node] = mo_sim_send_key(s, node);
-    mo_sim_wait(s, node);
+    mo_sim_queue_transfer(s, node);
 }
 
-static void restore(mo_sim *s, const mo_mark *mark)
+static void restore(mo_sim *s, const mo_sim_checkpoint *mark)
 {
     size_t n = (size_t) s->n;
 
@@ -95,7 +96,7 @@ static void restore(mo_sim *s, const mo_mark *mark)
             continue;
         mo_sim_occupy(s, slot, node, mark->slot_end_ns[slot]);
         if (!mo_sim_is_op(s, node))
-            mo_lanes_hold(&s->lanes, mo_sim_lane(s, node));
+            mo_channel_queues_acquire(&s->lanes, mo_sim_channel(s, node));
     }
     for (int i = 0; i < mark->n_waiting; i++)
         wait_again(s, mark->waiting[i]);
@@ -104,20 +105,23 @@ static void restore(mo_sim *s, const mo_mark *mark)
 /* The sim's way to call. */
 static void mark_now(void *context)
 {
-    mo_marks *m = context;
+    mo_sim_checkpoints *m = context;
     mo_sim *s = m->sim;
 
     save(s, &m->fresh[m->n_fresh++]);
     s->mark_at = m->n_fresh < m->most ? s->n_log + m->spacing : INT_MAX;
 }
 
-mo_status mo_marks_open(mo_marks *m, mo_sim *sim, mo_error *err)
+mo_status mo_sim_checkpoints_open(mo_sim_checkpoints *m, mo_sim *sim,
+                                  mo_error *err)
 {
     size_t bytes = mark_bytes(sim);
     size_t most = MOST_BYTES / bytes / 2;
 
-    *m = (mo_marks){ .sim = sim };
-    m->most = most < 1 ? 1 : most > MO_MARKS_MOST ? MO_MARKS_MOST : (int) most;
+    *m = (mo_sim_checkpoints){ .sim = sim };
+    m->most = most < 1                        ? 1
+              : most > MO_SIM_CHECKPOINTS_MAX ? MO_SIM_CHECKPOINTS_MAX
+                                              : (int) most;
     for (int i = 0; i < m->most; i++) {
         m->memory[2 * i] = malloc(bytes);
         m->memory[2 * i + 1] = malloc(bytes);
@@ -131,13 +135,13 @@ mo_status mo_marks_open(mo_marks *m, mo_sim *sim, mo_error *err)
     return MO_OK;
 }
 
-void mo_marks_close(mo_marks *m)
+void mo_sim_checkpoints_close(mo_sim_checkpoints *m)
 {
-    for (int i = 0; i < 2 * MO_MARKS_MOST; i++)
+    for (int i = 0; i < 2 * MO_SIM_CHECKPOINTS_MAX; i++)
         free(m->memory[i]);
 }
 
-void mo_marks_begin(mo_marks *m, int n_log)
+void mo_sim_checkpoints_begin(mo_sim_checkpoints *m, int n_log)
 {
     mo_sim *s = m->sim;
 
@@ -152,11 +156,12 @@ void mo_marks_begin(mo_marks *m, int n_log)
     s->mark_at = m->most > 1 ? m->spacing : INT_MAX;
 }
 
-void mo_marks_return(mo_marks *m, int64_t before_ns, const int64_t *ready_ns)
+void mo_sim_checkpoints_restore(mo_sim_checkpoints *m, int64_t before_ns,
+                                const int64_t *ready_ns)
 {
     mo_sim *s = m->sim;
     int last = m->n - 1;
-    const mo_mark *mark;
+    const mo_sim_checkpoint *mark;
 
     /* In the first nothing has started yet: it is before all. */
     while (last > 0 && m->at[last].now_ns >= before_ns)
@@ -170,19 +175,19 @@ void mo_marks_return(mo_marks *m, int64_t before_ns, const int64_t *ready_ns)
     s->mark_at = m->n_fresh < m->most ? s->n_log + m->spacing : INT_MAX;
 }
 
-int mo_marks_keep(mo_marks *m)
+int mo_sim_checkpoints_commit(mo_sim_checkpoints *m)
 {
     for (int i = m->from + 1; i < m->n_fresh; i++) {
-        mo_mark old = m->at[i];
+        mo_sim_checkpoint old = m->at[i];
 
         m->at[i] = m->fresh[i];
         m->fresh[i] = old;
     }
     m->n = m->n_fresh;
-    return mo_marks_from(m);
+    return mo_sim_checkpoints_n_started(m);
 }
 
-int mo_marks_from(const mo_marks *m)
+int mo_sim_checkpoints_n_started(const mo_sim_checkpoints *m)
 {
     return m->at[m->from].n_log;
 }

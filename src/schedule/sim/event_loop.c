@@ -11,20 +11,20 @@ void mo_sim_clear(mo_sim *s)
 {
     s->now_ns = 0;
     s->end_ns = 0;
-    s->asleep = MO_HEAP_EMPTY;
-    s->next_slot = MO_HEAP_EMPTY;
+    s->asleep = MO_PAIRING_HEAP_EMPTY;
+    s->next_slot = MO_PAIRING_HEAP_EMPTY;
     s->n_log = 0;
     for (int k = 0; k < s->n_devices; k++) {
-        s->ready[k] = MO_HEAP_EMPTY;
+        s->ready[k] = MO_PAIRING_HEAP_EMPTY;
         s->called[k / 64] = 0;
     }
     s->busy = 0;
     for (int slot = 0; slot < s->n_slots; slot++)
         s->slot_node[slot] = MO_SIM_IDLE;
-    mo_lanes_reset(&s->lanes);
+    mo_channel_queues_reset(&s->lanes);
 }
 
-void mo_sim_call(mo_sim *s, int device)
+void mo_sim_wake_device(mo_sim *s, int device)
 {
     s->called[(unsigned) device / 64] |= UINT64_C(1) << (unsigned) device % 64;
 }
@@ -39,10 +39,10 @@ static inline void look_at_tail(mo_sim *s, int op, int64_t from_ns)
 static void sleep_until(mo_sim *s, int node, int64_t wake_ns)
 {
     s->wake.key[node] = wake_ns;
-    mo_heap_push(&s->wake, &s->asleep, node);
+    mo_pairing_heap_push(&s->wake, &s->asleep, node);
 }
 
-void mo_sim_ready(mo_sim *s, int op)
+void mo_sim_op_ready(mo_sim *s, int op)
 {
     int device = s->device[op];
     int64_t wake_ns = s->arrival_ns[op] > s->release_ns[op] ? s->arrival_ns[op]
@@ -53,8 +53,8 @@ void mo_sim_ready(mo_sim *s, int op)
         sleep_until(s, op, wake_ns);
         return;
     }
-    mo_heap_push(&s->queue, &s->ready[device], op);
-    mo_sim_call(s, device);
+    mo_pairing_heap_push(&s->queue, &s->ready[device], op);
+    mo_sim_wake_device(s, device);
 }
 
 void mo_sim_begin(mo_sim *s)
@@ -69,27 +69,28 @@ void mo_sim_begin(mo_sim *s)
         s->left_ns[s->device[i]] += mo_sim_p_ns(s, i);
         if (s->missing[i] == 0) {
             s->ready_ns[i] = 0;
-            mo_sim_ready(s, i);
+            mo_sim_op_ready(s, i);
         }
     }
 }
 
-void mo_sim_deliver(mo_sim *s, int op)
+void mo_sim_deliver_input(mo_sim *s, int op)
 {
     if (--s->missing[op] > 0)
         return;
     s->ready_ns[op] = s->now_ns;
-    mo_sim_ready(s, op);
+    mo_sim_op_ready(s, op);
 }
 
-void mo_sim_wait(mo_sim *s, int node)
+void mo_sim_queue_transfer(mo_sim *s, int node)
 {
     int64_t hold_ns = s->hold_ns[node - s->n];
 
     if (hold_ns > s->now_ns)
         sleep_until(s, node, hold_ns);
     else
-        mo_lanes_wait(&s->lanes, &s->queue, mo_sim_lane(s, node), node);
+        mo_channel_queues_push(&s->lanes, &s->queue, mo_sim_channel(s, node),
+                               node);
 }
 
 void mo_sim_occupy(mo_sim *s, int slot, int node, int64_t end_ns)
@@ -97,7 +98,7 @@ void mo_sim_occupy(mo_sim *s, int slot, int node, int64_t end_ns)
     s->slot_node[slot] = node;
     s->slots.key[slot] = end_ns;
     if (s->n_slots > MO_SIM_FEW_SLOTS)
-        mo_heap_push(&s->slots, &s->next_slot, slot);
+        mo_pairing_heap_push(&s->slots, &s->next_slot, slot);
     else
         s->busy |= UINT64_C(1) << slot;
 }
@@ -122,19 +123,19 @@ static inline void log_start(mo_sim *s, int node)
     s->log[s->n_log++] = node;
 }
 
-void mo_sim_deliver_openly(mo_sim *s, int q, int lane, int op)
+void mo_sim_deliver_uncongested(mo_sim *s, int q, int lane, int op)
 {
-    int64_t arrival_ns = s->now_ns + mo_sim_lane_ns(s, s->n + q, lane);
+    int64_t arrival_ns = s->now_ns + mo_sim_channel_ns(s, s->n + q, lane);
 
     if (arrival_ns > s->arrival_ns[op])
         s->arrival_ns[op] = arrival_ns;
-    mo_sim_deliver(s, op);
+    mo_sim_deliver_input(s, op);
 }
 
-void mo_sim_send(mo_sim *s, int node)
+void mo_sim_start_transfer(mo_sim *s, int node)
 {
     s->ready_ns[node] = s->now_ns;
-    mo_sim_wait(s, node);
+    mo_sim_queue_transfer(s, node);
 }
 
 static inline void send_flow(mo_sim *s, int from, int q)
@@ -143,12 +144,12 @@ static inline void send_flow(mo_sim *s, int from, int q)
     int lane = from * s->n_devices + to;
 
     if (to == from) {
-        mo_sim_deliver(s, op);
+        mo_sim_deliver_input(s, op);
     } else if (s->lanes.open[lane]) {
-        mo_sim_deliver_openly(s, q, lane, op);
+        mo_sim_deliver_uncongested(s, q, lane, op);
     } else {
         s->queue.key[s->n + q] = s->send_key[q];
-        mo_sim_send(s, s->n + q);
+        mo_sim_start_transfer(s, s->n + q);
     }
 }
 
@@ -185,9 +186,9 @@ static void send_tensor(mo_sim *s, int from, int first, int last)
         int lane = from * s->n_devices + to;
 
         if (to == from)
-            mo_sim_deliver(s, x->flows[q].to);
+            mo_sim_deliver_input(s, x->flows[q].to);
         else if (s->lanes.open[lane])
-            mo_sim_deliver_openly(s, q, lane, x->flows[q].to);
+            mo_sim_deliver_uncongested(s, q, lane, x->flows[q].to);
         else
             bundle(s, q, to);
     }
@@ -195,7 +196,7 @@ static void send_tensor(mo_sim *s, int from, int first, int last)
         int to = s->device[x->flows[q].to];
 
         if (s->seen[to] == s->looks && s->bundle[to] == s->n + q)
-            mo_sim_send(s, s->n + q);
+            mo_sim_start_transfer(s, s->n + q);
     }
 }
 
@@ -242,7 +243,7 @@ static void delay_others(mo_sim *s, int op)
             high = middle;
     }
     for (; low < s->n_after && s->after[low].op == op; low++) {
-        const mo_after *it = &s->after[low];
+        const mo_sim_time_lag *it = &s->after[low];
 
         if (it->op_late >= 0)
             put_off(&s->release_ns[it->op_late], s->now_ns + it->wait_ns);
@@ -255,7 +256,7 @@ static void end_op(mo_sim *s, int op)
 {
     if (s->n_after > 0)
         delay_others(s, op);
-    mo_sim_call(s, s->device[op]);
+    mo_sim_wake_device(s, s->device[op]);
     if (s->once)
         send_tensors(s, op);
     else
@@ -268,13 +269,13 @@ static void end_transfer(mo_sim *s, int node)
     const mo_flow *flow = mo_sim_flow(s, node);
     int to = s->device[flow->to];
 
-    mo_lanes_leave(&s->lanes, mo_sim_lane(s, node));
-    mo_sim_deliver(s, flow->to);
+    mo_channel_queues_release(&s->lanes, mo_sim_channel(s, node));
+    mo_sim_deliver_input(s, flow->to);
     if (!s->once)
         return;
     for (int q = node - s->n + 1; q < x->tensor_start[flow->tensor + 1]; q++)
         if (s->device[x->flows[q].to] == to)
-            mo_sim_deliver(s, x->flows[q].to);
+            mo_sim_deliver_input(s, x->flows[q].to);
 }
 
 static void end_slot(mo_sim *s, int slot)
@@ -292,7 +293,7 @@ static void end_slot(mo_sim *s, int slot)
 
 static void start_op(mo_sim *s, int device)
 {
-    int op = mo_heap_pop(&s->queue, &s->ready[device]);
+    int op = mo_pairing_heap_pop(&s->queue, &s->ready[device]);
     int64_t p_ns = mo_sim_p_ns(s, op);
 
     s->is_hopeless |=
@@ -316,7 +317,7 @@ static void start_ops(mo_sim *s)
             int device = w * 64 + __builtin_ctzll(rest);
 
             if (s->slot_node[device] == MO_SIM_IDLE &&
-                s->ready[device] != MO_HEAP_EMPTY)
+                s->ready[device] != MO_PAIRING_HEAP_EMPTY)
                 start_op(s, device);
         }
     }
@@ -326,9 +327,9 @@ static void start_transfers(mo_sim *s)
 {
     int lane, node;
 
-    while ((lane = mo_lanes_take(&s->lanes, &s->queue, &node)) !=
-           MO_LANES_NONE) {
-        int64_t end_ns = s->now_ns + mo_sim_lane_ns(s, node, lane);
+    while ((lane = mo_channel_queues_pop(&s->lanes, &s->queue, &node)) !=
+           MO_CHANNEL_QUEUES_NONE) {
+        int64_t end_ns = s->now_ns + mo_sim_channel_ns(s, node, lane);
 
         log_start(s, node);
         look_at_tail(s, mo_sim_flow(s, node)->to, end_ns);
@@ -342,8 +343,9 @@ static int64_t next_end_ns(mo_sim *s)
     int64_t next_ns = INT64_MAX;
 
     if (s->n_slots > MO_SIM_FEW_SLOTS)
-        return s->next_slot == MO_HEAP_EMPTY ? INT64_MAX
-                                             : s->slots.key[s->next_slot];
+        return s->next_slot == MO_PAIRING_HEAP_EMPTY
+                   ? INT64_MAX
+                   : s->slots.key[s->next_slot];
     s->due = 0;
     for (uint64_t rest = s->busy; rest; rest &= rest - 1) {
         int64_t end_ns = s->slots.key[__builtin_ctzll(rest)];
@@ -361,9 +363,9 @@ static int64_t next_end_ns(mo_sim *s)
 static void end_slots(mo_sim *s)
 {
     if (s->n_slots > MO_SIM_FEW_SLOTS) {
-        while (s->next_slot != MO_HEAP_EMPTY &&
+        while (s->next_slot != MO_PAIRING_HEAP_EMPTY &&
                s->slots.key[s->next_slot] == s->now_ns)
-            end_slot(s, mo_heap_pop(&s->slots, &s->next_slot));
+            end_slot(s, mo_pairing_heap_pop(&s->slots, &s->next_slot));
         return;
     }
     s->busy &= ~s->due;
@@ -373,15 +375,16 @@ static void end_slots(mo_sim *s)
 
 static void wake_nodes(mo_sim *s)
 {
-    while (s->asleep != MO_HEAP_EMPTY && s->wake.key[s->asleep] <= s->now_ns) {
-        int node = mo_heap_pop(&s->wake, &s->asleep);
+    while (s->asleep != MO_PAIRING_HEAP_EMPTY &&
+           s->wake.key[s->asleep] <= s->now_ns) {
+        int node = mo_pairing_heap_pop(&s->wake, &s->asleep);
 
         if (!mo_sim_is_op(s, node)) {
-            mo_sim_wait(s, node);
+            mo_sim_queue_transfer(s, node);
             continue;
         }
-        mo_heap_push(&s->queue, &s->ready[s->device[node]], node);
-        mo_sim_call(s, s->device[node]);
+        mo_pairing_heap_push(&s->queue, &s->ready[s->device[node]], node);
+        mo_sim_wake_device(s, s->device[node]);
     }
 }
 
@@ -390,7 +393,7 @@ static bool go_on(mo_sim *s)
 {
     int64_t end_ns = next_end_ns(s);
 
-    if (s->asleep != MO_HEAP_EMPTY && s->wake.key[s->asleep] < end_ns) {
+    if (s->asleep != MO_PAIRING_HEAP_EMPTY && s->wake.key[s->asleep] < end_ns) {
         s->due = 0;
         end_ns = s->wake.key[s->asleep];
     }
@@ -402,7 +405,7 @@ static bool go_on(mo_sim *s)
     return true;
 }
 
-int64_t mo_sim_go(mo_sim *s, int64_t give_up_ns)
+int64_t mo_sim_run_events(mo_sim *s, int64_t give_up_ns)
 {
     s->give_up_ns = give_up_ns;
     s->is_hopeless = false;

@@ -18,9 +18,9 @@ typedef struct change {
     int64_t old;
 } change;
 
-struct mo_trial {
+struct mo_incremental_sim {
     mo_sim *sim;
-    mo_standing base;
+    mo_incremental_sim_state base;
     int64_t *ready_ns, *start_ns, *end_ns; /* base's */
     int *log;
 
@@ -32,9 +32,9 @@ struct mo_trial {
     bool has_run;
     int64_t effect_ns; /* before then the changes do not matter */
     int64_t result_ns;
-    mo_marks marks;
-    mo_tails tails;
-    mo_waits *waits;
+    mo_sim_checkpoints marks;
+    mo_tail_bounds tails;
+    mo_inserted_idle *waits;
 };
 
 /* Things of all kinds, counted through. */
@@ -43,7 +43,7 @@ static size_t count_things(const mo_sim *s)
     return SEND * (size_t) s->n + 2 * (size_t) s->x->n_flows;
 }
 
-static mo_status reserve(mo_trial *t, mo_error *err)
+static mo_status reserve(mo_incremental_sim *t, mo_error *err)
 {
     size_t n = (size_t) t->sim->n_nodes + 1;
     size_t n_things = count_things(t->sim) + 1;
@@ -60,52 +60,52 @@ static mo_status reserve(mo_trial *t, mo_error *err)
                : mo_fail_memory(err);
 }
 
-static void show_standing(mo_trial *t)
+static void show_standing(mo_incremental_sim *t)
 {
     const mo_sim *s = t->sim;
 
-    t->base = (mo_standing){ .device = s->device,
-                             .key = s->queue.key,
-                             .send_key = s->send_key,
-                             .release_ns = s->release_ns,
-                             .hold_ns = s->hold_ns,
-                             .ready_ns = t->ready_ns,
-                             .start_ns = t->start_ns,
-                             .end_ns = t->end_ns,
-                             .log = t->log };
+    t->base = (mo_incremental_sim_state){ .device = s->device,
+                                          .key = s->queue.key,
+                                          .send_key = s->send_key,
+                                          .release_ns = s->release_ns,
+                                          .hold_ns = s->hold_ns,
+                                          .ready_ns = t->ready_ns,
+                                          .start_ns = t->start_ns,
+                                          .end_ns = t->end_ns,
+                                          .log = t->log };
 }
 
-mo_status mo_trial_new(const mo_instance *x, const mo_regime *regime,
-                       mo_trial **trial, mo_error *err)
+mo_status mo_incremental_sim_new(const mo_instance *x, const mo_regime *regime,
+                                 mo_incremental_sim **trial, mo_error *err)
 {
-    mo_trial *t = calloc(1, sizeof *t);
+    mo_incremental_sim *t = calloc(1, sizeof *t);
     mo_status status =
         t ? mo_sim_new(x, regime, &t->sim, err) : mo_fail_memory(err);
 
     if (status == MO_OK)
-        status = mo_marks_open(&t->marks, t->sim, err);
+        status = mo_sim_checkpoints_open(&t->marks, t->sim, err);
     if (status == MO_OK)
-        status = mo_tails_open(&t->tails, t->sim, err);
+        status = mo_tail_bounds_open(&t->tails, t->sim, err);
     if (status == MO_OK)
-        status = mo_waits_new(x, &t->waits, err);
+        status = mo_inserted_idle_new(x, &t->waits, err);
     if (status == MO_OK)
         status = reserve(t, err);
     if (status == MO_OK) {
         show_standing(t);
         *trial = t;
     } else {
-        mo_trial_free(t);
+        mo_incremental_sim_free(t);
     }
     return status;
 }
 
-void mo_trial_free(mo_trial *t)
+void mo_incremental_sim_free(mo_incremental_sim *t)
 {
     if (!t)
         return;
-    mo_waits_free(t->waits);
-    mo_tails_close(&t->tails);
-    mo_marks_close(&t->marks);
+    mo_inserted_idle_free(t->waits);
+    mo_tail_bounds_close(&t->tails);
+    mo_sim_checkpoints_close(&t->marks);
     mo_sim_free(t->sim);
     free(t->noted);
     free(t->changes);
@@ -116,30 +116,31 @@ void mo_trial_free(mo_trial *t)
     free(t);
 }
 
-const mo_standing *mo_trial_standing(const mo_trial *t)
+const mo_incremental_sim_state *
+mo_incremental_sim_current(const mo_incremental_sim *t)
 {
     return &t->base;
 }
 
 /* The run that has just come to its end stands. */
-static void stand(mo_trial *t)
+static void stand(mo_incremental_sim *t)
 {
     const mo_sim *s = t->sim;
-    int from = mo_marks_keep(&t->marks);
+    int from = mo_sim_checkpoints_commit(&t->marks);
 
     for (int i = from; i < s->n_log; i++) {
         int node = s->log[i];
 
         t->log[i] = node;
         t->start_ns[node] = s->start_ns[node];
-        t->end_ns[node] = s->start_ns[node] + mo_sim_length_ns(s, node);
+        t->end_ns[node] = s->start_ns[node] + mo_sim_duration_ns(s, node);
         t->ready_ns[node] = s->ready_ns[node];
     }
     t->base.n_log = s->n_log;
     t->base.makespan_ns = t->result_ns;
 }
 
-static void forget_changes(mo_trial *t)
+static void forget_changes(mo_incremental_sim *t)
 {
     t->n_changes = 0;
     t->number++;
@@ -174,23 +175,25 @@ static void take_over(mo_sim *s, const mo_schedule *schedule)
     }
 }
 
-static void run_anew(mo_trial *t)
+static void run_anew(mo_incremental_sim *t)
 {
-    mo_tails_find(t->sim);
-    mo_marks_begin(&t->marks, t->sim->n_nodes);
-    t->result_ns = mo_sim_go(t->sim, INT64_MAX);
+    mo_tail_bounds_find(t->sim);
+    mo_sim_checkpoints_begin(&t->marks, t->sim->n_nodes);
+    t->result_ns = mo_sim_run_events(t->sim, INT64_MAX);
     stand(t);
     forget_changes(t);
 }
 
-void mo_trial_begin(mo_trial *t, const mo_schedule *schedule)
+void mo_incremental_sim_begin(mo_incremental_sim *t,
+                              const mo_schedule *schedule)
 {
     take_over(t->sim, schedule);
-    mo_waits_find(t->waits, schedule, t->sim->release_ns, t->sim->hold_ns);
+    mo_inserted_idle_find(t->waits, schedule, t->sim->release_ns,
+                          t->sim->hold_ns);
     run_anew(t);
 }
 
-static size_t thing_of(const mo_trial *t, change_kind kind, int of)
+static size_t thing_of(const mo_incremental_sim *t, change_kind kind, int of)
 {
     size_t n = (size_t) t->sim->n, n_flows = (size_t) t->sim->x->n_flows;
 
@@ -199,7 +202,7 @@ static size_t thing_of(const mo_trial *t, change_kind kind, int of)
                : SEND * n + (size_t) (kind - SEND) * n_flows + (size_t) of;
 }
 
-static void note(mo_trial *t, change_kind kind, int of, int64_t old)
+static void note(mo_incremental_sim *t, change_kind kind, int of, int64_t old)
 {
     int64_t *noted = &t->noted[thing_of(t, kind, of)];
 
@@ -210,13 +213,13 @@ static void note(mo_trial *t, change_kind kind, int of, int64_t old)
 }
 
 /* From then on something might be different. */
-static void affect(mo_trial *t, int64_t ns)
+static void affect(mo_incremental_sim *t, int64_t ns)
 {
     if (ns < t->effect_ns)
         t->effect_ns = ns;
 }
 
-void mo_trial_place(mo_trial *t, int op, int device)
+void mo_incremental_sim_place_op(mo_incremental_sim *t, int op, int device)
 {
     const mo_instance *x = t->sim->x;
 
@@ -232,28 +235,31 @@ void mo_trial_place(mo_trial *t, int op, int device)
         affect(t, t->end_ns[x->flows[x->in_flows[j]].from]);
 }
 
-void mo_trial_order(mo_trial *t, int op, int64_t key)
+void mo_incremental_sim_order_op(mo_incremental_sim *t, int op, int64_t key)
 {
     note(t, ORDER, op, t->sim->queue.key[op]);
     t->sim->queue.key[op] = key;
     affect(t, t->ready_ns[op]);
 }
 
-void mo_trial_release(mo_trial *t, int op, int64_t release_ns)
+void mo_incremental_sim_delay_op(mo_incremental_sim *t, int op,
+                                 int64_t release_ns)
 {
     note(t, RELEASE, op, t->sim->release_ns[op]);
     t->sim->release_ns[op] = release_ns;
     affect(t, t->ready_ns[op]);
 }
 
-void mo_trial_send(mo_trial *t, int flow, int64_t key)
+void mo_incremental_sim_order_transfer(mo_incremental_sim *t, int flow,
+                                       int64_t key)
 {
     note(t, SEND, flow, t->sim->send_key[flow]);
     t->sim->send_key[flow] = key;
     affect(t, t->end_ns[t->sim->x->flows[flow].from]);
 }
 
-void mo_trial_hold(mo_trial *t, int flow, int64_t hold_ns)
+void mo_incremental_sim_delay_transfer(mo_incremental_sim *t, int flow,
+                                       int64_t hold_ns)
 {
     note(t, HOLD, flow, t->sim->hold_ns[flow]);
     t->sim->hold_ns[flow] = hold_ns;
@@ -261,7 +267,7 @@ void mo_trial_hold(mo_trial *t, int flow, int64_t hold_ns)
 }
 
 /* Ops that have moved, and have not started yet, load other devices. */
-static void move_loads(const mo_trial *t, int64_t *left_ns)
+static void move_loads(const mo_incremental_sim *t, int64_t *left_ns)
 {
     const mo_sim *s = t->sim;
 
@@ -275,32 +281,32 @@ static void move_loads(const mo_trial *t, int64_t *left_ns)
     }
 }
 
-static void renew_tails(mo_trial *t)
+static void renew_tails(mo_incremental_sim *t)
 {
     for (int i = 0; i < t->n_changes; i++)
         if (t->changes[i].kind == PLACE)
-            mo_tails_moved(&t->tails, t->changes[i].of);
-    mo_tails_renew(&t->tails);
+            mo_tail_bounds_op_moved(&t->tails, t->changes[i].of);
+    mo_tail_bounds_update(&t->tails);
 }
 
-int64_t mo_trial_run(mo_trial *t, int64_t give_up_ns)
+int64_t mo_incremental_sim_run(mo_incremental_sim *t, int64_t give_up_ns)
 {
     if (t->has_moved)
         renew_tails(t);
     t->has_run = true;
-    mo_marks_return(&t->marks, t->effect_ns, t->ready_ns);
+    mo_sim_checkpoints_restore(&t->marks, t->effect_ns, t->ready_ns);
     if (t->has_moved)
         move_loads(t, t->sim->left_ns);
-    t->result_ns = mo_sim_go(t->sim, give_up_ns);
+    t->result_ns = mo_sim_run_events(t->sim, give_up_ns);
     return t->result_ns;
 }
 
-void mo_trial_keep(mo_trial *t)
+void mo_incremental_sim_commit(mo_incremental_sim *t)
 {
     assert(t->has_run && t->result_ns < INT64_MAX);
     if (t->has_moved) {
-        mo_tails_keep(&t->tails);
-        mo_tails_find_least(t->sim);
+        mo_tail_bounds_commit(&t->tails);
+        mo_tail_bounds_find_least(t->sim);
         for (int i = 0; i <= t->marks.from; i++)
             move_loads(t, t->marks.at[i].left_ns);
     }
@@ -308,7 +314,7 @@ void mo_trial_keep(mo_trial *t)
     forget_changes(t);
 }
 
-void mo_trial_undo(mo_trial *t)
+void mo_incremental_sim_rollback(mo_incremental_sim *t)
 {
     mo_sim *s = t->sim;
 
@@ -333,23 +339,24 @@ void mo_trial_undo(mo_trial *t)
             break;
         }
     }
-    mo_tails_undo(&t->tails);
+    mo_tail_bounds_rollback(&t->tails);
     forget_changes(t);
 }
 
-void mo_trial_ends(const mo_trial *t, int64_t *end_ns)
+void mo_incremental_sim_end_times(const mo_incremental_sim *t, int64_t *end_ns)
 {
     const mo_sim *s = t->sim;
 
     memcpy(end_ns, t->end_ns, (size_t) s->n_nodes * sizeof *end_ns);
-    for (int i = mo_marks_from(&t->marks); i < s->n_log; i++)
+    for (int i = mo_sim_checkpoints_n_started(&t->marks); i < s->n_log; i++)
         end_ns[s->log[i]] =
-            s->start_ns[s->log[i]] + mo_sim_length_ns(s, s->log[i]);
+            s->start_ns[s->log[i]] + mo_sim_duration_ns(s, s->log[i]);
 }
 
-mo_status mo_trial_schedule(const mo_trial *t, const int *device,
-                            const int64_t *start_ns, mo_schedule **schedule,
-                            mo_error *err)
+mo_status mo_incremental_sim_schedule(const mo_incremental_sim *t,
+                                      const int *device,
+                                      const int64_t *start_ns,
+                                      mo_schedule **schedule, mo_error *err)
 {
-    return mo_sim_tell(t->sim, device, start_ns, schedule, err);
+    return mo_sim_extract_schedule(t->sim, device, start_ns, schedule, err);
 }

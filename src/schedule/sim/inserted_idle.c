@@ -15,7 +15,7 @@ typedef struct node {
     int number;   /* of the op, or of the transfer's first flow */
 } node;
 
-struct mo_waits {
+struct mo_inserted_idle {
     const mo_instance *x;
     mo_congestion congestion;
     bool once;
@@ -23,9 +23,10 @@ struct mo_waits {
     node *nodes; /* by start */
 };
 
-mo_status mo_waits_new(const mo_instance *x, mo_waits **waits, mo_error *err)
+mo_status mo_inserted_idle_new(const mo_instance *x, mo_inserted_idle **waits,
+                               mo_error *err)
 {
-    mo_waits *w = calloc(1, sizeof *w);
+    mo_inserted_idle *w = calloc(1, sizeof *w);
     size_t n = (size_t) x->n + (size_t) x->n_flows + 1;
 
     if (!w)
@@ -33,14 +34,14 @@ mo_status mo_waits_new(const mo_instance *x, mo_waits **waits, mo_error *err)
     w->x = x;
     w->nodes = calloc(n, sizeof *w->nodes);
     if (!w->nodes) {
-        mo_waits_free(w);
+        mo_inserted_idle_free(w);
         return mo_fail_memory(err);
     }
     *waits = w;
     return MO_OK;
 }
 
-void mo_waits_free(mo_waits *w)
+void mo_inserted_idle_free(mo_inserted_idle *w)
 {
     if (!w)
         return;
@@ -48,12 +49,13 @@ void mo_waits_free(mo_waits *w)
     free(w);
 }
 
-static int64_t op_end_ns(const mo_waits *w, const mo_schedule *s, int op)
+static int64_t op_end_ns(const mo_inserted_idle *w, const mo_schedule *s,
+                         int op)
 {
     return s->start_ns[op] + mo_instance_p_ns(w->x, op, s->device[op]);
 }
 
-static void add_op(mo_waits *w, const mo_schedule *s, int op)
+static void add_op(mo_inserted_idle *w, const mo_schedule *s, int op)
 {
     const mo_instance *x = w->x;
     node *it = &w->nodes[w->n++];
@@ -73,7 +75,7 @@ static void add_op(mo_waits *w, const mo_schedule *s, int op)
     }
 }
 
-static void add_transfer(mo_waits *w, const mo_schedule *s,
+static void add_transfer(mo_inserted_idle *w, const mo_schedule *s,
                          const mo_transfer *t)
 {
     const mo_instance *x = w->x;
@@ -100,7 +102,7 @@ static int compare_nodes(const void *a, const void *b)
     return (s->number > t->number) - (s->number < t->number);
 }
 
-static bool exclude(const mo_waits *w, const node *a, const node *b)
+static bool exclude(const mo_inserted_idle *w, const node *a, const node *b)
 {
     int pair[2], other_pair[2], n, m;
     const int *ids, *other_ids;
@@ -119,7 +121,7 @@ static bool exclude(const mo_waits *w, const node *a, const node *b)
 
 /* From the start back to when it was ready, something must always have been in
  * its way. */
-static bool waits_freely(const mo_waits *w, int at)
+static bool waits_freely(const mo_inserted_idle *w, int at)
 {
     const node *it = &w->nodes[at];
     int64_t kept_ns = it->start_ns;
@@ -135,8 +137,8 @@ static bool waits_freely(const mo_waits *w, int at)
     return kept_ns > it->ready_ns;
 }
 
-void mo_waits_find(mo_waits *w, const mo_schedule *s, int64_t *release_ns,
-                   int64_t *hold_ns)
+void mo_inserted_idle_find(mo_inserted_idle *w, const mo_schedule *s,
+                           int64_t *release_ns, int64_t *hold_ns)
 {
     const mo_instance *x = w->x;
 

@@ -14,15 +14,16 @@
 #include "cost/instance.h"
 #include "schedule/schedule.h"
 
-typedef struct mo_waits mo_waits;
+typedef struct mo_inserted_idle mo_inserted_idle;
 
 /* x must outlive it. */
-mo_status mo_waits_new(const mo_instance *x, mo_waits **waits, mo_error *err);
-void mo_waits_free(mo_waits *waits);
+mo_status mo_inserted_idle_new(const mo_instance *x, mo_inserted_idle **waits,
+                               mo_error *err);
+void mo_inserted_idle_free(mo_inserted_idle *waits);
 
 /* Fills release_ns by op and hold_ns by flow with the starts of those that
  * wait so, and 0 for all others.  The schedule is left-shifted. */
-void mo_waits_find(mo_waits *waits, const mo_schedule *schedule,
-                   int64_t *release_ns, int64_t *hold_ns);
+void mo_inserted_idle_find(mo_inserted_idle *waits, const mo_schedule *schedule,
+                           int64_t *release_ns, int64_t *hold_ns);
 
 #endif

@@ -9,14 +9,14 @@
 
 #include "schedule/sim/sim_internal.h"
 
-struct mo_back {
+struct mo_justification {
     mo_sim *sim;
 };
 
-mo_status mo_back_new(const mo_instance *x, const mo_regime *regime,
-                      mo_back **back, mo_error *err)
+mo_status mo_justification_new(const mo_instance *x, const mo_regime *regime,
+                               mo_justification **back, mo_error *err)
 {
-    mo_back *b = calloc(1, sizeof *b);
+    mo_justification *b = calloc(1, sizeof *b);
     mo_status status =
         b ? mo_sim_new(x, regime, &b->sim, err) : mo_fail_memory(err);
 
@@ -30,11 +30,11 @@ mo_status mo_back_new(const mo_instance *x, const mo_regime *regime,
     if (status == MO_OK)
         *back = b;
     else
-        mo_back_free(b);
+        mo_justification_free(b);
     return status;
 }
 
-void mo_back_free(mo_back *back)
+void mo_justification_free(mo_justification *back)
 {
     if (!back)
         return;
@@ -86,7 +86,7 @@ static void begin(mo_sim *s, const int *device, const int64_t *end_ns)
     for (int i = 0; i < s->n; i++) {
         s->arrival_ns[i] = 0;
         if (s->missing[i] == 0)
-            mo_sim_ready(s, i);
+            mo_sim_op_ready(s, i);
     }
 }
 
@@ -95,32 +95,33 @@ void mo_sim_end_backward(mo_sim *s, int node)
     const mo_instance *x = s->x;
 
     if (!mo_sim_is_op(s, node)) {
-        mo_lanes_leave(&s->lanes, mo_sim_lane(s, node));
-        mo_sim_deliver(s, mo_sim_flow(s, node)->from);
+        mo_channel_queues_release(&s->lanes, mo_sim_channel(s, node));
+        mo_sim_deliver_input(s, mo_sim_flow(s, node)->from);
         return;
     }
-    mo_sim_call(s, s->device[node]);
+    mo_sim_wake_device(s, s->device[node]);
     for (int j = x->in_start[node]; j < x->in_start[node + 1]; j++) {
         int q = x->in_flows[j], from = x->flows[q].from;
         int lane = s->device[from] * s->n_devices + s->device[node];
 
         if (s->device[from] == s->device[node])
-            mo_sim_deliver(s, from);
+            mo_sim_deliver_input(s, from);
         else if (s->lanes.open[lane])
-            mo_sim_deliver_openly(s, q, lane, from);
+            mo_sim_deliver_uncongested(s, q, lane, from);
         else if (--s->missing[s->carrier[q]] == 0)
-            mo_sim_send(s, s->carrier[q]);
+            mo_sim_start_transfer(s, s->carrier[q]);
     }
 }
 
-void mo_back_order(mo_back *back, const int *device, const int64_t *end_ns,
-                   int64_t *key, int64_t *send_key)
+void mo_justification_keys(mo_justification *back, const int *device,
+                           const int64_t *end_ns, int64_t *key,
+                           int64_t *send_key)
 {
     mo_sim *s = back->sim;
     int64_t all_ns;
 
     begin(s, device, end_ns);
-    all_ns = mo_sim_go(s, INT64_MAX);
+    all_ns = mo_sim_run_events(s, INT64_MAX);
     for (int i = 0; i < s->n; i++)
         key[i] = all_ns - s->start_ns[i] - mo_sim_p_ns(s, i);
     for (int q = 0; q < s->x->n_flows; q++) {
@@ -128,6 +129,6 @@ void mo_back_order(mo_back *back, const int *device, const int64_t *end_ns,
 
         send_key[q] = mo_sim_is_op(s, node) ? key[s->x->flows[q].to]
                                             : all_ns - s->start_ns[node] -
-                                                  mo_sim_length_ns(s, node);
+                                                  mo_sim_duration_ns(s, node);
     }
 }

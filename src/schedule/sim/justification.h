@@ -15,16 +15,18 @@
 #include "cost/instance.h"
 #include "schedule/regime.h"
 
-typedef struct mo_back mo_back;
+typedef struct mo_justification mo_justification;
 
 /* x must outlive it. */
-mo_status mo_back_new(const mo_instance *x, const mo_regime *regime,
-                      mo_back **back, mo_error *err);
-void mo_back_free(mo_back *back);
+mo_status mo_justification_new(const mo_instance *x, const mo_regime *regime,
+                               mo_justification **back, mo_error *err);
+void mo_justification_free(mo_justification *back);
 
-/* From devices by op and ends by node (schedule/sim/incremental_sim.h) fills the keys by op
- * and by flow; of flows that are not sent, as of their readers. */
-void mo_back_order(mo_back *back, const int *device, const int64_t *end_ns,
-                   int64_t *key, int64_t *send_key);
+/* From devices by op and ends by node (schedule/sim/incremental_sim.h) fills
+ * the keys by op and by flow; of flows that are not sent, as of their readers.
+ */
+void mo_justification_keys(mo_justification *back, const int *device,
+                           const int64_t *end_ns, int64_t *key,
+                           int64_t *send_key);
 
 #endif

@@ -13,22 +13,23 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { MO_HEAP_EMPTY = -1 };
+enum { MO_PAIRING_HEAP_EMPTY = -1 };
 
-typedef struct mo_heap {
+typedef struct mo_pairing_heap {
     int *child, *next; /* a first one below, others beside */
     int64_t *key;
-} mo_heap;
+} mo_pairing_heap;
 
-static inline bool mo_heap_before(const mo_heap *h, int a, int b)
+static inline bool mo_pairing_heap_before(const mo_pairing_heap *h, int a,
+                                          int b)
 {
     return h->key[a] != h->key[b] ? h->key[a] < h->key[b] : a < b;
 }
 
 /* Of two queues, one. */
-static inline int mo_heap_join(const mo_heap *h, int a, int b)
+static inline int mo_pairing_heap_meld(const mo_pairing_heap *h, int a, int b)
 {
-    if (mo_heap_before(h, b, a)) {
+    if (mo_pairing_heap_before(h, b, a)) {
         int first = b;
 
         b = a;
@@ -39,58 +40,65 @@ static inline int mo_heap_join(const mo_heap *h, int a, int b)
     return a;
 }
 
-static inline void mo_heap_push(const mo_heap *h, int *queue, int it)
+static inline void mo_pairing_heap_push(const mo_pairing_heap *h, int *queue,
+                                        int it)
 {
-    h->child[it] = MO_HEAP_EMPTY;
-    *queue = *queue == MO_HEAP_EMPTY ? it : mo_heap_join(h, *queue, it);
+    h->child[it] = MO_PAIRING_HEAP_EMPTY;
+    *queue = *queue == MO_PAIRING_HEAP_EMPTY
+                 ? it
+                 : mo_pairing_heap_meld(h, *queue, it);
 }
 
 /* Joins those below the first, two by two and then all, to a new queue. */
-static inline int mo_heap_gather(const mo_heap *h, int below)
+static inline int mo_pairing_heap_merge_children(const mo_pairing_heap *h,
+                                                 int below)
 {
-    int pairs = MO_HEAP_EMPTY, queue;
+    int pairs = MO_PAIRING_HEAP_EMPTY, queue;
 
-    while (below != MO_HEAP_EMPTY) {
+    while (below != MO_PAIRING_HEAP_EMPTY) {
         int a = below, b = h->next[a];
 
-        below = b == MO_HEAP_EMPTY ? MO_HEAP_EMPTY : h->next[b];
-        if (b != MO_HEAP_EMPTY)
-            a = mo_heap_join(h, a, b);
+        below = b == MO_PAIRING_HEAP_EMPTY ? MO_PAIRING_HEAP_EMPTY : h->next[b];
+        if (b != MO_PAIRING_HEAP_EMPTY)
+            a = mo_pairing_heap_meld(h, a, b);
         h->next[a] = pairs;
         pairs = a;
     }
     queue = pairs;
     pairs = h->next[queue];
-    while (pairs != MO_HEAP_EMPTY) {
+    while (pairs != MO_PAIRING_HEAP_EMPTY) {
         int rest = h->next[pairs];
 
-        queue = mo_heap_join(h, queue, pairs);
+        queue = mo_pairing_heap_meld(h, queue, pairs);
         pairs = rest;
     }
     return queue;
 }
 
 /* Takes the first out of a queue that is not empty. */
-static inline int mo_heap_pop(const mo_heap *h, int *queue)
+static inline int mo_pairing_heap_pop(const mo_pairing_heap *h, int *queue)
 {
     int first = *queue, below = h->child[first];
 
-    if (below != MO_HEAP_EMPTY && h->next[below] != MO_HEAP_EMPTY)
-        below = mo_heap_gather(h, below);
+    if (below != MO_PAIRING_HEAP_EMPTY &&
+        h->next[below] != MO_PAIRING_HEAP_EMPTY)
+        below = mo_pairing_heap_merge_children(h, below);
     *queue = below;
     return first;
 }
 
 /* Appends all that is in the queue, in no order, to the n of a list; returns
  * how many there are then. */
-static inline int mo_heap_list(const mo_heap *h, int queue, int *list, int n)
+static inline int mo_pairing_heap_list(const mo_pairing_heap *h, int queue,
+                                       int *list, int n)
 {
     int at = n;
 
-    if (queue != MO_HEAP_EMPTY)
+    if (queue != MO_PAIRING_HEAP_EMPTY)
         list[n++] = queue;
     for (; at < n; at++)
-        for (int c = h->child[list[at]]; c != MO_HEAP_EMPTY; c = h->next[c])
+        for (int c = h->child[list[at]]; c != MO_PAIRING_HEAP_EMPTY;
+             c = h->next[c])
             list[n++] = c;
     return n;
 }

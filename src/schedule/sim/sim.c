@@ -8,7 +8,7 @@
 #include "schedule/sim/sim_internal.h"
 #include "schedule/sim/tail_bound.h"
 
-static bool make_heap(mo_heap *h, int n)
+static bool make_heap(mo_pairing_heap *h, int n)
 {
     size_t room = (size_t) n + 1;
 
@@ -18,7 +18,7 @@ static bool make_heap(mo_heap *h, int n)
     return h->child && h->next && h->key;
 }
 
-static void drop_heap(mo_heap *h)
+static void drop_heap(mo_pairing_heap *h)
 {
     free(h->key);
     free(h->next);
@@ -97,7 +97,7 @@ mo_status mo_sim_new(const mo_instance *x, const mo_regime *regime,
                      mo_sim **sim, mo_error *err)
 {
     int64_t serial_ns;
-    mo_status status = mo_serial_find(x, regime, &serial_ns, err);
+    mo_status status = mo_serial_makespan(x, regime, &serial_ns, err);
     mo_sim *s = status == MO_OK ? calloc(1, sizeof *s) : NULL;
 
     if (status != MO_OK)
@@ -112,7 +112,7 @@ mo_status mo_sim_new(const mo_instance *x, const mo_regime *regime,
     s->n_nodes = x->n + x->n_flows;
     s->n_slots = count_slots(x, regime->congestion);
     s->mark_at = INT_MAX;
-    status = mo_lanes_open(&s->lanes, x, regime->congestion, err);
+    status = mo_channel_queues_open(&s->lanes, x, regime->congestion, err);
     if (status == MO_OK && !(make_plan(s) && make_moment(s) && make_log(s)))
         status = mo_fail_memory(err);
     if (status != MO_OK) {
@@ -128,7 +128,7 @@ void mo_sim_free(mo_sim *s)
 {
     if (!s)
         return;
-    mo_lanes_close(&s->lanes);
+    mo_channel_queues_close(&s->lanes);
     free(s->start_ns);
     free(s->ready_ns);
     free(s->log);
@@ -154,7 +154,7 @@ void mo_sim_free(mo_sim *s)
     free(s);
 }
 
-void mo_sim_load(mo_sim *s, const mo_plan *plan)
+void mo_sim_load_plan(mo_sim *s, const mo_sim_plan *plan)
 {
     const mo_instance *x = s->x;
 
@@ -172,15 +172,15 @@ void mo_sim_load(mo_sim *s, const mo_plan *plan)
                                          : plan->rank[x->flows[q].to];
         s->hold_ns[q] = plan->hold_ns ? plan->hold_ns[item] : 0;
     }
-    mo_tails_find(s);
+    mo_tail_bounds_find(s);
 }
 
-int64_t mo_sim_run(mo_sim *s, const mo_plan *plan, int64_t give_up_ns)
+int64_t mo_sim_run(mo_sim *s, const mo_sim_plan *plan, int64_t give_up_ns)
 {
-    mo_sim_load(s, plan);
+    mo_sim_load_plan(s, plan);
     mo_sim_clear(s);
     mo_sim_begin(s);
-    return mo_sim_go(s, give_up_ns);
+    return mo_sim_run_events(s, give_up_ns);
 }
 
 /* The first of a tensor's flows to a device. */
@@ -204,12 +204,12 @@ static void tell_transfer(const mo_sim *s, const mo_schedule *to,
     t->start_ns = s->lanes.open[lane]
                       ? start_ns[from] + mo_instance_p_ns(s->x, from, t->from)
                       : start_ns[s->n + q];
-    t->end_ns = t->start_ns + mo_sim_lane_ns(s, s->n + q, lane);
+    t->end_ns = t->start_ns + mo_sim_channel_ns(s, s->n + q, lane);
 }
 
-mo_status mo_sim_tell(const mo_sim *s, const int *device,
-                      const int64_t *start_ns, mo_schedule **schedule,
-                      mo_error *err)
+mo_status mo_sim_extract_schedule(const mo_sim *s, const int *device,
+                                  const int64_t *start_ns,
+                                  mo_schedule **schedule, mo_error *err)
 {
     mo_schedule *to = NULL;
     mo_status status = mo_schedule_new(s->x, &s->regime, device, &to, err);
@@ -219,7 +219,7 @@ mo_status mo_sim_tell(const mo_sim *s, const int *device,
     memcpy(to->start_ns, start_ns, (size_t) s->n * sizeof *to->start_ns);
     for (int i = 0; i < to->n_transfers; i++)
         tell_transfer(s, to, start_ns, &to->transfers[i]);
-    status = mo_schedule_shift(s->x, to, err);
+    status = mo_schedule_left_shift(s->x, to, err);
     if (status == MO_OK)
         *schedule = to;
     else
@@ -227,9 +227,9 @@ mo_status mo_sim_tell(const mo_sim *s, const int *device,
     return status;
 }
 
-mo_status mo_sim_schedule(mo_sim *s, const mo_plan *plan,
+mo_status mo_sim_schedule(mo_sim *s, const mo_sim_plan *plan,
                           mo_schedule **schedule, mo_error *err)
 {
     mo_sim_run(s, plan, INT64_MAX);
-    return mo_sim_tell(s, s->device, s->start_ns, schedule, err);
+    return mo_sim_extract_schedule(s, s->device, s->start_ns, schedule, err);
 }

@@ -24,13 +24,13 @@
 
 /* Something that does not start until so long after the end of an op, which
  * comes before it. */
-typedef struct mo_after {
+typedef struct mo_sim_time_lag {
     int op;
     int op_late, item_late; /* one of the two; the other is -1 */
     int64_t wait_ns;
-} mo_after;
+} mo_sim_time_lag;
 
-typedef struct mo_plan {
+typedef struct mo_sim_plan {
     int *device;         /* by op */
     int *rank;           /* by op: 0, ..., n - 1, each once; small goes first */
     int *send_rank;      /* by item (flow, or tensor with tensors once), small
@@ -38,9 +38,9 @@ typedef struct mo_plan {
     int64_t *release_ns; /* by op: not before, and at most MO_MAX_TOTAL_NS;
                             NULL: at once */
     int64_t *hold_ns;    /* by item, the same for what is sent */
-    const mo_after *after; /* n_after of them, by op */
+    const mo_sim_time_lag *after; /* n_after of them, by op */
     int n_after;
-} mo_plan;
+} mo_sim_plan;
 
 typedef struct mo_sim mo_sim;
 
@@ -51,10 +51,10 @@ mo_status mo_sim_new(const mo_instance *x, const mo_regime *regime,
 void mo_sim_free(mo_sim *sim);
 
 /* The makespan, or INT64_MAX as soon as it cannot be less than give_up_ns. */
-int64_t mo_sim_run(mo_sim *sim, const mo_plan *plan, int64_t give_up_ns);
+int64_t mo_sim_run(mo_sim *sim, const mo_sim_plan *plan, int64_t give_up_ns);
 
 /* The schedule of a plan, left-shifted. */
-mo_status mo_sim_schedule(mo_sim *sim, const mo_plan *plan,
+mo_status mo_sim_schedule(mo_sim *sim, const mo_sim_plan *plan,
                           mo_schedule **schedule, mo_error *err);
 
 #endif

@@ -30,10 +30,10 @@ struct mo_sim {
     int *device;         /* by op */
     int64_t *release_ns; /* by op */
     int64_t *hold_ns;    /* by flow; of several that of the first counts */
-    const mo_after *after;
+    const mo_sim_time_lag *after;
     int n_after;
-    int64_t *send_key; /* by flow; of several the smallest counts */
-    mo_heap queue;     /* by node; keys of ops are the plan's */
+    int64_t *send_key;     /* by flow; of several the smallest counts */
+    mo_pairing_heap queue; /* by node; keys of ops are the plan's */
 
     /* By op, from its start to the end of all at least; by device, what comes
      * at least behind the last op there, or less. */
@@ -51,16 +51,16 @@ struct mo_sim {
     uint64_t *called;    /* by device, a bit: look whether it can start one */
     int64_t *left_ns;    /* by device: all that has not started */
     int asleep;          /* a queue of nodes that lack nothing but time */
-    mo_heap wake;        /* of those */
-    mo_lanes lanes;
+    mo_pairing_heap wake; /* of those */
+    mo_channel_queues lanes;
 
     /* What is under way: an op for each device, and behind them a transfer for
      * each port out or else for each lane. */
     int n_slots;
-    int *slot_node;     /* or MO_SIM_IDLE */
-    mo_heap slots;      /* keys: when it ends, if it is not idle */
-    uint64_t busy, due; /* few: which are not idle, and which end next */
-    int next_slot;      /* many: a queue */
+    int *slot_node;        /* or MO_SIM_IDLE */
+    mo_pairing_heap slots; /* keys: when it ends, if it is not idle */
+    uint64_t busy, due;    /* few: which are not idle, and which end next */
+    int next_slot;         /* many: a queue */
 
     /* What has happened: nodes by when they started. */
     int n_log;
@@ -81,7 +81,7 @@ struct mo_sim {
 };
 
 /* Takes over what the plan says. */
-void mo_sim_load(mo_sim *s, const mo_plan *plan);
+void mo_sim_load_plan(mo_sim *s, const mo_sim_plan *plan);
 
 /* Nothing has happened yet, and no queue holds anything. */
 void mo_sim_clear(mo_sim *s);
@@ -91,23 +91,23 @@ void mo_sim_begin(mo_sim *s);
 
 /* Goes on to the end; the makespan, or INT64_MAX as soon as it cannot be less
  * than give_up_ns. */
-int64_t mo_sim_go(mo_sim *s, int64_t give_up_ns);
+int64_t mo_sim_run_events(mo_sim *s, int64_t give_up_ns);
 
 /* An op that has all it reads; it may have to sleep. */
-void mo_sim_ready(mo_sim *s, int op);
+void mo_sim_op_ready(mo_sim *s, int op);
 
 /* A transfer, with its key, begins to wait, asleep or not; or it does so just
  * now for the first time. */
-void mo_sim_wait(mo_sim *s, int node);
-void mo_sim_send(mo_sim *s, int node);
+void mo_sim_queue_transfer(mo_sim *s, int node);
+void mo_sim_start_transfer(mo_sim *s, int node);
 
 /* The op lacks one thing less; or will when flow q has gone its lane, which
  * holds nothing. */
-void mo_sim_deliver(mo_sim *s, int op);
-void mo_sim_deliver_openly(mo_sim *s, int q, int lane, int op);
+void mo_sim_deliver_input(mo_sim *s, int op);
+void mo_sim_deliver_uncongested(mo_sim *s, int q, int lane, int op);
 
 /* The device may be able to start something. */
-void mo_sim_call(mo_sim *s, int device);
+void mo_sim_wake_device(mo_sim *s, int device);
 
 /* A node has ended, in a run from the end to the beginning. */
 void mo_sim_end_backward(mo_sim *s, int node);
@@ -120,9 +120,9 @@ void mo_sim_occupy(mo_sim *s, int slot, int node, int64_t end_ns);
 
 /* The schedule of a run that came to its end, by its devices and starts (by
  * node), left-shifted. */
-mo_status mo_sim_tell(const mo_sim *s, const int *device,
-                      const int64_t *start_ns, mo_schedule **schedule,
-                      mo_error *err);
+mo_status mo_sim_extract_schedule(const mo_sim *s, const int *device,
+                                  const int64_t *start_ns,
+                                  mo_schedule **schedule, mo_error *err);
 
 static inline int64_t mo_sim_p_ns(const mo_sim *s, int op)
 {
@@ -140,14 +140,14 @@ static inline const mo_flow *mo_sim_flow(const mo_sim *s, int node)
 }
 
 /* Of the flow of a node. */
-static inline int mo_sim_lane(const mo_sim *s, int node)
+static inline int mo_sim_channel(const mo_sim *s, int node)
 {
     const mo_flow *flow = mo_sim_flow(s, node);
 
     return s->device[flow->from] * s->n_devices + s->device[flow->to];
 }
 
-static inline int64_t mo_sim_lane_ns(const mo_sim *s, int node, int lane)
+static inline int64_t mo_sim_channel_ns(const mo_sim *s, int node, int lane)
 {
     const mo_instance *x = s->x;
 
@@ -155,11 +155,11 @@ static inline int64_t mo_sim_lane_ns(const mo_sim *s, int node, int lane)
                       x->pair_kind[lane]];
 }
 
-static inline int64_t mo_sim_length_ns(const mo_sim *s, int node)
+static inline int64_t mo_sim_duration_ns(const mo_sim *s, int node)
 {
     return mo_sim_is_op(s, node)
                ? mo_sim_p_ns(s, node)
-               : mo_sim_lane_ns(s, node, mo_sim_lane(s, node));
+               : mo_sim_channel_ns(s, node, mo_sim_channel(s, node));
 }
 
 static inline int mo_sim_slot(const mo_sim *s, int lane)

@@ -27,7 +27,7 @@ static void lower_least(mo_sim *s, int op)
         *least_ns = tail_ns;
 }
 
-void mo_tails_find_least(mo_sim *s)
+void mo_tail_bounds_find_least(mo_sim *s)
 {
     for (int k = 0; k < s->n_devices; k++)
         s->least_tail_ns[k] = INT64_MAX / 4;
@@ -35,18 +35,18 @@ void mo_tails_find_least(mo_sim *s)
         lower_least(s, i);
 }
 
-void mo_tails_find(mo_sim *s)
+void mo_tail_bounds_find(mo_sim *s)
 {
     for (int i = s->n - 1; i >= 0; i--)
         s->rest_ns[i] = rest_of(s, i);
-    mo_tails_find_least(s);
+    mo_tail_bounds_find_least(s);
 }
 
-mo_status mo_tails_open(mo_tails *t, mo_sim *sim, mo_error *err)
+mo_status mo_tail_bounds_open(mo_tail_bounds *t, mo_sim *sim, mo_error *err)
 {
     size_t n = (size_t) sim->n + 1;
 
-    *t = (mo_tails){ .sim = sim, .top = -1 };
+    *t = (mo_tail_bounds){ .sim = sim, .top = -1 };
     t->stale = calloc(n / 64 + 1, sizeof *t->stale);
     t->is_noted = calloc(n, sizeof *t->is_noted);
     t->op = malloc(n * sizeof *t->op);
@@ -58,7 +58,7 @@ mo_status mo_tails_open(mo_tails *t, mo_sim *sim, mo_error *err)
                : mo_fail_memory(err);
 }
 
-void mo_tails_close(mo_tails *t)
+void mo_tail_bounds_close(mo_tail_bounds *t)
 {
     free(t->old_least_ns);
     free(t->old_ns);
@@ -67,14 +67,14 @@ void mo_tails_close(mo_tails *t)
     free(t->stale);
 }
 
-static void touch(mo_tails *t, int op)
+static void touch(mo_tail_bounds *t, int op)
 {
     t->stale[op / 64] |= UINT64_C(1) << op % 64;
     if (op / 64 > t->top)
         t->top = op / 64;
 }
 
-static void touch_producers(mo_tails *t, int op)
+static void touch_producers(mo_tail_bounds *t, int op)
 {
     const mo_instance *x = t->sim->x;
 
@@ -82,13 +82,13 @@ static void touch_producers(mo_tails *t, int op)
         touch(t, x->flows[x->in_flows[j]].from);
 }
 
-void mo_tails_moved(mo_tails *t, int op)
+void mo_tail_bounds_op_moved(mo_tail_bounds *t, int op)
 {
     touch(t, op);
     touch_producers(t, op);
 }
 
-static void renew(mo_tails *t, int op)
+static void renew(mo_tail_bounds *t, int op)
 {
     mo_sim *s = t->sim;
     int64_t rest_ns = rest_of(s, op);
@@ -107,7 +107,7 @@ static void renew(mo_tails *t, int op)
 
 /* Ops stand in topological order: from the last to the first, each is renewed
  * when all its readers have been. */
-void mo_tails_renew(mo_tails *t)
+void mo_tail_bounds_update(mo_tail_bounds *t)
 {
     mo_sim *s = t->sim;
 
@@ -123,14 +123,14 @@ void mo_tails_renew(mo_tails *t)
         }
 }
 
-void mo_tails_keep(mo_tails *t)
+void mo_tail_bounds_commit(mo_tail_bounds *t)
 {
     while (t->n > 0)
         t->is_noted[t->op[--t->n]] = false;
     t->has_old = false;
 }
 
-void mo_tails_undo(mo_tails *t)
+void mo_tail_bounds_rollback(mo_tail_bounds *t)
 {
     mo_sim *s = t->sim;
 

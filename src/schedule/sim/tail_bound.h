@@ -13,13 +13,13 @@
 #include "schedule/sim/sim_internal.h"
 
 /* Fills all tails, and the least of each device. */
-void mo_tails_find(mo_sim *s);
+void mo_tail_bounds_find(mo_sim *s);
 
 /* Only the least: renewing keeps them valid but lets them become too small. */
-void mo_tails_find_least(mo_sim *s);
+void mo_tail_bounds_find_least(mo_sim *s);
 
 /* Tails while ops move to and fro. */
-typedef struct mo_tails {
+typedef struct mo_tail_bounds {
     mo_sim *sim;
     uint64_t *stale; /* by op, a bit */
     int top;         /* no word above has a bit; -1: none has */
@@ -27,17 +27,17 @@ typedef struct mo_tails {
     bool *is_noted;  /* by op: it is among them */
     int64_t *old_ns, *old_least_ns;
     bool has_old; /* least ones */
-} mo_tails;
+} mo_tail_bounds;
 
-mo_status mo_tails_open(mo_tails *t, mo_sim *sim, mo_error *err);
-void mo_tails_close(mo_tails *t);
+mo_status mo_tail_bounds_open(mo_tail_bounds *t, mo_sim *sim, mo_error *err);
+void mo_tail_bounds_close(mo_tail_bounds *t);
 
 /* An op has another device. */
-void mo_tails_moved(mo_tails *t, int op);
+void mo_tail_bounds_op_moved(mo_tail_bounds *t, int op);
 
 /* Tails are right again.  Until they are kept, they can be had as they were. */
-void mo_tails_renew(mo_tails *t);
-void mo_tails_keep(mo_tails *t);
-void mo_tails_undo(mo_tails *t);
+void mo_tail_bounds_update(mo_tail_bounds *t);
+void mo_tail_bounds_commit(mo_tail_bounds *t);
+void mo_tail_bounds_rollback(mo_tail_bounds *t);
 
 #endif

@@ -11,24 +11,24 @@
  */
 
 typedef struct spans {
-    mo_span *items;
+    mo_validate_interval *items;
     size_t n, room;
 } spans;
 
-static mo_status occupy(const mo_judge *j, spans *all, int transfer,
+static mo_status occupy(const mo_validate_state *j, spans *all, int transfer,
                         int64_t resource, mo_error *err)
 {
     const mo_transfer *t = &j->sent[transfer];
-    mo_status status = MO_PUSH(all->items, all->n, all->room, err);
+    mo_status status = MO_ARRAY_GROW(all->items, all->n, all->room, err);
 
     if (status == MO_OK)
-        all->items[all->n++] =
-            (mo_span){ resource, t->start_ns, t->end_ns, transfer };
+        all->items[all->n++] = (mo_validate_interval){ resource, t->start_ns,
+                                                       t->end_ns, transfer };
     return status;
 }
 
-static mo_status occupy_route(const mo_judge *j, spans *all, int transfer,
-                              mo_error *err)
+static mo_status occupy_route(const mo_validate_state *j, spans *all,
+                              int transfer, mo_error *err)
 {
     const mo_instance *x = j->x;
     const mo_transfer *t = &j->sent[transfer];
@@ -42,8 +42,8 @@ static mo_status occupy_route(const mo_judge *j, spans *all, int transfer,
 }
 
 /* Ports: those out of the devices have even numbers, those into them odd. */
-static mo_status occupy_all(const mo_judge *j, spans *all, int transfer,
-                            mo_error *err)
+static mo_status occupy_all(const mo_validate_state *j, spans *all,
+                            int transfer, mo_error *err)
 {
     const mo_transfer *t = &j->sent[transfer];
     mo_status status = MO_OK;
@@ -67,24 +67,26 @@ static mo_status occupy_all(const mo_judge *j, spans *all, int transfer,
     return status;
 }
 
-static mo_shown shown_resource(const mo_judge *j, int64_t resource)
+static mo_validate_label shown_resource(const mo_validate_state *j,
+                                        int64_t resource)
 {
     const mo_instance *x = j->x;
-    mo_shown shown;
+    mo_validate_label shown;
     int a, b;
 
     switch (j->s->regime.congestion) {
     case MO_CONGESTION_PORT:
         snprintf(shown.text, sizeof shown.text, "the port %s %.160s",
                  resource % 2 ? "into" : "out of",
-                 mo_shown_device(x, (int) (resource / 2)).text);
+                 mo_validate_label_device(x, (int) (resource / 2)).text);
         break;
     case MO_CONGESTION_CHANNEL:
         a = (int) (resource / x->n_devices);
         b = (int) (resource % x->n_devices);
         snprintf(shown.text, sizeof shown.text,
                  "the channel from %.160s to %.160s",
-                 mo_shown_device(x, a).text, mo_shown_device(x, b).text);
+                 mo_validate_label_device(x, a).text,
+                 mo_validate_label_device(x, b).text);
         break;
     case MO_CONGESTION_LINK:
     case MO_CONGESTION_NONE:
@@ -95,27 +97,30 @@ static mo_shown shown_resource(const mo_judge *j, int64_t resource)
     return shown;
 }
 
-static void congestion_found(mo_judge *j, const mo_span *a, const mo_span *b,
-                             int64_t amount_ns)
+static void congestion_found(mo_validate_state *j,
+                             const mo_validate_interval *a,
+                             const mo_validate_interval *b, int64_t amount_ns)
 {
-    mo_shown one = mo_shown_transfer(j, &j->sent[a->number]);
-    mo_shown other = mo_shown_transfer(j, &j->sent[b->number]);
-    mo_shown where = shown_resource(j, a->resource);
+    mo_validate_label one = mo_validate_label_transfer(j, &j->sent[a->number]);
+    mo_validate_label other =
+        mo_validate_label_transfer(j, &j->sent[b->number]);
+    mo_validate_label where = shown_resource(j, a->resource);
 
     if (b->start_ns == b->end_ns)
-        mo_judge_say(j, MO_BROKEN_CONGESTION, amount_ns,
-                     "the transfer of %s takes no time and lies inside that of "
-                     "%s on %s, by %s",
-                     other.text, one.text, where.text,
-                     mo_shown_us(amount_ns).text);
+        mo_validate_add_violation(
+            j, MO_VIOLATION_CONGESTION, amount_ns,
+            "the transfer of %s takes no time and lies inside that of "
+            "%s on %s, by %s",
+            other.text, one.text, where.text,
+            mo_validate_label_us(amount_ns).text);
     else
-        mo_judge_say(j, MO_BROKEN_CONGESTION, amount_ns,
-                     "the transfers of %s and of %s overlap on %s by %s",
-                     one.text, other.text, where.text,
-                     mo_shown_us(amount_ns).text);
+        mo_validate_add_violation(
+            j, MO_VIOLATION_CONGESTION, amount_ns,
+            "the transfers of %s and of %s overlap on %s by %s", one.text,
+            other.text, where.text, mo_validate_label_us(amount_ns).text);
 }
 
-mo_status mo_judge_congestion(mo_judge *j, mo_error *err)
+mo_status mo_validate_congestion(mo_validate_state *j, mo_error *err)
 {
     spans all = { 0 };
     mo_status status = MO_OK;
@@ -123,7 +128,7 @@ mo_status mo_judge_congestion(mo_judge *j, mo_error *err)
     for (int t = 0; t < j->n_sent && status == MO_OK; t++)
         status = occupy_all(j, &all, t, err);
     if (status == MO_OK)
-        mo_judge_overlaps(j, all.items, all.n, congestion_found);
+        mo_validate_overlaps(j, all.items, all.n, congestion_found);
     free(all.items);
     return status;
 }

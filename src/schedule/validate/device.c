@@ -4,19 +4,21 @@
 
 /* (1c), pins, groups and (1e): what concerns ops and devices. */
 
-static void check_pin(mo_judge *j, int op)
+static void check_pin(mo_validate_state *j, int op)
 {
     const mo_instance *x = j->x;
     int pin = x->pin[op];
 
     if (pin != MO_FREE && pin != j->device[op])
-        mo_judge_say(j, MO_BROKEN_PIN, 0, "op %s is pinned to %s and is on %s",
-                     mo_shown_op(x, op).text, mo_shown_device(x, pin).text,
-                     mo_shown_device(x, j->device[op]).text);
+        mo_validate_add_violation(
+            j, MO_VIOLATION_PIN, 0, "op %s is pinned to %s and is on %s",
+            mo_validate_label_op(x, op).text,
+            mo_validate_label_device(x, pin).text,
+            mo_validate_label_device(x, j->device[op]).text);
 }
 
 /* first: by group, the op of it that was seen first, and 1 more. */
-static void check_group(mo_judge *j, int op, int *first)
+static void check_group(mo_validate_state *j, int op, int *first)
 {
     const mo_instance *x = j->x;
     int group = x->group[op], other;
@@ -29,48 +31,53 @@ static void check_group(mo_judge *j, int op, int *first)
     }
     other = first[group] - 1;
     if (j->device[op] != j->device[other])
-        mo_judge_say(j, MO_BROKEN_GROUP, 0,
-                     "ops %s and %s belong on one device and are on %s and %s",
-                     mo_shown_op(x, other).text, mo_shown_op(x, op).text,
-                     mo_shown_device(x, j->device[other]).text,
-                     mo_shown_device(x, j->device[op]).text);
+        mo_validate_add_violation(
+            j, MO_VIOLATION_GROUP, 0,
+            "ops %s and %s belong on one device and are on %s and %s",
+            mo_validate_label_op(x, other).text,
+            mo_validate_label_op(x, op).text,
+            mo_validate_label_device(x, j->device[other]).text,
+            mo_validate_label_device(x, j->device[op]).text);
 }
 
-static void overlap_found(mo_judge *j, const mo_span *a, const mo_span *b,
-                          int64_t amount_ns)
+static void overlap_found(mo_validate_state *j, const mo_validate_interval *a,
+                          const mo_validate_interval *b, int64_t amount_ns)
 {
-    mo_shown device = mo_shown_device(j->x, (int) a->resource);
+    mo_validate_label device =
+        mo_validate_label_device(j->x, (int) a->resource);
 
     if (b->start_ns == b->end_ns)
-        mo_judge_say(j, MO_BROKEN_OVERLAP, amount_ns,
-                     "op %s takes no time and lies inside op %s on %s, by %s",
-                     mo_shown_op(j->x, b->number).text,
-                     mo_shown_op(j->x, a->number).text, device.text,
-                     mo_shown_us(amount_ns).text);
+        mo_validate_add_violation(
+            j, MO_VIOLATION_OVERLAP, amount_ns,
+            "op %s takes no time and lies inside op %s on %s, by %s",
+            mo_validate_label_op(j->x, b->number).text,
+            mo_validate_label_op(j->x, a->number).text, device.text,
+            mo_validate_label_us(amount_ns).text);
     else
-        mo_judge_say(j, MO_BROKEN_OVERLAP, amount_ns,
-                     "ops %s and %s overlap on %s by %s",
-                     mo_shown_op(j->x, a->number).text,
-                     mo_shown_op(j->x, b->number).text, device.text,
-                     mo_shown_us(amount_ns).text);
+        mo_validate_add_violation(j, MO_VIOLATION_OVERLAP, amount_ns,
+                                  "ops %s and %s overlap on %s by %s",
+                                  mo_validate_label_op(j->x, a->number).text,
+                                  mo_validate_label_op(j->x, b->number).text,
+                                  device.text,
+                                  mo_validate_label_us(amount_ns).text);
 }
 
-static void check_overlaps(mo_judge *j, mo_span *spans)
+static void check_overlaps(mo_validate_state *j, mo_validate_interval *spans)
 {
     size_t n = 0;
 
     for (int i = 0; i < j->x->n; i++)
         if (j->device[i] != MO_FREE)
-            spans[n++] =
-                (mo_span){ j->device[i], j->start_ns[i], j->end_ns[i], i };
-    mo_judge_overlaps(j, spans, n, overlap_found);
+            spans[n++] = (mo_validate_interval){ j->device[i], j->start_ns[i],
+                                                 j->end_ns[i], i };
+    mo_validate_overlaps(j, spans, n, overlap_found);
 }
 
-mo_status mo_judge_devices(mo_judge *j, mo_error *err)
+mo_status mo_validate_devices(mo_validate_state *j, mo_error *err)
 {
     const mo_instance *x = j->x;
     int *first = calloc((size_t) x->n_groups + 1, sizeof *first);
-    mo_span *spans = calloc((size_t) x->n + 1, sizeof *spans);
+    mo_validate_interval *spans = calloc((size_t) x->n + 1, sizeof *spans);
     mo_status status = MO_OK;
 
     if (first && spans) {

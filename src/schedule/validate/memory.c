@@ -27,7 +27,7 @@ typedef struct change {
 } change;
 
 typedef struct live {
-    mo_judge *j;
+    mo_validate_state *j;
     change *changes;
     size_t n;
     int64_t *home_until_ns; /* by tensor */
@@ -42,7 +42,7 @@ static int64_t clamped(wide bytes)
     return bytes < INT64_MAX ? (int64_t) bytes : INT64_MAX;
 }
 
-static void check_capacity(mo_judge *j, int device, wide bytes,
+static void check_capacity(mo_validate_state *j, int device, wide bytes,
                            const char *when)
 {
     int64_t capacity = j->x->capacity_bytes[device];
@@ -51,14 +51,14 @@ static void check_capacity(mo_judge *j, int device, wide bytes,
     if (j->s->regime.memory == MO_MEMORY_NONE || capacity == INT64_MAX ||
         bytes <= capacity)
         return;
-    mo_judge_say(j, MO_BROKEN_MEMORY, clamped(bytes - capacity),
-                 "device %s needs %lld bytes%s and has %lld, %lld too few",
-                 mo_shown_device(j->x, device).text, (long long) clamped(bytes),
-                 when, (long long) capacity,
-                 (long long) clamped(bytes - capacity));
+    mo_validate_add_violation(
+        j, MO_VIOLATION_MEMORY, clamped(bytes - capacity),
+        "device %s needs %lld bytes%s and has %lld, %lld too few",
+        mo_validate_label_device(j->x, device).text, (long long) clamped(bytes),
+        when, (long long) capacity, (long long) clamped(bytes - capacity));
 }
 
-static void judge_static(mo_judge *j, wide *sum)
+static void judge_static(mo_validate_state *j, wide *sum)
 {
     for (int i = 0; i < j->x->n; i++)
         if (j->device[i] != MO_FREE)
@@ -76,11 +76,11 @@ static void raise_to(int64_t *value, int64_t least)
 /* The reader at the end of the flow keeps what it reads. */
 static void read_flow(live *l, int flow)
 {
-    const mo_judge *j = l->j;
+    const mo_validate_state *j = l->j;
     const mo_flow *f = &j->x->flows[flow];
     int item = j->s->regime.tensors == MO_TENSORS_ONCE ? f->tensor : flow;
     int to = j->device[f->to];
-    const mo_transfer *t = mo_judge_find_sent(j, item, to);
+    const mo_transfer *t = mo_validate_find_transfer(j, item, to);
 
     if (to == MO_FREE)
         return;
@@ -92,13 +92,13 @@ static void read_flow(live *l, int flow)
 
 static void find_ends(live *l)
 {
-    const mo_judge *j = l->j;
+    const mo_validate_state *j = l->j;
 
     for (int t = 0; t < j->x->n_tensors; t++)
         l->home_until_ns[t] = j->end_ns[j->x->tensor_from[t]];
     for (int t = 0; t < j->n_sent; t++) {
         l->copy_until_ns[t] = j->sent[t].end_ns;
-        raise_to(&l->home_until_ns[mo_judge_tensor(j, j->sent[t].item)],
+        raise_to(&l->home_until_ns[mo_validate_tensor(j, j->sent[t].item)],
                  j->sent[t].end_ns);
     }
     for (int q = 0; q < j->x->n_flows; q++)
@@ -118,7 +118,7 @@ static void hold(live *l, int device, int64_t from_ns, int64_t until_ns,
 
 static void hold_workspace(live *l, int op)
 {
-    const mo_judge *j = l->j;
+    const mo_validate_state *j = l->j;
     int device = j->device[op];
     int64_t bytes = j->x->memory_bytes[op] - j->x->weight_bytes[op];
     int64_t from_ns = j->start_ns[op], until_ns = j->end_ns[op];
@@ -136,7 +136,7 @@ static void hold_workspace(live *l, int op)
 
 static void hold_all(live *l)
 {
-    const mo_judge *j = l->j;
+    const mo_validate_state *j = l->j;
     const mo_instance *x = j->x;
 
     for (int i = 0; i < x->n; i++)
@@ -146,7 +146,7 @@ static void hold_all(live *l)
              l->home_until_ns[t], x->tensor_bytes[t]);
     for (int t = 0; t < j->n_sent; t++)
         hold(l, j->sent[t].to, j->sent[t].start_ns, l->copy_until_ns[t],
-             x->tensor_bytes[mo_judge_tensor(j, j->sent[t].item)]);
+             x->tensor_bytes[mo_validate_tensor(j, j->sent[t].item)]);
 }
 
 static int order(int64_t a, int64_t b)
@@ -190,7 +190,7 @@ static void add_up(live *l)
 
 static void hold_weights(live *l)
 {
-    const mo_judge *j = l->j;
+    const mo_validate_state *j = l->j;
 
     for (int i = 0; i < j->x->n; i++)
         if (j->device[i] != MO_FREE)
@@ -199,12 +199,12 @@ static void hold_weights(live *l)
         l->most[k] = l->now[k];
 }
 
-static mo_shown shown_moment(int64_t at_ns)
+static mo_validate_label shown_moment(int64_t at_ns)
 {
-    mo_shown shown;
+    mo_validate_label shown;
 
     snprintf(shown.text, sizeof shown.text, " at %.60s",
-             mo_shown_us(at_ns).text);
+             mo_validate_label_us(at_ns).text);
     return shown;
 }
 
@@ -218,7 +218,7 @@ static void judge_live(live *l)
         check_capacity(l->j, k, l->most[k], shown_moment(l->when_ns[k]).text);
 }
 
-static mo_status find_live(mo_judge *j, wide *sums, mo_error *err)
+static mo_status find_live(mo_validate_state *j, wide *sums, mo_error *err)
 {
     size_t n_devices = (size_t) j->x->n_devices;
     size_t n_tensors = (size_t) j->x->n_tensors, n_sent = (size_t) j->n_sent;
@@ -244,7 +244,7 @@ static mo_status find_live(mo_judge *j, wide *sums, mo_error *err)
     return status;
 }
 
-mo_status mo_judge_memory(mo_judge *j, mo_error *err)
+mo_status mo_validate_memory(mo_validate_state *j, mo_error *err)
 {
     wide *sums = calloc(3 * (size_t) j->x->n_devices + 1, sizeof *sums);
     mo_status status = MO_OK;

@@ -22,7 +22,7 @@ static int order(int64_t a, int64_t b)
 
 static int compare_spans(const void *a, const void *b)
 {
-    const mo_span *s = a, *t = b;
+    const mo_validate_interval *s = a, *t = b;
     int by = order(s->resource, t->resource);
 
     if (by == 0)
@@ -38,22 +38,24 @@ static int64_t less(int64_t a, int64_t b)
 }
 
 /* By how much b, which begins inside a, is in a's way. */
-static int64_t amount_of(const mo_span *a, const mo_span *b)
+static int64_t amount_of(const mo_validate_interval *a,
+                         const mo_validate_interval *b)
 {
     if (b->start_ns == b->end_ns)
         return less(b->start_ns - a->start_ns, a->end_ns - b->start_ns);
     return less(a->end_ns, b->end_ns) - b->start_ns;
 }
 
-void mo_judge_overlaps(mo_judge *j, mo_span *spans, size_t n,
-                       mo_overlap_found *found)
+void mo_validate_overlaps(mo_validate_state *j, mo_validate_interval *spans,
+                          size_t n, mo_validate_overlap_fn *found)
 {
-    const mo_span *last = NULL; /* to end, on the resource we are at */
+    const mo_validate_interval *last =
+        NULL; /* to end, on the resource we are at */
 
     if (n > 1)
         qsort(spans, n, sizeof *spans, compare_spans);
     for (size_t i = 0; i < n; i++) {
-        const mo_span *here = &spans[i];
+        const mo_validate_interval *here = &spans[i];
 
         if (last && last->resource != here->resource)
             last = NULL;

@@ -14,24 +14,24 @@ typedef struct need {
     int item, to;
 } need;
 
-int mo_judge_tensor(const mo_judge *j, int item)
+int mo_validate_tensor(const mo_validate_state *j, int item)
 {
     return j->s->regime.tensors == MO_TENSORS_ONCE ? item
                                                    : j->x->flows[item].tensor;
 }
 
-int mo_judge_producer(const mo_judge *j, int item)
+int mo_validate_producer(const mo_validate_state *j, int item)
 {
-    return j->x->tensor_from[mo_judge_tensor(j, item)];
+    return j->x->tensor_from[mo_validate_tensor(j, item)];
 }
 
-static int item_of(const mo_judge *j, int flow)
+static int item_of(const mo_validate_state *j, int flow)
 {
     return j->s->regime.tensors == MO_TENSORS_ONCE ? j->x->flows[flow].tensor
                                                    : flow;
 }
 
-static int64_t length_ns(const mo_judge *j, int item, int a, int b)
+static int64_t length_ns(const mo_validate_state *j, int item, int a, int b)
 {
     return j->s->regime.tensors == MO_TENSORS_ONCE
                ? mo_instance_tensor_ns(j->x, item, a, b)
@@ -45,7 +45,8 @@ static int order_of(int item, int to, int other_item, int other_to)
     return (to > other_to) - (to < other_to);
 }
 
-const mo_transfer *mo_judge_find_sent(const mo_judge *j, int item, int to)
+const mo_transfer *mo_validate_find_transfer(const mo_validate_state *j,
+                                             int item, int to)
 {
     int first = 0, last = j->n_sent;
 
@@ -63,24 +64,27 @@ const mo_transfer *mo_judge_find_sent(const mo_judge *j, int item, int to)
     return NULL;
 }
 
-static void say_missing(mo_judge *j, const need *needed)
+static void say_missing(mo_validate_state *j, const need *needed)
 {
     mo_transfer t = { .item = needed->item, .to = needed->to };
     int64_t missing_ns;
 
-    t.from = j->device[mo_judge_producer(j, t.item)];
+    t.from = j->device[mo_validate_producer(j, t.item)];
     missing_ns = length_ns(j, t.item, t.from, t.to);
-    mo_judge_say(j, MO_BROKEN_TRANSFER, missing_ns,
-                 "the transfer of %s, which takes %s, is missing",
-                 mo_shown_transfer(j, &t).text, mo_shown_us(missing_ns).text);
+    mo_validate_add_violation(j, MO_VIOLATION_TRANSFER, missing_ns,
+                              "the transfer of %s, which takes %s, is missing",
+                              mo_validate_label_transfer(j, &t).text,
+                              mo_validate_label_us(missing_ns).text);
 }
 
-static void say_too_much(mo_judge *j, const mo_transfer *t, const char *why)
+static void say_too_much(mo_validate_state *j, const mo_transfer *t,
+                         const char *why)
 {
-    mo_judge_say(j, MO_BROKEN_TRANSFER, t->end_ns - t->start_ns,
-                 "the transfer of %s, which takes %s, %s",
-                 mo_shown_transfer(j, t).text,
-                 mo_shown_us(t->end_ns - t->start_ns).text, why);
+    mo_validate_add_violation(
+        j, MO_VIOLATION_TRANSFER, t->end_ns - t->start_ns,
+        "the transfer of %s, which takes %s, %s",
+        mo_validate_label_transfer(j, t).text,
+        mo_validate_label_us(t->end_ns - t->start_ns).text, why);
 }
 
 static int64_t distance(int64_t a, int64_t b)
@@ -88,40 +92,45 @@ static int64_t distance(int64_t a, int64_t b)
     return a > b ? a - b : b - a;
 }
 
-static void check_length(mo_judge *j, const mo_transfer *t)
+static void check_length(mo_validate_state *j, const mo_transfer *t)
 {
     int64_t right_ns = length_ns(j, t->item, t->from, t->to);
     int64_t claimed_ns = t->end_ns - t->start_ns;
 
     if (claimed_ns != right_ns)
-        mo_judge_say(j, MO_BROKEN_TRANSFER, distance(claimed_ns, right_ns),
-                     "the transfer of %s takes %s and not %s",
-                     mo_shown_transfer(j, t).text, mo_shown_us(right_ns).text,
-                     mo_shown_us(claimed_ns).text);
+        mo_validate_add_violation(j, MO_VIOLATION_TRANSFER,
+                                  distance(claimed_ns, right_ns),
+                                  "the transfer of %s takes %s and not %s",
+                                  mo_validate_label_transfer(j, t).text,
+                                  mo_validate_label_us(right_ns).text,
+                                  mo_validate_label_us(claimed_ns).text);
 }
 
 /* One that is needed: where it comes from, how long it takes, and when. */
-static void check_sent(mo_judge *j, const mo_transfer *t)
+static void check_sent(mo_validate_state *j, const mo_transfer *t)
 {
-    int producer = mo_judge_producer(j, t->item);
+    int producer = mo_validate_producer(j, t->item);
     int64_t early_ns = j->end_ns[producer] - t->start_ns;
 
     if (t->from == j->device[producer])
         check_length(j, t);
     else
-        mo_judge_say(j, MO_BROKEN_TRANSFER, 0,
-                     "the transfer of %s does not begin on %s, where %s is",
-                     mo_shown_transfer(j, t).text,
-                     mo_shown_device(j->x, j->device[producer]).text,
-                     mo_shown_op(j->x, producer).text);
+        mo_validate_add_violation(
+            j, MO_VIOLATION_TRANSFER, 0,
+            "the transfer of %s does not begin on %s, where %s is",
+            mo_validate_label_transfer(j, t).text,
+            mo_validate_label_device(j->x, j->device[producer]).text,
+            mo_validate_label_op(j->x, producer).text);
     if (early_ns > 0)
-        mo_judge_say(j, MO_BROKEN_PRECEDENCE, early_ns,
-                     "the transfer of %s starts %s before %s has ended",
-                     mo_shown_transfer(j, t).text, mo_shown_us(early_ns).text,
-                     mo_shown_op(j->x, producer).text);
+        mo_validate_add_violation(
+            j, MO_VIOLATION_PRECEDENCE, early_ns,
+            "the transfer of %s starts %s before %s has ended",
+            mo_validate_label_transfer(j, t).text,
+            mo_validate_label_us(early_ns).text,
+            mo_validate_label_op(j->x, producer).text);
 }
 
-static void compare(mo_judge *j, const need *needs, size_t n_needs)
+static void compare(mo_validate_state *j, const need *needs, size_t n_needs)
 {
     size_t at = 0;
 
@@ -138,7 +147,7 @@ static void compare(mo_judge *j, const need *needs, size_t n_needs)
                    needs[at].to == t->to) {
             check_sent(j, t);
             at++;
-        } else if (j->device[mo_judge_producer(j, t->item)] != MO_FREE) {
+        } else if (j->device[mo_validate_producer(j, t->item)] != MO_FREE) {
             say_too_much(j, t, "is for nobody");
         }
     }
@@ -148,7 +157,7 @@ static void compare(mo_judge *j, const need *needs, size_t n_needs)
 
 /* On the way, a flow arrives with its transfer; without one, or where none is
  * needed, at the end of its producer. */
-static void check_flow(mo_judge *j, int flow)
+static void check_flow(mo_validate_state *j, int flow)
 {
     const mo_flow *f = &j->x->flows[flow];
     int to = j->device[f->to];
@@ -156,18 +165,22 @@ static void check_flow(mo_judge *j, int flow)
     int64_t late_ns = j->end_ns[f->from] - j->start_ns[f->to];
 
     if (j->device[f->from] != to)
-        t = mo_judge_find_sent(j, item_of(j, flow), to);
+        t = mo_validate_find_transfer(j, item_of(j, flow), to);
     if (t && t->end_ns > j->start_ns[f->to]) {
         late_ns = t->end_ns - j->start_ns[f->to];
-        mo_judge_say(j, MO_BROKEN_PRECEDENCE, late_ns,
-                     "op %s starts %s before the transfer of %s has ended",
-                     mo_shown_op(j->x, f->to).text, mo_shown_us(late_ns).text,
-                     mo_shown_transfer(j, t).text);
+        mo_validate_add_violation(
+            j, MO_VIOLATION_PRECEDENCE, late_ns,
+            "op %s starts %s before the transfer of %s has ended",
+            mo_validate_label_op(j->x, f->to).text,
+            mo_validate_label_us(late_ns).text,
+            mo_validate_label_transfer(j, t).text);
     } else if (!t && late_ns > 0) {
-        mo_judge_say(j, MO_BROKEN_PRECEDENCE, late_ns,
-                     "op %s starts %s before %s has ended, which it reads",
-                     mo_shown_op(j->x, f->to).text, mo_shown_us(late_ns).text,
-                     mo_shown_op(j->x, f->from).text);
+        mo_validate_add_violation(
+            j, MO_VIOLATION_PRECEDENCE, late_ns,
+            "op %s starts %s before %s has ended, which it reads",
+            mo_validate_label_op(j->x, f->to).text,
+            mo_validate_label_us(late_ns).text,
+            mo_validate_label_op(j->x, f->from).text);
     }
 }
 
@@ -179,7 +192,7 @@ static int compare_needs(const void *a, const void *b)
 }
 
 /* Sorted, each once. */
-static size_t find_needs(const mo_judge *j, need *needs)
+static size_t find_needs(const mo_validate_state *j, need *needs)
 {
     size_t n = 0, kept = 0;
 
@@ -198,7 +211,7 @@ static size_t find_needs(const mo_judge *j, need *needs)
     return kept;
 }
 
-mo_status mo_judge_transfers(mo_judge *j, mo_error *err)
+mo_status mo_validate_transfers(mo_validate_state *j, mo_error *err)
 {
     need *needs = calloc((size_t) j->x->n_flows + 1, sizeof *needs);
 

@@ -18,7 +18,7 @@ static int64_t within(int64_t time_ns)
     return time_ns > LATEST_NS ? LATEST_NS : time_ns;
 }
 
-static void take_op(mo_judge *j, int op)
+static void take_op(mo_validate_state *j, int op)
 {
     int device = j->s->device[op];
     int64_t start_ns = j->s->start_ns[op];
@@ -26,24 +26,27 @@ static void take_op(mo_judge *j, int op)
     j->start_ns[op] = j->end_ns[op] = within(start_ns);
     j->device[op] = MO_FREE;
     if (device < 0 || device >= j->x->n_devices) {
-        mo_judge_say(j, MO_BROKEN_ASSIGNMENT, 0,
-                     "op %s is on device number %d of %d",
-                     mo_shown_op(j->x, op).text, device, j->x->n_devices);
+        mo_validate_add_violation(
+            j, MO_VIOLATION_ASSIGNMENT, 0, "op %s is on device number %d of %d",
+            mo_validate_label_op(j->x, op).text, device, j->x->n_devices);
         return;
     }
     j->device[op] = device;
     j->end_ns[op] += mo_instance_p_ns(j->x, op, device);
     if (start_ns < 0)
-        mo_judge_say(j, MO_BROKEN_PRECEDENCE, -j->start_ns[op],
-                     "op %s starts at %s, before all begins",
-                     mo_shown_op(j->x, op).text, mo_shown_us(start_ns).text);
+        mo_validate_add_violation(j, MO_VIOLATION_PRECEDENCE, -j->start_ns[op],
+                                  "op %s starts at %s, before all begins",
+                                  mo_validate_label_op(j->x, op).text,
+                                  mo_validate_label_us(start_ns).text);
     if (start_ns > LATEST_NS)
-        mo_judge_say(j, MO_BROKEN_OBJECTIVE, start_ns - LATEST_NS,
-                     "op %s starts at %s, later than can be",
-                     mo_shown_op(j->x, op).text, mo_shown_us(start_ns).text);
+        mo_validate_add_violation(j, MO_VIOLATION_OBJECTIVE,
+                                  start_ns - LATEST_NS,
+                                  "op %s starts at %s, later than can be",
+                                  mo_validate_label_op(j->x, op).text,
+                                  mo_validate_label_us(start_ns).text);
 }
 
-static bool is_there(const mo_judge *j, const mo_transfer *t)
+static bool is_there(const mo_validate_state *j, const mo_transfer *t)
 {
     int n_items = j->s->regime.tensors == MO_TENSORS_ONCE ? j->x->n_tensors
                                                           : j->x->n_flows;
@@ -54,23 +57,25 @@ static bool is_there(const mo_judge *j, const mo_transfer *t)
 
 /* One that ends before it starts takes no time, which is wrong enough; one that
  * needs none and ends early is named here. */
-static void take_transfer(mo_judge *j, const mo_transfer *claimed)
+static void take_transfer(mo_validate_state *j, const mo_transfer *claimed)
 {
     mo_transfer t = *claimed;
 
     if (!is_there(j, &t)) {
-        mo_judge_say(j, MO_BROKEN_TRANSFER, 0,
-                     "there is no item %d to send from device number %d to %d",
-                     t.item, t.from, t.to);
+        mo_validate_add_violation(
+            j, MO_VIOLATION_TRANSFER, 0,
+            "there is no item %d to send from device number %d to %d", t.item,
+            t.from, t.to);
         return;
     }
     t.start_ns = within(t.start_ns);
     t.end_ns = within(t.end_ns);
     if (claimed->end_ns < claimed->start_ns) {
-        mo_judge_say(j, MO_BROKEN_TRANSFER, t.start_ns - t.end_ns,
-                     "the transfer of %s ends %s before it starts",
-                     mo_shown_transfer(j, &t).text,
-                     mo_shown_us(t.start_ns - t.end_ns).text);
+        mo_validate_add_violation(
+            j, MO_VIOLATION_TRANSFER, t.start_ns - t.end_ns,
+            "the transfer of %s ends %s before it starts",
+            mo_validate_label_transfer(j, &t).text,
+            mo_validate_label_us(t.start_ns - t.end_ns).text);
         t.end_ns = t.start_ns;
     }
     if (!mo_int64_add(j->verdict->sent_ns, t.end_ns - t.start_ns,
@@ -98,7 +103,7 @@ static int compare_transfers(const void *a, const void *b)
     return by != 0 ? by : order(s->from, t->from);
 }
 
-static void take_claims(mo_judge *j)
+static void take_claims(mo_validate_state *j)
 {
     const mo_schedule *s = j->s;
 
@@ -111,7 +116,7 @@ static void take_claims(mo_judge *j)
     j->verdict->n_transfers = s->n_transfers;
 }
 
-static void judge_objective(mo_judge *j)
+static void judge_objective(mo_validate_state *j)
 {
     int64_t claimed_ns = within(j->s->makespan_ns), last_ns = 0, off_ns;
 
@@ -120,30 +125,31 @@ static void judge_objective(mo_judge *j)
             last_ns = j->end_ns[i];
     off_ns = claimed_ns > last_ns ? claimed_ns - last_ns : last_ns - claimed_ns;
     if (off_ns > 0)
-        mo_judge_say(
-            j, MO_BROKEN_OBJECTIVE, off_ns,
-            "the makespan is %s and not %s, %s %s", mo_shown_us(last_ns).text,
-            mo_shown_us(j->s->makespan_ns).text, mo_shown_us(off_ns).text,
-            claimed_ns > last_ns ? "less" : "more");
+        mo_validate_add_violation(j, MO_VIOLATION_OBJECTIVE, off_ns,
+                                  "the makespan is %s and not %s, %s %s",
+                                  mo_validate_label_us(last_ns).text,
+                                  mo_validate_label_us(j->s->makespan_ns).text,
+                                  mo_validate_label_us(off_ns).text,
+                                  claimed_ns > last_ns ? "less" : "more");
 }
 
-static mo_status judge(mo_judge *j, mo_error *err)
+static mo_status judge(mo_validate_state *j, mo_error *err)
 {
     mo_status status;
 
     take_claims(j);
-    status = mo_judge_devices(j, err);
+    status = mo_validate_devices(j, err);
     if (status == MO_OK)
-        status = mo_judge_transfers(j, err);
+        status = mo_validate_transfers(j, err);
     if (status == MO_OK)
-        status = mo_judge_congestion(j, err);
+        status = mo_validate_congestion(j, err);
     if (status == MO_OK)
-        status = mo_judge_memory(j, err);
+        status = mo_validate_memory(j, err);
     judge_objective(j);
     return status != MO_OK ? status : j->status;
 }
 
-static mo_status reserve(mo_judge *j, mo_error *err)
+static mo_status reserve(mo_validate_state *j, mo_error *err)
 {
     size_t n = (size_t) j->x->n, n_devices = (size_t) j->x->n_devices;
     mo_verdict *v = j->verdict;
@@ -168,7 +174,7 @@ static mo_status reserve(mo_judge *j, mo_error *err)
 mo_status mo_validate(const mo_instance *x, const mo_schedule *s, int max,
                       mo_verdict **verdict, mo_error *err)
 {
-    mo_judge j = { .x = x, .s = s, .max = max, .err = err };
+    mo_validate_state j = { .x = x, .s = s, .max = max, .err = err };
     mo_status status;
 
     assert(s->n == x->n && max > 0);

@@ -16,20 +16,20 @@
 #include "cost/instance.h"
 #include "schedule/schedule.h"
 
-typedef enum mo_rule_broken {
-    MO_BROKEN_ASSIGNMENT, /* (1c) no such device */
-    MO_BROKEN_PIN,
-    MO_BROKEN_GROUP,
-    MO_BROKEN_PRECEDENCE, /* (1a) */
-    MO_BROKEN_MEMORY,     /* (1d) */
-    MO_BROKEN_OVERLAP,    /* (1e) */
-    MO_BROKEN_TRANSFER,   /* (1f) missing, superfluous, of a wrong length */
-    MO_BROKEN_CONGESTION, /* (1g) */
-    MO_BROKEN_OBJECTIVE   /* (1) the claimed makespan is not the schedule's */
-} mo_rule_broken;
+typedef enum mo_violation_kind {
+    MO_VIOLATION_ASSIGNMENT, /* (1c) no such device */
+    MO_VIOLATION_PIN,
+    MO_VIOLATION_GROUP,
+    MO_VIOLATION_PRECEDENCE, /* (1a) */
+    MO_VIOLATION_MEMORY,     /* (1d) */
+    MO_VIOLATION_OVERLAP,    /* (1e) */
+    MO_VIOLATION_TRANSFER,   /* (1f) missing, superfluous, of a wrong length */
+    MO_VIOLATION_CONGESTION, /* (1g) */
+    MO_VIOLATION_OBJECTIVE /* (1) the claimed makespan is not the schedule's */
+} mo_violation_kind;
 
 typedef struct mo_violation {
-    mo_rule_broken rule;
+    mo_violation_kind rule;
     /* ns or bytes by which it is broken; 0 where that is no amount, as with a
      * pin.  For what takes no time and lies inside another, how far inside. */
     int64_t amount;
@@ -48,7 +48,7 @@ typedef struct mo_verdict {
 } mo_verdict;
 
 /* "(1d) memory", for lists. */
-const char *mo_rule_broken_name(mo_rule_broken rule);
+const char *mo_violation_kind_name(mo_violation_kind rule);
 
 /*
  * Judges s as it stands, start times and all: any numbers may be in it, and its

@@ -12,24 +12,24 @@ enum { TEXT_SIZE = 2048, NAME_SIZE = 150 };
 static const struct {
     const char *number, *word;
 } rules[] = {
-    [MO_BROKEN_ASSIGNMENT] = { "(1c)", "(1c) assignment" },
-    [MO_BROKEN_PIN] = { "pin:", "pin" },
-    [MO_BROKEN_GROUP] = { "group:", "group" },
-    [MO_BROKEN_PRECEDENCE] = { "(1a)", "(1a) precedence" },
-    [MO_BROKEN_MEMORY] = { "(1d)", "(1d) memory" },
-    [MO_BROKEN_OVERLAP] = { "(1e)", "(1e) overlap" },
-    [MO_BROKEN_TRANSFER] = { "(1f)", "(1f) transfer" },
-    [MO_BROKEN_CONGESTION] = { "(1g)", "(1g) congestion" },
-    [MO_BROKEN_OBJECTIVE] = { "(1)", "(1) objective" },
+    [MO_VIOLATION_ASSIGNMENT] = { "(1c)", "(1c) assignment" },
+    [MO_VIOLATION_PIN] = { "pin:", "pin" },
+    [MO_VIOLATION_GROUP] = { "group:", "group" },
+    [MO_VIOLATION_PRECEDENCE] = { "(1a)", "(1a) precedence" },
+    [MO_VIOLATION_MEMORY] = { "(1d)", "(1d) memory" },
+    [MO_VIOLATION_OVERLAP] = { "(1e)", "(1e) overlap" },
+    [MO_VIOLATION_TRANSFER] = { "(1f)", "(1f) transfer" },
+    [MO_VIOLATION_CONGESTION] = { "(1g)", "(1g) congestion" },
+    [MO_VIOLATION_OBJECTIVE] = { "(1)", "(1) objective" },
 };
 
-const char *mo_rule_broken_name(mo_rule_broken rule)
+const char *mo_violation_kind_name(mo_violation_kind rule)
 {
     return rules[rule].word;
 }
 
-void mo_judge_say(mo_judge *j, mo_rule_broken rule, int64_t amount,
-                  const char *format, ...)
+void mo_validate_add_violation(mo_validate_state *j, mo_violation_kind rule,
+                               int64_t amount, const char *format, ...)
 {
     mo_verdict *v = j->verdict;
     char line[TEXT_SIZE], *text;
@@ -51,33 +51,33 @@ void mo_judge_say(mo_judge *j, mo_rule_broken rule, int64_t amount,
         j->status = mo_fail_memory(j->err);
 }
 
-static mo_shown quoted(const char *name)
+static mo_validate_label quoted(const char *name)
 {
-    mo_shown shown;
+    mo_validate_label shown;
     char visible[NAME_SIZE];
 
     snprintf(shown.text, sizeof shown.text, "\"%s\"",
-             mo_utf8_visible(visible, sizeof visible, name));
+             mo_utf8_escape_controls(visible, sizeof visible, name));
     return shown;
 }
 
-mo_shown mo_shown_op(const mo_instance *x, int op)
+mo_validate_label mo_validate_label_op(const mo_instance *x, int op)
 {
     return quoted(x->op_names[op]);
 }
 
-mo_shown mo_shown_device(const mo_instance *x, int device)
+mo_validate_label mo_validate_label_device(const mo_instance *x, int device)
 {
-    mo_shown shown;
+    mo_validate_label shown;
 
-    mo_utf8_visible(shown.text, NAME_SIZE, x->device_ids[device]);
+    mo_utf8_escape_controls(shown.text, NAME_SIZE, x->device_ids[device]);
     return shown;
 }
 
-mo_shown mo_shown_us(int64_t ns)
+mo_validate_label mo_validate_label_us(int64_t ns)
 {
     uint64_t size = ns < 0 ? -(uint64_t) ns : (uint64_t) ns;
-    mo_shown shown;
+    mo_validate_label shown;
     size_t end;
 
     snprintf(shown.text, sizeof shown.text, "%s%llu.%03u", ns < 0 ? "-" : "",
@@ -92,29 +92,31 @@ mo_shown mo_shown_us(int64_t ns)
 }
 
 /* An op may have several outputs, which have no names here. */
-static mo_shown shown_tensor(const mo_instance *x, int tensor)
+static mo_validate_label shown_tensor(const mo_instance *x, int tensor)
 {
     int from = x->tensor_from[tensor], first = tensor;
     bool is_only;
-    mo_shown shown;
+    mo_validate_label shown;
 
     while (first > 0 && x->tensor_from[first - 1] == from)
         first--;
     is_only = tensor == first && (tensor + 1 == x->n_tensors ||
                                   x->tensor_from[tensor + 1] != from);
     if (is_only)
-        return mo_shown_op(x, from);
+        return mo_validate_label_op(x, from);
     snprintf(shown.text, sizeof shown.text, "output %d of %.160s",
-             tensor - first + 1, mo_shown_op(x, from).text);
+             tensor - first + 1, mo_validate_label_op(x, from).text);
     return shown;
 }
 
-mo_shown mo_shown_transfer(const mo_judge *j, const mo_transfer *t)
+mo_validate_label mo_validate_label_transfer(const mo_validate_state *j,
+                                             const mo_transfer *t)
 {
     const mo_instance *x = j->x;
-    mo_shown from = mo_shown_device(x, t->from);
-    mo_shown to = mo_shown_device(x, t->to);
-    mo_shown what = shown_tensor(x, mo_judge_tensor(j, t->item)), shown;
+    mo_validate_label from = mo_validate_label_device(x, t->from);
+    mo_validate_label to = mo_validate_label_device(x, t->to);
+    mo_validate_label what = shown_tensor(x, mo_validate_tensor(j, t->item)),
+                      shown;
 
     if (j->s->regime.tensors == MO_TENSORS_ONCE)
         snprintf(shown.text, sizeof shown.text, "%.180s from %.160s to %.160s",
@@ -122,6 +124,7 @@ mo_shown mo_shown_transfer(const mo_judge *j, const mo_transfer *t)
     else
         snprintf(shown.text, sizeof shown.text,
                  "%.180s to %.160s from %.160s to %.160s", what.text,
-                 mo_shown_op(x, x->flows[t->item].to).text, from.text, to.text);
+                 mo_validate_label_op(x, x->flows[t->item].to).text, from.text,
+                 to.text);
     return shown;
 }

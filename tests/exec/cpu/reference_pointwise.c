@@ -32,14 +32,14 @@ static double softplus(double a)
 
 static double round_to(mo_elem elem, double a)
 {
-    mo_desc desc = { elem, { 0, { 0 } } };
-    mo_dense one = { 0 };
+    mo_tensor_desc desc = { elem, { 0, { 0 } } };
+    mo_tensor_dense one = { 0 };
     double rounded;
 
-    MUST(mo_dense_new(&desc, &one, &err));
-    mo_dense_put(&one, 0, a);
-    rounded = mo_dense_at(&one, 0);
-    mo_dense_clear(&one);
+    MUST(mo_tensor_new(&desc, &one, &err));
+    mo_tensor_set_double(&one, 0, a);
+    rounded = mo_tensor_get_double(&one, 0);
+    mo_tensor_clear(&one);
     return rounded;
 }
 
@@ -120,7 +120,7 @@ double slow_real(const mo_point_step *step, double a, double b)
         return a < 0 ? x * (exp(a) - 1) : a;
     case MO_POINT_SELU:
         return a < 0 ? y * x * (exp(a) - 1) : y * a;
-    case MO_POINT_LEAKY:
+    case MO_POINT_LEAKY_RELU:
         return a < 0 ? x * a : a;
     case MO_POINT_SWISH:
         return a / (1 + exp(-x * a));
@@ -188,19 +188,19 @@ static int64_t slow_test(mo_point_op op, double a, double b)
 static int64_t wrapped(mo_elem elem, int64_t a)
 {
     switch (elem) {
-    case MO_I32:
+    case MO_ELEM_I32:
         return (int32_t) a;
-    case MO_I16:
+    case MO_ELEM_I16:
         return (int16_t) a;
-    case MO_I8:
+    case MO_ELEM_I8:
         return (int8_t) a;
-    case MO_U32:
+    case MO_ELEM_U32:
         return (uint32_t) a;
-    case MO_U16:
+    case MO_ELEM_U16:
         return (uint16_t) a;
-    case MO_U8:
+    case MO_ELEM_U8:
         return (uint8_t) a;
-    case MO_BOOL:
+    case MO_ELEM_BOOL:
         return a != 0;
     default:
         return a;
@@ -290,7 +290,7 @@ static slow_register slow_step(const mo_point_step *step,
                                const slow_register *regs, bool wide)
 {
     const slow_register *a = &regs[step->a], *b = &regs[step->b];
-    mo_point_kind kind = mo_point_kind_of(step->op);
+    mo_point_signature kind = mo_point_op_signature(step->op);
     slow_register out;
 
     if (step->op == MO_POINT_SELECT || step->op == MO_POINT_I_SELECT)
@@ -310,7 +310,7 @@ static slow_register slow_step(const mo_point_step *step,
     return out;
 }
 
-int64_t slow_place(const mo_access *access, const mo_shape *shape,
+int64_t slow_place(const mo_point_access *access, const mo_shape *shape,
                    const int64_t *index)
 {
     int64_t at = access->offset;
@@ -320,9 +320,10 @@ int64_t slow_place(const mo_access *access, const mo_shape *shape,
     return at;
 }
 
-static void slow_element(const mo_point *point, const mo_desc *desc,
+static void slow_element(const mo_point_program *point,
+                         const mo_tensor_desc *desc,
                          const void *const *operands, const int64_t *index,
-                         mo_dense *out)
+                         mo_tensor_dense *out)
 {
     bool wide = mo_point_is_wide(point, desc->elem);
     slow_register regs[MO_POINT_MAX_OPERANDS + MO_POINT_MAX_STEPS];
@@ -331,25 +332,27 @@ static void slow_element(const mo_point *point, const mo_desc *desc,
     for (int i = 0; i < point->n_operands; i++) {
         const mo_point_operand *operand = &point->operands[i];
         int64_t at = slow_place(&operand->access, &desc->shape, index);
-        mo_dense whole = { { operand->elem, { 1, { at + 1 } } }, NULL, false };
+        mo_tensor_dense whole = { { operand->elem, { 1, { at + 1 } } },
+                                  NULL,
+                                  false };
 
         memcpy(&whole.data, &operands[i], sizeof whole.data);
-        if (mo_elem_is_real(operand->elem))
-            regs[i].real = mo_dense_at(&whole, at);
+        if (mo_elem_is_float(operand->elem))
+            regs[i].real = mo_tensor_get_double(&whole, at);
         else
-            regs[i].integer = mo_dense_int(&whole, at);
+            regs[i].integer = mo_tensor_get_int(&whole, at);
     }
     for (int i = 0; i < point->n_steps; i++)
         regs[point->n_operands + i] = slow_step(&point->steps[i], regs, wide);
-    if (mo_elem_is_real(desc->elem))
-        mo_dense_put(out, to, regs[point->result].real);
+    if (mo_elem_is_float(desc->elem))
+        mo_tensor_set_double(out, to, regs[point->result].real);
     else
-        mo_dense_put_int(out, to,
-                         wrapped(desc->elem, regs[point->result].integer));
+        mo_tensor_set_int(out, to,
+                          wrapped(desc->elem, regs[point->result].integer));
 }
 
-void slow_point_run(const mo_point *point, const mo_desc *desc,
-                    const void *const *operands, mo_dense *out)
+void slow_point_run(const mo_point_program *point, const mo_tensor_desc *desc,
+                    const void *const *operands, mo_tensor_dense *out)
 {
     int64_t index[MO_MAX_RANK] = { 0 };
     int d;
@@ -395,10 +398,10 @@ static void shuffle(mo_random *random, int *order, int n)
     }
 }
 
-mo_access random_access(mo_random *random, const mo_shape *shape,
-                        int64_t *elements)
+mo_point_access random_access(mo_random *random, const mo_shape *shape,
+                              int64_t *elements)
 {
-    mo_access access = { .offset = mo_random_below(random, 3) };
+    mo_point_access access = { .offset = mo_random_below(random, 3) };
     int order[MO_MAX_RANK];
     bool plain = mo_random_below(random, 2) == 0;
     int64_t stride = mo_random_below(random, 5) == 0 ? 2 : 1;
@@ -417,14 +420,14 @@ mo_access random_access(mo_random *random, const mo_shape *shape,
     return access;
 }
 
-mo_access random_layout(mo_random *random, const mo_shape *shape)
+mo_point_access random_layout(mo_random *random, const mo_shape *shape)
 {
-    mo_access access = { 0 };
+    mo_point_access access = { 0 };
     int order[MO_MAX_RANK];
     int64_t stride = 1;
 
     if (mo_random_below(random, 2) == 0)
-        return mo_access_of(shape);
+        return mo_point_access_dense(shape);
     shuffle(random, order, shape->rank);
     for (int i = shape->rank; i-- > 0;) {
         access.stride[order[i]] = stride;
@@ -451,40 +454,42 @@ static const mo_point_op exact[] = {
 };
 
 /* A register of that kind, or -1. */
-static int random_register(mo_random *random, const mo_point *point, bool real)
+static int random_register(mo_random *random, const mo_point_program *point,
+                           bool real)
 {
     int n = point->n_operands + point->n_steps;
 
     for (int tries = 0; tries < 20; tries++) {
         int reg = mo_random_below(random, n);
 
-        if (mo_point_is_real(point, reg) == real)
+        if (mo_point_register_is_real(point, reg) == real)
             return reg;
     }
     return -1;
 }
 
-static void random_step(mo_random *random, mo_point *point)
+static void random_step(mo_random *random, mo_point_program *point)
 {
     mo_point_step step = { .op = exact[mo_random_below(random, COUNT(exact))],
                            .x = -2,
                            .y = 5 };
-    mo_point_kind kind = mo_point_kind_of(step.op);
+    mo_point_signature kind = mo_point_op_signature(step.op);
 
-    step.elem = kind.real ? (mo_elem) mo_random_below(random, MO_I64)
-                          : (mo_elem) (MO_I64 + mo_random_below(random, 9));
+    step.elem = kind.real
+                    ? (mo_elem) mo_random_below(random, MO_ELEM_I64)
+                    : (mo_elem) (MO_ELEM_I64 + mo_random_below(random, 9));
     step.a = random_register(random, point, kind.a_real);
     if (kind.arity > 1)
         step.b = random_register(random, point, kind.b_real);
     if (kind.arity > 2)
         step.c = random_register(random, point, kind.b_real);
     if (step.a >= 0 && step.b >= 0 && step.c >= 0)
-        mo_point_push(point, step);
+        mo_point_push_step(point, step);
 }
 
-void random_steps(mo_random *random, mo_point *point, mo_elem elem)
+void random_steps(mo_random *random, mo_point_program *point, mo_elem elem)
 {
-    bool real = mo_elem_is_real(elem);
+    bool real = mo_elem_is_float(elem);
     int steps = mo_random_below(random, 12);
 
     for (int i = 0; i < steps; i++)
@@ -492,8 +497,8 @@ void random_steps(mo_random *random, mo_point *point, mo_elem elem)
     point->result = point->n_operands + point->n_steps - 1;
     if (mo_random_below(random, 4) == 0)
         point->result = mo_random_below(random, point->result + 1);
-    if (mo_point_is_real(point, point->result) != real)
-        point->result = mo_point_push(
+    if (mo_point_register_is_real(point, point->result) != real)
+        point->result = mo_point_push_step(
             point,
             (mo_point_step){ .op = real ? MO_POINT_TO_REAL : MO_POINT_TRUNCATE,
                              .a = point->result });

@@ -10,14 +10,14 @@
 #include "exec/op/point_program.h"
 
 /* All of the result, from whole operands, like desc. */
-void slow_point_run(const mo_point *point, const mo_desc *desc,
-                    const void *const *operands, mo_dense *out);
+void slow_point_run(const mo_point_program *point, const mo_tensor_desc *desc,
+                    const void *const *operands, mo_tensor_dense *out);
 
 /* What a step makes of numbers: the definition in doubles. */
 double slow_real(const mo_point_step *step, double a, double b);
 
 /* Where the element at index is. */
-int64_t slow_place(const mo_access *access, const mo_shape *shape,
+int64_t slow_place(const mo_point_access *access, const mo_shape *shape,
                    const int64_t *index);
 
 /* A random shape of up to most elements, never empty. */
@@ -25,13 +25,13 @@ mo_shape random_extents(mo_random *random, int64_t most);
 
 /* A random access to some tensor: dimensions repeated, in any order, with gaps;
  * *elements: how many the tensor has. */
-mo_access random_access(mo_random *random, const mo_shape *shape,
-                        int64_t *elements);
+mo_point_access random_access(mo_random *random, const mo_shape *shape,
+                              int64_t *elements);
 /* One that meets every element once, densely. */
-mo_access random_layout(mo_random *random, const mo_shape *shape);
+mo_point_access random_layout(mo_random *random, const mo_shape *shape);
 
 /* Steps that round alike however they are done, on the operands that the
  * program has; its result becomes one of type elem. */
-void random_steps(mo_random *random, mo_point *point, mo_elem elem);
+void random_steps(mo_random *random, mo_point_program *point, mo_elem elem);
 
 #endif

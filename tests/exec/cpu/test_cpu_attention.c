@@ -14,7 +14,7 @@ static int64_t pick(mo_random *r)
 }
 
 /* How matrices lie: heads one after the other, or side by side in each row. */
-static void lay(mo_random *r, const mo_attention_call *a, int64_t rows,
+static void lay(mo_random *r, const mo_call_attention *a, int64_t rows,
                 int64_t width, int64_t *offset, int64_t *row, int64_t *batch)
 {
     int64_t gap = mo_random_below(r, 4);
@@ -32,9 +32,9 @@ static void lay(mo_random *r, const mo_attention_call *a, int64_t rows,
 }
 
 /* Two dimensions of batches; keys may be shared by the second. */
-static void make_attention(mo_random *r, mo_attention_call *a)
+static void make_attention(mo_random *r, mo_call_attention *a)
 {
-    *a = (mo_attention_call){ .n_batch = 2 };
+    *a = (mo_call_attention){ .n_batch = 2 };
     a->extent[0] = 1 + mo_random_below(r, 2);
     a->extent[1] = 1 + mo_random_below(r, 3);
     a->queries = pick(r);
@@ -56,7 +56,7 @@ static void make_attention(mo_random *r, mo_attention_call *a)
 /* A result of heads one after the other, or side by side in each row. */
 static void make_result(mo_random *r, call_case *c, mo_elem elem)
 {
-    mo_attention_call *a = &c->call.u.attention;
+    mo_call_attention *a = &c->call.u.attention;
     bool beside = mo_random_below(r, 2);
     int64_t heads = a->extent[1];
 
@@ -69,7 +69,7 @@ static void make_result(mo_random *r, call_case *c, mo_elem elem)
 }
 
 /* Elements that hold all rows laid out like this. */
-static mo_shape reach(const mo_attention_call *a, int64_t offset, int64_t rows,
+static mo_shape reach(const mo_call_attention *a, int64_t offset, int64_t rows,
                       int64_t row, const int64_t *batch, int64_t width)
 {
     return shape_of(1, offset + (a->extent[0] - 1) * batch[0] +
@@ -78,29 +78,29 @@ static mo_shape reach(const mo_attention_call *a, int64_t offset, int64_t rows,
 }
 
 /* score = x * bias[head, key] + bias[head, key] */
-static void put_score(call_case *c, mo_point *score, uint64_t seed)
+static void put_score(call_case *c, mo_point_program *score, uint64_t seed)
 {
-    mo_attention_call *a = &c->call.u.attention;
+    mo_call_attention *a = &c->call.u.attention;
     mo_point_step step = { .op = MO_POINT_MULTIPLY, .a = 0, .b = 1 };
 
-    case_in(c, MO_F32, shape_of(2, a->extent[1], a->keys), seed);
-    *score = (mo_point){ .n_operands = 2 };
-    score->operands[0].elem = score->operands[1].elem = MO_F32;
-    score->out = mo_access_of(
+    case_in(c, MO_ELEM_F32, shape_of(2, a->extent[1], a->keys), seed);
+    *score = (mo_point_program){ .n_operands = 2 };
+    score->operands[0].elem = score->operands[1].elem = MO_ELEM_F32;
+    score->out = mo_point_access_dense(
         &(mo_shape){ 4, { a->extent[0], a->extent[1], a->queries, a->keys } });
     score->operands[0].access = score->out;
     score->operands[1].access.stride[1] = a->keys;
     score->operands[1].access.stride[3] = 1;
-    step.a = mo_point_push(score, step);
+    step.a = mo_point_push_step(score, step);
     step.op = MO_POINT_ADD;
-    score->result = mo_point_push(score, step);
+    score->result = mo_point_push_step(score, step);
     a->score = score;
 }
 
 static double score(const call_case *c, int64_t b0, int64_t b1, int64_t i,
                     int64_t j)
 {
-    const mo_attention_call *a = &c->call.u.attention;
+    const mo_call_attention *a = &c->call.u.attention;
     int64_t q =
         a->q_offset + b0 * a->q_batch[0] + b1 * a->q_batch[1] + i * a->q_row;
     int64_t k =
@@ -111,24 +111,26 @@ static double score(const call_case *c, int64_t b0, int64_t b1, int64_t i,
     if (a->causal && j > i)
         return -INFINITY;
     for (int64_t d = 0; d < a->width; d++)
-        sum += mo_dense_at(&c->in[0], q + d) * mo_dense_at(&c->in[1], k + d);
+        sum += mo_tensor_get_double(&c->in[0], q + d) *
+               mo_tensor_get_double(&c->in[1], k + d);
     sum *= a->scale;
     if (a->score) {
-        double bias = mo_dense_at(&c->in[3 + a->has_mask], b1 * a->keys + j);
+        double bias =
+            mo_tensor_get_double(&c->in[3 + a->has_mask], b1 * a->keys + j);
 
         sum = sum * bias + bias;
     }
     if (!a->has_mask)
         return sum;
-    if (c->in[3].desc.elem == MO_BOOL)
-        return mo_dense_at(&c->in[3], mask) != 0 ? sum : -INFINITY;
-    return sum + mo_dense_at(&c->in[3], mask);
+    if (c->in[3].desc.elem == MO_ELEM_BOOL)
+        return mo_tensor_get_double(&c->in[3], mask) != 0 ? sum : -INFINITY;
+    return sum + mo_tensor_get_double(&c->in[3], mask);
 }
 
 static void attend(const call_case *c, int64_t b0, int64_t b1, int64_t i,
                    double *out)
 {
-    const mo_attention_call *a = &c->call.u.attention;
+    const mo_call_attention *a = &c->call.u.attention;
     int64_t v = a->v_offset + b0 * a->v_batch[0] + b1 * a->v_batch[1];
     double weights = 0;
 
@@ -137,7 +139,7 @@ static void attend(const call_case *c, int64_t b0, int64_t b1, int64_t i,
 
         weights += w;
         for (int64_t d = 0; d < a->v_width; d++)
-            out[d] += w * mo_dense_at(&c->in[2], v + j * a->v_row + d);
+            out[d] += w * mo_tensor_get_double(&c->in[2], v + j * a->v_row + d);
     }
     for (int64_t d = 0; d < a->v_width; d++)
         out[d] /= weights;
@@ -145,8 +147,8 @@ static void attend(const call_case *c, int64_t b0, int64_t b1, int64_t i,
 
 static double *expect_attention(const call_case *c)
 {
-    const mo_attention_call *a = &c->call.u.attention;
-    int64_t elements = mo_desc_elements(&c->out[0].desc);
+    const mo_call_attention *a = &c->call.u.attention;
+    int64_t elements = mo_tensor_desc_elements(&c->out[0].desc);
     double *expected = calloc((size_t) elements, sizeof *expected);
 
     for (int64_t b0 = 0; b0 < a->extent[0]; b0++)
@@ -162,10 +164,10 @@ static double *expect_attention(const call_case *c)
 
 static void put_mask(call_case *c, mo_random *r, mo_elem elem, uint64_t seed)
 {
-    const mo_attention_call *a = &c->call.u.attention;
+    const mo_call_attention *a = &c->call.u.attention;
     bool by_bool = mo_random_below(r, 2);
-    mo_dense *mask = case_in(c, by_bool ? MO_BOOL : elem,
-                             shape_of(2, a->queries, a->keys), seed);
+    mo_tensor_dense *mask = case_in(c, by_bool ? MO_ELEM_BOOL : elem,
+                                    shape_of(2, a->queries, a->keys), seed);
 
     for (int64_t i = 0; by_bool && i < a->queries; i++)
         ((unsigned char *) mask->data)[i * a->keys] = 1; /* sees something */
@@ -173,13 +175,14 @@ static void put_mask(call_case *c, mo_random *r, mo_elem elem, uint64_t seed)
 
 START_TEST(attention_agrees_with_its_definition)
 {
-    static const mo_elem elems[] = { MO_F32, MO_F32, MO_F16, MO_BF16 };
+    static const mo_elem elems[] = { MO_ELEM_F32, MO_ELEM_F32, MO_ELEM_F16,
+                                     MO_ELEM_BF16 };
     uint64_t seed = 90 + (uint64_t) _i;
     mo_random r = { seed };
     mo_elem elem = elems[_i % COUNT(elems)];
     call_case c;
-    mo_attention_call *a = &c.call.u.attention;
-    mo_point program;
+    mo_call_attention *a = &c.call.u.attention;
+    mo_point_program program;
     double *expected;
 
     case_begin(&c, MO_CALL_ATTENTION);
@@ -212,10 +215,10 @@ END_TEST
 START_TEST(large_scores_do_not_overflow)
 {
     call_case c;
-    mo_attention_call *a = &c.call.u.attention;
+    mo_call_attention *a = &c.call.u.attention;
 
     case_begin(&c, MO_CALL_ATTENTION);
-    *a = (mo_attention_call){ .queries = 1,
+    *a = (mo_call_attention){ .queries = 1,
                               .keys = 2,
                               .width = 1,
                               .v_width = 1,
@@ -225,8 +228,9 @@ START_TEST(large_scores_do_not_overflow)
                               .v_row = 1,
                               .out_row = 1 };
     for (int i = 0; i < 3; i++)
-        case_in(&c, MO_F32, shape_of(2, (int64_t) (i ? 2 : 1), (int64_t) 1), 1);
-    case_out(&c, MO_F32, shape_of(2, (int64_t) 1, (int64_t) 1));
+        case_in(&c, MO_ELEM_F32,
+                shape_of(2, (int64_t) (i ? 2 : 1), (int64_t) 1), 1);
+    case_out(&c, MO_ELEM_F32, shape_of(2, (int64_t) 1, (int64_t) 1));
     ((float *) c.in[0].data)[0] = 1000;
     memcpy(c.in[1].data, (float[]){ 2, -5 }, 2 * sizeof(float));
     memcpy(c.in[2].data, (float[]){ 3, 4 }, 2 * sizeof(float));

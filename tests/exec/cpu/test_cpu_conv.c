@@ -19,7 +19,7 @@ static mo_shape shape_with(int64_t first, int64_t second, const int64_t *dims,
     return s;
 }
 
-static int64_t out_size(const mo_conv_call *c, int d, int64_t extra)
+static int64_t out_size(const mo_call_conv *c, int d, int64_t extra)
 {
     int64_t span = (c->sweep.kernel[d] - 1) * c->sweep.dilation[d] + 1;
     int64_t pads = c->sweep.pad_begin[d] + c->sweep.pad_end[d];
@@ -30,7 +30,7 @@ static int64_t out_size(const mo_conv_call *c, int d, int64_t extra)
 }
 
 /* Groups, and channels in each: few, many, or one (a kernel by channel). */
-static void make_channels(mo_random *r, mo_conv_call *c)
+static void make_channels(mo_random *r, mo_call_conv *c)
 {
     static const int sizes[] = { 1, 2, 3, 5, 16, 33 };
     int kind = mo_random_below(r, 3);
@@ -45,9 +45,9 @@ static void make_channels(mo_random *r, mo_conv_call *c)
     c->out_channels = c->groups * sizes[mo_random_below(r, COUNT(sizes))];
 }
 
-static void make_conv(mo_random *r, mo_conv_call *c)
+static void make_conv(mo_random *r, mo_call_conv *c)
 {
-    *c = (mo_conv_call){ .sweep.spatial = 1 + mo_random_below(r, 3) };
+    *c = (mo_call_conv){ .sweep.spatial = 1 + mo_random_below(r, 3) };
     c->transposed = mo_random_below(r, 3) == 0;
     c->channels_last = mo_random_below(r, 2);
     c->batch = some(r, 1, 3);
@@ -84,11 +84,11 @@ static double data_at(const call_case *cc, int64_t n, int64_t channel,
     const mo_shape *s = &cc->in[0].desc.shape;
     int64_t i = element_of(s, n, channel, at);
 
-    return mo_dense_at(&cc->in[0],
-                       cc->call.u.conv.channels_last ? last_place(s, i) : i);
+    return mo_tensor_get_double(
+        &cc->in[0], cc->call.u.conv.channels_last ? last_place(s, i) : i);
 }
 
-static int64_t kernel_size(const mo_conv_call *c)
+static int64_t kernel_size(const mo_call_conv *c)
 {
     int64_t n = 1;
 
@@ -98,7 +98,7 @@ static int64_t kernel_size(const mo_conv_call *c)
 }
 
 /* The input that kernel element k brings to a place of the result. */
-static bool read_at(const mo_conv_call *c, const int64_t *out, int64_t k,
+static bool read_at(const mo_call_conv *c, const int64_t *out, int64_t k,
                     int64_t *in)
 {
     for (int d = c->sweep.spatial - 1; d >= 0; d--) {
@@ -122,22 +122,22 @@ static bool read_at(const mo_conv_call *c, const int64_t *out, int64_t k,
 static double weight_at(const call_case *cc, int64_t g, int64_t in, int64_t out,
                         int64_t k)
 {
-    const mo_conv_call *c = &cc->call.u.conv;
+    const mo_call_conv *c = &cc->call.u.conv;
     int64_t ins = c->in_channels / c->groups,
             outs = c->out_channels / c->groups;
     int64_t row = c->transposed ? (g * ins + in) * outs + out
                                 : (g * outs + out) * ins + in;
 
-    return mo_dense_at(&cc->in[1], row * kernel_size(c) + k);
+    return mo_tensor_get_double(&cc->in[1], row * kernel_size(c) + k);
 }
 
 static double conv_at(const call_case *cc, int64_t n, int64_t channel,
                       const int64_t *out)
 {
-    const mo_conv_call *c = &cc->call.u.conv;
+    const mo_call_conv *c = &cc->call.u.conv;
     int64_t ins = c->in_channels / c->groups,
             outs = c->out_channels / c->groups;
-    int64_t g = channel / outs, in[MO_MAX_SPATIAL];
+    int64_t g = channel / outs, in[MO_CALL_MAX_SPATIAL];
     double sum = 0;
 
     for (int64_t k = 0; k < kernel_size(c); k++)
@@ -154,7 +154,7 @@ static double *expect_conv(const call_case *cc)
     double *expected = malloc((size_t) (n + 1) * sizeof *expected);
 
     for (int64_t i = 0; i < n; i++) {
-        int64_t rest = i, at[MO_MAX_SPATIAL];
+        int64_t rest = i, at[MO_CALL_MAX_SPATIAL];
 
         for (int d = s->rank - 1; d >= 2; d--) {
             at[d - 2] = rest % s->dims[d];
@@ -169,7 +169,7 @@ static double *expect_conv(const call_case *cc)
 
 static void put_operands(call_case *cc, mo_elem elem, uint64_t seed)
 {
-    const mo_conv_call *c = &cc->call.u.conv;
+    const mo_call_conv *c = &cc->call.u.conv;
     int64_t ins = c->in_channels / c->groups;
 
     case_in(cc, elem,
@@ -195,7 +195,8 @@ static void check_conv(call_case *cc, uint64_t seed)
 
 START_TEST(convolutions_agree_with_their_definition)
 {
-    static const mo_elem elems[] = { MO_F32, MO_F32, MO_F16, MO_F32, MO_BF16 };
+    static const mo_elem elems[] = { MO_ELEM_F32, MO_ELEM_F32, MO_ELEM_F16,
+                                     MO_ELEM_F32, MO_ELEM_BF16 };
     uint64_t seed = 7000 + (uint64_t) _i;
     mo_random r = { seed };
     call_case cc;
@@ -211,7 +212,7 @@ START_TEST(convolutions_agree_with_their_definition)
 END_TEST
 
 /* The layers that networks are made of, each in both layouts. */
-static const mo_conv_call layers[] = {
+static const mo_call_conv layers[] = {
     { .sweep.spatial = 2,
       .batch = 1,
       .in_channels = 3,
@@ -255,7 +256,7 @@ START_TEST(layers_of_networks_are_right)
     case_begin(&cc, MO_CALL_CONV);
     cc.call.u.conv = layers[_i / 2];
     cc.call.u.conv.channels_last = _i % 2;
-    put_operands(&cc, MO_F32, 11);
+    put_operands(&cc, MO_ELEM_F32, 11);
     cc.constant = 2;
     case_after(&cc, 1, _i % 2, 11);
     check_conv(&cc, 11);
@@ -268,7 +269,7 @@ START_TEST(padding_wider_than_the_kernel_is_zeros)
     call_case cc;
 
     case_begin(&cc, MO_CALL_CONV);
-    cc.call.u.conv = (mo_conv_call){ .sweep.spatial = 1,
+    cc.call.u.conv = (mo_call_conv){ .sweep.spatial = 1,
                                      .batch = 1,
                                      .in_channels = 2,
                                      .out_channels = 3,
@@ -281,7 +282,7 @@ START_TEST(padding_wider_than_the_kernel_is_zeros)
                                      .sweep.pad_begin = { 5 },
                                      .sweep.pad_end = { 5 },
                                      .channels_last = _i };
-    put_operands(&cc, MO_F32, 3);
+    put_operands(&cc, MO_ELEM_F32, 3);
     check_conv(&cc, 3);
 }
 END_TEST

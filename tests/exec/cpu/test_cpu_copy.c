@@ -8,16 +8,16 @@
 typedef struct copy_case {
     mo_call call;
     int operands[3];
-    mo_copy_box boxes[4];
-    mo_dense in, out, number;
+    mo_call_copy_box boxes[4];
+    mo_tensor_dense in, out, number;
 } copy_case;
 
 static void open_case(copy_case *c, mo_elem elem, int64_t n_in, int64_t n_out,
                       uint64_t seed)
 {
-    mo_desc in = { elem, { .rank = 1, .dims = { n_in } } };
-    mo_desc out = { elem, { .rank = 1, .dims = { n_out } } };
-    mo_desc number = { elem, { .rank = 0 } };
+    mo_tensor_desc in = { elem, { .rank = 1, .dims = { n_in } } };
+    mo_tensor_desc out = { elem, { .rank = 1, .dims = { n_out } } };
+    mo_tensor_desc number = { elem, { .rank = 0 } };
 
     *c = (copy_case){ .operands = { 0, 1, 2 } };
     c->call = (mo_call){ .kind = MO_CALL_COPY,
@@ -26,32 +26,32 @@ static void open_case(copy_case *c, mo_elem elem, int64_t n_in, int64_t n_out,
                          .in = c->operands,
                          .out = c->operands + 2,
                          .first_extra = 2 };
-    c->call.u.copy = (mo_copy_call){ c->boxes, 0, -1 };
-    MUST(mo_dense_new(&in, &c->in, &err));
-    MUST(mo_dense_new(&out, &c->out, &err));
-    MUST(mo_dense_new(&number, &c->number, &err));
-    mo_dense_random(&c->in, seed, 1, 100);
-    mo_dense_random(&c->number, seed + 1, 1, 100);
+    c->call.u.copy = (mo_call_copy){ c->boxes, 0, -1 };
+    MUST(mo_tensor_new(&in, &c->in, &err));
+    MUST(mo_tensor_new(&out, &c->out, &err));
+    MUST(mo_tensor_new(&number, &c->number, &err));
+    mo_tensor_fill_random(&c->in, seed, 1, 100);
+    mo_tensor_fill_random(&c->number, seed + 1, 1, 100);
 }
 
 static void close_case(copy_case *c)
 {
-    mo_dense_clear(&c->in);
-    mo_dense_clear(&c->out);
-    mo_dense_clear(&c->number);
+    mo_tensor_clear(&c->in);
+    mo_tensor_clear(&c->out);
+    mo_tensor_clear(&c->number);
 }
 
 static mo_status run_case(copy_case *c, int threads, mo_error *err)
 {
     const mo_backend *cpu = &mo_backend_cpu;
-    const mo_unit_options options = { .threads = threads };
-    const mo_call_operand in[] = { { c->in.desc, NULL },
-                                   { c->number.desc, NULL } };
+    const mo_backend_unit_options options = { .threads = threads };
+    const mo_backend_operand in[] = { { c->in.desc, NULL },
+                                      { c->number.desc, NULL } };
     const void *from[] = { c->in.data, c->number.data };
     void *to[] = { c->out.data };
-    mo_kernel *kernel = NULL;
+    mo_backend_kernel *kernel = NULL;
     size_t workspace = 0;
-    mo_unit *unit;
+    mo_backend_unit *unit;
     mo_status status = cpu->open(&options, &unit, err);
 
     ck_assert_int_eq(status, MO_OK);
@@ -66,12 +66,12 @@ static mo_status run_case(copy_case *c, int threads, mo_error *err)
 }
 
 /* What the header says, element by element. */
-static void copy_slowly(const copy_case *c, mo_dense *out)
+static void copy_slowly(const copy_case *c, mo_tensor_dense *out)
 {
-    size_t width = mo_elem_bytes(out->desc.elem);
+    size_t width = mo_elem_size(out->desc.elem);
 
     for (int b = 0; b < c->call.u.copy.n_boxes; b++) {
-        const mo_copy_box *box = &c->boxes[b];
+        const mo_call_copy_box *box = &c->boxes[b];
         int64_t n = 1;
 
         for (int d = 0; d < box->rank; d++)
@@ -92,7 +92,7 @@ static void copy_slowly(const copy_case *c, mo_dense *out)
                 memcpy((char *) out->data + (size_t) to * width, c->number.data,
                        width);
             else
-                mo_dense_put(out, to, box->fill);
+                mo_tensor_set_double(out, to, box->fill);
         }
     }
 }
@@ -100,20 +100,20 @@ static void copy_slowly(const copy_case *c, mo_dense *out)
 /* Both ways, and compares all bytes. */
 static void check(copy_case *c, int threads, int seed)
 {
-    mo_dense expected = { 0 };
+    mo_tensor_dense expected = { 0 };
 
-    MUST(mo_dense_new(&c->out.desc, &expected, &err));
+    MUST(mo_tensor_new(&c->out.desc, &expected, &err));
     copy_slowly(c, &expected);
     MUST(run_case(c, threads, &err));
     ck_assert_msg(memcmp(expected.data, c->out.data,
-                         (size_t) mo_desc_bytes(&expected.desc)) == 0,
+                         (size_t) mo_tensor_desc_bytes(&expected.desc)) == 0,
                   "seed %d", seed);
-    mo_dense_clear(&expected);
+    mo_tensor_clear(&expected);
 }
 
 /* Strides of a tensor of that shape whose dimensions lie in some other order,
  * some of them backwards; *offset is where it then begins. */
-static void random_strides(mo_random *random, const mo_copy_box *box,
+static void random_strides(mo_random *random, const mo_call_copy_box *box,
                            bool backwards, int64_t *stride, int64_t *offset)
 {
     bool done[MO_MAX_RANK] = { false };
@@ -135,13 +135,14 @@ static void random_strides(mo_random *random, const mo_copy_box *box,
     }
 }
 
-static const mo_elem widths[] = { MO_U8, MO_F16, MO_F32, MO_I64 };
+static const mo_elem widths[] = { MO_ELEM_U8, MO_ELEM_F16, MO_ELEM_F32,
+                                  MO_ELEM_I64 };
 
 /* Any order of dimensions on both sides; some are repeated. */
 START_TEST(any_order_becomes_any_other)
 {
     mo_random random = { (uint64_t) _i };
-    mo_copy_box box = { .rank = mo_random_below(&random, 6) };
+    mo_call_copy_box box = { .rank = mo_random_below(&random, 6) };
     int64_t n = 1;
     copy_case c;
 
@@ -173,7 +174,7 @@ START_TEST(large_boxes_are_moved_by_many)
         { 257, 33, 65 },  { 2, 40009, 3 },  { 70001, 2, 2 },
     };
     mo_random random = { (uint64_t) _i };
-    mo_copy_box box = { .rank = 3 };
+    mo_call_copy_box box = { .rank = 3 };
     copy_case c;
     int64_t n = 1;
 
@@ -195,25 +196,26 @@ START_TEST(later_boxes_lie_on_top)
     const int64_t rows = 300, columns = 500;
     copy_case c;
 
-    open_case(&c, _i % 2 ? MO_F32 : MO_F16, rows * columns, rows * columns, 1);
+    open_case(&c, _i % 2 ? MO_ELEM_F32 : MO_ELEM_F16, rows * columns,
+              rows * columns, 1);
     c.call.u.copy.n_boxes = 2;
     c.call.u.copy.fill_in = _i < 2 ? -1 : 1;
-    c.boxes[0] = (mo_copy_box){ .from = MO_COPY_FILL,
-                                .fill = 1.5,
-                                .rank = 2,
-                                .extent = { rows, columns },
-                                .out_stride = { columns, 1 } };
-    c.boxes[1] = (mo_copy_box){ .rank = 2,
-                                .extent = { rows - 2, columns - 2 },
-                                .in_stride = { columns, 1 },
-                                .out_offset = columns + 1,
-                                .out_stride = { columns, 1 } };
+    c.boxes[0] = (mo_call_copy_box){ .from = MO_CALL_COPY_FILL,
+                                     .fill = 1.5,
+                                     .rank = 2,
+                                     .extent = { rows, columns },
+                                     .out_stride = { columns, 1 } };
+    c.boxes[1] = (mo_call_copy_box){ .rank = 2,
+                                     .extent = { rows - 2, columns - 2 },
+                                     .in_stride = { columns, 1 },
+                                     .out_offset = columns + 1,
+                                     .out_stride = { columns, 1 } };
     check(&c, 3, _i);
     close_case(&c);
 }
 END_TEST
 
-static const mo_copy_box outside[] = {
+static const mo_call_copy_box outside[] = {
     { .rank = 1, .extent = { 11 }, .in_stride = { 0 }, .out_stride = { 1 } },
     { .rank = 1, .extent = { 10 }, .in_stride = { 2 }, .out_stride = { 1 } },
     { .rank = 1, .extent = { 2 }, .in_stride = { -1 }, .out_stride = { 1 } },
@@ -232,7 +234,7 @@ START_TEST(boxes_outside_are_refused)
     copy_case c;
     mo_error err = { 0 };
 
-    open_case(&c, MO_F32, 10, 10, 1);
+    open_case(&c, MO_ELEM_F32, 10, 10, 1);
     c.boxes[0] = outside[_i];
     c.call.u.copy.n_boxes = 1;
     ck_assert_int_eq(run_case(&c, 1, &err), MO_E_INPUT);
@@ -244,8 +246,8 @@ START_TEST(nothing_is_a_copy_too)
 {
     copy_case c;
 
-    open_case(&c, MO_F32, 0, 0, 1);
-    c.boxes[0] = (mo_copy_box){ .rank = 2, .extent = { 0, 7 } };
+    open_case(&c, MO_ELEM_F32, 0, 0, 1);
+    c.boxes[0] = (mo_call_copy_box){ .rank = 2, .extent = { 0, 7 } };
     c.call.u.copy.n_boxes = 1;
     MUST(run_case(&c, 2, &err));
     close_case(&c);

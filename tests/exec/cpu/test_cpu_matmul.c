@@ -13,12 +13,13 @@ static int64_t pick(mo_random *r, const int *from, int n)
 }
 
 /* Strides of a matrix in a stack of them, turned or not, with room between. */
-static mo_matmul_side side_of(mo_random *r, int64_t rows, int64_t columns,
-                              int64_t batch, bool loose, int64_t *elements)
+static mo_call_matmul_operand side_of(mo_random *r, int64_t rows,
+                                      int64_t columns, int64_t batch,
+                                      bool loose, int64_t *elements)
 {
     bool turned = mo_random_below(r, 2);
     int64_t gap = loose ? mo_random_below(r, 3) : 0;
-    mo_matmul_side s = { 0 };
+    mo_call_matmul_operand s = { 0 };
 
     s.row = turned ? 1 : columns + gap;
     s.column = turned ? rows + gap : 1;
@@ -32,7 +33,7 @@ static void make_product(call_case *c, mo_random *r, mo_elem elem,
                          uint64_t seed)
 {
     static const int sizes[] = { 1, 2, 3, 5, 7, 8, 13, 16, 31, 33, 64, 70 };
-    mo_matmul_call *m = &c->call.u.matmul;
+    mo_call_matmul *m = &c->call.u.matmul;
     int64_t a, b, size;
 
     case_begin(c, MO_CALL_MATMUL);
@@ -53,9 +54,10 @@ static void make_product(call_case *c, mo_random *r, mo_elem elem,
 
 static double *expect_product(const call_case *c)
 {
-    const mo_matmul_call *m = &c->call.u.matmul;
-    double *expected = calloc((size_t) mo_desc_elements(&c->out[0].desc) + 1,
-                              sizeof *expected);
+    const mo_call_matmul *m = &c->call.u.matmul;
+    double *expected =
+        calloc((size_t) mo_tensor_desc_elements(&c->out[0].desc) + 1,
+               sizeof *expected);
 
     for (int64_t i = 0; i < m->extent[0] * m->m * m->n; i++) {
         int64_t batch = i / m->n / m->m, row = i / m->n % m->m, col = i % m->n;
@@ -63,11 +65,12 @@ static double *expect_product(const call_case *c)
         double sum = 0;
 
         for (int64_t k = 0; k < m->k; k++)
-            sum +=
-                mo_dense_at(&c->in[0], batch * m->a.batch[0] + row * m->a.row +
-                                           k * m->a.column) *
-                mo_dense_at(&c->in[1], batch * m->b.batch[0] + k * m->b.row +
-                                           col * m->b.column);
+            sum += mo_tensor_get_double(&c->in[0], batch * m->a.batch[0] +
+                                                       row * m->a.row +
+                                                       k * m->a.column) *
+                   mo_tensor_get_double(&c->in[1], batch * m->b.batch[0] +
+                                                       k * m->b.row +
+                                                       col * m->b.column);
         expected[at] = c->call.after ? case_after_of(c, at, sum) : sum;
     }
     return expected;
@@ -82,7 +85,7 @@ static void check_product(mo_elem elem, const char *tiles, uint64_t seed)
     make_product(&c, &r, elem, seed);
     c.tiles = tiles;
     c.constant = (unsigned) mo_random_below(&r, 4);
-    if (mo_elem_is_real(elem) && mo_random_below(&r, 2))
+    if (mo_elem_is_float(elem) && mo_random_below(&r, 2))
         case_after(&c, 0, false, seed);
     expected = expect_product(&c);
     case_run_threads(&c);
@@ -94,10 +97,11 @@ static void check_product(mo_elem elem, const char *tiles, uint64_t seed)
 START_TEST(products_agree_with_their_definition)
 {
     const char *tiles = tile_names[_i % COUNT(tile_names)];
-    static const mo_elem elems[] = { MO_F32, MO_F32, MO_F16, MO_BF16,
-                                     MO_F64, MO_I32, MO_I64 };
+    static const mo_elem elems[] = { MO_ELEM_F32,  MO_ELEM_F32, MO_ELEM_F16,
+                                     MO_ELEM_BF16, MO_ELEM_F64, MO_ELEM_I32,
+                                     MO_ELEM_I64 };
 
-    if (mo_tiles_named(tiles))
+    if (mo_cpu_micro_kernels_find(tiles))
         check_product(elems[_i % COUNT(elems)], tiles, 1000 + (uint64_t) _i);
 }
 END_TEST
@@ -114,19 +118,19 @@ static const struct {
 START_TEST(large_products_are_cut_and_put_together)
 {
     call_case c;
-    mo_matmul_call *m = &c.call.u.matmul;
+    mo_call_matmul *m = &c.call.u.matmul;
     double *expected;
 
     case_begin(&c, MO_CALL_MATMUL);
     *m =
-        (mo_matmul_call){ large[_i].m, large[_i].n, large[_i].k, .n_batch = 1 };
+        (mo_call_matmul){ large[_i].m, large[_i].n, large[_i].k, .n_batch = 1 };
     m->extent[0] = 1;
     m->a.row = m->k;
     m->b.row = m->c.row = m->n;
     m->a.column = m->b.column = m->c.column = 1;
-    case_in(&c, MO_F32, shape_of(2, m->m, m->k), 5);
-    case_in(&c, MO_F32, shape_of(2, m->k, m->n), 5);
-    case_out(&c, MO_F32, shape_of(2, m->m, m->n));
+    case_in(&c, MO_ELEM_F32, shape_of(2, m->m, m->k), 5);
+    case_in(&c, MO_ELEM_F32, shape_of(2, m->k, m->n), 5);
+    case_out(&c, MO_ELEM_F32, shape_of(2, m->m, m->n));
     c.constant = 2;
     case_after(&c, 1, false, 5);
     expected = expect_product(&c);
@@ -142,18 +146,18 @@ END_TEST
 START_TEST(results_may_be_interleaved)
 {
     call_case c;
-    mo_matmul_call *m = &c.call.u.matmul;
+    mo_call_matmul *m = &c.call.u.matmul;
     double *expected;
 
     case_begin(&c, MO_CALL_MATMUL);
-    *m = (mo_matmul_call){ .m = 4, .n = 6, .k = 5, .n_batch = 1 };
+    *m = (mo_call_matmul){ .m = 4, .n = 6, .k = 5, .n_batch = 1 };
     m->extent[0] = 3;
-    m->a = (mo_matmul_side){ 5, 1, { 20 } };
-    m->b = (mo_matmul_side){ 6, 1, { 30 } };
-    m->c = (mo_matmul_side){ 18, 3, { 1 } };
-    case_in(&c, MO_F32, shape_of(1, (int64_t) 60), 6);
-    case_in(&c, MO_F32, shape_of(1, (int64_t) 90), 6);
-    case_out(&c, MO_F32, shape_of(1, (int64_t) 72));
+    m->a = (mo_call_matmul_operand){ 5, 1, { 20 } };
+    m->b = (mo_call_matmul_operand){ 6, 1, { 30 } };
+    m->c = (mo_call_matmul_operand){ 18, 3, { 1 } };
+    case_in(&c, MO_ELEM_F32, shape_of(1, (int64_t) 60), 6);
+    case_in(&c, MO_ELEM_F32, shape_of(1, (int64_t) 90), 6);
+    case_out(&c, MO_ELEM_F32, shape_of(1, (int64_t) 72));
     expected = expect_product(&c);
     case_run_threads(&c);
     case_check(&c, expected, false, 6);
@@ -165,14 +169,14 @@ END_TEST
 START_TEST(integers_wrap_around)
 {
     call_case c;
-    mo_matmul_call *m = &c.call.u.matmul;
+    mo_call_matmul *m = &c.call.u.matmul;
 
     case_begin(&c, MO_CALL_MATMUL);
-    *m = (mo_matmul_call){ .m = 1, .n = 1, .k = 2 };
-    m->a = m->b = m->c = (mo_matmul_side){ 1, 1, { 0 } };
-    case_in(&c, MO_I32, shape_of(1, (int64_t) 2), 1);
-    case_in(&c, MO_I32, shape_of(1, (int64_t) 2), 1);
-    case_out(&c, MO_I32, shape_of(1, (int64_t) 1));
+    *m = (mo_call_matmul){ .m = 1, .n = 1, .k = 2 };
+    m->a = m->b = m->c = (mo_call_matmul_operand){ 1, 1, { 0 } };
+    case_in(&c, MO_ELEM_I32, shape_of(1, (int64_t) 2), 1);
+    case_in(&c, MO_ELEM_I32, shape_of(1, (int64_t) 2), 1);
+    case_out(&c, MO_ELEM_I32, shape_of(1, (int64_t) 1));
     for (int i = 0; i < 2; i++) {
         ((int32_t *) c.in[0].data)[i] = INT32_MAX;
         ((int32_t *) c.in[1].data)[i] = 2;

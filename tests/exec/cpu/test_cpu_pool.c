@@ -11,15 +11,15 @@ static int64_t some(mo_random *r, int least, int most)
     return least + mo_random_below(r, most - least + 1);
 }
 
-static void make_pool(mo_random *r, mo_pool_call *p)
+static void make_pool(mo_random *r, mo_call_pool *p)
 {
     static const int channels[] = { 1, 2, 5, 16, 33, 100 };
 
-    *p = (mo_pool_call){ .sweep.spatial = 1 + mo_random_below(r, 3) };
+    *p = (mo_call_pool){ .sweep.spatial = 1 + mo_random_below(r, 3) };
     p->average = mo_random_below(r, 2);
-    p->count = (mo_pool_count) mo_random_below(r, 3);
+    p->count = (mo_call_pool_count) mo_random_below(r, 3);
     p->adaptive = mo_random_below(r, 4) == 0;
-    p->count = p->adaptive ? MO_COUNT_DATA : p->count;
+    p->count = p->adaptive ? MO_CALL_POOL_COUNT_DATA : p->count;
     p->channels_last = mo_random_below(r, 2);
     p->batch = some(r, 1, 2);
     p->channels = channels[mo_random_below(r, COUNT(channels))];
@@ -36,7 +36,7 @@ static void make_pool(mo_random *r, mo_pool_call *p)
 }
 
 /* The elements of a window along one dimension: all that is inside. */
-static bool is_in_window(const mo_pool_call *p, int d, int64_t out, int64_t in)
+static bool is_in_window(const mo_call_pool *p, int d, int64_t out, int64_t in)
 {
     int64_t from = in + p->sweep.pad_begin[d] - out * p->sweep.stride[d];
 
@@ -55,7 +55,7 @@ typedef struct found {
 /* Looks at every element of a plane, plain order. */
 static found look(const call_case *c, int64_t plane, const int64_t *out)
 {
-    const mo_pool_call *p = &c->call.u.pool;
+    const mo_call_pool *p = &c->call.u.pool;
     const mo_shape *shape = &c->in[0].desc.shape;
     found f = { .largest = -INFINITY };
     int64_t size = 1;
@@ -74,8 +74,8 @@ static found look(const call_case *c, int64_t plane, const int64_t *out)
         }
         if (!inside)
             continue;
-        x = mo_dense_at(&c->in[0], p->channels_last ? last_place(shape, element)
-                                                    : element);
+        x = mo_tensor_get_double(
+            &c->in[0], p->channels_last ? last_place(shape, element) : element);
         f.sum += x;
         f.count++;
         if (x > f.largest) {
@@ -87,20 +87,21 @@ static found look(const call_case *c, int64_t plane, const int64_t *out)
 }
 
 /* The taps of a window along one dimension that are to count, data or not. */
-static int64_t count_taps(const mo_pool_call *p, int d, int64_t out)
+static int64_t count_taps(const mo_call_pool *p, int d, int64_t out)
 {
-    const mo_sweep *s = &p->sweep;
+    const mo_call_window *s = &p->sweep;
     int64_t count = 0;
 
     for (int64_t k = 0; k < s->kernel[d]; k++) {
         int64_t at = out * s->stride[d] - s->pad_begin[d] + k * s->dilation[d];
 
-        count += p->count == MO_COUNT_KERNEL || at < s->in[d] + s->pad_end[d];
+        count += p->count == MO_CALL_POOL_COUNT_KERNEL ||
+                 at < s->in[d] + s->pad_end[d];
     }
     return count;
 }
 
-static double pooled(const mo_pool_call *p, const int64_t *out, const found *f)
+static double pooled(const mo_call_pool *p, const int64_t *out, const found *f)
 {
     int64_t count = 1;
 
@@ -108,7 +109,7 @@ static double pooled(const mo_pool_call *p, const int64_t *out, const found *f)
         return f->largest;
     for (int d = 0; d < p->sweep.spatial; d++)
         count *= count_taps(p, d, out[d]);
-    if (p->count == MO_COUNT_DATA)
+    if (p->count == MO_CALL_POOL_COUNT_DATA)
         count = f->count;
     return count > 0 ? f->sum / (double) count : 0;
 }
@@ -123,7 +124,7 @@ static int64_t index_within(const call_case *c, int64_t at)
     return at % size;
 }
 
-static mo_shape shape_with(const mo_pool_call *p, const int64_t *dims)
+static mo_shape shape_with(const mo_call_pool *p, const int64_t *dims)
 {
     mo_shape s = { .rank = 2 + p->sweep.spatial,
                    .dims = { p->batch, p->channels } };
@@ -135,14 +136,14 @@ static mo_shape shape_with(const mo_pool_call *p, const int64_t *dims)
 
 static void check_pool(call_case *c, uint64_t seed)
 {
-    const mo_pool_call *p = &c->call.u.pool;
+    const mo_call_pool *p = &c->call.u.pool;
     const mo_shape *shape = &c->out[0].desc.shape;
     int64_t n = mo_shape_elements(shape);
     double *expected = malloc((size_t) (n + 1) * sizeof *expected);
 
     case_run_threads(c);
     for (int64_t i = 0; i < n; i++) {
-        int64_t rest = i, out[MO_MAX_SPATIAL];
+        int64_t rest = i, out[MO_CALL_MAX_SPATIAL];
         found f;
 
         for (int d = p->sweep.spatial - 1; d >= 0; d--) {
@@ -154,15 +155,15 @@ static void check_pool(call_case *c, uint64_t seed)
         if (!isfinite(expected[i])) { /* a window beyond the edges */
             int64_t at = p->channels_last ? last_place(shape, i) : i;
 
-            ck_assert(mo_dense_at(&c->out[0], at) <= -FLT_MAX);
+            ck_assert(mo_tensor_get_double(&c->out[0], at) <= -FLT_MAX);
             expected[i] = 0;
             memset((char *) c->out[0].data +
-                       (size_t) at * mo_elem_bytes(c->out[0].desc.elem),
-                   0, mo_elem_bytes(c->out[0].desc.elem));
+                       (size_t) at * mo_elem_size(c->out[0].desc.elem),
+                   0, mo_elem_size(c->out[0].desc.elem));
         } else if (c->call.n_out > 1) {
             int64_t at = p->channels_last ? last_place(shape, i) : i;
 
-            ck_assert_int_eq(mo_dense_int(&c->out[1], at),
+            ck_assert_int_eq(mo_tensor_get_int(&c->out[1], at),
                              index_within(c, f.at));
         }
         if (c->call.after)
@@ -174,19 +175,21 @@ static void check_pool(call_case *c, uint64_t seed)
 
 START_TEST(pools_agree_with_their_definition)
 {
-    static const mo_elem elems[] = { MO_F32, MO_F32, MO_BF16, MO_F16 };
+    static const mo_elem elems[] = { MO_ELEM_F32, MO_ELEM_F32, MO_ELEM_BF16,
+                                     MO_ELEM_F16 };
     uint64_t seed = 400 + (uint64_t) _i;
     mo_random r = { seed };
     mo_elem elem = elems[_i % COUNT(elems)];
     call_case c;
-    mo_pool_call *p = &c.call.u.pool;
+    mo_call_pool *p = &c.call.u.pool;
 
     case_begin(&c, MO_CALL_POOL);
     make_pool(&r, p);
     case_in(&c, elem, shape_with(p, p->sweep.in), seed);
     case_out(&c, elem, shape_with(p, p->sweep.out));
     if (!p->average && mo_random_below(&r, 2))
-        case_out(&c, _i % 2 ? MO_I32 : MO_I64, shape_with(p, p->sweep.out));
+        case_out(&c, _i % 2 ? MO_ELEM_I32 : MO_ELEM_I64,
+                 shape_with(p, p->sweep.out));
     else if (p->average && mo_random_below(&r, 2))
         case_after(&c, 1, p->channels_last, seed);
     check_pool(&c, seed);

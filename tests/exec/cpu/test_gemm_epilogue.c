@@ -1,5 +1,5 @@
-/* Claims of exec/backend/cpu/gemm/gemm_epilogue.h: what tiles do themselves is what the
- * program behind the call says, to the last bit. */
+/* Claims of exec/backend/cpu/gemm/gemm_epilogue.h: what tiles do themselves is
+ * what the program behind the call says, to the last bit. */
 #include "exec/backend/cpu/gemm/gemm_epilogue.h"
 
 #include <math.h>
@@ -31,7 +31,7 @@ static void make_conv(call_case *c, int size, const char *tiles)
 
     case_begin(c, MO_CALL_CONV);
     c->tiles = tiles;
-    c->call.u.conv = (mo_conv_call){ .sweep = { .spatial = 2,
+    c->call.u.conv = (mo_call_conv){ .sweep = { .spatial = 2,
                                                 .in = { side, side },
                                                 .out = { side, side },
                                                 .kernel = { 1, 1 },
@@ -42,10 +42,10 @@ static void make_conv(call_case *c, int size, const char *tiles)
                                      .out_channels = out,
                                      .groups = groups,
                                      .channels_last = true };
-    case_in(c, MO_F32, shape_of(4, (int64_t) 2, in, side, side), 1);
-    case_in(c, MO_F32, shape_of(4, out, in / groups, (int64_t) 1, (int64_t) 1),
-            2);
-    case_out(c, MO_F32, shape_of(4, (int64_t) 2, out, side, side));
+    case_in(c, MO_ELEM_F32, shape_of(4, (int64_t) 2, in, side, side), 1);
+    case_in(c, MO_ELEM_F32,
+            shape_of(4, out, in / groups, (int64_t) 1, (int64_t) 1), 2);
+    case_out(c, MO_ELEM_F32, shape_of(4, (int64_t) 2, out, side, side));
     c->constant = 2;
     ((float *) c->in[0].data)[in] = NAN;
 }
@@ -54,23 +54,24 @@ static void put_ending(call_case *c, unsigned parts)
 {
     mo_shape shape = c->out[0].desc.shape;
     int64_t channels = shape.dims[1], line = shape.dims[3] * channels;
-    mo_access rows = { 0, { shape.dims[2] * line, 1, line, channels } };
-    mo_point *p = &c->after;
+    mo_point_access rows = { 0, { shape.dims[2] * line, 1, line, channels } };
+    mo_point_program *p = &c->after;
     mo_point_step add = { .op = MO_POINT_ADD, .a = 1, .b = 0 };
     mo_point_step hold = { .op = parts & RELU ? MO_POINT_RELU : MO_POINT_CLAMP,
                            .x = (double) least,
                            .y = (double) most };
 
-    *p = (mo_point){ .n_operands = 1, .out = rows };
-    p->operands[0] = (mo_point_operand){ MO_F32, rows };
+    *p = (mo_point_program){ .n_operands = 1, .out = rows };
+    p->operands[0] = (mo_point_operand){ MO_ELEM_F32, rows };
     if (parts & BIAS) {
-        case_in(c, MO_F32, shape_of(1, channels), 3);
+        case_in(c, MO_ELEM_F32, shape_of(1, channels), 3);
         p->n_operands = 2;
-        p->operands[1] = (mo_point_operand){ MO_F32, { 0, { 0, 1, 0, 0 } } };
-        p->result = hold.a = mo_point_push(p, add);
+        p->operands[1] =
+            (mo_point_operand){ MO_ELEM_F32, { 0, { 0, 1, 0, 0 } } };
+        p->result = hold.a = mo_point_push_step(p, add);
     }
     if (parts & (RELU | CLAMP))
-        p->result = mo_point_push(p, hold);
+        p->result = mo_point_push_step(p, hold);
     c->call.first_extra = 2;
     c->call.after = p;
 }
@@ -96,7 +97,7 @@ static void check_ending(int size, const char *tiles, unsigned parts)
     put_ending(&ended, parts);
     case_run(&bare, 1);
     case_run_threads(&ended);
-    for (int64_t i = 0; i < mo_desc_elements(&bare.out[0].desc); i++) {
+    for (int64_t i = 0; i < mo_tensor_desc_elements(&bare.out[0].desc); i++) {
         float sum = ((const float *) bare.out[0].data)[i];
         float got = ((const float *) ended.out[0].data)[i];
         float bias =
@@ -115,7 +116,8 @@ static void check_ending(int size, const char *tiles, unsigned parts)
 START_TEST(tiles_end_as_programs_do)
 {
     for (int t = 0; t < COUNT(tile_names); t++)
-        for (int e = 0; mo_tiles_named(tile_names[t]) && e < COUNT(endings);
+        for (int e = 0;
+             mo_cpu_micro_kernels_find(tile_names[t]) && e < COUNT(endings);
              e++)
             check_ending(_i, tile_names[t], endings[e]);
 }
@@ -123,17 +125,17 @@ END_TEST
 
 /* Is it the tiles that do it?  The programs of this call are made for rows of
  * that many columns. */
-static mo_ending ending_of(unsigned parts, int64_t columns)
+static mo_cpu_gemm_epilogue ending_of(unsigned parts, int64_t columns)
 {
     call_case c;
-    mo_finish finish = { 0 };
-    mo_ending ending;
+    mo_cpu_epilogue finish = { 0 };
+    mo_cpu_gemm_epilogue ending;
 
     make_conv(&c, 0, "plain");
     put_ending(&c, parts);
-    MUST(mo_finish_make(&c.call, &c.out[0].desc, &finish, &err));
-    ending = mo_ending_of(&finish, columns);
-    mo_finish_clear(&finish);
+    MUST(mo_cpu_epilogue_init(&c.call, &c.out[0].desc, &finish, &err));
+    ending = mo_cpu_gemm_epilogue_match(&finish, columns);
+    mo_cpu_epilogue_clear(&finish);
     case_end(&c);
     return ending;
 }
@@ -141,7 +143,7 @@ static mo_ending ending_of(unsigned parts, int64_t columns)
 START_TEST(short_endings_are_known)
 {
     int64_t columns = sizes[0].out_channels;
-    mo_ending ending = ending_of(BIAS | RELU, columns);
+    mo_cpu_gemm_epilogue ending = ending_of(BIAS | RELU, columns);
 
     for (int e = 0; e < COUNT(endings); e++)
         ck_assert(ending_of(endings[e], columns).by_tiles);
@@ -154,13 +156,14 @@ END_TEST
 START_TEST(longer_endings_are_left_to_programs)
 {
     call_case c;
-    mo_finish finish = { 0 };
+    mo_cpu_epilogue finish = { 0 };
 
     make_conv(&c, 0, "plain");
     case_after(&c, 1, true, 4);
-    MUST(mo_finish_make(&c.call, &c.out[0].desc, &finish, &err));
-    ck_assert(!mo_ending_of(&finish, sizes[0].out_channels).by_tiles);
-    mo_finish_clear(&finish);
+    MUST(mo_cpu_epilogue_init(&c.call, &c.out[0].desc, &finish, &err));
+    ck_assert(
+        !mo_cpu_gemm_epilogue_match(&finish, sizes[0].out_channels).by_tiles);
+    mo_cpu_epilogue_clear(&finish);
     case_end(&c);
 }
 END_TEST

@@ -1,4 +1,5 @@
-/* Claims of exec/backend/cpu/pointwise/math_f32.h: near the library's doubles. */
+/* Claims of exec/backend/cpu/pointwise/math_f32.h: near the library's doubles.
+ */
 #include "exec/backend/cpu/pointwise/math_f32.h"
 
 #include <math.h>
@@ -48,18 +49,18 @@ static double true_gelu_tanh(double x)
 #define WRAP(name)                                                             \
     static float name##_of(float x)                                            \
     {                                                                          \
-        return mo_##name(x);                                                   \
+        return mo_cpu_##name(x);                                               \
     }
-WRAP(exp32)
-WRAP(expm1_32)
-WRAP(log32)
-WRAP(tanh32)
-WRAP(sigmoid32)
-WRAP(erf32)
-WRAP(gelu32)
-WRAP(gelu_tanh32)
-WRAP(softplus32)
-WRAP(mish32)
+WRAP(exp_f32)
+WRAP(expm1_f32)
+WRAP(log_f32)
+WRAP(tanh_f32)
+WRAP(sigmoid_f32)
+WRAP(erf_f32)
+WRAP(gelu_f32)
+WRAP(gelu_tanh_f32)
+WRAP(softplus_f32)
+WRAP(mish_f32)
 
 static const struct {
     const char *name;
@@ -68,19 +69,19 @@ static const struct {
     float from, to;
     double units;
 } functions[] = {
-    { "exp", exp32_of, exp, -110, 95, 2 },
-    { "expm1", expm1_32_of, expm1, -50, 79, 2.5 },
-    { "log", log32_of, log, -1, 3e38f, 2 },
-    { "log near 1", log32_of, log, 0.5f, 2, 2 },
-    { "tanh", tanh32_of, tanh, -20, 20, 2 },
-    { "sigmoid", sigmoid32_of, true_sigmoid, -80, 40, 3 },
-    { "erf", erf32_of, erf, -6, 6, 3 },
+    { "exp", exp_f32_of, exp, -110, 95, 2 },
+    { "expm1", expm1_f32_of, expm1, -50, 79, 2.5 },
+    { "log", log_f32_of, log, -1, 3e38f, 2 },
+    { "log near 1", log_f32_of, log, 0.5f, 2, 2 },
+    { "tanh", tanh_f32_of, tanh, -20, 20, 2 },
+    { "sigmoid", sigmoid_f32_of, true_sigmoid, -80, 40, 3 },
+    { "erf", erf_f32_of, erf, -6, 6, 3 },
     /* Far below 0 what is left is tiny; its exponent is rounded there. */
-    { "gelu", gelu32_of, true_gelu, -3, 30, 16 },
-    { "gelu below", gelu32_of, true_gelu, -9, -3, 200 },
-    { "gelu tanh", gelu_tanh32_of, true_gelu_tanh, -3, 30, 16 },
-    { "softplus", softplus32_of, true_softplus, -80, 80, 4 },
-    { "mish", mish32_of, true_mish, -30, 40, 6 },
+    { "gelu", gelu_f32_of, true_gelu, -3, 30, 16 },
+    { "gelu below", gelu_f32_of, true_gelu, -9, -3, 200 },
+    { "gelu tanh", gelu_tanh_f32_of, true_gelu_tanh, -3, 30, 16 },
+    { "softplus", softplus_f32_of, true_softplus, -80, 80, 4 },
+    { "mish", mish_f32_of, true_mish, -30, 40, 6 },
 };
 
 static void check(int f, float x)
@@ -108,7 +109,7 @@ START_TEST(functions_are_near_the_truth_for_floats_of_all_sizes)
     uint32_t step = is_watched() ? 900001 : 20011;
 
     for (uint32_t bits = 0; bits < UINT32_MAX - step; bits += step) {
-        float x = mo_float_of_bits(bits);
+        float x = mo_f32_from_bits(bits);
 
         if (x >= functions[_i].from && x <= functions[_i].to)
             check(_i, x);
@@ -118,17 +119,18 @@ END_TEST
 
 START_TEST(the_ends_of_the_range_are_right)
 {
-    ck_assert(exp32_of(INFINITY) == INFINITY && exp32_of(-INFINITY) == 0);
-    ck_assert(exp32_of(NAN) != exp32_of(NAN));
-    ck_assert(log32_of(INFINITY) == INFINITY && log32_of(0) == -INFINITY);
-    ck_assert(log32_of(-1) != log32_of(-1) && log32_of(NAN) != log32_of(NAN));
-    ck_assert(tanh32_of(INFINITY) == 1 && tanh32_of(-INFINITY) == -1);
-    ck_assert(erf32_of(INFINITY) == 1 && erf32_of(-INFINITY) == -1);
-    ck_assert(sigmoid32_of(INFINITY) == 1 && sigmoid32_of(-INFINITY) == 0);
-    ck_assert(gelu32_of(INFINITY) == INFINITY);
-    ck_assert(softplus32_of(INFINITY) == INFINITY);
-    ck_assert(softplus32_of(-INFINITY) == 0);
-    ck_assert(mish32_of(INFINITY) == INFINITY);
+    ck_assert(exp_f32_of(INFINITY) == INFINITY && exp_f32_of(-INFINITY) == 0);
+    ck_assert(exp_f32_of(NAN) != exp_f32_of(NAN));
+    ck_assert(log_f32_of(INFINITY) == INFINITY && log_f32_of(0) == -INFINITY);
+    ck_assert(log_f32_of(-1) != log_f32_of(-1) &&
+              log_f32_of(NAN) != log_f32_of(NAN));
+    ck_assert(tanh_f32_of(INFINITY) == 1 && tanh_f32_of(-INFINITY) == -1);
+    ck_assert(erf_f32_of(INFINITY) == 1 && erf_f32_of(-INFINITY) == -1);
+    ck_assert(sigmoid_f32_of(INFINITY) == 1 && sigmoid_f32_of(-INFINITY) == 0);
+    ck_assert(gelu_f32_of(INFINITY) == INFINITY);
+    ck_assert(softplus_f32_of(INFINITY) == INFINITY);
+    ck_assert(softplus_f32_of(-INFINITY) == 0);
+    ck_assert(mish_f32_of(INFINITY) == INFINITY);
     for (int f = 0; f < COUNT(functions); f++)
         ck_assert(functions[f].fast(NAN) != functions[f].fast(NAN));
 }

@@ -26,13 +26,13 @@ static void count_job(void *context, int job, int worker)
         atomic_fetch_add(&t->wrong, 1);
 }
 
-static void check_round(mo_crew *crew, int n_jobs)
+static void check_round(mo_cpu_thread_pool *crew, int n_jobs)
 {
     static tally t;
 
     memset(&t, 0, sizeof t);
-    t.size = mo_crew_size(crew);
-    mo_crew_run(crew, n_jobs, count_job, &t);
+    t.size = mo_cpu_thread_pool_size(crew);
+    mo_cpu_thread_pool_run(crew, n_jobs, count_job, &t);
     for (int i = 0; i < MANY; i++)
         ck_assert_int_eq(atomic_load(&t.done[i]), i < n_jobs);
     ck_assert_int_eq(atomic_load(&t.wrong), 0);
@@ -40,30 +40,30 @@ static void check_round(mo_crew *crew, int n_jobs)
 
 START_TEST(every_job_is_done_once)
 {
-    mo_crew *crew = NULL;
+    mo_cpu_thread_pool *crew = NULL;
 
-    MUST(mo_crew_new(_i + 1, NULL, 0, &crew, &err));
-    ck_assert_int_eq(mo_crew_size(crew), _i + 1);
+    MUST(mo_cpu_thread_pool_new(_i + 1, NULL, 0, &crew, &err));
+    ck_assert_int_eq(mo_cpu_thread_pool_size(crew), _i + 1);
     for (int n = 0; n < 60; n++)
         check_round(crew, n);
     check_round(crew, MANY);
-    mo_crew_free(crew);
+    mo_cpu_thread_pool_free(crew);
 }
 END_TEST
 
 /* Rounds follow each other while members sleep, wake and come late. */
 START_TEST(members_that_slept_take_no_job_twice)
 {
-    mo_crew *crew = NULL;
+    mo_cpu_thread_pool *crew = NULL;
     struct timespec pause = { 0, 300000 };
 
-    MUST(mo_crew_new(4, NULL, 0, &crew, &err));
+    MUST(mo_cpu_thread_pool_new(4, NULL, 0, &crew, &err));
     for (int round = 0; round < 400; round++) {
         check_round(crew, 1 + round % 7);
         if (round % 20 == 0)
             nanosleep(&pause, NULL);
     }
-    mo_crew_free(crew);
+    mo_cpu_thread_pool_free(crew);
 }
 END_TEST
 
@@ -91,32 +91,33 @@ START_TEST(ranges_cover_everything_and_begin_where_size_says)
     } cases[] = {
         { 0, 5, 0 }, { 1, 5, 1 }, { 5, 5, 1 }, { 6, 5, 2 }, { 99, 10, 10 }
     };
-    mo_crew *crew = NULL;
+    mo_cpu_thread_pool *crew = NULL;
 
-    MUST(mo_crew_new(3, NULL, 0, &crew, &err));
+    MUST(mo_cpu_thread_pool_new(3, NULL, 0, &crew, &err));
     for (int i = 0; i < COUNT(cases); i++) {
         pieces p = { .size = cases[i].size };
 
-        mo_crew_split(crew, cases[i].count, cases[i].size, count_range, &p);
+        mo_cpu_thread_pool_parallel_for(crew, cases[i].count, cases[i].size,
+                                        count_range, &p);
         ck_assert_int_eq(atomic_load(&p.elements), cases[i].count);
         ck_assert_int_eq(atomic_load(&p.ranges), cases[i].ranges);
     }
-    mo_crew_free(crew);
+    mo_cpu_thread_pool_free(crew);
 }
 END_TEST
 
 START_TEST(a_crew_stays_on_the_processors_it_is_given)
 {
     const int cpus[] = { 0 };
-    mo_crew *crew = NULL;
+    mo_cpu_thread_pool *crew = NULL;
 
-    MUST(mo_crew_new(0, cpus, 1, &crew, &err));
-    ck_assert_int_eq(mo_crew_size(crew), 1);
+    MUST(mo_cpu_thread_pool_new(0, cpus, 1, &crew, &err));
+    ck_assert_int_eq(mo_cpu_thread_pool_size(crew), 1);
     check_round(crew, 10);
-    mo_crew_free(crew);
-    MUST(mo_crew_new(2, cpus, 1, &crew, &err)); /* both on one */
+    mo_cpu_thread_pool_free(crew);
+    MUST(mo_cpu_thread_pool_new(2, cpus, 1, &crew, &err)); /* both on one */
     check_round(crew, MANY);
-    mo_crew_free(crew);
+    mo_cpu_thread_pool_free(crew);
 }
 END_TEST
 

@@ -49,9 +49,9 @@ bool cuda_is_there(void)
 }
 
 /* On a GPU also those ways that are only found in order to be measured. */
-static mo_unit *gpu(mo_precision precision)
+static mo_backend_unit *gpu(mo_backend_precision precision)
 {
-    mo_unit *unit = tested_unit(&mo_backend_cuda, precision);
+    mo_backend_unit *unit = tested_unit(&mo_backend_cuda, precision);
 
     unit->options.measure = unit->options.measure || cuda_is_real();
     return unit;
@@ -69,8 +69,8 @@ bool cuda_has_dnn(void)
 
 static void run_by_cpu(call_case *c)
 {
-    const mo_unit_options options = { .threads = 1 };
-    mo_unit *unit = NULL;
+    const mo_backend_unit_options options = { .threads = 1 };
+    mo_backend_unit *unit = NULL;
 
     MUST(mo_backend_cpu.open(&options, &unit, &err));
     case_run_on(c, &mo_backend_cpu, unit);
@@ -80,18 +80,18 @@ static void run_by_cpu(call_case *c)
 /* ---- a case on the device */
 
 typedef struct stage {
-    mo_unit *unit;
+    mo_backend_unit *unit;
     const call_case *c;
-    mo_call_operand operands[CASE_OPERANDS];
-    mo_desc result;
-    mo_cuda_task task;
+    mo_backend_operand operands[CASE_OPERANDS];
+    mo_tensor_desc result;
+    mo_cuda_algo_problem task;
     const void *in[CASE_OPERANDS];
     void *out;
     double allowed;
     int tried;
 } stage;
 
-static void *put(mo_unit *unit, const void *data, size_t bytes)
+static void *put(mo_backend_unit *unit, const void *data, size_t bytes)
 {
     void *memory = NULL;
 
@@ -100,9 +100,9 @@ static void *put(mo_unit *unit, const void *data, size_t bytes)
     return memory;
 }
 
-static size_t bytes_of(const mo_dense *tensor)
+static size_t bytes_of(const mo_tensor_dense *tensor)
 {
-    return (size_t) mo_desc_bytes(&tensor->desc);
+    return (size_t) mo_tensor_desc_bytes(&tensor->desc);
 }
 
 static void open_stage(stage *s)
@@ -113,15 +113,16 @@ static void open_stage(stage *s)
         bool constant = c->constant >> i & 1u;
 
         s->operands[i] =
-            (mo_call_operand){ c->in[i].desc, constant ? c->in[i].data : NULL };
+            (mo_backend_operand){ c->in[i].desc,
+                                  constant ? c->in[i].data : NULL };
         s->in[i] = put(s->unit, c->in[i].data, bytes_of(&c->in[i]));
     }
     s->result = c->out[0].desc;
     s->out = put(s->unit, c->out[0].data, bytes_of(&c->out[0]));
-    s->task = (mo_cuda_task){ .call = &c->call,
-                              .in = s->operands,
-                              .out = &s->result };
-    MUST(mo_cuda_pack(s->unit, &s->task, &err));
+    s->task = (mo_cuda_algo_problem){ .call = &c->call,
+                                      .in = s->operands,
+                                      .out = &s->result };
+    MUST(mo_cuda_pack_weights(s->unit, &s->task, &err));
 }
 
 static void close_stage(stage *s)
@@ -129,13 +130,13 @@ static void close_stage(stage *s)
     for (int i = 0; i < s->c->call.n_in; i++)
         mo_backend_cuda.release(s->unit, (void *) (uintptr_t) s->in[i]);
     mo_backend_cuda.release(s->unit, s->out);
-    mo_cuda_unpack(s->unit, &s->task);
+    mo_cuda_packed_weights_free(s->unit, &s->task);
 }
 
 /* ---- one way */
 
 /* What the way makes, twice; false where it cannot do this after all. */
-static bool run_way(stage *s, const mo_cuda_way *way, mo_dense *got)
+static bool run_way(stage *s, const mo_cuda_algo *way, mo_tensor_dense *got)
 {
     void *workspace = NULL, *const out[] = { s->out };
     size_t bytes = bytes_of(got);
@@ -159,12 +160,14 @@ static bool run_way(stage *s, const mo_cuda_way *way, mo_dense *got)
     return true;
 }
 
-static void compare(const stage *s, const mo_cuda_way *way, const mo_dense *got)
+static void compare(const stage *s, const mo_cuda_algo *way,
+                    const mo_tensor_dense *got)
 {
-    const mo_dense *expected = &s->c->out[0];
+    const mo_tensor_dense *expected = &s->c->out[0];
 
-    for (int64_t i = 0; i < mo_desc_elements(&got->desc); i++) {
-        double x = mo_dense_at(got, i), y = mo_dense_at(expected, i);
+    for (int64_t i = 0; i < mo_tensor_desc_elements(&got->desc); i++) {
+        double x = mo_tensor_get_double(got, i),
+               y = mo_tensor_get_double(expected, i);
 
         if (!(fabs(x - y) <= s->allowed))
             ck_abort_msg("%s: element %lld is %g, not %g (within %g)",
@@ -172,12 +175,12 @@ static void compare(const stage *s, const mo_cuda_way *way, const mo_dense *got)
     }
 }
 
-static void check_way(stage *s, const mo_cuda_way *way)
+static void check_way(stage *s, const mo_cuda_algo *way)
 {
-    mo_dense first = { .data = NULL }, second = { .data = NULL };
+    mo_tensor_dense first = { .data = NULL }, second = { .data = NULL };
 
-    MUST(mo_dense_new(&s->result, &first, &err));
-    MUST(mo_dense_new(&s->result, &second, &err));
+    MUST(mo_tensor_new(&s->result, &first, &err));
+    MUST(mo_tensor_new(&s->result, &second, &err));
     if (run_way(s, way, &first)) {
         compare(s, way, &first);
         ck_assert(run_way(s, way, &second));
@@ -187,19 +190,19 @@ static void check_way(stage *s, const mo_cuda_way *way)
         s->tried++;
         printf("  %s", way->name);
     }
-    mo_dense_clear(&first);
-    mo_dense_clear(&second);
+    mo_tensor_clear(&first);
+    mo_tensor_clear(&second);
 }
 
-static void check_found(stage *s, mo_cuda_ways_find *find, const char *kind,
+static void check_found(stage *s, mo_cuda_algo_finder *find, const char *kind,
                         int *tried)
 {
-    mo_cuda_ways ways = { .n = 0 };
+    mo_cuda_algo_list ways = { .n = 0 };
 
     MUST(find(s->unit, &s->task, &ways, &err));
-    MUST(mo_cuda_compile(s->unit, &err));
+    MUST(mo_cuda_jit_compile(s->unit, &err));
     for (int i = 0; i < ways.n; i++) {
-        mo_cuda_way *way = ways.ways[i];
+        mo_cuda_algo *way = ways.ways[i];
 
         check_way(s, way);
         *tried += strncmp(way->name, kind, strlen(kind)) == 0;
@@ -209,27 +212,27 @@ static void check_found(stage *s, mo_cuda_ways_find *find, const char *kind,
 }
 
 /* Relative to the largest number of the result. */
-static double allowed_of(const call_case *c, mo_precision precision)
+static double allowed_of(const call_case *c, mo_backend_precision precision)
 {
-    const mo_dense *out = &c->out[0];
+    const mo_tensor_dense *out = &c->out[0];
     double largest = 1, relative = 2e-2;
 
-    for (int64_t i = 0; i < mo_desc_elements(&out->desc); i++)
-        largest = fmax(largest, fabs(mo_dense_at(out, i)));
-    if (out->desc.elem == MO_F64)
+    for (int64_t i = 0; i < mo_tensor_desc_elements(&out->desc); i++)
+        largest = fmax(largest, fabs(mo_tensor_get_double(out, i)));
+    if (out->desc.elem == MO_ELEM_F64)
         relative = 1e-12;
-    if (out->desc.elem == MO_F32)
-        relative = precision == MO_PRECISION_TF32 ? 1e-2 : 1e-4;
+    if (out->desc.elem == MO_ELEM_F32)
+        relative = precision == MO_BACKEND_PRECISION_TF32 ? 1e-2 : 1e-4;
     return relative * largest;
 }
 
-int check_ways(call_case *c, mo_precision precision, const char *kind)
+int check_ways(call_case *c, mo_backend_precision precision, const char *kind)
 {
-    static mo_cuda_ways_find *const finders[] = {
-        mo_cuda_tensor_ways,
-        mo_cuda_blas_ways,
-        mo_cuda_dnn_ways,
-        mo_cuda_direct_ways,
+    static mo_cuda_algo_finder *const finders[] = {
+        mo_cuda_tensorcore_algos,
+        mo_cuda_cublaslt_algos,
+        mo_cuda_cudnn_algos,
+        mo_cuda_direct_algos,
     };
     stage s = { .unit = gpu(precision), .c = c };
     int tried = 0;

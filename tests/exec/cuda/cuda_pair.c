@@ -44,27 +44,27 @@ void use_cuda(void)
 
 /* Largest difference that is no fault, for a tensor whose largest number is
  * 1. */
-static double allowed_of(mo_elem elem, mo_precision precision)
+static double allowed_of(mo_elem elem, mo_backend_precision precision)
 {
     switch (elem) {
-    case MO_F64:
+    case MO_ELEM_F64:
         return 1e-12;
-    case MO_F32:
-        return precision == MO_PRECISION_TF32 ? 1e-2 : 1e-4;
-    case MO_F16:
-    case MO_BF16:
+    case MO_ELEM_F32:
+        return precision == MO_BACKEND_PRECISION_TF32 ? 1e-2 : 1e-4;
+    case MO_ELEM_F16:
+    case MO_ELEM_BF16:
         return 2e-2;
     default:
         return 0;
     }
 }
 
-static double largest_of(const mo_dense *tensor)
+static double largest_of(const mo_tensor_dense *tensor)
 {
     double largest = 0;
 
-    for (int64_t i = 0; i < mo_desc_elements(&tensor->desc); i++) {
-        double x = fabs(mo_dense_at(tensor, i));
+    for (int64_t i = 0; i < mo_tensor_desc_elements(&tensor->desc); i++) {
+        double x = fabs(mo_tensor_get_double(tensor, i));
 
         if (x > largest && !isinf(x))
             largest = x;
@@ -77,30 +77,32 @@ static bool is_near(double x, double y, double allowed)
     return x == y || (isnan(x) && isnan(y)) || fabs(x - y) <= allowed;
 }
 
-static void compare(const call_case *c, int k, const mo_dense *expected,
-                    mo_precision precision, uint64_t seed)
+static void compare(const call_case *c, int k, const mo_tensor_dense *expected,
+                    mo_backend_precision precision, uint64_t seed)
 {
-    const mo_dense *out = &c->out[k];
+    const mo_tensor_dense *out = &c->out[k];
     double allowed =
         allowed_of(out->desc.elem, precision) * largest_of(expected);
-    char text[MO_DESC_TEXT_SIZE];
+    char text[MO_TENSOR_DESC_TEXT_SIZE];
 
-    for (int64_t i = 0; i < mo_desc_elements(&out->desc); i++)
-        if (!is_near(mo_dense_at(out, i), mo_dense_at(expected, i), allowed))
+    for (int64_t i = 0; i < mo_tensor_desc_elements(&out->desc); i++)
+        if (!is_near(mo_tensor_get_double(out, i),
+                     mo_tensor_get_double(expected, i), allowed))
             ck_abort_msg("seed %llu: %s: element %lld of out %d, %s, is %.9g, "
                          "not %.9g",
                          (unsigned long long) seed,
                          mo_call_kind_name(c->call.kind), (long long) i, k,
-                         mo_desc_say(&out->desc, text), mo_dense_at(out, i),
-                         mo_dense_at(expected, i));
+                         mo_tensor_desc_format(&out->desc, text),
+                         mo_tensor_get_double(out, i),
+                         mo_tensor_get_double(expected, i));
 }
 
-static void keep_results(call_case *c, mo_dense *kept)
+static void keep_results(call_case *c, mo_tensor_dense *kept)
 {
     for (int i = 0; i < c->call.n_out; i++) {
-        size_t bytes = (size_t) mo_desc_bytes(&c->out[i].desc);
+        size_t bytes = (size_t) mo_tensor_desc_bytes(&c->out[i].desc);
 
-        MUST(mo_dense_new(&c->out[i].desc, &kept[i], &err));
+        MUST(mo_tensor_new(&c->out[i].desc, &kept[i], &err));
         if (bytes == 0)
             continue;
         memcpy(kept[i].data, c->out[i].data, bytes);
@@ -110,19 +112,20 @@ static void keep_results(call_case *c, mo_dense *kept)
 
 static void run_on_cpu(call_case *const *cases, int n)
 {
-    const mo_unit_options alone = { .threads = 1 };
-    mo_unit *unit = NULL;
+    const mo_backend_unit_options alone = { .threads = 1 };
+    mo_backend_unit *unit = NULL;
 
     MUST(mo_backend_cpu.open(&alone, &unit, &err));
     case_run_all(cases, n, &mo_backend_cpu, unit);
     mo_backend_cpu.close(unit);
 }
 
-void pair_check(call_case *const *cases, int n, mo_precision precision,
+void pair_check(call_case *const *cases, int n, mo_backend_precision precision,
                 const uint64_t *seeds)
 {
     const mo_backend *cuda = &mo_backend_cuda;
-    mo_dense(*expected)[CASE_OPERANDS] = calloc((size_t) n, sizeof *expected);
+    mo_tensor_dense(*expected)[CASE_OPERANDS] =
+        calloc((size_t) n, sizeof *expected);
 
     ck_assert_ptr_nonnull(expected);
     run_on_cpu(cases, n);
@@ -132,7 +135,7 @@ void pair_check(call_case *const *cases, int n, mo_precision precision,
     for (int i = 0; i < n; i++)
         for (int k = 0; k < cases[i]->call.n_out; k++) {
             compare(cases[i], k, &expected[i][k], precision, seeds[i]);
-            mo_dense_clear(&expected[i][k]);
+            mo_tensor_clear(&expected[i][k]);
         }
     free(expected);
 }

@@ -23,7 +23,7 @@ void use_cuda(void);
 /* Runs all of them on both; fails unless all results are the same but for what
  * the types of elements and the precision allow, relative to the largest number
  * of a tensor.  Integers are the same.  seeds tell which case it was. */
-void pair_check(call_case *const *cases, int n, mo_precision precision,
+void pair_check(call_case *const *cases, int n, mo_backend_precision precision,
                 const uint64_t *seeds);
 
 #endif

@@ -54,17 +54,17 @@ static int64_t pick(mo_random *random, const int *from, int n)
 
 /* Where small differences of operands stay small. */
 static const mo_point_op smooth[] = {
-    MO_POINT_ABS,      MO_POINT_NEGATE,   MO_POINT_SIN,
-    MO_POINT_TANH,     MO_POINT_ERF,      MO_POINT_SIGMOID,
-    MO_POINT_SOFTSIGN, MO_POINT_GELU_ERF, MO_POINT_GELU_TANH,
-    MO_POINT_HSWISH,   MO_POINT_RELU,     MO_POINT_CLAMP,
-    MO_POINT_LEAKY,    MO_POINT_SWISH,    MO_POINT_AFFINE,
-    MO_POINT_ADD,      MO_POINT_SUBTRACT, MO_POINT_MULTIPLY,
-    MO_POINT_MAXIMUM,  MO_POINT_MINIMUM,  MO_POINT_PRELU,
-    MO_POINT_SOFTPLUS, MO_POINT_ELU,      MO_POINT_HARD_SIGMOID,
+    MO_POINT_ABS,        MO_POINT_NEGATE,   MO_POINT_SIN,
+    MO_POINT_TANH,       MO_POINT_ERF,      MO_POINT_SIGMOID,
+    MO_POINT_SOFTSIGN,   MO_POINT_GELU_ERF, MO_POINT_GELU_TANH,
+    MO_POINT_HSWISH,     MO_POINT_RELU,     MO_POINT_CLAMP,
+    MO_POINT_LEAKY_RELU, MO_POINT_SWISH,    MO_POINT_AFFINE,
+    MO_POINT_ADD,        MO_POINT_SUBTRACT, MO_POINT_MULTIPLY,
+    MO_POINT_MAXIMUM,    MO_POINT_MINIMUM,  MO_POINT_PRELU,
+    MO_POINT_SOFTPLUS,   MO_POINT_ELU,      MO_POINT_HARD_SIGMOID,
 };
 
-static void add_steps(mo_point *p, mo_random *random, int n)
+static void add_steps(mo_point_program *p, mo_random *random, int n)
 {
     for (int i = 0; i < n; i++) {
         int registers = p->n_operands + p->n_steps;
@@ -76,9 +76,9 @@ static void add_steps(mo_point *p, mo_random *random, int n)
             .y = 0.75
         };
 
-        if (mo_point_kind_of(step.op).arity < 2)
+        if (mo_point_op_signature(step.op).arity < 2)
             step.b = 0;
-        p->result = mo_point_push(p, step);
+        p->result = mo_point_push_step(p, step);
     }
 }
 
@@ -86,7 +86,7 @@ static void add_steps(mo_point *p, mo_random *random, int n)
 void random_point(random_call *r, mo_random *random, mo_elem elem)
 {
     static const int sizes[] = { 1, 2, 3, 4, 8, 17, 64 };
-    mo_point *p = &r->c.call.u.point;
+    mo_point_program *p = &r->c.call.u.point;
     mo_shape shape = { .rank = (int) random_from(random, 1, 4) };
     int n = (int) random_from(random, 1, 4);
 
@@ -100,20 +100,23 @@ void random_point(random_call *r, mo_random *random, mo_elem elem)
                 from.dims[d] = 1;
         case_in(&r->c, elem, from, r->seed);
         p->operands[i] =
-            (mo_point_operand){ elem, mo_access_broadcast(&from, &shape) };
+            (mo_point_operand){ elem,
+                                mo_point_access_broadcast(&from, &shape) };
     }
     p->n_operands = n;
-    p->out = mo_access_of(&shape);
+    p->out = mo_point_access_dense(&shape);
     add_steps(p, random, (int) random_from(random, 1, 8));
     case_out(&r->c, elem, shape);
 }
 
 /* One of a stack of matrices, turned or not. */
-static mo_matmul_side side_of(mo_random *random, int64_t rows, int64_t columns,
-                              bool may_turn)
+static mo_call_matmul_operand side_of(mo_random *random, int64_t rows,
+                                      int64_t columns, bool may_turn)
 {
     bool turned = may_turn && mo_random_below(random, 2);
-    mo_matmul_side side = { turned ? 1 : columns, turned ? rows : 1, { 0 } };
+    mo_call_matmul_operand side = { turned ? 1 : columns,
+                                    turned ? rows : 1,
+                                    { 0 } };
 
     side.batch[0] = rows * columns;
     return side;
@@ -122,7 +125,7 @@ static mo_matmul_side side_of(mo_random *random, int64_t rows, int64_t columns,
 void random_matmul(random_call *r, mo_random *random, mo_elem elem)
 {
     static const int sizes[] = { 1, 7, 16, 32, 50, 64, 100, 128, 200 };
-    mo_matmul_call *m = &r->c.call.u.matmul;
+    mo_call_matmul *m = &r->c.call.u.matmul;
 
     m->m = pick(random, sizes, COUNT(sizes));
     m->n = pick(random, sizes, COUNT(sizes));
@@ -152,7 +155,7 @@ static mo_shape spatial_shape(int64_t first, int64_t second,
     return shape;
 }
 
-static void make_sweep(mo_random *random, mo_sweep *s)
+static void make_sweep(mo_random *random, mo_call_window *s)
 {
     s->spatial = (int) random_from(random, 1, 3);
     for (int d = 0; d < s->spatial; d++) {
@@ -174,8 +177,8 @@ static void make_sweep(mo_random *random, mo_sweep *s)
 void random_conv(random_call *r, mo_random *random, mo_elem elem)
 {
     static const int widths[] = { 1, 3, 8, 16, 24, 64 };
-    mo_conv_call *c = &r->c.call.u.conv;
-    mo_sweep *s = &c->sweep;
+    mo_call_conv *c = &r->c.call.u.conv;
+    mo_call_window *s = &c->sweep;
     int64_t each = pick(random, widths, COUNT(widths));
     int64_t made = pick(random, widths, COUNT(widths));
 
@@ -201,7 +204,7 @@ void random_conv(random_call *r, mo_random *random, mo_elem elem)
 
 /* As ceil_torch has it: the last window may hang over the padding, but begins
  * before the end of the data. */
-static int64_t round_up(const mo_sweep *s, int d)
+static int64_t round_up(const mo_call_window *s, int d)
 {
     int64_t room = s->in[d] + s->pad_begin[d] + s->pad_end[d] - s->kernel[d];
     int64_t last = (room + s->stride[d] - 1) / s->stride[d];
@@ -212,8 +215,8 @@ static int64_t round_up(const mo_sweep *s, int d)
 /* Every window has an element that is not padding. */
 void random_pool(random_call *r, mo_random *random, mo_elem elem)
 {
-    mo_pool_call *p = &r->c.call.u.pool;
-    mo_sweep *s = &p->sweep;
+    mo_call_pool *p = &r->c.call.u.pool;
+    mo_call_window *s = &p->sweep;
 
     make_sweep(random, s);
     for (int d = 0; d < s->spatial; d++)
@@ -223,7 +226,7 @@ void random_pool(random_call *r, mo_random *random, mo_elem elem)
     p->batch = random_from(random, 1, 2);
     p->channels = random_from(random, 1, 40);
     p->average = mo_random_below(random, 2);
-    p->count = (mo_pool_count) mo_random_below(random, 3);
+    p->count = (mo_call_pool_count) mo_random_below(random, 3);
     p->channels_last = mo_random_below(random, 2);
     case_in(&r->c, elem,
             spatial_shape(p->batch, p->channels, s->in, s->spatial), r->seed);
@@ -235,10 +238,11 @@ void random_pool(random_call *r, mo_random *random, mo_elem elem)
 void random_reduce(random_call *r, mo_random *random, mo_elem elem)
 {
     static const int sizes[] = { 1, 3, 8, 33, 64, 300 };
-    static const mo_reduce_op ops[] = { MO_REDUCE_SUM, MO_REDUCE_MEAN,
-                                        MO_REDUCE_MAX, MO_REDUCE_MIN,
-                                        MO_REDUCE_L1,  MO_REDUCE_L2 };
-    mo_reduce_call *c = &r->c.call.u.reduce;
+    static const mo_call_reduce_op ops[] = {
+        MO_CALL_REDUCE_SUM, MO_CALL_REDUCE_MEAN, MO_CALL_REDUCE_MAX,
+        MO_CALL_REDUCE_MIN, MO_CALL_REDUCE_L1,   MO_CALL_REDUCE_L2
+    };
+    mo_call_reduce *c = &r->c.call.u.reduce;
     mo_shape in = { .rank = 3 }, out = { .rank = 3 };
     int64_t stride = 1;
 
@@ -276,7 +280,7 @@ static void add_line(random_call *r, mo_random *random, mo_elem elem,
 
 void random_softmax(random_call *r, mo_random *random, mo_elem elem)
 {
-    mo_softmax_call *s = &r->c.call.u.softmax;
+    mo_call_softmax *s = &r->c.call.u.softmax;
 
     add_line(r, random, elem, &s->outer, &s->count, &s->inner);
     s->log = mo_random_below(random, 4) == 0;
@@ -285,11 +289,11 @@ void random_softmax(random_call *r, mo_random *random, mo_elem elem)
 
 void random_norm(random_call *r, mo_random *random, mo_elem elem)
 {
-    mo_norm_call *n = &r->c.call.u.norm;
+    mo_call_norm *n = &r->c.call.u.norm;
     int64_t outer, count, inner;
 
     add_line(r, random, elem, &outer, &count, &inner);
-    *n = (mo_norm_call){ .groups = outer,
+    *n = (mo_call_norm){ .groups = outer,
                          .count = count * inner,
                          .eps = 1e-3,
                          .center = mo_random_below(random, 2),
@@ -300,7 +304,7 @@ void random_norm(random_call *r, mo_random *random, mo_elem elem)
 
 void random_cumsum(random_call *r, mo_random *random, mo_elem elem)
 {
-    mo_cumsum_call *s = &r->c.call.u.cumsum;
+    mo_call_cumsum *s = &r->c.call.u.cumsum;
 
     add_line(r, random, elem, &s->outer, &s->count, &s->inner);
     s->exclusive = mo_random_below(random, 2);
@@ -320,12 +324,12 @@ void random_attention_call(random_call *r, mo_random *random, mo_elem elem)
 {
     static const int sizes[] = { 1, 7, 16, 33, 64, 100, 130 };
     static const int widths[] = { 8, 20, 32, 64 };
-    mo_attention_call *a = &r->c.call.u.attention;
+    mo_call_attention *a = &r->c.call.u.attention;
     bool beside = mo_random_below(random, 2);
     int64_t heads = random_from(random, 1, 3), batch;
 
     batch = random_from(random, 1, 2);
-    *a = (mo_attention_call){ .n_batch = 2,
+    *a = (mo_call_attention){ .n_batch = 2,
                               .extent = { batch, heads },
                               .queries = pick(random, sizes, COUNT(sizes)),
                               .keys = pick(random, sizes, COUNT(sizes)),
@@ -344,7 +348,7 @@ void random_attention_call(random_call *r, mo_random *random, mo_elem elem)
     case_in(&r->c, elem, shape_of(1, batch * a->k_batch[0]), r->seed);
     case_in(&r->c, elem, shape_of(1, batch * a->v_batch[0]), r->seed);
     if (a->has_mask)
-        case_in(&r->c, mo_random_below(random, 2) ? elem : MO_BOOL,
+        case_in(&r->c, mo_random_below(random, 2) ? elem : MO_ELEM_BOOL,
                 shape_of(2, a->mask_row ? a->queries : 1, a->keys), r->seed);
     case_out(&r->c, elem,
              shape_of(4, batch, beside ? a->queries : heads,

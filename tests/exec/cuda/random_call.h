@@ -12,7 +12,7 @@
 
 typedef struct random_call {
     call_case c;
-    mo_copy_box boxes[3]; /* what a copy points to */
+    mo_call_copy_box boxes[3]; /* what a copy points to */
     uint64_t seed;
 } random_call;
 

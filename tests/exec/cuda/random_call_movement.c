@@ -2,7 +2,8 @@
 #include "tests/exec/cuda/random_call.h"
 #include "tests/support/suite.h"
 
-static const mo_elem any_elems[] = { MO_F32, MO_F16, MO_I64, MO_I32, MO_U8 };
+static const mo_elem any_elems[] = { MO_ELEM_F32, MO_ELEM_F16, MO_ELEM_I64,
+                                     MO_ELEM_I32, MO_ELEM_U8 };
 
 static mo_elem any_elem(mo_random *random)
 {
@@ -11,17 +12,18 @@ static mo_elem any_elem(mo_random *random)
 
 static mo_elem index_elem(mo_random *random)
 {
-    return mo_random_below(random, 2) ? MO_I64 : MO_I32;
+    return mo_random_below(random, 2) ? MO_ELEM_I64 : MO_ELEM_I32;
 }
 
 /* Indices within size. */
 static void add_indices(random_call *r, mo_random *random, mo_shape shape,
                         int64_t size)
 {
-    mo_dense *indices = case_in(&r->c, index_elem(random), shape, r->seed);
+    mo_tensor_dense *indices =
+        case_in(&r->c, index_elem(random), shape, r->seed);
 
-    for (int64_t i = 0; i < mo_desc_elements(&indices->desc); i++)
-        mo_dense_put_int(indices, i, mo_random_below(random, (int) size));
+    for (int64_t i = 0; i < mo_tensor_desc_elements(&indices->desc); i++)
+        mo_tensor_set_int(indices, i, mo_random_below(random, (int) size));
 }
 
 void random_view(random_call *r, mo_random *random, mo_elem elem)
@@ -42,7 +44,7 @@ void random_copy(random_call *r, mo_random *random, mo_elem elem)
     const int *order = orders[mo_random_below(random, COUNT(orders))];
     int64_t in[3], border = random_from(random, 0, 3);
     int64_t in_stride[3], out_stride[3], out[3], n = 1;
-    mo_copy_box *fill = &r->boxes[0], *move = &r->boxes[1];
+    mo_call_copy_box *fill = &r->boxes[0], *move = &r->boxes[1];
 
     elem = any_elem(random);
     for (int d = 2; d >= 0; d--) {
@@ -54,24 +56,25 @@ void random_copy(random_call *r, mo_random *random, mo_elem elem)
         out_stride[d] = n;
         n *= out[d];
     }
-    *fill = (mo_copy_box){ .from = MO_COPY_FILL, .fill = 3, .rank = 1 };
+    *fill =
+        (mo_call_copy_box){ .from = MO_CALL_COPY_FILL, .fill = 3, .rank = 1 };
     fill->extent[0] = n;
     fill->out_stride[0] = 1;
-    *move = (mo_copy_box){ .rank = 3 };
+    *move = (mo_call_copy_box){ .rank = 3 };
     for (int d = 0; d < 3; d++) {
         move->extent[d] = in[order[d]];
         move->in_stride[d] = in_stride[order[d]];
         move->out_stride[d] = out_stride[d];
         move->out_offset += border / 2 * out_stride[d];
     }
-    r->c.call.u.copy = (mo_copy_call){ r->boxes, 2, -1 };
+    r->c.call.u.copy = (mo_call_copy){ r->boxes, 2, -1 };
     case_in(&r->c, elem, shape_of(3, in[0], in[1], in[2]), r->seed);
     case_out(&r->c, elem, shape_of(3, out[0], out[1], out[2]));
 }
 
 static void gather_axis(random_call *r, mo_random *random, mo_elem elem)
 {
-    mo_gather_call *g = &r->c.call.u.gather;
+    mo_call_gather *g = &r->c.call.u.gather;
 
     g->batch = random_from(random, 1, 3);
     g->outer = random_from(random, 1, 4);
@@ -86,7 +89,7 @@ static void gather_axis(random_call *r, mo_random *random, mo_elem elem)
 
 static void gather_elements(random_call *r, mo_random *random, mo_elem elem)
 {
-    mo_gather_call *g = &r->c.call.u.gather;
+    mo_call_gather *g = &r->c.call.u.gather;
 
     g->data = shape_of(3, random_from(random, 1, 9), random_from(random, 1, 9),
                        random_from(random, 1, 9));
@@ -100,7 +103,7 @@ static void gather_elements(random_call *r, mo_random *random, mo_elem elem)
 
 static void gather_slices(random_call *r, mo_random *random, mo_elem elem)
 {
-    mo_gather_call *g = &r->c.call.u.gather;
+    mo_call_gather *g = &r->c.call.u.gather;
     int64_t least;
 
     g->batch = random_from(random, 1, 3);
@@ -123,13 +126,13 @@ void random_gather(random_call *r, mo_random *random, mo_elem elem)
     int kind = mo_random_below(random, 3);
 
     (void) elem;
-    r->c.call.u.gather.kind = (mo_gather_kind) kind;
+    r->c.call.u.gather.kind = (mo_call_gather_kind) kind;
     kinds[kind](r, random, any_elem(random));
 }
 
 static void scatter_axis(random_call *r, mo_random *random, mo_elem elem)
 {
-    mo_scatter_call *s = &r->c.call.u.scatter;
+    mo_call_scatter *s = &r->c.call.u.scatter;
 
     s->outer = random_from(random, 1, 4);
     s->axis = random_from(random, 1, 50);
@@ -143,10 +146,11 @@ static void scatter_axis(random_call *r, mo_random *random, mo_elem elem)
 
 static void scatter_elements(random_call *r, mo_random *random, mo_elem elem)
 {
-    static const mo_scatter_op ops[] = { MO_SCATTER_SET,  MO_SCATTER_SUM,
-                                         MO_SCATTER_PROD, MO_SCATTER_MIN,
-                                         MO_SCATTER_MAX,  MO_SCATTER_MEAN };
-    mo_scatter_call *s = &r->c.call.u.scatter;
+    static const mo_call_scatter_op ops[] = {
+        MO_CALL_SCATTER_SET, MO_CALL_SCATTER_SUM, MO_CALL_SCATTER_PROD,
+        MO_CALL_SCATTER_MIN, MO_CALL_SCATTER_MAX, MO_CALL_SCATTER_MEAN
+    };
+    mo_call_scatter *s = &r->c.call.u.scatter;
 
     s->op = ops[mo_random_below(random, COUNT(ops))];
     s->use_init = mo_random_below(random, 2);
@@ -166,21 +170,23 @@ void random_scatter(random_call *r, mo_random *random, mo_elem elem)
     bool by_axis = mo_random_below(random, 2);
 
     (void) elem;
-    r->c.call.u.scatter.kind = by_axis ? MO_GATHER_AXIS : MO_GATHER_ELEMENTS;
+    r->c.call.u.scatter.kind =
+        by_axis ? MO_CALL_GATHER_AXIS : MO_CALL_GATHER_ELEMENTS;
     (by_axis ? scatter_axis : scatter_elements)(
-        r, random, mo_random_below(random, 2) ? MO_F32 : MO_I64);
+        r, random, mo_random_below(random, 2) ? MO_ELEM_F32 : MO_ELEM_I64);
 }
 
 void random_topk(random_call *r, mo_random *random, mo_elem elem)
 {
-    mo_topk_call *t = &r->c.call.u.topk;
+    mo_call_topk *t = &r->c.call.u.topk;
     mo_shape kept;
 
-    *t = (mo_topk_call){ .outer = random_from(random, 1, 5),
+    *t = (mo_call_topk){ .outer = random_from(random, 1, 5),
                          .count = random_from(random, 1, 300),
                          .inner = random_from(random, 1, 4),
                          .largest = mo_random_below(random, 2),
-                         .sort = (mo_topk_sort) mo_random_below(random, 3) };
+                         .sort =
+                             (mo_call_topk_sort) mo_random_below(random, 3) };
     t->k = 1 + mo_random_below(random, (int) t->count);
     kept = shape_of(3, t->outer, t->k, t->inner);
     case_in(&r->c, elem, shape_of(3, t->outer, t->count, t->inner), r->seed);
@@ -190,14 +196,15 @@ void random_topk(random_call *r, mo_random *random, mo_elem elem)
 
 void random_interpolate(random_call *r, mo_random *random, mo_elem elem)
 {
-    mo_interpolate_call *c = &r->c.call.u.interpolate;
+    mo_call_interpolate *c = &r->c.call.u.interpolate;
     mo_shape in = { .rank = 4 }, out = { .rank = 4 };
 
-    c->mode = (mo_interpolate_mode) mo_random_below(random, 4);
-    c->coordinates = (mo_interpolate_coordinates) mo_random_below(random, 5);
-    c->nearest = (mo_interpolate_nearest) mo_random_below(random, 5);
+    c->mode = (mo_call_interpolate_mode) mo_random_below(random, 4);
+    c->coordinates =
+        (mo_call_interpolate_coordinates) mo_random_below(random, 5);
+    c->nearest = (mo_call_interpolate_nearest) mo_random_below(random, 5);
     c->antialias =
-        c->mode == MO_INTERPOLATE_LINEAR && mo_random_below(random, 2);
+        c->mode == MO_CALL_INTERPOLATE_LINEAR && mo_random_below(random, 2);
     c->cubic = -0.75;
     c->rank = 4;
     for (int d = 0; d < 4; d++) {

@@ -1,6 +1,6 @@
 /* tags: gpu no-valgrind */
-/* Claims of exec/backend/cuda/algo/algo.h: whatever way is chosen, the result is what
- * the CPU makes of it. */
+/* Claims of exec/backend/cuda/algo/algo.h: whatever way is chosen, the result
+ * is what the CPU makes of it. */
 #include <config.h>
 
 #include "tests/exec/cuda/cuda_algo_case.h"
@@ -73,7 +73,7 @@ static const struct {
 /* A bias has an element for each index of dimension axis. */
 static void add_operand(call_case *c, const part *p, int axis)
 {
-    const mo_desc *out = &c->out[0].desc;
+    const mo_tensor_desc *out = &c->out[0].desc;
     mo_point_operand *operand = &c->after.operands[c->after.n_operands++];
     mo_shape one = shape_of(1, out->shape.dims[axis]);
 
@@ -85,13 +85,14 @@ static void add_operand(call_case *c, const part *p, int axis)
     case_in(c, out->elem, p->with == WITH_BIAS ? one : out->shape, 5);
 }
 
-static void add_ending(call_case *c, ending e, int axis, const mo_access *lies)
+static void add_ending(call_case *c, ending e, int axis,
+                       const mo_point_access *lies)
 {
     int first = c->call.n_in, now = 0, other = 1;
 
     if (e == NOTHING)
         return;
-    c->after = (mo_point){ .n_operands = 1, .out = *lies };
+    c->after = (mo_point_program){ .n_operands = 1, .out = *lies };
     c->after.operands[0].elem = c->out[0].desc.elem;
     c->after.operands[0].access = *lies;
     for (int i = 0; i < endings[e].n; i++)
@@ -103,7 +104,7 @@ static void add_ending(call_case *c, ending e, int axis, const mo_access *lies)
 
         if (p->with != ALONE)
             step.b = other++;
-        now = mo_point_push(&c->after, step);
+        now = mo_point_push_step(&c->after, step);
     }
     c->after.result = now;
     c->call.after = &c->after;
@@ -131,11 +132,13 @@ static const struct {
 
 static const struct {
     mo_elem elem;
-    mo_precision precision;
+    mo_backend_precision precision;
 } types[] = {
-    { MO_F32, MO_PRECISION_F32 }, { MO_F32, MO_PRECISION_TF32 },
-    { MO_F16, MO_PRECISION_F32 }, { MO_BF16, MO_PRECISION_F32 },
-    { MO_F64, MO_PRECISION_F32 },
+    { MO_ELEM_F32, MO_BACKEND_PRECISION_F32 },
+    { MO_ELEM_F32, MO_BACKEND_PRECISION_TF32 },
+    { MO_ELEM_F16, MO_BACKEND_PRECISION_F32 },
+    { MO_ELEM_BF16, MO_BACKEND_PRECISION_F32 },
+    { MO_ELEM_F64, MO_BACKEND_PRECISION_F32 },
 };
 
 enum { REALS = 4 }; /* of types: without doubles */
@@ -145,11 +148,11 @@ static void make_product(call_case *c, int at, mo_elem elem, ending e)
     int64_t batch = products[at].batch, m = products[at].m;
     int64_t n = products[at].n, k = products[at].k;
     bool at_turned = products[at].a_turned, bt = products[at].b_turned;
-    mo_matmul_call *f = &c->call.u.matmul;
-    mo_access lies;
+    mo_call_matmul *f = &c->call.u.matmul;
+    mo_point_access lies;
 
     case_begin(c, MO_CALL_MATMUL);
-    *f = (mo_matmul_call){ .m = m,
+    *f = (mo_call_matmul){ .m = m,
                            .n = n,
                            .k = k,
                            .n_batch = 1,
@@ -165,13 +168,13 @@ static void make_product(call_case *c, int at, mo_elem elem, ending e)
     case_in(c, elem, shape_of(3, products[at].same_b ? 1 : batch, k, n), 2);
     case_out(c, elem, shape_of(3, batch, m, n));
     c->constant = batch == 1 ? 2 : 0;
-    lies = mo_access_of(&c->out[0].desc.shape);
+    lies = mo_point_access_dense(&c->out[0].desc.shape);
     add_ending(c, e, 2, &lies);
 }
 
 /* ---- convolutions */
 
-static const mo_conv_call convs[] = {
+static const mo_call_conv convs[] = {
     { .sweep = { 2,
                  { 12, 12 },
                  { 12, 12 },
@@ -299,9 +302,9 @@ static mo_shape image(int64_t batch, int64_t channels, const int64_t *space,
 }
 
 /* Where the elements of a tensor are, by dimension of its shape. */
-static mo_access lies(const mo_shape *shape, bool channels_last)
+static mo_point_access lies(const mo_shape *shape, bool channels_last)
 {
-    mo_access access = mo_access_of(shape);
+    mo_point_access access = mo_point_access_dense(shape);
     int64_t run = shape->dims[1];
 
     if (!channels_last)
@@ -315,7 +318,7 @@ static mo_access lies(const mo_shape *shape, bool channels_last)
     return access;
 }
 
-static mo_shape weight_shape(const mo_conv_call *f)
+static mo_shape weight_shape(const mo_call_conv *f)
 {
     int64_t outs = f->out_channels / f->groups;
     int64_t ins = f->in_channels / f->groups;
@@ -331,10 +334,10 @@ static mo_shape weight_shape(const mo_conv_call *f)
 static void make_conv(call_case *c, int at, bool channels_last, mo_elem elem,
                       ending e)
 {
-    mo_conv_call *f = &c->call.u.conv;
+    mo_call_conv *f = &c->call.u.conv;
     int spatial = convs[at].sweep.spatial;
     mo_shape out;
-    mo_access access;
+    mo_point_access access;
 
     case_begin(c, MO_CALL_CONV);
     *f = convs[at];
@@ -418,8 +421,8 @@ START_TEST(any_ending_goes_with_a_product)
 {
     call_case c;
 
-    make_product(&c, 0, MO_F32, some_ending(_i));
-    if (check_ways(&c, MO_PRECISION_TF32, "cublaslt") == 0)
+    make_product(&c, 0, MO_ELEM_F32, some_ending(_i));
+    if (check_ways(&c, MO_BACKEND_PRECISION_TF32, "cublaslt") == 0)
         ck_assert(!cuda_has_blas());
     case_end(&c);
 }
@@ -429,8 +432,8 @@ START_TEST(any_ending_goes_with_a_convolution)
 {
     call_case c;
 
-    make_conv(&c, 0, true, MO_F32, some_ending(_i));
-    if (check_ways(&c, MO_PRECISION_TF32, "cudnn") == 0)
+    make_conv(&c, 0, true, MO_ELEM_F32, some_ending(_i));
+    if (check_ways(&c, MO_BACKEND_PRECISION_TF32, "cudnn") == 0)
         ck_assert(!cuda_has_dnn());
     case_end(&c);
 }
@@ -440,8 +443,8 @@ START_TEST(a_convolution_may_be_a_product)
 {
     call_case c;
 
-    make_conv(&c, 1, true, MO_F32, BIAS_RELU);
-    if (check_ways(&c, MO_PRECISION_F32, "cublaslt") == 0)
+    make_conv(&c, 1, true, MO_ELEM_F32, BIAS_RELU);
+    if (check_ways(&c, MO_BACKEND_PRECISION_F32, "cublaslt") == 0)
         ck_assert(!cuda_has_blas());
     case_end(&c);
 }

@@ -18,26 +18,26 @@ typedef struct shape_case {
 
 static const shape_case shapes[] = {
     /* Keys of a row in one turn, warps for other queries. */
-    { 3, 2, 49, 49, 32, 32, MO_F32, NOTHING, true, false, 0 },
-    { 1, 1, 16, 8, 16, 8, MO_F32, NOTHING, false, false, 0 },
+    { 3, 2, 49, 49, 32, 32, MO_ELEM_F32, NOTHING, true, false, 0 },
+    { 1, 1, 16, 8, 16, 8, MO_ELEM_F32, NOTHING, false, false, 0 },
     /* Keys shared by warps; heads of 64 as most networks have them. */
-    { 1, 2, 33, 128, 64, 64, MO_F32, NOTHING, false, false, 0 },
-    { 1, 1, 17, 130, 64, 64, MO_F32, BY_SUM, false, true, 0 },
+    { 1, 2, 33, 128, 64, 64, MO_ELEM_F32, NOTHING, false, false, 0 },
+    { 1, 1, 17, 130, 64, 64, MO_ELEM_F32, BY_SUM, false, true, 0 },
     /* More queries to a warp; nothing after a query's own number. */
-    { 14, 4, 70, 70, 16, 16, MO_F32, FUTURE, false, false, 0 },
-    { 1, 6, 40, 150, 24, 48, MO_F32, BY_TRUTH, true, true, 0 },
+    { 14, 4, 70, 70, 16, 16, MO_ELEM_F32, FUTURE, false, false, 0 },
+    { 1, 6, 40, 150, 24, 48, MO_ELEM_F32, BY_TRUTH, true, true, 0 },
     /* Rows that cannot be read four at a time, sizes that fit nothing. */
-    { 1, 3, 5, 77, 20, 12, MO_F32, NOTHING, false, true, 1 },
-    { 1, 2, 31, 9, 7, 13, MO_F32, FUTURE, true, false, 3 },
-    { 1, 2, 1, 40, 1, 1, MO_F32, NOTHING, false, false, 0 },
+    { 1, 3, 5, 77, 20, 12, MO_ELEM_F32, NOTHING, false, true, 1 },
+    { 1, 2, 31, 9, 7, 13, MO_ELEM_F32, FUTURE, true, false, 3 },
+    { 1, 2, 1, 40, 1, 1, MO_ELEM_F32, NOTHING, false, false, 0 },
     /* Halves. */
-    { 1, 2, 20, 64, 64, 64, MO_F16, FUTURE, false, false, 0 },
-    { 2, 1, 18, 50, 40, 40, MO_BF16, BY_SUM, true, true, 2 },
+    { 1, 2, 20, 64, 64, 64, MO_ELEM_F16, FUTURE, false, false, 0 },
+    { 2, 1, 18, 50, 40, 40, MO_ELEM_BF16, BY_SUM, true, true, 2 },
     /* Rows too wide for registers. */
-    { 1, 2, 6, 45, 200, 300, MO_F32, BY_SUM, true, true, 0 },
-    { 1, 1, 3, 5, 129, 8, MO_F16, FUTURE, false, false, 0 },
+    { 1, 2, 6, 45, 200, 300, MO_ELEM_F32, BY_SUM, true, true, 0 },
+    { 1, 1, 3, 5, 129, 8, MO_ELEM_F16, FUTURE, false, false, 0 },
     /* Nothing at all. */
-    { 1, 0, 4, 4, 8, 8, MO_F32, NOTHING, false, false, 0 },
+    { 1, 0, 4, 4, 8, 8, MO_ELEM_F32, NOTHING, false, false, 0 },
 };
 
 static void put_rows(call_case *c, const shape_case *s, int64_t rows,
@@ -51,7 +51,7 @@ static void put_rows(call_case *c, const shape_case *s, int64_t rows,
 
 static void put_result(call_case *c, const shape_case *s)
 {
-    mo_attention_call *a = &c->call.u.attention;
+    mo_call_attention *a = &c->call.u.attention;
 
     a->out_row = s->heads * s->v_width;
     a->out_batch[0] = s->queries * a->out_row;
@@ -65,14 +65,14 @@ static void put_result(call_case *c, const shape_case *s)
 /* Every query sees the first key at least. */
 static void put_mask(call_case *c, const shape_case *s)
 {
-    mo_attention_call *a = &c->call.u.attention;
-    mo_dense *mask;
+    mo_call_attention *a = &c->call.u.attention;
+    mo_tensor_dense *mask;
 
     a->causal = s->hides == FUTURE;
     a->has_mask = s->hides == BY_TRUTH || s->hides == BY_SUM;
     if (!a->has_mask)
         return;
-    mask = case_in(c, s->hides == BY_TRUTH ? MO_BOOL : s->elem,
+    mask = case_in(c, s->hides == BY_TRUTH ? MO_ELEM_BOOL : s->elem,
                    shape_of(3, s->batch, s->queries, s->keys), 11);
     a->mask_batch[0] = s->queries * s->keys;
     a->mask_row = s->keys;
@@ -82,20 +82,21 @@ static void put_mask(call_case *c, const shape_case *s)
 }
 
 /* score + bias[head, query, key] + bias[batch, key] */
-static void put_score(call_case *c, const shape_case *s, mo_point *score)
+static void put_score(call_case *c, const shape_case *s,
+                      mo_point_program *score)
 {
     mo_point_step add = { .op = MO_POINT_ADD, .a = 0, .b = 1 };
 
     if (!s->score)
         return;
-    case_in(c, MO_F32, shape_of(3, s->heads, s->queries, s->keys), 13);
-    case_in(c, MO_F16, shape_of(2, s->batch, s->keys), 17);
+    case_in(c, MO_ELEM_F32, shape_of(3, s->heads, s->queries, s->keys), 13);
+    case_in(c, MO_ELEM_F16, shape_of(2, s->batch, s->keys), 17);
     if (s->gap == 0) /* what is constant may be read early */
         c->constant |= 3u << (c->call.n_in - 2);
-    *score = (mo_point){ .n_operands = 3 };
+    *score = (mo_point_program){ .n_operands = 3 };
     for (int i = 0; i < 3; i++)
-        score->operands[i].elem = i == 2 ? MO_F16 : MO_F32;
-    score->out = mo_access_of(
+        score->operands[i].elem = i == 2 ? MO_ELEM_F16 : MO_ELEM_F32;
+    score->out = mo_point_access_dense(
         &(mo_shape){ 4, { s->batch, s->heads, s->queries, s->keys } });
     score->operands[0].access = score->out;
     score->operands[1].access.stride[1] = s->queries * s->keys;
@@ -103,18 +104,19 @@ static void put_score(call_case *c, const shape_case *s, mo_point *score)
     score->operands[1].access.stride[3] = 1;
     score->operands[2].access.stride[0] = s->keys;
     score->operands[2].access.stride[3] = 1;
-    add.a = mo_point_push(score, add);
+    add.a = mo_point_push_step(score, add);
     add.b = 2;
-    score->result = mo_point_push(score, add);
+    score->result = mo_point_push_step(score, add);
     c->call.u.attention.score = score;
 }
 
-static void make_case(call_case *c, const shape_case *s, mo_point *score)
+static void make_case(call_case *c, const shape_case *s,
+                      mo_point_program *score)
 {
-    mo_attention_call *a = &c->call.u.attention;
+    mo_call_attention *a = &c->call.u.attention;
 
     case_begin(c, MO_CALL_ATTENTION);
-    *a = (mo_attention_call){ .n_batch = 2,
+    *a = (mo_call_attention){ .n_batch = 2,
                               .extent = { s->batch, s->heads },
                               .queries = s->queries,
                               .keys = s->keys,
@@ -131,9 +133,9 @@ static void make_case(call_case *c, const shape_case *s, mo_point *score)
 
 START_TEST(attention_is_the_same_however_it_is_cut)
 {
-    mo_precision precision = (mo_precision) _i;
+    mo_backend_precision precision = (mo_backend_precision) _i;
     call_case cases[COUNT(shapes)], *all[COUNT(shapes)];
-    mo_point scores[COUNT(shapes)];
+    mo_point_program scores[COUNT(shapes)];
     uint64_t numbers[COUNT(shapes)];
 
     for (size_t i = 0; i < COUNT(shapes); i++) {
@@ -150,5 +152,5 @@ END_TEST
 SUITE(cuda_attention)
 {
     use_cuda();
-    EACH(attention_is_the_same_however_it_is_cut, MO_PRECISIONS);
+    EACH(attention_is_the_same_however_it_is_cut, MO_BACKEND_PRECISIONS);
 }

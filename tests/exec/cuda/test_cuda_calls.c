@@ -22,8 +22,8 @@ static int count_cases(int fewer)
 }
 
 /* All cases at once: what they need is compiled together. */
-static void check(mo_call_kind kind, mo_elem elem, mo_precision precision,
-                  int n)
+static void check(mo_call_kind kind, mo_elem elem,
+                  mo_backend_precision precision, int n)
 {
     random_call *cases = calloc((size_t) n, sizeof *cases);
     call_case **list = calloc((size_t) n, sizeof *list);
@@ -45,7 +45,8 @@ static void check(mo_call_kind kind, mo_elem elem, mo_precision precision,
 
 START_TEST(floats_are_the_same)
 {
-    check((mo_call_kind) _i, MO_F32, MO_PRECISION_F32, count_cases(1));
+    check((mo_call_kind) _i, MO_ELEM_F32, MO_BACKEND_PRECISION_F32,
+          count_cases(1));
 }
 END_TEST
 
@@ -54,7 +55,7 @@ static const mo_call_kind products[] = { MO_CALL_MATMUL, MO_CALL_CONV,
 
 START_TEST(products_may_be_rounded_to_tf32)
 {
-    check(products[_i], MO_F32, MO_PRECISION_TF32, count_cases(1));
+    check(products[_i], MO_ELEM_F32, MO_BACKEND_PRECISION_TF32, count_cases(1));
 }
 END_TEST
 
@@ -68,15 +69,16 @@ START_TEST(halves_are_the_same)
 {
     mo_call_kind kind = real_kinds[_i % COUNT(real_kinds)];
 
-    check(kind, _i < COUNT(real_kinds) ? MO_F16 : MO_BF16, MO_PRECISION_F32,
-          count_cases(4));
+    check(kind, _i < COUNT(real_kinds) ? MO_ELEM_F16 : MO_ELEM_BF16,
+          MO_BACKEND_PRECISION_F32, count_cases(4));
 }
 END_TEST
 
 /* The first of them know doubles. */
 START_TEST(doubles_are_the_same)
 {
-    check(real_kinds[_i], MO_F64, MO_PRECISION_F32, count_cases(4));
+    check(real_kinds[_i], MO_ELEM_F64, MO_BACKEND_PRECISION_F32,
+          count_cases(4));
 }
 END_TEST
 

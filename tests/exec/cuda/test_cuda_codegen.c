@@ -1,6 +1,6 @@
 /* tags: gpu no-valgrind */
-/* Texts of kernels (exec/backend/cuda/jit/codegen.h), and every step of pointwise
- * programs on CUDA as on the CPU. */
+/* Texts of kernels (exec/backend/cuda/jit/codegen.h), and every step of
+ * pointwise programs on CUDA as on the CPU. */
 #include <config.h>
 
 #include "exec/backend/cuda/jit/codegen.h"
@@ -15,17 +15,17 @@
 
 START_TEST(a_text_grows_and_percent_is_nothing_special)
 {
-    mo_code code = { 0 };
+    mo_cuda_source code = { 0 };
 
     for (int i = 0; i < 1000; i++) {
-        mo_code_text(&code, "x % 2;");
-        mo_code_add(&code, "%d", i % 10);
+        mo_cuda_source_append(&code, "x % 2;");
+        mo_cuda_source_printf(&code, "%d", i % 10);
     }
-    MUST(mo_code_ready(&code, &err));
+    MUST(mo_cuda_source_check(&code, &err));
     ck_assert_uint_eq(code.size, 7000);
     ck_assert_uint_eq(strlen(code.text), 7000);
     ck_assert_int_eq(strncmp(code.text + 6986, "x % 2;8x % 2;9", 14), 0);
-    mo_code_clear(&code);
+    mo_cuda_source_clear(&code);
     ck_assert_ptr_null(code.text);
 }
 END_TEST
@@ -50,16 +50,16 @@ static const struct {
 
 START_TEST(numbers_are_literals_of_their_type)
 {
-    mo_code code = { 0 };
+    mo_cuda_source code = { 0 };
 
-    mo_code_real(&code, numbers[_i].x, numbers[_i].wide);
+    mo_cuda_emit_real(&code, numbers[_i].x, numbers[_i].wide);
     ck_assert_str_eq(code.text, numbers[_i].text);
-    mo_code_clear(&code);
+    mo_cuda_source_clear(&code);
 }
 END_TEST
 
 static const struct {
-    mo_access access;
+    mo_point_access access;
     bool wide;
     const char *text;
 } positions[] = {
@@ -75,26 +75,26 @@ static const struct {
 START_TEST(positions_leave_out_what_is_absent)
 {
     static const char *const indices[] = { "i", "j", "k" };
-    mo_code code = { 0 };
+    mo_cuda_source code = { 0 };
 
-    mo_code_access(&code, &positions[_i].access, 3, indices,
-                   positions[_i].wide);
+    mo_cuda_emit_access(&code, &positions[_i].access, 3, indices,
+                        positions[_i].wide);
     ck_assert_str_eq(code.text, positions[_i].text);
-    mo_code_clear(&code);
+    mo_cuda_source_clear(&code);
 }
 END_TEST
 
 START_TEST(positions_beyond_31_bits_are_seen)
 {
     const int64_t extent[] = { 1 << 16, 1 << 15 }, half[] = { 1 << 15, 9 };
-    const mo_access rows = { 0, { 1 << 15, 1 } };
-    const mo_access far = { (int64_t) 1 << 32, { 0 } };
-    const mo_access back = { 0, { -(1 << 15), 1 } };
+    const mo_point_access rows = { 0, { 1 << 15, 1 } };
+    const mo_point_access far = { (int64_t) 1 << 32, { 0 } };
+    const mo_point_access back = { 0, { -(1 << 15), 1 } };
 
-    ck_assert(mo_code_is_wide(&rows, extent, 2));
-    ck_assert(mo_code_is_wide(&back, extent, 2));
-    ck_assert(mo_code_is_wide(&far, extent, 2));
-    ck_assert(!mo_code_is_wide(&rows, half, 2));
+    ck_assert(mo_cuda_needs_64bit_offsets(&rows, extent, 2));
+    ck_assert(mo_cuda_needs_64bit_offsets(&back, extent, 2));
+    ck_assert(mo_cuda_needs_64bit_offsets(&far, extent, 2));
+    ck_assert(!mo_cuda_needs_64bit_offsets(&rows, half, 2));
 }
 END_TEST
 
@@ -116,7 +116,8 @@ typedef struct group {
 
 static bool are_alike(mo_point_op a, mo_point_op b)
 {
-    mo_point_kind one = mo_point_kind_of(a), two = mo_point_kind_of(b);
+    mo_point_signature one = mo_point_op_signature(a),
+                       two = mo_point_op_signature(b);
 
     return one.arity == two.arity && one.a_real == two.a_real &&
            one.b_real == two.b_real && one.real == two.real;
@@ -139,31 +140,33 @@ static int find_groups(group groups[GROUPS])
 
 static mo_point_step step_of(mo_point_op op)
 {
-    static const mo_elem reals[] = { MO_F16, MO_BF16, MO_F32 };
+    static const mo_elem reals[] = { MO_ELEM_F16, MO_ELEM_BF16, MO_ELEM_F32 };
     mo_point_step step = { op, 0, 1, 2, 0.75, 1.5, reals[op % 3] };
 
     if (op == MO_POINT_I_WRAP)
-        step.elem = MO_I8;
+        step.elem = MO_ELEM_I8;
     if (op == MO_POINT_I_CLAMP)
         step.x = -2.5;
     return step;
 }
 
-static int push(mo_point *p, mo_point_op op, int a, int b, int c, double x)
+static int push(mo_point_program *p, mo_point_op op, int a, int b, int c,
+                double x)
 {
-    int reg = mo_point_push(p, (mo_point_step){ op, a, b, c, x, x, MO_F32 });
+    int reg = mo_point_push_step(
+        p, (mo_point_step){ op, a, b, c, x, x, MO_ELEM_F32 });
 
     ck_assert_int_ge(reg, 0);
     return reg;
 }
 
-static void write_program(mo_point *p, const group *g)
+static void write_program(mo_point_program *p, const group *g)
 {
-    bool real = mo_point_kind_of(g->first).real;
+    bool real = mo_point_op_signature(g->first).real;
 
-    p->result = mo_point_push(p, step_of(g->first));
+    p->result = mo_point_push_step(p, step_of(g->first));
     for (int j = 1; j < g->n; j++) {
-        int made = mo_point_push(p, step_of((mo_point_op) (g->first + j)));
+        int made = mo_point_push_step(p, step_of((mo_point_op) (g->first + j)));
         int number = push(p, MO_POINT_I_CLAMP, 3, 0, 0, j);
         int is_it = push(p, MO_POINT_I_EQUAL, 3, number, 0, 0);
 
@@ -191,16 +194,17 @@ static int64_t count_values(bool real)
 static void add_operand(call_case *c, bool real, mo_elem type, int dim)
 {
     int64_t n = count_values(real);
-    mo_dense *in = case_in(c, real ? type : MO_I64, shape_of(1, n), 0);
+    mo_tensor_dense *in =
+        case_in(c, real ? type : MO_ELEM_I64, shape_of(1, n), 0);
     mo_point_operand *operand = &c->call.u.point.operands[c->call.n_in - 1];
 
     for (int64_t i = 0; i < n; i++) {
         int64_t at = (i + c->call.n_in / 3 * 5) % n;
 
         if (real)
-            mo_dense_put(in, i, some_reals[at]);
+            mo_tensor_set_double(in, i, some_reals[at]);
         else
-            mo_dense_put_int(in, i, some_integers[at]);
+            mo_tensor_set_int(in, i, some_integers[at]);
     }
     operand->elem = in->desc.elem;
     operand->access.stride[dim] = 1;
@@ -208,24 +212,24 @@ static void add_operand(call_case *c, bool real, mo_elem type, int dim)
 
 static void write_case(call_case *c, const group *g, mo_elem type)
 {
-    mo_point_kind kind = mo_point_kind_of(g->first);
+    mo_point_signature kind = mo_point_op_signature(g->first);
     mo_shape shape = shape_of(3, (int64_t) g->n, count_values(kind.a_real),
                               count_values(kind.b_real));
-    mo_point *p = &c->call.u.point;
-    mo_dense *which;
+    mo_point_program *p = &c->call.u.point;
+    mo_tensor_dense *which;
 
     case_begin(c, MO_CALL_POINT);
     add_operand(c, kind.a_real, type, 1);
     add_operand(c, kind.b_real, type, 2);
     add_operand(c, kind.b_real, type, 2);
-    which = case_in(c, MO_I32, shape_of(1, (int64_t) g->n), 0);
+    which = case_in(c, MO_ELEM_I32, shape_of(1, (int64_t) g->n), 0);
     for (int i = 0; i < g->n; i++)
-        mo_dense_put_int(which, i, i);
+        mo_tensor_set_int(which, i, i);
     p->n_operands = 4;
-    p->operands[3] = (mo_point_operand){ MO_I32, { 0, { 1 } } };
+    p->operands[3] = (mo_point_operand){ MO_ELEM_I32, { 0, { 1 } } };
     write_program(p, g);
-    p->out = mo_access_of(&shape);
-    case_out(c, kind.real ? type : MO_I64, shape);
+    p->out = mo_point_access_dense(&shape);
+    case_out(c, kind.real ? type : MO_ELEM_I64, shape);
 }
 
 static bool is_near(double x, double y, double allowed)
@@ -237,26 +241,27 @@ static bool is_near(double x, double y, double allowed)
 
 /* Integers are the same to the last bit. */
 static void check_elements(const call_case *c, const group *g,
-                           const mo_dense *expected, double allowed)
+                           const mo_tensor_dense *expected, double allowed)
 {
-    const mo_dense *out = &c->out[0];
-    int64_t n = mo_desc_elements(&out->desc);
+    const mo_tensor_dense *out = &c->out[0];
+    int64_t n = mo_tensor_desc_elements(&out->desc);
 
     for (int64_t i = 0; i < n; i++)
-        if (mo_elem_is_real(out->desc.elem)
-                ? !is_near(mo_dense_at(expected, i), mo_dense_at(out, i),
-                           allowed)
-                : mo_dense_int(expected, i) != mo_dense_int(out, i))
+        if (mo_elem_is_float(out->desc.elem)
+                ? !is_near(mo_tensor_get_double(expected, i),
+                           mo_tensor_get_double(out, i), allowed)
+                : mo_tensor_get_int(expected, i) != mo_tensor_get_int(out, i))
             ck_abort_msg("operation %d, element %lld: %.17g, not %.17g",
                          (int) (g->first + i / (n / g->n)),
-                         (long long) (i % (n / g->n)), mo_dense_at(out, i),
-                         mo_dense_at(expected, i));
+                         (long long) (i % (n / g->n)),
+                         mo_tensor_get_double(out, i),
+                         mo_tensor_get_double(expected, i));
 }
 
 static void run_cpu(call_case *const *cases, int n)
 {
-    const mo_unit_options alone = { .threads = 1 };
-    mo_unit *unit = NULL;
+    const mo_backend_unit_options alone = { .threads = 1 };
+    mo_backend_unit *unit = NULL;
 
     MUST(mo_backend_cpu.open(&alone, &unit, &err));
     case_run_all(cases, n, &mo_backend_cpu, unit);
@@ -267,7 +272,7 @@ static void check_steps(mo_elem type, double allowed)
 {
     group groups[GROUPS];
     call_case cases[GROUPS], *list[GROUPS];
-    mo_dense expected[GROUPS];
+    mo_tensor_dense expected[GROUPS];
     int n = find_groups(groups);
 
     for (int i = 0; i < n; i++) {
@@ -277,26 +282,26 @@ static void check_steps(mo_elem type, double allowed)
     run_cpu(list, n);
     for (int i = 0; i < n; i++) {
         expected[i] = cases[i].out[0];
-        MUST(mo_dense_new(&expected[i].desc, &cases[i].out[0], &err));
+        MUST(mo_tensor_new(&expected[i].desc, &cases[i].out[0], &err));
     }
     case_run_all(list, n, &mo_backend_cuda,
-                 tested_unit(&mo_backend_cuda, MO_PRECISION_F32));
+                 tested_unit(&mo_backend_cuda, MO_BACKEND_PRECISION_F32));
     for (int i = 0; i < n; i++) {
         check_elements(&cases[i], &groups[i], &expected[i], allowed);
-        mo_dense_clear(&expected[i]);
+        mo_tensor_clear(&expected[i]);
         case_end(&cases[i]);
     }
 }
 
 START_TEST(every_step_on_floats_is_the_cpus)
 {
-    check_steps(MO_F32, 1e-5);
+    check_steps(MO_ELEM_F32, 1e-5);
 }
 END_TEST
 
 START_TEST(every_step_on_doubles_is_the_cpus)
 {
-    check_steps(MO_F64, 1e-13);
+    check_steps(MO_ELEM_F64, 1e-13);
 }
 END_TEST
 

@@ -18,26 +18,27 @@ static const char content[] = "what a compiler made\0of it";
 
 static char folder[] = "cuda_cache.XXXXXX";
 static char path[sizeof folder + 32];
-static mo_cuda_cache *cache;
+static mo_cuda_disk_cache *cache;
 
 static void open_cache(void)
 {
     strcpy(folder + sizeof folder - 7, "XXXXXX");
     ck_assert_ptr_nonnull(mkdtemp(folder));
     snprintf(path, sizeof path, "%s/%016x.%s", folder, KEY, kind);
-    MUST(mo_cuda_cache_new(folder, &cache, &err));
+    MUST(mo_cuda_disk_cache_new(folder, &cache, &err));
 }
 
 static void close_cache(void)
 {
     unlink(path);
     ck_assert_int_eq(rmdir(folder), 0);
-    mo_cuda_cache_free(cache);
+    mo_cuda_disk_cache_free(cache);
 }
 
 static void write_content(void)
 {
-    ck_assert(mo_cuda_cache_write(cache, KEY, kind, content, sizeof content));
+    ck_assert(
+        mo_cuda_disk_cache_write(cache, KEY, kind, content, sizeof content));
 }
 
 /* Reads it back; false when it is not there. */
@@ -46,7 +47,7 @@ static bool is_there(void)
     char *data = NULL;
     size_t size = 0;
 
-    if (!mo_cuda_cache_read(cache, KEY, kind, &data, &size))
+    if (!mo_cuda_disk_cache_read(cache, KEY, kind, &data, &size))
         return false;
     ck_assert_uint_eq(size, sizeof content);
     ck_assert_mem_eq(data, content, size);
@@ -73,8 +74,8 @@ START_TEST(an_empty_content_is_a_content)
     size_t size = 1;
 
     open_cache();
-    ck_assert(mo_cuda_cache_write(cache, KEY, kind, "", 0));
-    ck_assert(mo_cuda_cache_read(cache, KEY, kind, &data, &size));
+    ck_assert(mo_cuda_disk_cache_write(cache, KEY, kind, "", 0));
+    ck_assert(mo_cuda_disk_cache_read(cache, KEY, kind, &data, &size));
     ck_assert_uint_eq(size, 0);
     free(data);
     close_cache();
@@ -125,8 +126,8 @@ START_TEST(the_file_of_another_key_is_not_taken)
     char other[sizeof path];
 
     open_cache();
-    ck_assert(
-        mo_cuda_cache_write(cache, KEY + 1, kind, content, sizeof content));
+    ck_assert(mo_cuda_disk_cache_write(cache, KEY + 1, kind, content,
+                                       sizeof content));
     snprintf(other, sizeof other, "%s/%016x.%s", folder, KEY + 1, kind);
     ck_assert_int_eq(rename(other, path), 0);
     ck_assert(!is_there());
@@ -139,7 +140,8 @@ START_TEST(a_folder_or_a_pipe_of_that_name_is_not_there)
     open_cache();
     ck_assert_int_eq(mkdir(path, 0700), 0);
     ck_assert(!is_there());
-    ck_assert(!mo_cuda_cache_write(cache, KEY, kind, content, sizeof content));
+    ck_assert(
+        !mo_cuda_disk_cache_write(cache, KEY, kind, content, sizeof content));
     ck_assert_int_eq(rmdir(path), 0);
     ck_assert_int_eq(mkfifo(path, 0600), 0);
     ck_assert(!is_there());
@@ -150,23 +152,24 @@ END_TEST
 /* What root may write to anyway is a file where a folder should be. */
 START_TEST(where_nothing_can_be_written_nothing_is_kept)
 {
-    mo_cuda_cache *other;
+    mo_cuda_disk_cache *other;
     FILE *file;
 
     open_cache();
     file = fopen(path, "w");
     ck_assert_ptr_nonnull(file);
     fclose(file);
-    MUST(mo_cuda_cache_new(path, &other, &err));
-    ck_assert(!mo_cuda_cache_write(other, KEY, kind, content, sizeof content));
-    ck_assert(!mo_cuda_cache_read(other, KEY, kind, &(char *){ NULL },
-                                  &(size_t){ 0 }));
-    mo_cuda_cache_free(other);
+    MUST(mo_cuda_disk_cache_new(path, &other, &err));
+    ck_assert(
+        !mo_cuda_disk_cache_write(other, KEY, kind, content, sizeof content));
+    ck_assert(!mo_cuda_disk_cache_read(other, KEY, kind, &(char *){ NULL },
+                                       &(size_t){ 0 }));
+    mo_cuda_disk_cache_free(other);
     if (geteuid() != 0) {
         unlink(path);
         ck_assert_int_eq(chmod(folder, 0500), 0);
-        ck_assert(
-            !mo_cuda_cache_write(cache, KEY, kind, content, sizeof content));
+        ck_assert(!mo_cuda_disk_cache_write(cache, KEY, kind, content,
+                                            sizeof content));
         ck_assert_int_eq(chmod(folder, 0700), 0);
     }
     close_cache();
@@ -181,7 +184,7 @@ static void write_often(char letter, size_t size)
 
     for (int i = 0; i < 200 && all; i++) {
         memset(text, letter, size);
-        all = mo_cuda_cache_write(cache, KEY, kind, text, size);
+        all = mo_cuda_disk_cache_write(cache, KEY, kind, text, size);
     }
     free(text);
     _exit(all ? 0 : 1);
@@ -202,7 +205,7 @@ static void check_whole(void)
     char *data = NULL;
     size_t size = 0;
 
-    if (!mo_cuda_cache_read(cache, KEY, kind, &data, &size))
+    if (!mo_cuda_disk_cache_read(cache, KEY, kind, &data, &size))
         return;
     ck_assert(size == 100000 ? data[0] == 'a'
                              : size == 70000 && data[0] == 'b');
@@ -227,7 +230,7 @@ START_TEST(processes_that_race_leave_whole_files)
             check_whole();
         ck_assert(WIFEXITED(state) && WEXITSTATUS(state) == 0);
     }
-    ck_assert(mo_cuda_cache_read(cache, KEY, kind, &data, &size));
+    ck_assert(mo_cuda_disk_cache_read(cache, KEY, kind, &data, &size));
     free(data);
     close_cache();
 }
@@ -235,11 +238,11 @@ END_TEST
 
 static void check_folder(const char *expected)
 {
-    mo_cuda_cache *found;
+    mo_cuda_disk_cache *found;
 
-    MUST(mo_cuda_cache_new(NULL, &found, &err));
-    ck_assert_str_eq(mo_cuda_cache_folder(found), expected);
-    mo_cuda_cache_free(found);
+    MUST(mo_cuda_disk_cache_new(NULL, &found, &err));
+    ck_assert_str_eq(mo_cuda_disk_cache_folder(found), expected);
+    mo_cuda_disk_cache_free(found);
 }
 
 START_TEST(the_folder_is_the_users_own)
@@ -267,30 +270,32 @@ END_TEST
 
 START_TEST(without_a_folder_nothing_is_kept)
 {
-    mo_cuda_cache *none;
+    mo_cuda_disk_cache *none;
     char *data = NULL;
     size_t size = 0;
 
-    MUST(mo_cuda_cache_new("", &none, &err));
-    ck_assert(!mo_cuda_cache_write(none, KEY, kind, content, sizeof content));
-    ck_assert(!mo_cuda_cache_read(none, KEY, kind, &data, &size));
-    mo_cuda_cache_free(none);
+    MUST(mo_cuda_disk_cache_new("", &none, &err));
+    ck_assert(
+        !mo_cuda_disk_cache_write(none, KEY, kind, content, sizeof content));
+    ck_assert(!mo_cuda_disk_cache_read(none, KEY, kind, &data, &size));
+    mo_cuda_disk_cache_free(none);
 }
 END_TEST
 
 START_TEST(folders_above_are_made)
 {
     char deep[sizeof folder + 32], *data = NULL;
-    mo_cuda_cache *other;
+    mo_cuda_disk_cache *other;
     size_t size = 0;
 
     open_cache();
     snprintf(deep, sizeof deep, "%s/a/b", folder);
-    MUST(mo_cuda_cache_new(deep, &other, &err));
-    ck_assert(mo_cuda_cache_write(other, KEY, kind, content, sizeof content));
-    ck_assert(mo_cuda_cache_read(other, KEY, kind, &data, &size));
+    MUST(mo_cuda_disk_cache_new(deep, &other, &err));
+    ck_assert(
+        mo_cuda_disk_cache_write(other, KEY, kind, content, sizeof content));
+    ck_assert(mo_cuda_disk_cache_read(other, KEY, kind, &data, &size));
     free(data);
-    mo_cuda_cache_free(other);
+    mo_cuda_disk_cache_free(other);
     snprintf(deep, sizeof deep, "%s/a/b/%016x.%s", folder, KEY, kind);
     unlink(deep);
     snprintf(deep, sizeof deep, "%s/a/b", folder);

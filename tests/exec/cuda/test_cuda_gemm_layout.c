@@ -1,6 +1,7 @@
 /* tags: gpu no-valgrind */
-/* Claims of exec/backend/cuda/algo/cublaslt/gemm_layout.h: what is told to a BLAS library is the
- * product that was meant.  The library is its definition, in integers. */
+/* Claims of exec/backend/cuda/algo/cublaslt/gemm_layout.h: what is told to a
+ * BLAS library is the product that was meant.  The library is its definition,
+ * in integers. */
 #include "exec/backend/cuda/algo/cublaslt/gemm_layout.h"
 
 #include <limits.h>
@@ -39,8 +40,9 @@ static void do_as_told(const mo_cuda_gemm *g, const int *const *in, int *out)
             }
 }
 
-static int64_t side_place(const mo_matmul_call *f, const mo_matmul_side *side,
-                          int64_t batch, int64_t row, int64_t column)
+static int64_t side_place(const mo_call_matmul *f,
+                          const mo_call_matmul_operand *side, int64_t batch,
+                          int64_t row, int64_t column)
 {
     int64_t place = row * side->row + column * side->column;
 
@@ -51,7 +53,7 @@ static int64_t side_place(const mo_matmul_call *f, const mo_matmul_side *side,
     return place;
 }
 
-static void do_as_meant(const mo_matmul_call *f, const int *a, const int *b,
+static void do_as_meant(const mo_call_matmul *f, const int *a, const int *b,
                         int *c)
 {
     int64_t batches = 1;
@@ -69,7 +71,7 @@ static void do_as_meant(const mo_matmul_call *f, const int *a, const int *b,
     }
 }
 
-static bool is_as_meant(const mo_matmul_call *f, const mo_cuda_gemm *gemm)
+static bool is_as_meant(const mo_call_matmul *f, const mo_cuda_gemm *gemm)
 {
     static int a[MOST], b[MOST], meant[MOST], told[MOST];
     const int *const in[] = { a, b };
@@ -88,12 +90,13 @@ static bool is_as_meant(const mo_matmul_call *f, const mo_cuda_gemm *gemm)
 
 /* Strides of a dense operand whose dimensions lie in some order: the batch's,
  * then rows and columns; some of the batch may be repeated. */
-static mo_matmul_side random_side(mo_random *r, const mo_matmul_call *f,
-                                  int64_t rows, int64_t columns, bool repeats)
+static mo_call_matmul_operand random_side(mo_random *r, const mo_call_matmul *f,
+                                          int64_t rows, int64_t columns,
+                                          bool repeats)
 {
-    mo_matmul_side side = { .row = 0 };
-    int64_t *strides[MO_MATMUL_MAX_BATCH + 2], run = 1;
-    int64_t extents[MO_MATMUL_MAX_BATCH + 2];
+    mo_call_matmul_operand side = { .row = 0 };
+    int64_t *strides[MO_CALL_MATMUL_MAX_BATCH + 2], run = 1;
+    int64_t extents[MO_CALL_MATMUL_MAX_BATCH + 2];
     int n = 0;
 
     for (int d = 0; d < f->n_batch; d++) {
@@ -121,9 +124,9 @@ static mo_matmul_side random_side(mo_random *r, const mo_matmul_call *f,
     return side;
 }
 
-static mo_matmul_call random_matmul(mo_random *r)
+static mo_call_matmul random_matmul(mo_random *r)
 {
-    mo_matmul_call f = { .m = 1 + mo_random_below(r, 5),
+    mo_call_matmul f = { .m = 1 + mo_random_below(r, 5),
                          .n = 1 + mo_random_below(r, 5),
                          .k = 1 + mo_random_below(r, 5),
                          .n_batch = mo_random_below(r, 4) };
@@ -147,7 +150,7 @@ START_TEST(what_is_told_is_what_is_meant)
         mo_cuda_gemm gemm;
 
         call.u.matmul = random_matmul(&r);
-        if (!mo_cuda_gemm_of(&call, &gemm))
+        if (!mo_cuda_gemm_from_call(&call, &gemm))
             continue;
         told++;
         ck_assert_msg(is_as_meant(&call.u.matmul, &gemm), "seed %llu",
@@ -161,7 +164,7 @@ END_TEST
 
 static const struct {
     const char *what;
-    mo_matmul_call matmul;
+    mo_call_matmul matmul;
     int64_t batch; /* as it is told */
     int left_in;
 } known[] = {
@@ -250,7 +253,7 @@ START_TEST(products_of_networks_are_told)
     mo_call call = { .kind = MO_CALL_MATMUL, .u.matmul = known[_i].matmul };
     mo_cuda_gemm gemm;
 
-    ck_assert_msg(mo_cuda_gemm_of(&call, &gemm), "%s", known[_i].what);
+    ck_assert_msg(mo_cuda_gemm_from_call(&call, &gemm), "%s", known[_i].what);
     ck_assert_int_eq(gemm.batch, known[_i].batch);
     ck_assert_int_eq(gemm.left_in, known[_i].left_in);
     ck_assert_msg(is_as_meant(&call.u.matmul, &gemm), "%s", known[_i].what);
@@ -259,9 +262,9 @@ END_TEST
 
 /* ---- what cannot be told */
 
-static mo_matmul_call plain(void)
+static mo_call_matmul plain(void)
 {
-    return (mo_matmul_call){ .m = 5,
+    return (mo_call_matmul){ .m = 5,
                              .n = 4,
                              .k = 3,
                              .a = { .row = 3, .column = 1 },
@@ -269,17 +272,17 @@ static mo_matmul_call plain(void)
                              .c = { .row = 4, .column = 1 } };
 }
 
-static bool is_told(const mo_matmul_call *matmul)
+static bool is_told(const mo_call_matmul *matmul)
 {
     mo_call call = { .kind = MO_CALL_MATMUL, .u.matmul = *matmul };
     mo_cuda_gemm gemm;
 
-    return mo_cuda_gemm_of(&call, &gemm);
+    return mo_cuda_gemm_from_call(&call, &gemm);
 }
 
 START_TEST(what_a_library_cannot_be_told_is_refused)
 {
-    mo_matmul_call f = plain();
+    mo_call_matmul f = plain();
 
     ck_assert(is_told(&f));
     f.a.column = 2; /* no stride is 1 */
@@ -309,9 +312,9 @@ END_TEST
 
 /* ---- convolutions */
 
-static mo_conv_call pixel_wise(void)
+static mo_call_conv pixel_wise(void)
 {
-    return (mo_conv_call){ .sweep = { .spatial = 2,
+    return (mo_call_conv){ .sweep = { .spatial = 2,
                                       .in = { 2, 3 },
                                       .out = { 2, 3 },
                                       .kernel = { 1, 1 },
@@ -324,22 +327,22 @@ static mo_conv_call pixel_wise(void)
                            .channels_last = true };
 }
 
-static bool is_product(const mo_conv_call *conv, mo_cuda_gemm *gemm)
+static bool is_product(const mo_call_conv *conv, mo_cuda_gemm *gemm)
 {
     mo_call call = { .kind = MO_CALL_CONV, .u.conv = *conv };
 
-    return mo_cuda_gemm_of(&call, gemm);
+    return mo_cuda_gemm_from_call(&call, gemm);
 }
 
 START_TEST(windows_of_one_element_are_a_product)
 {
-    mo_matmul_call meant = { .m = 12,
+    mo_call_matmul meant = { .m = 12,
                              .n = 4,
                              .k = 5,
                              .a = { .row = 5, .column = 1 },
                              .b = { .row = 1, .column = 5 },
                              .c = { .row = 4, .column = 1 } };
-    mo_conv_call conv = pixel_wise();
+    mo_call_conv conv = pixel_wise();
     mo_cuda_gemm gemm;
 
     ck_assert(is_product(&conv, &gemm));
@@ -350,7 +353,7 @@ END_TEST
 START_TEST(other_convolutions_are_none)
 {
     mo_cuda_gemm gemm;
-    mo_conv_call conv = pixel_wise();
+    mo_call_conv conv = pixel_wise();
 
     conv.sweep.kernel[1] = 2;
     ck_assert(!is_product(&conv, &gemm));

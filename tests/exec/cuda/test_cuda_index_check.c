@@ -1,5 +1,6 @@
 /* tags: gpu no-valgrind */
-/* Claims of exec/backend/cuda/kernels/index_check.h: what is outside of a tensor is told. */
+/* Claims of exec/backend/cuda/kernels/index_check.h: what is outside of a
+ * tensor is told. */
 #include <config.h>
 
 #include "tests/exec/cuda/cuda_pair.h"
@@ -10,12 +11,12 @@
 static mo_status try_indices(call_case *c, const int64_t *indices,
                              mo_error *err)
 {
-    mo_dense tensors[4];
+    mo_tensor_dense tensors[4];
     bool constant[4] = { false };
     call_list list = { &c->call, 1, tensors, c->call.n_in + 1, constant };
 
-    for (int64_t i = 0; i < mo_desc_elements(&c->in[1].desc); i++)
-        mo_dense_put_int(&c->in[1], i, indices[i]);
+    for (int64_t i = 0; i < mo_tensor_desc_elements(&c->in[1].desc); i++)
+        mo_tensor_set_int(&c->in[1], i, indices[i]);
     for (int i = 0; i < c->call.n_in; i++) {
         tensors[i] = c->in[i];
         c->in_number[i] = i;
@@ -25,8 +26,8 @@ static mo_status try_indices(call_case *c, const int64_t *indices,
     c->call.in = c->in_number;
     c->call.out = c->out_number;
     return run_calls(&mo_backend_cuda,
-                     tested_unit(&mo_backend_cuda, MO_PRECISION_F32), &list,
-                     err);
+                     tested_unit(&mo_backend_cuda, MO_BACKEND_PRECISION_F32),
+                     &list, err);
 }
 
 /* Indices of many and of few elements, the last of which is wrong; and the next
@@ -49,26 +50,28 @@ START_TEST(indices_outside_are_errors)
     call_case c;
 
     case_begin(&c, MO_CALL_GATHER);
-    c.call.u.gather = (mo_gather_call){ .kind = MO_GATHER_AXIS,
+    c.call.u.gather = (mo_call_gather){ .kind = MO_CALL_GATHER_AXIS,
                                         .batch = 1,
                                         .outer = 1,
                                         .axis = 4,
                                         .count = n,
                                         .inner = 1 };
-    case_in(&c, MO_F32, shape_of(1, INT64_C(4)), 1);
-    case_in(&c, MO_I64, shape_of(1, n), 1);
-    case_out(&c, MO_F32, shape_of(1, n));
+    case_in(&c, MO_ELEM_F32, shape_of(1, INT64_C(4)), 1);
+    case_in(&c, MO_ELEM_I64, shape_of(1, n), 1);
+    case_out(&c, MO_ELEM_F32, shape_of(1, n));
     check_outside(&c, indices, n);
     case_end(&c);
 
     case_begin(&c, MO_CALL_SCATTER);
-    c.call.u.scatter = (mo_scatter_call){
-        .kind = MO_GATHER_AXIS, .outer = 1, .axis = 4, .count = n, .inner = 1
-    };
-    case_in(&c, MO_F32, shape_of(1, INT64_C(4)), 1);
-    case_in(&c, MO_I64, shape_of(1, n), 1);
-    case_in(&c, MO_F32, shape_of(1, n), 2);
-    case_out(&c, MO_F32, shape_of(1, INT64_C(4)));
+    c.call.u.scatter = (mo_call_scatter){ .kind = MO_CALL_GATHER_AXIS,
+                                          .outer = 1,
+                                          .axis = 4,
+                                          .count = n,
+                                          .inner = 1 };
+    case_in(&c, MO_ELEM_F32, shape_of(1, INT64_C(4)), 1);
+    case_in(&c, MO_ELEM_I64, shape_of(1, n), 1);
+    case_in(&c, MO_ELEM_F32, shape_of(1, n), 2);
+    case_out(&c, MO_ELEM_F32, shape_of(1, INT64_C(4)));
     check_outside(&c, indices, n);
     case_end(&c);
 }
@@ -78,15 +81,18 @@ START_TEST(constant_indices_outside_are_refused)
 {
     int64_t wrong[] = { 1, 9 };
     mo_call call = { .kind = MO_CALL_GATHER, .n_in = 2, .n_out = 1 };
-    mo_call_operand in[2] = { { { MO_F32, shape_of(1, INT64_C(4)) }, NULL },
-                              { { MO_I64, shape_of(1, INT64_C(2)) }, wrong } };
-    mo_desc out = { MO_F32, shape_of(1, INT64_C(2)) };
-    mo_unit *unit = tested_unit(&mo_backend_cuda, MO_PRECISION_F32);
-    mo_kernel *kernel = NULL;
+    mo_backend_operand in[2] = {
+        { { MO_ELEM_F32, shape_of(1, INT64_C(4)) }, NULL },
+        { { MO_ELEM_I64, shape_of(1, INT64_C(2)) }, wrong }
+    };
+    mo_tensor_desc out = { MO_ELEM_F32, shape_of(1, INT64_C(2)) };
+    mo_backend_unit *unit =
+        tested_unit(&mo_backend_cuda, MO_BACKEND_PRECISION_F32);
+    mo_backend_kernel *kernel = NULL;
     mo_error err = { 0 };
     size_t workspace;
 
-    call.u.gather = (mo_gather_call){ .kind = MO_GATHER_AXIS,
+    call.u.gather = (mo_call_gather){ .kind = MO_CALL_GATHER_AXIS,
                                       .batch = 1,
                                       .outer = 1,
                                       .axis = 4,

@@ -27,13 +27,17 @@ static const char *const models[] = { "small_swin",    "small_bert",
 
 static const struct {
     int arch;
-    mo_precision precision;
+    mo_backend_precision precision;
     mo_elem reals;
 } devices[] = {
-    { 70, MO_PRECISION_F32, MO_F32 },   { 75, MO_PRECISION_F32, MO_F16 },
-    { 80, MO_PRECISION_F32, MO_BF16 },  { 90, MO_PRECISION_TF32, MO_F32 },
-    { 100, MO_PRECISION_TF32, MO_F32 }, { 80, MO_PRECISION_TF32, MO_F32 },
-    { 90, MO_PRECISION_F32, MO_F16 },   { 100, MO_PRECISION_F32, MO_BF16 },
+    { 70, MO_BACKEND_PRECISION_F32, MO_ELEM_F32 },
+    { 75, MO_BACKEND_PRECISION_F32, MO_ELEM_F16 },
+    { 80, MO_BACKEND_PRECISION_F32, MO_ELEM_BF16 },
+    { 90, MO_BACKEND_PRECISION_TF32, MO_ELEM_F32 },
+    { 100, MO_BACKEND_PRECISION_TF32, MO_ELEM_F32 },
+    { 80, MO_BACKEND_PRECISION_TF32, MO_ELEM_F32 },
+    { 90, MO_BACKEND_PRECISION_F32, MO_ELEM_F16 },
+    { 100, MO_BACKEND_PRECISION_F32, MO_ELEM_BF16 },
 };
 
 static char data[3072];
@@ -44,7 +48,7 @@ static bool knows(int arch)
 {
     char *cubin = NULL;
     size_t size = 0;
-    mo_status status = mo_cuda_compile_source(
+    mo_status status = mo_cuda_nvrtc_compile(
         &compiler, "MO_KERNEL(nothing)(int x) { MO_BEGIN(); }", "nothing", arch,
         &cubin, &size, NULL);
 
@@ -77,15 +81,15 @@ static void make_plan(random_plan *r, const char *model, mo_elem reals)
     r->source.fuse = r->source.layout = true;
     r->source.keen = r->source.attend = &yes;
     r->source.reals = reals;
-    MUST(mo_plan_make(&r->source, &r->plan, &err));
+    MUST(mo_plan_build(&r->source, &r->plan, &err));
 }
 
-static mo_kernel *prepare(mo_unit *unit, const mo_plan *plan,
-                          const mo_call *call)
+static mo_backend_kernel *prepare(mo_backend_unit *unit,
+                                  const mo_exec_plan *plan, const mo_call *call)
 {
-    mo_call_operand *in = calloc((size_t) call->n_in + 1, sizeof *in);
-    mo_desc *out = calloc((size_t) call->n_out, sizeof *out);
-    mo_kernel *kernel = NULL;
+    mo_backend_operand *in = calloc((size_t) call->n_in + 1, sizeof *in);
+    mo_tensor_desc *out = calloc((size_t) call->n_out, sizeof *out);
+    mo_backend_kernel *kernel = NULL;
     size_t workspace;
 
     ck_assert(in && out);
@@ -104,7 +108,7 @@ static mo_kernel *prepare(mo_unit *unit, const mo_plan *plan,
     return kernel;
 }
 
-static void ask_for_all(mo_unit *unit, const mo_plan *plan)
+static void ask_for_all(mo_backend_unit *unit, const mo_exec_plan *plan)
 {
     for (int i = 0; i < plan->n_calls; i++)
         mo_backend_cuda.drop(unit, prepare(unit, plan, &plan->calls[i].call));
@@ -113,7 +117,7 @@ static void ask_for_all(mo_unit *unit, const mo_plan *plan)
 /* ---- sources */
 
 typedef struct job {
-    const mo_unit *unit;
+    const mo_backend_unit *unit;
     mo_error *errs;
 } job;
 
@@ -121,28 +125,29 @@ static void compile_one(void *context, int i, int thread)
 {
     const job *j = context;
     const char *name = NULL;
-    const char *text = mo_cuda_shop_source(j->unit->shop, (size_t) i, &name);
+    const char *text =
+        mo_cuda_jit_cache_source(j->unit->shop, (size_t) i, &name);
     char *cubin = NULL;
     size_t size = 0;
 
     (void) thread;
-    mo_cuda_compile_source(&compiler, text, name, j->unit->arch, &cubin, &size,
-                           &j->errs[i]);
+    mo_cuda_nvrtc_compile(&compiler, text, name, j->unit->arch, &cubin, &size,
+                          &j->errs[i]);
     free(cubin);
 }
 
-static void compile_all(const mo_unit *unit, const char *model)
+static void compile_all(const mo_backend_unit *unit, const char *model)
 {
     job j = { .unit = unit };
     const char *name;
     int n = 0;
 
-    while (mo_cuda_shop_source(unit->shop, (size_t) n, &name))
+    while (mo_cuda_jit_cache_source(unit->shop, (size_t) n, &name))
         n++;
     ck_assert_int_gt(n, 0);
     j.errs = calloc((size_t) n, sizeof *j.errs);
     ck_assert_ptr_nonnull(j.errs);
-    mo_team_run(0, n, compile_one, &j);
+    mo_parallel_for(0, n, compile_one, &j);
     for (int i = 0; i < n; i++)
         ck_assert_msg(j.errs[i].status == MO_OK, "%s for sm_%d: %s", model,
                       unit->arch, j.errs[i].text);
@@ -150,11 +155,12 @@ static void compile_all(const mo_unit *unit, const char *model)
     free(j.errs);
 }
 
-static void check_network(const char *model, int arch, mo_precision precision,
-                          mo_elem reals)
+static void check_network(const char *model, int arch,
+                          mo_backend_precision precision, mo_elem reals)
 {
-    const mo_unit_options options = { .cache = "", .precision = precision };
-    mo_unit *unit = NULL;
+    const mo_backend_unit_options options = { .cache = "",
+                                              .precision = precision };
+    mo_backend_unit *unit = NULL;
     random_plan r;
 
     use_standin();
@@ -184,7 +190,7 @@ START_TEST(kernels_of_networks_compile_for_the_device_asked_for)
     int arch = atoi(getenv("MOIRAI_ARCH"));
 
     ck_assert_msg(knows(arch), "NVRTC does not know sm_%d", arch);
-    check_network(models[_i], arch, MO_PRECISION_F32, MO_F32);
+    check_network(models[_i], arch, MO_BACKEND_PRECISION_F32, MO_ELEM_F32);
 }
 END_TEST
 
@@ -201,7 +207,7 @@ SUITE(cuda_sources)
 
     if (!given)
         skip("the environment has no MOIRAI_DATA");
-    if (mo_cuda_api_compiler(&compiler, &err) != MO_OK)
+    if (mo_cuda_api_load_nvrtc(&compiler, &err) != MO_OK)
         skip(err.text);
     snprintf(data, sizeof data, "%s", given);
     if (getenv("MOIRAI_ARCH"))

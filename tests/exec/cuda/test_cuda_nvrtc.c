@@ -1,6 +1,7 @@
 /* tags: no-valgrind */
 /* What stands before every kernel compiles for every architecture, and errors
- * of kernels are told (exec/backend/cuda/jit/jit_cache.h).  Needs NVRTC, no GPU. */
+ * of kernels are told (exec/backend/cuda/jit/jit_cache.h).  Needs NVRTC, no
+ * GPU. */
 #include <config.h>
 
 #include "exec/backend/cuda/jit/jit_cache.h"
@@ -94,7 +95,7 @@ static void check_compiles(const char *text, const char *name, int arch)
     char *cubin = NULL;
     size_t size = 0;
     mo_status status =
-        mo_cuda_compile_source(&api, text, name, arch, &cubin, &size, &err);
+        mo_cuda_nvrtc_compile(&api, text, name, arch, &cubin, &size, &err);
 
     ck_assert_msg(status == MO_OK, "sm_%d: %s", arch, err.text);
     ck_assert_uint_gt(size, 0);
@@ -123,7 +124,7 @@ START_TEST(devices_newer_than_the_compiler_get_what_they_can_run)
     size_t size = 0;
 
     check_compiles(words, "words", 99);
-    MUST(mo_cuda_compile_source(&api, words, "words", 999, &ptx, &size, &err));
+    MUST(mo_cuda_nvrtc_compile(&api, words, "words", 999, &ptx, &size, &err));
     ck_assert_ptr_nonnull(strstr(ptx, ".version"));
     free(ptx);
 }
@@ -136,7 +137,7 @@ START_TEST(devices_older_than_the_compiler_are_refused)
     size_t size = 0;
 
     ck_assert_int_eq(
-        mo_cuda_compile_source(&api, words, "words", 10, &cubin, &size, &err),
+        mo_cuda_nvrtc_compile(&api, words, "words", 10, &cubin, &size, &err),
         MO_E_SUPPORT);
     ck_assert_ptr_nonnull(strstr(err.text, "sm_10"));
 }
@@ -149,8 +150,8 @@ START_TEST(a_source_that_does_not_compile_is_told)
     size_t size = 0;
 
     ck_assert_int_ne(
-        mo_cuda_compile_source(&api, "MO_KERNEL(wrong)(void) { lachesis; }\n",
-                               "wrong", 90, &cubin, &size, &err),
+        mo_cuda_nvrtc_compile(&api, "MO_KERNEL(wrong)(void) { lachesis; }\n",
+                              "wrong", 90, &cubin, &size, &err),
         MO_OK);
     ck_assert_ptr_null(cubin);
     ck_assert_ptr_nonnull(strstr(err.text, "'wrong'"));
@@ -182,7 +183,7 @@ int main(void)
 {
     mo_error err = { 0 };
 
-    if (mo_cuda_api_compiler(&api, &err) == MO_OK)
+    if (mo_cuda_api_load_nvrtc(&api, &err) == MO_OK)
         return run_all();
     printf("skipped: %s\n", err.text);
     return EXIT_SKIPPED;

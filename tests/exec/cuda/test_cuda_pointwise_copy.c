@@ -13,7 +13,7 @@ enum { MOST_CASES = 32, MOST_BOXES = 600 };
 /* Cases that are run together. */
 typedef struct batch {
     call_case cases[MOST_CASES];
-    mo_copy_box boxes[MOST_CASES][MOST_BOXES];
+    mo_call_copy_box boxes[MOST_CASES][MOST_BOXES];
     int n;
 } batch;
 
@@ -47,7 +47,7 @@ static void check_all(void)
         list[i] = &all.cases[i];
         seeds[i] = (uint64_t) i;
     }
-    pair_check(list, all.n, MO_PRECISION_F32, seeds);
+    pair_check(list, all.n, MO_BACKEND_PRECISION_F32, seeds);
     for (int i = 0; i < all.n; i++)
         case_end(&all.cases[i]);
     all.n = 0;
@@ -57,9 +57,9 @@ static void check_all(void)
 
 /* Strides of a tensor whose dimensions lie in that order, "nhwc"[...] being the
  * numbers of dimensions, outermost first. */
-static mo_access lying(const mo_shape *shape, const char *order)
+static mo_point_access lying(const mo_shape *shape, const char *order)
 {
-    mo_access access = { 0 };
+    mo_point_access access = { 0 };
     int64_t stride = 1;
 
     for (int i = shape->rank; i-- > 0; stride *= shape->dims[order[i] - '0'])
@@ -74,7 +74,7 @@ static void add_point(mo_elem elem, mo_shape shape, const char *a,
 {
     const char *const orders[] = { a, b, c };
     call_case *made = next_case(MO_CALL_POINT);
-    mo_point *p = &made->call.u.point;
+    mo_point_program *p = &made->call.u.point;
     mo_point_step multiply = { .op = MO_POINT_MULTIPLY, .a = 1, .b = 2 };
     mo_point_step add = { .op = MO_POINT_ADD, .a = 0, .b = 3 };
     mo_point_step relu = { .op = MO_POINT_RELU, .a = 4 };
@@ -96,16 +96,17 @@ static void add_point(mo_elem elem, mo_shape shape, const char *a,
                                : shape_of(0),
                 (uint64_t) (all.n * 3 + i));
     }
-    mo_point_push(p, multiply);
-    mo_point_push(p, add);
-    p->result = mo_point_push(p, relu);
+    mo_point_push_step(p, multiply);
+    mo_point_push_step(p, add);
+    p->result = mo_point_push_step(p, relu);
     p->out = lying(&shape, out);
     case_out(made, elem, shape);
 }
 
 START_TEST(points_are_the_same_however_operands_lie)
 {
-    static const mo_elem elems[] = { MO_F32, MO_F16, MO_BF16, MO_F64 };
+    static const mo_elem elems[] = { MO_ELEM_F32, MO_ELEM_F16, MO_ELEM_BF16,
+                                     MO_ELEM_F64 };
     mo_elem elem = elems[_i];
 
     add_point(elem, SHAPE(2, 64, 28, 28), "0123", "1", "0123", "0123");
@@ -130,14 +131,16 @@ START_TEST(points_begin_anywhere)
     for (int64_t offset = 0; offset < 5; offset++) {
         mo_shape shape = SHAPE(300, 256);
         call_case *c = next_case(MO_CALL_POINT);
-        mo_point *p = &c->call.u.point;
+        mo_point_program *p = &c->call.u.point;
 
-        case_in(c, MO_F32, SHAPE(300 * 256 + offset), 1);
+        case_in(c, MO_ELEM_F32, SHAPE(300 * 256 + offset), 1);
         p->n_operands = 1;
-        p->operands[0] = (mo_point_operand){ MO_F32, { offset, { 256, 1 } } };
-        p->result = mo_point_push(p, (mo_point_step){ .op = MO_POINT_NEGATE });
-        p->out = mo_access_of(&shape);
-        case_out(c, MO_F32, shape);
+        p->operands[0] =
+            (mo_point_operand){ MO_ELEM_F32, { offset, { 256, 1 } } };
+        p->result =
+            mo_point_push_step(p, (mo_point_step){ .op = MO_POINT_NEGATE });
+        p->out = mo_point_access_dense(&shape);
+        case_out(c, MO_ELEM_F32, shape);
     }
     check_all();
 }
@@ -149,20 +152,21 @@ static call_case *add_copy(mo_elem elem, mo_shape in, mo_shape out)
 {
     call_case *c = next_case(MO_CALL_COPY);
 
-    c->call.u.copy = (mo_copy_call){ all.boxes[all.n - 1], 0, -1 };
+    c->call.u.copy = (mo_call_copy){ all.boxes[all.n - 1], 0, -1 };
     case_in(c, elem, in, (uint64_t) all.n);
     case_out(c, elem, out);
     return c;
 }
 
-static mo_copy_box *add_box(call_case *c, int from, int rank,
-                            const int64_t *extent, const int64_t *in_stride,
-                            const int64_t *out_stride)
+static mo_call_copy_box *add_box(call_case *c, int from, int rank,
+                                 const int64_t *extent,
+                                 const int64_t *in_stride,
+                                 const int64_t *out_stride)
 {
-    mo_copy_box *box = &c->call.u.copy.boxes[c->call.u.copy.n_boxes++];
+    mo_call_copy_box *box = &c->call.u.copy.boxes[c->call.u.copy.n_boxes++];
 
     ck_assert_int_le(c->call.u.copy.n_boxes, MOST_BOXES);
-    *box = (mo_copy_box){ .from = from, .rank = rank };
+    *box = (mo_call_copy_box){ .from = from, .rank = rank };
     for (int d = 0; d < rank; d++) {
         box->extent[d] = extent[d];
         box->in_stride[d] = from < 0 ? 0 : in_stride[d];
@@ -174,7 +178,7 @@ static mo_copy_box *add_box(call_case *c, int from, int rank,
 /* Dimensions 0, 1, 2 of a come in another order. */
 static void add_turn(mo_elem elem, mo_shape a, const char *order)
 {
-    mo_access from = mo_access_of(&a), to = lying(&a, order);
+    mo_point_access from = mo_point_access_dense(&a), to = lying(&a, order);
     call_case *c = add_copy(elem, a, SHAPE(mo_shape_elements(&a)));
 
     for (int d = 0; d < a.rank; d++) /* lengths of 1 have no stride */
@@ -185,7 +189,8 @@ static void add_turn(mo_elem elem, mo_shape a, const char *order)
 
 START_TEST(turned_copies_are_the_same)
 {
-    static const mo_elem elems[] = { MO_U8, MO_F16, MO_F32, MO_I64 };
+    static const mo_elem elems[] = { MO_ELEM_U8, MO_ELEM_F16, MO_ELEM_F32,
+                                     MO_ELEM_I64 };
     mo_elem elem = elems[_i];
 
     add_turn(elem, SHAPE(33, 70), "10");
@@ -204,15 +209,17 @@ END_TEST
 static void add_slice(mo_elem elem, int64_t row, int64_t skip)
 {
     call_case *c = add_copy(elem, SHAPE(9, 48), SHAPE(9, row));
-    mo_copy_box *box = add_box(c, 0, 2, (int64_t[]){ 9, row },
-                               (int64_t[]){ 48, 1 }, (int64_t[]){ row, 1 });
+    mo_call_copy_box *box =
+        add_box(c, 0, 2, (int64_t[]){ 9, row }, (int64_t[]){ 48, 1 },
+                (int64_t[]){ row, 1 });
 
     box->in_offset = skip;
 }
 
 START_TEST(slices_are_the_same)
 {
-    static const mo_elem elems[] = { MO_BOOL, MO_BF16, MO_I32, MO_F64 };
+    static const mo_elem elems[] = { MO_ELEM_BOOL, MO_ELEM_BF16, MO_ELEM_I32,
+                                     MO_ELEM_F64 };
 
     add_slice(elems[_i], 32, 16);
     add_slice(elems[_i], 24, 8);
@@ -229,11 +236,12 @@ START_TEST(many_boxes_are_the_same)
 {
     enum { ROWS = 5, FORMS = 20, OF_EACH = 15 };
     int64_t width = OF_EACH * FORMS * (FORMS + 1) / 2, at = 0;
-    call_case *c = add_copy(MO_F32, SHAPE(ROWS, width), SHAPE(ROWS, width));
+    call_case *c =
+        add_copy(MO_ELEM_F32, SHAPE(ROWS, width), SHAPE(ROWS, width));
 
     for (int i = 0; i < FORMS * OF_EACH; i++) {
         int64_t columns = i % FORMS + 1;
-        mo_copy_box *box =
+        mo_call_copy_box *box =
             add_box(c, 0, 2, (int64_t[]){ ROWS, columns },
                     (int64_t[]){ width, 1 }, (int64_t[]){ width, 1 });
 
@@ -246,18 +254,19 @@ START_TEST(many_boxes_are_the_same)
 }
 END_TEST
 
-static const mo_elem fillings[] = { MO_F32, MO_F16, MO_I8, MO_U64 };
+static const mo_elem fillings[] = { MO_ELEM_F32, MO_ELEM_F16, MO_ELEM_I8,
+                                    MO_ELEM_U64 };
 
 /* Pads, and boxes that write over each other: the last one wins. */
 START_TEST(boxes_are_done_in_order)
 {
     const int64_t size[] = { 20, 30 }, row[] = { 30, 1 };
     call_case *c = add_copy(fillings[_i], SHAPE(20, 30), SHAPE(20, 30));
-    mo_copy_box *box = add_box(c, MO_COPY_FILL, 2, size, row, row);
+    mo_call_copy_box *box = add_box(c, MO_CALL_COPY_FILL, 2, size, row, row);
 
     box->fill = 7;
     for (int i = 0; i < 6; i++) {
-        box = add_box(c, i % 3 == 1 ? MO_COPY_FILL : 0, 2,
+        box = add_box(c, i % 3 == 1 ? MO_CALL_COPY_FILL : 0, 2,
                       (int64_t[]){ 5, 8 + i }, row, row);
         box->fill = i;
         box->in_offset = i;
@@ -273,11 +282,11 @@ START_TEST(fillers_and_strides_may_be_odd)
 {
     mo_elem elem = fillings[_i];
     call_case *c = add_copy(elem, SHAPE(40), SHAPE(8, 16));
-    mo_copy_box *box;
+    mo_call_copy_box *box;
 
     case_in(c, elem, shape_of(0), 5);
     c->call.u.copy.fill_in = 1;
-    box = add_box(c, MO_COPY_FILL, 2, (int64_t[]){ 8, 8 }, NULL,
+    box = add_box(c, MO_CALL_COPY_FILL, 2, (int64_t[]){ 8, 8 }, NULL,
                   (int64_t[]){ 16, 1 });
     box = add_box(c, 0, 2, (int64_t[]){ 8, 4 }, (int64_t[]){ 0, -2 },
                   (int64_t[]){ 16, 1 });
@@ -293,23 +302,23 @@ END_TEST
 /* ---- gathers and scatters */
 
 /* From -below to below - 1. */
-static void put_indices(mo_dense *indices, int below, uint64_t seed)
+static void put_indices(mo_tensor_dense *indices, int below, uint64_t seed)
 {
     mo_random random = { seed };
 
-    for (int64_t i = 0; i < mo_desc_elements(&indices->desc); i++)
-        mo_dense_put_int(indices, i,
-                         mo_random_below(&random, 2 * below) - below);
+    for (int64_t i = 0; i < mo_tensor_desc_elements(&indices->desc); i++)
+        mo_tensor_set_int(indices, i,
+                          mo_random_below(&random, 2 * below) - below);
 }
 
 START_TEST(rows_are_gathered)
 {
-    static const mo_elem elems[] = { MO_F32, MO_F16, MO_U8 };
+    static const mo_elem elems[] = { MO_ELEM_F32, MO_ELEM_F16, MO_ELEM_U8 };
     static const int64_t inner[] = { 1, 3, 24, 768 };
-    static const mo_elem kinds[] = { MO_I64, MO_I32, MO_I8 };
+    static const mo_elem kinds[] = { MO_ELEM_I64, MO_ELEM_I32, MO_ELEM_I8 };
 
     for (int i = 0; i < 12; i++) {
-        mo_gather_call g = { .kind = MO_GATHER_AXIS,
+        mo_call_gather g = { .kind = MO_CALL_GATHER_AXIS,
                              .batch = 1 + i % 2,
                              .outer = 1 + i % 3,
                              .axis = 50,
@@ -328,7 +337,7 @@ START_TEST(rows_are_gathered)
 }
 END_TEST
 
-static void add_scatter(mo_scatter_call s, mo_elem elem, mo_elem index_elem)
+static void add_scatter(mo_call_scatter s, mo_elem elem, mo_elem index_elem)
 {
     call_case *c = next_case(MO_CALL_SCATTER);
     mo_shape data = SHAPE(s.outer * s.axis * s.inner);
@@ -344,19 +353,21 @@ static void add_scatter(mo_scatter_call s, mo_elem elem, mo_elem index_elem)
 /* Few and many indices, most of them several times. */
 START_TEST(scatters_keep_the_order_of_their_indices)
 {
-    static const mo_elem elems[] = { MO_F32, MO_I32, MO_F16, MO_U8, MO_BOOL };
+    static const mo_elem elems[] = { MO_ELEM_F32, MO_ELEM_I32, MO_ELEM_F16,
+                                     MO_ELEM_U8, MO_ELEM_BOOL };
     static const int64_t counts[] = { 0, 1, 40, 300, 1500, 5000 };
 
     for (int i = 0; i < 7; i++) {
-        mo_scatter_call s = { .kind = MO_GATHER_AXIS,
-                              .op = (mo_scatter_op) i,
+        mo_call_scatter s = { .kind = MO_CALL_GATHER_AXIS,
+                              .op = (mo_call_scatter_op) i,
                               .use_init = (i + _i) % 2,
                               .outer = 1 + i % 2,
                               .axis = 120,
                               .inner = 1 + i % 3,
                               .count = counts[_i] };
 
-        add_scatter(s, elems[(i + _i / 2) % 5], i % 4 ? MO_I64 : MO_I32);
+        add_scatter(s, elems[(i + _i / 2) % 5],
+                    i % 4 ? MO_ELEM_I64 : MO_ELEM_I32);
     }
     check_all();
 }

@@ -10,10 +10,11 @@
 
 static void check(call_case *c, uint64_t seed)
 {
-    pair_check(&c, 1, MO_PRECISION_F32, &seed);
+    pair_check(&c, 1, MO_BACKEND_PRECISION_F32, &seed);
 }
 
-static const mo_elem some_reals[] = { MO_F32, MO_F16, MO_BF16, MO_F64 };
+static const mo_elem some_reals[] = { MO_ELEM_F32, MO_ELEM_F16, MO_ELEM_BF16,
+                                      MO_ELEM_F64 };
 
 /* ---- rows: parts of a warp, warps, blocks, and what registers cannot keep */
 
@@ -24,9 +25,9 @@ static const struct {
              { 2, 1023 }, { 3, 4096 },   { 1, 32768 }, { 2, 40001 },
              { 0, 5 } };
 
-static mo_norm_call norm_of(int i)
+static mo_call_norm norm_of(int i)
 {
-    static const mo_norm_call norms[] = {
+    static const mo_call_norm norms[] = {
         { .eps = 1e-5, .center = true, .scale = true },
         { .eps = 1e-6, .scale = true },
         { .eps = 1e-3, .center = true, .scale = true, .eps_outside = true },
@@ -61,7 +62,7 @@ START_TEST(norms_of_all_lengths_are_the_same)
 }
 END_TEST
 
-static void check_softmax(mo_softmax_call softmax, mo_elem elem, bool ends)
+static void check_softmax(mo_call_softmax softmax, mo_elem elem, bool ends)
 {
     mo_shape shape = shape_of(3, softmax.outer, softmax.count, softmax.inner);
     call_case c;
@@ -81,14 +82,14 @@ START_TEST(softmax_of_all_lengths_is_the_same)
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (i % 4 == (size_t) _i)
             check_softmax(
-                (mo_softmax_call){ rows[i].rows, rows[i].count, 1, i % 3 == 0 },
+                (mo_call_softmax){ rows[i].rows, rows[i].count, 1, i % 3 == 0 },
                 some_reals[(i + (size_t) _i) % 4], i % 2);
 }
 END_TEST
 
 START_TEST(softmax_along_other_dimensions_is_the_same)
 {
-    static const mo_softmax_call calls[] = {
+    static const mo_call_softmax calls[] = {
         { 2, 5, 3, false },   { 1, 300, 2, false }, { 3, 17, 40, true },
         { 1, 2000, 1, true }, { 2, 64, 65, false }, { 1, 1, 7, false },
         { 2, 0, 7, false },
@@ -106,9 +107,9 @@ START_TEST(softmax_of_infinities_is_what_the_cpu_says)
     float *x;
 
     case_begin(&c, MO_CALL_SOFTMAX);
-    c.call.u.softmax = (mo_softmax_call){ 4, 70, 1, false };
-    x = case_in(&c, MO_F32, shape, 1)->data;
-    case_out(&c, MO_F32, shape);
+    c.call.u.softmax = (mo_call_softmax){ 4, 70, 1, false };
+    x = case_in(&c, MO_ELEM_F32, shape, 1)->data;
+    case_out(&c, MO_ELEM_F32, shape);
     x[3] = -INFINITY;
     x[75] = INFINITY;
     x[150] = NAN;
@@ -140,10 +141,10 @@ static const folding foldings[] = {
 };
 enum { FOLDINGS = sizeof foldings / sizeof *foldings };
 
-static void set_reduce(const folding *f, mo_reduce_call *reduce, mo_shape *in,
+static void set_reduce(const folding *f, mo_call_reduce *reduce, mo_shape *in,
                        mo_shape *out)
 {
-    mo_access dense;
+    mo_point_access dense;
 
     in->rank = f->rank;
     for (int d = 0; d < f->rank; d++) {
@@ -151,12 +152,13 @@ static void set_reduce(const folding *f, mo_reduce_call *reduce, mo_shape *in,
         if (!(f->reduced >> d & 1))
             out->dims[out->rank++] = f->extent[d];
     }
-    dense = mo_access_of(out);
+    dense = mo_point_access_dense(out);
     reduce->rank = f->rank;
     for (int d = 0, o = 0; d < f->rank; d++) {
         reduce->extent[d] = f->extent[d];
         reduce->reduced[d] = f->reduced >> d & 1;
-        reduce->in_stride[d] = f->last ? 0 : mo_access_of(in).stride[d];
+        reduce->in_stride[d] =
+            f->last ? 0 : mo_point_access_dense(in).stride[d];
         if (!reduce->reduced[d])
             reduce->out_stride[d] = dense.stride[o++];
     }
@@ -168,7 +170,7 @@ static void set_reduce(const folding *f, mo_reduce_call *reduce, mo_shape *in,
     }
 }
 
-static void check_reduce(const folding *f, mo_reduce_op op, mo_elem elem,
+static void check_reduce(const folding *f, mo_call_reduce_op op, mo_elem elem,
                          bool ends)
 {
     mo_shape in = { .rank = 0 }, out = { .rank = 0 };
@@ -189,26 +191,27 @@ START_TEST(reductions_of_reals_are_the_same)
 {
     for (int i = 0; i < FOLDINGS; i++)
         if (i % 4 == _i)
-            check_reduce(&foldings[i], i % (MO_REDUCE_OR + 1),
+            check_reduce(&foldings[i], i % (MO_CALL_REDUCE_OR + 1),
                          some_reals[i / 4 % 4], i % 2);
 }
 END_TEST
 
 START_TEST(reductions_of_integers_are_exact)
 {
-    static const mo_elem elems[] = { MO_I64, MO_I32, MO_U8, MO_BOOL, MO_U64 };
+    static const mo_elem elems[] = { MO_ELEM_I64, MO_ELEM_I32, MO_ELEM_U8,
+                                     MO_ELEM_BOOL, MO_ELEM_U64 };
 
     for (int i = 0; i < FOLDINGS; i++)
         if (i % 4 == _i)
-            check_reduce(&foldings[i], (i + 5) % (MO_REDUCE_OR + 1),
+            check_reduce(&foldings[i], (i + 5) % (MO_CALL_REDUCE_OR + 1),
                          elems[i % 5], false);
 }
 END_TEST
 
 START_TEST(every_reduction_is_known)
 {
-    check_reduce(&foldings[0], _i, MO_F32, false);
-    check_reduce(&foldings[3], _i, MO_I32, false);
+    check_reduce(&foldings[0], _i, MO_ELEM_F32, false);
+    check_reduce(&foldings[3], _i, MO_ELEM_I32, false);
 }
 END_TEST
 
@@ -216,14 +219,14 @@ END_TEST
 
 START_TEST(running_sums_are_the_same)
 {
-    static const mo_cumsum_call calls[] = {
+    static const mo_call_cumsum calls[] = {
         { 3, 5, 1, false, false },   { 2, 40, 3, true, false },
         { 1, 3000, 1, false, true }, { 2, 1500, 3, true, true },
         { 1, 1024, 1, true, false }, { 40000, 2, 1, false, true },
     };
-    static const mo_elem elems[] = { MO_F32, MO_I32, MO_F16,
-                                     MO_I64, MO_F64, MO_U8 };
-    const mo_cumsum_call *call = &calls[_i];
+    static const mo_elem elems[] = { MO_ELEM_F32, MO_ELEM_I32, MO_ELEM_F16,
+                                     MO_ELEM_I64, MO_ELEM_F64, MO_ELEM_U8 };
+    const mo_call_cumsum *call = &calls[_i];
     mo_shape shape = shape_of(3, call->outer, call->count, call->inner);
     call_case c;
 
@@ -231,7 +234,7 @@ START_TEST(running_sums_are_the_same)
     c.call.u.cumsum = *call;
     case_in(&c, elems[_i], shape, (uint64_t) _i);
     case_out(&c, elems[_i], shape);
-    if (elems[_i] == MO_F32)
+    if (elems[_i] == MO_ELEM_F32)
         case_after(&c, 2, false, 1);
     check(&c, (uint64_t) _i);
     case_end(&c);
@@ -242,20 +245,21 @@ END_TEST
 
 START_TEST(the_best_are_the_same_and_in_the_same_order)
 {
-    static const mo_topk_call calls[] = {
-        { 3, 10, 1, 4, true, MO_TOPK_BY_VALUE },
-        { 2, 100, 3, 100, false, MO_TOPK_BY_INDEX },
-        { 1, 1, 1, 1, true, MO_TOPK_ANY },
-        { 2, 2048, 1, 9, true, MO_TOPK_BY_INDEX },
-        { 1, 2049, 2, 5, false, MO_TOPK_BY_VALUE },
-        { 2, 9000, 1, 3000, true, MO_TOPK_BY_INDEX },
-        { 1, 7000, 1, 7000, true, MO_TOPK_BY_VALUE },
-        { 1, 20000, 1, 1, false, MO_TOPK_BY_INDEX },
-        { 2, 30, 1, 0, false, MO_TOPK_BY_INDEX },
+    static const mo_call_topk calls[] = {
+        { 3, 10, 1, 4, true, MO_CALL_TOPK_BY_VALUE },
+        { 2, 100, 3, 100, false, MO_CALL_TOPK_BY_INDEX },
+        { 1, 1, 1, 1, true, MO_CALL_TOPK_ANY },
+        { 2, 2048, 1, 9, true, MO_CALL_TOPK_BY_INDEX },
+        { 1, 2049, 2, 5, false, MO_CALL_TOPK_BY_VALUE },
+        { 2, 9000, 1, 3000, true, MO_CALL_TOPK_BY_INDEX },
+        { 1, 7000, 1, 7000, true, MO_CALL_TOPK_BY_VALUE },
+        { 1, 20000, 1, 1, false, MO_CALL_TOPK_BY_INDEX },
+        { 2, 30, 1, 0, false, MO_CALL_TOPK_BY_INDEX },
     };
-    static const mo_elem elems[] = { MO_F32, MO_I32, MO_F16, MO_U8, MO_I64,
-                                     MO_I8,  MO_F32, MO_F64, MO_F32 };
-    const mo_topk_call *call = &calls[_i];
+    static const mo_elem elems[] = { MO_ELEM_F32, MO_ELEM_I32, MO_ELEM_F16,
+                                     MO_ELEM_U8,  MO_ELEM_I64, MO_ELEM_I8,
+                                     MO_ELEM_F32, MO_ELEM_F64, MO_ELEM_F32 };
+    const mo_call_topk *call = &calls[_i];
     mo_shape in = shape_of(3, call->outer, call->count, call->inner);
     mo_shape out = shape_of(3, call->outer, call->k, call->inner);
     call_case c;
@@ -264,7 +268,7 @@ START_TEST(the_best_are_the_same_and_in_the_same_order)
     c.call.u.topk = *call;
     case_in(&c, elems[_i], in, (uint64_t) _i);
     case_out(&c, elems[_i], out);
-    case_out(&c, _i % 2 ? MO_I64 : MO_I32, out);
+    case_out(&c, _i % 2 ? MO_ELEM_I64 : MO_ELEM_I32, out);
     check(&c, (uint64_t) _i);
     case_end(&c);
 }
@@ -277,10 +281,10 @@ START_TEST(zeros_of_both_signs_are_equal_and_what_is_no_number_has_its_place)
     float *x;
 
     case_begin(&c, MO_CALL_TOPK);
-    c.call.u.topk = (mo_topk_call){ 1, 8, 1, 8, true, MO_TOPK_BY_VALUE };
-    x = case_in(&c, MO_F32, in, 1)->data;
-    case_out(&c, MO_F32, out);
-    case_out(&c, MO_I32, out);
+    c.call.u.topk = (mo_call_topk){ 1, 8, 1, 8, true, MO_CALL_TOPK_BY_VALUE };
+    x = case_in(&c, MO_ELEM_F32, in, 1)->data;
+    case_out(&c, MO_ELEM_F32, out);
+    case_out(&c, MO_ELEM_I32, out);
     x[0] = 0.0f;
     x[1] = -0.0f;
     x[2] = 0.0f;
@@ -301,7 +305,7 @@ SUITE(cuda_lines)
     TEST(softmax_of_infinities_is_what_the_cpu_says);
     EACH(reductions_of_reals_are_the_same, 4);
     EACH(reductions_of_integers_are_exact, 4);
-    EACH(every_reduction_is_known, MO_REDUCE_OR + 1);
+    EACH(every_reduction_is_known, MO_CALL_REDUCE_OR + 1);
     EACH(running_sums_are_the_same, 6);
     EACH(the_best_are_the_same_and_in_the_same_order, 9);
     TEST(zeros_of_both_signs_are_equal_and_what_is_no_number_has_its_place);

@@ -1,7 +1,7 @@
 /* tags: gpu no-valgrind */
-/* Claims of exec/runtime/run.h on memory of a GPU: what is told to be allocated is what
- * the driver was asked for, to the byte, and all of it is given back.  Random
- * networks, and those of the folder MOIRAI_DATA where it is there. */
+/* Claims of exec/runtime/run.h on memory of a GPU: what is told to be allocated
+ * is what the driver was asked for, to the byte, and all of it is given back.
+ * Random networks, and those of the folder MOIRAI_DATA where it is there. */
 #include <config.h>
 
 #include "exec/runtime/run.h"
@@ -96,7 +96,7 @@ static void plan_again(random_plan *r)
     r->source.fuse = r->source.layout = true;
     r->source.keen = r->source.attend = &yes;
     r->source.lanes = &lanes;
-    MUST(mo_plan_make(&r->source, &r->plan, &err));
+    MUST(mo_plan_build(&r->source, &r->plan, &err));
 }
 
 static void make_random(random_plan *r, unsigned seed)
@@ -132,7 +132,7 @@ static void make_known(random_plan *r, const char *name)
     plan_again(r);
 }
 
-static void run(const mo_plan *plan, bool measure, mo_run_result *result)
+static void run(const mo_exec_plan *plan, bool measure, mo_run_result *result)
 {
     plan_runner r;
 
@@ -149,7 +149,8 @@ static void run(const mo_plan *plan, bool measure, mo_run_result *result)
 
 /* ---- claims */
 
-static void check_memory(const mo_plan *plan, bool measure, const char *name)
+static void check_memory(const mo_exec_plan *plan, bool measure,
+                         const char *name)
 {
     const mo_plan_device *planned = &plan->devices[0];
     mo_run_result result = { 0 };

@@ -1,6 +1,6 @@
 /* tags: gpu no-valgrind */
-/* Claims of exec/backend/cuda/driver/sm_partition.h: what a part of a GPU runs on, and
- * which divisions there are. */
+/* Claims of exec/backend/cuda/driver/sm_partition.h: what a part of a GPU runs
+ * on, and which divisions there are. */
 #include <config.h>
 
 #include <pthread.h>
@@ -18,17 +18,17 @@ enum { MOST_SMS = 256, N_PARTS = 4 };
 static const mo_backend *const cuda = &mo_backend_cuda;
 static const int parts[N_PARTS] = { 64, 32, 16, 8 };
 
-static mo_unit_options as_part(const int *all, int n, int part)
+static mo_backend_unit_options as_part(const int *all, int n, int part)
 {
-    return (mo_unit_options){
+    return (mo_backend_unit_options){
         .parts = all, .n_parts = n, .part = part, .cache = ""
     };
 }
 
-static mo_unit *open_part(const int *all, int n, int part)
+static mo_backend_unit *open_part(const int *all, int n, int part)
 {
-    const mo_unit_options options = as_part(all, n, part);
-    mo_unit *unit = NULL;
+    const mo_backend_unit_options options = as_part(all, n, part);
+    mo_backend_unit *unit = NULL;
 
     use_cuda();
     MUST(cuda->open(&options, &unit, &err));
@@ -38,8 +38,8 @@ static mo_unit *open_part(const int *all, int n, int part)
 /* Fails, and says it with these words. */
 static void refuses(const int *all, int n, const char *words)
 {
-    const mo_unit_options options = as_part(all, n, 0);
-    mo_unit *unit = NULL;
+    const mo_backend_unit_options options = as_part(all, n, 0);
+    mo_backend_unit *unit = NULL;
     mo_error why = { 0 };
 
     ck_assert_int_eq(cuda->open(&options, &unit, &why), MO_E_INPUT);
@@ -77,11 +77,12 @@ static const char census_source[] =
     "}\n";
 
 typedef struct census {
-    mo_kernel base;
+    mo_backend_kernel base;
     mo_cuda_function *function;
 } census;
 
-static mo_status enqueue_census(mo_unit *unit, const mo_kernel *kernel,
+static mo_status enqueue_census(mo_backend_unit *unit,
+                                const mo_backend_kernel *kernel,
                                 const void *const *in, void *const *out,
                                 void *workspace, CUstream stream, mo_error *err)
 {
@@ -95,27 +96,29 @@ static mo_status enqueue_census(mo_unit *unit, const mo_kernel *kernel,
                           stream, args, err);
 }
 
-static const mo_cuda_maker census_maker = { NULL, NULL, enqueue_census, NULL };
+static const mo_cuda_kernel_class census_maker = { NULL, NULL, enqueue_census,
+                                                   NULL };
 
 /* One for each SM: how many blocks were there. */
 typedef struct counts {
     unsigned at[MOST_SMS];
 } counts;
 
-static void *make_census(mo_unit *unit, census *c)
+static void *make_census(mo_backend_unit *unit, census *c)
 {
     static const counts none;
     void *memory = NULL;
 
     c->base.maker = &census_maker;
-    MUST(mo_cuda_ask(unit, census_source, "census", &c->function, &err));
-    MUST(mo_cuda_compile(unit, &err));
+    MUST(
+        mo_cuda_jit_request(unit, census_source, "census", &c->function, &err));
+    MUST(mo_cuda_jit_compile(unit, &err));
     MUST(cuda->alloc(unit, sizeof none, &memory, &err));
     MUST(cuda->put(unit, memory, &none, sizeof none, &err));
     return memory;
 }
 
-static counts read_census(mo_unit *unit, void *memory)
+static counts read_census(mo_backend_unit *unit, void *memory)
 {
     counts seen;
 
@@ -126,15 +129,15 @@ static counts read_census(mo_unit *unit, void *memory)
 }
 
 /* By a program of two lanes. */
-static counts count_by_program(mo_unit *unit)
+static counts count_by_program(mo_backend_unit *unit)
 {
     census c = { .function = NULL };
     void *memory = make_census(unit, &c);
-    const mo_program_call calls[] = {
+    const mo_backend_program_call calls[] = {
         { .kernel = &c.base, .out = &memory, .lane = 0 },
         { .kernel = &c.base, .out = &memory, .lane = 1 },
     };
-    mo_program *program = NULL;
+    mo_backend_program *program = NULL;
 
     MUST(cuda->record(unit, calls, 2, &program, &err));
     MUST(cuda->replay(unit, program, &err));
@@ -144,14 +147,14 @@ static counts count_by_program(mo_unit *unit)
 }
 
 /* In a stream that is left over. */
-static counts count_left_over(mo_unit *unit)
+static counts count_left_over(mo_backend_unit *unit)
 {
     census c = { .function = NULL };
     void *memory = make_census(unit, &c);
     CUstream stream = NULL;
     counts seen;
 
-    MUST(mo_cuda_partition_stream(unit, true, &stream, &err));
+    MUST(mo_cuda_sm_partition_stream_create(unit, true, &stream, &err));
     MUST(enqueue_census(unit, &c.base, NULL, &memory, NULL, stream, &err));
     ck_assert_int_eq(unit->api->cuStreamSynchronize(stream), CUDA_SUCCESS);
     ck_assert_int_eq(unit->api->cuStreamDestroy(stream), CUDA_SUCCESS);
@@ -177,7 +180,7 @@ static int add_census(counts seen, bool all[MOST_SMS])
 START_TEST(parts_have_exactly_their_sms)
 {
     bool all[MOST_SMS] = { false };
-    mo_unit *units[N_PARTS];
+    mo_backend_unit *units[N_PARTS];
 
     for (int i = 0; i < N_PARTS; i++)
         units[i] = open_part(parts, N_PARTS, i);
@@ -194,7 +197,7 @@ END_TEST
 START_TEST(a_whole_gpu_has_more)
 {
     bool all[MOST_SMS] = { false };
-    mo_unit *unit = open_part(NULL, 0, 0);
+    mo_backend_unit *unit = open_part(NULL, 0, 0);
 
     ck_assert_int_gt(add_census(count_by_program(unit), all), 120);
     ck_assert_ptr_null(strstr(cuda->say(unit), " SMs"));
@@ -206,7 +209,7 @@ END_TEST
 
 START_TEST(a_part_says_what_it_is)
 {
-    mo_unit *unit = open_part(parts, N_PARTS, 2);
+    mo_backend_unit *unit = open_part(parts, N_PARTS, 2);
 
     ck_assert_ptr_nonnull(strstr(cuda->say(unit), ", 16 of "));
     cuda->close(unit);
@@ -242,7 +245,7 @@ END_TEST
 START_TEST(a_gpu_is_divided_in_one_way)
 {
     static const int other[] = { 32, 64, 16, 8 };
-    mo_unit *unit = open_part(parts, N_PARTS, 0);
+    mo_backend_unit *unit = open_part(parts, N_PARTS, 0);
 
     refuses(other, N_PARTS,
             "GPU 0 is in use as parts of 64,32,16,8 SMs and cannot be parts of "
@@ -260,7 +263,7 @@ END_TEST
 
 static void *open_and_close(void *options)
 {
-    mo_unit *unit = NULL;
+    mo_backend_unit *unit = NULL;
     mo_error err = { 0 };
 
     for (int i = 0; i < 20; i++) {
@@ -273,7 +276,7 @@ static void *open_and_close(void *options)
 
 START_TEST(parts_come_and_go_in_any_thread)
 {
-    mo_unit_options options[N_PARTS];
+    mo_backend_unit_options options[N_PARTS];
     pthread_t threads[N_PARTS];
 
     use_cuda();
@@ -299,7 +302,7 @@ static void skip_where_nothing_is_divided(void)
 
     use_cuda();
     if (mo_cuda_api_get(&api, &why) == MO_OK &&
-        mo_cuda_api_green(&why) == MO_OK)
+        mo_cuda_api_require_green_contexts(&why) == MO_OK)
         return;
     printf("skipped: %s\n", why.text);
     exit(77);

@@ -1,6 +1,7 @@
 /* tags: gpu no-valgrind */
-/* Claims of exec/backend/cuda/algo/tensorcore.h: every tile, however many blocks share
- * it, makes what the CPU makes; sizes need not be multiples of anything. */
+/* Claims of exec/backend/cuda/algo/tensorcore.h: every tile, however many
+ * blocks share it, makes what the CPU makes; sizes need not be multiples of
+ * anything. */
 #include <config.h>
 
 #include <stdio.h>
@@ -12,12 +13,12 @@
 
 static const struct {
     mo_elem elem;
-    mo_precision precision;
+    mo_backend_precision precision;
 } kinds[] = {
-    { MO_F32, MO_PRECISION_TF32 },
-    { MO_F16, MO_PRECISION_F32 },
-    { MO_F32, MO_PRECISION_F32 },
-    { MO_BF16, MO_PRECISION_F32 },
+    { MO_ELEM_F32, MO_BACKEND_PRECISION_TF32 },
+    { MO_ELEM_F16, MO_BACKEND_PRECISION_F32 },
+    { MO_ELEM_F32, MO_BACKEND_PRECISION_F32 },
+    { MO_ELEM_BF16, MO_BACKEND_PRECISION_F32 },
 };
 
 /* ---- random problems */
@@ -40,23 +41,24 @@ static int64_t size(mo_random *r, int most)
     return chance(r, 2) ? n : (n + 7) / 8 * 8;
 }
 
-static mo_matmul_side side(bool turned, int64_t rows, int64_t columns,
-                           bool repeats)
+static mo_call_matmul_operand side(bool turned, int64_t rows, int64_t columns,
+                                   bool repeats)
 {
-    return (mo_matmul_side){ .row = turned ? 1 : columns,
-                             .column = turned ? rows : 1,
-                             .batch = { repeats ? 0 : rows * columns } };
+    return (
+        mo_call_matmul_operand){ .row = turned ? 1 : columns,
+                                 .column = turned ? rows : 1,
+                                 .batch = { repeats ? 0 : rows * columns } };
 }
 
 static void make_product(call_case *c, mo_random *r, mo_elem elem)
 {
-    mo_matmul_call *f = &c->call.u.matmul;
+    mo_call_matmul *f = &c->call.u.matmul;
     int64_t batch = chance(r, 3) ? between(r, 2, 4) : 1;
     bool same = chance(r, 2), turned = chance(r, 6);
     int64_t m = size(r, 150), n = size(r, 150), k = size(r, 400);
 
     case_begin(c, MO_CALL_MATMUL);
-    *f = (mo_matmul_call){ .m = m,
+    *f = (mo_call_matmul){ .m = m,
                            .n = n,
                            .k = k,
                            .n_batch = 1,
@@ -72,7 +74,7 @@ static void make_product(call_case *c, mo_random *r, mo_elem elem)
         case_after(c, 2, false, 3);
 }
 
-static void make_sweep(mo_sweep *s, mo_random *r)
+static void make_sweep(mo_call_window *s, mo_random *r)
 {
     s->spatial = chance(r, 4) ? 1 : 2;
     for (int d = 0; d < s->spatial; d++) {
@@ -103,14 +105,14 @@ static mo_shape image(int64_t batch, int64_t channels, const int64_t *space,
 
 static void make_conv(call_case *c, mo_random *r, mo_elem elem)
 {
-    mo_conv_call *f = &c->call.u.conv;
+    mo_call_conv *f = &c->call.u.conv;
     int64_t groups = chance(r, 4) ? 2 : 1, most = groups > 1 ? 24 : 56;
     int64_t in = size(r, (int) most) + (groups > 1 ? 16 : 0);
     int64_t out = size(r, (int) most) + (groups > 1 ? 16 : 0);
-    mo_sweep *s = &f->sweep;
+    mo_call_window *s = &f->sweep;
 
     case_begin(c, MO_CALL_CONV);
-    *f = (mo_conv_call){ .batch = between(r, 1, 2),
+    *f = (mo_call_conv){ .batch = between(r, 1, 2),
                          .in_channels = in * groups,
                          .out_channels = out * groups,
                          .groups = groups,
@@ -126,9 +128,9 @@ static void make_conv(call_case *c, mo_random *r, mo_elem elem)
 
 /* ---- claims */
 
-static mo_unit *open_unit(mo_precision precision)
+static mo_backend_unit *open_unit(mo_backend_precision precision)
 {
-    mo_unit *unit = tested_unit(&mo_backend_cuda, precision);
+    mo_backend_unit *unit = tested_unit(&mo_backend_cuda, precision);
 
     /* Else there is only one way, the likely best. */
     unit->options.measure = true;
@@ -170,19 +172,19 @@ START_TEST(long_sums_have_many_parts)
     call_case c;
 
     case_begin(&c, MO_CALL_MATMUL);
-    c.call.u.matmul = (mo_matmul_call){ .m = 5,
+    c.call.u.matmul = (mo_call_matmul){ .m = 5,
                                         .n = 12,
                                         .k = 3000,
                                         .a = { .row = 3000, .column = 1 },
                                         .b = { .row = 12, .column = 1 },
                                         .c = { .row = 12, .column = 1 } };
-    case_in(&c, MO_F32, shape_of(2, 5LL, 3000LL), 1);
-    case_in(&c, MO_F32, shape_of(2, 3000LL, 12LL), 2);
-    case_out(&c, MO_F32, shape_of(2, 5LL, 12LL));
+    case_in(&c, MO_ELEM_F32, shape_of(2, 5LL, 3000LL), 1);
+    case_in(&c, MO_ELEM_F32, shape_of(2, 3000LL, 12LL), 2);
+    case_out(&c, MO_ELEM_F32, shape_of(2, 5LL, 12LL));
     c.constant = 2;
     case_after(&c, 1, false, 3);
-    open_unit(MO_PRECISION_TF32);
-    ck_assert_int_gt(check_ways(&c, MO_PRECISION_TF32, "tensor"), 0);
+    open_unit(MO_BACKEND_PRECISION_TF32);
+    ck_assert_int_gt(check_ways(&c, MO_BACKEND_PRECISION_TF32, "tensor"), 0);
     case_end(&c);
 }
 END_TEST
@@ -191,18 +193,20 @@ END_TEST
  * comes twice. */
 START_TEST(plans_are_in_order_and_differ)
 {
-    mo_unit unit = { .arch = 90, .sms = 132, .shared_most = 227 << 10 };
-    mo_tensor_problem p = { .elem = MO_F32,
-                            .a_count = 4,
-                            .b_count = 4,
-                            .batches = 1,
-                            .arguments = { .m = 196, .n = 256, .k = 2304 } };
-    mo_tensor_plan plans[16];
-    int n = mo_tensor_plans(&unit, true, &p, plans, COUNT(plans));
+    mo_backend_unit unit = { .arch = 90, .sms = 132, .shared_most = 227 << 10 };
+    mo_cuda_tensorcore_problem p = { .elem = MO_ELEM_F32,
+                                     .a_count = 4,
+                                     .b_count = 4,
+                                     .batches = 1,
+                                     .arguments = {
+                                         .m = 196, .n = 256, .k = 2304 } };
+    mo_cuda_tensorcore_config plans[16];
+    int n =
+        mo_cuda_tensorcore_find_configs(&unit, true, &p, plans, COUNT(plans));
 
     ck_assert_int_gt(n, 4);
     for (int i = 0; i < n; i++) {
-        ck_assert_uint_le(mo_tensor_shared(&p, &plans[i].tile),
+        ck_assert_uint_le(mo_cuda_tensorcore_shared_bytes(&p, &plans[i].tile),
                           unit.shared_most);
         ck_assert(i == 0 || plans[i - 1].cost <= plans[i].cost);
         for (int j = 0; j < i; j++)

@@ -15,10 +15,11 @@
 
 static const mo_backend *const cuda = &mo_backend_cuda;
 
-static mo_unit *open_unit(const char *cache, bool measure)
+static mo_backend_unit *open_unit(const char *cache, bool measure)
 {
-    const mo_unit_options options = { .cache = cache, .measure = measure };
-    mo_unit *unit = NULL;
+    const mo_backend_unit_options options = { .cache = cache,
+                                              .measure = measure };
+    mo_backend_unit *unit = NULL;
 
     use_cuda();
     MUST(cuda->open(&options, &unit, &err));
@@ -29,7 +30,7 @@ static mo_unit *open_unit(const char *cache, bool measure)
 
 START_TEST(bytes_come_back_as_they_were_put)
 {
-    mo_unit *unit = open_unit("", false);
+    mo_backend_unit *unit = open_unit("", false);
     char text[] = "Clotho spins, Lachesis measures", back[sizeof text] = "";
     void *memory = NULL;
 
@@ -46,7 +47,7 @@ END_TEST
 
 START_TEST(out_of_memory_says_what_was_wanted_and_what_is_free)
 {
-    mo_unit *unit = open_unit("", false);
+    mo_backend_unit *unit = open_unit("", false);
     int64_t left = 0, total = 0;
     mo_error why = { 0 };
     CUdeviceptr memory = 0;
@@ -64,7 +65,7 @@ END_TEST
 
 START_TEST(what_kernels_keep_is_counted)
 {
-    mo_unit *unit = open_unit("", false);
+    mo_backend_unit *unit = open_unit("", false);
     CUdeviceptr a = 0, b = 0;
 
     ck_assert_int_eq(cuda->kept(unit), 0);
@@ -80,8 +81,8 @@ END_TEST
 
 START_TEST(a_gpu_that_is_not_there_is_refused)
 {
-    const mo_unit_options options = { .gpu = 1000 };
-    mo_unit *unit = NULL;
+    const mo_backend_unit_options options = { .gpu = 1000 };
+    mo_backend_unit *unit = NULL;
     mo_error err = { 0 };
 
     use_cuda();
@@ -108,28 +109,28 @@ static const char add_source[] =
 
 START_TEST(a_function_is_asked_for_once)
 {
-    mo_unit *unit = open_unit("", false);
+    mo_backend_unit *unit = open_unit("", false);
     mo_cuda_function *a = NULL, *b = NULL, *c = NULL;
 
-    MUST(mo_cuda_ask(unit, add_source, "mix", &a, &err));
-    MUST(mo_cuda_ask(unit, add_source, "mix", &b, &err));
-    MUST(mo_cuda_ask(unit, add_source, "other", &c, &err));
+    MUST(mo_cuda_jit_request(unit, add_source, "mix", &a, &err));
+    MUST(mo_cuda_jit_request(unit, add_source, "mix", &b, &err));
+    MUST(mo_cuda_jit_request(unit, add_source, "other", &c, &err));
     ck_assert_ptr_eq(a, b);
     ck_assert_ptr_ne(a, c);
-    MUST(mo_cuda_compile(unit, &err));
-    MUST(mo_cuda_compile(unit, &err));
+    MUST(mo_cuda_jit_compile(unit, &err));
+    MUST(mo_cuda_jit_compile(unit, &err));
     cuda->close(unit);
 }
 END_TEST
 
 START_TEST(a_function_that_is_not_in_its_source_is_told)
 {
-    mo_unit *unit = open_unit("", false);
+    mo_backend_unit *unit = open_unit("", false);
     mo_cuda_function *function = NULL;
     mo_error why = { 0 };
 
-    MUST(mo_cuda_ask(unit, add_source, "atropos", &function, &err));
-    ck_assert_int_ne(mo_cuda_compile(unit, &why), MO_OK);
+    MUST(mo_cuda_jit_request(unit, add_source, "atropos", &function, &err));
+    ck_assert_int_ne(mo_cuda_jit_compile(unit, &why), MO_OK);
     ck_assert_ptr_nonnull(strstr(why.text, "'atropos'"));
     cuda->close(unit);
 }
@@ -141,12 +142,13 @@ enum { NUMBERS = 40, MOST_CALLS = 24 };
 
 /* out = 3 a + 5 b + salt, for a maker of our own. */
 typedef struct mix_kernel {
-    mo_kernel base;
+    mo_backend_kernel base;
     mo_cuda_function *function;
     int salt;
 } mix_kernel;
 
-static mo_status enqueue_mix(mo_unit *unit, const mo_kernel *kernel,
+static mo_status enqueue_mix(mo_backend_unit *unit,
+                             const mo_backend_kernel *kernel,
                              const void *const *in, void *const *out,
                              void *workspace, CUstream stream, mo_error *err)
 {
@@ -161,13 +163,13 @@ static mo_status enqueue_mix(mo_unit *unit, const mo_kernel *kernel,
     return mo_cuda_launch(unit, mix->function, &grid, stream, args, err);
 }
 
-static const mo_cuda_maker mix_maker = { NULL, NULL, enqueue_mix, NULL };
+static const mo_cuda_kernel_class mix_maker = { NULL, NULL, enqueue_mix, NULL };
 
 /* A random network: call i writes array i + 1; array 0 is given. */
 typedef struct network {
     int n;
     mix_kernel kernels[MOST_CALLS];
-    mo_program_call calls[MOST_CALLS];
+    mo_backend_program_call calls[MOST_CALLS];
     const void *in[MOST_CALLS][2];
     void *out[MOST_CALLS][1];
     int reads[MOST_CALLS][2];
@@ -182,7 +184,7 @@ static char *array_at(const network *net, int i)
 
 static void make_call(network *net, int i, int lanes, mo_random *random)
 {
-    mo_program_call *call = &net->calls[i];
+    mo_backend_program_call *call = &net->calls[i];
     int n_waits = 0;
 
     net->kernels[i].base.maker = &mix_maker;
@@ -204,14 +206,14 @@ static void make_call(network *net, int i, int lanes, mo_random *random)
     call->n_waits = n_waits;
 }
 
-static void make_network(mo_unit *unit, network *net, int lanes,
+static void make_network(mo_backend_unit *unit, network *net, int lanes,
                          mo_random *random)
 {
     mo_cuda_function *function = NULL;
 
     MUST(cuda->alloc(unit, (MOST_CALLS + 1) * 256, &net->memory, &err));
-    MUST(mo_cuda_ask(unit, add_source, "mix", &function, &err));
-    MUST(mo_cuda_compile(unit, &err));
+    MUST(mo_cuda_jit_request(unit, add_source, "mix", &function, &err));
+    MUST(mo_cuda_jit_compile(unit, &err));
     net->n = 1 + mo_random_below(random, MOST_CALLS);
     for (int i = 0; i < net->n; i++) {
         make_call(net, i, lanes, random);
@@ -228,15 +230,15 @@ static void expect(const network *net, unsigned (*arrays)[NUMBERS])
                                arrays[net->reads[i][1]][k] * 5 + (unsigned) i;
 }
 
-static void put_first(mo_unit *unit, const network *net, unsigned *first,
-                      unsigned with)
+static void put_first(mo_backend_unit *unit, const network *net,
+                      unsigned *first, unsigned with)
 {
     for (unsigned k = 0; k < NUMBERS; k++)
         first[k] = k * 17 + with;
     MUST(cuda->put(unit, net->memory, first, NUMBERS * sizeof *first, &err));
 }
 
-static void check_arrays(mo_unit *unit, const network *net,
+static void check_arrays(mo_backend_unit *unit, const network *net,
                          unsigned (*arrays)[NUMBERS], int seed)
 {
     expect(net, arrays);
@@ -252,12 +254,12 @@ static void check_arrays(mo_unit *unit, const network *net,
 START_TEST(a_program_over_lanes_does_what_its_calls_do)
 {
     mo_random random = { (uint64_t) _i };
-    mo_unit *unit = open_unit("", false);
+    mo_backend_unit *unit = open_unit("", false);
     unsigned arrays[MOST_CALLS + 1][NUMBERS] = { { 0 } };
     network net = { 0 };
-    mo_program *program = NULL;
+    mo_backend_program *program = NULL;
 
-    make_network(unit, &net, 1 + _i % MO_CUDA_MAX_LANES, &random);
+    make_network(unit, &net, 1 + _i % MO_CUDA_MAX_COMPUTE_STREAMS, &random);
     MUST(cuda->record(unit, net.calls, net.n, &program, &err));
     for (unsigned replay = 0; replay < 3; replay++) {
         put_first(unit, &net, arrays[0], replay);
@@ -275,7 +277,7 @@ END_TEST
 START_TEST(timing_does_the_calls_too)
 {
     mo_random random = { (uint64_t) _i };
-    mo_unit *unit = open_unit("", false);
+    mo_backend_unit *unit = open_unit("", false);
     unsigned arrays[MOST_CALLS + 1][NUMBERS] = { { 0 } };
     int64_t ns[MOST_CALLS], whole = -1;
     network net = { 0 };
@@ -296,8 +298,8 @@ END_TEST
 
 START_TEST(an_empty_program_is_a_program)
 {
-    mo_unit *unit = open_unit("", false);
-    mo_program *program = NULL;
+    mo_backend_unit *unit = open_unit("", false);
+    mo_backend_program *program = NULL;
 
     MUST(cuda->record(unit, NULL, 0, &program, &err));
     MUST(cuda->replay(unit, program, &err));
@@ -307,7 +309,7 @@ START_TEST(an_empty_program_is_a_program)
 }
 END_TEST
 
-static mo_status refuse(mo_unit *unit, const mo_kernel *kernel,
+static mo_status refuse(mo_backend_unit *unit, const mo_backend_kernel *kernel,
                         const void *const *in, void *const *out,
                         void *workspace, CUstream stream, mo_error *err)
 {
@@ -319,11 +321,11 @@ static mo_status refuse(mo_unit *unit, const mo_kernel *kernel,
 /* A capture that fails leaves streams that work. */
 START_TEST(a_call_that_fails_ends_the_recording)
 {
-    const mo_cuda_maker refusing = { NULL, NULL, refuse, NULL };
+    const mo_cuda_kernel_class refusing = { NULL, NULL, refuse, NULL };
     mo_random random = { 3 };
-    mo_unit *unit = open_unit("", false);
+    mo_backend_unit *unit = open_unit("", false);
     network net = { 0 };
-    mo_program *program = NULL;
+    mo_backend_program *program = NULL;
     mo_error why = { 0 };
 
     make_network(unit, &net, 4, &random);
@@ -344,7 +346,7 @@ END_TEST
 
 /* Candidate i runs that many rounds, or fails with that status. */
 typedef struct contest {
-    mo_unit *unit;
+    mo_backend_unit *unit;
     mo_cuda_function *function;
     CUdeviceptr memory;
     int rounds[4];
@@ -380,8 +382,8 @@ static contest open_contest(const char *cache, bool measure)
                   .rounds = { 400000, 100, 100, 400000 },
                   .status = { MO_OK, MO_E_SUPPORT, MO_OK, MO_OK } };
 
-    MUST(mo_cuda_ask(c.unit, spin_source, "spin", &c.function, &err));
-    MUST(mo_cuda_compile(c.unit, &err));
+    MUST(mo_cuda_jit_request(c.unit, spin_source, "spin", &c.function, &err));
+    MUST(mo_cuda_jit_compile(c.unit, &err));
     MUST(mo_cuda_alloc(c.unit, 128, &c.memory, &err));
     return c;
 }
@@ -394,7 +396,7 @@ START_TEST(the_fastest_that_works_is_chosen)
     int best = -1;
     int64_t ns = -1;
 
-    MUST(mo_cuda_choose(c.unit, 1, names, 4, try_one, &c, &best, &ns, &err));
+    MUST(mo_cuda_autotune(c.unit, 1, names, 4, try_one, &c, &best, &ns, &err));
     ck_assert_int_eq(best, 2);
     ck_assert_int_ge(ns, 0);
     cuda->close(c.unit);
@@ -408,7 +410,7 @@ START_TEST(without_measuring_the_first_that_works_is_chosen)
     int64_t ns = -1;
 
     c.status[0] = MO_E_SUPPORT;
-    MUST(mo_cuda_choose(c.unit, 1, names, 4, try_one, &c, &best, &ns, &err));
+    MUST(mo_cuda_autotune(c.unit, 1, names, 4, try_one, &c, &best, &ns, &err));
     ck_assert_int_eq(best, 2);
     ck_assert_int_eq(c.tries, 3);
     cuda->close(c.unit);
@@ -424,15 +426,15 @@ START_TEST(failures_are_told)
 
     c.status[0] = MO_E_INPUT;
     ck_assert_int_eq(
-        mo_cuda_choose(c.unit, 1, names, 4, try_one, &c, &best, &ns, &err),
+        mo_cuda_autotune(c.unit, 1, names, 4, try_one, &c, &best, &ns, &err),
         MO_E_INPUT);
     ck_assert_str_eq(err.text, "candidate 0");
     c.status[0] = MO_E_SUPPORT;
     ck_assert_int_eq(
-        mo_cuda_choose(c.unit, 1, names, 2, try_one, &c, &best, &ns, &err),
+        mo_cuda_autotune(c.unit, 1, names, 2, try_one, &c, &best, &ns, &err),
         MO_E_SUPPORT);
     ck_assert_int_eq(
-        mo_cuda_choose(c.unit, 1, names, 0, try_one, &c, &best, &ns, &err),
+        mo_cuda_autotune(c.unit, 1, names, 0, try_one, &c, &best, &ns, &err),
         MO_E_SUPPORT);
     cuda->close(c.unit);
 }
@@ -446,8 +448,8 @@ static int tries_of(const char *folder, uint64_t key, int n, int *best)
     int chosen = -1;
     int64_t ns = -1;
 
-    MUST(
-        mo_cuda_choose(c.unit, key, names, n, try_one, &c, &chosen, &ns, &err));
+    MUST(mo_cuda_autotune(c.unit, key, names, n, try_one, &c, &chosen, &ns,
+                          &err));
     ck_assert(*best < 0 || chosen == *best);
     *best = chosen;
     ck_assert_int_ge(ns, 0);

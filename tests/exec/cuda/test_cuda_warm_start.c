@@ -27,15 +27,15 @@ static void make_product(call_case *c)
     enum { M = 40, N = 24, K = 130 };
 
     case_begin(c, MO_CALL_MATMUL);
-    c->call.u.matmul = (mo_matmul_call){ .m = M,
+    c->call.u.matmul = (mo_call_matmul){ .m = M,
                                          .n = N,
                                          .k = K,
                                          .a = { .row = K, .column = 1 },
                                          .b = { .row = N, .column = 1 },
                                          .c = { .row = N, .column = 1 } };
-    case_in(c, MO_F32, shape_of(2, (int64_t) M, (int64_t) K), 1);
-    case_in(c, MO_F32, shape_of(2, (int64_t) K, (int64_t) N), 2);
-    case_out(c, MO_F32, shape_of(2, (int64_t) M, (int64_t) N));
+    case_in(c, MO_ELEM_F32, shape_of(2, (int64_t) M, (int64_t) K), 1);
+    case_in(c, MO_ELEM_F32, shape_of(2, (int64_t) K, (int64_t) N), 2);
+    case_out(c, MO_ELEM_F32, shape_of(2, (int64_t) M, (int64_t) N));
 }
 
 static void make_convolution(call_case *c)
@@ -43,7 +43,7 @@ static void make_convolution(call_case *c)
     enum { SIZE = 9, IN = 6, OUT = 20 };
 
     case_begin(c, MO_CALL_CONV);
-    c->call.u.conv = (mo_conv_call){ .sweep = { 2,
+    c->call.u.conv = (mo_call_conv){ .sweep = { 2,
                                                 { SIZE, SIZE },
                                                 { SIZE, SIZE },
                                                 { 3, 3 },
@@ -57,13 +57,13 @@ static void make_convolution(call_case *c)
                                      .groups = 1,
                                      .channels_last = true };
     case_in(
-        c, MO_F32,
+        c, MO_ELEM_F32,
         shape_of(4, (int64_t) 1, (int64_t) IN, (int64_t) SIZE, (int64_t) SIZE),
         1);
-    case_in(c, MO_F32,
+    case_in(c, MO_ELEM_F32,
             shape_of(4, (int64_t) OUT, (int64_t) IN, (int64_t) 3, (int64_t) 3),
             2);
-    case_out(c, MO_F32,
+    case_out(c, MO_ELEM_F32,
              shape_of(4, (int64_t) 1, (int64_t) OUT, (int64_t) SIZE,
                       (int64_t) SIZE));
 }
@@ -79,12 +79,12 @@ static void make_case(call_case *c, int which)
 
 /* ---- starts */
 
-static mo_unit *open_unit(const char *folder)
+static mo_backend_unit *open_unit(const char *folder)
 {
-    const mo_unit_options options = { .cache = folder,
-                                      .measure = true,
-                                      .precision = MO_PRECISION_TF32 };
-    mo_unit *unit = NULL;
+    const mo_backend_unit_options options = {
+        .cache = folder, .measure = true, .precision = MO_BACKEND_PRECISION_TF32
+    };
+    mo_backend_unit *unit = NULL;
 
     use_cuda();
     MUST(mo_backend_cuda.open(&options, &unit, &err));
@@ -92,20 +92,20 @@ static mo_unit *open_unit(const char *folder)
 }
 
 /* Runs it; how many sources were asked for, all of which are loaded. */
-static int run_in(mo_unit *unit, call_case *c)
+static int run_in(mo_backend_unit *unit, call_case *c)
 {
     const char *name;
     int n = 0;
 
     case_run_on(c, &mo_backend_cuda, unit);
-    while (mo_cuda_shop_source(unit->shop, (size_t) n, &name))
+    while (mo_cuda_jit_cache_source(unit->shop, (size_t) n, &name))
         n++;
     return n;
 }
 
 static int run_once(const char *folder, call_case *c)
 {
-    mo_unit *unit = open_unit(folder);
+    mo_backend_unit *unit = open_unit(folder);
     int n = run_in(unit, c);
 
     mo_backend_cuda.close(unit);
@@ -131,7 +131,7 @@ START_TEST(a_second_start_makes_only_what_it_runs)
     ck_assert_int_gt(run_once(folder, &first), 1);
     ck_assert_int_le(run_once(folder, &second), 1);
     ck_assert_mem_eq(second.out[0].data, first.out[0].data,
-                     (size_t) mo_desc_bytes(&first.out[0].desc));
+                     (size_t) mo_tensor_desc_bytes(&first.out[0].desc));
     case_end(&first);
     case_end(&second);
     remove_folder(folder);
@@ -171,11 +171,12 @@ START_TEST(a_way_that_has_gone_is_chosen_anew)
     ck_assert_int_gt(run_once(folder, &c), 1);
     key = key_in(folder);
     for (int i = 0; i < how_many(COUNT(gone), 1); i++) {
-        mo_unit *unit = open_unit(folder);
+        mo_backend_unit *unit = open_unit(folder);
 
-        mo_cuda_notes_add(unit->notes, key, gone[i], 1);
+        mo_cuda_tuning_cache_add(unit->notes, key, gone[i], 1);
         ck_assert_int_gt(run_in(unit, &c), 1);
-        ck_assert_str_ne(mo_cuda_notes_name(unit->notes, key), gone[i]);
+        ck_assert_str_ne(mo_cuda_tuning_cache_best_name(unit->notes, key),
+                         gone[i]);
         mo_backend_cuda.close(unit);
     }
     case_end(&c);
@@ -188,24 +189,24 @@ END_TEST
 START_TEST(what_is_sent_arrives)
 {
     enum { PIECES = 5, NUMBERS = 1000 };
-    mo_unit *unit = open_unit("");
+    mo_backend_unit *unit = open_unit("");
     unsigned back[NUMBERS];
     CUdeviceptr memory = 0;
     void *near;
 
     MUST(mo_cuda_alloc(unit, PIECES * sizeof back, &memory, &err));
     for (unsigned i = 0; i < PIECES; i++) {
-        MUST(mo_cuda_stage_take(unit, sizeof back, &near, &err));
+        MUST(mo_cuda_staging_acquire(unit, sizeof back, &near, &err));
         for (unsigned k = 0; k < NUMBERS; k++)
             ((unsigned *) near)[k] = i * NUMBERS + k;
-        MUST(mo_cuda_stage_send(unit, memory + i * sizeof back, sizeof back,
-                                &err));
+        MUST(mo_cuda_staging_copy_async(unit, memory + i * sizeof back,
+                                        sizeof back, &err));
     }
     /* More than the usual piece has room for. */
-    MUST(mo_cuda_stage_take(unit, MO_CUDA_STAGE_BYTES + 1, &near, &err));
-    ((char *) near)[MO_CUDA_STAGE_BYTES] = 1;
-    mo_cuda_stage_clear(unit);
-    mo_cuda_stage_clear(unit);
+    MUST(mo_cuda_staging_acquire(unit, MO_CUDA_STAGING_BYTES + 1, &near, &err));
+    ((char *) near)[MO_CUDA_STAGING_BYTES] = 1;
+    mo_cuda_staging_free(unit);
+    mo_cuda_staging_free(unit);
     for (unsigned i = 0; i < PIECES; i++) {
         MUST(mo_backend_cuda.get(unit, back,
                                  (void *) (memory + i * sizeof back),

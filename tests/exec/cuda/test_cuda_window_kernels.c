@@ -8,10 +8,10 @@
 
 static void check(call_case *c, uint64_t seed)
 {
-    pair_check(&c, 1, MO_PRECISION_F32, &seed);
+    pair_check(&c, 1, MO_BACKEND_PRECISION_F32, &seed);
 }
 
-static const mo_elem some_reals[] = { MO_F32, MO_F16, MO_BF16 };
+static const mo_elem some_reals[] = { MO_ELEM_F32, MO_ELEM_F16, MO_ELEM_BF16 };
 
 static mo_shape image_of(int64_t batch, int64_t channels, int spatial,
                          const int64_t *sizes)
@@ -24,7 +24,7 @@ static mo_shape image_of(int64_t batch, int64_t channels, int spatial,
 }
 
 /* Sizes of a result whose windows begin within the input. */
-static void set_out(mo_sweep *s, bool transposed)
+static void set_out(mo_call_window *s, bool transposed)
 {
     for (int d = 0; d < s->spatial; d++) {
         int64_t window = (s->kernel[d] - 1) * s->dilation[d] + 1;
@@ -40,7 +40,7 @@ static void set_out(mo_sweep *s, bool transposed)
 /* ---- pools */
 
 typedef struct pooling {
-    mo_pool_call call; /* sweep.out: 0 follows from the rest */
+    mo_call_pool call; /* sweep.out: 0 follows from the rest */
     int indices;       /* 1: there are some */
 } pooling;
 
@@ -67,7 +67,7 @@ static const pooling poolings[] = {
         .batch = 1,
         .channels = 6,
         .average = true,
-        .count = MO_COUNT_DATA },
+        .count = MO_CALL_POOL_COUNT_DATA },
       0 },
     { { .sweep = SWEEP2(8, 2, 2, 1),
         .batch = 1,
@@ -104,7 +104,7 @@ static const pooling poolings[] = {
         .batch = 1,
         .channels = 12,
         .average = true,
-        .count = MO_COUNT_DATA,
+        .count = MO_CALL_POOL_COUNT_DATA,
         .adaptive = true },
       0 },
     { { .sweep = { .spatial = 2,
@@ -130,7 +130,7 @@ static const pooling poolings[] = {
         .batch = 2,
         .channels = 8,
         .average = true,
-        .count = MO_COUNT_PADDED },
+        .count = MO_CALL_POOL_COUNT_PADDED },
       0 },
     { { .sweep = { .spatial = 3,
                    .in = { 5, 6, 9 },
@@ -143,7 +143,7 @@ static const pooling poolings[] = {
         .batch = 1,
         .channels = 5,
         .average = true,
-        .count = MO_COUNT_PADDED },
+        .count = MO_CALL_POOL_COUNT_PADDED },
       0 },
     /* The same, and it counts. */
     { { .sweep = { .spatial = 1,
@@ -174,7 +174,7 @@ START_TEST(pools_are_the_same)
 {
     const pooling *p = &poolings[_i / 2];
     mo_elem elem = some_reals[_i / 2 % 3];
-    mo_pool_call pool = p->call;
+    mo_call_pool pool = p->call;
     call_case c;
 
     set_out(&pool.sweep, false);
@@ -186,7 +186,7 @@ START_TEST(pools_are_the_same)
         image_of(pool.batch, pool.channels, pool.sweep.spatial, pool.sweep.in),
         (uint64_t) _i);
     for (int i = 0; i <= p->indices; i++)
-        case_out(&c, i ? _i % 4 < 2 ? MO_I64 : MO_I32 : elem,
+        case_out(&c, i ? _i % 4 < 2 ? MO_ELEM_I64 : MO_ELEM_I32 : elem,
                  image_of(pool.batch, pool.channels, pool.sweep.spatial,
                           pool.sweep.out));
     if (!p->indices && _i % 4 < 2)
@@ -198,7 +198,7 @@ END_TEST
 
 /* ---- interpolation */
 
-static void check_interpolate(mo_interpolate_call call, mo_elem elem,
+static void check_interpolate(mo_call_interpolate call, mo_elem elem,
                               uint64_t seed)
 {
     mo_shape in = { .rank = call.rank }, out = { .rank = call.rank };
@@ -220,8 +220,9 @@ static void check_interpolate(mo_interpolate_call call, mo_elem elem,
 
 START_TEST(interpolations_are_the_same)
 {
-    static const mo_elem any[] = { MO_F32, MO_U8, MO_F16, MO_I64 };
-    mo_interpolate_call call = { .mode = _i % 4,
+    static const mo_elem any[] = { MO_ELEM_F32, MO_ELEM_U8, MO_ELEM_F16,
+                                   MO_ELEM_I64 };
+    mo_call_interpolate call = { .mode = _i % 4,
                                  .coordinates = _i % 5,
                                  .nearest = _i / 4 % 5,
                                  .antialias = _i % 8 == 1,
@@ -239,19 +240,19 @@ END_TEST
 
 START_TEST(what_is_not_resized_is_copied)
 {
-    mo_interpolate_call call = { .mode = MO_INTERPOLATE_LINEAR,
+    mo_call_interpolate call = { .mode = MO_CALL_INTERPOLATE_LINEAR,
                                  .rank = 2,
                                  .in = { 3, 5 },
                                  .out = { 3, 5 } };
 
-    check_interpolate(call, MO_F32, 1);
+    check_interpolate(call, MO_ELEM_F32, 1);
 }
 END_TEST
 
 /* ---- convolutions that no tensor core does */
 
 typedef struct folded {
-    mo_conv_call call; /* sweep.out: follows from the rest */
+    mo_call_conv call; /* sweep.out: follows from the rest */
     bool constant;     /* weights */
 } folded;
 
@@ -341,7 +342,7 @@ static const folded convs[] = {
       false },
 };
 
-static mo_shape weights_of(const mo_conv_call *c)
+static mo_shape weights_of(const mo_call_conv *c)
 {
     int64_t in = c->in_channels / c->groups, out = c->out_channels / c->groups;
     mo_shape shape = { .rank = 3 + c->sweep.spatial, .dims = { c->groups } };
@@ -357,7 +358,7 @@ START_TEST(convolutions_are_the_same)
 {
     const folded *f = &convs[_i / 2];
     mo_elem elem = some_reals[_i / 2 % 3];
-    mo_conv_call conv = f->call;
+    mo_call_conv conv = f->call;
     call_case c;
 
     set_out(&conv.sweep, conv.transposed);
@@ -384,8 +385,10 @@ END_TEST
 
 START_TEST(products_of_all_types_are_the_same)
 {
-    static const mo_elem elems[] = { MO_F64, MO_I64, MO_I32, MO_I16, MO_I8,
-                                     MO_U64, MO_U32, MO_U16, MO_U8,  MO_F32 };
+    static const mo_elem elems[] = { MO_ELEM_F64, MO_ELEM_I64, MO_ELEM_I32,
+                                     MO_ELEM_I16, MO_ELEM_I8,  MO_ELEM_U64,
+                                     MO_ELEM_U32, MO_ELEM_U16, MO_ELEM_U8,
+                                     MO_ELEM_F32 };
     static const int64_t sizes[][3] = { { 5, 7, 3 },
                                         { 70, 40, 33 },
                                         { 1, 100, 60 },
@@ -393,7 +396,7 @@ START_TEST(products_of_all_types_are_the_same)
                                         { 33, 65, 1 } };
     const int64_t *s = sizes[_i % 5], m = s[0], n = s[1], k = s[2];
     mo_elem elem = elems[_i % 10];
-    mo_matmul_call product = { .m = m,
+    mo_call_matmul product = { .m = m,
                                .n = n,
                                .k = k,
                                .n_batch = 2,
@@ -408,7 +411,7 @@ START_TEST(products_of_all_types_are_the_same)
     case_in(&c, elem, shape_of(3, (int64_t) 2, m, k), (uint64_t) _i);
     case_in(&c, elem, shape_of(3, (int64_t) 3, n, k), (uint64_t) _i);
     case_out(&c, elem, shape_of(4, (int64_t) 2, (int64_t) 3, m, n));
-    if (_i % 2 == 0 && mo_elem_is_real(elem))
+    if (_i % 2 == 0 && mo_elem_is_float(elem))
         case_after(&c, 3, false, 1);
     check(&c, (uint64_t) _i);
     case_end(&c);

@@ -1,6 +1,6 @@
-/* Claims of exec/discover/discover.h on machines made up: who gets which GPU, what is
- * known of devices and of the ways between them, and that what is written is
- * read back as the same cluster. */
+/* Claims of exec/discover/discover.h on machines made up: who gets which GPU,
+ * what is known of devices and of the ways between them, and that what is
+ * written is read back as the same cluster. */
 #include <config.h>
 
 #include "exec/discover/discover.h"
@@ -16,16 +16,16 @@
 
 static const mo_discover_options plain = { .cpus = 1, .precision = "f32" };
 
-static mo_survey machine(const char *host, int n_gpus)
+static mo_discover_inventory machine(const char *host, int n_gpus)
 {
-    mo_survey s = { .version = MO_SURVEY_VERSION,
-                    .processors = 8,
-                    .cores = 4,
-                    .clock_mhz = 3000,
-                    .flops_per_cycle = 32,
-                    .socket_gbps = 100,
-                    .memory_bytes = (int64_t) 64 << 30,
-                    .n_gpus = n_gpus };
+    mo_discover_inventory s = { .version = MO_DISCOVER_INVENTORY_VERSION,
+                                .processors = 8,
+                                .cores = 4,
+                                .clock_mhz = 3000,
+                                .flops_per_cycle = 32,
+                                .socket_gbps = 100,
+                                .memory_bytes = (int64_t) 64 << 30,
+                                .n_gpus = n_gpus };
 
     snprintf(s.host, sizeof s.host, "%s", host);
     snprintf(s.machine, sizeof s.machine, "%s", host);
@@ -37,14 +37,14 @@ static mo_survey machine(const char *host, int n_gpus)
         s.gpus[g].clock_mhz = 1980;
         s.gpus[g].bandwidth_gbs = 4800;
         s.gpus[g].memory_bytes = (int64_t) 140 << 30;
-        s.gpus[g].bus = mo_survey_bus(0, 16 + (unsigned) g, 0);
+        s.gpus[g].bus = mo_discover_pci_address(0, 16 + (unsigned) g, 0);
         s.gpus[g].peers = UINT64_MAX;
         s.gpus[g].socket = -1;
     }
     return s;
 }
 
-static mo_cluster *discover(const mo_survey *surveys, int n,
+static mo_cluster *discover(const mo_discover_inventory *surveys, int n,
                             const mo_discover_options *options,
                             mo_cluster_notes *notes)
 {
@@ -68,31 +68,31 @@ static const mo_link *link_of(const mo_cluster *cluster, const char *from,
 
 START_TEST(ranks_that_see_all_gpus_share_them)
 {
-    mo_survey two[] = { machine("a", 4), machine("a", 4) };
-    bool owned[2 * MO_SURVEY_GPUS];
+    mo_discover_inventory two[] = { machine("a", 4), machine("a", 4) };
+    bool owned[2 * MO_DISCOVER_MAX_GPUS];
 
-    mo_find_owners(two, 2, owned);
+    mo_discover_assign_gpus(two, 2, owned);
     for (int g = 0; g < 4; g++) {
         ck_assert_int_eq(owned[g], g % 2 == 0);
-        ck_assert_int_eq(owned[MO_SURVEY_GPUS + g], g % 2 == 1);
+        ck_assert_int_eq(owned[MO_DISCOVER_MAX_GPUS + g], g % 2 == 1);
     }
 }
 END_TEST
 
 START_TEST(a_rank_gets_the_gpu_that_only_it_sees)
 {
-    mo_survey two[] = { machine("a", 1), machine("a", 1) };
-    bool owned[2 * MO_SURVEY_GPUS];
+    mo_discover_inventory two[] = { machine("a", 1), machine("a", 1) };
+    bool owned[2 * MO_DISCOVER_MAX_GPUS];
 
-    two[1].gpus[0].bus = mo_survey_bus(0, 77, 0);
-    mo_find_owners(two, 2, owned);
-    ck_assert(owned[0] && owned[MO_SURVEY_GPUS]);
+    two[1].gpus[0].bus = mo_discover_pci_address(0, 77, 0);
+    mo_discover_assign_gpus(two, 2, owned);
+    ck_assert(owned[0] && owned[MO_DISCOVER_MAX_GPUS]);
 }
 END_TEST
 
 START_TEST(machines_with_the_same_addresses_are_not_mixed_up)
 {
-    mo_survey two[] = { machine("a", 2), machine("b", 2) };
+    mo_discover_inventory two[] = { machine("a", 2), machine("b", 2) };
     mo_cluster_notes notes;
     mo_cluster *cluster = discover(two, 2, &plain, &notes);
 
@@ -107,7 +107,8 @@ END_TEST
 
 START_TEST(more_ranks_than_gpus_leave_some_with_processors_alone)
 {
-    mo_survey three[] = { machine("a", 2), machine("a", 2), machine("a", 2) };
+    mo_discover_inventory three[] = { machine("a", 2), machine("a", 2),
+                                      machine("a", 2) };
     mo_cluster_notes notes;
     mo_cluster *cluster = discover(three, 3, &plain, &notes);
 
@@ -133,10 +134,10 @@ START_TEST(peaks_are_the_vendors)
 
     for (size_t i = 0; i < sizeof known / sizeof *known; i++) {
         const mo_device_model *model = mo_device_find(known[i].model);
-        const mo_survey_gpu gpu = { .arch = known[i].arch,
-                                    .sms = model->sms,
-                                    .clock_mhz = model->clock_mhz };
-        double peak = mo_find_peak_gflops(&gpu, "f32");
+        const mo_discover_gpu gpu = { .arch = known[i].arch,
+                                      .sms = model->sms,
+                                      .clock_mhz = model->clock_mhz };
+        double peak = mo_discover_peak_gflops(&gpu, "f32");
 
         ck_assert_msg(fabs(peak / model->gflops - 1) < 0.05, "%s: %g, not %g",
                       known[i].model, peak, model->gflops);
@@ -146,23 +147,25 @@ END_TEST
 
 START_TEST(peaks_depend_on_the_precision)
 {
-    const mo_survey_gpu v100 = { .arch = 70, .sms = 80, .clock_mhz = 1530 };
-    const mo_survey_gpu h100 = { .arch = 90, .sms = 132, .clock_mhz = 1830 };
-    const mo_survey_gpu none = { .arch = 50, .sms = 16, .clock_mhz = 1000 };
+    const mo_discover_gpu v100 = { .arch = 70, .sms = 80, .clock_mhz = 1530 };
+    const mo_discover_gpu h100 = { .arch = 90, .sms = 132, .clock_mhz = 1830 };
+    const mo_discover_gpu none = { .arch = 50, .sms = 16, .clock_mhz = 1000 };
 
-    ck_assert_double_eq_tol(mo_find_peak_gflops(&v100, "f16"), 125e3, 1e3);
-    ck_assert_double_eq(mo_find_peak_gflops(&v100, "bf16"),
-                        mo_find_peak_gflops(&v100, "f32"));
-    ck_assert_double_eq_tol(mo_find_peak_gflops(&h100, "tf32"), 494.7e3, 2e3);
-    ck_assert_double_eq_tol(mo_find_peak_gflops(&h100, "bf16"), 989.4e3, 2e3);
-    ck_assert_double_eq(mo_find_peak_gflops(&none, "f32"), 0);
+    ck_assert_double_eq_tol(mo_discover_peak_gflops(&v100, "f16"), 125e3, 1e3);
+    ck_assert_double_eq(mo_discover_peak_gflops(&v100, "bf16"),
+                        mo_discover_peak_gflops(&v100, "f32"));
+    ck_assert_double_eq_tol(mo_discover_peak_gflops(&h100, "tf32"), 494.7e3,
+                            2e3);
+    ck_assert_double_eq_tol(mo_discover_peak_gflops(&h100, "bf16"), 989.4e3,
+                            2e3);
+    ck_assert_double_eq(mo_discover_peak_gflops(&none, "f32"), 0);
 }
 END_TEST
 
 START_TEST(processors_are_divided)
 {
     const mo_discover_options two_each = { .cpus = 2, .precision = "f32" };
-    mo_survey two[] = { machine("a", 0), machine("a", 0) };
+    mo_discover_inventory two[] = { machine("a", 0), machine("a", 0) };
     mo_cluster_notes notes;
     mo_cluster *cluster = discover(two, 2, &two_each, &notes);
 
@@ -185,7 +188,7 @@ END_TEST
 
 START_TEST(what_the_driver_does_not_tell_the_table_does)
 {
-    mo_survey s = machine("a", 1);
+    mo_discover_inventory s = machine("a", 1);
     mo_cluster_notes notes;
     mo_cluster *cluster;
 
@@ -201,7 +204,7 @@ END_TEST
 START_TEST(no_device_at_all_is_an_error)
 {
     const mo_discover_options none = { .cpus = 0, .precision = "f32" };
-    mo_survey s = machine("a", 0);
+    mo_discover_inventory s = machine("a", 0);
     mo_cluster *cluster = NULL;
     mo_cluster_notes notes;
     mo_error err = { 0 };
@@ -215,9 +218,9 @@ END_TEST
 
 /* -------------------------------------------------------------------- links */
 
-static void wire(mo_survey *s, int from, uint64_t to, int n)
+static void wire(mo_discover_inventory *s, int from, uint64_t to, int n)
 {
-    mo_survey_gpu *gpu = &s->gpus[from];
+    mo_discover_gpu *gpu = &s->gpus[from];
 
     while (n-- > 0)
         gpu->nvlinks[gpu->n_nvlinks++] = to;
@@ -225,7 +228,7 @@ static void wire(mo_survey *s, int from, uint64_t to, int n)
 
 START_TEST(links_are_what_the_wires_are)
 {
-    mo_survey s = machine("a", 4);
+    mo_discover_inventory s = machine("a", 4);
     mo_cluster_notes notes;
     mo_cluster *cluster;
 
@@ -251,7 +254,7 @@ END_TEST
 
 START_TEST(networks_are_as_fast_as_their_slower_card)
 {
-    mo_survey two[] = { machine("a", 1), machine("b", 1) };
+    mo_discover_inventory two[] = { machine("a", 1), machine("b", 1) };
     mo_cluster_notes notes;
     mo_cluster *cluster;
 
@@ -269,7 +272,7 @@ END_TEST
 
 START_TEST(every_pair_is_linked_and_every_number_has_a_remark)
 {
-    mo_survey two[] = { machine("a", 3), machine("b", 2) };
+    mo_discover_inventory two[] = { machine("a", 3), machine("b", 2) };
     mo_cluster_notes notes;
     mo_cluster *cluster = discover(two, 2, &plain, &notes);
 
@@ -289,7 +292,7 @@ static const char topology[] =
 
 START_TEST(a_topology_counts_for_more_than_a_guess)
 {
-    mo_survey s = machine("a", 2);
+    mo_discover_inventory s = machine("a", 2);
     mo_discover_options options = plain;
     mo_cluster *cluster, *told;
     mo_cluster_notes notes;
@@ -341,11 +344,12 @@ static void check_written(const mo_cluster *cluster,
 
 START_TEST(what_is_written_is_read_back)
 {
-    mo_survey two[] = { machine("a--\"<&>-", 3), machine("b", 2) };
+    mo_discover_inventory two[] = { machine("a--\"<&>-", 3), machine("b", 2) };
     mo_cluster_notes notes;
     mo_cluster *cluster;
 
-    snprintf(two[0].gpus[0].name, MO_SURVEY_TEXT, "-- new --> <GPU> & '\"-");
+    snprintf(two[0].gpus[0].name, MO_DISCOVER_TEXT_SIZE,
+             "-- new --> <GPU> & '\"-");
     cluster = discover(two, 2, &plain, &notes);
     check_written(cluster, &notes);
     mo_cluster_free(cluster);
@@ -369,8 +373,8 @@ START_TEST(so_are_other_clusters)
     MUST(mo_cluster_read_memory("o.xml", odd, strlen(odd), &cluster, &err));
     check_written(cluster, NULL);
     mo_cluster_free(cluster);
-    for (int i = 0; mo_builtin_clusters[i].name; i++) {
-        const char *text = mo_builtin_clusters[i].text;
+    for (int i = 0; mo_cluster_builtins[i].name; i++) {
+        const char *text = mo_cluster_builtins[i].text;
 
         MUST(mo_cluster_read_memory("b.xml", text, strlen(text), &cluster,
                                     &err));
@@ -382,25 +386,25 @@ END_TEST
 
 /* ---------------------------------------------------------------- gathering */
 
-static mo_status gather(mo_survey *survey, mo_error *why)
+static mo_status gather(mo_discover_inventory *survey, mo_error *why)
 {
-    const mo_world_options options = { .patience_s = 0 };
-    mo_world *world;
+    const mo_transport_world_options options = { .patience_s = 0 };
+    mo_transport_world *world;
     mo_status status;
 
     MUST(mo_transport_local.open(&options, &world, &err));
-    status = mo_survey_gather(&mo_transport_local, world, true, survey, why);
+    status = mo_discover_gather(&mo_transport_local, world, true, survey, why);
     mo_transport_local.close(world);
     return status;
 }
 
 START_TEST(a_survey_that_makes_no_sense_is_refused)
 {
-    mo_survey good = machine("a", 2), bad = good;
+    mo_discover_inventory good = machine("a", 2), bad = good;
     mo_error err = { 0 };
 
     ck_assert_int_eq(gather(&good, &err), MO_OK);
-    bad.n_gpus = MO_SURVEY_GPUS + 1;
+    bad.n_gpus = MO_DISCOVER_MAX_GPUS + 1;
     ck_assert_int_eq(gather(&bad, &err), MO_E_INPUT);
     ck_assert_ptr_nonnull(strstr(err.text, "rank 0"));
     bad = good;
@@ -417,11 +421,11 @@ END_TEST
 
 START_TEST(this_machine_is_seen_twice_as_the_same)
 {
-    mo_survey a, b;
+    mo_discover_inventory a, b;
     const int none[1] = { 0 };
 
-    MUST(mo_survey_make(none, 0, &a, &err));
-    MUST(mo_survey_make(none, 0, &b, &err));
+    MUST(mo_discover_local(none, 0, &a, &err));
+    MUST(mo_discover_local(none, 0, &b, &err));
     ck_assert_int_ge(a.processors, 1);
     ck_assert_int_ge(a.processors, a.cores);
     ck_assert_int_eq(a.n_gpus, 0);

@@ -11,29 +11,30 @@
 static const char *const ids[] = { "A", "B", "C" };
 static const mo_backend *const backends[] = { &hand_backend, &hand_backend,
                                               &hand_backend };
-static const mo_unit_options units[3];
+static const mo_backend_unit_options units[3];
 static const int ranks[3];
 
-static void measure(int n_devices, const mo_stop *stop, mo_links_row **rows,
-                    int *n_rows)
+static void measure(int n_devices, const mo_stop *stop,
+                    mo_measure_link_row **rows, int *n_rows)
 {
-    mo_run_options run = { .transport = &mo_transport_local,
-                           .backends = backends,
-                           .units = units,
-                           .rank_of = ranks,
-                           .stop = stop };
-    mo_links_options options = {
+    mo_run_plan_options run = { .transport = &mo_transport_local,
+                                .backends = backends,
+                                .units = units,
+                                .rank_of = ranks,
+                                .stop = stop };
+    mo_measure_links_options options = {
         .n_devices = n_devices, .ids = ids, .run = &run, .repeats = 5
     };
 
-    MUST(mo_transport_local.open(&(mo_world_options){ 0 }, &run.world, &err));
-    MUST(mo_links_measure(&options, rows, n_rows, &err));
+    MUST(mo_transport_local.open(&(mo_transport_world_options){ 0 }, &run.world,
+                                 &err));
+    MUST(mo_measure_links(&options, rows, n_rows, &err));
     mo_transport_local.close(run.world);
 }
 
 START_TEST(every_pair_and_size_has_a_row)
 {
-    mo_links_row *rows;
+    mo_measure_link_row *rows;
     int n_rows, n = 0;
 
     measure(3, NULL, &rows, &n_rows);
@@ -55,7 +56,7 @@ END_TEST
 /* No memory is as fast as that: 16 MiB at 1000 GB/s. */
 START_TEST(large_messages_take_their_time)
 {
-    mo_links_row *rows;
+    mo_measure_link_row *rows;
     int n_rows;
 
     measure(2, NULL, &rows, &n_rows);
@@ -69,7 +70,7 @@ END_TEST
 
 START_TEST(one_device_has_no_links)
 {
-    mo_links_row *rows;
+    mo_measure_link_row *rows;
     int n_rows;
 
     measure(1, NULL, &rows, &n_rows);
@@ -80,12 +81,12 @@ END_TEST
 
 START_TEST(stopped_there_are_no_rows)
 {
-    mo_links_row *rows;
+    mo_measure_link_row *rows;
     mo_stop stop;
     int n_rows;
 
     mo_stop_after(&stop, 0);
-    mo_stop_say(&stop);
+    mo_stop_request(&stop);
     measure(2, &stop, &rows, &n_rows);
     ck_assert_ptr_null(rows);
 }

@@ -1,5 +1,5 @@
-/* Claims of exec/measure/utilization.h, exec/measure/chrome_trace.h and mo_run_align, on a run as it could
- * have been:
+/* Claims of exec/measure/utilization.h, exec/measure/chrome_trace.h and
+ * mo_run_align_timeline, on a run as it could have been:
  *
  *     A  |call 0 0..10|send 10|            |await 10..16|
  *     B  |receive 0|call 1 0..12|await 12..20|call 2 20..30|
@@ -17,7 +17,7 @@
 enum { CALLS = 3 };
 
 typedef struct story {
-    mo_plan plan;
+    mo_exec_plan plan;
     mo_plan_device devices[2];
     mo_plan_step a[3], b[4];
     mo_plan_value values[2];
@@ -32,13 +32,13 @@ typedef struct story {
 static story told(void)
 {
     return (story){
-        .a = { { MO_STEP_COMPUTE, 0, 0 },
-               { MO_STEP_SEND, 0, 2 },
-               { MO_STEP_AWAIT, 0, 4 } },
-        .b = { { MO_STEP_COMPUTE, 1, 1 },
-               { MO_STEP_RECEIVE, 0, 2 },
-               { MO_STEP_AWAIT, 0, 3 },
-               { MO_STEP_COMPUTE, 2, 5 } },
+        .a = { { MO_PLAN_STEP_COMPUTE, 0, 0 },
+               { MO_PLAN_STEP_SEND, 0, 2 },
+               { MO_PLAN_STEP_AWAIT, 0, 4 } },
+        .b = { { MO_PLAN_STEP_COMPUTE, 1, 1 },
+               { MO_PLAN_STEP_RECEIVE, 0, 2 },
+               { MO_PLAN_STEP_AWAIT, 0, 3 },
+               { MO_PLAN_STEP_COMPUTE, 2, 5 } },
         .values = { { .name = "x \"1\"" }, { .name = "x \"1\"" } },
         .calls = { { .item = 0 }, { .item = 1 }, { .item = 2 } },
         .items = { { .name = "first", .type = "ReLU" },
@@ -61,16 +61,16 @@ static void bind(story *s)
 {
     s->devices[0] = (mo_plan_device){ .id = "A", .steps = s->a, .n_steps = 3 };
     s->devices[1] = (mo_plan_device){ .id = "B", .steps = s->b, .n_steps = 4 };
-    s->plan = (mo_plan){ .n_devices = 2,
-                         .n_values = 2,
-                         .n_calls = CALLS,
-                         .n_items = CALLS,
-                         .n_transfers = 1,
-                         .devices = s->devices,
-                         .values = s->values,
-                         .calls = s->calls,
-                         .items = s->items,
-                         .transfers = &s->transfer };
+    s->plan = (mo_exec_plan){ .n_devices = 2,
+                              .n_values = 2,
+                              .n_calls = CALLS,
+                              .n_items = CALLS,
+                              .n_transfers = 1,
+                              .devices = s->devices,
+                              .values = s->values,
+                              .calls = s->calls,
+                              .items = s->items,
+                              .transfers = &s->transfer };
     s->times[0] = s->a_times;
     s->times[1] = s->b_times;
     s->result = (mo_run_result){ .n_runs = 1,
@@ -84,10 +84,10 @@ static void bind(story *s)
 START_TEST(ratios_follow_from_the_times)
 {
     story s = told();
-    mo_ratios r;
+    mo_measure_utilization r;
 
     bind(&s);
-    MUST(mo_ratios_find(&s.plan, &s.result, &r, &err));
+    MUST(mo_measure_utilization_of_run(&s.plan, &s.result, &r, &err));
     /* Both ends had begun at 12, and it took 8 from there; B goes on at 20. */
     ck_assert_double_eq(r.path, 30.0 / 32);
     ck_assert_double_eq(r.kernel, 32.0 / (16 + 30));
@@ -98,23 +98,23 @@ END_TEST
 /* On B 0..12, 6..16 and within that 8..9: from 0 to 16 of 20. */
 START_TEST(calls_side_by_side_count_once)
 {
-    static mo_plan_step b[] = { { MO_STEP_RECEIVE, 0, 1 },
-                                { MO_STEP_COMPUTE, 1, 3 },
-                                { MO_STEP_COMPUTE, 2, 5 },
-                                { MO_STEP_COMPUTE, 2, 6 },
-                                { MO_STEP_AWAIT, 0, 7 } };
+    static mo_plan_step b[] = { { MO_PLAN_STEP_RECEIVE, 0, 1 },
+                                { MO_PLAN_STEP_COMPUTE, 1, 3 },
+                                { MO_PLAN_STEP_COMPUTE, 2, 5 },
+                                { MO_PLAN_STEP_COMPUTE, 2, 6 },
+                                { MO_PLAN_STEP_AWAIT, 0, 7 } };
     static mo_run_step times[] = {
         { 0, 0 }, { 6, 16 }, { 8, 9 }, { 0, 12 }, { 16, 20 }
     };
     story s = told();
-    mo_ratios r;
+    mo_measure_utilization r;
 
     s.busy_ns[1] = 23;
     bind(&s);
     s.devices[1].steps = b;
     s.devices[1].n_steps = COUNT(b);
     s.times[1] = times;
-    MUST(mo_ratios_find(&s.plan, &s.result, &r, &err));
+    MUST(mo_measure_utilization_of_run(&s.plan, &s.result, &r, &err));
     ck_assert_double_eq(r.kernel, (10.0 + 16) / (16 + 20));
 }
 END_TEST
@@ -124,17 +124,17 @@ END_TEST
 START_TEST(nothing_is_walked_through_later_than_it_was)
 {
     story s = told();
-    mo_ratios r;
+    mo_measure_utilization r;
 
     s.a_times[1] = (mo_run_step){ 5, 5 };
     s.b_times[1] = (mo_run_step){ 5, 5 };
     s.b_times[3] = (mo_run_step){ 14, 24 };
     bind(&s);
     s.result.median_ns = 25;
-    MUST(mo_ratios_find(&s.plan, &s.result, &r, &err));
+    MUST(mo_measure_utilization_of_run(&s.plan, &s.result, &r, &err));
     ck_assert_double_eq(r.path, 24.0 / 25);
     s.b_times[3] = (mo_run_step){ 12, 13 };
-    MUST(mo_ratios_find(&s.plan, &s.result, &r, &err));
+    MUST(mo_measure_utilization_of_run(&s.plan, &s.result, &r, &err));
     ck_assert_double_eq(r.path, 20.0 / 25);
 }
 END_TEST
@@ -142,16 +142,16 @@ END_TEST
 START_TEST(a_transfer_behind_a_call_is_hidden)
 {
     story s = told();
-    mo_ratios r;
+    mo_measure_utilization r;
 
     /* Received from the first moment on; A sends at 10, B asks at 12. */
-    s.b[0] = (mo_plan_step){ MO_STEP_RECEIVE, 0, 1 };
-    s.b[1] = (mo_plan_step){ MO_STEP_COMPUTE, 1, 3 };
+    s.b[0] = (mo_plan_step){ MO_PLAN_STEP_RECEIVE, 0, 1 };
+    s.b[1] = (mo_plan_step){ MO_PLAN_STEP_COMPUTE, 1, 3 };
     s.b[2].order = 4;
     s.b_times[0] = (mo_run_step){ 0, 0 };
     s.b_times[1] = (mo_run_step){ 0, 12 };
     bind(&s);
-    MUST(mo_ratios_find(&s.plan, &s.result, &r, &err));
+    MUST(mo_measure_utilization_of_run(&s.plan, &s.result, &r, &err));
     ck_assert_double_eq(r.hidden, 0.2);
     ck_assert_double_eq(r.path, 30.0 / 32);
 }
@@ -162,15 +162,15 @@ END_TEST
 START_TEST(the_first_step_need_not_begin_first)
 {
     story s = told();
-    mo_ratios r;
+    mo_measure_utilization r;
 
-    s.b[0] = (mo_plan_step){ MO_STEP_RECEIVE, 0, 2 };
-    s.b[1] = (mo_plan_step){ MO_STEP_COMPUTE, 1, 3 };
+    s.b[0] = (mo_plan_step){ MO_PLAN_STEP_RECEIVE, 0, 2 };
+    s.b[1] = (mo_plan_step){ MO_PLAN_STEP_COMPUTE, 1, 3 };
     s.b[2].order = 4;
     s.b_times[0] = (mo_run_step){ 10, 10 };
     s.b_times[1] = (mo_run_step){ 0, 12 };
     bind(&s);
-    MUST(mo_ratios_find(&s.plan, &s.result, &r, &err));
+    MUST(mo_measure_utilization_of_run(&s.plan, &s.result, &r, &err));
     ck_assert_double_eq(r.kernel, 32.0 / (16 + 30));
 }
 END_TEST
@@ -178,18 +178,18 @@ END_TEST
 /* B is busy until long after the tensor has come; A went on at once. */
 START_TEST(a_sender_does_not_wait_for_a_late_reader)
 {
-    static mo_plan_step a[] = { { MO_STEP_COMPUTE, 0, 0 },
-                                { MO_STEP_SEND, 0, 2 },
-                                { MO_STEP_AWAIT, 0, 4 },
-                                { MO_STEP_COMPUTE, 0, 6 } };
+    static mo_plan_step a[] = { { MO_PLAN_STEP_COMPUTE, 0, 0 },
+                                { MO_PLAN_STEP_SEND, 0, 2 },
+                                { MO_PLAN_STEP_AWAIT, 0, 4 },
+                                { MO_PLAN_STEP_COMPUTE, 0, 6 } };
     static mo_run_step a_times[] = {
         { 0, 10 }, { 10, 10 }, { 10, 12 }, { 12, 30 }
     };
     story s = told();
-    mo_ratios r;
+    mo_measure_utilization r;
 
-    s.b[0] = (mo_plan_step){ MO_STEP_RECEIVE, 0, 1 };
-    s.b[1] = (mo_plan_step){ MO_STEP_COMPUTE, 1, 3 };
+    s.b[0] = (mo_plan_step){ MO_PLAN_STEP_RECEIVE, 0, 1 };
+    s.b[1] = (mo_plan_step){ MO_PLAN_STEP_COMPUTE, 1, 3 };
     s.b_times[0] = (mo_run_step){ 0, 0 };
     s.b_times[1] = (mo_run_step){ 0, 30 };
     s.b_times[2] = (mo_run_step){ 30, 30 };
@@ -199,7 +199,7 @@ START_TEST(a_sender_does_not_wait_for_a_late_reader)
     s.devices[0].n_steps = COUNT(a);
     s.times[0] = a_times;
     s.result.median_ns = 40;
-    MUST(mo_ratios_find(&s.plan, &s.result, &r, &err));
+    MUST(mo_measure_utilization_of_run(&s.plan, &s.result, &r, &err));
     ck_assert_double_eq(r.path, 1);
     ck_assert_double_eq(r.hidden, 1);
 }
@@ -209,22 +209,22 @@ END_TEST
  * was there at 20 does not hold it up. */
 START_TEST(a_sender_may_ask_late)
 {
-    static mo_plan_step a[] = { { MO_STEP_COMPUTE, 0, 0 },
-                                { MO_STEP_SEND, 0, 2 },
-                                { MO_STEP_COMPUTE, 0, 4 },
-                                { MO_STEP_AWAIT, 0, 6 } };
+    static mo_plan_step a[] = { { MO_PLAN_STEP_COMPUTE, 0, 0 },
+                                { MO_PLAN_STEP_SEND, 0, 2 },
+                                { MO_PLAN_STEP_COMPUTE, 0, 4 },
+                                { MO_PLAN_STEP_AWAIT, 0, 6 } };
     static mo_run_step a_times[] = {
         { 0, 10 }, { 10, 10 }, { 12, 32 }, { 34, 35 }
     };
     story s = told();
-    mo_ratios r;
+    mo_measure_utilization r;
 
     bind(&s);
     s.devices[0].steps = a;
     s.devices[0].n_steps = COUNT(a);
     s.times[0] = a_times;
     s.result.median_ns = 35;
-    MUST(mo_ratios_find(&s.plan, &s.result, &r, &err));
+    MUST(mo_measure_utilization_of_run(&s.plan, &s.result, &r, &err));
     ck_assert_double_eq(r.path, 30.0 / 35);
 }
 END_TEST
@@ -232,14 +232,14 @@ END_TEST
 START_TEST(without_steps_nothing_is_told)
 {
     story s = told();
-    mo_ratios r;
+    mo_measure_utilization r;
 
     bind(&s);
     s.times[1] = NULL;
-    MUST(mo_ratios_find(&s.plan, &s.result, &r, &err));
+    MUST(mo_measure_utilization_of_run(&s.plan, &s.result, &r, &err));
     ck_assert(isnan(r.path) && isnan(r.kernel) && isnan(r.hidden));
     s.result.steps = NULL;
-    MUST(mo_ratios_find(&s.plan, &s.result, &r, &err));
+    MUST(mo_measure_utilization_of_run(&s.plan, &s.result, &r, &err));
     ck_assert(isnan(r.path) && isnan(r.kernel) && isnan(r.hidden));
 }
 END_TEST
@@ -260,7 +260,7 @@ START_TEST(a_trace_has_calls_and_arrows)
     char *text;
 
     bind(&s);
-    MUST(mo_trace_write(&s.plan, &s.result, out, &err));
+    MUST(mo_measure_write_chrome_trace(&s.plan, &s.result, out, &err));
     text = text_end(out);
     ck_assert_int_eq(count(text, "\"ph\":\"X\""), CALLS + 2);
     ck_assert_int_eq(count(text, "\"ph\":\"s\""), 1);
@@ -283,7 +283,7 @@ START_TEST(a_trace_ends_what_is_sent_when_it_is_there)
 
     s.a_times[2] = (mo_run_step){ 30, 31 };
     bind(&s);
-    MUST(mo_trace_write(&s.plan, &s.result, out, &err));
+    MUST(mo_measure_write_chrome_trace(&s.plan, &s.result, out, &err));
     text = text_end(out);
     ck_assert_ptr_nonnull(strstr(text, "\"pid\":0,\"tid\":1,"
                                        "\"name\":\"x \\\"1\\\"\","
@@ -313,12 +313,12 @@ static void check_step(const mo_run_step *step, int64_t begin, int64_t end)
 START_TEST(ranks_wait_for_what_others_carry)
 {
     const int64_t a_took[] = { 10, 4, 0 }, b_took[] = { 4, 5, 0, 3 };
-    mo_run_record records[] = { { .by_itself = a_took },
-                                { .by_itself = b_took } };
+    mo_run_device_record records[] = { { .by_itself = a_took },
+                                       { .by_itself = b_took } };
     story s;
 
     lay_out(&s);
-    MUST(mo_run_align(&s.plan, records, &s.result, &err));
+    MUST(mo_run_align_timeline(&s.plan, records, &s.result, &err));
     check_step(&s.a_times[2], 10, 15);
     check_step(&s.b_times[0], 0, 4);
     check_step(&s.b_times[1], 4, 4);
@@ -330,16 +330,16 @@ END_TEST
 /* B is late to receive; meanwhile A went on with another call. */
 START_TEST(ranks_that_send_go_on)
 {
-    static mo_plan_step a[] = { { MO_STEP_COMPUTE, 0, 0 },
-                                { MO_STEP_SEND, 0, 2 },
-                                { MO_STEP_AWAIT, 0, 4 },
-                                { MO_STEP_COMPUTE, 0, 6 } };
+    static mo_plan_step a[] = { { MO_PLAN_STEP_COMPUTE, 0, 0 },
+                                { MO_PLAN_STEP_SEND, 0, 2 },
+                                { MO_PLAN_STEP_AWAIT, 0, 4 },
+                                { MO_PLAN_STEP_COMPUTE, 0, 6 } };
     static mo_run_step a_times[] = {
         { 0, 10 }, { 10, 10 }, { 10, 14 }, { 10, 20 }
     };
     const int64_t a_took[] = { 10, 4, 0, 10 }, b_took[] = { 20, 5, 0, 3 };
-    mo_run_record records[] = { { .by_itself = a_took },
-                                { .by_itself = b_took } };
+    mo_run_device_record records[] = { { .by_itself = a_took },
+                                       { .by_itself = b_took } };
     story s;
 
     lay_out(&s);
@@ -349,7 +349,7 @@ START_TEST(ranks_that_send_go_on)
     memcpy(s.b_times,
            (mo_run_step[]){ { 0, 20 }, { 20, 20 }, { 20, 25 }, { 25, 28 } },
            sizeof s.b_times);
-    MUST(mo_run_align(&s.plan, records, &s.result, &err));
+    MUST(mo_run_align_timeline(&s.plan, records, &s.result, &err));
     check_step(&a_times[2], 10, 25);
     check_step(&a_times[3], 10, 20);
     check_step(&s.b_times[3], 25, 28);
@@ -364,21 +364,21 @@ START_TEST(the_last_to_come_of_several_counts)
         { .from = 0, .to = 1, .from_value = 0, .to_value = 1 },
         { .from = 0, .to = 1, .from_value = 0, .to_value = 1 },
     };
-    static mo_plan_step a[] = { { MO_STEP_SEND, 1, 0 },
-                                { MO_STEP_COMPUTE, 0, 1 },
-                                { MO_STEP_SEND, 0, 2 } };
-    static mo_plan_step b[] = { { MO_STEP_RECEIVE, 1, 0 },
-                                { MO_STEP_RECEIVE, 0, 2 },
-                                { MO_STEP_AWAIT, 0, 3 },
-                                { MO_STEP_AWAIT, 1, 4 },
-                                { MO_STEP_COMPUTE, 1, 5 } };
+    static mo_plan_step a[] = { { MO_PLAN_STEP_SEND, 1, 0 },
+                                { MO_PLAN_STEP_COMPUTE, 0, 1 },
+                                { MO_PLAN_STEP_SEND, 0, 2 } };
+    static mo_plan_step b[] = { { MO_PLAN_STEP_RECEIVE, 1, 0 },
+                                { MO_PLAN_STEP_RECEIVE, 0, 2 },
+                                { MO_PLAN_STEP_AWAIT, 0, 3 },
+                                { MO_PLAN_STEP_AWAIT, 1, 4 },
+                                { MO_PLAN_STEP_COMPUTE, 1, 5 } };
     static mo_run_step a_times[] = { { 0, 0 }, { 0, 10 }, { 10, 10 } };
     static mo_run_step b_times[] = {
         { 0, 0 }, { 0, 0 }, { 0, 5 }, { 0, 9 }, { 9, 12 }
     };
     const int64_t a_took[] = { 9, 10, 5 }, b_took[] = { 9, 5, 0, 0, 3 };
-    mo_run_record records[] = { { .by_itself = a_took },
-                                { .by_itself = b_took } };
+    mo_run_device_record records[] = { { .by_itself = a_took },
+                                       { .by_itself = b_took } };
     story s;
 
     lay_out(&s);
@@ -388,7 +388,7 @@ START_TEST(the_last_to_come_of_several_counts)
     s.devices[1] = (mo_plan_device){ .steps = b, .n_steps = COUNT(b) };
     s.times[0] = a_times;
     s.times[1] = b_times;
-    MUST(mo_run_align(&s.plan, records, &s.result, &err));
+    MUST(mo_run_align_timeline(&s.plan, records, &s.result, &err));
     check_step(&b_times[2], 0, 15);
     check_step(&b_times[4], 15, 18);
 }
@@ -398,12 +398,12 @@ END_TEST
 START_TEST(aligned_it_fits)
 {
     const int64_t a_took[] = { 10, 40, 0 }, b_took[] = { 4, 5, 0, 3 };
-    mo_run_record records[] = { { .by_itself = a_took },
-                                { .by_itself = b_took } };
+    mo_run_device_record records[] = { { .by_itself = a_took },
+                                       { .by_itself = b_took } };
     story s;
 
     lay_out(&s);
-    MUST(mo_run_align(&s.plan, records, &s.result, &err));
+    MUST(mo_run_align_timeline(&s.plan, records, &s.result, &err));
     ck_assert_int_eq(s.b_times[3].end_ns, s.result.median_ns);
     ck_assert_int_gt(s.b_times[3].begin_ns, s.b_times[2].begin_ns);
 }
@@ -413,12 +413,12 @@ END_TEST
 START_TEST(what_was_stamped_stays)
 {
     const int64_t a_took[] = { 10, 0, 0 }, b_took[] = { 4, 0, 0, 3 };
-    mo_run_record records[] = { { .by_itself = a_took },
-                                { .by_itself = b_took } };
+    mo_run_device_record records[] = { { .by_itself = a_took },
+                                       { .by_itself = b_took } };
     story s;
 
     lay_out(&s);
-    MUST(mo_run_align(&s.plan, records, &s.result, &err));
+    MUST(mo_run_align_timeline(&s.plan, records, &s.result, &err));
     check_step(&s.a_times[2], 10, 14);
     check_step(&s.b_times[2], 4, 9);
     check_step(&s.b_times[3], 9, 12);

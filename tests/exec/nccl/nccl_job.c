@@ -93,29 +93,29 @@ static mo_status failure(void *context, mo_error *err)
 
 void job_open(job *j)
 {
-    const mo_unit_options unit = { .cache = "" };
-    const mo_nccl_options options = { .plan = &j->plan,
-                                      .rank_of = j->rank_of,
-                                      .is_gpu = j->is_gpu,
-                                      .rank = j->rank,
-                                      .n_ranks = j->n_ranks,
-                                      .share = share,
-                                      .failure = failure,
-                                      .context = j };
+    const mo_backend_unit_options unit = { .cache = "" };
+    const mo_nccl_p2p_options options = { .plan = &j->plan,
+                                          .rank_of = j->rank_of,
+                                          .is_gpu = j->is_gpu,
+                                          .rank = j->rank,
+                                          .n_ranks = j->n_ranks,
+                                          .share = share,
+                                          .failure = failure,
+                                          .context = j };
 
     alarm(DEADLINE_S);
-    WANT_OK(mo_nccl_new(&options, &j->nccl, &err));
+    WANT_OK(mo_nccl_p2p_new(&options, &j->nccl, &err));
     WANT_OK(mo_cuda_api_get(&j->api, &err));
     WANT_OK(mo_backend_cuda.open(&unit, &j->units[j->rank], &err));
     WANT(j->api->cuStreamCreate(&j->in, CU_STREAM_NON_BLOCKING) ==
          CUDA_SUCCESS);
 }
 
-const mo_carrier *job_carrier(const job *j)
+const mo_backend_carrier *job_carrier(const job *j)
 {
     for (int t = 0; t < j->plan.n_transfers; t++)
-        if (mo_nccl_carrier(j->nccl, t))
-            return mo_nccl_carrier(j->nccl, t);
+        if (mo_nccl_p2p_carrier(j->nccl, t))
+            return mo_nccl_p2p_carrier(j->nccl, t);
     return NULL;
 }
 
@@ -131,7 +131,7 @@ static unsigned char byte_of(int t, int round)
 
 void job_fill(job *j, int round)
 {
-    mo_unit *unit = j->units[j->rank];
+    mo_backend_unit *unit = j->units[j->rank];
 
     for (int t = 0; t < j->plan.n_transfers; t++) {
         size_t bytes = (size_t) j->transfers[t].bytes;
@@ -168,9 +168,9 @@ void job_check(job *j, int round)
 
 mo_status job_carry(job *j, int t, mo_error *err)
 {
-    const mo_carrier *carrier = mo_nccl_carrier(j->nccl, t);
+    const mo_backend_carrier *carrier = mo_nccl_p2p_carrier(j->nccl, t);
     bool sends = j->transfers[t].from == j->rank;
-    const mo_carry carry = {
+    const mo_backend_transfer carry = {
         .transfer = t,
         .from = j->transfers[t].from,
         .to = j->transfers[t].to,
@@ -197,7 +197,7 @@ bool job_is_done(const job *j)
 
 mo_status job_await(job *j, mo_error *err)
 {
-    const mo_carrier *carrier = job_carrier(j);
+    const mo_backend_carrier *carrier = job_carrier(j);
 
     while (!job_is_done(j)) {
         mo_status status = carrier ? carrier->poll(carrier, err) : MO_OK;
@@ -225,12 +225,12 @@ void job_close(job *j)
         mo_backend_cuda.release(j->units[j->rank], j->memory[t]);
     j->api->cuStreamDestroy(j->in);
     mo_backend_cuda.close(j->units[j->rank]);
-    mo_nccl_free(j->nccl);
+    mo_nccl_p2p_free(j->nccl);
 }
 
 void job_ready(job *j)
 {
-    const mo_carrier *carrier = job_carrier(j);
+    const mo_backend_carrier *carrier = job_carrier(j);
 
     if (carrier)
         WANT_OK(carrier->ready(carrier, j->units, &err));

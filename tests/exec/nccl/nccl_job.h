@@ -19,14 +19,14 @@ typedef struct job {
     int n_ranks, rank;
     int wires[MOST_RANKS][MOST_RANKS]; /* [a][b]: a's end of the way to b */
     board *board;
-    mo_plan plan;
+    mo_exec_plan plan;
     mo_plan_transfer transfers[MOST_TRANSFERS];
     mo_plan_value values[MOST_TRANSFERS];
     int rank_of[MOST_RANKS];
     bool is_gpu[MOST_RANKS];
     /* of a rank */
-    mo_nccl *nccl;
-    mo_unit *units[MOST_RANKS];
+    mo_nccl_p2p *nccl;
+    mo_backend_unit *units[MOST_RANKS];
     const mo_cuda_api *api;
     CUstream in;
     void *memory[MOST_TRANSFERS];
@@ -63,7 +63,7 @@ void job_make(job *j, int n_ranks, const job_way *ways, int n);
 void job_open(job *j);
 void job_close(job *j);
 
-const mo_carrier *job_carrier(const job *j);
+const mo_backend_carrier *job_carrier(const job *j);
 
 /* Whether transfer t begins or ends here. */
 bool job_is_end(const job *j, int t);

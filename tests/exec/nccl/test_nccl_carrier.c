@@ -17,7 +17,7 @@ static const job_way three_ranks[] = {
 static void work_eagerly(job *j)
 {
     job_open(j);
-    WANT(mo_nccl_count(j->nccl) == j->plan.n_transfers);
+    WANT(mo_nccl_p2p_n_transfers(j->nccl) == j->plan.n_transfers);
     job_ready(j);
     for (int round = 0; round < 3; round++) {
         job_fill(j, round);
@@ -117,10 +117,10 @@ END_TEST
 static void work_with_processors(job *j)
 {
     job_open(j);
-    WANT(mo_nccl_carrier(j->nccl, 0));
-    WANT(!mo_nccl_carrier(j->nccl, 1));
-    WANT(mo_nccl_count(j->nccl) == 1);
-    WANT(!mo_nccl_why_not(j->nccl));
+    WANT(mo_nccl_p2p_carrier(j->nccl, 0));
+    WANT(!mo_nccl_p2p_carrier(j->nccl, 1));
+    WANT(mo_nccl_p2p_n_transfers(j->nccl) == 1);
+    WANT(!mo_nccl_p2p_unavailable_reason(j->nccl));
     job_ready(j);
     job_close(j);
 }
@@ -141,9 +141,9 @@ static void work_without(job *j)
     if (j->rank == 1)
         setenv("MOIRAI_NCCL", "", 1);
     job_open(j);
-    WANT(mo_nccl_count(j->nccl) == 0);
-    WANT(mo_nccl_why_not(j->nccl));
-    WANT(strstr(mo_nccl_why_not(j->nccl),
+    WANT(mo_nccl_p2p_n_transfers(j->nccl) == 0);
+    WANT(mo_nccl_p2p_unavailable_reason(j->nccl));
+    WANT(strstr(mo_nccl_p2p_unavailable_reason(j->nccl),
                 j->rank == 1 ? "MOIRAI_NCCL is empty" : "rank 1 has no NCCL"));
     job_close(j);
 }

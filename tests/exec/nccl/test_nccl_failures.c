@@ -22,7 +22,7 @@ static void expect_error(job *j, const char *said)
 {
     mo_error err = { 0 };
     int64_t begin = mo_stop_clock_ns();
-    const mo_carrier *carrier = job_carrier(j);
+    const mo_backend_carrier *carrier = job_carrier(j);
 
     WANT(job_carry_all(j, &err) != MO_OK);
     if (!strstr(err.text, said)) {
@@ -113,12 +113,12 @@ END_TEST
 
 START_TEST(patience_is_a_number)
 {
-    const mo_nccl_options options = { 0 };
+    const mo_nccl_p2p_options options = { 0 };
     mo_error err = { 0 };
-    mo_nccl *nccl;
+    mo_nccl_p2p *nccl;
 
     setenv("MOIRAI_NCCL_PATIENCE", "long", 1);
-    ck_assert_int_eq(mo_nccl_new(&options, &nccl, &err), MO_E_USAGE);
+    ck_assert_int_eq(mo_nccl_p2p_new(&options, &nccl, &err), MO_E_USAGE);
     ck_assert_ptr_nonnull(strstr(err.text, "MOIRAI_NCCL_PATIENCE is 'long'"));
     unsetenv("MOIRAI_NCCL_PATIENCE");
 }

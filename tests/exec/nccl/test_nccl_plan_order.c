@@ -13,11 +13,11 @@ enum { RANKS = RANDOM_PLAN_DEVICES, PLANS = 10000, BATCH = 100 };
 /* ---- what a rank does with a plan, as the joint run has it */
 
 typedef struct rank {
-    mo_nccl_lines lines;
-    mo_run_joint joint;
+    mo_nccl_comm_layout lines;
+    mo_joint_state joint;
     mo_run_device devices[RANDOM_PLAN_DEVICES];
     mo_run_device *here[RANDOM_PLAN_DEVICES];
-    mo_run_options options;
+    mo_run_plan_options options;
     /* while it is played */
     bool *done; /* by call */
     int n_done; /* items, where one comes after the other */
@@ -25,19 +25,21 @@ typedef struct rank {
 
 typedef struct job {
     random_plan made;
-    const mo_plan *plan;
+    const mo_exec_plan *plan;
     int rank_of[RANDOM_PLAN_DEVICES];
     int n_ranks;
     bool safe;
     rank ranks[RANKS];
 } job;
 
-static const mo_carrier nccl;
+static const mo_backend_carrier nccl;
 
 /* A world is the lines of a rank. */
-static const mo_carrier *carrier_of(mo_world *world, int transfer)
+static const mo_backend_carrier *carrier_of(mo_transport_world *world,
+                                            int transfer)
 {
-    const mo_nccl_lines *lines = (const mo_nccl_lines *) (void *) world;
+    const mo_nccl_comm_layout *lines =
+        (const mo_nccl_comm_layout *) (void *) world;
 
     return lines->line_of[transfer] >= 0 ? &nccl : NULL;
 }
@@ -62,7 +64,7 @@ static void seat_device(const job *j, rank *r, int d)
                             .options = &r->options,
                             .device = d,
                             .n_actions = device->n_steps,
-                            .unit = (mo_unit *) (void *) run };
+                            .unit = (mo_backend_unit *) (void *) run };
     run->actions =
         room(r->joint.arena, (size_t) device->n_steps, sizeof *run->actions);
     for (int i = 0; i < device->n_steps; i++) {
@@ -71,7 +73,7 @@ static void seat_device(const job *j, rank *r, int d)
         *a = (mo_run_action){ .kind = device->steps[i].kind,
                               .what = device->steps[i].what,
                               .value = run };
-        if (a->kind != MO_STEP_COMPUTE)
+        if (a->kind != MO_PLAN_STEP_COMPUTE)
             a->sending = j->plan->transfers[a->what].from == d;
     }
     r->joint.seat_of[d] = r->joint.n_seats;
@@ -83,19 +85,22 @@ static void order_rank(job *j, int which)
 {
     static const bool is_gpu[RANDOM_PLAN_DEVICES] = { true, true, true, true };
     rank *r = &j->ranks[which];
-    mo_run_joint *joint = &r->joint;
+    mo_joint_state *joint = &r->joint;
 
-    MUST(mo_nccl_lines_find(j->plan, j->rank_of, is_gpu, which, j->safe,
-                            &r->lines, &err));
-    r->options = (mo_run_options){ .transport = &transport,
-                                   .world = (mo_world *) (void *) &r->lines };
-    *joint = (mo_run_joint){ .plan = j->plan,
-                             .options = &r->options,
-                             .devices = r->here,
-                             .arena = mo_arena_new() };
+    MUST(mo_nccl_comm_layout_compute(j->plan, j->rank_of, is_gpu, which,
+                                     j->safe, &r->lines, &err));
+    r->options =
+        (mo_run_plan_options){ .transport = &transport,
+                               .world =
+                                   (mo_transport_world *) (void *) &r->lines };
+    *joint = (mo_joint_state){ .plan = j->plan,
+                               .options = &r->options,
+                               .devices = r->here,
+                               .arena = mo_arena_new() };
     ck_assert_ptr_nonnull(joint->arena);
     joint->seat_of = room(joint->arena, RANDOM_PLAN_DEVICES, sizeof(int));
-    joint->units = room(joint->arena, RANDOM_PLAN_DEVICES, sizeof(mo_unit *));
+    joint->units =
+        room(joint->arena, RANDOM_PLAN_DEVICES, sizeof(mo_backend_unit *));
     joint->carried =
         room(joint->arena, (size_t) j->plan->n_transfers, sizeof(bool));
     for (int d = 0; d < j->plan->n_devices; d++) {
@@ -107,15 +112,15 @@ static void order_rank(job *j, int which)
     for (int t = 0; t < j->plan->n_transfers; t++)
         joint->carried[t] = true;
     if (joint->n_seats > 0)
-        MUST(mo_joint_order(joint, &err));
+        MUST(mo_joint_linearize(joint, &err));
 }
 
 static void wait_rank(job *j, int which)
 {
-    mo_run_joint *joint = &j->ranks[which].joint;
+    mo_joint_state *joint = &j->ranks[which].joint;
 
     if (joint->n_seats > 0)
-        MUST(mo_joint_waits(joint, &err));
+        MUST(mo_joint_find_dependencies(joint, &err));
     ck_assert_int_le(joint->n_parts, 1);
     j->ranks[which].done =
         room(joint->arena, (size_t) joint->n_calls, sizeof(bool));
@@ -140,7 +145,7 @@ static void make_job(job *j, unsigned seed)
 static void clear_job(job *j)
 {
     for (int r = 0; r < j->n_ranks; r++) {
-        mo_nccl_lines_clear(&j->ranks[r].lines);
+        mo_nccl_comm_layout_clear(&j->ranks[r].lines);
         mo_arena_free(j->ranks[r].joint.arena);
     }
     random_plan_clear(&j->made);
@@ -149,14 +154,14 @@ static void clear_job(job *j)
 /* ---- the model of NCCL */
 
 /* An end of a transfer that goes to another rank; or NULL. */
-static const mo_carry *far_carry(const rank *r, int call)
+static const mo_backend_transfer *far_carry(const rank *r, int call)
 {
-    const mo_carry *carry = r->joint.calls[call].carry;
+    const mo_backend_transfer *carry = r->joint.calls[call].carry;
 
     return carry && carry->carrier ? carry : NULL;
 }
 
-static const mo_nccl_line *line_of(const rank *r, int call)
+static const mo_nccl_pair *line_of(const rank *r, int call)
 {
     return &r->lines.lines[r->lines.line_of[far_carry(r, call)->transfer]];
 }
@@ -166,7 +171,7 @@ static const mo_nccl_line *line_of(const rank *r, int call)
  * communicator? */
 static bool is_ready(const rank *r, int call)
 {
-    const mo_program_call *c = &r->joint.calls[call];
+    const mo_backend_program_call *c = &r->joint.calls[call];
 
     if (r->done[call])
         return false;
@@ -189,13 +194,13 @@ static bool is_ready(const rank *r, int call)
  * the next between these two seats.  -1: it is not ready. */
 static int find_match(const job *j, const rank *r, int call, const rank **there)
 {
-    const mo_carry *carry = far_carry(r, call);
-    const mo_nccl_line *line = line_of(r, call);
+    const mo_backend_transfer *carry = far_carry(r, call);
+    const mo_nccl_pair *line = line_of(r, call);
     int other = carry->data ? carry->to : carry->from;
 
     *there = &j->ranks[j->rank_of[other]];
     for (int i = 0; i < (*there)->joint.n_calls; i++) {
-        const mo_carry *theirs = far_carry(*there, i);
+        const mo_backend_transfer *theirs = far_carry(*there, i);
 
         if (!theirs || (*there)->done[i] || theirs->from != line->from ||
             theirs->to != line->to)
@@ -266,7 +271,7 @@ static const mo_joint_item *next_item(const rank *r)
 
 static bool is_far(const mo_joint_item *item)
 {
-    return item && item->kind == MO_JOINT_CARRY && item->carry.carrier;
+    return item && item->kind == MO_JOINT_ITEM_TRANSFER && item->carry.carrier;
 }
 
 static int other_rank(const job *j, const mo_joint_item *item)
@@ -340,7 +345,7 @@ END_TEST
 static bool swap_two(job *j)
 {
     for (int k = 0; k < j->n_ranks; k++) {
-        mo_run_joint *joint = &j->ranks[k].joint;
+        mo_joint_state *joint = &j->ranks[k].joint;
         mo_joint_item *before = NULL;
         int other_before = -1;
 
@@ -387,12 +392,12 @@ END_TEST
 static bool swap_on_a_line(job *j)
 {
     for (int k = 0; k < j->n_ranks; k++) {
-        mo_run_joint *joint = &j->ranks[k].joint;
+        mo_joint_state *joint = &j->ranks[k].joint;
 
         for (int a = 0; a < joint->n_items; a++)
             for (int b = a + 1; b < joint->n_items; b++) {
                 mo_joint_item *x = &joint->items[a], *y = &joint->items[b];
-                mo_carry was = x->carry;
+                mo_backend_transfer was = x->carry;
 
                 if (!is_far(x) || !is_far(y) ||
                     x->carry.from != y->carry.from ||
@@ -436,13 +441,15 @@ START_TEST(seats_fit_together)
 
         make_job(&j, seed);
         for (int l = 0; l < j.ranks[0].lines.n; l++) {
-            const mo_nccl_line *line = &j.ranks[0].lines.lines[l];
-            const mo_nccl_lines *sends = &j.ranks[j.rank_of[line->from]].lines;
-            const mo_nccl_lines *receives = &j.ranks[j.rank_of[line->to]].lines;
-            const mo_nccl_line *out = &sends->lines[l];
-            const mo_nccl_line *in = &receives->lines[l];
-            const mo_nccl_seat *a = &sends->seats[out->own];
-            const mo_nccl_seat *b = &receives->seats[in->own];
+            const mo_nccl_pair *line = &j.ranks[0].lines.lines[l];
+            const mo_nccl_comm_layout *sends =
+                &j.ranks[j.rank_of[line->from]].lines;
+            const mo_nccl_comm_layout *receives =
+                &j.ranks[j.rank_of[line->to]].lines;
+            const mo_nccl_pair *out = &sends->lines[l];
+            const mo_nccl_pair *in = &receives->lines[l];
+            const mo_nccl_member *a = &sends->seats[out->own];
+            const mo_nccl_member *b = &receives->seats[in->own];
 
             ck_assert_int_eq(a->device, line->from);
             ck_assert_int_eq(b->device, line->to);

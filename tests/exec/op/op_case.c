@@ -9,38 +9,39 @@ op_case op_case_of(const char *type, const char *attrs)
     return (op_case){ .type = type, .attrs = attrs };
 }
 
-static mo_dense *add_input(op_case *c, mo_elem elem, const mo_shape *shape)
+static mo_tensor_dense *add_input(op_case *c, mo_elem elem,
+                                  const mo_shape *shape)
 {
-    mo_desc desc = { elem, *shape };
-    mo_dense *value = &c->value[c->n_in];
+    mo_tensor_desc desc = { elem, *shape };
+    mo_tensor_dense *value = &c->value[c->n_in];
 
     ck_assert_int_lt(c->n_in, OP_CASE_PORTS);
-    MUST(mo_dense_new(&desc, value, &err));
+    MUST(mo_tensor_new(&desc, value, &err));
     c->n_in++;
     return value;
 }
 
-mo_dense *op_case_data(op_case *c, mo_elem elem, const mo_shape *shape,
-                       uint64_t seed)
+mo_tensor_dense *op_case_data(op_case *c, mo_elem elem, const mo_shape *shape,
+                              uint64_t seed)
 {
-    mo_dense *value = add_input(c, elem, shape);
+    mo_tensor_dense *value = add_input(c, elem, shape);
 
-    mo_dense_random(value, seed, 1, 100);
+    mo_tensor_fill_random(value, seed, 1, 100);
     return value;
 }
 
-mo_dense *op_case_indices(op_case *c, mo_random *random, mo_elem elem,
-                          const mo_shape *shape, int64_t size)
+mo_tensor_dense *op_case_indices(op_case *c, mo_random *random, mo_elem elem,
+                                 const mo_shape *shape, int64_t size)
 {
-    mo_dense *indices = add_input(c, elem, shape);
-    bool from_end = elem == MO_I64 || elem == MO_I32;
+    mo_tensor_dense *indices = add_input(c, elem, shape);
+    bool from_end = elem == MO_ELEM_I64 || elem == MO_ELEM_I32;
 
-    for (int64_t i = 0; i < mo_desc_elements(&indices->desc); i++) {
+    for (int64_t i = 0; i < mo_tensor_desc_elements(&indices->desc); i++) {
         int64_t index = mo_random_below(random, (int) size);
 
         if (from_end && mo_random_below(random, 2))
             index -= size;
-        mo_dense_put_int(indices, i, index);
+        mo_tensor_set_int(indices, i, index);
     }
     return indices;
 }
@@ -48,47 +49,48 @@ mo_dense *op_case_indices(op_case *c, mo_random *random, mo_elem elem,
 void op_case_list(op_case *c, const int64_t *values, int n)
 {
     mo_shape shape = { .rank = 1, .dims = { n } };
-    mo_dense *value = add_input(c, MO_I64, &shape);
+    mo_tensor_dense *value = add_input(c, MO_ELEM_I64, &shape);
 
     for (int i = 0; i < n; i++)
-        mo_dense_put_int(value, i, values[i]);
+        mo_tensor_set_int(value, i, values[i]);
 }
 
 void op_case_number(op_case *c, mo_elem elem, double number)
 {
     mo_shape scalar = { .rank = 0 };
 
-    mo_dense_put(add_input(c, elem, &scalar), 0, number);
+    mo_tensor_set_double(add_input(c, elem, &scalar), 0, number);
 }
 
 void op_case_makes(op_case *c, mo_elem elem, const mo_shape *shape)
 {
     ck_assert_int_lt(c->n_out, OP_CASE_PORTS);
-    c->out[c->n_out++] = (mo_desc){ elem, *shape };
+    c->out[c->n_out++] = (mo_tensor_desc){ elem, *shape };
 }
 
-static mo_status evaluate(const mo_site *site, mo_dense *result, mo_error *err)
+static mo_status evaluate(const mo_op_site *site, mo_tensor_dense *result,
+                          mo_error *err)
 {
     const mo_backend *backend = tested_backend();
 
     if (backend == &mo_backend_cpu)
-        return mo_evaluate(site, result, err);
-    return run_site(backend, tested_unit(backend, MO_PRECISION_F32), site,
-                    result, err);
+        return mo_weights_eval_op(site, result, err);
+    return run_site(backend, tested_unit(backend, MO_BACKEND_PRECISION_F32),
+                    site, result, err);
 }
 
 mo_status op_case_try(op_case *c, mo_error *err)
 {
-    const mo_dense *values[OP_CASE_PORTS];
-    mo_desc in[OP_CASE_PORTS];
-    mo_site site = { .name = "tried",
-                     .type = c->type,
-                     .attrs = c->attrs,
-                     .n_in = c->n_in,
-                     .n_out = c->n_out,
-                     .in = in,
-                     .out = c->out,
-                     .value = values };
+    const mo_tensor_dense *values[OP_CASE_PORTS];
+    mo_tensor_desc in[OP_CASE_PORTS];
+    mo_op_site site = { .name = "tried",
+                        .type = c->type,
+                        .attrs = c->attrs,
+                        .n_in = c->n_in,
+                        .n_out = c->n_out,
+                        .in = in,
+                        .out = c->out,
+                        .value = values };
 
     for (int i = 0; i < c->n_in; i++) {
         in[i] = c->value[i].desc;
@@ -105,9 +107,9 @@ void op_case_run(op_case *c)
 void op_case_clear(op_case *c)
 {
     for (int i = 0; i < c->n_in; i++)
-        mo_dense_clear(&c->value[i]);
+        mo_tensor_clear(&c->value[i]);
     for (int i = 0; i < c->n_out; i++)
-        mo_dense_clear(&c->result[i]);
+        mo_tensor_clear(&c->result[i]);
 }
 
 mo_shape random_shape(mo_random *random, int min_rank, int max_rank)
@@ -139,9 +141,10 @@ int64_t element_at(const mo_shape *shape, const int64_t *at)
     return element;
 }
 
-bool same_element(const mo_dense *a, int64_t i, const mo_dense *b, int64_t k)
+bool same_element(const mo_tensor_dense *a, int64_t i, const mo_tensor_dense *b,
+                  int64_t k)
 {
-    size_t width = mo_elem_bytes(a->desc.elem);
+    size_t width = mo_elem_size(a->desc.elem);
 
     return a->desc.elem == b->desc.elem &&
            memcmp((const char *) a->data + (size_t) i * width,

@@ -8,10 +8,11 @@
 
 /* The tensor a text says; the test fails when it says none.  One number stands
  * for all elements.  The caller clears it. */
-mo_dense tensor_of(const char *text);
+mo_tensor_dense tensor_of(const char *text);
 
 /* Is it the tensor that the text says, reals within a part in a hundred
  * thousand? */
-void check_tensor(const mo_dense *dense, const char *text, const char *what);
+void check_tensor(const mo_tensor_dense *dense, const char *text,
+                  const char *what);
 
 #endif

@@ -6,9 +6,10 @@
 #include "tests/exec/op/op_case.h"
 #include "tests/support/suite.h"
 
-static int64_t from_front(const mo_dense *indices, int64_t i, int64_t size)
+static int64_t from_front(const mo_tensor_dense *indices, int64_t i,
+                          int64_t size)
 {
-    int64_t index = mo_dense_int(indices, i);
+    int64_t index = mo_tensor_get_int(indices, i);
 
     return index < 0 ? index + size : index;
 }
@@ -22,7 +23,7 @@ static mo_shape full_shape(mo_random *random, int min_rank, int max_rank)
     return shape;
 }
 
-static const mo_elem index_elems[] = { MO_I64, MO_I32, MO_U8 };
+static const mo_elem index_elems[] = { MO_ELEM_I64, MO_ELEM_I32, MO_ELEM_U8 };
 
 /* ---- gathers */
 
@@ -49,10 +50,10 @@ START_TEST(gathers_pick_slices)
         out.dims[out.rank++] = indices.dims[d];
     for (int d = axis + 1; d < data.rank; d++)
         out.dims[out.rank++] = data.dims[d];
-    op_case_data(&c, MO_F32, &data, random.state);
+    op_case_data(&c, MO_ELEM_F32, &data, random.state);
     op_case_indices(&c, &random, elem, &indices, data.dims[axis]);
-    op_case_number(&c, MO_I64, axis - data.rank);
-    op_case_makes(&c, MO_F32, &out);
+    op_case_number(&c, MO_ELEM_I64, axis - data.rank);
+    op_case_makes(&c, MO_ELEM_F32, &out);
     op_case_run(&c);
     for (int64_t i = 0; i < mo_shape_elements(&out); i++) {
         int64_t at[MO_MAX_RANK], from[MO_MAX_RANK], which[MO_MAX_RANK];
@@ -84,9 +85,9 @@ START_TEST(gathered_elements_follow_their_own_index)
 
     snprintf(attrs, sizeof attrs, "{\"axis\":%d}", axis);
     indices.dims[axis] = mo_random_below(&random, 8);
-    op_case_data(&c, MO_F16, &data, random.state);
-    op_case_indices(&c, &random, MO_I32, &indices, data.dims[axis]);
-    op_case_makes(&c, MO_F16, &indices);
+    op_case_data(&c, MO_ELEM_F16, &data, random.state);
+    op_case_indices(&c, &random, MO_ELEM_I32, &indices, data.dims[axis]);
+    op_case_makes(&c, MO_ELEM_F16, &indices);
     op_case_run(&c);
     for (int64_t i = 0; i < mo_shape_elements(&indices); i++) {
         int64_t at[MO_MAX_RANK];
@@ -109,7 +110,7 @@ START_TEST(tuples_pick_slices)
     int batch = mo_random_below(&random, data.rank - depth + 1);
     char attrs[64] = "";
     op_case c = op_case_of("GatherND", attrs);
-    mo_dense *list;
+    mo_tensor_dense *list;
 
     snprintf(attrs, sizeof attrs, "{\"opset\":\"opset8\",\"batch_dims\":%d}",
              batch);
@@ -120,13 +121,13 @@ START_TEST(tuples_pick_slices)
         out.dims[out.rank++] = indices.dims[d];
     for (int d = batch + depth; d < data.rank; d++)
         out.dims[out.rank++] = data.dims[d];
-    op_case_data(&c, MO_F32, &data, random.state);
-    list = op_case_indices(&c, &random, MO_I64, &indices, 1);
-    for (int64_t i = 0; i < mo_desc_elements(&list->desc); i++)
-        mo_dense_put_int(
+    op_case_data(&c, MO_ELEM_F32, &data, random.state);
+    list = op_case_indices(&c, &random, MO_ELEM_I64, &indices, 1);
+    for (int64_t i = 0; i < mo_tensor_desc_elements(&list->desc); i++)
+        mo_tensor_set_int(
             list, i,
             mo_random_below(&random, (int) data.dims[batch + i % depth]));
-    op_case_makes(&c, MO_F32, &out);
+    op_case_makes(&c, MO_ELEM_F32, &out);
     op_case_run(&c);
     for (int64_t i = 0; i < mo_shape_elements(&out); i++) {
         int64_t at[MO_MAX_RANK], which[MO_MAX_RANK] = { 0 };
@@ -137,7 +138,8 @@ START_TEST(tuples_pick_slices)
         memcpy(from, at, (size_t) batch * sizeof *at);
         for (int k = 0; k < depth; k++) {
             which[indices.rank - 1] = k;
-            from[batch + k] = mo_dense_int(list, element_at(&indices, which));
+            from[batch + k] =
+                mo_tensor_get_int(list, element_at(&indices, which));
         }
         memcpy(from + batch + depth, at + indices.rank - 1,
                (size_t) (data.rank - batch - depth) * sizeof *at);
@@ -188,12 +190,13 @@ static void update(reference *r, int how, bool init, int64_t place, double x)
 static void check_reference(const op_case *c, const reference *r, int how,
                             bool init, int seed)
 {
-    for (int64_t i = 0; i < mo_desc_elements(&c->out[0]); i++) {
-        double expected = r->sum[i], found = mo_dense_at(&c->result[0], i);
+    for (int64_t i = 0; i < mo_tensor_desc_elements(&c->out[0]); i++) {
+        double expected = r->sum[i],
+               found = mo_tensor_get_double(&c->result[0], i);
 
         if (how == 5 && r->count[i] > 0)
             expected /= r->count[i] + init;
-        if (!mo_elem_is_real(c->out[0].elem))
+        if (!mo_elem_is_float(c->out[0].elem))
             expected = floor(expected);
         ck_assert_msg(fabs(expected - found) <= 1e-5 * (1 + fabs(expected)),
                       "seed %d, element %d: %g, not %g", seed, (int) i, found,
@@ -206,7 +209,7 @@ START_TEST(scattered_elements_are_reduced)
     mo_random random = { (uint64_t) _i };
     int how = _i % COUNT(reductions);
     bool init = how == 0 || mo_random_below(&random, 2);
-    mo_elem elem = mo_random_below(&random, 2) ? MO_F32 : MO_I32;
+    mo_elem elem = mo_random_below(&random, 2) ? MO_ELEM_F32 : MO_ELEM_I32;
     mo_shape data = full_shape(&random, 1, 4), updates = data;
     int axis = mo_random_below(&random, data.rank);
     char attrs[96] = "";
@@ -221,23 +224,24 @@ START_TEST(scattered_elements_are_reduced)
         updates.dims[d] =
             mo_random_below(&random, (int) data.dims[d] + 1 + 4 * (d == axis));
     op_case_data(&c, elem, &data, random.state);
-    op_case_indices(&c, &random, MO_I64, &updates, data.dims[axis]);
+    op_case_indices(&c, &random, MO_ELEM_I64, &updates, data.dims[axis]);
     op_case_data(&c, elem, &updates, random.state + 1);
-    if (elem == MO_I32) /* products of few stay small */
-        for (int64_t i = 0; i < mo_desc_elements(&c.value[2].desc); i++)
-            mo_dense_put_int(&c.value[2], i, mo_dense_int(&c.value[2], i) % 5);
-    op_case_number(&c, MO_I64, axis);
+    if (elem == MO_ELEM_I32) /* products of few stay small */
+        for (int64_t i = 0; i < mo_tensor_desc_elements(&c.value[2].desc); i++)
+            mo_tensor_set_int(&c.value[2], i,
+                              mo_tensor_get_int(&c.value[2], i) % 5);
+    op_case_number(&c, MO_ELEM_I64, axis);
     op_case_makes(&c, elem, &data);
     op_case_run(&c);
     for (int64_t i = 0; i < mo_shape_elements(&data); i++)
-        r->sum[i] = mo_dense_at(&c.value[0], i);
+        r->sum[i] = mo_tensor_get_double(&c.value[0], i);
     for (int64_t i = 0; i < mo_shape_elements(&updates); i++) {
         int64_t at[MO_MAX_RANK];
 
         coordinates_of(&updates, i, at);
         at[axis] = from_front(&c.value[1], i, data.dims[axis]);
         update(r, how, init, element_at(&data, at),
-               mo_dense_at(&c.value[2], i));
+               mo_tensor_get_double(&c.value[2], i));
     }
     check_reference(&c, r, how, init, _i);
     free(r);
@@ -254,11 +258,11 @@ START_TEST(slices_are_replaced)
     const int from[] = { 1, -1, 2 }; /* by row: which update */
     op_case c = op_case_of("ScatterUpdate", NULL);
 
-    op_case_data(&c, MO_F16, &data, 1);
+    op_case_data(&c, MO_ELEM_F16, &data, 1);
     op_case_list(&c, rows, 3);
-    op_case_data(&c, MO_F16, &updates, 2);
-    op_case_number(&c, MO_I32, 0);
-    op_case_makes(&c, MO_F16, &data);
+    op_case_data(&c, MO_ELEM_F16, &updates, 2);
+    op_case_number(&c, MO_ELEM_I32, 0);
+    op_case_makes(&c, MO_ELEM_F16, &data);
     op_case_run(&c);
     for (int64_t i = 0; i < 12; i++) {
         int which = from[i / 4];
@@ -278,11 +282,11 @@ START_TEST(slices_are_replaced_along_any_axis)
     const int64_t column = 1;
     op_case c = op_case_of("ScatterUpdate", NULL);
 
-    op_case_data(&c, MO_F32, &data, 1);
+    op_case_data(&c, MO_ELEM_F32, &data, 1);
     op_case_list(&c, &column, 1);
-    op_case_data(&c, MO_F32, &updates, 2);
-    op_case_number(&c, MO_I32, -2);
-    op_case_makes(&c, MO_F32, &data);
+    op_case_data(&c, MO_ELEM_F32, &updates, 2);
+    op_case_number(&c, MO_ELEM_I32, -2);
+    op_case_makes(&c, MO_ELEM_F32, &data);
     op_case_run(&c);
     for (int64_t i = 0; i < 12; i++)
         if (i / 2 % 3 == 1)
@@ -302,7 +306,7 @@ START_TEST(tuples_place_slices)
     char attrs[64] = "";
     op_case c = op_case_of("ScatterNDUpdate", attrs);
     reference *r = calloc(1, sizeof *r);
-    mo_dense *list;
+    mo_tensor_dense *list;
     int64_t inner = 1;
 
     ck_assert_ptr_nonnull(r);
@@ -315,24 +319,24 @@ START_TEST(tuples_place_slices)
         updates.dims[updates.rank++] = data.dims[d];
         inner *= data.dims[d];
     }
-    op_case_data(&c, MO_F32, &data, random.state);
-    list = op_case_indices(&c, &random, MO_I64, &indices, 1);
-    for (int64_t i = 0; i < mo_desc_elements(&list->desc); i++)
-        mo_dense_put_int(list, i,
-                         mo_random_below(&random, (int) data.dims[i % depth]));
-    op_case_data(&c, MO_F32, &updates, random.state + 1);
-    op_case_makes(&c, MO_F32, &data);
+    op_case_data(&c, MO_ELEM_F32, &data, random.state);
+    list = op_case_indices(&c, &random, MO_ELEM_I64, &indices, 1);
+    for (int64_t i = 0; i < mo_tensor_desc_elements(&list->desc); i++)
+        mo_tensor_set_int(list, i,
+                          mo_random_below(&random, (int) data.dims[i % depth]));
+    op_case_data(&c, MO_ELEM_F32, &updates, random.state + 1);
+    op_case_makes(&c, MO_ELEM_F32, &data);
     op_case_run(&c);
     for (int64_t i = 0; i < mo_shape_elements(&data); i++)
-        r->sum[i] = mo_dense_at(&c.value[0], i);
+        r->sum[i] = mo_tensor_get_double(&c.value[0], i);
     for (int64_t i = 0; i < mo_shape_elements(&updates); i++) {
         int64_t place = 0;
 
         for (int d = 0; d < depth; d++)
             place = place * data.dims[d] +
-                    mo_dense_int(list, i / inner * depth + d);
+                    mo_tensor_get_int(list, i / inner * depth + d);
         update(r, how, true, place * inner + i % inner,
-               mo_dense_at(&c.value[2], i));
+               mo_tensor_get_double(&c.value[2], i));
     }
     check_reference(&c, r, how, true, _i);
     free(r);
@@ -366,13 +370,13 @@ START_TEST(indices_outside_are_errors)
 
     if (strcmp(outside[_i].type, "ScatterNDUpdate") == 0)
         one = none;
-    op_case_data(&c, MO_F32, &data, 1);
+    op_case_data(&c, MO_ELEM_F32, &data, 1);
     op_case_list(&c, &outside[_i].index, 1);
     if (!gathers)
-        op_case_data(&c, MO_F32, &one, 2);
+        op_case_data(&c, MO_ELEM_F32, &one, 2);
     if (outside[_i].n_more > !gathers)
-        op_case_number(&c, MO_I64, 0);
-    op_case_makes(&c, MO_F32, tuple ? &none : gathers ? &one : &data);
+        op_case_number(&c, MO_ELEM_I64, 0);
+    op_case_makes(&c, MO_ELEM_F32, tuple ? &none : gathers ? &one : &data);
     ck_assert_int_eq(op_case_try(&c, &err), MO_E_INPUT);
     ck_assert_msg(strstr(err.text, "outside of 5 elements") != NULL, "%s",
                   err.text);

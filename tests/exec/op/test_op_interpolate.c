@@ -111,7 +111,7 @@ static double weight(const resizing *r, int d, int64_t x, int64_t i)
     }
 }
 
-static double expected(const resizing *r, const mo_dense *data,
+static double expected(const resizing *r, const mo_tensor_dense *data,
                        const int64_t *at)
 {
     const mo_shape *shape = &data->desc.shape;
@@ -124,7 +124,7 @@ static double expected(const resizing *r, const mo_dense *data,
         coordinates_of(shape, i, from);
         for (int d = 0; d < r->rank && w != 0; d++)
             w *= weight(r, d, at[d], from[d]);
-        sum += w * mo_dense_at(data, i);
+        sum += w * mo_tensor_get_double(data, i);
         weights += w;
     }
     if (r->mode == 1)
@@ -154,9 +154,9 @@ static resizing random_resizing(mo_random *random, int seed)
 static void check(op_case *c, const resizing *r, const char *attrs, int seed)
 {
     op_case_run(c);
-    for (int64_t i = 0; i < mo_desc_elements(&c->out[0]); i++) {
+    for (int64_t i = 0; i < mo_tensor_desc_elements(&c->out[0]); i++) {
         int64_t at[MO_MAX_RANK];
-        double wanted, found = mo_dense_at(&c->result[0], i);
+        double wanted, found = mo_tensor_get_double(&c->result[0], i);
 
         coordinates_of(&c->out[0].shape, i, at);
         wanted = expected(r, &c->value[0], at);
@@ -192,10 +192,10 @@ START_TEST(every_mode_follows_its_formula)
             sizes[n_axes] = r.out[d];
             axes[n_axes++] = d - (mo_random_below(&random, 2) ? r.rank : 0);
         }
-    op_case_data(&c, MO_F32, &in, random.state);
+    op_case_data(&c, MO_ELEM_F32, &in, random.state);
     op_case_list(&c, sizes, n_axes);
     op_case_list(&c, axes, n_axes);
-    op_case_makes(&c, MO_F32, &out);
+    op_case_makes(&c, MO_ELEM_F32, &out);
     check(&c, &r, attrs, _i);
 }
 END_TEST
@@ -206,7 +206,7 @@ START_TEST(pads_and_scales_are_given)
     mo_shape in = { .rank = 2, .dims = { 3, 4 } };
     mo_shape out = { .rank = 2, .dims = { 10, 8 } };
     mo_shape two = { .rank = 1, .dims = { 2 } };
-    mo_desc padded = { MO_F32, { .rank = 2, .dims = { 5, 4 } } };
+    mo_tensor_desc padded = { MO_ELEM_F32, { .rank = 2, .dims = { 5, 4 } } };
     resizing r = { .mode = 2,
                    .coordinate = 0,
                    .rank = 2,
@@ -219,25 +219,26 @@ START_TEST(pads_and_scales_are_given)
                    "{\"opset\":\"opset4\",\"mode\":\"linear_onnx\","
                    "\"shape_calculation_mode\":\"scales\",\"pads_begin\":\"1\","
                    "\"pads_end\":\"1,0\"}");
-    mo_dense data = { 0 };
+    mo_tensor_dense data = { 0 };
 
-    op_case_data(&c, MO_F32, &in, 4);
+    op_case_data(&c, MO_ELEM_F32, &in, 4);
     op_case_list(&c, out.dims, 2);
-    mo_dense_put(op_case_data(&c, MO_F32, &two, 0), 0, 2.1);
-    mo_dense_put(&c.value[2], 1, 2);
-    op_case_makes(&c, MO_F32, &out);
+    mo_tensor_set_double(op_case_data(&c, MO_ELEM_F32, &two, 0), 0, 2.1);
+    mo_tensor_set_double(&c.value[2], 1, 2);
+    op_case_makes(&c, MO_ELEM_F32, &out);
     op_case_run(&c);
-    MUST(mo_dense_new(&padded, &data, &err));
+    MUST(mo_tensor_new(&padded, &data, &err));
     for (int64_t i = 0; i < 12; i++)
-        mo_dense_put(&data, 4 + i, mo_dense_at(&c.value[0], i));
+        mo_tensor_set_double(&data, 4 + i,
+                             mo_tensor_get_double(&c.value[0], i));
     for (int64_t i = 0; i < 80; i++) {
         int64_t at[MO_MAX_RANK];
 
         coordinates_of(&out, i, at);
-        ck_assert_double_eq_tol(mo_dense_at(&c.result[0], i),
+        ck_assert_double_eq_tol(mo_tensor_get_double(&c.result[0], i),
                                 expected(&r, &data, at), 1e-5);
     }
-    mo_dense_clear(&data);
+    mo_tensor_clear(&data);
     op_case_clear(&c);
 }
 END_TEST
@@ -245,7 +246,8 @@ END_TEST
 /* Opset 1, and types of other widths; 0 1 2 3 becomes 0 0 1 1 2 2 3 3. */
 START_TEST(neighbours_are_found_in_any_type)
 {
-    static const mo_elem elems[] = { MO_U8, MO_F16, MO_I64, MO_F32, MO_F64 };
+    static const mo_elem elems[] = { MO_ELEM_U8, MO_ELEM_F16, MO_ELEM_I64,
+                                     MO_ELEM_F32, MO_ELEM_F64 };
     mo_shape in = { .rank = 3, .dims = { 2, 4, 3 } };
     mo_shape out = { .rank = 3, .dims = { 2, 8, 3 } };
     const int64_t size = 8;
@@ -272,14 +274,14 @@ START_TEST(halves_are_blended_in_floats)
     op_case c = op_case_of("Interpolate", "{\"opset\":\"opset11\","
                                           "\"mode\":\"linear\"}");
 
-    op_case_data(&c, MO_F16, &in, 1);
-    mo_dense_put(&c.value[0], 0, 1);
-    mo_dense_put(&c.value[0], 1, 3);
+    op_case_data(&c, MO_ELEM_F16, &in, 1);
+    mo_tensor_set_double(&c.value[0], 0, 1);
+    mo_tensor_set_double(&c.value[0], 1, 3);
     op_case_list(&c, out.dims, 1);
-    op_case_makes(&c, MO_F16, &out);
+    op_case_makes(&c, MO_ELEM_F16, &out);
     op_case_run(&c);
     for (int i = 0; i < 4; i++)
-        ck_assert_double_eq(mo_dense_at(&c.result[0], i), wanted[i]);
+        ck_assert_double_eq(mo_tensor_get_double(&c.result[0], i), wanted[i]);
     op_case_clear(&c);
 }
 END_TEST
@@ -298,9 +300,9 @@ START_TEST(strange_scales_do_no_harm)
                                 "\"shape_calculation_mode\":\"scales\"}");
     mo_error err = { 0 };
 
-    op_case_data(&c, MO_F32, &in, 1);
-    op_case_number(&c, MO_F32, scales[_i / 2]);
-    op_case_makes(&c, MO_F32, &out);
+    op_case_data(&c, MO_ELEM_F32, &in, 1);
+    op_case_number(&c, MO_ELEM_F32, scales[_i / 2]);
+    op_case_makes(&c, MO_ELEM_F32, &out);
     ck_assert_int_ne(op_case_try(&c, &err), MO_OK);
     op_case_clear(&c);
 }

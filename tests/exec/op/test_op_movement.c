@@ -15,7 +15,8 @@ typedef struct lists {
     int from[MO_MAX_RANK][MOST];
 } lists;
 
-static const mo_elem elems[] = { MO_F32, MO_I64, MO_F16, MO_U8, MO_BOOL };
+static const mo_elem elems[] = { MO_ELEM_F32, MO_ELEM_I64, MO_ELEM_F16,
+                                 MO_ELEM_U8, MO_ELEM_BOOL };
 
 static mo_elem random_elem(mo_random *random)
 {
@@ -36,14 +37,14 @@ static void push(lists *l, int d, int64_t place)
 /* Runs it and compares element by element. */
 static void check(op_case *c, const lists *l, double fill, int seed)
 {
-    const mo_dense *in = &c->value[0];
-    mo_dense *out = &c->result[0];
+    const mo_tensor_dense *in = &c->value[0];
+    mo_tensor_dense *out = &c->result[0];
     mo_elem elem = in->desc.elem;
     int64_t at[MO_MAX_RANK], n;
 
     op_case_makes(c, elem, &l->shape);
     op_case_run(c);
-    n = mo_desc_elements(&out->desc);
+    n = mo_tensor_desc_elements(&out->desc);
     for (int64_t i = 0; i < n; i++) {
         bool filled = false;
 
@@ -53,8 +54,8 @@ static void check(op_case *c, const lists *l, double fill, int seed)
             filled = filled || at[d] == FILLED;
         }
         if (filled)
-            ck_assert_msg(mo_dense_at(out, i) == fill, "seed %d, element %d",
-                          seed, (int) i);
+            ck_assert_msg(mo_tensor_get_double(out, i) == fill,
+                          "seed %d, element %d", seed, (int) i);
         else
             ck_assert_msg(
                 same_element(out, i, in, element_at(&in->desc.shape, at)),
@@ -127,11 +128,11 @@ START_TEST(strided_slices_have_masks)
                         "\"shrink_axis_mask\":\"1\",\"ellipsis_mask\":[0,1],"
                         "\"new_axis_mask\":\"0,0,0,1\"}");
 
-    op_case_data(&c, MO_F32, &in, 7);
+    op_case_data(&c, MO_ELEM_F32, &in, 7);
     op_case_list(&c, begin, 4);
     op_case_list(&c, end, 4);
     op_case_list(&c, step, 4);
-    op_case_makes(&c, MO_F32, &out);
+    op_case_makes(&c, MO_ELEM_F32, &out);
     op_case_run(&c);
     for (int64_t i = 0; i < 60; i++) {
         int64_t at[4], from[4];
@@ -210,7 +211,7 @@ END_TEST
 /* Places of the result in front of the input's dimensions hold nothing. */
 static void check_stretched(op_case *c, lists *l, int lead, int seed)
 {
-    const mo_dense in = c->value[0];
+    const mo_tensor_dense in = c->value[0];
     mo_shape padded = { .rank = l->shape.rank };
 
     for (int d = 0; d < padded.rank; d++)
@@ -294,10 +295,10 @@ START_TEST(explicit_broadcasts_name_their_axes)
     const int64_t axes[] = { 1, 3 };
     op_case c = op_case_of("Broadcast", "{\"mode\":\"explicit\"}");
 
-    op_case_data(&c, MO_F32, &in, 1);
+    op_case_data(&c, MO_ELEM_F32, &in, 1);
     op_case_list(&c, out.dims, 4);
     op_case_list(&c, axes, 2);
-    op_case_makes(&c, MO_F32, &out);
+    op_case_makes(&c, MO_ELEM_F32, &out);
     op_case_run(&c);
     for (int64_t i = 0; i < 48; i++)
         ck_assert(

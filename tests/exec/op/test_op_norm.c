@@ -8,7 +8,8 @@
 #include "tests/exec/op/op_case.h"
 #include "tests/support/suite.h"
 
-static const mo_elem elems[] = { MO_F32, MO_F16, MO_F32, MO_F64, MO_BF16 };
+static const mo_elem elems[] = { MO_ELEM_F32, MO_ELEM_F16, MO_ELEM_F32,
+                                 MO_ELEM_F64, MO_ELEM_BF16 };
 
 static mo_shape some_shape(mo_random *random, int min_rank)
 {
@@ -22,7 +23,7 @@ static mo_shape some_shape(mo_random *random, int min_rank)
 
 static void check_element(const op_case *c, int64_t i, double slow, int seed)
 {
-    double fast = mo_dense_at(&c->result[0], i);
+    double fast = mo_tensor_get_double(&c->result[0], i);
     double off = tolerance_of(c->out[0].elem);
 
     ck_assert_msg(fabs(fast - slow) <= off * (1 + fabs(slow)),
@@ -48,18 +49,18 @@ typedef struct moments {
     double count, sum, squares;
 } moments;
 
-static moments *moments_of(const mo_dense *in, const int64_t *group)
+static moments *moments_of(const mo_tensor_dense *in, const int64_t *group)
 {
-    int64_t n = mo_desc_elements(&in->desc);
+    int64_t n = mo_tensor_desc_elements(&in->desc);
     moments *all = calloc((size_t) n + 1, sizeof *all);
 
     for (int64_t i = 0; i < n; i++) {
         all[group[i]].count++;
-        all[group[i]].sum += mo_dense_at(in, i);
+        all[group[i]].sum += mo_tensor_get_double(in, i);
     }
     for (int64_t i = 0; i < n; i++) {
         moments *m = &all[group[i]];
-        double x = mo_dense_at(in, i) - m->sum / m->count;
+        double x = mo_tensor_get_double(in, i) - m->sum / m->count;
 
         m->squares += x * x;
     }
@@ -100,9 +101,9 @@ START_TEST(softmax_is_its_definition)
     group = groups_of(&shape, marks);
     sums = calloc((size_t) mo_shape_elements(&shape) + 1, sizeof *sums);
     for (int64_t i = 0; i < mo_shape_elements(&shape); i++)
-        sums[group[i]] += exp(mo_dense_at(&c.value[0], i));
+        sums[group[i]] += exp(mo_tensor_get_double(&c.value[0], i));
     for (int64_t i = 0; i < mo_shape_elements(&shape); i++) {
-        double x = mo_dense_at(&c.value[0], i) - log(sums[group[i]]);
+        double x = mo_tensor_get_double(&c.value[0], i) - log(sums[group[i]]);
 
         check_element(&c, i, log_of ? x : exp(x), _i);
     }
@@ -117,14 +118,14 @@ START_TEST(softmax_of_large_numbers_does_not_overflow)
     mo_shape shape = { 1, { 3 } };
     op_case c = op_case_of("SoftMax", "{\"axis\":\"0\"}");
 
-    op_case_data(&c, MO_F32, &shape, 1);
-    mo_dense_put(&c.value[0], 0, 1000);
-    mo_dense_put(&c.value[0], 1, 1000);
-    mo_dense_put(&c.value[0], 2, -INFINITY);
-    op_case_makes(&c, MO_F32, &shape);
+    op_case_data(&c, MO_ELEM_F32, &shape, 1);
+    mo_tensor_set_double(&c.value[0], 0, 1000);
+    mo_tensor_set_double(&c.value[0], 1, 1000);
+    mo_tensor_set_double(&c.value[0], 2, -INFINITY);
+    op_case_makes(&c, MO_ELEM_F32, &shape);
     op_case_run(&c);
-    ck_assert(mo_dense_at(&c.result[0], 0) == 0.5);
-    ck_assert(mo_dense_at(&c.result[0], 2) == 0);
+    ck_assert(mo_tensor_get_double(&c.result[0], 0) == 0.5);
+    ck_assert(mo_tensor_get_double(&c.result[0], 2) == 0);
     op_case_clear(&c);
 }
 END_TEST
@@ -161,7 +162,7 @@ START_TEST(mvn_is_its_definition)
     all = moments_of(&c.value[0], group);
     for (int64_t i = 0; i < mo_shape_elements(&shape); i++) {
         const moments *m = &all[group[i]];
-        double x = mo_dense_at(&c.value[0], i) - m->sum / m->count;
+        double x = mo_tensor_get_double(&c.value[0], i) - m->sum / m->count;
         double variance = m->squares / m->count;
 
         if (scale)
@@ -189,14 +190,14 @@ START_TEST(early_mvn_says_by_attributes_over_what)
 
     for (int d = across ? 1 : 2; d < shape.rank; d++)
         marks[d] = true;
-    op_case_data(&c, MO_F32, &shape, (uint64_t) _i);
-    op_case_makes(&c, MO_F32, &shape);
+    op_case_data(&c, MO_ELEM_F32, &shape, (uint64_t) _i);
+    op_case_makes(&c, MO_ELEM_F32, &shape);
     op_case_run(&c);
     group = groups_of(&shape, marks);
     all = moments_of(&c.value[0], group);
     for (int64_t i = 0; i < mo_shape_elements(&shape); i++) {
         const moments *m = &all[group[i]];
-        double x = mo_dense_at(&c.value[0], i) - m->sum / m->count;
+        double x = mo_tensor_get_double(&c.value[0], i) - m->sum / m->count;
 
         check_element(&c, i, x / sqrt(m->squares / m->count + 0.1), _i);
     }
@@ -230,12 +231,12 @@ START_TEST(l2_normalisation_is_its_definition)
     group = groups_of(&shape, marks);
     sums = calloc((size_t) mo_shape_elements(&shape) + 1, sizeof *sums);
     for (int64_t i = 0; i < mo_shape_elements(&shape); i++)
-        sums[group[i]] += pow(mo_dense_at(&c.value[0], i), 2);
+        sums[group[i]] += pow(mo_tensor_get_double(&c.value[0], i), 2);
     for (int64_t i = 0; i < mo_shape_elements(&shape); i++) {
         double s = sums[group[i]];
 
         check_element(&c, i,
-                      mo_dense_at(&c.value[0], i) /
+                      mo_tensor_get_double(&c.value[0], i) /
                           sqrt(most ? (s > 0.5 ? s : 0.5) : s + 0.5),
                       _i);
     }
@@ -264,15 +265,16 @@ static void check_last(op_case *c, bool center, int first, int seed)
     all = moments_of(&c->value[0], group);
     for (int64_t i = 0; i < mo_shape_elements(shape); i++) {
         const moments *m = &all[group[i]];
-        double mean = m->sum / m->count, x = mo_dense_at(&c->value[0], i);
+        double mean = m->sum / m->count,
+               x = mo_tensor_get_double(&c->value[0], i);
         double size = m->squares / m->count;
 
         x = center ? (x - mean) / sqrt(size + 1e-3)
                    : x / sqrt(size + mean * mean + 1e-3);
         if (c->n_in > 1)
-            x *= mo_dense_at(&c->value[1], i % inner);
+            x *= mo_tensor_get_double(&c->value[1], i % inner);
         if (c->n_in > 2)
-            x += mo_dense_at(&c->value[2], i % inner);
+            x += mo_tensor_get_double(&c->value[2], i % inner);
         check_element(c, i, x, seed);
     }
     free(group);
@@ -326,10 +328,10 @@ START_TEST(group_and_instance_norm_are_their_definitions)
              "{\"num_groups\":\"%d\",\"epsilon\":\"0.001\"}", (int) groups);
     c = op_case_of(instance ? "InstanceNormalization" : "GroupNormalization",
                    attrs);
-    op_case_data(&c, MO_F32, &shape, (uint64_t) _i);
-    op_case_data(&c, MO_F32, &channels, (uint64_t) _i + 1);
-    op_case_data(&c, MO_F32, &channels, (uint64_t) _i + 2);
-    op_case_makes(&c, MO_F32, &shape);
+    op_case_data(&c, MO_ELEM_F32, &shape, (uint64_t) _i);
+    op_case_data(&c, MO_ELEM_F32, &channels, (uint64_t) _i + 1);
+    op_case_data(&c, MO_ELEM_F32, &channels, (uint64_t) _i + 2);
+    op_case_makes(&c, MO_ELEM_F32, &shape);
     op_case_run(&c);
     group = calloc((size_t) mo_shape_elements(&shape) + 1, sizeof *group);
     for (int64_t i = 0; i < mo_shape_elements(&shape); i++)
@@ -338,11 +340,11 @@ START_TEST(group_and_instance_norm_are_their_definitions)
     for (int64_t i = 0; i < mo_shape_elements(&shape); i++) {
         const moments *m = &all[group[i]];
         int64_t channel = i / area % channels.dims[0];
-        double x = mo_dense_at(&c.value[0], i) - m->sum / m->count;
+        double x = mo_tensor_get_double(&c.value[0], i) - m->sum / m->count;
 
         x = x / sqrt(m->squares / m->count + 1e-3) *
-                mo_dense_at(&c.value[1], channel) +
-            mo_dense_at(&c.value[2], channel);
+                mo_tensor_get_double(&c.value[1], channel) +
+            mo_tensor_get_double(&c.value[2], channel);
         check_element(&c, i, x, _i);
     }
     free(group);
@@ -367,20 +369,21 @@ START_TEST(batch_norm_is_its_definition_in_both_orders)
     for (int d = 2; d < shape.rank; d++)
         area *= shape.dims[d];
     for (int i = 0; i < 5; i++)
-        op_case_data(&c, MO_F32, i == data ? &shape : &channels,
+        op_case_data(&c, MO_ELEM_F32, i == data ? &shape : &channels,
                      (uint64_t) (_i + i));
     for (int64_t i = 0; i < channels.dims[0]; i++)
-        mo_dense_put(&c.value[4], i, fabs(mo_dense_at(&c.value[4], i)));
-    op_case_makes(&c, MO_F32, &shape);
+        mo_tensor_set_double(&c.value[4], i,
+                             fabs(mo_tensor_get_double(&c.value[4], i)));
+    op_case_makes(&c, MO_ELEM_F32, &shape);
     op_case_run(&c);
     for (int64_t i = 0; i < mo_shape_elements(&shape); i++) {
         int64_t k = i / area % channels.dims[0];
-        double x = mo_dense_at(&c.value[data], i);
+        double x = mo_tensor_get_double(&c.value[data], i);
 
-        x = (x - mo_dense_at(&c.value[3], k)) /
-                sqrt(mo_dense_at(&c.value[4], k) + 0.01) *
-                mo_dense_at(&c.value[gamma], k) +
-            mo_dense_at(&c.value[beta], k);
+        x = (x - mo_tensor_get_double(&c.value[3], k)) /
+                sqrt(mo_tensor_get_double(&c.value[4], k) + 0.01) *
+                mo_tensor_get_double(&c.value[gamma], k) +
+            mo_tensor_get_double(&c.value[beta], k);
         check_element(&c, i, x, _i);
     }
     op_case_clear(&c);
@@ -390,8 +393,8 @@ END_TEST
 /* ---------------------------------------------------------- local response */
 
 /* The sum of squares in the window around element i. */
-static double window_sum(const mo_dense *in, int64_t i, int first, int last,
-                         int64_t reach)
+static double window_sum(const mo_tensor_dense *in, int64_t i, int first,
+                         int last, int64_t reach)
 {
     const mo_shape *shape = &in->desc.shape;
     int64_t at[MO_MAX_RANK], near[MO_MAX_RANK];
@@ -410,7 +413,7 @@ static double window_sum(const mo_dense *in, int64_t i, int first, int last,
                                               : off == 0);
         }
         if (inside)
-            sum += pow(mo_dense_at(in, k), 2);
+            sum += pow(mo_tensor_get_double(in, k), 2);
     }
     return sum;
 }
@@ -431,17 +434,18 @@ START_TEST(local_response_is_its_definition)
              "\"size\":\"%d\"}",
              (int) size);
     c = op_case_of("LRN", attrs);
-    op_case_data(&c, MO_F32, &shape, (uint64_t) _i);
+    op_case_data(&c, MO_ELEM_F32, &shape, (uint64_t) _i);
     op_case_list(&c, axes, last - first + 1);
-    op_case_makes(&c, MO_F32, &shape);
+    op_case_makes(&c, MO_ELEM_F32, &shape);
     op_case_run(&c);
     for (int64_t i = 0; i < mo_shape_elements(&shape); i++) {
         double sum = window_sum(&c.value[0], i, first, last, (size - 1) / 2);
         double n = pow((double) size, last - first + 1);
 
-        check_element(
-            &c, i, mo_dense_at(&c.value[0], i) / pow(1.5 + 0.5 * sum / n, 0.75),
-            _i);
+        check_element(&c, i,
+                      mo_tensor_get_double(&c.value[0], i) /
+                          pow(1.5 + 0.5 * sum / n, 0.75),
+                      _i);
     }
     op_case_clear(&c);
 }
@@ -463,11 +467,11 @@ START_TEST(threads_and_epilogues_change_nothing)
 
         case_begin(c, kind);
         if (kind == MO_CALL_SOFTMAX)
-            c->call.u.softmax = (mo_softmax_call){ 50, 70, inner, _i % 4 == 3 };
+            c->call.u.softmax = (mo_call_softmax){ 50, 70, inner, _i % 4 == 3 };
         else if (kind == MO_CALL_CUMSUM)
-            c->call.u.cumsum = (mo_cumsum_call){ 50, 70, inner, false, true };
+            c->call.u.cumsum = (mo_call_cumsum){ 50, 70, inner, false, true };
         else
-            c->call.u.norm = (mo_norm_call){ .groups = 50,
+            c->call.u.norm = (mo_call_norm){ .groups = 50,
                                              .count = 70 * inner,
                                              .eps = 1e-3,
                                              .center = true,
@@ -479,9 +483,9 @@ START_TEST(threads_and_epilogues_change_nothing)
         case_run_threads(c);
     }
     for (int64_t i = 0; i < 50 * 70 * inner; i++) {
-        double plain = mo_dense_at(&without.out[0], i);
+        double plain = mo_tensor_get_double(&without.out[0], i);
 
-        ck_assert_double_eq_tol(mo_dense_at(&with.out[0], i),
+        ck_assert_double_eq_tol(mo_tensor_get_double(&with.out[0], i),
                                 case_after_of(&with, i, plain),
                                 tolerance_of(elem) * (2 + fabs(plain)));
     }

@@ -311,7 +311,7 @@ static void add_inputs(op_case *c, const char *const *in)
 START_TEST(operators_mean_what_their_specification_says)
 {
     op_case c = op_case_of(cases[_i].type, cases[_i].attrs);
-    mo_dense out = tensor_of(cases[_i].out);
+    mo_tensor_dense out = tensor_of(cases[_i].out);
     char what[64];
 
     add_inputs(&c, cases[_i].in);
@@ -319,7 +319,7 @@ START_TEST(operators_mean_what_their_specification_says)
     op_case_run(&c);
     snprintf(what, sizeof what, "case %d: %s", _i, cases[_i].type);
     check_tensor(&c.result[0], cases[_i].out, what);
-    mo_dense_clear(&out);
+    mo_tensor_clear(&out);
     op_case_clear(&c);
 }
 END_TEST
@@ -361,7 +361,7 @@ static const struct {
 START_TEST(what_makes_no_sense_is_refused)
 {
     op_case c = op_case_of(refused[_i].type, refused[_i].attrs);
-    mo_dense out;
+    mo_tensor_dense out;
     mo_error err = { 0 };
     char text[256];
 
@@ -375,7 +375,7 @@ START_TEST(what_makes_no_sense_is_refused)
     ck_assert_msg(op_case_try(&c, &err) != MO_OK, "case %d", _i);
     ck_assert_msg(strstr(err.text, refused[_i].why), "case %d: %s", _i,
                   err.text);
-    mo_dense_clear(&out);
+    mo_tensor_clear(&out);
     op_case_clear(&c);
 }
 END_TEST

@@ -1,6 +1,6 @@
 /* tags: gpu */
-/* Claims of exec/op/lower/product_ops.h: products as OpenVINO means them, against
- * loops over all labels. */
+/* Claims of exec/op/lower/product_ops.h: products as OpenVINO means them,
+ * against loops over all labels. */
 #include <math.h>
 #include <stdio.h>
 
@@ -55,7 +55,7 @@ static double *expect_sum(const op_case *c, const char *equation)
     const char *output = strstr(equation, "->") + 2;
     int64_t size[N_LABELS], at[N_LABELS], all = 1;
     double *sums =
-        calloc((size_t) mo_desc_elements(&c->out[0]) + 1, sizeof *sums);
+        calloc((size_t) mo_tensor_desc_elements(&c->out[0]) + 1, sizeof *sums);
 
     find_sizes(c, equation, size);
     for (int l = 0; l < N_LABELS; l++)
@@ -69,7 +69,7 @@ static double *expect_sum(const op_case *c, const char *equation)
             rest /= size[l];
         }
         for (int k = 0; k < c->n_in; k++)
-            x *= mo_dense_at(
+            x *= mo_tensor_get_double(
                 &c->value[k],
                 place_of(term_of(equation, k), &c->value[k].desc.shape, at));
         sums[place_of(output, &c->out[0].shape, at)] += x;
@@ -82,10 +82,10 @@ static void check_sums(op_case *c, const double *sums)
     double largest = 1;
 
     op_case_run(c);
-    for (int64_t i = 0; i < mo_desc_elements(&c->out[0]); i++)
+    for (int64_t i = 0; i < mo_tensor_desc_elements(&c->out[0]); i++)
         largest = fabs(sums[i]) > largest ? fabs(sums[i]) : largest;
-    for (int64_t i = 0; i < mo_desc_elements(&c->out[0]); i++)
-        ck_assert_double_eq_tol(mo_dense_at(&c->result[0], i), sums[i],
+    for (int64_t i = 0; i < mo_tensor_desc_elements(&c->out[0]); i++)
+        ck_assert_double_eq_tol(mo_tensor_get_double(&c->result[0], i), sums[i],
                                 1e-5 * largest);
 }
 
@@ -122,7 +122,7 @@ static void put_term(op_case *c, const char *term, const int64_t *size,
     if (shape.rank > 0 && strchr(term + 1, term[0]) >= term + shape.rank &&
         mo_random_below(r, 8) == 0)
         shape.dims[0] = 1;
-    op_case_data(c, MO_F32, &shape, seed);
+    op_case_data(c, MO_ELEM_F32, &shape, seed);
 }
 
 static void put_output(op_case *c, const char *equation)
@@ -134,7 +134,7 @@ static void put_output(op_case *c, const char *equation)
     find_sizes(c, equation, size);
     for (int d = 0; d < shape.rank; d++)
         shape.dims[d] = size[term[d] - 'a'];
-    op_case_makes(c, MO_F32, &shape);
+    op_case_makes(c, MO_ELEM_F32, &shape);
 }
 
 START_TEST(einsum_sums_over_what_the_result_has_not)
@@ -192,9 +192,9 @@ START_TEST(an_ellipsis_stands_for_dimensions_without_a_name)
 
     snprintf(attrs, sizeof attrs, "{\"equation\":\"%s\"}", cases[_i].dots);
     c = op_case_of("Einsum", attrs);
-    op_case_data(&c, MO_F32, &cases[_i].a, 1);
-    op_case_data(&c, MO_F32, &cases[_i].b, 2);
-    op_case_makes(&c, MO_F32, &cases[_i].out);
+    op_case_data(&c, MO_ELEM_F32, &cases[_i].a, 1);
+    op_case_data(&c, MO_ELEM_F32, &cases[_i].b, 2);
+    op_case_makes(&c, MO_ELEM_F32, &cases[_i].out);
     sums = expect_sum(&c, cases[_i].letters);
     check_sums(&c, sums);
     free(sums);
@@ -213,9 +213,9 @@ START_TEST(equations_that_do_not_fit_are_refused)
 
     snprintf(attrs, sizeof attrs, "{\"equation\":\"%s\"}", wrong[_i]);
     c = op_case_of("Einsum", attrs);
-    op_case_data(&c, MO_F32, &a, 1);
-    op_case_data(&c, MO_F32, &b, 2);
-    op_case_makes(&c, MO_F32, &out);
+    op_case_data(&c, MO_ELEM_F32, &a, 1);
+    op_case_data(&c, MO_ELEM_F32, &b, 2);
+    op_case_makes(&c, MO_ELEM_F32, &out);
     ck_assert_int_ne(op_case_try(&c, &err), MO_OK);
     op_case_clear(&c);
 }
@@ -271,9 +271,9 @@ START_TEST(matmul_broadcasts_and_knows_vectors)
     op_case c = op_case_of("MatMul", products[_i].attrs);
     double *sums;
 
-    op_case_data(&c, MO_F32, &products[_i].a, 1);
-    op_case_data(&c, MO_F32, &products[_i].b, 2);
-    op_case_makes(&c, MO_F32, &products[_i].out);
+    op_case_data(&c, MO_ELEM_F32, &products[_i].a, 1);
+    op_case_data(&c, MO_ELEM_F32, &products[_i].b, 2);
+    op_case_makes(&c, MO_ELEM_F32, &products[_i].out);
     if (products[_i].b.dims[0] == 0) { /* does not fit */
         mo_error err = { 0 };
 
@@ -296,13 +296,13 @@ START_TEST(gemm_scales_and_adds)
     mo_shape bias = { 1, { 5 } };
     double *sums;
 
-    op_case_data(&c, MO_F32, &a, 1);
-    op_case_data(&c, MO_F32, &b, 2);
-    op_case_makes(&c, MO_F32, &out);
+    op_case_data(&c, MO_ELEM_F32, &a, 1);
+    op_case_data(&c, MO_ELEM_F32, &b, 2);
+    op_case_makes(&c, MO_ELEM_F32, &out);
     sums = expect_sum(&c, "ij,kj->ik");
-    op_case_data(&c, MO_F32, &bias, 3);
+    op_case_data(&c, MO_ELEM_F32, &bias, 3);
     for (int i = 0; i < 15; i++)
-        sums[i] = 0.5 * sums[i] + 2 * mo_dense_at(&c.value[2], i % 5);
+        sums[i] = 0.5 * sums[i] + 2 * mo_tensor_get_double(&c.value[2], i % 5);
     check_sums(&c, sums);
     free(sums);
     op_case_clear(&c);
@@ -316,13 +316,13 @@ START_TEST(linear_has_its_weights_by_output)
     mo_shape out = { 3, { 2, 3, 5 } };
     double *sums;
 
-    op_case_data(&c, MO_F32, &a, 1);
-    op_case_data(&c, MO_F32, &b, 2);
-    op_case_makes(&c, MO_F32, &out);
+    op_case_data(&c, MO_ELEM_F32, &a, 1);
+    op_case_data(&c, MO_ELEM_F32, &b, 2);
+    op_case_makes(&c, MO_ELEM_F32, &out);
     sums = expect_sum(&c, "aij,kj->aik");
-    op_case_data(&c, MO_F32, &bias, 3);
+    op_case_data(&c, MO_ELEM_F32, &bias, 3);
     for (int i = 0; i < 30; i++)
-        sums[i] += mo_dense_at(&c.value[2], i % 5);
+        sums[i] += mo_tensor_get_double(&c.value[2], i % 5);
     check_sums(&c, sums);
     free(sums);
     op_case_clear(&c);

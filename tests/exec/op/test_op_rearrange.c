@@ -12,10 +12,10 @@ typedef bool source_of(const op_case *c, const int64_t *at, int64_t *from);
 
 static void check(op_case *c, source_of *source, int seed)
 {
-    const mo_dense *in = &c->value[0], *out = &c->result[0];
+    const mo_tensor_dense *in = &c->value[0], *out = &c->result[0];
 
     op_case_run(c);
-    for (int64_t i = 0; i < mo_desc_elements(&out->desc); i++) {
+    for (int64_t i = 0; i < mo_tensor_desc_elements(&out->desc); i++) {
         int64_t at[MO_MAX_RANK], from[MO_MAX_RANK];
 
         coordinates_of(&out->desc.shape, i, at);
@@ -24,8 +24,8 @@ static void check(op_case *c, source_of *source, int seed)
                 same_element(out, i, in, element_at(&in->desc.shape, from)),
                 "%s, seed %d, element %d", c->type, seed, (int) i);
         else
-            ck_assert_msg(mo_dense_at(out, i) == 0, "%s, seed %d", c->type,
-                          seed);
+            ck_assert_msg(mo_tensor_get_double(out, i) == 0, "%s, seed %d",
+                          c->type, seed);
     }
     op_case_clear(c);
 }
@@ -37,7 +37,7 @@ static bool transposed(const op_case *c, const int64_t *at, int64_t *from)
     int rank = c->out[0].shape.rank;
 
     for (int d = 0; d < rank; d++) {
-        int64_t axis = mo_dense_int(&c->value[1], d);
+        int64_t axis = mo_tensor_get_int(&c->value[1], d);
 
         from[axis < 0 ? axis + rank : axis] = at[d];
     }
@@ -76,7 +76,8 @@ static void check_transpose(mo_random *random, mo_elem elem, const mo_shape *in,
     check(&c, transposed, seed);
 }
 
-static const mo_elem widths[] = { MO_U8, MO_F16, MO_F32, MO_F64 };
+static const mo_elem widths[] = { MO_ELEM_U8, MO_ELEM_F16, MO_ELEM_F32,
+                                  MO_ELEM_F64 };
 
 START_TEST(transposes_follow_their_order)
 {
@@ -105,9 +106,9 @@ START_TEST(an_empty_order_reverses)
     mo_shape out = { .rank = 3, .dims = { 4, 3, 2 } };
     op_case c = op_case_of("Transpose", NULL);
 
-    op_case_data(&c, MO_F32, &in, 3);
+    op_case_data(&c, MO_ELEM_F32, &in, 3);
     op_case_list(&c, NULL, 0);
-    op_case_makes(&c, MO_F32, &out);
+    op_case_makes(&c, MO_ELEM_F32, &out);
     op_case_run(&c);
     for (int64_t i = 0; i < 24; i++)
         ck_assert(same_element(&c.result[0], i, &c.value[0],
@@ -135,10 +136,10 @@ START_TEST(what_is_joined_is_split_again)
         lengths[i] = mo_random_below(&random, 5);
         part.dims[axis] = lengths[i];
         whole.dims[axis] += lengths[i];
-        op_case_data(&join, MO_F32, &part, random.state + (uint64_t) i);
-        op_case_makes(&split, MO_F32, &part);
+        op_case_data(&join, MO_ELEM_F32, &part, random.state + (uint64_t) i);
+        op_case_makes(&split, MO_ELEM_F32, &part);
     }
-    op_case_makes(&join, MO_F32, &whole);
+    op_case_makes(&join, MO_ELEM_F32, &whole);
     op_case_run(&join);
     split.value[split.n_in++] = join.result[0];
     op_case_list(&split, &given, 1);
@@ -148,10 +149,10 @@ START_TEST(what_is_joined_is_split_again)
     op_case_list(&split, lengths, n);
     op_case_run(&split);
     for (int i = 0; i < n; i++)
-        for (int64_t k = 0; k < mo_desc_elements(&split.out[i]); k++)
+        for (int64_t k = 0; k < mo_tensor_desc_elements(&split.out[i]); k++)
             ck_assert_msg(same_element(&split.result[i], k, &join.value[i], k),
                           "seed %d, part %d", _i, i);
-    join.result[0] = (mo_dense){ 0 };
+    join.result[0] = (mo_tensor_dense){ 0 };
     op_case_clear(&join);
     op_case_clear(&split);
 }
@@ -163,10 +164,10 @@ START_TEST(splits_are_equal_parts)
     mo_shape out = { .rank = 2, .dims = { 2, 2 } };
     op_case c = op_case_of("Split", "{\"num_splits\":\"3\"}");
 
-    op_case_data(&c, MO_I32, &in, 5);
-    op_case_number(&c, MO_I64, -1);
+    op_case_data(&c, MO_ELEM_I32, &in, 5);
+    op_case_number(&c, MO_ELEM_I64, -1);
     for (int i = 0; i < 3; i++)
-        op_case_makes(&c, MO_I32, &out);
+        op_case_makes(&c, MO_ELEM_I32, &out);
     op_case_run(&c);
     for (int i = 0; i < 3; i++)
         for (int64_t k = 0; k < 4; k++)
@@ -244,11 +245,11 @@ START_TEST(depth_becomes_space_and_back)
         wide.dims[d] *= block;
         deep.dims[1] *= block;
     }
-    op_case_data(&to_space, MO_F32, &deep, random.state);
-    op_case_makes(&to_space, MO_F32, &wide);
+    op_case_data(&to_space, MO_ELEM_F32, &deep, random.state);
+    op_case_makes(&to_space, MO_ELEM_F32, &wide);
     check(&to_space, depth_to_space, _i);
-    op_case_data(&to_depth, MO_F32, &wide, random.state);
-    op_case_makes(&to_depth, MO_F32, &deep);
+    op_case_data(&to_depth, MO_ELEM_F32, &wide, random.state);
+    op_case_makes(&to_depth, MO_ELEM_F32, &deep);
     check(&to_depth, space_to_depth, _i);
 }
 END_TEST
@@ -262,8 +263,8 @@ static bool batched(const op_case *c, const mo_shape *few, const int64_t *at,
     int64_t place = 0;
 
     for (int d = 1; d < few->rank; d++) {
-        int64_t block = mo_dense_int(&c->value[1], d);
-        int64_t wide = at[d] + mo_dense_int(&c->value[2], d);
+        int64_t block = mo_tensor_get_int(&c->value[1], d);
+        int64_t wide = at[d] + mo_tensor_get_int(&c->value[2], d);
 
         many[d] = wide / block;
         place = place * block + wide % block;
@@ -311,15 +312,15 @@ START_TEST(batches_become_space_and_back)
             if (few.dims[d] > 1)
                 few.dims[d] -= lists[end][d] = mo_random_below(&random, 2);
     }
-    op_case_data(&to_space, MO_F32, &many, random.state);
-    op_case_data(&to_batch, MO_F32, &few, random.state);
+    op_case_data(&to_space, MO_ELEM_F32, &many, random.state);
+    op_case_data(&to_batch, MO_ELEM_F32, &few, random.state);
     for (int i = 0; i < 3; i++) {
         op_case_list(&to_space, lists[i], rank);
         op_case_list(&to_batch, lists[i], rank);
     }
-    op_case_makes(&to_space, MO_F32, &few);
+    op_case_makes(&to_space, MO_ELEM_F32, &few);
     check(&to_space, batch_to_space, _i);
-    op_case_makes(&to_batch, MO_F32, &many);
+    op_case_makes(&to_batch, MO_ELEM_F32, &many);
     check(&to_batch, space_to_batch, _i);
 }
 END_TEST
@@ -340,15 +341,15 @@ START_TEST(channels_are_shuffled)
     mo_shape shape = { .rank = 3, .dims = { 2, 3 * (1 + _i), 5 } };
     op_case c = op_case_of("ShuffleChannels", "{\"axis\":\"-2\",\"group\":3}");
 
-    op_case_data(&c, MO_F32, &shape, 1);
-    op_case_makes(&c, MO_F32, &shape);
+    op_case_data(&c, MO_ELEM_F32, &shape, 1);
+    op_case_makes(&c, MO_ELEM_F32, &shape);
     check(&c, shuffled, _i);
 }
 END_TEST
 
 static bool sequence(const op_case *c, const int64_t *at, int64_t *from)
 {
-    int64_t length = mo_dense_int(&c->value[1], at[1]);
+    int64_t length = mo_tensor_get_int(&c->value[1], at[1]);
 
     memcpy(from, at, 3 * sizeof *at);
     if (at[0] < length)
@@ -363,9 +364,9 @@ START_TEST(sequences_are_reversed_as_far_as_they_go)
     op_case c = op_case_of("ReverseSequence",
                            "{\"batch_axis\":\"1\",\"seq_axis\":\"0\"}");
 
-    op_case_data(&c, MO_F32, &shape, 1);
+    op_case_data(&c, MO_ELEM_F32, &shape, 1);
     op_case_list(&c, lengths, 5);
-    op_case_makes(&c, MO_F32, &shape);
+    op_case_makes(&c, MO_ELEM_F32, &shape);
     check(&c, sequence, 0);
 }
 END_TEST
@@ -385,9 +386,9 @@ START_TEST(views_keep_their_elements)
     op_case c = op_case_of("Reshape", "{\"special_zero\":\"true\"}");
 
     out.dims[1] = 2;
-    op_case_data(&c, MO_F16, &in, 1);
+    op_case_data(&c, MO_ELEM_F16, &in, 1);
     op_case_list(&c, pattern, 3);
-    op_case_makes(&c, MO_F16, &out);
+    op_case_makes(&c, MO_ELEM_F16, &out);
     check(&c, the_same, 0);
 }
 END_TEST
@@ -419,9 +420,9 @@ START_TEST(wrong_claims_are_refused)
     mo_error err = { 0 };
 
     memcpy(out.dims, wrong[_i].out, sizeof wrong[_i].out);
-    op_case_data(&c, MO_F32, &in, 1);
+    op_case_data(&c, MO_ELEM_F32, &in, 1);
     op_case_list(&c, wrong[_i].list, wrong[_i].n);
-    op_case_makes(&c, MO_F32, &out);
+    op_case_makes(&c, MO_ELEM_F32, &out);
     ck_assert_int_ne(op_case_try(&c, &err), MO_OK);
     ck_assert_ptr_nonnull(strstr(err.text, "op 'tried'"));
     op_case_clear(&c);

@@ -22,7 +22,7 @@ static mo_shape some_shape(mo_random *random)
 /* Integers are exact. */
 static double allowed_off(mo_elem elem)
 {
-    return mo_elem_is_real(elem) ? tolerance_of(elem) : 0;
+    return mo_elem_is_float(elem) ? tolerance_of(elem) : 0;
 }
 
 /* ------------------------------------------------------------ reductions -- */
@@ -108,9 +108,9 @@ static int64_t result_of(const mo_shape *from, const bool *marks, int64_t i)
 static void check_reduction(int r, const op_case *c, const bool *marks,
                             int seed)
 {
-    const mo_dense *in = &c->value[0], *out = &c->result[0];
-    int64_t n = mo_desc_elements(&in->desc);
-    int64_t results = mo_desc_elements(&out->desc);
+    const mo_tensor_dense *in = &c->value[0], *out = &c->result[0];
+    int64_t n = mo_tensor_desc_elements(&in->desc);
+    int64_t results = mo_tensor_desc_elements(&out->desc);
     double *sums = calloc((size_t) results + 1, sizeof *sums);
     double off = allowed_off(out->desc.elem);
 
@@ -119,15 +119,15 @@ static void check_reduction(int r, const op_case *c, const bool *marks,
     for (int64_t i = 0; i < n; i++) {
         int64_t to = result_of(&in->desc.shape, marks, i);
 
-        sums[to] = gather(r, sums[to], mo_dense_at(in, i));
+        sums[to] = gather(r, sums[to], mo_tensor_get_double(in, i));
     }
     for (int64_t i = 0; i < results && n > 0; i++) {
         double slow = r == 6 ? sqrt(sums[i]) : sums[i];
-        double fast = mo_dense_at(out, i);
+        double fast = mo_tensor_get_double(out, i);
 
         if (r == 1)
             slow /= (double) (n / results);
-        if (!mo_elem_is_real(out->desc.elem))
+        if (!mo_elem_is_float(out->desc.elem))
             slow = trunc(slow);
         ck_assert_msg(fabs(fast - slow) <= off * (1 + fabs(slow)),
                       "seed %d: %s makes %.9g, not %.9g", seed, c->type, fast,
@@ -138,11 +138,12 @@ static void check_reduction(int r, const op_case *c, const bool *marks,
 
 START_TEST(reductions_are_their_definitions)
 {
-    static const mo_elem elems[] = { MO_F32, MO_F16, MO_BF16, MO_F64, MO_I64 };
+    static const mo_elem elems[] = { MO_ELEM_F32, MO_ELEM_F16, MO_ELEM_BF16,
+                                     MO_ELEM_F64, MO_ELEM_I64 };
     mo_random random = { (uint64_t) _i };
     int r = _i % COUNT(reductions);
     mo_elem elem = reductions[r].booleans
-                       ? MO_BOOL
+                       ? MO_ELEM_BOOL
                        : elems[mo_random_below(&random, COUNT(elems))];
     bool keep = mo_random_below(&random, 2), marks[MO_MAX_RANK] = { 0 };
     mo_shape shape =
@@ -155,8 +156,8 @@ START_TEST(reductions_are_their_definitions)
     mo_shape made = reduced_shape(&shape, marks, keep);
 
     op_case_data(&c, elem, &shape, (uint64_t) _i);
-    if (reductions[r].small && elem == MO_I64)
-        mo_dense_random(&c.value[0], (uint64_t) _i, 1, 3);
+    if (reductions[r].small && elem == MO_ELEM_I64)
+        mo_tensor_fill_random(&c.value[0], (uint64_t) _i, 1, 3);
     op_case_list(&c, axes, n);
     op_case_makes(&c, elem, &made);
     op_case_run(&c);
@@ -169,16 +170,16 @@ START_TEST(sums_of_many_floats_are_accurate)
 {
     mo_shape shape = { 1, { 3000000 } }, scalar = { 0 };
     op_case c = op_case_of("ReduceSum", NULL);
-    mo_dense *in = op_case_data(&c, MO_F32, &shape, 5);
+    mo_tensor_dense *in = op_case_data(&c, MO_ELEM_F32, &shape, 5);
     int64_t axis = 0;
 
     for (int64_t i = 0; i < shape.dims[0]; i++)
-        mo_dense_put(in, i, 0.1);
+        mo_tensor_set_double(in, i, 0.1);
     op_case_list(&c, &axis, 1);
-    op_case_makes(&c, MO_F32, &scalar);
+    op_case_makes(&c, MO_ELEM_F32, &scalar);
     op_case_run(&c);
-    ck_assert_double_eq_tol(mo_dense_at(&c.result[0], 0), 3e6 * (double) 0.1f,
-                            0.03);
+    ck_assert_double_eq_tol(mo_tensor_get_double(&c.result[0], 0),
+                            3e6 * (double) 0.1f, 0.03);
     op_case_clear(&c);
 }
 END_TEST
@@ -188,21 +189,21 @@ END_TEST
 START_TEST(reductions_follow_the_strides)
 {
     call_case c;
-    mo_reduce_call *reduce = &c.call.u.reduce;
-    mo_dense *in, *out;
+    mo_call_reduce *reduce = &c.call.u.reduce;
+    mo_tensor_dense *in, *out;
     int64_t height = 5 + _i, width = 40, channels = 1100;
 
     case_begin(&c, MO_CALL_REDUCE);
-    *reduce = (mo_reduce_call){ .op = MO_REDUCE_MEAN,
+    *reduce = (mo_call_reduce){ .op = MO_CALL_REDUCE_MEAN,
                                 .rank = 4,
                                 .extent = { 2, channels, height, width },
                                 .in_stride = { height * width * channels, 1,
                                                width * channels, channels },
                                 .out_stride = { channels, 1, 0, 0 },
                                 .reduced = { false, false, true, true } };
-    in = case_in(&c, MO_F32, shape_of(4, (int64_t) 2, channels, height, width),
-                 3);
-    out = case_out(&c, MO_F32, shape_of(2, (int64_t) 2, channels));
+    in = case_in(&c, MO_ELEM_F32,
+                 shape_of(4, (int64_t) 2, channels, height, width), 3);
+    out = case_out(&c, MO_ELEM_F32, shape_of(2, (int64_t) 2, channels));
     case_after(&c, 1, false, 4);
     case_run_threads(&c);
     for (int64_t i = 0; i < 2 * channels; i++) {
@@ -210,9 +211,9 @@ START_TEST(reductions_follow_the_strides)
         double sum = 0;
 
         for (int64_t k = 0; k < height * width; k++)
-            sum += mo_dense_at(in, first + k * channels);
+            sum += mo_tensor_get_double(in, first + k * channels);
         ck_assert_double_eq_tol(
-            mo_dense_at(out, i),
+            mo_tensor_get_double(out, i),
             case_after_of(&c, i, sum / (double) (height * width)), 1e-6);
     }
     case_end(&c);
@@ -229,7 +230,8 @@ START_TEST(running_sums_are_their_definition)
         "{\"exclusive\":\"false\",\"reverse\":\"true\"}",
         "{\"exclusive\":\"true\",\"reverse\":\"true\"}",
     };
-    static const mo_elem elems[] = { MO_F32, MO_I32, MO_F64, MO_F16, MO_I64 };
+    static const mo_elem elems[] = { MO_ELEM_F32, MO_ELEM_I32, MO_ELEM_F64,
+                                     MO_ELEM_F16, MO_ELEM_I64 };
     mo_random random = { (uint64_t) _i };
     bool exclusive = _i & 1, reverse = _i & 2;
     mo_shape shape = some_shape(&random);
@@ -243,7 +245,7 @@ START_TEST(running_sums_are_their_definition)
     op_case_list(&c, &told, 1);
     op_case_makes(&c, elem, &shape);
     op_case_run(&c);
-    for (int64_t i = 0; i < mo_desc_elements(&c.out[0]); i++) {
+    for (int64_t i = 0; i < mo_tensor_desc_elements(&c.out[0]); i++) {
         double sum = 0;
         int64_t mine;
 
@@ -252,13 +254,15 @@ START_TEST(running_sums_are_their_definition)
         for (int64_t k = 0; k < shape.dims[axis]; k++) {
             at[axis] = k;
             if (reverse ? k > mine : k < mine)
-                sum += mo_dense_at(&c.value[0], element_at(&shape, at));
+                sum +=
+                    mo_tensor_get_double(&c.value[0], element_at(&shape, at));
         }
         if (!exclusive)
-            sum += mo_dense_at(&c.value[0], i);
-        ck_assert_msg(
-            fabs(mo_dense_at(&c.result[0], i) - sum) <= off * (1 + fabs(sum)),
-            "seed %d: %.9g, not %.9g", _i, mo_dense_at(&c.result[0], i), sum);
+            sum += mo_tensor_get_double(&c.value[0], i);
+        ck_assert_msg(fabs(mo_tensor_get_double(&c.result[0], i) - sum) <=
+                          off * (1 + fabs(sum)),
+                      "seed %d: %.9g, not %.9g", _i,
+                      mo_tensor_get_double(&c.result[0], i), sum);
     }
     op_case_clear(&c);
 }
@@ -268,12 +272,12 @@ END_TEST
  */
 
 /* How many elements of its line come before element i. */
-static int64_t rank_in_line(const mo_dense *in, int64_t i, int axis,
+static int64_t rank_in_line(const mo_tensor_dense *in, int64_t i, int axis,
                             bool largest)
 {
     const mo_shape *shape = &in->desc.shape;
     int64_t at[MO_MAX_RANK], mine, before = 0;
-    double x = mo_dense_at(in, i);
+    double x = mo_tensor_get_double(in, i);
 
     coordinates_of(shape, i, at);
     mine = at[axis];
@@ -281,14 +285,14 @@ static int64_t rank_in_line(const mo_dense *in, int64_t i, int axis,
         double y;
 
         at[axis] = k;
-        y = mo_dense_at(in, element_at(shape, at));
+        y = mo_tensor_get_double(in, element_at(shape, at));
         before += y == x ? k < mine : largest ? y > x : y < x;
     }
     return before;
 }
 
 /* How many of the elements that are taken have a lower index. */
-static int64_t place_by_index(const mo_dense *in, int64_t i, int axis,
+static int64_t place_by_index(const mo_tensor_dense *in, int64_t i, int axis,
                               bool largest, int64_t k)
 {
     const mo_shape *shape = &in->desc.shape;
@@ -305,7 +309,8 @@ static int64_t place_by_index(const mo_dense *in, int64_t i, int axis,
 
 START_TEST(the_largest_are_found_in_order)
 {
-    static const mo_elem elems[] = { MO_F32, MO_I32, MO_U8, MO_F16, MO_I64 };
+    static const mo_elem elems[] = { MO_ELEM_F32, MO_ELEM_I32, MO_ELEM_U8,
+                                     MO_ELEM_F16, MO_ELEM_I64 };
     mo_random random = { (uint64_t) _i };
     bool largest = _i & 1, by_index = _i & 2;
     mo_shape shape = random_shape(&random, 1, 3), made;
@@ -324,11 +329,11 @@ START_TEST(the_largest_are_found_in_order)
              by_index ? "index" : "value");
     c = op_case_of("TopK", attrs);
     op_case_data(&c, elems[_i % COUNT(elems)], &shape, (uint64_t) _i);
-    op_case_number(&c, MO_I64, (double) k);
+    op_case_number(&c, MO_ELEM_I64, (double) k);
     op_case_makes(&c, elems[_i % COUNT(elems)], &made);
-    op_case_makes(&c, _i % 2 ? MO_I32 : MO_I64, &made);
+    op_case_makes(&c, _i % 2 ? MO_ELEM_I32 : MO_ELEM_I64, &made);
     op_case_run(&c);
-    for (int64_t i = 0; i < mo_desc_elements(&c.value[0].desc); i++) {
+    for (int64_t i = 0; i < mo_tensor_desc_elements(&c.value[0].desc); i++) {
         int64_t rank = rank_in_line(&c.value[0], i, axis, largest), index, to;
 
         if (rank >= k)
@@ -341,9 +346,9 @@ START_TEST(the_largest_are_found_in_order)
         to = element_at(&made, at);
         if (by_index && shape.dims[axis] >= 20)
             continue;
-        ck_assert_msg(mo_dense_int(&c.result[1], to) == index,
+        ck_assert_msg(mo_tensor_get_int(&c.result[1], to) == index,
                       "seed %d: index %lld, not %lld", _i,
-                      (long long) mo_dense_int(&c.result[1], to),
+                      (long long) mo_tensor_get_int(&c.result[1], to),
                       (long long) index);
         ck_assert_msg(same_element(&c.result[0], to, &c.value[0], i), "seed %d",
                       _i);
@@ -358,13 +363,13 @@ START_TEST(the_first_of_the_largest_is_found)
     static const double x[] = { 1, 7, 7, -2, -3, -1, -3, -9 };
     op_case c = op_case_of(_i ? "ArgMin" : "ArgMax", "{\"axis\":\"-1\"}");
 
-    op_case_data(&c, MO_F32, &shape, 1);
+    op_case_data(&c, MO_ELEM_F32, &shape, 1);
     for (int i = 0; i < 8; i++)
-        mo_dense_put(&c.value[0], i, x[i]);
-    op_case_makes(&c, MO_I64, &made);
+        mo_tensor_set_double(&c.value[0], i, x[i]);
+    op_case_makes(&c, MO_ELEM_I64, &made);
     op_case_run(&c);
-    ck_assert_int_eq(mo_dense_int(&c.result[0], 0), _i ? 3 : 1);
-    ck_assert_int_eq(mo_dense_int(&c.result[0], 1), _i ? 3 : 1);
+    ck_assert_int_eq(mo_tensor_get_int(&c.result[0], 0), _i ? 3 : 1);
+    ck_assert_int_eq(mo_tensor_get_int(&c.result[0], 1), _i ? 3 : 1);
     op_case_clear(&c);
 }
 END_TEST
@@ -375,10 +380,10 @@ START_TEST(more_than_there_are_cannot_be_found)
     op_case c = op_case_of("TopK", "{\"axis\":\"0\"}");
     mo_error err = { 0 };
 
-    op_case_data(&c, MO_F32, &shape, 1);
-    op_case_number(&c, MO_I64, 4);
-    op_case_makes(&c, MO_F32, &made);
-    op_case_makes(&c, MO_I64, &made);
+    op_case_data(&c, MO_ELEM_F32, &shape, 1);
+    op_case_number(&c, MO_ELEM_I64, 4);
+    op_case_makes(&c, MO_ELEM_F32, &made);
+    op_case_makes(&c, MO_ELEM_I64, &made);
     ck_assert(op_case_try(&c, &err) != MO_OK);
     op_case_clear(&c);
 }

@@ -9,7 +9,7 @@
 
 static void put_values(op_case *c, const mo_shape *shape, const double *values)
 {
-    mo_dense *data = op_case_data(c, MO_F32, shape, 1);
+    mo_tensor_dense *data = op_case_data(c, MO_ELEM_F32, shape, 1);
 
     for (int64_t i = 0; i < mo_shape_elements(shape); i++)
         ((float *) data->data)[i] = (float) values[i];
@@ -17,9 +17,9 @@ static void put_values(op_case *c, const mo_shape *shape, const double *values)
 
 static void check_values(const op_case *c, int port, const double *expected)
 {
-    for (int64_t i = 0; i < mo_desc_elements(&c->out[port]); i++)
-        ck_assert_double_eq_tol(mo_dense_at(&c->result[port], i), expected[i],
-                                1e-5);
+    for (int64_t i = 0; i < mo_tensor_desc_elements(&c->out[port]); i++)
+        ck_assert_double_eq_tol(mo_tensor_get_double(&c->result[port], i),
+                                expected[i], 1e-5);
 }
 
 /* ---- transposed convolutions: 1 2 3 4 through the kernel 1 10 100, stride 2,
@@ -65,7 +65,7 @@ START_TEST(transposed_convolutions_pad_as_openvino_does)
     put_values(&c, &weights, kernel);
     if (wanted > 0)
         op_case_list(&c, &wanted, 1);
-    op_case_makes(&c, MO_F32, &out);
+    op_case_makes(&c, MO_ELEM_F32, &out);
     op_case_run(&c);
     check_values(&c, 0, transposed[_i].out);
     op_case_clear(&c);
@@ -106,7 +106,7 @@ START_TEST(convolutions_pad_as_openvino_does)
 
     put_values(&c, &in, data);
     put_values(&c, &weights, kernel);
-    op_case_makes(&c, MO_F32, &out);
+    op_case_makes(&c, MO_ELEM_F32, &out);
     op_case_run(&c);
     check_values(&c, 0, convolved[_i].out);
     op_case_clear(&c);
@@ -124,7 +124,7 @@ START_TEST(groups_have_kernels_of_their_own)
 
     put_values(&c, &in, data);
     put_values(&c, &weights, kernels);
-    op_case_makes(&c, MO_F32, &in);
+    op_case_makes(&c, MO_ELEM_F32, &in);
     op_case_run(&c);
     check_values(&c, 0, expected);
     op_case_clear(&c);
@@ -188,7 +188,7 @@ START_TEST(averages_count_as_their_rounding_says)
     op_case c = op_case_of("AvgPool", averages[_i].attrs);
 
     put_values(&c, &in, ones);
-    op_case_makes(&c, MO_F32, &out);
+    op_case_makes(&c, MO_ELEM_F32, &out);
     op_case_run(&c);
     check_values(&c, 0, averages[_i].out);
     op_case_clear(&c);
@@ -218,8 +218,8 @@ START_TEST(indices_of_maxima_count_from_an_axis)
              cases[_i].axis);
     c = op_case_of("MaxPool", attrs);
     put_values(&c, &in, numbers);
-    op_case_makes(&c, MO_F32, &out);
-    op_case_makes(&c, MO_I64, &out);
+    op_case_makes(&c, MO_ELEM_F32, &out);
+    op_case_makes(&c, MO_ELEM_I64, &out);
     op_case_run(&c);
     check_values(&c, 0, largest);
     check_values(&c, 1, cases[_i].indices);
@@ -238,9 +238,9 @@ START_TEST(adaptive_pools_cut_into_parts_that_may_overlap)
 
     put_values(&c, &in, data);
     op_case_list(&c, &wanted, 1);
-    op_case_makes(&c, MO_F32, &out);
+    op_case_makes(&c, MO_ELEM_F32, &out);
     if (_i)
-        op_case_makes(&c, MO_I64, &out);
+        op_case_makes(&c, MO_ELEM_I64, &out);
     op_case_run(&c);
     check_values(&c, 0, _i ? largest : means);
     if (_i)
@@ -257,7 +257,7 @@ START_TEST(global_pools_leave_one_element)
     op_case c = op_case_of(_i ? "GlobalMaxPool" : "GlobalAveragePool", NULL);
 
     put_values(&c, &in, data);
-    op_case_makes(&c, MO_F32, &out);
+    op_case_makes(&c, MO_ELEM_F32, &out);
     op_case_run(&c);
     check_values(&c, 0, _i ? largest : means);
     op_case_clear(&c);
@@ -287,7 +287,7 @@ START_TEST(windows_that_do_not_fit_are_refused)
 
     put_values(&c, &in, data);
     put_values(&c, &weights, data);
-    op_case_makes(&c, MO_F32, &out);
+    op_case_makes(&c, MO_ELEM_F32, &out);
     ck_assert_int_ne(op_case_try(&c, &err), MO_OK);
     op_case_clear(&c);
 }

@@ -10,7 +10,7 @@ int victim_below(victim *v, int bound)
     return random_below(&v->random, bound);
 }
 
-bool victim_find(victim *v, mo_step_kind kind, int *device, int *step)
+bool victim_find(victim *v, mo_plan_step_kind kind, int *device, int *step)
 {
     int seen = 0;
 
@@ -29,7 +29,7 @@ mo_plan_step *victim_step(victim *v, int device, int step)
     return &v->plan->devices[device].steps[step];
 }
 
-mo_plan_step *victim_any(victim *v, mo_step_kind kind)
+mo_plan_step *victim_any(victim *v, mo_plan_step_kind kind)
 {
     int device, step;
 
@@ -52,7 +52,7 @@ void victim_check(const plan_breach *breach)
         random_plan_make(&r, seed, VICTIM_DEVICES);
         v = (victim){ r.plan, { seed } };
         if (r.plan->n_calls > 0 && breach->breaks(&v)) {
-            ck_assert_msg(mo_plan_verify(r.plan, &err) == MO_E_INPUT,
+            ck_assert_msg(mo_verify_plan(r.plan, &err) == MO_E_INPUT,
                           "seed %u: a plan that %s is not refused", seed,
                           breach->what);
             ck_assert_msg(strlen(err.text) > 10, "%s", breach->what);

@@ -17,7 +17,7 @@
 enum { VICTIM_DEVICES = 3 };
 
 typedef struct victim {
-    mo_plan *plan; /* not its own */
+    mo_exec_plan *plan; /* not its own */
     test_random random;
 } victim;
 
@@ -36,12 +36,12 @@ typedef struct plan_breach {
 int victim_below(victim *v, int bound);
 
 /* A random step of that kind; false when there is none. */
-bool victim_find(victim *v, mo_step_kind kind, int *device, int *step);
+bool victim_find(victim *v, mo_plan_step_kind kind, int *device, int *step);
 
 mo_plan_step *victim_step(victim *v, int device, int step);
 
 /* The same, or NULL when there is none. */
-mo_plan_step *victim_any(victim *v, mo_step_kind kind);
+mo_plan_step *victim_any(victim *v, mo_plan_step_kind kind);
 
 /* Breaks random plans so, and holds that each is refused. */
 void victim_check(const plan_breach *breach);

@@ -1,6 +1,7 @@
 /* tags: no-valgrind */
-/* Claims of exec/plan/passes/concat_inplace.h: results that are joined are made where they will
- * lie, what comes out is the same, and the verifier sees what goes wrong. */
+/* Claims of exec/plan/passes/concat_inplace.h: results that are joined are made
+ * where they will lie, what comes out is the same, and the verifier sees what
+ * goes wrong. */
 #include "exec/plan/passes/concat_inplace.h"
 
 #include "exec/plan/verify/verify.h"
@@ -9,7 +10,7 @@
 
 static const bool everywhere[RANDOM_PLAN_DEVICES] = { true, true, true, true };
 
-static int n_parts(const mo_plan *plan)
+static int n_parts(const mo_exec_plan *plan)
 {
     int n = 0;
 
@@ -18,7 +19,7 @@ static int n_parts(const mo_plan *plan)
     return n;
 }
 
-static int n_boxes(const mo_plan *plan)
+static int n_boxes(const mo_exec_plan *plan)
 {
     int n = 0;
 
@@ -29,13 +30,13 @@ static int n_boxes(const mo_plan *plan)
 }
 
 /* The plan of a network, nested or not. */
-static mo_plan *plan_of(random_plan *r, const bool *nest)
+static mo_exec_plan *plan_of(random_plan *r, const bool *nest)
 {
-    mo_plan *plan = NULL;
+    mo_exec_plan *plan = NULL;
 
     r->source.fuse = r->source.layout = true;
     r->source.nest = nest;
-    MUST(mo_plan_make(&r->source, &plan, &err));
+    MUST(mo_plan_build(&r->source, &plan, &err));
     return plan;
 }
 
@@ -44,13 +45,13 @@ START_TEST(nested_plans_compute_the_same)
     unsigned seed = (unsigned) _i;
     random_plan r;
     mo_run_result flat = { 0 }, nested = { 0 };
-    mo_plan *without, *with;
+    mo_exec_plan *without, *with;
 
     random_plan_of(&r, random_picture(seed), random_picture(seed), NULL, seed,
                    1 + _i % 3);
     without = plan_of(&r, NULL);
     with = plan_of(&r, everywhere);
-    MUST(mo_plan_verify(with, &err));
+    MUST(mo_verify_plan(with, &err));
     ck_assert_int_eq(n_parts(without), 0);
     ck_assert_int_eq(n_boxes(with), n_boxes(without) - n_parts(with));
     plan_runner_result(without, seed, &flat);
@@ -67,9 +68,9 @@ END_TEST
 /* ---- ways to break a nested plan ---- */
 
 typedef struct victim {
-    mo_plan *plan;
+    mo_exec_plan *plan;
     int value; /* the last one that is a part */
-    mo_plan_part part;
+    mo_plan_slice part;
     mo_call *maker, *reader;
 } victim;
 
@@ -79,7 +80,7 @@ static bool makes(const mo_call *call, int value)
 }
 
 /* False when nothing is nested. */
-static bool find_victim(mo_plan *plan, victim *v)
+static bool find_victim(mo_exec_plan *plan, victim *v)
 {
     *v = (victim){ .plan = plan, .value = -1 };
     for (int i = 0; i < plan->n_values; i++)
@@ -172,9 +173,9 @@ static void fills_with_a_part(victim *v)
 
 static void is_overwritten(victim *v)
 {
-    static mo_copy_box box;
+    static mo_call_copy_box box;
     const mo_shape *shape = &value_of(v)->desc.shape;
-    mo_access at = { 0 };
+    mo_point_access at = { 0 };
     int64_t stride = v->plan->values[v->part.of].desc.shape.dims[1];
 
     at.stride[1] = 1;
@@ -183,9 +184,9 @@ static void is_overwritten(victim *v)
             at.stride[d] = stride;
             stride *= shape->dims[d];
         }
-    box = (mo_copy_box){ .from = MO_COPY_FILL,
-                         .rank = shape->rank,
-                         .out_offset = v->part.at };
+    box = (mo_call_copy_box){ .from = MO_CALL_COPY_FILL,
+                              .rank = shape->rank,
+                              .out_offset = v->part.at };
     memcpy(box.extent, shape->dims, sizeof box.extent);
     memcpy(box.out_stride, at.stride, sizeof box.out_stride);
     v->reader->u.copy.boxes = &box;
@@ -199,7 +200,7 @@ static void runs_beside_others(victim *v)
 
 static void is_a_constant_as_well(victim *v)
 {
-    static mo_dense constant;
+    static mo_tensor_dense constant;
 
     constant.desc = value_of(v)->desc;
     constant.data = &constant;
@@ -233,7 +234,7 @@ START_TEST(broken_parts_are_refused)
 
     for (unsigned seed = 0; seed < MAX_SEEDS && n < WANTED; seed++) {
         random_plan r;
-        mo_plan *plan;
+        mo_exec_plan *plan;
         mo_error why = { 0 };
         victim v;
 
@@ -241,9 +242,9 @@ START_TEST(broken_parts_are_refused)
                        seed, 1);
         plan = plan_of(&r, everywhere);
         if (find_victim(plan, &v)) {
-            MUST(mo_plan_verify(plan, &err));
+            MUST(mo_verify_plan(plan, &err));
             ways[_i].breaks(&v);
-            ck_assert_msg(mo_plan_verify(plan, &why) == MO_E_INPUT,
+            ck_assert_msg(mo_verify_plan(plan, &why) == MO_E_INPUT,
                           "seed %u: a part that %s is not refused", seed,
                           ways[_i].what);
             n++;

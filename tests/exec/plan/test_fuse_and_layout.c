@@ -5,7 +5,7 @@
 #include "tests/exec/support/plan_runner.h"
 #include "tests/support/suite.h"
 
-static int n_last(const mo_plan *plan)
+static int n_last(const mo_exec_plan *plan)
 {
     int n = 0;
 
@@ -14,7 +14,7 @@ static int n_last(const mo_plan *plan)
     return n;
 }
 
-static int n_epilogues(const mo_plan *plan)
+static int n_epilogues(const mo_exec_plan *plan)
 {
     int n = 0;
 
@@ -28,13 +28,13 @@ static void check_passes(random_plan *r, int seed, bool fuse, bool layout,
                          const mo_run_result *plain)
 {
     mo_run_result result = { 0 };
-    mo_plan *plan = NULL;
+    mo_exec_plan *plan = NULL;
     mo_error why = { 0 };
 
     r->source.fuse = fuse;
     r->source.layout = layout;
-    MUST(mo_plan_make(&r->source, &plan, &err));
-    ck_assert_msg(mo_plan_verify(plan, &why) == MO_OK, "seed %d: %s", seed,
+    MUST(mo_plan_build(&r->source, &plan, &err));
+    ck_assert_msg(mo_verify_plan(plan, &why) == MO_OK, "seed %d: %s", seed,
                   why.text);
     if (!layout)
         ck_assert_int_le(plan->n_calls, r->plan->n_calls);
@@ -74,12 +74,12 @@ START_TEST(passes_do_something)
 
     for (unsigned seed = 0; seed < 20; seed++) {
         random_plan r;
-        mo_plan *plan = NULL;
+        mo_exec_plan *plan = NULL;
 
         random_plan_of(&r, random_picture(seed), random_picture(seed), NULL,
                        seed, 1);
         r.source.fuse = r.source.layout = true;
-        MUST(mo_plan_make(&r.source, &plan, &err));
+        MUST(mo_plan_build(&r.source, &plan, &err));
         fused += n_epilogues(plan);
         laid += n_last(plan);
         mo_plan_free(plan);
@@ -91,7 +91,7 @@ START_TEST(passes_do_something)
 END_TEST
 
 /* Of ops that have a time of their own. */
-static int n_timed(const mo_plan *plan)
+static int n_timed(const mo_exec_plan *plan)
 {
     int n = 0;
 
@@ -106,10 +106,10 @@ static int n_timed(const mo_plan *plan)
 
 static int n_timed_of(random_plan *r)
 {
-    mo_plan *plan = NULL;
+    mo_exec_plan *plan = NULL;
     int n;
 
-    MUST(mo_plan_make(&r->source, &plan, &err));
+    MUST(mo_plan_build(&r->source, &plan, &err));
     n = n_timed(plan);
     mo_plan_free(plan);
     return n;

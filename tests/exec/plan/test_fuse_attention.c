@@ -1,11 +1,12 @@
 /* tags: no-valgrind */
-/* Claims of exec/plan/passes/fuse_attention.c: attention that is spelled out becomes a call,
- * which computes the same, and nothing is left of what moved its operands. */
+/* Claims of exec/plan/passes/fuse_attention.c: attention that is spelled out
+ * becomes a call, which computes the same, and nothing is left of what moved
+ * its operands. */
 #include "exec/plan/verify/verify.h"
 #include "tests/exec/support/plan_runner.h"
 #include "tests/support/suite.h"
 
-static int count(const mo_plan *plan, mo_call_kind kind)
+static int count(const mo_exec_plan *plan, mo_call_kind kind)
 {
     int n = 0;
 
@@ -20,32 +21,32 @@ static void make(random_plan *r, unsigned seed, int n_devices)
                    seed, n_devices);
 }
 
-static mo_plan *attend(random_plan *r, const bool *attend_on, bool fuse)
+static mo_exec_plan *attend(random_plan *r, const bool *attend_on, bool fuse)
 {
-    mo_plan *plan = NULL;
+    mo_exec_plan *plan = NULL;
     mo_error why = { 0 };
 
     r->source.attend = r->source.keen = attend_on;
     r->source.fuse = fuse;
-    MUST(mo_plan_make(&r->source, &plan, &err));
-    ck_assert_msg(mo_plan_verify(plan, &why) == MO_OK, "%s", why.text);
+    MUST(mo_plan_build(&r->source, &plan, &err));
+    ck_assert_msg(mo_verify_plan(plan, &why) == MO_OK, "%s", why.text);
     return plan;
 }
 
-static int must_fail(mo_plan *plan)
+static int must_fail(mo_exec_plan *plan)
 {
     mo_error why = { 0 };
 
-    ck_assert_int_eq(mo_plan_verify(plan, &why), MO_E_INPUT);
+    ck_assert_int_eq(mo_verify_plan(plan, &why), MO_E_INPUT);
     ck_assert_ptr_nonnull(strstr(why.text, "attention beyond"));
     return 1;
 }
 
 /* Breaks attention in several ways, one at a time; how many. */
-static int break_call(mo_plan *plan, int c)
+static int break_call(mo_exec_plan *plan, int c)
 {
-    mo_attention_call *a = &plan->calls[c].call.u.attention;
-    mo_attention_call whole = *a;
+    mo_call_attention *a = &plan->calls[c].call.u.attention;
+    mo_call_attention whole = *a;
     int64_t *const numbers[] = { &a->q_offset, &a->k_offset, &a->v_offset,
                                  &a->queries,  &a->keys,     &a->v_width };
     int n = 0;
@@ -64,9 +65,9 @@ static int break_call(mo_plan *plan, int c)
     n += must_fail(plan);
     *a = whole;
     if (a->score) {
-        a->score->operands[0].elem = MO_F16;
+        a->score->operands[0].elem = MO_ELEM_F16;
         n += must_fail(plan);
-        a->score->operands[0].elem = MO_F32;
+        a->score->operands[0].elem = MO_ELEM_F32;
     }
     return n;
 }
@@ -76,7 +77,7 @@ START_TEST(attention_computes_the_same)
     const bool everywhere[RANDOM_PLAN_DEVICES] = { true, true, true, true };
     mo_run_result plain = { 0 }, result = { 0 };
     random_plan r;
-    mo_plan *plan;
+    mo_exec_plan *plan;
 
     make(&r, (unsigned) _i, 1 + _i % 3);
     plan = attend(&r, everywhere, _i % 2);
@@ -96,11 +97,11 @@ START_TEST(halves_are_nearly_the_same)
     const bool here = true;
     mo_run_result plain = { 0 }, result = { 0 };
     random_plan r;
-    mo_plan *plan;
+    mo_exec_plan *plan;
 
     make(&r, (unsigned) _i, 1);
     plan_runner_result(r.plan, (unsigned) _i, &plain);
-    r.source.reals = MO_F16;
+    r.source.reals = MO_ELEM_F16;
     plan = attend(&r, &here, true);
     plan_runner_result(plan, (unsigned) _i, &result);
     check_outputs_close(&result, &plain, 1e-2, _i);
@@ -119,7 +120,7 @@ START_TEST(broken_attention_is_found)
 
     for (unsigned seed = 0; seed < 10; seed++) {
         random_plan r;
-        mo_plan *plan;
+        mo_exec_plan *plan;
 
         make(&r, seed, 1);
         plan = attend(&r, &here, false);
@@ -140,7 +141,7 @@ START_TEST(attention_is_found)
 
     for (unsigned seed = 0; seed < 40; seed++) {
         random_plan r;
-        mo_plan *plan;
+        mo_exec_plan *plan;
 
         make(&r, seed, 1);
         plan = attend(&r, &here, true);
@@ -159,7 +160,7 @@ START_TEST(attention_is_found)
 }
 END_TEST
 
-static int count_thirds(const mo_plan *plan)
+static int count_thirds(const mo_exec_plan *plan)
 {
     int n = 0;
 
@@ -181,7 +182,7 @@ START_TEST(products_of_the_same_rows_become_one)
 
     for (unsigned seed = 0; seed < 40; seed++) {
         random_plan r;
-        mo_plan *plan, *merged;
+        mo_exec_plan *plan, *merged;
 
         make(&r, seed, 1);
         plan = attend(&r, &here, false);
@@ -202,7 +203,7 @@ START_TEST(devices_that_do_not_want_it_are_left_alone)
 {
     const bool nowhere[RANDOM_PLAN_DEVICES] = { false };
     random_plan r;
-    mo_plan *plan;
+    mo_exec_plan *plan;
 
     make(&r, 3, 2);
     plan = attend(&r, nowhere, false);

@@ -38,33 +38,33 @@ static mo_graph *read_model(int model)
     return g;
 }
 
-static void run(mo_plan *plan, mo_run_result *result)
+static void run(mo_exec_plan *plan, mo_run_result *result)
 {
     const mo_backend *backend = &mo_backend_cpu;
-    const mo_unit_options unit = { .threads = 1 };
+    const mo_backend_unit_options unit = { .threads = 1 };
     const int rank_of = 0;
-    mo_dense inputs[MAX_INPUTS] = { { .own = false } };
-    mo_run_options options = { .transport = &mo_transport_local,
-                               .backends = &backend,
-                               .units = &unit,
-                               .rank_of = &rank_of,
-                               .inputs = inputs,
-                               .runs = 1 };
+    mo_tensor_dense inputs[MAX_INPUTS] = { { .own = false } };
+    mo_run_plan_options options = { .transport = &mo_transport_local,
+                                    .backends = &backend,
+                                    .units = &unit,
+                                    .rank_of = &rank_of,
+                                    .inputs = inputs,
+                                    .runs = 1 };
 
     ck_assert_int_le(plan->n_inputs, MAX_INPUTS);
     for (int i = 0; i < plan->n_inputs; i++) {
-        MUST(mo_dense_new(&plan->inputs[i].desc, &inputs[i], &err));
-        mo_dense_random(&inputs[i], (uint64_t) i + 1, 1, 100);
+        MUST(mo_tensor_new(&plan->inputs[i].desc, &inputs[i], &err));
+        mo_tensor_fill_random(&inputs[i], (uint64_t) i + 1, 1, 100);
     }
-    MUST(mo_transport_local.open(&(mo_world_options){ 0 }, &options.world,
-                                 &err));
+    MUST(mo_transport_local.open(&(mo_transport_world_options){ 0 },
+                                 &options.world, &err));
     MUST(mo_run_plan(plan, &options, result, &err));
     mo_transport_local.close(options.world);
     for (int i = 0; i < plan->n_inputs; i++)
-        mo_dense_clear(&inputs[i]);
+        mo_tensor_clear(&inputs[i]);
 }
 
-static void check_found(const mo_plan *plan, int model)
+static void check_found(const mo_exec_plan *plan, int model)
 {
     int softmaxes = 0, attentions = 0, causal = 0;
 
@@ -89,7 +89,8 @@ static void check_same(const mo_run_result *a, const mo_run_result *b,
 {
     ck_assert_int_eq(a->n_outputs, b->n_outputs);
     for (int i = 0; i < a->n_outputs; i++) {
-        mo_difference d = mo_compare(&a->outputs[i], &b->outputs[i]);
+        mo_tensor_difference d =
+            mo_tensor_compare(&a->outputs[i], &b->outputs[i]);
 
         ck_assert_msg(d.same_shape && d.relative < 1e-5,
                       "%s: output %d is off by %g", name, i, d.relative);
@@ -102,14 +103,14 @@ START_TEST(networks_put_out_the_same)
     mo_run_result plain = { 0 }, result = { 0 };
     char folder[4096];
     random_plan r;
-    mo_plan *plan = NULL;
+    mo_exec_plan *plan = NULL;
 
     snprintf(folder, sizeof folder, "%s/runnable/%s", data, models[_i].name);
     random_plan_of(&r, read_model(_i), read_model(_i), folder, 0, 1);
     r.source.attend = &here;
     r.source.fuse = r.source.layout = true;
-    MUST(mo_plan_make(&r.source, &plan, &err));
-    MUST(mo_plan_verify(plan, &err));
+    MUST(mo_plan_build(&r.source, &plan, &err));
+    MUST(mo_verify_plan(plan, &err));
     check_found(plan, _i);
     run(r.plan, &plain);
     run(plan, &result);

@@ -10,14 +10,14 @@
 #include "tests/support/suite.h"
 
 /* The text of a plan; free() it. */
-static char *text_of(const mo_plan *plan)
+static char *text_of(const mo_exec_plan *plan)
 {
     mo_out *out = NULL;
     size_t size;
     char *text;
 
     MUST(mo_out_memory(&out, &err));
-    mo_plan_write(plan, out);
+    mo_plan_write_json(plan, out);
     text = mo_out_take(out, &size);
     mo_out_abandon(out);
     ck_assert_ptr_nonnull(text);
@@ -35,7 +35,7 @@ START_TEST(any_placement_becomes_a_plan_that_verifies)
     mo_error err = { 0 };
 
     random_plan_make(&r, (unsigned) _i, devices_of(_i));
-    ck_assert_msg(mo_plan_verify(r.plan, &err) == MO_OK, "seed %d: %s", _i,
+    ck_assert_msg(mo_verify_plan(r.plan, &err) == MO_OK, "seed %d: %s", _i,
                   err.text);
     random_plan_clear(&r);
 }
@@ -61,18 +61,19 @@ END_TEST
 START_TEST(a_tensor_goes_to_a_device_once)
 {
     random_plan r;
-    const mo_plan *plan;
+    const mo_exec_plan *plan;
 
     random_plan_make(&r, (unsigned) _i, devices_of(_i));
     plan = r.plan;
     for (int a = 0; a < plan->n_transfers; a++)
         for (int b = 0; b < a; b++)
-            ck_assert_msg(plan->transfers[a].to != plan->transfers[b].to ||
-                              mo_value_root(plan->values,
-                                            plan->transfers[a].from_value) !=
-                                  mo_value_root(plan->values,
-                                                plan->transfers[b].from_value),
-                          "seed %d: transfers %d and %d", _i, a, b);
+            ck_assert_msg(
+                plan->transfers[a].to != plan->transfers[b].to ||
+                    mo_plan_value_root(plan->values,
+                                       plan->transfers[a].from_value) !=
+                        mo_plan_value_root(plan->values,
+                                           plan->transfers[b].from_value),
+                "seed %d: transfers %d and %d", _i, a, b);
     random_plan_clear(&r);
 }
 END_TEST
@@ -92,7 +93,7 @@ END_TEST
 START_TEST(every_call_is_needed)
 {
     random_plan r;
-    const mo_plan *plan;
+    const mo_exec_plan *plan;
     bool *read;
 
     random_plan_make(&r, (unsigned) _i, devices_of(_i));
@@ -100,11 +101,12 @@ START_TEST(every_call_is_needed)
     read = calloc((size_t) plan->n_values + 1, sizeof *read);
     for (int c = 0; c < plan->n_calls; c++)
         for (int i = 0; i < plan->calls[c].call.n_in; i++)
-            read[mo_value_root(plan->values, plan->calls[c].call.in[i])] = true;
+            read[mo_plan_value_root(plan->values, plan->calls[c].call.in[i])] =
+                true;
     for (int t = 0; t < plan->n_transfers; t++)
         read[plan->transfers[t].from_value] = true;
     for (int i = 0; i < plan->n_outputs; i++)
-        read[mo_value_root(plan->values, plan->outputs[i].value)] = true;
+        read[mo_plan_value_root(plan->values, plan->outputs[i].value)] = true;
     for (int c = 0; c < plan->n_calls; c++) {
         const mo_call *call = &plan->calls[c].call;
         bool any = false;

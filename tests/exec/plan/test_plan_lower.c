@@ -24,8 +24,8 @@ typedef struct plan_case {
     mo_graph *fine;
     problem problem;
     mo_schedule *schedule;
-    mo_constants *constants;
-    mo_plan *plan; /* or NULL, and why */
+    mo_weights_store *constants;
+    mo_exec_plan *plan; /* or NULL, and why */
     mo_error why;
     char told[MAX_TOLD][200];
     int n_told, lines[MAX_TOLD];
@@ -57,7 +57,7 @@ static void place(const plan_case *c, const char *placement, int *device)
 static void plan_clear(plan_case *c)
 {
     mo_plan_free(c->plan);
-    mo_constants_free(c->constants);
+    mo_weights_free(c->constants);
     mo_schedule_free(c->schedule);
     problem_clear(&c->problem);
     mo_graph_free(c->fine);
@@ -66,7 +66,7 @@ static void plan_clear(plan_case *c)
 
 static void plan_try(plan_case *c, const char *graph, const char *placement)
 {
-    const mo_constants_options options = { .seed = 1 };
+    const mo_weights_options options = { .seed = 1 };
     const mo_regime regime = { .memory = MO_MEMORY_NONE,
                                .tensors = MO_TENSORS_ONCE };
     mo_plan_source source = { .cannot = note, .context = c };
@@ -81,21 +81,21 @@ static void plan_try(plan_case *c, const char *graph, const char *placement)
     ck_assert_int_le(c->problem.x->n, COUNT(device));
     place(c, placement, device);
     MUST(mo_schedule_new(c->problem.x, &regime, device, &c->schedule, &err));
-    MUST(mo_schedule_shift(c->problem.x, c->schedule, &err));
-    MUST(mo_constants_new(c->fine, &options, &c->constants, &err));
+    MUST(mo_schedule_left_shift(c->problem.x, c->schedule, &err));
+    MUST(mo_weights_new(c->fine, &options, &c->constants, &err));
     source.fine = c->fine;
     source.placed = c->problem.g;
     source.instance = c->problem.x;
     source.schedule = c->schedule;
     source.constants = c->constants;
-    mo_plan_make(&source, &c->plan, &c->why);
+    mo_plan_build(&source, &c->plan, &c->why);
 }
 
 static void plan_make(plan_case *c, const char *graph, const char *placement)
 {
     plan_try(c, graph, placement);
     ck_assert_msg(c->plan != NULL, "%s", c->why.text);
-    MUST(mo_plan_verify(c->plan, &err));
+    MUST(mo_verify_plan(c->plan, &err));
 }
 
 /* The steps of a device: "receive x, relu, await x". */
@@ -103,14 +103,14 @@ static const char *steps_of(const plan_case *c, int device)
 {
     static const char *const words[] = { "", "send ", "receive ", "await " };
     static char text[512];
-    const mo_plan *plan = c->plan;
+    const mo_exec_plan *plan = c->plan;
     size_t n = 0;
 
     text[0] = '\0';
     for (int s = 0; s < plan->devices[device].n_steps; s++) {
         const mo_plan_step *it = &plan->devices[device].steps[s];
         const char *name =
-            it->kind == MO_STEP_COMPUTE
+            it->kind == MO_PLAN_STEP_COMPUTE
                 ? plan->items[plan->calls[it->what].item].name
                 : plan->values[plan->transfers[it->what].from_value].name;
 
@@ -275,7 +275,7 @@ START_TEST(shapes_are_not_computed)
     value = &c.plan->values[c.plan->outputs[0].value];
     ck_assert_int_eq(c.plan->n_calls, 0);
     ck_assert_ptr_nonnull(value->constant);
-    ck_assert_int_eq(mo_dense_int(value->constant, 0), 4);
+    ck_assert_int_eq(mo_tensor_get_int(value->constant, 0), 4);
     plan_clear(&c);
 }
 END_TEST
@@ -365,14 +365,14 @@ static mo_graph *zoo(void)
 }
 
 /* How many constants a device has that are like a causal mask. */
-static int count_masks(const mo_plan *plan, int device)
+static int count_masks(const mo_exec_plan *plan, int device)
 {
-    const mo_desc mask = { MO_F32, { 2, { 16, 16 } } };
+    const mo_tensor_desc mask = { MO_ELEM_F32, { 2, { 16, 16 } } };
     int n = 0;
 
     for (int v = 0; v < plan->n_values; v++)
         n += plan->values[v].constant && plan->values[v].device == device &&
-             mo_desc_equal(&plan->values[v].desc, &mask);
+             mo_tensor_desc_equal(&plan->values[v].desc, &mask);
     return n;
 }
 
@@ -382,7 +382,7 @@ START_TEST(networks_of_the_zoo_have_input_weights_and_output)
 
     random_plan_of(&r, zoo(), zoo(), NULL, (unsigned) _i,
                    1 + _i % RANDOM_PLAN_DEVICES);
-    MUST(mo_plan_verify(r.plan, &err));
+    MUST(mo_verify_plan(r.plan, &err));
     ck_assert_int_eq(r.plan->n_inputs, 1);
     ck_assert_str_eq(r.plan->inputs[0].name, "input");
     ck_assert_int_eq(r.plan->n_outputs, 1);

@@ -44,11 +44,13 @@ static mo_graph *read_model(int model)
 
 static int64_t rounded(int64_t bytes)
 {
-    return (bytes + MO_PACK_ALIGN - 1) / MO_PACK_ALIGN * MO_PACK_ALIGN;
+    return (bytes + MO_PLAN_BUFFER_ALIGN - 1) / MO_PLAN_BUFFER_ALIGN *
+           MO_PLAN_BUFFER_ALIGN;
 }
 
 /* The most that lives on a device at one time: changes by step, added up. */
-static int64_t most_alive(const mo_plan *plan, const mo_life *lives, int device)
+static int64_t most_alive(const mo_exec_plan *plan,
+                          const mo_plan_live_range *lives, int device)
 {
     int n = plan->devices[device].n_steps;
     int64_t *change = calloc((size_t) n + 3, sizeof *change);
@@ -56,8 +58,10 @@ static int64_t most_alive(const mo_plan *plan, const mo_life *lives, int device)
 
     ck_assert_ptr_nonnull(change);
     for (int v = 0; v < plan->n_values; v++)
-        if (plan->values[v].device == device && mo_life_is_any(&lives[v])) {
-            int64_t bytes = rounded(mo_desc_bytes(&plan->values[v].desc));
+        if (plan->values[v].device == device &&
+            mo_plan_live_range_is_nonempty(&lives[v])) {
+            int64_t bytes =
+                rounded(mo_tensor_desc_bytes(&plan->values[v].desc));
 
             change[lives[v].begin + 1] += bytes;
             change[lives[v].end + 2] -= bytes;
@@ -70,11 +74,11 @@ static int64_t most_alive(const mo_plan *plan, const mo_life *lives, int device)
     return most;
 }
 
-static void check_memory(const mo_plan *plan, const char *model)
+static void check_memory(const mo_exec_plan *plan, const char *model)
 {
-    mo_life *lives = NULL;
+    mo_plan_live_range *lives = NULL;
 
-    MUST(mo_lives_find(plan, &lives, &err));
+    MUST(mo_plan_liveness(plan, &lives, &err));
     for (int d = 0; d < plan->n_devices; d++) {
         int64_t bytes = plan->devices[d].arena_bytes;
         int64_t most = most_alive(plan, lives, d);
@@ -92,7 +96,7 @@ static void check_plan(random_plan *r, const char *name)
 {
     mo_error err = { 0 };
 
-    ck_assert_msg(mo_plan_verify(r->plan, &err) == MO_OK, "%s: %s", name,
+    ck_assert_msg(mo_verify_plan(r->plan, &err) == MO_OK, "%s: %s", name,
                   err.text);
     check_memory(r->plan, name);
     random_plan_clear(r);

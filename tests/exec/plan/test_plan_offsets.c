@@ -11,7 +11,7 @@
 
 enum { MAX_BLOCKS = 60, MAX_STEP = 40 };
 
-static int random_blocks(mo_block *blocks, unsigned seed)
+static int random_blocks(mo_plan_buffer *blocks, unsigned seed)
 {
     test_random random = { seed };
     int n = random_below(&random, MAX_BLOCKS + 1);
@@ -19,7 +19,7 @@ static int random_blocks(mo_block *blocks, unsigned seed)
     for (int i = 0; i < n; i++) {
         int begin = random_below(&random, MAX_STEP) - 1;
 
-        blocks[i] = (mo_block){ .owner = i, .begin = begin };
+        blocks[i] = (mo_plan_buffer){ .owner = i, .begin = begin };
         blocks[i].end = begin + random_below(&random, 1 + (int) seed % 20);
         blocks[i].bytes = random_below(&random, 2) * random_below(&random, 900);
     }
@@ -28,10 +28,11 @@ static int random_blocks(mo_block *blocks, unsigned seed)
 
 static int64_t rounded(int64_t bytes)
 {
-    return (bytes + MO_PACK_ALIGN - 1) / MO_PACK_ALIGN * MO_PACK_ALIGN;
+    return (bytes + MO_PLAN_BUFFER_ALIGN - 1) / MO_PLAN_BUFFER_ALIGN *
+           MO_PLAN_BUFFER_ALIGN;
 }
 
-static bool meet(const mo_block *a, const mo_block *b)
+static bool meet(const mo_plan_buffer *a, const mo_plan_buffer *b)
 {
     return a->begin <= b->end && b->begin <= a->end &&
            a->offset < b->offset + b->bytes && b->offset < a->offset + a->bytes;
@@ -39,13 +40,13 @@ static bool meet(const mo_block *a, const mo_block *b)
 
 START_TEST(blocks_that_live_together_share_no_byte)
 {
-    mo_block blocks[MAX_BLOCKS];
+    mo_plan_buffer blocks[MAX_BLOCKS];
     int n = random_blocks(blocks, (unsigned) _i);
-    mo_packed packed;
+    mo_plan_arena_size packed;
 
-    MUST(mo_pack(blocks, n, &packed, &err));
+    MUST(mo_plan_assign_offsets(blocks, n, &packed, &err));
     for (int i = 0; i < n; i++) {
-        ck_assert_int_eq(blocks[i].offset % MO_PACK_ALIGN, 0);
+        ck_assert_int_eq(blocks[i].offset % MO_PLAN_BUFFER_ALIGN, 0);
         ck_assert_int_ge(blocks[i].offset, 0);
         ck_assert_int_le(blocks[i].offset + blocks[i].bytes, packed.bytes);
         for (int j = 0; j < i; j++)
@@ -57,10 +58,10 @@ END_TEST
 
 START_TEST(the_bound_is_what_lives_at_one_time)
 {
-    mo_block blocks[MAX_BLOCKS];
+    mo_plan_buffer blocks[MAX_BLOCKS];
     int n = random_blocks(blocks, (unsigned) _i);
     int64_t most = 0;
-    mo_packed packed;
+    mo_plan_arena_size packed;
 
     for (int step = -1; step <= 2 * MAX_STEP; step++) {
         int64_t sum = 0;
@@ -71,7 +72,7 @@ START_TEST(the_bound_is_what_lives_at_one_time)
         if (sum > most)
             most = sum;
     }
-    MUST(mo_pack(blocks, n, &packed, &err));
+    MUST(mo_plan_assign_offsets(blocks, n, &packed, &err));
     ck_assert_msg(packed.bound_bytes == most, "seed %d", _i);
     ck_assert_msg(packed.bytes >= most, "seed %d", _i);
     ck_assert_msg((double) packed.bytes <= 1.5 * (double) most, "seed %d: %g",
@@ -81,14 +82,14 @@ END_TEST
 
 START_TEST(offsets_do_not_depend_on_the_order_of_blocks)
 {
-    mo_block blocks[MAX_BLOCKS], turned[MAX_BLOCKS];
+    mo_plan_buffer blocks[MAX_BLOCKS], turned[MAX_BLOCKS];
     int n = random_blocks(blocks, (unsigned) _i);
-    mo_packed a, b;
+    mo_plan_arena_size a, b;
 
     for (int i = 0; i < n; i++)
         turned[i] = blocks[n - 1 - i];
-    MUST(mo_pack(blocks, n, &a, &err));
-    MUST(mo_pack(turned, n, &b, &err));
+    MUST(mo_plan_assign_offsets(blocks, n, &a, &err));
+    MUST(mo_plan_assign_offsets(turned, n, &b, &err));
     ck_assert_int_eq(a.bytes, b.bytes);
     for (int i = 0; i < n; i++) {
         ck_assert_int_eq(blocks[i].owner, turned[i].owner);
@@ -99,12 +100,14 @@ END_TEST
 
 START_TEST(more_bytes_than_there_are_is_an_error)
 {
-    mo_block blocks[] = { { .owner = 0, .bytes = INT64_MAX - 10 },
-                          { .owner = 1, .bytes = 100 } };
-    mo_packed packed;
+    mo_plan_buffer blocks[] = { { .owner = 0, .bytes = INT64_MAX - 10 },
+                                { .owner = 1, .bytes = 100 } };
+    mo_plan_arena_size packed;
     mo_error err = { 0 };
 
-    ck_assert_int_eq(mo_pack(blocks, COUNT(blocks), &packed, &err), MO_E_LIMIT);
+    ck_assert_int_eq(
+        mo_plan_assign_offsets(blocks, COUNT(blocks), &packed, &err),
+        MO_E_LIMIT);
 }
 END_TEST
 
@@ -113,17 +116,18 @@ END_TEST
 START_TEST(many_blocks_are_packed_fast)
 {
     enum { MANY = 60000 };
-    mo_block *blocks = calloc(MANY, sizeof *blocks);
+    mo_plan_buffer *blocks = calloc(MANY, sizeof *blocks);
     test_random random = { 7 };
-    mo_packed packed;
+    mo_plan_arena_size packed;
 
     ck_assert_ptr_nonnull(blocks);
     for (int i = 0; i < MANY; i++)
-        blocks[i] = (mo_block){ .owner = i,
-                                .begin = _i ? 0 : i,
-                                .end = _i ? 1 : i + random_below(&random, 50),
-                                .bytes = random_below(&random, 1 << 20) };
-    MUST(mo_pack(blocks, MANY, &packed, &err));
+        blocks[i] =
+            (mo_plan_buffer){ .owner = i,
+                              .begin = _i ? 0 : i,
+                              .end = _i ? 1 : i + random_below(&random, 50),
+                              .bytes = random_below(&random, 1 << 20) };
+    MUST(mo_plan_assign_offsets(blocks, MANY, &packed, &err));
     ck_assert_double_le((double) packed.bytes,
                         1.2 * (double) packed.bound_bytes);
     free(blocks);
@@ -133,7 +137,7 @@ END_TEST
 /* ---- memory of plans: every byte knows whose it is ---- */
 
 typedef struct bytes {
-    const mo_plan *plan;
+    const mo_exec_plan *plan;
     int device;
     int *owner; /* by byte of the arena */
 } bytes;
@@ -142,18 +146,18 @@ static void write_value(bytes *b, int v)
 {
     const mo_plan_value *value = &b->plan->values[v];
 
-    for (int64_t i = 0; i < mo_desc_bytes(&value->desc); i++)
+    for (int64_t i = 0; i < mo_tensor_desc_bytes(&value->desc); i++)
         b->owner[value->offset + i] = v;
 }
 
 static void read_value(const bytes *b, int v, int seed)
 {
-    int root = mo_value_root(b->plan->values, v);
+    int root = mo_plan_value_root(b->plan->values, v);
     const mo_plan_value *value = &b->plan->values[root];
 
     if (value->constant)
         return;
-    for (int64_t i = 0; i < mo_desc_bytes(&value->desc); i++)
+    for (int64_t i = 0; i < mo_tensor_desc_bytes(&value->desc); i++)
         ck_assert_msg(b->owner[value->offset + i] == root,
                       "seed %d: '%s' is overwritten", seed, value->name);
 }
@@ -162,7 +166,7 @@ static void do_step(bytes *b, const mo_plan_step *step, int seed)
 {
     const mo_plan_transfer *transfer = &b->plan->transfers[step->what];
 
-    if (step->kind == MO_STEP_COMPUTE) {
+    if (step->kind == MO_PLAN_STEP_COMPUTE) {
         const mo_call *call = &b->plan->calls[step->what].call;
 
         for (int i = 0; i < call->n_out; i++)
@@ -173,14 +177,14 @@ static void do_step(bytes *b, const mo_plan_step *step, int seed)
             read_value(b, call->out[i], seed);
     } else if (transfer->from == b->device) {
         read_value(b, transfer->from_value, seed);
-    } else if (step->kind == MO_STEP_RECEIVE) {
+    } else if (step->kind == MO_PLAN_STEP_RECEIVE) {
         write_value(b, transfer->to_value);
     } else {
         read_value(b, transfer->to_value, seed);
     }
 }
 
-static void run_device(const mo_plan *plan, int device, int seed)
+static void run_device(const mo_exec_plan *plan, int device, int seed)
 {
     const mo_plan_device *on = &plan->devices[device];
     bytes b = { plan, device,
@@ -219,12 +223,13 @@ START_TEST(a_device_that_is_too_small_is_named)
 
     random_plan_make(&r, 12, 2);
     device = &r.plan->devices[1];
-    MUST(mo_plan_fits(r.plan, NULL, &err));
+    MUST(mo_plan_check_capacity(r.plan, NULL, &err));
     device->arena_bytes = 100;
     device->weight_bytes = 20;
     device->capacity_bytes = 120;
-    MUST(mo_plan_fits(r.plan, NULL, &err));
-    ck_assert_int_eq(mo_plan_fits(r.plan, workspace, &why), MO_E_INPUT);
+    MUST(mo_plan_check_capacity(r.plan, NULL, &err));
+    ck_assert_int_eq(mo_plan_check_capacity(r.plan, workspace, &why),
+                     MO_E_INPUT);
     ck_assert_str_eq(why.text,
                      "device 'B' is too small by 5 bytes: it needs 100 for "
                      "values, 20 for weights and 5 to work in, and has 120; "

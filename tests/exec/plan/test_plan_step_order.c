@@ -1,5 +1,6 @@
-/* Claims of exec/plan/schedule/step_order.c on who awaits what when: a receiver right before
- * it needs it, its sender when it would keep too much otherwise. */
+/* Claims of exec/plan/schedule/step_order.c on who awaits what when: a receiver
+ * right before it needs it, its sender when it would keep too much otherwise.
+ */
 #include <stdio.h>
 
 #include "exec/plan/plan.h"
@@ -20,7 +21,7 @@ typedef struct event {
 } event;
 
 typedef struct walk {
-    const mo_plan *plan;
+    const mo_exec_plan *plan;
     event *events;
     int n_events;
     int *kept[RANDOM_PLAN_DEVICES]; /* by sender: in the order of receivers */
@@ -36,7 +37,7 @@ static int compare(const void *a, const void *b)
     return (x->step.order > y->step.order) - (x->step.order < y->step.order);
 }
 
-static walk walk_of(const mo_plan *plan)
+static walk walk_of(const mo_exec_plan *plan)
 {
     walk w = { .plan = plan };
     int n = 0;
@@ -102,20 +103,20 @@ static void await(walk *w, const event *e, int seed)
 }
 
 /* Senders give way before anything else happens. */
-static void check(const mo_plan *plan, int seed)
+static void check(const mo_exec_plan *plan, int seed)
 {
     walk w = walk_of(plan);
 
     for (int i = 0; i < w.n_events; i++) {
         const event *e = &w.events[i];
-        bool receives = e->step.kind == MO_STEP_AWAIT &&
+        bool receives = e->step.kind == MO_PLAN_STEP_AWAIT &&
                         plan->transfers[e->step.what].to == e->device;
 
         for (int d = 0; d < plan->n_devices; d++)
-            if (e->step.kind != MO_STEP_AWAIT || receives)
+            if (e->step.kind != MO_PLAN_STEP_AWAIT || receives)
                 ck_assert_msg(!keeps_too_much(&w, d), "seed %d: step %d", seed,
                               e->step.order);
-        if (e->step.kind == MO_STEP_AWAIT)
+        if (e->step.kind == MO_PLAN_STEP_AWAIT)
             await(&w, e, seed);
     }
     ck_assert_int_eq(w.n_needed, plan->n_transfers);
@@ -148,9 +149,9 @@ START_TEST(senders_await_as_late_as_may_be)
     r.plan = NULL;
     for (int d = 0; d < r.problem.x->n_devices; d++)
         r.problem.x->capacity_bytes[d] = any_capacity(&random);
-    MUST(mo_plan_make(&r.source, &r.plan, &err));
+    MUST(mo_plan_build(&r.source, &r.plan, &err));
     check(r.plan, _i);
-    MUST(mo_plan_verify(r.plan, &err));
+    MUST(mo_verify_plan(r.plan, &err));
     random_plan_clear(&r);
 }
 END_TEST
@@ -185,12 +186,12 @@ static void make_chain(random_plan *r, const char *x, int64_t capacity_bytes)
 }
 
 /* When an end awaits what call c made. */
-static int order_of_await(const mo_plan *plan, int c, int device)
+static int order_of_await(const mo_exec_plan *plan, int c, int device)
 {
     for (int i = 0; i < plan->devices[device].n_steps; i++) {
         const mo_plan_step *step = &plan->devices[device].steps[i];
 
-        if (step->kind == MO_STEP_AWAIT &&
+        if (step->kind == MO_PLAN_STEP_AWAIT &&
             plan->transfers[step->what].from_value ==
                 plan->calls[c].call.out[0])
             return step->order;
@@ -199,12 +200,12 @@ static int order_of_await(const mo_plan *plan, int c, int device)
     return -1;
 }
 
-static int order_of_sender(const mo_plan *plan, int c)
+static int order_of_sender(const mo_exec_plan *plan, int c)
 {
     return order_of_await(plan, c, c % 2);
 }
 
-static int order_of_receiver(const mo_plan *plan, int c)
+static int order_of_receiver(const mo_exec_plan *plan, int c)
 {
     return order_of_await(plan, c, 1 - c % 2);
 }
@@ -273,7 +274,7 @@ static int64_t needed_of(int64_t capacity_bytes, int64_t *keep_bytes)
 
     make_chain(&r, X BESIDE, capacity_bytes);
     check(r.plan, 0);
-    MUST(mo_plan_verify(r.plan, &err));
+    MUST(mo_verify_plan(r.plan, &err));
     need_bytes = need_of(&r.plan->devices[0]);
     *keep_bytes = r.plan->devices[0].keep_bytes;
     random_plan_clear(&r);

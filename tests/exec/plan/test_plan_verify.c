@@ -1,5 +1,5 @@
-/* Claims of exec/plan/verify/verify.h: steps that wait for each other are found, and
- * no damage crashes it. */
+/* Claims of exec/plan/verify/verify.h: steps that wait for each other are
+ * found, and no damage crashes it. */
 #include "exec/plan/verify/verify.h"
 
 #include <limits.h>
@@ -17,7 +17,7 @@
 enum { MAX_RING = 7 };
 
 typedef struct ring {
-    mo_plan plan;
+    mo_exec_plan plan;
     mo_plan_device devices[MAX_RING];
     mo_plan_step steps[MAX_RING][4];
     mo_plan_value values[2 * MAX_RING];
@@ -29,7 +29,7 @@ typedef struct ring {
 
 static void make_device(ring *r, int d, int n, bool stuck)
 {
-    const mo_desc desc = { MO_F32, { .rank = 0 } };
+    const mo_tensor_desc desc = { MO_ELEM_F32, { .rank = 0 } };
     int before = (d + n - 1) % n;
     mo_plan_step *s = r->steps[d];
 
@@ -38,10 +38,10 @@ static void make_device(ring *r, int d, int n, bool stuck)
     r->devices[d] = (mo_plan_device){
         .id = r->ids[d], .steps = s, .n_steps = 4, .arena_bytes = 128
     };
-    r->values[d] = mo_value_of(r->names[d], &desc, d);
+    r->values[d] = mo_plan_value_init(r->names[d], &desc, d);
     r->values[d].input = 0;
     r->values[d].offset = 0;
-    r->values[n + d] = mo_value_of(r->names[before], &desc, d);
+    r->values[n + d] = mo_plan_value_init(r->names[before], &desc, d);
     r->values[n + d].transfer = before;
     r->values[n + d].offset = 64;
     r->transfers[d] = (mo_plan_transfer){ .from_value = d,
@@ -50,12 +50,12 @@ static void make_device(ring *r, int d, int n, bool stuck)
                                           .to = (d + 1) % n,
                                           .bytes = 4 };
     r->fed[d] = d;
-    s[0] = (mo_plan_step){ MO_STEP_RECEIVE, before, before };
-    s[1] = (mo_plan_step){ stuck ? MO_STEP_AWAIT : MO_STEP_SEND,
+    s[0] = (mo_plan_step){ MO_PLAN_STEP_RECEIVE, before, before };
+    s[1] = (mo_plan_step){ stuck ? MO_PLAN_STEP_AWAIT : MO_PLAN_STEP_SEND,
                            stuck ? before : d, d };
-    s[2] = (mo_plan_step){ stuck ? MO_STEP_SEND : MO_STEP_AWAIT,
+    s[2] = (mo_plan_step){ stuck ? MO_PLAN_STEP_SEND : MO_PLAN_STEP_AWAIT,
                            stuck ? d : before, n + 2 * d };
-    s[3] = (mo_plan_step){ MO_STEP_AWAIT, d, n + 2 * d + 1 };
+    s[3] = (mo_plan_step){ MO_PLAN_STEP_AWAIT, d, n + 2 * d + 1 };
     if (!stuck && before > d) { /* the order of its two beginnings */
         mo_plan_step kept = s[0];
 
@@ -70,14 +70,14 @@ static void make_ring(ring *r, int n, bool stuck)
     for (int d = 0; d < n; d++)
         make_device(r, d, n, stuck);
     r->input = (mo_plan_input){ .name = "x", .values = r->fed, .n_values = n };
-    r->plan = (mo_plan){ .n_devices = n,
-                         .n_values = 2 * n,
-                         .n_transfers = n,
-                         .n_inputs = 1,
-                         .devices = r->devices,
-                         .values = r->values,
-                         .transfers = r->transfers,
-                         .inputs = &r->input };
+    r->plan = (mo_exec_plan){ .n_devices = n,
+                              .n_values = 2 * n,
+                              .n_transfers = n,
+                              .n_inputs = 1,
+                              .devices = r->devices,
+                              .values = r->values,
+                              .transfers = r->transfers,
+                              .inputs = &r->input };
 }
 
 START_TEST(devices_that_wait_for_each_other_are_named)
@@ -86,7 +86,7 @@ START_TEST(devices_that_wait_for_each_other_are_named)
     mo_error err = { 0 };
 
     make_ring(&r, 2, true);
-    ck_assert_int_eq(mo_plan_verify(&r.plan, &err), MO_E_INPUT);
+    ck_assert_int_eq(mo_verify_plan(&r.plan, &err), MO_E_INPUT);
     ck_assert_str_eq(err.text, "plan: cannot finish: A waits at step 1 for 'b' "
                                "from B, B waits at step 1 for 'a' from A");
 }
@@ -99,10 +99,10 @@ START_TEST(a_ring_of_any_length_is_stuck_or_not)
     ring r;
 
     make_ring(&r, n, false);
-    ck_assert_msg(mo_plan_verify(&r.plan, &err) == MO_OK, "%d: %s", n,
+    ck_assert_msg(mo_verify_plan(&r.plan, &err) == MO_OK, "%d: %s", n,
                   err.text);
     make_ring(&r, n, true);
-    ck_assert_int_eq(mo_plan_verify(&r.plan, &err), MO_E_INPUT);
+    ck_assert_int_eq(mo_verify_plan(&r.plan, &err), MO_E_INPUT);
     ck_assert_msg(strstr(err.text, "cannot finish") != NULL, "%s", err.text);
 }
 END_TEST
@@ -112,7 +112,7 @@ START_TEST(no_damage_crashes_the_verifier)
 {
     random_plan r;
     test_random random = { (uint64_t) _i };
-    mo_plan *plan;
+    mo_exec_plan *plan;
 
     random_plan_make(&r, (unsigned) _i, VICTIM_DEVICES);
     plan = r.plan;
@@ -142,7 +142,7 @@ START_TEST(no_damage_crashes_the_verifier)
         int kept = *place;
 
         *place = number;
-        mo_plan_verify(plan, NULL);
+        mo_verify_plan(plan, NULL);
         if (random_below(&random, 2))
             *place = kept;
     }

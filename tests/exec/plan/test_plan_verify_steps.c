@@ -3,7 +3,7 @@
 #include "tests/support/suite.h"
 #include "tests/exec/plan/corrupted_plan.h"
 
-static bool drop(victim *v, mo_step_kind kind)
+static bool drop(victim *v, mo_plan_step_kind kind)
 {
     int device, step;
     mo_plan_device *on;
@@ -19,26 +19,26 @@ static bool drop(victim *v, mo_step_kind kind)
 
 static bool drops_a_call(victim *v)
 {
-    return drop(v, MO_STEP_COMPUTE);
+    return drop(v, MO_PLAN_STEP_COMPUTE);
 }
 
 static bool drops_a_send(victim *v)
 {
-    return drop(v, MO_STEP_SEND);
+    return drop(v, MO_PLAN_STEP_SEND);
 }
 
 static bool drops_a_receive(victim *v)
 {
-    return drop(v, MO_STEP_RECEIVE);
+    return drop(v, MO_PLAN_STEP_RECEIVE);
 }
 
 static bool drops_an_await(victim *v)
 {
-    return drop(v, MO_STEP_AWAIT);
+    return drop(v, MO_PLAN_STEP_AWAIT);
 }
 
 /* Does a step twice, the second time in the place of another one. */
-static bool repeat(victim *v, mo_step_kind kind)
+static bool repeat(victim *v, mo_plan_step_kind kind)
 {
     int device, step, other;
     mo_plan_device *on;
@@ -56,17 +56,17 @@ static bool repeat(victim *v, mo_step_kind kind)
 
 static bool repeats_a_call(victim *v)
 {
-    return repeat(v, MO_STEP_COMPUTE);
+    return repeat(v, MO_PLAN_STEP_COMPUTE);
 }
 
 static bool repeats_a_send(victim *v)
 {
-    return repeat(v, MO_STEP_SEND);
+    return repeat(v, MO_PLAN_STEP_SEND);
 }
 
 static bool repeats_an_await(victim *v)
 {
-    return repeat(v, MO_STEP_AWAIT);
+    return repeat(v, MO_PLAN_STEP_AWAIT);
 }
 
 /* The awaited value is read by the step behind the await. */
@@ -78,7 +78,8 @@ static bool awaits_too_late(victim *v)
         for (int s = 0; s + 1 < on->n_steps; s++) {
             mo_plan_step await = on->steps[s], next = on->steps[s + 1];
 
-            if (await.kind != MO_STEP_AWAIT || next.kind != MO_STEP_COMPUTE ||
+            if (await.kind != MO_PLAN_STEP_AWAIT ||
+                next.kind != MO_PLAN_STEP_COMPUTE ||
                 v->plan->transfers[await.what].to != d)
                 continue;
             on->steps[s] = (mo_plan_step){ next.kind, next.what, await.order };
@@ -92,15 +93,15 @@ static bool awaits_too_late(victim *v)
 
 static bool awaits_before_the_beginning(victim *v)
 {
-    mo_plan_step *begin = victim_any(v, MO_STEP_RECEIVE);
+    mo_plan_step *begin = victim_any(v, MO_PLAN_STEP_RECEIVE);
     mo_plan_step *await = begin;
 
     if (!begin)
         return false;
-    while (await->kind != MO_STEP_AWAIT || await->what != begin->what)
+    while (await->kind != MO_PLAN_STEP_AWAIT || await->what != begin->what)
         await++;
-    begin->kind = MO_STEP_AWAIT;
-    await->kind = MO_STEP_RECEIVE;
+    begin->kind = MO_PLAN_STEP_AWAIT;
+    await->kind = MO_PLAN_STEP_RECEIVE;
     return true;
 }
 
@@ -115,12 +116,12 @@ static bool computes_before_it_can(victim *v)
                 const mo_call *x, *y;
                 int kept = on->steps[a].what;
 
-                if (on->steps[a].kind != MO_STEP_COMPUTE ||
-                    on->steps[b].kind != MO_STEP_COMPUTE)
+                if (on->steps[a].kind != MO_PLAN_STEP_COMPUTE ||
+                    on->steps[b].kind != MO_PLAN_STEP_COMPUTE)
                     continue;
                 x = &v->plan->calls[on->steps[a].what].call;
                 y = &v->plan->calls[on->steps[b].what].call;
-                if (x->out[0] != mo_value_root(v->plan->values, y->in[0]))
+                if (x->out[0] != mo_plan_value_root(v->plan->values, y->in[0]))
                     continue;
                 on->steps[a].what = on->steps[b].what;
                 on->steps[b].what = kept;
@@ -136,7 +137,7 @@ static bool sends_before_it_can(victim *v)
     mo_plan_device *on;
     mo_plan_step kept;
 
-    if (!victim_find(v, MO_STEP_SEND, &device, &step))
+    if (!victim_find(v, MO_PLAN_STEP_SEND, &device, &step))
         return false;
     on = &v->plan->devices[device];
     kept = on->steps[step];
@@ -150,7 +151,7 @@ static bool sends_before_it_can(victim *v)
 
 static bool names_a_wrong_step(victim *v)
 {
-    mo_plan_step *it = victim_any(v, MO_STEP_COMPUTE);
+    mo_plan_step *it = victim_any(v, MO_PLAN_STEP_COMPUTE);
 
     it->what = victim_below(v, 2) ? -1 - victim_below(v, 5)
                                   : v->plan->n_calls + victim_below(v, 9);
@@ -159,14 +160,14 @@ static bool names_a_wrong_step(victim *v)
 
 static bool has_a_step_of_no_kind(victim *v)
 {
-    victim_any(v, MO_STEP_COMPUTE)->kind =
-        (mo_step_kind) (4 + victim_below(v, 9));
+    victim_any(v, MO_PLAN_STEP_COMPUTE)->kind =
+        (mo_plan_step_kind) (4 + victim_below(v, 9));
     return true;
 }
 
 static bool counts_wrong(victim *v)
 {
-    mo_plan *plan = v->plan;
+    mo_exec_plan *plan = v->plan;
 
     switch (victim_below(v, 6)) {
     case 0:
@@ -205,7 +206,7 @@ static bool breaks_the_order(victim *v)
 
 static bool begins_at_two_places(victim *v)
 {
-    mo_plan_step *it = victim_any(v, MO_STEP_RECEIVE);
+    mo_plan_step *it = victim_any(v, MO_PLAN_STEP_RECEIVE);
 
     if (!it)
         return false;

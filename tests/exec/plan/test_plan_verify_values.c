@@ -1,5 +1,5 @@
-/* Claims of exec/plan/verify/verify.h: whatever is broken in calls, transfers and
- * values is found. */
+/* Claims of exec/plan/verify/verify.h: whatever is broken in calls, transfers
+ * and values is found. */
 #include <limits.h>
 
 #include "exec/plan/schedule/liveness.h"
@@ -100,7 +100,7 @@ static bool sends_another_type(victim *v)
     mo_plan_transfer *it = any_transfer(v);
 
     if (it)
-        v->plan->values[it->to_value].desc.elem = MO_I32;
+        v->plan->values[it->to_value].desc.elem = MO_ELEM_I32;
     return it != NULL;
 }
 
@@ -157,7 +157,7 @@ static bool overwrites_an_operand(victim *v)
 {
     mo_call *call = any_call(v);
     mo_plan_value *values = v->plan->values;
-    int in = mo_value_root(values, call->in[0]), out = call->out[0];
+    int in = mo_plan_value_root(values, call->in[0]), out = call->out[0];
     bool seen = false;
 
     for (int i = 0; i < v->plan->n_values; i++)
@@ -170,14 +170,15 @@ static bool overwrites_an_operand(victim *v)
 static bool overwrites_a_living_value(victim *v)
 {
     mo_plan_value *values = v->plan->values;
-    mo_life *lives = NULL;
+    mo_plan_live_range *lives = NULL;
     bool done = false;
 
-    MUST(mo_lives_find(v->plan, &lives, &err));
+    MUST(mo_plan_liveness(v->plan, &lives, &err));
     for (int a = 0; a < v->plan->n_values && !done; a++)
         for (int b = 0; b < v->plan->n_values && !done; b++)
             if (a != b && values[a].device == values[b].device &&
-                mo_life_is_any(&lives[a]) && mo_life_is_any(&lives[b]) &&
+                mo_plan_live_range_is_nonempty(&lives[a]) &&
+                mo_plan_live_range_is_nonempty(&lives[b]) &&
                 lives[a].begin <= lives[b].end &&
                 lives[b].begin <= lives[a].end && victim_below(v, 4) == 0) {
                 values[a].offset = values[b].offset;
@@ -192,8 +193,8 @@ static bool overlaps_by_a_byte(victim *v)
 {
     mo_call *call = any_call(v);
     mo_plan_value *values = v->plan->values;
-    int in = mo_value_root(values, call->in[0]), out = call->out[0];
-    int64_t end = values[in].offset + mo_desc_bytes(&values[in].desc);
+    int in = mo_plan_value_root(values, call->in[0]), out = call->out[0];
+    int64_t end = values[in].offset + mo_tensor_desc_bytes(&values[in].desc);
 
     if (values[in].constant)
         return false;
@@ -271,7 +272,8 @@ static bool has_a_value_nowhere(victim *v)
 
 static bool has_no_shape(victim *v)
 {
-    mo_desc *desc = &v->plan->values[victim_below(v, v->plan->n_values)].desc;
+    mo_tensor_desc *desc =
+        &v->plan->values[victim_below(v, v->plan->n_values)].desc;
 
     switch (victim_below(v, 4)) {
     case 0:
@@ -284,7 +286,7 @@ static bool has_no_shape(victim *v)
         desc->shape.dims[1] = INT64_MAX;
         break;
     default:
-        desc->elem = MO_ELEMS;
+        desc->elem = MO_ELEM_COUNT;
         break;
     }
     return true;
@@ -308,12 +310,13 @@ static bool forgets_an_output(victim *v)
 {
     /* What is not an output any more may not be made at all: the last call goes
      * with its step, and its result is what the network puts out. */
-    mo_plan *plan = v->plan;
+    mo_exec_plan *plan = v->plan;
     int last = plan->n_calls - 1, device = plan->calls[last].device;
     mo_plan_device *on = &plan->devices[device];
 
     for (int s = 0; s < on->n_steps; s++)
-        if (on->steps[s].kind == MO_STEP_COMPUTE && on->steps[s].what == last) {
+        if (on->steps[s].kind == MO_PLAN_STEP_COMPUTE &&
+            on->steps[s].what == last) {
             memmove(on->steps + s, on->steps + s + 1,
                     (size_t) (on->n_steps - s - 1) * sizeof *on->steps);
             on->n_steps--;

@@ -1,6 +1,6 @@
 /* tags: no-valgrind */
-/* Claims of exec/plan/schedule/streams.c, stretch.c and verify_lanes.c: what runs side by
- * side is told by lanes and waits, and never shares a byte. */
+/* Claims of exec/plan/schedule/streams.c, stretch.c and verify_lanes.c: what
+ * runs side by side is told by lanes and waits, and never shares a byte. */
 #include <stdio.h>
 
 #include "exec/plan/schedule/liveness.h"
@@ -29,13 +29,13 @@ static void make(random_plan *r, unsigned seed, int n_devices,
     r->plan = NULL;
     r->source.lanes = wanted;
     r->source.fuse = seed % 2;
-    MUST(mo_plan_make(&r->source, &r->plan, &err));
+    MUST(mo_plan_build(&r->source, &r->plan, &err));
 }
 
 /* ---- the definition: before[a * n + b]: step a is done before b begins */
 
 typedef struct order {
-    const mo_plan *plan;
+    const mo_exec_plan *plan;
     const mo_plan_device *on;
     int n;
     bool *before;
@@ -43,7 +43,7 @@ typedef struct order {
 
 static const mo_plan_call *call_of(const order *o, int step)
 {
-    return o->on->steps[step].kind == MO_STEP_COMPUTE
+    return o->on->steps[step].kind == MO_PLAN_STEP_COMPUTE
                ? &o->plan->calls[o->on->steps[step].what]
                : NULL;
 }
@@ -63,7 +63,7 @@ static bool is_direct(const order *o, int a, int b)
     return !x || !y || x->lane == y->lane || waits_for(o, y, a);
 }
 
-static order order_of(const mo_plan *plan, int device)
+static order order_of(const mo_exec_plan *plan, int device)
 {
     order o = { plan, &plan->devices[device], plan->devices[device].n_steps,
                 NULL };
@@ -81,10 +81,11 @@ static order order_of(const mo_plan *plan, int device)
     return o;
 }
 
-static bool has_operand(const mo_plan *plan, const int *operands, int n, int v)
+static bool has_operand(const mo_exec_plan *plan, const int *operands, int n,
+                        int v)
 {
     for (int i = 0; i < n; i++)
-        if (mo_value_root(plan->values, operands[i]) == v)
+        if (mo_plan_value_root(plan->values, operands[i]) == v)
             return true;
     return false;
 }
@@ -104,12 +105,12 @@ static bool touches(const order *o, int step, int v)
                  has_operand(o->plan, c->call.in, c->call.n_in, v));
 }
 
-static bool share_bytes(const mo_plan *plan, int a, int b)
+static bool share_bytes(const mo_exec_plan *plan, int a, int b)
 {
     const mo_plan_value *x = &plan->values[a], *y = &plan->values[b];
 
-    return x->offset < y->offset + mo_desc_bytes(&y->desc) &&
-           y->offset < x->offset + mo_desc_bytes(&x->desc);
+    return x->offset < y->offset + mo_tensor_desc_bytes(&y->desc) &&
+           y->offset < x->offset + mo_tensor_desc_bytes(&x->desc);
 }
 
 /* All that touch u come before the maker of v. */
@@ -122,20 +123,21 @@ static bool is_over(const order *o, int u, int v)
     return true;
 }
 
-static bool lies_on(const mo_plan *plan, const mo_life *lives, int v,
-                    int device)
+static bool lies_on(const mo_exec_plan *plan, const mo_plan_live_range *lives,
+                    int v, int device)
 {
-    return plan->values[v].device == device && mo_life_is_any(&lives[v]) &&
-           mo_desc_bytes(&plan->values[v].desc) > 0;
+    return plan->values[v].device == device &&
+           mo_plan_live_range_is_nonempty(&lives[v]) &&
+           mo_tensor_desc_bytes(&plan->values[v].desc) > 0;
 }
 
 /* The names of two values that spoil each other, or "". */
-static void find_clash(const mo_plan *plan, char text[256])
+static void find_clash(const mo_exec_plan *plan, char text[256])
 {
-    mo_life *lives = NULL;
+    mo_plan_live_range *lives = NULL;
 
     text[0] = '\0';
-    MUST(mo_lives_find(plan, &lives, &err));
+    MUST(mo_plan_liveness(plan, &lives, &err));
     for (int d = 0; d < plan->n_devices; d++) {
         order o = order_of(plan, d);
 
@@ -162,7 +164,7 @@ START_TEST(nothing_side_by_side_shares_a_byte)
     make(&r, (unsigned) _i, _i % DEVICES + 1, lanes);
     find_clash(r.plan, clash);
     ck_assert_msg(!clash[0], "seed %d: %s", _i, clash);
-    MUST(mo_plan_verify(r.plan, &err));
+    MUST(mo_verify_plan(r.plan, &err));
     random_plan_clear(&r);
 }
 END_TEST
@@ -202,7 +204,7 @@ START_TEST(no_wait_is_idle)
         for (int i = 0; i < n; i++) {
             call->n_waits = n - 1;
             call->waits[i] = waits[n - 1];
-            ck_assert_msg(mo_plan_verify(r.plan, NULL) != MO_OK,
+            ck_assert_msg(mo_verify_plan(r.plan, NULL) != MO_OK,
                           "seed %d: call %d need not wait for %d", _i, c,
                           waits[i]);
             call->n_waits = n;
@@ -221,7 +223,7 @@ START_TEST(one_lane_is_as_before)
     random_plan_make(&b, (unsigned) _i, DEVICES);
     mo_plan_free(b.plan);
     b.source.lanes = one_lane;
-    MUST(mo_plan_make(&b.source, &b.plan, &err));
+    MUST(mo_plan_build(&b.source, &b.plan, &err));
     ck_assert_int_eq(a.plan->n_values, b.plan->n_values);
     for (int v = 0; v < a.plan->n_values; v++)
         ck_assert_int_eq(a.plan->values[v].offset, b.plan->values[v].offset);
@@ -231,14 +233,14 @@ START_TEST(one_lane_is_as_before)
 END_TEST
 
 /* How many lanes the calls of device 0 are in. */
-static int count_used(const mo_plan *plan)
+static int count_used(const mo_exec_plan *plan)
 {
-    bool used[MO_PLAN_MAX_LANES] = { false };
+    bool used[MO_PLAN_MAX_STREAMS] = { false };
     int n = 0;
 
     for (int c = 0; c < plan->n_calls; c++)
         used[plan->calls[c].lane] = true;
-    for (int i = 0; i < MO_PLAN_MAX_LANES; i++)
+    for (int i = 0; i < MO_PLAN_MAX_STREAMS; i++)
         n += used[i];
     return n;
 }
@@ -260,9 +262,9 @@ END_TEST
 
 /* ---- plans that are broken */
 
-typedef bool breaks(mo_plan *plan, test_random *random);
+typedef bool breaks(mo_exec_plan *plan, test_random *random);
 
-static mo_plan_call *any_waiting(mo_plan *plan, test_random *random)
+static mo_plan_call *any_waiting(mo_exec_plan *plan, test_random *random)
 {
     mo_plan_call *found = NULL;
     int n = 0;
@@ -273,7 +275,7 @@ static mo_plan_call *any_waiting(mo_plan *plan, test_random *random)
     return found;
 }
 
-static bool drops_a_wait(mo_plan *plan, test_random *random)
+static bool drops_a_wait(mo_exec_plan *plan, test_random *random)
 {
     mo_plan_call *call = any_waiting(plan, random);
 
@@ -282,7 +284,7 @@ static bool drops_a_wait(mo_plan *plan, test_random *random)
     return call;
 }
 
-static bool waits_for_the_last(mo_plan *plan, test_random *random)
+static bool waits_for_the_last(mo_exec_plan *plan, test_random *random)
 {
     mo_plan_call *call = any_waiting(plan, random);
 
@@ -291,7 +293,7 @@ static bool waits_for_the_last(mo_plan *plan, test_random *random)
     return call && call != &plan->calls[plan->n_calls - 1];
 }
 
-static bool waits_for_nobody(mo_plan *plan, test_random *random)
+static bool waits_for_nobody(mo_exec_plan *plan, test_random *random)
 {
     mo_plan_call *call = any_waiting(plan, random);
 
@@ -300,14 +302,14 @@ static bool waits_for_nobody(mo_plan *plan, test_random *random)
     return call;
 }
 
-static bool has_a_lane_too_many(mo_plan *plan, test_random *random)
+static bool has_a_lane_too_many(mo_exec_plan *plan, test_random *random)
 {
     plan->calls[random_below(random, plan->n_calls)].lane =
         random_below(random, 2) ? -1 : LANES;
     return true;
 }
 
-static bool has_too_many_lanes(mo_plan *plan, test_random *random)
+static bool has_too_many_lanes(mo_exec_plan *plan, test_random *random)
 {
     plan->devices[0].n_lanes = random_below(random, 2) ? -1 : 9;
     return true;
@@ -335,7 +337,7 @@ START_TEST(broken_lanes_are_refused)
 
         make(&r, seed, 1, lanes);
         if (r.plan->n_calls > 0 && broken[_i].how(r.plan, &random)) {
-            ck_assert_int_eq(mo_plan_verify(r.plan, &err), MO_E_INPUT);
+            ck_assert_int_eq(mo_verify_plan(r.plan, &err), MO_E_INPUT);
             ck_assert_msg(strstr(err.text, broken[_i].said) != NULL,
                           "seed %u: %s", seed, err.text);
             n_broken++;
@@ -353,11 +355,11 @@ START_TEST(a_clash_of_lanes_is_refused)
     int n_clashes = 0;
 
     for (unsigned seed = 0; seed < 60; seed++) {
-        mo_life *lives = NULL;
+        mo_plan_live_range *lives = NULL;
         random_plan r;
 
         make(&r, seed, 1, lanes);
-        MUST(mo_lives_find(r.plan, &lives, &err));
+        MUST(mo_plan_liveness(r.plan, &lives, &err));
         for (int u = 0; u < r.plan->n_values; u++)
             for (int v = 0; v < r.plan->n_values; v++) {
                 mo_plan_value *value = &r.plan->values[v];
@@ -370,10 +372,10 @@ START_TEST(a_clash_of_lanes_is_refused)
                     continue;
                 value->offset = r.plan->values[u].offset;
                 find_clash(r.plan, clash);
-                if (value->offset + mo_desc_bytes(&value->desc) <=
+                if (value->offset + mo_tensor_desc_bytes(&value->desc) <=
                         r.plan->devices[0].arena_bytes &&
                     n_clashes < 400) {
-                    bool refused = mo_plan_verify(r.plan, NULL) != MO_OK;
+                    bool refused = mo_verify_plan(r.plan, NULL) != MO_OK;
                     bool viewed = false;
 
                     for (int w = 0; w < r.plan->n_values; w++)

@@ -14,7 +14,7 @@ static void make_plan(random_plan *r, bool spare)
 
     for (int d = 0; d < r->problem.x->n_devices && !spare; d++)
         capacity_bytes[d] = 1;
-    MUST(mo_plan_make(&r->source, &r->plan, &err));
+    MUST(mo_plan_build(&r->source, &r->plan, &err));
     for (int d = 0; d < r->plan->n_devices; d++)
         r->plan->devices[d].capacity_bytes = INT64_MAX;
 }
@@ -49,7 +49,8 @@ void joint_case_place(joint_case *c, const mo_backend *backend, unsigned mask)
     for (int d = 0; d < RANDOM_PLAN_DEVICES; d++)
         if (mask >> d & 1) {
             c->runner.backends[d] = backend;
-            c->runner.units[d] =
-                (mo_unit_options){ .threads = 1, .gpu = d, .cache = "" };
+            c->runner.units[d] = (mo_backend_unit_options){ .threads = 1,
+                                                            .gpu = d,
+                                                            .cache = "" };
         }
 }

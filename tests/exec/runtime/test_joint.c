@@ -1,7 +1,7 @@
 /* tags: no-valgrind */
-/* Claims of exec/runtime/joint/joint.h: devices that are driven together compute what
- * CPUs do, whatever order their program leaves open, and transfers take the
- * time they are held for.  Units are behind a wall: apart.h. */
+/* Claims of exec/runtime/joint/joint.h: devices that are driven together
+ * compute what CPUs do, whatever order their program leaves open, and transfers
+ * take the time they are held for.  Units are behind a wall: apart.h. */
 
 #include "exec/runtime/joint/joint.h"
 
@@ -40,13 +40,13 @@ END_TEST
  * brings it. */
 static int64_t awaited_ns(const joint_case *r, int d, int value)
 {
-    const mo_plan *plan = r->made.plan;
-    int t = plan->values[mo_value_root(plan->values, value)].transfer;
+    const mo_exec_plan *plan = r->made.plan;
+    int t = plan->values[mo_plan_value_root(plan->values, value)].transfer;
 
     for (int i = 0; i < plan->devices[d].n_steps && t != MO_PLAN_NONE; i++) {
         const mo_plan_step *step = &plan->devices[d].steps[i];
 
-        if (step->kind == MO_STEP_AWAIT && step->what == t)
+        if (step->kind == MO_PLAN_STEP_AWAIT && step->what == t)
             return r->runner.result.steps[d][i].end_ns;
     }
     return 0;
@@ -55,12 +55,12 @@ static int64_t awaited_ns(const joint_case *r, int d, int value)
 /* A call begins when all that it reads is there. */
 static void check_step(const joint_case *r, int d, int i, int seed)
 {
-    const mo_plan *plan = r->made.plan;
+    const mo_exec_plan *plan = r->made.plan;
     const mo_plan_step *planned = &plan->devices[d].steps[i];
     const mo_run_step *step = &r->runner.result.steps[d][i];
     int64_t ready = 0;
 
-    if (planned->kind == MO_STEP_COMPUTE) {
+    if (planned->kind == MO_PLAN_STEP_COMPUTE) {
         const mo_call *call = &plan->calls[planned->what].call;
 
         for (int k = 0; k < call->n_in; k++) {
@@ -77,7 +77,7 @@ static void check_step(const joint_case *r, int d, int i, int seed)
 
 static void check_steps(const joint_case *r, int seed)
 {
-    const mo_plan *plan = r->made.plan;
+    const mo_exec_plan *plan = r->made.plan;
 
     for (int d = 0; d < plan->n_devices; d++)
         for (int i = 0; i < plan->devices[d].n_steps; i++)
@@ -87,14 +87,15 @@ static void check_steps(const joint_case *r, int seed)
 START_TEST(steps_have_times)
 {
     joint_case r;
-    mo_ratios ratios;
+    mo_measure_utilization ratios;
 
     joint_case_make(&r, (unsigned) _i, 3);
     joint_case_place(&r, &apart_backend, 7);
     plan_runner_go(&r.runner);
     check_steps(&r, _i);
     ck_assert_int_gt(r.runner.result.chain_ns, 0);
-    MUST(mo_ratios_find(r.made.plan, &r.runner.result, &ratios, &err));
+    MUST(mo_measure_utilization_of_run(r.made.plan, &r.runner.result, &ratios,
+                                       &err));
     ck_assert_double_gt(ratios.path, 0);
     ck_assert_double_le(ratios.path, 1 + 1e-6);
     joint_case_clear(&r);
@@ -102,7 +103,7 @@ START_TEST(steps_have_times)
 END_TEST
 
 /* Does a device outside the mask do anything? */
-static bool is_split(const mo_plan *plan, unsigned mask)
+static bool is_split(const mo_exec_plan *plan, unsigned mask)
 {
     for (int d = 0; d < plan->n_devices; d++)
         if (!(mask >> d & 1) && plan->devices[d].n_steps > 0)
@@ -174,7 +175,7 @@ START_TEST(stopped_it_ends)
     joint_case r;
 
     mo_stop_after(&stop, 0);
-    mo_stop_say(&stop);
+    mo_stop_request(&stop);
     joint_case_make(&r, 1, 3);
     joint_case_place(&r, &apart_backend, 7);
     r.runner.options.stop = &stop;

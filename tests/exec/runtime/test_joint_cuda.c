@@ -1,7 +1,7 @@
 /* tags: gpu no-valgrind */
-/* Claims of exec/runtime/joint/joint.h on several GPUs of the stand-in: what touches
- * another one's memory fails there, and graphs run in an unlikely order.  Or on
- * the GPUs there are, by turns, where MOIRAI_TEST_GPU is set. */
+/* Claims of exec/runtime/joint/joint.h on several GPUs of the stand-in: what
+ * touches another one's memory fails there, and graphs run in an unlikely
+ * order.  Or on the GPUs there are, by turns, where MOIRAI_TEST_GPU is set. */
 #include <config.h>
 
 #include <stdlib.h>

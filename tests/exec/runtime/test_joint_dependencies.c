@@ -1,6 +1,6 @@
-/* Claims of exec/runtime/joint/dependencies.c: in a program of devices that are driven
- * together everything begins as soon as it may, and no sooner.  Times are those
- * of apart.h, the same in every run. */
+/* Claims of exec/runtime/joint/dependencies.c: in a program of devices that are
+ * driven together everything begins as soon as it may, and no sooner.  Times
+ * are those of apart.h, the same in every run. */
 #include <stdlib.h>
 
 #include "exec/plan/value_table.h"
@@ -21,7 +21,7 @@ typedef struct thing {
 } thing;
 
 typedef struct program {
-    const mo_plan *plan;
+    const mo_exec_plan *plan;
     thing *things; /* in the total order */
     int n;
     int64_t chain_ns;
@@ -45,38 +45,40 @@ static void list_things(program *p, const mo_run_result *result, int d)
             .step = on->steps[i], .device = d, .number = i, .stretch = stretch
         };
 
-        if (it.step.kind == MO_STEP_COMPUTE)
+        if (it.step.kind == MO_PLAN_STEP_COMPUTE)
             it.took_ns = result->call_ns[it.step.what];
         else
             stretch++;
-        if (it.step.kind == MO_STEP_SEND)
+        if (it.step.kind == MO_PLAN_STEP_SEND)
             it.took_ns = APART_FIRST_NS + (int64_t) APART_CALL_NS * n_sent++;
-        if (it.step.kind == MO_STEP_COMPUTE || it.step.kind == MO_STEP_SEND)
+        if (it.step.kind == MO_PLAN_STEP_COMPUTE ||
+            it.step.kind == MO_PLAN_STEP_SEND)
             p->things[p->n++] = it;
     }
 }
 
 static bool is_call(const thing *it)
 {
-    return it->step.kind == MO_STEP_COMPUTE;
+    return it->step.kind == MO_PLAN_STEP_COMPUTE;
 }
 
 /* The value whose bytes these are. */
-static const mo_plan_value *whole_of(const mo_plan *plan, int value)
+static const mo_plan_value *whole_of(const mo_exec_plan *plan, int value)
 {
-    const mo_plan_value *it = &plan->values[mo_value_root(plan->values, value)];
+    const mo_plan_value *it =
+        &plan->values[mo_plan_value_root(plan->values, value)];
 
     return it->part ? whole_of(plan, it->part->of) : it;
 }
 
-static bool share_bytes(const mo_plan *plan, int a, int b)
+static bool share_bytes(const mo_exec_plan *plan, int a, int b)
 {
     const mo_plan_value *x = whole_of(plan, a), *y = whole_of(plan, b);
 
     return x->device == y->device && x->offset != MO_PLAN_NONE &&
            y->offset != MO_PLAN_NONE &&
-           x->offset < y->offset + mo_desc_bytes(&y->desc) &&
-           y->offset < x->offset + mo_desc_bytes(&x->desc);
+           x->offset < y->offset + mo_tensor_desc_bytes(&y->desc) &&
+           y->offset < x->offset + mo_tensor_desc_bytes(&x->desc);
 }
 
 /* What a thing reads or writes. */
@@ -85,7 +87,7 @@ typedef struct operands {
     int n;
 } operands;
 
-static operands read_by(const mo_plan *plan, const thing *it)
+static operands read_by(const mo_exec_plan *plan, const thing *it)
 {
     const mo_call *call = &plan->calls[it->step.what].call;
 
@@ -94,7 +96,7 @@ static operands read_by(const mo_plan *plan, const thing *it)
                : (operands){ &plan->transfers[it->step.what].from_value, 1 };
 }
 
-static operands written_by(const mo_plan *plan, const thing *it)
+static operands written_by(const mo_exec_plan *plan, const thing *it)
 {
     const mo_call *call = &plan->calls[it->step.what].call;
 
@@ -103,7 +105,7 @@ static operands written_by(const mo_plan *plan, const thing *it)
                : (operands){ &plan->transfers[it->step.what].to_value, 1 };
 }
 
-static bool meet(const mo_plan *plan, operands a, operands b)
+static bool meet(const mo_exec_plan *plan, operands a, operands b)
 {
     for (int i = 0; i < a.n; i++)
         for (int k = 0; k < b.n; k++)
@@ -112,7 +114,7 @@ static bool meet(const mo_plan *plan, operands a, operands b)
     return false;
 }
 
-static bool share_port(const mo_plan *plan, const thing *a, const thing *b)
+static bool share_port(const mo_exec_plan *plan, const thing *a, const thing *b)
 {
     const mo_plan_transfer *x = &plan->transfers[a->step.what];
     const mo_plan_transfer *y = &plan->transfers[b->step.what];
@@ -121,7 +123,7 @@ static bool share_port(const mo_plan *plan, const thing *a, const thing *b)
 }
 
 /* Calls of one device, the first of them planned before the second. */
-static bool is_behind(const mo_plan *plan, const thing *a, const thing *b)
+static bool is_behind(const mo_exec_plan *plan, const thing *a, const thing *b)
 {
     const mo_plan_call *x = &plan->calls[a->step.what];
     const mo_plan_call *y = &plan->calls[b->step.what];
@@ -132,7 +134,7 @@ static bool is_behind(const mo_plan *plan, const thing *a, const thing *b)
     return x->lane == y->lane || a->stretch != b->stretch;
 }
 
-static bool waits_for(const mo_plan *plan, const thing *a, const thing *b)
+static bool waits_for(const mo_exec_plan *plan, const thing *a, const thing *b)
 {
     if (is_call(a) && is_call(b))
         return a->device == b->device && is_behind(plan, a, b);
@@ -143,7 +145,7 @@ static bool waits_for(const mo_plan *plan, const thing *a, const thing *b)
            meet(plan, read_by(plan, a), written_by(plan, b));
 }
 
-static program program_of(const mo_plan *plan, const mo_run_result *result)
+static program program_of(const mo_exec_plan *plan, const mo_run_result *result)
 {
     size_t room = (size_t) plan->n_calls + (size_t) plan->n_transfers + 1;
     program p = { .plan = plan, .things = calloc(room, sizeof *p.things) };
@@ -223,7 +225,7 @@ static void check_steps(const program *p, const mo_run_result *result, int seed)
     }
     for (int d = 0; d < p->plan->n_devices; d++)
         for (int i = 0; i < p->plan->devices[d].n_steps; i++)
-            if (p->plan->devices[d].steps[i].kind == MO_STEP_AWAIT)
+            if (p->plan->devices[d].steps[i].kind == MO_PLAN_STEP_AWAIT)
                 check_await(p, result, d, i, seed);
 }
 
@@ -266,8 +268,8 @@ enum { A, B };
 
 /* A's steps are of these kinds: nothing is kept where there is no memory to
  * spare. */
-static void make_sender(sender *s, const char *text, const mo_step_kind *kinds,
-                        int n)
+static void make_sender(sender *s, const char *text,
+                        const mo_plan_step_kind *kinds, int n)
 {
     const mo_plan_device *on;
 
@@ -287,7 +289,7 @@ static int64_t run_sender(sender *s)
     for (int d = 0; d < 2; d++) {
         s->runner.backends[d] = &apart_backend;
         s->runner.units[d] =
-            (mo_unit_options){ .threads = 1, .gpu = d, .cache = "" };
+            (mo_backend_unit_options){ .threads = 1, .gpu = d, .cache = "" };
     }
     plan_runner_go(&s->runner);
     return s->runner.result.chain_ns;
@@ -299,11 +301,14 @@ static void end_sender(sender *s)
     random_plan_clear(&s->made);
 }
 
-static const mo_step_kind early[] = { MO_STEP_COMPUTE, MO_STEP_SEND,
-                                      MO_STEP_AWAIT, MO_STEP_COMPUTE,
-                                      MO_STEP_COMPUTE };
-static const mo_step_kind late[] = { MO_STEP_COMPUTE, MO_STEP_COMPUTE,
-                                     MO_STEP_SEND, MO_STEP_AWAIT };
+static const mo_plan_step_kind early[] = {
+    MO_PLAN_STEP_COMPUTE, MO_PLAN_STEP_SEND, MO_PLAN_STEP_AWAIT,
+    MO_PLAN_STEP_COMPUTE, MO_PLAN_STEP_COMPUTE
+};
+static const mo_plan_step_kind late[] = { MO_PLAN_STEP_COMPUTE,
+                                          MO_PLAN_STEP_COMPUTE,
+                                          MO_PLAN_STEP_SEND,
+                                          MO_PLAN_STEP_AWAIT };
 
 /* What a made is read once more, so that c cannot be where it lies. */
 START_TEST(who_sends_goes_on)
@@ -350,7 +355,7 @@ END_TEST
 START_TEST(who_writes_a_part_overwrites_the_whole)
 {
     sender s;
-    mo_plan_part part = { 0 };
+    mo_plan_slice part = { 0 };
     mo_plan_device *on;
     int64_t chain_ns;
 
@@ -360,7 +365,7 @@ START_TEST(who_writes_a_part_overwrites_the_whole)
     made_last(&s)->part = &part;
     made_last(&s)->offset = (on->arena_bytes + 63) / 64 * 64;
     on->arena_bytes =
-        made_last(&s)->offset + mo_desc_bytes(&made_last(&s)->desc);
+        made_last(&s)->offset + mo_tensor_desc_bytes(&made_last(&s)->desc);
     chain_ns = run_sender(&s);
     ck_assert_int_eq(chain_ns, s.runner.result.busy_ns[A] + APART_FIRST_NS);
     end_sender(&s);

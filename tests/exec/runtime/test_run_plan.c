@@ -13,13 +13,13 @@ enum { MAX_DEVICES = 4 };
 
 /* A run of a plan in this process, and all it was given. */
 typedef struct bench {
-    mo_plan *plan;
-    mo_world *world;
-    mo_dense input;
+    mo_exec_plan *plan;
+    mo_transport_world *world;
+    mo_tensor_dense input;
     const mo_backend *backends[MAX_DEVICES];
-    mo_unit_options units[MAX_DEVICES];
+    mo_backend_unit_options units[MAX_DEVICES];
     int rank_of[MAX_DEVICES];
-    mo_run_options options;
+    mo_run_plan_options options;
     mo_run_result result;
 } bench;
 
@@ -28,27 +28,28 @@ static void set_up(bench *b, const hand_plan_options *plan,
 {
     memset(b, 0, sizeof *b);
     b->plan = hand_plan_make(plan);
-    MUST(mo_transport_local.open(&(mo_world_options){ 0 }, &b->world, &err));
-    MUST(mo_dense_new(&b->plan->inputs[0].desc, &b->input, &err));
+    MUST(mo_transport_local.open(&(mo_transport_world_options){ 0 }, &b->world,
+                                 &err));
+    MUST(mo_tensor_new(&b->plan->inputs[0].desc, &b->input, &err));
     for (int64_t i = 0; i < plan->elements; i++)
         ((uint32_t *) b->input.data)[i] = x;
     for (int d = 0; d < MAX_DEVICES; d++)
         b->backends[d] = backend;
-    b->options = (mo_run_options){ .transport = &mo_transport_local,
-                                   .world = b->world,
-                                   .backends = b->backends,
-                                   .units = b->units,
-                                   .rank_of = b->rank_of,
-                                   .inputs = &b->input,
-                                   .warm_ups = 1,
-                                   .runs = 3,
-                                   .trace = true };
+    b->options = (mo_run_plan_options){ .transport = &mo_transport_local,
+                                        .world = b->world,
+                                        .backends = b->backends,
+                                        .units = b->units,
+                                        .rank_of = b->rank_of,
+                                        .inputs = &b->input,
+                                        .warm_ups = 1,
+                                        .runs = 3,
+                                        .trace = true };
 }
 
 static void tear_down(bench *b)
 {
     mo_run_result_clear(&b->result);
-    mo_dense_clear(&b->input);
+    mo_tensor_clear(&b->input);
     mo_transport_local.close(b->world);
     mo_arena_free(b->plan->arena);
 }
@@ -70,10 +71,10 @@ static void check_outputs(const bench *b, uint32_t x, int seed)
 {
     ck_assert_int_eq(b->result.n_outputs, b->plan->n_outputs);
     for (int o = 0; o < b->result.n_outputs; o++) {
-        const mo_dense *y = &b->result.outputs[o];
+        const mo_tensor_dense *y = &b->result.outputs[o];
         uint32_t wanted = hand_plan_result(b->plan, o, x);
 
-        for (int64_t i = 0; i < mo_desc_elements(&y->desc); i++)
+        for (int64_t i = 0; i < mo_tensor_desc_elements(&y->desc); i++)
             ck_assert_msg(((uint32_t *) y->data)[i] == wanted,
                           "seed %d, output %d: element %lld is wrong", seed, o,
                           (long long) i);
@@ -108,7 +109,7 @@ START_TEST(one_world_runs_plan_after_plan)
 }
 END_TEST
 
-static bool may_fail(const mo_plan *plan)
+static bool may_fail(const mo_exec_plan *plan)
 {
     for (int c = 0; c < plan->n_calls; c++)
         if (plan->calls[c].call.n_in > 2 && c % 7 == 3)
@@ -158,7 +159,7 @@ START_TEST(times_fit_together)
             ck_assert_int_ge(step->begin_ns, last);
             ck_assert_int_ge(step->end_ns, step->begin_ns);
             last = step->end_ns;
-            if (device->steps[i].kind == MO_STEP_COMPUTE)
+            if (device->steps[i].kind == MO_PLAN_STEP_COMPUTE)
                 busy += step->end_ns - step->begin_ns;
         }
         ck_assert_int_le(last, b.result.median_ns);
@@ -208,7 +209,7 @@ START_TEST(a_stop_ends_between_runs)
 
     set_up(&b, &options, &hand_backend, 9);
     mo_stop_after(&stop, 0);
-    mo_stop_say(&stop);
+    mo_stop_request(&stop);
     b.options.stop = &stop;
     MUST(mo_run_plan(b.plan, &b.options, &b.result, &err));
     ck_assert(b.result.stopped);

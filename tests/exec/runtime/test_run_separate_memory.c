@@ -1,6 +1,6 @@
 /* tags: no-valgrind */
-/* Claims of exec/runtime/run.h for devices with memory of their own: they compute what
- * CPUs do, to the last bit, whatever runs side by side. */
+/* Claims of exec/runtime/run.h for devices with memory of their own: they
+ * compute what CPUs do, to the last bit, whatever runs side by side. */
 #include "exec/measure/bench_link.h"
 #include "tests/exec/support/separate_memory.h"
 #include "tests/exec/support/plan_runner.h"
@@ -28,7 +28,7 @@ static void set_up(running *r, unsigned seed, int n_devices, unsigned apart)
     r->made.source.lanes = apart ? lanes : NULL;
     r->made.source.layout = seed % 4 > 1;
     r->made.source.fuse = seed % 3 == 0;
-    MUST(mo_plan_make(&r->made.source, &r->made.plan, &err));
+    MUST(mo_plan_build(&r->made.source, &r->made.plan, &err));
     plan_runner_begin(&r->runner, r->made.plan, seed);
     for (int d = 0; d < RANDOM_PLAN_DEVICES; d++)
         if (apart >> d & 1)
@@ -109,7 +109,7 @@ START_TEST(calls_are_timed_by_themselves)
             ck_assert_int_ge(step->begin_ns, 0);
             ck_assert_int_ge(step->end_ns, step->begin_ns);
             end = step->end_ns > end ? step->end_ns : end;
-            if (on->steps[s].kind != MO_STEP_COMPUTE)
+            if (on->steps[s].kind != MO_PLAN_STEP_COMPUTE)
                 continue;
             ck_assert_int_eq(r.runner.result.call_ns[on->steps[s].what],
                              wanted);
@@ -200,15 +200,15 @@ END_TEST
 START_TEST(messages_are_timed)
 {
     static const char *const ids[] = { "A", "B" };
-    mo_links_row *rows = NULL;
+    mo_measure_link_row *rows = NULL;
     int n = 0;
     running r;
 
     set_up(&r, 2, 2, 3);
-    MUST(mo_links_measure(&(mo_links_options){ .n_devices = 2,
-                                               .ids = ids,
-                                               .run = &r.runner.options,
-                                               .repeats = 3 },
+    MUST(mo_measure_links(&(mo_measure_links_options){ .n_devices = 2,
+                                                       .ids = ids,
+                                                       .run = &r.runner.options,
+                                                       .repeats = 3 },
                           &rows, &n, &err));
     ck_assert_int_gt(n, 0);
     ck_assert_int_eq(n % 2, 0);

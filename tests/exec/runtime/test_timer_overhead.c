@@ -27,7 +27,7 @@ START_TEST(what_was_added_is_removed)
         truth[i] = 5000 + mo_random_below(&random, 10000);
         ns[i] = truth[i] + cost;
     }
-    mo_clock_cost_remove(ns, n, sum_of(truth, n));
+    mo_run_remove_timer_overhead(ns, n, sum_of(truth, n));
     for (int i = 0; i < n; i++)
         ck_assert_int_eq(ns[i], truth[i]);
 }
@@ -43,7 +43,7 @@ START_TEST(no_time_vanishes)
     for (int i = 0; i < n; i++)
         before[i] = ns[i] = 100 + mo_random_below(&random, 100000);
     whole = 1 + mo_random_below(&random, (int) sum_of(ns, n));
-    mo_clock_cost_remove(ns, n, whole);
+    mo_run_remove_timer_overhead(ns, n, whole);
     ck_assert_int_le(sum_of(ns, n), whole);
     ck_assert_int_ge(sum_of(ns, n), whole - n - whole / 4);
     for (int i = 0; i < n; i++) {
@@ -60,9 +60,9 @@ START_TEST(what_is_right_stays)
 {
     int64_t ns[] = { 1, 200, 30 };
 
-    mo_clock_cost_remove(ns, 3, 231);
-    mo_clock_cost_remove(ns, 3, 5000);
-    mo_clock_cost_remove(ns, 0, 0);
+    mo_run_remove_timer_overhead(ns, 3, 231);
+    mo_run_remove_timer_overhead(ns, 3, 5000);
+    mo_run_remove_timer_overhead(ns, 0, 0);
     ck_assert_int_eq(ns[0], 1);
     ck_assert_int_eq(ns[1], 200);
     ck_assert_int_eq(ns[2], 30);

@@ -18,8 +18,8 @@ void case_begin(call_case *c, mo_call_kind kind)
 void case_end(call_case *c)
 {
     for (int i = 0; i < CASE_OPERANDS; i++) {
-        mo_dense_clear(&c->in[i]);
-        mo_dense_clear(&c->out[i]);
+        mo_tensor_clear(&c->in[i]);
+        mo_tensor_clear(&c->out[i]);
     }
 }
 
@@ -35,32 +35,33 @@ mo_shape shape_of(int rank, ...)
     return shape;
 }
 
-mo_dense *case_in(call_case *c, mo_elem elem, mo_shape shape, uint64_t seed)
+mo_tensor_dense *case_in(call_case *c, mo_elem elem, mo_shape shape,
+                         uint64_t seed)
 {
     int i = c->call.n_in++;
-    mo_desc desc = { elem, shape };
+    mo_tensor_desc desc = { elem, shape };
 
     c->in_number[i] = i;
     c->call.first_extra = c->call.n_in;
-    MUST(mo_dense_new(&desc, &c->in[i], &err));
-    mo_dense_random(&c->in[i], mo_random_seed(seed, (uint64_t) i), 1, 10);
+    MUST(mo_tensor_new(&desc, &c->in[i], &err));
+    mo_tensor_fill_random(&c->in[i], mo_random_seed(seed, (uint64_t) i), 1, 10);
     return &c->in[i];
 }
 
-mo_dense *case_out(call_case *c, mo_elem elem, mo_shape shape)
+mo_tensor_dense *case_out(call_case *c, mo_elem elem, mo_shape shape)
 {
     int i = c->call.n_out++;
-    mo_desc desc = { elem, shape };
+    mo_tensor_desc desc = { elem, shape };
 
     c->out_number[i] = i;
-    MUST(mo_dense_new(&desc, &c->out[i], &err));
+    MUST(mo_tensor_new(&desc, &c->out[i], &err));
     return &c->out[i];
 }
 
 /* Strides of a tensor, as it lies, by dimension of its shape. */
-static mo_access access_of(const mo_shape *shape, bool channels_last)
+static mo_point_access access_of(const mo_shape *shape, bool channels_last)
 {
-    mo_access access = mo_access_of(shape);
+    mo_point_access access = mo_point_access_dense(shape);
     int64_t stride;
 
     if (!channels_last)
@@ -77,7 +78,7 @@ static mo_access access_of(const mo_shape *shape, bool channels_last)
 
 int64_t last_place(const mo_shape *shape, int64_t element)
 {
-    mo_access access = access_of(shape, true);
+    mo_point_access access = access_of(shape, true);
     int64_t at = 0;
 
     for (int d = shape->rank - 1; d >= 0; d--) {
@@ -89,32 +90,32 @@ int64_t last_place(const mo_shape *shape, int64_t element)
 
 void case_after(call_case *c, int axis, bool channels_last, uint64_t seed)
 {
-    const mo_desc *out = &c->out[0].desc;
+    const mo_tensor_desc *out = &c->out[0].desc;
     int first = c->call.n_in;
-    mo_point *p = &c->after;
+    mo_point_program *p = &c->after;
     mo_point_step add = { .op = MO_POINT_ADD, .a = 0, .b = 1 };
     mo_point_step relu = { .op = MO_POINT_RELU };
 
     case_in(c, out->elem, shape_of(1, out->shape.dims[axis]), seed);
     case_in(c, out->elem, out->shape, seed);
     c->call.first_extra = first;
-    *p = (mo_point){ .n_operands = 3 };
+    *p = (mo_point_program){ .n_operands = 3 };
     for (int i = 0; i < 3; i++)
         p->operands[i].elem = out->elem;
     p->out = access_of(&out->shape, channels_last);
     p->operands[0].access = p->operands[2].access = p->out;
     p->operands[1].access.stride[axis] = 1;
-    add.a = mo_point_push(p, add);
+    add.a = mo_point_push_step(p, add);
     add.b = 2;
-    relu.a = mo_point_push(p, add);
-    p->result = mo_point_push(p, relu);
+    relu.a = mo_point_push_step(p, add);
+    p->result = mo_point_push_step(p, relu);
     c->call.after = p;
 }
 
 double case_after_of(const call_case *c, int64_t element, double x)
 {
     const mo_shape *shape = &c->out[0].desc.shape;
-    const mo_point *p = &c->after;
+    const mo_point_program *p = &c->after;
     int first = c->call.first_extra;
     int64_t rest = element, bias = 0, other = 0;
 
@@ -123,8 +124,8 @@ double case_after_of(const call_case *c, int64_t element, double x)
         other += rest % shape->dims[d] * p->operands[2].access.stride[d];
         rest /= shape->dims[d];
     }
-    x += mo_dense_at(&c->in[first], bias) +
-         mo_dense_at(&c->in[first + 1], other);
+    x += mo_tensor_get_double(&c->in[first], bias) +
+         mo_tensor_get_double(&c->in[first + 1], other);
     return x > 0 ? x : 0;
 }
 
@@ -149,7 +150,7 @@ static void list_case(call_case *c, call_list *list, bool *constant)
 }
 
 void case_run_all(call_case *const *cases, int n, const mo_backend *backend,
-                  mo_unit *unit)
+                  mo_backend_unit *unit)
 {
     size_t most = (size_t) n * 2 * CASE_OPERANDS;
     bool *constant = calloc(most + 1, sizeof *constant);
@@ -166,16 +167,16 @@ void case_run_all(call_case *const *cases, int n, const mo_backend *backend,
     free(list.tensors);
 }
 
-void case_run_on(call_case *c, const mo_backend *backend, mo_unit *unit)
+void case_run_on(call_case *c, const mo_backend *backend, mo_backend_unit *unit)
 {
     case_run_all(&c, 1, backend, unit);
 }
 
-static void prepare(call_case *c, mo_unit *unit, mo_kernel **kernel,
-                    size_t *bytes)
+static void prepare(call_case *c, mo_backend_unit *unit,
+                    mo_backend_kernel **kernel, size_t *bytes)
 {
-    mo_call_operand in[CASE_OPERANDS] = { { .constant = NULL } };
-    mo_desc out[CASE_OPERANDS];
+    mo_backend_operand in[CASE_OPERANDS] = { { .constant = NULL } };
+    mo_tensor_desc out[CASE_OPERANDS];
 
     for (int i = 0; i < c->call.n_in; i++) {
         in[i].desc = c->in[i].desc;
@@ -191,16 +192,16 @@ static void prepare(call_case *c, mo_unit *unit, mo_kernel **kernel,
 static void run_by_threads(call_case *c, int threads)
 {
     const mo_backend *b = &mo_backend_cpu;
-    const mo_unit_options options = { .threads = threads };
+    const mo_backend_unit_options options = { .threads = threads };
     const void *in[CASE_OPERANDS];
     void *out[CASE_OPERANDS], *workspace = NULL;
-    mo_kernel *kernel = NULL;
-    mo_unit *unit = NULL;
+    mo_backend_kernel *kernel = NULL;
+    mo_backend_unit *unit = NULL;
     size_t bytes;
 
     MUST(b->open(&options, &unit, &err));
     if (c->tiles)
-        unit->tiles = mo_tiles_named(c->tiles);
+        unit->tiles = mo_cpu_micro_kernels_find(c->tiles);
     prepare(c, unit, &kernel, &bytes);
     MUST(b->alloc(unit, bytes, &workspace, &err));
     for (int i = 0; i < c->call.n_in; i++)
@@ -220,12 +221,12 @@ void case_run(call_case *c, int threads)
     if (backend == &mo_backend_cpu)
         run_by_threads(c, threads);
     else
-        case_run_on(c, backend, tested_unit(backend, MO_PRECISION_F32));
+        case_run_on(c, backend, tested_unit(backend, MO_BACKEND_PRECISION_F32));
 }
 
 void case_run_threads(call_case *c)
 {
-    size_t bytes = (size_t) mo_desc_bytes(&c->out[0].desc);
+    size_t bytes = (size_t) mo_tensor_desc_bytes(&c->out[0].desc);
     char *first = malloc(bytes + 1);
 
     case_run(c, 1);
@@ -241,17 +242,17 @@ void case_run_threads(call_case *c)
 
 double tolerance_of(mo_elem elem)
 {
-    return elem == MO_F64    ? 1e-12
-           : elem == MO_F16  ? 2e-3
-           : elem == MO_BF16 ? 1.6e-2
-                             : 1e-5;
+    return elem == MO_ELEM_F64    ? 1e-12
+           : elem == MO_ELEM_F16  ? 2e-3
+           : elem == MO_ELEM_BF16 ? 1.6e-2
+                                  : 1e-5;
 }
 
 void case_check(const call_case *c, const double *expected, bool channels_last,
                 uint64_t seed)
 {
-    const mo_dense *out = &c->out[0];
-    int64_t n = mo_desc_elements(&out->desc);
+    const mo_tensor_dense *out = &c->out[0];
+    int64_t n = mo_tensor_desc_elements(&out->desc);
     double largest = 1, allowed;
 
     for (int64_t i = 0; i < n; i++)
@@ -259,7 +260,7 @@ void case_check(const call_case *c, const double *expected, bool channels_last,
     allowed = tolerance_of(out->desc.elem) * largest;
     for (int64_t i = 0; i < n; i++) {
         int64_t at = channels_last ? last_place(&out->desc.shape, i) : i;
-        double x = mo_dense_at(out, at);
+        double x = mo_tensor_get_double(out, at);
 
         if (!(fabs(x - expected[i]) <= allowed))
             ck_abort_msg("seed %llu: element %lld is %g, not %g",

@@ -20,8 +20,8 @@ enum { CASE_OPERANDS = 8 };
 typedef struct call_case {
     mo_call call;
     int in_number[CASE_OPERANDS], out_number[CASE_OPERANDS];
-    mo_dense in[CASE_OPERANDS], out[CASE_OPERANDS];
-    mo_point after;
+    mo_tensor_dense in[CASE_OPERANDS], out[CASE_OPERANDS];
+    mo_point_program after;
     unsigned constant; /* bit i: in[i] is told as a constant */
     const char *tiles; /* which, or NULL: the best */
 } call_case;
@@ -30,8 +30,9 @@ void case_begin(call_case *c, mo_call_kind kind);
 void case_end(call_case *c);
 
 /* One more operand: random reals from -1 to 1, integers from 0 to 9. */
-mo_dense *case_in(call_case *c, mo_elem elem, mo_shape shape, uint64_t seed);
-mo_dense *case_out(call_case *c, mo_elem elem, mo_shape shape);
+mo_tensor_dense *case_in(call_case *c, mo_elem elem, mo_shape shape,
+                         uint64_t seed);
+mo_tensor_dense *case_out(call_case *c, mo_elem elem, mo_shape shape);
 
 mo_shape shape_of(int rank, ...); /* int64_t each */
 
@@ -47,9 +48,10 @@ double case_after_of(const call_case *c, int64_t element, double x);
 void case_run(call_case *c, int threads);
 
 /* On a unit of that backend; or several of them, prepared together. */
-void case_run_on(call_case *c, const mo_backend *backend, mo_unit *unit);
+void case_run_on(call_case *c, const mo_backend *backend,
+                 mo_backend_unit *unit);
 void case_run_all(call_case *const *cases, int n, const mo_backend *backend,
-                  mo_unit *unit);
+                  mo_backend_unit *unit);
 
 /* The same for 1 to 4 threads: fails unless the bytes are the same. */
 void case_run_threads(call_case *c);

@@ -14,15 +14,15 @@ enum { MAX_IN = 3 };
 /* ----------------------------------------------------------------- building */
 
 typedef struct builder {
-    mo_plan *plan;
+    mo_exec_plan *plan;
     mo_random random;
-    mo_desc desc;
+    mo_tensor_desc desc;
     int *made_by; /* by value: the call, or -1: the input */
     int *copy;    /* value * n_devices + device: the value there, or -1 */
     int order;
 } builder;
 
-static void *take(mo_plan *plan, size_t count, size_t size)
+static void *take(mo_exec_plan *plan, size_t count, size_t size)
 {
     void *memory = mo_arena_array(plan->arena, count, size);
 
@@ -31,7 +31,7 @@ static void *take(mo_plan *plan, size_t count, size_t size)
     return memory;
 }
 
-static void push_step(builder *b, int device, mo_step_kind kind, int what)
+static void push_step(builder *b, int device, mo_plan_step_kind kind, int what)
 {
     mo_plan_device *d = &b->plan->devices[device];
 
@@ -40,8 +40,8 @@ static void push_step(builder *b, int device, mo_step_kind kind, int what)
 
 static int push_value(builder *b, int device, const char *name)
 {
-    mo_plan *plan = b->plan;
-    int64_t bytes = (mo_desc_bytes(&b->desc) + 63) / 64 * 64;
+    mo_exec_plan *plan = b->plan;
+    int64_t bytes = (mo_tensor_desc_bytes(&b->desc) + 63) / 64 * 64;
     int v = plan->n_values++;
 
     plan->values[v] =
@@ -60,7 +60,7 @@ static int push_value(builder *b, int device, const char *name)
  * now or with the call that reads it, by the sender at once or at its end. */
 static int bring(builder *b, int v, int device, int *late, int *n_late)
 {
-    mo_plan *plan = b->plan;
+    mo_exec_plan *plan = b->plan;
     int from = plan->values[v].device, t;
     int *copy = &b->copy[v * plan->n_devices + device];
 
@@ -72,24 +72,24 @@ static int bring(builder *b, int v, int device, int *late, int *n_late)
     *copy = push_value(b, device, "copy");
     plan->values[*copy].transfer = t;
     plan->transfers[t] = (mo_plan_transfer){
-        v, *copy, from, device, mo_desc_bytes(&b->desc), MO_PLAN_NONE
+        v, *copy, from, device, mo_tensor_desc_bytes(&b->desc), MO_PLAN_NONE
     };
     b->order++;
-    push_step(b, device, MO_STEP_RECEIVE, t);
-    push_step(b, from, MO_STEP_SEND, t);
+    push_step(b, device, MO_PLAN_STEP_RECEIVE, t);
+    push_step(b, from, MO_PLAN_STEP_SEND, t);
     b->order++;
     if (mo_random_below(&b->random, 2) == 0)
-        push_step(b, from, MO_STEP_AWAIT, t);
+        push_step(b, from, MO_PLAN_STEP_AWAIT, t);
     else
         late[(*n_late)++] = t;
-    push_step(b, device, MO_STEP_AWAIT, t);
+    push_step(b, device, MO_PLAN_STEP_AWAIT, t);
     return *copy;
 }
 
 static void push_call(builder *b, const int *sources, int n_sources, int *late,
                       int *n_late)
 {
-    mo_plan *plan = b->plan;
+    mo_exec_plan *plan = b->plan;
     int c = plan->n_calls++, device = plan->calls[c].device;
     mo_call *call = &plan->calls[c].call;
     int out;
@@ -110,12 +110,12 @@ static void push_call(builder *b, const int *sources, int n_sources, int *late,
     b->made_by[out] = c;
     call->out[0] = out;
     b->order++;
-    push_step(b, device, MO_STEP_COMPUTE, c);
+    push_step(b, device, MO_PLAN_STEP_COMPUTE, c);
 }
 
 static void make_input(builder *b)
 {
-    mo_plan *plan = b->plan;
+    mo_exec_plan *plan = b->plan;
 
     plan->inputs = take(plan, 1, sizeof *plan->inputs);
     plan->n_inputs = 1;
@@ -130,7 +130,7 @@ static void make_input(builder *b)
 
 static void make_outputs(builder *b)
 {
-    mo_plan *plan = b->plan;
+    mo_exec_plan *plan = b->plan;
 
     plan->outputs = take(plan, (size_t) plan->n_devices, sizeof *plan->outputs);
     for (int d = 0; d < plan->n_devices; d++)
@@ -143,7 +143,7 @@ static void make_outputs(builder *b)
             }
 }
 
-static void make_devices(mo_plan *plan, int n_calls)
+static void make_devices(mo_exec_plan *plan, int n_calls)
 {
     static const char *const ids[] = { "A", "B", "C", "D" };
     size_t n_steps = (size_t) n_calls * (3 * MAX_IN + 1) + 16;
@@ -159,7 +159,7 @@ static void make_devices(mo_plan *plan, int n_calls)
 
 static void make_calls(builder *b, int n_calls)
 {
-    mo_plan *plan = b->plan;
+    mo_exec_plan *plan = b->plan;
     int *sources = take(plan, (size_t) n_calls + 1, sizeof *sources);
     int *late = take(plan, (size_t) n_calls * MAX_IN, sizeof *late);
     int n_late = 0;
@@ -171,13 +171,14 @@ static void make_calls(builder *b, int n_calls)
         sources[c + 1] = plan->calls[c].call.out[0];
     }
     for (int i = 0; i < n_late; i++)
-        push_step(b, plan->transfers[late[i]].from, MO_STEP_AWAIT, late[i]);
+        push_step(b, plan->transfers[late[i]].from, MO_PLAN_STEP_AWAIT,
+                  late[i]);
 }
 
-mo_plan *hand_plan_make(const hand_plan_options *options)
+mo_exec_plan *hand_plan_make(const hand_plan_options *options)
 {
     mo_arena *arena = mo_arena_new();
-    mo_plan *plan = arena ? mo_arena_alloc(arena, sizeof *plan) : NULL;
+    mo_exec_plan *plan = arena ? mo_arena_alloc(arena, sizeof *plan) : NULL;
     size_t n_calls = (size_t) options->n_calls;
     size_t n_values = n_calls * (1 + MAX_IN) + 1;
     builder b = { .plan = plan, .random = { options->seed } };
@@ -186,7 +187,7 @@ mo_plan *hand_plan_make(const hand_plan_options *options)
         abort();
     plan->arena = arena;
     plan->n_devices = options->n_devices;
-    b.desc = (mo_desc){ MO_U32, { 1, { options->elements } } };
+    b.desc = (mo_tensor_desc){ MO_ELEM_U32, { 1, { options->elements } } };
     b.made_by = take(plan, n_values, sizeof *b.made_by);
     b.copy = take(plan, n_values * (size_t) plan->n_devices, sizeof *b.copy);
     memset(b.copy, -1, n_values * (size_t) plan->n_devices * sizeof *b.copy);
@@ -202,15 +203,15 @@ mo_plan *hand_plan_make(const hand_plan_options *options)
 
 /* --------------------------------------------------------------- evaluating */
 
-static uint32_t value_of(const mo_plan *plan, const uint32_t *result, int v,
-                         uint32_t x)
+static uint32_t value_of(const mo_exec_plan *plan, const uint32_t *result,
+                         int v, uint32_t x)
 {
     if (plan->values[v].transfer != MO_PLAN_NONE)
         v = plan->transfers[plan->values[v].transfer].from_value;
     return v == 0 ? x : result[v];
 }
 
-uint32_t hand_plan_result(const mo_plan *plan, int output, uint32_t x)
+uint32_t hand_plan_result(const mo_exec_plan *plan, int output, uint32_t x)
 {
     uint32_t *result = calloc((size_t) plan->n_values, sizeof *result), y;
 
@@ -231,54 +232,55 @@ uint32_t hand_plan_result(const mo_plan *plan, int output, uint32_t x)
 
 /* ------------------------------------------------------------------ backend */
 
-struct mo_unit {
+struct mo_backend_unit {
     int open;
 };
 
-struct mo_kernel {
+struct mo_backend_kernel {
     int64_t elements;
     int n_in;
     uint32_t number;
 };
 
-static mo_status open_unit(const mo_unit_options *options, mo_unit **unit,
-                           mo_error *err)
+static mo_status open_unit(const mo_backend_unit_options *options,
+                           mo_backend_unit **unit, mo_error *err)
 {
     (void) options;
     *unit = calloc(1, sizeof **unit);
     return *unit ? MO_OK : mo_fail_memory(err);
 }
 
-static void close_unit(mo_unit *unit)
+static void close_unit(mo_backend_unit *unit)
 {
     free(unit);
 }
 
-static mo_status alloc_memory(mo_unit *unit, size_t bytes, void **memory,
-                              mo_error *err)
+static mo_status alloc_memory(mo_backend_unit *unit, size_t bytes,
+                              void **memory, mo_error *err)
 {
     (void) unit;
     *memory = calloc(1, bytes + 1);
     return *memory ? MO_OK : mo_fail_memory(err);
 }
 
-static void release(mo_unit *unit, void *memory)
+static void release(mo_backend_unit *unit, void *memory)
 {
     (void) unit;
     free(memory);
 }
 
-static mo_status prepare(mo_unit *unit, const mo_call *call,
-                         const mo_call_operand *in, const mo_desc *out,
-                         mo_kernel **kernel, size_t *workspace, mo_error *err)
+static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
+                         const mo_backend_operand *in,
+                         const mo_tensor_desc *out, mo_backend_kernel **kernel,
+                         size_t *workspace, mo_error *err)
 {
-    mo_kernel *k = calloc(1, sizeof *k);
+    mo_backend_kernel *k = calloc(1, sizeof *k);
 
     (void) unit;
     (void) in;
     if (!k)
         return mo_fail_memory(err);
-    k->elements = mo_desc_elements(out);
+    k->elements = mo_tensor_desc_elements(out);
     k->n_in = call->n_in;
     k->number = (uint32_t) call->u.point.result;
     *kernel = k;
@@ -286,13 +288,13 @@ static mo_status prepare(mo_unit *unit, const mo_call *call,
     return MO_OK;
 }
 
-static void drop(mo_unit *unit, mo_kernel *kernel)
+static void drop(mo_backend_unit *unit, mo_backend_kernel *kernel)
 {
     (void) unit;
     free(kernel);
 }
 
-static mo_status run(mo_unit *unit, const mo_kernel *kernel,
+static mo_status run(mo_backend_unit *unit, const mo_backend_kernel *kernel,
                      const void *const *in, void *const *out, void *workspace,
                      mo_error *err)
 {
@@ -311,7 +313,8 @@ static mo_status run(mo_unit *unit, const mo_kernel *kernel,
     return MO_OK;
 }
 
-static mo_status run_or_fail(mo_unit *unit, const mo_kernel *kernel,
+static mo_status run_or_fail(mo_backend_unit *unit,
+                             const mo_backend_kernel *kernel,
                              const void *const *in, void *const *out,
                              void *workspace, mo_error *err)
 {
@@ -321,7 +324,8 @@ static mo_status run_or_fail(mo_unit *unit, const mo_kernel *kernel,
     return run(unit, kernel, in, out, workspace, err);
 }
 
-static mo_status run_slowly(mo_unit *unit, const mo_kernel *kernel,
+static mo_status run_slowly(mo_backend_unit *unit,
+                            const mo_backend_kernel *kernel,
                             const void *const *in, void *const *out,
                             void *workspace, mo_error *err)
 {
@@ -332,7 +336,7 @@ static mo_status run_slowly(mo_unit *unit, const mo_kernel *kernel,
     return run(unit, kernel, in, out, workspace, err);
 }
 
-static bool consumed(const mo_kernel *kernel, int in)
+static bool consumed(const mo_backend_kernel *kernel, int in)
 {
     (void) kernel;
     (void) in;

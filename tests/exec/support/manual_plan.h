@@ -21,10 +21,10 @@ typedef struct hand_plan_options {
 
 /* One input, and the last value of every device that computes as outputs; all
  * that is sent is sent as a random moment wants it. */
-mo_plan *hand_plan_make(const hand_plan_options *options);
+mo_exec_plan *hand_plan_make(const hand_plan_options *options);
 
 /* What output i must be, at every element, for input x. */
-uint32_t hand_plan_result(const mo_plan *plan, int output, uint32_t x);
+uint32_t hand_plan_result(const mo_exec_plan *plan, int output, uint32_t x);
 
 /* Does the operator. */
 extern const mo_backend hand_backend;

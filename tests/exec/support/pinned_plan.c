@@ -25,7 +25,7 @@ static void make_schedule(random_plan *r)
 
 void pinned_plan_make(random_plan *r, const char *graph, int64_t capacity_bytes)
 {
-    const mo_constants_options options = { .random = true };
+    const mo_weights_options options = { .random = true };
     size_t size = sizeof ALL + strlen(graph);
     char *text = malloc(size);
 
@@ -38,11 +38,11 @@ void pinned_plan_make(random_plan *r, const char *graph, int64_t capacity_bytes)
     for (int d = 0; d < r->problem.x->n_devices && capacity_bytes > 0; d++)
         r->problem.x->capacity_bytes[d] = capacity_bytes;
     make_schedule(r);
-    MUST(mo_constants_new(r->fine, &options, &r->constants, &err));
+    MUST(mo_weights_new(r->fine, &options, &r->constants, &err));
     r->source = (mo_plan_source){ .fine = r->fine,
                                   .placed = r->problem.g,
                                   .instance = r->problem.x,
                                   .schedule = r->schedule,
                                   .constants = r->constants };
-    MUST(mo_plan_make(&r->source, &r->plan, &err));
+    MUST(mo_plan_build(&r->source, &r->plan, &err));
 }

@@ -20,16 +20,16 @@
 enum { PLAN_RUNNER_INPUTS = 4 }; /* at most */
 
 typedef struct plan_runner {
-    const mo_plan *plan;
-    mo_dense inputs[PLAN_RUNNER_INPUTS];
+    const mo_exec_plan *plan;
+    mo_tensor_dense inputs[PLAN_RUNNER_INPUTS];
     const mo_backend *backends[RANDOM_PLAN_DEVICES];
-    mo_unit_options units[RANDOM_PLAN_DEVICES];
+    mo_backend_unit_options units[RANDOM_PLAN_DEVICES];
     int rank_of[RANDOM_PLAN_DEVICES];
-    mo_run_options options;
+    mo_run_plan_options options;
     mo_run_result result;
 } plan_runner;
 
-void plan_runner_begin(plan_runner *r, const mo_plan *plan, unsigned seed);
+void plan_runner_begin(plan_runner *r, const mo_exec_plan *plan, unsigned seed);
 void plan_runner_go(plan_runner *r);
 void plan_runner_end(plan_runner *r);
 
@@ -37,7 +37,7 @@ void plan_runner_end(plan_runner *r);
 void plan_runner_take(plan_runner *r, mo_run_result *result);
 
 /* On CPUs, all at once. */
-void plan_runner_result(const mo_plan *plan, unsigned seed,
+void plan_runner_result(const mo_exec_plan *plan, unsigned seed,
                         mo_run_result *result);
 
 /* The same outputs, up to that relative difference, or to the last bit. */

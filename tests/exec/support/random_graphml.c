@@ -17,7 +17,7 @@ static const char keys[] =
 static void put(mo_out *out, mo_out *part)
 {
     size_t size;
-    const char *text = mo_out_lend(part, &size);
+    const char *text = mo_out_borrow(part, &size);
 
     ck_assert_ptr_nonnull(text);
     mo_out_bytes(out, text, size);

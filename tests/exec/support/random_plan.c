@@ -14,15 +14,15 @@ static const char *const clusters[] = { "A model=t4", TWO, THREE, FOUR };
 
 static mo_graph *coarsen(random_plan *r)
 {
-    mo_rules *rules = NULL;
+    mo_fusion_rules *rules = NULL;
     mo_coarsen_options options = { .clean = MO_CLEAN_ALL };
     mo_coarsen_report report;
     mo_graph *coarse = NULL;
 
-    MUST(mo_rules_load("default", &rules, &err));
+    MUST(mo_fusion_rules_load("default", &rules, &err));
     options.rules = rules;
     MUST(mo_coarsen(r->fine, &options, &coarse, &r->map, &report, &err));
-    mo_rules_free(rules);
+    mo_fusion_rules_free(rules);
     return coarse;
 }
 
@@ -38,16 +38,16 @@ static void make_schedule(random_plan *r, test_random *random)
     for (int i = 0; i < x->n; i++)
         device[i] = random_below(random, x->n_devices);
     MUST(mo_schedule_new(x, &regime, device, &r->schedule, &err));
-    MUST(mo_schedule_shift(x, r->schedule, &err));
+    MUST(mo_schedule_left_shift(x, r->schedule, &err));
     free(device);
 }
 
 void random_plan_of(random_plan *r, mo_graph *fine, mo_graph *same,
                     const char *folder, unsigned seed, int n_devices)
 {
-    const mo_constants_options options = { .folder = folder,
-                                           .random = true,
-                                           .seed = seed };
+    const mo_weights_options options = { .folder = folder,
+                                         .random = true,
+                                         .seed = seed };
     test_random random = { seed + 1000003u * (unsigned) n_devices };
     mo_graph *placed = same;
 
@@ -62,14 +62,14 @@ void random_plan_of(random_plan *r, mo_graph *fine, mo_graph *same,
         MO_OK)
         ck_abort_msg("seed %u: %s", seed, r->problem.err.text);
     make_schedule(r, &random);
-    MUST(mo_constants_new(r->fine, &options, &r->constants, &err));
+    MUST(mo_weights_new(r->fine, &options, &r->constants, &err));
     r->source = (mo_plan_source){ .fine = r->fine,
                                   .placed = placed,
                                   .map = r->map,
                                   .instance = r->problem.x,
                                   .schedule = r->schedule,
                                   .constants = r->constants };
-    MUST(mo_plan_make(&r->source, &r->plan, &err));
+    MUST(mo_plan_build(&r->source, &r->plan, &err));
 }
 
 void random_plan_make(random_plan *r, unsigned seed, int n_devices)
@@ -81,9 +81,9 @@ void random_plan_make(random_plan *r, unsigned seed, int n_devices)
 void random_plan_clear(random_plan *r)
 {
     mo_plan_free(r->plan);
-    mo_constants_free(r->constants);
+    mo_weights_free(r->constants);
     mo_schedule_free(r->schedule);
     problem_clear(&r->problem);
-    mo_map_free(r->map);
+    mo_coarsen_map_free(r->map);
     mo_graph_free(r->fine);
 }

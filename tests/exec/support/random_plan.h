@@ -4,7 +4,7 @@
  *     random_plan r;
  *
  *     random_plan_make(&r, seed, n_devices);
- *     MUST(mo_plan_verify(r.plan, &err));
+ *     MUST(mo_verify_plan(r.plan, &err));
  *     random_plan_clear(&r);
  *
  * The same seed gives the same network everywhere, whatever the number of
@@ -24,12 +24,12 @@ enum { RANDOM_PLAN_DEVICES = 4 }; /* at most */
 
 typedef struct random_plan {
     mo_graph *fine;
-    mo_map *map;     /* or NULL: the fine one was placed */
-    problem problem; /* has the graph that was placed */
+    mo_coarsen_map *map; /* or NULL: the fine one was placed */
+    problem problem;     /* has the graph that was placed */
     mo_schedule *schedule;
-    mo_constants *constants;
+    mo_weights_store *constants;
     mo_plan_source source;
-    mo_plan *plan;
+    mo_exec_plan *plan;
 } random_plan;
 
 void random_plan_make(random_plan *r, unsigned seed, int n_devices);

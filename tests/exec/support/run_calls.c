@@ -12,40 +12,42 @@ const mo_backend *tested_backend(void)
 
     if (!name)
         return &mo_backend_cpu;
-    for (int i = 0; mo_backends[i]; i++)
-        if (strcmp(mo_backends[i]->name, name) == 0)
-            return mo_backends[i];
+    for (int i = 0; mo_backend_table[i]; i++)
+        if (strcmp(mo_backend_table[i]->name, name) == 0)
+            return mo_backend_table[i];
     ck_abort_msg("there is no backend %s", name);
 }
 
 static struct {
     const mo_backend *backend;
-    mo_unit *unit;
-} opened[MO_PRECISIONS];
+    mo_backend_unit *unit;
+} opened[MO_BACKEND_PRECISIONS];
 
 static void close_units(void)
 {
-    for (int i = 0; i < MO_PRECISIONS; i++)
+    for (int i = 0; i < MO_BACKEND_PRECISIONS; i++)
         if (opened[i].unit)
             opened[i].backend->close(opened[i].unit);
 }
 
 /* What failed to compile would fail again with everything that comes. */
-static void give_up(const mo_unit *unit)
+static void give_up(const mo_backend_unit *unit)
 {
-    for (int i = 0; i < MO_PRECISIONS; i++)
+    for (int i = 0; i < MO_BACKEND_PRECISIONS; i++)
         if (opened[i].unit == unit) {
             opened[i].backend->close(opened[i].unit);
             opened[i].unit = NULL;
         }
 }
 
-mo_unit *tested_unit(const mo_backend *backend, mo_precision precision)
+mo_backend_unit *tested_unit(const mo_backend *backend,
+                             mo_backend_precision precision)
 {
-    const mo_unit_options options = { .threads = 1,
-                                      .precision = precision,
-                                      .cache =
-                                          getenv("MOIRAI_CACHE") ? NULL : "" };
+    const mo_backend_unit_options options = { .threads = 1,
+                                              .precision = precision,
+                                              .cache = getenv("MOIRAI_CACHE")
+                                                           ? NULL
+                                                           : "" };
     static bool closes;
 
     if (!opened[precision].unit) {
@@ -62,18 +64,18 @@ mo_unit *tested_unit(const mo_backend *backend, mo_precision precision)
 /* Everything by call, or by tensor. */
 typedef struct stage {
     const mo_backend *backend;
-    mo_unit *unit;
+    mo_backend_unit *unit;
     const call_list *list;
     mo_arena *arena;
     void **places; /* of tensors, where the unit has them */
-    mo_kernel **kernels;
+    mo_backend_kernel **kernels;
     size_t *workspaces;
     void *workspace;
 } stage;
 
-static size_t bytes_of(const mo_dense *tensor)
+static size_t bytes_of(const mo_tensor_dense *tensor)
 {
-    return (size_t) mo_desc_bytes(&tensor->desc);
+    return (size_t) mo_tensor_desc_bytes(&tensor->desc);
 }
 
 static mo_status find_places(stage *s, mo_error *err)
@@ -82,7 +84,7 @@ static mo_status find_places(stage *s, mo_error *err)
     mo_status status = MO_OK;
 
     for (int i = 0; status == MO_OK && i < s->list->n_tensors; i++) {
-        const mo_dense *tensor = &s->list->tensors[i];
+        const mo_tensor_dense *tensor = &s->list->tensors[i];
 
         if (!b->apart) {
             s->places[i] = tensor->data;
@@ -99,10 +101,10 @@ static mo_status find_places(stage *s, mo_error *err)
 static mo_status prepare(stage *s, int k, mo_error *err)
 {
     const mo_call *call = &s->list->calls[k];
-    const mo_dense *tensors = s->list->tensors;
-    mo_call_operand *in =
+    const mo_tensor_dense *tensors = s->list->tensors;
+    mo_backend_operand *in =
         mo_arena_array(s->arena, (size_t) call->n_in + 1, sizeof *in);
-    mo_desc *out =
+    mo_tensor_desc *out =
         mo_arena_array(s->arena, (size_t) call->n_out + 1, sizeof *out);
 
     if (!in || !out)
@@ -111,8 +113,8 @@ static mo_status prepare(stage *s, int k, mo_error *err)
         int number = call->in[i];
         bool constant = s->list->constant && s->list->constant[number];
 
-        in[i] = (mo_call_operand){ tensors[number].desc,
-                                   constant ? tensors[number].data : NULL };
+        in[i] = (mo_backend_operand){ tensors[number].desc,
+                                      constant ? tensors[number].data : NULL };
     }
     for (int i = 0; i < call->n_out; i++)
         out[i] = tensors[call->out[i]].desc;
@@ -166,7 +168,7 @@ static mo_status bring_back(stage *s, const mo_call *call, mo_error *err)
     mo_status status = MO_OK;
 
     for (int i = 0; status == MO_OK && i < call->n_out; i++) {
-        mo_dense *tensor = &s->list->tensors[call->out[i]];
+        mo_tensor_dense *tensor = &s->list->tensors[call->out[i]];
 
         if (bytes_of(tensor) > 0)
             status =
@@ -219,7 +221,7 @@ static void close_stage(stage *s)
     mo_arena_free(s->arena);
 }
 
-mo_status run_calls(const mo_backend *backend, mo_unit *unit,
+mo_status run_calls(const mo_backend *backend, mo_backend_unit *unit,
                     const call_list *list, mo_error *err)
 {
     stage s = { .backend = backend, .unit = unit, .list = list };
@@ -238,28 +240,30 @@ mo_status run_calls(const mo_backend *backend, mo_unit *unit,
 }
 
 /* Inputs are borrowed; outputs and temporaries are made. */
-static mo_status make_tensors(const mo_site *site, const mo_lowered *lowered,
-                              call_list *list, mo_error *err)
+static mo_status make_tensors(const mo_op_site *site,
+                              const mo_lower_result *lowered, call_list *list,
+                              mo_error *err)
 {
     mo_status status = MO_OK;
 
     for (int i = 0; i < site->n_in; i++)
-        list->tensors[i] =
-            (mo_dense){ .desc = site->in[i], .data = site->value[i]->data };
+        list->tensors[i] = (mo_tensor_dense){ .desc = site->in[i],
+                                              .data = site->value[i]->data };
     for (int i = site->n_in; status == MO_OK && i < list->n_tensors; i++) {
         int behind = i - site->n_in;
-        const mo_desc *desc = behind < site->n_out
-                                  ? &site->out[behind]
-                                  : &lowered->temps[behind - site->n_out];
+        const mo_tensor_desc *desc =
+            behind < site->n_out ? &site->out[behind]
+                                 : &lowered->temps[behind - site->n_out];
 
-        status = mo_dense_new(desc, &list->tensors[i], err);
+        status = mo_tensor_new(desc, &list->tensors[i], err);
     }
     return status;
 }
 
-static mo_status run_lowered(const mo_backend *backend, mo_unit *unit,
-                             const mo_site *site, const mo_lowered *lowered,
-                             mo_dense *outputs, mo_error *err)
+static mo_status run_lowered(const mo_backend *backend, mo_backend_unit *unit,
+                             const mo_op_site *site,
+                             const mo_lower_result *lowered,
+                             mo_tensor_dense *outputs, mo_error *err)
 {
     call_list list = { .calls = lowered->calls,
                        .n_calls = lowered->n_calls,
@@ -274,21 +278,22 @@ static mo_status run_lowered(const mo_backend *backend, mo_unit *unit,
         status = run_calls(backend, unit, &list, err);
     for (int i = 0; status == MO_OK && i < site->n_out; i++) {
         outputs[i] = list.tensors[site->n_in + i];
-        list.tensors[site->n_in + i] = (mo_dense){ 0 };
+        list.tensors[site->n_in + i] = (mo_tensor_dense){ 0 };
     }
     for (int i = 0; i < list.n_tensors; i++)
-        mo_dense_clear(&list.tensors[i]);
+        mo_tensor_clear(&list.tensors[i]);
     free(list.tensors);
     return status;
 }
 
-mo_status run_site(const mo_backend *backend, mo_unit *unit,
-                   const mo_site *site, mo_dense *outputs, mo_error *err)
+mo_status run_site(const mo_backend *backend, mo_backend_unit *unit,
+                   const mo_op_site *site, mo_tensor_dense *outputs,
+                   mo_error *err)
 {
     mo_arena *arena = mo_arena_new();
-    mo_lowered lowered = { 0 };
-    mo_status status =
-        arena ? mo_op_lower(site, arena, &lowered, err) : mo_fail_memory(err);
+    mo_lower_result lowered = { 0 };
+    mo_status status = arena ? mo_lower_operator(site, arena, &lowered, err)
+                             : mo_fail_memory(err);
 
     if (status == MO_OK)
         status = run_lowered(backend, unit, site, &lowered, outputs, err);

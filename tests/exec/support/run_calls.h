@@ -20,23 +20,26 @@ const mo_backend *tested_backend(void);
 
 /* A unit of it, opened once in a process and closed at its end.  Nothing is
  * measured; what is compiled is only kept if MOIRAI_CACHE is set. */
-mo_unit *tested_unit(const mo_backend *backend, mo_precision precision);
+mo_backend_unit *tested_unit(const mo_backend *backend,
+                             mo_backend_precision precision);
 
 /* Calls with the tensors that their operands are the numbers of. */
 typedef struct call_list {
     mo_call *calls;
     int n_calls;
-    mo_dense *tensors;
+    mo_tensor_dense *tensors;
     int n_tensors;
     const bool *constant; /* by tensor: told as a constant; NULL: none */
 } call_list;
 
 /* One after the other; tensors that are written are here again afterwards. */
-mo_status run_calls(const mo_backend *backend, mo_unit *unit,
+mo_status run_calls(const mo_backend *backend, mo_backend_unit *unit,
                     const call_list *list, mo_error *err);
 
-/* A whole operator, like mo_evaluate: outputs is the caller's to clear. */
-mo_status run_site(const mo_backend *backend, mo_unit *unit,
-                   const mo_site *site, mo_dense *outputs, mo_error *err);
+/* A whole operator, like mo_weights_eval_op: outputs is the caller's to clear.
+ */
+mo_status run_site(const mo_backend *backend, mo_backend_unit *unit,
+                   const mo_op_site *site, mo_tensor_dense *outputs,
+                   mo_error *err);
 
 #endif

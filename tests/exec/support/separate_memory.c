@@ -20,8 +20,8 @@ typedef struct apart_unit apart_unit;
 
 typedef struct work {
     apart_unit *unit;
-    const mo_program_call *call;
-    mo_program_call own; /* where nobody else keeps it: call is NULL */
+    const mo_backend_program_call *call;
+    mo_backend_program_call own; /* where nobody else keeps it: call is NULL */
 } work;
 
 /* What the unit has allocated; it touches nothing else. */
@@ -31,7 +31,7 @@ typedef struct block {
 } block;
 
 struct apart_unit {
-    mo_unit *cpu;
+    mo_backend_unit *cpu;
     pthread_t thread;
     mo_random random;
     work *queue;
@@ -40,14 +40,15 @@ struct apart_unit {
     size_t n_blocks, blocks_room;
 };
 
-/* mo_kernel is the CPU's own; what it needs besides stands beside it. */
+/* mo_backend_kernel is the CPU's own; what it needs besides stands beside it.
+ */
 typedef struct apart_kernel {
-    mo_kernel *cpu;
+    mo_backend_kernel *cpu;
     size_t workspace;
     int n_in, n_out;
 } apart_kernel;
 
-static apart_unit *unit_of(mo_unit *unit)
+static apart_unit *unit_of(mo_backend_unit *unit)
 {
     apart_unit *u = (apart_unit *) unit;
 
@@ -55,7 +56,7 @@ static apart_unit *unit_of(mo_unit *unit)
     return u;
 }
 
-static const apart_kernel *kernel_of(const mo_kernel *kernel)
+static const apart_kernel *kernel_of(const mo_backend_kernel *kernel)
 {
     return (const apart_kernel *) kernel;
 }
@@ -72,26 +73,26 @@ static void *find(const void *memory)
 
 /* -------------------------------------------------------------------- units */
 
-static mo_status open_unit(const mo_unit_options *options, mo_unit **unit,
-                           mo_error *err)
+static mo_status open_unit(const mo_backend_unit_options *options,
+                           mo_backend_unit **unit, mo_error *err)
 {
     apart_unit *u = calloc(1, sizeof *u);
 
     ck_assert_ptr_nonnull(u);
     u->thread = pthread_self();
     u->random.state = 7;
-    *unit = (mo_unit *) u;
+    *unit = (mo_backend_unit *) u;
     return mo_backend_cpu.open(options, &u->cpu, err);
 }
 
-static mo_status enter(mo_unit *unit, mo_error *err)
+static mo_status enter(mo_backend_unit *unit, mo_error *err)
 {
     (void) err;
     ((apart_unit *) unit)->thread = pthread_self();
     return MO_OK;
 }
 
-static void close_unit(mo_unit *unit)
+static void close_unit(mo_backend_unit *unit)
 {
     apart_unit *u = unit_of(unit);
 
@@ -109,7 +110,7 @@ static mo_status count(int *n, mo_error *err)
     return MO_OK;
 }
 
-static const char *say(const mo_unit *unit)
+static const char *say(const mo_backend_unit *unit)
 {
     (void) unit;
     return "apart";
@@ -117,9 +118,10 @@ static const char *say(const mo_unit *unit)
 
 /* ------------------------------------------------------------------ kernels */
 
-static mo_status prepare(mo_unit *unit, const mo_call *call,
-                         const mo_call_operand *in, const mo_desc *out,
-                         mo_kernel **kernel, size_t *workspace, mo_error *err)
+static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
+                         const mo_backend_operand *in,
+                         const mo_tensor_desc *out, mo_backend_kernel **kernel,
+                         size_t *workspace, mo_error *err)
 {
     apart_kernel *k = calloc(1, sizeof *k);
     mo_status status;
@@ -135,11 +137,12 @@ static mo_status prepare(mo_unit *unit, const mo_call *call,
     }
     /* Known when they are settled. */
     *workspace = 0;
-    *kernel = (mo_kernel *) k;
+    *kernel = (mo_backend_kernel *) k;
     return MO_OK;
 }
 
-static mo_status settle(mo_unit *unit, mo_kernel *const *kernels, int n,
+static mo_status settle(mo_backend_unit *unit,
+                        mo_backend_kernel *const *kernels, int n,
                         size_t *workspaces, mo_error *err)
 {
     (void) unit_of(unit);
@@ -149,7 +152,7 @@ static mo_status settle(mo_unit *unit, mo_kernel *const *kernels, int n,
     return MO_OK;
 }
 
-static void drop(mo_unit *unit, mo_kernel *kernel)
+static void drop(mo_backend_unit *unit, mo_backend_kernel *kernel)
 {
     apart_kernel *k = (apart_kernel *) kernel;
 
@@ -157,15 +160,15 @@ static void drop(mo_unit *unit, mo_kernel *kernel)
     free(k);
 }
 
-static bool consumed(const mo_kernel *kernel, int in)
+static bool consumed(const mo_backend_kernel *kernel, int in)
 {
     return mo_backend_cpu.consumed(kernel_of(kernel)->cpu, in);
 }
 
-static mo_status push(mo_unit *unit, const work *w, mo_error *err)
+static mo_status push(mo_backend_unit *unit, const work *w, mo_error *err)
 {
     apart_unit *u = unit_of(unit);
-    mo_status status = MO_PUSH(u->queue, u->n, u->room, err);
+    mo_status status = MO_ARRAY_GROW(u->queue, u->n, u->room, err);
 
     if (status == MO_OK)
         u->queue[u->n++] = *w;
@@ -183,7 +186,7 @@ static void check_own(const apart_unit *u, const void *memory)
     ck_assert(own);
 }
 
-static mo_status do_call(apart_unit *u, const mo_program_call *call,
+static mo_status do_call(apart_unit *u, const mo_backend_program_call *call,
                          mo_error *err)
 {
     const apart_kernel *k = kernel_of(call->kernel);
@@ -213,7 +216,7 @@ static void hold(int64_t ns)
         continue;
 }
 
-static mo_status do_carry(const mo_carry *carry, mo_error *err)
+static mo_status do_carry(const mo_backend_transfer *carry, mo_error *err)
 {
     if (!carry->from_unit || !carry->to_unit)
         return carry->carrier->carry(carry->carrier, carry, NULL, err);
@@ -227,13 +230,13 @@ static mo_status do_carry(const mo_carry *carry, mo_error *err)
 
 static mo_status do_work(const work *w, mo_error *err)
 {
-    const mo_program_call *call = w->call ? w->call : &w->own;
+    const mo_backend_program_call *call = w->call ? w->call : &w->own;
 
     return call->kernel ? do_call(w->unit, call, err)
                         : do_carry(call->carry, err);
 }
 
-static mo_status wait_for_all(mo_unit *unit, mo_error *err)
+static mo_status wait_for_all(mo_backend_unit *unit, mo_error *err)
 {
     apart_unit *u = unit_of(unit);
     mo_status status = MO_OK;
@@ -244,7 +247,7 @@ static mo_status wait_for_all(mo_unit *unit, mo_error *err)
     return status;
 }
 
-static mo_status run(mo_unit *unit, const mo_kernel *kernel,
+static mo_status run(mo_backend_unit *unit, const mo_backend_kernel *kernel,
                      const void *const *in, void *const *out, void *workspace,
                      mo_error *err)
 {
@@ -258,9 +261,10 @@ static mo_status run(mo_unit *unit, const mo_kernel *kernel,
 }
 
 /* What was run on its units is done first; one of them is unit's. */
-static mo_status carry_now(mo_unit *unit, const mo_carry *carry, mo_error *err)
+static mo_status carry_now(mo_backend_unit *unit,
+                           const mo_backend_transfer *carry, mo_error *err)
 {
-    mo_unit *ends[] = { carry->from_unit, carry->to_unit };
+    mo_backend_unit *ends[] = { carry->from_unit, carry->to_unit };
     mo_status status = MO_OK;
 
     ck_assert(unit == ends[0] || unit == ends[1]);
@@ -273,7 +277,7 @@ static mo_status carry_now(mo_unit *unit, const mo_carry *carry, mo_error *err)
 }
 
 /* Something is done whenever somebody looks. */
-static mo_status is_done(mo_unit *unit, bool *done, mo_error *err)
+static mo_status is_done(mo_backend_unit *unit, bool *done, mo_error *err)
 {
     *done = unit_of(unit)->n == 0;
     return *done ? MO_OK : wait_for_all(unit, err);
@@ -283,12 +287,12 @@ static mo_status is_done(mo_unit *unit, bool *done, mo_error *err)
 
 static void note_block(apart_unit *u, void *memory, size_t bytes)
 {
-    MUST(MO_PUSH(u->blocks, u->n_blocks, u->blocks_room, &err));
+    MUST(MO_ARRAY_GROW(u->blocks, u->n_blocks, u->blocks_room, &err));
     u->blocks[u->n_blocks++] = (block){ memory, bytes };
 }
 
-static mo_status alloc_memory(mo_unit *unit, size_t bytes, void **memory,
-                              mo_error *err)
+static mo_status alloc_memory(mo_backend_unit *unit, size_t bytes,
+                              void **memory, mo_error *err)
 {
     void *found = NULL;
     mo_status status =
@@ -303,7 +307,7 @@ static mo_status alloc_memory(mo_unit *unit, size_t bytes, void **memory,
     return MO_OK;
 }
 
-static void release_memory(mo_unit *unit, void *memory)
+static void release_memory(mo_backend_unit *unit, void *memory)
 {
     apart_unit *u = unit_of(unit);
     size_t i = 0;
@@ -315,8 +319,8 @@ static void release_memory(mo_unit *unit, void *memory)
     mo_backend_cpu.release(unit_of(unit)->cpu, find(memory));
 }
 
-static mo_status put(mo_unit *unit, void *to, const void *from, size_t bytes,
-                     mo_error *err)
+static mo_status put(mo_backend_unit *unit, void *to, const void *from,
+                     size_t bytes, mo_error *err)
 {
     mo_status status = wait_for_all(unit, err);
 
@@ -324,8 +328,8 @@ static mo_status put(mo_unit *unit, void *to, const void *from, size_t bytes,
     return status;
 }
 
-static mo_status get(mo_unit *unit, void *to, const void *from, size_t bytes,
-                     mo_error *err)
+static mo_status get(mo_backend_unit *unit, void *to, const void *from,
+                     size_t bytes, mo_error *err)
 {
     mo_status status = wait_for_all(unit, err);
 
@@ -333,7 +337,7 @@ static mo_status get(mo_unit *unit, void *to, const void *from, size_t bytes,
     return status;
 }
 
-static mo_status alloc_near(mo_unit *unit, size_t bytes, void **memory,
+static mo_status alloc_near(mo_backend_unit *unit, size_t bytes, void **memory,
                             mo_error *err)
 {
     (void) unit_of(unit);
@@ -341,13 +345,13 @@ static mo_status alloc_near(mo_unit *unit, size_t bytes, void **memory,
     return *memory ? MO_OK : mo_fail_memory(err);
 }
 
-static void release_near(mo_unit *unit, void *memory)
+static void release_near(mo_backend_unit *unit, void *memory)
 {
     (void) unit_of(unit);
     free(memory);
 }
 
-static mo_status tell_memory(mo_unit *unit, int64_t *free_bytes,
+static mo_status tell_memory(mo_backend_unit *unit, int64_t *free_bytes,
                              int64_t *total_bytes, mo_error *err)
 {
     (void) unit_of(unit);
@@ -357,7 +361,7 @@ static mo_status tell_memory(mo_unit *unit, int64_t *free_bytes,
     return MO_OK;
 }
 
-static int64_t kept(const mo_unit *unit)
+static int64_t kept(const mo_backend_unit *unit)
 {
     (void) unit;
     return 0;
@@ -366,13 +370,13 @@ static int64_t kept(const mo_unit *unit)
 /* ----------------------------------------------------------------- programs */
 
 typedef struct apart_program {
-    const mo_program_call *calls;
+    const mo_backend_program_call *calls;
     int n;
     bool *begun;
 } apart_program;
 
 /* before: n by n; [i * n + k] says whether call k is done when i begins. */
-static void mark_before(const mo_program_call *calls, int n, int i,
+static void mark_before(const mo_backend_program_call *calls, int n, int i,
                         bool *before)
 {
     bool *own = before + (size_t) i * (size_t) n;
@@ -387,7 +391,8 @@ static void mark_before(const mo_program_call *calls, int n, int i,
             own[m] |= before[(size_t) k * (size_t) n + (size_t) m];
 }
 
-static bool share_port(const mo_carry *a, const mo_carry *b)
+static bool share_port(const mo_backend_transfer *a,
+                       const mo_backend_transfer *b)
 {
     return a && b &&
            ((a->from_unit && a->from_unit == b->from_unit) ||
@@ -395,7 +400,7 @@ static bool share_port(const mo_carry *a, const mo_carry *b)
 }
 
 /* One at a time each way. */
-static void check_ports(const mo_program_call *calls, int n)
+static void check_ports(const mo_backend_program_call *calls, int n)
 {
     bool *before = calloc((size_t) n * (size_t) n, sizeof *before);
 
@@ -409,8 +414,9 @@ static void check_ports(const mo_program_call *calls, int n)
     free(before);
 }
 
-static mo_status record(mo_unit *unit, const mo_program_call *calls, int n,
-                        mo_program **program, mo_error *err)
+static mo_status record(mo_backend_unit *unit,
+                        const mo_backend_program_call *calls, int n,
+                        mo_backend_program **program, mo_error *err)
 {
     apart_program *p = calloc(1, sizeof *p);
 
@@ -423,11 +429,11 @@ static mo_status record(mo_unit *unit, const mo_program_call *calls, int n,
             ((apart_unit *) calls[i].unit)->thread = pthread_self();
     *p = (apart_program){ calls, n, calloc((size_t) n, sizeof *p->begun) };
     ck_assert_ptr_nonnull(p->begun);
-    *program = (mo_program *) p;
+    *program = (mo_backend_program *) p;
     return MO_OK;
 }
 
-static void forget(mo_unit *unit, mo_program *program)
+static void forget(mo_backend_unit *unit, mo_backend_program *program)
 {
     apart_program *p = (apart_program *) program;
 
@@ -461,7 +467,8 @@ static int any_call(const apart_program *p, mo_random *random)
     return found;
 }
 
-static mo_status replay(mo_unit *unit, const mo_program *program, mo_error *err)
+static mo_status replay(mo_backend_unit *unit,
+                        const mo_backend_program *program, mo_error *err)
 {
     const apart_program *p = (const apart_program *) program;
     mo_status status = MO_OK;
@@ -469,7 +476,7 @@ static mo_status replay(mo_unit *unit, const mo_program *program, mo_error *err)
     memset(p->begun, 0, (size_t) p->n * sizeof *p->begun);
     for (int done = 0; done < p->n && status == MO_OK; done++) {
         int i = any_call(p, &unit_of(unit)->random);
-        mo_unit *own = p->calls[i].unit ? p->calls[i].unit : unit;
+        mo_backend_unit *own = p->calls[i].unit ? p->calls[i].unit : unit;
 
         p->begun[i] = true;
         status = push(
@@ -479,7 +486,8 @@ static mo_status replay(mo_unit *unit, const mo_program *program, mo_error *err)
     return status;
 }
 
-static mo_status time_calls(mo_unit *unit, const mo_program_call *calls, int n,
+static mo_status time_calls(mo_backend_unit *unit,
+                            const mo_backend_program_call *calls, int n,
                             int64_t *ns, int64_t *whole_ns, mo_error *err)
 {
     (void) calls;
@@ -524,9 +532,9 @@ const mo_backend apart_backend = {
     .say = say,
 };
 
-static mo_status refuse_to_time(mo_unit *unit, const mo_program_call *calls,
-                                int n, int64_t *ns, int64_t *whole_ns,
-                                mo_error *err)
+static mo_status refuse_to_time(mo_backend_unit *unit,
+                                const mo_backend_program_call *calls, int n,
+                                int64_t *ns, int64_t *whole_ns, mo_error *err)
 {
     (void) unit, (void) calls, (void) n, (void) ns, (void) whole_ns;
     return mo_fail(err, MO_E_SUPPORT, "somebody times calls");

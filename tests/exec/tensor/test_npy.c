@@ -36,7 +36,7 @@ static file file_of(int version, const char *literal, const void *data,
     return f;
 }
 
-static mo_status read_file(const file *f, mo_dense *dense, mo_error *err)
+static mo_status read_file(const file *f, mo_tensor_dense *dense, mo_error *err)
 {
     char *exact = malloc(f->size); /* so that reading beyond is found */
     mo_status status;
@@ -48,9 +48,10 @@ static mo_status read_file(const file *f, mo_dense *dense, mo_error *err)
     return status;
 }
 
-static mo_desc random_desc(test_random *random)
+static mo_tensor_desc random_desc(test_random *random)
 {
-    mo_desc desc = { .elem = (mo_elem) random_below(random, MO_ELEMS) };
+    mo_tensor_desc desc = { .elem =
+                                (mo_elem) random_below(random, MO_ELEM_COUNT) };
 
     desc.shape.rank = random_below(random, 5);
     for (int d = 0; d < desc.shape.rank; d++)
@@ -61,20 +62,21 @@ static mo_desc random_desc(test_random *random)
 START_TEST(what_is_written_is_read_back)
 {
     test_random random = { (uint64_t) _i };
-    mo_desc desc = random_desc(&random);
-    mo_dense a = { 0 }, b = { 0 };
-    mo_elem kept = desc.elem == MO_BF16 ? MO_F32 : desc.elem;
+    mo_tensor_desc desc = random_desc(&random);
+    mo_tensor_dense a = { 0 }, b = { 0 };
+    mo_elem kept = desc.elem == MO_ELEM_BF16 ? MO_ELEM_F32 : desc.elem;
 
-    MUST(mo_dense_new(&desc, &a, &err));
-    mo_dense_random(&a, (uint64_t) _i, 3, 100);
+    MUST(mo_tensor_new(&desc, &a, &err));
+    mo_tensor_fill_random(&a, (uint64_t) _i, 3, 100);
     MUST(mo_npy_write("a.npy", &a, &err));
     MUST(mo_npy_read("a.npy", &b, &err));
     ck_assert_int_eq(b.desc.elem, kept);
     ck_assert(mo_shape_equal(&b.desc.shape, &desc.shape));
-    for (int64_t i = 0; i < mo_desc_elements(&desc); i++)
-        ck_assert_double_eq(mo_dense_at(&a, i), mo_dense_at(&b, i));
-    mo_dense_clear(&a);
-    mo_dense_clear(&b);
+    for (int64_t i = 0; i < mo_tensor_desc_elements(&desc); i++)
+        ck_assert_double_eq(mo_tensor_get_double(&a, i),
+                            mo_tensor_get_double(&b, i));
+    mo_tensor_clear(&a);
+    mo_tensor_clear(&b);
 }
 END_TEST
 
@@ -106,18 +108,18 @@ static const struct {
 START_TEST(numpy_files_are_understood)
 {
     file f = file_of(good[_i].version, good[_i].literal, six, sizeof six);
-    mo_dense dense = { 0 };
-    char text[MO_DESC_TEXT_SIZE + 256];
+    mo_tensor_dense dense = { 0 };
+    char text[MO_TENSOR_DESC_TEXT_SIZE + 256];
     size_t n;
 
     MUST(read_file(&f, &dense, &err));
-    mo_desc_say(&dense.desc, text);
+    mo_tensor_desc_format(&dense.desc, text);
     n = strlen(text);
-    for (int64_t i = 0; i < mo_desc_elements(&dense.desc); i++)
+    for (int64_t i = 0; i < mo_tensor_desc_elements(&dense.desc); i++)
         n += (size_t) snprintf(text + n, sizeof text - n, " %lld",
-                               (long long) mo_dense_int(&dense, i));
+                               (long long) mo_tensor_get_int(&dense, i));
     ck_assert_str_eq(text, good[_i].numbers);
-    mo_dense_clear(&dense);
+    mo_tensor_clear(&dense);
 }
 END_TEST
 
@@ -161,7 +163,7 @@ static const struct {
 START_TEST(other_files_are_refused_by_name)
 {
     file f = file_of(bad[_i].version, bad[_i].literal, six, sizeof six);
-    mo_dense dense = { 0 };
+    mo_tensor_dense dense = { 0 };
     mo_error err = { 0 };
 
     ck_assert_int_ne(read_file(&f, &dense, &err), MO_OK);
@@ -176,7 +178,7 @@ START_TEST(a_file_that_is_cut_anywhere_is_refused)
     file whole = file_of(1 + _i, good[0].literal, six, sizeof six);
 
     for (size_t size = 0; size < whole.size; size++) {
-        mo_dense dense = { 0 };
+        mo_tensor_dense dense = { 0 };
         file cut = whole;
 
         cut.size = size;
@@ -192,20 +194,20 @@ START_TEST(a_file_that_is_changed_does_no_harm)
 
     for (int k = 0; k < 2000; k++) {
         file f = file_of(1, good[k % 4].literal, six, sizeof six);
-        mo_dense dense = { 0 };
+        mo_tensor_dense dense = { 0 };
 
         for (int changes = 1 + random_below(&random, 3); changes > 0; changes--)
             f.bytes[random_below(&random, (int) f.size)] =
                 (char) random_below(&random, 256);
         read_file(&f, &dense, NULL);
-        mo_dense_clear(&dense);
+        mo_tensor_clear(&dense);
     }
 }
 END_TEST
 
 START_TEST(folders_and_absent_files_are_told)
 {
-    mo_dense dense = { 0 };
+    mo_tensor_dense dense = { 0 };
     mo_error err = { 0 };
 
     ck_assert_int_eq(mo_npy_read(".", &dense, &err), MO_E_IO);

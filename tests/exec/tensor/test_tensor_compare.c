@@ -5,14 +5,14 @@
 
 #include "tests/support/suite.h"
 
-static mo_dense reals(const float *numbers, int n)
+static mo_tensor_dense reals(const float *numbers, int n)
 {
-    mo_desc desc = { MO_F32, { 1, { n } } };
-    mo_dense dense = { 0 };
+    mo_tensor_desc desc = { MO_ELEM_F32, { 1, { n } } };
+    mo_tensor_dense dense = { 0 };
 
-    MUST(mo_dense_new(&desc, &dense, &err));
+    MUST(mo_tensor_new(&desc, &dense, &err));
     for (int i = 0; i < n; i++)
-        mo_dense_put(&dense, i, numbers[i]);
+        mo_tensor_set_double(&dense, i, numbers[i]);
     return dense;
 }
 
@@ -38,8 +38,8 @@ static const struct {
 
 START_TEST(the_largest_difference_counts)
 {
-    mo_dense a = reals(cases[_i].a, 3), b = reals(cases[_i].b, 3);
-    mo_difference d = mo_compare(&a, &b);
+    mo_tensor_dense a = reals(cases[_i].a, 3), b = reals(cases[_i].b, 3);
+    mo_tensor_difference d = mo_tensor_compare(&a, &b);
 
     ck_assert(d.same_shape);
     if (isinf(cases[_i].absolute)) {
@@ -49,49 +49,50 @@ START_TEST(the_largest_difference_counts)
         ck_assert_double_eq_tol(d.relative, cases[_i].relative, 1e-12);
     }
     ck_assert_int_eq(d.at, cases[_i].at);
-    mo_dense_clear(&a);
-    mo_dense_clear(&b);
+    mo_tensor_clear(&a);
+    mo_tensor_clear(&b);
 }
 END_TEST
 
 START_TEST(other_shapes_are_as_far_apart_as_can_be)
 {
-    mo_dense a = reals((float[]){ 1, 2, 3 }, 3), b = reals((float[]){ 1 }, 1);
-    mo_difference d = mo_compare(&a, &b);
+    mo_tensor_dense a = reals((float[]){ 1, 2, 3 }, 3),
+                    b = reals((float[]){ 1 }, 1);
+    mo_tensor_difference d = mo_tensor_compare(&a, &b);
 
     ck_assert(!d.same_shape);
     ck_assert(isinf(d.relative));
-    mo_dense_clear(&a);
-    mo_dense_clear(&b);
+    mo_tensor_clear(&a);
+    mo_tensor_clear(&b);
 }
 END_TEST
 
 START_TEST(large_integers_that_differ_by_one_differ)
 {
-    mo_desc desc = { MO_I64, { 0, { 0 } } };
-    mo_dense a = { 0 }, b = { 0 };
+    mo_tensor_desc desc = { MO_ELEM_I64, { 0, { 0 } } };
+    mo_tensor_dense a = { 0 }, b = { 0 };
 
-    MUST(mo_dense_new(&desc, &a, &err));
-    MUST(mo_dense_new(&desc, &b, &err));
-    mo_dense_put_int(&a, 0, INT64_C(9007199254740993));
-    mo_dense_put_int(&b, 0, INT64_C(9007199254740992));
-    ck_assert_double_eq(mo_compare(&a, &b).absolute, 1);
-    mo_dense_clear(&a);
-    mo_dense_clear(&b);
+    MUST(mo_tensor_new(&desc, &a, &err));
+    MUST(mo_tensor_new(&desc, &b, &err));
+    mo_tensor_set_int(&a, 0, INT64_C(9007199254740993));
+    mo_tensor_set_int(&b, 0, INT64_C(9007199254740992));
+    ck_assert_double_eq(mo_tensor_compare(&a, &b).absolute, 1);
+    mo_tensor_clear(&a);
+    mo_tensor_clear(&b);
 }
 END_TEST
 
 START_TEST(types_may_differ)
 {
-    mo_desc desc = { MO_I32, { 1, { 3 } } };
-    mo_dense a = { 0 }, b = reals((float[]){ 1, 2, 3 }, 3);
+    mo_tensor_desc desc = { MO_ELEM_I32, { 1, { 3 } } };
+    mo_tensor_dense a = { 0 }, b = reals((float[]){ 1, 2, 3 }, 3);
 
-    MUST(mo_dense_new(&desc, &a, &err));
+    MUST(mo_tensor_new(&desc, &a, &err));
     for (int i = 0; i < 3; i++)
-        mo_dense_put_int(&a, i, i + 1);
-    ck_assert_double_eq(mo_compare(&a, &b).absolute, 0);
-    mo_dense_clear(&a);
-    mo_dense_clear(&b);
+        mo_tensor_set_int(&a, i, i + 1);
+    ck_assert_double_eq(mo_tensor_compare(&a, &b).absolute, 0);
+    mo_tensor_clear(&a);
+    mo_tensor_clear(&b);
 }
 END_TEST
 

@@ -41,9 +41,9 @@ static void shuffle(mo_random *r, int *order, int n)
 }
 
 /* A box that fills n elements from anywhere: transposed, sliced, repeated. */
-static mo_copy_box random_box(mo_random *r, int64_t n)
+static mo_call_copy_box random_box(mo_random *r, int64_t n)
 {
-    mo_copy_box box = { .in_offset = mo_random_below(r, 5) };
+    mo_call_copy_box box = { .in_offset = mo_random_below(r, 5) };
     int order[MO_MAX_RANK];
     int64_t stride = 1, in = 1;
 
@@ -63,9 +63,9 @@ static mo_copy_box random_box(mo_random *r, int64_t n)
 }
 
 /* Over all of n elements, or a part of them, in any order. */
-static mo_walk random_walk(mo_random *r, int64_t n)
+static mo_tensor_access random_walk(mo_random *r, int64_t n)
 {
-    mo_walk walk = { 0 };
+    mo_tensor_access walk = { 0 };
     int64_t extent[MO_MAX_RANK], stride = 1;
     int order[MO_MAX_RANK];
     int rank = cut(r, n, extent);
@@ -88,7 +88,7 @@ static mo_walk random_walk(mo_random *r, int64_t n)
 }
 
 /* The place in the original of place p of the copy. */
-static int64_t place_in(const mo_copy_box *box, int64_t p)
+static int64_t place_in(const mo_call_copy_box *box, int64_t p)
 {
     int64_t place = box->in_offset;
 
@@ -99,7 +99,7 @@ static int64_t place_in(const mo_copy_box *box, int64_t p)
     return place;
 }
 
-static int64_t elements(const mo_walk *walk)
+static int64_t elements(const mo_tensor_access *walk)
 {
     int64_t n = 1;
 
@@ -109,9 +109,11 @@ static int64_t elements(const mo_walk *walk)
 }
 
 /* Step number i of the finer walk, and where the coarse one is then. */
-static void check_step(const mo_copy_box *box, const mo_walk *walk,
-                       const mo_walk *found, const mo_walk_parts *parts,
-                       int64_t i, unsigned seed)
+static void check_step(const mo_call_copy_box *box,
+                       const mo_tensor_access *walk,
+                       const mo_tensor_access *found,
+                       const mo_tensor_dim_split *parts, int64_t i,
+                       unsigned seed)
 {
     int64_t coarse = walk->offset, fine = found->offset;
 
@@ -128,15 +130,16 @@ static void check_step(const mo_copy_box *box, const mo_walk *walk,
 static bool check_walk(mo_random *r, unsigned seed)
 {
     int64_t n = 2 + mo_random_below(r, 400);
-    mo_copy_box box = random_box(r, n);
-    mo_walk walk = random_walk(r, n), found;
-    mo_walk_parts parts;
+    mo_call_copy_box box = random_box(r, n);
+    mo_tensor_access walk = random_walk(r, n), found;
+    mo_tensor_dim_split parts;
     mo_call copy = { .kind = MO_CALL_COPY, .n_in = 1, .n_out = 1 };
-    mo_moved moved;
+    mo_tensor_copy_map moved;
 
-    copy.u.copy = (mo_copy_call){ &box, 1, -1 };
-    ck_assert_msg(mo_moved_read(&copy, n, &moved), "seed %u", seed);
-    if (!mo_moved_walk(&moved, &walk, &found, &parts))
+    copy.u.copy = (mo_call_copy){ &box, 1, -1 };
+    ck_assert_msg(mo_tensor_copy_map_from_call(&copy, n, &moved), "seed %u",
+                  seed);
+    if (!mo_tensor_copy_map_compose(&moved, &walk, &found, &parts))
         return false;
     ck_assert_int_eq(elements(&found), elements(&walk));
     for (int64_t i = 0; i < elements(&found); i++)
@@ -161,21 +164,21 @@ END_TEST
 START_TEST(windows_of_a_picture_are_read_where_they_were)
 {
     /* [8, 7, 8, 7, 96] -> [8, 8, 7, 7, 96], read as [56, 56, 96]. */
-    mo_copy_box box = { .rank = 5,
-                        .extent = { 8, 7, 8, 7, 96 },
-                        .in_stride = { 37632, 672, 4704, 96, 1 },
-                        .out_stride = { 37632, 5376, 672, 96, 1 } };
-    mo_walk walk = { .rank = 3,
-                     .extent = { 56, 56, 96 },
-                     .stride = { 5376, 96, 1 } };
+    mo_call_copy_box box = { .rank = 5,
+                             .extent = { 8, 7, 8, 7, 96 },
+                             .in_stride = { 37632, 672, 4704, 96, 1 },
+                             .out_stride = { 37632, 5376, 672, 96, 1 } };
+    mo_tensor_access walk = { .rank = 3,
+                              .extent = { 56, 56, 96 },
+                              .stride = { 5376, 96, 1 } };
     mo_call copy = { .kind = MO_CALL_COPY, .n_in = 1, .n_out = 1 };
-    mo_walk found;
-    mo_walk_parts parts;
-    mo_moved moved;
+    mo_tensor_access found;
+    mo_tensor_dim_split parts;
+    mo_tensor_copy_map moved;
 
-    copy.u.copy = (mo_copy_call){ &box, 1, -1 };
-    ck_assert(mo_moved_read(&copy, 56 * 56 * 96, &moved));
-    ck_assert(mo_moved_walk(&moved, &walk, &found, &parts));
+    copy.u.copy = (mo_call_copy){ &box, 1, -1 };
+    ck_assert(mo_tensor_copy_map_from_call(&copy, 56 * 56 * 96, &moved));
+    ck_assert(mo_tensor_copy_map_compose(&moved, &walk, &found, &parts));
     ck_assert_int_eq(found.rank, 5);
     for (int64_t i = 0; i < elements(&found); i += 97)
         check_step(&box, &walk, &found, &parts, i, 0);
@@ -184,21 +187,21 @@ END_TEST
 
 START_TEST(what_does_not_fill_its_result_is_no_move)
 {
-    mo_copy_box box = { .rank = 2,
-                        .extent = { 3, 4 },
-                        .in_stride = { 4, 1 },
-                        .out_stride = { 5, 1 } };
+    mo_call_copy_box box = { .rank = 2,
+                             .extent = { 3, 4 },
+                             .in_stride = { 4, 1 },
+                             .out_stride = { 5, 1 } };
     mo_call copy = { .kind = MO_CALL_COPY, .n_in = 1, .n_out = 1 };
-    mo_moved moved;
+    mo_tensor_copy_map moved;
 
-    copy.u.copy = (mo_copy_call){ &box, 1, -1 };
-    ck_assert(!mo_moved_read(&copy, 12, &moved));
-    ck_assert(!mo_moved_read(&copy, 15, &moved));
+    copy.u.copy = (mo_call_copy){ &box, 1, -1 };
+    ck_assert(!mo_tensor_copy_map_from_call(&copy, 12, &moved));
+    ck_assert(!mo_tensor_copy_map_from_call(&copy, 15, &moved));
     box.out_stride[0] = 4;
-    ck_assert(mo_moved_read(&copy, 12, &moved));
-    ck_assert(!mo_moved_read(&copy, 24, &moved));
-    box.from = MO_COPY_FILL;
-    ck_assert(!mo_moved_read(&copy, 12, &moved));
+    ck_assert(mo_tensor_copy_map_from_call(&copy, 12, &moved));
+    ck_assert(!mo_tensor_copy_map_from_call(&copy, 24, &moved));
+    box.from = MO_CALL_COPY_FILL;
+    ck_assert(!mo_tensor_copy_map_from_call(&copy, 12, &moved));
 }
 END_TEST
 

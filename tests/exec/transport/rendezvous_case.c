@@ -19,8 +19,8 @@ static void note(const char *text)
 
 int join_free_port(void)
 {
-    int listener = mo_address_listen(mo_address_loopback, 0, 1);
-    int port = mo_address_port(listener);
+    int listener = mo_rdv_socket_listen(mo_rdv_address_loopback, 0, 1);
+    int port = mo_rdv_socket_local_port(listener);
 
     ck_assert_int_gt(port, 0);
     close(listener);
@@ -34,7 +34,7 @@ void join_set_up(join_rank *ranks, int n, int port)
     join_notes[0] = '\0';
     jobs++;
     for (int r = 0; r < n; r++) {
-        mo_job *job = &ranks[r].job;
+        mo_rdv_params *job = &ranks[r].job;
 
         memset(&ranks[r], 0, sizeof ranks[r]);
         job->by = "a test";
@@ -53,9 +53,9 @@ void join_set_up(join_rank *ranks, int n, int port)
 static void *take_part(void *context)
 {
     join_rank *r = context;
-    const mo_join_options options = { r->seconds, JOIN_KINDS, note };
+    const mo_rdv_join_options options = { r->seconds, JOIN_KINDS, note };
 
-    r->status = mo_join(&r->job, &options, r->cards, r->sockets, &r->err);
+    r->status = mo_rdv_join(&r->job, &options, r->cards, r->sockets, &r->err);
     return NULL;
 }
 

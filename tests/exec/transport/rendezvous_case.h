@@ -16,9 +16,9 @@ enum { PATIENCE_S = 40 };
 
 /* A rank, which is a thread here. */
 typedef struct join_rank {
-    mo_job job;
+    mo_rdv_params job;
     double seconds;
-    mo_card cards[JOIN_RANKS];
+    mo_rdv_endpoint cards[JOIN_RANKS];
     int sockets[JOIN_KINDS * JOIN_RANKS];
     mo_status status;
     mo_error err;

@@ -17,16 +17,16 @@
 
 /* The watch of rank 0 of two; the test itself is rank 1. */
 typedef struct post {
-    mo_failure failure;
-    mo_watch *watch;
-    mo_wire other;
+    mo_first_error failure;
+    mo_failure_detector *watch;
+    mo_rdv_msg_channel other;
 } post;
 
 static void found(void *context, const mo_error *why)
 {
     post *p = context;
 
-    mo_failure_set(&p->failure, why);
+    mo_first_error_set(&p->failure, why);
 }
 
 static void missing(void *context, mo_error *why)
@@ -43,16 +43,16 @@ static void print(const mo_error *why)
 
 static void open_watch(post *p, double patience_s)
 {
-    mo_watch_options options = { .patience_s = patience_s,
-                                 .failure = &p->failure,
-                                 .found = found,
-                                 .missing = missing,
-                                 .context = p,
-                                 .last_words = print };
+    mo_failure_detector_options options = { .patience_s = patience_s,
+                                            .failure = &p->failure,
+                                            .found = found,
+                                            .missing = missing,
+                                            .context = p,
+                                            .last_words = print };
 
     memset(p, 0, sizeof *p);
-    mo_failure_init(&p->failure);
-    MUST(mo_watch_new(&options, patience_s, &p->watch, &err));
+    mo_first_error_init(&p->failure);
+    MUST(mo_failure_detector_new(&options, patience_s, &p->watch, &err));
 }
 
 static void set_up(post *p, double patience_s)
@@ -63,29 +63,29 @@ static void set_up(post *p, double patience_s)
     ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
     sockets[0] = -1;
     sockets[1] = ends[0];
-    mo_wire_init(&p->other, ends[1]);
-    MUST(mo_watch_peers(p->watch, 2, 0, sockets, &err));
-    mo_watch_name(p->watch, 0, "rank 0 (here)");
-    mo_watch_name(p->watch, 1, "rank 1 (there)");
+    mo_rdv_msg_channel_init(&p->other, ends[1]);
+    MUST(mo_failure_detector_set_peers(p->watch, 2, 0, sockets, &err));
+    mo_failure_detector_set_peer_name(p->watch, 0, "rank 0 (here)");
+    mo_failure_detector_set_peer_name(p->watch, 1, "rank 1 (there)");
 }
 
 static void tear_down(post *p)
 {
     /* As a command does that is about to print what has failed. */
-    if (mo_failure_is(&p->failure))
-        mo_watch_speak(p->watch);
-    mo_wire_close(&p->other);
-    mo_watch_free(p->watch);
-    mo_failure_destroy(&p->failure);
+    if (mo_first_error_is_set(&p->failure))
+        mo_failure_detector_caller_reports(p->watch);
+    mo_rdv_msg_channel_close(&p->other);
+    mo_failure_detector_free(p->watch);
+    mo_first_error_destroy(&p->failure);
 }
 
 static void expect_failure(post *p, const char *text)
 {
     int64_t end = mo_stop_clock_ns() + 5000000000;
 
-    while (!mo_failure_is(&p->failure) && mo_stop_clock_ns() < end)
+    while (!mo_first_error_is_set(&p->failure) && mo_stop_clock_ns() < end)
         usleep(1000);
-    ck_assert(mo_failure_is(&p->failure));
+    ck_assert(mo_first_error_is_set(&p->failure));
     ck_assert_msg(strstr(p->failure.error.text, text) != NULL, "%s",
                   p->failure.error.text);
 }
@@ -97,8 +97,8 @@ START_TEST(one_that_closes_its_connection_is_gone)
     post p;
 
     set_up(&p, 60);
-    mo_wire_send(&p.other, MO_WIRE_BEAT, NULL);
-    mo_wire_close(&p.other);
+    mo_rdv_msg_send(&p.other, MO_RDV_MSG_HEARTBEAT, NULL);
+    mo_rdv_msg_channel_close(&p.other);
     expect_failure(&p, "rank 1 (there) is gone");
     tear_down(&p);
 }
@@ -109,8 +109,8 @@ START_TEST(one_that_fails_is_believed)
     post p;
 
     set_up(&p, 60);
-    mo_wire_send(&p.other, MO_WIRE_FAIL, "rank 1 (there): no\nmemory");
-    mo_wire_close(&p.other);
+    mo_rdv_msg_send(&p.other, MO_RDV_MSG_ERROR, "rank 1 (there): no\nmemory");
+    mo_rdv_msg_channel_close(&p.other);
     expect_failure(&p, "rank 1 (there): no\\nmemory");
     tear_down(&p);
 }
@@ -143,16 +143,16 @@ START_TEST(who_is_impatient_is_heard_often)
 
     set_up(&p, 2);
     while (beats < 5) {
-        char text[MO_WIRE_TEXT];
-        mo_wire_kind kind;
+        char text[MO_RDV_MSG_TEXT_SIZE];
+        mo_rdv_msg_kind kind;
         bool closed = false;
 
-        mo_wire_send(&p.other, MO_WIRE_BEAT, NULL);
-        mo_wire_read(&p.other, &closed);
-        while (mo_wire_take(&p.other, &kind, text, &closed)) {
+        mo_rdv_msg_send(&p.other, MO_RDV_MSG_HEARTBEAT, NULL);
+        mo_rdv_msg_receive(&p.other, &closed);
+        while (mo_rdv_msg_next(&p.other, &kind, text, &closed)) {
             int64_t now = mo_stop_clock_ns();
 
-            if (kind != MO_WIRE_BEAT)
+            if (kind != MO_RDV_MSG_HEARTBEAT)
                 continue;
             if (beats++ > 0 && now - last < least)
                 least = now - last;
@@ -174,7 +174,7 @@ START_TEST(garbage_is_the_end_of_a_connection)
     set_up(&p, 60);
     ck_assert_int_eq(send(p.other.socket, garbage[_i].bytes, garbage[_i].n, 0),
                      (ssize_t) garbage[_i].n);
-    mo_wire_close(&p.other);
+    mo_rdv_msg_channel_close(&p.other);
     expect_failure(&p, "rank 1 (there) is gone");
     tear_down(&p);
 }
@@ -197,15 +197,16 @@ END_TEST
 
 /* ---------------------------------------------------------------- ourselves */
 
-static bool hear(post *p, mo_wire_kind wanted, char text[MO_WIRE_TEXT])
+static bool hear(post *p, mo_rdv_msg_kind wanted,
+                 char text[MO_RDV_MSG_TEXT_SIZE])
 {
     int64_t end = mo_stop_clock_ns() + 5000000000;
-    mo_wire_kind kind;
+    mo_rdv_msg_kind kind;
     bool closed = false;
 
     while (!closed && mo_stop_clock_ns() < end) {
-        mo_wire_read(&p->other, &closed);
-        while (mo_wire_take(&p->other, &kind, text, &closed))
+        mo_rdv_msg_receive(&p->other, &closed);
+        while (mo_rdv_msg_next(&p->other, &kind, text, &closed))
             if (kind == wanted)
                 return true;
         usleep(1000);
@@ -215,15 +216,15 @@ static bool hear(post *p, mo_wire_kind wanted, char text[MO_WIRE_TEXT])
 
 START_TEST(what_fails_here_is_told_with_our_name)
 {
-    char text[MO_WIRE_TEXT];
+    char text[MO_RDV_MSG_TEXT_SIZE];
     mo_error why = { 0 };
     post p;
 
     set_up(&p, 60);
     mo_fail_at(&why, MO_E_IO, "model.bin", 3, "is short");
-    mo_failure_set(&p.failure, &why);
-    mo_watch_tell(p.watch);
-    ck_assert(hear(&p, MO_WIRE_FAIL, text));
+    mo_first_error_set(&p.failure, &why);
+    mo_failure_detector_broadcast_error(p.watch);
+    ck_assert(hear(&p, MO_RDV_MSG_ERROR, text));
     ck_assert_str_eq(text, "rank 0 (here): model.bin:3: is short");
     tear_down(&p);
 }
@@ -231,18 +232,18 @@ END_TEST
 
 START_TEST(good_byes_are_no_failure)
 {
-    char text[MO_WIRE_TEXT];
+    char text[MO_RDV_MSG_TEXT_SIZE];
     post p;
 
     set_up(&p, 60);
-    ck_assert(!mo_watch_has_left(p.watch, -1));
-    mo_wire_send(&p.other, MO_WIRE_BYE, NULL);
-    MUST(mo_watch_part(p.watch, &err));
-    ck_assert(hear(&p, MO_WIRE_BYE, text));
-    mo_wire_send(&p.other, MO_WIRE_END, NULL);
-    mo_wire_close(&p.other);
+    ck_assert(!mo_failure_detector_peer_has_left(p.watch, -1));
+    mo_rdv_msg_send(&p.other, MO_RDV_MSG_DONE, NULL);
+    MUST(mo_failure_detector_finish(p.watch, &err));
+    ck_assert(hear(&p, MO_RDV_MSG_DONE, text));
+    mo_rdv_msg_send(&p.other, MO_RDV_MSG_CLOSE, NULL);
+    mo_rdv_msg_channel_close(&p.other);
     usleep(100000);
-    ck_assert(!mo_failure_is(&p.failure));
+    ck_assert(!mo_first_error_is_set(&p.failure));
     tear_down(&p);
 }
 END_TEST
@@ -252,9 +253,9 @@ START_TEST(one_that_dies_after_its_good_bye_is_told)
     post p;
 
     set_up(&p, 60);
-    mo_wire_send(&p.other, MO_WIRE_BYE, NULL);
-    MUST(mo_watch_part(p.watch, &err));
-    mo_wire_close(&p.other);
+    mo_rdv_msg_send(&p.other, MO_RDV_MSG_DONE, NULL);
+    MUST(mo_failure_detector_finish(p.watch, &err));
+    mo_rdv_msg_channel_close(&p.other);
     expect_failure(&p, "rank 1 (there) is gone");
     tear_down(&p);
 }
@@ -267,7 +268,7 @@ START_TEST(a_signal_is_a_failure_unless_it_has_a_cause)
     set_up(&p, 60);
     raise(SIGTERM);
     if (_i == 1)
-        mo_wire_close(&p.other);
+        mo_rdv_msg_channel_close(&p.other);
     expect_failure(&p,
                    _i == 1 ? "rank 1 (there) is gone" : "stopped by SIGTERM");
     tear_down(&p);
@@ -323,14 +324,14 @@ static void be_told_to_end(void)
 static void see_one_die(void)
 {
     set_up(&hanging, 60);
-    mo_wire_send(&hanging.other, MO_WIRE_FAIL, "rank 1 has died");
+    mo_rdv_msg_send(&hanging.other, MO_RDV_MSG_ERROR, "rank 1 has died");
 }
 
 static void give_up(void)
 {
     see_one_die();
     expect_failure(&hanging, "died");
-    mo_watch_give_up(hanging.watch);
+    mo_failure_detector_abort(hanging.watch);
 }
 
 START_TEST(a_process_that_hangs_speaks_and_ends)
@@ -355,23 +356,23 @@ END_TEST
 enum { N_RANKS = 4 };
 
 typedef struct guest {
-    const mo_card *cards;
+    const mo_rdv_endpoint *cards;
     int rank, listener;
     int sockets[N_RANKS];
     mo_status status;
 } guest;
 
-static mo_status meet(const mo_card *cards, int n_ranks, int rank, int listener,
-                      double seconds, int *sockets, mo_error *err)
+static mo_status meet(const mo_rdv_endpoint *cards, int n_ranks, int rank,
+                      int listener, double seconds, int *sockets, mo_error *err)
 {
-    const mo_meeting meeting = { .cards = cards,
-                                 .n_ranks = n_ranks,
-                                 .rank = rank,
-                                 .listener = listener,
-                                 .seconds = seconds,
-                                 .n_kinds = 1 };
+    const mo_rdv_mesh meeting = { .cards = cards,
+                                  .n_ranks = n_ranks,
+                                  .rank = rank,
+                                  .listener = listener,
+                                  .seconds = seconds,
+                                  .n_kinds = 1 };
 
-    return mo_meet_all(&meeting, sockets, err);
+    return mo_rdv_mesh_connect(&meeting, sockets, err);
 }
 
 static void *attend(void *context)
@@ -384,9 +385,9 @@ static void *attend(void *context)
 }
 
 /* Two call who do not know the secret. */
-static void intrude(const mo_card *host, int fds[2])
+static void intrude(const mo_rdv_endpoint *host, int fds[2])
 {
-    mo_card stranger[2] = { *host, *host };
+    mo_rdv_endpoint stranger[2] = { *host, *host };
     int sockets[2];
 
     stranger[0].secret ^= 1;
@@ -399,15 +400,15 @@ static void intrude(const mo_card *host, int fds[2])
 
 START_TEST(all_ranks_meet_and_strangers_stay_outside)
 {
-    mo_card cards[N_RANKS];
+    mo_rdv_endpoint cards[N_RANKS];
     guest guests[N_RANKS];
     pthread_t threads[N_RANKS];
     int strangers[2];
 
     for (int r = 0; r < N_RANKS; r++) {
         guests[r] = (guest){ .cards = cards, .rank = r };
-        MUST(mo_meet_listen(N_RANKS, NULL, &cards[r], &guests[r].listener,
-                            &err));
+        MUST(mo_rdv_endpoint_listen(N_RANKS, NULL, &cards[r],
+                                    &guests[r].listener, &err));
     }
     intrude(&cards[0], strangers);
     for (int r = 0; r < N_RANKS; r++)
@@ -439,12 +440,12 @@ END_TEST
 
 START_TEST(a_rank_that_cannot_be_reached_is_named)
 {
-    mo_card cards[2];
+    mo_rdv_endpoint cards[2];
     int listeners[2], sockets[2];
     mo_error why = { 0 };
 
     for (int r = 0; r < 2; r++)
-        MUST(mo_meet_listen(2, NULL, &cards[r], &listeners[r], &err));
+        MUST(mo_rdv_endpoint_listen(2, NULL, &cards[r], &listeners[r], &err));
     close(listeners[0]);
     ck_assert_int_eq(meet(cards, 2, 1, listeners[1], 1, sockets, &why),
                      MO_E_IO);

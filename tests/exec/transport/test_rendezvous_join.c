@@ -1,5 +1,6 @@
 /* tags: no-valgrind threads */
-/* Claims of exec/transport/rendezvous/join.h: who comes is connected, or refused by name.
+/* Claims of exec/transport/rendezvous/join.h: who comes is connected, or
+ * refused by name.
  */
 #include <config.h>
 
@@ -41,18 +42,18 @@ END_TEST
 START_TEST(only_loopback_itself_is_local)
 {
     char name[256] = "";
-    uint8_t at[MO_ADDRESS_BYTES];
+    uint8_t at[MO_RDV_ADDRESS_BYTES];
 
-    ck_assert(mo_address_is_local("localhost", at));
-    ck_assert(mo_address_is_local("127.0.0.1", at));
-    ck_assert(mo_address_is_local("127.1.2.3", at));
-    ck_assert(mo_address_is_local("::1", at));
-    ck_assert(!mo_address_is_local("10.0.0.1", at));
-    ck_assert(!mo_address_is_local("::", at));
-    ck_assert(!mo_address_is_local("localhost.example.org", at));
+    ck_assert(mo_rdv_address_parse_loopback("localhost", at));
+    ck_assert(mo_rdv_address_parse_loopback("127.0.0.1", at));
+    ck_assert(mo_rdv_address_parse_loopback("127.1.2.3", at));
+    ck_assert(mo_rdv_address_parse_loopback("::1", at));
+    ck_assert(!mo_rdv_address_parse_loopback("10.0.0.1", at));
+    ck_assert(!mo_rdv_address_parse_loopback("::", at));
+    ck_assert(!mo_rdv_address_parse_loopback("localhost.example.org", at));
     gethostname(name, sizeof name - 1);
     if (strcmp(name, "localhost") != 0)
-        ck_assert(!mo_address_is_local(name, at));
+        ck_assert(!mo_rdv_address_parse_loopback(name, at));
 }
 END_TEST
 
@@ -62,11 +63,11 @@ START_TEST(ranks_meet_at_any_loopback)
 {
     static const char *const hosts[] = { "localhost", "127.0.0.2", "::1" };
     join_rank ranks[3];
-    uint8_t at[MO_ADDRESS_BYTES];
+    uint8_t at[MO_RDV_ADDRESS_BYTES];
     int listener;
 
-    ck_assert(mo_address_is_local(hosts[_i], at));
-    listener = mo_address_listen(at, 0, 1);
+    ck_assert(mo_rdv_address_parse_loopback(hosts[_i], at));
+    listener = mo_rdv_socket_listen(at, 0, 1);
     if (listener < 0)
         return; /* not on this machine */
     close(listener);

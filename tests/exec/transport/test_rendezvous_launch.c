@@ -67,7 +67,7 @@ static void set_variables(const char *text)
 
 static const struct {
     const char *variables;
-    mo_launch told;
+    mo_rdv_launch_options told;
     int rank, n_ranks;
     const char *host; /* "" at a name, NULL: nowhere */
     int port;
@@ -75,8 +75,8 @@ static const struct {
     const char *transport; /* where MPI is built in */
 } found[] = {
     { "", PLAIN, 0, 1, NULL, 0, "", "local" },
-    { "MOIRAI_RANK=1 MOIRAI_RANKS=2", PLAIN, 1, 2, "127.0.0.1", MO_LAUNCH_PORT,
-      "", "tcp" },
+    { "MOIRAI_RANK=1 MOIRAI_RANKS=2", PLAIN, 1, 2, "127.0.0.1",
+      MO_RDV_DEFAULT_PORT, "", "tcp" },
     { "MOIRAI_RANK=1 MOIRAI_RANKS=2 MOIRAI_MASTER=tau:99 MOIRAI_TOKEN=t", PLAIN,
       1, 2, "tau", 99, "t", "tcp" },
     /* Options come first, one by one. */
@@ -93,7 +93,7 @@ static const struct {
       1,
       2,
       "127.0.0.1",
-      MO_LAUNCH_PORT,
+      MO_RDV_DEFAULT_PORT,
       "",
       "tcp" },
     { TORCHRUN, PLAIN, 2, 4, "tau", 29500, "", "tcp" },
@@ -104,8 +104,8 @@ static const struct {
     /* Half of torchrun's is somebody else's. */
     { "RANK=5", PLAIN, 0, 1, NULL, 0, "", "local" },
     { ONE_HOST " OMPI_MCA_ess_base_jobid=77", PLAIN, 1, 3, "", 0, "77", "mpi" },
-    { ONE_HOST, PLAIN, 1, 3, "127.0.0.1", MO_LAUNCH_PORT, "", "mpi" },
-    { MPIRUN " MOIRAI_MASTER=tau", PLAIN, 1, 3, "tau", MO_LAUNCH_PORT, "",
+    { ONE_HOST, PLAIN, 1, 3, "127.0.0.1", MO_RDV_DEFAULT_PORT, "", "mpi" },
+    { MPIRUN " MOIRAI_MASTER=tau", PLAIN, 1, 3, "tau", MO_RDV_DEFAULT_PORT, "",
       "tcp" },
     { SRUN " SLURM_STEP_NODELIST=gpu[03-07,9],login SLURM_STEP_ID=2", PLAIN, 3,
       4, "gpu03", 15000 + 3102, "100", "mpi" },
@@ -118,10 +118,10 @@ START_TEST(a_process_knows_who_it_is)
     const mo_transport *transport;
     const char *wanted = found[_i].transport;
     bool has_mpi = false;
-    mo_job job;
+    mo_rdv_params job;
 
     set_variables(found[_i].variables);
-    MUST(mo_launch_find(&found[_i].told, &job, &err));
+    MUST(mo_rdv_params_resolve(&found[_i].told, &job, &err));
     ck_assert_int_eq(job.rank, found[_i].rank);
     ck_assert_int_eq(job.n_ranks, found[_i].n_ranks);
     ck_assert_str_eq(job.token, found[_i].token);
@@ -131,11 +131,11 @@ START_TEST(a_process_knows_who_it_is)
         ck_assert_int_eq(job.port, found[_i].port);
     if (found[_i].host && !*found[_i].host)
         ck_assert_int_gt((int) strlen(job.name), 0);
-    for (int i = 0; mo_transports[i]; i++)
-        has_mpi |= strcmp(mo_transports[i]->name, "mpi") == 0;
+    for (int i = 0; mo_transport_table[i]; i++)
+        has_mpi |= strcmp(mo_transport_table[i]->name, "mpi") == 0;
     if (!has_mpi && strcmp(wanted, "mpi") == 0)
         wanted = "tcp";
-    MUST(mo_transport_choose_as(NULL, &found[_i].told, &transport, &err));
+    MUST(mo_transport_select_with(NULL, &found[_i].told, &transport, &err));
     /* NCCL is TCP, and more. */
     if (strcmp(transport->name, "nccl") == 0)
         transport = &mo_transport_tcp;
@@ -148,7 +148,7 @@ END_TEST
 
 static const struct {
     const char *variables;
-    mo_launch told;
+    mo_rdv_launch_options told;
     const char *error;
 } refused[] = {
     { "MOIRAI_RANK=2 MOIRAI_RANKS=2", PLAIN, "2 ranks are 0 to 1" },
@@ -177,10 +177,11 @@ static const struct {
 START_TEST(nonsense_is_refused_in_one_line)
 {
     mo_error err = { 0 };
-    mo_job job;
+    mo_rdv_params job;
 
     set_variables(refused[_i].variables);
-    ck_assert_int_eq(mo_launch_find(&refused[_i].told, &job, &err), MO_E_USAGE);
+    ck_assert_int_eq(mo_rdv_params_resolve(&refused[_i].told, &job, &err),
+                     MO_E_USAGE);
     ck_assert_msg(strstr(err.text, refused[_i].error) != NULL, "%s", err.text);
     ck_assert_ptr_null(strchr(err.text, '\n'));
 }
@@ -189,20 +190,21 @@ END_TEST
 /* Each of them would take itself for the only one. */
 START_TEST(ranks_that_are_told_need_a_transport_that_knows_them)
 {
-    static const mo_launch told[] = { { .rank_told = true, .n_ranks = 2 },
-                                      { .n_ranks = 2 } };
-    const mo_launch one = { .rank_told = true, .n_ranks = 1 };
+    static const mo_rdv_launch_options told[] = {
+        { .rank_told = true, .n_ranks = 2 }, { .n_ranks = 2 }
+    };
+    const mo_rdv_launch_options one = { .rank_told = true, .n_ranks = 1 };
     const mo_transport *transport;
     mo_error why = { 0 };
 
     set_variables(_i < 2 ? "" : "MOIRAI_TRANSPORT=local");
-    ck_assert_int_eq(mo_transport_choose_as(_i < 2 ? "local" : NULL,
-                                            &told[_i % 2], &transport, &why),
+    ck_assert_int_eq(mo_transport_select_with(_i < 2 ? "local" : NULL,
+                                              &told[_i % 2], &transport, &why),
                      MO_E_USAGE);
     ck_assert_msg(strstr(why.text, "--rank and --ranks") != NULL, "%s",
                   why.text);
-    MUST(mo_transport_choose_as("tcp", &told[_i % 2], &transport, &err));
-    MUST(mo_transport_choose_as("local", &one, &transport, &err));
+    MUST(mo_transport_select_with("tcp", &told[_i % 2], &transport, &err));
+    MUST(mo_transport_select_with("local", &one, &transport, &err));
 }
 END_TEST
 
@@ -212,7 +214,7 @@ START_TEST(patience_is_a_number_of_seconds)
     static const char *const patiences[] = { "soon", "-3",  "0",   "8s",
                                              "nan",  "inf", "1e7", " " };
     mo_error why = { 0 };
-    mo_world *world;
+    mo_transport_world *world;
 
     set_variables("");
     setenv("MOIRAI_PATIENCE", patiences[_i], 1);
@@ -254,9 +256,9 @@ static const struct {
 
 START_TEST(hosts_and_ports_are_read)
 {
-    char host[MO_LAUNCH_HOST] = "";
+    char host[MO_RDV_HOST_SIZE] = "";
     int port = 5;
-    bool good = mo_launch_read_master(masters[_i].text, host, &port);
+    bool good = mo_rdv_parse_master(masters[_i].text, host, &port);
 
     ck_assert_int_eq(good, masters[_i].host != NULL);
     if (!good)
@@ -288,8 +290,8 @@ static const struct {
 
 START_TEST(the_first_host_of_a_list_is_found)
 {
-    char host[MO_LAUNCH_HOST];
-    bool good = mo_launch_first_host(lists[_i].list, host);
+    char host[MO_RDV_HOST_SIZE];
+    bool good = mo_rdv_hostlist_first(lists[_i].list, host);
 
     ck_assert_int_eq(good, lists[_i].first != NULL);
     if (good)
@@ -299,16 +301,16 @@ END_TEST
 
 START_TEST(names_that_never_end_are_refused)
 {
-    char text[2 * MO_LAUNCH_HOST], host[MO_LAUNCH_HOST];
+    char text[2 * MO_RDV_HOST_SIZE], host[MO_RDV_HOST_SIZE];
     int port = 0;
 
     memset(text, 'a', sizeof text);
     text[sizeof text - 1] = '\0';
-    ck_assert(!mo_launch_read_master(text, host, &port));
-    ck_assert(!mo_launch_first_host(text, host));
-    text[MO_LAUNCH_HOST - 1] = '\0';
-    ck_assert(mo_launch_read_master(text, host, &port));
-    ck_assert(mo_launch_first_host(text, host));
+    ck_assert(!mo_rdv_parse_master(text, host, &port));
+    ck_assert(!mo_rdv_hostlist_first(text, host));
+    text[MO_RDV_HOST_SIZE - 1] = '\0';
+    ck_assert(mo_rdv_parse_master(text, host, &port));
+    ck_assert(mo_rdv_hostlist_first(text, host));
     ck_assert_str_eq(host, text);
 }
 END_TEST

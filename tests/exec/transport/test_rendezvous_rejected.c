@@ -1,5 +1,6 @@
 /* tags: no-valgrind */
-/* Claims of exec/transport/rendezvous/join.h: strangers, and ranks that do not come. */
+/* Claims of exec/transport/rendezvous/join.h: strangers, and ranks that do not
+ * come. */
 #include <config.h>
 
 #include "exec/transport/rendezvous/join.h"
@@ -17,8 +18,8 @@ enum { MAX_STRANGERS = 100 };
 
 static int call(int port)
 {
-    return mo_address_call(mo_address_loopback, port,
-                           mo_stop_clock_ns() + 1000000000);
+    return mo_rdv_socket_connect(mo_rdv_address_loopback, port,
+                                 mo_stop_clock_ns() + 1000000000);
 }
 
 static int call_until_there(int port)
@@ -33,16 +34,16 @@ static int call_until_there(int port)
 /* Who calls in a crowd is not turned away before anybody has looked. */
 START_TEST(a_crowd_may_call_at_once)
 {
-    mo_job job = { .host = "127.0.0.1",
-                   .port = join_free_port(),
-                   .n_ranks = 2 };
-    int listener = mo_join_listen(&job, mo_address_loopback);
+    mo_rdv_params job = { .host = "127.0.0.1",
+                          .port = join_free_port(),
+                          .n_ranks = 2 };
+    int listener = mo_rdv_listen(&job, mo_rdv_address_loopback);
     int fds[MAX_STRANGERS];
 
     ck_assert_int_ge(listener, 0);
     for (int i = 0; i < MAX_STRANGERS; i++) {
-        fds[i] = mo_address_call(mo_address_loopback, job.port,
-                                 mo_stop_clock_ns() + 500000000);
+        fds[i] = mo_rdv_socket_connect(mo_rdv_address_loopback, job.port,
+                                       mo_stop_clock_ns() + 500000000);
         ck_assert_msg(fds[i] >= 0, "the %d-th was not heard", i + 1);
     }
     for (int i = 0; i < MAX_STRANGERS; i++)
@@ -51,15 +52,15 @@ START_TEST(a_crowd_may_call_at_once)
 }
 END_TEST
 
-static mo_join_greeting greeting_of(int number, int n_ranks)
+static mo_rdv_hello greeting_of(int number, int n_ranks)
 {
-    mo_join_greeting greeting = { .order = MO_JOIN_ORDER,
-                                  .version = MO_JOIN_VERSION,
-                                  .rank = (uint32_t) number,
-                                  .n_ranks = (uint32_t) n_ranks,
-                                  .card_bytes = sizeof(mo_card) };
+    mo_rdv_hello greeting = { .order = MO_RDV_BYTE_ORDER_MARK,
+                              .version = MO_RDV_PROTOCOL_VERSION,
+                              .rank = (uint32_t) number,
+                              .n_ranks = (uint32_t) n_ranks,
+                              .card_bytes = sizeof(mo_rdv_endpoint) };
 
-    memcpy(greeting.magic, mo_join_magic, sizeof greeting.magic);
+    memcpy(greeting.magic, mo_rdv_magic, sizeof greeting.magic);
     return greeting;
 }
 
@@ -67,7 +68,7 @@ static mo_join_greeting greeting_of(int number, int n_ranks)
  * much, or chance. */
 static void babble(int fd, int kind, uint64_t seed)
 {
-    mo_join_greeting greeting = greeting_of(1, 2);
+    mo_rdv_hello greeting = greeting_of(1, 2);
     mo_random random = { seed };
     unsigned char bytes[4096];
 
@@ -82,7 +83,7 @@ static void babble(int fd, int kind, uint64_t seed)
         break;
     case 3: /* a claim that is all chance */
         send(fd, &greeting, sizeof greeting, MSG_NOSIGNAL);
-        send(fd, bytes, sizeof(mo_join_claim), MSG_NOSIGNAL);
+        send(fd, bytes, sizeof(mo_rdv_response), MSG_NOSIGNAL);
         break;
     case 4:
         send(fd, bytes, sizeof bytes, MSG_NOSIGNAL);
@@ -129,9 +130,9 @@ START_TEST(other_kinds_of_machines_are_refused)
 {
     join_rank ranks[2];
     int port = join_free_port(), fd;
-    mo_join_verdict verdict;
-    mo_join_answer answer;
-    mo_join_greeting greeting = greeting_of(1, 2);
+    mo_rdv_verdict verdict;
+    mo_rdv_challenge answer;
+    mo_rdv_hello greeting = greeting_of(1, 2);
     int64_t soon = mo_stop_clock_ns() + 5000000000;
 
     if (_i == 0)
@@ -142,9 +143,9 @@ START_TEST(other_kinds_of_machines_are_refused)
     ranks[0].seconds = 1;
     join_start(&ranks[0]);
     fd = call_until_there(port);
-    ck_assert(mo_join_send(fd, &greeting, sizeof greeting, soon));
-    ck_assert(mo_join_receive(fd, &answer, sizeof answer, soon));
-    ck_assert(mo_join_receive(fd, &verdict, sizeof verdict, soon));
+    ck_assert(mo_rdv_send_all(fd, &greeting, sizeof greeting, soon));
+    ck_assert(mo_rdv_receive_all(fd, &answer, sizeof answer, soon));
+    ck_assert(mo_rdv_receive_all(fd, &verdict, sizeof verdict, soon));
     ck_assert_int_eq((int) verdict.refused, 1);
     join_expect(verdict.text,
                 _i == 0 ? "another order of bytes" : "another version");
@@ -159,7 +160,7 @@ END_TEST
 START_TEST(what_answers_may_be_something_else)
 {
     int port = join_free_port(), caller;
-    int listener = mo_address_listen(mo_address_loopback, port, 4);
+    int listener = mo_rdv_socket_listen(mo_rdv_address_loopback, port, 4);
     join_rank ranks[2];
 
     join_set_up(ranks, 2, port);
@@ -207,20 +208,20 @@ START_TEST(one_that_leaves_is_named_at_once)
     join_rank ranks[3];
     int port = join_free_port(), fd;
     int64_t begin = mo_stop_clock_ns(), soon = begin + SOON_NS;
-    mo_join_greeting greeting = greeting_of(2, 3);
-    mo_join_claim claim = { .card = { .host = "tau" } };
-    mo_join_verdict verdict;
-    mo_join_answer answer;
+    mo_rdv_hello greeting = greeting_of(2, 3);
+    mo_rdv_response claim = { .card = { .host = "tau" } };
+    mo_rdv_verdict verdict;
+    mo_rdv_challenge answer;
 
     join_set_up(ranks, 3, port);
     join_start(&ranks[0]);
     fd = call_until_there(port);
-    ck_assert(mo_join_send(fd, &greeting, sizeof greeting, soon));
-    ck_assert(mo_join_receive(fd, &answer, sizeof answer, soon));
-    mo_join_seal("sesame", MO_JOIN_CALLER, &greeting, answer.number,
-                 claim.proof);
-    ck_assert(mo_join_send(fd, &claim, sizeof claim, soon));
-    ck_assert(mo_join_receive(fd, &verdict, sizeof verdict, soon));
+    ck_assert(mo_rdv_send_all(fd, &greeting, sizeof greeting, soon));
+    ck_assert(mo_rdv_receive_all(fd, &answer, sizeof answer, soon));
+    mo_rdv_compute_proof("sesame", MO_RDV_CLIENT, &greeting, answer.number,
+                         claim.proof);
+    ck_assert(mo_rdv_send_all(fd, &claim, sizeof claim, soon));
+    ck_assert(mo_rdv_receive_all(fd, &verdict, sizeof verdict, soon));
     ck_assert_int_eq((int) verdict.refused, 0);
     close(fd);
     usleep(100000);

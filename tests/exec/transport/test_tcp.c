@@ -16,17 +16,17 @@ static const mo_transport *const tcp = &mo_transport_tcp;
 enum { N_DEVICES = 4, MAX_TRANSFERS = 24, RUNS = 4 };
 
 static const int64_t sizes[] = {
-    0, 1, 5000, MO_TCP_SMALL, MO_TCP_SMALL + 1, 300000, 3 << 20
+    0, 1, 5000, MO_TCP_EAGER_BYTES, MO_TCP_EAGER_BYTES + 1, 300000, 3 << 20
 };
 
 /* Device d belongs to rank d / 2.  A plan is transfers in their total order;
  * each device does its own in that order, after one another. */
 typedef struct party {
-    mo_plan plan;
+    mo_exec_plan plan;
     mo_plan_device devices[N_DEVICES];
     mo_plan_transfer transfers[MAX_TRANSFERS];
     int rank_of[N_DEVICES];
-    mo_world *world;
+    mo_transport_world *world;
     char *memory[MAX_TRANSFERS][2]; /* by end */
     bool hasty;                     /* all that can be begun is begun at once */
 } party;
@@ -199,9 +199,9 @@ static int drive_devices(party *p, int rank, uint64_t seed)
     return wrong;
 }
 
-static int be_rank(const mo_launch *launch, uint64_t seed)
+static int be_rank(const mo_rdv_launch_options *launch, uint64_t seed)
 {
-    const mo_world_options options = { .launch = *launch };
+    const mo_transport_world_options options = { .launch = *launch };
     mo_error err = { 0 };
     party p;
     int wrong = 1;
@@ -229,15 +229,17 @@ static int be_rank(const mo_launch *launch, uint64_t seed)
 /* A place that nobody else has: a port that was free a moment ago. */
 static void find_place(char *master, size_t size)
 {
-    int listener = mo_address_listen(mo_address_loopback, 0, 1);
+    int listener = mo_rdv_socket_listen(mo_rdv_address_loopback, 0, 1);
 
-    snprintf(master, size, "127.0.0.1:%d", mo_address_port(listener));
+    snprintf(master, size, "127.0.0.1:%d", mo_rdv_socket_local_port(listener));
     close(listener);
 }
 
 START_TEST(values_arrive_in_any_plan)
 {
-    mo_launch launch = { .rank_told = true, .n_ranks = 2, .token = "t" };
+    mo_rdv_launch_options launch = { .rank_told = true,
+                                     .n_ranks = 2,
+                                     .token = "t" };
     char master[64];
     int wrong, state;
     pid_t child;
@@ -272,20 +274,20 @@ static void *fail_soon(void *world)
 }
 
 /* Tells something though the job has failed. */
-static int speak_too_late(const mo_launch *launch)
+static int speak_too_late(const mo_rdv_launch_options *launch)
 {
-    const mo_world_options options = { .launch = *launch };
+    const mo_transport_world_options options = { .launch = *launch };
     char bytes[HEARD_BYTES];
     mo_error err = { 0 };
-    mo_world *world;
+    mo_transport_world *world;
 
     memset(bytes, 1, sizeof bytes);
     if (tcp->open(&options, &world, &err) != MO_OK)
         return 1;
-    while (!mo_failure_is(&world->ranks.inside.failure))
+    while (!mo_first_error_is_set(&world->ranks.inside.failure))
         usleep(1000);
     (tcp->fail)(world, &err); /* it is ours to speak */
-    (void) mo_tcp_tell(world, 0, bytes, sizeof bytes, &err);
+    (void) mo_tcp_control_send(world, 0, bytes, sizeof bytes, &err);
     usleep(WHILE_US);
     tcp->close(world);
     return 0;
@@ -295,12 +297,14 @@ static int speak_too_late(const mo_launch *launch)
  * busy machine the other rank may be heard before the failure is. */
 START_TEST(what_was_asked_for_is_not_written_after_a_failure)
 {
-    mo_launch launch = { .rank_told = true, .n_ranks = 2, .token = "t" };
-    mo_world_options options = { 0 };
+    mo_rdv_launch_options launch = { .rank_told = true,
+                                     .n_ranks = 2,
+                                     .token = "t" };
+    mo_transport_world_options options = { 0 };
     char heard[HEARD_BYTES] = { 0 }, master[64];
     mo_error why = { 0 };
     pthread_t thread;
-    mo_world *world;
+    mo_transport_world *world;
     bool heard_all;
     int state;
     pid_t child;
@@ -329,12 +333,12 @@ END_TEST
 /* ------------------------------------------------------- before a good-bye */
 
 /* Tells something and leaves. */
-static int speak_and_leave(const mo_launch *launch)
+static int speak_and_leave(const mo_rdv_launch_options *launch)
 {
-    const mo_world_options options = { .launch = *launch };
+    const mo_transport_world_options options = { .launch = *launch };
     char bytes[HEARD_BYTES];
     mo_error err = { 0 };
-    mo_world *world;
+    mo_transport_world *world;
     int wrong;
 
     memset(bytes, 1, sizeof bytes);
@@ -348,10 +352,12 @@ static int speak_and_leave(const mo_launch *launch)
 /* However late that is: a rank may have much to do before it listens. */
 START_TEST(what_was_said_before_a_good_bye_is_heard)
 {
-    mo_launch launch = { .rank_told = true, .n_ranks = 2, .token = "t" };
-    mo_world_options options = { 0 };
+    mo_rdv_launch_options launch = { .rank_told = true,
+                                     .n_ranks = 2,
+                                     .token = "t" };
+    mo_transport_world_options options = { 0 };
     char heard[HEARD_BYTES] = { 0 }, master[64];
-    mo_world *world;
+    mo_transport_world *world;
     int state;
     pid_t child;
 
@@ -364,7 +370,7 @@ START_TEST(what_was_said_before_a_good_bye_is_heard)
     }
     options.launch = launch;
     MUST(tcp->open(&options, &world, &err));
-    while (!mo_watch_has_left(world->ranks.watch, 1))
+    while (!mo_failure_detector_peer_has_left(world->ranks.watch, 1))
         usleep(1000);
     MUST(tcp->collect(world, 1, heard, sizeof heard, &err));
     ck_assert(is_all(heard, sizeof heard, 1));
@@ -379,26 +385,28 @@ END_TEST
 
 enum { TWICE_BYTES = 5000 };
 
-static const mo_plan *plan_of_one_value(void)
+static const mo_exec_plan *plan_of_one_value(void)
 {
     static mo_plan_device devices[] = { { .id = "A" }, { .id = "B" } };
     static mo_plan_transfer transfer = { .from = 1, .bytes = TWICE_BYTES };
-    static const mo_plan plan = { .n_devices = 2,
-                                  .devices = devices,
-                                  .n_transfers = 1,
-                                  .transfers = &transfer };
+    static const mo_exec_plan plan = { .n_devices = 2,
+                                       .devices = devices,
+                                       .n_transfers = 1,
+                                       .transfers = &transfer };
 
     return &plan;
 }
 
 /* Sends the same value twice, in the words of a rank. */
-static int repeat_itself(const mo_launch *launch, const int *rank_of)
+static int repeat_itself(const mo_rdv_launch_options *launch,
+                         const int *rank_of)
 {
-    const mo_world_options options = { .launch = *launch };
-    const mo_tcp_head head = { .kind = MO_TCP_DATA, .bytes = TWICE_BYTES };
+    const mo_transport_world_options options = { .launch = *launch };
+    const mo_tcp_msg_header head = { .kind = MO_TCP_MSG_DATA,
+                                     .bytes = TWICE_BYTES };
     char message[sizeof head + TWICE_BYTES] = { 0 };
     mo_error err = { 0 };
-    mo_world *world;
+    mo_transport_world *world;
 
     memcpy(message, &head, sizeof head);
     if (tcp->open(&options, &world, &err) != MO_OK ||
@@ -408,7 +416,7 @@ static int repeat_itself(const mo_launch *launch, const int *rank_of)
         if (write(world->links[0].socket, message, sizeof message) !=
             sizeof message)
             return 2;
-    while (!mo_failure_is(&world->ranks.inside.failure))
+    while (!mo_first_error_is_set(&world->ranks.inside.failure))
         usleep(1000);
     (tcp->fail)(world, &err);
     tcp->close(world);
@@ -418,11 +426,13 @@ static int repeat_itself(const mo_launch *launch, const int *rank_of)
 START_TEST(a_value_comes_once)
 {
     static const int rank_of[] = { 0, 1 };
-    mo_launch launch = { .rank_told = true, .n_ranks = 2, .token = "t" };
-    mo_world_options options = { 0 };
+    mo_rdv_launch_options launch = { .rank_told = true,
+                                     .n_ranks = 2,
+                                     .token = "t" };
+    mo_transport_world_options options = { 0 };
     mo_error why = { 0 };
     char master[64];
-    mo_world *world;
+    mo_transport_world *world;
     int state;
     pid_t child;
 
@@ -437,7 +447,7 @@ START_TEST(a_value_comes_once)
     MUST(tcp->open(&options, &world, &err));
     MUST(tcp->begin(world, plan_of_one_value(), rank_of, 0, 1, &err));
     for (int i = 0; i < 5000; i++)
-        if (mo_failure_get(&world->ranks.inside.failure, &why) == MO_OK)
+        if (mo_first_error_get(&world->ranks.inside.failure, &why) == MO_OK)
             usleep(1000);
     (tcp->fail)(world, &why);
     ck_assert_msg(strstr(why.text, "rank 1") != NULL &&
@@ -451,10 +461,10 @@ END_TEST
 
 START_TEST(one_rank_needs_nobody)
 {
-    const mo_world_options options = { .launch = { .rank_told = true,
-                                                   .n_ranks = 1 } };
-    mo_plan plan = { 0 };
-    mo_world *world;
+    const mo_transport_world_options options = { .launch = { .rank_told = true,
+                                                             .n_ranks = 1 } };
+    mo_exec_plan plan = { 0 };
+    mo_transport_world *world;
     int none = 0;
 
     MUST(tcp->open(&options, &world, &err));

@@ -13,11 +13,11 @@ static const mo_transport *const local = &mo_transport_local;
 
 /* Two devices, and transfers between them of that size, there and back. */
 typedef struct pair {
-    mo_plan plan;
+    mo_exec_plan plan;
     mo_plan_device devices[2];
     mo_plan_transfer transfers[2];
     int rank_of[2];
-    mo_world *world;
+    mo_transport_world *world;
     char *here, *there; /* memory of the two */
     int64_t bytes;
     mo_status status;
@@ -39,7 +39,7 @@ static void set_up(pair *p, int64_t bytes)
     p->plan.transfers = p->transfers;
     p->here = calloc(1, (size_t) bytes + 1);
     p->there = calloc(1, (size_t) bytes + 1);
-    MUST(local->open(&(mo_world_options){ 0 }, &p->world, &err));
+    MUST(local->open(&(mo_transport_world_options){ 0 }, &p->world, &err));
     MUST(local->begin(p->world, &p->plan, p->rank_of, 0, 0, &err));
 }
 
@@ -166,7 +166,7 @@ END_TEST
 /* ----------------------------------------------------------------- failures */
 
 /* Check has a macro of that name. */
-static void tell(mo_world *world, const mo_error *why)
+static void tell(mo_transport_world *world, const mo_error *why)
 {
     (local->fail)(world, why);
 }
@@ -290,8 +290,8 @@ static void forget_launchers(void)
 
 static bool is_built_in(const char *name)
 {
-    for (int i = 0; mo_transports[i]; i++)
-        if (name && strcmp(mo_transports[i]->name, name) == 0)
+    for (int i = 0; mo_transport_table[i]; i++)
+        if (name && strcmp(mo_transport_table[i]->name, name) == 0)
             return true;
     return false;
 }
@@ -305,7 +305,7 @@ START_TEST(the_launcher_tells_which_one_it_is)
     forget_launchers();
     if (choices[_i].variable)
         setenv(choices[_i].variable, choices[_i].value, 1);
-    status = mo_transport_choose(choices[_i].name, &transport, &err);
+    status = mo_transport_select(choices[_i].name, &transport, &err);
     if (is_built_in(choices[_i].chosen)) {
         ck_assert_int_eq(status, MO_OK);
         ck_assert_str_eq(transport->name, choices[_i].chosen);

@@ -1,4 +1,5 @@
-/* Claims of exec/weights/constants.h, on GraphML with a file of weights beside it. */
+/* Claims of exec/weights/constants.h, on GraphML with a file of weights beside
+ * it. */
 #include "exec/weights/constants.h"
 
 #include <math.h>
@@ -32,43 +33,42 @@
 /* A graph, and where its constants are looked for. */
 typedef struct world {
     mo_graph *graph;
-    mo_constants *constants;
+    mo_weights_store *constants;
 } world;
 
-static world world_of(const char *text, mo_constants_options options)
+static world world_of(const char *text, mo_weights_options options)
 {
     world w = { NULL, NULL };
 
     MUST(mo_graphml_read_memory("text", text, strlen(text), NULL, &w.graph,
                                 &err));
-    MUST(mo_constants_new(w.graph, &options, &w.constants, &err));
+    MUST(mo_weights_new(w.graph, &options, &w.constants, &err));
     return w;
 }
 
 static void end(world *w)
 {
-    mo_constants_free(w->constants);
+    mo_weights_free(w->constants);
     mo_graph_free(w->graph);
 }
 
-static const mo_dense *value_of(world *w, const char *name)
+static const mo_tensor_dense *value_of(world *w, const char *name)
 {
-    const mo_dense *value = NULL;
+    const mo_tensor_dense *value = NULL;
 
-    MUST(
-        mo_constants_get(w->constants, id_of(w->graph, name), 0, &value, &err));
+    MUST(mo_weights_get(w->constants, id_of(w->graph, name), 0, &value, &err));
     return value;
 }
 
 /* "i64[2] 1 2" */
-static const char *say(const mo_dense *value)
+static const char *say(const mo_tensor_dense *value)
 {
     static char text[512];
-    size_t n = strlen(mo_desc_say(&value->desc, text));
+    size_t n = strlen(mo_tensor_desc_format(&value->desc, text));
 
-    for (int64_t i = 0; i < mo_desc_elements(&value->desc); i++)
+    for (int64_t i = 0; i < mo_tensor_desc_elements(&value->desc); i++)
         n += (size_t) snprintf(text + n, sizeof text - n, " %g",
-                               mo_dense_at(value, i));
+                               mo_tensor_get_double(value, i));
     return text;
 }
 
@@ -94,13 +94,13 @@ START_TEST(weights_are_found_in_their_file)
                              STORED("b", "1", "u8", "m:1.bin:0:1:u8:1") STORED(
                                  "c", "3", "bool", "m:1.bin:17:3:bool:3")
                                  STORED("d", "0", "f32", "m:1.bin:20:0:f32:0")),
-                 (mo_constants_options){ 0 });
+                 (mo_weights_options){ 0 });
     ck_assert_str_eq(say(value_of(&w, "a")), "f32[2,2] 1 2 3 4");
     ck_assert_str_eq(say(value_of(&w, "b")), "u8[1] 7");
     ck_assert_str_eq(say(value_of(&w, "c")), "boolean[3] 1 0 1");
     ck_assert_str_eq(say(value_of(&w, "d")), "f32[0]");
     ck_assert_ptr_eq(value_of(&w, "a"), value_of(&w, "a"));
-    ck_assert_int_eq(mo_constants_bytes(w.constants), 20);
+    ck_assert_int_eq(mo_weights_bytes(w.constants), 20);
     end(&w);
 }
 END_TEST
@@ -109,12 +109,12 @@ START_TEST(a_description_needs_no_file)
 {
     world w = world_of(
         GRAPHML(KEYS, STORED("a", "2,2", "f32", "none.bin:0:16:f32:2,2")),
-        (mo_constants_options){ 0 });
-    char text[MO_DESC_TEXT_SIZE];
-    mo_desc desc;
+        (mo_weights_options){ 0 });
+    char text[MO_TENSOR_DESC_TEXT_SIZE];
+    mo_tensor_desc desc;
 
-    MUST(mo_constants_desc(w.constants, id_of(w.graph, "a"), 0, &desc, &err));
-    ck_assert_str_eq(mo_desc_say(&desc, text), "f32[2,2]");
+    MUST(mo_weights_get_desc(w.constants, id_of(w.graph, "a"), 0, &desc, &err));
+    ck_assert_str_eq(mo_tensor_desc_format(&desc, text), "f32[2,2]");
     end(&w);
 }
 END_TEST
@@ -145,14 +145,14 @@ START_TEST(wrong_weights_are_told_in_one_line)
 {
     char text[2048];
     world w;
-    const mo_dense *value;
+    const mo_tensor_dense *value;
     mo_error err = { 0 };
 
     write_weights("m.bin");
     snprintf(text, sizeof text, GRAPHML(KEYS, "%s"), wrong[_i].text);
-    w = world_of(text, (mo_constants_options){ 0 });
+    w = world_of(text, (mo_weights_options){ 0 });
     ck_assert_int_ne(
-        mo_constants_get(w.constants, id_of(w.graph, "a"), 0, &value, &err),
+        mo_weights_get(w.constants, id_of(w.graph, "a"), 0, &value, &err),
         MO_OK);
     ck_assert_msg(strstr(err.text, wrong[_i].why) != NULL, "%s", err.text);
     end(&w);
@@ -166,9 +166,9 @@ START_TEST(values_may_stand_in_attributes)
                 TOLD("a", "3", "i64", "{\"value\":\"1,-2,9007199254740993\"}")
                     TOLD("b", "2", "f32", "{\"value\":\"0.5, -inf\"}")
                         TOLD("c", "2,2", "i32", "{\"value\":7}")),
-        (mo_constants_options){ 0 });
+        (mo_weights_options){ 0 });
 
-    ck_assert_int_eq(mo_dense_int(value_of(&w, "a"), 2),
+    ck_assert_int_eq(mo_tensor_get_int(value_of(&w, "a"), 2),
                      INT64_C(9007199254740993));
     ck_assert_str_eq(say(value_of(&w, "b")), "f32[2] 0.5 -inf");
     ck_assert_str_eq(say(value_of(&w, "c")), "i32[2,2] 7 7 7 7");
@@ -185,7 +185,7 @@ START_TEST(what_follows_from_constants_is_computed)
                           CONSTANT("cut", "ReLU", "2", "f32", "")
                               INTO("x", "sum", "0") INTO("y", "sum", "1")
                                   INTO("x", "cut", "0"));
-    world w = world_of(front, (mo_constants_options){ 0 });
+    world w = world_of(front, (mo_weights_options){ 0 });
 
     ck_assert_str_eq(say(value_of(&w, "sum")), "f32[2] 8.5 22");
     ck_assert_str_eq(say(value_of(&w, "cut")), "f32[2] 0 2");
@@ -198,11 +198,11 @@ START_TEST(made_up_weights_depend_on_the_seed_alone)
     static const char text[] = GRAPHML(
         KEYS, STORED("a", "8,8", "f32", "none.bin:0:256:f32:8,8")
                   STORED("b", "8,8", "f32", "none.bin:256:256:f32:8,8"));
-    world w = world_of(text, (mo_constants_options){ .random = true });
-    world again = world_of(text, (mo_constants_options){ .random = true });
+    world w = world_of(text, (mo_weights_options){ .random = true });
+    world again = world_of(text, (mo_weights_options){ .random = true });
     world other =
-        world_of(text, (mo_constants_options){ .random = true, .seed = 1 });
-    const mo_dense *a = value_of(&w, "a");
+        world_of(text, (mo_weights_options){ .random = true, .seed = 1 });
+    const mo_tensor_dense *a = value_of(&w, "a");
 
     /* Asked for in another order. */
     value_of(&again, "b");
@@ -210,7 +210,7 @@ START_TEST(made_up_weights_depend_on_the_seed_alone)
     ck_assert_mem_ne(a->data, value_of(&other, "a")->data, 256);
     ck_assert_mem_ne(a->data, value_of(&w, "b")->data, 256);
     for (int64_t i = 0; i < 64; i++)
-        ck_assert(fabs(mo_dense_at(a, i)) <= sqrt(3.0 / 8) + 1e-6);
+        ck_assert(fabs(mo_tensor_get_double(a, i)) <= sqrt(3.0 / 8) + 1e-6);
     end(&w);
     end(&again);
     end(&other);
@@ -254,7 +254,7 @@ START_TEST(missing_integers_fit_the_shapes_of_their_reader)
                              INTO("in", "op", "0") INTO("a", "op", "%s")),
              guesses[_i].in, guesses[_i].type, guesses[_i].out, guesses[_i].n,
              guesses[_i].n, guesses[_i].port);
-    w = world_of(text, (mo_constants_options){ .random = true });
+    w = world_of(text, (mo_weights_options){ .random = true });
     snprintf(wanted, sizeof wanted, "i64[%s] %s", guesses[_i].n,
              guesses[_i].guess);
     ck_assert_str_eq(say(value_of(&w, "a")), wanted);
@@ -273,7 +273,7 @@ START_TEST(arithmetic_on_missing_integers_is_guessed_at_its_end)
                             CONSTANT("sum", "Add", "2", "i64", "") INTO(
                                 "x", "sum", "0") INTO("y", "sum", "1")
                                 INTO("in", "op", "0") INTO("sum", "op", "1")),
-        (mo_constants_options){ .random = true });
+        (mo_weights_options){ .random = true });
 
     ck_assert_str_eq(say(value_of(&w, "sum")), "i64[2] 3 8");
     end(&w);
@@ -286,24 +286,25 @@ START_TEST(ports_without_nodes_have_what_attributes_tell)
         KEYS, OP("m", "MatMul", "3,3",
                  DATA("a", "{\"weights\":\"1:4,3\",\"values\":\"2:causal;"
                            "3:0,2,1\"}")));
-    world w = world_of(text, (mo_constants_options){ .seed = 5 });
-    world again = world_of(text, (mo_constants_options){ .seed = 5 });
-    mo_desc matrix = { MO_F32, { 2, { 4, 3 } } };
-    mo_desc square = { MO_F32, { 2, { 3, 3 } } };
-    mo_desc order = { MO_I64, { 1, { 3 } } }, two = { MO_I64, { 1, { 2 } } };
-    const mo_dense *value, *same;
+    world w = world_of(text, (mo_weights_options){ .seed = 5 });
+    world again = world_of(text, (mo_weights_options){ .seed = 5 });
+    mo_tensor_desc matrix = { MO_ELEM_F32, { 2, { 4, 3 } } };
+    mo_tensor_desc square = { MO_ELEM_F32, { 2, { 3, 3 } } };
+    mo_tensor_desc order = { MO_ELEM_I64, { 1, { 3 } } },
+                   two = { MO_ELEM_I64, { 1, { 2 } } };
+    const mo_tensor_dense *value, *same;
 
-    MUST(mo_constants_made(w.constants, 0, 2, &square, &value, &err));
+    MUST(mo_weights_synthesize(w.constants, 0, 2, &square, &value, &err));
     ck_assert_str_eq(say(value), "f32[3,3] 0 -inf -inf 0 0 -inf 0 0 0");
-    MUST(mo_constants_made(w.constants, 0, 3, &order, &value, &err));
+    MUST(mo_weights_synthesize(w.constants, 0, 3, &order, &value, &err));
     ck_assert_str_eq(say(value), "i64[3] 0 2 1");
-    MUST(mo_constants_made(w.constants, 0, 1, &matrix, &value, &err));
-    MUST(mo_constants_made(again.constants, 0, 1, &matrix, &same, &err));
+    MUST(mo_weights_synthesize(w.constants, 0, 1, &matrix, &value, &err));
+    MUST(mo_weights_synthesize(again.constants, 0, 1, &matrix, &same, &err));
     ck_assert_mem_eq(value->data, same->data, 48);
-    MUST(mo_constants_made(w.constants, 0, 1, &matrix, &same, &err));
+    MUST(mo_weights_synthesize(w.constants, 0, 1, &matrix, &same, &err));
     ck_assert_ptr_eq(value, same);
     ck_assert_int_eq(
-        mo_constants_made(again.constants, 0, 3, &two, &value, NULL),
+        mo_weights_synthesize(again.constants, 0, 3, &two, &value, NULL),
         MO_E_INPUT);
     end(&w);
     end(&again);

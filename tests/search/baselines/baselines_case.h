@@ -10,7 +10,7 @@
 extern const mo_regime method_plain;
 
 /* The caller clears it. */
-mo_placed method_place(const mo_method *method, const mo_instance *x,
-                       const mo_regime *regime);
+mo_method_result method_place(const mo_method *method, const mo_instance *x,
+                              const mo_regime *regime);
 
 #endif

@@ -20,7 +20,7 @@ static const mo_regime within_sums = { MO_CONGESTION_NONE, MO_TENSORS_PER_EDGE,
 static const mo_regime while_alive = { MO_CONGESTION_NONE, MO_TENSORS_PER_EDGE,
                                        MO_MEMORY_LIVE };
 
-static int device_of(const problem *p, const mo_placed *placed,
+static int device_of(const problem *p, const mo_method_result *placed,
                      const char *name)
 {
     return placed->schedule->device[problem_op(p, name)];
@@ -42,14 +42,14 @@ static const struct {
 START_TEST(ten_tasks_take_what_their_authors_say)
 {
     problem p = { 0 };
-    mo_placed placed;
+    mo_method_result placed;
 
     problem_make(&p, printed[_i].graph, TEN_TASKS_CLUSTER, NULL);
     placed = method_place(printed[_i].method, p.x, &method_plain);
     ck_assert_int_eq(placed.schedule->makespan_ns, printed[_i].makespan_ns);
     ck_assert(placed.fits);
     check_valid(p.x, placed.schedule);
-    mo_placed_clear(&placed);
+    mo_method_result_clear(&placed);
     problem_clear(&p);
 }
 END_TEST
@@ -59,13 +59,13 @@ START_TEST(cpop_keeps_the_longest_way_on_one_device)
 {
     static const char *const critical[] = { "n1", "n2", "n9", "n10" };
     problem p = { 0 };
-    mo_placed placed;
+    mo_method_result placed;
 
     problem_make(&p, topcuoglu_tasks, TEN_TASKS_CLUSTER, NULL);
     placed = method_place(&mo_method_cpop, p.x, &method_plain);
     for (int i = 0; i < COUNT(critical); i++)
         ck_assert_int_eq(device_of(&p, &placed, critical[i]), B);
-    mo_placed_clear(&placed);
+    mo_method_result_clear(&placed);
     problem_clear(&p);
 }
 END_TEST
@@ -89,13 +89,13 @@ START_TEST(the_optimistic_cost_table_is_peft_s)
     int64_t *oct_ns = NULL;
 
     problem_make(&p, arabnejad_tasks, TEN_TASKS_CLUSTER, NULL);
-    MUST(mo_oct_make(p.x, &method_plain, &oct_ns, &err));
+    MUST(mo_baseline_oct_make(p.x, &method_plain, &oct_ns, &err));
     for (int i = 0; i < COUNT(optimistic); i++) {
         int op = problem_op(&p, optimistic[i].name);
 
         for (int k = 0; k < 3; k++)
             ck_assert_int_eq(oct_ns[op * 3 + k], 1000 * optimistic[i].us[k]);
-        ck_assert_int_eq(mo_oct_rank_ns(p.x, oct_ns, op),
+        ck_assert_int_eq(mo_baseline_oct_rank_ns(p.x, oct_ns, op),
                          optimistic[i].rank_ns);
     }
     free(oct_ns);
@@ -111,7 +111,7 @@ START_TEST(the_optimistic_cost_table_knows_pins)
 
     problem_make(&p, "* t.A=1 t.B=9; a; b pin=B; a>b bytes=5000",
                  "A; B; A-B gbps=8", NULL);
-    MUST(mo_oct_make(p.x, &method_plain, &oct_ns, &err));
+    MUST(mo_baseline_oct_make(p.x, &method_plain, &oct_ns, &err));
     ck_assert_int_eq(oct_ns[problem_op(&p, "a") * 2 + A], 14000);
     ck_assert_int_eq(oct_ns[problem_op(&p, "a") * 2 + B], 9000);
     free(oct_ns);
@@ -138,7 +138,7 @@ START_TEST(single_takes_the_fastest_device_with_room)
 
     for (int i = 0; i < COUNT(cases); i++) {
         problem p = { 0 };
-        mo_placed placed;
+        mo_method_result placed;
 
         problem_make(&p,
                      "* t.A=1 t.B=2; a weight_bytes=6; b weight_bytes=6; "
@@ -147,7 +147,7 @@ START_TEST(single_takes_the_fastest_device_with_room)
         placed = method_place(&mo_method_single, p.x, &within_sums);
         ck_assert_int_eq(placed.schedule->device[0], cases[i].device);
         ck_assert_int_eq(placed.fits, cases[i].fits);
-        mo_placed_clear(&placed);
+        mo_method_result_clear(&placed);
         problem_clear(&p);
     }
 }
@@ -156,14 +156,14 @@ END_TEST
 START_TEST(pins_to_two_devices_leave_no_single_one)
 {
     problem p = { 0 };
-    mo_placed placed;
+    mo_method_result placed;
 
     problem_make(&p, "* t.A=1 t.B=2; a pin=A; b pin=B; a>b bytes=8",
                  two_devices, NULL);
     placed = method_place(&mo_method_single, p.x, &method_plain);
     ck_assert_ptr_null(placed.schedule);
     ck_assert_str_eq(placed.why, "ops are pinned to different devices");
-    mo_placed_clear(&placed);
+    mo_method_result_clear(&placed);
     problem_clear(&p);
 }
 END_TEST
@@ -184,7 +184,7 @@ START_TEST(m_topo_fills_device_after_device)
 
     for (int i = 0; i < COUNT(cases); i++) {
         problem p = { 0 };
-        mo_placed placed;
+        mo_method_result placed;
 
         problem_make(&p, "* t.A=1 t.B=1 weight_bytes=4; a; b; c; a>b bytes=8",
                      cases[i].cluster, NULL);
@@ -193,7 +193,7 @@ START_TEST(m_topo_fills_device_after_device)
         ck_assert_int_eq(device_of(&p, &placed, "b"), cases[i].b);
         ck_assert_int_eq(device_of(&p, &placed, "c"), cases[i].c);
         ck_assert_int_eq(placed.fits, cases[i].fits);
-        mo_placed_clear(&placed);
+        mo_method_result_clear(&placed);
         problem_clear(&p);
     }
 }
@@ -215,14 +215,14 @@ static const struct {
 START_TEST(m_etf_starts_as_early_as_it_can)
 {
     problem p = { 0 };
-    mo_placed placed;
+    mo_method_result placed;
 
     problem_make(&p, starts[_i].graph, two_devices, NULL);
     placed = method_place(&mo_method_m_etf, p.x, &method_plain);
     ck_assert_int_eq(device_of(&p, &placed, "a"), A);
     ck_assert_int_eq(device_of(&p, &placed, "b"), starts[_i].b);
     ck_assert_int_eq(placed.schedule->makespan_ns, starts[_i].makespan_ns);
-    mo_placed_clear(&placed);
+    mo_method_result_clear(&placed);
     problem_clear(&p);
 }
 END_TEST
@@ -242,7 +242,7 @@ static const struct {
 START_TEST(m_etf_goes_where_there_is_room)
 {
     problem p = { 0 };
-    mo_placed placed;
+    mo_method_result placed;
 
     problem_make(&p, "* t.A=1 t.B=1 weight_bytes=6; a; b; a>b bytes=5000",
                  rooms[_i].cluster, NULL);
@@ -250,7 +250,7 @@ START_TEST(m_etf_goes_where_there_is_room)
     ck_assert_int_eq(device_of(&p, &placed, "a"), A);
     ck_assert_int_eq(device_of(&p, &placed, "b"), rooms[_i].b);
     ck_assert_int_eq(placed.fits, rooms[_i].fits);
-    mo_placed_clear(&placed);
+    mo_method_result_clear(&placed);
     problem_clear(&p);
 }
 END_TEST
@@ -258,7 +258,7 @@ END_TEST
 START_TEST(m_etf_places_what_fits_nowhere)
 {
     problem p = { 0 };
-    mo_placed placed;
+    mo_method_result placed;
 
     problem_make(&p,
                  "* t.A=1 t.B=1 weight_bytes=6; a; b; c; a>b bytes=8; "
@@ -268,7 +268,7 @@ START_TEST(m_etf_places_what_fits_nowhere)
     ck_assert_ptr_nonnull(placed.schedule);
     ck_assert(!placed.fits);
     ck_assert_int_eq(device_of(&p, &placed, "c"), B); /* 2 bytes left, not 1 */
-    mo_placed_clear(&placed);
+    mo_method_result_clear(&placed);
     problem_clear(&p);
 }
 END_TEST
@@ -287,7 +287,7 @@ START_TEST(m_etf_gives_memory_back)
 
     for (int i = 0; i < COUNT(cases); i++) {
         problem p = { 0 };
-        mo_placed placed;
+        mo_method_result placed;
 
         problem_make(&p,
                      "* t.A=1 t.B=1; a; b; c; d; a>b bytes=4; b>c bytes=4; "
@@ -298,7 +298,7 @@ START_TEST(m_etf_gives_memory_back)
         ck_assert_int_eq(device_of(&p, &placed, "b"), cases[i].b);
         ck_assert_int_eq(device_of(&p, &placed, "c"), cases[i].b);
         ck_assert(placed.fits);
-        mo_placed_clear(&placed);
+        mo_method_result_clear(&placed);
         problem_clear(&p);
     }
 }
@@ -309,7 +309,7 @@ END_TEST
 START_TEST(hare_goes_where_most_memory_is_and_keeps_what_was_made_last)
 {
     problem p = { 0 };
-    mo_placed placed;
+    mo_method_result placed;
 
     problem_make(&p,
                  "* t.A=1 t.B=1 weight_bytes=2; a; b; c; d; a>b bytes=8; "
@@ -321,7 +321,7 @@ START_TEST(hare_goes_where_most_memory_is_and_keeps_what_was_made_last)
     ck_assert_int_eq(device_of(&p, &placed, "c"), B);
     ck_assert_int_eq(device_of(&p, &placed, "d"), B);
     ck_assert(placed.fits);
-    mo_placed_clear(&placed);
+    mo_method_result_clear(&placed);
     problem_clear(&p);
 }
 END_TEST
@@ -363,14 +363,14 @@ static void make_grouping(problem *p, int i)
 START_TEST(getf_groups_devices_by_powers_of_gamma)
 {
     problem p = { 0 };
-    mo_getf_groups groups;
+    mo_baseline_getf_groups groups;
 
     make_grouping(&p, _i);
-    MUST(mo_getf_groups_make(p.x, &groups, &err));
+    MUST(mo_baseline_getf_groups_make(p.x, &groups, &err));
     ck_assert_int_eq(groups.n, groupings[_i].n_groups);
     for (int k = 0; k < groupings[_i].m; k++)
         ck_assert_int_eq(groups.of_device[k], groupings[_i].of_device[k]);
-    mo_getf_groups_clear(&groups);
+    mo_baseline_getf_groups_clear(&groups);
     problem_clear(&p);
 }
 END_TEST
@@ -381,16 +381,16 @@ START_TEST(an_op_belongs_to_the_fastest_group_from_its_half_up)
 {
     double speed[] = { 1, 2, 1.6, 4 }, total[] = { 2.6, 6 };
     int of_device[] = { 0, 1, 0, 1 };
-    const mo_getf_groups groups = { 2, of_device, speed, total };
+    const mo_baseline_getf_groups groups = { 2, of_device, speed, total };
     const double slow[] = { 0.6, 0.2, 0.2, 0 };
     const double half[] = { 0.3, 0.25, 0.2, 0.25 };
 
-    ck_assert_int_eq(mo_getf_group_of(&groups, slow, 4), 1);
+    ck_assert_int_eq(mo_baseline_getf_group_of(&groups, slow, 4), 1);
     total[0] = 7;
-    ck_assert_int_eq(mo_getf_group_of(&groups, slow, 4), 0);
-    ck_assert_int_eq(mo_getf_group_of(&groups, half, 4), 1);
+    ck_assert_int_eq(mo_baseline_getf_group_of(&groups, slow, 4), 0);
+    ck_assert_int_eq(mo_baseline_getf_group_of(&groups, half, 4), 1);
     total[0] = 6;
-    ck_assert_int_eq(mo_getf_group_of(&groups, slow, 4), 1);
+    ck_assert_int_eq(mo_baseline_getf_group_of(&groups, slow, 4), 1);
 }
 END_TEST
 
@@ -399,20 +399,21 @@ END_TEST
 START_TEST(a_queue_gives_the_least_first)
 {
     test_random random = { (unsigned) _i };
-    mo_queue queue = { 0 };
-    mo_queued last = { -1, -1 };
+    mo_baseline_pqueue queue = { 0 };
+    mo_baseline_pqueue_item last = { -1, -1 };
 
     for (int i = 0; i < 100; i++)
-        MUST(mo_queue_push(&queue, random_below(&random, 20), i, &err));
+        MUST(mo_baseline_pqueue_push(&queue, random_below(&random, 20), i,
+                                     &err));
     for (int i = 0; i < 100; i++) {
-        mo_queued next = mo_queue_pop(&queue);
+        mo_baseline_pqueue_item next = mo_baseline_pqueue_pop(&queue);
 
         ck_assert(last.key < next.key ||
                   (last.key == next.key && last.number < next.number));
         last = next;
     }
     ck_assert_uint_eq(queue.n, 0);
-    mo_queue_clear(&queue);
+    mo_baseline_pqueue_clear(&queue);
 }
 END_TEST
 

@@ -16,11 +16,12 @@ static const mo_regime within_sums = { MO_CONGESTION_NONE, MO_TENSORS_PER_EDGE,
 
 START_TEST(a_method_is_found_by_its_name)
 {
-    for (int i = 0; mo_methods[i]; i++) {
-        ck_assert_ptr_eq(mo_method_of(mo_methods[i]->name), mo_methods[i]);
-        ck_assert(mo_methods[i]->help && mo_methods[i]->source);
+    for (int i = 0; mo_method_table[i]; i++) {
+        ck_assert_ptr_eq(mo_method_find(mo_method_table[i]->name),
+                         mo_method_table[i]);
+        ck_assert(mo_method_table[i]->help && mo_method_table[i]->source);
     }
-    ck_assert_ptr_null(mo_method_of("moira"));
+    ck_assert_ptr_null(mo_method_find("moira"));
 }
 END_TEST
 
@@ -30,7 +31,8 @@ static const char two_devices[] = "A; B; A-B gbps=8";
 
 /* ----------------------------------------------------------- all of them */
 
-/* Those that a solver has a part in are tests/search/baselines/test_baselines_solved.c's. */
+/* Those that a solver has a part in are
+ * tests/search/baselines/test_baselines_solved.c's. */
 static bool needs_solver(const mo_method *method)
 {
     return method == &mo_method_m_sct || method == &mo_method_getf ||
@@ -50,18 +52,18 @@ START_TEST(no_rule_is_broken_but_memory_s_and_that_is_told)
 
     crowd_make(&p, (unsigned) _i);
     for (int number = 0; number < N_REGIMES; number++)
-        for (int m = 0; mo_methods[m]; m++) {
+        for (int m = 0; mo_method_table[m]; m++) {
             mo_regime regime = regime_of(number);
-            mo_placed placed;
+            mo_method_result placed;
 
-            if (!is_quick(mo_methods[m]))
+            if (!is_quick(mo_method_table[m]))
                 continue;
-            placed = method_place(mo_methods[m], p.x, &regime);
+            placed = method_place(mo_method_table[m], p.x, &regime);
             if (placed.schedule)
-                check_judged(p.x, &placed, mo_methods[m]->name, _i);
+                check_judged(p.x, &placed, mo_method_table[m]->name, _i);
             else
-                ck_assert_ptr_eq(mo_methods[m], &mo_method_single);
-            mo_placed_clear(&placed);
+                ck_assert_ptr_eq(mo_method_table[m], &mo_method_single);
+            mo_method_result_clear(&placed);
         }
     problem_clear(&p);
 }
@@ -73,21 +75,22 @@ START_TEST(the_same_task_has_the_same_answer)
     problem p = { 0 };
 
     crowd_make(&p, (unsigned) _i);
-    for (int m = 0; mo_methods[m]; m++) {
-        mo_placed one, other;
+    for (int m = 0; mo_method_table[m]; m++) {
+        mo_method_result one, other;
 
-        if (!is_quick(mo_methods[m]) || mo_methods[m] == &mo_method_single)
+        if (!is_quick(mo_method_table[m]) ||
+            mo_method_table[m] == &mo_method_single)
             continue;
-        one = method_place(mo_methods[m], p.x, &regime);
-        other = method_place(mo_methods[m], p.x, &regime);
+        one = method_place(mo_method_table[m], p.x, &regime);
+        other = method_place(mo_method_table[m], p.x, &regime);
         for (int i = 0; i < p.x->n; i++) {
             ck_assert_int_eq(one.schedule->device[i],
                              other.schedule->device[i]);
             ck_assert_int_eq(one.schedule->start_ns[i],
                              other.schedule->start_ns[i]);
         }
-        mo_placed_clear(&one);
-        mo_placed_clear(&other);
+        mo_method_result_clear(&one);
+        mo_method_result_clear(&other);
     }
     problem_clear(&p);
 }
@@ -98,14 +101,14 @@ START_TEST(no_ops_take_no_time)
     problem p = { 0 };
 
     problem_make(&p, "", two_devices, NULL);
-    for (int m = 0; mo_methods[m]; m++) {
-        mo_placed placed;
+    for (int m = 0; mo_method_table[m]; m++) {
+        mo_method_result placed;
 
-        if (!is_quick(mo_methods[m]))
+        if (!is_quick(mo_method_table[m]))
             continue;
-        placed = method_place(mo_methods[m], p.x, &within_sums);
+        placed = method_place(mo_method_table[m], p.x, &within_sums);
         ck_assert_int_eq(placed.schedule->makespan_ns, 0);
-        mo_placed_clear(&placed);
+        mo_method_result_clear(&placed);
     }
     problem_clear(&p);
 }
@@ -122,17 +125,17 @@ START_TEST(what_is_stopped_says_so)
 {
     mo_stop stop = { 0 };
     problem p = { 0 };
-    mo_task task = { .regime = method_plain, .stop = &stop };
-    mo_placed placed = { 0 };
+    mo_method_task task = { .regime = method_plain, .stop = &stop };
+    mo_method_result placed = { 0 };
 
     mo_stop_after(&stop, 0);
-    mo_stop_say(&stop);
+    mo_stop_request(&stop);
     crowd_make(&p, 1);
     task.x = p.x;
     MUST(stoppable[_i]->place(&task, &placed, &err));
     ck_assert_ptr_null(placed.schedule);
     ck_assert_ptr_nonnull(strstr(placed.why, "stopped"));
-    mo_placed_clear(&placed);
+    mo_method_result_clear(&placed);
     problem_clear(&p);
 }
 END_TEST

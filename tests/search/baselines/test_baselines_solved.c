@@ -21,31 +21,33 @@ enum { A, B, C, D };
 static const mo_regime plain = { MO_CONGESTION_NONE, MO_TENSORS_PER_EDGE,
                                  MO_MEMORY_NONE };
 
-static mo_placed place_until(const mo_method *method, const mo_instance *x,
-                             const mo_regime *regime, const mo_stop *stop)
+static mo_method_result place_until(const mo_method *method,
+                                    const mo_instance *x,
+                                    const mo_regime *regime,
+                                    const mo_stop *stop)
 {
-    mo_found found = { 0 };
-    const mo_task task = { .x = x,
-                           .regime = *regime,
-                           .threads = 1,
-                           .stop = stop,
-                           .assist = &mo_solver_highs,
-                           .found = &found };
-    mo_placed placed = { 0 };
+    mo_solver_install found = { 0 };
+    const mo_method_task task = { .x = x,
+                                  .regime = *regime,
+                                  .threads = 1,
+                                  .stop = stop,
+                                  .assist = &mo_solver_highs,
+                                  .found = &found };
+    mo_method_result placed = { 0 };
 
     MUST(mo_solver_highs.find(getenv("MOIRAI_HIGHS_LIB"), &found, &err));
     MUST(method->place(&task, &placed, &err));
-    mo_found_clear(&found);
+    mo_solver_install_clear(&found);
     return placed;
 }
 
-static mo_placed place(const mo_method *method, const mo_instance *x,
-                       const mo_regime *regime)
+static mo_method_result place(const mo_method *method, const mo_instance *x,
+                              const mo_regime *regime)
 {
     return place_until(method, x, regime, NULL);
 }
 
-static int device_of(const problem *p, const mo_placed *placed,
+static int device_of(const problem *p, const mo_method_result *placed,
                      const char *name)
 {
     return placed->schedule->device[problem_op(p, name)];
@@ -66,7 +68,7 @@ static const char favourite_child[] =
 START_TEST(m_sct_waits_for_the_favourite_child)
 {
     problem p = { 0 };
-    mo_placed etf, sct;
+    mo_method_result etf, sct;
 
     problem_make(&p, favourite_child, "A; B; A-B gbps=8", NULL);
     etf = place(&mo_method_m_etf, p.x, &plain);
@@ -75,8 +77,8 @@ START_TEST(m_sct_waits_for_the_favourite_child)
     ck_assert_int_eq(sct.schedule->makespan_ns, 26000);
     ck_assert_int_eq(device_of(&p, &sct, "d"), B);
     ck_assert_int_eq(sct.schedule->start_ns[problem_op(&p, "d")], 12000);
-    mo_placed_clear(&etf);
-    mo_placed_clear(&sct);
+    mo_method_result_clear(&etf);
+    mo_method_result_clear(&sct);
     problem_clear(&p);
 }
 END_TEST
@@ -88,7 +90,7 @@ START_TEST(m_sct_lets_what_is_urgent_go_first)
 {
     char graph[600];
     problem p = { 0 };
-    mo_placed sct;
+    mo_method_result sct;
 
     snprintf(graph, sizeof graph, "%s; h t.A=1 t.B=1; a>h c.A.B=0 c.B.A=0",
              favourite_child);
@@ -98,7 +100,7 @@ START_TEST(m_sct_lets_what_is_urgent_go_first)
     ck_assert_int_eq(device_of(&p, &sct, "h"), A);
     ck_assert_int_eq(sct.schedule->start_ns[problem_op(&p, "d")], 3000);
     ck_assert_int_eq(sct.schedule->start_ns[problem_op(&p, "b")], 8000);
-    mo_placed_clear(&sct);
+    mo_method_result_clear(&sct);
     problem_clear(&p);
 }
 END_TEST
@@ -108,7 +110,7 @@ END_TEST
 START_TEST(getf_keeps_to_the_group_that_the_program_wants)
 {
     problem p = { 0 };
-    mo_placed getf, etf;
+    mo_method_result getf, etf;
 
     problem_make(&p, "a t.A=8 t.B=8 t.C=2 t.D=2",
                  "A; B; C; D; A-B gbps=8; B-C gbps=8; C-D gbps=8", NULL);
@@ -117,8 +119,8 @@ START_TEST(getf_keeps_to_the_group_that_the_program_wants)
     ck_assert_int_eq(device_of(&p, &getf, "a"), C);
     ck_assert_int_eq(getf.schedule->makespan_ns, 2000);
     ck_assert_int_eq(device_of(&p, &etf, "a"), A);
-    mo_placed_clear(&etf);
-    mo_placed_clear(&getf);
+    mo_method_result_clear(&etf);
+    mo_method_result_clear(&getf);
     problem_clear(&p);
 }
 END_TEST
@@ -127,7 +129,7 @@ END_TEST
 START_TEST(pesto_is_best_on_the_two_fastest_devices)
 {
     problem p = { 0 };
-    mo_placed pesto;
+    mo_method_result pesto;
 
     problem_make(&p,
                  "* t.A=5 t.B=5 t.C=6; a t.A=1 t.B=2 t.C=9; b t.B=4; c; "
@@ -138,7 +140,7 @@ START_TEST(pesto_is_best_on_the_two_fastest_devices)
     ck_assert_int_eq(device_of(&p, &pesto, "a"), A);
     ck_assert_int_eq(device_of(&p, &pesto, "b"), B);
     ck_assert_int_eq(device_of(&p, &pesto, "c"), A);
-    mo_placed_clear(&pesto);
+    mo_method_result_clear(&pesto);
     problem_clear(&p);
 }
 END_TEST
@@ -158,13 +160,13 @@ START_TEST(pesto_says_why_it_has_no_answer)
 {
     const mo_regime within_sums = { .memory = MO_MEMORY_STATIC };
     problem p = { 0 };
-    mo_placed pesto;
+    mo_method_result pesto;
 
     problem_make(&p, hopeless[_i].graph, hopeless[_i].cluster, NULL);
     pesto = place(&mo_method_pesto, p.x, &within_sums);
     ck_assert_ptr_null(pesto.schedule);
     ck_assert_msg(strstr(pesto.why, hopeless[_i].why), "%s", pesto.why);
-    mo_placed_clear(&pesto);
+    mo_method_result_clear(&pesto);
     problem_clear(&p);
 }
 END_TEST
@@ -175,7 +177,7 @@ START_TEST(pesto_answers_within_its_time)
     mo_regime by_port = { .memory = MO_MEMORY_NONE };
     problem p = { 0 };
     mo_stop stop = { 0 };
-    mo_placed pesto;
+    mo_method_result pesto;
     int64_t begin_ns = mo_stop_clock_ns();
 
     crowd_make(&p, 3);
@@ -185,7 +187,7 @@ START_TEST(pesto_answers_within_its_time)
     pesto = place_until(&mo_method_pesto, p.x, &by_port, &stop);
     ck_assert_msg(pesto.schedule, "%s", pesto.why);
     ck_assert_int_lt(mo_stop_clock_ns() - begin_ns, INT64_C(20000000000));
-    mo_placed_clear(&pesto);
+    mo_method_result_clear(&pesto);
     problem_clear(&p);
 }
 END_TEST
@@ -196,17 +198,17 @@ START_TEST(whom_somebody_stopped_begins_no_solver)
     mo_regime by_port = { .memory = MO_MEMORY_NONE };
     problem p = { 0 };
     mo_stop stop = { 0 };
-    mo_placed pesto;
+    mo_method_result pesto;
 
     crowd_make(&p, 3);
     for (int i = 0; i < p.x->n; i++)
         p.x->pin[i] = p.x->group[i] = MO_FREE;
     mo_stop_after(&stop, 5);
-    mo_stop_say(&stop);
+    mo_stop_request(&stop);
     pesto = place_until(&mo_method_pesto, p.x, &by_port, &stop);
     ck_assert_ptr_null(pesto.schedule);
     ck_assert_str_eq(pesto.why, "stopped before the solver began");
-    mo_placed_clear(&pesto);
+    mo_method_result_clear(&pesto);
     problem_clear(&p);
 }
 END_TEST
@@ -225,14 +227,14 @@ START_TEST(no_rule_is_broken_but_memory_s_and_that_is_told)
     random_problem_make(&text, (unsigned) _i);
     problem_make(&p, text.graph, text.cluster, NULL);
     for (int m = 0; m < COUNT(methods); m++) {
-        mo_placed placed = place(methods[m], p.x, &regime);
+        mo_method_result placed = place(methods[m], p.x, &regime);
 
         if (placed.schedule)
             check_judged(p.x, &placed, methods[m]->name, _i);
         else
             ck_assert_msg(methods[m] == &mo_method_pesto && placed.why[0],
                           "%s, seed %d: %s", methods[m]->name, _i, placed.why);
-        mo_placed_clear(&placed);
+        mo_method_result_clear(&placed);
     }
     problem_clear(&p);
     random_problem_clear(&text);
@@ -246,12 +248,12 @@ START_TEST(crowds_are_placed_by_their_programs)
 
     crowd_make(&p, (unsigned) _i);
     for (int m = 0; m < 2; m++) {
-        mo_placed placed = place(methods[m], p.x, &regime);
+        mo_method_result placed = place(methods[m], p.x, &regime);
 
         ck_assert_msg(placed.schedule, "%s, seed %d: %s", methods[m]->name, _i,
                       placed.why);
         check_judged(p.x, &placed, methods[m]->name, _i);
-        mo_placed_clear(&placed);
+        mo_method_result_clear(&placed);
     }
     problem_clear(&p);
 }
@@ -263,11 +265,11 @@ START_TEST(no_ops_take_no_time)
 
     problem_make(&p, "", "A; B; A-B gbps=8", NULL);
     for (int m = 0; m < COUNT(methods); m++) {
-        mo_placed placed = place(methods[m], p.x, &plain);
+        mo_method_result placed = place(methods[m], p.x, &plain);
 
         ck_assert_msg(placed.schedule, "%s: %s", methods[m]->name, placed.why);
         ck_assert_int_eq(placed.schedule->makespan_ns, 0);
-        mo_placed_clear(&placed);
+        mo_method_result_clear(&placed);
     }
     problem_clear(&p);
 }
@@ -279,8 +281,8 @@ static void write_relaxed(const mo_model *model, const char *path)
     mo_out *out = NULL;
 
     MUST(mo_out_open(path, &out, &err));
-    MUST(mo_lp_new(out, NULL, &exact, &err));
-    MUST(mo_relax_new(exact, &sink, &err));
+    MUST(mo_lp_writer_new(out, NULL, &exact, &err));
+    MUST(mo_baseline_lp_relax_new(exact, &sink, &err));
     MUST(mo_model_write(model, sink, &err));
     mo_sink_free(sink);
     MUST(mo_out_commit(out, &err));

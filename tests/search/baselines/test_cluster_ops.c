@@ -7,16 +7,17 @@
 #include "tests/support/problem.h"
 #include "tests/support/suite.h"
 
-static mo_merged *merge(const mo_instance *x, mo_tensors tensors, int most)
+static mo_baseline_clustering *merge(const mo_instance *x, mo_tensors tensors,
+                                     int most)
 {
-    mo_merged *m = NULL;
+    mo_baseline_clustering *m = NULL;
 
-    MUST(mo_merge(x, tensors, most, &m, &err));
+    MUST(mo_baseline_cluster_ops(x, tensors, most, &m, &err));
     return m;
 }
 
 /* Numbers are topological, which no cycle would allow. */
-static void check_flows(const mo_instance *x, const mo_merged *m)
+static void check_flows(const mo_instance *x, const mo_baseline_clustering *m)
 {
     for (int q = 0; q < x->n_flows; q++)
         ck_assert_int_le(m->cluster[x->flows[q].from],
@@ -55,7 +56,7 @@ static int64_t all_work(const mo_instance *x, int device)
     return sum;
 }
 
-static void check_ops(const mo_instance *x, const mo_merged *m)
+static void check_ops(const mo_instance *x, const mo_baseline_clustering *m)
 {
     for (int i = 0; i < x->n; i++) {
         int c = m->cluster[i];
@@ -72,8 +73,9 @@ static void check_ops(const mo_instance *x, const mo_merged *m)
 
 /* What is sent from device a to b for ops of a cluster that read the tensor of
  * a flow, with that flow the first of them; else 0. */
-static int64_t crossing_ns(const mo_instance *x, const mo_merged *m,
-                           mo_tensors tensors, int flow, int a, int b)
+static int64_t crossing_ns(const mo_instance *x,
+                           const mo_baseline_clustering *m, mo_tensors tensors,
+                           int flow, int a, int b)
 {
     const mo_flow *f = &x->flows[flow];
     int64_t longest_ns = mo_instance_flow_ns(x, flow, a, b);
@@ -96,8 +98,8 @@ static int64_t crossing_ns(const mo_instance *x, const mo_merged *m,
 
 /* Two clusters have one flow at most, and all together take as long as what
  * goes between them. */
-static void check_crossings(const mo_instance *x, const mo_merged *m,
-                            mo_tensors tensors)
+static void check_crossings(const mo_instance *x,
+                            const mo_baseline_clustering *m, mo_tensors tensors)
 {
     int64_t sent_ns = 0, merged_ns = 0;
 
@@ -118,12 +120,12 @@ START_TEST(crowds_are_merged_without_cycles)
 
     crowd_make(&p, (unsigned) _i);
     for (int most = 1; most <= p.x->n; most += 1 + most / 2) {
-        mo_merged *m = merge(p.x, tensors, most);
+        mo_baseline_clustering *m = merge(p.x, tensors, most);
 
         check_flows(p.x, m);
         check_ops(p.x, m);
         check_crossings(p.x, m, tensors);
-        mo_merged_free(m);
+        mo_baseline_clustering_free(m);
     }
     problem_clear(&p);
 }
@@ -160,12 +162,12 @@ START_TEST(as_few_are_left_as_were_asked_for)
 
     make_wide(&p, (unsigned) _i, 2000);
     for (int i = 0; i < COUNT(wanted); i++) {
-        mo_merged *m = merge(p.x, MO_TENSORS_ONCE, wanted[i]);
+        mo_baseline_clustering *m = merge(p.x, MO_TENSORS_ONCE, wanted[i]);
 
         ck_assert_int_eq(m->x->n, wanted[i]);
         check_flows(p.x, m);
         check_ops(p.x, m);
-        mo_merged_free(m);
+        mo_baseline_clustering_free(m);
     }
     problem_clear(&p);
 }
@@ -175,7 +177,7 @@ END_TEST
 START_TEST(what_takes_long_to_send_stays_together)
 {
     problem p = { 0 };
-    mo_merged *m;
+    mo_baseline_clustering *m;
 
     problem_make(&p,
                  "* t.A=1 t.B=1; a; b; c; d; a>b bytes=10; b>c bytes=10; "
@@ -186,7 +188,7 @@ START_TEST(what_takes_long_to_send_stays_together)
                      m->cluster[problem_op(&p, "d")]);
     ck_assert_int_eq(m->x->n, 3);
     ck_assert_int_eq(mo_instance_p_ns(m->x, 2, 0), 2000);
-    mo_merged_free(m);
+    mo_baseline_clustering_free(m);
     problem_clear(&p);
 }
 END_TEST
@@ -194,13 +196,13 @@ END_TEST
 START_TEST(different_pins_stay_apart)
 {
     problem p = { 0 };
-    mo_merged *m;
+    mo_baseline_clustering *m;
 
     problem_make(&p, "* t.A=1 t.B=1; a pin=A; b pin=B; a>b bytes=10",
                  "A; B; A-B gbps=8", NULL);
     m = merge(p.x, MO_TENSORS_PER_EDGE, 1);
     ck_assert_int_eq(m->x->n, 2);
-    mo_merged_free(m);
+    mo_baseline_clustering_free(m);
     problem_clear(&p);
 }
 END_TEST

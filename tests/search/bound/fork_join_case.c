@@ -15,15 +15,17 @@ static int end_of(const mo_instance *x, const char *name)
 
 static void find(forked *f, const mo_instance *x, const mo_regime *regime)
 {
-    f->places = (mo_places){ x, *regime,
-                             calloc((size_t) x->n * (size_t) x->n_devices, 1) };
-    MUST(mo_places_find(&f->places, &err));
+    f->places = (mo_allowed_devices){
+        x, *regime, calloc((size_t) x->n * (size_t) x->n_devices, 1)
+    };
+    MUST(mo_allowed_devices_find(&f->places, &err));
     f->ops = calloc((size_t) x->n, sizeof *f->ops);
-    f->segment = (mo_segment){ end_of(x, "u"), end_of(x, "v"), f->ops, 0 };
+    f->segment =
+        (mo_bound_segment){ end_of(x, "u"), end_of(x, "v"), f->ops, 0 };
     for (int i = 0; i < x->n; i++)
         if (i != f->segment.u && i != f->segment.v)
             f->ops[f->segment.n++] = i;
-    MUST(mo_fork_find(&f->places, &f->segment, &f->fork, &err));
+    MUST(mo_forkjoin_find(&f->places, &f->segment, &f->fork, &err));
 }
 
 void forked_make(forked *f, const char *graph, const char *cluster,
@@ -42,7 +44,7 @@ void forked_find(forked *f, const mo_instance *x, const mo_regime *regime)
 
 void forked_clear(forked *f)
 {
-    mo_fork_free(f->fork);
+    mo_forkjoin_free(f->fork);
     free(f->ops);
     free(f->places.allowed);
     problem_clear(&f->problem);

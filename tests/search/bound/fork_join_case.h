@@ -10,10 +10,10 @@
 
 typedef struct forked {
     problem problem; /* empty where the instance is somebody else's */
-    mo_places places;
-    mo_segment segment;
+    mo_allowed_devices places;
+    mo_bound_segment segment;
     int *ops; /* the segment's */
-    mo_fork *fork;
+    mo_forkjoin *fork;
 } forked;
 
 /* The test fails when there is no such fork. */

@@ -1,7 +1,7 @@
 /* tags: no-valgrind */
-/* Claims of solvers/search/bound/colgen/branch_and_price.h: what can be told by hand, then of
- * random forks: no time in which they can be done is refuted, most that are too
- * short are. */
+/* Claims of solvers/search/bound/colgen/branch_and_price.h: what can be told by
+ * hand, then of random forks: no time in which they can be done is refuted,
+ * most that are too short are. */
 #include "solvers/search/bound/colgen/branch_and_price.h"
 
 #include <stdio.h>
@@ -19,20 +19,19 @@ static int device_of(const forked *f, int op)
     return op == MO_FREE ? MO_FREE : f->problem.x->pin[op];
 }
 
-static bool ask(const forked *f, int64_t time_ns,
-                const mo_timed_options *options)
+static bool ask(const forked *f, int64_t time_ns, const mo_cg_options *options)
 {
     bool refuted;
 
-    MUST(mo_fork_timed(f->fork, &f->places.regime, device_of(f, f->segment.u),
-                       device_of(f, f->segment.v), time_ns, options, &refuted,
-                       &err));
+    MUST(mo_cg_refute(f->fork, &f->places.regime, device_of(f, f->segment.u),
+                      device_of(f, f->segment.v), time_ns, options, &refuted,
+                      &err));
     return refuted;
 }
 
 static bool is_refuted(const forked *f, int64_t time_ns)
 {
-    return ask(f, time_ns, &(mo_timed_options){ .effort = 1 });
+    return ask(f, time_ns, &(mo_cg_options){ .effort = 1 });
 }
 
 /* u and v take no time in all forks here: the optimum is the fork's own. */
@@ -41,7 +40,8 @@ static int64_t optimum_of(const forked *f)
     mo_exact_options options = { .below_ns = INT64_MAX };
     mo_exact_result result = { 0 };
 
-    MUST(mo_exact(f->problem.x, &f->places.regime, &options, &result, &err));
+    MUST(mo_exact_solve(f->problem.x, &f->places.regime, &options, &result,
+                        &err));
     ck_assert(result.finished);
     mo_schedule_free(result.best);
     return result.lower_ns;
@@ -232,17 +232,17 @@ START_TEST(what_is_not_refuted_comes_with_a_placement)
     bool suggested;
     int device[MAX_OPS + 2];
     int64_t start_ns[MAX_OPS + 2], time_ns;
-    mo_timed_options options = { .effort = 1,
-                                 .device = device,
-                                 .start_ns = start_ns,
-                                 .suggested = &suggested };
+    mo_cg_options options = { .effort = 1,
+                              .device = device,
+                              .start_ns = start_ns,
+                              .suggested = &suggested };
 
     random_fork(&f, &w, _i);
     time_ns = optimum_of(&f);
     ask(&f, time_ns, &options);
     ck_assert_msg(suggested == (time_ns > 0), "seed %d", _i);
     for (int i = 0; i < f.segment.n && suggested; i++) {
-        ck_assert(mo_places_allowed(&f.places, f.ops[i], device[i]));
+        ck_assert(mo_allowed_devices_has(&f.places, f.ops[i], device[i]));
         ck_assert_int_ge(start_ns[i], 0);
         ck_assert_int_le(start_ns[i], time_ns);
     }

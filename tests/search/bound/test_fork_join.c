@@ -1,5 +1,5 @@
-/* Claims of solvers/search/bound/forkjoin/fork_join.h: by hand, then the definition for random
- * graphs. */
+/* Claims of solvers/search/bound/forkjoin/fork_join.h: by hand, then the
+ * definition for random graphs. */
 #include "solvers/search/bound/forkjoin/fork_join.h"
 
 #include <stdio.h>
@@ -65,7 +65,7 @@ static const struct {
     { TIMES "a; b; c", "3x1", false },
 };
 
-static void write_classes(const mo_fork *fork, char *text, size_t size)
+static void write_classes(const mo_forkjoin *fork, char *text, size_t size)
 {
     size_t at = 0;
 
@@ -93,7 +93,7 @@ static int u_row_of(const forked *f, const char *name)
     int op = problem_op(&f->problem, name);
 
     for (int c = 0; c < f->fork->n_classes; c++) {
-        const mo_fork_class *class = &f->fork->classes[c];
+        const mo_forkjoin_class *class = &f->fork->classes[c];
         for (int i = 0; i < class->n * class->count; i++)
             if (class->members[i] == op)
                 return class->ops[i % class->n].u_row;
@@ -183,16 +183,16 @@ static bool has_flow(const mo_instance *x, int from, int to, int row)
 
 /* Op j of branch r is as the class says, and what it is said to read or be read
  * by the graph has, too. */
-static void check_member(const forked *f, const mo_fork_class *class, int r,
+static void check_member(const forked *f, const mo_forkjoin_class *class, int r,
                          int j)
 {
     const mo_instance *x = f->problem.x;
-    const mo_fork_op *said = &class->ops[j];
+    const mo_forkjoin_op *said = &class->ops[j];
     const int *branch = class->members + r * class->n;
 
     for (int k = 0; k < x->n_devices; k++) {
-        bool may = mo_places_allowed(&f->places, said->op, k);
-        ck_assert_int_eq(mo_places_allowed(&f->places, branch[j], k), may);
+        bool may = mo_allowed_devices_has(&f->places, said->op, k);
+        ck_assert_int_eq(mo_allowed_devices_has(&f->places, branch[j], k), may);
         if (may)
             ck_assert_int_eq(mo_instance_p_ns(x, branch[j], k),
                              mo_instance_p_ns(x, said->op, k));
@@ -214,7 +214,7 @@ START_TEST(branches_are_of_the_graph_and_alike)
 
     fork_make(&f, graph, MO_TENSORS_PER_EDGE);
     for (int c = 0; c < f.fork->n_classes; c++) {
-        const mo_fork_class *class = &f.fork->classes[c];
+        const mo_forkjoin_class *class = &f.fork->classes[c];
         ck_assert_int_eq(class->ops[0].op, class->members[0]);
         for (int i = 0; i < class->n * class->count; i++) {
             check_member(&f, class, i / class->n, i % class->n);

@@ -1,5 +1,5 @@
-/* Claims of solvers/search/bound/load/load_bound.h: what can be told by hand, then never
- * above the optimum of random forks. */
+/* Claims of solvers/search/bound/load/load_bound.h: what can be told by hand,
+ * then never above the optimum of random forks. */
 #include "solvers/search/bound/load/load_bound.h"
 
 #include <stdio.h>
@@ -19,8 +19,8 @@ static int64_t bound_of(const mo_instance *x, const mo_regime *regime, int a,
     int64_t bound_ns = -1;
 
     forked_find(&f, x, regime);
-    MUST(mo_fork_fast(f.fork, regime, f.segment.u == MO_FREE ? MO_FREE : a,
-                      f.segment.v == MO_FREE ? MO_FREE : b, &bound_ns, &err));
+    MUST(mo_load_bound(f.fork, regime, f.segment.u == MO_FREE ? MO_FREE : a,
+                       f.segment.v == MO_FREE ? MO_FREE : b, &bound_ns, &err));
     forked_clear(&f);
     return bound_ns;
 }

@@ -1,4 +1,5 @@
-/* Claims of solvers/search/decomp/segmentation.h, kind.h, path.h and stitch.h. */
+/* Claims of solvers/search/decomp/segmentation.h, kind.h, path.h and stitch.h.
+ */
 #include "solvers/search/decomp/segmentation.h"
 
 #include "schedule/heuristic/heft.h"
@@ -44,54 +45,55 @@ static const struct {
 START_TEST(equal_pieces_are_one_kind)
 {
     problem p = { 0 };
-    mo_pieces *pieces = NULL;
+    mo_decomp_segments *pieces = NULL;
 
     problem_make(&p, divided[_i].graph, TWO, NULL);
-    MUST(mo_pieces_find(p.x, &by_port, true, &pieces, &err));
+    MUST(mo_decomp_segments_find(p.x, &by_port, true, &pieces, &err));
     ck_assert_int_eq(pieces->n, divided[_i].n_pieces);
     ck_assert_int_eq(pieces->n_kinds, divided[_i].n_kinds);
-    mo_pieces_free(pieces);
-    MUST(mo_pieces_find(p.x, &by_port, false, &pieces, &err));
+    mo_decomp_segments_free(pieces);
+    MUST(mo_decomp_segments_find(p.x, &by_port, false, &pieces, &err));
     ck_assert_int_eq(pieces->n, 1);
-    mo_pieces_free(pieces);
+    mo_decomp_segments_free(pieces);
     problem_clear(&p);
 }
 END_TEST
 
 /* Everything that one search would have. */
 typedef struct workshop {
-    mo_states states;
+    mo_decomp_states states;
     int device[8], of[8];
-    mo_pieces *pieces;
-    mo_kinds *kinds;
-    mo_path *path;
+    mo_decomp_segments *pieces;
+    mo_decomp_classes *kinds;
+    mo_decomp_path *path;
 } workshop;
 
 static void open_workshop(workshop *w, const mo_instance *x,
                           const mo_regime *regime)
 {
     *w = (workshop){ 0 };
-    w->states = (mo_states){ x->n_devices, w->device, w->of, true };
+    w->states = (mo_decomp_states){ x->n_devices, w->device, w->of, true };
     ck_assert_int_le(x->n_devices, COUNT(w->device));
     for (int k = 0; k < x->n_devices; k++)
         w->device[k] = w->of[k] = k;
-    MUST(mo_pieces_find(x, regime, true, &w->pieces, &err));
-    MUST(mo_kinds_make(w->pieces, &w->states, regime, false, &w->kinds, &err));
-    MUST(mo_path_new(w->pieces, x->n_devices, &w->path, &err));
+    MUST(mo_decomp_segments_find(x, regime, true, &w->pieces, &err));
+    MUST(mo_decomp_classes_new(w->pieces, &w->states, regime, false, &w->kinds,
+                               &err));
+    MUST(mo_decomp_path_new(w->pieces, x->n_devices, &w->path, &err));
 }
 
 static void close_workshop(workshop *w)
 {
-    mo_path_free(w->path);
-    mo_kinds_free(w->kinds);
-    mo_pieces_free(w->pieces);
+    mo_decomp_path_free(w->path);
+    mo_decomp_classes_free(w->kinds);
+    mo_decomp_segments_free(w->pieces);
 }
 
 static int64_t upper_path(workshop *w)
 {
     for (int i = 0; i < w->kinds->n; i++)
         w->path->tables[i] = w->kinds->kinds[i].upper_ns;
-    return mo_path_find(w->path);
+    return mo_decomp_path_shortest(w->path);
 }
 
 /* Two schedules are taken apart, and the best pieces of both stitched. */
@@ -112,9 +114,9 @@ static void check_stitching(const mo_instance *x, const mo_regime *regime)
         if (!s)
             continue;
         best_ns = s->makespan_ns < best_ns ? s->makespan_ns : best_ns;
-        MUST(mo_unstitch(w.kinds, s, &err));
+        MUST(mo_decomp_split_schedule(w.kinds, s, &err));
         ck_assert_int_le(upper_path(&w), best_ns);
-        MUST(mo_stitch(w.kinds, w.path, NULL, &stitched, &err));
+        MUST(mo_decomp_compose(w.kinds, w.path, NULL, &stitched, &err));
         ck_assert_int_le(stitched->makespan_ns, upper_path(&w));
         ck_assert_ptr_null(broken_rule(x, stitched));
         mo_schedule_free(stitched);
@@ -147,7 +149,7 @@ START_TEST(an_end_takes_its_group_along)
     workshop w;
     mo_instance pinned;
     bool possible = false;
-    const mo_kind *kind = NULL;
+    const mo_decomp_class *kind = NULL;
 
     problem_make(&p,
                  "* t.A=1; * t.B=1; a; b colocate=g; c; d colocate=g pin=B;"
@@ -158,13 +160,15 @@ START_TEST(an_end_takes_its_group_along)
     for (int i = 0; i < w.kinds->n; i++)
         kind = w.kinds->kinds[i].part ? &w.kinds->kinds[i] : kind;
     ck_assert_ptr_nonnull(kind);
-    MUST(mo_kind_pinned(w.kinds, kind, 0 * 2 + 1, &pinned, &possible, &err));
+    MUST(mo_decomp_class_pin_boundary(w.kinds, kind, 0 * 2 + 1, &pinned,
+                                      &possible, &err));
     ck_assert(possible);
     ck_assert_int_eq(pinned.pin[0], 0);
     ck_assert_int_eq(pinned.pin[1], 1);
     ck_assert_int_eq(pinned.pin[2], MO_FREE);
     free(pinned.pin);
-    MUST(mo_kind_pinned(w.kinds, kind, 0, &pinned, &possible, &err));
+    MUST(mo_decomp_class_pin_boundary(w.kinds, kind, 0, &pinned, &possible,
+                                      &err));
     ck_assert(!possible);
     free(pinned.pin);
     close_workshop(&w);
@@ -193,8 +197,10 @@ START_TEST(what_goes_straight_from_cut_to_cut_waits_its_turn)
         mo_regime regime = { cases[i].congestion, MO_TENSORS_PER_EDGE,
                              MO_MEMORY_NONE };
 
-        ck_assert_int_eq(mo_direct_ns(p.x, &regime, 0, 0, 1), cases[i].ns);
-        ck_assert_int_eq(mo_direct_ns(p.x, &regime, 0, 1, 1), 0);
+        ck_assert_int_eq(mo_decomp_direct_transfer_ns(p.x, &regime, 0, 0, 1),
+                         cases[i].ns);
+        ck_assert_int_eq(mo_decomp_direct_transfer_ns(p.x, &regime, 0, 1, 1),
+                         0);
     }
     problem_clear(&p);
 }

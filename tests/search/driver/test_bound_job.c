@@ -1,6 +1,7 @@
 /* tags: no-valgrind */
-/* Claims of solvers/search/driver/bound_job.h: what is proven of a block holds, where much
- * cannot be proven, less is tried, and bit by bit comes to the same. */
+/* Claims of solvers/search/driver/bound_job.h: what is proven of a block holds,
+ * where much cannot be proven, less is tried, and bit by bit comes to the same.
+ */
 #include "solvers/search/driver/bound_job.h"
 
 #include <stdio.h>
@@ -16,10 +17,10 @@ enum { N_DEVICES = 3, EFFORT = 3, ROOM = 1024 };
 
 typedef struct proving {
     problem problem;
-    mo_task task;
-    mo_search search;
+    mo_method_task task;
+    mo_search_state search;
     int block, pair; /* of the fork */
-    mo_fork *fork;
+    mo_forkjoin *fork;
     int64_t known_ns, optimum_ns;
 } proving;
 
@@ -47,12 +48,12 @@ static void make_problem(problem *p, unsigned seed)
     problem_make(p, text, "A; B; C; A-B gbps=8; B-C gbps=8; C-A gbps=4", NULL);
 }
 
-static int64_t optimum_of(const mo_task *task)
+static int64_t optimum_of(const mo_method_task *task)
 {
     mo_exact_options options = { .below_ns = INT64_MAX };
     mo_exact_result result = { 0 };
 
-    MUST(mo_exact(task->x, &task->regime, &options, &result, &err));
+    MUST(mo_exact_solve(task->x, &task->regime, &options, &result, &err));
     ck_assert(result.finished);
     mo_schedule_free(result.best);
     return result.lower_ns;
@@ -61,7 +62,7 @@ static int64_t optimum_of(const mo_task *task)
 /* The block that holds all but u and v. */
 static void find_block(proving *p)
 {
-    const mo_blocks *b = p->search.blocks;
+    const mo_chain_blocks *b = p->search.blocks;
     int u = -1, v = -1;
 
     for (p->block = 0; p->block < b->n; p->block++)
@@ -78,68 +79,69 @@ static void find_block(proving *p)
 
 static void open_proving(proving *p, unsigned seed)
 {
-    const mo_block *block;
+    const mo_chain_block *block;
 
     *p = (proving){ 0 };
     make_problem(&p->problem, seed);
-    p->task =
-        (mo_task){ .x = p->problem.x,
-                   .regime = { (mo_congestion) (seed % 4),
-                               (mo_tensors) (seed / 4 % 2), MO_MEMORY_NONE },
-                   .threads = 1 };
-    MUST(mo_search_open(&p->task, &p->search, &err));
-    MUST(mo_blocks_make(p->search.kinds, 1, NULL, &p->search.blocks, &err));
+    p->task = (mo_method_task){ .x = p->problem.x,
+                                .regime = { (mo_congestion) (seed % 4),
+                                            (mo_tensors) (seed / 4 % 2),
+                                            MO_MEMORY_NONE },
+                                .threads = 1 };
+    MUST(mo_search_state_open(&p->task, &p->search, &err));
+    MUST(
+        mo_chain_blocks_new(p->search.kinds, 1, NULL, &p->search.blocks, &err));
     find_block(p);
     block = &p->search.blocks->blocks[p->block];
-    MUST(mo_fork_find(&p->search.blocks->chained[block->kind].places,
-                      block->segment, &p->fork, &err));
+    MUST(mo_forkjoin_find(&p->search.blocks->chained[block->kind].places,
+                          block->segment, &p->fork, &err));
     p->known_ns = block->lower_ns[p->pair];
     p->optimum_ns = optimum_of(&p->task);
 }
 
 static void close_proving(proving *p)
 {
-    mo_fork_free(p->fork);
-    mo_search_close(&p->search);
+    mo_forkjoin_free(p->fork);
+    mo_search_state_close(&p->search);
     problem_clear(&p->problem);
 }
 
 /* With so many steps at a time; *times says how often it went on. */
-static mo_proof prove_by_bits(const proving *p, int64_t target_ns,
-                              int64_t steps, int *times)
+static mo_search_bound_job prove_by_bits(const proving *p, int64_t target_ns,
+                                         int64_t steps, int *times)
 {
-    mo_proof proof = { .block = p->block,
-                       .pair = p->pair,
-                       .how = MO_PROOF_TIMED,
-                       .target_ns = target_ns,
-                       .effort = EFFORT,
-                       .steps = steps,
-                       .fork = p->fork,
-                       .failed_ns = INT64_MAX };
+    mo_search_bound_job proof = { .block = p->block,
+                                  .pair = p->pair,
+                                  .how = MO_SEARCH_BOUND_COLGEN,
+                                  .target_ns = target_ns,
+                                  .effort = EFFORT,
+                                  .steps = steps,
+                                  .fork = p->fork,
+                                  .failed_ns = INT64_MAX };
 
     *times = 0;
     do {
-        mo_proof_make(p->search.blocks, &proof, NULL);
+        mo_search_bound_job_run(p->search.blocks, &proof, NULL);
         ck_assert_int_eq(proof.status, MO_OK);
         ++*times;
     } while (proof.climb);
     return proof;
 }
 
-static mo_proof prove(const proving *p, int64_t target_ns)
+static mo_search_bound_job prove(const proving *p, int64_t target_ns)
 {
     int times;
-    mo_proof proof = prove_by_bits(p, target_ns, INT64_MAX, &times);
+    mo_search_bound_job proof = prove_by_bits(p, target_ns, INT64_MAX, &times);
 
     ck_assert_int_eq(times, 1);
-    mo_proof_drop(&proof);
+    mo_search_bound_job_clear(&proof);
     return proof;
 }
 
 START_TEST(nothing_above_the_optimum_is_proven)
 {
     proving p;
-    mo_proof proof;
+    mo_search_bound_job proof;
 
     open_proving(&p, (unsigned) _i);
     proof = prove(&p, 2 * p.optimum_ns);
@@ -163,7 +165,7 @@ START_TEST(a_quarter_of_a_target_is_tried)
         open_proving(&p, (unsigned) seed);
         room_ns = p.optimum_ns - p.known_ns;
         if (room_ns > 0 && p.known_ns > 0) {
-            mo_proof proof = prove(&p, p.optimum_ns);
+            mo_search_bound_job proof = prove(&p, p.optimum_ns);
 
             ck_assert_int_eq(proof.failed_ns == INT64_MAX,
                              proof.lower_ns == p.optimum_ns);
@@ -184,7 +186,7 @@ START_TEST(bit_by_bit_is_the_same)
 
     for (int seed = 0; seed < 8; seed++) {
         proving p;
-        mo_proof whole, bits;
+        mo_search_bound_job whole, bits;
         int times;
 
         open_proving(&p, (unsigned) seed);
@@ -192,7 +194,7 @@ START_TEST(bit_by_bit_is_the_same)
         bits = prove_by_bits(&p, p.optimum_ns + p.optimum_ns / 8, 0, &times);
         ck_assert_int_eq(bits.lower_ns, whole.lower_ns);
         ck_assert_int_eq(bits.failed_ns, whole.failed_ns);
-        mo_proof_drop(&bits);
+        mo_search_bound_job_clear(&bits);
         n_bits += times;
         n_proofs++;
         close_proving(&p);
@@ -208,19 +210,20 @@ START_TEST(dropped_halfway)
 
     for (int seed = 0; seed < 8; seed++) {
         proving p;
-        mo_proof proof;
+        mo_search_bound_job proof;
 
         open_proving(&p, (unsigned) seed);
-        proof = (mo_proof){ .block = p.block,
-                            .pair = p.pair,
-                            .how = MO_PROOF_TIMED,
-                            .target_ns = p.optimum_ns + p.optimum_ns / 8,
-                            .effort = EFFORT,
-                            .fork = p.fork,
-                            .failed_ns = INT64_MAX };
-        mo_proof_make(p.search.blocks, &proof, NULL);
+        proof =
+            (mo_search_bound_job){ .block = p.block,
+                                   .pair = p.pair,
+                                   .how = MO_SEARCH_BOUND_COLGEN,
+                                   .target_ns = p.optimum_ns + p.optimum_ns / 8,
+                                   .effort = EFFORT,
+                                   .fork = p.fork,
+                                   .failed_ns = INT64_MAX };
+        mo_search_bound_job_run(p.search.blocks, &proof, NULL);
         any |= proof.climb != NULL;
-        mo_proof_drop(&proof);
+        mo_search_bound_job_clear(&proof);
         ck_assert_ptr_null(proof.climb);
         ck_assert_ptr_null(proof.hint.device);
         close_proving(&p);

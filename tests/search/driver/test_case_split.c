@@ -18,49 +18,51 @@
 enum { ANY = 0 }; /* every op of a chain is one that many read */
 
 /* With blocks, and some schedule. */
-static void open_search(mo_search *s, const mo_task *task)
+static void open_search(mo_search_state *s, const mo_method_task *task)
 {
-    MUST(mo_search_open(task, s, &err));
-    MUST(mo_first_answers(s, &err));
-    MUST(mo_blocks_make(s->kinds, 1, NULL, &s->blocks, &err));
-    MUST(mo_search_add_up(s, "blocks", &err));
+    MUST(mo_search_state_open(task, s, &err));
+    MUST(mo_search_initial_schedules(s, &err));
+    MUST(mo_chain_blocks_new(s->kinds, 1, NULL, &s->blocks, &err));
+    MUST(mo_search_update_bounds(s, "blocks", &err));
 }
 
 /* Raises all pairs of all kinds as far as can be. */
-static void raise_all(mo_search *s, int least_readers)
+static void raise_all(mo_search_state *s, int least_readers)
 {
     int64_t steps = INT64_MAX / 2;
 
     for (int i = 0; i < s->kinds->n && s->blocks; i++) {
-        mo_kind *kind = &s->kinds->kinds[i];
+        mo_decomp_class *kind = &s->kinds->kinds[i];
 
         for (int p = 0; p < s->states.n * s->states.n && kind->part; p++) {
             int64_t lower_ns = kind->lower_ns[p];
-            mo_fanout_options options = { 0, least_readers, &steps, NULL };
+            mo_search_case_split_options options = { 0, least_readers, &steps,
+                                                     NULL };
 
             if (lower_ns == INT64_MAX)
                 continue;
             options.most_ns = 8 * lower_ns + 1000;
-            MUST(mo_fanout_bound(s->blocks, i, p, &options, &lower_ns, &err));
+            MUST(mo_search_case_split_bound(s->blocks, i, p, &options,
+                                            &lower_ns, &err));
             ck_assert_int_ge(lower_ns, kind->lower_ns[p]);
             kind->pairs[p].own_ns = lower_ns;
         }
     }
-    MUST(mo_search_add_up(s, "cases", &err));
+    MUST(mo_search_update_bounds(s, "cases", &err));
 }
 
 static int64_t bound_of(const mo_instance *x, const mo_regime *regime,
                         int least_readers, int64_t *blocks_ns)
 {
-    mo_task task = { .x = x, .regime = *regime, .threads = 1 };
-    mo_search s;
+    mo_method_task task = { .x = x, .regime = *regime, .threads = 1 };
+    mo_search_state s;
     int64_t lower_ns;
 
     open_search(&s, &task);
     *blocks_ns = s.lower_ns;
     raise_all(&s, least_readers);
     lower_ns = s.lower_ns;
-    mo_search_close(&s);
+    mo_search_state_close(&s);
     return lower_ns;
 }
 
@@ -91,8 +93,8 @@ START_TEST(bound_is_below_what_is_found)
     problem p = { 0 };
     unsigned seed = (unsigned) _i;
     mo_regime regime = regime_of(_i % N_REGIMES);
-    mo_task task = { .regime = regime, .threads = 1 };
-    mo_search s;
+    mo_method_task task = { .regime = regime, .threads = 1 };
+    mo_search_state s;
 
     crowd_make(&p, seed);
     task.x = p.x;
@@ -101,7 +103,7 @@ START_TEST(bound_is_below_what_is_found)
     ck_assert_msg(s.lower_ns <= mo_search_upper_ns(&s),
                   "seed %u: bound %lld, found %lld", seed,
                   (long long) s.lower_ns, (long long) mo_search_upper_ns(&s));
-    mo_search_close(&s);
+    mo_search_state_close(&s);
     problem_clear(&p);
 }
 END_TEST
@@ -147,7 +149,7 @@ static int64_t optimum_of(const mo_instance *x, const mo_regime *regime)
     mo_exact_result result = { 0 };
     int64_t optimum_ns;
 
-    MUST(mo_exact(x, regime, &options, &result, &err));
+    MUST(mo_exact_solve(x, regime, &options, &result, &err));
     ck_assert(result.finished && result.best);
     optimum_ns = result.best->makespan_ns;
     mo_schedule_free(result.best);
@@ -224,10 +226,11 @@ START_TEST(least_cut_is_found)
     mo_mincut cut = { 0 };
 
     for (int again = 0; again < 2; again++) {
-        MUST(mo_mincut_begin(&cut, 4, &err));
+        MUST(mo_mincut_init(&cut, 4, &err));
         for (int i = 0; i < COUNT(arcs); i++)
-            MUST(mo_mincut_add(&cut, arcs[i][0], arcs[i][1], arcs[i][2], &err));
-        ck_assert_int_eq(mo_mincut_find(&cut, 0, 1), 9);
+            MUST(mo_mincut_add_arc(&cut, arcs[i][0], arcs[i][1], arcs[i][2],
+                                   &err));
+        ck_assert_int_eq(mo_mincut_solve(&cut, 0, 1), 9);
     }
     mo_mincut_clear(&cut);
 }
@@ -251,27 +254,27 @@ START_TEST(what_spans_an_op_crosses_with_it)
         { "a>b tensor=x bytes=5000; a>c tensor=x bytes=5000",
           MO_TENSORS_PER_EDGE, 10000 },
     };
-    mo_segment segments[] = { { MO_FREE, 0, NULL, 0 },
-                              { 0, 1, NULL, 0 },
-                              { 1, 2, NULL, 0 },
-                              { 2, MO_FREE, NULL, 0 } };
-    mo_chain chain = { 4, segments, NULL };
+    mo_bound_segment segments[] = { { MO_FREE, 0, NULL, 0 },
+                                    { 0, 1, NULL, 0 },
+                                    { 1, 2, NULL, 0 },
+                                    { 2, MO_FREE, NULL, 0 } };
+    mo_bound_chain chain = { 4, segments, NULL };
     bool allowed[8];
     char text[256];
     problem p = { 0 };
-    mo_places places = { .regime = { .congestion = MO_CONGESTION_PORT,
-                                     .tensors = cases[_i].tensors,
-                                     .memory = MO_MEMORY_NONE },
-                         .allowed = allowed };
-    mo_spans *spans = NULL;
+    mo_allowed_devices places = { .regime = { .congestion = MO_CONGESTION_PORT,
+                                              .tensors = cases[_i].tensors,
+                                              .memory = MO_MEMORY_NONE },
+                                  .allowed = allowed };
+    mo_chain_cuts *spans = NULL;
 
     snprintf(text, sizeof text,
              "* t.A=1 t.B=1; a; b; c; d; %s; b>c bytes=7000; c>d bytes=1000",
              cases[_i].flows);
     problem_make(&p, text, "A; B; A-B gbps=8", NULL);
     places.x = p.x;
-    MUST(mo_places_find(&places, &err));
-    MUST(mo_spans_find(&places, &chain, &spans, &err));
+    MUST(mo_allowed_devices_find(&places, &err));
+    MUST(mo_chain_cuts_find(&places, &chain, &spans, &err));
     ck_assert_int_eq(spans->n, 1);
     ck_assert_int_eq(spans->spans[0].u, 0);
     ck_assert_int_eq(spans->spans[0].w, 2);
@@ -279,7 +282,7 @@ START_TEST(what_spans_an_op_crosses_with_it)
         ck_assert_int_eq(spans->spans[0].leave_ns[k], cases[_i].ns);
         ck_assert_int_eq(spans->spans[0].enter_ns[k], cases[_i].ns);
     }
-    mo_spans_free(spans);
+    mo_chain_cuts_free(spans);
     problem_clear(&p);
 }
 END_TEST

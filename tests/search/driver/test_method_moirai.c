@@ -15,9 +15,10 @@
 #include "tests/support/suite.h"
 #include "tests/support/reference_validate.h"
 
-static mo_placed placed_by(const mo_method *method, const mo_task *task)
+static mo_method_result placed_by(const mo_method *method,
+                                  const mo_method_task *task)
 {
-    mo_placed placed = { 0 };
+    mo_method_result placed = { 0 };
     mo_verdict *verdict = NULL;
 
     MUST(method->place(task, &placed, &err));
@@ -29,9 +30,9 @@ static mo_placed placed_by(const mo_method *method, const mo_task *task)
     return placed;
 }
 
-static mo_placed placed_with(const mo_task *task)
+static mo_method_result placed_with(const mo_method_task *task)
 {
-    mo_placed placed = placed_by(&mo_method_moirai, task);
+    mo_method_result placed = placed_by(&mo_method_moirai, task);
 
     ck_assert(!placed.schedule || placed.fits);
     ck_assert(!placed.schedule ||
@@ -42,8 +43,10 @@ static mo_placed placed_with(const mo_task *task)
 static void check_optimum(const mo_instance *x, const mo_regime *regime,
                           int64_t optimum_ns, unsigned seed, int number)
 {
-    mo_task task = { .x = x, .regime = *regime, .seed = seed, .threads = 1 };
-    mo_placed placed = placed_with(&task);
+    mo_method_task task = {
+        .x = x, .regime = *regime, .seed = seed, .threads = 1
+    };
+    mo_method_result placed = placed_with(&task);
     int64_t found_ns =
         placed.schedule ? placed.schedule->makespan_ns : EXHAUSTIVE_NONE;
 
@@ -52,7 +55,7 @@ static void check_optimum(const mo_instance *x, const mo_regime *regime,
     ck_assert_msg(!placed.schedule || placed.lower_ns == optimum_ns,
                   "seed %u, regime %d: bound %lld of %lld", seed, number,
                   (long long) placed.lower_ns, (long long) optimum_ns);
-    mo_placed_clear(&placed);
+    mo_method_result_clear(&placed);
 }
 
 static void check_regime(const problem *p, int number, unsigned seed)
@@ -124,7 +127,7 @@ static int64_t optimum_of(const mo_instance *x, const mo_regime *regime)
     mo_exact_result result = { 0 };
     int64_t optimum_ns = 0;
 
-    MUST(mo_exact(x, regime, &options, &result, &err));
+    MUST(mo_exact_solve(x, regime, &options, &result, &err));
     if (result.finished)
         optimum_ns = result.best ? result.best->makespan_ns : EXHAUSTIVE_NONE;
     mo_schedule_free(result.best);
@@ -147,7 +150,8 @@ START_TEST(pieces_add_up_to_the_optimum_of_the_whole)
 }
 END_TEST
 
-static void check_same(const mo_placed *a, const mo_placed *b, int threads)
+static void check_same(const mo_method_result *a, const mo_method_result *b,
+                       int threads)
 {
     ck_assert_int_eq(a->schedule != NULL, b->schedule != NULL);
     ck_assert_int_eq(a->rounds, b->rounds);
@@ -165,24 +169,24 @@ START_TEST(threads_do_not_change_the_answer)
 {
     static const int threads[] = { 2, 5 };
     problem p = { 0 };
-    mo_task task = { .regime = regime_of(_i % N_REGIMES),
-                     .seed = (uint64_t) _i,
-                     .threads = 1,
-                     .rounds = 2 };
-    mo_placed first;
+    mo_method_task task = { .regime = regime_of(_i % N_REGIMES),
+                            .seed = (uint64_t) _i,
+                            .threads = 1,
+                            .rounds = 2 };
+    mo_method_result first;
 
     crowd_make(&p, (unsigned) _i);
     task.x = p.x;
     first = placed_with(&task);
     for (int i = 0; i < COUNT(threads); i++) {
-        mo_placed again;
+        mo_method_result again;
 
         task.threads = threads[i];
         again = placed_with(&task);
         check_same(&first, &again, threads[i]);
-        mo_placed_clear(&again);
+        mo_method_result_clear(&again);
     }
-    mo_placed_clear(&first);
+    mo_method_result_clear(&first);
     problem_clear(&p);
 }
 END_TEST
@@ -195,25 +199,25 @@ START_TEST(no_quick_method_is_better)
         &mo_method_peft,   &mo_method_cpop,   &mo_method_hare
     };
     problem p = { 0 };
-    mo_task task = { .regime = regime_of(_i % N_REGIMES),
-                     .seed = (uint64_t) _i,
-                     .threads = 1,
-                     .rounds = 1 };
-    mo_placed ours;
+    mo_method_task task = { .regime = regime_of(_i % N_REGIMES),
+                            .seed = (uint64_t) _i,
+                            .threads = 1,
+                            .rounds = 1 };
+    mo_method_result ours;
 
     crowd_make(&p, (unsigned) _i);
     task.x = p.x;
     ours = placed_with(&task);
     for (int i = 0; i < COUNT(others); i++) {
-        mo_placed theirs = placed_by(others[i], &task);
+        mo_method_result theirs = placed_by(others[i], &task);
 
         if (theirs.schedule && theirs.fits)
             ck_assert_msg(ours.schedule && ours.schedule->makespan_ns <=
                                                theirs.schedule->makespan_ns,
                           "seed %d: %s is better", _i, others[i]->name);
-        mo_placed_clear(&theirs);
+        mo_method_result_clear(&theirs);
     }
-    mo_placed_clear(&ours);
+    mo_method_result_clear(&ours);
     problem_clear(&p);
 }
 END_TEST
@@ -222,8 +226,10 @@ START_TEST(who_has_no_time_gets_an_answer)
 {
     problem p = { 0 };
     mo_stop stop;
-    mo_task task = { .regime = regime_of(_i), .threads = 2, .stop = &stop };
-    mo_placed placed;
+    mo_method_task task = { .regime = regime_of(_i),
+                            .threads = 2,
+                            .stop = &stop };
+    mo_method_result placed;
 
     problem_make(&p,
                  "* t.A=2; * t.B=3; a; b; c; d; a>b bytes=9000;"
@@ -231,10 +237,10 @@ START_TEST(who_has_no_time_gets_an_answer)
                  "A; B; A-B gbps=8", NULL);
     task.x = p.x;
     mo_stop_after(&stop, 0);
-    mo_stop_say(&stop);
+    mo_stop_request(&stop);
     placed = placed_with(&task);
     ck_assert_ptr_nonnull(placed.schedule);
-    mo_placed_clear(&placed);
+    mo_method_result_clear(&placed);
     problem_clear(&p);
 }
 END_TEST
@@ -242,10 +248,10 @@ END_TEST
 START_TEST(what_fits_nowhere_is_told)
 {
     problem p = { 0 };
-    mo_task task = { .regime = { MO_CONGESTION_PORT, MO_TENSORS_ONCE,
-                                 MO_MEMORY_STATIC },
-                     .threads = 1 };
-    mo_placed placed;
+    mo_method_task task = { .regime = { MO_CONGESTION_PORT, MO_TENSORS_ONCE,
+                                        MO_MEMORY_STATIC },
+                            .threads = 1 };
+    mo_method_result placed;
 
     problem_make(&p,
                  "* t.A=1; * t.B=1; a weight_bytes=9; b weight_bytes=9;"
@@ -255,7 +261,7 @@ START_TEST(what_fits_nowhere_is_told)
     placed = placed_with(&task);
     ck_assert_ptr_null(placed.schedule);
     ck_assert_str_ne(placed.why, "");
-    mo_placed_clear(&placed);
+    mo_method_result_clear(&placed);
     problem_clear(&p);
 }
 END_TEST
@@ -263,15 +269,15 @@ END_TEST
 START_TEST(a_single_op_goes_where_it_is_fastest)
 {
     problem p = { 0 };
-    mo_task task = { .regime = regime_of(_i), .threads = 1 };
-    mo_placed placed;
+    mo_method_task task = { .regime = regime_of(_i), .threads = 1 };
+    mo_method_result placed;
 
     problem_make(&p, "a t.A=7 t.B=3", "A; B; A-B gbps=8", NULL);
     task.x = p.x;
     placed = placed_with(&task);
     ck_assert_int_eq(placed.schedule->makespan_ns, 3000);
     ck_assert_int_eq(placed.lower_ns, 3000);
-    mo_placed_clear(&placed);
+    mo_method_result_clear(&placed);
     problem_clear(&p);
 }
 END_TEST
@@ -282,8 +288,10 @@ START_TEST(many_devices_are_no_trouble)
     enum { N_DEVICES = 20 };
     problem p = { 0 };
     char graph[512] = "*>* bytes=1000;", cluster[1024] = "";
-    mo_task task = { .regime = regime_of(_i), .threads = 2, .rounds = 2 };
-    mo_placed placed;
+    mo_method_task task = { .regime = regime_of(_i),
+                            .threads = 2,
+                            .rounds = 2 };
+    mo_method_result placed;
     size_t at = strlen(graph);
 
     for (int k = 0; k < N_DEVICES; k++)
@@ -302,7 +310,7 @@ START_TEST(many_devices_are_no_trouble)
     placed = placed_with(&task);
     ck_assert_ptr_nonnull(placed.schedule);
     ck_assert_int_gt(placed.lower_ns, 0);
-    mo_placed_clear(&placed);
+    mo_method_result_clear(&placed);
     problem_clear(&p);
 }
 END_TEST
@@ -315,14 +323,14 @@ START_TEST(stacked_layers_take_their_number_of_times_as_long)
 
     for (int i = 0; i < COUNT(layers); i++) {
         mo_zoo_config config = { "zoo", layers[i], 64, 4, 32, 1, "f32" };
-        mo_task task = { .regime = { MO_CONGESTION_PORT, MO_TENSORS_ONCE,
-                                     MO_MEMORY_NONE },
-                         .seed = 1,
-                         .threads = 2,
-                         .rounds = 3 };
+        mo_method_task task = { .regime = { MO_CONGESTION_PORT, MO_TENSORS_ONCE,
+                                            MO_MEMORY_NONE },
+                                .seed = 1,
+                                .threads = 2,
+                                .rounds = 3 };
         problem p = { 0 };
         mo_graph *g = NULL;
-        mo_placed placed;
+        mo_method_result placed;
 
         MUST(mo_zoo_build(&config, &g, &err));
         ck_assert_int_eq(problem_try_graph(&p, g,
@@ -334,7 +342,7 @@ START_TEST(stacked_layers_take_their_number_of_times_as_long)
         placed = placed_with(&task);
         makespan_ns[i] = placed.schedule->makespan_ns;
         lower_ns[i] = placed.lower_ns;
-        mo_placed_clear(&placed);
+        mo_method_result_clear(&placed);
         problem_clear(&p);
     }
     ck_assert_int_gt(lower_ns[0], makespan_ns[0] * 8 / 10);

@@ -10,7 +10,7 @@ mo_exact_result exact_solve(const mo_instance *x, const mo_regime *regime,
     mo_exact_result result = { 0 };
     mo_verdict *verdict = NULL;
 
-    MUST(mo_exact(x, regime, options, &result, &err));
+    MUST(mo_exact_solve(x, regime, options, &result, &err));
     if (result.best) {
         MUST(mo_validate(x, result.best, 1, &verdict, &err));
         ck_assert_msg(verdict->n == 0, "%s", verdict->violations[0].text);

@@ -1,5 +1,6 @@
 /* tags: no-valgrind */
-/* Claims of solvers/search/exact/exact.h: problems made by hand, effort and stops. */
+/* Claims of solvers/search/exact/exact.h: problems made by hand, effort and
+ * stops. */
 #include "solvers/search/exact/exact.h"
 
 #include <stdio.h>
@@ -83,7 +84,7 @@ START_TEST(with_little_effort_it_is_valid)
         mo_schedule *upper = NULL;
         int64_t upper_ns;
 
-        MUST(mo_upper_find(p.x, &regime, &upper, &upper_ns, &err));
+        MUST(mo_bound_upper(p.x, &regime, &upper, &upper_ns, &err));
         for (int64_t nodes = 1; nodes <= 1000; nodes *= 10) {
             mo_exact_options options = { .below_ns = INT64_MAX,
                                          .nodes = nodes };
@@ -133,7 +134,7 @@ START_TEST(it_stops_when_told)
     mo_exact_result r;
 
     mo_stop_after(&stop, 0);
-    mo_stop_say(&stop);
+    mo_stop_request(&stop);
     crowd_make(&p, 9);
     r = exact_solve(p.x, &once_by_port, &options);
     ck_assert(!r.finished);

@@ -1,6 +1,6 @@
 /* tags: no-sanitizers no-valgrind */
-/* Claims of solvers/search/exact/exact.h: a whole network, segment by segment between
- * its cuts. */
+/* Claims of solvers/search/exact/exact.h: a whole network, segment by segment
+ * between its cuts. */
 #include "solvers/search/exact/exact.h"
 
 #include <stdio.h>
@@ -15,7 +15,8 @@
 
 /* The least time from the end of u to that of v, by their devices; where there
  * is no u or no v, only the first line or column. */
-static int64_t segment_ns(mo_part *part, int a, int b, const mo_regime *regime)
+static int64_t segment_ns(mo_sub_instance *part, int a, int b,
+                          const mo_regime *regime)
 {
     if (a != MO_FREE)
         part->x->pin[0] = a;
@@ -34,11 +35,11 @@ static void go_on(const mo_instance *x, const mo_regime *regime, int first,
     int K = x->n_devices, n = last - first + 1;
     int64_t next_ns[MAX_DEVICES];
     int *ops = calloc((size_t) n + 1, sizeof *ops);
-    mo_part *part = NULL;
+    mo_sub_instance *part = NULL;
 
     for (int i = 0; i < n; i++)
         ops[i] = first + i;
-    MUST(mo_part_make(x, ops, n, first > 0, &part, &err));
+    MUST(mo_sub_instance_make(x, ops, n, first > 0, &part, &err));
     for (int b = 0; b < K; b++) {
         next_ns[b] = INT64_MAX;
         for (int a = 0; a < K; a++) {
@@ -49,7 +50,7 @@ static void go_on(const mo_instance *x, const mo_regime *regime, int first,
         }
     }
     memcpy(way_ns, next_ns, (size_t) K * sizeof *way_ns);
-    mo_part_free(part);
+    mo_sub_instance_free(part);
     free(ops);
 }
 
@@ -61,7 +62,7 @@ static int64_t optimum_by_segments(const mo_instance *x,
     int *cuts = NULL, n_cuts = 0, first = 0;
 
     ck_assert_int_le(x->n_devices, MAX_DEVICES);
-    MUST(mo_cut_find(&dag, &cuts, &n_cuts, &err));
+    MUST(mo_dag_clean_cuts(&dag, &cuts, &n_cuts, &err));
     for (int i = 0; i < n_cuts; first = cuts[i++])
         go_on(x, regime, first, cuts[i], true, way_ns);
     if (first < x->n - 1)

@@ -5,7 +5,7 @@
 #include "tests/support/suite.h"
 #include "tests/support/text.h"
 
-static void find(const mo_instance *x, mo_twins *twins)
+static void find(const mo_instance *x, mo_exact_symmetry *twins)
 {
     size_t n = (size_t) x->n;
     unsigned char *reaches = calloc(n * n + 1, 1);
@@ -17,12 +17,12 @@ static void find(const mo_instance *x, mo_twins *twins)
                 reaches[(size_t) i * n + j] |=
                     reaches[(size_t) x->flows[q].to * n + j];
     }
-    MUST(mo_twins_find(x, reaches, twins, &err));
+    MUST(mo_exact_symmetry_find(x, reaches, twins, &err));
     free(reaches);
 }
 
 /* "a c|b d; e|f": branches by '|', kinds by "; ".  free() it. */
-static char *shown(const mo_instance *x, const mo_twins *t)
+static char *shown(const mo_instance *x, const mo_exact_symmetry *t)
 {
     mo_out *out = text_new();
 
@@ -81,7 +81,7 @@ static const struct {
 START_TEST(twins_are_found)
 {
     problem p = { 0 };
-    mo_twins twins = { 0 };
+    mo_exact_symmetry twins = { 0 };
     char *text;
 
     problem_make(&p, cases[_i].graph, "A; B; A-B gbps=8", NULL);
@@ -89,7 +89,7 @@ START_TEST(twins_are_found)
     text = shown(p.x, &twins);
     ck_assert_str_eq(text, cases[_i].twins);
     free(text);
-    mo_twins_clear(&twins);
+    mo_exact_symmetry_clear(&twins);
     problem_clear(&p);
 }
 END_TEST

@@ -44,14 +44,14 @@ static void check_rows(const problem_lp *p, const double *z,
     }
 }
 
-static void check_optimal(const problem_lp *p, mo_simplex *lp, int seed)
+static void check_optimal(const problem_lp *p, mo_lp_simplex *lp, int seed)
 {
     const double *z, *price;
     double value = 0, dual = 0;
 
-    ck_assert_msg(mo_simplex_solve(lp), "seed %d", seed);
-    z = mo_simplex_z(lp);
-    price = mo_simplex_prices(lp);
+    ck_assert_msg(mo_lp_simplex_solve(lp), "seed %d", seed);
+    z = mo_lp_simplex_primal(lp);
+    price = mo_lp_simplex_duals(lp);
     check_columns(p, z, price);
     check_rows(p, z, price);
     for (int j = 0; j < p->n; j++)
@@ -60,7 +60,7 @@ static void check_optimal(const problem_lp *p, mo_simplex *lp, int seed)
         dual += p->b[i] * price[i];
     ck_assert_msg(fabs(value - dual) <= CLOSE * (1 + fabs(value)),
                   "seed %d: %g and %g", seed, value, dual);
-    ck_assert_double_eq_tol(mo_simplex_value(lp), value, CLOSE);
+    ck_assert_double_eq_tol(mo_lp_simplex_objective(lp), value, CLOSE);
 }
 
 /* Whole numbers, so that there are ties; zeros, too. */
@@ -71,49 +71,49 @@ static double entry(mo_random *r, int least, int most)
                : least + mo_random_below(r, most - least + 1);
 }
 
-static mo_simplex *begin(problem_lp *p, mo_random *r, int n)
+static mo_lp_simplex *begin(problem_lp *p, mo_random *r, int n)
 {
-    mo_simplex *lp;
+    mo_lp_simplex *lp;
 
     p->n = n;
     p->m = 0;
     for (int j = 0; j < n; j++)
         p->c[j] = entry(r, -3, 9);
-    MUST(mo_simplex_new(n, p->c, &lp, &err));
+    MUST(mo_lp_simplex_new(n, p->c, &lp, &err));
     return lp;
 }
 
 /* A row that 1, 1, ... 1 keeps: the problem stays feasible. */
-static void add_row(problem_lp *p, mo_random *r, mo_simplex *lp, int least)
+static void add_row(problem_lp *p, mo_random *r, mo_lp_simplex *lp, int least)
 {
     double sum = 0;
 
     for (int j = 0; j < p->n; j++)
         sum += p->a[p->m][j] = entry(r, least, 6);
     p->b[p->m] = sum + mo_random_below(r, 3);
-    MUST(mo_simplex_row(lp, p->a[p->m], p->b[p->m], &err));
+    MUST(mo_lp_simplex_add_row(lp, p->a[p->m], p->b[p->m], &err));
     p->m++;
 }
 
 /* All columns together have an end. */
-static void add_roof(problem_lp *p, mo_simplex *lp)
+static void add_roof(problem_lp *p, mo_lp_simplex *lp)
 {
     for (int j = 0; j < p->n; j++)
         p->a[p->m][j] = 1;
     p->b[p->m] = 2 * MAX_COLUMNS;
-    MUST(mo_simplex_row(lp, p->a[p->m], p->b[p->m], &err));
+    MUST(mo_lp_simplex_add_row(lp, p->a[p->m], p->b[p->m], &err));
     p->m++;
 }
 
 /* It stays feasible when it has no part in the rows that are tight at 1. */
-static void add_column(problem_lp *p, mo_random *r, mo_simplex *lp)
+static void add_column(problem_lp *p, mo_random *r, mo_lp_simplex *lp)
 {
     double entries[MAX_ROWS];
 
     p->c[p->n] = entry(r, -3, 9);
     for (int i = 0; i < p->m; i++)
         entries[i] = p->a[i][p->n] = i == 0 ? 1 : entry(r, -2, 0);
-    MUST(mo_simplex_column(lp, p->c[p->n], entries, &err));
+    MUST(mo_lp_simplex_add_column(lp, p->c[p->n], entries, &err));
     p->n++;
 }
 
@@ -121,14 +121,14 @@ START_TEST(optima_prove_themselves)
 {
     mo_random r = { (uint64_t) _i };
     problem_lp p;
-    mo_simplex *lp = begin(&p, &r, 1 + mo_random_below(&r, 20));
+    mo_lp_simplex *lp = begin(&p, &r, 1 + mo_random_below(&r, 20));
     int m = mo_random_below(&r, 30);
 
     add_roof(&p, lp);
     for (int i = 0; i < m; i++)
         add_row(&p, &r, lp, -3);
     check_optimal(&p, lp, _i);
-    mo_simplex_free(lp);
+    mo_lp_simplex_free(lp);
 }
 END_TEST
 
@@ -136,7 +136,7 @@ START_TEST(rows_and_columns_come_at_any_time)
 {
     mo_random r = { (uint64_t) _i };
     problem_lp p;
-    mo_simplex *lp = begin(&p, &r, 1 + mo_random_below(&r, 8));
+    mo_lp_simplex *lp = begin(&p, &r, 1 + mo_random_below(&r, 8));
 
     add_roof(&p, lp);
     for (int round = 0; round < 25; round++) {
@@ -146,7 +146,7 @@ START_TEST(rows_and_columns_come_at_any_time)
             add_column(&p, &r, lp);
         check_optimal(&p, lp, _i);
     }
-    mo_simplex_free(lp);
+    mo_lp_simplex_free(lp);
 }
 END_TEST
 
@@ -169,7 +169,7 @@ START_TEST(what_is_trimmed_does_not_count)
     mo_random r = { (uint64_t) _i };
     problem_lp p;
     int kept[MAX_ROWS], most;
-    mo_simplex *lp = begin(&p, &r, 1 + mo_random_below(&r, 8));
+    mo_lp_simplex *lp = begin(&p, &r, 1 + mo_random_below(&r, 8));
 
     add_roof(&p, lp);
     for (int round = 0; round < 30; round++) {
@@ -178,15 +178,15 @@ START_TEST(what_is_trimmed_does_not_count)
         for (int more = mo_random_below(&r, 9); more > 0; more--)
             add_row(&p, &r, lp, -3);
         check_optimal(&p, lp, _i);
-        before = mo_simplex_value(lp);
+        before = mo_lp_simplex_objective(lp);
         most = p.n + mo_random_below(&r, 12);
-        mo_simplex_trim(lp, most, kept);
+        mo_lp_simplex_purge_slack_rows(lp, most, kept);
         keep_rows(&p, kept);
         ck_assert_int_le(p.m, most > p.n + 1 ? most : p.n + 1);
         check_optimal(&p, lp, _i);
-        ck_assert_double_eq_tol(mo_simplex_value(lp), before, CLOSE);
+        ck_assert_double_eq_tol(mo_lp_simplex_objective(lp), before, CLOSE);
     }
-    mo_simplex_free(lp);
+    mo_lp_simplex_free(lp);
 }
 END_TEST
 
@@ -196,53 +196,53 @@ START_TEST(a_game_is_fair_for_both)
     enum { PRICES = 24, PATTERNS = 60 };
     mo_random r = { (uint64_t) _i };
     problem_lp p = { .n = PRICES + 1, .m = 1 };
-    mo_simplex *lp;
+    mo_lp_simplex *lp;
 
     for (int j = 0; j <= PRICES; j++) {
         p.c[j] = j == PRICES;
         p.a[0][j] = j < PRICES;
     }
     p.b[0] = 1;
-    MUST(mo_simplex_new(p.n, p.c, &lp, &err));
-    MUST(mo_simplex_row(lp, p.a[0], p.b[0], &err));
+    MUST(mo_lp_simplex_new(p.n, p.c, &lp, &err));
+    MUST(mo_lp_simplex_add_row(lp, p.a[0], p.b[0], &err));
     for (int i = 1; i <= PATTERNS; i++, p.m++) {
         for (int j = 0; j < PRICES; j++)
             p.a[i][j] = -mo_random_unit(&r);
         p.a[i][PRICES] = 1;
         p.b[i] = 0;
-        MUST(mo_simplex_row(lp, p.a[i], p.b[i], &err));
+        MUST(mo_lp_simplex_add_row(lp, p.a[i], p.b[i], &err));
         p.m = i + 1;
         check_optimal(&p, lp, _i);
         p.m = i;
     }
-    mo_simplex_free(lp);
+    mo_lp_simplex_free(lp);
 }
 END_TEST
 
 START_TEST(what_has_no_solution_is_not_solved)
 {
     double c[] = { 1, 1 }, less[] = { 1, 1 }, more[] = { -1, -1 };
-    mo_simplex *lp;
+    mo_lp_simplex *lp;
 
-    MUST(mo_simplex_new(2, c, &lp, &err));
-    MUST(mo_simplex_row(lp, less, 1, &err));
-    ck_assert(mo_simplex_solve(lp));
-    MUST(mo_simplex_row(lp, more, -2, &err));
-    ck_assert(!mo_simplex_solve(lp));
-    mo_simplex_free(lp);
+    MUST(mo_lp_simplex_new(2, c, &lp, &err));
+    MUST(mo_lp_simplex_add_row(lp, less, 1, &err));
+    ck_assert(mo_lp_simplex_solve(lp));
+    MUST(mo_lp_simplex_add_row(lp, more, -2, &err));
+    ck_assert(!mo_lp_simplex_solve(lp));
+    mo_lp_simplex_free(lp);
 }
 END_TEST
 
 START_TEST(what_has_no_end_is_not_solved)
 {
     double c[] = { 1, 1 }, row[] = { 1, -1 };
-    mo_simplex *lp;
+    mo_lp_simplex *lp;
 
-    MUST(mo_simplex_new(2, c, &lp, &err));
-    ck_assert(!mo_simplex_solve(lp));
-    MUST(mo_simplex_row(lp, row, 1, &err));
-    ck_assert(!mo_simplex_solve(lp));
-    mo_simplex_free(lp);
+    MUST(mo_lp_simplex_new(2, c, &lp, &err));
+    ck_assert(!mo_lp_simplex_solve(lp));
+    MUST(mo_lp_simplex_add_row(lp, row, 1, &err));
+    ck_assert(!mo_lp_simplex_solve(lp));
+    mo_lp_simplex_free(lp);
 }
 END_TEST
 
@@ -256,14 +256,14 @@ START_TEST(circles_are_left)
                             { 0.5, -90, -0.02, 3 },
                             { 0, 0, 1, 0 } },
                      .b = { 0, 0, 1 } };
-    mo_simplex *lp;
+    mo_lp_simplex *lp;
 
-    MUST(mo_simplex_new(p.n, p.c, &lp, &err));
+    MUST(mo_lp_simplex_new(p.n, p.c, &lp, &err));
     for (int i = 0; i < p.m; i++)
-        MUST(mo_simplex_row(lp, p.a[i], p.b[i], &err));
+        MUST(mo_lp_simplex_add_row(lp, p.a[i], p.b[i], &err));
     check_optimal(&p, lp, 0);
-    ck_assert_double_eq_tol(mo_simplex_value(lp), 0.05, CLOSE);
-    mo_simplex_free(lp);
+    ck_assert_double_eq_tol(mo_lp_simplex_objective(lp), 0.05, CLOSE);
+    mo_lp_simplex_free(lp);
 }
 END_TEST
 

@@ -30,7 +30,7 @@ static void check_shifted(const mo_instance *x, mo_schedule *s)
 
     ck_assert(start_ns);
     memcpy(start_ns, s->start_ns, (size_t) s->n * sizeof *start_ns);
-    MUST(mo_schedule_shift(x, s, &err));
+    MUST(mo_schedule_left_shift(x, s, &err));
     ck_assert_mem_eq(start_ns, s->start_ns, (size_t) s->n * sizeof *start_ns);
     free(start_ns);
 }
@@ -39,10 +39,10 @@ static mo_schedule *anneal_from(const mo_instance *x, const mo_regime *regime,
                                 const mo_schedule *start, uint64_t seed,
                                 int64_t moves)
 {
-    mo_anneal_options options = { .seed = seed, .moves = moves };
-    mo_annealed annealed = { 0 };
+    mo_primal_anneal_options options = { .seed = seed, .moves = moves };
+    mo_primal_anneal_result annealed = { 0 };
 
-    MUST(mo_anneal(x, regime, start, &options, &annealed, &err));
+    MUST(mo_primal_anneal(x, regime, start, &options, &annealed, &err));
     ck_assert_int_eq(annealed.moves, moves);
     return annealed.schedule;
 }
@@ -55,7 +55,7 @@ static mo_schedule *heft_within(const mo_instance *x, const mo_regime *regime)
 
     MUST(mo_heft(x, regime, NULL, &s, &err));
     if (s)
-        MUST(mo_schedule_fits(x, s, &fits, &err));
+        MUST(mo_schedule_fits_memory(x, s, &fits, &err));
     if (fits)
         return s;
     mo_schedule_free(s);
@@ -171,16 +171,16 @@ END_TEST
 
 START_TEST(it_stops_when_told)
 {
-    mo_anneal_options options = { .seed = 1, .moves = INT64_MAX };
-    mo_annealed annealed = { 0 };
+    mo_primal_anneal_options options = { .seed = 1, .moves = INT64_MAX };
+    mo_primal_anneal_result annealed = { 0 };
     mo_stop stop;
     sample s;
 
     make_sample(&s);
     mo_stop_after(&stop, 0);
-    mo_stop_say(&stop);
+    mo_stop_request(&stop);
     options.stop = &stop;
-    MUST(mo_anneal(s.p.x, &usual, s.start, &options, &annealed, &err));
+    MUST(mo_primal_anneal(s.p.x, &usual, s.start, &options, &annealed, &err));
     ck_assert_int_eq(annealed.moves, 0);
     ck_assert_int_le(annealed.schedule->makespan_ns, s.start->makespan_ns);
     mo_schedule_free(annealed.schedule);
@@ -190,13 +190,13 @@ END_TEST
 
 START_TEST(it_stops_when_it_is_good_enough)
 {
-    mo_anneal_options options = { .seed = 1, .moves = INT64_MAX };
-    mo_annealed annealed = { 0 };
+    mo_primal_anneal_options options = { .seed = 1, .moves = INT64_MAX };
+    mo_primal_anneal_result annealed = { 0 };
     sample s;
 
     make_sample(&s);
     options.enough_ns = s.start->makespan_ns;
-    MUST(mo_anneal(s.p.x, &usual, s.start, &options, &annealed, &err));
+    MUST(mo_primal_anneal(s.p.x, &usual, s.start, &options, &annealed, &err));
     ck_assert_int_eq(annealed.moves, 0);
     mo_schedule_free(annealed.schedule);
     clear_sample(&s);
@@ -212,20 +212,20 @@ START_TEST(branches_are_copied)
         "a0;b0;a1;b1;a2;b2;a3;b3;u>a0;u>a1;u>a2;u>a3;"
         "a0>b0;a1>b1;a2>b2;a3>b3;b0>v;b1>v;b2>v;b3>v";
     static const int branches[] = { 1, 2, 3, 4, 5, 6, 7, 8 };
-    mo_anneal_options options = { .seed = 3,
-                                  .moves = 2000,
-                                  .branch_ops = branches,
-                                  .n_branches = 4,
-                                  .branch_n = 2 };
-    mo_annealed annealed = { 0 };
+    mo_primal_anneal_options options = { .seed = 3,
+                                         .moves = 2000,
+                                         .branch_ops = branches,
+                                         .n_branches = 4,
+                                         .branch_n = 2 };
+    mo_primal_anneal_result annealed = { 0 };
     mo_schedule *start;
     problem p = { 0 };
     int device[10] = { 0 };
 
     problem_make(&p, graph, "A; B; A-B gbps=8", NULL);
     MUST(mo_schedule_new(p.x, &usual, device, &start, &err));
-    MUST(mo_schedule_shift(p.x, start, &err));
-    MUST(mo_anneal(p.x, &usual, start, &options, &annealed, &err));
+    MUST(mo_schedule_left_shift(p.x, start, &err));
+    MUST(mo_primal_anneal(p.x, &usual, start, &options, &annealed, &err));
     judge(p.x, annealed.schedule, 0);
     ck_assert_int_lt(annealed.schedule->makespan_ns, 50000);
     mo_schedule_free(annealed.schedule);

@@ -1,6 +1,6 @@
 /* tags: no-valgrind */
-/* Claims of solvers/search/primal/milp_subproblem.h: what a solver says of a part is the truth,
- * or is not believed. */
+/* Claims of solvers/search/primal/milp_subproblem.h: what a solver says of a
+ * part is the truth, or is not believed. */
 #include <config.h>
 
 #include "solvers/search/primal/milp_subproblem.h"
@@ -20,7 +20,7 @@
 
 enum { N_PROBLEMS = 120, FEW_PROBLEMS = 4, SECONDS = 300 };
 
-static mo_found highs;
+static mo_solver_install highs;
 
 static void find_highs(void)
 {
@@ -29,16 +29,17 @@ static void find_highs(void)
         fprintf(stderr, "skipped: no HiGHS here\n");
         exit(77);
     }
-    MUST(mo_solver_ask(&mo_solver_highs,
-                       highs.program ? MO_WAY_PROCESS : MO_WAY_LIBRARY, &highs,
-                       &err));
+    MUST(mo_solver_query_version(&mo_solver_highs,
+                                 highs.program ? MO_SOLVER_VIA_PROCESS
+                                               : MO_SOLVER_VIA_LIBRARY,
+                                 &highs, &err));
 }
 
-static mo_assist_options asking_highs(void)
+static mo_primal_milp_options asking_highs(void)
 {
-    return (mo_assist_options){ .solver = &mo_solver_highs,
-                                .found = &highs,
-                                .seconds = 60 };
+    return (mo_primal_milp_options){ .solver = &mo_solver_highs,
+                                     .found = &highs,
+                                     .seconds = 60 };
 }
 
 typedef struct world {
@@ -60,7 +61,8 @@ static void world_make(world *w, unsigned seed)
     w->optimum_ns = exhaustive_optimum(w->p.x, &w->regime);
 }
 
-static void check_valid(const world *w, const mo_assisted *r, unsigned seed)
+static void check_valid(const world *w, const mo_primal_milp_result *r,
+                        unsigned seed)
 {
     mo_verdict *verdict;
 
@@ -74,7 +76,8 @@ static void check_valid(const world *w, const mo_assisted *r, unsigned seed)
 
 /* Exhaustive search keeps the models' bound on live memory: a schedule that
  * does not need it may be shorter, and no bound comes of such a model. */
-static void check_optimum(const world *w, const mo_assisted *r, unsigned seed)
+static void check_optimum(const world *w, const mo_primal_milp_result *r,
+                          unsigned seed)
 {
     bool live = w->regime.memory == MO_MEMORY_LIVE;
 
@@ -97,15 +100,15 @@ static void check_optimum(const world *w, const mo_assisted *r, unsigned seed)
 
 static void solve_problem(unsigned seed)
 {
-    mo_assist_options options = asking_highs();
-    mo_assisted result;
+    mo_primal_milp_options options = asking_highs();
+    mo_primal_milp_result result;
     world w;
 
     world_make(&w, seed);
-    MUST(mo_assist_solve(w.p.x, &w.regime, &options, &result, &err));
+    MUST(mo_primal_milp_solve(w.p.x, &w.regime, &options, &result, &err));
     check_valid(&w, &result, seed);
     check_optimum(&w, &result, seed);
-    mo_assisted_clear(&result);
+    mo_primal_milp_result_clear(&result);
     problem_clear(&w.p);
 }
 
@@ -117,22 +120,22 @@ END_TEST
 
 START_TEST(a_start_is_improved_or_kept)
 {
-    mo_assist_options options = asking_highs();
+    mo_primal_milp_options options = asking_highs();
     mo_schedule *start = NULL;
-    mo_assisted result;
+    mo_primal_milp_result result;
     int64_t bound_ns;
     world w;
 
     world_make(&w, (unsigned) _i);
-    MUST(mo_upper_find(w.p.x, &w.regime, &start, &bound_ns, &err));
+    MUST(mo_bound_upper(w.p.x, &w.regime, &start, &bound_ns, &err));
     options.start = start;
-    MUST(mo_assist_solve(w.p.x, &w.regime, &options, &result, &err));
+    MUST(mo_primal_milp_solve(w.p.x, &w.regime, &options, &result, &err));
     check_valid(&w, &result, (unsigned) _i);
     if (start && result.schedule)
         ck_assert_int_le(result.schedule->makespan_ns, start->makespan_ns);
     if (w.regime.memory != MO_MEMORY_LIVE)
         check_optimum(&w, &result, (unsigned) _i);
-    mo_assisted_clear(&result);
+    mo_primal_milp_result_clear(&result);
     mo_schedule_free(start);
     problem_clear(&w.p);
 }
@@ -147,22 +150,22 @@ static void solve_job(void *context, int job, int thread)
 
 START_TEST(several_threads_may_ask_at_once)
 {
-    mo_team_run(4, 12, solve_job, NULL);
+    mo_parallel_for(4, 12, solve_job, NULL);
 }
 END_TEST
 
 START_TEST(who_has_no_time_is_not_asked)
 {
-    mo_assist_options options = asking_highs();
+    mo_primal_milp_options options = asking_highs();
     mo_stop stop;
-    mo_assisted result;
+    mo_primal_milp_result result;
     world w;
 
     world_make(&w, 1);
     mo_stop_after(&stop, 100);
-    mo_stop_say(&stop);
+    mo_stop_request(&stop);
     options.stop = &stop;
-    MUST(mo_assist_solve(w.p.x, &w.regime, &options, &result, &err));
+    MUST(mo_primal_milp_solve(w.p.x, &w.regime, &options, &result, &err));
     ck_assert_ptr_null(result.schedule);
     ck_assert_int_eq(result.lower_ns, 0);
     ck_assert(!result.proven);
@@ -181,11 +184,11 @@ static const char *const impostors[] = {
 
 START_TEST(an_impostor_is_not_believed)
 {
-    mo_found found = { .program = realpath(".", NULL) };
-    mo_assist_options options = asking_highs();
+    mo_solver_install found = { .program = realpath(".", NULL) };
+    mo_primal_milp_options options = asking_highs();
     char script[512], path[4096];
     mo_schedule *start = NULL;
-    mo_assisted result;
+    mo_primal_milp_result result;
     int64_t bound_ns;
     world w;
 
@@ -197,14 +200,14 @@ START_TEST(an_impostor_is_not_believed)
     scratch_write("highs", script);
     ck_assert_int_eq(chmod("highs", 0755), 0);
     world_make(&w, 1);
-    MUST(mo_upper_find(w.p.x, &w.regime, &start, &bound_ns, &err));
+    MUST(mo_bound_upper(w.p.x, &w.regime, &start, &bound_ns, &err));
     ck_assert_ptr_nonnull(start);
     options.found = &found;
     options.start = start;
-    MUST(mo_assist_solve(w.p.x, &w.regime, &options, &result, &err));
+    MUST(mo_primal_milp_solve(w.p.x, &w.regime, &options, &result, &err));
     ck_assert_ptr_null(result.schedule);
     ck_assert(!result.proven && result.lower_ns <= w.optimum_ns);
-    mo_assisted_clear(&result);
+    mo_primal_milp_result_clear(&result);
     mo_schedule_free(start);
     problem_clear(&w.p);
 }
@@ -229,11 +232,11 @@ START_TEST(bounds_are_what_can_be_reached)
                  "A; B; A-B gbps=8", NULL);
     for (int i = 0; i < COUNT(bounds); i++)
         ck_assert_msg(
-            mo_assist_bound_ns(p.x, bounds[i].bound_ns, bounds[i].step_ns) ==
-                bounds[i].lower_ns,
+            mo_primal_milp_bound_ns(p.x, bounds[i].bound_ns,
+                                    bounds[i].step_ns) == bounds[i].lower_ns,
             "%g is %lld, not %lld", bounds[i].bound_ns,
-            (long long) mo_assist_bound_ns(p.x, bounds[i].bound_ns,
-                                           bounds[i].step_ns),
+            (long long) mo_primal_milp_bound_ns(p.x, bounds[i].bound_ns,
+                                                bounds[i].step_ns),
             (long long) bounds[i].lower_ns);
     problem_clear(&p);
 }

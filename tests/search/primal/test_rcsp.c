@@ -19,26 +19,28 @@ static int64_t within(const char *graph, int64_t a_bytes, int64_t b_bytes)
 {
     const int64_t capacity_bytes[] = { a_bytes, b_bytes };
     int device[] = { 0, 1 }, of[] = { 0, 1 };
-    const mo_states states = { 2, device, of, true };
+    const mo_decomp_states states = { 2, device, of, true };
     unsigned char variants[MOST_PIECES];
     problem p = { 0 };
-    mo_pieces *pieces = NULL;
-    mo_kinds *kinds = NULL;
-    mo_path *path = NULL;
+    mo_decomp_segments *pieces = NULL;
+    mo_decomp_classes *kinds = NULL;
+    mo_decomp_path *path = NULL;
     bool found = false;
     int64_t sum_ns = 0;
 
     problem_make(&p, graph, "A; B; A-B gbps=8", NULL);
-    MUST(mo_pieces_find(p.x, &by_port, true, &pieces, &err));
+    MUST(mo_decomp_segments_find(p.x, &by_port, true, &pieces, &err));
     ck_assert_int_le(pieces->n, MOST_PIECES);
-    MUST(mo_kinds_make(pieces, &states, &by_port, true, &kinds, &err));
-    MUST(mo_path_new(pieces, states.n, &path, &err));
-    MUST(mo_budget_find(kinds, capacity_bytes, path, variants, &found, &err));
+    MUST(mo_decomp_classes_new(pieces, &states, &by_port, true, &kinds, &err));
+    MUST(mo_decomp_path_new(pieces, states.n, &path, &err));
+    MUST(mo_primal_rcsp_solve(kinds, capacity_bytes, path, variants, &found,
+                              &err));
     for (int i = 0; found && i < pieces->n; i++)
-        sum_ns += kinds->kinds[pieces->kind[i]].upper_ns[mo_path_pair(path, i)];
-    mo_path_free(path);
-    mo_kinds_free(kinds);
-    mo_pieces_free(pieces);
+        sum_ns += kinds->kinds[pieces->kind[i]]
+                      .upper_ns[mo_decomp_path_boundary(path, i)];
+    mo_decomp_path_free(path);
+    mo_decomp_classes_free(kinds);
+    mo_decomp_segments_free(pieces);
     problem_clear(&p);
     return found ? sum_ns : -1;
 }

@@ -15,15 +15,15 @@
 static mo_schedule *place(const mo_instance *x, const mo_regime *regime,
                           int threads)
 {
-    mo_along_options options = { .seed = 7, .threads = threads };
-    mo_along *along;
+    mo_primal_spine_options options = { .seed = 7, .threads = threads };
+    mo_primal_spine *along;
     mo_schedule *s = NULL;
 
-    MUST(mo_along_new(x, regime, &options, &along, &err));
-    MUST(mo_along_improve(along, 20, NULL, &err));
-    MUST(mo_along_improve(along, 10, NULL, &err));
-    MUST(mo_along_assemble(along, &s, &err));
-    mo_along_free(along);
+    MUST(mo_primal_spine_new(x, regime, &options, &along, &err));
+    MUST(mo_primal_spine_improve(along, 20, NULL, &err));
+    MUST(mo_primal_spine_improve(along, 10, NULL, &err));
+    MUST(mo_primal_spine_assemble(along, &s, &err));
+    mo_primal_spine_free(along);
     return s;
 }
 
@@ -118,30 +118,30 @@ START_TEST(ends_follow_a_schedule_and_their_blocks_are_made_anew)
 {
     problem p = { 0 };
     mo_regime regime = { MO_CONGESTION_PORT, MO_TENSORS_ONCE, MO_MEMORY_NONE };
-    mo_along_options options = { .seed = 7, .threads = 1 };
+    mo_primal_spine_options options = { .seed = 7, .threads = 1 };
     mo_schedule *first = NULL, *moved;
-    mo_along *along;
+    mo_primal_spine *along;
     int s, m, other;
 
     problem_make(&p, blocks, "A; B; A-B gbps=8", NULL);
     s = problem_op(&p, "s");
     m = problem_op(&p, "m");
-    MUST(mo_along_new(p.x, &regime, &options, &along, &err));
-    MUST(mo_along_improve(along, 50, NULL, &err));
-    MUST(mo_along_assemble(along, &first, &err));
-    ck_assert(!mo_along_follow(along, first));
+    MUST(mo_primal_spine_new(p.x, &regime, &options, &along, &err));
+    MUST(mo_primal_spine_improve(along, 50, NULL, &err));
+    MUST(mo_primal_spine_assemble(along, &first, &err));
+    ck_assert(!mo_primal_spine_adopt_ends(along, first));
     other = 1 - first->device[s];
     moved = all_on(p.x, &regime, other);
-    ck_assert(mo_along_follow(along, moved));
+    ck_assert(mo_primal_spine_adopt_ends(along, moved));
     mo_schedule_free(moved);
-    MUST(mo_along_improve(along, 50, NULL, &err));
-    MUST(mo_along_assemble(along, &moved, &err));
+    MUST(mo_primal_spine_improve(along, 50, NULL, &err));
+    MUST(mo_primal_spine_assemble(along, &moved, &err));
     check_valid(p.x, moved);
     ck_assert_int_eq(moved->device[m], other);
     ck_assert_int_eq(moved->makespan_ns, first->makespan_ns);
     mo_schedule_free(first);
     mo_schedule_free(moved);
-    mo_along_free(along);
+    mo_primal_spine_free(along);
     problem_clear(&p);
 }
 END_TEST

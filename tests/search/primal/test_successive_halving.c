@@ -1,5 +1,6 @@
 /* tags: no-valgrind */
-/* Claims of solvers/search/primal/successive_halving.h, and of mo_fork_suggest, which it asks. */
+/* Claims of solvers/search/primal/successive_halving.h, and of
+ * mo_cg_rounding_heuristic, which it asks. */
 #include "solvers/search/primal/successive_halving.h"
 
 #include <stdlib.h>
@@ -72,7 +73,8 @@ static int64_t optimum_of(const forked *f)
     mo_exact_options options = { .below_ns = INT64_MAX };
     mo_exact_result result = { 0 };
 
-    MUST(mo_exact(f->problem.x, &f->places.regime, &options, &result, &err));
+    MUST(mo_exact_solve(f->problem.x, &f->places.regime, &options, &result,
+                        &err));
     ck_assert(result.finished);
     mo_schedule_free(result.best);
     return result.lower_ns;
@@ -80,9 +82,9 @@ static int64_t optimum_of(const forked *f)
 
 /* With the caller's moves, patience and whether to stay. */
 static mo_schedule *race_by(const forked *f, const mo_schedule *start,
-                            int64_t moves, mo_race_options options)
+                            int64_t moves, mo_primal_halving_options options)
 {
-    mo_anneal_options each = { .seed = 3, .moves = moves };
+    mo_primal_anneal_options each = { .seed = 3, .moves = moves };
     mo_schedule *best = NULL;
 
     options.fork = f->fork;
@@ -90,15 +92,16 @@ static mo_schedule *race_by(const forked *f, const mo_schedule *start,
     options.from_ns = start->makespan_ns / 2;
     options.to_ns = start->makespan_ns;
     options.anneal = &each;
-    MUST(
-        mo_race(f->problem.x, &f->places.regime, start, &options, &best, &err));
+    MUST(mo_primal_successive_halving(f->problem.x, &f->places.regime, start,
+                                      &options, &best, &err));
     ck_assert(best);
     return best;
 }
 
 static mo_schedule *race_from(const forked *f, const mo_schedule *start)
 {
-    return race_by(f, start, MOVES, (mo_race_options){ .patience = 0 });
+    return race_by(f, start, MOVES,
+                   (mo_primal_halving_options){ .patience = 0 });
 }
 
 static mo_schedule *heft_of(const forked *f)
@@ -166,8 +169,10 @@ START_TEST(a_patient_winner_gains)
 
         make_fork(&f, 12, seed);
         start = heft_of(&f);
-        soon = race_by(&f, start, 10, (mo_race_options){ .patience = 0 });
-        late = race_by(&f, start, 10, (mo_race_options){ .patience = 3 });
+        soon = race_by(&f, start, 10,
+                       (mo_primal_halving_options){ .patience = 0 });
+        late = race_by(&f, start, 10,
+                       (mo_primal_halving_options){ .patience = 3 });
         check_valid(f.problem.x, late);
         ck_assert_msg(late->makespan_ns <= soon->makespan_ns, "seed %d", seed);
         shorter += late->makespan_ns < soon->makespan_ns;
@@ -217,8 +222,10 @@ START_TEST(who_stays_has_the_shared_tensor_come_to_no_others)
 
         make_fork(&f, 12, 4 + i % 3 + 8 * i); /* once, and something is held */
         start = all_with_u(&f);
-        best = race_by(&f, start, 0, (mo_race_options){ .stay = true });
-        free_best = race_by(&f, start, 0, (mo_race_options){ .stay = false });
+        best =
+            race_by(&f, start, 0, (mo_primal_halving_options){ .stay = true });
+        free_best =
+            race_by(&f, start, 0, (mo_primal_halving_options){ .stay = false });
         ck_assert_msg(!readers_of_u(&f, best), "seed %d", i);
         shorter += best->makespan_ns < start->makespan_ns;
         other += readers_of_u(&f, free_best) != 0;
@@ -233,11 +240,11 @@ START_TEST(who_stays_has_the_shared_tensor_come_to_no_others)
 END_TEST
 
 /* Devices and starts of a fork's ops as a schedule has them; u ends at 0. */
-static mo_hint hint_of(const forked *f, const mo_schedule *s)
+static mo_decomp_solution_hint hint_of(const forked *f, const mo_schedule *s)
 {
     size_t n = (size_t) f->segment.n;
-    mo_hint hint = { calloc(n, sizeof *hint.device),
-                     calloc(n, sizeof *hint.start_ns) };
+    mo_decomp_solution_hint hint = { calloc(n, sizeof *hint.device),
+                                     calloc(n, sizeof *hint.start_ns) };
 
     ck_assert(hint.device && hint.start_ns);
     for (int i = 0; i < f->segment.n; i++) {
@@ -250,19 +257,19 @@ static mo_hint hint_of(const forked *f, const mo_schedule *s)
 /* Without a move: the hint is all there is beside the start. */
 static int64_t raced_by_hint(const forked *f, const mo_schedule *model)
 {
-    mo_hint hint = hint_of(f, model);
-    mo_anneal_options each = { .seed = 3, .moves = 0 };
-    mo_race_options options = { .fork = f->fork,
-                                .pair = pair_of(f),
-                                .from_ns = 0,
-                                .to_ns = 0,
-                                .hint = &hint,
-                                .anneal = &each };
+    mo_decomp_solution_hint hint = hint_of(f, model);
+    mo_primal_anneal_options each = { .seed = 3, .moves = 0 };
+    mo_primal_halving_options options = { .fork = f->fork,
+                                          .pair = pair_of(f),
+                                          .from_ns = 0,
+                                          .to_ns = 0,
+                                          .hint = &hint,
+                                          .anneal = &each };
     mo_schedule *start = heft_of(f), *best = NULL;
     int64_t makespan_ns;
 
-    MUST(
-        mo_race(f->problem.x, &f->places.regime, start, &options, &best, &err));
+    MUST(mo_primal_successive_halving(f->problem.x, &f->places.regime, start,
+                                      &options, &best, &err));
     makespan_ns = best->makespan_ns;
     mo_schedule_free(best);
     mo_schedule_free(start);
@@ -284,7 +291,8 @@ START_TEST(a_hint_takes_part)
         forked f;
 
         make_fork(&f, 2, seed);
-        MUST(mo_exact(f.problem.x, &f.places.regime, &options, &result, &err));
+        MUST(mo_exact_solve(f.problem.x, &f.places.regime, &options, &result,
+                            &err));
         start = heft_of(&f);
         raced_ns = raced_by_hint(&f, result.best);
         optimal += raced_ns == result.best->makespan_ns;
@@ -304,7 +312,7 @@ START_TEST(only_who_receives_the_shared_tensor_reads_it)
     forked f;
     int device[MAX_OPS], u, v;
     int64_t start_ns[MAX_OPS];
-    mo_hint hint = { device, start_ns };
+    mo_decomp_solution_hint hint = { device, start_ns };
 
     make_fork(&f, 12, 4 + _i % 3 + 8 * _i); /* once, where something is held */
     u = pair_of(&f) / N_DEVICES;
@@ -314,8 +322,9 @@ START_TEST(only_who_receives_the_shared_tensor_reads_it)
 
         for (int k = 0; k < N_DEVICES; k++)
             receives[k] = set >> k & 1;
-        MUST(mo_fork_suggest(f.fork, &f.places.regime, u, v, 300000, receives,
-                             _i / 16.0, NULL, &hint, &suggested, &err));
+        MUST(mo_cg_rounding_heuristic(f.fork, &f.places.regime, u, v, 300000,
+                                      receives, _i / 16.0, NULL, &hint,
+                                      &suggested, &err));
         for (int i = 0; i < f.segment.n && suggested; i++)
             if (i % BRANCH != BRANCH - 1)
                 ck_assert_msg(device[i] == u || receives[device[i]],
@@ -330,13 +339,14 @@ START_TEST(what_takes_too_long_is_not_suggested)
     forked f;
     int device[MAX_OPS];
     int64_t start_ns[MAX_OPS];
-    mo_hint hint = { device, start_ns };
+    mo_decomp_solution_hint hint = { device, start_ns };
     bool suggested = true;
 
     make_fork(&f, 12, _i);
-    MUST(mo_fork_suggest(f.fork, &f.places.regime, pair_of(&f) / N_DEVICES,
-                         pair_of(&f) % N_DEVICES, 1000, NULL, 0.5, NULL, &hint,
-                         &suggested, &err));
+    MUST(mo_cg_rounding_heuristic(f.fork, &f.places.regime,
+                                  pair_of(&f) / N_DEVICES,
+                                  pair_of(&f) % N_DEVICES, 1000, NULL, 0.5,
+                                  NULL, &hint, &suggested, &err));
     ck_assert(!suggested);
     forked_clear(&f);
 }

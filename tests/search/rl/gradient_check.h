@@ -12,7 +12,7 @@ typedef double gradient_value(void *context);
 /* Whether the gradient of value by the weights is what small differences tell:
  * of every matrix at most so many of its numbers, the first and the last among
  * them. */
-void gradient_check(mo_weights *weights, const mo_real *gradient,
+void gradient_check(mo_rl_params *weights, const mo_rl_real *gradient,
                     gradient_value *value, void *context, int most);
 
 #endif

@@ -12,9 +12,10 @@ const mo_method *const learners[N_LEARNERS] = { &mo_method_placeto,
 const mo_regime learners_ports = { MO_CONGESTION_PORT, MO_TENSORS_PER_EDGE,
                                    MO_MEMORY_NONE };
 
-mo_placed learners_place(const mo_method *method, const mo_task *task)
+mo_method_result learners_place(const mo_method *method,
+                                const mo_method_task *task)
 {
-    mo_placed placed = { 0 };
+    mo_method_result placed = { 0 };
 
     MUST(method->place(task, &placed, &err));
     ck_assert_ptr_nonnull(placed.schedule);

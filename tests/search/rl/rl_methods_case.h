@@ -16,7 +16,8 @@ extern const mo_method *const learners[N_LEARNERS];
 extern const mo_regime learners_ports;
 
 /* What the method finds; fails where it finds nothing. */
-mo_placed learners_place(const mo_method *method, const mo_task *task);
+mo_method_result learners_place(const mo_method *method,
+                                const mo_method_task *task);
 
 /* Ten to twelve ops on three devices of which each has its own strengths: some
  * ops are faster on a slower one.  Transfers cost about what ops do. */

@@ -18,13 +18,13 @@
 /* A network on some problem. */
 typedef struct policy {
     problem p;
-    mo_task task;
-    mo_units *units;
-    mo_hrl hrl;
-    mo_pupil pupil;
+    mo_method_task task;
+    mo_placement_units *units;
+    mo_rl_hrl hrl;
+    mo_rl_policy pupil;
     int *choices, *device;
-    double scores[MO_HRL_DRAWN + 1];
-    mo_tape *drawing;
+    double scores[MO_RL_HRL_SAMPLES + 1];
+    mo_rl_tape *drawing;
 } policy;
 
 /* Two are pinned, three are one. */
@@ -39,45 +39,46 @@ static const char bound_tasks[] =
 static void policy_make(policy *y, const char *tasks)
 {
     problem_make(&y->p, tasks, TEN_TASKS_CLUSTER, NULL);
-    y->task = (mo_task){ .x = y->p.x,
-                         .regime = { MO_CONGESTION_PORT, MO_TENSORS_PER_EDGE,
-                                     MO_MEMORY_STATIC },
-                         .seed = 5 };
-    MUST(mo_units_make(y->p.x, &y->task.regime, &y->units, &err));
-    MUST(mo_hrl_make(&y->task, y->units, &y->hrl, &err));
-    y->pupil = mo_hrl_pupil(&y->hrl);
+    y->task =
+        (mo_method_task){ .x = y->p.x,
+                          .regime = { MO_CONGESTION_PORT, MO_TENSORS_PER_EDGE,
+                                      MO_MEMORY_STATIC },
+                          .seed = 5 };
+    MUST(mo_placement_units_make(y->p.x, &y->task.regime, &y->units, &err));
+    MUST(mo_rl_hrl_init(&y->task, y->units, &y->hrl, &err));
+    y->pupil = mo_rl_hrl_policy(&y->hrl);
     y->choices = calloc((size_t) y->pupil.n_choices + 1, sizeof *y->choices);
     y->device = calloc((size_t) y->units->n + 1, sizeof *y->device);
-    y->drawing = mo_tape_new(&y->hrl.weights, NULL);
+    y->drawing = mo_rl_tape_new(&y->hrl.weights, NULL);
 }
 
 static void policy_clear(policy *y)
 {
     free(y->choices);
     free(y->device);
-    mo_tape_free(y->drawing);
-    mo_hrl_clear(&y->hrl);
-    mo_units_free(y->units);
+    mo_rl_tape_free(y->drawing);
+    mo_rl_hrl_clear(&y->hrl);
+    mo_placement_units_free(y->units);
     problem_clear(&y->p);
 }
 
-static mo_scored policy_draw(policy *y, uint64_t seed, bool likeliest)
+static mo_rl_evaluation policy_draw(policy *y, uint64_t seed, bool likeliest)
 {
-    mo_drawn drawn = { .best = { .score = INFINITY } };
+    mo_rl_episode_result drawn = { .best = { .score = INFINITY } };
     mo_random random = { seed };
-    mo_score *score = NULL;
+    mo_rl_evaluator *score = NULL;
 
-    MUST(mo_score_new(&y->task, y->units, &score, &err));
+    MUST(mo_rl_evaluator_new(&y->task, y->units, &score, &err));
     MUST(y->pupil.attend(&y->pupil, y->drawing, score, &random, likeliest,
                          y->choices, y->device, y->scores, &drawn, &err));
-    mo_score_free(score);
+    mo_rl_evaluator_free(score);
     return drawn.best;
 }
 
-static const double advantage[MO_HRL_DRAWN] = { 0.7, -1.3, 0.4, 2.1 };
+static const double advantage[MO_RL_HRL_SAMPLES] = { 0.7, -1.3, 0.4, 2.1 };
 static const double entropy = 0.3;
 
-static double uneven_row(const mo_real *logs, int n)
+static double uneven_row(const mo_rl_real *logs, int n)
 {
     double sum = 0;
 
@@ -86,14 +87,15 @@ static double uneven_row(const mo_real *logs, int n)
     return sum;
 }
 
-static double value_of_grouping(const policy *y, mo_tape *t)
+static double value_of_grouping(const policy *y, mo_rl_tape *t)
 {
-    const mo_hrl *h = &y->hrl;
-    const mo_real *logs = mo_tape_values(t, mo_hrl_grouper(h, t));
+    const mo_rl_hrl *h = &y->hrl;
+    const mo_rl_real *logs =
+        mo_rl_tape_values(t, mo_rl_hrl_group_log_probs(h, t));
     double mean = 0, value = 0;
 
-    for (int i = 0; i < MO_HRL_DRAWN; i++)
-        mean += advantage[i] / MO_HRL_DRAWN;
+    for (int i = 0; i < MO_RL_HRL_SAMPLES; i++)
+        mean += advantage[i] / MO_RL_HRL_SAMPLES;
     for (int u = 0; u < h->n; u++, logs += h->n_groups) {
         if (y->units->pin[u] == MO_FREE)
             value -= mean * (double) logs[y->choices[u]];
@@ -103,41 +105,41 @@ static double value_of_grouping(const policy *y, mo_tape *t)
 }
 
 /* One placement after the other, each alone, as if it were being drawn. */
-static double value_of_devices(const policy *y, mo_tape *t, int i)
+static double value_of_devices(const policy *y, mo_rl_tape *t, int i)
 {
-    const mo_hrl *h = &y->hrl;
-    int alone[MO_HRL_GROUPS];
-    mo_hrl_groups groups = { 0 };
-    mo_hrl_placer placer;
+    const mo_rl_hrl *h = &y->hrl;
+    int alone[MO_RL_HRL_MAX_GROUPS];
+    mo_rl_hrl_groups groups = { 0 };
+    mo_rl_hrl_placer placer;
     double value = 0;
 
-    MUST(mo_hrl_groups_make(h, y->choices, &groups, &err));
-    placer = mo_hrl_placer_begin(h, t, &groups, 1);
+    MUST(mo_rl_hrl_groups_init(h, y->choices, &groups, &err));
+    placer = mo_rl_hrl_placer_init(h, t, &groups, 1);
     for (int g = 0; g < groups.n; g++) {
-        mo_var known = mo_hrl_placer_step(&placer, g, alone);
-        mo_var is = mo_hrl_placer_logs(&placer, known, &g);
-        const mo_real *logs = mo_tape_values(t, is);
+        mo_rl_var known = mo_rl_hrl_placer_step(&placer, g, alone);
+        mo_rl_var is = mo_rl_hrl_placer_log_probs(&placer, known, &g);
+        const mo_rl_real *logs = mo_rl_tape_values(t, is);
 
-        alone[g] = y->choices[h->n + g * MO_HRL_DRAWN + i];
+        alone[g] = y->choices[h->n + g * MO_RL_HRL_SAMPLES + i];
         value -= advantage[i] * (double) logs[alone[g]];
         value += entropy * uneven_row(logs, h->n_devices);
     }
-    mo_hrl_groups_clear(&groups);
-    return value / MO_HRL_DRAWN;
+    mo_rl_hrl_groups_clear(&groups);
+    return value / MO_RL_HRL_SAMPLES;
 }
 
 static double value_of_policy(void *context)
 {
     const policy *y = context;
-    mo_tape *t = y->drawing;
+    mo_rl_tape *t = y->drawing;
     double value;
 
-    mo_tape_wipe(t);
+    mo_rl_tape_reset(t);
     value = value_of_grouping(y, t);
 
-    for (int i = 0; i < MO_HRL_DRAWN; i++)
+    for (int i = 0; i < MO_RL_HRL_SAMPLES; i++)
         value += value_of_devices(y, t, i);
-    ck_assert(!mo_tape_failed(t));
+    ck_assert(!mo_rl_tape_failed(t));
     return value;
 }
 
@@ -146,17 +148,17 @@ static const char *const problems[] = { bound_tasks, topcuoglu_tasks };
 START_TEST(derivatives_of_the_policy_are_those_of_small_differences)
 {
     policy y = { .choices = NULL };
-    mo_real *gradient;
-    mo_tape *t;
+    mo_rl_real *gradient;
+    mo_rl_tape *t;
 
     policy_make(&y, problems[_i]);
     policy_draw(&y, 11, false);
     gradient = calloc(y.hrl.weights.n_values, sizeof *gradient);
-    t = mo_tape_new(&y.hrl.weights, gradient);
+    t = mo_rl_tape_new(&y.hrl.weights, gradient);
     MUST(y.pupil.learn(&y.pupil, t, y.choices, advantage, entropy, &err));
     gradient_check(&y.hrl.weights, gradient, value_of_policy, &y,
                    how_many(10, 3));
-    mo_tape_free(t);
+    mo_rl_tape_free(t);
     free(gradient);
     policy_clear(&y);
 }
@@ -181,7 +183,7 @@ START_TEST(pins_stay_and_groups_go_together)
             if (y.units->pin[u] == MO_FREE && y.units->pin[v] == MO_FREE &&
                 y.choices[u] == y.choices[v])
                 ck_assert_int_eq(y.device[u], y.device[v]);
-    for (int i = 0; i < MO_HRL_DRAWN; i++)
+    for (int i = 0; i < MO_RL_HRL_SAMPLES; i++)
         ck_assert(y.scores[i] < 0);
     policy_clear(&y);
 }
@@ -192,11 +194,11 @@ START_TEST(an_episode_ends_with_its_best)
 {
     policy y = { .choices = NULL };
     double best = -INFINITY;
-    mo_scored last;
+    mo_rl_evaluation last;
 
     policy_make(&y, topcuoglu_tasks);
     last = policy_draw(&y, (uint64_t) _i, false);
-    for (int i = 0; i < MO_HRL_DRAWN; i++)
+    for (int i = 0; i < MO_RL_HRL_SAMPLES; i++)
         best = fmax(best, y.scores[i]);
     ck_assert_double_eq_tol(best, -sqrt(last.score), 1e-12);
     policy_clear(&y);
@@ -211,17 +213,17 @@ static const char *const nothing_to_choose[] = {
 START_TEST(where_nothing_can_be_chosen_nothing_is_learned)
 {
     policy y = { .choices = NULL };
-    mo_real *gradient;
-    mo_tape *t;
+    mo_rl_real *gradient;
+    mo_rl_tape *t;
 
     policy_make(&y, nothing_to_choose[_i]);
     policy_draw(&y, 1, false);
     gradient = calloc(y.hrl.weights.n_values, sizeof *gradient);
-    t = mo_tape_new(&y.hrl.weights, gradient);
+    t = mo_rl_tape_new(&y.hrl.weights, gradient);
     MUST(y.pupil.learn(&y.pupil, t, y.choices, advantage, entropy, &err));
     for (size_t i = 0; i < y.hrl.weights.n_values; i++)
         ck_assert(gradient[i] == 0);
-    mo_tape_free(t);
+    mo_rl_tape_free(t);
     free(gradient);
     policy_clear(&y);
 }
@@ -231,7 +233,7 @@ END_TEST
 START_TEST(groups_are_read_in_the_order_of_the_graph)
 {
     policy y = { .choices = NULL };
-    mo_hrl_groups groups = { 0 };
+    mo_rl_hrl_groups groups = { 0 };
     double times[2] = { 0 };
 
     policy_make(&y, topcuoglu_tasks);
@@ -239,18 +241,18 @@ START_TEST(groups_are_read_in_the_order_of_the_graph)
         y.choices[u] = u < 3 ? 4 : 1;
         times[u >= 3] += (double) mo_instance_p_ns(y.p.x, u, 1);
     }
-    MUST(mo_hrl_groups_make(&y.hrl, y.choices, &groups, &err));
+    MUST(mo_rl_hrl_groups_init(&y.hrl, y.choices, &groups, &err));
     ck_assert_int_eq(groups.n, 2);
     for (int u = 0; u < y.hrl.n; u++)
         ck_assert_int_eq(groups.of_unit[u], u >= 3);
     for (int g = 0; g < 2; g++) {
         double mean = y.hrl.mean_ns * y.hrl.n / 3;
-        const mo_real *told = groups.told + g * y.hrl.n_group_features;
+        const mo_rl_real *told = groups.told + g * y.hrl.n_group_features;
 
         ck_assert_double_eq_tol((double) told[1], log1p(times[g] / mean),
                                 1e-12);
     }
-    mo_hrl_groups_clear(&groups);
+    mo_rl_hrl_groups_clear(&groups);
     policy_clear(&y);
 }
 END_TEST
@@ -260,12 +262,12 @@ END_TEST
 
 static int64_t train(policy *y, int threads, int rounds)
 {
-    mo_placed placed = { 0 };
+    mo_method_result placed = { 0 };
     int64_t makespan_ns;
 
     y->task.threads = threads;
     y->task.rounds = rounds;
-    MUST(mo_school(&y->task, y->units, &y->pupil, &placed, &err));
+    MUST(mo_rl_train(&y->task, y->units, &y->pupil, &placed, &err));
     makespan_ns = placed.schedule->makespan_ns;
     mo_schedule_free(placed.schedule);
     return makespan_ns;
@@ -279,7 +281,7 @@ START_TEST(threads_change_nothing)
 
     policy_make(&one, bound_tasks);
     policy_make(&other, bound_tasks);
-    bytes = one.hrl.weights.n_values * sizeof(mo_real);
+    bytes = one.hrl.weights.n_values * sizeof(mo_rl_real);
     ck_assert_int_eq(train(&one, 1, 4), train(&other, threads[_i], 4));
     ck_assert_mem_eq(one.hrl.weights.values, other.hrl.weights.values, bytes);
     policy_clear(&one);

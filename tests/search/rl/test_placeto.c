@@ -20,12 +20,12 @@ static const char cluster[] = "A; B; C; A-B gbps=8; A-C gbps=16; B-C gbps=4";
 
 typedef struct lesson {
     problem p;
-    mo_task task;
-    mo_units *units;
-    mo_placeto placeto;
-    mo_pupil pupil;
-    mo_tape *tape;
-    mo_real *gradient;
+    mo_method_task task;
+    mo_placement_units *units;
+    mo_rl_placeto placeto;
+    mo_rl_policy pupil;
+    mo_rl_tape *tape;
+    mo_rl_real *gradient;
     int choices[16]; /* and what it goes on from */
     double advantage[8];
 } lesson;
@@ -39,14 +39,14 @@ static const double evenness = 0.3;
 static void lesson_begin(lesson *l, uint64_t seed)
 {
     mo_random random = { seed };
-    mo_weights *weights = &l->placeto.weights;
+    mo_rl_params *weights = &l->placeto.weights;
 
     *l = (lesson){ .task = { .seed = seed } };
     problem_make(&l->p, graph, cluster, NULL);
     l->task.x = l->p.x;
-    MUST(mo_units_make(l->p.x, &l->task.regime, &l->units, &err));
-    MUST(mo_placeto_make(&l->task, l->units, &l->placeto, &err));
-    l->pupil = mo_placeto_pupil(&l->placeto);
+    MUST(mo_placement_units_make(l->p.x, &l->task.regime, &l->units, &err));
+    MUST(mo_rl_placeto_init(&l->task, l->units, &l->placeto, &err));
+    l->pupil = mo_rl_placeto_policy(&l->placeto);
     ck_assert_int_eq(l->placeto.n_parts, l->units->n);
     ck_assert_int_le(l->units->n, PARTS);
     for (size_t i = 0; i < weights->n_values; i++)
@@ -60,32 +60,33 @@ static void lesson_begin(lesson *l, uint64_t seed)
         l->advantage[u] = 2 * mo_random_unit(&random) - 1;
     }
     l->gradient = calloc(weights->n_values, sizeof *l->gradient);
-    l->tape = mo_tape_new(weights, l->gradient);
+    l->tape = mo_rl_tape_new(weights, l->gradient);
     ck_assert(l->gradient && l->tape);
 }
 
 static void lesson_end(lesson *l)
 {
-    mo_tape_free(l->tape);
+    mo_rl_tape_free(l->tape);
     free(l->gradient);
-    mo_placeto_clear(&l->placeto);
-    mo_units_free(l->units);
+    mo_rl_placeto_clear(&l->placeto);
+    mo_placement_units_free(l->units);
     problem_clear(&l->p);
 }
 
 /* What shall fall, of one part, written down from school.h. */
 static double part_loss(lesson *l, const int *device, int c)
 {
-    const mo_placeto *p = &l->placeto;
-    mo_real features[PARTS * 16];
+    const mo_rl_placeto *p = &l->placeto;
+    mo_rl_real features[PARTS * 16];
     int64_t starts[PARTS];
-    const mo_real *logs;
+    const mo_rl_real *logs;
     double loss;
 
     ck_assert_int_le(p->n_features, 16);
-    mo_tape_wipe(l->tape);
-    mo_placeto_features(p, device, c, starts, features);
-    logs = mo_tape_values(l->tape, mo_placeto_logs(p, l->tape, features, c, 1));
+    mo_rl_tape_reset(l->tape);
+    mo_rl_placeto_features(p, device, c, starts, features);
+    logs = mo_rl_tape_values(
+        l->tape, mo_rl_placeto_log_probs(p, l->tape, features, c, 1));
     loss = -l->advantage[c] * logs[l->choices[c]];
     for (int k = 0; k < p->n_devices; k++)
         if (exp(logs[k]) > 0)
@@ -109,8 +110,8 @@ static double loss(lesson *l)
 
 static double slope(lesson *l, size_t weight, double step)
 {
-    mo_real *value = &l->placeto.weights.values[weight];
-    mo_real kept = *value;
+    mo_rl_real *value = &l->placeto.weights.values[weight];
+    mo_rl_real kept = *value;
     double above, below;
 
     *value = kept + step;
@@ -139,7 +140,7 @@ enum { LESSONS = 8 };
 START_TEST(the_policy_s_derivatives_are_its_slopes)
 {
     lesson l;
-    const mo_weights *weights = &l.placeto.weights;
+    const mo_rl_params *weights = &l.placeto.weights;
     double length = 0;
 
     lesson_begin(&l, (uint64_t) _i + 1);
@@ -158,15 +159,15 @@ END_TEST
 START_TEST(what_is_pinned_is_not_moved)
 {
     lesson l;
-    mo_score *score = NULL;
+    mo_rl_evaluator *score = NULL;
     mo_random random = { (uint64_t) _i };
     int device[PARTS];
     double scores[PARTS + 1];
 
     lesson_begin(&l, (uint64_t) _i + 100);
-    MUST(mo_score_new(&l.task, l.units, &score, &err));
+    MUST(mo_rl_evaluator_new(&l.task, l.units, &score, &err));
     for (int episode = 0; episode < 50; episode++) {
-        mo_drawn drawn = { .best = { .score = INFINITY } };
+        mo_rl_episode_result drawn = { .best = { .score = INFINITY } };
 
         memcpy(device, l.placeto.begin, (size_t) l.units->n * sizeof *device);
 
@@ -179,7 +180,7 @@ START_TEST(what_is_pinned_is_not_moved)
         ck_assert_double_le(drawn.best.score, drawn.mean);
         ck_assert_double_eq(drawn.mean, scores[l.placeto.n_parts]);
     }
-    mo_score_free(score);
+    mo_rl_evaluator_free(score);
     lesson_end(&l);
 }
 END_TEST
@@ -216,8 +217,8 @@ static void web_make(web *w, mo_random *random)
                 w->before[u][v] |= w->before[u][m] && w->before[m][v];
 }
 
-static void check_list(const mo_lists *lists, int v, const bool *wanted, int n,
-                       int seed)
+static void check_list(const mo_rl_adjacency *lists, int v, const bool *wanted,
+                       int n, int seed)
 {
     int at = lists->start[v];
 
@@ -234,13 +235,13 @@ START_TEST(reach_is_what_all_paths_say)
 {
     mo_random random = { mo_random_seed(11, (uint64_t) _i) };
     web w;
-    mo_lists parents = { w.start, w.list };
-    mo_reach reach = { 0 };
+    mo_rl_adjacency parents = { w.start, w.list };
+    mo_rl_ancestors reach = { 0 };
     int window;
 
     web_make(&w, &random);
     window = mo_random_below(&random, w.n + 1);
-    MUST(mo_reach_make(w.n, &parents, window, &reach, &err));
+    MUST(mo_rl_ancestors_init(w.n, &parents, window, &reach, &err));
     for (int v = 0; v < w.n; v++) {
         bool before[MOST], after[MOST], beside[MOST];
 
@@ -255,7 +256,7 @@ START_TEST(reach_is_what_all_paths_say)
         check_list(&reach.after, v, after, w.n, _i);
         check_list(&reach.beside, v, beside, w.n, _i);
     }
-    mo_reach_clear(&reach);
+    mo_rl_ancestors_clear(&reach);
 }
 END_TEST
 
@@ -265,21 +266,21 @@ START_TEST(what_is_drawn_is_as_frequent_as_it_is_probable)
 {
     static const double is[] = { 0.15, 0.5, 0, 0.3, 0.05 };
     enum { DRAWS = 40000 };
-    mo_real logs[COUNT(is)];
+    mo_rl_real logs[COUNT(is)];
     int times[COUNT(is)] = { 0 };
     mo_random random = { (uint64_t) _i };
 
     for (int i = 0; i < COUNT(is); i++)
         logs[i] = is[i] > 0 ? log(is[i]) : -1e9;
     for (int i = 0; i < DRAWS; i++)
-        times[mo_draw(logs, COUNT(is), &random)]++;
+        times[mo_rl_categorical_sample(logs, COUNT(is), &random)]++;
     for (int i = 0; i < COUNT(is); i++) {
         double spread = sqrt(DRAWS * is[i] * (1 - is[i]));
 
         ck_assert_msg(fabs(times[i] - DRAWS * is[i]) <= 5 * spread,
                       "seed %d: %d is drawn %d times", _i, i, times[i]);
     }
-    ck_assert_int_eq(mo_draw_likeliest(logs, COUNT(is)), 1);
+    ck_assert_int_eq(mo_rl_categorical_argmax(logs, COUNT(is)), 1);
 }
 END_TEST
 

@@ -33,23 +33,23 @@ START_TEST(any_number_of_threads_learns_the_same)
 {
     static const int threads[] = { 2, 5 };
     problem p = { 0 };
-    mo_task task = {
+    mo_method_task task = {
         .regime = learners_ports, .seed = 3, .threads = 1, .rounds = 3
     };
-    mo_placed alone;
+    mo_method_result alone;
 
     crowd_make(&p, 4);
     task.x = p.x;
     alone = learners_place(learners[_i], &task);
     for (int i = 0; i < COUNT(threads); i++) {
-        mo_placed placed;
+        mo_method_result placed;
 
         task.threads = threads[i];
         placed = learners_place(learners[_i], &task);
         check_same(alone.schedule, placed.schedule, p.x->n, learners[_i]->name);
-        mo_placed_clear(&placed);
+        mo_method_result_clear(&placed);
     }
-    mo_placed_clear(&alone);
+    mo_method_result_clear(&alone);
     problem_clear(&p);
 }
 END_TEST
@@ -62,12 +62,12 @@ START_TEST(rules_are_kept_and_one_device_is_no_better)
                                                 &ports_live };
     int seed = _i / N_LEARNERS;
     const mo_method *method = learners[_i % N_LEARNERS];
-    mo_task task = { .regime = *regimes[seed % COUNT(regimes)],
-                     .seed = (uint64_t) seed,
-                     .threads = 1,
-                     .rounds = 1 };
+    mo_method_task task = { .regime = *regimes[seed % COUNT(regimes)],
+                            .seed = (uint64_t) seed,
+                            .threads = 1,
+                            .rounds = 1 };
     problem p = { 0 };
-    mo_placed placed;
+    mo_method_result placed;
     int64_t single_ns = 0;
     int single = MO_FREE;
 
@@ -75,12 +75,12 @@ START_TEST(rules_are_kept_and_one_device_is_no_better)
     task.x = p.x;
     placed = learners_place(method, &task);
     check_judged(p.x, &placed, method->name, seed);
-    MUST(mo_single_best(p.x, &task.regime, &single, &single_ns, &err));
+    MUST(mo_single_device_best(p.x, &task.regime, &single, &single_ns, &err));
     ck_assert_msg(
         single == MO_FREE ||
             (placed.fits && placed.schedule->makespan_ns <= single_ns),
         "%s, seed %d: worse than device %d", method->name, seed, single);
-    mo_placed_clear(&placed);
+    mo_method_result_clear(&placed);
     problem_clear(&p);
 }
 END_TEST
@@ -90,12 +90,12 @@ START_TEST(what_lives_at_once_has_room)
 {
     const mo_method *method = learners[_i % N_LEARNERS];
     mo_random random = { (uint64_t) _i };
-    mo_task task = {
+    mo_method_task task = {
         .regime = ports_live, .seed = 1, .threads = 1, .rounds = 4
     };
     mo_out *out = text_new();
     problem p = { 0 };
-    mo_placed placed;
+    mo_method_result placed;
     char *text;
 
     for (int i = 0; i < 8; i++)
@@ -113,7 +113,7 @@ START_TEST(what_lives_at_once_has_room)
     placed = learners_place(method, &task);
     check_judged(p.x, &placed, method->name, _i);
     ck_assert_msg(placed.fits, "%s, %d: all fits on B", method->name, _i);
-    mo_placed_clear(&placed);
+    mo_method_result_clear(&placed);
     problem_clear(&p);
     free(text);
 }
@@ -122,14 +122,16 @@ END_TEST
 START_TEST(nothing_is_placed_at_once)
 {
     problem p = { 0 };
-    mo_task task = { .regime = learners_ports, .threads = 1, .rounds = 2 };
-    mo_placed placed;
+    mo_method_task task = { .regime = learners_ports,
+                            .threads = 1,
+                            .rounds = 2 };
+    mo_method_result placed;
 
     problem_make(&p, "", "A; B; A-B gbps=8", NULL);
     task.x = p.x;
     placed = learners_place(learners[_i], &task);
     ck_assert_int_eq(placed.schedule->makespan_ns, 0);
-    mo_placed_clear(&placed);
+    mo_method_result_clear(&placed);
     problem_clear(&p);
 }
 END_TEST
@@ -139,11 +141,11 @@ START_TEST(a_stop_ends_it)
 {
     problem p = { 0 };
     mo_stop stop;
-    mo_task task = {
+    mo_method_task task = {
         .regime = learners_ports, .seed = 1, .threads = 2, .stop = &stop
     };
     int64_t begun_ns = mo_stop_clock_ns();
-    mo_placed placed;
+    mo_method_result placed;
 
     crowd_make(&p, 4);
     task.x = p.x;
@@ -152,7 +154,7 @@ START_TEST(a_stop_ends_it)
     ck_assert_int_lt(mo_stop_clock_ns() - begun_ns, 20 * INT64_C(1000000000));
     ck_assert_int_ge(placed.rounds, 1);
     check_judged(p.x, &placed, learners[_i]->name, 4);
-    mo_placed_clear(&placed);
+    mo_method_result_clear(&placed);
     problem_clear(&p);
 }
 END_TEST
@@ -162,19 +164,19 @@ START_TEST(a_stop_that_came_before_ends_it_at_once)
 {
     problem p = { 0 };
     mo_stop stop;
-    mo_task task = {
+    mo_method_task task = {
         .regime = learners_ports, .threads = 1, .stop = &stop, .curve = "a.csv"
     };
-    mo_placed placed;
+    mo_method_result placed;
 
     crowd_make(&p, 4);
     task.x = p.x;
     mo_stop_after(&stop, 600);
-    mo_stop_say(&stop);
+    mo_stop_request(&stop);
     placed = learners_place(learners[_i], &task);
     check_judged(p.x, &placed, learners[_i]->name, 4);
     ck_assert_ptr_null(strstr(scratch_read("a.csv"), "\n8,"));
-    mo_placed_clear(&placed);
+    mo_method_result_clear(&placed);
     problem_clear(&p);
 }
 END_TEST

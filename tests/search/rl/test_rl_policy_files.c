@@ -16,17 +16,17 @@
 static void train(const mo_method *method, uint64_t graph, int rounds)
 {
     problem p = { 0 };
-    mo_task task = { .regime = learners_ports,
-                     .seed = graph + 1,
-                     .threads = 1,
-                     .rounds = rounds,
-                     .policy = "a.policy" };
-    mo_placed placed;
+    mo_method_task task = { .regime = learners_ports,
+                            .seed = graph + 1,
+                            .threads = 1,
+                            .rounds = rounds,
+                            .policy = "a.policy" };
+    mo_method_result placed;
 
     learners_small_problem(&p, graph);
     task.x = p.x;
     placed = learners_place(method, &task);
-    mo_placed_clear(&placed);
+    mo_method_result_clear(&placed);
     problem_clear(&p);
 }
 
@@ -35,14 +35,14 @@ static double drawn_mean(const mo_method *method, uint64_t graph,
                          const char *policy)
 {
     problem p = { 0 };
-    mo_task task = { .regime = learners_ports,
-                     .seed = 5,
-                     .threads = 1,
-                     .rounds = 3,
-                     .policy = policy,
-                     .curve = "a.csv",
-                     .no_learning = true };
-    mo_placed placed;
+    mo_method_task task = { .regime = learners_ports,
+                            .seed = 5,
+                            .threads = 1,
+                            .rounds = 3,
+                            .policy = policy,
+                            .curve = "a.csv",
+                            .no_learning = true };
+    mo_method_result placed;
     const char *line;
     double sum = 0, mean;
     int n = 0;
@@ -50,7 +50,7 @@ static double drawn_mean(const mo_method *method, uint64_t graph,
     learners_small_problem(&p, graph);
     task.x = p.x;
     placed = learners_place(method, &task);
-    mo_placed_clear(&placed);
+    mo_method_result_clear(&placed);
     problem_clear(&p);
     line = scratch_read("a.csv");
     while ((line = strchr(line, '\n')) && sscanf(++line, "%*d,%lf", &mean) == 1)
@@ -83,19 +83,19 @@ END_TEST
 
 static void check_refused(const mo_method *method, const mo_instance *x)
 {
-    mo_task task = { .x = x,
-                     .regime = learners_ports,
-                     .threads = 1,
-                     .rounds = 1,
-                     .policy = "bad.policy" };
-    mo_placed placed = { 0 };
+    mo_method_task task = { .x = x,
+                            .regime = learners_ports,
+                            .threads = 1,
+                            .rounds = 1,
+                            .policy = "bad.policy" };
+    mo_method_result placed = { 0 };
     mo_error err = { 0 };
 
     ck_assert_int_ne(method->place(&task, &placed, &err), MO_OK);
     ck_assert_ptr_nonnull(strstr(err.file, "bad.policy"));
     ck_assert_ptr_null(strchr(err.text, '\n'));
     ck_assert_ptr_null(placed.schedule);
-    mo_placed_clear(&placed);
+    mo_method_result_clear(&placed);
 }
 
 /* One that was cut off anywhere, another method's, one for other devices. */
@@ -157,11 +157,11 @@ START_TEST(policies_beyond_numbers_do_no_harm)
 {
     const mo_method *method = learners[_i];
     problem p = { 0 };
-    mo_task task = { .regime = learners_ports,
-                     .threads = 1,
-                     .rounds = 2,
-                     .policy = "bad.policy" };
-    mo_placed placed = { 0 };
+    mo_method_task task = { .regime = learners_ports,
+                            .threads = 1,
+                            .rounds = 2,
+                            .policy = "bad.policy" };
+    mo_method_result placed = { 0 };
     mo_error err = { 0 };
     char *whole;
 
@@ -182,7 +182,7 @@ START_TEST(policies_beyond_numbers_do_no_harm)
     ck_assert_ptr_nonnull(placed.schedule);
     check_judged(p.x, &placed, method->name, 0);
     ck_assert_ptr_null(strstr(scratch_read("bad.policy"), "nan"));
-    mo_placed_clear(&placed);
+    mo_method_result_clear(&placed);
     problem_clear(&p);
     free(whole);
 }
@@ -193,18 +193,18 @@ END_TEST
 START_TEST(an_answer_outlives_its_policy)
 {
     problem p = { 0 };
-    mo_task task = { .regime = learners_ports,
-                     .threads = 1,
-                     .rounds = 1,
-                     .policy = "no-such-folder/a.policy" };
-    mo_placed placed = { 0 };
+    mo_method_task task = { .regime = learners_ports,
+                            .threads = 1,
+                            .rounds = 1,
+                            .policy = "no-such-folder/a.policy" };
+    mo_method_result placed = { 0 };
     mo_error err = { 0 };
 
     crowd_make(&p, 4);
     task.x = p.x;
     ck_assert_int_ne(learners[_i]->place(&task, &placed, &err), MO_OK);
     ck_assert_ptr_nonnull(placed.schedule);
-    mo_placed_clear(&placed);
+    mo_method_result_clear(&placed);
     problem_clear(&p);
 }
 END_TEST

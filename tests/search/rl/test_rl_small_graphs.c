@@ -21,7 +21,7 @@ static int64_t optimum_ns(const mo_instance *x)
     mo_exact_result result = { 0 };
     int64_t ns;
 
-    MUST(mo_exact(x, &learners_ports, &options, &result, &err));
+    MUST(mo_exact_solve(x, &learners_ports, &options, &result, &err));
     ck_assert(result.finished && result.best);
     ns = result.best->makespan_ns;
     mo_schedule_free(result.best);
@@ -30,45 +30,47 @@ static int64_t optimum_ns(const mo_instance *x)
 
 /* The best of some placements that nobody thought about, its order improved as
  * that of an episode is. */
-static int64_t draw_by_chance(mo_score *score, const mo_units *units,
-                              int n_devices, mo_random *random, int draws)
+static int64_t draw_by_chance(mo_rl_evaluator *score,
+                              const mo_placement_units *units, int n_devices,
+                              mo_random *random, int draws)
 {
-    mo_scored best = { .makespan_ns = INT64_MAX };
+    mo_rl_evaluation best = { .makespan_ns = INT64_MAX };
     int device[MOST_OPS], best_device[MOST_OPS], rank[MOST_OPS];
 
     for (int i = 0; i < draws; i++) {
-        mo_scored scored;
+        mo_rl_evaluation scored;
 
         for (int u = 0; u < units->n; u++)
             device[u] = mo_random_below(random, n_devices);
-        MUST(mo_score_of(score, device, &scored, &err));
+        MUST(mo_rl_evaluator_evaluate(score, device, &scored, &err));
         if (scored.makespan_ns < best.makespan_ns) {
             best = scored;
             memcpy(best_device, device, sizeof device);
         }
     }
-    MUST(mo_score_improve(score, best_device, rank, &best, &err));
+    MUST(mo_rl_evaluator_improve_order(score, best_device, rank, &best, &err));
     return best.makespan_ns;
 }
 
 /* What chance comes to in so many simulations. */
-static int64_t chance_ns(const mo_task *task, int draws, int64_t simulations)
+static int64_t chance_ns(const mo_method_task *task, int draws,
+                         int64_t simulations)
 {
     mo_random random = { task->seed };
-    mo_units *units = NULL;
-    mo_score *score = NULL;
+    mo_placement_units *units = NULL;
+    mo_rl_evaluator *score = NULL;
     int64_t best_ns = INT64_MAX;
 
-    MUST(mo_units_make(task->x, &task->regime, &units, &err));
-    MUST(mo_score_new(task, units, &score, &err));
-    while (mo_score_simulations(score) < simulations) {
+    MUST(mo_placement_units_make(task->x, &task->regime, &units, &err));
+    MUST(mo_rl_evaluator_new(task, units, &score, &err));
+    while (mo_rl_evaluator_simulations(score) < simulations) {
         int64_t ns =
             draw_by_chance(score, units, task->x->n_devices, &random, draws);
 
         best_ns = ns < best_ns ? ns : best_ns;
     }
-    mo_score_free(score);
-    mo_units_free(units);
+    mo_rl_evaluator_free(score);
+    mo_placement_units_free(units);
     return best_ns;
 }
 
@@ -83,17 +85,17 @@ typedef struct tally {
 
 static void compare_with_chance(const mo_method *method, int seed, tally *t)
 {
-    mo_task task = {
+    mo_method_task task = {
         .regime = learners_ports, .seed = 1, .threads = 1, .rounds = ROUNDS
     };
     problem p = { 0 };
-    mo_placed placed;
+    mo_method_result placed;
     int64_t ns, by_chance_ns;
     int draws;
 
     learners_small_problem(&p, (uint64_t) seed);
     task.x = p.x;
-    draws = method == &mo_method_placeto ? p.x->n + 1 : MO_HRL_DRAWN;
+    draws = method == &mo_method_placeto ? p.x->n + 1 : MO_RL_HRL_SAMPLES;
     placed = learners_place(method, &task);
     ns = placed.schedule->makespan_ns;
     by_chance_ns = chance_ns(&task, draws, placed.simulations);
@@ -103,7 +105,7 @@ static void compare_with_chance(const mo_method *method, int seed, tally *t)
     t->losses += ns > by_chance_ns;
     t->ratio += (double) ns / (double) optimum_ns(p.x);
     t->simulations += (double) placed.simulations;
-    mo_placed_clear(&placed);
+    mo_method_result_clear(&placed);
     problem_clear(&p);
 }
 
@@ -136,12 +138,12 @@ typedef struct goal {
     mo_stop stop;
 } goal;
 
-static void look_at_news(void *context, const mo_news *news)
+static void look_at_news(void *context, const mo_method_progress *news)
 {
     goal *g = context;
 
     if ((double) news->makespan_ns <= g->ns)
-        mo_stop_say(&g->stop);
+        mo_stop_request(&g->stop);
 }
 
 /* What came of all graphs in the end. */
@@ -153,15 +155,15 @@ typedef struct ends {
 static void come_near(const mo_method *method, int seed, ends *e)
 {
     goal g = { 0 };
-    mo_task task = { .regime = learners_ports,
-                     .seed = 1,
-                     .threads = 1,
-                     .rounds = ROUNDS_MOST,
-                     .stop = &g.stop,
-                     .tell = look_at_news,
-                     .context = &g };
+    mo_method_task task = { .regime = learners_ports,
+                            .seed = 1,
+                            .threads = 1,
+                            .rounds = ROUNDS_MOST,
+                            .stop = &g.stop,
+                            .tell = look_at_news,
+                            .context = &g };
     problem p = { 0 };
-    mo_placed placed;
+    mo_method_result placed;
     double best_ns, ratio;
     int episodes;
 
@@ -182,7 +184,7 @@ static void come_near(const mo_method *method, int seed, ends *e)
     e->episodes += episodes;
     e->episodes_most =
         episodes > e->episodes_most ? episodes : e->episodes_most;
-    mo_placed_clear(&placed);
+    mo_method_result_clear(&placed);
     problem_clear(&p);
 }
 

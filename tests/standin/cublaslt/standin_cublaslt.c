@@ -1,8 +1,9 @@
 /*
- * A cuBLASLt that multiplies on the CPU, where tests/standin/standin_cuda.so has its
- * memory: for the ways of exec/backend/cuda/algo/cublaslt/cublaslt_handle.h.  It does what the library's
- * header says and is strict about it; every product has two algorithms, the
- * second of which needs workspace.
+ * A cuBLASLt that multiplies on the CPU, where tests/standin/standin_cuda.so
+ * has its memory: for the ways of
+ * exec/backend/cuda/algo/cublaslt/cublaslt_handle.h.  It does what the
+ * library's header says and is strict about it; every product has two
+ * algorithms, the second of which needs workspace.
  */
 #include <cublasLt.h>
 #include <math.h>

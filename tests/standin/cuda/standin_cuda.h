@@ -4,7 +4,8 @@
  *
  * standin_cuda.so has the entry points of both libraries:
  *
- *     MOIRAI_CUDA=tests/standin/standin_cuda.so MOIRAI_NVRTC=tests/standin/standin_cuda.so
+ *     MOIRAI_CUDA=tests/standin/standin_cuda.so
+ * MOIRAI_NVRTC=tests/standin/standin_cuda.so
  *
  * NVRTC's half gives the source to cc ($CC, or "cc") as C11; what it calls a
  * cubin is a shared object.  The driver's half loads that and runs the threads

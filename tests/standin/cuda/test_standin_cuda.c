@@ -42,7 +42,7 @@ static kernel build(const char *source)
     char *cubin = NULL;
     size_t size;
 
-    MUST(mo_cuda_compile_source(api, source, "k", 90, &cubin, &size, &err));
+    MUST(mo_cuda_nvrtc_compile(api, source, "k", 90, &cubin, &size, &err));
     ck_assert_int_eq(api->cuModuleLoadData(&k.module, cubin), CUDA_SUCCESS);
     free(cubin);
     ck_assert_int_eq(api->cuModuleGetFunction(&k.function, k.module, "k"),
@@ -424,8 +424,8 @@ START_TEST(what_does_not_compile_is_told)
     char *cubin = NULL;
     size_t size;
 
-    ck_assert_int_ne(mo_cuda_compile_source(api, "MO_KERNEL(k)(int n) { m }",
-                                            "k", 90, &cubin, &size, &err),
+    ck_assert_int_ne(mo_cuda_nvrtc_compile(api, "MO_KERNEL(k)(int n) { m }",
+                                           "k", 90, &cubin, &size, &err),
                      MO_OK);
 }
 END_TEST

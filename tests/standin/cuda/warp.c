@@ -72,7 +72,7 @@ static void take_d(matrices *m, standin_exchange *lanes[STANDIN_WARP])
     for (int i = 0; i < STANDIN_WARP; i++)
         for (int k = 0; k < 4; k++)
             m->d[i / 4 + k / 2 * 8][i % 4 * 2 + k % 2] =
-                mo_float_of_bits(lanes[i]->c[k]);
+                mo_f32_from_bits(lanes[i]->c[k]);
 }
 
 static void give_d(const matrices *m, standin_exchange *lanes[STANDIN_WARP])
@@ -80,7 +80,7 @@ static void give_d(const matrices *m, standin_exchange *lanes[STANDIN_WARP])
     for (int i = 0; i < STANDIN_WARP; i++)
         for (int k = 0; k < 4; k++)
             lanes[i]->c[k] =
-                mo_bits_of_float(m->d[i / 4 + k / 2 * 8][i % 4 * 2 + k % 2]);
+                mo_f32_to_bits(m->d[i / 4 + k / 2 * 8][i % 4 * 2 + k % 2]);
 }
 
 static void multiply(matrices *m, int depth)
@@ -94,7 +94,7 @@ static void multiply(matrices *m, int depth)
 /* Tensor cores do not look at the low bits. */
 static float tf32_of(uint32_t bits)
 {
-    return mo_float_of_bits(bits & 0xffffe000u);
+    return mo_f32_from_bits(bits & 0xffffe000u);
 }
 
 static void act_mma_tf32(standin_exchange *lanes[STANDIN_WARP])
@@ -135,12 +135,12 @@ static void act_mma_half(standin_exchange *lanes[STANDIN_WARP],
 
 static void act_mma_f16(standin_exchange *lanes[STANDIN_WARP])
 {
-    act_mma_half(lanes, mo_float_of_f16);
+    act_mma_half(lanes, mo_f16_to_f32);
 }
 
 static void act_mma_bf16(standin_exchange *lanes[STANDIN_WARP])
 {
-    act_mma_half(lanes, mo_float_of_bf16);
+    act_mma_half(lanes, mo_bf16_to_f32);
 }
 
 static void mma(void (*act)(standin_exchange *lanes[STANDIN_WARP]), float *d,

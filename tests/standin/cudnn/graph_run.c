@@ -52,7 +52,7 @@ static double rounded(const state *s, real_type type, double x)
 {
     if (!s->rounds || type != REAL_F32)
         return x;
-    return mo_float_of_bits(mo_bits_of_float((float) x) & 0xffffe000u);
+    return mo_f32_from_bits(mo_f32_to_bits((float) x) & 0xffffe000u);
 }
 
 static double product(const state *s, const operation *op, const int64_t *from,

@@ -1,7 +1,8 @@
 /*
- * A cuDNN that convolves on the CPU, where tests/standin/standin_cuda.so has its
- * memory: for the ways of exec/backend/cuda/algo/cudnn/cudnn_handle.h.  It is strict about what it
- * is given.  Some of its engines are not to be taken; those make nonsense.
+ * A cuDNN that convolves on the CPU, where tests/standin/standin_cuda.so has
+ * its memory: for the ways of exec/backend/cuda/algo/cudnn/cudnn_handle.h.  It
+ * is strict about what it is given.  Some of its engines are not to be taken;
+ * those make nonsense.
  */
 #include "tests/standin/cudnn/standin_cudnn.h"
 

@@ -2,7 +2,8 @@
  * standin_nccl.h - the entry points of NCCL that Moirai uses, over sockets, so
  * that ranks with GPUs can be tested where there is none.
  *
- *     MOIRAI_CUDA=tests/standin/standin_cuda.so MOIRAI_NCCL=tests/standin/standin_nccl.so
+ *     MOIRAI_CUDA=tests/standin/standin_cuda.so
+ * MOIRAI_NCCL=tests/standin/standin_nccl.so
  *
  * It keeps NCCL's rules, and breaks where NCCL would, or might.  Communicators
  * are there when all have come.  What one is told to do it does one after the

@@ -2,7 +2,8 @@
  * A machine that is not there, for those who only look at it: the entry points
  * of the driver and of NVML that moirai-cluster uses.
  *
- *     MOIRAI_CUDA=tests/standin/standin_nvml.so MOIRAI_NVML=tests/standin/standin_nvml.so
+ *     MOIRAI_CUDA=tests/standin/standin_nvml.so
+ * MOIRAI_NVML=tests/standin/standin_nvml.so
  *
  * Two V100 at one socket and two P100 at another, some with NVLinks between
  * them:
@@ -254,7 +255,7 @@ int nvmlInit_v2(void);
 int nvmlShutdown(void);
 int nvmlDeviceGetCount_v2(unsigned *count);
 int nvmlDeviceGetHandleByIndex_v2(unsigned index, mo_nvml_device *device);
-int nvmlDeviceGetPciInfo_v3(mo_nvml_device device, mo_nvml_pci *pci);
+int nvmlDeviceGetPciInfo_v3(mo_nvml_device device, mo_nvml_pci_info *pci);
 int nvmlDeviceGetMaxPcieLinkGeneration(mo_nvml_device device,
                                        unsigned *generation);
 int nvmlDeviceGetMaxPcieLinkWidth(mo_nvml_device device, unsigned *width);
@@ -262,7 +263,7 @@ int nvmlDeviceGetTopologyCommonAncestor(mo_nvml_device a, mo_nvml_device b,
                                         int *level);
 int nvmlDeviceGetNvLinkState(mo_nvml_device device, unsigned link, int *is_on);
 int nvmlDeviceGetNvLinkRemotePciInfo_v2(mo_nvml_device device, unsigned link,
-                                        mo_nvml_pci *pci);
+                                        mo_nvml_pci_info *pci);
 
 static bool is_open;
 
@@ -304,13 +305,13 @@ int nvmlDeviceGetHandleByIndex_v2(unsigned index, mo_nvml_device *device)
     return MO_NVML_SUCCESS;
 }
 
-int nvmlDeviceGetPciInfo_v3(mo_nvml_device device, mo_nvml_pci *pci)
+int nvmlDeviceGetPciInfo_v3(mo_nvml_device device, mo_nvml_pci_info *pci)
 {
     gpu *g = of(device);
 
     if (!g)
         return NVML_FAILED;
-    *pci = (mo_nvml_pci){ .bus = g->bus };
+    *pci = (mo_nvml_pci_info){ .bus = g->bus };
     snprintf(pci->id, sizeof pci->id, "00000000:%02X:00.0", g->bus);
     return MO_NVML_SUCCESS;
 }
@@ -367,13 +368,14 @@ int nvmlDeviceGetNvLinkState(mo_nvml_device device, unsigned link, int *is_on)
 }
 
 int nvmlDeviceGetNvLinkRemotePciInfo_v2(mo_nvml_device device, unsigned link,
-                                        mo_nvml_pci *pci)
+                                        mo_nvml_pci_info *pci)
 {
     gpu *g = of(device);
     int n, end = g ? other_end(g, link) : NOBODY;
 
     if (end == NOBODY)
         return NVML_FAILED;
-    *pci = (mo_nvml_pci){ .bus = end == SWITCH ? 0xf0 : machine(&n)[end].bus };
+    *pci = (mo_nvml_pci_info){ .bus = end == SWITCH ? 0xf0
+                                                    : machine(&n)[end].bus };
     return MO_NVML_SUCCESS;
 }

@@ -9,7 +9,7 @@
 
 /* Few channels make short rows, and pointers for each of them: the window's
  * rows in one piece are longer. */
-static bool is_worth_merging(const mo_conv_call *c)
+static bool is_worth_merging(const mo_call_conv *c)
 {
     enum { FEW_CHANNELS = 16 };
 
@@ -18,9 +18,9 @@ static bool is_worth_merging(const mo_conv_call *c)
            c->sweep.pad_begin[2] >= 0 && c->sweep.pad_end[2] >= 0;
 }
 
-static mo_conv_picture picture_of(const mo_conv_call *c, mo_elem elem)
+static mo_cpu_conv_image picture_of(const mo_call_conv *c, mo_elem elem)
 {
-    mo_conv_picture p = { .channels = c->in_channels };
+    mo_cpu_conv_image p = { .channels = c->in_channels };
 
     memcpy(p.in, c->sweep.in, sizeof p.in);
     memcpy(p.extent, c->sweep.in, sizeof p.extent);
@@ -29,40 +29,41 @@ static mo_conv_picture picture_of(const mo_conv_call *c, mo_elem elem)
         p.shift = c->sweep.pad_begin[2];
         p.extent[2] += c->sweep.pad_begin[2] + c->sweep.pad_end[2];
     }
-    p.staged = p.extent[2] != p.in[2] || !c->channels_last || elem != MO_F32;
+    p.staged =
+        p.extent[2] != p.in[2] || !c->channels_last || elem != MO_ELEM_F32;
     return p;
 }
 
-static void fill_numbers(const mo_conv_call *call, mo_elem elem,
-                         mo_conv_kernel *k)
+static void fill_numbers(const mo_call_conv *call, mo_elem elem,
+                         mo_cpu_conv_kernel *k)
 {
-    const mo_conv_call *c = &k->call;
+    const mo_call_conv *c = &k->call;
 
     k->call = *call;
-    k->call.sweep = mo_sweep_widen(&call->sweep);
+    k->call.sweep = mo_call_window_to_3d(&call->sweep);
     k->elem = elem;
     k->picture = picture_of(c, elem);
     k->in_group = c->in_channels / c->groups;
     k->out_group = c->out_channels / c->groups;
     k->by_channel = k->in_group == 1 && k->out_group == 1 && c->groups > 1;
     k->depth = k->in_group * (k->picture.merged ? c->sweep.kernel[2] : 1);
-    k->direct = c->channels_last && elem == MO_F32 && !c->transposed;
+    k->direct = c->channels_last && elem == MO_ELEM_F32 && !c->transposed;
     k->pitch = c->pitch > 0 ? c->pitch : c->out_channels;
 }
 
 /* A block has all columns where there are several groups: its rows' pointers
  * serve them all. */
-static void cut_phases(const mo_unit *unit, mo_conv_kernel *k)
+static void cut_phases(const mo_backend_unit *unit, mo_cpu_conv_kernel *k)
 {
-    const mo_conv_call *c = &k->call;
+    const mo_call_conv *c = &k->call;
 
     for (int64_t i = 0; i < k->n_phases; i++) {
-        mo_conv_phase *p = &k->phases[i];
+        mo_cpu_conv_phase *p = &k->phases[i];
         int64_t rows = c->batch * p->n[0] * p->n[1] * p->n[2];
         int64_t depth = p->n_taps * k->depth;
 
-        p->blocks = mo_blocks_of(unit->tiles, rows, c->out_channels, depth, 1,
-                                 unit->threads);
+        p->blocks = mo_cpu_gemm_blocking_choose(
+            unit->tiles, rows, c->out_channels, depth, 1, unit->threads);
         if (c->groups > 1) {
             p->blocks.columns = c->out_channels;
             p->blocks.n_columns = p->blocks.n_columns > 0;
@@ -71,38 +72,39 @@ static void cut_phases(const mo_unit *unit, mo_conv_kernel *k)
 }
 
 /* How long a row is that zeros stand for. */
-static size_t zeros_bytes(const mo_conv_kernel *k)
+static size_t zeros_bytes(const mo_cpu_conv_kernel *k)
 {
     int64_t floats =
         k->depth > k->picture.channels ? k->depth : k->picture.channels;
 
-    return mo_cpu_lines((size_t) floats * sizeof(float)) + MO_CPU_LINE;
+    return mo_cpu_round_to_line((size_t) floats * sizeof(float)) +
+           MO_CPU_CACHE_LINE;
 }
 
-static mo_status make_weights(const mo_unit *unit, const void *constant,
-                              mo_conv_kernel *k, mo_error *err)
+static mo_status make_weights(const mo_backend_unit *unit, const void *constant,
+                              mo_cpu_conv_kernel *k, mo_error *err)
 {
     mo_status status;
 
-    mo_conv_measure_weights(unit->tiles, k);
+    mo_cpu_conv_weights_layout(unit->tiles, k);
     if (!constant) {
         k->packed_bytes =
-            mo_cpu_lines((size_t) k->weight_floats * sizeof(float));
+            mo_cpu_round_to_line((size_t) k->weight_floats * sizeof(float));
         return MO_OK;
     }
-    status = mo_panels_new(1, k->weight_floats, &k->weights, err);
+    status = mo_cpu_gemm_panels_new(1, k->weight_floats, &k->weights, err);
     if (status != MO_OK)
         return status;
-    mo_conv_pack_weights(unit->tiles, k, constant, k->weights);
+    mo_cpu_conv_weights_pack(unit->tiles, k, constant, k->weights);
     k->base.consumed |= (uint64_t) 1 << 1;
     return MO_OK;
 }
 
-static mo_status make_zeros(mo_conv_kernel *k, mo_error *err)
+static mo_status make_zeros(mo_cpu_conv_kernel *k, mo_error *err)
 {
     size_t bytes = zeros_bytes(k);
 
-    k->zeros = aligned_alloc(MO_CPU_LINE, bytes);
+    k->zeros = aligned_alloc(MO_CPU_CACHE_LINE, bytes);
     if (!k->zeros)
         return mo_fail_memory(err);
     memset(k->zeros, 0, bytes);
@@ -113,17 +115,17 @@ static size_t put_part(size_t *end, size_t bytes)
 {
     size_t at = *end;
 
-    *end += mo_cpu_lines(bytes);
+    *end += mo_cpu_round_to_line(bytes);
     return at;
 }
 
-static void divide_workspace(mo_conv_kernel *k)
+static void divide_workspace(mo_cpu_conv_kernel *k)
 {
-    const mo_conv_picture *p = &k->picture;
+    const mo_cpu_conv_image *p = &k->picture;
     size_t rows = 0, pointers = 0, sums = 0, end;
 
     for (int64_t i = 0; i < k->n_phases; i++) {
-        const mo_conv_phase *phase = &k->phases[i];
+        const mo_cpu_conv_phase *phase = &k->phases[i];
         size_t n = (size_t) phase->blocks.rows;
         size_t taps = (size_t) phase->n_taps;
 
@@ -134,43 +136,45 @@ static void divide_workspace(mo_conv_kernel *k)
     }
     if (k->direct)
         sums = 0;
-    end = mo_cpu_lines(pointers * sizeof(float *));
+    end = mo_cpu_round_to_line(pointers * sizeof(float *));
     k->sums_at = put_part(&end, sums * sizeof(float));
     k->turned_at =
         put_part(&end, k->call.channels_last ? 0 : sums * sizeof(float));
     k->places_at = put_part(&end, rows * sizeof(int64_t));
-    k->finish_at = put_part(&end, mo_finish_scratch(&k->finish));
+    k->finish_at = put_part(&end, mo_cpu_epilogue_scratch_size(&k->finish));
     k->scratch = end;
     if (p->staged)
-        k->stage_bytes =
-            mo_cpu_lines((size_t) (k->call.batch * p->extent[0] * p->extent[1] *
-                                   p->extent[2] * p->channels) *
-                         sizeof(float));
+        k->stage_bytes = mo_cpu_round_to_line(
+            (size_t) (k->call.batch * p->extent[0] * p->extent[1] *
+                      p->extent[2] * p->channels) *
+            sizeof(float));
 }
 
-static void drop_conv(mo_kernel *kernel)
+static void drop_conv(mo_backend_kernel *kernel)
 {
-    mo_conv_kernel *k = (mo_conv_kernel *) kernel;
+    mo_cpu_conv_kernel *k = (mo_cpu_conv_kernel *) kernel;
 
-    mo_conv_phases_free(k);
-    mo_finish_clear(&k->finish);
+    mo_cpu_conv_phases_free(k);
+    mo_cpu_epilogue_clear(&k->finish);
     free(k->weights);
     free(k->zeros);
     free(k);
 }
 
-static mo_status fill_kernel(const mo_unit *unit, const mo_call *call,
-                             const mo_call_operand *in, const mo_desc *out,
-                             mo_conv_kernel *k, mo_error *err)
+static mo_status fill_kernel(const mo_backend_unit *unit, const mo_call *call,
+                             const mo_backend_operand *in,
+                             const mo_tensor_desc *out, mo_cpu_conv_kernel *k,
+                             mo_error *err)
 {
     mo_status status;
 
     fill_numbers(&call->u.conv, out->elem, k);
-    status = mo_finish_make(call, out, &k->finish, err);
+    status = mo_cpu_epilogue_init(call, out, &k->finish, err);
     if (status == MO_OK && k->direct && !k->by_channel)
-        k->ending = mo_ending_of(&k->finish, call->u.conv.out_channels);
+        k->ending =
+            mo_cpu_gemm_epilogue_match(&k->finish, call->u.conv.out_channels);
     if (status == MO_OK)
-        status = mo_conv_phases_make(k, err);
+        status = mo_cpu_conv_phases_init(k, err);
     if (status == MO_OK)
         status = make_weights(unit, in[1].constant, k, err);
     if (status == MO_OK)
@@ -183,24 +187,25 @@ static mo_status fill_kernel(const mo_unit *unit, const mo_call *call,
 }
 
 /* Only results that are made where they go may lie among others. */
-static bool is_pitch_known(const mo_conv_call *c, mo_elem elem)
+static bool is_pitch_known(const mo_call_conv *c, mo_elem elem)
 {
     return c->pitch == 0 ||
            (c->pitch >= c->out_channels && c->groups == 1 && !c->transposed &&
-            c->channels_last && elem == MO_F32);
+            c->channels_last && elem == MO_ELEM_F32);
 }
 
-static mo_status prepare_conv(mo_unit *unit, const mo_call *call,
-                              const mo_call_operand *in, const mo_desc *out,
-                              mo_kernel **kernel, size_t *workspace,
+static mo_status prepare_conv(mo_backend_unit *unit, const mo_call *call,
+                              const mo_backend_operand *in,
+                              const mo_tensor_desc *out,
+                              mo_backend_kernel **kernel, size_t *workspace,
                               mo_error *err)
 {
     mo_elem elem = out[0].elem;
-    mo_conv_kernel *k;
+    mo_cpu_conv_kernel *k;
     mo_status status;
 
-    if (!mo_elem_is_real(elem) || elem == MO_F64 || in[0].desc.elem != elem ||
-        in[1].desc.elem != elem)
+    if (!mo_elem_is_float(elem) || elem == MO_ELEM_F64 ||
+        in[0].desc.elem != elem || in[1].desc.elem != elem)
         return mo_fail(err, MO_E_SUPPORT,
                        "a convolution of %s with %s to %s cannot be run",
                        mo_elem_name(in[0].desc.elem),
@@ -218,17 +223,17 @@ static mo_status prepare_conv(mo_unit *unit, const mo_call *call,
         return status;
     }
     *kernel = &k->base;
-    *workspace =
-        k->stage_bytes + k->packed_bytes + mo_cpu_shares(unit, k->scratch);
+    *workspace = k->stage_bytes + k->packed_bytes +
+                 mo_cpu_workspace_size(unit, k->scratch);
     return MO_OK;
 }
 
 /* ---- run */
 
 typedef struct conv_run {
-    const mo_conv_kernel *kernel;
-    const mo_conv_phase *phase;
-    const mo_tiles *tiles;
+    const mo_cpu_conv_kernel *kernel;
+    const mo_cpu_conv_phase *phase;
+    const mo_cpu_micro_kernels *tiles;
     const float *picture, *weights;
     const void *const *in;
     void *out;
@@ -245,13 +250,13 @@ typedef struct block {
 
 static block block_of(const conv_run *run, int64_t job, int worker)
 {
-    const mo_conv_kernel *k = run->kernel;
-    const mo_conv_phase *p = run->phase;
-    const mo_blocks *cut = &p->blocks;
+    const mo_cpu_conv_kernel *k = run->kernel;
+    const mo_cpu_conv_phase *p = run->phase;
+    const mo_cpu_gemm_blocking *cut = &p->blocks;
     int64_t rows = k->call.batch * p->n[0] * p->n[1] * p->n[2];
     block b = { .run = run };
 
-    b.scratch = mo_cpu_share(run->scratch, k->scratch, worker);
+    b.scratch = mo_cpu_worker_scratch(run->scratch, k->scratch, worker);
     b.row = job % cut->n_rows * cut->rows;
     b.rows = rows - b.row < cut->rows ? rows - b.row : cut->rows;
     b.column = job / cut->n_rows * cut->columns;
@@ -269,30 +274,30 @@ static block block_of(const conv_run *run, int64_t job, int worker)
 static void multiply(const block *b)
 {
     const conv_run *run = b->run;
-    const mo_conv_kernel *k = run->kernel;
-    const mo_conv_phase *phase = run->phase;
+    const mo_cpu_conv_kernel *k = run->kernel;
+    const mo_cpu_conv_phase *phase = run->phase;
     const float **rows = (const float **) (void *) b->scratch;
     const float *weights = run->weights + phase->weights_at;
     int64_t groups = k->call.groups, depth = phase->n_taps * k->depth;
-    int64_t group = mo_panels_columns(run->tiles, k->out_group) * depth;
-    mo_product product = { .tiles = run->tiles,
-                           .rows = rows,
-                           .step = b->rows,
-                           .n_rows = b->rows,
-                           .taps = phase->n_taps,
-                           .depth = k->depth,
-                           .columns = groups > 1 ? k->out_group : b->columns,
-                           .pitch = b->pitch };
-    mo_tile_end end = { 0 };
+    int64_t group = mo_cpu_gemm_panel_columns(run->tiles, k->out_group) * depth;
+    mo_cpu_gemm product = { .tiles = run->tiles,
+                            .rows = rows,
+                            .step = b->rows,
+                            .n_rows = b->rows,
+                            .taps = phase->n_taps,
+                            .depth = k->depth,
+                            .columns = groups > 1 ? k->out_group : b->columns,
+                            .pitch = b->pitch };
+    mo_cpu_micro_kernel_epilogue end = { 0 };
 
-    mo_conv_point(k, phase, run->picture, b->row, b->rows, rows);
+    mo_cpu_conv_indirection_fill(k, phase, run->picture, b->row, b->rows, rows);
     if (k->by_channel) {
-        mo_conv_by_channel(rows, b->rows, phase->n_taps, weights,
-                           k->call.in_channels, b->sums);
+        mo_cpu_conv_depthwise(rows, b->rows, phase->n_taps, weights,
+                              k->call.in_channels, b->sums);
         return;
     }
     if (k->ending.by_tiles)
-        end = mo_ending_begin(&k->ending, run->in);
+        end = mo_cpu_gemm_epilogue_bind(&k->ending, run->in);
     for (int64_t g = 0; g < groups; g++) {
         product.skip = g * k->in_group;
         product.panels = weights + g * group + b->column * depth;
@@ -300,7 +305,7 @@ static void multiply(const block *b)
         product.end = end;
         if (end.bias)
             product.end.bias += b->column + g * k->out_group;
-        mo_product_run(&product);
+        mo_cpu_gemm_run(&product);
     }
 }
 
@@ -309,14 +314,14 @@ static void finish_range(const block *b, int64_t first, int64_t count,
 {
     const conv_run *run = b->run;
 
-    mo_finish_run(&run->kernel->finish, run->in, run->out, first, count, sums,
-                  b->scratch + run->kernel->finish_at);
+    mo_cpu_epilogue_run(&run->kernel->finish, run->in, run->out, first, count,
+                        sums, b->scratch + run->kernel->finish_at);
 }
 
 /* Sums become the result where they are. */
 static void finish_direct(const block *b)
 {
-    const mo_conv_kernel *k = b->run->kernel;
+    const mo_cpu_conv_kernel *k = b->run->kernel;
     bool at_once = b->columns == b->pitch;
     int64_t step = at_once ? b->rows : 1;
 
@@ -326,8 +331,9 @@ static void finish_direct(const block *b)
         float *sums = b->sums + r * b->pitch;
         int64_t first = (b->row + r) * k->call.out_channels + b->column;
 
-        mo_finish_run_to(&k->finish, b->run->in, sums, first, step * b->columns,
-                         sums, b->scratch + k->finish_at);
+        mo_cpu_epilogue_run_to(&k->finish, b->run->in, sums, first,
+                               step * b->columns, sums,
+                               b->scratch + k->finish_at);
     }
 }
 
@@ -353,13 +359,13 @@ static int64_t run_end(const block *b, const int64_t *places, int64_t size,
 
 static void finish_plain(const block *b, const int64_t *places)
 {
-    const mo_conv_kernel *k = b->run->kernel;
-    const mo_conv_call *c = &k->call;
-    int64_t size = mo_sweep_size(c->sweep.out);
+    const mo_cpu_conv_kernel *k = b->run->kernel;
+    const mo_call_conv *c = &k->call;
+    int64_t size = mo_call_window_volume(c->sweep.out);
     float *turned = (float *) (void *) (b->scratch + k->turned_at);
-    mo_floats_matrix sums = { b->sums, MO_F32, 0, 1, b->pitch };
+    mo_cpu_matrix_view sums = { b->sums, MO_ELEM_F32, 0, 1, b->pitch };
 
-    mo_floats_pack(&sums, b->columns, b->rows, turned, b->rows);
+    mo_cpu_load_f32_matrix(&sums, b->columns, b->rows, turned, b->rows);
     for (int64_t r = 0, end; r < b->rows; r = end) {
         int64_t image = places[r] / size, place = places[r] % size;
 
@@ -373,7 +379,7 @@ static void finish_plain(const block *b, const int64_t *places)
 
 static void do_block(const conv_run *run, int64_t job, int worker)
 {
-    const mo_conv_kernel *k = run->kernel;
+    const mo_cpu_conv_kernel *k = run->kernel;
     block b = block_of(run, job, worker);
     int64_t *places = (int64_t *) (void *) (b.scratch + k->places_at);
 
@@ -382,7 +388,7 @@ static void do_block(const conv_run *run, int64_t job, int worker)
         finish_direct(&b);
         return;
     }
-    mo_conv_places(k, run->phase, b.row, b.rows, places);
+    mo_cpu_conv_output_positions(k, run->phase, b.row, b.rows, places);
     if (k->call.channels_last)
         finish_channels_last(&b, places);
     else
@@ -395,11 +401,12 @@ static void do_blocks(void *context, int64_t begin, int64_t end, int worker)
         do_block(context, job, worker);
 }
 
-static mo_status run_conv(mo_unit *unit, const mo_kernel *kernel,
+static mo_status run_conv(mo_backend_unit *unit,
+                          const mo_backend_kernel *kernel,
                           const void *const *in, void *const *out,
                           void *workspace, mo_error *err)
 {
-    const mo_conv_kernel *k = (const mo_conv_kernel *) kernel;
+    const mo_cpu_conv_kernel *k = (const mo_cpu_conv_kernel *) kernel;
     float *stage = workspace;
     float *packed = (float *) (void *) ((char *) workspace + k->stage_bytes);
     conv_run run = { .kernel = k,
@@ -412,17 +419,18 @@ static mo_status run_conv(mo_unit *unit, const mo_kernel *kernel,
 
     (void) err;
     if (k->picture.staged)
-        mo_conv_stage(unit, k, in[0], stage);
+        mo_cpu_conv_stage_input(unit, k, in[0], stage);
     if (!k->weights)
-        mo_conv_pack_weights(unit->tiles, k, in[1], packed);
+        mo_cpu_conv_weights_pack(unit->tiles, k, in[1], packed);
     for (int64_t i = 0; i < k->n_phases; i++) {
-        const mo_conv_phase *p = run.phase = &k->phases[i];
+        const mo_cpu_conv_phase *p = run.phase = &k->phases[i];
 
-        mo_crew_split(unit->crew, p->blocks.n_rows * p->blocks.n_columns,
-                      mo_blocks_at_once(&p->blocks, p->n_taps * k->depth),
-                      do_blocks, &run);
+        mo_cpu_thread_pool_parallel_for(
+            unit->crew, p->blocks.n_rows * p->blocks.n_columns,
+            mo_cpu_gemm_blocking_grain(&p->blocks, p->n_taps * k->depth),
+            do_blocks, &run);
     }
     return MO_OK;
 }
 
-const mo_cpu_maker mo_cpu_conv = { prepare_conv, run_conv, drop_conv };
+const mo_cpu_kernel_class mo_cpu_conv = { prepare_conv, run_conv, drop_conv };

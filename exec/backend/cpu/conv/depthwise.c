@@ -4,10 +4,10 @@
 enum { AT_ONCE = 64 };
 
 /* Sums of up to AT_ONCE channels stay in registers while the taps pass. */
-MO_CLONES static void add_taps(const float *const *row, int64_t step,
-                               int64_t taps, const float *weights,
-                               int64_t channels, int64_t first, int64_t count,
-                               float *c)
+MO_CPU_MULTIVERSION static void add_taps(const float *const *row, int64_t step,
+                                         int64_t taps, const float *weights,
+                                         int64_t channels, int64_t first,
+                                         int64_t count, float *c)
 {
     float sum[AT_ONCE] = { 0 };
 
@@ -16,11 +16,11 @@ MO_CLONES static void add_taps(const float *const *row, int64_t step,
         const float *w = weights + t * channels + first;
 
         if (count == AT_ONCE) {
-            MO_LOOP
+            MO_CPU_IVDEP
             for (int j = 0; j < AT_ONCE; j++)
                 sum[j] += x[j] * w[j];
         } else {
-            MO_LOOP
+            MO_CPU_IVDEP
             for (int64_t j = 0; j < count; j++)
                 sum[j] += x[j] * w[j];
         }
@@ -29,8 +29,8 @@ MO_CLONES static void add_taps(const float *const *row, int64_t step,
         c[first + j] = sum[j];
 }
 
-void mo_conv_by_channel(const float *const *rows, int64_t n, int64_t taps,
-                        const float *weights, int64_t channels, float *c)
+void mo_cpu_conv_depthwise(const float *const *rows, int64_t n, int64_t taps,
+                           const float *weights, int64_t channels, float *c)
 {
     for (int64_t i = 0; i < n; i++)
         for (int64_t j = 0; j < channels; j += AT_ONCE)

@@ -7,7 +7,7 @@ typedef struct place {
     int64_t image, at[3];
 } place;
 
-static place place_of(const mo_conv_phase *phase, int64_t row)
+static place place_of(const mo_cpu_conv_phase *phase, int64_t row)
 {
     place p;
 
@@ -20,14 +20,15 @@ static place place_of(const mo_conv_phase *phase, int64_t row)
 }
 
 /* How many of the next n are on the same line. */
-static int64_t line_left(const mo_conv_phase *phase, const place *p, int64_t n)
+static int64_t line_left(const mo_cpu_conv_phase *phase, const place *p,
+                         int64_t n)
 {
     int64_t left = phase->n[2] - p->at[2];
 
     return left < n ? left : n;
 }
 
-static void next_line(const mo_conv_phase *phase, place *p)
+static void next_line(const mo_cpu_conv_phase *phase, place *p)
 {
     p->at[2] = 0;
     for (int d = 1; d >= 0; d--) {
@@ -41,17 +42,18 @@ static void next_line(const mo_conv_phase *phase, place *p)
 /* ---- what they see */
 
 typedef struct line {
-    const mo_conv_kernel *kernel;
+    const mo_cpu_conv_kernel *kernel;
     const float *picture;
     int64_t begin[3], step; /* of the first window, and to the next one */
     int64_t base;           /* where it is, in elements of the picture */
     int64_t n;
 } line;
 
-static line line_at(const mo_conv_kernel *kernel, const mo_conv_phase *phase,
-                    const float *picture, const place *p, int64_t n)
+static line line_at(const mo_cpu_conv_kernel *kernel,
+                    const mo_cpu_conv_phase *phase, const float *picture,
+                    const place *p, int64_t n)
 {
-    const mo_conv_picture *pic = &kernel->picture;
+    const mo_cpu_conv_image *pic = &kernel->picture;
     line l = { kernel, picture, { 0 }, phase->in_step[2], p->image, n };
 
     for (int d = 0; d < 3; d++) {
@@ -62,7 +64,7 @@ static line line_at(const mo_conv_kernel *kernel, const mo_conv_phase *phase,
     return l;
 }
 
-static bool is_line_inside(const line *l, const mo_conv_tap *tap)
+static bool is_line_inside(const line *l, const mo_cpu_conv_tap *tap)
 {
     const int64_t *in = l->kernel->picture.in;
 
@@ -73,7 +75,8 @@ static bool is_line_inside(const line *l, const mo_conv_tap *tap)
 }
 
 /* How many windows of the line have their tap before `end`. */
-static int64_t count_before(const line *l, const mo_conv_tap *tap, int64_t end)
+static int64_t count_before(const line *l, const mo_cpu_conv_tap *tap,
+                            int64_t end)
 {
     int64_t way = end - (l->begin[2] + tap->at[2]);
     int64_t count = way <= 0 ? 0 : (way + l->step - 1) / l->step;
@@ -82,9 +85,10 @@ static int64_t count_before(const line *l, const mo_conv_tap *tap, int64_t end)
 }
 
 /* Merged taps are inside of the last dimension always: it is padded. */
-static void point_tap(const line *l, const mo_conv_tap *tap, const float **rows)
+static void point_tap(const line *l, const mo_cpu_conv_tap *tap,
+                      const float **rows)
 {
-    const mo_conv_picture *pic = &l->kernel->picture;
+    const mo_cpu_conv_image *pic = &l->kernel->picture;
     const float *zeros = l->kernel->zeros;
     int64_t first = 0, end = 0, i = 0;
     int64_t at = l->base + tap->offset, step = l->step * pic->channels;
@@ -101,9 +105,10 @@ static void point_tap(const line *l, const mo_conv_tap *tap, const float **rows)
         rows[i] = zeros;
 }
 
-void mo_conv_point(const mo_conv_kernel *kernel, const mo_conv_phase *phase,
-                   const float *picture, int64_t first, int64_t n,
-                   const float **rows)
+void mo_cpu_conv_indirection_fill(const mo_cpu_conv_kernel *kernel,
+                                  const mo_cpu_conv_phase *phase,
+                                  const float *picture, int64_t first,
+                                  int64_t n, const float **rows)
 {
     place p = place_of(phase, first);
 
@@ -119,8 +124,9 @@ void mo_conv_point(const mo_conv_kernel *kernel, const mo_conv_phase *phase,
 
 /* ---- where it goes */
 
-void mo_conv_places(const mo_conv_kernel *kernel, const mo_conv_phase *phase,
-                    int64_t first, int64_t n, int64_t *places)
+void mo_cpu_conv_output_positions(const mo_cpu_conv_kernel *kernel,
+                                  const mo_cpu_conv_phase *phase, int64_t first,
+                                  int64_t n, int64_t *places)
 {
     const int64_t *out = kernel->call.sweep.out;
     place p = place_of(phase, first);

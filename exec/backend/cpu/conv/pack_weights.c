@@ -1,23 +1,26 @@
 #include "exec/backend/cpu/conv/cpu_conv.h"
 
 /* Elements of the kernel that one tap stands for: a row of it, or one. */
-static int64_t tap_kernels(const mo_conv_kernel *k)
+static int64_t tap_kernels(const mo_cpu_conv_kernel *k)
 {
     return k->picture.merged ? k->call.sweep.kernel[2] : 1;
 }
 
-static int64_t group_floats(const mo_tiles *tiles, const mo_conv_kernel *k,
-                            const mo_conv_phase *phase)
+static int64_t group_floats(const mo_cpu_micro_kernels *tiles,
+                            const mo_cpu_conv_kernel *k,
+                            const mo_cpu_conv_phase *phase)
 {
-    return mo_panels_columns(tiles, k->out_group) * phase->n_taps * k->depth;
+    return mo_cpu_gemm_panel_columns(tiles, k->out_group) * phase->n_taps *
+           k->depth;
 }
 
-void mo_conv_measure_weights(const mo_tiles *tiles, mo_conv_kernel *kernel)
+void mo_cpu_conv_weights_layout(const mo_cpu_micro_kernels *tiles,
+                                mo_cpu_conv_kernel *kernel)
 {
     int64_t floats = 0;
 
     for (int64_t i = 0; i < kernel->n_phases; i++) {
-        mo_conv_phase *phase = &kernel->phases[i];
+        mo_cpu_conv_phase *phase = &kernel->phases[i];
 
         phase->weights_at = floats;
         floats += kernel->by_channel ? phase->n_taps * kernel->call.in_channels
@@ -28,12 +31,13 @@ void mo_conv_measure_weights(const mo_tiles *tiles, mo_conv_kernel *kernel)
 }
 
 /* The matrix [in][out] that one element of the kernel is, in one group. */
-static mo_floats_matrix matrix_at(const mo_conv_kernel *k, const void *weights,
-                                  int64_t group, int64_t element)
+static mo_cpu_matrix_view matrix_at(const mo_cpu_conv_kernel *k,
+                                    const void *weights, int64_t group,
+                                    int64_t element)
 {
-    const mo_conv_call *c = &k->call;
-    int64_t size = mo_sweep_size(c->sweep.kernel);
-    mo_floats_matrix m = { .data = weights, .elem = k->elem };
+    const mo_call_conv *c = &k->call;
+    int64_t size = mo_call_window_volume(c->sweep.kernel);
+    mo_cpu_matrix_view m = { .data = weights, .elem = k->elem };
 
     m.at = group * k->in_group * k->out_group * size + element;
     m.row = c->transposed ? k->out_group * size : size;
@@ -41,39 +45,43 @@ static mo_floats_matrix matrix_at(const mo_conv_kernel *k, const void *weights,
     return m;
 }
 
-static void pack_group(const mo_tiles *tiles, const mo_conv_kernel *k,
-                       const mo_conv_phase *phase, int64_t group,
+static void pack_group(const mo_cpu_micro_kernels *tiles,
+                       const mo_cpu_conv_kernel *k,
+                       const mo_cpu_conv_phase *phase, int64_t group,
                        const void *weights, float *panels)
 {
     int64_t each = tap_kernels(k), depth = phase->n_taps * k->depth;
 
     for (int64_t t = 0; t < phase->n_taps; t++)
         for (int64_t i = 0; i < each; i++) {
-            mo_floats_matrix m =
+            mo_cpu_matrix_view m =
                 matrix_at(k, weights, group, phase->taps[t].kernel + i);
 
-            mo_panels_pack(tiles, &m, k->in_group, k->out_group,
-                           t * k->depth + i * k->in_group, depth, panels);
+            mo_cpu_gemm_pack_panels(tiles, &m, k->in_group, k->out_group,
+                                    t * k->depth + i * k->in_group, depth,
+                                    panels);
         }
 }
 
 /* Every channel is a group: their elements at a tap, side by side. */
-static void pack_channels(const mo_conv_kernel *k, const mo_conv_phase *phase,
-                          const void *weights, float *packed)
+static void pack_channels(const mo_cpu_conv_kernel *k,
+                          const mo_cpu_conv_phase *phase, const void *weights,
+                          float *packed)
 {
-    const mo_conv_call *c = &k->call;
-    int64_t size = mo_sweep_size(c->sweep.kernel);
+    const mo_call_conv *c = &k->call;
+    int64_t size = mo_call_window_volume(c->sweep.kernel);
 
     for (int64_t t = 0; t < phase->n_taps; t++)
-        mo_floats_load(weights, k->elem, phase->taps[t].kernel, size,
-                       c->in_channels, packed + t * c->in_channels);
+        mo_cpu_load_f32(weights, k->elem, phase->taps[t].kernel, size,
+                        c->in_channels, packed + t * c->in_channels);
 }
 
-void mo_conv_pack_weights(const mo_tiles *tiles, const mo_conv_kernel *kernel,
-                          const void *weights, float *packed)
+void mo_cpu_conv_weights_pack(const mo_cpu_micro_kernels *tiles,
+                              const mo_cpu_conv_kernel *kernel,
+                              const void *weights, float *packed)
 {
     for (int64_t i = 0; i < kernel->n_phases; i++) {
-        const mo_conv_phase *phase = &kernel->phases[i];
+        const mo_cpu_conv_phase *phase = &kernel->phases[i];
         int64_t each = group_floats(tiles, kernel, phase);
 
         if (kernel->by_channel) {

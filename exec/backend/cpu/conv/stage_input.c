@@ -3,7 +3,7 @@
 #include "exec/backend/cpu/conv/cpu_conv.h"
 
 typedef struct staging {
-    const mo_conv_kernel *kernel;
+    const mo_cpu_conv_kernel *kernel;
     const void *data;
     float *stage;
 } staging;
@@ -11,14 +11,14 @@ typedef struct staging {
 /* One line along the last dimension, padded with zeros. */
 static void stage_line(const staging *s, int64_t line)
 {
-    const mo_conv_kernel *k = s->kernel;
-    const mo_conv_picture *p = &k->picture;
+    const mo_cpu_conv_kernel *k = s->kernel;
+    const mo_cpu_conv_image *p = &k->picture;
     int64_t channels = p->channels, width = p->in[2];
     int64_t lines = p->in[0] * p->in[1];
     int64_t image = line / lines, place = line % lines * width;
     float *to = s->stage + line * p->extent[2] * channels;
     int64_t behind = p->extent[2] - p->shift - width;
-    mo_floats_matrix from = { .data = s->data, .elem = k->elem };
+    mo_cpu_matrix_view from = { .data = s->data, .elem = k->elem };
 
     if (k->call.channels_last) {
         from.at = line * width * channels;
@@ -31,7 +31,7 @@ static void stage_line(const staging *s, int64_t line)
     }
     memset(to, 0, (size_t) (p->shift * channels) * sizeof *to);
     to += p->shift * channels;
-    mo_floats_pack(&from, width, channels, to, channels);
+    mo_cpu_load_f32_matrix(&from, width, channels, to, channels);
     memset(to + width * channels, 0, (size_t) (behind * channels) * sizeof *to);
 }
 
@@ -42,14 +42,16 @@ static void stage_lines(void *context, int64_t begin, int64_t end, int worker)
         stage_line(context, line);
 }
 
-void mo_conv_stage(mo_unit *unit, const mo_conv_kernel *kernel,
-                   const void *data, float *stage)
+void mo_cpu_conv_stage_input(mo_backend_unit *unit,
+                             const mo_cpu_conv_kernel *kernel, const void *data,
+                             float *stage)
 {
     enum { FLOATS_AT_ONCE = 1 << 14 };
-    const mo_conv_picture *p = &kernel->picture;
+    const mo_cpu_conv_image *p = &kernel->picture;
     staging s = { kernel, data, stage };
     int64_t each = p->extent[2] * p->channels + 1;
 
-    mo_crew_split(unit->crew, kernel->call.batch * p->in[0] * p->in[1],
-                  1 + FLOATS_AT_ONCE / each, stage_lines, &s);
+    mo_cpu_thread_pool_parallel_for(unit->crew,
+                                    kernel->call.batch * p->in[0] * p->in[1],
+                                    1 + FLOATS_AT_ONCE / each, stage_lines, &s);
 }

@@ -12,7 +12,7 @@ static int64_t least(int64_t a, int64_t b)
 }
 
 /* How many phases a dimension has: none that the result is too small for. */
-static int64_t count_phases(const mo_conv_call *c, int d)
+static int64_t count_phases(const mo_call_conv *c, int d)
 {
     int64_t n = c->transposed ? least(c->sweep.stride[d], c->sweep.out[d]) : 1;
 
@@ -21,7 +21,7 @@ static int64_t count_phases(const mo_conv_call *c, int d)
 
 /* Does kernel element k of dimension d take part, and what does it read?  In a
  * transposed one, input i goes to i * stride + k * dilation - pad. */
-static bool find_read(const mo_conv_call *c, int d, int64_t first, int64_t k,
+static bool find_read(const mo_call_conv *c, int d, int64_t first, int64_t k,
                       int64_t *at)
 {
     int64_t from = first + c->sweep.pad_begin[d] - k * c->sweep.dilation[d];
@@ -34,8 +34,8 @@ static bool find_read(const mo_conv_call *c, int d, int64_t first, int64_t k,
     return from % c->sweep.stride[d] == 0;
 }
 
-static void begin_phase(const mo_conv_call *c, const int64_t first[3],
-                        mo_conv_phase *phase)
+static void begin_phase(const mo_call_conv *c, const int64_t first[3],
+                        mo_cpu_conv_phase *phase)
 {
     for (int d = 0; d < 3; d++) {
         int64_t step = c->transposed ? c->sweep.stride[d] : 1;
@@ -48,12 +48,12 @@ static void begin_phase(const mo_conv_call *c, const int64_t first[3],
     }
 }
 
-static void put_tap(const mo_conv_kernel *kernel, const int64_t k[3],
-                    mo_conv_phase *phase)
+static void put_tap(const mo_cpu_conv_kernel *kernel, const int64_t k[3],
+                    mo_cpu_conv_phase *phase)
 {
-    const mo_conv_call *c = &kernel->call;
-    const mo_conv_picture *p = &kernel->picture;
-    mo_conv_tap tap = {
+    const mo_call_conv *c = &kernel->call;
+    const mo_cpu_conv_image *p = &kernel->picture;
+    mo_cpu_conv_tap tap = {
         .kernel = (k[0] * c->sweep.kernel[1] + k[1]) * c->sweep.kernel[2] + k[2]
     };
 
@@ -66,9 +66,9 @@ static void put_tap(const mo_conv_kernel *kernel, const int64_t k[3],
     phase->taps[phase->n_taps++] = tap;
 }
 
-static void put_taps(const mo_conv_kernel *kernel, mo_conv_phase *phase)
+static void put_taps(const mo_cpu_conv_kernel *kernel, mo_cpu_conv_phase *phase)
 {
-    const mo_conv_call *c = &kernel->call;
+    const mo_call_conv *c = &kernel->call;
     int64_t last = kernel->picture.merged ? 1 : c->sweep.kernel[2];
     int64_t k[3];
 
@@ -78,11 +78,11 @@ static void put_taps(const mo_conv_kernel *kernel, mo_conv_phase *phase)
                 put_tap(kernel, k, phase);
 }
 
-static mo_status make_phase(const mo_conv_kernel *kernel, int64_t number,
-                            mo_conv_phase *phase, mo_error *err)
+static mo_status make_phase(const mo_cpu_conv_kernel *kernel, int64_t number,
+                            mo_cpu_conv_phase *phase, mo_error *err)
 {
-    const mo_conv_call *c = &kernel->call;
-    int64_t first[3], most = mo_sweep_size(c->sweep.kernel);
+    const mo_call_conv *c = &kernel->call;
+    int64_t first[3], most = mo_call_window_volume(c->sweep.kernel);
 
     for (int d = 2; d >= 0; d--) {
         first[d] = number % count_phases(c, d);
@@ -96,9 +96,9 @@ static mo_status make_phase(const mo_conv_kernel *kernel, int64_t number,
     return MO_OK;
 }
 
-mo_status mo_conv_phases_make(mo_conv_kernel *kernel, mo_error *err)
+mo_status mo_cpu_conv_phases_init(mo_cpu_conv_kernel *kernel, mo_error *err)
 {
-    const mo_conv_call *c = &kernel->call;
+    const mo_call_conv *c = &kernel->call;
     int64_t n = 1;
     mo_status status = MO_OK;
 
@@ -117,7 +117,7 @@ mo_status mo_conv_phases_make(mo_conv_kernel *kernel, mo_error *err)
     return status;
 }
 
-void mo_conv_phases_free(mo_conv_kernel *kernel)
+void mo_cpu_conv_phases_free(mo_cpu_conv_kernel *kernel)
 {
     for (int64_t i = 0; kernel->phases && i < kernel->n_phases; i++)
         free(kernel->phases[i].taps);

@@ -111,7 +111,7 @@ static void end_threads(void)
         buffers.hungry = threads - 1;
 }
 
-void mo_blas_keep_to_one_thread(void)
+void mo_cpu_blas_set_single_thread(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
@@ -124,8 +124,8 @@ typedef struct side {
     int pitch;
 } side;
 
-static bool find_side(const mo_matmul_side *s, int64_t rows, int64_t columns,
-                      side *found)
+static bool find_side(const mo_call_matmul_operand *s, int64_t rows,
+                      int64_t columns, side *found)
 {
     bool turned = s->column != 1 && columns > 1;
     int64_t pitch = turned ? s->column : s->row;
@@ -142,7 +142,7 @@ static bool find_side(const mo_matmul_side *s, int64_t rows, int64_t columns,
     return true;
 }
 
-static bool find_sides(const mo_matmul_call *call, side *a, side *b, side *c)
+static bool find_sides(const mo_call_matmul *call, side *a, side *b, side *c)
 {
     return call->m <= INT_MAX && call->n <= INT_MAX && call->k <= INT_MAX &&
            call->m > 0 && call->n > 0 && call->k > 0 &&
@@ -152,15 +152,15 @@ static bool find_sides(const mo_matmul_call *call, side *a, side *b, side *c)
            c->turned == CblasNoTrans;
 }
 
-bool mo_blas_takes(const mo_matmul_call *call, mo_elem elem)
+bool mo_cpu_blas_supports(const mo_call_matmul *call, mo_elem elem)
 {
     side a, b, c;
 
-    return (elem == MO_F32 || elem == MO_F64) && find_sides(call, &a, &b, &c) &&
-           has_buffer();
+    return (elem == MO_ELEM_F32 || elem == MO_ELEM_F64) &&
+           find_sides(call, &a, &b, &c) && has_buffer();
 }
 
-void mo_blas_multiply(const mo_matmul_call *call, mo_elem elem, const void *a,
+void mo_cpu_blas_gemm(const mo_call_matmul *call, mo_elem elem, const void *a,
                       const void *b, void *c)
 {
     int m = (int) call->m, n = (int) call->n, k = (int) call->k;
@@ -170,7 +170,7 @@ void mo_blas_multiply(const mo_matmul_call *call, mo_elem elem, const void *a,
     assert(taken);
     (void) taken;
     take_buffer();
-    if (elem == MO_F32)
+    if (elem == MO_ELEM_F32)
         cblas_sgemm(CblasRowMajor, left.turned, right.turned, m, n, k, 1, a,
                     left.pitch, b, right.pitch, 0, c, result.pitch);
     else
@@ -181,17 +181,17 @@ void mo_blas_multiply(const mo_matmul_call *call, mo_elem elem, const void *a,
 
 #else
 
-void mo_blas_keep_to_one_thread(void)
+void mo_cpu_blas_set_single_thread(void)
 {
 }
 
-bool mo_blas_takes(const mo_matmul_call *call, mo_elem elem)
+bool mo_cpu_blas_supports(const mo_call_matmul *call, mo_elem elem)
 {
     (void) call, (void) elem;
     return false;
 }
 
-void mo_blas_multiply(const mo_matmul_call *call, mo_elem elem, const void *a,
+void mo_cpu_blas_gemm(const mo_call_matmul *call, mo_elem elem, const void *a,
                       const void *b, void *c)
 {
     (void) call, (void) elem, (void) a, (void) b, (void) c;

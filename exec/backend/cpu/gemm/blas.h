@@ -13,15 +13,15 @@
 #include "exec/op/call.h"
 
 /* Keeps BLAS to the thread that calls it; where it can be told. */
-void mo_blas_keep_to_one_thread(void);
+void mo_cpu_blas_set_single_thread(void);
 
 /* Floats or doubles whose matrices have a stride of 1 in one direction, where
  * memory is left for the library's buffers. */
-bool mo_blas_takes(const mo_matmul_call *call, mo_elem elem);
+bool mo_cpu_blas_supports(const mo_call_matmul *call, mo_elem elem);
 
 /* The product of one batch, of a call it takes.  Where memory is short it may
  * wait for those of other threads. */
-void mo_blas_multiply(const mo_matmul_call *call, mo_elem elem, const void *a,
+void mo_cpu_blas_gemm(const mo_call_matmul *call, mo_elem elem, const void *a,
                       const void *b, void *c);
 
 #endif

@@ -6,7 +6,7 @@
 
 /* ---- the form */
 
-static mo_matmul_side turned(mo_matmul_side side)
+static mo_call_matmul_operand turned(mo_call_matmul_operand side)
 {
     int64_t row = side.row;
 
@@ -16,10 +16,10 @@ static mo_matmul_side turned(mo_matmul_side side)
 }
 
 /* The transpose of the result is b' a'. */
-static void swap_sides(mo_matmul_form *form)
+static void swap_sides(mo_cpu_matmul_canonical *form)
 {
-    mo_matmul_call *call = &form->call;
-    mo_matmul_side a = call->a;
+    mo_call_matmul *call = &form->call;
+    mo_call_matmul_operand a = call->a;
     int64_t m = call->m;
 
     call->a = turned(call->b);
@@ -31,7 +31,7 @@ static void swap_sides(mo_matmul_form *form)
     form->b = 0;
 }
 
-static void keep_batch(mo_matmul_call *call, int from, int to)
+static void keep_batch(mo_call_matmul *call, int from, int to)
 {
     call->extent[to] = call->extent[from];
     call->a.batch[to] = call->a.batch[from];
@@ -39,7 +39,7 @@ static void keep_batch(mo_matmul_call *call, int from, int to)
     call->c.batch[to] = call->c.batch[from];
 }
 
-static void drop_ones(mo_matmul_call *call)
+static void drop_ones(mo_call_matmul *call)
 {
     int n = 0;
 
@@ -50,16 +50,18 @@ static void drop_ones(mo_matmul_call *call)
 }
 
 /* A batch that has the same b and goes on where the rows before it end. */
-static bool is_more_rows(const mo_matmul_call *call, int d)
+static bool is_more_rows(const mo_call_matmul *call, int d)
 {
     return call->b.batch[d] == 0 && call->a.batch[d] == call->m * call->a.row &&
            call->c.batch[d] == call->m * call->c.row;
 }
 
-mo_matmul_form mo_matmul_form_of(const mo_matmul_call *call)
+mo_cpu_matmul_canonical mo_cpu_matmul_canonicalize(const mo_call_matmul *call)
 {
-    mo_matmul_form form = { .call = *call, .batches = 1, .a = 0, .b = 1 };
-    mo_matmul_call *f = &form.call;
+    mo_cpu_matmul_canonical form = {
+        .call = *call, .batches = 1, .a = 0, .b = 1
+    };
+    mo_call_matmul *f = &form.call;
 
     drop_ones(f);
     if (f->n == 1)
@@ -75,9 +77,10 @@ mo_matmul_form mo_matmul_form_of(const mo_matmul_call *call)
     return form;
 }
 
-mo_matmul_place mo_matmul_place_of(const mo_matmul_call *call, int64_t batch)
+mo_cpu_matmul_offsets mo_cpu_matmul_batch_offsets(const mo_call_matmul *call,
+                                                  int64_t batch)
 {
-    mo_matmul_place place = { 0 };
+    mo_cpu_matmul_offsets place = { 0 };
 
     for (int d = call->n_batch - 1; d >= 0; d--) {
         int64_t i = batch % call->extent[d];
@@ -94,42 +97,45 @@ mo_matmul_place mo_matmul_place_of(const mo_matmul_call *call, int64_t batch)
 
 /* Plain tiles are what is left where a processor has no better ones: BLAS knows
  * more of those. */
-static const mo_matmul_way *way_of(const mo_unit *unit,
-                                   const mo_matmul_kernel *k)
+static const mo_cpu_matmul_algo *way_of(const mo_backend_unit *unit,
+                                        const mo_cpu_matmul_kernel *k)
 {
-    if (k->elem == MO_F32 && unit->tiles == &mo_tiles_plain &&
-        mo_blas_takes(&k->form.call, k->elem))
-        return &mo_matmul_plain;
-    return mo_elem_is_real(k->elem) && k->elem != MO_F64 ? &mo_matmul_floats
-                                                         : &mo_matmul_plain;
+    if (k->elem == MO_ELEM_F32 &&
+        unit->tiles == &mo_cpu_micro_kernels_generic &&
+        mo_cpu_blas_supports(&k->form.call, k->elem))
+        return &mo_cpu_matmul_algo_fallback;
+    return mo_elem_is_float(k->elem) && k->elem != MO_ELEM_F64
+               ? &mo_cpu_matmul_algo_packed
+               : &mo_cpu_matmul_algo_fallback;
 }
 
-static void drop_matmul(mo_kernel *kernel)
+static void drop_matmul(mo_backend_kernel *kernel)
 {
-    mo_matmul_kernel *k = (mo_matmul_kernel *) kernel;
+    mo_cpu_matmul_kernel *k = (mo_cpu_matmul_kernel *) kernel;
 
-    mo_finish_clear(&k->finish);
-    mo_program_free(k->after);
+    mo_cpu_epilogue_clear(&k->finish);
+    mo_cpu_point_program_free(k->after);
     free(k->panels);
     free(k);
 }
 
-static mo_status make_end(const mo_call *call, const mo_desc *out,
-                          mo_matmul_kernel *k, mo_error *err)
+static mo_status make_end(const mo_call *call, const mo_tensor_desc *out,
+                          mo_cpu_matmul_kernel *k, mo_error *err)
 {
-    if (mo_elem_is_real(out->elem))
-        return mo_finish_make(call, out, &k->finish, err);
+    if (mo_elem_is_float(out->elem))
+        return mo_cpu_epilogue_init(call, out, &k->finish, err);
     if (call->after)
-        return mo_program_new(call->after, out, &k->after, err);
+        return mo_cpu_point_program_new(call->after, out, &k->after, err);
     return MO_OK;
 }
 
-static mo_status prepare_matmul(mo_unit *unit, const mo_call *call,
-                                const mo_call_operand *in, const mo_desc *out,
-                                mo_kernel **kernel, size_t *workspace,
+static mo_status prepare_matmul(mo_backend_unit *unit, const mo_call *call,
+                                const mo_backend_operand *in,
+                                const mo_tensor_desc *out,
+                                mo_backend_kernel **kernel, size_t *workspace,
                                 mo_error *err)
 {
-    mo_matmul_kernel *k;
+    mo_cpu_matmul_kernel *k;
     size_t scratch = 0;
     mo_status status;
 
@@ -141,12 +147,12 @@ static mo_status prepare_matmul(mo_unit *unit, const mo_call *call,
     k = calloc(1, sizeof *k);
     if (!k)
         return mo_fail_memory(err);
-    k->form = mo_matmul_form_of(&call->u.matmul);
+    k->form = mo_cpu_matmul_canonicalize(&call->u.matmul);
     k->elem = out[0].elem;
     k->way = way_of(unit, k);
     k->first_extra = call->first_extra;
     k->n_operands = call->after ? call->after->n_operands : 0;
-    k->elements = mo_desc_elements(&out[0]);
+    k->elements = mo_tensor_desc_elements(&out[0]);
     status = make_end(call, &out[0], k, err);
     if (status == MO_OK)
         status = k->way->prepare(unit, in, k, &scratch, err);
@@ -155,15 +161,16 @@ static mo_status prepare_matmul(mo_unit *unit, const mo_call *call,
         return status;
     }
     *kernel = &k->base;
-    *workspace = mo_cpu_shares(unit, scratch);
+    *workspace = mo_cpu_workspace_size(unit, scratch);
     return MO_OK;
 }
 
-static mo_status run_matmul(mo_unit *unit, const mo_kernel *kernel,
+static mo_status run_matmul(mo_backend_unit *unit,
+                            const mo_backend_kernel *kernel,
                             const void *const *in, void *const *out,
                             void *workspace, mo_error *err)
 {
-    const mo_matmul_kernel *k = (const mo_matmul_kernel *) kernel;
+    const mo_cpu_matmul_kernel *k = (const mo_cpu_matmul_kernel *) kernel;
 
     (void) err;
     if (k->elements > 0)
@@ -171,4 +178,5 @@ static mo_status run_matmul(mo_unit *unit, const mo_kernel *kernel,
     return MO_OK;
 }
 
-const mo_cpu_maker mo_cpu_matmul = { prepare_matmul, run_matmul, drop_matmul };
+const mo_cpu_kernel_class mo_cpu_matmul = { prepare_matmul, run_matmul,
+                                            drop_matmul };

@@ -8,20 +8,20 @@
  */
 
 typedef struct plain_run {
-    const mo_matmul_kernel *kernel;
+    const mo_cpu_matmul_kernel *kernel;
     const void *const *in;
     void *out;
     void *workspace;
 } plain_run;
 
 /* One row of the result. */
-typedef void add_row(const mo_matmul_call *call, const void *a, const void *b,
+typedef void add_row(const mo_call_matmul *call, const void *a, const void *b,
                      void *c);
 
 /* T: as it is stored; U: the type it is computed in, unsigned for integers so
  * that they wrap around. */
 #define ADD_ROW(name, T, U)                                                    \
-    static void name(const mo_matmul_call *call, const void *a, const void *b, \
+    static void name(const mo_call_matmul *call, const void *a, const void *b, \
                      void *c)                                                  \
     {                                                                          \
         const T *left = a, *right = b;                                         \
@@ -50,10 +50,10 @@ ADD_ROW(add_u32, uint32_t, uint32_t)
 ADD_ROW(add_u16, uint16_t, uint32_t)
 ADD_ROW(add_u8, uint8_t, uint32_t)
 
-static add_row *const add_rows[MO_ELEMS] = {
-    [MO_F64] = add_f64, [MO_I64] = add_i64, [MO_I32] = add_i32,
-    [MO_I16] = add_i16, [MO_I8] = add_i8,   [MO_U64] = add_u64,
-    [MO_U32] = add_u32, [MO_U16] = add_u16, [MO_U8] = add_u8,
+static add_row *const add_rows[MO_ELEM_COUNT] = {
+    [MO_ELEM_F64] = add_f64, [MO_ELEM_I64] = add_i64, [MO_ELEM_I32] = add_i32,
+    [MO_ELEM_I16] = add_i16, [MO_ELEM_I8] = add_i8,   [MO_ELEM_U64] = add_u64,
+    [MO_ELEM_U32] = add_u32, [MO_ELEM_U16] = add_u16, [MO_ELEM_U8] = add_u8,
 };
 
 static int64_t least(int64_t a, int64_t b)
@@ -63,32 +63,33 @@ static int64_t least(int64_t a, int64_t b)
 
 /* Cut by size alone: a library may add up in another order where a block ends
  * elsewhere. */
-static mo_blocks blocks_of(const mo_matmul_call *call, bool blas)
+static mo_cpu_gemm_blocking blocks_of(const mo_call_matmul *call, bool blas)
 {
     enum { BLAS_ROWS = 128, BLAS_COLUMNS = 512, WORK = 1 << 16 };
     double row_work = (double) (call->n + 1) * (double) (call->k + 1);
     int64_t rows = 1 + (int64_t) (WORK / row_work);
-    mo_blocks b = { .rows = blas ? BLAS_ROWS : rows,
-                    .columns = blas ? BLAS_COLUMNS : call->n + 1 };
+    mo_cpu_gemm_blocking b = { .rows = blas ? BLAS_ROWS : rows,
+                               .columns = blas ? BLAS_COLUMNS : call->n + 1 };
 
     b.n_rows = (call->m + b.rows - 1) / b.rows;
     b.n_columns = (call->n + b.columns - 1) / b.columns;
     return b;
 }
 
-static mo_status prepare_plain(mo_unit *unit, const mo_call_operand *in,
-                               mo_matmul_kernel *k, size_t *scratch,
+static mo_status prepare_plain(mo_backend_unit *unit,
+                               const mo_backend_operand *in,
+                               mo_cpu_matmul_kernel *k, size_t *scratch,
                                mo_error *err)
 {
-    size_t after = k->after ? mo_program_scratch(k->after) : 0;
+    size_t after = k->after ? mo_cpu_point_program_scratch_size(k->after) : 0;
 
     (void) unit, (void) in;
-    k->blas = mo_blas_takes(&k->form.call, k->elem);
+    k->blas = mo_cpu_blas_supports(&k->form.call, k->elem);
     if (!k->blas && !add_rows[k->elem])
         return mo_fail(err, MO_E_SUPPORT, "a product of %s cannot be run",
                        mo_elem_name(k->elem));
     k->blocks = blocks_of(&k->form.call, k->blas);
-    k->scratch = mo_finish_scratch(&k->finish);
+    k->scratch = mo_cpu_epilogue_scratch_size(&k->finish);
     k->scratch = after > k->scratch ? after : k->scratch;
     *scratch = k->scratch;
     return MO_OK;
@@ -98,7 +99,7 @@ static mo_status prepare_plain(mo_unit *unit, const mo_call_operand *in,
 
 /* One block: a smaller product, and where its matrices begin. */
 typedef struct block {
-    mo_matmul_call call;
+    mo_call_matmul call;
     const char *a, *b;
     char *c;
     int64_t first; /* element of the result */
@@ -106,14 +107,14 @@ typedef struct block {
 
 static block block_of(const plain_run *run, int64_t job)
 {
-    const mo_matmul_kernel *k = run->kernel;
-    const mo_matmul_call *call = &k->form.call;
+    const mo_cpu_matmul_kernel *k = run->kernel;
+    const mo_call_matmul *call = &k->form.call;
     int64_t row = job % k->blocks.n_rows * k->blocks.rows;
     int64_t column =
         job / k->blocks.n_rows % k->blocks.n_columns * k->blocks.columns;
-    mo_matmul_place at =
-        mo_matmul_place_of(call, job / k->blocks.n_rows / k->blocks.n_columns);
-    int64_t bytes = (int64_t) mo_elem_bytes(k->elem);
+    mo_cpu_matmul_offsets at = mo_cpu_matmul_batch_offsets(
+        call, job / k->blocks.n_rows / k->blocks.n_columns);
+    int64_t bytes = (int64_t) mo_elem_size(k->elem);
     block b = { .call = *call };
 
     b.call.m = least(k->blocks.rows, call->m - row);
@@ -127,12 +128,12 @@ static block block_of(const plain_run *run, int64_t job)
     return b;
 }
 
-static void multiply(const mo_matmul_kernel *k, const block *b)
+static void multiply(const mo_cpu_matmul_kernel *k, const block *b)
 {
-    int64_t bytes = (int64_t) mo_elem_bytes(k->elem);
+    int64_t bytes = (int64_t) mo_elem_size(k->elem);
 
     if (k->blas) {
-        mo_blas_multiply(&b->call, k->elem, b->a, b->b, b->c);
+        mo_cpu_blas_gemm(&b->call, k->elem, b->a, b->b, b->c);
         return;
     }
     for (int64_t r = 0; r < b->call.m; r++)
@@ -144,16 +145,17 @@ static void multiply(const mo_matmul_kernel *k, const block *b)
 static void finish_range(const plain_run *run, int64_t first, int64_t count,
                          void *scratch)
 {
-    const mo_matmul_kernel *k = run->kernel;
-    char *at = (char *) run->out + first * (int64_t) mo_elem_bytes(k->elem);
+    const mo_cpu_matmul_kernel *k = run->kernel;
+    char *at = (char *) run->out + first * (int64_t) mo_elem_size(k->elem);
 
-    if (!mo_finish_is_idle(&k->finish))
-        mo_finish_run(&k->finish, run->in, run->out, first, count, at, scratch);
+    if (!mo_cpu_epilogue_is_identity(&k->finish))
+        mo_cpu_epilogue_run(&k->finish, run->in, run->out, first, count, at,
+                            scratch);
 }
 
 static void finish_block(const plain_run *run, const block *b, void *scratch)
 {
-    const mo_matmul_side *c = &b->call.c;
+    const mo_call_matmul_operand *c = &b->call.c;
 
     for (int64_t r = 0; r < b->call.m; r++)
         if (c->column == 1)
@@ -167,14 +169,14 @@ static void finish_block(const plain_run *run, const block *b, void *scratch)
 static void do_blocks(void *context, int64_t begin, int64_t end, int worker)
 {
     const plain_run *run = context;
-    const mo_matmul_kernel *k = run->kernel;
-    void *scratch = mo_cpu_share(run->workspace, k->scratch, worker);
+    const mo_cpu_matmul_kernel *k = run->kernel;
+    void *scratch = mo_cpu_worker_scratch(run->workspace, k->scratch, worker);
 
     for (int64_t job = begin; job < end; job++) {
         block b = block_of(run, job);
 
         multiply(k, &b);
-        if (mo_elem_is_real(k->elem))
+        if (mo_elem_is_float(k->elem))
             finish_block(run, &b, scratch);
     }
 }
@@ -183,27 +185,31 @@ static void do_blocks(void *context, int64_t begin, int64_t end, int worker)
 static void do_after(void *context, int64_t begin, int64_t end, int worker)
 {
     const plain_run *run = context;
-    const mo_matmul_kernel *k = run->kernel;
+    const mo_cpu_matmul_kernel *k = run->kernel;
     const void *operands[MO_POINT_MAX_OPERANDS] = { run->out };
 
     for (int i = 1; i < k->n_operands; i++)
         operands[i] = run->in[k->first_extra + i - 1];
-    mo_program_run(k->after, operands, run->out, begin, end - begin,
-                   mo_cpu_share(run->workspace, k->scratch, worker));
+    mo_cpu_point_program_run(
+        k->after, operands, run->out, begin, end - begin,
+        mo_cpu_worker_scratch(run->workspace, k->scratch, worker));
 }
 
-static void run_plain(mo_unit *unit, const mo_matmul_kernel *k,
+static void run_plain(mo_backend_unit *unit, const mo_cpu_matmul_kernel *k,
                       const void *const *in, void *out, void *workspace)
 {
     enum { AFTER = 1 << 14 };
     plain_run run = { k, in, out, workspace };
     int64_t jobs = k->blocks.n_rows * k->blocks.n_columns * k->form.batches;
 
-    mo_crew_split(unit->crew, jobs,
-                  mo_blocks_at_once(&k->blocks, k->form.call.k), do_blocks,
-                  &run);
+    mo_cpu_thread_pool_parallel_for(
+        unit->crew, jobs,
+        mo_cpu_gemm_blocking_grain(&k->blocks, k->form.call.k), do_blocks,
+        &run);
     if (k->after)
-        mo_crew_split(unit->crew, k->elements, AFTER, do_after, &run);
+        mo_cpu_thread_pool_parallel_for(unit->crew, k->elements, AFTER,
+                                        do_after, &run);
 }
 
-const mo_matmul_way mo_matmul_plain = { prepare_plain, run_plain };
+const mo_cpu_matmul_algo mo_cpu_matmul_algo_fallback = { prepare_plain,
+                                                         run_plain };

@@ -17,16 +17,16 @@ static int64_t least(int64_t a, int64_t b)
     return a < b ? a : b;
 }
 
-static mo_floats_matrix matrix_of(const void *data, mo_elem elem, int64_t at,
-                                  const mo_matmul_side *side)
+static mo_cpu_matrix_view matrix_of(const void *data, mo_elem elem, int64_t at,
+                                    const mo_call_matmul_operand *side)
 {
-    return (mo_floats_matrix){ data, elem, at, side->row, side->column };
+    return (mo_cpu_matrix_view){ data, elem, at, side->row, side->column };
 }
 
 /* How many different matrices b has, and which one a batch reads. */
-static int64_t count_matrices(mo_matmul_kernel *k)
+static int64_t count_matrices(mo_cpu_matmul_kernel *k)
 {
-    const mo_matmul_call *call = &k->form.call;
+    const mo_call_matmul *call = &k->form.call;
     int64_t count = 1;
 
     for (int d = call->n_batch - 1; d >= 0; d--)
@@ -37,9 +37,9 @@ static int64_t count_matrices(mo_matmul_kernel *k)
     return count;
 }
 
-static int64_t matrix_index(const mo_matmul_kernel *k, int64_t batch)
+static int64_t matrix_index(const mo_cpu_matmul_kernel *k, int64_t batch)
 {
-    const mo_matmul_call *call = &k->form.call;
+    const mo_call_matmul *call = &k->form.call;
     int64_t index = 0;
 
     for (int d = call->n_batch - 1; d >= 0; d--) {
@@ -49,23 +49,25 @@ static int64_t matrix_index(const mo_matmul_kernel *k, int64_t batch)
     return index;
 }
 
-static mo_status pack_constant(const mo_unit *unit, const void *data,
-                               mo_matmul_kernel *k, mo_error *err)
+static mo_status pack_constant(const mo_backend_unit *unit, const void *data,
+                               mo_cpu_matmul_kernel *k, mo_error *err)
 {
-    const mo_matmul_call *call = &k->form.call;
+    const mo_call_matmul *call = &k->form.call;
     int64_t count = count_matrices(k);
     mo_status status;
 
-    k->matrix_panels = mo_panels_columns(unit->tiles, call->n) * call->k;
-    status = mo_panels_new(count, k->matrix_panels, &k->panels, err);
+    k->matrix_panels =
+        mo_cpu_gemm_panel_columns(unit->tiles, call->n) * call->k;
+    status = mo_cpu_gemm_panels_new(count, k->matrix_panels, &k->panels, err);
     if (status != MO_OK)
         return status;
     for (int64_t batch = 0; batch < k->form.batches; batch++) {
-        int64_t at = mo_matmul_place_of(call, batch).b;
-        mo_floats_matrix b = matrix_of(data, k->elem, at, &call->b);
+        int64_t at = mo_cpu_matmul_batch_offsets(call, batch).b;
+        mo_cpu_matrix_view b = matrix_of(data, k->elem, at, &call->b);
 
-        mo_panels_pack(unit->tiles, &b, call->k, call->n, 0, call->k,
-                       k->panels + matrix_index(k, batch) * k->matrix_panels);
+        mo_cpu_gemm_pack_panels(unit->tiles, &b, call->k, call->n, 0, call->k,
+                                k->panels +
+                                    matrix_index(k, batch) * k->matrix_panels);
     }
     k->base.consumed |= (uint64_t) 1 << k->form.b;
     return MO_OK;
@@ -76,37 +78,39 @@ static size_t put_part(size_t *end, size_t bytes)
 {
     size_t at = *end;
 
-    *end += mo_cpu_lines(bytes);
+    *end += mo_cpu_round_to_line(bytes);
     return at;
 }
 
-static void divide_scratch(const mo_unit *unit, mo_matmul_kernel *k)
+static void divide_scratch(const mo_backend_unit *unit, mo_cpu_matmul_kernel *k)
 {
-    const mo_matmul_call *call = &k->form.call;
+    const mo_call_matmul *call = &k->form.call;
     size_t rows = (size_t) k->blocks.rows, depth = (size_t) call->k;
     size_t columns = (size_t) k->blocks.columns;
-    size_t packed = (size_t) mo_panels_columns(unit->tiles, k->blocks.columns);
-    size_t end = mo_cpu_lines(rows * sizeof(float *));
+    size_t packed =
+        (size_t) mo_cpu_gemm_panel_columns(unit->tiles, k->blocks.columns);
+    size_t end = mo_cpu_round_to_line(rows * sizeof(float *));
 
     k->a_at = put_part(&end, k->pack_a ? rows * depth * sizeof(float) : 0);
     k->b_at = put_part(&end, k->panels ? 0 : packed * depth * sizeof(float));
     k->c_at = put_part(&end, k->pack_c ? rows * columns * sizeof(float) : 0);
-    k->finish_at = put_part(&end, mo_finish_scratch(&k->finish));
+    k->finish_at = put_part(&end, mo_cpu_epilogue_scratch_size(&k->finish));
     k->scratch = end;
 }
 
-static mo_status prepare_floats(mo_unit *unit, const mo_call_operand *in,
-                                mo_matmul_kernel *k, size_t *scratch,
+static mo_status prepare_floats(mo_backend_unit *unit,
+                                const mo_backend_operand *in,
+                                mo_cpu_matmul_kernel *k, size_t *scratch,
                                 mo_error *err)
 {
-    const mo_matmul_call *call = &k->form.call;
+    const mo_call_matmul *call = &k->form.call;
     const void *constant = in[k->form.b].constant;
     mo_status status = MO_OK;
 
-    k->blocks = mo_blocks_of(unit->tiles, call->m, call->n, call->k,
-                             k->form.batches, unit->threads);
-    k->pack_a = k->elem != MO_F32 || (call->a.column != 1 && call->k > 1);
-    k->pack_c = k->elem != MO_F32 || call->c.column != 1;
+    k->blocks = mo_cpu_gemm_blocking_choose(
+        unit->tiles, call->m, call->n, call->k, k->form.batches, unit->threads);
+    k->pack_a = k->elem != MO_ELEM_F32 || (call->a.column != 1 && call->k > 1);
+    k->pack_c = k->elem != MO_ELEM_F32 || call->c.column != 1;
     if (constant && k->elements > 0)
         status = pack_constant(unit, constant, k, err);
     divide_scratch(unit, k);
@@ -117,8 +121,8 @@ static mo_status prepare_floats(mo_unit *unit, const mo_call_operand *in,
 /* ---- run */
 
 typedef struct floats_run {
-    const mo_matmul_kernel *kernel;
-    const mo_tiles *tiles;
+    const mo_cpu_matmul_kernel *kernel;
+    const mo_cpu_micro_kernels *tiles;
     const void *const *in;
     void *out;
     void *workspace;
@@ -129,38 +133,38 @@ typedef struct block {
     const floats_run *run;
     char *scratch;
     int64_t batch, row, rows, column, columns;
-    mo_matmul_place at;
+    mo_cpu_matmul_offsets at;
 } block;
 
 static block block_of(const floats_run *run, int64_t job, int worker)
 {
-    const mo_matmul_kernel *k = run->kernel;
-    const mo_blocks *b = &k->blocks;
+    const mo_cpu_matmul_kernel *k = run->kernel;
+    const mo_cpu_gemm_blocking *b = &k->blocks;
     int64_t row = job % b->n_rows;
     int64_t column = job / b->n_rows % b->n_columns;
     block made = { .run = run, .batch = job / b->n_rows / b->n_columns };
 
-    made.scratch = mo_cpu_share(run->workspace, k->scratch, worker);
+    made.scratch = mo_cpu_worker_scratch(run->workspace, k->scratch, worker);
     made.row = row * b->rows;
     made.rows = least(b->rows, k->form.call.m - made.row);
     made.column = column * b->columns;
     made.columns = least(b->columns, k->form.call.n - made.column);
-    made.at = mo_matmul_place_of(&k->form.call, made.batch);
+    made.at = mo_cpu_matmul_batch_offsets(&k->form.call, made.batch);
     return made;
 }
 
 static const float **point_to_rows(const block *b)
 {
-    const mo_matmul_kernel *k = b->run->kernel;
-    const mo_matmul_call *call = &k->form.call;
+    const mo_cpu_matmul_kernel *k = b->run->kernel;
+    const mo_call_matmul *call = &k->form.call;
     const void *a = b->run->in[k->form.a];
     const float **rows = (const float **) (void *) b->scratch;
     float *packed = (float *) (void *) (b->scratch + k->a_at);
     int64_t at = b->at.a + b->row * call->a.row;
-    mo_floats_matrix from = matrix_of(a, k->elem, at, &call->a);
+    mo_cpu_matrix_view from = matrix_of(a, k->elem, at, &call->a);
 
     if (k->pack_a)
-        mo_floats_pack(&from, b->rows, call->k, packed, call->k);
+        mo_cpu_load_f32_matrix(&from, b->rows, call->k, packed, call->k);
     for (int64_t r = 0; r < b->rows; r++)
         rows[r] = k->pack_a ? packed + r * call->k
                             : (const float *) a + at + r * call->a.row;
@@ -169,18 +173,18 @@ static const float **point_to_rows(const block *b)
 
 static const float *panels_of(const block *b)
 {
-    const mo_matmul_kernel *k = b->run->kernel;
-    const mo_matmul_call *call = &k->form.call;
+    const mo_cpu_matmul_kernel *k = b->run->kernel;
+    const mo_call_matmul *call = &k->form.call;
     float *packed = (float *) (void *) (b->scratch + k->b_at);
-    mo_floats_matrix from =
+    mo_cpu_matrix_view from =
         matrix_of(b->run->in[k->form.b], k->elem,
                   b->at.b + b->column * call->b.column, &call->b);
 
     if (k->panels)
         return k->panels + matrix_index(k, b->batch) * k->matrix_panels +
                b->column * call->k;
-    mo_panels_pack(b->run->tiles, &from, call->k, b->columns, 0, call->k,
-                   packed);
+    mo_cpu_gemm_pack_panels(b->run->tiles, &from, call->k, b->columns, 0,
+                            call->k, packed);
     return packed;
 }
 
@@ -189,14 +193,14 @@ static void finish_range(const block *b, int64_t first, int64_t count,
 {
     const floats_run *run = b->run;
 
-    mo_finish_run(&run->kernel->finish, run->in, run->out, first, count, sums,
-                  b->scratch + run->kernel->finish_at);
+    mo_cpu_epilogue_run(&run->kernel->finish, run->in, run->out, first, count,
+                        sums, b->scratch + run->kernel->finish_at);
 }
 
 /* The elements of the result that lie side by side at a time. */
 static void finish_block(const block *b, const float *c, int64_t pitch)
 {
-    const mo_matmul_call *call = &b->run->kernel->form.call;
+    const mo_call_matmul *call = &b->run->kernel->form.call;
     int64_t first = b->at.c + b->row * call->c.row + b->column * call->c.column;
 
     if (call->c.column == 1 && pitch == b->columns &&
@@ -216,15 +220,15 @@ static void finish_block(const block *b, const float *c, int64_t pitch)
 static void do_block(const floats_run *run, int64_t job, int worker)
 {
     block b = block_of(run, job, worker);
-    const mo_matmul_kernel *k = b.run->kernel;
-    const mo_matmul_call *call = &k->form.call;
-    mo_product product = { .tiles = b.run->tiles,
-                           .rows = point_to_rows(&b),
-                           .n_rows = b.rows,
-                           .taps = 1,
-                           .depth = call->k,
-                           .panels = panels_of(&b),
-                           .columns = b.columns };
+    const mo_cpu_matmul_kernel *k = b.run->kernel;
+    const mo_call_matmul *call = &k->form.call;
+    mo_cpu_gemm product = { .tiles = b.run->tiles,
+                            .rows = point_to_rows(&b),
+                            .n_rows = b.rows,
+                            .taps = 1,
+                            .depth = call->k,
+                            .panels = panels_of(&b),
+                            .columns = b.columns };
 
     if (k->pack_c) {
         product.c = (float *) (void *) (b.scratch + k->c_at);
@@ -234,8 +238,8 @@ static void do_block(const floats_run *run, int64_t job, int worker)
             (float *) b.run->out + b.at.c + b.row * call->c.row + b.column;
         product.pitch = call->c.row;
     }
-    mo_product_run(&product);
-    if (k->pack_c || !mo_finish_is_idle(&k->finish))
+    mo_cpu_gemm_run(&product);
+    if (k->pack_c || !mo_cpu_epilogue_is_identity(&k->finish))
         finish_block(&b, product.c, product.pitch);
 }
 
@@ -245,15 +249,17 @@ static void do_blocks(void *context, int64_t begin, int64_t end, int worker)
         do_block(context, job, worker);
 }
 
-static void run_floats(mo_unit *unit, const mo_matmul_kernel *k,
+static void run_floats(mo_backend_unit *unit, const mo_cpu_matmul_kernel *k,
                        const void *const *in, void *out, void *workspace)
 {
     floats_run run = { k, unit->tiles, in, out, workspace };
     int64_t jobs = k->blocks.n_rows * k->blocks.n_columns * k->form.batches;
 
-    mo_crew_split(unit->crew, jobs,
-                  mo_blocks_at_once(&k->blocks, k->form.call.k), do_blocks,
-                  &run);
+    mo_cpu_thread_pool_parallel_for(
+        unit->crew, jobs,
+        mo_cpu_gemm_blocking_grain(&k->blocks, k->form.call.k), do_blocks,
+        &run);
 }
 
-const mo_matmul_way mo_matmul_floats = { prepare_floats, run_floats };
+const mo_cpu_matmul_algo mo_cpu_matmul_algo_packed = { prepare_floats,
+                                                       run_floats };

@@ -5,8 +5,8 @@
 #include "exec/backend/cpu/pointwise/compiled_program.h"
 
 /* The same row of floats again and again. */
-static bool is_bias(const mo_program *program, const mo_source *source,
-                    int64_t columns)
+static bool is_bias(const mo_cpu_point_program *program,
+                    const mo_cpu_point_source *source, int64_t columns)
 {
     int last = program->rank - 1;
 
@@ -21,10 +21,10 @@ static bool is_bias(const mo_program *program, const mo_source *source,
 }
 
 /* Sums plus a bias, in either order. */
-static bool read_bias(const mo_finish *finish, int64_t columns,
-                      const mo_point_step *step, mo_ending *ending)
+static bool read_bias(const mo_cpu_epilogue *finish, int64_t columns,
+                      const mo_point_step *step, mo_cpu_gemm_epilogue *ending)
 {
-    const mo_program *program = finish->program;
+    const mo_cpu_point_program *program = finish->program;
     int operand = step->a == 0 ? step->b : step->a;
 
     if (step->op != MO_POINT_ADD || (step->a != 0 && step->b != 0) ||
@@ -35,7 +35,8 @@ static bool read_bias(const mo_finish *finish, int64_t columns,
     return true;
 }
 
-static bool read_bounds(const mo_point_step *step, int of, mo_ending *ending)
+static bool read_bounds(const mo_point_step *step, int of,
+                        mo_cpu_gemm_epilogue *ending)
 {
     if (step->a != of ||
         (step->op != MO_POINT_RELU && step->op != MO_POINT_CLAMP))
@@ -50,13 +51,14 @@ static bool read_bounds(const mo_point_step *step, int of, mo_ending *ending)
     return true;
 }
 
-mo_ending mo_ending_of(const mo_finish *finish, int64_t columns)
+mo_cpu_gemm_epilogue mo_cpu_gemm_epilogue_match(const mo_cpu_epilogue *finish,
+                                                int64_t columns)
 {
-    const mo_program *program = finish->program;
-    mo_ending ending = { .bias = -1 };
+    const mo_cpu_point_program *program = finish->program;
+    mo_cpu_gemm_epilogue ending = { .bias = -1 };
     int sums = 0, i = 0;
 
-    if (finish->elem != MO_F32)
+    if (finish->elem != MO_ELEM_F32)
         return ending;
     if (program && i < program->n_steps &&
         read_bias(finish, columns, &program->steps[i].step, &ending))
@@ -69,9 +71,11 @@ mo_ending mo_ending_of(const mo_finish *finish, int64_t columns)
     return ending;
 }
 
-mo_tile_end mo_ending_begin(const mo_ending *ending, const void *const *in)
+mo_cpu_micro_kernel_epilogue
+mo_cpu_gemm_epilogue_bind(const mo_cpu_gemm_epilogue *ending,
+                          const void *const *in)
 {
-    mo_tile_end end = ending->end;
+    mo_cpu_micro_kernel_epilogue end = ending->end;
 
     if (ending->bias >= 0)
         end.bias = in[ending->bias];

@@ -14,16 +14,19 @@
 #include "exec/backend/cpu/pointwise/pointwise.h"
 #include "exec/backend/cpu/gemm/micro_kernel.h"
 
-typedef struct mo_ending {
-    bool by_tiles;   /* this is all there is to do */
-    int bias;        /* which of the call's in[] it is, or -1 */
-    mo_tile_end end; /* but for the bias */
-} mo_ending;
+typedef struct mo_cpu_gemm_epilogue {
+    bool by_tiles; /* this is all there is to do */
+    int bias;      /* which of the call's in[] it is, or -1 */
+    mo_cpu_micro_kernel_epilogue end; /* but for the bias */
+} mo_cpu_gemm_epilogue;
 
 /* Of a kernel that makes floats, rows of so many columns, where they go. */
-mo_ending mo_ending_of(const mo_finish *finish, int64_t columns);
+mo_cpu_gemm_epilogue mo_cpu_gemm_epilogue_match(const mo_cpu_epilogue *finish,
+                                                int64_t columns);
 
 /* As tiles want it; in is all the call's. */
-mo_tile_end mo_ending_begin(const mo_ending *ending, const void *const *in);
+mo_cpu_micro_kernel_epilogue
+mo_cpu_gemm_epilogue_bind(const mo_cpu_gemm_epilogue *ending,
+                          const void *const *in);
 
 #endif

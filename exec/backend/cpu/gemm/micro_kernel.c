@@ -3,29 +3,29 @@
 #include <stddef.h>
 #include <string.h>
 
-static bool is_usable(const mo_tiles *tiles)
+static bool is_usable(const mo_cpu_micro_kernels *tiles)
 {
 #if defined(__x86_64__)
-    if (tiles == &mo_tiles_avx512)
+    if (tiles == &mo_cpu_micro_kernels_avx512)
         return __builtin_cpu_supports("avx512f");
-    if (tiles == &mo_tiles_avx2)
+    if (tiles == &mo_cpu_micro_kernels_avx2)
         return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
 #endif
-    return tiles == &mo_tiles_plain;
+    return tiles == &mo_cpu_micro_kernels_generic;
 }
 
 /* Best first; the last can be used everywhere. */
-static const mo_tiles *const all_tiles[] = {
+static const mo_cpu_micro_kernels *const all_tiles[] = {
 #if defined(__x86_64__)
-    &mo_tiles_avx512,
-    &mo_tiles_avx2,
+    &mo_cpu_micro_kernels_avx512,
+    &mo_cpu_micro_kernels_avx2,
 #endif
-    &mo_tiles_plain,
+    &mo_cpu_micro_kernels_generic,
 };
 
 enum { N_TILES = sizeof all_tiles / sizeof *all_tiles };
 
-const mo_tiles *mo_tiles_best(void)
+const mo_cpu_micro_kernels *mo_cpu_micro_kernels_select(void)
 {
     int i = 0;
 
@@ -34,7 +34,7 @@ const mo_tiles *mo_tiles_best(void)
     return all_tiles[i];
 }
 
-const mo_tiles *mo_tiles_named(const char *name)
+const mo_cpu_micro_kernels *mo_cpu_micro_kernels_find(const char *name)
 {
     for (int i = 0; i < N_TILES; i++)
         if (strcmp(all_tiles[i]->name, name) == 0)

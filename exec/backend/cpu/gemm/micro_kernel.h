@@ -21,13 +21,13 @@
 
 /* What becomes of sums that are complete, before they leave the registers.
  * Zeros: nothing. */
-typedef struct mo_tile_end {
+typedef struct mo_cpu_micro_kernel_epilogue {
     const float *bias; /* NULL, or what is added to each column */
     bool bounded;      /* then held between two numbers; NaN stays */
     float least, most;
-} mo_tile_end;
+} mo_cpu_micro_kernel_epilogue;
 
-typedef struct mo_tile_job {
+typedef struct mo_cpu_micro_kernel_args {
     const float *const *rows;
     int64_t step; /* pointers from tap to tap */
     int64_t skip; /* elements at the beginning of each row */
@@ -36,31 +36,36 @@ typedef struct mo_tile_job {
     float *c;
     int64_t pitch; /* elements of c from row to row */
     bool add;      /* go on from the sums in c */
-    mo_tile_end end;
-} mo_tile_job;
+    mo_cpu_micro_kernel_epilogue end;
+} mo_cpu_micro_kernel_args;
 
-typedef void mo_tile_run(const mo_tile_job *job);
+typedef void mo_cpu_micro_kernel_fn(const mo_cpu_micro_kernel_args *job);
 
-enum { MO_TILE_HEIGHTS = 5, MO_TILE_MAX_ROWS = 16, MO_TILE_MAX_WIDTH = 32 };
+enum {
+    MO_CPU_MICRO_KERNEL_HEIGHTS = 5,
+    MO_CPU_MICRO_KERNEL_MAX_ROWS = 16,
+    MO_CPU_MICRO_KERNEL_MAX_WIDTH = 32
+};
 
 /* The tiles of one kind of processor. */
-typedef struct mo_tiles {
+typedef struct mo_cpu_micro_kernels {
     const char *name;
-    int width;                 /* columns of a tile */
-    int narrow;                /* of a tile for the last few of them */
-    int rows[MO_TILE_HEIGHTS]; /* falling, down to 1 */
-    mo_tile_run *wide_run[MO_TILE_HEIGHTS], *narrow_run[MO_TILE_HEIGHTS];
-} mo_tiles;
+    int width;  /* columns of a tile */
+    int narrow; /* of a tile for the last few of them */
+    int rows[MO_CPU_MICRO_KERNEL_HEIGHTS]; /* falling, down to 1 */
+    mo_cpu_micro_kernel_fn *wide_run[MO_CPU_MICRO_KERNEL_HEIGHTS],
+        *narrow_run[MO_CPU_MICRO_KERNEL_HEIGHTS];
+} mo_cpu_micro_kernels;
 
 #if defined(__x86_64__)
-extern const mo_tiles mo_tiles_avx512;
-extern const mo_tiles mo_tiles_avx2;
+extern const mo_cpu_micro_kernels mo_cpu_micro_kernels_avx512;
+extern const mo_cpu_micro_kernels mo_cpu_micro_kernels_avx2;
 #endif
-extern const mo_tiles mo_tiles_plain;
+extern const mo_cpu_micro_kernels mo_cpu_micro_kernels_generic;
 
 /* The best that this processor can do; a test may ask for others by name (NULL
  * when it has not got them). */
-const mo_tiles *mo_tiles_best(void);
-const mo_tiles *mo_tiles_named(const char *name);
+const mo_cpu_micro_kernels *mo_cpu_micro_kernels_select(void);
+const mo_cpu_micro_kernels *mo_cpu_micro_kernels_find(const char *name);
 
 #endif

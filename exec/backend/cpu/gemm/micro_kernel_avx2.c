@@ -15,7 +15,7 @@ TILE(3);
 TILE(2);
 TILE(1);
 
-const mo_tiles mo_tiles_avx2 = {
+const mo_cpu_micro_kernels mo_cpu_micro_kernels_avx2 = {
     .name = "avx2",
     .width = 2 * LANES,
     .narrow = LANES,

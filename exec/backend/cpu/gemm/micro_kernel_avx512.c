@@ -15,7 +15,7 @@ TILE(4);
 TILE(2);
 TILE(1);
 
-const mo_tiles mo_tiles_avx512 = {
+const mo_cpu_micro_kernels mo_cpu_micro_kernels_avx512 = {
     .name = "avx512",
     .width = 2 * LANES,
     .narrow = LANES,

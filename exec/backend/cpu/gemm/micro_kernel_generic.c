@@ -34,7 +34,7 @@ TILE(3);
 TILE(2);
 TILE(1);
 
-const mo_tiles mo_tiles_plain = {
+const mo_cpu_micro_kernels mo_cpu_micro_kernels_generic = {
     .name = "plain",
     .width = 2 * LANES,
     .narrow = LANES,

@@ -14,12 +14,13 @@ static int64_t least(int64_t a, int64_t b)
 /* ---- panels */
 
 /* How wide the panel is whose first column has that many from it on. */
-static int panel_width(const mo_tiles *tiles, int64_t left)
+static int panel_width(const mo_cpu_micro_kernels *tiles, int64_t left)
 {
     return left <= tiles->narrow ? tiles->narrow : tiles->width;
 }
 
-int64_t mo_panels_columns(const mo_tiles *tiles, int64_t columns)
+int64_t mo_cpu_gemm_panel_columns(const mo_cpu_micro_kernels *tiles,
+                                  int64_t columns)
 {
     int64_t whole = columns / tiles->width * tiles->width;
 
@@ -34,31 +35,32 @@ static void clear_beyond(float *panel, int64_t rows, int64_t used, int width)
                (size_t) (width - used) * sizeof *panel);
 }
 
-void mo_panels_pack(const mo_tiles *tiles, const mo_floats_matrix *from,
-                    int64_t rows, int64_t columns, int64_t row, int64_t depth,
-                    float *panels)
+void mo_cpu_gemm_pack_panels(const mo_cpu_micro_kernels *tiles,
+                             const mo_cpu_matrix_view *from, int64_t rows,
+                             int64_t columns, int64_t row, int64_t depth,
+                             float *panels)
 {
     for (int64_t j = 0; j < columns; j += tiles->width) {
         int width = panel_width(tiles, columns - j);
         int64_t used = least(width, columns - j);
         float *panel = panels + j * depth + row * width;
-        mo_floats_matrix part = *from;
+        mo_cpu_matrix_view part = *from;
 
         part.at += j * from->column;
-        mo_floats_pack(&part, rows, used, panel, width);
+        mo_cpu_load_f32_matrix(&part, rows, used, panel, width);
         clear_beyond(panel, rows, used, width);
     }
 }
 
-mo_status mo_panels_new(int64_t matrices, int64_t floats, float **panels,
-                        mo_error *err)
+mo_status mo_cpu_gemm_panels_new(int64_t matrices, int64_t floats,
+                                 float **panels, mo_error *err)
 {
     size_t bytes;
 
     if (!mo_size_mul((size_t) matrices, (size_t) floats, &bytes) ||
         !mo_size_mul(bytes, sizeof **panels, &bytes))
         return mo_fail_memory(err);
-    *panels = mo_memory_new(bytes);
+    *panels = mo_cpu_alloc_aligned(bytes);
     return *panels ? MO_OK : mo_fail_memory(err);
 }
 
@@ -67,7 +69,7 @@ mo_status mo_panels_new(int64_t matrices, int64_t floats, float **panels,
 /* Columns whose panels, some depth of them, stay in the second cache while all
  * rows pass. */
 typedef struct chunk {
-    const mo_product *product;
+    const mo_cpu_gemm *product;
     int64_t begin, end; /* columns */
     int64_t skip, depth;
 } chunk;
@@ -78,7 +80,7 @@ typedef struct strip {
     int width;
 } strip;
 
-static strip strip_at(const mo_product *p, int64_t column)
+static strip strip_at(const mo_cpu_gemm *p, int64_t column)
 {
     int width = panel_width(p->tiles, p->columns - column);
 
@@ -87,17 +89,17 @@ static strip strip_at(const mo_product *p, int64_t column)
 
 static const float *panel_at(const chunk *c, const strip *s)
 {
-    const mo_product *p = c->product;
+    const mo_cpu_gemm *p = c->product;
 
     return p->panels + s->column * p->taps * p->depth + c->skip * s->width;
 }
 
 /* A tile of which only some columns are wanted. */
-static void run_part(const strip *s, mo_tile_run *run, int rows,
-                     mo_tile_job *job)
+static void run_part(const strip *s, mo_cpu_micro_kernel_fn *run, int rows,
+                     mo_cpu_micro_kernel_args *job)
 {
-    float whole[MO_TILE_MAX_ROWS * MO_TILE_MAX_WIDTH];
-    float bias[MO_TILE_MAX_WIDTH] = { 0 };
+    float whole[MO_CPU_MICRO_KERNEL_MAX_ROWS * MO_CPU_MICRO_KERNEL_MAX_WIDTH];
+    float bias[MO_CPU_MICRO_KERNEL_MAX_WIDTH] = { 0 };
     float *c = job->c;
     int64_t pitch = job->pitch;
     size_t bytes = (size_t) s->used * sizeof *c;
@@ -114,10 +116,10 @@ static void run_part(const strip *s, mo_tile_run *run, int rows,
 }
 
 /* Sums are complete with the last of the depth. */
-static mo_tile_end end_at(const chunk *c, int64_t column)
+static mo_cpu_micro_kernel_epilogue end_at(const chunk *c, int64_t column)
 {
-    const mo_product *p = c->product;
-    mo_tile_end end = { 0 };
+    const mo_cpu_gemm *p = c->product;
+    mo_cpu_micro_kernel_epilogue end = { 0 };
 
     if (c->skip + c->depth == p->depth)
         end = p->end;
@@ -130,13 +132,13 @@ static mo_tile_end end_at(const chunk *c, int64_t column)
  * in the first cache while panels pass. */
 static void run_rows(const chunk *c, int64_t row, int height)
 {
-    const mo_product *p = c->product;
-    const mo_tiles *tiles = p->tiles;
+    const mo_cpu_gemm *p = c->product;
+    const mo_cpu_micro_kernels *tiles = p->tiles;
     int rows = tiles->rows[height];
 
     for (int64_t j = c->begin; j < c->end; j += tiles->width) {
         strip s = strip_at(p, j);
-        mo_tile_job job = {
+        mo_cpu_micro_kernel_args job = {
             .rows = p->rows + row,
             .step = p->step,
             .skip = p->skip + c->skip,
@@ -149,8 +151,9 @@ static void run_rows(const chunk *c, int64_t row, int height)
             .end = end_at(c, j),
         };
 
-        mo_tile_run *run = s.width == tiles->width ? tiles->wide_run[height]
-                                                   : tiles->narrow_run[height];
+        mo_cpu_micro_kernel_fn *run = s.width == tiles->width
+                                          ? tiles->wide_run[height]
+                                          : tiles->narrow_run[height];
 
         if (s.used == s.width)
             run(&job);
@@ -161,17 +164,17 @@ static void run_rows(const chunk *c, int64_t row, int height)
 
 static void run_chunk(const chunk *c)
 {
-    const mo_product *p = c->product;
+    const mo_cpu_gemm *p = c->product;
     int64_t row = 0;
 
-    for (int h = 0; h < MO_TILE_HEIGHTS; h++)
+    for (int h = 0; h < MO_CPU_MICRO_KERNEL_HEIGHTS; h++)
         for (; row + p->tiles->rows[h] <= p->n_rows; row += p->tiles->rows[h])
             run_rows(c, row, h);
 }
 
 enum { DEEPEST = 1024, CHUNK_FLOATS = 1 << 17 };
 
-static void run_depth(const mo_product *p, int64_t skip, int64_t depth)
+static void run_depth(const mo_cpu_gemm *p, int64_t skip, int64_t depth)
 {
     int64_t width = p->tiles->width;
     int64_t columns = CHUNK_FLOATS / (p->taps * depth + 1) / width * width;
@@ -188,9 +191,9 @@ static void run_depth(const mo_product *p, int64_t skip, int64_t depth)
     }
 }
 
-void mo_product_run(const mo_product *product)
+void mo_cpu_gemm_run(const mo_cpu_gemm *product)
 {
-    const mo_product *p = product;
+    const mo_cpu_gemm *p = product;
 
     if (p->taps != 1 || p->depth <= DEEPEST) {
         run_depth(p, 0, p->depth);
@@ -217,7 +220,7 @@ static int64_t half_of(int64_t extent, int64_t unit)
 enum { LEAST_WORK = 1 << 17 };
 
 /* Halves the longer side, or the one that still can be; false when neither. */
-static bool cut_blocks(mo_blocks *b, int64_t unit, int64_t width)
+static bool cut_blocks(mo_cpu_gemm_blocking *b, int64_t unit, int64_t width)
 {
     bool by_rows = b->rows > unit, by_columns = b->columns > width;
 
@@ -228,14 +231,16 @@ static bool cut_blocks(mo_blocks *b, int64_t unit, int64_t width)
     return by_rows || by_columns;
 }
 
-mo_blocks mo_blocks_of(const mo_tiles *tiles, int64_t rows, int64_t columns,
-                       int64_t depth, int64_t products, int threads)
+mo_cpu_gemm_blocking
+mo_cpu_gemm_blocking_choose(const mo_cpu_micro_kernels *tiles, int64_t rows,
+                            int64_t columns, int64_t depth, int64_t products,
+                            int threads)
 {
     enum { CACHED = 1 << 19, JOBS_EACH = 4 };
     int64_t unit = tiles->rows[0];
     int64_t most = CACHED / (least(depth, DEEPEST) + 1) / unit * unit;
-    mo_blocks b = { .rows = least(most < unit ? unit : most, rows),
-                    .columns = columns };
+    mo_cpu_gemm_blocking b = { .rows = least(most < unit ? unit : most, rows),
+                               .columns = columns };
 
     if (rows == 0 || columns == 0)
         return b;
@@ -250,7 +255,8 @@ mo_blocks mo_blocks_of(const mo_tiles *tiles, int64_t rows, int64_t columns,
     return b;
 }
 
-int64_t mo_blocks_at_once(const mo_blocks *blocks, int64_t depth)
+int64_t mo_cpu_gemm_blocking_grain(const mo_cpu_gemm_blocking *blocks,
+                                   int64_t depth)
 {
     double each =
         (double) blocks->rows * (double) blocks->columns * (double) (depth + 1);

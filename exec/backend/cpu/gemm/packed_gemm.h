@@ -18,22 +18,24 @@
 /* Columns of all panels that hold this many, and where the panel begins in
  * which column first, a multiple of the tile's width, stands: in elements for
  * each row. */
-int64_t mo_panels_columns(const mo_tiles *tiles, int64_t columns);
+int64_t mo_cpu_gemm_panel_columns(const mo_cpu_micro_kernels *tiles,
+                                  int64_t columns);
 
 /* Packs columns of the matrix, rows deep.  Panels of a matrix with several taps
  * are packed tap by tap: row is where the tap's rows begin in them, of depth in
  * all. */
-void mo_panels_pack(const mo_tiles *tiles, const mo_floats_matrix *from,
-                    int64_t rows, int64_t columns, int64_t row, int64_t depth,
-                    float *panels);
+void mo_cpu_gemm_pack_panels(const mo_cpu_micro_kernels *tiles,
+                             const mo_cpu_matrix_view *from, int64_t rows,
+                             int64_t columns, int64_t row, int64_t depth,
+                             float *panels);
 
 /* Room for that many matrices of floats each, aligned; free() ends it. */
-mo_status mo_panels_new(int64_t matrices, int64_t floats, float **panels,
-                        mo_error *err);
+mo_status mo_cpu_gemm_panels_new(int64_t matrices, int64_t floats,
+                                 float **panels, mo_error *err);
 
 /* c = left x right, for some rows and columns of the whole. */
-typedef struct mo_product {
-    const mo_tiles *tiles;
+typedef struct mo_cpu_gemm {
+    const mo_cpu_micro_kernels *tiles;
     const float *const *rows; /* by tap, then by row */
     int64_t step;             /* pointers from tap to tap */
     int64_t skip;             /* elements at the beginning of each row */
@@ -43,27 +45,31 @@ typedef struct mo_product {
     int64_t columns;
     float *c;
     int64_t pitch;
-    mo_tile_end end; /* bias: from the first of these columns on */
-} mo_product;
+    mo_cpu_micro_kernel_epilogue
+        end; /* bias: from the first of these columns on */
+} mo_cpu_gemm;
 
-void mo_product_run(const mo_product *product);
+void mo_cpu_gemm_run(const mo_cpu_gemm *product);
 
 /* How a product is cut into blocks that threads may take: rows and columns of
  * each (the last ones may be smaller). */
-typedef struct mo_blocks {
+typedef struct mo_cpu_gemm_blocking {
     int64_t rows, columns;
     int64_t n_rows, n_columns; /* how many blocks */
-} mo_blocks;
+} mo_cpu_gemm_blocking;
 
 /* So many rows that panels, which come from far away, are used often, and not
  * more than come back soon themselves; columns whole panels.  Cut on where
  * threads would have nothing to do.  products: how many independent
  * ones there are beside it. */
-mo_blocks mo_blocks_of(const mo_tiles *tiles, int64_t rows, int64_t columns,
-                       int64_t depth, int64_t products, int threads);
+mo_cpu_gemm_blocking
+mo_cpu_gemm_blocking_choose(const mo_cpu_micro_kernels *tiles, int64_t rows,
+                            int64_t columns, int64_t depth, int64_t products,
+                            int threads);
 
 /* How many blocks a thread takes at a time, so that small ones are worth the
  * taking. */
-int64_t mo_blocks_at_once(const mo_blocks *blocks, int64_t depth);
+int64_t mo_cpu_gemm_blocking_grain(const mo_cpu_gemm_blocking *blocks,
+                                   int64_t depth);
 
 #endif

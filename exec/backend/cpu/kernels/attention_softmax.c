@@ -9,21 +9,21 @@
  * them, and every machine adds in the same order. */
 enum { LANES = 16 };
 
-MO_CLONES static void scale_scores(float *x, int64_t n, float scale,
-                                   const float *added)
+MO_CPU_MULTIVERSION static void scale_scores(float *x, int64_t n, float scale,
+                                             const float *added)
 {
     if (added) {
-        MO_LOOP
+        MO_CPU_IVDEP
         for (int64_t i = 0; i < n; i++)
             x[i] = x[i] * scale + added[i];
     } else {
-        MO_LOOP
+        MO_CPU_IVDEP
         for (int64_t i = 0; i < n; i++)
             x[i] *= scale;
     }
 }
 
-MO_CLONES static float largest_of(const float *x, int64_t n)
+MO_CPU_MULTIVERSION static float largest_of(const float *x, int64_t n)
 {
     float lane[LANES];
     int64_t i = 0;
@@ -40,14 +40,14 @@ MO_CLONES static float largest_of(const float *x, int64_t n)
     return lane[0];
 }
 
-MO_CLONES static void take_exp(float *x, int64_t n, float largest)
+MO_CPU_MULTIVERSION static void take_exp(float *x, int64_t n, float largest)
 {
-    MO_LOOP
+    MO_CPU_IVDEP
     for (int64_t i = 0; i < n; i++)
-        x[i] = mo_exp32(x[i] - largest);
+        x[i] = mo_cpu_exp_f32(x[i] - largest);
 }
 
-MO_CLONES static float sum_of(const float *x, int64_t n)
+MO_CPU_MULTIVERSION static float sum_of(const float *x, int64_t n)
 {
     float lane[LANES] = { 0 };
     int64_t i = 0;
@@ -63,8 +63,8 @@ MO_CLONES static float sum_of(const float *x, int64_t n)
     return lane[0];
 }
 
-float mo_attention_weigh(float *scores, int64_t n, float scale,
-                         const mo_attention_view *view)
+float mo_cpu_attention_softmax_row(float *scores, int64_t n, float scale,
+                                   const mo_cpu_attention_mask *view)
 {
     scale_scores(scores, view->count, scale, view->added);
     take_exp(scores, view->count, largest_of(scores, view->count));
@@ -73,9 +73,10 @@ float mo_attention_weigh(float *scores, int64_t n, float scale,
     return sum_of(scores, view->count);
 }
 
-MO_CLONES void mo_attention_scale(float *row, int64_t n, float factor)
+MO_CPU_MULTIVERSION void mo_cpu_attention_scale_row(float *row, int64_t n,
+                                                    float factor)
 {
-    MO_LOOP
+    MO_CPU_IVDEP
     for (int64_t i = 0; i < n; i++)
         row[i] *= factor;
 }

@@ -11,8 +11,8 @@
 enum { SMALL_BYTES = 1 << 16 };
 
 typedef struct copy_kernel {
-    mo_kernel base;
-    mo_cpu_box *boxes;
+    mo_backend_kernel base;
+    mo_cpu_strided_copy *boxes;
     int64_t *first_job; /* of each box; and behind the last one */
     int n_boxes;
     int fill_in;
@@ -29,7 +29,8 @@ typedef struct copy_run {
     int first_box; /* jobs are counted from this one's first */
 } copy_run;
 
-static const void *source_of(const copy_run *run, const mo_cpu_box *box)
+static const void *source_of(const copy_run *run,
+                             const mo_cpu_strided_copy *box)
 {
     if (box->from >= 0)
         return run->in[box->from];
@@ -59,17 +60,17 @@ static void do_job(void *context, int job, int worker)
     const copy_kernel *kernel = run->kernel;
     int64_t nth = kernel->first_job[run->first_box] + job;
     int at = find_box(kernel, nth);
-    const mo_cpu_box *box = &kernel->boxes[at];
+    const mo_cpu_strided_copy *box = &kernel->boxes[at];
     int64_t begin = (nth - kernel->first_job[at]) * box->n_at_once;
     int64_t end = begin + box->n_at_once;
 
     (void) worker;
-    mo_cpu_box_run(box, source_of(run, box), run->out[box->to], begin,
-                   end < box->n_units ? end : box->n_units);
+    mo_cpu_strided_copy_run(box, source_of(run, box), run->out[box->to], begin,
+                            end < box->n_units ? end : box->n_units);
 }
 
 /* All jobs of the boxes from first to before end. */
-static void do_boxes(mo_unit *unit, copy_run *run, int first, int end)
+static void do_boxes(mo_backend_unit *unit, copy_run *run, int first, int end)
 {
     const int64_t *jobs = run->kernel->first_job;
 
@@ -77,14 +78,15 @@ static void do_boxes(mo_unit *unit, copy_run *run, int first, int end)
 
     run->first_box = first;
     if (!run->kernel->small) {
-        mo_crew_run(unit->crew, n_jobs, do_job, run);
+        mo_cpu_thread_pool_run(unit->crew, n_jobs, do_job, run);
         return;
     }
     for (int job = 0; job < n_jobs; job++)
         do_job(run, job, 0);
 }
 
-static mo_status run_copy(mo_unit *unit, const mo_kernel *kernel,
+static mo_status run_copy(mo_backend_unit *unit,
+                          const mo_backend_kernel *kernel,
                           const void *const *in, void *const *out,
                           void *workspace, mo_error *err)
 {
@@ -101,25 +103,25 @@ static mo_status run_copy(mo_unit *unit, const mo_kernel *kernel,
     return MO_OK;
 }
 
-static bool is_small(const mo_call *call, const mo_desc *out)
+static bool is_small(const mo_call *call, const mo_tensor_desc *out)
 {
     int64_t bytes = 0;
 
     for (int i = 0; i < call->n_out; i++)
-        bytes += mo_desc_bytes(&out[i]);
+        bytes += mo_tensor_desc_bytes(&out[i]);
     return bytes <= SMALL_BYTES;
 }
 
 static void make_boxes(copy_kernel *copy, const mo_call *call,
-                       const mo_desc *out)
+                       const mo_tensor_desc *out)
 {
     for (int i = 0; i < call->u.copy.n_boxes; i++) {
-        const mo_copy_box *box = &call->u.copy.boxes[i];
-        int n_made = mo_cpu_box_make(box, out[box->to].elem,
-                                     &copy->boxes[copy->n_boxes]);
+        const mo_call_copy_box *box = &call->u.copy.boxes[i];
+        int n_made = mo_cpu_strided_copy_init(box, out[box->to].elem,
+                                              &copy->boxes[copy->n_boxes]);
 
         for (int k = 0; k < n_made; k++) {
-            const mo_cpu_box *made = &copy->boxes[copy->n_boxes];
+            const mo_cpu_strided_copy *made = &copy->boxes[copy->n_boxes];
             int64_t jobs =
                 (made->n_units + made->n_at_once - 1) / made->n_at_once;
 
@@ -130,7 +132,7 @@ static void make_boxes(copy_kernel *copy, const mo_call *call,
     }
 }
 
-static void drop_copy(mo_kernel *kernel)
+static void drop_copy(mo_backend_kernel *kernel)
 {
     copy_kernel *copy = (copy_kernel *) kernel;
 
@@ -139,9 +141,10 @@ static void drop_copy(mo_kernel *kernel)
     free(copy);
 }
 
-static mo_status prepare_copy(mo_unit *unit, const mo_call *call,
-                              const mo_call_operand *in, const mo_desc *out,
-                              mo_kernel **kernel, size_t *workspace,
+static mo_status prepare_copy(mo_backend_unit *unit, const mo_call *call,
+                              const mo_backend_operand *in,
+                              const mo_tensor_desc *out,
+                              mo_backend_kernel **kernel, size_t *workspace,
                               mo_error *err)
 {
     size_t most = 2 * (size_t) call->u.copy.n_boxes + 2;
@@ -155,8 +158,9 @@ static mo_status prepare_copy(mo_unit *unit, const mo_call *call,
     copy->fill_in = call->u.copy.fill_in;
     copy->boxes = calloc(most, sizeof *copy->boxes);
     copy->first_job = calloc(most, sizeof *copy->first_job);
-    status = copy->boxes && copy->first_job ? mo_boxes_check(call, in, out, err)
-                                            : mo_fail_memory(err);
+    status = copy->boxes && copy->first_job
+                 ? mo_backend_copy_check(call, in, out, err)
+                 : mo_fail_memory(err);
     if (status == MO_OK)
         make_boxes(copy, call, out);
     if (status == MO_OK && copy->first_job[copy->n_boxes] > INT32_MAX)
@@ -165,10 +169,10 @@ static mo_status prepare_copy(mo_unit *unit, const mo_call *call,
         drop_copy(&copy->base);
         return status;
     }
-    copy->apart = mo_boxes_are_apart(call, out);
+    copy->apart = mo_backend_copy_boxes_disjoint(call, out);
     copy->small = is_small(call, out);
     *kernel = &copy->base;
     return MO_OK;
 }
 
-const mo_cpu_maker mo_cpu_copy = { prepare_copy, run_copy, drop_copy };
+const mo_cpu_kernel_class mo_cpu_copy = { prepare_copy, run_copy, drop_copy };

@@ -8,7 +8,7 @@
 #include "exec/backend/cpu/multiversion.h"
 
 /* Any width. */
-static void move_rows(const mo_cpu_plane *p, const char *in, char *out)
+static void move_rows(const mo_cpu_copy_plane *p, const char *in, char *out)
 {
     for (int64_t i = 0; i < p->rows; i++)
         for (int64_t j = 0; j < p->columns; j++)
@@ -16,8 +16,8 @@ static void move_rows(const mo_cpu_plane *p, const char *in, char *out)
                    in + i * p->in_row + j * p->in_column, p->width);
 }
 
-MO_INLINE void move_elements(const mo_cpu_plane *p, const char *in, char *out,
-                             size_t width)
+MO_CPU_INLINE void move_elements(const mo_cpu_copy_plane *p, const char *in,
+                                 char *out, size_t width)
 {
     int64_t in_column = p->in_column, out_column = p->out_column;
 
@@ -31,8 +31,8 @@ MO_INLINE void move_elements(const mo_cpu_plane *p, const char *in, char *out,
 }
 
 /* One element for each row, again and again. */
-MO_INLINE void repeat_element(const mo_cpu_plane *p, const char *in, char *out,
-                              size_t width)
+MO_CPU_INLINE void repeat_element(const mo_cpu_copy_plane *p, const char *in,
+                                  char *out, size_t width)
 {
     for (int64_t i = 0; i < p->rows; i++) {
         char element[16], *to = out + i * p->out_row;
@@ -44,11 +44,12 @@ MO_INLINE void repeat_element(const mo_cpu_plane *p, const char *in, char *out,
 }
 
 #define LOOPS(width)                                                           \
-    static void move_##width(const mo_cpu_plane *p, const char *in, char *out) \
+    static void move_##width(const mo_cpu_copy_plane *p, const char *in,       \
+                             char *out)                                        \
     {                                                                          \
         move_elements(p, in, out, width);                                      \
     }                                                                          \
-    static void repeat_##width(const mo_cpu_plane *p, const char *in,          \
+    static void repeat_##width(const mo_cpu_copy_plane *p, const char *in,     \
                                char *out)                                      \
     {                                                                          \
         repeat_element(p, in, out, width);                                     \
@@ -62,7 +63,7 @@ LOOPS(16)
 
 typedef struct loops {
     size_t width;
-    mo_cpu_move *move, *repeat;
+    mo_cpu_copy_fn *move, *repeat;
 } loops;
 
 static const loops by_width[] = {
@@ -79,20 +80,21 @@ static const loops *find_loops(size_t width)
     return NULL;
 }
 
-bool mo_cpu_plane_is_turned(const mo_cpu_plane *plane)
+bool mo_cpu_copy_plane_is_transposed(const mo_cpu_copy_plane *plane)
 {
     int64_t width = (int64_t) plane->width;
 
-    return mo_cpu_turn_for(plane->width) && plane->out_column == width &&
-           plane->in_row == width && plane->rows > 1 && plane->columns > 1;
+    return mo_cpu_transpose_fn_for(plane->width) &&
+           plane->out_column == width && plane->in_row == width &&
+           plane->rows > 1 && plane->columns > 1;
 }
 
-mo_cpu_move *mo_cpu_move_for(const mo_cpu_plane *plane)
+mo_cpu_copy_fn *mo_cpu_copy_fn_for(const mo_cpu_copy_plane *plane)
 {
     const loops *found = find_loops(plane->width);
 
-    if (mo_cpu_plane_is_turned(plane))
-        return mo_cpu_turn_for(plane->width);
+    if (mo_cpu_copy_plane_is_transposed(plane))
+        return mo_cpu_transpose_fn_for(plane->width);
     if (!found)
         return move_rows;
     if (plane->in_column == 0 && plane->out_column == (int64_t) plane->width)

@@ -12,13 +12,13 @@
 enum { QUERIES_AT_ONCE = 56 };
 
 typedef struct attention_kernel {
-    mo_kernel base;
-    mo_attention_call call;
+    mo_backend_kernel base;
+    mo_call_attention call;
     mo_elem elem, mask_elem;
     int64_t batches;
-    int64_t parts;     /* how many jobs a batch is cut into, by queries */
-    mo_program *score; /* or NULL */
-    mo_finish finish;
+    int64_t parts; /* how many jobs a batch is cut into, by queries */
+    mo_cpu_point_program *score; /* or NULL */
+    mo_cpu_epilogue finish;
     size_t q_at, k_at, v_at, scores_at, mask_at, out_at, program_at, scratch;
 } attention_kernel;
 
@@ -28,39 +28,40 @@ static size_t put_part(size_t *end, int64_t floats)
 {
     size_t at = *end;
 
-    *end += mo_cpu_lines((size_t) floats * sizeof(float));
+    *end += mo_cpu_round_to_line((size_t) floats * sizeof(float));
     return at;
 }
 
 /* The programs run one after the other. */
 static size_t program_scratch(const attention_kernel *k)
 {
-    size_t finish = mo_finish_scratch(&k->finish);
-    size_t score = k->score ? mo_program_scratch(k->score) : 0;
+    size_t finish = mo_cpu_epilogue_scratch_size(&k->finish);
+    size_t score = k->score ? mo_cpu_point_program_scratch_size(k->score) : 0;
 
     return finish > score ? finish : score;
 }
 
-static void divide_scratch(const mo_unit *unit, attention_kernel *k)
+static void divide_scratch(const mo_backend_unit *unit, attention_kernel *k)
 {
-    const mo_attention_call *c = &k->call;
-    bool floats = k->elem == MO_F32;
-    size_t end = mo_cpu_lines(QUERIES_AT_ONCE * sizeof(float *));
+    const mo_call_attention *c = &k->call;
+    bool floats = k->elem == MO_ELEM_F32;
+    size_t end = mo_cpu_round_to_line(QUERIES_AT_ONCE * sizeof(float *));
 
     k->q_at = put_part(&end, floats ? 0 : QUERIES_AT_ONCE * c->width);
-    k->k_at =
-        put_part(&end, mo_panels_columns(unit->tiles, c->keys) * c->width);
-    k->v_at =
-        put_part(&end, mo_panels_columns(unit->tiles, c->v_width) * c->keys);
+    k->k_at = put_part(&end, mo_cpu_gemm_panel_columns(unit->tiles, c->keys) *
+                                 c->width);
+    k->v_at = put_part(
+        &end, mo_cpu_gemm_panel_columns(unit->tiles, c->v_width) * c->keys);
     k->scores_at = put_part(&end, QUERIES_AT_ONCE * c->keys);
     k->mask_at = put_part(&end, c->has_mask ? c->keys : 0);
     k->out_at = put_part(&end, floats ? 0 : QUERIES_AT_ONCE * c->v_width);
     k->program_at = end;
-    k->scratch = end + mo_cpu_lines(program_scratch(k));
+    k->scratch = end + mo_cpu_round_to_line(program_scratch(k));
 }
 
 /* Each part packs keys and values again: only where threads would be idle. */
-static int64_t count_parts(const mo_unit *unit, const attention_kernel *k)
+static int64_t count_parts(const mo_backend_unit *unit,
+                           const attention_kernel *k)
 {
     int64_t most = (k->call.queries + QUERIES_AT_ONCE - 1) / QUERIES_AT_ONCE;
     int64_t wanted =
@@ -71,19 +72,20 @@ static int64_t count_parts(const mo_unit *unit, const attention_kernel *k)
     return wanted < most ? wanted : most > 0 ? most : 1;
 }
 
-static void drop_attention(mo_kernel *kernel)
+static void drop_attention(mo_backend_kernel *kernel)
 {
     attention_kernel *k = (attention_kernel *) kernel;
 
-    mo_finish_clear(&k->finish);
-    mo_program_free(k->score);
+    mo_cpu_epilogue_clear(&k->finish);
+    mo_cpu_point_program_free(k->score);
     free(k);
 }
 
 static mo_status make_score(attention_kernel *k, mo_error *err)
 {
-    const mo_attention_call *c = &k->call;
-    mo_desc scores = { .elem = MO_F32, .shape = { .rank = c->n_batch + 2 } };
+    const mo_call_attention *c = &k->call;
+    mo_tensor_desc scores = { .elem = MO_ELEM_F32,
+                              .shape = { .rank = c->n_batch + 2 } };
 
     if (!c->score)
         return MO_OK;
@@ -91,16 +93,18 @@ static mo_status make_score(attention_kernel *k, mo_error *err)
         scores.shape.dims[d] = c->extent[d];
     scores.shape.dims[c->n_batch] = c->queries;
     scores.shape.dims[c->n_batch + 1] = c->keys;
-    return mo_program_make(c->score, &scores, true, &k->score, err);
+    return mo_cpu_point_program_compile(c->score, &scores, true, &k->score,
+                                        err);
 }
 
-static mo_status prepare_attention(mo_unit *unit, const mo_call *call,
-                                   const mo_call_operand *in,
-                                   const mo_desc *out, mo_kernel **kernel,
+static mo_status prepare_attention(mo_backend_unit *unit, const mo_call *call,
+                                   const mo_backend_operand *in,
+                                   const mo_tensor_desc *out,
+                                   mo_backend_kernel **kernel,
                                    size_t *workspace, mo_error *err)
 {
     attention_kernel *k;
-    mo_status status = mo_check_attention(call, in, out, err);
+    mo_status status = mo_backend_check_attention(call, in, out, err);
 
     if (status != MO_OK)
         return status;
@@ -109,12 +113,12 @@ static mo_status prepare_attention(mo_unit *unit, const mo_call *call,
         return mo_fail_memory(err);
     k->call = call->u.attention;
     k->elem = out[0].elem;
-    k->mask_elem = k->call.has_mask ? in[3].desc.elem : MO_F32;
+    k->mask_elem = k->call.has_mask ? in[3].desc.elem : MO_ELEM_F32;
     k->batches = 1;
     for (int d = 0; d < k->call.n_batch; d++)
         k->batches *= k->call.extent[d];
     k->parts = count_parts(unit, k);
-    status = mo_finish_make(call, &out[0], &k->finish, err);
+    status = mo_cpu_epilogue_init(call, &out[0], &k->finish, err);
     if (status == MO_OK)
         status = make_score(k, err);
     if (status != MO_OK) {
@@ -123,7 +127,7 @@ static mo_status prepare_attention(mo_unit *unit, const mo_call *call,
     }
     divide_scratch(unit, k);
     *kernel = &k->base;
-    *workspace = mo_cpu_shares(unit, k->scratch);
+    *workspace = mo_cpu_workspace_size(unit, k->scratch);
     return MO_OK;
 }
 
@@ -131,7 +135,7 @@ static mo_status prepare_attention(mo_unit *unit, const mo_call *call,
 
 typedef struct attention_run {
     const attention_kernel *kernel;
-    const mo_tiles *tiles;
+    const mo_cpu_micro_kernels *tiles;
     const void *const *in;
     void *out;
     void *workspace;
@@ -151,7 +155,7 @@ static float *part_of(const head *h, size_t at)
 
 static head head_of(const attention_run *run, int64_t batch, int worker)
 {
-    const mo_attention_call *c = &run->kernel->call;
+    const mo_call_attention *c = &run->kernel->call;
     head h = { .run = run,
                .batch = batch,
                .q = c->q_offset,
@@ -159,7 +163,8 @@ static head head_of(const attention_run *run, int64_t batch, int worker)
                .v = c->v_offset,
                .mask = c->mask_offset };
 
-    h.scratch = mo_cpu_share(run->workspace, run->kernel->scratch, worker);
+    h.scratch =
+        mo_cpu_worker_scratch(run->workspace, run->kernel->scratch, worker);
     for (int d = c->n_batch - 1; d >= 0; d--) {
         int64_t i = batch % c->extent[d];
 
@@ -176,14 +181,14 @@ static head head_of(const attention_run *run, int64_t batch, int worker)
 static void pack_keys_and_values(const head *h)
 {
     const attention_kernel *k = h->run->kernel;
-    const mo_attention_call *c = &k->call;
-    mo_floats_matrix keys = { h->run->in[1], k->elem, h->k, 1, c->k_row };
-    mo_floats_matrix values = { h->run->in[2], k->elem, h->v, c->v_row, 1 };
+    const mo_call_attention *c = &k->call;
+    mo_cpu_matrix_view keys = { h->run->in[1], k->elem, h->k, 1, c->k_row };
+    mo_cpu_matrix_view values = { h->run->in[2], k->elem, h->v, c->v_row, 1 };
 
-    mo_panels_pack(h->run->tiles, &keys, c->width, c->keys, 0, c->width,
-                   part_of(h, k->k_at));
-    mo_panels_pack(h->run->tiles, &values, c->keys, c->v_width, 0, c->keys,
-                   part_of(h, k->v_at));
+    mo_cpu_gemm_pack_panels(h->run->tiles, &keys, c->width, c->keys, 0,
+                            c->width, part_of(h, k->k_at));
+    mo_cpu_gemm_pack_panels(h->run->tiles, &values, c->keys, c->v_width, 0,
+                            c->keys, part_of(h, k->v_at));
 }
 
 /* n queries from first on. */
@@ -195,10 +200,10 @@ static const float **point_to_queries(const head *h, int64_t first, int64_t n)
     int64_t at = h->q + first * pitch;
     const float *queries = (const float *) h->run->in[0] + at;
 
-    if (k->elem != MO_F32) {
-        mo_floats_matrix from = { h->run->in[0], k->elem, at, pitch, 1 };
+    if (k->elem != MO_ELEM_F32) {
+        mo_cpu_matrix_view from = { h->run->in[0], k->elem, at, pitch, 1 };
 
-        mo_floats_pack(&from, n, width, part_of(h, k->q_at), width);
+        mo_cpu_load_f32_matrix(&from, n, width, part_of(h, k->q_at), width);
         queries = part_of(h, k->q_at);
         pitch = width;
     }
@@ -210,13 +215,13 @@ static const float **point_to_queries(const head *h, int64_t first, int64_t n)
 static void load_mask(const head *h, int64_t query, float *mask)
 {
     const attention_kernel *k = h->run->kernel;
-    const mo_attention_call *c = &k->call;
+    const mo_call_attention *c = &k->call;
     const unsigned char *keep = h->run->in[3];
     int64_t at = h->mask + query * c->mask_row;
 
-    if (k->mask_elem != MO_BOOL) {
-        mo_floats_load(h->run->in[3], k->mask_elem, at, c->mask_column, c->keys,
-                       mask);
+    if (k->mask_elem != MO_ELEM_BOOL) {
+        mo_cpu_load_f32(h->run->in[3], k->mask_elem, at, c->mask_column,
+                        c->keys, mask);
         return;
     }
     for (int64_t i = 0; i < c->keys; i++)
@@ -224,11 +229,11 @@ static void load_mask(const head *h, int64_t query, float *mask)
 }
 
 /* What a causal query sees ends with the key of its own number. */
-static mo_attention_view view_of(const head *h, int64_t query)
+static mo_cpu_attention_mask view_of(const head *h, int64_t query)
 {
-    const mo_attention_call *c = &h->run->kernel->call;
+    const mo_call_attention *c = &h->run->kernel->call;
     float *mask = part_of(h, h->run->kernel->mask_at);
-    mo_attention_view view = { .count = c->keys };
+    mo_cpu_attention_mask view = { .count = c->keys };
 
     if (c->causal && query + 1 < c->keys)
         view.count = query + 1;
@@ -243,17 +248,17 @@ static void multiply(const head *h, const float *const *rows, int64_t n,
                      int64_t depth, size_t panels_at, int64_t columns, float *c,
                      int64_t pitch)
 {
-    mo_product product = { .tiles = h->run->tiles,
-                           .rows = rows,
-                           .n_rows = n,
-                           .taps = 1,
-                           .depth = depth,
-                           .panels = part_of(h, panels_at),
-                           .columns = columns,
-                           .c = c,
-                           .pitch = pitch };
+    mo_cpu_gemm product = { .tiles = h->run->tiles,
+                            .rows = rows,
+                            .n_rows = n,
+                            .taps = 1,
+                            .depth = depth,
+                            .panels = part_of(h, panels_at),
+                            .columns = columns,
+                            .c = c,
+                            .pitch = pitch };
 
-    mo_product_run(&product);
+    mo_cpu_gemm_run(&product);
 }
 
 /* Scores of n queries from first on, as the call's own program changes them. */
@@ -261,15 +266,15 @@ static void change_scores(const head *h, int64_t first, int64_t n,
                           float *scores)
 {
     const attention_kernel *k = h->run->kernel;
-    const mo_attention_call *c = &k->call;
+    const mo_call_attention *c = &k->call;
     int64_t element = (h->batch * c->queries + first) * c->keys;
     const void *operands[MO_POINT_MAX_OPERANDS] = { NULL };
 
     for (int i = 1; i < k->score->n_sources; i++)
         operands[i] = h->run->in[3 + c->has_mask + i - 1];
-    mo_attention_scale(scores, n * c->keys, (float) c->scale);
-    mo_program_run_to(k->score, scores, operands, scores, element, n * c->keys,
-                      h->scratch + k->program_at);
+    mo_cpu_attention_scale_row(scores, n * c->keys, (float) c->scale);
+    mo_cpu_point_program_run_to(k->score, scores, operands, scores, element,
+                                n * c->keys, h->scratch + k->program_at);
 }
 
 /* Scores become weights; 1 / their sums go to shares. */
@@ -277,16 +282,16 @@ static void weigh(const head *h, int64_t first, int64_t n, float *scores,
                   float *shares)
 {
     const attention_kernel *k = h->run->kernel;
-    const mo_attention_call *c = &k->call;
+    const mo_call_attention *c = &k->call;
     float scale = k->score ? 1 : (float) c->scale;
 
     if (k->score)
         change_scores(h, first, n, scores);
     for (int64_t i = 0; i < n; i++) {
-        mo_attention_view view = view_of(h, first + i);
+        mo_cpu_attention_mask view = view_of(h, first + i);
 
-        shares[i] =
-            1 / mo_attention_weigh(scores + i * c->keys, c->keys, scale, &view);
+        shares[i] = 1 / mo_cpu_attention_softmax_row(scores + i * c->keys,
+                                                     c->keys, scale, &view);
     }
 }
 
@@ -295,19 +300,19 @@ static void store(const head *h, int64_t first, int64_t n, const float *sums,
                   int64_t pitch)
 {
     const attention_kernel *k = h->run->kernel;
-    const mo_attention_call *c = &k->call;
+    const mo_call_attention *c = &k->call;
 
     for (int64_t i = 0; i < n; i++)
-        mo_finish_run(&k->finish, h->run->in, h->run->out,
-                      h->out + (first + i) * c->out_row, c->v_width,
-                      sums + i * pitch, h->scratch + k->program_at);
+        mo_cpu_epilogue_run(&k->finish, h->run->in, h->run->out,
+                            h->out + (first + i) * c->out_row, c->v_width,
+                            sums + i * pitch, h->scratch + k->program_at);
 }
 
 static void attend(const head *h, int64_t first, int64_t n)
 {
     const attention_kernel *k = h->run->kernel;
-    const mo_attention_call *c = &k->call;
-    bool floats = k->elem == MO_F32;
+    const mo_call_attention *c = &k->call;
+    bool floats = k->elem == MO_ELEM_F32;
     int64_t pitch = floats ? c->out_row : c->v_width;
     float *scores = part_of(h, k->scores_at), shares[QUERIES_AT_ONCE];
     float *out = floats ? (float *) h->run->out + h->out + first * c->out_row
@@ -320,8 +325,8 @@ static void attend(const head *h, int64_t first, int64_t n)
         rows[i] = scores + i * c->keys;
     multiply(h, rows, n, c->keys, k->v_at, c->v_width, out, pitch);
     for (int64_t i = 0; i < n; i++)
-        mo_attention_scale(out + i * pitch, c->v_width, shares[i]);
-    if (!mo_finish_is_idle(&k->finish))
+        mo_cpu_attention_scale_row(out + i * pitch, c->v_width, shares[i]);
+    if (!mo_cpu_epilogue_is_identity(&k->finish))
         store(h, first, n, out, pitch);
 }
 
@@ -346,7 +351,8 @@ static void do_part(void *context, int64_t begin, int64_t end, int worker)
     }
 }
 
-static mo_status run_attention(mo_unit *unit, const mo_kernel *kernel,
+static mo_status run_attention(mo_backend_unit *unit,
+                               const mo_backend_kernel *kernel,
                                const void *const *in, void *const *out,
                                void *workspace, mo_error *err)
 {
@@ -355,9 +361,10 @@ static mo_status run_attention(mo_unit *unit, const mo_kernel *kernel,
 
     (void) err;
     if (k->call.queries > 0 && k->call.v_width > 0)
-        mo_crew_split(unit->crew, k->batches * k->parts, 1, do_part, &run);
+        mo_cpu_thread_pool_parallel_for(unit->crew, k->batches * k->parts, 1,
+                                        do_part, &run);
     return MO_OK;
 }
 
-const mo_cpu_maker mo_cpu_attention = { prepare_attention, run_attention,
-                                        drop_attention };
+const mo_cpu_kernel_class mo_cpu_attention = { prepare_attention, run_attention,
+                                               drop_attention };

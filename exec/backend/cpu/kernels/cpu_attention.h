@@ -14,18 +14,18 @@
 
 /* What keys a query sees: the first count of them, with something added to each
  * score or not. */
-typedef struct mo_attention_view {
+typedef struct mo_cpu_attention_mask {
     int64_t count;
     const float *added; /* by key, or NULL */
-} mo_attention_view;
+} mo_cpu_attention_mask;
 
 /* Turns the scores of one query against n keys into weights, up to a factor:
  * exp(scale * score + added - their largest), 0 for keys not seen.  Returns the
  * sum of them. */
-float mo_attention_weigh(float *scores, int64_t n, float scale,
-                         const mo_attention_view *view);
+float mo_cpu_attention_softmax_row(float *scores, int64_t n, float scale,
+                                   const mo_cpu_attention_mask *view);
 
 /* row[i] *= factor */
-void mo_attention_scale(float *row, int64_t n, float factor);
+void mo_cpu_attention_scale_row(float *row, int64_t n, float factor);
 
 #endif

@@ -12,13 +12,13 @@
 enum { COLUMNS = 64, BLOCK = 1024, GRAIN = 16 * BLOCK };
 
 typedef struct cumsum_kernel {
-    mo_kernel base;
-    mo_cumsum_call cumsum;
+    mo_backend_kernel base;
+    mo_call_cumsum cumsum;
     bool real;
     mo_elem elem;
-    mo_load_fn *load;
-    mo_store_fn *store;
-    mo_finish finish;
+    mo_cpu_load_fn *load;
+    mo_cpu_store_fn *store;
+    mo_cpu_epilogue finish;
     size_t share_bytes;
 } cumsum_kernel;
 
@@ -64,13 +64,13 @@ static void store(const cumsum_run *run, int64_t first, int n,
         kernel->store(sums, run->out, first, n);
         return;
     }
-    if (kernel->elem != MO_F64) {
+    if (kernel->elem != MO_ELEM_F64) {
         for (int i = 0; i < n; i++)
             share->narrow[i] = (float) sums[i].real;
         results = share->narrow;
     }
-    mo_finish_run(&kernel->finish, run->in, run->out, first, n, results,
-                  share->scratch);
+    mo_cpu_epilogue_run(&kernel->finish, run->in, run->out, first, n, results,
+                        share->scratch);
 }
 
 /* One line without gaps; from its end when reversed. */
@@ -103,7 +103,7 @@ static void do_lines(void *context, int64_t begin, int64_t end, int worker)
 {
     const cumsum_run *run = context;
     cumsum_share *share =
-        mo_cpu_share(run->workspace, run->kernel->share_bytes, worker);
+        mo_cpu_worker_scratch(run->workspace, run->kernel->share_bytes, worker);
 
     for (int64_t line = begin; line < end; line++)
         do_line(run, line * run->kernel->cumsum.count, share);
@@ -114,7 +114,7 @@ static void do_columns(const cumsum_run *run, int64_t first, int width,
                        cumsum_share *share)
 {
     const cumsum_kernel *kernel = run->kernel;
-    const mo_cumsum_call *cumsum = &kernel->cumsum;
+    const mo_call_cumsum *cumsum = &kernel->cumsum;
     number sums[COLUMNS];
 
     for (int j = 0; j < width; j++) {
@@ -134,7 +134,7 @@ static void do_columns(const cumsum_run *run, int64_t first, int width,
     }
 }
 
-static int64_t blocks_of(const mo_cumsum_call *cumsum)
+static int64_t blocks_of(const mo_call_cumsum *cumsum)
 {
     return (cumsum->inner + COLUMNS - 1) / COLUMNS;
 }
@@ -142,9 +142,9 @@ static int64_t blocks_of(const mo_cumsum_call *cumsum)
 static void do_blocks(void *context, int64_t begin, int64_t end, int worker)
 {
     const cumsum_run *run = context;
-    const mo_cumsum_call *cumsum = &run->kernel->cumsum;
+    const mo_call_cumsum *cumsum = &run->kernel->cumsum;
     cumsum_share *share =
-        mo_cpu_share(run->workspace, run->kernel->share_bytes, worker);
+        mo_cpu_worker_scratch(run->workspace, run->kernel->share_bytes, worker);
 
     for (int64_t block = begin; block < end; block++) {
         int64_t outer = block / blocks_of(cumsum);
@@ -156,9 +156,10 @@ static void do_blocks(void *context, int64_t begin, int64_t end, int worker)
     }
 }
 
-static mo_status prepare(mo_unit *unit, const mo_call *call,
-                         const mo_call_operand *in, const mo_desc *out,
-                         mo_kernel **kernel, size_t *workspace, mo_error *err)
+static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
+                         const mo_backend_operand *in,
+                         const mo_tensor_desc *out, mo_backend_kernel **kernel,
+                         size_t *workspace, mo_error *err)
 {
     mo_elem elem = in[0].desc.elem;
     cumsum_kernel *made = calloc(1, sizeof *made);
@@ -168,26 +169,27 @@ static mo_status prepare(mo_unit *unit, const mo_call *call,
         return mo_fail_memory(err);
     made->cumsum = call->u.cumsum;
     made->elem = elem;
-    made->real = mo_elem_is_real(elem);
-    made->load = mo_load_fn_of(elem, true);
-    made->store = mo_store_fn_of(elem, true);
-    status = mo_finish_make(call, out, &made->finish, err);
+    made->real = mo_elem_is_float(elem);
+    made->load = mo_cpu_load_fn_for(elem, true);
+    made->store = mo_cpu_store_fn_for(elem, true);
+    status = mo_cpu_epilogue_init(call, out, &made->finish, err);
     if (status != MO_OK) {
         free(made);
         return status;
     }
-    made->share_bytes = sizeof(cumsum_share) + mo_finish_scratch(&made->finish);
-    *workspace = mo_cpu_shares(unit, made->share_bytes);
+    made->share_bytes =
+        sizeof(cumsum_share) + mo_cpu_epilogue_scratch_size(&made->finish);
+    *workspace = mo_cpu_workspace_size(unit, made->share_bytes);
     *kernel = &made->base;
     return MO_OK;
 }
 
-static mo_status run(mo_unit *unit, const mo_kernel *kernel,
+static mo_status run(mo_backend_unit *unit, const mo_backend_kernel *kernel,
                      const void *const *in, void *const *out, void *workspace,
                      mo_error *err)
 {
     const cumsum_kernel *made = (const cumsum_kernel *) kernel;
-    const mo_cumsum_call *cumsum = &made->cumsum;
+    const mo_call_cumsum *cumsum = &made->cumsum;
     cumsum_run context = { made, in, out[0], workspace };
     int64_t lines;
 
@@ -196,17 +198,19 @@ static mo_status run(mo_unit *unit, const mo_kernel *kernel,
         return MO_OK;
     lines = cumsum->count < GRAIN ? GRAIN / cumsum->count : 1;
     if (cumsum->inner == 1)
-        mo_crew_split(unit->crew, cumsum->outer, lines, do_lines, &context);
+        mo_cpu_thread_pool_parallel_for(unit->crew, cumsum->outer, lines,
+                                        do_lines, &context);
     else
-        mo_crew_split(unit->crew, cumsum->outer * blocks_of(cumsum),
-                      (lines + COLUMNS - 1) / COLUMNS, do_blocks, &context);
+        mo_cpu_thread_pool_parallel_for(
+            unit->crew, cumsum->outer * blocks_of(cumsum),
+            (lines + COLUMNS - 1) / COLUMNS, do_blocks, &context);
     return MO_OK;
 }
 
-static void drop(mo_kernel *kernel)
+static void drop(mo_backend_kernel *kernel)
 {
-    mo_finish_clear(&((cumsum_kernel *) kernel)->finish);
+    mo_cpu_epilogue_clear(&((cumsum_kernel *) kernel)->finish);
     free(kernel);
 }
 
-const mo_cpu_maker mo_cpu_cumsum = { prepare, run, drop };
+const mo_cpu_kernel_class mo_cpu_cumsum = { prepare, run, drop };

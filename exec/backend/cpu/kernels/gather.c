@@ -13,8 +13,8 @@
 enum { JOB_BYTES = 1 << 15 };
 
 typedef struct gather_kernel {
-    mo_kernel base;
-    mo_gather_call gather;
+    mo_backend_kernel base;
+    mo_call_gather gather;
     mo_elem index_elem;
     int64_t n_slices;
     size_t width; /* bytes of a slice */
@@ -55,7 +55,7 @@ static void pick_along_axis(void *context, int64_t begin, int64_t end,
                             int worker)
 {
     gather_run *run = context;
-    const mo_gather_call *g = &run->kernel->gather;
+    const mo_call_gather *g = &run->kernel->gather;
 
     (void) worker;
     for (int64_t i = begin; i < end;) {
@@ -65,7 +65,8 @@ static void pick_along_axis(void *context, int64_t begin, int64_t end,
         int64_t stop = left < end - i ? i + left : end;
 
         for (; i < stop; i++, which++) {
-            int64_t at = mo_cpu_index(&run->indices, first + which, g->axis);
+            int64_t at =
+                mo_cpu_index_resolve(&run->indices, first + which, g->axis);
 
             if (at >= 0)
                 copy_slice(run, i, row * g->axis + at);
@@ -78,7 +79,7 @@ static void pick_tuples(void *context, int64_t begin, int64_t end, int worker)
 {
     gather_run *run = context;
     const gather_kernel *kernel = run->kernel;
-    const mo_gather_call *g = &kernel->gather;
+    const mo_call_gather *g = &kernel->gather;
 
     (void) worker;
     for (int64_t i = begin; i < end; i++) {
@@ -86,8 +87,8 @@ static void pick_tuples(void *context, int64_t begin, int64_t end, int worker)
         bool right = true;
 
         for (int d = 0; d < g->depth; d++) {
-            int64_t at =
-                mo_cpu_index(&run->indices, i * g->depth + d, g->dims[d]);
+            int64_t at = mo_cpu_index_resolve(&run->indices, i * g->depth + d,
+                                              g->dims[d]);
 
             right = right && at >= 0;
             from += at * kernel->steps[d];
@@ -115,7 +116,7 @@ static void pick_elements(void *context, int64_t begin, int64_t end, int worker)
 {
     gather_run *run = context;
     const gather_kernel *kernel = run->kernel;
-    const mo_gather_call *g = &kernel->gather;
+    const mo_call_gather *g = &kernel->gather;
     int64_t row = g->result.dims[g->result.rank - 1];
     bool along_row = g->at == g->result.rank - 1;
 
@@ -125,7 +126,8 @@ static void pick_elements(void *context, int64_t begin, int64_t end, int worker)
         int64_t stop = left < end - i ? i + left : end;
 
         for (int64_t step = 0; i < stop; i++, step++) {
-            int64_t at = mo_cpu_index(&run->indices, i, g->data.dims[g->at]);
+            int64_t at =
+                mo_cpu_index_resolve(&run->indices, i, g->data.dims[g->at]);
 
             if (at >= 0)
                 copy_slice(run, i,
@@ -136,26 +138,27 @@ static void pick_elements(void *context, int64_t begin, int64_t end, int worker)
 }
 
 /* Within how many elements the index number i must be. */
-static int64_t size_for(const mo_gather_call *g, int64_t i)
+static int64_t size_for(const mo_call_gather *g, int64_t i)
 {
     switch (g->kind) {
-    case MO_GATHER_AXIS:
+    case MO_CALL_GATHER_AXIS:
         return g->axis;
-    case MO_GATHER_ND:
+    case MO_CALL_GATHER_ND:
         return g->dims[i % (g->depth > 0 ? g->depth : 1)];
     default:
         return g->data.dims[g->at];
     }
 }
 
-static mo_status run_gather(mo_unit *unit, const mo_kernel *kernel,
+static mo_status run_gather(mo_backend_unit *unit,
+                            const mo_backend_kernel *kernel,
                             const void *const *in, void *const *out,
                             void *workspace, mo_error *err)
 {
-    static mo_crew_range *const ways[] = {
-        [MO_GATHER_AXIS] = pick_along_axis,
-        [MO_GATHER_ELEMENTS] = pick_elements,
-        [MO_GATHER_ND] = pick_tuples,
+    static mo_cpu_thread_pool_range_fn *const ways[] = {
+        [MO_CALL_GATHER_AXIS] = pick_along_axis,
+        [MO_CALL_GATHER_ELEMENTS] = pick_elements,
+        [MO_CALL_GATHER_ND] = pick_tuples,
     };
     const gather_kernel *g = (const gather_kernel *) kernel;
     gather_run run = { g, in[0], out[0], { in[1], g->index_elem, -1 } };
@@ -165,24 +168,25 @@ static mo_status run_gather(mo_unit *unit, const mo_kernel *kernel,
     (void) workspace;
     if (g->width == 0)
         return MO_OK;
-    mo_crew_split(unit->crew, g->n_slices, at_once, ways[g->gather.kind], &run);
+    mo_cpu_thread_pool_parallel_for(unit->crew, g->n_slices, at_once,
+                                    ways[g->gather.kind], &run);
     wrong = atomic_load(&run.indices.first_wrong);
-    return mo_cpu_index_verdict(
+    return mo_cpu_index_status(
         &run.indices, wrong < 0 ? 0 : size_for(&g->gather, wrong), err);
 }
 
 static void set_sizes(gather_kernel *kernel, size_t element)
 {
-    const mo_gather_call *g = &kernel->gather;
-    int64_t inner = g->kind == MO_GATHER_ELEMENTS ? 1 : g->inner;
+    const mo_call_gather *g = &kernel->gather;
+    int64_t inner = g->kind == MO_CALL_GATHER_ELEMENTS ? 1 : g->inner;
     int64_t stride = 1;
 
     kernel->width = (size_t) inner * element;
     switch (g->kind) {
-    case MO_GATHER_AXIS:
+    case MO_CALL_GATHER_AXIS:
         kernel->n_slices = g->batch * g->outer * g->count;
         break;
-    case MO_GATHER_ND:
+    case MO_CALL_GATHER_ND:
         kernel->n_slices = g->batch * g->count;
         kernel->per_batch = 1;
         for (int d = g->depth; d-- > 0;) {
@@ -199,17 +203,18 @@ static void set_sizes(gather_kernel *kernel, size_t element)
     }
 }
 
-static void drop_gather(mo_kernel *kernel)
+static void drop_gather(mo_backend_kernel *kernel)
 {
     free(kernel);
 }
 
-static mo_status prepare_gather(mo_unit *unit, const mo_call *call,
-                                const mo_call_operand *in, const mo_desc *out,
-                                mo_kernel **kernel, size_t *workspace,
+static mo_status prepare_gather(mo_backend_unit *unit, const mo_call *call,
+                                const mo_backend_operand *in,
+                                const mo_tensor_desc *out,
+                                mo_backend_kernel **kernel, size_t *workspace,
                                 mo_error *err)
 {
-    mo_status status = mo_check_gather(call, in, out, err);
+    mo_status status = mo_backend_check_gather(call, in, out, err);
     gather_kernel *gather;
 
     assert(!call->after);
@@ -221,9 +226,10 @@ static mo_status prepare_gather(mo_unit *unit, const mo_call *call,
         return mo_fail_memory(err);
     gather->gather = call->u.gather;
     gather->index_elem = in[1].desc.elem;
-    set_sizes(gather, mo_elem_bytes(out[0].elem));
+    set_sizes(gather, mo_elem_size(out[0].elem));
     *kernel = &gather->base;
     return MO_OK;
 }
 
-const mo_cpu_maker mo_cpu_gather = { prepare_gather, run_gather, drop_gather };
+const mo_cpu_kernel_class mo_cpu_gather = { prepare_gather, run_gather,
+                                            drop_gather };

@@ -1,6 +1,6 @@
 #include "exec/backend/cpu/kernels/index_bounds.h"
 
-void mo_cpu_index_wrong(mo_cpu_indices *indices, int64_t i)
+void mo_cpu_index_set_out_of_range(mo_cpu_indices *indices, int64_t i)
 {
     int64_t known = atomic_load(&indices->first_wrong);
 
@@ -9,8 +9,8 @@ void mo_cpu_index_wrong(mo_cpu_indices *indices, int64_t i)
         continue;
 }
 
-mo_status mo_cpu_index_verdict(const mo_cpu_indices *indices, int64_t size,
-                               mo_error *err)
+mo_status mo_cpu_index_status(const mo_cpu_indices *indices, int64_t size,
+                              mo_error *err)
 {
     int64_t i = atomic_load(&indices->first_wrong);
 
@@ -19,6 +19,6 @@ mo_status mo_cpu_index_verdict(const mo_cpu_indices *indices, int64_t size,
     return mo_fail(err, MO_E_INPUT,
                    "index %lld (number %lld of its indices) is outside of "
                    "%lld elements",
-                   (long long) mo_cpu_index_raw(indices, i), (long long) i,
+                   (long long) mo_cpu_index_load(indices, i), (long long) i,
                    (long long) size);
 }

@@ -21,21 +21,22 @@ typedef struct mo_cpu_indices {
     _Atomic int64_t first_wrong; /* -1: none so far */
 } mo_cpu_indices;
 
-static inline int64_t mo_cpu_index_raw(const mo_cpu_indices *indices, int64_t i)
+static inline int64_t mo_cpu_index_load(const mo_cpu_indices *indices,
+                                        int64_t i)
 {
     switch (indices->elem) {
-    case MO_I64:
-    case MO_U64:
+    case MO_ELEM_I64:
+    case MO_ELEM_U64:
         return ((const int64_t *) indices->data)[i];
-    case MO_I32:
+    case MO_ELEM_I32:
         return ((const int32_t *) indices->data)[i];
-    case MO_U32:
+    case MO_ELEM_U32:
         return ((const uint32_t *) indices->data)[i];
-    case MO_I16:
+    case MO_ELEM_I16:
         return ((const int16_t *) indices->data)[i];
-    case MO_U16:
+    case MO_ELEM_U16:
         return ((const uint16_t *) indices->data)[i];
-    case MO_I8:
+    case MO_ELEM_I8:
         return ((const int8_t *) indices->data)[i];
     default:
         return ((const uint8_t *) indices->data)[i];
@@ -43,25 +44,25 @@ static inline int64_t mo_cpu_index_raw(const mo_cpu_indices *indices, int64_t i)
 }
 
 /* Remembers that index i is out of range. */
-void mo_cpu_index_wrong(mo_cpu_indices *indices, int64_t i);
+void mo_cpu_index_set_out_of_range(mo_cpu_indices *indices, int64_t i);
 
 /* Index i within size elements, counted from the front; -1 when it is out of
  * range, which is remembered. */
-static inline int64_t mo_cpu_index(mo_cpu_indices *indices, int64_t i,
-                                   int64_t size)
+static inline int64_t mo_cpu_index_resolve(mo_cpu_indices *indices, int64_t i,
+                                           int64_t size)
 {
-    int64_t at = mo_cpu_index_raw(indices, i);
+    int64_t at = mo_cpu_index_load(indices, i);
 
     at = at < 0 ? at + size : at;
     if (at >= 0 && at < size)
         return at;
-    mo_cpu_index_wrong(indices, i);
+    mo_cpu_index_set_out_of_range(indices, i);
     return -1;
 }
 
 /* MO_OK, or the error of the first one that was out of range: it should have
  * been within so many elements. */
-mo_status mo_cpu_index_verdict(const mo_cpu_indices *indices, int64_t size,
-                               mo_error *err);
+mo_status mo_cpu_index_status(const mo_cpu_indices *indices, int64_t size,
+                              mo_error *err);
 
 #endif

@@ -12,12 +12,12 @@
 
 /* From [outer][in][inner] to [outer][taps.n][inner]. */
 typedef struct pass {
-    mo_taps taps;
+    mo_call_interp_taps taps;
     int64_t outer, in, inner;
 } pass;
 
 typedef struct blend_kernel {
-    mo_kernel base;
+    mo_backend_kernel base;
     mo_elem elem;
     int n_passes;
     pass passes[MO_MAX_RANK];
@@ -31,7 +31,7 @@ typedef struct blend_run {
     float *out;
 } blend_run;
 
-MO_CLONES
+MO_CPU_MULTIVERSION
 static void add_row(float *restrict to, const float *restrict from,
                     float weight, int64_t count)
 {
@@ -39,7 +39,7 @@ static void add_row(float *restrict to, const float *restrict from,
         to[i] += weight * from[i];
 }
 
-MO_CLONES
+MO_CPU_MULTIVERSION
 static void set_row(float *restrict to, const float *restrict from,
                     float weight, int64_t count)
 {
@@ -53,7 +53,7 @@ static void blend_rows(void *context, int64_t begin, int64_t end, int worker)
 {
     const blend_run *run = context;
     const pass *p = run->pass;
-    const mo_taps *taps = &p->taps;
+    const mo_call_interp_taps *taps = &p->taps;
 
     (void) worker;
     for (int64_t i = begin; i < end; i++) {
@@ -75,7 +75,7 @@ static void blend_columns(void *context, int64_t begin, int64_t end, int worker)
 {
     const blend_run *run = context;
     const pass *p = run->pass;
-    const mo_taps *taps = &p->taps;
+    const mo_call_interp_taps *taps = &p->taps;
 
     (void) worker;
     for (int64_t i = begin; i < end; i++) {
@@ -92,21 +92,24 @@ static void blend_columns(void *context, int64_t begin, int64_t end, int worker)
     }
 }
 
-static void do_pass(mo_unit *unit, const pass *p, const float *in, float *out)
+static void do_pass(mo_backend_unit *unit, const pass *p, const float *in,
+                    float *out)
 {
     enum { AT_ONCE = 1 << 13 };
     blend_run run = { p, in, out };
 
     if (p->inner == 1)
-        mo_crew_split(unit->crew, p->outer, AT_ONCE / (p->taps.n + 1) + 1,
-                      blend_columns, &run);
+        mo_cpu_thread_pool_parallel_for(unit->crew, p->outer,
+                                        AT_ONCE / (p->taps.n + 1) + 1,
+                                        blend_columns, &run);
     else
-        mo_crew_split(unit->crew, p->outer * p->taps.n,
-                      AT_ONCE / (p->inner + 1) + 1, blend_rows, &run);
+        mo_cpu_thread_pool_parallel_for(unit->crew, p->outer * p->taps.n,
+                                        AT_ONCE / (p->inner + 1) + 1,
+                                        blend_rows, &run);
 }
 
 typedef struct store_run {
-    mo_dense out;
+    mo_tensor_dense out;
     const float *from;
 } store_run;
 
@@ -116,10 +119,11 @@ static void store_part(void *context, int64_t begin, int64_t end, int worker)
 
     (void) worker;
     for (int64_t i = begin; i < end; i++)
-        mo_dense_put(&run->out, i, run->from[i]);
+        mo_tensor_set_double(&run->out, i, run->from[i]);
 }
 
-static mo_status run_blend(mo_unit *unit, const mo_kernel *kernel,
+static mo_status run_blend(mo_backend_unit *unit,
+                           const mo_backend_kernel *kernel,
                            const void *const *in, void *const *out,
                            void *workspace, mo_error *err)
 {
@@ -132,39 +136,40 @@ static mo_status run_blend(mo_unit *unit, const mo_kernel *kernel,
     (void) err;
     if (k->n_out == 0)
         return MO_OK;
-    if (k->elem != MO_F32) {
-        mo_floats_load(in[0], k->elem, 0, 1, k->n_in, place[0]);
+    if (k->elem != MO_ELEM_F32) {
+        mo_cpu_load_f32(in[0], k->elem, 0, 1, k->n_in, place[0]);
         from = place[0];
         next = 1;
     }
     for (int i = 0; i < k->n_passes; i++) {
-        bool last = i == k->n_passes - 1 && k->elem == MO_F32;
+        bool last = i == k->n_passes - 1 && k->elem == MO_ELEM_F32;
         float *to = last ? out[0] : place[next];
 
         do_pass(unit, &k->passes[i], from, to);
         from = to;
         next = 1 - next;
     }
-    if (k->elem != MO_F32) {
+    if (k->elem != MO_ELEM_F32) {
         store_run store = { { { k->elem, { 0 } }, out[0], false }, from };
 
-        mo_crew_split(unit->crew, k->n_out, AT_ONCE, store_part, &store);
+        mo_cpu_thread_pool_parallel_for(unit->crew, k->n_out, AT_ONCE,
+                                        store_part, &store);
     }
     return MO_OK;
 }
 
-static void drop_blend(mo_kernel *kernel)
+static void drop_blend(mo_backend_kernel *kernel)
 {
     blend_kernel *blend = (blend_kernel *) kernel;
 
     for (int i = 0; i < blend->n_passes; i++)
-        mo_taps_clear(&blend->passes[i].taps);
+        mo_call_interp_taps_clear(&blend->passes[i].taps);
     free(blend);
 }
 
 /* Dimensions in the order they are resized: by how much they grow.  One at
  * least, so that there is something to do. */
-static int order_dims(const mo_interpolate_call *call, int order[MO_MAX_RANK])
+static int order_dims(const mo_call_interpolate *call, int order[MO_MAX_RANK])
 {
     int n = 0;
 
@@ -190,7 +195,7 @@ static int order_dims(const mo_interpolate_call *call, int order[MO_MAX_RANK])
     return n;
 }
 
-static mo_status make_passes(const mo_interpolate_call *call,
+static mo_status make_passes(const mo_call_interpolate *call,
                              blend_kernel *blend, mo_error *err)
 {
     int order[MO_MAX_RANK], n = order_dims(call, order);
@@ -209,19 +214,20 @@ static mo_status make_passes(const mo_interpolate_call *call,
         for (int d = order[i] + 1; d < call->rank; d++)
             p->inner *= size[d];
         p->in = size[order[i]];
-        status = mo_taps_make(call, order[i], &p->taps, err);
+        status = mo_call_interp_taps_init(call, order[i], &p->taps, err);
         blend->n_passes += status == MO_OK;
         size[order[i]] = call->out[order[i]];
         made = p->outer * p->inner * size[order[i]];
         most = made > most ? made : most;
     }
-    blend->half = mo_cpu_lines((size_t) most * sizeof(float));
+    blend->half = mo_cpu_round_to_line((size_t) most * sizeof(float));
     return status;
 }
 
-static mo_status prepare_blend(mo_unit *unit, const mo_call *call,
-                               const mo_call_operand *in, const mo_desc *out,
-                               mo_kernel **kernel, size_t *workspace,
+static mo_status prepare_blend(mo_backend_unit *unit, const mo_call *call,
+                               const mo_backend_operand *in,
+                               const mo_tensor_desc *out,
+                               mo_backend_kernel **kernel, size_t *workspace,
                                mo_error *err)
 {
     blend_kernel *blend = calloc(1, sizeof *blend);
@@ -231,8 +237,8 @@ static mo_status prepare_blend(mo_unit *unit, const mo_call *call,
     if (!blend)
         return mo_fail_memory(err);
     blend->elem = out[0].elem;
-    blend->n_in = mo_desc_elements(&in[0].desc);
-    blend->n_out = mo_desc_elements(&out[0]);
+    blend->n_in = mo_tensor_desc_elements(&in[0].desc);
+    blend->n_out = mo_tensor_desc_elements(&out[0]);
     status = make_passes(&call->u.interpolate, blend, err);
     if (status != MO_OK) {
         drop_blend(&blend->base);
@@ -243,4 +249,5 @@ static mo_status prepare_blend(mo_unit *unit, const mo_call *call,
     return MO_OK;
 }
 
-const mo_cpu_maker mo_cpu_blend = { prepare_blend, run_blend, drop_blend };
+const mo_cpu_kernel_class mo_cpu_interp_linear = { prepare_blend, run_blend,
+                                                   drop_blend };

@@ -9,7 +9,7 @@
 #include "exec/op/interp_taps.h"
 
 typedef struct nearest_kernel {
-    mo_kernel base;
+    mo_backend_kernel base;
     int rank; /* dimensions up to the last one that is resized */
     int64_t extent[MO_MAX_RANK];
     int64_t *from[MO_MAX_RANK]; /* by element, in bytes */
@@ -58,7 +58,8 @@ static void pick_rows(void *context, int64_t begin, int64_t end, int worker)
     }
 }
 
-static mo_status run_nearest(mo_unit *unit, const mo_kernel *kernel,
+static mo_status run_nearest(mo_backend_unit *unit,
+                             const mo_backend_kernel *kernel,
                              const void *const *in, void *const *out,
                              void *workspace, mo_error *err)
 {
@@ -70,12 +71,12 @@ static mo_status run_nearest(mo_unit *unit, const mo_kernel *kernel,
     (void) workspace, (void) err;
     row = k->extent[k->rank - 1] * (int64_t) k->width;
     if (row > 0)
-        mo_crew_split(unit->crew, k->n_rows, JOB_BYTES / row + 1, pick_rows,
-                      &run);
+        mo_cpu_thread_pool_parallel_for(unit->crew, k->n_rows,
+                                        JOB_BYTES / row + 1, pick_rows, &run);
     return MO_OK;
 }
 
-static void drop_nearest(mo_kernel *kernel)
+static void drop_nearest(mo_backend_kernel *kernel)
 {
     nearest_kernel *nearest = (nearest_kernel *) kernel;
 
@@ -85,29 +86,30 @@ static void drop_nearest(mo_kernel *kernel)
 }
 
 /* The table of dimension d, whose neighbours are stride bytes apart. */
-static mo_status make_table(const mo_interpolate_call *call, int d,
+static mo_status make_table(const mo_call_interpolate *call, int d,
                             int64_t stride, int64_t **from, mo_error *err)
 {
-    mo_taps taps = { 0 };
+    mo_call_interp_taps taps = { 0 };
     mo_status status = MO_OK;
 
     if (call->moves[d])
-        status = mo_taps_make(call, d, &taps, err);
+        status = mo_call_interp_taps_init(call, d, &taps, err);
     if (status != MO_OK)
         return status;
     *from = calloc((size_t) call->out[d] + 1, sizeof **from);
     for (int64_t i = 0; *from && i < call->out[d]; i++)
         (*from)[i] = (call->moves[d] ? taps.index[i] : i) * stride;
-    mo_taps_clear(&taps);
+    mo_call_interp_taps_clear(&taps);
     return *from ? MO_OK : mo_fail_memory(err);
 }
 
-static mo_status prepare_nearest(mo_unit *unit, const mo_call *call,
-                                 const mo_call_operand *in, const mo_desc *out,
-                                 mo_kernel **kernel, size_t *workspace,
+static mo_status prepare_nearest(mo_backend_unit *unit, const mo_call *call,
+                                 const mo_backend_operand *in,
+                                 const mo_tensor_desc *out,
+                                 mo_backend_kernel **kernel, size_t *workspace,
                                  mo_error *err)
 {
-    const mo_interpolate_call *c = &call->u.interpolate;
+    const mo_call_interpolate *c = &call->u.interpolate;
     nearest_kernel *nearest = calloc(1, sizeof *nearest);
     mo_status status = MO_OK;
     int64_t stride;
@@ -115,7 +117,7 @@ static mo_status prepare_nearest(mo_unit *unit, const mo_call *call,
     (void) unit, (void) in, (void) workspace;
     if (!nearest)
         return mo_fail_memory(err);
-    nearest->width = mo_elem_bytes(out[0].elem);
+    nearest->width = mo_elem_size(out[0].elem);
     nearest->rank = c->rank;
     while (nearest->rank > 1 && !c->moves[nearest->rank - 1])
         nearest->width *= (size_t) c->out[--nearest->rank];
@@ -135,5 +137,5 @@ static mo_status prepare_nearest(mo_unit *unit, const mo_call *call,
     return MO_OK;
 }
 
-const mo_cpu_maker mo_cpu_nearest = { prepare_nearest, run_nearest,
-                                      drop_nearest };
+const mo_cpu_kernel_class mo_cpu_interp_nearest = { prepare_nearest,
+                                                    run_nearest, drop_nearest };

@@ -7,19 +7,20 @@
 
 /* A kernel of one of the two ways; the outer one belongs to the backend. */
 typedef struct interpolate_kernel {
-    mo_kernel base;
-    const mo_cpu_maker *way;
-    mo_kernel *inner;
+    mo_backend_kernel base;
+    const mo_cpu_kernel_class *way;
+    mo_backend_kernel *inner;
 } interpolate_kernel;
 
-static mo_status prepare_interpolate(mo_unit *unit, const mo_call *call,
-                                     const mo_call_operand *in,
-                                     const mo_desc *out, mo_kernel **kernel,
+static mo_status prepare_interpolate(mo_backend_unit *unit, const mo_call *call,
+                                     const mo_backend_operand *in,
+                                     const mo_tensor_desc *out,
+                                     mo_backend_kernel **kernel,
                                      size_t *workspace, mo_error *err)
 {
-    const mo_interpolate_call *c = &call->u.interpolate;
+    const mo_call_interpolate *c = &call->u.interpolate;
     interpolate_kernel *made;
-    mo_status status = mo_check_interpolate(call, in, out, err);
+    mo_status status = mo_backend_check_interpolate(call, in, out, err);
 
     assert(!call->after);
     if (status != MO_OK)
@@ -27,8 +28,8 @@ static mo_status prepare_interpolate(mo_unit *unit, const mo_call *call,
     made = calloc(1, sizeof *made);
     if (!made)
         return mo_fail_memory(err);
-    made->way =
-        c->mode == MO_INTERPOLATE_NEAREST ? &mo_cpu_nearest : &mo_cpu_blend;
+    made->way = c->mode == MO_CALL_INTERPOLATE_NEAREST ? &mo_cpu_interp_nearest
+                                                       : &mo_cpu_interp_linear;
     status =
         made->way->prepare(unit, call, in, out, &made->inner, workspace, err);
     if (status != MO_OK) {
@@ -39,7 +40,8 @@ static mo_status prepare_interpolate(mo_unit *unit, const mo_call *call,
     return MO_OK;
 }
 
-static mo_status run_interpolate(mo_unit *unit, const mo_kernel *kernel,
+static mo_status run_interpolate(mo_backend_unit *unit,
+                                 const mo_backend_kernel *kernel,
                                  const void *const *in, void *const *out,
                                  void *workspace, mo_error *err)
 {
@@ -48,7 +50,7 @@ static mo_status run_interpolate(mo_unit *unit, const mo_kernel *kernel,
     return k->way->run(unit, k->inner, in, out, workspace, err);
 }
 
-static void drop_interpolate(mo_kernel *kernel)
+static void drop_interpolate(mo_backend_kernel *kernel)
 {
     interpolate_kernel *k = (interpolate_kernel *) kernel;
 
@@ -56,5 +58,6 @@ static void drop_interpolate(mo_kernel *kernel)
     free(k);
 }
 
-const mo_cpu_maker mo_cpu_interpolate = { prepare_interpolate, run_interpolate,
-                                          drop_interpolate };
+const mo_cpu_kernel_class mo_cpu_interpolate = { prepare_interpolate,
+                                                 run_interpolate,
+                                                 drop_interpolate };

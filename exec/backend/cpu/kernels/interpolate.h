@@ -6,8 +6,9 @@
 
 #include "exec/backend/cpu/cpu_backend.h"
 
-extern const mo_cpu_maker mo_cpu_nearest; /* picks elements of any type */
-extern const mo_cpu_maker mo_cpu_blend;   /* weighs them, one dimension after
-                                             the other */
+extern const mo_cpu_kernel_class
+    mo_cpu_interp_nearest; /* picks elements of any type */
+extern const mo_cpu_kernel_class mo_cpu_interp_linear; /* weighs them, one
+                                           dimension after the other */
 
 #endif

@@ -14,11 +14,11 @@
 enum { BLOCK = 1024, GRAIN = 16 * BLOCK };
 
 typedef struct norm_kernel {
-    mo_kernel base;
-    mo_norm_call norm;
-    mo_finish finish;
-    const mo_row_math *math;
-    mo_load_fn *load;
+    mo_backend_kernel base;
+    mo_call_norm norm;
+    mo_cpu_epilogue finish;
+    const mo_cpu_row_math *math;
+    mo_cpu_load_fn *load;
     bool direct;        /* rows are registers as they lie */
     size_t share_bytes; /* of scratch: a block, then the epilogue's */
 } norm_kernel;
@@ -75,7 +75,7 @@ static double squares_of(const norm_kernel *kernel, const void *data,
 }
 
 /* What a row is multiplied by. */
-static double factor_of(const mo_norm_call *norm, double squares)
+static double factor_of(const mo_call_norm *norm, double squares)
 {
     double size = norm->sum ? squares : squares / (double) norm->count;
 
@@ -102,8 +102,8 @@ static void write_row(const norm_run *run, int64_t first, double mean,
 
         kernel->math->scale(block_of(kernel, run->in[0], element, n, block), to,
                             mean, factor, n);
-        mo_finish_run(&kernel->finish, run->in, run->out, element, n, to,
-                      scratch);
+        mo_cpu_epilogue_run(&kernel->finish, run->in, run->out, element, n, to,
+                            scratch);
     }
 }
 
@@ -111,8 +111,9 @@ static void do_rows(void *context, int64_t begin, int64_t end, int worker)
 {
     const norm_run *run = context;
     const norm_kernel *kernel = run->kernel;
-    const mo_norm_call *norm = &kernel->norm;
-    char *block = mo_cpu_share(run->workspace, kernel->share_bytes, worker);
+    const mo_call_norm *norm = &kernel->norm;
+    char *block =
+        mo_cpu_worker_scratch(run->workspace, kernel->share_bytes, worker);
 
     for (int64_t row = begin; row < end; row++) {
         int64_t first = row * norm->count;
@@ -127,34 +128,35 @@ static void do_rows(void *context, int64_t begin, int64_t end, int worker)
     }
 }
 
-static mo_status prepare(mo_unit *unit, const mo_call *call,
-                         const mo_call_operand *in, const mo_desc *out,
-                         mo_kernel **kernel, size_t *workspace, mo_error *err)
+static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
+                         const mo_backend_operand *in,
+                         const mo_tensor_desc *out, mo_backend_kernel **kernel,
+                         size_t *workspace, mo_error *err)
 {
     mo_elem elem = in[0].desc.elem;
-    bool wide = elem == MO_F64;
+    bool wide = elem == MO_ELEM_F64;
     norm_kernel *made = calloc(1, sizeof *made);
     mo_status status;
 
     if (!made)
         return mo_fail_memory(err);
     made->norm = call->u.norm;
-    made->math = mo_row_math_of(wide);
-    made->load = mo_load_fn_of(elem, wide);
-    made->direct = mo_elem_is_register(elem, wide);
-    status = mo_finish_make(call, out, &made->finish, err);
+    made->math = mo_cpu_row_math_for(wide);
+    made->load = mo_cpu_load_fn_for(elem, wide);
+    made->direct = mo_cpu_elem_is_register(elem, wide);
+    status = mo_cpu_epilogue_init(call, out, &made->finish, err);
     if (status != MO_OK) {
         free(made);
         return status;
     }
     made->share_bytes =
-        BLOCK * made->math->bytes + mo_finish_scratch(&made->finish);
-    *workspace = mo_cpu_shares(unit, made->share_bytes);
+        BLOCK * made->math->bytes + mo_cpu_epilogue_scratch_size(&made->finish);
+    *workspace = mo_cpu_workspace_size(unit, made->share_bytes);
     *kernel = &made->base;
     return MO_OK;
 }
 
-static mo_status run(mo_unit *unit, const mo_kernel *kernel,
+static mo_status run(mo_backend_unit *unit, const mo_backend_kernel *kernel,
                      const void *const *in, void *const *out, void *workspace,
                      mo_error *err)
 {
@@ -163,15 +165,15 @@ static mo_status run(mo_unit *unit, const mo_kernel *kernel,
     int64_t rows = GRAIN / (norm->norm.count > 0 ? norm->norm.count : 1);
 
     (void) err;
-    mo_crew_split(unit->crew, norm->norm.groups, rows > 0 ? rows : 1, do_rows,
-                  &context);
+    mo_cpu_thread_pool_parallel_for(unit->crew, norm->norm.groups,
+                                    rows > 0 ? rows : 1, do_rows, &context);
     return MO_OK;
 }
 
-static void drop(mo_kernel *kernel)
+static void drop(mo_backend_kernel *kernel)
 {
-    mo_finish_clear(&((norm_kernel *) kernel)->finish);
+    mo_cpu_epilogue_clear(&((norm_kernel *) kernel)->finish);
     free(kernel);
 }
 
-const mo_cpu_maker mo_cpu_norm = { prepare, run, drop };
+const mo_cpu_kernel_class mo_cpu_norm = { prepare, run, drop };

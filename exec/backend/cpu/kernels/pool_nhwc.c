@@ -11,10 +11,10 @@ typedef struct view {
     int64_t count[3], step[3];
 } view;
 
-static view view_of(const mo_pool_kernel *kernel, const float *data,
-                    const mo_pool_window *window)
+static view view_of(const mo_cpu_pool_kernel *kernel, const float *data,
+                    const mo_cpu_pool_window *window)
 {
-    const mo_pool_call *p = &kernel->call;
+    const mo_call_pool *p = &kernel->call;
     int64_t at = window->image, step = p->channels;
     view v;
 
@@ -30,8 +30,8 @@ static view view_of(const mo_pool_kernel *kernel, const float *data,
 }
 
 /* n channels; called with a constant where it matters. */
-MO_INLINE void fold_block(const view *v, bool average, int64_t channel, int n,
-                          float start, float factor, float *to)
+MO_CPU_INLINE void fold_block(const view *v, bool average, int64_t channel,
+                              int n, float start, float factor, float *to)
 {
     float kept[AT_ONCE];
 
@@ -43,7 +43,7 @@ MO_INLINE void fold_block(const view *v, bool average, int64_t channel, int n,
                 const float *x = v->first + a * v->step[0] + b * v->step[1] +
                                  c * v->step[2] + channel;
 
-                MO_LOOP
+                MO_CPU_IVDEP
                 for (int j = 0; j < n; j++)
                     kept[j] = average          ? kept[j] + x[j]
                               : x[j] > kept[j] ? x[j]
@@ -53,8 +53,8 @@ MO_INLINE void fold_block(const view *v, bool average, int64_t channel, int n,
         to[j] = average ? kept[j] * factor : kept[j];
 }
 
-MO_INLINE void fold_channels(const view *v, bool average, int64_t channels,
-                             float start, float factor, float *to)
+MO_CPU_INLINE void fold_channels(const view *v, bool average, int64_t channels,
+                                 float start, float factor, float *to)
 {
     int64_t c = 0;
 
@@ -64,26 +64,28 @@ MO_INLINE void fold_channels(const view *v, bool average, int64_t channels,
         fold_block(v, average, c, (int) (channels - c), start, factor, to + c);
 }
 
-MO_CLONES static void find_largest(const view *v, int64_t channels, float start,
-                                   float *to)
+MO_CPU_MULTIVERSION static void find_largest(const view *v, int64_t channels,
+                                             float start, float *to)
 {
     fold_channels(v, false, channels, start, 1, to);
 }
 
-MO_CLONES static void find_average(const view *v, int64_t channels,
-                                   float factor, float *to)
+MO_CPU_MULTIVERSION static void find_average(const view *v, int64_t channels,
+                                             float factor, float *to)
 {
     fold_channels(v, true, channels, 0, factor, to);
 }
 
-void mo_pool_floats(const mo_pool_kernel *kernel, const float *data,
-                    const mo_pool_window *window, float *to)
+void mo_cpu_pool_nhwc_f32(const mo_cpu_pool_kernel *kernel, const float *data,
+                          const mo_cpu_pool_window *window, float *to)
 {
-    const mo_pool_call *p = &kernel->call;
+    const mo_call_pool *p = &kernel->call;
     view v = view_of(kernel, data, window);
 
     if (p->average)
-        find_average(&v, p->channels, mo_pool_share(kernel, window), to);
+        find_average(&v, p->channels,
+                     mo_cpu_pool_average_factor(kernel, window), to);
     else
-        find_largest(&v, p->channels, mo_pool_start(kernel, window), to);
+        find_largest(&v, p->channels, mo_cpu_pool_initial_value(kernel, window),
+                     to);
 }

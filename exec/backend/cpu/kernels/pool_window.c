@@ -10,18 +10,20 @@ static int64_t ceil_div(int64_t a, int64_t b)
     return (a + b - 1) / b;
 }
 
-static mo_pool_span adaptive_span(const mo_sweep *s, int d, int64_t o)
+static mo_cpu_pool_range adaptive_span(const mo_call_window *s, int d,
+                                       int64_t o)
 {
     int64_t first = o * s->in[d] / s->out[d];
 
-    return (mo_pool_span){ first,
-                           ceil_div((o + 1) * s->in[d], s->out[d]) - first, 1 };
+    return (mo_cpu_pool_range){ first,
+                                ceil_div((o + 1) * s->in[d], s->out[d]) - first,
+                                1 };
 }
 
 /* Without what is beyond the edges. */
-static mo_pool_span span_of(const mo_pool_call *p, int d, int64_t o)
+static mo_cpu_pool_range span_of(const mo_call_pool *p, int d, int64_t o)
 {
-    const mo_sweep *s = &p->sweep;
+    const mo_call_window *s = &p->sweep;
     int64_t step = s->dilation[d];
     int64_t begin = o * s->stride[d] - s->pad_begin[d];
     int64_t skip = begin < 0 ? ceil_div(-begin, step) : 0;
@@ -30,14 +32,15 @@ static mo_pool_span span_of(const mo_pool_call *p, int d, int64_t o)
     if (p->adaptive)
         return adaptive_span(s, d, o);
     end = end < s->kernel[d] ? end : s->kernel[d];
-    return (mo_pool_span){ begin + skip * step, end > skip ? end - skip : 0,
-                           step };
+    return (mo_cpu_pool_range){ begin + skip * step,
+                                end > skip ? end - skip : 0, step };
 }
 
-mo_pool_window mo_pool_window_of(const mo_pool_kernel *kernel, int64_t row)
+mo_cpu_pool_window mo_cpu_pool_window_at(const mo_cpu_pool_kernel *kernel,
+                                         int64_t row)
 {
-    const mo_pool_call *p = &kernel->call;
-    mo_pool_window w;
+    const mo_call_pool *p = &kernel->call;
+    mo_cpu_pool_window w;
 
     for (int d = 2; d >= 0; d--) {
         w.at[d] = row % p->sweep.out[d];
@@ -48,9 +51,10 @@ mo_pool_window mo_pool_window_of(const mo_pool_kernel *kernel, int64_t row)
     return w;
 }
 
-void mo_pool_window_next(const mo_pool_kernel *kernel, mo_pool_window *window)
+void mo_cpu_pool_window_next(const mo_cpu_pool_kernel *kernel,
+                             mo_cpu_pool_window *window)
 {
-    const mo_pool_call *p = &kernel->call;
+    const mo_call_pool *p = &kernel->call;
     bool goes_on = true;
 
     for (int d = 2; d >= 0 && goes_on; d--) {
@@ -64,21 +68,23 @@ void mo_pool_window_next(const mo_pool_kernel *kernel, mo_pool_window *window)
 
 /* Elements of a dimension that an average counts.  A window never begins before
  * the padding, but it may end behind it. */
-static int64_t counted(const mo_pool_call *p, const mo_pool_window *w, int d)
+static int64_t counted(const mo_call_pool *p, const mo_cpu_pool_window *w,
+                       int d)
 {
-    const mo_sweep *s = &p->sweep;
+    const mo_call_window *s = &p->sweep;
     int64_t begin = w->at[d] * s->stride[d] - s->pad_begin[d];
     int64_t left = s->in[d] + s->pad_end[d] - begin, most;
 
-    if (p->count == MO_COUNT_DATA)
+    if (p->count == MO_CALL_POOL_COUNT_DATA)
         return w->span[d].count;
-    if (p->count == MO_COUNT_KERNEL)
+    if (p->count == MO_CALL_POOL_COUNT_KERNEL)
         return s->kernel[d];
     most = left > 0 ? ceil_div(left, s->dilation[d]) : 0;
     return most < s->kernel[d] ? most : s->kernel[d];
 }
 
-float mo_pool_share(const mo_pool_kernel *kernel, const mo_pool_window *window)
+float mo_cpu_pool_average_factor(const mo_cpu_pool_kernel *kernel,
+                                 const mo_cpu_pool_window *window)
 {
     double count = 1;
 
@@ -89,7 +95,7 @@ float mo_pool_share(const mo_pool_kernel *kernel, const mo_pool_window *window)
 
 /* Where elements of a channel are: in an image as it lies, and counted as if it
  * were plain. */
-static int64_t place_at(const mo_pool_call *p, const mo_pool_window *w,
+static int64_t place_at(const mo_call_pool *p, const mo_cpu_pool_window *w,
                         const int64_t i[3])
 {
     int64_t place = 0;
@@ -100,10 +106,10 @@ static int64_t place_at(const mo_pool_call *p, const mo_pool_window *w,
     return place;
 }
 
-static int64_t element_at(const mo_pool_call *p, int64_t image, int64_t channel,
+static int64_t element_at(const mo_call_pool *p, int64_t image, int64_t channel,
                           int64_t place, bool channels_last)
 {
-    int64_t size = mo_sweep_size(p->sweep.in);
+    int64_t size = mo_call_window_volume(p->sweep.in);
 
     return channels_last ? (image * size + place) * p->channels + channel
                          : (image * p->channels + channel) * size + place;
@@ -116,9 +122,10 @@ typedef struct best {
 
 /* A window that hangs over the end so far that nothing is in it has OpenVINO's
  * least number. */
-float mo_pool_start(const mo_pool_kernel *kernel, const mo_pool_window *window)
+float mo_cpu_pool_initial_value(const mo_cpu_pool_kernel *kernel,
+                                const mo_cpu_pool_window *window)
 {
-    const mo_pool_span *s = window->span;
+    const mo_cpu_pool_range *s = window->span;
     bool empty = s[0].count <= 0 || s[1].count <= 0 || s[2].count <= 0;
 
     if (kernel->call.average)
@@ -127,7 +134,7 @@ float mo_pool_start(const mo_pool_kernel *kernel, const mo_pool_window *window)
 }
 
 /* What is no number is never the largest, whichever way it is looked at. */
-static void take(const mo_pool_call *p, float x, int64_t place, best *b)
+static void take(const mo_call_pool *p, float x, int64_t place, best *b)
 {
     if (p->average) {
         b->value += x;
@@ -137,12 +144,14 @@ static void take(const mo_pool_call *p, float x, int64_t place, best *b)
     }
 }
 
-float mo_pool_one(const mo_pool_kernel *kernel, const void *data,
-                  const mo_pool_window *window, int64_t channel, int64_t *at)
+float mo_cpu_pool_element(const mo_cpu_pool_kernel *kernel, const void *data,
+                          const mo_cpu_pool_window *window, int64_t channel,
+                          int64_t *at)
 {
-    const mo_pool_call *p = &kernel->call;
-    const mo_pool_span *s = window->span;
-    best b = { .value = mo_pool_start(kernel, window), .place = -1 };
+    const mo_call_pool *p = &kernel->call;
+    const mo_cpu_pool_range *s = window->span;
+    best b = { .value = mo_cpu_pool_initial_value(kernel, window),
+               .place = -1 };
     int64_t i[3];
 
     for (i[0] = 0; i[0] < s[0].count; i[0]++)
@@ -151,47 +160,50 @@ float mo_pool_one(const mo_pool_kernel *kernel, const void *data,
                 int64_t place = place_at(p, window, i);
                 float x;
 
-                mo_floats_load(data, kernel->elem,
-                               element_at(p, window->image, channel, place,
-                                          p->channels_last),
-                               1, 1, &x);
+                mo_cpu_load_f32(data, kernel->elem,
+                                element_at(p, window->image, channel, place,
+                                           p->channels_last),
+                                1, 1, &x);
                 take(p, x, place, &b);
             }
     *at =
         element_at(p, window->image, channel, b.place < 0 ? 0 : b.place, false);
-    return p->average ? b.value * mo_pool_share(kernel, window) : b.value;
+    return p->average ? b.value * mo_cpu_pool_average_factor(kernel, window)
+                      : b.value;
 }
 
 /* ---- all channels of a place, halves */
 
-MO_CLONES static void add_row(const float *x, int64_t n, float *sums)
+MO_CPU_MULTIVERSION static void add_row(const float *x, int64_t n, float *sums)
 {
-    MO_LOOP
+    MO_CPU_IVDEP
     for (int64_t i = 0; i < n; i++)
         sums[i] += x[i];
 }
 
-MO_CLONES static void raise_row(const float *x, int64_t n, float *sums)
+MO_CPU_MULTIVERSION static void raise_row(const float *x, int64_t n,
+                                          float *sums)
 {
-    MO_LOOP
+    MO_CPU_IVDEP
     for (int64_t i = 0; i < n; i++)
         sums[i] = x[i] > sums[i] ? x[i] : sums[i];
 }
 
-MO_CLONES static void scale_row(float factor, int64_t n, float *sums)
+MO_CPU_MULTIVERSION static void scale_row(float factor, int64_t n, float *sums)
 {
-    MO_LOOP
+    MO_CPU_IVDEP
     for (int64_t i = 0; i < n; i++)
         sums[i] *= factor;
 }
 
-void mo_pool_halves(const mo_pool_kernel *kernel, const void *data,
-                    const mo_pool_window *window, float *row, float *to)
+void mo_cpu_pool_nhwc_f16(const mo_cpu_pool_kernel *kernel, const void *data,
+                          const mo_cpu_pool_window *window, float *row,
+                          float *to)
 {
-    const mo_pool_call *p = &kernel->call;
-    const mo_pool_span *s = window->span;
+    const mo_call_pool *p = &kernel->call;
+    const mo_cpu_pool_range *s = window->span;
     int64_t i[3], n = p->channels;
-    float start = mo_pool_start(kernel, window);
+    float start = mo_cpu_pool_initial_value(kernel, window);
 
     for (int64_t c = 0; c < n; c++)
         to[c] = start;
@@ -201,9 +213,9 @@ void mo_pool_halves(const mo_pool_kernel *kernel, const void *data,
                 int64_t place = place_at(p, window, i);
                 int64_t at = element_at(p, window->image, 0, place, true);
 
-                mo_floats_load(data, kernel->elem, at, 1, n, row);
+                mo_cpu_load_f32(data, kernel->elem, at, 1, n, row);
                 (p->average ? add_row : raise_row)(row, n, to);
             }
     if (p->average)
-        scale_row(mo_pool_share(kernel, window), n, to);
+        scale_row(mo_cpu_pool_average_factor(kernel, window), n, to);
 }

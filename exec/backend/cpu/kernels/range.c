@@ -10,14 +10,14 @@
 #include "exec/backend/cpu/cpu_backend.h"
 
 typedef struct range_kernel {
-    mo_kernel base;
-    mo_desc out;
+    mo_backend_kernel base;
+    mo_tensor_desc out;
     const mo_call *call;
-    mo_desc start, step;
+    mo_tensor_desc start, step;
 } range_kernel;
 
 typedef struct range_run {
-    mo_dense out;
+    mo_tensor_dense out;
     double start, step;
     int64_t first, by;
 } range_run;
@@ -27,34 +27,36 @@ static void put_range(void *context, int64_t begin, int64_t end, int worker)
     range_run *run = context;
 
     (void) worker;
-    if (mo_elem_is_real(run->out.desc.elem))
+    if (mo_elem_is_float(run->out.desc.elem))
         for (int64_t i = begin; i < end; i++)
-            mo_dense_put(&run->out, i, run->start + (double) i * run->step);
+            mo_tensor_set_double(&run->out, i,
+                                 run->start + (double) i * run->step);
     else
         for (int64_t i = begin; i < end; i++)
-            mo_dense_put_int(&run->out, i,
-                             (int64_t) ((uint64_t) run->first +
-                                        (uint64_t) i * (uint64_t) run->by));
+            mo_tensor_set_int(&run->out, i,
+                              (int64_t) ((uint64_t) run->first +
+                                         (uint64_t) i * (uint64_t) run->by));
 }
 
-static void read_number(const mo_desc *desc, const void *data, double *real,
-                        int64_t *integer)
+static void read_number(const mo_tensor_desc *desc, const void *data,
+                        double *real, int64_t *integer)
 {
     uint64_t copy = 0;
-    mo_dense dense = { *desc, &copy, false };
+    mo_tensor_dense dense = { *desc, &copy, false };
 
-    memcpy(&copy, data, mo_elem_bytes(desc->elem));
-    *real = mo_dense_at(&dense, 0);
-    *integer = mo_dense_int(&dense, 0);
+    memcpy(&copy, data, mo_elem_size(desc->elem));
+    *real = mo_tensor_get_double(&dense, 0);
+    *integer = mo_tensor_get_int(&dense, 0);
 }
 
-static mo_status run_range(mo_unit *unit, const mo_kernel *kernel,
+static mo_status run_range(mo_backend_unit *unit,
+                           const mo_backend_kernel *kernel,
                            const void *const *in, void *const *out,
                            void *workspace, mo_error *err)
 {
     enum { AT_ONCE = 1 << 13 };
     const range_kernel *range = (const range_kernel *) kernel;
-    const mo_range_call *call = &range->call->u.range;
+    const mo_call_range *call = &range->call->u.range;
     range_run run = { .out = { range->out, out[0], false },
                       .start = (double) call->start,
                       .step = (double) call->step,
@@ -66,22 +68,24 @@ static mo_status run_range(mo_unit *unit, const mo_kernel *kernel,
         read_number(&range->start, in[0], &run.start, &run.first);
         read_number(&range->step, in[2], &run.step, &run.by);
     }
-    mo_crew_split(unit->crew, mo_desc_elements(&range->out), AT_ONCE, put_range,
-                  &run);
+    mo_cpu_thread_pool_parallel_for(unit->crew,
+                                    mo_tensor_desc_elements(&range->out),
+                                    AT_ONCE, put_range, &run);
     return MO_OK;
 }
 
-static void drop_range(mo_kernel *kernel)
+static void drop_range(mo_backend_kernel *kernel)
 {
     free(kernel);
 }
 
-static mo_status prepare_range(mo_unit *unit, const mo_call *call,
-                               const mo_call_operand *in, const mo_desc *out,
-                               mo_kernel **kernel, size_t *workspace,
+static mo_status prepare_range(mo_backend_unit *unit, const mo_call *call,
+                               const mo_backend_operand *in,
+                               const mo_tensor_desc *out,
+                               mo_backend_kernel **kernel, size_t *workspace,
                                mo_error *err)
 {
-    mo_status status = mo_check_range(call, in, err);
+    mo_status status = mo_backend_check_range(call, in, err);
     range_kernel *range;
 
     assert(!call->after);
@@ -101,4 +105,5 @@ static mo_status prepare_range(mo_unit *unit, const mo_call *call,
     return MO_OK;
 }
 
-const mo_cpu_maker mo_cpu_range = { prepare_range, run_range, drop_range };
+const mo_cpu_kernel_class mo_cpu_range = { prepare_range, run_range,
+                                           drop_range };

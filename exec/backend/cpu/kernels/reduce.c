@@ -22,8 +22,8 @@ typedef struct reduce_axis {
 } reduce_axis;
 
 typedef struct reduce_kernel {
-    mo_kernel base;
-    mo_reduce_op op;
+    mo_backend_kernel base;
+    mo_call_reduce_op op;
     int rank;
     reduce_axis axes[MO_MAX_RANK + 1]; /* the outermost first, at least one */
     int64_t results, folded;           /* how many, and of how many each */
@@ -31,16 +31,16 @@ typedef struct reduce_kernel {
                                           dimension, and how many such blocks it has;
                                           both 1 when that goes */
     bool real, wide, direct;
-    mo_load_fn *load;
-    mo_store_fn *store;
-    const mo_fold *fold;
-    mo_finish finish;
+    mo_cpu_load_fn *load;
+    mo_cpu_store_fn *store;
+    const mo_cpu_reducer *fold;
+    mo_cpu_epilogue finish;
     size_t share_bytes;
 } reduce_kernel;
 
 /* What a worker has of its own. */
 typedef struct reduce_share {
-    mo_folded gathered[BLOCK];
+    mo_cpu_accumulator gathered[BLOCK];
     double loaded[BLOCK], ended[BLOCK];
     char scratch[];
 } reduce_share;
@@ -86,7 +86,7 @@ static void merge_axes(reduce_kernel *kernel)
     kernel->rank = n + 1;
 }
 
-static void set_axes(const mo_reduce_call *reduce, reduce_kernel *kernel)
+static void set_axes(const mo_call_reduce *reduce, reduce_kernel *kernel)
 {
     kernel->results = kernel->folded = 1;
     for (int d = 0; d < reduce->rank; d++) {
@@ -195,15 +195,16 @@ static void end_block(const reduce_kernel *kernel, int width,
                       reduce_share *share)
 {
     for (int i = 0; i < width; i++) {
-        const mo_folded *gathered = &share->gathered[i];
+        const mo_cpu_accumulator *gathered = &share->gathered[i];
         double real;
 
         if (!kernel->real) {
-            ((int64_t *) share->ended)[i] =
-                mo_fold_end_int(kernel->op, gathered->integer, kernel->folded);
+            ((int64_t *) share->ended)[i] = mo_cpu_reducer_finish_int(
+                kernel->op, gathered->integer, kernel->folded);
             continue;
         }
-        real = mo_fold_end(kernel->op, gathered->real, kernel->folded);
+        real =
+            mo_cpu_reducer_finish(kernel->op, gathered->real, kernel->folded);
         if (kernel->wide)
             share->ended[i] = real;
         else
@@ -215,8 +216,8 @@ static void store(const reduce_run *run, int64_t first, int n,
                   const char *ended, reduce_share *share)
 {
     if (run->kernel->real)
-        mo_finish_run(&run->kernel->finish, run->in, run->out, first, n, ended,
-                      share->scratch);
+        mo_cpu_epilogue_run(&run->kernel->finish, run->in, run->out, first, n,
+                            ended, share->scratch);
     else
         run->kernel->store(ended, run->out, first, n);
 }
@@ -270,7 +271,7 @@ static void do_jobs(void *context, int64_t begin, int64_t end, int worker)
     const reduce_run *run = context;
     const reduce_kernel *kernel = run->kernel;
     reduce_share *share =
-        mo_cpu_share(run->workspace, kernel->share_bytes, worker);
+        mo_cpu_worker_scratch(run->workspace, kernel->share_bytes, worker);
 
     for (int64_t job = begin; job < end; job++) {
         int64_t in, out;
@@ -287,9 +288,10 @@ static void do_jobs(void *context, int64_t begin, int64_t end, int worker)
 
 /* ---------------------------------------------------------------- kernel -- */
 
-static mo_status prepare(mo_unit *unit, const mo_call *call,
-                         const mo_call_operand *in, const mo_desc *out,
-                         mo_kernel **kernel, size_t *workspace, mo_error *err)
+static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
+                         const mo_backend_operand *in,
+                         const mo_tensor_desc *out, mo_backend_kernel **kernel,
+                         size_t *workspace, mo_error *err)
 {
     mo_elem elem = in[0].desc.elem;
     reduce_kernel *made = calloc(1, sizeof *made);
@@ -298,28 +300,30 @@ static mo_status prepare(mo_unit *unit, const mo_call *call,
     if (!made)
         return mo_fail_memory(err);
     made->op = call->u.reduce.op;
-    made->real = mo_elem_is_real(elem);
-    made->wide = elem == MO_F64;
-    made->direct = mo_elem_is_register(elem, made->wide);
-    made->load = mo_load_fn_of(elem, made->wide);
-    made->store = mo_store_fn_of(elem, made->wide);
-    made->fold = mo_fold_of(made->op, !made->real  ? MO_FOLD_INT
-                                      : made->wide ? MO_FOLD_F64
-                                                   : MO_FOLD_F32);
+    made->real = mo_elem_is_float(elem);
+    made->wide = elem == MO_ELEM_F64;
+    made->direct = mo_cpu_elem_is_register(elem, made->wide);
+    made->load = mo_cpu_load_fn_for(elem, made->wide);
+    made->store = mo_cpu_store_fn_for(elem, made->wide);
+    made->fold =
+        mo_cpu_reducer_find(made->op, !made->real  ? MO_CPU_REDUCER_INT
+                                      : made->wide ? MO_CPU_REDUCER_F64
+                                                   : MO_CPU_REDUCER_F32);
     set_axes(&call->u.reduce, made);
     set_blocks(made);
-    status = mo_finish_make(call, out, &made->finish, err);
+    status = mo_cpu_epilogue_init(call, out, &made->finish, err);
     if (status != MO_OK) {
         free(made);
         return status;
     }
-    made->share_bytes = sizeof(reduce_share) + mo_finish_scratch(&made->finish);
-    *workspace = mo_cpu_shares(unit, made->share_bytes);
+    made->share_bytes =
+        sizeof(reduce_share) + mo_cpu_epilogue_scratch_size(&made->finish);
+    *workspace = mo_cpu_workspace_size(unit, made->share_bytes);
     *kernel = &made->base;
     return MO_OK;
 }
 
-static mo_status run(mo_unit *unit, const mo_kernel *kernel,
+static mo_status run(mo_backend_unit *unit, const mo_backend_kernel *kernel,
                      const void *const *in, void *const *out, void *workspace,
                      mo_error *err)
 {
@@ -334,15 +338,16 @@ static mo_status run(mo_unit *unit, const mo_kernel *kernel,
     if (!inner->reduced)
         lines /= inner->extent;
     work = reduce->width * (reduce->folded > 0 ? reduce->folded : 1);
-    mo_crew_split(unit->crew, lines * reduce->blocks,
-                  work < GRAIN ? GRAIN / work : 1, do_jobs, &context);
+    mo_cpu_thread_pool_parallel_for(unit->crew, lines * reduce->blocks,
+                                    work < GRAIN ? GRAIN / work : 1, do_jobs,
+                                    &context);
     return MO_OK;
 }
 
-static void drop(mo_kernel *kernel)
+static void drop(mo_backend_kernel *kernel)
 {
-    mo_finish_clear(&((reduce_kernel *) kernel)->finish);
+    mo_cpu_epilogue_clear(&((reduce_kernel *) kernel)->finish);
     free(kernel);
 }
 
-const mo_cpu_maker mo_cpu_reduce = { prepare, run, drop };
+const mo_cpu_kernel_class mo_cpu_reduce = { prepare, run, drop };

@@ -12,8 +12,8 @@ enum { LANES = 16 };
  * b.  Rows are gathered in lanes that begin as nothing.
  */
 #define FOLD(name, type, wide, member, nothing, part, both)                    \
-    MO_CLONES static void name##_row(const void *row, mo_folded *gathered,     \
-                                     int n)                                    \
+    MO_CPU_MULTIVERSION static void name##_row(                                \
+        const void *row, mo_cpu_accumulator *gathered, int n)                  \
     {                                                                          \
         const type *in = row;                                                  \
         wide lane[LANES], a, b;                                                \
@@ -41,21 +41,21 @@ enum { LANES = 16 };
         }                                                                      \
         gathered->member = a;                                                  \
     }                                                                          \
-    MO_CLONES static void name##_each(const void *row, mo_folded *gathered,    \
-                                      int n)                                   \
+    MO_CPU_MULTIVERSION static void name##_each(                               \
+        const void *row, mo_cpu_accumulator *gathered, int n)                  \
     {                                                                          \
         const type *in = row;                                                  \
                                                                                \
-        MO_LOOP for (int i = 0; i < n; i++)                                    \
+        MO_CPU_IVDEP for (int i = 0; i < n; i++)                               \
         {                                                                      \
             type x = in[i];                                                    \
             wide a = gathered[i].member, b = (wide) (part);                    \
             gathered[i].member = (both);                                       \
         }                                                                      \
     }                                                                          \
-    static const mo_fold name = { { .member = (nothing) },                     \
-                                  name##_row,                                  \
-                                  name##_each };
+    static const mo_cpu_reducer name = { { .member = (nothing) },              \
+                                         name##_row,                           \
+                                         name##_each };
 
 #define FOLD_REAL(name, nothing, part, both)                                   \
     FOLD(name##_f32, float, double, real, nothing, part, both)                 \
@@ -86,35 +86,38 @@ FOLD_INT(least, INT64_MAX, x, b < a ? b : a)
 FOLD_INT(all, 1, x != 0, (a & b))
 FOLD_INT(any, 0, x != 0, (a | b))
 
-const mo_fold *mo_fold_of(mo_reduce_op op, mo_fold_type type)
+const mo_cpu_reducer *mo_cpu_reducer_find(mo_call_reduce_op op,
+                                          mo_cpu_reducer_type type)
 {
-    static const mo_fold *const folds[][3] = {
-        [MO_REDUCE_SUM] = { &sum_f32, &sum_f64, &sum_int },
-        [MO_REDUCE_MEAN] = { &sum_f32, &sum_f64, &sum_int },
-        [MO_REDUCE_MAX] = { &most_f32, &most_f64, &most_int },
-        [MO_REDUCE_MIN] = { &least_f32, &least_f64, &least_int },
-        [MO_REDUCE_PROD] = { &prod_f32, &prod_f64, &prod_int },
-        [MO_REDUCE_L1] = { &l1_f32, &l1_f64, &l1_int },
-        [MO_REDUCE_L2] = { &l2_f32, &l2_f64, &l2_int },
-        [MO_REDUCE_AND] = { &all_f32, &all_f64, &all_int },
-        [MO_REDUCE_OR] = { &any_f32, &any_f64, &any_int },
+    static const mo_cpu_reducer *const folds[][3] = {
+        [MO_CALL_REDUCE_SUM] = { &sum_f32, &sum_f64, &sum_int },
+        [MO_CALL_REDUCE_MEAN] = { &sum_f32, &sum_f64, &sum_int },
+        [MO_CALL_REDUCE_MAX] = { &most_f32, &most_f64, &most_int },
+        [MO_CALL_REDUCE_MIN] = { &least_f32, &least_f64, &least_int },
+        [MO_CALL_REDUCE_PROD] = { &prod_f32, &prod_f64, &prod_int },
+        [MO_CALL_REDUCE_L1] = { &l1_f32, &l1_f64, &l1_int },
+        [MO_CALL_REDUCE_L2] = { &l2_f32, &l2_f64, &l2_int },
+        [MO_CALL_REDUCE_AND] = { &all_f32, &all_f64, &all_int },
+        [MO_CALL_REDUCE_OR] = { &any_f32, &any_f64, &any_int },
     };
 
     return folds[op][type];
 }
 
-double mo_fold_end(mo_reduce_op op, double gathered, int64_t count)
+double mo_cpu_reducer_finish(mo_call_reduce_op op, double gathered,
+                             int64_t count)
 {
-    if (op == MO_REDUCE_MEAN)
+    if (op == MO_CALL_REDUCE_MEAN)
         return gathered / (double) count;
-    return op == MO_REDUCE_L2 ? sqrt(gathered) : gathered;
+    return op == MO_CALL_REDUCE_L2 ? sqrt(gathered) : gathered;
 }
 
-int64_t mo_fold_end_int(mo_reduce_op op, int64_t gathered, int64_t count)
+int64_t mo_cpu_reducer_finish_int(mo_call_reduce_op op, int64_t gathered,
+                                  int64_t count)
 {
-    if (op == MO_REDUCE_MEAN)
+    if (op == MO_CALL_REDUCE_MEAN)
         return count > 0 ? gathered / count : 0;
-    if (op == MO_REDUCE_L2)
+    if (op == MO_CALL_REDUCE_L2)
         return gathered > 0 ? (int64_t) sqrt((double) gathered) : 0;
     return gathered;
 }

@@ -11,29 +11,32 @@
 
 #include "exec/op/call.h"
 
-typedef union mo_folded {
+typedef union mo_cpu_accumulator {
     double real;
     int64_t integer;
-} mo_folded;
+} mo_cpu_accumulator;
 
-typedef enum mo_fold_type {
-    MO_FOLD_F32,
-    MO_FOLD_F64,
-    MO_FOLD_INT
-} mo_fold_type;
+typedef enum mo_cpu_reducer_type {
+    MO_CPU_REDUCER_F32,
+    MO_CPU_REDUCER_F64,
+    MO_CPU_REDUCER_INT
+} mo_cpu_reducer_type;
 
-typedef struct mo_fold {
-    mo_folded empty; /* what nothing at all gives */
+typedef struct mo_cpu_reducer {
+    mo_cpu_accumulator empty; /* what nothing at all gives */
     /* A row into one. */
-    void (*row)(const void *row, mo_folded *gathered, int n);
+    void (*row)(const void *row, mo_cpu_accumulator *gathered, int n);
     /* Elements into as many gathered ones, one into each. */
-    void (*each)(const void *row, mo_folded *gathered, int n);
-} mo_fold;
+    void (*each)(const void *row, mo_cpu_accumulator *gathered, int n);
+} mo_cpu_reducer;
 
-const mo_fold *mo_fold_of(mo_reduce_op op, mo_fold_type type);
+const mo_cpu_reducer *mo_cpu_reducer_find(mo_call_reduce_op op,
+                                          mo_cpu_reducer_type type);
 
 /* What is stored of what count elements have given. */
-double mo_fold_end(mo_reduce_op op, double gathered, int64_t count);
-int64_t mo_fold_end_int(mo_reduce_op op, int64_t gathered, int64_t count);
+double mo_cpu_reducer_finish(mo_call_reduce_op op, double gathered,
+                             int64_t count);
+int64_t mo_cpu_reducer_finish_int(mo_call_reduce_op op, int64_t gathered,
+                                  int64_t count);
 
 #endif

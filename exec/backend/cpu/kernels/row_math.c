@@ -20,7 +20,8 @@ static double add_lanes(const float *lane)
 
 /* Sums of value, made of x, over a row of floats. */
 #define SUM_F32(name, value)                                                   \
-    MO_CLONES static double name(const float *row, float shift, int64_t n)     \
+    MO_CPU_MULTIVERSION static double name(const float *row, float shift,      \
+                                           int64_t n)                          \
     {                                                                          \
         double sum = 0;                                                        \
                                                                                \
@@ -46,7 +47,7 @@ static double add_lanes(const float *lane)
 SUM_F32(sum_f32, x)
 SUM_F32(squares_f32, (x - shift) * (x - shift))
 
-MO_CLONES static float largest_f32(const float *row, int64_t n)
+MO_CPU_MULTIVERSION static float largest_f32(const float *row, int64_t n)
 {
     float lane[LANES], most;
     int64_t i = 0;
@@ -64,16 +65,18 @@ MO_CLONES static float largest_f32(const float *row, int64_t n)
     return most;
 }
 
-MO_CLONES static void scale_f32(const float *row, float *out, float shift,
-                                float factor, int64_t n)
+MO_CPU_MULTIVERSION static void scale_f32(const float *row, float *out,
+                                          float shift, float factor, int64_t n)
 {
-    MO_LOOP for (int64_t i = 0; i < n; i++) out[i] = (row[i] - shift) * factor;
+    MO_CPU_IVDEP for (int64_t i = 0; i < n; i++) out[i] =
+        (row[i] - shift) * factor;
 }
 
-MO_CLONES static void exp_f32(const float *row, float *out, float shift,
-                              int64_t n)
+MO_CPU_MULTIVERSION static void exp_f32(const float *row, float *out,
+                                        float shift, int64_t n)
 {
-    MO_LOOP for (int64_t i = 0; i < n; i++) out[i] = mo_exp32(row[i] - shift);
+    MO_CPU_IVDEP for (int64_t i = 0; i < n; i++) out[i] =
+        mo_cpu_exp_f32(row[i] - shift);
 }
 
 static double sum_row_f32(const void *row, int64_t n)
@@ -151,9 +154,9 @@ static void exp_row_f64(const void *row, void *out, double shift, int64_t n)
         to[i] = exp(x[i] - shift);
 }
 
-const mo_row_math *mo_row_math_of(bool wide)
+const mo_cpu_row_math *mo_cpu_row_math_for(bool wide)
 {
-    static const mo_row_math math[2] = {
+    static const mo_cpu_row_math math[2] = {
         { sizeof(float), sum_row_f32, squares_row_f32, largest_row_f32,
           scale_row_f32, exp_row_f32 },
         { sizeof(double), sum_row_f64, squares_row_f64, largest_row_f64,

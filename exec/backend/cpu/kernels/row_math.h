@@ -12,7 +12,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-typedef struct mo_row_math {
+typedef struct mo_cpu_row_math {
     size_t bytes; /* of an element */
     double (*sum)(const void *row, int64_t n);
     /* Of (x - shift)^2. */
@@ -23,8 +23,8 @@ typedef struct mo_row_math {
                   int64_t n);
     /* out = e^(x - shift). */
     void (*exp)(const void *row, void *out, double shift, int64_t n);
-} mo_row_math;
+} mo_cpu_row_math;
 
-const mo_row_math *mo_row_math_of(bool wide);
+const mo_cpu_row_math *mo_cpu_row_math_for(bool wide);
 
 #endif

@@ -12,8 +12,8 @@
 #include "exec/backend/cpu/kernels/scatter_reduce.h"
 
 typedef struct scatter_kernel {
-    mo_kernel base;
-    mo_scatter_call scatter;
+    mo_backend_kernel base;
+    mo_call_scatter scatter;
     mo_elem elem, index_elem;
     int64_t elements; /* of the data */
     int64_t n_slices; /* of the updates */
@@ -35,19 +35,20 @@ typedef struct scatter_run {
 
 static int64_t place_along_axis(scatter_run *run, int64_t i)
 {
-    const mo_scatter_call *s = &run->kernel->scatter;
-    int64_t at = mo_cpu_index(&run->indices, i % s->count, s->axis);
+    const mo_call_scatter *s = &run->kernel->scatter;
+    int64_t at = mo_cpu_index_resolve(&run->indices, i % s->count, s->axis);
 
     return at < 0 ? -1 : i / s->count * s->axis + at;
 }
 
 static int64_t place_tuple(scatter_run *run, int64_t i)
 {
-    const mo_scatter_call *s = &run->kernel->scatter;
+    const mo_call_scatter *s = &run->kernel->scatter;
     int64_t place = 0;
 
     for (int d = 0; d < s->depth; d++) {
-        int64_t at = mo_cpu_index(&run->indices, i * s->depth + d, s->dims[d]);
+        int64_t at =
+            mo_cpu_index_resolve(&run->indices, i * s->depth + d, s->dims[d]);
 
         if (at < 0)
             return -1;
@@ -58,8 +59,8 @@ static int64_t place_tuple(scatter_run *run, int64_t i)
 
 static int64_t place_element(scatter_run *run, int64_t i)
 {
-    const mo_scatter_call *s = &run->kernel->scatter;
-    int64_t at = mo_cpu_index(&run->indices, i, s->data.dims[s->at]);
+    const mo_call_scatter *s = &run->kernel->scatter;
+    int64_t at = mo_cpu_index_resolve(&run->indices, i, s->data.dims[s->at]);
     int64_t place = at * run->kernel->steps[s->at];
 
     for (int d = s->updates.rank; d-- > 0;) {
@@ -73,9 +74,9 @@ static int64_t place_element(scatter_run *run, int64_t i)
 typedef int64_t find_place(scatter_run *run, int64_t i);
 
 static find_place *const places[] = {
-    [MO_GATHER_AXIS] = place_along_axis,
-    [MO_GATHER_ELEMENTS] = place_element,
-    [MO_GATHER_ND] = place_tuple,
+    [MO_CALL_GATHER_AXIS] = place_along_axis,
+    [MO_CALL_GATHER_ELEMENTS] = place_element,
+    [MO_CALL_GATHER_ND] = place_tuple,
 };
 
 /* ---- what is done there */
@@ -88,21 +89,22 @@ static void copy_part(void *context, int64_t begin, int64_t end, int worker)
     memcpy(run->result + begin, run->data + begin, (size_t) (end - begin));
 }
 
-static void copy_data(mo_unit *unit, scatter_run *run)
+static void copy_data(mo_backend_unit *unit, scatter_run *run)
 {
     enum { AT_ONCE = 1 << 16 };
     size_t bytes =
-        (size_t) run->kernel->elements * mo_elem_bytes(run->kernel->elem);
+        (size_t) run->kernel->elements * mo_elem_size(run->kernel->elem);
 
     if (run->data != run->result)
-        mo_crew_split(unit->crew, (int64_t) bytes, AT_ONCE, copy_part, run);
+        mo_cpu_thread_pool_parallel_for(unit->crew, (int64_t) bytes, AT_ONCE,
+                                        copy_part, run);
 }
 
 /* How slices of the updates are merged into the data. */
-static void merge_slices(scatter_run *run, mo_merge_op op)
+static void merge_slices(scatter_run *run, mo_cpu_scatter_reduce_op op)
 {
     const scatter_kernel *kernel = run->kernel;
-    size_t width = mo_elem_bytes(kernel->elem);
+    size_t width = mo_elem_size(kernel->elem);
     find_place *find = places[kernel->scatter.kind];
 
     for (int64_t i = 0; i < kernel->n_slices; i++) {
@@ -111,11 +113,12 @@ static void merge_slices(scatter_run *run, mo_merge_op op)
 
         if (place < 0)
             continue;
-        mo_cpu_scatter_reduce(op, kernel->elem, run->result + to * width,
-                 run->updates + (size_t) (i * kernel->inner) * width,
-                 kernel->inner);
-        for (int64_t k = 0;
-             run->counts && op == MO_MERGE_SUM && k < kernel->inner; k++)
+        mo_cpu_scatter_reduce(
+            op, kernel->elem, run->result + to * width,
+            run->updates + (size_t) (i * kernel->inner) * width, kernel->inner);
+        for (int64_t k = 0; run->counts && op == MO_CPU_SCATTER_REDUCE_SUM &&
+                            k < kernel->inner;
+             k++)
             run->counts[to + (size_t) k]++;
     }
 }
@@ -123,27 +126,30 @@ static void merge_slices(scatter_run *run, mo_merge_op op)
 /* What an element becomes before numbers are merged into it when its own value
  * does not take part.  The least of several is not changed by being there
  * twice. */
-static mo_merge_op first_merge(mo_scatter_op op)
+static mo_cpu_scatter_reduce_op first_merge(mo_call_scatter_op op)
 {
     switch (op) {
-    case MO_SCATTER_SUM:
-    case MO_SCATTER_SUB:
-    case MO_SCATTER_MEAN:
-        return MO_MERGE_ZERO;
-    case MO_SCATTER_PROD:
-        return MO_MERGE_ONE;
+    case MO_CALL_SCATTER_SUM:
+    case MO_CALL_SCATTER_SUB:
+    case MO_CALL_SCATTER_MEAN:
+        return MO_CPU_SCATTER_REDUCE_ZERO;
+    case MO_CALL_SCATTER_PROD:
+        return MO_CPU_SCATTER_REDUCE_ONE;
     default:
-        return MO_MERGE_SET;
+        return MO_CPU_SCATTER_REDUCE_SET;
     }
 }
 
-static mo_merge_op merge_of(mo_scatter_op op)
+static mo_cpu_scatter_reduce_op merge_of(mo_call_scatter_op op)
 {
-    static const mo_merge_op ops[] = {
-        [MO_SCATTER_SET] = MO_MERGE_SET,   [MO_SCATTER_SUM] = MO_MERGE_SUM,
-        [MO_SCATTER_PROD] = MO_MERGE_PROD, [MO_SCATTER_MIN] = MO_MERGE_MIN,
-        [MO_SCATTER_MAX] = MO_MERGE_MAX,   [MO_SCATTER_MEAN] = MO_MERGE_SUM,
-        [MO_SCATTER_SUB] = MO_MERGE_SUB,
+    static const mo_cpu_scatter_reduce_op ops[] = {
+        [MO_CALL_SCATTER_SET] = MO_CPU_SCATTER_REDUCE_SET,
+        [MO_CALL_SCATTER_SUM] = MO_CPU_SCATTER_REDUCE_SUM,
+        [MO_CALL_SCATTER_PROD] = MO_CPU_SCATTER_REDUCE_PROD,
+        [MO_CALL_SCATTER_MIN] = MO_CPU_SCATTER_REDUCE_MIN,
+        [MO_CALL_SCATTER_MAX] = MO_CPU_SCATTER_REDUCE_MAX,
+        [MO_CALL_SCATTER_MEAN] = MO_CPU_SCATTER_REDUCE_SUM,
+        [MO_CALL_SCATTER_SUB] = MO_CPU_SCATTER_REDUCE_SUB,
     };
 
     return ops[op];
@@ -156,28 +162,29 @@ static void divide(scatter_run *run)
 
     for (int64_t i = 0; i < kernel->elements; i++)
         if (run->counts[i] > 0)
-            mo_merge_divide(kernel->elem, run->result, i,
-                            run->counts[i] + kernel->scatter.use_init);
+            mo_cpu_scatter_divide(kernel->elem, run->result, i,
+                                  run->counts[i] + kernel->scatter.use_init);
 }
 
-static int64_t size_for(const mo_scatter_call *s, int64_t i)
+static int64_t size_for(const mo_call_scatter *s, int64_t i)
 {
     switch (s->kind) {
-    case MO_GATHER_AXIS:
+    case MO_CALL_GATHER_AXIS:
         return s->axis;
-    case MO_GATHER_ND:
+    case MO_CALL_GATHER_ND:
         return s->dims[i % (s->depth > 0 ? s->depth : 1)];
     default:
         return s->data.dims[s->at];
     }
 }
 
-static mo_status run_scatter(mo_unit *unit, const mo_kernel *kernel,
+static mo_status run_scatter(mo_backend_unit *unit,
+                             const mo_backend_kernel *kernel,
                              const void *const *in, void *const *out,
                              void *workspace, mo_error *err)
 {
     const scatter_kernel *k = (const scatter_kernel *) kernel;
-    const mo_scatter_call *s = &k->scatter;
+    const mo_call_scatter *s = &k->scatter;
     scatter_run run = { k,      in[0], in[2],
                         out[0], NULL,  { in[1], k->index_elem, -1 } };
     int64_t wrong;
@@ -185,32 +192,32 @@ static mo_status run_scatter(mo_unit *unit, const mo_kernel *kernel,
     copy_data(unit, &run);
     if (k->inner == 0)
         return MO_OK;
-    if (s->op == MO_SCATTER_MEAN) {
+    if (s->op == MO_CALL_SCATTER_MEAN) {
         run.counts = workspace;
         memset(run.counts, 0, (size_t) k->elements * sizeof *run.counts);
     }
-    if (s->op != MO_SCATTER_SET && !s->use_init)
+    if (s->op != MO_CALL_SCATTER_SET && !s->use_init)
         merge_slices(&run, first_merge(s->op));
     merge_slices(&run, merge_of(s->op));
     wrong = atomic_load(&run.indices.first_wrong);
     if (wrong >= 0)
-        return mo_cpu_index_verdict(&run.indices, size_for(s, wrong), err);
-    if (s->op == MO_SCATTER_MEAN)
+        return mo_cpu_index_status(&run.indices, size_for(s, wrong), err);
+    if (s->op == MO_CALL_SCATTER_MEAN)
         divide(&run);
     return MO_OK;
 }
 
 static void set_sizes(scatter_kernel *kernel)
 {
-    const mo_scatter_call *s = &kernel->scatter;
+    const mo_call_scatter *s = &kernel->scatter;
     int64_t step = 1;
 
     kernel->inner = s->inner;
     switch (s->kind) {
-    case MO_GATHER_AXIS:
+    case MO_CALL_GATHER_AXIS:
         kernel->n_slices = s->outer * s->count;
         break;
-    case MO_GATHER_ND:
+    case MO_CALL_GATHER_ND:
         kernel->n_slices = s->count;
         for (int d = s->depth; d-- > 0; step *= s->dims[d])
             kernel->steps[d] = step;
@@ -223,17 +230,18 @@ static void set_sizes(scatter_kernel *kernel)
     }
 }
 
-static void drop_scatter(mo_kernel *kernel)
+static void drop_scatter(mo_backend_kernel *kernel)
 {
     free(kernel);
 }
 
-static mo_status prepare_scatter(mo_unit *unit, const mo_call *call,
-                                 const mo_call_operand *in, const mo_desc *out,
-                                 mo_kernel **kernel, size_t *workspace,
+static mo_status prepare_scatter(mo_backend_unit *unit, const mo_call *call,
+                                 const mo_backend_operand *in,
+                                 const mo_tensor_desc *out,
+                                 mo_backend_kernel **kernel, size_t *workspace,
                                  mo_error *err)
 {
-    mo_status status = mo_check_scatter(call, in, out, err);
+    mo_status status = mo_backend_check_scatter(call, in, out, err);
     scatter_kernel *scatter;
 
     assert(!call->after);
@@ -246,18 +254,18 @@ static mo_status prepare_scatter(mo_unit *unit, const mo_call *call,
     scatter->scatter = call->u.scatter;
     scatter->elem = out[0].elem;
     scatter->index_elem = in[1].desc.elem;
-    scatter->elements = mo_desc_elements(&out[0]);
+    scatter->elements = mo_tensor_desc_elements(&out[0]);
     set_sizes(scatter);
     if (scatter->n_slices >= INT32_MAX) {
         free(scatter);
         return mo_fail(err, MO_E_LIMIT,
                        "a scatter of 2^31 updates or more cannot be run");
     }
-    if (scatter->scatter.op == MO_SCATTER_MEAN)
+    if (scatter->scatter.op == MO_CALL_SCATTER_MEAN)
         *workspace = (size_t) scatter->elements * sizeof(int32_t);
     *kernel = &scatter->base;
     return MO_OK;
 }
 
-const mo_cpu_maker mo_cpu_scatter = { prepare_scatter, run_scatter,
-                                      drop_scatter };
+const mo_cpu_kernel_class mo_cpu_scatter = { prepare_scatter, run_scatter,
+                                             drop_scatter };

@@ -8,23 +8,23 @@
 
 #include "exec/tensor/elem.h"
 
-typedef enum mo_merge_op {
-    MO_MERGE_ZERO, /* of the updates only their number counts */
-    MO_MERGE_ONE,
-    MO_MERGE_SET,
-    MO_MERGE_SUM,
-    MO_MERGE_SUB,
-    MO_MERGE_PROD,
-    MO_MERGE_MIN,
-    MO_MERGE_MAX
-} mo_merge_op;
+typedef enum mo_cpu_scatter_reduce_op {
+    MO_CPU_SCATTER_REDUCE_ZERO, /* of the updates only their number counts */
+    MO_CPU_SCATTER_REDUCE_ONE,
+    MO_CPU_SCATTER_REDUCE_SET,
+    MO_CPU_SCATTER_REDUCE_SUM,
+    MO_CPU_SCATTER_REDUCE_SUB,
+    MO_CPU_SCATTER_REDUCE_PROD,
+    MO_CPU_SCATTER_REDUCE_MIN,
+    MO_CPU_SCATTER_REDUCE_MAX
+} mo_cpu_scatter_reduce_op;
 
 /* count elements of data, each with the one at its place in updates.  Integers
  * wrap around; of booleans a sum is "or", a product "and". */
-void mo_cpu_scatter_reduce(mo_merge_op op, mo_elem elem, void *data, const void *updates,
-              int64_t count);
+void mo_cpu_scatter_reduce(mo_cpu_scatter_reduce_op op, mo_elem elem,
+                           void *data, const void *updates, int64_t count);
 
 /* Element i of data by a number; integers are rounded down. */
-void mo_merge_divide(mo_elem elem, void *data, int64_t i, int64_t by);
+void mo_cpu_scatter_divide(mo_elem elem, void *data, int64_t i, int64_t by);
 
 #endif

@@ -14,11 +14,11 @@
 enum { COLUMNS = 16, GRAIN = 4096 };
 
 typedef struct softmax_kernel {
-    mo_kernel base;
-    mo_softmax_call softmax;
-    mo_finish finish;
-    const mo_row_math *math;
-    mo_load_fn *load;
+    mo_backend_kernel base;
+    mo_call_softmax softmax;
+    mo_cpu_epilogue finish;
+    const mo_cpu_row_math *math;
+    mo_cpu_load_fn *load;
     bool direct;        /* rows are registers as they lie */
     size_t tile_bytes;  /* of scratch: rows, then the results turned back, */
     size_t share_bytes; /* then the epilogue's */
@@ -34,7 +34,7 @@ typedef struct softmax_run {
 static void softmax_row(const softmax_kernel *kernel, const void *row,
                         void *out)
 {
-    const mo_row_math *math = kernel->math;
+    const mo_cpu_row_math *math = kernel->math;
     int64_t n = kernel->softmax.count;
     double most = math->largest(row, n);
 
@@ -47,7 +47,7 @@ static void softmax_row(const softmax_kernel *kernel, const void *row,
 static void log_softmax_row(const softmax_kernel *kernel, const void *row,
                             void *out)
 {
-    const mo_row_math *math = kernel->math;
+    const mo_cpu_row_math *math = kernel->math;
     int64_t n = kernel->softmax.count;
     double most = math->largest(row, n);
 
@@ -69,7 +69,8 @@ static void do_rows(void *context, int64_t begin, int64_t end, int worker)
     const softmax_kernel *kernel = run->kernel;
     int64_t count = kernel->softmax.count;
     size_t row_bytes = (size_t) count * kernel->math->bytes;
-    char *tile = mo_cpu_share(run->workspace, kernel->share_bytes, worker);
+    char *tile =
+        mo_cpu_worker_scratch(run->workspace, kernel->share_bytes, worker);
     char *scratch = tile + 2 * kernel->tile_bytes;
 
     for (int64_t r = begin; r < end; r++) {
@@ -84,8 +85,8 @@ static void do_rows(void *context, int64_t begin, int64_t end, int worker)
             out = tile;
         }
         do_row(kernel, row, out);
-        mo_finish_run(&kernel->finish, run->in, run->out, r * count, count, out,
-                      scratch);
+        mo_cpu_epilogue_run(&kernel->finish, run->in, run->out, r * count,
+                            count, out, scratch);
     }
 }
 
@@ -112,7 +113,7 @@ static void do_tile(const softmax_run *run, int64_t first, int width,
                     char *tile)
 {
     const softmax_kernel *kernel = run->kernel;
-    const mo_softmax_call *softmax = &kernel->softmax;
+    const mo_call_softmax *softmax = &kernel->softmax;
     size_t row_bytes = (size_t) softmax->count * kernel->math->bytes;
     char *turned = tile + kernel->tile_bytes;
     char *scratch = turned + kernel->tile_bytes;
@@ -124,13 +125,13 @@ static void do_tile(const softmax_run *run, int64_t first, int width,
     }
     turn_back(kernel, tile, turned, width);
     for (int64_t c = 0; c < softmax->count; c++)
-        mo_finish_run(&kernel->finish, run->in, run->out,
-                      first + c * softmax->inner, width,
-                      turned + (size_t) (c * width) * kernel->math->bytes,
-                      scratch);
+        mo_cpu_epilogue_run(&kernel->finish, run->in, run->out,
+                            first + c * softmax->inner, width,
+                            turned + (size_t) (c * width) * kernel->math->bytes,
+                            scratch);
 }
 
-static int64_t tiles_of(const mo_softmax_call *softmax)
+static int64_t tiles_of(const mo_call_softmax *softmax)
 {
     return (softmax->inner + COLUMNS - 1) / COLUMNS;
 }
@@ -138,8 +139,9 @@ static int64_t tiles_of(const mo_softmax_call *softmax)
 static void do_tiles(void *context, int64_t begin, int64_t end, int worker)
 {
     const softmax_run *run = context;
-    const mo_softmax_call *softmax = &run->kernel->softmax;
-    char *tile = mo_cpu_share(run->workspace, run->kernel->share_bytes, worker);
+    const mo_call_softmax *softmax = &run->kernel->softmax;
+    char *tile =
+        mo_cpu_worker_scratch(run->workspace, run->kernel->share_bytes, worker);
 
     for (int64_t t = begin; t < end; t++) {
         int64_t outer = t / tiles_of(softmax);
@@ -152,13 +154,14 @@ static void do_tiles(void *context, int64_t begin, int64_t end, int worker)
     }
 }
 
-static mo_status prepare(mo_unit *unit, const mo_call *call,
-                         const mo_call_operand *in, const mo_desc *out,
-                         mo_kernel **kernel, size_t *workspace, mo_error *err)
+static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
+                         const mo_backend_operand *in,
+                         const mo_tensor_desc *out, mo_backend_kernel **kernel,
+                         size_t *workspace, mo_error *err)
 {
-    const mo_softmax_call *softmax = &call->u.softmax;
+    const mo_call_softmax *softmax = &call->u.softmax;
     mo_elem elem = in[0].desc.elem;
-    bool wide = elem == MO_F64;
+    bool wide = elem == MO_ELEM_F64;
     softmax_kernel *made;
     mo_status status;
 
@@ -169,29 +172,30 @@ static mo_status prepare(mo_unit *unit, const mo_call *call,
     if (!made)
         return mo_fail_memory(err);
     made->softmax = *softmax;
-    made->math = mo_row_math_of(wide);
-    made->load = mo_load_fn_of(elem, wide);
-    made->direct = mo_elem_is_register(elem, wide);
-    status = mo_finish_make(call, out, &made->finish, err);
+    made->math = mo_cpu_row_math_for(wide);
+    made->load = mo_cpu_load_fn_for(elem, wide);
+    made->direct = mo_cpu_elem_is_register(elem, wide);
+    status = mo_cpu_epilogue_init(call, out, &made->finish, err);
     if (status != MO_OK) {
         free(made);
         return status;
     }
     made->tile_bytes =
-        mo_cpu_lines((size_t) softmax->count * made->math->bytes *
-                     (size_t) (softmax->inner > 1 ? COLUMNS : 1));
-    made->share_bytes = 2 * made->tile_bytes + mo_finish_scratch(&made->finish);
-    *workspace = mo_cpu_shares(unit, made->share_bytes);
+        mo_cpu_round_to_line((size_t) softmax->count * made->math->bytes *
+                             (size_t) (softmax->inner > 1 ? COLUMNS : 1));
+    made->share_bytes =
+        2 * made->tile_bytes + mo_cpu_epilogue_scratch_size(&made->finish);
+    *workspace = mo_cpu_workspace_size(unit, made->share_bytes);
     *kernel = &made->base;
     return MO_OK;
 }
 
-static mo_status run(mo_unit *unit, const mo_kernel *kernel,
+static mo_status run(mo_backend_unit *unit, const mo_backend_kernel *kernel,
                      const void *const *in, void *const *out, void *workspace,
                      mo_error *err)
 {
     const softmax_kernel *made = (const softmax_kernel *) kernel;
-    const mo_softmax_call *softmax = &made->softmax;
+    const mo_call_softmax *softmax = &made->softmax;
     softmax_run context = { made, in, out[0], workspace };
     int64_t count = softmax->count > 0 ? softmax->count : 1;
     int64_t rows = count < GRAIN ? GRAIN / count : 1;
@@ -200,17 +204,19 @@ static mo_status run(mo_unit *unit, const mo_kernel *kernel,
     if (softmax->count == 0)
         return MO_OK;
     if (softmax->inner == 1)
-        mo_crew_split(unit->crew, softmax->outer, rows, do_rows, &context);
+        mo_cpu_thread_pool_parallel_for(unit->crew, softmax->outer, rows,
+                                        do_rows, &context);
     else
-        mo_crew_split(unit->crew, softmax->outer * tiles_of(softmax),
-                      (rows + COLUMNS - 1) / COLUMNS, do_tiles, &context);
+        mo_cpu_thread_pool_parallel_for(
+            unit->crew, softmax->outer * tiles_of(softmax),
+            (rows + COLUMNS - 1) / COLUMNS, do_tiles, &context);
     return MO_OK;
 }
 
-static void drop(mo_kernel *kernel)
+static void drop(mo_backend_kernel *kernel)
 {
-    mo_finish_clear(&((softmax_kernel *) kernel)->finish);
+    mo_cpu_epilogue_clear(&((softmax_kernel *) kernel)->finish);
     free(kernel);
 }
 
-const mo_cpu_maker mo_cpu_softmax = { prepare, run, drop };
+const mo_cpu_kernel_class mo_cpu_softmax = { prepare, run, drop };

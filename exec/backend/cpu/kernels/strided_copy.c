@@ -10,9 +10,9 @@ enum { JOB_BYTES = 1 << 16, SQUARE = 16 };
 /* ---- dimensions */
 
 /* The row that is contiguous on both sides becomes the element. */
-static void widen_element(mo_box_dims *list, int64_t *width)
+static void widen_element(mo_backend_copy_dims *list, int64_t *width)
 {
-    const mo_box_dim *last;
+    const mo_backend_copy_dim *last;
 
     if (list->n == 0)
         return;
@@ -25,16 +25,16 @@ static void widen_element(mo_box_dims *list, int64_t *width)
 
 /* A turned plane has the dimension along which the input is contiguous right
  * before the last, along which the output is. */
-static void turn_plane(mo_box_dims *list, int64_t width)
+static void turn_plane(mo_backend_copy_dims *list, int64_t width)
 {
     if (list->n < 3 || list->at[list->n - 1].out != width)
         return;
     for (int i = 0; i < list->n - 1; i++)
         if (list->at[i].in == width) {
-            mo_box_dim contiguous = list->at[i];
+            mo_backend_copy_dim contiguous = list->at[i];
 
-            mo_box_dims_take(list, i);
-            mo_box_dims_put(list, list->n - 1, contiguous);
+            mo_backend_copy_dims_remove(list, i);
+            mo_backend_copy_dims_insert(list, list->n - 1, contiguous);
             return;
         }
 }
@@ -42,14 +42,14 @@ static void turn_plane(mo_box_dims *list, int64_t width)
 /* ---- boxes */
 
 /* How the work is cut: by its size alone, whoever does it. */
-static void cut_work(mo_cpu_box *box)
+static void cut_work(mo_cpu_strided_copy *box)
 {
-    const mo_cpu_plane *plane = &box->plane;
+    const mo_cpu_copy_plane *plane = &box->plane;
     int64_t row = plane->columns * (int64_t) plane->width;
     int64_t unit;
 
     box->row_step = row < JOB_BYTES ? JOB_BYTES / row : 1;
-    if (mo_cpu_plane_is_turned(plane))
+    if (mo_cpu_copy_plane_is_transposed(plane))
         box->row_step = (box->row_step + SQUARE - 1) / SQUARE * SQUARE;
     if (box->row_step > plane->rows)
         box->row_step = plane->rows;
@@ -60,61 +60,70 @@ static void cut_work(mo_cpu_box *box)
     box->n_at_once = unit < JOB_BYTES ? JOB_BYTES / unit : 1;
 }
 
-static void set_dims(mo_cpu_box *box, mo_box_dims *list, int64_t width)
+static void set_dims(mo_cpu_strided_copy *box, mo_backend_copy_dims *list,
+                     int64_t width)
 {
-    const mo_box_dim *row, *column;
+    const mo_backend_copy_dim *row, *column;
 
     while (list->n < 2)
-        mo_box_dims_put(list, 0, (mo_box_dim){ .extent = 1 });
+        mo_backend_copy_dims_insert(list, 0,
+                                    (mo_backend_copy_dim){ .extent = 1 });
     row = &list->at[list->n - 2];
     column = &list->at[list->n - 1];
     box->plane =
-        (mo_cpu_plane){ row->extent, column->extent, row->in,       column->in,
-                        row->out,    column->out,    (size_t) width };
+        (mo_cpu_copy_plane){ row->extent,   column->extent, row->in,
+                             column->in,    row->out,       column->out,
+                             (size_t) width };
     box->rank = list->n - 2;
     for (int d = 0; d < box->rank; d++) {
         box->extent[d] = list->at[d].extent;
         box->in_stride[d] = list->at[d].in;
         box->out_stride[d] = list->at[d].out;
     }
-    box->move = mo_cpu_move_for(&box->plane);
+    box->move = mo_cpu_copy_fn_for(&box->plane);
     cut_work(box);
 }
 
 /* A very long row is cut into shorter ones, so that several can move it; the
  * rest that is left over at their ends is a second box. */
-static int set_long_rows(mo_cpu_box made[2], mo_box_dims *list, int64_t width)
+static int set_long_rows(mo_cpu_strided_copy made[2],
+                         mo_backend_copy_dims *list, int64_t width)
 {
     int64_t n = width / JOB_BYTES, rest = width % JOB_BYTES;
-    mo_box_dims around = *list;
+    mo_backend_copy_dims around = *list;
 
-    mo_box_dims_put(list, list->n, (mo_box_dim){ n, JOB_BYTES, JOB_BYTES });
+    mo_backend_copy_dims_insert(
+        list, list->n, (mo_backend_copy_dim){ n, JOB_BYTES, JOB_BYTES });
     set_dims(&made[0], list, JOB_BYTES);
     if (rest == 0)
         return 1;
-    made[1] = (mo_cpu_box){ .from = made[0].from,
-                            .to = made[0].to,
-                            .in_offset = made[0].in_offset + n * JOB_BYTES,
-                            .out_offset = made[0].out_offset + n * JOB_BYTES };
+    made[1] =
+        (mo_cpu_strided_copy){ .from = made[0].from,
+                               .to = made[0].to,
+                               .in_offset = made[0].in_offset + n * JOB_BYTES,
+                               .out_offset =
+                                   made[0].out_offset + n * JOB_BYTES };
     set_dims(&made[1], &around, rest);
     return 2;
 }
 
-int mo_cpu_box_make(const mo_copy_box *box, mo_elem elem, mo_cpu_box made[2])
+int mo_cpu_strided_copy_init(const mo_call_copy_box *box, mo_elem elem,
+                             mo_cpu_strided_copy made[2])
 {
-    int64_t width = (int64_t) mo_elem_bytes(elem);
-    mo_box_dims list;
+    int64_t width = (int64_t) mo_elem_size(elem);
+    mo_backend_copy_dims list;
 
-    if (mo_box_elements(box) == 0)
+    if (mo_backend_copy_box_elements(box) == 0)
         return 0;
     made[0] =
-        (mo_cpu_box){ .from = box->from,
-                      .to = box->to,
-                      .in_offset = box->from < 0 ? 0 : box->in_offset * width,
-                      .out_offset = box->out_offset * width };
+        (mo_cpu_strided_copy){ .from = box->from,
+                               .to = box->to,
+                               .in_offset =
+                                   box->from < 0 ? 0 : box->in_offset * width,
+                               .out_offset = box->out_offset * width };
     if (box->from < 0)
-        made[0].fill = mo_box_filler(box, elem);
-    list = mo_box_dims_of(box, width);
+        made[0].fill = mo_backend_copy_fill_bits(box, elem);
+    list = mo_backend_copy_dims_collapse(box, width);
     widen_element(&list, &width);
     turn_plane(&list, width);
     if (width >= 2 * JOB_BYTES)
@@ -131,7 +140,7 @@ typedef struct place {
     int64_t row, in, out;
 } place;
 
-static place find_place(const mo_cpu_box *box, int64_t unit)
+static place find_place(const mo_cpu_strided_copy *box, int64_t unit)
 {
     int64_t parts = (box->plane.rows + box->row_step - 1) / box->row_step;
     place at = { .row = unit % parts * box->row_step,
@@ -149,7 +158,7 @@ static place find_place(const mo_cpu_box *box, int64_t unit)
 }
 
 /* On to the next plane. */
-static void step(const mo_cpu_box *box, place *at)
+static void step(const mo_cpu_strided_copy *box, place *at)
 {
     for (int d = box->rank; d-- > 0;) {
         at->in += box->in_stride[d];
@@ -162,11 +171,11 @@ static void step(const mo_cpu_box *box, place *at)
     }
 }
 
-void mo_cpu_box_run(const mo_cpu_box *box, const void *in, void *out,
-                    int64_t begin, int64_t end)
+void mo_cpu_strided_copy_run(const mo_cpu_strided_copy *box, const void *in,
+                             void *out, int64_t begin, int64_t end)
 {
     place at = find_place(box, begin);
-    mo_cpu_plane part = box->plane;
+    mo_cpu_copy_plane part = box->plane;
 
     for (int64_t unit = begin; unit < end; unit++) {
         int64_t left = box->plane.rows - at.row;

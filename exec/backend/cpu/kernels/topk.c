@@ -17,11 +17,11 @@ typedef struct entry {
 } entry;
 
 typedef struct topk_kernel {
-    mo_kernel base;
-    mo_topk_call topk;
+    mo_backend_kernel base;
+    mo_call_topk topk;
     mo_elem elem, index_elem;
     size_t elem_bytes, share_bytes;
-    mo_load_fn *load;
+    mo_cpu_load_fn *load;
 } topk_kernel;
 
 typedef struct topk_run {
@@ -100,11 +100,11 @@ static uint64_t key_of(const topk_kernel *kernel, const void *reg, int i)
 {
     uint64_t key;
 
-    if (mo_elem_is_real(kernel->elem))
+    if (mo_elem_is_float(kernel->elem))
         key = key_of_real(((const double *) reg)[i]);
     else
-        key =
-            key_of_integer(((const int64_t *) reg)[i], kernel->elem != MO_U64);
+        key = key_of_integer(((const int64_t *) reg)[i],
+                             kernel->elem != MO_ELEM_U64);
     return kernel->topk.largest ? ~key : key;
 }
 
@@ -127,7 +127,7 @@ static void take(entry *heap, int64_t k, const entry *found)
 static void select_best(const topk_run *run, int64_t first, entry *heap)
 {
     const topk_kernel *kernel = run->kernel;
-    const mo_topk_call *topk = &kernel->topk;
+    const mo_call_topk *topk = &kernel->topk;
     double block[BLOCK];
 
     for (int64_t at = 0; at < topk->count; at += BLOCK) {
@@ -142,7 +142,7 @@ static void select_best(const topk_run *run, int64_t first, entry *heap)
         }
     }
     sort_heap(heap, topk->k, is_better);
-    if (topk->sort == MO_TOPK_BY_INDEX) {
+    if (topk->sort == MO_CALL_TOPK_BY_INDEX) {
         make_heap(heap, topk->k, comes_before);
         sort_heap(heap, topk->k, comes_before);
     }
@@ -150,7 +150,7 @@ static void select_best(const topk_run *run, int64_t first, entry *heap)
 
 static void store_index(const topk_run *run, int64_t at, int64_t index)
 {
-    if (run->kernel->index_elem == MO_I64)
+    if (run->kernel->index_elem == MO_ELEM_I64)
         ((int64_t *) run->indices)[at] = index;
     else
         ((int32_t *) run->indices)[at] = (int32_t) index;
@@ -160,8 +160,9 @@ static void do_lines(void *context, int64_t begin, int64_t end, int worker)
 {
     const topk_run *run = context;
     const topk_kernel *kernel = run->kernel;
-    const mo_topk_call *topk = &kernel->topk;
-    entry *heap = mo_cpu_share(run->workspace, kernel->share_bytes, worker);
+    const mo_call_topk *topk = &kernel->topk;
+    entry *heap =
+        mo_cpu_worker_scratch(run->workspace, kernel->share_bytes, worker);
     size_t bytes = kernel->elem_bytes;
 
     for (int64_t line = begin; line < end; line++) {
@@ -183,9 +184,10 @@ static void do_lines(void *context, int64_t begin, int64_t end, int worker)
 /* ----------------------------------------------------------------- kernel --
  */
 
-static mo_status prepare(mo_unit *unit, const mo_call *call,
-                         const mo_call_operand *in, const mo_desc *out,
-                         mo_kernel **kernel, size_t *workspace, mo_error *err)
+static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
+                         const mo_backend_operand *in,
+                         const mo_tensor_desc *out, mo_backend_kernel **kernel,
+                         size_t *workspace, mo_error *err)
 {
     mo_elem elem = in[0].desc.elem;
     topk_kernel *made = calloc(1, sizeof *made);
@@ -195,33 +197,33 @@ static mo_status prepare(mo_unit *unit, const mo_call *call,
     made->topk = call->u.topk;
     made->elem = elem;
     made->index_elem = out[1].elem;
-    made->elem_bytes = mo_elem_bytes(elem);
-    made->load = mo_load_fn_of(elem, true);
+    made->elem_bytes = mo_elem_size(elem);
+    made->load = mo_cpu_load_fn_for(elem, true);
     made->share_bytes = (size_t) made->topk.k * sizeof(entry);
-    *workspace = mo_cpu_shares(unit, made->share_bytes);
+    *workspace = mo_cpu_workspace_size(unit, made->share_bytes);
     *kernel = &made->base;
     return MO_OK;
 }
 
-static mo_status run(mo_unit *unit, const mo_kernel *kernel,
+static mo_status run(mo_backend_unit *unit, const mo_backend_kernel *kernel,
                      const void *const *in, void *const *out, void *workspace,
                      mo_error *err)
 {
     const topk_kernel *made = (const topk_kernel *) kernel;
-    const mo_topk_call *topk = &made->topk;
+    const mo_call_topk *topk = &made->topk;
     topk_run context = { made, in[0], out[0], out[1], workspace };
 
     (void) err;
     if (topk->k > 0)
-        mo_crew_split(unit->crew, topk->outer * topk->inner,
-                      topk->count < GRAIN ? GRAIN / topk->count : 1, do_lines,
-                      &context);
+        mo_cpu_thread_pool_parallel_for(
+            unit->crew, topk->outer * topk->inner,
+            topk->count < GRAIN ? GRAIN / topk->count : 1, do_lines, &context);
     return MO_OK;
 }
 
-static void drop(mo_kernel *kernel)
+static void drop(mo_backend_kernel *kernel)
 {
     free(kernel);
 }
 
-const mo_cpu_maker mo_cpu_topk = { prepare, run, drop };
+const mo_cpu_kernel_class mo_cpu_topk = { prepare, run, drop };

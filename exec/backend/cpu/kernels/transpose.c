@@ -19,8 +19,9 @@
  */
 enum { SQUARE = 16, VECTOR = 16 };
 
-MO_INLINE void turn_one_by_one(const mo_cpu_plane *p, const char *in, char *out,
-                               int64_t rows, int64_t columns, size_t width)
+MO_CPU_INLINE void turn_one_by_one(const mo_cpu_copy_plane *p, const char *in,
+                                   char *out, int64_t rows, int64_t columns,
+                                   size_t width)
 {
     for (int64_t i = 0; i < rows; i++)
         for (int64_t j = 0; j < columns; j++)
@@ -30,8 +31,8 @@ MO_INLINE void turn_one_by_one(const mo_cpu_plane *p, const char *in, char *out,
 
 /* Pictures have three colours: a plane of few columns, or of few rows, is gone
  * through once along its length. */
-MO_INLINE void turn_thin(const mo_cpu_plane *p, const char *in, char *out,
-                         size_t width)
+MO_CPU_INLINE void turn_thin(const mo_cpu_copy_plane *p, const char *in,
+                             char *out, size_t width)
 {
     if (p->columns < SQUARE) {
         turn_one_by_one(p, in, out, p->rows, p->columns, width);
@@ -70,8 +71,8 @@ typedef uint64_t vector_8 __attribute__((vector_size(VECTOR)));
 #define HIGH_8(a, b) __builtin_shufflevector(a, b, 1, 3)
 
 #define TURN_SQUARE(width)                                                     \
-    MO_INLINE void turn_square_##width(const mo_cpu_plane *p, const char *in,  \
-                                       char *out)                              \
+    MO_CPU_INLINE void turn_square_##width(const mo_cpu_copy_plane *p,         \
+                                           const char *in, char *out)          \
     {                                                                          \
         enum { N = VECTOR / width };                                           \
         vector_##width from[N], to[N];                                         \
@@ -109,7 +110,7 @@ static int64_t at_most_square(int64_t count)
 }
 
 #define TURN(width)                                                            \
-    static void turn_whole_##width(const mo_cpu_plane *p, const char *in,      \
+    static void turn_whole_##width(const mo_cpu_copy_plane *p, const char *in, \
                                    char *out)                                  \
     {                                                                          \
         for (int i = 0; i < SQUARE; i += VECTOR / width)                       \
@@ -117,7 +118,8 @@ static int64_t at_most_square(int64_t count)
                 turn_square_##width(p, in + i * width + j * p->in_column,      \
                                     out + i * p->out_row + j * width);         \
     }                                                                          \
-    static void turn_##width(const mo_cpu_plane *p, const char *in, char *out) \
+    static void turn_##width(const mo_cpu_copy_plane *p, const char *in,       \
+                             char *out)                                        \
     {                                                                          \
         if (p->rows < SQUARE || p->columns < SQUARE) {                         \
             turn_thin(p, in, out, width);                                      \
@@ -142,7 +144,7 @@ TURN(4)
 TURN(8)
 TURN(16)
 
-mo_cpu_move *mo_cpu_turn_for(size_t width)
+mo_cpu_copy_fn *mo_cpu_transpose_fn_for(size_t width)
 {
     switch (width) {
     case 1:

@@ -6,13 +6,14 @@
 /* Plans let a view share the bytes of what it views.  Who has two places for
  * them gets a copy. */
 typedef struct view_kernel {
-    mo_kernel base;
+    mo_backend_kernel base;
     size_t bytes;
 } view_kernel;
 
-static mo_status prepare_view(mo_unit *unit, const mo_call *call,
-                              const mo_call_operand *in, const mo_desc *out,
-                              mo_kernel **kernel, size_t *workspace,
+static mo_status prepare_view(mo_backend_unit *unit, const mo_call *call,
+                              const mo_backend_operand *in,
+                              const mo_tensor_desc *out,
+                              mo_backend_kernel **kernel, size_t *workspace,
                               mo_error *err)
 {
     view_kernel *view = calloc(1, sizeof *view);
@@ -20,12 +21,13 @@ static mo_status prepare_view(mo_unit *unit, const mo_call *call,
     (void) unit, (void) call, (void) in, (void) workspace;
     if (!view)
         return mo_fail_memory(err);
-    view->bytes = (size_t) mo_desc_bytes(&out[0]);
+    view->bytes = (size_t) mo_tensor_desc_bytes(&out[0]);
     *kernel = &view->base;
     return MO_OK;
 }
 
-static mo_status run_view(mo_unit *unit, const mo_kernel *kernel,
+static mo_status run_view(mo_backend_unit *unit,
+                          const mo_backend_kernel *kernel,
                           const void *const *in, void *const *out,
                           void *workspace, mo_error *err)
 {
@@ -37,9 +39,9 @@ static mo_status run_view(mo_unit *unit, const mo_kernel *kernel,
     return MO_OK;
 }
 
-static void drop_view(mo_kernel *kernel)
+static void drop_view(mo_backend_kernel *kernel)
 {
     free(kernel);
 }
 
-const mo_cpu_maker mo_cpu_view = { prepare_view, run_view, drop_view };
+const mo_cpu_kernel_class mo_cpu_view = { prepare_view, run_view, drop_view };

@@ -6,10 +6,10 @@
 
 #include "exec/op/loop_nest.h"
 
-static void set_dims(mo_program *program, const mo_point *point,
-                     const mo_shape *shape)
+static void set_dims(mo_cpu_point_program *program,
+                     const mo_point_program *point, const mo_shape *shape)
 {
-    mo_loops loops = mo_loops_of(point, shape);
+    mo_point_loop_nest loops = mo_point_loop_nest_collapse(point, shape);
 
     program->rank = loops.rank;
     memcpy(program->extent, loops.extent, sizeof program->extent);
@@ -24,7 +24,8 @@ static void set_dims(mo_program *program, const mo_point *point,
 
 /* After how many elements it begins again; 0 when it never does, or too late.
  */
-static int64_t period_of(const mo_program *program, const mo_source *source)
+static int64_t period_of(const mo_cpu_point_program *program,
+                         const mo_cpu_point_source *source)
 {
     int64_t period = 1;
     int d = 0;
@@ -32,16 +33,17 @@ static int64_t period_of(const mo_program *program, const mo_source *source)
     while (d < program->rank && source->stride[d] == 0)
         d++;
     for (; d < program->rank; d++) {
-        if (program->extent[d] > MO_PROGRAM_PATTERN)
+        if (program->extent[d] > MO_CPU_POINT_MAX_PERIOD)
             return 0;
         period *= program->extent[d];
-        if (period > MO_PROGRAM_PATTERN)
+        if (period > MO_CPU_POINT_MAX_PERIOD)
             return 0;
     }
     return period;
 }
 
-static bool is_whole(const mo_program *program, const mo_source *source)
+static bool is_whole(const mo_cpu_point_program *program,
+                     const mo_cpu_point_source *source)
 {
     int64_t dense = 1;
 
@@ -53,60 +55,64 @@ static bool is_whole(const mo_program *program, const mo_source *source)
     return true;
 }
 
-static void set_source(mo_program *program, const mo_point_operand *operand,
-                       bool wide, mo_source *source)
+static void set_source(mo_cpu_point_program *program,
+                       const mo_point_operand *operand, bool wide,
+                       mo_cpu_point_source *source)
 {
-    source->elem_bytes = mo_elem_bytes(operand->elem);
-    source->reg_bytes = mo_elem_is_real(operand->elem) && !wide
+    source->elem_bytes = mo_elem_size(operand->elem);
+    source->reg_bytes = mo_elem_is_float(operand->elem) && !wide
                             ? sizeof(float)
                             : sizeof(int64_t);
-    source->load = mo_load_fn_of(operand->elem, wide);
-    source->direct = mo_elem_is_register(operand->elem, wide);
+    source->load = mo_cpu_load_fn_for(operand->elem, wide);
+    source->direct = mo_cpu_elem_is_register(operand->elem, wide);
     source->offset = operand->access.offset;
     source->period = period_of(program, source);
-    source->kind = is_whole(program, source) ? MO_SOURCE_WHOLE
-                   : source->period > 0      ? MO_SOURCE_PATTERN
-                                             : MO_SOURCE_ROWS;
+    source->kind = is_whole(program, source) ? MO_CPU_POINT_SOURCE_CONTIGUOUS
+                   : source->period > 0      ? MO_CPU_POINT_SOURCE_PERIODIC
+                                             : MO_CPU_POINT_SOURCE_STRIDED;
 }
 
-static void set_sources(mo_program *program, const mo_point *point, bool sums,
-                        bool wide)
+static void set_sources(mo_cpu_point_program *program,
+                        const mo_point_program *point, bool sums, bool wide)
 {
     bool rows = false;
 
     for (int i = 0; i < program->n_sources; i++) {
-        mo_source *source = &program->sources[i];
+        mo_cpu_point_source *source = &program->sources[i];
         mo_point_operand operand = point->operands[i];
         bool computed = sums && i == 0;
 
         if (computed)
-            operand.elem = operand.elem == MO_F64 ? MO_F64 : MO_F32;
+            operand.elem =
+                operand.elem == MO_ELEM_F64 ? MO_ELEM_F64 : MO_ELEM_F32;
         set_source(program, &operand, wide, source);
         if (computed)
-            source->kind = MO_SOURCE_SUMS;
-        rows = rows || (source->used && source->kind == MO_SOURCE_ROWS);
+            source->kind = MO_CPU_POINT_SOURCE_ACCUMULATOR;
+        rows = rows ||
+               (source->used && source->kind == MO_CPU_POINT_SOURCE_STRIDED);
     }
-    program->by_row = rows && program->row >= MO_PROGRAM_LONG;
+    program->by_row = rows && program->row >= MO_CPU_POINT_LONG_ROW;
 }
 
 /* ------------------------------------------------------------------ steps --
  */
 
-static void set_steps(mo_program *program, const mo_point *point, bool wide)
+static void set_steps(mo_cpu_point_program *program,
+                      const mo_point_program *point, bool wide)
 {
     bool used[MO_POINT_MAX_REGISTERS] = { false };
 
-    mo_point_mark_used(point, used);
+    mo_point_mark_live(point, used);
     for (int i = 0; i < point->n_operands; i++)
         program->sources[i].used = used[i];
     for (int i = 0; i < point->n_steps; i++) {
-        mo_program_step *step = &program->steps[program->n_steps];
+        mo_cpu_point_step *step = &program->steps[program->n_steps];
 
         if (!used[point->n_operands + i])
             continue;
-        step->fn = mo_point_fn_of(point->steps[i].op, wide);
+        step->fn = mo_cpu_step_fn_for(point->steps[i].op, wide);
         step->step = point->steps[i];
-        step->arity = mo_point_kind_of(step->step.op).arity;
+        step->arity = mo_point_op_signature(step->step.op).arity;
         step->reg = point->n_operands + i;
         program->n_steps++;
     }
@@ -117,12 +123,12 @@ static void set_steps(mo_program *program, const mo_point *point, bool wide)
  */
 
 /* Which step reads a register last; n_steps for the result. */
-static int last_use(const mo_program *program, int reg)
+static int last_use(const mo_cpu_point_program *program, int reg)
 {
     if (reg == program->result)
         return program->n_steps;
     for (int i = program->n_steps; i-- > 0;) {
-        const mo_program_step *made = &program->steps[i];
+        const mo_cpu_point_step *made = &program->steps[i];
         const mo_point_step *step = &made->step;
 
         if (step->a == reg || (made->arity > 1 && step->b == reg) ||
@@ -132,26 +138,27 @@ static int last_use(const mo_program *program, int reg)
     return -1;
 }
 
-enum { SLOT = MO_PROGRAM_BLOCK * sizeof(int64_t) };
+enum { SLOT = MO_CPU_POINT_BLOCK * sizeof(int64_t) };
 
 /* Operands keep their place throughout. */
-static size_t place_sources(mo_program *program)
+static size_t place_sources(mo_cpu_point_program *program)
 {
     size_t byte = 0;
 
     for (int i = 0; i < program->n_sources; i++) {
-        mo_source *source = &program->sources[i];
+        mo_cpu_point_source *source = &program->sources[i];
 
         source->scratch_byte = byte;
         if (source->used)
-            byte += source->kind == MO_SOURCE_PATTERN ? 2 * SLOT : SLOT;
+            byte +=
+                source->kind == MO_CPU_POINT_SOURCE_PERIODIC ? 2 * SLOT : SLOT;
     }
     return byte;
 }
 
 /* A step's result goes to the first place that nobody reads any more, and never
  * to one that the step itself reads: registers differ in width. */
-static void place_steps(mo_program *program, size_t byte)
+static void place_steps(mo_cpu_point_program *program, size_t byte)
 {
     int busy_until[MO_POINT_MAX_STEPS], n_slots = 0;
 
@@ -171,41 +178,46 @@ static void place_steps(mo_program *program, size_t byte)
 /* --------------------------------------------------------------------- new --
  */
 
-mo_status mo_program_make(const mo_point *point, const mo_desc *out, bool sums,
-                          mo_program **program, mo_error *err)
+mo_status mo_cpu_point_program_compile(const mo_point_program *point,
+                                       const mo_tensor_desc *out, bool sums,
+                                       mo_cpu_point_program **program,
+                                       mo_error *err)
 {
     bool wide = mo_point_is_wide(point, out->elem);
-    mo_program *made = calloc(1, sizeof *made);
+    mo_cpu_point_program *made = calloc(1, sizeof *made);
 
-    assert(mo_point_is_real(point, point->result) ==
-           mo_elem_is_real(out->elem));
+    assert(mo_point_register_is_real(point, point->result) ==
+           mo_elem_is_float(out->elem));
     if (!made)
         return mo_fail_memory(err);
     made->n_sources = point->n_operands;
     made->elem = out->elem;
-    made->elem_bytes = mo_elem_bytes(out->elem);
-    made->store = mo_store_fn_of(out->elem, wide);
+    made->elem_bytes = mo_elem_size(out->elem);
+    made->store = mo_cpu_store_fn_for(out->elem, wide);
     set_dims(made, point, &out->shape);
     set_steps(made, point, wide);
     set_sources(made, point, sums, wide);
-    made->into_out = made->n_steps > 0 && mo_elem_is_register(out->elem, wide);
+    made->into_out =
+        made->n_steps > 0 && mo_cpu_elem_is_register(out->elem, wide);
     place_steps(made, place_sources(made));
     *program = made;
     return MO_OK;
 }
 
-mo_status mo_program_new(const mo_point *point, const mo_desc *out,
-                         mo_program **program, mo_error *err)
+mo_status mo_cpu_point_program_new(const mo_point_program *point,
+                                   const mo_tensor_desc *out,
+                                   mo_cpu_point_program **program,
+                                   mo_error *err)
 {
-    return mo_program_make(point, out, false, program, err);
+    return mo_cpu_point_program_compile(point, out, false, program, err);
 }
 
-void mo_program_free(mo_program *program)
+void mo_cpu_point_program_free(mo_cpu_point_program *program)
 {
     free(program);
 }
 
-size_t mo_program_scratch(const mo_program *program)
+size_t mo_cpu_point_program_scratch_size(const mo_cpu_point_program *program)
 {
     return program->scratch_bytes;
 }

@@ -19,65 +19,70 @@
 /* BLOCK elements go through all steps together: 4 KiB a register.  Patterns are
  * at most half of it; innermost dimensions of a LONG row end a block. */
 enum {
-    MO_PROGRAM_BLOCK = 1024,
-    MO_PROGRAM_PATTERN = 512,
-    MO_PROGRAM_LONG = 128
+    MO_CPU_POINT_BLOCK = 1024,
+    MO_CPU_POINT_MAX_PERIOD = 512,
+    MO_CPU_POINT_LONG_ROW = 128
 };
 
-typedef enum mo_source_kind {
-    MO_SOURCE_WHOLE,
-    MO_SOURCE_PATTERN,
-    MO_SOURCE_ROWS,
-    MO_SOURCE_SUMS
-} mo_source_kind;
+typedef enum mo_cpu_point_source_kind {
+    MO_CPU_POINT_SOURCE_CONTIGUOUS,
+    MO_CPU_POINT_SOURCE_PERIODIC,
+    MO_CPU_POINT_SOURCE_STRIDED,
+    MO_CPU_POINT_SOURCE_ACCUMULATOR
+} mo_cpu_point_source_kind;
 
 /* An operand. */
-typedef struct mo_source {
-    mo_source_kind kind;
+typedef struct mo_cpu_point_source {
+    mo_cpu_point_source_kind kind;
     bool used;
     bool direct; /* a register as it lies */
     size_t elem_bytes, reg_bytes;
-    mo_load_fn *load;
+    mo_cpu_load_fn *load;
     int64_t offset, stride[MO_MAX_RANK];
     int64_t period;      /* of a PATTERN */
     size_t scratch_byte; /* where its register is in scratch */
-} mo_source;
+} mo_cpu_point_source;
 
-typedef struct mo_program_step {
-    mo_point_fn *fn;
+typedef struct mo_cpu_point_step {
+    mo_cpu_step_fn *fn;
     mo_point_step step;
     int arity, reg;      /* what it reads, and the register it writes */
     size_t scratch_byte; /* where the result goes, except the last one's */
-} mo_program_step;
+} mo_cpu_point_step;
 
-struct mo_program {
+struct mo_cpu_point_program {
     int rank;
     int64_t extent[MO_MAX_RANK];
     int64_t row; /* the innermost extent */
     bool by_row; /* blocks end with rows */
     int n_sources, n_steps;
-    mo_source sources[MO_POINT_MAX_OPERANDS];
-    mo_program_step steps[MO_POINT_MAX_STEPS]; /* none that is not needed */
+    mo_cpu_point_source sources[MO_POINT_MAX_OPERANDS];
+    mo_cpu_point_step steps[MO_POINT_MAX_STEPS]; /* none that is not needed */
     int result;
     bool into_out; /* the last step writes to the result itself */
     mo_elem elem;
     size_t elem_bytes;
-    mo_store_fn *store;
+    mo_cpu_store_fn *store;
     size_t scratch_bytes;
 };
 
-/* As mo_program_new; operand 0 is SUMS when sums. */
-mo_status mo_program_make(const mo_point *point, const mo_desc *out, bool sums,
-                          mo_program **program, mo_error *err);
+/* As mo_cpu_point_program_new; operand 0 is SUMS when sums. */
+mo_status mo_cpu_point_program_compile(const mo_point_program *point,
+                                       const mo_tensor_desc *out, bool sums,
+                                       mo_cpu_point_program **program,
+                                       mo_error *err);
 
-/* As mo_program_run; sums are those of element first. */
-void mo_program_run_sums(const mo_program *program, const void *sums,
-                         const void *const *operands, void *out, int64_t first,
-                         int64_t count, void *scratch);
+/* As mo_cpu_point_program_run; sums are those of element first. */
+void mo_cpu_point_program_run_accumulator(const mo_cpu_point_program *program,
+                                          const void *sums,
+                                          const void *const *operands,
+                                          void *out, int64_t first,
+                                          int64_t count, void *scratch);
 
 /* The same where nothing but these elements is kept: to is where they go. */
-void mo_program_run_to(const mo_program *program, const void *sums,
-                       const void *const *operands, void *to, int64_t first,
-                       int64_t count, void *scratch);
+void mo_cpu_point_program_run_to(const mo_cpu_point_program *program,
+                                 const void *sums, const void *const *operands,
+                                 void *to, int64_t first, int64_t count,
+                                 void *scratch);
 
 #endif

@@ -4,7 +4,7 @@
 
 /* A range being done. */
 typedef struct stretch {
-    const mo_program *program;
+    const mo_cpu_point_program *program;
     const void *const *operands;
     const char *sums;
     char *out; /* where element first goes */
@@ -18,8 +18,8 @@ static int64_t least(int64_t a, int64_t b)
 }
 
 /* Where in an operand the row of element at begins. */
-static int64_t row_start(const mo_program *program, const mo_source *source,
-                         int64_t at)
+static int64_t row_start(const mo_cpu_point_program *program,
+                         const mo_cpu_point_source *source, int64_t at)
 {
     int64_t row = at / program->row, start = source->offset;
 
@@ -31,8 +31,9 @@ static int64_t row_start(const mo_program *program, const mo_source *source,
 }
 
 /* Elements from at on into a register, row by row. */
-static void load_rows(const mo_program *program, const mo_source *source,
-                      const void *operand, int64_t at, char *reg, int n)
+static void load_rows(const mo_cpu_point_program *program,
+                      const mo_cpu_point_source *source, const void *operand,
+                      int64_t at, char *reg, int n)
 {
     int64_t stride = source->stride[program->rank - 1];
 
@@ -49,12 +50,12 @@ static void load_rows(const mo_program *program, const mo_source *source,
 }
 
 /* One period, and again, until a block that begins anywhere in it is there. */
-static void fill_pattern(const stretch *range, const mo_source *source,
-                         const void *operand)
+static void fill_pattern(const stretch *range,
+                         const mo_cpu_point_source *source, const void *operand)
 {
     char *reg = range->scratch + source->scratch_byte;
     size_t have = (size_t) source->period * source->reg_bytes;
-    size_t need = have + (size_t) least(range->count, MO_PROGRAM_BLOCK) *
+    size_t need = have + (size_t) least(range->count, MO_CPU_POINT_BLOCK) *
                              source->reg_bytes;
 
     load_rows(range->program, source, operand, 0, reg, (int) source->period);
@@ -66,8 +67,8 @@ static void fill_pattern(const stretch *range, const mo_source *source,
     }
 }
 
-static const void *element(const mo_source *source, const void *operand,
-                           int64_t at)
+static const void *element(const mo_cpu_point_source *source,
+                           const void *operand, int64_t at)
 {
     return (const char *) operand + (size_t) at * source->elem_bytes;
 }
@@ -76,27 +77,27 @@ static const void *element(const mo_source *source, const void *operand,
 static const void *source_register(const stretch *range, int i, int64_t at,
                                    int n)
 {
-    const mo_program *program = range->program;
-    const mo_source *source = &program->sources[i];
+    const mo_cpu_point_program *program = range->program;
+    const mo_cpu_point_source *source = &program->sources[i];
     const void *operand = range->operands[i];
     char *reg = range->scratch + source->scratch_byte;
     int64_t start = source->offset + at;
 
     switch (source->kind) {
-    case MO_SOURCE_PATTERN:
+    case MO_CPU_POINT_SOURCE_PERIODIC:
         return reg + (size_t) (at % source->period) * source->reg_bytes;
-    case MO_SOURCE_SUMS:
+    case MO_CPU_POINT_SOURCE_ACCUMULATOR:
         operand = range->sums;
         start = at - range->first;
         break;
-    case MO_SOURCE_ROWS:
+    case MO_CPU_POINT_SOURCE_STRIDED:
         if (!program->by_row || source->stride[program->rank - 1] != 1) {
             load_rows(program, source, operand, at, reg, n);
             return reg;
         }
         start = row_start(program, source, at) + at % program->row;
         break;
-    case MO_SOURCE_WHOLE:
+    case MO_CPU_POINT_SOURCE_CONTIGUOUS:
         break;
     }
     if (source->direct)
@@ -107,7 +108,7 @@ static const void *source_register(const stretch *range, int i, int64_t at,
 
 static void run_block(const stretch *range, int64_t at, int n)
 {
-    const mo_program *program = range->program;
+    const mo_cpu_point_program *program = range->program;
     const void *regs[MO_POINT_MAX_REGISTERS];
     char *out = range->out + (size_t) (at - range->first) * program->elem_bytes;
 
@@ -115,7 +116,7 @@ static void run_block(const stretch *range, int64_t at, int n)
         if (program->sources[i].used)
             regs[i] = source_register(range, i, at, n);
     for (int i = 0; i < program->n_steps; i++) {
-        const mo_program_step *step = &program->steps[i];
+        const mo_cpu_point_step *step = &program->steps[i];
         char *to = i == program->n_steps - 1 && program->into_out
                        ? out
                        : range->scratch + step->scratch_byte;
@@ -129,9 +130,10 @@ static void run_block(const stretch *range, int64_t at, int n)
         program->store(regs[program->result], out, 0, n);
 }
 
-void mo_program_run_to(const mo_program *program, const void *sums,
-                       const void *const *operands, void *to, int64_t first,
-                       int64_t count, void *scratch)
+void mo_cpu_point_program_run_to(const mo_cpu_point_program *program,
+                                 const void *sums, const void *const *operands,
+                                 void *to, int64_t first, int64_t count,
+                                 void *scratch)
 {
     stretch range = { program, operands, sums, to, scratch, first, count };
     int64_t end = first + count;
@@ -140,10 +142,10 @@ void mo_program_run_to(const mo_program *program, const void *sums,
         return;
     for (int i = 0; i < program->n_sources; i++)
         if (program->sources[i].used &&
-            program->sources[i].kind == MO_SOURCE_PATTERN)
+            program->sources[i].kind == MO_CPU_POINT_SOURCE_PERIODIC)
             fill_pattern(&range, &program->sources[i], operands[i]);
     for (int64_t at = first; at < end;) {
-        int64_t n = least(MO_PROGRAM_BLOCK, end - at);
+        int64_t n = least(MO_CPU_POINT_BLOCK, end - at);
 
         if (program->by_row)
             n = least(n, program->row - at % program->row);
@@ -152,17 +154,22 @@ void mo_program_run_to(const mo_program *program, const void *sums,
     }
 }
 
-void mo_program_run_sums(const mo_program *program, const void *sums,
-                         const void *const *operands, void *out, int64_t first,
-                         int64_t count, void *scratch)
+void mo_cpu_point_program_run_accumulator(const mo_cpu_point_program *program,
+                                          const void *sums,
+                                          const void *const *operands,
+                                          void *out, int64_t first,
+                                          int64_t count, void *scratch)
 {
     char *to = (char *) out + (size_t) first * program->elem_bytes;
 
-    mo_program_run_to(program, sums, operands, to, first, count, scratch);
+    mo_cpu_point_program_run_to(program, sums, operands, to, first, count,
+                                scratch);
 }
 
-void mo_program_run(const mo_program *program, const void *const *operands,
-                    void *out, int64_t first, int64_t count, void *scratch)
+void mo_cpu_point_program_run(const mo_cpu_point_program *program,
+                              const void *const *operands, void *out,
+                              int64_t first, int64_t count, void *scratch)
 {
-    mo_program_run_sums(program, NULL, operands, out, first, count, scratch);
+    mo_cpu_point_program_run_accumulator(program, NULL, operands, out, first,
+                                         count, scratch);
 }

@@ -4,50 +4,52 @@
 #include "exec/backend/cpu/pointwise/pointwise.h"
 #include "exec/backend/cpu/pointwise/compiled_program.h"
 
-mo_status mo_finish_make(const mo_call *call, const mo_desc *out,
-                         mo_finish *finish, mo_error *err)
+mo_status mo_cpu_epilogue_init(const mo_call *call, const mo_tensor_desc *out,
+                               mo_cpu_epilogue *finish, mo_error *err)
 {
     finish->elem = out->elem;
     finish->first_extra = call->first_extra;
     if (!call->after)
         return MO_OK;
-    assert(mo_elem_is_real(out->elem));
-    return mo_program_make(call->after, out, true, &finish->program, err);
+    assert(mo_elem_is_float(out->elem));
+    return mo_cpu_point_program_compile(call->after, out, true,
+                                        &finish->program, err);
 }
 
-void mo_finish_clear(mo_finish *finish)
+void mo_cpu_epilogue_clear(mo_cpu_epilogue *finish)
 {
-    mo_program_free(finish->program);
-    *finish = (mo_finish){ 0 };
+    mo_cpu_point_program_free(finish->program);
+    *finish = (mo_cpu_epilogue){ 0 };
 }
 
-size_t mo_finish_scratch(const mo_finish *finish)
+size_t mo_cpu_epilogue_scratch_size(const mo_cpu_epilogue *finish)
 {
-    return finish->program ? mo_program_scratch(finish->program) : 0;
+    return finish->program ? mo_cpu_point_program_scratch_size(finish->program)
+                           : 0;
 }
 
 /* Sums as they are, or halves made of them. */
 static void store(mo_elem elem, void *to, int64_t count, const void *sums)
 {
-    bool wide = elem == MO_F64;
+    bool wide = elem == MO_ELEM_F64;
 
     if (to == sums)
         return;
-    if (mo_elem_is_register(elem, wide)) {
-        memmove(to, sums, (size_t) count * mo_elem_bytes(elem));
+    if (mo_cpu_elem_is_register(elem, wide)) {
+        memmove(to, sums, (size_t) count * mo_elem_size(elem));
         return;
     }
-    for (int64_t at = 0; at < count; at += MO_PROGRAM_BLOCK) {
+    for (int64_t at = 0; at < count; at += MO_CPU_POINT_BLOCK) {
         int64_t rest = count - at;
-        int n = rest < MO_PROGRAM_BLOCK ? (int) rest : MO_PROGRAM_BLOCK;
+        int n = rest < MO_CPU_POINT_BLOCK ? (int) rest : MO_CPU_POINT_BLOCK;
 
-        mo_store_fn_of(elem, wide)((const float *) sums + at, to, at, n);
+        mo_cpu_store_fn_for(elem, wide)((const float *) sums + at, to, at, n);
     }
 }
 
-void mo_finish_run_to(const mo_finish *finish, const void *const *in, void *to,
-                      int64_t first, int64_t count, const void *sums,
-                      void *scratch)
+void mo_cpu_epilogue_run_to(const mo_cpu_epilogue *finish,
+                            const void *const *in, void *to, int64_t first,
+                            int64_t count, const void *sums, void *scratch)
 {
     const void *operands[MO_POINT_MAX_OPERANDS] = { NULL };
 
@@ -57,15 +59,15 @@ void mo_finish_run_to(const mo_finish *finish, const void *const *in, void *to,
     }
     for (int i = 1; i < finish->program->n_sources; i++)
         operands[i] = in[finish->first_extra + i - 1];
-    mo_program_run_to(finish->program, sums, operands, to, first, count,
-                      scratch);
+    mo_cpu_point_program_run_to(finish->program, sums, operands, to, first,
+                                count, scratch);
 }
 
-void mo_finish_run(const mo_finish *finish, const void *const *in, void *out,
-                   int64_t first, int64_t count, const void *sums,
-                   void *scratch)
+void mo_cpu_epilogue_run(const mo_cpu_epilogue *finish, const void *const *in,
+                         void *out, int64_t first, int64_t count,
+                         const void *sums, void *scratch)
 {
-    char *to = (char *) out + (size_t) first * mo_elem_bytes(finish->elem);
+    char *to = (char *) out + (size_t) first * mo_elem_size(finish->elem);
 
-    mo_finish_run_to(finish, in, to, first, count, sums, scratch);
+    mo_cpu_epilogue_run_to(finish, in, to, first, count, sums, scratch);
 }

@@ -6,14 +6,14 @@
 
 /* Elements x of type become reg_type; a repeated one is read once. */
 #define LOAD(name, type, reg_type, value)                                      \
-    MO_CLONES static void name(const void *from, int64_t at, int64_t stride,   \
-                               void *reg, int n)                               \
+    MO_CPU_MULTIVERSION static void name(const void *from, int64_t at,         \
+                                         int64_t stride, void *reg, int n)     \
     {                                                                          \
         const type *first = (const type *) from + at;                          \
         reg_type *out = reg;                                                   \
                                                                                \
         if (stride == 1) {                                                     \
-            MO_LOOP for (int i = 0; i < n; i++)                                \
+            MO_CPU_IVDEP for (int i = 0; i < n; i++)                           \
             {                                                                  \
                 type x = first[i];                                             \
                 out[i] = (value);                                              \
@@ -33,12 +33,12 @@
 
 LOAD(load_f32, float, float, x)
 LOAD(load_f64, double, float, (float) x)
-LOAD(load_f16, uint16_t, float, mo_float_of_f16(x))
-LOAD(load_bf16, uint16_t, float, mo_float_of_bf16(x))
+LOAD(load_f16, uint16_t, float, mo_f16_to_f32(x))
+LOAD(load_bf16, uint16_t, float, mo_bf16_to_f32(x))
 LOAD(load_f32_wide, float, double, x)
 LOAD(load_f64_wide, double, double, x)
-LOAD(load_f16_wide, uint16_t, double, mo_float_of_f16(x))
-LOAD(load_bf16_wide, uint16_t, double, mo_float_of_bf16(x))
+LOAD(load_f16_wide, uint16_t, double, mo_f16_to_f32(x))
+LOAD(load_bf16_wide, uint16_t, double, mo_bf16_to_f32(x))
 LOAD(load_i64, int64_t, int64_t, x)
 LOAD(load_i32, int32_t, int64_t, x)
 LOAD(load_i16, int16_t, int64_t, x)
@@ -48,34 +48,35 @@ LOAD(load_u16, uint16_t, int64_t, x)
 LOAD(load_u8, uint8_t, int64_t, x)
 LOAD(load_bool, uint8_t, int64_t, x != 0)
 
-mo_load_fn *mo_load_fn_of(mo_elem elem, bool wide)
+mo_cpu_load_fn *mo_cpu_load_fn_for(mo_elem elem, bool wide)
 {
-    static mo_load_fn *const table[MO_ELEMS][2] = {
-        [MO_F32] = { load_f32, load_f32_wide },
-        [MO_F64] = { load_f64, load_f64_wide },
-        [MO_F16] = { load_f16, load_f16_wide },
-        [MO_BF16] = { load_bf16, load_bf16_wide },
-        [MO_I64] = { load_i64, load_i64 },
-        [MO_I32] = { load_i32, load_i32 },
-        [MO_I16] = { load_i16, load_i16 },
-        [MO_I8] = { load_i8, load_i8 },
-        [MO_U64] = { load_i64, load_i64 },
-        [MO_U32] = { load_u32, load_u32 },
-        [MO_U16] = { load_u16, load_u16 },
-        [MO_U8] = { load_u8, load_u8 },
-        [MO_BOOL] = { load_bool, load_bool },
+    static mo_cpu_load_fn *const table[MO_ELEM_COUNT][2] = {
+        [MO_ELEM_F32] = { load_f32, load_f32_wide },
+        [MO_ELEM_F64] = { load_f64, load_f64_wide },
+        [MO_ELEM_F16] = { load_f16, load_f16_wide },
+        [MO_ELEM_BF16] = { load_bf16, load_bf16_wide },
+        [MO_ELEM_I64] = { load_i64, load_i64 },
+        [MO_ELEM_I32] = { load_i32, load_i32 },
+        [MO_ELEM_I16] = { load_i16, load_i16 },
+        [MO_ELEM_I8] = { load_i8, load_i8 },
+        [MO_ELEM_U64] = { load_i64, load_i64 },
+        [MO_ELEM_U32] = { load_u32, load_u32 },
+        [MO_ELEM_U16] = { load_u16, load_u16 },
+        [MO_ELEM_U8] = { load_u8, load_u8 },
+        [MO_ELEM_BOOL] = { load_bool, load_bool },
     };
 
     return table[elem][wide];
 }
 
 #define STORE(name, reg_type, type, value)                                     \
-    MO_CLONES static void name(const void *reg, void *to, int64_t at, int n)   \
+    MO_CPU_MULTIVERSION static void name(const void *reg, void *to,            \
+                                         int64_t at, int n)                    \
     {                                                                          \
         const reg_type *in = reg;                                              \
         type *out = (type *) to + at;                                          \
                                                                                \
-        MO_LOOP for (int i = 0; i < n; i++)                                    \
+        MO_CPU_IVDEP for (int i = 0; i < n; i++)                               \
         {                                                                      \
             reg_type x = in[i];                                                \
             out[i] = (type) (value);                                           \
@@ -84,12 +85,12 @@ mo_load_fn *mo_load_fn_of(mo_elem elem, bool wide)
 
 STORE(store_f32, float, float, x)
 STORE(store_f64, float, double, x)
-STORE(store_f16, float, uint16_t, mo_f16_of_float(x))
-STORE(store_bf16, float, uint16_t, mo_bf16_of_float(x))
+STORE(store_f16, float, uint16_t, mo_f32_to_f16(x))
+STORE(store_bf16, float, uint16_t, mo_f32_to_bf16(x))
 STORE(store_f32_wide, double, float, x)
 STORE(store_f64_wide, double, double, x)
-STORE(store_f16_wide, double, uint16_t, mo_f16_of_float((float) x))
-STORE(store_bf16_wide, double, uint16_t, mo_bf16_of_float((float) x))
+STORE(store_f16_wide, double, uint16_t, mo_f32_to_f16((float) x))
+STORE(store_bf16_wide, double, uint16_t, mo_f32_to_bf16((float) x))
 STORE(store_8, int64_t, uint64_t, x)
 STORE(store_4, int64_t, uint32_t, x)
 STORE(store_2, int64_t, uint16_t, x)
@@ -97,37 +98,38 @@ STORE(store_1, int64_t, uint8_t, x)
 STORE(store_bool, int64_t, uint8_t, x != 0)
 
 /* Integers are cut to their width, whatever their sign. */
-mo_store_fn *mo_store_fn_of(mo_elem elem, bool wide)
+mo_cpu_store_fn *mo_cpu_store_fn_for(mo_elem elem, bool wide)
 {
-    static mo_store_fn *const table[MO_ELEMS][2] = {
-        [MO_F32] = { store_f32, store_f32_wide },
-        [MO_F64] = { store_f64, store_f64_wide },
-        [MO_F16] = { store_f16, store_f16_wide },
-        [MO_BF16] = { store_bf16, store_bf16_wide },
-        [MO_I64] = { store_8, store_8 },
-        [MO_I32] = { store_4, store_4 },
-        [MO_I16] = { store_2, store_2 },
-        [MO_I8] = { store_1, store_1 },
-        [MO_U64] = { store_8, store_8 },
-        [MO_U32] = { store_4, store_4 },
-        [MO_U16] = { store_2, store_2 },
-        [MO_U8] = { store_1, store_1 },
-        [MO_BOOL] = { store_bool, store_bool },
+    static mo_cpu_store_fn *const table[MO_ELEM_COUNT][2] = {
+        [MO_ELEM_F32] = { store_f32, store_f32_wide },
+        [MO_ELEM_F64] = { store_f64, store_f64_wide },
+        [MO_ELEM_F16] = { store_f16, store_f16_wide },
+        [MO_ELEM_BF16] = { store_bf16, store_bf16_wide },
+        [MO_ELEM_I64] = { store_8, store_8 },
+        [MO_ELEM_I32] = { store_4, store_4 },
+        [MO_ELEM_I16] = { store_2, store_2 },
+        [MO_ELEM_I8] = { store_1, store_1 },
+        [MO_ELEM_U64] = { store_8, store_8 },
+        [MO_ELEM_U32] = { store_4, store_4 },
+        [MO_ELEM_U16] = { store_2, store_2 },
+        [MO_ELEM_U8] = { store_1, store_1 },
+        [MO_ELEM_BOOL] = { store_bool, store_bool },
     };
 
     return table[elem][wide];
 }
 
-bool mo_elem_is_register(mo_elem elem, bool wide)
+bool mo_cpu_elem_is_register(mo_elem elem, bool wide)
 {
-    return elem == (wide ? MO_F64 : MO_F32) || elem == MO_I64 || elem == MO_U64;
+    return elem == (wide ? MO_ELEM_F64 : MO_ELEM_F32) || elem == MO_ELEM_I64 ||
+           elem == MO_ELEM_U64;
 }
 
-mo_point_fn *mo_point_fn_of(mo_point_op op, bool wide)
+mo_cpu_step_fn *mo_cpu_step_fn_for(mo_point_op op, bool wide)
 {
-    mo_point_fn *fn = mo_point_fn_int(op);
+    mo_cpu_step_fn *fn = mo_cpu_step_fn_int(op);
 
     if (fn)
         return fn;
-    return wide ? mo_point_fn_f64(op) : mo_point_fn_f32(op);
+    return wide ? mo_cpu_step_fn_f64(op) : mo_cpu_step_fn_f32(op);
 }

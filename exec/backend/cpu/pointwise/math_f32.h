@@ -14,24 +14,24 @@
 
 /* Adding it rounds a small float to an integer, which is then in its lowest
  * bits. */
-#define MO_ROUNDER 0x1.8p23f
+#define MO_CPU_ROUND_MAGIC_F32 0x1.8p23f
 
 /* 2^k for k from -126 to 127. */
-MO_INLINE float mo_power_of_2(uint32_t k)
+MO_CPU_INLINE float mo_cpu_exp2i_f32(uint32_t k)
 {
-    return mo_float_of_bits((k + 127u) << 23);
+    return mo_f32_from_bits((k + 127u) << 23);
 }
 
 /* x is k ln 2 + r with r at most half of ln 2: returns e^r - 1; ln 2 in two
  * parts, so that their product with k is exact. */
-MO_INLINE float mo_exp_reduce(float x, uint32_t *k)
+MO_CPU_INLINE float mo_cpu_exp_reduce_f32(float x, uint32_t *k)
 {
-    float shifted = x * 0x1.715476p0f + MO_ROUNDER;
-    float turns = shifted - MO_ROUNDER;
+    float shifted = x * 0x1.715476p0f + MO_CPU_ROUND_MAGIC_F32;
+    float turns = shifted - MO_CPU_ROUND_MAGIC_F32;
     float r = (x - turns * 0x1.62e4p-1f) - turns * 0x1.7f7d1cp-20f;
     float p = 0x1.6db424p-10f;
 
-    *k = mo_bits_of_float(shifted) - mo_bits_of_float(MO_ROUNDER);
+    *k = mo_f32_to_bits(shifted) - mo_f32_to_bits(MO_CPU_ROUND_MAGIC_F32);
     p = p * r + 0x1.123b52p-7f;
     p = p * r + 0x1.55545ep-5f;
     p = p * r + 0x1.55548ep-3f;
@@ -41,33 +41,33 @@ MO_INLINE float mo_exp_reduce(float x, uint32_t *k)
 
 /* The result is scaled in two steps: 2^k alone may be too large or too small
  * for a float where the result is not. */
-MO_INLINE float mo_exp32(float x)
+MO_CPU_INLINE float mo_cpu_exp_f32(float x)
 {
     float bounded = x < -104.0f ? -104.0f : x > 89.0f ? 89.0f : x;
     uint32_t k, half;
-    float e = mo_exp_reduce(bounded, &k) + 1.0f;
+    float e = mo_cpu_exp_reduce_f32(bounded, &k) + 1.0f;
 
     half = (uint32_t) ((int32_t) k >> 1);
-    return e * mo_power_of_2(half) * mo_power_of_2(k - half);
+    return e * mo_cpu_exp2i_f32(half) * mo_cpu_exp2i_f32(k - half);
 }
 
 /* e^x - 1, also where x is small; for x up to 80. */
-MO_INLINE float mo_expm1_32(float x)
+MO_CPU_INLINE float mo_cpu_expm1_f32(float x)
 {
     float bounded = x < -40.0f ? -40.0f : x > 80.0f ? 80.0f : x;
     uint32_t k;
-    float e = mo_exp_reduce(bounded, &k), scale = mo_power_of_2(k);
+    float e = mo_cpu_exp_reduce_f32(bounded, &k), scale = mo_cpu_exp2i_f32(k);
 
     return k == 0 ? e : e * scale + (scale - 1.0f);
 }
 
 /* x is 2^k (1 + f) with 1 + f between the roots of 1/2 and 2. */
-MO_INLINE float mo_log32(float x)
+MO_CPU_INLINE float mo_cpu_log_f32(float x)
 {
     float normal = x < 0x1p-126f ? x * 0x1p23f : x;
-    uint32_t bits = mo_bits_of_float(normal) - 0x3f3504f3u;
+    uint32_t bits = mo_f32_to_bits(normal) - 0x3f3504f3u;
     float k = (float) ((int32_t) bits >> 23) - (x < 0x1p-126f ? 23.0f : 0.0f);
-    float f = mo_float_of_bits((bits & 0x7fffffu) + 0x3f3504f3u) - 1.0f;
+    float f = mo_f32_from_bits((bits & 0x7fffffu) + 0x3f3504f3u) - 1.0f;
     float p = 0x1.1b417cp-4f, result;
 
     p = p * f - 0x1.e2e962p-4f;
@@ -80,53 +80,53 @@ MO_INLINE float mo_log32(float x)
     p = p * f + 0x1.555546p-2f;
     p = p * f * f * f - 0.5f * f * f;
     result = k * 0x1.62e4p-1f + (f + (p + k * 0x1.7f7d1cp-20f));
-    result = x > 0.0f ? result : mo_float_of_bits(0x7fc00000u);
-    result = x == 0.0f ? mo_float_of_bits(0xff800000u) : result;
+    result = x > 0.0f ? result : mo_f32_from_bits(0x7fc00000u);
+    result = x == 0.0f ? mo_f32_from_bits(0xff800000u) : result;
     return x > 0x1.fffffep127f ? x : result;
 }
 
 /* log(1 + u) for u from 0 to 1: what 1 + u lost to rounding, it loses in the
  * quotient, too. */
-MO_INLINE float mo_log1p32(float u)
+MO_CPU_INLINE float mo_cpu_log1p_f32(float u)
 {
     float w = 1.0f + u, d = w - 1.0f;
-    float l = mo_log32(w);
+    float l = mo_cpu_log_f32(w);
 
     return d == 0.0f ? u : l * (u / d);
 }
 
-MO_INLINE float mo_abs32(float x)
+MO_CPU_INLINE float mo_cpu_abs_f32(float x)
 {
-    return mo_float_of_bits(mo_bits_of_float(x) & 0x7fffffffu);
+    return mo_f32_from_bits(mo_f32_to_bits(x) & 0x7fffffffu);
 }
 
 /* The size of one, the sign of the other. */
-MO_INLINE float mo_sign32(float size, float sign)
+MO_CPU_INLINE float mo_cpu_copysign_f32(float size, float sign)
 {
-    return mo_float_of_bits((mo_bits_of_float(size) & 0x7fffffffu) |
-                            (mo_bits_of_float(sign) & 0x80000000u));
+    return mo_f32_from_bits((mo_f32_to_bits(size) & 0x7fffffffu) |
+                            (mo_f32_to_bits(sign) & 0x80000000u));
 }
 
-MO_INLINE float mo_tanh32(float x)
+MO_CPU_INLINE float mo_cpu_tanh_f32(float x)
 {
-    float t = mo_abs32(x), s = x * x, p = -0x1.76ac1ap-8f;
-    float far = 1.0f - 2.0f / (mo_exp32(2.0f * t) + 1.0f);
+    float t = mo_cpu_abs_f32(x), s = x * x, p = -0x1.76ac1ap-8f;
+    float far = 1.0f - 2.0f / (mo_cpu_exp_f32(2.0f * t) + 1.0f);
 
     p = p * s + 0x1.5256d8p-6f;
     p = p * s - 0x1.b84448p-5f;
     p = p * s + 0x1.110768p-3f;
     p = p * s - 0x1.555534p-2f;
-    return t < 0.625f ? x + x * s * p : mo_sign32(far, x);
+    return t < 0.625f ? x + x * s * p : mo_cpu_copysign_f32(far, x);
 }
 
-MO_INLINE float mo_sigmoid32(float x)
+MO_CPU_INLINE float mo_cpu_sigmoid_f32(float x)
 {
-    return 1.0f / (1.0f + mo_exp32(-x));
+    return 1.0f / (1.0f + mo_cpu_exp_f32(-x));
 }
 
 /* 1 - erf(t) for t >= 0, right in proportion also where it is tiny:
  * w e^(P(w) - t^2) with w = 1 / (1 + 0.4 t). */
-MO_INLINE float mo_erfc32(float t)
+MO_CPU_INLINE float mo_cpu_erfc_f32(float t)
 {
     float near = t > 12.0f ? 12.0f : t;
     float w = 1.0f / (1.0f + 0.4f * near), p = -0x1.a8bc92p-3f;
@@ -139,47 +139,48 @@ MO_INLINE float mo_erfc32(float t)
     p = p * w + 0x1.998f3ap-2f;
     p = p * w + 0x1.006da2p0f;
     p = p * w - 0x1.7d1c16p0f;
-    return w * mo_exp32(p - near * near);
+    return w * mo_cpu_exp_f32(p - near * near);
 }
 
-MO_INLINE float mo_erf32(float x)
+MO_CPU_INLINE float mo_cpu_erf_f32(float x)
 {
-    float t = mo_abs32(x), s = x * x, p = -0x1.3f4f6ep-11f;
-    float far = 1.0f - mo_erfc32(t);
+    float t = mo_cpu_abs_f32(x), s = x * x, p = -0x1.3f4f6ep-11f;
+    float far = 1.0f - mo_cpu_erfc_f32(t);
 
     p = p * s + 0x1.4876c8p-8f;
     p = p * s - 0x1.b6bee2p-6f;
     p = p * s + 0x1.ce1dd2p-4f;
     p = p * s - 0x1.8126fap-2f;
     p = p * s + 0x1.06eba6p-3f;
-    return t < 0.9f ? x + x * p : mo_sign32(far, x);
+    return t < 0.9f ? x + x * p : mo_cpu_copysign_f32(far, x);
 }
 
 /* x times half of erfc(-x / sqrt 2): no cancelling on either side. */
-MO_INLINE float mo_gelu32(float x)
+MO_CPU_INLINE float mo_cpu_gelu_f32(float x)
 {
-    float tail = 0.5f * mo_erfc32(0x1.6a09e6p-1f * mo_abs32(x));
+    float tail = 0.5f * mo_cpu_erfc_f32(0x1.6a09e6p-1f * mo_cpu_abs_f32(x));
 
     return x * (x < 0.0f ? tail : 1.0f - tail);
 }
 
 /* The same as x sigmoid(2 u), u what the tanh is taken of. */
-MO_INLINE float mo_gelu_tanh32(float x)
+MO_CPU_INLINE float mo_cpu_gelu_tanh_f32(float x)
 {
     float u = 0x1.988454p-1f * (x + 0.044715f * x * x * x);
 
-    return x * mo_sigmoid32(2.0f * u);
+    return x * mo_cpu_sigmoid_f32(2.0f * u);
 }
 
-MO_INLINE float mo_softplus32(float x)
+MO_CPU_INLINE float mo_cpu_softplus_f32(float x)
 {
-    return (x > 0.0f ? x : 0.0f) + mo_log1p32(mo_exp32(-mo_abs32(x)));
+    return (x > 0.0f ? x : 0.0f) +
+           mo_cpu_log1p_f32(mo_cpu_exp_f32(-mo_cpu_abs_f32(x)));
 }
 
 /* tanh(log(1 + e)) is n / (n + 2) with n = e (e + 2). */
-MO_INLINE float mo_mish32(float x)
+MO_CPU_INLINE float mo_cpu_mish_f32(float x)
 {
-    float e = mo_exp32(x > 20.0f ? 20.0f : x), n = e * (e + 2.0f);
+    float e = mo_cpu_exp_f32(x > 20.0f ? 20.0f : x), n = e * (e + 2.0f);
 
     return x * (n / (n + 2.0f));
 }

@@ -6,11 +6,11 @@
 #include "exec/backend/cpu/pointwise/compiled_program.h"
 
 /* Elements one thread does at a time: some microseconds of work. */
-enum { GRAIN = 16 * MO_PROGRAM_BLOCK };
+enum { GRAIN = 16 * MO_CPU_POINT_BLOCK };
 
 typedef struct point_kernel {
-    mo_kernel base;
-    mo_program *program;
+    mo_backend_kernel base;
+    mo_cpu_point_program *program;
     int64_t count;
 } point_kernel;
 
@@ -24,16 +24,18 @@ typedef struct point_run {
 static void do_range(void *context, int64_t begin, int64_t end, int worker)
 {
     const point_run *run = context;
-    const mo_program *program = run->kernel->program;
-    void *scratch =
-        mo_cpu_share(run->workspace, mo_program_scratch(program), worker);
+    const mo_cpu_point_program *program = run->kernel->program;
+    void *scratch = mo_cpu_worker_scratch(
+        run->workspace, mo_cpu_point_program_scratch_size(program), worker);
 
-    mo_program_run(program, run->in, run->out, begin, end - begin, scratch);
+    mo_cpu_point_program_run(program, run->in, run->out, begin, end - begin,
+                             scratch);
 }
 
-static mo_status prepare(mo_unit *unit, const mo_call *call,
-                         const mo_call_operand *in, const mo_desc *out,
-                         mo_kernel **kernel, size_t *workspace, mo_error *err)
+static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
+                         const mo_backend_operand *in,
+                         const mo_tensor_desc *out, mo_backend_kernel **kernel,
+                         size_t *workspace, mo_error *err)
 {
     point_kernel *made = calloc(1, sizeof *made);
     mo_status status;
@@ -41,18 +43,19 @@ static mo_status prepare(mo_unit *unit, const mo_call *call,
     (void) in;
     if (!made)
         return mo_fail_memory(err);
-    made->count = mo_desc_elements(out);
-    status = mo_program_new(&call->u.point, out, &made->program, err);
+    made->count = mo_tensor_desc_elements(out);
+    status = mo_cpu_point_program_new(&call->u.point, out, &made->program, err);
     if (status != MO_OK) {
         free(made);
         return status;
     }
-    *workspace = mo_cpu_shares(unit, mo_program_scratch(made->program));
+    *workspace = mo_cpu_workspace_size(
+        unit, mo_cpu_point_program_scratch_size(made->program));
     *kernel = &made->base;
     return MO_OK;
 }
 
-static mo_status run(mo_unit *unit, const mo_kernel *kernel,
+static mo_status run(mo_backend_unit *unit, const mo_backend_kernel *kernel,
                      const void *const *in, void *const *out, void *workspace,
                      mo_error *err)
 {
@@ -60,14 +63,15 @@ static mo_status run(mo_unit *unit, const mo_kernel *kernel,
     point_run context = { point, in, out[0], workspace };
 
     (void) err;
-    mo_crew_split(unit->crew, point->count, GRAIN, do_range, &context);
+    mo_cpu_thread_pool_parallel_for(unit->crew, point->count, GRAIN, do_range,
+                                    &context);
     return MO_OK;
 }
 
-static void drop(mo_kernel *kernel)
+static void drop(mo_backend_kernel *kernel)
 {
-    mo_program_free(((point_kernel *) kernel)->program);
+    mo_cpu_point_program_free(((point_kernel *) kernel)->program);
     free(kernel);
 }
 
-const mo_cpu_maker mo_cpu_point = { prepare, run, drop };
+const mo_cpu_kernel_class mo_cpu_pointwise = { prepare, run, drop };

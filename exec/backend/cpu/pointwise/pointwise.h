@@ -17,62 +17,65 @@
 #include "base/error.h"
 #include "exec/op/call.h"
 
-typedef struct mo_program mo_program;
+typedef struct mo_cpu_point_program mo_cpu_point_program;
 
 /* What makes a result like out; point is not needed afterwards. */
-mo_status mo_program_new(const mo_point *point, const mo_desc *out,
-                         mo_program **program, mo_error *err);
-void mo_program_free(mo_program *program);
+mo_status mo_cpu_point_program_new(const mo_point_program *point,
+                                   const mo_tensor_desc *out,
+                                   mo_cpu_point_program **program,
+                                   mo_error *err);
+void mo_cpu_point_program_free(mo_cpu_point_program *program);
 
 /* Bytes of scratch for each thread that runs it, aligned to 64. */
-size_t mo_program_scratch(const mo_program *program);
+size_t mo_cpu_point_program_scratch_size(const mo_cpu_point_program *program);
 
 /* Elements first, ..., first + count - 1 of the result, in the order of memory.
  * Operands and out are whole tensors.  Out may be an operand that lies as it
  * does. */
-void mo_program_run(const mo_program *program, const void *const *operands,
-                    void *out, int64_t first, int64_t count, void *scratch);
+void mo_cpu_point_program_run(const mo_cpu_point_program *program,
+                              const void *const *operands, void *out,
+                              int64_t first, int64_t count, void *scratch);
 
 /*
  * How a kernel ends: its epilogue (call->after) and storing in the type of
  * out[0], which must be a real one.
  *
- *     prepare:  mo_finish_make(call, &out[0], &kernel->finish, err)
- *               and mo_finish_scratch() bytes for each worker
- *     run:      mo_finish_run(&kernel->finish, in, out[0], first, count,
+ *     prepare:  mo_cpu_epilogue_init(call, &out[0], &kernel->finish, err)
+ *               and mo_cpu_epilogue_scratch_size() bytes for each worker
+ *     run:      mo_cpu_epilogue_run(&kernel->finish, in, out[0], first, count,
  *                             sums, scratch)
- *     drop:     mo_finish_clear(&kernel->finish)
+ *     drop:     mo_cpu_epilogue_clear(&kernel->finish)
  */
-typedef struct mo_finish {
-    mo_program *program; /* NULL: nothing but storing */
-    mo_elem elem;        /* of out[0] */
+typedef struct mo_cpu_epilogue {
+    mo_cpu_point_program *program; /* NULL: nothing but storing */
+    mo_elem elem;                  /* of out[0] */
     int first_extra;
-} mo_finish;
+} mo_cpu_epilogue;
 
 /* finish begins as zeros. */
-mo_status mo_finish_make(const mo_call *call, const mo_desc *out,
-                         mo_finish *finish, mo_error *err);
-void mo_finish_clear(mo_finish *finish);
-size_t mo_finish_scratch(const mo_finish *finish);
+mo_status mo_cpu_epilogue_init(const mo_call *call, const mo_tensor_desc *out,
+                               mo_cpu_epilogue *finish, mo_error *err);
+void mo_cpu_epilogue_clear(mo_cpu_epilogue *finish);
+size_t mo_cpu_epilogue_scratch_size(const mo_cpu_epilogue *finish);
 
 /* Sums are what the kernel has computed for elements first, ..., first + count
  * - 1 of out[0], in the order of memory: floats, or doubles when out[0] is f64.
  * They may lie in the very place of out[0], where they then become the result,
  * or anywhere else.  in is all the call's. */
-void mo_finish_run(const mo_finish *finish, const void *const *in, void *out,
-                   int64_t first, int64_t count, const void *sums,
-                   void *scratch);
+void mo_cpu_epilogue_run(const mo_cpu_epilogue *finish, const void *const *in,
+                         void *out, int64_t first, int64_t count,
+                         const void *sums, void *scratch);
 
 /* The same where element first goes to `to`, and the others behind it. */
-void mo_finish_run_to(const mo_finish *finish, const void *const *in, void *to,
-                      int64_t first, int64_t count, const void *sums,
-                      void *scratch);
+void mo_cpu_epilogue_run_to(const mo_cpu_epilogue *finish,
+                            const void *const *in, void *to, int64_t first,
+                            int64_t count, const void *sums, void *scratch);
 
 /* Does storing to out[0] do nothing when the sums lie there already? */
-static inline bool mo_finish_is_idle(const mo_finish *finish)
+static inline bool mo_cpu_epilogue_is_identity(const mo_cpu_epilogue *finish)
 {
     return !finish->program &&
-           (finish->elem == MO_F32 || finish->elem == MO_F64);
+           (finish->elem == MO_ELEM_F32 || finish->elem == MO_ELEM_F64);
 }
 
 #endif

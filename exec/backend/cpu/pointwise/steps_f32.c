@@ -5,25 +5,25 @@
 
 #define REAL          float
 #define LARGEST       FLT_MAX
-#define TABLE         mo_point_fn_f32
+#define TABLE         mo_cpu_step_fn_f32
 #define MATH(name)    name##f
 #define CURVE(name)   curve_##name
-#define curve_exp     mo_exp32
-#define curve_log     mo_log32
-#define curve_tanh    mo_tanh32
-#define curve_erf     mo_erf32
-#define curve_sigmoid mo_sigmoid32
+#define curve_exp     mo_cpu_exp_f32
+#define curve_log     mo_cpu_log_f32
+#define curve_tanh    mo_cpu_tanh_f32
+#define curve_erf     mo_cpu_erf_f32
+#define curve_sigmoid mo_cpu_sigmoid_f32
 
-#define curve_softplus  mo_softplus32
-#define curve_mish      mo_mish32
-#define curve_gelu      mo_gelu32
-#define curve_gelu_tanh mo_gelu_tanh32
-#define curve_expm1     mo_expm1_32
+#define curve_softplus  mo_cpu_softplus_f32
+#define curve_mish      mo_cpu_mish_f32
+#define curve_gelu      mo_cpu_gelu_f32
+#define curve_gelu_tanh mo_cpu_gelu_tanh_f32
+#define curve_expm1     mo_cpu_expm1_f32
 
 #define BOUNDED(x, least, most) bounded(x, least, most)
 
 /* NaN stays. */
-MO_INLINE float bounded(float x, float least, float most)
+MO_CPU_INLINE float bounded(float x, float least, float most)
 {
     float risen = x < least ? least : x;
 

@@ -7,7 +7,7 @@
 
 #define REAL       double
 #define LARGEST    DBL_MAX
-#define TABLE      mo_point_fn_f64
+#define TABLE      mo_cpu_step_fn_f64
 #define MATH(name) name
 
 /* What the library has, and what it has not. */

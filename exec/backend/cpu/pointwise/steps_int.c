@@ -6,9 +6,9 @@
 #include "exec/backend/cpu/pointwise/steps.h"
 
 #define STEP(name)                                                             \
-    MO_CLONES static void name(const mo_point_step *step, const void *in_a,    \
-                               const void *in_b, const void *in_c, void *to,   \
-                               int n)
+    MO_CPU_MULTIVERSION static void name(const mo_point_step *step,            \
+                                         const void *in_a, const void *in_b,   \
+                                         const void *in_c, void *to, int n)
 
 /* One integer x, also as u without a sign. */
 #define UNARY(name, value)                                                     \
@@ -18,7 +18,7 @@
         int64_t *out = to;                                                     \
                                                                                \
         (void) step, (void) in_b, (void) in_c;                                 \
-        MO_LOOP for (int i = 0; i < n; i++)                                    \
+        MO_CPU_IVDEP for (int i = 0; i < n; i++)                               \
         {                                                                      \
             int64_t x = a[i];                                                  \
             uint64_t u = (uint64_t) x;                                         \
@@ -35,7 +35,7 @@
         int64_t *out = to;                                                     \
                                                                                \
         (void) step, (void) in_c;                                              \
-        MO_LOOP for (int i = 0; i < n; i++)                                    \
+        MO_CPU_IVDEP for (int i = 0; i < n; i++)                               \
         {                                                                      \
             int64_t x = a[i], y = b[i];                                        \
             uint64_t u = (uint64_t) x, v = (uint64_t) y;                       \
@@ -44,26 +44,26 @@
         }                                                                      \
     }
 
-MO_INLINE int64_t quotient(int64_t x, int64_t y)
+MO_CPU_INLINE int64_t quotient(int64_t x, int64_t y)
 {
     if (y == 0)
         return 0;
     return y == -1 ? (int64_t) (0 - (uint64_t) x) : x / y;
 }
 
-MO_INLINE int64_t rest(int64_t x, int64_t y)
+MO_CPU_INLINE int64_t rest(int64_t x, int64_t y)
 {
     return y == 0 || y == -1 ? 0 : x % y;
 }
 
-MO_INLINE int64_t floor_quotient(int64_t x, int64_t y)
+MO_CPU_INLINE int64_t floor_quotient(int64_t x, int64_t y)
 {
     int64_t r = rest(x, y);
 
     return quotient(x, y) - (r != 0 && (r < 0) != (y < 0));
 }
 
-MO_INLINE int64_t floor_rest(int64_t x, int64_t y)
+MO_CPU_INLINE int64_t floor_rest(int64_t x, int64_t y)
 {
     int64_t r = rest(x, y);
 
@@ -127,7 +127,7 @@ STEP(step_clamp)
     int64_t least = bound_of(ceil(step->x)), most = bound_of(floor(step->y));
 
     (void) in_b, (void) in_c;
-    MO_LOOP for (int i = 0; i < n; i++)
+    MO_CPU_IVDEP for (int i = 0; i < n; i++)
     {
         int64_t risen = a[i] < least ? least : a[i];
         out[i] = risen > most ? most : risen;
@@ -135,7 +135,7 @@ STEP(step_clamp)
 }
 
 #define WRAP(type)                                                             \
-    MO_LOOP for (int i = 0; i < n; i++) out[i] =                               \
+    MO_CPU_IVDEP for (int i = 0; i < n; i++) out[i] =                          \
         (int64_t) (type) (uint64_t) a[i]
 
 STEP(step_wrap)
@@ -145,26 +145,26 @@ STEP(step_wrap)
 
     (void) in_b, (void) in_c;
     switch (step->elem) {
-    case MO_I32:
+    case MO_ELEM_I32:
         WRAP(int32_t);
         break;
-    case MO_I16:
+    case MO_ELEM_I16:
         WRAP(int16_t);
         break;
-    case MO_I8:
+    case MO_ELEM_I8:
         WRAP(int8_t);
         break;
-    case MO_U32:
+    case MO_ELEM_U32:
         WRAP(uint32_t);
         break;
-    case MO_U16:
+    case MO_ELEM_U16:
         WRAP(uint16_t);
         break;
-    case MO_U8:
+    case MO_ELEM_U8:
         WRAP(uint8_t);
         break;
-    case MO_BOOL:
-        MO_LOOP for (int i = 0; i < n; i++) out[i] = a[i] != 0;
+    case MO_ELEM_BOOL:
+        MO_CPU_IVDEP for (int i = 0; i < n; i++) out[i] = a[i] != 0;
         break;
     default:
         WRAP(uint64_t);
@@ -177,12 +177,12 @@ STEP(step_select)
     int64_t *out = to;
 
     (void) step;
-    MO_LOOP for (int i = 0; i < n; i++) out[i] = a[i] ? b[i] : c[i];
+    MO_CPU_IVDEP for (int i = 0; i < n; i++) out[i] = a[i] ? b[i] : c[i];
 }
 
-mo_point_fn *mo_point_fn_int(mo_point_op op)
+mo_cpu_step_fn *mo_cpu_step_fn_int(mo_point_op op)
 {
-    static mo_point_fn *const table[MO_POINT_OPS] = {
+    static mo_cpu_step_fn *const table[MO_POINT_OPS] = {
         [MO_POINT_I_ABS] = step_abs,
         [MO_POINT_I_NEGATE] = step_negate,
         [MO_POINT_I_SIGN] = step_sign,

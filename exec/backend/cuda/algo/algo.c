@@ -3,7 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool mo_cuda_wants_kind(const mo_cuda_task *task, const char *word)
+bool mo_cuda_algo_kind_wanted(const mo_cuda_algo_problem *task,
+                              const char *word)
 {
     size_t n = strlen(word);
 
@@ -11,15 +12,15 @@ bool mo_cuda_wants_kind(const mo_cuda_task *task, const char *word)
                            (task->only[n] == ' ' || task->only[n] == 0));
 }
 
-bool mo_cuda_wants(const mo_cuda_task *task, const char *name)
+bool mo_cuda_algo_wanted(const mo_cuda_algo_problem *task, const char *name)
 {
     return !task->only || strcmp(task->only, name) == 0;
 }
 
-mo_status mo_cuda_ways_add(mo_unit *unit, mo_cuda_ways *ways, mo_cuda_way *way,
-                           mo_error *err)
+mo_status mo_cuda_algo_list_add(mo_backend_unit *unit, mo_cuda_algo_list *ways,
+                                mo_cuda_algo *way, mo_error *err)
 {
-    mo_cuda_way **more =
+    mo_cuda_algo **more =
         realloc(ways->ways, ((size_t) ways->n + 1) * sizeof *more);
 
     if (!more) {

@@ -16,10 +16,10 @@
 #include "exec/backend/cuda/driver/cuda_unit.h"
 
 /* What is to be done, worked out once for all ways. */
-typedef struct mo_cuda_task {
+typedef struct mo_cuda_algo_problem {
     const mo_call *call;
-    const mo_call_operand *in;
-    const mo_desc *out;
+    const mo_backend_operand *in;
+    const mo_tensor_desc *out;
     /* CONV with constant weights and channels last: they lie as [out, spatial,
      * in / groups] here; 0 otherwise (read in[1] as it is).  With TF32 they are
      * rounded to it already. */
@@ -32,55 +32,58 @@ typedef struct mo_cuda_task {
     /* While ways are looked for: the name of the only one that is wanted, since
      * it was the fastest before; NULL: all are. */
     const char *only;
-} mo_cuda_task;
+} mo_cuda_algo_problem;
 
 /* Is any way wanted whose name begins with this word; and this very one? */
-bool mo_cuda_wants_kind(const mo_cuda_task *task, const char *word);
-bool mo_cuda_wants(const mo_cuda_task *task, const char *name);
+bool mo_cuda_algo_kind_wanted(const mo_cuda_algo_problem *task,
+                              const char *word);
+bool mo_cuda_algo_wanted(const mo_cuda_algo_problem *task, const char *name);
 
-typedef struct mo_cuda_way mo_cuda_way;
-enum { MO_CUDA_WAY_NAME = 64 };
+typedef struct mo_cuda_algo mo_cuda_algo;
+enum { MO_CUDA_ALGO_NAME_SIZE = 64 };
 
-typedef struct mo_cuda_way_kind {
+typedef struct mo_cuda_algo_class {
     /* As of makers; workspace has way->workspace bytes. */
-    mo_status (*enqueue)(mo_unit *unit, const mo_cuda_way *way,
+    mo_status (*enqueue)(mo_backend_unit *unit, const mo_cuda_algo *way,
                          const void *const *in, void *const *out,
                          void *workspace, CUstream stream, mo_error *err);
-    void (*drop)(mo_unit *unit, mo_cuda_way *way);
-} mo_cuda_way_kind;
+    void (*drop)(mo_backend_unit *unit, mo_cuda_algo *way);
+} mo_cuda_algo_class;
 
 /* The beginning of each way's own struct. */
-struct mo_cuda_way {
-    const mo_cuda_way_kind *kind;
+struct mo_cuda_algo {
+    const mo_cuda_algo_class *kind;
     /* "tensor 64x64x32 s3 k4", for notes and traces: the kind, and whatever
      * tells it from others.  A library's has the library's version. */
-    char name[MO_CUDA_WAY_NAME];
+    char name[MO_CUDA_ALGO_NAME_SIZE];
     size_t workspace;
     uint64_t consumed; /* bit i: in[i] of the call is not read by it */
 };
 
-typedef struct mo_cuda_ways {
-    mo_cuda_way **ways;
+typedef struct mo_cuda_algo_list {
+    mo_cuda_algo **ways;
     int n;
-} mo_cuda_ways;
+} mo_cuda_algo_list;
 
 /* Takes way over; drops it when there is no memory. */
-mo_status mo_cuda_ways_add(mo_unit *unit, mo_cuda_ways *ways, mo_cuda_way *way,
-                           mo_error *err);
+mo_status mo_cuda_algo_list_add(mo_backend_unit *unit, mo_cuda_algo_list *ways,
+                                mo_cuda_algo *way, mo_error *err);
 
 /* Each adds the ways it knows for the task and that are wanted, the likely best
  * first; none where it cannot do it.  The task and all it points to live as
  * long as the ways. */
-typedef mo_status mo_cuda_ways_find(mo_unit *unit, const mo_cuda_task *task,
-                                    mo_cuda_ways *ways, mo_error *err);
+typedef mo_status mo_cuda_algo_finder(mo_backend_unit *unit,
+                                      const mo_cuda_algo_problem *task,
+                                      mo_cuda_algo_list *ways, mo_error *err);
 
-mo_cuda_ways_find mo_cuda_tensor_ways; /* tensor cores, f32 by plain FMA too */
-mo_cuda_ways_find mo_cuda_direct_ways; /* exactly one */
-mo_cuda_ways_find mo_cuda_blas_ways;   /* none without cuBLASLt */
-mo_cuda_ways_find mo_cuda_dnn_ways;    /* none without cuDNN */
+mo_cuda_algo_finder
+    mo_cuda_tensorcore_algos; /* tensor cores, f32 by plain FMA too */
+mo_cuda_algo_finder mo_cuda_direct_algos;   /* exactly one */
+mo_cuda_algo_finder mo_cuda_cublaslt_algos; /* none without cuBLASLt */
+mo_cuda_algo_finder mo_cuda_cudnn_algos;    /* none without cuDNN */
 
 /* The epilogue of a call as libraries know it, or not at all. */
-typedef enum mo_cuda_act {
+typedef enum mo_cuda_activation {
     MO_CUDA_ACT_NONE,
     MO_CUDA_ACT_RELU,
     MO_CUDA_ACT_GELU_TANH,
@@ -89,19 +92,20 @@ typedef enum mo_cuda_act {
     MO_CUDA_ACT_SWISH,
     MO_CUDA_ACT_TANH,
     MO_CUDA_ACT_CLAMP /* between x and y */
-} mo_cuda_act;
+} mo_cuda_activation;
 
 /* out = act(product + bias + residual), or act(product + bias) + residual. */
 typedef struct mo_cuda_epilogue {
     int bias;     /* in[bias]: one number per column (MATMUL) or channel; -1 */
     int residual; /* in[residual]: lies as out[0] does; -1 */
     bool residual_last;
-    mo_cuda_act act;
+    mo_cuda_activation act;
     double x, y;
 } mo_cuda_epilogue;
 
 /* False when the program is anything else; true without a program at all. */
-bool mo_cuda_epilogue_read(const mo_call *call, const mo_call_operand *in,
-                           const mo_desc *out, mo_cuda_epilogue *epilogue);
+bool mo_cuda_epilogue_match(const mo_call *call, const mo_backend_operand *in,
+                            const mo_tensor_desc *out,
+                            mo_cuda_epilogue *epilogue);
 
 #endif

@@ -28,7 +28,8 @@ static const char rows_source[] =
 
 enum { ROWS_THREADS = 128, ROWS_HELD = 4, EXPRESSION_SIZE = 96 };
 
-static const mo_attention_call *attention_of(const mo_cuda_attention_task *task)
+static const mo_call_attention *
+attention_of(const mo_cuda_attention_problem *task)
 {
     return &task->call->u.attention;
 }
@@ -38,17 +39,17 @@ static const mo_attention_call *attention_of(const mo_cuda_attention_task *task)
 /* One of them: in[in] over [batches ..., queries, keys]. */
 typedef struct sight {
     mo_elem elem;
-    mo_access access;
+    mo_point_access access;
 } sight;
 
 typedef struct sights {
     int n; /* the mask first, if there is one */
-    sight of[MO_CUDA_ATTENTION_SEEN];
+    sight of[MO_CUDA_ATTENTION_MAX_SCORE_INPUTS];
 } sights;
 
-static sight mask_sight(const mo_cuda_attention_task *task)
+static sight mask_sight(const mo_cuda_attention_problem *task)
 {
-    const mo_attention_call *c = attention_of(task);
+    const mo_call_attention *c = attention_of(task);
     sight mask = { task->in[3].desc.elem, { .offset = c->mask_offset } };
 
     for (int d = 0; d < c->n_batch; d++)
@@ -58,9 +59,9 @@ static sight mask_sight(const mo_cuda_attention_task *task)
     return mask;
 }
 
-static sights sights_of(const mo_cuda_attention_task *task)
+static sights sights_of(const mo_cuda_attention_problem *task)
 {
-    const mo_attention_call *c = attention_of(task);
+    const mo_call_attention *c = attention_of(task);
     sights s = { 0 };
 
     if (c->has_mask)
@@ -73,10 +74,10 @@ static sights sights_of(const mo_cuda_attention_task *task)
 
 /* ---- heads */
 
-static void add_begin(mo_code *code, const mo_attention_call *c,
+static void add_begin(mo_cuda_source *code, const mo_call_attention *c,
                       const char *name, int64_t offset, const int64_t *batch)
 {
-    mo_access access = { .offset = offset };
+    mo_point_access access = { .offset = offset };
     const char *indices[MO_MAX_RANK];
     char names[MO_MAX_RANK][24];
 
@@ -85,113 +86,116 @@ static void add_begin(mo_code *code, const mo_attention_call *c,
         snprintf(names[d], sizeof names[d], "(PLACE) i%d", d);
         indices[d] = names[d];
     }
-    mo_code_add(code, "h.%s (", name);
-    mo_code_access(code, &access, c->n_batch, indices, false);
-    mo_code_text(code, ");\n");
+    mo_cuda_source_printf(code, "h.%s (", name);
+    mo_cuda_emit_access(code, &access, c->n_batch, indices, false);
+    mo_cuda_source_append(code, ");\n");
 }
 
-static void add_head_type(mo_code *code, const sights *s)
+static void add_head_type(mo_cuda_source *code, const sights *s)
 {
-    mo_code_add(code,
-                "struct shown { const void *pointers[%d]; };\n"
-                "typedef struct {\n    PLACE q, k, v, out;\n",
-                MO_CUDA_ATTENTION_SEEN);
+    mo_cuda_source_printf(code,
+                          "struct shown { const void *pointers[%d]; };\n"
+                          "typedef struct {\n    PLACE q, k, v, out;\n",
+                          MO_CUDA_ATTENTION_MAX_SCORE_INPUTS);
     for (int i = 0; i < s->n; i++)
-        mo_code_add(code, "    const %s *s%d;\n", mo_code_elem(s->of[i].elem),
-                    i);
-    mo_code_text(code, "} head;\n");
+        mo_cuda_source_printf(code, "    const %s *s%d;\n",
+                              mo_cuda_elem_type_name(s->of[i].elem), i);
+    mo_cuda_source_append(code, "} head;\n");
 }
 
-static void add_head(mo_code *code, const mo_cuda_attention_task *task,
-                     const sights *s)
+static void add_head(mo_cuda_source *code,
+                     const mo_cuda_attention_problem *task, const sights *s)
 {
-    const mo_attention_call *c = attention_of(task);
+    const mo_call_attention *c = attention_of(task);
     char name[EXPRESSION_SIZE];
 
     add_head_type(code, s);
-    mo_code_text(code, "MO_DEVICE head head_of(int batch, struct shown shown)\n"
-                       "{\nhead h;\n");
-    mo_code_indices(code, "batch", c->extent, c->n_batch);
+    mo_cuda_source_append(
+        code, "MO_DEVICE head head_of(int batch, struct shown shown)\n"
+              "{\nhead h;\n");
+    mo_cuda_emit_indices(code, "batch", c->extent, c->n_batch);
     add_begin(code, c, "q =", c->q_offset, c->q_batch);
     add_begin(code, c, "k =", c->k_offset, c->k_batch);
     add_begin(code, c, "v =", c->v_offset, c->v_batch);
     add_begin(code, c, "out =", 0, c->out_batch);
     for (int i = 0; i < s->n; i++) {
         snprintf(name, sizeof name, "s%d = (const %s *) shown.pointers[%d] +",
-                 i, mo_code_elem(s->of[i].elem), i);
+                 i, mo_cuda_elem_type_name(s->of[i].elem), i);
         add_begin(code, c, name, s->of[i].access.offset,
                   s->of[i].access.stride);
     }
-    mo_code_text(code, "(void) shown;\nreturn h;\n}\n");
+    mo_cuda_source_append(code, "(void) shown;\nreturn h;\n}\n");
 }
 
 /* ---- scores */
 
-static void add_sight(mo_code *code, const mo_attention_call *c,
+static void add_sight(mo_cuda_source *code, const mo_call_attention *c,
                       const sights *s)
 {
-    mo_code_text(code, "typedef struct {\n    int none;\n");
+    mo_cuda_source_append(code, "typedef struct {\n    int none;\n");
     for (int i = 0; i < s->n; i++)
-        mo_code_add(code, "    %s s%d;\n", mo_code_elem(s->of[i].elem), i);
-    mo_code_text(code, "} sight;\n"
-                       "MO_DEVICE sight see(head h, int i, int j)\n"
-                       "{\nsight s;\ns.none = 0;\n"
-                       "(void) h; (void) i; (void) j;\n");
+        mo_cuda_source_printf(code, "    %s s%d;\n",
+                              mo_cuda_elem_type_name(s->of[i].elem), i);
+    mo_cuda_source_append(code, "} sight;\n"
+                                "MO_DEVICE sight see(head h, int i, int j)\n"
+                                "{\nsight s;\ns.none = 0;\n"
+                                "(void) h; (void) i; (void) j;\n");
     for (int i = 0; i < s->n; i++) {
         const int64_t *stride = s->of[i].access.stride + c->n_batch;
 
-        mo_code_add(code,
-                    "s.s%d = h.s%d[(PLACE) i * %" PRId64
-                    " + (PLACE) j * %" PRId64 "];\n",
-                    i, i, stride[0], stride[1]);
+        mo_cuda_source_printf(code,
+                              "s.s%d = h.s%d[(PLACE) i * %" PRId64
+                              " + (PLACE) j * %" PRId64 "];\n",
+                              i, i, stride[0], stride[1]);
     }
-    mo_code_text(code, "return s;\n}\n");
+    mo_cuda_source_append(code, "return s;\n}\n");
 }
 
 static const char *load_of(mo_elem elem)
 {
-    return elem == MO_F16    ? "mo_f16_load"
-           : elem == MO_BF16 ? "mo_bf16_load"
-                             : "(float)";
+    return elem == MO_ELEM_F16    ? "mo_f16_load"
+           : elem == MO_ELEM_BF16 ? "mo_bf16_load"
+                                  : "(float)";
 }
 
-static void add_masking(mo_code *code, const sights *s, bool has_mask)
+static void add_masking(mo_cuda_source *code, const sights *s, bool has_mask)
 {
     if (!has_mask)
-        mo_code_text(code, "return y;\n");
-    else if (s->of[0].elem == MO_BOOL)
-        mo_code_text(code, "return s.s0 ? y : -MO_INF;\n");
+        mo_cuda_source_append(code, "return y;\n");
+    else if (s->of[0].elem == MO_ELEM_BOOL)
+        mo_cuda_source_append(code, "return s.s0 ? y : -MO_INF;\n");
     else
-        mo_code_add(code, "return y + %s(s.s0);\n", load_of(s->of[0].elem));
+        mo_cuda_source_printf(code, "return y + %s(s.s0);\n",
+                              load_of(s->of[0].elem));
 }
 
-static void add_score(mo_code *code, const mo_attention_call *c,
+static void add_score(mo_cuda_source *code, const mo_call_attention *c,
                       const sights *s)
 {
     const char *operands[MO_POINT_MAX_OPERANDS] = { NULL };
     char elements[MO_POINT_MAX_OPERANDS][EXPRESSION_SIZE];
-    char result[MO_CODE_RESULT_SIZE] = "v";
+    char result[MO_CUDA_EXPR_SIZE] = "v";
 
-    mo_code_text(code, "MO_DEVICE float score(sight s, float x)\n"
-                       "{\nconst float v = x * ");
-    mo_code_real(code, c->scale, false);
-    mo_code_text(code, ";\n(void) s;\n");
+    mo_cuda_source_append(code, "MO_DEVICE float score(sight s, float x)\n"
+                                "{\nconst float v = x * ");
+    mo_cuda_emit_real(code, c->scale, false);
+    mo_cuda_source_append(code, ";\n(void) s;\n");
     for (int n = 1; c->score && n < c->score->n_operands; n++) {
         snprintf(elements[n], EXPRESSION_SIZE, "s.s%d", c->has_mask + n - 1);
         operands[n] = elements[n];
     }
     if (c->score)
-        mo_code_point(code, c->score, MO_F32, operands, result);
-    mo_code_add(code, "const float y = %s;\n", result);
+        mo_cuda_emit_point_steps(code, c->score, MO_ELEM_F32, operands, result);
+    mo_cuda_source_printf(code, "const float y = %s;\n", result);
     add_masking(code, s, c->has_mask);
-    mo_code_text(code, "}\n");
+    mo_cuda_source_append(code, "}\n");
 }
 
 /* ---- sizes */
 
 /* So many neighbours of a row can be read at once, wherever rows begin. */
 static int read_width(int64_t columns, int64_t offset, int64_t row,
-                      const mo_attention_call *c, const int64_t *batch,
+                      const mo_call_attention *c, const int64_t *batch,
                       int most)
 {
     int width = most;
@@ -219,7 +223,7 @@ static int tiles_of(int64_t columns)
 }
 
 /* As many neighbours of v as a thread holds, of those that go in one read. */
-static int v_width(const mo_attention_call *c)
+static int v_width(const mo_call_attention *c)
 {
     int width = read_width(c->v_width, c->v_offset, c->v_row, c, c->v_batch, 4);
 
@@ -228,16 +232,17 @@ static int v_width(const mo_attention_call *c)
     return width;
 }
 
-static int finish_width(const mo_cuda_attention_task *task)
+static int finish_width(const mo_cuda_attention_problem *task)
 {
-    const mo_attention_call *c = attention_of(task);
-    int width = mo_cuda_finish_width(task->call, task->out, c->v_width);
+    const mo_call_attention *c = attention_of(task);
+    int width =
+        mo_cuda_epilogue_vector_width(task->call, task->out, c->v_width);
 
     return read_width(c->v_width, 0, c->out_row, c, c->out_batch, width);
 }
 
 /* Does nothing that changes a score come from another kernel? */
-static bool sees_constants(const mo_cuda_attention_task *task)
+static bool sees_constants(const mo_cuda_attention_problem *task)
 {
     int own = 3;
 
@@ -247,20 +252,21 @@ static bool sees_constants(const mo_cuda_attention_task *task)
     return own > 3;
 }
 
-static void add_sizes(mo_code *code, const mo_cuda_attention_task *task)
+static void add_sizes(mo_cuda_source *code,
+                      const mo_cuda_attention_problem *task)
 {
-    const mo_attention_call *c = attention_of(task);
+    const mo_call_attention *c = attention_of(task);
 
-    mo_code_add(code,
-                "#define QUERIES %" PRId64 "\n#define KEYS %" PRId64 "\n"
-                "#define DEPTH %" PRId64 "\n#define COLUMNS %" PRId64 "\n"
-                "#define BATCHES %" PRId64 "\n#define CAUSAL %d\n"
-                "#define CONSTANT %d\n"
-                "#define Q_ROW %" PRId64 "\n#define K_ROW %" PRId64 "\n"
-                "#define V_ROW %" PRId64 "\n#define OUT_ROW %" PRId64 "\n",
-                c->queries, c->keys, c->width, c->v_width, task->batches,
-                c->causal, sees_constants(task), c->q_row, c->k_row, c->v_row,
-                c->out_row);
+    mo_cuda_source_printf(
+        code,
+        "#define QUERIES %" PRId64 "\n#define KEYS %" PRId64 "\n"
+        "#define DEPTH %" PRId64 "\n#define COLUMNS %" PRId64 "\n"
+        "#define BATCHES %" PRId64 "\n#define CAUSAL %d\n"
+        "#define CONSTANT %d\n"
+        "#define Q_ROW %" PRId64 "\n#define K_ROW %" PRId64 "\n"
+        "#define V_ROW %" PRId64 "\n#define OUT_ROW %" PRId64 "\n",
+        c->queries, c->keys, c->width, c->v_width, task->batches, c->causal,
+        sees_constants(task), c->q_row, c->k_row, c->v_row, c->out_row);
 }
 
 /* A type of so many bytes that is read at once. */
@@ -272,27 +278,28 @@ static const char *bits_of(int bytes)
                         : "unsigned short";
 }
 
-static void add_reads(mo_code *code, const mo_cuda_attention_task *task)
+static void add_reads(mo_cuda_source *code,
+                      const mo_cuda_attention_problem *task)
 {
-    const mo_attention_call *c = attention_of(task);
-    int bytes = (int) mo_elem_bytes(task->out->elem);
+    const mo_call_attention *c = attention_of(task);
+    int bytes = (int) mo_elem_size(task->out->elem);
     int q = read_width(c->width, c->q_offset, c->q_row, c, c->q_batch, 4);
     int k = read_width(c->width, c->k_offset, c->k_row, c, c->k_batch, 4);
     int read = least(q, k), v = v_width(c);
 
-    mo_code_add(code,
-                "#define READ %d\n#define READ_BITS %s\n"
-                "#define V_READ %d\n#define V_BITS %s\n",
-                read, bits_of(read * bytes), v, bits_of(v * bytes));
+    mo_cuda_source_printf(code,
+                          "#define READ %d\n#define READ_BITS %s\n"
+                          "#define V_READ %d\n#define V_BITS %s\n",
+                          read, bits_of(read * bytes), v, bits_of(v * bytes));
 }
 
 /* The most elements that are counted in anything. */
-static int64_t most_elements(const mo_cuda_attention_task *task)
+static int64_t most_elements(const mo_cuda_attention_problem *task)
 {
-    int64_t most = mo_desc_elements(task->out);
+    int64_t most = mo_tensor_desc_elements(task->out);
 
     for (int i = 0; i < task->call->first_extra; i++) {
-        int64_t elements = mo_desc_elements(&task->in[i].desc);
+        int64_t elements = mo_tensor_desc_elements(&task->in[i].desc);
 
         most = elements > most ? elements : most;
     }
@@ -301,61 +308,63 @@ static int64_t most_elements(const mo_cuda_attention_task *task)
 
 /* ---- the two kernels */
 
-static mo_status add_rows(const mo_cuda_attention_task *task, mo_code *code,
-                          mo_cuda_grid *grid, mo_error *err)
+static mo_status add_rows(const mo_cuda_attention_problem *task,
+                          mo_cuda_source *code, mo_cuda_grid *grid,
+                          mo_error *err)
 {
-    const mo_attention_call *c = attention_of(task);
+    const mo_call_attention *c = attention_of(task);
     int piece = 32 * ROWS_HELD;
     int64_t pieces = (c->v_width + piece - 1) / piece;
 
-    mo_code_add(code,
-                "#define THREADS %d\n#define HELD %d\n"
-                "#define PIECES %" PRId64 "\n",
-                ROWS_THREADS, ROWS_HELD, pieces);
-    mo_code_text(code, rows_source);
-    return mo_cuda_grid_of(task->batches * c->queries * pieces,
+    mo_cuda_source_printf(code,
+                          "#define THREADS %d\n#define HELD %d\n"
+                          "#define PIECES %" PRId64 "\n",
+                          ROWS_THREADS, ROWS_HELD, pieces);
+    mo_cuda_source_append(code, rows_source);
+    return mo_cuda_grid_1d(task->batches * c->queries * pieces,
                            ROWS_THREADS / 32, ROWS_THREADS, grid, err);
 }
 
-static mo_status add_tensor(const mo_cuda_attention_task *task,
-                            const mo_cuda_attention_cut *cut, mo_code *code,
-                            mo_cuda_grid *grid, mo_error *err)
+static mo_status add_tensor(const mo_cuda_attention_problem *task,
+                            const mo_cuda_attention_tiling *cut,
+                            mo_cuda_source *code, mo_cuda_grid *grid,
+                            mo_error *err)
 {
-    const mo_attention_call *c = attention_of(task);
+    const mo_call_attention *c = attention_of(task);
     int rows = 16 * cut->deep * cut->across;
     int pitch = 8 * tiles_of(c->v_width) + 4;
     int threads = 32 * cut->across * cut->along;
     int64_t blocks = (c->queries + rows - 1) / rows * task->batches;
-    mo_status status = mo_cuda_grid_of(blocks, 1, threads, grid, err);
+    mo_status status = mo_cuda_grid_1d(blocks, 1, threads, grid, err);
 
-    mo_code_add(code,
-                "#define THREADS %d\n#define ACROSS %d\n#define ALONG %d\n"
-                "#define DEEP %d\n#define SPAN %d\n#define EXACT %d\n",
-                threads, cut->across, cut->along, cut->deep, cut->span,
-                task->exact);
+    mo_cuda_source_printf(
+        code,
+        "#define THREADS %d\n#define ACROSS %d\n#define ALONG %d\n"
+        "#define DEEP %d\n#define SPAN %d\n#define EXACT %d\n",
+        threads, cut->across, cut->along, cut->deep, cut->span, task->exact);
     add_reads(code, task);
-    mo_code_text(code, tensor_source);
+    mo_cuda_source_append(code, tensor_source);
     grid->shared =
         (unsigned) (cut->along * rows * (pitch + 2)) * (unsigned) sizeof(float);
     return status;
 }
 
-mo_status mo_cuda_attention_source(const mo_cuda_attention_task *task,
-                                   const mo_cuda_attention_cut *cut,
-                                   mo_code *code, mo_cuda_grid *grid,
-                                   mo_error *err)
+mo_status mo_cuda_emit_attention(const mo_cuda_attention_problem *task,
+                                 const mo_cuda_attention_tiling *cut,
+                                 mo_cuda_source *code, mo_cuda_grid *grid,
+                                 mo_error *err)
 {
     sights s = sights_of(task);
     int width = finish_width(task);
     mo_status status;
 
-    mo_code_types(code, task->out->elem, width, most_elements(task));
-    mo_code_finish(code, task->call, task->out, width);
+    mo_cuda_emit_types(code, task->out->elem, width, most_elements(task));
+    mo_cuda_emit_epilogue(code, task->call, task->out, width);
     add_sizes(code, task);
     add_head(code, task, &s);
     add_sight(code, attention_of(task), &s);
     add_score(code, attention_of(task), &s);
     status = task->tensor ? add_tensor(task, cut, code, grid, err)
                           : add_rows(task, code, grid, err);
-    return status == MO_OK ? mo_code_ready(code, err) : status;
+    return status == MO_OK ? mo_cuda_source_check(code, err) : status;
 }

@@ -19,7 +19,7 @@ static int least(int64_t a, int64_t b)
 
 /* What a thread holds of queries, sums and scores, and of a turn's keys and
  * values. */
-static int64_t registers(const mo_attention_call *c, int deep, int span)
+static int64_t registers(const mo_call_attention *c, int deep, int span)
 {
     int64_t chunks = up(c->width, 16), tiles = up(c->v_width, 8);
 
@@ -29,7 +29,7 @@ static int64_t registers(const mo_attention_call *c, int deep, int span)
 
 /* As many keys in a turn as registers allow, of those that each of the warps
  * has. */
-static int span_for(const mo_attention_call *c, int deep, int warps)
+static int span_for(const mo_call_attention *c, int deep, int warps)
 {
     int span = least(MOST_SPAN, up(c->keys, 8 * warps));
 
@@ -43,7 +43,7 @@ static int span_for(const mo_attention_call *c, int deep, int warps)
 }
 
 /* Warps for the keys: no more than there are turns. */
-static int along_for(const mo_attention_call *c, int span, int most)
+static int along_for(const mo_call_attention *c, int span, int most)
 {
     int64_t turns = up(c->keys, 8 * span);
     int along = 1;
@@ -54,10 +54,10 @@ static int along_for(const mo_attention_call *c, int span, int most)
 }
 
 /* The keys of a query shared by so many warps, if there are enough. */
-static mo_cuda_attention_cut cut_of(const mo_attention_call *c, int deep,
-                                    int warps)
+static mo_cuda_attention_tiling cut_of(const mo_call_attention *c, int deep,
+                                       int warps)
 {
-    mo_cuda_attention_cut cut = { .across = 1, .deep = deep };
+    mo_cuda_attention_tiling cut = { .across = 1, .deep = deep };
 
     cut.span = span_for(c, deep, warps);
     cut.along = along_for(c, cut.span, warps);
@@ -68,14 +68,15 @@ static mo_cuda_attention_cut cut_of(const mo_attention_call *c, int deep,
     return cut;
 }
 
-static bool is_same(const mo_cuda_attention_cut *a,
-                    const mo_cuda_attention_cut *b)
+static bool is_same(const mo_cuda_attention_tiling *a,
+                    const mo_cuda_attention_tiling *b)
 {
     return a->across == b->across && a->along == b->along &&
            a->deep == b->deep && a->span == b->span;
 }
 
-static int add(mo_cuda_attention_cut *cuts, int n, mo_cuda_attention_cut cut)
+static int add(mo_cuda_attention_tiling *cuts, int n,
+               mo_cuda_attention_tiling cut)
 {
     for (int i = 0; i < n; i++)
         if (is_same(&cuts[i], &cut))
@@ -84,10 +85,11 @@ static int add(mo_cuda_attention_cut *cuts, int n, mo_cuda_attention_cut cut)
     return n + 1;
 }
 
-int mo_cuda_attention_cuts(const mo_cuda_attention_task *task, int sms,
-                           mo_cuda_attention_cut cuts[MO_CUDA_ATTENTION_CUTS])
+int mo_cuda_attention_find_tilings(
+    const mo_cuda_attention_problem *task, int sms,
+    mo_cuda_attention_tiling cuts[MO_CUDA_ATTENTION_MAX_TILINGS])
 {
-    const mo_attention_call *c = &task->call->u.attention;
+    const mo_call_attention *c = &task->call->u.attention;
     bool deep_fits = registers(c, 2, 1) <= MOST_REGISTERS && c->queries > 16;
     bool many = task->batches * up(c->queries, 16) >= 2 * (int64_t) sms;
     bool short_rows = c->keys <= 8 * span_for(c, 1, 1);

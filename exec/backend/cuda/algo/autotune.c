@@ -10,8 +10,8 @@ enum { RUNS = 8, REPLAYS = 3 };
 
 /* What measuring needs, made once for all candidates. */
 typedef struct bench {
-    mo_unit *unit;
-    mo_cuda_try *try;
+    mo_backend_unit *unit;
+    mo_cuda_autotune_run_fn *try;
     void *context;
     CUevent begin, end;
 } bench;
@@ -178,9 +178,10 @@ static mo_status choose_fastest(const bench *b, int n, int *best, int64_t *ns,
     return found;
 }
 
-mo_status mo_cuda_choose(mo_unit *unit, uint64_t key, const char *const *names,
-                         int n, mo_cuda_try *try, void *context, int *best,
-                         int64_t *ns, mo_error *err)
+mo_status mo_cuda_autotune(mo_backend_unit *unit, uint64_t key,
+                           const char *const *names, int n,
+                           mo_cuda_autotune_run_fn *try, void *context,
+                           int *best, int64_t *ns, mo_error *err)
 {
     bench b = { .unit = unit, .try = try, .context = context };
     bool measure = unit->options.measure;
@@ -188,7 +189,8 @@ mo_status mo_cuda_choose(mo_unit *unit, uint64_t key, const char *const *names,
 
     if (n == 0)
         return mo_fail(err, MO_E_SUPPORT, "there is no way to do it");
-    if (measure && mo_cuda_notes_find(unit->notes, key, names, n, best, ns))
+    if (measure &&
+        mo_cuda_tuning_cache_find(unit->notes, key, names, n, best, ns))
         return MO_OK;
     if (!measure || n == 1) {
         status = choose_first(&b, n, best, ns, err);
@@ -200,6 +202,6 @@ mo_status mo_cuda_choose(mo_unit *unit, uint64_t key, const char *const *names,
         close_bench(&b);
     }
     if (status == MO_OK && measure)
-        mo_cuda_notes_add(unit->notes, key, names[*best], *ns);
+        mo_cuda_tuning_cache_add(unit->notes, key, names[*best], *ns);
     return status;
 }

@@ -13,22 +13,24 @@
 #include "base/error.h"
 #include "exec/backend/cuda/driver/cuda_unit.h"
 
-mo_status mo_cuda_notes_open(mo_unit *unit, mo_cuda_notes **notes,
-                             mo_error *err);
+mo_status mo_cuda_tuning_cache_open(mo_backend_unit *unit,
+                                    mo_cuda_tuning_cache **notes,
+                                    mo_error *err);
 /* Writes what is new; a cache that cannot be written is no error. */
-void mo_cuda_notes_close(mo_cuda_notes *notes);
+void mo_cuda_tuning_cache_close(mo_cuda_tuning_cache *notes);
 
 /* Enqueues candidate i once.  MO_E_SUPPORT: it cannot do this. */
-typedef mo_status mo_cuda_try(void *context, int i, CUstream stream,
-                              mo_error *err);
+typedef mo_status mo_cuda_autotune_run_fn(void *context, int i, CUstream stream,
+                                          mo_error *err);
 
 /* key says all that the answer depends on besides the file's own; names[i] is
  * what a candidate is called in the notes (so that a list may grow); one that
  * is noted is not tried again.  Without options.measure, or with one candidate,
  * the first one that works; without, notes are neither read nor made.  Any
  * failure but MO_E_SUPPORT is returned; so is the last one when none works. */
-mo_status mo_cuda_choose(mo_unit *unit, uint64_t key, const char *const *names,
-                         int n, mo_cuda_try *try, void *context, int *best,
-                         int64_t *ns, mo_error *err);
+mo_status mo_cuda_autotune(mo_backend_unit *unit, uint64_t key,
+                           const char *const *names, int n,
+                           mo_cuda_autotune_run_fn *try, void *context,
+                           int *best, int64_t *ns, mo_error *err);
 
 #endif

@@ -3,12 +3,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static mo_status enqueue(mo_unit *unit, const mo_cuda_way *way,
+static mo_status enqueue(mo_backend_unit *unit, const mo_cuda_algo *way,
                          const void *const *in, void *const *out,
                          void *workspace, CUstream stream, mo_error *err)
 {
-    const mo_cuda_direct *direct = (const mo_cuda_direct *) way;
-    mo_code_extra extra = mo_code_extra_of(direct->call, in);
+    const mo_cuda_direct_algo *direct = (const mo_cuda_direct_algo *) way;
+    mo_cuda_epilogue_inputs extra =
+        mo_cuda_epilogue_inputs_of(direct->call, in);
     const void *data = in[0];
     CUdeviceptr weights =
         direct->weights ? direct->weights : (CUdeviceptr) in[1];
@@ -22,65 +23,69 @@ static mo_status enqueue(mo_unit *unit, const mo_cuda_way *way,
                           err);
 }
 
-static void drop(mo_unit *unit, mo_cuda_way *way)
+static void drop(mo_backend_unit *unit, mo_cuda_algo *way)
 {
-    mo_cuda_direct *direct = (mo_cuda_direct *) way;
+    mo_cuda_direct_algo *direct = (mo_cuda_direct_algo *) way;
 
     if (direct->owns)
         mo_cuda_free(unit, direct->weights);
     free(direct);
 }
 
-static const mo_cuda_way_kind direct_kind = { enqueue, drop };
+static const mo_cuda_algo_class direct_kind = { enqueue, drop };
 
-static mo_status check_types(const mo_cuda_task *task, mo_error *err)
+static mo_status check_types(const mo_cuda_algo_problem *task, mo_error *err)
 {
     mo_elem a = task->in[0].desc.elem, b = task->in[1].desc.elem;
     mo_elem c = task->out[0].elem;
     bool matmul = task->call->kind == MO_CALL_MATMUL;
 
-    if (a == b && b == c && c != MO_BOOL && (matmul || mo_elem_is_real(c)))
+    if (a == b && b == c && c != MO_ELEM_BOOL &&
+        (matmul || mo_elem_is_float(c)))
         return MO_OK;
     return mo_fail(err, MO_E_SUPPORT, "a %s of %s and %s to %s cannot be run",
                    mo_call_kind_name(task->call->kind), mo_elem_name(a),
                    mo_elem_name(b), mo_elem_name(c));
 }
 
-static mo_status make_source(mo_unit *unit, const mo_cuda_task *task,
-                             mo_code *code, mo_cuda_direct *way, mo_error *err)
+static mo_status make_source(mo_backend_unit *unit,
+                             const mo_cuda_algo_problem *task,
+                             mo_cuda_source *code, mo_cuda_direct_algo *way,
+                             mo_error *err)
 {
     if (task->call->kind == MO_CALL_MATMUL)
-        return mo_direct_matmul(unit, task, code, way, err);
-    if (mo_direct_by_channel_fits(task))
-        return mo_direct_by_channel(unit, task, code, way, err);
-    return mo_direct_conv(unit, task, code, way, err);
+        return mo_cuda_emit_direct_matmul(unit, task, code, way, err);
+    if (mo_cuda_direct_depthwise_fits(task))
+        return mo_cuda_emit_direct_depthwise(unit, task, code, way, err);
+    return mo_cuda_emit_direct_conv(unit, task, code, way, err);
 }
 
-static mo_status make(mo_unit *unit, const mo_cuda_task *task,
-                      mo_cuda_direct *way, mo_error *err)
+static mo_status make(mo_backend_unit *unit, const mo_cuda_algo_problem *task,
+                      mo_cuda_direct_algo *way, mo_error *err)
 {
-    mo_code code = { 0 };
+    mo_cuda_source code = { 0 };
     mo_status status = check_types(task, err);
 
-    if (status == MO_OK && mo_desc_elements(&task->out[0]) > 0) {
+    if (status == MO_OK && mo_tensor_desc_elements(&task->out[0]) > 0) {
         status = make_source(unit, task, &code, way, err);
         if (status == MO_OK)
-            status = mo_code_ready(&code, err);
+            status = mo_cuda_source_check(&code, err);
         if (status == MO_OK)
-            status =
-                mo_cuda_ask(unit, code.text, "direct", &way->function, err);
+            status = mo_cuda_jit_request(unit, code.text, "direct",
+                                         &way->function, err);
     }
-    mo_code_clear(&code);
+    mo_cuda_source_clear(&code);
     return status;
 }
 
-mo_status mo_cuda_direct_ways(mo_unit *unit, const mo_cuda_task *task,
-                              mo_cuda_ways *ways, mo_error *err)
+mo_status mo_cuda_direct_algos(mo_backend_unit *unit,
+                               const mo_cuda_algo_problem *task,
+                               mo_cuda_algo_list *ways, mo_error *err)
 {
-    mo_cuda_direct *way;
+    mo_cuda_direct_algo *way;
     mo_status status;
 
-    if (!mo_cuda_wants_kind(task, "direct"))
+    if (!mo_cuda_algo_kind_wanted(task, "direct"))
         return MO_OK;
     way = calloc(1, sizeof *way);
     if (!way)
@@ -93,5 +98,5 @@ mo_status mo_cuda_direct_ways(mo_unit *unit, const mo_cuda_task *task,
         drop(unit, &way->base);
         return status;
     }
-    return mo_cuda_ways_add(unit, ways, &way->base, err);
+    return mo_cuda_algo_list_add(unit, ways, &way->base, err);
 }

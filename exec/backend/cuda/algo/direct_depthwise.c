@@ -114,9 +114,9 @@ static const char kernel_source[] =
     "out);\n"
     "}\n";
 
-bool mo_direct_by_channel_fits(const mo_cuda_task *task)
+bool mo_cuda_direct_depthwise_fits(const mo_cuda_algo_problem *task)
 {
-    const mo_conv_call *c = &task->call->u.conv;
+    const mo_call_conv *c = &task->call->u.conv;
 
     return c->channels_last && !c->transposed && c->groups > 1 &&
            c->groups == c->in_channels && c->groups == c->out_channels;
@@ -134,11 +134,11 @@ static void turn(const char *from, int64_t channels, int64_t taps, size_t bytes,
                    from + (size_t) (c * taps + t) * bytes, bytes);
 }
 
-static mo_status pack(mo_unit *unit, const mo_call_operand *weights,
-                      int64_t channels, int64_t taps, mo_cuda_direct *way,
+static mo_status pack(mo_backend_unit *unit, const mo_backend_operand *weights,
+                      int64_t channels, int64_t taps, mo_cuda_direct_algo *way,
                       mo_error *err)
 {
-    size_t bytes = (size_t) mo_desc_bytes(&weights->desc);
+    size_t bytes = (size_t) mo_tensor_desc_bytes(&weights->desc);
     char *turned = malloc(bytes + 1);
     mo_status status = turned ? mo_cuda_alloc(unit, bytes, &way->weights, err)
                               : mo_fail_memory(err);
@@ -147,8 +147,8 @@ static mo_status pack(mo_unit *unit, const mo_call_operand *weights,
         way->owns = true;
         way->base.consumed |= (uint64_t) 1 << 1;
         turn(weights->constant, channels, taps,
-             mo_elem_bytes(weights->desc.elem), turned);
-        status = mo_cuda_put(unit, way->weights, turned, bytes, err);
+             mo_elem_size(weights->desc.elem), turned);
+        status = mo_cuda_copy_to_device(unit, way->weights, turned, bytes, err);
     }
     free(turned);
     return status;
@@ -158,14 +158,15 @@ static mo_status pack(mo_unit *unit, const mo_call_operand *weights,
 
 /* Elements of a row that so many places see; may be more than can be counted.
  */
-static double seen_by(const mo_sweep *s, int along)
+static double seen_by(const mo_call_window *s, int along)
 {
     return (along - 1) * (double) s->stride[2] +
            (double) (s->kernel[2] - 1) * (double) s->dilation[2] + 1;
 }
 
 /* As many as leave work for the whole device, and fit into registers. */
-static int along_of(const mo_unit *unit, const mo_sweep *s, int64_t items)
+static int along_of(const mo_backend_unit *unit, const mo_call_window *s,
+                    int64_t items)
 {
     int along = MOST_ALONG;
 
@@ -175,47 +176,49 @@ static int along_of(const mo_unit *unit, const mo_sweep *s, int64_t items)
     return along;
 }
 
-static void add_numbers(mo_code *code, const mo_sweep *s, int64_t channels,
-                        int along, int64_t items, bool packed)
+static void add_numbers(mo_cuda_source *code, const mo_call_window *s,
+                        int64_t channels, int along, int64_t items, bool packed)
 {
     bool unrolls = s->kernel[1] <= 7 && s->kernel[2] <= 7;
 
-    mo_code_window(code, s);
-    mo_code_add(code,
-                "#define CHANNELS ((PLACE) %lld)\n#define ALONG %d\n"
-                "#define ITEMS %lldLL\n#define PACKED %d\n#define BLOCK %d\n"
-                "#define LONG_ROWS %d\n#define UNROLL %s\n",
-                (long long) channels, along, (long long) items, packed, BLOCK,
-                seen_by(s, along) > MOST_SEEN,
-                unrolls ? "_Pragma(\"unroll\")" : "");
+    mo_cuda_emit_window(code, s);
+    mo_cuda_source_printf(
+        code,
+        "#define CHANNELS ((PLACE) %lld)\n#define ALONG %d\n"
+        "#define ITEMS %lldLL\n#define PACKED %d\n#define BLOCK %d\n"
+        "#define LONG_ROWS %d\n#define UNROLL %s\n",
+        (long long) channels, along, (long long) items, packed, BLOCK,
+        seen_by(s, along) > MOST_SEEN, unrolls ? "_Pragma(\"unroll\")" : "");
 }
 
-mo_status mo_direct_by_channel(mo_unit *unit, const mo_cuda_task *task,
-                               mo_code *code, mo_cuda_direct *way,
-                               mo_error *err)
+mo_status mo_cuda_emit_direct_depthwise(mo_backend_unit *unit,
+                                        const mo_cuda_algo_problem *task,
+                                        mo_cuda_source *code,
+                                        mo_cuda_direct_algo *way, mo_error *err)
 {
-    const mo_conv_call *c = &task->call->u.conv;
-    mo_sweep s = mo_sweep_widen(&c->sweep);
-    int width = mo_cuda_finish_width(task->call, &task->out[0], c->in_channels);
+    const mo_call_conv *c = &task->call->u.conv;
+    mo_call_window s = mo_call_window_to_3d(&c->sweep);
+    int width = mo_cuda_epilogue_vector_width(task->call, &task->out[0],
+                                              c->in_channels);
     int64_t rows = c->batch * s.out[0] * s.out[1];
     int64_t vectors = c->in_channels / width;
     int along = along_of(unit, &s, rows * s.out[2] * vectors);
     int64_t items = rows * ((s.out[2] + along - 1) / along) * vectors;
-    int64_t elements = mo_desc_elements(&task->in[0].desc);
+    int64_t elements = mo_tensor_desc_elements(&task->in[0].desc);
     bool packed = task->in[1].constant != NULL;
     mo_status status = MO_OK;
 
-    if (elements < mo_desc_elements(&task->out[0]))
-        elements = mo_desc_elements(&task->out[0]);
+    if (elements < mo_tensor_desc_elements(&task->out[0]))
+        elements = mo_tensor_desc_elements(&task->out[0]);
     if (packed)
         status = pack(unit, &task->in[1], c->in_channels,
-                      mo_sweep_size(s.kernel), way, err);
+                      mo_call_window_volume(s.kernel), way, err);
     if (status != MO_OK)
         return status;
-    mo_code_types(code, task->out[0].elem, width,
-                  mo_window_reach(&s, elements));
-    mo_code_finish(code, task->call, &task->out[0], width);
+    mo_cuda_emit_types(code, task->out[0].elem, width,
+                       mo_cuda_window_max_index(&s, elements));
+    mo_cuda_emit_epilogue(code, task->call, &task->out[0], width);
     add_numbers(code, &s, c->in_channels, along, items, packed);
-    mo_code_text(code, kernel_source);
-    return mo_cuda_grid_of(items, BLOCK, BLOCK, &way->grid, err);
+    mo_cuda_source_append(code, kernel_source);
+    return mo_cuda_grid_1d(items, BLOCK, BLOCK, &way->grid, err);
 }

@@ -5,16 +5,17 @@
 /* Integers wrap around, in 32 bits where that is enough. */
 static const char *sum_type(mo_elem elem)
 {
-    if (mo_elem_is_real(elem))
-        return elem == MO_F64 ? "double" : "float";
-    return mo_elem_bytes(elem) == sizeof(int64_t) ? "unsigned long long"
-                                                  : "unsigned";
+    if (mo_elem_is_float(elem))
+        return elem == MO_ELEM_F64 ? "double" : "float";
+    return mo_elem_size(elem) == sizeof(int64_t) ? "unsigned long long"
+                                                 : "unsigned";
 }
 
-static void add_side(mo_code *code, const mo_matmul_call *c,
-                     const mo_matmul_side *side, const char *name)
+static void add_side(mo_cuda_source *code, const mo_call_matmul *c,
+                     const mo_call_matmul_operand *side, const char *name)
 {
-    mo_code_place(code, name, c->extent, side->batch, c->n_batch);
+    mo_cuda_emit_offset_function(code, name, c->extent, side->batch,
+                                 c->n_batch);
 }
 
 static const char functions[] =
@@ -33,19 +34,21 @@ static const char functions[] =
     "    return c_of(z) + m * (PLACE) C_ROW + n * (PLACE) C_COLUMN;\n"
     "}\n";
 
-static void add_functions(mo_code *code, const mo_matmul_call *c, mo_elem elem)
+static void add_functions(mo_cuda_source *code, const mo_call_matmul *c,
+                          mo_elem elem)
 {
-    mo_code_add(code,
-                "typedef %s A;\n#define A_ROW %lldLL\n#define A_COLUMN %lldLL\n"
-                "#define B_ROW %lldLL\n#define B_COLUMN %lldLL\n"
-                "#define C_ROW %lldLL\n#define C_COLUMN %lldLL\n",
-                sum_type(elem), (long long) c->a.row, (long long) c->a.column,
-                (long long) c->b.row, (long long) c->b.column,
-                (long long) c->c.row, (long long) c->c.column);
+    mo_cuda_source_printf(
+        code,
+        "typedef %s A;\n#define A_ROW %lldLL\n#define A_COLUMN %lldLL\n"
+        "#define B_ROW %lldLL\n#define B_COLUMN %lldLL\n"
+        "#define C_ROW %lldLL\n#define C_COLUMN %lldLL\n",
+        sum_type(elem), (long long) c->a.row, (long long) c->a.column,
+        (long long) c->b.row, (long long) c->b.column, (long long) c->c.row,
+        (long long) c->c.column);
     add_side(code, c, &c->a, "a_of");
     add_side(code, c, &c->b, "b_of");
     add_side(code, c, &c->c, "c_of");
-    mo_code_text(code, functions);
+    mo_cuda_source_append(code, functions);
 }
 
 static int64_t larger(int64_t a, int64_t b)
@@ -53,25 +56,28 @@ static int64_t larger(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-mo_status mo_direct_matmul(mo_unit *unit, const mo_cuda_task *task,
-                           mo_code *code, mo_cuda_direct *way, mo_error *err)
+mo_status mo_cuda_emit_direct_matmul(mo_backend_unit *unit,
+                                     const mo_cuda_algo_problem *task,
+                                     mo_cuda_source *code,
+                                     mo_cuda_direct_algo *way, mo_error *err)
 {
-    const mo_matmul_call *c = &task->call->u.matmul;
-    mo_direct_tiles tiles = { .z = 1,
-                              .m = c->m,
-                              .n = c->n,
-                              .k = c->k,
-                              .left_by_k = c->a.column == 1,
-                              .right_by_k = c->b.row == 1,
-                              .to_by_m = c->c.column != 1 && c->c.row == 1 };
-    int64_t elements = larger(mo_desc_elements(&task->out[0]),
-                              larger(mo_desc_elements(&task->in[0].desc),
-                                     mo_desc_elements(&task->in[1].desc)));
+    const mo_call_matmul *c = &task->call->u.matmul;
+    mo_cuda_tiled_gemm tiles = { .z = 1,
+                                 .m = c->m,
+                                 .n = c->n,
+                                 .k = c->k,
+                                 .left_by_k = c->a.column == 1,
+                                 .right_by_k = c->b.row == 1,
+                                 .to_by_m = c->c.column != 1 && c->c.row == 1 };
+    int64_t elements =
+        larger(mo_tensor_desc_elements(&task->out[0]),
+               larger(mo_tensor_desc_elements(&task->in[0].desc),
+                      mo_tensor_desc_elements(&task->in[1].desc)));
 
     for (int d = 0; d < c->n_batch; d++)
         tiles.z *= c->extent[d];
-    mo_code_types(code, task->out[0].elem, 1, elements);
-    mo_code_finish(code, task->call, &task->out[0], 1);
+    mo_cuda_emit_types(code, task->out[0].elem, 1, elements);
+    mo_cuda_emit_epilogue(code, task->call, &task->out[0], 1);
     add_functions(code, c, task->out[0].elem);
-    return mo_direct_tiles_set(unit, &tiles, code, &way->grid, err);
+    return mo_cuda_emit_tiled_gemm(unit, &tiles, code, &way->grid, err);
 }

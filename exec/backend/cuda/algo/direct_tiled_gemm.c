@@ -111,32 +111,34 @@ static int64_t tiles_along(int64_t size, int reach)
     return (size + SIDE * reach - 1) / (SIDE * reach);
 }
 
-static int64_t tiles_of(const mo_direct_tiles *t, int tm, int tn)
+static int64_t tiles_of(const mo_cuda_tiled_gemm *t, int tm, int tn)
 {
     return t->z * tiles_along(t->m, tm) * tiles_along(t->n, tn);
 }
 
-mo_status mo_direct_tiles_set(const mo_unit *unit, const mo_direct_tiles *tiles,
-                              mo_code *code, mo_cuda_grid *grid, mo_error *err)
+mo_status mo_cuda_emit_tiled_gemm(const mo_backend_unit *unit,
+                                  const mo_cuda_tiled_gemm *tiles,
+                                  mo_cuda_source *code, mo_cuda_grid *grid,
+                                  mo_error *err)
 {
     int tm = reach_of(tiles->m), tn = reach_of(tiles->n);
 
     /* Rather small tiles than processors without any. */
     while (tm * tn > 1 && tiles_of(tiles, tm, tn) < unit->sms)
         *(tm >= tn ? &tm : &tn) /= 2;
-    mo_code_add(code,
-                "#define SIDE %d\n#define THREADS %d\n#define DEPTH %d\n"
-                "#define TM %d\n#define TN %d\n"
-                "#define TILES_M ((PLACE) %lldLL)\n"
-                "#define TILES_N ((PLACE) %lldLL)\n"
-                "#define LEFT_BY_K %d\n#define RIGHT_BY_K %d\n"
-                "#define TO_BY_M %d\n"
-                "#define M %lldLL\n#define N %lldLL\n#define K %lldLL\n",
-                SIDE, THREADS, DEPTH, tm, tn,
-                (long long) tiles_along(tiles->m, tm),
-                (long long) tiles_along(tiles->n, tn), tiles->left_by_k,
-                tiles->right_by_k, tiles->to_by_m, (long long) tiles->m,
-                (long long) tiles->n, (long long) tiles->k);
-    mo_code_text(code, tile_source);
-    return mo_cuda_grid_of(tiles_of(tiles, tm, tn), 1, THREADS, grid, err);
+    mo_cuda_source_printf(
+        code,
+        "#define SIDE %d\n#define THREADS %d\n#define DEPTH %d\n"
+        "#define TM %d\n#define TN %d\n"
+        "#define TILES_M ((PLACE) %lldLL)\n"
+        "#define TILES_N ((PLACE) %lldLL)\n"
+        "#define LEFT_BY_K %d\n#define RIGHT_BY_K %d\n"
+        "#define TO_BY_M %d\n"
+        "#define M %lldLL\n#define N %lldLL\n#define K %lldLL\n",
+        SIDE, THREADS, DEPTH, tm, tn, (long long) tiles_along(tiles->m, tm),
+        (long long) tiles_along(tiles->n, tn), tiles->left_by_k,
+        tiles->right_by_k, tiles->to_by_m, (long long) tiles->m,
+        (long long) tiles->n, (long long) tiles->k);
+    mo_cuda_source_append(code, tile_source);
+    return mo_cuda_grid_1d(tiles_of(tiles, tm, tn), 1, THREADS, grid, err);
 }

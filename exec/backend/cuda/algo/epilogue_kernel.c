@@ -4,32 +4,34 @@
 #include <stdlib.h>
 
 /* The program as a call of its own, which its kernel points to. */
-struct mo_cuda_tail {
+struct mo_cuda_epilogue_kernel {
     mo_call call;
     int in[MO_POINT_MAX_OPERANDS], out[1];
     int first_extra; /* of the call that it ends */
-    mo_kernel *kernel;
+    mo_backend_kernel *kernel;
 };
 
 /* Is in[i], where there is one, of the result's type and that large? */
-static bool is_like_out(const mo_cuda_task *task, int i, int64_t elements)
+static bool is_like_out(const mo_cuda_algo_problem *task, int i,
+                        int64_t elements)
 {
     return i < 0 || (task->in[i].desc.elem == task->out[0].elem &&
-                     mo_desc_elements(&task->in[i].desc) == elements);
+                     mo_tensor_desc_elements(&task->in[i].desc) == elements);
 }
 
-bool mo_cuda_tail_is_spared(const mo_cuda_task *task,
-                            const mo_cuda_epilogue *epilogue, int64_t columns)
+bool mo_cuda_epilogue_is_fusable(const mo_cuda_algo_problem *task,
+                                 const mo_cuda_epilogue *epilogue,
+                                 int64_t columns)
 {
     if (epilogue->residual_last && epilogue->residual >= 0 &&
         epilogue->act != MO_CUDA_ACT_NONE)
         return false;
     return is_like_out(task, epilogue->bias, columns) &&
            is_like_out(task, epilogue->residual,
-                       mo_desc_elements(&task->out[0]));
+                       mo_tensor_desc_elements(&task->out[0]));
 }
 
-static void make_call(mo_cuda_tail *tail, const mo_call *ended)
+static void make_call(mo_cuda_epilogue_kernel *tail, const mo_call *ended)
 {
     tail->first_extra = ended->first_extra;
     tail->call.kind = MO_CALL_POINT;
@@ -43,49 +45,54 @@ static void make_call(mo_cuda_tail *tail, const mo_call *ended)
     tail->call.first_extra = tail->call.n_in;
 }
 
-mo_status mo_cuda_tail_new(mo_unit *unit, const mo_cuda_task *task,
-                           mo_cuda_tail **tail, mo_error *err)
+mo_status mo_cuda_epilogue_kernel_new(mo_backend_unit *unit,
+                                      const mo_cuda_algo_problem *task,
+                                      mo_cuda_epilogue_kernel **tail,
+                                      mo_error *err)
 {
-    mo_call_operand in[MO_POINT_MAX_OPERANDS];
-    mo_cuda_tail *new = calloc(1, sizeof *new);
+    mo_backend_operand in[MO_POINT_MAX_OPERANDS];
+    mo_cuda_epilogue_kernel *new = calloc(1, sizeof *new);
     mo_status status;
 
     if (!new)
         return mo_fail_memory(err);
     make_call(new, task->call);
-    in[0] = (mo_call_operand){ .desc = task->out[0] };
+    in[0] = (mo_backend_operand){ .desc = task->out[0] };
     for (int i = 1; i < new->call.n_in; i++)
         in[i] = task->in[new->first_extra + i - 1];
-    status = mo_cuda_point.prepare(unit, &new->call, in, task->out,
-                                   &new->kernel, err);
+    status = mo_cuda_pointwise_kernel.prepare(unit, &new->call, in, task->out,
+                                              &new->kernel, err);
     if (status != MO_OK) {
-        mo_cuda_tail_free(unit, new);
+        mo_cuda_epilogue_kernel_free(unit, new);
         return status;
     }
     /* Nothing is left to do when functions are compiled, nor ever needed. */
-    assert(!mo_cuda_point.settle && new->kernel->workspace == 0);
+    assert(!mo_cuda_pointwise_kernel.settle && new->kernel->workspace == 0);
     *tail = new;
     return MO_OK;
 }
 
-void mo_cuda_tail_free(mo_unit *unit, mo_cuda_tail *tail)
+void mo_cuda_epilogue_kernel_free(mo_backend_unit *unit,
+                                  mo_cuda_epilogue_kernel *tail)
 {
     if (!tail)
         return;
     if (tail->kernel)
-        mo_cuda_point.drop(unit, tail->kernel);
+        mo_cuda_pointwise_kernel.drop(unit, tail->kernel);
     free(tail);
 }
 
-mo_status mo_cuda_tail_enqueue(mo_unit *unit, const mo_cuda_tail *tail,
-                               const void *const *in, void *const *out,
-                               CUstream stream, mo_error *err)
+mo_status mo_cuda_epilogue_kernel_enqueue(mo_backend_unit *unit,
+                                          const mo_cuda_epilogue_kernel *tail,
+                                          const void *const *in,
+                                          void *const *out, CUstream stream,
+                                          mo_error *err)
 {
     const void *operands[MO_POINT_MAX_OPERANDS];
 
     operands[0] = out[0];
     for (int i = 1; i < tail->call.n_in; i++)
         operands[i] = in[tail->first_extra + i - 1];
-    return mo_cuda_point.enqueue(unit, tail->kernel, operands, out, NULL,
-                                 stream, err);
+    return mo_cuda_pointwise_kernel.enqueue(unit, tail->kernel, operands, out,
+                                            NULL, stream, err);
 }

@@ -13,19 +13,25 @@
 
 /* May a library do all of it that knows the activation?  It adds a bias of
  * columns numbers and a residual, both of the result's type, before it. */
-bool mo_cuda_tail_is_spared(const mo_cuda_task *task,
-                            const mo_cuda_epilogue *epilogue, int64_t columns);
+bool mo_cuda_epilogue_is_fusable(const mo_cuda_algo_problem *task,
+                                 const mo_cuda_epilogue *epilogue,
+                                 int64_t columns);
 
-typedef struct mo_cuda_tail mo_cuda_tail;
+typedef struct mo_cuda_epilogue_kernel mo_cuda_epilogue_kernel;
 
 /* The task's call has an epilogue; the task lives as long as the tail. */
-mo_status mo_cuda_tail_new(mo_unit *unit, const mo_cuda_task *task,
-                           mo_cuda_tail **tail, mo_error *err);
-void mo_cuda_tail_free(mo_unit *unit, mo_cuda_tail *tail); /* NULL is fine */
+mo_status mo_cuda_epilogue_kernel_new(mo_backend_unit *unit,
+                                      const mo_cuda_algo_problem *task,
+                                      mo_cuda_epilogue_kernel **tail,
+                                      mo_error *err);
+void mo_cuda_epilogue_kernel_free(
+    mo_backend_unit *unit, mo_cuda_epilogue_kernel *tail); /* NULL is fine */
 
 /* in and out are the call's; out[0] holds what the program is given. */
-mo_status mo_cuda_tail_enqueue(mo_unit *unit, const mo_cuda_tail *tail,
-                               const void *const *in, void *const *out,
-                               CUstream stream, mo_error *err);
+mo_status mo_cuda_epilogue_kernel_enqueue(mo_backend_unit *unit,
+                                          const mo_cuda_epilogue_kernel *tail,
+                                          const void *const *in,
+                                          void *const *out, CUstream stream,
+                                          mo_error *err);
 
 #endif

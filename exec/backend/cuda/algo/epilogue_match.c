@@ -6,14 +6,14 @@
 
 typedef struct reader {
     const mo_call *call;
-    const mo_call_operand *in;
-    const mo_desc *out;
+    const mo_backend_operand *in;
+    const mo_tensor_desc *out;
     mo_cuda_epilogue *e;
 } reader;
 
 /* Do both reach the same elements? */
-static bool same_access(const mo_desc *out, const mo_access *a,
-                        const mo_access *b)
+static bool same_access(const mo_tensor_desc *out, const mo_point_access *a,
+                        const mo_point_access *b)
 {
     for (int d = 0; d < out->shape.rank; d++)
         if (out->shape.dims[d] > 1 && a->stride[d] != b->stride[d])
@@ -25,7 +25,7 @@ static bool same_access(const mo_desc *out, const mo_access *a,
 static int bias_dimension(const reader *r)
 {
     const mo_shape *shape = &r->out->shape;
-    const mo_matmul_call *matmul = &r->call->u.matmul;
+    const mo_call_matmul *matmul = &r->call->u.matmul;
     int last = shape->rank - 1;
 
     if (r->call->kind == MO_CALL_CONV)
@@ -36,9 +36,9 @@ static int bias_dimension(const reader *r)
     return last;
 }
 
-static bool is_bias(const reader *r, const mo_access *access)
+static bool is_bias(const reader *r, const mo_point_access *access)
 {
-    mo_access bias = { 0 };
+    mo_point_access bias = { 0 };
     int d = bias_dimension(r);
 
     if (d < 0)
@@ -50,7 +50,7 @@ static bool is_bias(const reader *r, const mo_access *access)
 /* Takes operand i of the program as bias or residual. */
 static bool take_operand(const reader *r, int i)
 {
-    const mo_point *after = r->call->after;
+    const mo_point_program *after = r->call->after;
     const mo_point_operand *operand = &after->operands[i];
     mo_cuda_epilogue *e = r->e;
     int in = r->call->first_extra + i - 1;
@@ -70,7 +70,7 @@ static bool take_operand(const reader *r, int i)
     return false;
 }
 
-static mo_cuda_act act_of(mo_point_op op)
+static mo_cuda_activation act_of(mo_point_op op)
 {
     switch (op) {
     case MO_POINT_RELU:
@@ -94,7 +94,7 @@ static mo_cuda_act act_of(mo_point_op op)
 
 static bool take_act(const reader *r, const mo_point_step *step)
 {
-    mo_cuda_act act = act_of(step->op);
+    mo_cuda_activation act = act_of(step->op);
     mo_cuda_epilogue *e = r->e;
 
     if (act == MO_CUDA_ACT_NONE || e->act != MO_CUDA_ACT_NONE)
@@ -122,10 +122,11 @@ static bool take_step(const reader *r, const mo_point_step *step, int now)
     return take_act(r, step);
 }
 
-bool mo_cuda_epilogue_read(const mo_call *call, const mo_call_operand *in,
-                           const mo_desc *out, mo_cuda_epilogue *epilogue)
+bool mo_cuda_epilogue_match(const mo_call *call, const mo_backend_operand *in,
+                            const mo_tensor_desc *out,
+                            mo_cuda_epilogue *epilogue)
 {
-    const mo_point *after = call->after;
+    const mo_point_program *after = call->after;
     reader r = { .call = call, .in = in, .out = out, .e = epilogue };
     int now = 0;
 

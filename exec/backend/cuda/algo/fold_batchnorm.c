@@ -7,8 +7,8 @@
  * of what the product gives, by channel. */
 typedef struct folding {
     const mo_call *call;
-    const mo_call_operand *in;
-    const mo_desc *out;
+    const mo_backend_operand *in;
+    const mo_tensor_desc *out;
     int channel; /* the dimension of the result */
     int64_t channels;
     int last;    /* the register that is scale * product + bias so far */
@@ -19,13 +19,13 @@ typedef struct folding {
 
 /* ----------------------------------------------------------------- channels */
 
-static int channel_of(const mo_call *call, const mo_desc *out)
+static int channel_of(const mo_call *call, const mo_tensor_desc *out)
 {
     return call->kind == MO_CALL_CONV ? 1 : out->shape.rank - 1;
 }
 
 /* A product of one matrix of weights: columns are channels. */
-static bool has_columns(const mo_matmul_call *m, const mo_desc *out)
+static bool has_columns(const mo_call_matmul *m, const mo_tensor_desc *out)
 {
     if (out->shape.rank < 1 || out->shape.dims[out->shape.rank - 1] != m->n ||
         m->c.column != 1)
@@ -36,7 +36,7 @@ static bool has_columns(const mo_matmul_call *m, const mo_desc *out)
     return true;
 }
 
-static bool has_channels(const mo_call *call, const mo_desc *out)
+static bool has_channels(const mo_call *call, const mo_tensor_desc *out)
 {
     if (call->kind == MO_CALL_CONV)
         return out->shape.rank > 1 && !call->u.conv.transposed &&
@@ -48,12 +48,12 @@ static bool has_channels(const mo_call *call, const mo_desc *out)
 static bool is_by_channel(const folding *f, int reg)
 {
     const mo_point_operand *operand = &f->call->after->operands[reg];
-    const mo_call_operand *in;
+    const mo_backend_operand *in;
 
     if (reg < 1 || reg >= f->call->after->n_operands)
         return false;
     in = &f->in[f->call->first_extra + reg - 1];
-    if (!in->constant || !mo_elem_is_real(operand->elem) ||
+    if (!in->constant || !mo_elem_is_float(operand->elem) ||
         operand->access.offset != 0)
         return false;
     for (int d = 0; d < f->out->shape.rank; d++)
@@ -65,25 +65,25 @@ static bool is_by_channel(const folding *f, int reg)
 
 static double number_at(const folding *f, int reg, int64_t c)
 {
-    const mo_call_operand *in = &f->in[f->call->first_extra + reg - 1];
+    const mo_backend_operand *in = &f->in[f->call->first_extra + reg - 1];
     const mo_point_operand *operand = &f->call->after->operands[reg];
-    /* mo_dense only reads it. */
+    /* mo_tensor_dense only reads it. */
     union {
         const void *constant;
         void *data;
     } bytes = { in->constant };
-    mo_dense dense = { .desc = in->desc, .data = bytes.data };
+    mo_tensor_dense dense = { .desc = in->desc, .data = bytes.data };
 
-    return mo_dense_at(&dense, c * operand->access.stride[f->channel]);
+    return mo_tensor_get_double(&dense, c * operand->access.stride[f->channel]);
 }
 
 /* -------------------------------------------------------------------- steps */
 
-static bool is_used_later(const mo_point *after, int reg, int from)
+static bool is_used_later(const mo_point_program *after, int reg, int from)
 {
     for (int s = from; s < after->n_steps; s++) {
         const mo_point_step *step = &after->steps[s];
-        int arity = mo_point_kind_of(step->op).arity;
+        int arity = mo_point_op_signature(step->op).arity;
 
         if ((arity > 0 && step->a == reg) || (arity > 1 && step->b == reg) ||
             (arity > 2 && step->c == reg))
@@ -172,17 +172,17 @@ static float *as_floats(const double *numbers, int64_t n)
 
 /* Operands of the rest: the product, the bias, and those that are still read;
  * where[] tells the new number of every register. */
-static void keep_operands(const folding *f, mo_cuda_folded *to, int *where)
+static void keep_operands(const folding *f, mo_cuda_folded_call *to, int *where)
 {
-    const mo_point *after = f->call->after;
-    mo_point *rest = &to->after;
-    mo_point_operand bias = { .elem = MO_F32 };
+    const mo_point_program *after = f->call->after;
+    mo_point_program *rest = &to->after;
+    mo_point_operand bias = { .elem = MO_ELEM_F32 };
 
     bias.access.stride[f->channel] = 1;
     rest->operands[0] = after->operands[0];
     rest->operands[1] = bias;
     rest->n_operands = 2;
-    to->from[2] = MO_CUDA_FOLD_BIAS;
+    to->from[2] = MO_CUDA_FOLDED_BIAS;
     for (int i = 1; i < after->n_operands; i++) {
         if (!is_used_later(after, i, f->n_steps))
             continue;
@@ -192,11 +192,11 @@ static void keep_operands(const folding *f, mo_cuda_folded *to, int *where)
     }
 }
 
-static void keep_steps(const folding *f, mo_cuda_folded *to, int *where)
+static void keep_steps(const folding *f, mo_cuda_folded_call *to, int *where)
 {
-    const mo_point *after = f->call->after;
+    const mo_point_program *after = f->call->after;
 
-    where[f->last] = mo_point_push(
+    where[f->last] = mo_point_push_step(
         &to->after, (mo_point_step){ .op = MO_POINT_ADD, .a = 0, .b = 1 });
     for (int s = f->n_steps; s < after->n_steps; s++) {
         mo_point_step step = after->steps[s];
@@ -204,13 +204,13 @@ static void keep_steps(const folding *f, mo_cuda_folded *to, int *where)
         step.a = where[step.a];
         step.b = where[step.b];
         step.c = where[step.c];
-        where[after->n_operands + s] = mo_point_push(&to->after, step);
+        where[after->n_operands + s] = mo_point_push_step(&to->after, step);
     }
     to->after.result = where[after->result];
     to->after.out = after->out;
 }
 
-static void make_call(const folding *f, mo_cuda_folded *to)
+static void make_call(const folding *f, mo_cuda_folded_call *to)
 {
     int where[MO_POINT_MAX_OPERANDS + MO_POINT_MAX_STEPS] = { 0 };
 
@@ -230,7 +230,7 @@ static void make_call(const folding *f, mo_cuda_folded *to)
     to->out[0] = to->call.n_in;
 }
 
-static mo_status fold(folding *f, mo_cuda_folded *folded, bool *folds,
+static mo_status fold(folding *f, mo_cuda_folded_call *folded, bool *folds,
                       mo_error *err)
 {
     for (int64_t c = 0; c < f->channels; c++)
@@ -245,16 +245,18 @@ static mo_status fold(folding *f, mo_cuda_folded *folded, bool *folds,
     folded->scale = as_floats(f->scale, f->channels);
     folded->bias = as_floats(f->bias, f->channels);
     if (!folded->scale || !folded->bias) {
-        mo_cuda_folded_clear(folded);
+        mo_cuda_folded_call_clear(folded);
         return mo_fail_memory(err);
     }
     make_call(f, folded);
     return MO_OK;
 }
 
-mo_status mo_cuda_fold(const mo_call *call, const mo_call_operand *in,
-                       const mo_desc *out, mo_cuda_folded *folded, bool *folds,
-                       mo_error *err)
+mo_status mo_cuda_fold_batchnorm(const mo_call *call,
+                                 const mo_backend_operand *in,
+                                 const mo_tensor_desc *out,
+                                 mo_cuda_folded_call *folded, bool *folds,
+                                 mo_error *err)
 {
     folding f = { .call = call, .in = in, .out = out };
     mo_status status;
@@ -263,7 +265,8 @@ mo_status mo_cuda_fold(const mo_call *call, const mo_call_operand *in,
     *folds = false;
     if (!call->after || !has_channels(call, out) || !in[1].constant ||
         in[1].desc.elem != out->elem ||
-        (out->elem != MO_F32 && out->elem != MO_F16 && out->elem != MO_BF16))
+        (out->elem != MO_ELEM_F32 && out->elem != MO_ELEM_F16 &&
+         out->elem != MO_ELEM_BF16))
         return MO_OK;
     f.channel = channel_of(call, out);
     f.channels = out->shape.dims[f.channel];
@@ -276,7 +279,7 @@ mo_status mo_cuda_fold(const mo_call *call, const mo_call_operand *in,
     return status;
 }
 
-void mo_cuda_folded_clear(mo_cuda_folded *folded)
+void mo_cuda_folded_call_clear(mo_cuda_folded_call *folded)
 {
     free(folded->scale);
     free(folded->bias);
@@ -290,17 +293,18 @@ typedef struct laid {
     int64_t count, across, along;
 } laid;
 
-static laid lay_of(const mo_cuda_folded *folded, const mo_desc *weights)
+static laid lay_of(const mo_cuda_folded_call *folded,
+                   const mo_tensor_desc *weights)
 {
-    const mo_matmul_call *m = &folded->call.u.matmul;
-    int64_t count = mo_desc_elements(weights) / folded->channels;
+    const mo_call_matmul *m = &folded->call.u.matmul;
+    int64_t count = mo_tensor_desc_elements(weights) / folded->channels;
 
     if (folded->call.kind == MO_CALL_CONV)
         return (laid){ count, count, 1 };
     return (laid){ m->k, m->b.column, m->b.row };
 }
 
-static void scale_floats(const mo_cuda_folded *folded, const laid *lies,
+static void scale_floats(const mo_cuda_folded_call *folded, const laid *lies,
                          float *x)
 {
     for (int64_t i = 0; i < lies->count; i++)
@@ -311,29 +315,31 @@ static void scale_floats(const mo_cuda_folded *folded, const laid *lies,
             x[c * lies->across + i] *= folded->scale[c];
 }
 
-static void scale_any(const mo_cuda_folded *folded, const laid *lies,
-                      mo_dense *x)
+static void scale_any(const mo_cuda_folded_call *folded, const laid *lies,
+                      mo_tensor_dense *x)
 {
     for (int64_t c = 0; c < folded->channels; c++)
         for (int64_t i = 0; i < lies->count; i++) {
             int64_t at = c * lies->across + i * lies->along;
 
-            mo_dense_put(x, at, mo_dense_at(x, at) * (double) folded->scale[c]);
+            mo_tensor_set_double(
+                x, at, mo_tensor_get_double(x, at) * (double) folded->scale[c]);
         }
 }
 
-mo_status mo_cuda_fold_weights(const mo_cuda_folded *folded,
-                               const mo_call_operand *weights, void **scaled,
-                               mo_error *err)
+mo_status mo_cuda_fold_batchnorm_weights(const mo_cuda_folded_call *folded,
+                                         const mo_backend_operand *weights,
+                                         void **scaled, mo_error *err)
 {
-    size_t bytes = (size_t) mo_desc_bytes(&weights->desc);
+    size_t bytes = (size_t) mo_tensor_desc_bytes(&weights->desc);
     laid lies = lay_of(folded, &weights->desc);
-    mo_dense dense = { .desc = weights->desc, .data = malloc(bytes + 1) };
+    mo_tensor_dense dense = { .desc = weights->desc,
+                              .data = malloc(bytes + 1) };
 
     if (!dense.data)
         return mo_fail_memory(err);
     memcpy(dense.data, weights->constant, bytes);
-    if (weights->desc.elem == MO_F32)
+    if (weights->desc.elem == MO_ELEM_F32)
         scale_floats(folded, &lies, dense.data);
     else
         scale_any(folded, &lies, &dense);

@@ -15,19 +15,19 @@
 #include "exec/backend/backend.h"
 #include "exec/op/call.h"
 
-enum { MO_CUDA_FOLD_BIAS = -1 };
+enum { MO_CUDA_FOLDED_BIAS = -1 };
 
-typedef struct mo_cuda_folded {
+typedef struct mo_cuda_folded_call {
     mo_call call; /* the same product; its operands are numbered 0, 1, ... */
-    mo_point after;
+    mo_point_program after;
     int in[MO_POINT_MAX_OPERANDS + 2], out[1];
     /* By operand of call: which one of the original call's it is, or
-     * MO_CUDA_FOLD_BIAS.  The bias is operand 2. */
+     * MO_CUDA_FOLDED_BIAS.  The bias is operand 2. */
     int from[MO_POINT_MAX_OPERANDS + 2];
     int64_t channels;
     float *scale; /* by channel, for the weights */
     float *bias;  /* by channel; f32 whatever the product's type */
-} mo_cuda_folded;
+} mo_cuda_folded_call;
 
 /*
  * *folds: is there anything to fold, more than a plain bias?  The call is a
@@ -35,14 +35,16 @@ typedef struct mo_cuda_folded {
  * result is the caller's to clear then; it must not be moved, since call
  * points into it.
  */
-mo_status mo_cuda_fold(const mo_call *call, const mo_call_operand *in,
-                       const mo_desc *out, mo_cuda_folded *folded, bool *folds,
-                       mo_error *err);
-void mo_cuda_folded_clear(mo_cuda_folded *folded);
+mo_status mo_cuda_fold_batchnorm(const mo_call *call,
+                                 const mo_backend_operand *in,
+                                 const mo_tensor_desc *out,
+                                 mo_cuda_folded_call *folded, bool *folds,
+                                 mo_error *err);
+void mo_cuda_folded_call_clear(mo_cuda_folded_call *folded);
 
 /* The weights, each channel multiplied by its scale; free() them. */
-mo_status mo_cuda_fold_weights(const mo_cuda_folded *folded,
-                               const mo_call_operand *weights, void **scaled,
-                               mo_error *err);
+mo_status mo_cuda_fold_batchnorm_weights(const mo_cuda_folded_call *folded,
+                                         const mo_backend_operand *weights,
+                                         void **scaled, mo_error *err);
 
 #endif

@@ -19,10 +19,10 @@ typedef struct way {
 } way;
 
 typedef struct attention_kernel {
-    mo_kernel base;
+    mo_backend_kernel base;
     const mo_call *call;
     size_t *bytes; /* by operand: of in, then of out[0] */
-    way ways[MO_CUDA_ATTENTION_CUTS];
+    way ways[MO_CUDA_ATTENTION_MAX_TILINGS];
     int n_ways; /* 0: there is nothing to do */
     int best;
     uint64_t key; /* of it in the notes */
@@ -31,7 +31,7 @@ typedef struct attention_kernel {
 /* ---- prepare */
 
 /* Kernels count queries, keys and columns in ints. */
-static mo_status count(const mo_attention_call *c, int64_t *batches,
+static mo_status count(const mo_call_attention *c, int64_t *batches,
                        mo_error *err)
 {
     const int64_t most = INT_MAX / 4;
@@ -49,67 +49,72 @@ static mo_status count(const mo_attention_call *c, int64_t *batches,
     return MO_OK;
 }
 
-static mo_cuda_attention_task task_of(const mo_unit *unit, const mo_call *call,
-                                      const mo_call_operand *in,
-                                      const mo_desc *out)
+static mo_cuda_attention_problem task_of(const mo_backend_unit *unit,
+                                         const mo_call *call,
+                                         const mo_backend_operand *in,
+                                         const mo_tensor_desc *out)
 {
-    const mo_attention_call *c = &call->u.attention;
-    mo_cuda_attention_task task = { .call = call, .in = in, .out = out };
+    const mo_call_attention *c = &call->u.attention;
+    mo_cuda_attention_problem task = { .call = call, .in = in, .out = out };
 
     task.tensor = unit->arch >= 80 && c->keys > 0 && c->width > 0 &&
-                  c->width <= MO_CUDA_ATTENTION_MOST &&
-                  c->v_width <= MO_CUDA_ATTENTION_MOST;
-    task.exact = unit->options.precision == MO_PRECISION_F32;
+                  c->width <= MO_CUDA_ATTENTION_MAX_HEAD_DIM &&
+                  c->v_width <= MO_CUDA_ATTENTION_MAX_HEAD_DIM;
+    task.exact = unit->options.precision == MO_BACKEND_PRECISION_F32;
     return task;
 }
 
 /* The name of the fastest way, if that is known; or NULL.  Sources have all
  * numbers in them: one of them tells what is to be done. */
-static mo_status find_note(mo_unit *unit, const mo_cuda_attention_task *task,
-                           const mo_cuda_attention_cut *cut,
+static mo_status find_note(mo_backend_unit *unit,
+                           const mo_cuda_attention_problem *task,
+                           const mo_cuda_attention_tiling *cut,
                            attention_kernel *kernel, const char **noted,
                            mo_error *err)
 {
     mo_cuda_grid grid;
-    mo_code code = { 0 };
-    mo_status status = mo_cuda_attention_source(task, cut, &code, &grid, err);
+    mo_cuda_source code = { 0 };
+    mo_status status = mo_cuda_emit_attention(task, cut, &code, &grid, err);
 
     if (status == MO_OK)
         kernel->key = mo_digest_of(code.text, code.size);
-    mo_code_clear(&code);
-    *noted = mo_cuda_notes_name(unit->notes, kernel->key);
+    mo_cuda_source_clear(&code);
+    *noted = mo_cuda_tuning_cache_best_name(unit->notes, kernel->key);
     return status;
 }
 
 /* Unless only another one is wanted. */
-static mo_status add_way(mo_unit *unit, const mo_cuda_attention_task *task,
-                         const mo_cuda_attention_cut *cut, const char *only,
+static mo_status add_way(mo_backend_unit *unit,
+                         const mo_cuda_attention_problem *task,
+                         const mo_cuda_attention_tiling *cut, const char *only,
                          attention_kernel *kernel, mo_error *err)
 {
     way *made = &kernel->ways[kernel->n_ways];
-    mo_code code = { 0 };
+    mo_cuda_source code = { 0 };
     mo_status status =
-        mo_cuda_attention_source(task, cut, &code, &made->grid, err);
+        mo_cuda_emit_attention(task, cut, &code, &made->grid, err);
 
     snprintf(made->name, sizeof made->name, "%dx%d warps, %d deep, %d span",
              cut->across, cut->along, cut->deep, cut->span);
     if (status == MO_OK && made->grid.shared <= unit->shared_most &&
         (!only || strcmp(only, made->name) == 0)) {
-        status =
-            mo_cuda_ask(unit, code.text, "attention", &made->function, err);
+        status = mo_cuda_jit_request(unit, code.text, "attention",
+                                     &made->function, err);
         kernel->n_ways += status == MO_OK;
     }
-    mo_code_clear(&code);
+    mo_cuda_source_clear(&code);
     return status;
 }
 
 /* Without measuring the first one will do, and what was the fastest before is
  * enough.  Rows go everywhere. */
-static mo_status add_ways(mo_unit *unit, mo_cuda_attention_task *task,
+static mo_status add_ways(mo_backend_unit *unit,
+                          mo_cuda_attention_problem *task,
                           attention_kernel *kernel, mo_error *err)
 {
-    mo_cuda_attention_cut cuts[MO_CUDA_ATTENTION_CUTS] = { { 0 } };
-    int n = task->tensor ? mo_cuda_attention_cuts(task, unit->sms, cuts) : 1;
+    mo_cuda_attention_tiling cuts[MO_CUDA_ATTENTION_MAX_TILINGS] = { { 0 } };
+    int n = task->tensor ? mo_cuda_attention_find_tilings(task, unit->sms, cuts)
+                         : 1;
     const char *only = NULL;
     mo_status status = MO_OK;
 
@@ -130,31 +135,32 @@ static mo_status add_ways(mo_unit *unit, mo_cuda_attention_task *task,
 }
 
 static mo_status keep_sizes(attention_kernel *kernel, const mo_call *call,
-                            const mo_call_operand *in, const mo_desc *out,
-                            mo_error *err)
+                            const mo_backend_operand *in,
+                            const mo_tensor_desc *out, mo_error *err)
 {
     kernel->bytes = calloc((size_t) call->n_in + 1, sizeof *kernel->bytes);
     if (!kernel->bytes)
         return mo_fail_memory(err);
     for (int i = 0; i < call->n_in; i++)
-        kernel->bytes[i] = (size_t) mo_desc_bytes(&in[i].desc);
-    kernel->bytes[call->n_in] = (size_t) mo_desc_bytes(&out[0]);
+        kernel->bytes[i] = (size_t) mo_tensor_desc_bytes(&in[i].desc);
+    kernel->bytes[call->n_in] = (size_t) mo_tensor_desc_bytes(&out[0]);
     return MO_OK;
 }
 
-static void drop(mo_unit *unit, mo_kernel *kernel)
+static void drop(mo_backend_unit *unit, mo_backend_kernel *kernel)
 {
     (void) unit;
     free(((attention_kernel *) kernel)->bytes);
     free(kernel);
 }
 
-static mo_status prepare(mo_unit *unit, const mo_call *call,
-                         const mo_call_operand *in, const mo_desc *out,
-                         mo_kernel **kernel, mo_error *err)
+static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
+                         const mo_backend_operand *in,
+                         const mo_tensor_desc *out, mo_backend_kernel **kernel,
+                         mo_error *err)
 {
-    mo_cuda_attention_task task = task_of(unit, call, in, out);
-    mo_status status = mo_check_attention(call, in, out, err);
+    mo_cuda_attention_problem task = task_of(unit, call, in, out);
+    mo_status status = mo_backend_check_attention(call, in, out, err);
     attention_kernel *made;
 
     if (status == MO_OK)
@@ -166,7 +172,7 @@ static mo_status prepare(mo_unit *unit, const mo_call *call,
         return mo_fail_memory(err);
     made->call = call;
     status = keep_sizes(made, call, in, out, err);
-    if (status == MO_OK && mo_desc_elements(&out[0]) > 0)
+    if (status == MO_OK && mo_tensor_desc_elements(&out[0]) > 0)
         status = add_ways(unit, &task, made, err);
     if (status != MO_OK) {
         drop(unit, &made->base);
@@ -178,31 +184,32 @@ static mo_status prepare(mo_unit *unit, const mo_call *call,
 
 /* ---- run */
 
-static mo_cuda_attention_seen seen_of(const mo_call *call,
-                                      const void *const *in)
+static mo_cuda_attention_score_inputs seen_of(const mo_call *call,
+                                              const void *const *in)
 {
-    mo_cuda_attention_seen seen = { { NULL } };
+    mo_cuda_attention_score_inputs seen = { { NULL } };
 
     for (int i = 3; i < call->first_extra; i++)
         seen.pointers[i - 3] = in[i];
     return seen;
 }
 
-static mo_status launch(mo_unit *unit, const attention_kernel *kernel,
+static mo_status launch(mo_backend_unit *unit, const attention_kernel *kernel,
                         int which, const void *const *in, void *const *out,
                         CUstream stream, mo_error *err)
 {
     const way *it = &kernel->ways[which];
     const void *q = in[0], *k = in[1], *v = in[2];
     void *result = out[0];
-    mo_cuda_attention_seen seen = seen_of(kernel->call, in);
-    mo_code_extra extra = mo_code_extra_of(kernel->call, in);
+    mo_cuda_attention_score_inputs seen = seen_of(kernel->call, in);
+    mo_cuda_epilogue_inputs extra =
+        mo_cuda_epilogue_inputs_of(kernel->call, in);
     void *args[] = { &q, &k, &v, &result, &seen, &extra };
 
     return mo_cuda_launch(unit, it->function, &it->grid, stream, args, err);
 }
 
-static mo_status enqueue(mo_unit *unit, const mo_kernel *kernel,
+static mo_status enqueue(mo_backend_unit *unit, const mo_backend_kernel *kernel,
                          const void *const *in, void *const *out,
                          void *workspace, CUstream stream, mo_error *err)
 {
@@ -218,7 +225,7 @@ static mo_status enqueue(mo_unit *unit, const mo_kernel *kernel,
 
 /* Operands of its own, to try ways with. */
 typedef struct trial {
-    mo_unit *unit;
+    mo_backend_unit *unit;
     const attention_kernel *kernel;
     CUdeviceptr memory;
     const void **in;
@@ -267,10 +274,11 @@ static mo_status try_way(void *context, int i, CUstream stream, mo_error *err)
     return launch(t->unit, t->kernel, i, t->in, &t->out, stream, err);
 }
 
-static mo_status settle(mo_unit *unit, mo_kernel *kernel, mo_error *err)
+static mo_status settle(mo_backend_unit *unit, mo_backend_kernel *kernel,
+                        mo_error *err)
 {
     attention_kernel *attention = (attention_kernel *) kernel;
-    const char *names[MO_CUDA_ATTENTION_CUTS];
+    const char *names[MO_CUDA_ATTENTION_MAX_TILINGS];
     trial t = { .unit = unit, .kernel = attention };
     int64_t ns;
     mo_status status;
@@ -281,11 +289,13 @@ static mo_status settle(mo_unit *unit, mo_kernel *kernel, mo_error *err)
         names[i] = attention->ways[i].name;
     status = begin_trial(&t, err);
     if (status == MO_OK)
-        status = mo_cuda_choose(unit, attention->key, names, attention->n_ways,
-                                try_way, &t, &attention->best, &ns, err);
+        status =
+            mo_cuda_autotune(unit, attention->key, names, attention->n_ways,
+                             try_way, &t, &attention->best, &ns, err);
     mo_cuda_free(unit, t.memory);
     free(t.in);
     return status;
 }
 
-const mo_cuda_maker mo_cuda_attention = { prepare, settle, enqueue, drop };
+const mo_cuda_kernel_class mo_cuda_attention_kernel = { prepare, settle,
+                                                        enqueue, drop };

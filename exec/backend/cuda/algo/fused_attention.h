@@ -12,42 +12,43 @@
 #include "exec/backend/cuda/jit/jit_cache.h"
 
 /* Wider rows of q, k or v do not fit the registers. */
-enum { MO_CUDA_ATTENTION_MOST = 128 };
+enum { MO_CUDA_ATTENTION_MAX_HEAD_DIM = 128 };
 
 /* How the work is cut: see attention_tensor.inc. */
-typedef struct mo_cuda_attention_cut {
+typedef struct mo_cuda_attention_tiling {
     int across, along; /* warps of a block, by queries and by keys */
     int deep;          /* 16 queries so many times */
     int span;          /* 8 keys so many times in a turn */
-} mo_cuda_attention_cut;
+} mo_cuda_attention_tiling;
 
 /* What is to be done. */
-typedef struct mo_cuda_attention_task {
+typedef struct mo_cuda_attention_problem {
     const mo_call *call;
-    const mo_call_operand *in;
-    const mo_desc *out;
+    const mo_backend_operand *in;
+    const mo_tensor_desc *out;
     int64_t batches;
     bool tensor; /* on tensor cores; else by rows */
     bool exact;  /* products as good as those of floats */
-} mo_cuda_attention_task;
+} mo_cuda_attention_problem;
 
 /* The pointers behind what the score and the mask read. */
-enum { MO_CUDA_ATTENTION_SEEN = MO_POINT_MAX_OPERANDS };
+enum { MO_CUDA_ATTENTION_MAX_SCORE_INPUTS = MO_POINT_MAX_OPERANDS };
 
-typedef struct mo_cuda_attention_seen {
-    const void *pointers[MO_CUDA_ATTENTION_SEEN];
-} mo_cuda_attention_seen;
+typedef struct mo_cuda_attention_score_inputs {
+    const void *pointers[MO_CUDA_ATTENTION_MAX_SCORE_INPUTS];
+} mo_cuda_attention_score_inputs;
 
 /* The source of the function "attention", and how it is launched; cut means
  * nothing by rows. */
-mo_status mo_cuda_attention_source(const mo_cuda_attention_task *task,
-                                   const mo_cuda_attention_cut *cut,
-                                   mo_code *code, mo_cuda_grid *grid,
-                                   mo_error *err);
+mo_status mo_cuda_emit_attention(const mo_cuda_attention_problem *task,
+                                 const mo_cuda_attention_tiling *cut,
+                                 mo_cuda_source *code, mo_cuda_grid *grid,
+                                 mo_error *err);
 
 /* Ways to cut it, the likely best first; how many. */
-enum { MO_CUDA_ATTENTION_CUTS = 4 };
-int mo_cuda_attention_cuts(const mo_cuda_attention_task *task, int sms,
-                           mo_cuda_attention_cut cuts[MO_CUDA_ATTENTION_CUTS]);
+enum { MO_CUDA_ATTENTION_MAX_TILINGS = 4 };
+int mo_cuda_attention_find_tilings(
+    const mo_cuda_attention_problem *task, int sms,
+    mo_cuda_attention_tiling cuts[MO_CUDA_ATTENTION_MAX_TILINGS]);
 
 #endif

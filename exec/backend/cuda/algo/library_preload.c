@@ -17,19 +17,19 @@ static void *load_cudnn(void *nothing)
     return nothing;
 }
 
-void mo_cuda_preload_begin(mo_unit *unit)
+void mo_cuda_library_preload_start(mo_backend_unit *unit)
 {
     void *(*load)(void *) = NULL;
 
-    if (mo_cuda_notes_tell_of(unit->notes, "cublaslt "))
+    if (mo_cuda_tuning_cache_has_prefix(unit->notes, "cublaslt "))
         load = load_cublaslt;
-    if (mo_cuda_notes_tell_of(unit->notes, "cudnn "))
+    if (mo_cuda_tuning_cache_has_prefix(unit->notes, "cudnn "))
         load = load_cudnn;
     unit->loads = unit->options.measure && load &&
                   pthread_create(&unit->loader, NULL, load, NULL) == 0;
 }
 
-void mo_cuda_preload_end(mo_unit *unit)
+void mo_cuda_library_preload_join(mo_backend_unit *unit)
 {
     if (unit->loads)
         pthread_join(unit->loader, NULL);

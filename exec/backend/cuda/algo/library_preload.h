@@ -12,9 +12,9 @@
 
 /* The notes are read.  Nothing depends on it: who needs a library asks for it,
  * and waits if it is on its way. */
-void mo_cuda_preload_begin(mo_unit *unit);
+void mo_cuda_library_preload_start(mo_backend_unit *unit);
 
 /* Waits for it; harmless where nothing was begun. */
-void mo_cuda_preload_end(mo_unit *unit);
+void mo_cuda_library_preload_join(mo_backend_unit *unit);
 
 #endif

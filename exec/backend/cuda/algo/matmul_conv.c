@@ -13,29 +13,31 @@
 #include "exec/backend/cuda/algo/pack_weights.h"
 
 typedef struct product {
-    mo_kernel base;
-    mo_cuda_task task;
-    mo_call_operand *in; /* of the task's call */
-    mo_desc out;
-    mo_cuda_ways ways; /* after settle: only the best */
-    uint64_t key;      /* of it in the notes */
+    mo_backend_kernel base;
+    mo_cuda_algo_problem task;
+    mo_backend_operand *in; /* of the task's call */
+    mo_tensor_desc out;
+    mo_cuda_algo_list ways; /* after settle: only the best */
+    uint64_t key;           /* of it in the notes */
     /* Where constants behind it were folded into its weights, the task's call
      * is folded.call. */
     bool folds;
-    mo_cuda_folded folded;
+    mo_cuda_folded_call folded;
     void *scaled;              /* weights, the process's; until settle */
     CUdeviceptr weights, bias; /* weights only where its way reads them */
 } product;
 
 /* ---- what a choice depends on */
 
-static void digest_access(mo_digest *digest, const mo_access *access, int rank)
+static void digest_access(mo_digest *digest, const mo_point_access *access,
+                          int rank)
 {
     mo_digest_int(digest, access->offset);
     mo_digest_ints(digest, access->stride, (size_t) rank);
 }
 
-static void digest_after(mo_digest *digest, const mo_point *after, int rank)
+static void digest_after(mo_digest *digest, const mo_point_program *after,
+                         int rank)
 {
     for (int i = 0; i < after->n_operands; i++) {
         mo_digest_int(digest, after->operands[i].elem);
@@ -52,14 +54,15 @@ static void digest_after(mo_digest *digest, const mo_point *after, int rank)
     digest_access(digest, &after->out, rank);
 }
 
-static void digest_side(mo_digest *digest, const mo_matmul_side *side, int n)
+static void digest_side(mo_digest *digest, const mo_call_matmul_operand *side,
+                        int n)
 {
     mo_digest_int(digest, side->row);
     mo_digest_int(digest, side->column);
     mo_digest_ints(digest, side->batch, (size_t) n);
 }
 
-static void digest_matmul(mo_digest *digest, const mo_matmul_call *m)
+static void digest_matmul(mo_digest *digest, const mo_call_matmul *m)
 {
     const int64_t sizes[] = { m->m, m->n, m->k };
 
@@ -70,9 +73,9 @@ static void digest_matmul(mo_digest *digest, const mo_matmul_call *m)
     digest_side(digest, &m->c, m->n_batch);
 }
 
-static void digest_conv(mo_digest *digest, const mo_conv_call *c)
+static void digest_conv(mo_digest *digest, const mo_call_conv *c)
 {
-    const mo_sweep *s = &c->sweep;
+    const mo_call_window *s = &c->sweep;
     const int64_t sizes[] = { c->batch,  c->in_channels, c->out_channels,
                               c->groups, c->transposed,  c->channels_last,
                               s->spatial };
@@ -84,7 +87,8 @@ static void digest_conv(mo_digest *digest, const mo_conv_call *c)
         mo_digest_ints(digest, along[i], (size_t) s->spatial);
 }
 
-static mo_status make_key(const mo_unit *unit, product *p, mo_error *err)
+static mo_status make_key(const mo_backend_unit *unit, product *p,
+                          mo_error *err)
 {
     const mo_call *call = p->task.call;
     mo_digest *digest = mo_digest_new();
@@ -108,17 +112,17 @@ static mo_status make_key(const mo_unit *unit, product *p, mo_error *err)
 
 /* ---- making */
 
-static void drop_product(mo_unit *unit, mo_kernel *kernel)
+static void drop_product(mo_backend_unit *unit, mo_backend_kernel *kernel)
 {
     product *p = (product *) kernel;
 
     for (int i = 0; i < p->ways.n; i++)
         p->ways.ways[i]->kind->drop(unit, p->ways.ways[i]);
     free(p->ways.ways);
-    mo_cuda_unpack(unit, &p->task);
+    mo_cuda_packed_weights_free(unit, &p->task);
     mo_cuda_free(unit, p->weights);
     mo_cuda_free(unit, p->bias);
-    mo_cuda_folded_clear(&p->folded);
+    mo_cuda_folded_call_clear(&p->folded);
     free(p->scaled);
     free(p->in);
     free(p);
@@ -127,34 +131,34 @@ static void drop_product(mo_unit *unit, mo_kernel *kernel)
 /* Plain kernels have their numbers built in, so each takes its time to compile:
  * only where our other ones, which work wherever they are offered, cannot do
  * it. */
-static mo_status collect_ways(mo_unit *unit, product *p, mo_error *err)
+static mo_status collect_ways(mo_backend_unit *unit, product *p, mo_error *err)
 {
-    mo_status status = mo_cuda_pack(unit, &p->task, err);
+    mo_status status = mo_cuda_pack_weights(unit, &p->task, err);
     bool is_plain;
 
     if (status == MO_OK)
-        status = mo_cuda_tensor_ways(unit, &p->task, &p->ways, err);
+        status = mo_cuda_tensorcore_algos(unit, &p->task, &p->ways, err);
     is_plain = p->ways.n == 0;
     if (status == MO_OK)
-        status = mo_cuda_blas_ways(unit, &p->task, &p->ways, err);
+        status = mo_cuda_cublaslt_algos(unit, &p->task, &p->ways, err);
     if (status == MO_OK)
-        status = mo_cuda_dnn_ways(unit, &p->task, &p->ways, err);
+        status = mo_cuda_cudnn_algos(unit, &p->task, &p->ways, err);
     if (status == MO_OK && is_plain)
-        status = mo_cuda_direct_ways(unit, &p->task, &p->ways, err);
+        status = mo_cuda_direct_algos(unit, &p->task, &p->ways, err);
     return status;
 }
 
 /* What was the fastest before is all there is to prepare, unless that way has
  * gone: another version of a library, say. */
-static mo_status find_ways(mo_unit *unit, product *p, mo_error *err)
+static mo_status find_ways(mo_backend_unit *unit, product *p, mo_error *err)
 {
     mo_status status;
 
     if (unit->options.measure)
-        p->task.only = mo_cuda_notes_name(unit->notes, p->key);
+        p->task.only = mo_cuda_tuning_cache_best_name(unit->notes, p->key);
     status = collect_ways(unit, p, err);
     if (status == MO_OK && p->task.only && p->ways.n == 0) {
-        mo_cuda_unpack(unit, &p->task);
+        mo_cuda_packed_weights_free(unit, &p->task);
         p->task.only = NULL;
         status = collect_ways(unit, p, err);
     }
@@ -174,33 +178,35 @@ static uint64_t folded_away(const product *p, int n_in)
 }
 
 /* The operands of the folded call: those of the call, other weights, a bias. */
-static mo_status fold_operands(mo_unit *unit, product *p,
-                               const mo_call_operand *in, mo_error *err)
+static mo_status fold_operands(mo_backend_unit *unit, product *p,
+                               const mo_backend_operand *in, mo_error *err)
 {
-    const mo_cuda_folded *f = &p->folded;
+    const mo_cuda_folded_call *f = &p->folded;
     size_t bytes = (size_t) f->channels * sizeof *f->bias;
-    mo_status status = mo_cuda_fold_weights(f, &in[1], &p->scaled, err);
+    mo_status status =
+        mo_cuda_fold_batchnorm_weights(f, &in[1], &p->scaled, err);
 
     if (status == MO_OK)
         status = mo_cuda_alloc(unit, bytes, &p->bias, err);
     if (status == MO_OK)
-        status = mo_cuda_put(unit, p->bias, f->bias, bytes, err);
+        status = mo_cuda_copy_to_device(unit, p->bias, f->bias, bytes, err);
     for (int i = 0; i < f->call.n_in; i++)
-        if (f->from[i] != MO_CUDA_FOLD_BIAS)
+        if (f->from[i] != MO_CUDA_FOLDED_BIAS)
             p->in[i] = in[f->from[i]];
         else
-            p->in[i] = (mo_call_operand){
-                { MO_F32, { .rank = 1, .dims = { f->channels } } }, f->bias
+            p->in[i] = (mo_backend_operand){
+                { MO_ELEM_F32, { .rank = 1, .dims = { f->channels } } }, f->bias
             };
     p->in[1].constant = p->scaled;
     return status;
 }
 
-static mo_status make_task(mo_unit *unit, product *p, const mo_call *call,
-                           const mo_call_operand *in, mo_error *err)
+static mo_status make_task(mo_backend_unit *unit, product *p,
+                           const mo_call *call, const mo_backend_operand *in,
+                           mo_error *err)
 {
     mo_status status =
-        mo_cuda_fold(call, in, &p->out, &p->folded, &p->folds, err);
+        mo_cuda_fold_batchnorm(call, in, &p->out, &p->folded, &p->folds, err);
 
     if (status != MO_OK)
         return status;
@@ -212,15 +218,16 @@ static mo_status make_task(mo_unit *unit, product *p, const mo_call *call,
         status = fold_operands(unit, p, in, err);
     else
         memcpy(p->in, in, (size_t) call->n_in * sizeof *p->in);
-    p->task = (mo_cuda_task){ .call = p->folds ? &p->folded.call : call,
-                              .in = p->in,
-                              .out = &p->out };
+    p->task = (mo_cuda_algo_problem){ .call = p->folds ? &p->folded.call : call,
+                                      .in = p->in,
+                                      .out = &p->out };
     return status;
 }
 
-static mo_status prepare_product(mo_unit *unit, const mo_call *call,
-                                 const mo_call_operand *in, const mo_desc *out,
-                                 mo_kernel **kernel, mo_error *err)
+static mo_status prepare_product(mo_backend_unit *unit, const mo_call *call,
+                                 const mo_backend_operand *in,
+                                 const mo_tensor_desc *out,
+                                 mo_backend_kernel **kernel, mo_error *err)
 {
     product *p = calloc(1, sizeof *p);
     mo_status status;
@@ -246,7 +253,7 @@ static mo_status prepare_product(mo_unit *unit, const mo_call *call,
 
 /* Memory to try on: operands one after the other, made when first needed. */
 typedef struct trial {
-    mo_unit *unit;
+    mo_backend_unit *unit;
     const product *product;
     CUdeviceptr memory;
     const void **in;
@@ -260,7 +267,7 @@ static size_t room_of(int64_t bytes)
     return ((size_t) bytes + APART - 1) / APART * APART + APART;
 }
 
-static size_t most_workspace(const mo_cuda_ways *ways)
+static size_t most_workspace(const mo_cuda_algo_list *ways)
 {
     size_t most = 0;
 
@@ -277,11 +284,11 @@ static mo_status make_trial(trial *t, mo_error *err)
     const product *p = t->product;
     const mo_cuda_api *api = t->unit->api;
     int n_in = p->task.call->n_in;
-    size_t bytes = room_of(mo_desc_bytes(&p->out)), at = bytes;
+    size_t bytes = room_of(mo_tensor_desc_bytes(&p->out)), at = bytes;
     mo_status status;
 
     for (int i = 0; i < n_in; i++)
-        bytes += room_of(mo_desc_bytes(&p->in[i].desc));
+        bytes += room_of(mo_tensor_desc_bytes(&p->in[i].desc));
     bytes += most_workspace(&p->ways);
     t->in = calloc((size_t) n_in, sizeof *t->in);
     if (!t->in)
@@ -292,7 +299,7 @@ static mo_status make_trial(trial *t, mo_error *err)
     t->out[0] = (void *) (uintptr_t) t->memory;
     for (int i = 0; i < n_in; i++) {
         t->in[i] = (const void *) (uintptr_t) (t->memory + at);
-        at += room_of(mo_desc_bytes(&p->in[i].desc));
+        at += room_of(mo_tensor_desc_bytes(&p->in[i].desc));
     }
     t->workspace = (void *) (uintptr_t) (t->memory + at);
     return mo_cuda_check(
@@ -303,7 +310,7 @@ static mo_status make_trial(trial *t, mo_error *err)
 static mo_status try_way(void *context, int i, CUstream stream, mo_error *err)
 {
     trial *t = context;
-    const mo_cuda_way *way = t->product->ways.ways[i];
+    const mo_cuda_algo *way = t->product->ways.ways[i];
     mo_status status = t->memory ? MO_OK : make_trial(t, err);
 
     if (status != MO_OK)
@@ -313,37 +320,40 @@ static mo_status try_way(void *context, int i, CUstream stream, mo_error *err)
 }
 
 /* Drops all but the best. */
-static void keep_way(mo_unit *unit, product *p, int best)
+static void keep_way(mo_backend_unit *unit, product *p, int best)
 {
-    mo_cuda_way *kept = p->ways.ways[best];
+    mo_cuda_algo *kept = p->ways.ways[best];
 
     for (int i = 0; i < p->ways.n; i++)
         if (i != best)
             p->ways.ways[i]->kind->drop(unit, p->ways.ways[i]);
     p->ways.ways[0] = kept;
     p->ways.n = 1;
-    mo_cuda_unpack_but(unit, &p->task, kept);
+    mo_cuda_packed_weights_trim(unit, &p->task, kept);
     p->base.workspace = kept->workspace;
     p->base.consumed |= p->folds ? 0 : kept->consumed;
 }
 
 /* Of folded weights only the process has a copy as they were. */
-static mo_status settle_weights(mo_unit *unit, product *p, mo_error *err)
+static mo_status settle_weights(mo_backend_unit *unit, product *p,
+                                mo_error *err)
 {
-    size_t bytes = (size_t) mo_desc_bytes(&p->in[1].desc);
+    size_t bytes = (size_t) mo_tensor_desc_bytes(&p->in[1].desc);
     mo_status status = MO_OK;
 
     if (p->folds && (p->ways.ways[0]->consumed & 2) == 0) {
         status = mo_cuda_alloc(unit, bytes, &p->weights, err);
         if (status == MO_OK)
-            status = mo_cuda_put(unit, p->weights, p->scaled, bytes, err);
+            status =
+                mo_cuda_copy_to_device(unit, p->weights, p->scaled, bytes, err);
     }
     free(p->scaled);
     p->scaled = NULL;
     return status;
 }
 
-static mo_status settle_product(mo_unit *unit, mo_kernel *kernel, mo_error *err)
+static mo_status settle_product(mo_backend_unit *unit,
+                                mo_backend_kernel *kernel, mo_error *err)
 {
     product *p = (product *) kernel;
     trial t = { .unit = unit, .product = p };
@@ -356,8 +366,8 @@ static mo_status settle_product(mo_unit *unit, mo_kernel *kernel, mo_error *err)
         return mo_fail_memory(err);
     for (int i = 0; i < p->ways.n; i++)
         names[i] = p->ways.ways[i]->name;
-    status = mo_cuda_choose(unit, p->key, names, p->ways.n, try_way, &t, &best,
-                            &ns, err);
+    status = mo_cuda_autotune(unit, p->key, names, p->ways.n, try_way, &t,
+                              &best, &ns, err);
     if (t.memory)
         mo_cuda_free(unit, t.memory);
     free(t.in);
@@ -368,17 +378,18 @@ static mo_status settle_product(mo_unit *unit, mo_kernel *kernel, mo_error *err)
     return settle_weights(unit, p, err);
 }
 
-static mo_status enqueue_product(mo_unit *unit, const mo_kernel *kernel,
+static mo_status enqueue_product(mo_backend_unit *unit,
+                                 const mo_backend_kernel *kernel,
                                  const void *const *in, void *const *out,
                                  void *workspace, CUstream stream,
                                  mo_error *err)
 {
     const product *p = (const product *) kernel;
-    const mo_cuda_way *way = p->ways.ways[0];
+    const mo_cuda_algo *way = p->ways.ways[0];
     const void *given[MO_POINT_MAX_OPERANDS + 2];
 
     for (int i = 0; p->folds && i < p->folded.call.n_in; i++)
-        given[i] = p->folded.from[i] == MO_CUDA_FOLD_BIAS
+        given[i] = p->folded.from[i] == MO_CUDA_FOLDED_BIAS
                        ? (const void *) (uintptr_t) p->bias
                        : in[p->folded.from[i]];
     if (p->folds)
@@ -387,5 +398,6 @@ static mo_status enqueue_product(mo_unit *unit, const mo_kernel *kernel,
                               stream, err);
 }
 
-const mo_cuda_maker mo_cuda_product = { prepare_product, settle_product,
-                                        enqueue_product, drop_product };
+const mo_cuda_kernel_class mo_cuda_matmul_conv_kernel = {
+    prepare_product, settle_product, enqueue_product, drop_product
+};

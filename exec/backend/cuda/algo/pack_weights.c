@@ -44,13 +44,12 @@ PACK(pack_halves, uint16_t)
 
 static unsigned char *row_of(const packing *p, int64_t r)
 {
-    return p->to +
-           (size_t) ((r - p->first) * p->pitch) * mo_elem_bytes(p->elem);
+    return p->to + (size_t) ((r - p->first) * p->pitch) * mo_elem_size(p->elem);
 }
 
 static void copy_rows(const packing *p, int64_t first, int64_t end)
 {
-    size_t size = mo_elem_bytes(p->elem);
+    size_t size = mo_elem_size(p->elem);
     const unsigned char *from = p->from;
 
     for (int64_t r = first; r < end; r++)
@@ -60,7 +59,7 @@ static void copy_rows(const packing *p, int64_t first, int64_t end)
 
 static void end_rows(const packing *p, int64_t first, int64_t end)
 {
-    size_t size = mo_elem_bytes(p->elem);
+    size_t size = mo_elem_size(p->elem);
     size_t used = (size_t) (p->count * p->inner) * size;
     size_t all = (size_t) p->pitch * size;
 
@@ -90,7 +89,7 @@ static void pack_rows(void *context, int job, int thread)
     end = end < p->end ? end : p->end;
     if (p->step == 1 && p->inner == 1)
         copy_rows(p, first, end);
-    else if (mo_elem_bytes(p->elem) == sizeof(uint32_t))
+    else if (mo_elem_size(p->elem) == sizeof(uint32_t))
         pack_words(p, first, end);
     else
         pack_halves(p, first, end);
@@ -104,42 +103,42 @@ static int threads_for(size_t bytes)
 {
     enum { WORTH_A_THREAD = 1 << 20 };
     size_t worth = bytes / WORTH_A_THREAD + 1;
-    size_t cores = (size_t) mo_team_cores();
+    size_t cores = (size_t) mo_parallel_for_cores();
 
     return (int) (worth < cores ? worth : cores);
 }
 
 /* Rows from p->first to p->end, which fit into near memory. */
-static mo_status send_rows(mo_unit *unit, packing *p, CUdeviceptr memory,
-                           size_t row_bytes, mo_error *err)
+static mo_status send_rows(mo_backend_unit *unit, packing *p,
+                           CUdeviceptr memory, size_t row_bytes, mo_error *err)
 {
     size_t bytes = (size_t) (p->end - p->first) * row_bytes;
     int64_t jobs = (p->end - p->first + ROWS_AT_ONCE - 1) / ROWS_AT_ONCE;
     void *near;
-    mo_status status = mo_cuda_stage_take(unit, bytes, &near, err);
+    mo_status status = mo_cuda_staging_acquire(unit, bytes, &near, err);
 
     if (status != MO_OK)
         return status;
     p->to = near;
-    mo_team_run(threads_for(bytes), (int) jobs, pack_rows, p);
-    return mo_cuda_stage_send(unit, memory + (size_t) p->first * row_bytes,
-                              bytes, err);
+    mo_parallel_for(threads_for(bytes), (int) jobs, pack_rows, p);
+    return mo_cuda_staging_copy_async(
+        unit, memory + (size_t) p->first * row_bytes, bytes, err);
 }
 
-static mo_status upload(mo_unit *unit, packing *p, CUdeviceptr *memory,
+static mo_status upload(mo_backend_unit *unit, packing *p, CUdeviceptr *memory,
                         mo_error *err)
 {
     size_t row_bytes, bytes;
     int64_t at_once;
     mo_status status;
 
-    if (!mo_size_mul((size_t) p->pitch, mo_elem_bytes(p->elem), &row_bytes) ||
+    if (!mo_size_mul((size_t) p->pitch, mo_elem_size(p->elem), &row_bytes) ||
         !mo_size_mul((size_t) p->rows, row_bytes, &bytes))
         return mo_fail_memory(err);
     status = mo_cuda_alloc(unit, bytes, memory, err);
     if (bytes == 0 || status != MO_OK)
         return status;
-    at_once = (int64_t) (MO_CUDA_STAGE_BYTES / row_bytes);
+    at_once = (int64_t) (MO_CUDA_STAGING_BYTES / row_bytes);
     at_once = at_once > 0 ? at_once : 1;
     for (int64_t first = 0; first < p->rows && status == MO_OK;
          first += at_once) {
@@ -154,21 +153,21 @@ static mo_status upload(mo_unit *unit, packing *p, CUdeviceptr *memory,
 
 static bool is_packed_elem(mo_elem elem)
 {
-    return elem == MO_F32 || elem == MO_F16 || elem == MO_BF16;
+    return elem == MO_ELEM_F32 || elem == MO_ELEM_F16 || elem == MO_ELEM_BF16;
 }
 
 /* So that rows begin where whole copies can. */
 static int64_t pitch_of(mo_elem elem, int64_t k)
 {
-    int64_t whole = 16 / (int64_t) mo_elem_bytes(elem);
+    int64_t whole = 16 / (int64_t) mo_elem_size(elem);
 
     return (k + whole - 1) / whole * whole;
 }
 
-static bool conv_packing(const mo_unit *unit, const mo_cuda_task *task,
-                         packing *p)
+static bool conv_packing(const mo_backend_unit *unit,
+                         const mo_cuda_algo_problem *task, packing *p)
 {
-    const mo_conv_call *c = &task->call->u.conv;
+    const mo_call_conv *c = &task->call->u.conv;
 
     if (!c->channels_last || c->transposed || c->groups < 1)
         return false;
@@ -183,18 +182,19 @@ static bool conv_packing(const mo_unit *unit, const mo_cuda_task *task,
     p->row = p->count * p->inner;
     p->step = p->inner;
     p->pitch = p->row;
-    p->round =
-        p->elem == MO_F32 && unit->options.precision == MO_PRECISION_TF32;
+    p->round = p->elem == MO_ELEM_F32 &&
+               unit->options.precision == MO_BACKEND_PRECISION_TF32;
     return true;
 }
 
 /* Every batch index must have the same b. */
-static bool matmul_packing(const mo_unit *unit, const mo_cuda_task *task,
-                           packing *p)
+static bool matmul_packing(const mo_backend_unit *unit,
+                           const mo_cuda_algo_problem *task, packing *p)
 {
-    const mo_matmul_call *m = &task->call->u.matmul;
+    const mo_call_matmul *m = &task->call->u.matmul;
     mo_elem elem = task->in[1].desc.elem;
-    bool round = elem == MO_F32 && unit->options.precision == MO_PRECISION_TF32;
+    bool round = elem == MO_ELEM_F32 &&
+                 unit->options.precision == MO_BACKEND_PRECISION_TF32;
 
     for (int d = 0; d < m->n_batch; d++)
         if (m->extent[d] != 1 && m->b.batch[d] != 0)
@@ -215,9 +215,10 @@ static bool matmul_packing(const mo_unit *unit, const mo_cuda_task *task,
 }
 
 /* Our own kernels read columns, all others weights; often they are the same. */
-static mo_status pack_conv(mo_unit *unit, mo_cuda_task *task, mo_error *err)
+static mo_status pack_conv(mo_backend_unit *unit, mo_cuda_algo_problem *task,
+                           mo_error *err)
 {
-    bool columns = mo_cuda_wants_kind(task, "tensor");
+    bool columns = mo_cuda_algo_kind_wanted(task, "tensor");
     bool weights = !columns || !task->only;
     mo_status status = MO_OK;
     int64_t pitch;
@@ -239,7 +240,8 @@ static mo_status pack_conv(mo_unit *unit, mo_cuda_task *task, mo_error *err)
     return upload(unit, &p, &task->columns, err);
 }
 
-mo_status mo_cuda_pack(mo_unit *unit, mo_cuda_task *task, mo_error *err)
+mo_status mo_cuda_pack_weights(mo_backend_unit *unit,
+                               mo_cuda_algo_problem *task, mo_error *err)
 {
     packing p;
 
@@ -247,34 +249,38 @@ mo_status mo_cuda_pack(mo_unit *unit, mo_cuda_task *task, mo_error *err)
         return MO_OK;
     if (task->call->kind == MO_CALL_CONV)
         return pack_conv(unit, task, err);
-    if (!mo_cuda_wants_kind(task, "tensor") || !matmul_packing(unit, task, &p))
+    if (!mo_cuda_algo_kind_wanted(task, "tensor") ||
+        !matmul_packing(unit, task, &p))
         return MO_OK;
     task->pitch = p.pitch;
     return upload(unit, &p, &task->columns, err);
 }
 
-static void drop_columns(mo_unit *unit, mo_cuda_task *task)
+static void drop_columns(mo_backend_unit *unit, mo_cuda_algo_problem *task)
 {
     if (task->columns != task->weights)
         mo_cuda_free(unit, task->columns);
     task->columns = 0;
 }
 
-void mo_cuda_unpack(mo_unit *unit, mo_cuda_task *task)
+void mo_cuda_packed_weights_free(mo_backend_unit *unit,
+                                 mo_cuda_algo_problem *task)
 {
     drop_columns(unit, task);
     mo_cuda_free(unit, task->weights);
     task->weights = 0;
 }
 
-void mo_cuda_unpack_but(mo_unit *unit, mo_cuda_task *task,
-                        const mo_cuda_way *way)
+void mo_cuda_packed_weights_trim(mo_backend_unit *unit,
+                                 mo_cuda_algo_problem *task,
+                                 const mo_cuda_algo *way)
 {
-    if (!mo_tensor_is(way))
+    if (!mo_cuda_is_tensorcore_algo(way))
         drop_columns(unit, task);
     if ((way->consumed & 2) == 0) {
-        mo_cuda_unpack(unit, task);
-    } else if (mo_tensor_is(way) && task->columns != task->weights) {
+        mo_cuda_packed_weights_free(unit, task);
+    } else if (mo_cuda_is_tensorcore_algo(way) &&
+               task->columns != task->weights) {
         mo_cuda_free(unit, task->weights);
         task->weights = 0;
     }

@@ -10,12 +10,15 @@
 /* Fills in weights, columns and pitch of the task where it has such constants
  * and ways that are wanted read them.  The unit's stream copies them: they are
  * there for whatever comes behind in it.  What is filled in is given back by
- * mo_cuda_unpack, also when this fails. */
-mo_status mo_cuda_pack(mo_unit *unit, mo_cuda_task *task, mo_error *err);
-void mo_cuda_unpack(mo_unit *unit, mo_cuda_task *task);
+ * mo_cuda_packed_weights_free, also when this fails. */
+mo_status mo_cuda_pack_weights(mo_backend_unit *unit,
+                               mo_cuda_algo_problem *task, mo_error *err);
+void mo_cuda_packed_weights_free(mo_backend_unit *unit,
+                                 mo_cuda_algo_problem *task);
 
 /* Gives back what the way that was chosen does not read. */
-void mo_cuda_unpack_but(mo_unit *unit, mo_cuda_task *task,
-                        const mo_cuda_way *way);
+void mo_cuda_packed_weights_trim(mo_backend_unit *unit,
+                                 mo_cuda_algo_problem *task,
+                                 const mo_cuda_algo *way);
 
 #endif

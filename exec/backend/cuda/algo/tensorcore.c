@@ -8,10 +8,10 @@
 #include "exec/backend/cuda/jit/jit_cache.h"
 
 typedef struct tensor_way {
-    mo_cuda_way base;
-    const mo_cuda_task *task;
-    mo_tensor_problem problem;
-    mo_tensor_plan plan;
+    mo_cuda_algo base;
+    const mo_cuda_algo_problem *task;
+    mo_cuda_tensorcore_problem problem;
+    mo_cuda_tensorcore_config plan;
     mo_cuda_function *function;
     CUdeviceptr arrived; /* by tile: the parts that are done; 0 between runs */
 } tensor_way;
@@ -29,7 +29,7 @@ static const void *operand(const void *const *in, int i)
 }
 
 /* Copies of 16 bytes want such addresses; the planner gives no others. */
-static bool is_aligned(const mo_tensor_arguments *a)
+static bool is_aligned(const mo_cuda_tensorcore_args *a)
 {
     uintptr_t all = (uintptr_t) a->a | (uintptr_t) a->b | (uintptr_t) a->out |
                     (uintptr_t) a->bias | (uintptr_t) a->residual;
@@ -37,21 +37,22 @@ static bool is_aligned(const mo_tensor_arguments *a)
     return all % 16 == 0;
 }
 
-static mo_status enqueue_tensor(mo_unit *unit, const mo_cuda_way *way,
+static mo_status enqueue_tensor(mo_backend_unit *unit, const mo_cuda_algo *way,
                                 const void *const *in, void *const *out,
                                 void *workspace, CUstream stream, mo_error *err)
 {
     const tensor_way *w = (const tensor_way *) way;
-    const mo_tensor_problem *p = &w->problem;
-    const mo_tensor_tile *t = &w->plan.tile;
-    mo_tensor_arguments a = p->arguments;
-    mo_code_extra extra = mo_code_extra_of(w->task->call, in);
+    const mo_cuda_tensorcore_problem *p = &w->problem;
+    const mo_cuda_tensorcore_tile *t = &w->plan.tile;
+    mo_cuda_tensorcore_args a = p->arguments;
+    mo_cuda_epilogue_inputs extra =
+        mo_cuda_epilogue_inputs_of(w->task->call, in);
     void *arguments[] = { &a, &extra };
     mo_cuda_grid grid = {
         .blocks = { (unsigned) (parts_of(a.m, t->m) * parts_of(a.n, t->n)),
                     (unsigned) p->batches, (unsigned) w->plan.parts },
-        .threads = { (unsigned) mo_tensor_threads(t), 1, 1 },
-        .shared = (unsigned) mo_tensor_shared(p, t),
+        .threads = { (unsigned) mo_cuda_tensorcore_block_threads(t), 1, 1 },
+        .shared = (unsigned) mo_cuda_tensorcore_shared_bytes(p, t),
         .cluster = w->plan.clustered ? (unsigned) w->plan.parts : 1,
     };
 
@@ -69,7 +70,7 @@ static mo_status enqueue_tensor(mo_unit *unit, const mo_cuda_way *way,
     return mo_cuda_launch(unit, w->function, &grid, stream, arguments, err);
 }
 
-static void drop_tensor(mo_unit *unit, mo_cuda_way *way)
+static void drop_tensor(mo_backend_unit *unit, mo_cuda_algo *way)
 {
     tensor_way *w = (tensor_way *) way;
 
@@ -77,9 +78,9 @@ static void drop_tensor(mo_unit *unit, mo_cuda_way *way)
     free(w);
 }
 
-static const mo_cuda_way_kind tensor_kind = { enqueue_tensor, drop_tensor };
+static const mo_cuda_algo_class tensor_kind = { enqueue_tensor, drop_tensor };
 
-bool mo_tensor_is(const mo_cuda_way *way)
+bool mo_cuda_is_tensorcore_algo(const mo_cuda_algo *way)
 {
     return way->kind == &tensor_kind;
 }
@@ -88,8 +89,9 @@ bool mo_tensor_is(const mo_cuda_way *way)
 
 static void set_parts(tensor_way *w)
 {
-    mo_tensor_arguments *a = &w->problem.arguments;
-    int step = MO_TENSOR_STEP_BYTES / (int) mo_elem_bytes(w->problem.elem);
+    mo_cuda_tensorcore_args *a = &w->problem.arguments;
+    int step =
+        MO_CUDA_TENSORCORE_K_STEP_BYTES / (int) mo_elem_size(w->problem.elem);
     int steps = parts_of(a->k, step);
 
     a->tiles_m = parts_of(a->m, w->plan.tile.m);
@@ -100,10 +102,10 @@ static void set_parts(tensor_way *w)
 
 /* Memory for the parts where the device's own is needed: sums in the workspace,
  * counters of our own. */
-static mo_status make_room(mo_unit *unit, tensor_way *w, mo_error *err)
+static mo_status make_room(mo_backend_unit *unit, tensor_way *w, mo_error *err)
 {
-    const mo_tensor_tile *t = &w->plan.tile;
-    const mo_tensor_arguments *a = &w->problem.arguments;
+    const mo_cuda_tensorcore_tile *t = &w->plan.tile;
+    const mo_cuda_tensorcore_args *a = &w->problem.arguments;
     size_t tiles = (size_t) parts_of(a->n, t->n) * (size_t) a->tiles_m *
                    (size_t) w->problem.batches;
     size_t sums = (size_t) (t->m * t->n) * sizeof(float);
@@ -125,38 +127,42 @@ static mo_status make_room(mo_unit *unit, tensor_way *w, mo_error *err)
                          err);
 }
 
-static mo_status ask(mo_unit *unit, tensor_way *w, mo_error *err)
+static mo_status ask(mo_backend_unit *unit, tensor_way *w, mo_error *err)
 {
-    mo_code code = { 0 };
+    mo_cuda_source code = { 0 };
     mo_status status;
 
-    mo_tensor_source(&code, w->task, &w->problem, &w->plan.tile);
-    status = mo_code_ready(&code, err);
+    mo_cuda_emit_tensorcore(&code, w->task, &w->problem, &w->plan.tile);
+    status = mo_cuda_source_check(&code, err);
     if (status == MO_OK)
-        status = mo_cuda_ask(unit, code.text, "tensor", &w->function, err);
-    mo_code_clear(&code);
+        status =
+            mo_cuda_jit_request(unit, code.text, "tensor", &w->function, err);
+    mo_cuda_source_clear(&code);
     return status;
 }
 
-static void name_plan(const mo_tensor_plan *plan, char name[MO_CUDA_WAY_NAME])
+static void name_plan(const mo_cuda_tensorcore_config *plan,
+                      char name[MO_CUDA_ALGO_NAME_SIZE])
 {
-    const mo_tensor_tile *t = &plan->tile;
+    const mo_cuda_tensorcore_tile *t = &plan->tile;
 
-    snprintf(name, MO_CUDA_WAY_NAME, "tensor %dx%d/%dx%d g%d s%d k%d", t->m,
-             t->n, t->warp_m, t->warp_n, t->groups, t->stages, plan->parts);
+    snprintf(name, MO_CUDA_ALGO_NAME_SIZE, "tensor %dx%d/%dx%d g%d s%d k%d",
+             t->m, t->n, t->warp_m, t->warp_n, t->groups, t->stages,
+             plan->parts);
 }
 
-static mo_status add_way(mo_unit *unit, const mo_cuda_task *task,
-                         const mo_tensor_problem *problem,
-                         const mo_tensor_plan *plan, mo_cuda_ways *ways,
-                         mo_error *err)
+static mo_status add_way(mo_backend_unit *unit,
+                         const mo_cuda_algo_problem *task,
+                         const mo_cuda_tensorcore_problem *problem,
+                         const mo_cuda_tensorcore_config *plan,
+                         mo_cuda_algo_list *ways, mo_error *err)
 {
-    char name[MO_CUDA_WAY_NAME];
+    char name[MO_CUDA_ALGO_NAME_SIZE];
     tensor_way *w;
     mo_status status;
 
     name_plan(plan, name);
-    if (!mo_cuda_wants(task, name))
+    if (!mo_cuda_algo_wanted(task, name))
         return MO_OK;
     w = calloc(1, sizeof *w);
     if (!w)
@@ -175,10 +181,10 @@ static mo_status add_way(mo_unit *unit, const mo_cuda_task *task,
         drop_tensor(unit, &w->base);
         return status;
     }
-    return mo_cuda_ways_add(unit, ways, &w->base, err);
+    return mo_cuda_algo_list_add(unit, ways, &w->base, err);
 }
 
-static bool has_clusters(const mo_unit *unit)
+static bool has_clusters(const mo_backend_unit *unit)
 {
     int has = 0;
 
@@ -189,20 +195,22 @@ static bool has_clusters(const mo_unit *unit)
            has != 0;
 }
 
-mo_status mo_cuda_tensor_ways(mo_unit *unit, const mo_cuda_task *task,
-                              mo_cuda_ways *ways, mo_error *err)
+mo_status mo_cuda_tensorcore_algos(mo_backend_unit *unit,
+                                   const mo_cuda_algo_problem *task,
+                                   mo_cuda_algo_list *ways, mo_error *err)
 {
     enum { TRIED = 10 };
-    mo_tensor_plan plans[TRIED];
-    mo_tensor_problem problem;
+    mo_cuda_tensorcore_config plans[TRIED];
+    mo_cuda_tensorcore_problem problem;
     mo_status status = MO_OK;
     int n;
 
-    if (!mo_cuda_wants_kind(task, "tensor") ||
-        !mo_tensor_problem_of(unit, task, &problem))
+    if (!mo_cuda_algo_kind_wanted(task, "tensor") ||
+        !mo_cuda_tensorcore_problem_init(unit, task, &problem))
         return MO_OK;
-    n = mo_tensor_plans(unit, has_clusters(unit), &problem, plans,
-                        unit->options.measure ? TRIED : 1);
+    n = mo_cuda_tensorcore_find_configs(unit, has_clusters(unit), &problem,
+                                        plans,
+                                        unit->options.measure ? TRIED : 1);
     for (int i = 0; i < n && status == MO_OK; i++)
         status = add_way(unit, task, &problem, &plans[i], ways, err);
     return status;

@@ -23,32 +23,38 @@
 #include "exec/backend/cuda/algo/algo.h"
 
 /* What is multiplied, as KIND of the sources. */
-typedef enum mo_tensor_kind {
-    MO_TENSOR_TF32,
-    MO_TENSOR_F32, /* three products of TF32: all but the last 2 or 3 bits */
-    MO_TENSOR_F16,
-    MO_TENSOR_BF16
-} mo_tensor_kind;
+typedef enum mo_cuda_tensorcore_math {
+    MO_CUDA_TENSORCORE_TF32,
+    MO_CUDA_TENSORCORE_3XTF32, /* three products of TF32: all but the last 2 or
+                                  3 bits */
+    MO_CUDA_TENSORCORE_F16,
+    MO_CUDA_TENSORCORE_BF16
+} mo_cuda_tensorcore_math;
 
 /* How an operand lies. */
-typedef enum mo_tensor_form {
-    MO_TENSOR_ROWS,   /* k runs fastest */
-    MO_TENSOR_TURNED, /* rows of a, or columns of b, run fastest */
-    MO_TENSOR_WINDOWS /* a: an image, channels last */
-} mo_tensor_form;
+typedef enum mo_cuda_tensorcore_layout {
+    MO_CUDA_TENSORCORE_K_MAJOR,  /* k runs fastest */
+    MO_CUDA_TENSORCORE_MN_MAJOR, /* rows of a, or columns of b, run fastest */
+    MO_CUDA_TENSORCORE_IM2COL    /* a: an image, channels last */
+} mo_cuda_tensorcore_layout;
 
-enum { MO_TENSOR_BATCHES = 3, MO_TENSOR_STEP_BYTES = 128 };
+enum {
+    MO_CUDA_TENSORCORE_MAX_BATCH_DIMS = 3,
+    MO_CUDA_TENSORCORE_K_STEP_BYTES = 128
+};
 
 /* The kernel's argument, member by member as tensor_load.inc has it. */
-typedef struct mo_tensor_arguments {
+typedef struct mo_cuda_tensorcore_args {
     const void *a, *b;
     void *out;
     const void *bias, *residual;
     float *parts;
     unsigned *arrived;
-    int64_t a_batch[MO_TENSOR_BATCHES], b_batch[MO_TENSOR_BATCHES];
-    int64_t c_batch[MO_TENSOR_BATCHES], bias_batch[MO_TENSOR_BATCHES];
-    int extent[MO_TENSOR_BATCHES]; /* outermost first */
+    int64_t a_batch[MO_CUDA_TENSORCORE_MAX_BATCH_DIMS],
+        b_batch[MO_CUDA_TENSORCORE_MAX_BATCH_DIMS];
+    int64_t c_batch[MO_CUDA_TENSORCORE_MAX_BATCH_DIMS],
+        bias_batch[MO_CUDA_TENSORCORE_MAX_BATCH_DIMS];
+    int extent[MO_CUDA_TENSORCORE_MAX_BATCH_DIMS]; /* outermost first */
     int m, n, k;
     int a_pitch, b_pitch, c_pitch; /* WINDOWS: from pixel to pixel */
     int tiles_m;
@@ -59,12 +65,12 @@ typedef struct mo_tensor_arguments {
     int residual_last;
     int clustered;
     float low, high; /* the result is kept between them */
-} mo_tensor_arguments;
+} mo_cuda_tensorcore_args;
 
-typedef struct mo_tensor_problem {
-    mo_tensor_kind kind;
+typedef struct mo_cuda_tensorcore_problem {
+    mo_cuda_tensorcore_math kind;
     mo_elem elem; /* of all operands */
-    mo_tensor_form a_form, b_form;
+    mo_cuda_tensorcore_layout a_form, b_form;
     int a_count, b_count; /* neighbours that are copied at once */
     bool b_constant;
     bool b_packed;      /* the task's weights, not the operand */
@@ -72,46 +78,49 @@ typedef struct mo_tensor_problem {
     int a_in, b_in;     /* operands of the call */
     int bias, residual; /* the same, or -1 */
     bool has_act;
-    mo_point act; /* a program of one operand */
+    mo_point_program act; /* a program of one operand */
     bool program; /* the epilogue is no argument but a part of the source */
-    mo_tensor_arguments arguments; /* but for pointers and parts */
+    mo_cuda_tensorcore_args arguments; /* but for pointers and parts */
     int64_t batches;
-} mo_tensor_problem;
+} mo_cuda_tensorcore_problem;
 
 /* False when these kernels cannot do it. */
-bool mo_tensor_problem_of(const mo_unit *unit, const mo_cuda_task *task,
-                          mo_tensor_problem *problem);
+bool mo_cuda_tensorcore_problem_init(const mo_backend_unit *unit,
+                                     const mo_cuda_algo_problem *task,
+                                     mo_cuda_tensorcore_problem *problem);
 
 /* A tile m x n of the result in blocks of threads: warps of warp_m x warp_n,
  * and groups of all of them that share the steps of k. */
-typedef struct mo_tensor_tile {
+typedef struct mo_cuda_tensorcore_tile {
     int m, n, warp_m, warp_n, groups, stages;
     int blocks; /* that an SM shall have room for */
-} mo_tensor_tile;
+} mo_cuda_tensorcore_tile;
 
-int mo_tensor_threads(const mo_tensor_tile *tile);
+int mo_cuda_tensorcore_block_threads(const mo_cuda_tensorcore_tile *tile);
 /* Dynamic shared memory of a block. */
-size_t mo_tensor_shared(const mo_tensor_problem *problem,
-                        const mo_tensor_tile *tile);
+size_t
+mo_cuda_tensorcore_shared_bytes(const mo_cuda_tensorcore_problem *problem,
+                                const mo_cuda_tensorcore_tile *tile);
 
-typedef struct mo_tensor_plan {
-    mo_tensor_tile tile;
+typedef struct mo_cuda_tensorcore_config {
+    mo_cuda_tensorcore_tile tile;
     int parts;
     bool clustered; /* blocks of one tile add up by themselves */
     double cost;    /* expected, in clocks; only for comparing */
-} mo_tensor_plan;
+} mo_cuda_tensorcore_config;
 
 /* The likely best first; returns how many, at most the given number. */
-int mo_tensor_plans(const mo_unit *unit, bool clusters,
-                    const mo_tensor_problem *problem, mo_tensor_plan *plans,
-                    int most);
+int mo_cuda_tensorcore_find_configs(const mo_backend_unit *unit, bool clusters,
+                                    const mo_cuda_tensorcore_problem *problem,
+                                    mo_cuda_tensorcore_config *plans, int most);
 
-/* Is it one of mo_cuda_tensor_ways?  Those read the task's columns. */
-bool mo_tensor_is(const mo_cuda_way *way);
+/* Is it one of mo_cuda_tensorcore_algos?  Those read the task's columns. */
+bool mo_cuda_is_tensorcore_algo(const mo_cuda_algo *way);
 
 /* The kernel is called "tensor". */
-void mo_tensor_source(mo_code *code, const mo_cuda_task *task,
-                      const mo_tensor_problem *problem,
-                      const mo_tensor_tile *tile);
+void mo_cuda_emit_tensorcore(mo_cuda_source *code,
+                             const mo_cuda_algo_problem *task,
+                             const mo_cuda_tensorcore_problem *problem,
+                             const mo_cuda_tensorcore_tile *tile);
 
 #endif

@@ -24,7 +24,7 @@ static bool fits(int64_t rows, int64_t pitch)
 
 static int widest(mo_elem elem)
 {
-    return 16 / (int) mo_elem_bytes(elem);
+    return 16 / (int) mo_elem_size(elem);
 }
 
 static void narrow(int *count, int64_t extent)
@@ -35,21 +35,21 @@ static void narrow(int *count, int64_t extent)
 
 static void narrow_all(int *count, const int64_t *strides)
 {
-    for (int d = 0; d < MO_TENSOR_BATCHES; d++)
+    for (int d = 0; d < MO_CUDA_TENSORCORE_MAX_BATCH_DIMS; d++)
         narrow(count, strides[d]);
 }
 
 /* ---- products */
 
-static bool set_batches(const mo_matmul_call *f, mo_tensor_problem *p)
+static bool set_batches(const mo_call_matmul *f, mo_cuda_tensorcore_problem *p)
 {
-    mo_tensor_arguments *a = &p->arguments;
-    int first = MO_TENSOR_BATCHES - f->n_batch;
+    mo_cuda_tensorcore_args *a = &p->arguments;
+    int first = MO_CUDA_TENSORCORE_MAX_BATCH_DIMS - f->n_batch;
 
-    if (f->n_batch > MO_TENSOR_BATCHES)
+    if (f->n_batch > MO_CUDA_TENSORCORE_MAX_BATCH_DIMS)
         return false;
     p->batches = 1;
-    for (int d = 0; d < MO_TENSOR_BATCHES; d++)
+    for (int d = 0; d < MO_CUDA_TENSORCORE_MAX_BATCH_DIMS; d++)
         a->extent[d] = 1;
     for (int d = 0; d < f->n_batch; d++) {
         if (f->extent[d] > USHRT_MAX)
@@ -66,14 +66,14 @@ static bool set_batches(const mo_matmul_call *f, mo_tensor_problem *p)
 /* outer x k elements of one side: step from one of the outer dimension to the
  * next, k_step along k. */
 static bool set_form(int64_t outer, int64_t k, int64_t step, int64_t k_step,
-                     const int64_t *batch, mo_tensor_form *form, int *pitch,
-                     int *count)
+                     const int64_t *batch, mo_cuda_tensorcore_layout *form,
+                     int *pitch, int *count)
 {
     bool rows = k_step == 1 || k == 1;
 
     if (!rows && step != 1 && outer != 1)
         return false;
-    *form = rows ? MO_TENSOR_ROWS : MO_TENSOR_TURNED;
+    *form = rows ? MO_CUDA_TENSORCORE_K_MAJOR : MO_CUDA_TENSORCORE_MN_MAJOR;
     if (!fits(rows ? outer : k, rows ? step : k_step))
         return false;
     *pitch = (int) (rows ? step : k_step);
@@ -85,19 +85,20 @@ static bool set_form(int64_t outer, int64_t k, int64_t step, int64_t k_step,
 
 /* A constant b without batches has been packed: rows of k, with zeros behind
  * them up to a whole copy. */
-static void use_packed(const mo_cuda_task *task, mo_tensor_problem *p)
+static void use_packed(const mo_cuda_algo_problem *task,
+                       mo_cuda_tensorcore_problem *p)
 {
     p->b_packed = true;
-    p->b_form = MO_TENSOR_ROWS;
+    p->b_form = MO_CUDA_TENSORCORE_K_MAJOR;
     p->arguments.b_pitch = (int) task->pitch;
     p->b_count = widest(p->elem);
     narrow(&p->b_count, task->pitch);
     narrow_all(&p->b_count, p->arguments.b_batch);
 }
 
-static bool set_sizes(const mo_matmul_call *f, mo_tensor_problem *p)
+static bool set_sizes(const mo_call_matmul *f, mo_cuda_tensorcore_problem *p)
 {
-    mo_tensor_arguments *a = &p->arguments;
+    mo_cuda_tensorcore_args *a = &p->arguments;
 
     if (f->m < 1 || f->n < 1 || f->k < 1 || f->k > MOST_AT ||
         !fits(f->m, f->c.row) || !fits(f->n, 1) || !set_batches(f, p))
@@ -111,11 +112,12 @@ static bool set_sizes(const mo_matmul_call *f, mo_tensor_problem *p)
                     &a->a_pitch, &p->a_count);
 }
 
-static bool read_matmul(const mo_cuda_task *task, mo_tensor_problem *p)
+static bool read_matmul(const mo_cuda_algo_problem *task,
+                        mo_cuda_tensorcore_problem *p)
 {
-    mo_matmul_call f = task->call->u.matmul;
-    bool swapped = mo_matmul_shorten(&f);
-    mo_tensor_arguments *a = &p->arguments;
+    mo_call_matmul f = task->call->u.matmul;
+    bool swapped = mo_call_matmul_collapse(&f);
+    mo_cuda_tensorcore_args *a = &p->arguments;
 
     if (f.n > 1 && f.c.column != 1)
         return false;
@@ -133,7 +135,7 @@ static bool read_matmul(const mo_cuda_task *task, mo_tensor_problem *p)
 
 /* ---- convolutions */
 
-static bool is_pixel_wise(const mo_sweep *s)
+static bool is_pixel_wise(const mo_call_window *s)
 {
     for (int d = 0; d < s->spatial; d++)
         if (s->kernel[d] != 1 || s->stride[d] != 1 || s->pad_begin[d] != 0 ||
@@ -143,10 +145,10 @@ static bool is_pixel_wise(const mo_sweep *s)
 }
 
 /* As a product of rows of channels; a pixel is a row. */
-static mo_matmul_call as_matmul(const mo_conv_call *c, int64_t k, int64_t pitch)
+static mo_call_matmul as_matmul(const mo_call_conv *c, int64_t k, int64_t pitch)
 {
     int64_t in = c->in_channels / c->groups, out = c->out_channels / c->groups;
-    mo_matmul_call f = { .m = c->batch,
+    mo_call_matmul f = { .m = c->batch,
                          .n = out,
                          .k = k,
                          .n_batch = c->groups > 1,
@@ -154,13 +156,13 @@ static mo_matmul_call as_matmul(const mo_conv_call *c, int64_t k, int64_t pitch)
 
     for (int d = 0; d < c->sweep.spatial; d++)
         f.m *= c->sweep.out[d];
-    f.a = (mo_matmul_side){ c->in_channels, 1, { in } };
-    f.b = (mo_matmul_side){ 1, pitch, { out * pitch } };
-    f.c = (mo_matmul_side){ c->out_channels, 1, { out } };
+    f.a = (mo_call_matmul_operand){ c->in_channels, 1, { in } };
+    f.b = (mo_call_matmul_operand){ 1, pitch, { out * pitch } };
+    f.c = (mo_call_matmul_operand){ c->out_channels, 1, { out } };
     return f;
 }
 
-static bool sweep_fits(const mo_sweep *s)
+static bool sweep_fits(const mo_call_window *s)
 {
     for (int d = 0; d < s->spatial; d++)
         if (s->in[d] > MOST_SIDE || s->out[d] > MOST_SIDE ||
@@ -179,9 +181,9 @@ static int along(const int64_t *values, int spatial, bool width, int none)
     return spatial > 1 ? (int) values[0] : none;
 }
 
-static void set_windows(const mo_conv_call *c, mo_tensor_arguments *a)
+static void set_windows(const mo_call_conv *c, mo_cuda_tensorcore_args *a)
 {
-    const mo_sweep *s = &c->sweep;
+    const mo_call_window *s = &c->sweep;
     int n = s->spatial;
 
     a->in_h = along(s->in, n, false, 1);
@@ -199,7 +201,7 @@ static void set_windows(const mo_conv_call *c, mo_tensor_arguments *a)
     a->channels = (int) (c->in_channels / c->groups);
 }
 
-static bool image_fits(const mo_conv_call *c)
+static bool image_fits(const mo_call_conv *c)
 {
     double elements = (double) c->batch * (double) c->in_channels;
 
@@ -208,11 +210,12 @@ static bool image_fits(const mo_conv_call *c)
     return elements < MOST_AT;
 }
 
-static bool read_conv(const mo_cuda_task *task, mo_tensor_problem *p)
+static bool read_conv(const mo_cuda_algo_problem *task,
+                      mo_cuda_tensorcore_problem *p)
 {
-    const mo_conv_call *c = &task->call->u.conv;
+    const mo_call_conv *c = &task->call->u.conv;
     int64_t k = c->groups > 0 ? c->in_channels / c->groups : 0;
-    mo_matmul_call f;
+    mo_call_matmul f;
 
     if (c->transposed || !c->channels_last || k < 1 || !sweep_fits(&c->sweep) ||
         !image_fits(c) || !task->columns ||
@@ -228,10 +231,10 @@ static bool read_conv(const mo_cuda_task *task, mo_tensor_problem *p)
         return false;
     use_packed(task, p);
     if (c->groups > 1)
-        p->arguments.bias_batch[MO_TENSOR_BATCHES - 1] = f.n;
+        p->arguments.bias_batch[MO_CUDA_TENSORCORE_MAX_BATCH_DIMS - 1] = f.n;
     if (is_pixel_wise(&c->sweep))
         return true;
-    p->a_form = MO_TENSOR_WINDOWS;
+    p->a_form = MO_CUDA_TENSORCORE_IM2COL;
     set_windows(c, &p->arguments);
     p->a_count = widest(p->elem);
     narrow(&p->a_count, p->arguments.channels);
@@ -241,7 +244,7 @@ static bool read_conv(const mo_cuda_task *task, mo_tensor_problem *p)
 
 /* ---- the end */
 
-static void set_act(const mo_cuda_epilogue *e, mo_tensor_problem *p)
+static void set_act(const mo_cuda_epilogue *e, mo_cuda_tensorcore_problem *p)
 {
     static const mo_point_op ops[] = {
         [MO_CUDA_ACT_GELU_TANH] = MO_POINT_GELU_TANH,
@@ -250,7 +253,7 @@ static void set_act(const mo_cuda_epilogue *e, mo_tensor_problem *p)
         [MO_CUDA_ACT_SWISH] = MO_POINT_SWISH,
         [MO_CUDA_ACT_TANH] = MO_POINT_TANH,
     };
-    mo_tensor_arguments *a = &p->arguments;
+    mo_cuda_tensorcore_args *a = &p->arguments;
 
     a->low = -INFINITY;
     a->high = INFINITY;
@@ -261,29 +264,30 @@ static void set_act(const mo_cuda_epilogue *e, mo_tensor_problem *p)
         a->high = (float) e->y;
     } else if (e->act != MO_CUDA_ACT_NONE) {
         p->has_act = true;
-        p->act =
-            (mo_point){ .n_operands = 1, .operands = { { .elem = MO_F32 } } };
-        p->act.result = mo_point_push(
+        p->act = (mo_point_program){ .n_operands = 1,
+                                     .operands = { { .elem = MO_ELEM_F32 } } };
+        p->act.result = mo_point_push_step(
             &p->act,
             (mo_point_step){ .op = ops[e->act], .x = e->x, .y = e->y });
     }
 }
 
-static void set_end(const mo_cuda_task *task, mo_tensor_problem *p)
+static void set_end(const mo_cuda_algo_problem *task,
+                    mo_cuda_tensorcore_problem *p)
 {
-    mo_tensor_arguments *a = &p->arguments;
+    mo_cuda_tensorcore_args *a = &p->arguments;
     mo_cuda_epilogue e;
     int count = 4;
 
     narrow(&count, a->n);
     narrow(&count, a->c_pitch);
     narrow_all(&count, a->c_batch);
-    p->program = !mo_cuda_epilogue_read(task->call, task->in, task->out, &e) ||
+    p->program = !mo_cuda_epilogue_match(task->call, task->in, task->out, &e) ||
                  (p->a_in != 0 && e.bias >= 0);
     p->whole = count == 4;
     if (p->program) {
-        p->whole =
-            p->whole && mo_cuda_finish_width(task->call, task->out, a->n) >= 4;
+        p->whole = p->whole && mo_cuda_epilogue_vector_width(
+                                   task->call, task->out, a->n) >= 4;
         p->bias = p->residual = -1;
         return;
     }
@@ -293,32 +297,35 @@ static void set_end(const mo_cuda_task *task, mo_tensor_problem *p)
     set_act(&e, p);
 }
 
-static bool set_kind(const mo_unit *unit, const mo_cuda_task *task,
-                     mo_tensor_problem *p)
+static bool set_kind(const mo_backend_unit *unit,
+                     const mo_cuda_algo_problem *task,
+                     mo_cuda_tensorcore_problem *p)
 {
     p->elem = task->out->elem;
     if (task->in[0].desc.elem != p->elem || task->in[1].desc.elem != p->elem)
         return false;
     switch (p->elem) {
-    case MO_F32:
-        p->kind = unit->options.precision == MO_PRECISION_TF32 ? MO_TENSOR_TF32
-                                                               : MO_TENSOR_F32;
+    case MO_ELEM_F32:
+        p->kind = unit->options.precision == MO_BACKEND_PRECISION_TF32
+                      ? MO_CUDA_TENSORCORE_TF32
+                      : MO_CUDA_TENSORCORE_3XTF32;
         return unit->arch >= 80;
-    case MO_F16:
-        p->kind = MO_TENSOR_F16;
+    case MO_ELEM_F16:
+        p->kind = MO_CUDA_TENSORCORE_F16;
         return unit->arch >= 75;
-    case MO_BF16:
-        p->kind = MO_TENSOR_BF16;
+    case MO_ELEM_BF16:
+        p->kind = MO_CUDA_TENSORCORE_BF16;
         return unit->arch >= 80;
     default:
         return false;
     }
 }
 
-bool mo_tensor_problem_of(const mo_unit *unit, const mo_cuda_task *task,
-                          mo_tensor_problem *problem)
+bool mo_cuda_tensorcore_problem_init(const mo_backend_unit *unit,
+                                     const mo_cuda_algo_problem *task,
+                                     mo_cuda_tensorcore_problem *problem)
 {
-    *problem = (mo_tensor_problem){ 0 };
+    *problem = (mo_cuda_tensorcore_problem){ 0 };
     if (!set_kind(unit, task, problem) ||
         !(task->call->kind == MO_CALL_CONV ? read_conv(task, problem)
                                            : read_matmul(task, problem)))

@@ -10,12 +10,12 @@ static const char text[] =
 #include "exec/backend/cuda/algo/tensorcore_kernel.inc"
     ;
 
-static void add_number(mo_code *code, const char *name, int value)
+static void add_number(mo_cuda_source *code, const char *name, int value)
 {
-    mo_code_add(code, "#define %s %d\n", name, value);
+    mo_cuda_source_printf(code, "#define %s %d\n", name, value);
 }
 
-static void add_tile(mo_code *code, const mo_tensor_tile *tile)
+static void add_tile(mo_cuda_source *code, const mo_cuda_tensorcore_tile *tile)
 {
     add_number(code, "TM", tile->m);
     add_number(code, "TN", tile->n);
@@ -23,15 +23,16 @@ static void add_tile(mo_code *code, const mo_tensor_tile *tile)
     add_number(code, "WN", tile->warp_n);
     add_number(code, "GROUPS", tile->groups);
     add_number(code, "STAGES", tile->stages);
-    add_number(code, "THREADS", mo_tensor_threads(tile));
+    add_number(code, "THREADS", mo_cuda_tensorcore_block_threads(tile));
     add_number(code, "BLOCKS", tile->blocks);
 }
 
-static void add_operands(mo_code *code, const mo_tensor_problem *problem)
+static void add_operands(mo_cuda_source *code,
+                         const mo_cuda_tensorcore_problem *problem)
 {
-    add_number(code, "ROWS", MO_TENSOR_ROWS);
-    add_number(code, "TURNED", MO_TENSOR_TURNED);
-    add_number(code, "WINDOWS", MO_TENSOR_WINDOWS);
+    add_number(code, "ROWS", MO_CUDA_TENSORCORE_K_MAJOR);
+    add_number(code, "TURNED", MO_CUDA_TENSORCORE_MN_MAJOR);
+    add_number(code, "WINDOWS", MO_CUDA_TENSORCORE_IM2COL);
     add_number(code, "KIND", (int) problem->kind);
     add_number(code, "A_FORM", (int) problem->a_form);
     add_number(code, "B_FORM", (int) problem->b_form);
@@ -43,33 +44,38 @@ static void add_operands(mo_code *code, const mo_tensor_problem *problem)
 }
 
 /* The function of one number that the standard end applies. */
-static void add_act(mo_code *code, const mo_tensor_problem *problem)
+static void add_act(mo_cuda_source *code,
+                    const mo_cuda_tensorcore_problem *problem)
 {
     const char *operands[1] = { NULL };
-    char result[MO_CODE_RESULT_SIZE] = "v";
+    char result[MO_CUDA_EXPR_SIZE] = "v";
 
-    mo_code_text(code, "MO_DEVICE float act(float v)\n{\n");
+    mo_cuda_source_append(code, "MO_DEVICE float act(float v)\n{\n");
     if (problem->has_act)
-        mo_code_point(code, &problem->act, MO_F32, operands, result);
-    mo_code_add(code, "return %s;\n}\n", result);
-    mo_code_stored(problem->elem, "v", result);
-    mo_code_add(code, "MO_DEVICE T stored(float v) { return %s; }\n", result);
-    mo_code_text(code, "struct mo_extra { const void *none; };\n");
+        mo_cuda_emit_point_steps(code, &problem->act, MO_ELEM_F32, operands,
+                                 result);
+    mo_cuda_source_printf(code, "return %s;\n}\n", result);
+    mo_cuda_stored_expr(problem->elem, "v", result);
+    mo_cuda_source_printf(code, "MO_DEVICE T stored(float v) { return %s; }\n",
+                          result);
+    mo_cuda_source_append(code, "struct mo_extra { const void *none; };\n");
 }
 
-void mo_tensor_source(mo_code *code, const mo_cuda_task *task,
-                      const mo_tensor_problem *problem,
-                      const mo_tensor_tile *tile)
+void mo_cuda_emit_tensorcore(mo_cuda_source *code,
+                             const mo_cuda_algo_problem *task,
+                             const mo_cuda_tensorcore_problem *problem,
+                             const mo_cuda_tensorcore_tile *tile)
 {
     int width = problem->whole ? 4 : 1;
-    int64_t elements = problem->program ? mo_desc_elements(task->out) : 0;
+    int64_t elements =
+        problem->program ? mo_tensor_desc_elements(task->out) : 0;
 
-    mo_code_types(code, problem->elem, width, elements);
+    mo_cuda_emit_types(code, problem->elem, width, elements);
     add_tile(code, tile);
     add_operands(code, problem);
     if (problem->program)
-        mo_code_finish(code, task->call, task->out, width);
+        mo_cuda_emit_epilogue(code, task->call, task->out, width);
     else
         add_act(code, problem);
-    mo_code_text(code, text);
+    mo_cuda_source_append(code, text);
 }

@@ -20,8 +20,8 @@ typedef struct note {
     bool fresh; /* measured by us, not read */
 } note;
 
-struct mo_cuda_notes {
-    const mo_cuda_cache *cache;
+struct mo_cuda_tuning_cache {
+    const mo_cuda_disk_cache *cache;
     uint64_t file; /* its key in the cache */
     note *notes;
     size_t n, room;
@@ -29,7 +29,7 @@ struct mo_cuda_notes {
 
 /* ---- in memory */
 
-static note *find(const mo_cuda_notes *notes, uint64_t key)
+static note *find(const mo_cuda_tuning_cache *notes, uint64_t key)
 {
     for (size_t i = 0; i < notes->n; i++)
         if (notes->notes[i].key == key)
@@ -37,8 +37,9 @@ static note *find(const mo_cuda_notes *notes, uint64_t key)
     return NULL;
 }
 
-bool mo_cuda_notes_find(const mo_cuda_notes *notes, uint64_t key,
-                        const char *const *names, int n, int *best, int64_t *ns)
+bool mo_cuda_tuning_cache_find(const mo_cuda_tuning_cache *notes, uint64_t key,
+                               const char *const *names, int n, int *best,
+                               int64_t *ns)
 {
     const note *found = find(notes, key);
 
@@ -51,14 +52,16 @@ bool mo_cuda_notes_find(const mo_cuda_notes *notes, uint64_t key,
     return false;
 }
 
-const char *mo_cuda_notes_name(const mo_cuda_notes *notes, uint64_t key)
+const char *mo_cuda_tuning_cache_best_name(const mo_cuda_tuning_cache *notes,
+                                           uint64_t key)
 {
     const note *found = find(notes, key);
 
     return found ? found->name : NULL;
 }
 
-bool mo_cuda_notes_tell_of(const mo_cuda_notes *notes, const char *begin)
+bool mo_cuda_tuning_cache_has_prefix(const mo_cuda_tuning_cache *notes,
+                                     const char *begin)
 {
     for (size_t i = 0; i < notes->n; i++)
         if (strncmp(notes->notes[i].name, begin, strlen(begin)) == 0)
@@ -66,13 +69,13 @@ bool mo_cuda_notes_tell_of(const mo_cuda_notes *notes, const char *begin)
     return false;
 }
 
-static note *find_or_add(mo_cuda_notes *notes, uint64_t key)
+static note *find_or_add(mo_cuda_tuning_cache *notes, uint64_t key)
 {
     note *found = find(notes, key);
 
     if (found)
         return found;
-    if (MO_PUSH(notes->notes, notes->n, notes->room, NULL) != MO_OK)
+    if (MO_ARRAY_GROW(notes->notes, notes->n, notes->room, NULL) != MO_OK)
         return NULL;
     found = &notes->notes[notes->n++];
     *found = (note){ .key = key };
@@ -85,8 +88,8 @@ static bool is_plain(const char *name)
     return *name && strlen(name) < NAME_ROOM && !strpbrk(name, "\r\n");
 }
 
-void mo_cuda_notes_add(mo_cuda_notes *notes, uint64_t key, const char *name,
-                       int64_t ns)
+void mo_cuda_tuning_cache_add(mo_cuda_tuning_cache *notes, uint64_t key,
+                              const char *name, int64_t ns)
 {
     note *to = is_plain(name) ? find_or_add(notes, key) : NULL;
 
@@ -99,7 +102,8 @@ void mo_cuda_notes_add(mo_cuda_notes *notes, uint64_t key, const char *name,
 
 /* ---- in the file: lines of key, nanoseconds and name */
 
-static void read_line(mo_cuda_notes *notes, const char *line, size_t length)
+static void read_line(mo_cuda_tuning_cache *notes, const char *line,
+                      size_t length)
 {
     char text[NAME_ROOM + 64], name[NAME_ROOM];
     uint64_t key;
@@ -122,12 +126,13 @@ static void read_line(mo_cuda_notes *notes, const char *line, size_t length)
 }
 
 /* What we measured ourselves stays. */
-static void read_file(mo_cuda_notes *notes)
+static void read_file(mo_cuda_tuning_cache *notes)
 {
     char *data = NULL;
     size_t size = 0;
 
-    if (!mo_cuda_cache_read(notes->cache, notes->file, "notes", &data, &size))
+    if (!mo_cuda_disk_cache_read(notes->cache, notes->file, "notes", &data,
+                                 &size))
         return;
     for (const char *line = data; *line;) {
         size_t length = strcspn(line, "\n");
@@ -145,7 +150,7 @@ static int by_key(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static void write_file(mo_cuda_notes *notes)
+static void write_file(mo_cuda_tuning_cache *notes)
 {
     enum { LINE_ROOM = 17 + 21 + NAME_ROOM + 1 };
     char *text;
@@ -158,7 +163,7 @@ static void write_file(mo_cuda_notes *notes)
         size += (size_t) snprintf(
             text + size, room + 1 - size, "%016" PRIx64 " %" PRId64 " %s\n",
             notes->notes[i].key, notes->notes[i].ns, notes->notes[i].name);
-    mo_cuda_cache_write(notes->cache, notes->file, "notes", text, size);
+    mo_cuda_disk_cache_write(notes->cache, notes->file, "notes", text, size);
     free(text);
 }
 
@@ -176,7 +181,7 @@ static void digest_variable(mo_digest *digest, const char *name)
 
 /* What a measured time depends on besides what is done.  The names of ways tell
  * the versions of libraries, which are not loaded only to ask them. */
-static uint64_t file_key(const mo_unit *unit)
+static uint64_t file_key(const mo_backend_unit *unit)
 {
     mo_digest *digest = mo_digest_new();
     uint64_t key;
@@ -196,10 +201,10 @@ static uint64_t file_key(const mo_unit *unit)
     return key;
 }
 
-mo_status mo_cuda_notes_open(mo_unit *unit, mo_cuda_notes **notes,
-                             mo_error *err)
+mo_status mo_cuda_tuning_cache_open(mo_backend_unit *unit,
+                                    mo_cuda_tuning_cache **notes, mo_error *err)
 {
-    mo_cuda_notes *made = calloc(1, sizeof *made);
+    mo_cuda_tuning_cache *made = calloc(1, sizeof *made);
 
     if (!made)
         return mo_fail_memory(err);
@@ -210,7 +215,7 @@ mo_status mo_cuda_notes_open(mo_unit *unit, mo_cuda_notes **notes,
     return MO_OK;
 }
 
-void mo_cuda_notes_close(mo_cuda_notes *notes)
+void mo_cuda_tuning_cache_close(mo_cuda_tuning_cache *notes)
 {
     bool fresh = false;
 

@@ -10,18 +10,20 @@
 #include "exec/backend/cuda/algo/autotune.h"
 
 /* Is there a note, and the way it names among these? */
-bool mo_cuda_notes_find(const mo_cuda_notes *notes, uint64_t key,
-                        const char *const *names, int n, int *best,
-                        int64_t *ns);
+bool mo_cuda_tuning_cache_find(const mo_cuda_tuning_cache *notes, uint64_t key,
+                               const char *const *names, int n, int *best,
+                               int64_t *ns);
 
 /* The way that was the fastest, or NULL; good until the next note is added. */
-const char *mo_cuda_notes_name(const mo_cuda_notes *notes, uint64_t key);
+const char *mo_cuda_tuning_cache_best_name(const mo_cuda_tuning_cache *notes,
+                                           uint64_t key);
 
 /* Is there a note of a way whose name begins so? */
-bool mo_cuda_notes_tell_of(const mo_cuda_notes *notes, const char *begin);
+bool mo_cuda_tuning_cache_has_prefix(const mo_cuda_tuning_cache *notes,
+                                     const char *begin);
 
 /* Instead of what was noted before.  Without memory nothing is noted. */
-void mo_cuda_notes_add(mo_cuda_notes *notes, uint64_t key, const char *name,
-                       int64_t ns);
+void mo_cuda_tuning_cache_add(mo_cuda_tuning_cache *notes, uint64_t key,
+                              const char *name, int64_t ns);
 
 #endif

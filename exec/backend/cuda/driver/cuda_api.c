@@ -18,11 +18,11 @@
         NULL, 0                                                                \
     }
 
-static const mo_cuda_symbol driver_symbols[] = { MO_CUDA_DRIVER_NAMES(SYMBOL)
+static const mo_cuda_symbol driver_symbols[] = { MO_CUDA_DRIVER_SYMBOLS(SYMBOL)
                                                      LAST };
-static const mo_cuda_symbol green_symbols[] = { MO_CUDA_GREEN_NAMES(SYMBOL)
-                                                    LAST };
-static const mo_cuda_symbol nvrtc_symbols[] = { MO_CUDA_NVRTC_NAMES(SYMBOL)
+static const mo_cuda_symbol green_symbols[] = { MO_CUDA_GREEN_CONTEXT_SYMBOLS(
+    SYMBOL) LAST };
+static const mo_cuda_symbol nvrtc_symbols[] = { MO_CUDA_NVRTC_SYMBOLS(SYMBOL)
                                                     LAST };
 
 /* The headers of CUDA 13 mean a version that drivers before 12.8 lack; it
@@ -59,7 +59,7 @@ static const mo_cuda_library nvrtc = {
 };
 
 #ifdef HAVE_CUBLASLT
-static const mo_cuda_symbol cublaslt_symbols[] = { MO_CUDA_CUBLASLT_NAMES(
+static const mo_cuda_symbol cublaslt_symbols[] = { MO_CUDA_CUBLASLT_SYMBOLS(
     SYMBOL) LAST };
 static const char *const cublaslt_names[] = { "libcublasLt.so.13",
                                               "libcublasLt.so.12", NULL };
@@ -70,7 +70,7 @@ static const mo_cuda_library cublaslt = {
 #endif
 
 #ifdef HAVE_CUDNN
-static const mo_cuda_symbol cudnn_symbols[] = { MO_CUDA_CUDNN_NAMES(SYMBOL)
+static const mo_cuda_symbol cudnn_symbols[] = { MO_CUDA_CUDNN_SYMBOLS(SYMBOL)
                                                     LAST };
 static const char *const cudnn_names[] = { "libcudnn.so.9", NULL };
 static const mo_cuda_library cudnn = {
@@ -145,7 +145,7 @@ static void look_for_all(void)
 {
     start starts[STARTED] = { { 0 } };
 
-    mo_team_run(STARTED, STARTED, start_one, starts);
+    mo_parallel_for(STARTED, STARTED, start_one, starts);
     for (int i = 0; i < STARTED && found.status == MO_OK; i++) {
         found.status = starts[i].status;
         found.err = starts[i].err;
@@ -164,7 +164,7 @@ mo_status mo_cuda_api_get(const mo_cuda_api **api, mo_error *err)
     return MO_OK;
 }
 
-mo_status mo_cuda_api_compiler(mo_cuda_api *api, mo_error *err)
+mo_status mo_cuda_api_load_nvrtc(mo_cuda_api *api, mo_error *err)
 {
     return start_nvrtc(api, err);
 }
@@ -191,7 +191,7 @@ static void look_for_green(void)
                     "with headers of CUDA before 12.5");
 }
 
-mo_status mo_cuda_api_green(mo_error *err)
+mo_status mo_cuda_api_require_green_contexts(mo_error *err)
 {
     pthread_once(&of_green.once, look_for_green);
     if (of_green.status != MO_OK && err)
@@ -253,7 +253,7 @@ static bool is_named(const char *variable)
     return said && *said;
 }
 
-mo_status mo_cuda_api_as_named(mo_error *err)
+mo_status mo_cuda_api_check_overrides(mo_error *err)
 {
     const struct {
         const char *variable;

@@ -25,20 +25,20 @@
 #include "base/error.h"
 #include "exec/backend/cuda/driver/cuda_api_symbols.h"
 
-#define MO_CUDA_MEMBER(name) __typeof__(&name) name;
+#define MO_CUDA_API_MEMBER(name) __typeof__(&name) name;
 
 /* Members are called by their plain names: api->cuMemAlloc(...).  The header's
  * macros turn both the member and the use into the same versioned name. */
 typedef struct mo_cuda_api {
-    MO_CUDA_DRIVER_NAMES(MO_CUDA_MEMBER)
-    MO_CUDA_GREEN_NAMES(MO_CUDA_MEMBER)
-    MO_CUDA_NVRTC_NAMES(MO_CUDA_MEMBER)
+    MO_CUDA_DRIVER_SYMBOLS(MO_CUDA_API_MEMBER)
+    MO_CUDA_GREEN_CONTEXT_SYMBOLS(MO_CUDA_API_MEMBER)
+    MO_CUDA_NVRTC_SYMBOLS(MO_CUDA_API_MEMBER)
     int driver_version, nvrtc_version; /* 13000 is 13.0 */
 #ifdef HAVE_CUBLASLT
-    MO_CUDA_CUBLASLT_NAMES(MO_CUDA_MEMBER)
+    MO_CUDA_CUBLASLT_SYMBOLS(MO_CUDA_API_MEMBER)
 #endif
 #ifdef HAVE_CUDNN
-    MO_CUDA_CUDNN_NAMES(MO_CUDA_MEMBER)
+    MO_CUDA_CUDNN_SYMBOLS(MO_CUDA_API_MEMBER)
 #endif
 } mo_cuda_api;
 
@@ -53,19 +53,19 @@ bool mo_cuda_has_cublaslt(void);
 bool mo_cuda_has_cudnn(void);
 
 /* A library that a variable names must be there: why it is not. */
-mo_status mo_cuda_api_as_named(mo_error *err);
+mo_status mo_cuda_api_check_overrides(mo_error *err);
 
 /* Green contexts may be absent, too: the error says what driver has them. Their
  * members are used behind that. */
-mo_status mo_cuda_api_green(mo_error *err);
+mo_status mo_cuda_api_require_green_contexts(mo_error *err);
 
 /* NVRTC alone, for who compiles where there is no GPU: fills in its members. */
-mo_status mo_cuda_api_compiler(mo_cuda_api *api, mo_error *err);
+mo_status mo_cuda_api_load_nvrtc(mo_cuda_api *api, mo_error *err);
 
 /* "CUDA driver 13.0, NVRTC 13.0, cuBLASLt 13.0.0, cuDNN 9.14.0; GPU 0: NVIDIA
  * H200", or why there is none; for --version.  Returns text. */
-enum { MO_CUDA_TEXT_SIZE = 512 };
-const char *mo_cuda_say(char text[MO_CUDA_TEXT_SIZE]);
+enum { MO_CUDA_VERSION_TEXT_SIZE = 512 };
+const char *mo_cuda_version_text(char text[MO_CUDA_VERSION_TEXT_SIZE]);
 
 /* What a call of the driver, NVRTC, cuBLASLt or cuDNN answered, as one line:
  * "CUDA: cuLaunchKernel: out of memory (2); ..." and what to try.  MO_OK for

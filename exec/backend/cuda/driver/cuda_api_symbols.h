@@ -5,7 +5,7 @@
 #ifndef MO_EXEC_BACKEND_CUDA_DRIVER_CUDA_API_SYMBOLS_H
 #define MO_EXEC_BACKEND_CUDA_DRIVER_CUDA_API_SYMBOLS_H
 
-#define MO_CUDA_DRIVER_NAMES(X)                                                \
+#define MO_CUDA_DRIVER_SYMBOLS(X)                                              \
     X(cuInit)                                                                  \
     X(cuDriverGetVersion)                                                      \
     X(cuGetErrorString)                                                        \
@@ -56,7 +56,7 @@
 /* Parts of a GPU, from CUDA 12.5 on; apart from the others, since a driver may
  * be older. */
 #if CUDA_VERSION >= 12050
-#define MO_CUDA_GREEN_NAMES(X)                                                 \
+#define MO_CUDA_GREEN_CONTEXT_SYMBOLS(X)                                       \
     X(cuDeviceGetDevResource)                                                  \
     X(cuDevSmResourceSplitByCount)                                             \
     X(cuDevResourceGenerateDesc)                                               \
@@ -64,10 +64,10 @@
     X(cuGreenCtxDestroy)                                                       \
     X(cuGreenCtxStreamCreate)
 #else
-#define MO_CUDA_GREEN_NAMES(X)
+#define MO_CUDA_GREEN_CONTEXT_SYMBOLS(X)
 #endif
 
-#define MO_CUDA_NVRTC_NAMES(X)                                                 \
+#define MO_CUDA_NVRTC_SYMBOLS(X)                                               \
     X(nvrtcVersion)                                                            \
     X(nvrtcGetErrorString)                                                     \
     X(nvrtcGetNumSupportedArchs)                                               \
@@ -82,7 +82,7 @@
     X(nvrtcGetProgramLogSize)                                                  \
     X(nvrtcGetProgramLog)
 
-#define MO_CUDA_CUBLASLT_NAMES(X)                                              \
+#define MO_CUDA_CUBLASLT_SYMBOLS(X)                                            \
     X(cublasLtGetVersion)                                                      \
     X(cublasLtGetStatusString)                                                 \
     X(cublasLtCreate)                                                          \
@@ -99,7 +99,7 @@
     X(cublasLtMatmulPreferenceDestroy)                                         \
     X(cublasLtMatmulPreferenceSetAttribute)
 
-#define MO_CUDA_CUDNN_NAMES(X)                                                 \
+#define MO_CUDA_CUDNN_SYMBOLS(X)                                               \
     X(cudnnGetVersion)                                                         \
     X(cudnnGetErrorString)                                                     \
     X(cudnnGetLastErrorString)                                                 \

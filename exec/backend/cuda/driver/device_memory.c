@@ -8,7 +8,7 @@ static double mib(size_t bytes)
     return (double) bytes / (1 << 20);
 }
 
-static mo_status fail_out_of_memory(const mo_unit *unit, size_t bytes,
+static mo_status fail_out_of_memory(const mo_backend_unit *unit, size_t bytes,
                                     mo_error *err)
 {
     size_t left = 0, total = 0;
@@ -22,8 +22,8 @@ static mo_status fail_out_of_memory(const mo_unit *unit, size_t bytes,
                    unit->name, mib(bytes), mib(left), mib(total));
 }
 
-mo_status mo_cuda_take(mo_unit *unit, size_t bytes, CUdeviceptr *memory,
-                       mo_error *err)
+mo_status mo_cuda_alloc_untracked(mo_backend_unit *unit, size_t bytes,
+                                  CUdeviceptr *memory, mo_error *err)
 {
     CUresult result = unit->api->cuMemAlloc(memory, bytes > 0 ? bytes : 1);
 
@@ -32,24 +32,24 @@ mo_status mo_cuda_take(mo_unit *unit, size_t bytes, CUdeviceptr *memory,
     return mo_cuda_check(unit->api, "cuMemAlloc", result, err);
 }
 
-mo_status mo_cuda_alloc(mo_unit *unit, size_t bytes, CUdeviceptr *memory,
-                        mo_error *err)
+mo_status mo_cuda_alloc(mo_backend_unit *unit, size_t bytes,
+                        CUdeviceptr *memory, mo_error *err)
 {
     CUdeviceptr at = 0;
     mo_status status =
-        MO_PUSH(unit->pieces, unit->n_pieces, unit->pieces_room, err);
+        MO_ARRAY_GROW(unit->pieces, unit->n_pieces, unit->pieces_room, err);
 
     if (status == MO_OK)
-        status = mo_cuda_take(unit, bytes, &at, err);
+        status = mo_cuda_alloc_untracked(unit, bytes, &at, err);
     if (status != MO_OK)
         return status;
-    unit->pieces[unit->n_pieces++] = (mo_cuda_piece){ at, bytes };
+    unit->pieces[unit->n_pieces++] = (mo_cuda_allocation){ at, bytes };
     unit->kept_bytes += (int64_t) bytes;
     *memory = at;
     return MO_OK;
 }
 
-void mo_cuda_free(mo_unit *unit, CUdeviceptr memory)
+void mo_cuda_free(mo_backend_unit *unit, CUdeviceptr memory)
 {
     for (size_t i = unit->n_pieces; memory && i-- > 0;)
         if (unit->pieces[i].at == memory) {
@@ -62,8 +62,8 @@ void mo_cuda_free(mo_unit *unit, CUdeviceptr memory)
 
 /* Where from is not pinned the driver has copied it when the call returns; else
  * only when the stream is done. */
-mo_status mo_cuda_put(mo_unit *unit, CUdeviceptr to, const void *from,
-                      size_t bytes, mo_error *err)
+mo_status mo_cuda_copy_to_device(mo_backend_unit *unit, CUdeviceptr to,
+                                 const void *from, size_t bytes, mo_error *err)
 {
     const mo_cuda_api *api = unit->api;
     mo_status status;
@@ -79,8 +79,9 @@ mo_status mo_cuda_put(mo_unit *unit, CUdeviceptr to, const void *from,
                          api->cuStreamSynchronize(unit->stream), err);
 }
 
-mo_status mo_cuda_get(mo_unit *unit, void *to, CUdeviceptr from, size_t bytes,
-                      mo_error *err)
+mo_status mo_cuda_copy_from_device(mo_backend_unit *unit, void *to,
+                                   CUdeviceptr from, size_t bytes,
+                                   mo_error *err)
 {
     const mo_cuda_api *api = unit->api;
     mo_status status;

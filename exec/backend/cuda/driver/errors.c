@@ -120,13 +120,13 @@ mo_status mo_cuda_check_cudnn(const mo_cuda_api *api, const char *what,
 /* ---- what there is */
 
 MO_PRINTF(2, 3)
-static void add(char text[MO_CUDA_TEXT_SIZE], const char *format, ...)
+static void add(char text[MO_CUDA_VERSION_TEXT_SIZE], const char *format, ...)
 {
     size_t used = strlen(text);
     va_list args;
 
     va_start(args, format);
-    vsnprintf(text + used, MO_CUDA_TEXT_SIZE - used, format, args);
+    vsnprintf(text + used, MO_CUDA_VERSION_TEXT_SIZE - used, format, args);
     va_end(args);
 }
 
@@ -154,7 +154,7 @@ static void say_libraries(const mo_cuda_api *api, char *text)
     char version[MO_NCCL_VERSION_SIZE];
 
     if (mo_nccl_api_get(&nccl, NULL) == MO_OK)
-        add(text, ", NCCL %s", mo_nccl_version_say(nccl->version, version));
+        add(text, ", NCCL %s", mo_nccl_version_format(nccl->version, version));
 #endif
 }
 
@@ -173,7 +173,7 @@ static void say_gpus(const mo_cuda_api *api, char *text)
     }
 }
 
-const char *mo_cuda_say(char text[MO_CUDA_TEXT_SIZE])
+const char *mo_cuda_version_text(char text[MO_CUDA_VERSION_TEXT_SIZE])
 {
     const mo_cuda_api *api;
     mo_error err = { 0 };

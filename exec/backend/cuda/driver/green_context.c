@@ -4,18 +4,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-const char *mo_cuda_parts_say(const int *parts, int n,
-                              char text[MO_CUDA_PARTS_TEXT])
+const char *mo_cuda_sm_parts_format(const int *parts, int n,
+                                    char text[MO_CUDA_SM_PARTS_TEXT_SIZE])
 {
-    size_t at = (size_t) snprintf(text, MO_CUDA_PARTS_TEXT, "%s",
+    size_t at = (size_t) snprintf(text, MO_CUDA_SM_PARTS_TEXT_SIZE, "%s",
                                   n > 0 ? "parts of " : "a whole");
 
-    for (int i = 0; i < n && at + sizeof "2147483647, SMs" < MO_CUDA_PARTS_TEXT;
+    for (int i = 0;
+         i < n && at + sizeof "2147483647, SMs" < MO_CUDA_SM_PARTS_TEXT_SIZE;
          i++)
-        at += (size_t) snprintf(text + at, MO_CUDA_PARTS_TEXT - at, "%s%d",
-                                i > 0 ? "," : "", parts[i]);
+        at += (size_t) snprintf(text + at, MO_CUDA_SM_PARTS_TEXT_SIZE - at,
+                                "%s%d", i > 0 ? "," : "", parts[i]);
     if (n > 0)
-        snprintf(text + at, MO_CUDA_PARTS_TEXT - at, " SMs");
+        snprintf(text + at, MO_CUDA_SM_PARTS_TEXT_SIZE - at, " SMs");
     return text;
 }
 
@@ -41,7 +42,8 @@ static mo_status split(const mo_cuda_api *api, const CUdevResource *whole,
 }
 
 /* As small as the driver makes them: several are one part. */
-static mo_status open_supply(const mo_unit *unit, supply *s, mo_error *err)
+static mo_status open_supply(const mo_backend_unit *unit, supply *s,
+                             mo_error *err)
 {
     const mo_cuda_api *api = unit->api;
     CUdevResource whole, remainder = { .type = CU_DEV_RESOURCE_TYPE_INVALID };
@@ -73,10 +75,10 @@ static mo_status open_supply(const mo_unit *unit, supply *s, mo_error *err)
 }
 
 /* Parts are groups, and no more of them than there are. */
-static mo_status check_parts(const mo_unit *unit, const supply *s,
+static mo_status check_parts(const mo_backend_unit *unit, const supply *s,
                              const int *parts, int n, mo_error *err)
 {
-    char text[MO_CUDA_PARTS_TEXT];
+    char text[MO_CUDA_SM_PARTS_TEXT_SIZE];
     int64_t sum = 0;
 
     if (s->n == 0)
@@ -99,12 +101,12 @@ static mo_status check_parts(const mo_unit *unit, const supply *s,
     return mo_fail(err, MO_E_INPUT,
                    "%s are %" PRId64 " SMs: GPU %d has %d, of which %d can be "
                    "divided in groups of %d; make them smaller",
-                   mo_cuda_parts_say(parts, n, text), sum, unit->options.gpu,
-                   s->sms, s->n * s->group, s->group);
+                   mo_cuda_sm_parts_format(parts, n, text), sum,
+                   unit->options.gpu, s->sms, s->n * s->group, s->group);
 }
 
-static mo_status make_context(const mo_unit *unit, CUdevResource *items, int n,
-                              CUgreenCtx *context, mo_error *err)
+static mo_status make_context(const mo_backend_unit *unit, CUdevResource *items,
+                              int n, CUgreenCtx *context, mo_error *err)
 {
     const mo_cuda_api *api = unit->api;
     CUdevResourceDesc desc;
@@ -123,8 +125,8 @@ static mo_status make_context(const mo_unit *unit, CUdevResource *items, int n,
     return status;
 }
 
-static mo_status make_contexts(const mo_unit *unit, const supply *s,
-                               const int *parts, mo_cuda_green *green,
+static mo_status make_contexts(const mo_backend_unit *unit, const supply *s,
+                               const int *parts, mo_cuda_green_contexts *green,
                                mo_error *err)
 {
     int n_items = s->n + s->has_remainder, next = 0;
@@ -142,11 +144,13 @@ static mo_status make_contexts(const mo_unit *unit, const supply *s,
     return status;
 }
 
-mo_status mo_cuda_green_make(const mo_unit *unit, const int *parts, int n,
-                             mo_cuda_green *green, mo_error *err)
+mo_status mo_cuda_green_contexts_create(const mo_backend_unit *unit,
+                                        const int *parts, int n,
+                                        mo_cuda_green_contexts *green,
+                                        mo_error *err)
 {
     supply s = { .items = NULL };
-    mo_status status = mo_cuda_api_green(err);
+    mo_status status = mo_cuda_api_require_green_contexts(err);
 
     if (status != MO_OK)
         return status;
@@ -163,7 +167,8 @@ mo_status mo_cuda_green_make(const mo_unit *unit, const int *parts, int n,
     return status;
 }
 
-void mo_cuda_green_clear(const mo_cuda_api *api, mo_cuda_green *green)
+void mo_cuda_green_contexts_clear(const mo_cuda_api *api,
+                                  mo_cuda_green_contexts *green)
 {
     for (int i = 0; green->parts && i < green->n; i++)
         if (green->parts[i])
@@ -171,12 +176,12 @@ void mo_cuda_green_clear(const mo_cuda_api *api, mo_cuda_green *green)
     if (green->rest)
         api->cuGreenCtxDestroy(green->rest);
     free(green->parts);
-    *green = (mo_cuda_green){ 0 };
+    *green = (mo_cuda_green_contexts){ 0 };
 }
 
-mo_status mo_cuda_green_stream(const mo_cuda_api *api,
-                               const mo_cuda_green *green, int part,
-                               bool left_over, CUstream *stream, mo_error *err)
+mo_status mo_cuda_green_contexts_stream_create(
+    const mo_cuda_api *api, const mo_cuda_green_contexts *green, int part,
+    bool left_over, CUstream *stream, mo_error *err)
 {
     CUgreenCtx context =
         left_over && green->rest ? green->rest : green->parts[part];
@@ -189,24 +194,27 @@ mo_status mo_cuda_green_stream(const mo_cuda_api *api,
 
 #else
 
-mo_status mo_cuda_green_make(const mo_unit *unit, const int *parts, int n,
-                             mo_cuda_green *green, mo_error *err)
+mo_status mo_cuda_green_contexts_create(const mo_backend_unit *unit,
+                                        const int *parts, int n,
+                                        mo_cuda_green_contexts *green,
+                                        mo_error *err)
 {
     (void) unit, (void) parts, (void) n, (void) green;
-    return mo_cuda_api_green(err);
+    return mo_cuda_api_require_green_contexts(err);
 }
 
-void mo_cuda_green_clear(const mo_cuda_api *api, mo_cuda_green *green)
+void mo_cuda_green_contexts_clear(const mo_cuda_api *api,
+                                  mo_cuda_green_contexts *green)
 {
     (void) api, (void) green;
 }
 
-mo_status mo_cuda_green_stream(const mo_cuda_api *api,
-                               const mo_cuda_green *green, int part,
-                               bool left_over, CUstream *stream, mo_error *err)
+mo_status mo_cuda_green_contexts_stream_create(
+    const mo_cuda_api *api, const mo_cuda_green_contexts *green, int part,
+    bool left_over, CUstream *stream, mo_error *err)
 {
     (void) api, (void) green, (void) part, (void) left_over, (void) stream;
-    return mo_cuda_api_green(err);
+    return mo_cuda_api_require_green_contexts(err);
 }
 
 #endif

@@ -8,30 +8,31 @@
 
 #include "exec/backend/cuda/driver/green_context.h"
 
-struct mo_cuda_partition {
+struct mo_cuda_sm_partition {
     CUdevice device;
     int users;
     int *parts; /* SMs of each */
     int n;      /* 0: the GPU is one */
-    mo_cuda_green green;
-    mo_cuda_partition *next;
+    mo_cuda_green_contexts green;
+    mo_cuda_sm_partition *next;
 };
 
 /* Those of all GPUs that are in use.  Green contexts are used by one thread at
  * a time: whoever touches any of this holds the lock. */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
-static mo_cuda_partition *all;
+static mo_cuda_sm_partition *all;
 
-static mo_cuda_partition *find(CUdevice device)
+static mo_cuda_sm_partition *find(CUdevice device)
 {
-    mo_cuda_partition *p = all;
+    mo_cuda_sm_partition *p = all;
 
     while (p && p->device != device)
         p = p->next;
     return p;
 }
 
-static bool is_same(const mo_cuda_partition *p, const mo_unit_options *options)
+static bool is_same(const mo_cuda_sm_partition *p,
+                    const mo_backend_unit_options *options)
 {
     size_t bytes = (size_t) p->n * sizeof *p->parts;
 
@@ -39,31 +40,31 @@ static bool is_same(const mo_cuda_partition *p, const mo_unit_options *options)
            (p->n == 0 || memcmp(p->parts, options->parts, bytes) == 0);
 }
 
-static mo_status refuse(const mo_unit *unit, const mo_cuda_partition *p,
-                        mo_error *err)
+static mo_status refuse(const mo_backend_unit *unit,
+                        const mo_cuda_sm_partition *p, mo_error *err)
 {
-    const mo_unit_options *o = &unit->options;
-    char is[MO_CUDA_PARTS_TEXT], wanted[MO_CUDA_PARTS_TEXT];
+    const mo_backend_unit_options *o = &unit->options;
+    char is[MO_CUDA_SM_PARTS_TEXT_SIZE], wanted[MO_CUDA_SM_PARTS_TEXT_SIZE];
 
     return mo_fail(err, MO_E_INPUT,
                    "GPU %d is in use as %s and cannot be %s at the same time; "
                    "all devices on it must name the same parts",
-                   o->gpu, mo_cuda_parts_say(p->parts, p->n, is),
-                   mo_cuda_parts_say(o->parts, o->n_parts, wanted));
+                   o->gpu, mo_cuda_sm_parts_format(p->parts, p->n, is),
+                   mo_cuda_sm_parts_format(o->parts, o->n_parts, wanted));
 }
 
-static void destroy(const mo_cuda_api *api, mo_cuda_partition *p)
+static void destroy(const mo_cuda_api *api, mo_cuda_sm_partition *p)
 {
-    mo_cuda_green_clear(api, &p->green);
+    mo_cuda_green_contexts_clear(api, &p->green);
     free(p->parts);
     free(p);
 }
 
-static mo_status make(const mo_unit *unit, mo_cuda_partition **made,
+static mo_status make(const mo_backend_unit *unit, mo_cuda_sm_partition **made,
                       mo_error *err)
 {
-    const mo_unit_options *o = &unit->options;
-    mo_cuda_partition *p = calloc(1, sizeof *p);
+    const mo_backend_unit_options *o = &unit->options;
+    mo_cuda_sm_partition *p = calloc(1, sizeof *p);
     mo_status status = MO_OK;
 
     if (!p)
@@ -76,7 +77,8 @@ static mo_status make(const mo_unit *unit, mo_cuda_partition **made,
     else if (p->n > 0)
         memcpy(p->parts, o->parts, (size_t) p->n * sizeof *p->parts);
     if (status == MO_OK && p->n > 0)
-        status = mo_cuda_green_make(unit, p->parts, p->n, &p->green, err);
+        status =
+            mo_cuda_green_contexts_create(unit, p->parts, p->n, &p->green, err);
     if (status != MO_OK) {
         destroy(unit->api, p);
         return status;
@@ -87,10 +89,10 @@ static mo_status make(const mo_unit *unit, mo_cuda_partition **made,
     return MO_OK;
 }
 
-mo_status mo_cuda_partition_join(mo_unit *unit, mo_error *err)
+mo_status mo_cuda_sm_partition_acquire(mo_backend_unit *unit, mo_error *err)
 {
     mo_status status = MO_OK;
-    mo_cuda_partition *p;
+    mo_cuda_sm_partition *p;
 
     pthread_mutex_lock(&lock);
     p = find(unit->device);
@@ -107,9 +109,9 @@ mo_status mo_cuda_partition_join(mo_unit *unit, mo_error *err)
     return status;
 }
 
-void mo_cuda_partition_leave(mo_unit *unit)
+void mo_cuda_sm_partition_release(mo_backend_unit *unit)
 {
-    mo_cuda_partition *p = unit->partition, **at = &all;
+    mo_cuda_sm_partition *p = unit->partition, **at = &all;
 
     if (!p)
         return;
@@ -124,7 +126,7 @@ void mo_cuda_partition_leave(mo_unit *unit)
     pthread_mutex_unlock(&lock);
 }
 
-static mo_status plain_stream(const mo_unit *unit, CUstream *stream,
+static mo_status plain_stream(const mo_backend_unit *unit, CUstream *stream,
                               mo_error *err)
 {
     const mo_cuda_api *api = unit->api;
@@ -134,16 +136,18 @@ static mo_status plain_stream(const mo_unit *unit, CUstream *stream,
                          err);
 }
 
-mo_status mo_cuda_partition_stream(const mo_unit *unit, bool left_over,
-                                   CUstream *stream, mo_error *err)
+mo_status mo_cuda_sm_partition_stream_create(const mo_backend_unit *unit,
+                                             bool left_over, CUstream *stream,
+                                             mo_error *err)
 {
     mo_status status;
 
-    if (!mo_cuda_is_part(unit))
+    if (!mo_cuda_unit_is_partitioned(unit))
         return plain_stream(unit, stream, err);
     pthread_mutex_lock(&lock);
-    status = mo_cuda_green_stream(unit->api, &unit->partition->green,
-                                  unit->options.part, left_over, stream, err);
+    status = mo_cuda_green_contexts_stream_create(
+        unit->api, &unit->partition->green, unit->options.part, left_over,
+        stream, err);
     pthread_mutex_unlock(&lock);
     return status;
 }

@@ -21,7 +21,7 @@
 #include "exec/backend/cuda/driver/cuda_unit.h"
 
 /* Whether the unit is a part of its GPU, and of how many SMs. */
-static inline bool mo_cuda_is_part(const mo_unit *unit)
+static inline bool mo_cuda_unit_is_partitioned(const mo_backend_unit *unit)
 {
     return unit->options.n_parts > 0;
 }
@@ -31,12 +31,13 @@ static inline bool mo_cuda_is_part(const mo_unit *unit)
  * divide the GPU otherwise, where parts do not fit or are no groups, and where
  * the driver cannot divide it.  Leaving is harmless for who has not joined; by
  * then the unit has no streams. */
-mo_status mo_cuda_partition_join(mo_unit *unit, mo_error *err);
-void mo_cuda_partition_leave(mo_unit *unit);
+mo_status mo_cuda_sm_partition_acquire(mo_backend_unit *unit, mo_error *err);
+void mo_cuda_sm_partition_release(mo_backend_unit *unit);
 
 /* A stream of the unit's part; or in what is left over of the GPU, where there
  * is something.  The whole GPU has plain streams. */
-mo_status mo_cuda_partition_stream(const mo_unit *unit, bool left_over,
-                                   CUstream *stream, mo_error *err);
+mo_status mo_cuda_sm_partition_stream_create(const mo_backend_unit *unit,
+                                             bool left_over, CUstream *stream,
+                                             mo_error *err);
 
 #endif

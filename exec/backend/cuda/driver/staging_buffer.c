@@ -1,6 +1,7 @@
 #include "exec/backend/cuda/driver/staging_buffer.h"
 
-static mo_status wait_for(mo_unit *unit, mo_cuda_staged *piece, mo_error *err)
+static mo_status wait_for(mo_backend_unit *unit, mo_cuda_staging_buffer *piece,
+                          mo_error *err)
 {
     if (!piece->sent)
         return MO_OK;
@@ -9,7 +10,7 @@ static mo_status wait_for(mo_unit *unit, mo_cuda_staged *piece, mo_error *err)
                          unit->api->cuEventSynchronize(piece->done), err);
 }
 
-static void clear_piece(mo_unit *unit, mo_cuda_staged *piece)
+static void clear_piece(mo_backend_unit *unit, mo_cuda_staging_buffer *piece)
 {
     /* What failed here would have been told by the stream. */
     (void) wait_for(unit, piece, NULL);
@@ -17,11 +18,11 @@ static void clear_piece(mo_unit *unit, mo_cuda_staged *piece)
         unit->api->cuEventDestroy(piece->done);
     if (piece->memory)
         unit->api->cuMemFreeHost(piece->memory);
-    *piece = (mo_cuda_staged){ 0 };
+    *piece = (mo_cuda_staging_buffer){ 0 };
 }
 
-static mo_status make_piece(mo_unit *unit, size_t bytes, mo_cuda_staged *piece,
-                            mo_error *err)
+static mo_status make_piece(mo_backend_unit *unit, size_t bytes,
+                            mo_cuda_staging_buffer *piece, mo_error *err)
 {
     const mo_cuda_api *api = unit->api;
     mo_status status;
@@ -44,17 +45,17 @@ static mo_status make_piece(mo_unit *unit, size_t bytes, mo_cuda_staged *piece,
     return status;
 }
 
-mo_status mo_cuda_stage_take(mo_unit *unit, size_t bytes, void **memory,
-                             mo_error *err)
+mo_status mo_cuda_staging_acquire(mo_backend_unit *unit, size_t bytes,
+                                  void **memory, mo_error *err)
 {
-    mo_cuda_staged *piece;
+    mo_cuda_staging_buffer *piece;
     mo_status status = MO_OK;
 
     unit->staging = !unit->staging;
     piece = &unit->stages[unit->staging];
     if (!piece->done || piece->room < bytes)
         status = make_piece(
-            unit, bytes > MO_CUDA_STAGE_BYTES ? bytes : MO_CUDA_STAGE_BYTES,
+            unit, bytes > MO_CUDA_STAGING_BYTES ? bytes : MO_CUDA_STAGING_BYTES,
             piece, err);
     else
         status = wait_for(unit, piece, err);
@@ -62,11 +63,11 @@ mo_status mo_cuda_stage_take(mo_unit *unit, size_t bytes, void **memory,
     return status;
 }
 
-mo_status mo_cuda_stage_send(mo_unit *unit, CUdeviceptr to, size_t bytes,
-                             mo_error *err)
+mo_status mo_cuda_staging_copy_async(mo_backend_unit *unit, CUdeviceptr to,
+                                     size_t bytes, mo_error *err)
 {
     const mo_cuda_api *api = unit->api;
-    mo_cuda_staged *piece = &unit->stages[unit->staging];
+    mo_cuda_staging_buffer *piece = &unit->stages[unit->staging];
     mo_status status = mo_cuda_check(
         api, "cuMemcpyHtoDAsync",
         api->cuMemcpyHtoDAsync(to, piece->memory, bytes, unit->stream), err);
@@ -79,7 +80,7 @@ mo_status mo_cuda_stage_send(mo_unit *unit, CUdeviceptr to, size_t bytes,
     return status;
 }
 
-void mo_cuda_stage_clear(mo_unit *unit)
+void mo_cuda_staging_free(mo_backend_unit *unit)
 {
     for (int i = 0; i < 2; i++)
         clear_piece(unit, &unit->stages[i]);

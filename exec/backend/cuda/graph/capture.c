@@ -20,21 +20,21 @@
  * An event and the stream it is recorded in are of one context; another one's
  * stream may wait for it.
  */
-struct mo_program {
+struct mo_backend_program {
     CUgraphExec exec;
 };
 
 /* A unit that takes part; the first one records. */
 typedef struct seat {
-    mo_unit *unit;
-    CUstream streams[MO_CUDA_STREAMS]; /* NULL: not used so far */
-    CUevent join[MO_CUDA_STREAMS];
+    mo_backend_unit *unit;
+    CUstream streams[MO_CUDA_STREAM_COUNT]; /* NULL: not used so far */
+    CUevent join[MO_CUDA_STREAM_COUNT];
 } seat;
 
 /* What is there while lanes are captured. */
 typedef struct capture {
     const mo_cuda_api *api;
-    const mo_program_call *calls;
+    const mo_backend_program_call *calls;
     int n;
     seat *seats;
     int n_seats;
@@ -44,13 +44,13 @@ typedef struct capture {
     int entered;     /* the seat whose context is the thread's; -1: nobody's */
 } capture;
 
-static int stream_of(const mo_program_call *call)
+static int stream_of(const mo_backend_program_call *call)
 {
-    if (call->lane == MO_LANE_OUT)
-        return MO_CUDA_OUT;
-    if (call->lane == MO_LANE_IN)
-        return MO_CUDA_IN;
-    assert(call->lane >= 0 && call->lane < MO_CUDA_MAX_LANES);
+    if (call->lane == MO_BACKEND_STREAM_OUT)
+        return MO_CUDA_STREAM_SEND;
+    if (call->lane == MO_BACKEND_STREAM_IN)
+        return MO_CUDA_STREAM_RECEIVE;
+    assert(call->lane >= 0 && call->lane < MO_CUDA_MAX_COMPUTE_STREAMS);
     return call->lane;
 }
 
@@ -62,7 +62,7 @@ static bool are_in_line(const capture *c, int a, int b)
 
 /* -------------------------------------------------------------------- seats */
 
-static int seat_of(capture *c, mo_unit *unit)
+static int seat_of(capture *c, mo_backend_unit *unit)
 {
     int s = 0;
 
@@ -73,7 +73,8 @@ static int seat_of(capture *c, mo_unit *unit)
     return s;
 }
 
-static mo_status seat_units(capture *c, mo_unit *recorder, mo_error *err)
+static mo_status seat_units(capture *c, mo_backend_unit *recorder,
+                            mo_error *err)
 {
     size_t room = (size_t) c->n + 1;
 
@@ -95,7 +96,7 @@ static mo_status enter(capture *c, int s, mo_error *err)
 
     if (c->entered == s)
         return MO_OK;
-    status = mo_cuda_enter(c->seats[s].unit, err);
+    status = mo_cuda_unit_make_current(c->seats[s].unit, err);
     c->entered = status == MO_OK ? s : -1;
     return status;
 }
@@ -158,7 +159,7 @@ static mo_status prepare_carries(capture *c, mo_error *err)
 
     for (int i = 0; i < c->n && status == MO_OK; i++)
         if (c->calls[i].carry)
-            status = mo_cuda_carry_prepare(c->calls[i].carry, err);
+            status = mo_cuda_peer_copy_prepare(c->calls[i].carry, err);
     c->entered = -1;
     return status;
 }
@@ -174,7 +175,7 @@ static mo_status enter_stream(capture *c, int i, CUstream *stream,
     mo_status status = enter(c, c->seat_of[i], err);
 
     if (status == MO_OK && !s->streams[k]) {
-        status = mo_cuda_lane(s->unit, k, &s->streams[k], err);
+        status = mo_cuda_unit_stream(s->unit, k, &s->streams[k], err);
         if (status == MO_OK)
             status = wait_for(c, s->streams[k], c->fork, err);
     }
@@ -185,7 +186,7 @@ static mo_status enter_stream(capture *c, int i, CUstream *stream,
 static mo_status wait_for_others(capture *c, int i, CUstream stream,
                                  bool *waited, mo_error *err)
 {
-    const mo_program_call *call = &c->calls[i];
+    const mo_backend_program_call *call = &c->calls[i];
     mo_status status = MO_OK;
 
     *waited = false;
@@ -199,22 +200,23 @@ static mo_status wait_for_others(capture *c, int i, CUstream stream,
 
 /* What waits for several others begins when all of them are done: graphs let a
  * kernel overlap with one that is before it in its own lane, no more. */
-static mo_status put_kernel(mo_unit *unit, const mo_program_call *call,
+static mo_status put_kernel(mo_backend_unit *unit,
+                            const mo_backend_program_call *call,
                             CUstream stream, bool waited, mo_error *err)
 {
     bool overlap = unit->overlap;
     mo_status status;
 
     unit->overlap = overlap && !waited;
-    status = mo_cuda_enqueue(unit, call->kernel, call->in, call->out,
-                             call->workspace, stream, err);
+    status = mo_cuda_kernel_enqueue(unit, call->kernel, call->in, call->out,
+                                    call->workspace, stream, err);
     unit->overlap = overlap;
     return status;
 }
 
 static mo_status enqueue_call(capture *c, int i, mo_error *err)
 {
-    const mo_program_call *call = &c->calls[i];
+    const mo_backend_program_call *call = &c->calls[i];
     CUstream stream = NULL;
     bool waited = false;
     mo_status status = enter_stream(c, i, &stream, err);
@@ -227,7 +229,7 @@ static mo_status enqueue_call(capture *c, int i, mo_error *err)
         status =
             put_kernel(c->seats[c->seat_of[i]].unit, call, stream, waited, err);
     else
-        status = mo_cuda_carry_enqueue(call->carry, stream, err);
+        status = mo_cuda_peer_copy_enqueue(call->carry, stream, err);
     if (status == MO_OK && c->events[i])
         status = mark(c, c->seat_of[i], stream, &c->events[i], err);
     return status;
@@ -253,7 +255,7 @@ static mo_status enqueue_all(capture *c, mo_error *err)
     for (int i = 0; i < c->n && status == MO_OK; i++)
         status = enqueue_call(c, i, err);
     for (int s = 0; s < c->n_seats; s++)
-        for (int k = 0; k < MO_CUDA_STREAMS && status == MO_OK; k++)
+        for (int k = 0; k < MO_CUDA_STREAM_COUNT && status == MO_OK; k++)
             status = join_stream(c, s, k, err);
     return status;
 }
@@ -271,7 +273,7 @@ static void close_capture(capture *c)
     for (int i = 0; c->events && i < c->n; i++)
         destroy_event(c, c->events[i]);
     for (int s = 0; s < c->n_seats; s++)
-        for (int k = 0; k < MO_CUDA_STREAMS; k++)
+        for (int k = 0; k < MO_CUDA_STREAM_COUNT; k++)
             destroy_event(c, c->seats[s].join[k]);
     destroy_event(c, c->fork);
     free(c->events);
@@ -312,8 +314,8 @@ static bool has_carrier(const capture *c)
 /* The first launch uploads what was not.  NCCL's kernels wait for the
  * beginning, not the end, of those before them, and the driver of CUDA 13.0
  * falls over when it is to upload that beforehand. */
-static mo_status instantiate(const capture *c, mo_unit *unit, CUgraph graph,
-                             CUgraphExec *exec, mo_error *err)
+static mo_status instantiate(const capture *c, mo_backend_unit *unit,
+                             CUgraph graph, CUgraphExec *exec, mo_error *err)
 {
     const mo_cuda_api *api = unit->api;
     CUgraphExec made = NULL;
@@ -331,7 +333,8 @@ static mo_status instantiate(const capture *c, mo_unit *unit, CUgraph graph,
     return status;
 }
 
-static mo_status record_once(mo_unit *unit, const mo_program_call *calls, int n,
+static mo_status record_once(mo_backend_unit *unit,
+                             const mo_backend_program_call *calls, int n,
                              CUgraphExec *exec, mo_error *err)
 {
     capture c = { .api = unit->api, .calls = calls, .n = n, .entered = -1 };
@@ -345,7 +348,7 @@ static mo_status record_once(mo_unit *unit, const mo_program_call *calls, int n,
     if (status == MO_OK)
         status = capture_graph(&c, &graph, err);
     if (status == MO_OK)
-        status = mo_cuda_enter(unit, err);
+        status = mo_cuda_unit_make_current(unit, err);
     if (status == MO_OK)
         status = instantiate(&c, unit, graph, exec, err);
     if (graph)
@@ -355,7 +358,8 @@ static mo_status record_once(mo_unit *unit, const mo_program_call *calls, int n,
 }
 
 /* Whether one of the units does; from now on none. */
-static bool end_overlap(mo_unit *unit, const mo_program_call *calls, int n)
+static bool end_overlap(mo_backend_unit *unit,
+                        const mo_backend_program_call *calls, int n)
 {
     bool any = unit->overlap;
 
@@ -370,7 +374,8 @@ static bool end_overlap(mo_unit *unit, const mo_program_call *calls, int n)
 
 /* Older drivers do not take kernels that overlap into every graph: then they do
  * not overlap. */
-static mo_status record_any(mo_unit *unit, const mo_program_call *calls, int n,
+static mo_status record_any(mo_backend_unit *unit,
+                            const mo_backend_program_call *calls, int n,
                             CUgraphExec *exec, mo_error *err)
 {
     mo_status status = record_once(unit, calls, n, exec, err);
@@ -381,32 +386,33 @@ static mo_status record_any(mo_unit *unit, const mo_program_call *calls, int n,
     return record_once(unit, calls, n, exec, err);
 }
 
-mo_status mo_cuda_record(mo_unit *unit, const mo_program_call *calls, int n,
-                         mo_program **program, mo_error *err)
+mo_status mo_cuda_graph_capture(mo_backend_unit *unit,
+                                const mo_backend_program_call *calls, int n,
+                                mo_backend_program **program, mo_error *err)
 {
-    mo_program *made = calloc(1, sizeof *made);
+    mo_backend_program *made = calloc(1, sizeof *made);
     mo_status status;
 
     if (!made)
         return mo_fail_memory(err);
     status = record_any(unit, calls, n, &made->exec, err);
     if (status != MO_OK) {
-        mo_cuda_forget(unit, made);
+        mo_cuda_graph_destroy(unit, made);
         return status;
     }
     *program = made;
     return MO_OK;
 }
 
-mo_status mo_cuda_replay(mo_unit *unit, const mo_program *program,
-                         mo_error *err)
+mo_status mo_cuda_graph_launch(mo_backend_unit *unit,
+                               const mo_backend_program *program, mo_error *err)
 {
     return mo_cuda_check(unit->api, "cuGraphLaunch",
                          unit->api->cuGraphLaunch(program->exec, unit->stream),
                          err);
 }
 
-void mo_cuda_forget(mo_unit *unit, mo_program *program)
+void mo_cuda_graph_destroy(mo_backend_unit *unit, mo_backend_program *program)
 {
     if (!program)
         return;

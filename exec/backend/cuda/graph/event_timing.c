@@ -33,7 +33,7 @@ typedef struct looker {
     CUgraphExec exec;
 } looker;
 
-static void close_looker(const mo_unit *unit, looker *l)
+static void close_looker(const mo_backend_unit *unit, looker *l)
 {
     const mo_cuda_api *api = unit->api;
 
@@ -47,7 +47,8 @@ static void close_looker(const mo_unit *unit, looker *l)
     free(l->events);
 }
 
-static mo_status make_events(mo_unit *unit, int n, looker *l, mo_error *err)
+static mo_status make_events(mo_backend_unit *unit, int n, looker *l,
+                             mo_error *err)
 {
     const mo_cuda_api *api = unit->api;
     mo_status status = MO_OK;
@@ -64,7 +65,8 @@ static mo_status make_events(mo_unit *unit, int n, looker *l, mo_error *err)
 }
 
 /* External: the event is really recorded, each time the graph is launched. */
-static mo_status record_event(mo_unit *unit, CUevent event, mo_error *err)
+static mo_status record_event(mo_backend_unit *unit, CUevent event,
+                              mo_error *err)
 {
     const mo_cuda_api *api = unit->api;
 
@@ -74,18 +76,19 @@ static mo_status record_event(mo_unit *unit, CUevent event, mo_error *err)
                          err);
 }
 
-static mo_status enqueue(mo_unit *unit, const mo_program_call *call,
-                         mo_error *err)
+static mo_status enqueue(mo_backend_unit *unit,
+                         const mo_backend_program_call *call, mo_error *err)
 {
     if (!call->kernel)
-        return mo_cuda_carry_enqueue(call->carry, unit->stream, err);
-    return mo_cuda_enqueue(unit, call->kernel, call->in, call->out,
-                           call->workspace, unit->stream, err);
+        return mo_cuda_peer_copy_enqueue(call->carry, unit->stream, err);
+    return mo_cuda_kernel_enqueue(unit, call->kernel, call->in, call->out,
+                                  call->workspace, unit->stream, err);
 }
 
 /* A kernel overlaps with one right before it, or with nothing. */
-static mo_status enqueue_behind(mo_unit *unit, const mo_program_call *calls,
-                                int i, bool apart, mo_error *err)
+static mo_status enqueue_behind(mo_backend_unit *unit,
+                                const mo_backend_program_call *calls, int i,
+                                bool apart, mo_error *err)
 {
     bool overlap = unit->overlap;
     mo_status status;
@@ -97,7 +100,8 @@ static mo_status enqueue_behind(mo_unit *unit, const mo_program_call *calls,
 }
 
 /* Apart: with an event behind each call, else behind the last. */
-static mo_status enqueue_all(mo_unit *unit, const mo_program_call *calls, int n,
+static mo_status enqueue_all(mo_backend_unit *unit,
+                             const mo_backend_program_call *calls, int n,
                              bool apart, const CUevent *events, mo_error *err)
 {
     mo_status status = record_event(unit, *events++, err);
@@ -110,7 +114,8 @@ static mo_status enqueue_all(mo_unit *unit, const mo_program_call *calls, int n,
     return status;
 }
 
-static mo_status capture(mo_unit *unit, const mo_program_call *calls, int n,
+static mo_status capture(mo_backend_unit *unit,
+                         const mo_backend_program_call *calls, int n,
                          bool apart, looker *l, mo_error *err)
 {
     const mo_cuda_api *api = unit->api;
@@ -129,19 +134,20 @@ static mo_status capture(mo_unit *unit, const mo_program_call *calls, int n,
     return status;
 }
 
-static mo_status launch(mo_unit *unit, const looker *l, mo_error *err)
+static mo_status launch(mo_backend_unit *unit, const looker *l, mo_error *err)
 {
     return mo_cuda_check(unit->api, "cuGraphLaunch",
                          unit->api->cuGraphLaunch(l->exec, unit->stream), err);
 }
 
-static mo_status wait(mo_unit *unit, mo_error *err)
+static mo_status wait(mo_backend_unit *unit, mo_error *err)
 {
     return mo_cuda_check(unit->api, "cuStreamSynchronize",
                          unit->api->cuStreamSynchronize(unit->stream), err);
 }
 
-static mo_status open_looker(mo_unit *unit, const mo_program_call *calls, int n,
+static mo_status open_looker(mo_backend_unit *unit,
+                             const mo_backend_program_call *calls, int n,
                              bool apart, looker *l, mo_error *err)
 {
     const mo_cuda_api *api = unit->api;
@@ -160,8 +166,8 @@ static mo_status open_looker(mo_unit *unit, const mo_program_call *calls, int n,
 }
 
 /* Between its events, one after the other. */
-static mo_status read_events(mo_unit *unit, const looker *l, int64_t *ns,
-                             mo_error *err)
+static mo_status read_events(mo_backend_unit *unit, const looker *l,
+                             int64_t *ns, mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -179,7 +185,7 @@ static mo_status read_events(mo_unit *unit, const looker *l, int64_t *ns,
 
 /* The whole, whose events tell how long that is, until the other one is told.
  */
-static mo_status look_behind(mo_unit *unit, const looker *whole,
+static mo_status look_behind(mo_backend_unit *unit, const looker *whole,
                              const looker *eventful, int64_t *ns, mo_error *err)
 {
     int64_t whole_ns = 0, told_ns = (int64_t) TOLD_NS * eventful->n_events;
@@ -196,9 +202,9 @@ static mo_status look_behind(mo_unit *unit, const looker *whole,
     return status == MO_OK ? read_events(unit, eventful, ns, err) : status;
 }
 
-static mo_status look_at_some(mo_unit *unit, const looker *whole,
-                              const mo_program_call *calls, int n, int64_t *ns,
-                              mo_error *err)
+static mo_status look_at_some(mo_backend_unit *unit, const looker *whole,
+                              const mo_backend_program_call *calls, int n,
+                              int64_t *ns, mo_error *err)
 {
     looker eventful = { 0 };
     mo_status status = open_looker(unit, calls, n, true, &eventful, err);
@@ -211,20 +217,21 @@ static mo_status look_at_some(mo_unit *unit, const looker *whole,
 
 /* Transfers of links that are to be held, be they held or too short for it,
  * count from who makes to who reads. */
-static void add_steps(const mo_program_call *calls, int n, int64_t *ns,
+static void add_steps(const mo_backend_program_call *calls, int n, int64_t *ns,
                       int64_t *whole_ns)
 {
     for (int i = 0; i < n; i++)
         if (calls[i].carry && calls[i].carry->hold_ns > 0) {
-            ns[i] += MO_CUDA_HOLD_STEPS_NS;
-            *whole_ns += MO_CUDA_HOLD_STEPS_NS;
+            ns[i] += MO_CUDA_LINK_EMULATION_LAUNCH_NS;
+            *whole_ns += MO_CUDA_LINK_EMULATION_LAUNCH_NS;
         }
 }
 
 /* Inputs are gone when the calls are done a second time: what kernels say of
  * indices then means nothing. */
-mo_status mo_cuda_time(mo_unit *unit, const mo_program_call *calls, int n,
-                       int64_t *ns, int64_t *whole_ns, mo_error *err)
+mo_status mo_cuda_time_calls(mo_backend_unit *unit,
+                             const mo_backend_program_call *calls, int n,
+                             int64_t *ns, int64_t *whole_ns, mo_error *err)
 {
     looker whole = { 0 };
     mo_status status = open_looker(unit, calls, n, false, &whole, err);
@@ -241,7 +248,7 @@ mo_status mo_cuda_time(mo_unit *unit, const mo_program_call *calls, int n,
         status = read_events(unit, &whole, whole_ns, err);
     if (status == MO_OK)
         add_steps(calls, n, ns, whole_ns);
-    (void) mo_cuda_index_verdict(unit, NULL);
+    (void) mo_cuda_index_error_check(unit, NULL);
     close_looker(unit, &whole);
     return status;
 }

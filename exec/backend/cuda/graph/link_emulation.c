@@ -63,22 +63,22 @@ enum { COPY_THREADS = 512, COPY_BYTES = COPY_THREADS * 64, COPY_BLOCKS = 16 };
 static const mo_cuda_grid one_thread = { .blocks = { 1, 1, 1 },
                                          .threads = { 1, 1, 1 } };
 
-mo_status mo_cuda_hold_prepare(mo_unit *unit, mo_error *err)
+mo_status mo_cuda_link_emulation_prepare(mo_backend_unit *unit, mo_error *err)
 {
     mo_status status = MO_OK;
 
     if (unit->hold.at)
         return MO_OK;
-    status =
-        mo_cuda_ask(unit, begin_source, "hold_begin", &unit->hold.begin, err);
+    status = mo_cuda_jit_request(unit, begin_source, "hold_begin",
+                                 &unit->hold.begin, err);
     if (status == MO_OK)
-        status =
-            mo_cuda_ask(unit, end_source, "hold_end", &unit->hold.end, err);
+        status = mo_cuda_jit_request(unit, end_source, "hold_end",
+                                     &unit->hold.end, err);
     if (status == MO_OK)
-        status =
-            mo_cuda_ask(unit, copy_source, "hold_copy", &unit->hold.copy, err);
+        status = mo_cuda_jit_request(unit, copy_source, "hold_copy",
+                                     &unit->hold.copy, err);
     if (status == MO_OK)
-        status = mo_cuda_compile(unit, err);
+        status = mo_cuda_jit_compile(unit, err);
     if (status == MO_OK)
         status = mo_cuda_alloc(unit, sizeof(unsigned long long), &unit->hold.at,
                                err);
@@ -86,7 +86,7 @@ mo_status mo_cuda_hold_prepare(mo_unit *unit, mo_error *err)
 }
 
 /* They begin when all before them is over, copies too. */
-static mo_status launch(mo_unit *unit, const mo_cuda_function *function,
+static mo_status launch(mo_backend_unit *unit, const mo_cuda_function *function,
                         const mo_cuda_grid *grid, CUstream stream, void **args,
                         mo_error *err)
 {
@@ -99,7 +99,8 @@ static mo_status launch(mo_unit *unit, const mo_cuda_function *function,
     return status;
 }
 
-mo_status mo_cuda_hold_begin(mo_unit *unit, CUstream stream, mo_error *err)
+mo_status mo_cuda_link_emulation_begin(mo_backend_unit *unit, CUstream stream,
+                                       mo_error *err)
 {
     void *args[] = { &unit->hold.at };
 
@@ -109,13 +110,13 @@ mo_status mo_cuda_hold_begin(mo_unit *unit, CUstream stream, mo_error *err)
 /* What is left to wait for, of ns. */
 static unsigned long long rest_of(int64_t ns)
 {
-    int64_t rest = ns - OVERHEAD_NS - MO_CUDA_HOLD_STEPS_NS;
+    int64_t rest = ns - OVERHEAD_NS - MO_CUDA_LINK_EMULATION_LAUNCH_NS;
 
     return rest > 0 ? (unsigned long long) rest : 0;
 }
 
-mo_status mo_cuda_hold_end(mo_unit *unit, int64_t ns, CUstream stream,
-                           mo_error *err)
+mo_status mo_cuda_link_emulation_end(mo_backend_unit *unit, int64_t ns,
+                                     CUstream stream, mo_error *err)
 {
     unsigned long long rest = rest_of(ns);
     void *args[] = { &unit->hold.at, &rest };
@@ -123,9 +124,10 @@ mo_status mo_cuda_hold_end(mo_unit *unit, int64_t ns, CUstream stream,
     return launch(unit, unit->hold.end, &one_thread, stream, args, err);
 }
 
-mo_status mo_cuda_hold_copy(mo_unit *unit, CUdeviceptr to, CUdeviceptr from,
-                            size_t bytes, int64_t ns, CUstream stream,
-                            mo_error *err)
+mo_status mo_cuda_link_emulation_copy(mo_backend_unit *unit, CUdeviceptr to,
+                                      CUdeviceptr from, size_t bytes,
+                                      int64_t ns, CUstream stream,
+                                      mo_error *err)
 {
     unsigned long long rest = rest_of(ns);
     size_t blocks = (bytes + COPY_BYTES - 1) / COPY_BYTES;
@@ -140,7 +142,7 @@ mo_status mo_cuda_hold_copy(mo_unit *unit, CUdeviceptr to, CUdeviceptr from,
     return launch(unit, unit->hold.copy, &grid, stream, args, err);
 }
 
-bool mo_cuda_holds(int64_t ns)
+bool mo_cuda_link_emulation_applies(int64_t ns)
 {
-    return ns > OVERHEAD_NS + MO_CUDA_HOLD_STEPS_NS;
+    return ns > OVERHEAD_NS + MO_CUDA_LINK_EMULATION_LAUNCH_NS;
 }

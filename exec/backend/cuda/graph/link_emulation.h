@@ -22,27 +22,29 @@
 
 /* Compiles the kernels where they are not there yet; before streams are
  * captured. */
-mo_status mo_cuda_hold_prepare(mo_unit *unit, mo_error *err);
+mo_status mo_cuda_link_emulation_prepare(mo_backend_unit *unit, mo_error *err);
 
 /* Around what is to take ns; the streams of a unit where something is held do
  * that one at a time. */
-mo_status mo_cuda_hold_begin(mo_unit *unit, CUstream stream, mo_error *err);
-mo_status mo_cuda_hold_end(mo_unit *unit, int64_t ns, CUstream stream,
-                           mo_error *err);
+mo_status mo_cuda_link_emulation_begin(mo_backend_unit *unit, CUstream stream,
+                                       mo_error *err);
+mo_status mo_cuda_link_emulation_end(mo_backend_unit *unit, int64_t ns,
+                                     CUstream stream, mo_error *err);
 
-/* The same in one, copy and all, for what is no more than MO_CUDA_HOLD_BYTES on
- * the unit's own GPU. */
-enum { MO_CUDA_HOLD_BYTES = 2 << 20 };
+/* The same in one, copy and all, for what is no more than
+ * MO_CUDA_LINK_EMULATION_MAX_COPY_BYTES on the unit's own GPU. */
+enum { MO_CUDA_LINK_EMULATION_MAX_COPY_BYTES = 2 << 20 };
 
-mo_status mo_cuda_hold_copy(mo_unit *unit, CUdeviceptr to, CUdeviceptr from,
-                            size_t bytes, int64_t ns, CUstream stream,
-                            mo_error *err);
+mo_status mo_cuda_link_emulation_copy(mo_backend_unit *unit, CUdeviceptr to,
+                                      CUdeviceptr from, size_t bytes,
+                                      int64_t ns, CUstream stream,
+                                      mo_error *err);
 
 /* What these steps take: added where a transfer is timed by itself, without. */
-enum { MO_CUDA_HOLD_STEPS_NS = 3000 };
+enum { MO_CUDA_LINK_EMULATION_LAUNCH_NS = 3000 };
 
 /* Whether to hold at all: it takes a moment of its own, which short transfers
  * are over by then. */
-bool mo_cuda_holds(int64_t ns);
+bool mo_cuda_link_emulation_applies(int64_t ns);
 
 #endif

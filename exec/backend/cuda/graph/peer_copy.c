@@ -7,7 +7,7 @@
 
 /* ---- who reaches whom */
 
-static bool can_reach(const mo_unit *from, const mo_unit *to)
+static bool can_reach(const mo_backend_unit *from, const mo_backend_unit *to)
 {
     int can = 0;
 
@@ -19,7 +19,8 @@ static bool can_reach(const mo_unit *from, const mo_unit *to)
 /* Where a GPU cannot reach another one's memory the driver finds a way through
  * the process: that is no error.  Other units of the same GPU may have been
  * here before. */
-static mo_status reach(mo_unit *from, const mo_unit *to, mo_error *err)
+static mo_status reach(mo_backend_unit *from, const mo_backend_unit *to,
+                       mo_error *err)
 {
     const mo_cuda_api *api = from->api;
     CUresult result;
@@ -27,7 +28,7 @@ static mo_status reach(mo_unit *from, const mo_unit *to, mo_error *err)
 
     if (from->device == to->device || !can_reach(from, to))
         return MO_OK;
-    status = mo_cuda_enter(from, err);
+    status = mo_cuda_unit_make_current(from, err);
     if (status != MO_OK)
         return status;
     result = api->cuCtxEnablePeerAccess(to->context, 0);
@@ -37,12 +38,14 @@ static mo_status reach(mo_unit *from, const mo_unit *to, mo_error *err)
     return mo_cuda_check(api, "cuCtxEnablePeerAccess", result, err);
 }
 
-static bool is_held(const mo_carry *carry)
+static bool is_held(const mo_backend_transfer *carry)
 {
-    return carry->from_unit && carry->to_unit && mo_cuda_holds(carry->hold_ns);
+    return carry->from_unit && carry->to_unit &&
+           mo_cuda_link_emulation_applies(carry->hold_ns);
 }
 
-mo_status mo_cuda_carry_prepare(const mo_carry *carry, mo_error *err)
+mo_status mo_cuda_peer_copy_prepare(const mo_backend_transfer *carry,
+                                    mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -50,18 +53,19 @@ mo_status mo_cuda_carry_prepare(const mo_carry *carry, mo_error *err)
         return MO_OK;
     status = reach(carry->from_unit, carry->to_unit, err);
     if (status == MO_OK && is_held(carry)) {
-        status = mo_cuda_enter(carry->from_unit, err);
+        status = mo_cuda_unit_make_current(carry->from_unit, err);
         if (status == MO_OK)
-            status = mo_cuda_hold_prepare(carry->from_unit, err);
+            status = mo_cuda_link_emulation_prepare(carry->from_unit, err);
     }
     return status;
 }
 
 /* ---- on its way */
 
-static mo_status copy(const mo_carry *carry, CUstream stream, mo_error *err)
+static mo_status copy(const mo_backend_transfer *carry, CUstream stream,
+                      mo_error *err)
 {
-    const mo_unit *from = carry->from_unit, *to = carry->to_unit;
+    const mo_backend_unit *from = carry->from_unit, *to = carry->to_unit;
     const mo_cuda_api *api = from->api;
     CUdeviceptr source = (CUdeviceptr) (uintptr_t) carry->data;
     CUdeviceptr target = (CUdeviceptr) (uintptr_t) carry->target;
@@ -79,27 +83,28 @@ static mo_status copy(const mo_carry *carry, CUstream stream, mo_error *err)
                          err);
 }
 
-static mo_status copy_held(const mo_carry *carry, CUstream stream,
+static mo_status copy_held(const mo_backend_transfer *carry, CUstream stream,
                            mo_error *err)
 {
-    mo_unit *from = carry->from_unit;
+    mo_backend_unit *from = carry->from_unit;
     mo_status status;
 
     if (from->device == carry->to_unit->device &&
-        carry->bytes <= MO_CUDA_HOLD_BYTES)
-        return mo_cuda_hold_copy(from, (CUdeviceptr) (uintptr_t) carry->target,
-                                 (CUdeviceptr) (uintptr_t) carry->data,
-                                 carry->bytes, carry->hold_ns, stream, err);
-    status = mo_cuda_hold_begin(from, stream, err);
+        carry->bytes <= MO_CUDA_LINK_EMULATION_MAX_COPY_BYTES)
+        return mo_cuda_link_emulation_copy(
+            from, (CUdeviceptr) (uintptr_t) carry->target,
+            (CUdeviceptr) (uintptr_t) carry->data, carry->bytes, carry->hold_ns,
+            stream, err);
+    status = mo_cuda_link_emulation_begin(from, stream, err);
     if (status == MO_OK)
         status = copy(carry, stream, err);
     if (status == MO_OK)
-        status = mo_cuda_hold_end(from, carry->hold_ns, stream, err);
+        status = mo_cuda_link_emulation_end(from, carry->hold_ns, stream, err);
     return status;
 }
 
-mo_status mo_cuda_carry_enqueue(const mo_carry *carry, CUstream stream,
-                                mo_error *err)
+mo_status mo_cuda_peer_copy_enqueue(const mo_backend_transfer *carry,
+                                    CUstream stream, mo_error *err)
 {
     if (!carry->from_unit || !carry->to_unit)
         return carry->carrier->carry(carry->carrier, carry, stream, err);
@@ -111,11 +116,12 @@ mo_status mo_cuda_carry_enqueue(const mo_carry *carry, CUstream stream,
 
 /* What comes next in a stream of one unit waits for all that is in the stream
  * of another. */
-static mo_status follow(mo_unit *behind, mo_unit *before, mo_error *err)
+static mo_status follow(mo_backend_unit *behind, mo_backend_unit *before,
+                        mo_error *err)
 {
     const mo_cuda_api *api = behind->api;
     CUevent event = NULL;
-    mo_status status = mo_cuda_enter(before, err);
+    mo_status status = mo_cuda_unit_make_current(before, err);
 
     if (status == MO_OK)
         status = mo_cuda_check(
@@ -134,19 +140,20 @@ static mo_status follow(mo_unit *behind, mo_unit *before, mo_error *err)
     return status;
 }
 
-mo_status mo_cuda_carry(mo_unit *unit, const mo_carry *carry, mo_error *err)
+mo_status mo_cuda_peer_copy(mo_backend_unit *unit,
+                            const mo_backend_transfer *carry, mo_error *err)
 {
-    mo_unit *driver = mo_cuda_carry_driver(carry);
+    mo_backend_unit *driver = mo_cuda_peer_copy_unit(carry);
     bool both = carry->from_unit && carry->to_unit;
-    mo_status status = mo_cuda_carry_prepare(carry, err);
+    mo_status status = mo_cuda_peer_copy_prepare(carry, err);
 
     if (status == MO_OK && both)
         status = follow(driver, carry->to_unit, err);
     if (status == MO_OK)
-        status = mo_cuda_enter(driver, err);
+        status = mo_cuda_unit_make_current(driver, err);
     if (status == MO_OK)
-        status = mo_cuda_carry_enqueue(carry, driver->stream, err);
+        status = mo_cuda_peer_copy_enqueue(carry, driver->stream, err);
     if (status == MO_OK && both)
         status = follow(carry->to_unit, driver, err);
-    return status == MO_OK ? mo_cuda_enter(unit, err) : status;
+    return status == MO_OK ? mo_cuda_unit_make_current(unit, err) : status;
 }

@@ -10,20 +10,23 @@
 /* What is needed once for such a value: GPUs that can reach each other's memory
  * do so from now on.  Before streams are captured; another context may be
  * current then. */
-mo_status mo_cuda_carry_prepare(const mo_carry *carry, mo_error *err);
+mo_status mo_cuda_peer_copy_prepare(const mo_backend_transfer *carry,
+                                    mo_error *err);
 
 /* Puts it, or this process's end of it, into a stream of the unit that drives
  * it, whose context is current. */
-mo_status mo_cuda_carry_enqueue(const mo_carry *carry, CUstream stream,
-                                mo_error *err);
+mo_status mo_cuda_peer_copy_enqueue(const mo_backend_transfer *carry,
+                                    CUstream stream, mo_error *err);
 
 /* The unit that drives it: the one that sends, if it is here. */
-static inline mo_unit *mo_cuda_carry_driver(const mo_carry *carry)
+static inline mo_backend_unit *
+mo_cuda_peer_copy_unit(const mo_backend_transfer *carry)
 {
     return carry->from_unit ? carry->from_unit : carry->to_unit;
 }
 
 /* The backend's carry. */
-mo_status mo_cuda_carry(mo_unit *unit, const mo_carry *carry, mo_error *err);
+mo_status mo_cuda_peer_copy(mo_backend_unit *unit,
+                            const mo_backend_transfer *carry, mo_error *err);
 
 #endif

@@ -14,35 +14,38 @@
 #include "exec/op/point_program.h"
 
 /* A growing text; a failed allocation is remembered until asked. */
-typedef struct mo_code {
+typedef struct mo_cuda_source {
     char *text;
     size_t size, room;
     bool failed;
-} mo_code;
+} mo_cuda_source;
 
-void mo_code_add(mo_code *code, const char *format, ...) MO_PRINTF(2, 3);
-void mo_code_text(mo_code *code, const char *text); /* % is nothing special */
-mo_status mo_code_ready(const mo_code *code, mo_error *err);
-void mo_code_clear(mo_code *code);
+void mo_cuda_source_printf(mo_cuda_source *code, const char *format, ...)
+    MO_PRINTF(2, 3);
+void mo_cuda_source_append(mo_cuda_source *code,
+                           const char *text); /* % is nothing special */
+mo_status mo_cuda_source_check(const mo_cuda_source *code, mo_error *err);
+void mo_cuda_source_clear(mo_cuda_source *code);
 
 /* The type of an element in memory: "float", "mo_f16" (2 bytes, see prelude),
  * "long long", "unsigned char", ... */
-const char *mo_code_elem(mo_elem elem);
+const char *mo_cuda_elem_type_name(mo_elem elem);
 
 /* One of 1, 2, 4, 8 or 16 bytes, for what is only moved. */
-const char *mo_code_bytes(int64_t bytes);
+const char *mo_cuda_bytes_type_name(int64_t bytes);
 
 /* A number as a literal of float, or of double where wide; infinities and NaN
  * too. */
-void mo_code_real(mo_code *code, double x, bool wide);
+void mo_cuda_emit_real(mo_cuda_source *code, double x, bool wide);
 
 /* May an offset within extent pass 2^31? */
-bool mo_code_is_wide(const mo_access *access, const int64_t *extent, int rank);
+bool mo_cuda_needs_64bit_offsets(const mo_point_access *access,
+                                 const int64_t *extent, int rank);
 
 /* "i * 12 + j * 3 + 5" of the indices named, in 64 bits where an offset may
  * pass 2^31 (wide), with absent terms left out. */
-void mo_code_access(mo_code *code, const mo_access *access, int rank,
-                    const char *const *indices, bool wide);
+void mo_cuda_emit_access(mo_cuda_source *code, const mo_point_access *access,
+                         int rank, const char *const *indices, bool wide);
 
 /*
  * The program's steps as statements, for one element.  operands[i] is an
@@ -52,25 +55,27 @@ void mo_code_access(mo_code *code, const mo_access *access, int rank,
  * r0, r1, ... inside the braces that the caller opened; afterwards the result,
  * converted to the type it is stored in, is the expression written to result.
  */
-enum { MO_CODE_RESULT_SIZE = 64 };
-void mo_code_point(mo_code *code, const mo_point *point, mo_elem stored,
-                   const char *const *operands,
-                   char result[MO_CODE_RESULT_SIZE]);
+enum { MO_CUDA_EXPR_SIZE = 64 };
+void mo_cuda_emit_point_steps(mo_cuda_source *code,
+                              const mo_point_program *point, mo_elem stored,
+                              const char *const *operands,
+                              char result[MO_CUDA_EXPR_SIZE]);
 
 /* A register as it is stored in a tensor of that type: an expression. */
-void mo_code_stored(mo_elem stored, const char *value,
-                    char result[MO_CODE_RESULT_SIZE]);
+void mo_cuda_stored_expr(mo_elem stored, const char *value,
+                         char result[MO_CUDA_EXPR_SIZE]);
 
 /* What an epilogue reads besides what is computed, in[first_extra ...]: struct
  * mo_extra, the last argument of kernels. */
-typedef struct mo_code_extra {
+typedef struct mo_cuda_epilogue_inputs {
     const void *pointers[MO_POINT_MAX_OPERANDS];
-} mo_code_extra;
-mo_code_extra mo_code_extra_of(const mo_call *call, const void *const *in);
+} mo_cuda_epilogue_inputs;
+mo_cuda_epilogue_inputs mo_cuda_epilogue_inputs_of(const mo_call *call,
+                                                   const void *const *in);
 
 /* Statements that take "at", a long long that counts over shape, apart into i0,
  * i1, ... (declared here, of long long, or int where all fits). */
-void mo_code_indices(mo_code *code, const char *at, const int64_t *extent,
-                     int rank);
+void mo_cuda_emit_indices(mo_cuda_source *code, const char *at,
+                          const int64_t *extent, int rank);
 
 #endif

@@ -12,10 +12,11 @@ typedef struct order {
     int place[MO_MAX_RANK]; /* of a dimension in dims, or -1 */
 } order;
 
-static order order_of(const mo_call *call, const mo_desc *out)
+static order order_of(const mo_call *call, const mo_tensor_desc *out)
 {
     const mo_shape *shape = &out->shape;
-    mo_access lies = call->after ? call->after->out : mo_access_of(shape);
+    mo_point_access lies =
+        call->after ? call->after->out : mo_point_access_dense(shape);
     order o = { 0 };
 
     for (int d = 0; d < shape->rank; d++) {
@@ -36,10 +37,11 @@ static order order_of(const mo_call *call, const mo_desc *out)
     return o;
 }
 
-int mo_cuda_finish_width(const mo_call *call, const mo_desc *out, int64_t count)
+int mo_cuda_epilogue_vector_width(const mo_call *call,
+                                  const mo_tensor_desc *out, int64_t count)
 {
     order o = order_of(call, out);
-    int width = MO_VECTOR_BYTES / (int) mo_elem_bytes(out->elem);
+    int width = MO_CUDA_VECTOR_BYTES / (int) mo_elem_size(out->elem);
     int64_t inner = call->after && o.n > 0 ? o.extent[o.n - 1] : count;
 
     while (width > 1 && (count % width != 0 || inner % width != 0))
@@ -54,12 +56,13 @@ typedef enum reading {
     READ_EACH  /* as it comes */
 } reading;
 
-static int64_t inner_stride(const mo_access *access, const order *o)
+static int64_t inner_stride(const mo_point_access *access, const order *o)
 {
     return o->n > 0 ? access->stride[o->dims[o->n - 1]] : 0;
 }
 
-static reading reading_of(const mo_access *access, const order *o, int width)
+static reading reading_of(const mo_point_access *access, const order *o,
+                          int width)
 {
     if (inner_stride(access, o) == 0)
         return READ_ONCE;
@@ -73,10 +76,10 @@ static reading reading_of(const mo_access *access, const order *o, int width)
 
 /* Functions being written for width neighbours; their names end in suffix. */
 typedef struct ending {
-    mo_code *code;
+    mo_cuda_source *code;
     const mo_call *call;
-    const mo_call_operand *in; /* or NULL: no operand is known */
-    const mo_desc *out;
+    const mo_backend_operand *in; /* or NULL: no operand is known */
+    const mo_tensor_desc *out;
     order order;
     int width;
     const char *suffix;
@@ -107,18 +110,21 @@ static void add_pointer(const ending *e, int i)
 {
     const mo_point_operand *operand = operand_of(e, i);
     const mo_shape *shape = &e->out->shape;
-    const char *indices[MO_MAX_RANK], *type = mo_code_elem(operand->elem);
+    const char *indices[MO_MAX_RANK],
+        *type = mo_cuda_elem_type_name(operand->elem);
     char names[MO_MAX_RANK][EXPRESSION_SIZE];
 
     for (int d = 0; d < shape->rank; d++) {
         snprintf(names[d], sizeof names[d], "i%d", e->order.place[d]);
         indices[d] = e->order.place[d] < 0 ? "0" : names[d];
     }
-    mo_code_add(e->code, "const %s *q%d = (const %s *) p.pointers[%d] + (",
-                type, i, type, i - 1);
-    mo_code_access(e->code, &operand->access, shape->rank, indices,
-                   mo_code_is_wide(&operand->access, shape->dims, shape->rank));
-    mo_code_text(e->code, ");\n");
+    mo_cuda_source_printf(e->code,
+                          "const %s *q%d = (const %s *) p.pointers[%d] + (",
+                          type, i, type, i - 1);
+    mo_cuda_emit_access(e->code, &operand->access, shape->rank, indices,
+                        mo_cuda_needs_64bit_offsets(&operand->access,
+                                                    shape->dims, shape->rank));
+    mo_cuda_source_append(e->code, ");\n");
 }
 
 /* ---- what is read early */
@@ -130,16 +136,19 @@ static void add_ready_type(const ending *e)
     for (int i = 1; i < n_operands(e); i++) {
         snprintf(name, sizeof name, "finish_wide%d%s", i, e->suffix);
         if (reads(e, i) == READ_WIDE)
-            mo_code_vector(e->code, operand_of(e, i)->elem, e->width, name);
+            mo_cuda_emit_vector_type(e->code, operand_of(e, i)->elem, e->width,
+                                     name);
     }
-    mo_code_text(e->code, "typedef struct {\nchar nothing;\n");
+    mo_cuda_source_append(e->code, "typedef struct {\nchar nothing;\n");
     for (int i = 1; i < n_operands(e); i++)
         if (reads(e, i) == READ_ONCE)
-            mo_code_add(e->code, "%s w%d;\n",
-                        mo_code_elem(operand_of(e, i)->elem), i);
+            mo_cuda_source_printf(
+                e->code, "%s w%d;\n",
+                mo_cuda_elem_type_name(operand_of(e, i)->elem), i);
         else if (reads(e, i) == READ_WIDE)
-            mo_code_add(e->code, "finish_wide%d%s w%d;\n", i, e->suffix, i);
-    mo_code_add(e->code, "} FINISH_READ%s;\n", e->suffix);
+            mo_cuda_source_printf(e->code, "finish_wide%d%s w%d;\n", i,
+                                  e->suffix, i);
+    mo_cuda_source_printf(e->code, "} FINISH_READ%s;\n", e->suffix);
 }
 
 static void add_read(const ending *e, int i)
@@ -150,24 +159,25 @@ static void add_read(const ending *e, int i)
     snprintf(w, sizeof w, "r->w%d", i);
     snprintf(q, sizeof q, "q%d", i);
     if (reads(e, i) == READ_ONCE)
-        mo_code_add(e->code, "%s = *%s;\n", w, q);
+        mo_cuda_source_printf(e->code, "%s = *%s;\n", w, q);
     else
-        mo_code_move(e->code, operand_of(e, i)->elem, e->width, w, q, false);
+        mo_cuda_emit_vector_move(e->code, operand_of(e, i)->elem, e->width, w,
+                                 q, false);
 }
 
 /* Reads operands that are constant, or those that are not. */
 static void add_ready(const ending *e, const char *name, bool constant)
 {
-    mo_code_add(
+    mo_cuda_source_printf(
         e->code,
         "MO_DEVICE void %s%s(PLACE to, struct mo_extra p, FINISH_READ%s "
         "*r)\n{\n",
         name, e->suffix, e->suffix);
-    mo_code_indices(e->code, "to", e->order.extent, e->order.n);
+    mo_cuda_emit_indices(e->code, "to", e->order.extent, e->order.n);
     for (int i = 1; i < n_operands(e); i++)
         if (reads(e, i) != READ_EACH && is_constant(e, i) == constant)
             add_read(e, i);
-    mo_code_text(e->code, "}\n");
+    mo_cuda_source_append(e->code, "}\n");
 }
 
 /* ---- the end */
@@ -195,48 +205,52 @@ static void add_program(const ending *e)
 {
     char expressions[MO_POINT_MAX_OPERANDS][EXPRESSION_SIZE];
     const char *operands[MO_POINT_MAX_OPERANDS] = { NULL };
-    char result[MO_CODE_RESULT_SIZE];
+    char result[MO_CUDA_EXPR_SIZE];
 
-    mo_code_indices(e->code, "to", e->order.extent, e->order.n);
+    mo_cuda_emit_indices(e->code, "to", e->order.extent, e->order.n);
     for (int i = 1; i < n_operands(e); i++) {
         add_expression(e, i, expressions[i]);
         operands[i] = expressions[i];
     }
-    mo_code_add(e->code,
-                "#pragma unroll\n"
-                "for (int i = 0; i < %d; i++) {\n"
-                "const R v = %su[i];\n",
-                e->width, mo_elem_is_real(e->out->elem) ? "" : "(T) ");
-    mo_code_point(e->code, e->call->after, e->out->elem, operands, result);
-    mo_code_add(e->code, "w.x[i] = %s;\n}\n", result);
+    mo_cuda_source_printf(e->code,
+                          "#pragma unroll\n"
+                          "for (int i = 0; i < %d; i++) {\n"
+                          "const R v = %su[i];\n",
+                          e->width,
+                          mo_elem_is_float(e->out->elem) ? "" : "(T) ");
+    mo_cuda_emit_point_steps(e->code, e->call->after, e->out->elem, operands,
+                             result);
+    mo_cuda_source_printf(e->code, "w.x[i] = %s;\n}\n", result);
 }
 
 static void add_conversion(const ending *e)
 {
-    char result[MO_CODE_RESULT_SIZE];
+    char result[MO_CUDA_EXPR_SIZE];
 
-    mo_code_stored(e->out->elem, "u[i]", result);
-    mo_code_add(e->code,
-                "#pragma unroll\n"
-                "for (int i = 0; i < %d; i++)\n"
-                "w.x[i] = %s;\n",
-                e->width, result);
+    mo_cuda_stored_expr(e->out->elem, "u[i]", result);
+    mo_cuda_source_printf(e->code,
+                          "#pragma unroll\n"
+                          "for (int i = 0; i < %d; i++)\n"
+                          "w.x[i] = %s;\n",
+                          e->width, result);
 }
 
 static void add_finish_with(const ending *e)
 {
-    mo_code_add(e->code,
-                "MO_DEVICE void finish_with%s(PLACE to, const R *u, "
-                "const FINISH_READ%s *r, struct mo_extra p, T *out)\n{\n",
-                e->suffix, e->suffix);
-    mo_code_vector(e->code, e->out->elem, e->width, "whole");
-    mo_code_text(e->code, "whole w;\n");
+    mo_cuda_source_printf(
+        e->code,
+        "MO_DEVICE void finish_with%s(PLACE to, const R *u, "
+        "const FINISH_READ%s *r, struct mo_extra p, T *out)\n{\n",
+        e->suffix, e->suffix);
+    mo_cuda_emit_vector_type(e->code, e->out->elem, e->width, "whole");
+    mo_cuda_source_append(e->code, "whole w;\n");
     if (e->call->after)
         add_program(e);
     else
         add_conversion(e);
-    mo_code_move(e->code, e->out->elem, e->width, "w", "out + to", true);
-    mo_code_text(e->code, "}\n");
+    mo_cuda_emit_vector_move(e->code, e->out->elem, e->width, "w", "out + to",
+                             true);
+    mo_cuda_source_append(e->code, "}\n");
 }
 
 static void add_ending(const ending *e)
@@ -245,34 +259,36 @@ static void add_ending(const ending *e)
     add_ready(e, "finish_expect", true);
     add_ready(e, "finish_read", false);
     add_finish_with(e);
-    mo_code_add(e->code,
-                "MO_DEVICE void finish%s(PLACE to, const R *u, "
-                "struct mo_extra p, T *out)\n{\n"
-                "FINISH_READ%s r;\nfinish_expect%s(to, p, "
-                "&r);\nfinish_read%s(to, p, &r);\n"
-                "finish_with%s(to, u, &r, p, out);\n}\n",
-                e->suffix, e->suffix, e->suffix, e->suffix, e->suffix);
+    mo_cuda_source_printf(e->code,
+                          "MO_DEVICE void finish%s(PLACE to, const R *u, "
+                          "struct mo_extra p, T *out)\n{\n"
+                          "FINISH_READ%s r;\nfinish_expect%s(to, p, "
+                          "&r);\nfinish_read%s(to, p, &r);\n"
+                          "finish_with%s(to, u, &r, p, out);\n}\n",
+                          e->suffix, e->suffix, e->suffix, e->suffix,
+                          e->suffix);
 }
 
-void mo_code_finish_early(mo_code *code, const mo_call *call,
-                          const mo_call_operand *in, const mo_desc *out,
-                          int width)
+void mo_cuda_emit_epilogue_prefetch(mo_cuda_source *code, const mo_call *call,
+                                    const mo_backend_operand *in,
+                                    const mo_tensor_desc *out, int width)
 {
     ending several = { code, call, in, out, order_of(call, out), width, "" };
     ending one = several;
 
     one.width = 1;
     one.suffix = "1";
-    mo_code_add(code,
-                "#ifndef MO_EXTRA\n#define MO_EXTRA\n"
-                "struct mo_extra { const void *pointers[%d]; };\n#endif\n",
-                MO_POINT_MAX_OPERANDS);
+    mo_cuda_source_printf(
+        code,
+        "#ifndef MO_EXTRA\n#define MO_EXTRA\n"
+        "struct mo_extra { const void *pointers[%d]; };\n#endif\n",
+        MO_POINT_MAX_OPERANDS);
     add_ending(&several);
     add_ending(&one);
 }
 
-void mo_code_finish(mo_code *code, const mo_call *call, const mo_desc *out,
-                    int width)
+void mo_cuda_emit_epilogue(mo_cuda_source *code, const mo_call *call,
+                           const mo_tensor_desc *out, int width)
 {
-    mo_code_finish_early(code, call, NULL, out, width);
+    mo_cuda_emit_epilogue_prefetch(code, call, NULL, out, width);
 }

@@ -11,20 +11,20 @@
 
 /* How many neighbours of a row of count elements can be finished at once: as
  * many as 16 bytes hold, or less. */
-int mo_cuda_finish_width(const mo_call *call, const mo_desc *out,
-                         int64_t count);
+int mo_cuda_epilogue_vector_width(const mo_call *call,
+                                  const mo_tensor_desc *out, int64_t count);
 
 /*
- * The end of a call, behind mo_code_types for its out[0]:
+ * The end of a call, behind mo_cuda_emit_types for its out[0]:
  *
  *     MO_DEVICE void finish(PLACE to, const R *u, struct mo_extra p, T *out)
  *
  * finishes WIDTH elements from out[to] on, as they lie; to is a multiple of
  * WIDTH.  finish1 does one of them, anywhere.  The last argument of a kernel is
- * the struct mo_extra of mo_code_extra_of.
+ * the struct mo_extra of mo_cuda_epilogue_inputs_of.
  */
-void mo_code_finish(mo_code *code, const mo_call *call, const mo_desc *out,
-                    int width);
+void mo_cuda_emit_epilogue(mo_cuda_source *code, const mo_call *call,
+                           const mo_tensor_desc *out, int width);
 
 /*
  * The same for kernels that have to wait anyway, and meanwhile read what the
@@ -37,8 +37,8 @@ void mo_code_finish(mo_code *code, const mo_call *call, const mo_desc *out,
  *
  * in are the call's operands, which tell what is constant.
  */
-void mo_code_finish_early(mo_code *code, const mo_call *call,
-                          const mo_call_operand *in, const mo_desc *out,
-                          int width);
+void mo_cuda_emit_epilogue_prefetch(mo_cuda_source *code, const mo_call *call,
+                                    const mo_backend_operand *in,
+                                    const mo_tensor_desc *out, int width);
 
 #endif

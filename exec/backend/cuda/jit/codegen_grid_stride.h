@@ -10,12 +10,13 @@
 #include "exec/backend/cuda/driver/cuda_unit.h"
 #include "exec/backend/cuda/jit/jit_cache.h"
 
-enum { MO_FLAT_THREADS = 128 };
+enum { MO_CUDA_GRID_STRIDE_THREADS = 128 };
 
 /* Begins a loop in which t, without a sign, goes over count; } ends it. */
-void mo_code_flat(mo_code *code, int64_t count);
+void mo_cuda_emit_grid_stride_loop(mo_cuda_source *code, int64_t count);
 
 /* Enough blocks to fill the device, no more than count needs. */
-mo_cuda_grid mo_cuda_flat_grid(const mo_unit *unit, int64_t count);
+mo_cuda_grid mo_cuda_grid_stride_grid(const mo_backend_unit *unit,
+                                      int64_t count);
 
 #endif

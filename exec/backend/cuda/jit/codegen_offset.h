@@ -10,7 +10,8 @@
 
 /* MO_DEVICE PLACE name(PLACE at): at counts over n dimensions of those extents,
  * the last one fastest; their strides are summed up. */
-void mo_code_place(mo_code *code, const char *name, const int64_t *extent,
-                   const int64_t *stride, int n);
+void mo_cuda_emit_offset_function(mo_cuda_source *code, const char *name,
+                                  const int64_t *extent, const int64_t *stride,
+                                  int n);
 
 #endif

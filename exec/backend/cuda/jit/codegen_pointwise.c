@@ -97,7 +97,7 @@ static const recipe recipes[MO_POINT_OPS] = {
     [MO_POINT_CLAMP] = { BOUNDED("@a", "@x", "@y"), NULL },
     [MO_POINT_ELU] = { "@a < 0 ? @x * expm1@f(@a) : @a", NULL },
     [MO_POINT_SELU] = { "(@a < 0 ? @x * expm1@f(@a) : @a) * @y", NULL },
-    [MO_POINT_LEAKY] = { "@a < 0 ? @x * @a : @a", NULL },
+    [MO_POINT_LEAKY_RELU] = { "@a < 0 ? @x * @a : @a", NULL },
     [MO_POINT_SWISH] = { "@a * (" SIGMOID("@x * @a") ")", NULL },
     [MO_POINT_HARD_SIGMOID] = { BOUNDED("@t", "0", "1"),
                                 "const @R @t = @x * @a + @y;\n" },
@@ -171,7 +171,7 @@ static const recipe recipes[MO_POINT_OPS] = {
 
 /* A step being written. */
 typedef struct writing {
-    mo_code *code;
+    mo_cuda_source *code;
     const mo_point_step *step;
     int reg; /* what it makes */
     bool wide;
@@ -179,14 +179,14 @@ typedef struct writing {
 
 /* The integer next to x that is not beyond what 64 bits hold; the least one is
  * no literal. */
-static void add_bound(mo_code *code, double x)
+static void add_bound(mo_cuda_source *code, double x)
 {
     if (x >= 0x1p63)
-        mo_code_text(code, "9223372036854775807LL");
+        mo_cuda_source_append(code, "9223372036854775807LL");
     else if (x > -0x1p63)
-        mo_code_add(code, "%lldLL", (long long) x);
+        mo_cuda_source_printf(code, "%lldLL", (long long) x);
     else
-        mo_code_text(code, "(-9223372036854775807LL - 1)");
+        mo_cuda_source_append(code, "(-9223372036854775807LL - 1)");
 }
 
 /* Integers are clamped to those between two reals. */
@@ -197,30 +197,30 @@ static void add_number(const writing *w, char which)
     if (w->step->op == MO_POINT_I_CLAMP)
         add_bound(w->code, which == 'x' ? ceil(x) : floor(x));
     else
-        mo_code_real(w->code, x, w->wide);
+        mo_cuda_emit_real(w->code, x, w->wide);
 }
 
 static void add_mark(const writing *w, char mark)
 {
     switch (mark) {
     case 'a':
-        mo_code_add(w->code, "r%d", w->step->a);
+        mo_cuda_source_printf(w->code, "r%d", w->step->a);
         break;
     case 'b':
-        mo_code_add(w->code, "r%d", w->step->b);
+        mo_cuda_source_printf(w->code, "r%d", w->step->b);
         break;
     case 'c':
-        mo_code_add(w->code, "r%d", w->step->c);
+        mo_cuda_source_printf(w->code, "r%d", w->step->c);
         break;
     case 'R':
-        mo_code_text(w->code, w->wide ? "double" : "float");
+        mo_cuda_source_append(w->code, w->wide ? "double" : "float");
         break;
     case 'f':
-        mo_code_text(w->code, w->wide ? "" : "f");
+        mo_cuda_source_append(w->code, w->wide ? "" : "f");
         break;
     case 't':
     case 'u':
-        mo_code_add(w->code, "%c%d", mark, w->reg);
+        mo_cuda_source_printf(w->code, "%c%d", mark, w->reg);
         break;
     default:
         add_number(w, mark);
@@ -232,7 +232,7 @@ static void add_template(const writing *w, const char *text)
     while (*text) {
         size_t plain = strcspn(text, "@");
 
-        mo_code_add(w->code, "%.*s", (int) plain, text);
+        mo_cuda_source_printf(w->code, "%.*s", (int) plain, text);
         text += plain;
         if (*text) {
             add_mark(w, text[1]);
@@ -242,24 +242,24 @@ static void add_template(const writing *w, const char *text)
 }
 
 /* An element as it lies in memory, as a register. */
-static void add_load(mo_code *code, mo_elem elem, const char *element)
+static void add_load(mo_cuda_source *code, mo_elem elem, const char *element)
 {
     switch (elem) {
-    case MO_F32:
-    case MO_F64:
-        mo_code_text(code, element);
+    case MO_ELEM_F32:
+    case MO_ELEM_F64:
+        mo_cuda_source_append(code, element);
         break;
-    case MO_F16:
-        mo_code_add(code, "mo_f16_load(%s)", element);
+    case MO_ELEM_F16:
+        mo_cuda_source_printf(code, "mo_f16_load(%s)", element);
         break;
-    case MO_BF16:
-        mo_code_add(code, "mo_bf16_load(%s)", element);
+    case MO_ELEM_BF16:
+        mo_cuda_source_printf(code, "mo_bf16_load(%s)", element);
         break;
-    case MO_BOOL:
-        mo_code_add(code, "(%s) != 0", element);
+    case MO_ELEM_BOOL:
+        mo_cuda_source_printf(code, "(%s) != 0", element);
         break;
     default:
-        mo_code_add(code, "(long long) (%s)", element);
+        mo_cuda_source_printf(code, "(long long) (%s)", element);
     }
 }
 
@@ -269,30 +269,32 @@ static void add_round_to(const writing *w)
     int a = w->step->a;
 
     switch (w->step->elem) {
-    case MO_F16:
-        mo_code_add(w->code, "mo_f16_load(mo_f16_store((float) r%d))", a);
+    case MO_ELEM_F16:
+        mo_cuda_source_printf(w->code, "mo_f16_load(mo_f16_store((float) r%d))",
+                              a);
         break;
-    case MO_BF16:
-        mo_code_add(w->code, "mo_bf16_load(mo_bf16_store((float) r%d))", a);
+    case MO_ELEM_BF16:
+        mo_cuda_source_printf(w->code,
+                              "mo_bf16_load(mo_bf16_store((float) r%d))", a);
         break;
-    case MO_F32:
-        mo_code_add(w->code, "(float) r%d", a);
+    case MO_ELEM_F32:
+        mo_cuda_source_printf(w->code, "(float) r%d", a);
         break;
     default:
-        mo_code_add(w->code, "r%d", a);
+        mo_cuda_source_printf(w->code, "r%d", a);
     }
 }
 
 static void add_wrap(const writing *w)
 {
-    if (w->step->elem == MO_BOOL)
-        mo_code_add(w->code, "r%d != 0", w->step->a);
+    if (w->step->elem == MO_ELEM_BOOL)
+        mo_cuda_source_printf(w->code, "r%d != 0", w->step->a);
     else
-        mo_code_add(w->code, "(long long) (%s) r%d",
-                    mo_elem_is_real(w->step->elem)
-                        ? "long long"
-                        : mo_code_elem(w->step->elem),
-                    w->step->a);
+        mo_cuda_source_printf(w->code, "(long long) (%s) r%d",
+                              mo_elem_is_float(w->step->elem)
+                                  ? "long long"
+                                  : mo_cuda_elem_type_name(w->step->elem),
+                              w->step->a);
 }
 
 static const char *register_type(bool real, bool wide)
@@ -303,67 +305,65 @@ static const char *register_type(bool real, bool wide)
 static void add_step(const writing *w)
 {
     const recipe *how = &recipes[w->step->op];
-    bool real = mo_point_kind_of(w->step->op).real;
+    bool real = mo_point_op_signature(w->step->op).real;
 
     if (how->before)
         add_template(w, how->before);
-    mo_code_add(w->code, "const %s r%d = ", register_type(real, w->wide),
-                w->reg);
+    mo_cuda_source_printf(
+        w->code, "const %s r%d = ", register_type(real, w->wide), w->reg);
     if (w->step->op == MO_POINT_ROUND_TO)
         add_round_to(w);
     else if (w->step->op == MO_POINT_I_WRAP)
         add_wrap(w);
     else
         add_template(w, how->value);
-    mo_code_text(w->code, ";\n");
+    mo_cuda_source_append(w->code, ";\n");
 }
 
 /* ---- program */
 
-static void add_operand(mo_code *code, mo_elem elem, int reg, bool wide,
+static void add_operand(mo_cuda_source *code, mo_elem elem, int reg, bool wide,
                         const char *element)
 {
-    const char *type = register_type(mo_elem_is_real(elem), wide);
+    const char *type = register_type(mo_elem_is_float(elem), wide);
 
-    mo_code_add(code, "const %s r%d = ", type, reg);
+    mo_cuda_source_printf(code, "const %s r%d = ", type, reg);
     if (element)
         add_load(code, elem, element);
     else
-        mo_code_text(code, "v");
-    mo_code_text(code, ";\n");
+        mo_cuda_source_append(code, "v");
+    mo_cuda_source_append(code, ";\n");
 }
 
-void mo_code_stored(mo_elem stored, const char *value,
-                    char result[MO_CODE_RESULT_SIZE])
+void mo_cuda_stored_expr(mo_elem stored, const char *value,
+                         char result[MO_CUDA_EXPR_SIZE])
 {
     switch (stored) {
-    case MO_F16:
-        snprintf(result, MO_CODE_RESULT_SIZE, "mo_f16_store((float) %s)",
-                 value);
+    case MO_ELEM_F16:
+        snprintf(result, MO_CUDA_EXPR_SIZE, "mo_f16_store((float) %s)", value);
         break;
-    case MO_BF16:
-        snprintf(result, MO_CODE_RESULT_SIZE, "mo_bf16_store((float) %s)",
-                 value);
+    case MO_ELEM_BF16:
+        snprintf(result, MO_CUDA_EXPR_SIZE, "mo_bf16_store((float) %s)", value);
         break;
-    case MO_BOOL:
-        snprintf(result, MO_CODE_RESULT_SIZE, "(unsigned char) (%s != 0)",
-                 value);
+    case MO_ELEM_BOOL:
+        snprintf(result, MO_CUDA_EXPR_SIZE, "(unsigned char) (%s != 0)", value);
         break;
     default:
-        snprintf(result, MO_CODE_RESULT_SIZE, "(%s) %s", mo_code_elem(stored),
-                 value);
+        snprintf(result, MO_CUDA_EXPR_SIZE, "(%s) %s",
+                 mo_cuda_elem_type_name(stored), value);
     }
 }
 
-void mo_code_point(mo_code *code, const mo_point *point, mo_elem stored,
-                   const char *const *operands,
-                   char result[MO_CODE_RESULT_SIZE])
+void mo_cuda_emit_point_steps(mo_cuda_source *code,
+                              const mo_point_program *point, mo_elem stored,
+                              const char *const *operands,
+                              char result[MO_CUDA_EXPR_SIZE])
 {
     bool wide = mo_point_is_wide(point, stored);
     bool used[MO_POINT_MAX_REGISTERS] = { false };
     char value[16];
 
-    mo_point_mark_used(point, used);
+    mo_point_mark_live(point, used);
     for (int i = 0; i < point->n_operands; i++)
         if (used[i])
             add_operand(code, point->operands[i].elem, i, wide, operands[i]);
@@ -374,5 +374,5 @@ void mo_code_point(mo_code *code, const mo_point *point, mo_elem stored,
             add_step(&w);
     }
     snprintf(value, sizeof value, "r%d", point->result);
-    mo_code_stored(stored, value, result);
+    mo_cuda_stored_expr(stored, value, result);
 }

@@ -10,7 +10,7 @@
 #include "exec/backend/cuda/jit/codegen.h"
 
 /* What a thread moves at once. */
-enum { MO_VECTOR_BYTES = 16 };
+enum { MO_CUDA_VECTOR_BYTES = 16 };
 
 /*
  * T: the type of elements in memory; R: of those in registers (float, double
@@ -21,13 +21,15 @@ enum { MO_VECTOR_BYTES = 16 };
  *     MO_DEVICE WIDE read_wide(const T *from)  16 bytes at a time
  *     MATH(exp)(x), SHUFFLE_XOR(x, mask)       of reals
  */
-void mo_code_types(mo_code *code, mo_elem elem, int width, int64_t elements);
+void mo_cuda_emit_types(mo_cuda_source *code, mo_elem elem, int width,
+                        int64_t elements);
 
 /* A type called name of width elements x. */
-void mo_code_vector(mo_code *code, mo_elem elem, int width, const char *name);
+void mo_cuda_emit_vector_type(mo_cuda_source *code, mo_elem elem, int width,
+                              const char *name);
 
 /* Statements that move one, called w, from or to the elements at place. */
-void mo_code_move(mo_code *code, mo_elem elem, int width, const char *w,
-                  const char *place, bool stores);
+void mo_cuda_emit_vector_move(mo_cuda_source *code, mo_elem elem, int width,
+                              const char *w, const char *place, bool stores);
 
 #endif

@@ -10,10 +10,10 @@
 
 /* I0, O0, K0, S0, D0, P0: sizes, strides, dilation and padding of the three
  * spatial dimensions, and I, O, TAPS of all together. */
-void mo_code_window(mo_code *code, const mo_sweep *sweep);
+void mo_cuda_emit_window(mo_cuda_source *code, const mo_call_window *sweep);
 
 /* The largest number by which places of a sweep are counted, pads and all; at
  * least elements. */
-int64_t mo_window_reach(const mo_sweep *sweep, int64_t elements);
+int64_t mo_cuda_window_max_index(const mo_call_window *sweep, int64_t elements);
 
 #endif

@@ -21,7 +21,7 @@ static const int64_t largest_file = (int64_t) 1 << 30;
 #define HEAD_FORMAT "moirai-cache 1 %016" PRIx64 " %016" PRIx64 " %016" PRIx64
 enum { HEAD_SIZE = 15 + 3 * 17, PATH_ROOM = 4096 };
 
-struct mo_cuda_cache {
+struct mo_cuda_disk_cache {
     char folder[PATH_ROOM];
 };
 
@@ -59,10 +59,10 @@ static void find_folder(char folder[PATH_ROOM])
         set_folder(folder, home, "/.cache/moirai");
 }
 
-mo_status mo_cuda_cache_new(const char *folder, mo_cuda_cache **cache,
-                            mo_error *err)
+mo_status mo_cuda_disk_cache_new(const char *folder, mo_cuda_disk_cache **cache,
+                                 mo_error *err)
 {
-    mo_cuda_cache *made = calloc(1, sizeof *made);
+    mo_cuda_disk_cache *made = calloc(1, sizeof *made);
 
     if (!made)
         return mo_fail_memory(err);
@@ -74,18 +74,18 @@ mo_status mo_cuda_cache_new(const char *folder, mo_cuda_cache **cache,
     return MO_OK;
 }
 
-void mo_cuda_cache_free(mo_cuda_cache *cache)
+void mo_cuda_disk_cache_free(mo_cuda_disk_cache *cache)
 {
     free(cache);
 }
 
-const char *mo_cuda_cache_folder(const mo_cuda_cache *cache)
+const char *mo_cuda_disk_cache_folder(const mo_cuda_disk_cache *cache)
 {
     return cache->folder;
 }
 
-static bool path_of(const mo_cuda_cache *cache, uint64_t key, const char *kind,
-                    char path[PATH_ROOM])
+static bool path_of(const mo_cuda_disk_cache *cache, uint64_t key,
+                    const char *kind, char path[PATH_ROOM])
 {
     return *cache->folder && snprintf(path, PATH_ROOM, "%s/%016" PRIx64 ".%s",
                                       cache->folder, key, kind) < PATH_ROOM;
@@ -166,8 +166,8 @@ static char *read_body(int file, uint64_t key, size_t *size)
     return NULL;
 }
 
-bool mo_cuda_cache_read(const mo_cuda_cache *cache, uint64_t key,
-                        const char *kind, char **data, size_t *size)
+bool mo_cuda_disk_cache_read(const mo_cuda_disk_cache *cache, uint64_t key,
+                             const char *kind, char **data, size_t *size)
 {
     char path[PATH_ROOM];
     char *body;
@@ -193,8 +193,8 @@ static bool fill(int file, uint64_t key, const void *data, size_t size)
     return write_all(file, head, HEAD_SIZE) && write_all(file, data, size);
 }
 
-bool mo_cuda_cache_write(const mo_cuda_cache *cache, uint64_t key,
-                         const char *kind, const void *data, size_t size)
+bool mo_cuda_disk_cache_write(const mo_cuda_disk_cache *cache, uint64_t key,
+                              const char *kind, const void *data, size_t size)
 {
     char path[PATH_ROOM], other[PATH_ROOM];
     bool done;

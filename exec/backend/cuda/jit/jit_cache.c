@@ -30,17 +30,18 @@ struct mo_cuda_function {
     CUfunction function; /* NULL: not there yet */
 };
 
-struct mo_cuda_shop {
-    mo_unit *unit;
+struct mo_cuda_jit_cache {
+    mo_backend_unit *unit;
     source **sources;
     size_t n_sources, sources_room;
     mo_cuda_function **functions;
     size_t n_functions, functions_room;
 };
 
-mo_status mo_cuda_shop_new(mo_unit *unit, mo_cuda_shop **shop, mo_error *err)
+mo_status mo_cuda_jit_cache_new(mo_backend_unit *unit, mo_cuda_jit_cache **shop,
+                                mo_error *err)
 {
-    mo_cuda_shop *made = calloc(1, sizeof *made);
+    mo_cuda_jit_cache *made = calloc(1, sizeof *made);
 
     if (!made)
         return mo_fail_memory(err);
@@ -64,7 +65,7 @@ static void free_function(mo_cuda_function *function)
     free(function);
 }
 
-void mo_cuda_shop_free(mo_cuda_shop *shop)
+void mo_cuda_jit_cache_free(mo_cuda_jit_cache *shop)
 {
     if (!shop)
         return;
@@ -79,7 +80,7 @@ void mo_cuda_shop_free(mo_cuda_shop *shop)
 
 /* ---- asking */
 
-static source *find_source(const mo_cuda_shop *shop, const char *text,
+static source *find_source(const mo_cuda_jit_cache *shop, const char *text,
                            uint64_t digest)
 {
     for (size_t i = 0; i < shop->n_sources; i++)
@@ -89,12 +90,12 @@ static source *find_source(const mo_cuda_shop *shop, const char *text,
     return NULL;
 }
 
-static mo_status add_source(mo_cuda_shop *shop, const char *text,
+static mo_status add_source(mo_cuda_jit_cache *shop, const char *text,
                             uint64_t digest, source **added, mo_error *err)
 {
     source *s;
     mo_status status =
-        MO_PUSH(shop->sources, shop->n_sources, shop->sources_room, err);
+        MO_ARRAY_GROW(shop->sources, shop->n_sources, shop->sources_room, err);
 
     if (status != MO_OK)
         return status;
@@ -111,7 +112,7 @@ static mo_status add_source(mo_cuda_shop *shop, const char *text,
     return MO_OK;
 }
 
-static mo_cuda_function *find_function(const mo_cuda_shop *shop,
+static mo_cuda_function *find_function(const mo_cuda_jit_cache *shop,
                                        const source *s, const char *name)
 {
     for (size_t i = 0; i < shop->n_functions; i++)
@@ -121,12 +122,13 @@ static mo_cuda_function *find_function(const mo_cuda_shop *shop,
     return NULL;
 }
 
-static mo_status add_function(mo_cuda_shop *shop, source *s, const char *name,
-                              mo_cuda_function **added, mo_error *err)
+static mo_status add_function(mo_cuda_jit_cache *shop, source *s,
+                              const char *name, mo_cuda_function **added,
+                              mo_error *err)
 {
     mo_cuda_function *function;
-    mo_status status =
-        MO_PUSH(shop->functions, shop->n_functions, shop->functions_room, err);
+    mo_status status = MO_ARRAY_GROW(shop->functions, shop->n_functions,
+                                     shop->functions_room, err);
 
     if (status != MO_OK)
         return status;
@@ -145,10 +147,11 @@ static mo_status add_function(mo_cuda_shop *shop, source *s, const char *name,
     return MO_OK;
 }
 
-mo_status mo_cuda_ask(mo_unit *unit, const char *text, const char *name,
-                      mo_cuda_function **function, mo_error *err)
+mo_status mo_cuda_jit_request(mo_backend_unit *unit, const char *text,
+                              const char *name, mo_cuda_function **function,
+                              mo_error *err)
 {
-    mo_cuda_shop *shop = unit->shop;
+    mo_cuda_jit_cache *shop = unit->shop;
     uint64_t digest = mo_digest_of(text, strlen(text));
     source *s = find_source(shop, text, digest);
     mo_status status = MO_OK;
@@ -163,8 +166,8 @@ mo_status mo_cuda_ask(mo_unit *unit, const char *text, const char *name,
     return add_function(shop, s, name, function, err);
 }
 
-const char *mo_cuda_shop_source(const mo_cuda_shop *shop, size_t i,
-                                const char **name)
+const char *mo_cuda_jit_cache_source(const mo_cuda_jit_cache *shop, size_t i,
+                                     const char **name)
 {
     if (i >= shop->n_sources)
         return NULL;
@@ -175,13 +178,13 @@ const char *mo_cuda_shop_source(const mo_cuda_shop *shop, size_t i,
 /* ---- compiling */
 
 typedef struct backlog {
-    const mo_unit *unit;
+    const mo_backend_unit *unit;
     source **sources; /* that have neither module nor cubin */
     int n;
 } backlog;
 
 /* What a cubin depends on; 0 where there is no memory to say it. */
-static uint64_t cache_key(const mo_unit *unit, const source *s)
+static uint64_t cache_key(const mo_backend_unit *unit, const source *s)
 {
     mo_digest *digest = mo_digest_new();
     uint64_t key;
@@ -201,20 +204,20 @@ static uint64_t cache_key(const mo_unit *unit, const source *s)
 static void compile_one(void *context, int job, int thread)
 {
     const backlog *todo = context;
-    const mo_unit *unit = todo->unit;
+    const mo_backend_unit *unit = todo->unit;
     source *s = todo->sources[job];
 
     (void) thread;
-    s->status = mo_cuda_compile_source(unit->api, s->text, s->name, unit->arch,
-                                       &s->cubin, &s->size, &s->err);
+    s->status = mo_cuda_nvrtc_compile(unit->api, s->text, s->name, unit->arch,
+                                      &s->cubin, &s->size, &s->err);
     if (s->status == MO_OK)
-        mo_cuda_cache_write(unit->cache, cache_key(unit, s), "cubin", s->cubin,
-                            s->size);
+        mo_cuda_disk_cache_write(unit->cache, cache_key(unit, s), "cubin",
+                                 s->cubin, s->size);
 }
 
 static mo_status compile_all(const backlog *todo, mo_error *err)
 {
-    mo_team_run(0, todo->n, compile_one, (void *) (uintptr_t) todo);
+    mo_parallel_for(0, todo->n, compile_one, (void *) (uintptr_t) todo);
     for (int i = 0; i < todo->n; i++)
         if (todo->sources[i]->status != MO_OK) {
             if (err)
@@ -225,7 +228,7 @@ static mo_status compile_all(const backlog *todo, mo_error *err)
 }
 
 /* Sees to it that every source that is not loaded has its cubin. */
-static mo_status get_cubins(mo_cuda_shop *shop, mo_error *err)
+static mo_status get_cubins(mo_cuda_jit_cache *shop, mo_error *err)
 {
     backlog todo = { .unit = shop->unit };
     mo_status status = MO_OK;
@@ -237,8 +240,9 @@ static mo_status get_cubins(mo_cuda_shop *shop, mo_error *err)
         source *s = shop->sources[i];
 
         if (!s->module && !s->cubin &&
-            !mo_cuda_cache_read(shop->unit->cache, cache_key(shop->unit, s),
-                                "cubin", &s->cubin, &s->size))
+            !mo_cuda_disk_cache_read(shop->unit->cache,
+                                     cache_key(shop->unit, s), "cubin",
+                                     &s->cubin, &s->size))
             todo.sources[todo.n++] = s;
     }
     if (todo.n > 0)
@@ -262,7 +266,7 @@ static mo_status load_source(const mo_cuda_api *api, source *s, mo_error *err)
 
 /* A block may have more shared memory than 48 KiB only where that is said
  * before. */
-static void allow_shared(const mo_unit *unit, CUfunction function)
+static void allow_shared(const mo_backend_unit *unit, CUfunction function)
 {
     const mo_cuda_api *api = unit->api;
     int fixed = 0;
@@ -276,7 +280,7 @@ static void allow_shared(const mo_unit *unit, CUfunction function)
 }
 
 /* As mo_cuda_check, with the function's name. */
-static mo_status check(const mo_unit *unit, const char *what,
+static mo_status check(const mo_backend_unit *unit, const char *what,
                        const mo_cuda_function *function, CUresult result,
                        mo_error *err)
 {
@@ -288,8 +292,8 @@ static mo_status check(const mo_unit *unit, const char *what,
     return mo_cuda_check(unit->api, text, result, err);
 }
 
-static mo_status load_function(const mo_unit *unit, mo_cuda_function *function,
-                               mo_error *err)
+static mo_status load_function(const mo_backend_unit *unit,
+                               mo_cuda_function *function, mo_error *err)
 {
     CUresult result = unit->api->cuModuleGetFunction(
         &function->function, function->source->module, function->name);
@@ -303,9 +307,9 @@ static mo_status load_function(const mo_unit *unit, mo_cuda_function *function,
     return status;
 }
 
-mo_status mo_cuda_compile(mo_unit *unit, mo_error *err)
+mo_status mo_cuda_jit_compile(mo_backend_unit *unit, mo_error *err)
 {
-    mo_cuda_shop *shop = unit->shop;
+    mo_cuda_jit_cache *shop = unit->shop;
     mo_status status = get_cubins(shop, err);
 
     for (size_t i = 0; i < shop->n_sources && status == MO_OK; i++)
@@ -320,7 +324,8 @@ mo_status mo_cuda_compile(mo_unit *unit, mo_error *err)
 /* ---- running */
 
 /* What a launch asks for besides its grid; how many that is. */
-static unsigned fill_attributes(const mo_unit *unit, const mo_cuda_grid *grid,
+static unsigned fill_attributes(const mo_backend_unit *unit,
+                                const mo_cuda_grid *grid,
                                 CUlaunchAttribute attributes[2])
 {
     unsigned n = 0;
@@ -338,7 +343,8 @@ static unsigned fill_attributes(const mo_unit *unit, const mo_cuda_grid *grid,
     return n;
 }
 
-mo_status mo_cuda_launch(mo_unit *unit, const mo_cuda_function *function,
+mo_status mo_cuda_launch(mo_backend_unit *unit,
+                         const mo_cuda_function *function,
                          const mo_cuda_grid *grid, CUstream stream, void **args,
                          mo_error *err)
 {

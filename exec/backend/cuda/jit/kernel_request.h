@@ -10,10 +10,12 @@
 #include "exec/backend/cuda/jit/jit_cache.h"
 
 /* The code goes in any case. */
-mo_status mo_cuda_ask_code(mo_unit *unit, mo_code *code, const char *name,
-                           mo_cuda_function **function, mo_error *err);
+mo_status mo_cuda_jit_request_source(mo_backend_unit *unit,
+                                     mo_cuda_source *code, const char *name,
+                                     mo_cuda_function **function,
+                                     mo_error *err);
 
 /* How a kernel goes that is one piece of memory. */
-void mo_cuda_drop_whole(mo_unit *unit, mo_kernel *kernel);
+void mo_cuda_kernel_free(mo_backend_unit *unit, mo_backend_kernel *kernel);
 
 #endif

@@ -146,9 +146,9 @@ static mo_status compile_text(const mo_cuda_api *api, const char *text,
     return status;
 }
 
-mo_status mo_cuda_compile_source(const mo_cuda_api *api, const char *source,
-                                 const char *name, int arch, char **cubin,
-                                 size_t *size, mo_error *err)
+mo_status mo_cuda_nvrtc_compile(const mo_cuda_api *api, const char *source,
+                                const char *name, int arch, char **cubin,
+                                size_t *size, mo_error *err)
 {
     size_t before = strlen(mo_cuda_prelude), behind = strlen(source);
     arch_goal goal = { 0 };

@@ -21,8 +21,8 @@ typedef struct launch {
 } launch;
 
 typedef struct copy_kernel {
-    mo_kernel base;
-    mo_cuda_box *boxes;
+    mo_backend_kernel base;
+    mo_cuda_copy_box *boxes;
     int n_boxes;
     launch *launches;
     size_t n_launches, room;
@@ -30,18 +30,19 @@ typedef struct copy_kernel {
 
 /* ---- one launch */
 
-static mo_status ask(mo_unit *unit, const mo_cuda_portion *portions, int n,
-                     int threads, mo_cuda_function **function, mo_error *err)
+static mo_status ask(mo_backend_unit *unit, const mo_cuda_copy_group *portions,
+                     int n, int threads, mo_cuda_function **function,
+                     mo_error *err)
 {
-    mo_code code = { 0 };
+    mo_cuda_source code = { 0 };
 
-    mo_cuda_copy_source(portions, n, threads, &code);
-    return mo_cuda_ask_code(unit, &code, "copy", function, err);
+    mo_cuda_emit_copy(portions, n, threads, &code);
+    return mo_cuda_jit_request_source(unit, &code, "copy", function, err);
 }
 
 /* Boxes of one form stand together; returns how many forms there are. */
-static int find_portions(const mo_cuda_box *boxes, int n,
-                         mo_cuda_portion portions[MO_CUDA_COPY_PORTIONS])
+static int find_portions(const mo_cuda_copy_box *boxes, int n,
+                         mo_cuda_copy_group portions[MO_CUDA_COPY_MAX_GROUPS])
 {
     int n_portions = 0;
 
@@ -49,28 +50,28 @@ static int find_portions(const mo_cuda_box *boxes, int n,
         if (i == 0 || memcmp(&boxes[i].form, &boxes[i - 1].form,
                              sizeof boxes[i].form) != 0)
             portions[n_portions++] =
-                (mo_cuda_portion){ .form = &boxes[i].form };
+                (mo_cuda_copy_group){ .form = &boxes[i].form };
         portions[n_portions - 1].n_boxes++;
     }
     return n_portions;
 }
 
 /* Squares want rows of 32 and eight of these. */
-static int threads_for(const mo_cuda_portion *portions, int n)
+static int threads_for(const mo_cuda_copy_group *portions, int n)
 {
     for (int i = 0; i < n; i++)
-        if (portions[i].form->turned != MO_FORM_NOT_TURNED)
+        if (portions[i].form->turned != MO_CUDA_COPY_NOT_TRANSPOSED)
             return 256;
     return 128;
 }
 
 /* As many blocks as the device holds twice over are enough; the rest is done by
  * going on. */
-static mo_status finish_launch(mo_unit *unit, copy_kernel *copy, launch *done,
-                               mo_error *err)
+static mo_status finish_launch(mo_backend_unit *unit, copy_kernel *copy,
+                               launch *done, mo_error *err)
 {
     enum { THREADS_ON_SM = 2048, TURNS = 2 };
-    mo_cuda_portion portions[MO_CUDA_COPY_PORTIONS];
+    mo_cuda_copy_group portions[MO_CUDA_COPY_MAX_GROUPS];
     int n = find_portions(copy->boxes + done->first, done->n, portions);
     int threads = threads_for(portions, n);
     int64_t most = (int64_t) unit->sms * THREADS_ON_SM / threads * TURNS;
@@ -79,7 +80,7 @@ static mo_status finish_launch(mo_unit *unit, copy_kernel *copy, launch *done,
     most = most > done->n ? most / done->n : 1;
     for (int i = 0; i < n; i++) {
         portions[i].blocks =
-            mo_cuda_form_blocks(portions[i].form, threads, most);
+            mo_cuda_copy_shape_blocks(portions[i].form, threads, most);
         blocks += portions[i].blocks * portions[i].n_boxes;
     }
     if (blocks > INT32_MAX)
@@ -93,7 +94,7 @@ static mo_status finish_launch(mo_unit *unit, copy_kernel *copy, launch *done,
 
 /* Where in the launch the last box of that form is; -1: nowhere. */
 static int find_form(const copy_kernel *copy, const launch *in,
-                     const mo_cuda_form *form)
+                     const mo_cuda_copy_shape *form)
 {
     int at = in->n - 1;
 
@@ -104,18 +105,19 @@ static int find_form(const copy_kernel *copy, const launch *in,
 }
 
 static bool has_room(const copy_kernel *copy, const launch *in,
-                     const mo_cuda_form *form)
+                     const mo_cuda_copy_shape *form)
 {
-    return in->n < MO_CUDA_COPY_BOXES && (in->n_forms < MO_CUDA_COPY_PORTIONS ||
-                                          find_form(copy, in, form) >= 0);
+    return in->n < MO_CUDA_COPY_MAX_BOXES &&
+           (in->n_forms < MO_CUDA_COPY_MAX_GROUPS ||
+            find_form(copy, in, form) >= 0);
 }
 
 /* Behind the others of its form.  The launch is the last one so far. */
-static void insert(copy_kernel *copy, launch *into, const mo_cuda_box *box)
+static void insert(copy_kernel *copy, launch *into, const mo_cuda_copy_box *box)
 {
     int found = find_form(copy, into, &box->form);
     int at = found < 0 ? into->n : found + 1;
-    mo_cuda_box *place = copy->boxes + into->first + at;
+    mo_cuda_copy_box *place = copy->boxes + into->first + at;
 
     memmove(place + 1, place, (size_t) (into->n - at) * sizeof *place);
     *place = *box;
@@ -124,11 +126,11 @@ static void insert(copy_kernel *copy, launch *into, const mo_cuda_box *box)
     copy->n_boxes++;
 }
 
-static mo_status add_box(copy_kernel *copy, mo_cuda_written *written,
-                         const mo_copy_box *box, const mo_cuda_box *made,
-                         mo_error *err)
+static mo_status add_box(copy_kernel *copy, mo_cuda_write_set *written,
+                         const mo_call_copy_box *box,
+                         const mo_cuda_copy_box *made, mo_error *err)
 {
-    bool apart = mo_cuda_written_add(written, box);
+    bool apart = mo_cuda_write_set_add(written, box);
     mo_status status;
 
     if (copy->n_launches > 0 && apart &&
@@ -136,7 +138,7 @@ static mo_status add_box(copy_kernel *copy, mo_cuda_written *written,
         insert(copy, &copy->launches[copy->n_launches - 1], made);
         return MO_OK;
     }
-    status = MO_PUSH(copy->launches, copy->n_launches, copy->room, err);
+    status = MO_ARRAY_GROW(copy->launches, copy->n_launches, copy->room, err);
     if (status != MO_OK)
         return status;
     copy->launches[copy->n_launches++] = (launch){ .first = copy->n_boxes };
@@ -144,31 +146,31 @@ static mo_status add_box(copy_kernel *copy, mo_cuda_written *written,
     return MO_OK;
 }
 
-static mo_status make_launches(mo_unit *unit, copy_kernel *copy,
-                               const mo_call *call, const mo_desc *out,
+static mo_status make_launches(mo_backend_unit *unit, copy_kernel *copy,
+                               const mo_call *call, const mo_tensor_desc *out,
                                mo_error *err)
 {
-    mo_cuda_written *written = NULL;
-    mo_status status = mo_cuda_written_new(call, out, &written, err);
+    mo_cuda_write_set *written = NULL;
+    mo_status status = mo_cuda_write_set_new(call, out, &written, err);
 
     for (int i = 0; status == MO_OK && i < call->u.copy.n_boxes; i++) {
-        const mo_copy_box *box = &call->u.copy.boxes[i];
-        mo_cuda_box made;
+        const mo_call_copy_box *box = &call->u.copy.boxes[i];
+        mo_cuda_copy_box made;
 
-        if (mo_box_elements(box) == 0)
+        if (mo_backend_copy_box_elements(box) == 0)
             continue;
-        made = mo_cuda_box_of(&call->u.copy, box, out[box->to].elem);
+        made = mo_cuda_copy_box_of(&call->u.copy, box, out[box->to].elem);
         status = add_box(copy, written, box, &made, err);
     }
     for (size_t i = 0; status == MO_OK && i < copy->n_launches; i++)
         status = finish_launch(unit, copy, &copy->launches[i], err);
-    mo_cuda_written_free(written);
+    mo_cuda_write_set_free(written);
     return status;
 }
 
 /* ---- kernel */
 
-static void drop(mo_unit *unit, mo_kernel *kernel)
+static void drop(mo_backend_unit *unit, mo_backend_kernel *kernel)
 {
     copy_kernel *copy = (copy_kernel *) kernel;
 
@@ -178,9 +180,10 @@ static void drop(mo_unit *unit, mo_kernel *kernel)
     free(copy);
 }
 
-static mo_status prepare(mo_unit *unit, const mo_call *call,
-                         const mo_call_operand *in, const mo_desc *out,
-                         mo_kernel **kernel, mo_error *err)
+static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
+                         const mo_backend_operand *in,
+                         const mo_tensor_desc *out, mo_backend_kernel **kernel,
+                         mo_error *err)
 {
     copy_kernel *copy = calloc(1, sizeof *copy);
     mo_status status;
@@ -190,8 +193,8 @@ static mo_status prepare(mo_unit *unit, const mo_call *call,
         return mo_fail_memory(err);
     copy->boxes =
         calloc((size_t) call->u.copy.n_boxes + 1, sizeof *copy->boxes);
-    status =
-        copy->boxes ? mo_boxes_check(call, in, out, err) : mo_fail_memory(err);
+    status = copy->boxes ? mo_backend_copy_check(call, in, out, err)
+                         : mo_fail_memory(err);
     if (status == MO_OK)
         status = make_launches(unit, copy, call, out, err);
     if (status != MO_OK) {
@@ -202,7 +205,7 @@ static mo_status prepare(mo_unit *unit, const mo_call *call,
     return MO_OK;
 }
 
-static mo_status enqueue(mo_unit *unit, const mo_kernel *kernel,
+static mo_status enqueue(mo_backend_unit *unit, const mo_backend_kernel *kernel,
                          const void *const *in, void *const *out,
                          void *workspace, CUstream stream, mo_error *err)
 {
@@ -212,11 +215,12 @@ static mo_status enqueue(mo_unit *unit, const mo_kernel *kernel,
     (void) workspace;
     for (size_t i = 0; status == MO_OK && i < copy->n_launches; i++) {
         const launch *next = &copy->launches[i];
-        mo_cuda_box_pointers pointers[MO_CUDA_COPY_BOXES] = { { NULL, NULL } };
+        mo_cuda_copy_pointers pointers[MO_CUDA_COPY_MAX_BOXES] = { { NULL,
+                                                                     NULL } };
         void *args[] = { pointers };
 
         for (int k = 0; k < next->n; k++) {
-            const mo_cuda_box *box = &copy->boxes[next->first + k];
+            const mo_cuda_copy_box *box = &copy->boxes[next->first + k];
 
             if (box->from >= 0)
                 pointers[k].in = (const char *) in[box->from] + box->in_offset;
@@ -228,4 +232,5 @@ static mo_status enqueue(mo_unit *unit, const mo_kernel *kernel,
     return status;
 }
 
-const mo_cuda_maker mo_cuda_copy = { prepare, NULL, enqueue, drop };
+const mo_cuda_kernel_class mo_cuda_copy_kernel = { prepare, NULL, enqueue,
+                                                   drop };

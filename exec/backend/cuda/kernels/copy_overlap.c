@@ -8,7 +8,7 @@
  * Where boxes are known to be apart there is nothing to look after; where there
  * are too many elements to mark, any two boxes are taken to meet.
  */
-struct mo_cuda_written {
+struct mo_cuda_write_set {
     bool apart;
     int cut;             /* counts from 1 */
     int *marks;          /* or NULL */
@@ -16,30 +16,30 @@ struct mo_cuda_written {
     bool any;            /* something was written since the last cut */
 };
 
-static int64_t count_marks(const mo_call *call, const mo_desc *out,
+static int64_t count_marks(const mo_call *call, const mo_tensor_desc *out,
                            int64_t *first)
 {
     int64_t count = 0;
 
     for (int i = 0; i < call->n_out; i++) {
         first[i] = count;
-        count += mo_desc_elements(&out[i]);
+        count += mo_tensor_desc_elements(&out[i]);
     }
     return count;
 }
 
-mo_status mo_cuda_written_new(const mo_call *call, const mo_desc *out,
-                              mo_cuda_written **written, mo_error *err)
+mo_status mo_cuda_write_set_new(const mo_call *call, const mo_tensor_desc *out,
+                                mo_cuda_write_set **written, mo_error *err)
 {
     enum { MOST_MARKS = 1 << 24 };
-    mo_cuda_written *made = calloc(1, sizeof *made);
+    mo_cuda_write_set *made = calloc(1, sizeof *made);
     int64_t count;
 
     if (!made)
         return mo_fail_memory(err);
     *written = made;
     made->cut = 1;
-    made->apart = mo_boxes_are_apart(call, out);
+    made->apart = mo_backend_copy_boxes_disjoint(call, out);
     if (made->apart)
         return MO_OK;
     made->first_mark = calloc((size_t) call->n_out, sizeof *made->first_mark);
@@ -52,7 +52,7 @@ mo_status mo_cuda_written_new(const mo_call *call, const mo_desc *out,
     return made->marks ? MO_OK : mo_fail_memory(err);
 }
 
-void mo_cuda_written_free(mo_cuda_written *written)
+void mo_cuda_write_set_free(mo_cuda_write_set *written)
 {
     if (!written)
         return;
@@ -61,14 +61,14 @@ void mo_cuda_written_free(mo_cuda_written *written)
     free(written);
 }
 
-static void forget(mo_cuda_written *written)
+static void forget(mo_cuda_write_set *written)
 {
     written->cut++;
     written->any = false;
 }
 
 /* On to the next element of a box; false behind the last one. */
-static bool step(const mo_copy_box *box, int64_t index[MO_MAX_RANK],
+static bool step(const mo_call_copy_box *box, int64_t index[MO_MAX_RANK],
                  int64_t *at)
 {
     for (int d = box->rank; d-- > 0;) {
@@ -82,7 +82,7 @@ static bool step(const mo_copy_box *box, int64_t index[MO_MAX_RANK],
 }
 
 /* Marks a box; false when a mark of this cut is there already. */
-static bool mark(mo_cuda_written *written, const mo_copy_box *box)
+static bool mark(mo_cuda_write_set *written, const mo_call_copy_box *box)
 {
     int *marks = written->marks + written->first_mark[box->to];
     int64_t index[MO_MAX_RANK] = { 0 }, at = box->out_offset;
@@ -95,7 +95,8 @@ static bool mark(mo_cuda_written *written, const mo_copy_box *box)
     return free_so_far;
 }
 
-bool mo_cuda_written_add(mo_cuda_written *written, const mo_copy_box *box)
+bool mo_cuda_write_set_add(mo_cuda_write_set *written,
+                           const mo_call_copy_box *box)
 {
     bool met;
 

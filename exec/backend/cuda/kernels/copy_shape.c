@@ -5,14 +5,14 @@
 
 /* A box while it is worked out: everything in bytes. */
 typedef struct draft {
-    mo_box_dims dims;
+    mo_backend_copy_dims dims;
     int64_t width, in_offset, out_offset;
     bool fills;
 } draft;
 
 static bool divides(const draft *d, int64_t width)
 {
-    const mo_box_dim *last = &d->dims.at[d->dims.n - 1];
+    const mo_backend_copy_dim *last = &d->dims.at[d->dims.n - 1];
 
     if (last->extent * d->width % width != 0 || d->out_offset % width != 0 ||
         (!d->fills && d->in_offset % width != 0))
@@ -26,8 +26,8 @@ static bool divides(const draft *d, int64_t width)
 /* Neighbours of a row that is contiguous on both sides are moved together. */
 static void widen(draft *d)
 {
-    int64_t width = MO_FORM_MAX_WIDTH;
-    mo_box_dim *last;
+    int64_t width = MO_CUDA_COPY_MAX_WIDTH;
+    mo_backend_copy_dim *last;
 
     if (d->dims.n == 0)
         return;
@@ -47,7 +47,7 @@ static int64_t turned_dim(const draft *d)
 {
     enum { LEAST_SIDE = 16, MOST_ELEMENTS = 1 << 30 };
     int n = d->dims.n;
-    const mo_box_dim *at = d->dims.at;
+    const mo_backend_copy_dim *at = d->dims.at;
     int64_t elements = 1;
 
     for (int i = 0; i < n && elements <= MOST_ELEMENTS; i++)
@@ -55,14 +55,14 @@ static int64_t turned_dim(const draft *d)
     if (d->fills || elements > MOST_ELEMENTS || n < 2 ||
         at[n - 1].out != d->width || at[n - 1].in == d->width ||
         at[n - 1].in == 0 || at[n - 1].extent < LEAST_SIDE)
-        return MO_FORM_NOT_TURNED;
+        return MO_CUDA_COPY_NOT_TRANSPOSED;
     for (int i = 0; i < n - 1; i++)
         if (at[i].in == d->width && at[i].extent >= LEAST_SIDE)
             return i;
-    return MO_FORM_NOT_TURNED;
+    return MO_CUDA_COPY_NOT_TRANSPOSED;
 }
 
-static void set_form(mo_cuda_form *form, const draft *d)
+static void set_form(mo_cuda_copy_shape *form, const draft *d)
 {
     form->width = d->width;
     form->fills = d->fills;
@@ -80,27 +80,27 @@ static void set_form(mo_cuda_form *form, const draft *d)
 }
 
 /* As often as there is room for it. */
-static void set_filler(mo_cuda_form *form, uint64_t filler, size_t bytes)
+static void set_filler(mo_cuda_copy_shape *form, uint64_t filler, size_t bytes)
 {
-    for (size_t at = 0; at < MO_FORM_MAX_WIDTH; at += bytes)
+    for (size_t at = 0; at < MO_CUDA_COPY_MAX_WIDTH; at += bytes)
         memcpy(form->filler + at, &filler, bytes);
 }
 
-mo_cuda_box mo_cuda_box_of(const mo_copy_call *copy, const mo_copy_box *box,
-                           mo_elem elem)
+mo_cuda_copy_box mo_cuda_copy_box_of(const mo_call_copy *copy,
+                                     const mo_call_copy_box *box, mo_elem elem)
 {
-    size_t bytes = mo_elem_bytes(elem);
+    size_t bytes = mo_elem_size(elem);
     draft d = { .width = (int64_t) bytes };
-    mo_cuda_box made = { .from = box->from, .to = box->to };
+    mo_cuda_copy_box made = { .from = box->from, .to = box->to };
 
-    d.dims = mo_box_dims_of(box, d.width);
+    d.dims = mo_backend_copy_dims_collapse(box, d.width);
     d.fills = box->from < 0 && copy->fill_in < 0;
     d.in_offset = box->from < 0 ? 0 : box->in_offset * d.width;
     d.out_offset = box->out_offset * d.width;
     widen(&d);
     set_form(&made.form, &d);
     if (d.fills)
-        set_filler(&made.form, mo_box_filler(box, elem), bytes);
+        set_filler(&made.form, mo_backend_copy_fill_bits(box, elem), bytes);
     else if (box->from < 0)
         made.from = copy->fill_in;
     made.in_offset = d.in_offset;
@@ -113,18 +113,19 @@ static int64_t parts(int64_t count, int64_t size)
     return (count + size - 1) / size;
 }
 
-int64_t mo_cuda_form_blocks(const mo_cuda_form *form, int threads, int64_t most)
+int64_t mo_cuda_copy_shape_blocks(const mo_cuda_copy_shape *form, int threads,
+                                  int64_t most)
 {
     int64_t blocks = 1;
 
     for (int64_t d = 0; d < form->rank; d++) {
-        bool square = form->turned != MO_FORM_NOT_TURNED &&
+        bool square = form->turned != MO_CUDA_COPY_NOT_TRANSPOSED &&
                       (d == form->turned || d == form->rank - 1);
 
-        blocks *=
-            square ? parts(form->extent[d], MO_FORM_SQUARE) : form->extent[d];
+        blocks *= square ? parts(form->extent[d], MO_CUDA_COPY_TRANSPOSE_TILE)
+                         : form->extent[d];
     }
-    if (form->turned != MO_FORM_NOT_TURNED)
+    if (form->turned != MO_CUDA_COPY_NOT_TRANSPOSED)
         return blocks;
     blocks = parts(blocks, threads);
     return blocks < most ? blocks : most;

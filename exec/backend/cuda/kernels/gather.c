@@ -12,14 +12,14 @@
 #include "exec/backend/cuda/kernels/index_check.h"
 
 typedef struct gather_kernel {
-    mo_kernel base;
+    mo_backend_kernel base;
     mo_cuda_function *function; /* NULL: the result has no elements */
     mo_cuda_grid grid;
 } gather_kernel;
 
 /* A gather being written. */
 typedef struct writing {
-    const mo_gather_call *call;
+    const mo_call_gather *call;
     mo_elem index_elem;
     int64_t width;              /* bytes a thread moves */
     int64_t per;                /* of these in a slice */
@@ -46,159 +46,169 @@ static void set_steps(writing *w, const int64_t *dims, int n)
         w->steps[d] = step;
 }
 
-static int64_t slices_of(const mo_gather_call *g)
+static int64_t slices_of(const mo_call_gather *g)
 {
     switch (g->kind) {
-    case MO_GATHER_AXIS:
+    case MO_CALL_GATHER_AXIS:
         return g->batch * g->outer * g->count;
-    case MO_GATHER_ND:
+    case MO_CALL_GATHER_ND:
         return g->batch * g->count;
     default:
         return mo_shape_elements(&g->result);
     }
 }
 
-static writing begin(const mo_gather_call *g, mo_elem elem, mo_elem index_elem)
+static writing begin(const mo_call_gather *g, mo_elem elem, mo_elem index_elem)
 {
     writing w = { .call = g, .index_elem = index_elem, .width = 16 };
-    int64_t bytes = (int64_t) mo_elem_bytes(elem);
+    int64_t bytes = (int64_t) mo_elem_size(elem);
 
-    if (g->kind != MO_GATHER_ELEMENTS)
+    if (g->kind != MO_CALL_GATHER_ELEMENTS)
         bytes *= g->inner;
     while (bytes % w.width != 0)
         w.width /= 2;
     w.per = bytes / w.width;
     w.count = slices_of(g) * w.per;
-    if (g->kind == MO_GATHER_ND) {
+    if (g->kind == MO_CALL_GATHER_ND) {
         w.per_batch = product(g->dims, g->depth);
         set_steps(&w, g->dims, g->depth);
-    } else if (g->kind == MO_GATHER_ELEMENTS) {
+    } else if (g->kind == MO_CALL_GATHER_ELEMENTS) {
         set_steps(&w, g->data.dims, g->data.rank);
     }
     return w;
 }
 
-static mo_status check_indices(const mo_gather_call *g,
-                               const mo_call_operand *indices, mo_error *err)
+static mo_status check_indices(const mo_call_gather *g,
+                               const mo_backend_operand *indices, mo_error *err)
 {
     switch (g->kind) {
-    case MO_GATHER_AXIS:
-        return mo_cuda_indices_check(indices, &g->axis, 1, err);
-    case MO_GATHER_ND:
-        return g->depth == 0
-                   ? MO_OK
-                   : mo_cuda_indices_check(indices, g->dims, g->depth, err);
+    case MO_CALL_GATHER_AXIS:
+        return mo_cuda_check_constant_indices(indices, &g->axis, 1, err);
+    case MO_CALL_GATHER_ND:
+        return g->depth == 0 ? MO_OK
+                             : mo_cuda_check_constant_indices(indices, g->dims,
+                                                              g->depth, err);
     default:
-        return mo_cuda_indices_check(indices, &g->data.dims[g->at], 1, err);
+        return mo_cuda_check_constant_indices(indices, &g->data.dims[g->at], 1,
+                                              err);
     }
 }
 
 /* ---- sources: from is the slice, -1 where there is none */
 
-static void add_axis(const writing *w, mo_code *code)
+static void add_axis(const writing *w, mo_cuda_source *code)
 {
-    const mo_gather_call *g = w->call;
+    const mo_call_gather *g = w->call;
     int64_t extent[] = { g->batch, g->outer, g->count, w->per };
 
-    mo_code_indices(code, "t", extent, 4);
-    mo_code_add(code,
-                "long long from = mo_index(indices, i0 * %lldLL + i2, "
-                "%lldLL, wrong);\n"
-                "if (from >= 0)\n"
-                "    from += (i0 * %lldLL + i1) * %lldLL;\n"
-                "const long long within = i3;\n",
-                (long long) g->count, (long long) g->axis, (long long) g->outer,
-                (long long) g->axis);
+    mo_cuda_emit_indices(code, "t", extent, 4);
+    mo_cuda_source_printf(
+        code,
+        "long long from = mo_index(indices, i0 * %lldLL + i2, "
+        "%lldLL, wrong);\n"
+        "if (from >= 0)\n"
+        "    from += (i0 * %lldLL + i1) * %lldLL;\n"
+        "const long long within = i3;\n",
+        (long long) g->count, (long long) g->axis, (long long) g->outer,
+        (long long) g->axis);
 }
 
-static void add_tuples(const writing *w, mo_code *code)
+static void add_tuples(const writing *w, mo_cuda_source *code)
 {
-    const mo_gather_call *g = w->call;
+    const mo_call_gather *g = w->call;
     int64_t extent[] = { g->batch, g->count, w->per };
 
-    mo_code_indices(code, "t", extent, 3);
-    mo_code_add(code,
-                "const long long first = (i0 * %lldLL + i1) * %dLL;\n"
-                "long long from = i0 * %lldLL, at;\n"
-                "const long long within = i2;\n",
-                (long long) g->count, g->depth, (long long) w->per_batch);
+    mo_cuda_emit_indices(code, "t", extent, 3);
+    mo_cuda_source_printf(code,
+                          "const long long first = (i0 * %lldLL + i1) * %dLL;\n"
+                          "long long from = i0 * %lldLL, at;\n"
+                          "const long long within = i2;\n",
+                          (long long) g->count, g->depth,
+                          (long long) w->per_batch);
     for (int d = 0; d < g->depth; d++)
-        mo_code_add(code,
-                    "at = mo_index(indices, first + %d, %lldLL, wrong);\n"
-                    "from = from < 0 || at < 0 ? -1 : from + at * %lldLL;\n",
-                    d, (long long) g->dims[d], (long long) w->steps[d]);
+        mo_cuda_source_printf(
+            code,
+            "at = mo_index(indices, first + %d, %lldLL, wrong);\n"
+            "from = from < 0 || at < 0 ? -1 : from + at * %lldLL;\n",
+            d, (long long) g->dims[d], (long long) w->steps[d]);
 }
 
-static void add_elements(const writing *w, mo_code *code)
+static void add_elements(const writing *w, mo_cuda_source *code)
 {
-    const mo_gather_call *g = w->call;
+    const mo_call_gather *g = w->call;
 
-    mo_code_indices(code, "t", g->result.dims, g->result.rank);
-    mo_code_add(code,
-                "long long from = mo_index(indices, t, %lldLL, wrong);\n"
-                "if (from >= 0)\n"
-                "    from = from * %lldLL",
-                (long long) g->data.dims[g->at], (long long) w->steps[g->at]);
+    mo_cuda_emit_indices(code, "t", g->result.dims, g->result.rank);
+    mo_cuda_source_printf(
+        code,
+        "long long from = mo_index(indices, t, %lldLL, wrong);\n"
+        "if (from >= 0)\n"
+        "    from = from * %lldLL",
+        (long long) g->data.dims[g->at], (long long) w->steps[g->at]);
     for (int d = 0; d < g->result.rank; d++)
         if (d != g->at)
-            mo_code_add(code, " + i%d * %lldLL", d, (long long) w->steps[d]);
-    mo_code_text(code, ";\nconst long long within = 0;\n");
+            mo_cuda_source_printf(code, " + i%d * %lldLL", d,
+                                  (long long) w->steps[d]);
+    mo_cuda_source_append(code, ";\nconst long long within = 0;\n");
 }
 
-static void add_source(const writing *w, mo_code *code)
+static void add_source(const writing *w, mo_cuda_source *code)
 {
-    const char *type = mo_code_bytes(w->width);
+    const char *type = mo_cuda_bytes_type_name(w->width);
 
-    mo_code_index(code, w->index_elem);
-    mo_code_add(code,
-                "MO_KERNEL_OF(gather, %d)(const %s *data, const %s *indices, "
-                "%s *out, long long *wrong)\n{\n"
-                "const %s zero = { 0 };\n"
-                "MO_BEGIN();\n",
-                MO_FLAT_THREADS, type, mo_code_elem(w->index_elem), type, type);
-    mo_code_flat(code, w->count);
-    if (w->call->kind == MO_GATHER_AXIS)
+    mo_cuda_emit_index_check(code, w->index_elem);
+    mo_cuda_source_printf(
+        code,
+        "MO_KERNEL_OF(gather, %d)(const %s *data, const %s *indices, "
+        "%s *out, long long *wrong)\n{\n"
+        "const %s zero = { 0 };\n"
+        "MO_BEGIN();\n",
+        MO_CUDA_GRID_STRIDE_THREADS, type,
+        mo_cuda_elem_type_name(w->index_elem), type, type);
+    mo_cuda_emit_grid_stride_loop(code, w->count);
+    if (w->call->kind == MO_CALL_GATHER_AXIS)
         add_axis(w, code);
-    else if (w->call->kind == MO_GATHER_ND)
+    else if (w->call->kind == MO_CALL_GATHER_ND)
         add_tuples(w, code);
     else
         add_elements(w, code);
-    mo_code_add(code,
-                "out[t] = from >= 0 ? data[from * %lldLL + within] : zero;\n"
-                "}\n}\n",
-                (long long) w->per);
+    mo_cuda_source_printf(
+        code,
+        "out[t] = from >= 0 ? data[from * %lldLL + within] : zero;\n"
+        "}\n}\n",
+        (long long) w->per);
 }
 
 /* ---- kernel */
 
-static mo_status ask(mo_unit *unit, const writing *w,
+static mo_status ask(mo_backend_unit *unit, const writing *w,
                      mo_cuda_function **function, mo_error *err)
 {
-    mo_code code = { 0 };
+    mo_cuda_source code = { 0 };
 
     add_source(w, &code);
-    return mo_cuda_ask_code(unit, &code, "gather", function, err);
+    return mo_cuda_jit_request_source(unit, &code, "gather", function, err);
 }
 
-static mo_status prepare(mo_unit *unit, const mo_call *call,
-                         const mo_call_operand *in, const mo_desc *out,
-                         mo_kernel **kernel, mo_error *err)
+static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
+                         const mo_backend_operand *in,
+                         const mo_tensor_desc *out, mo_backend_kernel **kernel,
+                         mo_error *err)
 {
     writing w = begin(&call->u.gather, out[0].elem, in[1].desc.elem);
-    mo_status status = mo_check_gather(call, in, out, err);
+    mo_status status = mo_backend_check_gather(call, in, out, err);
     gather_kernel *gather;
 
     assert(!call->after);
     if (status == MO_OK)
         status = check_indices(w.call, &in[1], err);
     if (status == MO_OK)
-        status = mo_cuda_index_watch(unit, err);
+        status = mo_cuda_index_error_enable(unit, err);
     if (status != MO_OK)
         return status;
     gather = calloc(1, sizeof *gather);
     if (!gather)
         return mo_fail_memory(err);
-    gather->grid = mo_cuda_flat_grid(unit, w.count);
+    gather->grid = mo_cuda_grid_stride_grid(unit, w.count);
     if (w.count > 0)
         status = ask(unit, &w, &gather->function, err);
     if (status != MO_OK) {
@@ -209,7 +219,7 @@ static mo_status prepare(mo_unit *unit, const mo_call *call,
     return MO_OK;
 }
 
-static mo_status enqueue(mo_unit *unit, const mo_kernel *kernel,
+static mo_status enqueue(mo_backend_unit *unit, const mo_backend_kernel *kernel,
                          const void *const *in, void *const *out,
                          void *workspace, CUstream stream, mo_error *err)
 {
@@ -225,5 +235,5 @@ static mo_status enqueue(mo_unit *unit, const mo_kernel *kernel,
                           err);
 }
 
-const mo_cuda_maker mo_cuda_gather = { prepare, NULL, enqueue,
-                                       mo_cuda_drop_whole };
+const mo_cuda_kernel_class mo_cuda_gather_kernel = { prepare, NULL, enqueue,
+                                                     mo_cuda_kernel_free };

@@ -2,17 +2,18 @@
 
 #include <string.h>
 
-mo_status mo_cuda_indices_check(const mo_call_operand *indices,
-                                const int64_t *sizes, int n, mo_error *err)
+mo_status mo_cuda_check_constant_indices(const mo_backend_operand *indices,
+                                         const int64_t *sizes, int n,
+                                         mo_error *err)
 {
-    mo_dense dense = { .desc = indices->desc };
-    int64_t count = mo_desc_elements(&indices->desc);
+    mo_tensor_dense dense = { .desc = indices->desc };
+    int64_t count = mo_tensor_desc_elements(&indices->desc);
 
     if (!indices->constant)
         return MO_OK;
     memcpy(&dense.data, &indices->constant, sizeof dense.data);
     for (int64_t i = 0; i < count; i++) {
-        int64_t at = mo_dense_int(&dense, i), size = sizes[i % n];
+        int64_t at = mo_tensor_get_int(&dense, i), size = sizes[i % n];
 
         if (at < -size || at >= size)
             return mo_fail(err, MO_E_INPUT,
@@ -23,23 +24,24 @@ mo_status mo_cuda_indices_check(const mo_call_operand *indices,
     return MO_OK;
 }
 
-void mo_code_index(mo_code *code, mo_elem elem)
+void mo_cuda_emit_index_check(mo_cuda_source *code, mo_elem elem)
 {
-    mo_code_add(code,
-                "MO_DEVICE long long mo_index(const %s *indices, long long i, "
-                "long long size, long long *wrong)\n"
-                "{\n"
-                "    long long at = (long long) indices[i];\n"
-                "    at = at < 0 ? at + size : at;\n"
-                "    if (at >= 0 && at < size)\n"
-                "        return at;\n"
-                "    *wrong = size + 1;\n"
-                "    return -1;\n"
-                "}\n",
-                mo_code_elem(elem));
+    mo_cuda_source_printf(
+        code,
+        "MO_DEVICE long long mo_index(const %s *indices, long long i, "
+        "long long size, long long *wrong)\n"
+        "{\n"
+        "    long long at = (long long) indices[i];\n"
+        "    at = at < 0 ? at + size : at;\n"
+        "    if (at >= 0 && at < size)\n"
+        "        return at;\n"
+        "    *wrong = size + 1;\n"
+        "    return -1;\n"
+        "}\n",
+        mo_cuda_elem_type_name(elem));
 }
 
-mo_status mo_cuda_index_watch(mo_unit *unit, mo_error *err)
+mo_status mo_cuda_index_error_enable(mo_backend_unit *unit, mo_error *err)
 {
     void *memory = NULL;
     mo_status status;
@@ -59,7 +61,7 @@ mo_status mo_cuda_index_watch(mo_unit *unit, mo_error *err)
     return MO_OK;
 }
 
-void mo_cuda_index_unwatch(mo_unit *unit)
+void mo_cuda_index_error_disable(mo_backend_unit *unit)
 {
     void *memory;
 
@@ -71,7 +73,7 @@ void mo_cuda_index_unwatch(mo_unit *unit)
 }
 
 /* Kernels tell one more than the size, which may be 0. */
-mo_status mo_cuda_index_verdict(mo_unit *unit, mo_error *err)
+mo_status mo_cuda_index_error_check(mo_backend_unit *unit, mo_error *err)
 {
     long long told = unit->wrong_index ? *unit->wrong_index : 0;
 

@@ -19,19 +19,20 @@
 
 /* sizes: index i is within sizes[i % n] elements; n is at least 1.  MO_OK where
  * the indices are not constant. */
-mo_status mo_cuda_indices_check(const mo_call_operand *indices,
-                                const int64_t *sizes, int n, mo_error *err);
+mo_status mo_cuda_check_constant_indices(const mo_backend_operand *indices,
+                                         const int64_t *sizes, int n,
+                                         mo_error *err);
 
 /* Defines long long mo_index(const T *indices, long long i, long long size,
  * long long *wrong): index i counted from the front, or -1, which is told to
  * wrong. */
-void mo_code_index(mo_code *code, mo_elem elem);
+void mo_cuda_emit_index_check(mo_cuda_source *code, mo_elem elem);
 
 /* Sees to it that there is a unit->wrong_index: the argument of kernels. */
-mo_status mo_cuda_index_watch(mo_unit *unit, mo_error *err);
-void mo_cuda_index_unwatch(mo_unit *unit);
+mo_status mo_cuda_index_error_enable(mo_backend_unit *unit, mo_error *err);
+void mo_cuda_index_error_disable(mo_backend_unit *unit);
 
 /* Was an index out of range in what has been waited for?  Forgets it. */
-mo_status mo_cuda_index_verdict(mo_unit *unit, mo_error *err);
+mo_status mo_cuda_index_error_check(mo_backend_unit *unit, mo_error *err);
 
 #endif

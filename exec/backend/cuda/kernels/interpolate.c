@@ -32,7 +32,7 @@ typedef struct tap_table {
 
 static mo_status add_word(tap_table *table, int32_t word, mo_error *err)
 {
-    mo_status status = MO_PUSH(table->words, table->n, table->room, err);
+    mo_status status = MO_ARRAY_GROW(table->words, table->n, table->room, err);
 
     if (status == MO_OK)
         table->words[table->n++] = word;
@@ -65,13 +65,13 @@ static mo_status add_weights(tap_table *table, const float *weights, int64_t n,
     return status;
 }
 
-static mo_status add_taps(const mo_interpolate_call *call, int d,
+static mo_status add_taps(const mo_call_interpolate *call, int d,
                           tap_table *table, mo_error *err)
 {
     tap_places *places = &table->places[d];
-    mo_taps taps = { 0 };
+    mo_call_interp_taps taps = { 0 };
     int64_t n = 0;
-    mo_status status = mo_taps_make(call, d, &taps, err);
+    mo_status status = mo_call_interp_taps_init(call, d, &taps, err);
 
     if (status == MO_OK)
         n = taps.first[taps.n];
@@ -86,13 +86,13 @@ static mo_status add_taps(const mo_interpolate_call *call, int d,
         status = add_numbers(table, taps.index, n, &places->index, err);
     if (status == MO_OK)
         status = add_weights(table, taps.weight, n, &places->weight, err);
-    mo_taps_clear(&taps);
+    mo_call_interp_taps_clear(&taps);
     return status;
 }
 
 /* A dimension of which nothing moves has no taps; the table is never empty, so
  * that there is one. */
-static mo_status make_table(const mo_interpolate_call *call, tap_table *table,
+static mo_status make_table(const mo_call_interpolate *call, tap_table *table,
                             mo_error *err)
 {
     mo_status status = add_word(table, 0, err);
@@ -105,7 +105,7 @@ static mo_status make_table(const mo_interpolate_call *call, tap_table *table,
 
 /* ---- code */
 
-static int64_t in_stride(const mo_interpolate_call *call, int d)
+static int64_t in_stride(const mo_call_interpolate *call, int d)
 {
     int64_t stride = 1;
 
@@ -126,23 +126,25 @@ static const char *name_of(char name[16], char letter, int d)
 
 /* The loop over the taps of dimension d, inside of that of dimension outer: a
  * is where a tap is so far, w its weight. */
-static void add_loop(mo_code *code, const tap_places *places, int d, int outer,
-                     int64_t stride, bool weighs)
+static void add_loop(mo_cuda_source *code, const tap_places *places, int d,
+                     int outer, int64_t stride, bool weighs)
 {
     char a[16], w[16];
 
-    mo_code_add(code,
-                "const int end%d = taps[%lld + i%d];\n"
-                "for (int t%d = taps[%lld + i%d]; t%d < end%d; t%d++) {\n",
-                d, (long long) places->first + 1, d, d,
-                (long long) places->first, d, d, d, d);
-    mo_code_add(code,
-                "const PLACE a%d = %s + (PLACE) taps[%lld + t%d] * (PLACE) "
-                "%lldLL;\n",
-                d, name_of(a, 'a', outer), (long long) places->index, d,
-                (long long) stride);
+    mo_cuda_source_printf(
+        code,
+        "const int end%d = taps[%lld + i%d];\n"
+        "for (int t%d = taps[%lld + i%d]; t%d < end%d; t%d++) {\n",
+        d, (long long) places->first + 1, d, d, (long long) places->first, d, d,
+        d, d);
+    mo_cuda_source_printf(
+        code,
+        "const PLACE a%d = %s + (PLACE) taps[%lld + t%d] * (PLACE) "
+        "%lldLL;\n",
+        d, name_of(a, 'a', outer), (long long) places->index, d,
+        (long long) stride);
     if (weighs)
-        mo_code_add(
+        mo_cuda_source_printf(
             code,
             "const float w%d = %s * ((const float *) taps)[%lld + t%d];\n", d,
             name_of(w, 'w', outer), (long long) places->weight, d);
@@ -158,30 +160,30 @@ static const char kernel_head[] =
     "        return;\n";
 
 /* What is not resized is where it was. */
-static void add_start(mo_code *code, const mo_interpolate_call *call)
+static void add_start(mo_cuda_source *code, const mo_call_interpolate *call)
 {
-    mo_code_indices(code, "self", call->out, call->rank);
-    mo_code_text(code, "const PLACE a = 0");
+    mo_cuda_emit_indices(code, "self", call->out, call->rank);
+    mo_cuda_source_append(code, "const PLACE a = 0");
     for (int d = 0; d < call->rank; d++)
         if (!call->moves[d])
-            mo_code_add(code, " + (PLACE) i%d * (PLACE) %lldLL", d,
-                        (long long) in_stride(call, d));
-    mo_code_text(code, ";\n");
+            mo_cuda_source_printf(code, " + (PLACE) i%d * (PLACE) %lldLL", d,
+                                  (long long) in_stride(call, d));
+    mo_cuda_source_append(code, ";\n");
 }
 
-static void add_kernel(mo_code *code, const mo_interpolate_call *call,
+static void add_kernel(mo_cuda_source *code, const mo_call_interpolate *call,
                        const tap_table *table, int64_t elements)
 {
-    bool nearest = call->mode == MO_INTERPOLATE_NEAREST;
+    bool nearest = call->mode == MO_CALL_INTERPOLATE_NEAREST;
     int last = -1, loops = 0;
     char a[16], w[16];
 
-    mo_code_add(code, "#define BLOCK %d\n#define ELEMENTS %lldLL\n", BLOCK,
-                (long long) elements);
-    mo_code_text(code, kernel_head);
+    mo_cuda_source_printf(code, "#define BLOCK %d\n#define ELEMENTS %lldLL\n",
+                          BLOCK, (long long) elements);
+    mo_cuda_source_append(code, kernel_head);
     add_start(code, call);
     if (!nearest)
-        mo_code_text(code, "const float w = 1;\nR v = 0;\n");
+        mo_cuda_source_append(code, "const float w = 1;\nR v = 0;\n");
     for (int d = 0; d < call->rank; d++)
         if (call->moves[d]) {
             add_loop(code, &table->places[d], d, last, in_stride(call, d),
@@ -190,50 +192,54 @@ static void add_kernel(mo_code *code, const mo_interpolate_call *call,
             loops++;
         }
     if (nearest)
-        mo_code_add(code, "out[self] = in[%s];\n", name_of(a, 'a', last));
+        mo_cuda_source_printf(code, "out[self] = in[%s];\n",
+                              name_of(a, 'a', last));
     else
-        mo_code_add(code, "v += %s * load(in[%s]);\n", name_of(w, 'w', last),
-                    name_of(a, 'a', last));
+        mo_cuda_source_printf(code, "v += %s * load(in[%s]);\n",
+                              name_of(w, 'w', last), name_of(a, 'a', last));
     while (loops-- > 0)
-        mo_code_text(code, "}\n");
-    mo_code_text(code, nearest ? "}\n" : "finish1(self, &v, p, out);\n}\n");
+        mo_cuda_source_append(code, "}\n");
+    mo_cuda_source_append(code,
+                          nearest ? "}\n" : "finish1(self, &v, p, out);\n}\n");
 }
 
 /* ---- kernel */
 
-static mo_status make(mo_unit *unit, const mo_call *call,
-                      const mo_call_operand *in, const mo_desc *out,
-                      const tap_table *table, mo_kernel **kernel, mo_error *err)
+static mo_status make(mo_backend_unit *unit, const mo_call *call,
+                      const mo_backend_operand *in, const mo_tensor_desc *out,
+                      const tap_table *table, mo_backend_kernel **kernel,
+                      mo_error *err)
 {
-    int64_t elements = mo_desc_elements(&out[0]);
-    int64_t most = mo_desc_elements(&in[0].desc);
-    mo_cuda_draft draft = { .name = "interpolate" };
+    int64_t elements = mo_tensor_desc_elements(&out[0]);
+    int64_t most = mo_tensor_desc_elements(&in[0].desc);
+    mo_cuda_single_kernel_spec draft = { .name = "interpolate" };
     mo_status status =
-        mo_cuda_grid_of(elements, BLOCK, BLOCK, &draft.grid, err);
+        mo_cuda_grid_1d(elements, BLOCK, BLOCK, &draft.grid, err);
 
     if (status != MO_OK)
         return status;
-    mo_code_types(&draft.code, out[0].elem, 1,
-                  elements > most ? elements : most);
-    mo_code_finish(&draft.code, call, &out[0], 1);
+    mo_cuda_emit_types(&draft.code, out[0].elem, 1,
+                       elements > most ? elements : most);
+    mo_cuda_emit_epilogue(&draft.code, call, &out[0], 1);
     add_kernel(&draft.code, &call->u.interpolate, table, elements);
-    status = mo_cuda_single_new(unit, call, 1, &draft, kernel, err);
+    status = mo_cuda_single_kernel_new(unit, call, 1, &draft, kernel, err);
     if (status == MO_OK)
-        status = mo_cuda_single_table(unit, *kernel, table->words,
-                                      table->n * sizeof *table->words, err);
+        status = mo_cuda_single_kernel_set_table(
+            unit, *kernel, table->words, table->n * sizeof *table->words, err);
     if (status != MO_OK && *kernel) {
-        mo_cuda_single_drop(unit, *kernel);
+        mo_cuda_single_kernel_free(unit, *kernel);
         *kernel = NULL;
     }
     return status;
 }
 
-static mo_status prepare(mo_unit *unit, const mo_call *call,
-                         const mo_call_operand *in, const mo_desc *out,
-                         mo_kernel **kernel, mo_error *err)
+static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
+                         const mo_backend_operand *in,
+                         const mo_tensor_desc *out, mo_backend_kernel **kernel,
+                         mo_error *err)
 {
     tap_table table = { 0 };
-    mo_status status = mo_check_interpolate(call, in, out, err);
+    mo_status status = mo_backend_check_interpolate(call, in, out, err);
 
     if (status != MO_OK)
         return status;
@@ -244,6 +250,6 @@ static mo_status prepare(mo_unit *unit, const mo_call *call,
     return status;
 }
 
-const mo_cuda_maker mo_cuda_interpolate = { prepare, NULL,
-                                            mo_cuda_single_enqueue,
-                                            mo_cuda_single_drop };
+const mo_cuda_kernel_class mo_cuda_interpolate_kernel = {
+    prepare, NULL, mo_cuda_single_kernel_enqueue, mo_cuda_single_kernel_free
+};

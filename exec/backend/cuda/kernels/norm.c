@@ -25,45 +25,51 @@ static const char kernel_source[] =
     "}\n";
 
 /* What a row is multiplied by. */
-static void add_factor(mo_code *code, const mo_norm_call *norm, bool wide)
+static void add_factor(mo_cuda_source *code, const mo_call_norm *norm,
+                       bool wide)
 {
-    mo_code_add(code,
-                "#define CENTER %d\n#define SCALE %d\n"
-                "MO_DEVICE R factor_of(R squares)\n{\n"
-                "const R size = squares%s, eps = ",
-                norm->center, norm->scale, norm->sum ? "" : " / (R) COUNT");
-    mo_code_real(code, norm->eps, wide);
-    mo_code_text(code, ";\nreturn 1 / ");
+    mo_cuda_source_printf(code,
+                          "#define CENTER %d\n#define SCALE %d\n"
+                          "MO_DEVICE R factor_of(R squares)\n{\n"
+                          "const R size = squares%s, eps = ",
+                          norm->center, norm->scale,
+                          norm->sum ? "" : " / (R) COUNT");
+    mo_cuda_emit_real(code, norm->eps, wide);
+    mo_cuda_source_append(code, ";\nreturn 1 / ");
     if (norm->max_eps)
-        mo_code_text(code, "MATH(sqrt)(size > eps ? size : eps)");
+        mo_cuda_source_append(code, "MATH(sqrt)(size > eps ? size : eps)");
     else if (norm->eps_outside)
-        mo_code_text(code, "(MATH(sqrt)(size) + eps)");
+        mo_cuda_source_append(code, "(MATH(sqrt)(size) + eps)");
     else
-        mo_code_text(code, "MATH(sqrt)(size + eps)");
-    mo_code_text(code, ";\n}\n");
+        mo_cuda_source_append(code, "MATH(sqrt)(size + eps)");
+    mo_cuda_source_append(code, ";\n}\n");
 }
 
-static mo_status prepare(mo_unit *unit, const mo_call *call,
-                         const mo_call_operand *in, const mo_desc *out,
-                         mo_kernel **kernel, mo_error *err)
+static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
+                         const mo_backend_operand *in,
+                         const mo_tensor_desc *out, mo_backend_kernel **kernel,
+                         mo_error *err)
 {
-    const mo_norm_call *norm = &call->u.norm;
-    int width = mo_cuda_finish_width(call, &out[0], norm->count);
-    mo_cuda_rows rows = mo_cuda_rows_of(unit, norm->groups, norm->count, width);
-    mo_cuda_draft draft = { .name = "norm_rows" };
-    mo_status status = mo_cuda_same_type(call, in, out, err);
+    const mo_call_norm *norm = &call->u.norm;
+    int width = mo_cuda_epilogue_vector_width(call, &out[0], norm->count);
+    mo_cuda_row_reduction rows =
+        mo_cuda_row_reduction_of(unit, norm->groups, norm->count, width);
+    mo_cuda_single_kernel_spec draft = { .name = "norm_rows" };
+    mo_status status = mo_cuda_check_same_type(call, in, out, err);
 
     if (status == MO_OK)
-        status = mo_cuda_rows_grid(&rows, &draft.grid, err);
+        status = mo_cuda_row_reduction_grid(&rows, &draft.grid, err);
     if (status != MO_OK)
         return status;
-    mo_code_types(&draft.code, out[0].elem, width, mo_desc_elements(&out[0]));
-    mo_code_finish_early(&draft.code, call, in, &out[0], width);
-    mo_code_rows(&draft.code, &rows);
-    add_factor(&draft.code, norm, out[0].elem == MO_F64);
-    mo_code_text(&draft.code, kernel_source);
-    return mo_cuda_single_new(unit, call, 1, &draft, kernel, err);
+    mo_cuda_emit_types(&draft.code, out[0].elem, width,
+                       mo_tensor_desc_elements(&out[0]));
+    mo_cuda_emit_epilogue_prefetch(&draft.code, call, in, &out[0], width);
+    mo_cuda_emit_row_reduction(&draft.code, &rows);
+    add_factor(&draft.code, norm, out[0].elem == MO_ELEM_F64);
+    mo_cuda_source_append(&draft.code, kernel_source);
+    return mo_cuda_single_kernel_new(unit, call, 1, &draft, kernel, err);
 }
 
-const mo_cuda_maker mo_cuda_norm = { prepare, NULL, mo_cuda_single_enqueue,
-                                     mo_cuda_single_drop };
+const mo_cuda_kernel_class mo_cuda_norm_kernel = {
+    prepare, NULL, mo_cuda_single_kernel_enqueue, mo_cuda_single_kernel_free
+};

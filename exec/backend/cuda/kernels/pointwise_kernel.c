@@ -7,7 +7,7 @@
 
 /* ---- ways to go */
 
-static int64_t count_of(const mo_loops *loops)
+static int64_t count_of(const mo_point_loop_nest *loops)
 {
     int64_t count = 1;
 
@@ -16,21 +16,22 @@ static int64_t count_of(const mo_loops *loops)
     return count;
 }
 
-static bool needs_64_bits(const mo_cuda_pointwise *p)
+static bool needs_64_bits(const mo_cuda_pointwise_config *p)
 {
     bool wide = p->count > INT32_MAX;
 
     for (int i = 0; i < p->point->n_operands; i++) {
-        mo_access access = { p->point->operands[i].access.offset, { 0 } };
+        mo_point_access access = { p->point->operands[i].access.offset, { 0 } };
 
         memcpy(access.stride, p->loops.stride[i], sizeof access.stride);
-        wide = wide || mo_code_is_wide(&access, p->loops.extent, p->loops.rank);
+        wide = wide || mo_cuda_needs_64bit_offsets(&access, p->loops.extent,
+                                                   p->loops.rank);
     }
     return wide;
 }
 
 /* May so many neighbours of an operand be read at once, everywhere? */
-static bool can_read(const mo_cuda_pointwise *p, int operand, int n)
+static bool can_read(const mo_cuda_pointwise_config *p, int operand, int n)
 {
     const int64_t *stride = p->loops.stride[operand];
 
@@ -45,7 +46,7 @@ static bool can_read(const mo_cuda_pointwise *p, int operand, int n)
     return true;
 }
 
-static bool can_do_at_once(const mo_cuda_pointwise *p, int n)
+static bool can_do_at_once(const mo_cuda_pointwise_config *p, int n)
 {
     if (p->loops.extent[p->last] % n != 0)
         return false;
@@ -55,12 +56,12 @@ static bool can_do_at_once(const mo_cuda_pointwise *p, int n)
     return true;
 }
 
-static size_t widest_element(const mo_cuda_pointwise *p)
+static size_t widest_element(const mo_cuda_pointwise_config *p)
 {
-    size_t widest = mo_elem_bytes(p->stored);
+    size_t widest = mo_elem_size(p->stored);
 
     for (int i = 0; i < p->point->n_operands; i++) {
-        size_t bytes = mo_elem_bytes(p->point->operands[i].elem);
+        size_t bytes = mo_elem_size(p->point->operands[i].elem);
 
         if (p->used[i] && bytes > widest)
             widest = bytes;
@@ -71,7 +72,7 @@ static size_t widest_element(const mo_cuda_pointwise *p)
 /* So many that the widest element is read 16 bytes at a time; fewer where
  * accesses do not allow it, or too few threads would be left to fill the
  * device. */
-static int vector_for(const mo_cuda_pointwise *p, int sms)
+static int vector_for(const mo_cuda_pointwise_config *p, int sms)
 {
     enum { ACCESS_BYTES = 16, MOST = 8, THREADS_PER_SM = 64 };
     int n = ACCESS_BYTES / (int) widest_element(p);
@@ -86,7 +87,7 @@ static int vector_for(const mo_cuda_pointwise *p, int sms)
 
 /* The dimension along which an operand is contiguous, where that is not the
  * result's and squares of the two are worth while. */
-static int turned_dim(const mo_cuda_pointwise *p, int operand)
+static int turned_dim(const mo_cuda_pointwise_config *p, int operand)
 {
     enum { LEAST_SIDE = 16 };
     const int64_t *stride = p->loops.stride[operand];
@@ -94,26 +95,26 @@ static int turned_dim(const mo_cuda_pointwise *p, int operand)
 
     if (!p->used[operand] || stride[last] == 0 || stride[last] == 1 ||
         p->loops.extent[last] < LEAST_SIDE)
-        return MO_CUDA_NOT_TURNED;
+        return MO_CUDA_POINTWISE_NOT_TRANSPOSED;
     for (int d = 0; d < last; d++)
         if (stride[d] == 1 && p->loops.extent[d] >= LEAST_SIDE)
             return d;
-    return MO_CUDA_NOT_TURNED;
+    return MO_CUDA_POINTWISE_NOT_TRANSPOSED;
 }
 
 /* Marks those that are turned the way the first of them is; as many as shared
  * memory has room for, the others are read as they lie. */
-static void find_turned(mo_cuda_pointwise *p)
+static void find_turned(mo_cuda_pointwise_config *p)
 {
     enum { MOST = 4 };
     int n = 0;
 
-    p->turned = MO_CUDA_NOT_TURNED;
+    p->turned = MO_CUDA_POINTWISE_NOT_TRANSPOSED;
     for (int i = 0; i < p->point->n_operands && n < MOST; i++) {
         int d = turned_dim(p, i);
 
-        if (d == MO_CUDA_NOT_TURNED ||
-            (p->turned != MO_CUDA_NOT_TURNED && p->turned != d))
+        if (d == MO_CUDA_POINTWISE_NOT_TRANSPOSED ||
+            (p->turned != MO_CUDA_POINTWISE_NOT_TRANSPOSED && p->turned != d))
             continue;
         p->turned = d;
         p->is_turned[i] = true;
@@ -126,20 +127,21 @@ static int64_t parts(int64_t count, int64_t size)
     return (count + size - 1) / size;
 }
 
-static void set_squares(mo_cuda_pointwise *p)
+static void set_squares(mo_cuda_pointwise_config *p)
 {
     p->vector = 1;
     p->threads = 256;
     p->blocks = 1;
     for (int d = 0; d < p->loops.rank; d++)
-        p->blocks *= d == p->turned || d == p->last
-                         ? parts(p->loops.extent[d], MO_CUDA_SQUARE)
-                         : p->loops.extent[d];
+        p->blocks *=
+            d == p->turned || d == p->last
+                ? parts(p->loops.extent[d], MO_CUDA_POINTWISE_TRANSPOSE_TILE)
+                : p->loops.extent[d];
 }
 
 /* Small blocks where there are few, so that every multiprocessor has some; and
  * no more than are on the device twice over: the rest is done by going on. */
-static void set_flat(mo_cuda_pointwise *p, int sms)
+static void set_flat(mo_cuda_pointwise_config *p, int sms)
 {
     enum { THREADS_ON_SM = 2048, MANY = 1024, TURNS = 2 };
     int64_t n, most;
@@ -153,22 +155,24 @@ static void set_flat(mo_cuda_pointwise *p, int sms)
         p->blocks = most;
 }
 
-mo_cuda_pointwise mo_cuda_pointwise_of(const mo_point *point,
-                                       const mo_desc *out, int sms)
+mo_cuda_pointwise_config
+mo_cuda_pointwise_config_of(const mo_point_program *point,
+                            const mo_tensor_desc *out, int sms)
 {
-    mo_cuda_pointwise p = { .point = point,
-                            .stored = out->elem,
-                            .loops = mo_loops_of(point, &out->shape) };
+    mo_cuda_pointwise_config p = { .point = point,
+                                   .stored = out->elem,
+                                   .loops = mo_point_loop_nest_collapse(
+                                       point, &out->shape) };
 
     p.last = p.loops.rank - 1;
     p.count = count_of(&p.loops);
-    mo_point_mark_used(point, p.used);
+    mo_point_mark_live(point, p.used);
     p.wide = needs_64_bits(&p);
     find_turned(&p);
-    if (p.turned != MO_CUDA_NOT_TURNED)
+    if (p.turned != MO_CUDA_POINTWISE_NOT_TRANSPOSED)
         set_squares(&p);
-    if (p.turned == MO_CUDA_NOT_TURNED || p.blocks > INT32_MAX) {
-        p.turned = MO_CUDA_NOT_TURNED;
+    if (p.turned == MO_CUDA_POINTWISE_NOT_TRANSPOSED || p.blocks > INT32_MAX) {
+        p.turned = MO_CUDA_POINTWISE_NOT_TRANSPOSED;
         set_flat(&p, sms);
     }
     return p;
@@ -177,28 +181,29 @@ mo_cuda_pointwise mo_cuda_pointwise_of(const mo_point *point,
 /* ---- kernel */
 
 typedef struct point_kernel {
-    mo_kernel base;
+    mo_backend_kernel base;
     mo_cuda_function *function; /* NULL: the result has no elements */
     mo_cuda_grid grid;
     int n_operands;
     bool used[MO_POINT_MAX_OPERANDS];
 } point_kernel;
 
-static mo_status ask(mo_unit *unit, const mo_cuda_pointwise *p,
+static mo_status ask(mo_backend_unit *unit, const mo_cuda_pointwise_config *p,
                      mo_cuda_function **function, mo_error *err)
 {
-    mo_code code = { 0 };
+    mo_cuda_source code = { 0 };
 
-    mo_cuda_pointwise_source(p, &code);
-    return mo_cuda_ask_code(unit, &code, "point", function, err);
+    mo_cuda_emit_pointwise(p, &code);
+    return mo_cuda_jit_request_source(unit, &code, "point", function, err);
 }
 
-static mo_status prepare(mo_unit *unit, const mo_call *call,
-                         const mo_call_operand *in, const mo_desc *out,
-                         mo_kernel **kernel, mo_error *err)
+static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
+                         const mo_backend_operand *in,
+                         const mo_tensor_desc *out, mo_backend_kernel **kernel,
+                         mo_error *err)
 {
-    mo_cuda_pointwise p =
-        mo_cuda_pointwise_of(&call->u.point, &out[0], unit->sms);
+    mo_cuda_pointwise_config p =
+        mo_cuda_pointwise_config_of(&call->u.point, &out[0], unit->sms);
     point_kernel *made = calloc(1, sizeof *made);
     mo_status status = MO_OK;
 
@@ -219,7 +224,7 @@ static mo_status prepare(mo_unit *unit, const mo_call *call,
     return MO_OK;
 }
 
-static mo_status enqueue(mo_unit *unit, const mo_kernel *kernel,
+static mo_status enqueue(mo_backend_unit *unit, const mo_backend_kernel *kernel,
                          const void *const *in, void *const *out,
                          void *workspace, CUstream stream, mo_error *err)
 {
@@ -241,5 +246,5 @@ static mo_status enqueue(mo_unit *unit, const mo_kernel *kernel,
                           err);
 }
 
-const mo_cuda_maker mo_cuda_point = { prepare, NULL, enqueue,
-                                      mo_cuda_drop_whole };
+const mo_cuda_kernel_class mo_cuda_pointwise_kernel = { prepare, NULL, enqueue,
+                                                        mo_cuda_kernel_free };

@@ -17,12 +17,15 @@
 #include "exec/backend/cuda/jit/codegen.h"
 #include "exec/op/loop_nest.h"
 
-enum { MO_CUDA_NOT_TURNED = -1, MO_CUDA_SQUARE = 32 };
+enum {
+    MO_CUDA_POINTWISE_NOT_TRANSPOSED = -1,
+    MO_CUDA_POINTWISE_TRANSPOSE_TILE = 32
+};
 
-typedef struct mo_cuda_pointwise {
-    const mo_point *point;
+typedef struct mo_cuda_pointwise_config {
+    const mo_point_program *point;
     mo_elem stored;
-    mo_loops loops;
+    mo_point_loop_nest loops;
     int last;      /* the innermost dimension */
     int64_t count; /* of all elements */
     bool used[MO_POINT_MAX_REGISTERS];
@@ -32,14 +35,16 @@ typedef struct mo_cuda_pointwise {
     bool is_turned[MO_POINT_MAX_OPERANDS];
     int threads;
     int64_t blocks; /* 0: there is nothing to do */
-} mo_cuda_pointwise;
+} mo_cuda_pointwise_config;
 
 /* For a device of so many multiprocessors. */
-mo_cuda_pointwise mo_cuda_pointwise_of(const mo_point *point,
-                                       const mo_desc *out, int sms);
+mo_cuda_pointwise_config
+mo_cuda_pointwise_config_of(const mo_point_program *point,
+                            const mo_tensor_desc *out, int sms);
 
 /* Defines the kernel "point", whose arguments are the operands that are used,
  * in order, and the result. */
-void mo_cuda_pointwise_source(const mo_cuda_pointwise *p, mo_code *code);
+void mo_cuda_emit_pointwise(const mo_cuda_pointwise_config *p,
+                            mo_cuda_source *code);
 
 #endif

@@ -20,7 +20,7 @@ enum {
 };
 
 typedef struct pool_shape {
-    mo_pool_call call; /* in three spatial dimensions */
+    mo_call_pool call; /* in three spatial dimensions */
     int64_t window;    /* elements of a window at most */
     int width, deep;
     bool small;
@@ -198,12 +198,12 @@ static const char body[] =
 
 /* ---- shape */
 
-static int64_t window_of(const mo_pool_call *c)
+static int64_t window_of(const mo_call_pool *c)
 {
-    const mo_sweep *s = &c->sweep;
+    const mo_call_window *s = &c->sweep;
     int64_t window = 1;
 
-    for (int d = 0; d < MO_MAX_SPATIAL; d++) {
+    for (int d = 0; d < MO_CALL_MAX_SPATIAL; d++) {
         int64_t size = s->kernel[d];
 
         if (c->adaptive)
@@ -214,7 +214,8 @@ static int64_t window_of(const mo_pool_call *c)
     return window;
 }
 
-static int deep_of(const mo_unit *unit, const pool_shape *shape, int64_t items)
+static int deep_of(const mo_backend_unit *unit, const pool_shape *shape,
+                   int64_t items)
 {
     int deep = 1;
 
@@ -226,94 +227,102 @@ static int deep_of(const mo_unit *unit, const pool_shape *shape, int64_t items)
     return deep;
 }
 
-static pool_shape shape_of(const mo_unit *unit, const mo_call *call,
-                           const mo_desc *out)
+static pool_shape shape_of(const mo_backend_unit *unit, const mo_call *call,
+                           const mo_tensor_desc *out)
 {
     pool_shape shape = { .call = call->u.pool, .width = 1 };
-    const mo_pool_call *c = &shape.call;
+    const mo_call_pool *c = &shape.call;
 
-    shape.call.sweep = mo_sweep_widen(&call->u.pool.sweep);
+    shape.call.sweep = mo_call_window_to_3d(&call->u.pool.sweep);
     shape.has_indices = call->n_out > 1;
     shape.window = window_of(c);
     shape.small = !c->adaptive && shape.window <= SMALL_WINDOW;
     if (c->channels_last && !shape.has_indices)
-        shape.width = mo_cuda_finish_width(call, out, c->channels);
-    shape.deep = deep_of(unit, &shape, mo_desc_elements(out) / shape.width);
+        shape.width = mo_cuda_epilogue_vector_width(call, out, c->channels);
+    shape.deep =
+        deep_of(unit, &shape, mo_tensor_desc_elements(out) / shape.width);
     return shape;
 }
 
 /* ---- code */
 
-static void add_counts(mo_code *code, const mo_pool_call *c)
+static void add_counts(mo_cuda_source *code, const mo_call_pool *c)
 {
-    const mo_sweep *s = &c->sweep;
+    const mo_call_window *s = &c->sweep;
 
-    for (int d = 0; d < MO_MAX_SPATIAL; d++)
-        mo_code_add(code, "#define E%d ((PLACE) %lld)\n", d,
-                    (long long) (s->in[d] + s->pad_end[d]));
-    mo_code_add(code, "#define COUNT_DATA %d\n#define COUNT_PADDED %d\n",
-                c->count == MO_COUNT_DATA, c->count == MO_COUNT_PADDED);
+    for (int d = 0; d < MO_CALL_MAX_SPATIAL; d++)
+        mo_cuda_source_printf(code, "#define E%d ((PLACE) %lld)\n", d,
+                              (long long) (s->in[d] + s->pad_end[d]));
+    mo_cuda_source_printf(code,
+                          "#define COUNT_DATA %d\n#define COUNT_PADDED %d\n",
+                          c->count == MO_CALL_POOL_COUNT_DATA,
+                          c->count == MO_CALL_POOL_COUNT_PADDED);
 }
 
-static void add_numbers(mo_code *code, const pool_shape *shape,
-                        const mo_desc *out)
+static void add_numbers(mo_cuda_source *code, const pool_shape *shape,
+                        const mo_tensor_desc *out)
 {
-    const mo_pool_call *c = &shape->call;
+    const mo_call_pool *c = &shape->call;
 
-    mo_code_window(code, &c->sweep);
-    mo_code_add(code,
-                "#define CHANNELS ((PLACE) %lld)\n#define PLACES O\n"
-                "#define AVERAGE %d\n#define ADAPTIVE %d\n"
-                "#define LAST %d\n#define DEEP %d\n#define BLOCK %d\n"
-                "#define ITEMS %lldLL\n",
-                (long long) c->channels, c->average, c->adaptive,
-                c->channels_last, shape->deep,
-                shape->deep > 1 ? SIDE * shape->deep : BLOCK,
-                (long long) (mo_desc_elements(&out[0]) / shape->width));
+    mo_cuda_emit_window(code, &c->sweep);
+    mo_cuda_source_printf(
+        code,
+        "#define CHANNELS ((PLACE) %lld)\n#define PLACES O\n"
+        "#define AVERAGE %d\n#define ADAPTIVE %d\n"
+        "#define LAST %d\n#define DEEP %d\n#define BLOCK %d\n"
+        "#define ITEMS %lldLL\n",
+        (long long) c->channels, c->average, c->adaptive, c->channels_last,
+        shape->deep, shape->deep > 1 ? SIDE * shape->deep : BLOCK,
+        (long long) (mo_tensor_desc_elements(&out[0]) / shape->width));
 }
 
-static void add_indices(mo_code *code, const mo_call *call, const mo_desc *out)
+static void add_indices(mo_cuda_source *code, const mo_call *call,
+                        const mo_tensor_desc *out)
 {
     bool has_indices = call->n_out > 1;
 
-    mo_code_add(code, "#define INDICES %d\n", has_indices);
+    mo_cuda_source_printf(code, "#define INDICES %d\n", has_indices);
     if (has_indices)
-        mo_code_add(code,
-                    "typedef %s INDEX;\n#define INDEX_SIZE ((PLACE) %lld)\n",
-                    mo_code_elem(out[1].elem),
-                    (long long) mo_pool_index_size(&call->u.pool));
+        mo_cuda_source_printf(
+            code, "typedef %s INDEX;\n#define INDEX_SIZE ((PLACE) %lld)\n",
+            mo_cuda_elem_type_name(out[1].elem),
+            (long long) mo_call_pool_index_size(&call->u.pool));
 }
 
-static mo_status prepare(mo_unit *unit, const mo_call *call,
-                         const mo_call_operand *in, const mo_desc *out,
-                         mo_kernel **kernel, mo_error *err)
+static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
+                         const mo_backend_operand *in,
+                         const mo_tensor_desc *out, mo_backend_kernel **kernel,
+                         mo_error *err)
 {
     pool_shape shape = shape_of(unit, call, &out[0]);
     int side = shape.deep > 1 ? SIDE : BLOCK;
-    int64_t elements = mo_desc_elements(&out[0]);
-    int64_t in_elements = mo_desc_elements(&in[0].desc);
-    mo_cuda_draft draft = { .name = "pool" };
-    mo_status status = mo_check_pool(call, in, out, err);
+    int64_t elements = mo_tensor_desc_elements(&out[0]);
+    int64_t in_elements = mo_tensor_desc_elements(&in[0].desc);
+    mo_cuda_single_kernel_spec draft = { .name = "pool" };
+    mo_status status = mo_backend_check_pool(call, in, out, err);
 
     if (status == MO_OK)
-        status = mo_cuda_grid_of(elements / shape.width, side,
+        status = mo_cuda_grid_1d(elements / shape.width, side,
                                  side * shape.deep, &draft.grid, err);
     if (status != MO_OK)
         return status;
     elements = elements > in_elements ? elements : in_elements;
-    mo_code_types(&draft.code, out[0].elem, shape.width,
-                  mo_window_reach(&shape.call.sweep, elements));
-    mo_code_finish(&draft.code, call, &out[0], shape.width);
+    mo_cuda_emit_types(&draft.code, out[0].elem, shape.width,
+                       mo_cuda_window_max_index(&shape.call.sweep, elements));
+    mo_cuda_emit_epilogue(&draft.code, call, &out[0], shape.width);
     add_numbers(&draft.code, &shape, out);
     add_counts(&draft.code, &shape.call);
     add_indices(&draft.code, call, out);
-    mo_code_text(&draft.code, common_source);
-    mo_code_text(&draft.code, shape.small ? small_source : large_source);
-    mo_code_text(&draft.code, ending_source);
-    mo_code_text(&draft.code, shape.has_indices ? head_with_indices : head);
-    mo_code_text(&draft.code, body);
-    return mo_cuda_single_new(unit, call, 1, &draft, kernel, err);
+    mo_cuda_source_append(&draft.code, common_source);
+    mo_cuda_source_append(&draft.code,
+                          shape.small ? small_source : large_source);
+    mo_cuda_source_append(&draft.code, ending_source);
+    mo_cuda_source_append(&draft.code,
+                          shape.has_indices ? head_with_indices : head);
+    mo_cuda_source_append(&draft.code, body);
+    return mo_cuda_single_kernel_new(unit, call, 1, &draft, kernel, err);
 }
 
-const mo_cuda_maker mo_cuda_pool = { prepare, NULL, mo_cuda_single_enqueue,
-                                     mo_cuda_single_drop };
+const mo_cuda_kernel_class mo_cuda_pool_kernel = {
+    prepare, NULL, mo_cuda_single_kernel_enqueue, mo_cuda_single_kernel_free
+};

@@ -18,12 +18,12 @@ enum {
 /* ---- dimensions */
 
 typedef struct sorted {
-    mo_reduce_axis axes[MO_MAX_RANK];
+    mo_cuda_reduce_axis axes[MO_MAX_RANK];
     bool reduced[MO_MAX_RANK];
     int n;
 } sorted;
 
-static void insert(sorted *s, mo_reduce_axis axis, bool reduced)
+static void insert(sorted *s, mo_cuda_reduce_axis axis, bool reduced)
 {
     int at = s->n++;
 
@@ -36,9 +36,10 @@ static void insert(sorted *s, mo_reduce_axis axis, bool reduced)
 }
 
 /* Two neighbours that count on become one. */
-static void append(mo_reduce_axes *list, mo_reduce_axis axis, bool follows)
+static void append(mo_cuda_reduce_axes *list, mo_cuda_reduce_axis axis,
+                   bool follows)
 {
-    mo_reduce_axis *last = list->n > 0 ? &list->axes[list->n - 1] : NULL;
+    mo_cuda_reduce_axis *last = list->n > 0 ? &list->axes[list->n - 1] : NULL;
 
     list->size *= axis.extent;
     if (follows && last && last->in == axis.in * axis.extent &&
@@ -50,14 +51,15 @@ static void append(mo_reduce_axes *list, mo_reduce_axis axis, bool follows)
     }
 }
 
-static void set_axes(const mo_reduce_call *reduce, mo_reduce_shape *shape)
+static void set_axes(const mo_call_reduce *reduce, mo_cuda_reduce_shape *shape)
 {
     sorted s = { .n = 0 };
 
     for (int d = 0; d < reduce->rank; d++) {
-        mo_reduce_axis axis = { reduce->extent[d], reduce->in_stride[d],
-                                reduce->reduced[d] ? 0
-                                                   : reduce->out_stride[d] };
+        mo_cuda_reduce_axis axis = { reduce->extent[d], reduce->in_stride[d],
+                                     reduce->reduced[d]
+                                         ? 0
+                                         : reduce->out_stride[d] };
 
         if (axis.extent != 1)
             insert(&s, axis, reduce->reduced[d]);
@@ -72,9 +74,9 @@ static void set_axes(const mo_reduce_call *reduce, mo_reduce_shape *shape)
 /* ---- cutting */
 
 /* Vectors must not reach over the end of a row, and all begin aligned. */
-static int width_of(const mo_reduce_shape *shape, int bytes)
+static int width_of(const mo_cuda_reduce_shape *shape, int bytes)
 {
-    const mo_reduce_axes *folded = &shape->folded, *kept = &shape->kept;
+    const mo_cuda_reduce_axes *folded = &shape->folded, *kept = &shape->kept;
     int width = VECTOR_BYTES / bytes;
 
     if (!shape->by_rows || folded->axes[folded->n - 1].in != 1)
@@ -100,7 +102,7 @@ static int doubled_up_to(int64_t wish, int most)
     return n;
 }
 
-static void cut_rows(mo_reduce_shape *shape, int sms)
+static void cut_rows(mo_cuda_reduce_shape *shape, int sms)
 {
     int64_t vectors = shape->folded.size / shape->width;
     bool many = shape->kept.size > (int64_t) sms * WARP;
@@ -110,7 +112,7 @@ static void cut_rows(mo_reduce_shape *shape, int sms)
     shape->outputs = shape->lanes < BLOCK / 2 ? BLOCK / 2 / shape->lanes : 1;
 }
 
-static void cut_columns(mo_reduce_shape *shape, int sms)
+static void cut_columns(mo_cuda_reduce_shape *shape, int sms)
 {
     int64_t results = shape->kept.size;
     int side = 1;
@@ -129,7 +131,7 @@ static void cut_columns(mo_reduce_shape *shape, int sms)
 }
 
 /* Long sums of few results: several blocks for each. */
-static void split(mo_reduce_shape *shape, int sms)
+static void split(mo_cuda_reduce_shape *shape, int sms)
 {
     int64_t vectors = shape->folded.size / shape->width;
     int64_t blocks = (shape->kept.size + shape->outputs - 1) / shape->outputs;
@@ -142,10 +144,10 @@ static void split(mo_reduce_shape *shape, int sms)
     shape->share = (vectors + shape->splits - 1) / shape->splits;
 }
 
-mo_reduce_shape mo_reduce_shape_of(const mo_reduce_call *reduce, int bytes,
-                                   int sms)
+mo_cuda_reduce_shape mo_cuda_reduce_shape_of(const mo_call_reduce *reduce,
+                                             int bytes, int sms)
 {
-    mo_reduce_shape shape = { 0 };
+    mo_cuda_reduce_shape shape = { 0 };
 
     set_axes(reduce, &shape);
     shape.width = width_of(&shape, bytes);
@@ -159,8 +161,8 @@ mo_reduce_shape mo_reduce_shape_of(const mo_reduce_call *reduce, int bytes,
 
 /* ---- code */
 
-static void add_places(mo_code *code, const char *name,
-                       const mo_reduce_axes *list, bool out)
+static void add_places(mo_cuda_source *code, const char *name,
+                       const mo_cuda_reduce_axes *list, bool out)
 {
     int64_t extents[MO_MAX_RANK], strides[MO_MAX_RANK];
 
@@ -168,19 +170,21 @@ static void add_places(mo_code *code, const char *name,
         extents[i] = list->axes[i].extent;
         strides[i] = out ? list->axes[i].out : list->axes[i].in;
     }
-    mo_code_place(code, name, extents, strides, list->n);
+    mo_cuda_emit_offset_function(code, name, extents, strides, list->n);
 }
 
-void mo_code_reduce_shape(mo_code *code, const mo_reduce_shape *shape)
+void mo_cuda_emit_reduce_shape(mo_cuda_source *code,
+                               const mo_cuda_reduce_shape *shape)
 {
-    mo_code_add(code,
-                "#define RESULTS %lldLL\n#define FOLDED %lldLL\n"
-                "#define BY_ROWS %d\n#define LANES %d\n#define OUTPUTS %d\n"
-                "#define BLOCK (LANES * OUTPUTS)\n"
-                "#define SPLITS %d\n#define SHARE %lldLL\n",
-                (long long) shape->kept.size, (long long) shape->folded.size,
-                shape->by_rows, shape->lanes, shape->outputs, shape->splits,
-                (long long) shape->share);
+    mo_cuda_source_printf(
+        code,
+        "#define RESULTS %lldLL\n#define FOLDED %lldLL\n"
+        "#define BY_ROWS %d\n#define LANES %d\n#define OUTPUTS %d\n"
+        "#define BLOCK (LANES * OUTPUTS)\n"
+        "#define SPLITS %d\n#define SHARE %lldLL\n",
+        (long long) shape->kept.size, (long long) shape->folded.size,
+        shape->by_rows, shape->lanes, shape->outputs, shape->splits,
+        (long long) shape->share);
     add_places(code, "in_of", &shape->kept, false);
     add_places(code, "out_of", &shape->kept, true);
     add_places(code, "step_of", &shape->folded, false);

@@ -11,10 +11,11 @@ enum {
 
 /* A row has few elements for each thread as long as that brings in more of the
  * device; then as many as a warp can do without waiting for others. */
-mo_cuda_rows mo_cuda_rows_of(const mo_unit *unit, int64_t rows, int64_t count,
-                             int width)
+mo_cuda_row_reduction mo_cuda_row_reduction_of(const mo_backend_unit *unit,
+                                               int64_t rows, int64_t count,
+                                               int width)
 {
-    mo_cuda_rows r = { .rows = rows, .count = count, .width = width };
+    mo_cuda_row_reduction r = { .rows = rows, .count = count, .width = width };
     int64_t vectors = count / width;
     bool many = rows > (int64_t) unit->sms * 32;
     int64_t wish = many ? SOME : FEW;
@@ -33,10 +34,10 @@ mo_cuda_rows mo_cuda_rows_of(const mo_unit *unit, int64_t rows, int64_t count,
     return r;
 }
 
-mo_status mo_cuda_rows_grid(const mo_cuda_rows *rows, mo_cuda_grid *grid,
-                            mo_error *err)
+mo_status mo_cuda_row_reduction_grid(const mo_cuda_row_reduction *rows,
+                                     mo_cuda_grid *grid, mo_error *err)
 {
-    return mo_cuda_grid_of(rows->count > 0 ? rows->rows : 0, rows->at_once,
+    return mo_cuda_grid_1d(rows->count > 0 ? rows->rows : 0, rows->at_once,
                            rows->at_once * rows->threads, grid, err);
 }
 
@@ -120,19 +121,21 @@ static const char reductions[] =
     "ROW_REDUCTION(row_sum, row_add)\n"
     "ROW_REDUCTION(row_most, row_larger)\n";
 
-void mo_code_rows(mo_code *code, const mo_cuda_rows *rows)
+void mo_cuda_emit_row_reduction(mo_cuda_source *code,
+                                const mo_cuda_row_reduction *rows)
 {
-    mo_code_add(code,
-                "#define ROWS %lldLL\n#define COUNT %lldLL\n"
-                "#define THREADS %d\n#define PER %lld\n#define AT_ONCE %d\n"
-                "#define BLOCK (AT_ONCE * THREADS)\n#define KEPT %d\n"
-                "#define EARLY %d\n",
-                (long long) rows->rows, (long long) rows->count, rows->threads,
-                (long long) rows->per, rows->at_once, rows->kept,
-                rows->per * rows->width <= FEW);
-    mo_code_text(code, rows->kept
-                           ? "#define ROW_UNROLL _Pragma(\"unroll\")\n"
-                           : "#define ROW_UNROLL _Pragma(\"unroll 4\")\n");
-    mo_code_text(code, macros);
-    mo_code_text(code, reductions);
+    mo_cuda_source_printf(
+        code,
+        "#define ROWS %lldLL\n#define COUNT %lldLL\n"
+        "#define THREADS %d\n#define PER %lld\n#define AT_ONCE %d\n"
+        "#define BLOCK (AT_ONCE * THREADS)\n#define KEPT %d\n"
+        "#define EARLY %d\n",
+        (long long) rows->rows, (long long) rows->count, rows->threads,
+        (long long) rows->per, rows->at_once, rows->kept,
+        rows->per * rows->width <= FEW);
+    mo_cuda_source_append(
+        code, rows->kept ? "#define ROW_UNROLL _Pragma(\"unroll\")\n"
+                         : "#define ROW_UNROLL _Pragma(\"unroll 4\")\n");
+    mo_cuda_source_append(code, macros);
+    mo_cuda_source_append(code, reductions);
 }

@@ -14,23 +14,24 @@
 
 #include "exec/backend/cuda/kernels/single_kernel.h"
 
-typedef struct mo_cuda_rows {
+typedef struct mo_cuda_row_reduction {
     int64_t rows, count;
     int width, threads;
     int64_t per;
     int at_once; /* rows of a block */
     bool kept;   /* in registers */
-} mo_cuda_rows;
+} mo_cuda_row_reduction;
 
-mo_cuda_rows mo_cuda_rows_of(const mo_unit *unit, int64_t rows, int64_t count,
-                             int width);
+mo_cuda_row_reduction mo_cuda_row_reduction_of(const mo_backend_unit *unit,
+                                               int64_t rows, int64_t count,
+                                               int width);
 
-mo_status mo_cuda_rows_grid(const mo_cuda_rows *rows, mo_cuda_grid *grid,
-                            mo_error *err);
+mo_status mo_cuda_row_reduction_grid(const mo_cuda_row_reduction *rows,
+                                     mo_cuda_grid *grid, mo_error *err);
 
 /*
- * Behind mo_code_types: what kernels of rows are made of.  Inside a kernel with
- * the parameters in, out and p:
+ * Behind mo_cuda_emit_types: what kernels of rows are made of.  Inside a kernel
+ * with the parameters in, out and p:
  *
  *     ROW_BEGIN                declares row, t, live, from, x, r
  *     ROW_EXPECT               before MO_BEGIN: reads constants of the epilogue
@@ -41,6 +42,7 @@ mo_status mo_cuda_rows_grid(const mo_cuda_rows *rows, mo_cuda_grid *grid,
  *                              of all threads of a row; each use in a kernel
  *                              has another n, from 0 to 2
  */
-void mo_code_rows(mo_code *code, const mo_cuda_rows *rows);
+void mo_cuda_emit_row_reduction(mo_cuda_source *code,
+                                const mo_cuda_row_reduction *rows);
 
 #endif

@@ -9,7 +9,7 @@
 #include "exec/backend/cuda/kernels/index_check.h"
 
 typedef struct scatter_kernel {
-    mo_kernel base;
+    mo_backend_kernel base;
     bool few;
     int64_t n_sorted; /* keys, filled up to a power of two */
     size_t bytes;     /* of the data */
@@ -20,7 +20,7 @@ typedef struct scatter_kernel {
 
 /* ---- what is to be done */
 
-static void set_steps(mo_cuda_scattering *s, const int64_t *dims, int n)
+static void set_steps(mo_cuda_scatter_problem *s, const int64_t *dims, int n)
 {
     int64_t step = 1;
 
@@ -29,22 +29,22 @@ static void set_steps(mo_cuda_scattering *s, const int64_t *dims, int n)
     s->axis = step;
 }
 
-static mo_cuda_scattering begin(const mo_scatter_call *call, mo_elem elem,
-                                mo_elem index_elem)
+static mo_cuda_scatter_problem begin(const mo_call_scatter *call, mo_elem elem,
+                                     mo_elem index_elem)
 {
-    mo_cuda_scattering s = { .call = call,
-                             .elem = elem,
-                             .index_elem = index_elem,
-                             .outer = 1,
-                             .inner = call->inner,
-                             .n_keys = call->count };
+    mo_cuda_scatter_problem s = { .call = call,
+                                  .elem = elem,
+                                  .index_elem = index_elem,
+                                  .outer = 1,
+                                  .inner = call->inner,
+                                  .n_keys = call->count };
 
     switch (call->kind) {
-    case MO_GATHER_AXIS:
+    case MO_CALL_GATHER_AXIS:
         s.outer = call->outer;
         s.axis = call->axis;
         break;
-    case MO_GATHER_ND:
+    case MO_CALL_GATHER_ND:
         set_steps(&s, call->dims, call->depth);
         break;
     default:
@@ -55,29 +55,29 @@ static mo_cuda_scattering begin(const mo_scatter_call *call, mo_elem elem,
     return s;
 }
 
-static mo_status check_indices(const mo_cuda_scattering *s,
-                               const mo_call_operand *indices, mo_error *err)
+static mo_status check_indices(const mo_cuda_scatter_problem *s,
+                               const mo_backend_operand *indices, mo_error *err)
 {
-    const mo_scatter_call *call = s->call;
+    const mo_call_scatter *call = s->call;
 
     switch (call->kind) {
-    case MO_GATHER_AXIS:
-        return mo_cuda_indices_check(indices, &call->axis, 1, err);
-    case MO_GATHER_ND:
+    case MO_CALL_GATHER_AXIS:
+        return mo_cuda_check_constant_indices(indices, &call->axis, 1, err);
+    case MO_CALL_GATHER_ND:
         return call->depth == 0 ? MO_OK
-                                : mo_cuda_indices_check(indices, call->dims,
-                                                        call->depth, err);
+                                : mo_cuda_check_constant_indices(
+                                      indices, call->dims, call->depth, err);
     default:
-        return mo_cuda_indices_check(indices, &call->data.dims[call->at], 1,
-                                     err);
+        return mo_cuda_check_constant_indices(
+            indices, &call->data.dims[call->at], 1, err);
     }
 }
 
-static mo_status check(const mo_cuda_scattering *s, const mo_call *call,
-                       const mo_call_operand *in, const mo_desc *out,
+static mo_status check(const mo_cuda_scatter_problem *s, const mo_call *call,
+                       const mo_backend_operand *in, const mo_tensor_desc *out,
                        mo_error *err)
 {
-    mo_status status = mo_check_scatter(call, in, out, err);
+    mo_status status = mo_backend_check_scatter(call, in, out, err);
 
     if (status != MO_OK)
         return status;
@@ -90,69 +90,77 @@ static mo_status check(const mo_cuda_scattering *s, const mo_call *call,
 
 /* ---- functions */
 
-static mo_status ask_few(mo_unit *unit, const mo_cuda_scattering *s,
+static mo_status ask_few(mo_backend_unit *unit,
+                         const mo_cuda_scatter_problem *s,
                          scatter_kernel *kernel, mo_error *err)
 {
-    mo_code code = { 0 };
+    mo_cuda_source code = { 0 };
 
     kernel->few = true;
-    kernel->grid = mo_cuda_flat_grid(unit, s->outer * s->axis * s->inner);
-    mo_cuda_scatter_few(s, &code);
-    return mo_cuda_ask_code(unit, &code, "scatter", &kernel->apply, err);
+    kernel->grid =
+        mo_cuda_grid_stride_grid(unit, s->outer * s->axis * s->inner);
+    mo_cuda_emit_scatter_scan(s, &code);
+    return mo_cuda_jit_request_source(unit, &code, "scatter", &kernel->apply,
+                                      err);
 }
 
-static mo_status ask_many(mo_unit *unit, const mo_cuda_scattering *s,
+static mo_status ask_many(mo_backend_unit *unit,
+                          const mo_cuda_scatter_problem *s,
                           scatter_kernel *kernel, mo_error *err)
 {
-    mo_code code = { 0 };
+    mo_cuda_source code = { 0 };
     mo_status status;
 
-    kernel->n_sorted = MO_SCATTER_SORTED;
+    kernel->n_sorted = MO_CUDA_SCATTER_BLOCK_KEYS;
     while (kernel->n_sorted < s->n_keys)
         kernel->n_sorted *= 2;
     kernel->base.workspace = (size_t) kernel->n_sorted * sizeof(uint64_t);
-    kernel->grid = mo_cuda_flat_grid(unit, s->outer * s->n_keys * s->inner);
-    mo_cuda_scatter_keys(s, &code);
-    status = mo_cuda_ask_code(unit, &code, "scatter_keys", &kernel->keys, err);
+    kernel->grid =
+        mo_cuda_grid_stride_grid(unit, s->outer * s->n_keys * s->inner);
+    mo_cuda_emit_scatter_keys(s, &code);
+    status = mo_cuda_jit_request_source(unit, &code, "scatter_keys",
+                                        &kernel->keys, err);
     if (status == MO_OK) {
-        mo_cuda_scatter_apply(s, &code);
-        status =
-            mo_cuda_ask_code(unit, &code, "scatter_apply", &kernel->apply, err);
+        mo_cuda_emit_scatter_apply(s, &code);
+        status = mo_cuda_jit_request_source(unit, &code, "scatter_apply",
+                                            &kernel->apply, err);
     }
-    if (status == MO_OK && kernel->n_sorted > MO_SCATTER_SORTED) {
-        mo_cuda_scatter_step(&code);
-        status =
-            mo_cuda_ask_code(unit, &code, "scatter_step", &kernel->step, err);
+    if (status == MO_OK && kernel->n_sorted > MO_CUDA_SCATTER_BLOCK_KEYS) {
+        mo_cuda_emit_scatter_bitonic_step(&code);
+        status = mo_cuda_jit_request_source(unit, &code, "scatter_step",
+                                            &kernel->step, err);
     }
-    if (status == MO_OK && kernel->n_sorted > MO_SCATTER_SORTED) {
-        mo_cuda_scatter_merge(&code);
-        status =
-            mo_cuda_ask_code(unit, &code, "scatter_merge", &kernel->merge, err);
+    if (status == MO_OK && kernel->n_sorted > MO_CUDA_SCATTER_BLOCK_KEYS) {
+        mo_cuda_emit_scatter_bitonic_merge(&code);
+        status = mo_cuda_jit_request_source(unit, &code, "scatter_merge",
+                                            &kernel->merge, err);
     }
     return status;
 }
 
-static mo_status prepare(mo_unit *unit, const mo_call *call,
-                         const mo_call_operand *in, const mo_desc *out,
-                         mo_kernel **kernel, mo_error *err)
+static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
+                         const mo_backend_operand *in,
+                         const mo_tensor_desc *out, mo_backend_kernel **kernel,
+                         mo_error *err)
 {
-    mo_cuda_scattering s =
+    mo_cuda_scatter_problem s =
         begin(&call->u.scatter, out[0].elem, in[1].desc.elem);
     mo_status status = check(&s, call, in, out, err);
     scatter_kernel *made;
 
     assert(!call->after);
     if (status == MO_OK)
-        status = mo_cuda_index_watch(unit, err);
+        status = mo_cuda_index_error_enable(unit, err);
     if (status != MO_OK)
         return status;
     made = calloc(1, sizeof *made);
     if (!made)
         return mo_fail_memory(err);
-    made->bytes = (size_t) mo_desc_bytes(&out[0]);
+    made->bytes = (size_t) mo_tensor_desc_bytes(&out[0]);
     if (made->bytes > 0 && s.n_keys > 0)
-        status = s.n_keys <= MO_SCATTER_FEW ? ask_few(unit, &s, made, err)
-                                            : ask_many(unit, &s, made, err);
+        status = s.n_keys <= MO_CUDA_SCATTER_MAX_SCAN_KEYS
+                     ? ask_few(unit, &s, made, err)
+                     : ask_many(unit, &s, made, err);
     if (status != MO_OK) {
         free(made);
         return status;
@@ -163,7 +171,7 @@ static mo_status prepare(mo_unit *unit, const mo_call *call,
 
 /* ---- running */
 
-static mo_status copy_data(mo_unit *unit, const void *from, void *to,
+static mo_status copy_data(mo_backend_unit *unit, const void *from, void *to,
                            size_t bytes, CUstream stream, mo_error *err)
 {
     if (from == to || bytes == 0)
@@ -175,7 +183,7 @@ static mo_status copy_data(mo_unit *unit, const void *from, void *to,
                          err);
 }
 
-static mo_status sort_keys(mo_unit *unit, const scatter_kernel *kernel,
+static mo_status sort_keys(mo_backend_unit *unit, const scatter_kernel *kernel,
                            const void *indices, void *keys, CUstream stream,
                            mo_error *err)
 {
@@ -183,13 +191,15 @@ static mo_status sort_keys(mo_unit *unit, const scatter_kernel *kernel,
     volatile long long *wrong = unit->wrong_index;
     void *begin_args[] = { &indices, &keys, &wrong };
     void *args[] = { &keys, &k, &j };
-    mo_cuda_grid grid = { .blocks = { n / MO_SCATTER_SORTED, 1, 1 },
-                          .threads = { MO_SCATTER_THREADS, 1, 1 } };
+    mo_cuda_grid grid = { .blocks = { n / MO_CUDA_SCATTER_BLOCK_KEYS, 1, 1 },
+                          .threads = { MO_CUDA_SCATTER_THREADS, 1, 1 } };
     mo_status status =
         mo_cuda_launch(unit, kernel->keys, &grid, stream, begin_args, err);
 
-    for (k = 2 * MO_SCATTER_SORTED; status == MO_OK && k <= n; k *= 2) {
-        for (j = k / 2; status == MO_OK && j >= MO_SCATTER_SORTED; j /= 2)
+    for (k = 2 * MO_CUDA_SCATTER_BLOCK_KEYS; status == MO_OK && k <= n;
+         k *= 2) {
+        for (j = k / 2; status == MO_OK && j >= MO_CUDA_SCATTER_BLOCK_KEYS;
+             j /= 2)
             status =
                 mo_cuda_launch(unit, kernel->step, &grid, stream, args, err);
         if (status == MO_OK)
@@ -199,7 +209,7 @@ static mo_status sort_keys(mo_unit *unit, const scatter_kernel *kernel,
     return status;
 }
 
-static mo_status enqueue(mo_unit *unit, const mo_kernel *kernel,
+static mo_status enqueue(mo_backend_unit *unit, const mo_backend_kernel *kernel,
                          const void *const *in, void *const *out,
                          void *workspace, CUstream stream, mo_error *err)
 {
@@ -224,5 +234,5 @@ static mo_status enqueue(mo_unit *unit, const mo_kernel *kernel,
     return status;
 }
 
-const mo_cuda_maker mo_cuda_scatter = { prepare, NULL, enqueue,
-                                        mo_cuda_drop_whole };
+const mo_cuda_kernel_class mo_cuda_scatter_kernel = { prepare, NULL, enqueue,
+                                                      mo_cuda_kernel_free };

@@ -20,33 +20,36 @@
 #include "exec/op/call.h"
 
 enum {
-    MO_SCATTER_FEW = 256,
-    MO_SCATTER_SORTED = 1024, /* keys that a block sorts by itself */
-    MO_SCATTER_THREADS = 512  /* with two keys each */
+    MO_CUDA_SCATTER_MAX_SCAN_KEYS = 256,
+    MO_CUDA_SCATTER_BLOCK_KEYS = 1024, /* keys that a block sorts by itself */
+    MO_CUDA_SCATTER_THREADS = 512      /* with two keys each */
 };
 
-typedef struct mo_cuda_scattering {
-    const mo_scatter_call *call;
+typedef struct mo_cuda_scatter_problem {
+    const mo_call_scatter *call;
     mo_elem elem, index_elem;
     int64_t outer, axis, inner, n_keys;
     int64_t steps[MO_MAX_RANK]; /* ND: places that a step along each of dims
                                    passes; ELEMENTS: strides of the data */
-} mo_cuda_scattering;
+} mo_cuda_scatter_problem;
 
 /* The kernel "scatter" of (data, indices, updates, out, wrong). */
-void mo_cuda_scatter_few(const mo_cuda_scattering *s, mo_code *code);
+void mo_cuda_emit_scatter_scan(const mo_cuda_scatter_problem *s,
+                               mo_cuda_source *code);
 
 /*
  * Many keys: "scatter_keys" of (indices, keys, wrong) makes keys and sorts them
- * block by block; then for each k from 2 * MO_SCATTER_SORTED, twice as many
- * each time, "scatter_step" of (keys, k, j) with j from k / 2 down to
- * MO_SCATTER_SORTED and "scatter_merge" of (keys, k); at last "scatter_apply"
- * of (keys, updates, out), where out holds the data.  Keys are a power of two
- * of 64 bits, at least MO_SCATTER_SORTED.
+ * block by block; then for each k from 2 * MO_CUDA_SCATTER_BLOCK_KEYS, twice as
+ * many each time, "scatter_step" of (keys, k, j) with j from k / 2 down to
+ * MO_CUDA_SCATTER_BLOCK_KEYS and "scatter_merge" of (keys, k); at last
+ * "scatter_apply" of (keys, updates, out), where out holds the data.  Keys are
+ * a power of two of 64 bits, at least MO_CUDA_SCATTER_BLOCK_KEYS.
  */
-void mo_cuda_scatter_keys(const mo_cuda_scattering *s, mo_code *code);
-void mo_cuda_scatter_step(mo_code *code);
-void mo_cuda_scatter_merge(mo_code *code);
-void mo_cuda_scatter_apply(const mo_cuda_scattering *s, mo_code *code);
+void mo_cuda_emit_scatter_keys(const mo_cuda_scatter_problem *s,
+                               mo_cuda_source *code);
+void mo_cuda_emit_scatter_bitonic_step(mo_cuda_source *code);
+void mo_cuda_emit_scatter_bitonic_merge(mo_cuda_source *code);
+void mo_cuda_emit_scatter_apply(const mo_cuda_scatter_problem *s,
+                                mo_cuda_source *code);
 
 #endif

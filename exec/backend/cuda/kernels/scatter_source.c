@@ -7,256 +7,272 @@
 /* ---- what is merged, as exec/backend/cpu/kernels/scatter_reduce.c has it */
 
 /* Of booleans a sum is "or" and a product "and". */
-static mo_scatter_op merging(const mo_cuda_scattering *s)
+static mo_call_scatter_op merging(const mo_cuda_scatter_problem *s)
 {
-    mo_scatter_op op = s->call->op;
+    mo_call_scatter_op op = s->call->op;
 
-    if (op == MO_SCATTER_MEAN)
-        op = MO_SCATTER_SUM;
-    if (s->elem == MO_BOOL && op == MO_SCATTER_SUM)
-        return MO_SCATTER_MAX;
-    if (s->elem == MO_BOOL && op == MO_SCATTER_PROD)
-        return MO_SCATTER_MIN;
+    if (op == MO_CALL_SCATTER_MEAN)
+        op = MO_CALL_SCATTER_SUM;
+    if (s->elem == MO_ELEM_BOOL && op == MO_CALL_SCATTER_SUM)
+        return MO_CALL_SCATTER_MAX;
+    if (s->elem == MO_ELEM_BOOL && op == MO_CALL_SCATTER_PROD)
+        return MO_CALL_SCATTER_MIN;
     return op;
 }
 
 /* Integers wrap around: they are computed with without a sign. */
 static const char *computed_type(mo_elem elem, bool compares)
 {
-    if (elem == MO_F64)
+    if (elem == MO_ELEM_F64)
         return "double";
-    if (mo_elem_is_real(elem))
+    if (mo_elem_is_float(elem))
         return "float";
-    return compares ? mo_code_elem(elem) : "unsigned long long";
+    return compares ? mo_cuda_elem_type_name(elem) : "unsigned long long";
 }
 
-static void add_loaded(mo_code *code, mo_elem elem, const char *type,
+static void add_loaded(mo_cuda_source *code, mo_elem elem, const char *type,
                        const char *name)
 {
-    if (elem == MO_F16 || elem == MO_BF16)
-        mo_code_add(code, "const float %c = mo_%s_load(%s);\n", name[0],
-                    mo_elem_name(elem), name);
+    if (elem == MO_ELEM_F16 || elem == MO_ELEM_BF16)
+        mo_cuda_source_printf(code, "const float %c = mo_%s_load(%s);\n",
+                              name[0], mo_elem_name(elem), name);
     else
-        mo_code_add(code, "const %s %c = (%s) %s;\n", type, name[0], type,
-                    name);
+        mo_cuda_source_printf(code, "const %s %c = (%s) %s;\n", type, name[0],
+                              type, name);
 }
 
 /* Not a number is neither less nor more: whatever is compared with it stays. */
-static void add_merge(const mo_cuda_scattering *s, mo_code *code)
+static void add_merge(const mo_cuda_scatter_problem *s, mo_cuda_source *code)
 {
     static const char *const values[] = {
-        [MO_SCATTER_SET] = "f",
-        [MO_SCATTER_SUM] = "t + f",
-        [MO_SCATTER_PROD] = "t * f",
-        [MO_SCATTER_MIN] = "f < t ? f : t",
-        [MO_SCATTER_MAX] = "f > t ? f : t",
-        [MO_SCATTER_SUB] = "t - f",
+        [MO_CALL_SCATTER_SET] = "f",
+        [MO_CALL_SCATTER_SUM] = "t + f",
+        [MO_CALL_SCATTER_PROD] = "t * f",
+        [MO_CALL_SCATTER_MIN] = "f < t ? f : t",
+        [MO_CALL_SCATTER_MAX] = "f > t ? f : t",
+        [MO_CALL_SCATTER_SUB] = "t - f",
     };
-    mo_scatter_op op = merging(s);
-    bool compares = op == MO_SCATTER_MIN || op == MO_SCATTER_MAX;
+    mo_call_scatter_op op = merging(s);
+    bool compares = op == MO_CALL_SCATTER_MIN || op == MO_CALL_SCATTER_MAX;
     const char *type = computed_type(s->elem, compares);
-    char result[MO_CODE_RESULT_SIZE];
+    char result[MO_CUDA_EXPR_SIZE];
 
-    mo_code_add(code, "MO_DEVICE %s merge(%s to, %s from)\n{\n",
-                mo_code_elem(s->elem), mo_code_elem(s->elem),
-                mo_code_elem(s->elem));
+    mo_cuda_source_printf(code, "MO_DEVICE %s merge(%s to, %s from)\n{\n",
+                          mo_cuda_elem_type_name(s->elem),
+                          mo_cuda_elem_type_name(s->elem),
+                          mo_cuda_elem_type_name(s->elem));
     add_loaded(code, s->elem, type, "to");
     add_loaded(code, s->elem, type, "from");
-    mo_code_add(code, "(void) t;\nconst %s v = %s;\n", type, values[op]);
-    mo_code_stored(s->elem, "v", result);
-    mo_code_add(code, "return %s;\n}\n", result);
+    mo_cuda_source_printf(code, "(void) t;\nconst %s v = %s;\n", type,
+                          values[op]);
+    mo_cuda_stored_expr(s->elem, "v", result);
+    mo_cuda_source_printf(code, "return %s;\n}\n", result);
 }
 
 /* A sum over how many there were; integers are rounded down. */
-static void add_divide(const mo_cuda_scattering *s, mo_code *code)
+static void add_divide(const mo_cuda_scatter_problem *s, mo_cuda_source *code)
 {
-    bool real = mo_elem_is_real(s->elem);
-    char result[MO_CODE_RESULT_SIZE];
+    bool real = mo_elem_is_float(s->elem);
+    char result[MO_CUDA_EXPR_SIZE];
 
-    mo_code_add(code, "MO_DEVICE %s divide(%s sum, long long by)\n{\n",
-                mo_code_elem(s->elem), mo_code_elem(s->elem));
+    mo_cuda_source_printf(
+        code, "MO_DEVICE %s divide(%s sum, long long by)\n{\n",
+        mo_cuda_elem_type_name(s->elem), mo_cuda_elem_type_name(s->elem));
     add_loaded(code, s->elem, real ? computed_type(s->elem, true) : "long long",
                "sum");
-    mo_code_text(code, real ? "const double v = (double) s / (double) by;\n"
-                            : "const long long v = s / by - (s % by < 0);\n");
-    mo_code_stored(s->elem, "v", result);
-    mo_code_add(code, "return %s;\n}\n", result);
+    mo_cuda_source_append(
+        code, real ? "const double v = (double) s / (double) by;\n"
+                   : "const long long v = s / by - (s % by < 0);\n");
+    mo_cuda_stored_expr(s->elem, "v", result);
+    mo_cuda_source_printf(code, "return %s;\n}\n", result);
 }
 
 /* What an element begins as when its own value does not take part. */
-static void add_start(const mo_cuda_scattering *s, mo_code *code)
+static void add_start(const mo_cuda_scatter_problem *s, mo_cuda_source *code)
 {
-    char result[MO_CODE_RESULT_SIZE];
+    char result[MO_CUDA_EXPR_SIZE];
 
     switch (s->call->op) {
-    case MO_SCATTER_SUM:
-    case MO_SCATTER_SUB:
-    case MO_SCATTER_MEAN:
-        mo_code_stored(s->elem, "0", result);
+    case MO_CALL_SCATTER_SUM:
+    case MO_CALL_SCATTER_SUB:
+    case MO_CALL_SCATTER_MEAN:
+        mo_cuda_stored_expr(s->elem, "0", result);
         break;
-    case MO_SCATTER_PROD:
-        mo_code_stored(s->elem, "1", result);
+    case MO_CALL_SCATTER_PROD:
+        mo_cuda_stored_expr(s->elem, "1", result);
         break;
     default:
         snprintf(result, sizeof result, "UPDATE(last)");
     }
-    mo_code_add(code, "v = %s;\n", result);
+    mo_cuda_source_printf(code, "v = %s;\n", result);
 }
 
 /* An element v of index i behind o, at which n > 0 updates arrive, the last of
  * them last; each begins a loop over them, c by c. */
-static void add_merging(const mo_cuda_scattering *s, const char *each,
-                        mo_code *code)
+static void add_merging(const mo_cuda_scatter_problem *s, const char *each,
+                        mo_cuda_source *code)
 {
-    const mo_scatter_call *call = s->call;
+    const mo_call_scatter *call = s->call;
 
-    if (call->op == MO_SCATTER_SET || !call->use_init)
+    if (call->op == MO_CALL_SCATTER_SET || !call->use_init)
         add_start(s, code);
-    if (call->op != MO_SCATTER_SET)
-        mo_code_add(code, "%sv = merge(v, UPDATE(c));\n}\n", each);
-    if (call->op == MO_SCATTER_MEAN)
-        mo_code_add(code, "v = divide(v, (long long) n + %d);\n",
-                    call->use_init);
+    if (call->op != MO_CALL_SCATTER_SET)
+        mo_cuda_source_printf(code, "%sv = merge(v, UPDATE(c));\n}\n", each);
+    if (call->op == MO_CALL_SCATTER_MEAN)
+        mo_cuda_source_printf(code, "v = divide(v, (long long) n + %d);\n",
+                              call->use_init);
 }
 
-static void add_helpers(const mo_cuda_scattering *s, mo_code *code)
+static void add_helpers(const mo_cuda_scatter_problem *s, mo_cuda_source *code)
 {
     add_merge(s, code);
-    if (s->call->op == MO_SCATTER_MEAN)
+    if (s->call->op == MO_CALL_SCATTER_MEAN)
         add_divide(s, code);
-    mo_code_add(code,
-                "#define UPDATE(c) updates[((long long) o * %lldLL + (c)) * "
-                "%lldLL + i]\n",
-                (long long) s->n_keys, (long long) s->inner);
+    mo_cuda_source_printf(
+        code,
+        "#define UPDATE(c) updates[((long long) o * %lldLL + (c)) * "
+        "%lldLL + i]\n",
+        (long long) s->n_keys, (long long) s->inner);
 }
 
 /* ---- where updates go: key c, or -1 */
 
-static void add_tuple_key(const mo_cuda_scattering *s, mo_code *code)
+static void add_tuple_key(const mo_cuda_scatter_problem *s,
+                          mo_cuda_source *code)
 {
-    const mo_scatter_call *call = s->call;
+    const mo_call_scatter *call = s->call;
 
-    mo_code_text(code, "long long key = 0, at;\n");
+    mo_cuda_source_append(code, "long long key = 0, at;\n");
     for (int d = 0; d < call->depth; d++)
-        mo_code_add(code,
-                    "at = mo_index(indices, c * %d + %d, %lldLL, wrong);\n"
-                    "key = key < 0 || at < 0 ? -1 : key + at * %lldLL;\n",
-                    call->depth, d, (long long) call->dims[d],
-                    (long long) s->steps[d]);
-    mo_code_text(code, "return key;\n}\n");
+        mo_cuda_source_printf(
+            code,
+            "at = mo_index(indices, c * %d + %d, %lldLL, wrong);\n"
+            "key = key < 0 || at < 0 ? -1 : key + at * %lldLL;\n",
+            call->depth, d, (long long) call->dims[d], (long long) s->steps[d]);
+    mo_cuda_source_append(code, "return key;\n}\n");
 }
 
-static void add_element_key(const mo_cuda_scattering *s, mo_code *code)
+static void add_element_key(const mo_cuda_scatter_problem *s,
+                            mo_cuda_source *code)
 {
-    const mo_scatter_call *call = s->call;
+    const mo_call_scatter *call = s->call;
 
-    mo_code_indices(code, "c", call->updates.dims, call->updates.rank);
-    mo_code_add(code,
-                "const long long at = mo_index(indices, c, %lldLL, wrong);\n"
-                "return at < 0 ? -1 : at * %lldLL",
-                (long long) call->data.dims[call->at],
-                (long long) s->steps[call->at]);
+    mo_cuda_emit_indices(code, "c", call->updates.dims, call->updates.rank);
+    mo_cuda_source_printf(
+        code,
+        "const long long at = mo_index(indices, c, %lldLL, wrong);\n"
+        "return at < 0 ? -1 : at * %lldLL",
+        (long long) call->data.dims[call->at], (long long) s->steps[call->at]);
     for (int d = 0; d < call->updates.rank; d++)
         if (d != call->at)
-            mo_code_add(code, " + i%d * %lldLL", d, (long long) s->steps[d]);
-    mo_code_text(code, ";\n}\n");
+            mo_cuda_source_printf(code, " + i%d * %lldLL", d,
+                                  (long long) s->steps[d]);
+    mo_cuda_source_append(code, ";\n}\n");
 }
 
-static void add_key(const mo_cuda_scattering *s, mo_code *code)
+static void add_key(const mo_cuda_scatter_problem *s, mo_cuda_source *code)
 {
-    mo_code_index(code, s->index_elem);
-    mo_code_add(code,
-                "MO_DEVICE long long key_of(const %s *indices, long long c, "
-                "long long *wrong)\n"
-                "{\n",
-                mo_code_elem(s->index_elem));
-    if (s->call->kind == MO_GATHER_ND)
+    mo_cuda_emit_index_check(code, s->index_elem);
+    mo_cuda_source_printf(
+        code,
+        "MO_DEVICE long long key_of(const %s *indices, long long c, "
+        "long long *wrong)\n"
+        "{\n",
+        mo_cuda_elem_type_name(s->index_elem));
+    if (s->call->kind == MO_CALL_GATHER_ND)
         add_tuple_key(s, code);
-    else if (s->call->kind == MO_GATHER_ELEMENTS)
+    else if (s->call->kind == MO_CALL_GATHER_ELEMENTS)
         add_element_key(s, code);
     else
-        mo_code_add(code, "return mo_index(indices, c, %lldLL, wrong);\n}\n",
-                    (long long) s->axis);
+        mo_cuda_source_printf(
+            code, "return mo_index(indices, c, %lldLL, wrong);\n}\n",
+            (long long) s->axis);
 }
 
 /* ---- few keys */
 
-void mo_cuda_scatter_few(const mo_cuda_scattering *s, mo_code *code)
+void mo_cuda_emit_scatter_scan(const mo_cuda_scatter_problem *s,
+                               mo_cuda_source *code)
 {
-    const char *type = mo_code_elem(s->elem);
+    const char *type = mo_cuda_elem_type_name(s->elem);
     int64_t extent[] = { s->outer, s->axis, s->inner };
 
     add_key(s, code);
     add_helpers(s, code);
-    mo_code_add(code,
-                "MO_KERNEL_OF(scatter, %d)(const %s *data, const %s *indices, "
-                "const %s *updates, %s *out, long long *wrong)\n{\n"
-                "MO_SHARED long long keys[%lld];\n"
-                "MO_BEGIN();\n"
-                "for (int c = threadIdx.x; c < %lld; c += %d)\n"
-                "    keys[c] = key_of(indices, c, wrong);\n"
-                "MO_SYNC();\n",
-                MO_FLAT_THREADS, type, mo_code_elem(s->index_elem), type, type,
-                (long long) s->n_keys, (long long) s->n_keys, MO_FLAT_THREADS);
-    mo_code_flat(code, s->outer * s->axis * s->inner);
-    mo_code_indices(code, "t", extent, 3);
-    mo_code_add(code,
-                "const long long o = i0, i = i2;\n"
-                "%s v = data[t];\n"
-                "int n = 0, last = 0;\n"
-                "for (int c = 0; c < %lld; c++)\n"
-                "    if (keys[c] == i1)\n"
-                "        n++, last = c;\n"
-                "(void) last;\n"
-                "if (n > 0) {\n",
-                type, (long long) s->n_keys);
+    mo_cuda_source_printf(
+        code,
+        "MO_KERNEL_OF(scatter, %d)(const %s *data, const %s *indices, "
+        "const %s *updates, %s *out, long long *wrong)\n{\n"
+        "MO_SHARED long long keys[%lld];\n"
+        "MO_BEGIN();\n"
+        "for (int c = threadIdx.x; c < %lld; c += %d)\n"
+        "    keys[c] = key_of(indices, c, wrong);\n"
+        "MO_SYNC();\n",
+        MO_CUDA_GRID_STRIDE_THREADS, type,
+        mo_cuda_elem_type_name(s->index_elem), type, type,
+        (long long) s->n_keys, (long long) s->n_keys,
+        MO_CUDA_GRID_STRIDE_THREADS);
+    mo_cuda_emit_grid_stride_loop(code, s->outer * s->axis * s->inner);
+    mo_cuda_emit_indices(code, "t", extent, 3);
+    mo_cuda_source_printf(code,
+                          "const long long o = i0, i = i2;\n"
+                          "%s v = data[t];\n"
+                          "int n = 0, last = 0;\n"
+                          "for (int c = 0; c < %lld; c++)\n"
+                          "    if (keys[c] == i1)\n"
+                          "        n++, last = c;\n"
+                          "(void) last;\n"
+                          "if (n > 0) {\n",
+                          type, (long long) s->n_keys);
     add_merging(s, "for (int c = 0; c <= last; c++) {\nif (keys[c] == i1)\n",
                 code);
-    mo_code_text(code, "}\nout[t] = v;\n}\n}\n");
+    mo_cuda_source_append(code, "}\nout[t] = v;\n}\n}\n");
 }
 
 /* ---- many keys, by bitonic sorting */
 
 /* Keys i and i + j are put into order, upwards where bit k of i is not set. */
-static void add_exchange(mo_code *code)
+static void add_exchange(mo_cuda_source *code)
 {
-    mo_code_text(code,
-                 "MO_DEVICE void exchange(unsigned long long *a, unsigned long "
-                 "long *b, int up)\n"
-                 "{\n"
-                 "    const unsigned long long x = *a, y = *b;\n"
-                 "    if ((x > y) == (up != 0)) {\n"
-                 "        *a = y;\n"
-                 "        *b = x;\n"
-                 "    }\n"
-                 "}\n");
+    mo_cuda_source_append(
+        code, "MO_DEVICE void exchange(unsigned long long *a, unsigned long "
+              "long *b, int up)\n"
+              "{\n"
+              "    const unsigned long long x = *a, y = *b;\n"
+              "    if ((x > y) == (up != 0)) {\n"
+              "        *a = y;\n"
+              "        *b = x;\n"
+              "    }\n"
+              "}\n");
 }
 
 /* A block's keys are in shared, its first one is number first: steps j of
- * MO_SCATTER_SORTED / 2 and below of k, each thread one pair. */
-static void add_block_steps(mo_code *code)
+ * MO_CUDA_SCATTER_BLOCK_KEYS / 2 and below of k, each thread one pair. */
+static void add_block_steps(mo_cuda_source *code)
 {
-    mo_code_text(code, "MO_DEVICE void block_steps(unsigned long long *shared, "
-                       "unsigned first, unsigned k, unsigned j)\n"
-                       "{\n"
-                       "    for (; j > 0; j /= 2) {\n"
-                       "        const unsigned t = threadIdx.x;\n"
-                       "        const unsigned i = 2 * t - (t & (j - 1));\n"
-                       "        MO_SYNC();\n"
-                       "        exchange(&shared[i], &shared[i + j], "
-                       "((first + i) & k) == 0);\n"
-                       "    }\n"
-                       "    MO_SYNC();\n"
-                       "}\n");
+    mo_cuda_source_append(
+        code, "MO_DEVICE void block_steps(unsigned long long *shared, "
+              "unsigned first, unsigned k, unsigned j)\n"
+              "{\n"
+              "    for (; j > 0; j /= 2) {\n"
+              "        const unsigned t = threadIdx.x;\n"
+              "        const unsigned i = 2 * t - (t & (j - 1));\n"
+              "        MO_SYNC();\n"
+              "        exchange(&shared[i], &shared[i + j], "
+              "((first + i) & k) == 0);\n"
+              "    }\n"
+              "    MO_SYNC();\n"
+              "}\n");
 }
 
 /* What goes nowhere is sorted behind all the others. */
-void mo_cuda_scatter_keys(const mo_cuda_scattering *s, mo_code *code)
+void mo_cuda_emit_scatter_keys(const mo_cuda_scatter_problem *s,
+                               mo_cuda_source *code)
 {
     add_key(s, code);
     add_exchange(code);
     add_block_steps(code);
-    mo_code_add(
+    mo_cuda_source_printf(
         code,
         "MO_KERNEL_OF(scatter_keys, %d)(const %s *indices, unsigned "
         "long long *keys, long long *wrong)\n{\n"
@@ -275,80 +291,87 @@ void mo_cuda_scatter_keys(const mo_cuda_scattering *s, mo_code *code)
         "for (unsigned i = threadIdx.x; i < %du; i += %du)\n"
         "    keys[first + i] = shared[i];\n"
         "}\n",
-        MO_SCATTER_THREADS, mo_code_elem(s->index_elem), MO_SCATTER_SORTED,
-        MO_SCATTER_SORTED, MO_SCATTER_SORTED, MO_SCATTER_THREADS,
-        (long long) s->n_keys, MO_SCATTER_SORTED, MO_SCATTER_SORTED,
-        MO_SCATTER_THREADS);
+        MO_CUDA_SCATTER_THREADS, mo_cuda_elem_type_name(s->index_elem),
+        MO_CUDA_SCATTER_BLOCK_KEYS, MO_CUDA_SCATTER_BLOCK_KEYS,
+        MO_CUDA_SCATTER_BLOCK_KEYS, MO_CUDA_SCATTER_THREADS,
+        (long long) s->n_keys, MO_CUDA_SCATTER_BLOCK_KEYS,
+        MO_CUDA_SCATTER_BLOCK_KEYS, MO_CUDA_SCATTER_THREADS);
 }
 
-void mo_cuda_scatter_step(mo_code *code)
+void mo_cuda_emit_scatter_bitonic_step(mo_cuda_source *code)
 {
     add_exchange(code);
-    mo_code_add(code,
-                "MO_KERNEL_OF(scatter_step, %d)(unsigned long long *keys, "
-                "unsigned k, unsigned j)\n{\n"
-                "const unsigned t = blockIdx.x * %du + threadIdx.x;\n"
-                "const unsigned i = 2 * t - (t & (j - 1));\n"
-                "MO_BEGIN();\n"
-                "exchange(&keys[i], &keys[i + j], (i & k) == 0);\n"
-                "}\n",
-                MO_SCATTER_THREADS, MO_SCATTER_THREADS);
+    mo_cuda_source_printf(
+        code,
+        "MO_KERNEL_OF(scatter_step, %d)(unsigned long long *keys, "
+        "unsigned k, unsigned j)\n{\n"
+        "const unsigned t = blockIdx.x * %du + threadIdx.x;\n"
+        "const unsigned i = 2 * t - (t & (j - 1));\n"
+        "MO_BEGIN();\n"
+        "exchange(&keys[i], &keys[i + j], (i & k) == 0);\n"
+        "}\n",
+        MO_CUDA_SCATTER_THREADS, MO_CUDA_SCATTER_THREADS);
 }
 
-void mo_cuda_scatter_merge(mo_code *code)
+void mo_cuda_emit_scatter_bitonic_merge(mo_cuda_source *code)
 {
     add_exchange(code);
     add_block_steps(code);
-    mo_code_add(code,
-                "MO_KERNEL_OF(scatter_merge, %d)(unsigned long long *keys, "
-                "unsigned k)\n{\n"
-                "MO_SHARED unsigned long long shared[%d];\n"
-                "const unsigned first = blockIdx.x * %du;\n"
-                "MO_BEGIN();\n"
-                "for (unsigned i = threadIdx.x; i < %du; i += %du)\n"
-                "    shared[i] = keys[first + i];\n"
-                "block_steps(shared, first, k, %du);\n"
-                "for (unsigned i = threadIdx.x; i < %du; i += %du)\n"
-                "    keys[first + i] = shared[i];\n"
-                "}\n",
-                MO_SCATTER_THREADS, MO_SCATTER_SORTED, MO_SCATTER_SORTED,
-                MO_SCATTER_SORTED, MO_SCATTER_THREADS, MO_SCATTER_SORTED / 2,
-                MO_SCATTER_SORTED, MO_SCATTER_THREADS);
+    mo_cuda_source_printf(
+        code,
+        "MO_KERNEL_OF(scatter_merge, %d)(unsigned long long *keys, "
+        "unsigned k)\n{\n"
+        "MO_SHARED unsigned long long shared[%d];\n"
+        "const unsigned first = blockIdx.x * %du;\n"
+        "MO_BEGIN();\n"
+        "for (unsigned i = threadIdx.x; i < %du; i += %du)\n"
+        "    shared[i] = keys[first + i];\n"
+        "block_steps(shared, first, k, %du);\n"
+        "for (unsigned i = threadIdx.x; i < %du; i += %du)\n"
+        "    keys[first + i] = shared[i];\n"
+        "}\n",
+        MO_CUDA_SCATTER_THREADS, MO_CUDA_SCATTER_BLOCK_KEYS,
+        MO_CUDA_SCATTER_BLOCK_KEYS, MO_CUDA_SCATTER_BLOCK_KEYS,
+        MO_CUDA_SCATTER_THREADS, MO_CUDA_SCATTER_BLOCK_KEYS / 2,
+        MO_CUDA_SCATTER_BLOCK_KEYS, MO_CUDA_SCATTER_THREADS);
 }
 
-void mo_cuda_scatter_apply(const mo_cuda_scattering *s, mo_code *code)
+void mo_cuda_emit_scatter_apply(const mo_cuda_scatter_problem *s,
+                                mo_cuda_source *code)
 {
-    const char *type = mo_code_elem(s->elem);
+    const char *type = mo_cuda_elem_type_name(s->elem);
     int64_t extent[] = { s->outer, s->n_keys, s->inner };
 
     add_helpers(s, code);
-    mo_code_add(code,
-                "MO_KERNEL_OF(scatter_apply, %d)(const unsigned long long "
-                "*keys, const %s *updates, %s *out)\n{\n"
-                "MO_BEGIN();\n",
-                MO_FLAT_THREADS, type, type);
-    mo_code_flat(code, s->outer * s->n_keys * s->inner);
-    mo_code_indices(code, "t", extent, 3);
-    mo_code_add(code,
-                "const long long o = i0, i = i2;\n"
-                "const unsigned long long place = keys[i1] >> 32;\n"
-                "if (place == 0xffffffffull || (i1 > 0 && keys[i1 - 1] >> 32 "
-                "== place))\n"
-                "    continue;\n"
-                "long long end = i1 + 1;\n"
-                "while (end < %lldLL && keys[end] >> 32 == place)\n"
-                "    end++;\n"
-                "const long long n = end - i1;\n"
-                "const unsigned last = (unsigned) keys[end - 1];\n"
-                "%s *to = out + ((o * %lldLL + (long long) place) * %lldLL + "
-                "i);\n"
-                "%s v = *to;\n"
-                "(void) last, (void) n;\n",
-                (long long) s->n_keys, type, (long long) s->axis,
-                (long long) s->inner, type);
+    mo_cuda_source_printf(
+        code,
+        "MO_KERNEL_OF(scatter_apply, %d)(const unsigned long long "
+        "*keys, const %s *updates, %s *out)\n{\n"
+        "MO_BEGIN();\n",
+        MO_CUDA_GRID_STRIDE_THREADS, type, type);
+    mo_cuda_emit_grid_stride_loop(code, s->outer * s->n_keys * s->inner);
+    mo_cuda_emit_indices(code, "t", extent, 3);
+    mo_cuda_source_printf(
+        code,
+        "const long long o = i0, i = i2;\n"
+        "const unsigned long long place = keys[i1] >> 32;\n"
+        "if (place == 0xffffffffull || (i1 > 0 && keys[i1 - 1] >> 32 "
+        "== place))\n"
+        "    continue;\n"
+        "long long end = i1 + 1;\n"
+        "while (end < %lldLL && keys[end] >> 32 == place)\n"
+        "    end++;\n"
+        "const long long n = end - i1;\n"
+        "const unsigned last = (unsigned) keys[end - 1];\n"
+        "%s *to = out + ((o * %lldLL + (long long) place) * %lldLL + "
+        "i);\n"
+        "%s v = *to;\n"
+        "(void) last, (void) n;\n",
+        (long long) s->n_keys, type, (long long) s->axis, (long long) s->inner,
+        type);
     add_merging(s,
                 "for (long long q = i1; q < end; q++) {\n"
                 "const unsigned c = (unsigned) keys[q];\n",
                 code);
-    mo_code_text(code, "*to = v;\n}\n}\n");
+    mo_cuda_source_append(code, "*to = v;\n}\n}\n");
 }

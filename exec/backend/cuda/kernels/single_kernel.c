@@ -7,7 +7,7 @@
 enum { MOST_OWN = 4 };
 
 typedef struct single {
-    mo_kernel base;
+    mo_backend_kernel base;
     const mo_call *call;
     mo_cuda_function *function;
     mo_cuda_grid grid;
@@ -15,19 +15,19 @@ typedef struct single {
     CUdeviceptr table; /* or 0 */
 } single;
 
-mo_status mo_cuda_single_new(mo_unit *unit, const mo_call *call, int n_in,
-                             mo_cuda_draft *draft, mo_kernel **kernel,
-                             mo_error *err)
+mo_status mo_cuda_single_kernel_new(mo_backend_unit *unit, const mo_call *call,
+                                    int n_in, mo_cuda_single_kernel_spec *draft,
+                                    mo_backend_kernel **kernel, mo_error *err)
 {
     single *made = calloc(1, sizeof *made);
     mo_status status =
-        made ? mo_code_ready(&draft->code, err) : mo_fail_memory(err);
+        made ? mo_cuda_source_check(&draft->code, err) : mo_fail_memory(err);
 
     assert(n_in <= MOST_OWN && call->n_out <= MOST_OWN);
     if (status == MO_OK && draft->grid.blocks[0] > 0)
-        status = mo_cuda_ask(unit, draft->code.text, draft->name,
-                             &made->function, err);
-    mo_code_clear(&draft->code);
+        status = mo_cuda_jit_request(unit, draft->code.text, draft->name,
+                                     &made->function, err);
+    mo_cuda_source_clear(&draft->code);
     if (status != MO_OK) {
         free(made);
         return status;
@@ -39,24 +39,27 @@ mo_status mo_cuda_single_new(mo_unit *unit, const mo_call *call, int n_in,
     return MO_OK;
 }
 
-mo_status mo_cuda_single_table(mo_unit *unit, mo_kernel *kernel,
-                               const void *table, size_t bytes, mo_error *err)
+mo_status mo_cuda_single_kernel_set_table(mo_backend_unit *unit,
+                                          mo_backend_kernel *kernel,
+                                          const void *table, size_t bytes,
+                                          mo_error *err)
 {
     single *made = (single *) kernel;
     mo_status status = mo_cuda_alloc(unit, bytes, &made->table, err);
 
     if (status == MO_OK)
-        status = mo_cuda_put(unit, made->table, table, bytes, err);
+        status = mo_cuda_copy_to_device(unit, made->table, table, bytes, err);
     return status;
 }
 
-mo_status mo_cuda_single_enqueue(mo_unit *unit, const mo_kernel *kernel,
-                                 const void *const *in, void *const *out,
-                                 void *workspace, CUstream stream,
-                                 mo_error *err)
+mo_status mo_cuda_single_kernel_enqueue(mo_backend_unit *unit,
+                                        const mo_backend_kernel *kernel,
+                                        const void *const *in, void *const *out,
+                                        void *workspace, CUstream stream,
+                                        mo_error *err)
 {
     const single *made = (const single *) kernel;
-    mo_code_extra extra = mo_code_extra_of(made->call, in);
+    mo_cuda_epilogue_inputs extra = mo_cuda_epilogue_inputs_of(made->call, in);
     const void *own_in[MOST_OWN];
     void *own_out[MOST_OWN], *args[2 * MOST_OWN + 2];
     CUdeviceptr table = made->table;
@@ -79,13 +82,14 @@ mo_status mo_cuda_single_enqueue(mo_unit *unit, const mo_kernel *kernel,
     return mo_cuda_launch(unit, made->function, &made->grid, stream, args, err);
 }
 
-void mo_cuda_single_drop(mo_unit *unit, mo_kernel *kernel)
+void mo_cuda_single_kernel_free(mo_backend_unit *unit,
+                                mo_backend_kernel *kernel)
 {
     mo_cuda_free(unit, ((single *) kernel)->table);
     free(kernel);
 }
 
-mo_status mo_cuda_grid_of(int64_t items, int per_block, int threads,
+mo_status mo_cuda_grid_1d(int64_t items, int per_block, int threads,
                           mo_cuda_grid *grid, mo_error *err)
 {
     int64_t blocks = items / per_block + (items % per_block != 0);
@@ -99,8 +103,9 @@ mo_status mo_cuda_grid_of(int64_t items, int per_block, int threads,
     return MO_OK;
 }
 
-mo_status mo_cuda_same_type(const mo_call *call, const mo_call_operand *in,
-                            const mo_desc *out, mo_error *err)
+mo_status mo_cuda_check_same_type(const mo_call *call,
+                                  const mo_backend_operand *in,
+                                  const mo_tensor_desc *out, mo_error *err)
 {
     if (in[0].desc.elem == out[0].elem)
         return MO_OK;

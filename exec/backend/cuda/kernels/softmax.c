@@ -66,19 +66,20 @@ static const char column_source[] =
     "    }\n"
     "}\n";
 
-static mo_status set_rows(mo_unit *unit, const mo_softmax_call *softmax,
-                          int width, mo_cuda_draft *draft, mo_error *err)
+static mo_status set_rows(mo_backend_unit *unit, const mo_call_softmax *softmax,
+                          int width, mo_cuda_single_kernel_spec *draft,
+                          mo_error *err)
 {
-    mo_cuda_rows rows =
-        mo_cuda_rows_of(unit, softmax->outer, softmax->count, width);
+    mo_cuda_row_reduction rows =
+        mo_cuda_row_reduction_of(unit, softmax->outer, softmax->count, width);
 
-    mo_code_rows(&draft->code, &rows);
-    mo_code_text(&draft->code, row_source);
-    return mo_cuda_rows_grid(&rows, &draft->grid, err);
+    mo_cuda_emit_row_reduction(&draft->code, &rows);
+    mo_cuda_source_append(&draft->code, row_source);
+    return mo_cuda_row_reduction_grid(&rows, &draft->grid, err);
 }
 
-static mo_status set_columns(const mo_softmax_call *softmax,
-                             mo_cuda_draft *draft, mo_error *err)
+static mo_status set_columns(const mo_call_softmax *softmax,
+                             mo_cuda_single_kernel_spec *draft, mo_error *err)
 {
     enum { MOST_COLUMNS = 32, MOST_THREADS = 256 };
     int columns = 1, deep = 1;
@@ -89,41 +90,46 @@ static mo_status set_columns(const mo_softmax_call *softmax,
     while (columns * deep < MOST_THREADS && 2 * deep < softmax->count)
         deep *= 2;
     tiles = (softmax->inner + columns - 1) / columns;
-    mo_code_add(&draft->code,
-                "#define COUNT %lldLL\n#define INNER %lldLL\n"
-                "#define COLUMNS %d\n#define DEEP %d\n#define TILES %lldu\n"
-                "#define BLOCK (COLUMNS * DEEP)\n",
-                (long long) softmax->count, (long long) softmax->inner, columns,
-                deep, (long long) tiles);
-    mo_code_text(&draft->code, column_source);
-    return mo_cuda_grid_of(softmax->count > 0 ? softmax->outer * tiles : 0, 1,
+    mo_cuda_source_printf(
+        &draft->code,
+        "#define COUNT %lldLL\n#define INNER %lldLL\n"
+        "#define COLUMNS %d\n#define DEEP %d\n#define TILES %lldu\n"
+        "#define BLOCK (COLUMNS * DEEP)\n",
+        (long long) softmax->count, (long long) softmax->inner, columns, deep,
+        (long long) tiles);
+    mo_cuda_source_append(&draft->code, column_source);
+    return mo_cuda_grid_1d(softmax->count > 0 ? softmax->outer * tiles : 0, 1,
                            columns * deep, &draft->grid, err);
 }
 
-static mo_status prepare(mo_unit *unit, const mo_call *call,
-                         const mo_call_operand *in, const mo_desc *out,
-                         mo_kernel **kernel, mo_error *err)
+static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
+                         const mo_backend_operand *in,
+                         const mo_tensor_desc *out, mo_backend_kernel **kernel,
+                         mo_error *err)
 {
-    const mo_softmax_call *softmax = &call->u.softmax;
+    const mo_call_softmax *softmax = &call->u.softmax;
     bool by_rows = softmax->inner == 1;
     int width =
-        by_rows ? mo_cuda_finish_width(call, &out[0], softmax->count) : 1;
-    mo_cuda_draft draft = { .name = "softmax" };
-    mo_status status = mo_cuda_same_type(call, in, out, err);
+        by_rows ? mo_cuda_epilogue_vector_width(call, &out[0], softmax->count)
+                : 1;
+    mo_cuda_single_kernel_spec draft = { .name = "softmax" };
+    mo_status status = mo_cuda_check_same_type(call, in, out, err);
 
     if (status != MO_OK)
         return status;
-    mo_code_types(&draft.code, out[0].elem, width, mo_desc_elements(&out[0]));
-    mo_code_finish_early(&draft.code, call, in, &out[0], width);
-    mo_code_add(&draft.code, "#define LOGARITHM %d\n", softmax->log);
+    mo_cuda_emit_types(&draft.code, out[0].elem, width,
+                       mo_tensor_desc_elements(&out[0]));
+    mo_cuda_emit_epilogue_prefetch(&draft.code, call, in, &out[0], width);
+    mo_cuda_source_printf(&draft.code, "#define LOGARITHM %d\n", softmax->log);
     status = by_rows ? set_rows(unit, softmax, width, &draft, err)
                      : set_columns(softmax, &draft, err);
     if (status != MO_OK) {
-        mo_code_clear(&draft.code);
+        mo_cuda_source_clear(&draft.code);
         return status;
     }
-    return mo_cuda_single_new(unit, call, 1, &draft, kernel, err);
+    return mo_cuda_single_kernel_new(unit, call, 1, &draft, kernel, err);
 }
 
-const mo_cuda_maker mo_cuda_softmax = { prepare, NULL, mo_cuda_single_enqueue,
-                                        mo_cuda_single_drop };
+const mo_cuda_kernel_class mo_cuda_softmax_kernel = {
+    prepare, NULL, mo_cuda_single_kernel_enqueue, mo_cuda_single_kernel_free
+};

@@ -12,7 +12,11 @@
 #include "exec/backend/cuda/driver/cuda_unit.h"
 
 /* Entries a block sorts in shared memory, at most; their threads. */
-enum { MO_TOPK_CHUNK = 2048, MO_TOPK_THREADS = 512, MO_TOPK_ENTRY_BYTES = 16 };
+enum {
+    MO_CUDA_TOPK_CHUNK = 2048,
+    MO_CUDA_TOPK_THREADS = 512,
+    MO_CUDA_TOPK_ENTRY_BYTES = 16
+};
 
 /*
  * Types and numbers of the call, and functions:
@@ -24,10 +28,10 @@ enum { MO_TOPK_CHUNK = 2048, MO_TOPK_THREADS = 512, MO_TOPK_ENTRY_BYTES = 16 };
  *     void put(in, values, indices, line, i, index)
  *                              the i-th best of a line is number index of it
  */
-void mo_code_topk(mo_code *code, const mo_topk_call *topk, const mo_desc *out,
-                  int64_t elements, int chunk);
+void mo_cuda_emit_topk(mo_cuda_source *code, const mo_call_topk *topk,
+                       const mo_tensor_desc *out, int64_t elements, int chunk);
 
 /* Lines that are too long for one block: in passes. */
-extern const mo_cuda_maker mo_cuda_topk_passes;
+extern const mo_cuda_kernel_class mo_cuda_topk_multipass_kernel;
 
 #endif

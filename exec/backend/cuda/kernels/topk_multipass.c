@@ -95,8 +95,8 @@ static const char put_source[] =
     "}\n";
 
 typedef struct passes_kernel {
-    mo_kernel base;
-    mo_topk_call topk;
+    mo_backend_kernel base;
+    mo_call_topk topk;
     int64_t lines;
     size_t half; /* bytes of each of the two places for entries */
     mo_cuda_function *sort, *again, *merge, *put;
@@ -117,16 +117,16 @@ static int64_t runs_of(int64_t count, int64_t size)
 /* Entries of a line, before any two runs are one. */
 static mo_status set_room(passes_kernel *made, mo_error *err)
 {
-    const mo_topk_call *topk = &made->topk;
+    const mo_call_topk *topk = &made->topk;
     int64_t most = 0, bytes;
 
-    for (int64_t size = MO_TOPK_CHUNK; size < 2 * topk->count; size *= 2) {
+    for (int64_t size = MO_CUDA_TOPK_CHUNK; size < 2 * topk->count; size *= 2) {
         int64_t entries = runs_of(topk->count, size) * least(topk->k, size);
 
         most = entries > most ? entries : most;
     }
     if (!mo_int64_mul(most, made->lines, &most) ||
-        !mo_int64_mul(most, 2 * MO_TOPK_ENTRY_BYTES, &bytes))
+        !mo_int64_mul(most, 2 * MO_CUDA_TOPK_ENTRY_BYTES, &bytes))
         return mo_fail(err, MO_E_LIMIT, "the best %lld of %lld lines",
                        (long long) topk->k, (long long) made->lines);
     made->half = (size_t) bytes / 2;
@@ -134,29 +134,31 @@ static mo_status set_room(passes_kernel *made, mo_error *err)
     return MO_OK;
 }
 
-static mo_status ask(mo_unit *unit, const mo_call *call,
-                     const mo_call_operand *in, const mo_desc *out, bool again,
-                     const char *source, const char *name,
+static mo_status ask(mo_backend_unit *unit, const mo_call *call,
+                     const mo_backend_operand *in, const mo_tensor_desc *out,
+                     bool again, const char *source, const char *name,
                      mo_cuda_function **function, mo_error *err)
 {
-    mo_code code = { 0 };
-    int64_t elements = mo_desc_elements(&in[0].desc);
+    mo_cuda_source code = { 0 };
+    int64_t elements = mo_tensor_desc_elements(&in[0].desc);
 
-    mo_code_topk(&code, &call->u.topk, out, 2 * elements, MO_TOPK_CHUNK);
-    mo_code_text(&code, run_source);
-    mo_code_add(&code, "#define AGAIN %d\n", again);
-    mo_code_text(&code, source);
-    return mo_cuda_ask_code(unit, &code, name, function, err);
+    mo_cuda_emit_topk(&code, &call->u.topk, out, 2 * elements,
+                      MO_CUDA_TOPK_CHUNK);
+    mo_cuda_source_append(&code, run_source);
+    mo_cuda_source_printf(&code, "#define AGAIN %d\n", again);
+    mo_cuda_source_append(&code, source);
+    return mo_cuda_jit_request_source(unit, &code, name, function, err);
 }
 
-static mo_status ask_all(mo_unit *unit, const mo_call *call,
-                         const mo_call_operand *in, const mo_desc *out,
-                         passes_kernel *made, mo_error *err)
+static mo_status ask_all(mo_backend_unit *unit, const mo_call *call,
+                         const mo_backend_operand *in,
+                         const mo_tensor_desc *out, passes_kernel *made,
+                         mo_error *err)
 {
     mo_status status = ask(unit, call, in, out, false, sort_source, "topk_sort",
                            &made->sort, err);
 
-    if (status == MO_OK && call->u.topk.sort == MO_TOPK_BY_INDEX)
+    if (status == MO_OK && call->u.topk.sort == MO_CALL_TOPK_BY_INDEX)
         status = ask(unit, call, in, out, true, sort_source, "topk_sort",
                      &made->again, err);
     if (status == MO_OK)
@@ -168,9 +170,10 @@ static mo_status ask_all(mo_unit *unit, const mo_call *call,
     return status;
 }
 
-static mo_status prepare(mo_unit *unit, const mo_call *call,
-                         const mo_call_operand *in, const mo_desc *out,
-                         mo_kernel **kernel, mo_error *err)
+static mo_status prepare(mo_backend_unit *unit, const mo_call *call,
+                         const mo_backend_operand *in,
+                         const mo_tensor_desc *out, mo_backend_kernel **kernel,
+                         mo_error *err)
 {
     passes_kernel *made = calloc(1, sizeof *made);
     mo_status status;
@@ -193,7 +196,7 @@ static mo_status prepare(mo_unit *unit, const mo_call *call,
 /* ---- enqueue */
 
 typedef struct passing {
-    mo_unit *unit;
+    mo_backend_unit *unit;
     const passes_kernel *kernel;
     const void *in;
     void *place[2]; /* [0] holds the entries */
@@ -214,7 +217,7 @@ static mo_status launch(passing *p, const mo_cuda_function *function,
 {
     mo_cuda_grid grid;
     mo_status status =
-        mo_cuda_grid_of(items, per_block, MO_TOPK_THREADS, &grid, p->err);
+        mo_cuda_grid_1d(items, per_block, MO_CUDA_TOPK_THREADS, &grid, p->err);
 
     if (status != MO_OK)
         return status;
@@ -227,11 +230,12 @@ static mo_status sort_all(passing *p, const mo_cuda_function *function,
 {
     const passes_kernel *k = p->kernel;
     void *sort_args[] = { &p->in, &p->place[0], &p->place[1] };
-    mo_status status = launch(
-        p, function, k->lines * runs_of(count, MO_TOPK_CHUNK), 1, sort_args);
+    mo_status status =
+        launch(p, function, k->lines * runs_of(count, MO_CUDA_TOPK_CHUNK), 1,
+               sort_args);
 
     turn(p);
-    for (int64_t size = MO_TOPK_CHUNK; status == MO_OK && size < count;
+    for (int64_t size = MO_CUDA_TOPK_CHUNK; status == MO_OK && size < count;
          size *= 2) {
         long long size_arg = size, count_arg = count;
         void *merge_args[] = { &p->place[0], &p->place[1], &size_arg,
@@ -240,13 +244,13 @@ static mo_status sort_all(passing *p, const mo_cuda_function *function,
         status =
             launch(p, k->merge,
                    k->lines * runs_of(count, size) * least(k->topk.k, size),
-                   MO_TOPK_THREADS, merge_args);
+                   MO_CUDA_TOPK_THREADS, merge_args);
         turn(p);
     }
     return status;
 }
 
-static mo_status enqueue(mo_unit *unit, const mo_kernel *kernel,
+static mo_status enqueue(mo_backend_unit *unit, const mo_backend_kernel *kernel,
                          const void *const *in, void *const *out,
                          void *workspace, CUstream stream, mo_error *err)
 {
@@ -264,10 +268,11 @@ static mo_status enqueue(mo_unit *unit, const mo_kernel *kernel,
     if (status == MO_OK && k->again)
         status = sort_all(&p, k->again, k->topk.k);
     if (status == MO_OK)
-        status =
-            launch(&p, k->put, k->lines * k->topk.k, MO_TOPK_THREADS, put_args);
+        status = launch(&p, k->put, k->lines * k->topk.k, MO_CUDA_TOPK_THREADS,
+                        put_args);
     return status;
 }
 
-const mo_cuda_maker mo_cuda_topk_passes = { prepare, NULL, enqueue,
-                                            mo_cuda_drop_whole };
+const mo_cuda_kernel_class mo_cuda_topk_multipass_kernel = {
+    prepare, NULL, enqueue, mo_cuda_kernel_free
+};

@@ -5,25 +5,27 @@
 /* Plans let a view share the bytes of what it views.  Who has two places for
  * them gets a copy. */
 typedef struct view_kernel {
-    mo_kernel base;
+    mo_backend_kernel base;
     size_t bytes;
 } view_kernel;
 
-static mo_status prepare_view(mo_unit *unit, const mo_call *call,
-                              const mo_call_operand *in, const mo_desc *out,
-                              mo_kernel **kernel, mo_error *err)
+static mo_status prepare_view(mo_backend_unit *unit, const mo_call *call,
+                              const mo_backend_operand *in,
+                              const mo_tensor_desc *out,
+                              mo_backend_kernel **kernel, mo_error *err)
 {
     view_kernel *view = calloc(1, sizeof *view);
 
     (void) unit, (void) call, (void) in;
     if (!view)
         return mo_fail_memory(err);
-    view->bytes = (size_t) mo_desc_bytes(&out[0]);
+    view->bytes = (size_t) mo_tensor_desc_bytes(&out[0]);
     *kernel = &view->base;
     return MO_OK;
 }
 
-static mo_status enqueue_view(mo_unit *unit, const mo_kernel *kernel,
+static mo_status enqueue_view(mo_backend_unit *unit,
+                              const mo_backend_kernel *kernel,
                               const void *const *in, void *const *out,
                               void *workspace, CUstream stream, mo_error *err)
 {
@@ -40,5 +42,6 @@ static mo_status enqueue_view(mo_unit *unit, const mo_kernel *kernel,
                          err);
 }
 
-const mo_cuda_maker mo_cuda_view = { prepare_view, NULL, enqueue_view,
-                                     mo_cuda_drop_whole };
+const mo_cuda_kernel_class mo_cuda_view_kernel = { prepare_view, NULL,
+                                                   enqueue_view,
+                                                   mo_cuda_kernel_free };

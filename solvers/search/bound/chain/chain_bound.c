@@ -21,24 +21,24 @@ typedef struct place {
 
 /* While blocks are told apart. */
 typedef struct writer {
-    const mo_blocks *blocks;
+    const mo_chain_blocks *blocks;
     place *places;
     size_t n, room;
     int *number; /* by op of the kind: in the block, from 1 on; else 0 */
 } writer;
 
-static const mo_chained *chained_of(const writer *w, int thing)
+static const mo_chain_partition *chained_of(const writer *w, int thing)
 {
     return &w->blocks->chained[w->places[thing].kind];
 }
 
-static const mo_segment *segment_of(const writer *w, int thing)
+static const mo_bound_segment *segment_of(const writer *w, int thing)
 {
     return &chained_of(w, thing)->chain->segments[w->places[thing].segment];
 }
 
 /* u, v and the ops between get their numbers, or lose them. */
-static void set_numbers(const writer *w, const mo_segment *s, bool set)
+static void set_numbers(const writer *w, const mo_bound_segment *s, bool set)
 {
     if (s->u != MO_FREE)
         w->number[s->u] = set ? 1 : 0;
@@ -48,24 +48,25 @@ static void set_numbers(const writer *w, const mo_segment *s, bool set)
         w->number[s->v] = set ? s->n + 2 : 0;
 }
 
-static mo_status write_times(const mo_places *p, int op, bool is_end,
-                             mo_numbers *to, mo_error *err)
+static mo_status write_times(const mo_allowed_devices *p, int op, bool is_end,
+                             mo_decomp_key *to, mo_error *err)
 {
-    mo_status status = mo_numbers_put(to, p->x->group[op], err);
+    mo_status status = mo_decomp_key_append(to, p->x->group[op], err);
 
     if (status == MO_OK && !is_end)
-        status = mo_numbers_put(to, mo_places_bytes(p, op), err);
+        status = mo_decomp_key_append(
+            to, mo_allowed_devices_resident_bytes(p, op), err);
     for (int k = 0; k < p->x->n_devices && status == MO_OK; k++) {
         int64_t ns = is_end ? 0 : mo_instance_p_ns(p->x, op, k);
 
-        status =
-            mo_numbers_put(to, mo_places_allowed(p, op, k) ? ns : -1 - ns, err);
+        status = mo_decomp_key_append(
+            to, mo_allowed_devices_has(p, op, k) ? ns : -1 - ns, err);
     }
     return status;
 }
 
-static mo_status write_flows(const writer *w, const mo_places *p, int op,
-                             mo_numbers *to, mo_error *err)
+static mo_status write_flows(const writer *w, const mo_allowed_devices *p,
+                             int op, mo_decomp_key *to, mo_error *err)
 {
     const mo_instance *x = p->x;
     bool once = p->regime.tensors == MO_TENSORS_ONCE;
@@ -77,25 +78,25 @@ static mo_status write_flows(const writer *w, const mo_places *p, int op,
 
         if (w->number[x->flows[q].to] == 0)
             continue;
-        status = mo_numbers_put(to, w->number[x->flows[q].to], err);
+        status = mo_decomp_key_append(to, w->number[x->flows[q].to], err);
         if (status == MO_OK)
-            status = mo_numbers_put(
+            status = mo_decomp_key_append(
                 to, tensor - x->flows[x->out_start[op]].tensor, err);
         if (status == MO_OK)
-            status = mo_numbers_put(
+            status = mo_decomp_key_append(
                 to, once ? x->tensor_row[tensor] : x->flow_row[q], err);
     }
-    return status == MO_OK ? mo_numbers_put(to, INT64_MIN, err) : status;
+    return status == MO_OK ? mo_decomp_key_append(to, INT64_MIN, err) : status;
 }
 
-static mo_status write_block(void *context, int thing, mo_numbers *to,
+static mo_status write_block(void *context, int thing, mo_decomp_key *to,
                              mo_error *err)
 {
     const writer *w = context;
-    const mo_places *p = &chained_of(w, thing)->places;
-    const mo_segment *s = segment_of(w, thing);
-    mo_status status =
-        mo_numbers_put(to, (s->u != MO_FREE) * 2 + (s->v != MO_FREE), err);
+    const mo_allowed_devices *p = &chained_of(w, thing)->places;
+    const mo_bound_segment *s = segment_of(w, thing);
+    mo_status status = mo_decomp_key_append(
+        to, (s->u != MO_FREE) * 2 + (s->v != MO_FREE), err);
 
     set_numbers(w, s, true);
     if (s->u != MO_FREE && status == MO_OK)
@@ -113,51 +114,54 @@ static mo_status write_block(void *context, int thing, mo_numbers *to,
     return status;
 }
 
-static mo_status chain_kind(const mo_kinds *kinds, const mo_kind *kind,
-                            mo_chained *chained, mo_error *err)
+static mo_status chain_kind(const mo_decomp_classes *kinds,
+                            const mo_decomp_class *kind,
+                            mo_chain_partition *chained, mo_error *err)
 {
     size_t size;
     mo_status status;
 
     if (!kind->part)
         return MO_OK;
-    chained->places = (mo_places){ kind->part->x, kinds->regime, NULL };
+    chained->places =
+        (mo_allowed_devices){ kind->part->x, kinds->regime, NULL };
     if (!mo_size_mul((size_t) kind->n, (size_t) kinds->x->n_devices, &size))
         return mo_fail_memory(err);
     chained->places.allowed = calloc(size, sizeof *chained->places.allowed);
     if (!chained->places.allowed)
         return mo_fail_memory(err);
-    status = mo_places_find(&chained->places, err);
+    status = mo_allowed_devices_find(&chained->places, err);
     if (status == MO_OK)
-        status = mo_chain_find(&chained->places, &chained->chain, err);
+        status = mo_bound_chain_find(&chained->places, &chained->chain, err);
     if (status != MO_OK)
         return status;
     chained->block = calloc((size_t) chained->chain->n, sizeof *chained->block);
     return chained->block ? MO_OK : mo_fail_memory(err);
 }
 
-static mo_status number_blocks(writer *w, mo_alike *alike, int kind,
+static mo_status number_blocks(writer *w, mo_decomp_equiv *alike, int kind,
                                mo_error *err)
 {
-    mo_chained *chained = &w->blocks->chained[kind];
+    mo_chain_partition *chained = &w->blocks->chained[kind];
     mo_status status = MO_OK;
 
     for (int s = 0; chained->chain && s < chained->chain->n && status == MO_OK;
          s++) {
-        status = MO_PUSH(w->places, w->n, w->room, err);
+        status = MO_ARRAY_GROW(w->places, w->n, w->room, err);
         if (status != MO_OK)
             return status;
         w->places[w->n++] = (place){ kind, s };
-        status = mo_alike_kind(alike, (int) w->n - 1, &chained->block[s], err);
+        status = mo_decomp_equiv_class_of(alike, (int) w->n - 1,
+                                          &chained->block[s], err);
         /* Only the first of each is asked for again. */
-        if (status == MO_OK &&
-            mo_alike_first(alike, chained->block[s]) != (int) w->n - 1)
+        if (status == MO_OK && mo_decomp_equiv_representative(
+                                   alike, chained->block[s]) != (int) w->n - 1)
             w->n--;
     }
     return status;
 }
 
-static int most_ops(const mo_kinds *kinds)
+static int most_ops(const mo_decomp_classes *kinds)
 {
     int most = 0;
 
@@ -166,7 +170,7 @@ static int most_ops(const mo_kinds *kinds)
     return most;
 }
 
-static mo_status reserve(mo_blocks *b, const writer *w, mo_error *err)
+static mo_status reserve(mo_chain_blocks *b, const writer *w, mo_error *err)
 {
     size_t n_devices = (size_t) b->kinds->x->n_devices;
     size_t n_pairs = n_devices * n_devices;
@@ -176,7 +180,7 @@ static mo_status reserve(mo_blocks *b, const writer *w, mo_error *err)
     if (!b->blocks)
         return mo_fail_memory(err);
     for (int i = 0; i < b->n; i++) {
-        mo_block *block = &b->blocks[i];
+        mo_chain_block *block = &b->blocks[i];
 
         block->kind = w->places[i].kind;
         block->segment = segment_of(w, i);
@@ -191,11 +195,11 @@ static mo_status reserve(mo_blocks *b, const writer *w, mo_error *err)
     return MO_OK;
 }
 
-static mo_status tell_apart(mo_blocks *b, mo_error *err)
+static mo_status tell_apart(mo_chain_blocks *b, mo_error *err)
 {
     writer w = { .blocks = b };
-    mo_alike *alike = NULL;
-    mo_status status = mo_alike_new(write_block, &w, &alike, err);
+    mo_decomp_equiv *alike = NULL;
+    mo_status status = mo_decomp_equiv_new(write_block, &w, &alike, err);
 
     w.number = calloc((size_t) most_ops(b->kinds) + 1, sizeof *w.number);
     if (status == MO_OK && !w.number)
@@ -206,19 +210,19 @@ static mo_status tell_apart(mo_blocks *b, mo_error *err)
         status = number_blocks(&w, alike, i, err);
     if (status == MO_OK)
         status = reserve(b, &w, err);
-    mo_alike_free(alike);
+    mo_decomp_equiv_free(alike);
     free(w.number);
     free(w.places);
     return status;
 }
 
-static bool is_worth_it(const mo_blocks *b)
+static bool is_worth_it(const mo_chain_blocks *b)
 {
     int64_t K = b->kinds->x->n_devices, n = 0;
 
     for (int i = 0; i < b->n; i++)
         n += b->blocks[i].segment->n + 2;
-    return K <= MO_MOST_STATES && n * K * K * K <= MAX_WORK;
+    return K <= MO_DECOMP_MAX_STATES && n * K * K * K <= MAX_WORK;
 }
 
 /* Some blocks of one kind of pieces: what they share is made once. */
@@ -229,7 +233,7 @@ typedef struct job {
 } job;
 
 typedef struct crew {
-    mo_blocks *blocks;
+    mo_chain_blocks *blocks;
     const mo_stop *stop;
     job *jobs;
 } crew;
@@ -238,27 +242,27 @@ static void work(void *context, int number, int thread)
 {
     const crew *c = context;
     job *j = &c->jobs[number];
-    mo_blocks *b = c->blocks;
-    const mo_chained *chained = &b->chained[b->blocks[j->first].kind];
-    mo_segments *segments = NULL;
+    mo_chain_blocks *b = c->blocks;
+    const mo_chain_partition *chained = &b->chained[b->blocks[j->first].kind];
+    mo_bound_segments *segments = NULL;
     int64_t most_ns = 0;
 
     (void) thread;
-    j->status = mo_serial_find(chained->places.x, &chained->places.regime,
-                               &most_ns, &j->err);
+    j->status = mo_serial_makespan(chained->places.x, &chained->places.regime,
+                                   &most_ns, &j->err);
     if (j->status == MO_OK)
-        j->status = mo_segments_new(&chained->places, &segments, &j->err);
+        j->status = mo_bound_segments_new(&chained->places, &segments, &j->err);
     if (j->status == MO_OK)
-        mo_segments_stop(segments, c->stop);
+        mo_bound_segments_set_stop(segments, c->stop);
     for (int i = j->first; i < j->last && j->status == MO_OK; i++)
-        mo_segments_table(segments, b->blocks[i].segment, most_ns,
-                          b->blocks[i].lower_ns);
-    mo_segments_free(segments);
+        mo_bound_segments_table(segments, b->blocks[i].segment, most_ns,
+                                b->blocks[i].lower_ns);
+    mo_bound_segments_free(segments);
 }
 
 static mo_status run(crew *c, int threads, int n_jobs, mo_error *err)
 {
-    mo_team_run(threads, n_jobs, work, c);
+    mo_parallel_for(threads, n_jobs, work, c);
     for (int i = 0; i < n_jobs; i++)
         if (c->jobs[i].status != MO_OK) {
             if (err)
@@ -268,7 +272,7 @@ static mo_status run(crew *c, int threads, int n_jobs, mo_error *err)
     return MO_OK;
 }
 
-static mo_status bound_all(mo_blocks *b, int threads, const mo_stop *stop,
+static mo_status bound_all(mo_chain_blocks *b, int threads, const mo_stop *stop,
                            mo_error *err)
 {
     crew c = { .blocks = b, .stop = stop };
@@ -292,10 +296,11 @@ static mo_status bound_all(mo_blocks *b, int threads, const mo_stop *stop,
     return status;
 }
 
-mo_status mo_blocks_make(const mo_kinds *kinds, int threads,
-                         const mo_stop *stop, mo_blocks **blocks, mo_error *err)
+mo_status mo_chain_blocks_new(const mo_decomp_classes *kinds, int threads,
+                              const mo_stop *stop, mo_chain_blocks **blocks,
+                              mo_error *err)
 {
-    mo_blocks *b = calloc(1, sizeof *b);
+    mo_chain_blocks *b = calloc(1, sizeof *b);
     mo_status status = MO_OK;
     bool worth_it = false;
 
@@ -312,38 +317,39 @@ mo_status mo_blocks_make(const mo_kinds *kinds, int threads,
     if (status == MO_OK && worth_it)
         *blocks = b;
     else
-        mo_blocks_free(b);
+        mo_chain_blocks_free(b);
     return status;
 }
 
-void mo_blocks_keep_hint(mo_blocks *b, int block, int pair, mo_hint hint)
+void mo_chain_blocks_set_hint(mo_chain_blocks *b, int block, int pair,
+                              mo_decomp_solution_hint hint)
 {
-    mo_hint *kept = &b->blocks[block].hints[pair];
+    mo_decomp_solution_hint *kept = &b->blocks[block].hints[pair];
 
     free(kept->device);
     free(kept->start_ns);
     *kept = hint;
 }
 
-static void clear(mo_blocks *b, int block)
+static void clear(mo_chain_blocks *b, int block)
 {
     int n_pairs = b->kinds->x->n_devices * b->kinds->x->n_devices;
 
     for (int p = 0; p < n_pairs && b->blocks[block].hints; p++)
-        mo_blocks_keep_hint(b, block, p, (mo_hint){ 0 });
+        mo_chain_blocks_set_hint(b, block, p, (mo_decomp_solution_hint){ 0 });
     free(b->blocks[block].hints);
     free(b->blocks[block].lower_ns);
     free(b->blocks[block].seen_ns);
 }
 
-void mo_blocks_free(mo_blocks *b)
+void mo_chain_blocks_free(mo_chain_blocks *b)
 {
     if (!b)
         return;
     for (int i = 0; i < b->n && b->blocks; i++)
         clear(b, i);
     for (int i = 0; i < b->kinds->n && b->chained; i++) {
-        mo_chain_free(b->chained[i].chain);
+        mo_bound_chain_free(b->chained[i].chain);
         free(b->chained[i].places.allowed);
         free(b->chained[i].block);
     }

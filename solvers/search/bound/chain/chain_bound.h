@@ -23,50 +23,54 @@
 
 /* Blocks that are alike.  By pair of devices at their ends, a * K + b, with 0
  * where there is no such end: */
-typedef struct mo_block {
+typedef struct mo_chain_block {
     int kind; /* of pieces: where it was met first */
-    const mo_segment *segment;
+    const mo_bound_segment *segment;
     int64_t *lower_ns; /* proven; INT64_MAX: cannot be */
     int64_t *seen_ns;  /* what some schedule took; INT64_MAX: never seen */
-    mo_hint *hints;
-} mo_block;
+    mo_decomp_solution_hint *hints;
+} mo_chain_block;
 
 /* A kind of pieces in blocks. */
-typedef struct mo_chained {
-    mo_places places; /* of the kind's instance */
-    mo_chain *chain;
+typedef struct mo_chain_partition {
+    mo_allowed_devices places; /* of the kind's instance */
+    mo_bound_chain *chain;
     int *block; /* by segment of the chain; all NULL where there is no part */
-} mo_chained;
+} mo_chain_partition;
 
-typedef struct mo_blocks {
-    const mo_kinds *kinds;
+typedef struct mo_chain_blocks {
+    const mo_decomp_classes *kinds;
     int n;
-    mo_block *blocks;
-    mo_chained *chained; /* by kind */
-} mo_blocks;
+    mo_chain_block *blocks;
+    mo_chain_partition *chained; /* by kind */
+} mo_chain_blocks;
 
 /* Every device has to be a state.  Does what can be done in moments; where that
  * is too much, *blocks is NULL.  Stopped, it knows less. */
-mo_status mo_blocks_make(const mo_kinds *kinds, int threads,
-                         const mo_stop *stop, mo_blocks **blocks,
-                         mo_error *err);
-void mo_blocks_free(mo_blocks *blocks);
+mo_status mo_chain_blocks_new(const mo_decomp_classes *kinds, int threads,
+                              const mo_stop *stop, mo_chain_blocks **blocks,
+                              mo_error *err);
+void mo_chain_blocks_free(mo_chain_blocks *blocks);
 
 /* Of tables by block, INT64_MAX for what cannot be: what they come to for a
- * kind from end to end, as mo_kind has it.  NULL: those of the blocks. */
-mo_status mo_blocks_add_up(const mo_blocks *blocks, int kind,
-                           int64_t *const *tables, int64_t *times_ns,
-                           mo_error *err);
+ * kind from end to end, as mo_decomp_class has it.  NULL: those of the blocks.
+ */
+mo_status mo_chain_blocks_min_times(const mo_chain_blocks *blocks, int kind,
+                                    int64_t *const *tables, int64_t *times_ns,
+                                    mo_error *err);
 
 /* The pairs by segment that a shortest way takes from end to end; 0s where
  * there is none. */
-mo_status mo_blocks_trace(const mo_blocks *blocks, int kind, int pair,
-                          int64_t *const *tables, int *pairs, mo_error *err);
+mo_status mo_chain_blocks_shortest_path(const mo_chain_blocks *blocks, int kind,
+                                        int pair, int64_t *const *tables,
+                                        int *pairs, mo_error *err);
 
 /* Looks at a schedule of a kind for what its blocks can take. */
-void mo_blocks_see(mo_blocks *blocks, int kind, const mo_schedule *schedule);
+void mo_chain_blocks_record_schedule(mo_chain_blocks *blocks, int kind,
+                                     const mo_schedule *schedule);
 
 /* Owns what the hint owns from then on. */
-void mo_blocks_keep_hint(mo_blocks *blocks, int block, int pair, mo_hint hint);
+void mo_chain_blocks_set_hint(mo_chain_blocks *blocks, int block, int pair,
+                              mo_decomp_solution_hint hint);
 
 #endif

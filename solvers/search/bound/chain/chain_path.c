@@ -10,15 +10,15 @@
  */
 
 typedef struct walk {
-    const mo_blocks *blocks;
-    const mo_kind *kind;
-    const mo_chained *chained;
+    const mo_chain_blocks *blocks;
+    const mo_decomp_class *kind;
+    const mo_chain_partition *chained;
     int64_t *const *tables;
     int64_t *now, *next; /* by device: the least end of the chain's op there */
     int *from;           /* NULL, or by segment and device behind: before it */
 } walk;
 
-static mo_status begin(walk *w, const mo_blocks *blocks, int kind,
+static mo_status begin(walk *w, const mo_chain_blocks *blocks, int kind,
                        int64_t *const *tables, mo_error *err)
 {
     size_t n_devices = (size_t) blocks->kinds->x->n_devices;
@@ -49,7 +49,7 @@ static const int64_t *table_of(const walk *w, int segment)
 /* now becomes the ends of the segment's v, with u of the piece on device a. */
 static void pass_segment(walk *w, int segment, int a)
 {
-    const mo_segment *s = &w->chained->chain->segments[segment];
+    const mo_bound_segment *s = &w->chained->chain->segments[segment];
     const mo_instance *x = w->kind->part->x;
     const int64_t *table = table_of(w, segment);
     int n = x->n_devices;
@@ -99,9 +99,9 @@ static void add_up_from(walk *w, int a, int64_t *times_ns)
         times_ns[a * n] = w->now[0];
 }
 
-mo_status mo_blocks_add_up(const mo_blocks *blocks, int kind,
-                           int64_t *const *tables, int64_t *times_ns,
-                           mo_error *err)
+mo_status mo_chain_blocks_min_times(const mo_chain_blocks *blocks, int kind,
+                                    int64_t *const *tables, int64_t *times_ns,
+                                    mo_error *err)
 {
     int n = blocks->kinds->x->n_devices;
     walk w = { 0 };
@@ -119,7 +119,7 @@ mo_status mo_blocks_add_up(const mo_blocks *blocks, int kind,
 /* From the last segment back. */
 static void trace_back(const walk *w, int b, int *pairs)
 {
-    const mo_chain *chain = w->chained->chain;
+    const mo_bound_chain *chain = w->chained->chain;
     int n = w->kind->part->x->n_devices, device = 0;
 
     for (int s = chain->n - 1; s >= 0; s--) {
@@ -133,8 +133,9 @@ static void trace_back(const walk *w, int b, int *pairs)
     }
 }
 
-mo_status mo_blocks_trace(const mo_blocks *blocks, int kind, int pair,
-                          int64_t *const *tables, int *pairs, mo_error *err)
+mo_status mo_chain_blocks_shortest_path(const mo_chain_blocks *blocks, int kind,
+                                        int pair, int64_t *const *tables,
+                                        int *pairs, mo_error *err)
 {
     int n = blocks->kinds->x->n_devices;
     walk w = { 0 };
@@ -162,7 +163,7 @@ static int64_t op_end(const mo_instance *x, const mo_schedule *s, int op)
 }
 
 static int64_t last_end(const mo_instance *x, const mo_schedule *s,
-                        const mo_segment *segment, int64_t least_ns)
+                        const mo_bound_segment *segment, int64_t least_ns)
 {
     for (int i = 0; i < segment->n; i++) {
         int64_t end_ns = op_end(x, s, segment->ops[i]);
@@ -172,13 +173,14 @@ static int64_t last_end(const mo_instance *x, const mo_schedule *s,
     return least_ns;
 }
 
-void mo_blocks_see(mo_blocks *blocks, int kind, const mo_schedule *schedule)
+void mo_chain_blocks_record_schedule(mo_chain_blocks *blocks, int kind,
+                                     const mo_schedule *schedule)
 {
     const mo_instance *x = blocks->kinds->kinds[kind].part->x;
-    const mo_chained *chained = &blocks->chained[kind];
+    const mo_chain_partition *chained = &blocks->chained[kind];
 
     for (int s = 0; s < chained->chain->n; s++) {
-        const mo_segment *segment = &chained->chain->segments[s];
+        const mo_bound_segment *segment = &chained->chain->segments[s];
         int u = segment->u, v = segment->v;
         int a = u == MO_FREE ? 0 : schedule->device[u];
         int b = v == MO_FREE ? 0 : schedule->device[v];

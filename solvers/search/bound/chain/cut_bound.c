@@ -16,7 +16,7 @@
 enum { MOST_SPANS = 256 };
 
 typedef struct finder {
-    const mo_places *places;
+    const mo_allowed_devices *places;
     int *number;  /* by op: in the span from 1 on, u first and w second */
     bool *before; /* by op, while a span is looked for: comes before w */
     mo_mincut cut;
@@ -76,13 +76,14 @@ static mo_status add_tensor(finder *f, int u, int w, int tensor, int64_t ns,
 {
     const mo_instance *x = f->places->x;
     int from = f->number[x->tensor_from[tensor]] - 1;
-    mo_status status = mo_mincut_add(&f->cut, from, node, ns, err);
+    mo_status status = mo_mincut_add_arc(&f->cut, from, node, ns, err);
 
     for (int q = x->tensor_start[tensor];
          q < x->tensor_start[tensor + 1] && status == MO_OK; q++)
         if (is_inside(f, u, w, x->flows[q].to))
-            status = mo_mincut_add(&f->cut, node, f->number[x->flows[q].to] - 1,
-                                   MO_MAX_TOTAL_NS, err);
+            status =
+                mo_mincut_add_arc(&f->cut, node, f->number[x->flows[q].to] - 1,
+                                  MO_MAX_TOTAL_NS, err);
     return status;
 }
 
@@ -95,7 +96,7 @@ static mo_status add_flows(finder *f, int u, int w, int op, int device,
     for (int q = x->out_start[op]; q < x->out_start[op + 1] && status == MO_OK;
          q++)
         if (is_inside(f, u, w, x->flows[q].to))
-            status = mo_mincut_add(
+            status = mo_mincut_add_arc(
                 &f->cut, f->number[op] - 1, f->number[x->flows[q].to] - 1,
                 least_ns(x, x->flow_row[q], device, enters), err);
     return status;
@@ -126,7 +127,7 @@ static int count_tensors(const finder *f, int u, int w)
     return n;
 }
 
-static mo_status find_crossing(finder *f, const mo_span *span, int n,
+static mo_status find_crossing(finder *f, const mo_chain_cut *span, int n,
                                int device, bool enters, int64_t *ns,
                                mo_error *err)
 {
@@ -134,7 +135,7 @@ static mo_status find_crossing(finder *f, const mo_span *span, int n,
     bool once = f->places->regime.tensors == MO_TENSORS_ONCE;
     int node = n, u = span->u, w = span->w;
     mo_status status =
-        mo_mincut_begin(&f->cut, once ? n + count_tensors(f, u, w) : n, err);
+        mo_mincut_init(&f->cut, once ? n + count_tensors(f, u, w) : n, err);
 
     for (int i = u; i < w && status == MO_OK; i++) {
         if (f->number[i] == 0)
@@ -148,11 +149,11 @@ static mo_status find_crossing(finder *f, const mo_span *span, int n,
                                 node++, err);
     }
     if (status == MO_OK)
-        *ns = mo_mincut_find(&f->cut, 0, 1);
+        *ns = mo_mincut_solve(&f->cut, 0, 1);
     return status;
 }
 
-static mo_status fill_span(finder *f, mo_span *span, mo_error *err)
+static mo_status fill_span(finder *f, mo_chain_cut *span, mo_error *err)
 {
     int n = number_ops(f, span->u, span->w);
     mo_status status = MO_OK;
@@ -168,8 +169,8 @@ static mo_status fill_span(finder *f, mo_span *span, mo_error *err)
 
 /* Spans from ops of the chain to the last of it that reads them; of several
  * that end alike the shortest. */
-static void choose(const mo_instance *x, const mo_chain *chain,
-                   const bool *chained, mo_spans *s)
+static void choose(const mo_instance *x, const mo_bound_chain *chain,
+                   const bool *chained, mo_chain_cuts *s)
 {
     for (int i = 1; i < chain->n && s->n < MOST_SPANS; i++) {
         int u = chain->segments[i].u, v = chain->segments[i].v, w = v;
@@ -186,11 +187,11 @@ static void choose(const mo_instance *x, const mo_chain *chain,
     }
 }
 
-static mo_status reserve(const mo_places *places, mo_spans **spans,
-                         mo_error *err)
+static mo_status reserve(const mo_allowed_devices *places,
+                         mo_chain_cuts **spans, mo_error *err)
 {
     size_t n_devices = (size_t) places->x->n_devices;
-    mo_spans *s = calloc(1, sizeof *s);
+    mo_chain_cuts *s = calloc(1, sizeof *s);
 
     *spans = s;
     if (!s)
@@ -206,8 +207,9 @@ static mo_status reserve(const mo_places *places, mo_spans **spans,
     return MO_OK;
 }
 
-static mo_status choose_and_fill(const mo_places *places, const mo_chain *chain,
-                                 mo_spans *s, mo_error *err)
+static mo_status choose_and_fill(const mo_allowed_devices *places,
+                                 const mo_bound_chain *chain, mo_chain_cuts *s,
+                                 mo_error *err)
 {
     size_t n = (size_t) places->x->n;
     finder f = { .places = places };
@@ -231,10 +233,11 @@ static mo_status choose_and_fill(const mo_places *places, const mo_chain *chain,
     return status;
 }
 
-mo_status mo_spans_find(const mo_places *places, const mo_chain *chain,
-                        mo_spans **spans, mo_error *err)
+mo_status mo_chain_cuts_find(const mo_allowed_devices *places,
+                             const mo_bound_chain *chain, mo_chain_cuts **spans,
+                             mo_error *err)
 {
-    mo_spans *s = NULL;
+    mo_chain_cuts *s = NULL;
     mo_status status = reserve(places, &s, err);
 
     if (status == MO_OK && places->regime.congestion == MO_CONGESTION_PORT)
@@ -242,11 +245,11 @@ mo_status mo_spans_find(const mo_places *places, const mo_chain *chain,
     if (status == MO_OK)
         *spans = s;
     else
-        mo_spans_free(s);
+        mo_chain_cuts_free(s);
     return status;
 }
 
-void mo_spans_free(mo_spans *s)
+void mo_chain_cuts_free(mo_chain_cuts *s)
 {
     if (!s)
         return;

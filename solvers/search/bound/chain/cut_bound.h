@@ -20,20 +20,21 @@
 
 /* From the end of u on a to the start of w on another device b it is not less
  * than leave_ns[a], and not less than enter_ns[b]. */
-typedef struct mo_span {
+typedef struct mo_chain_cut {
     int u, w;
     int64_t *leave_ns, *enter_ns; /* by device */
-} mo_span;
+} mo_chain_cut;
 
-typedef struct mo_spans {
+typedef struct mo_chain_cuts {
     int n;
-    mo_span *spans; /* no two with one u */
+    mo_chain_cut *spans; /* no two with one u */
     int64_t *times_ns;
-} mo_spans;
+} mo_chain_cuts;
 
 /* None where transfers do not meet in ports. */
-mo_status mo_spans_find(const mo_places *places, const mo_chain *chain,
-                        mo_spans **spans, mo_error *err);
-void mo_spans_free(mo_spans *spans);
+mo_status mo_chain_cuts_find(const mo_allowed_devices *places,
+                             const mo_bound_chain *chain, mo_chain_cuts **spans,
+                             mo_error *err);
+void mo_chain_cuts_free(mo_chain_cuts *spans);
 
 #endif

@@ -52,8 +52,8 @@ typedef struct row {
     int64_t mean_ns; /* of its loads so far, the last of them most */
 } row;
 
-struct mo_loads {
-    const mo_windows *w;
+struct mo_chain_interval_load {
+    const mo_chain_windows *w;
     int n_resources; /* devices, then those of transfers */
 
     /* Of one question: */
@@ -61,17 +61,17 @@ struct mo_loads {
     use *uses;
     size_t n_uses, uses_room;
     size_t *use_start; /* by op and device */
-    int *only;         /* by op: mo_windows_only */
+    int *only;         /* by op: mo_chain_windows_fixed_device */
     row *rows;         /* by resource and cell */
     int64_t *price;    /* the same: of all rows that the cell counts in */
 };
 
-static const mo_instance *instance_of(const mo_loads *l)
+static const mo_instance *instance_of(const mo_chain_interval_load *l)
 {
     return l->w->places.x;
 }
 
-static mo_status reserve(mo_loads *l, mo_error *err)
+static mo_status reserve(mo_chain_interval_load *l, mo_error *err)
 {
     const mo_instance *x = instance_of(l);
     size_t n = (size_t) x->n, at, cells;
@@ -87,10 +87,11 @@ static mo_status reserve(mo_loads *l, mo_error *err)
                                                           : mo_fail_memory(err);
 }
 
-mo_status mo_loads_new(const mo_windows *windows, mo_loads **loads,
-                       mo_error *err)
+mo_status mo_chain_interval_load_new(const mo_chain_windows *windows,
+                                     mo_chain_interval_load **loads,
+                                     mo_error *err)
 {
-    mo_loads *l = calloc(1, sizeof *l);
+    mo_chain_interval_load *l = calloc(1, sizeof *l);
     mo_status status;
 
     if (!l)
@@ -103,11 +104,11 @@ mo_status mo_loads_new(const mo_windows *windows, mo_loads **loads,
     if (status == MO_OK)
         *loads = l;
     else
-        mo_loads_free(l);
+        mo_chain_interval_load_free(l);
     return status;
 }
 
-void mo_loads_free(mo_loads *l)
+void mo_chain_interval_load_free(mo_chain_interval_load *l)
 {
     if (!l)
         return;
@@ -129,14 +130,14 @@ static int line_of(const int64_t *thresholds, int64_t ns)
     return line;
 }
 
-static mo_status add_use(mo_loads *l, int resource, int64_t ns, int64_t head_ns,
-                         int64_t tail_ns, mo_error *err)
+static mo_status add_use(mo_chain_interval_load *l, int resource, int64_t ns,
+                         int64_t head_ns, int64_t tail_ns, mo_error *err)
 {
     mo_status status;
 
     if (ns == 0)
         return MO_OK;
-    status = MO_PUSH(l->uses, l->n_uses, l->uses_room, err);
+    status = MO_ARRAY_GROW(l->uses, l->n_uses, l->uses_room, err);
     if (status == MO_OK)
         l->uses[l->n_uses++] =
             (use){ resource * CELLS + line_of(l->head_ns, head_ns) * GRID +
@@ -146,7 +147,8 @@ static mo_status add_use(mo_loads *l, int resource, int64_t ns, int64_t head_ns,
 }
 
 /* What the flow takes of what lies between two devices, or its share. */
-static int64_t flow_share_ns(const mo_loads *l, int flow, int a, int b)
+static int64_t flow_share_ns(const mo_chain_interval_load *l, int flow, int a,
+                             int b)
 {
     const mo_instance *x = instance_of(l);
     int tensor = x->flows[flow].tensor;
@@ -158,11 +160,13 @@ static int64_t flow_share_ns(const mo_loads *l, int flow, int a, int b)
 }
 
 /* A flow with its producer on a and its reader on b. */
-static mo_status add_flow(mo_loads *l, int flow, int a, int b, mo_error *err)
+static mo_status add_flow(mo_chain_interval_load *l, int flow, int a, int b,
+                          mo_error *err)
 {
     const mo_instance *x = instance_of(l);
-    int64_t from = mo_places_at(&l->w->places, x->flows[flow].from, a);
-    int64_t to = mo_places_at(&l->w->places, x->flows[flow].to, b);
+    int64_t from =
+        mo_allowed_devices_index(&l->w->places, x->flows[flow].from, a);
+    int64_t to = mo_allowed_devices_index(&l->w->places, x->flows[flow].to, b);
     int64_t ns = flow_share_ns(l, flow, a, b);
     int pair[2], n = 0;
     const int *ids;
@@ -179,10 +183,10 @@ static mo_status add_flow(mo_loads *l, int flow, int a, int b, mo_error *err)
 }
 
 /* What op keeps busy on device k. */
-static mo_status add_op(mo_loads *l, int op, int k, mo_error *err)
+static mo_status add_op(mo_chain_interval_load *l, int op, int k, mo_error *err)
 {
     const mo_instance *x = instance_of(l);
-    int64_t at = mo_places_at(&l->w->places, op, k);
+    int64_t at = mo_allowed_devices_index(&l->w->places, op, k);
     mo_status status =
         add_use(l, k, x->p_ns[at], l->w->head_ns[at], l->w->tail_ns[at], err);
 
@@ -200,25 +204,26 @@ static mo_status add_op(mo_loads *l, int op, int k, mo_error *err)
     return status;
 }
 
-static mo_status find_uses(mo_loads *l, mo_error *err)
+static mo_status find_uses(mo_chain_interval_load *l, mo_error *err)
 {
-    const mo_places *p = &l->w->places;
+    const mo_allowed_devices *p = &l->w->places;
     mo_status status = MO_OK;
 
     l->n_uses = 0;
     for (int i = 0; i < p->x->n; i++)
-        l->only[i] = mo_windows_only(l->w, i);
+        l->only[i] = mo_chain_windows_fixed_device(l->w, i);
     for (int i = 0; i < p->x->n; i++)
         for (int k = 0; k < p->x->n_devices && status == MO_OK; k++) {
-            if (mo_places_allowed(p, i, k))
+            if (mo_allowed_devices_has(p, i, k))
                 status = add_op(l, i, k, err);
-            l->use_start[mo_places_at(p, i, k) + 1] = l->n_uses;
+            l->use_start[mo_allowed_devices_index(p, i, k) + 1] = l->n_uses;
         }
     return status;
 }
 
 /* From the beginning, from the moment given, and evenly from there on. */
-static void lay_grid(mo_loads *l, int64_t time_ns, int64_t from_ns)
+static void lay_grid(mo_chain_interval_load *l, int64_t time_ns,
+                     int64_t from_ns)
 {
     int64_t span_ns = from_ns < time_ns ? time_ns - from_ns : 0;
 
@@ -244,7 +249,7 @@ static int64_t price_of(const row *r)
 
 /* Returns what all rooms weigh; the price of a cell is that of all rows with no
  * larger thresholds. */
-static wide find_prices(mo_loads *l)
+static wide find_prices(mo_chain_interval_load *l)
 {
     wide sum = 0;
 
@@ -260,7 +265,7 @@ static wide find_prices(mo_loads *l)
     return sum;
 }
 
-static wide weight_at(const mo_loads *l, int64_t at)
+static wide weight_at(const mo_chain_interval_load *l, int64_t at)
 {
     wide weight = 0;
 
@@ -269,16 +274,16 @@ static wide weight_at(const mo_loads *l, int64_t at)
     return weight;
 }
 
-static void load(mo_loads *l, int64_t at)
+static void load(mo_chain_interval_load *l, int64_t at)
 {
     for (size_t u = l->use_start[at]; u < l->use_start[at + 1]; u++)
         l->rows[l->uses[u].cell].load_ns += l->uses[u].ns;
 }
 
 /* Puts each op where it weighs least; returns what they weigh. */
-static wide choose_all(mo_loads *l)
+static wide choose_all(mo_chain_interval_load *l)
 {
-    const mo_places *p = &l->w->places;
+    const mo_allowed_devices *p = &l->w->places;
     wide sum = 0;
 
     for (int i = 0; i < l->n_resources * CELLS; i++)
@@ -290,22 +295,22 @@ static wide choose_all(mo_loads *l)
         for (int k = 0; k < p->x->n_devices; k++) {
             wide here;
 
-            if (!mo_places_allowed(p, i, k))
+            if (!mo_allowed_devices_has(p, i, k))
                 continue;
-            here = weight_at(l, mo_places_at(p, i, k));
+            here = weight_at(l, mo_allowed_devices_index(p, i, k));
             if (best < 0 || here < least) {
                 best = k;
                 least = here;
             }
         }
         sum += least;
-        load(l, mo_places_at(p, i, best));
+        load(l, mo_allowed_devices_index(p, i, best));
     }
     return sum;
 }
 
 /* Rows count what lies in their cell and in those with larger thresholds. */
-static void add_up_loads(mo_loads *l)
+static void add_up_loads(mo_chain_interval_load *l)
 {
     for (int i = l->n_resources * CELLS - 1; i >= 0; i--)
         if (i % GRID + 1 < GRID)
@@ -334,7 +339,7 @@ static void weigh_anew(row *r, int step)
 
 /* Returns whether the choice keeps to all rooms, so that nothing can be
  * refuted. */
-static bool weigh_all_anew(mo_loads *l, int step)
+static bool weigh_all_anew(mo_chain_interval_load *l, int step)
 {
     int64_t largest = 1;
     bool fits = true;
@@ -350,8 +355,10 @@ static bool weigh_all_anew(mo_loads *l, int step)
     return fits;
 }
 
-mo_status mo_loads_refute(mo_loads *l, int64_t time_ns, int64_t from_ns,
-                          int64_t *steps, bool *refuted, mo_error *err)
+mo_status mo_chain_interval_load_refute(mo_chain_interval_load *l,
+                                        int64_t time_ns, int64_t from_ns,
+                                        int64_t *steps, bool *refuted,
+                                        mo_error *err)
 {
     mo_status status;
 

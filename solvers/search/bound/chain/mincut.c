@@ -11,7 +11,7 @@
  */
 enum { MOST_WAYS = 4096 };
 
-mo_status mo_mincut_begin(mo_mincut *c, int n, mo_error *err)
+mo_status mo_mincut_init(mo_mincut *c, int n, mo_error *err)
 {
     size_t need = (size_t) n;
     mo_status status = mo_array_reserve((void **) &c->first, &c->first_room,
@@ -35,17 +35,17 @@ mo_status mo_mincut_begin(mo_mincut *c, int n, mo_error *err)
 static mo_status add_arc(mo_mincut *c, int from, int to, int64_t ns,
                          mo_error *err)
 {
-    mo_status status = MO_PUSH(c->arcs, c->n_arcs, c->room, err);
+    mo_status status = MO_ARRAY_GROW(c->arcs, c->n_arcs, c->room, err);
 
     if (status != MO_OK)
         return status;
-    c->arcs[c->n_arcs] = (mo_arc){ to, c->first[from], ns };
+    c->arcs[c->n_arcs] = (mo_mincut_arc){ to, c->first[from], ns };
     c->first[from] = (int) c->n_arcs++;
     return MO_OK;
 }
 
-mo_status mo_mincut_add(mo_mincut *c, int from, int to, int64_t ns,
-                        mo_error *err)
+mo_status mo_mincut_add_arc(mo_mincut *c, int from, int to, int64_t ns,
+                            mo_error *err)
 {
     mo_status status = add_arc(c, from, to, ns, err);
 
@@ -88,7 +88,7 @@ static int64_t fill_way(mo_mincut *c, int source, int sink)
     return least_ns;
 }
 
-int64_t mo_mincut_find(mo_mincut *c, int source, int sink)
+int64_t mo_mincut_solve(mo_mincut *c, int source, int sink)
 {
     int64_t sum_ns = 0;
 

@@ -8,14 +8,14 @@
 
 enum { MOST_ROUNDS = 12 };
 
-static int n_devices(const mo_windows *w)
+static int n_devices(const mo_chain_windows *w)
 {
     return w->places.x->n_devices;
 }
 
-static void number_ends(mo_windows *w)
+static void number_ends(mo_chain_windows *w)
 {
-    const mo_chain *chain = w->chained->chain;
+    const mo_bound_chain *chain = w->chained->chain;
 
     for (int i = 0; i < w->places.x->n; i++)
         w->ends[i] = w->begins[i] = w->span_ends[i] = w->span_begins[i] = -1;
@@ -33,9 +33,10 @@ static void number_ends(mo_windows *w)
 
 /* Along the blocks from an op of the chain on one device to the end of the
  * segment: at, by device, becomes the least time until its v starts there. */
-static void go_through(mo_windows *w, int segment, bool first, int64_t *next)
+static void go_through(mo_chain_windows *w, int segment, bool first,
+                       int64_t *next)
 {
-    const mo_segment *s = &w->chained->chain->segments[segment];
+    const mo_bound_segment *s = &w->chained->chain->segments[segment];
     const int64_t *table =
         w->blocks->blocks[w->chained->block[segment]].lower_ns;
     int n = n_devices(w);
@@ -58,9 +59,9 @@ static void go_through(mo_windows *w, int segment, bool first, int64_t *next)
 
 /* What crosses, and what the blocks take one after the other, whichever is
  * more. */
-static void fill_span_row(mo_windows *w, int span, int a, int64_t *row)
+static void fill_span_row(mo_chain_windows *w, int span, int a, int64_t *row)
 {
-    const mo_span *s = &w->spans->spans[span];
+    const mo_chain_cut *s = &w->spans->spans[span];
     int first = w->begins[s->u], last = w->ends[s->w];
 
     for (int k = 0; k < n_devices(w); k++)
@@ -69,12 +70,12 @@ static void fill_span_row(mo_windows *w, int span, int a, int64_t *row)
         go_through(w, i, i == first, row);
     for (int b = 0; b < n_devices(w); b++)
         if (a != b && row[b] != INT64_MAX) {
-            mo_pass_raise(&row[b], s->leave_ns[a]);
-            mo_pass_raise(&row[b], s->enter_ns[b]);
+            mo_head_tail_raise(&row[b], s->leave_ns[a]);
+            mo_head_tail_raise(&row[b], s->enter_ns[b]);
         }
 }
 
-static mo_status fill_span_tables(mo_windows *w, mo_error *err)
+static mo_status fill_span_tables(mo_chain_windows *w, mo_error *err)
 {
     size_t n = (size_t) n_devices(w);
 
@@ -89,7 +90,7 @@ static mo_status fill_span_tables(mo_windows *w, mo_error *err)
     return MO_OK;
 }
 
-static mo_status reserve(mo_windows *w, mo_error *err)
+static mo_status reserve(mo_chain_windows *w, mo_error *err)
 {
     size_t n = (size_t) w->places.x->n, devices = (size_t) n_devices(w), size;
 
@@ -111,10 +112,10 @@ static mo_status reserve(mo_windows *w, mo_error *err)
     return MO_OK;
 }
 
-mo_status mo_windows_new(const mo_blocks *blocks, int kind,
-                         mo_windows **windows, mo_error *err)
+mo_status mo_chain_windows_new(const mo_chain_blocks *blocks, int kind,
+                               mo_chain_windows **windows, mo_error *err)
 {
-    mo_windows *w = calloc(1, sizeof *w);
+    mo_chain_windows *w = calloc(1, sizeof *w);
     mo_status status;
 
     if (!w)
@@ -125,8 +126,8 @@ mo_status mo_windows_new(const mo_blocks *blocks, int kind,
     w->places.allowed = NULL;
     status = reserve(w, err);
     if (status == MO_OK)
-        status = mo_spans_find(&w->chained->places, w->chained->chain,
-                               &w->spans, err);
+        status = mo_chain_cuts_find(&w->chained->places, w->chained->chain,
+                                    &w->spans, err);
     if (status == MO_OK) {
         number_ends(w);
         status = fill_span_tables(w, err);
@@ -134,11 +135,11 @@ mo_status mo_windows_new(const mo_blocks *blocks, int kind,
     if (status == MO_OK)
         *windows = w;
     else
-        mo_windows_free(w);
+        mo_chain_windows_free(w);
     return status;
 }
 
-void mo_windows_free(mo_windows *w)
+void mo_chain_windows_free(mo_chain_windows *w)
 {
     if (!w)
         return;
@@ -151,23 +152,24 @@ void mo_windows_free(mo_windows *w)
     free(w->span_ends);
     free(w->span_begins);
     free(w->span_table);
-    mo_spans_free(w->spans);
+    mo_chain_cuts_free(w->spans);
     free(w);
 }
 
-void mo_windows_hold(mo_windows *w, int op, int device)
+void mo_chain_windows_fix(mo_chain_windows *w, int op, int device)
 {
     for (int k = 0; k < n_devices(w); k++)
         if (k != device)
-            w->places.allowed[mo_places_at(&w->places, op, k)] = false;
+            w->places.allowed[mo_allowed_devices_index(&w->places, op, k)] =
+                false;
 }
 
-int mo_windows_only(const mo_windows *w, int op)
+int mo_chain_windows_fixed_device(const mo_chain_windows *w, int op)
 {
     int only = -1;
 
     for (int k = 0; k < n_devices(w); k++)
-        if (mo_places_allowed(&w->places, op, k)) {
+        if (mo_allowed_devices_has(&w->places, op, k)) {
             if (only >= 0)
                 return -1;
             only = k;
@@ -175,18 +177,18 @@ int mo_windows_only(const mo_windows *w, int op)
     return only;
 }
 
-static bool is_anywhere(const mo_windows *w, int op)
+static bool is_anywhere(const mo_chain_windows *w, int op)
 {
     bool any = false;
 
     for (int k = 0; k < n_devices(w); k++)
-        any = any || mo_places_allowed(&w->places, op, k);
+        any = any || mo_allowed_devices_has(&w->places, op, k);
     return any;
 }
 
 /* Between the other end of a segment and its end on a device, by the other's:
  * fills at. */
-static void find_block_times(mo_windows *w, bool backward, int segment,
+static void find_block_times(mo_chain_windows *w, bool backward, int segment,
                              int device)
 {
     const int64_t *table =
@@ -197,7 +199,8 @@ static void find_block_times(mo_windows *w, bool backward, int segment,
         w->at[k] = table[backward ? device * n + k : k * n + device];
 }
 
-static void find_span_times(mo_windows *w, bool backward, int span, int device)
+static void find_span_times(mo_chain_windows *w, bool backward, int span,
+                            int device)
 {
     int n = n_devices(w);
     const int64_t *table = w->span_table + (int64_t) span * n * n;
@@ -209,44 +212,45 @@ static void find_span_times(mo_windows *w, bool backward, int span, int device)
 /* Raises op's side on a device by the times in at since the other, or backward
  * until it; where there is no other, by the first of them.  Where op cannot be
  * reached from anywhere, it cannot be on the device. */
-static void raise_from(mo_windows *w, const mo_pass *pass, int op, int device,
-                       int other)
+static void raise_from(mo_chain_windows *w, const mo_head_tail *pass, int op,
+                       int device, int other)
 {
-    int64_t at = mo_places_at(&w->places, op, device), least_ns = INT64_MAX;
+    int64_t at = mo_allowed_devices_index(&w->places, op, device),
+            least_ns = INT64_MAX;
 
     for (int k = 0; k < (other == MO_FREE ? 1 : n_devices(w)); k++) {
         int64_t ns = w->at[k];
 
         if (ns == INT64_MAX ||
-            (other != MO_FREE && !mo_places_allowed(&w->places, other, k)))
+            (other != MO_FREE && !mo_allowed_devices_has(&w->places, other, k)))
             continue;
         if (other != MO_FREE)
-            ns += mo_pass_with_p(pass, other, k);
+            ns += mo_head_tail_with_p(pass, other, k);
         least_ns = ns < least_ns ? ns : least_ns;
     }
     if (least_ns == INT64_MAX)
         w->places.allowed[at] = false;
     else
-        mo_pass_raise(&pass->side[at], least_ns);
+        mo_head_tail_raise(&pass->side[at], least_ns);
 }
 
 /* Raises the sides of a chain's op by what lies between it and others of the
  * chain. */
-static void raise_along(mo_windows *w, const mo_pass *pass, int op)
+static void raise_along(mo_chain_windows *w, const mo_head_tail *pass, int op)
 {
     bool back = pass->backward;
     int block = back ? w->begins[op] : w->ends[op];
     int span = back ? w->span_begins[op] : w->span_ends[op];
 
     for (int k = 0; k < n_devices(w); k++) {
-        if (block >= 0 && mo_places_allowed(&w->places, op, k)) {
-            const mo_segment *s = &w->chained->chain->segments[block];
+        if (block >= 0 && mo_allowed_devices_has(&w->places, op, k)) {
+            const mo_bound_segment *s = &w->chained->chain->segments[block];
 
             find_block_times(w, back, block, k);
             raise_from(w, pass, op, k, back ? s->v : s->u);
         }
-        if (span >= 0 && mo_places_allowed(&w->places, op, k)) {
-            const mo_span *s = &w->spans->spans[span];
+        if (span >= 0 && mo_allowed_devices_has(&w->places, op, k)) {
+            const mo_chain_cut *s = &w->spans->spans[span];
 
             find_span_times(w, back, span, k);
             raise_from(w, pass, op, k, back ? s->w : s->u);
@@ -255,11 +259,11 @@ static void raise_along(mo_windows *w, const mo_pass *pass, int op)
 }
 
 /* False: an op can be nowhere. */
-static bool pass_all(mo_windows *w, bool backward)
+static bool pass_all(mo_chain_windows *w, bool backward)
 {
     int n = w->places.x->n;
-    mo_pass pass = { &w->places, backward, backward ? w->tail_ns : w->head_ns,
-                     w->at };
+    mo_head_tail pass = { &w->places, backward,
+                          backward ? w->tail_ns : w->head_ns, w->at };
 
     memset(pass.side, 0, (size_t) n * (size_t) n_devices(w) * sizeof(int64_t));
     for (int i = 0; i < n; i++) {
@@ -268,19 +272,19 @@ static bool pass_all(mo_windows *w, bool backward)
         raise_along(w, &pass, op);
         if (!is_anywhere(w, op))
             return false;
-        mo_pass_spread(&pass, op);
+        mo_head_tail_propagate(&pass, op);
     }
     return true;
 }
 
-static bool take_away(mo_windows *w, int64_t time_ns)
+static bool take_away(mo_chain_windows *w, int64_t time_ns)
 {
     const mo_instance *x = w->places.x;
     bool any = false;
 
     for (int i = 0; i < x->n; i++)
         for (int k = 0; k < x->n_devices; k++) {
-            int64_t at = mo_places_at(&w->places, i, k);
+            int64_t at = mo_allowed_devices_index(&w->places, i, k);
 
             if (w->places.allowed[at] &&
                 w->head_ns[at] + x->p_ns[at] + w->tail_ns[at] > time_ns) {
@@ -294,7 +298,7 @@ static bool take_away(mo_windows *w, int64_t time_ns)
 /* Each pass counts what is allowed when it begins; what is taken away in the
  * last round leaves the sides as they are, which is less than could be said and
  * still true. */
-bool mo_windows_narrow(mo_windows *w, int64_t time_ns)
+bool mo_chain_windows_propagate(mo_chain_windows *w, int64_t time_ns)
 {
     bool more = true;
 

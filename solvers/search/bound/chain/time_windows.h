@@ -18,36 +18,36 @@
 #include "solvers/search/bound/chain/chain_bound.h"
 #include "solvers/search/bound/chain/cut_bound.h"
 
-typedef struct mo_windows {
-    const mo_blocks *blocks;
-    const mo_chained *chained;
-    mo_places places; /* of the kind's instance; allowed is its own */
-    int64_t *head_ns; /* by op and device: it does not start sooner */
+typedef struct mo_chain_windows {
+    const mo_chain_blocks *blocks;
+    const mo_chain_partition *chained;
+    mo_allowed_devices places; /* of the kind's instance; allowed is its own */
+    int64_t *head_ns;          /* by op and device: it does not start sooner */
     int64_t *tail_ns; /* the same: all is not done sooner after its end */
     int64_t *at;      /* by device, for passes */
     int *ends;        /* by op: the segment that it is the v of, or -1 */
     int *begins;      /* the same for u */
-    mo_spans *spans;
+    mo_chain_cuts *spans;
     int64_t *span_table; /* by span and pair of devices: from the end of its u
                             to the start of its w */
     int *span_ends;      /* by op: the span that it is the w of, or -1 */
     int *span_begins;    /* the same for u */
-} mo_windows;
+} mo_chain_windows;
 
 /* The kind has a part; blocks must outlive it.  All that the kind is allowed.
  */
-mo_status mo_windows_new(const mo_blocks *blocks, int kind,
-                         mo_windows **windows, mo_error *err);
-void mo_windows_free(mo_windows *windows);
+mo_status mo_chain_windows_new(const mo_chain_blocks *blocks, int kind,
+                               mo_chain_windows **windows, mo_error *err);
+void mo_chain_windows_free(mo_chain_windows *windows);
 
 /* op on no other device. */
-void mo_windows_hold(mo_windows *windows, int op, int device);
+void mo_chain_windows_fix(mo_chain_windows *windows, int op, int device);
 
 /* Takes away what is too late for the time given.  False: some op can be
  * nowhere, so that not all can be done within that time. */
-bool mo_windows_narrow(mo_windows *windows, int64_t time_ns);
+bool mo_chain_windows_propagate(mo_chain_windows *windows, int64_t time_ns);
 
 /* The device of an op that has only one, or -1. */
-int mo_windows_only(const mo_windows *windows, int op);
+int mo_chain_windows_fixed_device(const mo_chain_windows *windows, int op);
 
 #endif

@@ -33,11 +33,11 @@ enum {
 #define MIDDLE 0.5
 
 typedef struct search {
-    const mo_timed_case *c;
-    mo_timed_master *master;
-    mo_timed_effort effort;
-    mo_timed_effort at_last; /* for states that nothing is to be assumed of */
-    mo_timed_state *stack[MAX_DEPTH + MO_TIMED_MAX_PARTS];
+    const mo_cg_problem *c;
+    mo_cg_master *master;
+    mo_cg_effort effort;
+    mo_cg_effort at_last; /* for states that nothing is to be assumed of */
+    mo_cg_node *stack[MAX_DEPTH + MO_CG_MAX_CHILDREN];
     int n;          /* on the stack */
     int states;     /* that may still be looked at */
     int max_limits; /* assumptions on counts, of one state */
@@ -45,26 +45,27 @@ typedef struct search {
 
 static bool may_go_on(const search *s)
 {
-    return s->states > 0 && s->n < MAX_DEPTH && !mo_stop_now(s->effort.stop);
+    return s->states > 0 && s->n < MAX_DEPTH &&
+           !mo_stop_reached(s->effort.stop);
 }
 
 /* What is looked at a little is split by arrivals; where these are settled, it
  * is looked at for longer, and then split by counts. */
-static mo_status try_or_split(search *s, mo_timed_state *state, bool *refuted,
-                              mo_timed_state **parts, int *n, mo_error *err)
+static mo_status try_or_split(search *s, mo_cg_node *state, bool *refuted,
+                              mo_cg_node **parts, int *n, mo_error *err)
 {
-    const mo_timed_pool *pool = mo_timed_master_pool(s->master);
+    const mo_cg_column_pool *pool = mo_cg_master_columns(s->master);
     mo_status status =
-        mo_timed_master_try(s->master, state, &s->effort, refuted, err);
+        mo_cg_master_solve(s->master, state, &s->effort, refuted, err);
 
     if (status == MO_OK && !*refuted && may_go_on(s))
-        status = mo_timed_split_arrivals(s->c, state, pool, parts, n, err);
+        status = mo_cg_branch_on_arrival(s->c, state, pool, parts, n, err);
     if (status != MO_OK || *refuted || *n > 0 || !may_go_on(s))
         return status;
-    status = mo_timed_master_try(s->master, state, &s->at_last, refuted, err);
+    status = mo_cg_master_solve(s->master, state, &s->at_last, refuted, err);
     if (status == MO_OK && !*refuted && may_go_on(s) &&
         state->n_limits < s->max_limits)
-        status = mo_timed_split_counts(s->c, state, pool, parts, n, err);
+        status = mo_cg_branch_on_cardinality(s->c, state, pool, parts, n, err);
     return status;
 }
 
@@ -72,10 +73,10 @@ static mo_status try_or_split(search *s, mo_timed_state *state, bool *refuted,
  * set where neither could be done. */
 static mo_status look(search *s, bool *open, mo_error *err)
 {
-    mo_timed_state *state = s->stack[--s->n];
-    mo_timed_state *parts[MO_TIMED_MAX_PARTS];
+    mo_cg_node *state = s->stack[--s->n];
+    mo_cg_node *parts[MO_CG_MAX_CHILDREN];
     int n = 0;
-    bool refuted = !mo_timed_state_narrow(s->c, state);
+    bool refuted = !mo_cg_node_propagate(s->c, state);
     mo_status status = MO_OK;
 
     s->states--;
@@ -84,27 +85,27 @@ static mo_status look(search *s, bool *open, mo_error *err)
     for (int i = 0; i < n; i++)
         s->stack[s->n++] = parts[i];
     *open = !refuted && n == 0;
-    mo_timed_state_free(state);
+    mo_cg_node_free(state);
     return status;
 }
 
 /* Until all is refuted, or something stays open, or that is enough for now. */
-static mo_status run(search *s, int64_t steps, const mo_timed_options *options,
+static mo_status run(search *s, int64_t steps, const mo_cg_options *options,
                      bool *done, bool *refuted, mo_error *err)
 {
-    int64_t before = mo_timed_master_steps(s->master);
+    int64_t before = mo_cg_master_iterations(s->master);
     bool open = false;
     mo_status status = MO_OK;
 
     while (s->n > 0 && !open && status == MO_OK &&
-           mo_timed_master_steps(s->master) - before <= steps)
+           mo_cg_master_iterations(s->master) - before <= steps)
         status = look(s, &open, err);
     *done = status != MO_OK || open || s->n == 0;
     *refuted = status == MO_OK && !open && s->n == 0;
     if (open && options->device)
-        status = mo_timed_suggest(s->c, mo_timed_master_pool(s->master), MIDDLE,
-                                  options->device, options->start_ns,
-                                  options->suggested, err);
+        status = mo_cg_round_columns(s->c, mo_cg_master_columns(s->master),
+                                     MIDDLE, options->device, options->start_ns,
+                                     options->suggested, err);
     return status;
 }
 
@@ -115,7 +116,7 @@ static int within_limits(int effort)
 
 /* Ready to look at the case; with nothing on the stack where it is refuted
  * already. */
-static mo_status open_search(search *s, const mo_timed_case *c, int effort,
+static mo_status open_search(search *s, const mo_cg_problem *c, int effort,
                              mo_error *err)
 {
     mo_status status;
@@ -125,25 +126,25 @@ static mo_status open_search(search *s, const mo_timed_case *c, int effort,
                    .at_last = { LAST_STEPS, LAST_ROUNDS, NULL },
                    .states = MAX_STATES << (effort - 1),
                    .max_limits = 2 + 2 * effort };
-    status = mo_timed_state_new(c, &s->stack[0], err);
+    status = mo_cg_node_new(c, &s->stack[0], err);
     if (status != MO_OK)
         return status;
     s->n = 1;
-    if (mo_timed_state_narrow(c, s->stack[0]))
-        return mo_timed_master_new(c, s->stack[0], &s->master, err);
-    mo_timed_state_free(s->stack[--s->n]);
+    if (mo_cg_node_propagate(c, s->stack[0]))
+        return mo_cg_master_new(c, s->stack[0], &s->master, err);
+    mo_cg_node_free(s->stack[--s->n]);
     return MO_OK;
 }
 
 static void close_search(search *s)
 {
     while (s->n > 0)
-        mo_timed_state_free(s->stack[--s->n]);
-    mo_timed_master_free(s->master);
+        mo_cg_node_free(s->stack[--s->n]);
+    mo_cg_master_free(s->master);
 }
 
 /* The more there is to look at, the coarser; 0: too much. */
-static int cells_for(const mo_fork *fork, const mo_timed_tree *tree)
+static int cells_for(const mo_forkjoin *fork, const mo_cg_tree *tree)
 {
     int64_t n_devices = fork->places->x->n_devices;
     int64_t work = tree->n * n_devices * n_devices; /* for each cell */
@@ -158,12 +159,12 @@ static int cells_for(const mo_fork *fork, const mo_timed_tree *tree)
 
 /* What a question needs.  *c is NULL where it is not worth asking. */
 typedef struct asking {
-    mo_timed_tree *tree;
-    mo_timed_case *c;
+    mo_cg_tree *tree;
+    mo_cg_problem *c;
 } asking;
 
-static mo_status ask(const mo_fork *fork, const mo_regime *regime, int a, int b,
-                     int64_t time_ns, asking *q, mo_error *err)
+static mo_status ask(const mo_forkjoin *fork, const mo_regime *regime, int a,
+                     int b, int64_t time_ns, asking *q, mo_error *err)
 {
     mo_status status;
 
@@ -171,29 +172,29 @@ static mo_status ask(const mo_fork *fork, const mo_regime *regime, int a, int b,
     if (fork->n_classes == 0 || fork->n_classes > MAX_CLASSES ||
         fork->places->x->n_devices > MAX_DEVICES)
         return MO_OK;
-    status = mo_timed_tree_make(fork, &q->tree, err);
+    status = mo_cg_tree_new(fork, &q->tree, err);
     if (status == MO_OK && cells_for(fork, q->tree) > 0)
-        status = mo_timed_case_make(fork, q->tree, regime, a, b, time_ns,
-                                    cells_for(fork, q->tree), &q->c, err);
+        status = mo_cg_problem_new(fork, q->tree, regime, a, b, time_ns,
+                                   cells_for(fork, q->tree), &q->c, err);
     return status;
 }
 
 static void stop_asking(asking *q)
 {
-    mo_timed_case_free(q->c);
-    mo_timed_tree_free(q->tree);
+    mo_cg_problem_free(q->c);
+    mo_cg_tree_free(q->tree);
 }
 
-struct mo_timed_question {
+struct mo_cg_search {
     asking asking;
     search search;
 };
 
-mo_status mo_timed_question_new(const mo_fork *fork, const mo_regime *regime,
-                                int a, int b, int64_t time_ns, int effort,
-                                mo_timed_question **question, mo_error *err)
+mo_status mo_cg_search_new(const mo_forkjoin *fork, const mo_regime *regime,
+                           int a, int b, int64_t time_ns, int effort,
+                           mo_cg_search **question, mo_error *err)
 {
-    mo_timed_question *q = calloc(1, sizeof *q);
+    mo_cg_search *q = calloc(1, sizeof *q);
     mo_status status;
 
     if (!q)
@@ -205,11 +206,11 @@ mo_status mo_timed_question_new(const mo_fork *fork, const mo_regime *regime,
     if (status == MO_OK)
         *question = q;
     else
-        mo_timed_question_free(q);
+        mo_cg_search_free(q);
     return status;
 }
 
-void mo_timed_question_free(mo_timed_question *q)
+void mo_cg_search_free(mo_cg_search *q)
 {
     if (!q)
         return;
@@ -218,9 +219,9 @@ void mo_timed_question_free(mo_timed_question *q)
     free(q);
 }
 
-mo_status mo_timed_question_go(mo_timed_question *q, int64_t steps,
-                               const mo_timed_options *options, bool *done,
-                               bool *refuted, mo_error *err)
+mo_status mo_cg_search_run(mo_cg_search *q, int64_t steps,
+                           const mo_cg_options *options, bool *done,
+                           bool *refuted, mo_error *err)
 {
     search *s = &q->search;
 
@@ -234,62 +235,65 @@ mo_status mo_timed_question_go(mo_timed_question *q, int64_t steps,
     return run(s, steps, options, done, refuted, err);
 }
 
-mo_status mo_fork_timed(const mo_fork *fork, const mo_regime *regime, int a,
-                        int b, int64_t time_ns, const mo_timed_options *options,
-                        bool *refuted, mo_error *err)
+mo_status mo_cg_refute(const mo_forkjoin *fork, const mo_regime *regime, int a,
+                       int b, int64_t time_ns, const mo_cg_options *options,
+                       bool *refuted, mo_error *err)
 {
-    mo_timed_question *q = NULL;
+    mo_cg_search *q = NULL;
     bool done;
-    mo_status status = mo_timed_question_new(fork, regime, a, b, time_ns,
-                                             options->effort, &q, err);
+    mo_status status =
+        mo_cg_search_new(fork, regime, a, b, time_ns, options->effort, &q, err);
 
     *refuted = false;
     if (status == MO_OK)
-        status =
-            mo_timed_question_go(q, INT64_MAX, options, &done, refuted, err);
-    mo_timed_question_free(q);
+        status = mo_cg_search_run(q, INT64_MAX, options, &done, refuted, err);
+    mo_cg_search_free(q);
     return status;
 }
 
 /* The shared tensor comes to these devices and to no other. */
-static void assume(const mo_timed_case *c, const bool *receives,
-                   mo_timed_state *state)
+static void assume(const mo_cg_problem *c, const bool *receives,
+                   mo_cg_node *state)
 {
     for (int k = 0; k < c->n_devices; k++)
-        if (state->fate[k] == MO_TIMED_OPEN)
-            state->fate[k] = receives[k] ? MO_TIMED_SURE : MO_TIMED_NEVER;
+        if (state->fate[k] == MO_CG_ARRIVAL_UNDECIDED)
+            state->fate[k] =
+                receives[k] ? MO_CG_ARRIVAL_REQUIRED : MO_CG_ARRIVAL_FORBIDDEN;
 }
 
-static mo_status suggest(const mo_timed_case *c, const bool *receives,
-                         double point, const mo_stop *stop, mo_hint *hint,
-                         bool *suggested, mo_error *err)
+static mo_status suggest(const mo_cg_problem *c, const bool *receives,
+                         double point, const mo_stop *stop,
+                         mo_decomp_solution_hint *hint, bool *suggested,
+                         mo_error *err)
 {
-    mo_timed_effort effort = { LOOK_STEPS, LOOK_ROUNDS, stop };
-    mo_timed_master *master = NULL;
-    mo_timed_state *state = NULL;
+    mo_cg_effort effort = { LOOK_STEPS, LOOK_ROUNDS, stop };
+    mo_cg_master *master = NULL;
+    mo_cg_node *state = NULL;
     bool refuted = false;
-    mo_status status = mo_timed_state_new(c, &state, err);
+    mo_status status = mo_cg_node_new(c, &state, err);
 
     if (status == MO_OK && receives)
         assume(c, receives, state);
-    if (status == MO_OK && mo_timed_state_narrow(c, state)) {
-        status = mo_timed_master_new(c, state, &master, err);
+    if (status == MO_OK && mo_cg_node_propagate(c, state)) {
+        status = mo_cg_master_new(c, state, &master, err);
         if (status == MO_OK)
-            status = mo_timed_master_try(master, state, &effort, &refuted, err);
+            status = mo_cg_master_solve(master, state, &effort, &refuted, err);
         if (status == MO_OK && !refuted)
-            status =
-                mo_timed_suggest(c, mo_timed_master_pool(master), point,
-                                 hint->device, hint->start_ns, suggested, err);
+            status = mo_cg_round_columns(c, mo_cg_master_columns(master), point,
+                                         hint->device, hint->start_ns,
+                                         suggested, err);
     }
-    mo_timed_master_free(master);
-    mo_timed_state_free(state);
+    mo_cg_master_free(master);
+    mo_cg_node_free(state);
     return status;
 }
 
-mo_status mo_fork_suggest(const mo_fork *fork, const mo_regime *regime, int a,
-                          int b, int64_t time_ns, const bool *receives,
-                          double point, const mo_stop *stop, mo_hint *hint,
-                          bool *suggested, mo_error *err)
+mo_status mo_cg_rounding_heuristic(const mo_forkjoin *fork,
+                                   const mo_regime *regime, int a, int b,
+                                   int64_t time_ns, const bool *receives,
+                                   double point, const mo_stop *stop,
+                                   mo_decomp_solution_hint *hint,
+                                   bool *suggested, mo_error *err)
 {
     asking q;
     mo_status status = ask(fork, regime, a, b, time_ns, &q, err);

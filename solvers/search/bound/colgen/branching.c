@@ -20,18 +20,18 @@ typedef struct reading {
     int64_t first; /* start of a reader */
 } reading;
 
-static bool is_arrival(const mo_timed_pattern *p, int device)
+static bool is_arrival(const mo_cg_column *p, int device)
 {
     return p->class == MO_FREE && p->to == device && p->weight > NEGLIGIBLE;
 }
 
-static void find_arrival(const mo_timed_case *c, const mo_timed_pool *pool,
+static void find_arrival(const mo_cg_problem *c, const mo_cg_column_pool *pool,
                          int device, reading *r)
 {
     double weight = 0;
 
     for (size_t i = 0; i < pool->n; i++) {
-        const mo_timed_pattern *p = pool->patterns[i];
+        const mo_cg_column *p = pool->patterns[i];
 
         if (!is_arrival(p, device))
             continue;
@@ -44,7 +44,7 @@ static void find_arrival(const mo_timed_case *c, const mo_timed_pool *pool,
     }
     r->mean = weight > 0 ? r->mean / weight : 0;
     for (size_t i = 0; i < pool->n && weight > 0; i++) {
-        const mo_timed_pattern *p = pool->patterns[i];
+        const mo_cg_column *p = pool->patterns[i];
 
         if (is_arrival(p, device) && p->start[0] <= c->horizon)
             r->spread +=
@@ -52,8 +52,8 @@ static void find_arrival(const mo_timed_case *c, const mo_timed_pool *pool,
     }
 }
 
-static void add_reader(const mo_timed_case *c, const mo_timed_pattern *p,
-                       int node, reading *r)
+static void add_reader(const mo_cg_problem *c, const mo_cg_column *p, int node,
+                       reading *r)
 {
     int64_t start = p->start[node - c->tree->root[p->class]];
 
@@ -63,60 +63,59 @@ static void add_reader(const mo_timed_case *c, const mo_timed_pattern *p,
     r->early += p->weight * fmax(0, r->mean - (double) start);
 }
 
-static reading read_on(const mo_timed_case *c, const mo_timed_pool *pool,
+static reading read_on(const mo_cg_problem *c, const mo_cg_column_pool *pool,
                        int device)
 {
     reading r = { 0 };
 
     find_arrival(c, pool, device, &r);
     for (size_t i = 0; i < pool->n; i++) {
-        const mo_timed_pattern *p = pool->patterns[i];
+        const mo_cg_column *p = pool->patterns[i];
 
         if (p->class == MO_FREE || p->weight <= NEGLIGIBLE)
             continue;
         for (int node = c->tree->root[p->class];
              node < c->n_nodes && c->tree->nodes[node].class == p->class;
              node++)
-            if (c->from_u[node] == MO_TIMED_SHARED &&
+            if (c->from_u[node] == MO_CG_INPUT_BROADCAST &&
                 p->device[node - c->tree->root[p->class]] == device)
                 add_reader(c, p, node, &r);
     }
     return r;
 }
 
-static mo_status copy_two(const mo_timed_case *c, const mo_timed_state *state,
-                          mo_timed_state **parts, int *n, mo_error *err)
+static mo_status copy_two(const mo_cg_problem *c, const mo_cg_node *state,
+                          mo_cg_node **parts, int *n, mo_error *err)
 {
-    mo_status status = mo_timed_state_copy(c, state, &parts[0], err);
+    mo_status status = mo_cg_node_copy(c, state, &parts[0], err);
 
     *n = 0;
     if (status != MO_OK)
         return status;
-    status = mo_timed_state_copy(c, state, &parts[1], err);
+    status = mo_cg_node_copy(c, state, &parts[1], err);
     if (status == MO_OK)
         *n = 2;
     else
-        mo_timed_state_free(parts[0]);
+        mo_cg_node_free(parts[0]);
     return status;
 }
 
-static mo_status split_fate(const mo_timed_case *c, const mo_timed_state *state,
-                            int device, mo_timed_state **parts, int *n,
+static mo_status split_fate(const mo_cg_problem *c, const mo_cg_node *state,
+                            int device, mo_cg_node **parts, int *n,
                             mo_error *err)
 {
     mo_status status = copy_two(c, state, parts, n, err);
 
     if (status == MO_OK) {
-        parts[0]->fate[device] = MO_TIMED_NEVER;
-        parts[1]->fate[device] = MO_TIMED_SURE;
+        parts[0]->fate[device] = MO_CG_ARRIVAL_FORBIDDEN;
+        parts[1]->fate[device] = MO_CG_ARRIVAL_REQUIRED;
     }
     return status;
 }
 
 /* At the mean, where arrivals lie on both sides of it; else between the first
  * reader and it. */
-static int64_t middle_of(const mo_timed_state *state, int device,
-                         const reading *r)
+static int64_t middle_of(const mo_cg_node *state, int device, const reading *r)
 {
     int64_t lo = state->lo[device], hi = state->hi[device];
     int64_t middle = (int64_t) r->mean;
@@ -132,13 +131,12 @@ static int64_t middle_of(const mo_timed_state *state, int device,
 
 /* Behind its first moment, where it cannot come for some time after that; else
  * in the middle. */
-static mo_status split_arrival(const mo_timed_case *c,
-                               const mo_timed_state *state, int device,
-                               const reading *r, mo_timed_state **parts, int *n,
-                               mo_error *err)
+static mo_status split_arrival(const mo_cg_problem *c, const mo_cg_node *state,
+                               int device, const reading *r, mo_cg_node **parts,
+                               int *n, mo_error *err)
 {
     int64_t lo = state->lo[device], last = lo;
-    int64_t next = mo_timed_snug_next(c, state, device, lo + 1);
+    int64_t next = mo_cg_left_shift_next(c, state, device, lo + 1);
     mo_status status = copy_two(c, state, parts, n, err);
 
     if (next > state->hi[device])
@@ -156,31 +154,31 @@ static mo_status split_arrival(const mo_timed_case *c,
 
 /* What there is to decide about a device; 0: nothing.  Where ways agree on
  * whether it comes, that is still to be assumed: much follows from it. */
-static double doubt(const mo_timed_case *c, const mo_timed_state *state,
-                    int device, const reading *r)
+static double doubt(const mo_cg_problem *c, const mo_cg_node *state, int device,
+                    const reading *r)
 {
     double unsure = fmin(r->never, 1 - r->never);
     double when = (r->spread + r->early) / (double) c->horizon;
     int64_t width = state->hi[device] - state->lo[device];
 
     switch (state->fate[device]) {
-    case MO_TIMED_OPEN:
+    case MO_CG_ARRIVAL_UNDECIDED:
         return unsure < UNDECIDED && (r->mass < NEGLIGIBLE || when < NEGLIGIBLE)
                    ? LEAST_DOUBT
                    : 1 + unsure + when;
-    case MO_TIMED_SURE:
+    case MO_CG_ARRIVAL_REQUIRED:
         return (double) width < FINEST * (double) c->horizon ||
                        when < NEGLIGIBLE
                    ? 0
                    : when;
-    case MO_TIMED_NEVER:
+    case MO_CG_ARRIVAL_FORBIDDEN:
         break;
     }
     return 0;
 }
 
-static int doubtful_device(const mo_timed_case *c, const mo_timed_state *state,
-                           const mo_timed_pool *pool, reading *worst)
+static int doubtful_device(const mo_cg_problem *c, const mo_cg_node *state,
+                           const mo_cg_column_pool *pool, reading *worst)
 {
     double most = 0;
     int best = MO_FREE;
@@ -198,11 +196,11 @@ static int doubtful_device(const mo_timed_case *c, const mo_timed_state *state,
     return best;
 }
 
-mo_status mo_timed_split_arrivals(const mo_timed_case *c,
-                                  const mo_timed_state *state,
-                                  const mo_timed_pool *pool,
-                                  mo_timed_state *parts[MO_TIMED_MAX_PARTS],
-                                  int *n, mo_error *err)
+mo_status mo_cg_branch_on_arrival(const mo_cg_problem *c,
+                                  const mo_cg_node *state,
+                                  const mo_cg_column_pool *pool,
+                                  mo_cg_node *parts[MO_CG_MAX_CHILDREN], int *n,
+                                  mo_error *err)
 {
     reading r = { 0 };
     int device = doubtful_device(c, state, pool, &r);
@@ -210,20 +208,20 @@ mo_status mo_timed_split_arrivals(const mo_timed_case *c,
     *n = 0;
     if (device == MO_FREE)
         return MO_OK;
-    return state->fate[device] == MO_TIMED_OPEN
+    return state->fate[device] == MO_CG_ARRIVAL_UNDECIDED
                ? split_fate(c, state, device, parts, n, err)
                : split_arrival(c, state, device, &r, parts, n, err);
 }
 
 /* How many of a node's equals run on a device. */
-static double count_on(const mo_timed_case *c, const mo_timed_pool *pool,
+static double count_on(const mo_cg_problem *c, const mo_cg_column_pool *pool,
                        int node, int device)
 {
     int class = c->tree->nodes[node].class, root = c->tree->root[class];
     double sum = 0;
 
     for (size_t i = 0; i < pool->n; i++) {
-        const mo_timed_pattern *p = pool->patterns[i];
+        const mo_cg_column *p = pool->patterns[i];
 
         if (p->class == class && p->device[node - root] == device)
             sum += p->weight;
@@ -237,8 +235,9 @@ static double distance(double count)
 }
 
 /* The root, or else another node, with a count that is farthest from whole. */
-static double broken_count(const mo_timed_case *c, const mo_timed_pool *pool,
-                           bool roots, int *node, int *device)
+static double broken_count(const mo_cg_problem *c,
+                           const mo_cg_column_pool *pool, bool roots, int *node,
+                           int *device)
 {
     double count = 0;
 
@@ -260,16 +259,15 @@ static double broken_count(const mo_timed_case *c, const mo_timed_pool *pool,
     return count;
 }
 
-static mo_status split_count(const mo_timed_case *c,
-                             const mo_timed_state *state, int node, int device,
-                             double count, mo_timed_state **parts, int *n,
-                             mo_error *err)
+static mo_status split_count(const mo_cg_problem *c, const mo_cg_node *state,
+                             int node, int device, double count,
+                             mo_cg_node **parts, int *n, mo_error *err)
 {
-    const mo_timed_node *of = &c->tree->nodes[node];
+    const mo_cg_tree_node *of = &c->tree->nodes[node];
     int all = c->fork->classes[of->class].count * of->total;
     int most = (int) floor(count);
-    mo_timed_limit few = { node, device, false, most };
-    mo_timed_limit many = { node, device, true, all - most - 1 };
+    mo_cg_cardinality few = { node, device, false, most };
+    mo_cg_cardinality many = { node, device, true, all - most - 1 };
     mo_status status = copy_two(c, state, parts, n, err);
     int at = count - most < 0.5; /* few is the nearer one */
 
@@ -280,17 +278,17 @@ static mo_status split_count(const mo_timed_case *c,
     return status;
 }
 
-mo_status mo_timed_split_counts(const mo_timed_case *c,
-                                const mo_timed_state *state,
-                                const mo_timed_pool *pool,
-                                mo_timed_state *parts[MO_TIMED_MAX_PARTS],
-                                int *n, mo_error *err)
+mo_status mo_cg_branch_on_cardinality(const mo_cg_problem *c,
+                                      const mo_cg_node *state,
+                                      const mo_cg_column_pool *pool,
+                                      mo_cg_node *parts[MO_CG_MAX_CHILDREN],
+                                      int *n, mo_error *err)
 {
     int node, device = 0;
     double count;
 
     *n = 0;
-    if (state->n_limits == MO_TIMED_MAX_LIMITS)
+    if (state->n_limits == MO_CG_MAX_CARDINALITIES)
         return MO_OK;
     count = broken_count(c, pool, true, &node, &device);
     if (node == MO_FREE)

@@ -7,7 +7,7 @@
 
 #include "solvers/search/bound/colgen/column_pool.h"
 
-enum { MO_TIMED_MAX_PARTS = 2 };
+enum { MO_CG_MAX_CHILDREN = 2 };
 
 /*
  * Both split a state into parts that together leave nothing out, so that the
@@ -18,17 +18,17 @@ enum { MO_TIMED_MAX_PARTS = 2 };
 
 /* Whether the shared tensor comes to a device, and when: where it does so in
  * part, or is read before it has come. */
-mo_status mo_timed_split_arrivals(const mo_timed_case *c,
-                                  const mo_timed_state *state,
-                                  const mo_timed_pool *pool,
-                                  mo_timed_state *parts[MO_TIMED_MAX_PARTS],
-                                  int *n, mo_error *err);
+mo_status mo_cg_branch_on_arrival(const mo_cg_problem *c,
+                                  const mo_cg_node *state,
+                                  const mo_cg_column_pool *pool,
+                                  mo_cg_node *parts[MO_CG_MAX_CHILDREN], int *n,
+                                  mo_error *err);
 
 /* How many equals run on a device: where they are so many and a half. */
-mo_status mo_timed_split_counts(const mo_timed_case *c,
-                                const mo_timed_state *state,
-                                const mo_timed_pool *pool,
-                                mo_timed_state *parts[MO_TIMED_MAX_PARTS],
-                                int *n, mo_error *err);
+mo_status mo_cg_branch_on_cardinality(const mo_cg_problem *c,
+                                      const mo_cg_node *state,
+                                      const mo_cg_column_pool *pool,
+                                      mo_cg_node *parts[MO_CG_MAX_CHILDREN],
+                                      int *n, mo_error *err);
 
 #endif

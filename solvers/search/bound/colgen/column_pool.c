@@ -5,7 +5,7 @@
 
 #include "base/array.h"
 
-static void free_pattern(mo_timed_pattern *p)
+static void free_pattern(mo_cg_column *p)
 {
     if (!p)
         return;
@@ -15,7 +15,7 @@ static void free_pattern(mo_timed_pattern *p)
     free(p);
 }
 
-void mo_timed_pool_clear(mo_timed_pool *pool)
+void mo_cg_column_pool_clear(mo_cg_column_pool *pool)
 {
     for (size_t i = 0; i < pool->n; i++)
         free_pattern(pool->patterns[i]);
@@ -25,7 +25,7 @@ void mo_timed_pool_clear(mo_timed_pool *pool)
 }
 
 /* How many starts it has. */
-static int nodes_of(const mo_timed_case *c, const mo_timed_pattern *p)
+static int nodes_of(const mo_cg_problem *c, const mo_cg_column *p)
 {
     int class = p->class, end;
 
@@ -36,9 +36,9 @@ static int nodes_of(const mo_timed_case *c, const mo_timed_pattern *p)
     return end - c->tree->root[class];
 }
 
-static mo_timed_pattern *copy_of(const mo_timed_pattern *p, size_t n)
+static mo_cg_column *copy_of(const mo_cg_column *p, size_t n)
 {
-    mo_timed_pattern *copy = calloc(1, sizeof *copy);
+    mo_cg_column *copy = calloc(1, sizeof *copy);
     size_t n_jobs = (size_t) p->n_jobs;
 
     if (!copy)
@@ -59,11 +59,11 @@ static mo_timed_pattern *copy_of(const mo_timed_pattern *p, size_t n)
     return copy;
 }
 
-mo_status mo_timed_pool_add(mo_timed_pool *pool,
-                            const mo_timed_pattern *pattern,
-                            mo_timed_pattern **copy, mo_error *err)
+mo_status mo_cg_column_pool_add(mo_cg_column_pool *pool,
+                                const mo_cg_column *pattern,
+                                mo_cg_column **copy, mo_error *err)
 {
-    mo_status status = MO_PUSH(pool->patterns, pool->n, pool->room, err);
+    mo_status status = MO_ARRAY_GROW(pool->patterns, pool->n, pool->room, err);
 
     if (status != MO_OK)
         return status;
@@ -74,7 +74,7 @@ mo_status mo_timed_pool_add(mo_timed_pool *pool,
     return MO_OK;
 }
 
-static bool has_resource(const mo_timed_case *c, int pair, int resource)
+static bool has_resource(const mo_cg_problem *c, int pair, int resource)
 {
     for (int i = c->pair_start[pair]; i < c->pair_start[pair + 1]; i++)
         if (c->pair_resource[i] == resource)
@@ -83,35 +83,36 @@ static bool has_resource(const mo_timed_case *c, int pair, int resource)
 }
 
 /* Whether a job runs into the shared tensor where that must be under way. */
-static bool is_in_the_way(const mo_timed_case *c, const mo_timed_state *s,
-                          const mo_timed_job *job)
+static bool is_in_the_way(const mo_cg_problem *c, const mo_cg_node *s,
+                          const mo_cg_job *job)
 {
     for (int k = 0; k < c->n_devices; k++)
-        if (s->fate[k] == MO_TIMED_SURE && job->start < s->lo[k] &&
-            job->start + job->length > s->hi[k] - mo_timed_shared(c, k) &&
-            has_resource(c, mo_timed_pair(c, c->a, k), job->resource))
+        if (s->fate[k] == MO_CG_ARRIVAL_REQUIRED && job->start < s->lo[k] &&
+            job->start + job->length > s->hi[k] - mo_cg_broadcast_ticks(c, k) &&
+            has_resource(c, mo_cg_device_pair(c, c->a, k), job->resource))
             return true;
     return false;
 }
 
-static bool fits_arrival(const mo_timed_case *c, const mo_timed_state *s,
+static bool fits_arrival(const mo_cg_problem *c, const mo_cg_node *s,
                          int device, int64_t tick)
 {
     if (tick > c->horizon)
-        return s->fate[device] == MO_TIMED_OPEN;
-    return s->fate[device] != MO_TIMED_NEVER && tick >= s->lo[device] &&
-           tick <= s->hi[device];
+        return s->fate[device] == MO_CG_ARRIVAL_UNDECIDED;
+    return s->fate[device] != MO_CG_ARRIVAL_FORBIDDEN &&
+           tick >= s->lo[device] && tick <= s->hi[device];
 }
 
-bool mo_timed_pool_fits(const mo_timed_pool *pool, const mo_timed_pattern *p,
-                        const mo_timed_state *s)
+bool mo_cg_column_is_feasible(const mo_cg_column_pool *pool,
+                              const mo_cg_column *p, const mo_cg_node *s)
 {
-    const mo_timed_case *c = pool->c;
+    const mo_cg_problem *c = pool->c;
 
     if (p->class == MO_FREE)
         return fits_arrival(c, s, p->to, p->start[0]);
     for (int i = 0, n = nodes_of(c, p); i < n; i++) {
-        int at = mo_timed_at(c, c->tree->root[p->class] + i, p->device[i]);
+        int at = mo_cg_tree_node_device(c, c->tree->root[p->class] + i,
+                                        p->device[i]);
 
         if (p->start[i] < s->est[at] || p->start[i] > s->lst[at])
             return false;
@@ -122,7 +123,7 @@ bool mo_timed_pool_fits(const mo_timed_pool *pool, const mo_timed_pattern *p,
     return true;
 }
 
-static void move_unused(mo_timed_pool *pool, mo_timed_pattern **sorted)
+static void move_unused(mo_cg_column_pool *pool, mo_cg_column **sorted)
 {
     size_t n = 0;
 
@@ -130,12 +131,12 @@ static void move_unused(mo_timed_pool *pool, mo_timed_pattern **sorted)
         for (size_t i = 0; i < pool->n; i++)
             if ((pool->patterns[i]->weight > 0) == used)
                 sorted[n++] = pool->patterns[i];
-    memcpy(pool->patterns, sorted, pool->n * sizeof(mo_timed_pattern *));
+    memcpy(pool->patterns, sorted, pool->n * sizeof(mo_cg_column *));
 }
 
-void mo_timed_pool_sort(mo_timed_pool *pool, size_t most)
+void mo_cg_column_pool_trim(mo_cg_column_pool *pool, size_t most)
 {
-    mo_timed_pattern **sorted = calloc(pool->n + 1, sizeof *sorted);
+    mo_cg_column **sorted = calloc(pool->n + 1, sizeof *sorted);
     size_t surplus = pool->n > most ? pool->n - most : 0;
 
     if (sorted)
@@ -145,5 +146,5 @@ void mo_timed_pool_sort(mo_timed_pool *pool, size_t most)
         free_pattern(pool->patterns[i]);
     pool->n -= surplus;
     memmove(pool->patterns, pool->patterns + surplus,
-            pool->n * sizeof(mo_timed_pattern *));
+            pool->n * sizeof(mo_cg_column *));
 }

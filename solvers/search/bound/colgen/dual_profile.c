@@ -14,23 +14,24 @@
 
 enum { BEFORE = 1, BEHIND = 4 };
 
-static size_t length_of(const mo_timed_case *c)
+static size_t length_of(const mo_cg_problem *c)
 {
     return (size_t) c->cells + BEFORE + BEHIND;
 }
 
-static void place(mo_timed_curve *curves, int n, double **store, size_t length)
+static void place(mo_cg_cost_curve *curves, int n, double **store,
+                  size_t length)
 {
     for (int i = 0; i < n; i++) {
         curves[i] =
-            (mo_timed_curve){ *store + BEFORE, *store + length + BEFORE };
+            (mo_cg_cost_curve){ *store + BEFORE, *store + length + BEFORE };
         *store += 2 * length;
     }
 }
 
-static mo_status allocate(mo_timed_prices *p, size_t pairs, mo_error *err)
+static mo_status allocate(mo_cg_dual_profile *p, size_t pairs, mo_error *err)
 {
-    const mo_timed_case *c = p->c;
+    const mo_cg_problem *c = p->c;
     size_t n = (size_t) c->n_resources + pairs, size;
     size_t places = ((size_t) c->n_nodes + 1) * (size_t) c->n_devices;
 
@@ -45,11 +46,11 @@ static mo_status allocate(mo_timed_prices *p, size_t pairs, mo_error *err)
     return MO_OK;
 }
 
-mo_status mo_timed_prices_new(const mo_timed_case *c, int max_gates,
-                              mo_timed_prices **prices, mo_error *err)
+mo_status mo_cg_dual_profile_new(const mo_cg_problem *c, int max_gates,
+                                 mo_cg_dual_profile **prices, mo_error *err)
 {
     int pairs = c->n_devices * c->n_devices;
-    mo_timed_prices *p = calloc(1, sizeof *p);
+    mo_cg_dual_profile *p = calloc(1, sizeof *p);
     double *store;
     mo_status status;
 
@@ -59,7 +60,7 @@ mo_status mo_timed_prices_new(const mo_timed_case *c, int max_gates,
     p->max_gates = max_gates;
     status = allocate(p, (size_t) pairs, err);
     if (status != MO_OK) {
-        mo_timed_prices_free(p);
+        mo_cg_dual_profile_free(p);
         return status;
     }
     store = p->store;
@@ -69,7 +70,7 @@ mo_status mo_timed_prices_new(const mo_timed_case *c, int max_gates,
     return MO_OK;
 }
 
-void mo_timed_prices_free(mo_timed_prices *p)
+void mo_cg_dual_profile_free(mo_cg_dual_profile *p)
 {
     if (!p)
         return;
@@ -81,12 +82,12 @@ void mo_timed_prices_free(mo_timed_prices *p)
     free(p);
 }
 
-static void clear_slopes(const mo_timed_case *c, mo_timed_curve *curve)
+static void clear_slopes(const mo_cg_problem *c, mo_cg_cost_curve *curve)
 {
     memset(curve->slope - BEFORE, 0, length_of(c) * sizeof *curve->slope);
 }
 
-static void add_up(const mo_timed_case *c, mo_timed_curve *curve)
+static void add_up(const mo_cg_problem *c, mo_cg_cost_curve *curve)
 {
     double sum = 0;
 
@@ -96,10 +97,10 @@ static void add_up(const mo_timed_case *c, mo_timed_curve *curve)
     }
 }
 
-static void set_pair(mo_timed_prices *p, int pair)
+static void set_pair(mo_cg_dual_profile *p, int pair)
 {
-    const mo_timed_case *c = p->c;
-    mo_timed_curve *curve = &p->pairs[pair];
+    const mo_cg_problem *c = p->c;
+    mo_cg_cost_curve *curve = &p->pairs[pair];
 
     clear_slopes(c, curve);
     for (int i = c->pair_start[pair]; i < c->pair_start[pair + 1]; i++) {
@@ -111,7 +112,7 @@ static void set_pair(mo_timed_prices *p, int pair)
     add_up(c, curve);
 }
 
-static void add_stretch(mo_timed_prices *p, const mo_timed_good *good,
+static void add_stretch(mo_cg_dual_profile *p, const mo_cg_row *good,
                         double price)
 {
     double *slope = p->resources[good->resource].slope;
@@ -122,8 +123,7 @@ static void add_stretch(mo_timed_prices *p, const mo_timed_good *good,
 }
 
 /* Into its place by tick. */
-static void add_gate(mo_timed_prices *p, const mo_timed_good *good,
-                     double price)
+static void add_gate(mo_cg_dual_profile *p, const mo_cg_row *good, double price)
 {
     int at = p->n_gates;
 
@@ -131,39 +131,38 @@ static void add_gate(mo_timed_prices *p, const mo_timed_good *good,
         return;
     for (; at > 0 && p->gates[at - 1].good.tick > good->tick; at--)
         p->gates[at] = p->gates[at - 1];
-    p->gates[at] = (mo_timed_toll){ *good, price };
+    p->gates[at] = (mo_cg_release_dual){ *good, price };
     p->n_gates++;
     p->total += price;
 }
 
-static void add_count(mo_timed_prices *p, const mo_timed_good *good,
+static void add_count(mo_cg_dual_profile *p, const mo_cg_row *good,
                       double price)
 {
     for (int k = 0; k < p->c->n_devices; k++)
-        p->extra[mo_timed_at(p->c, good->node, k)] +=
-            price * mo_timed_good_count_part(good, k);
+        p->extra[mo_cg_tree_node_device(p->c, good->node, k)] +=
+            price * mo_cg_row_cardinality_coefficient(good, k);
     p->total += price;
 }
 
-static void add_good(mo_timed_prices *p, const mo_timed_good *good,
-                     double price)
+static void add_good(mo_cg_dual_profile *p, const mo_cg_row *good, double price)
 {
     switch (good->kind) {
-    case MO_TIMED_STRETCH:
+    case MO_CG_CAPACITY:
         add_stretch(p, good, price);
         break;
-    case MO_TIMED_GATE:
+    case MO_CG_RELEASE:
         add_gate(p, good, price);
         break;
-    case MO_TIMED_COUNT:
+    case MO_CG_CARDINALITY:
         add_count(p, good, price);
         break;
     }
 }
 
-static void clear(mo_timed_prices *p)
+static void clear(mo_cg_dual_profile *p)
 {
-    const mo_timed_case *c = p->c;
+    const mo_cg_problem *c = p->c;
 
     for (int r = 0; r < c->n_resources; r++)
         clear_slopes(c, &p->resources[r]);
@@ -173,10 +172,10 @@ static void clear(mo_timed_prices *p)
     p->total = 0;
 }
 
-void mo_timed_prices_set(mo_timed_prices *p, const mo_timed_good *goods, int n,
-                         const double *price)
+void mo_cg_dual_profile_set(mo_cg_dual_profile *p, const mo_cg_row *goods,
+                            int n, const double *price)
 {
-    const mo_timed_case *c = p->c;
+    const mo_cg_problem *c = p->c;
 
     clear(p);
     for (int i = 0; i < n; i++)
@@ -190,7 +189,7 @@ void mo_timed_prices_set(mo_timed_prices *p, const mo_timed_good *goods, int n,
         set_pair(p, pair);
 }
 
-static double price_at(const mo_timed_case *c, const mo_timed_curve *curve,
+static double price_at(const mo_cg_problem *c, const mo_cg_cost_curve *curve,
                        int64_t tick)
 {
     int64_t g = tick / c->cell;
@@ -200,7 +199,7 @@ static double price_at(const mo_timed_case *c, const mo_timed_curve *curve,
 }
 
 /* Takes a beginning when it is cheaper than what is known. */
-static void consider(const mo_timed_case *c, const mo_timed_curve *curve,
+static void consider(const mo_cg_problem *c, const mo_cg_cost_curve *curve,
                      int64_t length, int64_t s, double *least, int64_t *start)
 {
     double price = price_at(c, curve, s + length) - price_at(c, curve, s);
@@ -211,13 +210,13 @@ static void consider(const mo_timed_case *c, const mo_timed_curve *curve,
     }
 }
 
-double mo_timed_cheapest(const mo_timed_case *c, const mo_timed_curve *curve,
-                         int64_t length, int64_t from, int64_t to,
-                         int64_t *start)
+double mo_cg_cheapest_start(const mo_cg_problem *c,
+                            const mo_cg_cost_curve *curve, int64_t length,
+                            int64_t from, int64_t to, int64_t *start)
 {
-    int64_t edge = -mo_timed_floor(-from, c->cell) * c->cell;
+    int64_t edge = -mo_cg_floor_div(-from, c->cell) * c->cell;
     int64_t end_edge =
-        -mo_timed_floor(-from - length, c->cell) * c->cell - length;
+        -mo_cg_floor_div(-from - length, c->cell) * c->cell - length;
     double least = INFINITY;
 
     *start = from;
@@ -236,18 +235,18 @@ typedef struct spot {
     double part;
 } spot;
 
-static spot spot_at(const mo_timed_case *c, const mo_timed_curve *curve,
+static spot spot_at(const mo_cg_problem *c, const mo_cg_cost_curve *curve,
                     int64_t tick)
 {
-    int64_t g = mo_timed_floor(tick, c->cell);
+    int64_t g = mo_cg_floor_div(tick, c->cell);
 
     return (spot){ curve->sum + g, curve->slope + g,
                    (double) (tick - g * c->cell) / (double) c->cell };
 }
 
 /* least[j] = what it costs from start + j * cell on, or less. */
-static void lower_row(const mo_timed_case *c, const mo_timed_curve *curve,
-                      int64_t length, int64_t start, mo_timed_cells cells,
+static void lower_row(const mo_cg_problem *c, const mo_cg_cost_curve *curve,
+                      int64_t length, int64_t start, mo_cg_cell_range cells,
                       double *least)
 {
     spot begin = spot_at(c, curve, start);
@@ -262,8 +261,8 @@ static void lower_row(const mo_timed_case *c, const mo_timed_curve *curve,
 }
 
 /* Cells that lie between from and to as a whole. */
-static void fill_inner(const mo_timed_case *c, const mo_timed_curve *curve,
-                       int64_t length, int64_t offset, mo_timed_cells cells,
+static void fill_inner(const mo_cg_problem *c, const mo_cg_cost_curve *curve,
+                       int64_t length, int64_t offset, mo_cg_cell_range cells,
                        double *least)
 {
     int64_t first = offset - c->cell; /* the first tick of cell 0 */
@@ -282,23 +281,24 @@ static void fill_inner(const mo_timed_case *c, const mo_timed_curve *curve,
         lower_row(c, curve, length, first + c->cell - end_part, cells, least);
 }
 
-mo_timed_cells mo_timed_cheapest_row(const mo_timed_case *c,
-                                     const mo_timed_curve *curve,
-                                     int64_t length, int64_t offset,
-                                     int64_t from, int64_t to, double *least)
+mo_cg_cell_range mo_cg_cheapest_starts_by_cell(const mo_cg_problem *c,
+                                               const mo_cg_cost_curve *curve,
+                                               int64_t length, int64_t offset,
+                                               int64_t from, int64_t to,
+                                               double *least)
 {
-    mo_timed_cells all = { mo_timed_cell_of(c, offset, from),
-                           mo_timed_cell_of(c, offset, to) };
-    mo_timed_cells inner = { all.first + 1, all.last - 1 };
-    int64_t first_end = mo_timed_cell_start(c, offset, all.first + 1) - 1;
-    int64_t last_start = mo_timed_cell_start(c, offset, all.last), start;
+    mo_cg_cell_range all = { mo_cg_cell_of_tick(c, offset, from),
+                             mo_cg_cell_of_tick(c, offset, to) };
+    mo_cg_cell_range inner = { all.first + 1, all.last - 1 };
+    int64_t first_end = mo_cg_cell_start(c, offset, all.first + 1) - 1;
+    int64_t last_start = mo_cg_cell_start(c, offset, all.last), start;
 
     if (inner.first <= inner.last)
         fill_inner(c, curve, length, offset, inner, least);
-    least[all.first] = mo_timed_cheapest(
+    least[all.first] = mo_cg_cheapest_start(
         c, curve, length, from, first_end < to ? first_end : to, &start);
     if (all.last > all.first)
         least[all.last] =
-            mo_timed_cheapest(c, curve, length, last_start, to, &start);
+            mo_cg_cheapest_start(c, curve, length, last_start, to, &start);
     return all;
 }

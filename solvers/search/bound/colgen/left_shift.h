@@ -17,7 +17,7 @@
 /* The first tick from this one on at which the shared tensor may come to a
  * device; INT64_MAX: there is none.  est, lst, lo and hi of the state are taken
  * for true. */
-int64_t mo_timed_snug_next(const mo_timed_case *c, const mo_timed_state *state,
-                           int device, int64_t tick);
+int64_t mo_cg_left_shift_next(const mo_cg_problem *c, const mo_cg_node *state,
+                              int device, int64_t tick);
 
 #endif

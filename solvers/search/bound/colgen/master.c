@@ -36,44 +36,44 @@ static const double parts[] = { 0.5, 1 };
 
 enum { N_PARTS = sizeof parts / sizeof *parts };
 
-struct mo_timed_master {
-    const mo_timed_case *c;
-    const mo_timed_state *state;
-    mo_timed_branch *branch;
-    mo_timed_prices *prices;
-    mo_timed_crowd *crowd;
-    mo_timed_program *program;
-    mo_timed_pattern way;
+struct mo_cg_master {
+    const mo_cg_problem *c;
+    const mo_cg_node *state;
+    mo_cg_branch_pricer *branch;
+    mo_cg_dual_profile *prices;
+    mo_cg_usage *crowd;
+    mo_cg_master_lp *program;
+    mo_cg_column way;
     double *point;     /* by good: prices to look at */
     double best_value; /* of the program's best prices */
     double items;      /* an upper limit of what is added up for a value */
     int64_t steps;     /* so far */
 };
 
-static void begin_goods(mo_timed_master *m)
+static void begin_goods(mo_cg_master *m)
 {
-    const mo_timed_case *c = m->c;
-    mo_timed_program *p = m->program;
+    const mo_cg_problem *c = m->c;
+    mo_cg_master_lp *p = m->program;
     int bins = c->n_resources <= FEW_RESOURCES ? BINS : 0;
 
     for (int r = 0; r < c->n_resources; r++) {
-        mo_timed_good good = mo_timed_good_stretch(r, 0, c->cells);
+        mo_cg_row good = mo_cg_row_capacity(r, 0, c->cells);
 
-        mo_timed_program_add(p, &good);
+        mo_cg_master_lp_add_row(p, &good);
         for (int i = 0; i < bins; i++) {
-            good = mo_timed_good_stretch(r, i * c->cells / bins,
-                                         (i + 1) * c->cells / bins);
+            good = mo_cg_row_capacity(r, i * c->cells / bins,
+                                      (i + 1) * c->cells / bins);
             if (good.first < good.last)
-                mo_timed_program_add(p, &good);
+                mo_cg_master_lp_add_row(p, &good);
         }
     }
     for (int i = 0; i < p->n_goods; i++)
         p->best[i] = 1.0 / p->n_goods;
 }
 
-static mo_status reserve(mo_timed_master *m, mo_error *err)
+static mo_status reserve(mo_cg_master *m, mo_error *err)
 {
-    size_t jobs = (size_t) mo_timed_branch_jobs(m->branch) + 1;
+    size_t jobs = (size_t) mo_cg_branch_pricer_max_jobs(m->branch) + 1;
     size_t nodes = (size_t) m->c->n_nodes + 1;
 
     m->way.device = calloc(nodes, sizeof *m->way.device);
@@ -85,7 +85,7 @@ static mo_status reserve(mo_timed_master *m, mo_error *err)
     return MO_OK;
 }
 
-static double count_items(const mo_timed_case *c)
+static double count_items(const mo_cg_problem *c)
 {
     double items = c->n_devices;
 
@@ -94,28 +94,27 @@ static double count_items(const mo_timed_case *c)
     return 4 * items + 16;
 }
 
-mo_status mo_timed_master_new(const mo_timed_case *c,
-                              const mo_timed_state *state,
-                              mo_timed_master **master, mo_error *err)
+mo_status mo_cg_master_new(const mo_cg_problem *c, const mo_cg_node *state,
+                           mo_cg_master **master, mo_error *err)
 {
-    mo_timed_master *m = calloc(1, sizeof *m);
+    mo_cg_master *m = calloc(1, sizeof *m);
     mo_status status;
 
     if (!m)
         return mo_fail_memory(err);
     m->c = c;
     m->items = count_items(c);
-    status = mo_timed_branch_new(c, state, &m->branch, err);
+    status = mo_cg_branch_pricer_new(c, state, &m->branch, err);
     if (status == MO_OK)
-        status = mo_timed_prices_new(c, MAX_GATES, &m->prices, err);
+        status = mo_cg_dual_profile_new(c, MAX_GATES, &m->prices, err);
     if (status == MO_OK)
-        status = mo_timed_crowd_new(c, &m->crowd, err);
+        status = mo_cg_usage_new(c, &m->crowd, err);
     if (status == MO_OK)
-        status = mo_timed_program_new(c, &m->program, err);
+        status = mo_cg_master_lp_new(c, &m->program, err);
     if (status == MO_OK)
         status = reserve(m, err);
     if (status != MO_OK) {
-        mo_timed_master_free(m);
+        mo_cg_master_free(m);
         return status;
     }
     begin_goods(m);
@@ -123,14 +122,14 @@ mo_status mo_timed_master_new(const mo_timed_case *c,
     return MO_OK;
 }
 
-void mo_timed_master_free(mo_timed_master *m)
+void mo_cg_master_free(mo_cg_master *m)
 {
     if (!m)
         return;
-    mo_timed_branch_free(m->branch);
-    mo_timed_prices_free(m->prices);
-    mo_timed_crowd_free(m->crowd);
-    mo_timed_program_free(m->program);
+    mo_cg_branch_pricer_free(m->branch);
+    mo_cg_dual_profile_free(m->prices);
+    mo_cg_usage_free(m->crowd);
+    mo_cg_master_lp_free(m->program);
     free(m->way.device);
     free(m->way.start);
     free(m->way.jobs);
@@ -139,7 +138,7 @@ void mo_timed_master_free(mo_timed_master *m)
 }
 
 /* The cheapest ways of a class, with its root on each of the devices. */
-static mo_status offer_class(mo_timed_master *m, int class, bool must,
+static mo_status offer_class(mo_cg_master *m, int class, bool must,
                              double *least, bool *cut, mo_error *err)
 {
     mo_status status = MO_OK;
@@ -147,46 +146,47 @@ static mo_status offer_class(mo_timed_master *m, int class, bool must,
     *least = INFINITY;
     m->way.class = class;
     for (int k = 0; k < m->c->n_devices && status == MO_OK; k++) {
-        double price = mo_timed_branch_least(m->branch, class, k);
+        double price = mo_cg_branch_pricer_min_cost(m->branch, class, k);
 
         if (isinf(price))
             continue;
         *least = price < *least ? price : *least;
-        mo_timed_branch_way(m->branch, class, k, &m->way);
-        status = mo_timed_program_offer(m->program, &m->way, must, cut, err);
+        mo_cg_branch_pricer_extract_column(m->branch, class, k, &m->way);
+        status =
+            mo_cg_master_lp_add_column(m->program, &m->way, must, cut, err);
     }
     return status;
 }
 
-static mo_status offer_shared(mo_timed_master *m, int device, bool must,
+static mo_status offer_shared(mo_cg_master *m, int device, bool must,
                               double *least, bool *cut, mo_error *err)
 {
     int64_t tick;
 
-    *least = mo_timed_shared_least(m->c, m->prices, m->state, device, &tick);
-    mo_timed_shared_way(m->c, device, tick, &m->way);
-    return mo_timed_program_offer(m->program, &m->way, must, cut, err);
+    *least = mo_cg_price_broadcast(m->c, m->prices, m->state, device, &tick);
+    mo_cg_broadcast_column(m->c, device, tick, &m->way);
+    return mo_cg_master_lp_add_column(m->program, &m->way, must, cut, err);
 }
 
 /* What all branches and arrivals cost at these prices; each way that is
  * cheapest is offered. */
-static mo_status evaluate(mo_timed_master *m, const double *price, bool must,
+static mo_status evaluate(mo_cg_master *m, const double *price, bool must,
                           double *value, bool *cut, mo_error *err)
 {
-    const mo_timed_case *c = m->c;
+    const mo_cg_problem *c = m->c;
     mo_status status = MO_OK;
     double least;
 
     *value = 0;
-    mo_timed_prices_set(m->prices, m->program->goods, m->program->n_goods,
-                        price);
-    mo_timed_branch_price(m->branch, m->prices, m->state);
+    mo_cg_dual_profile_set(m->prices, m->program->goods, m->program->n_goods,
+                           price);
+    mo_cg_price_branches(m->branch, m->prices, m->state);
     for (int i = 0; i < c->fork->n_classes && status == MO_OK; i++) {
         status = offer_class(m, i, must, &least, cut, err);
         *value += c->fork->classes[i].count * least;
     }
     for (int k = 0; k < c->n_devices && status == MO_OK; k++)
-        if (m->state->fate[k] != MO_TIMED_NEVER) {
+        if (m->state->fate[k] != MO_CG_ARRIVAL_FORBIDDEN) {
             status = offer_shared(m, k, must, &least, cut, err);
             *value += least;
         }
@@ -201,7 +201,7 @@ static mo_status evaluate(mo_timed_master *m, const double *price, bool must,
  * `items` of these and of what gates and counts cost, times whole numbers.  So
  * it is off by less than the margin below, as is the sum of all prices.
  */
-static bool is_proof(const mo_timed_master *m, double value)
+static bool is_proof(const mo_cg_master *m, double value)
 {
     double margin = 8 * DBL_EPSILON * m->items *
                     (m->c->cells + m->program->n_goods + m->items);
@@ -209,7 +209,7 @@ static bool is_proof(const mo_timed_master *m, double value)
     return value > (m->prices->total + margin) * (1 + margin);
 }
 
-static mo_status look_at(mo_timed_master *m, const double *price, bool must,
+static mo_status look_at(mo_cg_master *m, const double *price, bool must,
                          bool *cut, bool *refuted, mo_error *err)
 {
     double value;
@@ -226,48 +226,49 @@ static mo_status look_at(mo_timed_master *m, const double *price, bool must,
     return MO_OK;
 }
 
-static bool add_stretches(mo_timed_master *m, double part)
+static bool add_stretches(mo_cg_master *m, double part)
 {
     bool added = false;
 
-    mo_timed_crowd_lay(m->crowd, &m->program->pool);
+    mo_cg_usage_load(m->crowd, &m->program->pool);
     for (int r = 0; r < m->c->n_resources; r++)
         for (int i = 0; i < RANGES; i++) {
-            mo_timed_good worst;
-            double excess = mo_timed_crowd_stretch(m->crowd, r, &worst);
+            mo_cg_row worst;
+            double excess = mo_cg_separate_capacity(m->crowd, r, &worst);
 
             if (excess < part * CROWDED * m->c->cells)
                 break;
-            added |= mo_timed_program_add(m->program, &worst);
+            added |= mo_cg_master_lp_add_row(m->program, &worst);
         }
     return added;
 }
 
-static bool add_gates(mo_timed_master *m, double part)
+static bool add_gates(mo_cg_master *m, double part)
 {
-    const mo_timed_case *c = m->c;
+    const mo_cg_problem *c = m->c;
     bool added = false;
 
     for (int i = 0; i < c->n_nodes; i++)
         for (int k = 0; k < c->n_devices; k++) {
-            mo_timed_good worst;
+            mo_cg_row worst;
 
-            if (c->from_u[i] != MO_TIMED_SHARED || k == c->a ||
-                mo_timed_crowd_gate(c, &m->program->pool, i, k,
-                                    mo_timed_branch_offset(m->branch, i, k),
-                                    &worst) < part * EARLY)
+            if (c->from_u[i] != MO_CG_INPUT_BROADCAST || k == c->a ||
+                mo_cg_separate_release(
+                    c, &m->program->pool, i, k,
+                    mo_cg_branch_pricer_cell_offset(m->branch, i, k),
+                    &worst) < part * EARLY)
                 continue;
-            added |= mo_timed_program_add(m->program, &worst);
+            added |= mo_cg_master_lp_add_row(m->program, &worst);
         }
     return added;
 }
 
 /* Whether there is a good that is used too much. */
-static bool add_goods(mo_timed_master *m)
+static bool add_goods(mo_cg_master *m)
 {
     bool added;
 
-    mo_timed_program_weigh(m->program);
+    mo_cg_master_lp_weigh_columns(m->program);
     added = add_gates(m, 1);
     added |= add_stretches(m, 1);
     if (!added)
@@ -276,9 +277,9 @@ static bool add_goods(mo_timed_master *m)
 }
 
 /* So far from the best prices so far to those of the program. */
-static void find_point(mo_timed_master *m, double part)
+static void find_point(mo_cg_master *m, double part)
 {
-    const double *price = mo_timed_program_prices(m->program);
+    const double *price = mo_cg_master_lp_duals(m->program);
     const double *best = m->program->best;
 
     for (int i = 0; i < m->program->n_goods; i++)
@@ -286,20 +287,20 @@ static void find_point(mo_timed_master *m, double part)
 }
 
 /* One step: other prices, or other goods.  *on: there may be more. */
-static mo_status step(mo_timed_master *m, int *rounds, bool *on, bool *refuted,
+static mo_status step(mo_cg_master *m, int *rounds, bool *on, bool *refuted,
                       mo_error *err)
 {
     bool cut = false;
     mo_status status = MO_OK;
 
     m->steps++;
-    if (!mo_timed_program_solve(m->program)) {
+    if (!mo_cg_master_lp_solve(m->program)) {
         *on = (*rounds)-- > 0;
-        return *on ? mo_timed_program_begin(m->program, err) : MO_OK;
+        return *on ? mo_cg_master_lp_rebuild(m->program, err) : MO_OK;
     }
-    if (mo_simplex_value(m->program->lp) <= 1 + ENOUGH) {
+    if (mo_lp_simplex_objective(m->program->lp) <= 1 + ENOUGH) {
         *on = (*rounds)-- > 0 && add_goods(m);
-        return *on ? mo_timed_program_begin(m->program, err) : MO_OK;
+        return *on ? mo_cg_master_lp_rebuild(m->program, err) : MO_OK;
     }
     for (int i = 0; i < N_PARTS && status == MO_OK && !*refuted; i++) {
         find_point(m, parts[i]);
@@ -309,9 +310,9 @@ static mo_status step(mo_timed_master *m, int *rounds, bool *on, bool *refuted,
     return status;
 }
 
-mo_status mo_timed_master_try(mo_timed_master *m, const mo_timed_state *state,
-                              const mo_timed_effort *effort, bool *refuted,
-                              mo_error *err)
+mo_status mo_cg_master_solve(mo_cg_master *m, const mo_cg_node *state,
+                             const mo_cg_effort *effort, bool *refuted,
+                             mo_error *err)
 {
     bool on = true, cut = false;
     int rounds = effort->rounds;
@@ -320,25 +321,25 @@ mo_status mo_timed_master_try(mo_timed_master *m, const mo_timed_state *state,
     *refuted = false;
     m->state = state;
     m->best_value = 0;
-    mo_timed_program_enter(m->program, state);
-    status = mo_timed_program_begin(m->program, err);
+    mo_cg_master_lp_set_node(m->program, state);
+    status = mo_cg_master_lp_rebuild(m->program, err);
     if (status == MO_OK)
         status = look_at(m, m->program->best, true, &cut, refuted, err);
     for (int i = 0; i < effort->steps && on && status == MO_OK && !*refuted &&
-                    !mo_stop_now(effort->stop);
+                    !mo_stop_reached(effort->stop);
          i++)
         status = step(m, &rounds, &on, refuted, err);
     if (status == MO_OK)
-        mo_timed_program_weigh(m->program);
+        mo_cg_master_lp_weigh_columns(m->program);
     return status;
 }
 
-int64_t mo_timed_master_steps(const mo_timed_master *m)
+int64_t mo_cg_master_iterations(const mo_cg_master *m)
 {
     return m->steps;
 }
 
-const mo_timed_pool *mo_timed_master_pool(const mo_timed_master *m)
+const mo_cg_column_pool *mo_cg_master_columns(const mo_cg_master *m)
 {
     return &m->program->pool;
 }

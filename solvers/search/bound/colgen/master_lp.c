@@ -17,29 +17,29 @@ enum {
 #define NEGLIGIBLE 1e-6 /* a price */
 #define CUT        1e-7 /* so much above a row is cut off by it */
 
-static int n_values(const mo_timed_program *p)
+static int n_values(const mo_cg_master_lp *p)
 {
     return p->c->fork->n_classes + p->c->n_devices;
 }
 
-static int n_columns(const mo_timed_program *p)
+static int n_columns(const mo_cg_master_lp *p)
 {
     return n_values(p) + p->n_goods;
 }
 
 /* The most rows that may come between two solutions: of each class for each
  * device, twice. */
-static size_t max_offers(const mo_timed_case *c)
+static size_t max_offers(const mo_cg_problem *c)
 {
     return 2 * ((size_t) c->fork->n_classes + 1) * (size_t) c->n_devices;
 }
 
-mo_status mo_timed_program_new(const mo_timed_case *c,
-                               mo_timed_program **program, mo_error *err)
+mo_status mo_cg_master_lp_new(const mo_cg_problem *c, mo_cg_master_lp **program,
+                              mo_error *err)
 {
-    mo_timed_program *p = calloc(1, sizeof *p);
+    mo_cg_master_lp *p = calloc(1, sizeof *p);
     size_t goods =
-        MO_TIMED_MAX_GOODS + MO_TIMED_MAX_LIMITS + (size_t) c->n_resources;
+        MO_CG_MAX_ROWS + MO_CG_MAX_CARDINALITIES + (size_t) c->n_resources;
     size_t rows;
 
     if (!p)
@@ -55,19 +55,19 @@ mo_status mo_timed_program_new(const mo_timed_case *c,
     p->entries = calloc(rows, sizeof *p->entries);
     if (!p->goods || !p->used || !p->best || !p->rows || !p->kept ||
         !p->entries) {
-        mo_timed_program_free(p);
+        mo_cg_master_lp_free(p);
         return mo_fail_memory(err);
     }
     *program = p;
     return MO_OK;
 }
 
-void mo_timed_program_free(mo_timed_program *p)
+void mo_cg_master_lp_free(mo_cg_master_lp *p)
 {
     if (!p)
         return;
-    mo_timed_pool_clear(&p->pool);
-    mo_simplex_free(p->lp);
+    mo_cg_column_pool_clear(&p->pool);
+    mo_lp_simplex_free(p->lp);
     free(p->goods);
     free(p->used);
     free(p->best);
@@ -77,22 +77,22 @@ void mo_timed_program_free(mo_timed_program *p)
     free(p);
 }
 
-static bool is_whole(const mo_timed_program *p, const mo_timed_good *good)
+static bool is_whole(const mo_cg_master_lp *p, const mo_cg_row *good)
 {
-    return good->kind == MO_TIMED_STRETCH &&
+    return good->kind == MO_CG_CAPACITY &&
            good->last - good->first == p->c->cells;
 }
 
 /* counts: of the same state, which keeps its counts. */
-static bool is_kept(const mo_timed_program *p, int i, bool counts)
+static bool is_kept(const mo_cg_master_lp *p, int i, bool counts)
 {
-    if (p->goods[i].kind == MO_TIMED_COUNT)
+    if (p->goods[i].kind == MO_CG_CARDINALITY)
         return counts;
     return p->used[i] + REMEMBERED >= p->n_rounds || is_whole(p, &p->goods[i]);
 }
 
 /* Those that have not been of use for some rounds are none any more. */
-static void forget_goods(mo_timed_program *p, bool counts)
+static void forget_goods(mo_cg_master_lp *p, bool counts)
 {
     int n = 0;
 
@@ -107,21 +107,21 @@ static void forget_goods(mo_timed_program *p, bool counts)
     p->n_goods = n;
 }
 
-void mo_timed_program_enter(mo_timed_program *p, const mo_timed_state *state)
+void mo_cg_master_lp_set_node(mo_cg_master_lp *p, const mo_cg_node *state)
 {
     p->state = state;
     forget_goods(p, false);
     for (int i = 0; i < state->n_limits; i++)
         if (state->limits[i].most > 0) {
-            mo_timed_good good = mo_timed_good_count(&state->limits[i]);
-            mo_timed_program_add(p, &good);
+            mo_cg_row good = mo_cg_row_cardinality(&state->limits[i]);
+            mo_cg_master_lp_add_row(p, &good);
         }
 }
 
-bool mo_timed_program_add(mo_timed_program *p, const mo_timed_good *good)
+bool mo_cg_master_lp_add_row(mo_cg_master_lp *p, const mo_cg_row *good)
 {
     for (int i = 0; i < p->n_goods; i++)
-        if (mo_timed_good_equal(&p->goods[i], good))
+        if (mo_cg_row_equal(&p->goods[i], good))
             return false;
     if (p->n_goods == p->max_goods)
         return false;
@@ -133,7 +133,7 @@ bool mo_timed_program_add(mo_timed_program *p, const mo_timed_good *good)
 
 /* Values have a roof until there are rows for them, so that the program begins
  * with an optimum and only ever needs to mend it. */
-static mo_status add_roofs(mo_timed_program *p, mo_error *err)
+static mo_status add_roofs(mo_cg_master_lp *p, mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -141,42 +141,42 @@ static mo_status add_roofs(mo_timed_program *p, mo_error *err)
         p->entries[i] = 0;
     for (int i = 0; i < n_values(p) && status == MO_OK; i++) {
         p->entries[i] = 1;
-        status = mo_simplex_row(p->lp, p->entries, ROOF, err);
+        status = mo_lp_simplex_add_row(p->lp, p->entries, ROOF, err);
         p->entries[i] = 0;
     }
     if (status == MO_OK)
-        mo_simplex_solve(p->lp);
+        mo_lp_simplex_solve(p->lp);
     return status;
 }
 
-static bool has_value(const mo_timed_program *p, int i)
+static bool has_value(const mo_cg_master_lp *p, int i)
 {
     int n_classes = p->c->fork->n_classes;
 
-    return i < n_classes ||
-           (i < n_values(p) && p->state->fate[i - n_classes] != MO_TIMED_NEVER);
+    return i < n_classes || (i < n_values(p) && p->state->fate[i - n_classes] !=
+                                                    MO_CG_ARRIVAL_FORBIDDEN);
 }
 
-static mo_status begin_empty(mo_timed_program *p, mo_error *err)
+static mo_status begin_empty(mo_cg_master_lp *p, mo_error *err)
 {
     mo_status status;
 
-    mo_simplex_free(p->lp);
+    mo_lp_simplex_free(p->lp);
     p->lp = NULL;
     p->n_rows = 1 + n_values(p);
-    memset(p->rows, 0, (size_t) p->n_rows * sizeof(mo_timed_pattern *));
+    memset(p->rows, 0, (size_t) p->n_rows * sizeof(mo_cg_column *));
     for (int i = 0; i < n_columns(p); i++)
         p->entries[i] = has_value(p, i);
-    status = mo_simplex_new(n_columns(p), p->entries, &p->lp, err);
+    status = mo_lp_simplex_new(n_columns(p), p->entries, &p->lp, err);
     for (int i = 0; i < n_columns(p); i++)
         p->entries[i] = i >= n_values(p);
     if (status == MO_OK)
-        status = mo_simplex_row(p->lp, p->entries, 1, err);
+        status = mo_lp_simplex_add_row(p->lp, p->entries, 1, err);
     return status == MO_OK ? add_roofs(p, err) : status;
 }
 
 /* Into entries. */
-static void fill_row(mo_timed_program *p, const mo_timed_pattern *way)
+static void fill_row(mo_cg_master_lp *p, const mo_cg_column *way)
 {
     int value =
         way->class == MO_FREE ? p->c->fork->n_classes + way->to : way->class;
@@ -185,20 +185,19 @@ static void fill_row(mo_timed_program *p, const mo_timed_pattern *way)
         p->entries[i] = i == value;
     for (int i = 0; i < p->n_goods; i++)
         p->entries[n_values(p) + i] =
-            -mo_timed_good_part(p->c, &p->goods[i], way);
+            -mo_cg_row_coefficient(p->c, &p->goods[i], way);
 }
 
-static mo_status add_row(mo_timed_program *p, mo_timed_pattern *way,
-                         mo_error *err)
+static mo_status add_row(mo_cg_master_lp *p, mo_cg_column *way, mo_error *err)
 {
-    mo_status status = mo_simplex_row(p->lp, p->entries, 0, err);
+    mo_status status = mo_lp_simplex_add_row(p->lp, p->entries, 0, err);
 
     if (status == MO_OK)
         p->rows[p->n_rows++] = way;
     return status;
 }
 
-mo_status mo_timed_program_begin(mo_timed_program *p, mo_error *err)
+mo_status mo_cg_master_lp_rebuild(mo_cg_master_lp *p, mo_error *err)
 {
     mo_status status;
 
@@ -207,7 +206,7 @@ mo_status mo_timed_program_begin(mo_timed_program *p, mo_error *err)
     status = begin_empty(p, err);
     for (size_t i = p->pool.n;
          i-- > 0 && p->n_rows < INHERITED && status == MO_OK;)
-        if (mo_timed_pool_fits(&p->pool, p->pool.patterns[i], p->state)) {
+        if (mo_cg_column_is_feasible(&p->pool, p->pool.patterns[i], p->state)) {
             fill_row(p, p->pool.patterns[i]);
             status = add_row(p, p->pool.patterns[i], err);
         }
@@ -215,9 +214,9 @@ mo_status mo_timed_program_begin(mo_timed_program *p, mo_error *err)
 }
 
 /* Whether the row in entries cuts the last solution off. */
-static bool cuts(const mo_timed_program *p)
+static bool cuts(const mo_cg_master_lp *p)
 {
-    const double *z = mo_simplex_z(p->lp);
+    const double *z = mo_lp_simplex_primal(p->lp);
     double sum = 0;
 
     for (int i = 0; i < n_columns(p); i++)
@@ -225,11 +224,11 @@ static bool cuts(const mo_timed_program *p)
     return sum > CUT;
 }
 
-mo_status mo_timed_program_offer(mo_timed_program *p,
-                                 const mo_timed_pattern *way, bool must,
-                                 bool *cut, mo_error *err)
+mo_status mo_cg_master_lp_add_column(mo_cg_master_lp *p,
+                                     const mo_cg_column *way, bool must,
+                                     bool *cut, mo_error *err)
 {
-    mo_timed_pattern *copy;
+    mo_cg_column *copy;
     mo_status status;
 
     fill_row(p, way);
@@ -237,35 +236,35 @@ mo_status mo_timed_program_offer(mo_timed_program *p,
         *cut = true;
     else if (!must)
         return MO_OK;
-    status = mo_timed_pool_add(&p->pool, way, &copy, err);
+    status = mo_cg_column_pool_add(&p->pool, way, &copy, err);
     return status == MO_OK ? add_row(p, copy, err) : status;
 }
 
-static void trim(mo_timed_program *p)
+static void trim(mo_cg_master_lp *p)
 {
     int n = 0;
 
-    mo_simplex_trim(p->lp, KEPT_ROWS, p->kept);
+    mo_lp_simplex_purge_slack_rows(p->lp, KEPT_ROWS, p->kept);
     for (int i = 0; i < p->n_rows; i++)
         if (p->kept[i] >= 0)
             p->rows[n++] = p->rows[i];
     p->n_rows = n;
 }
 
-bool mo_timed_program_solve(mo_timed_program *p)
+bool mo_cg_master_lp_solve(mo_cg_master_lp *p)
 {
     if (p->n_rows >= MAX_ROWS)
         trim(p);
-    p->solved = mo_simplex_solve(p->lp);
+    p->solved = mo_lp_simplex_solve(p->lp);
     return p->solved;
 }
 
-const double *mo_timed_program_prices(const mo_timed_program *p)
+const double *mo_cg_master_lp_duals(const mo_cg_master_lp *p)
 {
-    return mo_simplex_z(p->lp) + n_values(p);
+    return mo_lp_simplex_primal(p->lp) + n_values(p);
 }
 
-static size_t max_patterns(const mo_timed_case *c)
+static size_t max_patterns(const mo_cg_problem *c)
 {
     int most = ALL_NODES / (c->n_nodes + 1);
 
@@ -274,10 +273,10 @@ static size_t max_patterns(const mo_timed_case *c)
     return most < MAX_PATTERNS ? (size_t) most : MAX_PATTERNS;
 }
 
-void mo_timed_program_weigh(mo_timed_program *p)
+void mo_cg_master_lp_weigh_columns(mo_cg_master_lp *p)
 {
-    const double *weight = mo_simplex_prices(p->lp);
-    const double *price = mo_timed_program_prices(p);
+    const double *weight = mo_lp_simplex_duals(p->lp);
+    const double *price = mo_cg_master_lp_duals(p);
 
     if (!p->solved)
         return;
@@ -289,6 +288,6 @@ void mo_timed_program_weigh(mo_timed_program *p)
     for (int i = 0; i < p->n_goods; i++)
         if (price[i] > NEGLIGIBLE || p->best[i] > NEGLIGIBLE)
             p->used[i] = p->n_rounds;
-    mo_timed_pool_sort(&p->pool, max_patterns(p->c));
+    mo_cg_column_pool_trim(&p->pool, max_patterns(p->c));
     p->solved = false; /* rows may be of ways that are forgotten now */
 }

@@ -1,30 +1,30 @@
 #include "solvers/search/bound/colgen/master_row.h"
 
-mo_timed_good mo_timed_good_stretch(int resource, int first, int last)
+mo_cg_row mo_cg_row_capacity(int resource, int first, int last)
 {
-    return (mo_timed_good){ .kind = MO_TIMED_STRETCH,
-                            .resource = resource,
-                            .first = first,
-                            .last = last };
+    return (mo_cg_row){ .kind = MO_CG_CAPACITY,
+                        .resource = resource,
+                        .first = first,
+                        .last = last };
 }
 
-mo_timed_good mo_timed_good_gate(int node, int device, int64_t tick)
+mo_cg_row mo_cg_row_release(int node, int device, int64_t tick)
 {
-    return (mo_timed_good){
-        .kind = MO_TIMED_GATE, .node = node, .device = device, .tick = tick
+    return (mo_cg_row){
+        .kind = MO_CG_RELEASE, .node = node, .device = device, .tick = tick
     };
 }
 
-mo_timed_good mo_timed_good_count(const mo_timed_limit *limit)
+mo_cg_row mo_cg_row_cardinality(const mo_cg_cardinality *limit)
 {
-    return (mo_timed_good){ .kind = MO_TIMED_COUNT,
-                            .node = limit->node,
-                            .device = limit->device,
-                            .elsewhere = limit->elsewhere,
-                            .most = limit->most };
+    return (mo_cg_row){ .kind = MO_CG_CARDINALITY,
+                        .node = limit->node,
+                        .device = limit->device,
+                        .elsewhere = limit->elsewhere,
+                        .most = limit->most };
 }
 
-bool mo_timed_good_equal(const mo_timed_good *a, const mo_timed_good *b)
+bool mo_cg_row_equal(const mo_cg_row *a, const mo_cg_row *b)
 {
     return a->kind == b->kind && a->resource == b->resource &&
            a->first == b->first && a->last == b->last && a->node == b->node &&
@@ -32,19 +32,19 @@ bool mo_timed_good_equal(const mo_timed_good *a, const mo_timed_good *b)
            a->elsewhere == b->elsewhere && a->most == b->most;
 }
 
-double mo_timed_good_count_part(const mo_timed_good *good, int device)
+double mo_cg_row_cardinality_coefficient(const mo_cg_row *good, int device)
 {
     return (good->device == device) != good->elsewhere ? 1.0 / good->most : 0;
 }
 
-static double stretch_part(const mo_timed_case *c, const mo_timed_good *good,
-                           const mo_timed_pattern *p)
+static double stretch_part(const mo_cg_problem *c, const mo_cg_row *good,
+                           const mo_cg_column *p)
 {
     int64_t begin = good->first * c->cell, end = good->last * c->cell;
     double sum = 0;
 
     for (int i = 0; i < p->n_jobs; i++) {
-        const mo_timed_job *job = &p->jobs[i];
+        const mo_cg_job *job = &p->jobs[i];
         int64_t from = job->start > begin ? job->start : begin;
         int64_t to = job->start + job->length;
 
@@ -57,8 +57,8 @@ static double stretch_part(const mo_timed_case *c, const mo_timed_good *good,
     return sum / (double) (end - begin);
 }
 
-static double gate_part(const mo_timed_case *c, const mo_timed_good *good,
-                        const mo_timed_pattern *p)
+static double gate_part(const mo_cg_problem *c, const mo_cg_row *good,
+                        const mo_cg_column *p)
 {
     int at;
 
@@ -70,22 +70,22 @@ static double gate_part(const mo_timed_case *c, const mo_timed_good *good,
     return p->device[at] == good->device && p->start[at] < good->tick;
 }
 
-double mo_timed_good_part(const mo_timed_case *c, const mo_timed_good *good,
-                          const mo_timed_pattern *p)
+double mo_cg_row_coefficient(const mo_cg_problem *c, const mo_cg_row *good,
+                             const mo_cg_column *p)
 {
     int class = c->tree->nodes[good->node].class;
 
     switch (good->kind) {
-    case MO_TIMED_STRETCH:
+    case MO_CG_CAPACITY:
         return stretch_part(c, good, p);
-    case MO_TIMED_GATE:
+    case MO_CG_RELEASE:
         return gate_part(c, good, p);
-    case MO_TIMED_COUNT:
+    case MO_CG_CARDINALITY:
         break;
     }
     if (p->class != class)
         return 0;
-    return mo_timed_equals(c, good->node) *
-           mo_timed_good_count_part(
+    return mo_cg_multiplicity(c, good->node) *
+           mo_cg_row_cardinality_coefficient(
                good, p->device[good->node - c->tree->root[class]]);
 }

@@ -9,44 +9,44 @@
 
 #include "solvers/search/bound/colgen/column_pool.h"
 
-typedef enum mo_timed_kind {
+typedef enum mo_cg_row_kind {
     /* Cells first, ..., last - 1 of a resource: used by what holds it then. */
-    MO_TIMED_STRETCH,
+    MO_CG_CAPACITY,
     /* The shared tensor comes to a device before a tick, or nobody reads it
      * there before: used by it if it comes then or later or never, and by the
      * equals of a reading node, in equal parts, that start before. */
-    MO_TIMED_GATE,
+    MO_CG_RELEASE,
     /* Of all equals of a node only so many run on a device, or elsewhere. */
-    MO_TIMED_COUNT
-} mo_timed_kind;
+    MO_CG_CARDINALITY
+} mo_cg_row_kind;
 
-typedef struct mo_timed_good {
-    mo_timed_kind kind;
+typedef struct mo_cg_row {
+    mo_cg_row_kind kind;
     int resource, first, last; /* of a stretch */
     int node, device;          /* of the others */
     int64_t tick;              /* of a gate */
     bool elsewhere;            /* of a count */
     int most;                  /* of a count, at least 1 */
-} mo_timed_good;
+} mo_cg_row;
 
-mo_timed_good mo_timed_good_stretch(int resource, int first, int last);
-mo_timed_good mo_timed_good_gate(int node, int device, int64_t tick);
-mo_timed_good mo_timed_good_count(const mo_timed_limit *limit);
+mo_cg_row mo_cg_row_capacity(int resource, int first, int last);
+mo_cg_row mo_cg_row_release(int node, int device, int64_t tick);
+mo_cg_row mo_cg_row_cardinality(const mo_cg_cardinality *limit);
 
-bool mo_timed_good_equal(const mo_timed_good *a, const mo_timed_good *b);
+bool mo_cg_row_equal(const mo_cg_row *a, const mo_cg_row *b);
 
 /* What a pattern uses of it; if it is of a class, when all branches of it go
  * that way. */
-double mo_timed_good_part(const mo_timed_case *c, const mo_timed_good *good,
-                          const mo_timed_pattern *pattern);
+double mo_cg_row_coefficient(const mo_cg_problem *c, const mo_cg_row *good,
+                             const mo_cg_column *pattern);
 
 /* The part that running a node on a device uses of a count. */
-double mo_timed_good_count_part(const mo_timed_good *good, int device);
+double mo_cg_row_cardinality_coefficient(const mo_cg_row *good, int device);
 
 /* How many equals a node has in all branches. */
-static inline int mo_timed_equals(const mo_timed_case *c, int node)
+static inline int mo_cg_multiplicity(const mo_cg_problem *c, int node)
 {
-    const mo_timed_node *of = &c->tree->nodes[node];
+    const mo_cg_tree_node *of = &c->tree->nodes[node];
 
     return c->fork->classes[of->class].count * of->total;
 }

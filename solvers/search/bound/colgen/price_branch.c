@@ -30,7 +30,7 @@
 enum { NONE = -1 };
 
 /* Of what a node reads, that which it has latest on a device; NONE: nothing. */
-static int main_child(const mo_timed_case *c, const mo_timed_state *s, int node,
+static int main_child(const mo_cg_problem *c, const mo_cg_node *s, int node,
                       int device)
 {
     int best = NONE;
@@ -38,9 +38,9 @@ static int main_child(const mo_timed_case *c, const mo_timed_state *s, int node,
 
     for (int i = c->tree->nodes[node].first_child; i != NONE;
          i = c->tree->nodes[i].next) {
-        int at = mo_timed_at(c, i, device);
+        int at = mo_cg_tree_node_device(c, i, device);
 
-        if (mo_timed_runs(s, at) && s->est[at] + c->p[at] > latest) {
+        if (mo_cg_node_allows(s, at) && s->est[at] + c->p[at] > latest) {
             latest = s->est[at] + c->p[at];
             best = i;
         }
@@ -48,25 +48,26 @@ static int main_child(const mo_timed_case *c, const mo_timed_state *s, int node,
     return best;
 }
 
-static void choose_offsets(mo_timed_branch *b, const mo_timed_state *s)
+static void choose_offsets(mo_cg_branch_pricer *b, const mo_cg_node *s)
 {
-    const mo_timed_case *c = b->c;
+    const mo_cg_problem *c = b->c;
 
     for (int i = c->n_nodes - 1; i >= 0; i--)
         for (int k = 0; k < c->n_devices; k++) {
-            int at = mo_timed_at(c, i, k), child = main_child(c, s, i, k);
-            int64_t tick = mo_timed_runs(s, at) ? s->est[at] : 0;
+            int at = mo_cg_tree_node_device(c, i, k),
+                child = main_child(c, s, i, k);
+            int64_t tick = mo_cg_node_allows(s, at) ? s->est[at] : 0;
 
             if (child != NONE)
-                tick = b->offset[mo_timed_at(c, child, k)] +
-                       c->p[mo_timed_at(c, child, k)];
+                tick = b->offset[mo_cg_tree_node_device(c, child, k)] +
+                       c->p[mo_cg_tree_node_device(c, child, k)];
             b->offset[at] = tick % c->cell;
         }
 }
 
-static mo_status allocate(mo_timed_branch *b, mo_error *err)
+static mo_status allocate(mo_cg_branch_pricer *b, mo_error *err)
 {
-    const mo_timed_case *c = b->c;
+    const mo_cg_problem *c = b->c;
     size_t devices = (size_t) c->n_devices;
     size_t places = ((size_t) c->n_nodes + 1) * devices;
     size_t pairs = ((size_t) c->n_rows + 1) * devices * devices;
@@ -91,10 +92,10 @@ static mo_status allocate(mo_timed_branch *b, mo_error *err)
     return MO_OK;
 }
 
-mo_status mo_timed_branch_new(const mo_timed_case *c, const mo_timed_state *s,
-                              mo_timed_branch **branch, mo_error *err)
+mo_status mo_cg_branch_pricer_new(const mo_cg_problem *c, const mo_cg_node *s,
+                                  mo_cg_branch_pricer **branch, mo_error *err)
 {
-    mo_timed_branch *b = calloc(1, sizeof *b);
+    mo_cg_branch_pricer *b = calloc(1, sizeof *b);
     mo_status status;
 
     if (!b)
@@ -103,7 +104,7 @@ mo_status mo_timed_branch_new(const mo_timed_case *c, const mo_timed_state *s,
     b->length = (size_t) c->cells + 4;
     status = allocate(b, err);
     if (status != MO_OK) {
-        mo_timed_branch_free(b);
+        mo_cg_branch_pricer_free(b);
         return status;
     }
     choose_offsets(b, s);
@@ -114,7 +115,7 @@ mo_status mo_timed_branch_new(const mo_timed_case *c, const mo_timed_state *s,
     return MO_OK;
 }
 
-void mo_timed_branch_free(mo_timed_branch *b)
+void mo_cg_branch_pricer_free(mo_cg_branch_pricer *b)
 {
     if (!b)
         return;
@@ -131,51 +132,53 @@ void mo_timed_branch_free(mo_timed_branch *b)
     free(b);
 }
 
-int64_t mo_timed_branch_offset(const mo_timed_branch *b, int node, int device)
+int64_t mo_cg_branch_pricer_cell_offset(const mo_cg_branch_pricer *b, int node,
+                                        int device)
 {
-    return b->offset[mo_timed_at(b->c, node, device)];
+    return b->offset[mo_cg_tree_node_device(b->c, node, device)];
 }
 
 /* While the shared tensor must be under way, nothing else uses its ports:
  * cells from which every start would run into that are closed. */
-static void close_cells(mo_timed_branch *b, int pair, int64_t length, int last,
-                        double *row)
+static void close_cells(mo_cg_branch_pricer *b, int pair, int64_t length,
+                        int last, double *row)
 {
-    const mo_timed_case *c = b->c;
-    const mo_timed_state *s = b->state;
+    const mo_cg_problem *c = b->c;
+    const mo_cg_node *s = b->state;
 
     for (int k = 0; k < c->n_devices && length > 0; k++) {
         int64_t begin, end = s->lo[k];
 
-        if (s->fate[k] != MO_TIMED_SURE ||
-            !mo_timed_pairs_meet(c, pair, mo_timed_pair(c, c->a, k)))
+        if (s->fate[k] != MO_CG_ARRIVAL_REQUIRED ||
+            !mo_cg_pairs_conflict(c, pair, mo_cg_device_pair(c, c->a, k)))
             continue;
-        begin = s->hi[k] - mo_timed_shared(c, k);
+        begin = s->hi[k] - mo_cg_broadcast_ticks(c, k);
         for (int j = 1; j <= last && begin < end; j++)
-            if (mo_timed_cell_start(c, 0, j) + length > begin &&
-                mo_timed_cell_start(c, 0, j + 1) <= end)
+            if (mo_cg_cell_start(c, 0, j) + length > begin &&
+                mo_cg_cell_start(c, 0, j + 1) <= end)
                 row[j] = INFINITY;
     }
 }
 
-static void price_sending(mo_timed_branch *b, int row, int from, int to)
+static void price_sending(mo_cg_branch_pricer *b, int row, int from, int to)
 {
-    const mo_timed_case *c = b->c;
-    int at = pair_at(b, row, from, to), pair = mo_timed_pair(c, from, to);
-    int64_t length = mo_timed_send(c, row, from, to);
+    const mo_cg_problem *c = b->c;
+    int at = pair_at(b, row, from, to), pair = mo_cg_device_pair(c, from, to);
+    int64_t length = mo_cg_transfer_ticks(c, row, from, to);
     double *sending = row_in(b, b->sending, at);
 
     b->last_send[at] = 0;
     if (length > c->horizon)
         return;
-    b->last_send[at] = mo_timed_cheapest_row(c, &b->prices->pairs[pair], length,
-                                             0, 0, c->horizon - length, sending)
-                           .last;
+    b->last_send[at] =
+        mo_cg_cheapest_starts_by_cell(c, &b->prices->pairs[pair], length, 0, 0,
+                                      c->horizon - length, sending)
+            .last;
     close_cells(b, pair, length, b->last_send[at], sending);
 }
 
 /* A copy of u's tensor for one reader, sent when that is cheapest. */
-static void price_from_u(mo_timed_branch *b, int row, int to)
+static void price_from_u(mo_cg_branch_pricer *b, int row, int to)
 {
     int at = pair_at(b, row, b->c->a, to);
     const double *sending = row_in(b, b->sending, at);
@@ -190,9 +193,9 @@ static void price_from_u(mo_timed_branch *b, int row, int to)
     }
 }
 
-static void price_transfers(mo_timed_branch *b)
+static void price_transfers(mo_cg_branch_pricer *b)
 {
-    const mo_timed_case *c = b->c;
+    const mo_cg_problem *c = b->c;
 
     for (int row = 0; row < c->n_rows; row++)
         for (int from = 0; from < c->n_devices; from++)
@@ -201,27 +204,28 @@ static void price_transfers(mo_timed_branch *b)
                     price_sending(b, row, from, to);
     for (int i = 0; i < c->n_nodes; i++)
         for (int k = 0; k < c->n_devices; k++)
-            if (c->from_u[i] == MO_TIMED_SENT && k != c->a)
+            if (c->from_u[i] == MO_CG_INPUT_TRANSFER && k != c->a)
                 price_from_u(b, c->u_row[i], k);
 }
 
 static void add_row(double *to, const double *from, int times,
-                    mo_timed_cells cells)
+                    mo_cg_cell_range cells)
 {
     for (int j = cells.first; j <= cells.last; j++)
         to[j] += times * from[j];
 }
 
-static void add_from_u(mo_timed_branch *b, int node, int device, double *own)
+static void add_from_u(mo_cg_branch_pricer *b, int node, int device,
+                       double *own)
 {
-    const mo_timed_case *c = b->c;
-    int at = mo_timed_at(c, node, device);
+    const mo_cg_problem *c = b->c;
+    int at = mo_cg_tree_node_device(c, node, device);
     int64_t length;
     int shift;
 
-    if (c->from_u[node] != MO_TIMED_SENT || device == c->a)
+    if (c->from_u[node] != MO_CG_INPUT_TRANSFER || device == c->a)
         return;
-    length = mo_timed_send(c, c->u_row[node], c->a, device);
+    length = mo_cg_transfer_ticks(c, c->u_row[node], c->a, device);
     shift = send_shift(b, at, length);
     for (int j = b->cells[at].first; j <= b->cells[at].last; j++)
         own[j] +=
@@ -233,15 +237,15 @@ static void add_from_u(mo_timed_branch *b, int node, int device, double *own)
 
 /* Those that start before a gate pay for it, each a part: cells that lie before
  * it as a whole. */
-static void add_gates(mo_timed_branch *b, int node, int device, double *own)
+static void add_gates(mo_cg_branch_pricer *b, int node, int device, double *own)
 {
-    const mo_timed_case *c = b->c;
-    int at = mo_timed_at(c, node, device);
+    const mo_cg_problem *c = b->c;
+    int at = mo_cg_tree_node_device(c, node, device);
 
     for (int i = 0; i < b->prices->n_gates; i++) {
-        const mo_timed_toll *gate = &b->prices->gates[i];
-        double part = gate->price / mo_timed_equals(c, node);
-        int last = mo_timed_cell_of(c, b->offset[at], gate->good.tick) - 1;
+        const mo_cg_release_dual *gate = &b->prices->gates[i];
+        double part = gate->price / mo_cg_multiplicity(c, node);
+        int last = mo_cg_cell_of_tick(c, b->offset[at], gate->good.tick) - 1;
 
         if (gate->good.node != node || gate->good.device != device)
             continue;
@@ -252,29 +256,29 @@ static void add_gates(mo_timed_branch *b, int node, int device, double *own)
     }
 }
 
-static void find_own(mo_timed_branch *b, int node, int device)
+static void find_own(mo_cg_branch_pricer *b, int node, int device)
 {
-    const mo_timed_case *c = b->c;
-    int at = mo_timed_at(c, node, device);
+    const mo_cg_problem *c = b->c;
+    int at = mo_cg_tree_node_device(c, node, device);
     double *own = row_in(b, b->own, at), extra = b->prices->extra[at];
 
-    b->cells[at] = mo_timed_cheapest_row(
+    b->cells[at] = mo_cg_cheapest_starts_by_cell(
         c, &b->prices->resources[device], c->p[at], b->offset[at],
         b->state->est[at], b->state->lst[at], own);
     for (int j = b->cells[at].first; extra != 0 && j <= b->cells[at].last; j++)
         own[j] += extra;
-    if (c->from_u[node] == MO_TIMED_SHARED)
+    if (c->from_u[node] == MO_CG_INPUT_BROADCAST)
         add_gates(b, node, device, own);
     add_from_u(b, node, device, own);
     for (int i = c->tree->nodes[node].first_child; i != NONE;
          i = c->tree->nodes[i].next)
-        add_row(own, row_in(b, b->fed, mo_timed_at(c, i, device)),
+        add_row(own, row_in(b, b->fed, mo_cg_tree_node_device(c, i, device)),
                 c->tree->nodes[i].times, b->cells[at]);
 }
 
-static void find_by(mo_timed_branch *b, int at)
+static void find_by(mo_cg_branch_pricer *b, int at)
 {
-    mo_timed_cells cells = b->cells[at];
+    mo_cg_cell_range cells = b->cells[at];
     const double *own = row_in(b, b->own, at);
     double *by = row_in(b, b->by, at), least = INFINITY;
 
@@ -289,14 +293,15 @@ static void find_by(mo_timed_branch *b, int at)
 }
 
 /* fed[j] for transfers that start in the last cell that serves cell j. */
-static void feed_from(mo_timed_branch *b, int node, int from, int reader_at,
+static void feed_from(mo_cg_branch_pricer *b, int node, int from, int reader_at,
                       int to, double *fed)
 {
-    const mo_timed_case *c = b->c;
-    int at = mo_timed_at(c, node, from), row = c->row[node];
+    const mo_cg_problem *c = b->c;
+    int at = mo_cg_tree_node_device(c, node, from), row = c->row[node];
     int shift = earlier(b, 0, b->offset[at], c->p[at]);
-    int serves = send_shift(b, reader_at, mo_timed_send(c, row, from, to));
-    mo_timed_cells cells = sending_cells(b, node, from, to, shift);
+    int serves =
+        send_shift(b, reader_at, mo_cg_transfer_ticks(c, row, from, to));
+    mo_cg_cell_range cells = sending_cells(b, node, from, to, shift);
     const double *by = row_in(b, b->by, at);
     const double *sending = row_in(b, b->sending, pair_at(b, row, from, to));
 
@@ -311,11 +316,12 @@ static void feed_from(mo_timed_branch *b, int node, int from, int reader_at,
 }
 
 /* fed on one of the reader's devices. */
-static void feed(mo_timed_branch *b, int node, int device)
+static void feed(mo_cg_branch_pricer *b, int node, int device)
 {
-    const mo_timed_case *c = b->c;
-    int at = mo_timed_at(c, node, device), shift;
-    int reader_at = mo_timed_at(c, c->tree->nodes[node].reader, device);
+    const mo_cg_problem *c = b->c;
+    int at = mo_cg_tree_node_device(c, node, device), shift;
+    int reader_at =
+        mo_cg_tree_node_device(c, c->tree->nodes[node].reader, device);
     double *fed = row_in(b, b->fed, at), least = INFINITY;
     const double *by = row_in(b, b->by, at);
     int last = b->cells[reader_at].last;
@@ -324,11 +330,11 @@ static void feed(mo_timed_branch *b, int node, int device)
         fed[j] = INFINITY;
     for (int from = 0; from < c->n_devices; from++)
         if (from != device &&
-            mo_timed_runs(b->state, mo_timed_at(c, node, from)))
+            mo_cg_node_allows(b->state, mo_cg_tree_node_device(c, node, from)))
             feed_from(b, node, from, reader_at, device, fed);
     for (int j = 0; j <= last; j++)
         fed[j] = least = fed[j] < least ? fed[j] : least;
-    if (!mo_timed_runs(b->state, at))
+    if (!mo_cg_node_allows(b->state, at))
         return;
     shift = earlier(b, b->offset[reader_at], b->offset[at], c->p[at]);
     for (int j = shift < 0 ? -shift : 0; j <= last; j++)
@@ -336,22 +342,23 @@ static void feed(mo_timed_branch *b, int node, int device)
 }
 
 /* The reader's cells, which its inputs are asked for. */
-static void find_cells(mo_timed_branch *b)
+static void find_cells(mo_cg_branch_pricer *b)
 {
-    const mo_timed_case *c = b->c;
+    const mo_cg_problem *c = b->c;
 
     for (int at = 0; at < c->n_nodes * c->n_devices; at++)
-        if (mo_timed_runs(b->state, at))
-            b->cells[at] = (mo_timed_cells){
-                mo_timed_cell_of(c, b->offset[at], b->state->est[at]),
-                mo_timed_cell_of(c, b->offset[at], b->state->lst[at])
+        if (mo_cg_node_allows(b->state, at))
+            b->cells[at] = (mo_cg_cell_range){
+                mo_cg_cell_of_tick(c, b->offset[at], b->state->est[at]),
+                mo_cg_cell_of_tick(c, b->offset[at], b->state->lst[at])
             };
 }
 
-void mo_timed_branch_price(mo_timed_branch *b, const mo_timed_prices *prices,
-                           const mo_timed_state *state)
+void mo_cg_price_branches(mo_cg_branch_pricer *b,
+                          const mo_cg_dual_profile *prices,
+                          const mo_cg_node *state)
 {
-    const mo_timed_case *c = b->c;
+    const mo_cg_problem *c = b->c;
 
     b->prices = prices;
     b->state = state;
@@ -361,23 +368,23 @@ void mo_timed_branch_price(mo_timed_branch *b, const mo_timed_prices *prices,
         int reader = c->tree->nodes[i].reader;
 
         for (int k = 0; k < c->n_devices; k++)
-            if (mo_timed_runs(state, mo_timed_at(c, i, k))) {
+            if (mo_cg_node_allows(state, mo_cg_tree_node_device(c, i, k))) {
                 find_own(b, i, k);
-                find_by(b, mo_timed_at(c, i, k));
+                find_by(b, mo_cg_tree_node_device(c, i, k));
             }
         for (int k = 0; k < c->n_devices && reader != MO_FREE; k++)
-            if (mo_timed_runs(state, mo_timed_at(c, reader, k)))
+            if (mo_cg_node_allows(state, mo_cg_tree_node_device(c, reader, k)))
                 feed(b, i, k);
     }
 }
 
-double mo_timed_branch_to_v(const mo_timed_branch *b, int root, int device,
-                            int *cell)
+double mo_cg_branch_pricer_sink_transfer(const mo_cg_branch_pricer *b, int root,
+                                         int device, int *cell)
 {
-    const mo_timed_case *c = b->c;
-    int at = mo_timed_at(c, root, device);
+    const mo_cg_problem *c = b->c;
+    int at = mo_cg_tree_node_device(c, root, device);
     int shift = earlier(b, 0, b->offset[at], c->p[at]);
-    mo_timed_cells cells = sending_cells(b, root, device, c->b, shift);
+    mo_cg_cell_range cells = sending_cells(b, root, device, c->b, shift);
     const double *by = row_in(b, b->by, at);
     const double *sending =
         row_in(b, b->sending, pair_at(b, c->row[root], device, c->b));
@@ -391,14 +398,16 @@ double mo_timed_branch_to_v(const mo_timed_branch *b, int root, int device,
     return least;
 }
 
-double mo_timed_branch_least(const mo_timed_branch *b, int class, int device)
+double mo_cg_branch_pricer_min_cost(const mo_cg_branch_pricer *b, int class,
+                                    int device)
 {
-    const mo_timed_case *c = b->c;
-    int root = c->tree->root[class], at = mo_timed_at(c, root, device), cell;
+    const mo_cg_problem *c = b->c;
+    int root = c->tree->root[class],
+        at = mo_cg_tree_node_device(c, root, device), cell;
 
-    if (!mo_timed_runs(b->state, at))
+    if (!mo_cg_node_allows(b->state, at))
         return INFINITY;
     return is_sent_to_v(c, root, device)
-               ? mo_timed_branch_to_v(b, root, device, &cell)
+               ? mo_cg_branch_pricer_sink_transfer(b, root, device, &cell)
                : row_in(b, b->by, at)[b->cells[at].last];
 }

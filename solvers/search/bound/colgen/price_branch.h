@@ -7,34 +7,34 @@
 
 #include "solvers/search/bound/colgen/dual_profile.h"
 
-typedef struct mo_timed_branch mo_timed_branch;
+typedef struct mo_cg_branch_pricer mo_cg_branch_pricer;
 
 /* state: the first, with nothing assumed; c must outlive it. */
-mo_status mo_timed_branch_new(const mo_timed_case *c,
-                              const mo_timed_state *state,
-                              mo_timed_branch **branch, mo_error *err);
-void mo_timed_branch_free(mo_timed_branch *branch);
+mo_status mo_cg_branch_pricer_new(const mo_cg_problem *c,
+                                  const mo_cg_node *state,
+                                  mo_cg_branch_pricer **branch, mo_error *err);
+void mo_cg_branch_pricer_free(mo_cg_branch_pricer *branch);
 
 /* By which the cells of a node on a device are shifted (timed_case.h). */
-int64_t mo_timed_branch_offset(const mo_timed_branch *branch, int node,
-                               int device);
+int64_t mo_cg_branch_pricer_cell_offset(const mo_cg_branch_pricer *branch,
+                                        int node, int device);
 
 /* Prices and state are used until the next call. */
-void mo_timed_branch_price(mo_timed_branch *branch,
-                           const mo_timed_prices *prices,
-                           const mo_timed_state *state);
+void mo_cg_price_branches(mo_cg_branch_pricer *branch,
+                          const mo_cg_dual_profile *prices,
+                          const mo_cg_node *state);
 
 /* The least price of a branch of a class with its root on a device; INFINITY:
  * there is no such branch.  Nothing that happens costs less. */
-double mo_timed_branch_least(const mo_timed_branch *branch, int class,
-                             int device);
+double mo_cg_branch_pricer_min_cost(const mo_cg_branch_pricer *branch,
+                                    int class, int device);
 
 /* The most jobs that a way may have. */
-int mo_timed_branch_jobs(const mo_timed_branch *branch);
+int mo_cg_branch_pricer_max_jobs(const mo_cg_branch_pricer *branch);
 
 /* The way that has the least price: fills devices, starts and jobs, for which
  * there is room. */
-void mo_timed_branch_way(mo_timed_branch *branch, int class, int device,
-                         mo_timed_pattern *way);
+void mo_cg_branch_pricer_extract_column(mo_cg_branch_pricer *branch, int class,
+                                        int device, mo_cg_column *way);
 
 #endif

@@ -8,35 +8,34 @@
  */
 
 /* Whether it pays for a gate at all. */
-static bool is_gate_of(const mo_timed_toll *gate, int device)
+static bool is_gate_of(const mo_cg_release_dual *gate, int device)
 {
     return gate->good.device == device;
 }
 
 /* Takes the cheapest tick between two if it costs less than what is known. */
-static void consider(const mo_timed_case *c, const mo_timed_prices *prices,
+static void consider(const mo_cg_problem *c, const mo_cg_dual_profile *prices,
                      int device, int64_t from, int64_t to, double tolls,
                      double *least, int64_t *tick)
 {
-    int64_t length = mo_timed_shared(c, device), start;
-    const mo_timed_curve *curve =
-        &prices->pairs[mo_timed_pair(c, c->a, device)];
+    int64_t length = mo_cg_broadcast_ticks(c, device), start;
+    const mo_cg_cost_curve *curve =
+        &prices->pairs[mo_cg_device_pair(c, c->a, device)];
     double price;
 
     if (from > to)
         return;
-    price = tolls + mo_timed_cheapest(c, curve, length, from - length,
-                                      to - length, &start);
+    price = tolls + mo_cg_cheapest_start(c, curve, length, from - length,
+                                         to - length, &start);
     if (price < *least) {
         *least = price;
         *tick = start + length;
     }
 }
 
-double mo_timed_shared_least(const mo_timed_case *c,
-                             const mo_timed_prices *prices,
-                             const mo_timed_state *state, int device,
-                             int64_t *tick)
+double mo_cg_price_broadcast(const mo_cg_problem *c,
+                             const mo_cg_dual_profile *prices,
+                             const mo_cg_node *state, int device, int64_t *tick)
 {
     int64_t from = state->lo[device], to = state->hi[device];
     double tolls = 0, all = 0, least;
@@ -46,9 +45,9 @@ double mo_timed_shared_least(const mo_timed_case *c,
             all += prices->gates[i].price;
     /* More than any tick can cost, where it must come. */
     *tick = c->horizon + 1;
-    least = state->fate[device] == MO_TIMED_OPEN ? all : INFINITY;
+    least = state->fate[device] == MO_CG_ARRIVAL_UNDECIDED ? all : INFINITY;
     for (int i = 0; i < prices->n_gates; i++) {
-        const mo_timed_toll *gate = &prices->gates[i];
+        const mo_cg_release_dual *gate = &prices->gates[i];
 
         if (!is_gate_of(gate, device))
             continue;
@@ -63,11 +62,11 @@ double mo_timed_shared_least(const mo_timed_case *c,
     return least;
 }
 
-void mo_timed_shared_way(const mo_timed_case *c, int device, int64_t tick,
-                         mo_timed_pattern *way)
+void mo_cg_broadcast_column(const mo_cg_problem *c, int device, int64_t tick,
+                            mo_cg_column *way)
 {
-    int pair = mo_timed_pair(c, c->a, device);
-    int64_t length = mo_timed_shared(c, device);
+    int pair = mo_cg_device_pair(c, c->a, device);
+    int64_t length = mo_cg_broadcast_ticks(c, device);
 
     way->class = MO_FREE;
     way->to = device;
@@ -76,5 +75,5 @@ void mo_timed_shared_way(const mo_timed_case *c, int device, int64_t tick,
     for (int i = c->pair_start[pair];
          i < c->pair_start[pair + 1] && tick <= c->horizon; i++)
         way->jobs[way->n_jobs++] =
-            (mo_timed_job){ c->pair_resource[i], 1, tick - length, length };
+            (mo_cg_job){ c->pair_resource[i], 1, tick - length, length };
 }

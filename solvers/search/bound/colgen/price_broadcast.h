@@ -8,13 +8,13 @@
 
 /* Nothing that a state allows costs less.  *tick: when it has come; beyond the
  * horizon: never. */
-double mo_timed_shared_least(const mo_timed_case *c,
-                             const mo_timed_prices *prices,
-                             const mo_timed_state *state, int device,
+double mo_cg_price_broadcast(const mo_cg_problem *c,
+                             const mo_cg_dual_profile *prices,
+                             const mo_cg_node *state, int device,
                              int64_t *tick);
 
 /* Makes the pattern of it; there is room for a start and the jobs. */
-void mo_timed_shared_way(const mo_timed_case *c, int device, int64_t tick,
-                         mo_timed_pattern *way);
+void mo_cg_broadcast_column(const mo_cg_problem *c, int device, int64_t tick,
+                            mo_cg_column *way);
 
 #endif

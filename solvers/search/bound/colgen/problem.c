@@ -11,13 +11,13 @@
 
 enum { NONE = -1, MAX_RESOURCES = 100 };
 
-static int64_t ticks(const mo_timed_case *c, int64_t ns)
+static int64_t ticks(const mo_cg_problem *c, int64_t ns)
 {
     return ns > c->cell ? c->horizon + 1 : ns * c->cells;
 }
 
 /* One that no other op of the case has seen gets the next number. */
-static int number_row(mo_timed_case *c, int *number_of, int row)
+static int number_row(mo_cg_problem *c, int *number_of, int row)
 {
     if (row < 0)
         return NONE;
@@ -26,7 +26,7 @@ static int number_row(mo_timed_case *c, int *number_of, int row)
     return number_of[row] - 1;
 }
 
-static bool is_once(const mo_timed_case *c)
+static bool is_once(const mo_cg_problem *c)
 {
     return c->regime.tensors == MO_TENSORS_ONCE;
 }
@@ -37,18 +37,19 @@ static bool is_once(const mo_timed_case *c)
  * rows are as one here: the first of them to come serves all.  That is less
  * than what happens, as it is when others just take their time.
  */
-static mo_timed_from_u from_u(const mo_timed_case *c, int u_row)
+static mo_cg_input from_u(const mo_cg_problem *c, int u_row)
 {
     if (u_row == NONE || c->a == MO_FREE)
-        return MO_TIMED_NOTHING;
+        return MO_CG_INPUT_NONE;
     if (c->regime.congestion == MO_CONGESTION_NONE)
-        return MO_TIMED_LATER;
+        return MO_CG_INPUT_DELAY;
     if (!is_once(c))
-        return MO_TIMED_SENT;
-    return u_row == c->fork->shared_row ? MO_TIMED_SHARED : MO_TIMED_LATER;
+        return MO_CG_INPUT_TRANSFER;
+    return u_row == c->fork->shared_row ? MO_CG_INPUT_BROADCAST
+                                        : MO_CG_INPUT_DELAY;
 }
 
-static void fill_row(mo_timed_case *c, int row, int number)
+static void fill_row(mo_cg_problem *c, int row, int number)
 {
     const mo_instance *x = c->fork->places->x;
     int k = c->n_devices;
@@ -59,40 +60,40 @@ static void fill_row(mo_timed_case *c, int row, int number)
                 a == b ? 0 : ticks(c, mo_instance_row_ns(x, row, a, b));
 }
 
-static void fill_nodes(mo_timed_case *c)
+static void fill_nodes(mo_cg_problem *c)
 {
-    const mo_places *places = c->fork->places;
+    const mo_allowed_devices *places = c->fork->places;
 
     for (int i = 0; i < c->n_nodes; i++) {
         int op = c->tree->nodes[i].op;
 
         c->from_u[i] = from_u(c, c->tree->nodes[i].u_row);
         for (int k = 0; k < c->n_devices; k++) {
-            int at = mo_timed_at(c, i, k);
+            int at = mo_cg_tree_node_device(c, i, k);
 
             c->p[at] = ticks(c, mo_instance_p_ns(places->x, op, k));
-            c->allowed[at] = mo_places_allowed(places, op, k);
+            c->allowed[at] = mo_allowed_devices_has(places, op, k);
         }
     }
 }
 
-static void number_rows(mo_timed_case *c, int *number_of)
+static void number_rows(mo_cg_problem *c, int *number_of)
 {
     for (int i = 0; i < c->n_nodes; i++) {
-        const mo_timed_node *node = &c->tree->nodes[i];
+        const mo_cg_tree_node *node = &c->tree->nodes[i];
         bool sent = node->reader != MO_FREE || c->b != MO_FREE;
 
         assert(node->reader == MO_FREE || node->row >= 0);
         c->row[i] = sent ? number_row(c, number_of, node->row) : NONE;
-        c->u_row[i] = c->from_u[i] == MO_TIMED_NOTHING
+        c->u_row[i] = c->from_u[i] == MO_CG_INPUT_NONE
                           ? NONE
                           : number_row(c, number_of, node->u_row);
-        if (c->from_u[i] == MO_TIMED_SHARED)
+        if (c->from_u[i] == MO_CG_INPUT_BROADCAST)
             c->shared_row = c->u_row[i];
     }
 }
 
-static mo_status make_rows(mo_timed_case *c, mo_error *err)
+static mo_status make_rows(mo_cg_problem *c, mo_error *err)
 {
     size_t n = (size_t) c->fork->places->x->n_comm_rows;
     size_t pairs = (size_t) c->n_devices * (size_t) c->n_devices, size;
@@ -110,7 +111,7 @@ static mo_status make_rows(mo_timed_case *c, mo_error *err)
     return c->send ? MO_OK : mo_fail_memory(err);
 }
 
-static mo_status make_pairs(mo_timed_case *c, mo_error *err)
+static mo_status make_pairs(mo_cg_problem *c, mo_error *err)
 {
     const mo_instance *x = c->fork->places->x;
     mo_congestion congestion = c->regime.congestion;
@@ -135,7 +136,7 @@ static mo_status make_pairs(mo_timed_case *c, mo_error *err)
     return MO_OK;
 }
 
-static mo_status fill(mo_timed_case *c, mo_error *err)
+static mo_status fill(mo_cg_problem *c, mo_error *err)
 {
     size_t k = (size_t) c->n_devices, n = (size_t) c->n_nodes + 1, size;
     mo_status status;
@@ -167,12 +168,12 @@ static mo_regime regime_for(const mo_instance *x, const mo_regime *regime)
     return simple;
 }
 
-mo_status mo_timed_case_make(const mo_fork *fork, const mo_timed_tree *tree,
-                             const mo_regime *regime, int a, int b,
-                             int64_t time_ns, int cells, mo_timed_case **made,
-                             mo_error *err)
+mo_status mo_cg_problem_new(const mo_forkjoin *fork, const mo_cg_tree *tree,
+                            const mo_regime *regime, int a, int b,
+                            int64_t time_ns, int cells, mo_cg_problem **made,
+                            mo_error *err)
 {
-    mo_timed_case *c;
+    mo_cg_problem *c;
     mo_status status;
 
     *made = NULL;
@@ -196,11 +197,11 @@ mo_status mo_timed_case_make(const mo_fork *fork, const mo_timed_tree *tree,
     if (status == MO_OK)
         *made = c;
     else
-        mo_timed_case_free(c);
+        mo_cg_problem_free(c);
     return status;
 }
 
-void mo_timed_case_free(mo_timed_case *c)
+void mo_cg_problem_free(mo_cg_problem *c)
 {
     if (!c)
         return;
@@ -215,7 +216,7 @@ void mo_timed_case_free(mo_timed_case *c)
     free(c);
 }
 
-bool mo_timed_pairs_meet(const mo_timed_case *c, int pair, int other)
+bool mo_cg_pairs_conflict(const mo_cg_problem *c, int pair, int other)
 {
     for (int i = c->pair_start[pair]; i < c->pair_start[pair + 1]; i++)
         for (int j = c->pair_start[other]; j < c->pair_start[other + 1]; j++)

@@ -15,17 +15,17 @@
  */
 
 /* The way that has the part-th of all weight. */
-static const mo_timed_pattern *way_at(const mo_timed_pool *pool, int class,
-                                      double part)
+static const mo_cg_column *way_at(const mo_cg_column_pool *pool, int class,
+                                  double part)
 {
-    const mo_timed_pattern *last = NULL;
+    const mo_cg_column *last = NULL;
     double total = 0, sum = 0;
 
     for (size_t i = 0; i < pool->n; i++)
         if (pool->patterns[i]->class == class)
             total += pool->patterns[i]->weight;
     for (size_t i = 0; i < pool->n; i++) {
-        const mo_timed_pattern *p = pool->patterns[i];
+        const mo_cg_column *p = pool->patterns[i];
 
         if (p->class != class || p->weight <= 0)
             continue;
@@ -38,7 +38,7 @@ static const mo_timed_pattern *way_at(const mo_timed_pool *pool, int class,
 }
 
 typedef struct suggestion {
-    const mo_timed_case *c;
+    const mo_cg_problem *c;
     double point;         /* of a branch, from 0 to 1 */
     int first_op, *place; /* of ops in the segment: place[op - first_op] */
     int *device;
@@ -46,17 +46,16 @@ typedef struct suggestion {
 } suggestion;
 
 /* Op j of a branch; equal ones that it has before it in the branch: seen. */
-static bool give(const suggestion *s, const mo_timed_pool *pool, int class,
+static bool give(const suggestion *s, const mo_cg_column_pool *pool, int class,
                  int branch, int j, int seen)
 {
-    const mo_timed_tree *tree = s->c->tree;
-    const mo_fork_class *of = &s->c->fork->classes[class];
+    const mo_cg_tree *tree = s->c->tree;
+    const mo_forkjoin_class *of = &s->c->fork->classes[class];
     int node = tree->node_of[tree->start[class] + j];
     int at = s->place[of->members[branch * of->n + j] - s->first_op];
     double equals = (double) of->count * tree->nodes[node].total;
     double number = (double) branch * tree->nodes[node].total + seen;
-    const mo_timed_pattern *p =
-        way_at(pool, class, (number + s->point) / equals);
+    const mo_cg_column *p = way_at(pool, class, (number + s->point) / equals);
 
     if (!p)
         return false;
@@ -65,11 +64,11 @@ static bool give(const suggestion *s, const mo_timed_pool *pool, int class,
     return true;
 }
 
-static bool give_branch(const suggestion *s, const mo_timed_pool *pool,
+static bool give_branch(const suggestion *s, const mo_cg_column_pool *pool,
                         int class, int branch, int *seen)
 {
-    const mo_timed_tree *tree = s->c->tree;
-    const mo_fork_class *of = &s->c->fork->classes[class];
+    const mo_cg_tree *tree = s->c->tree;
+    const mo_forkjoin_class *of = &s->c->fork->classes[class];
 
     for (int i = 0; i < tree->n; i++)
         seen[i] = 0;
@@ -80,7 +79,8 @@ static bool give_branch(const suggestion *s, const mo_timed_pool *pool,
     return true;
 }
 
-static bool give_all(const suggestion *s, const mo_timed_pool *pool, int *seen)
+static bool give_all(const suggestion *s, const mo_cg_column_pool *pool,
+                     int *seen)
 {
     for (int i = 0; i < s->c->fork->n_classes; i++)
         for (int branch = 0; branch < s->c->fork->classes[i].count; branch++)
@@ -89,7 +89,7 @@ static bool give_all(const suggestion *s, const mo_timed_pool *pool, int *seen)
     return true;
 }
 
-static void find_range(const mo_segment *segment, int *first, int *last)
+static void find_range(const mo_bound_segment *segment, int *first, int *last)
 {
     *first = *last = segment->ops[0];
     for (int i = 1; i < segment->n; i++) {
@@ -98,11 +98,12 @@ static void find_range(const mo_segment *segment, int *first, int *last)
     }
 }
 
-mo_status mo_timed_suggest(const mo_timed_case *c, const mo_timed_pool *pool,
-                           double point, int *device, int64_t *start_ns,
-                           bool *suggested, mo_error *err)
+mo_status mo_cg_round_columns(const mo_cg_problem *c,
+                              const mo_cg_column_pool *pool, double point,
+                              int *device, int64_t *start_ns, bool *suggested,
+                              mo_error *err)
 {
-    const mo_segment *segment = &c->fork->segment;
+    const mo_bound_segment *segment = &c->fork->segment;
     suggestion s = {
         .c = c, .point = point, .device = device, .start_ns = start_ns
     };

@@ -5,10 +5,10 @@
 
 #include "base/array.h"
 
-mo_status mo_timed_crowd_new(const mo_timed_case *c, mo_timed_crowd **crowd,
-                             mo_error *err)
+mo_status mo_cg_usage_new(const mo_cg_problem *c, mo_cg_usage **crowd,
+                          mo_error *err)
 {
-    mo_timed_crowd *made = calloc(1, sizeof *made);
+    mo_cg_usage *made = calloc(1, sizeof *made);
     size_t size;
 
     if (made && mo_size_mul((size_t) c->n_resources, (size_t) c->cells, &size))
@@ -22,7 +22,7 @@ mo_status mo_timed_crowd_new(const mo_timed_case *c, mo_timed_crowd **crowd,
     return MO_OK;
 }
 
-void mo_timed_crowd_free(mo_timed_crowd *crowd)
+void mo_cg_usage_free(mo_cg_usage *crowd)
 {
     if (!crowd)
         return;
@@ -30,10 +30,9 @@ void mo_timed_crowd_free(mo_timed_crowd *crowd)
     free(crowd);
 }
 
-static void add_job(mo_timed_crowd *crowd, const mo_timed_job *job,
-                    double times)
+static void add_job(mo_cg_usage *crowd, const mo_cg_job *job, double times)
 {
-    const mo_timed_case *c = crowd->c;
+    const mo_cg_problem *c = crowd->c;
     double *load = crowd->load + (size_t) job->resource * (size_t) c->cells;
     int64_t end = job->start + job->length;
 
@@ -48,14 +47,14 @@ static void add_job(mo_timed_crowd *crowd, const mo_timed_job *job,
     }
 }
 
-void mo_timed_crowd_lay(mo_timed_crowd *crowd, const mo_timed_pool *pool)
+void mo_cg_usage_load(mo_cg_usage *crowd, const mo_cg_column_pool *pool)
 {
-    const mo_timed_case *c = crowd->c;
+    const mo_cg_problem *c = crowd->c;
 
     memset(crowd->load, 0,
            (size_t) c->n_resources * (size_t) c->cells * sizeof *crowd->load);
     for (size_t i = 0; i < pool->n; i++) {
-        const mo_timed_pattern *p = pool->patterns[i];
+        const mo_cg_column *p = pool->patterns[i];
         int count = p->class == MO_FREE ? 1 : c->fork->classes[p->class].count;
 
         for (int j = 0; j < p->n_jobs && p->weight > 0; j++)
@@ -63,14 +62,14 @@ void mo_timed_crowd_lay(mo_timed_crowd *crowd, const mo_timed_pool *pool)
     }
 }
 
-double mo_timed_crowd_stretch(mo_timed_crowd *crowd, int resource,
-                              mo_timed_good *worst)
+double mo_cg_separate_capacity(mo_cg_usage *crowd, int resource,
+                               mo_cg_row *worst)
 {
     int cells = crowd->c->cells, first = 0;
     double *load = crowd->load + (size_t) resource * (size_t) cells;
     double sum = 0, most = 0;
 
-    *worst = mo_timed_good_stretch(resource, 0, 0);
+    *worst = mo_cg_row_capacity(resource, 0, 0);
     for (int g = 0; g < cells; g++) {
         sum += load[g] - 1;
         if (sum < 0) {
@@ -89,35 +88,35 @@ double mo_timed_crowd_stretch(mo_timed_crowd *crowd, int resource,
 }
 
 /* How much of a gate is used.  Ways with a weight stand last. */
-static double use_of(const mo_timed_case *c, const mo_timed_pool *pool,
-                     const mo_timed_good *gate)
+static double use_of(const mo_cg_problem *c, const mo_cg_column_pool *pool,
+                     const mo_cg_row *gate)
 {
     double sum = 0;
 
     for (size_t i = pool->n; i-- > 0 && pool->patterns[i]->weight > 0;)
         sum += pool->patterns[i]->weight *
-               mo_timed_good_part(c, gate, pool->patterns[i]);
+               mo_cg_row_coefficient(c, gate, pool->patterns[i]);
     return sum;
 }
 
-double mo_timed_crowd_gate(const mo_timed_case *c, const mo_timed_pool *pool,
-                           int node, int device, int64_t offset,
-                           mo_timed_good *worst)
+double mo_cg_separate_release(const mo_cg_problem *c,
+                              const mo_cg_column_pool *pool, int node,
+                              int device, int64_t offset, mo_cg_row *worst)
 {
     int class = c->tree->nodes[node].class, at = node - c->tree->root[class];
     double most = 0;
 
     for (size_t i = pool->n; i-- > 0 && pool->patterns[i]->weight > 0;) {
-        const mo_timed_pattern *p = pool->patterns[i];
-        mo_timed_good gate;
+        const mo_cg_column *p = pool->patterns[i];
+        mo_cg_row gate;
         double excess;
         int cell;
 
         if (p->class != class || p->device[at] != device)
             continue;
-        cell = mo_timed_cell_of(c, offset, p->start[at]);
-        gate = mo_timed_good_gate(node, device,
-                                  mo_timed_cell_start(c, offset, cell + 1));
+        cell = mo_cg_cell_of_tick(c, offset, p->start[at]);
+        gate = mo_cg_row_release(node, device,
+                                 mo_cg_cell_start(c, offset, cell + 1));
         excess = use_of(c, pool, &gate) - 1;
         if (excess > most) {
             most = excess;

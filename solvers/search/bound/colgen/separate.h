@@ -6,28 +6,28 @@
 
 #include "solvers/search/bound/colgen/master_row.h"
 
-typedef struct mo_timed_crowd {
-    const mo_timed_case *c;
+typedef struct mo_cg_usage {
+    const mo_cg_problem *c;
     double *load; /* by resource and cell; 1: all of it is used */
-} mo_timed_crowd;
+} mo_cg_usage;
 
-mo_status mo_timed_crowd_new(const mo_timed_case *c, mo_timed_crowd **crowd,
-                             mo_error *err);
-void mo_timed_crowd_free(mo_timed_crowd *crowd);
+mo_status mo_cg_usage_new(const mo_cg_problem *c, mo_cg_usage **crowd,
+                          mo_error *err);
+void mo_cg_usage_free(mo_cg_usage *crowd);
 
 /* Lays the ways of a pool on the cells. */
-void mo_timed_crowd_lay(mo_timed_crowd *crowd, const mo_timed_pool *pool);
+void mo_cg_usage_load(mo_cg_usage *crowd, const mo_cg_column_pool *pool);
 
 /* The cells of a resource, one after the other, that have most above what they
  * can hold, counted in cells; what is found counts as just full from then on.
  */
-double mo_timed_crowd_stretch(mo_timed_crowd *crowd, int resource,
-                              mo_timed_good *worst);
+double mo_cg_separate_capacity(mo_cg_usage *crowd, int resource,
+                               mo_cg_row *worst);
 
 /* The tick at which most of a node's equals on a device have begun to read the
  * shared tensor before it has come; offset: of the node's cells there. */
-double mo_timed_crowd_gate(const mo_timed_case *c, const mo_timed_pool *pool,
-                           int node, int device, int64_t offset,
-                           mo_timed_good *worst);
+double mo_cg_separate_release(const mo_cg_problem *c,
+                              const mo_cg_column_pool *pool, int node,
+                              int device, int64_t offset, mo_cg_row *worst);
 
 #endif

@@ -14,8 +14,8 @@
 enum { NONE = -1 };
 
 typedef struct maker {
-    const mo_fork *fork;
-    mo_timed_tree *tree;
+    const mo_forkjoin *fork;
+    mo_cg_tree *tree;
     mo_arena *arena;
     mo_intern *times, *forms;
     int64_t *key_ns; /* by device */
@@ -35,18 +35,18 @@ static int compare_ints(const void *a, const void *b)
 
 static mo_status number_times(maker *m, int op, int *number, mo_error *err)
 {
-    const mo_places *places = m->fork->places;
+    const mo_allowed_devices *places = m->fork->places;
     size_t n_devices = (size_t) places->x->n_devices;
 
     for (int k = 0; k < places->x->n_devices; k++)
-        m->key_ns[k] = mo_places_allowed(places, op, k)
+        m->key_ns[k] = mo_allowed_devices_has(places, op, k)
                            ? mo_instance_p_ns(places->x, op, k)
                            : -1;
     return mo_intern_put(m->times, (const char *) m->key_ns,
                          n_devices * sizeof *m->key_ns, number, err);
 }
 
-static mo_status find_form(maker *m, const mo_fork_class *class, int j,
+static mo_status find_form(maker *m, const mo_forkjoin_class *class, int j,
                            mo_error *err)
 {
     size_t n = 3;
@@ -63,7 +63,8 @@ static mo_status find_form(maker *m, const mo_fork_class *class, int j,
                          &m->form[j], err);
 }
 
-static mo_status find_forms(maker *m, const mo_fork_class *class, mo_error *err)
+static mo_status find_forms(maker *m, const mo_forkjoin_class *class,
+                            mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -81,15 +82,15 @@ static mo_status find_forms(maker *m, const mo_fork_class *class, mo_error *err)
     return status;
 }
 
-static int make_node(maker *m, int class, const mo_fork_op *op, int reader,
+static int make_node(maker *m, int class, const mo_forkjoin_op *op, int reader,
                      int form)
 {
-    mo_timed_tree *tree = m->tree;
+    mo_cg_tree *tree = m->tree;
     int node = tree->n++;
 
     tree->nodes[node] =
-        (mo_timed_node){ op->op, reader, op->row, op->u_row, class,
-                         0,      0,      NONE,    NONE };
+        (mo_cg_tree_node){ op->op, reader, op->row, op->u_row, class,
+                           0,      0,      NONE,    NONE };
     if (reader != MO_FREE) {
         tree->nodes[node].next = tree->nodes[reader].first_child;
         tree->nodes[reader].first_child = node;
@@ -100,7 +101,7 @@ static int make_node(maker *m, int class, const mo_fork_op *op, int reader,
 
 static int node_below(const maker *m, int reader, int form)
 {
-    const mo_timed_node *nodes = m->tree->nodes;
+    const mo_cg_tree_node *nodes = m->tree->nodes;
     int node = nodes[reader].first_child;
 
     while (node != NONE && m->node_form[node] != form)
@@ -110,13 +111,13 @@ static int node_below(const maker *m, int reader, int form)
 
 static void add_class(maker *m, int c)
 {
-    mo_timed_tree *tree = m->tree;
-    const mo_fork_class *class = &m->fork->classes[c];
+    mo_cg_tree *tree = m->tree;
+    const mo_forkjoin_class *class = &m->fork->classes[c];
     int *node_of = tree->node_of + tree->start[c];
 
     tree->root[c] = tree->n;
     for (int j = class->n - 1; j >= 0; j--) {
-        const mo_fork_op *op = &class->ops[j];
+        const mo_forkjoin_op *op = &class->ops[j];
         int reader = op->reader == MO_FREE ? MO_FREE : node_of[op->reader];
         int node = reader == MO_FREE ? NONE : node_below(m, reader, m->form[j]);
 
@@ -127,10 +128,10 @@ static void add_class(maker *m, int c)
     }
 }
 
-static void count_times(mo_timed_tree *tree)
+static void count_times(mo_cg_tree *tree)
 {
     for (int i = 0; i < tree->n; i++) {
-        mo_timed_node *node = &tree->nodes[i];
+        mo_cg_tree_node *node = &tree->nodes[i];
         int readers =
             node->reader == MO_FREE ? 1 : tree->nodes[node->reader].total;
 
@@ -140,7 +141,7 @@ static void count_times(mo_timed_tree *tree)
 
 static mo_status begin(maker *m, mo_error *err)
 {
-    const mo_fork *fork = m->fork;
+    const mo_forkjoin *fork = m->fork;
     size_t n_classes = (size_t) fork->n_classes, n = 0;
     size_t n_devices = (size_t) fork->places->x->n_devices;
 
@@ -171,8 +172,8 @@ static mo_status begin(maker *m, mo_error *err)
     return MO_OK;
 }
 
-mo_status mo_timed_tree_make(const mo_fork *fork, mo_timed_tree **tree,
-                             mo_error *err)
+mo_status mo_cg_tree_new(const mo_forkjoin *fork, mo_cg_tree **tree,
+                         mo_error *err)
 {
     maker m = { .fork = fork };
     mo_status status = begin(&m, err);
@@ -186,7 +187,7 @@ mo_status mo_timed_tree_make(const mo_fork *fork, mo_timed_tree **tree,
     mo_intern_free(m.forms);
     mo_arena_free(m.arena);
     if (status != MO_OK) {
-        mo_timed_tree_free(m.tree);
+        mo_cg_tree_free(m.tree);
         return status;
     }
     count_times(m.tree);
@@ -194,7 +195,7 @@ mo_status mo_timed_tree_make(const mo_fork *fork, mo_timed_tree **tree,
     return MO_OK;
 }
 
-void mo_timed_tree_free(mo_timed_tree *tree)
+void mo_cg_tree_free(mo_cg_tree *tree)
 {
     if (!tree)
         return;

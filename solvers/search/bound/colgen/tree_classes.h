@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "solvers/search/bound/forkjoin/fork_join.h"
 
-typedef struct mo_timed_node {
+typedef struct mo_cg_tree_node {
     int op;          /* in the instance, one of those it stands for */
     int reader;      /* a node; MO_FREE: v, or nobody */
     int row, u_row;  /* as in fork.h */
@@ -19,18 +19,18 @@ typedef struct mo_timed_node {
     int total;       /* equals of it in one branch */
     int first_child; /* what it reads: a node, and on by next; -1: the end */
     int next;
-} mo_timed_node;
+} mo_cg_tree_node;
 
-typedef struct mo_timed_tree {
+typedef struct mo_cg_tree {
     int n;
-    mo_timed_node *nodes; /* each in front of those that it reads */
-    int *root;            /* by class */
-    int *start;           /* by class, into node_of */
-    int *node_of;         /* of op j of class c: node_of[start[c] + j] */
-} mo_timed_tree;
+    mo_cg_tree_node *nodes; /* each in front of those that it reads */
+    int *root;              /* by class */
+    int *start;             /* by class, into node_of */
+    int *node_of;           /* of op j of class c: node_of[start[c] + j] */
+} mo_cg_tree;
 
-mo_status mo_timed_tree_make(const mo_fork *fork, mo_timed_tree **tree,
-                             mo_error *err);
-void mo_timed_tree_free(mo_timed_tree *tree);
+mo_status mo_cg_tree_new(const mo_forkjoin *fork, mo_cg_tree **tree,
+                         mo_error *err);
+void mo_cg_tree_free(mo_cg_tree *tree);
 
 #endif

@@ -22,9 +22,9 @@ typedef struct child {
 
 /* Ops are known by their place in the segment. */
 typedef struct finder {
-    const mo_places *places;
-    const mo_segment *segment;
-    mo_forest forest;
+    const mo_allowed_devices *places;
+    const mo_bound_segment *segment;
+    mo_forkjoin_in_forest forest;
     int *child_start; /* n + 1 */
     child *children;
     int *form;
@@ -68,7 +68,7 @@ static mo_status number_times(finder *f, int op, int *number, mo_error *err)
     size_t size = (size_t) x->n_devices * sizeof *f->key_ns;
 
     for (int k = 0; k < x->n_devices; k++)
-        f->key_ns[k] = mo_places_allowed(f->places, op, k)
+        f->key_ns[k] = mo_allowed_devices_has(f->places, op, k)
                            ? mo_instance_p_ns(x, op, k)
                            : -1;
     return mo_intern_put(f->times, (const char *) f->key_ns, size, number, err);
@@ -135,7 +135,7 @@ static int write_tree(const finder *f, int root, int *places, int *readers)
     return n;
 }
 
-static mo_status begin_class(const finder *f, mo_fork_class *class,
+static mo_status begin_class(const finder *f, mo_forkjoin_class *class,
                              const int *places, const int *readers,
                              mo_error *err)
 {
@@ -145,14 +145,14 @@ static mo_status begin_class(const finder *f, mo_fork_class *class,
     if (!class->ops || !class->members)
         return mo_fail_memory(err);
     for (int j = 0; j < class->n; j++)
-        class->ops[j] = (mo_fork_op){ f->segment->ops[places[j]], readers[j],
-                                      f->forest.row[places[j]],
-                                      f->forest.u_row[places[j]] };
+        class->ops[j] = (mo_forkjoin_op){ f->segment->ops[places[j]],
+                                          readers[j], f->forest.row[places[j]],
+                                          f->forest.u_row[places[j]] };
     return MO_OK;
 }
 
 /* class_of: by form, where its class is, or NONE.  Counts its trees. */
-static void count_trees(const finder *f, mo_fork *fork, int *class_of)
+static void count_trees(const finder *f, mo_forkjoin *fork, int *class_of)
 {
     for (int i = 0; i < f->segment->n; i++) {
         int *class = &class_of[f->form[i]];
@@ -165,8 +165,8 @@ static void count_trees(const finder *f, mo_fork *fork, int *class_of)
     }
 }
 
-static mo_status add_trees(const finder *f, mo_fork *fork, const int *class_of,
-                           int *scratch, mo_error *err)
+static mo_status add_trees(const finder *f, mo_forkjoin *fork,
+                           const int *class_of, int *scratch, mo_error *err)
 {
     int *places = scratch, *readers = scratch + f->segment->n + 1;
     int *seen = readers + f->segment->n + 1; /* trees, by class */
@@ -174,7 +174,7 @@ static mo_status add_trees(const finder *f, mo_fork *fork, const int *class_of,
 
     for (int i = 0; i < f->segment->n && status == MO_OK; i++) {
         int at = class_of[f->form[i]];
-        mo_fork_class *class = &fork->classes[at];
+        mo_forkjoin_class *class = &fork->classes[at];
 
         if (f->forest.reader[i] != MO_FREE)
             continue;
@@ -191,7 +191,7 @@ static mo_status add_trees(const finder *f, mo_fork *fork, const int *class_of,
 
 static int compare_classes(const void *a, const void *b)
 {
-    const mo_fork_class *s = a, *t = b;
+    const mo_forkjoin_class *s = a, *t = b;
     int64_t n = (int64_t) s->n * s->count, m = (int64_t) t->n * t->count;
 
     if (n != m)
@@ -199,7 +199,7 @@ static int compare_classes(const void *a, const void *b)
     return (s->members[0] > t->members[0]) - (s->members[0] < t->members[0]);
 }
 
-static mo_status make_classes(const finder *f, mo_fork *fork, mo_error *err)
+static mo_status make_classes(const finder *f, mo_forkjoin *fork, mo_error *err)
 {
     size_t n_forms = (size_t) mo_intern_count(f->forms) + 1;
     size_t n = (size_t) f->segment->n + 1;
@@ -224,9 +224,9 @@ static mo_status make_classes(const finder *f, mo_fork *fork, mo_error *err)
     return status;
 }
 
-static mo_status make_fork(const finder *f, mo_fork **fork, mo_error *err)
+static mo_status make_fork(const finder *f, mo_forkjoin **fork, mo_error *err)
 {
-    mo_fork *made = calloc(1, sizeof *made);
+    mo_forkjoin *made = calloc(1, sizeof *made);
     mo_status status;
 
     if (!made)
@@ -239,7 +239,7 @@ static mo_status make_fork(const finder *f, mo_fork **fork, mo_error *err)
     if (status == MO_OK)
         *fork = made;
     else
-        mo_fork_free(made);
+        mo_forkjoin_free(made);
     return status;
 }
 
@@ -275,14 +275,15 @@ static void end(finder *f)
     free(f->key_ns);
 }
 
-mo_status mo_fork_find(const mo_places *places, const mo_segment *segment,
-                       mo_fork **fork, mo_error *err)
+mo_status mo_forkjoin_find(const mo_allowed_devices *places,
+                           const mo_bound_segment *segment, mo_forkjoin **fork,
+                           mo_error *err)
 {
     finder f = { .places = places, .segment = segment };
     mo_status status = begin(&f, err);
 
     if (status == MO_OK)
-        status = mo_forest_find(places, segment, &f.forest, err);
+        status = mo_forkjoin_in_forest_find(places, segment, &f.forest, err);
     if (status == MO_OK) {
         list_children(&f);
         status = find_forms(&f, err);
@@ -293,7 +294,7 @@ mo_status mo_fork_find(const mo_places *places, const mo_segment *segment,
     return status;
 }
 
-void mo_fork_free(mo_fork *fork)
+void mo_forkjoin_free(mo_forkjoin *fork)
 {
     if (!fork)
         return;
@@ -305,7 +306,7 @@ void mo_fork_free(mo_fork *fork)
     free(fork);
 }
 
-bool mo_fork_is_crowd(const mo_fork *fork)
+bool mo_forkjoin_has_many_equal_branches(const mo_forkjoin *fork)
 {
     int64_t equal = 0;
 

@@ -16,42 +16,43 @@
 #include "schedule/allowed_devices.h"
 #include "schedule/bound/segment_bound.h"
 
-typedef struct mo_fork_op {
+typedef struct mo_forkjoin_op {
     int op;     /* in the instance, of the first of the equal branches */
     int reader; /* which op of the branch reads it; MO_FREE: v, or nobody where
                    the segment has no v */
     int row;    /* of the transfer times to its reader; -1: it is read by nobody
                    and nothing is sent */
     int u_row;  /* of the transfer times from u; -1: does not read u */
-} mo_fork_op;
+} mo_forkjoin_op;
 
 /* Branches that cannot be told apart: same tree, same times, same places. */
-typedef struct mo_fork_class {
-    int n;           /* ops of one branch */
-    mo_fork_op *ops; /* each behind those that it reads */
-    int count;       /* branches */
-    int *members;    /* op j of branch r: members[r * n + j] */
-} mo_fork_class;
+typedef struct mo_forkjoin_class {
+    int n;               /* ops of one branch */
+    mo_forkjoin_op *ops; /* each behind those that it reads */
+    int count;           /* branches */
+    int *members;        /* op j of branch r: members[r * n + j] */
+} mo_forkjoin_class;
 
-typedef struct mo_fork {
-    const mo_places *places;
-    mo_segment segment;
+typedef struct mo_forkjoin {
+    const mo_allowed_devices *places;
+    mo_bound_segment segment;
     int n_classes;
-    mo_fork_class *classes; /* most ops first */
+    mo_forkjoin_class *classes; /* most ops first */
     /* With tensors once, one tensor of u arrives at a device once for all that
      * read it there: its row.  Other rows than this, and all rows per edge, are
      * sent for each reader by itself.  -1: there is none. */
     int shared_row;
     bool relaxed; /* flows were left out */
-} mo_fork;
+} mo_forkjoin;
 
 /* places and the segment's ops must outlive it. */
-mo_status mo_fork_find(const mo_places *places, const mo_segment *segment,
-                       mo_fork **fork, mo_error *err);
-void mo_fork_free(mo_fork *fork);
+mo_status mo_forkjoin_find(const mo_allowed_devices *places,
+                           const mo_bound_segment *segment, mo_forkjoin **fork,
+                           mo_error *err);
+void mo_forkjoin_free(mo_forkjoin *fork);
 
 /* Most of it is equal branches: there, counts of branches tell more than trying
  * one after the other. */
-bool mo_fork_is_crowd(const mo_fork *fork);
+bool mo_forkjoin_has_many_equal_branches(const mo_forkjoin *fork);
 
 #endif

@@ -15,12 +15,12 @@ enum { NONE = -1 };
 
 /* Ops are known by their place in the segment. */
 typedef struct planter {
-    const mo_places *places;
-    const mo_segment *segment;
+    const mo_allowed_devices *places;
+    const mo_bound_segment *segment;
     int lowest, highest; /* of the ops' numbers */
     int *place_of;       /* by op - lowest: its place + 1, or 0 */
     int64_t *tail_ns;    /* from its beginning to v, if nothing is sent */
-    mo_forest *forest;
+    mo_forkjoin_in_forest *forest;
 } planter;
 
 static bool is_once(const planter *f)
@@ -57,7 +57,7 @@ static int find_place(const planter *f, int op)
 
 static mo_status number_ops(planter *f, mo_error *err)
 {
-    const mo_segment *s = f->segment;
+    const mo_bound_segment *s = f->segment;
 
     f->lowest = s->n > 0 ? s->ops[0] : 0;
     f->highest = f->lowest;
@@ -170,7 +170,7 @@ static int64_t least_p_ns(const planter *f, int place)
     int64_t least = INT64_MAX;
 
     for (int k = 0; k < x->n_devices; k++)
-        if (mo_places_allowed(f->places, op, k) &&
+        if (mo_allowed_devices_has(f->places, op, k) &&
             mo_instance_p_ns(x, op, k) < least)
             least = mo_instance_p_ns(x, op, k);
     return least;
@@ -213,8 +213,10 @@ static void choose_readers(planter *f)
     }
 }
 
-mo_status mo_forest_find(const mo_places *places, const mo_segment *segment,
-                         mo_forest *forest, mo_error *err)
+mo_status mo_forkjoin_in_forest_find(const mo_allowed_devices *places,
+                                     const mo_bound_segment *segment,
+                                     mo_forkjoin_in_forest *forest,
+                                     mo_error *err)
 {
     planter f = { .places = places, .segment = segment, .forest = forest };
     mo_status status = MO_OK;

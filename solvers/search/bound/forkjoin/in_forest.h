@@ -16,16 +16,18 @@
 #include "schedule/bound/segment_bound.h"
 
 /* By an op's place in the segment. */
-typedef struct mo_forest {
+typedef struct mo_forkjoin_in_forest {
     int *reader;    /* a place; MO_FREE: v or nobody */
-    int *row;       /* as in mo_fork_op */
-    int *u_row;     /* as in mo_fork_op */
-    int shared_row; /* as in mo_fork */
+    int *row;       /* as in mo_forkjoin_op */
+    int *u_row;     /* as in mo_forkjoin_op */
+    int shared_row; /* as in mo_forkjoin */
     bool relaxed;   /* flows were left out */
-} mo_forest;
+} mo_forkjoin_in_forest;
 
 /* Fills forest, whose arrays have room for all of the segment's ops. */
-mo_status mo_forest_find(const mo_places *places, const mo_segment *segment,
-                         mo_forest *forest, mo_error *err);
+mo_status mo_forkjoin_in_forest_find(const mo_allowed_devices *places,
+                                     const mo_bound_segment *segment,
+                                     mo_forkjoin_in_forest *forest,
+                                     mo_error *err);
 
 #endif

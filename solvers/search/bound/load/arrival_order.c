@@ -3,14 +3,14 @@
 enum { MAX_ROUNDS = 6 }; /* of taking devices away */
 
 /* Where the shared tensor is, and when. */
-static void find_arrivals(mo_fast *f)
+static void find_arrivals(mo_load_problem *f)
 {
-    const mo_fast_order *order = &f->order;
+    const mo_load_arrival_order *order = &f->order;
     int64_t now_ns = 0;
 
     for (int k = 0; k < f->n_devices; k++) {
         f->rank[k] = -1;
-        f->arrival_ns[k] = k == f->a ? 0 : MO_FAST_NEVER;
+        f->arrival_ns[k] = k == f->a ? 0 : MO_LOAD_INFINITY;
     }
     for (int j = 0; j < order->n; j++) {
         int k = order->device[j];
@@ -27,17 +27,17 @@ static void find_arrivals(mo_fast *f)
 }
 
 /* When the output of op can be on a device. */
-static int64_t output_ns(const mo_fast *f, int op, int to)
+static int64_t output_ns(const mo_load_problem *f, int op, int to)
 {
-    int64_t least = MO_FAST_NEVER;
+    int64_t least = MO_LOAD_INFINITY;
 
     for (int k = 0; k < f->n_devices; k++) {
-        int at = mo_fast_at(f, op, k);
+        int at = mo_load_op_device(f, op, k);
         int64_t ns;
 
-        if (!mo_fast_usable(f, op, k))
+        if (!mo_load_can_run(f, op, k))
             continue;
-        ns = f->head_ns[at] + f->p_ns[at] + mo_fast_send_ns(f, op, k, to);
+        ns = f->head_ns[at] + f->p_ns[at] + mo_load_transfer_ns(f, op, k, to);
         if (ns < least)
             least = ns;
     }
@@ -45,81 +45,82 @@ static int64_t output_ns(const mo_fast *f, int op, int to)
 }
 
 /* An op's inputs have raised its heads when it comes to itself. */
-static void find_heads(mo_fast *f)
+static void find_heads(mo_load_problem *f)
 {
     for (int o = 0; o < f->n; o++)
         for (int k = 0; k < f->n_devices; k++)
-            f->head_ns[mo_fast_at(f, o, k)] = f->ops[o].reads_shared
-                                                  ? f->arrival_ns[k]
-                                                  : mo_fast_read(f, o, k).ns;
+            f->head_ns[mo_load_op_device(f, o, k)] =
+                f->ops[o].reads_shared ? f->arrival_ns[k]
+                                       : mo_load_item_input(f, o, k).ns;
     for (int o = 0; o < f->n; o++) {
         int reader = f->ops[o].reader;
 
         for (int k = 0; k < f->n_devices; k++)
-            if (f->denied[mo_fast_at(f, o, k)])
-                f->head_ns[mo_fast_at(f, o, k)] = MO_FAST_NEVER;
+            if (f->denied[mo_load_op_device(f, o, k)])
+                f->head_ns[mo_load_op_device(f, o, k)] = MO_LOAD_INFINITY;
         for (int k = 0; reader != MO_FREE && k < f->n_devices; k++) {
             int64_t ns = output_ns(f, o, k);
-            int64_t *head_ns = &f->head_ns[mo_fast_at(f, reader, k)];
+            int64_t *head_ns = &f->head_ns[mo_load_op_device(f, reader, k)];
             if (ns > *head_ns)
                 *head_ns = ns;
         }
     }
 }
 
-static int64_t tail_ns(const mo_fast *f, int op, int device)
+static int64_t tail_ns(const mo_load_problem *f, int op, int device)
 {
     int reader = f->ops[op].reader;
-    int64_t least = MO_FAST_NEVER;
+    int64_t least = MO_LOAD_INFINITY;
 
     if (reader == MO_FREE)
-        return f->b == MO_FREE ? 0 : mo_fast_send_ns(f, op, device, f->b);
+        return f->b == MO_FREE ? 0 : mo_load_transfer_ns(f, op, device, f->b);
     for (int k = 0; k < f->n_devices; k++) {
-        int at = mo_fast_at(f, reader, k);
+        int at = mo_load_op_device(f, reader, k);
         int64_t ns;
 
-        if (!mo_fast_usable(f, reader, k))
+        if (!mo_load_can_run(f, reader, k))
             continue;
-        ns = mo_fast_send_ns(f, op, device, k) + f->p_ns[at] + f->tail_ns[at];
+        ns = mo_load_transfer_ns(f, op, device, k) + f->p_ns[at] +
+             f->tail_ns[at];
         if (ns < least)
             least = ns;
     }
     return least;
 }
 
-static void find_tails(mo_fast *f)
+static void find_tails(mo_load_problem *f)
 {
     for (int o = f->n - 1; o >= 0; o--)
         for (int k = 0; k < f->n_devices; k++)
-            f->tail_ns[mo_fast_at(f, o, k)] = tail_ns(f, o, k);
+            f->tail_ns[mo_load_op_device(f, o, k)] = tail_ns(f, o, k);
 }
 
 /* An order with a device on which nothing can read the tensor is none. */
-static bool is_order(mo_fast *f)
+static bool is_order(mo_load_problem *f)
 {
     for (int j = 0; j < f->order.n; j++) {
         int k = f->order.device[j];
 
-        f->least_end_ns[j] = MO_FAST_NEVER;
+        f->least_end_ns[j] = MO_LOAD_INFINITY;
         for (int o = 0; o < f->n; o++)
-            if (f->ops[o].reads_shared && mo_fast_usable(f, o, k) &&
-                f->tail_ns[mo_fast_at(f, o, k)] < f->least_end_ns[j])
-                f->least_end_ns[j] = f->tail_ns[mo_fast_at(f, o, k)];
-        if (f->least_end_ns[j] >= MO_FAST_NEVER)
+            if (f->ops[o].reads_shared && mo_load_can_run(f, o, k) &&
+                f->tail_ns[mo_load_op_device(f, o, k)] < f->least_end_ns[j])
+                f->least_end_ns[j] = f->tail_ns[mo_load_op_device(f, o, k)];
+        if (f->least_end_ns[j] >= MO_LOAD_INFINITY)
             return false;
     }
     return true;
 }
 
-static mo_fast_item send_shared(const mo_fast *f, int rank)
+static mo_load_item send_shared(const mo_load_problem *f, int rank)
 {
     int device = f->order.device[rank];
-    mo_fast_item item = { f->arrival_ns[device] - f->sent_ns[rank],
-                          MO_FAST_NEVER, f->sent_ns[rank] };
+    mo_load_item item = { f->arrival_ns[device] - f->sent_ns[rank],
+                          MO_LOAD_INFINITY, f->sent_ns[rank] };
 
     for (int o = 0; o < f->n; o++) {
-        int at = mo_fast_at(f, o, device);
-        if (f->ops[o].reads_shared && mo_fast_usable(f, o, device) &&
+        int at = mo_load_op_device(f, o, device);
+        if (f->ops[o].reads_shared && mo_load_can_run(f, o, device) &&
             f->p_ns[at] + f->tail_ns[at] < item.tail_ns)
             item.tail_ns = f->p_ns[at] + f->tail_ns[at];
     }
@@ -128,7 +129,7 @@ static mo_fast_item send_shared(const mo_fast *f, int rank)
 
 /* What comes behind each moment: the tensor's further ways, and then whoever
  * waits for it at the end of one of them. */
-static void find_left(mo_fast *f)
+static void find_left(mo_load_problem *f)
 {
     int n = f->order.n;
 
@@ -145,14 +146,14 @@ static void find_left(mo_fast *f)
 }
 
 /* What the branch of that last op takes. */
-static int64_t branch_ns(const mo_fast *f, int op)
+static int64_t branch_ns(const mo_load_problem *f, int op)
 {
-    int64_t least = MO_FAST_NEVER;
+    int64_t least = MO_LOAD_INFINITY;
 
     for (int k = 0; k < f->n_devices; k++) {
-        mo_fast_item run = mo_fast_run(f, op, k);
+        mo_load_item run = mo_load_item_compute(f, op, k);
 
-        if (mo_fast_usable(f, op, k) &&
+        if (mo_load_can_run(f, op, k) &&
             run.head_ns + run.ns + run.tail_ns < least)
             least = run.head_ns + run.ns + run.tail_ns;
     }
@@ -161,28 +162,28 @@ static int64_t branch_ns(const mo_fast *f, int op)
 
 /* Denies ops the devices on which the limit leaves them no time; returns how
  * many that were. */
-static int deny(mo_fast *f)
+static int deny(mo_load_problem *f)
 {
     int n = 0;
 
     for (int o = 0; o < f->n; o++)
         for (int k = 0; k < f->n_devices; k++) {
-            mo_fast_item run = mo_fast_run(f, o, k);
+            mo_load_item run = mo_load_item_compute(f, o, k);
 
-            if (!mo_fast_usable(f, o, k) ||
+            if (!mo_load_can_run(f, o, k) ||
                 run.head_ns + run.ns + run.tail_ns <= f->limit_ns)
                 continue;
-            f->denied[mo_fast_at(f, o, k)] = true;
+            f->denied[mo_load_op_device(f, o, k)] = true;
             n++;
         }
     return n;
 }
 
 /* Between u's end and v's start; what is denied makes it longer for others. */
-static void find_sides(mo_fast *f)
+static void find_sides(mo_load_problem *f)
 {
     for (int i = 0; i < f->n * f->n_devices; i++)
-        f->denied[i] = f->p_ns[i] >= MO_FAST_NEVER;
+        f->denied[i] = f->p_ns[i] >= MO_LOAD_INFINITY;
     f->denies = false;
     for (int round = 0; round < MAX_ROUNDS; round++) {
         find_heads(f);
@@ -196,9 +197,9 @@ static void find_sides(mo_fast *f)
 /* An op is in no stage before the tensor that it reads is there, in none that
  * is over, within the limit, before it can start, and in none that begins when
  * it is too late for it. */
-static void find_stages(mo_fast *f, int op, int device)
+static void find_stages(mo_load_problem *f, int op, int device)
 {
-    int at = mo_fast_at(f, op, device), first = 0, last = f->order.n;
+    int at = mo_load_op_device(f, op, device), first = 0, last = f->order.n;
 
     if (f->ops[op].reads_shared && device != f->a)
         first = f->rank[device] < 0 ? last : f->rank[device] + 1;
@@ -212,18 +213,19 @@ static void find_stages(mo_fast *f, int op, int device)
     f->last_stage[at] = (signed char) last;
 }
 
-void mo_fast_take_order(mo_fast *f, const mo_fast_order *order)
+void mo_load_set_arrival_order(mo_load_problem *f,
+                               const mo_load_arrival_order *order)
 {
     f->order = *order;
     find_arrivals(f);
     find_sides(f);
-    f->path_ns = is_order(f) ? 0 : MO_FAST_NEVER;
+    f->path_ns = is_order(f) ? 0 : MO_LOAD_INFINITY;
     for (int o = 0; o < f->n; o++)
         if (f->ops[o].reader == MO_FREE && branch_ns(f, o) > f->path_ns)
             f->path_ns = branch_ns(f, o);
     find_left(f);
     for (int o = 0; o < f->n; o++)
         for (int k = 0; k < f->n_devices; k++)
-            if (mo_fast_usable(f, o, k))
+            if (mo_load_can_run(f, o, k))
                 find_stages(f, o, k);
 }

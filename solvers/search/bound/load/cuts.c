@@ -29,9 +29,9 @@ typedef struct pile {
 } pile;
 
 typedef struct cutter {
-    const mo_fast *f;
-    const mo_fast_mix *mix;
-    mo_fast_rows *rows;
+    const mo_load_problem *f;
+    const mo_load_lp_solution *mix;
+    mo_load_rows *rows;
     pile *piles;     /* by resource */
     double times;    /* the pattern that is told of is followed */
     int64_t *sorted; /* by place in a pile */
@@ -40,19 +40,19 @@ typedef struct cutter {
     mo_error *err;
 } cutter;
 
-static void put(cutter *c, int resource, const mo_fast_used *used)
+static void put(cutter *c, int resource, const mo_load_use *used)
 {
     pile *p = &c->piles[resource];
 
     if (c->status == MO_OK)
-        c->status = MO_PUSH(p->shares, p->n, p->room, c->err);
+        c->status = MO_ARRAY_GROW(p->shares, p->n, p->room, c->err);
     if (c->status == MO_OK)
         p->shares[p->n++] =
             (share){ used->begin, used->end, used->item.head_ns,
                      used->item.tail_ns, c->times * (double) used->item.ns };
 }
 
-static void put_used(void *context, const mo_fast_used *used)
+static void put_used(void *context, const mo_load_use *used)
 {
     cutter *c = context;
     int pair[2], n;
@@ -111,7 +111,7 @@ static int64_t head_of(const grid *g, const share *s)
 
 static int64_t tail_of(const cutter *c, const grid *g, const share *s)
 {
-    return g->until == mo_fast_last(c->f) ? s->tail_ns : 0;
+    return g->until == mo_load_last_event(c->f) ? s->tail_ns : 0;
 }
 
 static void find_lines(cutter *c, const pile *p, grid *g)
@@ -157,10 +157,10 @@ static void lay_grid(cutter *c, const pile *p, grid *g)
                                g->sum_ns[h + 1][t + 1];
 }
 
-static bool has_row(const mo_fast_rows *rows, const mo_fast_row *row)
+static bool has_row(const mo_load_rows *rows, const mo_load_row *row)
 {
     for (size_t i = 0; i < rows->n; i++) {
-        const mo_fast_row *r = &rows->rows[i];
+        const mo_load_row *r = &rows->rows[i];
 
         if (r->resource == row->resource && r->from == row->from &&
             r->until == row->until && r->head_ns == row->head_ns &&
@@ -173,16 +173,16 @@ static bool has_row(const mo_fast_rows *rows, const mo_fast_row *row)
 /* Makes *worst the row of the grid that is broken by more than *excess_ns, if
  * there is any. */
 static void find_worst(const cutter *c, const grid *g, int resource,
-                       double *excess_ns, mo_fast_row *worst)
+                       double *excess_ns, mo_load_row *worst)
 {
     double given_ns = c->mix->moment_ns[g->until] - c->mix->moment_ns[g->from];
 
     for (int h = 0; h < g->n_heads; h++)
         for (int t = 0; t < g->n_tails; t++) {
-            mo_fast_row row = { resource,      g->from,       g->until,
+            mo_load_row row = { resource,      g->from,       g->until,
                                 g->head_ns[h], g->tail_ns[t], 0 };
             double ns = g->sum_ns[h][t] - given_ns +
-                        (double) mo_fast_base_ns(c->f, &row);
+                        (double) mo_load_row_base_ns(c->f, &row);
 
             if (ns > *excess_ns && !has_row(c->rows, &row)) {
                 *excess_ns = ns;
@@ -196,7 +196,7 @@ static mo_status cut_resource(cutter *c, int resource, double slack_ns,
                               int *added)
 {
     const pile *p = &c->piles[resource];
-    mo_fast_row worst = { .resource = -1 };
+    mo_load_row worst = { .resource = -1 };
     mo_status status = MO_OK;
     grid g;
 
@@ -205,7 +205,7 @@ static mo_status cut_resource(cutter *c, int resource, double slack_ns,
                                   sizeof *c->sorted, c->err);
     if (status != MO_OK)
         return status;
-    for (g.until = 1; g.until <= mo_fast_last(c->f); g.until++)
+    for (g.until = 1; g.until <= mo_load_last_event(c->f); g.until++)
         for (g.from = 0; g.from < g.until; g.from++) {
             lay_grid(c, p, &g);
             find_worst(c, &g, resource, &slack_ns, &worst);
@@ -213,13 +213,14 @@ static mo_status cut_resource(cutter *c, int resource, double slack_ns,
     if (worst.resource < 0)
         return MO_OK;
     ++*added;
-    return mo_fast_rows_add(c->f, c->rows, worst, c->err);
+    return mo_load_rows_add(c->f, c->rows, worst, c->err);
 }
 
-mo_status mo_fast_cut(const mo_fast *f, const mo_fast_mix *mix, double slack_ns,
-                      mo_fast_rows *rows, int *added, mo_error *err)
+mo_status mo_load_separate_rows(const mo_load_problem *f,
+                                const mo_load_lp_solution *mix, double slack_ns,
+                                mo_load_rows *rows, int *added, mo_error *err)
 {
-    int n = mo_fast_n_resources(f);
+    int n = mo_load_n_resources(f);
     cutter c = { .f = f, .mix = mix, .rows = rows, .err = err };
 
     *added = 0;
@@ -229,7 +230,7 @@ mo_status mo_fast_cut(const mo_fast *f, const mo_fast_mix *mix, double slack_ns,
     for (size_t i = 0; i < mix->n; i++) {
         c.times = mix->share[i];
         if (c.times > 0)
-            mo_fast_tell(f, &mix->patterns[i], put_used, &c);
+            mo_load_pattern_for_each_use(f, &mix->patterns[i], put_used, &c);
     }
     for (int r = 0; r < n && c.status == MO_OK; r++)
         if (c.piles[r].n > 0)

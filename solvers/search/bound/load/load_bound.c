@@ -29,13 +29,13 @@ enum {
 };
 
 typedef struct place_in_tree {
-    mo_fast_order order;
+    mo_load_arrival_order order;
     int64_t bound_ns;
 } node;
 
 typedef struct tree {
-    mo_fast *f;
-    mo_fast_master *master;
+    mo_load_problem *f;
+    mo_load_master *master;
     bool ordered; /* whether orders matter */
     node *nodes;  /* leaves of the tree */
     size_t n, room;
@@ -45,15 +45,15 @@ typedef struct tree {
 } tree;
 
 /* floor_ns: a bound that is known already. */
-static mo_status add(tree *t, const mo_fast_order *order, int64_t floor_ns,
-                     mo_error *err)
+static mo_status add(tree *t, const mo_load_arrival_order *order,
+                     int64_t floor_ns, mo_error *err)
 {
     node fresh = { .order = *order };
-    mo_status status = MO_PUSH(t->nodes, t->n, t->room, err);
+    mo_status status = MO_ARRAY_GROW(t->nodes, t->n, t->room, err);
 
     if (status == MO_OK)
-        status =
-            mo_fast_bound(t->master, order, t->closed_ns, &fresh.bound_ns, err);
+        status = mo_load_master_bound(t->master, order, t->closed_ns,
+                                      &fresh.bound_ns, err);
     if (status != MO_OK)
         return status;
     t->looked_at++;
@@ -70,7 +70,7 @@ static mo_status add(tree *t, const mo_fast_order *order, int64_t floor_ns,
 static mo_status expand(tree *t, size_t at, mo_error *err)
 {
     node parent = t->nodes[at];
-    mo_fast_order order = parent.order;
+    mo_load_arrival_order order = parent.order;
     mo_status status;
 
     t->nodes[at] = t->nodes[--t->n];
@@ -104,7 +104,7 @@ static size_t find_least(const tree *t)
 /* With less work than that, nothing would be gained by looking closer. */
 static bool is_enough(const tree *t, const node *least)
 {
-    return !least->order.open || least->order.n == MO_FAST_ORDERED ||
+    return !least->order.open || least->order.n == MO_LOAD_MAX_ARRIVALS ||
            least->bound_ns >= t->closed_ns - t->closed_ns / CLOSE ||
            t->looked_at + t->f->n_devices > MAX_ORDERS;
 }
@@ -113,7 +113,7 @@ static bool is_enough(const tree *t, const node *least)
 static mo_status search(tree *t, int64_t limit_ns, int64_t *bound_ns,
                         mo_error *err)
 {
-    mo_fast_order none = { .open = true };
+    mo_load_arrival_order none = { .open = true };
     mo_status status;
 
     t->f->limit_ns = t->closed_ns = limit_ns;
@@ -136,10 +136,10 @@ static mo_status search(tree *t, int64_t limit_ns, int64_t *bound_ns,
 /* Whether a limit takes a device from any op. */
 static bool matters(tree *t, int64_t limit_ns)
 {
-    mo_fast_order none = { .open = true };
+    mo_load_arrival_order none = { .open = true };
 
     t->f->limit_ns = limit_ns;
-    mo_fast_take_order(t->f, &none);
+    mo_load_set_arrival_order(t->f, &none);
     return t->f->denies;
 }
 
@@ -168,26 +168,26 @@ static mo_status tighten(tree *t, int64_t *bound_ns, mo_error *err)
     return status;
 }
 
-mo_status mo_fork_fast(const mo_fork *fork, const mo_regime *regime, int a,
-                       int b, int64_t *bound_ns, mo_error *err)
+mo_status mo_load_bound(const mo_forkjoin *fork, const mo_regime *regime, int a,
+                        int b, int64_t *bound_ns, mo_error *err)
 {
-    mo_fast f;
+    mo_load_problem f;
     tree t = { .f = &f };
     int64_t found_ns = 0;
-    mo_status status = mo_fast_begin(&f, fork, regime, a, b, err);
+    mo_status status = mo_load_problem_init(&f, fork, regime, a, b, err);
 
     if (status != MO_OK)
         return status;
     t.ordered = f.shared_row >= 0 && regime->congestion == MO_CONGESTION_PORT;
-    status = mo_fast_master_new(&f, &t.master, err);
+    status = mo_load_master_new(&f, &t.master, err);
     if (status == MO_OK)
-        status = search(&t, MO_FAST_NEVER, &found_ns, err);
+        status = search(&t, MO_LOAD_INFINITY, &found_ns, err);
     if (status == MO_OK)
         status = tighten(&t, &found_ns, err);
     if (status == MO_OK)
         *bound_ns = found_ns;
-    mo_fast_master_free(t.master);
+    mo_load_master_free(t.master);
     free(t.nodes);
-    mo_fast_end(&f);
+    mo_load_problem_clear(&f);
     return status;
 }

@@ -13,7 +13,7 @@
 /* No schedule has less from the end of u on a to the moment when v could start
  * on b (all that it reads is there); where the segment has no u or no v, a or b
  * is MO_FREE: the clock starts at 0, or ends when the last op does. */
-mo_status mo_fork_fast(const mo_fork *fork, const mo_regime *regime, int a,
-                       int b, int64_t *bound_ns, mo_error *err);
+mo_status mo_load_bound(const mo_forkjoin *fork, const mo_regime *regime, int a,
+                        int b, int64_t *bound_ns, mo_error *err);
 
 #endif

@@ -33,54 +33,54 @@
 #include "base/error.h"
 #include "solvers/search/bound/forkjoin/fork_join.h"
 
-enum { MO_FAST_ORDERED = 8 }; /* devices in an order, at most */
+enum { MO_LOAD_MAX_ARRIVALS = 8 }; /* devices in an order, at most */
 
-#define MO_FAST_NEVER (INT64_MAX / 4)
+#define MO_LOAD_INFINITY (INT64_MAX / 4)
 
-typedef struct mo_fast_op {
+typedef struct mo_load_op {
     int reader; /* among all ops; MO_FREE: v or nobody */
     int row, u_row;
     bool reads_shared; /* u_row is of the shared tensor */
     int count;         /* of such branches */
-} mo_fast_op;
+} mo_load_op;
 
 /* The devices that u's shared tensor is sent to, in the order in which they get
  * it.  Open: and then to others, nobody knows which. */
-typedef struct mo_fast_order {
+typedef struct mo_load_arrival_order {
     int n;
-    int device[MO_FAST_ORDERED];
+    int device[MO_LOAD_MAX_ARRIVALS];
     bool open;
-} mo_fast_order;
+} mo_load_arrival_order;
 
 /* Something that takes time of a resource. */
-typedef struct mo_fast_item {
+typedef struct mo_load_item {
     int64_t head_ns, tail_ns; /* before it and behind it, at least */
     int64_t ns;
-} mo_fast_item;
+} mo_load_item;
 
 /* A fork with u on a and v on b, and of each class one branch. */
-typedef struct mo_fast {
+typedef struct mo_load_problem {
     const mo_instance *x;
     mo_congestion congestion;
     int a, b;
     int shared_row;
     int n, n_devices;
-    mo_fast_op *ops;  /* by class, each behind those that it reads */
+    mo_load_op *ops;  /* by class, each behind those that it reads */
     int n_groups;     /* classes; those with few ops together are one */
     int *group_start; /* of its ops; n_groups + 1 */
-    int64_t *p_ns;    /* by op and device; MO_FAST_NEVER: not there */
+    int64_t *p_ns;    /* by op and device; MO_LOAD_INFINITY: not there */
     int64_t weights;  /* Z at most: no sum of prices overflows */
     int64_t limit_ns; /* only schedules in which J is not more count */
 
     /* With the order that is being looked at: */
-    mo_fast_order order;
+    mo_load_arrival_order order;
     bool *denied;          /* by op and device: too late for the limit */
     bool denies;           /* there are such */
     int *rank;             /* by device: its place in the order, or -1 */
     int64_t *sent_ns;      /* by rank: for how long the tensor is sent */
     int64_t *arrival_ns;   /* by device: when it is there, at the earliest */
     int64_t *head_ns;      /* by op and device: from u's end to its start;
-                              MO_FAST_NEVER: not there */
+                              MO_LOAD_INFINITY: not there */
     int64_t *tail_ns;      /* from its end to v's start */
     int64_t *least_end_ns; /* by rank: from the end of an op that reads the
                               tensor there to v's start */
@@ -88,122 +88,131 @@ typedef struct mo_fast {
     int64_t *left_ns;      /* by moment: at least, to v's start */
     signed char *first_stage, *last_stage; /* by op and device: in which it may
                                               start */
-    mo_fast_item shared[MO_FAST_ORDERED];  /* by rank: the tensor's transfer */
+    mo_load_item
+        shared[MO_LOAD_MAX_ARRIVALS]; /* by rank: the tensor's transfer */
     int64_t path_ns; /* what the longest branch takes all alone */
-} mo_fast;
+} mo_load_problem;
 
-mo_status mo_fast_begin(mo_fast *f, const mo_fork *fork,
-                        const mo_regime *regime, int a, int b, mo_error *err);
-void mo_fast_end(mo_fast *f);
-void mo_fast_take_order(mo_fast *f, const mo_fast_order *order);
+mo_status mo_load_problem_init(mo_load_problem *f, const mo_forkjoin *fork,
+                               const mo_regime *regime, int a, int b,
+                               mo_error *err);
+void mo_load_problem_clear(mo_load_problem *f);
+void mo_load_set_arrival_order(mo_load_problem *f,
+                               const mo_load_arrival_order *order);
 
-static inline int mo_fast_at(const mo_fast *f, int op, int device)
+static inline int mo_load_op_device(const mo_load_problem *f, int op,
+                                    int device)
 {
     return op * f->n_devices + device;
 }
 
-static inline bool mo_fast_usable(const mo_fast *f, int op, int device)
+static inline bool mo_load_can_run(const mo_load_problem *f, int op, int device)
 {
-    return f->head_ns[mo_fast_at(f, op, device)] < MO_FAST_NEVER;
+    return f->head_ns[mo_load_op_device(f, op, device)] < MO_LOAD_INFINITY;
 }
 
 /* What sending an op's output takes. */
-int64_t mo_fast_send_ns(const mo_fast *f, int op, int from, int to);
+int64_t mo_load_transfer_ns(const mo_load_problem *f, int op, int from, int to);
 
 /* An op that runs, its output on the way to its reader, and what it reads of u
  * on the way to it; a read of the shared tensor, or of what is there already,
  * takes no time. */
-mo_fast_item mo_fast_run(const mo_fast *f, int op, int device);
-mo_fast_item mo_fast_send(const mo_fast *f, int op, int from, int to);
-mo_fast_item mo_fast_read(const mo_fast *f, int op, int device);
+mo_load_item mo_load_item_compute(const mo_load_problem *f, int op, int device);
+mo_load_item mo_load_item_transfer(const mo_load_problem *f, int op, int from,
+                                   int to);
+mo_load_item mo_load_item_input(const mo_load_problem *f, int op, int device);
 
 /* Resources are numbered: devices first, then those of schedule/resource.h. */
-int mo_fast_n_resources(const mo_fast *f);
+int mo_load_n_resources(const mo_load_problem *f);
 
 /* Of moments from and until: 0 is T0, order.n + 1 is J. */
-typedef struct mo_fast_row {
+typedef struct mo_load_row {
     int resource;
     int from, until;
     int64_t head_ns, tail_ns; /* of what is counted, at least; 0 where from is
                                  not T0 and until is not J */
     int64_t base_ns;
-} mo_fast_row;
+} mo_load_row;
 
-static inline int mo_fast_last(const mo_fast *f)
+static inline int mo_load_last_event(const mo_load_problem *f)
 {
     return f->order.n + 1;
 }
 
-typedef struct mo_fast_rows {
-    mo_fast_row *rows;
+typedef struct mo_load_rows {
+    mo_load_row *rows;
     size_t n, room;
-} mo_fast_rows;
+} mo_load_rows;
 
 /* The rows to begin with. */
-mo_status mo_fast_rows_make(const mo_fast *f, mo_fast_rows *rows,
+mo_status mo_load_rows_init(const mo_load_problem *f, mo_load_rows *rows,
                             mo_error *err);
 
 /* Another; its base is filled in. */
-mo_status mo_fast_rows_add(const mo_fast *f, mo_fast_rows *rows,
-                           mo_fast_row row, mo_error *err);
-int64_t mo_fast_base_ns(const mo_fast *f, const mo_fast_row *row);
+mo_status mo_load_rows_add(const mo_load_problem *f, mo_load_rows *rows,
+                           mo_load_row row, mo_error *err);
+int64_t mo_load_row_base_ns(const mo_load_problem *f, const mo_load_row *row);
 
 /* Rows by resource, in lists. */
-typedef struct mo_fast_index {
+typedef struct mo_load_row_index {
     int *first; /* by resource: a row, or -1 */
     int *next;  /* by row */
-} mo_fast_index;
+} mo_load_row_index;
 
 /* Room for that many rows. */
-mo_status mo_fast_index_new(const mo_fast *f, size_t n_rows,
-                            mo_fast_index *index, mo_error *err);
-void mo_fast_index_free(mo_fast_index *index);
+mo_status mo_load_row_index_new(const mo_load_problem *f, size_t n_rows,
+                                mo_load_row_index *index, mo_error *err);
+void mo_load_row_index_free(mo_load_row_index *index);
 /* Lists those with a weight, or, where weight is NULL, all. */
-void mo_fast_index_fill(const mo_fast *f, mo_fast_index *index,
-                        const mo_fast_rows *rows, const int64_t *weight);
+void mo_load_row_index_fill(const mo_load_problem *f, mo_load_row_index *index,
+                            const mo_load_rows *rows, const int64_t *weight);
 
 /* By op of a group's branches. */
-typedef struct mo_fast_pattern {
+typedef struct mo_load_pattern {
     int group;
     int *device;
     int *stage; /* the last moment that its start is not before */
-} mo_fast_pattern;
+} mo_load_pattern;
 
 /* Patterns that were found, the oldest first. */
-typedef struct mo_fast_pool {
-    mo_fast_pattern *patterns;
+typedef struct mo_load_pattern_pool {
+    mo_load_pattern *patterns;
     size_t n, room;
-} mo_fast_pool;
+} mo_load_pattern_pool;
 
 /* Keeps a copy. */
-mo_status mo_fast_pool_keep(const mo_fast *f, mo_fast_pool *pool,
-                            const mo_fast_pattern *pattern, mo_error *err);
+mo_status mo_load_pattern_pool_add(const mo_load_problem *f,
+                                   mo_load_pattern_pool *pool,
+                                   const mo_load_pattern *pattern,
+                                   mo_error *err);
 
 /* Forgets the oldest, until at most that many are left. */
-void mo_fast_pool_trim(mo_fast_pool *pool, size_t most);
+void mo_load_pattern_pool_trim(mo_load_pattern_pool *pool, size_t most);
 
 /* Whether a pattern can be followed in the order that is being looked at.
  * Stages mean something else in each: ops are put into the first in which they
  * can be. */
-bool mo_fast_suits(const mo_fast *f, mo_fast_pattern *pattern);
+bool mo_load_pattern_is_feasible(const mo_load_problem *f,
+                                 mo_load_pattern *pattern);
 
 /* Something that a pattern does. */
-typedef struct mo_fast_used {
+typedef struct mo_load_use {
     int from, to;   /* a transfer; an op that runs has no from, -1 */
     int begin, end; /* it begins not before this moment, and what waits for
                        its end starts before the one behind that */
-    mo_fast_item item;
-} mo_fast_used;
+    mo_load_item item;
+} mo_load_use;
 
-typedef void mo_fast_told(void *context, const mo_fast_used *used);
+typedef void mo_load_use_fn(void *context, const mo_load_use *used);
 
 /* Tells of all that the branches of a group do, together: times are those of
  * all branches. */
-void mo_fast_tell(const mo_fast *f, const mo_fast_pattern *pattern,
-                  mo_fast_told *told, void *context);
+void mo_load_pattern_for_each_use(const mo_load_problem *f,
+                                  const mo_load_pattern *pattern,
+                                  mo_load_use_fn *told, void *context);
 
-static inline bool mo_fast_counts(const mo_fast_row *row,
-                                  const mo_fast_used *used)
+static inline bool mo_load_row_covers(const mo_load_row *row,
+                                      const mo_load_use *used)
 {
     return used->begin >= row->from && used->end < row->until &&
            used->item.head_ns >= row->head_ns &&
@@ -211,49 +220,54 @@ static inline bool mo_fast_counts(const mo_fast_row *row,
 }
 
 /* Adds what they put into each row; the index has all rows. */
-void mo_fast_load(const mo_fast *f, const mo_fast_rows *rows,
-                  const mo_fast_index *index, const mo_fast_pattern *pattern,
-                  int64_t *load_ns);
+void mo_load_pattern_add_load(const mo_load_problem *f,
+                              const mo_load_rows *rows,
+                              const mo_load_row_index *index,
+                              const mo_load_pattern *pattern, int64_t *load_ns);
 
 /* Cheapest patterns for given weights. */
-typedef struct mo_fast_pricer mo_fast_pricer;
+typedef struct mo_load_pricer mo_load_pricer;
 
-mo_status mo_fast_pricer_new(const mo_fast *f, mo_fast_pricer **pricer,
+mo_status mo_load_pricer_new(const mo_load_problem *f, mo_load_pricer **pricer,
                              mo_error *err);
-void mo_fast_pricer_free(mo_fast_pricer *pricer);
+void mo_load_pricer_free(mo_load_pricer *pricer);
 
 /* With a weight for each row, at most f->weights of which end at any moment:
  * the least price of each group, all of its branches together, and the patterns
- * that have it, one behind the other.  MO_FAST_NEVER: there is none, and none
- * is found. */
-void mo_fast_price(mo_fast_pricer *pricer, const mo_fast_rows *rows,
-                   const mo_fast_index *index, const int64_t *weight,
-                   int64_t *price, mo_fast_pattern *found);
+ * that have it, one behind the other.  MO_LOAD_INFINITY: there is none, and
+ * none is found. */
+void mo_load_price_patterns(mo_load_pricer *pricer, const mo_load_rows *rows,
+                            const mo_load_row_index *index,
+                            const int64_t *weight, int64_t *price,
+                            mo_load_pattern *found);
 
 /* A solution of the program: how often each pattern is followed, and when the
  * moments are. */
-typedef struct mo_fast_mix {
-    const mo_fast_pattern *patterns;
+typedef struct mo_load_lp_solution {
+    const mo_load_pattern *patterns;
     const double *share; /* by pattern */
     size_t n;
     const double *moment_ns;
-} mo_fast_mix;
+} mo_load_lp_solution;
 
 /* Adds rows that the mix breaks, by more than slack_ns; none twice.  *added
  * tells how many. */
-mo_status mo_fast_cut(const mo_fast *f, const mo_fast_mix *mix, double slack_ns,
-                      mo_fast_rows *rows, int *added, mo_error *err);
+mo_status mo_load_separate_rows(const mo_load_problem *f,
+                                const mo_load_lp_solution *mix, double slack_ns,
+                                mo_load_rows *rows, int *added, mo_error *err);
 
 /* Bounds for one order after another, with what is learned on the way. */
-typedef struct mo_fast_master mo_fast_master;
+typedef struct mo_load_master mo_load_master;
 
-mo_status mo_fast_master_new(mo_fast *f, mo_fast_master **master,
+mo_status mo_load_master_new(mo_load_problem *f, mo_load_master **master,
                              mo_error *err);
-void mo_fast_master_free(mo_fast_master *master);
+void mo_load_master_free(mo_load_master *master);
 
-/* A bound for the order, MO_FAST_NEVER where there is no such; one of enough_ns
- * need not become better. */
-mo_status mo_fast_bound(mo_fast_master *master, const mo_fast_order *order,
-                        int64_t enough_ns, int64_t *bound_ns, mo_error *err);
+/* A bound for the order, MO_LOAD_INFINITY where there is no such; one of
+ * enough_ns need not become better. */
+mo_status mo_load_master_bound(mo_load_master *master,
+                               const mo_load_arrival_order *order,
+                               int64_t enough_ns, int64_t *bound_ns,
+                               mo_error *err);
 
 #endif

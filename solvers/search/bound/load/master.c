@@ -32,32 +32,33 @@ enum {
 
 static const double precision = 1e-4;
 
-struct mo_fast_master {
-    mo_fast *f;
-    mo_fast_pricer *pricer;
+struct mo_load_master {
+    mo_load_problem *f;
+    mo_load_pricer *pricer;
     int64_t work;
     int64_t *price;        /* by group */
-    mo_fast_pattern found; /* of all groups, by op */
-    mo_fast_pool pool;
+    mo_load_pattern found; /* of all groups, by op */
+    mo_load_pattern_pool pool;
 
     /* Of the order: */
-    mo_fast_rows rows;
+    mo_load_rows rows;
     size_t most_rows;
-    mo_fast_index all, weighted;
+    mo_load_row_index all, weighted;
     int64_t *weight, *load_ns; /* by row */
     double *best, *tried;      /* by row */
     double *entries;           /* of the program's row or column */
-    mo_simplex *lp;
+    mo_lp_simplex *lp;
     size_t n_columns;       /* rows of ours that it has */
-    mo_fast_pattern *mixed; /* those that it has, with the pool's arrays */
+    mo_load_pattern *mixed; /* those that it has, with the pool's arrays */
     size_t n_mixed;
     double scale_ns;
     int64_t bound_ns;
 };
 
-mo_status mo_fast_master_new(mo_fast *f, mo_fast_master **master, mo_error *err)
+mo_status mo_load_master_new(mo_load_problem *f, mo_load_master **master,
+                             mo_error *err)
 {
-    mo_fast_master *m = calloc(1, sizeof *m);
+    mo_load_master *m = calloc(1, sizeof *m);
     size_t n = (size_t) f->n + 1;
 
     if (!m)
@@ -68,19 +69,19 @@ mo_status mo_fast_master_new(mo_fast *f, mo_fast_master **master, mo_error *err)
     m->found.stage = calloc(n, sizeof *m->found.stage);
     m->mixed = calloc(MAX_PATTERNS, sizeof *m->mixed);
     if (!m->price || !m->found.device || !m->found.stage || !m->mixed ||
-        mo_fast_pricer_new(f, &m->pricer, err) != MO_OK) {
-        mo_fast_master_free(m);
+        mo_load_pricer_new(f, &m->pricer, err) != MO_OK) {
+        mo_load_master_free(m);
         return mo_fail_memory(err);
     }
     *master = m;
     return MO_OK;
 }
 
-static void end_order(mo_fast_master *m)
+static void end_order(mo_load_master *m)
 {
-    mo_simplex_free(m->lp);
-    mo_fast_index_free(&m->all);
-    mo_fast_index_free(&m->weighted);
+    mo_lp_simplex_free(m->lp);
+    mo_load_row_index_free(&m->all);
+    mo_load_row_index_free(&m->weighted);
     free(m->weight);
     free(m->best);
     m->lp = NULL;
@@ -88,31 +89,31 @@ static void end_order(mo_fast_master *m)
     m->best = NULL;
 }
 
-void mo_fast_master_free(mo_fast_master *m)
+void mo_load_master_free(mo_load_master *m)
 {
     if (!m)
         return;
     end_order(m);
-    mo_fast_pricer_free(m->pricer);
+    mo_load_pricer_free(m->pricer);
     free(m->rows.rows);
     free(m->price);
     free(m->found.device);
     free(m->found.stage);
-    mo_fast_pool_trim(&m->pool, 0);
+    mo_load_pattern_pool_trim(&m->pool, 0);
     free(m->pool.patterns);
     free(m->mixed);
     free(m);
 }
 
 /* Into load_ns, by row. */
-static void find_load(mo_fast_master *m, const mo_fast_pattern *pattern)
+static void find_load(mo_load_master *m, const mo_load_pattern *pattern)
 {
     memset(m->load_ns, 0, m->rows.n * sizeof *m->load_ns);
-    mo_fast_load(m->f, &m->rows, &m->all, pattern, m->load_ns);
+    mo_load_pattern_add_load(m->f, &m->rows, &m->all, pattern, m->load_ns);
 }
 
 /* Adds the pool's pattern to the program; its load has been found. */
-static mo_status mix_pattern(mo_fast_master *m, const mo_fast_pattern *pattern,
+static mo_status mix_pattern(mo_load_master *m, const mo_load_pattern *pattern,
                              mo_error *err)
 {
     int n_groups = m->f->n_groups;
@@ -123,17 +124,17 @@ static mo_status mix_pattern(mo_fast_master *m, const mo_fast_pattern *pattern,
         m->entries[(size_t) n_groups + i] =
             -(double) m->load_ns[i] / m->scale_ns;
     m->mixed[m->n_mixed++] = *pattern;
-    return mo_simplex_row(m->lp, m->entries, 0, err);
+    return mo_lp_simplex_add_row(m->lp, m->entries, 0, err);
 }
 
 /* What other orders have taught. */
-static mo_status mix_pool(mo_fast_master *m, mo_error *err)
+static mo_status mix_pool(mo_load_master *m, mo_error *err)
 {
     mo_status status = MO_OK;
 
-    mo_fast_pool_trim(&m->pool, MAX_CARRIED);
+    mo_load_pattern_pool_trim(&m->pool, MAX_CARRIED);
     for (size_t i = 0; i < m->pool.n && status == MO_OK; i++) {
-        if (!mo_fast_suits(m->f, &m->pool.patterns[i]))
+        if (!mo_load_pattern_is_feasible(m->f, &m->pool.patterns[i]))
             continue;
         find_load(m, &m->pool.patterns[i]);
         status = mix_pattern(m, &m->pool.patterns[i], err);
@@ -143,16 +144,16 @@ static mo_status mix_pool(mo_fast_master *m, mo_error *err)
 
 /* A row of ours in the program's first rows: that for J, and for each moment.
  */
-static double balance(const mo_fast_master *m, size_t row, int moment)
+static double balance(const mo_load_master *m, size_t row, int moment)
 {
-    const mo_fast_row *r = &m->rows.rows[row];
+    const mo_load_row *r = &m->rows.rows[row];
 
-    if (moment == mo_fast_last(m->f))
+    if (moment == mo_load_last_event(m->f))
         return r->until == moment;
     return (r->until == moment) - (r->from == moment);
 }
 
-static mo_status make_program(mo_fast_master *m, mo_error *err)
+static mo_status make_program(mo_load_master *m, mo_error *err)
 {
     size_t n_groups = (size_t) m->f->n_groups, n = n_groups + m->rows.n;
     mo_status status;
@@ -162,22 +163,22 @@ static mo_status make_program(mo_fast_master *m, mo_error *err)
     for (size_t i = 0; i < m->rows.n; i++)
         m->entries[n_groups + i] =
             (double) m->rows.rows[i].base_ns / m->scale_ns;
-    status = mo_simplex_new((int) n, m->entries, &m->lp, err);
+    status = mo_lp_simplex_new((int) n, m->entries, &m->lp, err);
     memset(m->entries, 0, n_groups * sizeof *m->entries);
-    for (int t = 1; t <= mo_fast_last(m->f) && status == MO_OK; t++) {
+    for (int t = 1; t <= mo_load_last_event(m->f) && status == MO_OK; t++) {
         for (size_t i = 0; i < m->rows.n; i++)
             m->entries[n_groups + i] = balance(m, i, t);
-        status =
-            mo_simplex_row(m->lp, m->entries, t == mo_fast_last(m->f), err);
+        status = mo_lp_simplex_add_row(m->lp, m->entries,
+                                       t == mo_load_last_event(m->f), err);
     }
     m->n_columns = m->rows.n;
     return status;
 }
 
-static mo_status begin_order(mo_fast_master *m, mo_error *err)
+static mo_status begin_order(mo_load_master *m, mo_error *err)
 {
-    mo_fast *f = m->f;
-    mo_status status = mo_fast_rows_make(f, &m->rows, err);
+    mo_load_problem *f = m->f;
+    mo_status status = mo_load_rows_init(f, &m->rows, err);
     size_t n;
 
     if (status != MO_OK)
@@ -185,7 +186,7 @@ static mo_status begin_order(mo_fast_master *m, mo_error *err)
     n = m->most_rows = m->rows.n + MAX_NEW_ROWS;
     m->weight = calloc(n, 2 * sizeof *m->weight);
     m->best = calloc(3 * n + MAX_PATTERNS + (size_t) f->n_groups +
-                         MO_FAST_ORDERED + 1,
+                         MO_LOAD_MAX_ARRIVALS + 1,
                      sizeof *m->best);
     if (!m->weight || !m->best)
         return mo_fail_memory(err);
@@ -195,19 +196,19 @@ static mo_status begin_order(mo_fast_master *m, mo_error *err)
     m->n_mixed = 0;
     m->bound_ns = f->path_ns;
     m->scale_ns = f->path_ns > 0 ? (double) f->path_ns : 1;
-    status = mo_fast_index_new(f, n, &m->all, err);
+    status = mo_load_row_index_new(f, n, &m->all, err);
     if (status == MO_OK)
-        status = mo_fast_index_new(f, n, &m->weighted, err);
+        status = mo_load_row_index_new(f, n, &m->weighted, err);
     if (status != MO_OK)
         return status;
-    mo_fast_index_fill(f, &m->all, &m->rows, NULL);
+    mo_load_row_index_fill(f, &m->all, &m->rows, NULL);
     status = make_program(m, err);
     return status == MO_OK ? mix_pool(m, err) : status;
 }
 
 /* Takes weights away from rows that end at a moment until no more end there
  * than begin; those that begin earlier come later. */
-static void balance_weights(mo_fast_master *m)
+static void balance_weights(mo_load_master *m)
 {
     for (int t = m->f->order.n; t > 0; t--) {
         int64_t excess = 0;
@@ -224,9 +225,9 @@ static void balance_weights(mo_fast_master *m)
 }
 
 /* Whole weights from those that are tried; how many of them end at J. */
-static int64_t round_weights(mo_fast_master *m)
+static int64_t round_weights(mo_load_master *m)
 {
-    int last = mo_fast_last(m->f);
+    int last = mo_load_last_event(m->f);
     double sum = 0, most = (double) (m->f->weights - (int64_t) m->rows.n);
     int64_t whole = 0;
 
@@ -246,21 +247,21 @@ static int64_t round_weights(mo_fast_master *m)
 
 /* Raises the bound to what the tried weights prove, if that is more, and finds
  * their patterns. */
-static void try_weights(mo_fast_master *m)
+static void try_weights(mo_load_master *m)
 {
     int64_t whole = round_weights(m), sum = 0;
 
     m->work += (int64_t) m->f->n * m->f->n_devices * m->f->n_devices *
-               mo_fast_last(m->f);
-    mo_fast_index_fill(m->f, &m->weighted, &m->rows, m->weight);
-    mo_fast_price(m->pricer, &m->rows, &m->weighted, m->weight, m->price,
-                  &m->found);
+               mo_load_last_event(m->f);
+    mo_load_row_index_fill(m->f, &m->weighted, &m->rows, m->weight);
+    mo_load_price_patterns(m->pricer, &m->rows, &m->weighted, m->weight,
+                           m->price, &m->found);
     for (int g = 0; g < m->f->n_groups; g++) {
-        if (m->price[g] >= MO_FAST_NEVER)
-            m->bound_ns = MO_FAST_NEVER;
-        sum += m->price[g] < MO_FAST_NEVER ? m->price[g] : 0;
+        if (m->price[g] >= MO_LOAD_INFINITY)
+            m->bound_ns = MO_LOAD_INFINITY;
+        sum += m->price[g] < MO_LOAD_INFINITY ? m->price[g] : 0;
     }
-    if (whole <= 0 || m->bound_ns >= MO_FAST_NEVER)
+    if (whole <= 0 || m->bound_ns >= MO_LOAD_INFINITY)
         return;
     for (size_t i = 0; i < m->rows.n; i++)
         sum += m->weight[i] * m->rows.rows[i].base_ns;
@@ -271,7 +272,7 @@ static void try_weights(mo_fast_master *m)
 }
 
 /* Adds those of the patterns found that theta says are dearer. */
-static mo_status mix_found(mo_fast_master *m, const double *z, int *added,
+static mo_status mix_found(mo_load_master *m, const double *z, int *added,
                            mo_error *err)
 {
     int n_groups = m->f->n_groups;
@@ -279,7 +280,7 @@ static mo_status mix_found(mo_fast_master *m, const double *z, int *added,
 
     for (int g = 0; g < n_groups && status == MO_OK; g++) {
         int first = m->f->group_start[g];
-        mo_fast_pattern part = { g, m->found.device + first,
+        mo_load_pattern part = { g, m->found.device + first,
                                  m->found.stage + first };
         double price = 0;
 
@@ -289,7 +290,7 @@ static mo_status mix_found(mo_fast_master *m, const double *z, int *added,
                 (double) m->load_ns[i] / m->scale_ns * z[n_groups + (int) i];
         if ((z && price > z[g] - precision / 100) || m->n_mixed == MAX_PATTERNS)
             continue;
-        status = mo_fast_pool_keep(m->f, &m->pool, &part, err);
+        status = mo_load_pattern_pool_add(m->f, &m->pool, &part, err);
         if (status == MO_OK)
             status = mix_pattern(m, &m->pool.patterns[m->pool.n - 1], err);
         ++*added;
@@ -298,7 +299,7 @@ static mo_status mix_found(mo_fast_master *m, const double *z, int *added,
 }
 
 /* Weights to begin with: all devices alike. */
-static mo_status try_first(mo_fast_master *m, mo_error *err)
+static mo_status try_first(mo_load_master *m, mo_error *err)
 {
     int added = 0;
 
@@ -306,13 +307,13 @@ static mo_status try_first(mo_fast_master *m, mo_error *err)
         m->tried[i] = m->rows.rows[i].resource < m->f->n_devices &&
                       m->rows.rows[i].from == 0;
     try_weights(m);
-    return m->bound_ns < MO_FAST_NEVER ? mix_found(m, NULL, &added, err)
-                                       : MO_OK;
+    return m->bound_ns < MO_LOAD_INFINITY ? mix_found(m, NULL, &added, err)
+                                          : MO_OK;
 }
 
-static mo_status price_program(mo_fast_master *m, int *added, mo_error *err)
+static mo_status price_program(mo_load_master *m, int *added, mo_error *err)
 {
-    const double *z = mo_simplex_z(m->lp);
+    const double *z = mo_lp_simplex_primal(m->lp);
     const double *own = z + m->f->n_groups;
     mo_status status;
 
@@ -328,9 +329,10 @@ static mo_status price_program(mo_fast_master *m, int *added, mo_error *err)
 }
 
 /* Fills columns, one behind the other, for the rows that the program lacks. */
-static void fill_columns(mo_fast_master *m, double *columns, size_t length)
+static void fill_columns(mo_load_master *m, double *columns, size_t length)
 {
-    size_t n = m->rows.n - m->n_columns, last = (size_t) mo_fast_last(m->f);
+    size_t n = m->rows.n - m->n_columns,
+           last = (size_t) mo_load_last_event(m->f);
 
     for (size_t c = 0; c < n; c++)
         for (size_t t = 1; t <= last; t++)
@@ -343,21 +345,21 @@ static void fill_columns(mo_fast_master *m, double *columns, size_t length)
     }
 }
 
-static mo_status add_columns(mo_fast_master *m, mo_error *err)
+static mo_status add_columns(mo_load_master *m, mo_error *err)
 {
     size_t n = m->rows.n - m->n_columns;
-    size_t length = (size_t) mo_fast_last(m->f) + m->n_mixed;
+    size_t length = (size_t) mo_load_last_event(m->f) + m->n_mixed;
     double *columns = calloc(n * length + 1, sizeof *columns);
     mo_status status = columns ? MO_OK : mo_fail_memory(err);
 
-    mo_fast_index_fill(m->f, &m->all, &m->rows, NULL);
+    mo_load_row_index_fill(m->f, &m->all, &m->rows, NULL);
     if (status == MO_OK)
         fill_columns(m, columns, length);
     for (size_t c = 0; c < n && status == MO_OK; c++) {
         size_t row = m->n_columns++;
 
         m->best[row] = 0;
-        status = mo_simplex_column(
+        status = mo_lp_simplex_add_column(
             m->lp, (double) m->rows.rows[row].base_ns / m->scale_ns,
             columns + c * length, err);
     }
@@ -367,33 +369,34 @@ static mo_status add_columns(mo_fast_master *m, mo_error *err)
 
 /* The program's prices are a solution of the other side: of the first rows, the
  * moments, and of the others, how often patterns are followed. */
-static mo_status cut(mo_fast_master *m, int *added, mo_error *err)
+static mo_status cut(mo_load_master *m, int *added, mo_error *err)
 {
-    int last = mo_fast_last(m->f);
-    const double *prices = mo_simplex_prices(m->lp);
-    double moment_ns[MO_FAST_ORDERED + 2] = { 0 };
-    mo_fast_mix mix = { m->mixed, prices + last, m->n_mixed, moment_ns };
+    int last = mo_load_last_event(m->f);
+    const double *prices = mo_lp_simplex_duals(m->lp);
+    double moment_ns[MO_LOAD_MAX_ARRIVALS + 2] = { 0 };
+    mo_load_lp_solution mix = { m->mixed, prices + last, m->n_mixed,
+                                moment_ns };
     mo_status status;
 
     *added = 0;
-    if (m->rows.n + (size_t) mo_fast_n_resources(m->f) > m->most_rows)
+    if (m->rows.n + (size_t) mo_load_n_resources(m->f) > m->most_rows)
         return MO_OK;
     for (int t = 1; t <= last; t++)
         moment_ns[t] = prices[t - 1] * m->scale_ns;
-    status = mo_fast_cut(m->f, &mix, 2 * precision * moment_ns[last], &m->rows,
-                         added, err);
+    status = mo_load_separate_rows(m->f, &mix, 2 * precision * moment_ns[last],
+                                   &m->rows, added, err);
     return status == MO_OK ? add_columns(m, err) : status;
 }
 
 /* Better weights, until the program has none, or enough is proven. */
-static mo_status improve(mo_fast_master *m, int64_t enough_ns, mo_error *err)
+static mo_status improve(mo_load_master *m, int64_t enough_ns, mo_error *err)
 {
     mo_status status = try_first(m, err);
     int cuts = 0;
 
     while (status == MO_OK && m->bound_ns < enough_ns && m->work < MAX_WORK &&
-           m->n_mixed < MAX_PATTERNS && mo_simplex_solve(m->lp)) {
-        double value_ns = mo_simplex_value(m->lp) * m->scale_ns;
+           m->n_mixed < MAX_PATTERNS && mo_lp_simplex_solve(m->lp)) {
+        double value_ns = mo_lp_simplex_objective(m->lp) * m->scale_ns;
         int added = 0;
 
         if (value_ns > (double) m->bound_ns * (1 + precision))
@@ -409,12 +412,14 @@ static mo_status improve(mo_fast_master *m, int64_t enough_ns, mo_error *err)
     return status;
 }
 
-mo_status mo_fast_bound(mo_fast_master *m, const mo_fast_order *order,
-                        int64_t enough_ns, int64_t *bound_ns, mo_error *err)
+mo_status mo_load_master_bound(mo_load_master *m,
+                               const mo_load_arrival_order *order,
+                               int64_t enough_ns, int64_t *bound_ns,
+                               mo_error *err)
 {
     mo_status status = MO_OK;
 
-    mo_fast_take_order(m->f, order);
+    mo_load_set_arrival_order(m->f, order);
     m->bound_ns = m->f->path_ns;
     if (m->bound_ns < enough_ns && m->f->weights > FEWEST_WEIGHTS) {
         status = begin_order(m, err);

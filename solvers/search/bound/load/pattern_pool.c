@@ -4,19 +4,21 @@
 #include "base/array.h"
 #include "solvers/search/bound/load/load_bound_internal.h"
 
-static void free_pattern(mo_fast_pattern *pattern)
+static void free_pattern(mo_load_pattern *pattern)
 {
     free(pattern->device);
     free(pattern->stage);
 }
 
-mo_status mo_fast_pool_keep(const mo_fast *f, mo_fast_pool *pool,
-                            const mo_fast_pattern *pattern, mo_error *err)
+mo_status mo_load_pattern_pool_add(const mo_load_problem *f,
+                                   mo_load_pattern_pool *pool,
+                                   const mo_load_pattern *pattern,
+                                   mo_error *err)
 {
     int group = pattern->group;
     size_t n = (size_t) (f->group_start[group + 1] - f->group_start[group]);
-    mo_fast_pattern copy = { .group = group };
-    mo_status status = MO_PUSH(pool->patterns, pool->n, pool->room, err);
+    mo_load_pattern copy = { .group = group };
+    mo_status status = MO_ARRAY_GROW(pool->patterns, pool->n, pool->room, err);
 
     if (status != MO_OK)
         return status;
@@ -32,7 +34,7 @@ mo_status mo_fast_pool_keep(const mo_fast *f, mo_fast_pool *pool,
     return MO_OK;
 }
 
-void mo_fast_pool_trim(mo_fast_pool *pool, size_t most)
+void mo_load_pattern_pool_trim(mo_load_pattern_pool *pool, size_t most)
 {
     size_t old = pool->n > most ? pool->n - most : 0;
 
@@ -45,7 +47,8 @@ void mo_fast_pool_trim(mo_fast_pool *pool, size_t most)
             pool->n * sizeof *pool->patterns);
 }
 
-bool mo_fast_suits(const mo_fast *f, mo_fast_pattern *pattern)
+bool mo_load_pattern_is_feasible(const mo_load_problem *f,
+                                 mo_load_pattern *pattern)
 {
     int first = f->group_start[pattern->group];
     int n = f->group_start[pattern->group + 1] - first;
@@ -54,11 +57,11 @@ bool mo_fast_suits(const mo_fast *f, mo_fast_pattern *pattern)
     for (int i = 0; i < n; i++) {
         int reader = f->ops[first + i].reader - first;
         int *stage = &pattern->stage[i];
-        int at = mo_fast_at(f, first + i, pattern->device[i]);
+        int at = mo_load_op_device(f, first + i, pattern->device[i]);
 
         if (*stage < f->first_stage[at])
             *stage = f->first_stage[at];
-        if (!mo_fast_usable(f, first + i, pattern->device[i]) ||
+        if (!mo_load_can_run(f, first + i, pattern->device[i]) ||
             *stage > f->last_stage[at])
             return false;
         if (f->ops[first + i].reader != MO_FREE &&

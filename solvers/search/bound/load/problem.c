@@ -11,8 +11,8 @@ enum {
 
 /* At each moment, rows of at most so many weights begin, so that prices are at
  * most so many times what everything takes one after the other; with bases that
- * are no more than that, all fits MO_FAST_NEVER. */
-#define PRICES ((INT64_C(1) << 59) / (MO_FAST_ORDERED + 1))
+ * are no more than that, all fits MO_LOAD_INFINITY. */
+#define PRICES ((INT64_C(1) << 59) / (MO_LOAD_MAX_ARRIVALS + 1))
 
 static int64_t longest_ns(const mo_instance *x, int row)
 {
@@ -24,7 +24,7 @@ static int64_t longest_ns(const mo_instance *x, int row)
     return most;
 }
 
-static int count_ops(const mo_fork *fork)
+static int count_ops(const mo_forkjoin *fork)
 {
     int n = 0;
 
@@ -33,14 +33,14 @@ static int count_ops(const mo_fork *fork)
     return n;
 }
 
-static void copy_class(mo_fast *f, const mo_places *places,
-                       const mo_fork_class *class, int first)
+static void copy_class(mo_load_problem *f, const mo_allowed_devices *places,
+                       const mo_forkjoin_class *class, int first)
 {
     for (int j = 0; j < class->n; j++) {
-        const mo_fork_op *op = &class->ops[j];
-        mo_fast_op *to = &f->ops[first + j];
+        const mo_forkjoin_op *op = &class->ops[j];
+        mo_load_op *to = &f->ops[first + j];
 
-        *to = (mo_fast_op){ .reader = MO_FREE,
+        *to = (mo_load_op){ .reader = MO_FREE,
                             .row = op->row,
                             .u_row = f->a == MO_FREE ? -1 : op->u_row,
                             .count = class->count };
@@ -50,14 +50,14 @@ static void copy_class(mo_fast *f, const mo_places *places,
             to->row = -1;
         to->reads_shared = to->u_row >= 0 && to->u_row == f->shared_row;
         for (int k = 0; k < f->n_devices; k++)
-            f->p_ns[mo_fast_at(f, first + j, k)] =
-                mo_places_allowed(places, op->op, k)
+            f->p_ns[mo_load_op_device(f, first + j, k)] =
+                mo_allowed_devices_has(places, op->op, k)
                     ? mo_instance_p_ns(f->x, op->op, k)
-                    : MO_FAST_NEVER;
+                    : MO_LOAD_INFINITY;
     }
 }
 
-static void copy_classes(mo_fast *f, const mo_fork *fork)
+static void copy_classes(mo_load_problem *f, const mo_forkjoin *fork)
 {
     int first = 0;
 
@@ -71,7 +71,7 @@ static void copy_classes(mo_fast *f, const mo_fork *fork)
 }
 
 /* More than everything takes one after the other. */
-static int64_t find_total(const mo_fast *f)
+static int64_t find_total(const mo_load_problem *f)
 {
     int64_t total = f->n_devices * longest_ns(f->x, f->shared_row) + 1;
 
@@ -79,8 +79,8 @@ static int64_t find_total(const mo_fast *f)
         int64_t most = 0;
 
         for (int k = 0; k < f->n_devices; k++) {
-            int64_t p = f->p_ns[mo_fast_at(f, o, k)];
-            if (p < MO_FAST_NEVER && p > most)
+            int64_t p = f->p_ns[mo_load_op_device(f, o, k)];
+            if (p < MO_LOAD_INFINITY && p > most)
                 most = p;
         }
         most += longest_ns(f->x, f->ops[o].row);
@@ -90,41 +90,42 @@ static int64_t find_total(const mo_fast *f)
     return total;
 }
 
-mo_status mo_fast_begin(mo_fast *f, const mo_fork *fork,
-                        const mo_regime *regime, int a, int b, mo_error *err)
+mo_status mo_load_problem_init(mo_load_problem *f, const mo_forkjoin *fork,
+                               const mo_regime *regime, int a, int b,
+                               mo_error *err)
 {
     size_t n = (size_t) count_ops(fork) + 1, size = 0;
     size_t devices = (size_t) fork->places->x->n_devices;
 
-    *f = (mo_fast){ .x = fork->places->x,
-                    .congestion = regime->congestion,
-                    .a = a,
-                    .b = b,
-                    .shared_row = a == MO_FREE ? -1 : fork->shared_row,
-                    .n = (int) n - 1,
-                    .n_devices = (int) devices };
-    f->limit_ns = MO_FAST_NEVER;
+    *f = (mo_load_problem){ .x = fork->places->x,
+                            .congestion = regime->congestion,
+                            .a = a,
+                            .b = b,
+                            .shared_row = a == MO_FREE ? -1 : fork->shared_row,
+                            .n = (int) n - 1,
+                            .n_devices = (int) devices };
+    f->limit_ns = MO_LOAD_INFINITY;
     if (mo_size_mul(n, devices, &size) && size <= INT32_MAX) {
         f->ops = calloc(n, sizeof *f->ops);
         f->group_start = calloc(MAX_GROUPS + 1, sizeof *f->group_start);
         f->p_ns = calloc(size, 3 * sizeof *f->p_ns);
         f->rank = calloc(devices, sizeof *f->rank);
-        f->arrival_ns =
-            calloc(devices + 4 * MO_FAST_ORDERED + 4, sizeof *f->arrival_ns);
+        f->arrival_ns = calloc(devices + 4 * MO_LOAD_MAX_ARRIVALS + 4,
+                               sizeof *f->arrival_ns);
         f->denied = calloc(size, sizeof *f->denied);
         f->first_stage = calloc(size, 2 * sizeof *f->first_stage);
     }
     if (!f->ops || !f->group_start || !f->p_ns || !f->rank || !f->arrival_ns ||
         !f->denied || !f->first_stage) {
-        mo_fast_end(f);
+        mo_load_problem_clear(f);
         return mo_fail_memory(err);
     }
     f->head_ns = f->p_ns + size;
     f->tail_ns = f->p_ns + 2 * size;
     f->sent_ns = f->arrival_ns + devices;
-    f->least_end_ns = f->sent_ns + MO_FAST_ORDERED;
-    f->left_ns = f->least_end_ns + MO_FAST_ORDERED;
-    f->after_ns = f->left_ns + MO_FAST_ORDERED + 2;
+    f->least_end_ns = f->sent_ns + MO_LOAD_MAX_ARRIVALS;
+    f->left_ns = f->least_end_ns + MO_LOAD_MAX_ARRIVALS;
+    f->after_ns = f->left_ns + MO_LOAD_MAX_ARRIVALS + 2;
     f->last_stage = f->first_stage + size;
     copy_classes(f, fork);
     f->weights = PRICES / find_total(f);
@@ -133,7 +134,7 @@ mo_status mo_fast_begin(mo_fast *f, const mo_fork *fork,
     return MO_OK;
 }
 
-void mo_fast_end(mo_fast *f)
+void mo_load_problem_clear(mo_load_problem *f)
 {
     free(f->ops);
     free(f->group_start);
@@ -142,40 +143,41 @@ void mo_fast_end(mo_fast *f)
     free(f->arrival_ns);
     free(f->denied);
     free(f->first_stage);
-    *f = (mo_fast){ 0 };
+    *f = (mo_load_problem){ 0 };
 }
 
-int64_t mo_fast_send_ns(const mo_fast *f, int op, int from, int to)
+int64_t mo_load_transfer_ns(const mo_load_problem *f, int op, int from, int to)
 {
     return f->ops[op].row < 0
                ? 0
                : mo_instance_row_ns(f->x, f->ops[op].row, from, to);
 }
 
-mo_fast_item mo_fast_run(const mo_fast *f, int op, int device)
+mo_load_item mo_load_item_compute(const mo_load_problem *f, int op, int device)
 {
-    int at = mo_fast_at(f, op, device);
+    int at = mo_load_op_device(f, op, device);
 
-    return (mo_fast_item){ f->head_ns[at], f->tail_ns[at], f->p_ns[at] };
+    return (mo_load_item){ f->head_ns[at], f->tail_ns[at], f->p_ns[at] };
 }
 
-mo_fast_item mo_fast_send(const mo_fast *f, int op, int from, int to)
+mo_load_item mo_load_item_transfer(const mo_load_problem *f, int op, int from,
+                                   int to)
 {
-    int at = mo_fast_at(f, op, from), reader = f->ops[op].reader;
-    mo_fast_item item = { f->head_ns[at] + f->p_ns[at], 0,
-                          mo_fast_send_ns(f, op, from, to) };
+    int at = mo_load_op_device(f, op, from), reader = f->ops[op].reader;
+    mo_load_item item = { f->head_ns[at] + f->p_ns[at], 0,
+                          mo_load_transfer_ns(f, op, from, to) };
 
     if (reader != MO_FREE) {
-        int there = mo_fast_at(f, reader, to);
+        int there = mo_load_op_device(f, reader, to);
         item.tail_ns = f->p_ns[there] + f->tail_ns[there];
     }
     return item;
 }
 
-mo_fast_item mo_fast_read(const mo_fast *f, int op, int device)
+mo_load_item mo_load_item_input(const mo_load_problem *f, int op, int device)
 {
-    int at = mo_fast_at(f, op, device);
-    mo_fast_item item = { 0, f->p_ns[at] + f->tail_ns[at], 0 };
+    int at = mo_load_op_device(f, op, device);
+    mo_load_item item = { 0, f->p_ns[at] + f->tail_ns[at], 0 };
 
     if (f->ops[op].u_row >= 0 && !f->ops[op].reads_shared)
         item.ns = mo_instance_row_ns(f->x, f->ops[op].u_row, f->a, device);

@@ -15,12 +15,12 @@
  * more than what lies between its moments in any case holds even then.
  */
 
-int mo_fast_n_resources(const mo_fast *f)
+int mo_load_n_resources(const mo_load_problem *f)
 {
     return f->n_devices + mo_resource_count(f->x, f->congestion);
 }
 
-static bool sends_through(const mo_fast *f, int to, int resource)
+static bool sends_through(const mo_load_problem *f, int to, int resource)
 {
     int pair[2];
     const int *ids;
@@ -34,12 +34,12 @@ static bool sends_through(const mo_fast *f, int to, int resource)
 
 /* What the shared tensor takes of a resource in its order: that is there in any
  * case. */
-static int64_t shared_ns(const mo_fast *f, const mo_fast_row *row)
+static int64_t shared_ns(const mo_load_problem *f, const mo_load_row *row)
 {
     int64_t sum = 0;
 
     for (int j = row->from; j < f->order.n && j < row->until; j++) {
-        mo_fast_item item = f->shared[j];
+        mo_load_item item = f->shared[j];
         if (sends_through(f, f->order.device[j], row->resource) &&
             item.head_ns >= row->head_ns && item.tail_ns >= row->tail_ns)
             sum += item.ns;
@@ -48,29 +48,29 @@ static int64_t shared_ns(const mo_fast *f, const mo_fast_row *row)
 }
 
 /* Whether an op that reads the tensor where it was sent to is among them. */
-static bool has_reader(const mo_fast *f, const mo_fast_row *row)
+static bool has_reader(const mo_load_problem *f, const mo_load_row *row)
 {
     int rank = row->resource < f->n_devices ? f->rank[row->resource] : -1;
 
     return rank >= 0 && row->from <= rank + 1 &&
-           row->until == mo_fast_last(f) &&
+           row->until == mo_load_last_event(f) &&
            f->arrival_ns[row->resource] >= row->head_ns &&
            f->least_end_ns[rank] >= row->tail_ns;
 }
 
 /* What lies between two moments in any case. */
-static int64_t between_ns(const mo_fast *f, int from, int until)
+static int64_t between_ns(const mo_load_problem *f, int from, int until)
 {
     int64_t sum = 0;
 
-    if (until == mo_fast_last(f))
+    if (until == mo_load_last_event(f))
         return f->left_ns[from];
     for (int j = from; j < until; j++)
         sum += f->sent_ns[j];
     return sum;
 }
 
-int64_t mo_fast_base_ns(const mo_fast *f, const mo_fast_row *row)
+int64_t mo_load_row_base_ns(const mo_load_problem *f, const mo_load_row *row)
 {
     int64_t sent_ns = shared_ns(f, row);
     int64_t ns = row->head_ns + row->tail_ns + sent_ns, most_ns;
@@ -81,25 +81,25 @@ int64_t mo_fast_base_ns(const mo_fast *f, const mo_fast_row *row)
     return ns < most_ns ? ns : most_ns;
 }
 
-mo_status mo_fast_rows_add(const mo_fast *f, mo_fast_rows *rows,
-                           mo_fast_row row, mo_error *err)
+mo_status mo_load_rows_add(const mo_load_problem *f, mo_load_rows *rows,
+                           mo_load_row row, mo_error *err)
 {
-    mo_status status = MO_PUSH(rows->rows, rows->n, rows->room, err);
+    mo_status status = MO_ARRAY_GROW(rows->rows, rows->n, rows->room, err);
 
     if (status != MO_OK)
         return status;
-    row.base_ns = mo_fast_base_ns(f, &row);
+    row.base_ns = mo_load_row_base_ns(f, &row);
     rows->rows[rows->n++] = row;
     return MO_OK;
 }
 
 /* The least heads and tails, by resource. */
 typedef struct ends {
-    const mo_fast *f;
+    const mo_load_problem *f;
     int64_t *head_ns, *tail_ns;
 } ends;
 
-static void meet(ends *e, int resource, const mo_fast_item *item)
+static void meet(ends *e, int resource, const mo_load_item *item)
 {
     if (item->head_ns < e->head_ns[resource])
         e->head_ns[resource] = item->head_ns;
@@ -107,7 +107,7 @@ static void meet(ends *e, int resource, const mo_fast_item *item)
         e->tail_ns[resource] = item->tail_ns;
 }
 
-static void meet_transfer(ends *e, int from, int to, const mo_fast_item *item)
+static void meet_transfer(ends *e, int from, int to, const mo_load_item *item)
 {
     int pair[2];
     const int *ids;
@@ -119,16 +119,16 @@ static void meet_transfer(ends *e, int from, int to, const mo_fast_item *item)
 
 static void meet_sends(ends *e, int op, int from)
 {
-    const mo_fast *f = e->f;
+    const mo_load_problem *f = e->f;
     int reader = f->ops[op].reader;
 
     for (int to = 0; to < f->n_devices; to++) {
-        mo_fast_item item;
+        mo_load_item item;
 
         if (to == from ||
-            (reader == MO_FREE ? to != f->b : !mo_fast_usable(f, reader, to)))
+            (reader == MO_FREE ? to != f->b : !mo_load_can_run(f, reader, to)))
             continue;
-        item = mo_fast_send(f, op, from, to);
+        item = mo_load_item_transfer(f, op, from, to);
         if (item.ns > 0)
             meet_transfer(e, from, to, &item);
     }
@@ -136,30 +136,31 @@ static void meet_sends(ends *e, int op, int from)
 
 static void meet_all(ends *e)
 {
-    const mo_fast *f = e->f;
+    const mo_load_problem *f = e->f;
 
     for (int o = 0; o < f->n; o++)
         for (int k = 0; k < f->n_devices; k++) {
-            mo_fast_item run, read;
+            mo_load_item run, read;
 
-            if (!mo_fast_usable(f, o, k))
+            if (!mo_load_can_run(f, o, k))
                 continue;
-            run = mo_fast_run(f, o, k);
+            run = mo_load_item_compute(f, o, k);
             meet(e, k, &run);
             meet_sends(e, o, k);
-            read = mo_fast_read(f, o, k);
+            read = mo_load_item_input(f, o, k);
             if (read.ns > 0)
                 meet_transfer(e, f->a, k, &read);
         }
     for (int j = 0; j < f->order.n; j++) {
-        mo_fast_item item = f->shared[j];
+        mo_load_item item = f->shared[j];
         meet_transfer(e, f->a, f->order.device[j], &item);
     }
 }
 
-static mo_status add_whole(const mo_fast *f, mo_fast_rows *rows, mo_error *err)
+static mo_status add_whole(const mo_load_problem *f, mo_load_rows *rows,
+                           mo_error *err)
 {
-    int n = mo_fast_n_resources(f);
+    int n = mo_load_n_resources(f);
     int64_t *least = malloc((size_t) n * 2 * sizeof *least);
     ends e = { f, least, least ? least + n : NULL };
     mo_status status = MO_OK;
@@ -167,53 +168,54 @@ static mo_status add_whole(const mo_fast *f, mo_fast_rows *rows, mo_error *err)
     if (!least)
         return mo_fail_memory(err);
     for (int i = 0; i < 2 * n; i++)
-        least[i] = MO_FAST_NEVER;
+        least[i] = MO_LOAD_INFINITY;
     meet_all(&e);
     for (int r = 0; r < n && status == MO_OK; r++) {
-        mo_fast_row row = {
-            r, 0, mo_fast_last(f), e.head_ns[r], e.tail_ns[r], 0
+        mo_load_row row = {
+            r, 0, mo_load_last_event(f), e.head_ns[r], e.tail_ns[r], 0
         };
-        if (row.head_ns < MO_FAST_NEVER)
-            status = mo_fast_rows_add(f, rows, row, err);
+        if (row.head_ns < MO_LOAD_INFINITY)
+            status = mo_load_rows_add(f, rows, row, err);
     }
     free(least);
     return status;
 }
 
-static int64_t least_tail_ns(const mo_fast *f, int device)
+static int64_t least_tail_ns(const mo_load_problem *f, int device)
 {
-    int64_t least = MO_FAST_NEVER;
+    int64_t least = MO_LOAD_INFINITY;
 
     for (int o = 0; o < f->n; o++)
-        if (mo_fast_usable(f, o, device) &&
-            f->tail_ns[mo_fast_at(f, o, device)] < least)
-            least = f->tail_ns[mo_fast_at(f, o, device)];
+        if (mo_load_can_run(f, o, device) &&
+            f->tail_ns[mo_load_op_device(f, o, device)] < least)
+            least = f->tail_ns[mo_load_op_device(f, o, device)];
     return least;
 }
 
 /* From its arrival on a device to J, and the way there through a's port, with
  * all that the port sends meanwhile. */
-static mo_status add_stage(const mo_fast *f, mo_fast_rows *rows, int rank,
-                           mo_error *err)
+static mo_status add_stage(const mo_load_problem *f, mo_load_rows *rows,
+                           int rank, mo_error *err)
 {
     int device = f->order.device[rank];
-    mo_fast_row behind = { .resource = device,
+    mo_load_row behind = { .resource = device,
                            .from = rank + 1,
-                           .until = mo_fast_last(f),
+                           .until = mo_load_last_event(f),
                            .tail_ns = least_tail_ns(f, device) };
-    mo_fast_row way = { .resource = -1, .from = rank, .until = rank + 1 };
+    mo_load_row way = { .resource = -1, .from = rank, .until = rank + 1 };
     int pair[2];
     const int *ids;
-    mo_status status = mo_fast_rows_add(f, rows, behind, err);
+    mo_status status = mo_load_rows_add(f, rows, behind, err);
 
     if (mo_resource_list(f->x, f->congestion, f->a, device, pair, &ids) > 0)
         way.resource = f->n_devices + ids[0];
     if (status == MO_OK && way.resource >= 0)
-        status = mo_fast_rows_add(f, rows, way, err);
+        status = mo_load_rows_add(f, rows, way, err);
     return status;
 }
 
-mo_status mo_fast_rows_make(const mo_fast *f, mo_fast_rows *rows, mo_error *err)
+mo_status mo_load_rows_init(const mo_load_problem *f, mo_load_rows *rows,
+                            mo_error *err)
 {
     mo_status status;
 
@@ -224,30 +226,30 @@ mo_status mo_fast_rows_make(const mo_fast *f, mo_fast_rows *rows, mo_error *err)
     return status;
 }
 
-mo_status mo_fast_index_new(const mo_fast *f, size_t n_rows,
-                            mo_fast_index *index, mo_error *err)
+mo_status mo_load_row_index_new(const mo_load_problem *f, size_t n_rows,
+                                mo_load_row_index *index, mo_error *err)
 {
-    int n = mo_fast_n_resources(f);
+    int n = mo_load_n_resources(f);
 
     index->first = calloc((size_t) n + 1, sizeof *index->first);
     index->next = calloc(n_rows + 1, sizeof *index->next);
     if (index->first && index->next)
         return MO_OK;
-    mo_fast_index_free(index);
+    mo_load_row_index_free(index);
     return mo_fail_memory(err);
 }
 
-void mo_fast_index_free(mo_fast_index *index)
+void mo_load_row_index_free(mo_load_row_index *index)
 {
     free(index->first);
     free(index->next);
-    *index = (mo_fast_index){ 0 };
+    *index = (mo_load_row_index){ 0 };
 }
 
-void mo_fast_index_fill(const mo_fast *f, mo_fast_index *index,
-                        const mo_fast_rows *rows, const int64_t *weight)
+void mo_load_row_index_fill(const mo_load_problem *f, mo_load_row_index *index,
+                            const mo_load_rows *rows, const int64_t *weight)
 {
-    int n = mo_fast_n_resources(f);
+    int n = mo_load_n_resources(f);
 
     for (int r = 0; r < n; r++)
         index->first[r] = -1;

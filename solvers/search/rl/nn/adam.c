@@ -6,7 +6,8 @@
 
 static const double mean_keeps = 0.9, square_keeps = 0.999, least = 1e-8;
 
-mo_status mo_adam_init(mo_adam *adam, const mo_weights *weights, mo_error *err)
+mo_status mo_rl_adam_init(mo_rl_adam *adam, const mo_rl_params *weights,
+                          mo_error *err)
 {
     adam->mean = calloc(weights->n_values + 1, sizeof *adam->mean);
     adam->square = calloc(weights->n_values + 1, sizeof *adam->square);
@@ -14,21 +15,21 @@ mo_status mo_adam_init(mo_adam *adam, const mo_weights *weights, mo_error *err)
     return adam->mean && adam->square ? MO_OK : mo_fail_memory(err);
 }
 
-void mo_adam_clear(mo_adam *adam)
+void mo_rl_adam_clear(mo_rl_adam *adam)
 {
     free(adam->mean);
     free(adam->square);
     adam->mean = adam->square = NULL;
 }
 
-void mo_adam_forget(mo_adam *adam, const mo_weights *weights)
+void mo_rl_adam_reset(mo_rl_adam *adam, const mo_rl_params *weights)
 {
     memset(adam->mean, 0, weights->n_values * sizeof *adam->mean);
     memset(adam->square, 0, weights->n_values * sizeof *adam->square);
     adam->steps = 0;
 }
 
-static double length(const mo_real *gradient, size_t n)
+static double length(const mo_rl_real *gradient, size_t n)
 {
     double sum = 0;
 
@@ -38,7 +39,8 @@ static double length(const mo_real *gradient, size_t n)
 }
 
 /* A gradient that is no number would never leave the means again. */
-void mo_adam_step(mo_adam *adam, mo_weights *weights, const mo_real *gradient)
+void mo_rl_adam_step(mo_rl_adam *adam, mo_rl_params *weights,
+                     const mo_rl_real *gradient)
 {
     double norm = length(gradient, weights->n_values), shorten = 1, rate;
 
@@ -55,8 +57,8 @@ void mo_adam_step(mo_adam *adam, mo_weights *weights, const mo_real *gradient)
         double s = square_keeps * (double) adam->square[i] +
                    (1 - square_keeps) * g * g;
 
-        adam->mean[i] = (mo_real) m;
-        adam->square[i] = (mo_real) s;
-        weights->values[i] -= (mo_real) (rate * m / (sqrt(s) + least));
+        adam->mean[i] = (mo_rl_real) m;
+        adam->square[i] = (mo_rl_real) s;
+        weights->values[i] -= (mo_rl_real) (rate * m / (sqrt(s) + least));
     }
 }

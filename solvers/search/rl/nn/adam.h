@@ -7,21 +7,23 @@
 #include "base/error.h"
 #include "solvers/search/rl/nn/params.h"
 
-typedef struct mo_adam {
+typedef struct mo_rl_adam {
     double rate;
     double most; /* gradients longer than this are shortened; 0: never */
-    mo_real *mean, *square;
+    mo_rl_real *mean, *square;
     int64_t steps;
-} mo_adam;
+} mo_rl_adam;
 
 /* rate and most are set before. */
-mo_status mo_adam_init(mo_adam *adam, const mo_weights *weights, mo_error *err);
-void mo_adam_clear(mo_adam *adam);
+mo_status mo_rl_adam_init(mo_rl_adam *adam, const mo_rl_params *weights,
+                          mo_error *err);
+void mo_rl_adam_clear(mo_rl_adam *adam);
 
 /* As if there had been no step. */
-void mo_adam_forget(mo_adam *adam, const mo_weights *weights);
+void mo_rl_adam_reset(mo_rl_adam *adam, const mo_rl_params *weights);
 
 /* One step down the gradient, which has as many numbers as the weights. */
-void mo_adam_step(mo_adam *adam, mo_weights *weights, const mo_real *gradient);
+void mo_rl_adam_step(mo_rl_adam *adam, mo_rl_params *weights,
+                     const mo_rl_real *gradient);
 
 #endif

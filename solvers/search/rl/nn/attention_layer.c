@@ -4,13 +4,14 @@
 
 /* Products of long rows are large; what they are divided by keeps the softmax
  * from choosing one before anything is learned (Vaswani et al., 2017). */
-mo_var mo_attend(mo_tape *tape, mo_var weight, mo_var asked, mo_var memory)
+mo_rl_var mo_rl_attention(mo_rl_tape *tape, mo_rl_var weight, mo_rl_var asked,
+                          mo_rl_var memory)
 {
-    double wide = sqrt((double) mo_tape_cols(tape, memory));
-    mo_var question = mo_tape_product(tape, asked, weight);
-    mo_var alike = mo_tape_product_turned(tape, question, memory);
-    mo_var shares =
-        mo_tape_softmax(tape, mo_tape_scaled(tape, alike, 1 / wide));
+    double wide = sqrt((double) mo_rl_tape_cols(tape, memory));
+    mo_rl_var question = mo_rl_tape_matmul(tape, asked, weight);
+    mo_rl_var alike = mo_rl_tape_matmul_transposed(tape, question, memory);
+    mo_rl_var shares =
+        mo_rl_tape_softmax(tape, mo_rl_tape_scale(tape, alike, 1 / wide));
 
-    return mo_tape_product(tape, shares, memory);
+    return mo_rl_tape_matmul(tape, shares, memory);
 }

@@ -9,6 +9,7 @@
 
 /* For each row of asked a mean of the rows of memory, of those most that are
  * most alike to the row times weight: as many columns as memory has. */
-mo_var mo_attend(mo_tape *tape, mo_var weight, mo_var asked, mo_var memory);
+mo_rl_var mo_rl_attention(mo_rl_tape *tape, mo_rl_var weight, mo_rl_var asked,
+                          mo_rl_var memory);
 
 #endif

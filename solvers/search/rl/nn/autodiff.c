@@ -11,21 +11,22 @@
 
 enum { BLOCK_BYTES = 1 << 20, ALIGN = 64 };
 
-typedef struct mo_tape_block {
-    struct mo_tape_block *next;
+typedef struct mo_rl_tape_block {
+    struct mo_rl_tape_block *next;
     size_t room, used;
     _Alignas(ALIGN) char bytes[];
-} mo_tape_block;
+} mo_rl_tape_block;
 
-static mo_tape_block *new_block(mo_tape *tape, size_t least)
+static mo_rl_tape_block *new_block(mo_rl_tape *tape, size_t least)
 {
     size_t room = least > BLOCK_BYTES ? least : BLOCK_BYTES;
-    size_t bytes = (sizeof(mo_tape_block) + room + ALIGN - 1) / ALIGN * ALIGN;
-    mo_tape_block *block = aligned_alloc(ALIGN, bytes);
+    size_t bytes =
+        (sizeof(mo_rl_tape_block) + room + ALIGN - 1) / ALIGN * ALIGN;
+    mo_rl_tape_block *block = aligned_alloc(ALIGN, bytes);
 
     if (!block)
         return NULL;
-    *block = (mo_tape_block){ .room = room };
+    *block = (mo_rl_tape_block){ .room = room };
     tape->bytes += bytes;
     if (tape->current) {
         block->next = tape->current->next;
@@ -37,10 +38,10 @@ static mo_tape_block *new_block(mo_tape *tape, size_t least)
 }
 
 /* Blocks are filled one after the other, in the same order each time. */
-void *mo_tape_memory(mo_tape *tape, size_t bytes)
+void *mo_rl_tape_alloc(mo_rl_tape *tape, size_t bytes)
 {
     size_t rounded = (bytes + ALIGN - 1) / ALIGN * ALIGN;
-    mo_tape_block *block = tape->current;
+    mo_rl_tape_block *block = tape->current;
     void *memory;
 
     if (tape->failed)
@@ -59,22 +60,22 @@ void *mo_tape_memory(mo_tape *tape, size_t bytes)
     return memory;
 }
 
-const void *mo_tape_kept(mo_tape *tape, const void *data, size_t bytes)
+const void *mo_rl_tape_save(mo_rl_tape *tape, const void *data, size_t bytes)
 {
     void *copy;
 
     if (!data || !tape->gradient)
         return NULL;
-    copy = mo_tape_memory(tape, bytes);
+    copy = mo_rl_tape_alloc(tape, bytes);
     return copy ? memcpy(copy, data, bytes) : NULL;
 }
 
 /* -------------------------------------------------------------------- nodes */
 
-static bool make_room(mo_tape *tape)
+static bool make_room(mo_rl_tape *tape)
 {
     int room = tape->nodes_room > 0 ? 2 * tape->nodes_room : 256;
-    mo_tape_node *nodes;
+    mo_rl_tape_node *nodes;
 
     if (tape->n_nodes < tape->nodes_room)
         return true;
@@ -88,51 +89,53 @@ static bool make_room(mo_tape *tape)
     return true;
 }
 
-mo_tape_node *mo_tape_make(mo_tape *tape, int rows, int cols,
-                           mo_tape_way_back *back)
+mo_rl_tape_node *mo_rl_tape_new_node(mo_rl_tape *tape, int rows, int cols,
+                                     mo_rl_tape_backward_fn *back)
 {
-    size_t bytes = (size_t) rows * (size_t) cols * sizeof(mo_real);
-    mo_tape_node *node;
-    mo_real *values;
+    size_t bytes = (size_t) rows * (size_t) cols * sizeof(mo_rl_real);
+    mo_rl_tape_node *node;
+    mo_rl_real *values;
 
     assert(rows >= 0 && cols >= 0);
-    values = mo_tape_memory(tape, bytes);
+    values = mo_rl_tape_alloc(tape, bytes);
     if (!values || !make_room(tape))
         return NULL;
     node = &tape->nodes[tape->n_nodes++];
-    *node = (mo_tape_node){
+    *node = (mo_rl_tape_node){
         .rows = rows, .cols = cols, .values = values, .back = back
     };
     return node;
 }
 
-mo_tape_node *mo_tape_make_zeros(mo_tape *tape, int rows, int cols,
-                                 mo_tape_way_back *back)
+mo_rl_tape_node *mo_rl_tape_new_zero_node(mo_rl_tape *tape, int rows, int cols,
+                                          mo_rl_tape_backward_fn *back)
 {
-    mo_tape_node *node = mo_tape_make(tape, rows, cols, back);
+    mo_rl_tape_node *node = mo_rl_tape_new_node(tape, rows, cols, back);
 
     if (node)
-        memset(node->values, 0, mo_tape_size(node) * sizeof(mo_real));
+        memset(node->values, 0,
+               mo_rl_tape_node_size(node) * sizeof(mo_rl_real));
     return node;
 }
 
-mo_var mo_tape_made(const mo_tape *tape, const mo_tape_node *made)
+mo_rl_var mo_rl_tape_node_var(const mo_rl_tape *tape,
+                              const mo_rl_tape_node *made)
 {
-    return made && !tape->failed ? (mo_var) (made - tape->nodes) : 0;
+    return made && !tape->failed ? (mo_rl_var) (made - tape->nodes) : 0;
 }
 
 /* Matrix 0 is the empty one. */
-static void begin(mo_tape *tape)
+static void begin(mo_rl_tape *tape)
 {
     tape->n_nodes = 0;
     tape->failed = false;
     tape->current = tape->blocks;
-    mo_tape_make(tape, 0, 0, NULL);
+    mo_rl_tape_new_node(tape, 0, 0, NULL);
 }
 
-mo_tape *mo_tape_new(const mo_weights *weights, mo_real *gradient)
+mo_rl_tape *mo_rl_tape_new(const mo_rl_params *weights, mo_rl_real *gradient)
 {
-    mo_tape *tape = calloc(1, sizeof *tape);
+    mo_rl_tape *tape = calloc(1, sizeof *tape);
 
     if (!tape)
         return NULL;
@@ -140,15 +143,15 @@ mo_tape *mo_tape_new(const mo_weights *weights, mo_real *gradient)
     tape->gradient = gradient;
     begin(tape);
     if (tape->failed) {
-        mo_tape_free(tape);
+        mo_rl_tape_free(tape);
         return NULL;
     }
     return tape;
 }
 
-void mo_tape_free(mo_tape *tape)
+void mo_rl_tape_free(mo_rl_tape *tape)
 {
-    mo_tape_block *block, *next;
+    mo_rl_tape_block *block, *next;
 
     if (!tape)
         return;
@@ -160,57 +163,57 @@ void mo_tape_free(mo_tape *tape)
     free(tape);
 }
 
-void mo_tape_lead(mo_tape *tape, mo_real *gradient)
+void mo_rl_tape_set_gradient(mo_rl_tape *tape, mo_rl_real *gradient)
 {
     assert(tape->gradient && gradient);
     tape->gradient = gradient;
 }
 
-void mo_tape_wipe(mo_tape *tape)
+void mo_rl_tape_reset(mo_rl_tape *tape)
 {
-    for (mo_tape_block *block = tape->blocks; block; block = block->next)
+    for (mo_rl_tape_block *block = tape->blocks; block; block = block->next)
         block->used = 0;
     begin(tape);
 }
 
-bool mo_tape_failed(const mo_tape *tape)
+bool mo_rl_tape_failed(const mo_rl_tape *tape)
 {
     return tape->failed;
 }
 
-mo_var mo_tape_fail(mo_tape *tape)
+mo_rl_var mo_rl_tape_fail(mo_rl_tape *tape)
 {
     tape->failed = true;
     return 0;
 }
 
-size_t mo_tape_bytes(const mo_tape *tape)
+size_t mo_rl_tape_bytes(const mo_rl_tape *tape)
 {
     return tape->bytes + (size_t) tape->nodes_room * sizeof *tape->nodes;
 }
 
-int mo_tape_rows(const mo_tape *tape, mo_var a)
+int mo_rl_tape_rows(const mo_rl_tape *tape, mo_rl_var a)
 {
-    return mo_tape_at(tape, a)->rows;
+    return mo_rl_tape_node_at(tape, a)->rows;
 }
 
-int mo_tape_cols(const mo_tape *tape, mo_var a)
+int mo_rl_tape_cols(const mo_rl_tape *tape, mo_rl_var a)
 {
-    return mo_tape_at(tape, a)->cols;
+    return mo_rl_tape_node_at(tape, a)->cols;
 }
 
-const mo_real *mo_tape_values(const mo_tape *tape, mo_var a)
+const mo_rl_real *mo_rl_tape_values(const mo_rl_tape *tape, mo_rl_var a)
 {
-    return mo_tape_at(tape, a)->values;
+    return mo_rl_tape_node_at(tape, a)->values;
 }
 
 /* ------------------------------------------------------------------ sources */
 
 /* It lies where it is: there are many uses of each, and few change. */
-mo_var mo_tape_weight(mo_tape *tape, int weight)
+mo_rl_var mo_rl_tape_param(mo_rl_tape *tape, int weight)
 {
-    const mo_weight *w = &tape->weights->items[weight];
-    mo_tape_node *made = mo_tape_make(tape, 0, 0, NULL);
+    const mo_rl_param *w = &tape->weights->items[weight];
+    mo_rl_tape_node *made = mo_rl_tape_new_node(tape, 0, 0, NULL);
 
     assert(weight >= 0 && weight < tape->weights->n);
     if (!made)
@@ -219,34 +222,37 @@ mo_var mo_tape_weight(mo_tape *tape, int weight)
     made->cols = w->cols;
     made->values = tape->weights->values + w->offset;
     made->weight = w;
-    return mo_tape_made(tape, made);
+    return mo_rl_tape_node_var(tape, made);
 }
 
-mo_var mo_tape_given(mo_tape *tape, int rows, int cols, const mo_real *values)
+mo_rl_var mo_rl_tape_constant(mo_rl_tape *tape, int rows, int cols,
+                              const mo_rl_real *values)
 {
-    mo_tape_node *made = mo_tape_make(tape, rows, cols, NULL);
+    mo_rl_tape_node *made = mo_rl_tape_new_node(tape, rows, cols, NULL);
 
     if (made)
-        memcpy(made->values, values, mo_tape_size(made) * sizeof(mo_real));
-    return mo_tape_made(tape, made);
+        memcpy(made->values, values,
+               mo_rl_tape_node_size(made) * sizeof(mo_rl_real));
+    return mo_rl_tape_node_var(tape, made);
 }
 
-mo_var mo_tape_zeros(mo_tape *tape, int rows, int cols)
+mo_rl_var mo_rl_tape_zeros(mo_rl_tape *tape, int rows, int cols)
 {
-    return mo_tape_made(tape, mo_tape_make_zeros(tape, rows, cols, NULL));
+    return mo_rl_tape_node_var(
+        tape, mo_rl_tape_new_zero_node(tape, rows, cols, NULL));
 }
 
 /* --------------------------------------------------------------------- back */
 
-mo_real *mo_tape_gradient_of(mo_tape *tape, mo_var a)
+mo_rl_real *mo_rl_tape_node_gradient(mo_rl_tape *tape, mo_rl_var a)
 {
-    mo_tape_node *node = mo_tape_at(tape, a);
-    size_t bytes = mo_tape_size(node) * sizeof(mo_real);
+    mo_rl_tape_node *node = mo_rl_tape_node_at(tape, a);
+    size_t bytes = mo_rl_tape_node_size(node) * sizeof(mo_rl_real);
 
     if (node->weight)
         return tape->gradient + node->weight->offset;
     if (!node->gradient) {
-        node->gradient = mo_tape_memory(tape, bytes);
+        node->gradient = mo_rl_tape_alloc(tape, bytes);
         if (node->gradient)
             memset(node->gradient, 0, bytes);
     }
@@ -254,20 +260,21 @@ mo_real *mo_tape_gradient_of(mo_tape *tape, mo_var a)
 }
 
 /* What is made comes behind what it is made of: one way is enough. */
-void mo_tape_back(mo_tape *tape, mo_var a)
+void mo_rl_tape_backward(mo_rl_tape *tape, mo_rl_var a)
 {
-    mo_real *seed;
+    mo_rl_real *seed;
 
     assert(tape->gradient);
     if (tape->failed)
         return;
-    for (mo_var i = 0; i < tape->n_nodes; i++)
-        mo_tape_at(tape, i)->gradient = NULL;
-    seed = mo_tape_gradient_of(tape, a);
-    for (size_t i = 0; seed && i < mo_tape_size(mo_tape_at(tape, a)); i++)
+    for (mo_rl_var i = 0; i < tape->n_nodes; i++)
+        mo_rl_tape_node_at(tape, i)->gradient = NULL;
+    seed = mo_rl_tape_node_gradient(tape, a);
+    for (size_t i = 0;
+         seed && i < mo_rl_tape_node_size(mo_rl_tape_node_at(tape, a)); i++)
         seed[i] += 1;
-    for (mo_var i = a; i > 0 && !tape->failed; i--) {
-        const mo_tape_node *node = mo_tape_at(tape, i);
+    for (mo_rl_var i = a; i > 0 && !tape->failed; i--) {
+        const mo_rl_tape_node *node = mo_rl_tape_node_at(tape, i);
 
         if (node->gradient && node->back)
             node->back(tape, node);

@@ -26,13 +26,13 @@
 
 /* Eight numbers, computed with as many at once as the processor can. */
 enum { WIDE = 8 };
-typedef mo_real wide __attribute__((vector_size(WIDE * sizeof(mo_real)),
-                                    aligned(sizeof(mo_real)), may_alias));
+typedef mo_rl_real wide __attribute__((vector_size(WIDE * sizeof(mo_rl_real)),
+                                       aligned(sizeof(mo_rl_real)), may_alias));
 
 /* c[0..4 * WIDE) += a[0] b[0][..] + a[step] b[1][..] + ..., rows of b being n
  * apart. */
-INLINE void add_four(const mo_real *a, size_t step, const mo_real *b, size_t n,
-                     mo_real *c, int k)
+INLINE void add_four(const mo_rl_real *a, size_t step, const mo_rl_real *b,
+                     size_t n, mo_rl_real *c, int k)
 {
     wide *to = (wide *) c;
     wide sum0 = to[0], sum1 = to[1], sum2 = to[2], sum3 = to[3];
@@ -51,8 +51,8 @@ INLINE void add_four(const mo_real *a, size_t step, const mo_real *b, size_t n,
     to[3] = sum3;
 }
 
-INLINE void add_one(const mo_real *a, size_t step, const mo_real *b, size_t n,
-                    mo_real *c, int k)
+INLINE void add_one(const mo_rl_real *a, size_t step, const mo_rl_real *b,
+                    size_t n, mo_rl_real *c, int k)
 {
     wide *to = (wide *) c;
     wide sum = *to;
@@ -63,8 +63,8 @@ INLINE void add_one(const mo_real *a, size_t step, const mo_real *b, size_t n,
 }
 
 /* The same for a whole row of c. */
-INLINE void add_rows(const mo_real *a, size_t step, const mo_real *b, size_t n,
-                     mo_real *c, int k)
+INLINE void add_rows(const mo_rl_real *a, size_t step, const mo_rl_real *b,
+                     size_t n, mo_rl_real *c, int k)
 {
     size_t j = 0;
 
@@ -73,7 +73,7 @@ INLINE void add_rows(const mo_real *a, size_t step, const mo_real *b, size_t n,
     for (; j + WIDE <= n; j += WIDE)
         add_one(a, step, b + j, n, c + j, k);
     for (; j < n; j++) {
-        mo_real sum = c[j];
+        mo_rl_real sum = c[j];
 
         for (size_t l = 0; l < (size_t) k; l++)
             sum += a[l * step] * b[l * n + j];
@@ -82,8 +82,8 @@ INLINE void add_rows(const mo_real *a, size_t step, const mo_real *b, size_t n,
 }
 
 /* c[m][n] += a[m][k] b[k][n] */
-CLONES static void add_product(const mo_real *a, const mo_real *b, mo_real *c,
-                               int m, int k, int n)
+CLONES static void add_product(const mo_rl_real *a, const mo_rl_real *b,
+                               mo_rl_real *c, int m, int k, int n)
 {
     if (n == WIDE && k == WIDE)
         for (int i = 0; i < m; i++, a += WIDE, c += WIDE)
@@ -97,8 +97,8 @@ CLONES static void add_product(const mo_real *a, const mo_real *b, mo_real *c,
 enum { NEAR = 16 };
 
 /* c[k][n] += a[m][k]^T b[m][n] */
-CLONES static void add_turned_product(const mo_real *a, const mo_real *b,
-                                      mo_real *c, int m, int k, int n)
+CLONES static void add_turned_product(const mo_rl_real *a, const mo_rl_real *b,
+                                      mo_rl_real *c, int m, int k, int n)
 {
     for (int first = 0; first < m; first += NEAR) {
         int rows = m - first < NEAR ? m - first : NEAR;
@@ -111,15 +111,15 @@ CLONES static void add_turned_product(const mo_real *a, const mo_real *b,
 }
 
 /* b^T, which is made once. */
-static const mo_real *turned_of(mo_tape *tape, mo_var b)
+static const mo_rl_real *turned_of(mo_rl_tape *tape, mo_rl_var b)
 {
-    mo_tape_node *node = mo_tape_at(tape, b);
-    const mo_real *from = node->values;
-    mo_real *to;
+    mo_rl_tape_node *node = mo_rl_tape_node_at(tape, b);
+    const mo_rl_real *from = node->values;
+    mo_rl_real *to;
 
     if (node->turned)
         return node->turned;
-    to = mo_tape_memory(tape, mo_tape_size(node) * sizeof *to);
+    to = mo_rl_tape_alloc(tape, mo_rl_tape_node_size(node) * sizeof *to);
     if (!to)
         return NULL;
     for (int i = 0; i < node->rows; i++)
@@ -130,23 +130,23 @@ static const mo_real *turned_of(mo_tape *tape, mo_var b)
 }
 
 /* c[m][n] += a[m][k] b^T, where b has n rows. */
-static void add_product_turned(mo_tape *tape, const mo_real *a, mo_var b,
-                               mo_real *c, int m)
+static void add_product_turned(mo_rl_tape *tape, const mo_rl_real *a,
+                               mo_rl_var b, mo_rl_real *c, int m)
 {
-    const mo_tape_node *node = mo_tape_at(tape, b);
-    const mo_real *turned = turned_of(tape, b);
+    const mo_rl_tape_node *node = mo_rl_tape_node_at(tape, b);
+    const mo_rl_real *turned = turned_of(tape, b);
 
     if (turned)
         add_product(a, turned, c, m, node->cols, node->rows);
 }
 
 /* Through c = a b, of which made has the gradient. */
-static void back_through_product(mo_tape *tape, const mo_tape_node *made)
+static void back_through_product(mo_rl_tape *tape, const mo_rl_tape_node *made)
 {
-    const mo_tape_node *a = mo_tape_at(tape, made->a);
-    const mo_tape_node *b = mo_tape_at(tape, made->b);
-    mo_real *to_a = mo_tape_gradient_of(tape, made->a);
-    mo_real *to_b = mo_tape_gradient_of(tape, made->b);
+    const mo_rl_tape_node *a = mo_rl_tape_node_at(tape, made->a);
+    const mo_rl_tape_node *b = mo_rl_tape_node_at(tape, made->b);
+    mo_rl_real *to_a = mo_rl_tape_node_gradient(tape, made->a);
+    mo_rl_real *to_b = mo_rl_tape_node_gradient(tape, made->b);
 
     if (!to_a || !to_b)
         return;
@@ -155,29 +155,30 @@ static void back_through_product(mo_tape *tape, const mo_tape_node *made)
                        b->cols);
 }
 
-mo_var mo_tape_product(mo_tape *tape, mo_var a, mo_var b)
+mo_rl_var mo_rl_tape_matmul(mo_rl_tape *tape, mo_rl_var a, mo_rl_var b)
 {
-    int m = mo_tape_rows(tape, a), k = mo_tape_cols(tape, a);
-    int n = mo_tape_cols(tape, b);
-    mo_tape_node *made = mo_tape_make_zeros(tape, m, n, back_through_product);
+    int m = mo_rl_tape_rows(tape, a), k = mo_rl_tape_cols(tape, a);
+    int n = mo_rl_tape_cols(tape, b);
+    mo_rl_tape_node *made =
+        mo_rl_tape_new_zero_node(tape, m, n, back_through_product);
 
     if (!made)
         return 0;
-    assert(mo_tape_rows(tape, b) == k);
+    assert(mo_rl_tape_rows(tape, b) == k);
     made->a = a;
     made->b = b;
-    add_product(mo_tape_values(tape, a), mo_tape_values(tape, b), made->values,
-                m, k, n);
-    return mo_tape_made(tape, made);
+    add_product(mo_rl_tape_values(tape, a), mo_rl_tape_values(tape, b),
+                made->values, m, k, n);
+    return mo_rl_tape_node_var(tape, made);
 }
 
 /* Of c = a b^T: dc b, and dc^T a. */
-static void back_from_turned(mo_tape *tape, const mo_tape_node *made)
+static void back_from_turned(mo_rl_tape *tape, const mo_rl_tape_node *made)
 {
-    const mo_tape_node *a = mo_tape_at(tape, made->a);
-    const mo_tape_node *b = mo_tape_at(tape, made->b);
-    mo_real *to_a = mo_tape_gradient_of(tape, made->a);
-    mo_real *to_b = mo_tape_gradient_of(tape, made->b);
+    const mo_rl_tape_node *a = mo_rl_tape_node_at(tape, made->a);
+    const mo_rl_tape_node *b = mo_rl_tape_node_at(tape, made->b);
+    mo_rl_real *to_a = mo_rl_tape_node_gradient(tape, made->a);
+    mo_rl_real *to_b = mo_rl_tape_node_gradient(tape, made->b);
 
     if (!to_a || !to_b)
         return;
@@ -186,27 +187,29 @@ static void back_from_turned(mo_tape *tape, const mo_tape_node *made)
                        a->cols);
 }
 
-mo_var mo_tape_product_turned(mo_tape *tape, mo_var a, mo_var b)
+mo_rl_var mo_rl_tape_matmul_transposed(mo_rl_tape *tape, mo_rl_var a,
+                                       mo_rl_var b)
 {
-    int m = mo_tape_rows(tape, a), k = mo_tape_cols(tape, a);
-    int n = mo_tape_rows(tape, b);
-    mo_tape_node *made = mo_tape_make_zeros(tape, m, n, back_from_turned);
+    int m = mo_rl_tape_rows(tape, a), k = mo_rl_tape_cols(tape, a);
+    int n = mo_rl_tape_rows(tape, b);
+    mo_rl_tape_node *made =
+        mo_rl_tape_new_zero_node(tape, m, n, back_from_turned);
 
     if (!made)
         return 0;
-    assert(mo_tape_cols(tape, b) == k);
+    assert(mo_rl_tape_cols(tape, b) == k);
     made->a = a;
     made->b = b;
-    add_product_turned(tape, mo_tape_values(tape, a), b, made->values, m);
-    return mo_tape_made(tape, made);
+    add_product_turned(tape, mo_rl_tape_values(tape, a), b, made->values, m);
+    return mo_rl_tape_node_var(tape, made);
 }
 
 /* ------------------------------------------------------------------- layers */
 
 /* What came out as 0 was cut off there, and nothing goes back through it. */
-INLINE void back_through_of(const mo_real *restrict values,
-                            mo_real *restrict gradient, mo_real *restrict bias,
-                            int m, int n)
+INLINE void back_through_of(const mo_rl_real *restrict values,
+                            mo_rl_real *restrict gradient,
+                            mo_rl_real *restrict bias, int m, int n)
 {
     for (int i = 0; i < m; i++, values += n, gradient += n)
         for (int j = 0; j < n; j++) {
@@ -215,9 +218,9 @@ INLINE void back_through_of(const mo_real *restrict values,
         }
 }
 
-static void back_from_layer(mo_tape *tape, const mo_tape_node *made)
+static void back_from_layer(mo_rl_tape *tape, const mo_rl_tape_node *made)
 {
-    mo_real *to_bias = mo_tape_gradient_of(tape, made->n);
+    mo_rl_real *to_bias = mo_rl_tape_node_gradient(tape, made->n);
 
     if (!to_bias)
         return;
@@ -229,41 +232,42 @@ static void back_from_layer(mo_tape *tape, const mo_tape_node *made)
     back_through_product(tape, made);
 }
 
-INLINE void cut_of(mo_real *values, size_t m, int n)
+INLINE void cut_of(mo_rl_real *values, size_t m, int n)
 {
     for (size_t i = 0; i < m; i++, values += n)
         for (int j = 0; j < n; j++)
             values[j] = values[j] > 0 ? values[j] : 0;
 }
 
-mo_var mo_tape_layer(mo_tape *tape, mo_var a, mo_var b, mo_var bias)
+mo_rl_var mo_rl_tape_dense_relu(mo_rl_tape *tape, mo_rl_var a, mo_rl_var b,
+                                mo_rl_var bias)
 {
-    int m = mo_tape_rows(tape, a), k = mo_tape_cols(tape, a);
-    int n = mo_tape_cols(tape, b);
-    mo_tape_node *made = mo_tape_make(tape, m, n, back_from_layer);
+    int m = mo_rl_tape_rows(tape, a), k = mo_rl_tape_cols(tape, a);
+    int n = mo_rl_tape_cols(tape, b);
+    mo_rl_tape_node *made = mo_rl_tape_new_node(tape, m, n, back_from_layer);
 
     if (!made)
         return 0;
-    assert(mo_tape_rows(tape, b) == k && mo_tape_cols(tape, bias) == n &&
-           mo_tape_rows(tape, bias) == 1);
+    assert(mo_rl_tape_rows(tape, b) == k && mo_rl_tape_cols(tape, bias) == n &&
+           mo_rl_tape_rows(tape, bias) == 1);
     made->a = a;
     made->b = b;
     made->n = bias;
     for (int i = 0; i < m; i++)
         memcpy(made->values + (size_t) i * (size_t) n,
-               mo_tape_values(tape, bias), (size_t) n * sizeof(mo_real));
-    add_product(mo_tape_values(tape, a), mo_tape_values(tape, b), made->values,
-                m, k, n);
+               mo_rl_tape_values(tape, bias), (size_t) n * sizeof(mo_rl_real));
+    add_product(mo_rl_tape_values(tape, a), mo_rl_tape_values(tape, b),
+                made->values, m, k, n);
     if (n == 8)
         cut_of(made->values, (size_t) m, 8);
     else
         cut_of(made->values, (size_t) m, n);
-    return mo_tape_made(tape, made);
+    return mo_rl_tape_node_var(tape, made);
 }
 
 /* --------------------------------------------------------------------- sums */
 
-static void add_all(const mo_real *restrict from, mo_real *restrict to,
+static void add_all(const mo_rl_real *restrict from, mo_rl_real *restrict to,
                     size_t n)
 {
     for (; n >= 8; n -= 8, from += 8, to += 8)
@@ -274,101 +278,105 @@ static void add_all(const mo_real *restrict from, mo_real *restrict to,
 }
 
 /* What was one row for all gets from all. */
-static void back_from_sum(mo_tape *tape, const mo_tape_node *made)
+static void back_from_sum(mo_rl_tape *tape, const mo_rl_tape_node *made)
 {
-    int rows = mo_tape_rows(tape, made->b);
+    int rows = mo_rl_tape_rows(tape, made->b);
     size_t cols = (size_t) made->cols;
-    mo_real *to_a = mo_tape_gradient_of(tape, made->a);
-    mo_real *to_b = mo_tape_gradient_of(tape, made->b);
+    mo_rl_real *to_a = mo_rl_tape_node_gradient(tape, made->a);
+    mo_rl_real *to_b = mo_rl_tape_node_gradient(tape, made->b);
 
     if (!to_a || !to_b)
         return;
-    add_all(made->gradient, to_a, mo_tape_size(made));
+    add_all(made->gradient, to_a, mo_rl_tape_node_size(made));
     if (rows == made->rows)
-        add_all(made->gradient, to_b, mo_tape_size(made));
+        add_all(made->gradient, to_b, mo_rl_tape_node_size(made));
     else
         for (int i = 0; i < made->rows; i++)
             add_all(made->gradient + (size_t) i * cols, to_b, cols);
 }
 
-mo_var mo_tape_sum(mo_tape *tape, mo_var a, mo_var b)
+mo_rl_var mo_rl_tape_add(mo_rl_tape *tape, mo_rl_var a, mo_rl_var b)
 {
-    int rows = mo_tape_rows(tape, b);
-    size_t cols = (size_t) mo_tape_cols(tape, a);
-    mo_tape_node *made = mo_tape_make(tape, mo_tape_rows(tape, a),
-                                      mo_tape_cols(tape, a), back_from_sum);
+    int rows = mo_rl_tape_rows(tape, b);
+    size_t cols = (size_t) mo_rl_tape_cols(tape, a);
+    mo_rl_tape_node *made =
+        mo_rl_tape_new_node(tape, mo_rl_tape_rows(tape, a),
+                            mo_rl_tape_cols(tape, a), back_from_sum);
 
     if (!made)
         return 0;
-    assert(mo_tape_cols(tape, b) == made->cols);
+    assert(mo_rl_tape_cols(tape, b) == made->cols);
     assert(rows == 1 || rows == made->rows);
     made->a = a;
     made->b = b;
-    memcpy(made->values, mo_tape_values(tape, a),
-           mo_tape_size(made) * sizeof(mo_real));
+    memcpy(made->values, mo_rl_tape_values(tape, a),
+           mo_rl_tape_node_size(made) * sizeof(mo_rl_real));
     if (rows == made->rows)
-        add_all(mo_tape_values(tape, b), made->values, mo_tape_size(made));
+        add_all(mo_rl_tape_values(tape, b), made->values,
+                mo_rl_tape_node_size(made));
     else
         for (int i = 0; i < made->rows; i++)
-            add_all(mo_tape_values(tape, b), made->values + (size_t) i * cols,
-                    cols);
-    return mo_tape_made(tape, made);
+            add_all(mo_rl_tape_values(tape, b),
+                    made->values + (size_t) i * cols, cols);
+    return mo_rl_tape_node_var(tape, made);
 }
 
-static void back_from_times(mo_tape *tape, const mo_tape_node *made)
+static void back_from_times(mo_rl_tape *tape, const mo_rl_tape_node *made)
 {
-    const mo_real *a = mo_tape_values(tape, made->a);
-    const mo_real *b = mo_tape_values(tape, made->b);
-    mo_real *to_a = mo_tape_gradient_of(tape, made->a);
-    mo_real *to_b = mo_tape_gradient_of(tape, made->b);
+    const mo_rl_real *a = mo_rl_tape_values(tape, made->a);
+    const mo_rl_real *b = mo_rl_tape_values(tape, made->b);
+    mo_rl_real *to_a = mo_rl_tape_node_gradient(tape, made->a);
+    mo_rl_real *to_b = mo_rl_tape_node_gradient(tape, made->b);
 
     if (!to_a || !to_b)
         return;
-    for (size_t i = 0; i < mo_tape_size(made); i++) {
+    for (size_t i = 0; i < mo_rl_tape_node_size(made); i++) {
         to_a[i] += made->gradient[i] * b[i];
         to_b[i] += made->gradient[i] * a[i];
     }
 }
 
-mo_var mo_tape_times(mo_tape *tape, mo_var a, mo_var b)
+mo_rl_var mo_rl_tape_mul(mo_rl_tape *tape, mo_rl_var a, mo_rl_var b)
 {
-    mo_tape_node *made = mo_tape_make(tape, mo_tape_rows(tape, a),
-                                      mo_tape_cols(tape, a), back_from_times);
-    const mo_real *x, *y;
+    mo_rl_tape_node *made =
+        mo_rl_tape_new_node(tape, mo_rl_tape_rows(tape, a),
+                            mo_rl_tape_cols(tape, a), back_from_times);
+    const mo_rl_real *x, *y;
 
     if (!made)
         return 0;
-    assert(mo_tape_rows(tape, b) == made->rows &&
-           mo_tape_cols(tape, b) == made->cols);
+    assert(mo_rl_tape_rows(tape, b) == made->rows &&
+           mo_rl_tape_cols(tape, b) == made->cols);
     made->a = a;
     made->b = b;
-    x = mo_tape_values(tape, a);
-    y = mo_tape_values(tape, b);
-    for (size_t i = 0; i < mo_tape_size(made); i++)
+    x = mo_rl_tape_values(tape, a);
+    y = mo_rl_tape_values(tape, b);
+    for (size_t i = 0; i < mo_rl_tape_node_size(made); i++)
         made->values[i] = x[i] * y[i];
-    return mo_tape_made(tape, made);
+    return mo_rl_tape_node_var(tape, made);
 }
 
-static void back_from_scaled(mo_tape *tape, const mo_tape_node *made)
+static void back_from_scaled(mo_rl_tape *tape, const mo_rl_tape_node *made)
 {
-    mo_real *to = mo_tape_gradient_of(tape, made->a);
+    mo_rl_real *to = mo_rl_tape_node_gradient(tape, made->a);
 
-    for (size_t i = 0; to && i < mo_tape_size(made); i++)
-        to[i] += (mo_real) made->by * made->gradient[i];
+    for (size_t i = 0; to && i < mo_rl_tape_node_size(made); i++)
+        to[i] += (mo_rl_real) made->by * made->gradient[i];
 }
 
-mo_var mo_tape_scaled(mo_tape *tape, mo_var a, double by)
+mo_rl_var mo_rl_tape_scale(mo_rl_tape *tape, mo_rl_var a, double by)
 {
-    mo_tape_node *made = mo_tape_make(tape, mo_tape_rows(tape, a),
-                                      mo_tape_cols(tape, a), back_from_scaled);
-    const mo_real *x;
+    mo_rl_tape_node *made =
+        mo_rl_tape_new_node(tape, mo_rl_tape_rows(tape, a),
+                            mo_rl_tape_cols(tape, a), back_from_scaled);
+    const mo_rl_real *x;
 
     if (!made)
         return 0;
     made->a = a;
     made->by = by;
-    x = mo_tape_values(tape, a);
-    for (size_t i = 0; i < mo_tape_size(made); i++)
-        made->values[i] = (mo_real) by * x[i];
-    return mo_tape_made(tape, made);
+    x = mo_rl_tape_values(tape, a);
+    for (size_t i = 0; i < mo_rl_tape_node_size(made); i++)
+        made->values[i] = (mo_rl_real) by * x[i];
+    return mo_rl_tape_node_var(tape, made);
 }

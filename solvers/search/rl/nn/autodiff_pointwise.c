@@ -6,95 +6,96 @@
 /* ------------------------------------------------------- element by element */
 
 /* A matrix of a's shape; *x: a's values. */
-static mo_tape_node *make_like(mo_tape *tape, mo_var a, mo_tape_way_back *back,
-                               const mo_real **x)
+static mo_rl_tape_node *make_like(mo_rl_tape *tape, mo_rl_var a,
+                                  mo_rl_tape_backward_fn *back,
+                                  const mo_rl_real **x)
 {
-    mo_tape_node *made =
-        mo_tape_make(tape, mo_tape_rows(tape, a), mo_tape_cols(tape, a), back);
+    mo_rl_tape_node *made = mo_rl_tape_new_node(tape, mo_rl_tape_rows(tape, a),
+                                                mo_rl_tape_cols(tape, a), back);
 
     if (made)
         made->a = a;
-    *x = mo_tape_values(tape, a);
+    *x = mo_rl_tape_values(tape, a);
     return made;
 }
 
-static void back_from_relu(mo_tape *tape, const mo_tape_node *made)
+static void back_from_relu(mo_rl_tape *tape, const mo_rl_tape_node *made)
 {
-    mo_real *to = mo_tape_gradient_of(tape, made->a);
+    mo_rl_real *to = mo_rl_tape_node_gradient(tape, made->a);
 
-    for (size_t i = 0; to && i < mo_tape_size(made); i++)
+    for (size_t i = 0; to && i < mo_rl_tape_node_size(made); i++)
         to[i] += made->values[i] > 0 ? made->gradient[i] : 0;
 }
 
-mo_var mo_tape_relu(mo_tape *tape, mo_var a)
+mo_rl_var mo_rl_tape_relu(mo_rl_tape *tape, mo_rl_var a)
 {
-    const mo_real *x;
-    mo_tape_node *made = make_like(tape, a, back_from_relu, &x);
+    const mo_rl_real *x;
+    mo_rl_tape_node *made = make_like(tape, a, back_from_relu, &x);
 
-    for (size_t i = 0; made && i < mo_tape_size(made); i++)
+    for (size_t i = 0; made && i < mo_rl_tape_node_size(made); i++)
         made->values[i] = x[i] > 0 ? x[i] : 0;
-    return mo_tape_made(tape, made);
+    return mo_rl_tape_node_var(tape, made);
 }
 
-static void back_from_tanh(mo_tape *tape, const mo_tape_node *made)
+static void back_from_tanh(mo_rl_tape *tape, const mo_rl_tape_node *made)
 {
-    mo_real *to = mo_tape_gradient_of(tape, made->a);
+    mo_rl_real *to = mo_rl_tape_node_gradient(tape, made->a);
 
-    for (size_t i = 0; to && i < mo_tape_size(made); i++)
+    for (size_t i = 0; to && i < mo_rl_tape_node_size(made); i++)
         to[i] += made->gradient[i] * (1 - made->values[i] * made->values[i]);
 }
 
-mo_var mo_tape_tanh(mo_tape *tape, mo_var a)
+mo_rl_var mo_rl_tape_tanh(mo_rl_tape *tape, mo_rl_var a)
 {
-    const mo_real *x;
-    mo_tape_node *made = make_like(tape, a, back_from_tanh, &x);
+    const mo_rl_real *x;
+    mo_rl_tape_node *made = make_like(tape, a, back_from_tanh, &x);
 
-    for (size_t i = 0; made && i < mo_tape_size(made); i++)
-        made->values[i] = 1 - 2 / (1 + mo_real_exp(2 * x[i]));
-    return mo_tape_made(tape, made);
+    for (size_t i = 0; made && i < mo_rl_tape_node_size(made); i++)
+        made->values[i] = 1 - 2 / (1 + mo_rl_real_exp(2 * x[i]));
+    return mo_rl_tape_node_var(tape, made);
 }
 
-static void back_from_exp(mo_tape *tape, const mo_tape_node *made)
+static void back_from_exp(mo_rl_tape *tape, const mo_rl_tape_node *made)
 {
-    mo_real *to = mo_tape_gradient_of(tape, made->a);
+    mo_rl_real *to = mo_rl_tape_node_gradient(tape, made->a);
 
-    for (size_t i = 0; to && i < mo_tape_size(made); i++)
+    for (size_t i = 0; to && i < mo_rl_tape_node_size(made); i++)
         to[i] += made->gradient[i] * made->values[i];
 }
 
-mo_var mo_tape_exp(mo_tape *tape, mo_var a)
+mo_rl_var mo_rl_tape_exp(mo_rl_tape *tape, mo_rl_var a)
 {
-    const mo_real *x;
-    mo_tape_node *made = make_like(tape, a, back_from_exp, &x);
+    const mo_rl_real *x;
+    mo_rl_tape_node *made = make_like(tape, a, back_from_exp, &x);
 
-    for (size_t i = 0; made && i < mo_tape_size(made); i++)
-        made->values[i] = mo_real_exp(x[i]);
-    return mo_tape_made(tape, made);
+    for (size_t i = 0; made && i < mo_rl_tape_node_size(made); i++)
+        made->values[i] = mo_rl_real_exp(x[i]);
+    return mo_rl_tape_node_var(tape, made);
 }
 
-static void back_from_sigmoid(mo_tape *tape, const mo_tape_node *made)
+static void back_from_sigmoid(mo_rl_tape *tape, const mo_rl_tape_node *made)
 {
-    mo_real *to = mo_tape_gradient_of(tape, made->a);
+    mo_rl_real *to = mo_rl_tape_node_gradient(tape, made->a);
 
-    for (size_t i = 0; to && i < mo_tape_size(made); i++)
+    for (size_t i = 0; to && i < mo_rl_tape_node_size(made); i++)
         to[i] += made->gradient[i] * made->values[i] * (1 - made->values[i]);
 }
 
-mo_var mo_tape_sigmoid(mo_tape *tape, mo_var a)
+mo_rl_var mo_rl_tape_sigmoid(mo_rl_tape *tape, mo_rl_var a)
 {
-    const mo_real *x;
-    mo_tape_node *made = make_like(tape, a, back_from_sigmoid, &x);
+    const mo_rl_real *x;
+    mo_rl_tape_node *made = make_like(tape, a, back_from_sigmoid, &x);
 
-    for (size_t i = 0; made && i < mo_tape_size(made); i++)
-        made->values[i] = 1 / (1 + mo_real_exp(-x[i]));
-    return mo_tape_made(tape, made);
+    for (size_t i = 0; made && i < mo_rl_tape_node_size(made); i++)
+        made->values[i] = 1 / (1 + mo_rl_real_exp(-x[i]));
+    return mo_rl_tape_node_var(tape, made);
 }
 
 /* --------------------------------------------------------------- row by row */
 
 /* The logarithm of the sum of powers; the largest is taken out, so that none
  * overflows. */
-static double log_sum(const mo_real *x, int n)
+static double log_sum(const mo_rl_real *x, int n)
 {
     double most = -INFINITY, sum = 0;
 
@@ -105,9 +106,9 @@ static double log_sum(const mo_real *x, int n)
     return most + log(sum);
 }
 
-static void back_from_softmax(mo_tape *tape, const mo_tape_node *made)
+static void back_from_softmax(mo_rl_tape *tape, const mo_rl_tape_node *made)
 {
-    mo_real *to = mo_tape_gradient_of(tape, made->a);
+    mo_rl_real *to = mo_rl_tape_node_gradient(tape, made->a);
 
     for (int i = 0; to && i < made->rows; i++) {
         size_t at = (size_t) i * (size_t) made->cols;
@@ -119,13 +120,13 @@ static void back_from_softmax(mo_tape *tape, const mo_tape_node *made)
         for (int j = 0; j < made->cols; j++)
             to[at + (size_t) j] +=
                 made->values[at + (size_t) j] *
-                (made->gradient[at + (size_t) j] - (mo_real) sum);
+                (made->gradient[at + (size_t) j] - (mo_rl_real) sum);
     }
 }
 
-static void back_from_log_softmax(mo_tape *tape, const mo_tape_node *made)
+static void back_from_log_softmax(mo_rl_tape *tape, const mo_rl_tape_node *made)
 {
-    mo_real *to = mo_tape_gradient_of(tape, made->a);
+    mo_rl_real *to = mo_rl_tape_node_gradient(tape, made->a);
 
     for (int i = 0; to && i < made->rows; i++) {
         size_t at = (size_t) i * (size_t) made->cols;
@@ -136,38 +137,39 @@ static void back_from_log_softmax(mo_tape *tape, const mo_tape_node *made)
         for (int j = 0; j < made->cols; j++)
             to[at + (size_t) j] +=
                 made->gradient[at + (size_t) j] -
-                (mo_real) (exp((double) made->values[at + (size_t) j]) * sum);
+                (mo_rl_real) (exp((double) made->values[at + (size_t) j]) *
+                              sum);
     }
 }
 
-mo_var mo_tape_softmax(mo_tape *tape, mo_var a)
+mo_rl_var mo_rl_tape_softmax(mo_rl_tape *tape, mo_rl_var a)
 {
-    const mo_real *x;
-    mo_tape_node *made = make_like(tape, a, back_from_softmax, &x);
+    const mo_rl_real *x;
+    mo_rl_tape_node *made = make_like(tape, a, back_from_softmax, &x);
 
     for (int i = 0; made && i < made->rows; i++) {
         size_t at = (size_t) i * (size_t) made->cols;
         double sum = log_sum(x + at, made->cols);
 
         for (size_t j = at; j < at + (size_t) made->cols; j++)
-            made->values[j] = (mo_real) exp((double) x[j] - sum);
+            made->values[j] = (mo_rl_real) exp((double) x[j] - sum);
     }
-    return mo_tape_made(tape, made);
+    return mo_rl_tape_node_var(tape, made);
 }
 
-mo_var mo_tape_log_softmax(mo_tape *tape, mo_var a)
+mo_rl_var mo_rl_tape_log_softmax(mo_rl_tape *tape, mo_rl_var a)
 {
-    const mo_real *x;
-    mo_tape_node *made = make_like(tape, a, back_from_log_softmax, &x);
+    const mo_rl_real *x;
+    mo_rl_tape_node *made = make_like(tape, a, back_from_log_softmax, &x);
 
     for (int i = 0; made && i < made->rows; i++) {
         size_t at = (size_t) i * (size_t) made->cols;
         double sum = log_sum(x + at, made->cols);
 
         for (size_t j = at; j < at + (size_t) made->cols; j++)
-            made->values[j] = (mo_real) ((double) x[j] - sum);
+            made->values[j] = (mo_rl_real) ((double) x[j] - sum);
     }
-    return mo_tape_made(tape, made);
+    return mo_rl_tape_node_var(tape, made);
 }
 
 /* ------------------------------------------------------------------- picked */
@@ -177,36 +179,37 @@ static double factor_of(const double *factor, int i)
     return factor ? factor[i] : 1;
 }
 
-static void back_from_picked(mo_tape *tape, const mo_tape_node *made)
+static void back_from_picked(mo_rl_tape *tape, const mo_rl_tape_node *made)
 {
-    size_t cols = (size_t) mo_tape_cols(tape, made->a);
-    mo_real *to = mo_tape_gradient_of(tape, made->a);
+    size_t cols = (size_t) mo_rl_tape_cols(tape, made->a);
+    mo_rl_real *to = mo_rl_tape_node_gradient(tape, made->a);
 
     for (int i = 0; to && i < made->rows; i++)
         to[(size_t) i * cols + (size_t) made->pick[i]] +=
-            made->gradient[i] * (mo_real) factor_of(made->factor, i);
+            made->gradient[i] * (mo_rl_real) factor_of(made->factor, i);
 }
 
-mo_var mo_tape_picked(mo_tape *tape, mo_var a, const int *pick,
-                      const double *factor)
+mo_rl_var mo_rl_tape_gather_elements(mo_rl_tape *tape, mo_rl_var a,
+                                     const int *pick, const double *factor)
 {
-    int rows = mo_tape_rows(tape, a), cols = mo_tape_cols(tape, a);
+    int rows = mo_rl_tape_rows(tape, a), cols = mo_rl_tape_cols(tape, a);
     size_t n = (size_t) rows;
-    const int *picks = mo_tape_kept(tape, pick, n * sizeof *pick);
-    const double *factors = mo_tape_kept(tape, factor, n * sizeof *factor);
-    mo_tape_node *made = mo_tape_make(tape, rows, 1, back_from_picked);
-    const mo_real *x;
+    const int *picks = mo_rl_tape_save(tape, pick, n * sizeof *pick);
+    const double *factors = mo_rl_tape_save(tape, factor, n * sizeof *factor);
+    mo_rl_tape_node *made =
+        mo_rl_tape_new_node(tape, rows, 1, back_from_picked);
+    const mo_rl_real *x;
 
     if (!made)
         return 0;
     made->a = a;
     made->pick = picks;
     made->factor = factors;
-    x = mo_tape_values(tape, a);
+    x = mo_rl_tape_values(tape, a);
     for (int i = 0; i < rows; i++) {
         assert(pick[i] >= 0 && pick[i] < cols);
         made->values[i] = x[(size_t) i * (size_t) cols + (size_t) pick[i]] *
-                          (mo_real) factor_of(factor, i);
+                          (mo_rl_real) factor_of(factor, i);
     }
-    return mo_tape_made(tape, made);
+    return mo_rl_tape_node_var(tape, made);
 }

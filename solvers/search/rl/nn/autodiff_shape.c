@@ -4,7 +4,8 @@
 #include "solvers/search/rl/nn/autodiff_internal.h"
 
 /* to += from, n numbers. */
-static void add(const mo_real *restrict from, mo_real *restrict to, size_t n)
+static void add(const mo_rl_real *restrict from, mo_rl_real *restrict to,
+                size_t n)
 {
     for (; n >= 8; n -= 8, from += 8, to += 8)
         for (size_t i = 0; i < 8; i++)
@@ -13,33 +14,35 @@ static void add(const mo_real *restrict from, mo_real *restrict to, size_t n)
         to[i] += from[i];
 }
 
-static mo_real *row(mo_real *values, int cols, int i)
+static mo_rl_real *row(mo_rl_real *values, int cols, int i)
 {
     return values + (size_t) cols * (size_t) i;
 }
 
-static const mo_real *row_of(const mo_real *values, int cols, int i)
+static const mo_rl_real *row_of(const mo_rl_real *values, int cols, int i)
 {
     return values + (size_t) cols * (size_t) i;
 }
 
-static void keep_parts(mo_tape *tape, mo_var made, const mo_var *parts, int n)
+static void keep_parts(mo_rl_tape *tape, mo_rl_var made, const mo_rl_var *parts,
+                       int n)
 {
-    const mo_var *kept = mo_tape_kept(tape, parts, (size_t) n * sizeof *parts);
+    const mo_rl_var *kept =
+        mo_rl_tape_save(tape, parts, (size_t) n * sizeof *parts);
 
-    mo_tape_at(tape, made)->parts = kept;
-    mo_tape_at(tape, made)->n = n;
+    mo_rl_tape_node_at(tape, made)->parts = kept;
+    mo_rl_tape_node_at(tape, made)->n = n;
 }
 
 /* ------------------------------------------------------------------- joined */
 
-static void back_from_beside(mo_tape *tape, const mo_tape_node *made)
+static void back_from_beside(mo_rl_tape *tape, const mo_rl_tape_node *made)
 {
     int at = 0;
 
     for (int p = 0; p < made->n; p++) {
-        int cols = mo_tape_cols(tape, made->parts[p]);
-        mo_real *to = mo_tape_gradient_of(tape, made->parts[p]);
+        int cols = mo_rl_tape_cols(tape, made->parts[p]);
+        mo_rl_real *to = mo_rl_tape_node_gradient(tape, made->parts[p]);
 
         for (int i = 0; to && i < made->rows; i++)
             add(row_of(made->gradient, made->cols, i) + at, row(to, cols, i),
@@ -48,39 +51,41 @@ static void back_from_beside(mo_tape *tape, const mo_tape_node *made)
     }
 }
 
-mo_var mo_tape_beside(mo_tape *tape, const mo_var *parts, int n)
+mo_rl_var mo_rl_tape_concat_cols(mo_rl_tape *tape, const mo_rl_var *parts,
+                                 int n)
 {
-    int rows = mo_tape_rows(tape, parts[0]), cols = 0, at = 0;
-    mo_tape_node *made;
-    mo_var number;
+    int rows = mo_rl_tape_rows(tape, parts[0]), cols = 0, at = 0;
+    mo_rl_tape_node *made;
+    mo_rl_var number;
 
     for (int p = 0; p < n; p++)
-        cols += mo_tape_cols(tape, parts[p]);
-    made = mo_tape_make(tape, rows, cols, back_from_beside);
+        cols += mo_rl_tape_cols(tape, parts[p]);
+    made = mo_rl_tape_new_node(tape, rows, cols, back_from_beside);
     if (!made)
         return 0;
     for (int p = 0; p < n; p++) {
-        int wide = mo_tape_cols(tape, parts[p]);
+        int wide = mo_rl_tape_cols(tape, parts[p]);
 
-        assert(mo_tape_rows(tape, parts[p]) == rows);
+        assert(mo_rl_tape_rows(tape, parts[p]) == rows);
         for (int i = 0; i < rows; i++)
             memcpy(row(made->values, cols, i) + at,
-                   row_of(mo_tape_values(tape, parts[p]), wide, i),
-                   (size_t) wide * sizeof(mo_real));
+                   row_of(mo_rl_tape_values(tape, parts[p]), wide, i),
+                   (size_t) wide * sizeof(mo_rl_real));
         at += wide;
     }
-    number = mo_tape_made(tape, made);
+    number = mo_rl_tape_node_var(tape, made);
     keep_parts(tape, number, parts, n);
     return number;
 }
 
-static void back_from_below(mo_tape *tape, const mo_tape_node *made)
+static void back_from_below(mo_rl_tape *tape, const mo_rl_tape_node *made)
 {
-    const mo_real *from = made->gradient;
+    const mo_rl_real *from = made->gradient;
 
     for (int p = 0; p < made->n; p++) {
-        size_t size = mo_tape_size(mo_tape_at(tape, made->parts[p]));
-        mo_real *to = mo_tape_gradient_of(tape, made->parts[p]);
+        size_t size =
+            mo_rl_tape_node_size(mo_rl_tape_node_at(tape, made->parts[p]));
+        mo_rl_real *to = mo_rl_tape_node_gradient(tape, made->parts[p]);
 
         if (to)
             add(from, to, size);
@@ -88,47 +93,50 @@ static void back_from_below(mo_tape *tape, const mo_tape_node *made)
     }
 }
 
-mo_var mo_tape_below(mo_tape *tape, const mo_var *parts, int n)
+mo_rl_var mo_rl_tape_concat_rows(mo_rl_tape *tape, const mo_rl_var *parts,
+                                 int n)
 {
-    int rows = 0, cols = mo_tape_cols(tape, parts[0]);
-    mo_tape_node *made;
-    mo_real *to;
-    mo_var number;
+    int rows = 0, cols = mo_rl_tape_cols(tape, parts[0]);
+    mo_rl_tape_node *made;
+    mo_rl_real *to;
+    mo_rl_var number;
 
     for (int p = 0; p < n; p++)
-        rows += mo_tape_rows(tape, parts[p]);
-    made = mo_tape_make(tape, rows, cols, back_from_below);
+        rows += mo_rl_tape_rows(tape, parts[p]);
+    made = mo_rl_tape_new_node(tape, rows, cols, back_from_below);
     if (!made)
         return 0;
     to = made->values;
     for (int p = 0; p < n; p++) {
-        size_t size = mo_tape_size(mo_tape_at(tape, parts[p]));
+        size_t size = mo_rl_tape_node_size(mo_rl_tape_node_at(tape, parts[p]));
 
-        assert(mo_tape_cols(tape, parts[p]) == cols);
-        memcpy(to, mo_tape_values(tape, parts[p]), size * sizeof(mo_real));
+        assert(mo_rl_tape_cols(tape, parts[p]) == cols);
+        memcpy(to, mo_rl_tape_values(tape, parts[p]),
+               size * sizeof(mo_rl_real));
         to += size;
     }
-    number = mo_tape_made(tape, made);
+    number = mo_rl_tape_node_var(tape, made);
     keep_parts(tape, number, parts, n);
     return number;
 }
 
 /* ------------------------------------------------------------------- picked */
 
-static void back_from_columns(mo_tape *tape, const mo_tape_node *made)
+static void back_from_columns(mo_rl_tape *tape, const mo_rl_tape_node *made)
 {
-    int cols = mo_tape_cols(tape, made->a);
-    mo_real *to = mo_tape_gradient_of(tape, made->a);
+    int cols = mo_rl_tape_cols(tape, made->a);
+    mo_rl_real *to = mo_rl_tape_node_gradient(tape, made->a);
 
     for (int i = 0; to && i < made->rows; i++)
         add(row_of(made->gradient, made->cols, i), row(to, cols, i) + made->n,
             (size_t) made->cols);
 }
 
-mo_var mo_tape_columns(mo_tape *tape, mo_var a, int first, int n)
+mo_rl_var mo_rl_tape_slice_cols(mo_rl_tape *tape, mo_rl_var a, int first, int n)
 {
-    int rows = mo_tape_rows(tape, a), cols = mo_tape_cols(tape, a);
-    mo_tape_node *made = mo_tape_make(tape, rows, n, back_from_columns);
+    int rows = mo_rl_tape_rows(tape, a), cols = mo_rl_tape_cols(tape, a);
+    mo_rl_tape_node *made =
+        mo_rl_tape_new_node(tape, rows, n, back_from_columns);
 
     if (!made)
         return 0;
@@ -137,44 +145,45 @@ mo_var mo_tape_columns(mo_tape *tape, mo_var a, int first, int n)
     made->n = first;
     for (int i = 0; i < rows; i++)
         memcpy(row(made->values, n, i),
-               row_of(mo_tape_values(tape, a), cols, i) + first,
-               (size_t) n * sizeof(mo_real));
-    return mo_tape_made(tape, made);
+               row_of(mo_rl_tape_values(tape, a), cols, i) + first,
+               (size_t) n * sizeof(mo_rl_real));
+    return mo_rl_tape_node_var(tape, made);
 }
 
-static void back_from_rows(mo_tape *tape, const mo_tape_node *made)
+static void back_from_rows(mo_rl_tape *tape, const mo_rl_tape_node *made)
 {
-    mo_real *to = mo_tape_gradient_of(tape, made->a);
+    mo_rl_real *to = mo_rl_tape_node_gradient(tape, made->a);
 
     for (int i = 0; to && i < made->rows; i++)
         add(row_of(made->gradient, made->cols, i),
             row(to, made->cols, made->pick[i]), (size_t) made->cols);
 }
 
-mo_var mo_tape_rows_of(mo_tape *tape, mo_var a, const int *pick, int n)
+mo_rl_var mo_rl_tape_gather_rows(mo_rl_tape *tape, mo_rl_var a, const int *pick,
+                                 int n)
 {
-    int cols = mo_tape_cols(tape, a);
-    const int *kept = mo_tape_kept(tape, pick, (size_t) n * sizeof *pick);
-    mo_tape_node *made = mo_tape_make(tape, n, cols, back_from_rows);
+    int cols = mo_rl_tape_cols(tape, a);
+    const int *kept = mo_rl_tape_save(tape, pick, (size_t) n * sizeof *pick);
+    mo_rl_tape_node *made = mo_rl_tape_new_node(tape, n, cols, back_from_rows);
 
     if (!made)
         return 0;
     made->a = a;
     made->pick = kept;
     for (int i = 0; i < n; i++) {
-        assert(pick[i] >= 0 && pick[i] < mo_tape_rows(tape, a));
+        assert(pick[i] >= 0 && pick[i] < mo_rl_tape_rows(tape, a));
         memcpy(row(made->values, cols, i),
-               row_of(mo_tape_values(tape, a), cols, pick[i]),
-               (size_t) cols * sizeof(mo_real));
+               row_of(mo_rl_tape_values(tape, a), cols, pick[i]),
+               (size_t) cols * sizeof(mo_rl_real));
     }
-    return mo_tape_made(tape, made);
+    return mo_rl_tape_node_var(tape, made);
 }
 
 /* ------------------------------------------------------------------- summed */
 
-static void back_from_gathered(mo_tape *tape, const mo_tape_node *made)
+static void back_from_gathered(mo_rl_tape *tape, const mo_rl_tape_node *made)
 {
-    mo_real *to = mo_tape_gradient_of(tape, made->a);
+    mo_rl_real *to = mo_rl_tape_node_gradient(tape, made->a);
 
     for (int i = 0; to && i < made->rows; i++)
         for (int k = made->pick[i]; k < made->pick[i + 1]; k++)
@@ -182,11 +191,12 @@ static void back_from_gathered(mo_tape *tape, const mo_tape_node *made)
                 row(to, made->cols, made->list[k]), (size_t) made->cols);
 }
 
-mo_var mo_tape_gathered(mo_tape *tape, mo_var a, const int *start,
-                        const int *list, int n)
+mo_rl_var mo_rl_tape_segment_sum(mo_rl_tape *tape, mo_rl_var a,
+                                 const int *start, const int *list, int n)
 {
-    int cols = mo_tape_cols(tape, a);
-    mo_tape_node *made = mo_tape_make_zeros(tape, n, cols, back_from_gathered);
+    int cols = mo_rl_tape_cols(tape, a);
+    mo_rl_tape_node *made =
+        mo_rl_tape_new_zero_node(tape, n, cols, back_from_gathered);
 
     if (!made)
         return 0;
@@ -195,29 +205,30 @@ mo_var mo_tape_gathered(mo_tape *tape, mo_var a, const int *start,
     made->list = list;
     for (int i = 0; i < n; i++)
         for (int k = start[i]; k < start[i + 1]; k++)
-            add(row_of(mo_tape_values(tape, a), cols, list[k]),
+            add(row_of(mo_rl_tape_values(tape, a), cols, list[k]),
                 row(made->values, cols, i), (size_t) cols);
-    return mo_tape_made(tape, made);
+    return mo_rl_tape_node_var(tape, made);
 }
 
-static void back_from_total(mo_tape *tape, const mo_tape_node *made)
+static void back_from_total(mo_rl_tape *tape, const mo_rl_tape_node *made)
 {
-    mo_real *to = mo_tape_gradient_of(tape, made->a);
+    mo_rl_real *to = mo_rl_tape_node_gradient(tape, made->a);
 
-    for (int i = 0; to && i < mo_tape_rows(tape, made->a); i++)
+    for (int i = 0; to && i < mo_rl_tape_rows(tape, made->a); i++)
         add(made->gradient, row(to, made->cols, i), (size_t) made->cols);
 }
 
-mo_var mo_tape_total(mo_tape *tape, mo_var a)
+mo_rl_var mo_rl_tape_sum_rows(mo_rl_tape *tape, mo_rl_var a)
 {
-    int cols = mo_tape_cols(tape, a);
-    mo_tape_node *made = mo_tape_make_zeros(tape, 1, cols, back_from_total);
+    int cols = mo_rl_tape_cols(tape, a);
+    mo_rl_tape_node *made =
+        mo_rl_tape_new_zero_node(tape, 1, cols, back_from_total);
 
     if (!made)
         return 0;
     made->a = a;
-    for (int i = 0; i < mo_tape_rows(tape, a); i++)
-        add(row_of(mo_tape_values(tape, a), cols, i), made->values,
+    for (int i = 0; i < mo_rl_tape_rows(tape, a); i++)
+        add(row_of(mo_rl_tape_values(tape, a), cols, i), made->values,
             (size_t) cols);
-    return mo_tape_made(tape, made);
+    return mo_rl_tape_node_var(tape, made);
 }

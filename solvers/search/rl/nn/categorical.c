@@ -2,7 +2,7 @@
 
 #include <math.h>
 
-int mo_draw_likeliest(const mo_real *logs, int n)
+int mo_rl_categorical_argmax(const mo_rl_real *logs, int n)
 {
     int best = 0;
 
@@ -14,7 +14,7 @@ int mo_draw_likeliest(const mo_real *logs, int n)
 
 /* Rounding may leave a little at the end, which nobody has: the likeliest gets
  * it. */
-int mo_draw(const mo_real *logs, int n, mo_random *random)
+int mo_rl_categorical_sample(const mo_rl_real *logs, int n, mo_random *random)
 {
     double left = mo_random_unit(random);
 
@@ -23,17 +23,17 @@ int mo_draw(const mo_real *logs, int n, mo_random *random)
         if (left < 0)
             return i;
     }
-    return mo_draw_likeliest(logs, n);
+    return mo_rl_categorical_argmax(logs, n);
 }
 
-mo_var mo_draw_unevenness(mo_tape *tape, mo_var logs)
+mo_rl_var mo_rl_categorical_neg_entropy(mo_rl_tape *tape, mo_rl_var logs)
 {
-    mo_var all =
-        mo_tape_total(tape, mo_tape_times(tape, mo_tape_exp(tape, logs), logs));
-    int cols = mo_tape_cols(tape, all);
-    mo_var sum = mo_tape_columns(tape, all, 0, cols > 0);
+    mo_rl_var all = mo_rl_tape_sum_rows(
+        tape, mo_rl_tape_mul(tape, mo_rl_tape_exp(tape, logs), logs));
+    int cols = mo_rl_tape_cols(tape, all);
+    mo_rl_var sum = mo_rl_tape_slice_cols(tape, all, 0, cols > 0);
 
     for (int k = 1; k < cols; k++)
-        sum = mo_tape_sum(tape, sum, mo_tape_columns(tape, all, k, 1));
+        sum = mo_rl_tape_add(tape, sum, mo_rl_tape_slice_cols(tape, all, k, 1));
     return sum;
 }

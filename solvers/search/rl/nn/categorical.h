@@ -9,13 +9,13 @@
 
 /* logs: the logarithms of n probabilities, whose sum is 1; those that are not
  * allowed are so small that their power is 0. */
-int mo_draw(const mo_real *logs, int n, mo_random *random);
+int mo_rl_categorical_sample(const mo_rl_real *logs, int n, mo_random *random);
 
 /* The most probable one, the first of equals. */
-int mo_draw_likeliest(const mo_real *logs, int n);
+int mo_rl_categorical_argmax(const mo_rl_real *logs, int n);
 
 /* The sum of p log p over all that could be drawn, by row: what is even has
  * least.  One number. */
-mo_var mo_draw_unevenness(mo_tape *tape, mo_var logs);
+mo_rl_var mo_rl_categorical_neg_entropy(mo_rl_tape *tape, mo_rl_var logs);
 
 #endif

@@ -33,10 +33,10 @@ static const char heading[] = "moirai-policy 1";
 
 /* ------------------------------------------------------------------ writing */
 
-static void write_matrix(mo_out *out, const mo_weights *weights,
-                         const mo_weight *w)
+static void write_matrix(mo_out *out, const mo_rl_params *weights,
+                         const mo_rl_param *w)
 {
-    const mo_real *value = weights->values + w->offset;
+    const mo_rl_real *value = weights->values + w->offset;
 
     mo_out_printf(out, "matrix %s %d %d\n", w->name, w->rows, w->cols);
     for (int i = 0; i < w->rows; i++)
@@ -46,7 +46,7 @@ static void write_matrix(mo_out *out, const mo_weights *weights,
         }
 }
 
-static bool all_finite(const mo_weights *weights)
+static bool all_finite(const mo_rl_params *weights)
 {
     for (size_t i = 0; i < weights->n_values; i++)
         if (!isfinite(weights->values[i]))
@@ -54,9 +54,9 @@ static bool all_finite(const mo_weights *weights)
     return true;
 }
 
-mo_status mo_weights_write(const mo_weights *weights, const char *kind,
-                           const int *about, int n_about, const char *path,
-                           mo_error *err)
+mo_status mo_rl_params_write(const mo_rl_params *weights, const char *kind,
+                             const int *about, int n_about, const char *path,
+                             mo_error *err)
 {
     mo_out *out;
     mo_status status;
@@ -131,7 +131,7 @@ static mo_status read_about(reader *r, const int *about, int n_about)
                   "the policy was trained for another number of devices");
 }
 
-static mo_status read_row(reader *r, mo_real *values, int n)
+static mo_status read_row(reader *r, mo_rl_real *values, int n)
 {
     mo_status status = next_line(r);
     const char *at = r->line;
@@ -144,7 +144,7 @@ static mo_status read_row(reader *r, mo_real *values, int n)
         length = strcspn(at, " ");
         if (mo_number_read_double(at, length, &value) != MO_NUMBER_OK)
             return refuse(r, "a number is missing or is none");
-        values[i] = (mo_real) value;
+        values[i] = (mo_rl_real) value;
         if (!isfinite(values[i]))
             return refuse(r, "a number is too large");
         at += length;
@@ -154,9 +154,10 @@ static mo_status read_row(reader *r, mo_real *values, int n)
     return status;
 }
 
-static mo_status read_matrix(reader *r, mo_weights *weights, const mo_weight *w)
+static mo_status read_matrix(reader *r, mo_rl_params *weights,
+                             const mo_rl_param *w)
 {
-    char wanted[MO_WEIGHTS_NAME + 40];
+    char wanted[MO_RL_PARAM_NAME_MAX + 40];
     mo_status status;
 
     snprintf(wanted, sizeof wanted, "matrix %s %d %d", w->name, w->rows,
@@ -169,7 +170,7 @@ static mo_status read_matrix(reader *r, mo_weights *weights, const mo_weight *w)
     return status;
 }
 
-static mo_status read_all(reader *r, mo_weights *weights, const char *kind,
+static mo_status read_all(reader *r, mo_rl_params *weights, const char *kind,
                           const int *about, int n_about)
 {
     char wanted[64];
@@ -209,13 +210,13 @@ static mo_status open_plain(const char *path, FILE **file, mo_error *err)
 }
 
 /* What stands in weights stays when the file is refused. */
-mo_status mo_weights_read(mo_weights *weights, const char *kind,
-                          const int *about, int n_about, const char *path,
-                          mo_error *err)
+mo_status mo_rl_params_read(mo_rl_params *weights, const char *kind,
+                            const int *about, int n_about, const char *path,
+                            mo_error *err)
 {
     size_t bytes = (weights->n_values + 1) * sizeof *weights->values;
     reader r = { .path = path, .err = err };
-    mo_weights read = *weights;
+    mo_rl_params read = *weights;
     mo_status status = open_plain(path, &r.file, err);
 
     if (status != MO_OK)

@@ -9,16 +9,19 @@
 #include "solvers/search/rl/nn/autodiff.h"
 
 /* Numbers of weights. */
-typedef struct mo_dense {
+typedef struct mo_rl_dense {
     int matrix, bias;
-} mo_dense;
+} mo_rl_dense;
 
 /* What is added behind begins as zeros. */
-mo_status mo_dense_add(mo_dense *dense, mo_weights *weights, const char *name,
-                       int rows, int cols, uint64_t seed, mo_error *err);
+mo_status mo_rl_dense_add(mo_rl_dense *dense, mo_rl_params *weights,
+                          const char *name, int rows, int cols, uint64_t seed,
+                          mo_error *err);
 
-mo_var mo_dense_linear(const mo_dense *dense, mo_tape *tape, mo_var a);
+mo_rl_var mo_rl_dense_linear(const mo_rl_dense *dense, mo_rl_tape *tape,
+                             mo_rl_var a);
 /* What is below 0 becomes 0. */
-mo_var mo_dense_layer(const mo_dense *dense, mo_tape *tape, mo_var a);
+mo_rl_var mo_rl_dense_relu(const mo_rl_dense *dense, mo_rl_tape *tape,
+                           mo_rl_var a);
 
 #endif

@@ -16,31 +16,31 @@ static uint64_t seed_of(const char *name, uint64_t seed)
 }
 
 /* Numbers whose spread keeps sums of rows about as large as what is summed. */
-static void fill(mo_weights *weights, const mo_weight *w, uint64_t seed)
+static void fill(mo_rl_params *weights, const mo_rl_param *w, uint64_t seed)
 {
     double range = w->scale * sqrt(6.0 / ((double) w->rows + (double) w->cols));
     mo_random random = { seed_of(w->name, seed) };
-    mo_real *values = weights->values + w->offset;
+    mo_rl_real *values = weights->values + w->offset;
 
     for (size_t i = 0; i < (size_t) w->rows * (size_t) w->cols; i++)
-        values[i] = (mo_real) (range * (2 * mo_random_unit(&random) - 1));
+        values[i] = (mo_rl_real) (range * (2 * mo_random_unit(&random) - 1));
 }
 
-void mo_weights_draw(mo_weights *weights, uint64_t seed)
+void mo_rl_params_randomize(mo_rl_params *weights, uint64_t seed)
 {
     for (int i = 0; i < weights->n; i++)
         if (weights->items[i].scale > 0)
             fill(weights, &weights->items[i], seed);
 }
 
-int mo_weights_add(mo_weights *weights, const char *name, int rows, int cols,
-                   double scale, uint64_t seed)
+int mo_rl_params_add(mo_rl_params *weights, const char *name, int rows,
+                     int cols, double scale, uint64_t seed)
 {
     size_t size = (size_t) rows * (size_t) cols;
-    mo_real *values;
-    mo_weight *made;
+    mo_rl_real *values;
+    mo_rl_param *made;
 
-    if (weights->n == MO_WEIGHTS_MOST)
+    if (weights->n == MO_RL_PARAMS_MAX)
         return -1;
     values = realloc(weights->values,
                      (weights->n_values + size + 1) * sizeof *values);
@@ -48,7 +48,7 @@ int mo_weights_add(mo_weights *weights, const char *name, int rows, int cols,
         return -1;
     weights->values = values;
     made = &weights->items[weights->n];
-    *made = (mo_weight){
+    *made = (mo_rl_param){
         .rows = rows, .cols = cols, .scale = scale, .offset = weights->n_values
     };
     snprintf(made->name, sizeof made->name, "%s", name);
@@ -57,8 +57,8 @@ int mo_weights_add(mo_weights *weights, const char *name, int rows, int cols,
     return weights->n++;
 }
 
-void mo_weights_clear(mo_weights *weights)
+void mo_rl_params_clear(mo_rl_params *weights)
 {
     free(weights->values);
-    *weights = (mo_weights){ .n = 0 };
+    *weights = (mo_rl_params){ .n = 0 };
 }

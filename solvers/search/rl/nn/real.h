@@ -9,12 +9,12 @@
 
 #include <math.h>
 
-#ifdef MO_LEARN_DOUBLE
-typedef double mo_real;
-#define mo_real_exp exp
+#ifdef MO_RL_DOUBLE
+typedef double mo_rl_real;
+#define mo_rl_real_exp exp
 #else
-typedef float mo_real;
-#define mo_real_exp expf
+typedef float mo_rl_real;
+#define mo_rl_real_exp expf
 #endif
 
 #endif

@@ -21,16 +21,16 @@ _Static_assert(MO_MAX_LINKS / MO_MAX_DEVICES >= MO_MAX_DEVICES - 1,
 typedef struct wiring {
     mo_nccl_topology *t;
     mo_cluster_builder *builder;
-    int n;              /* GPUs */
-    int *ids;           /* by GPU: its id's number in the builder */
-    double *nvlink;     /* n * n, in Gbit/s; 0: none */
-    int *island;        /* by GPU: the first of those it reaches over NVLink */
-    mo_nccl_net *cards; /* by GPU: the card it uses; 0 Gbit/s: none */
+    int n;          /* GPUs */
+    int *ids;       /* by GPU: its id's number in the builder */
+    double *nvlink; /* n * n, in Gbit/s; 0: none */
+    int *island;    /* by GPU: the first of those it reaches over NVLink */
+    mo_nccl_topology_net *cards; /* by GPU: the card it uses; 0 Gbit/s: none */
 } wiring;
 
 static int host_of(const wiring *w, int gpu)
 {
-    return mo_nccl_ancestor(w->t, w->t->gpus[gpu].node, 0);
+    return mo_nccl_topology_ancestor(w->t, w->t->gpus[gpu].node, 0);
 }
 
 /* NCCL numbers the GPUs of a host by dev, all that take part by rank; only the
@@ -53,7 +53,7 @@ static const char *host_name(const wiring *w, int gpu)
 
 static mo_status add_device(wiring *w, int i, bool by_rank, mo_error *err)
 {
-    const mo_nccl_gpu *gpu = &w->t->gpus[i];
+    const mo_nccl_topology_gpu *gpu = &w->t->gpus[i];
     mo_device device = {
         .model = gpu->model,
         .gflops = MO_DEVICE_UNSET,
@@ -117,15 +117,15 @@ static mo_status add_nvlinks(wiring *w, mo_error *err)
     if (!gpu_of)
         return mo_fail_memory(err);
     for (int bus = 0; bus < n_buses; bus++)
-        gpu_of[bus] = MO_NCCL_NONE;
+        gpu_of[bus] = MO_NCCL_TOPOLOGY_NONE;
     for (int i = 0; i < w->n; i++)
-        if (w->t->gpus[i].bus != MO_NCCL_NONE)
+        if (w->t->gpus[i].bus != MO_NCCL_TOPOLOGY_NONE)
             gpu_of[w->t->gpus[i].bus] = i;
     for (size_t l = 0; l < w->t->n_nvlinks; l++) {
-        const mo_nccl_nvlink *link = &w->t->nvlinks[l];
+        const mo_nccl_topology_nvlink *link = &w->t->nvlinks[l];
         int to = gpu_of[link->target];
 
-        if (to != MO_NCCL_NONE && to != link->gpu)
+        if (to != MO_NCCL_TOPOLOGY_NONE && to != link->gpu)
             *nvlink_between(w, link->gpu, to) += link->gbps;
     }
     free(gpu_of);
@@ -157,7 +157,7 @@ static void mark_island(wiring *w, int first, int *stack)
         int a = stack[--n_stack];
 
         for (int b = 0; b < w->n; b++)
-            if (w->island[b] == MO_NCCL_NONE && is_linked(w, a, b)) {
+            if (w->island[b] == MO_NCCL_TOPOLOGY_NONE && is_linked(w, a, b)) {
                 w->island[b] = first;
                 stack[n_stack++] = b;
             }
@@ -171,33 +171,38 @@ static mo_status find_islands(wiring *w, mo_error *err)
     if (!stack)
         return mo_fail_memory(err);
     for (int i = 0; i < w->n; i++)
-        w->island[i] = MO_NCCL_NONE;
+        w->island[i] = MO_NCCL_TOPOLOGY_NONE;
     for (int i = 0; i < w->n; i++)
-        if (w->island[i] == MO_NCCL_NONE)
+        if (w->island[i] == MO_NCCL_TOPOLOGY_NONE)
             mark_island(w, i, stack);
     free(stack);
     return MO_OK;
 }
 
 /* A GPU that has a wider way to its CPU than PCI is moved there. */
-static mo_status attach_to_cpu(wiring *w, mo_nccl_gpu *gpu, mo_error *err)
+static mo_status attach_to_cpu(wiring *w, mo_nccl_topology_gpu *gpu,
+                               mo_error *err)
 {
-    int cpu = mo_nccl_ancestor(w->t, gpu->node, MO_NCCL_CPU_DEPTH);
+    int cpu =
+        mo_nccl_topology_ancestor(w->t, gpu->node, MO_NCCL_TOPOLOGY_CPU_DEPTH);
 
-    if (gpu->cpu_gbps <= mo_nccl_width(w->t, gpu->node, cpu))
+    if (gpu->cpu_gbps <= mo_nccl_topology_bottleneck_gbps(w->t, gpu->node, cpu))
         return MO_OK;
-    return mo_nccl_add_node(w->t, cpu, gpu->cpu_gbps, &gpu->node, err);
+    return mo_nccl_topology_add_node(w->t, cpu, gpu->cpu_gbps, &gpu->node, err);
 }
 
 /* The card that carries most from a GPU out of its host. */
-static mo_nccl_net best_card(const wiring *w, const mo_nccl_gpu *gpu)
+static mo_nccl_topology_net best_card(const wiring *w,
+                                      const mo_nccl_topology_gpu *gpu)
 {
-    mo_nccl_net best = { .node = MO_NCCL_NONE };
+    mo_nccl_topology_net best = { .node = MO_NCCL_TOPOLOGY_NONE };
 
     for (size_t c = 0; c < w->t->n_nets; c++) {
-        mo_nccl_net net = w->t->nets[c];
+        mo_nccl_topology_net net = w->t->nets[c];
 
-        net.gbps = fmin(net.gbps, mo_nccl_width(w->t, gpu->node, net.node));
+        net.gbps =
+            fmin(net.gbps,
+                 mo_nccl_topology_bottleneck_gbps(w->t, gpu->node, net.node));
         if (net.gbps > best.gbps ||
             (net.gbps == best.gbps && net.latency_ns < best.latency_ns))
             best = net;
@@ -215,7 +220,8 @@ static mo_link connect(const wiring *w, int a, int b)
 
     if (link.gbps > 0 || w->island[a] == w->island[b])
         return link;
-    link.gbps = mo_nccl_width(w->t, w->t->gpus[a].node, w->t->gpus[b].node);
+    link.gbps = mo_nccl_topology_bottleneck_gbps(w->t, w->t->gpus[a].node,
+                                                 w->t->gpus[b].node);
     if (link.gbps > 0)
         return link;
     link.gbps = fmin(w->cards[a].gbps, w->cards[b].gbps);
@@ -273,8 +279,9 @@ static mo_status check_size(const mo_nccl_topology *t, mo_error *err)
     return MO_OK;
 }
 
-mo_status mo_nccl_build(mo_nccl_topology *t, mo_cluster_builder *builder,
-                        mo_error *err)
+mo_status mo_nccl_topology_build_cluster(mo_nccl_topology *t,
+                                         mo_cluster_builder *builder,
+                                         mo_error *err)
 {
     wiring w = { .t = t, .builder = builder, .n = (int) t->n_gpus };
     size_t n = t->n_gpus;

@@ -37,7 +37,7 @@ static const struct {
     { 0x27b8, "l4" },
 };
 
-const char *mo_nccl_model(int device)
+const char *mo_nccl_topology_model(int device)
 {
     for (size_t i = 0; i < COUNT(models); i++)
         if (models[i].device == device)
@@ -57,7 +57,7 @@ static const struct {
     { 0, 160 },    /* Pascal */
 };
 
-double mo_nccl_nvlink_gbps(int sm)
+double mo_nccl_topology_nvlink_gbps(int sm)
 {
     size_t i = 0;
 
@@ -75,7 +75,7 @@ static const struct {
     { 0, 8.0 / 10 },
 };
 
-double mo_nccl_pci_gbps(const char *speed, int width)
+double mo_nccl_topology_pci_gbps(const char *speed, int width)
 {
     enum { USUAL_WIDTH = 16, WIDEST = 32 };
     const double usual_gts = 8, fastest_gts = 1024;
@@ -111,7 +111,7 @@ static const struct {
     { "AuthenticAMD", 191, 0, 512 },   /* the same: Turin */
 };
 
-double mo_nccl_socket_gbps(const char *vendor, int family, int model)
+double mo_nccl_topology_socket_gbps(const char *vendor, int family, int model)
 {
     const double qpi_gbps = 153.6; /* at 9.6 GT/s, and for all others */
 

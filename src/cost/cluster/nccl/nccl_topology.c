@@ -7,7 +7,8 @@
 
 #include "base/array.h"
 
-mo_status mo_nccl_init(mo_nccl_topology *t, mo_arena *arena, mo_error *err)
+mo_status mo_nccl_topology_init(mo_nccl_topology *t, mo_arena *arena,
+                                mo_error *err)
 {
     memset(t, 0, sizeof *t);
     t->hosts = mo_intern_new(arena);
@@ -15,7 +16,7 @@ mo_status mo_nccl_init(mo_nccl_topology *t, mo_arena *arena, mo_error *err)
     return t->hosts && t->buses ? MO_OK : mo_fail_memory(err);
 }
 
-void mo_nccl_clear(mo_nccl_topology *t)
+void mo_nccl_topology_clear(mo_nccl_topology *t)
 {
     mo_intern_free(t->buses);
     free(t->host_nodes);
@@ -26,37 +27,39 @@ void mo_nccl_clear(mo_nccl_topology *t)
     free(t->nodes);
 }
 
-mo_status mo_nccl_add_node(mo_nccl_topology *t, int parent, double up_gbps,
-                           int *node, mo_error *err)
+mo_status mo_nccl_topology_add_node(mo_nccl_topology *t, int parent,
+                                    double up_gbps, int *node, mo_error *err)
 {
-    mo_status status = MO_PUSH(t->nodes, t->n_nodes, t->nodes_room, err);
+    mo_status status = MO_ARRAY_GROW(t->nodes, t->n_nodes, t->nodes_room, err);
 
     if (status != MO_OK)
         return status;
     *node = (int) t->n_nodes;
-    t->nodes[t->n_nodes++] = (mo_nccl_node){
+    t->nodes[t->n_nodes++] = (mo_nccl_topology_node){
         .parent = parent,
-        .depth = parent == MO_NCCL_NONE ? 0 : t->nodes[parent].depth + 1,
+        .depth =
+            parent == MO_NCCL_TOPOLOGY_NONE ? 0 : t->nodes[parent].depth + 1,
         .up_gbps = up_gbps,
-        .bus = MO_NCCL_NONE,
+        .bus = MO_NCCL_TOPOLOGY_NONE,
     };
     return MO_OK;
 }
 
 static mo_status add_host(mo_nccl_topology *t, mo_error *err)
 {
-    mo_status status = MO_PUSH(t->host_nodes, t->n_hosts, t->hosts_room, err);
+    mo_status status =
+        MO_ARRAY_GROW(t->host_nodes, t->n_hosts, t->hosts_room, err);
 
     if (status == MO_OK)
-        status = mo_nccl_add_node(t, MO_NCCL_NONE, 0,
-                                  &t->host_nodes[t->n_hosts], err);
+        status = mo_nccl_topology_add_node(t, MO_NCCL_TOPOLOGY_NONE, 0,
+                                           &t->host_nodes[t->n_hosts], err);
     if (status == MO_OK)
         t->n_hosts++;
     return status;
 }
 
-mo_status mo_nccl_find_host(mo_nccl_topology *t, const char *text, int *node,
-                            mo_error *err)
+mo_status mo_nccl_topology_find_host(mo_nccl_topology *t, const char *text,
+                                     int *node, mo_error *err)
 {
     int number;
     mo_status status =
@@ -70,18 +73,19 @@ mo_status mo_nccl_find_host(mo_nccl_topology *t, const char *text, int *node,
 }
 
 /* Bus ids repeat from host to host. */
-mo_status mo_nccl_find_bus(mo_nccl_topology *t, int node, const char *bus_id,
-                           int *number, mo_error *err)
+mo_status mo_nccl_topology_find_bus(mo_nccl_topology *t, int node,
+                                    const char *bus_id, int *number,
+                                    mo_error *err)
 {
-    char key[MO_NCCL_TEXT_SIZE + 16];
-    int length =
-        snprintf(key, sizeof key, "%d/%.*s", mo_nccl_ancestor(t, node, 0),
-                 MO_NCCL_TEXT_SIZE, bus_id);
+    char key[MO_NCCL_TOPOLOGY_TEXT_SIZE + 16];
+    int length = snprintf(key, sizeof key, "%d/%.*s",
+                          mo_nccl_topology_ancestor(t, node, 0),
+                          MO_NCCL_TOPOLOGY_TEXT_SIZE, bus_id);
 
     return mo_intern_put(t->buses, key, (size_t) length, number, err);
 }
 
-int mo_nccl_ancestor(const mo_nccl_topology *t, int node, int depth)
+int mo_nccl_topology_ancestor(const mo_nccl_topology *t, int node, int depth)
 {
     while (t->nodes[node].depth > depth)
         node = t->nodes[node].parent;
@@ -97,7 +101,7 @@ static void climb(const mo_nccl_topology *t, int *node, int depth, double *gbps)
     }
 }
 
-double mo_nccl_width(const mo_nccl_topology *t, int a, int b)
+double mo_nccl_topology_bottleneck_gbps(const mo_nccl_topology *t, int a, int b)
 {
     double gbps = INFINITY;
 

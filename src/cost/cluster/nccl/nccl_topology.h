@@ -28,51 +28,51 @@
 #include "base/intern.h"
 #include "cost/cluster/cluster_builder.h"
 
-typedef struct mo_nccl_node {
-    int parent; /* MO_NCCL_NONE for a host */
+typedef struct mo_nccl_topology_node {
+    int parent; /* MO_NCCL_TOPOLOGY_NONE for a host */
     int depth;  /* 0 for a host */
     double up_gbps;
     const char *model; /* of a PCI device that is a GPU we know, or NULL */
     int bus;           /* of a PCI device: number of its bus id */
-} mo_nccl_node;
+} mo_nccl_topology_node;
 
-typedef struct mo_nccl_gpu {
+typedef struct mo_nccl_topology_gpu {
     int node;
-    int dev, sm, rank;  /* rank: MO_NCCL_NONE when there is none */
+    int dev, sm, rank;  /* rank: MO_NCCL_TOPOLOGY_NONE when there is none */
     bool is_part;       /* one of several in one PCI device */
     const char *model;  /* or NULL */
     int bus;            /* number of its bus id */
     double cpu_gbps;    /* of a way to its CPU beside PCI; 0: none */
     double switch_gbps; /* to the NVSwitches, all together */
     int line;
-} mo_nccl_gpu;
+} mo_nccl_topology_gpu;
 
-typedef struct mo_nccl_nvlink {
+typedef struct mo_nccl_topology_nvlink {
     int gpu;    /* from */
     int target; /* number of another GPU's bus id */
     double gbps;
-} mo_nccl_nvlink;
+} mo_nccl_topology_nvlink;
 
-typedef struct mo_nccl_net {
+typedef struct mo_nccl_topology_net {
     int node;
     double gbps;
     int64_t latency_ns;
-} mo_nccl_net;
+} mo_nccl_topology_net;
 
 enum {
-    MO_NCCL_NONE = -1,
-    MO_NCCL_CPU_DEPTH = 1,
-    MO_NCCL_TEXT_SIZE = 64 /* of bus ids and what tells hosts apart */
+    MO_NCCL_TOPOLOGY_NONE = -1,
+    MO_NCCL_TOPOLOGY_CPU_DEPTH = 1,
+    MO_NCCL_TOPOLOGY_TEXT_SIZE = 64 /* of bus ids and what tells hosts apart */
 };
 
 typedef struct mo_nccl_topology {
-    mo_nccl_node *nodes;
+    mo_nccl_topology_node *nodes;
     size_t n_nodes, nodes_room;
-    mo_nccl_gpu *gpus;
+    mo_nccl_topology_gpu *gpus;
     size_t n_gpus, gpus_room;
-    mo_nccl_nvlink *nvlinks;
+    mo_nccl_topology_nvlink *nvlinks;
     size_t n_nvlinks, nvlinks_room;
-    mo_nccl_net *nets;
+    mo_nccl_topology_net *nets;
     size_t n_nets, nets_room;
     mo_intern *hosts; /* by what tells them apart */
     int *host_nodes;  /* by number of host */
@@ -81,32 +81,37 @@ typedef struct mo_nccl_topology {
 } mo_nccl_topology;
 
 /* Texts go to arena. */
-mo_status mo_nccl_init(mo_nccl_topology *topology, mo_arena *arena,
-                       mo_error *err);
+mo_status mo_nccl_topology_init(mo_nccl_topology *topology, mo_arena *arena,
+                                mo_error *err);
 
 /* Frees all that topology points to, whether or not init succeeded. */
-void mo_nccl_clear(mo_nccl_topology *topology);
+void mo_nccl_topology_clear(mo_nccl_topology *topology);
 
-/* A node below parent, or a host below MO_NCCL_NONE. */
-mo_status mo_nccl_add_node(mo_nccl_topology *topology, int parent,
-                           double up_gbps, int *node, mo_error *err);
+/* A node below parent, or a host below MO_NCCL_TOPOLOGY_NONE. */
+mo_status mo_nccl_topology_add_node(mo_nccl_topology *topology, int parent,
+                                    double up_gbps, int *node, mo_error *err);
 
 /* The host that is told apart by text, added when it is new. */
-mo_status mo_nccl_find_host(mo_nccl_topology *topology, const char *text,
-                            int *node, mo_error *err);
+mo_status mo_nccl_topology_find_host(mo_nccl_topology *topology,
+                                     const char *text, int *node,
+                                     mo_error *err);
 
 /* The number of a bus id on the host of node. */
-mo_status mo_nccl_find_bus(mo_nccl_topology *topology, int node,
-                           const char *bus_id, int *number, mo_error *err);
+mo_status mo_nccl_topology_find_bus(mo_nccl_topology *topology, int node,
+                                    const char *bus_id, int *number,
+                                    mo_error *err);
 
 /* The ancestor of node, or itself, that lies at depth or above. */
-int mo_nccl_ancestor(const mo_nccl_topology *topology, int node, int depth);
+int mo_nccl_topology_ancestor(const mo_nccl_topology *topology, int node,
+                              int depth);
 
 /* The bottleneck between two nodes; 0 when they are of different hosts. */
-double mo_nccl_width(const mo_nccl_topology *topology, int a, int b);
+double mo_nccl_topology_bottleneck_gbps(const mo_nccl_topology *topology, int a,
+                                        int b);
 
 /* GPUs become devices, and what connects them links. */
-mo_status mo_nccl_build(mo_nccl_topology *topology, mo_cluster_builder *builder,
-                        mo_error *err);
+mo_status mo_nccl_topology_build_cluster(mo_nccl_topology *topology,
+                                         mo_cluster_builder *builder,
+                                         mo_error *err);
 
 #endif

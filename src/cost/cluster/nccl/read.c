@@ -16,7 +16,7 @@
 
 /* Where the children of an open element belong. */
 typedef struct place {
-    int node, gpu; /* or MO_NCCL_NONE */
+    int node, gpu; /* or MO_NCCL_TOPOLOGY_NONE */
 } place;
 
 typedef struct dump {
@@ -25,7 +25,7 @@ typedef struct dump {
     place places[MO_XML_MAX_DEPTH];
 } dump;
 
-enum { VENDOR_NVIDIA = 0x10de, TEXT_SIZE = MO_NCCL_TEXT_SIZE };
+enum { VENDOR_NVIDIA = 0x10de, TEXT_SIZE = MO_NCCL_TOPOLOGY_TEXT_SIZE };
 
 static mo_status refuse(const mo_xml_element *element,
                         const mo_xml_attribute *attribute, mo_error *err)
@@ -82,19 +82,19 @@ static mo_status read_cpu(dump *d, const mo_xml_element *element, place *here,
                           mo_error *err)
 {
     char text[TEXT_SIZE];
-    int family = 0, model = 0, host = MO_NCCL_NONE;
+    int family = 0, model = 0, host = MO_NCCL_TOPOLOGY_NONE;
     mo_status status = read_int(element, "familyid", &family, err);
 
     if (status == MO_OK)
         status = read_int(element, "modelid", &model, err);
     if (status == MO_OK)
-        status = mo_nccl_find_host(
+        status = mo_nccl_topology_find_host(
             &d->topology, read_text(element, "host_hash", text), &host, err);
     if (status == MO_OK)
-        status = mo_nccl_add_node(
+        status = mo_nccl_topology_add_node(
             &d->topology, host,
-            mo_nccl_socket_gbps(read_text(element, "vendor", text), family,
-                                model),
+            mo_nccl_topology_socket_gbps(read_text(element, "vendor", text),
+                                         family, model),
             &here->node, err);
     return status;
 }
@@ -108,30 +108,33 @@ static mo_status read_pci(dump *d, const mo_xml_element *element, place *here,
     double gbps;
     mo_status status = read_int(element, "link_width", &width, err);
 
-    if (status == MO_OK && parent == MO_NCCL_NONE)
-        status = mo_nccl_find_host(t, "", &parent, err);
+    if (status == MO_OK && parent == MO_NCCL_TOPOLOGY_NONE)
+        status = mo_nccl_topology_find_host(t, "", &parent, err);
     if (status != MO_OK)
         return status;
-    gbps = mo_nccl_pci_gbps(read_text(element, "link_speed", text), width);
-    status = mo_nccl_add_node(t, parent, gbps, &here->node, err);
+    gbps = mo_nccl_topology_pci_gbps(read_text(element, "link_speed", text),
+                                     width);
+    status = mo_nccl_topology_add_node(t, parent, gbps, &here->node, err);
     if (status != MO_OK)
         return status;
     if (read_hex(element, "vendor") == VENDOR_NVIDIA)
         t->nodes[here->node].model =
-            mo_nccl_model((int) read_hex(element, "device"));
-    return mo_nccl_find_bus(t, here->node, read_text(element, "busid", text),
-                            &t->nodes[here->node].bus, err);
+            mo_nccl_topology_model((int) read_hex(element, "device"));
+    return mo_nccl_topology_find_bus(t, here->node,
+                                     read_text(element, "busid", text),
+                                     &t->nodes[here->node].bus, err);
 }
 
 static mo_status read_gpu(dump *d, const mo_xml_element *element, place *here,
                           mo_error *err)
 {
     mo_nccl_topology *t = &d->topology;
-    mo_nccl_gpu gpu = { .node = here->node,
-                        .dev = MO_NCCL_NONE,
-                        .rank = MO_NCCL_NONE,
-                        .is_part = mo_xml_find(element, "mlopart") != NULL,
-                        .line = element->line };
+    mo_nccl_topology_gpu gpu = { .node = here->node,
+                                 .dev = MO_NCCL_TOPOLOGY_NONE,
+                                 .rank = MO_NCCL_TOPOLOGY_NONE,
+                                 .is_part =
+                                     mo_xml_find(element, "mlopart") != NULL,
+                                 .line = element->line };
     mo_status status = read_int(element, "dev", &gpu.dev, err);
 
     if (status == MO_OK)
@@ -141,15 +144,15 @@ static mo_status read_gpu(dump *d, const mo_xml_element *element, place *here,
     if (status != MO_OK)
         return status;
     if (gpu.rank < 0)
-        gpu.rank = MO_NCCL_NONE;
-    if (gpu.node == MO_NCCL_NONE || gpu.dev < 0)
+        gpu.rank = MO_NCCL_TOPOLOGY_NONE;
+    if (gpu.node == MO_NCCL_TOPOLOGY_NONE || gpu.dev < 0)
         return mo_fail_at(err, MO_E_INPUT, NULL, element->line,
                           "a <gpu> %s; dump the topology again",
                           gpu.dev < 0 ? "without dev, its number"
                                       : "outside of <cpu> and <pci>");
     gpu.model = t->nodes[gpu.node].model;
     gpu.bus = t->nodes[gpu.node].bus;
-    status = MO_PUSH(t->gpus, t->n_gpus, t->gpus_room, err);
+    status = MO_ARRAY_GROW(t->gpus, t->n_gpus, t->gpus_room, err);
     if (status != MO_OK)
         return status;
     here->gpu = (int) t->n_gpus;
@@ -160,12 +163,13 @@ static mo_status read_gpu(dump *d, const mo_xml_element *element, place *here,
 static mo_status add_nvlink(mo_nccl_topology *t, int gpu, const char *target,
                             double gbps, mo_error *err)
 {
-    mo_nccl_nvlink link = { .gpu = gpu, .gbps = gbps };
-    mo_status status = MO_PUSH(t->nvlinks, t->n_nvlinks, t->nvlinks_room, err);
+    mo_nccl_topology_nvlink link = { .gpu = gpu, .gbps = gbps };
+    mo_status status =
+        MO_ARRAY_GROW(t->nvlinks, t->n_nvlinks, t->nvlinks_room, err);
 
     if (status == MO_OK)
-        status =
-            mo_nccl_find_bus(t, t->gpus[gpu].node, target, &link.target, err);
+        status = mo_nccl_topology_find_bus(t, t->gpus[gpu].node, target,
+                                           &link.target, err);
     if (status == MO_OK)
         t->nvlinks[t->n_nvlinks++] = link;
     return status;
@@ -179,14 +183,14 @@ static mo_status read_nvlink(dump *d, const mo_xml_element *element,
     char target[TEXT_SIZE];
     long class = read_hex(element, "tclass");
     int count = 0;
-    mo_nccl_gpu *gpu;
+    mo_nccl_topology_gpu *gpu;
     double gbps;
     mo_status status = read_int(element, "count", &count, err);
 
-    if (status != MO_OK || here->gpu == MO_NCCL_NONE || count <= 0)
+    if (status != MO_OK || here->gpu == MO_NCCL_TOPOLOGY_NONE || count <= 0)
         return status;
     gpu = &d->topology.gpus[here->gpu];
-    gbps = count * mo_nccl_nvlink_gbps(gpu->sm);
+    gbps = count * mo_nccl_topology_nvlink_gbps(gpu->sm);
     if (class == CLASS_SWITCH)
         gpu->switch_gbps += gbps;
     else if (class == CLASS_CPU)
@@ -207,7 +211,8 @@ static mo_status read_c2c(dump *d, const mo_xml_element *element, place *here,
 
     if (status == MO_OK)
         status = read_int(element, "count", &count, err);
-    if (status == MO_OK && here->gpu != MO_NCCL_NONE && bw > 0 && count > 0)
+    if (status == MO_OK && here->gpu != MO_NCCL_TOPOLOGY_NONE && bw > 0 &&
+        count > 0)
         d->topology.gpus[here->gpu].cpu_gbps += bw / mbs_per_gbps * count;
     return status;
 }
@@ -230,11 +235,11 @@ static mo_status read_net(dump *d, const mo_xml_element *element, place *here,
              MO_NUMBER_OK ||
          !(latency_us * 1000 <= (double) MO_MAX_LATENCY_NS / 2)))
         status = refuse(element, latency, err);
-    if (status != MO_OK || here->node == MO_NCCL_NONE || in_use == 0)
+    if (status != MO_OK || here->node == MO_NCCL_TOPOLOGY_NONE || in_use == 0)
         return status;
-    status = MO_PUSH(t->nets, t->n_nets, t->nets_room, err);
+    status = MO_ARRAY_GROW(t->nets, t->n_nets, t->nets_room, err);
     if (status == MO_OK)
-        t->nets[t->n_nets++] = (mo_nccl_net){
+        t->nets[t->n_nets++] = (mo_nccl_topology_net){
             .node = here->node,
             .gbps = (mbps > 0 ? mbps : USUAL_MBPS) / 1000.0,
             .latency_ns = latency_us > 0 ? (int64_t) (latency_us * 1000) : 0,
@@ -261,8 +266,9 @@ static mo_status begin(const mo_xml_element *root, mo_cluster_builder *builder,
         return mo_fail_memory(err);
     *state = d;
     d->builder = builder;
-    d->places[0] = (place){ MO_NCCL_NONE, MO_NCCL_NONE };
-    return mo_nccl_init(&d->topology, mo_cluster_builder_arena(builder), err);
+    d->places[0] = (place){ MO_NCCL_TOPOLOGY_NONE, MO_NCCL_TOPOLOGY_NONE };
+    return mo_nccl_topology_init(&d->topology,
+                                 mo_cluster_builder_arena(builder), err);
 }
 
 static mo_status start(void *state, const mo_xml_element *element,
@@ -282,7 +288,7 @@ static mo_status finish(void *state, mo_error *err)
 {
     dump *d = state;
 
-    return mo_nccl_build(&d->topology, d->builder, err);
+    return mo_nccl_topology_build_cluster(&d->topology, d->builder, err);
 }
 
 static void free_dump(void *state)
@@ -290,7 +296,7 @@ static void free_dump(void *state)
     dump *d = state;
 
     if (d)
-        mo_nccl_clear(&d->topology);
+        mo_nccl_topology_clear(&d->topology);
     free(d);
 }
 

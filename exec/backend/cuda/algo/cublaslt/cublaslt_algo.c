@@ -6,12 +6,12 @@
 #include "exec/backend/cuda/algo/epilogue_kernel.h"
 
 typedef struct blas_way {
-    mo_cuda_way way;
-    mo_blas_plan plan;
-    mo_blas_job job;
+    mo_cuda_algo way;
+    mo_cuda_cublaslt_problem plan;
+    mo_cuda_cublaslt_desc job;
     cublasLtMatmulAlgo_t algo;
-    CUdeviceptr weights; /* stand for in[1]; 0: they do not */
-    mo_cuda_tail *tail;  /* NULL: nothing is left to do */
+    CUdeviceptr weights;           /* stand for in[1]; 0: they do not */
+    mo_cuda_epilogue_kernel *tail; /* NULL: nothing is left to do */
 } blas_way;
 
 /* Alpha and beta: as floats, and for doubles. */
@@ -22,7 +22,7 @@ typedef struct factor {
 
 static const void *factor_of(const factor *f, mo_elem elem)
 {
-    if (elem == MO_F64)
+    if (elem == MO_ELEM_F64)
         return &f->f64;
     return &f->f32;
 }
@@ -36,7 +36,7 @@ static const void *operand(const blas_way *way, int i, const void *const *in)
 
 /* The descriptor holds the address.  It is this way's own, and a unit is used
  * by one thread. */
-static mo_status point_to_bias(mo_unit *unit, const blas_way *way,
+static mo_status point_to_bias(mo_backend_unit *unit, const blas_way *way,
                                const void *const *in, mo_error *err)
 {
     const void *bias;
@@ -52,17 +52,17 @@ static mo_status point_to_bias(mo_unit *unit, const blas_way *way,
                                 err);
 }
 
-static mo_status multiply(mo_unit *unit, const blas_way *way,
+static mo_status multiply(mo_backend_unit *unit, const blas_way *way,
                           const void *const *in, void *const *out,
                           void *workspace, CUstream stream, mo_error *err)
 {
     static const factor one = { 1, 1 }, zero = { 0, 0 };
-    const mo_blas_plan *plan = &way->plan;
-    const mo_blas_job *job = &way->job;
+    const mo_cuda_cublaslt_problem *plan = &way->plan;
+    const mo_cuda_cublaslt_desc *job = &way->job;
     int residual = plan->epilogue.residual;
     const void *added = residual >= 0 ? in[residual] : out[0];
     cublasLtHandle_t handle;
-    mo_status status = mo_cuda_blas_handle(unit, &handle, err);
+    mo_status status = mo_cuda_cublaslt_handle(unit, &handle, err);
 
     if (status == MO_OK)
         status = point_to_bias(unit, way, in, err);
@@ -80,7 +80,7 @@ static mo_status multiply(mo_unit *unit, const blas_way *way,
         err);
 }
 
-static mo_status enqueue(mo_unit *unit, const mo_cuda_way *base,
+static mo_status enqueue(mo_backend_unit *unit, const mo_cuda_algo *base,
                          const void *const *in, void *const *out,
                          void *workspace, CUstream stream, mo_error *err)
 {
@@ -89,25 +89,28 @@ static mo_status enqueue(mo_unit *unit, const mo_cuda_way *base,
 
     status = multiply(unit, way, in, out, workspace, stream, err);
     if (status == MO_OK && way->tail)
-        status = mo_cuda_tail_enqueue(unit, way->tail, in, out, stream, err);
+        status = mo_cuda_epilogue_kernel_enqueue(unit, way->tail, in, out,
+                                                 stream, err);
     return status;
 }
 
-static void drop(mo_unit *unit, mo_cuda_way *base)
+static void drop(mo_backend_unit *unit, mo_cuda_algo *base)
 {
     blas_way *way = (blas_way *) base;
 
-    mo_blas_job_clear(unit->api, &way->job);
-    mo_cuda_tail_free(unit, way->tail);
+    mo_cuda_cublaslt_desc_clear(unit->api, &way->job);
+    mo_cuda_epilogue_kernel_free(unit, way->tail);
     free(way);
 }
 
-static const mo_cuda_way_kind blas_kind = { enqueue, drop };
+static const mo_cuda_algo_class blas_kind = { enqueue, drop };
 
-mo_status mo_blas_way_new(mo_unit *unit, const mo_cuda_task *task,
-                          const mo_blas_plan *plan,
+mo_status
+mo_cuda_cublaslt_algo_new(mo_backend_unit *unit,
+                          const mo_cuda_algo_problem *task,
+                          const mo_cuda_cublaslt_problem *plan,
                           const cublasLtMatmulHeuristicResult_t *found,
-                          const char *name, mo_cuda_way **way, mo_error *err)
+                          const char *name, mo_cuda_algo **way, mo_error *err)
 {
     blas_way *new = calloc(1, sizeof *new);
     mo_status status;
@@ -122,9 +125,9 @@ mo_status mo_blas_way_new(mo_unit *unit, const mo_cuda_task *task,
     new->weights = task->weights;
     if (task->weights)
         new->way.consumed = 1u << 1;
-    status = mo_blas_job_make(unit, plan, &new->job, err);
+    status = mo_cuda_cublaslt_desc_create(unit, plan, &new->job, err);
     if (status == MO_OK && plan->tail)
-        status = mo_cuda_tail_new(unit, task, &new->tail, err);
+        status = mo_cuda_epilogue_kernel_new(unit, task, &new->tail, err);
     if (status != MO_OK) {
         drop(unit, &new->way);
         return status;

@@ -14,33 +14,38 @@
 #include "exec/backend/cuda/algo/algo.h"
 
 /* What the library is to do of a task. */
-typedef struct mo_blas_plan {
+typedef struct mo_cuda_cublaslt_problem {
     mo_cuda_gemm gemm;
     mo_elem elem;
     mo_cuda_epilogue epilogue; /* done by the library */
     bool tail;                 /* the call's program is done behind it */
-} mo_blas_plan;
+} mo_cuda_cublaslt_problem;
 
 /* The descriptors of a product, as the library knows them. */
-typedef struct mo_blas_job {
+typedef struct mo_cuda_cublaslt_desc {
     cublasLtMatmulDesc_t desc;
     cublasLtMatrixLayout_t left, right, result;
-} mo_blas_job;
+} mo_cuda_cublaslt_desc;
 
 /* MO_E_SUPPORT where the library does not know such a product.  clear is
  * harmless on zeros. */
-mo_status mo_blas_job_make(mo_unit *unit, const mo_blas_plan *plan,
-                           mo_blas_job *job, mo_error *err);
-void mo_blas_job_clear(const mo_cuda_api *api, mo_blas_job *job);
+mo_status mo_cuda_cublaslt_desc_create(mo_backend_unit *unit,
+                                       const mo_cuda_cublaslt_problem *plan,
+                                       mo_cuda_cublaslt_desc *job,
+                                       mo_error *err);
+void mo_cuda_cublaslt_desc_clear(const mo_cuda_api *api,
+                                 mo_cuda_cublaslt_desc *job);
 
 /* The library is not started yet before the first call. */
-mo_status mo_cuda_blas_handle(mo_unit *unit, cublasLtHandle_t *handle,
-                              mo_error *err);
+mo_status mo_cuda_cublaslt_handle(mo_backend_unit *unit,
+                                  cublasLtHandle_t *handle, mo_error *err);
 
-mo_status mo_blas_way_new(mo_unit *unit, const mo_cuda_task *task,
-                          const mo_blas_plan *plan,
+mo_status
+mo_cuda_cublaslt_algo_new(mo_backend_unit *unit,
+                          const mo_cuda_algo_problem *task,
+                          const mo_cuda_cublaslt_problem *plan,
                           const cublasLtMatmulHeuristicResult_t *found,
-                          const char *name, mo_cuda_way **way, mo_error *err);
+                          const char *name, mo_cuda_algo **way, mo_error *err);
 
 #endif
 

@@ -7,18 +7,19 @@
 #include "exec/backend/cuda/algo/epilogue_kernel.h"
 #include "exec/backend/cuda/algo/algo.h"
 
-struct mo_cuda_blas {
+struct mo_cuda_cublaslt {
     cublasLtHandle_t handle; /* NULL: not started */
 };
 
-mo_status mo_cuda_blas_open(mo_unit *unit, mo_cuda_blas **blas, mo_error *err)
+mo_status mo_cuda_cublaslt_open(mo_backend_unit *unit, mo_cuda_cublaslt **blas,
+                                mo_error *err)
 {
     (void) unit;
     *blas = calloc(1, sizeof **blas);
     return *blas ? MO_OK : mo_fail_memory(err);
 }
 
-void mo_cuda_blas_close(mo_unit *unit, mo_cuda_blas *blas)
+void mo_cuda_cublaslt_close(mo_backend_unit *unit, mo_cuda_cublaslt *blas)
 {
     if (!blas)
         return;
@@ -27,10 +28,10 @@ void mo_cuda_blas_close(mo_unit *unit, mo_cuda_blas *blas)
     free(blas);
 }
 
-mo_status mo_cuda_blas_handle(mo_unit *unit, cublasLtHandle_t *handle,
-                              mo_error *err)
+mo_status mo_cuda_cublaslt_handle(mo_backend_unit *unit,
+                                  cublasLtHandle_t *handle, mo_error *err)
 {
-    mo_cuda_blas *blas = unit->blas;
+    mo_cuda_cublaslt *blas = unit->blas;
     mo_status status = MO_OK;
 
     if (!blas->handle)
@@ -47,7 +48,8 @@ enum {
     ALIGNMENT = 16 /* of operands, at least */
 };
 
-static mo_status prefer(mo_unit *unit, cublasLtMatmulPreference_t preference,
+static mo_status prefer(mo_backend_unit *unit,
+                        cublasLtMatmulPreference_t preference,
                         cublasLtMatmulPreferenceAttributes_t what,
                         const void *value, size_t size, mo_error *err)
 {
@@ -60,7 +62,7 @@ static mo_status prefer(mo_unit *unit, cublasLtMatmulPreference_t preference,
 
 /* Parts of a sum are added in a fixed order and in the type of sums: not in
  * place, where they come as they come. */
-static mo_status set_preference(mo_unit *unit,
+static mo_status set_preference(mo_backend_unit *unit,
                                 cublasLtMatmulPreference_t preference,
                                 mo_error *err)
 {
@@ -89,8 +91,9 @@ static mo_status set_preference(mo_unit *unit,
 
 /* The library looks at the address of a bias to know how it is aligned, and
  * nowhere behind it. */
-static mo_status pretend_bias(mo_unit *unit, const mo_blas_plan *plan,
-                              const mo_blas_job *job, mo_error *err)
+static mo_status pretend_bias(mo_backend_unit *unit,
+                              const mo_cuda_cublaslt_problem *plan,
+                              const mo_cuda_cublaslt_desc *job, mo_error *err)
 {
     const void *bias = (const void *) (uintptr_t) ALIGNMENT;
 
@@ -104,15 +107,14 @@ static mo_status pretend_bias(mo_unit *unit, const mo_blas_plan *plan,
 }
 
 /* *n is 0 where the library knows no algorithm. */
-static mo_status ask(mo_unit *unit, const mo_blas_plan *plan,
-                     const mo_blas_job *job,
-                     cublasLtMatmulPreference_t preference,
-                     cublasLtMatmulHeuristicResult_t *found, int *n,
-                     mo_error *err)
+static mo_status
+ask(mo_backend_unit *unit, const mo_cuda_cublaslt_problem *plan,
+    const mo_cuda_cublaslt_desc *job, cublasLtMatmulPreference_t preference,
+    cublasLtMatmulHeuristicResult_t *found, int *n, mo_error *err)
 {
     cublasLtHandle_t handle;
     cublasStatus_t answer;
-    mo_status status = mo_cuda_blas_handle(unit, &handle, err);
+    mo_status status = mo_cuda_cublaslt_handle(unit, &handle, err);
 
     *n = 0;
     if (status == MO_OK)
@@ -134,14 +136,15 @@ static mo_status ask(mo_unit *unit, const mo_blas_plan *plan,
                                 answer, err);
 }
 
-static mo_status find_algorithms(mo_unit *unit, const mo_blas_plan *plan,
+static mo_status find_algorithms(mo_backend_unit *unit,
+                                 const mo_cuda_cublaslt_problem *plan,
                                  cublasLtMatmulHeuristicResult_t *found, int *n,
                                  mo_error *err)
 {
     const mo_cuda_api *api = unit->api;
     cublasLtMatmulPreference_t preference = NULL;
-    mo_blas_job job = { 0 };
-    mo_status status = mo_blas_job_make(unit, plan, &job, err);
+    mo_cuda_cublaslt_desc job = { 0 };
+    mo_status status = mo_cuda_cublaslt_desc_create(unit, plan, &job, err);
 
     *n = 0;
     if (status == MO_OK)
@@ -152,71 +155,77 @@ static mo_status find_algorithms(mo_unit *unit, const mo_blas_plan *plan,
         status = ask(unit, plan, &job, preference, found, n, err);
     if (preference)
         api->cublasLtMatmulPreferenceDestroy(preference);
-    mo_blas_job_clear(api, &job);
+    mo_cuda_cublaslt_desc_clear(api, &job);
     return status;
 }
 
-static mo_status add_ways(mo_unit *unit, const mo_cuda_task *task,
-                          const mo_blas_plan *plan, mo_cuda_ways *ways,
-                          mo_error *err)
+static mo_status add_ways(mo_backend_unit *unit,
+                          const mo_cuda_algo_problem *task,
+                          const mo_cuda_cublaslt_problem *plan,
+                          mo_cuda_algo_list *ways, mo_error *err)
 {
     cublasLtMatmulHeuristicResult_t found[MOST_WAYS];
     int n;
     mo_status status = find_algorithms(unit, plan, found, &n, err);
 
     for (int i = 0; i < n && status == MO_OK; i++) {
-        mo_cuda_way *way;
-        char name[MO_CUDA_WAY_NAME];
+        mo_cuda_algo *way;
+        char name[MO_CUDA_ALGO_NAME_SIZE];
 
         snprintf(name, sizeof name, "cublaslt %d v%zu", i + 1,
                  unit->api->cublasLtGetVersion());
         if (found[i].state != CUBLAS_STATUS_SUCCESS ||
-            !mo_cuda_wants(task, name))
+            !mo_cuda_algo_wanted(task, name))
             continue;
-        status = mo_blas_way_new(unit, task, plan, &found[i], name, &way, err);
+        status = mo_cuda_cublaslt_algo_new(unit, task, plan, &found[i], name,
+                                           &way, err);
         if (status == MO_OK)
-            status = mo_cuda_ways_add(unit, ways, way, err);
+            status = mo_cuda_algo_list_add(unit, ways, way, err);
     }
     return status;
 }
 
-static bool knows_type(const mo_cuda_task *task)
+static bool knows_type(const mo_cuda_algo_problem *task)
 {
     mo_elem elem = task->out[0].elem;
 
-    return mo_elem_is_real(elem) && task->in[0].desc.elem == elem &&
+    return mo_elem_is_float(elem) && task->in[0].desc.elem == elem &&
            task->in[1].desc.elem == elem;
 }
 
 /* act(product + bias + residual), the activations being few; a bias goes along
  * the rows of the result, which must be our columns. */
-static bool knows_epilogue(const mo_cuda_task *task, const mo_cuda_gemm *gemm,
+static bool knows_epilogue(const mo_cuda_algo_problem *task,
+                           const mo_cuda_gemm *gemm,
                            const mo_cuda_epilogue *epilogue)
 {
-    mo_cuda_act act = epilogue->act;
+    mo_cuda_activation act = epilogue->act;
     /* Its gelu of doubles is no better than 1e-9. */
-    bool knows_gelu = task->out[0].elem != MO_F64;
+    bool knows_gelu = task->out[0].elem != MO_ELEM_F64;
 
     return (act == MO_CUDA_ACT_NONE || act == MO_CUDA_ACT_RELU ||
             (act == MO_CUDA_ACT_GELU_TANH && knows_gelu)) &&
            (epilogue->bias < 0 || gemm->left_in == 1) &&
-           mo_cuda_tail_is_spared(task, epilogue, gemm->result.rows);
+           mo_cuda_epilogue_is_fusable(task, epilogue, gemm->result.rows);
 }
 
 static const mo_cuda_epilogue no_epilogue = { .bias = -1, .residual = -1 };
 
-mo_status mo_cuda_blas_ways(mo_unit *unit, const mo_cuda_task *task,
-                            mo_cuda_ways *ways, mo_error *err)
+mo_status mo_cuda_cublaslt_algos(mo_backend_unit *unit,
+                                 const mo_cuda_algo_problem *task,
+                                 mo_cuda_algo_list *ways, mo_error *err)
 {
-    mo_blas_plan plan = { .elem = task->out[0].elem, .epilogue = no_epilogue };
+    mo_cuda_cublaslt_problem plan = { .elem = task->out[0].elem,
+                                      .epilogue = no_epilogue };
     int before = ways->n;
     mo_status status;
 
-    if (!mo_cuda_wants_kind(task, "cublaslt") || !knows_type(task) ||
-        !mo_cuda_gemm_of(task->call, &plan.gemm) || !mo_cuda_has_cublaslt())
+    if (!mo_cuda_algo_kind_wanted(task, "cublaslt") || !knows_type(task) ||
+        !mo_cuda_gemm_from_call(task->call, &plan.gemm) ||
+        !mo_cuda_has_cublaslt())
         return MO_OK;
-    if (mo_cuda_epilogue_read(task->call, task->in, task->out,
-                              &plan.epilogue) &&
+    if (mo_cuda_epilogue_match(task->call, task->in, task->out,
+                               &plan.epilogue) &&
         knows_epilogue(task, &plan.gemm, &plan.epilogue)) {
         status = add_ways(unit, task, &plan, ways, err);
         if (status != MO_OK || ways->n > before || !task->call->after)

@@ -2,7 +2,8 @@
 #include "exec/backend/cuda/algo/cublaslt/cublaslt_handle.h"
 #include "exec/backend/cuda/algo/algo.h"
 
-mo_status mo_cuda_blas_open(mo_unit *unit, mo_cuda_blas **blas, mo_error *err)
+mo_status mo_cuda_cublaslt_open(mo_backend_unit *unit, mo_cuda_cublaslt **blas,
+                                mo_error *err)
 {
     (void) unit;
     (void) err;
@@ -10,14 +11,15 @@ mo_status mo_cuda_blas_open(mo_unit *unit, mo_cuda_blas **blas, mo_error *err)
     return MO_OK;
 }
 
-void mo_cuda_blas_close(mo_unit *unit, mo_cuda_blas *blas)
+void mo_cuda_cublaslt_close(mo_backend_unit *unit, mo_cuda_cublaslt *blas)
 {
     (void) unit;
     (void) blas;
 }
 
-mo_status mo_cuda_blas_ways(mo_unit *unit, const mo_cuda_task *task,
-                            mo_cuda_ways *ways, mo_error *err)
+mo_status mo_cuda_cublaslt_algos(mo_backend_unit *unit,
+                                 const mo_cuda_algo_problem *task,
+                                 mo_cuda_algo_list *ways, mo_error *err)
 {
     (void) unit;
     (void) task;

@@ -6,7 +6,7 @@
 #include "exec/op/matmul_collapse.h"
 
 /* A window of one element that stops everywhere and sees no padding. */
-static bool is_pixel_wise(const mo_sweep *sweep)
+static bool is_pixel_wise(const mo_call_window *sweep)
 {
     for (int d = 0; d < sweep->spatial; d++)
         if (sweep->kernel[d] != 1 || sweep->stride[d] != 1 ||
@@ -16,7 +16,7 @@ static bool is_pixel_wise(const mo_sweep *sweep)
 }
 
 /* Pixels are rows of channels; weights are [out][in], packed or not. */
-static bool conv_as_matmul(const mo_conv_call *conv, mo_matmul_call *matmul)
+static bool conv_as_matmul(const mo_call_conv *conv, mo_call_matmul *matmul)
 {
     int64_t pixels = conv->batch;
 
@@ -25,7 +25,7 @@ static bool conv_as_matmul(const mo_conv_call *conv, mo_matmul_call *matmul)
         return false;
     for (int d = 0; d < conv->sweep.spatial; d++)
         pixels *= conv->sweep.out[d];
-    *matmul = (mo_matmul_call){
+    *matmul = (mo_call_matmul){
         .m = pixels,
         .n = conv->out_channels,
         .k = conv->in_channels,
@@ -36,7 +36,7 @@ static bool conv_as_matmul(const mo_conv_call *conv, mo_matmul_call *matmul)
     return true;
 }
 
-static bool as_matmul(const mo_call *call, mo_matmul_call *matmul)
+static bool as_matmul(const mo_call *call, mo_call_matmul *matmul)
 {
     if (call->kind == MO_CALL_CONV)
         return conv_as_matmul(&call->u.conv, matmul);
@@ -77,14 +77,14 @@ static bool fits(const mo_cuda_gemm_matrix *m)
            m->columns <= INT_MAX && m->lead <= INT_MAX;
 }
 
-bool mo_cuda_gemm_of(const mo_call *call, mo_cuda_gemm *gemm)
+bool mo_cuda_gemm_from_call(const mo_call *call, mo_cuda_gemm *gemm)
 {
-    mo_matmul_call f;
+    mo_call_matmul f;
     bool swapped, batched;
 
     if (!as_matmul(call, &f))
         return false;
-    swapped = mo_matmul_shorten(&f);
+    swapped = mo_call_matmul_collapse(&f);
     if (f.n_batch > 1)
         return false;
     batched = f.n_batch == 1;

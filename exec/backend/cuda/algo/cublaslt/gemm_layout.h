@@ -31,6 +31,6 @@ typedef struct mo_cuda_gemm {
 
 /* A MATMUL, or a CONV that is one: windows of one element, channels last, not
  * in groups.  False where strides or batches cannot be told this way. */
-bool mo_cuda_gemm_of(const mo_call *call, mo_cuda_gemm *gemm);
+bool mo_cuda_gemm_from_call(const mo_call *call, mo_cuda_gemm *gemm);
 
 #endif

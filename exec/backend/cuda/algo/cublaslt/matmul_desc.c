@@ -7,22 +7,23 @@
 static cudaDataType_t type_of(mo_elem elem)
 {
     switch (elem) {
-    case MO_F16:
+    case MO_ELEM_F16:
         return CUDA_R_16F;
-    case MO_BF16:
+    case MO_ELEM_BF16:
         return CUDA_R_16BF;
-    case MO_F64:
+    case MO_ELEM_F64:
         return CUDA_R_64F;
     default:
         return CUDA_R_32F;
     }
 }
 
-static cublasComputeType_t compute_of(const mo_unit *unit, mo_elem elem)
+static cublasComputeType_t compute_of(const mo_backend_unit *unit, mo_elem elem)
 {
-    if (elem == MO_F64)
+    if (elem == MO_ELEM_F64)
         return CUBLAS_COMPUTE_64F;
-    if (elem == MO_F32 && unit->options.precision == MO_PRECISION_TF32)
+    if (elem == MO_ELEM_F32 &&
+        unit->options.precision == MO_BACKEND_PRECISION_TF32)
         return CUBLAS_COMPUTE_32F_FAST_TF32;
     return CUBLAS_COMPUTE_32F;
 }
@@ -41,7 +42,7 @@ static uint32_t epilogue_of(const mo_cuda_epilogue *epilogue)
     }
 }
 
-static mo_status set_desc(mo_unit *unit, cublasLtMatmulDesc_t desc,
+static mo_status set_desc(mo_backend_unit *unit, cublasLtMatmulDesc_t desc,
                           cublasLtMatmulDescAttributes_t what,
                           const void *value, size_t size, mo_error *err)
 {
@@ -51,7 +52,8 @@ static mo_status set_desc(mo_unit *unit, cublasLtMatmulDesc_t desc,
         err);
 }
 
-static mo_status make_desc(mo_unit *unit, const mo_blas_plan *plan,
+static mo_status make_desc(mo_backend_unit *unit,
+                           const mo_cuda_cublaslt_problem *plan,
                            cublasLtMatmulDesc_t *desc, mo_error *err)
 {
     const mo_cuda_gemm *gemm = &plan->gemm;
@@ -59,7 +61,7 @@ static mo_status make_desc(mo_unit *unit, const mo_blas_plan *plan,
     int32_t right = gemm->right.turned ? CUBLAS_OP_T : CUBLAS_OP_N;
     uint32_t epilogue = epilogue_of(&plan->epilogue);
     int32_t sms = unit->sms;
-    cudaDataType_t scale = plan->elem == MO_F64 ? CUDA_R_64F : CUDA_R_32F;
+    cudaDataType_t scale = plan->elem == MO_ELEM_F64 ? CUDA_R_64F : CUDA_R_32F;
     mo_status status;
 
     status =
@@ -76,13 +78,14 @@ static mo_status make_desc(mo_unit *unit, const mo_blas_plan *plan,
     if (status == MO_OK)
         status = set_desc(unit, *desc, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue,
                           sizeof epilogue, err);
-    if (status == MO_OK && mo_cuda_is_part(unit))
+    if (status == MO_OK && mo_cuda_unit_is_partitioned(unit))
         status = set_desc(unit, *desc, CUBLASLT_MATMUL_DESC_SM_COUNT_TARGET,
                           &sms, sizeof sms, err);
     return status;
 }
 
-static mo_status set_layout(mo_unit *unit, cublasLtMatrixLayout_t layout,
+static mo_status set_layout(mo_backend_unit *unit,
+                            cublasLtMatrixLayout_t layout,
                             cublasLtMatrixLayoutAttribute_t what,
                             const void *value, size_t size, mo_error *err)
 {
@@ -92,7 +95,8 @@ static mo_status set_layout(mo_unit *unit, cublasLtMatrixLayout_t layout,
         err);
 }
 
-static mo_status make_layout(mo_unit *unit, const mo_blas_plan *plan,
+static mo_status make_layout(mo_backend_unit *unit,
+                             const mo_cuda_cublaslt_problem *plan,
                              const mo_cuda_gemm_matrix *matrix,
                              cublasLtMatrixLayout_t *layout, mo_error *err)
 {
@@ -116,13 +120,15 @@ static mo_status make_layout(mo_unit *unit, const mo_blas_plan *plan,
     return status;
 }
 
-mo_status mo_blas_job_make(mo_unit *unit, const mo_blas_plan *plan,
-                           mo_blas_job *job, mo_error *err)
+mo_status mo_cuda_cublaslt_desc_create(mo_backend_unit *unit,
+                                       const mo_cuda_cublaslt_problem *plan,
+                                       mo_cuda_cublaslt_desc *job,
+                                       mo_error *err)
 {
     const mo_cuda_gemm *gemm = &plan->gemm;
     mo_status status;
 
-    *job = (mo_blas_job){ 0 };
+    *job = (mo_cuda_cublaslt_desc){ 0 };
     status = make_desc(unit, plan, &job->desc, err);
     if (status == MO_OK)
         status = make_layout(unit, plan, &gemm->left, &job->left, err);
@@ -131,11 +137,12 @@ mo_status mo_blas_job_make(mo_unit *unit, const mo_blas_plan *plan,
     if (status == MO_OK)
         status = make_layout(unit, plan, &gemm->result, &job->result, err);
     if (status != MO_OK)
-        mo_blas_job_clear(unit->api, job);
+        mo_cuda_cublaslt_desc_clear(unit->api, job);
     return status;
 }
 
-void mo_blas_job_clear(const mo_cuda_api *api, mo_blas_job *job)
+void mo_cuda_cublaslt_desc_clear(const mo_cuda_api *api,
+                                 mo_cuda_cublaslt_desc *job)
 {
     if (job->desc)
         api->cublasLtMatmulDescDestroy(job->desc);
@@ -145,5 +152,5 @@ void mo_blas_job_clear(const mo_cuda_api *api, mo_blas_job *job)
         api->cublasLtMatrixLayoutDestroy(job->right);
     if (job->result)
         api->cublasLtMatrixLayoutDestroy(job->result);
-    *job = (mo_blas_job){ 0 };
+    *job = (mo_cuda_cublaslt_desc){ 0 };
 }

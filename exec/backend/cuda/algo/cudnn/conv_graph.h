@@ -20,19 +20,21 @@
 #include "exec/backend/cuda/algo/algo.h"
 
 /* How a graph is put to the library. */
-typedef struct mo_dnn_form {
+typedef struct mo_cuda_cudnn_graph_variant {
     mo_cuda_epilogue epilogue; /* what the library does of it */
     bool adds_nothing; /* times 0, a residual where there is none: some kernels
                           are only found so */
     bool tail;         /* the call's program is done behind it */
-} mo_dnn_form;
+} mo_cuda_cudnn_graph_variant;
 
 /* Can the library do a convolution of that type and layout at all? */
-bool mo_dnn_knows(const mo_cuda_task *task);
+bool mo_cuda_cudnn_supports(const mo_cuda_algo_problem *task);
 
 /* The graph belongs to set; set->status says whether there is one. */
-mo_dnn_desc mo_dnn_graph(mo_dnn_set *set, cudnnHandle_t handle,
-                         const mo_cuda_task *task, const mo_dnn_form *form);
+mo_cuda_cudnn_desc
+mo_cuda_cudnn_conv_graph(mo_cuda_cudnn_desc_pool *set, cudnnHandle_t handle,
+                         const mo_cuda_algo_problem *task,
+                         const mo_cuda_cudnn_graph_variant *form);
 
 #endif
 

@@ -6,14 +6,14 @@
 #include "exec/backend/cuda/algo/epilogue_kernel.h"
 
 typedef struct dnn_way {
-    mo_cuda_way way;
-    mo_dnn_form form;
-    mo_dnn_plan plan;
-    CUdeviceptr weights; /* stand for in[1]; 0: they do not */
-    mo_cuda_tail *tail;  /* NULL: nothing is left to do */
+    mo_cuda_algo way;
+    mo_cuda_cudnn_graph_variant form;
+    mo_cuda_cudnn_plan plan;
+    CUdeviceptr weights;           /* stand for in[1]; 0: they do not */
+    mo_cuda_epilogue_kernel *tail; /* NULL: nothing is left to do */
 } dnn_way;
 
-enum { MOST_TENSORS = MO_DNN_INSIDE - 1 };
+enum { MOST_TENSORS = MO_CUDA_CUDNN_UID_VIRTUAL - 1 };
 
 /* Where the tensors of a graph are. */
 typedef struct places {
@@ -35,44 +35,45 @@ static places places_of(const dnn_way *way, const void *const *in,
     const void *weights = (const void *) (uintptr_t) way->weights;
     places p = { .n = 0 };
 
-    add_place(&p, MO_DNN_DATA, in[0]);
-    add_place(&p, MO_DNN_WEIGHTS, way->weights ? weights : in[1]);
-    add_place(&p, MO_DNN_RESULT, out[0]);
+    add_place(&p, MO_CUDA_CUDNN_UID_DATA, in[0]);
+    add_place(&p, MO_CUDA_CUDNN_UID_WEIGHTS, way->weights ? weights : in[1]);
+    add_place(&p, MO_CUDA_CUDNN_UID_RESULT, out[0]);
     if (epilogue->bias >= 0)
-        add_place(&p, MO_DNN_BIAS, in[epilogue->bias]);
+        add_place(&p, MO_CUDA_CUDNN_UID_BIAS, in[epilogue->bias]);
     if (epilogue->residual >= 0)
-        add_place(&p, MO_DNN_RESIDUAL, in[epilogue->residual]);
+        add_place(&p, MO_CUDA_CUDNN_UID_RESIDUAL, in[epilogue->residual]);
     else if (way->form.adds_nothing)
-        add_place(&p, MO_DNN_RESIDUAL, out[0]);
+        add_place(&p, MO_CUDA_CUDNN_UID_RESIDUAL, out[0]);
     return p;
 }
 
-static void execute(mo_dnn_set *set, cudnnHandle_t handle, mo_dnn_desc plan,
-                    const places *p, void *workspace)
+static void execute(mo_cuda_cudnn_desc_pool *set, cudnnHandle_t handle,
+                    mo_cuda_cudnn_desc plan, const places *p, void *workspace)
 {
-    mo_dnn_desc pack = mo_dnn_make(set, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
+    mo_cuda_cudnn_desc pack =
+        mo_cuda_cudnn_desc_create(set, CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR);
 
-    mo_dnn_put(set, pack, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS, CUDNN_TYPE_INT64,
-               p->n, p->ids);
-    mo_dnn_put(set, pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS,
-               CUDNN_TYPE_VOID_PTR, p->n, p->pointers);
-    mo_dnn_put(set, pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE,
-               CUDNN_TYPE_VOID_PTR, 1, &workspace);
-    mo_dnn_finish(set, pack);
+    mo_cuda_cudnn_set_attr(set, pack, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS,
+                           CUDNN_TYPE_INT64, p->n, p->ids);
+    mo_cuda_cudnn_set_attr(set, pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS,
+                           CUDNN_TYPE_VOID_PTR, p->n, p->pointers);
+    mo_cuda_cudnn_set_attr(set, pack, CUDNN_ATTR_VARIANT_PACK_WORKSPACE,
+                           CUDNN_TYPE_VOID_PTR, 1, &workspace);
+    mo_cuda_cudnn_desc_finalize(set, pack);
     if (set->status != CUDNN_STATUS_SUCCESS)
         return;
     set->what = "cudnnBackendExecute";
     set->status = set->api->cudnnBackendExecute(handle, plan, pack);
 }
 
-static mo_status convolve(mo_unit *unit, const dnn_way *way,
+static mo_status convolve(mo_backend_unit *unit, const dnn_way *way,
                           const void *const *in, void *const *out,
                           void *workspace, CUstream stream, mo_error *err)
 {
-    mo_dnn_set set = { .api = unit->api };
+    mo_cuda_cudnn_desc_pool set = { .api = unit->api };
     places p = places_of(way, in, out);
     cudnnHandle_t handle;
-    mo_status status = mo_cuda_dnn_handle(unit, &handle, err);
+    mo_status status = mo_cuda_cudnn_handle(unit, &handle, err);
 
     if (status == MO_OK)
         status =
@@ -82,11 +83,11 @@ static mo_status convolve(mo_unit *unit, const dnn_way *way,
         return status;
     execute(&set, handle, way->plan.plan, &p, workspace);
     status = mo_cuda_check_cudnn(unit->api, set.what, set.status, err);
-    mo_dnn_set_clear(&set);
+    mo_cuda_cudnn_desc_pool_clear(&set);
     return status;
 }
 
-static mo_status enqueue(mo_unit *unit, const mo_cuda_way *base,
+static mo_status enqueue(mo_backend_unit *unit, const mo_cuda_algo *base,
                          const void *const *in, void *const *out,
                          void *workspace, CUstream stream, mo_error *err)
 {
@@ -95,30 +96,33 @@ static mo_status enqueue(mo_unit *unit, const mo_cuda_way *base,
 
     status = convolve(unit, way, in, out, workspace, stream, err);
     if (status == MO_OK && way->tail)
-        status = mo_cuda_tail_enqueue(unit, way->tail, in, out, stream, err);
+        status = mo_cuda_epilogue_kernel_enqueue(unit, way->tail, in, out,
+                                                 stream, err);
     return status;
 }
 
-static void drop(mo_unit *unit, mo_cuda_way *base)
+static void drop(mo_backend_unit *unit, mo_cuda_algo *base)
 {
     dnn_way *way = (dnn_way *) base;
 
-    mo_dnn_plan_drop(unit->api, &way->plan);
-    mo_cuda_tail_free(unit, way->tail);
+    mo_cuda_cudnn_plan_destroy(unit->api, &way->plan);
+    mo_cuda_epilogue_kernel_free(unit, way->tail);
     free(way);
 }
 
-static const mo_cuda_way_kind dnn_kind = { enqueue, drop };
+static const mo_cuda_algo_class dnn_kind = { enqueue, drop };
 
-mo_status mo_dnn_way_new(mo_unit *unit, const mo_cuda_task *task,
-                         const mo_dnn_form *form, mo_dnn_plan plan,
-                         mo_cuda_way **way, mo_error *err)
+mo_status mo_cuda_cudnn_algo_new(mo_backend_unit *unit,
+                                 const mo_cuda_algo_problem *task,
+                                 const mo_cuda_cudnn_graph_variant *form,
+                                 mo_cuda_cudnn_plan plan, mo_cuda_algo **way,
+                                 mo_error *err)
 {
     dnn_way *new = calloc(1, sizeof *new);
     mo_status status = MO_OK;
 
     if (!new) {
-        mo_dnn_plan_drop(unit->api, &plan);
+        mo_cuda_cudnn_plan_destroy(unit->api, &plan);
         return mo_fail_memory(err);
     }
     new->way.kind = &dnn_kind;
@@ -130,7 +134,7 @@ mo_status mo_dnn_way_new(mo_unit *unit, const mo_cuda_task *task,
     if (task->weights)
         new->way.consumed = 1u << 1;
     if (form->tail)
-        status = mo_cuda_tail_new(unit, task, &new->tail, err);
+        status = mo_cuda_epilogue_kernel_new(unit, task, &new->tail, err);
     if (status != MO_OK) {
         drop(unit, &new->way);
         return status;

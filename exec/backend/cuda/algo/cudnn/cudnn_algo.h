@@ -13,13 +13,15 @@
 #include "exec/backend/cuda/algo/algo.h"
 
 /* The library is not started yet before the first call. */
-mo_status mo_cuda_dnn_handle(mo_unit *unit, cudnnHandle_t *handle,
-                             mo_error *err);
+mo_status mo_cuda_cudnn_handle(mo_backend_unit *unit, cudnnHandle_t *handle,
+                               mo_error *err);
 
 /* Takes plan over, whatever comes of it. */
-mo_status mo_dnn_way_new(mo_unit *unit, const mo_cuda_task *task,
-                         const mo_dnn_form *form, mo_dnn_plan plan,
-                         mo_cuda_way **way, mo_error *err);
+mo_status mo_cuda_cudnn_algo_new(mo_backend_unit *unit,
+                                 const mo_cuda_algo_problem *task,
+                                 const mo_cuda_cudnn_graph_variant *form,
+                                 mo_cuda_cudnn_plan plan, mo_cuda_algo **way,
+                                 mo_error *err);
 
 #endif
 

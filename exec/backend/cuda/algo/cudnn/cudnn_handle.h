@@ -1,7 +1,7 @@
 /*
  * dnn.h - NVIDIA's cuDNN: the handle of a unit.
  *
- * Its ways are found by mo_cuda_dnn_ways (way.h).  In a build without its
+ * Its ways are found by mo_cuda_cudnn_algos (way.h).  In a build without its
  * header all of this is there and does nothing.
  */
 #ifndef MO_EXEC_BACKEND_CUDA_ALGO_CUDNN_CUDNN_HANDLE_H
@@ -12,7 +12,8 @@
 
 /* *dnn is NULL where the library is not there.  The library itself, which is
  * large, is only started by the first convolution. */
-mo_status mo_cuda_dnn_open(mo_unit *unit, mo_cuda_dnn **dnn, mo_error *err);
-void mo_cuda_dnn_close(mo_unit *unit, mo_cuda_dnn *dnn);
+mo_status mo_cuda_cudnn_open(mo_backend_unit *unit, mo_cuda_cudnn **dnn,
+                             mo_error *err);
+void mo_cuda_cudnn_close(mo_backend_unit *unit, mo_cuda_cudnn *dnn);
 
 #endif

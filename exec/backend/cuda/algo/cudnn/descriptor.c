@@ -3,24 +3,26 @@
 #include <assert.h>
 #include <stddef.h>
 
-static bool failed(const mo_dnn_set *set)
+static bool failed(const mo_cuda_cudnn_desc_pool *set)
 {
     return set->status != CUDNN_STATUS_SUCCESS;
 }
 
-static void note(mo_dnn_set *set, const char *what, cudnnStatus_t status)
+static void note(mo_cuda_cudnn_desc_pool *set, const char *what,
+                 cudnnStatus_t status)
 {
     set->status = status;
     set->what = what;
 }
 
-mo_dnn_desc mo_dnn_make(mo_dnn_set *set, cudnnBackendDescriptorType_t type)
+mo_cuda_cudnn_desc mo_cuda_cudnn_desc_create(mo_cuda_cudnn_desc_pool *set,
+                                             cudnnBackendDescriptorType_t type)
 {
-    mo_dnn_desc desc = NULL;
+    mo_cuda_cudnn_desc desc = NULL;
 
     if (failed(set))
         return NULL;
-    assert(set->n < MO_DNN_SET_SIZE);
+    assert(set->n < MO_CUDA_CUDNN_DESC_POOL_SIZE);
     note(set, "cudnnBackendCreateDescriptor",
          set->api->cudnnBackendCreateDescriptor(type, &desc));
     if (failed(set))
@@ -29,10 +31,11 @@ mo_dnn_desc mo_dnn_make(mo_dnn_set *set, cudnnBackendDescriptorType_t type)
     return desc;
 }
 
-void mo_dnn_put(mo_dnn_set *set, mo_dnn_desc desc,
-                cudnnBackendAttributeName_t name,
-                cudnnBackendAttributeType_t type, int64_t count,
-                const void *values)
+void mo_cuda_cudnn_set_attr(mo_cuda_cudnn_desc_pool *set,
+                            mo_cuda_cudnn_desc desc,
+                            cudnnBackendAttributeName_t name,
+                            cudnnBackendAttributeType_t type, int64_t count,
+                            const void *values)
 {
     if (!failed(set))
         note(set, "cudnnBackendSetAttribute",
@@ -40,25 +43,31 @@ void mo_dnn_put(mo_dnn_set *set, mo_dnn_desc desc,
                                                 values));
 }
 
-void mo_dnn_put_desc(mo_dnn_set *set, mo_dnn_desc desc,
-                     cudnnBackendAttributeName_t name, mo_dnn_desc other)
+void mo_cuda_cudnn_set_attr_desc(mo_cuda_cudnn_desc_pool *set,
+                                 mo_cuda_cudnn_desc desc,
+                                 cudnnBackendAttributeName_t name,
+                                 mo_cuda_cudnn_desc other)
 {
-    mo_dnn_put(set, desc, name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &other);
+    mo_cuda_cudnn_set_attr(set, desc, name, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1,
+                           &other);
 }
 
-void mo_dnn_put_float(mo_dnn_set *set, mo_dnn_desc desc,
-                      cudnnBackendAttributeName_t name, float value)
+void mo_cuda_cudnn_set_attr_float(mo_cuda_cudnn_desc_pool *set,
+                                  mo_cuda_cudnn_desc desc,
+                                  cudnnBackendAttributeName_t name, float value)
 {
-    mo_dnn_put(set, desc, name, CUDNN_TYPE_FLOAT, 1, &value);
+    mo_cuda_cudnn_set_attr(set, desc, name, CUDNN_TYPE_FLOAT, 1, &value);
 }
 
-void mo_dnn_finish(mo_dnn_set *set, mo_dnn_desc desc)
+void mo_cuda_cudnn_desc_finalize(mo_cuda_cudnn_desc_pool *set,
+                                 mo_cuda_cudnn_desc desc)
 {
     if (!failed(set))
         note(set, "cudnnBackendFinalize", set->api->cudnnBackendFinalize(desc));
 }
 
-void mo_dnn_release(mo_dnn_set *set, mo_dnn_desc desc)
+void mo_cuda_cudnn_desc_release(mo_cuda_cudnn_desc_pool *set,
+                                mo_cuda_cudnn_desc desc)
 {
     int n = 0;
 
@@ -68,14 +77,14 @@ void mo_dnn_release(mo_dnn_set *set, mo_dnn_desc desc)
     set->n = n;
 }
 
-void mo_dnn_set_clear(mo_dnn_set *set)
+void mo_cuda_cudnn_desc_pool_clear(mo_cuda_cudnn_desc_pool *set)
 {
     while (set->n > 0)
         set->api->cudnnBackendDestroyDescriptor(set->made[--set->n]);
     note(set, NULL, CUDNN_STATUS_SUCCESS);
 }
 
-bool mo_dnn_is_refusal(cudnnStatus_t status)
+bool mo_cuda_cudnn_is_unsupported(cudnnStatus_t status)
 {
     switch (CUDNN_STATUS_CATEGORY(status)) {
     case CUDNN_STATUS_BAD_PARAM:

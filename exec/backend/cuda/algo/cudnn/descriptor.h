@@ -15,37 +15,45 @@
 
 #include "exec/backend/cuda/driver/cuda_api.h"
 
-enum { MO_DNN_SET_SIZE = 32 };
+enum { MO_CUDA_CUDNN_DESC_POOL_SIZE = 32 };
 
-typedef cudnnBackendDescriptor_t mo_dnn_desc;
+typedef cudnnBackendDescriptor_t mo_cuda_cudnn_desc;
 
-typedef struct mo_dnn_set {
+typedef struct mo_cuda_cudnn_desc_pool {
     const mo_cuda_api *api;
-    mo_dnn_desc made[MO_DNN_SET_SIZE];
+    mo_cuda_cudnn_desc made[MO_CUDA_CUDNN_DESC_POOL_SIZE];
     int n;
     cudnnStatus_t status;
     const char *what; /* the call that failed */
-} mo_dnn_set;
+} mo_cuda_cudnn_desc_pool;
 
 /* NULL once something has failed. */
-mo_dnn_desc mo_dnn_make(mo_dnn_set *set, cudnnBackendDescriptorType_t type);
-void mo_dnn_put(mo_dnn_set *set, mo_dnn_desc desc,
-                cudnnBackendAttributeName_t name,
-                cudnnBackendAttributeType_t type, int64_t count,
-                const void *values);
-void mo_dnn_put_desc(mo_dnn_set *set, mo_dnn_desc desc,
-                     cudnnBackendAttributeName_t name, mo_dnn_desc other);
-void mo_dnn_put_float(mo_dnn_set *set, mo_dnn_desc desc,
-                      cudnnBackendAttributeName_t name, float value);
-void mo_dnn_finish(mo_dnn_set *set, mo_dnn_desc desc);
+mo_cuda_cudnn_desc mo_cuda_cudnn_desc_create(mo_cuda_cudnn_desc_pool *set,
+                                             cudnnBackendDescriptorType_t type);
+void mo_cuda_cudnn_set_attr(mo_cuda_cudnn_desc_pool *set,
+                            mo_cuda_cudnn_desc desc,
+                            cudnnBackendAttributeName_t name,
+                            cudnnBackendAttributeType_t type, int64_t count,
+                            const void *values);
+void mo_cuda_cudnn_set_attr_desc(mo_cuda_cudnn_desc_pool *set,
+                                 mo_cuda_cudnn_desc desc,
+                                 cudnnBackendAttributeName_t name,
+                                 mo_cuda_cudnn_desc other);
+void mo_cuda_cudnn_set_attr_float(mo_cuda_cudnn_desc_pool *set,
+                                  mo_cuda_cudnn_desc desc,
+                                  cudnnBackendAttributeName_t name,
+                                  float value);
+void mo_cuda_cudnn_desc_finalize(mo_cuda_cudnn_desc_pool *set,
+                                 mo_cuda_cudnn_desc desc);
 
 /* Takes desc out of the set: it is the caller's now. */
-void mo_dnn_release(mo_dnn_set *set, mo_dnn_desc desc);
+void mo_cuda_cudnn_desc_release(mo_cuda_cudnn_desc_pool *set,
+                                mo_cuda_cudnn_desc desc);
 
-void mo_dnn_set_clear(mo_dnn_set *set);
+void mo_cuda_cudnn_desc_pool_clear(mo_cuda_cudnn_desc_pool *set);
 
 /* Is that an answer to what was asked, rather than a failure of the machine? */
-bool mo_dnn_is_refusal(cudnnStatus_t status);
+bool mo_cuda_cudnn_is_unsupported(cudnnStatus_t status);
 
 #endif
 

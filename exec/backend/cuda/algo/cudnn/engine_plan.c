@@ -13,7 +13,8 @@ typedef struct engine_notes {
 
 /* Notes are enumerators, whatever the attribute; of newer ones than a word has
  * bits nothing is known. */
-static unsigned notes_named(mo_dnn_set *set, mo_dnn_desc engine,
+static unsigned notes_named(mo_cuda_cudnn_desc_pool *set,
+                            mo_cuda_cudnn_desc engine,
                             cudnnBackendAttributeName_t name,
                             cudnnBackendAttributeType_t type)
 {
@@ -32,11 +33,12 @@ static unsigned notes_named(mo_dnn_set *set, mo_dnn_desc engine,
 }
 
 /* False where the engine cannot be asked. */
-static bool read_notes(const mo_cuda_api *api, mo_dnn_desc config,
+static bool read_notes(const mo_cuda_api *api, mo_cuda_cudnn_desc config,
                        engine_notes *notes)
 {
-    mo_dnn_set set = { .api = api };
-    mo_dnn_desc engine = mo_dnn_make(&set, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
+    mo_cuda_cudnn_desc_pool set = { .api = api };
+    mo_cuda_cudnn_desc engine =
+        mo_cuda_cudnn_desc_create(&set, CUDNN_BACKEND_ENGINE_DESCRIPTOR);
     int64_t n = 0;
     bool good;
 
@@ -51,13 +53,13 @@ static bool read_notes(const mo_cuda_api *api, mo_dnn_desc config,
         notes_named(&set, engine, CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE,
                     CUDNN_TYPE_BEHAVIOR_NOTE);
     good = set.status == CUDNN_STATUS_SUCCESS;
-    mo_dnn_set_clear(&set);
+    mo_cuda_cudnn_desc_pool_clear(&set);
     return good;
 }
 
 /* Tensor cores have no floats but TF32; Winograd's large tiles lose digits, and
  * of halves there are none to lose. */
-static unsigned unwanted(const mo_unit *unit, mo_elem elem)
+static unsigned unwanted(const mo_backend_unit *unit, mo_elem elem)
 {
     unsigned notes = NOTE(CUDNN_NUMERICAL_NOTE_DOWN_CONVERT_INPUTS) |
                      NOTE(CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION) |
@@ -65,14 +67,15 @@ static unsigned unwanted(const mo_unit *unit, mo_elem elem)
                      NOTE(CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_6x6) |
                      NOTE(CUDNN_NUMERICAL_NOTE_WINOGRAD_TILE_13x13);
 
-    if (elem != MO_F32)
+    if (elem != MO_ELEM_F32)
         return notes | NOTE(CUDNN_NUMERICAL_NOTE_WINOGRAD);
-    if (unit->options.precision == MO_PRECISION_F32)
+    if (unit->options.precision == MO_BACKEND_PRECISION_F32)
         return notes | NOTE(CUDNN_NUMERICAL_NOTE_TENSOR_CORE);
     return notes;
 }
 
-static bool suits(const mo_unit *unit, mo_dnn_desc config, mo_elem elem)
+static bool suits(const mo_backend_unit *unit, mo_cuda_cudnn_desc config,
+                  mo_elem elem)
 {
     engine_notes notes;
 
@@ -82,26 +85,26 @@ static bool suits(const mo_unit *unit, mo_dnn_desc config, mo_elem elem)
 }
 
 /* False where the engine cannot do the graph after all. */
-static bool make_plan(mo_unit *unit, cudnnHandle_t handle, mo_dnn_desc config,
-                      mo_dnn_plan *plan)
+static bool make_plan(mo_backend_unit *unit, cudnnHandle_t handle,
+                      mo_cuda_cudnn_desc config, mo_cuda_cudnn_plan *plan)
 {
-    mo_dnn_set set = { .api = unit->api };
-    mo_dnn_desc desc =
-        mo_dnn_make(&set, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
+    mo_cuda_cudnn_desc_pool set = { .api = unit->api };
+    mo_cuda_cudnn_desc desc = mo_cuda_cudnn_desc_create(
+        &set, CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR);
     int64_t workspace = -1, n = 0;
 
-    mo_dnn_put(&set, desc, CUDNN_ATTR_EXECUTION_PLAN_HANDLE, CUDNN_TYPE_HANDLE,
-               1, &handle);
-    mo_dnn_put_desc(&set, desc, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG,
-                    config);
-    mo_dnn_finish(&set, desc);
+    mo_cuda_cudnn_set_attr(&set, desc, CUDNN_ATTR_EXECUTION_PLAN_HANDLE,
+                           CUDNN_TYPE_HANDLE, 1, &handle);
+    mo_cuda_cudnn_set_attr_desc(
+        &set, desc, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG, config);
+    mo_cuda_cudnn_desc_finalize(&set, desc);
     if (set.status == CUDNN_STATUS_SUCCESS)
         set.status = unit->api->cudnnBackendGetAttribute(
             desc, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64, 1,
             &n, &workspace);
     if (set.status != CUDNN_STATUS_SUCCESS || workspace < 0 ||
         workspace > MOST_WORKSPACE) {
-        mo_dnn_set_clear(&set);
+        mo_cuda_cudnn_desc_pool_clear(&set);
         return false;
     }
     plan->config = config;
@@ -111,18 +114,21 @@ static bool make_plan(mo_unit *unit, cudnnHandle_t handle, mo_dnn_desc config,
 }
 
 /* Configurations of one of the library's ways to guess; they are the set's. */
-static int propose(mo_dnn_set *set, mo_dnn_desc graph,
-                   cudnnBackendHeurMode_t mode, mo_dnn_desc *configs)
+static int propose(mo_cuda_cudnn_desc_pool *set, mo_cuda_cudnn_desc graph,
+                   cudnnBackendHeurMode_t mode, mo_cuda_cudnn_desc *configs)
 {
-    mo_dnn_desc guess = mo_dnn_make(set, CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
+    mo_cuda_cudnn_desc guess =
+        mo_cuda_cudnn_desc_create(set, CUDNN_BACKEND_ENGINEHEUR_DESCRIPTOR);
     int64_t n = 0;
 
-    mo_dnn_put_desc(set, guess, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph);
-    mo_dnn_put(set, guess, CUDNN_ATTR_ENGINEHEUR_MODE, CUDNN_TYPE_HEUR_MODE, 1,
-               &mode);
-    mo_dnn_finish(set, guess);
+    mo_cuda_cudnn_set_attr_desc(set, guess,
+                                CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH, graph);
+    mo_cuda_cudnn_set_attr(set, guess, CUDNN_ATTR_ENGINEHEUR_MODE,
+                           CUDNN_TYPE_HEUR_MODE, 1, &mode);
+    mo_cuda_cudnn_desc_finalize(set, guess);
     for (int i = 0; i < MOST_CONFIGS; i++)
-        configs[i] = mo_dnn_make(set, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
+        configs[i] =
+            mo_cuda_cudnn_desc_create(set, CUDNN_BACKEND_ENGINECFG_DESCRIPTOR);
     if (set->status == CUDNN_STATUS_SUCCESS)
         set->status = set->api->cudnnBackendGetAttribute(
             guess, CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR,
@@ -132,30 +138,32 @@ static int propose(mo_dnn_set *set, mo_dnn_desc graph,
     return n < MOST_CONFIGS ? (int) n : MOST_CONFIGS;
 }
 
-static int plans_by(mo_unit *unit, cudnnHandle_t handle, mo_dnn_desc graph,
-                    const mo_cuda_task *task, cudnnBackendHeurMode_t mode,
-                    mo_dnn_plan *plans)
+static int plans_by(mo_backend_unit *unit, cudnnHandle_t handle,
+                    mo_cuda_cudnn_desc graph, const mo_cuda_algo_problem *task,
+                    cudnnBackendHeurMode_t mode, mo_cuda_cudnn_plan *plans)
 {
-    mo_dnn_set set = { .api = unit->api };
-    mo_dnn_desc configs[MOST_CONFIGS];
+    mo_cuda_cudnn_desc_pool set = { .api = unit->api };
+    mo_cuda_cudnn_desc configs[MOST_CONFIGS];
     int proposed = propose(&set, graph, mode, configs), n = 0;
 
-    for (int i = 0; i < proposed && n < MO_DNN_MOST_PLANS; i++) {
+    for (int i = 0; i < proposed && n < MO_CUDA_CUDNN_MAX_PLANS; i++) {
         snprintf(plans[n].name, sizeof plans[n].name, "cudnn %d v%zu", i + 1,
                  unit->api->cudnnGetVersion());
-        if (mo_cuda_wants(task, plans[n].name) &&
+        if (mo_cuda_algo_wanted(task, plans[n].name) &&
             suits(unit, configs[i], task->out[0].elem) &&
             make_plan(unit, handle, configs[i], &plans[n])) {
-            mo_dnn_release(&set, configs[i]);
+            mo_cuda_cudnn_desc_release(&set, configs[i]);
             n++;
         }
     }
-    mo_dnn_set_clear(&set);
+    mo_cuda_cudnn_desc_pool_clear(&set);
     return n;
 }
 
-int mo_dnn_plans(mo_unit *unit, cudnnHandle_t handle, mo_dnn_desc graph,
-                 const mo_cuda_task *task, mo_dnn_plan plans[MO_DNN_MOST_PLANS])
+int mo_cuda_cudnn_find_plans(mo_backend_unit *unit, cudnnHandle_t handle,
+                             mo_cuda_cudnn_desc graph,
+                             const mo_cuda_algo_problem *task,
+                             mo_cuda_cudnn_plan plans[MO_CUDA_CUDNN_MAX_PLANS])
 {
     int n = plans_by(unit, handle, graph, task, CUDNN_HEUR_MODE_A, plans);
 
@@ -165,11 +173,12 @@ int mo_dnn_plans(mo_unit *unit, cudnnHandle_t handle, mo_dnn_desc graph,
     return n;
 }
 
-void mo_dnn_plan_drop(const mo_cuda_api *api, mo_dnn_plan *plan)
+void mo_cuda_cudnn_plan_destroy(const mo_cuda_api *api,
+                                mo_cuda_cudnn_plan *plan)
 {
     if (plan->plan)
         api->cudnnBackendDestroyDescriptor(plan->plan);
     if (plan->config)
         api->cudnnBackendDestroyDescriptor(plan->config);
-    *plan = (mo_dnn_plan){ 0 };
+    *plan = (mo_cuda_cudnn_plan){ 0 };
 }

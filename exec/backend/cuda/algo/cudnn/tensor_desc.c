@@ -1,7 +1,7 @@
 #include "exec/backend/cuda/algo/cudnn/tensor_desc.h"
 
 enum {
-    MOST_RANK = 2 + MO_MAX_SPATIAL,
+    MOST_RANK = 2 + MO_CALL_MAX_SPATIAL,
     ALIGNMENT = 16 /* of tensors, at least */
 };
 
@@ -11,15 +11,15 @@ typedef struct shape {
     int64_t dims[MOST_RANK], strides[MOST_RANK];
 } shape;
 
-int mo_dnn_spatial(const mo_conv_call *conv)
+int mo_cuda_cudnn_spatial_rank(const mo_call_conv *conv)
 {
     return conv->sweep.spatial == 1 ? 2 : conv->sweep.spatial;
 }
 
-void mo_dnn_spread(const mo_conv_call *conv, const int64_t *values,
-                   int64_t absent, int64_t to[MO_MAX_SPATIAL])
+void mo_cuda_cudnn_spatial_pad(const mo_call_conv *conv, const int64_t *values,
+                               int64_t absent, int64_t to[MO_CALL_MAX_SPATIAL])
 {
-    int added = mo_dnn_spatial(conv) - conv->sweep.spatial;
+    int added = mo_cuda_cudnn_spatial_rank(conv) - conv->sweep.spatial;
 
     to[0] = absent;
     for (int d = 0; d < conv->sweep.spatial; d++)
@@ -32,13 +32,14 @@ static int64_t lay(shape *s, int d, int64_t run)
     return run * s->dims[d];
 }
 
-static shape shape_of(const mo_conv_call *conv, int64_t first, int64_t channels,
+static shape shape_of(const mo_call_conv *conv, int64_t first, int64_t channels,
                       const int64_t *space)
 {
-    shape s = { .rank = 2 + mo_dnn_spatial(conv), .dims = { first, channels } };
+    shape s = { .rank = 2 + mo_cuda_cudnn_spatial_rank(conv),
+                .dims = { first, channels } };
     int64_t run = 1;
 
-    mo_dnn_spread(conv, space, 1, s.dims + 2);
+    mo_cuda_cudnn_spatial_pad(conv, space, 1, s.dims + 2);
     if (conv->channels_last)
         run = lay(&s, 1, run);
     for (int d = s.rank - 1; d >= 2; d--)
@@ -49,7 +50,7 @@ static shape shape_of(const mo_conv_call *conv, int64_t first, int64_t channels,
     return s;
 }
 
-static shape weight_shape(const mo_conv_call *conv)
+static shape weight_shape(const mo_call_conv *conv)
 {
     int64_t from = conv->in_channels, to = conv->out_channels;
 
@@ -58,54 +59,56 @@ static shape weight_shape(const mo_conv_call *conv)
     return shape_of(conv, to, from / conv->groups, conv->sweep.kernel);
 }
 
-static shape shape_named(const mo_conv_call *conv, int64_t id)
+static shape shape_named(const mo_call_conv *conv, int64_t id)
 {
-    static const int64_t ones[MO_MAX_SPATIAL] = { 1, 1, 1 };
+    static const int64_t ones[MO_CALL_MAX_SPATIAL] = { 1, 1, 1 };
 
     switch (id) {
-    case MO_DNN_DATA:
+    case MO_CUDA_CUDNN_UID_DATA:
         return shape_of(conv, conv->batch, conv->in_channels, conv->sweep.in);
-    case MO_DNN_WEIGHTS:
+    case MO_CUDA_CUDNN_UID_WEIGHTS:
         return weight_shape(conv);
-    case MO_DNN_BIAS:
+    case MO_CUDA_CUDNN_UID_BIAS:
         return shape_of(conv, 1, conv->out_channels, ones);
     default:
         return shape_of(conv, conv->batch, conv->out_channels, conv->sweep.out);
     }
 }
 
-cudnnDataType_t mo_dnn_type(mo_elem elem)
+cudnnDataType_t mo_cuda_cudnn_data_type(mo_elem elem)
 {
     switch (elem) {
-    case MO_F16:
+    case MO_ELEM_F16:
         return CUDNN_DATA_HALF;
-    case MO_BF16:
+    case MO_ELEM_BF16:
         return CUDNN_DATA_BFLOAT16;
     default:
         return CUDNN_DATA_FLOAT;
     }
 }
 
-mo_dnn_desc mo_dnn_tensor(mo_dnn_set *set, const mo_conv_call *conv, int64_t id,
-                          cudnnDataType_t type)
+mo_cuda_cudnn_desc mo_cuda_cudnn_tensor_desc(mo_cuda_cudnn_desc_pool *set,
+                                             const mo_call_conv *conv,
+                                             int64_t id, cudnnDataType_t type)
 {
     shape s = shape_named(conv, id);
-    mo_dnn_desc desc = mo_dnn_make(set, CUDNN_BACKEND_TENSOR_DESCRIPTOR);
+    mo_cuda_cudnn_desc desc =
+        mo_cuda_cudnn_desc_create(set, CUDNN_BACKEND_TENSOR_DESCRIPTOR);
     int64_t alignment = ALIGNMENT;
-    bool is_virtual = id >= MO_DNN_INSIDE;
+    bool is_virtual = id >= MO_CUDA_CUDNN_UID_VIRTUAL;
 
-    mo_dnn_put(set, desc, CUDNN_ATTR_TENSOR_DATA_TYPE, CUDNN_TYPE_DATA_TYPE, 1,
-               &type);
-    mo_dnn_put(set, desc, CUDNN_ATTR_TENSOR_DIMENSIONS, CUDNN_TYPE_INT64,
-               s.rank, s.dims);
-    mo_dnn_put(set, desc, CUDNN_ATTR_TENSOR_STRIDES, CUDNN_TYPE_INT64, s.rank,
-               s.strides);
-    mo_dnn_put(set, desc, CUDNN_ATTR_TENSOR_UNIQUE_ID, CUDNN_TYPE_INT64, 1,
-               &id);
-    mo_dnn_put(set, desc, CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT, CUDNN_TYPE_INT64, 1,
-               &alignment);
-    mo_dnn_put(set, desc, CUDNN_ATTR_TENSOR_IS_VIRTUAL, CUDNN_TYPE_BOOLEAN, 1,
-               &is_virtual);
-    mo_dnn_finish(set, desc);
+    mo_cuda_cudnn_set_attr(set, desc, CUDNN_ATTR_TENSOR_DATA_TYPE,
+                           CUDNN_TYPE_DATA_TYPE, 1, &type);
+    mo_cuda_cudnn_set_attr(set, desc, CUDNN_ATTR_TENSOR_DIMENSIONS,
+                           CUDNN_TYPE_INT64, s.rank, s.dims);
+    mo_cuda_cudnn_set_attr(set, desc, CUDNN_ATTR_TENSOR_STRIDES,
+                           CUDNN_TYPE_INT64, s.rank, s.strides);
+    mo_cuda_cudnn_set_attr(set, desc, CUDNN_ATTR_TENSOR_UNIQUE_ID,
+                           CUDNN_TYPE_INT64, 1, &id);
+    mo_cuda_cudnn_set_attr(set, desc, CUDNN_ATTR_TENSOR_BYTE_ALIGNMENT,
+                           CUDNN_TYPE_INT64, 1, &alignment);
+    mo_cuda_cudnn_set_attr(set, desc, CUDNN_ATTR_TENSOR_IS_VIRTUAL,
+                           CUDNN_TYPE_BOOLEAN, 1, &is_virtual);
+    mo_cuda_cudnn_desc_finalize(set, desc);
     return desc;
 }

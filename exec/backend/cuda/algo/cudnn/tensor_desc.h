@@ -14,26 +14,28 @@
 
 /* Names of the tensors that have memory. */
 enum {
-    MO_DNN_DATA = 1,
-    MO_DNN_WEIGHTS,
-    MO_DNN_RESULT,
-    MO_DNN_BIAS,
-    MO_DNN_RESIDUAL,
-    MO_DNN_INSIDE /* from here on: those without */
+    MO_CUDA_CUDNN_UID_DATA = 1,
+    MO_CUDA_CUDNN_UID_WEIGHTS,
+    MO_CUDA_CUDNN_UID_RESULT,
+    MO_CUDA_CUDNN_UID_BIAS,
+    MO_CUDA_CUDNN_UID_RESIDUAL,
+    MO_CUDA_CUDNN_UID_VIRTUAL /* from here on: those without */
 };
 
-cudnnDataType_t mo_dnn_type(mo_elem elem);
+cudnnDataType_t mo_cuda_cudnn_data_type(mo_elem elem);
 
-/* The tensor with that name; one from MO_DNN_INSIDE on is like the result. */
-mo_dnn_desc mo_dnn_tensor(mo_dnn_set *set, const mo_conv_call *conv, int64_t id,
-                          cudnnDataType_t type);
+/* The tensor with that name; one from MO_CUDA_CUDNN_UID_VIRTUAL on is like the
+ * result. */
+mo_cuda_cudnn_desc mo_cuda_cudnn_tensor_desc(mo_cuda_cudnn_desc_pool *set,
+                                             const mo_call_conv *conv,
+                                             int64_t id, cudnnDataType_t type);
 
 /* The library knows no single dimension of space: it gets one of 1 before. */
-int mo_dnn_spatial(const mo_conv_call *conv);
+int mo_cuda_cudnn_spatial_rank(const mo_call_conv *conv);
 
 /* values of space, and what stands for the dimension that is not there. */
-void mo_dnn_spread(const mo_conv_call *conv, const int64_t *values,
-                   int64_t absent, int64_t to[MO_MAX_SPATIAL]);
+void mo_cuda_cudnn_spatial_pad(const mo_call_conv *conv, const int64_t *values,
+                               int64_t absent, int64_t to[MO_CALL_MAX_SPATIAL]);
 
 #endif
 
