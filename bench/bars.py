@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Groups of bars in panels one above the other, as an SVG picture."""
 
 COLOURS = (

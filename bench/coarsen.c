@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bench/coarsen - cleaning and fusing a million ops: as networks of 5 thousand,
  * of 50 thousand, and as one.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How much sooner a solver is done with the compact model than with the paper's.
 
     compact.py [--limit SECONDS] [NAME...]

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bench/cost GRAPH... - the error of the predictions, on graphs with times
  * measured on V100, P100, T4 and P4.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bench/cuda_attention [f32|tf32] - ways to cut up the attention of known
  * networks on the GPU, batch 1.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bench/cuda_products [-v] [f32|tf32|f16|bf16] - every way to do the products
  * and convolutions of known networks on the GPU, batch 1, each with a bias and

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # emit.sh DRIVER [TIMES]
 #
 # The authors' Transformer as a model in the paper's form, written to a file:

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """moirai-exec, taken from the PATH, beside OpenVINO and ONNX Runtime.
 
     exec.py [--threads N] [--rounds N] [--runs N] [--csv FILE] [MODEL...]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Who runs networks in exec.py.  Each is made with a model's path, a folder for
 its own files and a number of threads; run(runs) gives the median of so many
 timed runs in ms, after WARM_UPS others.  Those beside Moirai are given their

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """OpenVINO models as files: what they say, and models without weights made
 whole, with what fill_weights makes up."""
 import collections

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Models that benches of moirai-exec are asked for by name, from MOIRAI_DATA.
 
 What a bench calls models is a dictionary: the path of each name.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """OpenVINO models as ONNX, for ONNX Runtime: the operators of the models that
 exec.py compares, each as what ONNX Runtime does best."""
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """How long runs on two unequal devices take, against what was predicted.
 
     exec_predict.py [--runs N] [--time SECONDS] [--csv FILE] [MODEL...]

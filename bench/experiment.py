@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The paper's experiment, measured: networks placed by every method on unequal
 devices, and executed there.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The devices of an experiment.
 
     gpu:64,32,16,8@inter    parts of one GPU by multiprocessors (--emulate),

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the experiment shows: verdicts, and for what does not hold a reason that
 the numbers give."""
 import math

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The networks of the experiment, and how their graphs come about."""
 import importlib.util
 import os

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the experiment is told to do."""
 import argparse
 import fnmatch

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What came of the experiment: a row for each instance and method, as a CSV
 file, as a table, and as the paper's picture of speed-ups."""
 import csv

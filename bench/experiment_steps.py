@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The steps of an experiment: a graph, its profile, its placements, and their
 execution.  Each gives what it was told, from what is kept where that is still
 right, and writes nothing that is not whole.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What the experiment keeps in its folder, so that nothing is done twice.
 
 A record tells what came of a step, what that was made from (the digest of its

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Commands of Moirai, taken from the PATH, run with a limit on their time and
 stopped all together; and how much time there is."""
 import subprocess

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fill_weights GRAPH SEED FILE   values of the constants that a model's ops
  *                                read, made up; where they are on stdout

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """moirai-exec on a GPU, taken from the PATH, beside PyTorch on the same one.
 
     gpu.py [--rounds N] [--runs N] [--ways W,W] [--precision P] [--work DIR]

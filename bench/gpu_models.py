@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The networks of gpu.py, with weights made up by a seed so that numbers stay
 what they are from layer to layer: a function each, as moirai-export takes
 them."""

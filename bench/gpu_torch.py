@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """PyTorch, in the ways a user has to make it fast; TF32 is allowed.
 
 Each way is made with a module and its inputs, both on the GPU, and has

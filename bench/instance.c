@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bench/instance - instances of 5 thousand, 50 thousand and a million ops on
  * the paper's four devices, without measured times.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # [ROUNDS=400] learn.sh [METHOD...]
 #
 # How many episodes a second the methods that learn have, learning included, by

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bench/moves [GRAPH CLUSTER]... - how many plans a second are made into times:
  * whole runs, and trials of small changes as annealing makes them.

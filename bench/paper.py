@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The paper's comparison, run again: its eleven models on both of its clusters,
 as they are and coarsened, placed by every method.
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What is printed elsewhere of the paper's instances, to stand beside what is
 measured here."""
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What moirai-place, taken from the PATH, makes of networks known and large.
 
     place.py [authors] [scale] [exports]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """One run of moirai-place, which is on the PATH: what it answers, what it told
 while it worked, and what it took."""
 import json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Problems of which every solver can prove the optimum, but not at once.
 
 Made up, the same everywhere for the same seed, or cut out of what the paper's

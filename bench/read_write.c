@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * read_write read GRAPH          seconds to read it, and the peak memory in kB
  * read_write write GRAPH FILE    seconds to write it, once it is read

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # read_write.sh DRIVER [OPS [TIMES]]
 #
 # How fast a large GraphML file is read and written, as ratios to what anybody

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bench/sink - a made-up model of ten million rows through each sink.
  *

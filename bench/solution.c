@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bench/solution - answers of five million columns, about 100 MB each, read in
  * every layout that solvers write on their own, against counting the lines of

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # solve.sh DRIVER [TIMES]
 #
 # What moirai-solve costs over the solver itself.

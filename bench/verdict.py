@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What benches in Python say of a figure, as verdict.sh does."""
 import operator
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What benches in shell say of a figure; to be sourced.  failed is 1 once a
 # limit was missed.
 

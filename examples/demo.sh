@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # What Moirai does today, on the graphs beside this script and, where the
 # folder MOIRAI_DATA (or ../shared/data) is there, on published networks.
 set -eu

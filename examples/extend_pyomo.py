@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Adds rows to a model of moirai-emit with Pyomo, and solves it.
 
     moirai-emit graph.graphml -o model.mps --map map.csv

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # MO_BLAS
 # Any library with the C interface; OpenBLAS by preference.
 AC_DEFUN([MO_BLAS], [

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # MO_CHECK
 # The unit tests are written with Check; without it they are left out.
 AC_DEFUN([MO_CHECK], [

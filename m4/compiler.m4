@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # MO_PROG_CC_C11
 # AC_PROG_CC of autoconf 2.70 and later chooses C11 where the compiler has it;
 # this stops where it has not.

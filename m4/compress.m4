@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # MO_ZLIB
 # Output files whose names end in .gz.
 AC_DEFUN([MO_ZLIB], [

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # MO_CUDA
 # Headers alone: the driver and all libraries are looked for when a GPU is used
 # (exec/backend/cuda/driver/cuda_api.h), so that what is built here runs without them.

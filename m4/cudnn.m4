@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # MO_CUDNN
 # Of use only with CUDA, whose headers its own includes; looked for beside it,
 # then where the compiler looks.

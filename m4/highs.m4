@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # MO_HIGHS
 # The default solver.  It is never linked: moirai-solve loads it at run time,
 # so all we need is where the library and its C header lie.  The packaged one

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # MO_LIBXML2
 # pkg-config first, then xml2-config; LIBXML2_CFLAGS and LIBXML2_LIBS override
 # both, for headers that lie elsewhere.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # MO_MPI
 # Open MPI and MPICH both tell their flags through mpicc -show; taking them
 # from there keeps one compiler for everything.

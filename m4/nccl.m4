@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # MO_NCCL
 # Headers alone, as with CUDA (exec/transport/nccl/nccl_api.h), whose own they
 # include; looked for beside them, then where the compiler looks.  Versions

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # What the probes of optional parts share.  Each part has a file of its own
 # with one macro, MO_<PART>.  It sets <PART>_CFLAGS and <PART>_LIBS, the
 # conditional HAVE_<PART>, and its row of the closing table.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # MO_PART(NAME, FOUND, WHAT-A-MISSING-PART-WOULD-ADD)
 # Adds a row to the table configure ends with.  FOUND is a shell word: "no",
 # "off" when the user disabled it, or what was found.

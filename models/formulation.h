@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * formulation.h - the models that can be written; one file each.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "models/model.h"
 
 mo_status mo_model_make(const mo_formulation *formulation,

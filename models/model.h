@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * model.h - a formulation of a frame, ready to be written, with the columns
  * that say what it was made of.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "models/transfer_number.h"
 
 bool mo_transfer_is_tensor(const mo_regime *regime)

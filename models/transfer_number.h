@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * transfer.h - which transfer a number in a column's name stands for.
  *

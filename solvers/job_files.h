@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * run_files.h - a job's files under plain names in its folder, as solvers want
  * them: compressed ones unpacked, others by a link.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * run_answer.h - what a solver left behind: its files, its log, and how its
  * process ended, made into one outcome.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * run.h - a job given to a solver, and what came of it; nothing is believed.
  */

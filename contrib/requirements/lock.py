@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Writes the wheel digests of pinned packages.
 
     contrib/requirements/lock.py solvers.txt tests.txt

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Make examples/residual: an ONNX model, and what it puts out.
 
     python contrib/samples/make_residual.py examples/residual

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # make_solutions.sh FOLDER
 #
 # Writes what each solver answers to five small models (optimal, feasible at a

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """Make examples/two_branches: a network that runs, and what it puts out.
 
     python contrib/samples/make_two_branches.py examples/two_branches

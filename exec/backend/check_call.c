@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "exec/backend/check_call.h"
 
 mo_status mo_backend_check_attention(const mo_call *call,

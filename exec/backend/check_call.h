@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * check.h - calls that no backend runs: those of types that have no meaning
  * there, and those that speak of other sizes than their tensors have.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * boxes.h - what every backend has to know of a copy's boxes.
  */

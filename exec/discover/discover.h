@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * discover.h - the devices and links of this machine, or of those of all ranks,
  * as a cluster.

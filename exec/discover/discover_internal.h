@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * discover_parts.h - what the files of discover.h have of each other.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * discover_nvml.h - what NVIDIA's management library tells of GPUs that the
  * driver's interface does not: how they are wired.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * discover_wires.h - how the GPUs of a survey are wired, by NVML.
  */

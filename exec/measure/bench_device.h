@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * yardstick.h - what a device reaches: a product of two square matrices and a
  * copy of memory, run as the calls of any network are.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "exec/measure/chrome_trace.h"
 
 #include <stdbool.h>

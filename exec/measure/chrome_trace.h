@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * trace.h - a run as browsers show it: Chrome's trace events, which Perfetto
  * reads, too.  A process for each device, in it a row for calls and one for

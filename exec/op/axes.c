@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "exec/op/axes.h"
 
 mo_status mo_lower_axis_split_at(const mo_op_site *site, int64_t axis,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * call.h - what operators are lowered to: the few things a backend can do.
  *

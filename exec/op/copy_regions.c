@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "exec/op/copy_regions.h"
 
 #include <assert.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * zone.h - copies that treat stretches of a dimension differently.
  *

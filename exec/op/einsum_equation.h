@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * einsum.h - an equation such as "b...ij,b...jk->b...ik", taken apart.
  *

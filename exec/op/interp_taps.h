@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * taps.h - which elements of a dimension an interpolated one is made of.
  *

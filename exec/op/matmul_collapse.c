@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "exec/op/matmul_collapse.h"
 
 static void turn(mo_call_matmul_operand *side)

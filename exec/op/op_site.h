@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * site.h - one operator where it stands: what it is told and what it is given.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * draft.h - a pointwise call while it is being written.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "exec/op/point_program.h"
 
 /* The operations of one kind stand side by side in mo_point_op. */

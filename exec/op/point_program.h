@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * point.h - a little program that makes one element of its result from one
  * element of each operand.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rule.h - sites in the eyes of the rules that derive shapes.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "exec/op/window_geometry.h"
 
 static void widen(int64_t *dims, int spatial, int64_t missing)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sweep.h - windows in any number of spatial dimensions, as if there were
  * always three.

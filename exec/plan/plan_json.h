@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * write.h - a plan as text: JSON, one object (moirai-plan(5)).
  */

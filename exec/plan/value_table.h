@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * values.h - the values of a plan while a pass makes more of them.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "exec/runtime/background_load.h"
 
 #include <assert.h>

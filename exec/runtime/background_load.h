@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * busy.h - a device that works on and on, so that others are measured while
  * there is something beside them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * run_alike.h - what must be the same in all ranks of a run.
  *

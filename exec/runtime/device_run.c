@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "exec/runtime/device_run.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * run_parts.h - the inside of run_device.h: what a device is made ready with,
  * in this order, and what it does in a run.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * run_gather.h - what the devices of all ranks measured and made, brought
  * together at rank 0, and what it amounts to.

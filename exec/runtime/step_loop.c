@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/stop.h"
 #include "exec/runtime/device_run_internal.h"
 

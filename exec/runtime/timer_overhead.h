@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * clock_cost.h - what looking at the clock costs, taken out of times.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * narrow.h - floats as sixteen-bit ones, and back.
  */

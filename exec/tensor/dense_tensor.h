@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * dense.h - tensors in the memory of this process, row by row.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * half.h - sixteen-bit floats, to and from float; to: rounded to nearest, ties
  * to even; NaN stays NaN.

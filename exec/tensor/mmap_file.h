@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mapped.h - a file whose bytes are looked at where they are.
  */

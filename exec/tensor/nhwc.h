@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lay.h - tensors turned from the order of their shape (N, C, spatial) to
  * channels last (N, spatial, C) and back.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "exec/tensor/npy_header.h"
 
 #include <stdio.h>

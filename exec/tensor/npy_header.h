@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * npy_header.h - what stands in front of the numbers in numpy's files.
  */

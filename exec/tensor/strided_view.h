@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * trail.h - which elements of a tensor are read or written, dimension by
  * dimension, and where these are in another tensor that it was copied from.

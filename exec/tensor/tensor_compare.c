@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "exec/tensor/tensor_compare.h"
 
 #include <math.h>

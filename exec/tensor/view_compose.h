@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * moved.h - a value that is another one, only moved: where its elements were.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * relax.h - a breath between two looks of a thread that waits awake.
  */

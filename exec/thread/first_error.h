@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * failure.h - the first thing that went wrong, for all threads to see.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gate.h - where the threads of a process wait for each other, with a vote.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * courier.h - a thread that carries what it is called for, in that order.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ranks.h - one process among the ranks of a job: what every transport between
  * processes keeps and does, however values travel.

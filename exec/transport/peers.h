@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * peers.h - the other ranks of a job, as one of them hears of them.
  *

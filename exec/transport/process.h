@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * inside.h - what every transport does within one process: the first failure,
  * transfers between its devices, the gate before each run, and the threads that

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * signals.h - SIGTERM and SIGINT as bytes in a pipe, for a thread to read.
  *

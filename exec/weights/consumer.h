@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * constants_reader.h - an op that reads a constant nobody knows, as guesses see
  * it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * evaluate.h - one operator, done at once in this process.
  *

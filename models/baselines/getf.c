@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The assignment problem of GETF (Su, Ren, Vardi, Wierman: Communication-
  * aware scheduling of precedence-constrained tasks on related machines).

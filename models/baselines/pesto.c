@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The program of Pesto (Hafeez, Sun, Gandhi, Liu: Towards optimal placement and
  * scheduling of DNN operations with Pesto, Middleware 2021): placement and

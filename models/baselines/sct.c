@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The linear program of m-SCT (Baechi; after Hanen and Munier's SCT), which
  * says of every op which of its readers should follow it on its device, its

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Where ops run, and that they do so within their windows. */
 #include "models/compact/compact.h"
 

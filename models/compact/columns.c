@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The columns, in the order of their ids, with their bounds and what they are
  * in the heuristic's solution. */
 #include <assert.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The default model: the same optimum as the paper's with fewer rows, tighter
  * ones, and no larger M than needed.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * compact.h - what the files of the compact formulation share: where its
  * columns are, and how sums over them are written into a row.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "models/compact/disjunctive_pairs.h"
 
 /* May first end before second starts, both on device? */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pairs.h - the pairs of ops whose order on a device a model has to decide.
  *

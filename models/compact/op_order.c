@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Two ops on one device: which of them is first. */
 #include "models/compact/compact.h"
 #include "models/compact/disjunctive_pairs.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "models/compact/op_pair_set.h"
 
 #include <limits.h>

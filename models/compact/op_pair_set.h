@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * meets.h - a set of pairs of ops, in the order in which they came.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What was proven of the ops between u and v, neighbours in a chain
  * (models/frame/proven_bounds.h), with f_ab from the end of u on a to the start

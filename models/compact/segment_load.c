@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Between two neighbouring clean cuts u and v everything in between happens
  * between the end of u and the start of v.  So no device, port, channel or link

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The heuristic's solution, column by column. */
 #include "models/compact/compact.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What is sent for a placement, and what waits for what. */
 #include "models/compact/compact.h"
 #include "models/transfer_number.h"

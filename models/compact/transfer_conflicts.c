@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which transfers may be in each other's way. */
 #include "models/compact/compact.h"
 

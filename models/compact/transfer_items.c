@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "models/compact/transfer_items.h"
 
 #include <limits.h>

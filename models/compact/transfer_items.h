@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * items.h - what may be sent: the transfers a model has to decide about.
  *

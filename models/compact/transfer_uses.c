@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What items need on their way, and when. */
 #include "models/compact/transfer_uses.h"
 

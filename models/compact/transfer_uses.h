@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * items_use.h - the part of items.h that knows ports, channels and links.
  */

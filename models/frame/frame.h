@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * frame.h - what is known of an instance before a model of it is written: a
  * horizon, who may run where and when, and what follows from it.

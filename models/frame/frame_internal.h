@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * frame_parts.h - the steps by which a frame is made, in order.  Each fills its
  * part of a frame that has all its arrays and trusts those before it.

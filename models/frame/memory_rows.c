@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "models/frame/memory_rows.h"
 
 #include <stdint.h>

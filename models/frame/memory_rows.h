@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * memory_rows.h - the rows that keep a model within the devices' memory, for
  * any formulation that places ops with columns x.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * strength.h - what somebody has proven of an instance, handed to a model of
  * it, which says it in rows: a solver then need not find it out again.

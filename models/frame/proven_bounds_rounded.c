@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What was proven is proven of the instance as it was given.  A model of a
  * rounded one has times that are up to half a step shorter: its schedules are

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * accepted.h - an upper bound for models that bound live memory from above.
  *

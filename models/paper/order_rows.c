@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The big-M rows of the paper's model: which of two ops on a device, and which
  * of two flows on a port, channel or link, comes first.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The model as the paper prints it, for who wants to compare; compact.c has
  * the same optimum in a fraction of the rows.

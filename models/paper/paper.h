@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * paper.h - the paper's model in parts, over all devices or some of them: what
  * paper.c and pesto.c are made of.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * placement.h - the columns x_i_k, op i is on device k, as one block, and the
  * rows that make them a placement.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What the paper's model knows before its first column: its devices, its
  * horizon, where the blocks of columns begin, which channels use which link.

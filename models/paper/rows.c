@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rows of the paper's model that grow with the graph, not with its square
  * (but for the closure): who follows whom, what is sent.

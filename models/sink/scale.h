@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * scale.h - nanoseconds and bytes as numbers a solver can work with.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * variable.h - the variables of a model: what they mean and what they are
  * called.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * map.h - a sink that writes what every column means, as CSV, for those who
  * extend the model in a modelling tool of their own.

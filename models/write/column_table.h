@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * columns.h - what a writer keeps of the columns while rows go by: names, kinds
  * and bounds.  About twenty bytes a column.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "models/write/count_sink.h"
 
 #include <assert.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * decimal.h - numbers as a model file has them: at most 15 significant digits
  * and 23 characters, without an exponent where any solver is at ease.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * heading.h - the comments a model file opens with: version, graph, cluster,
  * options, time unit, and which number is which op, device and transfer.

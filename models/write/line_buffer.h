@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * line.h - a line in the making, written in place into an output's buffer.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lp_line.h - where lines of an LP file end, for who writes them and who only
  * counts them.

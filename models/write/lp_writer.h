@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lp.h - a sink that writes CPLEX LP, in the subset that every reader takes the
  * same way (moirai-model(5)).  Rows are written as they come; what is kept is

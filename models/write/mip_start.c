@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "models/write/mip_start.h"
 
 #include <string.h>

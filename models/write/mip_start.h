@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * start.h - a sink that writes the heuristic's solution in a layout that a
  * solver reads as a start.

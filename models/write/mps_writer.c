@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "models/write/mps_writer.h"
 
 #include <math.h>

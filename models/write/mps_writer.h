@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mps.h - a sink that writes free MPS, in the subset that every reader takes
  * the same way (moirai-model(5)).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * transpose.h - entries come row by row and leave column by column, through a
  * buffer that does not grow with their number.

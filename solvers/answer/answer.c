@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The second pass over the columns: when things are sent, and what the columns
  * say twice. */
 #include "solvers/answer/answer.h"

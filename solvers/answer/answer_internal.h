@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * answer_parts.h - what the passes over the columns of a solution share.
  *

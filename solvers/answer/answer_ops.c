@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The first pass over the columns: where every op is, and when it starts. */
 #include <inttypes.h>
 #include <math.h>

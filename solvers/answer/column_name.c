@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "solvers/answer/column_name.h"
 
 #include <limits.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * answer_name.h - a column's name taken apart again; models/sink/variable.h
  * puts it together.

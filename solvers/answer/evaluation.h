@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * judge.h - an answer held against its instance: from columns, or from a bare
  * placement, to a schedule that was timed anew, the judge's verdict on it, and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "solvers/answer/placement_list.h"
 
 #include <string.h>

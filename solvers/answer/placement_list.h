@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * listing.h - a placement as people and other programs write it: an op and its
  * device a line, or a JSON object of them (moirai-solution(5)).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * CBC's `solution` file, and the starts it reads:
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Gurobi's .sol and .mst, which differ in their comments:
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * HiGHS, raw (style 0) and sparse (style 4):
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "solvers/formats/highs_status.h"
 
 /* All other words are some limit, an interrupt or a failure. */

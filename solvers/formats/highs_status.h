@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* highs_status.h - the words HiGHS has for how it ended, in all its layouts. */
 #ifndef MO_SOLVERS_FORMATS_HIGHS_STATUS_H
 #define MO_SOLVERS_FORMATS_HIGHS_STATUS_H

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "solvers/formats/json_stream.h"
 
 #include <limits.h>

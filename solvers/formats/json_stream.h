@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * json_text.h - a JSON document read once from front to end, without a copy and
  * in any size: base/json.h is for short texts that are asked again and again.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A column a line, as MIPLIB keeps solutions; our own library way writes it,
  * too, with two comments of ours:

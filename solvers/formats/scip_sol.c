@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * SCIP's `write solution`, and writeBestSol of its interfaces, which leaves the
  * first line out:

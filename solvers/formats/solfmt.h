@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * layout.h - what the readers of the layouts share: the table they stand in,
  * and a file as lines and words.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * solution.h - what a solver wrote, read back: columns by name with their
  * values, and what the file claims about them.

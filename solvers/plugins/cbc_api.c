@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "solvers/plugins/cbc_api.h"
 
 #include <stdio.h>

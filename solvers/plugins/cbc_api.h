@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cbc_api.h - what we call of CBC's C interface, version 2.10; see its
  * Cbc_C_Interface.h.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * GLPK by its program.  What it writes has names and six digits (-o), or all
  * digits and no names (-w): both are asked for, and put together.

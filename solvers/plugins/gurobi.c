@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Gurobi by its program, gurobi_cl; or, since Python's package has none and
  * comes with a licence for Python alone, by a small script.

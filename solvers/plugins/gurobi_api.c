@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "solvers/plugins/gurobi_api.h"
 
 #define SYMBOL(member, name)                                                   \

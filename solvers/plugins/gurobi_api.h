@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gurobi_api.h - what we call of Gurobi's C interface, versions 10 to 13; see
  * its gurobi_c.h.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Gurobi by its C interface, for those with a licence for it.  The one that
  * comes with the Python package is not for us, and we leave it at that.

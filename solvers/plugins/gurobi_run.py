@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """gurobi_run.py [Parameter=value...] [InputFile=FILE] ResultFile=FILE MODEL
 
 What gurobi_cl does, by Python's package, which has no such program.  The

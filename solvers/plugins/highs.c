@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * HiGHS by its program: options in a file, since only some are taken on the
  * command line.  It dies of SIGINT without a word; so it saves every solution

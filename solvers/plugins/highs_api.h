@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * highs_api.h - what we call of HiGHS's C interface, from version 1.7 on; see
  * its interfaces/highs_c_api.h.  HighsInt is an int in every packaged build,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * highs_improving.h - the file to which HiGHS adds every solution it finds.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * HiGHS by its C interface: the solver that comes with us.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * places.h - folders and files of ours, wherever we were installed, and of the
  * Python environments that solvers come in.

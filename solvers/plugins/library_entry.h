@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * library_ways.h - solving by a solver's C interface.
  *

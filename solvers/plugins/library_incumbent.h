@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * library_best.h - the best answer so far, on disk while the solver is still
  * running, so that one that crashes or must be killed leaves something.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * library_stop.h - SIGINT and SIGTERM in the child that solves by a library: a
  * wish to stop and write down what is there.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * library_answer.h - what the library ways have in common: how they begin, the
  * start they are given, the answer they leave, and how they end.

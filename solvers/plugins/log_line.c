@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "solvers/plugins/log_line.h"
 
 #include <math.h>

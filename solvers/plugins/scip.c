@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * SCIP by its program: commands in a file.  Where there is only its library, a
  * program of ours, moirai-scip, is the same shell around it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * scip_api.h - what we call of SCIP's C interface, versions 8 to 10.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* SCIP by its C interface. */
 #include <config.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * moirai-scip LIBRARY ARGUMENT... - the scip program, where only its library is
  * installed, as Python's package has it.

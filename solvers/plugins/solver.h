@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * solver.h - the solvers we know, and what each can do: one table, one file for
  * each of them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * command_line.h - the words of a command, collected one by one.
  */

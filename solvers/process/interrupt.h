@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * interrupt.h - SIGINT and SIGTERM as something to wait for.
  *

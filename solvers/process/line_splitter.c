@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "solvers/process/line_splitter.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lines.h - a stream of bytes cut into lines, however it comes.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * numbered.h - the entries of a folder of /proc that are numbers: processes,
  * open files.

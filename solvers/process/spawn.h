@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * command.h - the fork and the exec of a child's command; see child.h.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * workdir.h - a private folder for one run, gone afterwards.
  *

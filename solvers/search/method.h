@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * method.h - the ways to place an instance without a MILP solver: one table,
  * one file for each.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * array.h - growable arrays and sizes that do not wrap around.
  *

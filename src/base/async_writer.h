@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pump.h - a thread that writes one buffer while the next is being filled.
  *

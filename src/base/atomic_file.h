@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * target.h - where an output goes: standard output, a device, or a file that
  * appears whole or not at all.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cleanup.h - temporary files that a signal must not leave behind.
  *

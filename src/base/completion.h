@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * completion.h - what --completion prints: a script that teaches a shell the
  * options of a command.

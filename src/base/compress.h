@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * compress.h - bytes made fewer on their way into a file whose name asks for
  * it: .gz or .zst.

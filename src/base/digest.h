@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * digest.h - what a content hashes to: 64 bits of XXH3, the same on every
  * machine and in every version of ours.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * help.h - what --help and --version print, from a command's option table.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * json.h - reads what an operator's `attrs` hold: one flat JSON object.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * option.h - one table per command feeds the parser, --help, and the shell
  * completions.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * out.h - buffered output: to standard output as it comes, to a file whole or
  * not at all.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * team.h - jobs that know nothing of each other, done by several threads.
  */

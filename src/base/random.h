@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * random.h - numbers that look random and are the same everywhere for a seed
  * (splitmix64, Steele et al., 2014).

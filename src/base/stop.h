@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stop.h - when long work shall end: at a moment, or because somebody says so.
  *

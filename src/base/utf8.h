@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * utf8.h - telling UTF-8 from bytes that only look like it.
  */

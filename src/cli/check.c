@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* moirai-check - holds an answer against every constraint of the paper. */
 #include <config.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* moirai-cluster - finds out what there is to place on. */
 #include <config.h>
 

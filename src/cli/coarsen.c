@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* moirai-coarsen - what a backend fuses, made into one op. */
 #include <config.h>
 

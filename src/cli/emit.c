@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* moirai-emit - writes the placement of a graph as a mixed-integer program. */
 #include <config.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * emit_write.h - what moirai-emit writes, each from the model as it streams by.
  */

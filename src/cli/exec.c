@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* moirai-exec - runs a placed network and measures it. */
 #include <config.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * exec_report.h - from a plan and what came of it to what is told and written.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cli/exec_version.h"
 
 #include "exec/backend/backend.h"

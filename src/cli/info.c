@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* moirai-info - what is in a graph. */
 #include <config.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* moirai - the whole way: coarsen, emit, solve, check. */
 #include <config.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* moirai-place - places a graph without a model, and says how good that is. */
 #include <config.h>
 

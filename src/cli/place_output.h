@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * place_write.h - what moirai-place hands over: the best placement as a
  * solution, and a report of all of them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* moirai-profile - measures times, and what they say about devices. */
 #include <config.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* moirai-solve - gives a model to a solver and checks what it answers. */
 #include <config.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * solve_write.h - what comes of solving: a solution file, and words about it.
  */

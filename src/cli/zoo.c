@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* moirai-zoo - writes the paper's networks as graphs. */
 #include <config.h>
 

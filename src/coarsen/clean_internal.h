@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * clean_mark.h - the inside of clean.h; for this room only.
  */

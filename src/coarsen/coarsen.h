@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * coarsen.h - from the graph as exported to the graph that is placed: cleaned,
  * then fused, with the map back.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * map.h - where the ops of a graph went when it was made coarser.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * contract.h - a graph with groups of ops made into one op each.
  *

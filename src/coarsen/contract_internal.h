@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * contraction.h - what the steps of mo_contract share; for this room only.
  */

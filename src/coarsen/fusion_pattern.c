@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "coarsen/fusion_pattern.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * word.h - a word of a fusion rule, and which ops answer to it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "coarsen/fusion_rules.h"
 
 /* Convolution and matrix product with what runs in their epilogue. */

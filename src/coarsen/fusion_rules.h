@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rules.h - what a backend fuses: ordered lists of operator types.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gcof.h - graph coarsening with operator fusion: Algorithm 1 of the paper.
  *

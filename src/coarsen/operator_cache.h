@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * known.h - the operators of a graph's types; for this room only.
  *

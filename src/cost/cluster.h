@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cluster.h - the devices at hand and what connects them (moirai-cluster(5)).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * efficiency.h - how much of a device's peaks operators reach.
  *

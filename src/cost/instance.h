@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * instance.h - the problem in numbers: the waist of the program.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * predict.h - times nobody measured (moirai-cost(7) has the formulas and their
  * measured error).

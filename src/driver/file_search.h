@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * candidates.h - files that may be meant: in the folders where one would look,
  * by their names first.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * load.h - what commands that work on instances share: the options that say
  * where the numbers come from, and the instance they make.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * locate.h - finding again what a model was made of, by the digests that its
  * solution carries.

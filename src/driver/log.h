@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * talk.h - what a command says on stderr beside errors, when asked to.
  */

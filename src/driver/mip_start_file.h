@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * start_file.h - a solution to start from, in the layout that a solver reads.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * model_file.h - what a model file tells about itself in its comments.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * outputs.h - several files of one command, each whole or not at all, and none
  * in the place of another.

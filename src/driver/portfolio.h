@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * contest.h - one model given to one solver or to several side by side.
  */

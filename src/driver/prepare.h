@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * prepare.h - from a command line to a model, for every command that works on
  * one: the graph, coarsened where that is asked for, its instance, and the

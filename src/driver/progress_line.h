@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * live.h - the line that says how far solvers are: incumbent, bound, gap,
  * seconds; only on a terminal.

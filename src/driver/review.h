@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * review.h - from a solution to a verdict: what it is of is found again, made
  * into the same instance, and the answer is held against it.

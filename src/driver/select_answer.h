@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * jury.h - who won a contest, and what may be said of the answer.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * solving.h - a model solved, the answers judged, and solved again where that
  * is called for.

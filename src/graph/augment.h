@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * augment.h - the paper's augmented DAG: every data flow is a node between the
  * op that puts it out and the op that reads it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * build.h - makes a graph out of ops and edges that come in any order.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cut.h - clean cuts: the ops where the whole network passes through one.
  *

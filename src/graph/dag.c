@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "graph/dag.h"
 
 mo_dag mo_graph_dag(const mo_graph *g)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * dag.h - nothing but the shape of a graph: who comes before whom.
  *

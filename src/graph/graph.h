@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * graph.h - the network as a directed acyclic graph of operators.
  *

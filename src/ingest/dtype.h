@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * dtype.h - element types: one short name for each, whoever wrote it.
  */

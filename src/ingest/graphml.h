@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * graphml.h - GraphML in (any dialect of moirai-graph(5)) and out (ours).
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * openvino.h - OpenVINO IR, versions 10 and 11, from the .xml alone.
  *

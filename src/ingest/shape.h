@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * shape.h - tensor shapes as graphs hold them: "1,64,56,56", outputs separated
  * by ';'.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * part.h - texts of several parts, one per output: "1,64;1,32".
  *

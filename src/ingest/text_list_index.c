@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ingest/text_list_index.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * part_index.h - the parts of a text found by number, however many there are.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * work.h - flops and memory traffic of every op whose operator we know.
  *

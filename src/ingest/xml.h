@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * xml.h - the one place that talks to libxml2: a file as a stream of elements.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * coarsening.h - what coarsening did to a graph, told to a person or a program.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * execution.h - how a run of a placed network went, for people and programs.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fitting.h - what factors were fitted to, and how they did on what they had
  * not seen, told to a person or a program.

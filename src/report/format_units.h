@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * unit.h - amounts as a person reads them: three digits and a unit; shares.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * describe.h - a graph told to a person, a program or Graphviz.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * instance.h - an instance told to a person (sums) or to a program (all of it).
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * instance_sums.h - what adds up over an instance; for this room only.
  */

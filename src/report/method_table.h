@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * placements.h - what methods made of one instance, side by side: a table for
  * people, an array for programs.

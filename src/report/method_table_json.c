@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "report/method_table.h"
 
 static void put_us(const char *key, int64_t ns, mo_out *out)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * counts.h - what a model would be, told to a person or a program.
  */

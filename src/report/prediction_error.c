@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "report/prediction_error.h"
 
 #include "report/format_units.h"

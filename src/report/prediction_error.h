@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * accuracy.h - how far predictions are from measurements, by operator class and
  * by device, told to a person or a program.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * solvers.h - the solvers we know, and which of them are here.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * heaviest.h - the ops that weigh most, by the best measure a graph has.
  *

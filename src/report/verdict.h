@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * verdict.h - how an answer was found to be: for people, for programs, and the
  * whole schedule for those who check it themselves.

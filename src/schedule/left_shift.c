@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Everything that takes a device or a port, ops and transfers, is a node; ops
  * come first.  Nodes are sorted by the claimed start and appended one after the

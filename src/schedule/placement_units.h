@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * units.h - what is placed as one: a colocation group, or an op of none.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * regime.h - what a schedule must respect beyond the order of the graph.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "schedule/resource.h"
 
 int mo_resource_count(const mo_instance *x, mo_congestion congestion)

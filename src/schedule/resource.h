@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * resource.h - what a transfer occupies while it is under way.
  *

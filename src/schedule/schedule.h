@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * schedule.h - where every op runs and when, and what is sent meanwhile.
  *

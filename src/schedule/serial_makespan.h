@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * serial.h - one thing after the other: what no schedule need exceed.
  */

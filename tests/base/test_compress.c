@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
 /* Claims of base/compress.h, through base/out.h: what the programs of the same
  * name unpack is what was written. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of base/digest.h; the values are those of the xxhsum program. */
 #include "base/digest.h"
 

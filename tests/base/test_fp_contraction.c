@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What all numbers stand on: a product and the sum that it is added to are
  * rounded one after the other, on every processor. */
 #include <float.h>

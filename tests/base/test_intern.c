@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of base/intern.h. */
 #include "base/intern.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of base/option.h, and of the help and completions made from it. */
 #include <config.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of base/out.h: what is written. */
 #include <config.h>
 

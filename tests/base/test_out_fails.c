@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of base/out.h: writing that fails, and signals in the middle of it. */
 #include <config.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of base/out.h: where files appear, and whose they are. */
 #include <config.h>
 

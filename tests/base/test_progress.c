@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of base/progress.h, seen from the other end of a terminal. */
 #include <config.h>
 

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # tags: no-sanitizers
 # bench/experiment.py on threads: its table and its numbers, killed in the
 # middle and gone on with, and its stages apart; and, with commands that only

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # tags: no-sanitizers
 # bench/paper.py on a network of moments: its lines, and what it says where
 # something is missing.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # moirai-check: verdicts, what it finds by itself, and what it refuses.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 

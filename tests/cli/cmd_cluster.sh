@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # moirai-cluster: this machine, machines that are not there, and those of
 # several ranks, as files that the other commands read.
 . "${top_srcdir:=.}/tests/support/tap.sh"

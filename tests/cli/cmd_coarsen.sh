@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # moirai-coarsen: what it takes out and fuses, its forms, and that what it
 # writes is a graph like any other.
 . "${top_srcdir:=.}/tests/support/tap.sh"

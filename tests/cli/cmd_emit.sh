@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # moirai-emit: what it writes and where, what it says instead, and what it
 # refuses.
 . "${top_srcdir:=.}/tests/support/tap.sh"

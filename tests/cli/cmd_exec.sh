@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # moirai-exec: a network runs, alone and placed, and puts out what the framework
 # does; what it writes, and what it refuses.
 . "${top_srcdir:=.}/tests/support/tap.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Derived shapes are OpenVINO's own, for random models of every operator and
 # for the whole networks at hand.
 . "${top_srcdir:=.}/tests/support/tap.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # tags: dist
 # moirai-info: what it counts in real networks, its three forms, and what it
 # says of files that are none.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # tags: dist no-sanitizers
 # What make install leaves is whole: the commands run from there, and another
 # program finds headers and library through pkg-config.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # moirai-info --instance: the numbers are the graph's and the cluster's, where
 # the cluster comes from, and what is said when numbers are missing.
 . "${top_srcdir:=.}/tests/support/tap.sh"

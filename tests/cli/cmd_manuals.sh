@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # tags: no-sanitizers
 # The manual pages: without fault for mandoc and groff, in step with --help, and
 # with examples that run.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # tags: dist
 # moirai: the whole way in one command.
 . "${top_srcdir:=.}/tests/support/tap.sh"

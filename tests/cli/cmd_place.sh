@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # moirai-place: the table, the solution it writes, what it refuses, signals.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 

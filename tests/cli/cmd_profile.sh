@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # moirai-profile: what it learns from profiles and graphs, what it writes, and
 # what it says where there is nothing to learn.
 . "${top_srcdir:=.}/tests/support/tap.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # moirai-solve: answers, limits, starts, outputs, and solvers that misbehave.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 

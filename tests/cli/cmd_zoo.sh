@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # moirai-zoo: the paper's counts, the same bytes every time, and what it says
 # when asked for the impossible.
 . "${top_srcdir:=.}/tests/support/tap.sh"

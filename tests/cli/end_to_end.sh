@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # The way of a network through all tools and two hosts: exported from its
 # framework and emitted here, solved where there is nothing but the model, and
 # only the solution comes back to be run.

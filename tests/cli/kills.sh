@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # tags: no-sanitizers
 # kill -9 of us and of the solver at random moments: no torn solution, no
 # process left running, no folder left behind by the next run.

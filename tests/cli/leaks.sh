@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # No command loses memory on the way of a network through them.  Of use in a build
 # with sanitizers, where looking for leaks may take each process seconds (arm64):
 # the other tests do without it there, and this one asks each command once whose

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # tags: no-sanitizers
 # The starts that moirai-emit writes are taken as such by the solvers they are
 # for: each says in its own words that it has a first solution, and its value.

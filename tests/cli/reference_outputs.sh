@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Every network that comes with a framework's outputs puts out the same: as the
 # search places it, and placed at random on one to four devices, by threads and
 # by ranks.  MOIRAI_PLACEMENTS says how many, 10 unless given, or 20 with

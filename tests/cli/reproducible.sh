@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # tags: no-sanitizers
 # The same graph gives the same bytes: written twice, and with its file told in
 # another order.

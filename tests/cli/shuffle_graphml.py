@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The same graph, told in another order.
 
     shuffle.py SEED IN.graphml OUT.graphml

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # tags: no-sanitizers
 # Emit, solve, check: every solver here, every way to it, LP and MPS; all find
 # the same.  MOIRAI_PROBLEMS says in how many random problems, 8 unless given, or

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # tags: no-sanitizers
 # moirai-emit --strengthen: what a search proves is in the model, what it finds
 # is the start, and with both any solver confirms the optimum.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of coarsen/clean.h, on graphs in the one-line form and on published
  * networks. */
 #include "coarsen/clean.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of coarsen/coarsen_map.h. */
 #include "coarsen/coarsen_map.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of coarsen/contract.h, on small GraphML documents.  What comes out is
  * told by tests/support/graph_text.h. */
 #include "coarsen/contract.h"

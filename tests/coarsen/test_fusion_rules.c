@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of coarsen/fusion_rules.h and coarsen/fusion_pattern.h. */
 #include "coarsen/fusion_rules.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * nccl_dump.h - topologies as NCCL dumps them, without their boilerplate.
  */

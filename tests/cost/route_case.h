@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * route_case.h - clusters of devices and links, for routes between them.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of cost/cluster.h: files that are read, and their digests. */
 #include <config.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of cost/cluster.h: which clusters are built in, and which is taken. */
 #include <config.h>
 

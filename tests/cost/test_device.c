@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of cost/device.h. */
 #include "cost/device.h"
 

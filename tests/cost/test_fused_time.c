@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of cost/predict/fused_time.h, each time computed by hand. */
 #include "cost/predict/fused_time.h"
 

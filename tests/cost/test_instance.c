@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of cost/instance.h: which numbers an instance has, and where they come
  * from. */
 #include "cost/instance.h"

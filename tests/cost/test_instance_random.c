@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of cost/instance.h, held against the definition on graphs and clusters
  * of which nobody chose the details. */
 #include "cost/instance.h"

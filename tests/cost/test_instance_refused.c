@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of cost/instance.h: what makes no instance, and the words for it. */
 #include "cost/instance.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of cost/instance.h: which times transfers have, and where those come
  * from. */
 #include "cost/instance.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of cost/cluster/nccl/nccl_rate.h. */
 #include "cost/cluster/nccl/nccl_rate.h"
 

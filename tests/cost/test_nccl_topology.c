@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Clusters from NCCL topology dumps: which devices and links come out of them.
  * The dumps are cut down from what NCCL 2.18 to 2.28 write. */
 #include <stdio.h>

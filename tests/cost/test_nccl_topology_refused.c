@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* NCCL topology dumps that are damaged. */
 #include <string.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of cost/predict.h, by hand-computed cases. */
 #include "cost/predict.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of cost/profile.h: files that are read, written and refused, and what
  * is found in them. */
 #include "cost/profile.h"

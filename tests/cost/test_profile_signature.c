@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of mo_profile_signature: what two ops must share to take the same
  * time, and nothing else. */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of cost/cluster/route.h, by hand. */
 #include "cost/cluster/route.h"
 

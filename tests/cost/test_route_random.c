@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of cost/cluster/route.h, held against an enumeration of all paths. */
 #include "cost/cluster/route.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes at all as a cluster file or an NCCL topology: a cluster that keeps
  * its promises, with routes, or an error, nothing else. */
 #include <assert.h>

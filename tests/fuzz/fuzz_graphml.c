@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: dist */
 /*
  * Any bytes at all as a graph: an error, or a graph that can be written and is

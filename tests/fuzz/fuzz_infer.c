@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Any model with any shape for its inputs: every shape becomes static, or there
  * is an error that says why not.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: dist */
 /* Any bytes as an operator's attributes: they are refused, or every question
  * about them has an answer that lies within them. */

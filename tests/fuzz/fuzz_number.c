@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as a number: what is accepted equals what strtod makes of them,
  * and what is written from it reads back to the same bits. */
 #include <errno.h>

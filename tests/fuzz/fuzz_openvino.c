@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: dist */
 /* Any bytes at all as an OpenVINO model: a graph or an error, nothing else. */
 #include <assert.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: dist */
 /* Any bytes at all as a profile or as factors: one that keeps its promises and
  * reads back as it was written, or an error, nothing else. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes at all as a rule file: rules that keep their promises and can be
  * read again, or an error with a line, nothing else. */
 #include <assert.h>

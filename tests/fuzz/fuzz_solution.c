@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: dist */
 /* Any bytes at all as a solver's answer: a solution that keeps its promises, or
  * an error, nothing else. */

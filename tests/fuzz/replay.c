@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * replay.c - the main of a fuzzer where libFuzzer is not built in: feeds it
  * every file of its corpus once, so that what was found stays mended.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # run.sh SECONDS JOBS CORPUS FUZZER...
 #
 # Runs each fuzzer over a copy of its corpus (tests/fuzz/fuzz_graphml over

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # tags: no-sanitizers
 # moirai-exec and moirai-profile on GPUs.  They run on a stand-in for the driver
 # and the compiler, or on a real one where MOIRAI_TEST_GPU is set.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # tags: no-sanitizers
 # What the tests of calls and operators claim of the CPU's backend holds for
 # CUDA's: on the stand-in for a GPU, or on a GPU if MOIRAI_TEST_GPU is set.  The

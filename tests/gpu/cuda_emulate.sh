@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # moirai-exec and moirai-profile --emulate: one GPU as the devices of a cluster.
 # On the stand-in for one, or on a real GPU where MOIRAI_TEST_GPU is set.
 . "${top_srcdir:=.}/tests/support/tap.sh"

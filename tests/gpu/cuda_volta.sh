@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # tags: no-sanitizers
 # Kernels compile for Volta as well, which NVRTC of CUDA 13 has forgotten: by
 # that of CUDA 12, which comes with what the tests compare with.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # gpu.sh [GROUP...] - all that must hold on a GPU, by groups, a line for each;
 # 0 if nothing failed, 1 if something did, 77 if there is no GPU.
 #

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # gpu_cluster.sh - what moirai-cluster finds of a GPU: numbers that fit what the
 # GPU reaches, and links that were measured near what the wires carry.
 group=cluster

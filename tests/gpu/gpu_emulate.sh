@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # gpu_emulate.sh - one GPU as an unequal cluster: parts have exactly their SMs,
 # networks placed at random on them put out what they should, links take what
 # the cluster says, and what was predicted stands beside what was measured.

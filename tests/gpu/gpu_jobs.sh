@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # gpu_jobs.sh - sourced by the groups of gpu.sh; they do their work with these
 # words.
 #

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # gpu_models.sh - every network that comes with a framework's outputs puts out
 # the same on a GPU: in all precisions, fused or not, however many lanes it has,
 # recorded or call by call, and placed at random on devices that share the GPU

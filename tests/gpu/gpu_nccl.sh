@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # gpu_nccl.sh - two to four ranks that share a GPU and talk by NCCL: networks
 # placed at random put out what they should, killed and stopped ranks are named
 # by all others, a wrong token is refused.  MOIRAI_SEED says which placements, 1

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # gpu_operators.sh - every operator computes on a GPU what OpenVINO computes,
 # for random shapes, types and attributes: those that ops.sh has kept in
 # MOIRAI_OPS_SAVE, or that are made here where MOIRAI_PYTHON has OpenVINO.

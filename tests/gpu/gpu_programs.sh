@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # gpu_programs.sh GROUP - test programs on a GPU, those with many cases in as
 # many processes as there are processors.
 group=$1

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # gpu_sanitizer.sh - NVIDIA's sanitizer finds nothing wrong with accesses to
 # memory, nor races in shared memory, in a few cases of every kind of kernel.
 group=sanitizer

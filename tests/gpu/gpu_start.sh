@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # gpu_start.sh - how long it takes from the command to the first result of BERT
 # base with 128 tokens: the first time ever, and with what was kept then.
 group=start

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * build_case.h - the calls of graph/build.h, without their errors: the test
  * fails where one is refused.

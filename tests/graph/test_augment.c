@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of graph/augment.h, held against its definition. */
 #include "graph/augment.h"
 

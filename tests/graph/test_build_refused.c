@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of graph/build.h: what it refuses, and with which words. */
 #include "graph/build.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of graph/cut.h, on graphs in the one-line form. */
 #include "graph/cut.h"
 

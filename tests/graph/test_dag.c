@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of graph/dag.h: a view shows what its owner holds. */
 #include "graph/dag.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of graph/graph.h: the arrays agree with each other, and the digest
  * tells what matters from what does not. */
 #include "graph/graph.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of graph/reach.h, each in both ways of answering. */
 #include "graph/reach.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * infer_case.h - small models of dynamic shapes, in the words of ir_text.h.
  */

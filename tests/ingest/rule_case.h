@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rule_case.h - an operator and its inputs in one line of text each.
  *

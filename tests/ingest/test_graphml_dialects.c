@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of ingest/graphml.h on how other programs write what it reads. */
 #include "ingest/graphml.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of ingest/graphml.h on what it refuses. */
 #include "ingest/graphml.h"
 

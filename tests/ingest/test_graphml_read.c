@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of ingest/graphml.h and moirai-graph(5) on what is read. */
 #include "ingest/graphml.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of ingest/graphml.h on what is written. */
 #include "ingest/graphml.h"
 

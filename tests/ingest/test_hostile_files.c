@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
 /*
  * Files that mean harm or met with an accident: each is a graph or an error of

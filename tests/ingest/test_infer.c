@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of ingest/infer/infer.h. */
 #include "ingest/infer/infer.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of ingest/infer/infer.h: what it refuses, and with which words. */
 #include "ingest/infer/infer.h"
 

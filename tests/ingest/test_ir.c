@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of ingest/ir/ir.h. */
 #include "ingest/ir/ir.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of ingest/openvino.h, on models small enough to see through. */
 #include "ingest/openvino.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of ingest/operator.h. */
 #include "ingest/operator.h"
 

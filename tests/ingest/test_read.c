@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of ingest/read.h: the content says what a file is. */
 #include <config.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of ingest/infer/rule.h: what every operator makes of shapes. */
 #include "ingest/infer/rule.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
 /* Claims of ingest/infer/rule.h under input that nobody meant: any number of
  * inputs, any shape, any value, any attribute give a shape or an error. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of ingest/shape.h, ingest/dtype.h and ingest/text_list.h. */
 #include "ingest/shape.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Every formula of the operator table of ingest/work.h on a case computed by
  * hand. */
 #include "ingest/work.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of ingest/xml.h, as transcripts of what a handler hears. */
 #include <config.h>
 

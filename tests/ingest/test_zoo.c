@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: dist */
 /* Claims of ingest/zoo.h, against the paper's counts and a layer by hand. */
 #include "ingest/zoo.h"

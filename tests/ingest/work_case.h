@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * work_case.h - a graph of one op, "x", and of what it reads.
  */

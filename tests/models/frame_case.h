@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * frame_case.h - the frame of a problem, and random problems with theirs.
  */

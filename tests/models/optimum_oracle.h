@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * oracle.h - models of random problems, solved and held against exhaustive.h.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sample_model.h - random models that mean nothing, to send through sinks.
  *

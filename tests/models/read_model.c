@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tests/models/read_model FILE - reads a model with the strict reader, LP
  * unless the name ends in .mps, and prints its rows, columns, entries and

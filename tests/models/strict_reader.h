@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * strict.h - readers of the part of LP and MPS that every solver reads the same
  * way, and of nothing else: what the writers may write, said a second time.

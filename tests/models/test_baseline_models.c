@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of models/baselines/getf.c, sct.c and pesto.c: the rows of small
  * cases. */
 #include <string.h>

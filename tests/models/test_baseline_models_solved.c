@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
 /* Claims of models/paper/paper.c, getf.c, sct.c and pesto.c: what comes out
  * when they are solved, on cases small enough to be solved by hand or by

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of models/write/column_map.h: what every column means, in CSV that
  * holds any name.
  */

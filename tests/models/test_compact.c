@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of models/compact/compact.c: which rows there are, and what is in
  * them.  That they have the right optimum is
  * tests/models/test_compact_optimum.c. */

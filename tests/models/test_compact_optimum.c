@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-sanitizers no-valgrind */
 /* Claims of models/compact/compact.c: its optimum is the optimum, whether
  * tensors are sent to every reader or once, and what it accepts fits into

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of models/formulation.h: the table. */
 #include "models/formulation.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of models/frame/frame.h: small problems by hand. */
 #include "models/frame/frame.h"
 

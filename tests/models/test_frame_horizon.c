@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of models/frame/frame.h and models/compact/disjunctive_pairs.h, held
  * against every schedule of random problems. */
 #include "models/frame/frame.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of models/frame/frame.h on devices that are equal. */
 #include "models/frame/frame.h"
 

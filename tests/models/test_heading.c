@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of models/write/heading.h: short lines of ASCII that hide nothing. */
 #include "models/write/heading.h"
 

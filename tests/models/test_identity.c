@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of models/identity.h: what the names say, and that all readers take
  * them. */
 #include "models/identity.h"

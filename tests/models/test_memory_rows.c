@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of models/frame/memory_rows.h, in the rows of the paper's model. */
 #include "models/frame/memory_rows.h"
 #include "tests/support/model_case.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of models/write/mip_start.h: each layout to the letter, and which one
  * it is. */
 #include "models/write/mip_start.h"

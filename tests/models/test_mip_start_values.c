@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The claim of every formulation: the values of its columns, where it says that
  * they are a start, keep every row and every bound, whatever the regime. */
 #include "tests/support/model_case.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of models/paper/paper.c: which rows there are, and what is in them. */
 #include <stdio.h>
 #include <string.h>

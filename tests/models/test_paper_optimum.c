@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-sanitizers no-valgrind */
 /* Claims of models/paper/paper.c: its optimum is the optimum. */
 #include "tests/models/optimum_oracle.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-sanitizers no-valgrind */
 /* Claims of models/frame/proven_bounds.h: what is proven of segments stands in
  * rows of the compact model, and changes its optimum and its start in nothing.

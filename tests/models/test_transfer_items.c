@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of models/compact/transfer_items.h: what may be sent, on which ways,
  * and when. */
 #include "models/compact/transfer_items.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/models/tiny_model.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tiny_model.h - a model with a column of each kind, of a formulation that is
  * only there to be written.

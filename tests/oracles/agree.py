@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Asks every solver at hand about model files, and holds their answers together.
 
     agree.py LIST [TOLD]

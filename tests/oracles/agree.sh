@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # tags: no-sanitizers
 # All solvers at hand read our models alike and find the same optima in them;
 # a strict reader of the subset we write passes them, too.  MOIRAI_PROBLEMS, where

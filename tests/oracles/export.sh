@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # tags: no-sanitizers
 # moirai-export: ONNX models become graphs that compute the same, op by op and
 # as whole networks; what it writes, and what it refuses.

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """ONNX's own tests of its operators, exported and executed.
 
     python tests/oracles/export_onnx.py FOLDER [OPERATOR...]

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: Apache-2.0
 """PyTorch's networks, exported and executed.
 
     python tests/oracles/export_torch.py [--folder DIR] [--tolerance T] [NAME...]

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Holds the solution of an extended model against the model and its map.
 
     extend.py MODEL.mps MAP.csv OP OTHER SOLUTION

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # tags: dist no-sanitizers
 # The examples that add rows to a model: read, extended and solved by PuLP and by
 # Pyomo, with a solution that still says where it came from.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Random models of one operator each, for infer_oracle.py.
 
 CASES maps an operator type to functions that make a random node of it, with

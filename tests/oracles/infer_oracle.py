@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compares our shape inference with OpenVINO's.
 
     infer_oracle.py PRINT_SHAPES [--models N] [--seed S] [--data DIR] [TYPE]...

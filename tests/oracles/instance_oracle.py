@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Holds the instance of moirai-info against its graph and its cluster.
 
     instance_oracle.py GRAPH CLUSTER INSTANCE.json

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Graphs as networkx and igraph write them, for interop.sh.
 
     interop.py write DIR           writes NAME.graphml, and NAME.json with what

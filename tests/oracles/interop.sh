@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # tags: no-sanitizers
 # Graphs that networkx and igraph write load with the same ops and edges, and
 # what we write of them loads there again.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Changes valid solutions in many ways and holds what moirai-check says of each
 against what it must say.
 

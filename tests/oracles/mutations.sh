@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Two hundred changes of valid solutions: each that means something else is
 # refused with the right reason, each that is harmless is accepted.
 . "${top_srcdir:=.}/tests/support/tap.sh"

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Every operator that can be run computes what OpenVINO computes, for random
 # shapes, types and attributes.  MOIRAI_OPS_CASES says how many of each, 12
 # unless given, or 20 with MOIRAI_LONG; MOIRAI_SEED which ones, 1 unless given;

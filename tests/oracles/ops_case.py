@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What a case of an operator is, for the modules that make random ones.
 
     @case("Concat")

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes models of operators that OpenVINO has not, for ops_oracle.py."""
 from xml.sax.saxutils import quoteattr
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Operators that pick by index or count, for ops_oracle.py."""
 import numpy as np
 import openvino.opset1 as opset1

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Compares what our executor computes with what OpenVINO does.
 
     ops_oracle.py EXEC PRINT_OPS [--cases N] [--seed S] [--backend B]

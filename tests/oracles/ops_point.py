@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Elementwise operators, for ops_oracle.py."""
 import numpy as np
 import openvino.opset4 as opset4

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Products, convolutions, pools and resizes, for ops_oracle.py."""
 import numpy as np
 import openvino.opset1 as opset1

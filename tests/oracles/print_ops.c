@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tests/oracles/print_ops - prints the types of all operators that can be run,
  * one a line. */
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Prints the output shapes of an OpenVINO model after inference, for a
  * comparison with OpenVINO's own:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * roundtrip FILE: reads a graph of any format and writes it to standard output
  * as our GraphML, for scripts that compare what other programs make of it.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Holds a graph of moirai-zoo against zoo22.py, an independent builder.
 
     zoo_oracle.py ZOO22 MODEL LAYERS < model.graphml

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * exec_fault - a rank that runs a plan made by hand, for tests that kill ranks
  * and let them fail.

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Ranks of MPI.
 . "${top_srcdir:=.}/tests/support/tap.sh"
 . "$top_srcdir/tests/ranks/ranks.sh"

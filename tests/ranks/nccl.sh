@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Ranks whose GPUs talk by NCCL, on the stand-ins for CUDA and NCCL: networks
 # placed at random put out what they should, in programs and call by call, by a
 # communicator for each pair and by one for all; nobody waits for a rank that

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # nccl_job.sh KIND RANKS OPTION... - ranks of moirai-exec on this machine whose
 # GPUs talk by NCCL; 0 if all is as it should be.
 #

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # ranks.sh - sourced behind tap.sh by the tests that start ranks.
 #
 #     ranks_or_skip mpi                  # MPI is there, and built in; or tcp

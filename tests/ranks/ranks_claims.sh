@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # ranks_claims.sh - sourced behind ranks.sh: what holds for ranks however values
 # travel between them.  Plans made by hand are run by one to four of them; what
 # one cannot do all of them say, in one line each.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # ranks_faults.sh - sourced behind ranks.sh: kill -9 of ranks at random moments,
 # from the first to the middle of a run: nobody hangs, every other rank says in
 # one line who it was, nothing is left.  $kills says how often.

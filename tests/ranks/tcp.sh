@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Ranks that meet by TCP: as a launcher starts them on one host, as users do by
 # hand, and as torchrun and Slurm do; with the right token, with a wrong one,
 # and among strangers.

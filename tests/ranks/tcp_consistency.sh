@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Ranks that were not given the same: each would do its part of another network.
 # All of them are told which rank it is, soon, and nothing is put out.
 . "${top_srcdir:=.}/tests/support/tap.sh"

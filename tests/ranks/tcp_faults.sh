@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # kill -9 of ranks that meet by TCP at random moments, while they meet and while
 # they run.  MOIRAI_KILLS says how often, 15 times unless given, or 50 with
 # MOIRAI_LONG.

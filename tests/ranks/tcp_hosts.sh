@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # Two machines with a cable between them, which are namespaces of this one: ranks
 # meet across it, and name each other when it is cut.
 . "${top_srcdir:=.}/tests/support/tap.sh"

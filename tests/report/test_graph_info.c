@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of report/graph_info.h: the three forms, letter by letter. */
 #include "report/graph_info.h"
 

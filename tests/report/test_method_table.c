@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of report/method_table.h. */
 #include "base/utf8.h"
 #include "report/method_table.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of report/top_ops.h. */
 #include "report/top_ops.h"
 

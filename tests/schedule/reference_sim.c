@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/schedule/reference_sim.h"
 
 #include "schedule/resource.h"

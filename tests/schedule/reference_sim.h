@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * slow_sim.h - what schedule/sim/sim.h promises, by looking at everything at
  * every moment.

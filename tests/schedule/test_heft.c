@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of schedule/heuristic/heft.h. */
 #include "schedule/heuristic/heft.h"
 

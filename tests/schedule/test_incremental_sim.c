@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of schedule/sim/incremental_sim.h: whatever was changed, kept and
  * undone before, a trial comes out as the whole plan does by its rules; and of
  * schedule/sim/justification.h about what stands then. */

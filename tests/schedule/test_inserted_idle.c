@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of schedule/sim/inserted_idle.h, and what
  * schedule/sim/incremental_sim.h makes of them. */
 #include "schedule/sim/inserted_idle.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of schedule/bound/lower_bound.h: what can be told by hand, then never
  * above the optimum of random problems. */
 #include "schedule/bound/lower_bound.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of schedule/schedule.h, but for the shift. */
 #include "schedule/schedule.h"
 

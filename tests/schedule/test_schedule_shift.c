@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of mo_schedule_left_shift. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of schedule/sim/sim.h, against its rules taken literally. */
 #include <stdlib.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Parts of an instance, and that their optimum is what those ops need. */
 #include "cost/instance/sub_instance.h"
 #include "tests/support/problem.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of schedule/heuristic/timeline.h. */
 #include "schedule/heuristic/timeline.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
 /* Claims of schedule/heuristic/upper_bound.h. */
 #include "schedule/heuristic/upper_bound.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of schedule/validate/validate.h: the judge held against the rules by
  * definition (valid.h), on schedules that were changed at random. */
 #include "schedule/validate/validate.h"

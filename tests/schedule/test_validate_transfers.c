@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of schedule/validate/validate.h: the rules of transfers, by hand. */
 #include "schedule/validate/validate.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Instances without one of their devices. */
 #include "cost/instance/without_device.h"
 #include "tests/support/exhaustive.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/schedule/validate_case.h"
 
 #include <stdio.h>

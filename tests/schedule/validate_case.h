@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * validate_case.h - schedules of a placement, spoiled by hand, and what the
  * judge has to say.

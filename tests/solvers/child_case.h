@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * child_case.h - lines of shell as children, and what is heard of them.
  */

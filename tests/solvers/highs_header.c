@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What solvers/plugins/highs_api.h declares, held against the header that HiGHS
  * comes with; there is nothing to run, and nothing of HiGHS is linked.

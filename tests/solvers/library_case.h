@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * library_case.h - the library ways, run as moirai-solve runs them: in a child,
  * in a folder, with an answer to be read.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * run_case.h - a small model and a job for a solver, in a scratch folder.
  */

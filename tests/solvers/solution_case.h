@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * solution_case.h - solutions out of files' texts, and what they say.
  */

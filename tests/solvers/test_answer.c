@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of solvers/answer/answer.h and solvers/answer/evaluation.h: what
  * columns say, and that no change of a valid solution passes for another. */
 #include "solvers/answer/answer.h"

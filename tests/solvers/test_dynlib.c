@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of solvers/plugins/dynlib.h and of what the library ways share. */
 #include <config.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
 /* Claims of solvers/plugins/library_entry.h, held against every solver's
  * library that is here, and against a stand-in for Gurobi's. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
 /* Claims of solvers/run_solver.h: programs that misbehave, and commands of the
  * user's. */

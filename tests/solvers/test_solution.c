@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: dist */
 /* Claims of solvers/formats/solution.h, held against what the solvers really
  * wrote (tests/solutions, made by contrib/samples/make_solutions.sh). */

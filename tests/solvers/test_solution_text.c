@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of solvers/formats/solution.h: files of a few lines, right and wrong
  * ones. */
 #include <config.h>

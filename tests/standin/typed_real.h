@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * standin_real.h - numbers in memory, for stand-ins of libraries that know
  * several types.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/support/dense_problem.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * crowd.h - problems of some dozens of ops, too large to try everything.
  */

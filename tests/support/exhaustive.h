@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * exhaustive.h - the optimum of a small instance, by trying everything.
  *

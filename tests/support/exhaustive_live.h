@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * exhaustive_live.h - the optimum of a tiny instance with live memory, by
  * letting things happen in all ways.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * emulated.h - whether the arithmetic here is the processor's.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tell.h - a graph as one line of text, for comparing what was read with what
  * was meant.

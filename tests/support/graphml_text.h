@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * graphml_text.h - GraphML documents without their boilerplate.
  *

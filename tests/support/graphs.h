@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * graphs.h - graphs for tests, in one line or by the thousand.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * solve.h - what HiGHS makes of a model file.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stack.h - networks of layers with clean cuts between them, too large to try
  * everything and small enough to be solved.

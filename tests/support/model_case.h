@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * model_case.h - a model of a problem, to be looked at row by row.
  *

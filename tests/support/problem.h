@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * problem.h - an instance out of a few words, or those with which it was
  * refused.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # placed.sh - sourced by the tests that place networks at random.
 #
 #     placed_at_random FILE DEVICES SEED

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * random_problem.h - small problems by the thousand, in the words of problem.h.
  *

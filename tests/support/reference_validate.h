@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * valid.h - whether a schedule keeps all the rules, by the rules alone.
  *

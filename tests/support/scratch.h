@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * scratch.h - an empty folder to write into, as a Check fixture:
  *

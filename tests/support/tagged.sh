@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # tagged.sh SOURCE-DIR [!] TAG TEST... - prints those of the tests that have a
 # tag or, with !, that do not.  Tags are words of a line "tags: ..." among the
 # first ten lines of the script or of the program's .c file.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 # tap.sh - sourced by the shell tests; they speak TAP with these words.
 #
 #     . "$top_srcdir/tests/support/tap.sh"

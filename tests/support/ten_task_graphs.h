@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ten_tasks.h - the graphs of ten tasks on three processors that list
  * schedulers are explained with, in the words of problem.h.

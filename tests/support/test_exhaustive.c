@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
 /* Claims of exhaustive.h: known answers, and a search that is dumber still. */
 #include "tests/support/exhaustive.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/support/validated_placement.h"
 
 #include "schedule/validate/validate.h"

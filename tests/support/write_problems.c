@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Writes random problems as files, for tests that go through the commands:
  *
  *     write_problems FOLDER FIRST COUNT

@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # tags: dist no-sanitizers
 # Every source and every test in the tree is in the Makefile: one that is not
 # would be missing from the tarball, or would never run.

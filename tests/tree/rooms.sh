@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
 # tags: dist no-sanitizers
 # A room may include itself and the rooms above it, never one below; libxml2
 # stays behind ingest/xml.

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Networks of PyTorch and ONNX as graphs for Moirai.
 
     from moirai_export import export

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The command moirai-export."""
 import argparse
 import os

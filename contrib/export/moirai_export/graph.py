@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """The graph that is written: ops with OpenVINO's names and meaning.
 
 Front ends read a framework's network and add one op after the other; what an

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ONNX operators that sum: products, convolutions, norms, reductions."""
 import math
 

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ONNX operators that work element by element."""
 from . import ops
 from .graph import REALS, Unsupported

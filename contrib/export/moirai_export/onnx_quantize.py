@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ONNX operators that turn reals into small integers, and back."""
 from . import ops
 from .graph import Unsupported

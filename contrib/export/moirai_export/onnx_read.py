@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads an ONNX model, with the package onnx and nothing else.
 
 A name of the model stands for a Value of the graph, or for an array where it is

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Types of elements, as ONNX, numpy and graphs name them."""
 import numpy
 import onnx

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Ops of OpenVINO, each with the shape it makes.
 
 What the front ends have in common: g is the graph, tensors are Values.  A step

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What can be exported, and by which front end.
 
 A front end is imported when it is used: nobody needs a framework that his

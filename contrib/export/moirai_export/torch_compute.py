@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ATen ops that sum: products, convolutions, norms, reductions."""
 from . import ops, windows
 from .graph import Unsupported, count

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ATen ops that move elements, or pick them by index."""
 import torch
 

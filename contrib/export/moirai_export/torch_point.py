@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """ATen ops that work element by element."""
 import math
 

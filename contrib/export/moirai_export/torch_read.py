@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Reads a PyTorch module or program, with torch and nothing else.
 
 torch.export gives the ATen ops of the network, all sizes fixed.  Ops of the

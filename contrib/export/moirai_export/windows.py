@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """What moves a window over an image: convolutions and pools."""
 from . import ops
 from .graph import Unsupported

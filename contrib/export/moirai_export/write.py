@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: Apache-2.0
 """Writes a graph as GraphML, moirai-graph(5), with its weights beside it."""
 import contextlib
 import json

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "exec/backend/cpu/cpu_backend.h"
 
 #include <stdlib.h>

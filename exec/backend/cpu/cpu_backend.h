@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cpu.h - what is inside the CPU backend: one maker of kernels per kind of
  * call, each in a file of its own.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include <config.h>
 
 #include "exec/backend/cuda/driver/cuda_unit_internal.h"

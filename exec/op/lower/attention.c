@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ScaledDotProductAttention: query [..., L, E], key [..., S, E], value
  * [..., S, Ev], perhaps a mask that broadcasts to [..., L, S] and a scale.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Concat and its inverses, Split and VariadicSplit.
  */

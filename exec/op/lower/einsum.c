@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Einsum: two terms at a time, from the left, each pair a matrix product with
  * as many batches as it takes.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Interpolate, in its three forms: opset 1 (axes are an attribute), opset 4
  * (sizes and scales are both inputs), opset 11 (one of them is).

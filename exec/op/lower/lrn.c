@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Local response normalisation: x / (bias + alpha / n * sum of squares)^beta,
  * the sum over a window of n elements around x.  Squares, their average by a

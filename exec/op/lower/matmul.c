@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * MatMul, and what other frameworks make of it: a product, scaled, with
  * something added.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Operators that leave every element as it is: those that change only how they
  * are counted, slices, and the table of the others.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lower_move.h - the lowerings of operators that move elements, by file.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lower_norm.h - the lowerings of normalisations, by the files they are in;
  * lower_norm.c has the table.

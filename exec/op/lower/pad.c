@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pad.  In the coordinates of the input, the output runs from -begin to
  * size + end; either may be negative and cuts off instead.

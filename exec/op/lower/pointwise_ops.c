@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Which operators are pointwise, and how each is lowered. */
 #include "exec/op/lower/pointwise_ops.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lower_point.h - the lowerings of pointwise operators, by the files they are
  * in; lower_point.c has the table.

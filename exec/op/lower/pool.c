@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pools: largest elements and averages of windows, of parts, or of everything.
  */

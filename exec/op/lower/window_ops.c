@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "exec/op/lower/window_ops.h"
 
 #include <stddef.h>

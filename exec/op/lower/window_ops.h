@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lower_window.h - what looks through windows, lowered: attributes that
  * convolutions and pools share, and the operators by file.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lowering.h - the inside of mo_plan_lower, for the files lower*.c.
  *

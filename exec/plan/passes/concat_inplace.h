@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * nest.h - what is joined along its channels is made where it will lie.
  *

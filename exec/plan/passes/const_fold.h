@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * known.h - calls whose result follows from constants, done while planning.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "exec/plan/passes/copy_elim.h"
 
 #include <assert.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * absorb.h - copies that need not be made, because readers find the elements
  * where they were.

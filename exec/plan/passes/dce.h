@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * prune.h - takes out of a plan what nobody needs.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * uses.h - who makes each value of a plan, and who reads it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * attending.h - the inside of mo_pass_fuse_attention, for the files attend*.c.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What happens to scores between the product that makes them and the softmax.
  */

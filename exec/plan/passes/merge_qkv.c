@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Queries, keys and values that are products of the same rows become parts of
  * one product, with the weights side by side:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * attend_merging.h - the inside of mo_pass_merge_qkv: products that become one.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * relay.h - calls told anew for tensors that lie channels last.
  *

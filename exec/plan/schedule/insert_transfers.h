@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * spread.h - every value where it is read: copies, and the transfers that bring
  * them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * life.h - while which steps of its device the bytes of a value matter.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "exec/plan/schedule/transfer_times.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Attention reads and writes by strides of its own: all of these must stay
  * within the values.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Parts of values (exec/plan/passes/concat_inplace.h): each is made by a call
  * that knows how far its places are apart, and read by the one call that makes
  * the whole, where nothing else is written to its channels. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * verify.h - whether a plan can be run to its end, and means what it says.
  *

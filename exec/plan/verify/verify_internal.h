@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * verify_parts.h - the inside of verify.h: what is looked at, one after the
  * other.  Each part relies on those before it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * run_joint_bytes.h - who touched which bytes of a device last.
  *

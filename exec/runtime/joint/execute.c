@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/stop.h"
 #include "exec/thread/cpu_pause.h"
 #include "exec/runtime/joint/joint_internal.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * run_joint.h - devices with memory apart that one thread drives together.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * run_joint_parts.h - the inside of run_joint.h.
  */

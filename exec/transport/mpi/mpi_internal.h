@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mpi_world.h - the world of MPI ranks, for the files that make it up.
  *

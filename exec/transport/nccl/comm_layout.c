@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "exec/transport/nccl/comm_layout.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * nccl_lines.h - which transfers NCCL carries, and by which communicators.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * nccl_ring.h - the transfers that this rank began last, for who wants to know
  * what it waits for.

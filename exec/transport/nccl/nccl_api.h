@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * nccl_api.h - NVIDIA's library for transfers between GPUs, found when it is
  * needed: versions 2.18 and later, wherever

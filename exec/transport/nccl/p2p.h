@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * nccl.h - values that NCCL carries between GPUs of different processes.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * address.h - TCP sockets by address: listening, calling, telling.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * join_parts.h - what callers and rank 0 say to each other, for the files that
  * join ranks.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * hmac.h - proof that one knows a text, without telling it (RFC 2104, with
  * SHA-256 of FIPS 180-4).

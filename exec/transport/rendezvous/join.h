@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * join.h - the ranks of a job find each other, with a token that all know.
  *

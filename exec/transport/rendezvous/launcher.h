@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * launcher.h - who started this process as one of several, by its environment.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * meet.h - TCP connections between any two ranks, given a way to swap cards.
  *

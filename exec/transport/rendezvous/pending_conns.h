@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lobby.h - where callers of a listening socket are kept until they have said
  * who they are.

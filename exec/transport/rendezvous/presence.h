@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * roll.h - which ranks of a job have come, before any of them is connected.
  *

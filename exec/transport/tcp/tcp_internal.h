@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tcp_world.h - the world of ranks over TCP, for the files that make it up.
  *

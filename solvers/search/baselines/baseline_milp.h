@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * baseline_solve.h - a model that a method needs the solution of, given to
  * whatever solver is at hand.

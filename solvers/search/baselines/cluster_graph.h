@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * merge_graph.h - the clusters of a merge as a graph: who reads from whom, how
  * long that takes, and on which level each is.

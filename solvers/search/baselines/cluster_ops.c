@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "solvers/search/baselines/cluster_ops.h"
 
 #include <stdbool.h>

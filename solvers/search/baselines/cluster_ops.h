@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * merge.h - an instance made small: ops merged into clusters that are placed
  * and run as one, without making a cycle.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * CPoP: H. Topcuoglu, S. Hariri, M.-Y. Wu: Performance-effective and low-
  * complexity task scheduling for heterogeneous computing (IEEE TPDS 13(3),

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * earliest.h - earliest task first: of all ops that are ready and all devices
  * the pair that can start first, again and again.

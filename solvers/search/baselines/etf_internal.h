@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * earliest_parts.h - what choosing the next pair and committing to it share.
  */

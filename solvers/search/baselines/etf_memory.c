@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "solvers/search/baselines/etf_memory.h"
 
 #include <stdlib.h>

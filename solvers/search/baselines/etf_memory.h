@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * earliest_room.h - which devices have memory for an op, while time goes on.
  *

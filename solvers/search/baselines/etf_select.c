@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "solvers/search/baselines/etf_internal.h"
 
 /* When all that op reads is there. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * GETF: Y. Su, X. Ren, S. Vardi, A. Wierman: Communication-aware scheduling
  * of precedence-constrained tasks on related machines (2020).

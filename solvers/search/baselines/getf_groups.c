@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "solvers/search/baselines/getf_groups.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * getf_groups.h - GETF's groups of devices that are about as fast, and which of
  * them an op belongs to.

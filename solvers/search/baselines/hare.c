@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Hare: F. Chen, P. Li, C. Wu, S. Guo: Hare: exploiting inter-job and intra-job
  * parallelism of distributed machine learning on heterogeneous GPUs (HPDC

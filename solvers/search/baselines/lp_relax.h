@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * relax.h - a sink that passes a model on to another with its binaries as
  * fractions between 0 and 1: its linear relaxation.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * oct.h - PEFT's optimistic cost table: what comes at least behind an op that
  * has ended on a device, were all others placed at will and never in each

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * PEFT: H. Arabnejad, J. G. Barbosa: List scheduling algorithm for
  * heterogeneous systems by an optimistic cost table (IEEE TPDS 25(3), 2014).

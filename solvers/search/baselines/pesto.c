@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pesto: U. U. Hafeez, X. Sun, A. Gandhi, Z. Liu: Towards optimal placement and
  * scheduling of DNN operations with Pesto (Middleware 2021).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * queue.h - numbers that wait their turn: the least key first, of equal keys
  * the least number.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Everything on one device, the one on which that takes least: what any other
  * method has to beat.

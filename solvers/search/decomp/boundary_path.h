@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * path.h - the shortest way through the pieces, from state to state at the cuts
  * between them.

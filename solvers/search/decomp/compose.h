@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * stitch.h - a schedule of the whole out of those of its pieces, and back.
  */

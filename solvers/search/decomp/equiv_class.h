@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * alike.h - which of many things are the same: a kind is a number for all that
  * have the same content.

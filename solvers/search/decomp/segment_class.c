@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "solvers/search/decomp/segment_class.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * kind.h - pieces that are alike, as one problem: an instance of its own, and
  * what is known of it by the devices at its two ends.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pieces.h - a network in pieces from one clean cut to the next.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * hint.h - where a proof that failed would have the ops of a segment, and since
  * when: no schedule, but something to begin with.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * proof.h - one attempt to raise what is proven of a block between two devices.
  *

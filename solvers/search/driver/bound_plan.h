@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * prove.h - which proofs about blocks raise the bound of the whole.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * prove_parts.h - what the files of prove.h share: aims, which are proofs that
  * may be worth it, and how far paths are raised by them.

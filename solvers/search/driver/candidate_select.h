@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * hopes.h - which pairs of which kinds of pieces are worth trying.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fanout.h - bounds from ops that very many read, one case for each device that
  * such an op may be on.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * first.h - first answers, at once: what list schedulers make of the whole.
  */

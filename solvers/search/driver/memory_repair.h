@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fit.h - where memory is short: pieces chosen by what they take of it, and the
  * whole annealed within it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Our own: the whole in pieces between clean cuts, kinds of pieces placed and
  * bounded by the devices at their ends, and shortest paths over those for the

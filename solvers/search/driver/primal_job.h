@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * try.h - one attempt at one kind of pieces between two devices: a better
  * schedule, a better bound, or both.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tables.h - what a search has proven, for whoever wants to build on it.
  */

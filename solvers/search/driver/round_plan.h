@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * improve.h - rounds of attempts at pieces.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * search.h - what the method `moirai` knows so far: the whole in pieces, times
  * of their kinds from above and from below, and what follows for the whole.

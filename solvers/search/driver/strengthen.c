@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "solvers/search/driver/strengthen.h"
 
 static mo_status search(const mo_instance *x, const mo_regime *regime,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * strengthen.h - a search before a model is written: what it proves becomes
  * rows of the model, and what it finds its start.

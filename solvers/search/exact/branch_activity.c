@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What to decide next: devices first, where conflicts were most; then, of two
  * that are in each other's way, who goes first.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * From a conflict back to a clause: the facts that contradict each other are
  * marked on the trail, and from its end on each marked fact is replaced by

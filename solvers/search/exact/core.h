@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * exact_core.h - the reasoning part of the exact search: what is known, why,
  * and what is learnt from a dead end.

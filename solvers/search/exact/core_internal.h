@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * exact_learn.h - clauses, between exact_core.c and exact_learn.c.
  */

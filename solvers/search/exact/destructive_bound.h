@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * exact_ask.h - bounds from below: the exact search is asked for much less than
  * the best so far, and what it refutes raises the bound.

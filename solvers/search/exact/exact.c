@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Devices and orders are decided one after the other, what follows is followed,
  * and from every dead end a clause is learnt (exact_core.h).  When nothing is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * exact.h - the best schedule there is, or a proof that there is none below a
  * given time; for some dozens of ops.

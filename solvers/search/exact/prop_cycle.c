@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Tasks that wait for each other in a circle push each other's heads up, by the
  * length of the circle each time round, until the limit is passed: that may

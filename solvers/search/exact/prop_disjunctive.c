@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A resource and two of those that hold it: one goes before the other.  Where
  * only one way is left, its heads and tails follow; where none is, one of them

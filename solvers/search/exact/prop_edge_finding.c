@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A resource and several of those that hold it: all with at least some head h
  * and some tail t, which are certain, run between h and the limit - t.  Is

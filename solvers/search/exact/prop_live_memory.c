@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Live memory.  Heads are the earliest times, so where too much is held at one
  * moment, some of it has to wait.  Those that are held then cannot all overlap

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * exact_live.h - what devices hold for a while, in the exact search.
  *

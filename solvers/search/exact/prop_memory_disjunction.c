@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Of two things that a device holds, one is gone before the other begins: the
  * other's starter waits for all that need the one.  What takes no time is there

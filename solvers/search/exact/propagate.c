@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What follows from what is known, until nothing new does: clauses, times along
  * the flows, modes for which there is no time, memory, and last, as they cost

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * exact_twins.h - branches of an instance that cannot be told apart.
  *

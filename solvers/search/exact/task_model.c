@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "solvers/search/exact/task_model.h"
 
 #include <stdlib.h>

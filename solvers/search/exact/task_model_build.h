@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * exact_build.h - the parts of making an exact_model.h, in order.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How heads and tails follow from each other along the flows, for every device
  * of the op they are told to, over all devices of the op they come from.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Who holds what, who could get into whose way, and whom to tell of what.
  */

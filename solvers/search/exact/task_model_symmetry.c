@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Of schedules that differ only in which twin does what, one is enough: that in
  * which twins stand in the order of their devices, as words in a dictionary,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What may be sent, and the literals that say that it is: y says of a flow from
  * a to b that its producer is on a and its reader on b.  With tensors once, y

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * simplex.h - small dense linear programs that grow by rows, as cutting planes
  * and columns (in the dual) come.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * simplex_parts.h - what the files of simplex.h share.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Simulated annealing (Kirkpatrick et al., 1983).  A step that makes it longer
  * by d is taken with probability exp(-d / temperature); how much longer is

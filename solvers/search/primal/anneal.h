@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * anneal.h - a schedule made better by many small changes.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Why it takes so long: from the op that ends last back to the beginning, each
  * time to what the start was waiting for.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Steps to other devices. */
 #include "solvers/search/primal/anneal_state.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Steps to other orders. */
 #include "schedule/resource.h"
 #include "solvers/search/primal/anneal_state.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A step for an op and all that is made for it alone: an in-tree, for which the
  * cheapest devices are found all at once when time on devices and ports has a

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "solvers/search/primal/anneal_state.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * anneal_walk.h - the inside of annealing: where a walk stands, and the steps
  * it may take.

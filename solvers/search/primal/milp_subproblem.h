@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * assist.h - a MILP solver asked about a part of some dozens of ops.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * budget.h - a path through the pieces that keeps within memory.
  *

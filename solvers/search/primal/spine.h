@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * along.h - a schedule of many ops that no clean cut divides, made block by
  * block along a chain of them.

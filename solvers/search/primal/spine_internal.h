@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * along_parts.h - the blocks between the files of along.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * race.h - schedules of branches that are alike, from many beginnings.
  *

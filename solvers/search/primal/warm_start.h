@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * like.h - schedules in the manner of others: devices from there, and who goes
  * first as it was there.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * reach.h - who comes before whom, as lists to sum over.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * score.h - what a placement comes to, for who learns to place.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * hrl.h - the networks of HRL, and an episode of it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Placeto: R. Addanki, S. B. Venkatakrishnan, S. Gupta, H. Mao, M. Alizadeh:
  * Placeto: learning generalizable device placement algorithms for distributed

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * placeto.h - the network of Placeto, and an episode of it.
  *

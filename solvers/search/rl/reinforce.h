@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * school.h - how a policy is trained: REINFORCE (Williams, 1992).
  *

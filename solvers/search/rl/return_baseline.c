@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "solvers/search/rl/return_baseline.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * returns.h - what episodes gained, and what the next ones are expected to.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * holdout.h - which samples to fit to, and which to hold back as a test.
  *

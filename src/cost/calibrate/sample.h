@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sample.h - measured times with the work behind them, to hold predictions
  * against and to fit them to.

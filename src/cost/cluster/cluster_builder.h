@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cluster_build.h - a cluster, put together device by device and link by link.
  *

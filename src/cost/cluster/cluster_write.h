@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cluster_write.h - a cluster as a file that mo_cluster_read reads back as the
  * same cluster, with remarks for people.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cost/instance.h"
 
 mo_dag mo_instance_dag(const mo_instance *x)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * derived.h - an instance made of another: of some of its ops, or with several
  * of them as one.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/digest.h"
 #include "cost/instance/instance_internal.h"
 

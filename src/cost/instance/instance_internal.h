@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * instance_parts.h - what the steps of mo_instance_make share; for this room
  * only.

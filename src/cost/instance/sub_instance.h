@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * part.h - some ops of an instance as an instance of their own.
  *

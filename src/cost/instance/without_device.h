@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * without.h - an instance that lacks one of its devices.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cost/predict/fused_time.h"
 
 /* What of a device matters here; zeros when it is unknown. */

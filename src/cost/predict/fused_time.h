@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fused.h - what a fused op takes on a device, from what its parts took.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * message.h - what sending takes where nobody says it for the edge.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * attribute.h - the attributes of an XML element, read by a table.
  *

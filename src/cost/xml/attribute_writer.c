@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cost/xml/attribute_writer.h"
 
 static void begin(mo_out *out, const char *name)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * attribute_write.h - attributes of an XML element, as they are written.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * flat.h - XML files that are one element with rows in it, and nothing deeper.
  *

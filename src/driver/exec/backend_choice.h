@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * exec_backend.h - on what the devices of a cluster run here, and how.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * exec_units.h - which rank has which device, and what it runs with there.
  */

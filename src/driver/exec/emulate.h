@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * emulate.h - one GPU as all devices of a cluster: --emulate 64,32,16,8.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * exec_agree.h - ranks tell each other what their devices run on.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * exec_job.h - from what moirai-exec is given to the plan it runs.
  */

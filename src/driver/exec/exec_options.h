@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * exec.h - what moirai-exec was told, for the files it is made of.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * exec_inputs.h - the network's inputs: from files, or made up.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * job_options.h - the options that tell a command of the other ranks of its
  * job.

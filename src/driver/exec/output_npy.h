@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * exec_files.h - the network's outputs as files of a folder: output0.npy,
  * output1.npy, ...

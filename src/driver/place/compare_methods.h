@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * place_compare.h - all that was asked for, one method after the other, and the
  * report of it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * place_study.h - what each device is worth: the same method once more, without
  * each of them in turn.

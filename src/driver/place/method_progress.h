@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * place_news.h - what a method has so far: one line on a terminal, or a line
  * for every improvement where the user wants to hear of the work.

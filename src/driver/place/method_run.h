@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * place_run.h - methods at work on an instance, and what came of them, judged
  * and in the order of merit.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * place_choice.h - what moirai-place was asked for: which methods, for how
  * long, and with whose help.

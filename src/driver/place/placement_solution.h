@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * place_solution.h - a placement as the solution of a model that nobody needed
  * to write.

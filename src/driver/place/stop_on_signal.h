@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * place_watch.h - a first SIGINT or SIGTERM asks to stop, a second one ends us
  * at once.

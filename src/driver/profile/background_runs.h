@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * profile_company.h - a network on one device, and others that run beside it.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cluster_discover.h - what moirai-cluster was told, and its subcommand.
  */

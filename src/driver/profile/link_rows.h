@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * profile_links.h - links between devices, measured, as rows of a profile.
  */

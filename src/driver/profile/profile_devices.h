@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * profile_devices.h - the devices of a cluster that can be measured here, and
  * what their rows are called.

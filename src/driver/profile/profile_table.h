@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * profile_rows.h - the rows of a profile while it is measured: those that are
  * there already, and those that come.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "graph/build/build_check.h"
 
 static mo_status refuse_undefined(const mo_builder *b, int slot, mo_error *err)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cycle.h - tells a person which edges run in a circle.
  */

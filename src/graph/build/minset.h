@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * minset.h - a set of small numbers that hands out its smallest.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * group.h - edges grouped by one of their ends, and other ways to put things
  * in order that the builder needs.

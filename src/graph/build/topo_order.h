@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * order.h - the numbers ops have in the graph, whatever order they came in.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * closure.h - all answers of reach.h at once, a bit each.
  */

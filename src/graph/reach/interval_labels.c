@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "graph/reach/interval_labels.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * labels.h - answers to reach.h from a few numbers an op and, where they do not
  * settle it, a search.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * walk.h - the walks through a graph that labels.h remembers.
  */

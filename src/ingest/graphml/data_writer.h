@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * graphml_data.h - the <data> of nodes, or of edges, as they are written.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * graphml_element.h - what a GraphML reader does at each element.
  *

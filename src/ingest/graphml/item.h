@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * graphml_item.h - the node or edge that is being read.
  *

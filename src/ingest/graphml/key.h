@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * graphml_key.h - the <key> elements of a GraphML file: which <data> means
  * what.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * graphml_attribute.h - what our GraphML says about nodes and edges.
  *

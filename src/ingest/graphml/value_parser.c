@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ingest/graphml/value_parser.h"
 
 #include <limits.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * graphml_value.h - what stands in a <data> element, as the type it is kept in.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * bin.h - the file beside a model that holds its constants.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Operators that keep the shape of data N, C, ... and treat its channels
  * apart.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/array.h"
 #include "ingest/infer/rule_args.h"
 #include "ingest/infer/dims.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Operators that make tensors out of shapes and numbers, and those whose output
  * nobody knows before the data is there.

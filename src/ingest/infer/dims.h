@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * dims.h - arithmetic on shapes that rules share.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Einsum: "b...ij,b...jk->b...ik".
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fourier transforms.  A complex tensor has a last dimension of 2, which its
  * axes do not count.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * infer.h - static shapes for a model that was exported with dynamic ones.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * value.h - small tensors whose contents are known while shapes are derived.
  *

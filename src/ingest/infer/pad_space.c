@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Operators that pad or rearrange space: Pad, depth and space, batch and space.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ingest/infer/rule_args.h"
 #include "ingest/infer/value_arith.h"
 #include "ingest/infer/dims.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rule.h - what an operator makes of the shapes that come in.
  *

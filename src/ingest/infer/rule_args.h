@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * args.h - how a rule reads what it is given: attributes, axes, values.
  *

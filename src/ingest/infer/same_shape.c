@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Operators whose outputs have the shape of their data: activations,
  * normalizations, and everything that only changes what stands where.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Slice and StridedSlice.  Both are resolved to a cut: what remains of the
  * input's shape, and the view that leads from there into the input.

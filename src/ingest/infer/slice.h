@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cut.h - what Slice and StridedSlice take of their data.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * window.h - a kernel that slides along one dimension: what convolutions and
  * poolings have in common.

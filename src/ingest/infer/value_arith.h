@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * arith.h - arithmetic on the values of shape subgraphs.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ir_link.h - the second half of reading a model: from the numbers that its
  * edges name to indices.

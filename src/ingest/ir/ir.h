@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ir.h - an OpenVINO model as its file has it: layers, ports, edges.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ir_layer.h - a layer that has been read is checked and made whole.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ir_name.h - a graph wants different names for its ops; a model need not have
  * them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fold.h - which layers of a model are known before its first input arrives.
  */

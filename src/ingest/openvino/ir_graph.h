@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ir_graph.h - a model's layers become ops, constants and edges.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ingest/work/constant_bytes.h"
 
 #include <stdlib.h>

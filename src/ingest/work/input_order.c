@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ingest/work/input_order.h"
 
 #include "ingest/work/shape_check.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * arrange.h - flops of an op whose inputs do not all say which input they are.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fit.h - do the inputs of an op, in this order, make its output?
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * told.h - constants that a graph without nodes for them tells in attrs.
  *

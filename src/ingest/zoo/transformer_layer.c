@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "ingest/zoo/transformer_layer.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * zoo_layer.h - the one layer that all models of the zoo are stacks of.
  *

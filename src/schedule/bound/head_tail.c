@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "schedule/bound/head_tail.h"
 
 int64_t mo_head_tail_with_p(const mo_head_tail *pass, int op, int device)

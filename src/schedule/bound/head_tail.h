@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pass.h - least times, told from op to op along the flows: forward, from
  * what an op reads to it; backward, from its readers to it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * refute.h - a time in which some ops cannot all be run, wherever they go.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "schedule/bound/lower_bound.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lower_chain.h - ops that come one after the other, and what lies between
  * them.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * segments.h - what the ops between two others take at least, by the devices of
  * those two.

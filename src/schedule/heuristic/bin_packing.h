@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pack.h - a placement that memory allows, when nothing better is known.
  */

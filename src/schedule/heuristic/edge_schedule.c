@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "schedule/heuristic/edge_schedule.h"
 
 #include <stdbool.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sending.h - what has been sent while a schedule grows, and when something
  * more could be.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * heft.h - list scheduling by upward rank with insertion (Topcuoglu et al.,
  * 2002), under ports, channels or links too.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * insertion.h - a schedule that grows op by op, each put into the first gap of
  * its device that is long enough.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "schedule/heuristic/mean_cost.h"
 
 #include <stdlib.h>

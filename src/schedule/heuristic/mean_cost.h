@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mean.h - how long ops and transfers take on average, for list schedulers that
  * rank before anything is placed.

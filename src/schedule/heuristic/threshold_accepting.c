@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "schedule/heuristic/threshold_accepting.h"
 
 #include <stdbool.h>

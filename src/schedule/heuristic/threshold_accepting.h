@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * climb.h - a schedule made better by moving ops from device to device.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "schedule/heuristic/upper_bound.h"
 
 #include <stdbool.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * upper.h - a makespan that can be reached, found in moments.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rank.h - in which order list scheduling looks at the ops.
  */

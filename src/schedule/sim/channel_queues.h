@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sim_lane.h - transfers that wait, by where they go from and to, and which of
  * them may start.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The events of a plan.  A moment goes in rounds: what ends at it ends, and
  * what waited for that alone is ready; then every free device takes the first

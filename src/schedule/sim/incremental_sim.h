@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * trial.h - a plan that is changed a little, again and again, and what each
  * change comes to.

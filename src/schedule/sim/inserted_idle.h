@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * waits.h - who waits in a schedule though nothing is in its way.
  *

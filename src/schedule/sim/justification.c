@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The same events as in sim_run.c with all flows reversed.  A transfer waits
  * until all its readers have ended, an op until all that it sends and all that

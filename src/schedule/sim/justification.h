@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * back.h - a schedule made from the end: what is needed last is placed last,
  * and that tells in which order to begin.

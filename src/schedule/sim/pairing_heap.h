@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sim_heap.h - queues of numbered things, the one with the smallest key first
  * and of equals the one with the smallest number.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sim.h - what a plan comes to: who runs where and who goes first, made into
  * times, very often and very fast.

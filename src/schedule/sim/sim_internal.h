@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sim_parts.h - the inside of the simulator, for those who work on it.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * sim_tail.h - what comes behind an op at least, for the devices of a plan.
  *

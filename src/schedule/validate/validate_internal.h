@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * validate_parts.h - the steps of a judgement, and how they speak.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/exec/cpu/reference_pointwise.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * slow_point.h - pointwise programs, one element and one step at a time, and
  * random ones to compare.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of the CPU backend about copies: boxes are moved as they say, by any
  * number of threads, and none leaves its tensors. */
 #include "base/random.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu no-valgrind */
 /* Claims of products: MATMUL calls on the CPU backend, against the definition
  * in doubles. */

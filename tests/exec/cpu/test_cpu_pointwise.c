@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu */
 /* Claims of exec/op/point_program.h and exec/backend/cpu/pointwise/pointwise.h:
  * programs of all kinds against an interpreter that does one element at a time.

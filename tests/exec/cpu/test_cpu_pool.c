@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu */
 /* Claims of pools: POOL calls on the CPU backend, against the definition. */
 #include <float.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of exec/backend/cpu/gemm/gemm_epilogue.h: what tiles do themselves is
  * what the program behind the call says, to the last bit. */
 #include "exec/backend/cpu/gemm/gemm_epilogue.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of exec/backend/cpu/pointwise/math_f32.h: near the library's doubles.
  */
 #include "exec/backend/cpu/pointwise/math_f32.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: threads */
 /* Claims of exec/backend/cpu/thread_pool.h. */
 #include <config.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cuda_ways.h - every way to do a product or convolution on a GPU, one by one,
  * against the CPU: a wrong way is seen even where another is faster.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cuda_pair.h - the same calls on the CPU backend and on CUDA's.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/exec/cuda/random_call.h"
 
 #include <string.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Random calls that move, pick, sort and resize. */
 #include "tests/exec/cuda/random_call.h"
 #include "tests/support/suite.h"

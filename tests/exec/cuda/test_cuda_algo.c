@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu no-valgrind */
 /* Claims of exec/backend/cuda/algo/algo.h: whatever way is chosen, the result
  * is what the CPU makes of it. */

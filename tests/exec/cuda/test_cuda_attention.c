@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu no-valgrind */
 /* Attention on CUDA: all the ways it is cut up give what the CPU does. */
 #include <config.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu no-valgrind */
 /* Random calls of every kind: CUDA's backend computes what the CPU's does.
  * MOIRAI_OPS_CASES says how many of each: 20 unless given, 8 on the stand-in,

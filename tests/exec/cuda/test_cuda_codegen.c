@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu no-valgrind */
 /* Texts of kernels (exec/backend/cuda/jit/codegen.h), and every step of
  * pointwise programs on CUDA as on the CPU. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu no-valgrind */
 /* Claims of exec/backend/cuda/jit/disk_cache.h. */
 #include <config.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
 /* Claims of exec/backend/cuda/algo/fold_batchnorm.h: the folded product is the
  * same one. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu no-valgrind */
 /* Claims of exec/backend/cuda/algo/cublaslt/gemm_layout.h: what is told to a
  * BLAS library is the product that was meant.  The library is its definition,

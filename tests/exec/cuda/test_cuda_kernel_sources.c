@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-sanitizers no-valgrind */
 /*
  * The kernels of real networks compile by NVRTC, for devices that are not here.

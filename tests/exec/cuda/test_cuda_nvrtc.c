@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
 /* What stands before every kernel compiles for every architecture, and errors
  * of kernels are told (exec/backend/cuda/jit/jit_cache.h).  Needs NVRTC, no

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu no-valgrind */
 /* Pointwise programs, copies, gathers and scatters on CUDA: all the ways their
  * kernels go over memory give what the CPU does. */

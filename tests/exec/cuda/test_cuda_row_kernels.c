@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu no-valgrind */
 /* Norms, softmax, reductions, running sums and the best of lines on CUDA: all
  * the ways their kernels are cut up give what the CPU does. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu no-valgrind */
 /* Claims of exec/runtime/run.h on memory of a GPU: what is told to be allocated
  * is what the driver was asked for, to the byte, and all of it is given back.

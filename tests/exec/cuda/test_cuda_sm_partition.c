@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu no-valgrind */
 /* Claims of exec/backend/cuda/driver/sm_partition.h: what a part of a GPU runs
  * on, and which divisions there are. */

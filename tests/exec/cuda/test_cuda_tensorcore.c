@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu no-valgrind */
 /* Claims of exec/backend/cuda/algo/tensorcore.h: every tile, however many
  * blocks share it, makes what the CPU makes; sizes need not be multiples of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu no-valgrind */
 /* Claims of exec/backend/cuda/{cuda,module,choose}.h and of what the backend
  * does by itself: memory, functions, programs over lanes, choices. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu no-valgrind */
 /* Claims of exec/backend/cuda/{way,choose,pack}.h about a second start: with
  * what was noted and compiled before, nothing is made that is not run. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu no-valgrind */
 /* Pools, interpolation and plain convolutions on CUDA: all the ways their
  * kernels are cut up give what the CPU does. */

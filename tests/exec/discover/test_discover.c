@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of exec/discover/discover.h on machines made up: who gets which GPU,
  * what is known of devices and of the ways between them, and that what is
  * written is read back as the same cluster. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of exec/measure/utilization.h, exec/measure/chrome_trace.h and
  * mo_run_align_timeline, on a run as it could have been:
  *

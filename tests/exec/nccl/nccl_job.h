@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * nccl_job.h - a job whose ranks are processes, on the stand-ins for CUDA and
  * NCCL.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
 /* Values that NCCL carries, between processes, on the stand-ins for CUDA and
  * NCCL. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
 /* Values that NCCL does not carry: of ranks that die, that wait in vain or that
  * do not agree. */

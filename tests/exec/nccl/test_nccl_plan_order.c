@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* The order in which ranks send and receive, against a model of how NCCL
  * matches that: by nothing but order, with nothing kept in between. */
 #include <config.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/exec/op/op_case.h"
 
 #include "exec/weights/evaluate.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * op_case.h - one operator with values for all its inputs, to be evaluated.
  *

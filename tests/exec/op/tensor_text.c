@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/exec/op/tensor_text.h"
 
 #include <math.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tensor_text.h - small tensors as texts: "f32[2,2] 1 -2.5 inf nan".
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu */
 /* Claims of exec/op and its kernels: gathers and scatters. */
 #include <math.h>

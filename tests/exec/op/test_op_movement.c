@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu */
 /* Claims of exec/op: operators whose result takes, along each dimension, the
  * input's elements from a list of places. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu no-valgrind */
 /* Softmax and the normalisations: operators with random shapes and attributes
  * against their definitions in doubles. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu */
 /* What pointwise operators mean, by small examples.  The values are those of
  * OpenVINO's reference, or what its specification says. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu */
 /* Claims of exec/op/lower/product_ops.h: products as OpenVINO means them,
  * against loops over all labels. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu */
 /* Claims of exec/op: operators that put all elements elsewhere, each by the
  * formula of its specification. */

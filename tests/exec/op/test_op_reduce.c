@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu */
 /* Reductions, running sums and the largest elements: operators with random
  * shapes and attributes against their definitions. */

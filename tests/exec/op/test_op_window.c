@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu */
 /* Claims of exec/op/lower/window_ops.h: padding, rounding and sizes as OpenVINO
  * means them.  The numbers are OpenVINO's own, on pictures of a few elements.

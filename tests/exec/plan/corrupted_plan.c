@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/exec/plan/corrupted_plan.h"
 
 #include "exec/plan/verify/verify.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * victim.h - a plan that is broken, and that the verifier must refuse then.
  *

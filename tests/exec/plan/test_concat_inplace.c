@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
 /* Claims of exec/plan/passes/concat_inplace.h: results that are joined are made
  * where they will lie, what comes out is the same, and the verifier sees what

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind threads */
 /* Claims of exec/plan: a plan whose calls are fused, or whose pictures lie
  * channels last, verifies, is smaller, and computes the same. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
 /* Claims of exec/plan/passes/fuse_attention.c: attention that is spelled out
  * becomes a call, which computes the same, and nothing is left of what moved

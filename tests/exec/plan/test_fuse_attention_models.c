@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
 /*
  * Attention is found in real networks, all of it, and they put out the same as

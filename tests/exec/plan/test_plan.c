@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of exec/plan/plan.h: thousands of random networks and placements
  * become plans that the verifier accepts, and what is in them. */
 #include "exec/plan/plan.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of exec/plan/plan.h on networks small enough to see through. */
 #include "exec/plan/plan.h"
 

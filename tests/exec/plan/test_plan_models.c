@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
 /*
  * Plans of real networks, whole and coarsened, on one device and on several:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of exec/plan/schedule/offsets.h and of the memory of plans. */
 #include "exec/plan/schedule/offsets.h"
 

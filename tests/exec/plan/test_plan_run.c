@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: threads */
 /* Plans of random networks run, and what comes out does not depend on where
  * anything was placed: it is the same to the last bit. */

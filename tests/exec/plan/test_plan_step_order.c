@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of exec/plan/schedule/step_order.c on who awaits what when: a receiver
  * right before it needs it, its sender when it would keep too much otherwise.
  */

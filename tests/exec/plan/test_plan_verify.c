@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of exec/plan/verify/verify.h: steps that wait for each other are
  * found, and no damage crashes it. */
 #include "exec/plan/verify/verify.h"

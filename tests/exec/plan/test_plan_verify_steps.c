@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of exec/plan/verify/verify.h: whatever is broken in steps is found. */
 #include "exec/plan/value_table.h"
 #include "tests/support/suite.h"

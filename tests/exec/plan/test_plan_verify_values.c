@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of exec/plan/verify/verify.h: whatever is broken in calls, transfers
  * and values is found. */
 #include <limits.h>

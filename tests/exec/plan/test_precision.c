@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of exec/tensor/convert.h and exec/plan/passes/precision.c. */
 #include <math.h>
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
 /* Claims of exec/plan/schedule/streams.c, stretch.c and verify_lanes.c: what
  * runs side by side is told by lanes and waits, and never shares a byte. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * joint_case.h - random plans for devices that are driven together.
  *

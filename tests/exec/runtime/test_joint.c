@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
 /* Claims of exec/runtime/joint/joint.h: devices that are driven together
  * compute what CPUs do, whatever order their program leaves open, and transfers

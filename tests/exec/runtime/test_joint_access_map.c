@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of exec/runtime/joint/access_map.h: spans are the bytes asked for, and
  * what is noted of them is what an array with an entry for each byte would
  * tell. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: gpu no-valgrind */
 /* Claims of exec/runtime/joint/joint.h on several GPUs of the stand-in: what
  * touches another one's memory fails there, and graphs run in an unlikely

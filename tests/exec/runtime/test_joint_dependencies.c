@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of exec/runtime/joint/dependencies.c: in a program of devices that are
  * driven together everything begins as soon as it may, and no sooner.  Times
  * are those of apart.h, the same in every run. */

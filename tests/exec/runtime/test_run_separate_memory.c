@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
 /* Claims of exec/runtime/run.h for devices with memory of their own: they
  * compute what CPUs do, to the last bit, whatever runs side by side. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of exec/runtime/timer_overhead.h. */
 #include <config.h>
 

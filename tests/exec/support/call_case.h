@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * call_case.h - calls by hand, run on the backend that is tested.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * hand_plan.h - plans made by hand, for what runs them: random networks of one
  * operator on random devices, and a backend that can do just that.

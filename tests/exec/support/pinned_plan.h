@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * pinned_plan.h - the plan of a few words that say where each op is.
  *

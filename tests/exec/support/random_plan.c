@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/exec/support/random_plan.h"
 
 #include "coarsen/coarsen.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * random_plan.h - small networks on a few devices, by the thousand, as plans.
  *

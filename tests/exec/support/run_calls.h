@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * run_calls.h - calls on any backend, with tensors of this process.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * apart.h - a backend with memory of its own, for tests of what runs plans.
  *

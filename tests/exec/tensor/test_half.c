@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of exec/tensor/half.h, exec/tensor/elem.h and
  * exec/tensor/dense_tensor.h. */
 #include <math.h>

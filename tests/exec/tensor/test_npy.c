@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of exec/tensor/npy.h. */
 #include "exec/tensor/npy.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of exec/tensor/tensor_compare.h. */
 #include "exec/tensor/tensor_compare.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of exec/tensor/view_compose.h, place by place. */
 #include "exec/tensor/view_compose.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * join_case.h - ranks of a job that find each other, as threads.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "exec/transport/rendezvous/hmac.h"
 
 #include "tests/support/suite.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind threads */
 /* Claims of exec/transport/rendezvous/join.h: who comes is connected, or
  * refused by name.

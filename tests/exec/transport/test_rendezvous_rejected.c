@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
 /* Claims of exec/transport/rendezvous/join.h: strangers, and ranks that do not
  * come. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind threads */
 /* Two ranks with two devices each: the second is a child of the first. */
 #include <config.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of exec/weights/constants.h, on GraphML with a file of weights beside
  * it. */
 #include "exec/weights/constants.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of the methods in solvers/search/method_*.c that need no solver. */
 #include "solvers/search/method.h"
 

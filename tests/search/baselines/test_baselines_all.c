@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of solvers/search/method.h that hold for all the methods that need no
  * solver. */
 #include "solvers/search/method.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
 /* Claims of the methods in solvers/search/method_*.c whose programs are solved
  * by HiGHS. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of solvers/search/baselines/cluster_ops.h. */
 #include "solvers/search/baselines/cluster_ops.h"
 

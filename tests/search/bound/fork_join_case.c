@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/search/bound/fork_join_case.h"
 
 #include <stdlib.h>

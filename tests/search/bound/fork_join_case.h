@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * forked.h - the fork between an instance's ops u and v: all others.  There may
  * be no u, and no v.

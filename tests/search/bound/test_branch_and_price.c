@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
 /* Claims of solvers/search/bound/colgen/branch_and_price.h: what can be told by
  * hand, then of random forks: no time in which they can be done is refuted,

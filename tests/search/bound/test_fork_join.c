@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of solvers/search/bound/forkjoin/fork_join.h: by hand, then the
  * definition for random graphs. */
 #include "solvers/search/bound/forkjoin/fork_join.h"

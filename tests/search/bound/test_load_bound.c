@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of solvers/search/bound/load/load_bound.h: what can be told by hand,
  * then never above the optimum of random forks. */
 #include "solvers/search/bound/load/load_bound.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of solvers/search/decomp/segmentation.h, kind.h, path.h and stitch.h.
  */
 #include "solvers/search/decomp/segmentation.h"

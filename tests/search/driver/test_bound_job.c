@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
 /* Claims of solvers/search/driver/bound_job.h: what is proven of a block holds,
  * where much cannot be proven, less is tried, and bit by bit comes to the same.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
 /* Claims of solvers/search/driver/case_split.h, and of what it is made of. */
 #include <stdio.h>

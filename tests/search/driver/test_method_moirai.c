@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
 /* Claims of the method moirai, solvers/search/driver/moirai.c. */
 #include <stdio.h>

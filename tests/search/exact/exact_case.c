@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/search/exact/exact_case.h"
 
 #include "schedule/validate/validate.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * exact_case.h - exact solutions for tests, all of them judged.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
 /* Claims of solvers/search/exact/exact.h: problems made by hand, effort and
  * stops. */

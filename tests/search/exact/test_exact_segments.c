@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-sanitizers no-valgrind */
 /* Claims of solvers/search/exact/exact.h: a whole network, segment by segment
  * between its cuts. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of solvers/search/lp/simplex.h.  An optimum proves itself: z keeps the
  * rows, the prices keep the columns, and both have the same value. */
 #include "solvers/search/lp/simplex.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
 /* Claims of solvers/search/primal/milp_subproblem.h: what a solver says of a
  * part is the truth, or is not believed. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
 /* Claims of solvers/search/primal/successive_halving.h, and of
  * mo_cg_rounding_heuristic, which it asks. */

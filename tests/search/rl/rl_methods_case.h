@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * learners_case.h - the methods that learn, and problems they learn on.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of solvers/search/rl/hrl.h.  Built with doubles, so that a wrong
  * derivative shows. */
 #include <config.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
 /* Claims of the methods that learn, by the table of methods: what they keep,
  * and when they end. */

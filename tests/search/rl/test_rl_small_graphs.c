@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
 /* Claims of the methods that learn: small graphs are placed nearly as well as
  * can be, and not by chance. */

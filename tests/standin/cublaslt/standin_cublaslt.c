@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A cuBLASLt that multiplies on the CPU, where tests/standin/standin_cuda.so
  * has its memory: for the ways of

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * GPUs of the stand-in, as many as MOIRAI_STANDIN_GPUS says (one unless it
  * does), and their contexts.  A context knows whose memory it may touch: its

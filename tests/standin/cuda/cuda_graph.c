@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Graphs of the stand-in run their nodes in an order that is allowed but
  * unlikely, the last one that may run first, so that what forgot to wait is

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * standin_cuda_graph.h - what streams of the stand-in note while they are
  * captured.

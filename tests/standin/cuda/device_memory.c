@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Memory of the stand-in's GPUs.  An allocation ends right before a page that
  * cannot be touched, up to the alignment that cuMemAlloc promises; those bytes,

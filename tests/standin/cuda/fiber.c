@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Fibers of the stand-in.  The C library's contexts ask the kernel for the
  * signal mask at every switch; these only change the stack, where we know how.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Green contexts of the stand-in.  Its SMs are handed out as those of an H200
  * are: in groups of a multiple of 8, of which there are 15 of 8 or as many

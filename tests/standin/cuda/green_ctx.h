@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * standin_cuda_green.h - parts of the stand-in's device.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Grids of the stand-in: one cluster after the other, and the blocks of a
  * cluster in turn; every other cluster in reverse, since a kernel must not

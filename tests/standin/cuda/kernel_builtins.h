@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * standin_cuda_calls.h - what compiled kernels call;
  * exec/backend/cuda/jit/prelude.c says what each means.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The heads of the kernels in a source, read well enough to call them.  Where
  *

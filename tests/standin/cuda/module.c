@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Modules of the stand-in: shared objects that its NVRTC made.  They are linked
  * against this library, which nobody else can see unless it says so.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * standin_cuda_image.h - what the stand-in's NVRTC and its driver agree on: a
  * shared object behind a head, and the names in it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * NVRTC of the stand-in: cc, with what kernels call before the source and what
  * calls them behind it.  What was compiled is kept in the folder that

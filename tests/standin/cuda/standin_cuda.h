@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * standin_cuda.h - the parts of a CUDA driver and an NVRTC that run kernels on
  * the CPU, so that the whole CUDA backend can be tested without a GPU.

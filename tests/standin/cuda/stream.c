@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Streams and events of the stand-in.  A stream does at once what it is told,
  * unless an errand is not done (standin_cuda_queue.h), or it is being captured:

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * standin_cuda_queue.h - what streams of the stand-in were told and cannot do
  * yet.

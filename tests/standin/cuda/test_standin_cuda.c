@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
 /* The stand-in for CUDA does what kernels expect of a GPU, and tells what a GPU
  * would not. */

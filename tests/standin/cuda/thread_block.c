@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The threads of a block run in turn, a warp at a time, each until it waits or
  * ends.

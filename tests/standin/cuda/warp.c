@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * What a warp of the stand-in does together.  Whoever comes last does it for
  * all: nobody sees what others bring to the next meeting.

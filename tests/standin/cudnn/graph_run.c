@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "tests/standin/cudnn/standin_cudnn.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A cuDNN that convolves on the CPU, where tests/standin/standin_cuda.so has
  * its memory: for the ways of exec/backend/cuda/algo/cudnn/cudnn_handle.h.  It

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * standin_cudnn.h - inside of a cuDNN that convolves on the CPU.
  *

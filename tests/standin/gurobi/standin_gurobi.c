@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A library with the entry points of Gurobi's that we call, over HiGHS, so that
  * our driver can be run without a licence.  It is called as Gurobi is, with the

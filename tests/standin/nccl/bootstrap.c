@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * How the seats of a communicator of the stand-in find each other: each listens
  * at a name made of the unique id and its number, and calls those before it.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sends and receives of the stand-in: errands in streams.  A communicator has a
  * stream of its own, as NCCL's have, in which all it is told comes one after

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * standin_nccl.h - the entry points of NCCL that Moirai uses, over sockets, so
  * that ranks with GPUs can be tested where there is none.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * A machine that is not there, for those who only look at it: the entry points
  * of the driver and of NVML that moirai-cluster uses.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* What windows see, and where it goes: places are gone through line by line,
  * since along a line all that changes is how far a tap has moved. */
 #include "exec/backend/cpu/conv/cpu_conv.h"

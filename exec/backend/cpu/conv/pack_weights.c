@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "exec/backend/cpu/conv/cpu_conv.h"
 
 /* Elements of the kernel that one tap stands for: a row of it, or one. */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * blas.h - products by the BLAS this was built with, if any.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ending.h - epilogues that are short enough for tiles to do them.
  *

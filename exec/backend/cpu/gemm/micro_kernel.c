@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "exec/backend/cpu/gemm/micro_kernel.h"
 
 #include <stddef.h>

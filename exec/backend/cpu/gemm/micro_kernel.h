@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tile.h - the innermost part of every product of floats: a tile of the result
  * that stays in registers while the sums grow.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Vectors of four floats are what every processor of today has, and compilers
  * make something of them where one has not. */
 #include <stdint.h>

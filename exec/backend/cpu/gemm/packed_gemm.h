@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * product.h - products of floats of any size, made of tiles.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Copies: boxes, made ready once, moved by all members of the crew.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The loops that copies end in.  Elements are bytes of some width, aligned or
  * not: each loop is written once and made for the widths that registers have.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "exec/backend/cpu/kernels/cpu_pool.h"
 
 #include <stdlib.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Gathers.  Whatever an index means, it picks a slice of contiguous elements;
  * slices are picked by all members of the crew.

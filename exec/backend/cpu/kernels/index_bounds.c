@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "exec/backend/cpu/kernels/index_bounds.h"
 
 void mo_cpu_index_set_out_of_range(mo_cpu_indices *indices, int64_t i)

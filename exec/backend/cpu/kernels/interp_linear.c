@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Interpolation by weights.  They are products of one weight for each
  * dimension, so dimensions are resized one after the other, those that shrink

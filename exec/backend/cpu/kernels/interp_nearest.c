@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Interpolation by nearest neighbours: every dimension has a table of where its
  * elements come from.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * interpolate.h - the two ways to interpolate, behind one call.
  */

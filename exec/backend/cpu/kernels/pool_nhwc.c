@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Pools of floats, channels last: some channels of a place stay in registers
  * while the window passes. */
 #include "exec/backend/cpu/multiversion.h"

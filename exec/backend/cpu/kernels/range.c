@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Ranges.  Integers are counted exactly; numbers are computed from the start,
  * not from their neighbours, so that errors do not add up.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fold.h - many elements into one, for every way to reduce.
  *

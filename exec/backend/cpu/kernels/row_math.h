@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * row.h - sums, maxima and exponentials of rows: what norms and softmax are
  * made of.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Scatters: the data copied by all members of the crew, then changed by one,
  * in the order of the indices, so that the last of several for one place wins.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * merge.h - numbers of any type merged into others, as scatters do it.
  */

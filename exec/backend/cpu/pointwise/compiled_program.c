@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "exec/backend/cpu/pointwise/compiled_program.h"
 
 #include <assert.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * program.h - a pointwise program, prepared (inside of
  * exec/backend/cpu/pointwise/pointwise.h).

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* Registers from memory and back, for every type. */
 #include "exec/backend/cpu/multiversion.h"
 

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * math32.h - functions of floats without branches or calls, so that loops over
  * them become vectors.

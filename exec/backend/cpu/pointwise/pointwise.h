@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * point.h - pointwise programs on the CPU: alone, or where another kernel ends.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * point_step.h - the steps of pointwise programs over a block of elements.
  *

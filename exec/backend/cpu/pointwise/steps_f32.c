@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "exec/backend/cpu/pointwise/math_f32.h"
 
 #include <float.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Sources of attention: what a call is like as constants and small functions,
  * before one of the two kernels.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * choose.h - which of several ways is the fastest here, tried once.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * direct.h - plain ways to do products and convolutions: any types, strides,
  * groups and dimensions.

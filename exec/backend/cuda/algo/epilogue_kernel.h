@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tail.h - the epilogue of a call as a kernel of its own, over the result where
  * it lies: behind what a library does, whatever the program.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Epilogues that libraries know: the steps of a program followed from the
  * product on, each of which must go on with what the one before has made.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fold.h - constants behind a product that can be multiplied into its weights.
  *

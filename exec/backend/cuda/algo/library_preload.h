@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * preload.h - libraries that are likely to be wanted, loaded beside what else
  * is done.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * MATMUL and CONV: all ways that can do a call are collected, the fastest one
  * stays.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tensor.h - products by kernels of our own on tensor cores.
  *

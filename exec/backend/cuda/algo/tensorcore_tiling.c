@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Which tile, and how many parts of k.  A batch of one leaves most products
  * with fewer tiles than there are SMs; smaller tiles read more, parts must be

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * notes.h - what was measured before: which way was the fastest, by key.
  */

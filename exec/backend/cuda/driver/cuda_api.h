@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * api.h - the driver and NVIDIA's libraries, found when they are needed.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * api_names.h - what is used of each library.  A name stands here once; api.h
  * and api.c make members and look-ups of it.

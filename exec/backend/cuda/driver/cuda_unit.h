@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * cuda.h - what is inside the CUDA backend: one maker of kernels per kind of
  * call, each in a file of its own.

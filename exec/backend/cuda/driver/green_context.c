@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "exec/backend/cuda/driver/green_context.h"
 
 #include <inttypes.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * partition_green.h - the inside of partition.h: the green contexts of a
  * division.  In a build with headers of CUDA before 12.5 there are none to be

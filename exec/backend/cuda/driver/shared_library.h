@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * library.h - one of NVIDIA's libraries, wherever it is.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * partition.h - a GPU divided into parts, each with multiprocessors of its own.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "exec/backend/cuda/driver/staging_buffer.h"
 
 static mo_status wait_for(mo_backend_unit *unit, mo_cuda_staging_buffer *piece,

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "exec/backend/cuda/graph/link_emulation.h"
 
 #include "exec/backend/cuda/jit/jit_cache.h"

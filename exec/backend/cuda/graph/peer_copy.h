@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * carry.h - values that go from unit to unit without the process touching them.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * finish.h - how kernels end: the epilogue of a call as functions of the
  * device, which take several neighbours as the result lies, and load and store

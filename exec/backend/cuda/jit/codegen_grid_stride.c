@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "exec/backend/cuda/jit/codegen_grid_stride.h"
 
 void mo_cuda_emit_grid_stride_loop(mo_cuda_source *code, int64_t count)

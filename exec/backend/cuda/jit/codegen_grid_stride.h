@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * flat.h - kernels that go over something from one end to the other.
  */

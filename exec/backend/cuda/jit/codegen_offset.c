@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "exec/backend/cuda/jit/codegen_offset.h"
 
 void mo_cuda_emit_offset_function(mo_cuda_source *code, const char *name,

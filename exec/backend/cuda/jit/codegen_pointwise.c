@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Pointwise programs as statements.  What each step does stands in a table of
  * templates, in which

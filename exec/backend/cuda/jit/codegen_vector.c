@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "exec/backend/cuda/jit/codegen_vector.h"
 
 #include <limits.h>

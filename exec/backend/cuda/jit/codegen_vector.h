@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * vector.h - types of a kernel's elements, and several of them moved as one.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * ask.h - what many kernels do alike: they ask for a function by the code they
  * put together, and have nothing else of their own.

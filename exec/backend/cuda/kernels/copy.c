@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * Copies: boxes that do not write the same elements are moved by one kernel,
  * unless there are too many of them; those that do, by one after the other.

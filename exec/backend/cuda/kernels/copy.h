@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * copy.h - boxes of a copy on their way to kernels (inside of
  * exec/backend/cuda).

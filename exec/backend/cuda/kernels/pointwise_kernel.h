@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * point.h - how a pointwise program is made into a kernel (inside of
  * exec/backend/cuda).

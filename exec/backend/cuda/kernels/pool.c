@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "base/array.h"
 #include "exec/backend/check_call.h"
 #include "exec/backend/cuda/jit/codegen_epilogue.h"

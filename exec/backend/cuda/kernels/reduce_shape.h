@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * reduce_shape.h - how a reduction is cut up for the device.
  *

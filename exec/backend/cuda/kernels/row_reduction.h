@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * rows.h - kernels over rows of contiguous elements, each reduced and then
  * written: norms and softmax.

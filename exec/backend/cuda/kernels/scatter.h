@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * scatter.h - scatters on their way to kernels (inside of exec/backend/cuda).
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "exec/backend/cuda/kernels/single_kernel.h"
 
 #include <assert.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * single.h - kernels that are one function of the device, as most are.
  *

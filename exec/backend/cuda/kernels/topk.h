@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * topk.h - what the two ways to find the best of a line share.
  *

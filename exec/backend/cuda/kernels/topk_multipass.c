@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The best of long lines.  Blocks sort chunks of a line and keep the best K of
  * each as a run; then two neighbouring runs become one, of which again only the

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * blocks.h - what kinds of pieces take at least, from the blocks that a chain
  * of ops divides them into.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * spans.h - what it takes at least to bring what lies along a chain from one
  * device to another.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * loads.h - windows in which devices and what leads from one to another have
  * too much to do.

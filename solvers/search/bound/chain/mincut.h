@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * mincut.h - the least capacity of arcs that lead from a source's side to a
  * sink's.

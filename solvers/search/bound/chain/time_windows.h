@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * windows.h - when the ops of a kind of pieces can run, and where, if all is to
  * be done within a given time.

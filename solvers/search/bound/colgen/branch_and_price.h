@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fork_timed.h - proofs that a fork takes longer than some time, by prices on
  * stretches of time of devices and ports.

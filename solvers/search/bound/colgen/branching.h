@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * timed_split.h - which assumption to make next, where prices alone refute
  * nothing.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * timed_pool.h - ways to run a branch, and to send the shared tensor, that have
  * been the cheapest at some time.

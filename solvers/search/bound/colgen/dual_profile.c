@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "solvers/search/bound/colgen/dual_profile.h"
 
 #include <math.h>

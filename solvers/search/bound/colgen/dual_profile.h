@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * timed_price.h - what it costs to hold a resource for some time, when
  * goods have prices.

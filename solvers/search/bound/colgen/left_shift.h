@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * timed_snug.h - when the shared tensor can come, if it is never sent later
  * than it might be.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * timed_master.h - prices for goods that show that there is not enough of them.
  *

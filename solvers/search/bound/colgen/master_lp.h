@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * timed_program.h - the best prices for goods, as far as the ways go that are
  * known so far.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "solvers/search/bound/colgen/master_row.h"
 
 mo_cg_row mo_cg_row_capacity(int resource, int first, int last)

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * timed_good.h - what there is only so much of, so that it can have a price.
  *

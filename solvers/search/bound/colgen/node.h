@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * timed_state.h - what is assumed while a question of timed_case.h is looked
  * at: when the shared tensor comes to a device, how many ops a device has; and

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * timed_branch.h - the cheapest way to run a branch from beginning to end, when
  * time has prices: devices and starts of all its ops, and its transfers.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * timed_branch_parts.h - what the files of timed_branch.h share: the tables,
  * and how their cells stand to each other.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * timed_shared.h - the cheapest time for the shared tensor to come to a device.
  */

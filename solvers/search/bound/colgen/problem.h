@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * timed_case.h - a question put to fork_timed.h, in the numbers it is worked
  * with: can all branches be done within some time?

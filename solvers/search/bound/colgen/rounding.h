@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * timed_suggest.h - a placement out of ways that each branch goes in part.
  */

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * timed_crowd.h - goods that ways, by their weights, use more of than there is.
  */

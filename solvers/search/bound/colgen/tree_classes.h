@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * timed_tree.h - the branches of a fork with what is equal in them told once.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "solvers/search/bound/forkjoin/fork_join.h"
 
 #include <stdlib.h>

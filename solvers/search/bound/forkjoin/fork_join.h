@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fork.h - the ops between two others, u and v, as branches that run side by
  * side: u's tensor goes out to them, and v collects what they make.

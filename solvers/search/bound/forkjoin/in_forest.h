@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fork_forest.h - the ops between u and v, with one flow out of each.
  *

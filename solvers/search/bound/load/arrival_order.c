@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "solvers/search/bound/load/load_bound_internal.h"
 
 enum { MAX_ROUNDS = 6 }; /* of taking devices away */

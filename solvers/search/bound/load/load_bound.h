@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fork_fast.h - what a fork takes at least, in milliseconds: loads of devices
  * and ports over patterns of branches.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * fork_fast_parts.h - the parts of the fast bound, and what they share.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "schedule/resource.h"
 #include "solvers/search/bound/load/load_bound_internal.h"
 

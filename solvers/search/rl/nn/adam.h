@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * adam.h - steps along gradients (Kingma and Ba, 2015).
  */

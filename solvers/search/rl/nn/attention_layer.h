@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * attend.h - attention: of all that is remembered, what is asked for (Luong et
  * al., 2015, "general").

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * tape.h - matrices computed from matrices, and the gradients of it all.
  *

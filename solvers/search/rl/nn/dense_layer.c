@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "solvers/search/rl/nn/dense_layer.h"
 
 #include <stdio.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * dense.h - layers in which everything is connected: a matrix and what is added
  * behind it.

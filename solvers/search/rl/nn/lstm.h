@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * lstm.h - long short-term memory (Hochreiter and Schmidhuber, 1997; with the
  * forget gate of Gers et al., 2000).

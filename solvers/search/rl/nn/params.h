@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * weights.h - all that a policy has learned: matrices, one behind the other.
  *

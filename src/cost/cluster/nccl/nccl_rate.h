@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * nccl_rate.h - what the parts of an NCCL topology are and how fast they are.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "cost/cluster/nccl/nccl_topology.h"
 
 #include <math.h>

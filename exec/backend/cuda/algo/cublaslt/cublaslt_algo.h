@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * blas_way.h - one product by one algorithm of cuBLASLt.  Empty in a build
  * without its header.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * blas.h - NVIDIA's cuBLASLt: the handle of a unit.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A build without the header of cuBLASLt. */
 #include "exec/backend/cuda/algo/cublaslt/cublaslt_handle.h"
 #include "exec/backend/cuda/algo/algo.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * gemm.h - a product as BLAS libraries want it: matrices column by column.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * dnn_graph.h - a convolution and what follows it, as a graph of cuDNN's.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * dnn_way.h - one convolution by one plan of cuDNN's.  Empty in a build without
  * its header.

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * dnn.h - NVIDIA's cuDNN: the handle of a unit.
  *

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /* A build without the header of cuDNN. */
 #include "exec/backend/cuda/algo/cudnn/cudnn_handle.h"
 #include "exec/backend/cuda/algo/algo.h"

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 #include "exec/backend/cuda/algo/cudnn/descriptor.h"
 
 #include <assert.h>

@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * dnn_desc.h - descriptors of cuDNN's graph API, many of which make up little.
  *

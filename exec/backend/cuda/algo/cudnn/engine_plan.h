@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * dnn_plan.h - what cuDNN proposes to run a graph by.  Empty in a build without
  * its header.

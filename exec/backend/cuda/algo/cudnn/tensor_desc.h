@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
  * dnn_tensor.h - how the tensors of a convolution lie, as cuDNN is told.  Empty
  * in a build without its header.
