@@ -1,0 +1,32 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * minmax.h - minimum and maximum of two values, one function per type.
+ *
+ * Functions rather than macros: each argument is evaluated once and converted
+ * to the type in the name.  For doubles the result is b unless a compares less
+ * (min) or greater (max), so that a NaN in a yields b.
+ */
+#ifndef MO_BASE_MINMAX_H
+#define MO_BASE_MINMAX_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define MO_MINMAX(suffix, type)                                                \
+    static inline type mo_min_##suffix(type a, type b)                         \
+    {                                                                          \
+        return a < b ? a : b;                                                  \
+    }                                                                          \
+    static inline type mo_max_##suffix(type a, type b)                         \
+    {                                                                          \
+        return a > b ? a : b;                                                  \
+    }
+
+MO_MINMAX(int, int)
+MO_MINMAX(i64, int64_t)
+MO_MINMAX(size, size_t)
+MO_MINMAX(double, double)
+
+#undef MO_MINMAX
+
+#endif
