@@ -6,20 +6,20 @@
 
 #include "base/array.h"
 
-mo_status mo_decomp_path_new(const mo_decomp_segments *pieces, int n_states,
+mo_status mo_decomp_path_new(const mo_decomp_segments *segments, int n_states,
                              mo_decomp_path **path, mo_error *err)
 {
     mo_decomp_path *w = calloc(1, sizeof *w);
     size_t n = (size_t) n_states, size;
 
-    if (!w || !mo_size_mul((size_t) pieces->n, n, &size)) {
+    if (!w || !mo_size_mul((size_t) segments->n, n, &size)) {
         free(w);
         return mo_fail_memory(err);
     }
-    w->pieces = pieces;
+    w->segments = segments;
     w->n_states = n_states;
-    w->tables = calloc((size_t) pieces->n_kinds, sizeof *w->tables);
-    w->state = calloc((size_t) pieces->n, sizeof *w->state);
+    w->tables = calloc((size_t) segments->n_classes, sizeof *w->tables);
+    w->state = calloc((size_t) segments->n, sizeof *w->state);
     w->from = calloc(size, sizeof *w->from);
     w->now = calloc(n, sizeof *w->now);
     w->next = calloc(n, sizeof *w->next);
@@ -43,10 +43,10 @@ void mo_decomp_path_free(mo_decomp_path *w)
     free(w);
 }
 
-static void pass_piece(mo_decomp_path *w, int piece)
+static void relax_segment(mo_decomp_path *w, int segment)
 {
-    const int64_t *table = w->tables[w->pieces->kind[piece]];
-    unsigned char *from = w->from + (size_t) piece * (size_t) w->n_states;
+    const int64_t *table = w->tables[w->segments->class[segment]];
+    unsigned char *from = w->from + (size_t) segment * (size_t) w->n_states;
     int n = w->n_states;
     int64_t *next = w->next;
 
@@ -70,12 +70,12 @@ static void pass_piece(mo_decomp_path *w, int piece)
 
 int64_t mo_decomp_path_shortest(mo_decomp_path *w)
 {
-    int n = w->pieces->n, state = 0;
+    int n = w->segments->n, state = 0;
 
     for (int a = 0; a < w->n_states; a++)
         w->now[a] = a == 0 ? 0 : INT64_MAX;
     for (int i = 0; i < n; i++)
-        pass_piece(w, i);
+        relax_segment(w, i);
     if (w->now[0] == INT64_MAX)
         return INT64_MAX;
     for (int i = n - 1; i > 0; i--) {
@@ -85,10 +85,10 @@ int64_t mo_decomp_path_shortest(mo_decomp_path *w)
     return w->now[0];
 }
 
-int mo_decomp_path_boundary(const mo_decomp_path *w, int piece)
+int mo_decomp_path_boundary(const mo_decomp_path *w, int segment)
 {
-    int a = piece == 0 ? 0 : w->state[piece - 1];
-    int b = piece == w->pieces->n - 1 ? 0 : w->state[piece];
+    int a = segment == 0 ? 0 : w->state[segment - 1];
+    int b = segment == w->segments->n - 1 ? 0 : w->state[segment];
 
     return a * w->n_states + b;
 }

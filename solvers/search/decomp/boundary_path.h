@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * path.h - the shortest way through the pieces, from state to state at the cuts
- * between them.
+ * path.h - the shortest way through the segments, from state to state at the
+ * cuts between them.
  */
 #ifndef MO_SOLVERS_SEARCH_DECOMP_BOUNDARY_PATH_H
 #define MO_SOLVERS_SEARCH_DECOMP_BOUNDARY_PATH_H
@@ -12,19 +12,19 @@
 #include "solvers/search/decomp/segmentation.h"
 
 typedef struct mo_decomp_path {
-    const mo_decomp_segments *pieces;
+    const mo_decomp_segments *segments;
     int n_states;
-    const int64_t **tables; /* by kind: times by pair of states, INT64_MAX for
-                               what cannot be; for the caller to set */
+    const int64_t **tables; /* by class: times by boundary of states, INT64_MAX
+                               for what cannot be; for the caller to set */
     int *state;             /* by cut: of the way found last */
-    unsigned char *from;    /* by piece and state behind it: the state before */
-    int64_t *now, *next;    /* by state */
+    unsigned char *from; /* by segment and state behind it: the state before */
+    int64_t *now, *next; /* by state */
 } mo_decomp_path;
 
 enum { MO_DECOMP_MAX_STATES = 64 };
 
-/* pieces must outlive it; at most MO_DECOMP_MAX_STATES states. */
-mo_status mo_decomp_path_new(const mo_decomp_segments *pieces, int n_states,
+/* segments must outlive it; at most MO_DECOMP_MAX_STATES states. */
+mo_status mo_decomp_path_new(const mo_decomp_segments *segments, int n_states,
                              mo_decomp_path **path, mo_error *err);
 void mo_decomp_path_free(mo_decomp_path *path);
 
@@ -32,7 +32,7 @@ void mo_decomp_path_free(mo_decomp_path *path);
  * ways that are as short, the one with smaller states, from the end on. */
 int64_t mo_decomp_path_shortest(mo_decomp_path *path);
 
-/* The pair of states that the way found last takes through a piece. */
-int mo_decomp_path_boundary(const mo_decomp_path *path, int piece);
+/* The boundary of states that the way found last takes through a segment. */
+int mo_decomp_path_boundary(const mo_decomp_path *path, int segment);
 
 #endif

@@ -5,61 +5,63 @@
 #include <stdlib.h>
 
 /*
- * Ops of a piece stand together in the whole, as they do in its kind's part,
+ * Ops of a segment stand together in the whole, as they do in its class's part,
  * and so do their flows: what is at a place in the one is as far from the first
  * in the other.  Only tensors may be numbered with gaps; flows tell them.
  */
 
-static const mo_decomp_class *kind_of(const mo_decomp_classes *kinds, int piece)
+static const mo_decomp_class *class_of(const mo_decomp_classes *classes,
+                                       int segment)
 {
-    return &kinds->kinds[kinds->pieces->kind[piece]];
+    return &classes->classes[classes->segments->class[segment]];
 }
 
-/* The item of the whole that is the part's item in this piece. */
-static int whole_item(const mo_decomp_classes *kinds, int piece, int item)
+/* The item of the whole that is the part's item in this segment. */
+static int whole_item(const mo_decomp_classes *classes, int segment, int item)
 {
-    const mo_instance *x = kinds->x, *part = kind_of(kinds, piece)->part->x;
+    const mo_instance *x = classes->x,
+                      *part = class_of(classes, segment)->part->x;
     int first_flow =
-        x->out_start[mo_decomp_segment_first_op(kinds->pieces, piece)];
+        x->out_start[mo_decomp_segment_first_op(classes->segments, segment)];
 
-    if (kinds->regime.tensors == MO_TENSORS_PER_EDGE)
+    if (classes->regime.tensors == MO_TENSORS_PER_EDGE)
         return first_flow + item;
     return x->flows[first_flow + part->tensor_start[item]].tensor;
 }
 
 /* What is stitched. */
 typedef struct cloth {
-    const mo_decomp_classes *kinds;
+    const mo_decomp_classes *classes;
     const mo_decomp_path *path;
     const unsigned char *variants; /* or NULL */
 } cloth;
 
-static const mo_schedule *schedule_of(const cloth *c, int piece)
+static const mo_schedule *schedule_of(const cloth *c, int segment)
 {
-    const mo_decomp_boundary *pair =
-        &kind_of(c->kinds, piece)
-             ->pairs[mo_decomp_path_boundary(c->path, piece)];
+    const mo_decomp_boundary *boundary =
+        &class_of(c->classes, segment)
+             ->boundaries[mo_decomp_path_boundary(c->path, segment)];
 
-    return c->variants ? pair->variants[c->variants[piece]].schedule
-                       : pair->best;
+    return c->variants ? boundary->variants[c->variants[segment]].schedule
+                       : boundary->best;
 }
 
-static void place_piece(const cloth *c, int piece, int *device)
+static void place_segment(const cloth *c, int segment, int *device)
 {
-    const mo_decomp_classes *kinds = c->kinds;
-    const mo_decomp_segments *p = kinds->pieces;
-    const mo_decomp_class *kind = kind_of(kinds, piece);
-    int pair = mo_decomp_path_boundary(c->path, piece),
-        first = mo_decomp_segment_first_op(p, piece);
+    const mo_decomp_classes *classes = c->classes;
+    const mo_decomp_segments *p = classes->segments;
+    const mo_decomp_class *class = class_of(classes, segment);
+    int boundary = mo_decomp_path_boundary(c->path, segment),
+        first = mo_decomp_segment_first_op(p, segment);
 
-    if (kind->part) {
-        const mo_schedule *s = schedule_of(c, piece);
+    if (class->part) {
+        const mo_schedule *s = schedule_of(c, segment);
 
-        for (int i = 0; i < kind->n; i++)
+        for (int i = 0; i < class->n; i++)
             device[first + i] = s->device[i];
-    } else if (mo_decomp_segment_exit(p, piece) != MO_FREE) {
-        device[mo_decomp_segment_exit(p, piece)] =
-            kinds->states->device[pair % kinds->states->n];
+    } else if (mo_decomp_segment_exit(p, segment) != MO_FREE) {
+        device[mo_decomp_segment_exit(p, segment)] =
+            classes->states->device[boundary % classes->states->n];
     }
 }
 
@@ -69,40 +71,40 @@ static void set_start(mo_transfer *t, int64_t start_ns)
     t->start_ns = start_ns;
 }
 
-/* From the piece's transfers on, at *t, all of them; *t goes behind them. */
-static void time_part(const mo_decomp_classes *kinds, int piece,
+/* From the segment's transfers on, at *t, all of them; *t goes behind them. */
+static void time_part(const mo_decomp_classes *classes, int segment,
                       const mo_schedule *from, int64_t begin_ns, mo_schedule *s,
                       int *t)
 {
-    const mo_decomp_class *kind = kind_of(kinds, piece);
-    int first = mo_decomp_segment_first_op(kinds->pieces, piece);
+    const mo_decomp_class *class = class_of(classes, segment);
+    int first = mo_decomp_segment_first_op(classes->segments, segment);
 
-    for (int i = kind->u == MO_FREE ? 0 : 1; i < kind->n; i++)
+    for (int i = class->u == MO_FREE ? 0 : 1; i < class->n; i++)
         s->start_ns[first + i] = begin_ns + from->start_ns[i];
     for (int j = 0; j < from->n_transfers; j++) {
         const mo_transfer *its = &from->transfers[j];
         mo_transfer *ours = &s->transfers[(*t)++];
 
-        assert(ours->item == whole_item(kinds, piece, its->item) &&
+        assert(ours->item == whole_item(classes, segment, its->item) &&
                ours->to == its->to);
         set_start(ours, begin_ns + its->start_ns);
     }
 }
 
 /* The same where nothing is between u and v. */
-static void time_direct(const mo_decomp_classes *kinds, int piece,
+static void time_direct(const mo_decomp_classes *classes, int segment,
                         int64_t begin_ns, mo_schedule *s, int *t)
 {
-    int u = mo_decomp_segment_entry(kinds->pieces, piece);
-    int v = mo_decomp_segment_exit(kinds->pieces, piece);
+    int u = mo_decomp_segment_entry(classes->segments, segment);
+    int v = mo_decomp_segment_exit(classes->segments, segment);
     int64_t arrived_ns = begin_ns;
 
     if (v == MO_FREE)
         return;
     if (u != MO_FREE && s->device[u] != s->device[v]) {
         bool queues = mo_decomp_direct_transfers_serialize(
-            kinds->x, &kinds->regime, s->device[u], s->device[v]);
-        int n = kinds->x->out_start[u + 1] - kinds->x->out_start[u];
+            classes->x, &classes->regime, s->device[u], s->device[v]);
+        int n = classes->x->out_start[u + 1] - classes->x->out_start[u];
 
         for (int j = 0; j < n; j++) {
             mo_transfer *ours = &s->transfers[(*t)++];
@@ -119,19 +121,19 @@ static int64_t end_ns(const mo_instance *x, const mo_schedule *s, int op)
     return s->start_ns[op] + mo_instance_p_ns(x, op, s->device[op]);
 }
 
-static void time_pieces(const cloth *c, mo_schedule *s)
+static void time_segments(const cloth *c, mo_schedule *s)
 {
-    const mo_decomp_segments *p = c->kinds->pieces;
+    const mo_decomp_segments *p = c->classes->segments;
     int t = 0;
 
     for (int i = 0; i < p->n; i++) {
         int u = mo_decomp_segment_entry(p, i);
-        int64_t begin_ns = u == MO_FREE ? 0 : end_ns(c->kinds->x, s, u);
+        int64_t begin_ns = u == MO_FREE ? 0 : end_ns(c->classes->x, s, u);
 
-        if (kind_of(c->kinds, i)->part)
-            time_part(c->kinds, i, schedule_of(c, i), begin_ns, s, &t);
+        if (class_of(c->classes, i)->part)
+            time_part(c->classes, i, schedule_of(c, i), begin_ns, s, &t);
         else
-            time_direct(c->kinds, i, begin_ns, s, &t);
+            time_direct(c->classes, i, begin_ns, s, &t);
     }
     assert(t == s->n_transfers);
 }
@@ -149,26 +151,26 @@ static mo_status finish(const mo_instance *x, mo_schedule *s, mo_error *err)
     return MO_OK;
 }
 
-mo_status mo_decomp_compose(const mo_decomp_classes *kinds,
+mo_status mo_decomp_compose(const mo_decomp_classes *classes,
                             const mo_decomp_path *path,
                             const unsigned char *variants,
                             mo_schedule **schedule, mo_error *err)
 {
-    const cloth c = { kinds, path, variants };
-    int *device = malloc(((size_t) kinds->x->n + 1) * sizeof *device);
+    const cloth c = { classes, path, variants };
+    int *device = malloc(((size_t) classes->x->n + 1) * sizeof *device);
     mo_schedule *s = NULL;
     mo_status status;
 
     if (!device)
         return mo_fail_memory(err);
-    for (int i = 0; i < kinds->pieces->n; i++)
-        place_piece(&c, i, device);
-    status = mo_schedule_new(kinds->x, &kinds->regime, device, &s, err);
+    for (int i = 0; i < classes->segments->n; i++)
+        place_segment(&c, i, device);
+    status = mo_schedule_new(classes->x, &classes->regime, device, &s, err);
     free(device);
     if (status != MO_OK)
         return status;
-    time_pieces(&c, s);
-    status = finish(kinds->x, s, err);
+    time_segments(&c, s);
+    status = finish(classes->x, s, err);
     if (status == MO_OK)
         *schedule = s;
     else
@@ -176,75 +178,78 @@ mo_status mo_decomp_compose(const mo_decomp_classes *kinds,
     return status;
 }
 
-/* The pair of states at the ends of a piece, or -1. */
-static int pair_of(const mo_decomp_classes *kinds, const mo_schedule *s,
-                   int piece)
+/* The boundary of states at the ends of a segment, or -1. */
+static int boundary_of(const mo_decomp_classes *classes, const mo_schedule *s,
+                       int segment)
 {
-    int u = mo_decomp_segment_entry(kinds->pieces, piece);
-    int v = mo_decomp_segment_exit(kinds->pieces, piece);
-    int a = u == MO_FREE ? 0 : kinds->states->of[s->device[u]];
-    int b = v == MO_FREE ? 0 : kinds->states->of[s->device[v]];
+    int u = mo_decomp_segment_entry(classes->segments, segment);
+    int v = mo_decomp_segment_exit(classes->segments, segment);
+    int a = u == MO_FREE ? 0 : classes->states->state_of[s->device[u]];
+    int b = v == MO_FREE ? 0 : classes->states->state_of[s->device[v]];
 
-    return a < 0 || b < 0 ? -1 : a * kinds->states->n + b;
+    return a < 0 || b < 0 ? -1 : a * classes->states->n + b;
 }
 
-static void copy_times(const mo_decomp_classes *kinds, int piece,
+static void copy_times(const mo_decomp_classes *classes, int segment,
                        const mo_schedule *s, int64_t begin_ns, mo_schedule *to)
 {
-    const mo_decomp_class *kind = kind_of(kinds, piece);
-    int first = mo_decomp_segment_first_op(kinds->pieces, piece);
+    const mo_decomp_class *class = class_of(classes, segment);
+    int first = mo_decomp_segment_first_op(classes->segments, segment);
 
-    for (int i = kind->u == MO_FREE ? 0 : 1; i < kind->n; i++)
+    for (int i = class->u == MO_FREE ? 0 : 1; i < class->n; i++)
         to->start_ns[i] = s->start_ns[first + i] - begin_ns;
     for (int t = 0; t < to->n_transfers; t++) {
         mo_transfer *ours = &to->transfers[t];
 
-        set_start(ours, mo_schedule_transfer(
-                            s, whole_item(kinds, piece, ours->item), ours->to)
-                                ->start_ns -
-                            begin_ns);
+        set_start(ours,
+                  mo_schedule_transfer(
+                      s, whole_item(classes, segment, ours->item), ours->to)
+                          ->start_ns -
+                      begin_ns);
     }
 }
 
-static mo_status take_piece(mo_decomp_classes *kinds, int piece,
-                            const mo_schedule *s, int64_t begin_ns, int pair,
-                            mo_error *err)
+static mo_status keep_segment(mo_decomp_classes *classes, int segment,
+                              const mo_schedule *s, int64_t begin_ns,
+                              int boundary, mo_error *err)
 {
-    mo_decomp_class *kind = &kinds->kinds[kinds->pieces->kind[piece]];
-    int first = mo_decomp_segment_first_op(kinds->pieces, piece);
+    mo_decomp_class *class =
+        &classes->classes[classes->segments->class[segment]];
+    int first = mo_decomp_segment_first_op(classes->segments, segment);
     mo_schedule *taken = NULL;
     bool fits = false;
-    mo_status status = mo_schedule_new(kind->part->x, &kinds->regime,
+    mo_status status = mo_schedule_new(class->part->x, &classes->regime,
                                        s->device + first, &taken, err);
 
     if (status != MO_OK)
         return status;
-    copy_times(kinds, piece, s, begin_ns, taken);
-    status = finish(kind->part->x, taken, err);
+    copy_times(classes, segment, s, begin_ns, taken);
+    status = finish(class->part->x, taken, err);
     if (status == MO_OK)
-        status = mo_schedule_fits_memory(kind->part->x, taken, &fits, err);
+        status = mo_schedule_fits_memory(class->part->x, taken, &fits, err);
     if (status == MO_OK && fits)
-        return mo_decomp_class_update_upper(kinds, kind, pair, taken, err);
+        return mo_decomp_class_update_upper(classes, class, boundary, taken,
+                                            err);
     mo_schedule_free(taken);
     return status;
 }
 
-mo_status mo_decomp_split_schedule(mo_decomp_classes *kinds,
+mo_status mo_decomp_split_schedule(mo_decomp_classes *classes,
                                    const mo_schedule *s, mo_error *err)
 {
-    const mo_decomp_segments *p = kinds->pieces;
+    const mo_decomp_segments *p = classes->segments;
     mo_status status = MO_OK;
 
     for (int i = 0; i < p->n && status == MO_OK; i++) {
-        const mo_decomp_class *kind = kind_of(kinds, i);
+        const mo_decomp_class *class = class_of(classes, i);
         int u = mo_decomp_segment_entry(p, i), v = mo_decomp_segment_exit(p, i);
-        int64_t begin_ns = u == MO_FREE ? 0 : end_ns(kinds->x, s, u);
+        int64_t begin_ns = u == MO_FREE ? 0 : end_ns(classes->x, s, u);
         int64_t until_ns =
-            v == MO_FREE ? s->makespan_ns : end_ns(kinds->x, s, v);
-        int pair = kind->part ? pair_of(kinds, s, i) : -1;
+            v == MO_FREE ? s->makespan_ns : end_ns(classes->x, s, v);
+        int boundary = class->part ? boundary_of(classes, s, i) : -1;
 
-        if (pair >= 0 && until_ns - begin_ns < kind->upper_ns[pair])
-            status = take_piece(kinds, i, s, begin_ns, pair, err);
+        if (boundary >= 0 && until_ns - begin_ns < class->upper_ns[boundary])
+            status = keep_segment(classes, i, s, begin_ns, boundary, err);
     }
     return status;
 }

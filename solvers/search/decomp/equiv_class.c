@@ -16,9 +16,9 @@ typedef struct known {
 struct mo_decomp_equiv {
     mo_decomp_equiv_encode *write;
     void *context;
-    known *kinds;
+    known *classes;
     size_t n, room;
-    int *slots; /* kinds by digest, open addressing; -1: free */
+    int *slots; /* classes by digest, open addressing; -1: free */
     size_t n_slots;
     mo_decomp_key fresh, old;
 };
@@ -53,7 +53,7 @@ void mo_decomp_equiv_free(mo_decomp_equiv *a)
 {
     if (!a)
         return;
-    free(a->kinds);
+    free(a->classes);
     free(a->slots);
     free(a->fresh.items);
     free(a->old.items);
@@ -65,18 +65,18 @@ int mo_decomp_equiv_n_classes(const mo_decomp_equiv *a)
     return (int) a->n;
 }
 
-int mo_decomp_equiv_representative(const mo_decomp_equiv *a, int kind)
+int mo_decomp_equiv_representative(const mo_decomp_equiv *a, int class)
 {
-    return a->kinds[kind].first;
+    return a->classes[class].first;
 }
 
-static void put_into_slot(mo_decomp_equiv *a, int kind)
+static void put_into_slot(mo_decomp_equiv *a, int class)
 {
-    size_t at = (size_t) a->kinds[kind].digest & (a->n_slots - 1);
+    size_t at = (size_t) a->classes[class].digest & (a->n_slots - 1);
 
     while (a->slots[at] >= 0)
         at = (at + 1) & (a->n_slots - 1);
-    a->slots[at] = kind;
+    a->slots[at] = class;
 }
 
 /* Twice as many slots, so that half of them stay free. */
@@ -91,26 +91,26 @@ static mo_status grow(mo_decomp_equiv *a, mo_error *err)
     free(a->slots);
     a->slots = slots;
     a->n_slots = n_slots;
-    for (size_t kind = 0; kind < a->n; kind++)
-        put_into_slot(a, (int) kind);
+    for (size_t class = 0; class < a->n; class ++)
+        put_into_slot(a, (int) class);
     return MO_OK;
 }
 
-static mo_status is_same(mo_decomp_equiv *a, int kind, bool *same,
+static mo_status is_same(mo_decomp_equiv *a, int class, bool *same,
                          mo_error *err)
 {
     mo_status status;
 
     a->old.n = 0;
-    status = a->write(a->context, a->kinds[kind].first, &a->old, err);
+    status = a->write(a->context, a->classes[class].first, &a->old, err);
     *same = status == MO_OK && a->old.n == a->fresh.n &&
             (a->old.n == 0 || memcmp(a->old.items, a->fresh.items,
                                      a->old.n * sizeof *a->old.items) == 0);
     return status;
 }
 
-/* The kind of what is in fresh, or -1. */
-static mo_status look_up(mo_decomp_equiv *a, uint64_t digest, int *kind,
+/* The class of what is in fresh, or -1. */
+static mo_status look_up(mo_decomp_equiv *a, uint64_t digest, int *class,
                          mo_error *err)
 {
     size_t at = (size_t) digest & (a->n_slots - 1);
@@ -119,33 +119,33 @@ static mo_status look_up(mo_decomp_equiv *a, uint64_t digest, int *kind,
         bool same = false;
         mo_status status = MO_OK;
 
-        if (a->kinds[a->slots[at]].digest == digest)
+        if (a->classes[a->slots[at]].digest == digest)
             status = is_same(a, a->slots[at], &same, err);
         if (status != MO_OK)
             return status;
         if (same) {
-            *kind = a->slots[at];
+            *class = a->slots[at];
             return MO_OK;
         }
     }
-    *kind = -1;
+    *class = -1;
     return MO_OK;
 }
 
-static mo_status add(mo_decomp_equiv *a, uint64_t digest, int thing, int *kind,
+static mo_status add(mo_decomp_equiv *a, uint64_t digest, int thing, int *class,
                      mo_error *err)
 {
-    mo_status status = MO_ARRAY_GROW(a->kinds, a->n, a->room, err);
+    mo_status status = MO_ARRAY_GROW(a->classes, a->n, a->room, err);
 
     if (status != MO_OK)
         return status;
-    *kind = (int) a->n;
-    a->kinds[a->n++] = (known){ digest, thing };
-    put_into_slot(a, *kind);
+    *class = (int) a->n;
+    a->classes[a->n++] = (known){ digest, thing };
+    put_into_slot(a, *class);
     return MO_OK;
 }
 
-mo_status mo_decomp_equiv_class_of(mo_decomp_equiv *a, int thing, int *kind,
+mo_status mo_decomp_equiv_class_of(mo_decomp_equiv *a, int thing, int *class,
                                    mo_error *err)
 {
     mo_status status = MO_OK;
@@ -159,7 +159,7 @@ mo_status mo_decomp_equiv_class_of(mo_decomp_equiv *a, int thing, int *kind,
     if (status != MO_OK)
         return status;
     digest = mo_digest_of(a->fresh.items, a->fresh.n * sizeof *a->fresh.items);
-    status = look_up(a, digest, kind, err);
-    return status == MO_OK && *kind < 0 ? add(a, digest, thing, kind, err)
-                                        : status;
+    status = look_up(a, digest, class, err);
+    return status == MO_OK && *class < 0 ? add(a, digest, thing, class, err)
+                                         : status;
 }

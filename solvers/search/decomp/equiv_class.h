@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * alike.h - which of many things are the same: a kind is a number for all that
+ * alike.h - which of many things are the same: a class is a number for all that
  * have the same content.
  *
- * Stacked layers are the same piece of a network again and again.  What is
+ * Stacked layers are the same segment of a network again and again.  What is
  * found out about one of them holds for all.
  */
 #ifndef MO_SOLVERS_SEARCH_DECOMP_EQUIV_CLASS_H
@@ -32,14 +32,15 @@ mo_status mo_decomp_equiv_new(mo_decomp_equiv_encode *write, void *context,
                               mo_decomp_equiv **alike, mo_error *err);
 void mo_decomp_equiv_free(mo_decomp_equiv *alike);
 
-/* The thing's kind: that of a thing asked for before whose content is the same,
- * number for number, or the next new one.  Of each kind only the first thing's
- * name is kept, and its content written again to be compared. */
-mo_status mo_decomp_equiv_class_of(mo_decomp_equiv *alike, int thing, int *kind,
-                                   mo_error *err);
+/* The thing's class: that of a thing asked for before whose content is the
+ * same, number for number, or the next new one.  Of each class only the first
+ * thing's name is kept, and its content written again to be compared. */
+mo_status mo_decomp_equiv_class_of(mo_decomp_equiv *alike, int thing,
+                                   int *class, mo_error *err);
 
-int mo_decomp_equiv_n_classes(const mo_decomp_equiv *alike); /* kinds so far */
+int mo_decomp_equiv_n_classes(
+    const mo_decomp_equiv *alike); /* classes so far */
 int mo_decomp_equiv_representative(const mo_decomp_equiv *alike,
-                                   int kind); /* a thing of it */
+                                   int class); /* a thing of it */
 
 #endif

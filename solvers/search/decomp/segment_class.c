@@ -41,60 +41,61 @@ int64_t mo_decomp_direct_transfer_ns(const mo_instance *x,
 }
 
 /* All by itself, op could be there. */
-static bool may_be(const mo_decomp_classes *kinds, int op, int device)
+static bool may_be(const mo_decomp_classes *classes, int op, int device)
 {
-    const mo_instance *x = kinds->x;
+    const mo_instance *x = classes->x;
 
     return (x->pin[op] == MO_FREE || x->pin[op] == device) &&
-           (kinds->regime.memory == MO_MEMORY_NONE ||
-            mo_regime_resident_bytes(x, kinds->regime.memory, op) <=
+           (classes->regime.memory == MO_MEMORY_NONE ||
+            mo_regime_resident_bytes(x, classes->regime.memory, op) <=
                 x->capacity_bytes[device]);
 }
 
-/* u and v of the piece, in the whole, may be on a and b. */
-static bool is_possible(const mo_decomp_classes *kinds, int u, int v, int a,
+/* u and v of the segment, in the whole, may be on a and b. */
+static bool is_possible(const mo_decomp_classes *classes, int u, int v, int a,
                         int b)
 {
-    const int *device = kinds->states->device, *group = kinds->x->group;
+    const int *device = classes->states->device, *group = classes->x->group;
 
-    if (u == MO_FREE ? a > 0 : !may_be(kinds, u, device[a]))
+    if (u == MO_FREE ? a > 0 : !may_be(classes, u, device[a]))
         return false;
-    if (v == MO_FREE ? b > 0 : !may_be(kinds, v, device[b]))
+    if (v == MO_FREE ? b > 0 : !may_be(classes, v, device[b]))
         return false;
     return u == MO_FREE || v == MO_FREE || group[u] == MO_FREE ||
            group[u] != group[v] || a == b;
 }
 
 /* Nothing between u and v: from the one to the other, and v itself. */
-static int64_t direct_time(const mo_decomp_classes *kinds, int u, int v, int a,
-                           int b)
+static int64_t direct_time(const mo_decomp_classes *classes, int u, int v,
+                           int a, int b)
 {
-    const int *device = kinds->states->device;
+    const int *device = classes->states->device;
     int64_t ns = 0;
 
     if (v == MO_FREE)
         return 0;
     if (u != MO_FREE)
-        ns = mo_decomp_direct_transfer_ns(kinds->x, &kinds->regime, u,
+        ns = mo_decomp_direct_transfer_ns(classes->x, &classes->regime, u,
                                           device[a], device[b]);
-    return ns + mo_instance_p_ns(kinds->x, v, device[b]);
+    return ns + mo_instance_p_ns(classes->x, v, device[b]);
 }
 
-static void fill_times(const mo_decomp_classes *kinds, mo_decomp_class *kind,
-                       int piece)
+static void fill_times(const mo_decomp_classes *classes, mo_decomp_class *class,
+                       int segment)
 {
-    int u = mo_decomp_segment_entry(kinds->pieces, piece), n = kinds->states->n;
-    int v = mo_decomp_segment_exit(kinds->pieces, piece);
+    int u = mo_decomp_segment_entry(classes->segments, segment),
+        n = classes->states->n;
+    int v = mo_decomp_segment_exit(classes->segments, segment);
 
     for (int a = 0; a < n; a++)
         for (int b = 0; b < n; b++) {
-            int pair = a * n + b;
-            bool possible = is_possible(kinds, u, v, a, b);
+            int boundary = a * n + b;
+            bool possible = is_possible(classes, u, v, a, b);
 
-            kind->upper_ns[pair] = INT64_MAX;
-            kind->lower_ns[pair] = possible ? 0 : INT64_MAX;
-            if (possible && !kind->part)
-                kind->upper_ns[pair] = direct_time(kinds, u, v, a, b);
+            class->upper_ns[boundary] = INT64_MAX;
+            class->lower_ns[boundary] = possible ? 0 : INT64_MAX;
+            if (possible && !class->part)
+                class->upper_ns[boundary] = direct_time(classes, u, v, a, b);
         }
 }
 
@@ -121,11 +122,12 @@ static void forget_numbers(const mo_instance *whole, int first, int n,
             number[whole->group[i]] = MO_FREE;
 }
 
-static mo_status make_part(const mo_decomp_classes *kinds,
-                           mo_decomp_class *kind, int piece, int *group_number,
-                           mo_error *err)
+static mo_status make_part(const mo_decomp_classes *classes,
+                           mo_decomp_class *class, int segment,
+                           int *group_number, mo_error *err)
 {
-    int first = mo_decomp_segment_first_op(kinds->pieces, piece), n = kind->n;
+    int first = mo_decomp_segment_first_op(classes->segments, segment),
+        n = class->n;
     int *ops = malloc((size_t) n * sizeof *ops);
     mo_status status;
 
@@ -133,121 +135,124 @@ static mo_status make_part(const mo_decomp_classes *kinds,
         return mo_fail_memory(err);
     for (int i = 0; i < n; i++)
         ops[i] = first + i;
-    status = mo_sub_instance_make(kinds->x, ops, n, kind->u != MO_FREE,
-                                  &kind->part, err);
+    status = mo_sub_instance_make(classes->x, ops, n, class->u != MO_FREE,
+                                  &class->part, err);
     free(ops);
     if (status == MO_OK) {
-        renumber_groups(kind->part->x, group_number);
-        forget_numbers(kinds->x, first, n, group_number);
+        renumber_groups(class->part->x, group_number);
+        forget_numbers(classes->x, first, n, group_number);
     }
     return status;
 }
 
-static mo_status reserve(const mo_decomp_classes *kinds, mo_decomp_class *kind,
-                         mo_error *err)
+static mo_status reserve(const mo_decomp_classes *classes,
+                         mo_decomp_class *class, mo_error *err)
 {
-    size_t n = (size_t) kinds->states->n * (size_t) kinds->states->n;
+    size_t n = (size_t) classes->states->n * (size_t) classes->states->n;
 
-    kind->upper_ns = mo_arena_array(kinds->arena, n, sizeof *kind->upper_ns);
-    kind->lower_ns = kind->upper_ns;
-    if (kind->part) {
-        kind->lower_ns =
-            mo_arena_array(kinds->arena, n, sizeof *kind->lower_ns);
-        kind->pairs = mo_arena_array(kinds->arena, n, sizeof *kind->pairs);
+    class->upper_ns =
+        mo_arena_array(classes->arena, n, sizeof *class->upper_ns);
+    class->lower_ns = class->upper_ns;
+    if (class->part) {
+        class->lower_ns =
+            mo_arena_array(classes->arena, n, sizeof *class->lower_ns);
+        class->boundaries =
+            mo_arena_array(classes->arena, n, sizeof *class->boundaries);
     }
-    return kind->upper_ns && kind->lower_ns && (!kind->part || kind->pairs)
+    return class->upper_ns && class->lower_ns &&
+                   (!class->part || class->boundaries)
                ? MO_OK
                : mo_fail_memory(err);
 }
 
-static mo_status make_kind(const mo_decomp_classes *kinds,
-                           mo_decomp_class *kind, int piece, int *group_number,
-                           mo_error *err)
+static mo_status make_class(const mo_decomp_classes *classes,
+                            mo_decomp_class *class, int segment,
+                            int *group_number, mo_error *err)
 {
-    const mo_decomp_segments *p = kinds->pieces;
-    bool has_u = mo_decomp_segment_entry(p, piece) != MO_FREE;
-    bool has_v = mo_decomp_segment_exit(p, piece) != MO_FREE;
+    const mo_decomp_segments *p = classes->segments;
+    bool has_u = mo_decomp_segment_entry(p, segment) != MO_FREE;
+    bool has_v = mo_decomp_segment_exit(p, segment) != MO_FREE;
     mo_status status = MO_OK;
 
-    kind->n = mo_decomp_segment_last_op(p, piece) -
-              mo_decomp_segment_first_op(p, piece) + 1;
-    kind->u = has_u ? 0 : MO_FREE;
-    kind->v = has_v ? kind->n - 1 : MO_FREE;
-    if (kind->n > has_u + has_v)
-        status = make_part(kinds, kind, piece, group_number, err);
+    class->n = mo_decomp_segment_last_op(p, segment) -
+               mo_decomp_segment_first_op(p, segment) + 1;
+    class->u = has_u ? 0 : MO_FREE;
+    class->v = has_v ? class->n - 1 : MO_FREE;
+    if (class->n > has_u + has_v)
+        status = make_part(classes, class, segment, group_number, err);
     if (status == MO_OK)
-        status = reserve(kinds, kind, err);
+        status = reserve(classes, class, err);
     if (status == MO_OK)
-        fill_times(kinds, kind, piece);
+        fill_times(classes, class, segment);
     return status;
 }
 
-static mo_status make_all(mo_decomp_classes *kinds, mo_error *err)
+static mo_status make_all(mo_decomp_classes *classes, mo_error *err)
 {
-    size_t n_groups = (size_t) kinds->x->n_groups + 1;
+    size_t n_groups = (size_t) classes->x->n_groups + 1;
     int *group_number = malloc(n_groups * sizeof *group_number);
     mo_status status = group_number ? MO_OK : mo_fail_memory(err);
 
     for (size_t g = 0; g < n_groups && group_number; g++)
         group_number[g] = MO_FREE;
-    for (int i = 0; i < kinds->n && status == MO_OK; i++)
-        status = make_kind(kinds, &kinds->kinds[i], kinds->pieces->first[i],
-                           group_number, err);
+    for (int i = 0; i < classes->n && status == MO_OK; i++)
+        status = make_class(classes, &classes->classes[i],
+                            classes->segments->first[i], group_number, err);
     free(group_number);
     return status;
 }
 
-mo_status mo_decomp_classes_new(const mo_decomp_segments *pieces,
+mo_status mo_decomp_classes_new(const mo_decomp_segments *segments,
                                 const mo_decomp_states *states,
                                 const mo_regime *regime, bool keep_variants,
-                                mo_decomp_classes **kinds, mo_error *err)
+                                mo_decomp_classes **classes, mo_error *err)
 {
     mo_decomp_classes *made = calloc(1, sizeof *made);
     mo_status status;
 
     if (!made)
         return mo_fail_memory(err);
-    *made = (mo_decomp_classes){ .x = pieces->x,
+    *made = (mo_decomp_classes){ .x = segments->x,
                                  .regime = *regime,
-                                 .pieces = pieces,
+                                 .segments = segments,
                                  .states = states,
                                  .keep_variants = keep_variants,
-                                 .n = pieces->n_kinds };
-    made->kinds = calloc((size_t) made->n, sizeof *made->kinds);
+                                 .n = segments->n_classes };
+    made->classes = calloc((size_t) made->n, sizeof *made->classes);
     made->arena = mo_arena_new();
-    status =
-        made->kinds && made->arena ? make_all(made, err) : mo_fail_memory(err);
+    status = made->classes && made->arena ? make_all(made, err)
+                                          : mo_fail_memory(err);
     if (status == MO_OK)
-        *kinds = made;
+        *classes = made;
     else
         mo_decomp_classes_free(made);
     return status;
 }
 
-static void clear(const mo_decomp_classes *kinds, mo_decomp_class *kind)
+static void clear(const mo_decomp_classes *classes, mo_decomp_class *class)
 {
-    int n = kinds->states->n * kinds->states->n;
+    int n = classes->states->n * classes->states->n;
 
-    for (int pair = 0; pair < n && kind->pairs; pair++) {
-        mo_decomp_variant *variants = kind->pairs[pair].variants;
+    for (int boundary = 0; boundary < n && class->boundaries; boundary++) {
+        mo_decomp_variant *variants = class->boundaries[boundary].variants;
 
         if (!variants)
-            mo_schedule_free(kind->pairs[pair].best);
-        for (int k = 0; variants && k < kinds->x->n_devices; k++)
+            mo_schedule_free(class->boundaries[boundary].best);
+        for (int k = 0; variants && k < classes->x->n_devices; k++)
             mo_schedule_free(variants[k].schedule);
     }
-    mo_sub_instance_free(kind->part);
+    mo_sub_instance_free(class->part);
 }
 
-void mo_decomp_classes_free(mo_decomp_classes *kinds)
+void mo_decomp_classes_free(mo_decomp_classes *classes)
 {
-    if (!kinds)
+    if (!classes)
         return;
-    for (int i = 0; i < kinds->n && kinds->kinds; i++)
-        clear(kinds, &kinds->kinds[i]);
-    mo_arena_free(kinds->arena);
-    free(kinds->kinds);
-    free(kinds);
+    for (int i = 0; i < classes->n && classes->classes; i++)
+        clear(classes, &classes->classes[i]);
+    mo_arena_free(classes->arena);
+    free(classes->classes);
+    free(classes);
 }
 
 /* op and all of its group; false when one of them is pinned elsewhere. */
@@ -264,71 +269,73 @@ static bool pin(const mo_instance *x, int op, int device, int *pins)
     return may;
 }
 
-mo_status mo_decomp_class_pin_boundary(const mo_decomp_classes *kinds,
-                                       const mo_decomp_class *kind, int pair,
-                                       mo_instance *x, bool *possible,
-                                       mo_error *err)
+mo_status mo_decomp_class_pin_boundary(const mo_decomp_classes *classes,
+                                       const mo_decomp_class *class,
+                                       int boundary, mo_instance *x,
+                                       bool *possible, mo_error *err)
 {
-    const mo_decomp_states *states = kinds->states;
-    int a = pair / states->n, b = pair % states->n;
+    const mo_decomp_states *states = classes->states;
+    int a = boundary / states->n, b = boundary % states->n;
 
-    *x = *kind->part->x;
+    *x = *class->part->x;
     x->pin = malloc((size_t) x->n * sizeof *x->pin);
     if (!x->pin)
         return mo_fail_memory(err);
-    memcpy(x->pin, kind->part->x->pin, (size_t) x->n * sizeof *x->pin);
-    *possible = kind->lower_ns[pair] != INT64_MAX;
-    if (kind->u != MO_FREE)
-        *possible &= pin(x, kind->u, states->device[a], x->pin);
-    if (kind->v != MO_FREE)
-        *possible &= pin(x, kind->v, states->device[b], x->pin);
+    memcpy(x->pin, class->part->x->pin, (size_t) x->n * sizeof *x->pin);
+    *possible = class->lower_ns[boundary] != INT64_MAX;
+    if (class->u != MO_FREE)
+        *possible &= pin(x, class->u, states->device[a], x->pin);
+    if (class->v != MO_FREE)
+        *possible &= pin(x, class->v, states->device[b], x->pin);
     return MO_OK;
 }
 
-static mo_status reserve_variants(const mo_decomp_classes *kinds,
-                                  mo_decomp_boundary *pair, mo_error *err)
+static mo_status reserve_variants(const mo_decomp_classes *classes,
+                                  mo_decomp_boundary *boundary, mo_error *err)
 {
-    size_t n = (size_t) kinds->x->n_devices;
+    size_t n = (size_t) classes->x->n_devices;
     int64_t *bytes;
 
-    if (pair->variants)
+    if (boundary->variants)
         return MO_OK;
-    pair->variants = mo_arena_array(kinds->arena, n, sizeof *pair->variants);
-    bytes = mo_arena_array(kinds->arena, n * n, sizeof *bytes);
-    if (!pair->variants || !bytes) {
-        pair->variants = NULL;
+    boundary->variants =
+        mo_arena_array(classes->arena, n, sizeof *boundary->variants);
+    bytes = mo_arena_array(classes->arena, n * n, sizeof *bytes);
+    if (!boundary->variants || !bytes) {
+        boundary->variants = NULL;
         return mo_fail_memory(err);
     }
     for (size_t k = 0; k < n; k++)
-        pair->variants[k].bytes = bytes + k * n;
+        boundary->variants[k].bytes = bytes + k * n;
     return MO_OK;
 }
 
 /* Fills bytes by device; returns the device with most of them. */
-static int find_bytes(const mo_decomp_classes *kinds,
-                      const mo_decomp_class *kind, const mo_schedule *s,
+static int find_bytes(const mo_decomp_classes *classes,
+                      const mo_decomp_class *class, const mo_schedule *s,
                       int64_t *bytes)
 {
     int most = 0;
 
-    memset(bytes, 0, (size_t) kinds->x->n_devices * sizeof *bytes);
+    memset(bytes, 0, (size_t) classes->x->n_devices * sizeof *bytes);
     for (int i = 0; i < s->n; i++)
         bytes[s->device[i]] +=
-            mo_regime_resident_bytes(kind->part->x, kinds->regime.memory, i);
-    for (int k = 1; k < kinds->x->n_devices; k++)
+            mo_regime_resident_bytes(class->part->x, classes->regime.memory, i);
+    for (int k = 1; k < classes->x->n_devices; k++)
         most = bytes[k] > bytes[most] ? k : most;
     return most;
 }
 
 /* A new best comes only to where it is the best of its own, too. */
-static mo_status keep_variant(const mo_decomp_classes *kinds,
-                              mo_decomp_class *kind, mo_decomp_boundary *pair,
+static mo_status keep_variant(const mo_decomp_classes *classes,
+                              mo_decomp_class *class,
+                              mo_decomp_boundary *boundary,
                               mo_schedule *schedule, mo_error *err)
 {
-    size_t size = (size_t) kinds->x->n_devices * sizeof(int64_t);
+    size_t size = (size_t) classes->x->n_devices * sizeof(int64_t);
     int64_t *bytes = malloc(size);
     mo_status status =
-        bytes ? reserve_variants(kinds, pair, err) : mo_fail_memory(err);
+        bytes ? reserve_variants(classes, boundary, err) : mo_fail_memory(err);
     mo_decomp_variant *variant;
 
     if (status != MO_OK) {
@@ -336,12 +343,13 @@ static mo_status keep_variant(const mo_decomp_classes *kinds,
         mo_schedule_free(schedule);
         return status;
     }
-    variant = &pair->variants[find_bytes(kinds, kind, schedule, bytes)];
+    variant = &boundary->variants[find_bytes(classes, class, schedule, bytes)];
     if (!variant->schedule ||
         schedule->makespan_ns < variant->schedule->makespan_ns) {
         memcpy(variant->bytes, bytes, size);
-        if (!pair->best || schedule->makespan_ns < pair->best->makespan_ns)
-            pair->best = schedule;
+        if (!boundary->best ||
+            schedule->makespan_ns < boundary->best->makespan_ns)
+            boundary->best = schedule;
         mo_schedule_free(variant->schedule);
         variant->schedule = schedule;
     } else {
@@ -351,22 +359,22 @@ static mo_status keep_variant(const mo_decomp_classes *kinds,
     return MO_OK;
 }
 
-mo_status mo_decomp_class_update_upper(const mo_decomp_classes *kinds,
-                                       mo_decomp_class *kind, int number,
+mo_status mo_decomp_class_update_upper(const mo_decomp_classes *classes,
+                                       mo_decomp_class *class, int number,
                                        mo_schedule *schedule, mo_error *err)
 {
-    mo_decomp_boundary *pair = &kind->pairs[number];
+    mo_decomp_boundary *boundary = &class->boundaries[number];
     mo_status status = MO_OK;
 
-    if (schedule && kinds->keep_variants) {
-        status = keep_variant(kinds, kind, pair, schedule, err);
-    } else if (schedule && schedule->makespan_ns < kind->upper_ns[number]) {
-        mo_schedule_free(pair->best);
-        pair->best = schedule;
+    if (schedule && classes->keep_variants) {
+        status = keep_variant(classes, class, boundary, schedule, err);
+    } else if (schedule && schedule->makespan_ns < class->upper_ns[number]) {
+        mo_schedule_free(boundary->best);
+        boundary->best = schedule;
     } else {
         mo_schedule_free(schedule);
     }
-    if (pair->best)
-        kind->upper_ns[number] = pair->best->makespan_ns;
+    if (boundary->best)
+        class->upper_ns[number] = boundary->best->makespan_ns;
     return status;
 }

@@ -6,20 +6,20 @@
 #include "graph/cut.h"
 #include "solvers/search/decomp/equiv_class.h"
 
-/* While kinds are told apart. */
+/* While classes are told apart. */
 typedef struct writer {
-    const mo_decomp_segments *pieces;
+    const mo_decomp_segments *segments;
     mo_regime regime;
-    int *group_number; /* by group: within the piece, from 1 on */
+    int *group_number; /* by group: within the segment, from 1 on */
     int64_t *seen;     /* by group: the writing that the number is from */
     int64_t writing;
-    int n_groups; /* in the piece */
+    int n_groups; /* in the segment */
 } writer;
 
-/* Groups are numbered as they are met in the piece. */
+/* Groups are numbered as they are met in the segment. */
 static int number_of_group(writer *w, int op)
 {
-    int group = w->pieces->x->group[op];
+    int group = w->segments->x->group[op];
 
     if (group == MO_FREE)
         return 0;
@@ -30,11 +30,11 @@ static int number_of_group(writer *w, int op)
     return w->group_number[group];
 }
 
-/* What u takes belongs to the piece before. */
+/* What u takes belongs to the segment before. */
 static mo_status write_own(const writer *w, int op, mo_decomp_key *to,
                            mo_error *err)
 {
-    const mo_instance *x = w->pieces->x;
+    const mo_instance *x = w->segments->x;
     mo_status status = MO_OK;
 
     for (int k = 0; k < x->n_devices && status == MO_OK; k++)
@@ -49,7 +49,7 @@ static mo_status write_own(const writer *w, int op, mo_decomp_key *to,
 static mo_status write_flow(const writer *w, int first, int flow,
                             mo_decomp_key *to, mo_error *err)
 {
-    const mo_instance *x = w->pieces->x;
+    const mo_instance *x = w->segments->x;
     int tensor = x->flows[flow].tensor;
     mo_status status = mo_decomp_key_append(to, x->flows[flow].to - first, err);
 
@@ -71,7 +71,7 @@ static mo_status write_flow(const writer *w, int first, int flow,
 static mo_status write_flows(const writer *w, int first, int op,
                              mo_decomp_key *to, mo_error *err)
 {
-    const mo_instance *x = w->pieces->x;
+    const mo_instance *x = w->segments->x;
     mo_status status =
         mo_decomp_key_append(to, x->out_start[op + 1] - x->out_start[op], err);
 
@@ -81,15 +81,15 @@ static mo_status write_flows(const writer *w, int first, int op,
     return status;
 }
 
-static mo_status write_piece(void *context, int piece, mo_decomp_key *to,
-                             mo_error *err)
+static mo_status encode_segment(void *context, int segment, mo_decomp_key *to,
+                                mo_error *err)
 {
     writer *w = context;
-    const mo_decomp_segments *p = w->pieces;
-    int u = mo_decomp_segment_entry(p, piece),
-        v = mo_decomp_segment_exit(p, piece);
-    int first = mo_decomp_segment_first_op(p, piece),
-        last = mo_decomp_segment_last_op(p, piece);
+    const mo_decomp_segments *p = w->segments;
+    int u = mo_decomp_segment_entry(p, segment),
+        v = mo_decomp_segment_exit(p, segment);
+    int first = mo_decomp_segment_first_op(p, segment),
+        last = mo_decomp_segment_last_op(p, segment);
     mo_status status =
         mo_decomp_key_append(to, (u != MO_FREE) * 2 + (v != MO_FREE), err);
 
@@ -107,38 +107,38 @@ static mo_status write_piece(void *context, int piece, mo_decomp_key *to,
     return status;
 }
 
-static mo_status count_kinds(mo_decomp_segments *p,
-                             const mo_decomp_equiv *alike, mo_error *err)
+static mo_status count_classes(mo_decomp_segments *p,
+                               const mo_decomp_equiv *alike, mo_error *err)
 {
-    p->n_kinds = mo_decomp_equiv_n_classes(alike);
-    p->first = calloc((size_t) p->n_kinds + 1, sizeof *p->first);
-    p->count = calloc((size_t) p->n_kinds + 1, sizeof *p->count);
+    p->n_classes = mo_decomp_equiv_n_classes(alike);
+    p->first = calloc((size_t) p->n_classes + 1, sizeof *p->first);
+    p->count = calloc((size_t) p->n_classes + 1, sizeof *p->count);
     if (!p->first || !p->count)
         return mo_fail_memory(err);
-    for (int kind = 0; kind < p->n_kinds; kind++)
-        p->first[kind] = mo_decomp_equiv_representative(alike, kind);
+    for (int class = 0; class < p->n_classes; class ++)
+        p->first[class] = mo_decomp_equiv_representative(alike, class);
     for (int i = 0; i < p->n; i++)
-        p->count[p->kind[i]]++;
+        p->count[p->class[i]]++;
     return MO_OK;
 }
 
-static mo_status find_kinds(mo_decomp_segments *p, const mo_regime *regime,
-                            mo_error *err)
+static mo_status find_classes(mo_decomp_segments *p, const mo_regime *regime,
+                              mo_error *err)
 {
     size_t n_groups = (size_t) p->x->n_groups + 1;
-    writer w = { .pieces = p, .regime = *regime };
+    writer w = { .segments = p, .regime = *regime };
     mo_decomp_equiv *alike = NULL;
-    mo_status status = mo_decomp_equiv_new(write_piece, &w, &alike, err);
+    mo_status status = mo_decomp_equiv_new(encode_segment, &w, &alike, err);
 
     w.group_number = calloc(n_groups, sizeof *w.group_number);
     w.seen = calloc(n_groups, sizeof *w.seen);
-    p->kind = calloc((size_t) p->n, sizeof *p->kind);
-    if (status == MO_OK && (!w.group_number || !w.seen || !p->kind))
+    p->class = calloc((size_t) p->n, sizeof *p->class);
+    if (status == MO_OK && (!w.group_number || !w.seen || !p->class))
         status = mo_fail_memory(err);
     for (int i = 0; i < p->n && status == MO_OK; i++)
-        status = mo_decomp_equiv_class_of(alike, i, &p->kind[i], err);
+        status = mo_decomp_equiv_class_of(alike, i, &p->class[i], err);
     if (status == MO_OK)
-        status = count_kinds(p, alike, err);
+        status = count_classes(p, alike, err);
     mo_decomp_equiv_free(alike);
     free(w.group_number);
     free(w.seen);
@@ -205,7 +205,7 @@ static mo_status find_cuts(mo_decomp_segments *p, mo_error *err)
 }
 
 mo_status mo_decomp_segments_find(const mo_instance *x, const mo_regime *regime,
-                                  bool use_cuts, mo_decomp_segments **pieces,
+                                  bool use_cuts, mo_decomp_segments **segments,
                                   mo_error *err)
 {
     mo_decomp_segments *p = calloc(1, sizeof *p);
@@ -218,9 +218,9 @@ mo_status mo_decomp_segments_find(const mo_instance *x, const mo_regime *regime,
     if (use_cuts)
         status = find_cuts(p, err);
     if (status == MO_OK)
-        status = find_kinds(p, regime, err);
+        status = find_classes(p, regime, err);
     if (status == MO_OK)
-        *pieces = p;
+        *segments = p;
     else
         mo_decomp_segments_free(p);
     return status;
@@ -231,7 +231,7 @@ void mo_decomp_segments_free(mo_decomp_segments *p)
     if (!p)
         return;
     free(p->cut);
-    free(p->kind);
+    free(p->class);
     free(p->first);
     free(p->count);
     free(p);

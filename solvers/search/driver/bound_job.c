@@ -23,11 +23,11 @@ static mo_status be_fast(const mo_chain_blocks *b, mo_search_bound_job *it,
                          mo_error *err)
 {
     const mo_bound_segment *s = b->blocks[it->block].segment;
-    int n = b->kinds->x->n_devices;
+    int n = b->classes->x->n_devices;
 
-    return mo_load_bound(it->fork, &b->kinds->regime,
-                         device_of(s->u, it->pair / n),
-                         device_of(s->v, it->pair % n), &it->lower_ns, err);
+    return mo_load_bound(it->fork, &b->classes->regime,
+                         device_of(s->u, it->boundary / n),
+                         device_of(s->v, it->boundary % n), &it->lower_ns, err);
 }
 
 static void clear_hint(mo_decomp_solution_hint *hint)
@@ -71,14 +71,14 @@ static mo_status ask(const mo_chain_blocks *b, mo_search_bound_job *it,
                      mo_error *err)
 {
     const mo_bound_segment *s = b->blocks[it->block].segment;
-    int n = b->kinds->x->n_devices;
+    int n = b->classes->x->n_devices;
 
     if (it->climb->question)
         return MO_OK;
     /* What cannot end by then takes a nanosecond more. */
     return mo_cg_search_new(
-        it->fork, &b->kinds->regime, device_of(s->u, it->pair / n),
-        device_of(s->v, it->pair % n), it->climb->target_ns - 1, it->effort,
+        it->fork, &b->classes->regime, device_of(s->u, it->boundary / n),
+        device_of(s->v, it->boundary % n), it->climb->target_ns - 1, it->effort,
         &it->climb->question, err);
 }
 
@@ -103,7 +103,7 @@ static void take_answer(mo_search_bound_job *it, int64_t known_ns, bool refuted)
 static mo_status refute(const mo_chain_blocks *b, mo_search_bound_job *it,
                         const mo_stop *stop, bool *done, mo_error *err)
 {
-    int64_t known_ns = b->blocks[it->block].lower_ns[it->pair];
+    int64_t known_ns = b->blocks[it->block].lower_ns[it->boundary];
     bool suggested = false, refuted = false;
     mo_cg_options options = { .stop = stop,
                               .device = it->hint.device,
@@ -125,7 +125,7 @@ static mo_status refute(const mo_chain_blocks *b, mo_search_bound_job *it,
 static bool is_at_top(const mo_chain_blocks *b, const mo_search_bound_job *it)
 {
     return it->climb->rungs >= RUNGS ||
-           it->climb->target_ns <= b->blocks[it->block].lower_ns[it->pair];
+           it->climb->target_ns <= b->blocks[it->block].lower_ns[it->boundary];
 }
 
 /* Stopped or not, only what has been answered is left behind. */
@@ -160,7 +160,7 @@ static mo_status make_part(const mo_chain_blocks *b,
 {
     const mo_chain_block *block = &b->blocks[it->block];
     const mo_bound_segment *s = block->segment;
-    const mo_instance *whole = b->kinds->kinds[block->kind].part->x;
+    const mo_instance *whole = b->classes->classes[block->class].part->x;
     int *ops = malloc(((size_t) s->n + 2) * sizeof *ops), n = 0;
     mo_status status;
 
@@ -177,7 +177,7 @@ static mo_status make_part(const mo_chain_blocks *b,
     return status;
 }
 
-/* With its ends where the pair says; an end's group is let go of, which can
+/* With its ends where the boundary says; an end's group is let go of, which can
  * only make the block shorter. */
 static void pin_ends(const mo_chain_blocks *b, const mo_search_bound_job *it,
                      mo_instance *x)
@@ -186,11 +186,11 @@ static void pin_ends(const mo_chain_blocks *b, const mo_search_bound_job *it,
     int n = x->n_devices, last = x->n - 1;
 
     if (s->u != MO_FREE) {
-        x->pin[0] = it->pair / n;
+        x->pin[0] = it->boundary / n;
         x->group[0] = MO_FREE;
     }
     if (s->v != MO_FREE) {
-        x->pin[last] = it->pair % n;
+        x->pin[last] = it->boundary % n;
         x->group[last] = MO_FREE;
         x->memory_bytes[last] = x->weight_bytes[last] = 0;
         memset(x->p_ns + (size_t) last * (size_t) n, 0,
@@ -211,8 +211,8 @@ static mo_status search_all(const mo_chain_blocks *b, mo_search_bound_job *it,
 
     if (status == MO_OK) {
         pin_ends(b, it, part->x);
-        status =
-            mo_exact_solve(part->x, &b->kinds->regime, &options, &result, err);
+        status = mo_exact_solve(part->x, &b->classes->regime, &options, &result,
+                                err);
     }
     if (status == MO_OK) {
         it->lower_ns = result.lower_ns;

@@ -25,7 +25,7 @@ typedef enum mo_search_bound_algo {
 typedef struct mo_search_bound_ladder mo_search_bound_ladder;
 
 typedef struct mo_search_bound_job {
-    int block, pair;
+    int block, boundary;
     mo_search_bound_algo how;
     int64_t
         target_ns; /* to be refuted, or a part of it, but for the fast way */

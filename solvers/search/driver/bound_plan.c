@@ -5,8 +5,9 @@
 #include <string.h>
 
 enum {
-    FAST_WORK = 20000, /* ops by pairs, to be looked at the fast way at once */
-    STEPS = 1200       /* of a proof in a round: about as long as an attempt */
+    FAST_WORK =
+        20000,   /* ops by boundaries, to be looked at the fast way at once */
+    STEPS = 1200 /* of a proof in a round: about as long as an attempt */
 };
 
 #define ENOUGH 0.02 /* a gap, where nobody asks for another */
@@ -17,7 +18,7 @@ static int longest_chain(const mo_chain_blocks *blocks)
 {
     int most = 0;
 
-    for (int i = 0; i < blocks->kinds->n; i++)
+    for (int i = 0; i < blocks->classes->n; i++)
         if (blocks->chained[i].chain && blocks->chained[i].chain->n > most)
             most = blocks->chained[i].chain->n;
     return most;
@@ -25,22 +26,22 @@ static int longest_chain(const mo_chain_blocks *blocks)
 
 static mo_status reserve_tables(mo_search_bound_plan *m, mo_error *err)
 {
-    size_t size = (size_t) m->n_pairs * sizeof(int64_t);
+    size_t size = (size_t) m->n_boundaries * sizeof(int64_t);
 
     for (int i = 0; i < m->blocks->n; i++) {
         m->raised_ns[i] = malloc(size);
         if (!m->raised_ns[i])
             return mo_fail_memory(err);
     }
-    for (int i = 0; i < m->search->kinds->n; i++) {
-        if (!m->search->kinds->kinds[i].part)
+    for (int i = 0; i < m->search->classes->n; i++) {
+        if (!m->search->classes->classes[i].part)
             continue;
         m->times_ns[i] = malloc(size);
         if (!m->times_ns[i])
             return mo_fail_memory(err);
     }
     for (int i = 0; i < m->blocks->n; i++)
-        for (int p = 0; p < m->n_pairs; p++)
+        for (int p = 0; p < m->n_boundaries; p++)
             *aim_of(m, i, p) =
                 (mo_search_bound_target){ .failed_ns = INT64_MAX,
                                           .effort = is_small(m, i) };
@@ -49,17 +50,19 @@ static mo_status reserve_tables(mo_search_bound_plan *m, mo_error *err)
 
 static mo_status reserve(mo_search_bound_plan *m, mo_error *err)
 {
-    size_t n = (size_t) m->blocks->n + 1, n_pairs = (size_t) m->n_pairs;
-    size_t n_kinds = (size_t) m->search->kinds->n;
+    size_t n = (size_t) m->blocks->n + 1,
+           n_boundaries = (size_t) m->n_boundaries;
+    size_t n_classes = (size_t) m->search->classes->n;
 
     m->forks = calloc(n, sizeof *m->forks);
-    m->aims = calloc(n, n_pairs * sizeof *m->aims);
+    m->aims = calloc(n, n_boundaries * sizeof *m->aims);
     m->raised_ns = calloc(n, sizeof *m->raised_ns);
-    m->times_ns = calloc(n_kinds, sizeof *m->times_ns);
-    m->uses = calloc(n_kinds, n_pairs * sizeof *m->uses);
-    m->pairs = calloc((size_t) longest_chain(m->blocks) + 1, sizeof *m->pairs);
+    m->times_ns = calloc(n_classes, sizeof *m->times_ns);
+    m->uses = calloc(n_classes, n_boundaries * sizeof *m->uses);
+    m->boundaries =
+        calloc((size_t) longest_chain(m->blocks) + 1, sizeof *m->boundaries);
     if (!m->forks || !m->aims || !m->raised_ns || !m->times_ns || !m->uses ||
-        !m->pairs)
+        !m->boundaries)
         return mo_fail_memory(err);
     return reserve_tables(m, err);
 }
@@ -74,7 +77,7 @@ mo_status mo_search_bound_plan_new(mo_search_state *search,
         return mo_fail_memory(err);
     m->search = search;
     m->blocks = search->blocks;
-    m->n_pairs = search->x->n_devices * search->x->n_devices;
+    m->n_boundaries = search->x->n_devices * search->x->n_devices;
     status = reserve(m, err);
     if (status == MO_OK)
         *prover = m;
@@ -93,14 +96,14 @@ void mo_search_bound_plan_free(mo_search_bound_plan *m)
         if (m->raised_ns)
             free(m->raised_ns[i]);
     }
-    for (int i = 0; i < m->search->kinds->n && m->times_ns; i++)
+    for (int i = 0; i < m->search->classes->n && m->times_ns; i++)
         free(m->times_ns[i]);
     free(m->forks);
     free(m->aims);
     free(m->raised_ns);
     free(m->times_ns);
     free(m->uses);
-    free(m->pairs);
+    free(m->boundaries);
     for (int i = 0; i < m->n_going; i++)
         mo_search_bound_job_clear(&m->going[i]);
     free(m);
@@ -113,7 +116,7 @@ static bool try_harder(mo_search_bound_plan *m)
     bool any = false;
 
     for (int i = 0; i < m->blocks->n; i++)
-        for (int p = 0; p < m->n_pairs; p++) {
+        for (int p = 0; p < m->n_boundaries; p++) {
             const mo_chain_block *b = &m->blocks->blocks[i];
             mo_search_bound_target *it = aim_of(m, i, p);
 
@@ -134,33 +137,34 @@ static mo_status find_fork(mo_search_bound_plan *m, int block, mo_error *err)
 
     if (m->forks[block])
         return MO_OK;
-    return mo_forkjoin_find(&m->blocks->chained[b->kind].places, b->segment,
+    return mo_forkjoin_find(&m->blocks->chained[b->class].places, b->segment,
                             &m->forks[block], err);
 }
 
-static mo_status add(mo_search_bound_plan *m, int block, int pair,
+static mo_status add(mo_search_bound_plan *m, int block, int boundary,
                      mo_search_bound_algo how, mo_search_bound_job *proof,
                      mo_error *err)
 {
     mo_status status = find_fork(m, block, err);
 
-    *proof = (mo_search_bound_job){ .block = block,
-                                    .pair = pair,
-                                    .how = how,
-                                    .target_ns = m->raised_ns[block][pair],
-                                    .effort = aim_of(m, block, pair)->effort,
-                                    .steps = STEPS,
-                                    .fork = m->forks[block],
-                                    .failed_ns = INT64_MAX };
+    *proof =
+        (mo_search_bound_job){ .block = block,
+                               .boundary = boundary,
+                               .how = how,
+                               .target_ns = m->raised_ns[block][boundary],
+                               .effort = aim_of(m, block, boundary)->effort,
+                               .steps = STEPS,
+                               .fork = m->forks[block],
+                               .failed_ns = INT64_MAX };
     return status;
 }
 
-static bool needs_fast(const mo_search_bound_plan *m, int block, int pair)
+static bool needs_fast(const mo_search_bound_plan *m, int block, int boundary)
 {
     const mo_chain_block *b = &m->blocks->blocks[block];
 
-    return aim_of(m, block, pair)->effort == 0 &&
-           b->lower_ns[pair] != INT64_MAX;
+    return aim_of(m, block, boundary)->effort == 0 &&
+           b->lower_ns[boundary] != INT64_MAX;
 }
 
 /* What is on the path and was not even looked at the fast way. */
@@ -173,7 +177,8 @@ static mo_status plan_fast(mo_search_bound_plan *m, mo_search_bound_job *proofs,
     mo_decomp_path_shortest(m->search->path);
     status = mo_search_bound_plan_count_path(m, err);
     for (int i = 0; i < m->blocks->n; i++)
-        for (int p = 0; p < m->n_pairs && *n < most && status == MO_OK; p++)
+        for (int p = 0; p < m->n_boundaries && *n < most && status == MO_OK;
+             p++)
             if (aim_of(m, i, p)->uses > 0 && needs_fast(m, i, p))
                 status =
                     add(m, i, p, MO_SEARCH_BOUND_LOAD, &proofs[(*n)++], err);
@@ -190,7 +195,7 @@ mo_status mo_search_bound_plan_initial_jobs(mo_search_bound_plan *m,
     *n = 0;
     *proofs = NULL;
     for (int i = 0; i < m->blocks->n; i++)
-        for (int p = 0; p < m->n_pairs; p++)
+        for (int p = 0; p < m->n_boundaries; p++)
             count += needs_fast(m, i, p) ? m->blocks->blocks[i].segment->n : 0;
     if (count > FAST_WORK)
         return MO_OK;
@@ -199,7 +204,7 @@ mo_status mo_search_bound_plan_initial_jobs(mo_search_bound_plan *m,
         return mo_fail_memory(err);
     mo_search_bound_plan_reset(m);
     for (int i = 0; i < m->blocks->n; i++)
-        for (int p = 0; p < m->n_pairs && status == MO_OK; p++)
+        for (int p = 0; p < m->n_boundaries && status == MO_OK; p++)
             if (needs_fast(m, i, p))
                 status =
                     add(m, i, p, MO_SEARCH_BOUND_LOAD, &(*proofs)[(*n)++], err);
@@ -212,8 +217,8 @@ static bool is_vain(const mo_search_bound_plan *m,
 {
     const mo_chain_block *b = &m->blocks->blocks[it->block];
 
-    return b->lower_ns[it->pair] >= it->target_ns ||
-           b->seen_ns[it->pair] < it->target_ns;
+    return b->lower_ns[it->boundary] >= it->target_ns ||
+           b->seen_ns[it->boundary] < it->target_ns;
 }
 
 static void go_on(mo_search_bound_plan *m, mo_search_bound_job *proofs,
@@ -235,10 +240,10 @@ static void go_on(mo_search_bound_plan *m, mo_search_bound_job *proofs,
 }
 
 static bool is_under_way(const mo_search_bound_job *proofs, int n, int block,
-                         int pair)
+                         int boundary)
 {
     for (int i = 0; i < n; i++)
-        if (proofs[i].block == block && proofs[i].pair == pair)
+        if (proofs[i].block == block && proofs[i].boundary == boundary)
             return true;
     return false;
 }
@@ -254,7 +259,8 @@ static mo_status plan_targets(mo_search_bound_plan *m,
     for (int turn = 1; turn <= mo_search_bound_plan_max_paths(m) && *n < most;
          turn++)
         for (int i = 0; i < m->blocks->n; i++)
-            for (int p = 0; p < m->n_pairs && *n < most && status == MO_OK; p++)
+            for (int p = 0; p < m->n_boundaries && *n < most && status == MO_OK;
+                 p++)
                 if (aim_of(m, i, p)->turn == turn &&
                     !is_under_way(proofs, n_before, i, p))
                     status = add(m, i, p,
@@ -307,8 +313,8 @@ mo_status mo_search_bound_plan_next_jobs(mo_search_bound_plan *m,
 void mo_search_bound_plan_merge_result(mo_search_bound_plan *m,
                                        mo_search_bound_job *it)
 {
-    int64_t *lower_ns = &m->blocks->blocks[it->block].lower_ns[it->pair];
-    mo_search_bound_target *a = aim_of(m, it->block, it->pair);
+    int64_t *lower_ns = &m->blocks->blocks[it->block].lower_ns[it->boundary];
+    mo_search_bound_target *a = aim_of(m, it->block, it->boundary);
 
     if (it->climb) {
         m->going[m->n_going++] = *it;
@@ -321,6 +327,6 @@ void mo_search_bound_plan_merge_result(mo_search_bound_plan *m,
     if (it->lower_ns > *lower_ns)
         *lower_ns = it->lower_ns;
     if (it->hint.device)
-        mo_chain_blocks_set_hint(m->blocks, it->block, it->pair, it->hint);
+        mo_chain_blocks_set_hint(m->blocks, it->block, it->boundary, it->hint);
     it->hint = (mo_decomp_solution_hint){ 0 };
 }

@@ -22,7 +22,7 @@ mo_status mo_search_bound_plan_new(mo_search_state *search,
                                    mo_error *err);
 void mo_search_bound_plan_free(mo_search_bound_plan *prover);
 
-/* The fast way for every block and pair, where that is done in moments:
+/* The fast way for every block and boundary, where that is done in moments:
  * attempts for *proofs, which the caller frees. */
 mo_status mo_search_bound_plan_initial_jobs(mo_search_bound_plan *prover,
                                             mo_search_bound_job **proofs,

@@ -18,7 +18,7 @@ enum {
     MO_SEARCH_BOUND_COLGEN_MAX_EFFORT = 7
 };
 
-/* By block and pair. */
+/* By block and boundary. */
 typedef struct mo_search_bound_target {
     int64_t failed_ns; /* not proven with this effort; INT64_MAX: all others */
     int64_t uses;      /* while planning: on the path that is looked at */
@@ -29,22 +29,23 @@ typedef struct mo_search_bound_target {
 struct mo_search_bound_plan {
     mo_search_state *search;
     mo_chain_blocks *blocks;
-    int n_pairs;
+    int n_boundaries;
     mo_forkjoin **forks;          /* by block, or NULL until one is asked for */
-    mo_search_bound_target *aims; /* by block and pair */
-    int64_t **raised_ns;          /* by block and pair: taken to be proven */
-    int64_t **times_ns;           /* by kind and pair: what those come to */
-    int *uses;                    /* by kind and pair: on the path */
-    int *pairs;                   /* by segment of a kind */
+    mo_search_bound_target *aims; /* by block and boundary */
+    int64_t **raised_ns; /* by block and boundary: taken to be proven */
+    int64_t **times_ns;  /* by class and boundary: what those come to */
+    int *uses;           /* by class and boundary: on the path */
+    int *boundaries;     /* by segment of a class */
     mo_search_bound_job going[MO_SEARCH_MAX_BOUND_JOBS]; /* under way, the first
                                                             to begin first */
     int n_going;
 };
 
 static inline mo_search_bound_target *aim_of(const mo_search_bound_plan *m,
-                                             int block, int pair)
+                                             int block, int boundary)
 {
-    return &m->aims[(size_t) block * (size_t) m->n_pairs + (size_t) pair];
+    return &m->aims[(size_t) block * (size_t) m->n_boundaries +
+                    (size_t) boundary];
 }
 
 /* Small blocks are searched through; others are looked at the fast way first.

@@ -16,11 +16,12 @@ enum {
 };
 
 /* What may be aimed at: not above what was seen, and not what has failed. */
-static int64_t most_ns(const mo_search_bound_plan *m, int block, int pair)
+static int64_t most_ns(const mo_search_bound_plan *m, int block, int boundary)
 {
     const mo_chain_block *b = &m->blocks->blocks[block];
-    const mo_search_bound_target *it = aim_of(m, block, pair);
-    int64_t least_ns = b->lower_ns[pair], most = b->seen_ns[pair], step_ns;
+    const mo_search_bound_target *it = aim_of(m, block, boundary);
+    int64_t least_ns = b->lower_ns[boundary], most = b->seen_ns[boundary],
+            step_ns;
 
     if (b->segment->n == 0 || it->effort == 0 ||
         it->effort > most_effort(m, block))
@@ -36,20 +37,20 @@ static int64_t most_ns(const mo_search_bound_plan *m, int block, int pair)
 
 void mo_search_bound_plan_reset(mo_search_bound_plan *m)
 {
-    size_t size = (size_t) m->n_pairs * sizeof(int64_t);
+    size_t size = (size_t) m->n_boundaries * sizeof(int64_t);
 
     for (int i = 0; i < m->blocks->n; i++) {
         memcpy(m->raised_ns[i], m->blocks->blocks[i].lower_ns, size);
-        for (int p = 0; p < m->n_pairs; p++)
+        for (int p = 0; p < m->n_boundaries; p++)
             aim_of(m, i, p)->turn = 0;
     }
-    for (int i = 0; i < m->search->kinds->n; i++) {
-        const mo_decomp_class *kind = &m->search->kinds->kinds[i];
+    for (int i = 0; i < m->search->classes->n; i++) {
+        const mo_decomp_class *class = &m->search->classes->classes[i];
 
         m->search->path->tables[i] =
-            kind->part ? m->times_ns[i] : kind->lower_ns;
-        if (kind->part)
-            memcpy(m->times_ns[i], kind->lower_ns, size);
+            class->part ? m->times_ns[i] : class->lower_ns;
+        if (class->part)
+            memcpy(m->times_ns[i], class->lower_ns, size);
     }
 }
 
@@ -58,42 +59,42 @@ static mo_status add_up(mo_search_bound_plan *m, mo_error *err)
 {
     mo_status status = MO_OK;
 
-    for (int i = 0; i < m->search->kinds->n && status == MO_OK; i++) {
-        const mo_decomp_class *kind = &m->search->kinds->kinds[i];
+    for (int i = 0; i < m->search->classes->n && status == MO_OK; i++) {
+        const mo_decomp_class *class = &m->search->classes->classes[i];
 
-        if (!kind->part)
+        if (!class->part)
             continue;
         status = mo_chain_blocks_min_times(m->blocks, i, m->raised_ns,
                                            m->times_ns[i], err);
-        for (int p = 0; p < m->n_pairs && status == MO_OK; p++)
-            if (m->times_ns[i][p] < kind->lower_ns[p])
-                m->times_ns[i][p] = kind->lower_ns[p];
+        for (int p = 0; p < m->n_boundaries && status == MO_OK; p++)
+            if (m->times_ns[i][p] < class->lower_ns[p])
+                m->times_ns[i][p] = class->lower_ns[p];
     }
     return status;
 }
 
-/* How often each pair of a kind is on the path. */
+/* How often each boundary of a class is on the path. */
 static void count_uses(mo_search_bound_plan *m)
 {
     const mo_search_state *s = m->search;
-    size_t n_pairs = (size_t) m->n_pairs;
+    size_t n_boundaries = (size_t) m->n_boundaries;
 
-    memset(m->uses, 0, (size_t) s->kinds->n * n_pairs * sizeof *m->uses);
-    for (int i = 0; i < s->pieces->n; i++)
-        m->uses[(size_t) s->pieces->kind[i] * n_pairs +
+    memset(m->uses, 0, (size_t) s->classes->n * n_boundaries * sizeof *m->uses);
+    for (int i = 0; i < s->segments->n; i++)
+        m->uses[(size_t) s->segments->class[i] * n_boundaries +
                 (size_t) mo_decomp_path_boundary(s->path, i)]++;
 }
 
-/* Spreads the uses of a pair of a kind over its blocks. */
-static mo_status use_blocks(mo_search_bound_plan *m, int kind, int pair,
+/* Spreads the uses of a boundary of a class over its blocks. */
+static mo_status use_blocks(mo_search_bound_plan *m, int class, int boundary,
                             int uses, mo_error *err)
 {
-    const mo_chain_partition *c = &m->blocks->chained[kind];
+    const mo_chain_partition *c = &m->blocks->chained[class];
     mo_status status = mo_chain_blocks_shortest_path(
-        m->blocks, kind, pair, m->raised_ns, m->pairs, err);
+        m->blocks, class, boundary, m->raised_ns, m->boundaries, err);
 
     for (int s = 0; s < c->chain->n && status == MO_OK; s++)
-        aim_of(m, c->block[s], m->pairs[s])->uses += uses;
+        aim_of(m, c->block[s], m->boundaries[s])->uses += uses;
     return status;
 }
 
@@ -101,17 +102,18 @@ static mo_status use_blocks(mo_search_bound_plan *m, int kind, int pair,
 mo_status mo_search_bound_plan_count_path(mo_search_bound_plan *m,
                                           mo_error *err)
 {
-    size_t n_aims = (size_t) m->blocks->n * (size_t) m->n_pairs;
+    size_t n_aims = (size_t) m->blocks->n * (size_t) m->n_boundaries;
     mo_status status = MO_OK;
 
     for (size_t i = 0; i < n_aims; i++)
         m->aims[i].uses = 0;
     count_uses(m);
-    for (int i = 0; i < m->search->kinds->n; i++)
-        for (int p = 0; m->search->kinds->kinds[i].part && p < m->n_pairs &&
-                        status == MO_OK;
+    for (int i = 0; i < m->search->classes->n; i++)
+        for (int p = 0; m->search->classes->classes[i].part &&
+                        p < m->n_boundaries && status == MO_OK;
              p++) {
-            int uses = m->uses[(size_t) i * (size_t) m->n_pairs + (size_t) p];
+            int uses =
+                m->uses[(size_t) i * (size_t) m->n_boundaries + (size_t) p];
 
             if (uses > 0)
                 status = use_blocks(m, i, p, uses, err);
@@ -120,14 +122,14 @@ mo_status mo_search_bound_plan_count_path(mo_search_bound_plan *m,
 }
 
 /* What the path would become longer by, if all of an aim's room is used. */
-static double worth(const mo_search_bound_plan *m, int block, int pair)
+static double worth(const mo_search_bound_plan *m, int block, int boundary)
 {
-    const mo_search_bound_target *it = aim_of(m, block, pair);
+    const mo_search_bound_target *it = aim_of(m, block, boundary);
 
     return it->uses == 0
                ? 0
-               : (double) it->uses * (double) (most_ns(m, block, pair) -
-                                               m->raised_ns[block][pair]);
+               : (double) it->uses * (double) (most_ns(m, block, boundary) -
+                                               m->raised_ns[block][boundary]);
 }
 
 /* Every aim is a proof, whatever it is worth: those that bring little beside
@@ -137,7 +139,7 @@ static double least_worth(const mo_search_bound_plan *m)
     double most = 0;
 
     for (int i = 0; i < m->blocks->n; i++)
-        for (int p = 0; p < m->n_pairs; p++)
+        for (int p = 0; p < m->n_boundaries; p++)
             if (worth(m, i, p) > most)
                 most = worth(m, i, p);
     return most / LITTLE;
@@ -148,7 +150,7 @@ static double room_on_path(const mo_search_bound_plan *m, double least)
     double room_ns = 0;
 
     for (int i = 0; i < m->blocks->n; i++)
-        for (int p = 0; p < m->n_pairs; p++)
+        for (int p = 0; p < m->n_boundaries; p++)
             if (worth(m, i, p) >= least)
                 room_ns += worth(m, i, p);
     return room_ns;
@@ -159,7 +161,7 @@ static void raise_path(mo_search_bound_plan *m, double least, double part,
                        int turn)
 {
     for (int i = 0; i < m->blocks->n; i++)
-        for (int p = 0; p < m->n_pairs; p++) {
+        for (int p = 0; p < m->n_boundaries; p++) {
             int64_t most = most_ns(m, i, p), now = m->raised_ns[i][p];
 
             mo_search_bound_target *it = aim_of(m, i, p);
@@ -175,7 +177,7 @@ static void raise_path(mo_search_bound_plan *m, double least, double part,
 /* Each looks at all aims. */
 int mo_search_bound_plan_max_paths(const mo_search_bound_plan *m)
 {
-    int64_t paths = PLAN_WORK / ((int64_t) m->blocks->n * m->n_pairs + 1);
+    int64_t paths = PLAN_WORK / ((int64_t) m->blocks->n * m->n_boundaries + 1);
 
     return paths < LEAST_PATHS  ? LEAST_PATHS
            : paths > MOST_PATHS ? MOST_PATHS
@@ -198,8 +200,8 @@ static mo_status lengthen(mo_search_bound_plan *m, double missing_ns, int turn,
 }
 
 /* Raises paths until the shortest is as long as the goal, or cannot be.  They
- * rise together, step by step: pairs that lie on many then bear no more of it
- * than others. */
+ * rise together, step by step: boundaries that lie on many then bear no more of
+ * it than others. */
 mo_status mo_search_bound_plan_raise_paths(mo_search_bound_plan *m,
                                            int64_t goal_ns, mo_error *err)
 {

@@ -10,9 +10,9 @@ enum { MOST_PATHS = 24 }; /* looked for at once */
 
 struct mo_search_candidates {
     mo_search_state *search;
-    int64_t **hoped_ns; /* by kind and pair */
-    int *uses;          /* by kind and pair: on the path that is looked at */
-    bool *chosen;       /* by kind and pair */
+    int64_t **hoped_ns; /* by class and boundary */
+    int *uses;    /* by class and boundary: on the path that is looked at */
+    bool *chosen; /* by class and boundary */
     mo_search_candidate *options;
     size_t n, room;
     double part;
@@ -20,19 +20,20 @@ struct mo_search_candidates {
 
 static mo_status reserve(mo_search_candidates *m, mo_error *err)
 {
-    const mo_decomp_classes *kinds = m->search->kinds;
-    size_t n_kinds = (size_t) kinds->n;
-    size_t n_pairs = (size_t) kinds->states->n * (size_t) kinds->states->n;
+    const mo_decomp_classes *classes = m->search->classes;
+    size_t n_classes = (size_t) classes->n;
+    size_t n_boundaries =
+        (size_t) classes->states->n * (size_t) classes->states->n;
 
-    m->hoped_ns = calloc(n_kinds, sizeof *m->hoped_ns);
-    m->chosen = calloc(n_kinds, n_pairs * sizeof *m->chosen);
-    m->uses = calloc(n_kinds, n_pairs * sizeof *m->uses);
+    m->hoped_ns = calloc(n_classes, sizeof *m->hoped_ns);
+    m->chosen = calloc(n_classes, n_boundaries * sizeof *m->chosen);
+    m->uses = calloc(n_classes, n_boundaries * sizeof *m->uses);
     if (!m->hoped_ns || !m->chosen || !m->uses)
         return mo_fail_memory(err);
-    for (int i = 0; i < kinds->n; i++) {
-        if (!kinds->kinds[i].part)
+    for (int i = 0; i < classes->n; i++) {
+        if (!classes->classes[i].part)
             continue;
-        m->hoped_ns[i] = malloc(n_pairs * sizeof **m->hoped_ns);
+        m->hoped_ns[i] = malloc(n_boundaries * sizeof **m->hoped_ns);
         if (!m->hoped_ns[i])
             return mo_fail_memory(err);
     }
@@ -60,7 +61,7 @@ void mo_search_candidates_free(mo_search_candidates *m)
 {
     if (!m)
         return;
-    for (int i = 0; i < m->search->kinds->n && m->hoped_ns; i++)
+    for (int i = 0; i < m->search->classes->n && m->hoped_ns; i++)
         free(m->hoped_ns[i]);
     free(m->hoped_ns);
     free(m->chosen);
@@ -79,10 +80,11 @@ static double hope(int level)
     return level < n ? part[level] : 0.16 / level;
 }
 
-static int64_t hoped_for(const mo_decomp_class *kind, int pair)
+static int64_t hoped_for(const mo_decomp_class *class, int boundary)
 {
-    int64_t upper_ns = kind->upper_ns[pair], lower_ns = kind->lower_ns[pair];
-    int level = kind->pairs[pair].level;
+    int64_t upper_ns = class->upper_ns[boundary],
+            lower_ns = class->lower_ns[boundary];
+    int level = class->boundaries[boundary].level;
 
     if (lower_ns >= upper_ns || level >= MO_SEARCH_MAX_EFFORT_LEVEL)
         return upper_ns;
@@ -94,14 +96,14 @@ static int64_t hoped_for(const mo_decomp_class *kind, int pair)
 static void set_hopes(mo_search_candidates *m)
 {
     mo_search_state *s = m->search;
-    int n_pairs = s->states.n * s->states.n;
+    int n_boundaries = s->states.n * s->states.n;
 
-    for (int i = 0; i < s->kinds->n; i++) {
-        const mo_decomp_class *kind = &s->kinds->kinds[i];
+    for (int i = 0; i < s->classes->n; i++) {
+        const mo_decomp_class *class = &s->classes->classes[i];
 
-        s->path->tables[i] = kind->part ? m->hoped_ns[i] : kind->upper_ns;
-        for (int p = 0; kind->part && p < n_pairs; p++)
-            m->hoped_ns[i][p] = hoped_for(kind, p);
+        s->path->tables[i] = class->part ? m->hoped_ns[i] : class->upper_ns;
+        for (int p = 0; class->part && p < n_boundaries; p++)
+            m->hoped_ns[i][p] = hoped_for(class, p);
     }
 }
 
@@ -109,77 +111,81 @@ static void set_hopes(mo_search_candidates *m)
 static void set_bounds(mo_search_candidates *m)
 {
     mo_search_state *s = m->search;
-    size_t n_pairs = (size_t) s->states.n * (size_t) s->states.n;
+    size_t n_boundaries = (size_t) s->states.n * (size_t) s->states.n;
 
-    for (int i = 0; i < s->kinds->n; i++)
-        if (s->kinds->kinds[i].part)
-            memcpy(m->hoped_ns[i], s->kinds->kinds[i].lower_ns,
-                   n_pairs * sizeof **m->hoped_ns);
+    for (int i = 0; i < s->classes->n; i++)
+        if (s->classes->classes[i].part)
+            memcpy(m->hoped_ns[i], s->classes->classes[i].lower_ns,
+                   n_boundaries * sizeof **m->hoped_ns);
 }
 
-static bool is_worth_trying(const mo_search_candidates *m, int number, int pair,
-                            bool exact)
+static bool is_worth_trying(const mo_search_candidates *m, int number,
+                            int boundary, bool exact)
 {
-    const mo_decomp_class *kind = &m->search->kinds->kinds[number];
+    const mo_decomp_class *class = &m->search->classes->classes[number];
 
-    if (!kind->part || kind->pairs[pair].level >= MO_SEARCH_MAX_EFFORT_LEVEL ||
-        (exact && kind->n > MO_SEARCH_EXACT_RARE_MAX_OPS &&
-         !kind->pairs[pair].exact_pays))
+    if (!class->part ||
+        class->boundaries[boundary].level >= MO_SEARCH_MAX_EFFORT_LEVEL ||
+        (exact && class->n > MO_SEARCH_EXACT_RARE_MAX_OPS &&
+         !class->boundaries[boundary].exact_pays))
         return false;
-    return m->hoped_ns[number][pair] < kind->upper_ns[pair];
+    return m->hoped_ns[number][boundary] < class->upper_ns[boundary];
 }
 
 /* Without any schedule yet, as if there were one of twice the bound. */
-static double gain_of(const mo_search_candidates *m, int number, int pair)
+static double gain_of(const mo_search_candidates *m, int number, int boundary)
 {
-    int64_t upper_ns = m->search->kinds->kinds[number].upper_ns[pair];
-    int64_t hoped_ns = m->hoped_ns[number][pair];
+    int64_t upper_ns = m->search->classes->classes[number].upper_ns[boundary];
+    int64_t hoped_ns = m->hoped_ns[number][boundary];
 
     return upper_ns == INT64_MAX ? (double) hoped_ns
                                  : (double) (upper_ns - hoped_ns);
 }
 
-/* A pair on a path is an option; it is taken to bring nothing then, so that the
- * next path is another. */
-static mo_status add_option(mo_search_candidates *m, int number, int pair,
+/* A boundary on a path is an option; it is taken to bring nothing then, so that
+ * the next path is another. */
+static mo_status add_option(mo_search_candidates *m, int number, int boundary,
                             bool exact, double weight, mo_error *err)
 {
     size_t at = (size_t) number * (size_t) m->search->states.n *
                     (size_t) m->search->states.n +
-                (size_t) pair;
+                (size_t) boundary;
     mo_status status = MO_OK;
 
     if (!m->chosen[at]) {
         status = MO_ARRAY_GROW(m->options, m->n, m->room, err);
         if (status == MO_OK)
             m->options[m->n++] =
-                (mo_search_candidate){ number, pair, exact,
-                                       weight * gain_of(m, number, pair) };
+                (mo_search_candidate){ number, boundary, exact,
+                                       weight * gain_of(m, number, boundary) };
     }
     m->chosen[at] = true;
-    m->hoped_ns[number][pair] = m->search->kinds->kinds[number].upper_ns[pair];
+    m->hoped_ns[number][boundary] =
+        m->search->classes->classes[number].upper_ns[boundary];
     return status;
 }
 
-/* Adds the pairs on the path found last; *any: there are some. */
+/* Adds the boundaries on the path found last; *any: there are some. */
 static mo_status add_path(mo_search_candidates *m, bool exact, double weight,
                           bool *any, mo_error *err)
 {
     const mo_search_state *s = m->search;
-    size_t n_pairs = (size_t) s->states.n * (size_t) s->states.n;
+    size_t n_boundaries = (size_t) s->states.n * (size_t) s->states.n;
     mo_status status = MO_OK;
 
     *any = false;
-    for (int i = 0; i < s->pieces->n; i++)
-        m->uses[(size_t) s->pieces->kind[i] * n_pairs +
+    for (int i = 0; i < s->segments->n; i++)
+        m->uses[(size_t) s->segments->class[i] * n_boundaries +
                 (size_t) mo_decomp_path_boundary(s->path, i)]++;
-    for (int i = 0; i < s->pieces->n && status == MO_OK; i++) {
-        int number = s->pieces->kind[i],
-            pair = mo_decomp_path_boundary(s->path, i);
-        int *uses = &m->uses[(size_t) number * n_pairs + (size_t) pair];
+    for (int i = 0; i < s->segments->n && status == MO_OK; i++) {
+        int number = s->segments->class[i],
+            boundary = mo_decomp_path_boundary(s->path, i);
+        int *uses =
+            &m->uses[(size_t) number * n_boundaries + (size_t) boundary];
 
-        if (*uses > 0 && is_worth_trying(m, number, pair, exact)) {
-            status = add_option(m, number, pair, exact, *uses * weight, err);
+        if (*uses > 0 && is_worth_trying(m, number, boundary, exact)) {
+            status =
+                add_option(m, number, boundary, exact, *uses * weight, err);
             *any = true;
         }
         *uses = 0;
@@ -188,7 +194,7 @@ static mo_status add_path(mo_search_candidates *m, bool exact, double weight,
 }
 
 /* Those on the shortest paths by what the tables say.  The shorter a path, the
- * more its pairs weigh. */
+ * more its boundaries weigh. */
 static mo_status add_paths(mo_search_candidates *m, bool exact, mo_error *err)
 {
     mo_search_state *s = m->search;
@@ -216,20 +222,20 @@ static int compare_options(const void *a, const void *b)
 
     if (s->gain_ns != t->gain_ns)
         return s->gain_ns > t->gain_ns ? -1 : 1;
-    if (s->kind != t->kind)
-        return s->kind < t->kind ? -1 : 1;
-    return (s->pair > t->pair) - (s->pair < t->pair);
+    if (s->class != t->class)
+        return s->class < t->class ? -1 : 1;
+    return (s->boundary > t->boundary) - (s->boundary < t->boundary);
 }
 
 static void begin(mo_search_candidates *m)
 {
-    size_t n_kinds = (size_t) m->search->kinds->n;
-    size_t n_pairs =
+    size_t n_classes = (size_t) m->search->classes->n;
+    size_t n_boundaries =
         (size_t) m->search->states.n * (size_t) m->search->states.n;
 
     m->n = 0;
     m->part = 0;
-    memset(m->chosen, 0, n_kinds * n_pairs * sizeof *m->chosen);
+    memset(m->chosen, 0, n_classes * n_boundaries * sizeof *m->chosen);
 }
 
 mo_status mo_search_candidates_select(mo_search_candidates *m,

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hopes.h - which pairs of which kinds of pieces are worth trying.
+ * hopes.h - which boundaries of which classes of segments are worth trying.
  *
- * Where nothing was tried a pair may turn out as good as its bound says; the
- * more was tried, the less is to be hoped for.  The shortest path by what is
- * hoped for tells which pairs to try next, and what that could gain.
+ * Where nothing was tried a boundary may turn out as good as its bound says;
+ * the more was tried, the less is to be hoped for.  The shortest path by what
+ * is hoped for tells which boundaries to try next, and what that could gain.
  */
 #ifndef MO_SOLVERS_SEARCH_DRIVER_CANDIDATE_SELECT_H
 #define MO_SOLVERS_SEARCH_DRIVER_CANDIDATE_SELECT_H
@@ -19,12 +19,12 @@ enum {
     MO_SEARCH_EXACT_MAX_OPS = 24,      /* so few are searched through at once */
     MO_SEARCH_EXACT_RARE_MAX_OPS = 45, /* so few now and then */
     MO_SEARCH_MAX_EFFORT_LEVEL =
-        24 /* of trying a pair; then it is left alone */
+        24 /* of trying a boundary; then it is left alone */
 };
 
 /* What might be tried, and what could come of it for the whole. */
 typedef struct mo_search_candidate {
-    int kind, pair;
+    int class, boundary;
     bool exact; /* for its bound */
     double gain_ns;
 } mo_search_candidate;

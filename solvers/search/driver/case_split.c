@@ -20,11 +20,11 @@ enum {
     LEAST_READERS = 4,
     MOST_CYCLES = 3,     /* over the fans, for one T */
     FINENESS = 4000,     /* of the bound, against itself */
-    MOST_WORK = 1 << 18, /* ops and flows by pairs of devices */
+    MOST_WORK = 1 << 18, /* ops and flows by boundaries of devices */
     MOST_LINKS = 1 << 12
 };
 
-#define ALL_STEPS (INT64_C(1) << 29) /* for all kinds: seconds */
+#define ALL_STEPS (INT64_C(1) << 29) /* for all classes: seconds */
 
 /* An op of the chain, and how many flows leave it for where the chain's next
  * block is not. */
@@ -33,8 +33,8 @@ typedef struct fan {
 } fan;
 
 typedef struct fanout {
-    const mo_decomp_class *kind;
-    int pair;
+    const mo_decomp_class *class;
+    int boundary;
     const mo_search_case_split_options *options;
     fan fans[MOST_FANS]; /* most readers first */
     int n_fans;
@@ -150,17 +150,17 @@ static mo_status look_at_fan(fanout *f, int op, int64_t time_ns, bool *any,
     return status;
 }
 
-/* What the kind allows, its ends where the pair has them. */
+/* What the class allows, its ends where the boundary has them. */
 static void begin(fanout *f)
 {
     int n = f->windows->places.x->n_devices;
 
     memcpy(f->windows->places.allowed, f->windows->chained->places.allowed,
            f->size);
-    if (f->kind->u != MO_FREE)
-        mo_chain_windows_fix(f->windows, f->kind->u, f->pair / n);
-    if (f->kind->v != MO_FREE)
-        mo_chain_windows_fix(f->windows, f->kind->v, f->pair % n);
+    if (f->class->u != MO_FREE)
+        mo_chain_windows_fix(f->windows, f->class->u, f->boundary / n);
+    if (f->class->v != MO_FREE)
+        mo_chain_windows_fix(f->windows, f->class->v, f->boundary % n);
 }
 
 /* *fails: it cannot be done within the time. */
@@ -201,19 +201,19 @@ static mo_status approach(fanout *f, int64_t *lower_ns, mo_error *err)
     return status;
 }
 
-static mo_status open_fanout(fanout *f, const mo_chain_blocks *blocks, int kind,
-                             mo_error *err)
+static mo_status open_fanout(fanout *f, const mo_chain_blocks *blocks,
+                             int class, mo_error *err)
 {
-    const mo_chain_partition *chained = &blocks->chained[kind];
+    const mo_chain_partition *chained = &blocks->chained[class];
     const mo_instance *x = chained->places.x;
     mo_status status = find_fans(f, chained, err);
 
     if (status != MO_OK || f->n_fans == 0)
         return status;
-    f->kind = &blocks->kinds->kinds[kind];
+    f->class = &blocks->classes->classes[class];
     f->size = (size_t) x->n * (size_t) x->n_devices * sizeof *f->allowed;
     f->allowed = malloc(f->size);
-    status = f->allowed ? mo_chain_windows_new(blocks, kind, &f->windows, err)
+    status = f->allowed ? mo_chain_windows_new(blocks, class, &f->windows, err)
                         : mo_fail_memory(err);
     return status == MO_OK
                ? mo_chain_interval_load_new(f->windows, &f->loads, err)
@@ -228,12 +228,13 @@ static void close_fanout(fanout *f)
 }
 
 mo_status
-mo_search_case_split_bound(const mo_chain_blocks *blocks, int kind, int pair,
+mo_search_case_split_bound(const mo_chain_blocks *blocks, int class,
+                           int boundary,
                            const mo_search_case_split_options *options,
                            int64_t *lower_ns, mo_error *err)
 {
-    fanout f = { .pair = pair, .options = options };
-    mo_status status = open_fanout(&f, blocks, kind, err);
+    fanout f = { .boundary = boundary, .options = options };
+    mo_status status = open_fanout(&f, blocks, class, err);
 
     if (status == MO_OK && f.n_fans > 0)
         status = approach(&f, lower_ns, err);
@@ -243,40 +244,40 @@ mo_search_case_split_bound(const mo_chain_blocks *blocks, int kind, int pair,
 
 static bool is_too_large(const mo_instance *x)
 {
-    int64_t n_pairs = (int64_t) x->n_devices * x->n_devices;
+    int64_t n_boundaries = (int64_t) x->n_devices * x->n_devices;
 
-    return ((int64_t) x->n + x->n_flows) * n_pairs > MOST_WORK ||
+    return ((int64_t) x->n + x->n_flows) * n_boundaries > MOST_WORK ||
            x->n_links > MOST_LINKS;
 }
 
 static int64_t least_lower_ns(const mo_search_state *s,
-                              const mo_decomp_class *kind)
+                              const mo_decomp_class *class)
 {
     int64_t least_ns = INT64_MAX;
 
     for (int p = 0; p < s->states.n * s->states.n; p++)
-        if (kind->lower_ns[p] < least_ns)
-            least_ns = kind->lower_ns[p];
+        if (class->lower_ns[p] < least_ns)
+            least_ns = class->lower_ns[p];
     return least_ns;
 }
 
-/* Looks at the pairs that might be on a path which is too short: those that are
- * not too long by themselves.  No pair has to be longer than that by more than
- * the whole has to. */
-static mo_status raise_kind(mo_search_state *s, int number, int64_t gap_ns,
-                            int64_t *steps, mo_error *err)
+/* Looks at the boundaries that might be on a path which is too short: those
+ * that are not too long by themselves.  No boundary has to be longer than that
+ * by more than the whole has to. */
+static mo_status raise_class(mo_search_state *s, int number, int64_t gap_ns,
+                             int64_t *steps, mo_error *err)
 {
-    mo_decomp_class *kind = &s->kinds->kinds[number];
+    mo_decomp_class *class = &s->classes->classes[number];
     int64_t far_ns;
     mo_status status = MO_OK;
 
-    if (!kind->part || is_too_large(kind->part->x))
+    if (!class->part || is_too_large(class->part->x))
         return MO_OK;
-    far_ns = least_lower_ns(s, kind);
+    far_ns = least_lower_ns(s, class);
     if (far_ns < MO_MAX_TOTAL_NS)
         far_ns += gap_ns;
     for (int p = 0; p < s->states.n * s->states.n && status == MO_OK; p++) {
-        int64_t lower_ns = kind->lower_ns[p];
+        int64_t lower_ns = class->lower_ns[p];
         mo_search_case_split_options options = { 0, LEAST_READERS, steps,
                                                  s->task->stop };
 
@@ -285,8 +286,8 @@ static mo_status raise_kind(mo_search_state *s, int number, int64_t gap_ns,
         options.most_ns = lower_ns + gap_ns;
         status = mo_search_case_split_bound(s->blocks, number, p, &options,
                                             &lower_ns, err);
-        if (status == MO_OK && lower_ns > kind->pairs[p].own_ns)
-            kind->pairs[p].own_ns = lower_ns;
+        if (status == MO_OK && lower_ns > class->boundaries[p].own_ns)
+            class->boundaries[p].own_ns = lower_ns;
     }
     return status;
 }
@@ -299,8 +300,8 @@ mo_status mo_search_case_split_raise_all(mo_search_state *s, mo_error *err)
     if (!s->best)
         return MO_OK;
     gap_ns = s->best->makespan_ns - s->lower_ns;
-    for (int i = 0; i < s->kinds->n && status == MO_OK; i++)
-        status = raise_kind(s, i, gap_ns, &steps, err);
+    for (int i = 0; i < s->classes->n && status == MO_OK; i++)
+        status = raise_class(s, i, gap_ns, &steps, err);
     if (status != MO_OK)
         return status;
     return mo_search_update_bounds(s, "cases of ops that many read", err);

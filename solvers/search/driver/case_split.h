@@ -25,14 +25,16 @@ typedef struct mo_search_case_split_options {
     const mo_stop *stop;
 } mo_search_case_split_options;
 
-/* Raises *lower_ns, what is proven of a kind with a part at a pair of states.
+/* Raises *lower_ns, what is proven of a class with a part at a boundary of
+ * states.
  */
 mo_status
-mo_search_case_split_bound(const mo_chain_blocks *blocks, int kind, int pair,
+mo_search_case_split_bound(const mo_chain_blocks *blocks, int class,
+                           int boundary,
                            const mo_search_case_split_options *options,
                            int64_t *lower_ns, mo_error *err);
 
-/* The same for all kinds, as far as it could be of use for the whole; search
+/* The same for all classes, as far as it could be of use for the whole; search
  * has blocks. */
 mo_status mo_search_case_split_raise_all(mo_search_state *search,
                                          mo_error *err);

@@ -22,19 +22,22 @@ bool mo_search_memory_repair_needed(const mo_search_state *s)
     return s->memory_matters && s->upper_path_ns < mo_search_upper_ns(s);
 }
 
-/* Raises reserve to what is alive beyond what stays, of one pair's variants. */
-static mo_status see_pair(const mo_search_state *s, const mo_decomp_class *kind,
-                          const mo_decomp_boundary *pair, int64_t *peak_bytes,
-                          int64_t *reserve, mo_error *err)
+/* Raises reserve to what is alive beyond what stays, of one boundary's
+ * variants. */
+static mo_status raise_reserve(const mo_search_state *s,
+                               const mo_decomp_class *class,
+                               const mo_decomp_boundary *boundary,
+                               int64_t *peak_bytes, int64_t *reserve,
+                               mo_error *err)
 {
     mo_status status = MO_OK;
 
-    for (int v = 0; v < s->x->n_devices && pair->variants; v++) {
-        const mo_decomp_variant *variant = &pair->variants[v];
+    for (int v = 0; v < s->x->n_devices && boundary->variants; v++) {
+        const mo_decomp_variant *variant = &boundary->variants[v];
 
         if (!variant->schedule)
             continue;
-        status = mo_schedule_peak_memory(kind->part->x, variant->schedule,
+        status = mo_schedule_peak_memory(class->part->x, variant->schedule,
                                          peak_bytes, err);
         for (int k = 0; k < s->x->n_devices && status == MO_OK; k++)
             if (peak_bytes[k] - variant->bytes[k] > reserve[k])
@@ -46,16 +49,16 @@ static mo_status see_pair(const mo_search_state *s, const mo_decomp_class *kind,
 static mo_status find_reserve(const mo_search_state *s, int64_t *reserve,
                               mo_error *err)
 {
-    int n_pairs = s->states.n * s->states.n;
+    int n_boundaries = s->states.n * s->states.n;
     int64_t *peak_bytes = calloc((size_t) s->x->n_devices, sizeof *peak_bytes);
     mo_status status = peak_bytes ? MO_OK : mo_fail_memory(err);
 
-    for (int i = 0; i < s->kinds->n; i++) {
-        const mo_decomp_class *kind = &s->kinds->kinds[i];
+    for (int i = 0; i < s->classes->n; i++) {
+        const mo_decomp_class *class = &s->classes->classes[i];
 
-        for (int p = 0; kind->part && p < n_pairs && status == MO_OK; p++)
-            status =
-                see_pair(s, kind, &kind->pairs[p], peak_bytes, reserve, err);
+        for (int p = 0; class->part && p < n_boundaries && status == MO_OK; p++)
+            status = raise_reserve(s, class, &class->boundaries[p], peak_bytes,
+                                   reserve, err);
     }
     free(peak_bytes);
     return status;
@@ -67,12 +70,12 @@ static mo_status fit_within(mo_search_state *s, const int64_t *capacity_bytes,
 {
     mo_schedule *schedule = NULL;
     bool found = false;
-    mo_status status = mo_primal_rcsp_solve(s->kinds, capacity_bytes, s->path,
+    mo_status status = mo_primal_rcsp_solve(s->classes, capacity_bytes, s->path,
                                             variants, &found, err);
 
     if (status != MO_OK || !found)
         return status;
-    status = mo_decomp_compose(s->kinds, s->path, variants, &schedule, err);
+    status = mo_decomp_compose(s->classes, s->path, variants, &schedule, err);
     return status == MO_OK ? mo_search_submit_schedule(
                                  s, schedule, "pieces within memory", err)
                            : status;
@@ -102,9 +105,9 @@ mo_status mo_search_memory_repair_by_variants(mo_search_state *s, mo_error *err)
     unsigned char *variants;
     mo_status status = MO_OK;
 
-    if (!s->kinds->keep_variants)
+    if (!s->classes->keep_variants)
         return MO_OK;
-    variants = calloc((size_t) s->pieces->n, sizeof *variants);
+    variants = calloc((size_t) s->segments->n, sizeof *variants);
     room = calloc(n_devices, sizeof *room);
     reserve = calloc(n_devices, sizeof *reserve);
     if (!variants || !room || !reserve)

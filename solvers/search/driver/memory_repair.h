@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fit.h - where memory is short: pieces chosen by what they take of it, and the
- * whole annealed within it.
+ * fit.h - where memory is short: segments chosen by what they take of it, and
+ * the whole annealed within it.
  */
 #ifndef MO_SOLVERS_SEARCH_DRIVER_MEMORY_REPAIR_H
 #define MO_SOLVERS_SEARCH_DRIVER_MEMORY_REPAIR_H
@@ -12,14 +12,14 @@
 #include "base/error.h"
 #include "solvers/search/driver/state.h"
 
-/* The best pieces together, shorter than the best schedule, do not fit. */
+/* The best segments together, shorter than the best schedule, do not fit. */
 bool mo_search_memory_repair_needed(const mo_search_state *search);
 
-/* Offers what variants of pieces come to within memory. */
+/* Offers what variants of segments come to within memory. */
 mo_status mo_search_memory_repair_by_variants(mo_search_state *search,
                                               mo_error *err);
 
-/* An attempt at the whole, beside those at pieces. */
+/* An attempt at the whole, beside those at segments. */
 typedef struct mo_search_memory_job {
     int64_t moves;
     uint64_t seed;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Our own: the whole in pieces between clean cuts, kinds of pieces placed and
- * bounded by the devices at their ends, and shortest paths over those for the
- * schedule and for the bound, until the two meet.
+ * Our own: the whole in segments between clean cuts, classes of segments placed
+ * and bounded by the devices at their ends, and shortest paths over those for
+ * the schedule and for the bound, until the two meet.
  *
  * A round plans attempts, at better schedules and at better bounds, makes them
  * with all threads, and takes over what came of them in the order in which they
@@ -58,8 +58,8 @@ static void work(void *context, int job, int thread)
     if (job < r->n_proofs)
         mo_search_bound_job_run(r->search->blocks, &r->proofs[job], stop);
     else if (job < r->n_proofs + r->n_tries)
-        mo_search_primal_job_run(r->search->kinds, &r->tries[job - r->n_proofs],
-                                 stop);
+        mo_search_primal_job_run(r->search->classes,
+                                 &r->tries[job - r->n_proofs], stop);
     else
         mo_search_memory_job_run(r->search, r->fit);
 }
@@ -218,7 +218,7 @@ static mo_status go_round(round *r, mo_search_round_plan *improver,
     return status;
 }
 
-static mo_status search_pieces(mo_search_state *s, int *rounds, mo_error *err)
+static mo_status search_segments(mo_search_state *s, int *rounds, mo_error *err)
 {
     mo_search_round_plan *improver = NULL;
     mo_search_bound_plan *prover = NULL;
@@ -240,13 +240,13 @@ static mo_status search_pieces(mo_search_state *s, int *rounds, mo_error *err)
     return status;
 }
 
-static mo_status bound_pieces(mo_search_state *s, mo_error *err)
+static mo_status bound_segments(mo_search_state *s, mo_error *err)
 {
     mo_status status = MO_OK;
 
     if (s->states.all)
-        status = mo_chain_blocks_new(s->kinds, s->task->threads, s->task->stop,
-                                     &s->blocks, err);
+        status = mo_chain_blocks_new(s->classes, s->task->threads,
+                                     s->task->stop, &s->blocks, err);
     if (status == MO_OK)
         status = mo_search_update_bounds(s, "bounds of pieces", err);
     return status == MO_OK ? mo_search_initial_bound(s, err) : status;
@@ -304,9 +304,9 @@ static mo_status place(const mo_method_task *task, mo_method_result *placed,
     if (status == MO_OK)
         status = mo_search_initial_schedules(&s, err);
     if (status == MO_OK)
-        status = bound_pieces(&s, err);
+        status = bound_segments(&s, err);
     if (status == MO_OK && !mo_search_is_done(&s))
-        status = search_pieces(&s, &rounds, err);
+        status = search_segments(&s, &rounds, err);
     if (status == MO_OK && task->strength)
         status = mo_search_export_proven_bounds(&s, task->strength, err);
     if (status == MO_OK)

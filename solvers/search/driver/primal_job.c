@@ -26,8 +26,8 @@ enum {
 #define POLISH_COLD 1e-6
 
 typedef struct attempt {
-    const mo_decomp_classes *kinds;
-    const mo_decomp_class *kind;
+    const mo_decomp_classes *classes;
+    const mo_decomp_class *class;
     mo_search_primal_job *it;
     mo_instance x; /* pinned; only the pins are its own */
     const mo_stop *stop;
@@ -52,7 +52,7 @@ static mo_status keep(const attempt *t, mo_schedule **best, mo_schedule *s,
     mo_search_primal_job *it = t->it;
     mo_status status = MO_OK;
 
-    if (!t->kinds->keep_variants || it->how != MO_SEARCH_PRIMAL_LIST) {
+    if (!t->classes->keep_variants || it->how != MO_SEARCH_PRIMAL_LIST) {
         keep_better(best, s);
         return MO_OK;
     }
@@ -68,7 +68,7 @@ static mo_status try_heft(const attempt *t, const int *placement,
                           mo_schedule **best, mo_error *err)
 {
     mo_schedule *s = NULL;
-    mo_status status = mo_heft(&t->x, &t->kinds->regime, placement, &s, err);
+    mo_status status = mo_heft(&t->x, &t->classes->regime, placement, &s, err);
 
     if (status == MO_OK && s)
         status = mo_schedule_left_shift(&t->x, s, err);
@@ -81,7 +81,7 @@ static mo_status try_heft(const attempt *t, const int *placement,
 /* All that is not pinned on one device, with each of the states' devices. */
 static mo_status try_alone(const attempt *t, mo_schedule **best, mo_error *err)
 {
-    const mo_decomp_states *states = t->kinds->states;
+    const mo_decomp_states *states = t->classes->states;
     int *placement = malloc((size_t) t->x.n * sizeof *placement);
     mo_status status = placement ? MO_OK : mo_fail_memory(err);
 
@@ -104,16 +104,17 @@ static mo_status start(const attempt *t, mo_schedule **best, mo_error *err)
 
 static mo_status try_others(const attempt *t, mo_schedule **best, mo_error *err)
 {
-    int n_pairs = t->kinds->states->n * t->kinds->states->n;
+    int n_boundaries = t->classes->states->n * t->classes->states->n;
     mo_primal_warm_start *like = NULL;
     mo_status status =
-        mo_primal_warm_start_new(&t->x, &t->kinds->regime, &like, err);
+        mo_primal_warm_start_new(&t->x, &t->classes->regime, &like, err);
 
-    for (int pair = 0; pair < n_pairs && status == MO_OK; pair++) {
-        const mo_schedule *model = t->kind->pairs[pair].best;
+    for (int boundary = 0; boundary < n_boundaries && status == MO_OK;
+         boundary++) {
+        const mo_schedule *model = t->class->boundaries[boundary].best;
         mo_schedule *s = NULL;
 
-        if (!model || pair == t->it->pair)
+        if (!model || boundary == t->it->boundary)
             continue;
         status = mo_primal_warm_start_from_schedule(
             like, model, *best ? (*best)->makespan_ns : INT64_MAX, &s, err);
@@ -127,7 +128,7 @@ static mo_status try_others(const attempt *t, mo_schedule **best, mo_error *err)
 /* The best there is to begin with. */
 static mo_status find_start(const attempt *t, mo_schedule **best, mo_error *err)
 {
-    const mo_schedule *own = t->kind->pairs[t->it->pair].best;
+    const mo_schedule *own = t->class->boundaries[t->it->boundary].best;
     mo_status status = own && !t->it->anew
                            ? mo_schedule_copy(&t->x, own, best, err)
                            : start(t, best, err);
@@ -144,11 +145,11 @@ static mo_status start_by_hint(const attempt *t, mo_schedule **start_from,
     mo_schedule *hinted = NULL;
     mo_primal_warm_start *like = NULL;
     mo_status status =
-        mo_primal_warm_start_new(&t->x, &t->kinds->regime, &like, err);
+        mo_primal_warm_start_new(&t->x, &t->classes->regime, &like, err);
 
     if (status == MO_OK)
         status = mo_primal_warm_start_from_hint(like, *start_from, it->segment,
-                                                it->segment_pair, it->hint,
+                                                it->segment_boundary, it->hint,
                                                 &hinted, err);
     if (hinted) {
         mo_schedule_free(*start_from);
@@ -165,7 +166,7 @@ static mo_primal_anneal_options anneal_options(const attempt *t)
     mo_primal_anneal_options options = { .seed = it->seed,
                                          .moves = it->effort,
                                          .enough_ns =
-                                             t->kind->lower_ns[it->pair],
+                                             t->class->lower_ns[it->boundary],
                                          .stop = t->stop };
 
     if (it->fork && it->fork->n_classes > 0 && it->fork->classes[0].count > 1) {
@@ -191,7 +192,7 @@ static mo_status walk_on(const attempt *t, mo_schedule **from, mo_error *err)
 
         if (i > 0)
             options.seed = mo_random_seed(t->it->seed, (uint64_t) i);
-        status = mo_primal_anneal(&t->x, &t->kinds->regime, *from, &options,
+        status = mo_primal_anneal(&t->x, &t->classes->regime, *from, &options,
                                   &annealed, err);
         if (status == MO_OK)
             keep_better(from, annealed.schedule);
@@ -217,7 +218,7 @@ static mo_status run_race(const attempt *t, mo_error *err)
     mo_search_primal_job *it = t->it;
     mo_primal_anneal_options each = anneal_options(t);
     mo_primal_halving_options options = { .fork = it->fork,
-                                          .pair = it->segment_pair,
+                                          .boundary = it->segment_boundary,
                                           .from_ns = it->from_ns,
                                           .to_ns = it->to_ns,
                                           .hint = it->hint,
@@ -228,7 +229,7 @@ static mo_status run_race(const attempt *t, mo_error *err)
     mo_status status = find_start(t, &from, err);
 
     if (status == MO_OK && from)
-        status = mo_primal_successive_halving(&t->x, &t->kinds->regime, from,
+        status = mo_primal_successive_halving(&t->x, &t->classes->regime, from,
                                               &options, &it->schedule, err);
     mo_schedule_free(from);
     return status;
@@ -273,13 +274,13 @@ static mo_status polish(const attempt *t, int64_t moves, mo_error *err)
                                          .hot = POLISH_HOT,
                                          .cold = POLISH_COLD,
                                          .enough_ns =
-                                             t->kind->lower_ns[it->pair],
+                                             t->class->lower_ns[it->boundary],
                                          .stop = t->stop };
     mo_primal_anneal_result annealed = { 0 };
     mo_status status = MO_OK;
 
     if (it->schedule)
-        status = mo_primal_anneal(&t->x, &t->kinds->regime, it->schedule,
+        status = mo_primal_anneal(&t->x, &t->classes->regime, it->schedule,
                                   &options, &annealed, err);
     if (annealed.schedule)
         keep_better(&it->schedule, annealed.schedule);
@@ -294,7 +295,7 @@ static mo_status go_along(const attempt *t, mo_error *err)
                                         .stop = t->stop };
     mo_primal_spine *along = NULL;
     mo_status status =
-        mo_primal_spine_new(&t->x, &t->kinds->regime, &options, &along, err);
+        mo_primal_spine_new(&t->x, &t->classes->regime, &options, &along, err);
 
     if (status == MO_OK)
         status = improve_blocks(t, along, err);
@@ -317,12 +318,12 @@ static mo_status polish_best(const attempt *t, mo_error *err)
 static mo_status search_all(const attempt *t, mo_error *err)
 {
     mo_search_primal_job *it = t->it;
-    mo_exact_options options = { .below_ns = t->kind->upper_ns[it->pair],
+    mo_exact_options options = { .below_ns = t->class->upper_ns[it->boundary],
                                  .nodes = it->effort,
                                  .stop = t->stop };
     mo_exact_result result = { 0 };
     mo_status status =
-        mo_exact_solve(&t->x, &t->kinds->regime, &options, &result, err);
+        mo_exact_solve(&t->x, &t->classes->regime, &options, &result, err);
 
     if (status != MO_OK)
         return status;
@@ -337,14 +338,16 @@ static mo_status search_all(const attempt *t, mo_error *err)
 static mo_status ask_solver(const attempt *t, mo_error *err)
 {
     mo_search_primal_job *it = t->it;
-    mo_primal_milp_options options = { .solver = it->solver,
-                                       .found = it->found,
-                                       .start = t->kind->pairs[it->pair].best,
-                                       .seconds = it->seconds,
-                                       .stop = t->stop };
+    mo_primal_milp_options options = {
+        .solver = it->solver,
+        .found = it->found,
+        .start = t->class->boundaries[it->boundary].best,
+        .seconds = it->seconds,
+        .stop = t->stop
+    };
     mo_primal_milp_result assisted = { 0 };
-    mo_status status = mo_primal_milp_solve(&t->x, &t->kinds->regime, &options,
-                                            &assisted, err);
+    mo_status status = mo_primal_milp_solve(&t->x, &t->classes->regime,
+                                            &options, &assisted, err);
 
     if (status != MO_OK)
         return status;
@@ -374,16 +377,17 @@ static mo_status make(const attempt *t, mo_error *err)
     return MO_OK;
 }
 
-void mo_search_primal_job_run(const mo_decomp_classes *kinds,
+void mo_search_primal_job_run(const mo_decomp_classes *classes,
                               mo_search_primal_job *it, const mo_stop *stop)
 {
-    attempt t = {
-        .kinds = kinds, .kind = &kinds->kinds[it->kind], .it = it, .stop = stop
-    };
+    attempt t = { .classes = classes,
+                  .class = &classes->classes[it->class],
+                  .it = it,
+                  .stop = stop };
     bool possible = false;
 
-    it->status = mo_decomp_class_pin_boundary(kinds, t.kind, it->pair, &t.x,
-                                              &possible, &it->err);
+    it->status = mo_decomp_class_pin_boundary(classes, t.class, it->boundary,
+                                              &t.x, &possible, &it->err);
     if (it->status == MO_OK && !possible)
         it->lower_ns = INT64_MAX;
     else if (it->status == MO_OK)

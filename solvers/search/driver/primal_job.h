@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * try.h - one attempt at one kind of pieces between two devices: a better
+ * try.h - one attempt at one class of segments between two devices: a better
  * schedule, a better bound, or both.
  *
  * Attempts know nothing of each other and change nothing but themselves, so
@@ -22,8 +22,8 @@
 
 typedef enum mo_search_primal_algo {
     MO_SEARCH_PRIMAL_LIST,    /* what list scheduling makes */
-    MO_SEARCH_PRIMAL_ANNEAL,  /* from the best there is, or of other pairs, or
-                                 anew */
+    MO_SEARCH_PRIMAL_ANNEAL,  /* from the best there is, or of other boundaries,
+                                 or  anew */
     MO_SEARCH_PRIMAL_HALVING, /* from what prices suggest for its branches */
     MO_SEARCH_PRIMAL_SPINE,   /* anew, block by block along a chain */
     MO_SEARCH_PRIMAL_POLISH, /* the best there is, by the smallest of changes */
@@ -32,7 +32,7 @@ typedef enum mo_search_primal_algo {
 } mo_search_primal_algo;
 
 typedef struct mo_search_primal_job {
-    int kind, pair;
+    int class, boundary;
     mo_search_primal_algo how;
     int64_t effort; /* moves, moves for each op, or nodes */
     uint64_t seed;
@@ -44,11 +44,12 @@ typedef struct mo_search_primal_job {
     const mo_solver_install *found;
     double seconds;
 
-    /* NULL, or where annealing begins: the ops of a segment of the kind's chain
-     * as the hint has them, its ends where its pair of devices says. */
+    /* NULL, or where annealing begins: the ops of a segment of the class's
+     * chain as the hint has them, its ends where its boundary of devices says.
+     */
     const mo_decomp_solution_hint *hint;
     const mo_bound_segment *segment;
-    int segment_pair;
+    int segment_boundary;
     int64_t from_ns, to_ns; /* of a race: times of the segment to ask for */
     bool stay;              /* as in race.h */
     int patience;           /* of its winner, as there, or of annealing: it goes
@@ -64,7 +65,7 @@ typedef struct mo_search_primal_job {
     mo_error err;
 } mo_search_primal_job;
 
-void mo_search_primal_job_run(const mo_decomp_classes *kinds,
+void mo_search_primal_job_run(const mo_decomp_classes *classes,
                               mo_search_primal_job *it, const mo_stop *stop);
 
 #endif

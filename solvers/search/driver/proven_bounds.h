@@ -10,8 +10,8 @@
 #include "solvers/search/driver/state.h"
 
 /* Adds what is proven between the cuts, and, where the blocks of a chain tell
- * as much of a piece, between their ops; with some of the devices being no
- * states, nothing.  strength has no pairs before. */
+ * as much of a segment, between their ops; with some of the devices being no
+ * states, nothing.  strength has no boundaries before. */
 mo_status mo_search_export_proven_bounds(const mo_search_state *search,
                                          mo_proven_bounds *strength,
                                          mo_error *err);

@@ -11,13 +11,14 @@ enum {
     POLISH_WORK = 200000, /* ops of the whole, for each move in a block */
     ASSIST_OPS = 60,      /* so few are told to a solver */
     ASSIST_LEVEL = 7,
-    MOST_LONG = 16,       /* attempts that take long, in a round */
-    FIRST_LONG = 4,       /* in the first, for a better answer at once */
-    MOST_COPIES = 4,      /* of an attempt, with seeds of their own */
-    GLANCE_OPS = 1000,    /* so few are searched through for a moment */
-    FEW_NODES = 500,      /* doubles by level; of more ops */
-    FIRST_NODES = 2000,   /* of few */
-    START_WORK = 4000000, /* ops by pairs by devices, for first schedules */
+    MOST_LONG = 16,     /* attempts that take long, in a round */
+    FIRST_LONG = 4,     /* in the first, for a better answer at once */
+    MOST_COPIES = 4,    /* of an attempt, with seeds of their own */
+    GLANCE_OPS = 1000,  /* so few are searched through for a moment */
+    FEW_NODES = 500,    /* doubles by level; of more ops */
+    FIRST_NODES = 2000, /* of few */
+    START_WORK =
+        4000000, /* ops by boundaries by devices, for first schedules */
     LEAST_MOVES = 2000,
     RACE_WORK = 250000, /* ops by moves of each in a race, at level 2; twice as
                            many a level later, ... */
@@ -32,9 +33,9 @@ enum {
 struct mo_search_round_plan {
     mo_search_state *search;
     mo_search_candidates *hopes;
-    mo_forkjoin **forks; /* by kind: of its largest block; or NULL */
-    int next_kind;       /* of those that get first schedules */
-    int next_pair;       /* of it */
+    mo_forkjoin **forks; /* by class: of its largest block; or NULL */
+    int next_class;      /* of those that get first schedules */
+    int next_boundary;   /* of it */
     bool only_equal;     /* only where both ends are on one device */
     const mo_search_candidate **chosen; /* in this round */
 };
@@ -54,38 +55,41 @@ static mo_status find_forks(mo_search_round_plan *m, mo_error *err)
     const mo_chain_blocks *blocks = m->search->blocks;
     mo_status status = MO_OK;
 
-    for (int i = 0; blocks && i < m->search->kinds->n && status == MO_OK; i++) {
+    for (int i = 0; blocks && i < m->search->classes->n && status == MO_OK;
+         i++) {
         const mo_chain_partition *c = &blocks->chained[i];
 
-        if (c->chain && m->search->kinds->kinds[i].n > MO_SEARCH_EXACT_MAX_OPS)
+        if (c->chain &&
+            m->search->classes->classes[i].n > MO_SEARCH_EXACT_MAX_OPS)
             status = mo_forkjoin_find(&c->places, largest_segment(c->chain),
                                       &m->forks[i], err);
     }
     return status;
 }
 
-/* Pairs of ends that the kind can have. */
-static int count_pairs(const mo_decomp_classes *kinds,
-                       const mo_decomp_class *kind)
+/* Pairs of ends that the class can have. */
+static int count_boundaries(const mo_decomp_classes *classes,
+                            const mo_decomp_class *class)
 {
     int n = 0;
 
-    for (int p = 0; p < kinds->states->n * kinds->states->n; p++)
-        n += kind->lower_ns[p] != INT64_MAX;
+    for (int p = 0; p < classes->states->n * classes->states->n; p++)
+        n += class->lower_ns[p] != INT64_MAX;
     return n;
 }
 
-/* What first schedules for all pairs of ends that kinds can have take. */
+/* What first schedules for all boundaries of ends that classes can have take.
+ */
 static int64_t start_work(const mo_search_round_plan *m)
 {
-    const mo_decomp_classes *kinds = m->search->kinds;
+    const mo_decomp_classes *classes = m->search->classes;
     int64_t work = 0;
 
-    for (int i = 0; i < kinds->n; i++)
-        if (kinds->kinds[i].part)
-            work += (int64_t) count_pairs(kinds, &kinds->kinds[i]) *
-                    kinds->kinds[i].n *
-                    (kinds->states->n + kinds->x->n_devices);
+    for (int i = 0; i < classes->n; i++)
+        if (classes->classes[i].part)
+            work += (int64_t) count_boundaries(classes, &classes->classes[i]) *
+                    classes->classes[i].n *
+                    (classes->states->n + classes->x->n_devices);
     return work;
 }
 
@@ -99,7 +103,7 @@ mo_status mo_search_round_plan_new(mo_search_state *search,
     if (!m)
         return mo_fail_memory(err);
     m->search = search;
-    m->forks = calloc((size_t) search->kinds->n, sizeof *m->forks);
+    m->forks = calloc((size_t) search->classes->n, sizeof *m->forks);
     m->chosen = calloc(MO_SEARCH_MAX_PRIMAL_JOBS, sizeof *m->chosen);
     status = m->forks && m->chosen
                  ? mo_search_candidates_new(search, &m->hopes, err)
@@ -119,7 +123,7 @@ void mo_search_round_plan_free(mo_search_round_plan *m)
 {
     if (!m)
         return;
-    for (int i = 0; i < m->search->kinds->n && m->forks; i++)
+    for (int i = 0; i < m->search->classes->n && m->forks; i++)
         mo_forkjoin_free(m->forks[i]);
     mo_search_candidates_free(m->hopes);
     free(m->forks);
@@ -127,53 +131,54 @@ void mo_search_round_plan_free(mo_search_round_plan *m)
     free(m);
 }
 
-/* Does the pair get a first schedule? */
+/* Does the boundary get a first schedule? */
 static bool is_started(const mo_search_round_plan *m,
-                       const mo_decomp_class *kind, int pair)
+                       const mo_decomp_class *class, int boundary)
 {
     int n = m->search->states.n;
 
-    return kind->part && kind->lower_ns[pair] != INT64_MAX &&
-           (!m->only_equal || pair / n == pair % n);
+    return class->part && class->lower_ns[boundary] != INT64_MAX &&
+           (!m->only_equal || boundary / n == boundary % n);
 }
 
 int mo_search_round_plan_initial_jobs(mo_search_round_plan *m,
                                       mo_search_primal_job *tries)
 {
-    const mo_decomp_classes *kinds = m->search->kinds;
-    int n_pairs = kinds->states->n * kinds->states->n, n = 0;
+    const mo_decomp_classes *classes = m->search->classes;
+    int n_boundaries = classes->states->n * classes->states->n, n = 0;
 
-    for (; m->next_kind < kinds->n; m->next_kind++, m->next_pair = 0)
-        for (; m->next_pair < n_pairs; m->next_pair++) {
+    for (; m->next_class < classes->n; m->next_class++, m->next_boundary = 0)
+        for (; m->next_boundary < n_boundaries; m->next_boundary++) {
             if (n == MO_SEARCH_MAX_PRIMAL_JOBS)
                 return n;
-            if (is_started(m, &kinds->kinds[m->next_kind], m->next_pair))
+            if (is_started(m, &classes->classes[m->next_class],
+                           m->next_boundary))
                 tries[n++] =
-                    (mo_search_primal_job){ .kind = m->next_kind,
-                                            .pair = m->next_pair,
+                    (mo_search_primal_job){ .class = m->next_class,
+                                            .boundary = m->next_boundary,
                                             .how = MO_SEARCH_PRIMAL_LIST };
         }
     return n;
 }
 
-/* A glance at first, to see which pairs matter; then one long walk is better
- * than several short ones. */
-static int64_t moves_for(const mo_decomp_class *kind, int level)
+/* A glance at first, to see which boundaries matter; then one long walk is
+ * better than several short ones. */
+static int64_t moves_for(const mo_decomp_class *class, int level)
 {
     static const int64_t work[] = { 1000000,  5000000,   20000000,
                                     60000000, 120000000, 200000000 };
     int n = sizeof work / sizeof *work;
-    int64_t moves = work[level <= n ? level - 1 : n - 1] / kind->n;
+    int64_t moves = work[level <= n ? level - 1 : n - 1] / class->n;
 
-    if (moves < LEAST_MOVES && kind->n <= FEW_OPS)
+    if (moves < LEAST_MOVES && class->n <= FEW_OPS)
         return LEAST_MOVES;
     return moves + 1;
 }
 
-static bool is_crowd(const mo_search_round_plan *m, int kind)
+static bool is_crowd(const mo_search_round_plan *m, int class)
 {
-    return m->forks[kind] &&
-           mo_forkjoin_has_many_equal_branches(m->forks[kind]);
+    return m->forks[class] &&
+           mo_forkjoin_has_many_equal_branches(m->forks[class]);
 }
 
 /* Where branches are not alike, searching through now and then tells all at
@@ -181,36 +186,36 @@ static bool is_crowd(const mo_search_round_plan *m, int kind)
 static bool is_exact_next(const mo_search_round_plan *m,
                           const mo_search_candidate *chosen, int level)
 {
-    const mo_decomp_class *kind = &m->search->kinds->kinds[chosen->kind];
+    const mo_decomp_class *class = &m->search->classes->classes[chosen->class];
 
-    if (kind->n <= MO_SEARCH_EXACT_MAX_OPS)
+    if (class->n <= MO_SEARCH_EXACT_MAX_OPS)
         return true;
     if (level == 1)
-        return kind->n <= GLANCE_OPS && m->forks[chosen->kind] &&
-               !is_crowd(m, chosen->kind);
-    return level % 2 == 0 && (kind->n <= MO_SEARCH_EXACT_RARE_MAX_OPS ||
-                              kind->pairs[chosen->pair].exact_pays);
+        return class->n <= GLANCE_OPS && m->forks[chosen->class] &&
+               !is_crowd(m, chosen->class);
+    return level % 2 == 0 && (class->n <= MO_SEARCH_EXACT_RARE_MAX_OPS ||
+                              class->boundaries[chosen->boundary].exact_pays);
 }
 
 /* Where most of it is one block, there is nothing to go along. */
 static bool is_along(const mo_search_round_plan *m, int number)
 {
-    const mo_decomp_class *kind = &m->search->kinds->kinds[number];
+    const mo_decomp_class *class = &m->search->classes->classes[number];
     const mo_bound_chain *chain =
         m->search->blocks ? m->search->blocks->chained[number].chain : NULL;
 
-    return chain && kind->n > ALONG_OPS &&
-           largest_segment(chain)->n < kind->n / 2;
+    return chain && class->n > ALONG_OPS &&
+           largest_segment(chain)->n < class->n / 2;
 }
 
 /* A solver is asked where searching through has been in vain for long: what it
  * finds depends on its clock. */
 static bool is_assist_next(const mo_search_round_plan *m,
-                           const mo_decomp_class *kind, int level)
+                           const mo_decomp_class *class, int level)
 {
     const mo_method_task *task = m->search->task;
 
-    return task->assist && task->found && kind->n <= ASSIST_OPS &&
+    return task->assist && task->found && class->n <= ASSIST_OPS &&
            level >= ASSIST_LEVEL && level % 2 == 0;
 }
 
@@ -220,25 +225,27 @@ static mo_status find_hint(mo_search_round_plan *m, mo_search_primal_job *it,
                            mo_error *err)
 {
     const mo_chain_blocks *blocks = m->search->blocks;
-    const mo_chain_partition *c = &blocks->chained[it->kind];
-    int *pairs = calloc((size_t) c->chain->n, sizeof *pairs), most = -1;
-    mo_status status = pairs ? mo_chain_blocks_shortest_path(
-                                   blocks, it->kind, it->pair, NULL, pairs, err)
-                             : mo_fail_memory(err);
+    const mo_chain_partition *c = &blocks->chained[it->class];
+    int *boundaries = calloc((size_t) c->chain->n, sizeof *boundaries),
+        most = -1;
+    mo_status status =
+        boundaries ? mo_chain_blocks_shortest_path(
+                         blocks, it->class, it->boundary, NULL, boundaries, err)
+                   : mo_fail_memory(err);
 
     for (int s = 0; s < c->chain->n && status == MO_OK; s++) {
         const mo_bound_segment *segment = &c->chain->segments[s];
         const mo_decomp_solution_hint *hint =
-            &blocks->blocks[c->block[s]].hints[pairs[s]];
+            &blocks->blocks[c->block[s]].hints[boundaries[s]];
 
         if (!hint->device || segment->n <= most)
             continue;
         most = segment->n;
         it->hint = hint;
         it->segment = segment;
-        it->segment_pair = pairs[s];
+        it->segment_boundary = boundaries[s];
     }
-    free(pairs);
+    free(boundaries);
     return status;
 }
 
@@ -247,11 +254,12 @@ static mo_status find_segment(mo_search_round_plan *m, mo_search_primal_job *it,
                               mo_error *err)
 {
     const mo_chain_blocks *blocks = m->search->blocks;
-    const mo_chain_partition *c = &blocks->chained[it->kind];
-    int *pairs = calloc((size_t) c->chain->n, sizeof *pairs), s = 0;
-    mo_status status = pairs ? mo_chain_blocks_shortest_path(
-                                   blocks, it->kind, it->pair, NULL, pairs, err)
-                             : mo_fail_memory(err);
+    const mo_chain_partition *c = &blocks->chained[it->class];
+    int *boundaries = calloc((size_t) c->chain->n, sizeof *boundaries), s = 0;
+    mo_status status =
+        boundaries ? mo_chain_blocks_shortest_path(
+                         blocks, it->class, it->boundary, NULL, boundaries, err)
+                   : mo_fail_memory(err);
 
     if (status == MO_OK) {
         const mo_chain_block *b;
@@ -260,16 +268,17 @@ static mo_status find_segment(mo_search_round_plan *m, mo_search_primal_job *it,
             s++;
         b = &blocks->blocks[c->block[s]];
         it->segment = &c->chain->segments[s];
-        it->segment_pair = pairs[s];
-        it->hint = b->hints[pairs[s]].device ? &b->hints[pairs[s]] : NULL;
-        it->from_ns = b->lower_ns[pairs[s]];
+        it->segment_boundary = boundaries[s];
+        it->hint =
+            b->hints[boundaries[s]].device ? &b->hints[boundaries[s]] : NULL;
+        it->from_ns = b->lower_ns[boundaries[s]];
         if (it->from_ns == INT64_MAX)
             it->from_ns = 0;
         it->to_ns = it->from_ns + it->from_ns / RACE_PART;
-        if (it->to_ns > b->seen_ns[pairs[s]])
-            it->to_ns = b->seen_ns[pairs[s]];
+        if (it->to_ns > b->seen_ns[boundaries[s]])
+            it->to_ns = b->seen_ns[boundaries[s]];
     }
-    free(pairs);
+    free(boundaries);
     return status;
 }
 
@@ -300,30 +309,30 @@ static mo_search_primal_algo way_of(const mo_search_round_plan *m,
                                     const mo_search_candidate *chosen, int copy,
                                     int level)
 {
-    const mo_decomp_class *kind = &m->search->kinds->kinds[chosen->kind];
+    const mo_decomp_class *class = &m->search->classes->classes[chosen->class];
 
-    if (copy == 0 && is_assist_next(m, kind, level))
+    if (copy == 0 && is_assist_next(m, class, level))
         return MO_SEARCH_PRIMAL_MILP;
-    if (is_race_next(m, chosen->kind, copy, level))
+    if (is_race_next(m, chosen->class, copy, level))
         return MO_SEARCH_PRIMAL_HALVING;
     if (copy == 0 && (chosen->exact || is_exact_next(m, chosen, level)))
         return MO_SEARCH_PRIMAL_EXACT;
-    if (is_along(m, chosen->kind))
+    if (is_along(m, chosen->class))
         return level % 2 == 1 ? MO_SEARCH_PRIMAL_SPINE
                               : MO_SEARCH_PRIMAL_POLISH;
     return MO_SEARCH_PRIMAL_ANNEAL;
 }
 
 /* Later ones are short, and their winners go on alone. */
-static int64_t race_moves(const mo_decomp_class *kind, int level)
+static int64_t race_moves(const mo_decomp_class *class, int level)
 {
     int doublings = level > RACE_LEVELS ? 0 : level - 2;
 
-    return ((int64_t) RACE_WORK << doublings) / kind->n + 1;
+    return ((int64_t) RACE_WORK << doublings) / class->n + 1;
 }
 
 /* Moves for each op in its block, and, by ops, of the whole. */
-static int64_t along_effort(const mo_decomp_class *kind,
+static int64_t along_effort(const mo_decomp_class *class,
                             mo_search_primal_algo how, int level)
 {
     static const int moves[] = { 200, 600, 2000, 4000, 8000 };
@@ -331,28 +340,28 @@ static int64_t along_effort(const mo_decomp_class *kind,
     int64_t each = moves[(level < n ? level : n) - 1];
 
     return how == MO_SEARCH_PRIMAL_SPINE ? each
-                                         : POLISH_WORK * each / kind->n + 1;
+                                         : POLISH_WORK * each / class->n + 1;
 }
 
 static int64_t effort_of(const mo_search_round_plan *m,
                          const mo_search_candidate *chosen,
                          mo_search_primal_algo how, int level)
 {
-    const mo_decomp_class *kind = &m->search->kinds->kinds[chosen->kind];
-    bool is_short = is_crowd(m, chosen->kind) && level > RACE_LEVELS;
+    const mo_decomp_class *class = &m->search->classes->classes[chosen->class];
+    bool is_short = is_crowd(m, chosen->class) && level > RACE_LEVELS;
 
     switch (how) {
     case MO_SEARCH_PRIMAL_HALVING:
-        return race_moves(kind, level);
+        return race_moves(class, level);
     case MO_SEARCH_PRIMAL_EXACT:
-        return (int64_t) (kind->n > MO_SEARCH_EXACT_MAX_OPS ? FEW_NODES
-                                                            : FIRST_NODES)
+        return (int64_t) (class->n > MO_SEARCH_EXACT_MAX_OPS ? FEW_NODES
+                                                             : FIRST_NODES)
                << level;
     case MO_SEARCH_PRIMAL_SPINE:
     case MO_SEARCH_PRIMAL_POLISH:
-        return along_effort(kind, how, level);
+        return along_effort(class, how, level);
     default:
-        return moves_for(kind, is_short ? RACE_LEVELS : level);
+        return moves_for(class, is_short ? RACE_LEVELS : level);
     }
 }
 
@@ -366,23 +375,23 @@ static mo_status fill_try(mo_search_round_plan *m,
                           mo_error *err)
 {
     const mo_method_task *task = m->search->task;
-    const mo_decomp_class *kind = &m->search->kinds->kinds[chosen->kind];
-    int level = kind->pairs[chosen->pair].level + 1;
+    const mo_decomp_class *class = &m->search->classes->classes[chosen->class];
+    int level = class->boundaries[chosen->boundary].level + 1;
     mo_search_primal_algo how = way_of(m, chosen, copy, level);
     bool is_late = level > RACE_LEVELS, is_last = copy == MOST_COPIES - 1;
 
-    *it = (mo_search_primal_job){ .kind = chosen->kind,
-                                  .pair = chosen->pair,
+    *it = (mo_search_primal_job){ .class = chosen->class,
+                                  .boundary = chosen->boundary,
                                   .how = how,
                                   .effort = effort_of(m, chosen, how, level),
                                   .seed = seed,
                                   .anew = how == MO_SEARCH_PRIMAL_ANNEAL &&
                                           level > 3 && copy % 2 == 0 &&
-                                          !is_crowd(m, chosen->kind),
-                                  .fork = m->forks[chosen->kind],
+                                          !is_crowd(m, chosen->class),
+                                  .fork = m->forks[chosen->class],
                                   .stay = is_late && !is_last,
                                   .patience =
-                                      patience_of(m, chosen->kind, how, level),
+                                      patience_of(m, chosen->class, how, level),
                                   .solver = task->assist,
                                   .found = task->found,
                                   .seconds = level };
@@ -397,7 +406,7 @@ static mo_status fill_try(mo_search_round_plan *m,
 static bool is_quick(const mo_search_round_plan *m,
                      const mo_search_candidate *o)
 {
-    return m->search->kinds->kinds[o->kind].n <= MO_SEARCH_EXACT_MAX_OPS;
+    return m->search->classes->classes[o->class].n <= MO_SEARCH_EXACT_MAX_OPS;
 }
 
 /* The options that promise most; what takes long and promises little beside the
@@ -422,10 +431,10 @@ static int choose(mo_search_round_plan *m, const mo_search_candidate *options,
     return n_chosen;
 }
 
-static mo_decomp_boundary *pair_of(const mo_search_round_plan *m,
-                                   const mo_search_candidate *o)
+static mo_decomp_boundary *boundary_of(const mo_search_round_plan *m,
+                                       const mo_search_candidate *o)
 {
-    return &m->search->kinds->kinds[o->kind].pairs[o->pair];
+    return &m->search->classes->classes[o->class].boundaries[o->boundary];
 }
 
 /* Where there is room for more attempts, those that promise most are made
@@ -433,7 +442,7 @@ static mo_decomp_boundary *pair_of(const mo_search_round_plan *m,
 static int copies_of(const mo_search_round_plan *m,
                      const mo_search_candidate *o, int n_long, double sum_ns)
 {
-    int level = pair_of(m, o)->level;
+    int level = boundary_of(m, o)->level;
     int most = level < MOST_COPIES ? level + 1 : MOST_COPIES, copies;
 
     if (is_quick(m, o) || o->exact)
@@ -466,7 +475,7 @@ static mo_status fill_tries(mo_search_round_plan *m, int n_chosen,
                 status = fill_try(m, m->chosen[i], c, own, &tries[(*n)++], err);
         }
     for (int i = 0; i < n_chosen; i++)
-        pair_of(m, m->chosen[i])->level++;
+        boundary_of(m, m->chosen[i])->level++;
     return status;
 }
 
@@ -494,25 +503,26 @@ static mo_status take_schedule(mo_search_round_plan *m,
     mo_search_state *s = m->search;
 
     if (schedule && s->blocks)
-        mo_chain_blocks_record_schedule(s->blocks, it->kind, schedule);
-    return mo_decomp_class_update_upper(s->kinds, &s->kinds->kinds[it->kind],
-                                        it->pair, schedule, err);
+        mo_chain_blocks_record_schedule(s->blocks, it->class, schedule);
+    return mo_decomp_class_update_upper(s->classes,
+                                        &s->classes->classes[it->class],
+                                        it->boundary, schedule, err);
 }
 
 mo_status mo_search_round_plan_merge_result(mo_search_round_plan *m,
                                             mo_search_primal_job *it,
                                             mo_error *err)
 {
-    mo_decomp_class *kind = &m->search->kinds->kinds[it->kind];
-    mo_decomp_boundary *pair = &kind->pairs[it->pair];
+    mo_decomp_class *class = &m->search->classes->classes[it->class];
+    mo_decomp_boundary *boundary = &class->boundaries[it->boundary];
     mo_status status;
 
     if (it->how == MO_SEARCH_PRIMAL_EXACT &&
-        (it->lower_ns > kind->lower_ns[it->pair] || it->schedule))
-        pair->exact_pays = true;
+        (it->lower_ns > class->lower_ns[it->boundary] || it->schedule))
+        boundary->exact_pays = true;
     status = take_schedule(m, it, it->schedule, err);
-    if (it->lower_ns > pair->own_ns)
-        pair->own_ns = it->lower_ns;
+    if (it->lower_ns > boundary->own_ns)
+        boundary->own_ns = it->lower_ns;
     for (size_t i = 0; i < it->n_more; i++) {
         mo_status other = take_schedule(m, it, it->more[i], err);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * improve.h - rounds of attempts at pieces.
+ * improve.h - rounds of attempts at segments.
  */
 #ifndef MO_SOLVERS_SEARCH_DRIVER_ROUND_PLAN_H
 #define MO_SOLVERS_SEARCH_DRIVER_ROUND_PLAN_H
@@ -19,8 +19,8 @@ void mo_search_round_plan_free(mo_search_round_plan *improver);
 
 enum { MO_SEARCH_MAX_PRIMAL_JOBS = 256 };
 
-/* First schedules for every pair, or where that would take long for those with
- * both ends on one device: fills the next few attempts, at most
+/* First schedules for every boundary, or where that would take long for those
+ * with both ends on one device: fills the next few attempts, at most
  * MO_SEARCH_MAX_PRIMAL_JOBS; 0: that was all. */
 int mo_search_round_plan_initial_jobs(mo_search_round_plan *improver,
                                       mo_search_primal_job *tries);

@@ -42,17 +42,17 @@ static mo_status choose_states(const mo_instance *x, mo_decomp_states *states,
     states->all = x->n_devices <= ALL_STATES;
     states->n = states->all ? x->n_devices : SOME_STATES;
     states->device = calloc(n, sizeof *states->device);
-    states->of = calloc(n, sizeof *states->of);
-    if (!states->device || !states->of)
+    states->state_of = calloc(n, sizeof *states->state_of);
+    if (!states->device || !states->state_of)
         return mo_fail_memory(err);
     for (int a = 0; a < states->n; a++)
         states->device[a] = a;
     if (!states->all)
         status = choose_quickest(x, states, err);
     for (int k = 0; k < x->n_devices; k++)
-        states->of[k] = -1;
+        states->state_of[k] = -1;
     for (int a = 0; a < states->n; a++)
-        states->of[states->device[a]] = a;
+        states->state_of[states->device[a]] = a;
     return status;
 }
 
@@ -88,34 +88,34 @@ static bool does_memory_matter(const mo_instance *x, const mo_regime *regime)
 static mo_status divide(mo_search_state *s, bool use_cuts, mo_error *err)
 {
     mo_status status =
-        mo_decomp_segments_find(s->x, &s->regime, use_cuts, &s->pieces, err);
+        mo_decomp_segments_find(s->x, &s->regime, use_cuts, &s->segments, err);
 
     if (status == MO_OK)
-        status = mo_decomp_classes_new(s->pieces, &s->states, &s->regime,
+        status = mo_decomp_classes_new(s->segments, &s->states, &s->regime,
                                        s->memory_matters && s->states.all,
-                                       &s->kinds, err);
+                                       &s->classes, err);
     if (status == MO_OK)
-        status = mo_decomp_path_new(s->pieces, s->states.n, &s->path, err);
+        status = mo_decomp_path_new(s->segments, s->states.n, &s->path, err);
     return status;
 }
 
-static void forget_pieces(mo_search_state *s)
+static void free_decomposition(mo_search_state *s)
 {
     mo_chain_blocks_free(s->blocks);
     mo_decomp_path_free(s->path);
-    mo_decomp_classes_free(s->kinds);
-    mo_decomp_segments_free(s->pieces);
+    mo_decomp_classes_free(s->classes);
+    mo_decomp_segments_free(s->segments);
     s->blocks = NULL;
     s->path = NULL;
-    s->kinds = NULL;
-    s->pieces = NULL;
+    s->classes = NULL;
+    s->segments = NULL;
 }
 
 static int64_t find_path(mo_search_state *s, bool upper)
 {
-    for (int i = 0; i < s->kinds->n; i++)
-        s->path->tables[i] =
-            upper ? s->kinds->kinds[i].upper_ns : s->kinds->kinds[i].lower_ns;
+    for (int i = 0; i < s->classes->n; i++)
+        s->path->tables[i] = upper ? s->classes->classes[i].upper_ns
+                                   : s->classes->classes[i].lower_ns;
     return mo_decomp_path_shortest(s->path);
 }
 
@@ -137,7 +137,7 @@ mo_status mo_search_state_open(const mo_method_task *task, mo_search_state *s,
         status = divide(s, !s->memory_matters || s->x->n > WHOLE_OPS, err);
     /* A cut may be pinned to a device that is no state. */
     if (status == MO_OK && find_path(s, false) == INT64_MAX) {
-        forget_pieces(s);
+        free_decomposition(s);
         status = divide(s, false, err);
     }
     return status;
@@ -145,10 +145,10 @@ mo_status mo_search_state_open(const mo_method_task *task, mo_search_state *s,
 
 void mo_search_state_close(mo_search_state *s)
 {
-    forget_pieces(s);
+    free_decomposition(s);
     mo_schedule_free(s->best);
     free(s->states.device);
-    free(s->states.of);
+    free(s->states.state_of);
 }
 
 int64_t mo_search_upper_ns(const mo_search_state *s)
@@ -196,7 +196,7 @@ mo_status mo_search_submit_schedule(mo_search_state *s, mo_schedule *schedule,
     if (!schedule)
         return MO_OK;
     schedule->regime = s->regime;
-    status = mo_decomp_split_schedule(s->kinds, schedule, err);
+    status = mo_decomp_split_schedule(s->classes, schedule, err);
     if (status == MO_OK && schedule->makespan_ns < mo_search_upper_ns(s))
         status = mo_schedule_fits_memory(s->x, schedule, &fits, err);
     if (status != MO_OK || !fits) {
@@ -209,31 +209,34 @@ mo_status mo_search_submit_schedule(mo_search_state *s, mo_schedule *schedule,
     return MO_OK;
 }
 
-/* The larger of what is proven of a pair itself and what its blocks tell. */
-static mo_status raise_kind(const mo_search_state *s, int number, mo_error *err)
+/* The larger of what is proven of a boundary itself and what its blocks tell.
+ */
+static mo_status raise_class(const mo_search_state *s, int number,
+                             mo_error *err)
 {
-    mo_decomp_class *kind = &s->kinds->kinds[number];
-    int n_pairs = s->states.n * s->states.n;
+    mo_decomp_class *class = &s->classes->classes[number];
+    int n_boundaries = s->states.n * s->states.n;
     int64_t *times_ns;
     mo_status status = MO_OK;
 
-    if (!kind->part)
+    if (!class->part)
         return MO_OK;
-    times_ns = malloc((size_t) n_pairs * sizeof *times_ns);
+    times_ns = malloc((size_t) n_boundaries * sizeof *times_ns);
     if (!times_ns)
         return mo_fail_memory(err);
-    for (int pair = 0; pair < n_pairs; pair++)
-        times_ns[pair] = 0;
+    for (int boundary = 0; boundary < n_boundaries; boundary++)
+        times_ns[boundary] = 0;
     if (s->blocks)
         status =
             mo_chain_blocks_min_times(s->blocks, number, NULL, times_ns, err);
-    for (int pair = 0; pair < n_pairs && status == MO_OK; pair++) {
-        int64_t *lower_ns = &kind->lower_ns[pair];
+    for (int boundary = 0; boundary < n_boundaries && status == MO_OK;
+         boundary++) {
+        int64_t *lower_ns = &class->lower_ns[boundary];
 
-        if (times_ns[pair] > *lower_ns)
-            *lower_ns = times_ns[pair];
-        if (kind->pairs[pair].own_ns > *lower_ns)
-            *lower_ns = kind->pairs[pair].own_ns;
+        if (times_ns[boundary] > *lower_ns)
+            *lower_ns = times_ns[boundary];
+        if (class->boundaries[boundary].own_ns > *lower_ns)
+            *lower_ns = class->boundaries[boundary].own_ns;
     }
     free(times_ns);
     return status;
@@ -244,13 +247,13 @@ static mo_status raise_all(mo_search_state *s, const char *what, mo_error *err)
     mo_status status = MO_OK;
     int64_t lower_ns;
 
-    for (int i = 0; i < s->kinds->n && status == MO_OK; i++)
-        status = raise_kind(s, i, err);
+    for (int i = 0; i < s->classes->n && status == MO_OK; i++)
+        status = raise_class(s, i, err);
     if (status != MO_OK)
         return status;
     lower_ns = find_path(s, false);
     /* A cut could be on a device that is no state: then nothing is proven. */
-    if ((s->states.all || s->pieces->n == 1) && lower_ns != INT64_MAX)
+    if ((s->states.all || s->segments->n == 1) && lower_ns != INT64_MAX)
         mo_search_raise_lower(s, lower_ns, what);
     return MO_OK;
 }
@@ -270,7 +273,7 @@ mo_status mo_search_update_bounds(mo_search_state *s, const char *what,
     s->upper_path_ns = upper_ns;
     if (upper_ns >= mo_search_upper_ns(s))
         return MO_OK;
-    status = mo_decomp_compose(s->kinds, s->path, NULL, &schedule, err);
+    status = mo_decomp_compose(s->classes, s->path, NULL, &schedule, err);
     return status == MO_OK ? mo_search_submit_schedule(s, schedule, what, err)
                            : status;
 }

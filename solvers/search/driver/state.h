@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * search.h - what the method `moirai` knows so far: the whole in pieces, times
- * of their kinds from above and from below, and what follows for the whole.
+ * search.h - what the method `moirai` knows so far: the whole in segments,
+ * times of their classes from above and from below, and what follows for the
+ * whole.
  */
 #ifndef MO_SOLVERS_SEARCH_DRIVER_STATE_H
 #define MO_SOLVERS_SEARCH_DRIVER_STATE_H
@@ -25,8 +26,8 @@ typedef struct mo_search_state {
     bool memory_matters; /* not every placement fits */
 
     mo_decomp_states states;
-    mo_decomp_segments *pieces;
-    mo_decomp_classes *kinds;
+    mo_decomp_segments *segments;
+    mo_decomp_classes *classes;
     mo_chain_blocks *blocks; /* NULL: bounds are of the whole alone */
     mo_decomp_path *path;    /* for whoever looks for one */
 
@@ -43,7 +44,7 @@ mo_status mo_search_state_open(const mo_method_task *task,
 void mo_search_state_close(mo_search_state *search);
 
 /* A schedule of the whole: kept as the best, where it is within memory and
- * better, and its pieces with their kinds.  It is the caller's no more. */
+ * better, and its segments with their classes.  It is the caller's no more. */
 mo_status mo_search_submit_schedule(mo_search_state *search,
                                     mo_schedule *schedule, const char *what,
                                     mo_error *err);
@@ -52,7 +53,7 @@ mo_status mo_search_submit_schedule(mo_search_state *search,
 void mo_search_raise_lower(mo_search_state *search, int64_t lower_ns,
                            const char *what);
 
-/* Times of kinds have changed: what does that make of the whole? */
+/* Times of classes have changed: what does that make of the whole? */
 mo_status mo_search_update_bounds(mo_search_state *search, const char *what,
                                   mo_error *err);
 

@@ -27,7 +27,7 @@ enum {
 typedef struct label {
     int64_t time_ns;
     double score;
-    int from; /* which of those before the piece */
+    int from; /* which of those before the segment */
     unsigned char variant;
 } label;
 
@@ -39,50 +39,52 @@ typedef struct cut {
 } cut;
 
 typedef struct budget {
-    const mo_decomp_classes *kinds;
+    const mo_decomp_classes *classes;
     const int64_t *capacity_bytes;
     mo_decomp_path *path;
     int n_devices, n_states;
     double *price;      /* ns by byte, by device */
-    int64_t **table_ns; /* by kind and pair: priced */
+    int64_t **table_ns; /* by class and boundary: priced */
     int64_t *used;      /* by device */
-    int64_t *own;       /* by device, of a piece without a part */
+    int64_t *own;       /* by device, of a segment without a part */
 
     int most; /* labels by state */
     cut now, next;
-    int *from; /* by piece and label behind it */
+    int *from; /* by segment and label behind it */
     unsigned char *variant;
 } budget;
 
-/* Without a part a piece takes what its v does. */
-static const int64_t *direct_bytes(const budget *b, int kind, int pair)
+/* Without a part a segment takes what its v does. */
+static const int64_t *direct_bytes(const budget *b, int class, int boundary)
 {
-    int v =
-        mo_decomp_segment_exit(b->kinds->pieces, b->kinds->pieces->first[kind]);
+    int v = mo_decomp_segment_exit(b->classes->segments,
+                                   b->classes->segments->first[class]);
 
     memset(b->own, 0, (size_t) b->n_devices * sizeof *b->own);
     if (v != MO_FREE)
-        b->own[b->kinds->states->device[pair % b->n_states]] =
-            mo_regime_resident_bytes(b->kinds->x, b->kinds->regime.memory, v);
+        b->own[b->classes->states->device[boundary % b->n_states]] =
+            mo_regime_resident_bytes(b->classes->x, b->classes->regime.memory,
+                                     v);
     return b->own;
 }
 
-/* The bytes of a variant, and how long it takes; NULL: there is none.  A piece
- * without a part has one, by number 0. */
-static const int64_t *variant_of(const budget *b, int number, int pair,
+/* The bytes of a variant, and how long it takes; NULL: there is none.  A
+ * segment without a part has one, by number 0. */
+static const int64_t *variant_of(const budget *b, int number, int boundary,
                                  int variant, int64_t *time_ns)
 {
-    const mo_decomp_class *kind = &b->kinds->kinds[number];
+    const mo_decomp_class *class = &b->classes->classes[number];
     const mo_decomp_variant *v;
 
-    if (!kind->part) {
-        *time_ns = kind->upper_ns[pair];
+    if (!class->part) {
+        *time_ns = class->upper_ns[boundary];
         return variant == 0 && *time_ns != INT64_MAX
-                   ? direct_bytes(b, number, pair)
+                   ? direct_bytes(b, number, boundary)
                    : NULL;
     }
-    v = kind->pairs[pair].variants ? &kind->pairs[pair].variants[variant]
-                                   : NULL;
+    v = class->boundaries[boundary].variants
+            ? &class->boundaries[boundary].variants[variant]
+            : NULL;
     if (!v || !v->schedule)
         return NULL;
     *time_ns = v->schedule->makespan_ns;
@@ -98,14 +100,14 @@ static double priced(const budget *b, const int64_t *bytes)
     return sum_ns;
 }
 
-/* The cheapest variant of a pair, -1 where there is none. */
-static int cheapest(const budget *b, int kind, int pair, double *cost_ns)
+/* The cheapest variant of a boundary, -1 where there is none. */
+static int cheapest(const budget *b, int class, int boundary, double *cost_ns)
 {
     int best = -1;
 
     for (int k = 0; k < b->n_devices; k++) {
         int64_t time_ns;
-        const int64_t *bytes = variant_of(b, kind, pair, k, &time_ns);
+        const int64_t *bytes = variant_of(b, class, boundary, k, &time_ns);
         double cost = bytes ? (double) time_ns + priced(b, bytes) : 0;
 
         if (bytes && (best < 0 || cost < *cost_ns)) {
@@ -118,7 +120,7 @@ static int cheapest(const budget *b, int kind, int pair, double *cost_ns)
 
 static void price_tables(budget *b)
 {
-    for (int i = 0; i < b->kinds->n; i++) {
+    for (int i = 0; i < b->classes->n; i++) {
         b->path->tables[i] = b->table_ns[i];
         for (int p = 0; p < b->n_states * b->n_states; p++) {
             double cost_ns = 0;
@@ -137,13 +139,13 @@ static int64_t add_up(budget *b, unsigned char *variants)
     int64_t sum_ns = 0;
 
     memset(b->used, 0, (size_t) b->n_devices * sizeof *b->used);
-    for (int i = 0; i < b->kinds->pieces->n; i++) {
-        int kind = b->kinds->pieces->kind[i],
-            pair = mo_decomp_path_boundary(b->path, i);
+    for (int i = 0; i < b->classes->segments->n; i++) {
+        int class = b->classes->segments->class[i],
+            boundary = mo_decomp_path_boundary(b->path, i);
         double cost_ns = 0;
-        int k = cheapest(b, kind, pair, &cost_ns);
+        int k = cheapest(b, class, boundary, &cost_ns);
         int64_t time_ns = 0;
-        const int64_t *bytes = variant_of(b, kind, pair, k, &time_ns);
+        const int64_t *bytes = variant_of(b, class, boundary, k, &time_ns);
 
         variants[i] = (unsigned char) k;
         sum_ns += time_ns;
@@ -173,7 +175,8 @@ static bool move_prices(budget *b, int64_t length_ns, int step)
 
 static int steps_of(const budget *b)
 {
-    int64_t work = (int64_t) b->kinds->pieces->n * b->n_states * b->n_states;
+    int64_t work =
+        (int64_t) b->classes->segments->n * b->n_states * b->n_states;
     int64_t steps = STEP_WORK / (work + 1);
 
     return steps < LEAST_STEPS  ? LEAST_STEPS
@@ -229,7 +232,7 @@ static void put(const budget *b, cut *to, int state, const label *l,
 }
 
 /* All ways on from one label. */
-static void go_on(const budget *b, int kind, int state, int number, cut *to)
+static void go_on(const budget *b, int class, int state, int number, cut *to)
 {
     int from = state * b->most + number;
     const label *l = &b->now.labels[from];
@@ -239,7 +242,7 @@ static void go_on(const budget *b, int kind, int state, int number, cut *to)
         for (int k = 0; k < b->n_devices; k++) {
             int64_t time_ns;
             const int64_t *more =
-                variant_of(b, kind, state * b->n_states + s, k, &time_ns);
+                variant_of(b, class, state * b->n_states + s, k, &time_ns);
             label next = { .from = from, .variant = (unsigned char) k };
 
             if (!more || !has_room(b, used, more))
@@ -250,16 +253,16 @@ static void go_on(const budget *b, int kind, int state, int number, cut *to)
         }
 }
 
-/* The labels behind a piece; what leads back is kept. */
-static void pass_piece(budget *b, int piece)
+/* The labels behind a segment; what leads back is kept. */
+static void relax_segment(budget *b, int segment)
 {
-    size_t at = (size_t) piece * (size_t) b->n_states * (size_t) b->most;
+    size_t at = (size_t) segment * (size_t) b->n_states * (size_t) b->most;
     cut swap = b->now;
 
     memset(b->next.count, 0, (size_t) b->n_states * sizeof *b->next.count);
     for (int s = 0; s < b->n_states; s++)
         for (int i = 0; i < b->now.count[s]; i++)
-            go_on(b, b->kinds->pieces->kind[piece], s, i, &b->next);
+            go_on(b, b->classes->segments->class[segment], s, i, &b -> next);
     for (int s = 0; s < b->n_states; s++)
         for (int i = 0; i < b->next.count[s]; i++) {
             size_t j = (size_t) s * (size_t) b->most + (size_t) i;
@@ -279,25 +282,25 @@ static void trace_back(budget *b, unsigned char *variants)
     for (int i = 1; i < b->now.count[0]; i++)
         if (b->now.labels[i].time_ns < b->now.labels[at].time_ns)
             at = i;
-    for (int i = b->kinds->pieces->n - 1; i >= 0; i--) {
+    for (int i = b->classes->segments->n - 1; i >= 0; i--) {
         size_t j =
             (size_t) i * (size_t) b->n_states * (size_t) b->most + (size_t) at;
 
         variants[i] = b->variant[j];
-        if (i < b->kinds->pieces->n - 1)
+        if (i < b->classes->segments->n - 1)
             b->path->state[i] = at / b->most;
         at = b->from[j];
     }
 }
 
-static bool label_pieces(budget *b, unsigned char *variants)
+static bool label_segments(budget *b, unsigned char *variants)
 {
     for (int s = 0; s < b->n_states; s++)
         b->now.count[s] = s == 0;
     b->now.labels[0] = (label){ 0 };
     memset(b->now.bytes, 0, (size_t) b->n_devices * sizeof *b->now.bytes);
-    for (int i = 0; i < b->kinds->pieces->n; i++)
-        pass_piece(b, i);
+    for (int i = 0; i < b->classes->segments->n; i++)
+        relax_segment(b, i);
     if (b->now.count[0] == 0)
         return false;
     trace_back(b, variants);
@@ -306,8 +309,8 @@ static bool label_pieces(budget *b, unsigned char *variants)
 
 static int labels_of(const budget *b)
 {
-    int64_t work = (int64_t) b->kinds->pieces->n * b->n_states * b->n_states *
-                   b->n_devices * b->n_devices;
+    int64_t work = (int64_t) b->classes->segments->n * b->n_states *
+                   b->n_states * b->n_devices * b->n_devices;
     int64_t most = LABEL_WORK / (work + 1);
 
     return most < 2 ? 2 : most > MOST_LABELS ? MOST_LABELS : (int) most;
@@ -325,14 +328,14 @@ static mo_status reserve_cut(const budget *b, cut *c, mo_error *err)
 
 static mo_status reserve(budget *b, mo_error *err)
 {
-    size_t n_pairs = (size_t) b->n_states * (size_t) b->n_states;
+    size_t n_boundaries = (size_t) b->n_states * (size_t) b->n_states;
     size_t n_devices = (size_t) b->n_devices, size;
     mo_status status = reserve_cut(b, &b->now, err);
 
     if (status == MO_OK)
         status = reserve_cut(b, &b->next, err);
     if (status != MO_OK ||
-        !mo_size_mul((size_t) b->kinds->pieces->n,
+        !mo_size_mul((size_t) b->classes->segments->n,
                      (size_t) b->n_states * (size_t) b->most, &size))
         return status != MO_OK ? status : mo_fail_memory(err);
     b->from = malloc(size * sizeof *b->from);
@@ -340,12 +343,12 @@ static mo_status reserve(budget *b, mo_error *err)
     b->price = calloc(n_devices, sizeof *b->price);
     b->used = calloc(n_devices, sizeof *b->used);
     b->own = calloc(n_devices, sizeof *b->own);
-    b->table_ns = calloc((size_t) b->kinds->n, sizeof *b->table_ns);
+    b->table_ns = calloc((size_t) b->classes->n, sizeof *b->table_ns);
     if (!b->from || !b->variant || !b->price || !b->used || !b->own ||
         !b->table_ns)
         return mo_fail_memory(err);
-    for (int i = 0; i < b->kinds->n; i++) {
-        b->table_ns[i] = malloc(n_pairs * sizeof **b->table_ns);
+    for (int i = 0; i < b->classes->n; i++) {
+        b->table_ns[i] = malloc(n_boundaries * sizeof **b->table_ns);
         if (!b->table_ns[i])
             return mo_fail_memory(err);
     }
@@ -361,7 +364,7 @@ static void clear_cut(cut *c)
 
 static void clear(budget *b)
 {
-    for (int i = 0; i < b->kinds->n && b->table_ns; i++)
+    for (int i = 0; i < b->classes->n && b->table_ns; i++)
         free(b->table_ns[i]);
     clear_cut(&b->now);
     clear_cut(&b->next);
@@ -373,23 +376,23 @@ static void clear(budget *b)
     free(b->table_ns);
 }
 
-mo_status mo_primal_rcsp_solve(const mo_decomp_classes *kinds,
+mo_status mo_primal_rcsp_solve(const mo_decomp_classes *classes,
                                const int64_t *capacity_bytes,
                                mo_decomp_path *path, unsigned char *variants,
                                bool *found, mo_error *err)
 {
-    budget b = { .kinds = kinds,
+    budget b = { .classes = classes,
                  .capacity_bytes = capacity_bytes,
                  .path = path,
-                 .n_devices = kinds->x->n_devices,
-                 .n_states = kinds->states->n };
+                 .n_devices = classes->x->n_devices,
+                 .n_states = classes->states->n };
     mo_status status;
 
     *found = false;
     b.most = labels_of(&b);
     status = reserve(&b, err);
     if (status == MO_OK && find_prices(&b, variants))
-        *found = label_pieces(&b, variants);
+        *found = label_segments(&b, variants);
     clear(&b);
     return status;
 }

@@ -42,7 +42,7 @@ static int end_of(int op, int device)
 static void find_receivers(race *r)
 {
     const mo_forkjoin *fork = r->options->fork;
-    int n = r->x->n_devices, a = r->options->pair / n;
+    int n = r->x->n_devices, a = r->options->boundary / n;
 
     if (fork->shared_row < 0 || fork->segment.u == MO_FREE ||
         n - 1 > MOST_RECEIVERS)
@@ -84,18 +84,18 @@ static mo_status enter_hint(race *r, int64_t time_ns, double point,
                             mo_error *err)
 {
     const mo_forkjoin *fork = r->options->fork;
-    int pair = r->options->pair, n = r->x->n_devices;
+    int boundary = r->options->boundary, n = r->x->n_devices;
     mo_schedule *made = NULL;
     bool suggested = false;
     mo_status status = mo_cg_rounding_heuristic(
-        fork, r->regime, end_of(fork->segment.u, pair / n),
-        end_of(fork->segment.v, pair % n), time_ns,
+        fork, r->regime, end_of(fork->segment.u, boundary / n),
+        end_of(fork->segment.v, boundary % n), time_ns,
         r->n_receivers > 0 ? r->receives : NULL, point,
         r->options->anneal->stop, &r->hint, &suggested, err);
 
     if (status == MO_OK && suggested)
         status = mo_primal_warm_start_from_hint(
-            r->like, r->start, &fork->segment, pair, &r->hint, &made, err);
+            r->like, r->start, &fork->segment, boundary, &r->hint, &made, err);
     if (made)
         r->runners[r->n++] = made;
     return status;
@@ -109,8 +109,9 @@ static mo_status enter_known(race *r, mo_error *err)
     mo_status status = MO_OK;
 
     if (o->hint)
-        status = mo_primal_warm_start_from_hint(
-            r->like, r->start, &o->fork->segment, o->pair, o->hint, &made, err);
+        status =
+            mo_primal_warm_start_from_hint(r->like, r->start, &o->fork->segment,
+                                           o->boundary, o->hint, &made, err);
     if (made)
         r->runners[r->n++] = made;
     return status;

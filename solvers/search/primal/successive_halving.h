@@ -24,7 +24,7 @@
 
 typedef struct mo_primal_halving_options {
     const mo_forkjoin *fork;             /* of the instance's ops */
-    int pair;                            /* devices of its u and v, a * K + b */
+    int boundary;                        /* devices of its u and v, a * K + b */
     int64_t from_ns, to_ns;              /* times of it to ask for */
     const mo_decomp_solution_hint *hint; /* NULL, or one more beginning */
     /* As each of the first heat is annealed. */

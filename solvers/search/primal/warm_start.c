@@ -103,7 +103,7 @@ mo_status mo_primal_warm_start_from_schedule(mo_primal_warm_start *l,
 }
 
 static void follow(const mo_primal_warm_start *l,
-                   const mo_bound_segment *segment, int pair,
+                   const mo_bound_segment *segment, int boundary,
                    const mo_decomp_solution_hint *hint, mo_schedule *s)
 {
     int u = segment->u, v = segment->v, n = l->x->n_devices;
@@ -116,9 +116,9 @@ static void follow(const mo_primal_warm_start *l,
         s->start_ns[segment->ops[i]] = begin_ns + hint->start_ns[i];
     }
     if (u != MO_FREE)
-        s->device[u] = pair / n;
+        s->device[u] = boundary / n;
     if (v != MO_FREE)
-        s->device[v] = pair % n;
+        s->device[v] = boundary % n;
 }
 
 /* Groups stay together: their ops go where the first of them is. */
@@ -140,7 +140,7 @@ static void join_groups(const mo_primal_warm_start *l, mo_schedule *s)
 mo_status mo_primal_warm_start_from_hint(mo_primal_warm_start *l,
                                          const mo_schedule *model,
                                          const mo_bound_segment *segment,
-                                         int pair,
+                                         int boundary,
                                          const mo_decomp_solution_hint *hint,
                                          mo_schedule **made, mo_error *err)
 {
@@ -150,7 +150,7 @@ mo_status mo_primal_warm_start_from_hint(mo_primal_warm_start *l,
     *made = NULL;
     if (status != MO_OK)
         return status;
-    follow(l, segment, pair, hint, copy);
+    follow(l, segment, boundary, hint, copy);
     join_groups(l, copy);
     status = mo_primal_warm_start_from_schedule(l, copy, INT64_MAX, made, err);
     mo_schedule_free(copy);

@@ -31,11 +31,11 @@ mo_status mo_primal_warm_start_from_schedule(mo_primal_warm_start *like,
                                              mo_schedule **made, mo_error *err);
 
 /* Like a schedule but for the ops of a segment, which are as the hint has them,
- * and its ends, which are where its pair of devices says. */
+ * and its ends, which are where its boundary of devices says. */
 mo_status mo_primal_warm_start_from_hint(mo_primal_warm_start *like,
                                          const mo_schedule *model,
                                          const mo_bound_segment *segment,
-                                         int pair,
+                                         int boundary,
                                          const mo_decomp_solution_hint *hint,
                                          mo_schedule **made, mo_error *err);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of solvers/search/decomp/segmentation.h, kind.h, path.h and stitch.h.
+/* Claims of solvers/search/decomp/segmentation.h, class.h, path.h and stitch.h.
  */
 #include "solvers/search/decomp/segmentation.h"
 
@@ -18,10 +18,10 @@ static const mo_regime by_port = { MO_CONGESTION_PORT, MO_TENSORS_ONCE,
 
 #define TWO "A; B; A-B gbps=8"
 
-/* What u takes belongs to the piece before. */
+/* What u takes belongs to the segment before. */
 static const struct {
     const char *graph;
-    int n_pieces, n_kinds;
+    int n_segments, n_classes;
 } divided[] = {
     { "* t.A=1; * t.B=1; a", 2, 2 },
     { "* t.A=1; * t.B=1; a; b; c; d; a>b bytes=1; b>c bytes=1; c>d bytes=1", 5,
@@ -43,19 +43,19 @@ static const struct {
     { "* t.A=1; * t.B=1; a; b", 1, 1 },
 };
 
-START_TEST(equal_pieces_are_one_kind)
+START_TEST(equal_segments_are_one_class)
 {
     problem p = { 0 };
-    mo_decomp_segments *pieces = NULL;
+    mo_decomp_segments *segments = NULL;
 
     problem_make(&p, divided[_i].graph, TWO, NULL);
-    MUST(mo_decomp_segments_find(p.x, &by_port, true, &pieces, &err));
-    ck_assert_int_eq(pieces->n, divided[_i].n_pieces);
-    ck_assert_int_eq(pieces->n_kinds, divided[_i].n_kinds);
-    mo_decomp_segments_free(pieces);
-    MUST(mo_decomp_segments_find(p.x, &by_port, false, &pieces, &err));
-    ck_assert_int_eq(pieces->n, 1);
-    mo_decomp_segments_free(pieces);
+    MUST(mo_decomp_segments_find(p.x, &by_port, true, &segments, &err));
+    ck_assert_int_eq(segments->n, divided[_i].n_segments);
+    ck_assert_int_eq(segments->n_classes, divided[_i].n_classes);
+    mo_decomp_segments_free(segments);
+    MUST(mo_decomp_segments_find(p.x, &by_port, false, &segments, &err));
+    ck_assert_int_eq(segments->n, 1);
+    mo_decomp_segments_free(segments);
     problem_clear(&p);
 }
 END_TEST
@@ -64,8 +64,8 @@ END_TEST
 typedef struct workshop {
     mo_decomp_states states;
     int device[8], of[8];
-    mo_decomp_segments *pieces;
-    mo_decomp_classes *kinds;
+    mo_decomp_segments *segments;
+    mo_decomp_classes *classes;
     mo_decomp_path *path;
 } workshop;
 
@@ -77,27 +77,27 @@ static void open_workshop(workshop *w, const mo_instance *x,
     ck_assert_int_le(x->n_devices, COUNT(w->device));
     for (int k = 0; k < x->n_devices; k++)
         w->device[k] = w->of[k] = k;
-    MUST(mo_decomp_segments_find(x, regime, true, &w->pieces, &err));
-    MUST(mo_decomp_classes_new(w->pieces, &w->states, regime, false, &w->kinds,
-                               &err));
-    MUST(mo_decomp_path_new(w->pieces, x->n_devices, &w->path, &err));
+    MUST(mo_decomp_segments_find(x, regime, true, &w->segments, &err));
+    MUST(mo_decomp_classes_new(w->segments, &w->states, regime, false,
+                               &w->classes, &err));
+    MUST(mo_decomp_path_new(w->segments, x->n_devices, &w->path, &err));
 }
 
 static void close_workshop(workshop *w)
 {
     mo_decomp_path_free(w->path);
-    mo_decomp_classes_free(w->kinds);
-    mo_decomp_segments_free(w->pieces);
+    mo_decomp_classes_free(w->classes);
+    mo_decomp_segments_free(w->segments);
 }
 
 static int64_t upper_path(workshop *w)
 {
-    for (int i = 0; i < w->kinds->n; i++)
-        w->path->tables[i] = w->kinds->kinds[i].upper_ns;
+    for (int i = 0; i < w->classes->n; i++)
+        w->path->tables[i] = w->classes->classes[i].upper_ns;
     return mo_decomp_path_shortest(w->path);
 }
 
-/* Two schedules are taken apart, and the best pieces of both stitched. */
+/* Two schedules are taken apart, and the best segments of both stitched. */
 static void check_stitching(const mo_instance *x, const mo_regime *regime)
 {
     workshop w;
@@ -115,9 +115,9 @@ static void check_stitching(const mo_instance *x, const mo_regime *regime)
         if (!s)
             continue;
         best_ns = s->makespan_ns < best_ns ? s->makespan_ns : best_ns;
-        MUST(mo_decomp_split_schedule(w.kinds, s, &err));
+        MUST(mo_decomp_split_schedule(w.classes, s, &err));
         ck_assert_int_le(upper_path(&w), best_ns);
-        MUST(mo_decomp_compose(w.kinds, w.path, NULL, &stitched, &err));
+        MUST(mo_decomp_compose(w.classes, w.path, NULL, &stitched, &err));
         ck_assert_int_le(stitched->makespan_ns, upper_path(&w));
         ck_assert_ptr_null(broken_rule(x, stitched));
         mo_schedule_free(stitched);
@@ -150,7 +150,7 @@ START_TEST(an_end_takes_its_group_along)
     workshop w;
     mo_instance pinned;
     bool possible = false;
-    const mo_decomp_class *kind = NULL;
+    const mo_decomp_class *class = NULL;
 
     problem_make(&p,
                  "* t.A=1; * t.B=1; a; b colocate=g; c; d colocate=g pin=B;"
@@ -158,17 +158,17 @@ START_TEST(an_end_takes_its_group_along)
                  "d>e bytes=1",
                  TWO, NULL);
     open_workshop(&w, p.x, &by_port);
-    for (int i = 0; i < w.kinds->n; i++)
-        kind = w.kinds->kinds[i].part ? &w.kinds->kinds[i] : kind;
-    ck_assert_ptr_nonnull(kind);
-    MUST(mo_decomp_class_pin_boundary(w.kinds, kind, 0 * 2 + 1, &pinned,
+    for (int i = 0; i < w.classes->n; i++)
+        class = w.classes->classes[i].part ? &w.classes->classes[i] : class;
+    ck_assert_ptr_nonnull(class);
+    MUST(mo_decomp_class_pin_boundary(w.classes, class, 0 * 2 + 1, &pinned,
                                       &possible, &err));
     ck_assert(possible);
     ck_assert_int_eq(pinned.pin[0], 0);
     ck_assert_int_eq(pinned.pin[1], 1);
     ck_assert_int_eq(pinned.pin[2], MO_FREE);
     free(pinned.pin);
-    MUST(mo_decomp_class_pin_boundary(w.kinds, kind, 0, &pinned, &possible,
+    MUST(mo_decomp_class_pin_boundary(w.classes, class, 0, &pinned, &possible,
                                       &err));
     ck_assert(!possible);
     free(pinned.pin);
@@ -207,9 +207,9 @@ START_TEST(what_goes_straight_from_cut_to_cut_waits_its_turn)
 }
 END_TEST
 
-SUITE(pieces)
+SUITE(segments)
 {
-    EACH(equal_pieces_are_one_kind, COUNT(divided));
+    EACH(equal_segments_are_one_class, COUNT(divided));
     SOME(what_is_taken_apart_can_be_stitched, 200, 6);
     TEST(an_end_takes_its_group_along);
     TEST(what_goes_straight_from_cut_to_cut_waits_its_turn);

@@ -20,7 +20,7 @@ typedef struct proving {
     problem problem;
     mo_method_task task;
     mo_search_state search;
-    int block, pair; /* of the fork */
+    int block, boundary; /* of the fork */
     mo_forkjoin *fork;
     int64_t known_ns, optimum_ns;
 } proving;
@@ -75,7 +75,7 @@ static void find_block(proving *p)
             v = p->task.x->in_start[i] < p->task.x->in_start[i + 1] ? i : v;
             u = v == i ? u : i;
         }
-    p->pair = p->task.x->pin[u] * N_DEVICES + p->task.x->pin[v];
+    p->boundary = p->task.x->pin[u] * N_DEVICES + p->task.x->pin[v];
 }
 
 static void open_proving(proving *p, unsigned seed)
@@ -90,13 +90,13 @@ static void open_proving(proving *p, unsigned seed)
                                             MO_MEMORY_NONE },
                                 .threads = 1 };
     MUST(mo_search_state_open(&p->task, &p->search, &err));
-    MUST(
-        mo_chain_blocks_new(p->search.kinds, 1, NULL, &p->search.blocks, &err));
+    MUST(mo_chain_blocks_new(p->search.classes, 1, NULL, &p->search.blocks,
+                             &err));
     find_block(p);
     block = &p->search.blocks->blocks[p->block];
-    MUST(mo_forkjoin_find(&p->search.blocks->chained[block->kind].places,
+    MUST(mo_forkjoin_find(&p->search.blocks->chained[block->class].places,
                           block->segment, &p->fork, &err));
-    p->known_ns = block->lower_ns[p->pair];
+    p->known_ns = block->lower_ns[p->boundary];
     p->optimum_ns = optimum_of(&p->task);
 }
 
@@ -112,7 +112,7 @@ static mo_search_bound_job prove_by_bits(const proving *p, int64_t target_ns,
                                          int64_t steps, int *times)
 {
     mo_search_bound_job proof = { .block = p->block,
-                                  .pair = p->pair,
+                                  .boundary = p->boundary,
                                   .how = MO_SEARCH_BOUND_COLGEN,
                                   .target_ns = target_ns,
                                   .effort = EFFORT,
@@ -216,7 +216,7 @@ START_TEST(dropped_halfway)
         open_proving(&p, (unsigned) seed);
         proof =
             (mo_search_bound_job){ .block = p.block,
-                                   .pair = p.pair,
+                                   .boundary = p.boundary,
                                    .how = MO_SEARCH_BOUND_COLGEN,
                                    .target_ns = p.optimum_ns + p.optimum_ns / 8,
                                    .effort = EFFORT,

@@ -135,7 +135,7 @@ static int64_t optimum_of(const mo_instance *x, const mo_regime *regime)
     return optimum_ns;
 }
 
-START_TEST(pieces_add_up_to_the_optimum_of_the_whole)
+START_TEST(segments_add_up_to_the_optimum_of_the_whole)
 {
     problem p = { 0 };
 
@@ -356,7 +356,7 @@ SUITE(method_moirai)
 {
     SOME(small_problems_are_solved, 120, 4);
     EACH(traps_are_avoided, COUNT(traps));
-    SOME(pieces_add_up_to_the_optimum_of_the_whole, 60, 2);
+    SOME(segments_add_up_to_the_optimum_of_the_whole, 60, 2);
     SOME(threads_do_not_change_the_answer, 5, 1);
     SOME(no_quick_method_is_better, 12, 1);
     SOME(who_has_no_time_gets_an_answer, N_REGIMES, 6);

@@ -23,30 +23,31 @@ static int64_t within(const char *graph, int64_t a_bytes, int64_t b_bytes)
     const mo_decomp_states states = { 2, device, of, true };
     unsigned char variants[MOST_PIECES];
     problem p = { 0 };
-    mo_decomp_segments *pieces = NULL;
-    mo_decomp_classes *kinds = NULL;
+    mo_decomp_segments *segments = NULL;
+    mo_decomp_classes *classes = NULL;
     mo_decomp_path *path = NULL;
     bool found = false;
     int64_t sum_ns = 0;
 
     problem_make(&p, graph, "A; B; A-B gbps=8", NULL);
-    MUST(mo_decomp_segments_find(p.x, &by_port, true, &pieces, &err));
-    ck_assert_int_le(pieces->n, MOST_PIECES);
-    MUST(mo_decomp_classes_new(pieces, &states, &by_port, true, &kinds, &err));
-    MUST(mo_decomp_path_new(pieces, states.n, &path, &err));
-    MUST(mo_primal_rcsp_solve(kinds, capacity_bytes, path, variants, &found,
+    MUST(mo_decomp_segments_find(p.x, &by_port, true, &segments, &err));
+    ck_assert_int_le(segments->n, MOST_PIECES);
+    MUST(mo_decomp_classes_new(segments, &states, &by_port, true, &classes,
+                               &err));
+    MUST(mo_decomp_path_new(segments, states.n, &path, &err));
+    MUST(mo_primal_rcsp_solve(classes, capacity_bytes, path, variants, &found,
                               &err));
-    for (int i = 0; found && i < pieces->n; i++)
-        sum_ns += kinds->kinds[pieces->kind[i]]
+    for (int i = 0; found && i < segments->n; i++)
+        sum_ns += classes->classes[segments->class[i]]
                       .upper_ns[mo_decomp_path_boundary(path, i)];
     mo_decomp_path_free(path);
-    mo_decomp_classes_free(kinds);
-    mo_decomp_segments_free(pieces);
+    mo_decomp_classes_free(classes);
+    mo_decomp_segments_free(segments);
     problem_clear(&p);
     return found ? sum_ns : -1;
 }
 
-/* Equal pieces change sides one by one. */
+/* Equal segments change sides one by one. */
 static const struct {
     int64_t a_bytes, b_bytes, ns;
 } cases[] = {

@@ -89,7 +89,7 @@ static mo_schedule *race_by(const forked *f, const mo_schedule *start,
     mo_schedule *best = NULL;
 
     options.fork = f->fork;
-    options.pair = pair_of(f);
+    options.boundary = pair_of(f);
     options.from_ns = start->makespan_ns / 2;
     options.to_ns = start->makespan_ns;
     options.anneal = &each;
@@ -261,7 +261,7 @@ static int64_t raced_by_hint(const forked *f, const mo_schedule *model)
     mo_decomp_solution_hint hint = hint_of(f, model);
     mo_primal_anneal_options each = { .seed = 3, .moves = 0 };
     mo_primal_halving_options options = { .fork = f->fork,
-                                          .pair = pair_of(f),
+                                          .boundary = pair_of(f),
                                           .from_ns = 0,
                                           .to_ns = 0,
                                           .hint = &hint,

@@ -17,7 +17,7 @@ enum {
 
 /* Where a block is met. */
 typedef struct place {
-    int kind, segment;
+    int class, segment;
 } place;
 
 /* While blocks are told apart. */
@@ -30,7 +30,7 @@ typedef struct writer {
 
 static const mo_chain_partition *chained_of(const writer *w, int thing)
 {
-    return &w->blocks->chained[w->places[thing].kind];
+    return &w->blocks->chained[w->places[thing].class];
 }
 
 static const mo_bound_segment *segment_of(const writer *w, int thing)
@@ -115,18 +115,18 @@ static mo_status write_block(void *context, int thing, mo_decomp_key *to,
     return status;
 }
 
-static mo_status chain_kind(const mo_decomp_classes *kinds,
-                            const mo_decomp_class *kind,
-                            mo_chain_partition *chained, mo_error *err)
+static mo_status chain_class(const mo_decomp_classes *classes,
+                             const mo_decomp_class *class,
+                             mo_chain_partition *chained, mo_error *err)
 {
     size_t size;
     mo_status status;
 
-    if (!kind->part)
+    if (!class->part)
         return MO_OK;
     chained->places =
-        (mo_allowed_devices){ kind->part->x, kinds->regime, NULL };
-    if (!mo_size_mul((size_t) kind->n, (size_t) kinds->x->n_devices, &size))
+        (mo_allowed_devices){ class->part->x, classes->regime, NULL };
+    if (!mo_size_mul((size_t) class->n, (size_t) classes->x->n_devices, &size))
         return mo_fail_memory(err);
     chained->places.allowed = calloc(size, sizeof *chained->places.allowed);
     if (!chained->places.allowed)
@@ -140,10 +140,10 @@ static mo_status chain_kind(const mo_decomp_classes *kinds,
     return chained->block ? MO_OK : mo_fail_memory(err);
 }
 
-static mo_status number_blocks(writer *w, mo_decomp_equiv *alike, int kind,
+static mo_status number_blocks(writer *w, mo_decomp_equiv *alike, int class,
                                mo_error *err)
 {
-    mo_chain_partition *chained = &w->blocks->chained[kind];
+    mo_chain_partition *chained = &w->blocks->chained[class];
     mo_status status = MO_OK;
 
     for (int s = 0; chained->chain && s < chained->chain->n && status == MO_OK;
@@ -151,7 +151,7 @@ static mo_status number_blocks(writer *w, mo_decomp_equiv *alike, int kind,
         status = MO_ARRAY_GROW(w->places, w->n, w->room, err);
         if (status != MO_OK)
             return status;
-        w->places[w->n++] = (place){ kind, s };
+        w->places[w->n++] = (place){ class, s };
         status = mo_decomp_equiv_class_of(alike, (int) w->n - 1,
                                           &chained->block[s], err);
         /* Only the first of each is asked for again. */
@@ -162,19 +162,19 @@ static mo_status number_blocks(writer *w, mo_decomp_equiv *alike, int kind,
     return status;
 }
 
-static int most_ops(const mo_decomp_classes *kinds)
+static int most_ops(const mo_decomp_classes *classes)
 {
     int most = 0;
 
-    for (int i = 0; i < kinds->n; i++)
-        most = kinds->kinds[i].n > most ? kinds->kinds[i].n : most;
+    for (int i = 0; i < classes->n; i++)
+        most = classes->classes[i].n > most ? classes->classes[i].n : most;
     return most;
 }
 
 static mo_status reserve(mo_chain_blocks *b, const writer *w, mo_error *err)
 {
-    size_t n_devices = (size_t) b->kinds->x->n_devices;
-    size_t n_pairs = n_devices * n_devices;
+    size_t n_devices = (size_t) b->classes->x->n_devices;
+    size_t n_boundaries = n_devices * n_devices;
 
     b->n = (int) w->n;
     b->blocks = calloc((size_t) b->n + 1, sizeof *b->blocks);
@@ -183,15 +183,15 @@ static mo_status reserve(mo_chain_blocks *b, const writer *w, mo_error *err)
     for (int i = 0; i < b->n; i++) {
         mo_chain_block *block = &b->blocks[i];
 
-        block->kind = w->places[i].kind;
+        block->class = w->places[i].class;
         block->segment = segment_of(w, i);
-        block->lower_ns = malloc(n_pairs * sizeof *block->lower_ns);
-        block->seen_ns = malloc(n_pairs * sizeof *block->seen_ns);
-        block->hints = calloc(n_pairs, sizeof *block->hints);
+        block->lower_ns = malloc(n_boundaries * sizeof *block->lower_ns);
+        block->seen_ns = malloc(n_boundaries * sizeof *block->seen_ns);
+        block->hints = calloc(n_boundaries, sizeof *block->hints);
         if (!block->lower_ns || !block->seen_ns || !block->hints)
             return mo_fail_memory(err);
-        for (size_t pair = 0; pair < n_pairs; pair++)
-            block->lower_ns[pair] = block->seen_ns[pair] = INT64_MAX;
+        for (size_t boundary = 0; boundary < n_boundaries; boundary++)
+            block->lower_ns[boundary] = block->seen_ns[boundary] = INT64_MAX;
     }
     return MO_OK;
 }
@@ -202,12 +202,13 @@ static mo_status tell_apart(mo_chain_blocks *b, mo_error *err)
     mo_decomp_equiv *alike = NULL;
     mo_status status = mo_decomp_equiv_new(write_block, &w, &alike, err);
 
-    w.number = calloc((size_t) most_ops(b->kinds) + 1, sizeof *w.number);
+    w.number = calloc((size_t) most_ops(b->classes) + 1, sizeof *w.number);
     if (status == MO_OK && !w.number)
         status = mo_fail_memory(err);
-    for (int i = 0; i < b->kinds->n && status == MO_OK; i++)
-        status = chain_kind(b->kinds, &b->kinds->kinds[i], &b->chained[i], err);
-    for (int i = 0; i < b->kinds->n && status == MO_OK; i++)
+    for (int i = 0; i < b->classes->n && status == MO_OK; i++)
+        status = chain_class(b->classes, &b->classes->classes[i],
+                             &b->chained[i], err);
+    for (int i = 0; i < b->classes->n && status == MO_OK; i++)
         status = number_blocks(&w, alike, i, err);
     if (status == MO_OK)
         status = reserve(b, &w, err);
@@ -219,7 +220,7 @@ static mo_status tell_apart(mo_chain_blocks *b, mo_error *err)
 
 static bool is_worth_it(const mo_chain_blocks *b)
 {
-    int64_t K = b->kinds->x->n_devices, n = 0;
+    int64_t K = b->classes->x->n_devices, n = 0;
 
     for (int i = 0; i < b->n; i++)
         n += b->blocks[i].segment->n + 2;
@@ -244,7 +245,7 @@ static void work(void *context, int number, int thread)
     const crew *c = context;
     job *j = &c->jobs[number];
     mo_chain_blocks *b = c->blocks;
-    const mo_chain_partition *chained = &b->chained[b->blocks[j->first].kind];
+    const mo_chain_partition *chained = &b->chained[b->blocks[j->first].class];
     mo_bound_segments *segments = NULL;
     int64_t most_ns = 0;
 
@@ -287,7 +288,7 @@ static mo_status bound_all(mo_chain_blocks *b, int threads, const mo_stop *stop,
         job *j = &c.jobs[n_jobs++];
 
         for (j->first = i; i < b->n && i < j->first + A_JOB &&
-                           b->blocks[i].kind == b->blocks[j->first].kind;
+                           b->blocks[i].class == b->blocks[j->first].class;
              i++)
             continue;
         j->last = i;
@@ -297,7 +298,7 @@ static mo_status bound_all(mo_chain_blocks *b, int threads, const mo_stop *stop,
     return status;
 }
 
-mo_status mo_chain_blocks_new(const mo_decomp_classes *kinds, int threads,
+mo_status mo_chain_blocks_new(const mo_decomp_classes *classes, int threads,
                               const mo_stop *stop, mo_chain_blocks **blocks,
                               mo_error *err)
 {
@@ -308,8 +309,8 @@ mo_status mo_chain_blocks_new(const mo_decomp_classes *kinds, int threads,
     *blocks = NULL;
     if (!b)
         return mo_fail_memory(err);
-    b->kinds = kinds;
-    b->chained = calloc((size_t) kinds->n, sizeof *b->chained);
+    b->classes = classes;
+    b->chained = calloc((size_t) classes->n, sizeof *b->chained);
     status = b->chained ? tell_apart(b, err) : mo_fail_memory(err);
     if (status == MO_OK)
         worth_it = is_worth_it(b);
@@ -322,10 +323,10 @@ mo_status mo_chain_blocks_new(const mo_decomp_classes *kinds, int threads,
     return status;
 }
 
-void mo_chain_blocks_set_hint(mo_chain_blocks *b, int block, int pair,
+void mo_chain_blocks_set_hint(mo_chain_blocks *b, int block, int boundary,
                               mo_decomp_solution_hint hint)
 {
-    mo_decomp_solution_hint *kept = &b->blocks[block].hints[pair];
+    mo_decomp_solution_hint *kept = &b->blocks[block].hints[boundary];
 
     free(kept->device);
     free(kept->start_ns);
@@ -334,9 +335,9 @@ void mo_chain_blocks_set_hint(mo_chain_blocks *b, int block, int pair,
 
 static void clear(mo_chain_blocks *b, int block)
 {
-    int n_pairs = b->kinds->x->n_devices * b->kinds->x->n_devices;
+    int n_boundaries = b->classes->x->n_devices * b->classes->x->n_devices;
 
-    for (int p = 0; p < n_pairs && b->blocks[block].hints; p++)
+    for (int p = 0; p < n_boundaries && b->blocks[block].hints; p++)
         mo_chain_blocks_set_hint(b, block, p, (mo_decomp_solution_hint){ 0 });
     free(b->blocks[block].hints);
     free(b->blocks[block].lower_ns);
@@ -349,7 +350,7 @@ void mo_chain_blocks_free(mo_chain_blocks *b)
         return;
     for (int i = 0; i < b->n && b->blocks; i++)
         clear(b, i);
-    for (int i = 0; i < b->kinds->n && b->chained; i++) {
+    for (int i = 0; i < b->classes->n && b->chained; i++) {
         mo_bound_chain_free(b->chained[i].chain);
         free(b->chained[i].places.allowed);
         free(b->chained[i].block);

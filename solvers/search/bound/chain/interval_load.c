@@ -169,12 +169,12 @@ static mo_status add_flow(mo_chain_interval_load *l, int flow, int a, int b,
         mo_allowed_devices_index(&l->w->places, x->flows[flow].from, a);
     int64_t to = mo_allowed_devices_index(&l->w->places, x->flows[flow].to, b);
     int64_t ns = flow_share_ns(l, flow, a, b);
-    int pair[2], n = 0;
+    int boundary[2], n = 0;
     const int *ids;
     mo_status status = MO_OK;
 
     if (a != b)
-        n = mo_resource_list(x, l->w->places.regime.congestion, a, b, pair,
+        n = mo_resource_list(x, l->w->places.regime.congestion, a, b, boundary,
                              &ids);
     for (int i = 0; i < n && status == MO_OK; i++)
         status = add_use(l, x->n_devices + ids[i], ns,
