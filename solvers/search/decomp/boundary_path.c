@@ -45,7 +45,7 @@ void mo_decomp_path_free(mo_decomp_path *w)
 
 static void relax_segment(mo_decomp_path *w, int segment)
 {
-    const int64_t *table = w->tables[w->segments->class[segment]];
+    const int64_t *table = w->tables[w->segments->cls[segment]];
     unsigned char *from = w->from + (size_t) segment * (size_t) w->n_states;
     int n = w->n_states;
     int64_t *next = w->next;

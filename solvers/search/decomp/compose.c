@@ -13,7 +13,7 @@
 static const mo_decomp_class *class_of(const mo_decomp_classes *classes,
                                        int segment)
 {
-    return &classes->classes[classes->segments->class[segment]];
+    return &classes->classes[classes->segments->cls[segment]];
 }
 
 /* The item of the whole that is the part's item in this segment. */
@@ -50,14 +50,14 @@ static void place_segment(const cloth *c, int segment, int *device)
 {
     const mo_decomp_classes *classes = c->classes;
     const mo_decomp_segments *p = classes->segments;
-    const mo_decomp_class *class = class_of(classes, segment);
+    const mo_decomp_class *cls = class_of(classes, segment);
     int boundary = mo_decomp_path_boundary(c->path, segment),
         first = mo_decomp_segment_first_op(p, segment);
 
-    if (class->part) {
+    if (cls->part) {
         const mo_schedule *s = schedule_of(c, segment);
 
-        for (int i = 0; i < class->n; i++)
+        for (int i = 0; i < cls->n; i++)
             device[first + i] = s->device[i];
     } else if (mo_decomp_segment_exit(p, segment) != MO_FREE) {
         device[mo_decomp_segment_exit(p, segment)] =
@@ -76,10 +76,10 @@ static void time_part(const mo_decomp_classes *classes, int segment,
                       const mo_schedule *from, int64_t begin_ns, mo_schedule *s,
                       int *t)
 {
-    const mo_decomp_class *class = class_of(classes, segment);
+    const mo_decomp_class *cls = class_of(classes, segment);
     int first = mo_decomp_segment_first_op(classes->segments, segment);
 
-    for (int i = class->u == MO_FREE ? 0 : 1; i < class->n; i++)
+    for (int i = cls->u == MO_FREE ? 0 : 1; i < cls->n; i++)
         s->start_ns[first + i] = begin_ns + from->start_ns[i];
     for (int j = 0; j < from->n_transfers; j++) {
         const mo_transfer *its = &from->transfers[j];
@@ -193,10 +193,10 @@ static int boundary_of(const mo_decomp_classes *classes, const mo_schedule *s,
 static void copy_times(const mo_decomp_classes *classes, int segment,
                        const mo_schedule *s, int64_t begin_ns, mo_schedule *to)
 {
-    const mo_decomp_class *class = class_of(classes, segment);
+    const mo_decomp_class *cls = class_of(classes, segment);
     int first = mo_decomp_segment_first_op(classes->segments, segment);
 
-    for (int i = class->u == MO_FREE ? 0 : 1; i < class->n; i++)
+    for (int i = cls->u == MO_FREE ? 0 : 1; i < cls->n; i++)
         to->start_ns[i] = s->start_ns[first + i] - begin_ns;
     for (int t = 0; t < to->n_transfers; t++) {
         mo_transfer *ours = &to->transfers[t];
@@ -213,23 +213,21 @@ static mo_status keep_segment(mo_decomp_classes *classes, int segment,
                               const mo_schedule *s, int64_t begin_ns,
                               int boundary, mo_error *err)
 {
-    mo_decomp_class *class =
-        &classes->classes[classes->segments->class[segment]];
+    mo_decomp_class *cls = &classes->classes[classes->segments->cls[segment]];
     int first = mo_decomp_segment_first_op(classes->segments, segment);
     mo_schedule *taken = NULL;
     bool fits = false;
-    mo_status status = mo_schedule_new(class->part->x, &classes->regime,
+    mo_status status = mo_schedule_new(cls->part->x, &classes->regime,
                                        s->device + first, &taken, err);
 
     if (status != MO_OK)
         return status;
     copy_times(classes, segment, s, begin_ns, taken);
-    status = finish(class->part->x, taken, err);
+    status = finish(cls->part->x, taken, err);
     if (status == MO_OK)
-        status = mo_schedule_fits_memory(class->part->x, taken, &fits, err);
+        status = mo_schedule_fits_memory(cls->part->x, taken, &fits, err);
     if (status == MO_OK && fits)
-        return mo_decomp_class_update_upper(classes, class, boundary, taken,
-                                            err);
+        return mo_decomp_class_update_upper(classes, cls, boundary, taken, err);
     mo_schedule_free(taken);
     return status;
 }
@@ -241,14 +239,14 @@ mo_status mo_decomp_split_schedule(mo_decomp_classes *classes,
     mo_status status = MO_OK;
 
     for (int i = 0; i < p->n && status == MO_OK; i++) {
-        const mo_decomp_class *class = class_of(classes, i);
+        const mo_decomp_class *cls = class_of(classes, i);
         int u = mo_decomp_segment_entry(p, i), v = mo_decomp_segment_exit(p, i);
         int64_t begin_ns = u == MO_FREE ? 0 : end_ns(classes->x, s, u);
         int64_t until_ns =
             v == MO_FREE ? s->makespan_ns : end_ns(classes->x, s, v);
-        int boundary = class->part ? boundary_of(classes, s, i) : -1;
+        int boundary = cls->part ? boundary_of(classes, s, i) : -1;
 
-        if (boundary >= 0 && until_ns - begin_ns < class->upper_ns[boundary])
+        if (boundary >= 0 && until_ns - begin_ns < cls->upper_ns[boundary])
             status = keep_segment(classes, i, s, begin_ns, boundary, err);
     }
     return status;

@@ -65,18 +65,18 @@ int mo_decomp_equiv_n_classes(const mo_decomp_equiv *a)
     return (int) a->n;
 }
 
-int mo_decomp_equiv_representative(const mo_decomp_equiv *a, int class)
+int mo_decomp_equiv_representative(const mo_decomp_equiv *a, int cls)
 {
-    return a->classes[class].first;
+    return a->classes[cls].first;
 }
 
-static void put_into_slot(mo_decomp_equiv *a, int class)
+static void put_into_slot(mo_decomp_equiv *a, int cls)
 {
-    size_t at = (size_t) a->classes[class].digest & (a->n_slots - 1);
+    size_t at = (size_t) a->classes[cls].digest & (a->n_slots - 1);
 
     while (a->slots[at] >= 0)
         at = (at + 1) & (a->n_slots - 1);
-    a->slots[at] = class;
+    a->slots[at] = cls;
 }
 
 /* Twice as many slots, so that half of them stay free. */
@@ -91,18 +91,17 @@ static mo_status grow(mo_decomp_equiv *a, mo_error *err)
     free(a->slots);
     a->slots = slots;
     a->n_slots = n_slots;
-    for (size_t class = 0; class < a->n; class ++)
-        put_into_slot(a, (int) class);
+    for (size_t cls = 0; cls < a->n; cls++)
+        put_into_slot(a, (int) cls);
     return MO_OK;
 }
 
-static mo_status is_same(mo_decomp_equiv *a, int class, bool *same,
-                         mo_error *err)
+static mo_status is_same(mo_decomp_equiv *a, int cls, bool *same, mo_error *err)
 {
     mo_status status;
 
     a->old.n = 0;
-    status = a->write(a->context, a->classes[class].first, &a->old, err);
+    status = a->write(a->context, a->classes[cls].first, &a->old, err);
     *same = status == MO_OK && a->old.n == a->fresh.n &&
             (a->old.n == 0 || memcmp(a->old.items, a->fresh.items,
                                      a->old.n * sizeof *a->old.items) == 0);
@@ -110,7 +109,7 @@ static mo_status is_same(mo_decomp_equiv *a, int class, bool *same,
 }
 
 /* The class of what is in fresh, or -1. */
-static mo_status look_up(mo_decomp_equiv *a, uint64_t digest, int *class,
+static mo_status look_up(mo_decomp_equiv *a, uint64_t digest, int *cls,
                          mo_error *err)
 {
     size_t at = (size_t) digest & (a->n_slots - 1);
@@ -124,28 +123,28 @@ static mo_status look_up(mo_decomp_equiv *a, uint64_t digest, int *class,
         if (status != MO_OK)
             return status;
         if (same) {
-            *class = a->slots[at];
+            *cls = a->slots[at];
             return MO_OK;
         }
     }
-    *class = -1;
+    *cls = -1;
     return MO_OK;
 }
 
-static mo_status add(mo_decomp_equiv *a, uint64_t digest, int thing, int *class,
+static mo_status add(mo_decomp_equiv *a, uint64_t digest, int thing, int *cls,
                      mo_error *err)
 {
     mo_status status = MO_ARRAY_GROW(a->classes, a->n, a->room, err);
 
     if (status != MO_OK)
         return status;
-    *class = (int) a->n;
+    *cls = (int) a->n;
     a->classes[a->n++] = (known){ digest, thing };
-    put_into_slot(a, *class);
+    put_into_slot(a, *cls);
     return MO_OK;
 }
 
-mo_status mo_decomp_equiv_class_of(mo_decomp_equiv *a, int thing, int *class,
+mo_status mo_decomp_equiv_class_of(mo_decomp_equiv *a, int thing, int *cls,
                                    mo_error *err)
 {
     mo_status status = MO_OK;
@@ -159,7 +158,7 @@ mo_status mo_decomp_equiv_class_of(mo_decomp_equiv *a, int thing, int *class,
     if (status != MO_OK)
         return status;
     digest = mo_digest_of(a->fresh.items, a->fresh.n * sizeof *a->fresh.items);
-    status = look_up(a, digest, class, err);
-    return status == MO_OK && *class < 0 ? add(a, digest, thing, class, err)
-                                         : status;
+    status = look_up(a, digest, cls, err);
+    return status == MO_OK && *cls < 0 ? add(a, digest, thing, cls, err)
+                                       : status;
 }

@@ -35,12 +35,12 @@ void mo_decomp_equiv_free(mo_decomp_equiv *alike);
 /* The thing's class: that of a thing asked for before whose content is the
  * same, number for number, or the next new one.  Of each class only the first
  * thing's name is kept, and its content written again to be compared. */
-mo_status mo_decomp_equiv_class_of(mo_decomp_equiv *alike, int thing,
-                                   int *class, mo_error *err);
+mo_status mo_decomp_equiv_class_of(mo_decomp_equiv *alike, int thing, int *cls,
+                                   mo_error *err);
 
 int mo_decomp_equiv_n_classes(
     const mo_decomp_equiv *alike); /* classes so far */
 int mo_decomp_equiv_representative(const mo_decomp_equiv *alike,
-                                   int class); /* a thing of it */
+                                   int cls); /* a thing of it */
 
 #endif

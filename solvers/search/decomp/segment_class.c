@@ -80,7 +80,7 @@ static int64_t direct_time(const mo_decomp_classes *classes, int u, int v,
     return ns + mo_instance_p_ns(classes->x, v, device[b]);
 }
 
-static void fill_times(const mo_decomp_classes *classes, mo_decomp_class *class,
+static void fill_times(const mo_decomp_classes *classes, mo_decomp_class *cls,
                        int segment)
 {
     int u = mo_decomp_segment_entry(classes->segments, segment),
@@ -92,10 +92,10 @@ static void fill_times(const mo_decomp_classes *classes, mo_decomp_class *class,
             int boundary = a * n + b;
             bool possible = is_possible(classes, u, v, a, b);
 
-            class->upper_ns[boundary] = INT64_MAX;
-            class->lower_ns[boundary] = possible ? 0 : INT64_MAX;
-            if (possible && !class->part)
-                class->upper_ns[boundary] = direct_time(classes, u, v, a, b);
+            cls->upper_ns[boundary] = INT64_MAX;
+            cls->lower_ns[boundary] = possible ? 0 : INT64_MAX;
+            if (possible && !cls->part)
+                cls->upper_ns[boundary] = direct_time(classes, u, v, a, b);
         }
 }
 
@@ -123,11 +123,11 @@ static void forget_numbers(const mo_instance *whole, int first, int n,
 }
 
 static mo_status make_part(const mo_decomp_classes *classes,
-                           mo_decomp_class *class, int segment,
-                           int *group_number, mo_error *err)
+                           mo_decomp_class *cls, int segment, int *group_number,
+                           mo_error *err)
 {
     int first = mo_decomp_segment_first_op(classes->segments, segment),
-        n = class->n;
+        n = cls->n;
     int *ops = malloc((size_t) n * sizeof *ops);
     mo_status status;
 
@@ -135,38 +135,36 @@ static mo_status make_part(const mo_decomp_classes *classes,
         return mo_fail_memory(err);
     for (int i = 0; i < n; i++)
         ops[i] = first + i;
-    status = mo_sub_instance_make(classes->x, ops, n, class->u != MO_FREE,
-                                  &class->part, err);
+    status = mo_sub_instance_make(classes->x, ops, n, cls->u != MO_FREE,
+                                  &cls->part, err);
     free(ops);
     if (status == MO_OK) {
-        renumber_groups(class->part->x, group_number);
+        renumber_groups(cls->part->x, group_number);
         forget_numbers(classes->x, first, n, group_number);
     }
     return status;
 }
 
-static mo_status reserve(const mo_decomp_classes *classes,
-                         mo_decomp_class *class, mo_error *err)
+static mo_status reserve(const mo_decomp_classes *classes, mo_decomp_class *cls,
+                         mo_error *err)
 {
     size_t n = (size_t) classes->states->n * (size_t) classes->states->n;
 
-    class->upper_ns =
-        mo_arena_array(classes->arena, n, sizeof *class->upper_ns);
-    class->lower_ns = class->upper_ns;
-    if (class->part) {
-        class->lower_ns =
-            mo_arena_array(classes->arena, n, sizeof *class->lower_ns);
-        class->boundaries =
-            mo_arena_array(classes->arena, n, sizeof *class->boundaries);
+    cls->upper_ns = mo_arena_array(classes->arena, n, sizeof *cls->upper_ns);
+    cls->lower_ns = cls->upper_ns;
+    if (cls->part) {
+        cls->lower_ns =
+            mo_arena_array(classes->arena, n, sizeof *cls->lower_ns);
+        cls->boundaries =
+            mo_arena_array(classes->arena, n, sizeof *cls->boundaries);
     }
-    return class->upper_ns && class->lower_ns &&
-                   (!class->part || class->boundaries)
+    return cls->upper_ns && cls->lower_ns && (!cls->part || cls->boundaries)
                ? MO_OK
                : mo_fail_memory(err);
 }
 
 static mo_status make_class(const mo_decomp_classes *classes,
-                            mo_decomp_class *class, int segment,
+                            mo_decomp_class *cls, int segment,
                             int *group_number, mo_error *err)
 {
     const mo_decomp_segments *p = classes->segments;
@@ -174,16 +172,16 @@ static mo_status make_class(const mo_decomp_classes *classes,
     bool has_v = mo_decomp_segment_exit(p, segment) != MO_FREE;
     mo_status status = MO_OK;
 
-    class->n = mo_decomp_segment_last_op(p, segment) -
-               mo_decomp_segment_first_op(p, segment) + 1;
-    class->u = has_u ? 0 : MO_FREE;
-    class->v = has_v ? class->n - 1 : MO_FREE;
-    if (class->n > has_u + has_v)
-        status = make_part(classes, class, segment, group_number, err);
+    cls->n = mo_decomp_segment_last_op(p, segment) -
+             mo_decomp_segment_first_op(p, segment) + 1;
+    cls->u = has_u ? 0 : MO_FREE;
+    cls->v = has_v ? cls->n - 1 : MO_FREE;
+    if (cls->n > has_u + has_v)
+        status = make_part(classes, cls, segment, group_number, err);
     if (status == MO_OK)
-        status = reserve(classes, class, err);
+        status = reserve(classes, cls, err);
     if (status == MO_OK)
-        fill_times(classes, class, segment);
+        fill_times(classes, cls, segment);
     return status;
 }
 
@@ -229,19 +227,19 @@ mo_status mo_decomp_classes_new(const mo_decomp_segments *segments,
     return status;
 }
 
-static void clear(const mo_decomp_classes *classes, mo_decomp_class *class)
+static void clear(const mo_decomp_classes *classes, mo_decomp_class *cls)
 {
     int n = classes->states->n * classes->states->n;
 
-    for (int boundary = 0; boundary < n && class->boundaries; boundary++) {
-        mo_decomp_variant *variants = class->boundaries[boundary].variants;
+    for (int boundary = 0; boundary < n && cls->boundaries; boundary++) {
+        mo_decomp_variant *variants = cls->boundaries[boundary].variants;
 
         if (!variants)
-            mo_schedule_free(class->boundaries[boundary].best);
+            mo_schedule_free(cls->boundaries[boundary].best);
         for (int k = 0; variants && k < classes->x->n_devices; k++)
             mo_schedule_free(variants[k].schedule);
     }
-    mo_sub_instance_free(class->part);
+    mo_sub_instance_free(cls->part);
 }
 
 void mo_decomp_classes_free(mo_decomp_classes *classes)
@@ -270,23 +268,23 @@ static bool pin(const mo_instance *x, int op, int device, int *pins)
 }
 
 mo_status mo_decomp_class_pin_boundary(const mo_decomp_classes *classes,
-                                       const mo_decomp_class *class,
-                                       int boundary, mo_instance *x,
-                                       bool *possible, mo_error *err)
+                                       const mo_decomp_class *cls, int boundary,
+                                       mo_instance *x, bool *possible,
+                                       mo_error *err)
 {
     const mo_decomp_states *states = classes->states;
     int a = boundary / states->n, b = boundary % states->n;
 
-    *x = *class->part->x;
+    *x = *cls->part->x;
     x->pin = malloc((size_t) x->n * sizeof *x->pin);
     if (!x->pin)
         return mo_fail_memory(err);
-    memcpy(x->pin, class->part->x->pin, (size_t) x->n * sizeof *x->pin);
-    *possible = class->lower_ns[boundary] != INT64_MAX;
-    if (class->u != MO_FREE)
-        *possible &= pin(x, class->u, states->device[a], x->pin);
-    if (class->v != MO_FREE)
-        *possible &= pin(x, class->v, states->device[b], x->pin);
+    memcpy(x->pin, cls->part->x->pin, (size_t) x->n * sizeof *x->pin);
+    *possible = cls->lower_ns[boundary] != INT64_MAX;
+    if (cls->u != MO_FREE)
+        *possible &= pin(x, cls->u, states->device[a], x->pin);
+    if (cls->v != MO_FREE)
+        *possible &= pin(x, cls->v, states->device[b], x->pin);
     return MO_OK;
 }
 
@@ -312,7 +310,7 @@ static mo_status reserve_variants(const mo_decomp_classes *classes,
 
 /* Fills bytes by device; returns the device with most of them. */
 static int find_bytes(const mo_decomp_classes *classes,
-                      const mo_decomp_class *class, const mo_schedule *s,
+                      const mo_decomp_class *cls, const mo_schedule *s,
                       int64_t *bytes)
 {
     int most = 0;
@@ -320,7 +318,7 @@ static int find_bytes(const mo_decomp_classes *classes,
     memset(bytes, 0, (size_t) classes->x->n_devices * sizeof *bytes);
     for (int i = 0; i < s->n; i++)
         bytes[s->device[i]] +=
-            mo_regime_resident_bytes(class->part->x, classes->regime.memory, i);
+            mo_regime_resident_bytes(cls->part->x, classes->regime.memory, i);
     for (int k = 1; k < classes->x->n_devices; k++)
         most = bytes[k] > bytes[most] ? k : most;
     return most;
@@ -328,7 +326,7 @@ static int find_bytes(const mo_decomp_classes *classes,
 
 /* A new best comes only to where it is the best of its own, too. */
 static mo_status keep_variant(const mo_decomp_classes *classes,
-                              mo_decomp_class *class,
+                              mo_decomp_class *cls,
                               mo_decomp_boundary *boundary,
                               mo_schedule *schedule, mo_error *err)
 {
@@ -343,7 +341,7 @@ static mo_status keep_variant(const mo_decomp_classes *classes,
         mo_schedule_free(schedule);
         return status;
     }
-    variant = &boundary->variants[find_bytes(classes, class, schedule, bytes)];
+    variant = &boundary->variants[find_bytes(classes, cls, schedule, bytes)];
     if (!variant->schedule ||
         schedule->makespan_ns < variant->schedule->makespan_ns) {
         memcpy(variant->bytes, bytes, size);
@@ -360,21 +358,21 @@ static mo_status keep_variant(const mo_decomp_classes *classes,
 }
 
 mo_status mo_decomp_class_update_upper(const mo_decomp_classes *classes,
-                                       mo_decomp_class *class, int number,
+                                       mo_decomp_class *cls, int number,
                                        mo_schedule *schedule, mo_error *err)
 {
-    mo_decomp_boundary *boundary = &class->boundaries[number];
+    mo_decomp_boundary *boundary = &cls->boundaries[number];
     mo_status status = MO_OK;
 
     if (schedule && classes->keep_variants) {
-        status = keep_variant(classes, class, boundary, schedule, err);
-    } else if (schedule && schedule->makespan_ns < class->upper_ns[number]) {
+        status = keep_variant(classes, cls, boundary, schedule, err);
+    } else if (schedule && schedule->makespan_ns < cls->upper_ns[number]) {
         mo_schedule_free(boundary->best);
         boundary->best = schedule;
     } else {
         mo_schedule_free(schedule);
     }
     if (boundary->best)
-        class->upper_ns[number] = boundary->best->makespan_ns;
+        cls->upper_ns[number] = boundary->best->makespan_ns;
     return status;
 }

@@ -77,14 +77,14 @@ void mo_decomp_classes_free(mo_decomp_classes *classes);
 /* A class's instance with its ends where the boundary says: a copy that shares
  * all but the pins, which the caller frees.  False: they cannot be there. */
 mo_status mo_decomp_class_pin_boundary(const mo_decomp_classes *classes,
-                                       const mo_decomp_class *class,
-                                       int boundary, mo_instance *x,
-                                       bool *possible, mo_error *err);
+                                       const mo_decomp_class *cls, int boundary,
+                                       mo_instance *x, bool *possible,
+                                       mo_error *err);
 
 /* Takes the schedule over where it is better than what there is, or frees it;
  * it may be NULL. */
 mo_status mo_decomp_class_update_upper(const mo_decomp_classes *classes,
-                                       mo_decomp_class *class, int boundary,
+                                       mo_decomp_class *cls, int boundary,
                                        mo_schedule *schedule, mo_error *err);
 
 /* How long what u sends to v takes from device to device, nothing lying between

@@ -115,10 +115,10 @@ static mo_status count_classes(mo_decomp_segments *p,
     p->count = calloc((size_t) p->n_classes + 1, sizeof *p->count);
     if (!p->first || !p->count)
         return mo_fail_memory(err);
-    for (int class = 0; class < p->n_classes; class ++)
-        p->first[class] = mo_decomp_equiv_representative(alike, class);
+    for (int cls = 0; cls < p->n_classes; cls++)
+        p->first[cls] = mo_decomp_equiv_representative(alike, cls);
     for (int i = 0; i < p->n; i++)
-        p->count[p->class[i]]++;
+        p->count[p->cls[i]]++;
     return MO_OK;
 }
 
@@ -132,11 +132,11 @@ static mo_status find_classes(mo_decomp_segments *p, const mo_regime *regime,
 
     w.group_number = calloc(n_groups, sizeof *w.group_number);
     w.seen = calloc(n_groups, sizeof *w.seen);
-    p->class = calloc((size_t) p->n, sizeof *p->class);
-    if (status == MO_OK && (!w.group_number || !w.seen || !p->class))
+    p->cls = calloc((size_t) p->n, sizeof *p->cls);
+    if (status == MO_OK && (!w.group_number || !w.seen || !p->cls))
         status = mo_fail_memory(err);
     for (int i = 0; i < p->n && status == MO_OK; i++)
-        status = mo_decomp_equiv_class_of(alike, i, &p->class[i], err);
+        status = mo_decomp_equiv_class_of(alike, i, &p->cls[i], err);
     if (status == MO_OK)
         status = count_classes(p, alike, err);
     mo_decomp_equiv_free(alike);
@@ -231,7 +231,7 @@ void mo_decomp_segments_free(mo_decomp_segments *p)
     if (!p)
         return;
     free(p->cut);
-    free(p->class);
+    free(p->cls);
     free(p->first);
     free(p->count);
     free(p);

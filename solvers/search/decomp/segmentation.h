@@ -25,7 +25,7 @@ typedef struct mo_decomp_segments {
     int n;         /* at least 1 */
     int *cut;      /* n - 1 ops: segment i ends with cut i */
     int n_classes; /* segments of one class are alike but for where they lie */
-    int *class;    /* by segment */
+    int *cls;      /* by segment */
     int *first;    /* by class: the first segment of it */
     int *count;    /* by class: segments */
 } mo_decomp_segments;

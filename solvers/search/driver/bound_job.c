@@ -160,7 +160,7 @@ static mo_status make_part(const mo_chain_blocks *b,
 {
     const mo_chain_block *block = &b->blocks[it->block];
     const mo_bound_segment *s = block->segment;
-    const mo_instance *whole = b->classes->classes[block->class].part->x;
+    const mo_instance *whole = b->classes->classes[block->cls].part->x;
     int *ops = malloc(((size_t) s->n + 2) * sizeof *ops), n = 0;
     mo_status status;
 

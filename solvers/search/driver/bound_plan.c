@@ -137,7 +137,7 @@ static mo_status find_fork(mo_search_bound_plan *m, int block, mo_error *err)
 
     if (m->forks[block])
         return MO_OK;
-    return mo_forkjoin_find(&m->blocks->chained[b->class].places, b->segment,
+    return mo_forkjoin_find(&m->blocks->chained[b->cls].places, b->segment,
                             &m->forks[block], err);
 }
 

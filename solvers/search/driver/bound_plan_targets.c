@@ -45,12 +45,11 @@ void mo_search_bound_plan_reset(mo_search_bound_plan *m)
             aim_of(m, i, p)->turn = 0;
     }
     for (int i = 0; i < m->search->classes->n; i++) {
-        const mo_decomp_class *class = &m->search->classes->classes[i];
+        const mo_decomp_class *cls = &m->search->classes->classes[i];
 
-        m->search->path->tables[i] =
-            class->part ? m->times_ns[i] : class->lower_ns;
-        if (class->part)
-            memcpy(m->times_ns[i], class->lower_ns, size);
+        m->search->path->tables[i] = cls->part ? m->times_ns[i] : cls->lower_ns;
+        if (cls->part)
+            memcpy(m->times_ns[i], cls->lower_ns, size);
     }
 }
 
@@ -60,15 +59,15 @@ static mo_status add_up(mo_search_bound_plan *m, mo_error *err)
     mo_status status = MO_OK;
 
     for (int i = 0; i < m->search->classes->n && status == MO_OK; i++) {
-        const mo_decomp_class *class = &m->search->classes->classes[i];
+        const mo_decomp_class *cls = &m->search->classes->classes[i];
 
-        if (!class->part)
+        if (!cls->part)
             continue;
         status = mo_chain_blocks_min_times(m->blocks, i, m->raised_ns,
                                            m->times_ns[i], err);
         for (int p = 0; p < m->n_boundaries && status == MO_OK; p++)
-            if (m->times_ns[i][p] < class->lower_ns[p])
-                m->times_ns[i][p] = class->lower_ns[p];
+            if (m->times_ns[i][p] < cls->lower_ns[p])
+                m->times_ns[i][p] = cls->lower_ns[p];
     }
     return status;
 }
@@ -81,17 +80,17 @@ static void count_uses(mo_search_bound_plan *m)
 
     memset(m->uses, 0, (size_t) s->classes->n * n_boundaries * sizeof *m->uses);
     for (int i = 0; i < s->segments->n; i++)
-        m->uses[(size_t) s->segments->class[i] * n_boundaries +
+        m->uses[(size_t) s->segments->cls[i] * n_boundaries +
                 (size_t) mo_decomp_path_boundary(s->path, i)]++;
 }
 
 /* Spreads the uses of a boundary of a class over its blocks. */
-static mo_status use_blocks(mo_search_bound_plan *m, int class, int boundary,
+static mo_status use_blocks(mo_search_bound_plan *m, int cls, int boundary,
                             int uses, mo_error *err)
 {
-    const mo_chain_partition *c = &m->blocks->chained[class];
+    const mo_chain_partition *c = &m->blocks->chained[cls];
     mo_status status = mo_chain_blocks_shortest_path(
-        m->blocks, class, boundary, m->raised_ns, m->boundaries, err);
+        m->blocks, cls, boundary, m->raised_ns, m->boundaries, err);
 
     for (int s = 0; s < c->chain->n && status == MO_OK; s++)
         aim_of(m, c->block[s], m->boundaries[s])->uses += uses;

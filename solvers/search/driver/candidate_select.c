@@ -80,11 +80,11 @@ static double hope(int level)
     return level < n ? part[level] : 0.16 / level;
 }
 
-static int64_t hoped_for(const mo_decomp_class *class, int boundary)
+static int64_t hoped_for(const mo_decomp_class *cls, int boundary)
 {
-    int64_t upper_ns = class->upper_ns[boundary],
-            lower_ns = class->lower_ns[boundary];
-    int level = class->boundaries[boundary].level;
+    int64_t upper_ns = cls->upper_ns[boundary],
+            lower_ns = cls->lower_ns[boundary];
+    int level = cls->boundaries[boundary].level;
 
     if (lower_ns >= upper_ns || level >= MO_SEARCH_MAX_EFFORT_LEVEL)
         return upper_ns;
@@ -99,11 +99,11 @@ static void set_hopes(mo_search_candidates *m)
     int n_boundaries = s->states.n * s->states.n;
 
     for (int i = 0; i < s->classes->n; i++) {
-        const mo_decomp_class *class = &s->classes->classes[i];
+        const mo_decomp_class *cls = &s->classes->classes[i];
 
-        s->path->tables[i] = class->part ? m->hoped_ns[i] : class->upper_ns;
-        for (int p = 0; class->part && p < n_boundaries; p++)
-            m->hoped_ns[i][p] = hoped_for(class, p);
+        s->path->tables[i] = cls->part ? m->hoped_ns[i] : cls->upper_ns;
+        for (int p = 0; cls->part && p < n_boundaries; p++)
+            m->hoped_ns[i][p] = hoped_for(cls, p);
     }
 }
 
@@ -122,14 +122,14 @@ static void set_bounds(mo_search_candidates *m)
 static bool is_worth_trying(const mo_search_candidates *m, int number,
                             int boundary, bool exact)
 {
-    const mo_decomp_class *class = &m->search->classes->classes[number];
+    const mo_decomp_class *cls = &m->search->classes->classes[number];
 
-    if (!class->part ||
-        class->boundaries[boundary].level >= MO_SEARCH_MAX_EFFORT_LEVEL ||
-        (exact && class->n > MO_SEARCH_EXACT_RARE_MAX_OPS &&
-         !class->boundaries[boundary].exact_pays))
+    if (!cls->part ||
+        cls->boundaries[boundary].level >= MO_SEARCH_MAX_EFFORT_LEVEL ||
+        (exact && cls->n > MO_SEARCH_EXACT_RARE_MAX_OPS &&
+         !cls->boundaries[boundary].exact_pays))
         return false;
-    return m->hoped_ns[number][boundary] < class->upper_ns[boundary];
+    return m->hoped_ns[number][boundary] < cls->upper_ns[boundary];
 }
 
 /* Without any schedule yet, as if there were one of twice the bound. */
@@ -175,10 +175,10 @@ static mo_status add_path(mo_search_candidates *m, bool exact, double weight,
 
     *any = false;
     for (int i = 0; i < s->segments->n; i++)
-        m->uses[(size_t) s->segments->class[i] * n_boundaries +
+        m->uses[(size_t) s->segments->cls[i] * n_boundaries +
                 (size_t) mo_decomp_path_boundary(s->path, i)]++;
     for (int i = 0; i < s->segments->n && status == MO_OK; i++) {
-        int number = s->segments->class[i],
+        int number = s->segments->cls[i],
             boundary = mo_decomp_path_boundary(s->path, i);
         int *uses =
             &m->uses[(size_t) number * n_boundaries + (size_t) boundary];
@@ -222,8 +222,8 @@ static int compare_options(const void *a, const void *b)
 
     if (s->gain_ns != t->gain_ns)
         return s->gain_ns > t->gain_ns ? -1 : 1;
-    if (s->class != t->class)
-        return s->class < t->class ? -1 : 1;
+    if (s->cls != t->cls)
+        return s->cls < t->cls ? -1 : 1;
     return (s->boundary > t->boundary) - (s->boundary < t->boundary);
 }
 

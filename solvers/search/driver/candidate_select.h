@@ -24,7 +24,7 @@ enum {
 
 /* What might be tried, and what could come of it for the whole. */
 typedef struct mo_search_candidate {
-    int class, boundary;
+    int cls, boundary;
     bool exact; /* for its bound */
     double gain_ns;
 } mo_search_candidate;

@@ -33,7 +33,7 @@ typedef struct fan {
 } fan;
 
 typedef struct fanout {
-    const mo_decomp_class *class;
+    const mo_decomp_class *cls;
     int boundary;
     const mo_search_case_split_options *options;
     fan fans[MOST_FANS]; /* most readers first */
@@ -157,10 +157,10 @@ static void begin(fanout *f)
 
     memcpy(f->windows->places.allowed, f->windows->chained->places.allowed,
            f->size);
-    if (f->class->u != MO_FREE)
-        mo_chain_windows_fix(f->windows, f->class->u, f->boundary / n);
-    if (f->class->v != MO_FREE)
-        mo_chain_windows_fix(f->windows, f->class->v, f->boundary % n);
+    if (f->cls->u != MO_FREE)
+        mo_chain_windows_fix(f->windows, f->cls->u, f->boundary / n);
+    if (f->cls->v != MO_FREE)
+        mo_chain_windows_fix(f->windows, f->cls->v, f->boundary % n);
 }
 
 /* *fails: it cannot be done within the time. */
@@ -201,19 +201,19 @@ static mo_status approach(fanout *f, int64_t *lower_ns, mo_error *err)
     return status;
 }
 
-static mo_status open_fanout(fanout *f, const mo_chain_blocks *blocks,
-                             int class, mo_error *err)
+static mo_status open_fanout(fanout *f, const mo_chain_blocks *blocks, int cls,
+                             mo_error *err)
 {
-    const mo_chain_partition *chained = &blocks->chained[class];
+    const mo_chain_partition *chained = &blocks->chained[cls];
     const mo_instance *x = chained->places.x;
     mo_status status = find_fans(f, chained, err);
 
     if (status != MO_OK || f->n_fans == 0)
         return status;
-    f->class = &blocks->classes->classes[class];
+    f->cls = &blocks->classes->classes[cls];
     f->size = (size_t) x->n * (size_t) x->n_devices * sizeof *f->allowed;
     f->allowed = malloc(f->size);
-    status = f->allowed ? mo_chain_windows_new(blocks, class, &f->windows, err)
+    status = f->allowed ? mo_chain_windows_new(blocks, cls, &f->windows, err)
                         : mo_fail_memory(err);
     return status == MO_OK
                ? mo_chain_interval_load_new(f->windows, &f->loads, err)
@@ -228,13 +228,12 @@ static void close_fanout(fanout *f)
 }
 
 mo_status
-mo_search_case_split_bound(const mo_chain_blocks *blocks, int class,
-                           int boundary,
+mo_search_case_split_bound(const mo_chain_blocks *blocks, int cls, int boundary,
                            const mo_search_case_split_options *options,
                            int64_t *lower_ns, mo_error *err)
 {
     fanout f = { .boundary = boundary, .options = options };
-    mo_status status = open_fanout(&f, blocks, class, err);
+    mo_status status = open_fanout(&f, blocks, cls, err);
 
     if (status == MO_OK && f.n_fans > 0)
         status = approach(&f, lower_ns, err);
@@ -251,13 +250,13 @@ static bool is_too_large(const mo_instance *x)
 }
 
 static int64_t least_lower_ns(const mo_search_state *s,
-                              const mo_decomp_class *class)
+                              const mo_decomp_class *cls)
 {
     int64_t least_ns = INT64_MAX;
 
     for (int p = 0; p < s->states.n * s->states.n; p++)
-        if (class->lower_ns[p] < least_ns)
-            least_ns = class->lower_ns[p];
+        if (cls->lower_ns[p] < least_ns)
+            least_ns = cls->lower_ns[p];
     return least_ns;
 }
 
@@ -267,17 +266,17 @@ static int64_t least_lower_ns(const mo_search_state *s,
 static mo_status raise_class(mo_search_state *s, int number, int64_t gap_ns,
                              int64_t *steps, mo_error *err)
 {
-    mo_decomp_class *class = &s->classes->classes[number];
+    mo_decomp_class *cls = &s->classes->classes[number];
     int64_t far_ns;
     mo_status status = MO_OK;
 
-    if (!class->part || is_too_large(class->part->x))
+    if (!cls->part || is_too_large(cls->part->x))
         return MO_OK;
-    far_ns = least_lower_ns(s, class);
+    far_ns = least_lower_ns(s, cls);
     if (far_ns < MO_MAX_TOTAL_NS)
         far_ns += gap_ns;
     for (int p = 0; p < s->states.n * s->states.n && status == MO_OK; p++) {
-        int64_t lower_ns = class->lower_ns[p];
+        int64_t lower_ns = cls->lower_ns[p];
         mo_search_case_split_options options = { 0, LEAST_READERS, steps,
                                                  s->task->stop };
 
@@ -286,8 +285,8 @@ static mo_status raise_class(mo_search_state *s, int number, int64_t gap_ns,
         options.most_ns = lower_ns + gap_ns;
         status = mo_search_case_split_bound(s->blocks, number, p, &options,
                                             &lower_ns, err);
-        if (status == MO_OK && lower_ns > class->boundaries[p].own_ns)
-            class->boundaries[p].own_ns = lower_ns;
+        if (status == MO_OK && lower_ns > cls->boundaries[p].own_ns)
+            cls->boundaries[p].own_ns = lower_ns;
     }
     return status;
 }

@@ -29,8 +29,7 @@ typedef struct mo_search_case_split_options {
  * states.
  */
 mo_status
-mo_search_case_split_bound(const mo_chain_blocks *blocks, int class,
-                           int boundary,
+mo_search_case_split_bound(const mo_chain_blocks *blocks, int cls, int boundary,
                            const mo_search_case_split_options *options,
                            int64_t *lower_ns, mo_error *err);
 

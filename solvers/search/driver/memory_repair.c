@@ -25,7 +25,7 @@ bool mo_search_memory_repair_needed(const mo_search_state *s)
 /* Raises reserve to what is alive beyond what stays, of one boundary's
  * variants. */
 static mo_status raise_reserve(const mo_search_state *s,
-                               const mo_decomp_class *class,
+                               const mo_decomp_class *cls,
                                const mo_decomp_boundary *boundary,
                                int64_t *peak_bytes, int64_t *reserve,
                                mo_error *err)
@@ -37,7 +37,7 @@ static mo_status raise_reserve(const mo_search_state *s,
 
         if (!variant->schedule)
             continue;
-        status = mo_schedule_peak_memory(class->part->x, variant->schedule,
+        status = mo_schedule_peak_memory(cls->part->x, variant->schedule,
                                          peak_bytes, err);
         for (int k = 0; k < s->x->n_devices && status == MO_OK; k++)
             if (peak_bytes[k] - variant->bytes[k] > reserve[k])
@@ -54,10 +54,10 @@ static mo_status find_reserve(const mo_search_state *s, int64_t *reserve,
     mo_status status = peak_bytes ? MO_OK : mo_fail_memory(err);
 
     for (int i = 0; i < s->classes->n; i++) {
-        const mo_decomp_class *class = &s->classes->classes[i];
+        const mo_decomp_class *cls = &s->classes->classes[i];
 
-        for (int p = 0; class->part && p < n_boundaries && status == MO_OK; p++)
-            status = raise_reserve(s, class, &class->boundaries[p], peak_bytes,
+        for (int p = 0; cls->part && p < n_boundaries && status == MO_OK; p++)
+            status = raise_reserve(s, cls, &cls->boundaries[p], peak_bytes,
                                    reserve, err);
     }
     free(peak_bytes);

@@ -27,7 +27,7 @@ enum {
 
 typedef struct attempt {
     const mo_decomp_classes *classes;
-    const mo_decomp_class *class;
+    const mo_decomp_class *cls;
     mo_search_primal_job *it;
     mo_instance x; /* pinned; only the pins are its own */
     const mo_stop *stop;
@@ -111,7 +111,7 @@ static mo_status try_others(const attempt *t, mo_schedule **best, mo_error *err)
 
     for (int boundary = 0; boundary < n_boundaries && status == MO_OK;
          boundary++) {
-        const mo_schedule *model = t->class->boundaries[boundary].best;
+        const mo_schedule *model = t->cls->boundaries[boundary].best;
         mo_schedule *s = NULL;
 
         if (!model || boundary == t->it->boundary)
@@ -128,7 +128,7 @@ static mo_status try_others(const attempt *t, mo_schedule **best, mo_error *err)
 /* The best there is to begin with. */
 static mo_status find_start(const attempt *t, mo_schedule **best, mo_error *err)
 {
-    const mo_schedule *own = t->class->boundaries[t->it->boundary].best;
+    const mo_schedule *own = t->cls->boundaries[t->it->boundary].best;
     mo_status status = own && !t->it->anew
                            ? mo_schedule_copy(&t->x, own, best, err)
                            : start(t, best, err);
@@ -166,7 +166,7 @@ static mo_primal_anneal_options anneal_options(const attempt *t)
     mo_primal_anneal_options options = { .seed = it->seed,
                                          .moves = it->effort,
                                          .enough_ns =
-                                             t->class->lower_ns[it->boundary],
+                                             t->cls->lower_ns[it->boundary],
                                          .stop = t->stop };
 
     if (it->fork && it->fork->n_classes > 0 && it->fork->classes[0].count > 1) {
@@ -274,7 +274,7 @@ static mo_status polish(const attempt *t, int64_t moves, mo_error *err)
                                          .hot = POLISH_HOT,
                                          .cold = POLISH_COLD,
                                          .enough_ns =
-                                             t->class->lower_ns[it->boundary],
+                                             t->cls->lower_ns[it->boundary],
                                          .stop = t->stop };
     mo_primal_anneal_result annealed = { 0 };
     mo_status status = MO_OK;
@@ -318,7 +318,7 @@ static mo_status polish_best(const attempt *t, mo_error *err)
 static mo_status search_all(const attempt *t, mo_error *err)
 {
     mo_search_primal_job *it = t->it;
-    mo_exact_options options = { .below_ns = t->class->upper_ns[it->boundary],
+    mo_exact_options options = { .below_ns = t->cls->upper_ns[it->boundary],
                                  .nodes = it->effort,
                                  .stop = t->stop };
     mo_exact_result result = { 0 };
@@ -341,7 +341,7 @@ static mo_status ask_solver(const attempt *t, mo_error *err)
     mo_primal_milp_options options = {
         .solver = it->solver,
         .found = it->found,
-        .start = t->class->boundaries[it->boundary].best,
+        .start = t->cls->boundaries[it->boundary].best,
         .seconds = it->seconds,
         .stop = t->stop
     };
@@ -381,12 +381,12 @@ void mo_search_primal_job_run(const mo_decomp_classes *classes,
                               mo_search_primal_job *it, const mo_stop *stop)
 {
     attempt t = { .classes = classes,
-                  .class = &classes->classes[it->class],
+                  .cls = &classes->classes[it->cls],
                   .it = it,
                   .stop = stop };
     bool possible = false;
 
-    it->status = mo_decomp_class_pin_boundary(classes, t.class, it->boundary,
+    it->status = mo_decomp_class_pin_boundary(classes, t.cls, it->boundary,
                                               &t.x, &possible, &it->err);
     if (it->status == MO_OK && !possible)
         it->lower_ns = INT64_MAX;

@@ -32,7 +32,7 @@ typedef enum mo_search_primal_algo {
 } mo_search_primal_algo;
 
 typedef struct mo_search_primal_job {
-    int class, boundary;
+    int cls, boundary;
     mo_search_primal_algo how;
     int64_t effort; /* moves, moves for each op, or nodes */
     uint64_t seed;

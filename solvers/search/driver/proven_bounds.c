@@ -14,14 +14,14 @@ typedef struct handing {
 
 /* Those that cannot be are told as such; the others without v's own time, which
  * times of a class end with. */
-static int64_t until_start_ns(const handing *h, const mo_decomp_class *class,
+static int64_t until_start_ns(const handing *h, const mo_decomp_class *cls,
                               int v, int boundary)
 {
-    if (class->lower_ns[boundary] == INT64_MAX)
+    if (cls->lower_ns[boundary] == INT64_MAX)
         return MO_MAX_TOTAL_NS;
     if (v == MO_FREE)
-        return class->lower_ns[boundary];
-    return class->lower_ns[boundary] -
+        return cls->lower_ns[boundary];
+    return cls->lower_ns[boundary] -
            mo_instance_p_ns(h->s->x, v, boundary % h->n_devices);
 }
 
@@ -30,11 +30,11 @@ static mo_status export_segment(handing *h, int segment, mo_error *err)
     const mo_decomp_segments *segments = h->s->segments;
     int u = mo_decomp_segment_entry(segments, segment),
         v = mo_decomp_segment_exit(segments, segment);
-    const mo_decomp_class *class =
-        &h->s->classes->classes[segments->class[segment]];
+    const mo_decomp_class *cls =
+        &h->s->classes->classes[segments->cls[segment]];
 
     for (int boundary = 0; boundary < h->n_boundaries; boundary++)
-        h->table[boundary] = until_start_ns(h, class, v, boundary);
+        h->table[boundary] = until_start_ns(h, cls, v, boundary);
     return mo_proven_bounds_add(h->strength, u, v, h->table, err);
 }
 
@@ -42,7 +42,7 @@ static mo_status export_segment(handing *h, int segment, mo_error *err)
 static mo_status blocks_tell_all(handing *h, int number, bool *all,
                                  mo_error *err)
 {
-    const mo_decomp_class *class = &h->s->classes->classes[number];
+    const mo_decomp_class *cls = &h->s->classes->classes[number];
     mo_status status;
 
     *all = false;
@@ -53,7 +53,7 @@ static mo_status blocks_tell_all(handing *h, int number, bool *all,
         mo_chain_blocks_min_times(h->s->blocks, number, NULL, h->added_ns, err);
     *all = true;
     for (int boundary = 0; boundary < h->n_boundaries; boundary++)
-        *all &= h->added_ns[boundary] >= class->lower_ns[boundary];
+        *all &= h->added_ns[boundary] >= cls->lower_ns[boundary];
     return status;
 }
 
@@ -90,7 +90,7 @@ static mo_status hand_out_blocks(handing *h, int segment, mo_error *err)
 {
     const mo_decomp_segments *segments = h->s->segments;
     const mo_chain_partition *chained =
-        &h->s->blocks->chained[segments->class[segment]];
+        &h->s->blocks->chained[segments->cls[segment]];
     int first = mo_decomp_segment_first_op(segments, segment);
     mo_status status = MO_OK;
 
@@ -112,7 +112,7 @@ static mo_status hand_out_all(handing *h, mo_error *err)
     for (int segment = 0; segment < segments->n && status == MO_OK; segment++) {
         bool by_blocks;
 
-        status = blocks_tell_all(h, segments->class[segment], &by_blocks, err);
+        status = blocks_tell_all(h, segments->cls[segment], &by_blocks, err);
         if (status == MO_OK)
             status = by_blocks ? hand_out_blocks(h, segment, err)
                                : export_segment(h, segment, err);

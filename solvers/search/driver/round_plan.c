@@ -69,12 +69,12 @@ static mo_status find_forks(mo_search_round_plan *m, mo_error *err)
 
 /* Pairs of ends that the class can have. */
 static int count_boundaries(const mo_decomp_classes *classes,
-                            const mo_decomp_class *class)
+                            const mo_decomp_class *cls)
 {
     int n = 0;
 
     for (int p = 0; p < classes->states->n * classes->states->n; p++)
-        n += class->lower_ns[p] != INT64_MAX;
+        n += cls->lower_ns[p] != INT64_MAX;
     return n;
 }
 
@@ -133,11 +133,11 @@ void mo_search_round_plan_free(mo_search_round_plan *m)
 
 /* Does the boundary get a first schedule? */
 static bool is_started(const mo_search_round_plan *m,
-                       const mo_decomp_class *class, int boundary)
+                       const mo_decomp_class *cls, int boundary)
 {
     int n = m->search->states.n;
 
-    return class->part && class->lower_ns[boundary] != INT64_MAX &&
+    return cls->part && cls->lower_ns[boundary] != INT64_MAX &&
            (!m->only_equal || boundary / n == boundary % n);
 }
 
@@ -154,7 +154,7 @@ int mo_search_round_plan_initial_jobs(mo_search_round_plan *m,
             if (is_started(m, &classes->classes[m->next_class],
                            m->next_boundary))
                 tries[n++] =
-                    (mo_search_primal_job){ .class = m->next_class,
+                    (mo_search_primal_job){ .cls = m->next_class,
                                             .boundary = m->next_boundary,
                                             .how = MO_SEARCH_PRIMAL_LIST };
         }
@@ -163,22 +163,21 @@ int mo_search_round_plan_initial_jobs(mo_search_round_plan *m,
 
 /* A glance at first, to see which boundaries matter; then one long walk is
  * better than several short ones. */
-static int64_t moves_for(const mo_decomp_class *class, int level)
+static int64_t moves_for(const mo_decomp_class *cls, int level)
 {
     static const int64_t work[] = { 1000000,  5000000,   20000000,
                                     60000000, 120000000, 200000000 };
     int n = sizeof work / sizeof *work;
-    int64_t moves = work[level <= n ? level - 1 : n - 1] / class->n;
+    int64_t moves = work[level <= n ? level - 1 : n - 1] / cls->n;
 
-    if (moves < LEAST_MOVES && class->n <= FEW_OPS)
+    if (moves < LEAST_MOVES && cls->n <= FEW_OPS)
         return LEAST_MOVES;
     return moves + 1;
 }
 
-static bool is_crowd(const mo_search_round_plan *m, int class)
+static bool is_crowd(const mo_search_round_plan *m, int cls)
 {
-    return m->forks[class] &&
-           mo_forkjoin_has_many_equal_branches(m->forks[class]);
+    return m->forks[cls] && mo_forkjoin_has_many_equal_branches(m->forks[cls]);
 }
 
 /* Where branches are not alike, searching through now and then tells all at
@@ -186,36 +185,36 @@ static bool is_crowd(const mo_search_round_plan *m, int class)
 static bool is_exact_next(const mo_search_round_plan *m,
                           const mo_search_candidate *chosen, int level)
 {
-    const mo_decomp_class *class = &m->search->classes->classes[chosen->class];
+    const mo_decomp_class *cls = &m->search->classes->classes[chosen->cls];
 
-    if (class->n <= MO_SEARCH_EXACT_MAX_OPS)
+    if (cls->n <= MO_SEARCH_EXACT_MAX_OPS)
         return true;
     if (level == 1)
-        return class->n <= GLANCE_OPS && m->forks[chosen->class] &&
-               !is_crowd(m, chosen->class);
-    return level % 2 == 0 && (class->n <= MO_SEARCH_EXACT_RARE_MAX_OPS ||
-                              class->boundaries[chosen->boundary].exact_pays);
+        return cls->n <= GLANCE_OPS && m->forks[chosen->cls] &&
+               !is_crowd(m, chosen->cls);
+    return level % 2 == 0 && (cls->n <= MO_SEARCH_EXACT_RARE_MAX_OPS ||
+                              cls->boundaries[chosen->boundary].exact_pays);
 }
 
 /* Where most of it is one block, there is nothing to go along. */
 static bool is_along(const mo_search_round_plan *m, int number)
 {
-    const mo_decomp_class *class = &m->search->classes->classes[number];
+    const mo_decomp_class *cls = &m->search->classes->classes[number];
     const mo_bound_chain *chain =
         m->search->blocks ? m->search->blocks->chained[number].chain : NULL;
 
-    return chain && class->n > ALONG_OPS &&
-           largest_segment(chain)->n < class->n / 2;
+    return chain && cls->n > ALONG_OPS &&
+           largest_segment(chain)->n < cls->n / 2;
 }
 
 /* A solver is asked where searching through has been in vain for long: what it
  * finds depends on its clock. */
 static bool is_assist_next(const mo_search_round_plan *m,
-                           const mo_decomp_class *class, int level)
+                           const mo_decomp_class *cls, int level)
 {
     const mo_method_task *task = m->search->task;
 
-    return task->assist && task->found && class->n <= ASSIST_OPS &&
+    return task->assist && task->found && cls->n <= ASSIST_OPS &&
            level >= ASSIST_LEVEL && level % 2 == 0;
 }
 
@@ -225,12 +224,12 @@ static mo_status find_hint(mo_search_round_plan *m, mo_search_primal_job *it,
                            mo_error *err)
 {
     const mo_chain_blocks *blocks = m->search->blocks;
-    const mo_chain_partition *c = &blocks->chained[it->class];
+    const mo_chain_partition *c = &blocks->chained[it->cls];
     int *boundaries = calloc((size_t) c->chain->n, sizeof *boundaries),
         most = -1;
     mo_status status =
         boundaries ? mo_chain_blocks_shortest_path(
-                         blocks, it->class, it->boundary, NULL, boundaries, err)
+                         blocks, it->cls, it->boundary, NULL, boundaries, err)
                    : mo_fail_memory(err);
 
     for (int s = 0; s < c->chain->n && status == MO_OK; s++) {
@@ -254,11 +253,11 @@ static mo_status find_segment(mo_search_round_plan *m, mo_search_primal_job *it,
                               mo_error *err)
 {
     const mo_chain_blocks *blocks = m->search->blocks;
-    const mo_chain_partition *c = &blocks->chained[it->class];
+    const mo_chain_partition *c = &blocks->chained[it->cls];
     int *boundaries = calloc((size_t) c->chain->n, sizeof *boundaries), s = 0;
     mo_status status =
         boundaries ? mo_chain_blocks_shortest_path(
-                         blocks, it->class, it->boundary, NULL, boundaries, err)
+                         blocks, it->cls, it->boundary, NULL, boundaries, err)
                    : mo_fail_memory(err);
 
     if (status == MO_OK) {
@@ -309,30 +308,30 @@ static mo_search_primal_algo way_of(const mo_search_round_plan *m,
                                     const mo_search_candidate *chosen, int copy,
                                     int level)
 {
-    const mo_decomp_class *class = &m->search->classes->classes[chosen->class];
+    const mo_decomp_class *cls = &m->search->classes->classes[chosen->cls];
 
-    if (copy == 0 && is_assist_next(m, class, level))
+    if (copy == 0 && is_assist_next(m, cls, level))
         return MO_SEARCH_PRIMAL_MILP;
-    if (is_race_next(m, chosen->class, copy, level))
+    if (is_race_next(m, chosen->cls, copy, level))
         return MO_SEARCH_PRIMAL_HALVING;
     if (copy == 0 && (chosen->exact || is_exact_next(m, chosen, level)))
         return MO_SEARCH_PRIMAL_EXACT;
-    if (is_along(m, chosen->class))
+    if (is_along(m, chosen->cls))
         return level % 2 == 1 ? MO_SEARCH_PRIMAL_SPINE
                               : MO_SEARCH_PRIMAL_POLISH;
     return MO_SEARCH_PRIMAL_ANNEAL;
 }
 
 /* Later ones are short, and their winners go on alone. */
-static int64_t race_moves(const mo_decomp_class *class, int level)
+static int64_t race_moves(const mo_decomp_class *cls, int level)
 {
     int doublings = level > RACE_LEVELS ? 0 : level - 2;
 
-    return ((int64_t) RACE_WORK << doublings) / class->n + 1;
+    return ((int64_t) RACE_WORK << doublings) / cls->n + 1;
 }
 
 /* Moves for each op in its block, and, by ops, of the whole. */
-static int64_t along_effort(const mo_decomp_class *class,
+static int64_t along_effort(const mo_decomp_class *cls,
                             mo_search_primal_algo how, int level)
 {
     static const int moves[] = { 200, 600, 2000, 4000, 8000 };
@@ -340,28 +339,28 @@ static int64_t along_effort(const mo_decomp_class *class,
     int64_t each = moves[(level < n ? level : n) - 1];
 
     return how == MO_SEARCH_PRIMAL_SPINE ? each
-                                         : POLISH_WORK * each / class->n + 1;
+                                         : POLISH_WORK * each / cls->n + 1;
 }
 
 static int64_t effort_of(const mo_search_round_plan *m,
                          const mo_search_candidate *chosen,
                          mo_search_primal_algo how, int level)
 {
-    const mo_decomp_class *class = &m->search->classes->classes[chosen->class];
-    bool is_short = is_crowd(m, chosen->class) && level > RACE_LEVELS;
+    const mo_decomp_class *cls = &m->search->classes->classes[chosen->cls];
+    bool is_short = is_crowd(m, chosen->cls) && level > RACE_LEVELS;
 
     switch (how) {
     case MO_SEARCH_PRIMAL_HALVING:
-        return race_moves(class, level);
+        return race_moves(cls, level);
     case MO_SEARCH_PRIMAL_EXACT:
-        return (int64_t) (class->n > MO_SEARCH_EXACT_MAX_OPS ? FEW_NODES
-                                                             : FIRST_NODES)
+        return (int64_t) (cls->n > MO_SEARCH_EXACT_MAX_OPS ? FEW_NODES
+                                                           : FIRST_NODES)
                << level;
     case MO_SEARCH_PRIMAL_SPINE:
     case MO_SEARCH_PRIMAL_POLISH:
-        return along_effort(class, how, level);
+        return along_effort(cls, how, level);
     default:
-        return moves_for(class, is_short ? RACE_LEVELS : level);
+        return moves_for(cls, is_short ? RACE_LEVELS : level);
     }
 }
 
@@ -375,23 +374,23 @@ static mo_status fill_try(mo_search_round_plan *m,
                           mo_error *err)
 {
     const mo_method_task *task = m->search->task;
-    const mo_decomp_class *class = &m->search->classes->classes[chosen->class];
-    int level = class->boundaries[chosen->boundary].level + 1;
+    const mo_decomp_class *cls = &m->search->classes->classes[chosen->cls];
+    int level = cls->boundaries[chosen->boundary].level + 1;
     mo_search_primal_algo how = way_of(m, chosen, copy, level);
     bool is_late = level > RACE_LEVELS, is_last = copy == MOST_COPIES - 1;
 
-    *it = (mo_search_primal_job){ .class = chosen->class,
+    *it = (mo_search_primal_job){ .cls = chosen->cls,
                                   .boundary = chosen->boundary,
                                   .how = how,
                                   .effort = effort_of(m, chosen, how, level),
                                   .seed = seed,
                                   .anew = how == MO_SEARCH_PRIMAL_ANNEAL &&
                                           level > 3 && copy % 2 == 0 &&
-                                          !is_crowd(m, chosen->class),
-                                  .fork = m->forks[chosen->class],
+                                          !is_crowd(m, chosen->cls),
+                                  .fork = m->forks[chosen->cls],
                                   .stay = is_late && !is_last,
                                   .patience =
-                                      patience_of(m, chosen->class, how, level),
+                                      patience_of(m, chosen->cls, how, level),
                                   .solver = task->assist,
                                   .found = task->found,
                                   .seconds = level };
@@ -406,7 +405,7 @@ static mo_status fill_try(mo_search_round_plan *m,
 static bool is_quick(const mo_search_round_plan *m,
                      const mo_search_candidate *o)
 {
-    return m->search->classes->classes[o->class].n <= MO_SEARCH_EXACT_MAX_OPS;
+    return m->search->classes->classes[o->cls].n <= MO_SEARCH_EXACT_MAX_OPS;
 }
 
 /* The options that promise most; what takes long and promises little beside the
@@ -434,7 +433,7 @@ static int choose(mo_search_round_plan *m, const mo_search_candidate *options,
 static mo_decomp_boundary *boundary_of(const mo_search_round_plan *m,
                                        const mo_search_candidate *o)
 {
-    return &m->search->classes->classes[o->class].boundaries[o->boundary];
+    return &m->search->classes->classes[o->cls].boundaries[o->boundary];
 }
 
 /* Where there is room for more attempts, those that promise most are made
@@ -503,22 +502,21 @@ static mo_status take_schedule(mo_search_round_plan *m,
     mo_search_state *s = m->search;
 
     if (schedule && s->blocks)
-        mo_chain_blocks_record_schedule(s->blocks, it->class, schedule);
-    return mo_decomp_class_update_upper(s->classes,
-                                        &s->classes->classes[it->class],
-                                        it->boundary, schedule, err);
+        mo_chain_blocks_record_schedule(s->blocks, it->cls, schedule);
+    return mo_decomp_class_update_upper(
+        s->classes, &s->classes->classes[it->cls], it->boundary, schedule, err);
 }
 
 mo_status mo_search_round_plan_merge_result(mo_search_round_plan *m,
                                             mo_search_primal_job *it,
                                             mo_error *err)
 {
-    mo_decomp_class *class = &m->search->classes->classes[it->class];
-    mo_decomp_boundary *boundary = &class->boundaries[it->boundary];
+    mo_decomp_class *cls = &m->search->classes->classes[it->cls];
+    mo_decomp_boundary *boundary = &cls->boundaries[it->boundary];
     mo_status status;
 
     if (it->how == MO_SEARCH_PRIMAL_EXACT &&
-        (it->lower_ns > class->lower_ns[it->boundary] || it->schedule))
+        (it->lower_ns > cls->lower_ns[it->boundary] || it->schedule))
         boundary->exact_pays = true;
     status = take_schedule(m, it, it->schedule, err);
     if (it->lower_ns > boundary->own_ns)

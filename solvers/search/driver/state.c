@@ -214,12 +214,12 @@ mo_status mo_search_submit_schedule(mo_search_state *s, mo_schedule *schedule,
 static mo_status raise_class(const mo_search_state *s, int number,
                              mo_error *err)
 {
-    mo_decomp_class *class = &s->classes->classes[number];
+    mo_decomp_class *cls = &s->classes->classes[number];
     int n_boundaries = s->states.n * s->states.n;
     int64_t *times_ns;
     mo_status status = MO_OK;
 
-    if (!class->part)
+    if (!cls->part)
         return MO_OK;
     times_ns = malloc((size_t) n_boundaries * sizeof *times_ns);
     if (!times_ns)
@@ -231,12 +231,12 @@ static mo_status raise_class(const mo_search_state *s, int number,
             mo_chain_blocks_min_times(s->blocks, number, NULL, times_ns, err);
     for (int boundary = 0; boundary < n_boundaries && status == MO_OK;
          boundary++) {
-        int64_t *lower_ns = &class->lower_ns[boundary];
+        int64_t *lower_ns = &cls->lower_ns[boundary];
 
         if (times_ns[boundary] > *lower_ns)
             *lower_ns = times_ns[boundary];
-        if (class->boundaries[boundary].own_ns > *lower_ns)
-            *lower_ns = class->boundaries[boundary].own_ns;
+        if (cls->boundaries[boundary].own_ns > *lower_ns)
+            *lower_ns = cls->boundaries[boundary].own_ns;
     }
     free(times_ns);
     return status;

@@ -55,10 +55,10 @@ typedef struct budget {
 } budget;
 
 /* Without a part a segment takes what its v does. */
-static const int64_t *direct_bytes(const budget *b, int class, int boundary)
+static const int64_t *direct_bytes(const budget *b, int cls, int boundary)
 {
     int v = mo_decomp_segment_exit(b->classes->segments,
-                                   b->classes->segments->first[class]);
+                                   b->classes->segments->first[cls]);
 
     memset(b->own, 0, (size_t) b->n_devices * sizeof *b->own);
     if (v != MO_FREE)
@@ -73,17 +73,17 @@ static const int64_t *direct_bytes(const budget *b, int class, int boundary)
 static const int64_t *variant_of(const budget *b, int number, int boundary,
                                  int variant, int64_t *time_ns)
 {
-    const mo_decomp_class *class = &b->classes->classes[number];
+    const mo_decomp_class *cls = &b->classes->classes[number];
     const mo_decomp_variant *v;
 
-    if (!class->part) {
-        *time_ns = class->upper_ns[boundary];
+    if (!cls->part) {
+        *time_ns = cls->upper_ns[boundary];
         return variant == 0 && *time_ns != INT64_MAX
                    ? direct_bytes(b, number, boundary)
                    : NULL;
     }
-    v = class->boundaries[boundary].variants
-            ? &class->boundaries[boundary].variants[variant]
+    v = cls->boundaries[boundary].variants
+            ? &cls->boundaries[boundary].variants[variant]
             : NULL;
     if (!v || !v->schedule)
         return NULL;
@@ -101,13 +101,13 @@ static double priced(const budget *b, const int64_t *bytes)
 }
 
 /* The cheapest variant of a boundary, -1 where there is none. */
-static int cheapest(const budget *b, int class, int boundary, double *cost_ns)
+static int cheapest(const budget *b, int cls, int boundary, double *cost_ns)
 {
     int best = -1;
 
     for (int k = 0; k < b->n_devices; k++) {
         int64_t time_ns;
-        const int64_t *bytes = variant_of(b, class, boundary, k, &time_ns);
+        const int64_t *bytes = variant_of(b, cls, boundary, k, &time_ns);
         double cost = bytes ? (double) time_ns + priced(b, bytes) : 0;
 
         if (bytes && (best < 0 || cost < *cost_ns)) {
@@ -140,12 +140,12 @@ static int64_t add_up(budget *b, unsigned char *variants)
 
     memset(b->used, 0, (size_t) b->n_devices * sizeof *b->used);
     for (int i = 0; i < b->classes->segments->n; i++) {
-        int class = b->classes->segments->class[i],
+        int cls = b->classes->segments->cls[i],
             boundary = mo_decomp_path_boundary(b->path, i);
         double cost_ns = 0;
-        int k = cheapest(b, class, boundary, &cost_ns);
+        int k = cheapest(b, cls, boundary, &cost_ns);
         int64_t time_ns = 0;
-        const int64_t *bytes = variant_of(b, class, boundary, k, &time_ns);
+        const int64_t *bytes = variant_of(b, cls, boundary, k, &time_ns);
 
         variants[i] = (unsigned char) k;
         sum_ns += time_ns;
@@ -232,7 +232,7 @@ static void put(const budget *b, cut *to, int state, const label *l,
 }
 
 /* All ways on from one label. */
-static void go_on(const budget *b, int class, int state, int number, cut *to)
+static void go_on(const budget *b, int cls, int state, int number, cut *to)
 {
     int from = state * b->most + number;
     const label *l = &b->now.labels[from];
@@ -242,7 +242,7 @@ static void go_on(const budget *b, int class, int state, int number, cut *to)
         for (int k = 0; k < b->n_devices; k++) {
             int64_t time_ns;
             const int64_t *more =
-                variant_of(b, class, state * b->n_states + s, k, &time_ns);
+                variant_of(b, cls, state * b->n_states + s, k, &time_ns);
             label next = { .from = from, .variant = (unsigned char) k };
 
             if (!more || !has_room(b, used, more))
@@ -262,7 +262,7 @@ static void relax_segment(budget *b, int segment)
     memset(b->next.count, 0, (size_t) b->n_states * sizeof *b->next.count);
     for (int s = 0; s < b->n_states; s++)
         for (int i = 0; i < b->now.count[s]; i++)
-            go_on(b, b->classes->segments->class[segment], s, i, &b -> next);
+            go_on(b, b->classes->segments->cls[segment], s, i, &b->next);
     for (int s = 0; s < b->n_states; s++)
         for (int i = 0; i < b->next.count[s]; i++) {
             size_t j = (size_t) s * (size_t) b->most + (size_t) i;

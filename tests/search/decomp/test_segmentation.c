@@ -150,7 +150,7 @@ START_TEST(an_end_takes_its_group_along)
     workshop w;
     mo_instance pinned;
     bool possible = false;
-    const mo_decomp_class *class = NULL;
+    const mo_decomp_class *cls = NULL;
 
     problem_make(&p,
                  "* t.A=1; * t.B=1; a; b colocate=g; c; d colocate=g pin=B;"
@@ -159,16 +159,16 @@ START_TEST(an_end_takes_its_group_along)
                  TWO, NULL);
     open_workshop(&w, p.x, &by_port);
     for (int i = 0; i < w.classes->n; i++)
-        class = w.classes->classes[i].part ? &w.classes->classes[i] : class;
-    ck_assert_ptr_nonnull(class);
-    MUST(mo_decomp_class_pin_boundary(w.classes, class, 0 * 2 + 1, &pinned,
+        cls = w.classes->classes[i].part ? &w.classes->classes[i] : cls;
+    ck_assert_ptr_nonnull(cls);
+    MUST(mo_decomp_class_pin_boundary(w.classes, cls, 0 * 2 + 1, &pinned,
                                       &possible, &err));
     ck_assert(possible);
     ck_assert_int_eq(pinned.pin[0], 0);
     ck_assert_int_eq(pinned.pin[1], 1);
     ck_assert_int_eq(pinned.pin[2], MO_FREE);
     free(pinned.pin);
-    MUST(mo_decomp_class_pin_boundary(w.classes, class, 0, &pinned, &possible,
+    MUST(mo_decomp_class_pin_boundary(w.classes, cls, 0, &pinned, &possible,
                                       &err));
     ck_assert(!possible);
     free(pinned.pin);

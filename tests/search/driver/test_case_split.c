@@ -33,10 +33,10 @@ static void raise_all(mo_search_state *s, int least_readers)
     int64_t steps = INT64_MAX / 2;
 
     for (int i = 0; i < s->classes->n && s->blocks; i++) {
-        mo_decomp_class *class = &s->classes->classes[i];
+        mo_decomp_class *cls = &s->classes->classes[i];
 
-        for (int p = 0; p < s->states.n * s->states.n && class->part; p++) {
-            int64_t lower_ns = class->lower_ns[p];
+        for (int p = 0; p < s->states.n * s->states.n && cls->part; p++) {
+            int64_t lower_ns = cls->lower_ns[p];
             mo_search_case_split_options options = { 0, least_readers, &steps,
                                                      NULL };
 
@@ -45,8 +45,8 @@ static void raise_all(mo_search_state *s, int least_readers)
             options.most_ns = 8 * lower_ns + 1000;
             MUST(mo_search_case_split_bound(s->blocks, i, p, &options,
                                             &lower_ns, &err));
-            ck_assert_int_ge(lower_ns, class->lower_ns[p]);
-            class->boundaries[p].own_ns = lower_ns;
+            ck_assert_int_ge(lower_ns, cls->lower_ns[p]);
+            cls->boundaries[p].own_ns = lower_ns;
         }
     }
     MUST(mo_search_update_bounds(s, "cases", &err));

@@ -38,7 +38,7 @@ static int64_t within(const char *graph, int64_t a_bytes, int64_t b_bytes)
     MUST(mo_primal_rcsp_solve(classes, capacity_bytes, path, variants, &found,
                               &err));
     for (int i = 0; found && i < segments->n; i++)
-        sum_ns += classes->classes[segments->class[i]]
+        sum_ns += classes->classes[segments->cls[i]]
                       .upper_ns[mo_decomp_path_boundary(path, i)];
     mo_decomp_path_free(path);
     mo_decomp_classes_free(classes);

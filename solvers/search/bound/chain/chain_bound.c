@@ -17,7 +17,7 @@ enum {
 
 /* Where a block is met. */
 typedef struct place {
-    int class, segment;
+    int cls, segment;
 } place;
 
 /* While blocks are told apart. */
@@ -30,7 +30,7 @@ typedef struct writer {
 
 static const mo_chain_partition *chained_of(const writer *w, int thing)
 {
-    return &w->blocks->chained[w->places[thing].class];
+    return &w->blocks->chained[w->places[thing].cls];
 }
 
 static const mo_bound_segment *segment_of(const writer *w, int thing)
@@ -116,17 +116,17 @@ static mo_status write_block(void *context, int thing, mo_decomp_key *to,
 }
 
 static mo_status chain_class(const mo_decomp_classes *classes,
-                             const mo_decomp_class *class,
+                             const mo_decomp_class *cls,
                              mo_chain_partition *chained, mo_error *err)
 {
     size_t size;
     mo_status status;
 
-    if (!class->part)
+    if (!cls->part)
         return MO_OK;
     chained->places =
-        (mo_allowed_devices){ class->part->x, classes->regime, NULL };
-    if (!mo_size_mul((size_t) class->n, (size_t) classes->x->n_devices, &size))
+        (mo_allowed_devices){ cls->part->x, classes->regime, NULL };
+    if (!mo_size_mul((size_t) cls->n, (size_t) classes->x->n_devices, &size))
         return mo_fail_memory(err);
     chained->places.allowed = calloc(size, sizeof *chained->places.allowed);
     if (!chained->places.allowed)
@@ -140,10 +140,10 @@ static mo_status chain_class(const mo_decomp_classes *classes,
     return chained->block ? MO_OK : mo_fail_memory(err);
 }
 
-static mo_status number_blocks(writer *w, mo_decomp_equiv *alike, int class,
+static mo_status number_blocks(writer *w, mo_decomp_equiv *alike, int cls,
                                mo_error *err)
 {
-    mo_chain_partition *chained = &w->blocks->chained[class];
+    mo_chain_partition *chained = &w->blocks->chained[cls];
     mo_status status = MO_OK;
 
     for (int s = 0; chained->chain && s < chained->chain->n && status == MO_OK;
@@ -151,7 +151,7 @@ static mo_status number_blocks(writer *w, mo_decomp_equiv *alike, int class,
         status = MO_ARRAY_GROW(w->places, w->n, w->room, err);
         if (status != MO_OK)
             return status;
-        w->places[w->n++] = (place){ class, s };
+        w->places[w->n++] = (place){ cls, s };
         status = mo_decomp_equiv_class_of(alike, (int) w->n - 1,
                                           &chained->block[s], err);
         /* Only the first of each is asked for again. */
@@ -183,7 +183,7 @@ static mo_status reserve(mo_chain_blocks *b, const writer *w, mo_error *err)
     for (int i = 0; i < b->n; i++) {
         mo_chain_block *block = &b->blocks[i];
 
-        block->class = w->places[i].class;
+        block->cls = w->places[i].cls;
         block->segment = segment_of(w, i);
         block->lower_ns = malloc(n_boundaries * sizeof *block->lower_ns);
         block->seen_ns = malloc(n_boundaries * sizeof *block->seen_ns);
@@ -245,7 +245,7 @@ static void work(void *context, int number, int thread)
     const crew *c = context;
     job *j = &c->jobs[number];
     mo_chain_blocks *b = c->blocks;
-    const mo_chain_partition *chained = &b->chained[b->blocks[j->first].class];
+    const mo_chain_partition *chained = &b->chained[b->blocks[j->first].cls];
     mo_bound_segments *segments = NULL;
     int64_t most_ns = 0;
 
@@ -288,7 +288,7 @@ static mo_status bound_all(mo_chain_blocks *b, int threads, const mo_stop *stop,
         job *j = &c.jobs[n_jobs++];
 
         for (j->first = i; i < b->n && i < j->first + A_JOB &&
-                           b->blocks[i].class == b->blocks[j->first].class;
+                           b->blocks[i].cls == b->blocks[j->first].cls;
              i++)
             continue;
         j->last = i;

@@ -25,7 +25,7 @@
 /* Blocks that are alike.  By pair of devices at their ends, a * K + b, with 0
  * where there is no such end: */
 typedef struct mo_chain_block {
-    int class; /* of pieces: where it was met first */
+    int cls; /* of pieces: where it was met first */
     const mo_bound_segment *segment;
     int64_t *lower_ns; /* proven; INT64_MAX: cannot be */
     int64_t *seen_ns;  /* what some schedule took; INT64_MAX: never seen */
@@ -56,19 +56,18 @@ void mo_chain_blocks_free(mo_chain_blocks *blocks);
 /* Of tables by block, INT64_MAX for what cannot be: what they come to for a
  * kind from end to end, as mo_decomp_class has it.  NULL: those of the blocks.
  */
-mo_status mo_chain_blocks_min_times(const mo_chain_blocks *blocks, int class,
+mo_status mo_chain_blocks_min_times(const mo_chain_blocks *blocks, int cls,
                                     int64_t *const *tables, int64_t *times_ns,
                                     mo_error *err);
 
 /* The pairs by segment that a shortest way takes from end to end; 0s where
  * there is none. */
-mo_status mo_chain_blocks_shortest_path(const mo_chain_blocks *blocks,
-                                        int class, int boundary,
-                                        int64_t *const *tables, int *boundaries,
-                                        mo_error *err);
+mo_status mo_chain_blocks_shortest_path(const mo_chain_blocks *blocks, int cls,
+                                        int boundary, int64_t *const *tables,
+                                        int *boundaries, mo_error *err);
 
 /* Looks at a schedule of a kind for what its blocks can take. */
-void mo_chain_blocks_record_schedule(mo_chain_blocks *blocks, int class,
+void mo_chain_blocks_record_schedule(mo_chain_blocks *blocks, int cls,
                                      const mo_schedule *schedule);
 
 /* Owns what the hint owns from then on. */

@@ -12,21 +12,21 @@
 
 typedef struct walk {
     const mo_chain_blocks *blocks;
-    const mo_decomp_class *class;
+    const mo_decomp_class *cls;
     const mo_chain_partition *chained;
     int64_t *const *tables;
     int64_t *now, *next; /* by device: the least end of the chain's op there */
     int *from;           /* NULL, or by segment and device behind: before it */
 } walk;
 
-static mo_status begin(walk *w, const mo_chain_blocks *blocks, int class,
+static mo_status begin(walk *w, const mo_chain_blocks *blocks, int cls,
                        int64_t *const *tables, mo_error *err)
 {
     size_t n_devices = (size_t) blocks->classes->x->n_devices;
 
     *w = (walk){ .blocks = blocks,
-                 .class = &blocks->classes->classes[class],
-                 .chained = &blocks->chained[class],
+                 .cls = &blocks->classes->classes[cls],
+                 .chained = &blocks->chained[cls],
                  .tables = tables };
     w->now = malloc(n_devices * sizeof *w->now);
     w->next = malloc(n_devices * sizeof *w->next);
@@ -51,7 +51,7 @@ static const int64_t *table_of(const walk *w, int segment)
 static void pass_segment(walk *w, int segment, int a)
 {
     const mo_bound_segment *s = &w->chained->chain->segments[segment];
-    const mo_instance *x = w->class->part->x;
+    const mo_instance *x = w->cls->part->x;
     const int64_t *table = table_of(w, segment);
     int n = x->n_devices;
     int64_t *next = w->next;
@@ -60,7 +60,7 @@ static void pass_segment(walk *w, int segment, int a)
         int before = -1;
 
         next[k] = INT64_MAX;
-        if (s->v != MO_FREE && s->v == w->class->u && k != a)
+        if (s->v != MO_FREE && s->v == w->cls->u && k != a)
             continue;
         for (int j = 0; j < n; j++)
             if (w->now[j] != INT64_MAX && table[j * n + k] != INT64_MAX &&
@@ -79,39 +79,39 @@ static void pass_segment(walk *w, int segment, int a)
 
 static void begin_at(walk *w)
 {
-    for (int k = 0; k < w->class->part->x->n_devices; k++)
+    for (int k = 0; k < w->cls->part->x->n_devices; k++)
         w->now[k] = k == 0 ? 0 : INT64_MAX;
 }
 
 /* The pairs that begin with a. */
 static void add_up_from(walk *w, int a, int64_t *times_ns)
 {
-    int n = w->class->part->x->n_devices;
+    int n = w->cls->part->x->n_devices;
 
     begin_at(w);
     for (int s = 0; s < w->chained->chain->n; s++) {
         pass_segment(w, s, a);
-        if (w->class->v != MO_FREE &&
-            w->chained->chain->segments[s].v == w->class->v)
+        if (w->cls->v != MO_FREE &&
+            w->chained->chain->segments[s].v == w->cls->v)
             memcpy(times_ns + (size_t) a * (size_t) n, w->now,
                    (size_t) n * sizeof *times_ns);
     }
-    if (w->class->v == MO_FREE)
+    if (w->cls->v == MO_FREE)
         times_ns[a * n] = w->now[0];
 }
 
-mo_status mo_chain_blocks_min_times(const mo_chain_blocks *blocks, int class,
+mo_status mo_chain_blocks_min_times(const mo_chain_blocks *blocks, int cls,
                                     int64_t *const *tables, int64_t *times_ns,
                                     mo_error *err)
 {
     int n = blocks->classes->x->n_devices;
     walk w = { 0 };
-    mo_status status = begin(&w, blocks, class, tables, err);
+    mo_status status = begin(&w, blocks, cls, tables, err);
 
     for (int boundary = 0; boundary < n * n; boundary++)
         times_ns[boundary] = INT64_MAX;
     for (int a = 0; a < n && status == MO_OK; a++)
-        if (a == 0 || w.class->u != MO_FREE)
+        if (a == 0 || w.cls->u != MO_FREE)
             add_up_from(&w, a, times_ns);
     end(&w);
     return status;
@@ -121,12 +121,12 @@ mo_status mo_chain_blocks_min_times(const mo_chain_blocks *blocks, int class,
 static void trace_back(const walk *w, int b, int *boundaries)
 {
     const mo_bound_chain *chain = w->chained->chain;
-    int n = w->class->part->x->n_devices, device = 0;
+    int n = w->cls->part->x->n_devices, device = 0;
 
     for (int s = chain->n - 1; s >= 0; s--) {
         int v = chain->segments[s].v, before;
 
-        if (v != MO_FREE && v == w->class->v)
+        if (v != MO_FREE && v == w->cls->v)
             device = b;
         before = w->from[s * n + device];
         boundaries[s] = before < 0 ? 0 : before * n + device;
@@ -134,14 +134,13 @@ static void trace_back(const walk *w, int b, int *boundaries)
     }
 }
 
-mo_status mo_chain_blocks_shortest_path(const mo_chain_blocks *blocks,
-                                        int class, int boundary,
-                                        int64_t *const *tables, int *boundaries,
-                                        mo_error *err)
+mo_status mo_chain_blocks_shortest_path(const mo_chain_blocks *blocks, int cls,
+                                        int boundary, int64_t *const *tables,
+                                        int *boundaries, mo_error *err)
 {
     int n = blocks->classes->x->n_devices;
     walk w = { 0 };
-    mo_status status = begin(&w, blocks, class, tables, err);
+    mo_status status = begin(&w, blocks, cls, tables, err);
 
     if (status == MO_OK) {
         size_t size = (size_t) w.chained->chain->n * (size_t) n;
@@ -175,11 +174,11 @@ static int64_t last_end(const mo_instance *x, const mo_schedule *s,
     return least_ns;
 }
 
-void mo_chain_blocks_record_schedule(mo_chain_blocks *blocks, int class,
+void mo_chain_blocks_record_schedule(mo_chain_blocks *blocks, int cls,
                                      const mo_schedule *schedule)
 {
-    const mo_instance *x = blocks->classes->classes[class].part->x;
-    const mo_chain_partition *chained = &blocks->chained[class];
+    const mo_instance *x = blocks->classes->classes[cls].part->x;
+    const mo_chain_partition *chained = &blocks->chained[cls];
 
     for (int s = 0; s < chained->chain->n; s++) {
         const mo_bound_segment *segment = &chained->chain->segments[s];

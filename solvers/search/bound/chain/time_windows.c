@@ -113,7 +113,7 @@ static mo_status reserve(mo_chain_windows *w, mo_error *err)
     return MO_OK;
 }
 
-mo_status mo_chain_windows_new(const mo_chain_blocks *blocks, int class,
+mo_status mo_chain_windows_new(const mo_chain_blocks *blocks, int cls,
                                mo_chain_windows **windows, mo_error *err)
 {
     mo_chain_windows *w = calloc(1, sizeof *w);
@@ -122,7 +122,7 @@ mo_status mo_chain_windows_new(const mo_chain_blocks *blocks, int class,
     if (!w)
         return mo_fail_memory(err);
     w->blocks = blocks;
-    w->chained = &blocks->chained[class];
+    w->chained = &blocks->chained[cls];
     w->places = w->chained->places;
     w->places.allowed = NULL;
     status = reserve(w, err);

@@ -37,7 +37,7 @@ typedef struct mo_chain_windows {
 
 /* The kind has a part; blocks must outlive it.  All that the kind is allowed.
  */
-mo_status mo_chain_windows_new(const mo_chain_blocks *blocks, int class,
+mo_status mo_chain_windows_new(const mo_chain_blocks *blocks, int cls,
                                mo_chain_windows **windows, mo_error *err);
 void mo_chain_windows_free(mo_chain_windows *windows);
 
