@@ -223,9 +223,4 @@ extern const mo_backend mo_backend_cuda;
 /* Ends with NULL. */
 extern const mo_backend *const mo_backend_table[];
 
-/* What networks are run with, for --version: "BLAS, MPI, CUDA driver 13.0,
- * NVRTC 13.0; GPU 0: NVIDIA H200", or why there is no GPU.  Returns text. */
-enum { MO_BACKEND_VERSIONS_SIZE = 640 };
-const char *mo_backend_versions(char text[MO_BACKEND_VERSIONS_SIZE]);
-
 #endif

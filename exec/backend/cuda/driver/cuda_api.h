@@ -63,11 +63,6 @@ mo_status mo_cuda_api_require_green_contexts(mo_error *err);
 /* NVRTC alone, for who compiles where there is no GPU: fills in its members. */
 mo_status mo_cuda_api_load_nvrtc(mo_cuda_api *api, mo_error *err);
 
-/* "CUDA driver 13.0, NVRTC 13.0, cuBLASLt 13.0.0, cuDNN 9.14.0; GPU 0: NVIDIA
- * H200", or why there is none; for --version.  Returns text. */
-enum { MO_CUDA_VERSION_TEXT_SIZE = 512 };
-const char *mo_cuda_version_text(char text[MO_CUDA_VERSION_TEXT_SIZE]);
-
 /* What a call of the driver, NVRTC, cuBLASLt or cuDNN answered, as one line:
  * "CUDA: cuLaunchKernel: out of memory (2); ..." and what to try.  MO_OK for
  * success.  Use them around every call: mo_cuda_check(api, "cuMemAlloc",

@@ -1,16 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <config.h>
 
-#include <stdarg.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "exec/backend/cuda/driver/cuda_api.h"
-#ifdef HAVE_NCCL
-#include "exec/transport/nccl/nccl_api.h"
-#endif
-
-/* ---- what went wrong */
 
 static const char *cuda_remedy(CUresult result)
 {
@@ -117,74 +108,3 @@ mo_status mo_cuda_check_cudnn(const mo_cuda_api *api, const char *what,
                    *last ? ": " : "", last);
 }
 #endif
-
-/* ---- what there is */
-
-MO_PRINTF(2, 3)
-static void add(char text[MO_CUDA_VERSION_TEXT_SIZE], const char *format, ...)
-{
-    size_t used = strlen(text);
-    va_list args;
-
-    va_start(args, format);
-    vsnprintf(text + used, MO_CUDA_VERSION_TEXT_SIZE - used, format, args);
-    va_end(args);
-}
-
-static void say_libraries(const mo_cuda_api *api, char *text)
-{
-    add(text, "CUDA driver %d.%d, NVRTC %d.%d", api->driver_version / 1000,
-        api->driver_version % 1000 / 10, api->nvrtc_version / 1000,
-        api->nvrtc_version % 1000 / 10);
-#ifdef HAVE_CUBLASLT
-    if (mo_cuda_has_cublaslt()) {
-        size_t v = api->cublasLtGetVersion();
-
-        add(text, ", cuBLASLt %zu.%zu.%zu", v / 10000, v / 100 % 100, v % 100);
-    }
-#endif
-#ifdef HAVE_CUDNN
-    if (mo_cuda_has_cudnn()) {
-        size_t v = api->cudnnGetVersion();
-
-        add(text, ", cuDNN %zu.%zu.%zu", v / 10000, v / 100 % 100, v % 100);
-    }
-#endif
-#ifdef HAVE_NCCL
-    const mo_nccl_api *nccl;
-    char version[MO_NCCL_VERSION_SIZE];
-
-    if (mo_nccl_api_get(&nccl, NULL) == MO_OK)
-        add(text, ", NCCL %s", mo_nccl_version_format(nccl->version, version));
-#endif
-}
-
-static void say_gpus(const mo_cuda_api *api, char *text)
-{
-    int n = 0;
-
-    api->cuDeviceGetCount(&n);
-    for (int i = 0; i < n; i++) {
-        char name[128] = "";
-        CUdevice device;
-
-        if (api->cuDeviceGet(&device, i) == CUDA_SUCCESS &&
-            api->cuDeviceGetName(name, sizeof name, device) == CUDA_SUCCESS)
-            add(text, "; GPU %d: %s", i, name);
-    }
-}
-
-const char *mo_cuda_version_text(char text[MO_CUDA_VERSION_TEXT_SIZE])
-{
-    const mo_cuda_api *api;
-    mo_error err = { 0 };
-
-    *text = 0;
-    if (mo_cuda_api_get(&api, &err) != MO_OK) {
-        add(text, "no GPU: %s", err.text);
-        return text;
-    }
-    say_libraries(api, text);
-    say_gpus(api, text);
-    return text;
-}
