@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "base/out.h"
-#include "exec/plan/plan.h"
+#include "exec/plan/ir/plan.h"
 #include "exec/runtime/run.h"
 
 /* Devices whose steps are not in result are left out. */

@@ -6,7 +6,7 @@
 #define MO_EXEC_MEASURE_UTILIZATION_H
 
 #include "base/error.h"
-#include "exec/plan/plan.h"
+#include "exec/plan/ir/plan.h"
 #include "exec/runtime/run.h"
 
 /* Parts of one; NAN where there is nothing to tell. */

@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/stop.h"
-#include "exec/plan/plan.h"
+#include "exec/plan/ir/plan.h"
 #include "exec/runtime/run.h"
 
 /* Called once, from the thread that works, when it has begun. */

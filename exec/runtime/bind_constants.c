@@ -5,7 +5,7 @@
 #include "base/array.h"
 #include "base/parallel_for.h"
 #include "exec/tensor/nhwc.h"
-#include "exec/plan/value_table.h"
+#include "exec/plan/ir/value_table.h"
 #include "exec/runtime/device_run_internal.h"
 
 enum {

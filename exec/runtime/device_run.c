@@ -7,7 +7,7 @@
 
 #include "base/array.h"
 #include "base/stop.h"
-#include "exec/plan/value_table.h"
+#include "exec/plan/ir/value_table.h"
 #include "exec/runtime/device_run_internal.h"
 
 /* ------------------------------------------------------------------ telling */

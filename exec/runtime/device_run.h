@@ -20,7 +20,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "exec/backend/backend.h"
-#include "exec/plan/plan.h"
+#include "exec/plan/ir/plan.h"
 #include "exec/runtime/run.h"
 
 /* A step, with all it needs at hand. */

@@ -12,7 +12,7 @@
 #include "base/stop.h"
 #include "exec/backend/backend.h"
 #include "exec/tensor/dense_tensor.h"
-#include "exec/plan/plan.h"
+#include "exec/plan/ir/plan.h"
 #include "exec/transport/transport.h"
 
 /* Hears how long a part of a device's start took; from the device's thread. */

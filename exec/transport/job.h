@@ -11,7 +11,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "exec/plan/plan.h"
+#include "exec/plan/ir/plan.h"
 #include "exec/transport/process.h"
 #include "exec/transport/rendezvous/mesh.h"
 #include "exec/transport/transport.h"

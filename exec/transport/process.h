@@ -11,7 +11,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
-#include "exec/plan/plan.h"
+#include "exec/plan/ir/plan.h"
 #include "exec/thread/eventcount.h"
 #include "exec/thread/first_error.h"
 #include "exec/thread/vote_barrier.h"

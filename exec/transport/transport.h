@@ -19,7 +19,7 @@
 
 #include "base/error.h"
 #include "exec/backend/backend.h"
-#include "exec/plan/plan.h"
+#include "exec/plan/ir/plan.h"
 #include "exec/transport/rendezvous/launcher.h"
 
 typedef struct mo_transport_world mo_transport_world; /* each transport's own */

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "driver/exec/output_npy.h"
-#include "exec/plan/plan_json.h"
+#include "exec/plan/ir/plan_json.h"
 #include "exec/measure/utilization.h"
 #include "exec/measure/chrome_trace.h"
 #include "report/execution.h"

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "exec/plan/lower/lower_internal.h"
-#include "exec/plan/passes/dce.h"
+#include "exec/plan/passes/passes.h"
 
 static mo_status begin(mo_plan_lower_state *l, mo_error *err)
 {

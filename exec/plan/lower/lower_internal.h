@@ -15,8 +15,8 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "exec/plan/plan.h"
-#include "exec/plan/value_table.h"
+#include "exec/plan/lower/lower.h"
+#include "exec/plan/ir/value_table.h"
 
 typedef struct mo_plan_lower_tensor {
     const char *name;             /* of the value it becomes */

@@ -6,6 +6,7 @@
 
 #include "exec/plan/passes/nhwc_strides.h"
 #include "exec/plan/passes/def_use.h"
+#include "exec/plan/passes/passes.h"
 
 enum { CHANNELS = 1 }; /* the dimension */
 

@@ -15,13 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/error.h"
-#include "exec/plan/plan.h"
-
-/* Before there are transfers and steps, when it is known how values lie; on the
- * devices that want it (NULL: none). */
-mo_status mo_pass_concat_inplace(const bool *wants, mo_exec_plan *plan,
-                                 mo_error *err);
+#include "exec/plan/ir/plan.h"
 
 /* Some channels of a value that lies channels last. */
 typedef struct mo_pass_channel_range {

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "exec/plan/passes/const_fold.h"
+#include "exec/plan/passes/passes.h"
 
 #include <stdlib.h>
 
 #include "base/array.h"
 #include "exec/weights/evaluate.h"
-#include "exec/plan/passes/dce.h"
-#include "exec/plan/value_table.h"
+#include "exec/plan/ir/value_table.h"
 
 /* What is larger stays a call: every rank makes the whole plan, and must not
  * read the weights of all others for it. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "exec/plan/passes/copy_elim.h"
+#include "exec/plan/passes/passes.h"
 
 #include <assert.h>
 #include <stdlib.h>
@@ -7,7 +7,7 @@
 
 #include "exec/tensor/view_compose.h"
 #include "exec/plan/passes/def_use.h"
-#include "exec/plan/value_table.h"
+#include "exec/plan/ir/value_table.h"
 
 typedef struct absorbing {
     mo_exec_plan *plan;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "exec/plan/passes/dce.h"
+#include "exec/plan/passes/passes.h"
 
 #include <assert.h>
 #include <stdlib.h>

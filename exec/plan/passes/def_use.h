@@ -6,7 +6,7 @@
 #define MO_EXEC_PLAN_PASSES_DEF_USE_H
 
 #include "base/error.h"
-#include "exec/plan/plan.h"
+#include "exec/plan/ir/plan.h"
 
 /* By value; MO_PLAN_NONE where there is none. */
 typedef struct mo_pass_def_use {

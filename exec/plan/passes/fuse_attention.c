@@ -4,9 +4,8 @@
 #include <string.h>
 
 #include "exec/plan/passes/fuse_attention_internal.h"
-#include "exec/plan/plan.h"
-#include "exec/plan/passes/dce.h"
-#include "exec/plan/value_table.h"
+#include "exec/plan/passes/passes.h"
+#include "exec/plan/ir/value_table.h"
 
 /*
  * Attention that networks spell out (two products with a softmax between them)

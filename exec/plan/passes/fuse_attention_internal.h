@@ -14,7 +14,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
-#include "exec/plan/plan.h"
+#include "exec/plan/ir/plan.h"
 #include "exec/plan/passes/def_use.h"
 #include "exec/tensor/strided_view.h"
 

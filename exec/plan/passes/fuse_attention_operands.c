@@ -6,7 +6,7 @@
 
 #include <string.h>
 
-#include "exec/plan/value_table.h"
+#include "exec/plan/ir/value_table.h"
 
 const mo_tensor_dense *mo_pass_attention_constant(const mo_exec_plan *plan,
                                                   int value)

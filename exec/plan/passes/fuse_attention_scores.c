@@ -6,7 +6,7 @@
 
 #include "base/array.h"
 #include "exec/plan/passes/fuse_attention_internal.h"
-#include "exec/plan/value_table.h"
+#include "exec/plan/ir/value_table.h"
 
 bool mo_pass_attention_is_elementwise(const mo_exec_plan *plan,
                                       const mo_call *call, int at)

@@ -5,8 +5,7 @@
 
 #include "coarsen/gcof.h"
 #include "coarsen/fusion_rules.h"
-#include "exec/plan/plan.h"
-#include "exec/plan/passes/dce.h"
+#include "exec/plan/passes/passes.h"
 #include "exec/plan/passes/def_use.h"
 
 /*

@@ -15,8 +15,7 @@
 #include <string.h>
 
 #include "exec/plan/passes/merge_qkv_internal.h"
-#include "exec/plan/plan.h"
-#include "exec/plan/passes/dce.h"
+#include "exec/plan/passes/passes.h"
 
 /* ---- which products fit together */
 

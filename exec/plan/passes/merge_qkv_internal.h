@@ -9,7 +9,7 @@
 
 #include "base/error.h"
 #include "exec/plan/passes/fuse_attention_internal.h"
-#include "exec/plan/value_table.h"
+#include "exec/plan/ir/value_table.h"
 
 typedef struct mo_pass_qkv {
     mo_exec_plan *plan;

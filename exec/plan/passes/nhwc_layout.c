@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "exec/plan/plan.h"
+#include "exec/plan/passes/passes.h"
 #include "exec/plan/passes/nhwc_strides.h"
-#include "exec/plan/value_table.h"
+#include "exec/plan/ir/value_table.h"
 
 /*
  * Convolutions are fastest on tensors that lie channels last.  Each makes its

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "exec/tensor/convert.h"
-#include "exec/plan/plan.h"
+#include "exec/plan/passes/passes.h"
 
 /*
  * All tensors of f32 become f16 or bf16: half the bytes to move, and products

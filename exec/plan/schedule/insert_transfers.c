@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "exec/plan/schedule/insert_transfers.h"
+#include "exec/plan/schedule/schedule_steps.h"
 
 #include <assert.h>
 #include <limits.h>
@@ -8,7 +8,7 @@
 
 #include "base/array.h"
 #include "exec/plan/schedule/transfer_times.h"
-#include "exec/plan/value_table.h"
+#include "exec/plan/ir/value_table.h"
 
 /* A value is known by another number on another device. */
 typedef struct twin {

@@ -4,7 +4,7 @@
 #include <limits.h>
 #include <stdlib.h>
 
-#include "exec/plan/value_table.h"
+#include "exec/plan/ir/value_table.h"
 
 static const mo_plan_live_range no_life = { INT_MAX,
                                             MO_PLAN_LIVE_FROM_INPUT - 1 };

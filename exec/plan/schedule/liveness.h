@@ -17,7 +17,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
-#include "exec/plan/plan.h"
+#include "exec/plan/ir/plan.h"
 
 /* Both steps are a part of it. */
 typedef struct mo_plan_live_range {

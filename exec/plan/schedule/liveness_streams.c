@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "exec/plan/schedule/liveness.h"
-#include "exec/plan/value_table.h"
+#include "exec/plan/ir/value_table.h"
 
 /*
  * Where calls run side by side, a value's bytes are free only for those that

@@ -4,8 +4,8 @@
 #include "base/array.h"
 #include "exec/plan/schedule/liveness.h"
 #include "exec/plan/schedule/offsets.h"
-#include "exec/plan/plan.h"
-#include "exec/plan/value_table.h"
+#include "exec/plan/schedule/schedule_steps.h"
+#include "exec/plan/ir/value_table.h"
 
 static int count_lives(const mo_exec_plan *plan,
                        const mo_plan_live_range *lives, int device)

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
-#include "exec/plan/plan.h"
-#include "exec/plan/value_table.h"
+#include "exec/plan/schedule/schedule_steps.h"
+#include "exec/plan/ir/value_table.h"
 
 /*
  * One total order of all that happens; every device does its part of it.

@@ -2,8 +2,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exec/plan/plan.h"
-#include "exec/plan/value_table.h"
+#include "exec/plan/schedule/schedule_steps.h"
+#include "exec/plan/ir/value_table.h"
 
 /*
  * Calls between two transfers run side by side where they can:

@@ -13,7 +13,8 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "exec/plan/plan.h"
+#include "exec/plan/ir/plan.h"
+#include "exec/plan/ir/plan_source.h"
 
 typedef struct mo_plan_transfer_times {
     const mo_instance *x;

@@ -10,7 +10,7 @@
 #define MO_EXEC_PLAN_VERIFY_VERIFY_H
 
 #include "base/error.h"
-#include "exec/plan/plan.h"
+#include "exec/plan/ir/plan.h"
 
 /*
  * Errors (MO_E_INPUT) name the step: numbers out of range; a value read before

@@ -9,7 +9,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
-#include "exec/plan/plan.h"
+#include "exec/plan/ir/plan.h"
 
 /* Numbers are in range, and what belongs together is of one device, type and
  * size. */

@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "exec/plan/value_table.h"
+#include "exec/plan/ir/value_table.h"
 #include "exec/runtime/joint/access_map.h"
 #include "exec/runtime/joint/joint_internal.h"
 

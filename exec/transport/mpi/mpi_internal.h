@@ -17,7 +17,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "exec/plan/plan.h"
+#include "exec/plan/ir/plan.h"
 #include "exec/transport/job.h"
 #include "exec/transport/rendezvous/presence.h"
 #include "exec/transport/transport.h"

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
-#include "exec/plan/plan.h"
+#include "exec/plan/ir/plan.h"
 
 /* A place of this process in a communicator. */
 typedef struct mo_nccl_member {

@@ -24,7 +24,7 @@
 
 #include "base/error.h"
 #include "exec/backend/backend.h"
-#include "exec/plan/plan.h"
+#include "exec/plan/ir/plan.h"
 
 typedef struct mo_nccl_p2p mo_nccl_p2p;
 

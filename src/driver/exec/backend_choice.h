@@ -14,7 +14,7 @@
 #include "cost/cluster.h"
 #include "exec/backend/backend.h"
 #include "exec/tensor/elem.h"
-#include "exec/plan/plan.h"
+#include "exec/plan/ir/plan.h"
 
 /* What the options say. */
 typedef struct mo_exec_config {

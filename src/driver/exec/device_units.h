@@ -12,7 +12,7 @@
 #include "driver/log.h"
 #include "cost/cluster.h"
 #include "exec/backend/backend.h"
-#include "exec/plan/plan.h"
+#include "exec/plan/ir/plan.h"
 
 typedef struct mo_exec_units {
     int n;

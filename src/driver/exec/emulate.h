@@ -14,7 +14,7 @@
 #include "driver/exec/backend_choice.h"
 #include "driver/load_instance.h"
 #include "cost/cluster.h"
-#include "exec/plan/plan.h"
+#include "exec/plan/ir/plan.h"
 
 /* Whether the options go together; --emulate makes all devices GPUs. */
 mo_status mo_emulate_check(mo_exec_config *wants, mo_error *err);

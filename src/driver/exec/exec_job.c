@@ -11,6 +11,7 @@
 
 #include "base/digest.h"
 #include "base/host.h"
+#include "exec/plan/build.h"
 #include "exec/plan/verify/verify.h"
 #include "ingest/read.h"
 #include "ingest/work/weight_attrs.h"

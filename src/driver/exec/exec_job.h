@@ -12,7 +12,7 @@
 #include "driver/exec/device_units.h"
 #include "driver/review.h"
 #include "exec/weights/constants.h"
-#include "exec/plan/plan.h"
+#include "exec/plan/ir/plan.h"
 #include "schedule/schedule.h"
 
 typedef struct mo_exec_job {

@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "driver/exec/exec_options.h"
 #include "exec/tensor/dense_tensor.h"
-#include "exec/plan/plan.h"
+#include "exec/plan/ir/plan.h"
 #include "graph/graph.h"
 
 typedef struct mo_exec_inputs {

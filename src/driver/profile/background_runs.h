@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/stop.h"
 #include "exec/backend/backend.h"
-#include "exec/plan/plan.h"
+#include "exec/plan/ir/plan.h"
 #include "exec/runtime/run.h"
 
 /* A device with a plan of its own. */

@@ -7,7 +7,7 @@
 
 #include "base/error.h"
 #include "driver/profile/profile_table.h"
-#include "exec/plan/plan.h"
+#include "exec/plan/ir/plan.h"
 #include "exec/runtime/run.h"
 
 typedef struct mo_profiler_samples {

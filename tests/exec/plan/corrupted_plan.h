@@ -12,7 +12,7 @@
 
 #include <stdbool.h>
 
-#include "exec/plan/plan.h"
+#include "exec/plan/ir/plan.h"
 #include "tests/support/graphs.h"
 
 enum { VICTIM_DEVICES = 3 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of exec/plan/plan.h: thousands of random networks and placements
  * become plans that the verifier accepts, and what is in them. */
-#include "exec/plan/plan.h"
+#include "exec/plan/ir/plan.h"
 
 #include "base/out.h"
-#include "exec/plan/value_table.h"
+#include "exec/plan/ir/value_table.h"
 #include "exec/plan/verify/verify.h"
-#include "exec/plan/plan_json.h"
+#include "exec/plan/ir/plan_json.h"
 #include "tests/exec/support/random_plan.h"
 #include "tests/support/suite.h"
 

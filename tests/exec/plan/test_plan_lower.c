@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of exec/plan/plan.h on networks small enough to see through. */
-#include "exec/plan/plan.h"
+#include "exec/plan/build.h"
 
 #include <stdio.h>
 
-#include "exec/plan/value_table.h"
+#include "exec/plan/ir/value_table.h"
 #include "exec/plan/verify/verify.h"
 #include "ingest/zoo.h"
 #include "tests/support/graphs.h"

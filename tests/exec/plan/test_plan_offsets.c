@@ -4,8 +4,8 @@
 
 #include <stdio.h>
 
-#include "exec/plan/plan.h"
-#include "exec/plan/value_table.h"
+#include "exec/plan/ir/plan.h"
+#include "exec/plan/ir/value_table.h"
 #include "tests/support/graphs.h"
 #include "tests/exec/support/random_plan.h"
 #include "tests/support/suite.h"

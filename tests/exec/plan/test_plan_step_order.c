@@ -4,8 +4,8 @@
  */
 #include <stdio.h>
 
-#include "exec/plan/plan.h"
-#include "exec/plan/value_table.h"
+#include "exec/plan/ir/plan.h"
+#include "exec/plan/ir/value_table.h"
 #include "exec/plan/verify/verify.h"
 #include "tests/support/graphs.h"
 #include "tests/exec/support/pinned_plan.h"

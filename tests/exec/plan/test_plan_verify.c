@@ -5,7 +5,7 @@
 
 #include <limits.h>
 
-#include "exec/plan/value_table.h"
+#include "exec/plan/ir/value_table.h"
 #include "tests/support/graphs.h"
 #include "tests/exec/support/random_plan.h"
 #include "tests/support/suite.h"

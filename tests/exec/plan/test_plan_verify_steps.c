@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of exec/plan/verify/verify.h: whatever is broken in steps is found. */
-#include "exec/plan/value_table.h"
+#include "exec/plan/ir/value_table.h"
 #include "tests/support/suite.h"
 #include "tests/exec/plan/corrupted_plan.h"
 

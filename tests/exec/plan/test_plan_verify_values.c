@@ -4,7 +4,7 @@
 #include <limits.h>
 
 #include "exec/plan/schedule/liveness.h"
-#include "exec/plan/value_table.h"
+#include "exec/plan/ir/value_table.h"
 #include "tests/support/suite.h"
 #include "tests/exec/plan/corrupted_plan.h"
 

@@ -8,7 +8,7 @@
 
 #include <stdlib.h>
 
-#include "exec/plan/value_table.h"
+#include "exec/plan/ir/value_table.h"
 #include "exec/measure/utilization.h"
 #include "tests/exec/support/separate_memory.h"
 #include "tests/exec/runtime/joint_case.h"

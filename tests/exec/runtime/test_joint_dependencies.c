@@ -4,7 +4,7 @@
  * are those of apart.h, the same in every run. */
 #include <stdlib.h>
 
-#include "exec/plan/value_table.h"
+#include "exec/plan/ir/value_table.h"
 #include "tests/exec/support/separate_memory.h"
 #include "tests/exec/runtime/joint_case.h"
 #include "tests/exec/support/pinned_plan.h"

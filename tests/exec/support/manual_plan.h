@@ -12,7 +12,7 @@
 #include <stdint.h>
 
 #include "exec/backend/backend.h"
-#include "exec/plan/plan.h"
+#include "exec/plan/ir/plan.h"
 
 typedef struct hand_plan_options {
     uint64_t seed;

@@ -18,7 +18,7 @@
 #define MO_TESTS_EXEC_SUPPORT_RANDOM_PLAN_H
 
 #include "base/out.h"
-#include "exec/plan/plan.h"
+#include "exec/plan/build.h"
 #include "tests/support/problem.h"
 
 enum { RANDOM_PLAN_DEVICES = 4 }; /* at most */

@@ -1,16 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "exec/plan/plan.h"
+#include "exec/plan/build.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
-#include "exec/plan/passes/copy_elim.h"
-#include "exec/plan/passes/const_fold.h"
-#include "exec/plan/passes/concat_inplace.h"
-#include "exec/plan/passes/dce.h"
-#include "exec/plan/schedule/insert_transfers.h"
+#include "exec/plan/lower/lower.h"
+#include "exec/plan/passes/passes.h"
+#include "exec/plan/schedule/schedule_steps.h"
 
 /* What was sent and is needed no more may have a small part of the memory;
  * where nobody says how much there is, of this much.  A larger part is left to
@@ -77,14 +74,6 @@ static mo_status improve(const mo_plan_source *source, mo_exec_plan *plan,
     return status == MO_OK ? mo_pass_dce(plan, err) : status;
 }
 
-static bool fits(const mo_plan_device *device, int64_t extra)
-{
-    int64_t sum = device->arena_bytes;
-
-    return mo_int64_add(sum, device->weight_bytes, &sum) &&
-           mo_int64_add(sum, extra, &sum) && sum <= device->capacity_bytes;
-}
-
 /* Devices that are too small, or nearly, keep nothing.  Were there any? */
 static bool keep_less(mo_exec_plan *plan)
 {
@@ -94,7 +83,7 @@ static bool keep_less(mo_exec_plan *plan)
         mo_plan_device *device = &plan->devices[d];
 
         if (device->keep_bytes > 0 &&
-            !fits(device, device->capacity_bytes / WORK_SHARE)) {
+            !mo_plan_device_fits(device, device->capacity_bytes / WORK_SHARE)) {
             device->keep_bytes = 0;
             any = true;
         }
@@ -162,52 +151,4 @@ mo_status mo_plan_build(const mo_plan_source *source, mo_exec_plan **plan,
     else
         mo_plan_free(made);
     return status;
-}
-
-void mo_plan_free(mo_exec_plan *plan)
-{
-    if (!plan)
-        return;
-    for (mo_plan_owned_constant *made = plan->made; made; made = made->next)
-        mo_tensor_clear(&made->value);
-    mo_arena_free(plan->arena);
-    free(plan);
-}
-
-mo_tensor_desc mo_plan_output_desc(const mo_exec_plan *plan, int i)
-{
-    mo_tensor_desc desc = plan->values[plan->outputs[i].value].desc;
-
-    if (plan->outputs[i].widened)
-        desc.elem = MO_ELEM_F32;
-    return desc;
-}
-
-static mo_status fail_size(const mo_plan_device *device, int64_t workspace,
-                           mo_error *err)
-{
-    int64_t lack = device->arena_bytes - device->capacity_bytes;
-    bool known = mo_int64_add(lack, device->weight_bytes, &lack) &&
-                 mo_int64_add(lack, workspace, &lack);
-
-    return mo_fail(err, MO_E_INPUT,
-                   "device '%.80s' is too small by %" PRId64 " bytes: it needs "
-                   "%" PRId64 " for values, %" PRId64 " for weights and "
-                   "%" PRId64 " to work in, and has %" PRId64 "; place less "
-                   "there, or give it more memory",
-                   device->id, known ? lack : INT64_MAX, device->arena_bytes,
-                   device->weight_bytes, workspace, device->capacity_bytes);
-}
-
-mo_status mo_plan_check_capacity(const mo_exec_plan *plan,
-                                 const int64_t *workspace, mo_error *err)
-{
-    for (int d = 0; d < plan->n_devices; d++) {
-        const mo_plan_device *device = &plan->devices[d];
-        int64_t extra = workspace ? workspace[d] : 0;
-
-        if (!fits(device, extra))
-            return fail_size(device, extra, err);
-    }
-    return MO_OK;
 }

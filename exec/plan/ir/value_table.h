@@ -13,13 +13,13 @@
  *         status = mo_plan_values_commit(&values, plan, err);
  *     mo_plan_values_clear(&values);
  */
-#ifndef MO_EXEC_PLAN_VALUE_TABLE_H
-#define MO_EXEC_PLAN_VALUE_TABLE_H
+#ifndef MO_EXEC_PLAN_IR_VALUE_TABLE_H
+#define MO_EXEC_PLAN_IR_VALUE_TABLE_H
 
 #include <stddef.h>
 
 #include "base/error.h"
-#include "exec/plan/plan.h"
+#include "exec/plan/ir/plan.h"
 
 typedef struct mo_plan_values {
     mo_plan_value *items;

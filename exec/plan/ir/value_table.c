@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "exec/plan/value_table.h"
+#include "exec/plan/ir/value_table.h"
 
 #include <limits.h>
 #include <stdlib.h>

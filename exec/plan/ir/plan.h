@@ -11,22 +11,17 @@
  * each device does its own part of it in that order.  Hence no deadlock,
  * whatever the transport buffers.
  */
-#ifndef MO_EXEC_PLAN_PLAN_H
-#define MO_EXEC_PLAN_PLAN_H
+#ifndef MO_EXEC_PLAN_IR_PLAN_H
+#define MO_EXEC_PLAN_IR_PLAN_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "coarsen/coarsen_map.h"
-#include "cost/instance.h"
-#include "exec/weights/constants.h"
 #include "exec/tensor/dense_tensor.h"
 #include "exec/op/call.h"
-#include "graph/graph.h"
 #include "ingest/operator.h"
-#include "schedule/schedule.h"
 
 enum { MO_PLAN_NONE = -1 };
 
@@ -145,82 +140,14 @@ typedef struct mo_exec_plan {
     mo_arena *arena;              /* owns all of this */
 } mo_exec_plan;
 
-typedef struct mo_plan_source {
-    const mo_graph *fine;      /* as read */
-    const mo_graph *placed;    /* what was placed: fine itself, or coarser */
-    const mo_coarsen_map *map; /* between them; NULL when they are the same */
-    const mo_instance *instance;
-    const mo_schedule *schedule;
-    mo_weights_store *constants;
-    bool fuse; /* several calls into one, as the default rules say */
-    /* Only those of ops that were placed as one, so that each op of the placed
-     * graph has a time of its own; keen, attend and nest count for nothing. */
-    bool as_placed;
-    bool layout; /* let convolutions have channels last */
-    /* By device, NULL for none: its backend compiles what it is given.  Calls
-     * are fused whatever the rules say, and copies absorbed. */
-    const bool *keen;
-    /* By device: products around a softmax become attention.  NULL: nowhere */
-    const bool *attend;
-    /* By device: convolutions write where their results are joined.  NULL:
-     * nowhere */
-    const bool *nest;
-    const int *lanes; /* by device: at most so many; NULL: one each */
-    mo_elem reals;    /* what f32 becomes inside: MO_ELEM_F32, MO_ELEM_F16,
-                         MO_ELEM_BF16 */
-    /* Told of every op that cannot be run before making the plan fails; may be
-     * NULL. */
-    void (*cannot)(void *context, int line, const char *what);
-    void *context;
-} mo_plan_source;
-
-/* Constants must outlive the plan.  Ops that cannot be run are all found and
- * told; the error counts them.  Values have places: mo_plan_assign_memory was
- * done. */
-mo_status mo_plan_build(const mo_plan_source *source, mo_exec_plan **plan,
-                        mo_error *err);
 void mo_plan_free(mo_exec_plan *plan);
 
 /* What output i of the network is like for who gets it. */
 mo_tensor_desc mo_plan_output_desc(const mo_exec_plan *plan, int i);
 
-/* The passes it is made of. */
-
-/* device_of: by fine op, a device, or MO_PLAN_NONE for what is done wherever it
- * is read.  Makes values, calls in the order of the schedule (order of their
- * items), inputs and outputs; transfers are still missing: a call may read a
- * value of another device. */
-mo_status mo_plan_lower(const mo_plan_source *source, mo_exec_plan *plan,
-                        mo_error *err);
-/* Attention where source->attend says so; exec/plan/passes/fuse_attention.c */
-mo_status mo_pass_fuse_attention(const mo_plan_source *source,
-                                 mo_exec_plan *plan, mo_error *err);
-/* One product for what attention reads of the same rows, when biases are in
- * their products; on the devices that want it.  exec/plan/passes/merge_qkv.c */
-mo_status mo_pass_merge_qkv(const bool *wants, mo_exec_plan *plan,
-                            mo_error *err);
-/* Calls of one item, or of neighbours of one default group on one device, that
- * a backend does as one.  exec/plan/passes/fuse_pointwise.c */
-mo_status mo_pass_fuse_pointwise(const mo_plan_source *source,
-                                 mo_exec_plan *plan, mo_error *err);
-/* exec/plan/passes/nhwc_layout.c */
-mo_status mo_pass_nhwc_layout(mo_exec_plan *plan, mo_error *err);
-/* Tensors of f32 become reals; the network's inputs and outputs stay as they
- * are for those who give and get them.  exec/plan/passes/precision.c */
-mo_status mo_pass_precision(mo_elem reals, mo_exec_plan *plan, mo_error *err);
-/* The steps of every device; start_ns is what mo_plan_insert_transfers told.
- * May be done again, as may lanes and memory, which follow from it.
- * exec/plan/schedule/step_order.c */
-mo_status mo_plan_order_steps(const mo_plan_source *source, mo_exec_plan *plan,
-                              const int64_t *start_ns, mo_error *err);
-/* What may run side by side on a device of several lanes; lanes as in
- * mo_plan_source.  exec/plan/schedule/streams.c */
-mo_status mo_plan_assign_streams(const int *lanes, mo_exec_plan *plan,
-                                 mo_error *err);
-/* Gives every value its place; exec/plan/schedule/memory_plan.c.  Two values
- * whose lives overlap never share a byte.  A value that is sent lives until its
- * transfer is awaited by the sender. */
-mo_status mo_plan_assign_memory(mo_exec_plan *plan, mo_error *err);
+/* Whether the device's arena, weights and that workspace fit into its
+ * memory. */
+bool mo_plan_device_fits(const mo_plan_device *device, int64_t workspace_bytes);
 
 /* Does what a device needs (arena, weights, and workspace by device, which may
  * be NULL) fit into its memory?  The error names the first that is too small,

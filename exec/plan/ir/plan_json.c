@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "exec/plan/plan_json.h"
+#include "exec/plan/ir/plan_json.h"
 
 #include <stdbool.h>
 

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+#include "exec/plan/ir/plan.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+#include "base/array.h"
+
+void mo_plan_free(mo_exec_plan *plan)
+{
+    if (!plan)
+        return;
+    for (mo_plan_owned_constant *made = plan->made; made; made = made->next)
+        mo_tensor_clear(&made->value);
+    mo_arena_free(plan->arena);
+    free(plan);
+}
+
+mo_tensor_desc mo_plan_output_desc(const mo_exec_plan *plan, int i)
+{
+    mo_tensor_desc desc = plan->values[plan->outputs[i].value].desc;
+
+    if (plan->outputs[i].widened)
+        desc.elem = MO_ELEM_F32;
+    return desc;
+}
+
+bool mo_plan_device_fits(const mo_plan_device *device, int64_t workspace_bytes)
+{
+    int64_t sum = device->arena_bytes;
+
+    return mo_int64_add(sum, device->weight_bytes, &sum) &&
+           mo_int64_add(sum, workspace_bytes, &sum) &&
+           sum <= device->capacity_bytes;
+}
+
+static mo_status fail_size(const mo_plan_device *device, int64_t workspace,
+                           mo_error *err)
+{
+    int64_t lack = device->arena_bytes - device->capacity_bytes;
+    bool known = mo_int64_add(lack, device->weight_bytes, &lack) &&
+                 mo_int64_add(lack, workspace, &lack);
+
+    return mo_fail(err, MO_E_INPUT,
+                   "device '%.80s' is too small by %" PRId64 " bytes: it needs "
+                   "%" PRId64 " for values, %" PRId64 " for weights and "
+                   "%" PRId64 " to work in, and has %" PRId64 "; place less "
+                   "there, or give it more memory",
+                   device->id, known ? lack : INT64_MAX, device->arena_bytes,
+                   device->weight_bytes, workspace, device->capacity_bytes);
+}
+
+mo_status mo_plan_check_capacity(const mo_exec_plan *plan,
+                                 const int64_t *workspace, mo_error *err)
+{
+    for (int d = 0; d < plan->n_devices; d++) {
+        const mo_plan_device *device = &plan->devices[d];
+        int64_t extra = workspace ? workspace[d] : 0;
+
+        if (!mo_plan_device_fits(device, extra))
+            return fail_size(device, extra, err);
+    }
+    return MO_OK;
+}
