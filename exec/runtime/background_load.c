@@ -3,7 +3,7 @@
 
 #include <assert.h>
 
-#include "exec/runtime/device_run_internal.h"
+#include "exec/runtime/device/device_run_internal.h"
 
 /* So many are begun before anybody waits: the device never looks around for
  * what comes next.  Others wait for all of them where they give memory back. */

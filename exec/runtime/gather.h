@@ -7,7 +7,8 @@
 #define MO_EXEC_RUNTIME_GATHER_H
 
 #include "base/error.h"
-#include "exec/runtime/device_run.h"
+#include "exec/runtime/device/device_run.h"
+#include "exec/runtime/run.h"
 
 /* The moments of a device's timed runs on the clock of rank 0; one row of
  * mo_run_timestamp_count for each.  NULL stamps: of another rank, and not known

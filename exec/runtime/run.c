@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "exec/runtime/consistency.h"
-#include "exec/runtime/device_run.h"
+#include "exec/runtime/device/device_run.h"
 #include "exec/runtime/gather.h"
 #include "exec/runtime/joint/joint.h"
 

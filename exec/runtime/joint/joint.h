@@ -24,7 +24,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
-#include "exec/runtime/device_run.h"
+#include "exec/runtime/device/device_run.h"
 
 /* Which devices of this rank may be driven together: those of the first
  * backend that can.  By device of the plan; returns how many. */

@@ -6,7 +6,7 @@
 #define MO_EXEC_RUNTIME_JOINT_JOINT_INTERNAL_H
 
 #include "exec/runtime/joint/joint.h"
-#include "exec/runtime/device_run_internal.h"
+#include "exec/runtime/device/device_run_internal.h"
 
 enum { MO_JOINT_NONE = -1 };
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of exec/runtime/timer_overhead.h. */
+/* Claims of exec/runtime/device/timer_overhead.h. */
 #include <config.h>
 
 #include "base/random.h"
-#include "exec/runtime/timer_overhead.h"
+#include "exec/runtime/device/timer_overhead.h"
 #include "tests/support/suite.h"
 
 enum { MOST = 50 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "exec/runtime/timer_overhead.h"
+#include "exec/runtime/device/timer_overhead.h"
 
 static int64_t less(int64_t ns, int64_t cost, int64_t least)
 {

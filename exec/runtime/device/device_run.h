@@ -10,8 +10,8 @@
  * goes through memory of the process (staging); and the calls between two
  * transfers are one program, begun at once (run_programs.h).
  */
-#ifndef MO_EXEC_RUNTIME_DEVICE_RUN_H
-#define MO_EXEC_RUNTIME_DEVICE_RUN_H
+#ifndef MO_EXEC_RUNTIME_DEVICE_DEVICE_RUN_H
+#define MO_EXEC_RUNTIME_DEVICE_DEVICE_RUN_H
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@
 #include "base/error.h"
 #include "exec/backend/backend.h"
 #include "exec/plan/ir/plan.h"
-#include "exec/runtime/run.h"
+#include "exec/runtime/device/run_options.h"
 
 /* A step, with all it needs at hand. */
 typedef struct mo_run_action {

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "exec/plan/schedule/offsets.h"
-#include "exec/runtime/device_run_internal.h"
+#include "exec/runtime/device/device_run_internal.h"
 
 /* Where a transfer begins that goes through memory of the process. */
 static bool begins(const mo_run_device *d, const mo_run_action *a)

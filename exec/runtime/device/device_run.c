@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "exec/runtime/device_run.h"
+#include "exec/runtime/device/device_run.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "base/array.h"
 #include "base/stop.h"
 #include "exec/plan/ir/value_table.h"
-#include "exec/runtime/device_run_internal.h"
+#include "exec/runtime/device/device_run_internal.h"
 
 /* ------------------------------------------------------------------ telling */
 

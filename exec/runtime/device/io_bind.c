@@ -4,7 +4,7 @@
 
 #include "exec/tensor/nhwc.h"
 #include "exec/tensor/convert.h"
-#include "exec/runtime/device_run_internal.h"
+#include "exec/runtime/device/device_run_internal.h"
 
 /* ------------------------------------------------------------------- inputs */
 

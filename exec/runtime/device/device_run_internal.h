@@ -3,10 +3,10 @@
  * run_parts.h - the inside of run_device.h: what a device is made ready with,
  * in this order, and what it does in a run.
  */
-#ifndef MO_EXEC_RUNTIME_DEVICE_RUN_INTERNAL_H
-#define MO_EXEC_RUNTIME_DEVICE_RUN_INTERNAL_H
+#ifndef MO_EXEC_RUNTIME_DEVICE_DEVICE_RUN_INTERNAL_H
+#define MO_EXEC_RUNTIME_DEVICE_DEVICE_RUN_INTERNAL_H
 
-#include "exec/runtime/device_run.h"
+#include "exec/runtime/device/device_run.h"
 
 /* Memory of the unit, counted; NULL for no bytes at all where it is apart.  The
  * error names the device. */

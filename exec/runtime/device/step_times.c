@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
-#include "exec/runtime/timer_overhead.h"
-#include "exec/runtime/device_run_internal.h"
+#include "exec/runtime/device/timer_overhead.h"
+#include "exec/runtime/device/device_run_internal.h"
 
 /*
  * A program is begun at once and nobody looks at the clock inside.  Its calls

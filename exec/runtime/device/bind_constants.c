@@ -6,7 +6,7 @@
 #include "base/parallel_for.h"
 #include "exec/tensor/nhwc.h"
 #include "exec/plan/ir/value_table.h"
-#include "exec/runtime/device_run_internal.h"
+#include "exec/runtime/device/device_run_internal.h"
 
 enum {
     WEIGHT_ALIGN = 256,    /* what kernels of GPUs may count on */

@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "exec/plan/ir/value_table.h"
-#include "exec/runtime/device_run_internal.h"
+#include "exec/runtime/device/device_run_internal.h"
 
 void mo_run_error_add_op_name(const mo_run_device *d, int call, mo_error *err)
 {

@@ -7,8 +7,8 @@
  * 8 in a part of one, whatever the kernels do.  Times of calls with a look
  * behind each are therefore held against the time of all of them without any.
  */
-#ifndef MO_EXEC_RUNTIME_TIMER_OVERHEAD_H
-#define MO_EXEC_RUNTIME_TIMER_OVERHEAD_H
+#ifndef MO_EXEC_RUNTIME_DEVICE_TIMER_OVERHEAD_H
+#define MO_EXEC_RUNTIME_DEVICE_TIMER_OVERHEAD_H
 
 #include <stdint.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "exec/runtime/device_run_internal.h"
+#include "exec/runtime/device/device_run_internal.h"
 
 /*
  * Calls between two transfers are one program:
