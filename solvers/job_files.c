@@ -10,8 +10,8 @@
 #include <strings.h>
 #include <unistd.h>
 
-#include "solvers/plugins/install_dirs.h"
 #include "solvers/process/decompress.h"
+#include "solvers/process/path_util.h"
 
 /* What a file begins with, comments of either format left out. */
 typedef struct beginning {
@@ -110,7 +110,7 @@ static mo_status bring_model(const mo_solver_job *job,
                              mo_solver_job_files *files, mo_error *err)
 {
     char *raw = mo_path_format("%s/model", job->folder);
-    const char *name;
+    const char *name = NULL;
     mo_status status = raw ? bring(job->model, raw, err) : mo_fail_memory(err);
 
     if (status == MO_OK)
@@ -155,14 +155,4 @@ void mo_solver_job_files_clear(mo_solver_job_files *files)
     free(files->model);
     free(files->start);
     *files = (mo_solver_job_files){ 0 };
-}
-
-mo_status mo_workdir_create_file(const char *folder, const char *name,
-                                 mo_out **out, mo_error *err)
-{
-    char *path = mo_path_format("%s/%s", folder, name);
-    mo_status status = path ? mo_out_open(path, out, err) : mo_fail_memory(err);
-
-    free(path);
-    return status;
 }

@@ -6,7 +6,6 @@
 #ifndef MO_SOLVERS_JOB_FILES_H
 #define MO_SOLVERS_JOB_FILES_H
 
-#include "base/out.h"
 #include "solvers/plugins/solver.h"
 
 typedef struct mo_solver_job_files {
@@ -19,9 +18,5 @@ mo_status mo_solver_job_files_prepare(const mo_solver_job *job,
                                       mo_solver_job_files *files,
                                       mo_error *err);
 void mo_solver_job_files_clear(mo_solver_job_files *files);
-
-/* Begins a file of ours beside them. */
-mo_status mo_workdir_create_file(const char *folder, const char *name,
-                                 mo_out **out, mo_error *err);
 
 #endif

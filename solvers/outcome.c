@@ -13,7 +13,7 @@
 #include <unistd.h>
 
 #include "base/arena.h"
-#include "solvers/plugins/install_dirs.h"
+#include "solvers/process/path_util.h"
 
 /* A line for each of a hundred million columns. */
 #define MOST_BYTES INT64_C(4294967296)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <config.h>
 
-#include "solvers/plugins/solver.h"
+#include "solvers/registry.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -20,28 +20,6 @@ const mo_solver *mo_solver_by_name(const char *name)
     while (*s && strcmp((*s)->name, name) != 0)
         s++;
     return *s;
-}
-
-void mo_solver_install_clear(mo_solver_install *found)
-{
-    free(found->program);
-    free(found->library);
-    free(found->version);
-    free(found->library_version);
-    free(found->trouble);
-    *found = (mo_solver_install){ 0 };
-}
-
-double mo_solver_query_timeout_s(const mo_solver_install *found)
-{
-    return found->patience_s > 0 ? found->patience_s : 20;
-}
-
-const char *mo_path_basename(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-
-    return slash ? slash + 1 : path;
 }
 
 /* ------------------------------------------------------------------ version */

@@ -10,10 +10,10 @@
 #include <unistd.h>
 
 #include "solvers/plugins/library_solve.h"
-#include "solvers/plugins/install_dirs.h"
-#include "solvers/outcome.h"
-#include "solvers/job_files.h"
 #include "solvers/command_template.h"
+#include "solvers/job_files.h"
+#include "solvers/outcome.h"
+#include "solvers/registry.h"
 
 static const double default_grace_s = 2;
 

@@ -211,7 +211,7 @@ mo_status mo_solution_read(const char *path, mo_solution **solution,
     const char *file = standard ? "<stdin>" : path;
     mo_solution *made = NULL;
     int fd = STDIN_FILENO;
-    size_t size;
+    size_t size = 0;
     mo_status status = standard ? MO_OK : open_file(path, &fd, err);
 
     if (status != MO_OK)

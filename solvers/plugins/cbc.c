@@ -8,6 +8,7 @@
 
 #include "solvers/plugins/cbc_api.h"
 #include "solvers/plugins/find_install.h"
+#include "solvers/process/path_util.h"
 #include "solvers/plugins/library_entry.h"
 #include "solvers/plugins/log_line.h"
 

@@ -15,6 +15,7 @@
 
 #include "solvers/process/child.h"
 #include "solvers/plugins/install_dirs.h"
+#include "solvers/process/path_util.h"
 
 static bool is_folder(const char *path)
 {
@@ -23,37 +24,28 @@ static bool is_folder(const char *path)
     return stat(path, &state) == 0 && S_ISDIR(state.st_mode);
 }
 
-static bool is_program(const char *path)
-{
-    struct stat state;
-
-    return stat(path, &state) == 0 && S_ISREG(state.st_mode) &&
-           access(path, X_OK) == 0;
-}
-
 /* Takes path over when it is a program, frees it when not. */
 static char *if_program(char *path)
 {
-    if (path && is_program(path))
+    if (path && mo_path_is_program(path))
         return path;
     free(path);
     return NULL;
 }
 
-char *mo_path_search(const char *name)
+void mo_solver_install_clear(mo_solver_install *found)
 {
-    const char *folders = getenv("PATH");
-    char *found = NULL;
+    free(found->program);
+    free(found->library);
+    free(found->version);
+    free(found->library_version);
+    free(found->trouble);
+    *found = (mo_solver_install){ 0 };
+}
 
-    while (!found && folders && *folders) {
-        size_t length = strcspn(folders, ":");
-
-        if (length > 0)
-            found = if_program(
-                mo_path_format("%.*s/%s", (int) length, folders, name));
-        folders += length + (folders[length] == ':');
-    }
-    return found;
+double mo_solver_query_timeout_s(const mo_solver_install *found)
+{
+    return found->patience_s > 0 ? found->patience_s : 20;
 }
 
 /* -------------------------------------------------------------- in a folder */
@@ -144,7 +136,7 @@ static mo_status look_where_said(const mo_solver_install_spec *kind,
     } else if (is_library_name(path)) {
         found->library = strdup(path);
         look_beside(kind, path, found);
-    } else if (is_program(path)) {
+    } else if (mo_path_is_program(path)) {
         found->program = strdup(path);
         look_beside(kind, path, found);
     }

@@ -31,7 +31,4 @@ mo_status mo_solver_find_install(const mo_solver_install_spec *kind,
                                  const char *path, mo_solver_install *found,
                                  mo_error *err);
 
-/* The path of a program in PATH; NULL when it is not, or there is no memory. */
-char *mo_path_search(const char *name);
-
 #endif

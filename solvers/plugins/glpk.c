@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "solvers/plugins/find_install.h"
+#include "solvers/process/path_util.h"
 #include "solvers/plugins/log_line.h"
 
 #define SOLUTION "solution.txt"

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "solvers/plugins/find_install.h"
+#include "solvers/process/path_util.h"
 #include "solvers/plugins/gurobi_api.h"
 #include "solvers/plugins/library_entry.h"
 #include "solvers/plugins/log_line.h"

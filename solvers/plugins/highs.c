@@ -13,12 +13,13 @@
 
 #include "solvers/process/child.h"
 #include "solvers/plugins/find_install.h"
+#include "solvers/process/path_util.h"
 #include "solvers/plugins/highs_api.h"
 #include "solvers/plugins/highs_improving_file.h"
 #include "solvers/plugins/library_entry.h"
 #include "solvers/plugins/log_line.h"
 #include "solvers/plugins/install_dirs.h"
-#include "solvers/job_files.h"
+#include "solvers/process/workdir.h"
 #include "solvers/process/workdir.h"
 
 #define OPTIONS   "highs.options"

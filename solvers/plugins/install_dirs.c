@@ -5,68 +5,10 @@
 
 #include <glob.h>
 #include <limits.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
-
-#include "base/array.h"
-#include "solvers/plugins/find_install.h"
-
-char *mo_path_format(const char *format, ...)
-{
-    va_list arguments;
-    char *text;
-    int length;
-
-    va_start(arguments, format);
-    length = vasprintf(&text, format, arguments);
-    va_end(arguments);
-    return length < 0 ? NULL : text;
-}
-
-char *mo_path_absolute(const char *path)
-{
-    const char *slash = strrchr(path, '/');
-    const char *name = slash ? slash + 1 : path;
-    char *folder = mo_path_format("%.*s", slash ? (int) (slash - path) + 1 : 1,
-                                  slash ? path : ".");
-    char *resolved = folder ? realpath(folder, NULL) : NULL;
-    char *whole = NULL;
-
-    if (resolved && access(path, F_OK) == 0)
-        whole = mo_path_format("%s%s%s", resolved,
-                               strcmp(resolved, "/") == 0 ? "" : "/", name);
-    free(resolved);
-    free(folder);
-    return whole;
-}
-
-/* Takes path over, which is NULL when there was no memory for it. */
-static mo_status add(mo_path_list *places, char *path, mo_error *err)
-{
-    mo_status status =
-        path ? mo_array_reserve((void **) &places->paths, &places->room,
-                                places->n + 2, sizeof *places->paths, err)
-             : mo_fail_memory(err);
-
-    if (status != MO_OK) {
-        free(path);
-        return status;
-    }
-    places->paths[places->n++] = path;
-    places->paths[places->n] = NULL;
-    return MO_OK;
-}
-
-void mo_path_list_clear(mo_path_list *places)
-{
-    for (size_t i = 0; i < places->n; i++)
-        free(places->paths[i]);
-    free(places->paths);
-    *places = (mo_path_list){ 0 };
-}
 
 /* Where this program lies. */
 static void own_folder(char *buffer, size_t size)
@@ -94,7 +36,8 @@ static mo_status add_sites(mo_path_list *places, const char *prefix,
         return mo_fail_memory(err);
     if (glob(pattern, 0, NULL, &sites) == 0)
         for (size_t i = 0; status == MO_OK && i < sites.gl_pathc; i++)
-            status = add(places, strdup(sites.gl_pathv[i]), err);
+            status =
+                mo_path_list_append(places, strdup(sites.gl_pathv[i]), err);
     globfree(&sites);
     free(pattern);
     return status;
@@ -122,9 +65,10 @@ mo_status mo_install_dirs_private(mo_path_list *places, mo_error *err)
     mo_status status;
 
     own_folder(here, sizeof here);
-    status = add(places, mo_path_format("%s/../lib/moirai", here), err);
+    status = mo_path_list_append(places,
+                                 mo_path_format("%s/../lib/moirai", here), err);
     if (status == MO_OK)
-        status = add(places, strdup(MO_PKGLIBDIR), err);
+        status = mo_path_list_append(places, strdup(MO_PKGLIBDIR), err);
     if (status == MO_OK)
         status = add_sites_in_path(places, err);
     if (status == MO_OK && strlen(MO_PRIVATE_PYTHON) > 0)

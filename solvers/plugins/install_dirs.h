@@ -9,12 +9,7 @@
 #define MO_SOLVERS_PLUGINS_INSTALL_DIRS_H
 
 #include "base/error.h"
-
-/* A list that ends with NULL. */
-typedef struct mo_path_list {
-    char **paths;
-    size_t n, room;
-} mo_path_list;
+#include "solvers/process/path_util.h"
 
 /* Folders in which solvers may lie that belong to nobody but us or Python: the
  * installed lib/moirai, as it is found from here and as it was configured, the
@@ -22,7 +17,6 @@ typedef struct mo_path_list {
  * They need not exist. */
 enum { MO_INSTALL_DIRS_OWN = 2 };
 mo_status mo_install_dirs_private(mo_path_list *places, mo_error *err);
-void mo_path_list_clear(mo_path_list *places);
 
 /* A file that was installed with us, or lies in the tree we were built in; NULL
  * when it is nowhere.  name is "moirai-scip", "gurobi_run.py". */
@@ -30,13 +24,5 @@ char *mo_install_dirs_own_file(const char *name);
 
 /* The interpreter to which a folder of site-packages belongs; NULL: none. */
 char *mo_install_dirs_python(const char *site);
-
-/* The same file from the root, the links on the way resolved; not one that it
- * is itself, since Python goes by the name it is called by.  NULL, with errno,
- * when there is no such file. */
-char *mo_path_absolute(const char *path);
-
-/* Like printf into memory of the right size; NULL when there is none. */
-char *mo_path_format(const char *format, ...) MO_PRINTF(1, 2);
 
 #endif

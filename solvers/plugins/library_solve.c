@@ -9,7 +9,7 @@
 #include <string.h>
 
 #include "solvers/plugins/library_signals.h"
-#include "solvers/job_files.h"
+#include "solvers/process/workdir.h"
 
 int mo_library_solve_child(mo_status (*solve)(const mo_solver_install *found,
                                               const mo_solver_job *job,

@@ -9,10 +9,11 @@
 #include <string.h>
 
 #include "solvers/plugins/find_install.h"
+#include "solvers/process/path_util.h"
 #include "solvers/plugins/library_entry.h"
 #include "solvers/plugins/log_line.h"
 #include "solvers/plugins/install_dirs.h"
-#include "solvers/job_files.h"
+#include "solvers/process/workdir.h"
 #include "solvers/plugins/scip_api.h"
 
 #define SHELL    "moirai-scip"

@@ -122,22 +122,14 @@ typedef struct mo_solver {
 
 #define MO_SOLVER_LIBRARY_SOLUTION "library.sol"
 
+/* The plug-ins of this folder. */
 extern const mo_solver mo_solver_highs, mo_solver_scip, mo_solver_gurobi,
     mo_solver_cbc, mo_solver_glpk;
-extern const mo_solver
-    *const mo_solver_table[]; /* ends with NULL; default first */
 
-const mo_solver *mo_solver_by_name(const char *name); /* NULL: none */
-
-/* Asks the program or the library, if it was found, for its version, in a
- * child, and looks for known trouble.  One that cannot be asked is no error.
- * Both take their time to start: ask only the one that will be used. */
-mo_status mo_solver_query_version(const mo_solver *solver, mo_solver_via way,
-                                  mo_solver_install *found, mo_error *err);
+/* Frees what *found owns and leaves { 0 }. */
 void mo_solver_install_clear(mo_solver_install *found);
-double mo_solver_query_timeout_s(const mo_solver_install *found);
 
-/* The last part of a path. */
-const char *mo_path_basename(const char *path);
+/* Seconds that a query of the solver may take: found->patience_s, or 20. */
+double mo_solver_query_timeout_s(const mo_solver_install *found);
 
 #endif

@@ -14,6 +14,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "solvers/process/path_util.h"
+
 #define PREFIX "moirai-solve-"
 
 enum { MAX_DEPTH = 32, TRIES = 100 };
@@ -129,16 +131,6 @@ static void remove_if_stale(const char *path)
     close(folder);
 }
 
-static char *join(const char *folder, const char *name)
-{
-    size_t size = strlen(folder) + strlen(name) + 2;
-    char *path = malloc(size);
-
-    if (path)
-        snprintf(path, size, "%s/%s", folder, name);
-    return path;
-}
-
 /* That a stale folder stays is no reason to fail. */
 static void sweep(const char *parent)
 {
@@ -153,7 +145,7 @@ static void sweep(const char *parent)
         if (strncmp(entry->d_name, PREFIX, strlen(PREFIX)) != 0 ||
             !is_own_folder(dirfd(entries), entry->d_name))
             continue;
-        path = join(parent, entry->d_name);
+        path = mo_path_format("%s/%s", parent, entry->d_name);
         if (path)
             remove_if_stale(path);
         free(path);
@@ -175,7 +167,7 @@ static mo_status make(const char *parent, mo_workdir *workdir, mo_error *err)
 {
     for (int i = 0; i < TRIES; i++) {
         free(workdir->path);
-        workdir->path = join(parent, PREFIX "XXXXXX");
+        workdir->path = mo_path_format("%s/%s", parent, PREFIX "XXXXXX");
         if (!workdir->path)
             return mo_fail_memory(err);
         if (!mkdtemp(workdir->path))
@@ -220,7 +212,17 @@ const char *mo_workdir_path(const mo_workdir *workdir)
 
 char *mo_workdir_file(const mo_workdir *workdir, const char *name)
 {
-    return join(workdir->path, name);
+    return mo_path_format("%s/%s", workdir->path, name);
+}
+
+mo_status mo_workdir_create_file(const char *folder, const char *name,
+                                 mo_out **out, mo_error *err)
+{
+    char *path = mo_path_format("%s/%s", folder, name);
+    mo_status status = path ? mo_out_open(path, out, err) : mo_fail_memory(err);
+
+    free(path);
+    return status;
 }
 
 void mo_workdir_free(mo_workdir *workdir)

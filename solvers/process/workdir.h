@@ -10,6 +10,7 @@
 #define MO_SOLVERS_PROCESS_WORKDIR_H
 
 #include "base/error.h"
+#include "base/out.h"
 
 typedef struct mo_workdir mo_workdir;
 
@@ -18,6 +19,10 @@ const char *mo_workdir_path(const mo_workdir *workdir);
 
 /* A path in it; the caller frees it.  NULL when there is no memory. */
 char *mo_workdir_file(const mo_workdir *workdir, const char *name);
+
+/* Opens a new file folder/name for writing; the caller closes *out. */
+mo_status mo_workdir_create_file(const char *folder, const char *name,
+                                 mo_out **out, mo_error *err);
 
 /* Removes it with all that is in it.  NULL is allowed. */
 void mo_workdir_free(mo_workdir *workdir);

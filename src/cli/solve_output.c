@@ -6,6 +6,7 @@
 #include <math.h>
 
 #include "report/solver_list.h"
+#include "solvers/registry.h"
 
 /* In the model's unit, as the solver has it. */
 static double bound_in_units(const mo_answer_selection *award,

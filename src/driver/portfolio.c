@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "solvers/registry.h"
+
 /* A solver that hangs when asked for its version must leave time to solve. */
 #define MOST_PATIENCE_S 20.0
 

@@ -4,6 +4,7 @@
  */
 #include <config.h>
 
+#include "solvers/registry.h"
 #include "solvers/run_solver.h"
 
 #include <signal.h>

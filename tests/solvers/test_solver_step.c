@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "solvers/plugins/solver.h"
+#include "solvers/registry.h"
 
 #include <string.h>
 

@@ -17,7 +17,8 @@ rooms="base
     schedule schedule/bound schedule/heuristic schedule/sim schedule/validate
     models/sink models/frame models models/compact models/paper
     models/baselines models/write
-    solvers/formats solvers/process solvers/answer solvers
+    solvers/formats solvers/process solvers/answer solvers/plugins
+    solvers
     solvers/search solvers/search/decomp solvers/search/lp
     solvers/search/bound/forkjoin solvers/search/bound/load
     solvers/search/bound/colgen solvers/search/bound/chain

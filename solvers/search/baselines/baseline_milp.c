@@ -12,6 +12,7 @@
 #include "models/model.h"
 #include "models/write/mip_start.h"
 #include "schedule/heuristic/heft.h"
+#include "solvers/registry.h"
 #include "solvers/run_solver.h"
 #include "solvers/search/baselines/lp_relax.h"
 #include "solvers/process/workdir.h"

@@ -7,6 +7,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "solvers/registry.h"
+
 typedef struct choice {
     const mo_method **methods; /* with room for all there are */
     int n;

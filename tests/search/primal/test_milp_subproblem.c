@@ -4,6 +4,7 @@
  * part is the truth, or is not believed. */
 #include <config.h>
 
+#include "solvers/registry.h"
 #include "solvers/search/primal/milp_subproblem.h"
 
 #include <stdio.h>
