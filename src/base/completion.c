@@ -3,7 +3,7 @@
 
 #include <string.h>
 
-static bool is_repeated(const mo_search_candidate *option)
+static bool is_repeated(const mo_option *option)
 {
     return option->kind == MO_OPTION_COUNT || option->kind == MO_OPTION_LIST;
 }
@@ -39,7 +39,7 @@ static void put_function(mo_out *out, const char *name)
         mo_out_char(out, *name == '-' ? '_' : *name);
 }
 
-static void bash_names(mo_out *out, const mo_search_candidate *option,
+static void bash_names(mo_out *out, const mo_option *option,
                        const char *between)
 {
     if (option->letter)
@@ -48,7 +48,7 @@ static void bash_names(mo_out *out, const mo_search_candidate *option,
 }
 
 /* What completes the word behind an option. */
-static void bash_value(mo_out *out, const mo_search_candidate *option)
+static void bash_value(mo_out *out, const mo_option *option)
 {
     mo_out_text(out, "    ");
     bash_names(out, option, "|");
@@ -67,7 +67,7 @@ static void bash_value(mo_out *out, const mo_search_candidate *option)
 
 static void write_bash(const mo_command *command, mo_out *out)
 {
-    const mo_search_candidate *option;
+    const mo_option *option;
 
     mo_out_printf(out, "# bash completion for %s\n", command->name);
     put_function(out, command->name);
@@ -104,7 +104,7 @@ static void write_bash(const mo_command *command, mo_out *out)
 }
 
 /* "[help]:VALUE:action" */
-static void zsh_tail(mo_out *out, const mo_search_candidate *option)
+static void zsh_tail(mo_out *out, const mo_option *option)
 {
     mo_out_char(out, '[');
     put_quoted(out, option->help, "[]:\\", "'\\''");
@@ -124,7 +124,7 @@ static void zsh_tail(mo_out *out, const mo_search_candidate *option)
 
 /* One spec per name; the names of one option exclude each other, unless it may
  * be given many times. */
-static void zsh_option(mo_out *out, const mo_search_candidate *option)
+static void zsh_option(mo_out *out, const mo_option *option)
 {
     bool takes_value = mo_option_takes_value(option);
     const char *start = is_repeated(option) ? "*" : "";
@@ -146,7 +146,7 @@ static void zsh_option(mo_out *out, const mo_search_candidate *option)
 
 static void write_zsh(const mo_command *command, mo_out *out)
 {
-    const mo_search_candidate *option;
+    const mo_option *option;
 
     mo_out_printf(out, "#compdef %s\n_arguments -s -S \\\n", command->name);
     for (size_t i = 0; (option = mo_option_at(command, i)); i++)
@@ -155,7 +155,7 @@ static void write_zsh(const mo_command *command, mo_out *out)
 }
 
 static void fish_option(mo_out *out, const mo_command *command,
-                        const mo_search_candidate *option)
+                        const mo_option *option)
 {
     mo_out_printf(out, "complete -c %s", command->name);
     if (option->letter)
@@ -177,7 +177,7 @@ static void fish_option(mo_out *out, const mo_command *command,
 
 static void write_fish(const mo_command *command, mo_out *out)
 {
-    const mo_search_candidate *option;
+    const mo_option *option;
 
     mo_out_printf(out, "# fish completion for %s\n", command->name);
     for (size_t i = 0; (option = mo_option_at(command, i)); i++)

@@ -11,8 +11,7 @@
 enum { COLUMNS = 80, MAX_LEFT = 30, LEFT_SIZE = 128 };
 
 /* "  -o, --output=FILE" */
-static size_t write_left(char left[LEFT_SIZE],
-                         const mo_search_candidate *option)
+static size_t write_left(char left[LEFT_SIZE], const mo_option *option)
 {
     char letter[] = "   ";
     const char *value = option->value;
@@ -29,7 +28,7 @@ static size_t write_left(char left[LEFT_SIZE],
 
 static size_t left_width(const mo_command *command)
 {
-    const mo_search_candidate *option;
+    const mo_option *option;
     char left[LEFT_SIZE];
     size_t width = 0;
 
@@ -66,8 +65,7 @@ static void write_wrapped(mo_out *out, const char *text, size_t indent)
     mo_out_char(out, '\n');
 }
 
-static void write_option(mo_out *out, const mo_search_candidate *option,
-                         size_t width)
+static void write_option(mo_out *out, const mo_option *option, size_t width)
 {
     char left[LEFT_SIZE], help[512];
     size_t n = write_left(left, option);
@@ -88,7 +86,7 @@ static void write_option(mo_out *out, const mo_search_candidate *option,
 void mo_help_write(const mo_command *command, mo_out *out)
 {
     size_t width = left_width(command);
-    const mo_search_candidate *option;
+    const mo_option *option;
 
     mo_out_printf(out, "Usage: %s %s\n", command->name, command->synopsis);
     write_wrapped(out, command->purpose, 0);

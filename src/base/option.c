@@ -14,7 +14,7 @@
 #include "base/number.h"
 
 /* Those that every command has.  They have nowhere to go: they are answered. */
-static const mo_search_candidate standard[] = {
+static const mo_option standard[] = {
     { .name = "help", .help = "print this and leave" },
     { .name = "version", .help = "print the version and what was built in" },
     { .name = "completion",
@@ -31,13 +31,12 @@ typedef struct parser {
     const mo_command *command;
     int argc, next;
     char **argv;
-    size_t n_operands; /* they stand from argv[1] on */
-    const mo_search_candidate
-        *asked; /* the standard option to answer, if any */
+    size_t n_operands;      /* they stand from argv[1] on */
+    const mo_option *asked; /* the standard option to answer, if any */
     const char *asked_value;
 } parser;
 
-const mo_search_candidate *mo_option_at(const mo_command *command, size_t i)
+const mo_option *mo_option_at(const mo_command *command, size_t i)
 {
     size_t n = 0;
 
@@ -48,18 +47,18 @@ const mo_search_candidate *mo_option_at(const mo_command *command, size_t i)
     return i - n < N_STANDARD ? &standard[i - n] : NULL;
 }
 
-bool mo_option_takes_value(const mo_search_candidate *option)
+bool mo_option_takes_value(const mo_option *option)
 {
     return option->kind != MO_OPTION_FLAG && option->kind != MO_OPTION_COUNT;
 }
 
-bool mo_option_takes_file(const mo_search_candidate *option)
+bool mo_option_takes_file(const mo_option *option)
 {
     return mo_option_takes_value(option) && strstr(option->value, "FILE");
 }
 
 /* "an integer from 1 to 64", "a number of at least 0" */
-static const char *describe_range(const mo_search_candidate *option, char *text,
+static const char *describe_range(const mo_option *option, char *text,
                                   size_t size)
 {
     const char *noun =
@@ -82,8 +81,8 @@ static const char *describe_range(const mo_search_candidate *option, char *text,
     return text;
 }
 
-static mo_status refuse_number(const mo_search_candidate *option,
-                               const char *value, mo_error *err)
+static mo_status refuse_number(const mo_option *option, const char *value,
+                               mo_error *err)
 {
     char range[128];
 
@@ -92,13 +91,13 @@ static mo_status refuse_number(const mo_search_candidate *option,
                    value);
 }
 
-static bool in_range(const mo_search_candidate *option, double value)
+static bool in_range(const mo_option *option, double value)
 {
     return (option->min == 0 && option->max == 0) ||
            (value >= option->min && value <= option->max);
 }
 
-static mo_status store_int(const mo_search_candidate *option, const char *value,
+static mo_status store_int(const mo_option *option, const char *value,
                            mo_error *err)
 {
     int64_t number;
@@ -110,8 +109,8 @@ static mo_status store_int(const mo_search_candidate *option, const char *value,
     return MO_OK;
 }
 
-static mo_status store_double(const mo_search_candidate *option,
-                              const char *value, mo_error *err)
+static mo_status store_double(const mo_option *option, const char *value,
+                              mo_error *err)
 {
     double number;
 
@@ -132,7 +131,7 @@ static mo_status store_item(mo_option_list *list, const char *value,
     return status;
 }
 
-static mo_status store(const mo_search_candidate *option, const char *value,
+static mo_status store(const mo_option *option, const char *value,
                        mo_error *err)
 {
     switch (option->kind) {
@@ -172,7 +171,7 @@ static bool is_choice(const char *choices, const char *value)
     }
 }
 
-static mo_status take_option(parser *p, const mo_search_candidate *option,
+static mo_status take_option(parser *p, const mo_option *option,
                              const char *value, mo_error *err)
 {
     if (option->choices && !is_choice(option->choices, value))
@@ -192,7 +191,7 @@ static mo_status take_option(parser *p, const mo_search_candidate *option,
 }
 
 /* The value of an option that needs one: attached to it, or the next word. */
-static mo_status need_value(parser *p, const mo_search_candidate *option,
+static mo_status need_value(parser *p, const mo_option *option,
                             const char **value, mo_error *err)
 {
     if (*value)
@@ -233,7 +232,7 @@ static size_t distance(const char *a, size_t n, const char *b)
 static mo_status unknown_name(const parser *p, const char *name, size_t length,
                               mo_error *err)
 {
-    const mo_search_candidate *option;
+    const mo_option *option;
     const char *nearest = NULL;
     size_t least = 3;
 
@@ -253,10 +252,10 @@ static mo_status unknown_name(const parser *p, const char *name, size_t length,
                    name);
 }
 
-static const mo_search_candidate *find_name(const parser *p, const char *name,
-                                            size_t length)
+static const mo_option *find_name(const parser *p, const char *name,
+                                  size_t length)
 {
-    const mo_search_candidate *option;
+    const mo_option *option;
 
     for (size_t i = 0; (option = mo_option_at(p->command, i)); i++)
         if (strlen(option->name) == length &&
@@ -265,9 +264,9 @@ static const mo_search_candidate *find_name(const parser *p, const char *name,
     return NULL;
 }
 
-static const mo_search_candidate *find_letter(const parser *p, char letter)
+static const mo_option *find_letter(const parser *p, char letter)
 {
-    const mo_search_candidate *option;
+    const mo_option *option;
 
     for (size_t i = 0; (option = mo_option_at(p->command, i)); i++)
         if (option->letter == letter)
@@ -280,7 +279,7 @@ static mo_status take_long(parser *p, const char *word, mo_error *err)
 {
     size_t length = strcspn(word, "=");
     const char *value = word[length] ? word + length + 1 : NULL;
-    const mo_search_candidate *option = find_name(p, word, length);
+    const mo_option *option = find_name(p, word, length);
     mo_status status;
 
     if (!option)
@@ -303,7 +302,7 @@ static mo_status take_letters(parser *p, const char *letters, mo_error *err)
     mo_status status = MO_OK;
 
     while (*letters && status == MO_OK) {
-        const mo_search_candidate *option = find_letter(p, *letters);
+        const mo_option *option = find_letter(p, *letters);
         const char *value;
 
         if (!option)

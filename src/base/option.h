@@ -41,7 +41,7 @@ typedef struct mo_option_list {
     size_t count, room;
 } mo_option_list;
 
-typedef struct mo_search_candidate {
+typedef struct mo_option {
     char letter;       /* 'o', or 0 when there is only the long name */
     const char *name;  /* "output" */
     const char *value; /* "FILE"; NULL for flags */
@@ -50,14 +50,14 @@ typedef struct mo_search_candidate {
     void *to;            /* where the value goes, by kind */
     double min, max;     /* for numbers; both 0 means any */
     const char *choices; /* "lp|mps" when only these are allowed; else NULL */
-} mo_search_candidate;
+} mo_option;
 
 typedef struct mo_command {
-    const char *name;                   /* "moirai-info" */
-    const char *synopsis;               /* "[OPTION]... GRAPH" */
-    const char *purpose;                /* one line */
-    const char *details;                /* further text of --help, or NULL */
-    const mo_search_candidate *options; /* ends with an all-zero entry */
+    const char *name;         /* "moirai-info" */
+    const char *synopsis;     /* "[OPTION]... GRAPH" */
+    const char *purpose;      /* one line */
+    const char *details;      /* further text of --help, or NULL */
+    const mo_option *options; /* ends with an all-zero entry */
     size_t min_operands, max_operands;
     /* Further lines of --version: what is found when it runs.  May be NULL. */
     void (*version)(mo_out *out);
@@ -74,12 +74,12 @@ int mo_option_parse(const mo_command *command, int argc, char **argv,
 
 /* The options of a command one by one, with those that every command has behind
  * its own; NULL beyond the last.  What help and completions are made from. */
-const mo_search_candidate *mo_option_at(const mo_command *command, size_t i);
+const mo_option *mo_option_at(const mo_command *command, size_t i);
 
 /* Does it take a value, and is that one the name of a file?  Its placeholder
  * tells: "FILE", "MODEL-FILE". */
-bool mo_option_takes_value(const mo_search_candidate *option);
-bool mo_option_takes_file(const mo_search_candidate *option);
+bool mo_option_takes_value(const mo_option *option);
+bool mo_option_takes_file(const mo_option *option);
 
 /* Tells err on stderr as "moirai-info: file:line: text" and returns the exit
  * code for it: 2 for MO_E_USAGE, else 1. */

@@ -109,7 +109,7 @@ int main(int argc, char **argv)
                                 [SCHEDULE] = { .option = "--schedule" } },
                    .talk = { .command = "moirai-check" },
                    .code = MO_EXIT_DONE };
-    const mo_search_candidate options[] = {
+    const mo_option options[] = {
         { 'g', "graph", "FILE", "the graph, where it cannot be found",
           MO_OPTION_TEXT, .to = &s.graph },
         MO_REVIEW_OPTIONS(&s.prepare),

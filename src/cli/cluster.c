@@ -24,7 +24,7 @@ int main(int argc, char **argv)
     mo_driver_cluster_options o = { .precision = "f32",
                                     .job = MO_LAUNCH_OPTIONS_DEFAULTS,
                                     .talk = { .command = "moirai-cluster" } };
-    const mo_search_candidate options[] = {
+    const mo_option options[] = {
         { 'o', "output", "FILE", "write the cluster to FILE", MO_OPTION_TEXT,
           .to = &o.output },
         { 0, "measure", NULL, "measure devices and links", MO_OPTION_FLAG,

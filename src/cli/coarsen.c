@@ -191,7 +191,7 @@ int main(int argc, char **argv)
     settings s = { .clean = "all",
                    .fusion = "default",
                    .talk = { .command = "moirai-coarsen" } };
-    const mo_search_candidate options[] = {
+    const mo_option options[] = {
         { 0, "fusion", "SET|FILE",
           "rules: default, eigen, cublaslt, cudnn, onednn, none or a file",
           MO_OPTION_TEXT, .to = &s.fusion },

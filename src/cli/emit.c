@@ -208,7 +208,7 @@ int main(int argc, char **argv)
                                 [MAP] = { .option = "--map" } },
                    .seed = 1,
                    .talk = { .command = "moirai-emit" } };
-    const mo_search_candidate options[] = {
+    const mo_option options[] = {
         MO_PREPARE_OPTIONS(&s.prepare),
         { 0, "strengthen", "SECONDS",
           "search first; rows of what it proves, a start of what it finds",

@@ -317,7 +317,7 @@ int main(int argc, char **argv)
         .talk = { .command = command_name },
         .code = MO_EXIT_DONE,
     };
-    const mo_search_candidate options[] = {
+    const mo_option options[] = {
         { 'g', "graph", "FILE", "the graph, where it cannot be found",
           MO_OPTION_TEXT, .to = &o.graph },
         MO_REVIEW_OPTIONS(&o.prepare),

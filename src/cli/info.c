@@ -122,7 +122,7 @@ out:
 int main(int argc, char **argv)
 {
     settings s = { .talk = { .command = "moirai-info" } };
-    const mo_search_candidate options[] = {
+    const mo_option options[] = {
         { 0, "json", NULL, "write a JSON object", MO_OPTION_FLAG,
           .to = &s.json },
         { 0, "dot", NULL, "write a Graphviz digraph, clean cuts filled",

@@ -264,7 +264,7 @@ int main(int argc, char **argv)
                    .contest = MO_PORTFOLIO_DEFAULTS,
                    .talk = { .command = "moirai" },
                    .code = MO_EXIT_DONE };
-    const mo_search_candidate options[] = {
+    const mo_option options[] = {
         MO_PREPARE_OPTIONS(&s.prepare),
         MO_PORTFOLIO_OPTIONS(&s.contest),
         { 0, "memory-limit", "MIB", "no more memory for a solver than that",

@@ -189,7 +189,7 @@ int main(int argc, char **argv)
                                 [CURVE] = { .option = "--curve" } },
                    .talk = { .command = "moirai-place" },
                    .code = MO_EXIT_DONE };
-    const mo_search_candidate options[] = {
+    const mo_option options[] = {
         MO_PLACE_OPTIONS(&s.place),
         MO_PREPARE_INSTANCE_OPTIONS(&s.prepare, "coarsen first, by a set of "
                                                 "rules or a file of them"),

@@ -36,7 +36,7 @@ int main(int argc, char **argv)
                               .runs = 25,
                               .wants = MO_EXEC_CONFIG_DEFAULTS,
                               .talk = { .command = "moirai-profile" } };
-    const mo_search_candidate options[] = {
+    const mo_option options[] = {
         { 0, "train", "DEV,DEV",
           "fit: to the times on these device models only", MO_OPTION_TEXT,
           .to = &o.train },

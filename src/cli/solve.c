@@ -222,7 +222,7 @@ int main(int argc, char **argv)
                    .prepare = MO_REVIEW_DEFAULTS,
                    .talk = { .command = "moirai-solve" },
                    .code = MO_EXIT_DONE };
-    const mo_search_candidate options[] = {
+    const mo_option options[] = {
         MO_PORTFOLIO_OPTIONS(&s.contest),
         { 0, "memory", "MIB", "no more memory than that", MO_OPTION_INT,
           .to = &s.contest.memory_mib, .min = 0, .max = 1 << 30 },

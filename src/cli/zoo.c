@@ -103,7 +103,7 @@ int main(int argc, char **argv)
                    .batch = 1,
                    .dtype = "f32",
                    .talk = { .command = "moirai-zoo" } };
-    const mo_search_candidate options[] = {
+    const mo_option options[] = {
         { 0, "list", NULL, "list the models and leave", MO_OPTION_FLAG,
           .to = &s.list },
         { 0, "layers", "N", "layers of the stack", MO_OPTION_INT,

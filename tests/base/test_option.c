@@ -23,7 +23,7 @@ static struct {
     mo_option_list shapes;
 } got;
 
-static const mo_search_candidate options[] = {
+static const mo_option options[] = {
     { .letter = 'o',
       .name = "output",
       .value = "FILE",
