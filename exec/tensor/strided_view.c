@@ -1,181 +1,225 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "exec/tensor/strided_view.h"
 
+#include <string.h>
+
 #include "base/array.h"
 
-void mo_tensor_view_append_dim(mo_tensor_view *trail, int64_t extent,
+void mo_tensor_view_append_dim(mo_tensor_view *view, int64_t extent,
                                int64_t stride)
 {
-    trail->extent[trail->rank] = extent;
-    trail->stride[trail->rank++] = stride;
+    view->extent[view->rank] = extent;
+    view->stride[view->rank++] = stride;
 }
 
-bool mo_tensor_view_is_dense(const mo_tensor_view *trail)
+bool mo_tensor_view_is_dense(const mo_tensor_view *view)
 {
     int64_t stride = 1;
 
-    for (int d = trail->rank; d-- > 0;) {
-        if (trail->extent[d] != 1 && trail->stride[d] != stride)
+    for (int d = view->rank; d-- > 0;) {
+        if (view->extent[d] != 1 && view->stride[d] != stride)
             return false;
-        if (!mo_int64_mul(stride, trail->extent[d], &stride))
+        if (!mo_int64_mul(stride, view->extent[d], &stride))
             return false;
     }
-    return trail->offset == 0;
+    return view->offset == 0;
 }
 
-bool mo_tensor_view_has_unit_stride(const mo_tensor_view *trail)
+bool mo_tensor_view_has_unit_stride(const mo_tensor_view *view)
 {
-    int last = trail->rank - 1;
+    int last = view->rank - 1;
 
-    return trail->extent[last] == 1 || trail->stride[last] == 1;
+    return view->extent[last] == 1 || view->stride[last] == 1;
 }
 
-int64_t mo_tensor_view_elements(const mo_tensor_view *trail)
+int64_t mo_tensor_view_elements(const mo_tensor_view *view)
 {
-    int64_t steps = 1;
+    int64_t elements = 1;
 
-    for (int d = 0; d < trail->rank; d++)
-        if (!mo_int64_mul(steps, trail->extent[d], &steps))
+    for (int d = 0; d < view->rank; d++)
+        if (!mo_int64_mul(elements, view->extent[d], &elements))
             return -1;
-    return steps;
+    return elements;
 }
 
-/* A dimension of a box, and how far a trail goes along it. */
-typedef struct side {
-    int64_t extent, from, to;
-    int64_t first, last;
-} side;
-
-typedef struct sides {
-    int n;
-    side of[MO_MAX_RANK]; /* the slowest in what is written first */
-    int64_t elements;
-} sides;
-
-/* Dimensions of one element say nothing. */
-static void sort_sides(const mo_call_copy_box *box, sides *s)
+/* Inserts a dimension behind those with a larger stride in the result. */
+static void insert_dim(mo_tensor_copy_map *map, int64_t extent, int64_t from,
+                       int64_t to)
 {
-    s->n = 0;
-    for (int d = 0; d < box->rank; d++) {
-        side one = { box->extent[d], box->in_stride[d], box->out_stride[d], 0,
-                     0 };
-        int at = s->n;
+    int at = map->rank++;
 
-        if (one.extent == 1)
-            continue;
-        for (; at > 0 && s->of[at - 1].to < one.to; at--)
-            s->of[at] = s->of[at - 1];
-        s->of[at] = one;
-        s->n++;
+    for (; at > 0 && map->to[at - 1] < to; at--) {
+        map->extent[at] = map->extent[at - 1];
+        map->from[at] = map->from[at - 1];
+        map->to[at] = map->to[at - 1];
     }
+    map->extent[at] = extent;
+    map->from[at] = from;
+    map->to[at] = to;
 }
 
-/* Does the box write elements 0, 1, ..., each once? */
-static bool are_whole(sides *s)
+/* Whether the result is written densely; counts its elements. */
+static bool is_dense(mo_tensor_copy_map *map)
 {
-    s->elements = 1;
-    for (int i = s->n; i-- > 0;)
-        if (s->of[i].extent < 1 || s->of[i].to != s->elements ||
-            !mo_int64_mul(s->elements, s->of[i].extent, &s->elements))
+    map->elements = 1;
+    for (int d = map->rank; d-- > 0;)
+        if (map->extent[d] < 1 || map->to[d] != map->elements ||
+            !mo_int64_mul(map->elements, map->extent[d], &map->elements))
             return false;
     return true;
 }
 
-/* Neighbours that are one dimension on both sides become one. */
-static void merge_sides(sides *s)
+/* Neighbouring dimensions that follow each other in the source, too, become
+ * one. */
+static void merge_dims(mo_tensor_copy_map *map)
 {
     int n = 0;
 
-    for (int i = 0; i < s->n; i++) {
-        side *last = n > 0 ? &s->of[n - 1] : NULL;
-
-        if (last && last->from == s->of[i].extent * s->of[i].from) {
-            last->extent *= s->of[i].extent;
-            last->from = s->of[i].from;
-            last->to = s->of[i].to;
+    for (int d = 0; d < map->rank; d++) {
+        if (n > 0 && map->from[n - 1] == map->from[d] * map->extent[d]) {
+            map->extent[n - 1] *= map->extent[d];
         } else {
-            s->of[n++] = s->of[i];
+            map->extent[n] = map->extent[d];
+            n++;
         }
+        map->to[n - 1] = map->to[d];
+        map->from[n - 1] = map->from[d];
     }
-    s->n = n;
+    map->rank = n;
 }
 
-static bool read_box(const mo_call_copy_box *box, sides *s)
+bool mo_tensor_copy_map_init(mo_tensor_copy_map *map, int rank,
+                             const int64_t *extent, int64_t from_offset,
+                             const int64_t *from_stride, int64_t to_offset,
+                             const int64_t *to_stride)
 {
-    if (box->out_offset != 0)
+    memset(map, 0, sizeof *map);
+    if (to_offset != 0)
         return false;
-    sort_sides(box, s);
-    if (!are_whole(s))
+    map->offset = from_offset;
+    for (int d = 0; d < rank; d++)
+        if (extent[d] != 1)
+            insert_dim(map, extent[d], from_stride[d], to_stride[d]);
+    if (!is_dense(map))
         return false;
-    merge_sides(s);
+    merge_dims(map);
     return true;
 }
 
-/* Where the trail begins, side by side. */
-static bool begin(sides *s, int64_t offset, int64_t *from)
-{
-    if (offset < 0 || offset >= s->elements)
-        return false;
-    for (int i = 0; i < s->n; i++) {
-        side *at = &s->of[i];
+/* The state of a composition: last[d] is the largest index that the dimensions
+ * composed so far reach in dimension d of the copy. */
+typedef struct composition {
+    const mo_tensor_copy_map *map;
+    mo_tensor_view *source;
+    mo_tensor_dim_split *split;
+    int64_t last[MO_MAX_RANK];
+} composition;
 
-        at->first = at->last = offset / at->to;
-        offset %= at->to;
-        *from += at->first * at->from;
+/* The source's offset, from the place in the result where the view begins. */
+static bool compose_offset(composition *c, int64_t offset)
+{
+    const mo_tensor_copy_map *map = c->map;
+
+    if (offset < 0 || offset >= map->elements)
+        return false;
+    c->source->offset = map->offset;
+    for (int d = 0; d < map->rank; d++) {
+        c->last[d] = offset / map->to[d];
+        offset %= map->to[d];
+        c->source->offset += c->last[d] * map->from[d];
     }
     return true;
 }
 
-/* One dimension of the trail stays within one side of the box. */
-static bool go(sides *s, int64_t extent, int64_t *stride)
+/* Inserts a dimension into the composed view, right before `at`, where the
+ * parts of the view's own dimension begin. */
+static bool insert_part(composition *c, int at, int64_t extent, int64_t stride,
+                        int part, int64_t weight)
 {
-    int64_t far;
+    mo_tensor_view *source = c->source;
+    mo_tensor_dim_split *split = c->split;
 
-    if (extent == 1 || *stride == 0) {
-        *stride = 0;
-        return true;
+    if (source->rank == MO_TENSOR_VIEW_MAX_RANK)
+        return false;
+    for (int k = source->rank; k > at; k--) {
+        source->extent[k] = source->extent[k - 1];
+        source->stride[k] = source->stride[k - 1];
+        split->part[k] = split->part[k - 1];
+        split->weight[k] = split->weight[k - 1];
     }
-    for (int i = 0; i < s->n; i++) {
-        side *at = &s->of[i];
+    source->extent[at] = extent;
+    source->stride[at] = stride;
+    split->part[at] = part;
+    split->weight[at] = weight;
+    source->rank++;
+    return true;
+}
 
-        if (*stride < at->to)
-            continue;
-        if (*stride % at->to != 0 ||
-            !mo_int64_mul(extent - 1, *stride / at->to, &far) ||
-            !mo_int64_add(at->last, far, &at->last) || at->last >= at->extent)
+/* The dimension of the copy in which a stride steps, or -1. */
+static int stepped_dim(const mo_tensor_copy_map *map, int64_t stride)
+{
+    for (int d = 0; d < map->rank; d++)
+        if (map->to[d] <= stride)
+            return stride % map->to[d] == 0 ? d : -1;
+    return -1;
+}
+
+/* Composes dimension `part` of the view, split from the inside out. */
+static bool compose_dim(composition *c, const mo_tensor_view *view, int part)
+{
+    const mo_tensor_copy_map *map = c->map;
+    int64_t left = view->extent[part], stride = view->stride[part], weight = 1;
+    int at = c->source->rank;
+
+    if (left == 1 || stride == 0)
+        return insert_part(c, at, left, 0, part, 1);
+    while (left > 1) {
+        int d = stepped_dim(map, stride);
+        int64_t step, room, taken;
+
+        if (d < 0)
             return false;
-        *stride = *stride / at->to * at->from;
-        return true;
-    }
-    return false;
-}
-
-bool mo_tensor_view_before_copy(mo_tensor_view *trail,
-                                const mo_call_copy_box *box)
-{
-    mo_tensor_view there = *trail;
-    sides s;
-
-    there.offset = box->in_offset;
-    if (!read_box(box, &s) || !begin(&s, trail->offset, &there.offset))
-        return false;
-    for (int d = 0; d < trail->rank; d++)
-        if (trail->extent[d] < 1 || !go(&s, trail->extent[d], &there.stride[d]))
+        step = stride / map->to[d];
+        room = (map->extent[d] - 1 - c->last[d]) / step + 1;
+        taken = left <= room ? left : map->extent[d] / step;
+        if (taken < 2 || taken > room || left % taken != 0 ||
+            (taken < left && map->extent[d] % step != 0))
             return false;
-    *trail = there;
+        c->last[d] += (taken - 1) * step;
+        if (!insert_part(c, at, taken, step * map->from[d], part, weight))
+            return false;
+        left /= taken;
+        stride *= taken;
+        weight *= taken;
+    }
     return true;
 }
 
-bool mo_tensor_view_after_copy(mo_tensor_view *trail,
-                               const mo_call_copy_box *box)
+bool mo_tensor_view_compose(const mo_tensor_copy_map *map,
+                            const mo_tensor_view *view, mo_tensor_view *source,
+                            mo_tensor_dim_split *split)
 {
-    mo_call_copy_box back = *box;
+    composition c = { .map = map, .source = source, .split = split };
 
-    back.in_offset = box->out_offset;
-    back.out_offset = box->in_offset;
-    for (int d = 0; d < box->rank; d++) {
-        back.in_stride[d] = box->out_stride[d];
-        back.out_stride[d] = box->in_stride[d];
-    }
-    return mo_tensor_view_before_copy(trail, &back);
+    memset(source, 0, sizeof *source);
+    memset(split, 0, sizeof *split);
+    if (!compose_offset(&c, view->offset))
+        return false;
+    for (int d = 0; d < view->rank; d++)
+        if (view->extent[d] < 1 || !compose_dim(&c, view, d))
+            return false;
+    return true;
+}
+
+bool mo_tensor_view_compose_unsplit(const mo_tensor_copy_map *map,
+                                    mo_tensor_view *view)
+{
+    mo_tensor_view source;
+    mo_tensor_dim_split split;
+
+    if (!mo_tensor_view_compose(map, view, &source, &split) ||
+        source.rank != view->rank)
+        return false;
+    *view = source;
+    return true;
 }

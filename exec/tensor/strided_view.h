@@ -1,12 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trail.h - which elements of a tensor are read or written, dimension by
- * dimension, and where these are in another tensor that it was copied from.
+ * strided_view.h - strided views of a tensor, and their composition with a
+ * copy.
+ *
+ * A view addresses elements of a tensor, counted as they lie in memory:
  *
  *     offset + i[0] * stride[0] + i[1] * stride[1] + ...
  *
- * Elements are counted as they lie.  A trail that goes through a copy needs the
- * copy no more: it finds in the original what it wants.
+ * A copy that fills its result is a bijection between places of the result and
+ * places of its source.  A view of the result composed with that bijection is
+ * a view of the source: its reader no longer needs the copy.  A dimension of
+ * the view that runs over several dimensions of the copy has to be split where
+ * those end.
  */
 #ifndef MO_EXEC_TENSOR_STRIDED_VIEW_H
 #define MO_EXEC_TENSOR_STRIDED_VIEW_H
@@ -14,9 +19,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "exec/op/call.h"
+#include "exec/tensor/dense_tensor.h"
 
-enum { MO_TENSOR_VIEW_MAX_RANK = MO_CALL_MATMUL_MAX_BATCH + 2 };
+/* Batch dimensions, rows and columns. */
+enum { MO_TENSOR_VIEW_MAX_RANK = MO_MAX_RANK + 2 };
 
 typedef struct mo_tensor_view {
     int rank;
@@ -24,27 +30,53 @@ typedef struct mo_tensor_view {
     int64_t extent[MO_TENSOR_VIEW_MAX_RANK], stride[MO_TENSOR_VIEW_MAX_RANK];
 } mo_tensor_view;
 
-/* One more dimension, behind the others. */
-void mo_tensor_view_append_dim(mo_tensor_view *trail, int64_t extent,
+/* Appends an innermost dimension; the rank must be below the maximum. */
+void mo_tensor_view_append_dim(mo_tensor_view *view, int64_t extent,
                                int64_t stride);
 
-/* Does it go over all elements in their order, from the first one on? */
-bool mo_tensor_view_is_dense(const mo_tensor_view *trail);
+/* Returns whether the view visits elements 0, 1, 2, ... in this order. */
+bool mo_tensor_view_is_dense(const mo_tensor_view *view);
 
-/* Does the last dimension go from neighbour to neighbour? */
-bool mo_tensor_view_has_unit_stride(const mo_tensor_view *trail);
+/* Returns whether neighbours in the last dimension are neighbours in memory. */
+bool mo_tensor_view_has_unit_stride(const mo_tensor_view *view);
 
-/* How many steps it has; -1 when they cannot be counted. */
-int64_t mo_tensor_view_elements(const mo_tensor_view *trail);
+/* Returns the number of elements the view visits; -1 on overflow. */
+int64_t mo_tensor_view_elements(const mo_tensor_view *view);
 
-/* Takes a trail over what the box writes to one over what it reads.  The box
- * must write all of a tensor, each element once; false, with the trail as it
- * was, when it does not, or when the way is not regular there. */
-bool mo_tensor_view_before_copy(mo_tensor_view *trail,
-                                const mo_call_copy_box *box);
+/* Place sum i[d] * to[d] of the result is place offset + sum i[d] * from[d] of
+ * the source; to falls, and the result is dense. */
+typedef struct mo_tensor_copy_map {
+    int rank;
+    int64_t offset, elements;
+    int64_t extent[MO_MAX_RANK], to[MO_MAX_RANK], from[MO_MAX_RANK];
+} mo_tensor_copy_map;
 
-/* The same from what the box reads to what it writes. */
-bool mo_tensor_view_after_copy(mo_tensor_view *trail,
-                               const mo_call_copy_box *box);
+/* The map of a copy of a box of that rank (at most MO_MAX_RANK) and extent.
+ * Returns false when it does not write elements 0 to elements - 1 of the
+ * result, each once. */
+bool mo_tensor_copy_map_init(mo_tensor_copy_map *map, int rank,
+                             const int64_t *extent, int64_t from_offset,
+                             const int64_t *from_stride, int64_t to_offset,
+                             const int64_t *to_stride);
+
+/* Dimension k of a composed view is a part of dimension part[k] of the view it
+ * was made from, and a step in it is weight[k] steps there:
+ * old index = sum of new indices times their weights. */
+typedef struct mo_tensor_dim_split {
+    int part[MO_TENSOR_VIEW_MAX_RANK];
+    int64_t weight[MO_TENSOR_VIEW_MAX_RANK];
+} mo_tensor_dim_split;
+
+/* Composes a view of the copy's result with the copy: *source is the view of
+ * the copy's source that visits the same elements in the same order.  Returns
+ * false when there is none; *source and *split then mean nothing. */
+bool mo_tensor_view_compose(const mo_tensor_copy_map *map,
+                            const mo_tensor_view *view, mo_tensor_view *source,
+                            mo_tensor_dim_split *split);
+
+/* The same in place, for a view that needs no split.  Returns false, with the
+ * view unchanged, when there is none or a dimension would have to be split. */
+bool mo_tensor_view_compose_unsplit(const mo_tensor_copy_map *map,
+                                    mo_tensor_view *view);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exec/tensor/view_compose.h"
+#include "exec/plan/passes/copy_map.h"
 #include "exec/plan/passes/def_use.h"
 #include "exec/plan/ir/value_table.h"
 
@@ -35,11 +35,25 @@ static bool find_moved(absorbing *a, int value, int device,
         return false;
     copy = &a->plan->calls[maker];
     if (copy->device != device ||
-        !mo_tensor_copy_map_from_call(
+        !mo_pass_copy_map_of_call(
             &copy->call, mo_tensor_desc_elements(&at(a, root)->desc), moved))
         return false;
     *source = copy->call.in[copy->call.u.copy.boxes[0].from];
     return at(a, *source)->device == device;
+}
+
+/* As mo_tensor_view_compose, for what a call can express: strides that do not
+ * fall, and no more dimensions than a shape has. */
+static bool compose_with_copy(const mo_tensor_copy_map *map,
+                              const mo_tensor_view *view,
+                              mo_tensor_view *source,
+                              mo_tensor_dim_split *split)
+{
+    for (int d = 0; d < view->rank; d++)
+        if (view->stride[d] < 0)
+            return false;
+    return mo_tensor_view_compose(map, view, source, split) &&
+           source->rank <= MO_MAX_RANK;
 }
 
 /* -------------------------------------------------------------- of a copy --
@@ -48,19 +62,19 @@ static bool find_moved(absorbing *a, int value, int device,
 static bool walk_box(const mo_tensor_copy_map *moved,
                      const mo_call_copy_box *box, mo_call_copy_box *result)
 {
-    mo_tensor_access walk = { .rank = box->rank, .offset = box->in_offset },
-                     found;
+    mo_tensor_view walk = { .rank = box->rank, .offset = box->in_offset },
+                   found;
     mo_tensor_dim_split parts;
 
-    memcpy(walk.extent, box->extent, sizeof walk.extent);
-    memcpy(walk.stride, box->in_stride, sizeof walk.stride);
-    if (!mo_tensor_copy_map_compose(moved, &walk, &found, &parts))
+    memcpy(walk.extent, box->extent, sizeof box->extent);
+    memcpy(walk.stride, box->in_stride, sizeof box->in_stride);
+    if (!compose_with_copy(moved, &walk, &found, &parts))
         return false;
     *result = *box;
     result->rank = found.rank;
     result->in_offset = found.offset;
-    memcpy(result->extent, found.extent, sizeof found.extent);
-    memcpy(result->in_stride, found.stride, sizeof found.stride);
+    memcpy(result->extent, found.extent, sizeof result->extent);
+    memcpy(result->in_stride, found.stride, sizeof result->in_stride);
     for (int d = 0; d < found.rank; d++)
         result->out_stride[d] =
             box->out_stride[parts.part[d]] * parts.weight[d];
@@ -98,23 +112,22 @@ static mo_status absorb_in_copy(absorbing *a, mo_plan_call *reader, int i,
 /* ----------------------------------------------------- of elementwise work --
  */
 
-static mo_tensor_access walk_of(const mo_shape *shape,
-                                const mo_point_access *access)
+static mo_tensor_view walk_of(const mo_shape *shape,
+                              const mo_point_access *access)
 {
-    mo_tensor_access walk = { .rank = shape->rank, .offset = access->offset };
+    mo_tensor_view walk = { .rank = shape->rank, .offset = access->offset };
 
-    memcpy(walk.extent, shape->dims, sizeof walk.extent);
-    memcpy(walk.stride, access->stride, sizeof walk.stride);
+    memcpy(walk.extent, shape->dims, sizeof shape->dims);
+    memcpy(walk.stride, access->stride, sizeof access->stride);
     return walk;
 }
 
-static bool is_whole(const mo_tensor_access *before,
-                     const mo_tensor_access *after)
+static bool is_whole(const mo_tensor_view *before, const mo_tensor_view *after)
 {
     return before->rank == after->rank;
 }
 
-static void cut_access(mo_point_access *access, const mo_tensor_access *found,
+static void cut_access(mo_point_access *access, const mo_tensor_view *found,
                        const mo_tensor_dim_split *parts)
 {
     mo_point_access cut = { .offset = access->offset };
@@ -127,7 +140,7 @@ static void cut_access(mo_point_access *access, const mo_tensor_access *found,
 /* The result of a program gets a shape with more dimensions; who reads it is
  * shown a view of that, as it was. */
 static mo_status cut_result(absorbing *a, int value,
-                            const mo_tensor_access *found, mo_error *err)
+                            const mo_tensor_view *found, mo_error *err)
 {
     mo_plan_value view = *at(a, value);
     mo_shape *shape = &at(a, value)->desc.shape;
@@ -141,7 +154,7 @@ static mo_status cut_result(absorbing *a, int value,
 }
 
 static void read_source(mo_point_program *point, int operand,
-                        const mo_tensor_access *found)
+                        const mo_tensor_view *found)
 {
     mo_point_access *access = &point->operands[operand].access;
 
@@ -156,9 +169,9 @@ static mo_status absorb_in_program(absorbing *a, mo_plan_call *reader,
                                    bool may_cut, bool *absorbs, mo_error *err)
 {
     mo_plan_value *out = at(a, reader->call.out[0]);
-    mo_tensor_access walk =
+    mo_tensor_view walk =
         walk_of(&out->desc.shape, &point->operands[operand].access);
-    mo_tensor_access found;
+    mo_tensor_view found;
     mo_tensor_dim_split parts;
     mo_tensor_copy_map moved;
     int source;
@@ -166,7 +179,7 @@ static mo_status absorb_in_program(absorbing *a, mo_plan_call *reader,
 
     *absorbs = false;
     if (!find_moved(a, reader->call.in[i], reader->device, &moved, &source) ||
-        !mo_tensor_copy_map_compose(&moved, &walk, &found, &parts))
+        !compose_with_copy(&moved, &walk, &found, &parts))
         return MO_OK;
     cuts = !is_whole(&walk, &found);
     if (cuts && (!may_cut || out->channels_last))
@@ -195,7 +208,7 @@ static mo_status absorb_in_product(absorbing *a, mo_plan_call *reader, int i,
 {
     mo_call_matmul *m = &reader->call.u.matmul;
     mo_call_matmul_operand *side = i == 0 ? &m->a : &m->b;
-    mo_tensor_access walk = { .rank = m->n_batch + 2 }, found;
+    mo_tensor_view walk = { .rank = m->n_batch + 2 }, found;
     mo_tensor_dim_split parts;
     mo_tensor_copy_map moved;
     int source, n = m->n_batch;
@@ -211,7 +224,7 @@ static mo_status absorb_in_product(absorbing *a, mo_plan_call *reader, int i,
     walk.extent[n + 1] = i == 0 ? m->k : m->n;
     walk.stride[n] = side->row;
     walk.stride[n + 1] = side->column;
-    if (!mo_tensor_copy_map_compose(&moved, &walk, &found, &parts) ||
+    if (!compose_with_copy(&moved, &walk, &found, &parts) ||
         !is_whole(&walk, &found) || found.offset != 0 ||
         (found.stride[n] != 1 && found.stride[n + 1] != 1))
         return MO_OK;

@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "exec/plan/ir/plan.h"
+#include "exec/plan/passes/copy_map.h"
 #include "exec/plan/passes/def_use.h"
 #include "exec/tensor/strided_view.h"
 

@@ -59,12 +59,14 @@ static bool through_copy(const mo_exec_plan *plan, const mo_call *call,
                          mo_pass_attention_operand *from)
 {
     const mo_call_copy_box *box;
+    mo_tensor_copy_map map;
     int to = 0;
 
     while (call->out[to] != from->value)
         to++;
     box = whole_box(plan, call, to);
-    if (!box || !mo_tensor_view_before_copy(&from->trail, box))
+    if (!box || !mo_pass_copy_map(box, &map) ||
+        !mo_tensor_view_compose_unsplit(&map, &from->trail))
         return false;
     from->value = call->in[box->from];
     return true;
@@ -82,6 +84,7 @@ static bool through_gather(const mo_exec_plan *plan, const mo_call *call,
                              .extent = { rows, g->inner },
                              .in_stride = { g->axis * g->inner, 1 },
                              .out_stride = { g->inner, 1 } };
+    mo_tensor_copy_map map;
 
     if (g->kind != MO_CALL_GATHER_AXIS || g->count != 1 || g->batch != 1 ||
         !index)
@@ -91,7 +94,8 @@ static bool through_gather(const mo_exec_plan *plan, const mo_call *call,
     if (at < 0 || at >= g->axis)
         return false;
     box.in_offset = at * g->inner;
-    if (!mo_tensor_view_before_copy(&from->trail, &box))
+    if (!mo_pass_copy_map(&box, &map) ||
+        !mo_tensor_view_compose_unsplit(&map, &from->trail))
         return false;
     from->value = call->in[0];
     return true;
@@ -170,6 +174,7 @@ int mo_pass_attention_trace_sink(const mo_pass_attention *a, int c,
     const mo_call_copy_box *box;
     const mo_call *copy;
     mo_tensor_view trail = to->trail;
+    mo_tensor_copy_map map;
 
     if (a->uses.reads[value] != 1 || reader == MO_PLAN_NONE)
         return MO_PLAN_NONE;
@@ -180,7 +185,8 @@ int mo_pass_attention_trace_sink(const mo_pass_attention *a, int c,
     box = whole_box(plan, copy, 0);
     if (!box || copy->in[box->from] != value ||
         elements_in(box) != elements_of(plan, value) ||
-        !mo_tensor_view_after_copy(&trail, box) ||
+        !mo_pass_copy_map_inverse(box, &map) ||
+        !mo_tensor_view_compose_unsplit(&map, &trail) ||
         !mo_tensor_view_has_unit_stride(&trail) || trail.offset != 0)
         return MO_PLAN_NONE;
     to->value = copy->out[0];

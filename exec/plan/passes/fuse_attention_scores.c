@@ -146,17 +146,14 @@ static bool restride(const mo_shape *over, const mo_point_access *access,
 {
     mo_point_access dense = mo_point_access_dense(shape),
                     rows = mo_point_access_dense(over);
-    mo_call_copy_box box = { .rank = over->rank, .in_offset = access->offset };
+    mo_tensor_copy_map map;
     mo_tensor_view trail = { 0 };
 
-    for (int d = 0; d < over->rank; d++) {
-        box.extent[d] = over->dims[d];
-        box.in_stride[d] = access->stride[d];
-        box.out_stride[d] = rows.stride[d];
-    }
     for (int d = 0; d < shape->rank; d++)
         mo_tensor_view_append_dim(&trail, shape->dims[d], dense.stride[d]);
-    if (!mo_tensor_view_before_copy(&trail, &box))
+    if (!mo_tensor_copy_map_init(&map, over->rank, over->dims, access->offset,
+                                 access->stride, 0, rows.stride) ||
+        !mo_tensor_view_compose_unsplit(&map, &trail))
         return false;
     *to = (mo_point_access){ .offset = trail.offset };
     for (int d = 0; d < shape->rank; d++)

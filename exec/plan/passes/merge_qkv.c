@@ -189,15 +189,13 @@ static bool read_parts(const mo_pass_qkv *m, const mo_pass_qkv_group *g,
         int64_t columns = call->u.matmul.n;
         int64_t elements =
             mo_tensor_desc_elements(&mo_pass_qkv_value(m, call->out[0])->desc);
-        const mo_call_copy_box box = { .rank = 2,
-                                       .extent = { elements / columns,
-                                                   columns },
-                                       .in_offset = first,
-                                       .in_stride = { g->columns, 1 },
-                                       .out_stride = { columns, 1 } };
+        const int64_t extent[] = { elements / columns, columns };
+        const int64_t from[] = { g->columns, 1 }, to[] = { columns, 1 };
         mo_tensor_view *trail = &reaches[g->operands[i]]->trail;
+        mo_tensor_copy_map map;
 
-        if (!mo_tensor_view_before_copy(trail, &box) ||
+        if (!mo_tensor_copy_map_init(&map, 2, extent, first, from, 0, to) ||
+            !mo_tensor_view_compose_unsplit(&map, trail) ||
             !mo_tensor_view_has_unit_stride(trail))
             return false;
         first += columns;

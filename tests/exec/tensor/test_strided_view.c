@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of exec/tensor/view_compose.h, place by place. */
-#include "exec/tensor/view_compose.h"
+/* Tests of exec/tensor/strided_view.h: views composed with copies, element by
+ * element. */
+#include "exec/tensor/strided_view.h"
 
 #include "base/random.h"
+#include "exec/plan/passes/copy_map.h"
 #include "tests/support/suite.h"
 
 enum { MOST = 4 };
@@ -64,9 +66,9 @@ static mo_call_copy_box random_box(mo_random *r, int64_t n)
 }
 
 /* Over all of n elements, or a part of them, in any order. */
-static mo_tensor_access random_walk(mo_random *r, int64_t n)
+static mo_tensor_view random_walk(mo_random *r, int64_t n)
 {
-    mo_tensor_access walk = { 0 };
+    mo_tensor_view walk = { 0 };
     int64_t extent[MO_MAX_RANK], stride = 1;
     int order[MO_MAX_RANK];
     int rank = cut(r, n, extent);
@@ -100,7 +102,7 @@ static int64_t place_in(const mo_call_copy_box *box, int64_t p)
     return place;
 }
 
-static int64_t elements(const mo_tensor_access *walk)
+static int64_t elements(const mo_tensor_view *walk)
 {
     int64_t n = 1;
 
@@ -110,9 +112,8 @@ static int64_t elements(const mo_tensor_access *walk)
 }
 
 /* Step number i of the finer walk, and where the coarse one is then. */
-static void check_step(const mo_call_copy_box *box,
-                       const mo_tensor_access *walk,
-                       const mo_tensor_access *found,
+static void check_step(const mo_call_copy_box *box, const mo_tensor_view *walk,
+                       const mo_tensor_view *found,
                        const mo_tensor_dim_split *parts, int64_t i,
                        unsigned seed)
 {
@@ -132,15 +133,14 @@ static bool check_walk(mo_random *r, unsigned seed)
 {
     int64_t n = 2 + mo_random_below(r, 400);
     mo_call_copy_box box = random_box(r, n);
-    mo_tensor_access walk = random_walk(r, n), found;
+    mo_tensor_view walk = random_walk(r, n), found;
     mo_tensor_dim_split parts;
     mo_call copy = { .kind = MO_CALL_COPY, .n_in = 1, .n_out = 1 };
     mo_tensor_copy_map moved;
 
     copy.u.copy = (mo_call_copy){ &box, 1, -1 };
-    ck_assert_msg(mo_tensor_copy_map_from_call(&copy, n, &moved), "seed %u",
-                  seed);
-    if (!mo_tensor_copy_map_compose(&moved, &walk, &found, &parts))
+    ck_assert_msg(mo_pass_copy_map_of_call(&copy, n, &moved), "seed %u", seed);
+    if (!mo_tensor_view_compose(&moved, &walk, &found, &parts))
         return false;
     ck_assert_int_eq(elements(&found), elements(&walk));
     for (int64_t i = 0; i < elements(&found); i++)
@@ -169,17 +169,17 @@ START_TEST(windows_of_a_picture_are_read_where_they_were)
                              .extent = { 8, 7, 8, 7, 96 },
                              .in_stride = { 37632, 672, 4704, 96, 1 },
                              .out_stride = { 37632, 5376, 672, 96, 1 } };
-    mo_tensor_access walk = { .rank = 3,
-                              .extent = { 56, 56, 96 },
-                              .stride = { 5376, 96, 1 } };
+    mo_tensor_view walk = { .rank = 3,
+                            .extent = { 56, 56, 96 },
+                            .stride = { 5376, 96, 1 } };
     mo_call copy = { .kind = MO_CALL_COPY, .n_in = 1, .n_out = 1 };
-    mo_tensor_access found;
+    mo_tensor_view found;
     mo_tensor_dim_split parts;
     mo_tensor_copy_map moved;
 
     copy.u.copy = (mo_call_copy){ &box, 1, -1 };
-    ck_assert(mo_tensor_copy_map_from_call(&copy, 56 * 56 * 96, &moved));
-    ck_assert(mo_tensor_copy_map_compose(&moved, &walk, &found, &parts));
+    ck_assert(mo_pass_copy_map_of_call(&copy, 56 * 56 * 96, &moved));
+    ck_assert(mo_tensor_view_compose(&moved, &walk, &found, &parts));
     ck_assert_int_eq(found.rank, 5);
     for (int64_t i = 0; i < elements(&found); i += 97)
         check_step(&box, &walk, &found, &parts, i, 0);
@@ -196,17 +196,17 @@ START_TEST(what_does_not_fill_its_result_is_no_move)
     mo_tensor_copy_map moved;
 
     copy.u.copy = (mo_call_copy){ &box, 1, -1 };
-    ck_assert(!mo_tensor_copy_map_from_call(&copy, 12, &moved));
-    ck_assert(!mo_tensor_copy_map_from_call(&copy, 15, &moved));
+    ck_assert(!mo_pass_copy_map_of_call(&copy, 12, &moved));
+    ck_assert(!mo_pass_copy_map_of_call(&copy, 15, &moved));
     box.out_stride[0] = 4;
-    ck_assert(mo_tensor_copy_map_from_call(&copy, 12, &moved));
-    ck_assert(!mo_tensor_copy_map_from_call(&copy, 24, &moved));
+    ck_assert(mo_pass_copy_map_of_call(&copy, 12, &moved));
+    ck_assert(!mo_pass_copy_map_of_call(&copy, 24, &moved));
     box.from = MO_CALL_COPY_FILL;
-    ck_assert(!mo_tensor_copy_map_from_call(&copy, 12, &moved));
+    ck_assert(!mo_pass_copy_map_of_call(&copy, 12, &moved));
 }
 END_TEST
 
-SUITE(moved)
+SUITE(strided_view)
 {
     SOME(walks_over_the_original_visit_the_same_elements, 30, 3);
     TEST(windows_of_a_picture_are_read_where_they_were);
