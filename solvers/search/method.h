@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * method.h - the ways to place an instance without a MILP solver: one table,
- * one file for each.
+ * method.h - registry of the placement methods that search without a MILP
+ * model of the whole: one table, one file for each method.
  */
 #ifndef MO_SOLVERS_SEARCH_METHOD_H
 #define MO_SOLVERS_SEARCH_METHOD_H
@@ -17,12 +17,13 @@
 #include "schedule/schedule.h"
 #include "solvers/plugins/solver.h"
 
-/* News of a method that improves what it has: the best makespan (INT64_MAX:
- * none yet) and the best bound so far. */
+/* Progress of an anytime method: its best makespan (INT64_MAX: none yet) and
+ * its best lower bound. */
 typedef struct mo_method_progress {
     int64_t makespan_ns, lower_ns;
-    double seconds;   /* since the method began */
-    const char *what; /* what it is doing: "annealing block 3 of 7" */
+    double seconds; /* since the method began */
+    const char
+        *what; /* current step, e.g. "annealing block 3 of 7"; borrowed */
 } mo_method_progress;
 
 typedef struct mo_method_task {
@@ -30,40 +31,43 @@ typedef struct mo_method_task {
     mo_regime regime;
     uint64_t seed;
     int threads; /* 0: all cores */
-    double gap;  /* enough when this close, as 0.01 */
-    int rounds;  /* of improving; 0: until time, gap or ideas run out */
+    double gap;  /* relative gap to stop at, e.g. 0.01 */
+    int rounds;  /* of improvement; 0: until time or gap is reached or no job is
+                    left */
     const mo_stop *stop;
-    const mo_solver *assist; /* a solver for segments, or NULL; with found */
+    const mo_solver
+        *assist; /* MILP solver for subproblems, or NULL; with found */
     const mo_solver_install *found;
-    void (*tell)(void *context,
-                 const mo_method_progress *news); /* or NULL; from one
-                                          thread at a time */
+    void (*on_progress)(
+        void *context,
+        const mo_method_progress
+            *progress); /* or NULL; never from two threads at once */
     void *context;
-    /* NULL, or one without pairs: to be given what is proven between ops. */
-    mo_proven_bounds *strength;
+    /* NULL, or without pairs: receives the bounds proven between ops. */
+    mo_proven_bounds *proven;
     /* Of methods that learn; NULL: none. */
-    const char *policy; /* a file: read first if it is there, written at the
-                           end */
-    const char *curve;  /* a file for how well it did in the course of time */
-    bool no_learning;   /* only draw from the policy as it is */
+    const char *policy; /* file of weights: read first if it exists, written at
+                           the end */
+    const char *curve;  /* file for the learning curve */
+    bool no_learning;   /* only sample from the policy as it is */
 } mo_method_task;
 
 typedef struct mo_method_result {
-    mo_schedule *schedule; /* left-shifted; NULL: found none, why is below */
-    bool fits;             /* memory; methods that do not look at it say false
-                              where it overflows, and the schedule stands */
-    int64_t lower_ns;      /* what it has proven; 0: nothing */
-    int rounds;            /* of improving, done */
-    int64_t simulations;   /* of a method that learns, the same */
+    mo_schedule *schedule; /* left-shifted, owned; NULL: none found, see why */
+    bool fits; /* within memory; a method that ignores memory sets false and
+                  keeps the schedule */
+    int64_t lower_ns;    /* proven lower bound; 0: none */
+    int rounds;          /* of improvement, done */
+    int64_t simulations; /* the same of a method that learns */
     char why[160];
 } mo_method_result;
 
 typedef struct mo_method {
-    const char *name;   /* "m-etf" */
-    const char *help;   /* a line: what it does */
-    const char *source; /* who published it */
+    const char *name;   /* e.g. "m-etf" */
+    const char *help;   /* one line: what it does */
+    const char *source; /* its publication */
     bool all;           /* part of "all" */
-    bool learns;        /* takes a policy, and tells how it learned */
+    bool learns;        /* takes a policy and writes a learning curve */
     mo_status (*place)(const mo_method_task *task, mo_method_result *placed,
                        mo_error *err);
 } mo_method;
@@ -74,10 +78,11 @@ extern const mo_method mo_method_moirai, mo_method_single, mo_method_m_topo,
     mo_method_placeto, mo_method_hrl;
 
 extern const mo_method
-    *const mo_method_table[]; /* ends with NULL; default first */
+    *const mo_method_table[]; /* the default first; ends with NULL */
 
-const mo_method *mo_method_find(const char *name); /* NULL: none */
+const mo_method *mo_method_find(const char *name); /* NULL: unknown */
 
+/* Frees what the result owns and zeroes it. */
 void mo_method_result_clear(mo_method_result *placed);
 
 #endif

@@ -5,9 +5,10 @@
 #include <stdlib.h>
 
 /*
- * Ops of a segment stand together in the whole, as they do in its class's part,
- * and so do their flows: what is at a place in the one is as far from the first
- * in the other.  Only tensors may be numbered with gaps; flows tell them.
+ * The ops of a segment are consecutive in the whole instance and in the
+ * sub-instance of its class, and so are their flows: an index in the one is an
+ * index in the other plus the first of the segment. Only tensors may be
+ * numbered with gaps; they are looked up by their flows.
  */
 
 static const mo_decomp_class *class_of(const mo_decomp_classes *classes,
@@ -16,8 +17,9 @@ static const mo_decomp_class *class_of(const mo_decomp_classes *classes,
     return &classes->classes[classes->segments->cls[segment]];
 }
 
-/* The item of the whole that is the part's item in this segment. */
-static int whole_item(const mo_decomp_classes *classes, int segment, int item)
+/* Returns the item of the whole instance for an item of the sub-instance. */
+static int whole_item_of(const mo_decomp_classes *classes, int segment,
+                         int item)
 {
     const mo_instance *x = classes->x,
                       *part = class_of(classes, segment)->part->x;
@@ -29,14 +31,15 @@ static int whole_item(const mo_decomp_classes *classes, int segment, int item)
     return x->flows[first_flow + part->tensor_start[item]].tensor;
 }
 
-/* What is stitched. */
-typedef struct cloth {
+/* What a composed schedule is made of. */
+typedef struct composition {
     const mo_decomp_classes *classes;
     const mo_decomp_path *path;
-    const unsigned char *variants; /* or NULL */
-} cloth;
+    const unsigned char
+        *variants; /* by segment; NULL: the best schedule of each */
+} composition;
 
-static const mo_schedule *schedule_of(const cloth *c, int segment)
+static const mo_schedule *schedule_of(const composition *c, int segment)
 {
     const mo_decomp_boundary *boundary =
         &class_of(c->classes, segment)
@@ -46,7 +49,7 @@ static const mo_schedule *schedule_of(const cloth *c, int segment)
                        : boundary->best;
 }
 
-static void place_segment(const cloth *c, int segment, int *device)
+static void place_segment(const composition *c, int segment, int *device)
 {
     const mo_decomp_classes *classes = c->classes;
     const mo_decomp_segments *p = classes->segments;
@@ -71,10 +74,11 @@ static void set_start(mo_transfer *t, int64_t start_ns)
     t->start_ns = start_ns;
 }
 
-/* From the segment's transfers on, at *t, all of them; *t goes behind them. */
-static void time_part(const mo_decomp_classes *classes, int segment,
-                      const mo_schedule *from, int64_t begin_ns, mo_schedule *s,
-                      int *t)
+/* Sets starts of the segment's ops and of its transfers, which begin at
+ * transfers[*t]; advances *t past them. */
+static void set_segment_times(const mo_decomp_classes *classes, int segment,
+                              const mo_schedule *from, int64_t begin_ns,
+                              mo_schedule *s, int *t)
 {
     const mo_decomp_class *cls = class_of(classes, segment);
     int first = mo_decomp_segment_first_op(classes->segments, segment);
@@ -85,15 +89,15 @@ static void time_part(const mo_decomp_classes *classes, int segment,
         const mo_transfer *its = &from->transfers[j];
         mo_transfer *ours = &s->transfers[(*t)++];
 
-        assert(ours->item == whole_item(classes, segment, its->item) &&
+        assert(ours->item == whole_item_of(classes, segment, its->item) &&
                ours->to == its->to);
         set_start(ours, begin_ns + its->start_ns);
     }
 }
 
-/* The same where nothing is between u and v. */
-static void time_direct(const mo_decomp_classes *classes, int segment,
-                        int64_t begin_ns, mo_schedule *s, int *t)
+/* The same for a segment without ops between u and v. */
+static void set_direct_times(const mo_decomp_classes *classes, int segment,
+                             int64_t begin_ns, mo_schedule *s, int *t)
 {
     int u = mo_decomp_segment_entry(classes->segments, segment);
     int v = mo_decomp_segment_exit(classes->segments, segment);
@@ -116,38 +120,40 @@ static void time_direct(const mo_decomp_classes *classes, int segment,
     s->start_ns[v] = arrived_ns;
 }
 
-static int64_t end_ns(const mo_instance *x, const mo_schedule *s, int op)
+static int64_t op_end_ns(const mo_instance *x, const mo_schedule *s, int op)
 {
     return s->start_ns[op] + mo_instance_p_ns(x, op, s->device[op]);
 }
 
-static void time_segments(const cloth *c, mo_schedule *s)
+static void set_all_times(const composition *c, mo_schedule *s)
 {
     const mo_decomp_segments *p = c->classes->segments;
     int t = 0;
 
     for (int i = 0; i < p->n; i++) {
         int u = mo_decomp_segment_entry(p, i);
-        int64_t begin_ns = u == MO_FREE ? 0 : end_ns(c->classes->x, s, u);
+        int64_t begin_ns = u == MO_FREE ? 0 : op_end_ns(c->classes->x, s, u);
 
         if (class_of(c->classes, i)->part)
-            time_part(c->classes, i, schedule_of(c, i), begin_ns, s, &t);
+            set_segment_times(c->classes, i, schedule_of(c, i), begin_ns, s,
+                              &t);
         else
-            time_direct(c->classes, i, begin_ns, s, &t);
+            set_direct_times(c->classes, i, begin_ns, s, &t);
     }
     assert(t == s->n_transfers);
 }
 
-/* Sets the makespan.  With live memory every start may have its reason, and
- * what is moved to the left may no longer fit. */
-static mo_status finish(const mo_instance *x, mo_schedule *s, mo_error *err)
+/* Sets the makespan. Under live memory nothing is left-shifted: a later start
+ * may be what makes the schedule fit. */
+static mo_status set_makespan(const mo_instance *x, mo_schedule *s,
+                              mo_error *err)
 {
     if (s->regime.memory != MO_MEMORY_LIVE)
         return mo_schedule_left_shift(x, s, err);
     s->makespan_ns = 0;
     for (int i = 0; i < s->n; i++)
-        if (end_ns(x, s, i) > s->makespan_ns)
-            s->makespan_ns = end_ns(x, s, i);
+        if (op_end_ns(x, s, i) > s->makespan_ns)
+            s->makespan_ns = op_end_ns(x, s, i);
     return MO_OK;
 }
 
@@ -156,7 +162,7 @@ mo_status mo_decomp_compose(const mo_decomp_classes *classes,
                             const unsigned char *variants,
                             mo_schedule **schedule, mo_error *err)
 {
-    const cloth c = { classes, path, variants };
+    const composition c = { classes, path, variants };
     int *device = malloc(((size_t) classes->x->n + 1) * sizeof *device);
     mo_schedule *s = NULL;
     mo_status status;
@@ -169,8 +175,8 @@ mo_status mo_decomp_compose(const mo_decomp_classes *classes,
     free(device);
     if (status != MO_OK)
         return status;
-    time_segments(&c, s);
-    status = finish(classes->x, s, err);
+    set_all_times(&c, s);
+    status = set_makespan(classes->x, s, err);
     if (status == MO_OK)
         *schedule = s;
     else
@@ -178,7 +184,8 @@ mo_status mo_decomp_compose(const mo_decomp_classes *classes,
     return status;
 }
 
-/* The boundary of states at the ends of a segment, or -1. */
+/* Returns the boundary of a segment in the schedule, -1 if an end is on a
+ * device that is no state. */
 static int boundary_of(const mo_decomp_classes *classes, const mo_schedule *s,
                        int segment)
 {
@@ -190,8 +197,9 @@ static int boundary_of(const mo_decomp_classes *classes, const mo_schedule *s,
     return a < 0 || b < 0 ? -1 : a * classes->states->n + b;
 }
 
-static void copy_times(const mo_decomp_classes *classes, int segment,
-                       const mo_schedule *s, int64_t begin_ns, mo_schedule *to)
+static void copy_segment_times(const mo_decomp_classes *classes, int segment,
+                               const mo_schedule *s, int64_t begin_ns,
+                               mo_schedule *to)
 {
     const mo_decomp_class *cls = class_of(classes, segment);
     int first = mo_decomp_segment_first_op(classes->segments, segment);
@@ -203,7 +211,7 @@ static void copy_times(const mo_decomp_classes *classes, int segment,
 
         set_start(ours,
                   mo_schedule_transfer(
-                      s, whole_item(classes, segment, ours->item), ours->to)
+                      s, whole_item_of(classes, segment, ours->item), ours->to)
                           ->start_ns -
                       begin_ns);
     }
@@ -222,8 +230,8 @@ static mo_status keep_segment(mo_decomp_classes *classes, int segment,
 
     if (status != MO_OK)
         return status;
-    copy_times(classes, segment, s, begin_ns, taken);
-    status = finish(cls->part->x, taken, err);
+    copy_segment_times(classes, segment, s, begin_ns, taken);
+    status = set_makespan(cls->part->x, taken, err);
     if (status == MO_OK)
         status = mo_schedule_fits_memory(cls->part->x, taken, &fits, err);
     if (status == MO_OK && fits)
@@ -241,9 +249,9 @@ mo_status mo_decomp_split_schedule(mo_decomp_classes *classes,
     for (int i = 0; i < p->n && status == MO_OK; i++) {
         const mo_decomp_class *cls = class_of(classes, i);
         int u = mo_decomp_segment_entry(p, i), v = mo_decomp_segment_exit(p, i);
-        int64_t begin_ns = u == MO_FREE ? 0 : end_ns(classes->x, s, u);
+        int64_t begin_ns = u == MO_FREE ? 0 : op_end_ns(classes->x, s, u);
         int64_t until_ns =
-            v == MO_FREE ? s->makespan_ns : end_ns(classes->x, s, v);
+            v == MO_FREE ? s->makespan_ns : op_end_ns(classes->x, s, v);
         int boundary = cls->part ? boundary_of(classes, s, i) : -1;
 
         if (boundary >= 0 && until_ns - begin_ns < cls->upper_ns[boundary])

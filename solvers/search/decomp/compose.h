@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stitch.h - a schedule of the whole out of those of its segments, and back.
+ * compose.h - composition of a schedule from schedules of its segments, and
+ * decomposition of a schedule into them.
  */
 #ifndef MO_SOLVERS_SEARCH_DECOMP_COMPOSE_H
 #define MO_SOLVERS_SEARCH_DECOMP_COMPOSE_H
@@ -10,16 +11,18 @@
 #include "solvers/search/decomp/segment_class.h"
 #include "solvers/search/decomp/boundary_path.h"
 
-/* The best schedules of the boundaries that the path takes, one behind the
- * other, or the variants of them by segment; left-shifted but for live memory.
- * Each of those boundaries has one. */
+/* Concatenates the best schedules at the boundaries of the last path, or,
+ * where variants is not NULL, variant variants[i] of segment i. Each of these
+ * boundaries must have one. The result is left-shifted, except under live
+ * memory. The caller frees *schedule. */
 mo_status mo_decomp_compose(const mo_decomp_classes *classes,
                             const mo_decomp_path *path,
                             const unsigned char *variants,
                             mo_schedule **schedule, mo_error *err);
 
-/* Takes the schedule apart: where a segment of it is better than what its class
- * has for these devices, and by itself within memory, it is kept there. */
+/* Splits a schedule at the cuts. A part that is shorter than the best schedule
+ * of its class at that boundary and fits memory by itself is kept as a copy;
+ * the schedule stays the caller's. */
 mo_status mo_decomp_split_schedule(mo_decomp_classes *classes,
                                    const mo_schedule *schedule, mo_error *err);
 

@@ -8,44 +8,44 @@
 #include "base/array.h"
 #include "base/digest.h"
 
-typedef struct known {
+typedef struct class_entry {
     uint64_t digest;
     int first;
-} known;
+} class_entry;
 
 struct mo_decomp_equiv {
-    mo_decomp_equiv_encode *write;
+    mo_decomp_equiv_encode *encode;
     void *context;
-    known *classes;
+    class_entry *classes;
     size_t n, room;
-    int *slots; /* classes by digest, open addressing; -1: free */
+    int *slots; /* class by digest, open addressing with linear probing; -1:
+                   empty */
     size_t n_slots;
-    mo_decomp_key fresh, old;
+    mo_decomp_key current, old;
 };
 
 enum { FIRST_SLOTS = 64 };
 
-mo_status mo_decomp_key_append(mo_decomp_key *numbers, int64_t number,
+mo_status mo_decomp_key_append(mo_decomp_key *key, int64_t number,
                                mo_error *err)
 {
-    mo_status status =
-        MO_ARRAY_GROW(numbers->items, numbers->n, numbers->room, err);
+    mo_status status = MO_ARRAY_GROW(key->items, key->n, key->room, err);
 
     if (status == MO_OK)
-        numbers->items[numbers->n++] = number;
+        key->items[key->n++] = number;
     return status;
 }
 
-mo_status mo_decomp_equiv_new(mo_decomp_equiv_encode *write, void *context,
-                              mo_decomp_equiv **alike, mo_error *err)
+mo_status mo_decomp_equiv_new(mo_decomp_equiv_encode *encode, void *context,
+                              mo_decomp_equiv **equiv, mo_error *err)
 {
     mo_decomp_equiv *a = calloc(1, sizeof *a);
 
     if (!a)
         return mo_fail_memory(err);
-    a->write = write;
+    a->encode = encode;
     a->context = context;
-    *alike = a;
+    *equiv = a;
     return MO_OK;
 }
 
@@ -55,7 +55,7 @@ void mo_decomp_equiv_free(mo_decomp_equiv *a)
         return;
     free(a->classes);
     free(a->slots);
-    free(a->fresh.items);
+    free(a->current.items);
     free(a->old.items);
     free(a);
 }
@@ -70,7 +70,7 @@ int mo_decomp_equiv_representative(const mo_decomp_equiv *a, int cls)
     return a->classes[cls].first;
 }
 
-static void put_into_slot(mo_decomp_equiv *a, int cls)
+static void insert_into_slot(mo_decomp_equiv *a, int cls)
 {
     size_t at = (size_t) a->classes[cls].digest & (a->n_slots - 1);
 
@@ -79,8 +79,8 @@ static void put_into_slot(mo_decomp_equiv *a, int cls)
     a->slots[at] = cls;
 }
 
-/* Twice as many slots, so that half of them stay free. */
-static mo_status grow(mo_decomp_equiv *a, mo_error *err)
+/* Doubles the slots: the load factor stays below one half. */
+static mo_status grow_slots(mo_decomp_equiv *a, mo_error *err)
 {
     size_t n_slots = a->n_slots ? 2 * a->n_slots : FIRST_SLOTS;
     int *slots = malloc(n_slots * sizeof *slots);
@@ -92,25 +92,27 @@ static mo_status grow(mo_decomp_equiv *a, mo_error *err)
     a->slots = slots;
     a->n_slots = n_slots;
     for (size_t cls = 0; cls < a->n; cls++)
-        put_into_slot(a, (int) cls);
+        insert_into_slot(a, (int) cls);
     return MO_OK;
 }
 
-static mo_status is_same(mo_decomp_equiv *a, int cls, bool *same, mo_error *err)
+static mo_status key_equals(mo_decomp_equiv *a, int cls, bool *same,
+                            mo_error *err)
 {
     mo_status status;
 
     a->old.n = 0;
-    status = a->write(a->context, a->classes[cls].first, &a->old, err);
-    *same = status == MO_OK && a->old.n == a->fresh.n &&
-            (a->old.n == 0 || memcmp(a->old.items, a->fresh.items,
+    status = a->encode(a->context, a->classes[cls].first, &a->old, err);
+    *same = status == MO_OK && a->old.n == a->current.n &&
+            (a->old.n == 0 || memcmp(a->old.items, a->current.items,
                                      a->old.n * sizeof *a->old.items) == 0);
     return status;
 }
 
-/* The class of what is in fresh, or -1. */
-static mo_status look_up(mo_decomp_equiv *a, uint64_t digest, int *cls,
-                         mo_error *err)
+/* Sets *cls to the class whose key equals the one in fresh, -1 if there is
+ * none. */
+static mo_status find_class(mo_decomp_equiv *a, uint64_t digest, int *cls,
+                            mo_error *err)
 {
     size_t at = (size_t) digest & (a->n_slots - 1);
 
@@ -119,7 +121,7 @@ static mo_status look_up(mo_decomp_equiv *a, uint64_t digest, int *cls,
         mo_status status = MO_OK;
 
         if (a->classes[a->slots[at]].digest == digest)
-            status = is_same(a, a->slots[at], &same, err);
+            status = key_equals(a, a->slots[at], &same, err);
         if (status != MO_OK)
             return status;
         if (same) {
@@ -131,34 +133,35 @@ static mo_status look_up(mo_decomp_equiv *a, uint64_t digest, int *cls,
     return MO_OK;
 }
 
-static mo_status add(mo_decomp_equiv *a, uint64_t digest, int thing, int *cls,
-                     mo_error *err)
+static mo_status add_class(mo_decomp_equiv *a, uint64_t digest, int item,
+                           int *cls, mo_error *err)
 {
     mo_status status = MO_ARRAY_GROW(a->classes, a->n, a->room, err);
 
     if (status != MO_OK)
         return status;
     *cls = (int) a->n;
-    a->classes[a->n++] = (known){ digest, thing };
-    put_into_slot(a, *cls);
+    a->classes[a->n++] = (class_entry){ digest, item };
+    insert_into_slot(a, *cls);
     return MO_OK;
 }
 
-mo_status mo_decomp_equiv_class_of(mo_decomp_equiv *a, int thing, int *cls,
+mo_status mo_decomp_equiv_class_of(mo_decomp_equiv *a, int item, int *cls,
                                    mo_error *err)
 {
     mo_status status = MO_OK;
     uint64_t digest;
 
     if (2 * (a->n + 1) > a->n_slots)
-        status = grow(a, err);
-    a->fresh.n = 0;
+        status = grow_slots(a, err);
+    a->current.n = 0;
     if (status == MO_OK)
-        status = a->write(a->context, thing, &a->fresh, err);
+        status = a->encode(a->context, item, &a->current, err);
     if (status != MO_OK)
         return status;
-    digest = mo_digest_of(a->fresh.items, a->fresh.n * sizeof *a->fresh.items);
-    status = look_up(a, digest, cls, err);
-    return status == MO_OK && *cls < 0 ? add(a, digest, thing, cls, err)
+    digest =
+        mo_digest_of(a->current.items, a->current.n * sizeof *a->current.items);
+    status = find_class(a, digest, cls, err);
+    return status == MO_OK && *cls < 0 ? add_class(a, digest, item, cls, err)
                                        : status;
 }

@@ -27,7 +27,7 @@ int64_t mo_decomp_direct_transfer_ns(const mo_instance *x,
 
     if (from == to)
         return 0;
-    /* All flows go to v, so that each is another tensor. */
+    /* All flows go to v: each carries another tensor. */
     for (int q = x->out_start[u]; q < x->out_start[u + 1]; q++) {
         int64_t ns = mo_schedule_item_ns(
             x, regime, once ? x->flows[q].tensor : q, from, to);
@@ -40,8 +40,8 @@ int64_t mo_decomp_direct_transfer_ns(const mo_instance *x,
                : longest_ns;
 }
 
-/* All by itself, op could be there. */
-static bool may_be(const mo_decomp_classes *classes, int op, int device)
+/* Whether pin and memory allow op alone on the device. */
+static bool op_may_be_on(const mo_decomp_classes *classes, int op, int device)
 {
     const mo_instance *x = classes->x;
 
@@ -51,23 +51,23 @@ static bool may_be(const mo_decomp_classes *classes, int op, int device)
                 x->capacity_bytes[device]);
 }
 
-/* u and v of the segment, in the whole, may be on a and b. */
-static bool is_possible(const mo_decomp_classes *classes, int u, int v, int a,
-                        int b)
+/* Whether u and v of a segment may be in states a and b. */
+static bool is_boundary_possible(const mo_decomp_classes *classes, int u, int v,
+                                 int a, int b)
 {
     const int *device = classes->states->device, *group = classes->x->group;
 
-    if (u == MO_FREE ? a > 0 : !may_be(classes, u, device[a]))
+    if (u == MO_FREE ? a > 0 : !op_may_be_on(classes, u, device[a]))
         return false;
-    if (v == MO_FREE ? b > 0 : !may_be(classes, v, device[b]))
+    if (v == MO_FREE ? b > 0 : !op_may_be_on(classes, v, device[b]))
         return false;
     return u == MO_FREE || v == MO_FREE || group[u] == MO_FREE ||
            group[u] != group[v] || a == b;
 }
 
-/* Nothing between u and v: from the one to the other, and v itself. */
-static int64_t direct_time(const mo_decomp_classes *classes, int u, int v,
-                           int a, int b)
+/* Returns the time from u to the end of v with no op between them. */
+static int64_t direct_time_ns(const mo_decomp_classes *classes, int u, int v,
+                              int a, int b)
 {
     const int *device = classes->states->device;
     int64_t ns = 0;
@@ -80,8 +80,8 @@ static int64_t direct_time(const mo_decomp_classes *classes, int u, int v,
     return ns + mo_instance_p_ns(classes->x, v, device[b]);
 }
 
-static void fill_times(const mo_decomp_classes *classes, mo_decomp_class *cls,
-                       int segment)
+static void init_bounds(const mo_decomp_classes *classes, mo_decomp_class *cls,
+                        int segment)
 {
     int u = mo_decomp_segment_entry(classes->segments, segment),
         n = classes->states->n;
@@ -90,17 +90,17 @@ static void fill_times(const mo_decomp_classes *classes, mo_decomp_class *cls,
     for (int a = 0; a < n; a++)
         for (int b = 0; b < n; b++) {
             int boundary = a * n + b;
-            bool possible = is_possible(classes, u, v, a, b);
+            bool possible = is_boundary_possible(classes, u, v, a, b);
 
             cls->upper_ns[boundary] = INT64_MAX;
             cls->lower_ns[boundary] = possible ? 0 : INT64_MAX;
             if (possible && !cls->part)
-                cls->upper_ns[boundary] = direct_time(classes, u, v, a, b);
+                cls->upper_ns[boundary] = direct_time_ns(classes, u, v, a, b);
         }
 }
 
-/* Groups by new numbers, so that nobody looks for those of the whole here.
- * number, by group of the whole, is all MO_FREE before and after. */
+/* Numbers the groups of the sub-instance from 0 on. number, by group of the
+ * whole instance, is all MO_FREE before and after. */
 static void renumber_groups(mo_instance *x, int *number)
 {
     int n = 0;
@@ -114,17 +114,17 @@ static void renumber_groups(mo_instance *x, int *number)
     x->n_groups = n;
 }
 
-static void forget_numbers(const mo_instance *whole, int first, int n,
-                           int *number)
+static void reset_group_numbers(const mo_instance *whole, int first, int n,
+                                int *number)
 {
     for (int i = first; i < first + n; i++)
         if (whole->group[i] != MO_FREE)
             number[whole->group[i]] = MO_FREE;
 }
 
-static mo_status make_part(const mo_decomp_classes *classes,
-                           mo_decomp_class *cls, int segment, int *group_number,
-                           mo_error *err)
+static mo_status make_sub_instance(const mo_decomp_classes *classes,
+                                   mo_decomp_class *cls, int segment,
+                                   int *group_number, mo_error *err)
 {
     int first = mo_decomp_segment_first_op(classes->segments, segment),
         n = cls->n;
@@ -140,13 +140,13 @@ static mo_status make_part(const mo_decomp_classes *classes,
     free(ops);
     if (status == MO_OK) {
         renumber_groups(cls->part->x, group_number);
-        forget_numbers(classes->x, first, n, group_number);
+        reset_group_numbers(classes->x, first, n, group_number);
     }
     return status;
 }
 
-static mo_status reserve(const mo_decomp_classes *classes, mo_decomp_class *cls,
-                         mo_error *err)
+static mo_status reserve_tables(const mo_decomp_classes *classes,
+                                mo_decomp_class *cls, mo_error *err)
 {
     size_t n = (size_t) classes->states->n * (size_t) classes->states->n;
 
@@ -177,15 +177,15 @@ static mo_status make_class(const mo_decomp_classes *classes,
     cls->u = has_u ? 0 : MO_FREE;
     cls->v = has_v ? cls->n - 1 : MO_FREE;
     if (cls->n > has_u + has_v)
-        status = make_part(classes, cls, segment, group_number, err);
+        status = make_sub_instance(classes, cls, segment, group_number, err);
     if (status == MO_OK)
-        status = reserve(classes, cls, err);
+        status = reserve_tables(classes, cls, err);
     if (status == MO_OK)
-        fill_times(classes, cls, segment);
+        init_bounds(classes, cls, segment);
     return status;
 }
 
-static mo_status make_all(mo_decomp_classes *classes, mo_error *err)
+static mo_status make_classes(mo_decomp_classes *classes, mo_error *err)
 {
     size_t n_groups = (size_t) classes->x->n_groups + 1;
     int *group_number = malloc(n_groups * sizeof *group_number);
@@ -218,7 +218,7 @@ mo_status mo_decomp_classes_new(const mo_decomp_segments *segments,
                                  .n = segments->n_classes };
     made->classes = calloc((size_t) made->n, sizeof *made->classes);
     made->arena = mo_arena_new();
-    status = made->classes && made->arena ? make_all(made, err)
+    status = made->classes && made->arena ? make_classes(made, err)
                                           : mo_fail_memory(err);
     if (status == MO_OK)
         *classes = made;
@@ -227,7 +227,7 @@ mo_status mo_decomp_classes_new(const mo_decomp_segments *segments,
     return status;
 }
 
-static void clear(const mo_decomp_classes *classes, mo_decomp_class *cls)
+static void clear_class(const mo_decomp_classes *classes, mo_decomp_class *cls)
 {
     int n = classes->states->n * classes->states->n;
 
@@ -247,14 +247,15 @@ void mo_decomp_classes_free(mo_decomp_classes *classes)
     if (!classes)
         return;
     for (int i = 0; i < classes->n && classes->classes; i++)
-        clear(classes, &classes->classes[i]);
+        clear_class(classes, &classes->classes[i]);
     mo_arena_free(classes->arena);
     free(classes->classes);
     free(classes);
 }
 
-/* op and all of its group; false when one of them is pinned elsewhere. */
-static bool pin(const mo_instance *x, int op, int device, int *pins)
+/* Pins op and its colocation group; returns false when one of them is pinned
+ * elsewhere. */
+static bool pin_with_group(const mo_instance *x, int op, int device, int *pins)
 {
     bool may = true;
 
@@ -282,9 +283,9 @@ mo_status mo_decomp_class_pin_boundary(const mo_decomp_classes *classes,
     memcpy(x->pin, cls->part->x->pin, (size_t) x->n * sizeof *x->pin);
     *possible = cls->lower_ns[boundary] != INT64_MAX;
     if (cls->u != MO_FREE)
-        *possible &= pin(x, cls->u, states->device[a], x->pin);
+        *possible &= pin_with_group(x, cls->u, states->device[a], x->pin);
     if (cls->v != MO_FREE)
-        *possible &= pin(x, cls->v, states->device[b], x->pin);
+        *possible &= pin_with_group(x, cls->v, states->device[b], x->pin);
     return MO_OK;
 }
 
@@ -308,10 +309,10 @@ static mo_status reserve_variants(const mo_decomp_classes *classes,
     return MO_OK;
 }
 
-/* Fills bytes by device; returns the device with most of them. */
-static int find_bytes(const mo_decomp_classes *classes,
-                      const mo_decomp_class *cls, const mo_schedule *s,
-                      int64_t *bytes)
+/* Fills bytes by device; returns the device with the most bytes. */
+static int count_resident_bytes(const mo_decomp_classes *classes,
+                                const mo_decomp_class *cls,
+                                const mo_schedule *s, int64_t *bytes)
 {
     int most = 0;
 
@@ -324,7 +325,8 @@ static int find_bytes(const mo_decomp_classes *classes,
     return most;
 }
 
-/* A new best comes only to where it is the best of its own, too. */
+/* Takes the schedule over or frees it. A new best replaces the variant of its
+ * own device only, of which it is the shortest, too. */
 static mo_status keep_variant(const mo_decomp_classes *classes,
                               mo_decomp_class *cls,
                               mo_decomp_boundary *boundary,
@@ -341,7 +343,9 @@ static mo_status keep_variant(const mo_decomp_classes *classes,
         mo_schedule_free(schedule);
         return status;
     }
-    variant = &boundary->variants[find_bytes(classes, cls, schedule, bytes)];
+    variant =
+        &boundary
+             ->variants[count_resident_bytes(classes, cls, schedule, bytes)];
     if (!variant->schedule ||
         schedule->makespan_ns < variant->schedule->makespan_ns) {
         memcpy(variant->bytes, bytes, size);

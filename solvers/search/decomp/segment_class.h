@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * class.h - segments that are alike, as one problem: an instance of its own,
- * and what is known of it by the devices at its two ends.
+ * segment_class.h - classes of equal segments as subproblems: one sub-instance
+ * for each, with upper and lower bounds by boundary, i.e. by the devices of
+ * its entry op u and its exit op v.
  *
- * Times are from the end of u to the end of v, each on its device; from the
- * beginning where there is no u, and to the end of the last op where there is
- * no v.  Devices at the ends are called states and numbered by themselves: with
- * very many devices only some of them are looked at there.
+ * Times are from the end of u to the end of v; from 0 where there is no u, and
+ * to the end of the last op where there is no v. The devices at a boundary are
+ * called states and have numbers of their own: with many devices only some of
+ * them are states.
  */
 #ifndef MO_SOLVERS_SEARCH_DECOMP_SEGMENT_CLASS_H
 #define MO_SOLVERS_SEARCH_DECOMP_SEGMENT_CLASS_H
@@ -24,35 +25,37 @@
 typedef struct mo_decomp_states {
     int n;
     int *device;   /* by state */
-    int *state_of; /* by device: its state, or -1 */
-    bool all;      /* every device is one */
+    int *state_of; /* by device: its state, -1: none */
+    bool all;      /* every device is a state */
 } mo_decomp_states;
 
-/* Where memory is short, the shortest is not all that counts: schedules differ
- * in what they take of which device for good. */
+/* Under memory limits the shortest schedule need not be the best choice:
+ * variants differ in the bytes that stay resident on each device. */
 typedef struct mo_decomp_variant {
-    mo_schedule *schedule; /* NULL: none yet */
-    int64_t *bytes;        /* by device */
+    mo_schedule *schedule; /* owned; NULL: none yet */
+    int64_t *bytes;        /* by device: resident */
 } mo_decomp_variant;
 
-/* One device for each end. */
+/* A state for each end of the segment, with what is known about it. */
 typedef struct mo_decomp_boundary {
-    mo_schedule *best;           /* of the class's instance; NULL: none yet */
-    mo_decomp_variant *variants; /* NULL where memory does not matter, or by
-                             device: the shortest of those that take most there;
-                             the best is among them */
-    int64_t own_ns;              /* proven of the boundary as a whole */
-    int level;                   /* how much has been tried */
-    bool exact_pays;             /* searching through has told something new */
+    mo_schedule *best; /* owned, of the class's sub-instance; NULL: none yet */
+    mo_decomp_variant
+        *variants;  /* by device: the shortest schedule with most bytes there,
+                       best among them; NULL: not kept */
+    int64_t own_ns; /* lower bound proven for the class as a whole */
+    int level;      /* effort level of the primal jobs so far */
+    bool
+        exact_pays; /* an exact search has raised a bound or found a schedule */
 } mo_decomp_boundary;
 
 typedef struct mo_decomp_class {
-    mo_sub_instance *part; /* of the first such segment; NULL where nothing lies
-                      between u and v: then all times are exact at once */
-    int n;                 /* ops, ends and all */
-    int u, v;              /* in the part, or MO_FREE */
+    mo_sub_instance *part; /* of the first such segment, owned; NULL: no op
+                              between u and v, and all times are exact */
+    int n;                 /* ops including u and v */
+    int u, v;              /* in the sub-instance; MO_FREE: none */
     /* By boundary, a * states + b; a, or b, is 0 where there is no such end.
-     * INT64_MAX: none known, and cannot be.  Without a part both are one. */
+     * INT64_MAX: no schedule known, or proven infeasible. Without a part the
+     * two are one array. */
     int64_t *upper_ns, *lower_ns;
     mo_decomp_boundary *boundaries; /* NULL without a part */
 } mo_decomp_class;
@@ -68,28 +71,34 @@ typedef struct mo_decomp_classes {
     mo_arena *arena;
 } mo_decomp_classes;
 
+/* Allocates *classes, without any schedule and with lower bounds 0 (INT64_MAX
+ * where a boundary is impossible); the caller frees it with
+ * mo_decomp_classes_free(), which accepts NULL. segments and states must
+ * outlive it. */
 mo_status mo_decomp_classes_new(const mo_decomp_segments *segments,
                                 const mo_decomp_states *states,
                                 const mo_regime *regime, bool keep_variants,
                                 mo_decomp_classes **classes, mo_error *err);
 void mo_decomp_classes_free(mo_decomp_classes *classes);
 
-/* A class's instance with its ends where the boundary says: a copy that shares
- * all but the pins, which the caller frees.  False: they cannot be there. */
+/* Fills x with a copy of the class's sub-instance whose u and v are pinned to
+ * the devices of the boundary. Everything but x->pin is shared; the caller
+ * frees x->pin, also when *possible is false: pins or groups forbid the
+ * boundary. */
 mo_status mo_decomp_class_pin_boundary(const mo_decomp_classes *classes,
                                        const mo_decomp_class *cls, int boundary,
                                        mo_instance *x, bool *possible,
                                        mo_error *err);
 
-/* Takes the schedule over where it is better than what there is, or frees it;
- * it may be NULL. */
+/* Takes over a schedule of the sub-instance: keeps it if it is shorter than
+ * what is known at the boundary, else frees it. NULL is ignored. */
 mo_status mo_decomp_class_update_upper(const mo_decomp_classes *classes,
                                        mo_decomp_class *cls, int boundary,
                                        mo_schedule *schedule, mo_error *err);
 
-/* How long what u sends to v takes from device to device, nothing lying between
- * them, in the order of its transfers; each of them begins when the one before
- * it has ended, or, where they are not in each other's way, at once. */
+/* Returns how long the outputs of u take from device to device with no op
+ * between u and v: transfers that share a resource run one after the other
+ * (mo_decomp_direct_transfers_serialize() returns true), others at once. */
 int64_t mo_decomp_direct_transfer_ns(const mo_instance *x,
                                      const mo_regime *regime, int u, int from,
                                      int to);

@@ -6,32 +6,33 @@
 #include "graph/cut.h"
 #include "solvers/search/decomp/equiv_class.h"
 
-/* While classes are told apart. */
-typedef struct writer {
+/* State of the encoder that writes segments as keys. */
+typedef struct encoder {
     const mo_decomp_segments *segments;
     mo_regime regime;
-    int *group_number; /* by group: within the segment, from 1 on */
-    int64_t *seen;     /* by group: the writing that the number is from */
-    int64_t writing;
-    int n_groups; /* in the segment */
-} writer;
+    int *group_number; /* by group: number within the segment, from 1 on */
+    int64_t *seen;     /* by group: the encoding that its number is of */
+    int64_t encoding;
+    int n_groups; /* in the segment so far */
+} encoder;
 
-/* Groups are numbered as they are met in the segment. */
-static int number_of_group(writer *w, int op)
+/* Groups are numbered in the order of their first ops in the segment. */
+static int group_number_of(encoder *w, int op)
 {
     int group = w->segments->x->group[op];
 
     if (group == MO_FREE)
         return 0;
-    if (w->seen[group] != w->writing) {
-        w->seen[group] = w->writing;
+    if (w->seen[group] != w->encoding) {
+        w->seen[group] = w->encoding;
         w->group_number[group] = ++w->n_groups;
     }
     return w->group_number[group];
 }
 
-/* What u takes belongs to the segment before. */
-static mo_status write_own(const writer *w, int op, mo_decomp_key *to,
+/* Appends times and memory of the op; those of u belong to the segment
+ * before. */
+static mo_status encode_op(const encoder *w, int op, mo_decomp_key *to,
                            mo_error *err)
 {
     const mo_instance *x = w->segments->x;
@@ -46,8 +47,8 @@ static mo_status write_own(const writer *w, int op, mo_decomp_key *to,
     return status;
 }
 
-static mo_status write_flow(const writer *w, int first, int flow,
-                            mo_decomp_key *to, mo_error *err)
+static mo_status encode_flow(const encoder *w, int first, int flow,
+                             mo_decomp_key *to, mo_error *err)
 {
     const mo_instance *x = w->segments->x;
     int tensor = x->flows[flow].tensor;
@@ -68,8 +69,8 @@ static mo_status write_flow(const writer *w, int first, int flow,
     return status;
 }
 
-static mo_status write_flows(const writer *w, int first, int op,
-                             mo_decomp_key *to, mo_error *err)
+static mo_status encode_flows(const encoder *w, int first, int op,
+                              mo_decomp_key *to, mo_error *err)
 {
     const mo_instance *x = w->segments->x;
     mo_status status =
@@ -77,14 +78,14 @@ static mo_status write_flows(const writer *w, int first, int op,
 
     for (int q = x->out_start[op]; q < x->out_start[op + 1] && status == MO_OK;
          q++)
-        status = write_flow(w, first, q, to, err);
+        status = encode_flow(w, first, q, to, err);
     return status;
 }
 
 static mo_status encode_segment(void *context, int segment, mo_decomp_key *to,
                                 mo_error *err)
 {
-    writer *w = context;
+    encoder *w = context;
     const mo_decomp_segments *p = w->segments;
     int u = mo_decomp_segment_entry(p, segment),
         v = mo_decomp_segment_exit(p, segment);
@@ -94,29 +95,29 @@ static mo_status encode_segment(void *context, int segment, mo_decomp_key *to,
         mo_decomp_key_append(to, (u != MO_FREE) * 2 + (v != MO_FREE), err);
 
     w->n_groups = 0;
-    w->writing++;
+    w->encoding++;
     for (int i = first; i <= last && status == MO_OK; i++) {
         status = mo_decomp_key_append(to, p->x->pin[i], err);
         if (status == MO_OK)
-            status = mo_decomp_key_append(to, number_of_group(w, i), err);
+            status = mo_decomp_key_append(to, group_number_of(w, i), err);
         if (status == MO_OK && i != u)
-            status = write_own(w, i, to, err);
+            status = encode_op(w, i, to, err);
         if (status == MO_OK && i != v)
-            status = write_flows(w, first, i, to, err);
+            status = encode_flows(w, first, i, to, err);
     }
     return status;
 }
 
 static mo_status count_classes(mo_decomp_segments *p,
-                               const mo_decomp_equiv *alike, mo_error *err)
+                               const mo_decomp_equiv *equiv, mo_error *err)
 {
-    p->n_classes = mo_decomp_equiv_n_classes(alike);
+    p->n_classes = mo_decomp_equiv_n_classes(equiv);
     p->first = calloc((size_t) p->n_classes + 1, sizeof *p->first);
     p->count = calloc((size_t) p->n_classes + 1, sizeof *p->count);
     if (!p->first || !p->count)
         return mo_fail_memory(err);
     for (int cls = 0; cls < p->n_classes; cls++)
-        p->first[cls] = mo_decomp_equiv_representative(alike, cls);
+        p->first[cls] = mo_decomp_equiv_representative(equiv, cls);
     for (int i = 0; i < p->n; i++)
         p->count[p->cls[i]]++;
     return MO_OK;
@@ -126,9 +127,9 @@ static mo_status find_classes(mo_decomp_segments *p, const mo_regime *regime,
                               mo_error *err)
 {
     size_t n_groups = (size_t) p->x->n_groups + 1;
-    writer w = { .segments = p, .regime = *regime };
-    mo_decomp_equiv *alike = NULL;
-    mo_status status = mo_decomp_equiv_new(encode_segment, &w, &alike, err);
+    encoder w = { .segments = p, .regime = *regime };
+    mo_decomp_equiv *equiv = NULL;
+    mo_status status = mo_decomp_equiv_new(encode_segment, &w, &equiv, err);
 
     w.group_number = calloc(n_groups, sizeof *w.group_number);
     w.seen = calloc(n_groups, sizeof *w.seen);
@@ -136,18 +137,19 @@ static mo_status find_classes(mo_decomp_segments *p, const mo_regime *regime,
     if (status == MO_OK && (!w.group_number || !w.seen || !p->cls))
         status = mo_fail_memory(err);
     for (int i = 0; i < p->n && status == MO_OK; i++)
-        status = mo_decomp_equiv_class_of(alike, i, &p->cls[i], err);
+        status = mo_decomp_equiv_class_of(equiv, i, &p->cls[i], err);
     if (status == MO_OK)
-        status = count_classes(p, alike, err);
-    mo_decomp_equiv_free(alike);
+        status = count_classes(p, equiv, err);
+    mo_decomp_equiv_free(equiv);
     free(w.group_number);
     free(w.seen);
     return status;
 }
 
-/* over[i], for op i, becomes how many groups have ops on both sides of it. */
-static void count_groups_over(const mo_instance *x, int *least, int *most,
-                              int *over)
+/* Sets over[i], for op i, to the number of groups with ops on both sides of
+ * it. */
+static void count_spanning_groups(const mo_instance *x, int *least, int *most,
+                                  int *over)
 {
     for (int i = 0; i < x->n; i++) {
         int group = x->group[i];
@@ -171,9 +173,9 @@ static void count_groups_over(const mo_instance *x, int *least, int *most,
     }
 }
 
-/* Leaves the cuts out that a group reaches over. */
-static mo_status drop_cuts(const mo_instance *x, int *cuts, int *n_cuts,
-                           mo_error *err)
+/* Drops the cuts that a group spans. */
+static mo_status drop_spanned_cuts(const mo_instance *x, int *cuts, int *n_cuts,
+                                   mo_error *err)
 {
     size_t n_groups = (size_t) x->n_groups;
     int *numbers = calloc(2 * n_groups + (size_t) x->n + 2, sizeof *numbers);
@@ -182,7 +184,7 @@ static mo_status drop_cuts(const mo_instance *x, int *cuts, int *n_cuts,
 
     if (!numbers)
         return mo_fail_memory(err);
-    count_groups_over(x, numbers, numbers + n_groups, over);
+    count_spanning_groups(x, numbers, numbers + n_groups, over);
     for (int c = 0; c < *n_cuts; c++)
         if (over[cuts[c]] == 0)
             cuts[n++] = cuts[c];
@@ -198,7 +200,7 @@ static mo_status find_cuts(mo_decomp_segments *p, mo_error *err)
     mo_status status = mo_dag_clean_cuts(&dag, &p->cut, &n_cuts, err);
 
     if (status == MO_OK && n_cuts > 0 && p->x->n_groups > 0)
-        status = drop_cuts(p->x, p->cut, &n_cuts, err);
+        status = drop_spanned_cuts(p->x, p->cut, &n_cuts, err);
     if (status == MO_OK)
         p->n = n_cuts + 1;
     return status;

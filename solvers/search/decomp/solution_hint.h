@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hint.h - where a proof that failed would have the ops of a segment, and since
- * when: no schedule, but something to begin with.
+ * solution_hint.h - solution hint (as in CP-SAT): devices and starts of the
+ * ops of a segment, rounded from the fractional solution of a bound that
+ * failed. Not a schedule, but a warm start (primal/warm_start.h).
  */
 #ifndef MO_SOLVERS_SEARCH_DECOMP_SOLUTION_HINT_H
 #define MO_SOLVERS_SEARCH_DECOMP_SOLUTION_HINT_H
@@ -9,7 +10,7 @@
 #include <stdint.h>
 
 typedef struct mo_decomp_solution_hint {
-    int *device; /* by op of the segment; NULL: there is none */
+    int *device; /* by op of the segment, owned like start_ns; NULL: no hint */
     int64_t *start_ns;
 } mo_decomp_solution_hint;
 

@@ -98,7 +98,7 @@ mo_status mo_search_initial_schedules(mo_search_state *s, mo_error *err)
     int n = size_of(s) <= LIST_WORK ? N_QUICK : 1;
     mo_status status;
 
-    c.task.tell = NULL;
+    c.task.on_progress = NULL;
     c.task.regime = s->regime;
     n = n == 1 && size_of(s) <= HEFT_WORK ? 2 : n;
     work(&c, 0, 0);

@@ -307,8 +307,8 @@ static mo_status place(const mo_method_task *task, mo_method_result *placed,
         status = bound_segments(&s, err);
     if (status == MO_OK && !mo_search_is_done(&s))
         status = search_segments(&s, &rounds, err);
-    if (status == MO_OK && task->strength)
-        status = mo_search_export_proven_bounds(&s, task->strength, err);
+    if (status == MO_OK && task->proven)
+        status = mo_search_export_proven_bounds(&s, task->proven, err);
     if (status == MO_OK)
         answer(&s, rounds, placed);
     mo_search_state_close(&s);

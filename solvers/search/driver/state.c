@@ -174,8 +174,8 @@ static void tell(const mo_search_state *s, const char *what)
                                     (double) (mo_stop_clock_ns() - s->begin_ns),
                                 what };
 
-    if (s->task->tell)
-        s->task->tell(s->task->context, &news);
+    if (s->task->on_progress)
+        s->task->on_progress(s->task->context, &news);
 }
 
 void mo_search_raise_lower(mo_search_state *s, int64_t lower_ns,

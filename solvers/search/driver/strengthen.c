@@ -11,9 +11,9 @@ static mo_status search(const mo_instance *x, const mo_regime *regime,
                                   .seed = options->seed,
                                   .threads = options->threads,
                                   .stop = options->stop,
-                                  .tell = options->tell,
+                                  .on_progress = options->on_progress,
                                   .context = options->context,
-                                  .strength = strength };
+                                  .proven = strength };
 
     return mo_method_moirai.place(&task, placed, err);
 }

@@ -18,7 +18,8 @@ typedef struct mo_search_strengthen_options {
     uint64_t seed;
     int threads;         /* 0: all cores */
     const mo_stop *stop; /* the search may end earlier, all being proven */
-    void (*tell)(void *context, const mo_method_progress *news); /* or NULL */
+    void (*on_progress)(void *context,
+                        const mo_method_progress *progress); /* or NULL */
     void *context;
 } mo_search_strengthen_options;
 

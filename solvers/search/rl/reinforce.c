@@ -84,11 +84,11 @@ static void tell(const mo_rl_trainer *s, double mean)
                                       .seconds = seconds(s),
                                       .what = what };
 
-    if (!s->task->tell)
+    if (!s->task->on_progress)
         return;
     snprintf(what, sizeof what, "episode %lld, mean %.3f of one device",
              (long long) (s->batch + 1) * MO_RL_BATCH_SIZE, mean);
-    s->task->tell(s->task->context, &news);
+    s->task->on_progress(s->task->context, &news);
 }
 
 /* Episodes that a stop left out are not there. */

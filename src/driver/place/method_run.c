@@ -88,7 +88,7 @@ static mo_method_task task_for(const mo_place_context *setting,
                              .policy = o->policy,
                              .curve = o->curve,
                              .no_learning = o->no_learning,
-                             .tell = mo_place_progress_update,
+                             .on_progress = mo_place_progress_update,
                              .context = news };
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of solvers/search/decomp/segmentation.h, class.h, path.h and stitch.h.
- */
+/* Tests of solvers/search/decomp: segmentation.h, segment_class.h,
+ * boundary_path.h and compose.h. */
 #include "solvers/search/decomp/segmentation.h"
 
 #include "schedule/heuristic/heft.h"
@@ -18,7 +18,7 @@ static const mo_regime by_port = { MO_CONGESTION_PORT, MO_TENSORS_ONCE,
 
 #define TWO "A; B; A-B gbps=8"
 
-/* What u takes belongs to the segment before. */
+/* Times and memory of u belong to the segment before. */
 static const struct {
     const char *graph;
     int n_segments, n_classes;
@@ -31,15 +31,15 @@ static const struct {
     { "* t.A=1; * t.B=1; a; b; a>b bytes=1; c t.A=2; b>c bytes=1;"
       "d; c>d bytes=1",
       5, 4 },
-    /* No two ops of a group are on both sides of a cut that is used, unless the
-     * cut is of the group, too. */
+    /* A cut between two ops of a group is used only if it is of the group,
+     * too. */
     { "* t.A=1; * t.B=1; a colocate=g; b; c; d colocate=g; a>b bytes=1;"
       "b>c bytes=1; c>d bytes=1",
       3, 3 },
     { "* t.A=1; * t.B=1; a colocate=g; b colocate=g; c colocate=g; d;"
       "a>b bytes=1; b>c bytes=1; c>d bytes=1",
       5, 4 },
-    /* Side by side there are none. */
+    /* Parallel ops leave no cut. */
     { "* t.A=1; * t.B=1; a; b", 1, 1 },
 };
 
@@ -60,19 +60,19 @@ START_TEST(equal_segments_are_one_class)
 }
 END_TEST
 
-/* Everything that one search would have. */
-typedef struct workshop {
+/* All state that one search would have. */
+typedef struct decomposition {
     mo_decomp_states states;
     int device[8], of[8];
     mo_decomp_segments *segments;
     mo_decomp_classes *classes;
     mo_decomp_path *path;
-} workshop;
+} decomposition;
 
-static void open_workshop(workshop *w, const mo_instance *x,
-                          const mo_regime *regime)
+static void open_decomposition(decomposition *w, const mo_instance *x,
+                               const mo_regime *regime)
 {
-    *w = (workshop){ 0 };
+    *w = (decomposition){ 0 };
     w->states = (mo_decomp_states){ x->n_devices, w->device, w->of, true };
     ck_assert_int_le(x->n_devices, COUNT(w->device));
     for (int k = 0; k < x->n_devices; k++)
@@ -83,27 +83,27 @@ static void open_workshop(workshop *w, const mo_instance *x,
     MUST(mo_decomp_path_new(w->segments, x->n_devices, &w->path, &err));
 }
 
-static void close_workshop(workshop *w)
+static void close_decomposition(decomposition *w)
 {
     mo_decomp_path_free(w->path);
     mo_decomp_classes_free(w->classes);
     mo_decomp_segments_free(w->segments);
 }
 
-static int64_t upper_path(workshop *w)
+static int64_t upper_path(decomposition *w)
 {
     for (int i = 0; i < w->classes->n; i++)
         w->path->tables[i] = w->classes->classes[i].upper_ns;
     return mo_decomp_path_shortest(w->path);
 }
 
-/* Two schedules are taken apart, and the best segments of both stitched. */
-static void check_stitching(const mo_instance *x, const mo_regime *regime)
+/* Splits two schedules and composes the best segments of both. */
+static void check_composition(const mo_instance *x, const mo_regime *regime)
 {
-    workshop w;
+    decomposition w;
     int64_t best_ns = INT64_MAX;
 
-    open_workshop(&w, x, regime);
+    open_decomposition(&w, x, regime);
     for (int i = 0; i < 2; i++) {
         mo_schedule *s = NULL, *stitched = NULL;
         int *placement = calloc((size_t) x->n, sizeof *placement);
@@ -123,10 +123,10 @@ static void check_stitching(const mo_instance *x, const mo_regime *regime)
         mo_schedule_free(stitched);
         mo_schedule_free(s);
     }
-    close_workshop(&w);
+    close_decomposition(&w);
 }
 
-START_TEST(what_is_taken_apart_can_be_stitched)
+START_TEST(split_schedules_compose_again)
 {
     problem p = { 0 };
 
@@ -138,7 +138,7 @@ START_TEST(what_is_taken_apart_can_be_stitched)
         mo_regime regime = regime_of(number);
 
         if (regime.memory == MO_MEMORY_NONE)
-            check_stitching(p.x, &regime);
+            check_composition(p.x, &regime);
     }
     problem_clear(&p);
 }
@@ -147,7 +147,7 @@ END_TEST
 START_TEST(an_end_takes_its_group_along)
 {
     problem p = { 0 };
-    workshop w;
+    decomposition w;
     mo_instance pinned;
     bool possible = false;
     const mo_decomp_class *cls = NULL;
@@ -157,7 +157,7 @@ START_TEST(an_end_takes_its_group_along)
                  "e; a>b bytes=1; a>c bytes=1; b>d bytes=1; c>d bytes=1;"
                  "d>e bytes=1",
                  TWO, NULL);
-    open_workshop(&w, p.x, &by_port);
+    open_decomposition(&w, p.x, &by_port);
     for (int i = 0; i < w.classes->n; i++)
         cls = w.classes->classes[i].part ? &w.classes->classes[i] : cls;
     ck_assert_ptr_nonnull(cls);
@@ -172,14 +172,14 @@ START_TEST(an_end_takes_its_group_along)
                                       &err));
     ck_assert(!possible);
     free(pinned.pin);
-    close_workshop(&w);
+    close_decomposition(&w);
     problem_clear(&p);
 }
 END_TEST
 
-/* Two tensors through one port, one behind the other; without congestion at
+/* Two tensors through one port run one behind the other; without congestion at
  * once. */
-START_TEST(what_goes_straight_from_cut_to_cut_waits_its_turn)
+START_TEST(direct_transfers_share_a_port)
 {
     static const struct {
         mo_congestion congestion;
@@ -210,7 +210,7 @@ END_TEST
 SUITE(segments)
 {
     EACH(equal_segments_are_one_class, COUNT(divided));
-    SOME(what_is_taken_apart_can_be_stitched, 200, 6);
+    SOME(split_schedules_compose_again, 200, 6);
     TEST(an_end_takes_its_group_along);
-    TEST(what_goes_straight_from_cut_to_cut_waits_its_turn);
+    TEST(direct_transfers_share_a_port);
 }

@@ -161,7 +161,7 @@ static void come_near(const mo_method *method, int seed, ends *e)
                             .threads = 1,
                             .rounds = ROUNDS_MOST,
                             .stop = &g.stop,
-                            .tell = look_at_news,
+                            .on_progress = look_at_news,
                             .context = &g };
     problem p = { 0 };
     mo_method_result placed;
