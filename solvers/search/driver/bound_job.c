@@ -11,7 +11,7 @@
 
 enum {
     FIRST_NODES = 10000,
-    RUNGS = 3 /* targets that are tried, one below the other */
+    RUNGS = 3 /* targets per job, each half as far as the one before */
 };
 
 static int device_of(int op, int device)
@@ -19,8 +19,8 @@ static int device_of(int op, int device)
     return op == MO_FREE ? MO_FREE : device;
 }
 
-static mo_status be_fast(const mo_chain_blocks *b, mo_search_bound_job *it,
-                         mo_error *err)
+static mo_status run_load_bound(const mo_chain_blocks *b,
+                                mo_search_bound_job *it, mo_error *err)
 {
     const mo_bound_segment *s = b->blocks[it->block].segment;
     int n = b->classes->x->n_devices;
@@ -37,60 +37,61 @@ static void clear_hint(mo_decomp_solution_hint *hint)
     *hint = (mo_decomp_solution_hint){ 0 };
 }
 
-/* The targets that are tried, one after the other. */
+/* Sequence of targets that a job tries, one after the other. */
 struct mo_search_bound_ladder {
-    mo_cg_search *question; /* about the target, if it was asked yet */
+    mo_cg_search
+        *search; /* branch-and-price for the current target; NULL: not begun */
     int64_t target_ns;
-    int rungs; /* so far */
-    bool any;  /* hint */
+    int n_failed;  /* targets that have failed */
+    bool has_hint; /* a hint was found */
 };
 
-static mo_status begin_climb(const mo_chain_blocks *b, mo_search_bound_job *it,
-                             mo_error *err)
+static mo_status begin_ladder(const mo_chain_blocks *b, mo_search_bound_job *it,
+                              mo_error *err)
 {
     size_t n = (size_t) b->blocks[it->block].segment->n;
 
-    it->climb = calloc(1, sizeof *it->climb);
+    it->ladder = calloc(1, sizeof *it->ladder);
     it->hint.device = malloc(n * sizeof *it->hint.device);
     it->hint.start_ns = malloc(n * sizeof *it->hint.start_ns);
-    if (!it->climb || !it->hint.device || !it->hint.start_ns)
+    if (!it->ladder || !it->hint.device || !it->hint.start_ns)
         return mo_fail_memory(err);
-    it->climb->target_ns = it->target_ns;
+    it->ladder->target_ns = it->target_ns;
     return MO_OK;
 }
 
-static void end_climb(mo_search_bound_job *it)
+static void end_ladder(mo_search_bound_job *it)
 {
-    if (it->climb)
-        mo_cg_search_free(it->climb->question);
-    free(it->climb);
-    it->climb = NULL;
+    if (it->ladder)
+        mo_cg_search_free(it->ladder->search);
+    free(it->ladder);
+    it->ladder = NULL;
 }
 
-static mo_status ask(const mo_chain_blocks *b, mo_search_bound_job *it,
-                     mo_error *err)
+static mo_status open_search(const mo_chain_blocks *b, mo_search_bound_job *it,
+                             mo_error *err)
 {
     const mo_bound_segment *s = b->blocks[it->block].segment;
     int n = b->classes->x->n_devices;
 
-    if (it->climb->question)
+    if (it->ladder->search)
         return MO_OK;
-    /* What cannot end by then takes a nanosecond more. */
+    /* A block that cannot end by target - 1 takes at least the target. */
     return mo_cg_search_new(
         it->fork, &b->classes->regime, device_of(s->u, it->boundary / n),
-        device_of(s->v, it->boundary % n), it->climb->target_ns - 1, it->effort,
-        &it->climb->question, err);
+        device_of(s->v, it->boundary % n), it->ladder->target_ns - 1,
+        it->effort, &it->ladder->search, err);
 }
 
-/* Half of what was too much is tried next: there is no telling beforehand how
- * much can be proven. */
-static void take_answer(mo_search_bound_job *it, int64_t known_ns, bool refuted)
+/* After a failure the next target is half as far: how much is provable is not
+ * known beforehand. */
+static void end_target(mo_search_bound_job *it, int64_t known_ns, bool refuted)
 {
-    mo_search_bound_ladder *c = it->climb;
+    mo_search_bound_ladder *c = it->ladder;
 
-    mo_cg_search_free(c->question);
-    c->question = NULL;
-    c->rungs = refuted ? RUNGS : c->rungs + 1;
+    mo_cg_search_free(c->search);
+    c->search = NULL;
+    c->n_failed = refuted ? RUNGS : c->n_failed + 1;
     if (refuted)
         it->lower_ns = c->target_ns;
     else
@@ -98,10 +99,12 @@ static void take_answer(mo_search_bound_job *it, int64_t known_ns, bool refuted)
     c->target_ns = known_ns + (c->target_ns - known_ns) / 2;
 }
 
-/* Whether the block cannot be done before the target; *done: it is answered.
- * The hint is that of the least target that failed. */
-static mo_status refute(const mo_chain_blocks *b, mo_search_bound_job *it,
-                        const mo_stop *stop, bool *done, mo_error *err)
+/* Continues the search that tries to prove that the block takes at least the
+ * target; *done: it has ended. The hint is that of the least target that
+ * failed. */
+static mo_status continue_search(const mo_chain_blocks *b,
+                                 mo_search_bound_job *it, const mo_stop *stop,
+                                 bool *done, mo_error *err)
 {
     int64_t known_ns = b->blocks[it->block].lower_ns[it->boundary];
     bool suggested = false, refuted = false;
@@ -109,54 +112,55 @@ static mo_status refute(const mo_chain_blocks *b, mo_search_bound_job *it,
                               .device = it->hint.device,
                               .start_ns = it->hint.start_ns,
                               .suggested = &suggested };
-    mo_status status = ask(b, it, err);
+    mo_status status = open_search(b, it, err);
 
     if (status == MO_OK)
-        status = mo_cg_search_run(it->climb->question, it->steps, &options,
-                                  done, &refuted, err);
+        status = mo_cg_search_run(it->ladder->search, it->steps, &options, done,
+                                  &refuted, err);
     if (status != MO_OK)
         return status;
-    it->climb->any |= suggested;
+    it->ladder->has_hint |= suggested;
     if (*done)
-        take_answer(it, known_ns, refuted);
+        end_target(it, known_ns, refuted);
     return MO_OK;
 }
 
-static bool is_at_top(const mo_chain_blocks *b, const mo_search_bound_job *it)
+static bool is_ladder_done(const mo_chain_blocks *b,
+                           const mo_search_bound_job *it)
 {
-    return it->climb->rungs >= RUNGS ||
-           it->climb->target_ns <= b->blocks[it->block].lower_ns[it->boundary];
+    return it->ladder->n_failed >= RUNGS ||
+           it->ladder->target_ns <= b->blocks[it->block].lower_ns[it->boundary];
 }
 
-/* Stopped or not, only what has been answered is left behind. */
-static mo_status be_timed(const mo_chain_blocks *b, mo_search_bound_job *it,
-                          const mo_stop *stop, mo_error *err)
+/* Stopped or not, only finished targets leave results. */
+static mo_status run_colgen(const mo_chain_blocks *b, mo_search_bound_job *it,
+                            const mo_stop *stop, mo_error *err)
 {
-    mo_status status = it->climb ? MO_OK : begin_climb(b, it, err);
+    mo_status status = it->ladder ? MO_OK : begin_ladder(b, it, err);
     bool done = true;
 
-    while (status == MO_OK && done && !is_at_top(b, it) &&
+    while (status == MO_OK && done && !is_ladder_done(b, it) &&
            !mo_stop_reached(stop))
-        status = refute(b, it, stop, &done, err);
+        status = continue_search(b, it, stop, &done, err);
     if (status == MO_OK && !done)
         return MO_OK;
-    if (status != MO_OK || !it->climb->any)
+    if (status != MO_OK || !it->ladder->has_hint)
         clear_hint(&it->hint);
-    end_climb(it);
+    end_ladder(it);
     return status;
 }
 
 void mo_search_bound_job_clear(mo_search_bound_job *it)
 {
-    end_climb(it);
+    end_ladder(it);
     clear_hint(&it->hint);
 }
 
-/* The block as an instance of its own.  The clock begins when u has ended and
- * stops when v can start: v takes no time here. */
-static mo_status make_part(const mo_chain_blocks *b,
-                           const mo_search_bound_job *it,
-                           mo_sub_instance **part, mo_error *err)
+/* Makes the block a sub-instance. Time runs from the end of u to the start of
+ * v: v takes no time here. */
+static mo_status make_sub_instance(const mo_chain_blocks *b,
+                                   const mo_search_bound_job *it,
+                                   mo_sub_instance **part, mo_error *err)
 {
     const mo_chain_block *block = &b->blocks[it->block];
     const mo_bound_segment *s = block->segment;
@@ -177,10 +181,10 @@ static mo_status make_part(const mo_chain_blocks *b,
     return status;
 }
 
-/* With its ends where the boundary says; an end's group is let go of, which can
- * only make the block shorter. */
-static void pin_ends(const mo_chain_blocks *b, const mo_search_bound_job *it,
-                     mo_instance *x)
+/* Pins u and v to the boundary and removes them from their groups, which is a
+ * relaxation. */
+static void pin_boundary(const mo_chain_blocks *b,
+                         const mo_search_bound_job *it, mo_instance *x)
 {
     const mo_bound_segment *s = b->blocks[it->block].segment;
     int n = x->n_devices, last = x->n - 1;
@@ -198,8 +202,8 @@ static void pin_ends(const mo_chain_blocks *b, const mo_search_bound_job *it,
     }
 }
 
-static mo_status search_all(const mo_chain_blocks *b, mo_search_bound_job *it,
-                            const mo_stop *stop, mo_error *err)
+static mo_status run_exact(const mo_chain_blocks *b, mo_search_bound_job *it,
+                           const mo_stop *stop, mo_error *err)
 {
     mo_exact_options options = { .below_ns = it->target_ns,
                                  .nodes = (int64_t) FIRST_NODES
@@ -207,10 +211,10 @@ static mo_status search_all(const mo_chain_blocks *b, mo_search_bound_job *it,
                                  .stop = stop };
     mo_exact_result result = { 0 };
     mo_sub_instance *part = NULL;
-    mo_status status = make_part(b, it, &part, err);
+    mo_status status = make_sub_instance(b, it, &part, err);
 
     if (status == MO_OK) {
-        pin_ends(b, it, part->x);
+        pin_boundary(b, it, part->x);
         status = mo_exact_solve(part->x, &b->classes->regime, &options, &result,
                                 err);
     }
@@ -232,13 +236,13 @@ void mo_search_bound_job_run(const mo_chain_blocks *b, mo_search_bound_job *it,
 {
     switch (it->how) {
     case MO_SEARCH_BOUND_LOAD:
-        it->status = be_fast(b, it, &it->err);
+        it->status = run_load_bound(b, it, &it->err);
         break;
     case MO_SEARCH_BOUND_COLGEN:
-        it->status = be_timed(b, it, stop, &it->err);
+        it->status = run_colgen(b, it, stop, &it->err);
         break;
     case MO_SEARCH_BOUND_EXACT:
-        it->status = search_all(b, it, stop, &it->err);
+        it->status = run_exact(b, it, stop, &it->err);
         break;
     }
 }

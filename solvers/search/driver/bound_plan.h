@@ -1,11 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * prove.h - which proofs about blocks raise the bound of the whole.
+ * bound_plan.h - planner of bound jobs: which block at which boundary, and
+ * which target.
  *
- * The bound is the length of a shortest path.  To raise it, every path that is
- * too short has to become longer: targets are set for the blocks along one
- * after the other, by the room between what is proven of a block and what was
- * seen of it, until the shortest path would be long enough, were they all met.
+ * The lower bound is the length of a shortest path. To raise it, every path
+ * that is too short has to become longer: targets are set for the blocks on
+ * one path after the other, in proportion to the gap between lower bound and
+ * best known time of a block, until the shortest path would be long enough if
+ * all targets were proven.
  */
 #ifndef MO_SOLVERS_SEARCH_DRIVER_BOUND_PLAN_H
 #define MO_SOLVERS_SEARCH_DRIVER_BOUND_PLAN_H
@@ -16,31 +18,33 @@
 
 typedef struct mo_search_bound_plan mo_search_bound_plan;
 
-/* search, which has blocks, must outlive it. */
+/* Allocates *plan; the caller frees it with mo_search_bound_plan_free(), which
+ * accepts NULL. search, which has blocks, must outlive it. */
 mo_status mo_search_bound_plan_new(mo_search_state *search,
-                                   mo_search_bound_plan **prover,
-                                   mo_error *err);
-void mo_search_bound_plan_free(mo_search_bound_plan *prover);
+                                   mo_search_bound_plan **plan, mo_error *err);
+void mo_search_bound_plan_free(mo_search_bound_plan *plan);
 
-/* The fast way for every block and boundary, where that is done in moments:
- * attempts for *proofs, which the caller frees. */
-mo_status mo_search_bound_plan_initial_jobs(mo_search_bound_plan *prover,
-                                            mo_search_bound_job **proofs,
-                                            int *n, mo_error *err);
+/* Allocates *jobs, the load bound of every block and boundary, where all of
+ * them together are fast; *n is 0 and *jobs NULL otherwise. The caller frees
+ * *jobs. */
+mo_status mo_search_bound_plan_initial_jobs(mo_search_bound_plan *plan,
+                                            mo_search_bound_job **jobs, int *n,
+                                            mo_error *err);
 
 enum { MO_SEARCH_MAX_BOUND_JOBS = 4 };
 
-/* What to prove next, at most so many and MO_SEARCH_MAX_BOUND_JOBS; 0: nothing
- * is worth it.  Those that are under way go on first.  Without take_time only
- * what is done in moments.  hoped is the part of the makespan that may still be
- * saved: what is above that cannot be proven. */
-mo_status mo_search_bound_plan_next_jobs(mo_search_bound_plan *prover,
+/* Fills the next jobs, at most `most` and MO_SEARCH_MAX_BOUND_JOBS; *n is 0
+ * where none is worth it. Interrupted jobs are continued first. Without
+ * take_time only load bounds. hoped is the fraction of the makespan that may
+ * still be saved: a bound above the remainder cannot be proven. */
+mo_status mo_search_bound_plan_next_jobs(mo_search_bound_plan *plan,
                                          bool take_time, double hoped,
-                                         mo_search_bound_job *proofs, int most,
+                                         mo_search_bound_job *jobs, int most,
                                          int *n, mo_error *err);
 
-/* Takes over what came of an attempt so far. */
-void mo_search_bound_plan_merge_result(mo_search_bound_plan *prover,
+/* Takes over the results of a job so far; an interrupted job is kept. Not
+ * thread-safe. */
+void mo_search_bound_plan_merge_result(mo_search_bound_plan *plan,
                                        mo_search_bound_job *it);
 
 #endif

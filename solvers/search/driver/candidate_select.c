@@ -6,19 +6,19 @@
 
 #include "base/array.h"
 
-enum { MOST_PATHS = 24 }; /* looked for at once */
+enum { MOST_PATHS = 24 }; /* shortest paths per selection */
 
 struct mo_search_candidates {
     mo_search_state *search;
-    int64_t **hoped_ns; /* by class and boundary */
-    int *uses;    /* by class and boundary: on the path that is looked at */
-    bool *chosen; /* by class and boundary */
-    mo_search_candidate *options;
+    int64_t **hoped_ns; /* optimistic estimate by class and boundary */
+    int *uses;    /* by class and boundary: occurrences on the current path */
+    bool *chosen; /* by class and boundary: is a candidate */
+    mo_search_candidate *candidates;
     size_t n, room;
     double part;
 };
 
-static mo_status reserve(mo_search_candidates *m, mo_error *err)
+static mo_status reserve_tables(mo_search_candidates *m, mo_error *err)
 {
     const mo_decomp_classes *classes = m->search->classes;
     size_t n_classes = (size_t) classes->n;
@@ -49,7 +49,7 @@ mo_status mo_search_candidates_new(mo_search_state *search,
     if (!m)
         return mo_fail_memory(err);
     m->search = search;
-    status = reserve(m, err);
+    status = reserve_tables(m, err);
     if (status == MO_OK)
         *hopes = m;
     else
@@ -66,12 +66,12 @@ void mo_search_candidates_free(mo_search_candidates *m)
     free(m->hoped_ns);
     free(m->chosen);
     free(m->uses);
-    free(m->options);
+    free(m->candidates);
     free(m);
 }
 
-/* How much of the room between the bounds is hoped for, by level. */
-static double hope(int level)
+/* Returns the fraction of the gap that a job at this effort level may close. */
+static double hope_fraction(int level)
 {
     static const double part[] = { 1.0,  0.5,   0.25,  0.12,
                                    0.06, 0.035, 0.025, 0.02 };
@@ -80,7 +80,7 @@ static double hope(int level)
     return level < n ? part[level] : 0.16 / level;
 }
 
-static int64_t hoped_for(const mo_decomp_class *cls, int boundary)
+static int64_t hoped_ns_of(const mo_decomp_class *cls, int boundary)
 {
     int64_t upper_ns = cls->upper_ns[boundary],
             lower_ns = cls->lower_ns[boundary];
@@ -90,10 +90,11 @@ static int64_t hoped_for(const mo_decomp_class *cls, int boundary)
         return upper_ns;
     if (upper_ns == INT64_MAX)
         return level == 0 ? lower_ns : INT64_MAX;
-    return upper_ns - (int64_t) (hope(level) * (double) (upper_ns - lower_ns));
+    return upper_ns -
+           (int64_t) (hope_fraction(level) * (double) (upper_ns - lower_ns));
 }
 
-static void set_hopes(mo_search_candidates *m)
+static void set_estimates(mo_search_candidates *m)
 {
     mo_search_state *s = m->search;
     int n_boundaries = s->states.n * s->states.n;
@@ -103,12 +104,12 @@ static void set_hopes(mo_search_candidates *m)
 
         s->path->tables[i] = cls->part ? m->hoped_ns[i] : cls->upper_ns;
         for (int p = 0; cls->part && p < n_boundaries; p++)
-            m->hoped_ns[i][p] = hoped_for(cls, p);
+            m->hoped_ns[i][p] = hoped_ns_of(cls, p);
     }
 }
 
-/* Instead of what is hoped for, what is proven. */
-static void set_bounds(mo_search_candidates *m)
+/* Replaces the estimates by the lower bounds. */
+static void set_lower_bounds(mo_search_candidates *m)
 {
     mo_search_state *s = m->search;
     size_t n_boundaries = (size_t) s->states.n * (size_t) s->states.n;
@@ -132,7 +133,8 @@ static bool is_worth_trying(const mo_search_candidates *m, int number,
     return m->hoped_ns[number][boundary] < cls->upper_ns[boundary];
 }
 
-/* Without any schedule yet, as if there were one of twice the bound. */
+/* Returns the estimated gain in ns; without a schedule, as if the upper bound
+ * were twice the estimate. */
 static double gain_of(const mo_search_candidates *m, int number, int boundary)
 {
     int64_t upper_ns = m->search->classes->classes[number].upper_ns[boundary];
@@ -142,10 +144,11 @@ static double gain_of(const mo_search_candidates *m, int number, int boundary)
                                  : (double) (upper_ns - hoped_ns);
 }
 
-/* A boundary on a path is an option; it is taken to bring nothing then, so that
- * the next path is another. */
-static mo_status add_option(mo_search_candidates *m, int number, int boundary,
-                            bool exact, double weight, mo_error *err)
+/* Adds a boundary on a path and sets its estimate to its upper bound, so that
+ * the next shortest path differs. */
+static mo_status add_candidate(mo_search_candidates *m, int number,
+                               int boundary, bool exact, double weight,
+                               mo_error *err)
 {
     size_t at = (size_t) number * (size_t) m->search->states.n *
                     (size_t) m->search->states.n +
@@ -153,9 +156,9 @@ static mo_status add_option(mo_search_candidates *m, int number, int boundary,
     mo_status status = MO_OK;
 
     if (!m->chosen[at]) {
-        status = MO_ARRAY_GROW(m->options, m->n, m->room, err);
+        status = MO_ARRAY_GROW(m->candidates, m->n, m->room, err);
         if (status == MO_OK)
-            m->options[m->n++] =
+            m->candidates[m->n++] =
                 (mo_search_candidate){ number, boundary, exact,
                                        weight * gain_of(m, number, boundary) };
     }
@@ -165,9 +168,9 @@ static mo_status add_option(mo_search_candidates *m, int number, int boundary,
     return status;
 }
 
-/* Adds the boundaries on the path found last; *any: there are some. */
-static mo_status add_path(mo_search_candidates *m, bool exact, double weight,
-                          bool *any, mo_error *err)
+/* Adds the boundaries of the last path; *any: at least one was worth it. */
+static mo_status add_path_candidates(mo_search_candidates *m, bool exact,
+                                     double weight, bool *any, mo_error *err)
 {
     const mo_search_state *s = m->search;
     size_t n_boundaries = (size_t) s->states.n * (size_t) s->states.n;
@@ -185,7 +188,7 @@ static mo_status add_path(mo_search_candidates *m, bool exact, double weight,
 
         if (*uses > 0 && is_worth_trying(m, number, boundary, exact)) {
             status =
-                add_option(m, number, boundary, exact, *uses * weight, err);
+                add_candidate(m, number, boundary, exact, *uses * weight, err);
             *any = true;
         }
         *uses = 0;
@@ -193,9 +196,10 @@ static mo_status add_path(mo_search_candidates *m, bool exact, double weight,
     return status;
 }
 
-/* Those on the shortest paths by what the tables say.  The shorter a path, the
- * more its boundaries weigh. */
-static mo_status add_paths(mo_search_candidates *m, bool exact, mo_error *err)
+/* Adds the boundaries on the shortest paths by the current estimates. The
+ * shorter a path, the larger the weight of its boundaries. */
+static mo_status add_shortest_paths(mo_search_candidates *m, bool exact,
+                                    mo_error *err)
 {
     mo_search_state *s = m->search;
     double most_ns = 0;
@@ -211,12 +215,12 @@ static mo_status add_paths(mo_search_candidates *m, bool exact, mo_error *err)
         most_ns = i == 0 ? saved_ns : most_ns;
         if (i == 0 && !exact)
             m->part = saved_ns / (double) s->upper_path_ns;
-        status = add_path(m, exact, saved_ns / most_ns, &any, err);
+        status = add_path_candidates(m, exact, saved_ns / most_ns, &any, err);
     }
     return status;
 }
 
-static int compare_options(const void *a, const void *b)
+static int compare_candidates(const void *a, const void *b)
 {
     const mo_search_candidate *s = a, *t = b;
 
@@ -227,7 +231,7 @@ static int compare_options(const void *a, const void *b)
     return (s->boundary > t->boundary) - (s->boundary < t->boundary);
 }
 
-static void begin(mo_search_candidates *m)
+static void reset_candidates(mo_search_candidates *m)
 {
     size_t n_classes = (size_t) m->search->classes->n;
     size_t n_boundaries =
@@ -239,21 +243,21 @@ static void begin(mo_search_candidates *m)
 }
 
 mo_status mo_search_candidates_select(mo_search_candidates *m,
-                                      const mo_search_candidate **options,
+                                      const mo_search_candidate **candidates,
                                       size_t *n, double *part, mo_error *err)
 {
     mo_status status;
 
-    begin(m);
-    set_hopes(m);
-    status = add_paths(m, false, err);
+    reset_candidates(m);
+    set_estimates(m);
+    status = add_shortest_paths(m, false, err);
     if (status != MO_OK)
         return status;
-    set_bounds(m);
-    status = add_paths(m, true, err);
+    set_lower_bounds(m);
+    status = add_shortest_paths(m, true, err);
     if (m->n > 1)
-        qsort(m->options, m->n, sizeof *m->options, compare_options);
-    *options = m->options;
+        qsort(m->candidates, m->n, sizeof *m->candidates, compare_candidates);
+    *candidates = m->candidates;
     *n = m->n;
     *part = m->part;
     return status;

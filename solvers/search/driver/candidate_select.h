@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * hopes.h - which boundaries of which classes of segments are worth trying.
+ * candidate_select.h - selection of subproblems (class and boundary) for the
+ * next round, by optimistic estimates.
  *
- * Where nothing was tried a boundary may turn out as good as its bound says;
- * the more was tried, the less is to be hoped for.  The shortest path by what
- * is hoped for tells which boundaries to try next, and what that could gain.
+ * An untried boundary may be as short as its lower bound; each further attempt
+ * reduces the fraction of its gap that may still be closed. The boundaries on
+ * shortest paths by these estimates are the candidates, with the gain that
+ * they promise for the whole.
  */
 #ifndef MO_SOLVERS_SEARCH_DRIVER_CANDIDATE_SELECT_H
 #define MO_SOLVERS_SEARCH_DRIVER_CANDIDATE_SELECT_H
@@ -16,31 +18,33 @@
 #include "solvers/search/driver/state.h"
 
 enum {
-    MO_SEARCH_EXACT_MAX_OPS = 24,      /* so few are searched through at once */
-    MO_SEARCH_EXACT_RARE_MAX_OPS = 45, /* so few now and then */
+    MO_SEARCH_EXACT_MAX_OPS = 24,      /* always searched exactly */
+    MO_SEARCH_EXACT_RARE_MAX_OPS = 45, /* searched exactly at some levels */
     MO_SEARCH_MAX_EFFORT_LEVEL =
-        24 /* of trying a boundary; then it is left alone */
+        24 /* of a boundary; then it is no candidate any more */
 };
 
-/* What might be tried, and what could come of it for the whole. */
+/* A subproblem and its estimated gain for the makespan. */
 typedef struct mo_search_candidate {
     int cls, boundary;
-    bool exact; /* for its bound */
+    bool exact; /* selected for its lower bound */
     double gain_ns;
 } mo_search_candidate;
 
 typedef struct mo_search_candidates mo_search_candidates;
 
-/* search must outlive it. */
+/* Allocates *candidates; the caller frees it with mo_search_candidates_free(),
+ * which accepts NULL. search must outlive it. */
 mo_status mo_search_candidates_new(mo_search_state *search,
-                                   mo_search_candidates **hopes, mo_error *err);
-void mo_search_candidates_free(mo_search_candidates *hopes);
+                                   mo_search_candidates **candidates,
+                                   mo_error *err);
+void mo_search_candidates_free(mo_search_candidates *candidates);
 
-/* Looks at what is known now: n options, those that promise most first, which
- * stay the hopes' own.  *part is that of the makespan which is hoped to be
- * saved, sooner or later. */
-mo_status mo_search_candidates_select(mo_search_candidates *hopes,
-                                      const mo_search_candidate **options,
+/* Selects by the current bounds: n candidates by falling gain, in an array
+ * that is owned by candidates and valid until the next call. *part is the
+ * fraction of the makespan that may still be saved by the estimates. */
+mo_status mo_search_candidates_select(mo_search_candidates *candidates,
+                                      const mo_search_candidate **chosen,
                                       size_t *n, double *part, mo_error *err);
 
 #endif

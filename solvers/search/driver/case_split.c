@@ -8,66 +8,65 @@
 #include "solvers/search/bound/chain/time_windows.h"
 
 /*
- * That all is done within T is assumed and led to a contradiction: with one of
- * the ops that many read on one of its devices, either some op has no window
- * left, or the loads are too much for what lies in the windows.  Then that
- * device is taken away, and where the last one is gone, the least time is more
- * than T.
+ * Destructive lower bound: assume that all ends within T. For each device of a
+ * hub op, propagate the time windows of all ops and test interval loads: if
+ * some window is empty or an interval is overloaded, the device is removed
+ * from the op's domain. An empty domain refutes T: the class takes longer.
  */
 
 enum {
-    MOST_FANS = 3,
+    MAX_HUBS = 3,
     LEAST_READERS = 4,
-    MOST_CYCLES = 3,     /* over the fans, for one T */
-    FINENESS = 4000,     /* of the bound, against itself */
-    MOST_WORK = 1 << 18, /* ops and flows by boundaries of devices */
+    MOST_CYCLES = 3,     /* over the hubs, for one T */
+    FINENESS = 4000,     /* bisection ends at this part of the bound */
+    MOST_WORK = 1 << 18, /* ops and flows x boundaries */
     MOST_LINKS = 1 << 12
 };
 
 #define ALL_STEPS (INT64_C(1) << 29) /* for all classes: seconds */
 
-/* An op of the chain, and how many flows leave it for where the chain's next
- * block is not. */
-typedef struct fan {
+/* An op of the chain and the number of its flows that do not go to the next
+ * block of the chain. */
+typedef struct hub {
     int op, readers;
-} fan;
+} hub;
 
-typedef struct fanout {
+typedef struct case_split {
     const mo_decomp_class *cls;
     int boundary;
     const mo_search_case_split_options *options;
-    fan fans[MOST_FANS]; /* most readers first */
-    int n_fans;
+    hub hubs[MAX_HUBS]; /* most readers first */
+    int n_hubs;
     mo_chain_windows *windows;
     mo_chain_interval_load *loads;
-    bool *allowed; /* what is not refuted yet */
-    size_t size;   /* of that */
-} fanout;
+    bool *allowed; /* domains: device not refuted for op */
+    size_t size;   /* of allowed, in bytes */
+} case_split;
 
-static bool is_over(const fanout *f)
+static bool is_budget_spent(const case_split *f)
 {
     return *f->options->steps <= 0 || mo_stop_reached(f->options->stop);
 }
 
-/* Keeps the fans sorted; of equals the first stays in front. */
-static void add_fan(fanout *f, fan new)
+/* Inserts into the sorted hubs; of equals the first stays in front. */
+static void insert_hub(case_split *f, hub new)
 {
-    int at = f->n_fans;
+    int at = f->n_hubs;
 
     if (new.readers < f->options->least_readers)
         return;
-    while (at > 0 && f->fans[at - 1].readers < new.readers)
+    while (at > 0 && f->hubs[at - 1].readers < new.readers)
         at--;
-    if (at == MOST_FANS)
+    if (at == MAX_HUBS)
         return;
-    if (f->n_fans < MOST_FANS)
-        f->n_fans++;
-    memmove(f->fans + at + 1, f->fans + at,
-            (size_t) (f->n_fans - 1 - at) * sizeof *f->fans);
-    f->fans[at] = new;
+    if (f->n_hubs < MAX_HUBS)
+        f->n_hubs++;
+    memmove(f->hubs + at + 1, f->hubs + at,
+            (size_t) (f->n_hubs - 1 - at) * sizeof *f->hubs);
+    f->hubs[at] = new;
 }
 
-static mo_status find_fans(fanout *f, const mo_chain_partition *chained,
+static mo_status find_hubs(case_split *f, const mo_chain_partition *chained,
                            mo_error *err)
 {
     const mo_instance *x = chained->places.x;
@@ -85,28 +84,28 @@ static mo_status find_fans(fanout *f, const mo_chain_partition *chained,
             segment_of[chain->segments[s].v] = s;
     }
     for (int s = 1; s < chain->n; s++) {
-        fan new = { chain->segments[s].u, 0 };
+        hub new = { chain->segments[s].u, 0 };
 
         for (int q = x->out_start[new.op]; q < x->out_start[new.op + 1]; q++)
             new.readers += segment_of[x->flows[q].to] != s;
-        add_fan(f, new);
+        insert_hub(f, new);
     }
     free(segment_of);
     return MO_OK;
 }
 
-static void recall(fanout *f)
+static void restore_domains(case_split *f)
 {
     memcpy(f->windows->places.allowed, f->allowed, f->size);
 }
 
-static void keep(fanout *f)
+static void save_domains(case_split *f)
 {
     memcpy(f->allowed, f->windows->places.allowed, f->size);
 }
 
-/* Whether the op cannot be on that device, within the time. */
-static mo_status refute_case(fanout *f, int op, int k, int64_t time_ns,
+/* Tests whether the op cannot be on device k within the time. */
+static mo_status refute_case(case_split *f, int op, int k, int64_t time_ns,
                              bool *refuted, mo_error *err)
 {
     mo_chain_windows *w = f->windows;
@@ -125,9 +124,10 @@ static mo_status refute_case(fanout *f, int op, int k, int64_t time_ns,
     return status;
 }
 
-/* Takes devices of an op away; *fails where none is left, *any if any. */
-static mo_status look_at_fan(fanout *f, int op, int64_t time_ns, bool *any,
-                             bool *fails, mo_error *err)
+/* Removes refuted devices from the domain of an op; *any: at least one,
+ * *fails: all. */
+static mo_status filter_hub(case_split *f, int op, int64_t time_ns, bool *any,
+                            bool *fails, mo_error *err)
 {
     mo_chain_windows *w = f->windows;
     bool left = false;
@@ -139,19 +139,19 @@ static mo_status look_at_fan(fanout *f, int op, int64_t time_ns, bool *any,
 
         if (!f->allowed[at])
             continue;
-        if (!is_over(f))
+        if (!is_budget_spent(f))
             status = refute_case(f, op, k, time_ns, &refuted, err);
         f->allowed[at] = !refuted;
         *any = *any || refuted;
         left = left || !refuted;
-        recall(f);
+        restore_domains(f);
     }
     *fails = status == MO_OK && !left;
     return status;
 }
 
-/* What the class allows, its ends where the boundary has them. */
-static void begin(fanout *f)
+/* Resets domains to those of the class, with u and v fixed by the boundary. */
+static void reset_domains(case_split *f)
 {
     int n = f->windows->places.x->n_devices;
 
@@ -163,35 +163,36 @@ static void begin(fanout *f)
         mo_chain_windows_fix(f->windows, f->cls->v, f->boundary % n);
 }
 
-/* *fails: it cannot be done within the time. */
-static mo_status refute(fanout *f, int64_t time_ns, bool *fails, mo_error *err)
+/* Sets *fails if no schedule ends within the time. */
+static mo_status refute_time(case_split *f, int64_t time_ns, bool *fails,
+                             mo_error *err)
 {
     mo_status status = MO_OK;
     bool any = true;
 
-    begin(f);
+    reset_domains(f);
     *fails = false;
     for (int i = 0; i < MOST_CYCLES && any && !*fails && status == MO_OK; i++) {
         any = false;
         *fails = !mo_chain_windows_propagate(f->windows, time_ns);
-        keep(f);
-        for (int j = 0; j < f->n_fans && !*fails && status == MO_OK; j++)
-            status = look_at_fan(f, f->fans[j].op, time_ns, &any, fails, err);
+        save_domains(f);
+        for (int j = 0; j < f->n_hubs && !*fails && status == MO_OK; j++)
+            status = filter_hub(f, f->hubs[j].op, time_ns, &any, fails, err);
     }
     return status;
 }
 
-/* Halves what lies between the proven and the wanted. */
-static mo_status approach(fanout *f, int64_t *lower_ns, mo_error *err)
+/* Bisection between the proven bound and most_ns. */
+static mo_status bisect_bound(case_split *f, int64_t *lower_ns, mo_error *err)
 {
     int64_t most_ns = f->options->most_ns, wanted_ns = most_ns;
     mo_status status = MO_OK;
 
-    while (status == MO_OK && !is_over(f) &&
+    while (status == MO_OK && !is_budget_spent(f) &&
            most_ns - *lower_ns > *lower_ns / FINENESS) {
         bool fails;
 
-        status = refute(f, wanted_ns - 1, &fails, err);
+        status = refute_time(f, wanted_ns - 1, &fails, err);
         if (status == MO_OK && fails)
             *lower_ns = wanted_ns;
         else
@@ -201,14 +202,14 @@ static mo_status approach(fanout *f, int64_t *lower_ns, mo_error *err)
     return status;
 }
 
-static mo_status open_fanout(fanout *f, const mo_chain_blocks *blocks, int cls,
-                             mo_error *err)
+static mo_status open_case_split(case_split *f, const mo_chain_blocks *blocks,
+                                 int cls, mo_error *err)
 {
     const mo_chain_partition *chained = &blocks->chained[cls];
     const mo_instance *x = chained->places.x;
-    mo_status status = find_fans(f, chained, err);
+    mo_status status = find_hubs(f, chained, err);
 
-    if (status != MO_OK || f->n_fans == 0)
+    if (status != MO_OK || f->n_hubs == 0)
         return status;
     f->cls = &blocks->classes->classes[cls];
     f->size = (size_t) x->n * (size_t) x->n_devices * sizeof *f->allowed;
@@ -220,7 +221,7 @@ static mo_status open_fanout(fanout *f, const mo_chain_blocks *blocks, int cls,
                : status;
 }
 
-static void close_fanout(fanout *f)
+static void close_case_split(case_split *f)
 {
     free(f->allowed);
     mo_chain_interval_load_free(f->loads);
@@ -232,16 +233,16 @@ mo_search_case_split_bound(const mo_chain_blocks *blocks, int cls, int boundary,
                            const mo_search_case_split_options *options,
                            int64_t *lower_ns, mo_error *err)
 {
-    fanout f = { .boundary = boundary, .options = options };
-    mo_status status = open_fanout(&f, blocks, cls, err);
+    case_split f = { .boundary = boundary, .options = options };
+    mo_status status = open_case_split(&f, blocks, cls, err);
 
-    if (status == MO_OK && f.n_fans > 0)
-        status = approach(&f, lower_ns, err);
-    close_fanout(&f);
+    if (status == MO_OK && f.n_hubs > 0)
+        status = bisect_bound(&f, lower_ns, err);
+    close_case_split(&f);
     return status;
 }
 
-static bool is_too_large(const mo_instance *x)
+static bool exceeds_work(const mo_instance *x)
 {
     int64_t n_boundaries = (int64_t) x->n_devices * x->n_devices;
 
@@ -260,9 +261,8 @@ static int64_t least_lower_ns(const mo_search_state *s,
     return least_ns;
 }
 
-/* Looks at the boundaries that might be on a path which is too short: those
- * that are not too long by themselves.  No boundary has to be longer than that
- * by more than the whole has to. */
+/* Raises the boundaries that might be on a path shorter than the incumbent.
+ * None of them has to become longer by more than the gap of the whole. */
 static mo_status raise_class(mo_search_state *s, int number, int64_t gap_ns,
                              int64_t *steps, mo_error *err)
 {
@@ -270,7 +270,7 @@ static mo_status raise_class(mo_search_state *s, int number, int64_t gap_ns,
     int64_t far_ns;
     mo_status status = MO_OK;
 
-    if (!cls->part || is_too_large(cls->part->x))
+    if (!cls->part || exceeds_work(cls->part->x))
         return MO_OK;
     far_ns = least_lower_ns(s, cls);
     if (far_ns < MO_MAX_TOTAL_NS)

@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fanout.h - bounds from ops that very many read, one case for each device that
- * such an op may be on.
+ * case_split.h - lower bound by case split on hub ops (ops with many readers):
+ * one case for each device of such an op, refuted by time windows and interval
+ * loads (bound/chain/).
  *
- * A chain of blocks does not see what runs beside it.  Where an op of the chain
- * is read by many that lie beside, its device decides much: on the one, what
- * reads it crowds the devices and the ports; on another, the chain's own blocks
- * take longer.  Each bound by itself is weak where the other is strong.
+ * The chain bound ignores what runs beside the chain. Where many ops beside
+ * the chain read one of its ops, the device of that op matters: on one device
+ * its readers overload devices and ports, on another the chain's own blocks
+ * take longer. Either bound alone is weak where the other is strong.
  */
 #ifndef MO_SOLVERS_SEARCH_DRIVER_CASE_SPLIT_H
 #define MO_SOLVERS_SEARCH_DRIVER_CASE_SPLIT_H
@@ -19,22 +20,21 @@
 #include "solvers/search/driver/state.h"
 
 typedef struct mo_search_case_split_options {
-    int64_t most_ns;   /* no more is asked for */
-    int least_readers; /* fewer beside the chain are not many */
-    int64_t *steps;    /* left; becomes less */
+    int64_t most_ns;   /* bounds above it are not tried */
+    int least_readers; /* of a hub, beside the chain */
+    int64_t *steps;    /* step budget, decreased */
     const mo_stop *stop;
 } mo_search_case_split_options;
 
-/* Raises *lower_ns, what is proven of a class with a part at a boundary of
- * states.
- */
+/* Raises *lower_ns, the lower bound of a class (that has a part) at a
+ * boundary; leaves it where nothing more is proven. */
 mo_status
 mo_search_case_split_bound(const mo_chain_blocks *blocks, int cls, int boundary,
                            const mo_search_case_split_options *options,
                            int64_t *lower_ns, mo_error *err);
 
-/* The same for all classes, as far as it could be of use for the whole; search
- * has blocks. */
+/* Does so for all classes, at the boundaries that can matter for the gap.
+ * search has blocks. */
 mo_status mo_search_case_split_raise_all(mo_search_state *search,
                                          mo_error *err);
 

@@ -1,64 +1,64 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "solvers/search/driver/initial.h"
+#include "solvers/search/driver/state.h"
 
 #include "base/parallel_for.h"
 #include "schedule/bound/lower_bound.h"
 #include "schedule/heuristic/upper_bound.h"
 
 enum {
-    LIST_WORK = 40000000,  /* ops by devices, for all list schedulers */
+    LIST_WORK = 40000000,  /* ops x devices, for all list schedulers */
     HEFT_WORK = 100000000, /* for HEFT alone */
-    UPPER_WORK = 200000,   /* for one that looks for room in memory, too */
-    LOWER_WORK = 20000000  /* for bounds of the whole */
+    UPPER_WORK = 200000,   /* for local search within memory */
+    LOWER_WORK = 20000000  /* for the bound of the whole */
 };
 
-static const mo_method *const quick[] = { &mo_method_single, &mo_method_heft,
-                                          &mo_method_m_etf,  &mo_method_peft,
-                                          &mo_method_cpop,   &mo_method_m_topo,
-                                          &mo_method_hare };
+static const mo_method *const quick_methods[] = {
+    &mo_method_single, &mo_method_heft,   &mo_method_m_etf, &mo_method_peft,
+    &mo_method_cpop,   &mo_method_m_topo, &mo_method_hare
+};
 
-enum { N_QUICK = sizeof quick / sizeof *quick };
+enum { N_QUICK_METHODS = sizeof quick_methods / sizeof *quick_methods };
 
-typedef struct answer {
+typedef struct method_run {
     mo_method_result placed;
     mo_status status;
     mo_error err;
-} answer;
+} method_run;
 
-typedef struct crew {
-    mo_method_task task; /* without news: those are told by one alone */
-    answer answers[N_QUICK];
-} crew;
+typedef struct method_runs {
+    mo_method_task task; /* without progress callback: threads would call it */
+    method_run runs[N_QUICK_METHODS];
+} method_runs;
 
-static void work(void *context, int job, int thread)
+static void run_method(void *context, int job, int thread)
 {
-    crew *c = context;
-    answer *a = &c->answers[job];
+    method_runs *c = context;
+    method_run *a = &c->runs[job];
 
     (void) thread;
     if (job > 0 && mo_stop_reached(c->task.stop))
         return;
-    a->status = quick[job]->place(&c->task, &a->placed, &a->err);
+    a->status = quick_methods[job]->place(&c->task, &a->placed, &a->err);
 }
 
-/* All but the first. */
-static void work_behind(void *context, int job, int thread)
+/* Runs all but the first method. */
+static void run_method_behind(void *context, int job, int thread)
 {
-    work(context, job + 1, thread);
+    run_method(context, job + 1, thread);
 }
 
-static int64_t size_of(const mo_search_state *s)
+static int64_t op_device_pairs(const mo_search_state *s)
 {
     return (int64_t) s->x->n * s->x->n_devices;
 }
 
-static mo_status take(mo_search_state *s, crew *c, int first, int last,
-                      mo_error *err)
+static mo_status submit_results(mo_search_state *s, method_runs *c, int first,
+                                int last, mo_error *err)
 {
     mo_status status = MO_OK;
 
     for (int i = first; i < last; i++) {
-        answer *a = &c->answers[i];
+        method_run *a = &c->runs[i];
         mo_schedule *schedule = a->placed.schedule;
 
         if (status == MO_OK && a->status != MO_OK) {
@@ -69,22 +69,22 @@ static mo_status take(mo_search_state *s, crew *c, int first, int last,
         a->placed.schedule = NULL;
         mo_method_result_clear(&a->placed);
         if (status == MO_OK)
-            status =
-                mo_search_submit_schedule(s, schedule, quick[i]->name, err);
+            status = mo_search_submit_schedule(s, schedule,
+                                               quick_methods[i]->name, err);
         else
             mo_schedule_free(schedule);
     }
     return status;
 }
 
-/* Where memory is short, others overflow. */
-static mo_status look_for_room(mo_search_state *s, mo_error *err)
+/* Finds a start within memory, where the list schedules overflow. */
+static mo_status repair_memory(mo_search_state *s, mo_error *err)
 {
     mo_schedule *schedule = NULL;
     int64_t bound_ns;
     mo_status status;
 
-    if (s->best && (!s->memory_matters || size_of(s) > UPPER_WORK))
+    if (s->best && (!s->memory_matters || op_device_pairs(s) > UPPER_WORK))
         return MO_OK;
     status = mo_bound_upper(s->x, &s->regime, &schedule, &bound_ns, err);
     return status == MO_OK ? mo_search_submit_schedule(
@@ -94,21 +94,21 @@ static mo_status look_for_room(mo_search_state *s, mo_error *err)
 
 mo_status mo_search_initial_schedules(mo_search_state *s, mo_error *err)
 {
-    crew c = { .task = *s->task };
-    int n = size_of(s) <= LIST_WORK ? N_QUICK : 1;
+    method_runs c = { .task = *s->task };
+    int n = op_device_pairs(s) <= LIST_WORK ? N_QUICK_METHODS : 1;
     mo_status status;
 
     c.task.on_progress = NULL;
     c.task.regime = s->regime;
-    n = n == 1 && size_of(s) <= HEFT_WORK ? 2 : n;
-    work(&c, 0, 0);
-    status = take(s, &c, 0, 1, err);
+    n = n == 1 && op_device_pairs(s) <= HEFT_WORK ? 2 : n;
+    run_method(&c, 0, 0);
+    status = submit_results(s, &c, 0, 1, err);
     if (status != MO_OK)
         return status;
-    mo_parallel_for(s->task->threads, n - 1, work_behind, &c);
-    status = take(s, &c, 1, n, err);
+    mo_parallel_for(s->task->threads, n - 1, run_method_behind, &c);
+    status = submit_results(s, &c, 1, n, err);
     if (status == MO_OK && !mo_stop_reached(s->task->stop))
-        status = look_for_room(s, err);
+        status = repair_memory(s, err);
     return status;
 }
 
@@ -117,10 +117,10 @@ mo_status mo_search_initial_bound(mo_search_state *s, mo_error *err)
     mo_lower_bound lower = { 0 };
     mo_status status;
 
-    /* Otherwise blocks tell the same, and sooner. */
+    /* Otherwise the blocks give the same bound, and sooner. */
     if (s->blocks && !s->memory_matters)
         return MO_OK;
-    if (size_of(s) > LOWER_WORK || mo_stop_reached(s->task->stop))
+    if (op_device_pairs(s) > LOWER_WORK || mo_stop_reached(s->task->stop))
         return MO_OK;
     status = mo_bound_lower_until(s->x, &s->regime, s->task->stop, &lower, err);
     if (status == MO_OK)

@@ -10,11 +10,11 @@
 #include "solvers/search/decomp/compose.h"
 
 enum {
-    MOST_OPS = 20000,      /* so many are annealed as a whole */
-    MOST_ROUNDS = 24,      /* then there is no more hope */
-    FIRST_WORK = 10000000, /* ops by moves: half a second */
+    MOST_OPS = 20000,      /* more are not annealed as a whole */
+    MOST_ROUNDS = 24,      /* then no more memory jobs are planned */
+    FIRST_WORK = 10000000, /* ops x moves: half a second */
     LAST_WORK = 400000000,
-    MOST_RESERVES = 4 /* parts of what is alive at most that are kept free */
+    MOST_RESERVES = 4 /* steps of the reserve for live tensors */
 };
 
 bool mo_search_memory_repair_needed(const mo_search_state *s)
@@ -22,8 +22,8 @@ bool mo_search_memory_repair_needed(const mo_search_state *s)
     return s->memory_matters && s->upper_path_ns < mo_search_upper_ns(s);
 }
 
-/* Raises reserve to what is alive beyond what stays, of one boundary's
- * variants. */
+/* Raises reserve to the peak beyond the resident bytes over the variants of a
+ * boundary. */
 static mo_status raise_reserve(const mo_search_state *s,
                                const mo_decomp_class *cls,
                                const mo_decomp_boundary *boundary,
@@ -64,9 +64,10 @@ static mo_status find_reserve(const mo_search_state *s, int64_t *reserve,
     return status;
 }
 
-/* With a part of each device kept free. */
-static mo_status fit_within(mo_search_state *s, const int64_t *capacity_bytes,
-                            unsigned char *variants, mo_error *err)
+/* Composes the shortest path within these capacities, if one is found. */
+static mo_status compose_within(mo_search_state *s,
+                                const int64_t *capacity_bytes,
+                                unsigned char *variants, mo_error *err)
 {
     mo_schedule *schedule = NULL;
     bool found = false;
@@ -81,10 +82,10 @@ static mo_status fit_within(mo_search_state *s, const int64_t *capacity_bytes,
                            : status;
 }
 
-/* What is alive for a while is not known before: more and less is kept free. */
-static mo_status fit_with_reserves(mo_search_state *s, int64_t *room,
-                                   const int64_t *reserve,
-                                   unsigned char *variants, mo_error *err)
+/* The peak of live tensors is known only afterwards: tries several reserves. */
+static mo_status compose_with_reserves(mo_search_state *s, int64_t *room,
+                                       const int64_t *reserve,
+                                       unsigned char *variants, mo_error *err)
 {
     int most = s->regime.memory == MO_MEMORY_LIVE ? MOST_RESERVES : 0;
     mo_status status = MO_OK;
@@ -93,7 +94,7 @@ static mo_status fit_with_reserves(mo_search_state *s, int64_t *room,
         for (int k = 0; k < s->x->n_devices; k++)
             room[k] = s->x->capacity_bytes[k] -
                       (most > 0 ? reserve[k] / most * part : 0);
-        status = fit_within(s, room, variants, err);
+        status = compose_within(s, room, variants, err);
     }
     return status;
 }
@@ -115,7 +116,7 @@ mo_status mo_search_memory_repair_by_variants(mo_search_state *s, mo_error *err)
     if (status == MO_OK && s->regime.memory == MO_MEMORY_LIVE)
         status = find_reserve(s, reserve, err);
     if (status == MO_OK)
-        status = fit_with_reserves(s, room, reserve, variants, err);
+        status = compose_with_reserves(s, room, reserve, variants, err);
     free(variants);
     free(room);
     free(reserve);
@@ -123,7 +124,7 @@ mo_status mo_search_memory_repair_by_variants(mo_search_state *s, mo_error *err)
 }
 
 bool mo_search_memory_job_plan(const mo_search_state *s, int round,
-                               mo_search_memory_job *fit)
+                               mo_search_memory_job *job)
 {
     double work = FIRST_WORK;
 
@@ -132,21 +133,21 @@ bool mo_search_memory_job_plan(const mo_search_state *s, int round,
         return false;
     for (int i = 0; i < round && work < LAST_WORK; i++)
         work *= 1.6;
-    fit->moves = (int64_t) work / s->x->n;
-    fit->seed = mo_random_seed(s->task->seed, (uint64_t) round);
+    job->moves = (int64_t) work / s->x->n;
+    job->seed = mo_random_seed(s->task->seed, (uint64_t) round);
     return true;
 }
 
 void mo_search_memory_job_run(const mo_search_state *s,
-                              mo_search_memory_job *fit)
+                              mo_search_memory_job *job)
 {
-    mo_primal_anneal_options options = { .seed = fit->seed,
-                                         .moves = fit->moves,
+    mo_primal_anneal_options options = { .seed = job->seed,
+                                         .moves = job->moves,
                                          .enough_ns = s->lower_ns,
                                          .stop = s->task->stop };
     mo_primal_anneal_result annealed = { 0 };
 
-    fit->status = mo_primal_anneal(s->x, &s->regime, s->best, &options,
-                                   &annealed, &fit->err);
-    fit->schedule = annealed.schedule;
+    job->status = mo_primal_anneal(s->x, &s->regime, s->best, &options,
+                                   &annealed, &job->err);
+    job->schedule = annealed.schedule;
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fit.h - where memory is short: segments chosen by what they take of it, and
- * the whole annealed within it.
+ * memory_repair.h - memory repair: where the composition of the best segments
+ * overflows, a resource-constrained shortest path over their variants
+ * (primal/rcsp.h) and simulated annealing of the whole within memory.
  */
 #ifndef MO_SOLVERS_SEARCH_DRIVER_MEMORY_REPAIR_H
 #define MO_SOLVERS_SEARCH_DRIVER_MEMORY_REPAIR_H
@@ -12,27 +13,28 @@
 #include "base/error.h"
 #include "solvers/search/driver/state.h"
 
-/* The best segments together, shorter than the best schedule, do not fit. */
+/* Returns whether the shortest path by upper bounds is shorter than the
+ * incumbent, i.e. does not fit. */
 bool mo_search_memory_repair_needed(const mo_search_state *search);
 
-/* Offers what variants of segments come to within memory. */
+/* Submits the composition of variants that fit, if there is one. */
 mo_status mo_search_memory_repair_by_variants(mo_search_state *search,
                                               mo_error *err);
 
-/* An attempt at the whole, beside those at segments. */
+/* Annealing of the whole, run beside the primal jobs. */
 typedef struct mo_search_memory_job {
     int64_t moves;
     uint64_t seed;
 
-    mo_schedule *schedule; /* what came of it, or NULL */
+    mo_schedule *schedule; /* result, owned by the job, or NULL */
     mo_status status;
     mo_error err;
 } mo_search_memory_job;
 
-/* False: there is no use in one. */
+/* Fills the job for a round; returns false where none is worth it. */
 bool mo_search_memory_job_plan(const mo_search_state *search, int round,
-                               mo_search_memory_job *fit);
+                               mo_search_memory_job *job);
 void mo_search_memory_job_run(const mo_search_state *search,
-                              mo_search_memory_job *fit);
+                              mo_search_memory_job *job);
 
 #endif

@@ -1,53 +1,55 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Our own: the whole in segments between clean cuts, classes of segments placed
- * and bounded by the devices at their ends, and shortest paths over those for
- * the schedule and for the bound, until the two meet.
+ * The method moirai: decomposition at articulation ops with dynamic
+ * programming over boundary devices (decomp/). Equal segments are one
+ * subproblem with an upper bound (local search, exact search, MILP) and a
+ * lower bound (column generation, load bounds, exact search) for every
+ * boundary; the shortest paths over the two tables are the incumbent and the
+ * lower bound of the whole.
  *
- * A round plans attempts, at better schedules and at better bounds, makes them
- * with all threads, and takes over what came of them in the order in which they
- * were planned.  What is planned depends on nothing but the task and the rounds
- * before, so that the answer after so many rounds does, too.
+ * A round plans jobs, primal and bound, runs them on all threads and merges
+ * their results in the order of planning. A plan depends on the task and
+ * earlier rounds only: the result after n rounds is deterministic for any
+ * number of threads.
  */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "base/parallel_for.h"
 #include "solvers/search/driver/case_split.h"
-#include "solvers/search/driver/initial.h"
 #include "solvers/search/driver/memory_repair.h"
 #include "solvers/search/driver/round_plan.h"
 #include "solvers/search/driver/bound_plan.h"
 #include "solvers/search/driver/state.h"
-#include "solvers/search/driver/proven_bounds.h"
 
 enum {
     FEW_PROOFS = 2, /* in a round */
     ONE_PROOF = 1,
-    FIRST_PROOFS = 3, /* rounds before it are for schedules, and quick proofs */
+    FIRST_PROOFS = 3, /* no long bound jobs in the rounds before */
     CASES_EVERY = 8   /* rounds */
 };
 
-/* Proofs take long and bring a hundredth or two: as long as schedules promise
- * more than that, a few are made for what they tell when they fail. */
+/* Bound jobs take long and raise the bound by a hundredth or two: while more
+ * than that may be gained by schedules, only a few run, for the hints of those
+ * that fail. */
 #define MUCH_HOPE 0.015
 
-/* The same while branches that are alike are divided anew and the gap is as
- * small as this: then proofs take longest of all. */
+/* The same while equal branches are in successive halving and the gap is this
+ * small: then bound jobs take longest. */
 #define SMALL_GAP 0.018
 
 typedef struct round {
     mo_search_state *search;
-    mo_search_primal_job *tries;
-    mo_search_bound_job *proofs;
-    int n_tries, n_proofs;
+    mo_search_primal_job *primal_jobs;
+    mo_search_bound_job *bound_jobs;
+    int n_primal_jobs, n_bound_jobs;
     mo_search_memory_job
-        *fit;         /* an attempt at the whole within memory, or NULL */
-    int64_t cases_ns; /* the makespan when cases were looked at last */
+        *memory_job;  /* annealing of the whole within memory, or NULL */
+    int64_t cases_ns; /* incumbent at the last case split */
 } round;
 
-/* Proofs take longer and begin first. */
-static void work(void *context, int job, int thread)
+/* Bound jobs take longer and are started first. */
+static void run_job(void *context, int job, int thread)
 {
     round *r = context;
     const mo_stop *stop = r->search->task->stop;
@@ -55,13 +57,13 @@ static void work(void *context, int job, int thread)
     (void) thread;
     if (mo_stop_reached(stop))
         return;
-    if (job < r->n_proofs)
-        mo_search_bound_job_run(r->search->blocks, &r->proofs[job], stop);
-    else if (job < r->n_proofs + r->n_tries)
+    if (job < r->n_bound_jobs)
+        mo_search_bound_job_run(r->search->blocks, &r->bound_jobs[job], stop);
+    else if (job < r->n_bound_jobs + r->n_primal_jobs)
         mo_search_primal_job_run(r->search->classes,
-                                 &r->tries[job - r->n_proofs], stop);
+                                 &r->primal_jobs[job - r->n_bound_jobs], stop);
     else
-        mo_search_memory_job_run(r->search, r->fit);
+        mo_search_memory_job_run(r->search, r->memory_job);
 }
 
 static void keep_error(mo_status *status, mo_error *err, mo_status other,
@@ -74,45 +76,51 @@ static void keep_error(mo_status *status, mo_error *err, mo_status other,
         *err = *why;
 }
 
-static mo_status run(round *r, mo_search_round_plan *improver,
-                     mo_search_bound_plan *prover, mo_error *err)
+static mo_status run_round_jobs(round *r, mo_search_round_plan *round_plan,
+                                mo_search_bound_plan *bound_plan, mo_error *err)
 {
     mo_status status = MO_OK, taken;
     mo_error why = { 0 };
 
-    mo_parallel_for(r->search->task->threads,
-                    r->n_proofs + r->n_tries + (r->fit != NULL), work, r);
-    for (int i = 0; i < r->n_proofs; i++) {
-        keep_error(&status, err, r->proofs[i].status, &r->proofs[i].err);
-        mo_search_bound_plan_merge_result(prover, &r->proofs[i]);
+    mo_parallel_for(
+        r->search->task->threads,
+        r->n_bound_jobs + r->n_primal_jobs + (r->memory_job != NULL), run_job, r);
+    for (int i = 0; i < r->n_bound_jobs; i++) {
+        keep_error(&status, err, r->bound_jobs[i].status,
+                   &r->bound_jobs[i].err);
+        mo_search_bound_plan_merge_result(bound_plan, &r->bound_jobs[i]);
     }
-    for (int i = 0; i < r->n_tries; i++) {
-        keep_error(&status, err, r->tries[i].status, &r->tries[i].err);
-        taken = mo_search_round_plan_merge_result(improver, &r->tries[i], &why);
+    for (int i = 0; i < r->n_primal_jobs; i++) {
+        keep_error(&status, err, r->primal_jobs[i].status,
+                   &r->primal_jobs[i].err);
+        taken = mo_search_round_plan_merge_result(round_plan,
+                                                  &r->primal_jobs[i], &why);
         keep_error(&status, err, taken, &why);
     }
     return status;
 }
 
-static mo_status begin(round *r, mo_search_round_plan *improver,
-                       mo_search_bound_plan *prover, mo_error *err)
+static mo_status run_initial_jobs(round *r, mo_search_round_plan *round_plan,
+                                  mo_search_bound_plan *bound_plan,
+                                  mo_error *err)
 {
-    mo_search_bound_job *own = r->proofs, *fast = NULL;
+    mo_search_bound_job *own = r->bound_jobs, *load_jobs = NULL;
     mo_search_state *s = r->search;
     mo_status status = MO_OK;
 
-    if (prover)
-        status =
-            mo_search_bound_plan_initial_jobs(prover, &fast, &r->n_proofs, err);
-    r->proofs = fast;
+    if (bound_plan)
+        status = mo_search_bound_plan_initial_jobs(bound_plan, &load_jobs,
+                                                   &r->n_bound_jobs, err);
+    r->bound_jobs = load_jobs;
     do {
-        r->n_tries = mo_search_round_plan_initial_jobs(improver, r->tries);
+        r->n_primal_jobs =
+            mo_search_round_plan_initial_jobs(round_plan, r->primal_jobs);
         if (status == MO_OK)
-            status = run(r, improver, prover, err);
-        r->n_proofs = 0;
-    } while (status == MO_OK && r->n_tries > 0);
-    r->proofs = own;
-    free(fast);
+            status = run_round_jobs(r, round_plan, bound_plan, err);
+        r->n_bound_jobs = 0;
+    } while (status == MO_OK && r->n_primal_jobs > 0);
+    r->bound_jobs = own;
+    free(load_jobs);
     if (status == MO_OK)
         status = mo_search_update_bounds(s, "list scheduling pieces", err);
     if (status == MO_OK && mo_search_memory_repair_needed(s))
@@ -120,70 +128,73 @@ static mo_status begin(round *r, mo_search_round_plan *improver,
     return status;
 }
 
-/* What the round makes of the whole. */
-static mo_status add_up(mo_search_state *s, mo_search_memory_job *fit,
-                        mo_error *err)
+/* Propagates the results of the round to the whole. */
+static mo_status propagate_round(mo_search_state *s,
+                                 mo_search_memory_job *memory_job,
+                                 mo_error *err)
 {
     mo_status status = mo_search_update_bounds(s, "improving pieces", err);
 
-    keep_error(&status, err, fit->status, &fit->err);
+    keep_error(&status, err, memory_job->status, &memory_job->err);
     if (status == MO_OK)
-        status = mo_search_submit_schedule(s, fit->schedule,
+        status = mo_search_submit_schedule(s, memory_job->schedule,
                                            "annealing the whole", err);
     else
-        mo_schedule_free(fit->schedule);
+        mo_schedule_free(memory_job->schedule);
     if (status == MO_OK && mo_search_memory_repair_needed(s))
         status = mo_search_memory_repair_by_variants(s, err);
     return status;
 }
 
-static bool has_races(const round *r)
+static bool has_halving_jobs(const round *r)
 {
-    for (int i = 0; i < r->n_tries; i++)
-        if (r->tries[i].how == MO_SEARCH_PRIMAL_HALVING)
+    for (int i = 0; i < r->n_primal_jobs; i++)
+        if (r->primal_jobs[i].how == MO_SEARCH_PRIMAL_HALVING)
             return true;
     return false;
 }
 
-static int most_proofs(const round *r, double hoped)
+static int max_bound_jobs(const round *r, double hoped)
 {
     double upper_ns = (double) mo_search_upper_ns(r->search);
 
-    if (has_races(r) &&
+    if (has_halving_jobs(r) &&
         (double) r->search->lower_ns >= (1 - SMALL_GAP) * upper_ns)
         return ONE_PROOF;
     return hoped > MUCH_HOPE ? FEW_PROOFS : MO_SEARCH_MAX_BOUND_JOBS;
 }
 
-static mo_status improve(round *r, mo_search_round_plan *improver,
-                         mo_search_bound_plan *prover, int number, bool *any,
-                         mo_error *err)
+static mo_status run_round(round *r, mo_search_round_plan *round_plan,
+                           mo_search_bound_plan *bound_plan, int number,
+                           bool *any, mo_error *err)
 {
     mo_search_state *s = r->search;
-    mo_search_memory_job fit = { 0 };
+    mo_search_memory_job memory_job = { 0 };
     double hoped = 0;
     mo_status status = mo_search_round_plan_next_jobs(
-        improver, number, r->tries, &r->n_tries, &hoped, err);
+        round_plan, number, r->primal_jobs, &r->n_primal_jobs, &hoped, err);
 
-    r->n_proofs = 0;
-    if (status == MO_OK && prover)
+    r->n_bound_jobs = 0;
+    if (status == MO_OK && bound_plan)
         status = mo_search_bound_plan_next_jobs(
-            prover, number >= FIRST_PROOFS || r->n_tries == 0, hoped, r->proofs,
-            most_proofs(r, hoped), &r->n_proofs, err);
-    r->fit = mo_search_memory_job_plan(s, number, &fit) ? &fit : NULL;
-    *any = r->n_tries + r->n_proofs > 0 || r->fit;
+            bound_plan, number >= FIRST_PROOFS || r->n_primal_jobs == 0, hoped,
+            r->bound_jobs, max_bound_jobs(r, hoped), &r->n_bound_jobs, err);
+    r->memory_job =
+        mo_search_memory_job_plan(s, number, &memory_job) ? &memory_job : NULL;
+    *any = r->n_primal_jobs + r->n_bound_jobs > 0 || r->memory_job;
     if (status == MO_OK)
-        status = run(r, improver, prover, err);
-    r->fit = NULL;
+        status = run_round_jobs(r, round_plan, bound_plan, err);
+    r->memory_job = NULL;
     if (status == MO_OK)
-        return add_up(s, &fit, err);
-    mo_schedule_free(fit.schedule);
+        return propagate_round(s, &memory_job, err);
+    mo_schedule_free(memory_job.schedule);
     return status;
 }
 
-/* Cases tell more when the makespan has fallen, by half a hundredth, and when
- * blocks are known better, which they are now and then. */
-static mo_status look_at_cases(round *r, int number, mo_error *err)
+/* Case splits are repeated after the incumbent has improved by half a
+ * hundredth, and every CASES_EVERY rounds, since block bounds have improved,
+ * too. */
+static mo_status split_cases(round *r, int number, mo_error *err)
 {
     mo_search_state *s = r->search;
     int64_t makespan_ns = mo_search_upper_ns(s);
@@ -196,47 +207,47 @@ static mo_status look_at_cases(round *r, int number, mo_error *err)
     return mo_search_case_split_raise_all(s, err);
 }
 
-static mo_status go_round(round *r, mo_search_round_plan *improver,
-                          mo_search_bound_plan *prover, int *rounds,
-                          mo_error *err)
+static mo_status run_rounds(round *r, mo_search_round_plan *round_plan,
+                            mo_search_bound_plan *bound_plan, int *rounds,
+                            mo_error *err)
 {
     const mo_search_state *s = r->search;
     const mo_method_task *task = s->task;
-    mo_status status = begin(r, improver, prover, err);
+    mo_status status = run_initial_jobs(r, round_plan, bound_plan, err);
     bool any = true;
 
     if (status == MO_OK)
-        status = look_at_cases(r, 0, err);
+        status = split_cases(r, 0, err);
     while (status == MO_OK && any && !mo_search_is_done(s) &&
            !mo_stop_reached(task->stop) &&
            (task->rounds == 0 || *rounds < task->rounds)) {
-        status = improve(r, improver, prover, *rounds, &any, err);
+        status = run_round(r, round_plan, bound_plan, *rounds, &any, err);
         *rounds += any;
         if (status == MO_OK)
-            status = look_at_cases(r, *rounds, err);
+            status = split_cases(r, *rounds, err);
     }
     return status;
 }
 
 static mo_status search_segments(mo_search_state *s, int *rounds, mo_error *err)
 {
-    mo_search_round_plan *improver = NULL;
-    mo_search_bound_plan *prover = NULL;
+    mo_search_round_plan *round_plan = NULL;
+    mo_search_bound_plan *bound_plan = NULL;
     round r = { .search = s, .cases_ns = INT64_MAX };
-    mo_status status = mo_search_round_plan_new(s, &improver, err);
+    mo_status status = mo_search_round_plan_new(s, &round_plan, err);
 
     if (status == MO_OK && s->blocks)
-        status = mo_search_bound_plan_new(s, &prover, err);
-    r.tries = calloc(MO_SEARCH_MAX_PRIMAL_JOBS, sizeof *r.tries);
-    r.proofs = calloc(MO_SEARCH_MAX_BOUND_JOBS, sizeof *r.proofs);
-    if (status == MO_OK && (!r.tries || !r.proofs))
+        status = mo_search_bound_plan_new(s, &bound_plan, err);
+    r.primal_jobs = calloc(MO_SEARCH_MAX_PRIMAL_JOBS, sizeof *r.primal_jobs);
+    r.bound_jobs = calloc(MO_SEARCH_MAX_BOUND_JOBS, sizeof *r.bound_jobs);
+    if (status == MO_OK && (!r.primal_jobs || !r.bound_jobs))
         status = mo_fail_memory(err);
     if (status == MO_OK)
-        status = go_round(&r, improver, prover, rounds, err);
-    free(r.tries);
-    free(r.proofs);
-    mo_search_bound_plan_free(prover);
-    mo_search_round_plan_free(improver);
+        status = run_rounds(&r, round_plan, bound_plan, rounds, err);
+    free(r.primal_jobs);
+    free(r.bound_jobs);
+    mo_search_bound_plan_free(bound_plan);
+    mo_search_round_plan_free(round_plan);
     return status;
 }
 
@@ -252,7 +263,7 @@ static mo_status bound_segments(mo_search_state *s, mo_error *err)
     return status == MO_OK ? mo_search_initial_bound(s, err) : status;
 }
 
-static void answer(mo_search_state *s, int rounds, mo_method_result *placed)
+static void set_result(mo_search_state *s, int rounds, mo_method_result *placed)
 {
     placed->schedule = s->best;
     placed->fits = s->best != NULL;
@@ -266,8 +277,9 @@ static void answer(mo_search_state *s, int rounds, mo_method_result *placed)
                  "found no placement that fits into memory");
 }
 
-/* What must be somewhere is more than all devices have: no need to search. */
-static bool is_too_much(const mo_method_task *task, mo_method_result *placed)
+/* Returns true if the ops need more memory than all devices have together. */
+static bool exceeds_total_memory(const mo_method_task *task,
+                                 mo_method_result *placed)
 {
     const mo_instance *x = task->x;
     const int64_t *bytes = task->regime.memory == MO_MEMORY_LIVE
@@ -281,7 +293,7 @@ static bool is_too_much(const mo_method_task *task, mo_method_result *placed)
         needed += (double) bytes[i];
     for (int k = 0; k < x->n_devices; k++)
         there += (double) x->capacity_bytes[k];
-    /* Sums of doubles are off by far less than this. */
+    /* Rounding errors of the sums are far smaller. */
     if (needed <= there * (1 + 1e-6))
         return false;
     snprintf(placed->why, sizeof placed->why,
@@ -298,7 +310,7 @@ static mo_status place(const mo_method_task *task, mo_method_result *placed,
     int rounds = 0;
     mo_status status;
 
-    if (is_too_much(task, placed))
+    if (exceeds_total_memory(task, placed))
         return MO_OK;
     status = mo_search_state_open(task, &s, err);
     if (status == MO_OK)
@@ -310,7 +322,7 @@ static mo_status place(const mo_method_task *task, mo_method_result *placed,
     if (status == MO_OK && task->proven)
         status = mo_search_export_proven_bounds(&s, task->proven, err);
     if (status == MO_OK)
-        answer(&s, rounds, placed);
+        set_result(&s, rounds, placed);
     mo_search_state_close(&s);
     return status;
 }

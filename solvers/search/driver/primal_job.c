@@ -16,8 +16,8 @@
 
 enum {
     ALONG_PASSES = 3,
-    POLISH_MOVES = 80 /* of the whole, for each move of an op in its block:
-                         about the same time, however many ops there are */
+    POLISH_MOVES = 80 /* of the whole, per move of an op in its block: about
+                         equal time for any size */
 };
 
 /* Temperatures as parts of the makespan: differences of a few hundred
@@ -25,15 +25,15 @@ enum {
 #define POLISH_HOT  1e-5
 #define POLISH_COLD 1e-6
 
-typedef struct attempt {
+typedef struct job_run {
     const mo_decomp_classes *classes;
     const mo_decomp_class *cls;
     mo_search_primal_job *it;
-    mo_instance x; /* pinned; only the pins are its own */
+    mo_instance x; /* pinned to the boundary; only x.pin is owned */
     const mo_stop *stop;
-} attempt;
+} job_run;
 
-/* Keeps the better of the two and frees the other; either may be NULL. */
+/* Keeps the shorter of the two and frees the other; either may be NULL. */
 static void keep_better(mo_schedule **best, mo_schedule *other)
 {
     if (!*best || (other && other->makespan_ns < (*best)->makespan_ns)) {
@@ -45,9 +45,10 @@ static void keep_better(mo_schedule **best, mo_schedule *other)
     mo_schedule_free(other);
 }
 
-/* The better one, or, where variants are kept, all that lists make. */
-static mo_status keep(const attempt *t, mo_schedule **best, mo_schedule *s,
-                      mo_error *err)
+/* Keeps the shorter schedule, or, where variants are kept, every list
+ * schedule. */
+static mo_status keep_schedule(const job_run *t, mo_schedule **best,
+                               mo_schedule *s, mo_error *err)
 {
     mo_search_primal_job *it = t->it;
     mo_status status = MO_OK;
@@ -64,7 +65,7 @@ static mo_status keep(const attempt *t, mo_schedule **best, mo_schedule *s,
     return status;
 }
 
-static mo_status try_heft(const attempt *t, const int *placement,
+static mo_status run_heft(const job_run *t, const int *placement,
                           mo_schedule **best, mo_error *err)
 {
     mo_schedule *s = NULL;
@@ -73,13 +74,14 @@ static mo_status try_heft(const attempt *t, const int *placement,
     if (status == MO_OK && s)
         status = mo_schedule_left_shift(&t->x, s, err);
     if (status == MO_OK && s)
-        return keep(t, best, s, err);
+        return keep_schedule(t, best, s, err);
     mo_schedule_free(s);
     return status;
 }
 
-/* All that is not pinned on one device, with each of the states' devices. */
-static mo_status try_alone(const attempt *t, mo_schedule **best, mo_error *err)
+/* Schedules all unpinned ops on one device, for each device of a state. */
+static mo_status schedule_on_each_device(const job_run *t, mo_schedule **best,
+                                         mo_error *err)
 {
     const mo_decomp_states *states = t->classes->states;
     int *placement = malloc((size_t) t->x.n * sizeof *placement);
@@ -89,25 +91,27 @@ static mo_status try_alone(const attempt *t, mo_schedule **best, mo_error *err)
         for (int i = 0; i < t->x.n; i++)
             placement[i] =
                 t->x.pin[i] == MO_FREE ? states->device[a] : t->x.pin[i];
-        status = try_heft(t, placement, best, err);
+        status = run_heft(t, placement, best, err);
     }
     free(placement);
     return status;
 }
 
-static mo_status start(const attempt *t, mo_schedule **best, mo_error *err)
+static mo_status list_schedule(const job_run *t, mo_schedule **best,
+                               mo_error *err)
 {
-    mo_status status = try_heft(t, NULL, best, err);
+    mo_status status = run_heft(t, NULL, best, err);
 
-    return status == MO_OK ? try_alone(t, best, err) : status;
+    return status == MO_OK ? schedule_on_each_device(t, best, err) : status;
 }
 
-static mo_status try_others(const attempt *t, mo_schedule **best, mo_error *err)
+static mo_status warm_start_from_others(const job_run *t, mo_schedule **best,
+                                        mo_error *err)
 {
     int n_boundaries = t->classes->states->n * t->classes->states->n;
-    mo_primal_warm_start *like = NULL;
+    mo_primal_warm_start *warm = NULL;
     mo_status status =
-        mo_primal_warm_start_new(&t->x, &t->classes->regime, &like, err);
+        mo_primal_warm_start_new(&t->x, &t->classes->regime, &warm, err);
 
     for (int boundary = 0; boundary < n_boundaries && status == MO_OK;
          boundary++) {
@@ -117,50 +121,53 @@ static mo_status try_others(const attempt *t, mo_schedule **best, mo_error *err)
         if (!model || boundary == t->it->boundary)
             continue;
         status = mo_primal_warm_start_from_schedule(
-            like, model, *best ? (*best)->makespan_ns : INT64_MAX, &s, err);
+            warm, model, *best ? (*best)->makespan_ns : INT64_MAX, &s, err);
         if (s)
             keep_better(best, s);
     }
-    mo_primal_warm_start_free(like);
+    mo_primal_warm_start_free(warm);
     return status;
 }
 
-/* The best there is to begin with. */
-static mo_status find_start(const attempt *t, mo_schedule **best, mo_error *err)
+/* Returns the shortest known start: warm starts from other boundaries
+ * included. */
+static mo_status find_start(const job_run *t, mo_schedule **best, mo_error *err)
 {
     const mo_schedule *own = t->cls->boundaries[t->it->boundary].best;
     mo_status status = own && !t->it->anew
                            ? mo_schedule_copy(&t->x, own, best, err)
-                           : start(t, best, err);
+                           : list_schedule(t, best, err);
 
-    return status == MO_OK && !t->it->anew ? try_others(t, best, err) : status;
+    return status == MO_OK && !t->it->anew
+               ? warm_start_from_others(t, best, err)
+               : status;
 }
 
-/* What the hint makes of the start, in its place; where that does not fit, the
- * start is left as it is. */
-static mo_status start_by_hint(const attempt *t, mo_schedule **start_from,
+/* Replaces the start by its warm start with the hint; leaves it where that
+ * does not fit memory. */
+static mo_status start_by_hint(const job_run *t, mo_schedule **start_from,
                                mo_error *err)
 {
     const mo_search_primal_job *it = t->it;
     mo_schedule *hinted = NULL;
-    mo_primal_warm_start *like = NULL;
+    mo_primal_warm_start *warm = NULL;
     mo_status status =
-        mo_primal_warm_start_new(&t->x, &t->classes->regime, &like, err);
+        mo_primal_warm_start_new(&t->x, &t->classes->regime, &warm, err);
 
     if (status == MO_OK)
-        status = mo_primal_warm_start_from_hint(like, *start_from, it->segment,
+        status = mo_primal_warm_start_from_hint(warm, *start_from, it->segment,
                                                 it->segment_boundary, it->hint,
                                                 &hinted, err);
     if (hinted) {
         mo_schedule_free(*start_from);
         *start_from = hinted;
     }
-    mo_primal_warm_start_free(like);
+    mo_primal_warm_start_free(warm);
     return status;
 }
 
-/* As annealing is done here. */
-static mo_primal_anneal_options anneal_options(const attempt *t)
+/* Options common to all annealing runs of the job. */
+static mo_primal_anneal_options anneal_options(const job_run *t)
 {
     const mo_search_primal_job *it = t->it;
     mo_primal_anneal_options options = { .seed = it->seed,
@@ -177,9 +184,10 @@ static mo_primal_anneal_options anneal_options(const attempt *t)
     return options;
 }
 
-/* Walks from the best so far until so many in a row were in vain, one at
- * least.  When time is up they take none. */
-static mo_status walk_on(const attempt *t, mo_schedule **from, mo_error *err)
+/* Anneals from the best so far, at least once, until `patience` runs in a row
+ * have not improved it. After the stop a run does no moves. */
+static mo_status anneal_until_vain(const job_run *t, mo_schedule **from,
+                                   mo_error *err)
 {
     mo_primal_anneal_options options = anneal_options(t);
     mo_status status = MO_OK;
@@ -201,7 +209,7 @@ static mo_status walk_on(const attempt *t, mo_schedule **from, mo_error *err)
     return status;
 }
 
-static mo_status anneal(const attempt *t, mo_error *err)
+static mo_status run_annealing(const job_run *t, mo_error *err)
 {
     mo_search_primal_job *it = t->it;
     mo_status status = find_start(t, &it->schedule, err);
@@ -209,11 +217,11 @@ static mo_status anneal(const attempt *t, mo_error *err)
     if (status == MO_OK && it->schedule && it->hint)
         status = start_by_hint(t, &it->schedule, err);
     if (status == MO_OK && it->schedule)
-        status = walk_on(t, &it->schedule, err);
+        status = anneal_until_vain(t, &it->schedule, err);
     return status;
 }
 
-static mo_status run_race(const attempt *t, mo_error *err)
+static mo_status run_halving(const job_run *t, mo_error *err)
 {
     mo_search_primal_job *it = t->it;
     mo_primal_anneal_options each = anneal_options(t);
@@ -235,38 +243,40 @@ static mo_status run_race(const attempt *t, mo_error *err)
     return status;
 }
 
-/* In several passes, so that blocks can follow what others have found. */
-static mo_status improve_blocks(const attempt *t, mo_primal_spine *along,
+/* Several passes, so that blocks can copy what equal blocks have found. */
+static mo_status improve_blocks(const job_run *t, mo_primal_spine *spine,
                                 mo_error *err)
 {
     mo_status status = MO_OK;
 
     for (int pass = 0; pass < ALONG_PASSES && status == MO_OK; pass++)
-        status = mo_primal_spine_improve(along, t->it->effort / ALONG_PASSES,
+        status = mo_primal_spine_improve(spine, t->it->effort / ALONG_PASSES,
                                          t->stop, err);
     return status;
 }
 
-/* Once more with the ends where they turned out to be better. */
-static mo_status follow(const attempt *t, mo_primal_spine *along, mo_error *err)
+/* Repeats with the chain's ops on the devices that the whole schedule has
+ * moved them to. */
+static mo_status repeat_with_new_ends(const job_run *t, mo_primal_spine *spine,
+                                      mo_error *err)
 {
     mo_schedule *s = NULL;
     mo_status status = MO_OK;
 
     if (!t->it->schedule || mo_stop_reached(t->stop) ||
-        !mo_primal_spine_adopt_ends(along, t->it->schedule))
+        !mo_primal_spine_adopt_ends(spine, t->it->schedule))
         return MO_OK;
-    status = improve_blocks(t, along, err);
+    status = improve_blocks(t, spine, err);
     if (status == MO_OK)
-        status = mo_primal_spine_assemble(along, &s, err);
+        status = mo_primal_spine_assemble(spine, &s, err);
     if (s)
         keep_better(&t->it->schedule, s);
     return status;
 }
 
-/* The whole, as it is but for small changes: blocks have been annealed each by
- * itself. */
-static mo_status polish(const attempt *t, int64_t moves, mo_error *err)
+/* Local search on the whole at low temperature: blocks were annealed
+ * separately. */
+static mo_status polish_schedule(const job_run *t, int64_t moves, mo_error *err)
 {
     mo_search_primal_job *it = t->it;
     mo_primal_anneal_options options = { .seed = it->seed,
@@ -287,35 +297,36 @@ static mo_status polish(const attempt *t, int64_t moves, mo_error *err)
     return status;
 }
 
-static mo_status go_along(const attempt *t, mo_error *err)
+static mo_status run_spine(const job_run *t, mo_error *err)
 {
     mo_search_primal_job *it = t->it;
     mo_primal_spine_options options = { .seed = it->seed,
                                         .threads = 1,
                                         .stop = t->stop };
-    mo_primal_spine *along = NULL;
+    mo_primal_spine *spine = NULL;
     mo_status status =
-        mo_primal_spine_new(&t->x, &t->classes->regime, &options, &along, err);
+        mo_primal_spine_new(&t->x, &t->classes->regime, &options, &spine, err);
 
     if (status == MO_OK)
-        status = improve_blocks(t, along, err);
+        status = improve_blocks(t, spine, err);
     if (status == MO_OK)
-        status = mo_primal_spine_assemble(along, &it->schedule, err);
+        status = mo_primal_spine_assemble(spine, &it->schedule, err);
     if (status == MO_OK)
-        status = follow(t, along, err);
-    mo_primal_spine_free(along);
-    return status == MO_OK ? polish(t, it->effort * POLISH_MOVES, err) : status;
+        status = repeat_with_new_ends(t, spine, err);
+    mo_primal_spine_free(spine);
+    return status == MO_OK ? polish_schedule(t, it->effort * POLISH_MOVES, err)
+                           : status;
 }
 
-/* What there is, only polished. */
-static mo_status polish_best(const attempt *t, mo_error *err)
+/* Polishes the best known schedule only. */
+static mo_status run_polish(const job_run *t, mo_error *err)
 {
     mo_status status = find_start(t, &t->it->schedule, err);
 
-    return status == MO_OK ? polish(t, t->it->effort, err) : status;
+    return status == MO_OK ? polish_schedule(t, t->it->effort, err) : status;
 }
 
-static mo_status search_all(const attempt *t, mo_error *err)
+static mo_status run_exact(const job_run *t, mo_error *err)
 {
     mo_search_primal_job *it = t->it;
     mo_exact_options options = { .below_ns = t->cls->upper_ns[it->boundary],
@@ -335,7 +346,7 @@ static mo_status search_all(const attempt *t, mo_error *err)
     return MO_OK;
 }
 
-static mo_status ask_solver(const attempt *t, mo_error *err)
+static mo_status run_milp(const job_run *t, mo_error *err)
 {
     mo_search_primal_job *it = t->it;
     mo_primal_milp_options options = {
@@ -356,23 +367,23 @@ static mo_status ask_solver(const attempt *t, mo_error *err)
     return MO_OK;
 }
 
-static mo_status make(const attempt *t, mo_error *err)
+static mo_status run_algo(const job_run *t, mo_error *err)
 {
     switch (t->it->how) {
     case MO_SEARCH_PRIMAL_LIST:
-        return start(t, &t->it->schedule, err);
+        return list_schedule(t, &t->it->schedule, err);
     case MO_SEARCH_PRIMAL_ANNEAL:
-        return anneal(t, err);
+        return run_annealing(t, err);
     case MO_SEARCH_PRIMAL_HALVING:
-        return run_race(t, err);
+        return run_halving(t, err);
     case MO_SEARCH_PRIMAL_SPINE:
-        return go_along(t, err);
+        return run_spine(t, err);
     case MO_SEARCH_PRIMAL_POLISH:
-        return polish_best(t, err);
+        return run_polish(t, err);
     case MO_SEARCH_PRIMAL_EXACT:
-        return search_all(t, err);
+        return run_exact(t, err);
     case MO_SEARCH_PRIMAL_MILP:
-        return ask_solver(t, err);
+        return run_milp(t, err);
     }
     return MO_OK;
 }
@@ -380,7 +391,7 @@ static mo_status make(const attempt *t, mo_error *err)
 void mo_search_primal_job_run(const mo_decomp_classes *classes,
                               mo_search_primal_job *it, const mo_stop *stop)
 {
-    attempt t = { .classes = classes,
+    job_run t = { .classes = classes,
                   .cls = &classes->classes[it->cls],
                   .it = it,
                   .stop = stop };
@@ -391,6 +402,6 @@ void mo_search_primal_job_run(const mo_decomp_classes *classes,
     if (it->status == MO_OK && !possible)
         it->lower_ns = INT64_MAX;
     else if (it->status == MO_OK)
-        it->status = make(&t, &it->err);
+        it->status = run_algo(&t, &it->err);
     free(t.x.pin);
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * try.h - one attempt at one class of segments between two devices: a better
- * schedule, a better bound, or both.
+ * primal_job.h - one primal job: an algorithm run on one class at one
+ * boundary, for a shorter schedule, a higher lower bound, or both.
  *
- * Attempts know nothing of each other and change nothing but themselves, so
- * that several threads can make some at a time.
+ * A job reads the classes and writes nothing but itself: jobs of one round may
+ * run on different threads at once.
  */
 #ifndef MO_SOLVERS_SEARCH_DRIVER_PRIMAL_JOB_H
 #define MO_SOLVERS_SEARCH_DRIVER_PRIMAL_JOB_H
@@ -21,14 +21,15 @@
 #include "solvers/plugins/solver.h"
 
 typedef enum mo_search_primal_algo {
-    MO_SEARCH_PRIMAL_LIST,    /* what list scheduling makes */
-    MO_SEARCH_PRIMAL_ANNEAL,  /* from the best there is, or of other boundaries,
-                                 or  anew */
-    MO_SEARCH_PRIMAL_HALVING, /* from what prices suggest for its branches */
-    MO_SEARCH_PRIMAL_SPINE,   /* anew, block by block along a chain */
-    MO_SEARCH_PRIMAL_POLISH, /* the best there is, by the smallest of changes */
-    MO_SEARCH_PRIMAL_EXACT,  /* and a bound */
-    MO_SEARCH_PRIMAL_MILP    /* the same by a MILP solver, by the clock */
+    MO_SEARCH_PRIMAL_LIST,    /* list scheduling (HEFT) */
+    MO_SEARCH_PRIMAL_ANNEAL,  /* simulated annealing, warm-started or from list
+                                 schedules */
+    MO_SEARCH_PRIMAL_HALVING, /* successive halving from rounded columns */
+    MO_SEARCH_PRIMAL_SPINE,   /* block-coordinate descent along a chain, from
+                                 scratch */
+    MO_SEARCH_PRIMAL_POLISH,  /* annealing of the best at low temperature */
+    MO_SEARCH_PRIMAL_EXACT,   /* lazy clause generation; proves a bound, too */
+    MO_SEARCH_PRIMAL_MILP     /* the same by a MILP solver, limited by time */
 } mo_search_primal_algo;
 
 typedef struct mo_search_primal_job {
@@ -36,31 +37,30 @@ typedef struct mo_search_primal_job {
     mo_search_primal_algo how;
     int64_t effort; /* moves, moves for each op, or nodes */
     uint64_t seed;
-    bool anew; /* annealing begins with what list scheduling makes */
-    const mo_forkjoin *fork; /* branches that are alike, or NULL */
+    bool anew;               /* annealing starts from list schedules only */
+    const mo_forkjoin *fork; /* equal branches, borrowed, or NULL */
 
-    /* Of a solver that helps: */
+    /* Of MO_SEARCH_PRIMAL_MILP: */
     const mo_solver *solver;
     const mo_solver_install *found;
     double seconds;
 
-    /* NULL, or where annealing begins: the ops of a segment of the class's
-     * chain as the hint has them, its ends where its boundary of devices says.
-     */
+    /* NULL, or a warm start: the ops of this segment of the class's chain as
+     * in the hint, its ends on the devices of segment_boundary. All
+     * borrowed. */
     const mo_decomp_solution_hint *hint;
     const mo_bound_segment *segment;
     int segment_boundary;
-    int64_t from_ns, to_ns; /* of a race: times of the segment to ask for */
-    bool stay;              /* as in race.h */
-    int patience;           /* of its winner, as there, or of annealing: it goes
-                               on until so many walks in a row were in vain */
+    int64_t from_ns, to_ns; /* range of target times for successive halving */
+    bool stay;              /* as in successive_halving.h */
+    int patience; /* of its last start, as there, or of annealing: runs in a row
+                     without improvement until it ends */
 
-    /* What came of it. */
-    mo_schedule *schedule; /* or NULL */
-    mo_schedule **more;    /* of list scheduling, where variants are kept; the
-                              caller's */
+    /* Results; round_plan.h takes them over. */
+    mo_schedule *schedule; /* owned, or NULL */
+    mo_schedule **more;    /* list schedules where variants are kept, owned */
     size_t n_more, more_room;
-    int64_t lower_ns; /* from end to end; INT64_MAX: cannot be */
+    int64_t lower_ns; /* from u to the end of v; INT64_MAX: infeasible */
     mo_status status;
     mo_error err;
 } mo_search_primal_job;

@@ -7,36 +7,38 @@
 #include "solvers/search/driver/candidate_select.h"
 
 enum {
-    ALONG_OPS = 300,      /* so many are placed along a chain, now and then */
-    POLISH_WORK = 200000, /* ops of the whole, for each move in a block */
-    ASSIST_OPS = 60,      /* so few are told to a solver */
+    ALONG_OPS = 300,      /* more are scheduled along a spine at some levels */
+    POLISH_WORK = 200000, /* ops of the whole, per move in a block */
+    ASSIST_OPS = 60,      /* at most so many in a MILP */
     ASSIST_LEVEL = 7,
-    MOST_LONG = 16,     /* attempts that take long, in a round */
-    FIRST_LONG = 4,     /* in the first, for a better answer at once */
-    MOST_COPIES = 4,    /* of an attempt, with seeds of their own */
-    GLANCE_OPS = 1000,  /* so few are searched through for a moment */
-    FEW_NODES = 500,    /* doubles by level; of more ops */
-    FIRST_NODES = 2000, /* of few */
+    MOST_LONG = 16,    /* long jobs in a round */
+    FIRST_LONG = 4,    /* the same in the first, for an early incumbent */
+    MOST_COPIES = 4,   /* of a job, with different seeds */
+    GLANCE_OPS = 1000, /* at most so many get a short exact search at level 1 */
+    FEW_NODES =
+        500, /* doubles by level; for more than MO_SEARCH_EXACT_MAX_OPS */
+    FIRST_NODES = 2000, /* the same for few ops */
     START_WORK =
-        4000000, /* ops by boundaries by devices, for first schedules */
+        4000000, /* ops x boundaries x devices, for initial schedules */
     LEAST_MOVES = 2000,
-    RACE_WORK = 250000, /* ops by moves of each in a race, at level 2; twice as
-                           many a level later, ... */
-    RACE_LEVELS = 3,    /* ... up to this one, as what is annealed there */
-    RACE_PATIENCE = 4,  /* of winners, when others have had their time */
+    RACE_WORK = 250000, /* ops x moves of each start of successive halving at
+                           level 2; doubles ... */
+    RACE_LEVELS = 3,    /* ... up to this level, as do the moves of annealing */
+    RACE_PATIENCE = 4,  /* of the last start, after the rungs */
     WALK_PATIENCE = 2,  /* of annealing in between */
-    RACE_PART = 12,  /* part of what a block takes at least, to look above it */
-    FEW_OPS = 20000, /* so many are worth that in any case */
-    LEAST_SHARE = 10 /* what promises a tenth of the best still is tried */
+    RACE_PART = 12, /* width of the target times, as a part of the block's lower
+                       bound */
+    FEW_OPS = 20000, /* up to so many get LEAST_MOVES in any case */
+    LEAST_SHARE = 10 /* a tenth of the largest gain is still worth a job */
 };
 
 struct mo_search_round_plan {
     mo_search_state *search;
-    mo_search_candidates *hopes;
+    mo_search_candidates *candidates;
     mo_forkjoin **forks; /* by class: of its largest block; or NULL */
-    int next_class;      /* of those that get first schedules */
-    int next_boundary;   /* of it */
-    bool only_equal;     /* only where both ends are on one device */
+    int next_class;      /* next to get an initial schedule */
+    int next_boundary;   /* of that class */
+    bool only_equal;     /* only boundaries with equal devices */
     const mo_search_candidate **chosen; /* in this round */
 };
 
@@ -67,7 +69,7 @@ static mo_status find_forks(mo_search_round_plan *m, mo_error *err)
     return status;
 }
 
-/* Pairs of ends that the class can have. */
+/* Returns the number of feasible boundaries of the class. */
 static int count_boundaries(const mo_decomp_classes *classes,
                             const mo_decomp_class *cls)
 {
@@ -78,9 +80,8 @@ static int count_boundaries(const mo_decomp_classes *classes,
     return n;
 }
 
-/* What first schedules for all boundaries of ends that classes can have take.
- */
-static int64_t start_work(const mo_search_round_plan *m)
+/* Returns the work of initial schedules at all feasible boundaries. */
+static int64_t initial_work(const mo_search_round_plan *m)
 {
     const mo_decomp_classes *classes = m->search->classes;
     int64_t work = 0;
@@ -94,8 +95,7 @@ static int64_t start_work(const mo_search_round_plan *m)
 }
 
 mo_status mo_search_round_plan_new(mo_search_state *search,
-                                   mo_search_round_plan **improver,
-                                   mo_error *err)
+                                   mo_search_round_plan **plan, mo_error *err)
 {
     mo_search_round_plan *m = calloc(1, sizeof *m);
     mo_status status;
@@ -106,13 +106,13 @@ mo_status mo_search_round_plan_new(mo_search_state *search,
     m->forks = calloc((size_t) search->classes->n, sizeof *m->forks);
     m->chosen = calloc(MO_SEARCH_MAX_PRIMAL_JOBS, sizeof *m->chosen);
     status = m->forks && m->chosen
-                 ? mo_search_candidates_new(search, &m->hopes, err)
+                 ? mo_search_candidates_new(search, &m->candidates, err)
                  : mo_fail_memory(err);
     if (status == MO_OK)
         status = find_forks(m, err);
     if (status == MO_OK) {
-        m->only_equal = start_work(m) > START_WORK;
-        *improver = m;
+        m->only_equal = initial_work(m) > START_WORK;
+        *plan = m;
     } else {
         mo_search_round_plan_free(m);
     }
@@ -125,15 +125,15 @@ void mo_search_round_plan_free(mo_search_round_plan *m)
         return;
     for (int i = 0; i < m->search->classes->n && m->forks; i++)
         mo_forkjoin_free(m->forks[i]);
-    mo_search_candidates_free(m->hopes);
+    mo_search_candidates_free(m->candidates);
     free(m->forks);
     free(m->chosen);
     free(m);
 }
 
-/* Does the boundary get a first schedule? */
-static bool is_started(const mo_search_round_plan *m,
-                       const mo_decomp_class *cls, int boundary)
+/* Whether the boundary gets an initial schedule. */
+static bool needs_initial_schedule(const mo_search_round_plan *m,
+                                   const mo_decomp_class *cls, int boundary)
 {
     int n = m->search->states.n;
 
@@ -142,7 +142,7 @@ static bool is_started(const mo_search_round_plan *m,
 }
 
 int mo_search_round_plan_initial_jobs(mo_search_round_plan *m,
-                                      mo_search_primal_job *tries)
+                                      mo_search_primal_job *jobs)
 {
     const mo_decomp_classes *classes = m->search->classes;
     int n_boundaries = classes->states->n * classes->states->n, n = 0;
@@ -151,9 +151,9 @@ int mo_search_round_plan_initial_jobs(mo_search_round_plan *m,
         for (; m->next_boundary < n_boundaries; m->next_boundary++) {
             if (n == MO_SEARCH_MAX_PRIMAL_JOBS)
                 return n;
-            if (is_started(m, &classes->classes[m->next_class],
-                           m->next_boundary))
-                tries[n++] =
+            if (needs_initial_schedule(m, &classes->classes[m->next_class],
+                                       m->next_boundary))
+                jobs[n++] =
                     (mo_search_primal_job){ .cls = m->next_class,
                                             .boundary = m->next_boundary,
                                             .how = MO_SEARCH_PRIMAL_LIST };
@@ -161,9 +161,9 @@ int mo_search_round_plan_initial_jobs(mo_search_round_plan *m,
     return n;
 }
 
-/* A glance at first, to see which boundaries matter; then one long walk is
+/* Few moves at level 1, to see which boundaries matter; then one long run is
  * better than several short ones. */
-static int64_t moves_for(const mo_decomp_class *cls, int level)
+static int64_t anneal_moves(const mo_decomp_class *cls, int level)
 {
     static const int64_t work[] = { 1000000,  5000000,   20000000,
                                     60000000, 120000000, 200000000 };
@@ -175,13 +175,13 @@ static int64_t moves_for(const mo_decomp_class *cls, int level)
     return moves + 1;
 }
 
-static bool is_crowd(const mo_search_round_plan *m, int cls)
+static bool has_equal_branches(const mo_search_round_plan *m, int cls)
 {
     return m->forks[cls] && mo_forkjoin_has_many_equal_branches(m->forks[cls]);
 }
 
-/* Where branches are not alike, searching through now and then tells all at
- * once, even of many ops: a glance shows it. */
+/* Where branches differ, exact search succeeds at once or not at all, even
+ * with many ops: a short run shows it. */
 static bool is_exact_next(const mo_search_round_plan *m,
                           const mo_search_candidate *chosen, int level)
 {
@@ -191,13 +191,13 @@ static bool is_exact_next(const mo_search_round_plan *m,
         return true;
     if (level == 1)
         return cls->n <= GLANCE_OPS && m->forks[chosen->cls] &&
-               !is_crowd(m, chosen->cls);
+               !has_equal_branches(m, chosen->cls);
     return level % 2 == 0 && (cls->n <= MO_SEARCH_EXACT_RARE_MAX_OPS ||
                               cls->boundaries[chosen->boundary].exact_pays);
 }
 
-/* Where most of it is one block, there is nothing to go along. */
-static bool is_along(const mo_search_round_plan *m, int number)
+/* If most of the class is one block there is no chain to decompose along. */
+static bool has_spine(const mo_search_round_plan *m, int number)
 {
     const mo_decomp_class *cls = &m->search->classes->classes[number];
     const mo_bound_chain *chain =
@@ -207,10 +207,10 @@ static bool is_along(const mo_search_round_plan *m, int number)
            largest_segment(chain)->n < cls->n / 2;
 }
 
-/* A solver is asked where searching through has been in vain for long: what it
- * finds depends on its clock. */
-static bool is_assist_next(const mo_search_round_plan *m,
-                           const mo_decomp_class *cls, int level)
+/* A MILP solver is used where exact search has failed repeatedly: its results
+ * depend on the clock. */
+static bool is_milp_next(const mo_search_round_plan *m,
+                         const mo_decomp_class *cls, int level)
 {
     const mo_method_task *task = m->search->task;
 
@@ -218,8 +218,8 @@ static bool is_assist_next(const mo_search_round_plan *m,
            level >= ASSIST_LEVEL && level % 2 == 0;
 }
 
-/* What a failed proof says of the largest block on the way that the bound
- * takes, if it says anything. */
+/* Sets the hint that a failed bound job left for the largest block on the
+ * shortest path by lower bounds, if there is one. */
 static mo_status find_hint(mo_search_round_plan *m, mo_search_primal_job *it,
                            mo_error *err)
 {
@@ -248,9 +248,10 @@ static mo_status find_hint(mo_search_round_plan *m, mo_search_primal_job *it,
     return status;
 }
 
-/* The largest block on the way that the bound takes, and what it may take. */
-static mo_status find_segment(mo_search_round_plan *m, mo_search_primal_job *it,
-                              mo_error *err)
+/* Sets the largest block on the shortest path by lower bounds and the range of
+ * target times for it. */
+static mo_status find_target_range(mo_search_round_plan *m,
+                                   mo_search_primal_job *it, mo_error *err)
 {
     const mo_chain_blocks *blocks = m->search->blocks;
     const mo_chain_partition *c = &blocks->chained[it->cls];
@@ -281,57 +282,57 @@ static mo_status find_segment(mo_search_round_plan *m, mo_search_primal_job *it,
     return status;
 }
 
-/* Many equal branches are divided anew, again and again: what comes of a race
- * depends on chance more than on its length.  What is best of several is
- * annealed in between. */
-static bool is_race_next(const mo_search_round_plan *m, int number, int copy,
-                         int level)
+/* Many equal branches: repeated successive halving, since its result depends
+ * more on the random starts than on their length, with annealing of the best
+ * in between. */
+static bool is_halving_next(const mo_search_round_plan *m, int number, int copy,
+                            int level)
 {
-    if (!is_crowd(m, number) || level == 1)
+    if (!has_equal_branches(m, number) || level == 1)
         return false;
     if (level <= RACE_LEVELS)
         return level % 2 == 0 || copy > 0;
     return copy > 1 || (level + copy) % 2 == 0;
 }
 
-static int patience_of(const mo_search_round_plan *m, int number,
-                       mo_search_primal_algo how, int level)
+static int patience_for(const mo_search_round_plan *m, int number,
+                        mo_search_primal_algo how, int level)
 {
-    if (!is_crowd(m, number) || level <= RACE_LEVELS)
+    if (!has_equal_branches(m, number) || level <= RACE_LEVELS)
         return 0;
     return how == MO_SEARCH_PRIMAL_HALVING ? RACE_PATIENCE : WALK_PATIENCE;
 }
 
-/* Only the first of several attempts searches through or asks a solver.  Along
- * a chain, anew at first, and between the attempts to make that better. */
-static mo_search_primal_algo way_of(const mo_search_round_plan *m,
-                                    const mo_search_candidate *chosen, int copy,
-                                    int level)
+/* Only the first copy of a job is an exact search or a MILP. Along a spine:
+ * from scratch at odd levels, polishing at even ones. */
+static mo_search_primal_algo choose_algo(const mo_search_round_plan *m,
+                                         const mo_search_candidate *chosen,
+                                         int copy, int level)
 {
     const mo_decomp_class *cls = &m->search->classes->classes[chosen->cls];
 
-    if (copy == 0 && is_assist_next(m, cls, level))
+    if (copy == 0 && is_milp_next(m, cls, level))
         return MO_SEARCH_PRIMAL_MILP;
-    if (is_race_next(m, chosen->cls, copy, level))
+    if (is_halving_next(m, chosen->cls, copy, level))
         return MO_SEARCH_PRIMAL_HALVING;
     if (copy == 0 && (chosen->exact || is_exact_next(m, chosen, level)))
         return MO_SEARCH_PRIMAL_EXACT;
-    if (is_along(m, chosen->cls))
+    if (has_spine(m, chosen->cls))
         return level % 2 == 1 ? MO_SEARCH_PRIMAL_SPINE
                               : MO_SEARCH_PRIMAL_POLISH;
     return MO_SEARCH_PRIMAL_ANNEAL;
 }
 
-/* Later ones are short, and their winners go on alone. */
-static int64_t race_moves(const mo_decomp_class *cls, int level)
+/* Late runs are short; their last start goes on alone. */
+static int64_t halving_moves(const mo_decomp_class *cls, int level)
 {
     int doublings = level > RACE_LEVELS ? 0 : level - 2;
 
     return ((int64_t) RACE_WORK << doublings) / cls->n + 1;
 }
 
-/* Moves for each op in its block, and, by ops, of the whole. */
-static int64_t along_effort(const mo_decomp_class *cls,
+/* Moves for each op of a block, or, divided by ops, of the whole. */
+static int64_t spine_effort(const mo_decomp_class *cls,
                             mo_search_primal_algo how, int level)
 {
     static const int moves[] = { 200, 600, 2000, 4000, 8000 };
@@ -342,33 +343,34 @@ static int64_t along_effort(const mo_decomp_class *cls,
                                          : POLISH_WORK * each / cls->n + 1;
 }
 
-static int64_t effort_of(const mo_search_round_plan *m,
-                         const mo_search_candidate *chosen,
-                         mo_search_primal_algo how, int level)
+static int64_t effort_for(const mo_search_round_plan *m,
+                          const mo_search_candidate *chosen,
+                          mo_search_primal_algo how, int level)
 {
     const mo_decomp_class *cls = &m->search->classes->classes[chosen->cls];
-    bool is_short = is_crowd(m, chosen->cls) && level > RACE_LEVELS;
+    bool is_short = has_equal_branches(m, chosen->cls) && level > RACE_LEVELS;
 
     switch (how) {
     case MO_SEARCH_PRIMAL_HALVING:
-        return race_moves(cls, level);
+        return halving_moves(cls, level);
     case MO_SEARCH_PRIMAL_EXACT:
         return (int64_t) (cls->n > MO_SEARCH_EXACT_MAX_OPS ? FEW_NODES
                                                            : FIRST_NODES)
                << level;
     case MO_SEARCH_PRIMAL_SPINE:
     case MO_SEARCH_PRIMAL_POLISH:
-        return along_effort(cls, how, level);
+        return spine_effort(cls, how, level);
     default:
-        return moves_for(cls, is_short ? RACE_LEVELS : level);
+        return anneal_moves(cls, is_short ? RACE_LEVELS : level);
     }
 }
 
-/* The level counts from 1 on: what has not been tried at all is at 0.  Of
- * several long walks, half begin anew, since the best valley need not be the
- * one that is known (races know that themselves), and half with a hint, where
- * there is one.  Of late races, the last looks for other valleys. */
-static mo_status fill_try(mo_search_round_plan *m,
+/* Levels count from 1; an untried boundary is at level 0. Of several long
+ * annealing runs half start from list schedules, since the best local optimum
+ * need not be near the incumbent (successive halving restarts by itself), and
+ * half from a hint, where there is one. Of late successive halving runs the
+ * last copy explores other receiver sets. */
+static mo_status fill_job(mo_search_round_plan *m,
                           const mo_search_candidate *chosen, int copy,
                           uint64_t seed, mo_search_primal_job *it,
                           mo_error *err)
@@ -376,49 +378,50 @@ static mo_status fill_try(mo_search_round_plan *m,
     const mo_method_task *task = m->search->task;
     const mo_decomp_class *cls = &m->search->classes->classes[chosen->cls];
     int level = cls->boundaries[chosen->boundary].level + 1;
-    mo_search_primal_algo how = way_of(m, chosen, copy, level);
+    mo_search_primal_algo how = choose_algo(m, chosen, copy, level);
     bool is_late = level > RACE_LEVELS, is_last = copy == MOST_COPIES - 1;
 
     *it = (mo_search_primal_job){ .cls = chosen->cls,
                                   .boundary = chosen->boundary,
                                   .how = how,
-                                  .effort = effort_of(m, chosen, how, level),
+                                  .effort = effort_for(m, chosen, how, level),
                                   .seed = seed,
                                   .anew = how == MO_SEARCH_PRIMAL_ANNEAL &&
                                           level > 3 && copy % 2 == 0 &&
-                                          !is_crowd(m, chosen->cls),
+                                          !has_equal_branches(m, chosen->cls),
                                   .fork = m->forks[chosen->cls],
                                   .stay = is_late && !is_last,
                                   .patience =
-                                      patience_of(m, chosen->cls, how, level),
+                                      patience_for(m, chosen->cls, how, level),
                                   .solver = task->assist,
                                   .found = task->found,
                                   .seconds = level };
     if (how == MO_SEARCH_PRIMAL_HALVING)
-        return find_segment(m, it, err);
+        return find_target_range(m, it, err);
     if (how == MO_SEARCH_PRIMAL_ANNEAL && copy % 2 == 1 && m->search->blocks &&
         it->patience == 0)
         return find_hint(m, it, err);
     return MO_OK;
 }
 
-static bool is_quick(const mo_search_round_plan *m,
-                     const mo_search_candidate *o)
+static bool is_short_job(const mo_search_round_plan *m,
+                         const mo_search_candidate *o)
 {
     return m->search->classes->classes[o->cls].n <= MO_SEARCH_EXACT_MAX_OPS;
 }
 
-/* The options that promise most; what takes long and promises little beside the
- * first of that waits. */
-static int choose(mo_search_round_plan *m, const mo_search_candidate *options,
-                  size_t n, int round)
+/* Chooses the candidates with the largest gains; a long job with little gain
+ * beside the first long one is postponed. */
+static int choose_candidates(mo_search_round_plan *m,
+                             const mo_search_candidate *options, size_t n,
+                             int round)
 {
     int most_long = round == 0 ? FIRST_LONG : MOST_LONG;
     int n_chosen = 0, n_long = 0;
     double least_ns = 0;
 
     for (size_t i = 0; i < n && n_chosen < MO_SEARCH_MAX_PRIMAL_JOBS / 2; i++) {
-        bool takes_long = !is_quick(m, &options[i]);
+        bool takes_long = !is_short_job(m, &options[i]);
 
         if (takes_long &&
             (n_long == most_long || options[i].gain_ns < least_ns))
@@ -436,31 +439,30 @@ static mo_decomp_boundary *boundary_of(const mo_search_round_plan *m,
     return &m->search->classes->classes[o->cls].boundaries[o->boundary];
 }
 
-/* Where there is room for more attempts, those that promise most are made
- * several times. */
-static int copies_of(const mo_search_round_plan *m,
-                     const mo_search_candidate *o, int n_long, double sum_ns)
+/* Returns how many copies of a job fill the round: more for a larger share of
+ * the estimated gain. */
+static int copies_for(const mo_search_round_plan *m,
+                      const mo_search_candidate *o, int n_long, double sum_ns)
 {
     int level = boundary_of(m, o)->level;
     int most = level < MOST_COPIES ? level + 1 : MOST_COPIES, copies;
 
-    if (is_quick(m, o) || o->exact)
+    if (is_short_job(m, o) || o->exact)
         return 1;
     copies = (int) ((MOST_LONG - n_long) * (o->gain_ns / sum_ns)) + 1;
     return copies < most ? copies : most;
 }
 
-/* Those that take longest, which are the first of each, begin first. */
-static mo_status fill_tries(mo_search_round_plan *m, int n_chosen,
-                            uint64_t seed, mo_search_primal_job *tries, int *n,
-                            mo_error *err)
+/* The longest jobs, the first copy of each, come first. */
+static mo_status fill_jobs(mo_search_round_plan *m, int n_chosen, uint64_t seed,
+                           mo_search_primal_job *jobs, int *n, mo_error *err)
 {
     mo_status status = MO_OK;
     double sum_ns = 0;
     int n_long = 0;
 
     for (int i = 0; i < n_chosen; i++)
-        if (!is_quick(m, m->chosen[i])) {
+        if (!is_short_job(m, m->chosen[i])) {
             sum_ns += m->chosen[i]->gain_ns;
             n_long++;
         }
@@ -470,8 +472,8 @@ static mo_status fill_tries(mo_search_round_plan *m, int n_chosen,
              i++) {
             uint64_t own = mo_random_seed(seed, (uint64_t) *n);
 
-            if (c < copies_of(m, m->chosen[i], n_long, sum_ns))
-                status = fill_try(m, m->chosen[i], c, own, &tries[(*n)++], err);
+            if (c < copies_for(m, m->chosen[i], n_long, sum_ns))
+                status = fill_job(m, m->chosen[i], c, own, &jobs[(*n)++], err);
         }
     for (int i = 0; i < n_chosen; i++)
         boundary_of(m, m->chosen[i])->level++;
@@ -479,25 +481,25 @@ static mo_status fill_tries(mo_search_round_plan *m, int n_chosen,
 }
 
 mo_status mo_search_round_plan_next_jobs(mo_search_round_plan *m, int round,
-                                         mo_search_primal_job *tries, int *n,
+                                         mo_search_primal_job *jobs, int *n,
                                          double *hoped, mo_error *err)
 {
     uint64_t seed = mo_random_seed(m->search->task->seed, (uint64_t) round);
     const mo_search_candidate *options = NULL;
     size_t n_options = 0;
-    mo_status status =
-        mo_search_candidates_select(m->hopes, &options, &n_options, hoped, err);
+    mo_status status = mo_search_candidates_select(m->candidates, &options,
+                                                   &n_options, hoped, err);
 
     *n = 0;
     if (status != MO_OK)
         return status;
-    return fill_tries(m, choose(m, options, n_options, round), seed, tries, n,
-                      err);
+    return fill_jobs(m, choose_candidates(m, options, n_options, round), seed,
+                     jobs, n, err);
 }
 
-static mo_status take_schedule(mo_search_round_plan *m,
-                               const mo_search_primal_job *it,
-                               mo_schedule *schedule, mo_error *err)
+static mo_status merge_schedule(mo_search_round_plan *m,
+                                const mo_search_primal_job *it,
+                                mo_schedule *schedule, mo_error *err)
 {
     mo_search_state *s = m->search;
 
@@ -518,11 +520,11 @@ mo_status mo_search_round_plan_merge_result(mo_search_round_plan *m,
     if (it->how == MO_SEARCH_PRIMAL_EXACT &&
         (it->lower_ns > cls->lower_ns[it->boundary] || it->schedule))
         boundary->exact_pays = true;
-    status = take_schedule(m, it, it->schedule, err);
+    status = merge_schedule(m, it, it->schedule, err);
     if (it->lower_ns > boundary->own_ns)
         boundary->own_ns = it->lower_ns;
     for (size_t i = 0; i < it->n_more; i++) {
-        mo_status other = take_schedule(m, it, it->more[i], err);
+        mo_status other = merge_schedule(m, it, it->more[i], err);
 
         status = status == MO_OK ? other : status;
     }

@@ -10,26 +10,27 @@
 
 enum {
     ALL_STATES = 16, /* up to so many devices, each is a state */
-    SOME_STATES = 8, /* of more, those that are quickest */
-    WHOLE_OPS = 40   /* so few are searched as one where memory is short */
+    SOME_STATES = 8, /* of more, the fastest */
+    WHOLE_OPS = 40 /* instances up to this size are not decomposed under memory
+                      limits */
 };
 
-static int compare_ints(const void *a, const void *b)
+static int compare_devices(const void *a, const void *b)
 {
     int s = *(const int *) a, t = *(const int *) b;
 
     return (s > t) - (s < t);
 }
 
-/* The quickest devices, by what all ops together would take there. */
-static mo_status choose_quickest(const mo_instance *x, mo_decomp_states *states,
-                                 mo_error *err)
+/* Takes the devices with the shortest total time of all ops. */
+static mo_status choose_fastest_states(const mo_instance *x,
+                                       mo_decomp_states *states, mo_error *err)
 {
     mo_status status = mo_single_device_order(x, states->device, err);
 
     if (status == MO_OK)
         qsort(states->device, (size_t) states->n, sizeof *states->device,
-              compare_ints);
+              compare_devices);
     return status;
 }
 
@@ -48,7 +49,7 @@ static mo_status choose_states(const mo_instance *x, mo_decomp_states *states,
     for (int a = 0; a < states->n; a++)
         states->device[a] = a;
     if (!states->all)
-        status = choose_quickest(x, states, err);
+        status = choose_fastest_states(x, states, err);
     for (int k = 0; k < x->n_devices; k++)
         states->state_of[k] = -1;
     for (int a = 0; a < states->n; a++)
@@ -62,8 +63,8 @@ static void add_bytes(int64_t *sum, int64_t bytes)
         *sum = INT64_MAX;
 }
 
-/* All that could ever be on a device together. */
-static int64_t all_bytes(const mo_instance *x, mo_memory memory)
+/* Returns an upper bound on the bytes that can be on one device at once. */
+static int64_t max_device_bytes(const mo_instance *x, mo_memory memory)
 {
     int64_t sum = 0;
 
@@ -77,7 +78,7 @@ static int64_t all_bytes(const mo_instance *x, mo_memory memory)
 
 static bool does_memory_matter(const mo_instance *x, const mo_regime *regime)
 {
-    int64_t bytes = all_bytes(x, regime->memory);
+    int64_t bytes = max_device_bytes(x, regime->memory);
     bool matters = false;
 
     for (int k = 0; k < x->n_devices; k++)
@@ -85,7 +86,7 @@ static bool does_memory_matter(const mo_instance *x, const mo_regime *regime)
     return matters && regime->memory != MO_MEMORY_NONE;
 }
 
-static mo_status divide(mo_search_state *s, bool use_cuts, mo_error *err)
+static mo_status decompose(mo_search_state *s, bool use_cuts, mo_error *err)
 {
     mo_status status =
         mo_decomp_segments_find(s->x, &s->regime, use_cuts, &s->segments, err);
@@ -111,7 +112,7 @@ static void free_decomposition(mo_search_state *s)
     s->segments = NULL;
 }
 
-static int64_t find_path(mo_search_state *s, bool upper)
+static int64_t shortest_path_ns(mo_search_state *s, bool upper)
 {
     for (int i = 0; i < s->classes->n; i++)
         s->path->tables[i] = upper ? s->classes->classes[i].upper_ns
@@ -134,11 +135,11 @@ mo_status mo_search_state_open(const mo_method_task *task, mo_search_state *s,
         s->regime.memory = MO_MEMORY_NONE;
     status = choose_states(s->x, &s->states, err);
     if (status == MO_OK)
-        status = divide(s, !s->memory_matters || s->x->n > WHOLE_OPS, err);
+        status = decompose(s, !s->memory_matters || s->x->n > WHOLE_OPS, err);
     /* A cut may be pinned to a device that is no state. */
-    if (status == MO_OK && find_path(s, false) == INT64_MAX) {
+    if (status == MO_OK && shortest_path_ns(s, false) == INT64_MAX) {
         free_decomposition(s);
-        status = divide(s, false, err);
+        status = decompose(s, false, err);
     }
     return status;
 }
@@ -167,15 +168,15 @@ bool mo_search_is_done(const mo_search_state *s)
            makespan_ns - (double) s->lower_ns <= s->task->gap * makespan_ns;
 }
 
-static void tell(const mo_search_state *s, const char *what)
+static void report_progress(const mo_search_state *s, const char *what)
 {
-    mo_method_progress news = { mo_search_upper_ns(s), s->lower_ns,
-                                1e-9 *
-                                    (double) (mo_stop_clock_ns() - s->begin_ns),
-                                what };
+    mo_method_progress progress = {
+        mo_search_upper_ns(s), s->lower_ns,
+        1e-9 * (double) (mo_stop_clock_ns() - s->begin_ns), what
+    };
 
     if (s->task->on_progress)
-        s->task->on_progress(s->task->context, &news);
+        s->task->on_progress(s->task->context, &progress);
 }
 
 void mo_search_raise_lower(mo_search_state *s, int64_t lower_ns,
@@ -184,7 +185,7 @@ void mo_search_raise_lower(mo_search_state *s, int64_t lower_ns,
     if (lower_ns <= s->lower_ns)
         return;
     s->lower_ns = lower_ns;
-    tell(s, what);
+    report_progress(s, what);
 }
 
 mo_status mo_search_submit_schedule(mo_search_state *s, mo_schedule *schedule,
@@ -205,12 +206,12 @@ mo_status mo_search_submit_schedule(mo_search_state *s, mo_schedule *schedule,
     }
     mo_schedule_free(s->best);
     s->best = schedule;
-    tell(s, what);
+    report_progress(s, what);
     return MO_OK;
 }
 
-/* The larger of what is proven of a boundary itself and what its blocks tell.
- */
+/* Raises the lower bounds of a class to the maximum of those proven for the
+ * class itself and those of the chain of its blocks. */
 static mo_status raise_class(const mo_search_state *s, int number,
                              mo_error *err)
 {
@@ -242,7 +243,8 @@ static mo_status raise_class(const mo_search_state *s, int number,
     return status;
 }
 
-static mo_status raise_all(mo_search_state *s, const char *what, mo_error *err)
+static mo_status raise_classes(mo_search_state *s, const char *what,
+                               mo_error *err)
 {
     mo_status status = MO_OK;
     int64_t lower_ns;
@@ -251,8 +253,8 @@ static mo_status raise_all(mo_search_state *s, const char *what, mo_error *err)
         status = raise_class(s, i, err);
     if (status != MO_OK)
         return status;
-    lower_ns = find_path(s, false);
-    /* A cut could be on a device that is no state: then nothing is proven. */
+    lower_ns = shortest_path_ns(s, false);
+    /* If a cut may be on a device that is no state, nothing is proven. */
     if ((s->states.all || s->segments->n == 1) && lower_ns != INT64_MAX)
         mo_search_raise_lower(s, lower_ns, what);
     return MO_OK;
@@ -263,11 +265,11 @@ mo_status mo_search_update_bounds(mo_search_state *s, const char *what,
 {
     mo_schedule *schedule = NULL;
     int64_t upper_ns;
-    mo_status status = raise_all(s, what, err);
+    mo_status status = raise_classes(s, what, err);
 
     if (status != MO_OK)
         return status;
-    upper_ns = find_path(s, true);
+    upper_ns = shortest_path_ns(s, true);
     if (upper_ns >= s->upper_path_ns)
         return MO_OK;
     s->upper_path_ns = upper_ns;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * search.h - what the method `moirai` knows so far: the whole in segments,
- * times of their classes from above and from below, and what follows for the
- * whole.
+ * state.h - state of the decomposition search `moirai`: the
+ * segments of the instance, upper and lower bounds of their classes, and the
+ * incumbent and the lower bound of the whole that follow from them.
  */
 #ifndef MO_SOLVERS_SEARCH_DRIVER_STATE_H
 #define MO_SOLVERS_SEARCH_DRIVER_STATE_H
@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
+#include "models/frame/proven_bounds.h"
 #include "schedule/schedule.h"
 #include "solvers/search/bound/chain/chain_bound.h"
 #include "solvers/search/decomp/segment_class.h"
@@ -23,44 +24,63 @@ typedef struct mo_search_state {
     const mo_instance *x;
     mo_regime regime;
     int64_t begin_ns;    /* by mo_stop_clock_ns */
-    bool memory_matters; /* not every placement fits */
+    bool memory_matters; /* some placement does not fit */
 
     mo_decomp_states states;
     mo_decomp_segments *segments;
     mo_decomp_classes *classes;
-    mo_chain_blocks *blocks; /* NULL: bounds are of the whole alone */
-    mo_decomp_path *path;    /* for whoever looks for one */
+    mo_chain_blocks
+        *blocks; /* NULL: only the bound of the whole instance is used */
+    mo_decomp_path *path; /* scratch, for any shortest path */
 
-    mo_schedule *best; /* within memory; NULL: none yet */
+    mo_schedule *best; /* incumbent, within memory, owned; NULL: none yet */
     int64_t lower_ns;
-    int64_t upper_path_ns; /* the shortest way through upper times so far,
-                             within memory or not; INT64_MAX: none */
+    int64_t upper_path_ns; /* shortest path through upper bounds, within memory
+                              or not; INT64_MAX: none */
 } mo_search_state;
 
-/* Chooses states, takes the instance apart and bounds what can be in moments.
- */
+/* Chooses states, decomposes the instance and sets trivial bounds. The caller
+ * calls mo_search_state_close(), also after an error. task must outlive it. */
 mo_status mo_search_state_open(const mo_method_task *task,
                                mo_search_state *search, mo_error *err);
 void mo_search_state_close(mo_search_state *search);
 
-/* A schedule of the whole: kept as the best, where it is within memory and
- * better, and its segments with their classes.  It is the caller's no more. */
+/* Takes over a schedule of the whole, or NULL: it becomes the incumbent if it
+ * is shorter and within memory, and updates the upper bounds of its segments'
+ * classes; else it is freed. what is passed to the progress callback. */
 mo_status mo_search_submit_schedule(mo_search_state *search,
                                     mo_schedule *schedule, const char *what,
                                     mo_error *err);
 
-/* A bound for the whole. */
+/* Raises the lower bound of the whole; a smaller value is ignored. */
 void mo_search_raise_lower(mo_search_state *search, int64_t lower_ns,
                            const char *what);
 
-/* Times of classes have changed: what does that make of the whole? */
+/* Propagates changed bounds of classes to the whole: raises the lower bound,
+ * and composes a new incumbent where the shortest path has become shorter. */
 mo_status mo_search_update_bounds(mo_search_state *search, const char *what,
                                   mo_error *err);
 
-/* The makespan, INT64_MAX where there is none yet. */
+/* Returns the makespan of the incumbent, INT64_MAX: none yet. */
 int64_t mo_search_upper_ns(const mo_search_state *search);
 
-/* Close enough, or proven. */
+/* Returns whether the gap is closed or within the task's tolerance. */
 bool mo_search_is_done(const mo_search_state *search);
+
+/* Submits the schedules of the fast methods of the table: a single device, HEFT
+ * and the other list schedulers, as far as they are fast for so many ops.  The
+ * result of the search is never worse than theirs. */
+mo_status mo_search_initial_schedules(mo_search_state *search, mo_error *err);
+
+/* Raises the lower bound by that of the whole instance, memory included. */
+mo_status mo_search_initial_bound(mo_search_state *search, mo_error *err);
+
+/* Adds the bounds proven between cuts to strength, which has no pairs before;
+ * where the blocks of a chain imply all that is known of a segment, the bounds
+ * between the ops of its chain instead.  Adds nothing while some device is no
+ * state. */
+mo_status mo_search_export_proven_bounds(const mo_search_state *search,
+                                         mo_proven_bounds *strength,
+                                         mo_error *err);
 
 #endif

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "solvers/search/driver/strengthen.h"
 
-static mo_status search(const mo_instance *x, const mo_regime *regime,
-                        const mo_search_strengthen_options *options,
-                        mo_proven_bounds *strength, mo_method_result *placed,
-                        mo_error *err)
+static mo_status run_search(const mo_instance *x, const mo_regime *regime,
+                            const mo_search_strengthen_options *options,
+                            mo_proven_bounds *strength,
+                            mo_method_result *placed, mo_error *err)
 {
     const mo_method_task task = { .x = x,
                                   .regime = *regime,
@@ -28,7 +28,7 @@ mo_status mo_search_strengthen(const mo_instance *x, const mo_regime *regime,
     mo_status status = mo_proven_bounds_new(x->n_devices, &proven, err);
 
     if (status == MO_OK)
-        status = search(x, regime, options, proven, &placed, err);
+        status = run_search(x, regime, options, proven, &placed, err);
     if (status != MO_OK) {
         mo_method_result_clear(&placed);
         mo_proven_bounds_free(proven);

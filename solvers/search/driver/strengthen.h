@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * strengthen.h - a search before a model is written: what it proves becomes
- * rows of the model, and what it finds its start.
+ * strengthen.h - strengthening of a MILP model by a search before it is
+ * written: proven bounds become valid inequalities, the schedule found becomes
+ * the MIP start.
  */
 #ifndef MO_SOLVERS_SEARCH_DRIVER_STRENGTHEN_H
 #define MO_SOLVERS_SEARCH_DRIVER_STRENGTHEN_H
@@ -17,14 +18,15 @@
 typedef struct mo_search_strengthen_options {
     uint64_t seed;
     int threads;         /* 0: all cores */
-    const mo_stop *stop; /* the search may end earlier, all being proven */
+    const mo_stop *stop; /* the search ends earlier if the gap is closed */
     void (*on_progress)(void *context,
                         const mo_method_progress *progress); /* or NULL */
     void *context;
 } mo_search_strengthen_options;
 
-/* *start is NULL where nothing was found that fits into memory.  The same
- * input and seed give the same, whatever the threads, unless it is stopped. */
+/* Sets *strength and *start, which the caller frees; *start is NULL where no
+ * schedule fits memory. Deterministic by input and seed, for any number of
+ * threads, unless stopped. */
 mo_status mo_search_strengthen(const mo_instance *x, const mo_regime *regime,
                                const mo_search_strengthen_options *options,
                                mo_proven_bounds **strength, mo_schedule **start,

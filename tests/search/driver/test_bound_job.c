@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
-/* Claims of solvers/search/driver/bound_job.h: what is proven of a block holds,
- * where much cannot be proven, less is tried, and bit by bit comes to the same.
- */
+/* Tests of driver/bound_job.h: bounds of a block hold, a smaller target is
+ * tried where a large one fails, and an interrupted job has the same result. */
 #include "solvers/search/driver/bound_job.h"
 
 #include <stdio.h>
@@ -20,7 +19,7 @@ typedef struct proving {
     problem problem;
     mo_method_task task;
     mo_search_state search;
-    int block, boundary; /* of the fork */
+    int block, boundary; /* of the fork-join */
     mo_forkjoin *fork;
     int64_t known_ns, optimum_ns;
 } proving;
@@ -60,7 +59,7 @@ static int64_t optimum_of(const mo_method_task *task)
     return result.lower_ns;
 }
 
-/* The block that holds all but u and v. */
+/* Finds the block with all ops but u and v. */
 static void find_block(proving *p)
 {
     const mo_chain_blocks *b = p->search.blocks;
@@ -107,7 +106,7 @@ static void close_proving(proving *p)
     problem_clear(&p->problem);
 }
 
-/* With so many steps at a time; *times says how often it went on. */
+/* Runs with so many steps per call; *times is the number of continuations. */
 static mo_search_bound_job prove_by_bits(const proving *p, int64_t target_ns,
                                          int64_t steps, int *times)
 {
@@ -125,7 +124,7 @@ static mo_search_bound_job prove_by_bits(const proving *p, int64_t target_ns,
         mo_search_bound_job_run(p->search.blocks, &proof, NULL);
         ck_assert_int_eq(proof.status, MO_OK);
         ++*times;
-    } while (proof.climb);
+    } while (proof.ladder);
     return proof;
 }
 
@@ -153,8 +152,8 @@ START_TEST(nothing_above_the_optimum_is_proven)
 }
 END_TEST
 
-/* Four times too much, twice too much, and then what is true: as often as it
- * can be proven when it is asked for at once. */
+/* Targets of four times and twice the bound fail, then the true one is proven,
+ * whenever it can be proven at once. */
 START_TEST(a_quarter_of_a_target_is_tried)
 {
     int at_once = 0, at_last = 0, n = is_watched() ? 8 : 40;
@@ -204,7 +203,7 @@ START_TEST(bit_by_bit_is_the_same)
 }
 END_TEST
 
-/* What is under way can be left alone. */
+/* An interrupted job can be cleared. */
 START_TEST(dropped_halfway)
 {
     bool any = false;
@@ -223,9 +222,9 @@ START_TEST(dropped_halfway)
                                    .fork = p.fork,
                                    .failed_ns = INT64_MAX };
         mo_search_bound_job_run(p.search.blocks, &proof, NULL);
-        any |= proof.climb != NULL;
+        any |= proof.ladder != NULL;
         mo_search_bound_job_clear(&proof);
-        ck_assert_ptr_null(proof.climb);
+        ck_assert_ptr_null(proof.ladder);
         ck_assert_ptr_null(proof.hint.device);
         close_proving(&p);
     }

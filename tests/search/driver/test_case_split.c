@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
-/* Claims of solvers/search/driver/case_split.h, and of what it is made of. */
+/* Tests of driver/case_split.h, and of the time windows and interval loads
+ * below it. */
 #include <stdio.h>
 
 #include "base/random.h"
 #include "solvers/search/exact/exact.h"
 #include "solvers/search/driver/case_split.h"
-#include "solvers/search/driver/initial.h"
 #include "solvers/search/bound/chain/mincut.h"
 #include "solvers/search/bound/chain/cut_bound.h"
 #include "tests/support/dense_problem.h"
@@ -16,9 +16,9 @@
 #include "tests/support/suite.h"
 #include "tests/support/reference_validate.h"
 
-enum { ANY = 0 }; /* every op of a chain is one that many read */
+enum { ANY = 0 }; /* every op of a chain is a hub */
 
-/* With blocks, and some schedule. */
+/* With blocks and an incumbent. */
 static void open_search(mo_search_state *s, const mo_method_task *task)
 {
     MUST(mo_search_state_open(task, s, &err));
@@ -27,7 +27,7 @@ static void open_search(mo_search_state *s, const mo_method_task *task)
     MUST(mo_search_update_bounds(s, "blocks", &err));
 }
 
-/* Raises all boundaries of all classes as far as can be. */
+/* Raises all boundaries of all classes as far as possible. */
 static void raise_all(mo_search_state *s, int least_readers)
 {
     int64_t steps = INT64_MAX / 2;
@@ -109,8 +109,8 @@ START_TEST(bound_is_below_what_is_found)
 }
 END_TEST
 
-/* A chain of ops, one of which is read by others beside it that the last op
- * collects, as text; times are the random's. */
+/* Writes a chain of ops, one of which is read by others beside it that the
+ * last op collects; times are random. */
 static void write_fan(char *text, size_t size, mo_random *random)
 {
     int length = 3 + mo_random_below(random, 2);
@@ -190,8 +190,8 @@ START_TEST(fans_raise_the_bound_up_to_the_optimum)
 END_TEST
 
 /* On A the chain takes 410, and 20 that read its first op take 200 more.
- * Sending to one of them takes 100, so that few can leave: with n of them gone,
- * 610 - 10 n and 30 + 100 n are both within the makespan. */
+ * Sending to one of them takes 100, so that few can leave: with n of them
+ * gone, 610 - 10 n and 30 + 100 n are both within the makespan. */
 START_TEST(crowd_beside_a_chain_is_seen)
 {
     char text[4096];

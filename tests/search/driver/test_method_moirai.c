@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
-/* Claims of the method moirai, solvers/search/driver/moirai.c. */
+/* Tests of the method moirai, driver/moirai.c. */
 #include <stdio.h>
 
 #include "ingest/zoo.h"
@@ -77,7 +77,7 @@ static void check_live(const problem *p, int number, unsigned seed)
                       seed, number);
 }
 
-/* Live memory by the models' rule is another question; fewer ops by the true
+/* Live memory by the models' rule is another problem; fewer ops by the true
  * one. */
 START_TEST(small_problems_are_solved)
 {
@@ -88,8 +88,8 @@ START_TEST(small_problems_are_solved)
 }
 END_TEST
 
-/* A group of one inside the reach of another, and, where next to nothing takes
- * any time, devices on which nothing can be. */
+/* A group of one inside the span of another, and, where almost nothing takes
+ * time, devices that allow no op. */
 static const struct {
     const char *graph, *cluster;
 } traps[] = {
@@ -121,7 +121,7 @@ START_TEST(traps_are_avoided)
 }
 END_TEST
 
-/* The whole at once, which knows nothing of cuts. */
+/* Solves the whole at once, without cuts. */
 static int64_t optimum_of(const mo_instance *x, const mo_regime *regime)
 {
     mo_exact_options options = { .below_ns = INT64_MAX, .nodes = 20000 };
@@ -283,7 +283,7 @@ START_TEST(a_single_op_goes_where_it_is_fastest)
 }
 END_TEST
 
-/* More devices than are states: the bound is of the whole then. */
+/* More devices than states: then the bound is that of the whole. */
 START_TEST(many_devices_are_no_trouble)
 {
     enum { N_DEVICES = 20 };
@@ -316,7 +316,7 @@ START_TEST(many_devices_are_no_trouble)
 }
 END_TEST
 
-/* Layers are alike: what one round finds for one holds for all of them. */
+/* Equal layers are one class: a round for one improves all. */
 START_TEST(stacked_layers_take_their_number_of_times_as_long)
 {
     static const int layers[] = { 3, 4 };
