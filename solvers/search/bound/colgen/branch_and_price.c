@@ -3,130 +3,262 @@
 
 #include <stdlib.h>
 
-#include "solvers/search/bound/colgen/master.h"
 #include "solvers/search/bound/colgen/branching.h"
-#include "solvers/search/bound/colgen/rounding.h"
+#include "solvers/search/bound/colgen/column_pool.h"
+#include "solvers/search/bound/colgen/master.h"
 
 /*
- * A state that prices do not refute is split into two, one assumption more in
- * each, until all are refuted, or one is left that nothing is to be assumed of,
- * or enough has been tried.
+ * Depth-first branch and bound: a node that the master does not refute is
+ * divided into two children, until all nodes are refuted, or one is left that
+ * no rule can divide, or a limit is reached.
  */
 
 enum {
     MIN_CELLS = 100,
     MAX_CELLS = 700,
-    LOOK_WORK = 600000, /* so many cells may be filled in one look at prices */
-    MAX_WORK = 8000000, /* beyond that in the fewest, it would take too long */
+    PRICING_WORK = 600000, /* table entries that one pricing fills */
+    MAX_WORK = 8000000,    /* with the fewest cells: beyond it, not worth it */
     MAX_DEVICES = 16,
-    MAX_CLASSES = 128, /* each is a column of a dense program, and has rows */
+    MAX_CLASSES = 128, /* each is a variable of a dense LP, with rows */
     MAX_DEPTH = 64,
-    MAX_STATES = 24, /* at effort 1 */
+    MAX_NODES = 24, /* at effort 1 */
     MAX_EFFORT = 16,
-    STEPS = 60,       /* to better prices of one state, ... */
-    ROUNDS = 2,       /* ... and to other goods: to split soon is quicker */
-    LAST_STEPS = 240, /* the same where there is nothing more to assume */
-    LAST_ROUNDS = 16,
-    LOOK_STEPS = 120, /* for one look at prices, without a split: what they */
-    LOOK_ROUNDS = 8   /* suggest should be close to what can be */
+    STEPS = 60, /* iterations at one node, ... */
+    ROUNDS = 2, /* ... and rounds of separation: branching early is quicker */
+    LEAF_STEPS = 240, /* the same for nodes without arrivals to branch on */
+    LEAF_ROUNDS = 16,
+    ROOT_STEPS =
+        120,        /* for the rounding heuristic, which does not branch: its */
+    ROOT_ROUNDS = 8 /* fractional solution should be close to feasible */
 };
 
 #define MIDDLE 0.5
 
-typedef struct search {
+/*
+ * Rounding: the columns of a class, one after the other, divide its branches
+ * by their weights; a branch follows the column that a point of it, such as
+ * its middle, falls into:
+ *
+ * column  |---- 1 ----|-- 2 --|------- 3 -------|
+ * branch  |  0  |  1  |  2  |  3  |  4  |  5  |
+ *
+ * Equals within a branch are divided the same way, each for itself, so that
+ * branches of many equal parts do not all follow one column.
+ */
+
+/* Returns the column at this part of the total weight, NULL if none has
+ * weight. */
+static const mo_cg_column *column_at(const mo_cg_column_pool *pool, int class,
+                                     double part)
+{
+    const mo_cg_column *last = NULL;
+    double total = 0, sum = 0;
+
+    for (size_t i = 0; i < pool->n; i++)
+        if (pool->columns[i]->class == class)
+            total += pool->columns[i]->weight;
+    for (size_t i = 0; i < pool->n; i++) {
+        const mo_cg_column *p = pool->columns[i];
+
+        if (p->class != class || p->weight <= 0)
+            continue;
+        last = p;
+        sum += p->weight;
+        if (sum >= part * total)
+            break;
+    }
+    return last;
+}
+
+typedef struct rounding {
+    const mo_cg_problem *c;
+    double point;         /* of a branch, from 0 to 1 */
+    int first_op, *place; /* position in the segment: place[op - first_op] */
+    int *device;
+    int64_t *start_ns;
+} rounding;
+
+/* Rounds op j of a branch; seen counts the equal ops before it in the branch.
+ * Returns false if its class has no column. */
+static bool round_op(const rounding *s, const mo_cg_column_pool *pool,
+                     int class, int branch, int j, int seen)
+{
+    const mo_cg_tree *tree = s->c->tree;
+    const mo_forkjoin_class *of = &s->c->fork->classes[class];
+    int node = tree->node_of[tree->start[class] + j];
+    int at = s->place[of->members[branch * of->n + j] - s->first_op];
+    double equals = (double) of->count * tree->nodes[node].total;
+    double number = (double) branch * tree->nodes[node].total + seen;
+    const mo_cg_column *p =
+        column_at(pool, class, (number + s->point) / equals);
+
+    if (!p)
+        return false;
+    s->device[at] = p->device[node - tree->root[class]];
+    s->start_ns[at] = p->start[node - tree->root[class]] / s->c->cells;
+    return true;
+}
+
+static bool round_branch(const rounding *s, const mo_cg_column_pool *pool,
+                         int class, int branch, int *seen)
+{
+    const mo_cg_tree *tree = s->c->tree;
+    const mo_forkjoin_class *of = &s->c->fork->classes[class];
+
+    for (int i = 0; i < tree->n; i++)
+        seen[i] = 0;
+    for (int j = 0; j < of->n; j++)
+        if (!round_op(s, pool, class, branch, j,
+                      seen[tree->node_of[tree->start[class] + j]]++))
+            return false;
+    return true;
+}
+
+static bool round_branches(const rounding *s, const mo_cg_column_pool *pool,
+                           int *seen)
+{
+    for (int i = 0; i < s->c->fork->n_classes; i++)
+        for (int branch = 0; branch < s->c->fork->classes[i].count; branch++)
+            if (!round_branch(s, pool, i, branch, seen))
+                return false;
+    return true;
+}
+
+static void find_op_range(const mo_bound_segment *segment, int *first,
+                          int *last)
+{
+    *first = *last = segment->ops[0];
+    for (int i = 1; i < segment->n; i++) {
+        *first = segment->ops[i] < *first ? segment->ops[i] : *first;
+        *last = segment->ops[i] > *last ? segment->ops[i] : *last;
+    }
+}
+
+static mo_status round_columns(const mo_cg_problem *c,
+                               const mo_cg_column_pool *pool, double point,
+                               int *device, int64_t *start_ns, bool *suggested,
+                               mo_error *err)
+{
+    const mo_bound_segment *segment = &c->fork->segment;
+    rounding s = {
+        .c = c, .point = point, .device = device, .start_ns = start_ns
+    };
+    int last, *seen = calloc((size_t) c->n_nodes + 1, sizeof *seen);
+
+    find_op_range(segment, &s.first_op, &last);
+    s.place = calloc((size_t) (last - s.first_op) + 1, sizeof *s.place);
+    if (!seen || !s.place) {
+        free(seen);
+        free(s.place);
+        return mo_fail_memory(err);
+    }
+    for (int i = 0; i < segment->n; i++)
+        s.place[segment->ops[i] - s.first_op] = i;
+    *suggested = round_branches(&s, pool, seen);
+    free(seen);
+    free(s.place);
+    return MO_OK;
+}
+
+typedef struct tree_search {
     const mo_cg_problem *c;
     mo_cg_master *master;
     mo_cg_effort effort;
-    mo_cg_effort at_last; /* for states that nothing is to be assumed of */
+    mo_cg_effort leaf_effort; /* for nodes without arrivals to branch on */
     mo_cg_node *stack[MAX_DEPTH + MO_CG_MAX_CHILDREN];
     int n;          /* on the stack */
-    int states;     /* that may still be looked at */
-    int max_limits; /* assumptions on counts, of one state */
-} search;
+    int nodes_left; /* limit of nodes to process */
+    int max_limits; /* cardinality limits of one node */
+} tree_search;
 
-static bool may_go_on(const search *s)
+static bool may_continue(const tree_search *s)
 {
-    return s->states > 0 && s->n < MAX_DEPTH &&
+    return s->nodes_left > 0 && s->n < MAX_DEPTH &&
            !mo_stop_reached(s->effort.stop);
 }
 
-/* What is looked at a little is split by arrivals; where these are settled, it
- * is looked at for longer, and then split by counts. */
-static mo_status try_or_split(search *s, mo_cg_node *state, bool *refuted,
-                              mo_cg_node **parts, int *n, mo_error *err)
+/* Solves the master with little effort and branches on arrivals; where those
+ * are decided, solves it with more effort and branches on cardinalities. */
+static mo_status solve_or_branch(tree_search *s, mo_cg_node *state,
+                                 bool *refuted, mo_cg_node **children, int *n,
+                                 mo_error *err)
 {
     const mo_cg_column_pool *pool = mo_cg_master_columns(s->master);
     mo_status status =
         mo_cg_master_solve(s->master, state, &s->effort, refuted, err);
 
-    if (status == MO_OK && !*refuted && may_go_on(s))
-        status = mo_cg_branch_on_arrival(s->c, state, pool, parts, n, err);
-    if (status != MO_OK || *refuted || *n > 0 || !may_go_on(s))
+    if (status == MO_OK && !*refuted && may_continue(s))
+        status = mo_cg_branch_on_arrival(s->c, state, pool, children, n, err);
+    if (status != MO_OK || *refuted || *n > 0 || !may_continue(s))
         return status;
-    status = mo_cg_master_solve(s->master, state, &s->at_last, refuted, err);
-    if (status == MO_OK && !*refuted && may_go_on(s) &&
+    status =
+        mo_cg_master_solve(s->master, state, &s->leaf_effort, refuted, err);
+    if (status == MO_OK && !*refuted && may_continue(s) &&
         state->n_limits < s->max_limits)
-        status = mo_cg_branch_on_cardinality(s->c, state, pool, parts, n, err);
+        status =
+            mo_cg_branch_on_cardinality(s->c, state, pool, children, n, err);
     return status;
 }
 
-/* Takes the last state: refutes it, or puts its parts in its place.  *open is
- * set where neither could be done. */
-static mo_status look(search *s, bool *open, mo_error *err)
+/* Pops the last node: prunes it, or pushes its children. *unresolved is set
+ * where neither was possible. */
+static mo_status process_node(tree_search *s, bool *unresolved, mo_error *err)
 {
     mo_cg_node *state = s->stack[--s->n];
-    mo_cg_node *parts[MO_CG_MAX_CHILDREN];
+    mo_cg_node *children[MO_CG_MAX_CHILDREN];
     int n = 0;
     bool refuted = !mo_cg_node_propagate(s->c, state);
     mo_status status = MO_OK;
 
-    s->states--;
+    s->nodes_left--;
     if (!refuted)
-        status = try_or_split(s, state, &refuted, parts, &n, err);
+        status = solve_or_branch(s, state, &refuted, children, &n, err);
     for (int i = 0; i < n; i++)
-        s->stack[s->n++] = parts[i];
-    *open = !refuted && n == 0;
+        s->stack[s->n++] = children[i];
+    *unresolved = !refuted && n == 0;
     mo_cg_node_free(state);
     return status;
 }
 
-/* Until all is refuted, or something stays open, or that is enough for now. */
-static mo_status run(search *s, int64_t steps, const mo_cg_options *options,
-                     bool *done, bool *refuted, mo_error *err)
+/* Runs until all nodes are pruned, or one stays unresolved, or the iterations
+ * of this slice are done. */
+static mo_status run_search(tree_search *s, int64_t steps,
+                            const mo_cg_options *options, bool *done,
+                            bool *refuted, mo_error *err)
 {
     int64_t before = mo_cg_master_iterations(s->master);
-    bool open = false;
+    bool unresolved = false;
     mo_status status = MO_OK;
 
-    while (s->n > 0 && !open && status == MO_OK &&
+    while (s->n > 0 && !unresolved && status == MO_OK &&
            mo_cg_master_iterations(s->master) - before <= steps)
-        status = look(s, &open, err);
-    *done = status != MO_OK || open || s->n == 0;
-    *refuted = status == MO_OK && !open && s->n == 0;
-    if (open && options->device)
-        status = mo_cg_round_columns(s->c, mo_cg_master_columns(s->master),
-                                     MIDDLE, options->device, options->start_ns,
-                                     options->suggested, err);
+        status = process_node(s, &unresolved, err);
+    *done = status != MO_OK || unresolved || s->n == 0;
+    *refuted = status == MO_OK && !unresolved && s->n == 0;
+    if (unresolved && options->device)
+        status = round_columns(s->c, mo_cg_master_columns(s->master), MIDDLE,
+                               options->device, options->start_ns,
+                               options->suggested, err);
     return status;
 }
 
-static int within_limits(int effort)
+static int clamp_effort(int effort)
 {
     return effort < 1 ? 1 : effort < MAX_EFFORT ? effort : MAX_EFFORT;
 }
 
-/* Ready to look at the case; with nothing on the stack where it is refuted
- * already. */
-static mo_status open_search(search *s, const mo_cg_problem *c, int effort,
+/* Prepares the search; the stack stays empty where propagation of the root
+ * proves infeasibility already. */
+static mo_status search_init(tree_search *s, const mo_cg_problem *c, int effort,
                              mo_error *err)
 {
     mo_status status;
 
-    *s = (search){ .c = c,
-                   .effort = { STEPS, ROUNDS, NULL },
-                   .at_last = { LAST_STEPS, LAST_ROUNDS, NULL },
-                   .states = MAX_STATES << (effort - 1),
-                   .max_limits = 2 + 2 * effort };
+    *s = (tree_search){ .c = c,
+                        .effort = { STEPS, ROUNDS, NULL },
+                        .leaf_effort = { LEAF_STEPS, LEAF_ROUNDS, NULL },
+                        .nodes_left = MAX_NODES << (effort - 1),
+                        .max_limits = 2 + 2 * effort };
     status = mo_cg_node_new(c, &s->stack[0], err);
     if (status != MO_OK)
         return status;
@@ -137,19 +269,20 @@ static mo_status open_search(search *s, const mo_cg_problem *c, int effort,
     return MO_OK;
 }
 
-static void close_search(search *s)
+static void search_clear(tree_search *s)
 {
     while (s->n > 0)
         mo_cg_node_free(s->stack[--s->n]);
     mo_cg_master_free(s->master);
 }
 
-/* The more there is to look at, the coarser; 0: too much. */
-static int cells_for(const mo_forkjoin *fork, const mo_cg_tree *tree)
+/* Returns the number of cells: the larger the problem, the coarser the grid;
+ * 0: too large. */
+static int choose_cells(const mo_forkjoin *fork, const mo_cg_tree *tree)
 {
     int64_t n_devices = fork->places->x->n_devices;
     int64_t work = tree->n * n_devices * n_devices; /* for each cell */
-    int64_t cells = LOOK_WORK / work;
+    int64_t cells = PRICING_WORK / work;
 
     if (work * MIN_CELLS > MAX_WORK)
         return 0;
@@ -158,54 +291,55 @@ static int cells_for(const mo_forkjoin *fork, const mo_cg_tree *tree)
     return cells < MAX_CELLS ? (int) cells : MAX_CELLS;
 }
 
-/* What a question needs.  *c is NULL where it is not worth asking. */
-typedef struct asking {
+/* The data of a search. c is NULL where the problem is too large or empty. */
+typedef struct subproblem {
     mo_cg_tree *tree;
     mo_cg_problem *c;
-} asking;
+} subproblem;
 
-static mo_status ask(const mo_forkjoin *fork, const mo_regime *regime, int a,
-                     int b, int64_t time_ns, asking *q, mo_error *err)
+static mo_status subproblem_init(const mo_forkjoin *fork,
+                                 const mo_regime *regime, int a, int b,
+                                 int64_t time_ns, subproblem *q, mo_error *err)
 {
     mo_status status;
 
-    *q = (asking){ NULL, NULL };
+    *q = (subproblem){ NULL, NULL };
     if (fork->n_classes == 0 || fork->n_classes > MAX_CLASSES ||
         fork->places->x->n_devices > MAX_DEVICES)
         return MO_OK;
     status = mo_cg_tree_new(fork, &q->tree, err);
-    if (status == MO_OK && cells_for(fork, q->tree) > 0)
+    if (status == MO_OK && choose_cells(fork, q->tree) > 0)
         status = mo_cg_problem_new(fork, q->tree, regime, a, b, time_ns,
-                                   cells_for(fork, q->tree), &q->c, err);
+                                   choose_cells(fork, q->tree), &q->c, err);
     return status;
 }
 
-static void stop_asking(asking *q)
+static void subproblem_clear(subproblem *q)
 {
     mo_cg_problem_free(q->c);
     mo_cg_tree_free(q->tree);
 }
 
 struct mo_cg_search {
-    asking asking;
-    search search;
+    subproblem subproblem;
+    tree_search tree_search;
 };
 
 mo_status mo_cg_search_new(const mo_forkjoin *fork, const mo_regime *regime,
                            int a, int b, int64_t time_ns, int effort,
-                           mo_cg_search **question, mo_error *err)
+                           mo_cg_search **search, mo_error *err)
 {
     mo_cg_search *q = calloc(1, sizeof *q);
     mo_status status;
 
     if (!q)
         return mo_fail_memory(err);
-    status = ask(fork, regime, a, b, time_ns, &q->asking, err);
-    if (status == MO_OK && q->asking.c)
-        status =
-            open_search(&q->search, q->asking.c, within_limits(effort), err);
+    status = subproblem_init(fork, regime, a, b, time_ns, &q->subproblem, err);
+    if (status == MO_OK && q->subproblem.c)
+        status = search_init(&q->tree_search, q->subproblem.c,
+                             clamp_effort(effort), err);
     if (status == MO_OK)
-        *question = q;
+        *search = q;
     else
         mo_cg_search_free(q);
     return status;
@@ -215,8 +349,8 @@ void mo_cg_search_free(mo_cg_search *q)
 {
     if (!q)
         return;
-    close_search(&q->search);
-    stop_asking(&q->asking);
+    search_clear(&q->tree_search);
+    subproblem_clear(&q->subproblem);
     free(q);
 }
 
@@ -224,16 +358,16 @@ mo_status mo_cg_search_run(mo_cg_search *q, int64_t steps,
                            const mo_cg_options *options, bool *done,
                            bool *refuted, mo_error *err)
 {
-    search *s = &q->search;
+    tree_search *s = &q->tree_search;
 
     *done = true;
-    *refuted = q->asking.c && s->n == 0;
+    *refuted = q->subproblem.c && s->n == 0;
     if (options->suggested)
         *options->suggested = false;
     if (s->n == 0)
         return MO_OK;
-    s->effort.stop = s->at_last.stop = options->stop;
-    return run(s, steps, options, done, refuted, err);
+    s->effort.stop = s->leaf_effort.stop = options->stop;
+    return run_search(s, steps, options, done, refuted, err);
 }
 
 mo_status mo_cg_refute(const mo_forkjoin *fork, const mo_regime *regime, int a,
@@ -252,37 +386,38 @@ mo_status mo_cg_refute(const mo_forkjoin *fork, const mo_regime *regime, int a,
     return status;
 }
 
-/* The shared tensor comes to these devices and to no other. */
-static void assume(const mo_cg_problem *c, const bool *receives,
-                   mo_cg_node *state)
+/* Requires the broadcast tensor on these devices and forbids it on the
+ * others. */
+static void fix_arrivals(const mo_cg_problem *c, const bool *receives,
+                         mo_cg_node *state)
 {
     for (int k = 0; k < c->n_devices; k++)
-        if (state->fate[k] == MO_CG_ARRIVAL_UNDECIDED)
-            state->fate[k] =
+        if (state->arrival[k] == MO_CG_ARRIVAL_UNDECIDED)
+            state->arrival[k] =
                 receives[k] ? MO_CG_ARRIVAL_REQUIRED : MO_CG_ARRIVAL_FORBIDDEN;
 }
 
-static mo_status suggest(const mo_cg_problem *c, const bool *receives,
-                         double point, const mo_stop *stop,
-                         mo_decomp_solution_hint *hint, bool *suggested,
-                         mo_error *err)
+static mo_status solve_and_round(const mo_cg_problem *c, const bool *receives,
+                                 double point, const mo_stop *stop,
+                                 mo_decomp_solution_hint *hint, bool *suggested,
+                                 mo_error *err)
 {
-    mo_cg_effort effort = { LOOK_STEPS, LOOK_ROUNDS, stop };
+    mo_cg_effort effort = { ROOT_STEPS, ROOT_ROUNDS, stop };
     mo_cg_master *master = NULL;
     mo_cg_node *state = NULL;
     bool refuted = false;
     mo_status status = mo_cg_node_new(c, &state, err);
 
     if (status == MO_OK && receives)
-        assume(c, receives, state);
+        fix_arrivals(c, receives, state);
     if (status == MO_OK && mo_cg_node_propagate(c, state)) {
         status = mo_cg_master_new(c, state, &master, err);
         if (status == MO_OK)
             status = mo_cg_master_solve(master, state, &effort, &refuted, err);
         if (status == MO_OK && !refuted)
-            status = mo_cg_round_columns(c, mo_cg_master_columns(master), point,
-                                         hint->device, hint->start_ns,
-                                         suggested, err);
+            status =
+                round_columns(c, mo_cg_master_columns(master), point,
+                              hint->device, hint->start_ns, suggested, err);
     }
     mo_cg_master_free(master);
     mo_cg_node_free(state);
@@ -296,12 +431,13 @@ mo_status mo_cg_rounding_heuristic(const mo_forkjoin *fork,
                                    mo_decomp_solution_hint *hint,
                                    bool *suggested, mo_error *err)
 {
-    asking q;
-    mo_status status = ask(fork, regime, a, b, time_ns, &q, err);
+    subproblem q;
+    mo_status status = subproblem_init(fork, regime, a, b, time_ns, &q, err);
 
     *suggested = false;
     if (status == MO_OK && q.c)
-        status = suggest(q.c, receives, point, stop, hint, suggested, err);
-    stop_asking(&q);
+        status =
+            solve_and_round(q.c, receives, point, stop, hint, suggested, err);
+    subproblem_clear(&q);
     return status;
 }

@@ -1,7 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fork_timed.h - proofs that a fork takes longer than some time, by prices on
- * stretches of time of devices and ports.
+ * branch_and_price.h - branch and price (Barnhart et al. 1998) as a
+ * destructive lower bound: proves that no schedule of a fork-join subgraph
+ * fits into a given time.
+ *
+ * The decomposition is by branches (Dantzig-Wolfe): a column is a timed
+ * placement of one branch, a row of the master limits the usage of a device,
+ * of a port over an interval, or of another common resource (master_row.h). A
+ * node is pruned when its master problem is infeasible; the time is refuted
+ * when every node is.
  */
 #ifndef MO_SOLVERS_SEARCH_BOUND_COLGEN_BRANCH_AND_PRICE_H
 #define MO_SOLVERS_SEARCH_BOUND_COLGEN_BRANCH_AND_PRICE_H
@@ -15,43 +22,51 @@
 #include "solvers/search/decomp/solution_hint.h"
 
 typedef struct mo_cg_options {
-    int effort; /* 1: about a second for a hundred ops; doubles the work */
+    int effort; /* 1: about a second for a hundred ops; each step doubles the
+                   work */
     const mo_stop *stop;
-    /* NULL, or: filled, where there is no proof, with a placement that the
-     * prices suggest, a device and a start for each op of the fork's segment in
-     * its order; *suggested says whether it was. */
+    /* NULL, or buffers of the caller with one entry per op of the fork's
+     * segment, in its order. Where there is no proof they receive a placement
+     * rounded from the fractional columns: device and start time of each op.
+     * *suggested is set to whether they were filled. */
     int *device;
     int64_t *start_ns;
     bool *suggested;
 } mo_cg_options;
 
-/* True: with u on a and v on b (as in fork_fast.h), v cannot start within
- * time_ns, not even just then.  False says nothing. */
+/* Sets *refuted to true when, with u on device a and v on device b (MO_FREE:
+ * any, as in load_bound.h), v cannot start within time_ns, not even exactly
+ * then. False proves nothing. Returns MO_OK unless memory runs out. */
 mo_status mo_cg_refute(const mo_forkjoin *fork, const mo_regime *regime, int a,
                        int b, int64_t time_ns, const mo_cg_options *options,
                        bool *refuted, mo_error *err);
 
-/* The same, bit by bit. */
+/* The same search in slices. */
 typedef struct mo_cg_search mo_cg_search;
 
-/* fork must outlive it. */
+/* Allocates a search for the given time; the caller frees it with
+ * mo_cg_search_free(), which accepts NULL. fork is borrowed and must outlive
+ * the search. */
 mo_status mo_cg_search_new(const mo_forkjoin *fork, const mo_regime *regime,
                            int a, int b, int64_t time_ns, int effort,
-                           mo_cg_search **question, mo_error *err);
-void mo_cg_search_free(mo_cg_search *question);
+                           mo_cg_search **search, mo_error *err);
+void mo_cg_search_free(mo_cg_search *search);
 
-/* Goes on for some more than so many steps to better prices; *done: it is
- * answered.  However it is divided, the answer is the same.  The options'
- * effort does not count. */
-mo_status mo_cg_search_run(mo_cg_search *question, int64_t steps,
+/* Runs until more than `steps` further iterations of the master are done;
+ * returns with *done set when the search has ended, and *refuted as in
+ * mo_cg_refute(). The result does not depend on how the iterations are
+ * divided. options->effort is ignored: mo_cg_search_new() has set it. */
+mo_status mo_cg_search_run(mo_cg_search *search, int64_t steps,
                            const mo_cg_options *options, bool *done,
                            bool *refuted, mo_error *err);
 
-/* After one look at prices: what they suggest for all to be done within
- * time_ns, with the shared tensor coming to those devices that receive it
- * (NULL: to any) and read on each of them.  Parts of branches become whole ones
- * by point, from 0 to 1: others, other counts of them.  hint has room for all
- * ops of the fork's segment. */
+/* Rounding heuristic: solves the master of the root node once for a horizon of
+ * time_ns, with the broadcast tensor required on the devices that receive it
+ * and forbidden on the others (receives NULL: undecided), and rounds the
+ * fractional columns. point, from 0 to 1, selects the point of a branch that
+ * decides its column: other points give other roundings. hint is the caller's,
+ * with buffers for all ops of the fork's segment; *suggested is set to whether
+ * it was filled. */
 mo_status mo_cg_rounding_heuristic(const mo_forkjoin *fork,
                                    const mo_regime *regime, int a, int b,
                                    int64_t time_ns, const bool *receives,

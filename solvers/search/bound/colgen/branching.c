@@ -3,36 +3,38 @@
 
 #include <math.h>
 
-#include "solvers/search/bound/colgen/left_shift.h"
+#include "solvers/search/bound/colgen/node.h"
 
-#define NEGLIGIBLE  1e-4 /* of one branch, of an arrival */
-#define UNDECIDED   0.02 /* of an arrival */
-#define FINEST      0.01 /* of the horizon: arrivals are not split further */
-#define LEAST_DOUBT 1e-9
-#define WHOLE       0.08 /* so close to a whole number, a count is one */
+#define NEGLIGIBLE 1e-4 /* of one branch, of an arrival */
+#define UNDECIDED  0.02 /* of an arrival */
+#define MIN_SPLIT  0.01 /* of the horizon: shorter windows are not divided */
+#define MIN_SCORE  1e-9
+#define INTEGRAL   0.08 /* a count as close as this to an integer is integral */
 
-/* How the shared tensor comes to a device, and is read there. */
-typedef struct reading {
-    double never;  /* part of it that does not come */
-    double mean;   /* tick at which the rest has come, on average */
-    double spread; /* distance from that, on average */
-    double mass;   /* readers */
-    double early;  /* readers times how much before the mean they start */
-    int64_t first; /* start of a reader */
-} reading;
+/* Arrival of the broadcast tensor at a device in a fractional solution, and
+ * the starts of its readers there. */
+typedef struct arrival_stats {
+    double never;     /* weight of columns without an arrival */
+    double mean;      /* weighted mean tick of the other arrivals */
+    double deviation; /* their mean absolute deviation */
+    double mass;      /* weight of the readers */
+    double early;     /* readers times how much before the mean they start */
+    int64_t first;    /* earliest start of a reader */
+} arrival_stats;
 
 static bool is_arrival(const mo_cg_column *p, int device)
 {
     return p->class == MO_FREE && p->to == device && p->weight > NEGLIGIBLE;
 }
 
-static void find_arrival(const mo_cg_problem *c, const mo_cg_column_pool *pool,
-                         int device, reading *r)
+static void collect_arrivals(const mo_cg_problem *c,
+                             const mo_cg_column_pool *pool, int device,
+                             arrival_stats *r)
 {
     double weight = 0;
 
     for (size_t i = 0; i < pool->n; i++) {
-        const mo_cg_column *p = pool->patterns[i];
+        const mo_cg_column *p = pool->columns[i];
 
         if (!is_arrival(p, device))
             continue;
@@ -45,16 +47,16 @@ static void find_arrival(const mo_cg_problem *c, const mo_cg_column_pool *pool,
     }
     r->mean = weight > 0 ? r->mean / weight : 0;
     for (size_t i = 0; i < pool->n && weight > 0; i++) {
-        const mo_cg_column *p = pool->patterns[i];
+        const mo_cg_column *p = pool->columns[i];
 
         if (is_arrival(p, device) && p->start[0] <= c->horizon)
-            r->spread +=
+            r->deviation +=
                 p->weight / weight * fabs((double) p->start[0] - r->mean);
     }
 }
 
 static void add_reader(const mo_cg_problem *c, const mo_cg_column *p, int node,
-                       reading *r)
+                       arrival_stats *r)
 {
     int64_t start = p->start[node - c->tree->root[p->class]];
 
@@ -64,64 +66,66 @@ static void add_reader(const mo_cg_problem *c, const mo_cg_column *p, int node,
     r->early += p->weight * fmax(0, r->mean - (double) start);
 }
 
-static reading read_on(const mo_cg_problem *c, const mo_cg_column_pool *pool,
-                       int device)
+static arrival_stats collect_stats(const mo_cg_problem *c,
+                                   const mo_cg_column_pool *pool, int device)
 {
-    reading r = { 0 };
+    arrival_stats r = { 0 };
 
-    find_arrival(c, pool, device, &r);
+    collect_arrivals(c, pool, device, &r);
     for (size_t i = 0; i < pool->n; i++) {
-        const mo_cg_column *p = pool->patterns[i];
+        const mo_cg_column *p = pool->columns[i];
 
         if (p->class == MO_FREE || p->weight <= NEGLIGIBLE)
             continue;
         for (int node = c->tree->root[p->class];
              node < c->n_nodes && c->tree->nodes[node].class == p->class;
              node++)
-            if (c->from_u[node] == MO_CG_INPUT_BROADCAST &&
+            if (c->u_input[node] == MO_CG_INPUT_BROADCAST &&
                 p->device[node - c->tree->root[p->class]] == device)
                 add_reader(c, p, node, &r);
     }
     return r;
 }
 
-static mo_status copy_two(const mo_cg_problem *c, const mo_cg_node *state,
-                          mo_cg_node **parts, int *n, mo_error *err)
+static mo_status copy_twice(const mo_cg_problem *c, const mo_cg_node *state,
+                            mo_cg_node **children, int *n, mo_error *err)
 {
-    mo_status status = mo_cg_node_copy(c, state, &parts[0], err);
+    mo_status status = mo_cg_node_copy(c, state, &children[0], err);
 
     *n = 0;
     if (status != MO_OK)
         return status;
-    status = mo_cg_node_copy(c, state, &parts[1], err);
+    status = mo_cg_node_copy(c, state, &children[1], err);
     if (status == MO_OK)
         *n = 2;
     else
-        mo_cg_node_free(parts[0]);
+        mo_cg_node_free(children[0]);
     return status;
 }
 
-static mo_status split_fate(const mo_cg_problem *c, const mo_cg_node *state,
-                            int device, mo_cg_node **parts, int *n,
-                            mo_error *err)
+static mo_status branch_on_presence(const mo_cg_problem *c,
+                                    const mo_cg_node *state, int device,
+                                    mo_cg_node **children, int *n,
+                                    mo_error *err)
 {
-    mo_status status = copy_two(c, state, parts, n, err);
+    mo_status status = copy_twice(c, state, children, n, err);
 
     if (status == MO_OK) {
-        parts[0]->fate[device] = MO_CG_ARRIVAL_FORBIDDEN;
-        parts[1]->fate[device] = MO_CG_ARRIVAL_REQUIRED;
+        children[0]->arrival[device] = MO_CG_ARRIVAL_FORBIDDEN;
+        children[1]->arrival[device] = MO_CG_ARRIVAL_REQUIRED;
     }
     return status;
 }
 
-/* At the mean, where arrivals lie on both sides of it; else between the first
- * reader and it. */
-static int64_t middle_of(const mo_cg_node *state, int device, const reading *r)
+/* The mean, where arrivals lie on both sides of it; otherwise between the
+ * first reader and the mean; within the second quarter of the window. */
+static int64_t choose_split_tick(const mo_cg_node *state, int device,
+                                 const arrival_stats *r)
 {
-    int64_t lo = state->lo[device], hi = state->hi[device];
+    int64_t lo = state->arrival_min[device], hi = state->arrival_max[device];
     int64_t middle = (int64_t) r->mean;
 
-    if (r->spread < UNDECIDED * (double) (hi - lo))
+    if (r->deviation < UNDECIDED * (double) (hi - lo))
         middle = (r->first + middle) / 2;
     if (middle < lo + (hi - lo) / 4)
         middle = lo + (hi - lo) / 4;
@@ -130,45 +134,46 @@ static int64_t middle_of(const mo_cg_node *state, int device, const reading *r)
     return middle;
 }
 
-/* Behind its first moment, where it cannot come for some time after that; else
- * in the middle. */
-static mo_status split_arrival(const mo_cg_problem *c, const mo_cg_node *state,
-                               int device, const reading *r, mo_cg_node **parts,
-                               int *n, mo_error *err)
+/* Branches behind the first tick of the window, where left-shift dominance
+ * forbids arrivals for some time after it; otherwise near the mean. */
+static mo_status branch_on_time(const mo_cg_problem *c, const mo_cg_node *state,
+                                int device, const arrival_stats *r,
+                                mo_cg_node **children, int *n, mo_error *err)
 {
-    int64_t lo = state->lo[device], last = lo;
+    int64_t lo = state->arrival_min[device], last = lo;
     int64_t next = mo_cg_left_shift_next(c, state, device, lo + 1);
-    mo_status status = copy_two(c, state, parts, n, err);
+    mo_status status = copy_twice(c, state, children, n, err);
 
-    if (next > state->hi[device])
-        next = state->hi[device] + 1;
-    if ((double) (next - lo) < FINEST * (double) c->horizon) {
-        last = middle_of(state, device, r);
+    if (next > state->arrival_max[device])
+        next = state->arrival_max[device] + 1;
+    if ((double) (next - lo) < MIN_SPLIT * (double) c->horizon) {
+        last = choose_split_tick(state, device, r);
         next = last + 1;
     }
     if (status == MO_OK) {
-        parts[0]->hi[device] = last;
-        parts[1]->lo[device] = next;
+        children[0]->arrival_max[device] = last;
+        children[1]->arrival_min[device] = next;
     }
     return status;
 }
 
-/* What there is to decide about a device; 0: nothing.  Where ways agree on
- * whether it comes, that is still to be assumed: much follows from it. */
-static double doubt(const mo_cg_problem *c, const mo_cg_node *state, int device,
-                    const reading *r)
+/* Returns the branching score of a device; 0: nothing to branch on. Where all
+ * columns agree on whether the tensor arrives the score is small but positive:
+ * fixing it propagates a lot. */
+static double branching_score(const mo_cg_problem *c, const mo_cg_node *state,
+                              int device, const arrival_stats *r)
 {
     double unsure = fmin(r->never, 1 - r->never);
-    double when = (r->spread + r->early) / (double) c->horizon;
-    int64_t width = state->hi[device] - state->lo[device];
+    double when = (r->deviation + r->early) / (double) c->horizon;
+    int64_t width = state->arrival_max[device] - state->arrival_min[device];
 
-    switch (state->fate[device]) {
+    switch (state->arrival[device]) {
     case MO_CG_ARRIVAL_UNDECIDED:
         return unsure < UNDECIDED && (r->mass < NEGLIGIBLE || when < NEGLIGIBLE)
-                   ? LEAST_DOUBT
+                   ? MIN_SCORE
                    : 1 + unsure + when;
     case MO_CG_ARRIVAL_REQUIRED:
-        return (double) width < FINEST * (double) c->horizon ||
+        return (double) width < MIN_SPLIT * (double) c->horizon ||
                        when < NEGLIGIBLE
                    ? 0
                    : when;
@@ -178,15 +183,15 @@ static double doubt(const mo_cg_problem *c, const mo_cg_node *state, int device,
     return 0;
 }
 
-static int doubtful_device(const mo_cg_problem *c, const mo_cg_node *state,
-                           const mo_cg_column_pool *pool, reading *worst)
+static int select_device(const mo_cg_problem *c, const mo_cg_node *state,
+                         const mo_cg_column_pool *pool, arrival_stats *worst)
 {
     double most = 0;
     int best = MO_FREE;
 
     for (int k = 0; k < c->n_devices; k++) {
-        reading r = read_on(c, pool, k);
-        double now = doubt(c, state, k, &r);
+        arrival_stats r = collect_stats(c, pool, k);
+        double now = branching_score(c, state, k, &r);
 
         if (now > most) {
             most = now;
@@ -200,29 +205,30 @@ static int doubtful_device(const mo_cg_problem *c, const mo_cg_node *state,
 mo_status mo_cg_branch_on_arrival(const mo_cg_problem *c,
                                   const mo_cg_node *state,
                                   const mo_cg_column_pool *pool,
-                                  mo_cg_node *parts[MO_CG_MAX_CHILDREN], int *n,
-                                  mo_error *err)
+                                  mo_cg_node *children[MO_CG_MAX_CHILDREN],
+                                  int *n, mo_error *err)
 {
-    reading r = { 0 };
-    int device = doubtful_device(c, state, pool, &r);
+    arrival_stats r = { 0 };
+    int device = select_device(c, state, pool, &r);
 
     *n = 0;
     if (device == MO_FREE)
         return MO_OK;
-    return state->fate[device] == MO_CG_ARRIVAL_UNDECIDED
-               ? split_fate(c, state, device, parts, n, err)
-               : split_arrival(c, state, device, &r, parts, n, err);
+    return state->arrival[device] == MO_CG_ARRIVAL_UNDECIDED
+               ? branch_on_presence(c, state, device, children, n, err)
+               : branch_on_time(c, state, device, &r, children, n, err);
 }
 
-/* How many of a node's equals run on a device. */
-static double count_on(const mo_cg_problem *c, const mo_cg_column_pool *pool,
-                       int node, int device)
+/* Returns how many of a node's equals run on a device. */
+static double count_on_device(const mo_cg_problem *c,
+                              const mo_cg_column_pool *pool, int node,
+                              int device)
 {
     int class = c->tree->nodes[node].class, root = c->tree->root[class];
     double sum = 0;
 
     for (size_t i = 0; i < pool->n; i++) {
-        const mo_cg_column *p = pool->patterns[i];
+        const mo_cg_column *p = pool->columns[i];
 
         if (p->class == class && p->device[node - root] == device)
             sum += p->weight;
@@ -230,15 +236,16 @@ static double count_on(const mo_cg_problem *c, const mo_cg_column_pool *pool,
     return sum * c->fork->classes[class].count * c->tree->nodes[node].total;
 }
 
-static double distance(double count)
+static double fractionality(double count)
 {
     return fabs(count - floor(count + 0.5));
 }
 
-/* The root, or else another node, with a count that is farthest from whole. */
-static double broken_count(const mo_cg_problem *c,
-                           const mo_cg_column_pool *pool, bool roots, int *node,
-                           int *device)
+/* Selects the root (or else another node) and device with the most fractional
+ * count and returns the count; *node is MO_FREE if all are integral. */
+static double most_fractional_count(const mo_cg_problem *c,
+                                    const mo_cg_column_pool *pool, bool roots,
+                                    int *node, int *device)
 {
     double count = 0;
 
@@ -247,10 +254,11 @@ static double broken_count(const mo_cg_problem *c,
         if ((c->tree->nodes[i].reader == MO_FREE) != roots)
             continue;
         for (int k = 0; k < c->n_devices; k++) {
-            double on = count_on(c, pool, i, k);
+            double on = count_on_device(c, pool, i, k);
 
-            if (distance(on) > WHOLE &&
-                (*node == MO_FREE || distance(on) > distance(count))) {
+            if (fractionality(on) > INTEGRAL &&
+                (*node == MO_FREE ||
+                 fractionality(on) > fractionality(count))) {
                 count = on;
                 *node = i;
                 *device = k;
@@ -260,21 +268,22 @@ static double broken_count(const mo_cg_problem *c,
     return count;
 }
 
-static mo_status split_count(const mo_cg_problem *c, const mo_cg_node *state,
-                             int node, int device, double count,
-                             mo_cg_node **parts, int *n, mo_error *err)
+static mo_status branch_on_count(const mo_cg_problem *c,
+                                 const mo_cg_node *state, int node, int device,
+                                 double count, mo_cg_node **children, int *n,
+                                 mo_error *err)
 {
     const mo_cg_tree_node *of = &c->tree->nodes[node];
     int all = c->fork->classes[of->class].count * of->total;
     int most = (int) floor(count);
     mo_cg_cardinality few = { node, device, false, most };
     mo_cg_cardinality many = { node, device, true, all - most - 1 };
-    mo_status status = copy_two(c, state, parts, n, err);
-    int at = count - most < 0.5; /* few is the nearer one */
+    mo_status status = copy_twice(c, state, children, n, err);
+    int at = count - most < 0.5; /* the child with fewer is the nearer one */
 
     if (status == MO_OK) {
-        parts[at]->limits[parts[at]->n_limits++] = few;
-        parts[!at]->limits[parts[!at]->n_limits++] = many;
+        children[at]->limits[children[at]->n_limits++] = few;
+        children[!at]->limits[children[!at]->n_limits++] = many;
     }
     return status;
 }
@@ -282,7 +291,7 @@ static mo_status split_count(const mo_cg_problem *c, const mo_cg_node *state,
 mo_status mo_cg_branch_on_cardinality(const mo_cg_problem *c,
                                       const mo_cg_node *state,
                                       const mo_cg_column_pool *pool,
-                                      mo_cg_node *parts[MO_CG_MAX_CHILDREN],
+                                      mo_cg_node *children[MO_CG_MAX_CHILDREN],
                                       int *n, mo_error *err)
 {
     int node, device = 0;
@@ -291,10 +300,10 @@ mo_status mo_cg_branch_on_cardinality(const mo_cg_problem *c,
     *n = 0;
     if (state->n_limits == MO_CG_MAX_CARDINALITIES)
         return MO_OK;
-    count = broken_count(c, pool, true, &node, &device);
+    count = most_fractional_count(c, pool, true, &node, &device);
     if (node == MO_FREE)
-        count = broken_count(c, pool, false, &node, &device);
-    return node == MO_FREE
-               ? MO_OK
-               : split_count(c, state, node, device, count, parts, n, err);
+        count = most_fractional_count(c, pool, false, &node, &device);
+    return node == MO_FREE ? MO_OK
+                           : branch_on_count(c, state, node, device, count,
+                                             children, n, err);
 }

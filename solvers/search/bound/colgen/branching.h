@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * timed_split.h - which assumption to make next, where prices alone refute
- * nothing.
+ * branching.h - branching rules of branch and price: how a node whose master
+ * problem is feasible is divided.
  */
 #ifndef MO_SOLVERS_SEARCH_BOUND_COLGEN_BRANCHING_H
 #define MO_SOLVERS_SEARCH_BOUND_COLGEN_BRANCHING_H
@@ -11,25 +11,29 @@
 enum { MO_CG_MAX_CHILDREN = 2 };
 
 /*
- * Both split a state into parts that together leave nothing out, so that the
- * ways which have a weight in the pool are allowed by none of them as they are.
- * *n is 0 where nothing of the kind is to be found.  The parts are the
- * caller's; the one that is more likely to be feasible comes last.
+ * Both rules divide a node into children whose union is the node, such that
+ * the columns with positive weight in the pool are feasible in none of them
+ * together. *n is set to the number of children, 0 where the rule finds
+ * nothing to branch on. The caller frees the children with mo_cg_node_free();
+ * the one more likely to be feasible comes last.
  */
 
-/* Whether the shared tensor comes to a device, and when: where it does so in
- * part, or is read before it has come. */
+/* Branches on the arrival of the broadcast tensor at a device: required or
+ * forbidden, or earlier or later than a tick. Selects a device where the
+ * columns make it arrive in part, or where it is read before its mean
+ * arrival. */
 mo_status mo_cg_branch_on_arrival(const mo_cg_problem *c,
                                   const mo_cg_node *state,
                                   const mo_cg_column_pool *pool,
-                                  mo_cg_node *parts[MO_CG_MAX_CHILDREN], int *n,
-                                  mo_error *err);
+                                  mo_cg_node *children[MO_CG_MAX_CHILDREN],
+                                  int *n, mo_error *err);
 
-/* How many equals run on a device: where they are so many and a half. */
+/* Branches on the number of equal ops on a device, where the columns give a
+ * fractional number. */
 mo_status mo_cg_branch_on_cardinality(const mo_cg_problem *c,
                                       const mo_cg_node *state,
                                       const mo_cg_column_pool *pool,
-                                      mo_cg_node *parts[MO_CG_MAX_CHILDREN],
+                                      mo_cg_node *children[MO_CG_MAX_CHILDREN],
                                       int *n, mo_error *err);
 
 #endif

@@ -6,7 +6,7 @@
 
 #include "base/array.h"
 
-static void free_pattern(mo_cg_column *p)
+static void free_column(mo_cg_column *p)
 {
     if (!p)
         return;
@@ -19,14 +19,14 @@ static void free_pattern(mo_cg_column *p)
 void mo_cg_column_pool_clear(mo_cg_column_pool *pool)
 {
     for (size_t i = 0; i < pool->n; i++)
-        free_pattern(pool->patterns[i]);
-    free(pool->patterns);
-    pool->patterns = NULL;
-    pool->n = pool->room = 0;
+        free_column(pool->columns[i]);
+    free(pool->columns);
+    pool->columns = NULL;
+    pool->n = pool->capacity = 0;
 }
 
-/* How many starts it has. */
-static int nodes_of(const mo_cg_problem *c, const mo_cg_column *p)
+/* Returns the number of starts. */
+static int count_nodes(const mo_cg_problem *c, const mo_cg_column *p)
 {
     int class = p->class, end;
 
@@ -37,7 +37,7 @@ static int nodes_of(const mo_cg_problem *c, const mo_cg_column *p)
     return end - c->tree->root[class];
 }
 
-static mo_cg_column *copy_of(const mo_cg_column *p, size_t n)
+static mo_cg_column *copy_column(const mo_cg_column *p, size_t n)
 {
     mo_cg_column *copy = calloc(1, sizeof *copy);
     size_t n_jobs = (size_t) p->n_jobs;
@@ -48,7 +48,7 @@ static mo_cg_column *copy_of(const mo_cg_column *p, size_t n)
     copy->start = calloc(n + 1, sizeof *copy->start);
     copy->jobs = calloc(n_jobs + 1, sizeof *copy->jobs);
     if (!copy->device || !copy->start || !copy->jobs) {
-        free_pattern(copy);
+        free_column(copy);
         return NULL;
     }
     copy->class = p->class;
@@ -61,17 +61,18 @@ static mo_cg_column *copy_of(const mo_cg_column *p, size_t n)
 }
 
 mo_status mo_cg_column_pool_add(mo_cg_column_pool *pool,
-                                const mo_cg_column *pattern,
-                                mo_cg_column **copy, mo_error *err)
+                                const mo_cg_column *column, mo_cg_column **copy,
+                                mo_error *err)
 {
-    mo_status status = MO_ARRAY_GROW(pool->patterns, pool->n, pool->room, err);
+    mo_status status =
+        MO_ARRAY_GROW(pool->columns, pool->n, pool->capacity, err);
 
     if (status != MO_OK)
         return status;
-    *copy = copy_of(pattern, (size_t) nodes_of(pool->c, pattern));
+    *copy = copy_column(column, (size_t) count_nodes(pool->c, column));
     if (!*copy)
         return mo_fail_memory(err);
-    pool->patterns[pool->n++] = *copy;
+    pool->columns[pool->n++] = *copy;
     return MO_OK;
 }
 
@@ -83,25 +84,29 @@ static bool has_resource(const mo_cg_problem *c, int pair, int resource)
     return false;
 }
 
-/* Whether a job runs into the shared tensor where that must be under way. */
-static bool is_in_the_way(const mo_cg_problem *c, const mo_cg_node *s,
-                          const mo_cg_job *job)
+/* Returns whether a job overlaps the time in which the broadcast tensor must
+ * be in transfer (its compulsory part) on the same resource. */
+static bool blocks_broadcast(const mo_cg_problem *c, const mo_cg_node *s,
+                             const mo_cg_job *job)
 {
     for (int k = 0; k < c->n_devices; k++)
-        if (s->fate[k] == MO_CG_ARRIVAL_REQUIRED && job->start < s->lo[k] &&
-            job->start + job->length > s->hi[k] - mo_cg_broadcast_ticks(c, k) &&
-            has_resource(c, mo_cg_device_pair(c, c->a, k), job->resource))
+        if (s->arrival[k] == MO_CG_ARRIVAL_REQUIRED &&
+            job->start < s->arrival_min[k] &&
+            job->start + job->length >
+                s->arrival_max[k] - mo_cg_broadcast_ticks(c, k) &&
+            has_resource(c, mo_cg_device_pair(c, c->u_device, k),
+                         job->resource))
             return true;
     return false;
 }
 
-static bool fits_arrival(const mo_cg_problem *c, const mo_cg_node *s,
-                         int device, int64_t tick)
+static bool is_arrival_feasible(const mo_cg_problem *c, const mo_cg_node *s,
+                                int device, int64_t tick)
 {
     if (tick > c->horizon)
-        return s->fate[device] == MO_CG_ARRIVAL_UNDECIDED;
-    return s->fate[device] != MO_CG_ARRIVAL_FORBIDDEN &&
-           tick >= s->lo[device] && tick <= s->hi[device];
+        return s->arrival[device] == MO_CG_ARRIVAL_UNDECIDED;
+    return s->arrival[device] != MO_CG_ARRIVAL_FORBIDDEN &&
+           tick >= s->arrival_min[device] && tick <= s->arrival_max[device];
 }
 
 bool mo_cg_column_is_feasible(const mo_cg_column_pool *pool,
@@ -110,8 +115,8 @@ bool mo_cg_column_is_feasible(const mo_cg_column_pool *pool,
     const mo_cg_problem *c = pool->c;
 
     if (p->class == MO_FREE)
-        return fits_arrival(c, s, p->to, p->start[0]);
-    for (int i = 0, n = nodes_of(c, p); i < n; i++) {
+        return is_arrival_feasible(c, s, p->to, p->start[0]);
+    for (int i = 0, n = count_nodes(c, p); i < n; i++) {
         int at = mo_cg_tree_node_device(c, c->tree->root[p->class] + i,
                                         p->device[i]);
 
@@ -119,20 +124,20 @@ bool mo_cg_column_is_feasible(const mo_cg_column_pool *pool,
             return false;
     }
     for (int i = 0; i < p->n_jobs; i++)
-        if (is_in_the_way(c, s, &p->jobs[i]))
+        if (blocks_broadcast(c, s, &p->jobs[i]))
             return false;
     return true;
 }
 
-static void move_unused(mo_cg_column_pool *pool, mo_cg_column **sorted)
+static void move_unused_first(mo_cg_column_pool *pool, mo_cg_column **sorted)
 {
     size_t n = 0;
 
     for (int used = 0; used < 2; used++)
         for (size_t i = 0; i < pool->n; i++)
-            if ((pool->patterns[i]->weight > 0) == used)
-                sorted[n++] = pool->patterns[i];
-    memcpy(pool->patterns, sorted, pool->n * sizeof(mo_cg_column *));
+            if ((pool->columns[i]->weight > 0) == used)
+                sorted[n++] = pool->columns[i];
+    memcpy(pool->columns, sorted, pool->n * sizeof(mo_cg_column *));
 }
 
 void mo_cg_column_pool_trim(mo_cg_column_pool *pool, size_t most)
@@ -141,11 +146,11 @@ void mo_cg_column_pool_trim(mo_cg_column_pool *pool, size_t most)
     size_t surplus = pool->n > most ? pool->n - most : 0;
 
     if (sorted)
-        move_unused(pool, sorted);
+        move_unused_first(pool, sorted);
     free(sorted);
     for (size_t i = 0; i < surplus; i++)
-        free_pattern(pool->patterns[i]);
+        free_column(pool->columns[i]);
     pool->n -= surplus;
-    memmove(pool->patterns, pool->patterns + surplus,
+    memmove(pool->columns, pool->columns + surplus,
             pool->n * sizeof(mo_cg_column *));
 }

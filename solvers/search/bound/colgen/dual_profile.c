@@ -8,29 +8,31 @@
 #include "base/array.h"
 
 /*
- * What length ticks cost, by their beginning s, is at(s + length) - at(s): two
- * lines with corners where s or s + length meets the edge of a cell.  So the
- * least of some beginnings is at one of these, or at the first or last of them.
+ * The cost of length ticks as a function of their start s is at(s + length) -
+ * at(s): the difference of two piecewise linear functions, with breakpoints
+ * where s or s + length meets the edge of a cell. So its minimum over an
+ * interval of starts is at a breakpoint or at an end of the interval.
  */
 
-enum { BEFORE = 1, BEHIND = 4 };
+enum { CELLS_BEFORE = 1, CELLS_BEHIND = 4 };
 
-static size_t length_of(const mo_cg_problem *c)
+static size_t curve_length(const mo_cg_problem *c)
 {
-    return (size_t) c->cells + BEFORE + BEHIND;
+    return (size_t) c->cells + CELLS_BEFORE + CELLS_BEHIND;
 }
 
-static void place(mo_cg_cost_curve *curves, int n, double **store,
-                  size_t length)
+static void attach_curves(mo_cg_cost_curve *curves, int n, double **store,
+                          size_t length)
 {
     for (int i = 0; i < n; i++) {
-        curves[i] =
-            (mo_cg_cost_curve){ *store + BEFORE, *store + length + BEFORE };
+        curves[i] = (mo_cg_cost_curve){ *store + CELLS_BEFORE,
+                                        *store + length + CELLS_BEFORE };
         *store += 2 * length;
     }
 }
 
-static mo_status allocate(mo_cg_dual_profile *p, size_t pairs, mo_error *err)
+static mo_status allocate_profile(mo_cg_dual_profile *p, size_t pairs,
+                                  mo_error *err)
 {
     const mo_cg_problem *c = p->c;
     size_t n = (size_t) c->n_resources + pairs, size;
@@ -38,16 +40,17 @@ static mo_status allocate(mo_cg_dual_profile *p, size_t pairs, mo_error *err)
 
     p->resources = calloc((size_t) c->n_resources + 1, sizeof *p->resources);
     p->pairs = calloc(pairs + 1, sizeof *p->pairs);
-    p->extra = calloc(places, sizeof *p->extra);
-    p->gates = calloc((size_t) p->max_gates + 1, sizeof *p->gates);
-    if (mo_size_mul(2 * n, length_of(c), &size))
+    p->node_cost = calloc(places, sizeof *p->node_cost);
+    p->releases = calloc((size_t) p->max_releases + 1, sizeof *p->releases);
+    if (mo_size_mul(2 * n, curve_length(c), &size))
         p->store = calloc(size, sizeof *p->store);
-    if (!p->resources || !p->pairs || !p->extra || !p->gates || !p->store)
+    if (!p->resources || !p->pairs || !p->node_cost || !p->releases ||
+        !p->store)
         return mo_fail_memory(err);
     return MO_OK;
 }
 
-mo_status mo_cg_dual_profile_new(const mo_cg_problem *c, int max_gates,
+mo_status mo_cg_dual_profile_new(const mo_cg_problem *c, int max_releases,
                                  mo_cg_dual_profile **prices, mo_error *err)
 {
     int pairs = c->n_devices * c->n_devices;
@@ -58,15 +61,15 @@ mo_status mo_cg_dual_profile_new(const mo_cg_problem *c, int max_gates,
     if (!p)
         return mo_fail_memory(err);
     p->c = c;
-    p->max_gates = max_gates;
-    status = allocate(p, (size_t) pairs, err);
+    p->max_releases = max_releases;
+    status = allocate_profile(p, (size_t) pairs, err);
     if (status != MO_OK) {
         mo_cg_dual_profile_free(p);
         return status;
     }
     store = p->store;
-    place(p->resources, c->n_resources, &store, length_of(c));
-    place(p->pairs, pairs, &store, length_of(c));
+    attach_curves(p->resources, c->n_resources, &store, curve_length(c));
+    attach_curves(p->pairs, pairs, &store, curve_length(c));
     *prices = p;
     return MO_OK;
 }
@@ -77,28 +80,29 @@ void mo_cg_dual_profile_free(mo_cg_dual_profile *p)
         return;
     free(p->resources);
     free(p->pairs);
-    free(p->extra);
-    free(p->gates);
+    free(p->node_cost);
+    free(p->releases);
     free(p->store);
     free(p);
 }
 
 static void clear_slopes(const mo_cg_problem *c, mo_cg_cost_curve *curve)
 {
-    memset(curve->slope - BEFORE, 0, length_of(c) * sizeof *curve->slope);
+    memset(curve->slope - CELLS_BEFORE, 0,
+           curve_length(c) * sizeof *curve->slope);
 }
 
-static void add_up(const mo_cg_problem *c, mo_cg_cost_curve *curve)
+static void sum_prefixes(const mo_cg_problem *c, mo_cg_cost_curve *curve)
 {
     double sum = 0;
 
-    for (int g = 0; g < c->cells + BEHIND; g++) {
+    for (int g = 0; g < c->cells + CELLS_BEHIND; g++) {
         curve->sum[g] = sum;
         sum += curve->slope[g];
     }
 }
 
-static void set_pair(mo_cg_dual_profile *p, int pair)
+static void sum_pair_curve(mo_cg_dual_profile *p, int pair)
 {
     const mo_cg_problem *c = p->c;
     mo_cg_cost_curve *curve = &p->pairs[pair];
@@ -110,88 +114,90 @@ static void set_pair(mo_cg_dual_profile *p, int pair)
         for (int g = 0; g < c->cells; g++)
             curve->slope[g] += slope[g];
     }
-    add_up(c, curve);
+    sum_prefixes(c, curve);
 }
 
-static void add_stretch(mo_cg_dual_profile *p, const mo_cg_row *good,
-                        double price)
+static void add_capacity(mo_cg_dual_profile *p, const mo_cg_row *row,
+                         double price)
 {
-    double *slope = p->resources[good->resource].slope;
-    double each = price / (good->last - good->first);
+    double *slope = p->resources[row->resource].slope;
+    double each = price / (row->last - row->first);
 
-    for (int g = good->first; g < good->last; g++)
+    for (int g = row->first; g < row->last; g++)
         slope[g] += each;
 }
 
-/* Into its place by tick. */
-static void add_gate(mo_cg_dual_profile *p, const mo_cg_row *good, double price)
+/* Inserted in order of ticks. */
+static void add_release(mo_cg_dual_profile *p, const mo_cg_row *row,
+                        double price)
 {
-    int at = p->n_gates;
+    int at = p->n_releases;
 
-    if (at == p->max_gates)
+    if (at == p->max_releases)
         return;
-    for (; at > 0 && p->gates[at - 1].good.tick > good->tick; at--)
-        p->gates[at] = p->gates[at - 1];
-    p->gates[at] = (mo_cg_release_dual){ *good, price };
-    p->n_gates++;
+    for (; at > 0 && p->releases[at - 1].row.tick > row->tick; at--)
+        p->releases[at] = p->releases[at - 1];
+    p->releases[at] = (mo_cg_release_dual){ *row, price };
+    p->n_releases++;
     p->total += price;
 }
 
-static void add_count(mo_cg_dual_profile *p, const mo_cg_row *good,
-                      double price)
+static void add_cardinality(mo_cg_dual_profile *p, const mo_cg_row *row,
+                            double price)
 {
     for (int k = 0; k < p->c->n_devices; k++)
-        p->extra[mo_cg_tree_node_device(p->c, good->node, k)] +=
-            price * mo_cg_row_cardinality_coefficient(good, k);
+        p->node_cost[mo_cg_tree_node_device(p->c, row->node, k)] +=
+            price * mo_cg_row_cardinality_coefficient(row, k);
     p->total += price;
 }
 
-static void add_good(mo_cg_dual_profile *p, const mo_cg_row *good, double price)
+static void add_row_dual(mo_cg_dual_profile *p, const mo_cg_row *row,
+                         double price)
 {
-    switch (good->kind) {
+    switch (row->kind) {
     case MO_CG_CAPACITY:
-        add_stretch(p, good, price);
+        add_capacity(p, row, price);
         break;
     case MO_CG_RELEASE:
-        add_gate(p, good, price);
+        add_release(p, row, price);
         break;
     case MO_CG_CARDINALITY:
-        add_count(p, good, price);
+        add_cardinality(p, row, price);
         break;
     }
 }
 
-static void clear(mo_cg_dual_profile *p)
+static void clear_profile(mo_cg_dual_profile *p)
 {
     const mo_cg_problem *c = p->c;
 
     for (int r = 0; r < c->n_resources; r++)
         clear_slopes(c, &p->resources[r]);
     for (int at = 0; at < c->n_nodes * c->n_devices; at++)
-        p->extra[at] = 0;
-    p->n_gates = 0;
+        p->node_cost[at] = 0;
+    p->n_releases = 0;
     p->total = 0;
 }
 
-void mo_cg_dual_profile_set(mo_cg_dual_profile *p, const mo_cg_row *goods,
-                            int n, const double *price)
+void mo_cg_dual_profile_set(mo_cg_dual_profile *p, const mo_cg_row *rows, int n,
+                            const double *price)
 {
     const mo_cg_problem *c = p->c;
 
-    clear(p);
+    clear_profile(p);
     for (int i = 0; i < n; i++)
         if (price[i] > 0)
-            add_good(p, &goods[i], price[i]);
+            add_row_dual(p, &rows[i], price[i]);
     for (int r = 0; r < c->n_resources; r++) {
-        add_up(c, &p->resources[r]);
+        sum_prefixes(c, &p->resources[r]);
         p->total += p->resources[r].sum[c->cells];
     }
     for (int pair = 0; pair < c->n_devices * c->n_devices; pair++)
-        set_pair(p, pair);
+        sum_pair_curve(p, pair);
 }
 
-static double price_at(const mo_cg_problem *c, const mo_cg_cost_curve *curve,
-                       int64_t tick)
+static double cost_until(const mo_cg_problem *c, const mo_cg_cost_curve *curve,
+                         int64_t tick)
 {
     int64_t g = tick / c->cell;
 
@@ -199,11 +205,11 @@ static double price_at(const mo_cg_problem *c, const mo_cg_cost_curve *curve,
            curve->slope[g] * ((double) (tick % c->cell) / (double) c->cell);
 }
 
-/* Takes a beginning when it is cheaper than what is known. */
-static void consider(const mo_cg_problem *c, const mo_cg_cost_curve *curve,
-                     int64_t length, int64_t s, double *least, int64_t *start)
+/* Keeps a start if it is cheaper than the best so far. */
+static void try_start(const mo_cg_problem *c, const mo_cg_cost_curve *curve,
+                      int64_t length, int64_t s, double *least, int64_t *start)
 {
-    double price = price_at(c, curve, s + length) - price_at(c, curve, s);
+    double price = cost_until(c, curve, s + length) - cost_until(c, curve, s);
 
     if (price < *least) {
         *least = price;
@@ -221,37 +227,37 @@ double mo_cg_cheapest_start(const mo_cg_problem *c,
     double least = INFINITY;
 
     *start = from;
-    consider(c, curve, length, from, &least, start);
+    try_start(c, curve, length, from, &least, start);
     for (int64_t s = edge; s <= to; s += c->cell)
-        consider(c, curve, length, s, &least, start);
+        try_start(c, curve, length, s, &least, start);
     for (int64_t s = end_edge; s <= to; s += c->cell)
-        consider(c, curve, length, s, &least, start);
-    consider(c, curve, length, to, &least, start);
+        try_start(c, curve, length, s, &least, start);
+    try_start(c, curve, length, to, &least, start);
     return least;
 }
 
-/* A place on the curve: some cells from the first edge, and part of a cell. */
-typedef struct spot {
+/* A point of the curve: pointers to its cell, and the part of the cell. */
+typedef struct curve_point {
     const double *sum, *slope;
     double part;
-} spot;
+} curve_point;
 
-static spot spot_at(const mo_cg_problem *c, const mo_cg_cost_curve *curve,
-                    int64_t tick)
+static curve_point curve_point_at(const mo_cg_problem *c,
+                                  const mo_cg_cost_curve *curve, int64_t tick)
 {
     int64_t g = mo_cg_floor_div(tick, c->cell);
 
-    return (spot){ curve->sum + g, curve->slope + g,
-                   (double) (tick - g * c->cell) / (double) c->cell };
+    return (curve_point){ curve->sum + g, curve->slope + g,
+                          (double) (tick - g * c->cell) / (double) c->cell };
 }
 
-/* least[j] = what it costs from start + j * cell on, or less. */
-static void lower_row(const mo_cg_problem *c, const mo_cg_cost_curve *curve,
-                      int64_t length, int64_t start, mo_cg_cell_range cells,
-                      double *least)
+/* least[j] = min(least[j], cost of a start at start + j * cell) */
+static void lower_costs(const mo_cg_problem *c, const mo_cg_cost_curve *curve,
+                        int64_t length, int64_t start, mo_cg_cell_range cells,
+                        double *least)
 {
-    spot begin = spot_at(c, curve, start);
-    spot end = spot_at(c, curve, start + length);
+    curve_point begin = curve_point_at(c, curve, start);
+    curve_point end = curve_point_at(c, curve, start + length);
 
     for (int j = cells.first; j <= cells.last; j++) {
         double price = end.sum[j] + end.part * end.slope[j] - begin.sum[j] -
@@ -262,9 +268,10 @@ static void lower_row(const mo_cg_problem *c, const mo_cg_cost_curve *curve,
 }
 
 /* Cells that lie between from and to as a whole. */
-static void fill_inner(const mo_cg_problem *c, const mo_cg_cost_curve *curve,
-                       int64_t length, int64_t offset, mo_cg_cell_range cells,
-                       double *least)
+static void fill_inner_cells(const mo_cg_problem *c,
+                             const mo_cg_cost_curve *curve, int64_t length,
+                             int64_t offset, mo_cg_cell_range cells,
+                             double *least)
 {
     int64_t first = offset - c->cell; /* the first tick of cell 0 */
     int64_t end_part = (offset + length) % c->cell;
@@ -272,14 +279,14 @@ static void fill_inner(const mo_cg_problem *c, const mo_cg_cost_curve *curve,
     for (int j = cells.first; j <= cells.last + 1; j++)
         least[j] = INFINITY;
     cells.last++;
-    lower_row(c, curve, length, first, cells, least);
+    lower_costs(c, curve, length, first, cells, least);
     cells.last--;
     for (int j = cells.first; j <= cells.last; j++)
         least[j] = least[j + 1] < least[j] ? least[j + 1] : least[j];
     if (offset > 0)
-        lower_row(c, curve, length, 0, cells, least);
+        lower_costs(c, curve, length, 0, cells, least);
     if (end_part > 0)
-        lower_row(c, curve, length, first + c->cell - end_part, cells, least);
+        lower_costs(c, curve, length, first + c->cell - end_part, cells, least);
 }
 
 mo_cg_cell_range mo_cg_cheapest_starts_by_cell(const mo_cg_problem *c,
@@ -295,7 +302,7 @@ mo_cg_cell_range mo_cg_cheapest_starts_by_cell(const mo_cg_problem *c,
     int64_t last_start = mo_cg_cell_start(c, offset, all.last), start;
 
     if (inner.first <= inner.last)
-        fill_inner(c, curve, length, offset, inner, least);
+        fill_inner_cells(c, curve, length, offset, inner, least);
     least[all.first] = mo_cg_cheapest_start(
         c, curve, length, from, first_end < to ? first_end : to, &start);
     if (all.last > all.first)

@@ -1,58 +1,63 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * timed_price.h - what it costs to hold a resource for some time, when
- * goods have prices.
+ * dual_profile.h - time-indexed cost of resources under given dual values of
+ * the master's rows, with prefix sums.
  */
 #ifndef MO_SOLVERS_SEARCH_BOUND_COLGEN_DUAL_PROFILE_H
 #define MO_SOLVERS_SEARCH_BOUND_COLGEN_DUAL_PROFILE_H
 
 #include "solvers/search/bound/colgen/master_row.h"
 
-/* Price of all time up to each edge of a cell, and of each cell.  There is room
- * for one cell before the first and some behind the last, which cost nothing.
- */
+/* Dual cost as a piecewise linear function of time: sum[g] is the cost of all
+ * time up to the start of cell g, slope[g] the cost of cell g. Both are
+ * buffers with room for one cell before the first and some behind the last, of
+ * cost 0. */
 typedef struct mo_cg_cost_curve {
     double *sum, *slope;
 } mo_cg_cost_curve;
 
-/* A gate with its price. */
+/* A release row with its dual value. */
 typedef struct mo_cg_release_dual {
-    mo_cg_row good;
+    mo_cg_row row;
     double price;
 } mo_cg_release_dual;
 
 typedef struct mo_cg_dual_profile {
     const mo_cg_problem *c;
     mo_cg_cost_curve *resources;
-    mo_cg_cost_curve *pairs; /* of devices: all that a transfer holds, added up;
-                              a * K + b */
-    double *extra; /* by node and device: of counts, each time it runs there */
-    mo_cg_release_dual *gates; /* that cost something, by tick */
-    int n_gates, max_gates;
-    double total; /* of all goods */
+    mo_cg_cost_curve *pairs; /* by pair of devices a * K + b: sum over the
+                                resources that a transfer from a to b holds */
+    double *node_cost; /* by node and device: duals of cardinality rows, for
+                          every op of the node that runs there */
+    mo_cg_release_dual *releases; /* of positive dual, sorted by tick */
+    int n_releases, max_releases;
+    double total; /* sum of the duals in use */
     double *store;
 } mo_cg_dual_profile;
 
-/* Up to max_gates gates. */
-mo_status mo_cg_dual_profile_new(const mo_cg_problem *c, int max_gates,
-                                 mo_cg_dual_profile **prices, mo_error *err);
-void mo_cg_dual_profile_free(mo_cg_dual_profile *prices);
+/* Allocates a profile for at most max_releases release rows; more are ignored,
+ * which only weakens the bound. c is borrowed. The caller frees *profile. */
+mo_status mo_cg_dual_profile_new(const mo_cg_problem *c, int max_releases,
+                                 mo_cg_dual_profile **profile, mo_error *err);
+void mo_cg_dual_profile_free(mo_cg_dual_profile *profile);
 
-/* All of good i costs price[i]. */
-void mo_cg_dual_profile_set(mo_cg_dual_profile *prices, const mo_cg_row *goods,
+/* Sets the dual of row i to price[i], i < n. Rows of dual 0 cost nothing. */
+void mo_cg_dual_profile_set(mo_cg_dual_profile *profile, const mo_cg_row *rows,
                             int n, const double *price);
 
-/* The least that length ticks cost when they begin between from and to, and
- * where; to is at least from, and the end within the horizon. */
+/* Returns the minimal cost of `length` ticks that start between from and to,
+ * and stores the start in *start. to is at least from, and to + length within
+ * the horizon. */
 double mo_cg_cheapest_start(const mo_cg_problem *c,
                             const mo_cg_cost_curve *curve, int64_t length,
                             int64_t from, int64_t to, int64_t *start);
 
 /*
- * The same for many beginnings at once.  Cell j of a row with an offset holds
- * the ticks from offset + (j - 1) * cell on, up to those of cell j + 1, as far
- * as they lie between from and to.  Fills least[j] for all cells between that
- * have some, and says which.  least has room for one more.
+ * The same for all cells of a start grid. Cell j of a grid with an offset
+ * contains the ticks from offset + (j - 1) * cell to the start of cell j + 1,
+ * as far as they lie between from and to. Stores the minimal cost over the
+ * starts in cell j in least[j] and returns the range of cells that have such
+ * starts. The buffer least has one more entry than the last cell needs.
  */
 typedef struct mo_cg_cell_range {
     int first, last; /* last is included */

@@ -6,93 +6,173 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "solvers/search/bound/colgen/price_branch.h"
-#include "solvers/search/bound/colgen/separate.h"
+#include "solvers/search/bound/colgen/dual_profile.h"
 #include "solvers/search/bound/colgen/master_lp.h"
-#include "solvers/search/bound/colgen/price_broadcast.h"
+#include "solvers/search/bound/colgen/price_branch.h"
 
 /*
- * Prices are found step by step.  Halfway between the best so far and those
- * that the program finds best for the ways that are known, the cheapest ways
- * are looked for; what they cost is a value that holds, and they become rows of
- * the program.  When the program shows that no prices will do, goods are added
- * that the ways, by their weights, use more of than there is.
+ * Column generation with dual smoothing (Wentges 1997): each iteration solves
+ * the LP, prices columns at duals between the best so far (the stability
+ * center) and those of the LP, and adds the columns found. The cost of the
+ * cheapest columns is a valid bound at any duals. When the LP proves that no
+ * duals exceed 1 for the present rows, rows that its solution violates are
+ * separated.
  */
 
 enum {
-    BINS = 2,           /* stretches that a resource begins with, ... */
-    FEW_RESOURCES = 24, /* ... if there are no more than these */
-    RANGES = 2,         /* of a resource are added in one round */
-    MAX_GATES = 64
+    INITIAL_INTERVALS = 2,   /* capacity rows per resource at first, ... */
+    FEW_RESOURCES = 24,      /* ... if there are no more resources than this */
+    INTERVALS_PER_ROUND = 2, /* per resource in one round of separation */
+    MAX_RELEASE_ROWS = 64
 };
 
-#define CROWDED 0.002 /* of all cells: so much too much is worth a stretch */
-#define EARLY   0.05  /* of all equals: so many too early are worth a gate */
-#define FINER   0.125 /* so much of either, where there is nothing else */
-#define ENOUGH  1e-7  /* more than 1, it may still be worth looking */
+/* Least excess of a separated row: of a capacity row in parts of all cells, of
+ * a release row in parts of all equals; both times FINE_FACTOR where no other
+ * row is violated. */
+#define MIN_CAPACITY_EXCESS 0.002
+#define MIN_RELEASE_EXCESS  0.05
+#define FINE_FACTOR         0.125
 
-/* From the best prices to the program's, it is looked at these: looking is
- * quicker than solving. */
-static const double parts[] = { 0.5, 1 };
+/* Above 1 by this, the LP may still prove infeasibility. */
+#define OBJECTIVE_TOLERANCE 1e-7
 
-enum { N_PARTS = sizeof parts / sizeof *parts };
+/* Positions between the stability center (0) and the duals of the LP (1) at
+ * which columns are priced: pricing twice is quicker than another LP. */
+static const double smoothing[] = { 0.5, 1 };
+
+enum { N_SMOOTHING = sizeof smoothing / sizeof *smoothing };
 
 struct mo_cg_master {
     const mo_cg_problem *c;
     const mo_cg_node *state;
-    mo_cg_branch_pricer *branch;
-    mo_cg_dual_profile *prices;
-    mo_cg_usage *crowd;
-    mo_cg_master_lp *program;
-    mo_cg_column way;
-    double *point;     /* by good: prices to look at */
-    double best_value; /* of the program's best prices */
-    double items;      /* an upper limit of what is added up for a value */
-    int64_t steps;     /* so far */
+    mo_cg_branch_pricer *pricer;
+    mo_cg_dual_profile *profile;
+    mo_cg_usage *usage;
+    mo_cg_master_lp *lp;
+    mo_cg_column column;
+    double *duals;      /* by row: smoothed duals, a buffer */
+    double best_bound;  /* dual bound at lp->best_duals */
+    double max_terms;   /* upper limit of the terms that add up to a bound */
+    int64_t iterations; /* so far */
 };
 
-static void begin_goods(mo_cg_master *m)
+/*
+ * Pricing problem of the broadcast tensor: release rows divide the arrival
+ * window into intervals; behind each tick the dual of one more is paid.
+ */
+
+/* Keeps the cheapest arrival between two ticks if it improves on *least. */
+static void try_arrival_interval(const mo_cg_problem *c,
+                                 const mo_cg_dual_profile *prices, int device,
+                                 int64_t from, int64_t to, double release_cost,
+                                 double *least, int64_t *tick)
 {
-    const mo_cg_problem *c = m->c;
-    mo_cg_master_lp *p = m->program;
-    int bins = c->n_resources <= FEW_RESOURCES ? BINS : 0;
+    int64_t length = mo_cg_broadcast_ticks(c, device), start;
+    const mo_cg_cost_curve *curve =
+        &prices->pairs[mo_cg_device_pair(c, c->u_device, device)];
+    double price;
 
-    for (int r = 0; r < c->n_resources; r++) {
-        mo_cg_row good = mo_cg_row_capacity(r, 0, c->cells);
-
-        mo_cg_master_lp_add_row(p, &good);
-        for (int i = 0; i < bins; i++) {
-            good = mo_cg_row_capacity(r, i * c->cells / bins,
-                                      (i + 1) * c->cells / bins);
-            if (good.first < good.last)
-                mo_cg_master_lp_add_row(p, &good);
-        }
+    if (from > to)
+        return;
+    price = release_cost + mo_cg_cheapest_start(c, curve, length, from - length,
+                                                to - length, &start);
+    if (price < *least) {
+        *least = price;
+        *tick = start + length;
     }
-    for (int i = 0; i < p->n_goods; i++)
-        p->best[i] = 1.0 / p->n_goods;
 }
 
-static mo_status reserve(mo_cg_master *m, mo_error *err)
+static double price_broadcast(const mo_cg_problem *c,
+                              const mo_cg_dual_profile *prices,
+                              const mo_cg_node *state, int device,
+                              int64_t *tick)
 {
-    size_t jobs = (size_t) mo_cg_branch_pricer_max_jobs(m->branch) + 1;
+    int64_t from = state->arrival_min[device], to = state->arrival_max[device];
+    double release_cost = 0, all = 0, least;
+
+    for (int i = 0; i < prices->n_releases; i++)
+        if (prices->releases[i].row.device == device)
+            all += prices->releases[i].price;
+    /* Not arriving costs all duals; it is infeasible where arrival is
+     * required. */
+    *tick = c->horizon + 1;
+    least = state->arrival[device] == MO_CG_ARRIVAL_UNDECIDED ? all : INFINITY;
+    for (int i = 0; i < prices->n_releases; i++) {
+        const mo_cg_release_dual *release = &prices->releases[i];
+
+        if (release->row.device != device)
+            continue;
+        try_arrival_interval(c, prices, device, from,
+                             release->row.tick - 1 < to ? release->row.tick - 1
+                                                        : to,
+                             release_cost, &least, tick);
+        if (release->row.tick > from)
+            from = release->row.tick;
+        release_cost += release->price;
+    }
+    try_arrival_interval(c, prices, device, from, to, release_cost, &least,
+                         tick);
+    return least;
+}
+
+static void make_broadcast_column(const mo_cg_problem *c, int device,
+                                  int64_t tick, mo_cg_column *column)
+{
+    int pair = mo_cg_device_pair(c, c->u_device, device);
+    int64_t length = mo_cg_broadcast_ticks(c, device);
+
+    column->class = MO_FREE;
+    column->to = device;
+    column->start[0] = tick;
+    column->n_jobs = 0;
+    for (int i = c->pair_start[pair];
+         i < c->pair_start[pair + 1] && tick <= c->horizon; i++)
+        column->jobs[column->n_jobs++] =
+            (mo_cg_job){ c->pair_resource[i], 1, tick - length, length };
+}
+
+static void add_initial_rows(mo_cg_master *m)
+{
+    const mo_cg_problem *c = m->c;
+    mo_cg_master_lp *p = m->lp;
+    int intervals = c->n_resources <= FEW_RESOURCES ? INITIAL_INTERVALS : 0;
+
+    for (int r = 0; r < c->n_resources; r++) {
+        mo_cg_row row = mo_cg_row_capacity(r, 0, c->cells);
+
+        mo_cg_master_lp_add_row(p, &row);
+        for (int i = 0; i < intervals; i++) {
+            row = mo_cg_row_capacity(r, i * c->cells / intervals,
+                                     (i + 1) * c->cells / intervals);
+            if (row.first < row.last)
+                mo_cg_master_lp_add_row(p, &row);
+        }
+    }
+    for (int i = 0; i < p->n_rows; i++)
+        p->best_duals[i] = 1.0 / p->n_rows;
+}
+
+static mo_status allocate_buffers(mo_cg_master *m, mo_error *err)
+{
+    size_t jobs = (size_t) mo_cg_branch_pricer_max_jobs(m->pricer) + 1;
     size_t nodes = (size_t) m->c->n_nodes + 1;
 
-    m->way.device = calloc(nodes, sizeof *m->way.device);
-    m->way.start = calloc(nodes, sizeof *m->way.start);
-    m->way.jobs = calloc(jobs, sizeof *m->way.jobs);
-    m->point = calloc((size_t) m->program->max_goods, sizeof *m->point);
-    if (!m->way.device || !m->way.start || !m->way.jobs || !m->point)
+    m->column.device = calloc(nodes, sizeof *m->column.device);
+    m->column.start = calloc(nodes, sizeof *m->column.start);
+    m->column.jobs = calloc(jobs, sizeof *m->column.jobs);
+    m->duals = calloc((size_t) m->lp->max_rows, sizeof *m->duals);
+    if (!m->column.device || !m->column.start || !m->column.jobs || !m->duals)
         return mo_fail_memory(err);
     return MO_OK;
 }
 
-static double count_items(const mo_cg_problem *c)
+static double count_max_terms(const mo_cg_problem *c)
 {
-    double items = c->n_devices;
+    double max_terms = c->n_devices;
 
     for (int i = 0; i < c->fork->n_classes; i++)
-        items += (double) c->fork->classes[i].count * c->fork->classes[i].n;
-    return 4 * items + 16;
+        max_terms += (double) c->fork->classes[i].count * c->fork->classes[i].n;
+    return 4 * max_terms + 16;
 }
 
 mo_status mo_cg_master_new(const mo_cg_problem *c, const mo_cg_node *state,
@@ -104,21 +184,21 @@ mo_status mo_cg_master_new(const mo_cg_problem *c, const mo_cg_node *state,
     if (!m)
         return mo_fail_memory(err);
     m->c = c;
-    m->items = count_items(c);
-    status = mo_cg_branch_pricer_new(c, state, &m->branch, err);
+    m->max_terms = count_max_terms(c);
+    status = mo_cg_branch_pricer_new(c, state, &m->pricer, err);
     if (status == MO_OK)
-        status = mo_cg_dual_profile_new(c, MAX_GATES, &m->prices, err);
+        status = mo_cg_dual_profile_new(c, MAX_RELEASE_ROWS, &m->profile, err);
     if (status == MO_OK)
-        status = mo_cg_usage_new(c, &m->crowd, err);
+        status = mo_cg_usage_new(c, &m->usage, err);
     if (status == MO_OK)
-        status = mo_cg_master_lp_new(c, &m->program, err);
+        status = mo_cg_master_lp_new(c, &m->lp, err);
     if (status == MO_OK)
-        status = reserve(m, err);
+        status = allocate_buffers(m, err);
     if (status != MO_OK) {
         mo_cg_master_free(m);
         return status;
     }
-    begin_goods(m);
+    add_initial_rows(m);
     *master = m;
     return MO_OK;
 }
@@ -127,124 +207,127 @@ void mo_cg_master_free(mo_cg_master *m)
 {
     if (!m)
         return;
-    mo_cg_branch_pricer_free(m->branch);
-    mo_cg_dual_profile_free(m->prices);
-    mo_cg_usage_free(m->crowd);
-    mo_cg_master_lp_free(m->program);
-    free(m->way.device);
-    free(m->way.start);
-    free(m->way.jobs);
-    free(m->point);
+    mo_cg_branch_pricer_free(m->pricer);
+    mo_cg_dual_profile_free(m->profile);
+    mo_cg_usage_free(m->usage);
+    mo_cg_master_lp_free(m->lp);
+    free(m->column.device);
+    free(m->column.start);
+    free(m->column.jobs);
+    free(m->duals);
     free(m);
 }
 
-/* The cheapest ways of a class, with its root on each of the devices. */
-static mo_status offer_class(mo_cg_master *m, int class, bool must,
+/* Prices a class: adds the cheapest column for every device of its root and
+ * stores the least cost. */
+static mo_status price_class(mo_cg_master *m, int class, bool must,
                              double *least, bool *cut, mo_error *err)
 {
     mo_status status = MO_OK;
 
     *least = INFINITY;
-    m->way.class = class;
+    m->column.class = class;
     for (int k = 0; k < m->c->n_devices && status == MO_OK; k++) {
-        double price = mo_cg_branch_pricer_min_cost(m->branch, class, k);
+        double price = mo_cg_branch_pricer_min_cost(m->pricer, class, k);
 
         if (isinf(price))
             continue;
         *least = price < *least ? price : *least;
-        mo_cg_branch_pricer_extract_column(m->branch, class, k, &m->way);
-        status =
-            mo_cg_master_lp_add_column(m->program, &m->way, must, cut, err);
+        mo_cg_branch_pricer_extract_column(m->pricer, class, k, &m->column);
+        status = mo_cg_master_lp_add_column(m->lp, &m->column, must, cut, err);
     }
     return status;
 }
 
-static mo_status offer_shared(mo_cg_master *m, int device, bool must,
-                              double *least, bool *cut, mo_error *err)
+static mo_status price_arrival(mo_cg_master *m, int device, bool must,
+                               double *least, bool *cut, mo_error *err)
 {
     int64_t tick;
 
-    *least = mo_cg_price_broadcast(m->c, m->prices, m->state, device, &tick);
-    mo_cg_broadcast_column(m->c, device, tick, &m->way);
-    return mo_cg_master_lp_add_column(m->program, &m->way, must, cut, err);
+    *least = price_broadcast(m->c, m->profile, m->state, device, &tick);
+    make_broadcast_column(m->c, device, tick, &m->column);
+    return mo_cg_master_lp_add_column(m->lp, &m->column, must, cut, err);
 }
 
-/* What all branches and arrivals cost at these prices; each way that is
- * cheapest is offered. */
-static mo_status evaluate(mo_cg_master *m, const double *price, bool must,
-                          double *value, bool *cut, mo_error *err)
+/* Computes the Lagrangian bound at given duals: the cost of the cheapest
+ * columns of all branches and arrivals. Adds these columns to the LP. */
+static mo_status compute_dual_bound(mo_cg_master *m, const double *price,
+                                    bool must, double *value, bool *cut,
+                                    mo_error *err)
 {
     const mo_cg_problem *c = m->c;
     mo_status status = MO_OK;
     double least;
 
     *value = 0;
-    mo_cg_dual_profile_set(m->prices, m->program->goods, m->program->n_goods,
-                           price);
-    mo_cg_price_branches(m->branch, m->prices, m->state);
+    mo_cg_dual_profile_set(m->profile, m->lp->rows, m->lp->n_rows, price);
+    mo_cg_price_branches(m->pricer, m->profile, m->state);
     for (int i = 0; i < c->fork->n_classes && status == MO_OK; i++) {
-        status = offer_class(m, i, must, &least, cut, err);
+        status = price_class(m, i, must, &least, cut, err);
         *value += c->fork->classes[i].count * least;
     }
     for (int k = 0; k < c->n_devices && status == MO_OK; k++)
-        if (m->state->fate[k] != MO_CG_ARRIVAL_FORBIDDEN) {
-            status = offer_shared(m, k, must, &least, cut, err);
+        if (m->state->arrival[k] != MO_CG_ARRIVAL_FORBIDDEN) {
+            status = price_arrival(m, k, must, &least, cut, err);
             *value += least;
         }
     return status;
 }
 
 /*
- * Prices are taken as the doubles they are, so only sums of them are rounded.
- * What a stretch of a resource's time costs is a difference of two sums of at
- * most `cells` slopes, each of at most as many prices as there are goods, and
- * none is larger than the sum of all, which is about 1; a value adds up at most
- * `items` of these and of what gates and counts cost, times whole numbers.  So
- * it is off by less than the margin below, as is the sum of all prices.
+ * Whether a bound proves infeasibility in spite of rounding errors.
+ *
+ * Duals are taken as the doubles they are, so only sums of them are rounded.
+ * The cost of an interval of a resource is a difference of two sums of at most
+ * `cells` slopes, each of at most as many duals as there are rows, and none is
+ * larger than the sum of all, which is about 1; a bound adds up at most
+ * `max_terms` of these and of the costs of release and cardinality rows, times
+ * whole numbers. So it is off by less than the margin below, as is the sum of
+ * all duals.
  */
-static bool is_proof(const mo_cg_master *m, double value)
+static bool exceeds_capacity(const mo_cg_master *m, double value)
 {
-    double margin = 8 * DBL_EPSILON * m->items *
-                    (m->c->cells + m->program->n_goods + m->items);
+    double margin = 8 * DBL_EPSILON * m->max_terms *
+                    (m->c->cells + m->lp->n_rows + m->max_terms);
 
-    return value > (m->prices->total + margin) * (1 + margin);
+    return value > (m->profile->total + margin) * (1 + margin);
 }
 
-static mo_status look_at(mo_cg_master *m, const double *price, bool must,
-                         bool *cut, bool *refuted, mo_error *err)
+static mo_status try_duals(mo_cg_master *m, const double *price, bool must,
+                           bool *cut, bool *refuted, mo_error *err)
 {
     double value;
-    mo_status status = evaluate(m, price, must, &value, cut, err);
+    mo_status status = compute_dual_bound(m, price, must, &value, cut, err);
 
     if (status != MO_OK)
         return status;
-    *refuted = is_proof(m, value);
-    if (value > m->best_value) {
-        m->best_value = value;
-        memmove(m->program->best, price,
-                (size_t) m->program->n_goods * sizeof *price);
+    *refuted = exceeds_capacity(m, value);
+    if (value > m->best_bound) {
+        m->best_bound = value;
+        memmove(m->lp->best_duals, price,
+                (size_t) m->lp->n_rows * sizeof *price);
     }
     return MO_OK;
 }
 
-static bool add_stretches(mo_cg_master *m, double part)
+static bool separate_capacity_rows(mo_cg_master *m, double factor)
 {
     bool added = false;
 
-    mo_cg_usage_load(m->crowd, &m->program->pool);
+    mo_cg_usage_load(m->usage, &m->lp->pool);
     for (int r = 0; r < m->c->n_resources; r++)
-        for (int i = 0; i < RANGES; i++) {
+        for (int i = 0; i < INTERVALS_PER_ROUND; i++) {
             mo_cg_row worst;
-            double excess = mo_cg_separate_capacity(m->crowd, r, &worst);
+            double excess = mo_cg_separate_capacity(m->usage, r, &worst);
 
-            if (excess < part * CROWDED * m->c->cells)
+            if (excess < factor * MIN_CAPACITY_EXCESS * m->c->cells)
                 break;
-            added |= mo_cg_master_lp_add_row(m->program, &worst);
+            added |= mo_cg_master_lp_add_row(m->lp, &worst);
         }
     return added;
 }
 
-static bool add_gates(mo_cg_master *m, double part)
+static bool separate_release_rows(mo_cg_master *m, double factor)
 {
     const mo_cg_problem *c = m->c;
     bool added = false;
@@ -253,59 +336,61 @@ static bool add_gates(mo_cg_master *m, double part)
         for (int k = 0; k < c->n_devices; k++) {
             mo_cg_row worst;
 
-            if (c->from_u[i] != MO_CG_INPUT_BROADCAST || k == c->a ||
+            if (c->u_input[i] != MO_CG_INPUT_BROADCAST || k == c->u_device ||
                 mo_cg_separate_release(
-                    c, &m->program->pool, i, k,
-                    mo_cg_branch_pricer_cell_offset(m->branch, i, k),
-                    &worst) < part * EARLY)
+                    c, &m->lp->pool, i, k,
+                    mo_cg_branch_pricer_cell_offset(m->pricer, i, k),
+                    &worst) < factor * MIN_RELEASE_EXCESS)
                 continue;
-            added |= mo_cg_master_lp_add_row(m->program, &worst);
+            added |= mo_cg_master_lp_add_row(m->lp, &worst);
         }
     return added;
 }
 
-/* Whether there is a good that is used too much. */
-static bool add_goods(mo_cg_master *m)
+/* Separates rows that the LP solution violates; returns whether any was
+ * added. */
+static bool separate_rows(mo_cg_master *m)
 {
     bool added;
 
-    mo_cg_master_lp_weigh_columns(m->program);
-    added = add_gates(m, 1);
-    added |= add_stretches(m, 1);
+    mo_cg_master_lp_weigh_columns(m->lp);
+    added = separate_release_rows(m, 1);
+    added |= separate_capacity_rows(m, 1);
     if (!added)
-        added = add_gates(m, FINER);
-    return added || add_stretches(m, FINER);
+        added = separate_release_rows(m, FINE_FACTOR);
+    return added || separate_capacity_rows(m, FINE_FACTOR);
 }
 
-/* So far from the best prices so far to those of the program. */
-static void find_point(mo_cg_master *m, double part)
+/* duals = best + factor * (duals of the LP - best) */
+static void smooth_duals(mo_cg_master *m, double factor)
 {
-    const double *price = mo_cg_master_lp_duals(m->program);
-    const double *best = m->program->best;
+    const double *price = mo_cg_master_lp_duals(m->lp);
+    const double *best = m->lp->best_duals;
 
-    for (int i = 0; i < m->program->n_goods; i++)
-        m->point[i] = best[i] + part * (price[i] - best[i]);
+    for (int i = 0; i < m->lp->n_rows; i++)
+        m->duals[i] = best[i] + factor * (price[i] - best[i]);
 }
 
-/* One step: other prices, or other goods.  *on: there may be more. */
-static mo_status step(mo_cg_master *m, int *rounds, bool *on, bool *refuted,
-                      mo_error *err)
+/* One iteration: columns at new duals, or new rows. *on is set to whether
+ * another iteration may help. */
+static mo_status iterate(mo_cg_master *m, int *rounds, bool *on, bool *refuted,
+                         mo_error *err)
 {
     bool cut = false;
     mo_status status = MO_OK;
 
-    m->steps++;
-    if (!mo_cg_master_lp_solve(m->program)) {
+    m->iterations++;
+    if (!mo_cg_master_lp_solve(m->lp)) {
         *on = (*rounds)-- > 0;
-        return *on ? mo_cg_master_lp_rebuild(m->program, err) : MO_OK;
+        return *on ? mo_cg_master_lp_rebuild(m->lp, err) : MO_OK;
     }
-    if (mo_lp_simplex_objective(m->program->lp) <= 1 + ENOUGH) {
-        *on = (*rounds)-- > 0 && add_goods(m);
-        return *on ? mo_cg_master_lp_rebuild(m->program, err) : MO_OK;
+    if (mo_lp_simplex_objective(m->lp->simplex) <= 1 + OBJECTIVE_TOLERANCE) {
+        *on = (*rounds)-- > 0 && separate_rows(m);
+        return *on ? mo_cg_master_lp_rebuild(m->lp, err) : MO_OK;
     }
-    for (int i = 0; i < N_PARTS && status == MO_OK && !*refuted; i++) {
-        find_point(m, parts[i]);
-        status = look_at(m, m->point, false, &cut, refuted, err);
+    for (int i = 0; i < N_SMOOTHING && status == MO_OK && !*refuted; i++) {
+        smooth_duals(m, smoothing[i]);
+        status = try_duals(m, m->duals, false, &cut, refuted, err);
     }
     *on = cut;
     return status;
@@ -321,26 +406,26 @@ mo_status mo_cg_master_solve(mo_cg_master *m, const mo_cg_node *state,
 
     *refuted = false;
     m->state = state;
-    m->best_value = 0;
-    mo_cg_master_lp_set_node(m->program, state);
-    status = mo_cg_master_lp_rebuild(m->program, err);
+    m->best_bound = 0;
+    mo_cg_master_lp_set_node(m->lp, state);
+    status = mo_cg_master_lp_rebuild(m->lp, err);
     if (status == MO_OK)
-        status = look_at(m, m->program->best, true, &cut, refuted, err);
+        status = try_duals(m, m->lp->best_duals, true, &cut, refuted, err);
     for (int i = 0; i < effort->steps && on && status == MO_OK && !*refuted &&
                     !mo_stop_reached(effort->stop);
          i++)
-        status = step(m, &rounds, &on, refuted, err);
+        status = iterate(m, &rounds, &on, refuted, err);
     if (status == MO_OK)
-        mo_cg_master_lp_weigh_columns(m->program);
+        mo_cg_master_lp_weigh_columns(m->lp);
     return status;
 }
 
 int64_t mo_cg_master_iterations(const mo_cg_master *m)
 {
-    return m->steps;
+    return m->iterations;
 }
 
 const mo_cg_column_pool *mo_cg_master_columns(const mo_cg_master *m)
 {
-    return &m->program->pool;
+    return &m->lp->pool;
 }

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * timed_master.h - prices for goods that show that there is not enough of them.
+ * master.h - restricted master problem of column generation, as a proof of
+ * infeasibility with dual smoothing (Wentges 1997).
  *
- * Prices are at least 0.  If all branches and arrivals, each in its cheapest
- * way, cost more than all goods together, of some good more is used than there
- * is, whatever the ways.
+ * The master minimizes the largest usage t of any row over convex combinations
+ * of columns, one combination per branch. Dual values are at least 0 and add
+ * up to at most 1; the minimal cost of all branches and arrivals under them is
+ * a lower bound on t (the Lagrangian bound). If it exceeds 1, every schedule
+ * uses some row more than it allows: the node is infeasible.
  */
 #ifndef MO_SOLVERS_SEARCH_BOUND_COLGEN_MASTER_H
 #define MO_SOLVERS_SEARCH_BOUND_COLGEN_MASTER_H
@@ -17,27 +20,31 @@
 typedef struct mo_cg_master mo_cg_master;
 
 typedef struct mo_cg_effort {
-    int steps;  /* of finding better prices */
-    int rounds; /* of finding other stretches of time to put them on */
+    int steps;  /* iterations: solve the LP, price */
+    int rounds; /* of separation: new rows, then a new LP */
     const mo_stop *stop;
 } mo_cg_effort;
 
-/* state: the first, with nothing assumed; c must outlive it. */
+/* Allocates a master; state is the propagated root node and is used only here.
+ * c is borrowed and must outlive it. The caller frees *master with
+ * mo_cg_master_free(), which accepts NULL. */
 mo_status mo_cg_master_new(const mo_cg_problem *c, const mo_cg_node *state,
                            mo_cg_master **master, mo_error *err);
 void mo_cg_master_free(mo_cg_master *master);
 
-/* Whether nothing that a state allows is in time, as far as prices can tell. */
+/* Runs column generation on a node within an effort. Sets *refuted to whether
+ * the dual bound proves the node infeasible; false proves nothing. */
 mo_status mo_cg_master_solve(mo_cg_master *master, const mo_cg_node *state,
                              const mo_cg_effort *effort, bool *refuted,
                              mo_error *err);
 
-/* Steps that all of that has taken so far. */
+/* Returns the number of iterations of all calls so far. */
 int64_t mo_cg_master_iterations(const mo_cg_master *master);
 
-/* If not: ways to run the branches that hold the resources no longer than they
- * are there, when a part of each branch may go one way and a part another: the
- * patterns that have a weight, which is that part. */
+/* Returns the columns of the last solution, owned by the master: unless the
+ * node was refuted, those of positive weight are a fractional solution that
+ * respects all rows generated so far; the weight is the part of its branches
+ * that follow the column. */
 const mo_cg_column_pool *mo_cg_master_columns(const mo_cg_master *master);
 
 #endif

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * timed_program.h - the best prices for goods, as far as the ways go that are
- * known so far.
+ * master_lp.h - LP of the restricted master problem, solved in its dual form:
+ * one variable per row of the master, one constraint per column.
  *
- *     max sum of v,   v_c <= what all branches of c cost in way P, for each P,
- *                     v_k <= what the shared tensor's way to k costs, for each,
- *                     sum of all prices <= 1
+ * max sum of v,   v_c <= cost of all branches of c in column P, for each P,
+ *                 v_k <= cost of a broadcast column to k, for each,
+ *                 sum of all duals <= 1
+ *
+ * In this form a new column is a violated constraint (Kelley's cutting
+ * planes), and the dual simplex method continues from the last basis.
  */
 #ifndef MO_SOLVERS_SEARCH_BOUND_COLGEN_MASTER_LP_H
 #define MO_SOLVERS_SEARCH_BOUND_COLGEN_MASTER_LP_H
@@ -18,56 +21,55 @@ enum { MO_CG_MAX_ROWS = 320 };
 typedef struct mo_cg_master_lp {
     const mo_cg_problem *c;
     const mo_cg_node *state;
-    mo_cg_column_pool pool; /* all ways that are known */
+    mo_cg_column_pool pool; /* all columns known */
 
-    mo_cg_row *goods;
-    int n_goods, max_goods;
-    int *used;    /* by good: the last round in which it had a price */
-    int n_rounds; /* so far: it was begun so often */
-    double *best; /* by good: prices that the caller finds best */
+    mo_cg_row *rows;
+    int n_rows, max_rows;
+    int *last_used;     /* by row: last round with a positive dual */
+    int n_rounds;       /* number of rebuilds so far */
+    double *best_duals; /* by row: stability center, set by the caller */
 
-    bool solved;         /* since it was begun */
-    mo_lp_simplex *lp;   /* columns: v by class, v by device, prices */
-    mo_cg_column **rows; /* by row of lp; NULL: the sum of all prices, and
-                                roofs of the values */
-    int n_rows;
+    bool solved;            /* since the last rebuild */
+    mo_lp_simplex *simplex; /* variables: v by class, v by device, duals */
+    mo_cg_column **lp_rows; /* by constraint of simplex; NULL: the sum of duals,
+                               and bounds of v */
+    int n_lp_rows;
     int *kept;
     double *entries;
 } mo_cg_master_lp;
 
-mo_status mo_cg_master_lp_new(const mo_cg_problem *c, mo_cg_master_lp **program,
+mo_status mo_cg_master_lp_new(const mo_cg_problem *c, mo_cg_master_lp **lp,
                               mo_error *err);
-void mo_cg_master_lp_free(mo_cg_master_lp *program);
+void mo_cg_master_lp_free(mo_cg_master_lp *lp);
 
-/* Another state: its counts are goods from now on, others' are not. */
-void mo_cg_master_lp_set_node(mo_cg_master_lp *program,
-                              const mo_cg_node *state);
+/* Switches to a node: its cardinality limits become rows, those of the last
+ * node are dropped. */
+void mo_cg_master_lp_set_node(mo_cg_master_lp *lp, const mo_cg_node *state);
 
-/* One more good, with a price of 0 in best; false: it is known, or there are
- * too many. */
-bool mo_cg_master_lp_add_row(mo_cg_master_lp *program, const mo_cg_row *good);
+/* Adds a row, with 0 in best_duals. Returns false if it is there already or
+ * the limit is reached. */
+bool mo_cg_master_lp_add_row(mo_cg_master_lp *lp, const mo_cg_row *row);
 
-/* The program anew for all goods, but for those that have been of no use for
- * some rounds, with the ways that were of use last and that the state allows.
- * That is quicker than to mend it when columns come: so many of its rows are
- * ties. */
-mo_status mo_cg_master_lp_rebuild(mo_cg_master_lp *program, mo_error *err);
+/* Builds the LP anew, for all rows except those unused for some rounds, from
+ * the columns that were in the last solutions and that the node allows. This
+ * is quicker than adding variables: the optimum is highly degenerate. */
+mo_status mo_cg_master_lp_rebuild(mo_cg_master_lp *lp, mo_error *err);
 
-/* A row for a way, which is copied, if it cuts off the last solution, which
- * sets *cut, or if it must be there. */
-mo_status mo_cg_master_lp_add_column(mo_cg_master_lp *program,
-                                     const mo_cg_column *way, bool must,
+/* Adds a constraint for a column, which is copied, if the last solution
+ * violates it (then *cut is set to true) or if `must`. */
+mo_status mo_cg_master_lp_add_column(mo_cg_master_lp *lp,
+                                     const mo_cg_column *column, bool must,
                                      bool *cut, mo_error *err);
 
-/* False: it could not be solved. */
-bool mo_cg_master_lp_solve(mo_cg_master_lp *program);
+/* Returns false if the simplex method failed numerically. */
+bool mo_cg_master_lp_solve(mo_cg_master_lp *lp);
 
-/* By good, of the last solution. */
-const double *mo_cg_master_lp_duals(const mo_cg_master_lp *program);
+/* Returns the duals of the last solution, by row; owned by the LP. */
+const double *mo_cg_master_lp_duals(const mo_cg_master_lp *lp);
 
-/* Ways get their weights in the last solution; those without are forgotten
- * first.  The program must be begun again afterwards.  Where it has no solution
- * since it was begun, they keep what they had. */
-void mo_cg_master_lp_weigh_columns(mo_cg_master_lp *program);
+/* Stores the value of every column in the last solution as its weight, then
+ * trims the pool. The LP must be rebuilt afterwards. Without a solution since
+ * the last rebuild, weights stay as they are. */
+void mo_cg_master_lp_weigh_columns(mo_cg_master_lp *lp);
 
 #endif

@@ -1,6 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "solvers/search/bound/colgen/master_row.h"
 
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
+
 mo_cg_row mo_cg_row_capacity(int resource, int first, int last)
 {
     return (mo_cg_row){ .kind = MO_CG_CAPACITY,
@@ -33,15 +38,15 @@ bool mo_cg_row_equal(const mo_cg_row *a, const mo_cg_row *b)
            a->elsewhere == b->elsewhere && a->most == b->most;
 }
 
-double mo_cg_row_cardinality_coefficient(const mo_cg_row *good, int device)
+double mo_cg_row_cardinality_coefficient(const mo_cg_row *row, int device)
 {
-    return (good->device == device) != good->elsewhere ? 1.0 / good->most : 0;
+    return (row->device == device) != row->elsewhere ? 1.0 / row->most : 0;
 }
 
-static double stretch_part(const mo_cg_problem *c, const mo_cg_row *good,
-                           const mo_cg_column *p)
+static double capacity_coefficient(const mo_cg_problem *c, const mo_cg_row *row,
+                                   const mo_cg_column *p)
 {
-    int64_t begin = good->first * c->cell, end = good->last * c->cell;
+    int64_t begin = row->first * c->cell, end = row->last * c->cell;
     double sum = 0;
 
     for (int i = 0; i < p->n_jobs; i++) {
@@ -50,7 +55,7 @@ static double stretch_part(const mo_cg_problem *c, const mo_cg_row *good,
         int64_t to = job->start + job->length;
 
         to = to < end ? to : end;
-        if (job->resource == good->resource && from < to)
+        if (job->resource == row->resource && from < to)
             sum += (double) job->weight * (double) (to - from);
     }
     if (p->class != MO_FREE)
@@ -58,35 +63,158 @@ static double stretch_part(const mo_cg_problem *c, const mo_cg_row *good,
     return sum / (double) (end - begin);
 }
 
-static double gate_part(const mo_cg_problem *c, const mo_cg_row *good,
-                        const mo_cg_column *p)
+static double release_coefficient(const mo_cg_problem *c, const mo_cg_row *row,
+                                  const mo_cg_column *p)
 {
     int at;
 
     if (p->class == MO_FREE)
-        return p->to == good->device && p->start[0] >= good->tick;
-    if (p->class != c->tree->nodes[good->node].class)
+        return p->to == row->device && p->start[0] >= row->tick;
+    if (p->class != c->tree->nodes[row->node].class)
         return 0;
-    at = good->node - c->tree->root[p->class];
-    return p->device[at] == good->device && p->start[at] < good->tick;
+    at = row->node - c->tree->root[p->class];
+    return p->device[at] == row->device && p->start[at] < row->tick;
 }
 
-double mo_cg_row_coefficient(const mo_cg_problem *c, const mo_cg_row *good,
+double mo_cg_row_coefficient(const mo_cg_problem *c, const mo_cg_row *row,
                              const mo_cg_column *p)
 {
-    int class = c->tree->nodes[good->node].class;
+    int class = c->tree->nodes[row->node].class;
 
-    switch (good->kind) {
+    switch (row->kind) {
     case MO_CG_CAPACITY:
-        return stretch_part(c, good, p);
+        return capacity_coefficient(c, row, p);
     case MO_CG_RELEASE:
-        return gate_part(c, good, p);
+        return release_coefficient(c, row, p);
     case MO_CG_CARDINALITY:
         break;
     }
     if (p->class != class)
         return 0;
-    return mo_cg_multiplicity(c, good->node) *
+    return mo_cg_multiplicity(c, row->node) *
            mo_cg_row_cardinality_coefficient(
-               good, p->device[good->node - c->tree->root[class]]);
+               row, p->device[row->node - c->tree->root[class]]);
+}
+
+mo_status mo_cg_usage_new(const mo_cg_problem *c, mo_cg_usage **usage,
+                          mo_error *err)
+{
+    mo_cg_usage *made = calloc(1, sizeof *made);
+    size_t size;
+
+    if (made && mo_size_mul((size_t) c->n_resources, (size_t) c->cells, &size))
+        made->load = calloc(size, sizeof *made->load);
+    if (!made || !made->load) {
+        free(made);
+        return mo_fail_memory(err);
+    }
+    made->c = c;
+    *usage = made;
+    return MO_OK;
+}
+
+void mo_cg_usage_free(mo_cg_usage *usage)
+{
+    if (!usage)
+        return;
+    free(usage->load);
+    free(usage);
+}
+
+static void add_job_usage(mo_cg_usage *usage, const mo_cg_job *job,
+                          double times)
+{
+    const mo_cg_problem *c = usage->c;
+    double *load = usage->load + (size_t) job->resource * (size_t) c->cells;
+    int64_t end = job->start + job->length;
+
+    for (int64_t g = job->start / c->cell; g < c->cells && g * c->cell < end;
+         g++) {
+        int64_t from = g * c->cell, to = from + c->cell;
+
+        from = from > job->start ? from : job->start;
+        to = to < end ? to : end;
+        load[g] +=
+            times * job->weight * (double) (to - from) / (double) c->cell;
+    }
+}
+
+void mo_cg_usage_load(mo_cg_usage *usage, const mo_cg_column_pool *pool)
+{
+    const mo_cg_problem *c = usage->c;
+
+    memset(usage->load, 0,
+           (size_t) c->n_resources * (size_t) c->cells * sizeof *usage->load);
+    for (size_t i = 0; i < pool->n; i++) {
+        const mo_cg_column *p = pool->columns[i];
+        int count = p->class == MO_FREE ? 1 : c->fork->classes[p->class].count;
+
+        for (int j = 0; j < p->n_jobs && p->weight > 0; j++)
+            add_job_usage(usage, &p->jobs[j], p->weight * count);
+    }
+}
+
+double mo_cg_separate_capacity(mo_cg_usage *usage, int resource,
+                               mo_cg_row *worst)
+{
+    int cells = usage->c->cells, first = 0;
+    double *load = usage->load + (size_t) resource * (size_t) cells;
+    double sum = 0, most = 0;
+
+    *worst = mo_cg_row_capacity(resource, 0, 0);
+    for (int g = 0; g < cells; g++) {
+        sum += load[g] - 1;
+        if (sum < 0) {
+            sum = 0;
+            first = g + 1;
+        }
+        if (sum > most) {
+            most = sum;
+            worst->first = first;
+            worst->last = g + 1;
+        }
+    }
+    for (int g = worst->first; g < worst->last; g++)
+        load[g] = 1;
+    return most;
+}
+
+/* Returns the usage of a release row. Columns of positive weight are last in
+ * the pool. */
+static double release_usage(const mo_cg_problem *c,
+                            const mo_cg_column_pool *pool, const mo_cg_row *row)
+{
+    double sum = 0;
+
+    for (size_t i = pool->n; i-- > 0 && pool->columns[i]->weight > 0;)
+        sum += pool->columns[i]->weight *
+               mo_cg_row_coefficient(c, row, pool->columns[i]);
+    return sum;
+}
+
+double mo_cg_separate_release(const mo_cg_problem *c,
+                              const mo_cg_column_pool *pool, int node,
+                              int device, int64_t offset, mo_cg_row *worst)
+{
+    int class = c->tree->nodes[node].class, at = node - c->tree->root[class];
+    double most = 0;
+
+    for (size_t i = pool->n; i-- > 0 && pool->columns[i]->weight > 0;) {
+        const mo_cg_column *p = pool->columns[i];
+        mo_cg_row row;
+        double excess;
+        int cell;
+
+        if (p->class != class || p->device[at] != device)
+            continue;
+        cell = mo_cg_cell_of_tick(c, offset, p->start[at]);
+        row = mo_cg_row_release(node, device,
+                                mo_cg_cell_start(c, offset, cell + 1));
+        excess = release_usage(c, pool, &row) - 1;
+        if (excess > most) {
+            most = excess;
+            *worst = row;
+        }
+    }
+    return most;
 }

@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * timed_good.h - what there is only so much of, so that it can have a price.
+ * master_row.h - rows of the restricted master problem, and their separation.
  *
- * There is one of each good, and of all branches and arrivals together no more
- * than that may be used.
+ * Columns are timed placements of one branch (Dantzig-Wolfe decomposition by
+ * branches). A row limits the usage of all chosen columns together to 1: the
+ * capacity of a resource over an interval, the release time of the broadcast
+ * tensor on a device, or the number of equal ops on a device. Rows are
+ * generated when the LP solution violates them; their dual values are what
+ * pricing charges.
  */
 #ifndef MO_SOLVERS_SEARCH_BOUND_COLGEN_MASTER_ROW_H
 #define MO_SOLVERS_SEARCH_BOUND_COLGEN_MASTER_ROW_H
@@ -11,23 +15,26 @@
 #include "solvers/search/bound/colgen/column_pool.h"
 
 typedef enum mo_cg_row_kind {
-    /* Cells first, ..., last - 1 of a resource: used by what holds it then. */
+    /* Capacity of a resource over the cells first, ..., last - 1: jobs use the
+     * part of the interval that they hold. */
     MO_CG_CAPACITY,
-    /* The shared tensor comes to a device before a tick, or nobody reads it
-     * there before: used by it if it comes then or later or never, and by the
-     * equals of a reading node, in equal parts, that start before. */
+    /* Release: either the broadcast tensor arrives at a device before a tick,
+     * or no op reads it there before. Used by an arrival at the tick or later
+     * or never, and by the equals of a reading node that start before, in
+     * equal parts. */
     MO_CG_RELEASE,
-    /* Of all equals of a node only so many run on a device, or elsewhere. */
+    /* Cardinality: at most `most` equals of a node run on a device, or on the
+     * other devices. */
     MO_CG_CARDINALITY
 } mo_cg_row_kind;
 
 typedef struct mo_cg_row {
     mo_cg_row_kind kind;
-    int resource, first, last; /* of a stretch */
-    int node, device;          /* of the others */
-    int64_t tick;              /* of a gate */
-    bool elsewhere;            /* of a count */
-    int most;                  /* of a count, at least 1 */
+    int resource, first, last; /* of a capacity row */
+    int node, device;          /* of the other kinds */
+    int64_t tick;              /* of a release row */
+    bool elsewhere;            /* of a cardinality row */
+    int most;                  /* of a cardinality row, at least 1 */
 } mo_cg_row;
 
 mo_cg_row mo_cg_row_capacity(int resource, int first, int last);
@@ -36,20 +43,46 @@ mo_cg_row mo_cg_row_cardinality(const mo_cg_cardinality *limit);
 
 bool mo_cg_row_equal(const mo_cg_row *a, const mo_cg_row *b);
 
-/* What a pattern uses of it; if it is of a class, when all branches of it go
- * that way. */
-double mo_cg_row_coefficient(const mo_cg_problem *c, const mo_cg_row *good,
-                             const mo_cg_column *pattern);
+/* Returns the coefficient of a column in a row: its usage, for a column of a
+ * class, if all branches of the class follow it. */
+double mo_cg_row_coefficient(const mo_cg_problem *c, const mo_cg_row *row,
+                             const mo_cg_column *column);
 
-/* The part that running a node on a device uses of a count. */
-double mo_cg_row_cardinality_coefficient(const mo_cg_row *good, int device);
+/* Returns the usage of a cardinality row by one op of its node on a device. */
+double mo_cg_row_cardinality_coefficient(const mo_cg_row *row, int device);
 
-/* How many equals a node has in all branches. */
+/* Returns how many equals a tree node has in all branches. */
 static inline int mo_cg_multiplicity(const mo_cg_problem *c, int node)
 {
     const mo_cg_tree_node *of = &c->tree->nodes[node];
 
     return c->fork->classes[of->class].count * of->total;
 }
+
+typedef struct mo_cg_usage {
+    const mo_cg_problem *c;
+    double *load; /* by resource and cell; 1: the cell is full */
+} mo_cg_usage;
+
+mo_status mo_cg_usage_new(const mo_cg_problem *c, mo_cg_usage **usage,
+                          mo_error *err);
+void mo_cg_usage_free(mo_cg_usage *usage);
+
+/* Computes the usage of all cells by the columns of a pool, by weight. */
+void mo_cg_usage_load(mo_cg_usage *usage, const mo_cg_column_pool *pool);
+
+/* Separates a capacity row: the interval of a resource with the largest excess
+ * over its capacity (maximum subarray). Returns the excess in cells and stores
+ * the row in *worst; the interval counts as exactly full from then on, so that
+ * the next call finds another. */
+double mo_cg_separate_capacity(mo_cg_usage *usage, int resource,
+                               mo_cg_row *worst);
+
+/* Separates a release row of a node on a device: the tick with the largest
+ * excess. offset is that of the node's start grid there. Returns the excess, 0
+ * with *worst unset if no row is violated. */
+double mo_cg_separate_release(const mo_cg_problem *c,
+                              const mo_cg_column_pool *pool, int node,
+                              int device, int64_t offset, mo_cg_row *worst);
 
 #endif

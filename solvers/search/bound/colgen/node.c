@@ -4,44 +4,163 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "solvers/search/bound/colgen/left_shift.h"
-
 /*
- * Ops start when all that they read can be there, and early enough for what
- * comes behind them; arrivals of the shared tensor exclude each other where
- * they share a port, so that one which cannot come before another comes after
- * it; and it comes only where it is read, so not later than its last reader
- * starts.  One says something about the other, round after round, until nothing
- * new is said.
+ * Constraint propagation on start-time windows. An op starts when all its
+ * inputs can be there, and early enough for its successors; arrivals of the
+ * broadcast tensor that share a port are disjunctive, so that one which cannot
+ * precede another follows it; and the tensor arrives only where it is read, so
+ * not later than its last reader starts. The rules are repeated until no
+ * domain shrinks.
  */
 
 enum { MAX_ROUNDS = 12, NONE = -1 };
 
-typedef struct arrays {
-    size_t devices, places; /* how long they are */
-} arrays;
+/* The arrival at a device is fixed to a tick. */
+static bool is_arrival_fixed(const mo_cg_node *s, int device)
+{
+    return s->arrival[device] == MO_CG_ARRIVAL_REQUIRED &&
+           s->arrival_min[device] == s->arrival_max[device];
+}
 
-static arrays arrays_of(const mo_cg_problem *c)
+/* Whether transfers of a pair share a resource with the broadcast to a
+ * device. */
+static bool conflicts_with_broadcast(const mo_cg_problem *c, int pair,
+                                     int device)
+{
+    return mo_cg_pairs_conflict(c, pair,
+                                mo_cg_device_pair(c, c->u_device, device));
+}
+
+/* Returns the earliest end >= `end` of a transfer that does not overlap fixed
+ * arrivals. */
+static int64_t earliest_end_beside_fixed(const mo_cg_problem *c,
+                                         const mo_cg_node *s, int pair,
+                                         int64_t length, int64_t end)
+{
+    for (int round = 0; round < c->n_devices && length > 0; round++)
+        for (int k = 0; k < c->n_devices; k++)
+            if (is_arrival_fixed(s, k) && mo_cg_broadcast_ticks(c, k) > 0 &&
+                conflicts_with_broadcast(c, pair, k) &&
+                end > s->arrival_min[k] - mo_cg_broadcast_ticks(c, k) &&
+                end - length < s->arrival_min[k])
+                end = s->arrival_min[k] + length;
+    return end;
+}
+
+static bool may_be_read_on(const mo_cg_problem *c, const mo_cg_node *s,
+                           int node, int device)
+{
+    int reader = c->tree->nodes[node].reader;
+
+    return reader == MO_FREE
+               ? device == c->v_device
+               : mo_cg_node_allows(s,
+                                   mo_cg_tree_node_device(c, reader, device));
+}
+
+/* Returns the earliest end of a transfer of a node's output that conflicts
+ * with the broadcast to a device. */
+static int64_t earliest_end_of(const mo_cg_problem *c, const mo_cg_node *s,
+                               int node, int device)
+{
+    int64_t first = INT64_MAX;
+
+    for (int from = 0; from < c->n_devices; from++)
+        for (int to = 0; to < c->n_devices; to++) {
+            int at = mo_cg_tree_node_device(c, node, from);
+            int pair = mo_cg_device_pair(c, from, to);
+            int64_t length, end;
+
+            if (from == to || !mo_cg_node_allows(s, at) ||
+                !may_be_read_on(c, s, node, to) ||
+                !conflicts_with_broadcast(c, pair, device))
+                continue;
+            length = mo_cg_transfer_ticks(c, c->comm_row[node], from, to);
+            end = earliest_end_beside_fixed(c, s, pair, length,
+                                            s->est[at] + c->p[at] + length);
+            first = end < first ? end : first;
+        }
+    return first;
+}
+
+/* Returns the earliest end of any transfer, other than the broadcast, that
+ * conflicts with the broadcast to a device. */
+static int64_t earliest_conflicting_end(const mo_cg_problem *c,
+                                        const mo_cg_node *s, int device)
+{
+    int64_t first = INT64_MAX;
+
+    for (int i = 0; i < c->n_nodes; i++) {
+        int64_t end = c->comm_row[i] == NONE ? INT64_MAX
+                                             : earliest_end_of(c, s, i, device);
+
+        if (c->u_input[i] == MO_CG_INPUT_TRANSFER)
+            return 0;
+        first = end < first ? end : first;
+    }
+    return first;
+}
+
+/* min(least, the first of these ticks that is >= tick): of a single tick, and
+ * of all ticks from one on. */
+static int64_t min_with_tick(int64_t least, int64_t tick, int64_t exactly)
+{
+    return exactly >= tick && exactly < least ? exactly : least;
+}
+
+static int64_t min_from_tick(int64_t least, int64_t tick, int64_t from)
+{
+    from = from > tick ? from : tick;
+    return from < least ? from : least;
+}
+
+int64_t mo_cg_left_shift_next(const mo_cg_problem *c, const mo_cg_node *s,
+                              int device, int64_t tick)
+{
+    int64_t length = mo_cg_broadcast_ticks(c, device);
+    int64_t end = earliest_conflicting_end(c, s, device);
+    int64_t least = min_with_tick(INT64_MAX, tick, length);
+
+    if (end != INT64_MAX)
+        least = min_from_tick(least, tick, end + length);
+    for (int k = 0; k < c->n_devices; k++) {
+        if (k == device || s->arrival[k] == MO_CG_ARRIVAL_FORBIDDEN ||
+            !conflicts_with_broadcast(c, mo_cg_device_pair(c, c->u_device, k),
+                                      device))
+            continue;
+        least = is_arrival_fixed(s, k)
+                    ? min_with_tick(least, tick, s->arrival_min[k] + length)
+                    : min_from_tick(least, tick, s->arrival_min[k] + length);
+    }
+    return least;
+}
+
+typedef struct node_sizes {
+    size_t devices, places; /* lengths of the arrays */
+} node_sizes;
+
+static node_sizes node_sizes_of(const mo_cg_problem *c)
 {
     size_t devices = (size_t) c->n_devices;
 
-    return (arrays){ devices, ((size_t) c->n_nodes + 1) * devices };
+    return (node_sizes){ devices, ((size_t) c->n_nodes + 1) * devices };
 }
 
-static mo_status allocate(const mo_cg_problem *c, mo_cg_node **state,
-                          mo_error *err)
+static mo_status allocate_node(const mo_cg_problem *c, mo_cg_node **state,
+                               mo_error *err)
 {
-    arrays n = arrays_of(c);
+    node_sizes n = node_sizes_of(c);
     mo_cg_node *s = calloc(1, sizeof *s);
 
     if (!s)
         return mo_fail_memory(err);
-    s->fate = calloc(n.devices, sizeof *s->fate);
-    s->lo = calloc(n.devices, sizeof *s->lo);
-    s->hi = calloc(n.devices, sizeof *s->hi);
+    s->arrival = calloc(n.devices, sizeof *s->arrival);
+    s->arrival_min = calloc(n.devices, sizeof *s->arrival_min);
+    s->arrival_max = calloc(n.devices, sizeof *s->arrival_max);
     s->est = calloc(n.places, sizeof *s->est);
     s->lst = calloc(n.places, sizeof *s->lst);
-    if (!s->fate || !s->lo || !s->hi || !s->est || !s->lst) {
+    if (!s->arrival || !s->arrival_min || !s->arrival_max || !s->est ||
+        !s->lst) {
         mo_cg_node_free(s);
         return mo_fail_memory(err);
     }
@@ -52,15 +171,15 @@ static mo_status allocate(const mo_cg_problem *c, mo_cg_node **state,
 mo_status mo_cg_node_new(const mo_cg_problem *c, mo_cg_node **state,
                          mo_error *err)
 {
-    mo_status status = allocate(c, state, err);
+    mo_status status = allocate_node(c, state, err);
 
     for (int k = 0; k < c->n_devices && status == MO_OK; k++) {
-        bool comes = c->shared_row != NONE && k != c->a;
+        bool comes = c->broadcast_row != NONE && k != c->u_device;
 
-        (*state)->fate[k] =
+        (*state)->arrival[k] =
             comes ? MO_CG_ARRIVAL_UNDECIDED : MO_CG_ARRIVAL_FORBIDDEN;
-        (*state)->lo[k] = comes ? mo_cg_broadcast_ticks(c, k) : 0;
-        (*state)->hi[k] = c->horizon;
+        (*state)->arrival_min[k] = comes ? mo_cg_broadcast_ticks(c, k) : 0;
+        (*state)->arrival_max[k] = c->horizon;
     }
     return status;
 }
@@ -68,15 +187,17 @@ mo_status mo_cg_node_new(const mo_cg_problem *c, mo_cg_node **state,
 mo_status mo_cg_node_copy(const mo_cg_problem *c, const mo_cg_node *s,
                           mo_cg_node **copy, mo_error *err)
 {
-    arrays n = arrays_of(c);
+    node_sizes n = node_sizes_of(c);
     mo_cg_node *made = NULL;
-    mo_status status = allocate(c, &made, err);
+    mo_status status = allocate_node(c, &made, err);
 
     if (status != MO_OK)
         return status;
-    memcpy(made->fate, s->fate, n.devices * sizeof *s->fate);
-    memcpy(made->lo, s->lo, n.devices * sizeof *s->lo);
-    memcpy(made->hi, s->hi, n.devices * sizeof *s->hi);
+    memcpy(made->arrival, s->arrival, n.devices * sizeof *s->arrival);
+    memcpy(made->arrival_min, s->arrival_min,
+           n.devices * sizeof *s->arrival_min);
+    memcpy(made->arrival_max, s->arrival_max,
+           n.devices * sizeof *s->arrival_max);
     memcpy(made->est, s->est, n.places * sizeof *s->est);
     memcpy(made->lst, s->lst, n.places * sizeof *s->lst);
     memcpy(made->limits, s->limits, sizeof s->limits);
@@ -89,48 +210,51 @@ void mo_cg_node_free(mo_cg_node *s)
 {
     if (!s)
         return;
-    free(s->fate);
-    free(s->lo);
-    free(s->hi);
+    free(s->arrival);
+    free(s->arrival_min);
+    free(s->arrival_max);
     free(s->est);
     free(s->lst);
     free(s);
 }
 
-static int64_t far(const mo_cg_problem *c)
+static int64_t beyond_horizon(const mo_cg_problem *c)
 {
     return c->horizon + 1;
 }
 
-/* When a node has on a device what it reads of u. */
-static int64_t since_u(const mo_cg_problem *c, const mo_cg_node *s, int node,
-                       int device)
+/* Returns the earliest tick at which a node has its input from u on a
+ * device. */
+static int64_t earliest_u_input(const mo_cg_problem *c, const mo_cg_node *s,
+                                int node, int device)
 {
-    switch (c->from_u[node]) {
+    switch (c->u_input[node]) {
     case MO_CG_INPUT_DELAY:
     case MO_CG_INPUT_TRANSFER:
-        return mo_cg_transfer_ticks(c, c->u_row[node], c->a, device);
+        return mo_cg_transfer_ticks(c, c->u_comm_row[node], c->u_device,
+                                    device);
     case MO_CG_INPUT_BROADCAST:
-        if (device == c->a)
+        if (device == c->u_device)
             return 0;
-        return s->fate[device] == MO_CG_ARRIVAL_FORBIDDEN ? far(c)
-                                                          : s->lo[device];
+        return s->arrival[device] == MO_CG_ARRIVAL_FORBIDDEN
+                   ? beyond_horizon(c)
+                   : s->arrival_min[device];
     case MO_CG_INPUT_NONE:
         break;
     }
     return 0;
 }
 
-/* The first moment that a device has what a node makes. */
-static int64_t since_child(const mo_cg_problem *c, const mo_cg_node *s,
-                           int child, int device)
+/* Returns the earliest tick at which a device has the output of a node. */
+static int64_t earliest_child_input(const mo_cg_problem *c, const mo_cg_node *s,
+                                    int child, int device)
 {
-    int64_t first = far(c);
+    int64_t first = beyond_horizon(c);
 
     for (int k = 0; k < c->n_devices; k++) {
         int at = mo_cg_tree_node_device(c, child, k);
         int64_t since = s->est[at] + c->p[at] +
-                        mo_cg_transfer_ticks(c, c->row[child], k, device);
+                        mo_cg_transfer_ticks(c, c->comm_row[child], k, device);
 
         if (mo_cg_node_allows(s, at) && since < first)
             first = since;
@@ -138,8 +262,8 @@ static int64_t since_child(const mo_cg_problem *c, const mo_cg_node *s,
     return first;
 }
 
-static bool may_run(const mo_cg_problem *c, const mo_cg_node *s, int node,
-                    int device)
+static bool may_run_on(const mo_cg_problem *c, const mo_cg_node *s, int node,
+                       int device)
 {
     for (int i = 0; i < s->n_limits; i++) {
         const mo_cg_cardinality *limit = &s->limits[i];
@@ -151,34 +275,36 @@ static bool may_run(const mo_cg_problem *c, const mo_cg_node *s, int node,
     return c->allowed[mo_cg_tree_node_device(c, node, device)];
 }
 
-static void find_starts(const mo_cg_problem *c, mo_cg_node *s, int node)
+static void compute_earliest_starts(const mo_cg_problem *c, mo_cg_node *s,
+                                    int node)
 {
     const mo_cg_tree_node *nodes = c->tree->nodes;
 
     for (int k = 0; k < c->n_devices; k++) {
         int64_t *est = &s->est[mo_cg_tree_node_device(c, node, k)];
 
-        *est = may_run(c, s, node, k) ? since_u(c, s, node, k) : far(c);
-        for (int i = nodes[node].first_child; i != NONE && *est < far(c);
-             i = nodes[i].next) {
-            int64_t since = since_child(c, s, i, k);
+        *est = may_run_on(c, s, node, k) ? earliest_u_input(c, s, node, k)
+                                         : beyond_horizon(c);
+        for (int i = nodes[node].first_child;
+             i != NONE && *est < beyond_horizon(c); i = nodes[i].next) {
+            int64_t since = earliest_child_input(c, s, i, k);
             *est = since > *est ? since : *est;
         }
     }
 }
 
-/* The last moment at which a node's reader may be given what it makes on a
- * device. */
-static int64_t last_end(const mo_cg_problem *c, const mo_cg_node *s, int node,
-                        int device)
+/* Returns the latest end of a node on a device that is in time for its
+ * reader. */
+static int64_t latest_end(const mo_cg_problem *c, const mo_cg_node *s, int node,
+                          int device)
 {
-    int reader = c->tree->nodes[node].reader, row = c->row[node];
+    int reader = c->tree->nodes[node].reader, row = c->comm_row[node];
     int64_t last = -1;
 
     if (reader == MO_FREE)
-        return row == NONE
-                   ? c->horizon
-                   : c->horizon - mo_cg_transfer_ticks(c, row, device, c->b);
+        return row == NONE ? c->horizon
+                           : c->horizon - mo_cg_transfer_ticks(c, row, device,
+                                                               c->v_device);
     for (int k = 0; k < c->n_devices; k++) {
         int at = mo_cg_tree_node_device(c, reader, k);
         int64_t end = s->lst[at] - mo_cg_transfer_ticks(c, row, device, k);
@@ -190,132 +316,142 @@ static int64_t last_end(const mo_cg_problem *c, const mo_cg_node *s, int node,
 }
 
 /* Returns whether the node has a device left. */
-static bool find_ends(const mo_cg_problem *c, mo_cg_node *s, int node)
+static bool compute_latest_starts(const mo_cg_problem *c, mo_cg_node *s,
+                                  int node)
 {
     bool any = false;
 
     for (int k = 0; k < c->n_devices; k++) {
         int at = mo_cg_tree_node_device(c, node, k);
 
-        s->lst[at] = last_end(c, s, node, k) - c->p[at];
+        s->lst[at] = latest_end(c, s, node, k) - c->p[at];
         any |= mo_cg_node_allows(s, at);
     }
     return any;
 }
 
-static bool narrow_ops(const mo_cg_problem *c, mo_cg_node *s)
+static bool propagate_starts(const mo_cg_problem *c, mo_cg_node *s)
 {
     for (int i = c->n_nodes - 1; i >= 0; i--)
-        find_starts(c, s, i);
+        compute_earliest_starts(c, s, i);
     for (int i = 0; i < c->n_nodes; i++)
-        if (!find_ends(c, s, i))
+        if (!compute_latest_starts(c, s, i))
             return false;
     return true;
 }
 
-/* The last moment at which the tensor is of use to somebody on a device. */
-static int64_t last_use(const mo_cg_problem *c, const mo_cg_node *s, int device)
+/* Returns the latest start of a reader of the broadcast tensor on a device, -1
+ * if there is none. */
+static int64_t latest_use(const mo_cg_problem *c, const mo_cg_node *s,
+                          int device)
 {
     int64_t last = -1;
 
     for (int i = 0; i < c->n_nodes; i++) {
         int at = mo_cg_tree_node_device(c, i, device);
 
-        if (c->from_u[i] == MO_CG_INPUT_BROADCAST && mo_cg_node_allows(s, at) &&
-            s->lst[at] > last)
+        if (c->u_input[i] == MO_CG_INPUT_BROADCAST &&
+            mo_cg_node_allows(s, at) && s->lst[at] > last)
             last = s->lst[at];
     }
     return last;
 }
 
-/* j cannot come to its device before i, which surely comes to its own. */
-static void put_behind(const mo_cg_problem *c, mo_cg_node *s, int i, int j)
+/* Disjunctive rule: j cannot arrive before i, and i is required, so i precedes
+ * j. */
+static void order_pair(const mo_cg_problem *c, mo_cg_node *s, int i, int j)
 {
-    int64_t after = s->lo[i] + mo_cg_broadcast_ticks(c, j);
-    int64_t before = s->hi[j] - mo_cg_broadcast_ticks(c, j);
+    int64_t after = s->arrival_min[i] + mo_cg_broadcast_ticks(c, j);
+    int64_t before = s->arrival_max[j] - mo_cg_broadcast_ticks(c, j);
 
-    if (s->lo[j] < after)
-        s->lo[j] = after;
-    if (s->fate[j] == MO_CG_ARRIVAL_REQUIRED && s->hi[i] > before)
-        s->hi[i] = before;
+    if (s->arrival_min[j] < after)
+        s->arrival_min[j] = after;
+    if (s->arrival[j] == MO_CG_ARRIVAL_REQUIRED && s->arrival_max[i] > before)
+        s->arrival_max[i] = before;
 }
 
 static void order_arrivals(const mo_cg_problem *c, mo_cg_node *s)
 {
     for (int i = 0; i < c->n_devices; i++) {
-        if (s->fate[i] != MO_CG_ARRIVAL_REQUIRED ||
+        if (s->arrival[i] != MO_CG_ARRIVAL_REQUIRED ||
             mo_cg_broadcast_ticks(c, i) == 0)
             continue;
         for (int j = 0; j < c->n_devices; j++)
-            if (j != i && s->fate[j] != MO_CG_ARRIVAL_FORBIDDEN &&
+            if (j != i && s->arrival[j] != MO_CG_ARRIVAL_FORBIDDEN &&
                 mo_cg_broadcast_ticks(c, j) > 0 &&
-                mo_cg_pairs_conflict(c, mo_cg_device_pair(c, c->a, i),
-                                     mo_cg_device_pair(c, c->a, j)) &&
-                s->lo[j] + mo_cg_broadcast_ticks(c, i) > s->hi[i])
-                put_behind(c, s, i, j);
+                mo_cg_pairs_conflict(c, mo_cg_device_pair(c, c->u_device, i),
+                                     mo_cg_device_pair(c, c->u_device, j)) &&
+                s->arrival_min[j] + mo_cg_broadcast_ticks(c, i) >
+                    s->arrival_max[i])
+                order_pair(c, s, i, j);
     }
 }
 
-/* Only when it may come if it is never sent later than it might be. */
-static void make_snug(const mo_cg_problem *c, mo_cg_node *s, int device)
+/* Tightens the arrival window by left-shift dominance. */
+static void left_shift_arrival(const mo_cg_problem *c, mo_cg_node *s,
+                               int device)
 {
-    int64_t first = mo_cg_left_shift_next(c, s, device, s->lo[device]);
+    int64_t first = mo_cg_left_shift_next(c, s, device, s->arrival_min[device]);
 
-    s->lo[device] = first < far(c) ? first : far(c);
-    if (s->lo[device] < s->hi[device] &&
-        mo_cg_left_shift_next(c, s, device, s->lo[device] + 1) > s->hi[device])
-        s->hi[device] = s->lo[device];
+    s->arrival_min[device] =
+        first < beyond_horizon(c) ? first : beyond_horizon(c);
+    if (s->arrival_min[device] < s->arrival_max[device] &&
+        mo_cg_left_shift_next(c, s, device, s->arrival_min[device] + 1) >
+            s->arrival_max[device])
+        s->arrival_max[device] = s->arrival_min[device];
 }
 
-static bool narrow_arrivals(const mo_cg_problem *c, mo_cg_node *s)
+static bool propagate_arrivals(const mo_cg_problem *c, mo_cg_node *s)
 {
     for (int k = 0; k < c->n_devices; k++) {
-        int64_t last = last_use(c, s, k);
+        int64_t last = latest_use(c, s, k);
 
-        if (s->fate[k] != MO_CG_ARRIVAL_FORBIDDEN && s->hi[k] > last)
-            s->hi[k] = last;
+        if (s->arrival[k] != MO_CG_ARRIVAL_FORBIDDEN &&
+            s->arrival_max[k] > last)
+            s->arrival_max[k] = last;
     }
     order_arrivals(c, s);
     for (int k = 0; k < c->n_devices; k++)
-        if (s->fate[k] != MO_CG_ARRIVAL_FORBIDDEN)
-            make_snug(c, s, k);
+        if (s->arrival[k] != MO_CG_ARRIVAL_FORBIDDEN)
+            left_shift_arrival(c, s, k);
     for (int k = 0; k < c->n_devices; k++) {
-        if (s->fate[k] == MO_CG_ARRIVAL_FORBIDDEN || s->lo[k] <= s->hi[k])
+        if (s->arrival[k] == MO_CG_ARRIVAL_FORBIDDEN ||
+            s->arrival_min[k] <= s->arrival_max[k])
             continue;
-        if (s->fate[k] == MO_CG_ARRIVAL_REQUIRED)
+        if (s->arrival[k] == MO_CG_ARRIVAL_REQUIRED)
             return false;
-        s->fate[k] = MO_CG_ARRIVAL_FORBIDDEN;
+        s->arrival[k] = MO_CG_ARRIVAL_FORBIDDEN;
     }
     return true;
 }
 
-/* Becomes less with everything that is concluded. */
-static int64_t room_left(const mo_cg_problem *c, const mo_cg_node *s)
+/* Returns a measure that every tightening of a domain decreases. */
+static int64_t domain_size(const mo_cg_problem *c, const mo_cg_node *s)
 {
-    int64_t room = 0;
+    int64_t size = 0;
 
     for (int at = 0; at < c->n_nodes * c->n_devices; at++)
-        room += mo_cg_node_allows(s, at);
+        size += mo_cg_node_allows(s, at);
     for (int k = 0; k < c->n_devices; k++)
-        if (s->fate[k] != MO_CG_ARRIVAL_FORBIDDEN)
-            room += 1 + s->hi[k] - s->lo[k];
-    return room;
+        if (s->arrival[k] != MO_CG_ARRIVAL_FORBIDDEN)
+            size += 1 + s->arrival_max[k] - s->arrival_min[k];
+    return size;
 }
 
 bool mo_cg_node_propagate(const mo_cg_problem *c, mo_cg_node *s)
 {
-    int64_t room = INT64_MAX, left;
+    int64_t size = INT64_MAX, left;
 
     for (int at = 0; at < c->n_nodes * c->n_devices; at++)
         s->lst[at] = c->horizon;
     for (int round = 0; round < MAX_ROUNDS; round++) {
-        if (!narrow_ops(c, s) ||
-            (c->shared_row != NONE && !narrow_arrivals(c, s)))
+        if (!propagate_starts(c, s) ||
+            (c->broadcast_row != NONE && !propagate_arrivals(c, s)))
             return false;
-        left = room_left(c, s);
-        if (left == room)
+        left = domain_size(c, s);
+        if (left == size)
             break;
-        room = left;
+        size = left;
     }
     return true;
 }

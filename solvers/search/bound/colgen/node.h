@@ -1,25 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * timed_state.h - what is assumed while a question of timed_case.h is looked
- * at: when the shared tensor comes to a device, how many ops a device has; and
- * what follows for the time of every op.
+ * node.h - node of the branch-and-bound tree: the domains that branching
+ * restricts (arrival of the broadcast tensor on each device, number of ops on
+ * a device), and by constraint propagation the start times of every op.
  */
 #ifndef MO_SOLVERS_SEARCH_BOUND_COLGEN_NODE_H
 #define MO_SOLVERS_SEARCH_BOUND_COLGEN_NODE_H
 
 #include "solvers/search/bound/colgen/problem.h"
 
-/* Does the shared tensor come to a device? */
+/* Whether the broadcast tensor arrives at a device. */
 typedef enum mo_cg_arrival {
     MO_CG_ARRIVAL_UNDECIDED,
-    MO_CG_ARRIVAL_REQUIRED, /* and somebody reads it there */
+    MO_CG_ARRIVAL_REQUIRED, /* and an op reads it there */
     MO_CG_ARRIVAL_FORBIDDEN
 } mo_cg_arrival;
 
 enum { MO_CG_MAX_CARDINALITIES = 16 };
 
-/* Of all equals of a node in all branches, at most so many run on a device, or
- * on others than it. */
+/* Cardinality limit: of all equals of a node in all branches, at most `most`
+ * run on a device, or on the other devices. */
 typedef struct mo_cg_cardinality {
     int node, device;
     bool elsewhere;
@@ -27,23 +27,25 @@ typedef struct mo_cg_cardinality {
 } mo_cg_cardinality;
 
 typedef struct mo_cg_node {
-    mo_cg_arrival *fate; /* by device */
-    int64_t *lo, *hi;    /* by device: the first and the last tick at which it
-                            can have come, if it does */
-    int64_t *est, *lst;  /* by node and device: the first and the last start,
-                            est > lst: it does not run there */
+    mo_cg_arrival *arrival;             /* by device */
+    int64_t *arrival_min, *arrival_max; /* by device: first and last tick at
+                                           which it can arrive, if it does */
+    int64_t *est, *lst; /* by node and device: earliest and latest start; est >
+                           lst: does not run there */
     int n_limits;
     mo_cg_cardinality limits[MO_CG_MAX_CARDINALITIES];
 } mo_cg_node;
 
-/* Nothing assumed yet. */
+/* Allocates the root node, without restrictions, or a copy; the caller frees
+ * it with mo_cg_node_free(), which accepts NULL. */
 mo_status mo_cg_node_new(const mo_cg_problem *c, mo_cg_node **state,
                          mo_error *err);
 mo_status mo_cg_node_copy(const mo_cg_problem *c, const mo_cg_node *state,
                           mo_cg_node **copy, mo_error *err);
 void mo_cg_node_free(mo_cg_node *state);
 
-/* Draws the conclusions; false: there is no schedule like that. */
+/* Propagates the constraints to a fixpoint or for some rounds. Returns false
+ * if the node is infeasible. */
 bool mo_cg_node_propagate(const mo_cg_problem *c, mo_cg_node *state);
 
 static inline bool mo_cg_node_allows(const mo_cg_node *s, int at)
@@ -51,10 +53,27 @@ static inline bool mo_cg_node_allows(const mo_cg_node *s, int at)
     return s->est[at] <= s->lst[at];
 }
 
-/* How long the shared tensor is under way to a device. */
+/* Returns the transfer time of the broadcast tensor to a device, in ticks. */
 static inline int64_t mo_cg_broadcast_ticks(const mo_cg_problem *c, int device)
 {
-    return mo_cg_transfer_ticks(c, c->shared_row, c->a, device);
+    return mo_cg_transfer_ticks(c, c->broadcast_row, c->u_device, device);
 }
+
+/*
+ * Left-shift dominance of the broadcast tensor (semi-active schedules):
+ * returns the first tick >= `tick` at which it may arrive at a device,
+ * INT64_MAX if there is none.
+ *
+ * While its resources are idle just before, a transfer of the broadcast tensor
+ * can start earlier and nothing else has to change, as readers may read it
+ * later. So if a feasible schedule exists, one exists in which each of these
+ * transfers starts at 0, or as another transfer ends that holds one of its
+ * resources. Branching on arrivals and cardinalities partitions all schedules
+ * among the nodes; that schedule is in one of them, and there the rule holds.
+ *
+ * est, lst and the arrival windows of the node are taken as valid bounds.
+ */
+int64_t mo_cg_left_shift_next(const mo_cg_problem *c, const mo_cg_node *state,
+                              int device, int64_t tick);
 
 #endif

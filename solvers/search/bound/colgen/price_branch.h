@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * timed_branch.h - the cheapest way to run a branch from beginning to end, when
- * time has prices: devices and starts of all its ops, and its transfers.
+ * price_branch.h - pricing problem of a branch: the column of least dual cost
+ * (devices and starts of all its ops, and its transfers), by dynamic
+ * programming over the in-tree and a time grid.
  */
 #ifndef MO_SOLVERS_SEARCH_BOUND_COLGEN_PRICE_BRANCH_H
 #define MO_SOLVERS_SEARCH_BOUND_COLGEN_PRICE_BRANCH_H
@@ -10,32 +11,35 @@
 
 typedef struct mo_cg_branch_pricer mo_cg_branch_pricer;
 
-/* state: the first, with nothing assumed; c must outlive it. */
+/* Allocates the tables; state is the propagated root node, used only here. c
+ * is borrowed and must outlive the pricer. The caller frees *pricer with
+ * mo_cg_branch_pricer_free(), which accepts NULL. */
 mo_status mo_cg_branch_pricer_new(const mo_cg_problem *c,
                                   const mo_cg_node *state,
-                                  mo_cg_branch_pricer **branch, mo_error *err);
-void mo_cg_branch_pricer_free(mo_cg_branch_pricer *branch);
+                                  mo_cg_branch_pricer **pricer, mo_error *err);
+void mo_cg_branch_pricer_free(mo_cg_branch_pricer *pricer);
 
-/* By which the cells of a node on a device are shifted (timed_case.h). */
-int64_t mo_cg_branch_pricer_cell_offset(const mo_cg_branch_pricer *branch,
+/* Returns the offset of the start grid of a node on a device (problem.h). */
+int64_t mo_cg_branch_pricer_cell_offset(const mo_cg_branch_pricer *pricer,
                                         int node, int device);
 
-/* Prices and state are used until the next call. */
-void mo_cg_price_branches(mo_cg_branch_pricer *branch,
+/* Fills the tables of all classes. prices and state are borrowed until the
+ * next call. */
+void mo_cg_price_branches(mo_cg_branch_pricer *pricer,
                           const mo_cg_dual_profile *prices,
                           const mo_cg_node *state);
 
-/* The least price of a branch of a class with its root on a device; INFINITY:
- * there is no such branch.  Nothing that happens costs less. */
-double mo_cg_branch_pricer_min_cost(const mo_cg_branch_pricer *branch,
+/* Returns a lower bound on the dual cost of a branch of a class with its root
+ * on a device; INFINITY: there is no such branch. */
+double mo_cg_branch_pricer_min_cost(const mo_cg_branch_pricer *pricer,
                                     int class, int device);
 
-/* The most jobs that a way may have. */
-int mo_cg_branch_pricer_max_jobs(const mo_cg_branch_pricer *branch);
+/* Returns the largest number of jobs of a column, for buffers. */
+int mo_cg_branch_pricer_max_jobs(const mo_cg_branch_pricer *pricer);
 
-/* The way that has the least price: fills devices, starts and jobs, for which
- * there is room. */
-void mo_cg_branch_pricer_extract_column(mo_cg_branch_pricer *branch, int class,
-                                        int device, mo_cg_column *way);
+/* Extracts the column of least cost from the tables: fills devices, starts and
+ * jobs of *column, whose buffers the caller has allocated. */
+void mo_cg_branch_pricer_extract_column(mo_cg_branch_pricer *pricer, int class,
+                                        int device, mo_cg_column *column);
 
 #endif

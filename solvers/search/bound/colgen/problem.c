@@ -7,58 +7,59 @@
 #include "base/array.h"
 #include "schedule/resource.h"
 
-/* A few horizons can be added up. */
+/* So that a few horizons can be added without overflow. */
 #define MAX_TICKS (INT64_MAX / 16)
 
 enum { NONE = -1, MAX_RESOURCES = 100 };
 
-static int64_t ticks(const mo_cg_problem *c, int64_t ns)
+static int64_t to_ticks(const mo_cg_problem *c, int64_t ns)
 {
     return ns > c->cell ? c->horizon + 1 : ns * c->cells;
 }
 
-/* One that no other op of the case has seen gets the next number. */
-static int number_row(mo_cg_problem *c, int *number_of, int row)
+/* Returns the new number of a comm row, the next free one when it is new. */
+static int number_comm_row(mo_cg_problem *c, int *number_of, int row)
 {
     if (row < 0)
         return NONE;
     if (number_of[row] == 0)
-        number_of[row] = ++c->n_rows;
+        number_of[row] = ++c->n_comm_rows;
     return number_of[row] - 1;
 }
 
-static bool is_once(const mo_cg_problem *c)
+static bool has_tensors_once(const mo_cg_problem *c)
 {
     return c->regime.tensors == MO_TENSORS_ONCE;
 }
 
 /*
- * With tensors once, only of the shared one is known that nobody else sends it
- * to the same device, so that its transfers can be counted.  Tensors with equal
- * rows are as one here: the first of them to come serves all.  That is less
- * than what happens, as it is when others just take their time.
+ * With tensors sent once, only of the broadcast tensor it is known that no
+ * other op sends it to the same device, so that its transfers can be modelled.
+ * Tensors with equal comm rows are treated as one: the first to arrive serves
+ * all readers. This relaxes the problem, as does a mere delay for the other
+ * tensors.
  */
-static mo_cg_input from_u(const mo_cg_problem *c, int u_row)
+static mo_cg_input classify_u_input(const mo_cg_problem *c, int u_row)
 {
-    if (u_row == NONE || c->a == MO_FREE)
+    if (u_row == NONE || c->u_device == MO_FREE)
         return MO_CG_INPUT_NONE;
     if (c->regime.congestion == MO_CONGESTION_NONE)
         return MO_CG_INPUT_DELAY;
-    if (!is_once(c))
+    if (!has_tensors_once(c))
         return MO_CG_INPUT_TRANSFER;
     return u_row == c->fork->shared_row ? MO_CG_INPUT_BROADCAST
                                         : MO_CG_INPUT_DELAY;
 }
 
-static void fill_row(mo_cg_problem *c, int row, int number)
+static void fill_transfer_times(mo_cg_problem *c, int row, int number)
 {
     const mo_instance *x = c->fork->places->x;
     int k = c->n_devices;
 
     for (int a = 0; a < k; a++)
         for (int b = 0; b < k; b++)
-            c->send[(int64_t) number * k * k + a * k + b] =
-                a == b ? 0 : ticks(c, mo_instance_row_ns(x, row, a, b));
+            c->transfer[(int64_t) number * k * k + a * k + b] =
+                a == b ? 0 : to_ticks(c, mo_instance_row_ns(x, row, a, b));
 }
 
 static void fill_nodes(mo_cg_problem *c)
@@ -68,33 +69,33 @@ static void fill_nodes(mo_cg_problem *c)
     for (int i = 0; i < c->n_nodes; i++) {
         int op = c->tree->nodes[i].op;
 
-        c->from_u[i] = from_u(c, c->tree->nodes[i].u_row);
+        c->u_input[i] = classify_u_input(c, c->tree->nodes[i].u_row);
         for (int k = 0; k < c->n_devices; k++) {
             int at = mo_cg_tree_node_device(c, i, k);
 
-            c->p[at] = ticks(c, mo_instance_p_ns(places->x, op, k));
+            c->p[at] = to_ticks(c, mo_instance_p_ns(places->x, op, k));
             c->allowed[at] = mo_allowed_devices_has(places, op, k);
         }
     }
 }
 
-static void number_rows(mo_cg_problem *c, int *number_of)
+static void number_comm_rows(mo_cg_problem *c, int *number_of)
 {
     for (int i = 0; i < c->n_nodes; i++) {
         const mo_cg_tree_node *node = &c->tree->nodes[i];
-        bool sent = node->reader != MO_FREE || c->b != MO_FREE;
+        bool sent = node->reader != MO_FREE || c->v_device != MO_FREE;
 
         assert(node->reader == MO_FREE || node->row >= 0);
-        c->row[i] = sent ? number_row(c, number_of, node->row) : NONE;
-        c->u_row[i] = c->from_u[i] == MO_CG_INPUT_NONE
-                          ? NONE
-                          : number_row(c, number_of, node->u_row);
-        if (c->from_u[i] == MO_CG_INPUT_BROADCAST)
-            c->shared_row = c->u_row[i];
+        c->comm_row[i] = sent ? number_comm_row(c, number_of, node->row) : NONE;
+        c->u_comm_row[i] = c->u_input[i] == MO_CG_INPUT_NONE
+                               ? NONE
+                               : number_comm_row(c, number_of, node->u_row);
+        if (c->u_input[i] == MO_CG_INPUT_BROADCAST)
+            c->broadcast_row = c->u_comm_row[i];
     }
 }
 
-static mo_status make_rows(mo_cg_problem *c, mo_error *err)
+static mo_status make_comm_rows(mo_cg_problem *c, mo_error *err)
 {
     size_t n = (size_t) c->fork->places->x->n_comm_rows;
     size_t pairs = (size_t) c->n_devices * (size_t) c->n_devices, size;
@@ -102,17 +103,17 @@ static mo_status make_rows(mo_cg_problem *c, mo_error *err)
 
     if (!number_of)
         return mo_fail_memory(err);
-    number_rows(c, number_of);
-    if (mo_size_mul(pairs, (size_t) c->n_rows + 1, &size))
-        c->send = calloc(size, sizeof *c->send);
-    for (size_t row = 0; row < n && c->send; row++)
+    number_comm_rows(c, number_of);
+    if (mo_size_mul(pairs, (size_t) c->n_comm_rows + 1, &size))
+        c->transfer = calloc(size, sizeof *c->transfer);
+    for (size_t row = 0; row < n && c->transfer; row++)
         if (number_of[row] > 0)
-            fill_row(c, (int) row, number_of[row] - 1);
+            fill_transfer_times(c, (int) row, number_of[row] - 1);
     free(number_of);
-    return c->send ? MO_OK : mo_fail_memory(err);
+    return c->transfer ? MO_OK : mo_fail_memory(err);
 }
 
-static mo_status make_pairs(mo_cg_problem *c, mo_error *err)
+static mo_status make_pair_resources(mo_cg_problem *c, mo_error *err)
 {
     const mo_instance *x = c->fork->places->x;
     mo_congestion congestion = c->regime.congestion;
@@ -137,7 +138,7 @@ static mo_status make_pairs(mo_cg_problem *c, mo_error *err)
     return MO_OK;
 }
 
-static mo_status fill(mo_cg_problem *c, mo_error *err)
+static mo_status fill_problem(mo_cg_problem *c, mo_error *err)
 {
     size_t k = (size_t) c->n_devices, n = (size_t) c->n_nodes + 1, size;
     mo_status status;
@@ -146,21 +147,21 @@ static mo_status fill(mo_cg_problem *c, mo_error *err)
         return mo_fail_memory(err);
     c->p = calloc(size, sizeof *c->p);
     c->allowed = calloc(size, sizeof *c->allowed);
-    c->row = calloc(n, sizeof *c->row);
-    c->u_row = calloc(n, sizeof *c->u_row);
-    c->from_u = calloc(n, sizeof *c->from_u);
+    c->comm_row = calloc(n, sizeof *c->comm_row);
+    c->u_comm_row = calloc(n, sizeof *c->u_comm_row);
+    c->u_input = calloc(n, sizeof *c->u_input);
     c->pair_start = calloc(k * k + 1, sizeof *c->pair_start);
-    if (!c->p || !c->allowed || !c->row || !c->u_row || !c->from_u ||
+    if (!c->p || !c->allowed || !c->comm_row || !c->u_comm_row || !c->u_input ||
         !c->pair_start)
         return mo_fail_memory(err);
     fill_nodes(c);
-    status = make_pairs(c, err);
-    return status == MO_OK ? make_rows(c, err) : status;
+    status = make_pair_resources(c, err);
+    return status == MO_OK ? make_comm_rows(c, err) : status;
 }
 
-/* With very many channels or links, each is seldom full, and they are left out:
- * what they exclude is then allowed. */
-static mo_regime regime_for(const mo_instance *x, const mo_regime *regime)
+/* With very many channels or links each is rarely full; they are dropped,
+ * which relaxes the problem. */
+static mo_regime simplify_regime(const mo_instance *x, const mo_regime *regime)
 {
     mo_regime simple = *regime;
 
@@ -185,16 +186,16 @@ mo_status mo_cg_problem_new(const mo_forkjoin *fork, const mo_cg_tree *tree,
         return mo_fail_memory(err);
     c->fork = fork;
     c->tree = tree;
-    c->regime = regime_for(fork->places->x, regime);
-    c->a = a;
-    c->b = b;
+    c->regime = simplify_regime(fork->places->x, regime);
+    c->u_device = a;
+    c->v_device = b;
     c->n_devices = fork->places->x->n_devices;
     c->n_nodes = tree->n;
     c->cells = cells;
     c->cell = time_ns;
     c->horizon = time_ns * cells;
-    c->shared_row = NONE;
-    status = fill(c, err);
+    c->broadcast_row = NONE;
+    status = fill_problem(c, err);
     if (status == MO_OK)
         *made = c;
     else
@@ -208,10 +209,10 @@ void mo_cg_problem_free(mo_cg_problem *c)
         return;
     free(c->pair_start);
     free(c->pair_resource);
-    free(c->send);
-    free(c->row);
-    free(c->u_row);
-    free(c->from_u);
+    free(c->transfer);
+    free(c->comm_row);
+    free(c->u_comm_row);
+    free(c->u_input);
     free(c->p);
     free(c->allowed);
     free(c);

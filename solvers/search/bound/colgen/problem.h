@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * timed_case.h - a question put to fork_timed.h, in the numbers it is worked
- * with: can all branches be done within some time?
+ * problem.h - data of the feasibility problem that branch and price decides:
+ * can all branches of a fork-join subgraph run within a horizon?
  *
- * Time is cut into equal cells that fill it exactly, so it is counted in ticks:
- * a nanosecond has as many as there are cells, a cell as many as the time has
- * nanoseconds.
+ * The horizon is divided exactly into cells of equal length, so time is
+ * counted in ticks: a nanosecond has as many ticks as there are cells, a cell
+ * as many as the horizon has nanoseconds.
  */
 #ifndef MO_SOLVERS_SEARCH_BOUND_COLGEN_PROBLEM_H
 #define MO_SOLVERS_SEARCH_BOUND_COLGEN_PROBLEM_H
@@ -16,44 +16,48 @@
 #include "base/error.h"
 #include "solvers/search/bound/colgen/tree_classes.h"
 
-/* How a node has what it reads of u. */
+/* How the input of a node from u is modelled. */
 typedef enum mo_cg_input {
     MO_CG_INPUT_NONE,
-    MO_CG_INPUT_DELAY,    /* it takes time to come, and nobody else's */
-    MO_CG_INPUT_TRANSFER, /* by a transfer of its own */
-    MO_CG_INPUT_BROADCAST /* with the tensor that comes to a device once for all
-                           */
+    MO_CG_INPUT_DELAY,    /* a delay that holds no resource */
+    MO_CG_INPUT_TRANSFER, /* a transfer of its own */
+    MO_CG_INPUT_BROADCAST /* the broadcast tensor, which is sent to a device
+                             once */
 } mo_cg_input;
 
 typedef struct mo_cg_problem {
     const mo_forkjoin *fork;
     const mo_cg_tree *tree;
     mo_regime regime;
-    int a, b; /* devices of u and v, or MO_FREE */
+    int u_device, v_device; /* devices of u and v, or MO_FREE */
     int n_devices, n_nodes;
 
     int cells;
     int64_t cell, horizon; /* ticks; horizon = cells * cell */
 
-    /* Devices are resources 0, 1, ...; then come those of transfers.  From a to
-     * b takes pair_resource[pair_start[a * K + b] .. pair_start[... + 1]). */
+    /* Devices are resources 0, 1, ...; those of transfers follow. A transfer
+     * from a to b holds pair_resource[pair_start[a * K + b] .. pair_start[...
+     * + 1]). */
     int n_resources;
     int *pair_start, *pair_resource;
 
-    /* Rows of transfer times that occur, numbered anew; -1: none. */
-    int n_rows;
-    int64_t *send;       /* row r from a to b: send[(r * K + a) * K + b] */
-    int *row, *u_row;    /* by node */
-    mo_cg_input *from_u; /* by node */
-    int shared_row;      /* of what is shared; -1: nothing is */
+    /* Rows of transfer times of the instance that occur here, renumbered; -1:
+     * none. */
+    int n_comm_rows;
+    int64_t *transfer; /* row r from a to b: transfer[(r * K + a) * K + b] */
+    int *comm_row, *u_comm_row; /* by node */
+    mo_cg_input *u_input;       /* by node */
+    int broadcast_row;          /* of the broadcast tensor; -1: there is none */
 
-    /* By node and device, mo_cg_tree_node_device.  What takes longer than the
-     * horizon is told to take longer by one. */
+    /* By node and device, mo_cg_tree_node_device(). Times beyond the horizon
+     * are stored as horizon + 1. */
     int64_t *p;
     bool *allowed;
 } mo_cg_problem;
 
-/* fork and tree must outlive it.  *c is NULL where numbers would not fit. */
+/* Allocates a problem; the caller frees *c with mo_cg_problem_free(), which
+ * accepts NULL. fork and tree are borrowed and must outlive it. *c is NULL,
+ * with MO_OK returned, where ticks would overflow. */
 mo_status mo_cg_problem_new(const mo_forkjoin *fork, const mo_cg_tree *tree,
                             const mo_regime *regime, int a, int b,
                             int64_t time_ns, int cells, mo_cg_problem **c,
@@ -74,22 +78,22 @@ static inline int mo_cg_device_pair(const mo_cg_problem *c, int a, int b)
 static inline int64_t mo_cg_transfer_ticks(const mo_cg_problem *c, int row,
                                            int a, int b)
 {
-    return c->send[(int64_t) row * c->n_devices * c->n_devices +
-                   mo_cg_device_pair(c, a, b)];
+    return c->transfer[(int64_t) row * c->n_devices * c->n_devices +
+                       mo_cg_device_pair(c, a, b)];
 }
 
-/* Whether transfers of two pairs exclude each other. */
+/* Returns whether transfers of two pairs of devices share a resource. */
 bool mo_cg_pairs_conflict(const mo_cg_problem *c, int pair, int other);
 
-/* Downwards, for negative numbers, too. */
+/* Returns x / by rounded down, also for negative x. */
 static inline int64_t mo_cg_floor_div(int64_t x, int64_t by)
 {
     return x / by - (x % by < 0);
 }
 
-/* Rows of cells may have an offset: cell j of one holds the ticks from
- * offset + (j - 1) * cell on.  The cell of a tick, and the first tick of one.
- */
+/* Start grids may have an offset: cell j contains the ticks from offset + (j -
+ * 1) * cell on. These return the cell of a tick, and the first tick of a
+ * cell. */
 static inline int mo_cg_cell_of_tick(const mo_cg_problem *c, int64_t offset,
                                      int64_t tick)
 {

@@ -7,25 +7,26 @@
 #include "base/intern.h"
 
 /*
- * Ops of a branch have a form: times and devices, rows, and the sorted forms of
- * what they read, numbered by what they hold.  From the root on, an op is added
- * to the node below its reader's that has its form, or makes that node.
+ * Canonical forms of rooted trees, by hash-consing: the shape of an op is made
+ * of its times and devices, its comm rows, and the sorted shapes of its
+ * inputs, and interned as a number. From the root on, an op joins the child of
+ * its reader's node that has its shape, or adds that child.
  */
 
 enum { NONE = -1 };
 
-typedef struct maker {
+typedef struct tree_builder {
     const mo_forkjoin *fork;
     mo_cg_tree *tree;
     mo_arena *arena;
-    mo_intern *times, *forms;
+    mo_intern *times, *shapes;
     int64_t *key_ns; /* by device */
     int *key;
-    int *form;      /* by op of the class */
-    int *node_form; /* by node */
-    int *child;     /* by op: the first that it reads, ... */
-    int *next;      /* ... and the next that its reader reads; NONE: the end */
-} maker;
+    int *shape;      /* by op of the class */
+    int *node_shape; /* by node */
+    int *child;      /* by op: first input, ... */
+    int *next;       /* ... and the next input of its reader; NONE: end */
+} tree_builder;
 
 static int compare_ints(const void *a, const void *b)
 {
@@ -34,7 +35,8 @@ static int compare_ints(const void *a, const void *b)
     return (s > t) - (s < t);
 }
 
-static mo_status number_times(maker *m, int op, int *number, mo_error *err)
+static mo_status intern_times(tree_builder *m, int op, int *number,
+                              mo_error *err)
 {
     const mo_allowed_devices *places = m->fork->places;
     size_t n_devices = (size_t) places->x->n_devices;
@@ -47,25 +49,25 @@ static mo_status number_times(maker *m, int op, int *number, mo_error *err)
                          n_devices * sizeof *m->key_ns, number, err);
 }
 
-static mo_status find_form(maker *m, const mo_forkjoin_class *class, int j,
-                           mo_error *err)
+static mo_status intern_shape(tree_builder *m, const mo_forkjoin_class *class,
+                              int j, mo_error *err)
 {
     size_t n = 3;
-    mo_status status = number_times(m, class->ops[j].op, m->key, err);
+    mo_status status = intern_times(m, class->ops[j].op, m->key, err);
 
     if (status != MO_OK)
         return status;
     m->key[1] = class->ops[j].row;
     m->key[2] = class->ops[j].u_row;
     for (int i = m->child[j]; i != NONE; i = m->next[i])
-        m->key[n++] = m->form[i];
+        m->key[n++] = m->shape[i];
     qsort(m->key + 3, n - 3, sizeof *m->key, compare_ints);
-    return mo_intern_put(m->forms, (const char *) m->key, n * sizeof *m->key,
-                         &m->form[j], err);
+    return mo_intern_put(m->shapes, (const char *) m->key, n * sizeof *m->key,
+                         &m->shape[j], err);
 }
 
-static mo_status find_forms(maker *m, const mo_forkjoin_class *class,
-                            mo_error *err)
+static mo_status intern_shapes(tree_builder *m, const mo_forkjoin_class *class,
+                               mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -74,7 +76,7 @@ static mo_status find_forms(maker *m, const mo_forkjoin_class *class,
     for (int j = 0; j < class->n && status == MO_OK; j++) {
         int reader = class->ops[j].reader;
 
-        status = find_form(m, class, j, err);
+        status = intern_shape(m, class, j, err);
         if (reader != MO_FREE) {
             m->next[j] = m->child[reader];
             m->child[reader] = j;
@@ -83,8 +85,8 @@ static mo_status find_forms(maker *m, const mo_forkjoin_class *class,
     return status;
 }
 
-static int make_node(maker *m, int class, const mo_forkjoin_op *op, int reader,
-                     int form)
+static int add_node(tree_builder *m, int class, const mo_forkjoin_op *op,
+                    int reader, int shape)
 {
     mo_cg_tree *tree = m->tree;
     int node = tree->n++;
@@ -96,21 +98,21 @@ static int make_node(maker *m, int class, const mo_forkjoin_op *op, int reader,
         tree->nodes[node].next = tree->nodes[reader].first_child;
         tree->nodes[reader].first_child = node;
     }
-    m->node_form[node] = form;
+    m->node_shape[node] = shape;
     return node;
 }
 
-static int node_below(const maker *m, int reader, int form)
+static int find_child(const tree_builder *m, int reader, int shape)
 {
     const mo_cg_tree_node *nodes = m->tree->nodes;
     int node = nodes[reader].first_child;
 
-    while (node != NONE && m->node_form[node] != form)
+    while (node != NONE && m->node_shape[node] != shape)
         node = nodes[node].next;
     return node;
 }
 
-static void add_class(maker *m, int c)
+static void add_class(tree_builder *m, int c)
 {
     mo_cg_tree *tree = m->tree;
     const mo_forkjoin_class *class = &m->fork->classes[c];
@@ -120,16 +122,17 @@ static void add_class(maker *m, int c)
     for (int j = class->n - 1; j >= 0; j--) {
         const mo_forkjoin_op *op = &class->ops[j];
         int reader = op->reader == MO_FREE ? MO_FREE : node_of[op->reader];
-        int node = reader == MO_FREE ? NONE : node_below(m, reader, m->form[j]);
+        int node =
+            reader == MO_FREE ? NONE : find_child(m, reader, m->shape[j]);
 
         if (node == NONE)
-            node = make_node(m, c, op, reader, m->form[j]);
+            node = add_node(m, c, op, reader, m->shape[j]);
         node_of[j] = node;
         tree->nodes[node].total++;
     }
 }
 
-static void count_times(mo_cg_tree *tree)
+static void count_multiplicities(mo_cg_tree *tree)
 {
     for (int i = 0; i < tree->n; i++) {
         mo_cg_tree_node *node = &tree->nodes[i];
@@ -140,7 +143,7 @@ static void count_times(mo_cg_tree *tree)
     }
 }
 
-static mo_status begin(maker *m, mo_error *err)
+static mo_status allocate_builder(tree_builder *m, mo_error *err)
 {
     const mo_forkjoin *fork = m->fork;
     size_t n_classes = (size_t) fork->n_classes, n = 0;
@@ -153,19 +156,19 @@ static mo_status begin(maker *m, mo_error *err)
     if (!m->tree || !m->arena)
         return mo_fail_memory(err);
     m->times = mo_intern_new(m->arena);
-    m->forms = mo_intern_new(m->arena);
+    m->shapes = mo_intern_new(m->arena);
     m->key_ns = mo_arena_array(m->arena, n_devices, sizeof *m->key_ns);
     m->key = mo_arena_array(m->arena, n + 3, sizeof *m->key);
-    m->form = mo_arena_array(m->arena, n, sizeof *m->form);
-    m->node_form = mo_arena_array(m->arena, n, sizeof *m->node_form);
+    m->shape = mo_arena_array(m->arena, n, sizeof *m->shape);
+    m->node_shape = mo_arena_array(m->arena, n, sizeof *m->node_shape);
     m->child = mo_arena_array(m->arena, n, sizeof *m->child);
     m->next = mo_arena_array(m->arena, n, sizeof *m->next);
     m->tree->nodes = calloc(n + 1, sizeof *m->tree->nodes);
     m->tree->root = calloc(n_classes + 1, sizeof *m->tree->root);
     m->tree->start = calloc(n_classes + 1, sizeof *m->tree->start);
     m->tree->node_of = calloc(n + 1, sizeof *m->tree->node_of);
-    if (!m->times || !m->forms || !m->key_ns || !m->key || !m->form ||
-        !m->node_form || !m->child || !m->next || !m->tree->nodes ||
+    if (!m->times || !m->shapes || !m->key_ns || !m->key || !m->shape ||
+        !m->node_shape || !m->child || !m->next || !m->tree->nodes ||
         !m->tree->root || !m->tree->start || !m->tree->node_of)
         return mo_fail_memory(err);
     for (int c = 0; c < fork->n_classes; c++)
@@ -176,22 +179,22 @@ static mo_status begin(maker *m, mo_error *err)
 mo_status mo_cg_tree_new(const mo_forkjoin *fork, mo_cg_tree **tree,
                          mo_error *err)
 {
-    maker m = { .fork = fork };
-    mo_status status = begin(&m, err);
+    tree_builder m = { .fork = fork };
+    mo_status status = allocate_builder(&m, err);
 
     for (int c = 0; c < fork->n_classes && status == MO_OK; c++) {
-        status = find_forms(&m, &fork->classes[c], err);
+        status = intern_shapes(&m, &fork->classes[c], err);
         if (status == MO_OK)
             add_class(&m, c);
     }
     mo_intern_free(m.times);
-    mo_intern_free(m.forms);
+    mo_intern_free(m.shapes);
     mo_arena_free(m.arena);
     if (status != MO_OK) {
         mo_cg_tree_free(m.tree);
         return status;
     }
-    count_times(m.tree);
+    count_multiplicities(m.tree);
     *tree = m.tree;
     return MO_OK;
 }

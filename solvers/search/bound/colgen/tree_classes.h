@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * timed_tree.h - the branches of a fork with what is equal in them told once.
+ * tree_classes.h - the branches of a fork-join subgraph with isomorphic
+ * subtrees merged.
  *
- * Where an op reads several that cannot be told apart, trees and all, one node
- * stands for them: what is cheapest for one is cheapest for each of them.
+ * Where an op reads several ops whose subtrees are isomorphic, one node
+ * represents them all: a placement that is cheapest for one is cheapest for
+ * each.
  */
 #ifndef MO_SOLVERS_SEARCH_BOUND_COLGEN_TREE_CLASSES_H
 #define MO_SOLVERS_SEARCH_BOUND_COLGEN_TREE_CLASSES_H
@@ -12,19 +14,19 @@
 #include "solvers/search/bound/forkjoin/fork_join.h"
 
 typedef struct mo_cg_tree_node {
-    int op;          /* in the instance, one of those it stands for */
-    int reader;      /* a node; MO_FREE: v, or nobody */
-    int row, u_row;  /* as in fork.h */
+    int op;          /* of the instance, one of those it represents */
+    int reader;      /* a node; MO_FREE: v, or none */
+    int row, u_row;  /* rows of transfer times, as in fork_join.h */
     int class;       /* of the fork */
-    int times;       /* equals of it that each of its readers reads */
-    int total;       /* equals of it in one branch */
-    int first_child; /* what it reads: a node, and on by next; -1: the end */
+    int times;       /* equals that each of its readers reads */
+    int total;       /* equals in one branch */
+    int first_child; /* inputs: first child, then by next; -1: end */
     int next;
 } mo_cg_tree_node;
 
 typedef struct mo_cg_tree {
     int n;
-    mo_cg_tree_node *nodes; /* each in front of those that it reads */
+    mo_cg_tree_node *nodes; /* in topological order from the roots */
     int *root;              /* by class */
     int *start;             /* by class, into node_of */
     int *node_of;           /* of op j of class c: node_of[start[c] + j] */
