@@ -17,7 +17,7 @@ unlisted()
         done | cat Makefile.am - >"$work/named"
         for top in src models solvers exec tests man bench; do
             [ ! -d "$top" ] || find "$top" -name '*.[ch]' -o -name '*.cu' \
-                -o -name '*.sh' -o -name '*.py' -o -name '*.[1-9]'
+                -o -name '*.cuh' -o -name '*.sh' -o -name '*.py' -o -name '*.[1-9]'
         done | sort | awk '
             NR == FNR {
                 sub(/#.*/, "")

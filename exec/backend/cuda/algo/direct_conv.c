@@ -4,60 +4,7 @@
 #include "exec/backend/cuda/jit/codegen_window.h"
 #include "exec/op/window_geometry.h"
 
-/*
- * A convolution as a product: rows are the places of the result, columns the
- * channels of a group, and k runs over the taps of a window and the channels
- * they see, in the order in which these lie.  Transposed, a place sees those
- * elements that would have gone there.
- */
-static const char functions[] =
-    "#define IMAGE (z / GROUPS)\n"
-    "#define GROUP (z % GROUPS)\n"
-    "#define TAP(k) (LAST ? (k) / IN_GROUP : (k) % TAPS)\n"
-    "#define CHANNEL(k) (LAST ? (k) % IN_GROUP : (k) / TAPS)\n"
-    /* What a window at o sees through tap k, or -1. */
-    "MO_DEVICE PLACE seen(PLACE o, PLACE k, PLACE in, PLACE stride,\n"
-    "                     PLACE dilation, PLACE pad)\n"
-    "{\n"
-    "    PLACE i = o * stride - pad + k * dilation;\n"
-    "#if TRANSPOSED\n"
-    "    i = o + pad - k * dilation;\n"
-    "    if (i < 0 || i % stride != 0)\n"
-    "        return -1;\n"
-    "    i /= stride;\n"
-    "#endif\n"
-    "    return i >= 0 && i < in ? i : -1;\n"
-    "}\n"
-    "MO_DEVICE A left(const T *a, PLACE z, PLACE m, PLACE k)\n"
-    "{\n"
-    "    const PLACE t = TAP(k), c = GROUP * IN_GROUP + CHANNEL(k);\n"
-    "    const PLACE i0 = seen(m / (O1 * O2), t / (K1 * K2), I0, S0, D0, P0);\n"
-    "    const PLACE i1 = seen(m / O2 % O1, t / K2 % K1, I1, S1, D1, P1);\n"
-    "    const PLACE i2 = seen(m % O2, t % K2, I2, S2, D2, P2);\n"
-    "    const PLACE at = (i0 * I1 + i1) * I2 + i2;\n"
-    "    if (i0 < 0 || i1 < 0 || i2 < 0)\n"
-    "        return 0;\n"
-    "    return load(a[LAST ? (IMAGE * I + at) * IN_CHANNELS + c\n"
-    "                       : (IMAGE * IN_CHANNELS + c) * I + at]);\n"
-    "}\n"
-    "MO_DEVICE A right(const T *b, PLACE z, PLACE k, PLACE n)\n"
-    "{\n"
-    "    const PLACE t = TAP(k), c = CHANNEL(k);\n"
-    "    const PLACE own = GROUP * OUT_GROUP + n;\n"
-    "#if PACKED\n"
-    "    return load(b[(own * TAPS + t) * IN_GROUP + c]);\n"
-    "#elif TRANSPOSED\n"
-    "    return load(b[((GROUP * IN_GROUP + c) * OUT_GROUP + n) * TAPS + t]);\n"
-    "#else\n"
-    "    return load(b[(own * IN_GROUP + c) * TAPS + t]);\n"
-    "#endif\n"
-    "}\n"
-    "MO_DEVICE PLACE to(PLACE z, PLACE m, PLACE n)\n"
-    "{\n"
-    "    const PLACE c = GROUP * OUT_GROUP + n;\n"
-    "    return LAST ? (IMAGE * O + m) * OUT_CHANNELS + c\n"
-    "                : (IMAGE * OUT_CHANNELS + c) * O + m;\n"
-    "}\n";
+#include "exec/backend/cuda/algo/direct_conv.inc"
 
 static void add_functions(mo_cuda_source *code, const mo_call_conv *c,
                           mo_elem elem, bool packed)
@@ -73,7 +20,7 @@ static void add_functions(mo_cuda_source *code, const mo_call_conv *c,
         elem == MO_ELEM_F64 ? "double" : "float", c->channels_last,
         c->transposed, packed, (long long) c->groups,
         (long long) c->in_channels, (long long) c->out_channels);
-    mo_cuda_source_append(code, functions);
+    mo_cuda_source_append(code, conv_source);
 }
 
 /* Weights that another order was made for are read in that. */

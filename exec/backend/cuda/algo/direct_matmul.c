@@ -19,21 +19,7 @@ static void add_side(mo_cuda_source *code, const mo_call_matmul *c,
                                  c->n_batch);
 }
 
-static const char functions[] =
-    "MO_DEVICE A left(const T *a, PLACE z, PLACE m, PLACE k)\n"
-    "{\n"
-    "    return (A) load(a[a_of(z) + m * (PLACE) A_ROW + k * (PLACE) "
-    "A_COLUMN]);\n"
-    "}\n"
-    "MO_DEVICE A right(const T *b, PLACE z, PLACE k, PLACE n)\n"
-    "{\n"
-    "    return (A) load(b[b_of(z) + k * (PLACE) B_ROW + n * (PLACE) "
-    "B_COLUMN]);\n"
-    "}\n"
-    "MO_DEVICE PLACE to(PLACE z, PLACE m, PLACE n)\n"
-    "{\n"
-    "    return c_of(z) + m * (PLACE) C_ROW + n * (PLACE) C_COLUMN;\n"
-    "}\n";
+#include "exec/backend/cuda/algo/direct_matmul.inc"
 
 static void add_functions(mo_cuda_source *code, const mo_call_matmul *c,
                           mo_elem elem)
@@ -49,7 +35,7 @@ static void add_functions(mo_cuda_source *code, const mo_call_matmul *c,
     add_side(code, c, &c->a, "a_of");
     add_side(code, c, &c->b, "b_of");
     add_side(code, c, &c->c, "c_of");
-    mo_cuda_source_append(code, functions);
+    mo_cuda_source_append(code, matmul_source);
 }
 
 static int64_t larger(int64_t a, int64_t b)

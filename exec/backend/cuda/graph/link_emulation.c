@@ -8,54 +8,7 @@
  * waits for 10 us takes 11.6, one that waits for 400 us 401.6. */
 enum { OVERHEAD_NS = 1600 };
 
-static const char begin_source[] = "MO_KERNEL_OF(hold_begin, 32)(unsigned long "
-                                   "long *begun)\n"
-                                   "{\n"
-                                   "    MO_BEGIN();\n"
-                                   "    *begun = mo_globaltimer();\n"
-                                   "}\n";
-
-static const char end_source[] =
-    "MO_KERNEL_OF(hold_end, 32)(const unsigned long long *begun,\n"
-    "                           unsigned long long ns)\n"
-    "{\n"
-    "    unsigned long long until;\n"
-    "    MO_BEGIN();\n"
-    "    until = *begun + ns;\n"
-    "    while (mo_globaltimer() < until)\n"
-    "        mo_nap();\n"
-    "}\n";
-
-/* Words of 16 bytes, four of them on their way at once.  Who waits is one of
- * the first block: the others make room when they have copied. */
-static const char copy_source[] =
-    "MO_KERNEL_OF(hold_copy, 512)(unsigned char *to,\n"
-    "                             const unsigned char *from,\n"
-    "                             long long bytes, unsigned long long ns)\n"
-    "{\n"
-    "    const uint4 *in = (const uint4 *) from;\n"
-    "    uint4 *out = (uint4 *) to, x[4];\n"
-    "    const long long n = (long long) blockDim.x * gridDim.x;\n"
-    "    const long long first = (long long) blockDim.x * blockIdx.x +\n"
-    "                            threadIdx.x, words = bytes / 16;\n"
-    "    unsigned long long until;\n"
-    "    MO_BEGIN();\n"
-    "    until = mo_globaltimer() + ns;\n"
-    "    for (long long i = first; i < words; i += 4 * n) {\n"
-    "        #pragma unroll\n"
-    "        for (int k = 0; k < 4; k++)\n"
-    "            if (i + k * n < words)\n"
-    "                x[k] = in[i + k * n];\n"
-    "        #pragma unroll\n"
-    "        for (int k = 0; k < 4; k++)\n"
-    "            if (i + k * n < words)\n"
-    "                out[i + k * n] = x[k];\n"
-    "    }\n"
-    "    for (long long i = 16 * words + first; i < bytes; i += n)\n"
-    "        to[i] = from[i];\n"
-    "    while (first == 0 && mo_globaltimer() < until)\n"
-    "        mo_nap();\n"
-    "}\n";
+#include "exec/backend/cuda/graph/link_emulation.inc"
 
 /* A block of threads copies so much at once.  Many more blocks are not faster,
  * and many transfers may be on their way. */

@@ -9,78 +9,7 @@
  */
 enum { BLOCK = 256, PER = 4, SHORT = 64 };
 
-static const char common_source[] =
-    "MO_DEVICE A add(A a, A b) { return ADD; }\n"
-    /* Where step i of a line is; its first element is at from. */
-    "#define AT(i) (from + (REVERSE ? (PLACE) COUNT - 1 - (i) : (i)) * \\\n"
-    "                      (PLACE) INNER)\n"
-    "#define FROM(line) ((line) / (PLACE) INNER * (PLACE) COUNT * \\\n"
-    "                        (PLACE) INNER + (line) % (PLACE) INNER)\n";
-
-static const char thread_source[] =
-    "MO_KERNEL_OF(cumsum, BLOCK)(const T *in, T *out, struct mo_extra p)\n"
-    "{\n"
-    "    const PLACE line = (PLACE) blockIdx.x * BLOCK + (int) threadIdx.x;\n"
-    "    const PLACE from = FROM(line);\n"
-    "    A sum = 0;\n"
-    "    MO_BEGIN();\n"
-    "    if (line >= (PLACE) LINES)\n"
-    "        return;\n"
-    "#pragma unroll 4\n"
-    "    for (PLACE i = 0; i < (PLACE) COUNT; i++) {\n"
-    "        const A before = sum;\n"
-    "        sum = add(sum, (A) load(in[AT(i)]));\n"
-    "        const R v = (R) (EXCLUSIVE ? before : sum);\n"
-    "        finish1(AT(i), &v, p, out);\n"
-    "    }\n"
-    "}\n";
-
-static const char block_source[] =
-    /* Of all threads before this one, and of the whole block. */
-    "MO_DEVICE A scan(A x, A *total)\n"
-    "{\n"
-    "    MO_SHARED A cells[BLOCK / 32];\n"
-    "    A sum = x, before = 0;\n"
-    "    for (int by = 1; by < 32; by *= 2) {\n"
-    "        const A other = SHUFFLE_UP(sum, by);\n"
-    "        sum = MO_LANE >= by ? add(other, sum) : sum;\n"
-    "    }\n"
-    "    MO_SYNC();\n"
-    "    if (MO_LANE == 31)\n"
-    "        cells[MO_WARP] = sum;\n"
-    "    MO_SYNC();\n"
-    "    *total = 0;\n"
-    "    for (int w = 0; w < BLOCK / 32; w++) {\n"
-    "        before = w == MO_WARP ? *total : before;\n"
-    "        *total = add(*total, cells[w]);\n"
-    "    }\n"
-    "    sum = SHUFFLE_UP(sum, 1);\n"
-    "    return MO_LANE > 0 ? add(before, sum) : before;\n"
-    "}\n"
-    "MO_KERNEL_OF(cumsum, BLOCK)(const T *in, T *out, struct mo_extra p)\n"
-    "{\n"
-    "    const PLACE from = FROM((PLACE) blockIdx.x);\n"
-    "    A carry = 0;\n"
-    "    MO_BEGIN();\n"
-    "    for (PLACE chunk = 0; chunk < (PLACE) COUNT; chunk += BLOCK * PER) {\n"
-    "        const PLACE first = chunk + (int) threadIdx.x * PER;\n"
-    "        A x[PER], mine = 0, total, sum;\n"
-    "        for (int j = 0; j < PER; j++) {\n"
-    "            x[j] = first + j < (PLACE) COUNT ? (A) load(in[AT(first + "
-    "j)])\n"
-    "                                             : 0;\n"
-    "            mine = add(mine, x[j]);\n"
-    "        }\n"
-    "        sum = add(carry, scan(mine, &total));\n"
-    "        for (int j = 0; j < PER && first + j < (PLACE) COUNT; j++) {\n"
-    "            const A before = sum;\n"
-    "            sum = add(sum, x[j]);\n"
-    "            const R v = (R) (EXCLUSIVE ? before : sum);\n"
-    "            finish1(AT(first + j), &v, p, out);\n"
-    "        }\n"
-    "        carry = add(carry, total);\n"
-    "    }\n"
-    "}\n";
+#include "exec/backend/cuda/kernels/cumsum.inc"
 
 static void add_numbers(mo_cuda_source *code, const mo_call_cumsum *cumsum,
                         bool real)

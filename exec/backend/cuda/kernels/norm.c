@@ -2,28 +2,7 @@
 #include "exec/backend/cuda/jit/codegen_epilogue.h"
 #include "exec/backend/cuda/kernels/row_reduction.h"
 
-/* Mean first, then the squares of what is off it, so that large means cost no
- * digits. */
-static const char kernel_source[] =
-    "MO_KERNEL_OF(norm_rows, BLOCK)"
-    "(const T *in, T *out, struct mo_extra p)\n"
-    "{\n"
-    "    ROW_BEGIN\n"
-    "    R mean = 0, factor = 1, sum = 0, squares = 0;\n"
-    "    MO_NEXT();\n"
-    "    ROW_EXPECT\n"
-    "    MO_BEGIN();\n"
-    "    ROW_LOAD\n"
-    "    if (CENTER) {\n"
-    "        ROW_EACH(sum += y[i])\n"
-    "        mean = row_sum(sum, 0) / (R) COUNT;\n"
-    "    }\n"
-    "    if (SCALE) {\n"
-    "        ROW_EACH(squares += (y[i] - mean) * (y[i] - mean))\n"
-    "        factor = factor_of(row_sum(squares, 1));\n"
-    "    }\n"
-    "    ROW_STORE(y[i] = (y[i] - mean) * factor)\n"
-    "}\n";
+#include "exec/backend/cuda/kernels/norm.inc"
 
 /* What a row is multiplied by. */
 static void add_factor(mo_cuda_source *code, const mo_call_norm *norm,

@@ -232,47 +232,15 @@ void mo_cuda_emit_scatter_scan(const mo_cuda_scatter_problem *s,
 
 /* ---- many keys, by bitonic sorting */
 
-/* Keys i and i + j are put into order, upwards where bit k of i is not set. */
-static void add_exchange(mo_cuda_source *code)
-{
-    mo_cuda_source_append(
-        code, "MO_DEVICE void exchange(unsigned long long *a, unsigned long "
-              "long *b, int up)\n"
-              "{\n"
-              "    const unsigned long long x = *a, y = *b;\n"
-              "    if ((x > y) == (up != 0)) {\n"
-              "        *a = y;\n"
-              "        *b = x;\n"
-              "    }\n"
-              "}\n");
-}
-
-/* A block's keys are in shared, its first one is number first: steps j of
- * MO_CUDA_SCATTER_BLOCK_KEYS / 2 and below of k, each thread one pair. */
-static void add_block_steps(mo_cuda_source *code)
-{
-    mo_cuda_source_append(
-        code, "MO_DEVICE void block_steps(unsigned long long *shared, "
-              "unsigned first, unsigned k, unsigned j)\n"
-              "{\n"
-              "    for (; j > 0; j /= 2) {\n"
-              "        const unsigned t = threadIdx.x;\n"
-              "        const unsigned i = 2 * t - (t & (j - 1));\n"
-              "        MO_SYNC();\n"
-              "        exchange(&shared[i], &shared[i + j], "
-              "((first + i) & k) == 0);\n"
-              "    }\n"
-              "    MO_SYNC();\n"
-              "}\n");
-}
+#include "exec/backend/cuda/kernels/scatter_sort.inc"
 
 /* What goes nowhere is sorted behind all the others. */
 void mo_cuda_emit_scatter_keys(const mo_cuda_scatter_problem *s,
                                mo_cuda_source *code)
 {
     add_key(s, code);
-    add_exchange(code);
-    add_block_steps(code);
+    mo_cuda_source_append(code, exchange_source);
+    mo_cuda_source_append(code, block_steps_source);
     mo_cuda_source_printf(
         code,
         "MO_KERNEL_OF(scatter_keys, %d)(const %s *indices, unsigned "
@@ -301,7 +269,7 @@ void mo_cuda_emit_scatter_keys(const mo_cuda_scatter_problem *s,
 
 void mo_cuda_emit_scatter_bitonic_step(mo_cuda_source *code)
 {
-    add_exchange(code);
+    mo_cuda_source_append(code, exchange_source);
     mo_cuda_source_printf(
         code,
         "MO_KERNEL_OF(scatter_step, %d)(unsigned long long *keys, "
@@ -316,8 +284,8 @@ void mo_cuda_emit_scatter_bitonic_step(mo_cuda_source *code)
 
 void mo_cuda_emit_scatter_bitonic_merge(mo_cuda_source *code)
 {
-    add_exchange(code);
-    add_block_steps(code);
+    mo_cuda_source_append(code, exchange_source);
+    mo_cuda_source_append(code, block_steps_source);
     mo_cuda_source_printf(
         code,
         "MO_KERNEL_OF(scatter_merge, %d)(unsigned long long *keys, "

@@ -2,70 +2,7 @@
 #include "exec/backend/cuda/jit/codegen_epilogue.h"
 #include "exec/backend/cuda/kernels/row_reduction.h"
 
-/*
- * Along the last dimension rows are done by the threads of a row.  Along
- * another one, COLUMNS neighbours stand side by side in a block, and DEEP
- * threads share each of them.
- */
-static const char row_source[] =
-    "MO_KERNEL_OF(softmax, BLOCK)"
-    "(const T *in, T *out, struct mo_extra p)\n"
-    "{\n"
-    "    ROW_BEGIN\n"
-    "    R most = (R) -MO_INF, sum = 0;\n"
-    "    MO_NEXT();\n"
-    "    ROW_EXPECT\n"
-    "    MO_BEGIN();\n"
-    "    ROW_LOAD\n"
-    "    ROW_EACH(most = row_larger(most, y[i]))\n"
-    "    most = row_most(most, 0);\n"
-    "#if LOGARITHM\n"
-    "    ROW_EACH(sum += MATH(exp)(y[i] - most))\n"
-    "    most += MATH(log)(row_sum(sum, 1));\n"
-    "    ROW_STORE(y[i] = y[i] - most)\n"
-    "#else\n"
-    "    ROW_EACH(y[i] = MATH(exp)(y[i] - most); sum += y[i])\n"
-    "    sum = 1 / row_sum(sum, 1);\n"
-    "    ROW_STORE(y[i] = (KEPT ? y[i] : MATH(exp)(y[i] - most)) * sum)\n"
-    "#endif\n"
-    "}\n";
-
-static const char column_source[] =
-    "MO_DEVICE R larger(R a, R b) { return b > a ? b : a; }\n"
-    "MO_DEVICE R add(R a, R b) { return a + b; }\n"
-    "#define OVER_COLUMN(both, a) \\\n"
-    "    MO_SYNC(); \\\n"
-    "    cells[deep][column] = a; \\\n"
-    "    MO_SYNC(); \\\n"
-    "    a = cells[0][column]; \\\n"
-    "    for (int d = 1; d < DEEP; d++) \\\n"
-    "        a = both(a, cells[d][column]);\n"
-    "#define EACH for (PLACE c = deep; c < (PLACE) COUNT; c += DEEP)\n"
-    "#define X load(in[from + c * INNER])\n"
-    "MO_KERNEL_OF(softmax, BLOCK)"
-    "(const T *in, T *out, struct mo_extra p)\n"
-    "{\n"
-    "    MO_SHARED R cells[DEEP][COLUMNS];\n"
-    "    const int column = (int) threadIdx.x % COLUMNS;\n"
-    "    const int deep = (int) threadIdx.x / COLUMNS;\n"
-    "    const PLACE first = (PLACE) (blockIdx.x % TILES) * COLUMNS + column;\n"
-    "    const int live = first < INNER;\n"
-    "    const PLACE from = (PLACE) (blockIdx.x / TILES) * COUNT * INNER +\n"
-    "                       (live ? first : 0);\n"
-    "    R most = (R) -MO_INF, sum = 0;\n"
-    "    MO_BEGIN();\n"
-    "    EACH most = larger(most, X);\n"
-    "    OVER_COLUMN(larger, most)\n"
-    "    EACH sum += MATH(exp)(X - most);\n"
-    "    OVER_COLUMN(add, sum)\n"
-    "    const R shift = LOGARITHM ? most + MATH(log)(sum) : most;\n"
-    "    const R share = 1 / sum;\n"
-    "    if (live) EACH {\n"
-    "        const R x = X - shift;\n"
-    "        const R y = LOGARITHM ? x : MATH(exp)(x) * share;\n"
-    "        finish1(from + c * INNER, &y, p, out);\n"
-    "    }\n"
-    "}\n";
+#include "exec/backend/cuda/kernels/softmax.inc"
 
 static mo_status set_rows(mo_backend_unit *unit, const mo_call_softmax *softmax,
                           int width, mo_cuda_single_kernel_spec *draft,

@@ -8,55 +8,7 @@
 
 /* ---- common */
 
-static const char common_source[] =
-    "typedef struct { unsigned long long key; long long index; } ENTRY;\n"
-    "#define SIGN (1ull << 63)\n"
-    "MO_DEVICE int better(ENTRY a, ENTRY b)\n"
-    "{\n"
-    "    return a.key != b.key ? a.key < b.key : a.index < b.index;\n"
-    "}\n"
-    /* Of reals, those with a sign are turned around; adding 0 makes -0 a 0. */
-    "MO_DEVICE ENTRY entry_of(T x, long long index)\n"
-    "{\n"
-    "    ENTRY e;\n"
-    "#if REAL\n"
-    "    const unsigned long long bits =\n"
-    "        mo_bits_of_double((double) load(x) + 0.0);\n"
-    "    e.key = bits & SIGN ? ~bits : bits | SIGN;\n"
-    "#else\n"
-    "    e.key = (unsigned long long) load(x) ^ (SIGNED ? SIGN : 0);\n"
-    "#endif\n"
-    "    e.key = LARGEST ? ~e.key : e.key;\n"
-    "    e.index = index;\n"
-    "    return e;\n"
-    "}\n"
-    "MO_DEVICE void sort(ENTRY *e)\n"
-    "{\n"
-    "    for (int size = 2; size <= CHUNK; size *= 2)\n"
-    "        for (int gap = size / 2; gap; gap /= 2) {\n"
-    "            MO_SYNC();\n"
-    "            for (int i = (int) threadIdx.x; i < CHUNK / 2; i += BLOCK) {\n"
-    "                const int a = 2 * i - (i & (gap - 1)), b = a + gap;\n"
-    "                const ENTRY x = e[a], y = e[b];\n"
-    "                if (better(y, x) == ((a & size) == 0)) {\n"
-    "                    e[a] = y;\n"
-    "                    e[b] = x;\n"
-    "                }\n"
-    "            }\n"
-    "        }\n"
-    "    MO_SYNC();\n"
-    "}\n"
-    "#define START(line, size) ((line) / (PLACE) INNER * (PLACE) (size) * \\\n"
-    "                           (PLACE) INNER + (line) % (PLACE) INNER)\n"
-    "#define FROM(line) START(line, COUNT)\n"
-    "#define TO(line) START(line, K)\n"
-    "MO_DEVICE void put(const T *in, T *values, INDEX *indices, PLACE line,\n"
-    "                   PLACE i, long long index)\n"
-    "{\n"
-    "    const PLACE to = TO(line) + i * (PLACE) INNER;\n"
-    "    values[to] = in[FROM(line) + (PLACE) index * (PLACE) INNER];\n"
-    "    indices[to] = (INDEX) index;\n"
-    "}\n";
+#include "exec/backend/cuda/kernels/topk.inc"
 
 void mo_cuda_emit_topk(mo_cuda_source *code, const mo_call_topk *topk,
                        const mo_tensor_desc *out, int64_t elements, int chunk)
@@ -80,32 +32,6 @@ void mo_cuda_emit_topk(mo_cuda_source *code, const mo_call_topk *topk,
 }
 
 /* ---- one block */
-
-/* What fills the chunk up comes behind all else.  Sorted by index, those that
- * were found have all the same key. */
-static const char kernel_source[] =
-    "MO_KERNEL_OF(topk, BLOCK)(const T *in, T *values, INDEX *indices)\n"
-    "{\n"
-    "    MO_SHARED ENTRY e[CHUNK];\n"
-    "    const PLACE line = (PLACE) blockIdx.x;\n"
-    "    const PLACE from = FROM(line);\n"
-    "    MO_BEGIN();\n"
-    "    for (int i = (int) threadIdx.x; i < CHUNK; i += BLOCK) {\n"
-    "        ENTRY rest;\n"
-    "        rest.key = ~0ull;\n"
-    "        rest.index = i;\n"
-    "        e[i] = i < COUNT ? entry_of(in[from + i * (PLACE) INNER], i)\n"
-    "                         : rest;\n"
-    "    }\n"
-    "    sort(e);\n"
-    "    if (BY_INDEX) {\n"
-    "        for (int i = (int) threadIdx.x; i < CHUNK; i += BLOCK)\n"
-    "            e[i].key = i < K ? 0 : ~0ull;\n"
-    "        sort(e);\n"
-    "    }\n"
-    "    for (int i = (int) threadIdx.x; i < K; i += BLOCK)\n"
-    "        put(in, values, indices, line, i, e[i].index);\n"
-    "}\n";
 
 static mo_status prepare_small(mo_backend_unit *unit, const mo_call *call,
                                const mo_backend_operand *in,

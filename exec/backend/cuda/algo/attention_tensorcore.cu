@@ -1,0 +1,352 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Attention on tensor cores.  A warp has 16 DEEP queries and takes turns of
+ * TURN keys; ACROSS warps of a block have other queries, ALONG of them other
+ * keys.  All operands go from memory into the registers where the tensor cores
+ * want them:
+ *
+ *     scores    a thread holds 4 neighbours of a row of q and of k, which are
+ *               k = t and t + 4 of two steps: any order of the sum will do, if
+ *               both sides have the same
+ *     weights   are where the scores were; what tensor cores call column t and
+ *               t + 4 are keys 2t and 2t + 1
+ *     result    column n of its tile j is column n TILES + j: a thread reads
+ *               neighbours of v, and holds neighbours of the result
+ *
+ * (t: the lane's number among four, g: that of its four).  What each warp has
+ * found for its keys is put together in shared memory, which also puts rows in
+ * order for storing.
+ */
+/* example:begin */
+#include "exec/backend/cuda/algo/attention_example.cuh"
+#define ACROSS 4
+#define ALONG 1
+#define DEEP 1
+#define SPAN 4
+#define EXACT 0
+#define READ 4
+#define READ_BITS uint4
+#define V_READ 4
+#define V_BITS uint4
+/* example:end */
+#define CHUNKS ((DEPTH + 15) / 16)
+#define TILES ((COLUMNS + 7) / 8)
+#define ROWS (16 * DEEP * ACROSS)
+#define TURN (8 * SPAN)
+#define PITCH (8 * TILES + 4)
+
+typedef struct {
+    float q[DEEP][CHUNKS][8];
+    float sum[DEEP][TILES][4];
+    float most[DEEP][2], weight[DEEP][2];
+} warp;
+
+typedef union { READ_BITS bits; T x[READ]; } some;
+typedef union { V_BITS bits; T x[V_READ]; } v_some;
+
+/* What is not there is read from somewhere else and left out of account: a
+ * thread that waits for one thing after the other is slow. */
+MO_DEVICE int some_query(int i)
+{
+    return QUERIES % ROWS == 0 ? i : mo_min_i(i, QUERIES - 1);
+}
+MO_DEVICE int some_key(int j)
+{
+    return KEYS % TURN == 0 ? j : mo_min_i(j, KEYS - 1);
+}
+
+MO_DEVICE void read_four(const T *row, int d, float *x)
+{
+#pragma unroll
+    for (int e = 0; e < 4; e += READ) {
+        int there = DEPTH % 16 == 0 || d + e < DEPTH;
+        some w;
+        w.bits = *(const READ_BITS *) (row + (there ? d + e : 0));
+#pragma unroll
+        for (int i = 0; i < READ; i++)
+            x[e + i] = there ? load(w.x[i]) : 0;
+    }
+}
+
+MO_DEVICE void read_values(const T *row, int d, float *x)
+{
+#pragma unroll
+    for (int e = 0; e < TILES; e += V_READ) {
+        int there = COLUMNS % 8 == 0 || d + e < COLUMNS;
+        v_some w;
+        w.bits = *(const V_BITS *) (row + (there ? d + e : 0));
+#pragma unroll
+        for (int i = 0; i < V_READ; i++)
+            x[e + i] = load(w.x[i]);
+    }
+}
+
+/* As three products of what is left by rounding, it is as good as floats. */
+MO_DEVICE void multiply(float *d, const float *a, const float *b)
+{
+    unsigned a_high[4], b_high[2];
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        a_high[i] = mo_tf32(a[i]);
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+        b_high[i] = mo_tf32(b[i]);
+#if EXACT
+    unsigned a_low[4], b_low[2];
+#pragma unroll
+    for (int i = 0; i < 4; i++)
+        a_low[i] = mo_tf32(a[i] - mo_float_of(a_high[i]));
+#pragma unroll
+    for (int i = 0; i < 2; i++)
+        b_low[i] = mo_tf32(b[i] - mo_float_of(b_high[i]));
+    mo_mma_tf32_16x8x8(d, a_low, b_high);
+    mo_mma_tf32_16x8x8(d, a_high, b_low);
+#endif
+    mo_mma_tf32_16x8x8(d, a_high, b_high);
+}
+
+MO_DEVICE void begin_warp(warp *w, const T *q, int first, int g, int t)
+{
+#pragma unroll
+    for (int a = 0; a < DEEP; a++) {
+#pragma unroll
+        for (int h = 0; h < 2; h++) {
+            int i = some_query(first + 16 * a + 8 * h + g);
+#pragma unroll
+            for (int c = 0; c < CHUNKS; c++) {
+                float x[4];
+                read_four(q + (PLACE) i * Q_ROW, 16 * c + 4 * t, x);
+#pragma unroll
+                for (int e = 0; e < 4; e++)
+                    w->q[a][c][2 * e + h] = x[e];
+            }
+            w->most[a][h] = -MO_INF;
+            w->weight[a][h] = 0;
+        }
+#pragma unroll
+        for (int j = 0; j < TILES; j++)
+#pragma unroll
+            for (int e = 0; e < 4; e++)
+                w->sum[a][j][e] = 0;
+    }
+}
+
+MO_DEVICE void look(head h, int first, int key, int g, int t,
+                    sight (*seen)[SPAN][4])
+{
+#pragma unroll
+    for (int a = 0; a < DEEP; a++)
+#pragma unroll
+        for (int n = 0; n < SPAN; n++)
+#pragma unroll
+            for (int e = 0; e < 4; e++)
+                seen[a][n][e] =
+                    see(h, some_query(first + 16 * a + g + 8 * (e >> 1)),
+                        some_key(key + 8 * n + 2 * t + (e & 1)));
+}
+
+/* In units of log 2; nothing where a query sees no key. */
+MO_DEVICE float weigh_score(sight seen, int i, int j, float x)
+{
+    int live = (QUERIES % ROWS == 0 || i < QUERIES) &&
+               (KEYS % TURN == 0 || j < KEYS) && (!CAUSAL || j <= i);
+    x = score(seen, x) * 1.44269504f;
+    return live ? x : -MO_INF;
+}
+
+MO_DEVICE void find_scores(const warp *w, sight (*seen)[SPAN][4], int first,
+                           int key, int g, int t, float (*k)[CHUNKS][4],
+                           float (*s)[SPAN][4])
+{
+#pragma unroll
+    for (int a = 0; a < DEEP; a++)
+#pragma unroll
+        for (int n = 0; n < SPAN; n++) {
+#pragma unroll
+            for (int e = 0; e < 4; e++)
+                s[a][n][e] = 0;
+#pragma unroll
+            for (int c = 0; c < CHUNKS; c++) {
+                multiply(s[a][n], w->q[a][c], k[n][c]);
+                multiply(s[a][n], w->q[a][c] + 4, k[n][c] + 2);
+            }
+#pragma unroll
+            for (int e = 0; e < 4; e++)
+                s[a][n][e] = weigh_score(
+                    seen[a][n][e], first + 16 * a + g + 8 * (e >> 1),
+                    key + 8 * n + 2 * t + (e & 1), s[a][n][e]);
+        }
+}
+
+/* Scores of one row of the warp become weights; what was found so far follows
+ * the largest of them. */
+MO_DEVICE void weigh_row(warp *w, int a, int h, float (*s)[4])
+{
+    float most = w->most[a][h], base, shrink, weight = 0;
+#pragma unroll
+    for (int n = 0; n < SPAN; n++)
+        most = fmaxf(most, fmaxf(s[n][2 * h], s[n][2 * h + 1]));
+    most = fmaxf(most, mo_shfl_xor_f(most, 1));
+    most = fmaxf(most, mo_shfl_xor_f(most, 2));
+    base = most == -MO_INF ? 0 : most;
+    shrink = mo_exp2(w->most[a][h] - base);
+    w->most[a][h] = most;
+#pragma unroll
+    for (int n = 0; n < SPAN; n++)
+#pragma unroll
+        for (int e = 2 * h; e < 2 * h + 2; e++) {
+            s[n][e] = mo_exp2(s[n][e] - base);
+            weight += s[n][e];
+        }
+    w->weight[a][h] = w->weight[a][h] * shrink + weight;
+#pragma unroll
+    for (int j = 0; j < TILES; j++) {
+        w->sum[a][j][2 * h] *= shrink;
+        w->sum[a][j][2 * h + 1] *= shrink;
+    }
+}
+
+MO_DEVICE void add_values(warp *w, float (*s)[SPAN][4],
+                          float (*v)[2][TILES])
+{
+#pragma unroll
+    for (int n = 0; n < SPAN; n++)
+#pragma unroll
+        for (int a = 0; a < DEEP; a++) {
+            float p[4] = { s[a][n][0], s[a][n][2], s[a][n][1], s[a][n][3] };
+#pragma unroll
+            for (int j = 0; j < TILES; j++) {
+                float b[2] = { v[n][0][j], v[n][1][j] };
+                multiply(w->sum[a][j], p, b);
+            }
+        }
+}
+
+MO_DEVICE void take_turn(warp *w, sight (*seen)[SPAN][4], const T *k,
+                         const T *v, int first, int key, int g, int t)
+{
+    float keys[SPAN][CHUNKS][4], values[SPAN][2][TILES], s[DEEP][SPAN][4];
+#pragma unroll
+    for (int n = 0; n < SPAN; n++) {
+        int j = some_key(key + 8 * n + g);
+#pragma unroll
+        for (int c = 0; c < CHUNKS; c++)
+            read_four(k + (PLACE) j * K_ROW, 16 * c + 4 * t, keys[n][c]);
+    }
+#pragma unroll
+    for (int n = 0; n < SPAN; n++)
+#pragma unroll
+        for (int e = 0; e < 2; e++) {
+            int j = some_key(key + 8 * n + 2 * t + e);
+            read_values(v + (PLACE) j * V_ROW, TILES * g, values[n][e]);
+        }
+    find_scores(w, seen, first, key, g, t, keys, s);
+#pragma unroll
+    for (int a = 0; a < DEEP; a++) {
+        weigh_row(w, a, 0, s[a]);
+        weigh_row(w, a, 1, s[a]);
+    }
+    add_values(w, s, values);
+}
+
+/* sums: [ALONG][ROWS][PITCH], then the largest scores and the weights of
+ * [ALONG][ROWS]. */
+MO_DEVICE void hand_over(const warp *w, float *sums, int along, int row,
+                         int g, int t)
+{
+    float *most = sums + ALONG * ROWS * PITCH;
+    float *weights = most + ALONG * ROWS;
+#pragma unroll
+    for (int a = 0; a < DEEP; a++)
+#pragma unroll
+        for (int h = 0; h < 2; h++) {
+            int at = along * ROWS + row + 16 * a + 8 * h + g;
+            float weight = w->weight[a][h];
+            weight += mo_shfl_xor_f(weight, 1);
+            weight += mo_shfl_xor_f(weight, 2);
+            if (t == 0) {
+                most[at] = w->most[a][h];
+                weights[at] = weight;
+            }
+#pragma unroll
+            for (int e = 0; e < 2; e++)
+#pragma unroll
+                for (int j = 0; j < TILES; j++)
+                    sums[at * PITCH + TILES * (2 * t + e) + j] =
+                        w->sum[a][j][2 * h + e];
+        }
+}
+
+/* What the sums of each part of the keys count for: left in most. */
+MO_DEVICE void share_row(float *sums, int row)
+{
+    float *most = sums + ALONG * ROWS * PITCH + row;
+    float *weights = most + ALONG * ROWS;
+    float largest = -MO_INF, weight = 0;
+    for (int l = 0; l < ALONG; l++)
+        largest = fmaxf(largest, most[l * ROWS]);
+    for (int l = 0; l < ALONG; l++) {
+        most[l * ROWS] = mo_exp2(most[l * ROWS] - largest);
+        weight += most[l * ROWS] * weights[l * ROWS];
+    }
+    for (int l = 0; l < ALONG; l++)
+        most[l * ROWS] /= weight;
+}
+
+MO_DEVICE void store_rows(const float *sums, head h, int first, T *out,
+                          struct mo_extra extra)
+{
+    const float *shares = sums + ALONG * ROWS * PITCH;
+    for (int e = (int) threadIdx.x * WIDTH; e < ROWS * COLUMNS;
+         e += THREADS * WIDTH) {
+        int row = e / COLUMNS, d = e % COLUMNS;
+        float x[WIDTH];
+#pragma unroll
+        for (int i = 0; i < WIDTH; i++)
+            x[i] = 0;
+#pragma unroll
+        for (int l = 0; l < ALONG; l++)
+#pragma unroll
+            for (int i = 0; i < WIDTH; i++)
+                x[i] += shares[l * ROWS + row] *
+                        sums[(l * ROWS + row) * PITCH + d + i];
+        if (QUERIES % ROWS == 0 || first + row < QUERIES)
+            finish(h.out + (PLACE) (first + row) * OUT_ROW + d, x, extra,
+                   out);
+    }
+}
+
+/* Where queries see only what is before them, the longest rows come first.
+ * Biases that are constants are read while the kernel before still runs. */
+#define EARLY (CONSTANT && KEYS <= ALONG * TURN)
+MO_KERNEL_OF(attention, THREADS)
+(const T *q, const T *k, const T *v, T *out, struct shown shown,
+ struct mo_extra extra)
+{
+    MO_DYNAMIC_SHARED(float, sums);
+    int tile = (int) (blockIdx.x / BATCHES);
+    int block = (CAUSAL ? (QUERIES + ROWS - 1) / ROWS - 1 - tile : tile) *
+                ROWS;
+    int along = MO_WARP / ACROSS, row = MO_WARP % ACROSS * 16 * DEEP;
+    int first = block + row, g = MO_LANE >> 2, t = MO_LANE & 3;
+    int end = CAUSAL ? mo_min_i(KEYS, first + 16 * DEEP) : KEYS;
+    head h = head_of((int) (blockIdx.x % BATCHES), shown);
+    sight seen[DEEP][SPAN][4];
+    warp w;
+    MO_NEXT();
+    if (EARLY)
+        look(h, first, along * TURN, g, t, seen);
+    MO_BEGIN();
+    begin_warp(&w, q + h.q, first, g, t);
+    for (int key = along * TURN; key < end; key += ALONG * TURN) {
+        if (!EARLY)
+            look(h, first, key, g, t, seen);
+        take_turn(&w, seen, k + h.k, v + h.v, first, key, g, t);
+    }
+    hand_over(&w, sums, along, row, g, t);
+    MO_SYNC();
+    for (int i = (int) threadIdx.x; i < ROWS; i += THREADS)
+        share_row(sums, i);
+    MO_SYNC();
+    store_rows(sums, h, block, out, extra);
+}
