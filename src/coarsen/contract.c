@@ -71,7 +71,7 @@ static mo_status finish(mo_contraction *c, mo_graph **coarse,
             : mo_fail_memory(err);
 
     if (status == MO_OK) {
-        mo_builder_want_ids(c->builder, ids);
+        mo_builder_map_slots(c->builder, ids);
         status = mo_builder_finish(c->builder, coarse, err);
     }
     if (status == MO_OK) {

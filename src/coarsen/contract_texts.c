@@ -148,7 +148,7 @@ mo_status mo_contract_join_types(mo_contraction *c, int group,
 mo_status mo_contract_join_names(mo_contraction *c, int group,
                                  const char **names, mo_error *err)
 {
-    return join(c, group, put_names, mo_builder_own_text, names, err);
+    return join(c, group, put_names, mo_builder_copy_text, names, err);
 }
 
 mo_status mo_contract_join_shapes(mo_contraction *c, int group,

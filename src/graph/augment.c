@@ -3,15 +3,16 @@
 
 #include <stdlib.h>
 
-static void sum_up(int *start, int n)
+static void prefix_sum(int *start, int n)
 {
     for (int v = 0; v < n; v++)
         start[v + 1] += start[v];
 }
 
-/* An op's flows come in the order of their numbers; a flow has one way in and
- * one way out. */
-static void connect(mo_augmented *a, const int *from, const int *to, int *at)
+/* Successors of an op are its flows in ascending order; a flow has one
+ * predecessor and one successor. */
+static void fill_adjacency(mo_augmented *a, const int *from, const int *to,
+                           int *at)
 {
     int n = mo_augmented_nodes(a);
 
@@ -29,7 +30,7 @@ static void connect(mo_augmented *a, const int *from, const int *to, int *at)
     }
 }
 
-static void count(mo_augmented *a, const int *from, const int *to)
+static void count_degrees(mo_augmented *a, const int *from, const int *to)
 {
     int n = mo_augmented_nodes(a);
 
@@ -39,8 +40,8 @@ static void count(mo_augmented *a, const int *from, const int *to)
         a->pred_start[to[q] + 1]++;
         a->pred_start[a->n_ops + q + 1]++;
     }
-    sum_up(a->succ_start, n);
-    sum_up(a->pred_start, n);
+    prefix_sum(a->succ_start, n);
+    prefix_sum(a->pred_start, n);
 }
 
 mo_status mo_augment(int n_ops, const int *from, const int *to, int n_flows,
@@ -63,8 +64,8 @@ mo_status mo_augment(int n_ops, const int *from, const int *to, int n_flows,
         free(at);
         return mo_fail_memory(err);
     }
-    count(a, from, to);
-    connect(a, from, to, at);
+    count_degrees(a, from, to);
+    fill_adjacency(a, from, to, at);
     free(at);
     *augmented = a;
     return MO_OK;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * augment.h - the paper's augmented DAG: every data flow is a node between the
- * op that puts it out and the op that reads it.
+ * augment.h - the augmented DAG of the paper: every data flow becomes a node
+ * between its producer and its consumer.
  *
- *     i --> j        becomes        i --> q --> j
+ * i --> j        becomes        i --> q --> j
  *
  * Nodes 0 .. n_ops - 1 are the ops, the flows follow in their own order, so
  * both maps are a subtraction.
@@ -17,13 +17,16 @@
 
 typedef struct mo_augmented {
     int n_ops, n_flows;
-    int *succ_start; /* successors of node v: succ[succ_start[v] ...) */
-    int *succ;       /* 2 * n_flows of them */
+    int *succ_start; /* successors of node v: succ[succ_start[v]] up to
+                        succ[succ_start[v + 1]] */
+    int *succ;       /* 2 * n_flows node numbers */
     int *pred_start, *pred;
 } mo_augmented;
 
-/* The graph over n_ops ops with a flow from[q] -> to[q] for each of n_flows; no
- * more of either than a graph may have (graph/build.h). */
+/* Builds the augmented DAG of n_ops ops and n_flows flows from[q] -> to[q];
+ * both counts are within the limits of a graph (graph/build.h). The caller
+ * frees *augmented with mo_augmented_free(), which accepts NULL. Returns
+ * MO_OK, or MO_E_MEMORY with *augmented unchanged. */
 mo_status mo_augment(int n_ops, const int *from, const int *to, int n_flows,
                      mo_augmented **augmented, mo_error *err);
 void mo_augmented_free(mo_augmented *augmented);

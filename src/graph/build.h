@@ -1,12 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * build.h - makes a graph out of ops and edges that come in any order.
+ * build.h - graph builder: collects ops and edges in any order and makes a
+ * graph of them.
  *
- * A reader names ops as it meets them, in nodes or in edges, and finishes; the
- * builder finds what was named and never defined, what was defined twice, and
- * what runs in a circle, and numbers everything in its final order.
+ * A reader names ops as they occur, in nodes or in edges, and calls
+ * mo_builder_finish, which rejects ops that are named and never defined, ops
+ * that are defined twice, and cycles, and numbers everything in its final
+ * order.
  *
- * While building, an op is known by its slot, a number in order of first sight.
+ * While building, an op is identified by its slot: its number in order of
+ * first mention.
  */
 #ifndef MO_GRAPH_BUILD_H
 #define MO_GRAPH_BUILD_H
@@ -16,49 +19,58 @@
 
 #include "graph/graph.h"
 
-/* More than this is refused with MO_E_LIMIT. */
+/* Larger graphs fail with MO_E_LIMIT. */
 enum { MO_MAX_OPS = 50000000, MO_MAX_EDGES = 200000000 };
 
 typedef struct mo_builder mo_builder;
 
-/* file is what errors will name; it may be NULL. */
+/* Allocates an empty builder; the caller frees it with mo_builder_free(),
+ * which accepts NULL. file is copied: the name of the input in error messages,
+ * or NULL. */
 mo_status mo_builder_new(const char *file, mo_builder **builder, mo_error *err);
 void mo_builder_free(mo_builder *builder);
 
-/* A text that lives as long as the graph; equal texts are the same pointer. */
+/* Interns a text: *kept lives as long as the graph, and equal texts give the
+ * same pointer. text is length bytes, not necessarily terminated; *kept is
+ * terminated. */
 mo_status mo_builder_text(mo_builder *builder, const char *text, size_t length,
                           const char **kept, mo_error *err);
 
-/* The same for a text that no other will equal: it is not looked for. */
-mo_status mo_builder_own_text(mo_builder *builder, const char *text,
-                              size_t length, const char **kept, mo_error *err);
+/* Copies a text that no other text is expected to equal, without interning it.
+ * *kept lives as long as the graph. */
+mo_status mo_builder_copy_text(mo_builder *builder, const char *text,
+                               size_t length, const char **kept, mo_error *err);
 
-/* The slot of the op of that name, whether it was defined yet or not.  line is
- * where it was mentioned, for the error when it never is. */
+/* Sets *slot to the slot of the op of that name, a new one at its first
+ * mention; the op may be defined or not. line is where it is mentioned, for
+ * the error when it is never defined. */
 mo_status mo_builder_slot(mo_builder *builder, const char *name, size_t length,
                           int line, int *slot, mo_error *err);
 
-/* A new slot for an op whose name is no other's, in builders that never ask for
- * a slot by its name: it is not looked for and cannot be found. */
+/* Sets *slot to a new slot, for builders in which names are known to be
+ * unique: the name is not looked up, and mo_builder_find() does not find it. */
 mo_status mo_builder_new_slot(mo_builder *builder, const char *name,
                               size_t length, int line, int *slot,
                               mo_error *err);
 
-/* The slot of the op of that name, or -1 when nobody mentioned it. */
+/* Returns the slot of the op of that name, or -1 when it was never
+ * mentioned. */
 int mo_builder_find(const mo_builder *builder, const char *name, size_t length);
 
-/* Says that the op in slot exists.  *op is cleared (numbers unknown,
- * memory_bytes MO_UNKNOWN, which finish turns into weights + workspace) and may
- * be filled in until the next call on this builder; its texts must come from
- * mo_builder_text.  Twice the same slot is an error that names both lines. */
+/* Defines the op in slot. *op is cleared (numbers MO_UNKNOWN;
+ * mo_builder_finish replaces an unknown memory_bytes by weights + workspace)
+ * and may be filled in until the next call on this builder, which owns it; its
+ * texts must come from mo_builder_text. A second definition of a slot is
+ * MO_E_INPUT; the message names both lines. */
 mo_status mo_builder_define(mo_builder *builder, int slot, int line, mo_op **op,
                             mo_error *err);
 
-/* Says that the op in slot is a constant.  It may depend on constants only;
- * finish refuses anything else. */
-void mo_builder_constant(mo_builder *builder, int slot);
+/* Marks the op in slot as a constant. It may depend on constants only;
+ * mo_builder_finish rejects anything else. */
+void mo_builder_mark_constant(mo_builder *builder, int slot);
 
-/* The op in slot again, to fill in more. */
+/* Returns the op in slot, owned by the builder; valid until the next slot is
+ * added. */
 mo_op *mo_builder_op(mo_builder *builder, int slot);
 
 typedef struct mo_builder_edge {
@@ -69,16 +81,16 @@ typedef struct mo_builder_edge {
     int line;
 } mo_builder_edge;
 
-/* Adds an edge; *number is what mo_builder_comm wants, and number may be NULL.
+/* Adds an edge. *number is its number for mo_builder_comm; number may be NULL.
  * Parallel edges are kept. */
 mo_status mo_builder_add_edge(mo_builder *builder, const mo_builder_edge *edge,
                               int *number, mo_error *err);
 
-/* The port number for a port that a file calls by a name. */
+/* Sets *port to the number of a port that the file identifies by a name. */
 mo_status mo_builder_port(mo_builder *builder, const char *name, size_t length,
                           int *port, mo_error *err);
 
-/* Columns of measurements, by key; the same key is the same column. */
+/* Columns of measurements. The same key gives the same column. */
 mo_status mo_builder_time_column(mo_builder *builder, const char *key,
                                  size_t length, int *column, mo_error *err);
 mo_status mo_builder_comm_column(mo_builder *builder, const char *key,
@@ -86,26 +98,30 @@ mo_status mo_builder_comm_column(mo_builder *builder, const char *key,
 void mo_builder_time_fallback(mo_builder *builder, int column, double us);
 void mo_builder_comm_fallback(mo_builder *builder, int column, double us);
 
-/* A measurement of an op's slot, or of an edge's number.  The same column
- * twice for one op is the caller's to refuse: the last one wins. */
+/* Adds a measurement of an op (by slot) or of an edge (by number). Of several
+ * for the same owner and column the last one counts; a caller that wants to
+ * reject repeats checks for them itself. */
 mo_status mo_builder_time(mo_builder *builder, int slot, int column, double us,
                           mo_error *err);
 mo_status mo_builder_comm(mo_builder *builder, int edge, int column, double us,
                           mo_error *err);
 
-/* What the graph is called; a kept text or NULL. */
+/* Sets the name of the graph: NULL, or a text from mo_builder_text. */
 void mo_builder_name(mo_builder *builder, const char *name);
 
-/* Asks finish to tell what became of the slots: ids, one int for each, is
- * filled with the ids of their ops in the graph. */
-void mo_builder_want_ids(mo_builder *builder, int *ids);
+/* Makes mo_builder_finish fill ids[slot] with the id of the op in each slot.
+ * The caller allocates ids, one int per slot, and keeps it until then. */
+void mo_builder_map_slots(mo_builder *builder, int *ids);
 
 /*
- * Makes the graph.  Takes O((ops + edges) log ops) time.  The builder is empty
- * afterwards and only good for mo_builder_free; the graph is the caller's.
+ * Makes the graph in O((ops + edges) log ops) time. On success the caller owns
+ * *graph and frees it with mo_graph_free(); the builder is empty and may only
+ * be freed.
  *
- * Errors: an op that edges mention and nobody defined; a constant that depends
- * on an op; a cycle, told as a path of names with the lines of its edges.
+ * Returns MO_E_INPUT for an op that edges mention and nothing defines, for a
+ * constant that depends on an op, and for a cycle (the message lists the names
+ * along it with the lines of its edges); MO_E_MEMORY when there is no memory.
+ * *graph is set on success only.
  */
 mo_status mo_builder_finish(mo_builder *builder, mo_graph **graph,
                             mo_error *err);

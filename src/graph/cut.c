@@ -18,8 +18,8 @@
  * ops after it.  The reverse is plain.  No reachability is ever computed.
  */
 
-/* How many edges pass over t without touching it: those that left an op before
- * it, less those that have come in since, t's own included. */
+/* Returns the number of edges that pass over t without touching it: those that
+ * leave an op before t, less those that end at or before t. */
 static int jumps_over(const mo_dag *dag, int t)
 {
     return dag->out_start[t] - dag->in_start[t + 1];

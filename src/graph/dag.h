@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * dag.h - nothing but the shape of a graph: who comes before whom.
+ * dag.h - the structure of a graph alone: nodes and edges in compressed sparse
+ * row form.
  *
- * A view of arrays that belong to somebody else, so that what only asks for the
- * shape (reach.h, cut.h) works on a network and on an instance alike.  Nodes
- * stand in topological order, every edge goes from a smaller one to a larger,
- * and there may be several between the same two.
+ * A view of arrays that it does not own, so that algorithms on the structure
+ * (reach.h, cut.h) work on a network and on an instance alike. Nodes are in
+ * topological order: every edge goes from a smaller number to a larger one.
+ * Parallel edges are possible.
  */
 #ifndef MO_GRAPH_DAG_H
 #define MO_GRAPH_DAG_H
@@ -16,16 +17,20 @@
 
 typedef struct mo_dag {
     int n, n_edges;
-    const int *out_start; /* edges of node i: [out_start[i], ...[i + 1]) */
-    const int *in_start;  /* how many come into it: the difference, too */
+    const int
+        *out_start; /* edges of node i: [out_start[i], out_start[i + 1]) */
+    const int
+        *in_start; /* in_start[i + 1] - in_start[i]: the in-degree of node i */
 
-    /* Where the first edge ends; the next edges' ends follow in so many bytes
-     * each, since they lie in records of their owner. */
+    /* The head of the first edge; heads of the following edges lie at
+     * multiples of stride bytes behind it, since they are members of the
+     * owner's records. NULL without edges. */
     const void *to;
     size_t stride;
 } mo_dag;
 
-/* Of the ops and edges; constants are no part of it. */
+/* Returns a view of the ops and edges of g without its constants. It borrows
+ * from g and is valid as long as g. */
 mo_dag mo_graph_dag(const mo_graph *g);
 
 static inline int mo_dag_to(const mo_dag *dag, int edge)

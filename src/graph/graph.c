@@ -12,7 +12,7 @@ void mo_graph_free(mo_graph *graph)
     free(graph->tensors);
     free(graph->edges);
     free(graph->ops);
-    mo_arena_free(graph->arena); /* graph itself lies in it */
+    mo_arena_free(graph->arena); /* graph itself is allocated in it */
 }
 
 int mo_graph_find(const mo_graph *g, const char *name)
@@ -30,8 +30,9 @@ static int compare_columns(const void *column, const void *measure)
     return (a > b) - (a < b);
 }
 
-static double look_up(const mo_measure *measures, const int *start, int owner,
-                      const mo_measure_column *columns, int column)
+static double find_measure(const mo_measure *measures, const int *start,
+                           int owner, const mo_measure_column *columns,
+                           int column)
 {
     int first = start[owner];
     const mo_measure *found;
@@ -44,10 +45,10 @@ static double look_up(const mo_measure *measures, const int *start, int owner,
 
 double mo_graph_time_us(const mo_graph *g, int op, int column)
 {
-    return look_up(g->times, g->time_start, op, g->time_columns, column);
+    return find_measure(g->times, g->time_start, op, g->time_columns, column);
 }
 
 double mo_graph_comm_us(const mo_graph *g, int edge, int column)
 {
-    return look_up(g->comms, g->comm_start, edge, g->comm_columns, column);
+    return find_measure(g->comms, g->comm_start, edge, g->comm_columns, column);
 }

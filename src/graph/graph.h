@@ -1,24 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * graph.h - the network as a directed acyclic graph of operators.
+ * graph.h - the network: a directed acyclic graph of operators.
  *
  * Ops are numbered in topological order, ties broken by name, so that the
  * numbers depend on the graph alone and never on the order of a file: every
- * edge goes from a smaller id to a larger one.  Nothing needs to sort again.
+ * edge goes from a smaller id to a larger one. No algorithm needs to sort
+ * again.
  *
  * Beside the ops that run there may be constants (weights, and whatever can be
- * computed before the first input arrives).  They are no part of the placement
- * problem, so they stand apart: behind the ops in the same array, with edges of
- * their own ("feeds").  Algorithms look at ops and edges; only the executor and
- * the writers look at constants.
+ * computed before the first input arrives). They are no part of the placement
+ * problem, so they are kept apart: behind the ops in the same array, with
+ * edges of their own ("feeds"). Algorithms read ops and edges; only the
+ * executor and the writers read constants.
  *
  *     ops:    [0 .. n_ops)                    edges: from op to op
  *             [n_ops .. n_ops + n_constants)  feeds: from constant to either
  *
- * Plain data, read-only once built; everything belongs to the graph and goes
- * with mo_graph_free: most of it lies in its arena; ops, edges (with the feeds
- * behind them) and tensors in arrays of their own, since they had to grow.
- * graph/build.h makes one.
+ * Plain data, read-only once built, so that any number of threads may read it.
+ * The graph owns everything, and mo_graph_free() frees it: most of it is
+ * allocated in its arena; ops, edges (with the feeds behind them) and tensors
+ * are heap arrays, since they had to grow. graph/build.h makes one.
  */
 #ifndef MO_GRAPH_GRAPH_H
 #define MO_GRAPH_GRAPH_H
@@ -29,67 +30,68 @@
 #include "base/arena.h"
 #include "base/error.h"
 
-enum { MO_UNKNOWN = -1 }; /* a size or an amount of work nobody told us */
+enum { MO_UNKNOWN = -1 }; /* a size or an amount of work that is not known */
 
 /* Ports are numbers; a foreign file may name them instead. */
 enum { MO_PORT_NONE = -1 };
 
 typedef struct mo_op {
-    const char *name;     /* unique in the graph, never empty              */
-    const char *label;    /* what a person calls it, or NULL               */
-    const char *type;     /* operator type as written, or NULL             */
+    const char *name;     /* unique in the graph, never empty */
+    const char *label;    /* name to display, or NULL */
+    const char *type;     /* operator type as written, or NULL */
     const char *shape;    /* of the output, "1,64,56"; several outputs are
-                             separated by ';'; "" is a scalar; or NULL     */
-    const char *dtype;    /* "f32", several as above, or NULL              */
-    const char *attrs;    /* parameters, a JSON object, or NULL            */
-    const char *weights;  /* "file:offset:size:dtype:shape", or NULL       */
-    const char *pin;      /* device id it must be placed on, or NULL       */
+                             separated by ';'; "" is a scalar; or NULL */
+    const char *dtype;    /* "f32", several as above, or NULL */
+    const char *attrs;    /* parameters, a JSON object, or NULL */
+    const char *weights;  /* "file:offset:size:dtype:shape", or NULL */
+    const char *pin;      /* device id it must be placed on, or NULL */
     const char *colocate; /* ops with the same text share a device, or NULL */
     const char *members;  /* a coarse op: the names of the ops it stands for,
-                             one at least, ["conv1","relu1"], or NULL      */
-    double flops;         /* arithmetic, or MO_UNKNOWN                     */
-    double bytes;         /* memory traffic, or MO_UNKNOWN                 */
-    int64_t memory_bytes; /* resident while hosted; never unknown        */
-    int64_t weight_bytes; /* part of memory_bytes, or MO_UNKNOWN         */
-    int64_t workspace_bytes; /* part of memory_bytes, or MO_UNKNOWN         */
-    int64_t output_bytes;    /* all outputs together, or MO_UNKNOWN         */
-    int line;                /* in the file it came from, or 0              */
-    bool memory_told;        /* memory_bytes was given, not added up        */
-    bool is_output;          /* what it puts out leaves the network, whoever
-                                else reads it                               */
+                             one at least, ["conv1","relu1"], or NULL */
+    double flops;         /* arithmetic, or MO_UNKNOWN */
+    double bytes;         /* memory traffic, or MO_UNKNOWN */
+    int64_t memory_bytes; /* resident while hosted; never unknown */
+    int64_t weight_bytes; /* part of memory_bytes, or MO_UNKNOWN */
+    int64_t workspace_bytes; /* part of memory_bytes, or MO_UNKNOWN */
+    int64_t output_bytes;    /* all outputs together, or MO_UNKNOWN */
+    int line;                /* in the file it came from, or 0 */
+    bool memory_given; /* memory_bytes was given, not the sum of its parts */
+    bool is_output; /* its output leaves the network, even if other ops read it
+                       as well */
 } mo_op;
 
 typedef struct mo_edge {
     int from, to;
-    int tensor;   /* which tensor it carries; MO_UNKNOWN on feeds        */
-    int dst_port; /* which input it is, or MO_PORT_NONE; see port_names  */
+    int tensor;   /* which tensor it carries; MO_UNKNOWN on feeds */
+    int dst_port; /* which input it is, or MO_PORT_NONE; see port_names */
     int line;
-    int64_t bytes; /* or MO_UNKNOWN                                       */
+    int64_t bytes; /* or MO_UNKNOWN */
 } mo_edge;
 
-/* What one op hands to its consumers: one per output that anybody reads. */
+/* An output of an op that at least one edge carries. */
 typedef struct mo_tensor {
     int producer;
-    int port;        /* which output, or MO_PORT_NONE; see port_names     */
-    const char *key; /* the file's own name for it, or NULL               */
-    int64_t bytes;   /* the largest of its edges, or MO_UNKNOWN           */
-    int first_edge, n_edges; /* its edges are neighbours in edges[]        */
+    int port;                /* which output, or MO_PORT_NONE; see port_names */
+    const char *key;         /* the file's own name for it, or NULL */
+    int64_t bytes;           /* the largest of its edges, or MO_UNKNOWN */
+    int first_edge, n_edges; /* its edges are contiguous in edges[] */
 } mo_tensor;
 
-/* A measured time, in microseconds as the file gave it. */
+/* A measured time in microseconds, as given in the file. */
 typedef struct mo_measure {
     int column;
     double us;
 } mo_measure;
 
-/* A kind of measurement the file has: `time_us.<key>` or `comm_us.<key>`. */
+/* A column of measurements: `time_us.<key>` or `comm_us.<key>`. */
 typedef struct mo_measure_column {
     const char *key;
-    double fallback_us; /* for those without their own; NAN if there is none */
+    double fallback_us; /* for owners without a measurement; NAN if there is
+                           none */
 } mo_measure_column;
 
 typedef struct mo_graph {
-    const char *name; /* what the file calls it, or NULL */
+    const char *name; /* as given in the file, or NULL */
     mo_op *ops;
     int n_ops, n_constants;
 
@@ -119,12 +121,14 @@ typedef struct mo_graph {
     mo_measure *comms; /* sorted by edge, column */
     int *comm_start;   /* of edge e */
 
-    const char **port_names; /* port p <= -2 is called port_names[-2 - p] */
+    const char *
+        *port_names; /* the name of port p <= -2 is port_names[-2 - p] */
     int n_port_names;
 
     mo_arena *arena;
 } mo_graph;
 
+/* Frees the graph and all it owns; NULL is allowed. */
 void mo_graph_free(mo_graph *graph);
 
 static inline int mo_graph_out_degree(const mo_graph *g, int op)
@@ -137,16 +141,17 @@ static inline int mo_graph_in_degree(const mo_graph *g, int op)
     return g->in_start[op + 1] - g->in_start[op];
 }
 
-/* The id of the op or constant of that name, or -1.  O(n). */
+/* Returns the id of the op or constant of that name, or -1. O(n). */
 int mo_graph_find(const mo_graph *g, const char *name);
 
-/* The measured time of op (or of edge), in microseconds; NAN when there is
- * none, neither its own nor the column's fallback. */
+/* Returns the measured time of op (or of edge) in microseconds: its own, else
+ * the column's fallback; NAN when there is neither. */
 double mo_graph_time_us(const mo_graph *g, int op, int column);
 double mo_graph_comm_us(const mo_graph *g, int edge, int column);
 
-/* A digest of all that a placement or an execution could depend on: not of
- * labels, lines, or what the graph and its files are called. */
+/* Sets *digest to a digest of all that a placement or an execution depends on:
+ * not of labels, lines, and the names of the graph and its files. Returns
+ * MO_OK or MO_E_MEMORY. */
 mo_status mo_graph_digest(const mo_graph *g, uint64_t *digest, mo_error *err);
 
 #endif

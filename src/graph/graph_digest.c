@@ -20,8 +20,8 @@ static void hash_counts(const mo_graph *g, mo_digest *d)
     mo_digest_int(d, g->n_tensors);
 }
 
-/* What stands behind the file's name, "offset:size:dtype:shape": a file may be
- * called otherwise elsewhere. */
+/* Returns the part behind the file's name, "offset:size:dtype:shape": the same
+ * weights may lie in a file of another name. NULL stays NULL. */
 static const char *without_file(const char *weights)
 {
     const char *at = weights ? weights + strlen(weights) : NULL;
@@ -34,7 +34,7 @@ static const char *without_file(const char *weights)
     return at;
 }
 
-/* Types are the same in small letters and in large ones. */
+/* Operator types are hashed without regard to case. */
 static void hash_type(const char *type, mo_digest *d)
 {
     char small[128];
@@ -52,7 +52,7 @@ static void hash_type(const char *type, mo_digest *d)
     }
 }
 
-static size_t text_length(const char *json)
+static size_t json_string_length(const char *json)
 {
     size_t n = 1;
 
@@ -61,7 +61,7 @@ static size_t text_length(const char *json)
     return n + (json[n] == '"');
 }
 
-/* A JSON object without the white space between its tokens. */
+/* Hashes a JSON object without the white space between its tokens. */
 static void hash_json(const char *json, mo_digest *d)
 {
     int64_t hashed = 0;
@@ -71,8 +71,8 @@ static void hash_json(const char *json, mo_digest *d)
         return;
     }
     while (*json != '\0') {
-        size_t n =
-            *json == '"' ? text_length(json) : strcspn(json, " \t\r\n\"");
+        size_t n = *json == '"' ? json_string_length(json)
+                                : strcspn(json, " \t\r\n\"");
 
         mo_digest_bytes(d, json, n);
         hashed += (int64_t) n;
@@ -102,7 +102,7 @@ static void hash_op(const mo_op *op, mo_digest *d)
     mo_digest_int(d, op->is_output);
 }
 
-/* A named port counts by its name: its number depends on which other names
+/* A named port is hashed by its name: its number depends on which other names
  * there are. */
 static void hash_port(const mo_graph *g, int port, mo_digest *d)
 {
@@ -134,7 +134,8 @@ static void hash_edges(const mo_graph *g, mo_digest *d)
     }
 }
 
-/* The columns that tell anything, numbered anew; the others get -1. */
+/* Numbers the columns that have any value; the others get -1. The caller frees
+ * the result; NULL when memory is exhausted. */
 static int *number_columns(const mo_measure_column *columns, int n_columns,
                            const mo_measure *measures, int n_measures)
 {

@@ -19,7 +19,7 @@ static void count_ends(const mo_graph *g, mo_summary *s)
     }
 }
 
-/* The op that stands for i's component; halves the way to it. */
+/* Returns the root of i's set in the union-find forest, with path halving. */
 static int root_of(int *parent, int i)
 {
     while (parent[i] != i) {
@@ -44,9 +44,9 @@ static void count_components(const mo_graph *g, mo_summary *s, int *parent)
     }
 }
 
-/* Ids are topological: when an op's turn comes, its depth is final. */
+/* Ids are topological: when an op is visited, its depth is final. */
 static void measure_depth(const mo_graph *g, mo_summary *s, int *depth,
-                          int *ops_at)
+                          int *ops_at_depth)
 {
     for (int i = 0; i < g->n_ops; i++)
         depth[i] = 1;
@@ -54,7 +54,7 @@ static void measure_depth(const mo_graph *g, mo_summary *s, int *depth,
         if (depth[g->edges[e].to] <= depth[g->edges[e].from])
             depth[g->edges[e].to] = depth[g->edges[e].from] + 1;
     for (int i = 0; i < g->n_ops; i++) {
-        int count = ++ops_at[depth[i]];
+        int count = ++ops_at_depth[depth[i]];
         if (s->depth < depth[i])
             s->depth = depth[i];
         if (s->width < count)
@@ -65,17 +65,17 @@ static void measure_depth(const mo_graph *g, mo_summary *s, int *depth,
 static mo_status measure_shape(const mo_graph *g, mo_summary *s, mo_error *err)
 {
     int *scratch = calloc((size_t) g->n_ops + 1, sizeof *scratch);
-    int *ops_at = calloc((size_t) g->n_ops + 1, sizeof *ops_at);
+    int *ops_at_depth = calloc((size_t) g->n_ops + 1, sizeof *ops_at_depth);
     mo_status status = MO_OK;
 
-    if (!scratch || !ops_at) {
+    if (!scratch || !ops_at_depth) {
         status = mo_fail_memory(err);
     } else {
         count_ends(g, s);
         count_components(g, s, scratch);
-        measure_depth(g, s, scratch, ops_at);
+        measure_depth(g, s, scratch, ops_at_depth);
     }
-    free(ops_at);
+    free(ops_at_depth);
     free(scratch);
     return status;
 }
@@ -98,8 +98,8 @@ static mo_status measure_cuts(const mo_graph *g, mo_summary *s, mo_error *err)
     return MO_OK;
 }
 
-/* Adds what is known.  A sum that no number can hold is unknown, and remains
- * so whatever else is added. */
+/* Adds a known amount. A sum that overflows is unknown, and remains so
+ * whatever else is added. */
 static void add_bytes(int64_t *sum, int64_t bytes)
 {
     if (*sum != MO_UNKNOWN && bytes > 0 && !mo_int64_add(*sum, bytes, sum))
@@ -138,7 +138,7 @@ static mo_status sum_constants(const mo_graph *g, mo_summary *s, mo_error *err)
     return MO_OK;
 }
 
-static mo_status sum_up(const mo_graph *g, mo_summary *s, mo_error *err)
+static mo_status sum_work(const mo_graph *g, mo_summary *s, mo_error *err)
 {
     for (int i = 0; i < g->n_ops; i++) {
         const mo_op *op = &g->ops[i];
@@ -205,8 +205,9 @@ static bool is_heavier(const mo_op *a, const mo_op *b)
     return a->flops != b->flops ? a->flops > b->flops : a->bytes > b->bytes;
 }
 
-/* Insertion into a short sorted list; of equals the smaller id stays first. */
-static void note_if_heavy(const mo_graph *g, mo_summary *s, int op)
+/* Insertion into a short sorted list; of equal ops the smaller id stays
+ * first. */
+static void insert_if_heavy(const mo_graph *g, mo_summary *s, int op)
 {
     int at = s->n_heaviest;
 
@@ -228,7 +229,7 @@ static mo_status find_heaviest(const mo_graph *g, mo_summary *s, mo_error *err)
         return mo_fail_memory(err);
     for (int i = 0; i < g->n_ops; i++)
         if (g->ops[i].flops >= 0 || g->ops[i].bytes >= 0)
-            note_if_heavy(g, s, i);
+            insert_if_heavy(g, s, i);
     return MO_OK;
 }
 
@@ -243,7 +244,7 @@ mo_status mo_summary_make(const mo_graph *g, mo_summary *summary, mo_error *err)
     if (status == MO_OK)
         status = measure_cuts(g, &s, err);
     if (status == MO_OK)
-        status = sum_up(g, &s, err);
+        status = sum_work(g, &s, err);
     if (status == MO_OK)
         status = count_types(g, &s, err);
     if (status == MO_OK)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * summary.h - what is in a graph, in numbers.
+ * summary.h - statistics of a graph.
  */
 #ifndef MO_GRAPH_SUMMARY_H
 #define MO_GRAPH_SUMMARY_H
@@ -13,7 +13,7 @@
 typedef struct mo_type_count {
     const char *type; /* borrowed from the graph; "" where an op has none */
     int count;
-    double flops; /* of those that know theirs */
+    double flops; /* of those whose flops are known */
 } mo_type_count;
 
 typedef struct mo_summary {
@@ -27,13 +27,13 @@ typedef struct mo_summary {
     int largest_segment; /* most ops strictly between two neighbouring clean
                             cuts, before the first or after the last */
 
-    /* Sums; MO_UNKNOWN where one is larger than any number. */
+    /* Sums; MO_UNKNOWN where one overflows. */
     int64_t weight_bytes;  /* each constant that feeds an op once; without
                               constants, the ops' own weight_bytes */
     int64_t memory_bytes;  /* sum over ops */
     int64_t tensor_bytes;  /* sum over tensors of those that are known */
     double flops, bytes;   /* sums over ops of those that are known */
-    int ops_without_flops; /* how many are not in that sum */
+    int ops_without_flops; /* number of ops missing in that sum */
     mo_type_count *types;  /* most frequent first, then by name */
     int n_types;
     int *heaviest; /* op ids by flops, then bytes, then id; at most
@@ -41,7 +41,9 @@ typedef struct mo_summary {
     int n_heaviest;
 } mo_summary;
 
-/* Fills *summary; mo_summary_clear gives its arrays back. O(V + E). */
+/* Fills *summary in O(V + E). On success the caller frees its arrays with
+ * mo_summary_clear(); on failure *summary is unchanged. Returns MO_OK or
+ * MO_E_MEMORY. */
 mo_status mo_summary_make(const mo_graph *g, mo_summary *summary,
                           mo_error *err);
 void mo_summary_clear(mo_summary *summary);

@@ -48,7 +48,7 @@ START_TEST(a_text_of_its_own_is_kept_beside_its_equals)
     mo_builder *b = build_new();
     const char *one = build_text(b, "conv"), *own = NULL;
 
-    MUST(mo_builder_own_text(b, "conv2", 4, &own, &err));
+    MUST(mo_builder_copy_text(b, "conv2", 4, &own, &err));
     ck_assert_str_eq(own, "conv");
     ck_assert_ptr_ne(own, one);
     ck_assert_ptr_eq(build_text(b, "conv"), one);
@@ -72,7 +72,7 @@ START_TEST(finish_tells_the_ids_of_the_slots)
     }
     ck_assert_int_eq(mo_builder_find(b, "a", 1), -1);
     build_add(b, (mo_builder_edge){ .from = 0, .to = 2, .bytes = MO_UNKNOWN });
-    mo_builder_want_ids(b, ids);
+    mo_builder_map_slots(b, ids);
     MUST(mo_builder_finish(b, &g, &err));
     for (int i = 0; i < COUNT(names); i++)
         ck_assert_int_eq(ids[i], id_of(g, names[i]));
@@ -244,7 +244,7 @@ START_TEST(feeds_keep_the_port_they_leave)
     mo_graph *g;
 
     build_op(b, "w", 1)->output_bytes = 40;
-    mo_builder_constant(b, build_slot(b, "w", 1));
+    mo_builder_mark_constant(b, build_slot(b, "w", 1));
     build_op(b, "a", 1);
     build_op(b, "b", 1);
     build_add(b, build_edge(b, "a", "b"));
@@ -321,7 +321,7 @@ START_TEST(transfer_times_go_with_their_edge)
     build_op(b, "b", 1);
     build_op(b, "c", 1);
     build_op(b, "w", 1);
-    mo_builder_constant(b, build_slot(b, "w", 1));
+    mo_builder_mark_constant(b, build_slot(b, "w", 1));
     feed = build_add(b, build_edge(b, "w", "c"));
     late = build_add(b, build_edge(b, "b", "c"));
     early = build_add(b, build_edge(b, "a", "c"));

@@ -263,7 +263,7 @@ static void start_parts(struct parts *p)
     p->edge = edge;
     p->edge.to = define(p->b, "b", &op);
     p->constant = define(p->b, "w", &op);
-    mo_builder_constant(p->b, p->constant);
+    mo_builder_mark_constant(p->b, p->constant);
     MUST(mo_builder_time_column(p->b, "A", 1, &p->time, &err));
     MUST(mo_builder_comm_column(p->b, "A.B", 3, &p->comm, &err));
     p->time_us = p->comm_us = 1;

@@ -184,9 +184,9 @@ START_TEST(a_constant_weighs_once_and_only_if_an_op_reads_it)
     define(b, "shared", &shared)->weight_bytes = 1000;
     define(b, "raw", &raw)->output_bytes = 500;
     define(b, "unread", &unread)->weight_bytes = 7;
-    mo_builder_constant(b, shared);
-    mo_builder_constant(b, raw);
-    mo_builder_constant(b, unread);
+    mo_builder_mark_constant(b, shared);
+    mo_builder_mark_constant(b, raw);
+    mo_builder_mark_constant(b, unread);
     connect(b, shared, slots[1]);
     connect(b, shared, slots[2]);
     connect(b, raw, slots[2]);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Claims of graph/build/topo_order.h and of all that finish sorts: what a graph
  * looks like depends on what is in it, not on the order it came in. */
-#include "graph/build/topo_order.h"
+#include "graph/build/build_internal.h"
 
 #include <string.h>
 

@@ -191,7 +191,7 @@ START_TEST(memory_that_is_told_stays)
     mo_graph *g = work_graph(&x, inputs, 2);
     mo_op *op = &g->ops[mo_graph_find(g, "x")];
 
-    op->memory_told = true;
+    op->memory_given = true;
     MUST(mo_work_fill(g, &err));
     ck_assert_int_eq(op->weight_bytes, MO_UNKNOWN);
     ck_assert_int_eq(op->memory_bytes, 0);

@@ -24,7 +24,7 @@ static void add_input(mo_builder *b, const work_input *in, int number, int to)
     op->shape = in->shape;
     op->dtype = "f32";
     if (in->is_constant)
-        mo_builder_constant(b, edge.from);
+        mo_builder_mark_constant(b, edge.from);
     MUST(mo_builder_add_edge(b, &edge, &number, &err));
 }
 

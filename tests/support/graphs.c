@@ -87,7 +87,7 @@ static mo_status read_op(struct reader *r, int *slot, mo_error *err)
     if (status != MO_OK)
         return status;
     if (is_constant)
-        mo_builder_constant(r->builder, *slot);
+        mo_builder_mark_constant(r->builder, *slot);
     return define(r, *slot, type, type_length, err);
 }
 

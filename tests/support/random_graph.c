@@ -201,7 +201,7 @@ static void tell_op(struct teller *t, int op)
     made->weight_bytes = label % 3 ? 8 * label : MO_UNKNOWN;
     made->output_bytes = 4 * label;
     if (op >= t->plan->n_ops)
-        mo_builder_constant(t->builder, slot);
+        mo_builder_mark_constant(t->builder, slot);
     if (t->plan->has_times)
         tell_times(t, slot, label);
 }

@@ -12,7 +12,7 @@
 
 enum { MAX_SHOWN = 60 };
 
-static bool make_tables(mo_builder *b)
+static bool allocate_tables(mo_builder *b)
 {
     b->arena = mo_arena_new();
     if (!b->arena)
@@ -31,7 +31,7 @@ mo_status mo_builder_new(const char *file, mo_builder **builder, mo_error *err)
 
     if (!b)
         return mo_fail_memory(err);
-    if (!make_tables(b))
+    if (!allocate_tables(b))
         goto no_memory;
     if (file) {
         b->file = mo_arena_text(b->arena, file, strlen(file));
@@ -80,7 +80,7 @@ int mo_builder_name_width(const char *name)
         return (int) length;
     length = MAX_SHOWN;
     while (length > 0 && ((unsigned char) name[length] & 0xC0) == 0x80)
-        length--; /* not through the middle of a UTF-8 character */
+        length--; /* do not split a UTF-8 character */
     return (int) length;
 }
 
@@ -96,8 +96,8 @@ mo_status mo_builder_text(mo_builder *builder, const char *text, size_t length,
     return status;
 }
 
-mo_status mo_builder_own_text(mo_builder *builder, const char *text,
-                              size_t length, const char **kept, mo_error *err)
+mo_status mo_builder_copy_text(mo_builder *builder, const char *text,
+                               size_t length, const char **kept, mo_error *err)
 {
     const char *copy = mo_arena_text(builder->arena, text, length);
 
@@ -187,7 +187,7 @@ mo_status mo_builder_define(mo_builder *builder, int slot, int line, mo_op **op,
     return MO_OK;
 }
 
-void mo_builder_constant(mo_builder *builder, int slot)
+void mo_builder_mark_constant(mo_builder *builder, int slot)
 {
     assert(slot >= 0 && (size_t) slot < builder->n_ops);
     builder->constants[slot] = true;
@@ -199,9 +199,9 @@ mo_op *mo_builder_op(mo_builder *builder, int slot)
     return &builder->ops[slot];
 }
 
-/* The index of what the edge says about its output. */
-static mo_status keep_output(mo_builder *b, const mo_builder_edge *edge,
-                             int *index, mo_error *err)
+/* Finds or adds the record of the output that the edge leaves. */
+static mo_status store_output(mo_builder *b, const mo_builder_edge *edge,
+                              int *index, mo_error *err)
 {
     const mo_builder_output *last;
 
@@ -228,7 +228,7 @@ mo_status mo_builder_add_edge(mo_builder *builder, const mo_builder_edge *edge,
     if (builder->n_edges >= MO_MAX_EDGES)
         return mo_fail_at(err, MO_E_LIMIT, builder->file, edge->line,
                           "more than %d edges; split the graph", MO_MAX_EDGES);
-    if (keep_output(builder, edge, &output, err) != MO_OK ||
+    if (store_output(builder, edge, &output, err) != MO_OK ||
         MO_ARRAY_GROW(builder->edges, builder->n_edges, builder->edges_room,
                       err) != MO_OK)
         return MO_E_MEMORY;
@@ -331,7 +331,7 @@ mo_status mo_builder_comm(mo_builder *builder, int edge, int column, double us,
                       (mo_builder_sample){ edge, column, us }, err);
 }
 
-void mo_builder_want_ids(mo_builder *builder, int *ids)
+void mo_builder_map_slots(mo_builder *builder, int *ids)
 {
     builder->ids = ids;
 }

@@ -1,14 +1,253 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "graph/build.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
-#include "graph/build.h"
 #include "graph/build/build_internal.h"
-#include "graph/build/build_check.h"
 #include "graph/build/sort.h"
-#include "graph/build/topo_order.h"
-#include "graph/build/build_steps.h"
+
+static mo_status refuse_undefined(const mo_builder *b, int slot, mo_error *err)
+{
+    const char *name = mo_intern_text(b->names, slot);
+    int line = b->ops[slot].line, shown = mo_builder_name_width(name);
+
+    for (size_t e = 0; e < b->n_edges; e++) {
+        const mo_edge *edge = &b->edges[e];
+        if (edge->from == slot || edge->to == slot)
+            return mo_fail_at(err, MO_E_INPUT, b->file, line,
+                              "edge %s '%.*s', which is no op of this graph; "
+                              "define it or remove the edge",
+                              edge->to == slot ? "to" : "from", shown, name);
+    }
+    return mo_fail_at(err, MO_E_INPUT, b->file, line,
+                      "'%.*s' is no op of this graph; define it", shown, name);
+}
+
+static mo_status refuse_dependence(const mo_builder *b, const mo_edge *edge,
+                                   mo_error *err)
+{
+    const char *from = b->ops[edge->from].name, *to = b->ops[edge->to].name;
+
+    return mo_fail_at(err, MO_E_INPUT, b->file, edge->line,
+                      "constant '%.*s' depends on op '%.*s', but may depend on "
+                      "constants only; make it an op or remove the edge",
+                      mo_builder_name_width(to), to,
+                      mo_builder_name_width(from), from);
+}
+
+static mo_status check_edges(const mo_builder *builder, mo_error *err)
+{
+    for (size_t i = 0; i < builder->n_ops; i++)
+        if (!builder->ops[i].name)
+            return refuse_undefined(builder, (int) i, err);
+    for (size_t e = 0; e < builder->n_edges; e++) {
+        const mo_edge *edge = &builder->edges[e];
+        if (builder->constants[edge->to] && !builder->constants[edge->from])
+            return refuse_dependence(builder, edge, err);
+    }
+    return MO_OK;
+}
+
+/* Returns the new number of a port; place maps old to new name numbers. */
+static int renumber_port(int port, const int *place)
+{
+    return port >= MO_PORT_NONE ? port : -2 - place[-2 - port];
+}
+
+static void renumber_ports(mo_builder *b, const int *place)
+{
+    for (size_t e = 0; e < b->n_edges; e++)
+        b->edges[e].dst_port = renumber_port(b->edges[e].dst_port, place);
+    for (size_t i = 0; i < b->n_outputs; i++)
+        b->outputs[i].port = renumber_port(b->outputs[i].port, place);
+}
+
+static mo_status rank_port_names(mo_builder *b, const char **names, int *place,
+                                 int *by_rank, mo_error *err)
+{
+    mo_status status = mo_intern_rank_texts(b->ports, by_rank, err);
+
+    if (status != MO_OK)
+        return status;
+    for (int r = 0; r < mo_intern_count(b->ports); r++) {
+        names[r] = mo_intern_text(b->ports, by_rank[r]);
+        place[by_rank[r]] = r;
+    }
+    return MO_OK;
+}
+
+static mo_status sort_port_names(mo_builder *builder, mo_graph *g,
+                                 mo_error *err)
+{
+    size_t n = (size_t) mo_intern_count(builder->ports);
+    int *by_rank, *place;
+    mo_status status;
+
+    if (n == 0)
+        return MO_OK;
+    g->n_port_names = (int) n;
+    g->port_names = mo_arena_array(builder->arena, n, sizeof *g->port_names);
+    place = calloc(n, sizeof *place);
+    by_rank = calloc(n, sizeof *by_rank);
+    if (!g->port_names || !place || !by_rank)
+        status = mo_fail_memory(err);
+    else
+        status = rank_port_names(builder, g->port_names, place, by_rank, err);
+    if (status == MO_OK)
+        renumber_ports(builder, place);
+    free(by_rank);
+    free(place);
+    return status;
+}
+
+/* An input edge of an op, with its sort keys. */
+struct input {
+    const mo_edge *edge;
+    int64_t port_rank;
+    int src_port; /* of feeds only */
+};
+
+static int compare_numbers(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+/* Edges stand in their final order, so their addresses break ties. */
+static int compare_inputs(const void *a, const void *b)
+{
+    const struct input *x = a, *y = b;
+    int order = compare_numbers(x->port_rank, y->port_rank);
+
+    return order != 0 ? order : (x->edge > y->edge) - (x->edge < y->edge);
+}
+
+/* Line numbers order only feeds that are equal in everything else. */
+static int compare_feeds(const void *a, const void *b)
+{
+    const struct input *x = a, *y = b;
+    int order = compare_numbers(x->port_rank, y->port_rank);
+
+    if (order == 0)
+        order = compare_numbers(x->edge->from, y->edge->from);
+    if (order == 0)
+        order = compare_numbers(mo_port_rank(x->src_port),
+                                mo_port_rank(y->src_port));
+    if (order == 0)
+        order = compare_numbers(x->edge->bytes, y->edge->bytes);
+    if (order == 0)
+        order = compare_numbers(x->edge->line, y->edge->line);
+    return order;
+}
+
+static int source_port_of(const mo_builder *b, const mo_edge *edge)
+{
+    return edge->tensor == MO_UNKNOWN ? MO_PORT_NONE
+                                      : b->outputs[edge->tensor].port;
+}
+
+struct input_sort {
+    const mo_builder *b;
+    int *numbers;
+    struct input *inputs; /* of one op */
+    size_t room;
+    bool are_feeds;
+};
+
+static mo_status sort_inputs_of_op(struct input_sort *s, int first, int end,
+                                   mo_error *err)
+{
+    size_t count = (size_t) (end - first);
+    mo_status status;
+
+    status = mo_array_reserve((void **) &s->inputs, &s->room, count,
+                              sizeof *s->inputs, err);
+    if (status != MO_OK)
+        return status;
+    for (size_t i = 0; i < count; i++) {
+        const mo_edge *edge = &s->b->edges[s->numbers[(size_t) first + i]];
+        s->inputs[i] = (struct input){ edge, mo_port_rank(edge->dst_port),
+                                       s->are_feeds ? source_port_of(s->b, edge)
+                                                    : MO_PORT_NONE };
+    }
+    mo_sort_nearly_sorted(s->inputs, count, sizeof *s->inputs,
+                          s->are_feeds ? compare_feeds : compare_inputs);
+    for (size_t i = 0; i < count; i++)
+        s->numbers[(size_t) first + i] =
+            (int) (s->inputs[i].edge - s->b->edges);
+    return MO_OK;
+}
+
+static mo_status sort_inputs(const mo_builder *b, bool are_feeds,
+                             const int *start, int n, int *numbers,
+                             mo_error *err)
+{
+    struct input_sort s = { .b = b,
+                            .numbers = numbers,
+                            .are_feeds = are_feeds };
+    mo_status status = MO_OK;
+
+    for (int i = 0; i < n && status == MO_OK; i++)
+        if (start[i + 1] - start[i] > 1)
+            status = sort_inputs_of_op(&s, start[i], start[i + 1], err);
+    free(s.inputs);
+    return status;
+}
+
+static mo_status build_in_edges(mo_builder *builder, mo_graph *g, mo_error *err)
+{
+    mo_arena *arena = builder->arena;
+
+    g->in_start =
+        mo_arena_array(arena, (size_t) g->n_ops + 1, sizeof *g->in_start);
+    g->in_edges =
+        mo_arena_array(arena, (size_t) g->n_edges, sizeof *g->in_edges);
+    if (!g->in_start || !g->in_edges)
+        return mo_fail_memory(err);
+    mo_sort_edges_by_end(builder->edges, MO_EDGE_TO, NULL, g->n_edges, g->n_ops,
+                         g->in_start, g->in_edges);
+    return sort_inputs(builder, false, g->in_start, g->n_ops, g->in_edges, err);
+}
+
+/* Writes the sorted feed numbers behind those of the edges, and moves the port
+ * of each feed to g->feed_port: feeds belong to no tensor. */
+static void store_feeds(mo_builder *b, mo_graph *g, const int *sorted,
+                        int *numbers)
+{
+    for (int i = 0; i < g->n_feeds; i++) {
+        mo_edge *feed = &b->edges[sorted[i]];
+
+        g->feed_port[i] = source_port_of(b, feed);
+        feed->tensor = MO_UNKNOWN;
+        numbers[g->n_edges + i] = sorted[i];
+    }
+}
+
+static mo_status build_feeds(mo_builder *builder, mo_graph *g, int *numbers,
+                             mo_error *err)
+{
+    int n = g->n_ops + g->n_constants;
+    int *sorted = calloc((size_t) g->n_feeds + 1, sizeof *sorted);
+    mo_status status = MO_E_MEMORY;
+
+    g->feed_start =
+        mo_arena_array(builder->arena, (size_t) n + 1, sizeof *g->feed_start);
+    g->feed_port = mo_arena_array(builder->arena, (size_t) g->n_feeds,
+                                  sizeof *g->feed_port);
+    if (!sorted || !g->feed_start || !g->feed_port) {
+        mo_fail_memory(err);
+        goto out;
+    }
+    mo_sort_edges_by_end(builder->edges, MO_EDGE_TO, numbers + g->n_edges,
+                         g->n_feeds, n, g->feed_start, sorted);
+    status = sort_inputs(builder, true, g->feed_start, n, sorted, err);
+    if (status == MO_OK)
+        store_feeds(builder, g, sorted, numbers);
+out:
+    free(sorted);
+    return status;
+}
 
 static mo_status fill_memory(mo_builder *b, mo_error *err)
 {
@@ -17,8 +256,8 @@ static mo_status fill_memory(mo_builder *b, mo_error *err)
         int64_t weight = op->weight_bytes < 0 ? 0 : op->weight_bytes;
         int64_t workspace = op->workspace_bytes < 0 ? 0 : op->workspace_bytes;
 
-        op->memory_told = op->memory_bytes != MO_UNKNOWN;
-        if (!op->memory_told &&
+        op->memory_given = op->memory_bytes != MO_UNKNOWN;
+        if (!op->memory_given &&
             !mo_int64_add(weight, workspace, &op->memory_bytes))
             return mo_fail_at(err, MO_E_INPUT, b->file, op->line,
                               "weights and workspace of op '%.*s' together "
@@ -28,8 +267,8 @@ static mo_status fill_memory(mo_builder *b, mo_error *err)
     return MO_OK;
 }
 
-/* An edge that does not say how large it is carries all that its producer puts
- * out, provided that is one tensor. */
+/* An edge without a size carries the whole output of its producer, provided
+ * that is one tensor. */
 static void fill_edge_bytes(mo_builder *b)
 {
     for (size_t e = 0; e < b->n_edges; e++) {
@@ -42,22 +281,22 @@ static void fill_edge_bytes(mo_builder *b)
     }
 }
 
-/* The texts stay, in the arena; only what finds them goes. */
-static void drop_tables(mo_builder *b)
+/* Frees the hash tables; the texts stay in the arena. */
+static void free_lookup_tables(mo_builder *b)
 {
     mo_intern_free(b->names);
     mo_intern_free(b->texts);
     b->names = b->texts = NULL;
 }
 
-static void count_kinds(const mo_builder *b, mo_graph *g)
+static void count_ops_and_constants(const mo_builder *b, mo_graph *g)
 {
     for (size_t i = 0; i < b->n_ops; i++)
         g->n_constants += b->constants[i];
     g->n_ops = (int) b->n_ops - g->n_constants;
 }
 
-static void renumber_ends(mo_builder *b, const int *place)
+static void renumber_edge_ends(mo_builder *b, const int *place)
 {
     for (size_t e = 0; e < b->n_edges; e++) {
         b->edges[e].from = place[b->edges[e].from];
@@ -65,17 +304,19 @@ static void renumber_ends(mo_builder *b, const int *place)
     }
 }
 
-/* Brings ops into their final order, and with them all that speaks of slots. */
-static mo_status pack_ops(mo_builder *b, mo_graph *g, int *place, mo_error *err)
+/* Permutes ops into their final order and renumbers everything that refers to
+ * slots. */
+static mo_status order_ops(mo_builder *b, mo_graph *g, int *place,
+                           mo_error *err)
 {
     mo_status status = mo_build_topo_order(b, place, err);
 
     if (status != MO_OK)
         return status;
-    drop_tables(b);
-    count_kinds(b, g);
+    free_lookup_tables(b);
+    count_ops_and_constants(b, g);
     fill_edge_bytes(b);
-    renumber_ends(b, place);
+    renumber_edge_ends(b, place);
     status = mo_build_times(b, g, place, err);
     if (status != MO_OK)
         return status;
@@ -85,9 +326,9 @@ static mo_status pack_ops(mo_builder *b, mo_graph *g, int *place, mo_error *err)
     return MO_OK;
 }
 
-/* Finds out where edges belong: numbers[i] is the one to stand at i. */
-static mo_status sort_edges(mo_builder *b, mo_graph *g, int *numbers,
-                            mo_error *err)
+/* Computes the final order of edges: numbers[i] is the edge that goes to i. */
+static mo_status number_edges(mo_builder *b, mo_graph *g, int *numbers,
+                              mo_error *err)
 {
     int n = (int) b->n_ops, m = (int) b->n_edges;
     mo_status status;
@@ -98,24 +339,24 @@ static mo_status sort_edges(mo_builder *b, mo_graph *g, int *numbers,
     mo_sort_edges_by_end(b->edges, MO_EDGE_FROM, NULL, m, n, g->out_start,
                          numbers);
 
-    /* Constants come last, so their edges do. */
+    /* Constants have the largest ids, so their edges come last. */
     g->n_edges = g->out_start[g->n_ops];
     g->n_feeds = m - g->n_edges;
     status = mo_build_tensors(b, g, numbers, err);
     if (status != MO_OK)
         return status;
-    return mo_build_feeds(b, g, numbers, err);
+    return build_feeds(b, g, numbers, err);
 }
 
-static mo_status pack_edges(mo_builder *b, mo_graph *g, int *numbers,
-                            int *place, mo_error *err)
+static mo_status order_edges(mo_builder *b, mo_graph *g, int *numbers,
+                             int *place, mo_error *err)
 {
-    mo_status status = mo_build_ports(b, g, err);
+    mo_status status = sort_port_names(b, g, err);
 
     if (status == MO_OK)
         status = mo_build_marks(b, err);
     if (status == MO_OK)
-        status = sort_edges(b, g, numbers, err);
+        status = number_edges(b, g, numbers, err);
     if (status != MO_OK)
         return status;
     for (size_t i = 0; i < b->n_edges; i++)
@@ -124,38 +365,38 @@ static mo_status pack_edges(mo_builder *b, mo_graph *g, int *numbers,
     if (status != MO_OK)
         return status;
     mo_sort_permute(b->edges, (int) b->n_edges, sizeof *b->edges, place);
-    return mo_build_inputs(b, g, err);
+    return build_in_edges(b, g, err);
 }
 
-/* A plain array, so that it can go before the arena does. */
-static mo_status new_numbers(size_t count, int **numbers, mo_error *err)
+/* From the heap and not from the arena, so that it can be freed early. */
+static mo_status allocate_numbers(size_t count, int **numbers, mo_error *err)
 {
     *numbers = calloc(count + 1, sizeof **numbers);
     return *numbers ? MO_OK : mo_fail_memory(err);
 }
 
-static mo_status pack(mo_builder *b, mo_graph *g, mo_error *err)
+static mo_status order_graph(mo_builder *b, mo_graph *g, mo_error *err)
 {
     int *op_place = NULL, *numbers = NULL, *edge_place = NULL;
     mo_status status;
 
-    status = new_numbers(b->n_ops, &op_place, err);
+    status = allocate_numbers(b->n_ops, &op_place, err);
     if (status == MO_OK)
-        status = pack_ops(b, g, op_place, err);
+        status = order_ops(b, g, op_place, err);
     free(op_place);
     if (status == MO_OK)
-        status = new_numbers(b->n_edges, &numbers, err);
+        status = allocate_numbers(b->n_edges, &numbers, err);
     if (status == MO_OK)
-        status = new_numbers(b->n_edges, &edge_place, err);
+        status = allocate_numbers(b->n_edges, &edge_place, err);
     if (status == MO_OK)
-        status = pack_edges(b, g, numbers, edge_place, err);
+        status = order_edges(b, g, numbers, edge_place, err);
     free(edge_place);
     free(numbers);
     return status;
 }
 
-/* What the builder collected is the graph's now. */
-static void hand_over(mo_builder *b, mo_graph *g)
+/* Moves ownership of the collected arrays from the builder to the graph. */
+static void move_arrays(mo_builder *b, mo_graph *g)
 {
     g->name = b->name;
     g->ops = b->ops;
@@ -178,14 +419,14 @@ mo_status mo_builder_finish(mo_builder *builder, mo_graph **graph,
 
     if (!g)
         return mo_fail_memory(err);
-    status = mo_build_check_edges(builder, err);
+    status = check_edges(builder, err);
     if (status == MO_OK)
         status = fill_memory(builder, err);
     if (status == MO_OK)
-        status = pack(builder, g, err);
+        status = order_graph(builder, g, err);
     if (status != MO_OK)
         return status;
-    hand_over(builder, g);
+    move_arrays(builder, g);
     *graph = g;
     return MO_OK;
 }

@@ -4,32 +4,31 @@
 
 #include "base/digest.h"
 #include "graph/build/sort.h"
-#include "graph/build/build_steps.h"
-#include "graph/build/text_rank.h"
+#include "graph/build/build_internal.h"
 
 /*
- * Measurements are sorted by owner and column in two passes of counting, the
- * less important key first; each pass keeps the order it finds, so of two for
- * the same owner and column the later one stays behind the earlier.
+ * Radix sort of measurements by owner and column: two stable counting passes,
+ * the less significant key first. Of two measurements for the same owner and
+ * column the later one therefore stays behind the earlier.
  */
-struct sorting {
+struct sample_sort {
     const mo_builder_samples *samples;
     const int *place; /* of owners in the graph */
-    int n_owners;     /* those placed from here on have no measures */
+    int n_owners;     /* owners placed from here on keep no measures */
     int *column_place;
     int *numbers; /* of samples */
     int n_numbers;
-    int *scratch; /* one number a column, or an owner, and one more */
+    int *scratch; /* one int per column or per owner, and one more */
 };
 
-/* What the graph gets. */
+/* The arrays that the graph gets. */
 struct packed {
     mo_measure_column *columns;
     mo_measure *measures;
     int *start;
 };
 
-static bool allocate(struct sorting *s, mo_arena *arena)
+static bool allocate_sort(struct sample_sort *s, mo_arena *arena)
 {
     size_t columns = s->samples->n_fallbacks, owners = (size_t) s->n_owners;
     size_t scratch = 1 + (columns > owners ? columns : owners);
@@ -40,7 +39,7 @@ static bool allocate(struct sorting *s, mo_arena *arena)
     return s->column_place && s->numbers && s->scratch;
 }
 
-static mo_status sort_columns(struct sorting *s, mo_measure_column *columns,
+static mo_status sort_columns(struct sample_sort *s, mo_measure_column *columns,
                               mo_error *err)
 {
     const mo_builder_samples *samples = s->samples;
@@ -57,17 +56,17 @@ static mo_status sort_columns(struct sorting *s, mo_measure_column *columns,
     return MO_OK;
 }
 
-static int column_of(const struct sorting *s, int number)
+static int column_of(const struct sample_sort *s, int number)
 {
     return s->column_place[s->samples->items[number].column];
 }
 
-static int owner_of(const struct sorting *s, int number)
+static int owner_of(const struct sample_sort *s, int number)
 {
     return s->place[s->samples->items[number].owner];
 }
 
-static void sort_by_column(struct sorting *s)
+static void sort_by_column(struct sample_sort *s)
 {
     int *next = s->scratch, n_columns = (int) s->samples->n_fallbacks;
 
@@ -81,8 +80,8 @@ static void sort_by_column(struct sorting *s)
 }
 
 /* Keeps the last of several samples for the same owner and column, and none of
- * an owner that has no measures. */
-static void drop_repeats(struct sorting *s)
+ * an owner beyond n_owners. */
+static void drop_repeats(struct sample_sort *s)
 {
     int *last_column = s->scratch, kept = s->n_numbers;
 
@@ -101,7 +100,7 @@ static void drop_repeats(struct sorting *s)
             (size_t) s->n_numbers * sizeof *s->numbers);
 }
 
-static void fill_by_owner(const struct sorting *s, struct packed *to)
+static void fill_by_owner(const struct sample_sort *s, struct packed *to)
 {
     int *next = s->scratch;
 
@@ -116,12 +115,12 @@ static void fill_by_owner(const struct sorting *s, struct packed *to)
     }
 }
 
-static mo_status sort_samples(struct sorting *s, mo_arena *scratch,
+static mo_status sort_samples(struct sample_sort *s, mo_arena *scratch,
                               mo_arena *arena, struct packed *to, mo_error *err)
 {
     mo_status status;
 
-    if (!allocate(s, scratch))
+    if (!allocate_sort(s, scratch))
         return mo_fail_memory(err);
     to->columns =
         mo_arena_array(arena, s->samples->n_fallbacks, sizeof *to->columns);
@@ -142,13 +141,13 @@ static mo_status sort_samples(struct sorting *s, mo_arena *scratch,
     return MO_OK;
 }
 
-static mo_status pack(const mo_builder_samples *samples, const int *place,
-                      int n_owners, mo_arena *arena, struct packed *to,
-                      mo_error *err)
+static mo_status pack_samples(const mo_builder_samples *samples,
+                              const int *place, int n_owners, mo_arena *arena,
+                              struct packed *to, mo_error *err)
 {
-    struct sorting s = { .samples = samples,
-                         .place = place,
-                         .n_owners = n_owners };
+    struct sample_sort s = { .samples = samples,
+                             .place = place,
+                             .n_owners = n_owners };
     mo_arena *scratch = mo_arena_new();
     mo_status status;
 
@@ -163,8 +162,9 @@ mo_status mo_build_times(const mo_builder *builder, mo_graph *g,
                          const int *place, mo_error *err)
 {
     struct packed packed;
-    mo_status status = pack(&builder->times, place, g->n_ops + g->n_constants,
-                            builder->arena, &packed, err);
+    mo_status status =
+        pack_samples(&builder->times, place, g->n_ops + g->n_constants,
+                     builder->arena, &packed, err);
 
     if (status != MO_OK)
         return status;
@@ -179,8 +179,8 @@ mo_status mo_build_comms(const mo_builder *builder, mo_graph *g,
                          const int *place, mo_error *err)
 {
     struct packed packed;
-    mo_status status =
-        pack(&builder->comms, place, g->n_edges, builder->arena, &packed, err);
+    mo_status status = pack_samples(&builder->comms, place, g->n_edges,
+                                    builder->arena, &packed, err);
 
     if (status != MO_OK)
         return status;
@@ -211,7 +211,7 @@ mo_status mo_build_marks(mo_builder *builder, mo_error *err)
     if (!builder->marks)
         return mo_fail_memory(err);
 
-    /* A sum, since times come in any order. */
+    /* A sum does not depend on the order of the measurements. */
     for (size_t i = 0; i < comms->n_items; i++) {
         const mo_builder_sample *sample = &comms->items[i];
         builder->marks[sample->owner] +=

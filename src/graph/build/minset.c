@@ -26,7 +26,7 @@ void mo_minset_add(mo_minset *set, int number)
         bool was_empty = *word == 0;
         *word |= (uint64_t) 1 << (number % WORD);
         if (!was_empty)
-            return; /* the levels above know */
+            return; /* the levels above have the bit already */
         number /= WORD;
     }
 }

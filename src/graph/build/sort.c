@@ -44,7 +44,7 @@ void mo_sort_nearly_sorted(void *items, size_t count, size_t size,
         }
 }
 
-static void swap(char *a, char *b, size_t size)
+static void swap_items(char *a, char *b, size_t size)
 {
     char kept[256];
 
@@ -61,7 +61,8 @@ void mo_sort_permute(void *items, int count, size_t size, int *place)
     for (int i = 0; i < count; i++)
         while (place[i] != i) {
             int to = place[i];
-            swap(base + (size_t) i * size, base + (size_t) to * size, size);
+            swap_items(base + (size_t) i * size, base + (size_t) to * size,
+                       size);
             place[i] = place[to];
             place[to] = to;
         }

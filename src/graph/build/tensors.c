@@ -4,11 +4,12 @@
 
 #include "base/array.h"
 #include "graph/build/sort.h"
-#include "graph/build/build_steps.h"
+#include "graph/build/build_internal.h"
 
 /*
- * Edges of one op carry the same tensor when they give it the same key; without
- * keys, when they leave the same port; without ports, always.
+ * Grouping of an op's edges into tensors. Edges carry the same tensor when
+ * they have the same key; without keys, when they leave the same port; without
+ * ports, always.
  *
  *     uses of op 7, sorted       tensors, sorted by port and key
  *     by what they carry
@@ -25,7 +26,7 @@ struct use {
     uint64_t mark;
 };
 
-struct packing {
+struct tensor_pack {
     mo_builder *b;
     mo_graph *g;
     int *numbers;
@@ -70,7 +71,8 @@ static int compare_tensors(const void *a, const void *b)
     return order != 0 ? order : compare_keys(x->key, y->key);
 }
 
-/* Within one tensor.  Lines decide only between edges that are the same. */
+/* Order within one tensor. Line numbers order only edges that are equal in
+ * everything else. */
 static int compare_uses(const void *a, const void *b)
 {
     uint64_t x_mark = ((const struct use *) a)->mark;
@@ -89,7 +91,7 @@ static int compare_uses(const void *a, const void *b)
     return compare_numbers(x->line, y->line);
 }
 
-static void collect_uses(struct packing *p, int first, int count)
+static void collect_uses(struct tensor_pack *p, int first, int count)
 {
     for (int i = 0; i < count; i++) {
         int number = p->numbers[first + i];
@@ -105,7 +107,8 @@ static void collect_uses(struct packing *p, int first, int count)
     }
 }
 
-/* The tensor of the uses at first and of all that carry the same behind it. */
+/* Returns the tensor of the use at first and of the following uses that carry
+ * the same. */
 static mo_tensor tensor_of(const struct use *uses, int first, int count, int op)
 {
     const struct use *use = &uses[first];
@@ -128,8 +131,10 @@ static mo_tensor tensor_of(const struct use *uses, int first, int count, int op)
     return t;
 }
 
-/* Makes the tensors of one op; first_edge is an index of uses for now. */
-static mo_status split_uses(struct packing *p, int count, int op, mo_error *err)
+/* Makes the tensors of one op; until place_uses, first_edge is an index of
+ * uses. */
+static mo_status split_uses(struct tensor_pack *p, int count, int op,
+                            mo_error *err)
 {
     mo_builder *b = p->b;
     size_t first_tensor = b->n_tensors;
@@ -149,8 +154,8 @@ static mo_status split_uses(struct packing *p, int count, int op, mo_error *err)
     return MO_OK;
 }
 
-/* Puts a tensor's edges into numbers, from place on. */
-static void place_uses(struct packing *p, int tensor, int place)
+/* Writes a tensor's edge numbers to p->numbers, from place on. */
+static void place_uses(struct tensor_pack *p, int tensor, int place)
 {
     mo_tensor *t = &p->b->tensors[tensor];
     struct use *uses = &p->uses[t->first_edge];
@@ -164,7 +169,8 @@ static void place_uses(struct packing *p, int tensor, int place)
     }
 }
 
-static mo_status pack_op(struct packing *p, int op, mo_error *err)
+static mo_status pack_tensors_of_op(struct tensor_pack *p, int op,
+                                    mo_error *err)
 {
     int first = p->g->out_start[op], tensor = (int) p->b->n_tensors;
     int count = p->g->out_start[op + 1] - first;
@@ -188,7 +194,7 @@ static mo_status pack_op(struct packing *p, int op, mo_error *err)
 mo_status mo_build_tensors(mo_builder *builder, mo_graph *g, int *numbers,
                            mo_error *err)
 {
-    struct packing p = { .b = builder, .g = g, .numbers = numbers };
+    struct tensor_pack p = { .b = builder, .g = g, .numbers = numbers };
     mo_status status = MO_OK;
 
     g->tensor_start = mo_arena_array(builder->arena, (size_t) g->n_ops + 1,
@@ -197,7 +203,7 @@ mo_status mo_build_tensors(mo_builder *builder, mo_graph *g, int *numbers,
         return mo_fail_memory(err);
     for (int op = 0; op < g->n_ops && status == MO_OK; op++) {
         if (mo_graph_out_degree(g, op) > 0)
-            status = pack_op(&p, op, err);
+            status = pack_tensors_of_op(&p, op, err);
         g->tensor_start[op + 1] = (int) builder->n_tensors;
     }
     free(p.uses);

@@ -1,19 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "graph/build/text_rank.h"
+#include "graph/build/build_internal.h"
 
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdlib.h>
 
 /*
- * Names of ops share long beginnings, and comparing two of them from the start,
- * twenty times each, is what sorting a million of them would cost.  So they are
- * sorted by eight bytes at a time: by the first eight as one number, then those
- * that are equal so far by the next eight, and so on.
+ * Multikey radix sort of strings, eight bytes at a time (MSD). Names of ops
+ * share long prefixes, and comparing two of them from the start, twenty times
+ * each, is what a comparison sort of a million names would cost. So they are
+ * sorted by their first eight bytes as one number, then each group of equals
+ * by the next eight, and so on.
  *
  *     layer1.0.conv        layer1.0 | .conv
  *     layer1.0.relu   ->   layer1.0 | .relu   a group, sorted by its rest
- *     layer2.0.conv        layer2.0           alone: done
+ *     layer2.0.conv        layer2.0           a group of one: done
  */
 enum { STEP = sizeof(uint64_t) };
 
@@ -23,8 +24,9 @@ struct item {
     int number;
 };
 
-/* The next eight bytes as one number that compares like them; zeros once the
- * text has ended.  Reads nothing behind the end. */
+/* Returns the next eight bytes as one big-endian number, which compares like
+ * them; zeros after the end of the text. Reads nothing beyond the
+ * terminator. */
 static uint64_t key_at(const char *text)
 {
     uint64_t key = 0;
@@ -69,7 +71,7 @@ static size_t equal_keys(const struct item *items, size_t n)
 
 static void sort_from(struct item *items, size_t n, size_t depth);
 
-/* items are sorted by key; those that share one go on behind it. */
+/* items are sorted by key; groups of equal keys are sorted by what follows. */
 static void sort_groups(struct item *items, size_t n, size_t depth)
 {
     for (size_t i = 0, count; i < n; i += count) {
@@ -80,10 +82,9 @@ static void sort_groups(struct item *items, size_t n, size_t depth)
 }
 
 /*
- * Sorts items that are equal in their first depth bytes.  While all of them
- * stay equal it goes on here and not in a call: so the depth of calls is
- * bounded by the number of groups split off on the way, not by the length of a
- * text.
+ * Sorts items that are equal in their first depth bytes. While all of them
+ * stay equal the loop continues without a call, so the recursion depth is
+ * bounded by the number of groups split off, not by the length of a text.
  */
 static void sort_from(struct item *items, size_t n, size_t depth)
 {

@@ -7,7 +7,7 @@
 #include "base/array.h"
 
 /*
- * A bit matrix without its empty half: paths go from smaller ids to larger, so
+ * Upper triangular bit matrix: paths go from smaller ids to larger ones, so
  * row i starts with the word that holds bit i.
  *
  *     ids     0..63    64..127  128..191
@@ -52,7 +52,7 @@ static uint64_t bit_of(int op)
     return (uint64_t) 1 << op % WORD;
 }
 
-/* Whatever to reaches, from reaches: ors the row of to into that of from. */
+/* from reaches whatever to reaches: ORs the row of to into that of from. */
 static void add_row(const mo_closure *c, int from, int to)
 {
     size_t count = c->row_words - (size_t) to / WORD;
@@ -69,8 +69,8 @@ bool mo_closure_path(const mo_closure *closure, int a, int b)
     return row_of(closure, a)[b / WORD - a / WORD] & bit_of(b);
 }
 
-/* Rows of larger ids are complete.  A successor that another one reaches adds
- * nothing: in a real network that is every edge that jumps over a layer. */
+/* Rows of larger ids are complete. A successor that an earlier one reaches
+ * adds nothing: in a real network that is every edge that skips a layer. */
 static void fill_row(const mo_dag *dag, const mo_closure *c, int op)
 {
     row_of(c, op)[0] |= bit_of(op);

@@ -9,7 +9,7 @@
 
 struct mo_dag_reach {
     int n_ops;
-    bool has_closure; /* which of the two holds the answers */
+    bool has_closure; /* else labels */
     mo_closure closure;
     mo_interval_labels labels;
 };

@@ -110,7 +110,7 @@ static mo_status end_node(mo_graphml_reader *r, const char *text, size_t length,
     item->node.op.line = op->line;
     *op = item->node.op;
     if (item->node.constant)
-        mo_builder_constant(r->builder, slot);
+        mo_builder_mark_constant(r->builder, slot);
     for (size_t i = 0; i < item->n_measures && status == MO_OK; i++)
         status = mo_builder_time(r->builder, slot, item->measures[i].column,
                                  item->measures[i].us, err);

@@ -100,7 +100,7 @@ static bool is_memory_a_sum(const mo_op *op)
     uint64_t sum = 0;
 
     /* Left out, it would be taken from the constants that the op reads. */
-    if (op->memory_told && op->weight_bytes == MO_UNKNOWN)
+    if (op->memory_given && op->weight_bytes == MO_UNKNOWN)
         return false;
     if (op->weight_bytes != MO_UNKNOWN)
         sum += (uint64_t) op->weight_bytes;

@@ -250,7 +250,7 @@ static mo_status add_op(conversion *c, int i, mo_error *err)
     op->weights = texts.weights;
     op->output_bytes = output_bytes(layer);
     if (is_constant(c->folds[i])) {
-        mo_builder_constant(c->builder, c->slots[i]);
+        mo_builder_mark_constant(c->builder, c->slots[i]);
         return MO_OK;
     }
     op->weight_bytes = weight_bytes(c, i);

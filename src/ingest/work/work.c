@@ -460,7 +460,7 @@ static double bytes_of(filler *f, int id, const mo_operator *kind)
 
 static bool lacks_weights(const mo_op *op)
 {
-    return op->weight_bytes == MO_UNKNOWN && !op->memory_told;
+    return op->weight_bytes == MO_UNKNOWN && !op->memory_given;
 }
 
 /* Adds up the constants an op reads, when the file tells neither how large they

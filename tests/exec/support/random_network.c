@@ -142,7 +142,7 @@ static void add_binary(network *w)
         matrix number = { add_op(w, "Const", "1,1", "{\"value\":\"0.75\"}"), 0,
                           1, 1, true };
 
-        mo_builder_constant(w->builder, number.slot);
+        mo_builder_mark_constant(w->builder, number.slot);
         slot = add_maker(w, type, x->rows, x->columns, NULL);
         add_edge(w, &number, slot, 1);
     }
