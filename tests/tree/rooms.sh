@@ -25,7 +25,19 @@ rooms="base
     solvers/search/primal solvers/search/exact solvers/search/baselines
     solvers/search/rl/nn solvers/search/rl solvers/search/driver
     report driver driver/place
-    exec
+    exec/thread exec/tensor exec/op exec/op/lower
+    exec/backend exec/backend/cpu/unit exec/backend/cpu/pointwise
+    exec/backend/cpu/gemm exec/backend/cpu/conv exec/backend/cpu/kernels
+    exec/backend/cpu
+    exec/backend/cuda/driver exec/backend/cuda/jit exec/backend/cuda/kernels
+    exec/backend/cuda/algo exec/backend/cuda/graph exec/backend/cuda
+    exec/weights
+    exec/plan/ir exec/plan/passes exec/plan/lower exec/plan/schedule
+    exec/plan/verify exec/plan
+    exec/transport/rendezvous exec/transport exec/transport/tcp
+    exec/transport/mpi exec/transport/nccl
+    exec/discover exec/runtime/device exec/runtime/joint exec/runtime
+    exec/measure exec
     driver/exec driver/profile
     cli"
 

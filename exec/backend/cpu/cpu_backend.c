@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "exec/backend/cpu/cpu_backend.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "exec/backend/cpu/gemm/blas.h"
-#include "exec/backend/cpu/aligned_memory.h"
+#include "exec/backend/cpu/gemm/micro_kernel.h"
+#include "exec/backend/cpu/unit/aligned_memory.h"
+#include "exec/backend/cpu/unit/cpu_unit.h"
 
 /* ---- calls */
 

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: threads */
-/* Claims of exec/backend/cpu/thread_pool.h. */
+/* Claims of exec/backend/cpu/unit/thread_pool.h. */
 #include <config.h>
 
-#include "exec/backend/cpu/thread_pool.h"
+#include "exec/backend/cpu/unit/thread_pool.h"
 
 #include <stdatomic.h>
 #include <time.h>

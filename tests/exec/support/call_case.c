@@ -6,7 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exec/backend/cpu/cpu_backend.h"
+#include "exec/backend/cpu/gemm/micro_kernel.h"
+#include "exec/backend/cpu/unit/cpu_unit.h"
 #include "tests/exec/support/run_calls.h"
 #include "tests/support/suite.h"
 

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "exec/backend/cpu/cpu_backend.h"
+#include "exec/backend/cpu/unit/cpu_unit.h"
 #include "exec/backend/cpu/pointwise/pointwise.h"
 #include "exec/backend/cpu/gemm/packed_gemm.h"
 

@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "exec/backend/cpu/aligned_memory.h"
+#include "exec/backend/cpu/unit/aligned_memory.h"
 
 static int64_t least(int64_t a, int64_t b)
 {

@@ -13,7 +13,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "exec/backend/cpu/load_f32.h"
+#include "exec/backend/cpu/unit/load_f32.h"
 #include "exec/backend/cpu/gemm/micro_kernel.h"
 
 /* Columns of all panels that hold this many, and where the panel begins in

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "exec/backend/cpu/kernels/cpu_attention.h"
-#include "exec/backend/cpu/multiversion.h"
+#include "exec/backend/cpu/unit/multiversion.h"
 #include "exec/backend/cpu/pointwise/math_f32.h"
 
 /* Reductions keep so many partial results, always: compilers make vectors of

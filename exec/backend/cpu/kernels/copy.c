@@ -7,7 +7,7 @@
 
 #include "exec/backend/copy_box.h"
 #include "exec/backend/cpu/kernels/strided_copy.h"
-#include "exec/backend/cpu/cpu_backend.h"
+#include "exec/backend/cpu/unit/cpu_unit.h"
 
 enum { SMALL_BYTES = 1 << 16 };
 

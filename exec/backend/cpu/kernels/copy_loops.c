@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "exec/backend/cpu/kernels/strided_copy.h"
-#include "exec/backend/cpu/multiversion.h"
+#include "exec/backend/cpu/unit/multiversion.h"
 
 /* Any width. */
 static void move_rows(const mo_cpu_copy_plane *p, const char *in, char *out)

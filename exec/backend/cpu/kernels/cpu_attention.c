@@ -5,7 +5,7 @@
 #include <stdlib.h>
 
 #include "exec/backend/check_call.h"
-#include "exec/backend/cpu/cpu_backend.h"
+#include "exec/backend/cpu/unit/cpu_unit.h"
 #include "exec/backend/cpu/pointwise/pointwise.h"
 #include "exec/backend/cpu/gemm/packed_gemm.h"
 #include "exec/backend/cpu/pointwise/compiled_program.h"

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "exec/backend/check_call.h"
-#include "exec/backend/cpu/cpu_backend.h"
+#include "exec/backend/cpu/unit/cpu_unit.h"
 #include "exec/backend/cpu/kernels/index_bounds.h"
 
 enum { JOB_BYTES = 1 << 15 };

@@ -6,8 +6,8 @@
  */
 #include <stdlib.h>
 
-#include "exec/backend/cpu/multiversion.h"
-#include "exec/backend/cpu/load_f32.h"
+#include "exec/backend/cpu/unit/multiversion.h"
+#include "exec/backend/cpu/unit/load_f32.h"
 #include "exec/backend/cpu/kernels/interpolate.h"
 #include "exec/op/interp_taps.h"
 

@@ -5,7 +5,7 @@
 #ifndef MO_EXEC_BACKEND_CPU_KERNELS_INTERPOLATE_H
 #define MO_EXEC_BACKEND_CPU_KERNELS_INTERPOLATE_H
 
-#include "exec/backend/cpu/cpu_backend.h"
+#include "exec/backend/cpu/unit/cpu_unit.h"
 
 extern const mo_cpu_kernel_class
     mo_cpu_interp_nearest; /* picks elements of any type */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Pools of floats, channels last: some channels of a place stay in registers
  * while the window passes. */
-#include "exec/backend/cpu/multiversion.h"
+#include "exec/backend/cpu/unit/multiversion.h"
 #include "exec/backend/cpu/kernels/cpu_pool.h"
 
 enum { AT_ONCE = 32 };

@@ -2,8 +2,8 @@
 #include <float.h>
 #include <math.h>
 
-#include "exec/backend/cpu/multiversion.h"
-#include "exec/backend/cpu/load_f32.h"
+#include "exec/backend/cpu/unit/multiversion.h"
+#include "exec/backend/cpu/unit/load_f32.h"
 #include "exec/backend/cpu/kernels/cpu_pool.h"
 
 static int64_t ceil_div(int64_t a, int64_t b)

@@ -8,7 +8,7 @@
 #include <string.h>
 
 #include "exec/backend/check_call.h"
-#include "exec/backend/cpu/cpu_backend.h"
+#include "exec/backend/cpu/unit/cpu_unit.h"
 
 typedef struct range_kernel {
     mo_backend_kernel base;

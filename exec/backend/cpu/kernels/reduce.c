@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
-#include "exec/backend/cpu/cpu_backend.h"
+#include "exec/backend/cpu/unit/cpu_unit.h"
 #include "exec/backend/cpu/kernels/reducer.h"
 #include "exec/backend/cpu/pointwise/pointwise.h"
 #include "exec/backend/cpu/pointwise/steps.h"

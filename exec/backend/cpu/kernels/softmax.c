@@ -2,7 +2,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "exec/backend/cpu/cpu_backend.h"
+#include "exec/backend/cpu/unit/cpu_unit.h"
 #include "exec/backend/cpu/pointwise/pointwise.h"
 #include "exec/backend/cpu/pointwise/steps.h"
 #include "exec/backend/cpu/kernels/row_math.h"

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "exec/backend/cpu/kernels/strided_copy.h"
-#include "exec/backend/cpu/multiversion.h"
+#include "exec/backend/cpu/unit/multiversion.h"
 
 /*
  * A turned plane: rows of the input become columns.  It is done in squares, so

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Registers from memory and back, for every type. */
-#include "exec/backend/cpu/multiversion.h"
+#include "exec/backend/cpu/unit/multiversion.h"
 
 #include "exec/backend/cpu/pointwise/steps.h"
 #include "exec/tensor/half.h"

@@ -10,7 +10,7 @@
 #ifndef MO_EXEC_BACKEND_CPU_POINTWISE_MATH_F32_H
 #define MO_EXEC_BACKEND_CPU_POINTWISE_MATH_F32_H
 
-#include "exec/backend/cpu/multiversion.h"
+#include "exec/backend/cpu/unit/multiversion.h"
 #include "exec/tensor/half.h"
 
 /* Adding it rounds a small float to an integer, which is then in its lowest

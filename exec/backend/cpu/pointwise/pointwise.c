@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-#include "exec/backend/cpu/cpu_backend.h"
+#include "exec/backend/cpu/unit/cpu_unit.h"
 #include "exec/backend/cpu/pointwise/compiled_program.h"
 
 /* Elements one thread does at a time: some microseconds of work. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The steps on integers: all in 64 bits, around the end like unsigned ones. */
-#include "exec/backend/cpu/multiversion.h"
+#include "exec/backend/cpu/unit/multiversion.h"
 
 #include <math.h>
 

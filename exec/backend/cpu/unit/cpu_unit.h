@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cpu.h - what is inside the CPU backend: one maker of kernels per kind of
+ * cpu_unit.h - what is inside the CPU backend: one maker of kernels per kind of
  * call, each in a file of its own.
  *
  * A kernel's struct begins with mo_backend_kernel.  Whatever depends on shapes
@@ -8,21 +8,22 @@
  * writes nothing to the kernel, and its results do not depend on how many
  * threads the unit has: work is cut by its size.
  */
-#ifndef MO_EXEC_BACKEND_CPU_CPU_BACKEND_H
-#define MO_EXEC_BACKEND_CPU_CPU_BACKEND_H
+#ifndef MO_EXEC_BACKEND_CPU_UNIT_CPU_UNIT_H
+#define MO_EXEC_BACKEND_CPU_UNIT_CPU_UNIT_H
 
 #include <stddef.h>
 
 #include "base/error.h"
 #include "exec/backend/backend.h"
-#include "exec/backend/cpu/thread_pool.h"
-#include "exec/backend/cpu/gemm/micro_kernel.h"
+#include "exec/backend/cpu/unit/thread_pool.h"
 #include "exec/op/call.h"
+
+struct mo_cpu_micro_kernels;
 
 struct mo_backend_unit {
     mo_cpu_thread_pool *crew;
-    int threads;                       /* of the crew */
-    const mo_cpu_micro_kernels *tiles; /* what products are made of */
+    int threads;                              /* of the crew */
+    const struct mo_cpu_micro_kernels *tiles; /* gemm/micro_kernel.h */
 };
 
 /* As in mo_backend.  The call lives as long as its kernel, so that the kernel

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <config.h>
 
-#include "exec/backend/cpu/aligned_memory.h"
+#include "exec/backend/cpu/unit/aligned_memory.h"
 
 #include <stdint.h>
 #include <stdlib.h>

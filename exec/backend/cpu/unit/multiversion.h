@@ -11,8 +11,8 @@
  * MO_CPU_IVDEP before a loop says that no turn reads what another one writes: a
  * result may lie exactly where an operand does.
  */
-#ifndef MO_EXEC_BACKEND_CPU_MULTIVERSION_H
-#define MO_EXEC_BACKEND_CPU_MULTIVERSION_H
+#ifndef MO_EXEC_BACKEND_CPU_UNIT_MULTIVERSION_H
+#define MO_EXEC_BACKEND_CPU_UNIT_MULTIVERSION_H
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
 #define MO_CPU_SINGLE_VERSION 1

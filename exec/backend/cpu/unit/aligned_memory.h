@@ -2,8 +2,8 @@
 /*
  * memory.h - memory for what is read again and again.
  */
-#ifndef MO_EXEC_BACKEND_CPU_ALIGNED_MEMORY_H
-#define MO_EXEC_BACKEND_CPU_ALIGNED_MEMORY_H
+#ifndef MO_EXEC_BACKEND_CPU_UNIT_ALIGNED_MEMORY_H
+#define MO_EXEC_BACKEND_CPU_UNIT_ALIGNED_MEMORY_H
 
 #include <stddef.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <config.h>
 
-#include "exec/backend/cpu/thread_pool.h"
+#include "exec/backend/cpu/unit/thread_pool.h"
 
 #include <limits.h>
 #include <pthread.h>

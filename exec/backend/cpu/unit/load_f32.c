@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "exec/backend/cpu/load_f32.h"
+#include "exec/backend/cpu/unit/load_f32.h"
 
 #include <assert.h>
 #include <string.h>

@@ -7,8 +7,8 @@
  * before they go to sleep, and nobody waits for a member that sleeps: jobs are
  * taken one by one, and those who come late find none left.
  */
-#ifndef MO_EXEC_BACKEND_CPU_THREAD_POOL_H
-#define MO_EXEC_BACKEND_CPU_THREAD_POOL_H
+#ifndef MO_EXEC_BACKEND_CPU_UNIT_THREAD_POOL_H
+#define MO_EXEC_BACKEND_CPU_UNIT_THREAD_POOL_H
 
 #include <stdint.h>
 

@@ -5,8 +5,8 @@
  * Products and windows work on floats; what is stored in another type passes
  * through here on its way into scratch.
  */
-#ifndef MO_EXEC_BACKEND_CPU_LOAD_F32_H
-#define MO_EXEC_BACKEND_CPU_LOAD_F32_H
+#ifndef MO_EXEC_BACKEND_CPU_UNIT_LOAD_F32_H
+#define MO_EXEC_BACKEND_CPU_UNIT_LOAD_F32_H
 
 #include <stdint.h>
 
