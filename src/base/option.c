@@ -15,11 +15,11 @@
 
 /* Those that every command has.  They have nowhere to go: they are answered. */
 static const mo_option standard[] = {
-    { .name = "help", .help = "print this and leave" },
+    { .name = "help", .help = "print this help and exit" },
     { .name = "version", .help = "print the version and what was built in" },
     { .name = "completion",
       .value = "SHELL",
-      .help = "print a script that completes the options in this shell",
+      .help = "print a completion script for this shell",
       .kind = MO_OPTION_TEXT,
       .choices = MO_COMPLETION_SHELLS },
 };

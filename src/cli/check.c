@@ -110,23 +110,24 @@ int main(int argc, char **argv)
                    .talk = { .command = "moirai-check" },
                    .code = MO_EXIT_DONE };
     const mo_option options[] = {
-        { 'g', "graph", "FILE", "the graph, where it cannot be found",
+        { 'g', "graph", "FILE", "the graph file, if it is not found by itself",
           MO_OPTION_TEXT, .to = &s.graph },
         MO_REVIEW_OPTIONS(&s.prepare),
-        { 0, "congestion", "C", "for a placement: port unless given",
-          MO_OPTION_TEXT, .to = &s.prepare.congestion,
-          .choices = MO_CONGESTION_CHOICES },
-        { 0, "tensors", "T", "for a placement: per-edge unless given",
+        { 0, "congestion", "C",
+          "congestion model of a placement (default port)", MO_OPTION_TEXT,
+          .to = &s.prepare.congestion, .choices = MO_CONGESTION_CHOICES },
+        { 0, "tensors", "T", "tensor model of a placement (default per-edge)",
           MO_OPTION_TEXT, .to = &s.prepare.tensors,
           .choices = MO_TENSORS_CHOICES },
-        { 0, "memory", "M", "for a placement: static unless given",
+        { 0, "memory", "M", "memory model of a placement (default static)",
           MO_OPTION_TEXT, .to = &s.prepare.memory,
           .choices = MO_MEMORY_CHOICES },
-        { 0, "tolerance", "T", "how far off 0 or 1 a value may be, 1e-5",
-          MO_OPTION_DOUBLE, .to = &s.tolerance, .min = 0, .max = 0.1 },
-        { 0, "schedule", "FILE", "write placement and times, as JSON",
+        { 0, "tolerance", "T",
+          "integrality tolerance of binaries (default 1e-5)", MO_OPTION_DOUBLE,
+          .to = &s.tolerance, .min = 0, .max = 0.1 },
+        { 0, "schedule", "FILE", "write placement and start times as JSON",
           MO_OPTION_TEXT, .to = &s.outputs[SCHEDULE].path },
-        { 0, "json", NULL, "tell it as a JSON object", MO_OPTION_FLAG,
+        { 0, "json", NULL, "print the report as a JSON object", MO_OPTION_FLAG,
           .to = &s.json },
         { 'o', "output", "FILE", "write to FILE instead of standard output",
           MO_OPTION_TEXT, .to = &s.outputs[REPORT].path },
@@ -136,10 +137,11 @@ int main(int argc, char **argv)
     const mo_command command = {
         .name = "moirai-check",
         .synopsis = "[OPTION]... SOLUTION|PLACEMENT",
-        .purpose = "Hold an answer against every constraint of the paper.",
-        .details = "What a solution is of is found beside it, in the working "
-                   "folder or in the folders of MOIRAI_PATH.  Exit status: 0 "
-                   "valid, 4 violated, 1 not to be judged.",
+        .purpose = "Check a solution against every constraint of the paper.",
+        .details =
+            "Graph and cluster of a solution are found beside it, in the "
+            "working folder or in the folders of MOIRAI_PATH.  Exit "
+            "status: 0 valid, 4 violated, 1 cannot be checked.",
         .options = options,
         .min_operands = 1,
         .max_operands = 1,

@@ -198,17 +198,18 @@ int main(int argc, char **argv)
         { 0, "clean", "PASSES",
           "all, none, or some of constants,sources,results,views,parallel",
           MO_OPTION_TEXT, .to = &s.clean },
-        { 'c', "cluster", "FILE|NAME", "devices whose measured times are fused",
-          MO_OPTION_TEXT, .to = &s.cluster },
+        { 'c', "cluster", "FILE|NAME",
+          "cluster whose measured op times are added up", MO_OPTION_TEXT,
+          .to = &s.cluster },
         { 0, "shape", "NAME=DIMS",
           "size of an input with dynamic dimensions, as in ids=1,128",
           MO_OPTION_LIST, .to = &s.shapes },
         { 'o', "output", "FILE", "write the coarse graph to FILE",
           MO_OPTION_TEXT, .to = &s.output },
-        { 0, "dot", NULL, "write it as a Graphviz digraph", MO_OPTION_FLAG,
-          .to = &s.dot },
-        { 0, "json", NULL, "tell what was done as a JSON object",
-          MO_OPTION_FLAG, .to = &s.json },
+        { 0, "dot", NULL, "write the graph as a Graphviz digraph",
+          MO_OPTION_FLAG, .to = &s.dot },
+        { 0, "json", NULL, "print the report as a JSON object", MO_OPTION_FLAG,
+          .to = &s.json },
         MO_DRIVER_LOG_OPTIONS(&s.talk),
         { 0 }
     };
@@ -216,7 +217,7 @@ int main(int argc, char **argv)
         .name = "moirai-coarsen",
         .synopsis = "[OPTION]... GRAPH",
         .purpose = "Clean a graph and fuse what a backend runs as one call.",
-        .details = "Without -o only tells what would be done.  -o - writes the "
+        .details = "Without -o only the report is printed.  -o - writes the "
                    "graph to standard output.",
         .options = options,
         .min_operands = 1,

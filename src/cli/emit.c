@@ -79,8 +79,8 @@ static mo_status check(const settings *s, const char *path, mo_error *err)
     if (status == MO_OK)
         status = check_strength(s, err);
     if (status == MO_OK && s->json && !s->stats)
-        status =
-            mo_fail(err, MO_E_USAGE, "--json is how --stats tells; give both");
+        status = mo_fail(err, MO_E_USAGE,
+                         "--json is the format of --stats; give both");
     if (status == MO_OK)
         status = mo_output_files_check(s->outputs, OUTPUTS, err);
     if (status == MO_OK)
@@ -211,20 +211,20 @@ int main(int argc, char **argv)
     const mo_option options[] = {
         MO_PREPARE_OPTIONS(&s.prepare),
         { 0, "strengthen", "SECONDS",
-          "search first; rows of what it proves, a start of what it finds",
+          "search first; add its bounds as rows, its schedule as MIP start",
           MO_OPTION_DOUBLE, .to = &s.strengthen_s, .min = 0, .max = 1e9 },
-        { 0, "seed", "N", "of that search, 1 unless given", MO_OPTION_INT,
+        { 0, "seed", "N", "seed of that search (default 1)", MO_OPTION_INT,
           .to = &s.seed, .min = 0, .max = 9007199254740992.0 },
         { 0, "format", "FORMAT",
-          "by the name of the output unless given, or LP", MO_OPTION_TEXT,
-          .to = &s.format, .choices = "lp|mps" },
-        { 0, "start", "FILE", "write a solution for the solver to start from",
+          "model format (default: by the output's name, else lp)",
+          MO_OPTION_TEXT, .to = &s.format, .choices = "lp|mps" },
+        { 0, "start", "FILE", "write a MIP start for the solver",
           MO_OPTION_TEXT, .to = &s.outputs[START].path },
-        { 0, "map", "FILE", "write what every column means, as CSV",
+        { 0, "map", "FILE", "write the meaning of every column as CSV",
           MO_OPTION_TEXT, .to = &s.outputs[MAP].path },
-        { 0, "stats", NULL, "only tell what would be in the model",
-          MO_OPTION_FLAG, .to = &s.stats },
-        { 0, "json", NULL, "tell it as a JSON object", MO_OPTION_FLAG,
+        { 0, "stats", NULL, "print the size of the model only", MO_OPTION_FLAG,
+          .to = &s.stats },
+        { 0, "json", NULL, "print the report as a JSON object", MO_OPTION_FLAG,
           .to = &s.json },
         { 'o', "output", "FILE", "write to FILE instead of standard output",
           MO_OPTION_TEXT, .to = &s.outputs[MODEL].path },

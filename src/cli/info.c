@@ -85,7 +85,7 @@ static mo_status check(const settings *s, const char *path, mo_error *err)
                        "--instance");
     if (!s->instance && (load->cluster || load->profile || load->cost))
         return mo_fail(err, MO_E_USAGE,
-                       "--%s says how long an instance takes; add --instance",
+                       "--%s sets times of an instance; add --instance",
                        load->cluster   ? "cluster"
                        : load->profile ? "profile"
                                        : "cost");
@@ -128,7 +128,7 @@ int main(int argc, char **argv)
         { 0, "dot", NULL, "write a Graphviz digraph, clean cuts filled",
           MO_OPTION_FLAG, .to = &s.dot },
         { 0, "instance", NULL,
-          "tell the placement problem: times, sizes and transfers",
+          "print the placement problem: times, sizes and transfers",
           MO_OPTION_FLAG, .to = &s.instance },
         MO_DRIVER_LOAD_OPTIONS(&s.load),
         { 0, "shape", "NAME=DIMS",
@@ -142,7 +142,7 @@ int main(int argc, char **argv)
     const mo_command command = {
         .name = "moirai-info",
         .synopsis = "[OPTION]... GRAPH",
-        .purpose = "Tell what is in a neural network's graph.",
+        .purpose = "Summarize the graph of a neural network.",
         .details = "GRAPH is a GraphML file or an OpenVINO model; - reads "
                    "standard input.",
         .options = options,

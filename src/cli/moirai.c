@@ -267,12 +267,12 @@ int main(int argc, char **argv)
     const mo_option options[] = {
         MO_PREPARE_OPTIONS(&s.prepare),
         MO_PORTFOLIO_OPTIONS(&s.contest),
-        { 0, "memory-limit", "MIB", "no more memory for a solver than that",
-          MO_OPTION_INT, .to = &s.contest.memory_mib, .min = 0,
-          .max = 1 << 30 },
-        { 0, "keep", "DIR", "keep model, start, solution and schedule there",
-          MO_OPTION_TEXT, .to = &s.keep },
-        { 0, "json", NULL, "tell it as a JSON object", MO_OPTION_FLAG,
+        { 0, "memory-limit", "MIB", "memory limit of a solver", MO_OPTION_INT,
+          .to = &s.contest.memory_mib, .min = 0, .max = 1 << 30 },
+        { 0, "keep", "DIR",
+          "keep model, MIP start, solution and schedule in DIR", MO_OPTION_TEXT,
+          .to = &s.keep },
+        { 0, "json", NULL, "print the report as a JSON object", MO_OPTION_FLAG,
           .to = &s.json },
         MO_DRIVER_LOG_OPTIONS(&s.talk),
         { 0 }
@@ -283,8 +283,7 @@ int main(int argc, char **argv)
         .purpose = "Place a graph on a cluster: coarsen, emit, solve, check.",
         .details = "GRAPH may be - for standard input.  Rules are those of "
                    "--fusion default and --time is 60 unless given.  Exit "
-                   "status: 0 an answer that holds, 3 none, 4 one that does "
-                   "not hold.",
+                   "status: 0 a valid solution, 3 none, 4 an invalid one.",
         .options = options,
         .min_operands = 1,
         .max_operands = 1,

@@ -196,7 +196,7 @@ int main(int argc, char **argv)
         MO_PREPARE_REGIME_OPTIONS(&s.prepare),
         { 'o', "output", "FILE", "write the best placement as a solution",
           MO_OPTION_TEXT, .to = &s.outputs[SOLUTION].path },
-        { 0, "json", NULL, "tell it as a JSON array", MO_OPTION_FLAG,
+        { 0, "json", NULL, "print the report as a JSON array", MO_OPTION_FLAG,
           .to = &s.json },
         MO_DRIVER_LOG_OPTIONS(&s.talk),
         { 0 }

@@ -211,7 +211,8 @@ static mo_status run(void *context, char **operands, size_t n_operands,
     if (s->list)
         return list(s, err);
     if (n_operands == 0)
-        return mo_fail(err, MO_E_USAGE, "which model? give a file, or --list");
+        return mo_fail(err, MO_E_USAGE,
+                       "no model given; name a file, or use --list");
     status = choose_output(s, operands[0], err);
     return status == MO_OK ? solve_in_folder(s, operands[0], err) : status;
 }
@@ -224,19 +225,20 @@ int main(int argc, char **argv)
                    .code = MO_EXIT_DONE };
     const mo_option options[] = {
         MO_PORTFOLIO_OPTIONS(&s.contest),
-        { 0, "memory", "MIB", "no more memory than that", MO_OPTION_INT,
+        { 0, "memory", "MIB", "memory limit of the solver", MO_OPTION_INT,
           .to = &s.contest.memory_mib, .min = 0, .max = 1 << 30 },
-        { 0, "start", "FILE", "a solution to start from", MO_OPTION_TEXT,
+        { 0, "start", "FILE", "a MIP start", MO_OPTION_TEXT,
           .to = &s.contest.start },
         { 'o', "output", "FILE",
-          "the solution, MODEL's name with .sol unless given", MO_OPTION_TEXT,
+          "the solution file (default: MODEL's name with .sol)", MO_OPTION_TEXT,
           .to = &s.output },
-        { 0, "list", NULL, "only tell which solvers are here", MO_OPTION_FLAG,
+        { 0, "list", NULL, "list the installed solvers", MO_OPTION_FLAG,
           .to = &s.list },
-        { 'g', "graph", "FILE", "for the check, where it cannot be found",
+        { 'g', "graph", "FILE",
+          "the graph file for the check, if it is not found by itself",
           MO_OPTION_TEXT, .to = &s.graph },
         MO_REVIEW_OPTIONS(&s.prepare),
-        { 0, "json", NULL, "tell it as a JSON object", MO_OPTION_FLAG,
+        { 0, "json", NULL, "print the report as a JSON object", MO_OPTION_FLAG,
           .to = &s.json },
         MO_DRIVER_LOG_OPTIONS(&s.talk),
         { 0 }
@@ -244,10 +246,10 @@ int main(int argc, char **argv)
     const mo_command command = {
         .name = "moirai-solve",
         .synopsis = "[OPTION]... MODEL",
-        .purpose = "Give a model to a solver and check what it answers.",
+        .purpose = "Solve a model with a solver and check the solution.",
         .details = "MODEL may be - for standard input.  -vv shows the "
-                   "solver's own log.  Exit status: 0 an answer that holds, 3 "
-                   "none, 4 one that does not hold.",
+                   "solver's own log.  Exit status: 0 a valid solution, 3 "
+                   "none, 4 an invalid one.",
         .options = options,
         .min_operands = 0,
         .max_operands = 1,

@@ -104,7 +104,7 @@ int main(int argc, char **argv)
                    .dtype = "f32",
                    .talk = { .command = "moirai-zoo" } };
     const mo_option options[] = {
-        { 0, "list", NULL, "list the models and leave", MO_OPTION_FLAG,
+        { 0, "list", NULL, "list the models and exit", MO_OPTION_FLAG,
           .to = &s.list },
         { 0, "layers", "N", "layers of the stack", MO_OPTION_INT,
           .to = &s.layers, .min = 1, .max = INT_MAX },
@@ -112,11 +112,11 @@ int main(int argc, char **argv)
           MO_OPTION_INT, .to = &s.hidden, .min = 1, .max = INT_MAX },
         { 0, "heads", "N", "attention heads of a layer", MO_OPTION_INT,
           .to = &s.heads, .min = 1, .max = INT_MAX },
-        { 0, "tokens", "N", "length of a sequence, 512 unless given",
-          MO_OPTION_INT, .to = &s.tokens, .min = 1, .max = INT_MAX },
-        { 0, "batch", "N", "sequences at once, 1 unless given", MO_OPTION_INT,
+        { 0, "tokens", "N", "sequence length (default 512)", MO_OPTION_INT,
+          .to = &s.tokens, .min = 1, .max = INT_MAX },
+        { 0, "batch", "N", "batch size (default 1)", MO_OPTION_INT,
           .to = &s.batch, .min = 1, .max = INT_MAX },
-        { 0, "dtype", "TYPE", "type of weights and tensors, f32 unless given",
+        { 0, "dtype", "TYPE", "type of weights and tensors (default f32)",
           MO_OPTION_TEXT, .to = &s.dtype, .choices = "f32|f16|bf16" },
         { 'o', "output", "FILE", "write to FILE instead of standard output",
           MO_OPTION_TEXT, .to = &s.output },
@@ -127,8 +127,8 @@ int main(int argc, char **argv)
         .name = "moirai-zoo",
         .synopsis = "[OPTION]... [NAME]",
         .purpose = "Write one of the paper's networks as a GraphML graph.",
-        .details = "Without NAME, --layers, --hidden and --heads say what to "
-                   "build.",
+        .details = "Without NAME, --layers, --hidden and --heads define the "
+                   "network.",
         .options = options,
         .min_operands = 0,
         .max_operands = 1,

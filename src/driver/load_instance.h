@@ -29,7 +29,7 @@ typedef struct mo_driver_load_options {
     { 'p', "profile", "FILE", "measured times of ops and links",               \
       MO_OPTION_TEXT, .to = &(load)->profile },                                \
     { 0, "cost", "MODEL",                                                      \
-      "times nobody measured: roofline, roofline:FILE or wave:DEVICE",         \
+      "cost model for ops without a measured time: roofline[:FILE] or wave:DEVICE",         \
       MO_OPTION_TEXT, .to = &(load)->cost }
 /* clang-format on */
 

@@ -18,9 +18,9 @@ typedef struct mo_driver_log {
 /* The rows of an option table for these. */
 /* clang-format off */
 #define MO_DRIVER_LOG_OPTIONS(talk)                                                  \
-    { 'q', "quiet", NULL, "say nothing but errors", MO_OPTION_FLAG,            \
+    { 'q', "quiet", NULL, "print errors only", MO_OPTION_FLAG,            \
       .to = &(talk)->quiet },                                                  \
-    { 'v', "verbose", NULL, "say what is done and how long it takes",          \
+    { 'v', "verbose", NULL, "log each step and its duration",          \
       MO_OPTION_COUNT, .to = &(talk)->verbose }
 /* clang-format on */
 

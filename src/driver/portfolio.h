@@ -36,19 +36,19 @@ typedef struct mo_portfolio_options {
 /* The rows of an option table for these. */
 /* clang-format off */
 #define MO_PORTFOLIO_OPTIONS(c)                                                  \
-    { 0, "solver", "S,...", "who solves it, several side by side: highs, "    \
-      "scip, gurobi, cbc, glpk", MO_OPTION_TEXT, .to = &(c)->solvers },        \
-    { 0, "via", "WAY", "its program, its library, or a command of yours",      \
+    { 0, "solver", "S,...", "solvers, several run in parallel: highs, scip, "  \
+      "gurobi, cbc, glpk", MO_OPTION_TEXT, .to = &(c)->solvers },        \
+    { 0, "via", "WAY", "run its program, its library, or your own command",      \
       MO_OPTION_TEXT, .to = &(c)->via, .choices = MO_SOLVER_VIA_CHOICES },            \
     { 0, "command", "TEMPLATE", "a command with {model} and {solution}",       \
       MO_OPTION_TEXT, .to = &(c)->command },                                   \
-    { 0, "solver-path", "FILE", "where the solver is", MO_OPTION_TEXT,         \
+    { 0, "solver-path", "FILE", "path of the solver", MO_OPTION_TEXT,         \
       .to = &(c)->path },                                                      \
-    { 0, "time", "SECONDS", "stop then, with the best answer so far",          \
+    { 0, "time", "SECONDS", "time limit; the best solution so far is kept",          \
       MO_OPTION_DOUBLE, .to = &(c)->time_s, .min = 0, .max = 1e9 },            \
-    { 0, "gap", "GAP", "stop when this close to the optimum, as 0.01",         \
+    { 0, "gap", "GAP", "stop at this relative gap, as 0.01",         \
       MO_OPTION_DOUBLE, .to = &(c)->gap, .min = 0, .max = 1e6 },               \
-    { 0, "threads", "N", "as many threads, as the solver likes unless given",  \
+    { 0, "threads", "N", "threads (default: the solver's)",  \
       MO_OPTION_INT, .to = &(c)->threads, .min = 0, .max = 1024 }
 /* clang-format on */
 

@@ -48,25 +48,25 @@ typedef struct mo_prepare_options {
       MO_OPTION_LIST, .to = &(p)->shapes },                                    \
     { 0, "fusion", "SET|FILE", fusion_help, MO_OPTION_TEXT, .to = &(p)->fusion }
 #define MO_PREPARE_REGIME_OPTIONS(p)                                           \
-    { 0, "congestion", "C", "which transfers exclude each other, port unless " \
-      "given", MO_OPTION_TEXT, .to = &(p)->congestion,                         \
+    { 0, "congestion", "C", "which transfers exclude each other (default "      \
+      "port)", MO_OPTION_TEXT, .to = &(p)->congestion,                         \
       .choices = MO_CONGESTION_CHOICES },                                      \
-    { 0, "tensors", "T", "a copy for every reader, or one for all on a device",\
+    { 0, "tensors", "T", "one transfer per consumer, or one per device",\
       MO_OPTION_TEXT, .to = &(p)->tensors, .choices = MO_TENSORS_CHOICES },    \
-    { 0, "memory", "M", "what counts against a device's, static unless given", \
+    { 0, "memory", "M", "memory model of the capacity rows (default static)", \
       MO_OPTION_TEXT, .to = &(p)->memory, .choices = MO_MEMORY_CHOICES }
 #define MO_PREPARE_OPTIONS(p)                                                  \
     MO_PREPARE_INSTANCE_OPTIONS(p,                                             \
       "coarsen first: default, eigen, cublaslt, cudnn, onednn or a file"),     \
-    { 0, "formulation", "F", "the model, compact unless given",                \
+    { 0, "formulation", "F", "MILP formulation (default compact)",                \
       MO_OPTION_TEXT, .to = &(p)->formulation,                                 \
       .choices = MO_FORMULATION_CHOICES },                                     \
     { 0, "closure", NULL,                                                      \
-      "in the paper's model, rows for all successors, as printed",             \
+      "in the paper's model, rows for all successors (transitive)",             \
       MO_OPTION_FLAG, .to = &(p)->closure },                                   \
     MO_PREPARE_REGIME_OPTIONS(p),                                              \
     { 0, "slack", "FACTOR",                                                    \
-      "for a model to be extended: keep schedules so much longer, too",        \
+      "for models to be extended: keep schedules up to FACTOR longer",        \
       MO_OPTION_DOUBLE, .to = &(p)->slack, .min = 1, .max = 1000 }
 /* clang-format on */
 

@@ -266,11 +266,10 @@ static const char help[] =
     "      --share-of-the-memory-to-keep=SHARE\n"
     "                          a share\n"
     "      --shape=INPUT=DIMS  give a shape\n"
-    "      --help              print this and leave\n"
+    "      --help              print this help and exit\n"
     "      --version           print the version and what was built in\n"
-    "      --completion=SHELL  print a script that completes the options in "
-    "this\n"
-    "                          shell (bash|zsh|fish)\n"
+    "      --completion=SHELL  print a completion script for this shell\n"
+    "                          (bash|zsh|fish)\n"
     "\n"
     "That is all.\n";
 

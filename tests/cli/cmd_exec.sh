@@ -164,7 +164,7 @@ complains "a solution of another graph" 1 "is another graph" \
 sed "/^$(sed -n 's/^\(x_3_[01]\) 1$/\1/p' "$sol") /d" "$sol" \
     >"$work/net/broken.sol"
 exits "an answer that is none" 4 moirai-exec "$work/net/broken.sol"
-ok "is told" grep -q 'is no valid answer: ' "$work/err"
+ok "is told" grep -q 'is not a valid solution: ' "$work/err"
 is "and not run" "$(cat "$work/out")" ""
 exits "an op that nobody knows" 1 \
     moirai-exec "$top_srcdir/examples/inception.graphml"

@@ -53,43 +53,43 @@ void mo_exec_gpu_init_wait(mo_exec_gpu_init *waking);
     { 0,                                                                       \
       "backend",                                                               \
       "B",                                                                     \
-      "run on cpu threads or cuda; auto: as devices are",                      \
+      "backend (default auto: by the kind of the device)",                     \
       MO_OPTION_TEXT,                                                          \
       .to = &(wants)->backend,                                                 \
       .choices = "cpu|cuda|auto" },                                            \
         { 0,                                                                   \
           "precision",                                                         \
           "P",                                                                 \
-          "what floats become inside; f32",                                    \
+          "compute precision (default f32)",                                   \
           MO_OPTION_TEXT,                                                      \
           .to = &(wants)->precision,                                           \
           .choices = "f32|tf32|f16|bf16" },                                    \
         { 0,                                                                   \
           "cache",                                                             \
           "DIR|none",                                                          \
-          "of kernels and choices; the user's own",                            \
+          "folder of the kernel and tuning cache",                             \
           MO_OPTION_TEXT,                                                      \
           .to = &(wants)->cache },                                             \
         { 0,                                                                   \
           "emulate",                                                           \
           "SMS,SMS",                                                           \
-          "devices are parts of one GPU, of so many SMs each",                 \
+          "emulate devices by parts of one GPU, SMs of each",                  \
           MO_OPTION_TEXT,                                                      \
           .to = &(wants)->emulate },                                           \
         { 0,                                                                   \
           "no-measure",                                                        \
           NULL,                                                                \
-          "do not try which kernels are fastest",                              \
+          "no autotuning of kernels",                                          \
           MO_OPTION_FLAG,                                                      \
           .to = &(wants)->no_measure },                                        \
         { 0,                                                                   \
           "eager",                                                             \
           NULL,                                                                \
-          "GPUs: call by call, nothing recorded",                              \
+          "GPUs: launch call by call, no CUDA graph",                          \
           MO_OPTION_FLAG,                                                      \
           .to = &(wants)->eager },                                             \
     {                                                                          \
-        0, "lanes", "N", "GPUs: how many calls may run side by side, 4",       \
+        0, "lanes", "N", "GPUs: streams for concurrent calls (default 4)",     \
             MO_OPTION_INT, .to = &(wants)->lanes, .min = 1,                    \
                            .max = MO_PLAN_MAX_STREAMS                          \
     }

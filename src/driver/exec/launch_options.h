@@ -27,17 +27,17 @@ typedef struct mo_launch_options {
 /* The rows of an option table for these. */
 /* clang-format off */
 #define MO_LAUNCH_OPTIONS(job)                                                    \
-    { 0, "rank", "R", "which of the ranks this is, from 0", MO_OPTION_INT,     \
+    { 0, "rank", "R", "number of this rank, from 0", MO_OPTION_INT,     \
       .to = &(job)->rank, .min = 0, .max = 4095 },                             \
-    { 0, "ranks", "N", "how many there are", MO_OPTION_INT,                    \
+    { 0, "ranks", "N", "number of ranks", MO_OPTION_INT,                    \
       .to = &(job)->ranks, .min = 1, .max = 4096 },                            \
-    { 0, "master", "HOST[:PORT]", "where rank 0 is", MO_OPTION_TEXT,           \
+    { 0, "master", "HOST[:PORT]", "address of rank 0", MO_OPTION_TEXT,           \
       .to = &(job)->master },                                                  \
-    { 0, "bind", "ADDRESS", "listen there only", MO_OPTION_TEXT,               \
+    { 0, "bind", "ADDRESS", "listen on this address only", MO_OPTION_TEXT,               \
       .to = &(job)->bind },                                                    \
-    { 0, "token-file", "FILE", "only ranks with the same text join",           \
+    { 0, "token-file", "FILE", "only ranks with the same token may join",           \
       MO_OPTION_TEXT, .to = &(job)->token_file },                              \
-    { 0, "token", "TEXT", "the same, for all users to see; MOIRAI_TOKEN",      \
+    { 0, "token", "TEXT", "the token, visible to all users; or MOIRAI_TOKEN",      \
       MO_OPTION_TEXT, .to = &(job)->token }
 /* clang-format on */
 

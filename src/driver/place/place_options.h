@@ -34,28 +34,28 @@ typedef struct mo_place_options {
 /* The rows of an option table for these. */
 /* clang-format off */
 #define MO_PLACE_OPTIONS(o)                                                    \
-    { 0, "method", "M,...", "how: moirai unless given, others, or all",        \
+    { 0, "method", "M,...", "methods (default moirai), or all",        \
       MO_OPTION_LIST, .to = &(o)->methods },                                   \
-    { 0, "time", "SECONDS", "for each method, 60 unless given; 0: no limit",   \
+    { 0, "time", "SECONDS", "time limit of each method (default 60; 0: none)",   \
       MO_OPTION_DOUBLE, .to = &(o)->time_s, .min = 0, .max = 1e9 },            \
-    { 0, "gap", "GAP", "enough when this close to the optimum, as 0.01",       \
+    { 0, "gap", "GAP", "stop at this relative gap, as 0.01",       \
       MO_OPTION_DOUBLE, .to = &(o)->gap, .min = 0, .max = 1 },                 \
-    { 0, "rounds", "N", "enough after so many rounds of improving",            \
+    { 0, "rounds", "N", "stop after N rounds of improvement",            \
       MO_OPTION_INT, .to = &(o)->rounds, .min = 0, .max = INT32_MAX },         \
-    { 0, "seed", "N", "of what is left to chance, 1 unless given",             \
+    { 0, "seed", "N", "random seed (default 1)",             \
       MO_OPTION_INT, .to = &(o)->seed, .min = 0, .max = 9007199254740992.0 },  \
-    { 0, "threads", "N", "as many threads; as there are cores unless given",   \
+    { 0, "threads", "N", "threads (default: one per core)",   \
       MO_OPTION_INT, .to = &(o)->threads, .min = 0, .max = 1024 },             \
-    { 0, "assist", "SOLVER", "a solver that helps, HiGHS unless given",        \
+    { 0, "assist", "SOLVER", "MILP solver for subproblems (default highs)",        \
       MO_OPTION_TEXT, .to = &(o)->assist,                                      \
       .choices = MO_PLACE_ASSIST_CHOICES },                                    \
-    { 0, "drop-device", NULL, "tell what each device is worth, too",           \
+    { 0, "drop-device", NULL, "also print the makespan without each device",           \
       MO_OPTION_FLAG, .to = &(o)->drop_device },                               \
-    { 0, "policy", "FILE", "what is learned goes on there",                    \
+    { 0, "policy", "FILE", "load and save the learned policy in FILE",                    \
       MO_OPTION_TEXT, .to = &(o)->policy },                                    \
-    { 0, "no-learning", NULL, "use the policy as it is",                       \
+    { 0, "no-learning", NULL, "evaluate the policy without training",                       \
       MO_OPTION_FLAG, .to = &(o)->no_learning },                               \
-    { 0, "curve", "FILE", "how well it went while learning, as CSV",           \
+    { 0, "curve", "FILE", "write the learning curve as CSV",           \
       MO_OPTION_TEXT, .to = &(o)->curve }
 /* clang-format on */
 
