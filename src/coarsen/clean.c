@@ -1,27 +1,216 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <config.h>
+
 #include "coarsen/clean.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "coarsen/clean_internal.h"
 #include "coarsen/contract.h"
+#include "coarsen/operator_cache.h"
+
+static bool is_any_of(const mo_operator *kind, const char *const *names)
+{
+    for (; *names; names++)
+        if (strcmp(kind->name, *names) == 0)
+            return true;
+    return false;
+}
+
+static bool has_any_of(const char *type, const char *const *words)
+{
+    for (; *words; words++)
+        if (strcasestr(type, *words))
+            return true;
+    return false;
+}
+
+/* An op with a placement constraint of the user stays an op that is placed. */
+static bool is_pinned_or_colocated(const mo_op *op)
+{
+    return op->pin || op->colocate;
+}
+
+static bool all_producers_are(const mo_graph *g, int op, const int *group,
+                              int mark)
+{
+    for (int i = g->in_start[op]; i < g->in_start[op + 1]; i++)
+        if (group[g->edges[g->in_edges[i]].from] != mark)
+            return false;
+    return true;
+}
+
+static bool producers_have_shapes(const mo_graph *g, int op)
+{
+    for (int i = g->in_start[op]; i < g->in_start[op + 1]; i++)
+        if (!g->ops[g->edges[g->in_edges[i]].from].shape)
+            return false;
+    return true;
+}
+
+static bool is_filled(const mo_op *op, const mo_operator *kind,
+                      const char *const *words)
+{
+    return strcmp(kind->name, "Broadcast") == 0 && has_any_of(op->type, words);
+}
+
+/* Returns whether the op generates its output. An op without inputs need not:
+ * files may omit the network's inputs, and so does this program; they may have
+ * been the operand of a Broadcast called "expand". */
+static bool generates_output(const mo_op *op, const mo_operator *kind)
+{
+    static const char *const makers[] = { "Const", "Range", "Eye", NULL };
+    static const char *const fills[] = { "ones",  "zeros",           "full",
+                                         "empty", "constantofshape", NULL };
+
+    return is_any_of(kind, makers) || is_filled(op, kind, fills);
+}
+
+/* Returns whether the op uses only the sizes of its inputs, and those are
+ * known. */
+static bool reads_only_shapes(const mo_graph *g, int id,
+                              const mo_operator *kind)
+{
+    static const char *const fills[] = { "ones", "zeros", "empty",
+                                         "constantofshape", NULL };
+    static const char *const likes[] = { "_like", "new_", NULL };
+    const mo_op *op = &g->ops[id];
+
+    if (kind->class == MO_CLASS_SHAPE || is_filled(op, kind, likes))
+        return producers_have_shapes(g, id);
+    return op->shape && is_filled(op, kind, fills);
+}
+
+/* Constant folding: returns whether the op depends on no input, except through
+ * the shape of a tensor whose shape is static. */
+static bool is_constant(const mo_graph *g, int id, const mo_operator *kind,
+                        const int *group)
+{
+    static const char *const stateful[] = { "ReadValue", "Assign",
+                                            "RandomUniform", NULL };
+    const mo_op *op = &g->ops[id];
+
+    if (!kind || is_pinned_or_colocated(op))
+        return false;
+    if (mo_graph_in_degree(g, id) == 0)
+        return generates_output(op, kind);
+    if (kind->class == MO_CLASS_NONE || is_any_of(kind, stateful))
+        return false;
+    return reads_only_shapes(g, id, kind) ||
+           all_producers_are(g, id, group, MO_COARSEN_MAP_CONSTANT);
+}
+
+static void mark_constants(const mo_graph *g, int *group, bool *silent)
+{
+    mo_operator_cache known = { 0 };
+
+    for (int i = 0; i < g->n_ops; i++) {
+        const mo_operator *kind =
+            mo_operator_cache_find(&known, g->ops[i].type);
+
+        silent[i] = false;
+        group[i] = is_constant(g, i, kind, group) ? MO_COARSEN_MAP_CONSTANT : i;
+    }
+}
+
+/* An input of the network, and a view of one, is replicated: available on
+ * every device that reads it. */
+static void mark_sources(const mo_graph *g, int *group, bool *silent)
+{
+    mo_operator_cache known = { 0 };
+
+    for (int i = 0; i < g->n_ops; i++) {
+        const mo_operator *kind =
+            mo_operator_cache_find(&known, g->ops[i].type);
+        bool is_source;
+
+        silent[i] = false;
+        group[i] = i;
+        if (!kind || is_pinned_or_colocated(&g->ops[i]))
+            continue;
+        is_source =
+            mo_graph_in_degree(g, i) == 0
+                ? kind->class == MO_CLASS_NONE
+                : kind->class == MO_CLASS_FREE &&
+                      all_producers_are(g, i, group, MO_COARSEN_MAP_REPLICATED);
+        if (is_source)
+            group[i] = MO_COARSEN_MAP_REPLICATED;
+    }
+}
+
+/* Results do no work; their producers carry the mark (mo_op.is_output). */
+static void mark_results(const mo_graph *g, int *group, bool *silent)
+{
+    mo_operator_cache known = { 0 };
+
+    for (int i = 0; i < g->n_ops; i++) {
+        const mo_operator *kind =
+            mo_operator_cache_find(&known, g->ops[i].type);
+        bool is_result = kind && kind->class == MO_CLASS_NONE &&
+                         mo_graph_out_degree(g, i) == 0;
+
+        silent[i] = false;
+        group[i] = is_result && !is_pinned_or_colocated(&g->ops[i])
+                       ? MO_COARSEN_MAP_REPLICATED
+                       : i;
+    }
+}
+
+/* Returns the only group that feeds op, or -1. */
+static int sole_producer(const mo_graph *g, int op, const int *group)
+{
+    int producer = -1;
+
+    for (int i = g->in_start[op]; i < g->in_start[op + 1]; i++) {
+        int from = group[g->edges[g->in_edges[i]].from];
+
+        if (producer >= 0 && from != producer)
+            return -1;
+        producer = from;
+    }
+    return producer;
+}
+
+/* A view does no work: it joins the producer of what it is a view of. That
+ * cannot close a cycle, since nothing else reaches the view. */
+static void mark_views(const mo_graph *g, int *group, bool *silent)
+{
+    mo_operator_cache known = { 0 };
+
+    for (int i = 0; i < g->n_ops; i++) {
+        const mo_operator *kind =
+            mo_operator_cache_find(&known, g->ops[i].type);
+        int producer = sole_producer(g, i, group);
+
+        silent[i] = kind && kind->class == MO_CLASS_FREE && producer >= 0 &&
+                    !is_pinned_or_colocated(&g->ops[i]);
+        group[i] = silent[i] ? producer : i;
+    }
+}
+
+static void mark_nothing(const mo_graph *g, int *group, bool *silent)
+{
+    for (int i = 0; i < g->n_ops; i++) {
+        group[i] = i;
+        silent[i] = false;
+    }
+}
 
 const mo_clean_pass mo_clean_passes[] = {
     { "constants", "fold what depends on no input, but through a static shape",
-      false, mo_clean_mark_constants },
+      false, mark_constants },
     { "sources", "inputs, and views of them, are wherever they are read", false,
-      mo_clean_mark_sources },
+      mark_sources },
     { "results", "outputs are remembered by what makes them", false,
-      mo_clean_mark_results },
+      mark_results },
     { "views", "what only looks at a tensor joins what makes it", false,
-      mo_clean_mark_views },
+      mark_views },
     { "parallel", "edges of one tensor between the same ops become one", true,
-      mo_clean_mark_nothing },
+      mark_nothing },
     { NULL, NULL, false, NULL },
 };
 
-/* From first members to numbers. */
+/* Renumbers groups: from the ids of their first members to 0, 1, ... */
 static int number_groups(int n_ops, int *group)
 {
     int n = 0;
@@ -43,7 +232,7 @@ static bool has_parallels(const mo_graph *g)
     return false;
 }
 
-/* Leaves *clean and *map as they are when there is nothing to take out. */
+/* Leaves *clean and *map unchanged when the pass removes nothing. */
 static mo_status run_pass(const mo_clean_pass *pass, const mo_graph *g,
                           mo_graph **clean, mo_coarsen_map **map, mo_error *err)
 {
@@ -66,9 +255,10 @@ static mo_status run_pass(const mo_clean_pass *pass, const mo_graph *g,
     return status;
 }
 
-/* Puts what a pass made in the place of what was there before. */
-static mo_status replace(mo_graph **g, mo_coarsen_map **map, mo_graph *after,
-                         mo_coarsen_map *moved, mo_error *err)
+/* Replaces *g and *map by the results of a pass; takes ownership of both. */
+static mo_status replace_graph(mo_graph **g, mo_coarsen_map **map,
+                               mo_graph *after, mo_coarsen_map *moved,
+                               mo_error *err)
 {
     mo_coarsen_map *whole = moved;
     mo_status status = MO_OK;
@@ -88,11 +278,11 @@ static mo_status replace(mo_graph **g, mo_coarsen_map **map, mo_graph *after,
     return MO_OK;
 }
 
-/* Runs one pass on *g or, before the first that took anything out, on what was
+/* Runs one pass on *g or, before the first pass that removed anything, on
  * given. */
-static mo_status step(const mo_clean_pass *pass, const mo_graph *given,
-                      mo_graph **g, mo_coarsen_map **map, int *removed,
-                      mo_error *err)
+static mo_status apply_pass(const mo_clean_pass *pass, const mo_graph *given,
+                            mo_graph **g, mo_coarsen_map **map, int *removed,
+                            mo_error *err)
 {
     const mo_graph *before = *g ? *g : given;
     mo_graph *after = NULL;
@@ -103,7 +293,7 @@ static mo_status step(const mo_clean_pass *pass, const mo_graph *given,
         return status;
     *removed = pass->merges_edges ? before->n_edges - after->n_edges
                                   : before->n_ops - after->n_ops;
-    return replace(g, map, after, moved, err);
+    return replace_graph(g, map, after, moved, err);
 }
 
 mo_status mo_clean_unless_noop(const mo_graph *g, unsigned which,
@@ -117,8 +307,8 @@ mo_status mo_clean_unless_noop(const mo_graph *g, unsigned which,
     memset(report, 0, sizeof *report);
     for (int k = 0; k < MO_CLEAN_PASSES && status == MO_OK; k++)
         if (which & 1u << k)
-            status = step(&mo_clean_passes[k], g, &made, &whole,
-                          &report->removed[k], err);
+            status = apply_pass(&mo_clean_passes[k], g, &made, &whole,
+                                &report->removed[k], err);
     if (status != MO_OK) {
         mo_graph_free(made);
         mo_coarsen_map_free(whole);
@@ -129,8 +319,8 @@ mo_status mo_clean_unless_noop(const mo_graph *g, unsigned which,
     return MO_OK;
 }
 
-static mo_status copy(const mo_graph *g, mo_graph **clean, mo_coarsen_map **map,
-                      mo_error *err)
+static mo_status copy_graph(const mo_graph *g, mo_graph **clean,
+                            mo_coarsen_map **map, mo_error *err)
 {
     int *group = calloc((size_t) g->n_ops + 1, sizeof *group);
     mo_grouping grouping = { .group = group, .n_groups = g->n_ops };
@@ -154,7 +344,7 @@ mo_status mo_clean(const mo_graph *g, unsigned which, mo_graph **clean,
         mo_clean_unless_noop(g, which, &made, &whole, report, err);
 
     if (status == MO_OK && !made)
-        status = copy(g, &made, &whole, err);
+        status = copy_graph(g, &made, &whole, err);
     if (status != MO_OK)
         return status;
     *clean = made;
@@ -162,7 +352,8 @@ mo_status mo_clean(const mo_graph *g, unsigned which, mo_graph **clean,
     return MO_OK;
 }
 
-/* The bit of the pass whose name is the length bytes at word; 0 if none. */
+/* Returns the bit of the pass whose name is the length bytes at word; 0 if
+ * there is none. */
 static unsigned bit_of(const char *word, size_t length)
 {
     if (length == 3 && strncmp(word, "all", length) == 0)

@@ -1,10 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "coarsen/coarsen.h"
 
-#include "coarsen/clean_internal.h"
 #include "coarsen/gcof.h"
 
-/* Fuses what cleaning left: clean, which is where cleaned leads. */
+/* Fuses ops of clean, the target of the map cleaned; *map composes both. */
 static mo_status fuse(const mo_graph *clean, const mo_coarsen_map *cleaned,
                       const mo_gcof_options *how, mo_graph **coarse,
                       mo_coarsen_map **map, mo_error *err)

@@ -33,8 +33,8 @@ mo_status mo_coarsen_map_new(int n_fine, int n_coarse, mo_coarsen_map **map,
     return MO_OK;
 }
 
-/* Counting sort by coarse op.  start[c + 1] first counts c's members, then
- * walks over them, and so ends as the start of the next. */
+/* Counting sort by coarse op. start[c + 1] first counts c's members, then
+ * serves as their cursor, and so ends as the start of the next. */
 void mo_coarsen_map_gather(mo_coarsen_map *map)
 {
     int *start = map->start;

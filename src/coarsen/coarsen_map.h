@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * map.h - where the ops of a graph went when it was made coarser.
+ * coarsen_map.h - map from the ops of a graph to those of a coarser one.
  *
- * Every step of coarsening gives a new graph and a map from the old one; maps
- * compose, so that a placement of the last graph can be carried back to the ops
- * the user knows.
+ * Every step of coarsening makes a new graph and a map from the old one; maps
+ * compose, so that a placement of the last graph can be expanded to the ops of
+ * the first.
  */
 #ifndef MO_COARSEN_COARSEN_MAP_H
 #define MO_COARSEN_COARSEN_MAP_H
@@ -12,10 +12,10 @@
 #include "base/error.h"
 #include "graph/graph.h"
 
-/* Where an op can go other than into a coarse op. */
+/* Targets other than a coarse op. */
 enum {
     MO_COARSEN_MAP_REPLICATED =
-        -1, /* it costs nothing: done wherever it is needed */
+        -1, /* free: executed wherever its result is needed */
     MO_COARSEN_MAP_CONSTANT = -2 /* computed before the first input arrives */
 };
 
@@ -28,18 +28,19 @@ typedef struct mo_coarsen_map {
 
 void mo_coarsen_map_free(mo_coarsen_map *map);
 
-/* A map with room for its numbers; fill coarse_of, then mo_coarsen_map_gather.
- */
+/* Allocates a map; the caller fills coarse_of, calls mo_coarsen_map_gather()
+ * and frees the map with mo_coarsen_map_free(), which accepts NULL. */
 mo_status mo_coarsen_map_new(int n_fine, int n_coarse, mo_coarsen_map **map,
                              mo_error *err);
 
 /* Fills start and member from coarse_of. */
 void mo_coarsen_map_gather(mo_coarsen_map *map);
 
-/* The identity on n ops. */
+/* The identity map of n ops; the caller frees it. */
 mo_status mo_coarsen_map_identity(int n, mo_coarsen_map **map, mo_error *err);
 
-/* first, then second: from first's fine ops to second's coarse ones. */
+/* Composes two maps: from first's fine ops to second's coarse ones. The caller
+ * frees *map. */
 mo_status mo_coarsen_map_compose(const mo_coarsen_map *first,
                                  const mo_coarsen_map *second,
                                  mo_coarsen_map **map, mo_error *err);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * contract.h - a graph with groups of ops made into one op each.
+ * contract.h - graph contraction: each group of ops becomes one op.
  *
- * What the members do adds up (flops, weights, memory); what passes between
- * them vanishes from the traffic; what leaves the group are its tensors, as
- * many as before, but for views, which count as what they are views of.  A
- * coarse op has the name of its first member and the types of all of them,
- * "Convolution+Add+ReLU"; an op that stays alone stays as it is.  The constants
- * of the fine graph stay behind: their size is in the ops' weights, and whoever
- * executes has the fine graph and the map.
+ * Work and sizes of the members add up (flops, weights, memory); tensors
+ * between them vanish from the memory traffic; the outputs of a group are the
+ * tensors that leave it, except that a view counts as the tensor it is a view
+ * of. A coarse op has the name of its first member and the types of all of
+ * them, "Convolution+Add+ReLU"; a group of one op is copied. Constants of the
+ * fine graph are not copied: their size is in the ops' weights, and execution
+ * uses the fine graph and the map.
  */
 #ifndef MO_COARSEN_CONTRACT_H
 #define MO_COARSEN_CONTRACT_H
@@ -19,12 +19,12 @@
 #include "coarsen/coarsen_map.h"
 #include "graph/graph.h"
 
-/* The measured times of a group's members, to be made into one. */
+/* The measured times of a group's members, to be combined. */
 typedef struct mo_fused {
     const char *key;  /* of the column: a device id or model */
-    const double *us; /* of each member that does work */
+    const double *us; /* of each member that is not silent */
     int n;
-    double saved_bytes; /* memory traffic that need not happen any more */
+    double saved_bytes; /* memory traffic that fusion avoids */
 } mo_fused;
 
 typedef struct mo_grouping {
@@ -33,21 +33,24 @@ typedef struct mo_grouping {
      */
     const int *group;
     int n_groups;
-    /* By op, or NULL: members that do no work.  They lend neither type nor
-     * time, saving their traffic saves nothing, and what they hand out is what
-     * they were given. */
+    /* By op, or NULL: members that do no work. They contribute neither type
+     * nor time, avoiding their traffic saves nothing, and their outputs are
+     * their inputs. */
     const bool *silent;
-    /* Makes one time of several; NULL: their sum. */
+    /* Combines the times of several members; NULL: their sum. */
     double (*fused_us)(const void *context, const mo_fused *fused);
     const void *context;
-    /* Edges of one tensor between the same two coarse ops become one, as dear
-     * as the dearest of them. */
+    /* Edges of one tensor between the same two coarse ops are merged into one,
+     * with the largest size and time of them. */
     bool merge_parallel;
 } mo_grouping;
 
 /*
- * Errors: two members pinned to different devices, or colocated with different
- * ops (names both); groups that wait for each other (names the cycle).
+ * On success the caller owns *coarse and *map and frees them with
+ * mo_graph_free() and mo_coarsen_map_free(). Returns MO_E_INPUT when two
+ * members are pinned to different devices or colocated with different ops (the
+ * message names both), and when groups depend on each other (it names the
+ * cycle).
  */
 mo_status mo_contract(const mo_graph *g, const mo_grouping *grouping,
                       mo_graph **coarse, mo_coarsen_map **map, mo_error *err);

@@ -4,71 +4,71 @@
 #include <string.h>
 #include <strings.h>
 
-static bool is_named(const mo_fusion_candidate *subject, const char *name)
+static bool is_named(const mo_fusion_candidate *candidate, const char *name)
 {
-    return subject->kind && strcmp(subject->kind->name, name) == 0;
+    return candidate->kind && strcmp(candidate->kind->name, name) == 0;
 }
 
-static bool is_class(const mo_fusion_candidate *subject, mo_class class)
+static bool is_class(const mo_fusion_candidate *candidate, mo_class class)
 {
-    return subject->kind && subject->kind->class == class;
+    return candidate->kind && candidate->kind->class == class;
 }
 
-static bool is_conv(const mo_fusion_candidate *subject)
+static bool is_conv(const mo_fusion_candidate *candidate)
 {
-    return is_class(subject, MO_CLASS_CONVOLUTION) &&
-           (is_named(subject, "Convolution") ||
-            is_named(subject, "GroupConvolution"));
+    return is_class(candidate, MO_CLASS_CONVOLUTION) &&
+           (is_named(candidate, "Convolution") ||
+            is_named(candidate, "GroupConvolution"));
 }
 
-static bool is_matmul(const mo_fusion_candidate *subject)
+static bool is_matmul(const mo_fusion_candidate *candidate)
 {
-    return is_class(subject, MO_CLASS_MATMUL) &&
-           (is_named(subject, "MatMul") || is_named(subject, "Linear") ||
-            is_named(subject, "Gemm") || is_named(subject, "Addmm"));
+    return is_class(candidate, MO_CLASS_MATMUL) &&
+           (is_named(candidate, "MatMul") || is_named(candidate, "Linear") ||
+            is_named(candidate, "Gemm") || is_named(candidate, "Addmm"));
 }
 
-/* One of the two operands is no op: it is a constant. */
-static bool is_bias(const mo_fusion_candidate *subject)
+/* The other operand is a constant. */
+static bool is_bias(const mo_fusion_candidate *candidate)
 {
-    return subject->n_inputs == 1 && is_named(subject, "Add");
+    return candidate->n_inputs == 1 && is_named(candidate, "Add");
 }
 
-static bool is_scale(const mo_fusion_candidate *subject)
+static bool is_scale(const mo_fusion_candidate *candidate)
 {
-    return subject->n_inputs == 1 &&
-           (is_named(subject, "Multiply") || is_named(subject, "Divide"));
+    return candidate->n_inputs == 1 &&
+           (is_named(candidate, "Multiply") || is_named(candidate, "Divide"));
 }
 
-static bool is_bn(const mo_fusion_candidate *subject)
+static bool is_bn(const mo_fusion_candidate *candidate)
 {
-    return is_class(subject, MO_CLASS_NORMALIZATION) &&
-           is_named(subject, "BatchNormInference");
+    return is_class(candidate, MO_CLASS_NORMALIZATION) &&
+           is_named(candidate, "BatchNormInference");
 }
 
-static bool is_norm(const mo_fusion_candidate *subject)
+static bool is_norm(const mo_fusion_candidate *candidate)
 {
-    return is_class(subject, MO_CLASS_NORMALIZATION);
+    return is_class(candidate, MO_CLASS_NORMALIZATION);
 }
 
-static bool is_act(const mo_fusion_candidate *subject)
+static bool is_act(const mo_fusion_candidate *candidate)
 {
-    return is_class(subject, MO_CLASS_ACTIVATION);
+    return is_class(candidate, MO_CLASS_ACTIVATION);
 }
 
-static bool is_eltwise(const mo_fusion_candidate *subject)
+static bool is_eltwise(const mo_fusion_candidate *candidate)
 {
-    return is_act(subject) || is_class(subject, MO_CLASS_ELEMENTWISE);
+    return is_act(candidate) || is_class(candidate, MO_CLASS_ELEMENTWISE);
 }
 
-static bool is_pool(const mo_fusion_candidate *subject)
+static bool is_pool(const mo_fusion_candidate *candidate)
 {
-    return is_class(subject, MO_CLASS_POOL);
+    return is_class(candidate, MO_CLASS_POOL);
 }
 
-static bool is_softmax(const mo_fusion_candidate *subject)
+static bool is_softmax(const mo_fusion_candidate *candidate)
 {
-    return is_class(subject, MO_CLASS_SOFTMAX);
+    return is_class(candidate, MO_CLASS_SOFTMAX);
 }
 
 const mo_fusion_role mo_fusion_roles[] = {
@@ -98,13 +98,13 @@ mo_fusion_pattern mo_fusion_pattern_of(const char *text)
     return word;
 }
 
-/* A type that stands for an operator is that and no mere text: aten.norm is no
- * "norm". */
+/* A type that denotes an operator is compared as such, not as text: aten.norm
+ * is not "norm". */
 bool mo_fusion_pattern_matches(const mo_fusion_pattern *word,
-                               const mo_fusion_candidate *subject)
+                               const mo_fusion_candidate *candidate)
 {
-    if (!subject->kind)
-        return subject->type && strcasecmp(word->text, subject->type) == 0;
-    return word->role ? word->role->answers(subject)
-                      : word->kind == subject->kind;
+    if (!candidate->kind)
+        return candidate->type && strcasecmp(word->text, candidate->type) == 0;
+    return word->role ? word->role->matches(candidate)
+                      : word->kind == candidate->kind;
 }

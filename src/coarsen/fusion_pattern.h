@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * word.h - a word of a fusion rule, and which ops answer to it.
+ * fusion_pattern.h - operator pattern: one word of a fusion rule, and the ops
+ * that match it.
  *
  * A word is a role (conv, matmul, bias, act, ...: moirai-coarsen(1) lists
- * them), else an operator name of any vocabulary, else a type taken literally.
- * Case never matters.
+ * them), else an operator name of any vocabulary, else a literal type. Case is
+ * ignored.
  */
 #ifndef MO_COARSEN_FUSION_PATTERN_H
 #define MO_COARSEN_FUSION_PATTERN_H
@@ -14,30 +15,31 @@
 #include "ingest/operator.h"
 
 typedef struct mo_fusion_pattern {
-    const char *text;                  /* as written; the owner's */
+    const char *text;                  /* as written; borrowed */
     const struct mo_fusion_role *role; /* or NULL */
     const mo_operator *kind;           /* or NULL */
 } mo_fusion_pattern;
 
-/* What a word is asked about. */
+/* The properties of an op that patterns test. */
 typedef struct mo_fusion_candidate {
     const char *type;        /* or NULL */
-    const mo_operator *kind; /* what type stands for, or NULL */
-    int n_inputs;            /* ops it reads from, constants not counted */
+    const mo_operator *kind; /* the operator that type denotes, or NULL */
+    int n_inputs; /* number of ops it reads, without constants; at most 2 are
+                     counted */
 } mo_fusion_candidate;
 
 typedef struct mo_fusion_role {
     const char *word, *help;
-    bool (*answers)(const mo_fusion_candidate *subject);
+    bool (*matches)(const mo_fusion_candidate *candidate);
 } mo_fusion_role;
 
 /* Ends with a NULL word. */
 extern const mo_fusion_role mo_fusion_roles[];
 
-/* text must outlive the word. */
+/* Resolves a word. The result borrows text, which must outlive it. */
 mo_fusion_pattern mo_fusion_pattern_of(const char *text);
 
 bool mo_fusion_pattern_matches(const mo_fusion_pattern *word,
-                               const mo_fusion_candidate *subject);
+                               const mo_fusion_candidate *candidate);
 
 #endif

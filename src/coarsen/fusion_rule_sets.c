@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "coarsen/fusion_rules.h"
 
-/* Convolution and matrix product with what runs in their epilogue. */
+/* Convolutions and matrix products with their epilogues. */
 #define CONVOLUTIONS                                                           \
     "conv bias\n"                                                              \
     "conv bias act\n"                                                          \

@@ -11,45 +11,46 @@
 #include "base/array.h"
 #include "base/digest.h"
 
-/* A rule file on its way to being rules. */
-typedef struct parser {
+/* State of the parser of a rule file. */
+typedef struct rule_parser {
     mo_fusion_rules *made;
     size_t room;
     const char *file;
     int line;
-} parser;
+} rule_parser;
 
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r';
 }
 
-static mo_status fail(const parser *p, mo_error *err, const char *what)
+static mo_status fail_at_line(const rule_parser *p, mo_error *err,
+                              const char *what)
 {
     return mo_fail_at(err, MO_E_INPUT, p->file, p->line, "%s", what);
 }
 
-static mo_status check_word(const parser *p, const char *word, size_t length,
-                            mo_error *err)
+static mo_status check_word(const rule_parser *p, const char *word,
+                            size_t length, mo_error *err)
 {
     for (size_t i = 0; i < length; i++) {
         unsigned char c = (unsigned char) word[i];
 
         if (c == '*')
-            return fail(p, err,
-                        "'*' is not supported: a rule is an ordered "
-                        "list of operator types, write each out");
+            return fail_at_line(p, err,
+                                "'*' is not supported: a rule is an ordered "
+                                "list of operator types, write each out");
         if (c <= ' ' || c >= 127)
-            return fail(p, err,
-                        "a rule holds something else than operator "
-                        "types; write words such as 'conv bn relu'");
+            return fail_at_line(p, err,
+                                "a rule holds something else than operator "
+                                "types; write words such as 'conv bn relu'");
     }
     return MO_OK;
 }
 
-/* Splits one line into words; *n of them. */
-static mo_status split(parser *p, const char *text, size_t length,
-                       mo_fusion_pattern *words, int *n, mo_error *err)
+/* Splits one line into *n words. */
+static mo_status split_words(rule_parser *p, const char *text, size_t length,
+                             mo_fusion_pattern *words, int *n, mo_error *err)
 {
     size_t at = 0;
 
@@ -65,9 +66,9 @@ static mo_status split(parser *p, const char *text, size_t length,
         for (start = at; at < length && !is_blank(text[at]) && text[at] != '#';)
             at++;
         if (*n == MO_FUSION_MAX_RULE_LENGTH)
-            return fail(p, err,
-                        "a rule of more than 16 types; no backend "
-                        "fuses that many, split it");
+            return fail_at_line(p, err,
+                                "a rule of more than 16 types; no backend "
+                                "fuses that many, split_words it");
         if (check_word(p, text + start, at - start, err) != MO_OK)
             return MO_E_INPUT;
         word = mo_arena_text(p->made->arena, text + start, at - start);
@@ -77,18 +78,19 @@ static mo_status split(parser *p, const char *text, size_t length,
     }
 }
 
-static mo_status add_rule(parser *p, const mo_fusion_pattern *words, int n,
+static mo_status add_rule(rule_parser *p, const mo_fusion_pattern *words, int n,
                           mo_error *err)
 {
     size_t count = (size_t) p->made->n;
     mo_fusion_pattern *kept;
 
     if (n == 1)
-        return fail(p, err,
-                    "a rule of one type fuses nothing; add the types "
-                    "that follow it, or remove the line");
+        return fail_at_line(p, err,
+                            "a rule of one type fuses nothing; add the types "
+                            "that follow it, or remove the line");
     if (count == MO_FUSION_MAX_RULES)
-        return fail(p, err, "more than 1024 rules; no backend has that many");
+        return fail_at_line(p, err,
+                            "more than 1024 rules; no backend has that many");
     kept = mo_arena_array(p->made->arena, (size_t) n, sizeof *kept);
     if (!kept || MO_ARRAY_GROW(p->made->rules, count, p->room, err) != MO_OK)
         return mo_fail_memory(err);
@@ -97,7 +99,7 @@ static mo_status add_rule(parser *p, const mo_fusion_pattern *words, int n,
     return MO_OK;
 }
 
-static mo_status parse_lines(parser *p, const char *text, size_t length,
+static mo_status parse_lines(rule_parser *p, const char *text, size_t length,
                              mo_error *err)
 {
     mo_fusion_pattern words[MO_FUSION_MAX_RULE_LENGTH];
@@ -110,7 +112,7 @@ static mo_status parse_lines(parser *p, const char *text, size_t length,
         mo_status status;
 
         p->line++;
-        status = split(p, text, size, words, &n, err);
+        status = split_words(p, text, size, words, &n, err);
         if (status == MO_OK && n > 0)
             status = add_rule(p, words, n, err);
         if (status != MO_OK)
@@ -147,7 +149,7 @@ mo_status mo_fusion_rules_parse(const char *file, const char *text,
                                 size_t length, mo_fusion_rules **rules,
                                 mo_error *err)
 {
-    parser p = { .made = calloc(1, sizeof *p.made), .file = file };
+    rule_parser p = { .made = calloc(1, sizeof *p.made), .file = file };
     mo_status status;
 
     if (!p.made)

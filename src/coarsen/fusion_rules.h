@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rules.h - what a backend fuses: ordered lists of operator types.
+ * fusion_rules.h - fusion rules: the chains of operator types that a backend
+ * fuses.
  *
- * One rule a line, words separated by blanks, '#' starts a comment
- * (moirai-coarsen(1)).  Built-in sets are written the same way.
+ * One rule per line, words separated by blanks, '#' starts a comment
+ * (moirai-coarsen(1)). Built-in sets are written the same way.
  */
 #ifndef MO_COARSEN_FUSION_RULES_H
 #define MO_COARSEN_FUSION_RULES_H
@@ -40,7 +41,9 @@ typedef struct mo_fusion_rule_set {
 /* Ends with a NULL name. */
 extern const mo_fusion_rule_set mo_fusion_rule_sets[];
 
-/* A built-in set by name, else a file. */
+/* Loads a built-in set by name, else a file. The caller frees *rules with
+ * mo_fusion_rules_free(), which accepts NULL. The second function parses
+ * length bytes; file is the name for error messages. */
 mo_status mo_fusion_rules_load(const char *name_or_file,
                                mo_fusion_rules **rules, mo_error *err);
 mo_status mo_fusion_rules_parse(const char *file, const char *text,
@@ -48,8 +51,8 @@ mo_status mo_fusion_rules_parse(const char *file, const char *text,
                                 mo_error *err);
 void mo_fusion_rules_free(mo_fusion_rules *rules);
 
-/* For the identity of a model: of the rules, not of white space, comments or
- * their order in the file. */
+/* Sets *digest to a digest of the rules for the identity of a model:
+ * independent of white space, comments and their order in the file. */
 mo_status mo_fusion_rules_digest(const mo_fusion_rules *rules, uint64_t *digest,
                                  mo_error *err);
 

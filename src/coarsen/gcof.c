@@ -8,30 +8,31 @@
 
 /*
  * The paper walks the graph depth first, binds what may become a rule, fuses
- * what did and unbinds the rest.  Since a link may only be followed when it is
- * the one way out of an op, every op has at most one successor to be fused
- * with, and the same result is had without binding: from every op, try to read
- * a rule along those successors.  Longest rules first, heads in topological
- * order, each op used once; what spells no whole rule was never bound.
+ * what did and unbinds the rest. Since a link may only be followed when it is
+ * the only way out of an op, every op has at most one successor to be fused
+ * with, and the same result is obtained without binding: from every op, try to
+ * match a rule along those successors. Longest rules first, heads in
+ * topological order, each op used once; a chain that matches no whole rule was
+ * never bound.
  *
- * The coarse graph cannot have a cycle.  A group is left only through its last
+ * The coarse graph cannot have a cycle. A group is left only through its last
  * op; a way back into it would come from there and arrive at one of its ops,
  * from which the last op is reached again: a cycle in g.
  */
 
-/* The op that alone reads what op puts out, or -1. */
-static int sole_reader(const mo_graph *g, int op)
+/* Returns the only op that reads the outputs of op, or -1. */
+static int sole_consumer(const mo_graph *g, int op)
 {
-    int reader = -1;
+    int consumer = -1;
 
     if (g->ops[op].is_output)
         return -1;
     for (int e = g->out_start[op]; e < g->out_start[op + 1]; e++) {
-        if (reader >= 0 && g->edges[e].to != reader)
+        if (consumer >= 0 && g->edges[e].to != consumer)
             return -1;
-        reader = g->edges[e].to;
+        consumer = g->edges[e].to;
     }
-    return reader;
+    return consumer;
 }
 
 static bool same_text(const char *a, const char *b)
@@ -39,7 +40,7 @@ static bool same_text(const char *a, const char *b)
     return a == b || (a && b && strcmp(a, b) == 0);
 }
 
-static bool may_share(const mo_op *a, const mo_op *b)
+static bool may_share_device(const mo_op *a, const mo_op *b)
 {
     return same_text(a->pin, b->pin) && same_text(a->colocate, b->colocate);
 }
@@ -51,7 +52,7 @@ static int count_producers(const mo_graph *g, int op)
     for (int i = g->in_start[op]; i < g->in_start[op + 1]; i++) {
         int from = g->edges[g->in_edges[i]].from;
 
-        /* Two distinct ones are all that any role asks for. */
+        /* Roles distinguish one producer from several: counting stops at 2. */
         if (from != last && n < 2)
             n++;
         last = from;
@@ -60,51 +61,55 @@ static int count_producers(const mo_graph *g, int op)
 }
 
 static void find_links(const mo_graph *g, int *next,
-                       mo_fusion_candidate *subjects)
+                       mo_fusion_candidate *candidates)
 {
     mo_operator_cache known = { 0 };
 
     for (int i = 0; i < g->n_ops; i++) {
         const char *type = g->ops[i].type;
-        int reader = sole_reader(g, i);
+        int consumer = sole_consumer(g, i);
 
         next[i] =
-            reader >= 0 && may_share(&g->ops[i], &g->ops[reader]) ? reader : -1;
-        subjects[i] =
+            consumer >= 0 && may_share_device(&g->ops[i], &g->ops[consumer])
+                ? consumer
+                : -1;
+        candidates[i] =
             (mo_fusion_candidate){ type, mo_operator_cache_find(&known, type),
                                    count_producers(g, i) };
     }
 }
 
-/* Does the chain that starts at head, over ops still free, spell rule? */
-static bool spells(const mo_fusion_rule *rule, int head, const int *next,
-                   const mo_fusion_candidate *subjects, const int *group)
+/* Returns whether the chain of unfused ops that starts at head matches rule. */
+static bool matches_rule(const mo_fusion_rule *rule, int head, const int *next,
+                         const mo_fusion_candidate *candidates,
+                         const int *group)
 {
     int at = head;
 
     for (int k = 0; k < rule->n; k++, at = next[at])
         if (at < 0 || group[at] >= 0 ||
-            !mo_fusion_pattern_matches(&rule->words[k], &subjects[at]))
+            !mo_fusion_pattern_matches(&rule->words[k], &candidates[at]))
             return false;
     return true;
 }
 
-/* The first rule of those from first on, all of one length, that fits. */
+/* Returns the first matching rule of [first, last), all of one length, or
+ * NULL. */
 static const mo_fusion_rule *find_rule(const mo_fusion_rules *rules, int first,
                                        int last, int head, const int *next,
-                                       const mo_fusion_candidate *subjects,
+                                       const mo_fusion_candidate *candidates,
                                        const int *group)
 {
     for (int r = first; r < last; r++)
-        if (spells(&rules->rules[r], head, next, subjects, group))
+        if (matches_rule(&rules->rules[r], head, next, candidates, group))
             return &rules->rules[r];
     return NULL;
 }
 
-/* Groups are marked with their head for the time being. */
+/* Until number_groups, a group is identified by its head. */
 static void match_length(const mo_graph *g, const mo_fusion_rules *rules,
                          int first, int last, const int *next,
-                         const mo_fusion_candidate *subjects, int *group)
+                         const mo_fusion_candidate *candidates, int *group)
 {
     for (int head = 0; head < g->n_ops; head++) {
         const mo_fusion_rule *rule;
@@ -112,13 +117,13 @@ static void match_length(const mo_graph *g, const mo_fusion_rules *rules,
 
         if (group[head] >= 0)
             continue;
-        rule = find_rule(rules, first, last, head, next, subjects, group);
+        rule = find_rule(rules, first, last, head, next, candidates, group);
         for (int k = 0; rule && k < rule->n; k++, at = next[at])
             group[at] = head;
     }
 }
 
-/* From heads to numbers: a head comes before the others of its group. */
+/* Renumbers groups: a head comes before the other members of its group. */
 static int number_groups(int n_ops, int *group)
 {
     int n = 0;
@@ -132,24 +137,24 @@ mo_status mo_gcof_match(const mo_graph *g, const mo_fusion_rules *rules,
                         int *group, int *n_groups, mo_error *err)
 {
     int *next = calloc((size_t) g->n_ops + 1, sizeof *next);
-    mo_fusion_candidate *subjects =
-        calloc((size_t) g->n_ops + 1, sizeof *subjects);
-    mo_status status = next && subjects ? MO_OK : mo_fail_memory(err);
+    mo_fusion_candidate *candidates =
+        calloc((size_t) g->n_ops + 1, sizeof *candidates);
+    mo_status status = next && candidates ? MO_OK : mo_fail_memory(err);
 
     if (status == MO_OK) {
-        find_links(g, next, subjects);
+        find_links(g, next, candidates);
         for (int i = 0; i < g->n_ops; i++)
             group[i] = -1;
         for (int first = 0, last; first < rules->n; first = last) {
             for (last = first; last < rules->n &&
                                rules->rules[last].n == rules->rules[first].n;)
                 last++;
-            match_length(g, rules, first, last, next, subjects, group);
+            match_length(g, rules, first, last, next, candidates, group);
         }
         *n_groups = number_groups(g->n_ops, group);
     }
     free(next);
-    free(subjects);
+    free(candidates);
     return status;
 }
 

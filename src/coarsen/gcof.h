@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * gcof.h - graph coarsening with operator fusion: Algorithm 1 of the paper.
+ * gcof.h - graph coarsening with operator fusion (GCOF): Algorithm 1 of the
+ * paper.
  *
- * A backend fuses a chain of ops whose types spell a rule, so they belong on
- * one device and are placed as one.  Each link of the chain must be the only
+ * A backend fuses a chain of ops whose types match a rule, so they belong on
+ * one device and are placed as one. Each link of the chain must be the only
  * way out of the op it leaves ("direct" or "multi-input" connections): an op
- * whose output goes elsewhere too never swallows its consumer.
+ * whose output has other readers is never fused with a consumer.
  */
 #ifndef MO_COARSEN_GCOF_H
 #define MO_COARSEN_GCOF_H
@@ -19,9 +20,10 @@
 #include "graph/graph.h"
 
 /*
- * Groups the ops of g: group[i] is filled for each of them, *n_groups says how
- * many groups there are, numbered by their first members.  O(rules * ops +
- * edges).  Ops that are pinned or colocated differently are never together.
+ * Groups the ops of g: fills group[i], which the caller allocates, for each of
+ * the g->n_ops ops and sets *n_groups; groups are numbered by their first
+ * members. O(rules * ops + edges). Ops with different pins or colocations are
+ * never in one group. Returns MO_OK or MO_E_MEMORY.
  */
 mo_status mo_gcof_match(const mo_graph *g, const mo_fusion_rules *rules,
                         int *group, int *n_groups, mo_error *err);
@@ -34,7 +36,8 @@ typedef struct mo_gcof_options {
     bool merge_parallel;
 } mo_gcof_options;
 
-/* Matches and contracts. */
+/* Matches the rules and contracts the groups. On success the caller owns
+ * *coarse and *map, as for mo_contract(). */
 mo_status mo_gcof(const mo_graph *g, const mo_gcof_options *options,
                   mo_graph **coarse, mo_coarsen_map **map, mo_error *err);
 

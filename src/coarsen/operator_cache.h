@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * known.h - the operators of a graph's types; for this room only.
+ * operator_cache.h - cache of operator lookups by the address of the type.
  *
- * Types repeat, and equal texts of a graph are the same pointer: each is looked
- * up once, and then found by its address as long as nothing takes its place.
+ * Types repeat, and equal texts of a graph are the same pointer: a
+ * direct-mapped cache saves most lookups.
  */
 #ifndef MO_COARSEN_OPERATOR_CACHE_H
 #define MO_COARSEN_OPERATOR_CACHE_H
@@ -12,13 +12,14 @@
 
 enum { MO_OPERATOR_CACHE_SIZE = 64 };
 
-/* All zeros knows nothing yet. */
+/* All zeros is an empty cache. */
 typedef struct mo_operator_cache {
     const char *types[MO_OPERATOR_CACHE_SIZE];
     const mo_operator *kinds[MO_OPERATOR_CACHE_SIZE];
 } mo_operator_cache;
 
-/* What type stands for; NULL when nobody told us, or there is no type. */
+/* Returns the operator that type denotes; NULL when it is unknown, or type is
+ * NULL. */
 const mo_operator *mo_operator_cache_find(mo_operator_cache *known,
                                           const char *type);
 
