@@ -53,7 +53,8 @@ static void add_load(struct windows *w, int cut, int first, int last,
 
     for (int k = 0; k < w->f->x->n_devices; k++)
         mo_head_tail_raise(
-            &w->pass.side[mo_allowed_devices_index(&w->places, cut, k)], least);
+            &w->pass.time_ns[mo_allowed_devices_index(&w->places, cut, k)],
+            least);
 }
 
 /* The segment behind the cut of that number takes its table's time: raises the
@@ -78,7 +79,7 @@ static void add_segment(struct windows *w, int number)
                 least = with_segment;
         }
         mo_head_tail_raise(
-            &w->pass.side[mo_allowed_devices_index(&w->places, there, k)],
+            &w->pass.time_ns[mo_allowed_devices_index(&w->places, there, k)],
             least);
     }
 }
@@ -118,7 +119,7 @@ static void add_pair(struct windows *w, size_t number)
 
     for (int k = 0; k < w->f->x->n_devices; k++)
         mo_head_tail_raise(
-            &w->pass.side[mo_allowed_devices_index(&w->places, there, k)],
+            &w->pass.time_ns[mo_allowed_devices_index(&w->places, there, k)],
             least_by_pair(w, number, here, k));
 }
 
@@ -135,7 +136,7 @@ static void find_heads(struct windows *w)
     size_t pair = 0;
 
     w->pass.backward = false;
-    w->pass.side = f->head_ns;
+    w->pass.time_ns = f->head_ns;
     for (int i = 0; i < f->x->n; i++) {
         if (cut < f->n_cuts && f->cuts[cut] == i) {
             add_load(w, i, before + 1, i, gone_ns);
@@ -159,7 +160,7 @@ static void find_tails(struct windows *w)
     size_t pair = n_pairs(f);
 
     w->pass.backward = true;
-    w->pass.side = f->tail_ns;
+    w->pass.time_ns = f->tail_ns;
     for (int i = f->x->n - 1; i >= 0; i--) {
         if (cut >= 0 && f->cuts[cut] == i) {
             add_load(w, i, i + 1, behind, gone_ns);
@@ -279,15 +280,15 @@ mo_status mo_frame_find_windows(mo_frame *f, mo_error *err)
     struct windows w = { .f = f, .places = mo_frame_allowed_devices(f) };
     mo_status status;
 
-    w.pass.places = &w.places;
-    w.pass.at = calloc(n_devices + 1, sizeof *w.pass.at);
+    w.pass.domains = &w.places;
+    w.pass.arrival_ns = calloc(n_devices + 1, sizeof *w.pass.arrival_ns);
     w.scratch = calloc(n_devices + 1, sizeof *w.scratch);
     w.group_denied = calloc(n_groups + 1, n_devices + 1);
-    if (w.pass.at && w.scratch && w.group_denied)
+    if (w.pass.arrival_ns && w.scratch && w.group_denied)
         status = find_all(&w, err);
     else
         status = mo_fail_memory(err);
-    free(w.pass.at);
+    free(w.pass.arrival_ns);
     free(w.scratch);
     free(w.group_denied);
     return status;

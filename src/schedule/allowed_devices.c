@@ -5,7 +5,7 @@
 
 #include "base/array.h"
 
-static bool may_by_pin(const mo_instance *x, int op, int device)
+static bool pin_allows(const mo_instance *x, int op, int device)
 {
     return x->pin[op] == MO_FREE || x->pin[op] == device;
 }
@@ -23,13 +23,14 @@ int64_t mo_regime_resident_bytes(const mo_instance *x, mo_memory memory, int op)
     return 0;
 }
 
-static void add_up(int64_t *sum, int64_t bytes)
+static void add_saturating(int64_t *sum, int64_t bytes)
 {
     if (!mo_int64_add(*sum, bytes, sum))
         *sum = INT64_MAX;
 }
 
-static bool fits(const mo_allowed_devices *p, int64_t bytes, int device)
+static bool fits_capacity(const mo_allowed_devices *p, int64_t bytes,
+                          int device)
 {
     return p->regime.memory == MO_MEMORY_NONE ||
            bytes <= p->x->capacity_bytes[device];
@@ -39,16 +40,16 @@ void mo_allowed_devices_reset_to_pin(mo_allowed_devices *p, int op)
 {
     for (int k = 0; k < p->x->n_devices; k++)
         p->allowed[mo_allowed_devices_index(p, op, k)] =
-            may_by_pin(p->x, op, k);
+            pin_allows(p->x, op, k);
 }
 
 /* Returns whether any device is left for op. */
-static bool allow(mo_allowed_devices *p, int op, int64_t bytes)
+static bool restrict_op(mo_allowed_devices *p, int op, int64_t bytes)
 {
     bool any = false;
 
     for (int k = 0; k < p->x->n_devices; k++) {
-        bool may = may_by_pin(p->x, op, k) && fits(p, bytes, k);
+        bool may = pin_allows(p->x, op, k) && fits_capacity(p, bytes, k);
         p->allowed[mo_allowed_devices_index(p, op, k)] = may;
         any = any || may;
     }
@@ -65,13 +66,13 @@ mo_status mo_allowed_devices_find(mo_allowed_devices *p, mo_error *err)
         return mo_fail_memory(err);
     for (int i = 0; i < x->n; i++)
         if (x->group[i] != MO_FREE)
-            add_up(&group_bytes[x->group[i]],
-                   mo_allowed_devices_resident_bytes(p, i));
+            add_saturating(&group_bytes[x->group[i]],
+                           mo_allowed_devices_resident_bytes(p, i));
     for (int i = 0; i < x->n; i++) {
         int64_t bytes = x->group[i] == MO_FREE
                             ? mo_allowed_devices_resident_bytes(p, i)
                             : group_bytes[x->group[i]];
-        if (!allow(p, i, bytes))
+        if (!restrict_op(p, i, bytes))
             mo_allowed_devices_reset_to_pin(p, i);
     }
     free(group_bytes);

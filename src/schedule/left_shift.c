@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Everything that takes a device or a port, ops and transfers, is a node; ops
- * come first.  Nodes are sorted by the claimed start and appended one after the
- * other, each to all that it occupies.
+ * Left-shift by serial list scheduling in the order of the claimed starts.
+ * Nodes are what occupies a resource: the ops, then the transfers.  They are
+ * sorted by claimed start and appended one after the other, each to all the
+ * resources that it occupies.
  *
- * Where starts are equal, the graph decides, and then what takes no time goes
+ * Where starts are equal, precedence decides, and then what takes no time goes
  * first: it may lie where something else begins, and behind that it would have
- * to wait.  Both together are a sort key: how many nodes that do take time have
- * the same start and must come before (late, which is 0 in a schedule that
- * keeps its promises), whether a node takes time, the op it is or comes from.
+ * to wait.  Both together are a sort key: the number of predecessors at the
+ * same start that do take time (depth, which is 0 in a feasible schedule),
+ * whether a node takes time, the op that it is or comes from.
  */
 #include "schedule/schedule.h"
 
@@ -19,36 +20,38 @@
 
 typedef struct node {
     int64_t claimed_ns, length_ns;
-    int late;
-    int op; /* itself, or whose output is sent; numbers are topological */
+    int depth;
+    int op; /* itself, or the producer of what is sent; op numbers are
+               topological */
     int number;
 } node;
 
-enum { NOT_YET = -1 };
+enum { NOT_SCHEDULED = -1 };
 
 /* A device, port, channel or link.  Things that take no time exclude none of
- * their kind, so they wait only for what took time; it waits for all. */
-typedef struct line {
+ * their kind, so they wait only for what took time; what takes time waits for
+ * all. */
+typedef struct resource_state {
     int64_t busy_ns, free_ns;
-} line;
+} resource_state;
 
-typedef struct shifter {
+typedef struct shift_state {
     const mo_instance *x;
     mo_schedule *s;
     int n_nodes;
     node *nodes;
-    int *via;        /* by flow: the node that brings it to its reader */
-    int64_t *end_ns; /* by node, or NOT_YET */
-    line *devices, *resources;
-} shifter;
+    int *via;        /* by flow: the node that delivers it to its reader */
+    int64_t *end_ns; /* by node, or NOT_SCHEDULED */
+    resource_state *devices, *resources;
+} shift_state;
 
-static int producer(const shifter *h, const mo_transfer *t)
+static int producer_of(const shift_state *h, const mo_transfer *t)
 {
     return h->s->regime.tensors == MO_TENSORS_ONCE ? h->x->tensor_from[t->item]
                                                    : h->x->flows[t->item].from;
 }
 
-static void find_ways(shifter *h)
+static void find_delivering_nodes(shift_state *h)
 {
     const mo_instance *x = h->x;
     const mo_schedule *s = h->s;
@@ -66,16 +69,16 @@ static void find_ways(shifter *h)
     }
 }
 
-/* Node b comes behind node a. */
-static void put_behind(const node *a, node *b)
+/* Raises the depth of b, a successor of a, at equal claimed starts. */
+static void raise_depth(const node *a, node *b)
 {
-    int late = a->late + (a->length_ns > 0);
+    int depth = a->depth + (a->length_ns > 0);
 
-    if (a->claimed_ns == b->claimed_ns && late > b->late)
-        b->late = late;
+    if (a->claimed_ns == b->claimed_ns && depth > b->depth)
+        b->depth = depth;
 }
 
-static void add_op(shifter *h, int op)
+static void add_op_node(shift_state *h, int op)
 {
     node *it = &h->nodes[op];
 
@@ -84,10 +87,10 @@ static void add_op(shifter *h, int op)
                   .op = op,
                   .number = op };
     for (int j = h->x->in_start[op]; j < h->x->in_start[op + 1]; j++)
-        put_behind(&h->nodes[h->via[h->x->in_flows[j]]], it);
+        raise_depth(&h->nodes[h->via[h->x->in_flows[j]]], it);
 }
 
-static void add_transfer(shifter *h, int number, int from)
+static void add_transfer_node(shift_state *h, int number, int from)
 {
     const mo_transfer *t = &h->s->transfers[number];
     node *it = &h->nodes[h->s->n + number];
@@ -97,22 +100,23 @@ static void add_transfer(shifter *h, int number, int from)
                                                    t->from, t->to),
                   .op = from,
                   .number = h->s->n + number };
-    put_behind(&h->nodes[from], it);
+    raise_depth(&h->nodes[from], it);
 }
 
-/* Transfers are in the order of the ops they come from. */
-static void add_nodes(shifter *h)
+/* Transfers are in the order of the ops that produce them. */
+static void add_nodes(shift_state *h)
 {
     int t = 0;
 
     for (int i = 0; i < h->s->n; i++) {
-        add_op(h, i);
-        for (; t < h->s->n_transfers && producer(h, &h->s->transfers[t]) == i;
+        add_op_node(h, i);
+        for (;
+             t < h->s->n_transfers && producer_of(h, &h->s->transfers[t]) == i;
              t++)
-            add_transfer(h, t, i);
+            add_transfer_node(h, t, i);
     }
     for (int v = 0; v < h->n_nodes; v++)
-        h->end_ns[v] = NOT_YET;
+        h->end_ns[v] = NOT_SCHEDULED;
 }
 
 static int compare_nodes(const void *a, const void *b)
@@ -121,8 +125,8 @@ static int compare_nodes(const void *a, const void *b)
 
     if (v->claimed_ns != w->claimed_ns)
         return v->claimed_ns < w->claimed_ns ? -1 : 1;
-    if (v->late != w->late)
-        return v->late < w->late ? -1 : 1;
+    if (v->depth != w->depth)
+        return v->depth < w->depth ? -1 : 1;
     if ((v->length_ns > 0) != (w->length_ns > 0))
         return v->length_ns > 0 ? 1 : -1;
     if (v->op != w->op)
@@ -130,49 +134,50 @@ static int compare_nodes(const void *a, const void *b)
     return (v->number > w->number) - (v->number < w->number);
 }
 
-static void lift(int64_t *ns, int64_t to_ns)
+static void raise_to(int64_t *ns, int64_t to_ns)
 {
     if (*ns < to_ns)
         *ns = to_ns;
 }
 
-static int64_t soonest(const line *l, int64_t length_ns)
+static int64_t earliest_start(const resource_state *l, int64_t length_ns)
 {
     return length_ns > 0 ? l->free_ns : l->busy_ns;
 }
 
-static void occupy(line *l, int64_t end_ns, int64_t length_ns)
+static void occupy_resource(resource_state *l, int64_t end_ns,
+                            int64_t length_ns)
 {
-    lift(&l->free_ns, end_ns);
+    raise_to(&l->free_ns, end_ns);
     if (length_ns > 0)
         l->busy_ns = end_ns;
 }
 
-static mo_status append_op(shifter *h, const node *it, mo_error *err)
+static mo_status append_op(shift_state *h, const node *it, mo_error *err)
 {
     const mo_instance *x = h->x;
-    line *device = &h->devices[h->s->device[it->op]];
-    int64_t start_ns = soonest(device, it->length_ns);
+    resource_state *device = &h->devices[h->s->device[it->op]];
+    int64_t start_ns = earliest_start(device, it->length_ns);
 
     for (int j = x->in_start[it->op]; j < x->in_start[it->op + 1]; j++) {
         int q = x->in_flows[j], way = h->via[q];
 
-        if (h->end_ns[way] == NOT_YET)
+        if (h->end_ns[way] == NOT_SCHEDULED)
             return mo_fail(err, MO_E_INPUT,
                            "op '%.200s' starts before %sop '%.200s', which it "
                            "reads",
                            x->op_names[it->op],
                            way < h->s->n ? "" : "the transfer from ",
                            x->op_names[x->flows[q].from]);
-        lift(&start_ns, h->end_ns[way]);
+        raise_to(&start_ns, h->end_ns[way]);
     }
     h->end_ns[it->number] = start_ns + it->length_ns;
-    occupy(device, h->end_ns[it->number], it->length_ns);
+    occupy_resource(device, h->end_ns[it->number], it->length_ns);
     return MO_OK;
 }
 
-/* Some op that waits for the transfer. */
-static const char *reader_name(const shifter *h, int number)
+/* The name of some op that reads what the transfer delivers, for messages. */
+static const char *reader_name(const shift_state *h, int number)
 {
     int q = 0;
 
@@ -181,14 +186,14 @@ static const char *reader_name(const shifter *h, int number)
     return h->x->op_names[h->x->flows[q].to];
 }
 
-static mo_status append_transfer(shifter *h, const node *it, mo_error *err)
+static mo_status append_transfer(shift_state *h, const node *it, mo_error *err)
 {
     const mo_transfer *t = &h->s->transfers[it->number - h->s->n];
     int64_t start_ns = h->end_ns[it->op];
     int pair[2], n_held;
     const int *held;
 
-    if (start_ns == NOT_YET)
+    if (start_ns == NOT_SCHEDULED)
         return mo_fail(err, MO_E_INPUT,
                        "the transfer from op '%.200s' to op '%.200s' starts "
                        "before op '%.200s' does",
@@ -197,14 +202,16 @@ static mo_status append_transfer(shifter *h, const node *it, mo_error *err)
     n_held = mo_resource_list(h->x, h->s->regime.congestion, t->from, t->to,
                               pair, &held);
     for (int r = 0; r < n_held; r++)
-        lift(&start_ns, soonest(&h->resources[held[r]], it->length_ns));
+        raise_to(&start_ns,
+                 earliest_start(&h->resources[held[r]], it->length_ns));
     h->end_ns[it->number] = start_ns + it->length_ns;
     for (int r = 0; r < n_held; r++)
-        occupy(&h->resources[held[r]], h->end_ns[it->number], it->length_ns);
+        occupy_resource(&h->resources[held[r]], h->end_ns[it->number],
+                        it->length_ns);
     return MO_OK;
 }
 
-static mo_status append_nodes(shifter *h, mo_error *err)
+static mo_status append_nodes(shift_state *h, mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -217,7 +224,7 @@ static mo_status append_nodes(shifter *h, mo_error *err)
     return status;
 }
 
-static void keep_times(shifter *h)
+static void store_times(shift_state *h)
 {
     mo_schedule *s = h->s;
 
@@ -228,7 +235,7 @@ static void keep_times(shifter *h)
 
         if (it->number < s->n) {
             s->start_ns[it->op] = end_ns - it->length_ns;
-            lift(&s->makespan_ns, end_ns);
+            raise_to(&s->makespan_ns, end_ns);
         } else {
             mo_transfer *t = &s->transfers[it->number - s->n];
 
@@ -238,7 +245,7 @@ static void keep_times(shifter *h)
     }
 }
 
-static mo_status prepare(shifter *h, mo_error *err)
+static mo_status allocate_buffers(shift_state *h, mo_error *err)
 {
     size_t n_nodes = (size_t) h->n_nodes + 1;
 
@@ -257,17 +264,17 @@ static mo_status prepare(shifter *h, mo_error *err)
 mo_status mo_schedule_left_shift(const mo_instance *x, mo_schedule *s,
                                  mo_error *err)
 {
-    shifter h = { .x = x, .s = s, .n_nodes = s->n + s->n_transfers };
-    mo_status status = prepare(&h, err);
+    shift_state h = { .x = x, .s = s, .n_nodes = s->n + s->n_transfers };
+    mo_status status = allocate_buffers(&h, err);
 
     if (status == MO_OK) {
-        find_ways(&h);
+        find_delivering_nodes(&h);
         add_nodes(&h);
         qsort(h.nodes, (size_t) h.n_nodes, sizeof *h.nodes, compare_nodes);
         status = append_nodes(&h, err);
     }
     if (status == MO_OK)
-        keep_times(&h);
+        store_times(&h);
     free(h.resources);
     free(h.devices);
     free(h.via);

@@ -6,31 +6,31 @@
 
 #include "base/array.h"
 
-/* What happens at one moment, in this order. */
+/* Events at one moment are processed in this order. */
 typedef enum phase {
-    GIVEN_BACK, /* what began before */
-    TAKEN,
-    GLIMPSED, /* the workspace of an op that takes no time */
-    FLEETING  /* given back in the moment it was taken */
+    FREED, /* allocated earlier */
+    ALLOCATED,
+    SPIKE,        /* workspace of an op that takes no time: a spike */
+    FREED_AT_ONCE /* freed in the moment of its allocation */
 } phase;
 
 typedef struct event {
     int device;
     phase phase;
-    bool work; /* workspace: ops on a device have it one after the other */
+    bool work; /* workspace: at most one op of a device uses it at a time */
     int64_t at_ns, bytes;
 } event;
 
-typedef struct ledger {
+typedef struct event_list {
     const mo_instance *x;
     const mo_schedule *s;
     event *events;
     size_t n, room;
-    int64_t total_bytes;  /* ever taken */
-    int64_t *copy_end_ns; /* by transfer, when what it brought is last read */
-} ledger;
+    int64_t total_bytes; /* of all allocations so far, for the overflow check */
+    int64_t *copy_end_ns; /* by transfer: end of the last reader of the copy */
+} event_list;
 
-static mo_status add_total(ledger *l, int64_t bytes, mo_error *err)
+static mo_status count_bytes(event_list *l, int64_t bytes, mo_error *err)
 {
     if (mo_int64_add(l->total_bytes, bytes, &l->total_bytes))
         return MO_OK;
@@ -38,9 +38,9 @@ static mo_status add_total(ledger *l, int64_t bytes, mo_error *err)
                    "all ops and tensors together need more than 2^63 bytes");
 }
 
-static mo_status reserve(ledger *l, int64_t bytes, mo_error *err)
+static mo_status reserve_events(event_list *l, int64_t bytes, mo_error *err)
 {
-    mo_status status = add_total(l, bytes, err);
+    mo_status status = count_bytes(l, bytes, err);
 
     if (status == MO_OK)
         status = mo_array_reserve((void **) &l->events, &l->room, l->n + 2,
@@ -48,72 +48,73 @@ static mo_status reserve(ledger *l, int64_t bytes, mo_error *err)
     return status;
 }
 
-static mo_status hold(ledger *l, int device, int64_t from_ns, int64_t to_ns,
-                      int64_t bytes, mo_error *err)
+static mo_status add_lifetime(event_list *l, int device, int64_t from_ns,
+                              int64_t to_ns, int64_t bytes, mo_error *err)
 {
-    phase end = from_ns < to_ns ? GIVEN_BACK : FLEETING;
+    phase end = from_ns < to_ns ? FREED : FREED_AT_ONCE;
     mo_status status;
 
     if (bytes <= 0)
         return MO_OK;
-    if ((status = reserve(l, bytes, err)) != MO_OK)
+    if ((status = reserve_events(l, bytes, err)) != MO_OK)
         return status;
-    l->events[l->n++] = (event){ device, TAKEN, false, from_ns, bytes };
+    l->events[l->n++] = (event){ device, ALLOCATED, false, from_ns, bytes };
     l->events[l->n++] = (event){ device, end, false, to_ns, -bytes };
     return MO_OK;
 }
 
-static mo_status hold_work(ledger *l, int device, int64_t from_ns,
-                           int64_t to_ns, int64_t bytes, mo_error *err)
+static mo_status add_workspace(event_list *l, int device, int64_t from_ns,
+                               int64_t to_ns, int64_t bytes, mo_error *err)
 {
     mo_status status;
 
     if (bytes <= 0)
         return MO_OK;
-    if ((status = reserve(l, bytes, err)) != MO_OK)
+    if ((status = reserve_events(l, bytes, err)) != MO_OK)
         return status;
     if (from_ns == to_ns) {
-        l->events[l->n++] = (event){ device, GLIMPSED, true, from_ns, bytes };
+        l->events[l->n++] = (event){ device, SPIKE, true, from_ns, bytes };
         return MO_OK;
     }
-    l->events[l->n++] = (event){ device, TAKEN, true, from_ns, bytes };
-    l->events[l->n++] = (event){ device, GIVEN_BACK, true, to_ns, -bytes };
+    l->events[l->n++] = (event){ device, ALLOCATED, true, from_ns, bytes };
+    l->events[l->n++] = (event){ device, FREED, true, to_ns, -bytes };
     return MO_OK;
 }
 
-static int64_t end_of(const ledger *l, int op)
+static int64_t end_of_op(const event_list *l, int op)
 {
     return l->s->start_ns[op] + mo_instance_p_ns(l->x, op, l->s->device[op]);
 }
 
-static mo_status hold_op(ledger *l, int op, int64_t *weights_bytes,
-                         mo_error *err)
+static mo_status add_op(event_list *l, int op, int64_t *weights_bytes,
+                        mo_error *err)
 {
     const mo_instance *x = l->x;
     int device = l->s->device[op];
-    mo_status status = add_total(l, x->weight_bytes[op], err);
+    mo_status status = count_bytes(l, x->weight_bytes[op], err);
 
     if (status != MO_OK)
         return status;
     weights_bytes[device] += x->weight_bytes[op];
-    return hold_work(l, device, l->s->start_ns[op], end_of(l, op),
-                     x->memory_bytes[op] - x->weight_bytes[op], err);
+    return add_workspace(l, device, l->s->start_ns[op], end_of_op(l, op),
+                         x->memory_bytes[op] - x->weight_bytes[op], err);
 }
 
-static void lift(int64_t *ns, int64_t to_ns)
+static void raise_to(int64_t *ns, int64_t to_ns)
 {
     if (*ns < to_ns)
         *ns = to_ns;
 }
 
-/* Holds the tensor where it was made; notes until when its copies are read. */
-static mo_status hold_tensor(ledger *l, int tensor, mo_error *err)
+/* Adds the lifetime of the tensor on its producer's device; raises copy_end_ns
+ * of its copies to the ends of their readers. */
+static mo_status add_tensor_lifetime(event_list *l, int tensor, mo_error *err)
 {
     const mo_instance *x = l->x;
     const mo_schedule *s = l->s;
     bool once = s->regime.tensors == MO_TENSORS_ONCE;
     int from = x->tensor_from[tensor], home = s->device[from];
-    int64_t end_ns = end_of(l, from);
+    int64_t end_ns = end_of_op(l, from);
 
     for (int q = x->tensor_start[tensor]; q < x->tensor_start[tensor + 1];
          q++) {
@@ -121,15 +122,15 @@ static mo_status hold_tensor(ledger *l, int tensor, mo_error *err)
         const mo_transfer *t =
             mo_schedule_transfer(s, once ? tensor : q, s->device[reader]);
 
-        lift(&end_ns, t ? t->end_ns : end_of(l, reader));
+        raise_to(&end_ns, t ? t->end_ns : end_of_op(l, reader));
         if (t)
-            lift(&l->copy_end_ns[t - s->transfers], end_of(l, reader));
+            raise_to(&l->copy_end_ns[t - s->transfers], end_of_op(l, reader));
     }
-    return hold(l, home, s->start_ns[from], end_ns, x->tensor_bytes[tensor],
-                err);
+    return add_lifetime(l, home, s->start_ns[from], end_ns,
+                        x->tensor_bytes[tensor], err);
 }
 
-static mo_status hold_copy(ledger *l, int number, mo_error *err)
+static mo_status add_copy_lifetime(event_list *l, int number, mo_error *err)
 {
     const mo_instance *x = l->x;
     const mo_transfer *t = &l->s->transfers[number];
@@ -137,20 +138,20 @@ static mo_status hold_copy(ledger *l, int number, mo_error *err)
                      ? t->item
                      : x->flows[t->item].tensor;
 
-    return hold(l, t->to, t->start_ns, l->copy_end_ns[number],
-                x->tensor_bytes[tensor], err);
+    return add_lifetime(l, t->to, t->start_ns, l->copy_end_ns[number],
+                        x->tensor_bytes[tensor], err);
 }
 
-static mo_status hold_all(ledger *l, int64_t *weights_bytes, mo_error *err)
+static mo_status add_all(event_list *l, int64_t *weights_bytes, mo_error *err)
 {
     mo_status status = MO_OK;
 
     for (int i = 0; i < l->s->n && status == MO_OK; i++)
-        status = hold_op(l, i, weights_bytes, err);
+        status = add_op(l, i, weights_bytes, err);
     for (int t = 0; t < l->x->n_tensors && status == MO_OK; t++)
-        status = hold_tensor(l, t, err);
+        status = add_tensor_lifetime(l, t, err);
     for (int c = 0; c < l->s->n_transfers && status == MO_OK; c++)
-        status = hold_copy(l, c, err);
+        status = add_copy_lifetime(l, c, err);
     return status;
 }
 
@@ -165,8 +166,9 @@ static int compare_events(const void *a, const void *b)
     return (v->phase > w->phase) - (v->phase < w->phase);
 }
 
-/* Raises the peaks, which hold the weights, by what is held beside them. */
-static void sweep(ledger *l, int64_t *peak_bytes)
+/* Sweeps the events by device and time and raises the peaks, which hold the
+ * weights so far, by the largest sum of live bytes. */
+static void sweep_peaks(event_list *l, int64_t *peak_bytes)
 {
     size_t at = 0;
 
@@ -179,12 +181,12 @@ static void sweep(ledger *l, int64_t *peak_bytes)
         for (; at < l->n && l->events[at].device == device; at++) {
             const event *e = &l->events[at];
 
-            if (e->phase == GLIMPSED) {
-                lift(&most, held + (e->bytes > work ? e->bytes : work));
+            if (e->phase == SPIKE) {
+                raise_to(&most, held + (e->bytes > work ? e->bytes : work));
                 continue;
             }
             *(e->work ? &work : &held) += e->bytes;
-            lift(&most, held + work);
+            raise_to(&most, held + work);
         }
         peak_bytes[device] += most;
     }
@@ -193,16 +195,15 @@ static void sweep(ledger *l, int64_t *peak_bytes)
 mo_status mo_live_memory_peak(const mo_instance *x, const mo_schedule *s,
                               int64_t *peak_bytes, mo_error *err)
 {
-    ledger l = { .x = x, .s = s };
+    event_list l = { .x = x, .s = s };
     mo_status status;
 
     for (int k = 0; k < x->n_devices; k++)
         peak_bytes[k] = 0;
     l.copy_end_ns = calloc((size_t) s->n_transfers + 1, sizeof *l.copy_end_ns);
-    status =
-        l.copy_end_ns ? hold_all(&l, peak_bytes, err) : mo_fail_memory(err);
+    status = l.copy_end_ns ? add_all(&l, peak_bytes, err) : mo_fail_memory(err);
     if (status == MO_OK)
-        sweep(&l, peak_bytes);
+        sweep_peaks(&l, peak_bytes);
     free(l.events);
     free(l.copy_end_ns);
     return status;

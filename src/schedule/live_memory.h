@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * live.h - memory that is given back when nobody needs it any more.
+ * live_memory.h - peak memory by liveness: buffers are freed after their last
+ * use.
  */
 #ifndef MO_SCHEDULE_LIVE_MEMORY_H
 #define MO_SCHEDULE_LIVE_MEMORY_H
@@ -12,12 +13,16 @@
 #include "schedule/schedule.h"
 
 /*
- * What each device holds at its fullest moment: the weights of its ops all the
- * time; the rest of an op's memory while it runs; a tensor where it is made,
- * from its producer's start to the end of its last reader there and of the last
- * transfer from there; a copy from the start of its transfer to the end of its
- * last reader.  What ends at a moment is gone when something else begins; what
- * takes no time counts at its moment.  A size nobody knows counts nothing.
+ * Fills peak_bytes, a buffer by device, with the peak of each device.  A
+ * device holds the weights of its ops all the time; the rest of an op's memory
+ * while the op runs; a tensor on its producer's device from the producer's
+ * start to the end of the last reader there and of the last transfer from
+ * there; a copy from the start of its transfer to the end of its last reader.
+ * At one moment, what ends is freed before what starts is allocated; what
+ * takes no time counts at its moment.  A tensor of unknown size counts 0
+ * bytes.
+ *
+ * Returns MO_E_INPUT when the total does not fit 63 bits.
  */
 mo_status mo_live_memory_peak(const mo_instance *x, const mo_schedule *s,
                               int64_t *peak_bytes, mo_error *err);

@@ -5,8 +5,8 @@
 
 #include "schedule/live_memory.h"
 
-static void add_static(const mo_instance *x, const mo_schedule *s,
-                       int64_t *peak_bytes)
+static void sum_static_bytes(const mo_instance *x, const mo_schedule *s,
+                             int64_t *peak_bytes)
 {
     for (int k = 0; k < x->n_devices; k++)
         peak_bytes[k] = 0;
@@ -19,7 +19,7 @@ mo_status mo_schedule_peak_memory(const mo_instance *x, const mo_schedule *s,
 {
     if (s->regime.memory == MO_MEMORY_LIVE)
         return mo_live_memory_peak(x, s, peak_bytes, err);
-    add_static(x, s, peak_bytes);
+    sum_static_bytes(x, s, peak_bytes);
     return MO_OK;
 }
 

@@ -6,9 +6,9 @@
 #include "base/array.h"
 #include "schedule/allowed_devices.h"
 
-/* Numbers the units; unit_of_group is as long as there are groups. */
-static void number(const mo_instance *x, mo_placement_units *u,
-                   int *unit_of_group)
+/* Numbers the units; unit_of_group is a buffer by group. */
+static void number_units(const mo_instance *x, mo_placement_units *u,
+                         int *unit_of_group)
 {
     for (int g = 0; g < x->n_groups; g++)
         unit_of_group[g] = -1;
@@ -31,7 +31,8 @@ static void list_ops(const mo_instance *x, mo_placement_units *u)
         u->start[u->of_op[i] + 1]++;
     for (int unit = 0; unit < u->n; unit++)
         u->start[unit + 1] += u->start[unit];
-    /* Filled from behind, every end moves down to where its unit starts. */
+    /* Counting sort from behind: every end moves down to the start of its
+     * unit. */
     for (int i = x->n - 1; i >= 0; i--)
         u->ops[--u->start[u->of_op[i] + 1]] = i;
     for (int unit = 0; unit < u->n; unit++)
@@ -39,8 +40,8 @@ static void list_ops(const mo_instance *x, mo_placement_units *u)
     u->start[u->n] = x->n;
 }
 
-static void add_up(const mo_instance *x, const mo_regime *regime,
-                   mo_placement_units *u)
+static void sum_bytes(const mo_instance *x, const mo_regime *regime,
+                      mo_placement_units *u)
 {
     for (int i = 0; i < x->n; i++) {
         int unit = u->of_op[i];
@@ -73,10 +74,10 @@ mo_status mo_placement_units_make(const mo_instance *x, const mo_regime *regime,
         mo_placement_units_free(u);
         return mo_fail_memory(err);
     }
-    number(x, u, unit_of_group);
+    number_units(x, u, unit_of_group);
     free(unit_of_group);
     list_ops(x, u);
-    add_up(x, regime, u);
+    sum_bytes(x, regime, u);
     *units = u;
     return MO_OK;
 }
@@ -102,7 +103,7 @@ void mo_placement_units_free_bytes(const mo_instance *x,
     for (int u = 0; u < units->n; u++) {
         int pin = units->pin[u];
 
-        /* Once too small, too small for ever: no need to count on. */
+        /* Negative stays negative: stop subtracting before it can overflow. */
         if (pin != MO_FREE && room_bytes[pin] >= 0)
             room_bytes[pin] -= units->bytes[u];
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * units.h - what is placed as one: a colocation group, or an op of none.
+ * placement_units.h - units of placement: a colocation group, or an op that is
+ * in none.
  */
 #ifndef MO_SCHEDULE_PLACEMENT_UNITS_H
 #define MO_SCHEDULE_PLACEMENT_UNITS_H
@@ -17,15 +18,17 @@ typedef struct mo_placement_units {
     int *of_op;
     int *start, *ops; /* of unit u: ops[start[u] .. start[u + 1]) */
     int *pin;         /* by unit: a device, or MO_FREE */
-    int64_t *bytes;   /* by unit, for as long as it is on a device: memory;
-                         with MO_MEMORY_LIVE weights, else nothing */
+    int64_t
+        *bytes; /* by unit, resident as long as the unit is on a device: memory;
+                   with MO_MEMORY_LIVE weights; with MO_MEMORY_NONE 0 */
 } mo_placement_units;
 
 mo_status mo_placement_units_make(const mo_instance *x, const mo_regime *regime,
                                   mo_placement_units **units, mo_error *err);
 void mo_placement_units_free(mo_placement_units *units);
 
-/* What pinned units leave of each device; below 0 where they do not fit. */
+/* Fills room_bytes, a buffer by device, with the capacity that pinned units
+ * leave; below 0 where they exceed it. */
 void mo_placement_units_free_bytes(const mo_instance *x,
                                    const mo_placement_units *units,
                                    int64_t *room_bytes);

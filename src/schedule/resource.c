@@ -23,7 +23,7 @@ int mo_resource_list(const mo_instance *x, mo_congestion congestion, int a,
 
     *ids = pair;
     switch (congestion) {
-    case MO_CONGESTION_PORT: /* ways out come first, then the ways in */
+    case MO_CONGESTION_PORT: /* output ports first, then input ports */
         pair[0] = a;
         pair[1] = x->n_devices + b;
         return 2;

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * resource.h - what a transfer occupies while it is under way.
+ * resource.h - disjunctive resources of a transfer: ports, channels or links.
  *
- * Two transfers exclude each other when they hold a resource in common; which
- * resources there are is all that the congestions differ in.
+ * Two transfers exclude each other when they hold a resource in common; the
+ * congestion models differ only in the set of resources.
  */
 #ifndef MO_SCHEDULE_RESOURCE_H
 #define MO_SCHEDULE_RESOURCE_H
@@ -11,11 +11,12 @@
 #include "cost/instance.h"
 #include "schedule/regime.h"
 
-/* Resources are numbered from 0. */
+/* Returns the number of resources; they are numbered from 0. */
 int mo_resource_count(const mo_instance *x, mo_congestion congestion);
 
-/* Those of a transfer from a to b: how many, and at *ids which, either in the
- * instance or in pair. */
+/* Lists the resources that a transfer from device a to device b holds.
+ * Returns their number; *ids points into the instance or into the caller's
+ * buffer pair, and is not to be freed. */
 int mo_resource_list(const mo_instance *x, mo_congestion congestion, int a,
                      int b, int pair[2], const int **ids);
 

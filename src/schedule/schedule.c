@@ -15,18 +15,20 @@ int64_t mo_schedule_item_ns(const mo_instance *x, const mo_regime *regime,
                : mo_instance_flow_ns(x, item, a, b);
 }
 
-/* While the transfers are found. */
-typedef struct finder {
+/* State while the transfers are listed. */
+typedef struct transfer_list {
     const mo_instance *x;
     mo_schedule *s;
     size_t n, room;
     int64_t total_ns; /* of all transfers */
-    int *sent_to;     /* by device, the last tensor that goes there, plus 1 */
-} finder;
+    int *sent_to;     /* by device: the last tensor sent there, plus 1 */
+} transfer_list;
 
 /* Ops and flows are bounded when the instance is made.  A tensor sent to many
- * devices, at the speed of its slowest flow, may take longer than its flows. */
-static mo_status add_up(finder *f, int64_t length_ns, mo_error *err)
+ * devices, at the speed of its slowest flow, may take longer than its
+ * flows. */
+static mo_status count_transfer_time(transfer_list *f, int64_t length_ns,
+                                     mo_error *err)
 {
     if (mo_int64_add(f->total_ns, length_ns, &f->total_ns) &&
         f->total_ns <= INT64_MAX / 2)
@@ -36,11 +38,12 @@ static mo_status add_up(finder *f, int64_t length_ns, mo_error *err)
                    "years); are their times in microseconds?");
 }
 
-static mo_status add(finder *f, int item, int from, int to, mo_error *err)
+static mo_status add_transfer(transfer_list *f, int item, int from, int to,
+                              mo_error *err)
 {
     mo_schedule *s = f->s;
     int64_t length_ns = mo_schedule_item_ns(f->x, &s->regime, item, from, to);
-    mo_status status = add_up(f, length_ns, err);
+    mo_status status = count_transfer_time(f, length_ns, err);
 
     if (status == MO_OK)
         status = MO_ARRAY_GROW(s->transfers, f->n, f->room, err);
@@ -51,7 +54,7 @@ static mo_status add(finder *f, int item, int from, int to, mo_error *err)
     return status;
 }
 
-static mo_status add_flows(finder *f, mo_error *err)
+static mo_status add_flow_transfers(transfer_list *f, mo_error *err)
 {
     const int *device = f->s->device;
     mo_status status = MO_OK;
@@ -60,7 +63,8 @@ static mo_status add_flows(finder *f, mo_error *err)
         const mo_flow *flow = &f->x->flows[q];
 
         if (device[flow->from] != device[flow->to])
-            status = add(f, q, device[flow->from], device[flow->to], err);
+            status =
+                add_transfer(f, q, device[flow->from], device[flow->to], err);
     }
     return status;
 }
@@ -74,7 +78,8 @@ static int compare_transfers(const void *a, const void *b)
     return (s->to > t->to) - (s->to < t->to);
 }
 
-static mo_status add_tensor(finder *f, int tensor, mo_error *err)
+static mo_status add_tensor_transfers(transfer_list *f, int tensor,
+                                      mo_error *err)
 {
     const mo_instance *x = f->x;
     const int *device = f->s->device;
@@ -90,7 +95,7 @@ static mo_status add_tensor(finder *f, int tensor, mo_error *err)
         if (f->sent_to[to] == tensor + 1)
             continue;
         f->sent_to[to] = tensor + 1;
-        status = add(f, tensor, from, to, err);
+        status = add_transfer(f, tensor, from, to, err);
         if (status != MO_OK)
             return status;
     }
@@ -100,7 +105,7 @@ static mo_status add_tensor(finder *f, int tensor, mo_error *err)
     return MO_OK;
 }
 
-static mo_status add_tensors(finder *f, mo_error *err)
+static mo_status add_all_tensors(transfer_list *f, mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -108,18 +113,18 @@ static mo_status add_tensors(finder *f, mo_error *err)
     if (!f->sent_to)
         return mo_fail_memory(err);
     for (int t = 0; t < f->x->n_tensors && status == MO_OK; t++)
-        status = add_tensor(f, t, err);
+        status = add_tensor_transfers(f, t, err);
     free(f->sent_to);
     return status;
 }
 
-static mo_status add_transfers(const mo_instance *x, mo_schedule *s,
-                               mo_error *err)
+static mo_status find_transfers(const mo_instance *x, mo_schedule *s,
+                                mo_error *err)
 {
-    finder f = { .x = x, .s = s };
+    transfer_list f = { .x = x, .s = s };
     mo_status status = s->regime.tensors == MO_TENSORS_ONCE
-                           ? add_tensors(&f, err)
-                           : add_flows(&f, err);
+                           ? add_all_tensors(&f, err)
+                           : add_flow_transfers(&f, err);
 
     s->n_transfers = (int) f.n;
     return status;
@@ -152,7 +157,7 @@ mo_status mo_schedule_new(const mo_instance *x, const mo_regime *regime,
     s->n = x->n;
     status = copy_placement(x, s, device, err);
     if (status == MO_OK)
-        status = add_transfers(x, s, err);
+        status = find_transfers(x, s, err);
     if (status == MO_OK)
         *schedule = s;
     else

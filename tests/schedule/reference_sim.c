@@ -85,15 +85,16 @@ static bool is_free_of_all(const slow *w, const mo_transfer *t)
 /* Not before. */
 static int64_t until_ns(const slow *w, int op, int item)
 {
-    const int64_t *told_ns = op >= 0 ? w->plan->release_ns : w->plan->hold_ns;
+    const int64_t *told_ns =
+        op >= 0 ? w->plan->release_ns : w->plan->send_release_ns;
     int64_t ns = told_ns ? told_ns[op >= 0 ? op : item] : 0;
 
-    for (int i = 0; i < w->plan->n_after; i++) {
-        const mo_sim_time_lag *it = &w->plan->after[i];
+    for (int i = 0; i < w->plan->n_lags; i++) {
+        const mo_sim_time_lag *it = &w->plan->lags[i];
 
-        if (it->op_late == op && it->item_late == item &&
-            w->op[it->op] == DONE && op_end_ns(w, it->op) + it->wait_ns > ns)
-            ns = op_end_ns(w, it->op) + it->wait_ns;
+        if (it->succ_op == op && it->succ_item == item &&
+            w->op[it->op] == DONE && op_end_ns(w, it->op) + it->lag_ns > ns)
+            ns = op_end_ns(w, it->op) + it->lag_ns;
     }
     return ns;
 }

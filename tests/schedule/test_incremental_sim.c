@@ -52,7 +52,7 @@ typedef struct walk {
     mo_random random;
     int number; /* of the case */
     int *device, *rank, *send_rank;
-    int64_t *release_ns, *hold_ns;
+    int64_t *release_ns, *send_release_ns;
 } walk;
 
 /* What the whole plan, with the changes in it, comes to. */
@@ -64,7 +64,7 @@ static mo_schedule *by_the_rules(walk *w)
                          .rank = w->rank,
                          .send_rank = w->send_rank,
                          .release_ns = w->release_ns,
-                         .hold_ns = w->hold_ns };
+                         .send_release_ns = w->send_release_ns };
 
     for (int i = 0; i < x->n; i++) {
         w->device[i] = w->standing->device[i];
@@ -75,7 +75,8 @@ static mo_schedule *by_the_rules(walk *w)
         w->send_rank[once ? x->flows[q].tensor : q] =
             (int) (w->standing->send_key[q] / 1000);
     for (int q = 0; q < x->n_flows; q++)
-        w->hold_ns[once ? x->flows[q].tensor : q] = w->standing->hold_ns[q];
+        w->send_release_ns[once ? x->flows[q].tensor : q] =
+            w->standing->send_release_ns[q];
     return slow_sim(x, &w->regime, &plan);
 }
 
@@ -102,11 +103,11 @@ static void change_hold(walk *w)
     const mo_instance *x = w->x;
     int q = x->n_flows > 0 ? mo_random_below(&w->random, x->n_flows) : 0;
     int tensor = x->n_flows > 0 ? x->flows[q].tensor : 0;
-    int64_t hold_ns = mo_random_below(&w->random, 2) * some_key(w);
+    int64_t send_release_ns = mo_random_below(&w->random, 2) * some_key(w);
 
     for (int r = 0; r < x->n_flows; r++)
         if (x->flows[r].tensor == tensor)
-            mo_incremental_sim_delay_transfer(w->trial, r, hold_ns);
+            mo_incremental_sim_delay_transfer(w->trial, r, send_release_ns);
 }
 
 static void change(walk *w)
@@ -144,20 +145,20 @@ static void check_standing(const walk *w, const mo_schedule *expected)
 static void step(walk *w)
 {
     mo_schedule *expected;
-    int64_t end_ns, give_up_ns;
+    int64_t end_ns, cutoff_ns;
 
     for (int i = mo_random_below(&w->random, 4); i >= 0; i--)
         change(w);
     expected = by_the_rules(w);
-    give_up_ns = expected->makespan_ns + mo_random_below(&w->random, 3) - 1;
+    cutoff_ns = expected->makespan_ns + mo_random_below(&w->random, 3) - 1;
     if (mo_random_below(&w->random, 2))
-        give_up_ns = INT64_MAX;
-    end_ns = mo_incremental_sim_run(w->trial, give_up_ns);
+        cutoff_ns = INT64_MAX;
+    end_ns = mo_incremental_sim_run(w->trial, cutoff_ns);
     ck_assert_msg(
-        end_ns == (expected->makespan_ns < give_up_ns ? expected->makespan_ns
-                                                      : INT64_MAX),
+        end_ns == (expected->makespan_ns < cutoff_ns ? expected->makespan_ns
+                                                     : INT64_MAX),
         "case %d: %lld for %lld, less than %lld", w->number, (long long) end_ns,
-        (long long) expected->makespan_ns, (long long) give_up_ns);
+        (long long) expected->makespan_ns, (long long) cutoff_ns);
     if (end_ns < INT64_MAX && mo_random_below(&w->random, 2)) {
         mo_incremental_sim_commit(w->trial);
         check_standing(w, expected);
@@ -190,14 +191,14 @@ static void open_walk(walk *w, const mo_instance *x, int number)
     w->rank = calloc(n, sizeof *w->rank);
     w->send_rank = calloc(n_flows, sizeof *w->send_rank);
     w->release_ns = calloc(n, sizeof *w->release_ns);
-    w->hold_ns = calloc(n_flows, sizeof *w->hold_ns);
+    w->send_release_ns = calloc(n_flows, sizeof *w->send_release_ns);
     ck_assert(w->device && w->rank && w->send_rank && w->release_ns &&
-              w->hold_ns);
+              w->send_release_ns);
 }
 
 static void close_walk(walk *w)
 {
-    free(w->hold_ns);
+    free(w->send_release_ns);
     free(w->release_ns);
     free(w->send_rank);
     free(w->rank);

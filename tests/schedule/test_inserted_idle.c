@@ -26,10 +26,12 @@ static const char early_and_late[] =
 
 enum { C_READS, D_READS };
 
-static mo_schedule *schedule_of(const mo_instance *x, int64_t *hold_ns)
+static mo_schedule *schedule_of(const mo_instance *x, int64_t *send_release_ns)
 {
     int device[] = { A, A, B, B, B }, rank[] = { 0, 1, 4, 2, 3 };
-    mo_sim_plan plan = { .device = device, .rank = rank, .hold_ns = hold_ns };
+    mo_sim_plan plan = { .device = device,
+                         .rank = rank,
+                         .send_release_ns = send_release_ns };
     mo_schedule *s = NULL;
     mo_sim *sim = NULL;
 
@@ -41,7 +43,7 @@ static mo_schedule *schedule_of(const mo_instance *x, int64_t *hold_ns)
 
 START_TEST(what_is_held_back_is_found_and_nothing_else)
 {
-    int64_t hold_ns[] = { 0, 0, 0 }, release_ns[5], found_ns[3];
+    int64_t send_release_ns[] = { 0, 0, 0 }, release_ns[5], found_ns[3];
     problem p = { 0 };
     mo_schedule *s;
     mo_inserted_idle *waits = NULL;
@@ -49,8 +51,8 @@ START_TEST(what_is_held_back_is_found_and_nothing_else)
     problem_make(&p, early_and_late, "A; B; A-B gbps=8", NULL);
     MUST(mo_inserted_idle_new(p.x, &waits, &err));
     for (int held = 0; held < 2; held++) {
-        hold_ns[C_READS] = held * 3000;
-        s = schedule_of(p.x, hold_ns);
+        send_release_ns[C_READS] = held * 3000;
+        s = schedule_of(p.x, send_release_ns);
         mo_inserted_idle_find(waits, s, release_ns, found_ns);
         ck_assert_int_eq(found_ns[C_READS], held * 3000);
         ck_assert_int_eq(found_ns[D_READS], 0);
@@ -65,13 +67,13 @@ END_TEST
 
 START_TEST(a_trial_begins_with_what_is_held_back)
 {
-    int64_t hold_ns[] = { 3000, 0, 0 };
+    int64_t send_release_ns[] = { 3000, 0, 0 };
     problem p = { 0 };
     mo_schedule *s, *at_once;
     mo_incremental_sim *trial = NULL;
 
     problem_make(&p, early_and_late, "A; B; A-B gbps=8", NULL);
-    s = schedule_of(p.x, hold_ns);
+    s = schedule_of(p.x, send_release_ns);
     at_once = schedule_of(p.x, NULL);
     ck_assert_int_lt(s->makespan_ns, at_once->makespan_ns);
     MUST(mo_incremental_sim_new(p.x, &by_port, &trial, &err));
@@ -92,11 +94,13 @@ static mo_schedule *some_schedule(const mo_instance *x, const mo_regime *regime,
     mo_sim_plan plan = { .device = calloc(n, sizeof *plan.device),
                          .rank = calloc(n, sizeof *plan.rank),
                          .release_ns = calloc(n, sizeof *plan.release_ns),
-                         .hold_ns = calloc(n_flows, sizeof *plan.hold_ns) };
+                         .send_release_ns =
+                             calloc(n_flows, sizeof *plan.send_release_ns) };
     mo_schedule *s = NULL;
     mo_sim *sim = NULL;
 
-    ck_assert(plan.device && plan.rank && plan.release_ns && plan.hold_ns);
+    ck_assert(plan.device && plan.rank && plan.release_ns &&
+              plan.send_release_ns);
     for (int i = 0; i < x->n; i++) {
         int at = mo_random_below(random, i + 1);
 
@@ -106,14 +110,14 @@ static mo_schedule *some_schedule(const mo_instance *x, const mo_regime *regime,
         plan.release_ns[i] = 1000 * mo_random_below(random, 30);
     }
     for (int q = 0; q < x->n_flows; q++)
-        plan.hold_ns[q] = 1000 * mo_random_below(random, 60);
+        plan.send_release_ns[q] = 1000 * mo_random_below(random, 60);
     MUST(mo_sim_new(x, regime, &sim, &err));
     MUST(mo_sim_schedule(sim, &plan, &s, &err));
     mo_sim_free(sim);
     free(plan.device);
     free(plan.rank);
     free(plan.release_ns);
-    free(plan.hold_ns);
+    free(plan.send_release_ns);
     return s;
 }
 

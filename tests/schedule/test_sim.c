@@ -23,7 +23,7 @@ static const mo_regime by_port = { MO_CONGESTION_PORT, MO_TENSORS_PER_EDGE,
 typedef struct made_plan {
     mo_sim_plan plan;
     int *device, *rank, *send_rank;
-    int64_t *release_ns, *hold_ns;
+    int64_t *release_ns, *send_release_ns;
     mo_sim_time_lag *after;
 } made_plan;
 
@@ -35,16 +35,16 @@ static void reserve_plan(made_plan *m, const mo_instance *x)
     m->rank = calloc(n, sizeof *m->rank);
     m->send_rank = calloc(n_items, sizeof *m->send_rank);
     m->release_ns = calloc(n, sizeof *m->release_ns);
-    m->hold_ns = calloc(n_items, sizeof *m->hold_ns);
+    m->send_release_ns = calloc(n_items, sizeof *m->send_release_ns);
     m->after = calloc(n, sizeof *m->after);
     ck_assert(m->device && m->rank && m->send_rank && m->release_ns &&
-              m->hold_ns && m->after);
+              m->send_release_ns && m->after);
 }
 
 static void drop_plan(made_plan *m)
 {
     free(m->after);
-    free(m->hold_ns);
+    free(m->send_release_ns);
     free(m->release_ns);
     free(m->send_rank);
     free(m->rank);
@@ -74,7 +74,7 @@ static void delay_some(made_plan *m, const mo_instance *x, bool once,
 {
     for (int i = 0; i < x->n; i++) {
         int n_out = x->out_start[i + 1] - x->out_start[i], q;
-        mo_sim_time_lag *after = &m->after[m->plan.n_after];
+        mo_sim_time_lag *after = &m->after[m->plan.n_lags];
 
         if (n_out == 0 || mo_random_below(random, 3) > 0)
             continue;
@@ -82,12 +82,12 @@ static void delay_some(made_plan *m, const mo_instance *x, bool once,
         *after =
             (mo_sim_time_lag){ i, -1, -1, 1000 * mo_random_below(random, 20) };
         if (mo_random_below(random, 2))
-            after->op_late = x->flows[q].to;
+            after->succ_op = x->flows[q].to;
         else
-            after->item_late = once ? x->flows[q].tensor : q;
-        m->plan.n_after++;
+            after->succ_item = once ? x->flows[q].tensor : q;
+        m->plan.n_lags++;
     }
-    m->plan.after = m->after;
+    m->plan.lags = m->after;
 }
 
 static void make_plan(made_plan *m, const mo_instance *x, bool once,
@@ -108,13 +108,14 @@ static void make_plan(made_plan *m, const mo_instance *x, bool once,
     for (int q = 0; q < x->n_flows; q++) {
         m->send_rank[q] = mo_random_below(random, 8);
         if (mo_random_below(random, 3) == 0)
-            m->hold_ns[q] = 1000 * mo_random_below(random, 50);
+            m->send_release_ns[q] = 1000 * mo_random_below(random, 50);
     }
     m->plan = (mo_sim_plan){ .device = m->device,
                              .rank = m->rank,
                              .send_rank = kind & 1 ? m->send_rank : NULL,
                              .release_ns = kind & 2 ? m->release_ns : NULL,
-                             .hold_ns = kind & 4 ? m->hold_ns : NULL };
+                             .send_release_ns =
+                                 kind & 4 ? m->send_release_ns : NULL };
     if (kind & 8)
         delay_some(m, x, once, random);
 }

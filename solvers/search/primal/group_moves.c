@@ -215,8 +215,8 @@ static void copy_plan(const mo_instance *x, const mo_sim_plan *from,
                       mo_sim_plan *to)
 {
     memcpy(to->device, from->device, (size_t) x->n * sizeof *to->device);
-    memcpy(to->hold_ns, from->hold_ns,
-           (size_t) x->n_flows * sizeof *to->hold_ns);
+    memcpy(to->send_release_ns, from->send_release_ns,
+           (size_t) x->n_flows * sizeof *to->send_release_ns);
 }
 
 /* All that have no device to the same one, all others home, and nothing is held
@@ -230,7 +230,7 @@ static void begin(side *s, int device)
                              : x->pin[i] == MO_FREE ? device
                                                     : x->pin[i];
     for (int q = 0; q < x->n_flows; q++)
-        s->plan->hold_ns[q] = 0;
+        s->plan->send_release_ns[q] = 0;
     s->best_ns = mo_sim_run(s->sim, s->plan, INT64_MAX);
     s->evaluations = 0;
 }
@@ -322,9 +322,9 @@ static mo_status reserve(side *s, size_t n, mo_error *err)
     s->group = malloc(((size_t) s->x->n_groups + 1) * sizeof *s->group);
     s->loose = calloc(n, sizeof *s->loose);
     s->best.device = malloc(n * sizeof *s->best.device);
-    s->best.hold_ns = malloc(n_flows * sizeof *s->best.hold_ns);
+    s->best.send_release_ns = malloc(n_flows * sizeof *s->best.send_release_ns);
     if (!s->numbers || !s->group || !s->loose || !s->best.device ||
-        !s->best.hold_ns)
+        !s->best.send_release_ns)
         return mo_fail_memory(err);
     s->set = s->numbers;
     s->start = s->numbers + n; /* sets of one op, blocks, fans */
@@ -338,7 +338,7 @@ static mo_status reserve(side *s, size_t n, mo_error *err)
 
 static void clear(side *s)
 {
-    free(s->best.hold_ns);
+    free(s->best.send_release_ns);
     free(s->best.device);
     free(s->loose);
     free(s->group);

@@ -37,9 +37,9 @@ typedef struct assembly {
     mo_primal_spine_role *roles; /* by op */
     int *group;                  /* by group: its device, or -1 */
     mo_sim_plan plan;
-    mo_sim_time_lag *after; /* what waits in blocks */
-    size_t n_after, after_room;
-    int64_t *release_ns, *hold_ns; /* of a block: by op, by flow */
+    mo_sim_time_lag *lags; /* what waits in blocks */
+    size_t n_lags, lags_room;
+    int64_t *release_ns, *send_release_ns; /* of a block: by op, by flow */
 } assembly;
 
 static void take_block(assembly *a, int number)
@@ -156,10 +156,10 @@ static void rank_sends(assembly *a)
 
 static mo_status add_after(assembly *a, mo_sim_time_lag after, mo_error *err)
 {
-    mo_status status = MO_ARRAY_GROW(a->after, a->n_after, a->after_room, err);
+    mo_status status = MO_ARRAY_GROW(a->lags, a->n_lags, a->lags_room, err);
 
     if (status == MO_OK)
-        a->after[a->n_after++] = after;
+        a->lags[a->n_lags++] = after;
     return status;
 }
 
@@ -181,9 +181,10 @@ static mo_status take_sends(assembly *a, int number, int u, mo_error *err)
             (turn){ number, t->start_ns, t->end_ns > t->start_ns, item };
         while (s->device[part->x->flows[first].to] != t->to)
             first++;
-        if (a->hold_ns[first] > 0)
+        if (a->send_release_ns[first] > 0)
             status = add_after(
-                a, (mo_sim_time_lag){ u, -1, item, a->hold_ns[first] }, err);
+                a, (mo_sim_time_lag){ u, -1, item, a->send_release_ns[first] },
+                err);
     }
     return status;
 }
@@ -199,7 +200,8 @@ static mo_status take_order(assembly *a, int number, mo_error *err)
 
     if (status != MO_OK)
         return status;
-    mo_inserted_idle_find(waits, block->schedule, a->release_ns, a->hold_ns);
+    mo_inserted_idle_find(waits, block->schedule, a->release_ns,
+                          a->send_release_ns);
     mo_inserted_idle_free(waits);
     for (int i = 0; i < part->x->n && status == MO_OK; i++)
         if (a->release_ns[i] > 0)
@@ -216,8 +218,8 @@ static mo_status take_orders(assembly *a, mo_error *err)
     for (int i = 0; i < a->blocks->n && status == MO_OK; i++)
         if (a->blocks->blocks[i].schedule)
             status = take_order(a, i, err);
-    a->plan.after = a->after;
-    a->plan.n_after = (int) a->n_after;
+    a->plan.lags = a->lags;
+    a->plan.n_lags = (int) a->n_lags;
     return status;
 }
 
@@ -264,12 +266,13 @@ static mo_status reserve(assembly *a, mo_error *err)
     a->plan.rank = malloc(n * sizeof *a->plan.rank);
     a->plan.release_ns = calloc(n, sizeof *a->plan.release_ns);
     a->plan.send_rank = malloc(n_flows * sizeof *a->plan.send_rank);
-    a->plan.hold_ns = calloc(n_flows, sizeof *a->plan.hold_ns);
+    a->plan.send_release_ns = calloc(n_flows, sizeof *a->plan.send_release_ns);
     a->release_ns = malloc(n * sizeof *a->release_ns);
-    a->hold_ns = malloc(n_flows * sizeof *a->hold_ns);
+    a->send_release_ns = malloc(n_flows * sizeof *a->send_release_ns);
     return a->turns && a->sends && a->roles && a->group && a->plan.device &&
                    a->plan.rank && a->plan.release_ns && a->plan.send_rank &&
-                   a->plan.hold_ns && a->release_ns && a->hold_ns
+                   a->plan.send_release_ns && a->release_ns &&
+                   a->send_release_ns
                ? MO_OK
                : mo_fail_memory(err);
 }
@@ -284,10 +287,10 @@ static void clear(assembly *a)
     free(a->plan.rank);
     free(a->plan.release_ns);
     free(a->plan.send_rank);
-    free(a->plan.hold_ns);
-    free(a->after);
+    free(a->plan.send_release_ns);
+    free(a->lags);
     free(a->release_ns);
-    free(a->hold_ns);
+    free(a->send_release_ns);
 }
 
 mo_status mo_primal_spine_assemble(const mo_primal_spine *along,

@@ -75,7 +75,7 @@ mo_status mo_primal_group_moves(const mo_instance *x, const mo_regime *regime,
 
 /* Holds transfers back where that is better for the whole, also together with
  * ops that go home then: where their block had them, or -1.  The plan has
- * hold_ns; *best_ns is what it comes to. */
+ * send_release_ns; *best_ns is what it comes to. */
 mo_status mo_primal_transfer_delay(const mo_instance *x,
                                    const mo_regime *regime, const mo_stop *stop,
                                    const mo_primal_spine_role *roles,

@@ -164,7 +164,8 @@ static bool try_hold(holding *h, int n_moved, int *place)
 
 static void hold(holding *h, const mo_transfer *t)
 {
-    int64_t *hold_ns = &h->plan->hold_ns[t->item], kept_ns = *hold_ns;
+    int64_t *send_release_ns = &h->plan->send_release_ns[t->item],
+            kept_ns = *send_release_ns;
     int n = find_times(h, t), n_moved = find_moved(h, t);
 
     for (int i = 0; i < n_moved; i++)
@@ -172,13 +173,13 @@ static void hold(holding *h, const mo_transfer *t)
     for (int i = -1; i < n && !is_spent(h); i++) {
         int64_t before_ns = h->best_ns;
 
-        *hold_ns = i < 0 ? 0 : h->times_ns[i];
-        if (*hold_ns != kept_ns && try_hold(h, n_moved, h->place))
-            kept_ns = *hold_ns;
+        *send_release_ns = i < 0 ? 0 : h->times_ns[i];
+        if (*send_release_ns != kept_ns && try_hold(h, n_moved, h->place))
+            kept_ns = *send_release_ns;
         if (h->best_ns < before_ns)
             n_moved = 0; /* at home, or where they are better */
     }
-    *hold_ns = kept_ns;
+    *send_release_ns = kept_ns;
 }
 
 static mo_status sweep(holding *h, mo_error *err)

@@ -145,12 +145,12 @@ static mo_status make_plan(mo_rl_evaluator *s, const int *device, mo_error *err)
     return status;
 }
 
-static int64_t simulate(mo_rl_evaluator *s, int64_t give_up_ns)
+static int64_t simulate(mo_rl_evaluator *s, int64_t cutoff_ns)
 {
     const mo_sim_plan plan = { .device = s->device, .rank = s->rank };
 
     s->simulations++;
-    return mo_sim_run(s->sim, &plan, give_up_ns);
+    return mo_sim_run(s->sim, &plan, cutoff_ns);
 }
 
 mo_status mo_rl_evaluator_evaluate(mo_rl_evaluator *score, const int *device,

@@ -1,7 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pass.h - least times, told from op to op along the flows: forward, from
- * what an op reads to it; backward, from its readers to it.
+ * head_tail.h - heads and tails by op and device: forward and backward
+ * propagation of earliest times along the flows.
+ *
+ * The head of an op on a device is a lower bound on its start there; the tail
+ * (backward) is a lower bound on the time from its end to the end of the
+ * schedule (Carlier, 1982).  Both are longest paths over device states with
+ * the true transfer times.
  */
 #ifndef MO_SCHEDULE_BOUND_HEAD_TAIL_H
 #define MO_SCHEDULE_BOUND_HEAD_TAIL_H
@@ -12,25 +17,26 @@
 #include "schedule/allowed_devices.h"
 
 typedef struct mo_head_tail {
-    const mo_allowed_devices *places;
+    const mo_allowed_devices *domains;
     bool backward;
-    int64_t *side; /* by op and device: the least time until op starts there,
-                      or, backward, since it has ended */
-    int64_t *at;   /* by device, for those below */
+    int64_t *time_ns; /* by op and device: the head, or, backward, the tail */
+    int64_t *arrival_ns; /* by device: scratch buffer of the caller */
 } mo_head_tail;
 
-/* op's side and its own time on the device. */
+/* Returns the head or tail of op on the device plus its own processing
+ * time. */
 int64_t mo_head_tail_with_p(const mo_head_tail *pass, int op, int device);
 
-/* Raises *value to least, or leaves it. */
+/* Raises *value to at least least. */
 void mo_head_tail_raise(int64_t *value, int64_t least);
 
-/* Raises the sides of those at the other ends of op's flows to what its own
- * mean for them.  Only where they may run; the others are left alone. */
+/* Relaxes all flows of op: raises the heads of its readers, or backward the
+ * tails of its producers.  Only on allowed devices; the others are
+ * unchanged. */
 void mo_head_tail_propagate(mo_head_tail *pass, int op);
 
-/* The same from time 0 at the end of op, or backward its start, on one device.
- */
+/* The same with op fixed to one device and time 0 at its end, or backward its
+ * start. */
 void mo_head_tail_propagate_from(mo_head_tail *pass, int op, int device);
 
 #endif

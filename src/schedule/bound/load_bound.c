@@ -2,37 +2,38 @@
 #include "schedule/bound/load_bound.h"
 
 /*
- * Work that could be cut and spread at will would take the optimum of
+ * Load bound: the LP relaxation of makespan minimization on unrelated machines
+ * (R||Cmax), where work may be divided arbitrarily,
  *
  *     min T,  sum_k z[i,k] = 1,  sum_i p[i,k] z[i,k] <= T,  z >= 0.
  *
- * By duality any weights y[k] >= 0 give a bound from below,
+ * By duality any weights y[k] >= 0 give a lower bound,
  *
  *     T >= sum_i min_k y[k] p[i,k] / sum_k y[k],
  *
  * and the best have the same load on every device.  Equal weights are best for
  * equal devices, weights by speed where devices differ by a factor; the larger
- * of the two bounds is taken.  Whole numbers throughout, rounded down op by op:
- * any compiler gets the same windows.
+ * of the two bounds is taken.  Integers throughout, rounded down op by op: any
+ * compiler computes the same windows.
  */
 
 enum { FULL_WEIGHT = 1024 };
 
 /* The ops of a list, or without one those from first on. */
-typedef struct crowd {
-    const mo_allowed_devices *places;
+typedef struct op_set {
+    const mo_allowed_devices *domains;
     const int *ops;
     int first, n;
-} crowd;
+} op_set;
 
-static int op_of(const crowd *c, int i)
+static int op_at(const op_set *c, int i)
 {
     return c->ops ? c->ops[i] : c->first + i;
 }
 
-static int64_t bound(const crowd *c, const int64_t *weight)
+static int64_t dual_bound(const op_set *c, const int64_t *weight)
 {
-    const mo_allowed_devices *p = c->places;
+    const mo_allowed_devices *p = c->domains;
     int n_devices = p->x->n_devices;
     int64_t sum = 0, total = 0;
 
@@ -41,7 +42,7 @@ static int64_t bound(const crowd *c, const int64_t *weight)
     if (total == 0)
         return 0;
     for (int i = 0; i < c->n; i++) {
-        int op = op_of(c, i);
+        int op = op_at(c, i);
         int64_t least = INT64_MAX;
         for (int k = 0; k < n_devices; k++)
             if (mo_allowed_devices_has(p, op, k) &&
@@ -53,16 +54,16 @@ static int64_t bound(const crowd *c, const int64_t *weight)
 }
 
 /* The faster a device, the more a nanosecond of it weighs. */
-static void weigh_by_speed(const crowd *c, int64_t *weight)
+static void set_weights_by_speed(const op_set *c, int64_t *weight)
 {
-    const mo_instance *x = c->places->x;
+    const mo_instance *x = c->domains->x;
     int n_devices = x->n_devices;
     int64_t least = INT64_MAX;
 
     for (int k = 0; k < n_devices; k++) {
         weight[k] = 0;
         for (int i = 0; i < c->n; i++)
-            weight[k] += mo_instance_p_ns(x, op_of(c, i), k);
+            weight[k] += mo_instance_p_ns(x, op_at(c, i), k);
         if (weight[k] < least)
             least = weight[k];
     }
@@ -70,30 +71,30 @@ static void weigh_by_speed(const crowd *c, int64_t *weight)
         weight[k] = least / (weight[k] / FULL_WEIGHT + 1);
 }
 
-static int64_t load_ns(const crowd *c, int64_t *scratch)
+static int64_t best_dual_bound(const op_set *c, int64_t *scratch)
 {
     int64_t equal_ns, by_speed_ns;
 
-    for (int k = 0; k < c->places->x->n_devices; k++)
+    for (int k = 0; k < c->domains->x->n_devices; k++)
         scratch[k] = 1;
-    equal_ns = bound(c, scratch);
-    weigh_by_speed(c, scratch);
-    by_speed_ns = bound(c, scratch);
+    equal_ns = dual_bound(c, scratch);
+    set_weights_by_speed(c, scratch);
+    by_speed_ns = dual_bound(c, scratch);
     return equal_ns > by_speed_ns ? equal_ns : by_speed_ns;
 }
 
 int64_t mo_bound_load_ns(const mo_allowed_devices *p, int first, int last,
                          int64_t *scratch)
 {
-    crowd c = { .places = p, .first = first, .n = last - first };
+    op_set c = { .domains = p, .first = first, .n = last - first };
 
-    return load_ns(&c, scratch);
+    return best_dual_bound(&c, scratch);
 }
 
 int64_t mo_bound_load_of_ops_ns(const mo_allowed_devices *p, const int *ops,
                                 int n, int64_t *scratch)
 {
-    crowd c = { .places = p, .ops = ops, .n = n };
+    op_set c = { .domains = p, .ops = ops, .n = n };
 
-    return load_ns(&c, scratch);
+    return best_dual_bound(&c, scratch);
 }

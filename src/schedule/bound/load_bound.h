@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * load.h - what must be computed, spread over the devices.
+ * load_bound.h - load bound: the work of some ops, divided over the devices.
  */
 #ifndef MO_SCHEDULE_BOUND_LOAD_BOUND_H
 #define MO_SCHEDULE_BOUND_LOAD_BOUND_H
@@ -9,9 +9,9 @@
 
 #include "schedule/allowed_devices.h"
 
-/* A time that the ops first, ..., last - 1 take together wherever they go:
- * their work, spread over the devices as if it could be cut at will.  Quick:
- * with a handful of weights only. */
+/* Returns a lower bound on the time that the ops first, ..., last - 1 take
+ * together on any devices: the dual bound of their divisible load, for two
+ * choices of multipliers. */
 int64_t mo_bound_load_ns(const mo_allowed_devices *p, int first, int last,
                          int64_t *scratch /* by device */);
 

@@ -13,82 +13,83 @@
 #include "schedule/serial_makespan.h"
 
 /*
- * Path and load look at the whole: of each op, the least time before it, its
- * own and the least time after it, on the best device for it; then the load,
- * which has to fit between those, and into memory (refute.c).
+ * Path and load consider the whole graph: head, own time and tail of each op
+ * on its best device (critical path); then the load, which has to fit between
+ * heads and tails, and into memory (infeasibility_test.h).
  *
- * The chain adds up.  Along ops u1, u2, ... each of which comes behind the one
- * before it, all that lies between two of them runs between the end of the
- * first and the start of the second, so that the segments' least times add up
- * along the chain, for whatever devices its ops are on: a shortest path over
- * those.
+ * The chain sums over segments.  Along ops u1, u2, ... each of which succeeds
+ * the one before it, all that lies between two of them runs between the end of
+ * the first and the start of the second, so that the segments' lower bounds
+ * add up along the chain, for whatever devices its ops are on: a shortest path
+ * over those.
  */
 
 enum { MAX_WORK = 1 << 23 }; /* ops by devices to the third: seconds */
 
 struct lower {
     const mo_stop *stop;
-    mo_allowed_devices places;
+    mo_allowed_devices domains;
     int64_t most_ns;
-    int64_t *before_ns, *after_ns; /* by op and device */
-    int64_t *at;                   /* by device */
-    int64_t *start, *next;         /* by device, of the chain's op */
-    int64_t *table;                /* by two devices */
-    int *ops;                      /* all of them */
+    int64_t *head_ns, *tail_ns; /* heads and tails by op and device */
+    int64_t *at;                /* by device */
+    int64_t *start, *next;      /* by device, of the chain's op */
+    int64_t *table;             /* by two devices */
+    int *ops;                   /* all of them */
     mo_bound_segments *segments;
     mo_lower_bound found;
 };
 
-static void keep(struct lower *l, int64_t bound_ns, const char *which)
+static void keep_best(struct lower *l, int64_t bound_ns, const char *which)
 {
     if (bound_ns > l->found.bound_ns || !l->found.which)
         l->found = (mo_lower_bound){ bound_ns, which };
 }
 
-static int64_t least_way(const struct lower *l, int op)
+static int64_t shortest_through(const struct lower *l, int op)
 {
     int64_t least = INT64_MAX;
 
-    for (int k = 0; k < l->places.x->n_devices; k++) {
-        int64_t at = mo_allowed_devices_index(&l->places, op, k);
-        int64_t way = l->before_ns[at] + mo_instance_p_ns(l->places.x, op, k) +
-                      l->after_ns[at];
-        if (l->places.allowed[at] && way < least)
+    for (int k = 0; k < l->domains.x->n_devices; k++) {
+        int64_t at = mo_allowed_devices_index(&l->domains, op, k);
+        int64_t way = l->head_ns[at] + mo_instance_p_ns(l->domains.x, op, k) +
+                      l->tail_ns[at];
+        if (l->domains.allowed[at] && way < least)
             least = way;
     }
     return least;
 }
 
-static void find_path(struct lower *l)
+static void find_path_bound(struct lower *l)
 {
-    mo_head_tail before = { &l->places, false, l->before_ns, l->at };
-    mo_head_tail after = { &l->places, true, l->after_ns, l->at };
+    mo_head_tail before = { &l->domains, false, l->head_ns, l->at };
+    mo_head_tail after = { &l->domains, true, l->tail_ns, l->at };
     int64_t most = 0;
 
-    for (int i = 0; i < l->places.x->n; i++)
+    for (int i = 0; i < l->domains.x->n; i++)
         mo_head_tail_propagate(&before, i);
-    for (int i = l->places.x->n - 1; i >= 0; i--)
+    for (int i = l->domains.x->n - 1; i >= 0; i--)
         mo_head_tail_propagate(&after, i);
-    for (int i = 0; i < l->places.x->n; i++)
-        mo_head_tail_raise(&most, least_way(l, i));
-    keep(l, most, "path");
+    for (int i = 0; i < l->domains.x->n; i++)
+        mo_head_tail_raise(&most, shortest_through(l, i));
+    keep_best(l, most, "path");
 }
 
-/* The whole is a segment, too. */
-static void find_load(struct lower *l)
+/* The whole graph as one segment. */
+static void find_load_bound(struct lower *l)
 {
-    const mo_bound_segment whole = { MO_FREE, MO_FREE, l->ops, l->places.x->n };
+    const mo_bound_segment whole = { MO_FREE, MO_FREE, l->ops,
+                                     l->domains.x->n };
 
-    keep(l, mo_bound_load_ns(&l->places, 0, whole.n, l->next), "load");
+    keep_best(l, mo_bound_load_ns(&l->domains, 0, whole.n, l->next), "load");
     mo_bound_segments_table(l->segments, &whole, l->most_ns, l->table);
-    keep(l, l->table[0], "load");
+    keep_best(l, l->table[0], "load");
 }
 
-/* start[b] becomes the least start of the segment's v on b, or of nothing on 0,
- * given those of its u. */
-static void add_segment(struct lower *l, const mo_bound_segment *segment)
+/* Shortest-path step: start[b] becomes the least start of the segment's v on
+ * b, or of the end on 0, given those of its u. */
+static void advance_segment(struct lower *l, const mo_bound_segment *segment)
 {
-    const mo_instance *x = l->places.x;
+    const mo_instance *x = l->domains.x;
     const int64_t *table = l->table;
     int64_t *start = l->start, *next = l->next;
     int n_devices = x->n_devices;
@@ -97,7 +98,7 @@ static void add_segment(struct lower *l, const mo_bound_segment *segment)
         next[b] = INT64_MAX;
         if (segment->v == MO_FREE
                 ? b > 0
-                : !mo_allowed_devices_has(&l->places, segment->v, b))
+                : !mo_allowed_devices_has(&l->domains, segment->v, b))
             continue;
         for (int a = 0; a < n_devices; a++) {
             int64_t end_ns = segment->u == MO_FREE ? 0 : start[a];
@@ -112,84 +113,84 @@ static void add_segment(struct lower *l, const mo_bound_segment *segment)
     memcpy(start, next, (size_t) n_devices * sizeof *start);
 }
 
-static mo_status add_chain(struct lower *l, const mo_bound_chain *chain,
-                           mo_error *err)
+static mo_status walk_chain(struct lower *l, const mo_bound_chain *chain,
+                            mo_error *err)
 {
-    mo_bound_segment_cache *memo = NULL;
-    mo_status status = mo_bound_segment_cache_new(&l->places, &memo, err);
+    mo_bound_segment_cache *cache = NULL;
+    mo_status status = mo_bound_segment_cache_new(&l->domains, &cache, err);
 
     l->start[0] = 0;
-    for (int k = 1; k < l->places.x->n_devices; k++)
+    for (int k = 1; k < l->domains.x->n_devices; k++)
         l->start[k] = INT64_MAX;
     for (int s = 0; s < chain->n && status == MO_OK; s++) {
         status = mo_bound_segment_cache_table(
-            memo, l->segments, &chain->segments[s], l->most_ns, l->table, err);
+            cache, l->segments, &chain->segments[s], l->most_ns, l->table, err);
         if (status == MO_OK)
-            add_segment(l, &chain->segments[s]);
+            advance_segment(l, &chain->segments[s]);
     }
     if (status == MO_OK)
-        keep(l, l->start[0], "chain");
-    mo_bound_segment_cache_free(memo);
+        keep_best(l, l->start[0], "chain");
+    mo_bound_segment_cache_free(cache);
     return status;
 }
 
-static bool is_worth_it(const mo_instance *x)
+static bool is_affordable(const mo_instance *x)
 {
     int64_t n = x->n, n_devices = x->n_devices;
 
     return n_devices <= 64 && n * n_devices * n_devices * n_devices <= MAX_WORK;
 }
 
-static mo_status find_chain(struct lower *l, mo_error *err)
+static mo_status find_chain_bound(struct lower *l, mo_error *err)
 {
     mo_bound_chain *chain = NULL;
     mo_status status;
 
-    if (!is_worth_it(l->places.x))
+    if (!is_affordable(l->domains.x))
         return MO_OK;
-    status = mo_bound_chain_find(&l->places, &chain, err);
+    status = mo_bound_chain_find(&l->domains, &chain, err);
     if (status == MO_OK)
-        status = add_chain(l, chain, err);
+        status = walk_chain(l, chain, err);
     mo_bound_chain_free(chain);
     return status;
 }
 
-static mo_status find_all(struct lower *l, mo_error *err)
+static mo_status find_bounds(struct lower *l, mo_error *err)
 {
-    mo_status status = mo_allowed_devices_find(&l->places, err);
+    mo_status status = mo_allowed_devices_find(&l->domains, err);
 
     if (status == MO_OK)
-        status = mo_serial_makespan(l->places.x, &l->places.regime, &l->most_ns,
-                                    err);
+        status = mo_serial_makespan(l->domains.x, &l->domains.regime,
+                                    &l->most_ns, err);
     if (status != MO_OK)
         return status;
-    for (int i = 0; i < l->places.x->n; i++)
+    for (int i = 0; i < l->domains.x->n; i++)
         l->ops[i] = i;
-    find_path(l);
-    status = mo_bound_segments_new(&l->places, &l->segments, err);
+    find_path_bound(l);
+    status = mo_bound_segments_new(&l->domains, &l->segments, err);
     if (status != MO_OK)
         return status;
     mo_bound_segments_set_stop(l->segments, l->stop);
-    find_load(l);
-    return find_chain(l, err);
+    find_load_bound(l);
+    return find_chain_bound(l, err);
 }
 
-static mo_status reserve(struct lower *l, mo_error *err)
+static mo_status allocate_buffers(struct lower *l, mo_error *err)
 {
-    size_t n = (size_t) l->places.x->n + 1;
-    size_t n_devices = (size_t) l->places.x->n_devices, size;
+    size_t n = (size_t) l->domains.x->n + 1;
+    size_t n_devices = (size_t) l->domains.x->n_devices, size;
 
     if (!mo_size_mul(n, n_devices, &size))
         return mo_fail_memory(err);
-    l->places.allowed = calloc(size, sizeof *l->places.allowed);
-    l->before_ns = calloc(size, sizeof *l->before_ns);
-    l->after_ns = calloc(size, sizeof *l->after_ns);
+    l->domains.allowed = calloc(size, sizeof *l->domains.allowed);
+    l->head_ns = calloc(size, sizeof *l->head_ns);
+    l->tail_ns = calloc(size, sizeof *l->tail_ns);
     l->at = calloc(n_devices + 1, sizeof *l->at);
     l->start = calloc(n_devices + 1, sizeof *l->start);
     l->next = calloc(n_devices + 1, sizeof *l->next);
     l->table = calloc(n_devices + 1, n_devices * sizeof *l->table);
     l->ops = calloc(n, sizeof *l->ops);
-    if (!l->places.allowed || !l->before_ns || !l->after_ns || !l->at ||
+    if (!l->domains.allowed || !l->head_ns || !l->tail_ns || !l->at ||
         !l->start || !l->next || !l->table || !l->ops)
         return mo_fail_memory(err);
     return MO_OK;
@@ -205,17 +206,17 @@ mo_status mo_bound_lower_until(const mo_instance *x, const mo_regime *regime,
                                const mo_stop *stop, mo_lower_bound *lower,
                                mo_error *err)
 {
-    struct lower l = { .places = { x, *regime, NULL }, .stop = stop };
-    mo_status status = reserve(&l, err);
+    struct lower l = { .domains = { x, *regime, NULL }, .stop = stop };
+    mo_status status = allocate_buffers(&l, err);
 
     if (status == MO_OK)
-        status = find_all(&l, err);
+        status = find_bounds(&l, err);
     if (status == MO_OK)
         *lower = l.found;
     mo_bound_segments_free(l.segments);
-    free(l.places.allowed);
-    free(l.before_ns);
-    free(l.after_ns);
+    free(l.domains.allowed);
+    free(l.head_ns);
+    free(l.tail_ns);
     free(l.at);
     free(l.start);
     free(l.next);

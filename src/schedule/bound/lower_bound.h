@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lower.h - a time that no schedule beats.
+ * lower_bound.h - lower bound on the makespan: critical path, load, chain.
  *
  * The best of three: the longest path with true transfer times over device
- * states; the load that devices must share between what comes before and after
- * it, memory counted, by a dual that is valid for any multipliers; and the same
- * between the ops of a chain, clean cuts or not, added up by a shortest path
- * over their devices.
+ * states (heads and tails); the load that devices must share between heads and
+ * tails, memory counted, by a dual bound that is valid for any multipliers;
+ * and the same between the ops of a chain, clean cuts or not, summed by a
+ * shortest path over their devices.
  */
 #ifndef MO_SCHEDULE_BOUND_LOWER_BOUND_H
 #define MO_SCHEDULE_BOUND_LOWER_BOUND_H
@@ -20,15 +20,16 @@
 
 typedef struct mo_lower_bound {
     int64_t bound_ns;  /* the largest of them */
-    const char *which; /* "path", "load" or "chain" */
+    const char *which; /* "path", "load" or "chain"; a literal */
 } mo_lower_bound;
 
-/* Where no schedule exists at all, any time at all may come out.  Some seconds
- * for 50,000 ops on four devices; with more, the chain is left out. */
+/* Sets *lower.  Where no schedule exists the value has no meaning.  Some
+ * seconds for 50,000 ops on four devices; with more, the chain is left out. */
 mo_status mo_bound_lower(const mo_instance *x, const mo_regime *regime,
                          mo_lower_bound *lower, mo_error *err);
 
-/* The same, as far as it comes until it is stopped. */
+/* The same until stop is reached (NULL: no limit); what has been proven so far
+ * is returned. */
 mo_status mo_bound_lower_until(const mo_instance *x, const mo_regime *regime,
                                const mo_stop *stop, mo_lower_bound *lower,
                                mo_error *err);

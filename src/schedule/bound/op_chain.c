@@ -5,55 +5,60 @@
 #include <string.h>
 
 /*
- * A longest path gives the ops to choose from, numbered along it.  What comes
- * behind the path's op number `lo` and before its number `hi`, both as close as
- * can be, lies between any two of the path that enclose these,
+ * Chain of ops whose segments give the best sum of bounds, by dynamic
+ * programming over a critical path.
+ *
+ * A longest path gives the candidates, numbered along it.  An op off the path
+ * that succeeds the path's number `lo` and precedes its number `hi`, both as
+ * close as possible, lies between any two of the path that enclose these,
  *
  *        lo           hi
  *     ---o--o--o--o---o---      in the segment of the first and the last,
  *         \---w----- /          lost where one between them is chosen.
  *
- * Where no op is lost, one is chosen anyway: that is where a clean cut lies.
- * From one such place to the next those are chosen for which the segments are
- * worth most together: the larger of their path and half of their work.
+ * Where no op is lost, a candidate is always chosen: that is where a clean cut
+ * lies.  From one such position to the next those are chosen for which the
+ * segments are worth most together: the larger of their path and half of their
+ * work.
  */
 
 enum {
-    MAX_CANDIDATES = 512, /* between two places where nothing is lost */
-    SPREAD = 2            /* over so many devices work may be spread, roughly */
+    MAX_CANDIDATES = 512, /* between two positions where nothing is lost */
+    LOAD_DIVISOR = 2      /* devices over which work may be divided, roughly */
 };
 
-typedef struct chooser {
-    const mo_allowed_devices *places;
-    int64_t *work_ns;       /* by op, where it is quickest */
-    int *path, m;           /* ops, how many */
-    int *lo, *hi;           /* by op: -1 and m where there is none */
-    int *by_hi, *hi_start;  /* ops with hi = j: [hi_start[j], ...[j + 1]) */
-    int64_t *until_ns;      /* by place on the path: of it up to there */
-    int64_t *lost_ns;       /* by place: what choosing it loses */
-    bool *chosen;           /* by place */
-    int64_t *value_ns;      /* by candidate: of the best way there */
-    int *candidates, *from; /* places; the candidate before, on that way */
+typedef struct chain_dp {
+    const mo_allowed_devices *domains;
+    int64_t *work_ns;      /* by op, on its fastest device */
+    int *path, n_path;     /* ops, how many */
+    int *lo, *hi;          /* by op: -1 and m where there is none */
+    int *by_hi, *hi_start; /* ops with hi = j: [hi_start[j], ...[j + 1]) */
+    int64_t *until_ns;     /* by position on the path: its length up to there */
+    int64_t *lost_ns;      /* by position: the work lost by choosing it */
+    bool *chosen;          /* by position */
+    int64_t *value_ns;     /* by candidate: of the best chain up to there */
+    int *candidates, *from; /* positions; predecessor on that chain */
     int64_t *scratch;
-} chooser;
+} chain_dp;
 
-static void find_work(chooser *c)
+static void find_work(chain_dp *c)
 {
-    const mo_instance *x = c->places->x;
+    const mo_instance *x = c->domains->x;
 
     for (int i = 0; i < x->n; i++) {
         c->work_ns[i] = INT64_MAX;
         for (int k = 0; k < x->n_devices; k++)
-            if (mo_allowed_devices_has(c->places, i, k) &&
+            if (mo_allowed_devices_has(c->domains, i, k) &&
                 mo_instance_p_ns(x, i, k) < c->work_ns[i])
                 c->work_ns[i] = mo_instance_p_ns(x, i, k);
     }
 }
 
-/* Fills path from its end, with lo and scratch for what is found on the way. */
-static void find_path(chooser *c)
+/* Longest path; fills path from its end, with lo and scratch as buffers of
+ * predecessors and lengths. */
+static void find_path(chain_dp *c)
 {
-    const mo_instance *x = c->places->x;
+    const mo_instance *x = c->domains->x;
     int64_t *length_ns = c->scratch;
     int *before = c->lo, last = 0;
 
@@ -71,10 +76,10 @@ static void find_path(chooser *c)
         if (length_ns[i] >= length_ns[last])
             last = i;
     }
-    c->m = 0;
+    c->n_path = 0;
     for (int i = last; i >= 0; i = before[i])
-        c->path[c->m++] = i;
-    for (int a = 0, b = c->m - 1; a < b; a++, b--) {
+        c->path[c->n_path++] = i;
+    for (int a = 0, b = c->n_path - 1; a < b; a++, b--) {
         int kept = c->path[a];
         c->path[a] = c->path[b];
         c->path[b] = kept;
@@ -82,15 +87,15 @@ static void find_path(chooser *c)
 }
 
 /* An op of the path is both to itself. */
-static void find_lo_and_hi(chooser *c)
+static void find_lo_and_hi(chain_dp *c)
 {
-    const mo_instance *x = c->places->x;
+    const mo_instance *x = c->domains->x;
 
     for (int i = 0; i < x->n; i++) {
         c->lo[i] = -1;
-        c->hi[i] = c->m;
+        c->hi[i] = c->n_path;
     }
-    for (int j = 0; j < c->m; j++)
+    for (int j = 0; j < c->n_path; j++)
         c->lo[c->path[j]] = c->hi[c->path[j]] = j;
     for (int q = 0; q < x->n_flows; q++) { /* sorted by from */
         int to = x->flows[q].to;
@@ -104,36 +109,37 @@ static void find_lo_and_hi(chooser *c)
     }
 }
 
-static void sort_by_hi(chooser *c)
+static void sort_by_hi(chain_dp *c)
 {
-    int n = c->places->x->n;
+    int n = c->domains->x->n;
 
-    memset(c->hi_start, 0, ((size_t) c->m + 2) * sizeof *c->hi_start);
+    memset(c->hi_start, 0, ((size_t) c->n_path + 2) * sizeof *c->hi_start);
     for (int i = 0; i < n; i++)
         c->hi_start[c->hi[i] + 1]++;
-    for (int j = 0; j <= c->m; j++)
+    for (int j = 0; j <= c->n_path; j++)
         c->hi_start[j + 1] += c->hi_start[j];
-    for (int i = n - 1; i >= 0; i--) /* the start becomes the end and back */
+    for (int i = n - 1; i >= 0;
+         i--) /* counting sort: the start becomes the end and back */
         c->by_hi[--c->hi_start[c->hi[i] + 1]] = i;
     memmove(c->hi_start, c->hi_start + 1,
-            ((size_t) c->m + 1) * sizeof *c->hi_start);
-    c->hi_start[c->m + 1] = n;
+            ((size_t) c->n_path + 1) * sizeof *c->hi_start);
+    c->hi_start[c->n_path + 1] = n;
 }
 
-static void find_lost(chooser *c)
+static void find_losses(chain_dp *c)
 {
-    int n = c->places->x->n;
+    int n = c->domains->x->n;
 
-    memset(c->lost_ns, 0, ((size_t) c->m + 2) * sizeof *c->lost_ns);
+    memset(c->lost_ns, 0, ((size_t) c->n_path + 2) * sizeof *c->lost_ns);
     for (int i = 0; i < n; i++)
         if (c->lo[i] + 1 < c->hi[i]) {
             c->lost_ns[c->lo[i] + 1] += c->work_ns[i];
             c->lost_ns[c->hi[i]] -= c->work_ns[i];
         }
-    for (int j = 1; j < c->m; j++)
+    for (int j = 1; j < c->n_path; j++)
         c->lost_ns[j] += c->lost_ns[j - 1];
     c->until_ns[0] = 0;
-    for (int j = 0; j < c->m; j++)
+    for (int j = 0; j < c->n_path; j++)
         c->until_ns[j + 1] = c->until_ns[j] + c->work_ns[c->path[j]];
 }
 
@@ -144,8 +150,8 @@ static int compare_ns(const void *a, const void *b)
     return (s > t) - (s < t);
 }
 
-/* The most that a candidate between the two places may lose. */
-static int64_t find_limit(const chooser *c, int first, int last)
+/* The largest loss of a candidate between the two positions. */
+static int64_t loss_limit(const chain_dp *c, int first, int last)
 {
     int n = last - first - 1;
 
@@ -156,9 +162,9 @@ static int64_t find_limit(const chooser *c, int first, int last)
     return c->scratch[MAX_CANDIDATES - 1];
 }
 
-static int find_candidates(chooser *c, int first, int last)
+static int find_candidates(chain_dp *c, int first, int last)
 {
-    int64_t limit = find_limit(c, first, last);
+    int64_t limit = loss_limit(c, first, last);
     int n = 0;
 
     c->candidates[n++] = first;
@@ -169,28 +175,28 @@ static int find_candidates(chooser *c, int first, int last)
     return n;
 }
 
-/* until_ns with the op of the place itself. */
-static int64_t path_until(const chooser *c, int place)
+/* until_ns including the op of the position itself. */
+static int64_t path_ns_until(const chain_dp *c, int place)
 {
-    return c->until_ns[place < c->m ? place + 1 : c->m];
+    return c->until_ns[place < c->n_path ? place + 1 : c->n_path];
 }
 
-/* What the segments from candidate i to all behind it are worth. */
-static void look_from(chooser *c, int i, int n)
+/* DP step: values of the segments from candidate i to all behind it. */
+static void extend_from(chain_dp *c, int i, int n)
 {
     int first = c->candidates[i];
     int64_t work_ns = 0;
 
     for (int j = i + 1; j < n; j++) {
         int last = c->candidates[j];
-        int64_t value_ns = path_until(c, last) - path_until(c, first);
+        int64_t value_ns = path_ns_until(c, last) - path_ns_until(c, first);
 
         for (int at = c->hi_start[c->candidates[j - 1] + 1];
              at < c->hi_start[last + 1]; at++)
             if (c->lo[c->by_hi[at]] >= first && c->hi[c->by_hi[at]] > first)
                 work_ns += c->work_ns[c->by_hi[at]];
-        if (work_ns / SPREAD > value_ns)
-            value_ns = work_ns / SPREAD;
+        if (work_ns / LOAD_DIVISOR > value_ns)
+            value_ns = work_ns / LOAD_DIVISOR;
         value_ns += c->value_ns[i];
         if (c->from[j] < 0 || value_ns >= c->value_ns[j]) {
             c->value_ns[j] = value_ns;
@@ -199,7 +205,7 @@ static void look_from(chooser *c, int i, int n)
     }
 }
 
-static void choose_between(chooser *c, int first, int last)
+static void choose_between(chain_dp *c, int first, int last)
 {
     int n = find_candidates(c, first, last);
 
@@ -208,16 +214,16 @@ static void choose_between(chooser *c, int first, int last)
         c->from[i] = -1;
     }
     for (int i = 0; i + 1 < n; i++)
-        look_from(c, i, n);
+        extend_from(c, i, n);
     for (int i = c->from[n - 1]; i > 0; i = c->from[i])
         c->chosen[c->candidates[i]] = true;
 }
 
-static void choose_all(chooser *c)
+static void choose_positions(chain_dp *c)
 {
     int first = -1;
 
-    for (int j = 0; j < c->m; j++) {
+    for (int j = 0; j < c->n_path; j++) {
         c->chosen[j] = c->lost_ns[j] == 0;
         if (!c->chosen[j])
             continue;
@@ -225,19 +231,19 @@ static void choose_all(chooser *c)
             choose_between(c, first, j);
         first = j;
     }
-    if (c->m - first > 1)
-        choose_between(c, first, c->m);
+    if (c->n_path - first > 1)
+        choose_between(c, first, c->n_path);
 }
 
-/* segment_of: by place, the segment that begins at or before it; 0 is for what
- * comes before the first. */
-static void begin_segments(const chooser *c, mo_bound_chain *chain,
-                           int *segment_of)
+/* segment_of: by position, the segment that begins at or before it; 0 is
+ * before the first chosen op. */
+static void init_segments(const chain_dp *c, mo_bound_chain *chain,
+                          int *segment_of)
 {
     int n = 0;
 
     chain->segments[0] = (mo_bound_segment){ .u = MO_FREE, .v = MO_FREE };
-    for (int j = 0; j < c->m; j++) {
+    for (int j = 0; j < c->n_path; j++) {
         if (c->chosen[j]) {
             chain->segments[n++].v = c->path[j];
             chain->segments[n] =
@@ -248,8 +254,8 @@ static void begin_segments(const chooser *c, mo_bound_chain *chain,
     chain->n = n + 1;
 }
 
-/* The segment that op lies in, or -1. */
-static int segment_of_op(const chooser *c, const mo_bound_chain *chain,
+/* Returns the segment that contains op, or -1. */
+static int segment_of_op(const chain_dp *c, const mo_bound_chain *chain,
                          const int *segment_of, int op)
 {
     int at = c->lo[op] < 0 ? 0 : segment_of[c->lo[op]];
@@ -260,10 +266,10 @@ static int segment_of_op(const chooser *c, const mo_bound_chain *chain,
     return v == MO_FREE || c->hi[op] <= c->lo[v] ? at : -1;
 }
 
-static void fill_segments(const chooser *c, mo_bound_chain *chain,
+static void fill_segments(const chain_dp *c, mo_bound_chain *chain,
                           const int *segment_of)
 {
-    int n_ops = c->places->x->n, at = 0;
+    int n_ops = c->domains->x->n, at = 0;
 
     for (int i = 0; i < n_ops; i++) {
         int s = segment_of_op(c, chain, segment_of, i);
@@ -283,22 +289,22 @@ static void fill_segments(const chooser *c, mo_bound_chain *chain,
     }
 }
 
-static mo_status make_chain(const chooser *c, mo_bound_chain **chain,
+static mo_status make_chain(const chain_dp *c, mo_bound_chain **chain,
                             mo_error *err)
 {
     mo_bound_chain *made = calloc(1, sizeof *made);
-    int *segment_of = calloc((size_t) c->m + 1, sizeof *segment_of);
+    int *segment_of = calloc((size_t) c->n_path + 1, sizeof *segment_of);
 
     if (made) {
-        made->segments = calloc((size_t) c->m + 2, sizeof *made->segments);
-        made->ops = calloc((size_t) c->places->x->n + 1, sizeof *made->ops);
+        made->segments = calloc((size_t) c->n_path + 2, sizeof *made->segments);
+        made->ops = calloc((size_t) c->domains->x->n + 1, sizeof *made->ops);
     }
     if (!segment_of || !made || !made->segments || !made->ops) {
         free(segment_of);
         mo_bound_chain_free(made);
         return mo_fail_memory(err);
     }
-    begin_segments(c, made, segment_of);
+    init_segments(c, made, segment_of);
     fill_segments(c, made, segment_of);
     free(segment_of);
     *chain = made;
@@ -314,23 +320,24 @@ void mo_bound_chain_free(mo_bound_chain *chain)
     free(chain);
 }
 
-static mo_status choose_chain(chooser *c, mo_bound_chain **chain, mo_error *err)
+static mo_status choose_chain(chain_dp *c, mo_bound_chain **chain,
+                              mo_error *err)
 {
     find_work(c);
-    if (c->places->x->n > 0)
+    if (c->domains->x->n > 0)
         find_path(c);
     find_lo_and_hi(c);
     sort_by_hi(c);
-    find_lost(c);
-    choose_all(c);
+    find_losses(c);
+    choose_positions(c);
     return make_chain(c, chain, err);
 }
 
-mo_status mo_bound_chain_find(const mo_allowed_devices *places,
+mo_status mo_bound_chain_find(const mo_allowed_devices *domains,
                               mo_bound_chain **chain, mo_error *err)
 {
-    size_t n = (size_t) places->x->n + 3;
-    chooser c = { .places = places };
+    size_t n = (size_t) domains->x->n + 3;
+    chain_dp c = { .domains = domains };
     int64_t *times = calloc(n, 5 * sizeof *times);
     int *numbers = calloc(n, 7 * sizeof *numbers);
     mo_status status;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lower_chain.h - ops that come one after the other, and what lies between
- * them.
+ * op_chain.h - a chain of comparable ops and the segments between them, for
+ * the chain bound.
  */
 #ifndef MO_SCHEDULE_BOUND_OP_CHAIN_H
 #define MO_SCHEDULE_BOUND_OP_CHAIN_H
@@ -11,15 +11,16 @@
 #include "schedule/bound/segment_bound.h"
 
 typedef struct mo_bound_chain {
-    int n; /* segments */
-    mo_bound_segment
-        *segments; /* from the beginning to the end, u's behind v's */
-    int *ops;      /* which theirs point into */
+    int n;                      /* number of segments */
+    mo_bound_segment *segments; /* from the source to the sink; the u of each is
+                                   the v of the one before */
+    int *ops; /* buffer that the ops of the segments point into */
 } mo_bound_chain;
 
-/* Chooses a chain of which little else runs beside; only the work of ops that
- * are in none of its segments is lost to a bound. */
-mo_status mo_bound_chain_find(const mo_allowed_devices *places,
+/* Chooses a chain with little work beside it; only the work of ops that are in
+ * none of its segments is lost to the bound.  The caller frees *chain with
+ * mo_bound_chain_free(), which accepts NULL. */
+mo_status mo_bound_chain_find(const mo_allowed_devices *domains,
                               mo_bound_chain **chain, mo_error *err);
 void mo_bound_chain_free(mo_bound_chain *chain);
 

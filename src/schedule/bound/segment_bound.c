@@ -10,55 +10,61 @@
 #include "schedule/bound/infeasibility_test.h"
 
 /*
- * With u on a and v on b, each op between them has a least time since the end
- * of u and one until the start of v, by device.  A time T from cut to cut takes
- * devices away from ops: those on which all that is more than T.  Without them
- * the times of others grow, and so on.  What is left then may be refuted
- * (refute.h).  The least T that is not is found by bisection, not to the last
- * nanosecond: whatever has been refuted holds.
+ * Destructive lower bound by bisection.
  *
- * Where sending takes longer than running elsewhere gains, that says that
- * nearly everything stays where u is, which neither paths nor loads by
- * themselves tell.
+ * With u on a and v on b, each op between them has a head since the end of u
+ * and a tail until the start of v, by device.  A time T removes devices from
+ * ops: those on which head, own time and tail exceed T.  Without them the
+ * heads and tails of others grow, to a fixpoint (constraint propagation).
+ * What remains may be refuted by loads (infeasibility_test.h).  The least T
+ * that is not refuted is found by bisection, not to the last nanosecond:
+ * whatever has been refuted holds.
+ *
+ * Where a transfer takes longer than running elsewhere gains, this proves that
+ * nearly everything stays where u is, which neither paths nor loads alone
+ * prove.
  */
 
 enum {
-    MAX_ROUNDS = 6,      /* of taking devices away */
-    PRECISION = 1 << 13, /* one part in so many */
+    MAX_ROUNDS = 6,      /* of propagation */
+    PRECISION = 1 << 13, /* relative: one part in this many */
 };
 
 struct mo_bound_segments {
-    const mo_allowed_devices *places;
-    mo_allowed_devices left; /* of those, within the time that is looked at */
-    mo_infeas_test *refuter;
+    const mo_allowed_devices *domains;
+    mo_allowed_devices
+        remaining; /* the devices left within the time under test */
+    mo_infeas_test *infeas_test;
     const mo_stop *stop;
-    int64_t *since_u, *until_v; /* by op and device */
+    int64_t *head_ns, *tail_ns; /* heads and tails by op and device */
     int64_t *at;                /* by device */
-    bool *group_denied;         /* by group and device */
+    bool *group_removed;        /* by group and device */
 };
 
-mo_status mo_bound_segments_new(const mo_allowed_devices *places,
+mo_status mo_bound_segments_new(const mo_allowed_devices *domains,
                                 mo_bound_segments **segments, mo_error *err)
 {
-    size_t n = (size_t) places->x->n, devices = (size_t) places->x->n_devices;
-    size_t n_groups = (size_t) places->x->n_groups, size;
+    size_t n = (size_t) domains->x->n, devices = (size_t) domains->x->n_devices;
+    size_t n_groups = (size_t) domains->x->n_groups, size;
     mo_bound_segments *s = calloc(1, sizeof *s);
     mo_status status;
 
     if (!s)
         return mo_fail_memory(err);
-    s->places = places;
-    s->left = *places;
-    s->left.allowed = NULL;
+    s->domains = domains;
+    s->remaining = *domains;
+    s->remaining.allowed = NULL;
     if (mo_size_mul(n + 1, devices, &size)) {
-        s->since_u = calloc(size, sizeof *s->since_u);
-        s->until_v = calloc(size, sizeof *s->until_v);
+        s->head_ns = calloc(size, sizeof *s->head_ns);
+        s->tail_ns = calloc(size, sizeof *s->tail_ns);
         s->at = calloc(devices + 1, sizeof *s->at);
-        s->left.allowed = calloc(size, sizeof *s->left.allowed);
-        s->group_denied = calloc(n_groups + 1, devices + 1);
+        s->remaining.allowed = calloc(size, sizeof *s->remaining.allowed);
+        s->group_removed = calloc(n_groups + 1, devices + 1);
     }
-    if (s->since_u && s->until_v && s->at && s->left.allowed && s->group_denied)
-        status = mo_infeas_test_new(&s->left, places->x->n, &s->refuter, err);
+    if (s->head_ns && s->tail_ns && s->at && s->remaining.allowed &&
+        s->group_removed)
+        status = mo_infeas_test_new(&s->remaining, domains->x->n,
+                                    &s->infeas_test, err);
     else
         status = mo_fail_memory(err);
     if (status == MO_OK)
@@ -72,12 +78,12 @@ void mo_bound_segments_free(mo_bound_segments *s)
 {
     if (!s)
         return;
-    mo_infeas_test_free(s->refuter);
-    free(s->since_u);
-    free(s->until_v);
+    mo_infeas_test_free(s->infeas_test);
+    free(s->head_ns);
+    free(s->tail_ns);
     free(s->at);
-    free(s->left.allowed);
-    free(s->group_denied);
+    free(s->remaining.allowed);
+    free(s->group_removed);
     free(s);
 }
 
@@ -86,111 +92,114 @@ void mo_bound_segments_set_stop(mo_bound_segments *s, const mo_stop *stop)
     s->stop = stop;
 }
 
-static void clear_op(const mo_bound_segments *s, int64_t *side, int op)
+static void clear_op_times(const mo_bound_segments *s, int64_t *time_ns, int op)
 {
-    size_t size = (size_t) s->places->x->n_devices * sizeof *side;
+    size_t size = (size_t) s->domains->x->n_devices * sizeof *time_ns;
 
     if (op != MO_FREE)
-        memset(side + mo_allowed_devices_index(s->places, op, 0), 0, size);
+        memset(time_ns + mo_allowed_devices_index(s->domains, op, 0), 0, size);
 }
 
-/* The sides of the segment's ops and of its ends. */
-static void clear_sides(const mo_bound_segments *s,
-                        const mo_bound_segment *segment, int64_t *side)
+/* Clears heads or tails of the segment's ops and of its ends. */
+static void clear_times(const mo_bound_segments *s,
+                        const mo_bound_segment *segment, int64_t *time_ns)
 {
-    clear_op(s, side, segment->u);
-    clear_op(s, side, segment->v);
+    clear_op_times(s, time_ns, segment->u);
+    clear_op_times(s, time_ns, segment->v);
     for (int i = 0; i < segment->n; i++)
-        clear_op(s, side, segment->ops[i]);
+        clear_op_times(s, time_ns, segment->ops[i]);
 }
 
-static void find_until_v(mo_bound_segments *s, const mo_bound_segment *segment,
-                         int b)
+static void find_tails(mo_bound_segments *s, const mo_bound_segment *segment,
+                       int b)
 {
-    mo_head_tail pass = { &s->left, true, s->until_v, s->at };
+    mo_head_tail pass = { &s->remaining, true, s->tail_ns, s->at };
 
-    clear_sides(s, segment, s->until_v);
+    clear_times(s, segment, s->tail_ns);
     if (segment->v != MO_FREE)
         mo_head_tail_propagate_from(&pass, segment->v, b);
     for (int i = segment->n - 1; i >= 0; i--)
         mo_head_tail_propagate(&pass, segment->ops[i]);
 }
 
-static void find_since_u(mo_bound_segments *s, const mo_bound_segment *segment,
-                         int a)
+static void find_heads(mo_bound_segments *s, const mo_bound_segment *segment,
+                       int a)
 {
-    mo_head_tail pass = { &s->left, false, s->since_u, s->at };
+    mo_head_tail pass = { &s->remaining, false, s->head_ns, s->at };
 
-    clear_sides(s, segment, s->since_u);
+    clear_times(s, segment, s->head_ns);
     if (segment->u != MO_FREE)
         mo_head_tail_propagate_from(&pass, segment->u, a);
     for (int i = 0; i < segment->n; i++)
         mo_head_tail_propagate(&pass, segment->ops[i]);
 }
 
-static void copy_op(mo_bound_segments *s, int op)
+static void reset_op_devices(mo_bound_segments *s, int op)
 {
-    size_t n_devices = (size_t) s->places->x->n_devices;
-    int64_t at = mo_allowed_devices_index(s->places, op, 0);
+    size_t n_devices = (size_t) s->domains->x->n_devices;
+    int64_t at = mo_allowed_devices_index(s->domains, op, 0);
 
-    memcpy(s->left.allowed + at, s->places->allowed + at,
-           n_devices * sizeof *s->left.allowed);
+    memcpy(s->remaining.allowed + at, s->domains->allowed + at,
+           n_devices * sizeof *s->remaining.allowed);
 }
 
-/* All devices are there again, and the sides as they are with all. */
-static void begin_anew(mo_bound_segments *s, const mo_bound_segment *segment,
-                       int a, int b)
+/* Resets to all devices, and heads and tails accordingly. */
+static void reset_segment(mo_bound_segments *s, const mo_bound_segment *segment,
+                          int a, int b)
 {
     if (segment->u != MO_FREE)
-        copy_op(s, segment->u);
+        reset_op_devices(s, segment->u);
     if (segment->v != MO_FREE)
-        copy_op(s, segment->v);
+        reset_op_devices(s, segment->v);
     for (int i = 0; i < segment->n; i++)
-        copy_op(s, segment->ops[i]);
-    find_since_u(s, segment, a);
-    find_until_v(s, segment, b);
+        reset_op_devices(s, segment->ops[i]);
+    find_heads(s, segment, a);
+    find_tails(s, segment, b);
 }
 
 static bool has_time(const mo_bound_segments *s, int op, int device,
                      int64_t time_ns)
 {
-    int64_t at = mo_allowed_devices_index(s->places, op, device);
+    int64_t at = mo_allowed_devices_index(s->domains, op, device);
 
-    return s->left.allowed[at] &&
-           s->since_u[at] + s->until_v[at] +
-                   mo_instance_p_ns(s->places->x, op, device) <=
+    return s->remaining.allowed[at] &&
+           s->head_ns[at] + s->tail_ns[at] +
+                   mo_instance_p_ns(s->domains->x, op, device) <=
                time_ns;
 }
 
-/* A group goes where all of its ops can. */
-static void deny_groups(mo_bound_segments *s, const mo_bound_segment *segment,
-                        int64_t time_ns)
+/* A group may run where all of its ops may. */
+static void remove_group_devices(mo_bound_segments *s,
+                                 const mo_bound_segment *segment,
+                                 int64_t time_ns)
 {
-    const mo_instance *x = s->places->x;
+    const mo_instance *x = s->domains->x;
     size_t n_devices = (size_t) x->n_devices;
 
-    memset(s->group_denied, 0, (size_t) x->n_groups * n_devices);
+    memset(s->group_removed, 0, (size_t) x->n_groups * n_devices);
     for (int i = 0; i < segment->n && x->n_groups > 0; i++) {
         int op = segment->ops[i], group = x->group[op];
         for (int k = 0; k < x->n_devices && group != MO_FREE; k++)
             if (!has_time(s, op, k, time_ns))
-                s->group_denied[(size_t) group * n_devices + (size_t) k] = true;
+                s->group_removed[(size_t) group * n_devices + (size_t) k] =
+                    true;
     }
 }
 
-/* Takes devices away from op; returns whether one is left. */
-static bool deny(mo_bound_segments *s, int op, int64_t time_ns, bool *changed)
+/* Removes devices from op; returns whether one is left. */
+static bool remove_devices(mo_bound_segments *s, int op, int64_t time_ns,
+                           bool *changed)
 {
-    const mo_instance *x = s->places->x;
+    const mo_instance *x = s->domains->x;
     int group = x->group[op];
     bool any = false;
 
     for (int k = 0; k < x->n_devices; k++) {
         bool *allowed =
-            &s->left.allowed[mo_allowed_devices_index(s->places, op, k)];
+            &s->remaining.allowed[mo_allowed_devices_index(s->domains, op, k)];
         bool may = group == MO_FREE
                        ? has_time(s, op, k, time_ns)
-                       : !s->group_denied[(int64_t) group * x->n_devices + k];
+                       : !s->group_removed[(int64_t) group * x->n_devices + k];
 
         *changed |= *allowed && !may;
         *allowed = *allowed && may;
@@ -199,64 +208,64 @@ static bool deny(mo_bound_segments *s, int op, int64_t time_ns, bool *changed)
     return any;
 }
 
-/* Returns whether every op has a device left. */
-static bool narrow(mo_bound_segments *s, const mo_bound_segment *segment, int a,
-                   int b, int64_t time_ns)
+/* Propagates to a fixpoint; returns whether every op has a device left. */
+static bool propagate(mo_bound_segments *s, const mo_bound_segment *segment,
+                      int a, int b, int64_t time_ns)
 {
     bool changed = true;
 
     for (int round = 0; round < MAX_ROUNDS && changed; round++) {
         if (round > 0) {
-            find_since_u(s, segment, a);
-            find_until_v(s, segment, b);
+            find_heads(s, segment, a);
+            find_tails(s, segment, b);
         }
         changed = false;
-        deny_groups(s, segment, time_ns);
+        remove_group_devices(s, segment, time_ns);
         for (int i = 0; i < segment->n; i++)
-            if (!deny(s, segment->ops[i], time_ns, &changed))
+            if (!remove_devices(s, segment->ops[i], time_ns, &changed))
                 return false;
     }
     return true;
 }
 
-/* The time along single ways. */
-static int64_t way_ns(const mo_bound_segments *s,
-                      const mo_bound_segment *segment, int a, int b)
+/* The longest path from u to v. */
+static int64_t path_ns(const mo_bound_segments *s,
+                       const mo_bound_segment *segment, int a, int b)
 {
     int64_t way = 0;
 
     if (segment->v != MO_FREE)
         mo_head_tail_raise(
             &way,
-            s->since_u[mo_allowed_devices_index(s->places, segment->v, b)]);
+            s->head_ns[mo_allowed_devices_index(s->domains, segment->v, b)]);
     if (segment->u != MO_FREE)
         mo_head_tail_raise(
             &way,
-            s->until_v[mo_allowed_devices_index(s->places, segment->u, a)]);
+            s->tail_ns[mo_allowed_devices_index(s->domains, segment->u, a)]);
     return way;
 }
 
 static bool is_refuted(mo_bound_segments *s, const mo_bound_segment *segment,
                        int a, int b, int64_t time_ns)
 {
-    begin_anew(s, segment, a, b);
-    return !narrow(s, segment, a, b, time_ns) ||
-           way_ns(s, segment, a, b) > time_ns ||
-           mo_infeas_test_proves(s->refuter, time_ns);
+    reset_segment(s, segment, a, b);
+    return !propagate(s, segment, a, b, time_ns) ||
+           path_ns(s, segment, a, b) > time_ns ||
+           mo_infeas_test_proves(s->infeas_test, time_ns);
 }
 
-/* Where the longest ops, one after the other, would end: there is nothing to
- * refute so much later. */
-static int64_t far_ns(const mo_bound_segments *s,
-                      const mo_bound_segment *segment)
+/* The sum of the longest processing times: an end of the bisection
+ * interval. */
+static int64_t serial_ns(const mo_bound_segments *s,
+                         const mo_bound_segment *segment)
 {
-    const mo_instance *x = s->places->x;
+    const mo_instance *x = s->domains->x;
     int64_t sum = 0;
 
     for (int i = 0; i < segment->n; i++) {
         int64_t longest = 0;
         for (int k = 0; k < x->n_devices; k++)
-            if (mo_allowed_devices_has(s->places, segment->ops[i], k))
+            if (mo_allowed_devices_has(s->domains, segment->ops[i], k))
                 mo_head_tail_raise(&longest,
                                    mo_instance_p_ns(x, segment->ops[i], k));
         sum += longest;
@@ -264,21 +273,22 @@ static int64_t far_ns(const mo_bound_segments *s,
     return sum;
 }
 
-/* From u on a to v on b. */
-static int64_t least_time(mo_bound_segments *s, const mo_bound_segment *segment,
-                          int a, int b, int64_t most_ns)
+/* Returns the lower bound from u on a to v on b. */
+static int64_t bisect_time(mo_bound_segments *s,
+                           const mo_bound_segment *segment, int a, int b,
+                           int64_t most_ns)
 {
-    mo_infeas_test_case c = { segment->ops, segment->n, s->since_u,
-                              s->until_v };
+    mo_infeas_test_case c = { segment->ops, segment->n, s->head_ns,
+                              s->tail_ns };
     int64_t least, most;
 
-    begin_anew(s, segment, a, b);
-    least = way_ns(s, segment, a, b);
-    most = 2 * least + far_ns(s, segment);
+    reset_segment(s, segment, a, b);
+    least = path_ns(s, segment, a, b);
+    most = 2 * least + serial_ns(s, segment);
     most = most < most_ns ? most : most_ns;
-    mo_head_tail_raise(&least, mo_bound_load_of_ops_ns(s->places, segment->ops,
+    mo_head_tail_raise(&least, mo_bound_load_of_ops_ns(s->domains, segment->ops,
                                                        segment->n, s->at));
-    mo_infeas_test_set_case(s->refuter, &c);
+    mo_infeas_test_set_case(s->infeas_test, &c);
     if (segment->n == 0 || least >= most || mo_stop_reached(s->stop) ||
         !is_refuted(s, segment, a, b, least))
         return least;
@@ -293,21 +303,22 @@ static int64_t least_time(mo_bound_segments *s, const mo_bound_segment *segment,
     return least;
 }
 
-static bool may_be_on(const mo_bound_segments *s, int op, int device)
+static bool is_end_allowed(const mo_bound_segments *s, int op, int device)
 {
     return op == MO_FREE ? device == 0
-                         : mo_allowed_devices_has(s->places, op, device);
+                         : mo_allowed_devices_has(s->domains, op, device);
 }
 
 void mo_bound_segments_table(mo_bound_segments *s,
                              const mo_bound_segment *segment, int64_t most_ns,
                              int64_t *table)
 {
-    int n_devices = s->places->x->n_devices;
+    int n_devices = s->domains->x->n_devices;
 
     for (int a = 0; a < n_devices; a++)
         for (int b = 0; b < n_devices; b++)
-            if (may_be_on(s, segment->u, a) && may_be_on(s, segment->v, b))
+            if (is_end_allowed(s, segment->u, a) &&
+                is_end_allowed(s, segment->v, b))
                 table[a * n_devices + b] =
-                    least_time(s, segment, a, b, most_ns);
+                    bisect_time(s, segment, a, b, most_ns);
 }

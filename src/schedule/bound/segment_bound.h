@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * segments.h - what the ops between two others take at least, by the devices of
- * those two.
+ * segment_bound.h - lower bound on a segment: the time between two ops of a
+ * chain, by the devices of those two.
  *
- * The two are a chain's: u comes before all of the ops and v behind.  Whatever
- * else the graph holds, and clean cuts or not, the time from u's end to v's
- * start is not less than these ops need with only the flows among them.
+ * u precedes all of the ops and v succeeds them.  Whatever else the graph
+ * holds, and clean cuts or not, the time from u's end to v's start is at least
+ * what these ops need with only the flows among them.
  */
 #ifndef MO_SCHEDULE_BOUND_SEGMENT_BOUND_H
 #define MO_SCHEDULE_BOUND_SEGMENT_BOUND_H
@@ -17,27 +17,28 @@
 #include "schedule/allowed_devices.h"
 
 typedef struct mo_bound_segment {
-    int u, v; /* MO_FREE: the beginning, the end of all */
+    int u, v; /* MO_FREE: the start, the end of the schedule */
     const int *ops;
-    int n; /* of them, in topological order */
+    int n; /* number of ops, in topological order */
 } mo_bound_segment;
 
 typedef struct mo_bound_segments mo_bound_segments;
 
-/* places must outlive it. */
-mo_status mo_bound_segments_new(const mo_allowed_devices *places,
+/* places must outlive it.  The caller frees *segments with
+ * mo_bound_segments_free(), which accepts NULL. */
+mo_status mo_bound_segments_new(const mo_allowed_devices *domains,
                                 mo_bound_segments **segments, mo_error *err);
 void mo_bound_segments_free(mo_bound_segments *segments);
 
-/* Tables shall be done by then: what has not been found out is left out, and
- * what is told holds all the same.  NULL: nobody is in a hurry. */
+/* Stop condition of later tables (borrowed; NULL: none).  Entries computed
+ * after it is reached are weaker and still valid. */
 void mo_bound_segments_set_stop(mo_bound_segments *segments,
                                 const mo_stop *stop);
 
 /*
- * Fills table[a * K + b] with the least time from u's end on a to v's start on
- * b, as far as u and v may be there; all that is longer than most_ns is cut
- * down to that, unless a single way or the work by itself takes longer.  With
+ * Fills table[a * K + b] with a lower bound on the time from u's end on a to
+ * v's start on b, for allowed devices of u and v; values above most_ns are cut
+ * down to it, unless a single path or the work alone takes longer.  With
  * MO_FREE only a = 0, or b = 0, is filled.
  */
 void mo_bound_segments_table(mo_bound_segments *segments,

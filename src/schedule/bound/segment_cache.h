@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lower_memo.h - tables of segments that have been seen before.
+ * segment_cache.h - memoization of segment tables.
  *
- * Stacked layers are the same segment again and again: in structure, times and
- * memory.  Those are looked at once.
+ * Stacked layers repeat the same segment in structure, times and memory; its
+ * table is computed once.
  */
 #ifndef MO_SCHEDULE_BOUND_SEGMENT_CACHE_H
 #define MO_SCHEDULE_BOUND_SEGMENT_CACHE_H
@@ -16,14 +16,16 @@
 
 typedef struct mo_bound_segment_cache mo_bound_segment_cache;
 
-/* places must outlive it and stay as they are. */
-mo_status mo_bound_segment_cache_new(const mo_allowed_devices *places,
-                                     mo_bound_segment_cache **memo,
+/* places must outlive the cache, unchanged.  The caller frees *memo with
+ * mo_bound_segment_cache_free(), which accepts NULL. */
+mo_status mo_bound_segment_cache_new(const mo_allowed_devices *domains,
+                                     mo_bound_segment_cache **cache,
                                      mo_error *err);
-void mo_bound_segment_cache_free(mo_bound_segment_cache *memo);
+void mo_bound_segment_cache_free(mo_bound_segment_cache *cache);
 
-/* As mo_bound_segments_table; most_ns is the same each time. */
-mo_status mo_bound_segment_cache_table(mo_bound_segment_cache *memo,
+/* As mo_bound_segments_table, from the cache where possible; most_ns must be
+ * the same each time. */
+mo_status mo_bound_segment_cache_table(mo_bound_segment_cache *cache,
                                        mo_bound_segments *segments,
                                        const mo_bound_segment *segment,
                                        int64_t most_ns, int64_t *table,

@@ -5,27 +5,27 @@
 
 #include "base/array.h"
 
-/* So many units are put on a device, again and again, before it is given up; a
- * search that meets no dead end puts each of them once. */
+/* Limit on dead ends of the backtracking search; without dead ends every unit
+ * is placed once. */
 enum { MAX_DEAD_ENDS = 200000 };
 
 typedef struct packer {
     const mo_instance *x;
     const mo_placement_units *units;
-    int n, *order; /* units that are not pinned, by falling size */
+    int n, *order; /* units that are not pinned, by decreasing size */
     int *choice;   /* by position in order: its device, or -1 */
     int64_t *room_bytes;
     int64_t slack_bytes; /* how much may stay empty */
 } packer;
 
-typedef struct sized {
+typedef struct sized_unit {
     int64_t bytes;
     int unit;
-} sized;
+} sized_unit;
 
-static int compare_sized(const void *a, const void *b)
+static int compare_unit_sizes(const void *a, const void *b)
 {
-    const sized *v = a, *w = b;
+    const sized_unit *v = a, *w = b;
 
     if (v->bytes != w->bytes)
         return v->bytes > w->bytes ? -1 : 1;
@@ -34,47 +34,48 @@ static int compare_sized(const void *a, const void *b)
 
 static mo_status sort_by_size(packer *p, mo_error *err)
 {
-    sized *all = malloc(((size_t) p->units->n + 1) * sizeof *all);
+    sized_unit *all = malloc(((size_t) p->units->n + 1) * sizeof *all);
 
     if (!all)
         return mo_fail_memory(err);
     for (int u = 0; u < p->units->n; u++)
         if (p->units->pin[u] == MO_FREE)
-            all[p->n++] = (sized){ p->units->bytes[u], u };
-    qsort(all, (size_t) p->n, sizeof *all, compare_sized);
+            all[p->n++] = (sized_unit){ p->units->bytes[u], u };
+    qsort(all, (size_t) p->n, sizeof *all, compare_unit_sizes);
     for (int i = 0; i < p->n; i++)
         p->order[i] = all[i].unit;
     free(all);
     return MO_OK;
 }
 
-static int64_t bytes_at(const packer *p, int position)
+static int64_t unit_bytes_at(const packer *p, int position)
 {
     return p->units->bytes[p->order[position]];
 }
 
-static void add_up_to_most(int64_t *sum, int64_t more)
+static void add_saturating(int64_t *sum, int64_t more)
 {
     if (!mo_int64_add(*sum, more, sum))
         *sum = INT64_MAX;
 }
 
-/* What devices have in all beyond what units need. */
+/* Total room of the devices beyond the total need of the units. */
 static int64_t find_slack(const packer *p)
 {
     int64_t room = 0, need = 0;
 
     for (int k = 0; k < p->x->n_devices; k++)
-        add_up_to_most(&room, p->room_bytes[k]);
+        add_saturating(&room, p->room_bytes[k]);
     for (int i = 0; i < p->n; i++)
-        add_up_to_most(&need, bytes_at(p, i));
+        add_saturating(&need, unit_bytes_at(p, i));
     return room - need;
 }
 
-/* Whether more than the slack lies where not even the smallest unit fits. */
-static bool wastes(const packer *p)
+/* Pruning: whether more than the slack is wasted on devices where not even the
+ * smallest unit fits. */
+static bool wastes_too_much(const packer *p)
 {
-    int64_t smallest = bytes_at(p, p->n - 1), waste = 0;
+    int64_t smallest = unit_bytes_at(p, p->n - 1), waste = 0;
 
     for (int k = 0; k < p->x->n_devices; k++)
         if (p->room_bytes[k] < smallest)
@@ -82,14 +83,14 @@ static bool wastes(const packer *p)
     return waste > p->slack_bytes;
 }
 
-/* The next device for the unit at a position.  Two that have equal room are
- * equal from here on: the first is enough. */
+/* The next device for the unit at a position.  Symmetry breaking: of devices
+ * with equal room only the first is tried. */
 static int next_device(const packer *p, int position)
 {
     for (int k = p->choice[position] + 1; k < p->x->n_devices; k++) {
         int twin = 0;
 
-        if (p->room_bytes[k] < bytes_at(p, position))
+        if (p->room_bytes[k] < unit_bytes_at(p, position))
             continue;
         while (p->room_bytes[twin] != p->room_bytes[k])
             twin++;
@@ -99,7 +100,7 @@ static int next_device(const packer *p, int position)
     return -1;
 }
 
-static bool search(packer *p)
+static bool search_packing(packer *p)
 {
     int at = 0, n_dead_ends = 0;
 
@@ -108,28 +109,28 @@ static bool search(packer *p)
 
         p->choice[at] = k;
         if (k >= 0) {
-            p->room_bytes[k] -= bytes_at(p, at++);
+            p->room_bytes[k] -= unit_bytes_at(p, at++);
             if (at < p->n)
-                p->choice[at] = wastes(p) ? p->x->n_devices : -1;
+                p->choice[at] = wastes_too_much(p) ? p->x->n_devices : -1;
             continue;
         }
         if (at-- == 0 || n_dead_ends++ == MAX_DEAD_ENDS)
             return false;
-        p->room_bytes[p->choice[at]] += bytes_at(p, at);
+        p->room_bytes[p->choice[at]] += unit_bytes_at(p, at);
     }
     return true;
 }
 
-static void place(const mo_placement_units *units, int unit, int device,
-                  int *placement)
+static void place_unit(const mo_placement_units *units, int unit, int device,
+                       int *placement)
 {
     for (int j = units->start[unit]; j < units->start[unit + 1]; j++)
         placement[units->ops[j]] = device;
 }
 
-/* Places what is pinned; false when that is too much already. */
-static bool begin(const mo_instance *x, const mo_placement_units *units,
-                  int64_t *room_bytes, int *placement)
+/* Places the pinned units; returns false when they exceed a capacity. */
+static bool place_pinned(const mo_instance *x, const mo_placement_units *units,
+                         int64_t *room_bytes, int *placement)
 {
     bool fits = true;
 
@@ -138,24 +139,26 @@ static bool begin(const mo_instance *x, const mo_placement_units *units,
         fits = fits && room_bytes[k] >= 0;
     for (int u = 0; u < units->n; u++)
         if (units->pin[u] != MO_FREE)
-            place(units, u, units->pin[u], placement);
+            place_unit(units, u, units->pin[u], placement);
     return fits;
 }
 
-static mo_status pack(packer *p, int *placement, bool *found, mo_error *err)
+static mo_status pack_by_size(packer *p, int *placement, bool *found,
+                              mo_error *err)
 {
     mo_status status = sort_by_size(p, err);
 
-    if (status != MO_OK || !begin(p->x, p->units, p->room_bytes, placement))
+    if (status != MO_OK ||
+        !place_pinned(p->x, p->units, p->room_bytes, placement))
         return status;
     p->slack_bytes = find_slack(p);
     if (p->slack_bytes < 0)
         return MO_OK;
     if (p->n > 0)
         p->choice[0] = -1;
-    *found = search(p);
+    *found = search_packing(p);
     for (int i = 0; i < p->n && *found; i++)
-        place(p->units, p->order[i], p->choice[i], placement);
+        place_unit(p->units, p->order[i], p->choice[i], placement);
     return MO_OK;
 }
 
@@ -171,7 +174,7 @@ mo_status mo_bin_packing_by_size(const mo_instance *x,
     p.choice = calloc((size_t) units->n + 1, sizeof *p.choice);
     p.room_bytes = calloc((size_t) x->n_devices + 1, sizeof *p.room_bytes);
     status = p.order && p.choice && p.room_bytes
-                 ? pack(&p, placement, found, err)
+                 ? pack_by_size(&p, placement, found, err)
                  : mo_fail_memory(err);
     free(p.room_bytes);
     free(p.choice);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pack.h - a placement that memory allows, when nothing better is known.
+ * bin_packing.h - bin packing: a placement within memory, where HEFT and
+ * single devices found none.
  */
 #ifndef MO_SCHEDULE_HEURISTIC_BIN_PACKING_H
 #define MO_SCHEDULE_HEURISTIC_BIN_PACKING_H
@@ -11,16 +12,16 @@
 #include "cost/instance.h"
 #include "schedule/placement_units.h"
 
-/* Device after device in the order of the ops, the device that is fastest for
- * all of them first: few tensors cross.  placement has a place for each op;
- * *found is whether it was enough. */
+/* Next-fit in the order of the ops, over the devices from the fastest for all
+ * ops to the slowest: few tensors cross.  placement is a buffer by op; *found
+ * is whether every unit found room. */
 mo_status mo_bin_packing_in_order(const mo_instance *x,
                                   const mo_placement_units *units,
                                   int *placement, bool *found, mo_error *err);
 
-/* The largest units first, each to the first device that has room, and back
- * again from dead ends, with an effort that is bounded: *found may be false
- * where there is a way. */
+/* First-fit decreasing with backtracking: the largest units first, each to the
+ * first device that has room.  The effort is bounded: *found may be false
+ * where a packing exists. */
 mo_status mo_bin_packing_by_size(const mo_instance *x,
                                  const mo_placement_units *units,
                                  int *placement, bool *found, mo_error *err);

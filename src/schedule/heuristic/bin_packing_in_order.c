@@ -4,11 +4,12 @@
 #include "schedule/heuristic/bin_packing.h"
 #include "schedule/heuristic/single_device.h"
 
-/* Units are numbered by their first op.  One that is too large for what is left
- * goes to the next device that has room, and smaller ones may still fill up the
- * one before. */
-static bool fill(const mo_instance *x, const mo_placement_units *units,
-                 const int *devices, int64_t *room_bytes, int *placement)
+/* Units are numbered by their first op.  One that is too large for the rest of
+ * a device goes to the next device that has room, and smaller ones may still
+ * fill up the one before. */
+static bool pack_in_order(const mo_instance *x, const mo_placement_units *units,
+                          const int *devices, int64_t *room_bytes,
+                          int *placement)
 {
     for (int u = 0; u < units->n; u++) {
         bool is_free = units->pin[u] == MO_FREE;
@@ -41,7 +42,7 @@ mo_status mo_bin_packing_in_order(const mo_instance *x,
     *found = false;
     if (status == MO_OK) {
         mo_placement_units_free_bytes(x, units, room_bytes);
-        *found = fill(x, units, devices, room_bytes, placement);
+        *found = pack_in_order(x, units, devices, room_bytes, placement);
     }
     free(room_bytes);
     free(devices);

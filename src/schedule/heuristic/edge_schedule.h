@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sending.h - what has been sent while a schedule grows, and when something
- * more could be.
+ * edge_schedule.h - edge scheduling: the transfers of a partial schedule, by
+ * insertion into the timelines of ports, channels or links.
  *
- * A parcel goes through the first gap that is long enough on all it occupies at
- * once.  Parcels can be sent on trial and taken back, last first.
+ * A transfer takes the first gap that is long enough on all its resources at
+ * once.  Insertions are tentative until committed and can be rolled back, last
+ * first.
  */
 #ifndef MO_SCHEDULE_HEURISTIC_EDGE_SCHEDULE_H
 #define MO_SCHEDULE_HEURISTIC_EDGE_SCHEDULE_H
@@ -20,7 +21,7 @@
 
 typedef struct mo_edge_schedule_entry {
     mo_transfer transfer;
-    int before; /* the parcel of the same item sent before, or -1 */
+    int previous; /* previous transfer of the same item, or -1 */
 } mo_edge_schedule_entry;
 
 typedef struct mo_edge_schedule_change {
@@ -33,10 +34,11 @@ typedef struct mo_edge_schedule {
     mo_regime regime;
     int n_resources;
     mo_timeline *resources;
-    int *last; /* by item: its last parcel, or -1 */
-    mo_edge_schedule_entry *parcels;
-    size_t n_parcels, parcels_room;
-    mo_edge_schedule_change *changes; /* of those on trial, in the same order */
+    int *last_entry; /* by item: its last transfer, or -1 */
+    mo_edge_schedule_entry *entries;
+    size_t n_entries, entries_room;
+    mo_edge_schedule_change
+        *changes; /* of tentative transfers, in the same order */
     size_t n_changes, changes_room;
 } mo_edge_schedule;
 
@@ -44,20 +46,22 @@ mo_status mo_edge_schedule_open(mo_edge_schedule *s, const mo_instance *x,
                                 const mo_regime *regime, mo_error *err);
 void mo_edge_schedule_close(mo_edge_schedule *s);
 
-/* The transfer of an item to a device, or NULL; valid until more is sent. */
+/* Returns the transfer of an item to a device, or NULL; valid until the next
+ * insertion. */
 const mo_transfer *mo_edge_schedule_find(const mo_edge_schedule *s, int item,
                                          int to);
 
-/* Sends an item as soon as possible from ready_ns on; *end_ns is when it has
- * arrived. */
+/* Inserts the transfer of an item at its earliest start from ready_ns on; sets
+ * *end_ns to its end. */
 mo_status mo_edge_schedule_insert(mo_edge_schedule *s, int item, int from,
                                   int to, int64_t ready_ns, int64_t *end_ns,
                                   mo_error *err);
 
-/* What has been sent is not on trial any more. */
+/* Commits all insertions: rollback ends here. */
 void mo_edge_schedule_commit(mo_edge_schedule *s);
 
-/* Takes all parcels back but the first n; no fewer than were kept. */
-void mo_edge_schedule_rollback(mo_edge_schedule *s, size_t n_parcels);
+/* Removes all transfers but the first n_entries, which must be at least the
+ * number committed. */
+void mo_edge_schedule_rollback(mo_edge_schedule *s, size_t n_entries);
 
 #endif

@@ -7,9 +7,9 @@
 #include "schedule/heuristic/insertion.h"
 #include "schedule/heuristic/upward_rank.h"
 
-/* Where op is told to go, or where it ends first; MO_FREE: nowhere. */
-static mo_status choose(mo_insertion *l, const int *placement, int op,
-                        int *device, mo_error *err)
+/* The fixed device of op, or that of its earliest finish; MO_FREE: none. */
+static mo_status choose_device(mo_insertion *l, const int *placement, int op,
+                               int *device, mo_error *err)
 {
     *device = placement ? placement[op] : mo_insertion_fixed_device(l, op);
     if (*device == MO_FREE)
@@ -20,7 +20,7 @@ static mo_status choose(mo_insertion *l, const int *placement, int op,
 }
 
 /* *all: every op found a device. */
-static mo_status place_all(mo_insertion *l, const int *placement,
+static mo_status place_ops(mo_insertion *l, const int *placement,
                            const int *order, bool *all, mo_error *err)
 {
     mo_status status = MO_OK;
@@ -31,7 +31,7 @@ static mo_status place_all(mo_insertion *l, const int *placement,
     for (int i = 0; i < l->x->n && *all && status == MO_OK; i++) {
         int device;
 
-        status = choose(l, placement, order[i], &device, err);
+        status = choose_device(l, placement, order[i], &device, err);
         *all = status == MO_OK && device != MO_FREE;
         if (*all)
             status = mo_insertion_place(l, order[i], device, err);
@@ -39,9 +39,9 @@ static mo_status place_all(mo_insertion *l, const int *placement,
     return status;
 }
 
-/* The schedule, or NULL where what is alive at once does not fit. */
-static mo_status finish(const mo_insertion *l, mo_schedule **schedule,
-                        mo_error *err)
+/* Sets *schedule, or leaves it NULL where the live memory does not fit. */
+static mo_status make_schedule(const mo_insertion *l, mo_schedule **schedule,
+                               mo_error *err)
 {
     mo_schedule *s = NULL;
     bool fits = false;
@@ -70,9 +70,9 @@ mo_status mo_heft(const mo_instance *x, const mo_regime *regime,
     if (status == MO_OK)
         status = mo_upward_rank_order(x, regime, placement, order, err);
     if (status == MO_OK)
-        status = place_all(&l, placement, order, &all, err);
+        status = place_ops(&l, placement, order, &all, err);
     if (status == MO_OK && all)
-        status = finish(&l, schedule, err);
+        status = make_schedule(&l, schedule, err);
     mo_insertion_close(&l);
     free(order);
     return status;

@@ -3,13 +3,9 @@
 
 #include <stdlib.h>
 
+#include "base/minmax.h"
 #include "base/array.h"
 #include "schedule/serial_makespan.h"
-
-static int64_t later(int64_t a_ns, int64_t b_ns)
-{
-    return a_ns > b_ns ? a_ns : b_ns;
-}
 
 bool mo_insertion_is_allowed(const mo_insertion *l, int op, int device)
 {
@@ -20,9 +16,9 @@ bool mo_insertion_is_allowed(const mo_insertion *l, int op, int device)
     return l->units->bytes[unit] <= l->room_bytes[device];
 }
 
-/* Lists what op reads that would have to be sent to the device.  *here_ns is
- * when all the rest is there, *soonest_ns when all is, were nothing else under
- * way. */
+/* Lists the inputs of op that would have to be sent to the device.  *here_ns
+ * is when all the others are there, *soonest_ns when all are, on idle
+ * resources. */
 static mo_status list_inputs(mo_insertion *l, int op, int device,
                              int64_t *here_ns, int64_t *soonest_ns,
                              mo_error *err)
@@ -40,11 +36,11 @@ static mo_status list_inputs(mo_insertion *l, int op, int device,
         const mo_transfer *sent =
             in.from == device
                 ? NULL
-                : mo_edge_schedule_find(&l->sending, in.item, device);
+                : mo_edge_schedule_find(&l->edges, in.item, device);
         mo_status status;
 
         if (in.from == device || sent) {
-            *here_ns = later(*here_ns, sent ? sent->end_ns : in.ready_ns);
+            *here_ns = mo_max_i64(*here_ns, sent ? sent->end_ns : in.ready_ns);
             continue;
         }
         status = MO_ARRAY_GROW(l->inputs, l->n_inputs, l->inputs_room, err);
@@ -52,11 +48,11 @@ static mo_status list_inputs(mo_insertion *l, int op, int device,
             return status;
         l->inputs[l->n_inputs++] = in;
         *soonest_ns =
-            later(*soonest_ns,
-                  in.ready_ns + mo_schedule_item_ns(x, &l->regime, in.item,
-                                                    in.from, device));
+            mo_max_i64(*soonest_ns,
+                       in.ready_ns + mo_schedule_item_ns(x, &l->regime, in.item,
+                                                         in.from, device));
     }
-    *soonest_ns = later(*soonest_ns, *here_ns);
+    *soonest_ns = mo_max_i64(*soonest_ns, *here_ns);
     return MO_OK;
 }
 
@@ -69,9 +65,10 @@ static int compare_inputs(const void *a, const void *b)
     return (v->item > w->item) - (v->item < w->item);
 }
 
-/* Sends the listed inputs; lifts *ready_ns to when the last of them arrives. */
-static mo_status send_inputs(mo_insertion *l, int device, int64_t *ready_ns,
-                             mo_error *err)
+/* Schedules the transfers of the listed inputs; raises *ready_ns to the end of
+ * the last. */
+static mo_status schedule_inputs(mo_insertion *l, int device, int64_t *ready_ns,
+                                 mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -81,31 +78,32 @@ static mo_status send_inputs(mo_insertion *l, int device, int64_t *ready_ns,
         const mo_insertion_input *in = &l->inputs[i];
         int64_t end_ns = 0;
 
-        status = mo_edge_schedule_insert(&l->sending, in->item, in->from,
-                                         device, in->ready_ns, &end_ns, err);
-        *ready_ns = later(*ready_ns, end_ns);
+        status = mo_edge_schedule_insert(&l->edges, in->item, in->from, device,
+                                         in->ready_ns, &end_ns, err);
+        *ready_ns = mo_max_i64(*ready_ns, end_ns);
     }
     return status;
 }
 
-/* When op would end on the device; anything not below limit_ns will do where it
- * cannot end before that. */
-static mo_status try_device(mo_insertion *l, int op, int device,
-                            int64_t limit_ns, int64_t *end_ns, mo_error *err)
+/* The earliest finish of op on the device; any value of at least limit_ns
+ * where it cannot end before that. */
+static mo_status evaluate_device(mo_insertion *l, int op, int device,
+                                 int64_t limit_ns, int64_t *end_ns,
+                                 mo_error *err)
 {
     int64_t length_ns = mo_instance_p_ns(l->x, op, device);
     int64_t ready_ns, soonest_ns;
-    size_t n_parcels = l->sending.n_parcels;
+    size_t n_entries = l->edges.n_entries;
     mo_status status = list_inputs(l, op, device, &ready_ns, &soonest_ns, err);
 
     *end_ns = limit_ns;
     if (status != MO_OK || soonest_ns + length_ns >= limit_ns)
         return status;
-    status = send_inputs(l, device, &ready_ns, err);
+    status = schedule_inputs(l, device, &ready_ns, err);
     if (status == MO_OK)
         *end_ns = length_ns + mo_timeline_earliest(&l->devices[device],
                                                    ready_ns, length_ns);
-    mo_edge_schedule_rollback(&l->sending, n_parcels);
+    mo_edge_schedule_rollback(&l->edges, n_entries);
     return status;
 }
 
@@ -127,7 +125,7 @@ mo_status mo_insertion_best_device(mo_insertion *l, int op,
 
         if (!mo_insertion_is_allowed(l, op, k))
             continue;
-        status = try_device(l, op, k, least_ns - more_ns, &end_ns, err);
+        status = evaluate_device(l, op, k, least_ns - more_ns, &end_ns, err);
         if (status != MO_OK)
             return status;
         if (end_ns < least_ns - more_ns) {
@@ -138,7 +136,7 @@ mo_status mo_insertion_best_device(mo_insertion *l, int op,
     return MO_OK;
 }
 
-static void settle(mo_insertion *l, int op, int device)
+static void assign_device(mo_insertion *l, int op, int device)
 {
     int unit = l->units->of_op[op];
 
@@ -157,11 +155,11 @@ mo_status mo_insertion_place(mo_insertion *l, int op, int device, mo_error *err)
     mo_status status = list_inputs(l, op, device, &start_ns, &soonest_ns, err);
 
     if (status == MO_OK)
-        status = send_inputs(l, device, &start_ns, err);
+        status = schedule_inputs(l, device, &start_ns, err);
     if (status != MO_OK)
         return status;
-    mo_edge_schedule_commit(&l->sending);
-    settle(l, op, device);
+    mo_edge_schedule_commit(&l->edges);
+    assign_device(l, op, device);
     start_ns = mo_timeline_earliest(&l->devices[device], start_ns, length_ns);
     l->end_ns[op] = start_ns + length_ns;
     return mo_timeline_insert(&l->devices[device], start_ns, length_ns, &change,
@@ -172,11 +170,11 @@ static void copy_times(const mo_insertion *l, mo_schedule *s)
 {
     for (int i = 0; i < s->n; i++) {
         s->start_ns[i] = l->end_ns[i] - mo_instance_p_ns(l->x, i, s->device[i]);
-        s->makespan_ns = later(s->makespan_ns, l->end_ns[i]);
+        s->makespan_ns = mo_max_i64(s->makespan_ns, l->end_ns[i]);
     }
     for (int t = 0; t < s->n_transfers; t++)
         s->transfers[t] = *mo_edge_schedule_find(
-            &l->sending, s->transfers[t].item, s->transfers[t].to);
+            &l->edges, s->transfers[t].item, s->transfers[t].to);
 }
 
 mo_status mo_insertion_schedule(const mo_insertion *l, mo_schedule **schedule,
@@ -190,7 +188,7 @@ mo_status mo_insertion_schedule(const mo_insertion *l, mo_schedule **schedule,
     return status;
 }
 
-static mo_status reserve(mo_insertion *l, mo_error *err)
+static mo_status allocate_buffers(mo_insertion *l, mo_error *err)
 {
     size_t n = (size_t) l->x->n + 1, n_devices = (size_t) l->x->n_devices + 1;
 
@@ -216,9 +214,9 @@ mo_status mo_insertion_open(mo_insertion *l, const mo_instance *x,
     if (status == MO_OK)
         status = mo_placement_units_make(x, regime, &l->units, err);
     if (status == MO_OK)
-        status = mo_edge_schedule_open(&l->sending, x, regime, err);
+        status = mo_edge_schedule_open(&l->edges, x, regime, err);
     if (status == MO_OK)
-        status = reserve(l, err);
+        status = allocate_buffers(l, err);
     if (status != MO_OK)
         return status;
     for (int u = 0; u < l->units->n; u++)
@@ -237,7 +235,7 @@ void mo_insertion_close(mo_insertion *l)
     free(l->end_ns);
     free(l->device);
     free(l->unit_device);
-    mo_edge_schedule_close(&l->sending);
+    mo_edge_schedule_close(&l->edges);
     mo_placement_units_free(l->units);
     *l = (mo_insertion){ 0 };
 }

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * insertion.h - a schedule that grows op by op, each put into the first gap of
- * its device that is long enough.
+ * insertion.h - insertion-based list scheduling: a partial schedule that grows
+ * op by op, each in the first gap of its device that is long enough.
  *
- * What an op reads is sent through the first gaps on the way.  Who goes when,
- * and where, is for the caller to say: list schedulers differ in nothing else.
- * Pins, groups and what is resident of memory are kept.
+ * The inputs of an op take the first gaps on their route.  The caller chooses
+ * the order and the devices: list schedulers differ in nothing else.  Pins,
+ * groups and resident memory are respected.
  */
 #ifndef MO_SCHEDULE_HEURISTIC_INSERTION_H
 #define MO_SCHEDULE_HEURISTIC_INSERTION_H
@@ -22,7 +22,7 @@
 #include "schedule/heuristic/timeline.h"
 #include "schedule/placement_units.h"
 
-/* Something an op reads that is not on its device yet. */
+/* An input of an op that is not on its device yet. */
 typedef struct mo_insertion_input {
     int item, from; /* the device that has it */
     int64_t ready_ns;
@@ -32,41 +32,45 @@ typedef struct mo_insertion {
     const mo_instance *x;
     mo_regime regime;
     mo_placement_units *units;
-    int *unit_device;    /* or MO_FREE */
-    int64_t *room_bytes; /* by device, what units have not taken; below 0 where
-                            pins alone take more than there is */
-    int *device;         /* by op, of those that have been put */
+    int *unit_device;    /* by unit, or MO_FREE */
+    int64_t *room_bytes; /* by device: capacity left by the placed units; below
+                            0 where pins alone exceed it */
+    int *device;         /* by op, of those placed */
     int64_t *end_ns;     /* by op, likewise */
     mo_timeline *devices;
-    mo_edge_schedule sending;
-    mo_insertion_input *inputs; /* of the op and device that are looked at */
+    mo_edge_schedule edges;
+    mo_insertion_input
+        *inputs; /* scratch: of the op and device under evaluation */
     size_t n_inputs, inputs_room;
 } mo_insertion;
 
-/* x must outlive it.  Closed by mo_insertion_close, also after a failure. */
+/* x must outlive it.  The caller closes it with mo_insertion_close(), also
+ * after a failure. */
 mo_status mo_insertion_open(mo_insertion *l, const mo_instance *x,
                             const mo_regime *regime, mo_error *err);
 void mo_insertion_close(mo_insertion *l);
 
-/* Its pin, its group and memory allow it. */
+/* Returns whether pin, group and memory allow op on the device. */
 bool mo_insertion_is_allowed(const mo_insertion *l, int op, int device);
 
-/* The device that pin or group leave to op, or MO_FREE. */
+/* Returns the device that pin or group leave to op, or MO_FREE. */
 int mo_insertion_fixed_device(const mo_insertion *l, int op);
 
-/* The device for which the end of op there plus later_ns, by device (NULL: 0),
- * is least, of equals the first; MO_FREE: there is none.  Ends of what op reads
- * must be known.  later_ns is at most MO_MAX_TOTAL_NS. */
+/* Sets *device to the allowed device with the least end of op plus later_ns,
+ * by device (NULL: 0), of equals the first; MO_FREE where none is allowed.
+ * The producers of op must be placed.  later_ns is at most MO_MAX_TOTAL_NS. */
 mo_status mo_insertion_best_device(mo_insertion *l, int op,
                                    const int64_t *later_ns, int *device,
                                    mo_error *err);
 
-/* Sends what op reads, and puts op, on the device, which it may go to. */
+/* Places op on the device, which must be allowed, and schedules the transfers
+ * of its inputs. */
 mo_status mo_insertion_place(mo_insertion *l, int op, int device,
                              mo_error *err);
 
-/* What has grown when all ops have been put.  Nothing in it can start earlier
- * in its order.  Whether what is alive at once fits has not been looked at. */
+/* Makes the schedule once all ops are placed; the caller frees *schedule.
+ * Nothing in it can start earlier in its order.  Live memory is not
+ * checked. */
 mo_status mo_insertion_schedule(const mo_insertion *l, mo_schedule **schedule,
                                 mo_error *err);
 

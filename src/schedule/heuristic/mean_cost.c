@@ -14,7 +14,7 @@ int64_t mo_mean_cost_op_ns(const mo_instance *x, int op)
     return sum_ns / x->n_devices;
 }
 
-/* How many ordered pairs of different devices there are of each kind. */
+/* Counts the ordered pairs of different devices of each kind. */
 static void count_pairs(const mo_instance *x, int64_t *n_pairs)
 {
     const int *kind = x->pair_kind;
@@ -24,10 +24,10 @@ static void count_pairs(const mo_instance *x, int64_t *n_pairs)
             n_pairs[*kind] += a != b;
 }
 
-/* The mean of a row, rounded down; quotients and remainders by themselves, as
- * the sum may not fit. */
-static int64_t mean(const int64_t *row_ns, const int64_t *n_pairs, int n_kinds,
-                    int64_t n)
+/* The mean of a row, rounded down; quotients and remainders are summed
+ * separately, as the sum itself may overflow. */
+static int64_t row_mean(const int64_t *row_ns, const int64_t *n_pairs,
+                        int n_kinds, int64_t n)
 {
     int64_t whole_ns = 0, rest = 0;
 
@@ -52,8 +52,8 @@ mo_status mo_mean_cost_rows(const mo_instance *x, int64_t **rows_ns,
     }
     count_pairs(x, n_pairs);
     for (int row = 0; row < x->n_comm_rows && n > 0; row++)
-        means_ns[row] = mean(x->comm_ns + (int64_t) row * x->n_kinds, n_pairs,
-                             x->n_kinds, n);
+        means_ns[row] = row_mean(x->comm_ns + (int64_t) row * x->n_kinds,
+                                 n_pairs, x->n_kinds, n);
     free(n_pairs);
     *rows_ns = means_ns;
     return MO_OK;

@@ -13,14 +13,14 @@ int64_t mo_single_device_ns(const mo_instance *x, int device)
     return sum_ns;
 }
 
-typedef struct speed {
+typedef struct device_speed {
     int64_t all_ns;
     int device;
-} speed;
+} device_speed;
 
 static int compare_speeds(const void *a, const void *b)
 {
-    const speed *v = a, *w = b;
+    const device_speed *v = a, *w = b;
 
     if (v->all_ns != w->all_ns)
         return v->all_ns < w->all_ns ? -1 : 1;
@@ -31,12 +31,12 @@ mo_status mo_single_device_order(const mo_instance *x, int *devices,
                                  mo_error *err)
 {
     size_t n = (size_t) x->n_devices;
-    speed *speeds = malloc((n + 1) * sizeof *speeds);
+    device_speed *speeds = malloc((n + 1) * sizeof *speeds);
 
     if (!speeds)
         return mo_fail_memory(err);
     for (int k = 0; k < x->n_devices; k++)
-        speeds[k] = (speed){ mo_single_device_ns(x, k), k };
+        speeds[k] = (device_speed){ mo_single_device_ns(x, k), k };
     qsort(speeds, n, sizeof *speeds, compare_speeds);
     for (int k = 0; k < x->n_devices; k++)
         devices[k] = speeds[k].device;
@@ -44,7 +44,7 @@ mo_status mo_single_device_order(const mo_instance *x, int *devices,
     return MO_OK;
 }
 
-static bool may_run_alone(const mo_instance *x, int device)
+static bool pins_allow(const mo_instance *x, int device)
 {
     for (int i = 0; i < x->n; i++)
         if (x->pin[i] != MO_FREE && x->pin[i] != device)
@@ -52,8 +52,8 @@ static bool may_run_alone(const mo_instance *x, int device)
     return true;
 }
 
-static mo_status fill(const mo_instance *x, mo_schedule *s, bool *fits,
-                      mo_error *err)
+static mo_status shift_and_check(const mo_instance *x, mo_schedule *s,
+                                 bool *fits, mo_error *err)
 {
     mo_status status = mo_schedule_left_shift(x, s, err);
 
@@ -70,7 +70,7 @@ mo_status mo_single_device_schedule(const mo_instance *x,
     int *devices;
 
     *schedule = NULL;
-    if (!may_run_alone(x, device))
+    if (!pins_allow(x, device))
         return MO_OK;
     devices = malloc(((size_t) x->n + 1) * sizeof *devices);
     if (!devices)
@@ -80,7 +80,7 @@ mo_status mo_single_device_schedule(const mo_instance *x,
     status = mo_schedule_new(x, regime, devices, &s, err);
     free(devices);
     if (status == MO_OK)
-        status = fill(x, s, &fits, err);
+        status = shift_and_check(x, s, &fits, err);
     if (status == MO_OK && fits)
         *schedule = s;
     else
@@ -88,7 +88,7 @@ mo_status mo_single_device_schedule(const mo_instance *x,
     return status;
 }
 
-static int shortest(const int64_t *total_ns, int n)
+static int index_of_min(const int64_t *total_ns, int n)
 {
     int best = 0;
 
@@ -98,7 +98,7 @@ static int shortest(const int64_t *total_ns, int n)
     return best;
 }
 
-/* The fastest first, until one can. */
+/* The fastest first, until one fits. */
 mo_status mo_single_device_best(const mo_instance *x, const mo_regime *regime,
                                 int *device, int64_t *ns, mo_error *err)
 {
@@ -110,7 +110,7 @@ mo_status mo_single_device_best(const mo_instance *x, const mo_regime *regime,
         total_ns[k] = mo_single_device_ns(x, k);
     for (int i = 0; i < x->n_devices && *device == MO_FREE && status == MO_OK;
          i++) {
-        int k = shortest(total_ns, x->n_devices);
+        int k = index_of_min(total_ns, x->n_devices);
         mo_schedule *alone = NULL;
 
         status = mo_single_device_schedule(x, regime, k, &alone, err);

@@ -8,51 +8,51 @@
 #include "schedule/heuristic/heft.h"
 #include "schedule/resource.h"
 
-/* Trials stop when so many ops, flows, devices and ports were looked at in all,
- * or when every unit could have been tried so often on every device, or every
- * placement so often. */
+/* The number of trials is bounded by the ops, flows, devices and ports visited
+ * in all, by the trials per unit and device, and by the trials per
+ * placement. */
 enum {
     MAX_EFFORT = 4000000,
     MAX_TRIALS_PER_CHOICE = 300,
     MAX_TRIALS_PER_PLACEMENT = 4,
-    FEWEST_TRIALS = 100
+    MIN_TRIALS = 100
 };
 
 enum {
-    LONGEST_CHAIN = 16, /* units that move together */
-    MOST_CHANGES = 2 * LONGEST_CHAIN
+    MAX_CHAIN = 16, /* units that move together */
+    MAX_CHANGES = 2 * MAX_CHAIN
 };
 
 typedef struct change {
     int unit, from;
 } change;
 
-typedef struct climber {
+typedef struct local_search {
     const mo_instance *x;
     const mo_placement_units *units;
     uint64_t random;
     mo_schedule *best;
-    int64_t current_ns; /* of the placement, but for a trial */
+    int64_t current_ns; /* of the placement before the trial */
     int *placement;
     int64_t *room_bytes;
-    change changes[MOST_CHANGES]; /* of the trial */
+    change changes[MAX_CHANGES]; /* of the trial, for undo */
     int n_changes;
-} climber;
+} local_search;
 
 /* Knuth's MMIX generator; the upper bits are the good ones. */
-static int below(climber *c, int bound)
+static int random_below(local_search *c, int bound)
 {
     c->random = c->random * UINT64_C(6364136223846793005) +
                 UINT64_C(1442695040888963407);
     return (int) ((c->random >> 33) % (uint64_t) bound);
 }
 
-static int device_of(const climber *c, int unit)
+static int device_of(const local_search *c, int unit)
 {
     return c->placement[c->units->ops[c->units->start[unit]]];
 }
 
-static void put(climber *c, int unit, int device)
+static void assign_unit(local_search *c, int unit, int device)
 {
     const mo_placement_units *u = c->units;
 
@@ -62,22 +62,22 @@ static void put(climber *c, int unit, int device)
         c->placement[u->ops[j]] = device;
 }
 
-static void move(climber *c, int unit, int device)
+static void move_unit(local_search *c, int unit, int device)
 {
     c->changes[c->n_changes++] = (change){ unit, device_of(c, unit) };
-    put(c, unit, device);
+    assign_unit(c, unit, device);
 }
 
-static void undo(climber *c)
+static void undo_trial(local_search *c)
 {
     while (c->n_changes > 0) {
         const change *it = &c->changes[--c->n_changes];
 
-        put(c, it->unit, it->from);
+        assign_unit(c, it->unit, it->from);
     }
 }
 
-static bool has_moved(const climber *c, int unit)
+static bool has_moved(const local_search *c, int unit)
 {
     for (int i = 0; i < c->n_changes; i++)
         if (c->changes[i].unit == unit)
@@ -86,9 +86,9 @@ static bool has_moved(const climber *c, int unit)
 }
 
 /* A unit on the device that may leave it and has not moved yet, or -1. */
-static int find_leaver(climber *c, int device)
+static int find_evictable(local_search *c, int device)
 {
-    int n = c->units->n, first = below(c, n);
+    int n = c->units->n, first = random_below(c, n);
 
     for (int step = 0; step < n; step++) {
         int unit = (first + step) % n;
@@ -100,11 +100,11 @@ static int find_leaver(climber *c, int device)
     return -1;
 }
 
-/* Another device for a unit: one that has room, or else, for others to leave
- * it, any that is not too full already; or -1. */
-static int find_refuge(climber *c, int unit)
+/* Another device for a unit: one that has room, or else any that is not
+ * over-full already, from which others will be evicted; or -1. */
+static int find_target(local_search *c, int unit)
 {
-    int n = c->x->n_devices, first = below(c, n), refuge = -1;
+    int n = c->x->n_devices, first = random_below(c, n), target = -1;
 
     for (int step = 0; step < n; step++) {
         int device = (first + step) % n;
@@ -114,87 +114,87 @@ static int find_refuge(climber *c, int unit)
         if (c->room_bytes[device] >= c->units->bytes[unit])
             return device;
         if (c->room_bytes[device] >= 0)
-            refuge = device;
+            target = device;
     }
-    return refuge;
+    return target;
 }
 
-/* Until nothing is too full, others leave what is. */
-static bool make_room(climber *c)
+/* Evicts units from over-full devices until none is over-full. */
+static bool evict_units(local_search *c)
 {
     for (int k = 0; k < c->x->n_devices;) {
-        int unit, refuge;
+        int unit, target;
 
         if (c->room_bytes[k] >= 0) {
             k++;
             continue;
         }
-        unit = find_leaver(c, k);
-        refuge = unit < 0 ? -1 : find_refuge(c, unit);
-        if (refuge < 0 || c->n_changes == MOST_CHANGES)
+        unit = find_evictable(c, k);
+        target = unit < 0 ? -1 : find_target(c, unit);
+        if (target < 0 || c->n_changes == MAX_CHANGES)
             return false;
-        move(c, unit, refuge);
-        if (refuge < k)
-            k = refuge;
+        move_unit(c, unit, target);
+        if (target < k)
+            k = target;
     }
     return true;
 }
 
-/* False when memory does not allow it. */
-static bool try_move(climber *c, int unit, int device)
+/* Returns false when memory does not allow the move. */
+static bool try_move(local_search *c, int unit, int device)
 {
     if (c->units->pin[unit] != MO_FREE || device_of(c, unit) == device ||
         has_moved(c, unit))
         return true;
-    if (c->n_changes == MOST_CHANGES)
+    if (c->n_changes == MAX_CHANGES)
         return false;
-    move(c, unit, device);
-    return make_room(c);
+    move_unit(c, unit, device);
+    return evict_units(c);
 }
 
-/* A device to which it might be worth to go: that of something the op reads or
- * that reads it, or any. */
-static int choose_device(climber *c, int op)
+/* Candidate device: that of a neighbour of the op, or any. */
+static int choose_device(local_search *c, int op)
 {
     const mo_instance *x = c->x;
     int n_in = x->in_start[op + 1] - x->in_start[op];
     int n_out = x->out_start[op + 1] - x->out_start[op];
-    int pick = below(c, n_in + n_out + 1);
+    int pick = random_below(c, n_in + n_out + 1);
 
     if (pick < n_in)
         return c->placement[x->flows[x->in_flows[x->in_start[op] + pick]].from];
     if (pick < n_in + n_out)
         return c->placement[x->flows[x->out_start[op] + pick - n_in].to];
-    return below(c, x->n_devices);
+    return random_below(c, x->n_devices);
 }
 
-/* Moves an op, with its unit, and often some of what comes behind it; false
- * where something is too full then. */
-static bool try_chain(climber *c)
+/* Neighbourhood: moves an op, with its unit, and often a chain of its
+ * successors; returns false where a device stays over-full. */
+static bool try_chain(local_search *c)
 {
     const mo_instance *x = c->x;
-    int op = below(c, x->n), device = choose_device(c, op);
+    int op = random_below(c, x->n), device = choose_device(c, op);
 
-    for (int length = 0; length < LONGEST_CHAIN; length++) {
+    for (int length = 0; length < MAX_CHAIN; length++) {
         int n_out = x->out_start[op + 1] - x->out_start[op];
 
         if (!try_move(c, c->units->of_op[op], device))
             return false;
-        if (n_out == 0 || below(c, 4) == 0)
+        if (n_out == 0 || random_below(c, 4) == 0)
             break;
-        op = x->flows[x->out_start[op] + below(c, n_out)].to;
+        op = x->flows[x->out_start[op] + random_below(c, n_out)].to;
     }
     return true;
 }
 
-/* Keeps the trial unless it ends later than allowed. */
-static mo_status judge(climber *c, int64_t allowed_ns, mo_error *err)
+/* Accepts the trial unless it ends later than allowed. */
+static mo_status evaluate_trial(local_search *c, int64_t allowed_ns,
+                                mo_error *err)
 {
     mo_schedule *s = NULL;
     mo_status status = mo_heft(c->x, &c->best->regime, c->placement, &s, err);
 
     if (status != MO_OK || !s || s->makespan_ns > allowed_ns) {
-        undo(c);
+        undo_trial(c);
         mo_schedule_free(s);
         return status;
     }
@@ -210,8 +210,8 @@ static mo_status judge(climber *c, int64_t allowed_ns, mo_error *err)
     return MO_OK;
 }
 
-/* So many placements there are, or more than most. */
-static int64_t count_placements(const climber *c, int64_t most)
+/* The number of placements, or some number above most. */
+static int64_t count_placements(const local_search *c, int64_t most)
 {
     int64_t n = 1;
 
@@ -221,8 +221,8 @@ static int64_t count_placements(const climber *c, int64_t most)
     return n;
 }
 
-/* A few trials among thousands of ops find nothing: then there are none. */
-static int count_trials(const climber *c)
+/* A few trials among thousands of ops are useless: then there are none. */
+static int count_trials(const local_search *c)
 {
     const mo_instance *x = c->x;
     int64_t effort = (int64_t) x->n + x->n_flows + x->n_devices +
@@ -233,37 +233,37 @@ static int count_trials(const climber *c)
     int64_t by_placements =
         MAX_TRIALS_PER_PLACEMENT * count_placements(c, by_effort);
 
-    if (by_effort < FEWEST_TRIALS)
+    if (by_effort < MIN_TRIALS)
         return 0;
     by_choices = by_choices < by_placements ? by_choices : by_placements;
     return (int) (by_effort < by_choices ? by_effort : by_choices);
 }
 
-/* ns * part / whole, where the product might not fit. */
-static int64_t share(int64_t ns, int part, int whole)
+/* ns * part / whole, where the product might overflow. */
+static int64_t scale_time(int64_t ns, int part, int whole)
 {
     return ns / whole * part + ns % whole * part / whole;
 }
 
-/* HEFT may order a placement of its own otherwise than it did while it placed:
- * the first thing to do is to see what the placement is worth. */
-static mo_status climb(climber *c, mo_error *err)
+/* With a given placement HEFT may order the ops otherwise than while it placed
+ * them: the first step evaluates the placement itself. */
+static mo_status run_trials(local_search *c, mo_error *err)
 {
     int n_trials = count_trials(c);
-    int64_t first_ns = c->best->makespan_ns / c->x->n; /* about one op more */
-    mo_status status = judge(c, INT64_MAX, err);
+    int64_t first_ns = c->best->makespan_ns / c->x->n; /* about one more op */
+    mo_status status = evaluate_trial(c, INT64_MAX, err);
 
     for (int left = n_trials - 1; left > 0 && status == MO_OK; left--) {
         if (!try_chain(c))
-            undo(c);
+            undo_trial(c);
         else if (c->n_changes > 0)
-            status =
-                judge(c, c->current_ns + share(first_ns, left, n_trials), err);
+            status = evaluate_trial(
+                c, c->current_ns + scale_time(first_ns, left, n_trials), err);
     }
     return status;
 }
 
-static void begin(climber *c)
+static void init_state(local_search *c)
 {
     const mo_placement_units *u = c->units;
 
@@ -280,7 +280,7 @@ mo_status mo_threshold_accepting(const mo_instance *x,
                                  const mo_placement_units *units,
                                  mo_schedule **schedule, mo_error *err)
 {
-    climber c = { .x = x, .units = units, .best = *schedule };
+    local_search c = { .x = x, .units = units, .best = *schedule };
     mo_status status = MO_OK;
 
     if (x->n == 0 || x->n_devices == 1)
@@ -290,8 +290,8 @@ mo_status mo_threshold_accepting(const mo_instance *x,
     if (!c.placement || !c.room_bytes)
         status = mo_fail_memory(err);
     if (status == MO_OK) {
-        begin(&c);
-        status = climb(&c, err);
+        init_state(&c);
+        status = run_trials(&c, err);
     }
     *schedule = c.best;
     free(c.room_bytes);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * climb.h - a schedule made better by moving ops from device to device.
+ * threshold_accepting.h - local search over placements by threshold accepting
+ * (Dueck and Scheuer, 1990).
  */
 #ifndef MO_SCHEDULE_HEURISTIC_THRESHOLD_ACCEPTING_H
 #define MO_SCHEDULE_HEURISTIC_THRESHOLD_ACCEPTING_H
@@ -11,11 +12,12 @@
 #include "schedule/placement_units.h"
 
 /*
- * Threshold accepting (Dueck and Scheuer, 1990): units move, alone or with what
- * reads them, and where memory is full others leave for them; mo_heft tells
- * what that makes.  A little worse is allowed, and less and less so.  The best
- * that was seen is kept.  The same input gives the same answer after an effort
- * that depends on its size and not on a clock.
+ * Moves units to other devices, alone or with their readers, and evicts others
+ * where memory is full; mo_heft evaluates the placement.  A trial is accepted
+ * when its makespan exceeds the current one by at most a threshold, which
+ * decreases to 0.  *schedule is replaced (and freed) by the best found; it is
+ * never worse.  Deterministic: the effort depends on the size of the instance,
+ * not on a clock.
  */
 mo_status mo_threshold_accepting(const mo_instance *x,
                                  const mo_placement_units *units,

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/minmax.h"
 #include "base/array.h"
 
 enum { UNCHANGED = -1 };
@@ -16,8 +17,9 @@ void mo_timeline_clear(mo_timeline *t)
     *t = (mo_timeline){ 0 };
 }
 
-/* The first span that ends behind at_ns. */
-static size_t find(const mo_timeline_span *spans, size_t n, int64_t at_ns)
+/* The first span that ends after at_ns. */
+static size_t first_ending_after(const mo_timeline_span *spans, size_t n,
+                                 int64_t at_ns)
 {
     size_t low = 0, high = n;
 
@@ -32,31 +34,27 @@ static size_t find(const mo_timeline_span *spans, size_t n, int64_t at_ns)
     return low;
 }
 
-static int64_t later(int64_t a_ns, int64_t b_ns)
-{
-    return a_ns > b_ns ? a_ns : b_ns;
-}
-
 int64_t mo_timeline_earliest(const mo_timeline *t, int64_t ready_ns,
                              int64_t length_ns)
 {
     size_t at;
 
     if (length_ns == 0) {
-        at = find(t->busy, t->n_busy, ready_ns);
+        at = first_ending_after(t->busy, t->n_busy, ready_ns);
         return at < t->n_busy && t->busy[at].from_ns < ready_ns
                    ? t->busy[at].to_ns
                    : ready_ns;
     }
     if (t->n_gaps == 0)
         return ready_ns;
-    at = find(t->gaps, t->n_gaps, ready_ns);
-    while (later(t->gaps[at].from_ns, ready_ns) > t->gaps[at].to_ns - length_ns)
+    at = first_ending_after(t->gaps, t->n_gaps, ready_ns);
+    while (mo_max_i64(t->gaps[at].from_ns, ready_ns) >
+           t->gaps[at].to_ns - length_ns)
         at++;
-    return later(t->gaps[at].from_ns, ready_ns);
+    return mo_max_i64(t->gaps[at].from_ns, ready_ns);
 }
 
-static mo_status make_room(mo_timeline *t, mo_error *err)
+static mo_status reserve_spans(mo_timeline *t, mo_error *err)
 {
     mo_status status = mo_array_reserve((void **) &t->gaps, &t->gaps_room,
                                         t->n_gaps + 2, sizeof *t->gaps, err);
@@ -68,10 +66,10 @@ static mo_status make_room(mo_timeline *t, mo_error *err)
     return status;
 }
 
-/* Puts the n new spans in the place of the n_old at index. */
-static void replace(mo_timeline_span *spans, size_t *n_spans, size_t index,
-                    size_t n_old, const mo_timeline_span *new_spans,
-                    size_t n_new)
+/* Replaces the n_old spans at index by the n_new new ones. */
+static void replace_spans(mo_timeline_span *spans, size_t *n_spans,
+                          size_t index, size_t n_old,
+                          const mo_timeline_span *new_spans, size_t n_new)
 {
     memmove(spans + index + n_new, spans + index + n_old,
             (*n_spans - index - n_old) * sizeof *spans);
@@ -80,9 +78,9 @@ static void replace(mo_timeline_span *spans, size_t *n_spans, size_t index,
     *n_spans += n_new - n_old;
 }
 
-/* What the span leaves of the gap around it, before and behind. */
-static int split(mo_timeline_span gap, mo_timeline_span span,
-                 mo_timeline_span rest[2])
+/* The remainders of the gap around the span, before and behind. */
+static int split_gap(mo_timeline_span gap, mo_timeline_span span,
+                     mo_timeline_span rest[2])
 {
     int n = 0;
 
@@ -98,23 +96,23 @@ mo_status mo_timeline_insert(mo_timeline *t, int64_t start_ns,
                              mo_error *err)
 {
     mo_timeline_span span = { start_ns, start_ns + length_ns }, rest[2];
-    mo_status status = make_room(t, err);
+    mo_status status = reserve_spans(t, err);
 
     if (status != MO_OK)
         return status;
     *change = (mo_timeline_change){ .n_new_gaps = UNCHANGED };
-    change->gap = find(t->gaps, t->n_gaps, start_ns);
-    change->busy = find(t->busy, t->n_busy, start_ns);
+    change->gap = first_ending_after(t->gaps, t->n_gaps, start_ns);
+    change->busy = first_ending_after(t->busy, t->n_busy, start_ns);
     change->old_gap = t->gaps[change->gap];
     if (length_ns == 0 && change->old_gap.from_ns >= start_ns)
         return MO_OK;
     assert(change->old_gap.from_ns <= span.from_ns &&
            span.to_ns <= change->old_gap.to_ns);
-    change->n_new_gaps = split(change->old_gap, span, rest);
-    replace(t->gaps, &t->n_gaps, change->gap, 1, rest,
-            (size_t) change->n_new_gaps);
+    change->n_new_gaps = split_gap(change->old_gap, span, rest);
+    replace_spans(t->gaps, &t->n_gaps, change->gap, 1, rest,
+                  (size_t) change->n_new_gaps);
     if (length_ns > 0)
-        replace(t->busy, &t->n_busy, change->busy, 0, &span, 1);
+        replace_spans(t->busy, &t->n_busy, change->busy, 0, &span, 1);
     else
         change->busy = t->n_busy;
     return MO_OK;
@@ -124,8 +122,8 @@ void mo_timeline_undo(mo_timeline *t, const mo_timeline_change *change)
 {
     if (change->n_new_gaps == UNCHANGED)
         return;
-    replace(t->gaps, &t->n_gaps, change->gap, (size_t) change->n_new_gaps,
-            &change->old_gap, 1);
+    replace_spans(t->gaps, &t->n_gaps, change->gap, (size_t) change->n_new_gaps,
+                  &change->old_gap, 1);
     if (change->busy < t->n_busy)
-        replace(t->busy, &t->n_busy, change->busy, 1, NULL, 0);
+        replace_spans(t->busy, &t->n_busy, change->busy, 1, NULL, 0);
 }

@@ -23,8 +23,9 @@ static void keep_better(mo_schedule **best, mo_schedule *other)
     mo_schedule_free(other);
 }
 
-static mo_status try_single(const mo_instance *x, const mo_regime *regime,
-                            mo_schedule **best, mo_error *err)
+static mo_status try_single_devices(const mo_instance *x,
+                                    const mo_regime *regime, mo_schedule **best,
+                                    mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -52,7 +53,7 @@ static mo_status try_heft(const mo_instance *x, const mo_regime *regime,
     return status;
 }
 
-/* Placements that look at memory first. */
+/* Placements by memory first. */
 static mo_status try_packing(const mo_instance *x, const mo_regime *regime,
                              const mo_placement_units *units,
                              mo_schedule **best, mo_error *err)
@@ -73,14 +74,14 @@ static mo_status try_packing(const mo_instance *x, const mo_regime *regime,
     return status;
 }
 
-static mo_status find_best(const mo_instance *x, const mo_regime *regime,
-                           const mo_placement_units *units, mo_schedule **best,
-                           mo_error *err)
+static mo_status run_heuristics(const mo_instance *x, const mo_regime *regime,
+                                const mo_placement_units *units,
+                                mo_schedule **best, mo_error *err)
 {
     mo_status status = try_heft(x, regime, NULL, best, err);
 
     if (status == MO_OK)
-        status = try_single(x, regime, best, err);
+        status = try_single_devices(x, regime, best, err);
     if (status == MO_OK)
         status = try_packing(x, regime, units, best, err);
     if (status == MO_OK && *best)
@@ -100,7 +101,7 @@ mo_status mo_bound_upper(const mo_instance *x, const mo_regime *regime,
     if (status == MO_OK)
         status = mo_placement_units_make(x, regime, &units, err);
     if (status == MO_OK)
-        status = find_best(x, regime, units, &best, err);
+        status = run_heuristics(x, regime, units, &best, err);
     mo_placement_units_free(units);
     if (status != MO_OK) {
         mo_schedule_free(best);

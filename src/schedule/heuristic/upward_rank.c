@@ -7,26 +7,26 @@
 #include "schedule/heuristic/mean_cost.h"
 #include "schedule/schedule.h"
 
-typedef struct ranked {
+typedef struct ranked_op {
     int64_t rank_ns;
     int op;
-} ranked;
+} ranked_op;
 
-typedef struct ranker {
+typedef struct rank_state {
     const mo_instance *x;
     const mo_regime *regime;
     const int *placement;
     int64_t *mean_ns; /* by row of transfer times; NULL with a placement */
-    ranked *ops;
-} ranker;
+    ranked_op *ops;
+} rank_state;
 
-static int64_t op_ns(const ranker *r, int op)
+static int64_t op_ns(const rank_state *r, int op)
 {
     return r->placement ? mo_instance_p_ns(r->x, op, r->placement[op])
                         : mo_mean_cost_op_ns(r->x, op);
 }
 
-static int64_t flow_ns(const ranker *r, int flow)
+static int64_t flow_ns(const rank_state *r, int flow)
 {
     const mo_flow *f = &r->x->flows[flow];
     bool once = r->regime->tensors == MO_TENSORS_ONCE;
@@ -37,8 +37,8 @@ static int64_t flow_ns(const ranker *r, int flow)
     return mo_mean_cost_flow_ns(r->x, r->regime, r->mean_ns, flow);
 }
 
-/* Ops stand in topological order: what reads an op is ranked before it. */
-static void rank(ranker *r)
+/* Ops are in topological order: the readers of an op are ranked before it. */
+static void compute_ranks(rank_state *r)
 {
     const mo_instance *x = r->x;
 
@@ -50,13 +50,13 @@ static void rank(ranker *r)
 
             most_ns = ns > most_ns ? ns : most_ns;
         }
-        r->ops[i] = (ranked){ op_ns(r, i) + most_ns, i };
+        r->ops[i] = (ranked_op){ op_ns(r, i) + most_ns, i };
     }
 }
 
 static int compare_ranked(const void *a, const void *b)
 {
-    const ranked *v = a, *w = b;
+    const ranked_op *v = a, *w = b;
 
     if (v->rank_ns != w->rank_ns)
         return v->rank_ns > w->rank_ns ? -1 : 1;
@@ -66,7 +66,7 @@ static int compare_ranked(const void *a, const void *b)
 mo_status mo_upward_rank_order(const mo_instance *x, const mo_regime *regime,
                                const int *placement, int *order, mo_error *err)
 {
-    ranker r = { .x = x, .regime = regime, .placement = placement };
+    rank_state r = { .x = x, .regime = regime, .placement = placement };
     mo_status status = MO_OK;
 
     r.ops = malloc(((size_t) x->n + 1) * sizeof *r.ops);
@@ -75,7 +75,7 @@ mo_status mo_upward_rank_order(const mo_instance *x, const mo_regime *regime,
     if (!placement)
         status = mo_mean_cost_rows(x, &r.mean_ns, err);
     if (status == MO_OK) {
-        rank(&r);
+        compute_ranks(&r);
         qsort(r.ops, (size_t) x->n, sizeof *r.ops, compare_ranked);
         for (int i = 0; i < x->n; i++)
             order[i] = r.ops[i].op;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * rank.h - in which order list scheduling looks at the ops.
+ * upward_rank.h - upward rank (b-level): the priority of list scheduling.
  */
 #ifndef MO_SCHEDULE_HEURISTIC_UPWARD_RANK_H
 #define MO_SCHEDULE_HEURISTIC_UPWARD_RANK_H
@@ -10,10 +10,10 @@
 #include "schedule/regime.h"
 
 /*
- * Fills order with all ops by falling upward rank: the longest way from the op,
- * itself included, to an end of the graph, with ops and transfers as long as
- * they are on average; where a placement is given, as long as they are there.
- * Equal ranks go by number, so the order is topological.
+ * Fills order, a buffer of n ops, with all ops by decreasing upward rank: the
+ * longest path from the op, itself included, to a sink, with mean costs of ops
+ * and transfers; where a placement is given (not NULL), with its costs.  Equal
+ * ranks go by number, so the order is topological.
  */
 mo_status mo_upward_rank_order(const mo_instance *x, const mo_regime *regime,
                                const int *placement, int *order, mo_error *err);

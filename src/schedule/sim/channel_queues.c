@@ -5,20 +5,21 @@
 
 #include "schedule/resource.h"
 
-static int resources_of(const mo_channel_queues *l, int lane, int pair[2],
-                        const int **ids)
+static int channel_resources(const mo_channel_queues *l, int channel,
+                             int pair[2], const int **ids)
 {
     int n = l->x->n_devices;
 
-    return mo_resource_list(l->x, l->congestion, lane / n, lane % n, pair, ids);
+    return mo_resource_list(l->x, l->congestion, channel / n, channel % n, pair,
+                            ids);
 }
 
-static bool share(const mo_channel_queues *l, int lane, int other)
+static bool share_resource(const mo_channel_queues *l, int channel, int other)
 {
     int pair[2], other_pair[2];
     const int *ids, *other_ids;
-    int n = resources_of(l, lane, pair, &ids);
-    int n_other = resources_of(l, other, other_pair, &other_ids);
+    int n = channel_resources(l, channel, pair, &ids);
+    int n_other = channel_resources(l, other, other_pair, &other_ids);
 
     for (int i = 0; i < n; i++)
         for (int j = 0; j < n_other; j++)
@@ -27,12 +28,12 @@ static bool share(const mo_channel_queues *l, int lane, int other)
     return false;
 }
 
-static void find_rivals(mo_channel_queues *l)
+static void find_conflicts(mo_channel_queues *l)
 {
-    for (int lane = 0; lane < l->n; lane++)
+    for (int channel = 0; channel < l->n; channel++)
         for (int other = 0; other < l->n; other++)
-            if (share(l, lane, other))
-                l->rivals[lane] |= UINT64_C(1) << other;
+            if (share_resource(l, channel, other))
+                l->conflicts[channel] |= UINT64_C(1) << other;
 }
 
 mo_status mo_channel_queues_open(mo_channel_queues *l, const mo_instance *x,
@@ -45,41 +46,44 @@ mo_status mo_channel_queues_open(mo_channel_queues *l, const mo_instance *x,
     *l = (mo_channel_queues){ .x = x,
                               .congestion = congestion,
                               .n = n,
-                              .few = n <= MO_CHANNEL_QUEUES_FEW };
-    l->open = calloc((size_t) n + 1, sizeof *l->open);
+                              .use_mask = n <= MO_CHANNEL_QUEUES_MASK_BITS };
+    l->uncongested = calloc((size_t) n + 1, sizeof *l->uncongested);
     l->queue = malloc(((size_t) n + 1) * sizeof *l->queue);
-    l->rivals = calloc(MO_CHANNEL_QUEUES_FEW, sizeof *l->rivals);
+    l->conflicts = calloc(MO_CHANNEL_QUEUES_MASK_BITS, sizeof *l->conflicts);
     l->held = calloc((size_t) n_resources + 1, sizeof *l->held);
-    l->crowded = malloc(((size_t) n + 1) * sizeof *l->crowded);
-    if (!l->open || !l->queue || !l->rivals || !l->held || !l->crowded) {
+    l->nonempty = malloc(((size_t) n + 1) * sizeof *l->nonempty);
+    if (!l->uncongested || !l->queue || !l->conflicts || !l->held ||
+        !l->nonempty) {
         mo_channel_queues_close(l);
         return mo_fail_memory(err);
     }
-    for (int lane = 0; lane < n; lane++) {
-        l->open[lane] = resources_of(l, lane, pair, &ids) == 0;
-        l->some_open |= l->open[lane] && lane % (x->n_devices + 1) != 0;
-        l->queue[lane] = MO_PAIRING_HEAP_EMPTY;
+    for (int channel = 0; channel < n; channel++) {
+        l->uncongested[channel] =
+            channel_resources(l, channel, pair, &ids) == 0;
+        l->any_uncongested |=
+            l->uncongested[channel] && channel % (x->n_devices + 1) != 0;
+        l->queue[channel] = MO_PAIRING_HEAP_EMPTY;
     }
-    if (l->few)
-        find_rivals(l);
+    if (l->use_mask)
+        find_conflicts(l);
     return MO_OK;
 }
 
 void mo_channel_queues_close(mo_channel_queues *l)
 {
-    free(l->crowded);
+    free(l->nonempty);
     free(l->held);
-    free(l->rivals);
+    free(l->conflicts);
     free(l->queue);
-    free(l->open);
+    free(l->uncongested);
 }
 
 void mo_channel_queues_reset(mo_channel_queues *l)
 {
-    for (int i = 0; i < l->n_crowded; i++)
-        l->queue[l->crowded[i]] = MO_PAIRING_HEAP_EMPTY;
-    l->n_crowded = 0;
-    if (!l->few) {
+    for (int i = 0; i < l->n_nonempty; i++)
+        l->queue[l->nonempty[i]] = MO_PAIRING_HEAP_EMPTY;
+    l->n_nonempty = 0;
+    if (!l->use_mask) {
         int n_resources = mo_resource_count(l->x, l->congestion);
 
         for (int r = 0; r < n_resources; r++)
@@ -95,34 +99,36 @@ int mo_channel_queues_list(const mo_channel_queues *l, const mo_pairing_heap *h,
 {
     for (uint64_t rest = l->waiting; rest; rest &= rest - 1)
         n = mo_pairing_heap_list(h, l->queue[__builtin_ctzll(rest)], list, n);
-    for (int i = 0; i < l->n_crowded; i++)
-        n = mo_pairing_heap_list(h, l->queue[l->crowded[i]], list, n);
+    for (int i = 0; i < l->n_nonempty; i++)
+        n = mo_pairing_heap_list(h, l->queue[l->nonempty[i]], list, n);
     return n;
 }
 
-void mo_channel_queues_push_many(mo_channel_queues *l, const mo_pairing_heap *h,
-                                 int lane, int it)
+void mo_channel_queues_push_unmasked(mo_channel_queues *l,
+                                     const mo_pairing_heap *h, int channel,
+                                     int it)
 {
-    if (l->queue[lane] == MO_PAIRING_HEAP_EMPTY)
-        l->crowded[l->n_crowded++] = lane;
-    mo_pairing_heap_push(h, &l->queue[lane], it);
+    if (l->queue[channel] == MO_PAIRING_HEAP_EMPTY)
+        l->nonempty[l->n_nonempty++] = channel;
+    mo_pairing_heap_push(h, &l->queue[channel], it);
 }
 
-void mo_channel_queues_set_held_many(mo_channel_queues *l, int lane, bool hold)
+void mo_channel_queues_set_held_unmasked(mo_channel_queues *l, int channel,
+                                         bool hold)
 {
     int pair[2];
     const int *ids;
-    int n = resources_of(l, lane, pair, &ids);
+    int n = channel_resources(l, channel, pair, &ids);
 
     for (int i = 0; i < n; i++)
         l->held[ids[i]] = hold;
 }
 
-static bool is_free(const mo_channel_queues *l, int lane)
+static bool is_channel_free(const mo_channel_queues *l, int channel)
 {
     int pair[2];
     const int *ids;
-    int n = resources_of(l, lane, pair, &ids);
+    int n = channel_resources(l, channel, pair, &ids);
 
     for (int i = 0; i < n; i++)
         if (l->held[ids[i]])
@@ -130,25 +136,25 @@ static bool is_free(const mo_channel_queues *l, int lane)
     return true;
 }
 
-int mo_channel_queues_pop_many(mo_channel_queues *l, const mo_pairing_heap *h,
-                               int *it)
+int mo_channel_queues_pop_unmasked(mo_channel_queues *l,
+                                   const mo_pairing_heap *h, int *it)
 {
-    int best = MO_CHANNEL_QUEUES_NONE, lane;
+    int best = MO_CHANNEL_QUEUES_NONE, channel;
 
-    for (int i = 0; i < l->n_crowded; i++) {
-        lane = l->crowded[i];
+    for (int i = 0; i < l->n_nonempty; i++) {
+        channel = l->nonempty[i];
         if ((best == MO_CHANNEL_QUEUES_NONE ||
-             mo_pairing_heap_before(h, l->queue[lane],
-                                    l->queue[l->crowded[best]])) &&
-            is_free(l, lane))
+             mo_pairing_heap_before(h, l->queue[channel],
+                                    l->queue[l->nonempty[best]])) &&
+            is_channel_free(l, channel))
             best = i;
     }
     if (best == MO_CHANNEL_QUEUES_NONE)
         return MO_CHANNEL_QUEUES_NONE;
-    lane = l->crowded[best];
-    *it = mo_pairing_heap_pop(h, &l->queue[lane]);
-    if (l->queue[lane] == MO_PAIRING_HEAP_EMPTY)
-        l->crowded[best] = l->crowded[--l->n_crowded];
-    mo_channel_queues_set_held_many(l, lane, true);
-    return lane;
+    channel = l->nonempty[best];
+    *it = mo_pairing_heap_pop(h, &l->queue[channel]);
+    if (l->queue[channel] == MO_PAIRING_HEAP_EMPTY)
+        l->nonempty[best] = l->nonempty[--l->n_nonempty];
+    mo_channel_queues_set_held_unmasked(l, channel, true);
+    return channel;
 }

@@ -5,10 +5,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* All marks together take no more than this, or there are fewer. */
-enum { MOST_BYTES = 64 << 20, FEWEST_BETWEEN = 12 };
+/* Upper limit for the buffers of all checkpoints together, and lower limit for
+ * the starts between two of them. */
+enum { MAX_BYTES = 64 << 20, MIN_SPACING = 12 };
 
-static void *carve(char **at, size_t n, size_t size)
+static void *carve_array(char **at, size_t n, size_t size)
 {
     void *piece = *at;
 
@@ -16,22 +17,24 @@ static void *carve(char **at, size_t n, size_t size)
     return piece;
 }
 
-/* Longer ones first, so that all are aligned. */
-static size_t lay_out(const mo_sim *s, mo_sim_checkpoint *mark, char *memory)
+/* Larger elements first, so that all are aligned. */
+static size_t assign_buffers(const mo_sim *s, mo_sim_checkpoint *cp,
+                             char *memory)
 {
     char *at = memory;
     size_t n = (size_t) s->n, n_slots = (size_t) s->n_slots;
 
-    mark->arrival_ns = carve(&at, n, sizeof *mark->arrival_ns);
-    mark->left_ns = carve(&at, (size_t) s->n_devices, sizeof *mark->left_ns);
-    mark->slot_end_ns = carve(&at, n_slots, sizeof *mark->slot_end_ns);
-    mark->missing = carve(&at, n, sizeof *mark->missing);
-    mark->slot_node = carve(&at, n_slots, sizeof *mark->slot_node);
-    mark->waiting = carve(&at, (size_t) s->n_nodes, sizeof *mark->waiting);
+    cp->arrival_ns = carve_array(&at, n, sizeof *cp->arrival_ns);
+    cp->unstarted_ns =
+        carve_array(&at, (size_t) s->n_devices, sizeof *cp->unstarted_ns);
+    cp->slot_end_ns = carve_array(&at, n_slots, sizeof *cp->slot_end_ns);
+    cp->missing = carve_array(&at, n, sizeof *cp->missing);
+    cp->slot_node = carve_array(&at, n_slots, sizeof *cp->slot_node);
+    cp->waiting = carve_array(&at, (size_t) s->n_nodes, sizeof *cp->waiting);
     return (size_t) (at - memory);
 }
 
-static size_t mark_bytes(const mo_sim *s)
+static size_t checkpoint_bytes(const mo_sim *s)
 {
     return (size_t) s->n * (sizeof(int64_t) + 2 * sizeof(int)) +
            (size_t) s->x->n_flows * sizeof(int) +
@@ -39,35 +42,35 @@ static size_t mark_bytes(const mo_sim *s)
            (size_t) s->n_slots * (sizeof(int64_t) + sizeof(int)) + 1;
 }
 
-static void list_waiting(const mo_sim *s, mo_sim_checkpoint *mark)
+static void list_waiting_nodes(const mo_sim *s, mo_sim_checkpoint *cp)
 {
     int n = 0;
 
     for (int k = 0; k < s->n_devices; k++)
-        n = mo_pairing_heap_list(&s->queue, s->ready[k], mark->waiting, n);
-    n = mo_pairing_heap_list(&s->queue, s->asleep, mark->waiting, n);
-    mark->n_waiting =
-        mo_channel_queues_list(&s->lanes, &s->queue, mark->waiting, n);
+        n = mo_pairing_heap_list(&s->queue, s->ready[k], cp->waiting, n);
+    n = mo_pairing_heap_list(&s->queue, s->sleeping, cp->waiting, n);
+    cp->n_waiting =
+        mo_channel_queues_list(&s->channels, &s->queue, cp->waiting, n);
 }
 
-static void save(const mo_sim *s, mo_sim_checkpoint *mark)
+static void save_checkpoint(const mo_sim *s, mo_sim_checkpoint *cp)
 {
     size_t n = (size_t) s->n, n_slots = (size_t) s->n_slots;
 
-    mark->now_ns = s->now_ns;
-    mark->end_ns = s->end_ns;
-    mark->n_log = s->n_log;
-    memcpy(mark->missing, s->missing, n * sizeof *s->missing);
-    if (s->lanes.some_open)
-        memcpy(mark->arrival_ns, s->arrival_ns, n * sizeof *s->arrival_ns);
-    memcpy(mark->left_ns, s->left_ns,
-           (size_t) s->n_devices * sizeof *s->left_ns);
-    memcpy(mark->slot_node, s->slot_node, n_slots * sizeof *s->slot_node);
-    memcpy(mark->slot_end_ns, s->slots.key, n_slots * sizeof *s->slots.key);
-    list_waiting(s, mark);
+    cp->now_ns = s->now_ns;
+    cp->end_ns = s->end_ns;
+    cp->n_log = s->n_log;
+    memcpy(cp->missing, s->missing, n * sizeof *s->missing);
+    if (s->channels.any_uncongested)
+        memcpy(cp->arrival_ns, s->arrival_ns, n * sizeof *s->arrival_ns);
+    memcpy(cp->unstarted_ns, s->unstarted_ns,
+           (size_t) s->n_devices * sizeof *s->unstarted_ns);
+    memcpy(cp->slot_node, s->slot_node, n_slots * sizeof *s->slot_node);
+    memcpy(cp->slot_end_ns, s->slots.key, n_slots * sizeof *s->slots.key);
+    list_waiting_nodes(s, cp);
 }
 
-static void wait_again(mo_sim *s, int node)
+static void requeue_node(mo_sim *s, int node)
 {
     if (mo_sim_is_op(s, node)) {
         mo_sim_op_ready(s, node);
@@ -77,61 +80,61 @@ static void wait_again(mo_sim *s, int node)
     mo_sim_queue_transfer(s, node);
 }
 
-static void restore(mo_sim *s, const mo_sim_checkpoint *mark)
+static void restore_checkpoint(mo_sim *s, const mo_sim_checkpoint *cp)
 {
     size_t n = (size_t) s->n;
 
     mo_sim_clear(s);
-    s->now_ns = mark->now_ns;
-    s->end_ns = mark->end_ns;
-    s->n_log = mark->n_log;
-    memcpy(s->missing, mark->missing, n * sizeof *s->missing);
-    if (s->lanes.some_open)
-        memcpy(s->arrival_ns, mark->arrival_ns, n * sizeof *s->arrival_ns);
-    memcpy(s->left_ns, mark->left_ns,
-           (size_t) s->n_devices * sizeof *s->left_ns);
+    s->now_ns = cp->now_ns;
+    s->end_ns = cp->end_ns;
+    s->n_log = cp->n_log;
+    memcpy(s->missing, cp->missing, n * sizeof *s->missing);
+    if (s->channels.any_uncongested)
+        memcpy(s->arrival_ns, cp->arrival_ns, n * sizeof *s->arrival_ns);
+    memcpy(s->unstarted_ns, cp->unstarted_ns,
+           (size_t) s->n_devices * sizeof *s->unstarted_ns);
     for (int slot = 0; slot < s->n_slots; slot++) {
-        int node = mark->slot_node[slot];
+        int node = cp->slot_node[slot];
 
         if (node == MO_SIM_IDLE)
             continue;
-        mo_sim_occupy(s, slot, node, mark->slot_end_ns[slot]);
+        mo_sim_occupy(s, slot, node, cp->slot_end_ns[slot]);
         if (!mo_sim_is_op(s, node))
-            mo_channel_queues_acquire(&s->lanes, mo_sim_channel(s, node));
+            mo_channel_queues_acquire(&s->channels, mo_sim_channel(s, node));
     }
-    for (int i = 0; i < mark->n_waiting; i++)
-        wait_again(s, mark->waiting[i]);
+    for (int i = 0; i < cp->n_waiting; i++)
+        requeue_node(s, cp->waiting[i]);
 }
 
-/* The sim's way to call. */
-static void mark_now(void *context)
+/* Callback of the simulator. */
+static void take_checkpoint(void *context)
 {
     mo_sim_checkpoints *m = context;
     mo_sim *s = m->sim;
 
-    save(s, &m->fresh[m->n_fresh++]);
-    s->mark_at = m->n_fresh < m->most ? s->n_log + m->spacing : INT_MAX;
+    save_checkpoint(s, &m->fresh[m->n_fresh++]);
+    s->checkpoint_at = m->n_fresh < m->max ? s->n_log + m->spacing : INT_MAX;
 }
 
 mo_status mo_sim_checkpoints_open(mo_sim_checkpoints *m, mo_sim *sim,
                                   mo_error *err)
 {
-    size_t bytes = mark_bytes(sim);
-    size_t most = MOST_BYTES / bytes / 2;
+    size_t bytes = checkpoint_bytes(sim);
+    size_t most = MAX_BYTES / bytes / 2;
 
     *m = (mo_sim_checkpoints){ .sim = sim };
-    m->most = most < 1                        ? 1
-              : most > MO_SIM_CHECKPOINTS_MAX ? MO_SIM_CHECKPOINTS_MAX
-                                              : (int) most;
-    for (int i = 0; i < m->most; i++) {
+    m->max = most < 1                        ? 1
+             : most > MO_SIM_CHECKPOINTS_MAX ? MO_SIM_CHECKPOINTS_MAX
+                                             : (int) most;
+    for (int i = 0; i < m->max; i++) {
         m->memory[2 * i] = malloc(bytes);
         m->memory[2 * i + 1] = malloc(bytes);
         if (!m->memory[2 * i] || !m->memory[2 * i + 1])
             return mo_fail_memory(err);
-        lay_out(sim, &m->at[i], m->memory[2 * i]);
-        lay_out(sim, &m->fresh[i], m->memory[2 * i + 1]);
+        assign_buffers(sim, &m->kept[i], m->memory[2 * i]);
+        assign_buffers(sim, &m->fresh[i], m->memory[2 * i + 1]);
     }
-    sim->mark = mark_now;
+    sim->on_checkpoint = take_checkpoint;
     sim->context = m;
     return MO_OK;
 }
@@ -148,13 +151,13 @@ void mo_sim_checkpoints_begin(mo_sim_checkpoints *m, int n_log)
 
     mo_sim_clear(s);
     mo_sim_begin(s);
-    save(s, &m->at[0]);
+    save_checkpoint(s, &m->kept[0]);
     m->n = m->n_fresh = 1;
     m->from = 0;
-    m->spacing = n_log / m->most + 1;
-    if (m->spacing < FEWEST_BETWEEN)
-        m->spacing = FEWEST_BETWEEN;
-    s->mark_at = m->most > 1 ? m->spacing : INT_MAX;
+    m->spacing = n_log / m->max + 1;
+    if (m->spacing < MIN_SPACING)
+        m->spacing = MIN_SPACING;
+    s->checkpoint_at = m->max > 1 ? m->spacing : INT_MAX;
 }
 
 void mo_sim_checkpoints_restore(mo_sim_checkpoints *m, int64_t before_ns,
@@ -162,26 +165,26 @@ void mo_sim_checkpoints_restore(mo_sim_checkpoints *m, int64_t before_ns,
 {
     mo_sim *s = m->sim;
     int last = m->n - 1;
-    const mo_sim_checkpoint *mark;
+    const mo_sim_checkpoint *cp;
 
-    /* In the first nothing has started yet: it is before all. */
-    while (last > 0 && m->at[last].now_ns >= before_ns)
+    /* In the first nothing has started yet: it precedes every time. */
+    while (last > 0 && m->kept[last].now_ns >= before_ns)
         last--;
-    mark = &m->at[last];
-    restore(s, mark);
-    for (int i = 0; i < mark->n_waiting; i++)
-        s->ready_ns[mark->waiting[i]] = ready_ns[mark->waiting[i]];
+    cp = &m->kept[last];
+    restore_checkpoint(s, cp);
+    for (int i = 0; i < cp->n_waiting; i++)
+        s->ready_ns[cp->waiting[i]] = ready_ns[cp->waiting[i]];
     m->from = last;
     m->n_fresh = last + 1;
-    s->mark_at = m->n_fresh < m->most ? s->n_log + m->spacing : INT_MAX;
+    s->checkpoint_at = m->n_fresh < m->max ? s->n_log + m->spacing : INT_MAX;
 }
 
 int mo_sim_checkpoints_commit(mo_sim_checkpoints *m)
 {
     for (int i = m->from + 1; i < m->n_fresh; i++) {
-        mo_sim_checkpoint old = m->at[i];
+        mo_sim_checkpoint old = m->kept[i];
 
-        m->at[i] = m->fresh[i];
+        m->kept[i] = m->fresh[i];
         m->fresh[i] = old;
     }
     m->n = m->n_fresh;
@@ -190,5 +193,5 @@ int mo_sim_checkpoints_commit(mo_sim_checkpoints *m)
 
 int mo_sim_checkpoints_n_started(const mo_sim_checkpoints *m)
 {
-    return m->at[m->from].n_log;
+    return m->kept[m->from].n_log;
 }

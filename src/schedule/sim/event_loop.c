@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The events of a plan.  A moment goes in rounds: what ends at it ends, and
- * what waited for that alone is ready; then every free device takes the first
- * of its ready ops, and of the transfers whose resources are free the first
- * start, until none could.  What takes no time ends in the next round of the
- * same moment.
+ * Discrete-event simulation of a plan.  A moment goes in rounds: what ends at
+ * it ends, and what waited for that alone becomes ready; then every free
+ * device starts the first of its ready ops, and of the transfers whose
+ * resources are free the first start, until none can.  What takes no time ends
+ * in the next round of the same moment.
  */
 #include "schedule/sim/sim_internal.h"
 
@@ -12,35 +12,36 @@ void mo_sim_clear(mo_sim *s)
 {
     s->now_ns = 0;
     s->end_ns = 0;
-    s->asleep = MO_PAIRING_HEAP_EMPTY;
+    s->sleeping = MO_PAIRING_HEAP_EMPTY;
     s->next_slot = MO_PAIRING_HEAP_EMPTY;
     s->n_log = 0;
     for (int k = 0; k < s->n_devices; k++) {
         s->ready[k] = MO_PAIRING_HEAP_EMPTY;
-        s->called[k / 64] = 0;
+        s->wakeup_mask[k / 64] = 0;
     }
     s->busy = 0;
     for (int slot = 0; slot < s->n_slots; slot++)
         s->slot_node[slot] = MO_SIM_IDLE;
-    mo_channel_queues_reset(&s->lanes);
+    mo_channel_queues_reset(&s->channels);
 }
 
 void mo_sim_wake_device(mo_sim *s, int device)
 {
-    s->called[(unsigned) device / 64] |= UINT64_C(1) << (unsigned) device % 64;
+    s->wakeup_mask[(unsigned) device / 64] |= UINT64_C(1)
+                                              << (unsigned) device % 64;
 }
 
-/* Whatever happens next, the op and what comes behind it takes too long. */
-static inline void look_at_tail(mo_sim *s, int op, int64_t from_ns)
+/* Prunes the run when the op and its tail cannot end before the cutoff. */
+static inline void prune_by_tail(mo_sim *s, int op, int64_t from_ns)
 {
-    if (from_ns + s->rest_ns[op] >= s->give_up_ns)
-        s->is_hopeless = true;
+    if (from_ns + s->remaining_ns[op] >= s->cutoff_ns)
+        s->is_pruned = true;
 }
 
 static void sleep_until(mo_sim *s, int node, int64_t wake_ns)
 {
     s->wake.key[node] = wake_ns;
-    mo_pairing_heap_push(&s->wake, &s->asleep, node);
+    mo_pairing_heap_push(&s->wake, &s->sleeping, node);
 }
 
 void mo_sim_op_ready(mo_sim *s, int op)
@@ -49,7 +50,7 @@ void mo_sim_op_ready(mo_sim *s, int op)
     int64_t wake_ns = s->arrival_ns[op] > s->release_ns[op] ? s->arrival_ns[op]
                                                             : s->release_ns[op];
 
-    look_at_tail(s, op, wake_ns > s->now_ns ? wake_ns : s->now_ns);
+    prune_by_tail(s, op, wake_ns > s->now_ns ? wake_ns : s->now_ns);
     if (wake_ns > s->now_ns) {
         sleep_until(s, op, wake_ns);
         return;
@@ -63,11 +64,11 @@ void mo_sim_begin(mo_sim *s)
     const mo_instance *x = s->x;
 
     for (int k = 0; k < s->n_devices; k++)
-        s->left_ns[k] = 0;
+        s->unstarted_ns[k] = 0;
     for (int i = 0; i < s->n; i++) {
         s->missing[i] = x->in_start[i + 1] - x->in_start[i];
         s->arrival_ns[i] = 0;
-        s->left_ns[s->device[i]] += mo_sim_p_ns(s, i);
+        s->unstarted_ns[s->device[i]] += mo_sim_p_ns(s, i);
         if (s->missing[i] == 0) {
             s->ready_ns[i] = 0;
             mo_sim_op_ready(s, i);
@@ -85,12 +86,12 @@ void mo_sim_deliver_input(mo_sim *s, int op)
 
 void mo_sim_queue_transfer(mo_sim *s, int node)
 {
-    int64_t hold_ns = s->hold_ns[node - s->n];
+    int64_t send_release_ns = s->send_release_ns[node - s->n];
 
-    if (hold_ns > s->now_ns)
-        sleep_until(s, node, hold_ns);
+    if (send_release_ns > s->now_ns)
+        sleep_until(s, node, send_release_ns);
     else
-        mo_channel_queues_push(&s->lanes, &s->queue, mo_sim_channel(s, node),
+        mo_channel_queues_push(&s->channels, &s->queue, mo_sim_channel(s, node),
                                node);
 }
 
@@ -124,9 +125,9 @@ static inline void log_start(mo_sim *s, int node)
     s->log[s->n_log++] = node;
 }
 
-void mo_sim_deliver_uncongested(mo_sim *s, int q, int lane, int op)
+void mo_sim_deliver_uncongested(mo_sim *s, int q, int channel, int op)
 {
-    int64_t arrival_ns = s->now_ns + mo_sim_channel_ns(s, s->n + q, lane);
+    int64_t arrival_ns = s->now_ns + mo_sim_channel_ns(s, s->n + q, channel);
 
     if (arrival_ns > s->arrival_ns[op])
         s->arrival_ns[op] = arrival_ns;
@@ -142,19 +143,19 @@ void mo_sim_start_transfer(mo_sim *s, int node)
 static inline void send_flow(mo_sim *s, int from, int q)
 {
     int op = s->x->flows[q].to, to = s->device[op];
-    int lane = from * s->n_devices + to;
+    int channel = from * s->n_devices + to;
 
     if (to == from) {
         mo_sim_deliver_input(s, op);
-    } else if (s->lanes.open[lane]) {
-        mo_sim_deliver_uncongested(s, q, lane, op);
+    } else if (s->channels.uncongested[channel]) {
+        mo_sim_deliver_uncongested(s, q, channel, op);
     } else {
         s->queue.key[s->n + q] = s->send_key[q];
         mo_sim_start_transfer(s, s->n + q);
     }
 }
 
-static void send_to_each(mo_sim *s, int op)
+static void send_flows(mo_sim *s, int op)
 {
     const mo_instance *x = s->x;
 
@@ -162,17 +163,17 @@ static void send_to_each(mo_sim *s, int op)
         send_flow(s, s->device[op], q);
 }
 
-/* A flow that goes along with another one, or is the first to its device. */
-static void bundle(mo_sim *s, int q, int to)
+/* Adds a flow to the transfer to its device, or makes it the first of one. */
+static void bundle_flow(mo_sim *s, int q, int to)
 {
     int node = s->n + q;
 
-    if (s->seen[to] != s->looks) {
-        s->seen[to] = s->looks;
-        s->bundle[to] = node;
+    if (s->device_stamp[to] != s->stamp) {
+        s->device_stamp[to] = s->stamp;
+        s->bundle_node[to] = node;
         s->queue.key[node] = s->send_key[q];
-    } else if (s->send_key[q] < s->queue.key[s->bundle[to]]) {
-        s->queue.key[s->bundle[to]] = s->send_key[q];
+    } else if (s->send_key[q] < s->queue.key[s->bundle_node[to]]) {
+        s->queue.key[s->bundle_node[to]] = s->send_key[q];
     }
 }
 
@@ -181,22 +182,22 @@ static void send_tensor(mo_sim *s, int from, int first, int last)
 {
     const mo_instance *x = s->x;
 
-    s->looks++;
+    s->stamp++;
     for (int q = first; q < last; q++) {
         int to = s->device[x->flows[q].to];
-        int lane = from * s->n_devices + to;
+        int channel = from * s->n_devices + to;
 
         if (to == from)
             mo_sim_deliver_input(s, x->flows[q].to);
-        else if (s->lanes.open[lane])
-            mo_sim_deliver_uncongested(s, q, lane, x->flows[q].to);
+        else if (s->channels.uncongested[channel])
+            mo_sim_deliver_uncongested(s, q, channel, x->flows[q].to);
         else
-            bundle(s, q, to);
+            bundle_flow(s, q, to);
     }
     for (int q = first; q < last; q++) {
         int to = s->device[x->flows[q].to];
 
-        if (s->seen[to] == s->looks && s->bundle[to] == s->n + q)
+        if (s->device_stamp[to] == s->stamp && s->bundle_node[to] == s->n + q)
             mo_sim_start_transfer(s, s->n + q);
     }
 }
@@ -215,53 +216,53 @@ static void send_tensors(mo_sim *s, int op)
     }
 }
 
-static void put_off(int64_t *from_ns, int64_t to_ns)
+static void raise_release(int64_t *from_ns, int64_t to_ns)
 {
     *from_ns = to_ns > *from_ns ? to_ns : *from_ns;
 }
 
-static void hold_item(mo_sim *s, int item, int64_t until_ns)
+static void delay_item(mo_sim *s, int item, int64_t until_ns)
 {
     const mo_instance *x = s->x;
     int first = s->once ? x->tensor_start[item] : item;
     int last = s->once ? x->tensor_start[item + 1] : item + 1;
 
     for (int q = first; q < last; q++)
-        put_off(&s->hold_ns[q], until_ns);
+        raise_release(&s->send_release_ns[q], until_ns);
 }
 
-/* What is told to start so long after the op's end, now that it is known. */
-static void delay_others(mo_sim *s, int op)
+/* Applies the time lags that begin with the op's end, now that it is known. */
+static void apply_time_lags(mo_sim *s, int op)
 {
-    int low = 0, high = s->n_after;
+    int low = 0, high = s->n_lags;
 
     while (low < high) {
         int middle = low + (high - low) / 2;
 
-        if (s->after[middle].op < op)
+        if (s->lags[middle].op < op)
             low = middle + 1;
         else
             high = middle;
     }
-    for (; low < s->n_after && s->after[low].op == op; low++) {
-        const mo_sim_time_lag *it = &s->after[low];
+    for (; low < s->n_lags && s->lags[low].op == op; low++) {
+        const mo_sim_time_lag *it = &s->lags[low];
 
-        if (it->op_late >= 0)
-            put_off(&s->release_ns[it->op_late], s->now_ns + it->wait_ns);
+        if (it->succ_op >= 0)
+            raise_release(&s->release_ns[it->succ_op], s->now_ns + it->lag_ns);
         else
-            hold_item(s, it->item_late, s->now_ns + it->wait_ns);
+            delay_item(s, it->succ_item, s->now_ns + it->lag_ns);
     }
 }
 
 static void end_op(mo_sim *s, int op)
 {
-    if (s->n_after > 0)
-        delay_others(s, op);
+    if (s->n_lags > 0)
+        apply_time_lags(s, op);
     mo_sim_wake_device(s, s->device[op]);
     if (s->once)
         send_tensors(s, op);
     else
-        send_to_each(s, op);
+        send_flows(s, op);
 }
 
 static void end_transfer(mo_sim *s, int node)
@@ -270,7 +271,7 @@ static void end_transfer(mo_sim *s, int node)
     const mo_flow *flow = mo_sim_flow(s, node);
     int to = s->device[flow->to];
 
-    mo_channel_queues_release(&s->lanes, mo_sim_channel(s, node));
+    mo_channel_queues_release(&s->channels, mo_sim_channel(s, node));
     mo_sim_deliver_input(s, flow->to);
     if (!s->once)
         return;
@@ -297,11 +298,11 @@ static void start_op(mo_sim *s, int device)
     int op = mo_pairing_heap_pop(&s->queue, &s->ready[device]);
     int64_t p_ns = mo_sim_p_ns(s, op);
 
-    s->is_hopeless |=
-        s->now_ns + s->rest_ns[op] >= s->give_up_ns ||
-        s->now_ns + s->left_ns[device] + s->least_tail_ns[device] >=
-            s->give_up_ns;
-    s->left_ns[device] -= p_ns;
+    s->is_pruned |=
+        s->now_ns + s->remaining_ns[op] >= s->cutoff_ns ||
+        s->now_ns + s->unstarted_ns[device] + s->min_tail_ns[device] >=
+            s->cutoff_ns;
+    s->unstarted_ns[device] -= p_ns;
     log_start(s, op);
     if (s->now_ns + p_ns > s->end_ns)
         s->end_ns = s->now_ns + p_ns;
@@ -311,9 +312,9 @@ static void start_op(mo_sim *s, int device)
 static void start_ops(mo_sim *s)
 {
     for (int w = 0; w * 64 < s->n_devices; w++) {
-        uint64_t rest = s->called[w];
+        uint64_t rest = s->wakeup_mask[w];
 
-        s->called[w] = 0;
+        s->wakeup_mask[w] = 0;
         for (; rest; rest &= rest - 1) {
             int device = w * 64 + __builtin_ctzll(rest);
 
@@ -326,19 +327,20 @@ static void start_ops(mo_sim *s)
 
 static void start_transfers(mo_sim *s)
 {
-    int lane, node;
+    int channel, node;
 
-    while ((lane = mo_channel_queues_pop(&s->lanes, &s->queue, &node)) !=
+    while ((channel = mo_channel_queues_pop(&s->channels, &s->queue, &node)) !=
            MO_CHANNEL_QUEUES_NONE) {
-        int64_t end_ns = s->now_ns + mo_sim_channel_ns(s, node, lane);
+        int64_t end_ns = s->now_ns + mo_sim_channel_ns(s, node, channel);
 
         log_start(s, node);
-        look_at_tail(s, mo_sim_flow(s, node)->to, end_ns);
-        mo_sim_occupy(s, mo_sim_slot(s, lane), node, end_ns);
+        prune_by_tail(s, mo_sim_flow(s, node)->to, end_ns);
+        mo_sim_occupy(s, mo_sim_slot(s, channel), node, end_ns);
     }
 }
 
-/* When the next slot ends, and, where slots are few, all that end then. */
+/* Returns the next end of a slot; where slots are few, sets due to all that
+ * end then. */
 static int64_t next_end_ns(mo_sim *s)
 {
     int64_t next_ns = INT64_MAX;
@@ -376,9 +378,9 @@ static void end_slots(mo_sim *s)
 
 static void wake_nodes(mo_sim *s)
 {
-    while (s->asleep != MO_PAIRING_HEAP_EMPTY &&
-           s->wake.key[s->asleep] <= s->now_ns) {
-        int node = mo_pairing_heap_pop(&s->wake, &s->asleep);
+    while (s->sleeping != MO_PAIRING_HEAP_EMPTY &&
+           s->wake.key[s->sleeping] <= s->now_ns) {
+        int node = mo_pairing_heap_pop(&s->wake, &s->sleeping);
 
         if (!mo_sim_is_op(s, node)) {
             mo_sim_queue_transfer(s, node);
@@ -389,14 +391,15 @@ static void wake_nodes(mo_sim *s)
     }
 }
 
-/* Goes on to the next moment; false: there is none. */
-static bool go_on(mo_sim *s)
+/* Advances the clock to the next event; returns false when there is none. */
+static bool advance_clock(mo_sim *s)
 {
     int64_t end_ns = next_end_ns(s);
 
-    if (s->asleep != MO_PAIRING_HEAP_EMPTY && s->wake.key[s->asleep] < end_ns) {
+    if (s->sleeping != MO_PAIRING_HEAP_EMPTY &&
+        s->wake.key[s->sleeping] < end_ns) {
         s->due = 0;
-        end_ns = s->wake.key[s->asleep];
+        end_ns = s->wake.key[s->sleeping];
     }
     if (end_ns == INT64_MAX)
         return false;
@@ -406,17 +409,17 @@ static bool go_on(mo_sim *s)
     return true;
 }
 
-int64_t mo_sim_run_events(mo_sim *s, int64_t give_up_ns)
+int64_t mo_sim_run_events(mo_sim *s, int64_t cutoff_ns)
 {
-    s->give_up_ns = give_up_ns;
-    s->is_hopeless = false;
+    s->cutoff_ns = cutoff_ns;
+    s->is_pruned = false;
     do {
         start_ops(s);
         start_transfers(s);
-        if (s->is_hopeless)
+        if (s->is_pruned)
             return INT64_MAX;
-        if (s->n_log >= s->mark_at)
-            s->mark(s->context);
-    } while (go_on(s));
-    return s->end_ns < give_up_ns ? s->end_ns : INT64_MAX;
+        if (s->n_log >= s->checkpoint_at)
+            s->on_checkpoint(s->context);
+    } while (advance_clock(s));
+    return s->end_ns < cutoff_ns ? s->end_ns : INT64_MAX;
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * trial.h - a plan that is changed a little, again and again, and what each
- * change comes to.
+ * incremental_sim.h - incremental simulation: evaluates small changes of a
+ * plan from the last checkpoint that they cannot affect.
  *
- * There is a plan that stands, with the times of its run.  Changes are made to
- * it, tried together, and then kept or taken back:
+ * A committed plan has the times of its run.  Changes are applied to it,
+ * evaluated together, and then committed or rolled back:
  *
  *     mo_incremental_sim_place_op(t, op, device);
- *     if (mo_incremental_sim_run(t, give_up_ns) < INT64_MAX)
+ *     if (mo_incremental_sim_run(t, cutoff_ns) < INT64_MAX)
  *         mo_incremental_sim_commit(t);
  *     else
  *         mo_incremental_sim_rollback(t);
@@ -27,37 +27,39 @@
 
 typedef struct mo_incremental_sim mo_incremental_sim;
 
-/* x must outlive it.  Nothing stands until mo_incremental_sim_begin. */
+/* x must outlive it.  No plan is committed until mo_incremental_sim_begin.
+ * The caller frees *trial with mo_incremental_sim_free(), which accepts NULL.
+ * Not for two threads at once. */
 mo_status mo_incremental_sim_new(const mo_instance *x, const mo_regime *regime,
                                  mo_incremental_sim **trial, mo_error *err);
 void mo_incremental_sim_free(mo_incremental_sim *trial);
 
-/* The plan with the schedule's devices and the order of its start times stands;
- * only what waits there though nothing is in its way is told to wait. */
+/* Commits the plan with the schedule's devices and the order of its start
+ * times; release times are set only for inserted idle time
+ * (inserted_idle.h). */
 void mo_incremental_sim_begin(mo_incremental_sim *trial,
                               const mo_schedule *schedule);
 
 /*
- * What stands.  Nodes are the ops and then the flows: x->n + flow is a
+ * The committed plan.  Nodes are the ops and then the flows: x->n + flow is a
  * transfer, the first of its flows where it has several readers.  Devices and
- * keys are those under trial while there are changes.
+ * keys are those of the trial while there are changes.
  */
 typedef struct mo_incremental_sim_state {
-    const int *device;             /* by op */
-    const int64_t *key, *send_key; /* by op, by flow; small goes first */
-    const int64_t *release_ns;     /* by op */
-    const int64_t *hold_ns;        /* by flow: the same */
+    const int *device;              /* by op */
+    const int64_t *key, *send_key;  /* by op, by flow; smaller goes first */
+    const int64_t *release_ns;      /* by op */
+    const int64_t *send_release_ns; /* by flow: the same */
     const int64_t *ready_ns, *start_ns, *end_ns; /* by node */
     const int *log;                              /* nodes by start */
-    int n_log; /* transfers that hold nothing are not
-                  there */
+    int n_log; /* transfers without resources are not logged */
     int64_t makespan_ns;
 } mo_incremental_sim_state;
 
 const mo_incremental_sim_state *
 mo_incremental_sim_current(const mo_incremental_sim *trial);
 
-/* Changes of the plan.  Several of one op or flow are allowed. */
+/* Changes of the plan.  An op or flow may change several times. */
 void mo_incremental_sim_place_op(mo_incremental_sim *trial, int op, int device);
 void mo_incremental_sim_order_op(mo_incremental_sim *trial, int op,
                                  int64_t key);
@@ -66,24 +68,26 @@ void mo_incremental_sim_order_transfer(mo_incremental_sim *trial, int flow,
 void mo_incremental_sim_delay_op(mo_incremental_sim *trial, int op,
                                  int64_t release_ns);
 void mo_incremental_sim_delay_transfer(mo_incremental_sim *trial, int flow,
-                                       int64_t hold_ns);
+                                       int64_t send_release_ns);
 
-/* The makespan with the changes, or INT64_MAX as soon as it cannot be less than
- * give_up_ns.  More changes and runs may follow; then one of the two below. */
-int64_t mo_incremental_sim_run(mo_incremental_sim *trial, int64_t give_up_ns);
+/* Returns the makespan with the changes, or INT64_MAX as soon as it cannot be
+ * less than cutoff_ns.  More changes and runs may follow; then one of the two
+ * below. */
+int64_t mo_incremental_sim_run(mo_incremental_sim *trial, int64_t cutoff_ns);
 
-/* When all ends in the last run, which has come to its end; by node. */
+/* Fills end_ns, a buffer by node, with the ends of the last run, which must
+ * have completed. */
 void mo_incremental_sim_end_times(const mo_incremental_sim *trial,
                                   int64_t *end_ns);
 
-/* The changes stand; the run must have come to its end. */
+/* Commits the changes; the last run must have completed. */
 void mo_incremental_sim_commit(mo_incremental_sim *trial);
 
-/* The changes are gone, tried or not. */
+/* Discards the changes, whether evaluated or not. */
 void mo_incremental_sim_rollback(mo_incremental_sim *trial);
 
-/* A schedule of what once stood, from copies of its devices and starts (by
- * node), left-shifted. */
+/* Makes the schedule of an earlier committed plan, from copies of its devices
+ * and starts (by node), left-shifted.  The caller frees *schedule. */
 mo_status mo_incremental_sim_schedule(const mo_incremental_sim *trial,
                                       const int *device,
                                       const int64_t *start_ns,

@@ -6,8 +6,8 @@
 
 #include "schedule/resource.h"
 
-/* So far back something that is still under way is looked for. */
-enum { FAR_BACK = 1000 };
+/* How many earlier nodes are searched for one still in progress. */
+enum { MAX_LOOKBACK = 1000 };
 
 /* An op or a transfer. */
 typedef struct node {
@@ -24,7 +24,7 @@ struct mo_inserted_idle {
     node *nodes; /* by start */
 };
 
-mo_status mo_inserted_idle_new(const mo_instance *x, mo_inserted_idle **waits,
+mo_status mo_inserted_idle_new(const mo_instance *x, mo_inserted_idle **idle,
                                mo_error *err)
 {
     mo_inserted_idle *w = calloc(1, sizeof *w);
@@ -38,7 +38,7 @@ mo_status mo_inserted_idle_new(const mo_instance *x, mo_inserted_idle **waits,
         mo_inserted_idle_free(w);
         return mo_fail_memory(err);
     }
-    *waits = w;
+    *idle = w;
     return MO_OK;
 }
 
@@ -103,7 +103,8 @@ static int compare_nodes(const void *a, const void *b)
     return (s->number > t->number) - (s->number < t->number);
 }
 
-static bool exclude(const mo_inserted_idle *w, const node *a, const node *b)
+static bool share_resource(const mo_inserted_idle *w, const node *a,
+                           const node *b)
 {
     int pair[2], other_pair[2], n, m;
     const int *ids, *other_ids;
@@ -120,26 +121,26 @@ static bool exclude(const mo_inserted_idle *w, const node *a, const node *b)
     return false;
 }
 
-/* From the start back to when it was ready, something must always have been in
- * its way. */
-static bool waits_freely(const mo_inserted_idle *w, int at)
+/* Returns whether there is a time between ready and start at which no
+ * conflicting node was in progress. */
+static bool has_inserted_idle(const mo_inserted_idle *w, int at)
 {
     const node *it = &w->nodes[at];
     int64_t kept_ns = it->start_ns;
-    int last = at > FAR_BACK ? at - FAR_BACK : 0;
+    int last = at > MAX_LOOKBACK ? at - MAX_LOOKBACK : 0;
 
     for (int i = at - 1; i >= last && kept_ns > it->ready_ns; i--) {
         const node *other = &w->nodes[i];
 
         if (other->start_ns < kept_ns && other->end_ns >= kept_ns &&
-            exclude(w, it, other))
+            share_resource(w, it, other))
             kept_ns = other->start_ns;
     }
     return kept_ns > it->ready_ns;
 }
 
 void mo_inserted_idle_find(mo_inserted_idle *w, const mo_schedule *s,
-                           int64_t *release_ns, int64_t *hold_ns)
+                           int64_t *release_ns, int64_t *send_release_ns)
 {
     const mo_instance *x = w->x;
 
@@ -154,12 +155,12 @@ void mo_inserted_idle_find(mo_inserted_idle *w, const mo_schedule *s,
     for (int i = 0; i < x->n; i++)
         release_ns[i] = 0;
     for (int q = 0; q < x->n_flows; q++)
-        hold_ns[q] = 0;
+        send_release_ns[q] = 0;
     for (int i = 0; i < w->n; i++) {
         const node *it = &w->nodes[i];
-        int64_t *until_ns = it->from == it->to ? release_ns : hold_ns;
+        int64_t *until_ns = it->from == it->to ? release_ns : send_release_ns;
 
-        if (it->start_ns > it->ready_ns && waits_freely(w, i))
+        if (it->start_ns > it->ready_ns && has_inserted_idle(w, i))
             until_ns[it->number] = it->start_ns;
     }
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * waits.h - who waits in a schedule though nothing is in its way.
+ * inserted_idle.h - inserted idle time: starts in a schedule that are later
+ * than its resources require.
  *
- * The simulator starts whatever can start.  A schedule may be better than that:
- * something long is held back for something short that is not ready yet.  Told
- * not to start before, it is held back in the simulator, too.
+ * The simulator makes non-delay schedules: it starts whatever can start.  A
+ * schedule may be better than that: something long is delayed for something
+ * short that is not ready yet.  A release time reproduces the delay in the
+ * simulator.
  */
 #ifndef MO_SCHEDULE_SIM_INSERTED_IDLE_H
 #define MO_SCHEDULE_SIM_INSERTED_IDLE_H
@@ -17,14 +19,16 @@
 
 typedef struct mo_inserted_idle mo_inserted_idle;
 
-/* x must outlive it. */
-mo_status mo_inserted_idle_new(const mo_instance *x, mo_inserted_idle **waits,
+/* x must outlive it.  The caller frees *waits with mo_inserted_idle_free(),
+ * which accepts NULL. */
+mo_status mo_inserted_idle_new(const mo_instance *x, mo_inserted_idle **idle,
                                mo_error *err);
-void mo_inserted_idle_free(mo_inserted_idle *waits);
+void mo_inserted_idle_free(mo_inserted_idle *idle);
 
-/* Fills release_ns by op and hold_ns by flow with the starts of those that
- * wait so, and 0 for all others.  The schedule is left-shifted. */
-void mo_inserted_idle_find(mo_inserted_idle *waits, const mo_schedule *schedule,
-                           int64_t *release_ns, int64_t *hold_ns);
+/* Fills release_ns, a buffer by op, and send_release_ns, by flow, with the
+ * starts of delayed ops and transfers, and 0 for all others.  The schedule must
+ * be left-shifted. */
+void mo_inserted_idle_find(mo_inserted_idle *idle, const mo_schedule *schedule,
+                           int64_t *release_ns, int64_t *send_release_ns);
 
 #endif

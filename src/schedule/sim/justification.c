@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The same events as in sim_run.c with all flows reversed.  A transfer waits
- * until all its readers have ended, an op until all that it sends and all that
- * reads it at home have.
+ * The events of event_loop.c with all flows reversed.  A transfer waits until
+ * all its readers have ended, an op until all its transfers and all its
+ * readers on the same device have.
  */
 #include "schedule/sim/justification.h"
 
@@ -15,7 +15,7 @@ struct mo_justification {
 };
 
 mo_status mo_justification_new(const mo_instance *x, const mo_regime *regime,
-                               mo_justification **back, mo_error *err)
+                               mo_justification **justification, mo_error *err)
 {
     mo_justification *b = calloc(1, sizeof *b);
     mo_status status =
@@ -29,35 +29,35 @@ mo_status mo_justification_new(const mo_instance *x, const mo_regime *regime,
             status = mo_fail_memory(err);
     }
     if (status == MO_OK)
-        *back = b;
+        *justification = b;
     else
         mo_justification_free(b);
     return status;
 }
 
-void mo_justification_free(mo_justification *back)
+void mo_justification_free(mo_justification *justification)
 {
-    if (!back)
+    if (!justification)
         return;
-    mo_sim_free(back->sim);
-    free(back);
+    mo_sim_free(justification->sim);
+    free(justification);
 }
 
-/* Flow q is carried by its producer itself, or by a node of its own or of one
- * before it; the producer waits for each of them once. */
+/* The carrier of flow q is its producer itself, or its own transfer node or
+ * that of an earlier flow; the producer waits for each of them once. */
 static void find_carrier(mo_sim *s, int q)
 {
     const mo_flow *flow = &s->x->flows[q];
     int from = s->device[flow->from], to = s->device[flow->to];
 
     s->carrier[q] = flow->from;
-    if (from != to && !s->lanes.open[from * s->n_devices + to]) {
-        if (!s->once || s->seen[to] != s->looks) {
-            s->seen[to] = s->looks;
-            s->bundle[to] = s->n + q;
+    if (from != to && !s->channels.uncongested[from * s->n_devices + to]) {
+        if (!s->once || s->device_stamp[to] != s->stamp) {
+            s->device_stamp[to] = s->stamp;
+            s->bundle_node[to] = s->n + q;
             s->missing[flow->from]++;
         }
-        s->carrier[q] = s->bundle[to];
+        s->carrier[q] = s->bundle_node[to];
     }
     s->missing[s->carrier[q]]++;
 }
@@ -70,13 +70,13 @@ static void find_carriers(mo_sim *s)
         s->missing[node] = 0;
     for (int q = 0; q < x->n_flows; q++) {
         if (q == x->tensor_start[x->flows[q].tensor])
-            s->looks++;
+            s->stamp++;
         find_carrier(s, q);
     }
 }
 
-/* What ended last comes first. */
-static void begin(mo_sim *s, const int *device, const int64_t *end_ns)
+/* Priority: what ended last goes first. */
+static void load_backward(mo_sim *s, const int *device, const int64_t *end_ns)
 {
     for (int i = 0; i < s->n; i++)
         s->device[i] = device[i];
@@ -96,32 +96,32 @@ void mo_sim_end_backward(mo_sim *s, int node)
     const mo_instance *x = s->x;
 
     if (!mo_sim_is_op(s, node)) {
-        mo_channel_queues_release(&s->lanes, mo_sim_channel(s, node));
+        mo_channel_queues_release(&s->channels, mo_sim_channel(s, node));
         mo_sim_deliver_input(s, mo_sim_flow(s, node)->from);
         return;
     }
     mo_sim_wake_device(s, s->device[node]);
     for (int j = x->in_start[node]; j < x->in_start[node + 1]; j++) {
         int q = x->in_flows[j], from = x->flows[q].from;
-        int lane = s->device[from] * s->n_devices + s->device[node];
+        int channel = s->device[from] * s->n_devices + s->device[node];
 
         if (s->device[from] == s->device[node])
             mo_sim_deliver_input(s, from);
-        else if (s->lanes.open[lane])
-            mo_sim_deliver_uncongested(s, q, lane, from);
+        else if (s->channels.uncongested[channel])
+            mo_sim_deliver_uncongested(s, q, channel, from);
         else if (--s->missing[s->carrier[q]] == 0)
             mo_sim_start_transfer(s, s->carrier[q]);
     }
 }
 
-void mo_justification_keys(mo_justification *back, const int *device,
+void mo_justification_keys(mo_justification *justification, const int *device,
                            const int64_t *end_ns, int64_t *key,
                            int64_t *send_key)
 {
-    mo_sim *s = back->sim;
+    mo_sim *s = justification->sim;
     int64_t all_ns;
 
-    begin(s, device, end_ns);
+    load_backward(s, device, end_ns);
     all_ns = mo_sim_run_events(s, INT64_MAX);
     for (int i = 0; i < s->n; i++)
         key[i] = all_ns - s->start_ns[i] - mo_sim_p_ns(s, i);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sim_heap.h - queues of numbered things, the one with the smallest key first
- * and of equals the one with the smallest number.
+ * pairing_heap.h - priority queues of numbered elements: pairing heaps
+ * (Fredman et al., 1986).  The smallest key goes first, of equal keys the
+ * smallest number.
  *
- * A pairing heap (Fredman et al., 1986).  Links and keys lie in arrays by
- * number and a queue is but the number of its first, so that any number of
- * queues share the arrays, nothing is ever allocated, and a thing is in one
- * queue at a time.
+ * Links and keys are arrays by number and a heap is the number of its root, so
+ * that any number of heaps share the arrays, nothing is ever allocated, and an
+ * element is in one heap at a time.  The caller owns the arrays.
  */
 #ifndef MO_SCHEDULE_SIM_PAIRING_HEAP_H
 #define MO_SCHEDULE_SIM_PAIRING_HEAP_H
@@ -17,7 +17,7 @@
 enum { MO_PAIRING_HEAP_EMPTY = -1 };
 
 typedef struct mo_pairing_heap {
-    int *child, *next; /* a first one below, others beside */
+    int *child, *next; /* first child, next sibling */
     int64_t *key;
 } mo_pairing_heap;
 
@@ -27,7 +27,7 @@ static inline bool mo_pairing_heap_before(const mo_pairing_heap *h, int a,
     return h->key[a] != h->key[b] ? h->key[a] < h->key[b] : a < b;
 }
 
-/* Of two queues, one. */
+/* Melds two heaps and returns the root. */
 static inline int mo_pairing_heap_meld(const mo_pairing_heap *h, int a, int b)
 {
     if (mo_pairing_heap_before(h, b, a)) {
@@ -50,7 +50,7 @@ static inline void mo_pairing_heap_push(const mo_pairing_heap *h, int *queue,
                  : mo_pairing_heap_meld(h, *queue, it);
 }
 
-/* Joins those below the first, two by two and then all, to a new queue. */
+/* Two-pass merge of the children of a removed root; returns the new root. */
 static inline int mo_pairing_heap_merge_children(const mo_pairing_heap *h,
                                                  int below)
 {
@@ -76,7 +76,7 @@ static inline int mo_pairing_heap_merge_children(const mo_pairing_heap *h,
     return queue;
 }
 
-/* Takes the first out of a queue that is not empty. */
+/* Removes and returns the root of a heap that is not empty. */
 static inline int mo_pairing_heap_pop(const mo_pairing_heap *h, int *queue)
 {
     int first = *queue, below = h->child[first];
@@ -88,8 +88,8 @@ static inline int mo_pairing_heap_pop(const mo_pairing_heap *h, int *queue)
     return first;
 }
 
-/* Appends all that is in the queue, in no order, to the n of a list; returns
- * how many there are then. */
+/* Appends all elements, unordered, to the n entries of list; returns the new
+ * number of entries. */
 static inline int mo_pairing_heap_list(const mo_pairing_heap *h, int queue,
                                        int *list, int n)
 {

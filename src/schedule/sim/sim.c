@@ -9,7 +9,7 @@
 #include "schedule/sim/sim_internal.h"
 #include "schedule/sim/tail_bound.h"
 
-static bool make_heap(mo_pairing_heap *h, int n)
+static bool alloc_heap(mo_pairing_heap *h, int n)
 {
     size_t room = (size_t) n + 1;
 
@@ -19,14 +19,14 @@ static bool make_heap(mo_pairing_heap *h, int n)
     return h->child && h->next && h->key;
 }
 
-static void drop_heap(mo_pairing_heap *h)
+static void free_heap(mo_pairing_heap *h)
 {
     free(h->key);
     free(h->next);
     free(h->child);
 }
 
-static bool make_plan(mo_sim *s)
+static bool alloc_plan(mo_sim *s)
 {
     size_t n = (size_t) s->n + 1, n_flows = (size_t) s->x->n_flows + 1;
 
@@ -34,15 +34,15 @@ static bool make_plan(mo_sim *s)
     s->device = calloc(n, sizeof *s->device);
     s->release_ns = calloc(n, sizeof *s->release_ns);
     s->send_key = calloc(n_flows, sizeof *s->send_key);
-    s->hold_ns = calloc(n_flows, sizeof *s->hold_ns);
-    s->rest_ns = calloc(n, sizeof *s->rest_ns);
-    s->least_tail_ns =
-        calloc((size_t) s->n_devices + 1, sizeof *s->least_tail_ns);
-    return s->row && s->device && s->release_ns && s->send_key && s->hold_ns &&
-           s->rest_ns && s->least_tail_ns && make_heap(&s->queue, s->n_nodes);
+    s->send_release_ns = calloc(n_flows, sizeof *s->send_release_ns);
+    s->remaining_ns = calloc(n, sizeof *s->remaining_ns);
+    s->min_tail_ns = calloc((size_t) s->n_devices + 1, sizeof *s->min_tail_ns);
+    return s->row && s->device && s->release_ns && s->send_key &&
+           s->send_release_ns && s->remaining_ns && s->min_tail_ns &&
+           alloc_heap(&s->queue, s->n_nodes);
 }
 
-static bool make_moment(mo_sim *s)
+static bool alloc_state(mo_sim *s)
 {
     size_t n = (size_t) s->n + 1, n_devices = (size_t) s->n_devices + 1;
 
@@ -51,17 +51,17 @@ static bool make_moment(mo_sim *s)
     s->wake = s->queue; /* a node is never in both */
     s->wake.key = calloc((size_t) s->n_nodes + 1, sizeof *s->wake.key);
     s->ready = calloc(n_devices, sizeof *s->ready);
-    s->called = calloc(n_devices / 64 + 1, sizeof *s->called);
-    s->left_ns = calloc(n_devices, sizeof *s->left_ns);
-    s->seen = calloc(n_devices, sizeof *s->seen);
-    s->bundle = calloc(n_devices, sizeof *s->bundle);
+    s->wakeup_mask = calloc(n_devices / 64 + 1, sizeof *s->wakeup_mask);
+    s->unstarted_ns = calloc(n_devices, sizeof *s->unstarted_ns);
+    s->device_stamp = calloc(n_devices, sizeof *s->device_stamp);
+    s->bundle_node = calloc(n_devices, sizeof *s->bundle_node);
     s->slot_node = calloc((size_t) s->n_slots + 1, sizeof *s->slot_node);
     return s->missing && s->arrival_ns && s->wake.key && s->ready &&
-           s->called && s->left_ns && s->seen && s->bundle && s->slot_node &&
-           make_heap(&s->slots, s->n_slots);
+           s->wakeup_mask && s->unstarted_ns && s->device_stamp &&
+           s->bundle_node && s->slot_node && alloc_heap(&s->slots, s->n_slots);
 }
 
-static bool make_log(mo_sim *s)
+static bool alloc_log(mo_sim *s)
 {
     size_t n = (size_t) s->n_nodes + 1;
 
@@ -85,7 +85,7 @@ static int count_slots(const mo_instance *x, mo_congestion congestion)
     return x->n_devices;
 }
 
-static void fill_rows(mo_sim *s)
+static void fill_transfer_rows(mo_sim *s)
 {
     const mo_instance *x = s->x;
 
@@ -112,15 +112,15 @@ mo_status mo_sim_new(const mo_instance *x, const mo_regime *regime,
     s->n_devices = x->n_devices;
     s->n_nodes = x->n + x->n_flows;
     s->n_slots = count_slots(x, regime->congestion);
-    s->mark_at = INT_MAX;
-    status = mo_channel_queues_open(&s->lanes, x, regime->congestion, err);
-    if (status == MO_OK && !(make_plan(s) && make_moment(s) && make_log(s)))
+    s->checkpoint_at = INT_MAX;
+    status = mo_channel_queues_open(&s->channels, x, regime->congestion, err);
+    if (status == MO_OK && !(alloc_plan(s) && alloc_state(s) && alloc_log(s)))
         status = mo_fail_memory(err);
     if (status != MO_OK) {
         mo_sim_free(s);
         return status;
     }
-    fill_rows(s);
+    fill_transfer_rows(s);
     *sim = s;
     return MO_OK;
 }
@@ -129,25 +129,25 @@ void mo_sim_free(mo_sim *s)
 {
     if (!s)
         return;
-    mo_channel_queues_close(&s->lanes);
+    mo_channel_queues_close(&s->channels);
     free(s->start_ns);
     free(s->ready_ns);
     free(s->log);
-    drop_heap(&s->slots);
+    free_heap(&s->slots);
     free(s->slot_node);
     free(s->carrier);
-    free(s->bundle);
-    free(s->seen);
-    free(s->left_ns);
-    free(s->called);
+    free(s->bundle_node);
+    free(s->device_stamp);
+    free(s->unstarted_ns);
+    free(s->wakeup_mask);
     free(s->ready);
     free(s->wake.key);
     free(s->arrival_ns);
     free(s->missing);
-    drop_heap(&s->queue);
-    free(s->least_tail_ns);
-    free(s->rest_ns);
-    free(s->hold_ns);
+    free_heap(&s->queue);
+    free(s->min_tail_ns);
+    free(s->remaining_ns);
+    free(s->send_release_ns);
     free(s->send_key);
     free(s->release_ns);
     free(s->device);
@@ -160,8 +160,8 @@ void mo_sim_load_plan(mo_sim *s, const mo_sim_plan *plan)
     const mo_instance *x = s->x;
 
     memcpy(s->device, plan->device, (size_t) s->n * sizeof *s->device);
-    s->after = plan->after;
-    s->n_after = plan->n_after;
+    s->lags = plan->lags;
+    s->n_lags = plan->n_lags;
     for (int i = 0; i < s->n; i++) {
         s->queue.key[i] = plan->rank[i];
         s->release_ns[i] = plan->release_ns ? plan->release_ns[i] : 0;
@@ -171,22 +171,23 @@ void mo_sim_load_plan(mo_sim *s, const mo_sim_plan *plan)
 
         s->send_key[q] = plan->send_rank ? plan->send_rank[item]
                                          : plan->rank[x->flows[q].to];
-        s->hold_ns[q] = plan->hold_ns ? plan->hold_ns[item] : 0;
+        s->send_release_ns[q] =
+            plan->send_release_ns ? plan->send_release_ns[item] : 0;
     }
     mo_tail_bounds_find(s);
 }
 
-int64_t mo_sim_run(mo_sim *s, const mo_sim_plan *plan, int64_t give_up_ns)
+int64_t mo_sim_run(mo_sim *s, const mo_sim_plan *plan, int64_t cutoff_ns)
 {
     mo_sim_load_plan(s, plan);
     mo_sim_clear(s);
     mo_sim_begin(s);
-    return mo_sim_run_events(s, give_up_ns);
+    return mo_sim_run_events(s, cutoff_ns);
 }
 
 /* The first of a tensor's flows to a device. */
-static int first_flow(const mo_instance *x, const mo_schedule *s,
-                      const mo_transfer *t)
+static int first_flow_to(const mo_instance *x, const mo_schedule *s,
+                         const mo_transfer *t)
 {
     int q = x->tensor_start[t->item];
 
@@ -195,17 +196,17 @@ static int first_flow(const mo_instance *x, const mo_schedule *s,
     return q;
 }
 
-static void tell_transfer(const mo_sim *s, const mo_schedule *to,
-                          const int64_t *start_ns, mo_transfer *t)
+static void fill_transfer_times(const mo_sim *s, const mo_schedule *to,
+                                const int64_t *start_ns, mo_transfer *t)
 {
-    int q = s->once ? first_flow(s->x, to, t) : t->item;
+    int q = s->once ? first_flow_to(s->x, to, t) : t->item;
     int from = s->x->flows[q].from;
-    int lane = t->from * s->n_devices + t->to;
+    int channel = t->from * s->n_devices + t->to;
 
-    t->start_ns = s->lanes.open[lane]
+    t->start_ns = s->channels.uncongested[channel]
                       ? start_ns[from] + mo_instance_p_ns(s->x, from, t->from)
                       : start_ns[s->n + q];
-    t->end_ns = t->start_ns + mo_sim_channel_ns(s, s->n + q, lane);
+    t->end_ns = t->start_ns + mo_sim_channel_ns(s, s->n + q, channel);
 }
 
 mo_status mo_sim_extract_schedule(const mo_sim *s, const int *device,
@@ -219,7 +220,7 @@ mo_status mo_sim_extract_schedule(const mo_sim *s, const int *device,
         return status;
     memcpy(to->start_ns, start_ns, (size_t) s->n * sizeof *to->start_ns);
     for (int i = 0; i < to->n_transfers; i++)
-        tell_transfer(s, to, start_ns, &to->transfers[i]);
+        fill_transfer_times(s, to, start_ns, &to->transfers[i]);
     status = mo_schedule_left_shift(s->x, to, err);
     if (status == MO_OK)
         *schedule = to;

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-static int64_t rest_of(const mo_sim *s, int op)
+static int64_t remaining_of(const mo_sim *s, int op)
 {
     const mo_instance *x = s->x;
     const int *kinds = x->pair_kind + (int64_t) s->device[op] * s->n_devices;
@@ -12,17 +12,17 @@ static int64_t rest_of(const mo_sim *s, int op)
     for (int q = x->out_start[op]; q < x->out_start[op + 1]; q++) {
         int reader = x->flows[q].to, to = s->device[reader];
         int64_t ns = x->comm_ns[(int64_t) s->row[q] * x->n_kinds + kinds[to]] +
-                     s->rest_ns[reader];
+                     s->remaining_ns[reader];
 
         tail_ns = ns > tail_ns ? ns : tail_ns;
     }
     return mo_sim_p_ns(s, op) + tail_ns;
 }
 
-static void lower_least(mo_sim *s, int op)
+static void lower_min_tail(mo_sim *s, int op)
 {
-    int64_t *least_ns = &s->least_tail_ns[s->device[op]];
-    int64_t tail_ns = s->rest_ns[op] - mo_sim_p_ns(s, op);
+    int64_t *least_ns = &s->min_tail_ns[s->device[op]];
+    int64_t tail_ns = s->remaining_ns[op] - mo_sim_p_ns(s, op);
 
     if (tail_ns < *least_ns)
         *least_ns = tail_ns;
@@ -31,15 +31,15 @@ static void lower_least(mo_sim *s, int op)
 void mo_tail_bounds_find_least(mo_sim *s)
 {
     for (int k = 0; k < s->n_devices; k++)
-        s->least_tail_ns[k] = INT64_MAX / 4;
+        s->min_tail_ns[k] = INT64_MAX / 4;
     for (int i = 0; i < s->n; i++)
-        lower_least(s, i);
+        lower_min_tail(s, i);
 }
 
 void mo_tail_bounds_find(mo_sim *s)
 {
     for (int i = s->n - 1; i >= 0; i--)
-        s->rest_ns[i] = rest_of(s, i);
+        s->remaining_ns[i] = remaining_of(s, i);
     mo_tail_bounds_find_least(s);
 }
 
@@ -68,59 +68,59 @@ void mo_tail_bounds_close(mo_tail_bounds *t)
     free(t->stale);
 }
 
-static void touch(mo_tail_bounds *t, int op)
+static void mark_stale(mo_tail_bounds *t, int op)
 {
     t->stale[op / 64] |= UINT64_C(1) << op % 64;
     if (op / 64 > t->top)
         t->top = op / 64;
 }
 
-static void touch_producers(mo_tail_bounds *t, int op)
+static void mark_producers_stale(mo_tail_bounds *t, int op)
 {
     const mo_instance *x = t->sim->x;
 
     for (int j = x->in_start[op]; j < x->in_start[op + 1]; j++)
-        touch(t, x->flows[x->in_flows[j]].from);
+        mark_stale(t, x->flows[x->in_flows[j]].from);
 }
 
 void mo_tail_bounds_op_moved(mo_tail_bounds *t, int op)
 {
-    touch(t, op);
-    touch_producers(t, op);
+    mark_stale(t, op);
+    mark_producers_stale(t, op);
 }
 
-static void renew(mo_tail_bounds *t, int op)
+static void update_op(mo_tail_bounds *t, int op)
 {
     mo_sim *s = t->sim;
-    int64_t rest_ns = rest_of(s, op);
+    int64_t remaining_ns = remaining_of(s, op);
 
-    if (rest_ns != s->rest_ns[op]) {
+    if (remaining_ns != s->remaining_ns[op]) {
         if (!t->is_noted[op]) {
             t->is_noted[op] = true;
             t->op[t->n] = op;
-            t->old_ns[t->n++] = s->rest_ns[op];
+            t->old_ns[t->n++] = s->remaining_ns[op];
         }
-        s->rest_ns[op] = rest_ns;
-        touch_producers(t, op);
+        s->remaining_ns[op] = remaining_ns;
+        mark_producers_stale(t, op);
     }
-    lower_least(s, op);
+    lower_min_tail(s, op);
 }
 
-/* Ops stand in topological order: from the last to the first, each is renewed
- * when all its readers have been. */
+/* Ops are in topological order: from the last to the first, each is updated
+ * after all its readers. */
 void mo_tail_bounds_update(mo_tail_bounds *t)
 {
     mo_sim *s = t->sim;
 
     for (int k = 0; k < s->n_devices && !t->has_old; k++)
-        t->old_least_ns[k] = s->least_tail_ns[k];
+        t->old_least_ns[k] = s->min_tail_ns[k];
     t->has_old = true;
     for (; t->top >= 0; t->top--)
         while (t->stale[t->top]) {
             int bit = 63 - __builtin_clzll(t->stale[t->top]);
 
             t->stale[t->top] &= ~(UINT64_C(1) << bit);
-            renew(t, t->top * 64 + bit);
+            update_op(t, t->top * 64 + bit);
         }
 }
 
@@ -137,10 +137,10 @@ void mo_tail_bounds_rollback(mo_tail_bounds *t)
 
     while (t->n > 0) {
         t->n--;
-        s->rest_ns[t->op[t->n]] = t->old_ns[t->n];
+        s->remaining_ns[t->op[t->n]] = t->old_ns[t->n];
         t->is_noted[t->op[t->n]] = false;
     }
     for (int k = 0; k < s->n_devices && t->has_old; k++)
-        s->least_tail_ns[k] = t->old_least_ns[k];
+        s->min_tail_ns[k] = t->old_least_ns[k];
     t->has_old = false;
 }

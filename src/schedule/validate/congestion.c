@@ -6,18 +6,18 @@
 #include "schedule/validate/validate_internal.h"
 
 /*
- * (1g): transfers that share something are never under way at once.  Ports: a
+ * (1g): transfers that share a resource never overlap in time.  Ports: a
  * device sends one at a time and receives one at a time, both at once.  A
- * channel carries one from a to b.  A link carries one, whoever sends it.
+ * channel carries one from a to b.  A link carries one, in either direction.
  */
 
-typedef struct spans {
+typedef struct interval_list {
     mo_validate_interval *items;
     size_t n, room;
-} spans;
+} interval_list;
 
-static mo_status occupy(const mo_validate_state *j, spans *all, int transfer,
-                        int64_t resource, mo_error *err)
+static mo_status occupy_resource(const mo_validate_state *j, interval_list *all,
+                                 int transfer, int64_t resource, mo_error *err)
 {
     const mo_transfer *t = &j->sent[transfer];
     mo_status status = MO_ARRAY_GROW(all->items, all->n, all->room, err);
@@ -28,7 +28,7 @@ static mo_status occupy(const mo_validate_state *j, spans *all, int transfer,
     return status;
 }
 
-static mo_status occupy_route(const mo_validate_state *j, spans *all,
+static mo_status occupy_route(const mo_validate_state *j, interval_list *all,
                               int transfer, mo_error *err)
 {
     const mo_instance *x = j->x;
@@ -38,26 +38,28 @@ static mo_status occupy_route(const mo_validate_state *j, spans *all,
 
     for (int r = x->route_start[pair];
          r < x->route_start[pair + 1] && status == MO_OK; r++)
-        status = occupy(j, all, transfer, x->route_link[r], err);
+        status = occupy_resource(j, all, transfer, x->route_link[r], err);
     return status;
 }
 
-/* Ports: those out of the devices have even numbers, those into them odd. */
-static mo_status occupy_all(const mo_validate_state *j, spans *all,
-                            int transfer, mo_error *err)
+/* Ports: output ports have even numbers, input ports odd. */
+static mo_status occupy_resources(const mo_validate_state *j,
+                                  interval_list *all, int transfer,
+                                  mo_error *err)
 {
     const mo_transfer *t = &j->sent[transfer];
     mo_status status = MO_OK;
 
     switch (j->s->regime.congestion) {
     case MO_CONGESTION_PORT:
-        status = occupy(j, all, transfer, 2 * (int64_t) t->from, err);
+        status = occupy_resource(j, all, transfer, 2 * (int64_t) t->from, err);
         if (status == MO_OK)
-            status = occupy(j, all, transfer, 2 * (int64_t) t->to + 1, err);
+            status =
+                occupy_resource(j, all, transfer, 2 * (int64_t) t->to + 1, err);
         break;
     case MO_CONGESTION_CHANNEL:
-        status = occupy(j, all, transfer,
-                        (int64_t) t->from * j->x->n_devices + t->to, err);
+        status = occupy_resource(
+            j, all, transfer, (int64_t) t->from * j->x->n_devices + t->to, err);
         break;
     case MO_CONGESTION_LINK:
         status = occupy_route(j, all, transfer, err);
@@ -68,7 +70,7 @@ static mo_status occupy_all(const mo_validate_state *j, spans *all,
     return status;
 }
 
-static mo_validate_label shown_resource(const mo_validate_state *j,
+static mo_validate_label label_resource(const mo_validate_state *j,
                                         int64_t resource)
 {
     const mo_instance *x = j->x;
@@ -98,14 +100,14 @@ static mo_validate_label shown_resource(const mo_validate_state *j,
     return shown;
 }
 
-static void congestion_found(mo_validate_state *j,
-                             const mo_validate_interval *a,
-                             const mo_validate_interval *b, int64_t amount_ns)
+static void report_congestion(mo_validate_state *j,
+                              const mo_validate_interval *a,
+                              const mo_validate_interval *b, int64_t amount_ns)
 {
     mo_validate_label one = mo_validate_label_transfer(j, &j->sent[a->number]);
     mo_validate_label other =
         mo_validate_label_transfer(j, &j->sent[b->number]);
-    mo_validate_label where = shown_resource(j, a->resource);
+    mo_validate_label where = label_resource(j, a->resource);
 
     if (b->start_ns == b->end_ns)
         mo_validate_add_violation(
@@ -123,13 +125,13 @@ static void congestion_found(mo_validate_state *j,
 
 mo_status mo_validate_congestion(mo_validate_state *j, mo_error *err)
 {
-    spans all = { 0 };
+    interval_list all = { 0 };
     mo_status status = MO_OK;
 
     for (int t = 0; t < j->n_sent && status == MO_OK; t++)
-        status = occupy_all(j, &all, t, err);
+        status = occupy_resources(j, &all, t, err);
     if (status == MO_OK)
-        mo_validate_overlaps(j, all.items, all.n, congestion_found);
+        mo_validate_overlaps(j, all.items, all.n, report_congestion);
     free(all.items);
     return status;
 }

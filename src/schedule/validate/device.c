@@ -3,7 +3,7 @@
 
 #include "schedule/validate/validate_internal.h"
 
-/* (1c), pins, groups and (1e): what concerns ops and devices. */
+/* (1c), pins, groups and (1e): constraints on ops and devices. */
 
 static void check_pin(mo_validate_state *j, int op)
 {
@@ -18,7 +18,7 @@ static void check_pin(mo_validate_state *j, int op)
             mo_validate_label_device(x, j->device[op]).text);
 }
 
-/* first: by group, the op of it that was seen first, and 1 more. */
+/* first: by group, its first op, plus 1. */
 static void check_group(mo_validate_state *j, int op, int *first)
 {
     const mo_instance *x = j->x;
@@ -41,8 +41,8 @@ static void check_group(mo_validate_state *j, int op, int *first)
             mo_validate_label_device(x, j->device[op]).text);
 }
 
-static void overlap_found(mo_validate_state *j, const mo_validate_interval *a,
-                          const mo_validate_interval *b, int64_t amount_ns)
+static void report_overlap(mo_validate_state *j, const mo_validate_interval *a,
+                           const mo_validate_interval *b, int64_t amount_ns)
 {
     mo_validate_label device =
         mo_validate_label_device(j->x, (int) a->resource);
@@ -63,25 +63,28 @@ static void overlap_found(mo_validate_state *j, const mo_validate_interval *a,
                                   mo_validate_label_us(amount_ns).text);
 }
 
-static void check_overlaps(mo_validate_state *j, mo_validate_interval *spans)
+static void check_overlaps(mo_validate_state *j,
+                           mo_validate_interval *intervals)
 {
     size_t n = 0;
 
     for (int i = 0; i < j->x->n; i++)
         if (j->device[i] != MO_FREE)
-            spans[n++] = (mo_validate_interval){ j->device[i], j->start_ns[i],
-                                                 j->end_ns[i], i };
-    mo_validate_overlaps(j, spans, n, overlap_found);
+            intervals[n++] =
+                (mo_validate_interval){ j->device[i], j->start_ns[i],
+                                        j->end_ns[i], i };
+    mo_validate_overlaps(j, intervals, n, report_overlap);
 }
 
 mo_status mo_validate_devices(mo_validate_state *j, mo_error *err)
 {
     const mo_instance *x = j->x;
     int *first = calloc((size_t) x->n_groups + 1, sizeof *first);
-    mo_validate_interval *spans = calloc((size_t) x->n + 1, sizeof *spans);
+    mo_validate_interval *intervals =
+        calloc((size_t) x->n + 1, sizeof *intervals);
     mo_status status = MO_OK;
 
-    if (first && spans) {
+    if (first && intervals) {
         for (int i = 0; i < x->n; i++) {
             if (j->device[i] == MO_FREE)
                 continue;
@@ -90,11 +93,11 @@ mo_status mo_validate_devices(mo_validate_state *j, mo_error *err)
             check_pin(j, i);
             check_group(j, i, first);
         }
-        check_overlaps(j, spans);
+        check_overlaps(j, intervals);
     } else {
         status = mo_fail_memory(err);
     }
-    free(spans);
+    free(intervals);
     free(first);
     return status;
 }

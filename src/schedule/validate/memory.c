@@ -5,61 +5,63 @@
 #include "schedule/validate/validate_internal.h"
 
 /*
- * (1d).  Static, and where there is no limit: what all ops on a device ask for.
- * Live: weights all the time; the rest of an op's memory while it runs; a
- * tensor on its producer's device from that op's start until nobody there reads
- * or sends it any more; what a transfer brings from its start until it has been
- * read.  At one moment things first end, then begin, and those that take no
- * time end last.  Ops on a device run one after the other, so of those that
- * share a moment because they take no time the largest counts.  Sums are wide:
- * no number of tensors overflows them.
+ * (1d).  Static, and where there is no limit: the sum of memory_bytes over the
+ * ops of a device.  Live: weights all the time; the rest of an op's memory
+ * while it runs; a tensor on its producer's device from that op's start until
+ * the last reader and the last transfer there have ended; a copy from the
+ * start of its transfer until its last reader has ended.  At one moment, ends
+ * come first, then starts, and those that take no time end last.  Ops on a
+ * device run one after the other, so of those that share a moment because they
+ * take no time the largest counts.  Sums are 128 bits wide: no number of
+ * tensors overflows them.
  */
 
-__extension__ typedef __int128 wide;
+__extension__ typedef __int128 int128;
 
-enum phase { ENDS, BEGINS, PASSES_BY, IS_OVER_AT_ONCE };
+enum phase { ENDS, BEGINS, SPIKE, ENDS_AT_ONCE };
 
 typedef struct change {
     int64_t at_ns;
     int device;
     enum phase phase;
-    bool work;     /* of a running op */
+    bool work;     /* workspace of a running op */
     int64_t bytes; /* below 0 at an end */
 } change;
 
-typedef struct live {
+typedef struct live_state {
     mo_validate_state *j;
     change *changes;
     size_t n;
     int64_t *home_until_ns; /* by tensor */
     int64_t *copy_until_ns; /* by transfer */
-    wide *now, *most;       /* by device */
-    wide *work;             /* of what is now: of running ops */
-    int64_t *when_ns;       /* it was that much */
-} live;
+    int128 *now, *most;     /* by device */
+    int128 *work;           /* the share of running ops in now */
+    int64_t *when_ns;       /* time of the peak */
+} live_state;
 
-static int64_t clamped(wide bytes)
+static int64_t clamp_bytes(int128 bytes)
 {
     return bytes < INT64_MAX ? (int64_t) bytes : INT64_MAX;
 }
 
-static void check_capacity(mo_validate_state *j, int device, wide bytes,
+static void check_capacity(mo_validate_state *j, int device, int128 bytes,
                            const char *when)
 {
     int64_t capacity = j->x->capacity_bytes[device];
 
-    j->verdict->peak_bytes[device] = clamped(bytes);
+    j->verdict->peak_bytes[device] = clamp_bytes(bytes);
     if (j->s->regime.memory == MO_MEMORY_NONE || capacity == INT64_MAX ||
         bytes <= capacity)
         return;
     mo_validate_add_violation(
-        j, MO_VIOLATION_MEMORY, clamped(bytes - capacity),
+        j, MO_VIOLATION_MEMORY, clamp_bytes(bytes - capacity),
         "device %s needs %lld bytes%s and has %lld, %lld too few",
-        mo_validate_label_device(j->x, device).text, (long long) clamped(bytes),
-        when, (long long) capacity, (long long) clamped(bytes - capacity));
+        mo_validate_label_device(j->x, device).text,
+        (long long) clamp_bytes(bytes), when, (long long) capacity,
+        (long long) clamp_bytes(bytes - capacity));
 }
 
-static void judge_static(mo_validate_state *j, wide *sum)
+static void check_static(mo_validate_state *j, int128 *sum)
 {
     for (int i = 0; i < j->x->n; i++)
         if (j->device[i] != MO_FREE)
@@ -74,8 +76,9 @@ static void raise_to(int64_t *value, int64_t least)
         *value = least;
 }
 
-/* The reader at the end of the flow keeps what it reads. */
-static void read_flow(live *l, int flow)
+/* Raises the lifetime of what the reader of the flow reads to the reader's
+ * end. */
+static void extend_lifetime(live_state *l, int flow)
 {
     const mo_validate_state *j = l->j;
     const mo_flow *f = &j->x->flows[flow];
@@ -91,7 +94,7 @@ static void read_flow(live *l, int flow)
         raise_to(&l->copy_until_ns[t - j->sent], j->end_ns[f->to]);
 }
 
-static void find_ends(live *l)
+static void find_lifetimes(live_state *l)
 {
     const mo_validate_state *j = l->j;
 
@@ -103,21 +106,21 @@ static void find_ends(live *l)
                  j->sent[t].end_ns);
     }
     for (int q = 0; q < j->x->n_flows; q++)
-        read_flow(l, q);
+        extend_lifetime(l, q);
 }
 
-static void hold(live *l, int device, int64_t from_ns, int64_t until_ns,
-                 int64_t bytes)
+static void add_lifetime(live_state *l, int device, int64_t from_ns,
+                         int64_t until_ns, int64_t bytes)
 {
     if (device == MO_FREE || bytes <= 0)
         return;
     l->changes[l->n++] = (change){ from_ns, device, BEGINS, false, bytes };
     l->changes[l->n++] =
-        (change){ until_ns, device, until_ns > from_ns ? ENDS : IS_OVER_AT_ONCE,
+        (change){ until_ns, device, until_ns > from_ns ? ENDS : ENDS_AT_ONCE,
                   false, -bytes };
 }
 
-static void hold_workspace(live *l, int op)
+static void add_workspace(live_state *l, int op)
 {
     const mo_validate_state *j = l->j;
     int device = j->device[op];
@@ -127,30 +130,30 @@ static void hold_workspace(live *l, int op)
     if (device == MO_FREE || bytes <= 0)
         return;
     if (from_ns == until_ns) {
-        l->changes[l->n++] =
-            (change){ from_ns, device, PASSES_BY, true, bytes };
+        l->changes[l->n++] = (change){ from_ns, device, SPIKE, true, bytes };
         return;
     }
     l->changes[l->n++] = (change){ from_ns, device, BEGINS, true, bytes };
     l->changes[l->n++] = (change){ until_ns, device, ENDS, true, -bytes };
 }
 
-static void hold_all(live *l)
+static void add_lifetimes(live_state *l)
 {
     const mo_validate_state *j = l->j;
     const mo_instance *x = j->x;
 
     for (int i = 0; i < x->n; i++)
-        hold_workspace(l, i);
+        add_workspace(l, i);
     for (int t = 0; t < x->n_tensors; t++)
-        hold(l, j->device[x->tensor_from[t]], j->start_ns[x->tensor_from[t]],
-             l->home_until_ns[t], x->tensor_bytes[t]);
+        add_lifetime(l, j->device[x->tensor_from[t]],
+                     j->start_ns[x->tensor_from[t]], l->home_until_ns[t],
+                     x->tensor_bytes[t]);
     for (int t = 0; t < j->n_sent; t++)
-        hold(l, j->sent[t].to, j->sent[t].start_ns, l->copy_until_ns[t],
-             x->tensor_bytes[mo_validate_tensor(j, j->sent[t].item)]);
+        add_lifetime(l, j->sent[t].to, j->sent[t].start_ns, l->copy_until_ns[t],
+                     x->tensor_bytes[mo_validate_tensor(j, j->sent[t].item)]);
 }
 
-static int order(int64_t a, int64_t b)
+static int compare_i64(int64_t a, int64_t b)
 {
     return (a > b) - (a < b);
 }
@@ -158,24 +161,24 @@ static int order(int64_t a, int64_t b)
 static int compare_changes(const void *a, const void *b)
 {
     const change *s = a, *t = b;
-    int by = order(s->at_ns, t->at_ns);
+    int by = compare_i64(s->at_ns, t->at_ns);
 
     if (by == 0)
-        by = order(s->phase, t->phase);
+        by = compare_i64(s->phase, t->phase);
     if (by == 0)
-        by = order(s->device, t->device);
-    return by != 0 ? by : order(s->bytes, t->bytes);
+        by = compare_i64(s->device, t->device);
+    return by != 0 ? by : compare_i64(s->bytes, t->bytes);
 }
 
-static void add_up(live *l)
+static void sweep_peaks(live_state *l)
 {
     if (l->n > 1)
         qsort(l->changes, l->n, sizeof *l->changes, compare_changes);
     for (size_t i = 0; i < l->n; i++) {
         const change *c = &l->changes[i];
-        wide beside = 0; /* more than is running already */
+        int128 beside = 0; /* above the workspace already in use */
 
-        if (c->phase == PASSES_BY) {
+        if (c->phase == SPIKE) {
             if (c->bytes > l->work[c->device])
                 beside = c->bytes - l->work[c->device];
         } else {
@@ -189,7 +192,7 @@ static void add_up(live *l)
     }
 }
 
-static void hold_weights(live *l)
+static void add_weights(live_state *l)
 {
     const mo_validate_state *j = l->j;
 
@@ -200,7 +203,7 @@ static void hold_weights(live *l)
         l->most[k] = l->now[k];
 }
 
-static mo_validate_label shown_moment(int64_t at_ns)
+static mo_validate_label label_moment(int64_t at_ns)
 {
     mo_validate_label shown;
 
@@ -209,25 +212,26 @@ static mo_validate_label shown_moment(int64_t at_ns)
     return shown;
 }
 
-static void judge_live(live *l)
+static void check_live(live_state *l)
 {
-    find_ends(l);
-    hold_weights(l);
-    hold_all(l);
-    add_up(l);
+    find_lifetimes(l);
+    add_weights(l);
+    add_lifetimes(l);
+    sweep_peaks(l);
     for (int k = 0; k < l->j->x->n_devices; k++)
-        check_capacity(l->j, k, l->most[k], shown_moment(l->when_ns[k]).text);
+        check_capacity(l->j, k, l->most[k], label_moment(l->when_ns[k]).text);
 }
 
-static mo_status find_live(mo_validate_state *j, wide *sums, mo_error *err)
+static mo_status validate_live(mo_validate_state *j, int128 *sums,
+                               mo_error *err)
 {
     size_t n_devices = (size_t) j->x->n_devices;
     size_t n_tensors = (size_t) j->x->n_tensors, n_sent = (size_t) j->n_sent;
     size_t n_held = (size_t) j->x->n + n_tensors + n_sent;
-    live l = { .j = j,
-               .now = sums,
-               .most = sums + n_devices,
-               .work = sums + 2 * n_devices };
+    live_state l = { .j = j,
+                     .now = sums,
+                     .most = sums + n_devices,
+                     .work = sums + 2 * n_devices };
     mo_status status = MO_OK;
 
     l.changes = calloc(n_held + 1, 2 * sizeof *l.changes);
@@ -235,7 +239,7 @@ static mo_status find_live(mo_validate_state *j, wide *sums, mo_error *err)
     l.copy_until_ns = calloc(n_sent + 1, sizeof *l.copy_until_ns);
     l.when_ns = calloc(n_devices + 1, sizeof *l.when_ns);
     if (l.changes && l.home_until_ns && l.copy_until_ns && l.when_ns)
-        judge_live(&l);
+        check_live(&l);
     else
         status = mo_fail_memory(err);
     free(l.changes);
@@ -247,15 +251,15 @@ static mo_status find_live(mo_validate_state *j, wide *sums, mo_error *err)
 
 mo_status mo_validate_memory(mo_validate_state *j, mo_error *err)
 {
-    wide *sums = calloc(3 * (size_t) j->x->n_devices + 1, sizeof *sums);
+    int128 *sums = calloc(3 * (size_t) j->x->n_devices + 1, sizeof *sums);
     mo_status status = MO_OK;
 
     if (!sums)
         return mo_fail_memory(err);
     if (j->s->regime.memory == MO_MEMORY_LIVE)
-        status = find_live(j, sums, err);
+        status = validate_live(j, sums, err);
     else
-        judge_static(j, sums);
+        check_static(j, sums);
     free(sums);
     return status;
 }

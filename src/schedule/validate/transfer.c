@@ -5,15 +5,15 @@
 #include "schedule/validate/validate_internal.h"
 
 /*
- * (1f) and (1a).  What has to be sent follows from the placement: per edge,
+ * (1f) and (1a).  The required transfers follow from the placement: per edge,
  * each flow between two devices; once, each tensor to each other device where
- * it is read.  Held against what is sent, both in the order of item and target.
- * Then every flow must arrive before it is read.
+ * it is read.  They are merged with the actual ones, both in the order of item
+ * and target.  Then every flow must arrive before it is read.
  */
 
-typedef struct need {
+typedef struct required_transfer {
     int item, to;
-} need;
+} required_transfer;
 
 int mo_validate_tensor(const mo_validate_state *j, int item)
 {
@@ -32,14 +32,14 @@ static int item_of(const mo_validate_state *j, int flow)
                                                    : flow;
 }
 
-static int64_t length_ns(const mo_validate_state *j, int item, int a, int b)
+static int64_t transfer_ns(const mo_validate_state *j, int item, int a, int b)
 {
     return j->s->regime.tensors == MO_TENSORS_ONCE
                ? mo_instance_tensor_ns(j->x, item, a, b)
                : mo_instance_flow_ns(j->x, item, a, b);
 }
 
-static int order_of(int item, int to, int other_item, int other_to)
+static int compare_item_target(int item, int to, int other_item, int other_to)
 {
     if (item != other_item)
         return item < other_item ? -1 : 1;
@@ -54,7 +54,8 @@ const mo_transfer *mo_validate_find_transfer(const mo_validate_state *j,
     while (first < last) {
         int middle = first + (last - first) / 2;
 
-        if (order_of(j->sent[middle].item, j->sent[middle].to, item, to) < 0)
+        if (compare_item_target(j->sent[middle].item, j->sent[middle].to, item,
+                                to) < 0)
             first = middle + 1;
         else
             last = middle;
@@ -65,21 +66,22 @@ const mo_transfer *mo_validate_find_transfer(const mo_validate_state *j,
     return NULL;
 }
 
-static void say_missing(mo_validate_state *j, const need *needed)
+static void report_missing(mo_validate_state *j,
+                           const required_transfer *needed)
 {
     mo_transfer t = { .item = needed->item, .to = needed->to };
     int64_t missing_ns;
 
     t.from = j->device[mo_validate_producer(j, t.item)];
-    missing_ns = length_ns(j, t.item, t.from, t.to);
+    missing_ns = transfer_ns(j, t.item, t.from, t.to);
     mo_validate_add_violation(j, MO_VIOLATION_TRANSFER, missing_ns,
                               "the transfer of %s, which takes %s, is missing",
                               mo_validate_label_transfer(j, &t).text,
                               mo_validate_label_us(missing_ns).text);
 }
 
-static void say_too_much(mo_validate_state *j, const mo_transfer *t,
-                         const char *why)
+static void report_superfluous(mo_validate_state *j, const mo_transfer *t,
+                               const char *why)
 {
     mo_validate_add_violation(
         j, MO_VIOLATION_TRANSFER, t->end_ns - t->start_ns,
@@ -88,27 +90,27 @@ static void say_too_much(mo_validate_state *j, const mo_transfer *t,
         mo_validate_label_us(t->end_ns - t->start_ns).text, why);
 }
 
-static int64_t distance(int64_t a, int64_t b)
+static int64_t abs_difference(int64_t a, int64_t b)
 {
     return a > b ? a - b : b - a;
 }
 
 static void check_length(mo_validate_state *j, const mo_transfer *t)
 {
-    int64_t right_ns = length_ns(j, t->item, t->from, t->to);
+    int64_t right_ns = transfer_ns(j, t->item, t->from, t->to);
     int64_t claimed_ns = t->end_ns - t->start_ns;
 
     if (claimed_ns != right_ns)
         mo_validate_add_violation(j, MO_VIOLATION_TRANSFER,
-                                  distance(claimed_ns, right_ns),
+                                  abs_difference(claimed_ns, right_ns),
                                   "the transfer of %s takes %s and not %s",
                                   mo_validate_label_transfer(j, t).text,
                                   mo_validate_label_us(right_ns).text,
                                   mo_validate_label_us(claimed_ns).text);
 }
 
-/* One that is needed: where it comes from, how long it takes, and when. */
-static void check_sent(mo_validate_state *j, const mo_transfer *t)
+/* A required transfer: source, duration and start. */
+static void check_transfer(mo_validate_state *j, const mo_transfer *t)
 {
     int producer = mo_validate_producer(j, t->item);
     int64_t early_ns = j->end_ns[producer] - t->start_ns;
@@ -131,7 +133,9 @@ static void check_sent(mo_validate_state *j, const mo_transfer *t)
             mo_validate_label_op(j->x, producer).text);
 }
 
-static void compare(mo_validate_state *j, const need *needs, size_t n_needs)
+static void match_transfers(mo_validate_state *j,
+                            const required_transfer *required,
+                            size_t n_required)
 {
     size_t at = 0;
 
@@ -139,25 +143,26 @@ static void compare(mo_validate_state *j, const need *needs, size_t n_needs)
         const mo_transfer *t = &j->sent[i];
         bool again = i > 0 && t[-1].item == t->item && t[-1].to == t->to;
 
-        while (at < n_needs &&
-               order_of(needs[at].item, needs[at].to, t->item, t->to) < 0)
-            say_missing(j, &needs[at++]);
+        while (at < n_required &&
+               compare_item_target(required[at].item, required[at].to, t->item,
+                                   t->to) < 0)
+            report_missing(j, &required[at++]);
         if (again) {
-            say_too_much(j, t, "is there already");
-        } else if (at < n_needs && needs[at].item == t->item &&
-                   needs[at].to == t->to) {
-            check_sent(j, t);
+            report_superfluous(j, t, "is there already");
+        } else if (at < n_required && required[at].item == t->item &&
+                   required[at].to == t->to) {
+            check_transfer(j, t);
             at++;
         } else if (j->device[mo_validate_producer(j, t->item)] != MO_FREE) {
-            say_too_much(j, t, "is for nobody");
+            report_superfluous(j, t, "is for nobody");
         }
     }
-    while (at < n_needs)
-        say_missing(j, &needs[at++]);
+    while (at < n_required)
+        report_missing(j, &required[at++]);
 }
 
-/* On the way, a flow arrives with its transfer; without one, or where none is
- * needed, at the end of its producer. */
+/* A flow between devices arrives with its transfer; without one, or where none
+ * is required, at the end of its producer. */
 static void check_flow(mo_validate_state *j, int flow)
 {
     const mo_flow *f = &j->x->flows[flow];
@@ -185,15 +190,16 @@ static void check_flow(mo_validate_state *j, int flow)
     }
 }
 
-static int compare_needs(const void *a, const void *b)
+static int compare_required(const void *a, const void *b)
 {
-    const need *s = a, *t = b;
+    const required_transfer *s = a, *t = b;
 
-    return order_of(s->item, s->to, t->item, t->to);
+    return compare_item_target(s->item, s->to, t->item, t->to);
 }
 
-/* Sorted, each once. */
-static size_t find_needs(const mo_validate_state *j, need *needs)
+/* Sorted, each once; returns their number. */
+static size_t find_required(const mo_validate_state *j,
+                            required_transfer *required)
 {
     size_t n = 0, kept = 0;
 
@@ -202,27 +208,29 @@ static size_t find_needs(const mo_validate_state *j, need *needs)
         int b = j->device[j->x->flows[q].to];
 
         if (a != b && a != MO_FREE && b != MO_FREE)
-            needs[n++] = (need){ item_of(j, q), b };
+            required[n++] = (required_transfer){ item_of(j, q), b };
     }
     if (n > 1)
-        qsort(needs, n, sizeof *needs, compare_needs);
+        qsort(required, n, sizeof *required, compare_required);
     for (size_t i = 0; i < n; i++)
-        if (kept == 0 || compare_needs(&needs[kept - 1], &needs[i]) != 0)
-            needs[kept++] = needs[i];
+        if (kept == 0 ||
+            compare_required(&required[kept - 1], &required[i]) != 0)
+            required[kept++] = required[i];
     return kept;
 }
 
 mo_status mo_validate_transfers(mo_validate_state *j, mo_error *err)
 {
-    need *needs = calloc((size_t) j->x->n_flows + 1, sizeof *needs);
+    required_transfer *required =
+        calloc((size_t) j->x->n_flows + 1, sizeof *required);
 
-    if (!needs)
+    if (!required)
         return mo_fail_memory(err);
-    compare(j, needs, find_needs(j, needs));
+    match_transfers(j, required, find_required(j, required));
     for (int q = 0; q < j->x->n_flows; q++)
         if (j->device[j->x->flows[q].from] != MO_FREE &&
             j->device[j->x->flows[q].to] != MO_FREE)
             check_flow(j, q);
-    free(needs);
+    free(required);
     return MO_OK;
 }

@@ -7,24 +7,24 @@
 #include "base/array.h"
 #include "schedule/validate/validate_internal.h"
 
-/* Beyond these no claim is believed, and nothing that is added to one within
- * them overflows. */
+/* Claimed times are clamped to these limits, so that sums with one cannot
+ * overflow. */
 #define LATEST_NS   (INT64_MAX / 4)
 #define EARLIEST_NS (-LATEST_NS)
 
-static int64_t within(int64_t time_ns)
+static int64_t clamp_time(int64_t time_ns)
 {
     if (time_ns < EARLIEST_NS)
         return EARLIEST_NS;
     return time_ns > LATEST_NS ? LATEST_NS : time_ns;
 }
 
-static void take_op(mo_validate_state *j, int op)
+static void check_op_claim(mo_validate_state *j, int op)
 {
     int device = j->s->device[op];
     int64_t start_ns = j->s->start_ns[op];
 
-    j->start_ns[op] = j->end_ns[op] = within(start_ns);
+    j->start_ns[op] = j->end_ns[op] = clamp_time(start_ns);
     j->device[op] = MO_FREE;
     if (device < 0 || device >= j->x->n_devices) {
         mo_validate_add_violation(
@@ -47,7 +47,7 @@ static void take_op(mo_validate_state *j, int op)
                                   mo_validate_label_us(start_ns).text);
 }
 
-static bool is_there(const mo_validate_state *j, const mo_transfer *t)
+static bool item_exists(const mo_validate_state *j, const mo_transfer *t)
 {
     int n_items = j->s->regime.tensors == MO_TENSORS_ONCE ? j->x->n_tensors
                                                           : j->x->n_flows;
@@ -56,21 +56,22 @@ static bool is_there(const mo_validate_state *j, const mo_transfer *t)
            t->from < j->x->n_devices && t->to >= 0 && t->to < j->x->n_devices;
 }
 
-/* One that ends before it starts takes no time, which is wrong enough; one that
- * needs none and ends early is named here. */
-static void take_transfer(mo_validate_state *j, const mo_transfer *claimed)
+/* A transfer that ends before it starts is reported and counts as taking no
+ * time. */
+static void check_transfer_claim(mo_validate_state *j,
+                                 const mo_transfer *claimed)
 {
     mo_transfer t = *claimed;
 
-    if (!is_there(j, &t)) {
+    if (!item_exists(j, &t)) {
         mo_validate_add_violation(
             j, MO_VIOLATION_TRANSFER, 0,
             "there is no item %d to send from device number %d to %d", t.item,
             t.from, t.to);
         return;
     }
-    t.start_ns = within(t.start_ns);
-    t.end_ns = within(t.end_ns);
+    t.start_ns = clamp_time(t.start_ns);
+    t.end_ns = clamp_time(t.end_ns);
     if (claimed->end_ns < claimed->start_ns) {
         mo_validate_add_violation(
             j, MO_VIOLATION_TRANSFER, t.start_ns - t.end_ns,
@@ -85,7 +86,7 @@ static void take_transfer(mo_validate_state *j, const mo_transfer *claimed)
     j->sent[j->n_sent++] = t;
 }
 
-static int order(int64_t a, int64_t b)
+static int compare_i64(int64_t a, int64_t b)
 {
     return (a > b) - (a < b);
 }
@@ -93,33 +94,33 @@ static int order(int64_t a, int64_t b)
 static int compare_transfers(const void *a, const void *b)
 {
     const mo_transfer *s = a, *t = b;
-    int by = order(s->item, t->item);
+    int by = compare_i64(s->item, t->item);
 
     if (by == 0)
-        by = order(s->to, t->to);
+        by = compare_i64(s->to, t->to);
     if (by == 0)
-        by = order(s->start_ns, t->start_ns);
+        by = compare_i64(s->start_ns, t->start_ns);
     if (by == 0)
-        by = order(s->end_ns, t->end_ns);
-    return by != 0 ? by : order(s->from, t->from);
+        by = compare_i64(s->end_ns, t->end_ns);
+    return by != 0 ? by : compare_i64(s->from, t->from);
 }
 
-static void take_claims(mo_validate_state *j)
+static void check_claims(mo_validate_state *j)
 {
     const mo_schedule *s = j->s;
 
     for (int i = 0; i < j->x->n; i++)
-        take_op(j, i);
+        check_op_claim(j, i);
     for (int t = 0; t < s->n_transfers; t++)
-        take_transfer(j, &s->transfers[t]);
+        check_transfer_claim(j, &s->transfers[t]);
     if (j->n_sent > 1)
         qsort(j->sent, (size_t) j->n_sent, sizeof *j->sent, compare_transfers);
     j->verdict->n_transfers = s->n_transfers;
 }
 
-static void judge_objective(mo_validate_state *j)
+static void check_objective(mo_validate_state *j)
 {
-    int64_t claimed_ns = within(j->s->makespan_ns), last_ns = 0, off_ns;
+    int64_t claimed_ns = clamp_time(j->s->makespan_ns), last_ns = 0, off_ns;
 
     for (int i = 0; i < j->x->n; i++)
         if (j->end_ns[i] > last_ns)
@@ -134,11 +135,11 @@ static void judge_objective(mo_validate_state *j)
                                   claimed_ns > last_ns ? "less" : "more");
 }
 
-static mo_status judge(mo_validate_state *j, mo_error *err)
+static mo_status check_all(mo_validate_state *j, mo_error *err)
 {
     mo_status status;
 
-    take_claims(j);
+    check_claims(j);
     status = mo_validate_devices(j, err);
     if (status == MO_OK)
         status = mo_validate_transfers(j, err);
@@ -146,11 +147,11 @@ static mo_status judge(mo_validate_state *j, mo_error *err)
         status = mo_validate_congestion(j, err);
     if (status == MO_OK)
         status = mo_validate_memory(j, err);
-    judge_objective(j);
+    check_objective(j);
     return status != MO_OK ? status : j->status;
 }
 
-static mo_status reserve(mo_validate_state *j, mo_error *err)
+static mo_status allocate_buffers(mo_validate_state *j, mo_error *err)
 {
     size_t n = (size_t) j->x->n, n_devices = (size_t) j->x->n_devices;
     mo_verdict *v = j->verdict;
@@ -182,9 +183,9 @@ mo_status mo_validate(const mo_instance *x, const mo_schedule *s, int max,
     j.verdict = calloc(1, sizeof *j.verdict);
     if (!j.verdict)
         return mo_fail_memory(err);
-    status = reserve(&j, err);
+    status = allocate_buffers(&j, err);
     if (status == MO_OK)
-        status = judge(&j, err);
+        status = check_all(&j, err);
     free(j.device);
     free(j.start_ns);
     free(j.end_ns);

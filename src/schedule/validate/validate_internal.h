@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * validate_parts.h - the steps of a judgement, and how they speak.
+ * validate_internal.h - shared state of the validator and its checks by
+ * constraint.
  */
 #ifndef MO_SCHEDULE_VALIDATE_VALIDATE_INTERNAL_H
 #define MO_SCHEDULE_VALIDATE_VALIDATE_INTERNAL_H
@@ -9,7 +10,7 @@
 
 enum { MO_VALIDATE_LABEL_SIZE = 768 };
 
-/* A name that can be printed, or an amount with its unit. */
+/* A printable name, or an amount with its unit. */
 typedef struct mo_validate_label {
     char text[MO_VALIDATE_LABEL_SIZE];
 } mo_validate_label;
@@ -19,27 +20,28 @@ typedef struct mo_validate_state {
     const mo_schedule *s;
     mo_verdict *verdict;
     int max;
-    mo_status status; /* of what could not be listed */
+    mo_status status; /* failure to list a violation */
     mo_error *err;
 
-    /* The claims, within what can be added up without overflow. */
+    /* The claims, clamped so that sums cannot overflow. */
     int *device; /* by op; MO_FREE where there is no such device */
     int64_t *start_ns, *end_ns;
 
-    /* Transfers of an item there is, between devices there are, by item, target
+    /* Transfers of existing items between existing devices, by item, target
      * and start. */
     int n_sent;
     mo_transfer *sent;
 } mo_validate_state;
 
-/* Something that occupies something. */
+/* The interval in which a resource is occupied. */
 typedef struct mo_validate_interval {
     int64_t resource;
     int64_t start_ns, end_ns;
     int number; /* of the op or transfer */
 } mo_validate_interval;
 
-/* Adds a violation; text is what comes behind the number of the rule. */
+/* Adds a violation; format gives the text behind the number of the
+ * constraint. */
 void mo_validate_add_violation(mo_validate_state *j, mo_violation_kind rule,
                                int64_t amount, const char *format, ...)
     MO_PRINTF(4, 5);
@@ -51,11 +53,13 @@ mo_validate_label mo_validate_label_us(int64_t ns);
 mo_validate_label mo_validate_label_transfer(const mo_validate_state *j,
                                              const mo_transfer *t);
 
-/* The op that made the item, and the tensor that it is or carries. */
+/* Return the op that produced the item, and the tensor that it is or
+ * carries. */
 int mo_validate_producer(const mo_validate_state *j, int item);
 int mo_validate_tensor(const mo_validate_state *j, int item);
 
-/* The first of those sent that brings the item to the device, or NULL. */
+/* Returns the first of the claimed transfers of the item to the device, or
+ * NULL. */
 const mo_transfer *mo_validate_find_transfer(const mo_validate_state *j,
                                              int item, int to);
 
@@ -64,12 +68,13 @@ typedef void mo_validate_overlap_fn(mo_validate_state *j,
                                     const mo_validate_interval *b,
                                     int64_t amount_ns);
 
-/* Sorts the spans; tells of each that begins inside another on the same
- * resource. */
-void mo_validate_overlaps(mo_validate_state *j, mo_validate_interval *spans,
+/* Sorts the intervals; calls found for each that begins inside another on the
+ * same resource. */
+void mo_validate_overlaps(mo_validate_state *j, mo_validate_interval *intervals,
                           size_t n, mo_validate_overlap_fn *found);
 
-/* Each of these looks at its rules; *err and the status are for memory. */
+/* Each of these checks its constraints and adds the violations; it returns an
+ * error only when memory cannot be allocated. */
 mo_status mo_validate_devices(mo_validate_state *j, mo_error *err);
 mo_status mo_validate_transfers(mo_validate_state *j, mo_error *err);
 mo_status mo_validate_congestion(mo_validate_state *j, mo_error *err);

@@ -6,7 +6,8 @@
 #include "base/utf8.h"
 #include "schedule/validate/validate_internal.h"
 
-/* What people read: numbers of the paper, names in quotes, exact amounts. */
+/* Texts of violations: numbers of the paper, names in quotes, exact
+ * amounts. */
 
 enum { TEXT_SIZE = 2048, NAME_SIZE = 150 };
 
@@ -52,52 +53,52 @@ void mo_validate_add_violation(mo_validate_state *j, mo_violation_kind rule,
         j->status = mo_fail_memory(j->err);
 }
 
-static mo_validate_label quoted(const char *name)
+static mo_validate_label quote_name(const char *name)
 {
-    mo_validate_label shown;
+    mo_validate_label label;
     char visible[NAME_SIZE];
 
-    snprintf(shown.text, sizeof shown.text, "\"%s\"",
+    snprintf(label.text, sizeof label.text, "\"%s\"",
              mo_utf8_escape_controls(visible, sizeof visible, name));
-    return shown;
+    return label;
 }
 
 mo_validate_label mo_validate_label_op(const mo_instance *x, int op)
 {
-    return quoted(x->op_names[op]);
+    return quote_name(x->op_names[op]);
 }
 
 mo_validate_label mo_validate_label_device(const mo_instance *x, int device)
 {
-    mo_validate_label shown;
+    mo_validate_label label;
 
-    mo_utf8_escape_controls(shown.text, NAME_SIZE, x->device_ids[device]);
-    return shown;
+    mo_utf8_escape_controls(label.text, NAME_SIZE, x->device_ids[device]);
+    return label;
 }
 
 mo_validate_label mo_validate_label_us(int64_t ns)
 {
     uint64_t size = ns < 0 ? -(uint64_t) ns : (uint64_t) ns;
-    mo_validate_label shown;
+    mo_validate_label label;
     size_t end;
 
-    snprintf(shown.text, sizeof shown.text, "%s%llu.%03u", ns < 0 ? "-" : "",
+    snprintf(label.text, sizeof label.text, "%s%llu.%03u", ns < 0 ? "-" : "",
              (unsigned long long) (size / 1000), (unsigned) (size % 1000));
-    end = strlen(shown.text);
-    while (shown.text[end - 1] == '0')
+    end = strlen(label.text);
+    while (label.text[end - 1] == '0')
         end--;
-    if (shown.text[end - 1] == '.')
+    if (label.text[end - 1] == '.')
         end--;
-    memcpy(shown.text + end, " us", sizeof " us");
-    return shown;
+    memcpy(label.text + end, " us", sizeof " us");
+    return label;
 }
 
 /* An op may have several outputs, which have no names here. */
-static mo_validate_label shown_tensor(const mo_instance *x, int tensor)
+static mo_validate_label label_tensor(const mo_instance *x, int tensor)
 {
     int from = x->tensor_from[tensor], first = tensor;
     bool is_only;
-    mo_validate_label shown;
+    mo_validate_label label;
 
     while (first > 0 && x->tensor_from[first - 1] == from)
         first--;
@@ -105,9 +106,9 @@ static mo_validate_label shown_tensor(const mo_instance *x, int tensor)
                                   x->tensor_from[tensor + 1] != from);
     if (is_only)
         return mo_validate_label_op(x, from);
-    snprintf(shown.text, sizeof shown.text, "output %d of %.160s",
+    snprintf(label.text, sizeof label.text, "output %d of %.160s",
              tensor - first + 1, mo_validate_label_op(x, from).text);
-    return shown;
+    return label;
 }
 
 mo_validate_label mo_validate_label_transfer(const mo_validate_state *j,
@@ -116,16 +117,16 @@ mo_validate_label mo_validate_label_transfer(const mo_validate_state *j,
     const mo_instance *x = j->x;
     mo_validate_label from = mo_validate_label_device(x, t->from);
     mo_validate_label to = mo_validate_label_device(x, t->to);
-    mo_validate_label what = shown_tensor(x, mo_validate_tensor(j, t->item)),
-                      shown;
+    mo_validate_label what = label_tensor(x, mo_validate_tensor(j, t->item)),
+                      label;
 
     if (j->s->regime.tensors == MO_TENSORS_ONCE)
-        snprintf(shown.text, sizeof shown.text, "%.180s from %.160s to %.160s",
+        snprintf(label.text, sizeof label.text, "%.180s from %.160s to %.160s",
                  what.text, from.text, to.text);
     else
-        snprintf(shown.text, sizeof shown.text,
+        snprintf(label.text, sizeof label.text,
                  "%.180s to %.160s from %.160s to %.160s", what.text,
                  mo_validate_label_op(x, x->flows[t->item].to).text, from.text,
                  to.text);
-    return shown;
+    return label;
 }

@@ -232,7 +232,7 @@ static void raise_from(mo_chain_windows *w, const mo_head_tail *pass, int op,
     if (least_ns == INT64_MAX)
         w->places.allowed[at] = false;
     else
-        mo_head_tail_raise(&pass->side[at], least_ns);
+        mo_head_tail_raise(&pass->time_ns[at], least_ns);
 }
 
 /* Raises the sides of a chain's op by what lies between it and others of the
@@ -266,7 +266,8 @@ static bool pass_all(mo_chain_windows *w, bool backward)
     mo_head_tail pass = { &w->places, backward,
                           backward ? w->tail_ns : w->head_ns, w->at };
 
-    memset(pass.side, 0, (size_t) n * (size_t) n_devices(w) * sizeof(int64_t));
+    memset(pass.time_ns, 0,
+           (size_t) n * (size_t) n_devices(w) * sizeof(int64_t));
     for (int i = 0; i < n; i++) {
         int op = backward ? n - 1 - i : i;
 
