@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "exec/op/call.h"
+#include "exec/op/lower.h"
 
 #include <stddef.h>
 #include <string.h>

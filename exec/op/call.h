@@ -23,7 +23,6 @@
 #include "base/error.h"
 #include "exec/tensor/dense_tensor.h"
 #include "exec/op/point_program.h"
-#include "exec/op/op_site.h"
 
 typedef enum mo_call_kind {
     MO_CALL_VIEW,   /* the bytes of in[0] under another shape */
@@ -335,63 +334,5 @@ const char *mo_call_kind_name(mo_call_kind kind);
 
 /* Elements of the input in the dimensions that indices count within. */
 int64_t mo_call_pool_index_size(const mo_call_pool *call);
-
-/* ------------------------------------------------------------- lowering -- */
-
-/* Calls in order.  Operands: 0 .. n_in - 1 are the site's inputs, then its
- * outputs, then temporaries, in that numbering.  A call reads what was there
- * before or what an earlier one wrote. */
-typedef struct mo_lower_result {
-    mo_call *calls;
-    int n_calls;
-    mo_tensor_desc *temps;
-    int n_temps;
-} mo_lower_result;
-
-/* Lowers one operator; everything lies in arena.  MO_E_SUPPORT: this type, or
- * this use of it, cannot be run; MO_E_INPUT: what it is told is wrong. */
-typedef mo_status mo_lower_fn(const mo_op_site *site, mo_arena *arena,
-                              mo_lower_result *lowered, mo_error *err);
-
-typedef struct mo_lower_entry {
-    const char *type; /* as in ingest/operator.h */
-    mo_lower_fn *lower;
-    unsigned
-        values; /* bit i: input i must be constant; see MO_LOWER_ALL_INPUTS */
-} mo_lower_entry;
-
-#define MO_LOWER_INPUT(i)   (1u << (i))
-#define MO_LOWER_ALL_INPUTS (~0u)
-
-/* NULL when there is no such operator to run.  The index-th for tests. */
-const mo_lower_entry *mo_lower_entry_find(const char *type);
-const mo_lower_entry *mo_lower_entry_at(int index);
-
-/* Fails with MO_E_SUPPORT where there is no such operator, or a value is not
- * constant that must be. */
-mo_status mo_lower_operator(const mo_op_site *site, mo_arena *arena,
-                            mo_lower_result *lowered, mo_error *err);
-
-/* The families, each in a file of its own, each ending with a NULL type. */
-extern const mo_lower_entry mo_lower_pointwise_ops[]; /* lower_point*.c */
-extern const mo_lower_entry
-    mo_lower_reduce_ops[];                       /* reductions, cumsum, topk */
-extern const mo_lower_entry mo_lower_norm_ops[]; /* softmax and norms */
-extern const mo_lower_entry mo_lower_movement_ops[]; /* copies and views */
-extern const mo_lower_entry mo_lower_index_ops[]; /* gather, scatter, one hot */
-extern const mo_lower_entry mo_lower_interpolate_ops[];
-extern const mo_lower_entry
-    mo_lower_product_ops[]; /* matmul, einsum, attention */
-extern const mo_lower_entry mo_lower_window_ops[]; /* convolution and pools */
-
-/* For lowerings: one more call of that kind, with room for its operands; *call
- * is valid until the next one is made. */
-mo_status mo_lower_add_call(mo_lower_result *lowered, mo_arena *arena,
-                            mo_call_kind kind, int n_in, int n_out,
-                            mo_call **call, mo_error *err);
-/* One more temporary; its number as an operand. */
-mo_status mo_lower_add_temp(mo_lower_result *lowered, mo_arena *arena,
-                            const mo_op_site *site, const mo_tensor_desc *desc,
-                            int *number, mo_error *err);
 
 #endif

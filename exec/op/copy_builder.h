@@ -14,7 +14,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "exec/op/call.h"
+#include "exec/op/lower.h"
 
 /* More boxes than this are refused: no network has them, and they would be
  * slow. */

@@ -18,7 +18,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "exec/op/call.h"
+#include "exec/op/lower.h"
 
 typedef struct mo_point_builder {
     const mo_op_site *site;

@@ -1,29 +1,52 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "exec/op/point_program.h"
 
-/* The operations of one kind stand side by side in mo_point_op. */
+/* Arity, a is a real, b (and c) are reals, the result is a real. */
+#define REAL_UNARY                                                             \
+    {                                                                          \
+        1, true, false, true                                                   \
+    }
+#define REAL_BINARY                                                            \
+    {                                                                          \
+        2, true, true, true                                                    \
+    }
+#define REAL_COMPARE                                                           \
+    {                                                                          \
+        2, true, true, false                                                   \
+    }
+#define REAL_CLASSIFY                                                          \
+    {                                                                          \
+        1, true, false, false                                                  \
+    }
+#define INT_UNARY                                                              \
+    {                                                                          \
+        1, false, false, false                                                 \
+    }
+#define INT_BINARY                                                             \
+    {                                                                          \
+        2, false, false, false                                                 \
+    }
+#define INT_TO_REAL                                                            \
+    {                                                                          \
+        1, false, false, true                                                  \
+    }
+#define SELECT                                                                 \
+    {                                                                          \
+        3, false, true, true                                                   \
+    }
+#define INT_SELECT                                                             \
+    {                                                                          \
+        3, false, false, false                                                 \
+    }
+
 mo_point_signature mo_point_op_signature(mo_point_op op)
 {
-    static const struct {
-        mo_point_op last;
-        mo_point_signature kind;
-    } kinds[] = {
-        { MO_POINT_ROUND_TO, { 1, true, false, true } },
-        { MO_POINT_PRELU, { 2, true, true, true } },
-        { MO_POINT_GREATER_EQUAL, { 2, true, true, false } },
-        { MO_POINT_TRUNCATE, { 1, true, false, false } },
-        { MO_POINT_I_RELU, { 1, false, false, false } },
-        { MO_POINT_I_XOR, { 2, false, false, false } },
-        { MO_POINT_I_WRAP, { 1, false, false, false } },
-        { MO_POINT_TO_REAL, { 1, false, false, true } },
-        { MO_POINT_SELECT, { 3, false, true, true } },
-        { MO_POINT_I_SELECT, { 3, false, false, false } },
+    static const mo_point_signature signatures[] = {
+#define POINT(name, signature) [MO_POINT_##name] = signature,
+#include "exec/op/points.def"
     };
-    int i = 0;
 
-    while (op > kinds[i].last)
-        i++;
-    return kinds[i].kind;
+    return signatures[op];
 }
 
 mo_point_access mo_point_access_dense(const mo_shape *shape)

@@ -5,7 +5,7 @@
 
 #include "base/arena.h"
 #include "exec/backend/backend.h"
-#include "exec/op/call.h"
+#include "exec/op/lower.h"
 
 /* The tensors of one operator by their number as operands: inputs, outputs,
  * temporaries. */

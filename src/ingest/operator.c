@@ -6,6 +6,8 @@
 #include <string.h>
 #include <strings.h>
 
+#include "ingest/operator_id.h"
+
 /* Longer than any name we know; what is longer is unknown. */
 enum { NAME_SIZE = 64 };
 
@@ -48,13 +50,22 @@ static const mo_operator *find_canonical(const char *name)
                    compare_operator);
 }
 
+mo_operator_id mo_operator_id_of(const char *name)
+{
+    const mo_operator *found = find_canonical(name);
+
+    return found && strcmp(found->name, name) == 0
+               ? (mo_operator_id) (found - mo_operators)
+               : MO_OPERATOR_NO;
+}
+
 static const mo_operator *find_alias(const char *name)
 {
     const mo_operator_alias *found =
         bsearch(name, mo_operator_aliases, mo_n_operator_aliases,
                 sizeof *mo_operator_aliases, compare_alias);
 
-    return found ? find_canonical(found->name) : NULL;
+    return found ? &mo_operators[found->index] : NULL;
 }
 
 /* Where name goes on behind prefix, or NULL when it does not start so. */

@@ -57,6 +57,7 @@ struct mo_operator {
 typedef struct mo_operator_alias {
     const char *alias; /* in lower case */
     const char *name;
+    int index; /* of the operator in mo_operators */
 } mo_operator_alias;
 
 /* The operator a name stands for, or NULL when nobody told us about it. */

@@ -3,7 +3,7 @@
  * one a line. */
 #include <stdio.h>
 
-#include "exec/op/call.h"
+#include "exec/op/lower.h"
 
 int main(void)
 {

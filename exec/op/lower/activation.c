@@ -2,7 +2,7 @@
 #include <math.h>
 
 #include "exec/op/point_builder.h"
-#include "exec/op/lower/pointwise_ops.h"
+#include "exec/op/lower/lowerings.h"
 
 /* A number that is input i, or an attribute where there is no such input. */
 static double number(mo_point_builder *draft, int i, const char *key,

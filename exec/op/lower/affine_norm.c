@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "exec/op/point_builder.h"
-#include "exec/op/lower/norm_ops.h"
+#include "exec/op/lower/lowerings.h"
 
 static mo_status check(const mo_op_site *site, int min_in, int max_in,
                        mo_error *err)

@@ -6,7 +6,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "exec/op/lower/product_ops.h"
+#include "exec/op/lower/lowerings.h"
 
 /* Strides over the batches of the result of a tensor with that many dimensions
  * before its last two. */

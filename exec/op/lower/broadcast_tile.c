@@ -3,7 +3,7 @@
  * Broadcast and Tile.
  */
 #include "exec/op/copy_builder.h"
-#include "exec/op/lower/movement_ops.h"
+#include "exec/op/lower/lowerings.h"
 
 /* mode "explicit": on[d] is told by the third input. */
 static mo_status lay_by_axes(const mo_op_site *site, int on[MO_MAX_RANK],

@@ -3,7 +3,7 @@
  * Concat and its inverses, Split and VariadicSplit.
  */
 #include "exec/op/copy_builder.h"
-#include "exec/op/lower/movement_ops.h"
+#include "exec/op/lower/lowerings.h"
 
 enum { MANY = MO_CALL_MAX_OPERANDS };
 

@@ -2,7 +2,7 @@
 /*
  * Convolutions, ordinary and transposed, in groups or not.
  */
-#include "exec/op/lower/window_ops.h"
+#include "exec/op/lower/lowerings.h"
 
 /* How weights are shaped: groups in front or not, and which way round the
  * channels are. */

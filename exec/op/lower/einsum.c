@@ -11,7 +11,7 @@
 
 #include "exec/op/copy_builder.h"
 #include "exec/op/einsum_equation.h"
-#include "exec/op/lower/product_ops.h"
+#include "exec/op/lower/lowerings.h"
 
 typedef struct work {
     const mo_op_site *site;

@@ -3,7 +3,7 @@
  * Operators that pick by index.
  */
 #include "base/array.h"
-#include "exec/op/lower/movement_ops.h"
+#include "exec/op/lower/lowerings.h"
 
 /* Products of the dimensions from first to before end. */
 static int64_t product(const mo_shape *shape, int first, int end)

@@ -3,7 +3,7 @@
  * Operators that make tensors out of shapes and numbers.
  */
 #include "exec/op/copy_builder.h"
-#include "exec/op/lower/movement_ops.h"
+#include "exec/op/lower/lowerings.h"
 
 mo_status mo_lower_shape_of(const mo_op_site *site, mo_arena *arena,
                             mo_lower_result *lowered, mo_error *err)

@@ -8,6 +8,7 @@
 
 #include "base/json.h"
 #include "exec/op/copy_builder.h"
+#include "exec/op/lower/lowerings.h"
 
 typedef struct word {
     const char *text;
@@ -272,8 +273,8 @@ static mo_status read_call(const mo_op_site *site, mo_arena *arena,
     return status == MO_OK ? check_sizes(site, call, err) : status;
 }
 
-static mo_status lower_interpolate(const mo_op_site *site, mo_arena *arena,
-                                   mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_interpolate(const mo_op_site *site, mo_arena *arena,
+                               mo_lower_result *lowered, mo_error *err)
 {
     mo_call_interpolate interpolate = { 0 };
     int from = 0;
@@ -303,9 +304,3 @@ static mo_status lower_interpolate(const mo_op_site *site, mo_arena *arena,
     call->u.interpolate = interpolate;
     return MO_OK;
 }
-
-const mo_lower_entry mo_lower_interpolate_ops[] = {
-    { "Interpolate", lower_interpolate,
-      MO_LOWER_INPUT(1) | MO_LOWER_INPUT(2) | MO_LOWER_INPUT(3) },
-    { NULL, NULL, 0 },
-};

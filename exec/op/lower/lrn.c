@@ -6,7 +6,7 @@
  */
 #include "exec/op/axes.h"
 #include "exec/op/point_builder.h"
-#include "exec/op/lower/norm_ops.h"
+#include "exec/op/lower/lowerings.h"
 
 typedef struct window {
     double alpha, beta, bias;

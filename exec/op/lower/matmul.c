@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "exec/op/lower/product_ops.h"
+#include "exec/op/lower/lowerings.h"
 
 /* An operand as a stack of matrices. */
 typedef struct matrices {

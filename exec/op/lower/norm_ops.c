@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "exec/op/lower/norm_ops.h"
-
-#include <string.h>
+#include "exec/op/lower/lowerings.h"
 
 #include "exec/op/axes.h"
 #include "exec/op/copy_builder.h"
@@ -26,8 +24,8 @@ mo_status mo_lower_add_norm(const mo_call_norm *norm, int in, int out,
 /* --------------------------------------------------------------- softmax -- */
 
 /* The axis is "axis", or "dim" where PyTorch speaks. */
-static mo_status lower_softmax(const mo_op_site *site, mo_arena *arena,
-                               mo_lower_result *lowered, mo_error *err)
+static mo_status add_softmax(const mo_op_site *site, bool log, mo_arena *arena,
+                             mo_lower_result *lowered, mo_error *err)
 {
     const char *key = mo_op_site_has_attr(site, "axis") ? "axis" : "dim";
     int64_t axis = 0;
@@ -49,9 +47,20 @@ static mo_status lower_softmax(const mo_op_site *site, mo_arena *arena,
     call->in[0] = 0;
     call->out[0] = site->n_in;
     call->u.softmax =
-        (mo_call_softmax){ split.outer, split.count, split.inner,
-                           strcmp(site->type, "LogSoftmax") == 0 };
+        (mo_call_softmax){ split.outer, split.count, split.inner, log };
     return MO_OK;
+}
+
+mo_status mo_lower_softmax(const mo_op_site *site, mo_arena *arena,
+                           mo_lower_result *lowered, mo_error *err)
+{
+    return add_softmax(site, false, arena, lowered, err);
+}
+
+mo_status mo_lower_log_softmax(const mo_op_site *site, mo_arena *arena,
+                               mo_lower_result *lowered, mo_error *err)
+{
+    return add_softmax(site, true, arena, lowered, err);
 }
 
 /* ------------------------------------------------- over any dimensions -- */
@@ -182,17 +191,3 @@ mo_status mo_lower_normalize_l2(const mo_op_site *site, mo_arena *arena,
     norm.max_eps = mo_op_site_attr_equals(site, "eps_mode", "max");
     return norm_over(site, norm, marks, arena, lowered, err);
 }
-
-const mo_lower_entry mo_lower_norm_ops[] = {
-    { "BatchNormInference", mo_lower_batch_norm, 0 },
-    { "GroupNormalization", mo_lower_group_norm, 0 },
-    { "InstanceNormalization", mo_lower_instance_norm, 0 },
-    { "LayerNormalization", mo_lower_layer_norm, 0 },
-    { "LogSoftmax", lower_softmax, 0 },
-    { "LRN", mo_lower_lrn, MO_LOWER_INPUT(1) },
-    { "MVN", mo_lower_mvn, MO_LOWER_INPUT(1) },
-    { "NormalizeL2", mo_lower_normalize_l2, MO_LOWER_INPUT(1) },
-    { "RMS", mo_lower_rms_norm, 0 },
-    { "SoftMax", lower_softmax, 0 },
-    { NULL, NULL, 0 },
-};

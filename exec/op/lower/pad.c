@@ -5,7 +5,7 @@
  */
 #include <string.h>
 
-#include "exec/op/lower/movement_ops.h"
+#include "exec/op/lower/lowerings.h"
 #include "exec/op/copy_regions.h"
 
 typedef enum pad_mode { CONSTANT, EDGE, REFLECT, SYMMETRIC } pad_mode;

@@ -3,7 +3,7 @@
  * Operators that put elements into another order.
  */
 #include "exec/op/copy_builder.h"
-#include "exec/op/lower/movement_ops.h"
+#include "exec/op/lower/lowerings.h"
 #include "exec/op/copy_regions.h"
 
 /* One input that counts, one output of its type. */

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 
-#include "exec/op/lower/window_ops.h"
+#include "exec/op/lower/lowerings.h"
 
 static mo_status put_pool(const mo_op_site *site, mo_call_pool *pool,
                           mo_arena *arena, mo_lower_result *lowered,

@@ -2,33 +2,9 @@
 #include <string.h>
 
 #include "exec/op/axes.h"
-#include "exec/op/call.h"
+#include "exec/op/lower/lowerings.h"
 
 /* ------------------------------------------------------------ reductions -- */
-
-static const struct {
-    const char *type;
-    mo_call_reduce_op op;
-} reductions[] = {
-    { "ReduceL1", MO_CALL_REDUCE_L1 },
-    { "ReduceL2", MO_CALL_REDUCE_L2 },
-    { "ReduceLogicalAnd", MO_CALL_REDUCE_AND },
-    { "ReduceLogicalOr", MO_CALL_REDUCE_OR },
-    { "ReduceMax", MO_CALL_REDUCE_MAX },
-    { "ReduceMean", MO_CALL_REDUCE_MEAN },
-    { "ReduceMin", MO_CALL_REDUCE_MIN },
-    { "ReduceProd", MO_CALL_REDUCE_PROD },
-    { "ReduceSum", MO_CALL_REDUCE_SUM },
-};
-
-static mo_call_reduce_op find_reduction(const mo_op_site *site)
-{
-    int i = 0;
-
-    while (strcmp(reductions[i].type, site->type) != 0)
-        i++;
-    return reductions[i].op;
-}
 
 /* Dimensions that stay lie in the result as in the input, closer together. */
 static void set_strides(const mo_shape *from, mo_call_reduce *reduce)
@@ -63,8 +39,8 @@ static mo_status check_result(const mo_op_site *site, const bool *reduced,
     return MO_OK;
 }
 
-static mo_status lower_reduction(const mo_op_site *site, mo_arena *arena,
-                                 mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_reduce(const mo_op_site *site, mo_arena *arena,
+                          mo_lower_result *lowered, mo_error *err)
 {
     bool reduced[MO_MAX_RANK];
     mo_call *call;
@@ -81,7 +57,7 @@ static mo_status lower_reduction(const mo_op_site *site, mo_arena *arena,
         return status;
     call->in[0] = 0;
     call->out[0] = site->n_in;
-    call->u.reduce.op = find_reduction(site);
+    call->u.reduce.op = mo_lower_entry_find(site->type)->reduce;
     memcpy(call->u.reduce.reduced, reduced, sizeof reduced);
     set_strides(&site->in[0].shape, &call->u.reduce);
     return MO_OK;
@@ -90,8 +66,8 @@ static mo_status lower_reduction(const mo_op_site *site, mo_arena *arena,
 /* -------------------------------------------------------- along one axis -- */
 
 /* Input 1 is the axis; by itself the first one. */
-static mo_status lower_cumsum(const mo_op_site *site, mo_arena *arena,
-                              mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_cumsum(const mo_op_site *site, mo_arena *arena,
+                          mo_lower_result *lowered, mo_error *err)
 {
     int64_t axis = 0;
     int count = 0;
@@ -169,8 +145,8 @@ static mo_status check_topk(const mo_op_site *site, int at, mo_error *err)
 }
 
 /* How many is what the output's shape says. */
-static mo_status lower_topk(const mo_op_site *site, mo_arena *arena,
-                            mo_lower_result *lowered, mo_error *err)
+mo_status mo_lower_topk(const mo_op_site *site, mo_arena *arena,
+                        mo_lower_result *lowered, mo_error *err)
 {
     int indices = site->n_in + 1;
     int64_t axis = 0;
@@ -199,8 +175,8 @@ static mo_status lower_topk(const mo_op_site *site, mo_arena *arena,
 }
 
 /* ONNX's: the index of the first of the largest, or the smallest. */
-static mo_status lower_arg(const mo_op_site *site, mo_arena *arena,
-                           mo_lower_result *lowered, mo_error *err)
+static mo_status add_arg(const mo_op_site *site, bool largest, mo_arena *arena,
+                         mo_lower_result *lowered, mo_error *err)
 {
     int64_t axis = 0;
     int values = 0;
@@ -226,23 +202,18 @@ static mo_status lower_arg(const mo_op_site *site, mo_arena *arena,
         status = add_topk(site, &split, 1, values, site->n_in, arena, lowered,
                           &call, err);
     if (status == MO_OK)
-        call->u.topk.largest = strcmp(site->type, "ArgMax") == 0;
+        call->u.topk.largest = largest;
     return status;
 }
 
-const mo_lower_entry mo_lower_reduce_ops[] = {
-    { "ArgMax", lower_arg, 0 },
-    { "ArgMin", lower_arg, 0 },
-    { "CumSum", lower_cumsum, MO_LOWER_INPUT(1) },
-    { "ReduceL1", lower_reduction, MO_LOWER_INPUT(1) },
-    { "ReduceL2", lower_reduction, MO_LOWER_INPUT(1) },
-    { "ReduceLogicalAnd", lower_reduction, MO_LOWER_INPUT(1) },
-    { "ReduceLogicalOr", lower_reduction, MO_LOWER_INPUT(1) },
-    { "ReduceMax", lower_reduction, MO_LOWER_INPUT(1) },
-    { "ReduceMean", lower_reduction, MO_LOWER_INPUT(1) },
-    { "ReduceMin", lower_reduction, MO_LOWER_INPUT(1) },
-    { "ReduceProd", lower_reduction, MO_LOWER_INPUT(1) },
-    { "ReduceSum", lower_reduction, MO_LOWER_INPUT(1) },
-    { "TopK", lower_topk, 0 },
-    { NULL, NULL, 0 },
-};
+mo_status mo_lower_argmax(const mo_op_site *site, mo_arena *arena,
+                          mo_lower_result *lowered, mo_error *err)
+{
+    return add_arg(site, true, arena, lowered, err);
+}
+
+mo_status mo_lower_argmin(const mo_op_site *site, mo_arena *arena,
+                          mo_lower_result *lowered, mo_error *err)
+{
+    return add_arg(site, false, arena, lowered, err);
+}

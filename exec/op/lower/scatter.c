@@ -3,7 +3,7 @@
  * Operators that change a copy of their data at indices.
  */
 #include "base/array.h"
-#include "exec/op/lower/movement_ops.h"
+#include "exec/op/lower/lowerings.h"
 
 static mo_status check(const mo_op_site *site, int n_in, mo_error *err)
 {

@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include <string.h>
-
 #include "exec/op/point_builder.h"
-#include "exec/op/lower/pointwise_ops.h"
+#include "exec/op/lower/lowerings.h"
 
 /* To the type of the output; ConvertLike has a second input for it. */
 mo_status mo_lower_convert(const mo_op_site *site, mo_arena *arena,
@@ -70,40 +68,52 @@ mo_status mo_lower_masked_fill(const mo_op_site *site, mo_arena *arena,
     return mo_point_builder_finish_call(&draft, arena, lowered, err);
 }
 
-/* Infinite, but only on the side that is looked at. */
-static int is_infinite(mo_point_builder *draft, int x)
-{
-    bool below = mo_op_site_attr_bool(draft->site, "detect_negative", true);
-    bool above = mo_op_site_attr_bool(draft->site, "detect_positive", true);
-    int infinite = mo_point_builder_unary(draft, MO_POINT_IS_INF, x);
-    int zero, side;
-
-    if (below && above)
-        return infinite;
-    if (!below && !above)
-        return mo_point_builder_unary_params(draft, MO_POINT_I_CLAMP, infinite,
-                                             0, 0);
-    zero = mo_point_builder_unary_params(draft, MO_POINT_CLAMP, x, 0, 0);
-    side = mo_point_builder_binary(
-        draft, below ? MO_POINT_LESS : MO_POINT_GREATER, x, zero);
-    return mo_point_builder_binary(draft, MO_POINT_I_AND, infinite, side);
-}
-
-mo_status mo_lower_float_class(const mo_op_site *site, mo_arena *arena,
-                               mo_lower_result *lowered, mo_error *err)
+static mo_status classify(const mo_op_site *site, mo_point_op op,
+                          mo_arena *arena, mo_lower_result *lowered,
+                          mo_error *err)
 {
     mo_point_builder draft = mo_point_builder_init(site);
     int x = mo_point_builder_to_real(&draft, mo_point_builder_input(&draft, 0));
 
-    if (strcmp(site->type, "IsInf") == 0)
-        x = is_infinite(&draft, x);
-    else
-        x = mo_point_builder_unary(&draft,
-                                   strcmp(site->type, "IsNaN") == 0
-                                       ? MO_POINT_IS_NAN
-                                       : MO_POINT_IS_FINITE,
-                                   x);
-    mo_point_builder_store(&draft, x);
+    mo_point_builder_store(&draft, mo_point_builder_unary(&draft, op, x));
+    return mo_point_builder_finish_call(&draft, arena, lowered, err);
+}
+
+mo_status mo_lower_is_nan(const mo_op_site *site, mo_arena *arena,
+                          mo_lower_result *lowered, mo_error *err)
+{
+    return classify(site, MO_POINT_IS_NAN, arena, lowered, err);
+}
+
+mo_status mo_lower_is_finite(const mo_op_site *site, mo_arena *arena,
+                             mo_lower_result *lowered, mo_error *err)
+{
+    return classify(site, MO_POINT_IS_FINITE, arena, lowered, err);
+}
+
+/* Infinite, but only on the side that is looked at. */
+mo_status mo_lower_is_inf(const mo_op_site *site, mo_arena *arena,
+                          mo_lower_result *lowered, mo_error *err)
+{
+    bool below = mo_op_site_attr_bool(site, "detect_negative", true);
+    bool above = mo_op_site_attr_bool(site, "detect_positive", true);
+    mo_point_builder draft = mo_point_builder_init(site);
+    int x = mo_point_builder_to_real(&draft, mo_point_builder_input(&draft, 0));
+    int infinite = mo_point_builder_unary(&draft, MO_POINT_IS_INF, x);
+
+    if (!below && !above) {
+        infinite = mo_point_builder_unary_params(&draft, MO_POINT_I_CLAMP,
+                                                 infinite, 0, 0);
+    } else if (!below || !above) {
+        int zero =
+            mo_point_builder_unary_params(&draft, MO_POINT_CLAMP, x, 0, 0);
+        int side = mo_point_builder_binary(
+            &draft, below ? MO_POINT_LESS : MO_POINT_GREATER, x, zero);
+
+        infinite =
+            mo_point_builder_binary(&draft, MO_POINT_I_AND, infinite, side);
+    }
+    mo_point_builder_store(&draft, infinite);
     return mo_point_builder_finish_call(&draft, arena, lowered, err);
 }
 

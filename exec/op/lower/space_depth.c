@@ -6,7 +6,7 @@
 
 #include "base/array.h"
 #include "exec/op/copy_builder.h"
-#include "exec/op/lower/movement_ops.h"
+#include "exec/op/lower/lowerings.h"
 
 /*
  * DepthToSpace and SpaceToDepth move between a deep tensor, whose channels

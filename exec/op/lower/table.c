@@ -1,40 +1,57 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/* Lowerings by operator, from operators.def. */
 #include <stddef.h>
-#include <string.h>
 
-#include "exec/op/call.h"
+#include "exec/op/lower.h"
+#include "exec/op/lower/lowerings.h"
 #include "exec/op/shape_check.h"
+#include "ingest/operator_id.h"
 
-static const mo_lower_entry *const families[] = {
-    mo_lower_pointwise_ops, mo_lower_reduce_ops, mo_lower_norm_ops,
-    mo_lower_movement_ops,  mo_lower_index_ops,  mo_lower_interpolate_ops,
-    mo_lower_product_ops,   mo_lower_window_ops,
+#define IN(i) MO_LOWER_INPUT(i)
+#define ALL   MO_LOWER_ALL_INPUTS
+
+/* Words of the column LOWERING. */
+#define LOWER_NONE             .lower = NULL
+#define LOWER_LOWER(f, inputs) .lower = mo_lower_##f, .constants = inputs
+#define LOWER_STEP(f, real, integer)                                           \
+    .lower = mo_lower_##f, .on_reals = MO_POINT_##real,                        \
+    .on_integers = MO_POINT_##integer
+#define LOWER_UNARY(real, integer)        LOWER_STEP(unary, real, integer)
+#define LOWER_BINARY(real, integer)       LOWER_STEP(binary, real, integer)
+#define LOWER_VARIADIC(real, integer)     LOWER_STEP(variadic, real, integer)
+#define LOWER_BINARY_BY(f, real, integer) LOWER_STEP(f, real, integer)
+#define LOWER_LOGICAL(op)                                                      \
+    .lower = mo_lower_logical, .on_integers = MO_POINT_##op
+#define LOWER_BITWISE(op)                                                      \
+    .lower = mo_lower_bitwise, .on_integers = MO_POINT_##op
+#define LOWER_REDUCE(op)                                                       \
+    .lower = mo_lower_reduce, .constants = IN(1), .reduce = MO_CALL_REDUCE_##op
+
+static const mo_lower_entry entries[MO_OPERATORS] = {
+#define OPERATOR(name, class, flops, shape, value, lowering)                   \
+    { .type = #name, LOWER_##lowering },
+#include "ingest/operators.def"
 };
-
-enum { N_FAMILIES = sizeof families / sizeof *families };
 
 const mo_lower_entry *mo_lower_entry_at(int index)
 {
-    for (int f = 0; f < N_FAMILIES; f++)
-        for (const mo_lower_entry *op = families[f]; op->type; op++)
-            if (index-- == 0)
-                return op;
+    for (int i = 0; i < MO_OPERATORS; i++)
+        if (entries[i].lower && index-- == 0)
+            return &entries[i];
     return NULL;
 }
 
 const mo_lower_entry *mo_lower_entry_find(const char *type)
 {
-    for (int f = 0; f < N_FAMILIES; f++)
-        for (const mo_lower_entry *op = families[f]; op->type; op++)
-            if (strcmp(op->type, type) == 0)
-                return op;
-    return NULL;
+    mo_operator_id id = mo_operator_id_of(type);
+
+    return id != MO_OPERATOR_NO && entries[id].lower ? &entries[id] : NULL;
 }
 
-static bool needs_value(const mo_lower_entry *op, int input)
+static bool must_be_constant(const mo_lower_entry *op, int input)
 {
-    return op->values == MO_LOWER_ALL_INPUTS ||
-           (input < 32 && op->values >> input & 1u);
+    return op->constants == MO_LOWER_ALL_INPUTS ||
+           (input < 32 && op->constants >> input & 1u);
 }
 
 mo_status mo_lower_operator(const mo_op_site *site, mo_arena *arena,
@@ -51,7 +68,7 @@ mo_status mo_lower_operator(const mo_op_site *site, mo_arena *arena,
                                "has %d inputs and %d outputs", site->n_in,
                                site->n_out);
     for (int i = 0; i < site->n_in; i++)
-        if (needs_value(op, i) && !site->value[i])
+        if (must_be_constant(op, i) && !site->value[i])
             return mo_op_site_fail(site, MO_E_SUPPORT, err,
                                    "its input %d must be a constant", i);
     status = mo_op_site_check_shapes(site, arena, err);

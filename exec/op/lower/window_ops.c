@@ -1,22 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "exec/op/lower/window_ops.h"
+#include "exec/op/lower/lowerings.h"
 
 #include <stddef.h>
 #include <string.h>
-
-const mo_lower_entry mo_lower_window_ops[] = {
-    { "Convolution", mo_lower_conv, 0 },
-    { "GroupConvolution", mo_lower_group_conv, 0 },
-    { "ConvolutionBackpropData", mo_lower_conv_transpose, 1u << 2 },
-    { "GroupConvolutionBackpropData", mo_lower_group_conv_transpose, 1u << 2 },
-    { "MaxPool", mo_lower_max_pool, 0 },
-    { "AvgPool", mo_lower_avg_pool, 0 },
-    { "AdaptiveMaxPool", mo_lower_adaptive_max_pool, 1u << 1 },
-    { "AdaptiveAvgPool", mo_lower_adaptive_avg_pool, 1u << 1 },
-    { "GlobalMaxPool", mo_lower_global_max_pool, 0 },
-    { "GlobalAveragePool", mo_lower_global_avg_pool, 0 },
-    { NULL, NULL, 0 },
-};
 
 /* No sum of two such numbers, nor their product with a dimension's index in a
  * tensor of this process, overflows. */

@@ -129,7 +129,7 @@ static bool is_list(const telling *t, int port)
     const mo_lower_entry *known =
         op->type ? mo_lower_entry_find(op->type) : NULL;
 
-    return (known && port < 32 && known->values >> port & 1u) ||
+    return (known && port < 32 && known->constants >> port & 1u) ||
            mo_plan_lower_op_class(&t->l->g->ops[t->op]) == MO_CLASS_FREE;
 }
 

@@ -15,6 +15,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "exec/op/lower.h"
 #include "exec/plan/lower/lower.h"
 #include "exec/plan/ir/value_table.h"
 

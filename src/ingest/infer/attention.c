@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "ingest/infer/rule_fns.h"
 #include "ingest/infer/rule_args.h"
 #include "ingest/infer/dims.h"
 
@@ -35,8 +36,8 @@ static bool mask_fits(const mo_shape *mask, int64_t queries, int64_t keys,
  * query [..., L, E], key [..., S, E], value [..., S, Ev], perhaps a mask
  * [..., L, S] and a scale -> [..., L, Ev].
  */
-static mo_status infer_attention(const mo_infer_rule_op *op, mo_shape *outputs,
-                                 mo_error *err)
+mo_status mo_infer_shape_attention(const mo_infer_rule_op *op,
+                                   mo_shape *outputs, mo_error *err)
 {
     const mo_shape *query = &op->inputs[0].shape, *key = &op->inputs[1].shape;
     const mo_shape *value = &op->inputs[2].shape;
@@ -66,10 +67,3 @@ static mo_status infer_attention(const mo_infer_rule_op *op, mo_shape *outputs,
     mo_dims_push(outputs, dim_from_end(value, 1));
     return MO_OK;
 }
-
-const mo_infer_rule mo_infer_rules_attention[] = {
-    { .type = "ScaledDotProductAttention",
-      .inputs = { 3, 6 },
-      .shapes = infer_attention },
-    { .type = NULL },
-};

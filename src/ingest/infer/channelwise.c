@@ -3,6 +3,7 @@
  * Operators that keep the shape of data N, C, ... and treat its channels
  * apart.
  */
+#include "ingest/infer/rule_fns.h"
 #include "ingest/infer/rule_args.h"
 #include "ingest/infer/dims.h"
 
@@ -25,8 +26,8 @@ static mo_status check_channels(const mo_infer_rule_op *op, int data,
 }
 
 /* The first opset had the data behind the scale and the shift. */
-static mo_status infer_batch_norm(const mo_infer_rule_op *op, mo_shape *outputs,
-                                  mo_error *err)
+mo_status mo_infer_shape_batch_norm(const mo_infer_rule_op *op,
+                                    mo_shape *outputs, mo_error *err)
 {
     int data = mo_infer_arg_opset(op) < 5 ? 2 : 0;
 
@@ -48,8 +49,8 @@ static mo_status check_groups(const mo_infer_rule_op *op, const char *key,
     return status;
 }
 
-static mo_status infer_group_norm(const mo_infer_rule_op *op, mo_shape *outputs,
-                                  mo_error *err)
+mo_status mo_infer_shape_group_norm(const mo_infer_rule_op *op,
+                                    mo_shape *outputs, mo_error *err)
 {
     mo_status status = check_channels(op, 0, err);
 
@@ -57,8 +58,8 @@ static mo_status infer_group_norm(const mo_infer_rule_op *op, mo_shape *outputs,
     return status == MO_OK ? check_groups(op, "num_groups", 1, err) : status;
 }
 
-static mo_status infer_shuffle(const mo_infer_rule_op *op, mo_shape *outputs,
-                               mo_error *err)
+mo_status mo_infer_shape_shuffle_channels(const mo_infer_rule_op *op,
+                                          mo_shape *outputs, mo_error *err)
 {
     int64_t given;
     int axis;
@@ -69,14 +70,3 @@ static mo_status infer_shuffle(const mo_infer_rule_op *op, mo_shape *outputs,
     outputs[0] = op->inputs[0].shape;
     return status == MO_OK ? check_groups(op, "group", axis, err) : status;
 }
-
-const mo_infer_rule mo_infer_rules_channelwise[] = {
-    { .type = "BatchNormInference",
-      .inputs = { 5, 5 },
-      .shapes = infer_batch_norm },
-    { .type = "GroupNormalization",
-      .inputs = { 3, 3 },
-      .shapes = infer_group_norm },
-    { .type = "ShuffleChannels", .inputs = { 1, 1 }, .shapes = infer_shuffle },
-    { .type = NULL },
-};

@@ -3,6 +3,7 @@
  * Concat and its inverses, Split and VariadicSplit.
  */
 #include "base/array.h"
+#include "ingest/infer/rule_fns.h"
 #include "ingest/infer/rule_args.h"
 #include "ingest/infer/dims.h"
 
@@ -17,8 +18,8 @@ static mo_status concat_axis(const mo_infer_rule_op *op, int *axis,
     return mo_infer_arg_axis(given, op->inputs[0].shape.rank, axis, err);
 }
 
-static mo_status infer_concat(const mo_infer_rule_op *op, mo_shape *outputs,
-                              mo_error *err)
+mo_status mo_infer_shape_concat(const mo_infer_rule_op *op, mo_shape *outputs,
+                                mo_error *err)
 {
     const mo_shape *first = &op->inputs[0].shape;
     int axis;
@@ -41,8 +42,8 @@ static mo_status infer_concat(const mo_infer_rule_op *op, mo_shape *outputs,
     return MO_OK;
 }
 
-static mo_status concat_items(const mo_infer_rule_op *op, int output,
-                              mo_infer_value *value, mo_error *err)
+mo_status mo_infer_eval_concat(const mo_infer_rule_op *op, int output,
+                               mo_infer_value *value, mo_error *err)
 {
     mo_infer_view view = mo_infer_view_of(&value->shape);
     int axis;
@@ -56,8 +57,8 @@ static mo_status concat_items(const mo_infer_rule_op *op, int output,
     return status;
 }
 
-static mo_status infer_split(const mo_infer_rule_op *op, mo_shape *outputs,
-                             mo_error *err)
+mo_status mo_infer_shape_split(const mo_infer_rule_op *op, mo_shape *outputs,
+                               mo_error *err)
 {
     const mo_shape *from = &op->inputs[0].shape;
     int64_t parts;
@@ -104,8 +105,8 @@ static bool fill_lengths(const mo_infer_value *lengths, int64_t size, int axis,
     return free >= 0 || size == 0;
 }
 
-static mo_status infer_variadic_split(const mo_infer_rule_op *op,
-                                      mo_shape *outputs, mo_error *err)
+mo_status mo_infer_shape_variadic_split(const mo_infer_rule_op *op,
+                                        mo_shape *outputs, mo_error *err)
 {
     const mo_shape *from = &op->inputs[0].shape;
     const mo_infer_value *lengths;
@@ -144,8 +145,8 @@ static int64_t part_start(const mo_infer_value *lengths, int part, int64_t size,
     return free ? after : before;
 }
 
-static mo_status split_items(const mo_infer_rule_op *op, int output,
-                             mo_infer_value *value, mo_error *err)
+mo_status mo_infer_eval_split(const mo_infer_rule_op *op, int output,
+                              mo_infer_value *value, mo_error *err)
 {
     const mo_infer_value *from = op->inputs[0].value;
     mo_infer_view view = mo_infer_view_of(&from->shape);
@@ -166,28 +167,3 @@ static mo_status split_items(const mo_infer_rule_op *op, int output,
     mo_infer_value_take(value, from, &view);
     return MO_OK;
 }
-
-enum { MAX_PARTS = 1 << 16 };
-
-const mo_infer_rule mo_infer_rules_concat_split[] = {
-    { .type = "Concat",
-      .inputs = { 1, MAX_PARTS },
-      .shapes = infer_concat,
-      .value = concat_items,
-      .reads = MO_INFER_RULE_ALL },
-    { .type = "Split",
-      .inputs = { 2, 2 },
-      .outputs = { 1, MAX_PARTS },
-      .shapes = infer_split,
-      .needs = MO_INFER_RULE_INPUT(1),
-      .value = split_items,
-      .reads = MO_INFER_RULE_INPUT(0) },
-    { .type = "VariadicSplit",
-      .inputs = { 3, 3 },
-      .outputs = { 1, MAX_PARTS },
-      .shapes = infer_variadic_split,
-      .needs = MO_INFER_RULE_INPUT(1) | MO_INFER_RULE_INPUT(2),
-      .value = split_items,
-      .reads = MO_INFER_RULE_INPUT(0) },
-    { .type = NULL },
-};

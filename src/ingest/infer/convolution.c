@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/array.h"
+#include "ingest/infer/rule_fns.h"
 #include "ingest/infer/rule_args.h"
 #include "ingest/infer/dims.h"
 #include "ingest/infer/sliding_window.h"
@@ -58,8 +59,8 @@ static mo_status convolve(const mo_infer_rule_op *op, const filter *f,
 }
 
 /* The filter is out, in, kernel... */
-static mo_status infer_convolution(const mo_infer_rule_op *op,
-                                   mo_shape *outputs, mo_error *err)
+mo_status mo_infer_shape_convolution(const mo_infer_rule_op *op,
+                                     mo_shape *outputs, mo_error *err)
 {
     const int64_t *dims = op->inputs[1].shape.dims;
     mo_status status = check_ranks(op, 1, 2, err);
@@ -69,8 +70,8 @@ static mo_status infer_convolution(const mo_infer_rule_op *op,
 }
 
 /* groups, out, in, kernel... */
-static mo_status infer_group(const mo_infer_rule_op *op, mo_shape *outputs,
-                             mo_error *err)
+mo_status mo_infer_shape_group_convolution(const mo_infer_rule_op *op,
+                                           mo_shape *outputs, mo_error *err)
 {
     const int64_t *dims = op->inputs[1].shape.dims;
     mo_status status = check_ranks(op, 1, 3, err);
@@ -84,8 +85,9 @@ static mo_status infer_group(const mo_infer_rule_op *op, mo_shape *outputs,
 }
 
 /* data, offsets, filter (out, in / group, kernel...), perhaps a mask. */
-static mo_status infer_deformable(const mo_infer_rule_op *op, mo_shape *outputs,
-                                  mo_error *err)
+mo_status mo_infer_shape_deformable_convolution(const mo_infer_rule_op *op,
+                                                mo_shape *outputs,
+                                                mo_error *err)
 {
     const int64_t *dims = op->inputs[2].shape.dims;
     int64_t groups;
@@ -153,8 +155,8 @@ static mo_status transpose(const mo_infer_rule_op *op, const filter *f,
 }
 
 /* in, out, kernel... */
-static mo_status infer_transposed(const mo_infer_rule_op *op, mo_shape *outputs,
-                                  mo_error *err)
+mo_status mo_infer_shape_conv_transpose(const mo_infer_rule_op *op,
+                                        mo_shape *outputs, mo_error *err)
 {
     const int64_t *dims = op->inputs[1].shape.dims;
     mo_status status = check_ranks(op, 1, 2, err);
@@ -164,8 +166,8 @@ static mo_status infer_transposed(const mo_infer_rule_op *op, mo_shape *outputs,
 }
 
 /* groups, in, out, kernel... */
-static mo_status infer_group_transposed(const mo_infer_rule_op *op,
-                                        mo_shape *outputs, mo_error *err)
+mo_status mo_infer_shape_group_conv_transpose(const mo_infer_rule_op *op,
+                                              mo_shape *outputs, mo_error *err)
 {
     const int64_t *dims = op->inputs[1].shape.dims;
     mo_status status = check_ranks(op, 1, 3, err);
@@ -177,23 +179,3 @@ static mo_status infer_group_transposed(const mo_infer_rule_op *op,
     f.out = dims[0] * dims[2];
     return transpose(op, &f, outputs, err);
 }
-
-const mo_infer_rule mo_infer_rules_convolution[] = {
-    { .type = "Convolution", .inputs = { 2, 2 }, .shapes = infer_convolution },
-    { .type = "GroupConvolution", .inputs = { 2, 2 }, .shapes = infer_group },
-    { .type = "ConvolutionBackpropData",
-      .inputs = { 2, 3 },
-      .shapes = infer_transposed,
-      .needs = MO_INFER_RULE_INPUT(2) },
-    { .type = "GroupConvolutionBackpropData",
-      .inputs = { 2, 3 },
-      .shapes = infer_group_transposed,
-      .needs = MO_INFER_RULE_INPUT(2) },
-    { .type = "BinaryConvolution",
-      .inputs = { 2, 2 },
-      .shapes = infer_convolution },
-    { .type = "DeformableConvolution",
-      .inputs = { 3, 4 },
-      .shapes = infer_deformable },
-    { .type = NULL },
-};

@@ -5,19 +5,20 @@
  */
 #include <math.h>
 
+#include "ingest/infer/rule_fns.h"
 #include "ingest/infer/rule_args.h"
 #include "ingest/infer/dims.h"
 
-static mo_status infer_shape_of(const mo_infer_rule_op *op, mo_shape *outputs,
-                                mo_error *err)
+mo_status mo_infer_shape_shape_of(const mo_infer_rule_op *op, mo_shape *outputs,
+                                  mo_error *err)
 {
     (void) err;
     outputs[0] = (mo_shape){ .rank = 1, .dims = { op->inputs[0].shape.rank } };
     return MO_OK;
 }
 
-static mo_status shape_items(const mo_infer_rule_op *op, int output,
-                             mo_infer_value *value, mo_error *err)
+mo_status mo_infer_eval_shape(const mo_infer_rule_op *op, int output,
+                              mo_infer_value *value, mo_error *err)
 {
     const mo_shape *shape = &op->inputs[0].shape;
 
@@ -82,8 +83,8 @@ static mo_status read_range(const mo_infer_rule_op *op, progression *p,
     return status;
 }
 
-static mo_status infer_range(const mo_infer_rule_op *op, mo_shape *outputs,
-                             mo_error *err)
+mo_status mo_infer_shape_range(const mo_infer_rule_op *op, mo_shape *outputs,
+                               mo_error *err)
 {
     progression p;
     double count;
@@ -99,8 +100,8 @@ static mo_status infer_range(const mo_infer_rule_op *op, mo_shape *outputs,
     return MO_OK;
 }
 
-static mo_status range_items(const mo_infer_rule_op *op, int output,
-                             mo_infer_value *value, mo_error *err)
+mo_status mo_infer_eval_range(const mo_infer_rule_op *op, int output,
+                              mo_infer_value *value, mo_error *err)
 {
     progression p;
     mo_status status = read_range(op, &p, err);
@@ -113,8 +114,8 @@ static mo_status range_items(const mo_infer_rule_op *op, int output,
     return status;
 }
 
-static mo_status infer_eye(const mo_infer_rule_op *op, mo_shape *outputs,
-                           mo_error *err)
+mo_status mo_infer_shape_eye(const mo_infer_rule_op *op, mo_shape *outputs,
+                             mo_error *err)
 {
     int64_t rows, columns;
     mo_infer_arg_list batch = { 0 };
@@ -134,8 +135,8 @@ static mo_status infer_eye(const mo_infer_rule_op *op, mo_shape *outputs,
     return MO_OK;
 }
 
-static mo_status infer_random(const mo_infer_rule_op *op, mo_shape *outputs,
-                              mo_error *err)
+mo_status mo_infer_shape_random_uniform(const mo_infer_rule_op *op,
+                                        mo_shape *outputs, mo_error *err)
 {
     mo_infer_arg_list list;
     mo_status status = mo_infer_arg_list_of(op, 0, &list, err);
@@ -148,47 +149,11 @@ static mo_status infer_random(const mo_infer_rule_op *op, mo_shape *outputs,
     return MO_OK;
 }
 
-static mo_status infer_from_data(const mo_infer_rule_op *op, mo_shape *outputs,
-                                 mo_error *err)
+mo_status mo_infer_shape_from_data(const mo_infer_rule_op *op,
+                                   mo_shape *outputs, mo_error *err)
 {
     (void) op;
     (void) outputs;
     return mo_fail(err, MO_E_SUPPORT,
                    "the size of its output depends on the data");
 }
-
-enum { MANY = 64 };
-
-#define FROM_DATA(name)                                                        \
-    {                                                                          \
-        .type = name, .inputs = { 0, MANY }, .outputs = { 1, MANY },           \
-        .shapes = infer_from_data                                              \
-    }
-
-const mo_infer_rule mo_infer_rules_creation[] = {
-    { .type = "ShapeOf",
-      .inputs = { 1, 1 },
-      .shapes = infer_shape_of,
-      .value = shape_items },
-    { .type = "Range",
-      .inputs = { 3, 3 },
-      .shapes = infer_range,
-      .needs = MO_INFER_RULE_ALL,
-      .value = range_items,
-      .reads = MO_INFER_RULE_ALL },
-    { .type = "Eye",
-      .inputs = { 3, 4 },
-      .shapes = infer_eye,
-      .needs = MO_INFER_RULE_INPUT(0) | MO_INFER_RULE_INPUT(1) |
-               MO_INFER_RULE_INPUT(3) },
-    { .type = "RandomUniform",
-      .inputs = { 3, 3 },
-      .shapes = infer_random,
-      .needs = MO_INFER_RULE_INPUT(0) },
-    FROM_DATA("NonZero"),
-    FROM_DATA("Unique"),
-    FROM_DATA("NonMaxSuppression"),
-    FROM_DATA("MulticlassNms"),
-    FROM_DATA("MatrixNms"),
-    { .type = NULL },
-};

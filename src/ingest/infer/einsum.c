@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/json.h"
+#include "ingest/infer/rule_fns.h"
 #include "ingest/infer/rule_args.h"
 #include "ingest/infer/dims.h"
 
@@ -159,8 +160,8 @@ static const char *find_arrow(span equation)
     return NULL;
 }
 
-static mo_status infer_einsum(const mo_infer_rule_op *op, mo_shape *outputs,
-                              mo_error *err)
+mo_status mo_infer_shape_einsum(const mo_infer_rule_op *op, mo_shape *outputs,
+                                mo_error *err)
 {
     size_t length = 0;
     const char *raw =
@@ -191,10 +192,3 @@ static mo_status infer_einsum(const mo_infer_rule_op *op, mo_shape *outputs,
     push_single(&known, outputs);
     return MO_OK;
 }
-
-enum { MAX_OPERANDS = 64 };
-
-const mo_infer_rule mo_infer_rules_einsum[] = {
-    { .type = "Einsum", .inputs = { 1, MAX_OPERANDS }, .shapes = infer_einsum },
-    { .type = NULL },
-};

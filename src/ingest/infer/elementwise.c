@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "ingest/infer/rule_fns.h"
 #include "ingest/infer/rule_args.h"
-#include "ingest/infer/value_arith.h"
 #include "ingest/infer/dims.h"
 
 /*
@@ -44,15 +44,15 @@ static mo_status merge(const mo_infer_rule_op *op, const mo_shape *a,
     return match ? MO_OK : mo_dims_fail_broadcast(err, a, b);
 }
 
-static mo_status infer_binary(const mo_infer_rule_op *op, mo_shape *outputs,
-                              mo_error *err)
+mo_status mo_infer_shape_broadcast_binary(const mo_infer_rule_op *op,
+                                          mo_shape *outputs, mo_error *err)
 {
     return merge(op, &op->inputs[0].shape, &op->inputs[1].shape, outputs, err);
 }
 
 /* The condition comes last: it is the one that PaddlePaddle may stretch. */
-static mo_status infer_select(const mo_infer_rule_op *op, mo_shape *outputs,
-                              mo_error *err)
+mo_status mo_infer_shape_select(const mo_infer_rule_op *op, mo_shape *outputs,
+                                mo_error *err)
 {
     mo_shape choices;
     mo_status status =
@@ -65,8 +65,8 @@ static mo_status infer_select(const mo_infer_rule_op *op, mo_shape *outputs,
 
 /* The limits of a quantization are laid over the data, which keeps its shape.
  */
-static mo_status infer_fake_quantize(const mo_infer_rule_op *op,
-                                     mo_shape *outputs, mo_error *err)
+mo_status mo_infer_shape_fake_quantize(const mo_infer_rule_op *op,
+                                       mo_shape *outputs, mo_error *err)
 {
     mo_shape all = op->inputs[0].shape;
 
@@ -77,46 +77,30 @@ static mo_status infer_fake_quantize(const mo_infer_rule_op *op,
     return MO_OK;
 }
 
-#define BINARY(name, evaluate)                                                 \
-    {                                                                          \
-        .type = name, .inputs = { 2, 2 }, .shapes = infer_binary,              \
-        .value = evaluate, .reads = MO_INFER_RULE_ALL                          \
-    }
-#define ARITHMETIC(name) BINARY(name, mo_infer_arith_binary)
-#define COMPARISON(name) BINARY(name, mo_infer_arith_compare)
+/* Activations, normalizations, and all that changes only what stands where. */
+mo_status mo_infer_shape_same(const mo_infer_rule_op *op, mo_shape *outputs,
+                              mo_error *err)
+{
+    (void) err;
+    for (int i = 0; i < op->n_outputs; i++)
+        outputs[i] = op->inputs[0].shape;
+    return MO_OK;
+}
 
-const mo_infer_rule mo_infer_rules_elementwise[] = {
-    ARITHMETIC("Add"),
-    ARITHMETIC("Multiply"),
-    ARITHMETIC("Subtract"),
-    ARITHMETIC("Divide"),
-    ARITHMETIC("Power"),
-    ARITHMETIC("Maximum"),
-    ARITHMETIC("Minimum"),
-    ARITHMETIC("FloorMod"),
-    ARITHMETIC("Mod"),
-    ARITHMETIC("SquaredDifference"),
-    ARITHMETIC("LogicalAnd"),
-    ARITHMETIC("LogicalOr"),
-    ARITHMETIC("LogicalXor"),
-    COMPARISON("Equal"),
-    COMPARISON("NotEqual"),
-    COMPARISON("Less"),
-    COMPARISON("LessEqual"),
-    COMPARISON("Greater"),
-    COMPARISON("GreaterEqual"),
-    BINARY("BitwiseAnd", NULL),
-    BINARY("BitwiseOr", NULL),
-    BINARY("BitwiseXor", NULL),
-    BINARY("BitwiseLeftShift", NULL),
-    BINARY("BitwiseRightShift", NULL),
-    { .type = "Select",
-      .inputs = { 3, 3 },
-      .shapes = infer_select,
-      .value = mo_infer_arith_select,
-      .reads = MO_INFER_RULE_ALL },
-    { .type = "FakeQuantize",
-      .inputs = { 5, 5 },
-      .shapes = infer_fake_quantize },
-    { .type = NULL },
-};
+mo_status mo_infer_shape_reduce(const mo_infer_rule_op *op, mo_shape *outputs,
+                                mo_error *err)
+{
+    const mo_shape *from = &op->inputs[0].shape;
+    bool marks[MO_MAX_RANK], keep = mo_infer_arg_bool(op, "keep_dims", false);
+    mo_status status = mo_infer_arg_marks(op, 1, from->rank, marks, err);
+
+    if (status != MO_OK)
+        return status;
+    outputs[0] = (mo_shape){ 0 };
+    for (int d = 0; d < from->rank; d++)
+        if (!marks[d])
+            mo_dims_push(outputs, from->dims[d]);
+        else if (keep)
+            mo_dims_push(outputs, 1);
+    return MO_OK;
+}

@@ -3,6 +3,7 @@
  * Fourier transforms.  A complex tensor has a last dimension of 2, which its
  * axes do not count.
  */
+#include "ingest/infer/rule_fns.h"
 #include "ingest/infer/rule_args.h"
 #include "ingest/infer/dims.h"
 
@@ -39,8 +40,8 @@ static mo_status read_transform(const mo_infer_rule_op *op, bool complex_in,
     return status;
 }
 
-static mo_status infer_complex(const mo_infer_rule_op *op, mo_shape *outputs,
-                               mo_error *err)
+mo_status mo_infer_shape_dft(const mo_infer_rule_op *op, mo_shape *outputs,
+                             mo_error *err)
 {
     transform t;
     mo_status status = read_transform(op, true, &t, err);
@@ -53,8 +54,8 @@ static mo_status infer_complex(const mo_infer_rule_op *op, mo_shape *outputs,
 }
 
 /* Real signals have symmetric spectra: half of the last axis is enough. */
-static mo_status infer_forward(const mo_infer_rule_op *op, mo_shape *outputs,
-                               mo_error *err)
+mo_status mo_infer_shape_rdft(const mo_infer_rule_op *op, mo_shape *outputs,
+                              mo_error *err)
 {
     transform t;
     mo_status status = read_transform(op, false, &t, err);
@@ -68,8 +69,8 @@ static mo_status infer_forward(const mo_infer_rule_op *op, mo_shape *outputs,
     return MO_OK;
 }
 
-static mo_status infer_backward(const mo_infer_rule_op *op, mo_shape *outputs,
-                                mo_error *err)
+mo_status mo_infer_shape_irdft(const mo_infer_rule_op *op, mo_shape *outputs,
+                               mo_error *err)
 {
     transform t;
     mo_status status = read_transform(op, true, &t, err);
@@ -81,17 +82,3 @@ static mo_status infer_backward(const mo_infer_rule_op *op, mo_shape *outputs,
     outputs[0] = t.shape;
     return MO_OK;
 }
-
-#define TRANSFORM(name, infer)                                                 \
-    {                                                                          \
-        .type = name, .inputs = { 2, 3 }, .shapes = infer,                     \
-        .needs = MO_INFER_RULE_INPUT(1) | MO_INFER_RULE_INPUT(2)               \
-    }
-
-const mo_infer_rule mo_infer_rules_fourier[] = {
-    TRANSFORM("DFT", infer_complex),
-    TRANSFORM("IDFT", infer_complex),
-    TRANSFORM("RDFT", infer_forward),
-    TRANSFORM("IRDFT", infer_backward),
-    { .type = NULL },
-};

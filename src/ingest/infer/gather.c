@@ -3,6 +3,7 @@
  * Operators that pick by index: gathers, embeddings, one-hot, top-k.
  */
 #include "base/array.h"
+#include "ingest/infer/rule_fns.h"
 #include "ingest/infer/rule_args.h"
 #include "ingest/infer/dims.h"
 
@@ -41,8 +42,8 @@ static mo_status batch_dims(const mo_infer_rule_op *op, int *batch,
     return MO_OK;
 }
 
-static mo_status infer_gather(const mo_infer_rule_op *op, mo_shape *outputs,
-                              mo_error *err)
+mo_status mo_infer_shape_gather(const mo_infer_rule_op *op, mo_shape *outputs,
+                                mo_error *err)
 {
     const mo_shape *data = &op->inputs[0].shape;
     const mo_shape *indices = &op->inputs[1].shape;
@@ -64,8 +65,8 @@ static mo_status infer_gather(const mo_infer_rule_op *op, mo_shape *outputs,
     return MO_OK;
 }
 
-static mo_status gather_items(const mo_infer_rule_op *op, int output,
-                              mo_infer_value *value, mo_error *err)
+mo_status mo_infer_eval_gather(const mo_infer_rule_op *op, int output,
+                               mo_infer_value *value, mo_error *err)
 {
     const mo_infer_value *data = op->inputs[0].value,
                          *indices = op->inputs[1].value;
@@ -97,8 +98,8 @@ static mo_status gather_items(const mo_infer_rule_op *op, int output,
     return MO_OK;
 }
 
-static mo_status infer_gather_elements(const mo_infer_rule_op *op,
-                                       mo_shape *outputs, mo_error *err)
+mo_status mo_infer_shape_gather_elements(const mo_infer_rule_op *op,
+                                         mo_shape *outputs, mo_error *err)
 {
     const mo_shape *data = &op->inputs[0].shape;
     const mo_shape *indices = &op->inputs[1].shape;
@@ -119,8 +120,8 @@ static mo_status infer_gather_elements(const mo_infer_rule_op *op,
 }
 
 /* One index for each value. */
-static mo_status infer_search(const mo_infer_rule_op *op, mo_shape *outputs,
-                              mo_error *err)
+mo_status mo_infer_shape_search_sorted(const mo_infer_rule_op *op,
+                                       mo_shape *outputs, mo_error *err)
 {
     (void) err;
     outputs[0] = op->inputs[1].shape;
@@ -138,8 +139,8 @@ static void fuse_batch(mo_shape *shape, int batch)
     *shape = fused;
 }
 
-static mo_status infer_gather_nd(const mo_infer_rule_op *op, mo_shape *outputs,
-                                 mo_error *err)
+mo_status mo_infer_shape_gather_nd(const mo_infer_rule_op *op,
+                                   mo_shape *outputs, mo_error *err)
 {
     const mo_shape *data = &op->inputs[0].shape;
     const mo_shape *indices = &op->inputs[1].shape;
@@ -164,8 +165,8 @@ static mo_status infer_gather_nd(const mo_infer_rule_op *op, mo_shape *outputs,
     return MO_OK;
 }
 
-static mo_status infer_one_hot(const mo_infer_rule_op *op, mo_shape *outputs,
-                               mo_error *err)
+mo_status mo_infer_shape_one_hot(const mo_infer_rule_op *op, mo_shape *outputs,
+                                 mo_error *err)
 {
     const mo_shape *indices = &op->inputs[0].shape;
     int64_t depth, given;
@@ -185,8 +186,8 @@ static mo_status infer_one_hot(const mo_infer_rule_op *op, mo_shape *outputs,
     return MO_OK;
 }
 
-static mo_status infer_top_k(const mo_infer_rule_op *op, mo_shape *outputs,
-                             mo_error *err)
+mo_status mo_infer_shape_topk(const mo_infer_rule_op *op, mo_shape *outputs,
+                              mo_error *err)
 {
     const mo_shape *data = &op->inputs[0].shape;
     int64_t k, given;
@@ -220,8 +221,8 @@ static mo_status embed(const mo_infer_rule_op *op, int64_t rows,
     return MO_OK;
 }
 
-static mo_status infer_bag_offsets(const mo_infer_rule_op *op,
-                                   mo_shape *outputs, mo_error *err)
+mo_status mo_infer_shape_embedding_bag_offsets(const mo_infer_rule_op *op,
+                                               mo_shape *outputs, mo_error *err)
 {
     mo_status status = mo_infer_arg_rank(op, 2, 1, 1, err);
 
@@ -230,8 +231,8 @@ static mo_status infer_bag_offsets(const mo_infer_rule_op *op,
                : status;
 }
 
-static mo_status infer_bag_packed(const mo_infer_rule_op *op, mo_shape *outputs,
-                                  mo_error *err)
+mo_status mo_infer_shape_embedding_bag_packed(const mo_infer_rule_op *op,
+                                              mo_shape *outputs, mo_error *err)
 {
     mo_status status = mo_infer_arg_rank(op, 1, 2, 2, err);
 
@@ -240,51 +241,11 @@ static mo_status infer_bag_packed(const mo_infer_rule_op *op, mo_shape *outputs,
                : status;
 }
 
-static mo_status infer_segments(const mo_infer_rule_op *op, mo_shape *outputs,
-                                mo_error *err)
+mo_status mo_infer_shape_embedding_segments(const mo_infer_rule_op *op,
+                                            mo_shape *outputs, mo_error *err)
 {
     int64_t segments;
     mo_status status = mo_infer_arg_scalar(op, 3, &segments, err);
 
     return status == MO_OK ? embed(op, segments, outputs, err) : status;
 }
-
-const mo_infer_rule mo_infer_rules_gather[] = {
-    { .type = "Gather",
-      .inputs = { 3, 3 },
-      .shapes = infer_gather,
-      .needs = MO_INFER_RULE_INPUT(2),
-      .value = gather_items,
-      .reads = MO_INFER_RULE_INPUT(0) | MO_INFER_RULE_INPUT(1) },
-    { .type = "GatherElements",
-      .inputs = { 2, 2 },
-      .shapes = infer_gather_elements },
-    { .type = "GatherND", .inputs = { 2, 2 }, .shapes = infer_gather_nd },
-    { .type = "SearchSorted", .inputs = { 2, 2 }, .shapes = infer_search },
-    { .type = "OneHot",
-      .inputs = { 4, 4 },
-      .shapes = infer_one_hot,
-      .needs = MO_INFER_RULE_INPUT(1) },
-    { .type = "TopK",
-      .inputs = { 2, 2 },
-      .outputs = { 1, 2 },
-      .shapes = infer_top_k,
-      .needs = MO_INFER_RULE_INPUT(1) },
-    { .type = "EmbeddingBagOffsetsSum",
-      .inputs = { 3, 5 },
-      .shapes = infer_bag_offsets },
-    { .type = "EmbeddingBagOffsets",
-      .inputs = { 3, 5 },
-      .shapes = infer_bag_offsets },
-    { .type = "EmbeddingBagPackedSum",
-      .inputs = { 2, 3 },
-      .shapes = infer_bag_packed },
-    { .type = "EmbeddingBagPacked",
-      .inputs = { 2, 3 },
-      .shapes = infer_bag_packed },
-    { .type = "EmbeddingSegmentsSum",
-      .inputs = { 4, 6 },
-      .shapes = infer_segments,
-      .needs = MO_INFER_RULE_INPUT(3) },
-    { .type = NULL },
-};

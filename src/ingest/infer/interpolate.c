@@ -4,6 +4,7 @@
  * (sizes and scales are both inputs), opset 11 (one of them is).
  */
 #include "base/json.h"
+#include "ingest/infer/rule_fns.h"
 #include "ingest/infer/rule_args.h"
 #include "ingest/infer/dims.h"
 
@@ -120,8 +121,8 @@ static mo_status infer_by_attributes(const mo_infer_rule_op *op,
     return set_sizes(op, 1, &axes, outputs, err);
 }
 
-static mo_status infer_interpolate(const mo_infer_rule_op *op,
-                                   mo_shape *outputs, mo_error *err)
+mo_status mo_infer_shape_interpolate(const mo_infer_rule_op *op,
+                                     mo_shape *outputs, mo_error *err)
 {
     bool both = mo_infer_arg_opset(op) < 11; /* sizes and scales come in */
     bool scales = mo_infer_arg_is(op, "shape_calculation_mode", "scales");
@@ -144,12 +145,3 @@ static mo_status infer_interpolate(const mo_infer_rule_op *op,
         return apply_scales(op, input, &axes, outputs, err);
     return set_sizes(op, input, &axes, outputs, err);
 }
-
-const mo_infer_rule mo_infer_rules_interpolate[] = {
-    { .type = "Interpolate",
-      .inputs = { 2, 4 },
-      .shapes = infer_interpolate,
-      .needs = MO_INFER_RULE_INPUT(1) | MO_INFER_RULE_INPUT(2) |
-               MO_INFER_RULE_INPUT(3) },
-    { .type = NULL },
-};

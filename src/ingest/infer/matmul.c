@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "ingest/infer/rule_fns.h"
 #include "ingest/infer/rule_args.h"
 #include "ingest/infer/dims.h"
 
@@ -25,8 +26,8 @@ static matrix matrix_of(const mo_shape *shape, bool transposed, bool right)
     return m;
 }
 
-static mo_status infer_matmul(const mo_infer_rule_op *op, mo_shape *outputs,
-                              mo_error *err)
+mo_status mo_infer_shape_matmul(const mo_infer_rule_op *op, mo_shape *outputs,
+                                mo_error *err)
 {
     const mo_shape *left = &op->inputs[0].shape, *right = &op->inputs[1].shape;
     matrix a, b;
@@ -51,8 +52,3 @@ static mo_status infer_matmul(const mo_infer_rule_op *op, mo_shape *outputs,
         mo_dims_push(outputs, b.columns);
     return MO_OK;
 }
-
-const mo_infer_rule mo_infer_rules_matmul[] = {
-    { .type = "MatMul", .inputs = { 2, 2 }, .shapes = infer_matmul },
-    { .type = NULL },
-};

@@ -3,6 +3,7 @@
  * Operators that pad or rearrange space: Pad, depth and space, batch and space.
  */
 #include "base/array.h"
+#include "ingest/infer/rule_fns.h"
 #include "ingest/infer/rule_args.h"
 #include "ingest/infer/dims.h"
 
@@ -36,8 +37,8 @@ static mo_status check_mirror(const mo_infer_rule_op *op, int64_t dim,
                    (long long) begin, (long long) end, (long long) dim);
 }
 
-static mo_status infer_pad(const mo_infer_rule_op *op, mo_shape *outputs,
-                           mo_error *err)
+mo_status mo_infer_shape_pad(const mo_infer_rule_op *op, mo_shape *outputs,
+                             mo_error *err)
 {
     const mo_shape *data = &op->inputs[0].shape;
     mo_infer_arg_list begin, end;
@@ -79,8 +80,8 @@ static mo_status fail_block(mo_error *err, const mo_shape *data, int64_t block)
                    (long long) block, mo_dims_format(data).text);
 }
 
-static mo_status infer_depth_to_space(const mo_infer_rule_op *op,
-                                      mo_shape *outputs, mo_error *err)
+mo_status mo_infer_shape_depth_to_space(const mo_infer_rule_op *op,
+                                        mo_shape *outputs, mo_error *err)
 {
     const mo_shape *data = &op->inputs[0].shape;
     int64_t block, volume;
@@ -100,8 +101,8 @@ static mo_status infer_depth_to_space(const mo_infer_rule_op *op,
     return MO_OK;
 }
 
-static mo_status infer_space_to_depth(const mo_infer_rule_op *op,
-                                      mo_shape *outputs, mo_error *err)
+mo_status mo_infer_shape_space_to_depth(const mo_infer_rule_op *op,
+                                        mo_shape *outputs, mo_error *err)
 {
     const mo_shape *data = &op->inputs[0].shape;
     int64_t block, volume;
@@ -151,8 +152,8 @@ static mo_status read_blocks(const mo_infer_rule_op *op, blocks *b,
     return MO_OK;
 }
 
-static mo_status infer_space_to_batch(const mo_infer_rule_op *op,
-                                      mo_shape *outputs, mo_error *err)
+mo_status mo_infer_shape_space_to_batch(const mo_infer_rule_op *op,
+                                        mo_shape *outputs, mo_error *err)
 {
     blocks b;
     mo_status status = read_blocks(op, &b, err);
@@ -173,8 +174,8 @@ static mo_status infer_space_to_batch(const mo_infer_rule_op *op,
     return MO_OK;
 }
 
-static mo_status infer_batch_to_space(const mo_infer_rule_op *op,
-                                      mo_shape *outputs, mo_error *err)
+mo_status mo_infer_shape_batch_to_space(const mo_infer_rule_op *op,
+                                        mo_shape *outputs, mo_error *err)
 {
     blocks b;
     mo_status status = read_blocks(op, &b, err);
@@ -192,26 +193,3 @@ static mo_status infer_batch_to_space(const mo_infer_rule_op *op,
             return fail_size(err);
     return MO_OK;
 }
-
-#define BLOCKS(name, infer)                                                    \
-    {                                                                          \
-        .type = name, .inputs = { 4, 4 }, .shapes = infer,                     \
-        .needs = MO_INFER_RULE_INPUT(1) | MO_INFER_RULE_INPUT(2) |             \
-                 MO_INFER_RULE_INPUT(3)                                        \
-    }
-
-const mo_infer_rule mo_infer_rules_pad_space[] = {
-    { .type = "Pad",
-      .inputs = { 3, 4 },
-      .shapes = infer_pad,
-      .needs = MO_INFER_RULE_INPUT(1) | MO_INFER_RULE_INPUT(2) },
-    { .type = "DepthToSpace",
-      .inputs = { 1, 1 },
-      .shapes = infer_depth_to_space },
-    { .type = "SpaceToDepth",
-      .inputs = { 1, 1 },
-      .shapes = infer_space_to_depth },
-    BLOCKS("SpaceToBatch", infer_space_to_batch),
-    BLOCKS("BatchToSpace", infer_batch_to_space),
-    { .type = NULL },
-};

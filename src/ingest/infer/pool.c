@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "base/array.h"
+#include "ingest/infer/rule_fns.h"
 #include "ingest/infer/rule_args.h"
 #include "ingest/infer/sliding_window.h"
 
-static mo_status infer_pool(const mo_infer_rule_op *op, mo_shape *outputs,
-                            mo_error *err)
+mo_status mo_infer_shape_pool(const mo_infer_rule_op *op, mo_shape *outputs,
+                              mo_error *err)
 {
     const mo_shape *data = &op->inputs[0].shape;
     int64_t kernel[MO_INFER_WINDOW_MAX];
@@ -28,8 +29,8 @@ static mo_status infer_pool(const mo_infer_rule_op *op, mo_shape *outputs,
 }
 
 /* The second input is the spatial size that comes out. */
-static mo_status infer_adaptive(const mo_infer_rule_op *op, mo_shape *outputs,
-                                mo_error *err)
+mo_status mo_infer_shape_adaptive_pool(const mo_infer_rule_op *op,
+                                       mo_shape *outputs, mo_error *err)
 {
     const mo_shape *data = &op->inputs[0].shape;
     mo_infer_arg_list size;
@@ -49,8 +50,8 @@ static mo_status infer_adaptive(const mo_infer_rule_op *op, mo_shape *outputs,
 }
 
 /* Patches become channels. */
-static mo_status infer_patches(const mo_infer_rule_op *op, mo_shape *outputs,
-                               mo_error *err)
+mo_status mo_infer_shape_image_patches(const mo_infer_rule_op *op,
+                                       mo_shape *outputs, mo_error *err)
 {
     const mo_shape *data = &op->inputs[0].shape;
     int64_t sizes[2], channels;
@@ -75,24 +76,3 @@ static mo_status infer_patches(const mo_infer_rule_op *op, mo_shape *outputs,
                                        &outputs[0].dims[2 + d], err);
     return status;
 }
-
-const mo_infer_rule mo_infer_rules_pool[] = {
-    { .type = "MaxPool",
-      .inputs = { 1, 1 },
-      .outputs = { 1, 2 },
-      .shapes = infer_pool },
-    { .type = "AvgPool", .inputs = { 1, 1 }, .shapes = infer_pool },
-    { .type = "AdaptiveAvgPool",
-      .inputs = { 2, 2 },
-      .shapes = infer_adaptive,
-      .needs = MO_INFER_RULE_INPUT(1) },
-    { .type = "AdaptiveMaxPool",
-      .inputs = { 2, 2 },
-      .outputs = { 1, 2 },
-      .shapes = infer_adaptive,
-      .needs = MO_INFER_RULE_INPUT(1) },
-    { .type = "ExtractImagePatches",
-      .inputs = { 1, 1 },
-      .shapes = infer_patches },
-    { .type = NULL },
-};

@@ -4,6 +4,7 @@
  */
 #include <string.h>
 
+#include "ingest/infer/rule_fns.h"
 #include "ingest/infer/rule_args.h"
 #include "ingest/infer/dims.h"
 
@@ -44,8 +45,8 @@ static int count_states(const mo_infer_rule_op *op)
 }
 
 /* One step: batch, hidden for each state. */
-static mo_status infer_cell(const mo_infer_rule_op *op, mo_shape *outputs,
-                            mo_error *err)
+mo_status mo_infer_shape_rnn_cell(const mo_infer_rule_op *op, mo_shape *outputs,
+                                  mo_error *err)
 {
     int64_t hidden;
     mo_status status = mo_infer_arg_rank(op, 0, 2, 2, err);
@@ -64,8 +65,8 @@ static mo_status infer_cell(const mo_infer_rule_op *op, mo_shape *outputs,
 }
 
 /* Every step, in one direction or two: all of them, then the last states. */
-static mo_status infer_sequence(const mo_infer_rule_op *op, mo_shape *outputs,
-                                mo_error *err)
+mo_status mo_infer_shape_rnn_sequence(const mo_infer_rule_op *op,
+                                      mo_shape *outputs, mo_error *err)
 {
     const mo_shape *data = &op->inputs[0].shape;
     int64_t ways = mo_infer_arg_is(op, "direction", "bidirectional") ? 2 : 1;
@@ -86,24 +87,3 @@ static mo_status infer_sequence(const mo_infer_rule_op *op, mo_shape *outputs,
             (mo_shape){ .rank = 3, .dims = { data->dims[0], ways, hidden } };
     return MO_OK;
 }
-
-#define CELL(name, min, max, states)                                           \
-    {                                                                          \
-        .type = name, .inputs = { min, max }, .outputs = { 1, states },        \
-        .shapes = infer_cell                                                   \
-    }
-#define SEQUENCE(name, min, max, states)                                       \
-    {                                                                          \
-        .type = name, .inputs = { min, max }, .outputs = { 1, 1 + (states) },  \
-        .shapes = infer_sequence                                               \
-    }
-
-const mo_infer_rule mo_infer_rules_recurrent[] = {
-    CELL("RNNCell", 4, 5, 1),
-    CELL("GRUCell", 4, 5, 1),
-    CELL("LSTMCell", 5, 7, 2),
-    SEQUENCE("RNNSequence", 6, 6, 1),
-    SEQUENCE("GRUSequence", 6, 6, 1),
-    SEQUENCE("LSTMSequence", 7, 8, 2),
-    { .type = NULL },
-};

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "ingest/infer/rule_fns.h"
 #include "ingest/infer/rule_args.h"
 #include "ingest/infer/dims.h"
 
@@ -75,8 +76,8 @@ static bool fill_free(pattern *p)
     return true;
 }
 
-static mo_status infer_reshape(const mo_infer_rule_op *op, mo_shape *outputs,
-                               mo_error *err)
+mo_status mo_infer_shape_reshape(const mo_infer_rule_op *op, mo_shape *outputs,
+                                 mo_error *err)
 {
     const mo_shape *from = &op->inputs[0].shape;
     mo_infer_arg_list wanted;
@@ -99,8 +100,8 @@ static mo_status infer_reshape(const mo_infer_rule_op *op, mo_shape *outputs,
     return MO_OK;
 }
 
-static mo_status infer_squeeze(const mo_infer_rule_op *op, mo_shape *outputs,
-                               mo_error *err)
+mo_status mo_infer_shape_squeeze(const mo_infer_rule_op *op, mo_shape *outputs,
+                                 mo_error *err)
 {
     const mo_shape *from = &op->inputs[0].shape;
     bool marks[MO_MAX_RANK], all = op->n_inputs == 1;
@@ -119,8 +120,8 @@ static mo_status infer_squeeze(const mo_infer_rule_op *op, mo_shape *outputs,
     return MO_OK;
 }
 
-static mo_status infer_unsqueeze(const mo_infer_rule_op *op, mo_shape *outputs,
-                                 mo_error *err)
+mo_status mo_infer_shape_unsqueeze(const mo_infer_rule_op *op,
+                                   mo_shape *outputs, mo_error *err)
 {
     const mo_shape *from = &op->inputs[0].shape;
     bool marks[MO_MAX_RANK];
@@ -146,8 +147,8 @@ static mo_status infer_unsqueeze(const mo_infer_rule_op *op, mo_shape *outputs,
     return MO_OK;
 }
 
-static mo_status keep_items(const mo_infer_rule_op *op, int output,
-                            mo_infer_value *value, mo_error *err)
+mo_status mo_infer_eval_reshape(const mo_infer_rule_op *op, int output,
+                                mo_infer_value *value, mo_error *err)
 {
     (void) output;
     (void) err;
@@ -155,17 +156,3 @@ static mo_status keep_items(const mo_infer_rule_op *op, int output,
            (size_t) value->count * sizeof *value->items);
     return MO_OK;
 }
-
-#define RESHAPE(name, min, max, infer)                                         \
-    {                                                                          \
-        .type = name, .inputs = { min, max }, .shapes = infer,                 \
-        .needs = MO_INFER_RULE_INPUT(1), .value = keep_items,                  \
-        .reads = MO_INFER_RULE_INPUT(0)                                        \
-    }
-
-const mo_infer_rule mo_infer_rules_reshape[] = {
-    RESHAPE("Reshape", 2, 2, infer_reshape),
-    RESHAPE("Squeeze", 1, 2, infer_squeeze),
-    RESHAPE("Unsqueeze", 2, 2, infer_unsqueeze),
-    { .type = NULL },
-};

@@ -2,12 +2,13 @@
 /*
  * Operators that sample regions of a picture.
  */
+#include "ingest/infer/rule_fns.h"
 #include "ingest/infer/rule_args.h"
 #include "ingest/infer/dims.h"
 
 /* A picture's channels, pooled to a fixed size for each region. */
-static mo_status infer_regions(const mo_infer_rule_op *op, mo_shape *outputs,
-                               mo_error *err)
+mo_status mo_infer_shape_roi_align(const mo_infer_rule_op *op,
+                                   mo_shape *outputs, mo_error *err)
 {
     int64_t height, width;
     mo_status status = mo_infer_arg_rank(op, 0, 4, 4, err);
@@ -28,8 +29,8 @@ static mo_status infer_regions(const mo_infer_rule_op *op, mo_shape *outputs,
 }
 
 /* data N,C,... sampled at grid N,...,k. */
-static mo_status infer_grid(const mo_infer_rule_op *op, mo_shape *outputs,
-                            mo_error *err)
+mo_status mo_infer_shape_grid_sample(const mo_infer_rule_op *op,
+                                     mo_shape *outputs, mo_error *err)
 {
     const mo_shape *data = &op->inputs[0].shape, *grid = &op->inputs[1].shape;
     mo_status status = mo_infer_arg_rank(op, 0, 4, 4, err);
@@ -46,10 +47,3 @@ static mo_status infer_grid(const mo_infer_rule_op *op, mo_shape *outputs,
                                        grid->dims[1], grid->dims[2] } };
     return MO_OK;
 }
-
-const mo_infer_rule mo_infer_rules_roi[] = {
-    { .type = "ROIAlign", .inputs = { 3, 3 }, .shapes = infer_regions },
-    { .type = "ROIAlignRotated", .inputs = { 3, 3 }, .shapes = infer_regions },
-    { .type = "GridSample", .inputs = { 2, 2 }, .shapes = infer_grid },
-    { .type = NULL },
-};

@@ -4,37 +4,69 @@
 #include "ingest/infer/rule_args.h"
 #include "ingest/infer/dims.h"
 #include "ingest/infer/rule.h"
+#include "ingest/infer/rule_fns.h"
+#include "ingest/operator_id.h"
 
-/* Those that networks are full of first: the search is linear. */
-static const mo_infer_rule *const families[] = {
-    mo_infer_rules_elementwise,    mo_infer_rules_same_shape,
-    mo_infer_rules_reshape,        mo_infer_rules_matmul,
-    mo_infer_rules_transpose_tile, mo_infer_rules_concat_split,
-    mo_infer_rules_gather,         mo_infer_rules_slice,
-    mo_infer_rules_convolution,    mo_infer_rules_pool,
-    mo_infer_rules_channelwise,    mo_infer_rules_reduce,
-    mo_infer_rules_creation,       mo_infer_rules_scatter,
-    mo_infer_rules_pad_space,      mo_infer_rules_interpolate,
-    mo_infer_rules_einsum,         mo_infer_rules_attention,
-    mo_infer_rules_recurrent,      mo_infer_rules_roi,
-    mo_infer_rules_fourier,
+#define IN(k)     MO_INFER_RULE_INPUT(k)
+#define ALL       MO_INFER_RULE_ALL
+#define MAX_PARTS (1 << 16)
+#define MAX_TERMS 64
+#define MAX_PORTS 64 /* of an operator whose shapes depend on data */
+
+/* Words of the column SHAPE. */
+#define SHAPE_NONE .shapes = NULL
+#define SHAPE_RULE(f, min, max)                                                \
+    .inputs = { min, max }, .shapes = mo_infer_shape_##f
+#define SHAPE_RULE_WITH(f, min, max, ...) SHAPE_RULE(f, min, max), __VA_ARGS__
+#define SHAPE_SAME(min, max)              SHAPE_RULE(same, min, max)
+#define SHAPE_BROADCAST                   SHAPE_RULE(broadcast_binary, 2, 2)
+#define SHAPE_REDUCE                      SHAPE_RULE(reduce, 2, 2), .needs = IN(1)
+#define SHAPE_RESHAPE(f, min, max)        SHAPE_RULE(f, min, max), .needs = IN(1)
+#define SHAPE_SLICE(min, max)             SHAPE_RULE(slice, min, max), .needs = ALL & ~IN(0)
+#define SHAPE_BLOCKS(f)                   SHAPE_RULE(f, 4, 4), .needs = IN(1) | IN(2) | IN(3)
+#define SHAPE_FOURIER(f)                  SHAPE_RULE(f, 2, 3), .needs = IN(1) | IN(2)
+#define SHAPE_CELL(min, max, states)                                           \
+    SHAPE_RULE(rnn_cell, min, max), .outputs = { 1, states }
+#define SHAPE_SEQUENCE(min, max, states)                                       \
+    SHAPE_RULE(rnn_sequence, min, max), .outputs = { 1, 1 + (states) }
+#define SHAPE_FROM_DATA                                                        \
+    SHAPE_RULE(from_data, 0, MAX_PORTS), .outputs = { 1, MAX_PORTS }
+
+/* Words of the column VALUE. */
+#define VALUE_NONE                .value = NULL
+#define VALUE_EVAL(f, inputs)     .value = mo_infer_eval_##f, .reads = inputs
+#define VALUE_UNARY(ints, reals)  VALUE_EVAL(unary, ALL)
+#define VALUE_BINARY(ints, reals) VALUE_EVAL(binary, ALL)
+#define VALUE_COMPARE(relations)  VALUE_EVAL(compare, ALL)
+#define VALUE_REDUCE(ints, reals) VALUE_EVAL(reduce, IN(0))
+
+/* The operators by mo_operator_id, then the other types. */
+static const mo_infer_rule rules[] = {
+#define OPERATOR(name, class, flops, shape, value, lowering)                   \
+    { .type = #name, SHAPE_##shape, VALUE_##value },
+#define SHAPE_TYPE(name, shape) { .type = #name, SHAPE_##shape },
+#include "ingest/operators.def"
 };
+
+enum { N_RULES = sizeof rules / sizeof *rules };
 
 const mo_infer_rule *mo_infer_rule_find(const char *type)
 {
-    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
-        for (const mo_infer_rule *rule = families[i]; rule->type; rule++)
-            if (strcmp(rule->type, type) == 0)
-                return rule;
+    mo_operator_id id = mo_operator_id_of(type);
+
+    if (id != MO_OPERATOR_NO)
+        return rules[id].shapes ? &rules[id] : NULL;
+    for (int i = MO_OPERATORS; i < N_RULES; i++)
+        if (strcmp(rules[i].type, type) == 0)
+            return &rules[i];
     return NULL;
 }
 
 const mo_infer_rule *mo_infer_rule_at(int index)
 {
-    for (size_t i = 0; i < sizeof families / sizeof *families; i++)
-        for (const mo_infer_rule *rule = families[i]; rule->type; rule++)
-            if (index-- == 0)
-                return rule;
+    for (int i = 0; i < N_RULES; i++)
+        if (rules[i].shapes && index-- == 0)
+            return &rules[i];
     return NULL;
 }
 

@@ -75,28 +75,4 @@ mo_status mo_infer_rule_apply(const mo_infer_rule *rule,
                               const mo_infer_rule_op *op, mo_shape *outputs,
                               mo_error *err);
 
-/* The families the table is made of, each in a file of its own and ending with
- * a NULL type. */
-extern const mo_infer_rule mo_infer_rules_attention[];
-extern const mo_infer_rule mo_infer_rules_channelwise[];
-extern const mo_infer_rule mo_infer_rules_convolution[];
-extern const mo_infer_rule mo_infer_rules_creation[];
-extern const mo_infer_rule mo_infer_rules_einsum[];
-extern const mo_infer_rule mo_infer_rules_elementwise[];
-extern const mo_infer_rule mo_infer_rules_fourier[];
-extern const mo_infer_rule mo_infer_rules_gather[];
-extern const mo_infer_rule mo_infer_rules_concat_split[];
-extern const mo_infer_rule mo_infer_rules_matmul[];
-extern const mo_infer_rule mo_infer_rules_transpose_tile[];
-extern const mo_infer_rule mo_infer_rules_pool[];
-extern const mo_infer_rule mo_infer_rules_recurrent[];
-extern const mo_infer_rule mo_infer_rules_reduce[];
-extern const mo_infer_rule mo_infer_rules_roi[];
-extern const mo_infer_rule mo_infer_rules_reshape[];
-extern const mo_infer_rule mo_infer_rules_interpolate[];
-extern const mo_infer_rule mo_infer_rules_same_shape[];
-extern const mo_infer_rule mo_infer_rules_scatter[];
-extern const mo_infer_rule mo_infer_rules_slice[];
-extern const mo_infer_rule mo_infer_rules_pad_space[];
-
 #endif

@@ -2,6 +2,7 @@
 /*
  * Operators that write into a copy of their data.
  */
+#include "ingest/infer/rule_fns.h"
 #include "ingest/infer/rule_args.h"
 #include "ingest/infer/dims.h"
 
@@ -16,8 +17,8 @@ static mo_status fail_updates(const mo_infer_rule_op *op, mo_error *err)
 }
 
 /* One update for each index. */
-static mo_status infer_elements(const mo_infer_rule_op *op, mo_shape *outputs,
-                                mo_error *err)
+mo_status mo_infer_shape_scatter_elements(const mo_infer_rule_op *op,
+                                          mo_shape *outputs, mo_error *err)
 {
     const mo_shape *data = &op->inputs[0].shape;
     const mo_shape *indices = &op->inputs[1].shape;
@@ -30,8 +31,8 @@ static mo_status infer_elements(const mo_infer_rule_op *op, mo_shape *outputs,
 }
 
 /* A slice for each index. */
-static mo_status infer_slices(const mo_infer_rule_op *op, mo_shape *outputs,
-                              mo_error *err)
+mo_status mo_infer_shape_scatter_slices(const mo_infer_rule_op *op,
+                                        mo_shape *outputs, mo_error *err)
 {
     const mo_shape *data = &op->inputs[0].shape;
     const mo_shape *indices = &op->inputs[1].shape;
@@ -43,8 +44,8 @@ static mo_status infer_slices(const mo_infer_rule_op *op, mo_shape *outputs,
 }
 
 /* A slice for each tuple of indices: those lie along the last dimension. */
-static mo_status infer_tuples(const mo_infer_rule_op *op, mo_shape *outputs,
-                              mo_error *err)
+mo_status mo_infer_shape_scatter_nd(const mo_infer_rule_op *op,
+                                    mo_shape *outputs, mo_error *err)
 {
     const mo_shape *data = &op->inputs[0].shape;
     const mo_shape *indices = &op->inputs[1].shape;
@@ -65,23 +66,11 @@ static mo_status infer_tuples(const mo_infer_rule_op *op, mo_shape *outputs,
     return MO_OK;
 }
 
-static mo_status infer_slice_scatter(const mo_infer_rule_op *op,
-                                     mo_shape *outputs, mo_error *err)
+mo_status mo_infer_shape_slice_scatter(const mo_infer_rule_op *op,
+                                       mo_shape *outputs, mo_error *err)
 {
     outputs[0] = op->inputs[0].shape;
     if (op->inputs[1].shape.rank != outputs[0].rank)
         return fail_updates(op, err);
     return MO_OK;
 }
-
-const mo_infer_rule mo_infer_rules_scatter[] = {
-    { .type = "ScatterElementsUpdate",
-      .inputs = { 4, 4 },
-      .shapes = infer_elements },
-    { .type = "ScatterUpdate", .inputs = { 4, 4 }, .shapes = infer_slices },
-    { .type = "ScatterNDUpdate", .inputs = { 3, 3 }, .shapes = infer_tuples },
-    { .type = "SliceScatter",
-      .inputs = { 5, 6 },
-      .shapes = infer_slice_scatter },
-    { .type = NULL },
-};

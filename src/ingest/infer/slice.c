@@ -3,6 +3,7 @@
  * Slice and StridedSlice.  Both are resolved to a cut: what remains of the
  * input's shape, and the view that leads from there into the input.
  */
+#include "ingest/infer/rule_fns.h"
 #include "ingest/infer/slice.h"
 
 #include <string.h>
@@ -238,8 +239,8 @@ mo_status mo_infer_slice_read(const mo_infer_rule_op *op, mo_infer_slice *c,
                                           : cut_strided(op, c, err);
 }
 
-static mo_status infer_cut(const mo_infer_rule_op *op, mo_shape *outputs,
-                           mo_error *err)
+mo_status mo_infer_shape_slice(const mo_infer_rule_op *op, mo_shape *outputs,
+                               mo_error *err)
 {
     mo_infer_slice c;
     mo_status status = mo_infer_slice_read(op, &c, err);
@@ -249,8 +250,8 @@ static mo_status infer_cut(const mo_infer_rule_op *op, mo_shape *outputs,
     return status;
 }
 
-static mo_status cut_items(const mo_infer_rule_op *op, int output,
-                           mo_infer_value *value, mo_error *err)
+mo_status mo_infer_eval_slice(const mo_infer_rule_op *op, int output,
+                              mo_infer_value *value, mo_error *err)
 {
     mo_infer_slice c;
     mo_status status = mo_infer_slice_read(op, &c, err);
@@ -263,16 +264,3 @@ static mo_status cut_items(const mo_infer_rule_op *op, int output,
     mo_infer_value_take(value, op->inputs[0].value, &c.view);
     return MO_OK;
 }
-
-#define SLICE(name, min, max)                                                  \
-    {                                                                          \
-        .type = name, .inputs = { min, max }, .shapes = infer_cut,             \
-        .needs = MO_INFER_RULE_ALL & ~MO_INFER_RULE_INPUT(0),                  \
-        .value = cut_items, .reads = MO_INFER_RULE_INPUT(0)                    \
-    }
-
-const mo_infer_rule mo_infer_rules_slice[] = {
-    SLICE("Slice", 4, 5),
-    SLICE("StridedSlice", 3, 4),
-    { .type = NULL },
-};

@@ -3,6 +3,7 @@
  * Transpose, Tile, Broadcast.
  */
 #include "base/array.h"
+#include "ingest/infer/rule_fns.h"
 #include "ingest/infer/rule_args.h"
 #include "ingest/infer/dims.h"
 
@@ -32,8 +33,8 @@ static mo_status transpose_order(const mo_infer_rule_op *op,
     return status;
 }
 
-static mo_status infer_transpose(const mo_infer_rule_op *op, mo_shape *outputs,
-                                 mo_error *err)
+mo_status mo_infer_shape_transpose(const mo_infer_rule_op *op,
+                                   mo_shape *outputs, mo_error *err)
 {
     const mo_shape *from = &op->inputs[0].shape;
     int order[MO_MAX_RANK];
@@ -47,8 +48,8 @@ static mo_status infer_transpose(const mo_infer_rule_op *op, mo_shape *outputs,
     return MO_OK;
 }
 
-static mo_status transpose_items(const mo_infer_rule_op *op, int output,
-                                 mo_infer_value *value, mo_error *err)
+mo_status mo_infer_eval_transpose(const mo_infer_rule_op *op, int output,
+                                  mo_infer_value *value, mo_error *err)
 {
     const mo_infer_value *from = op->inputs[0].value;
     mo_infer_view own = mo_infer_view_of(&from->shape), view = { 0 };
@@ -83,8 +84,8 @@ static mo_status tile_repeats(const mo_infer_rule_op *op, mo_shape *repeats,
     return MO_OK;
 }
 
-static mo_status infer_tile(const mo_infer_rule_op *op, mo_shape *outputs,
-                            mo_error *err)
+mo_status mo_infer_shape_tile(const mo_infer_rule_op *op, mo_shape *outputs,
+                              mo_error *err)
 {
     const mo_shape *from = &op->inputs[0].shape;
     int lead;
@@ -102,8 +103,8 @@ static mo_status infer_tile(const mo_infer_rule_op *op, mo_shape *outputs,
     return MO_OK;
 }
 
-static mo_status tile_items(const mo_infer_rule_op *op, int output,
-                            mo_infer_value *value, mo_error *err)
+mo_status mo_infer_eval_tile(const mo_infer_rule_op *op, int output,
+                             mo_infer_value *value, mo_error *err)
 {
     const mo_infer_value *from = op->inputs[0].value;
     mo_infer_view own = mo_infer_view_of(&from->shape);
@@ -192,8 +193,8 @@ static mo_status lay_out(const mo_infer_rule_op *op, layout *l, mo_error *err)
     return lay_in_order(op, l, err);
 }
 
-static mo_status infer_broadcast(const mo_infer_rule_op *op, mo_shape *outputs,
-                                 mo_error *err)
+mo_status mo_infer_shape_broadcast(const mo_infer_rule_op *op,
+                                   mo_shape *outputs, mo_error *err)
 {
     const mo_shape *from = &op->inputs[0].shape;
     layout l;
@@ -208,8 +209,8 @@ static mo_status infer_broadcast(const mo_infer_rule_op *op, mo_shape *outputs,
     return MO_OK;
 }
 
-static mo_status broadcast_items(const mo_infer_rule_op *op, int output,
-                                 mo_infer_value *value, mo_error *err)
+mo_status mo_infer_eval_broadcast(const mo_infer_rule_op *op, int output,
+                                  mo_infer_value *value, mo_error *err)
 {
     const mo_infer_value *from = op->inputs[0].value;
     mo_infer_view own = mo_infer_view_of(&from->shape), view = { 0 };
@@ -225,25 +226,3 @@ static mo_status broadcast_items(const mo_infer_rule_op *op, int output,
     mo_infer_value_take(value, from, &view);
     return MO_OK;
 }
-
-const mo_infer_rule mo_infer_rules_transpose_tile[] = {
-    { .type = "Transpose",
-      .inputs = { 2, 2 },
-      .shapes = infer_transpose,
-      .needs = MO_INFER_RULE_INPUT(1),
-      .value = transpose_items,
-      .reads = MO_INFER_RULE_INPUT(0) },
-    { .type = "Tile",
-      .inputs = { 2, 2 },
-      .shapes = infer_tile,
-      .needs = MO_INFER_RULE_INPUT(1),
-      .value = tile_items,
-      .reads = MO_INFER_RULE_INPUT(0) },
-    { .type = "Broadcast",
-      .inputs = { 2, 3 },
-      .shapes = infer_broadcast,
-      .needs = MO_INFER_RULE_INPUT(1) | MO_INFER_RULE_INPUT(2),
-      .value = broadcast_items,
-      .reads = MO_INFER_RULE_INPUT(0) },
-    { .type = NULL },
-};

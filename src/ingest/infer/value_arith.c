@@ -1,19 +1,72 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ingest/infer/value_arith.h"
-
+/*
+ * Evaluation of arithmetic on small known tensors: the shape subgraphs that
+ * exporters write (ShapeOf, Gather, Multiply, Concat, Reshape).  The scalar
+ * functions of an operator stand in the column VALUE of operators.def; an
+ * operator without a result (division by zero, overflow) fails with
+ * MO_E_SUPPORT.
+ */
 #include <math.h>
-#include <string.h>
 
 #include "base/array.h"
+#include "ingest/infer/dims.h"
 #include "ingest/infer/rule_args.h"
+#include "ingest/infer/rule_fns.h"
+#include "ingest/operator_id.h"
 
-/* What a binary operator does to two integers (false: there is no result) and
- * to two floats. */
-typedef struct binary {
-    const char *type;
-    bool (*ints)(int64_t a, int64_t b, int64_t *result);
-    double (*reals)(double a, double b);
-} binary;
+/* ---- scalar functions; those on integers return false without a result */
+
+static bool int_same(int64_t a, int64_t *result)
+{
+    *result = a;
+    return true;
+}
+
+static bool int_negate(int64_t a, int64_t *result)
+{
+    if (a == INT64_MIN)
+        return false;
+    *result = -a;
+    return true;
+}
+
+static bool int_abs(int64_t a, int64_t *result)
+{
+    return a < 0 ? int_negate(a, result) : int_same(a, result);
+}
+
+static bool int_sign(int64_t a, int64_t *result)
+{
+    *result = (a > 0) - (a < 0);
+    return true;
+}
+
+static bool int_relu(int64_t a, int64_t *result)
+{
+    *result = a > 0 ? a : 0;
+    return true;
+}
+
+static bool int_not(int64_t a, int64_t *result)
+{
+    *result = !a;
+    return true;
+}
+
+static double real_negate(double a)
+{
+    return -a;
+}
+
+static double real_sign(double a)
+{
+    return (a > 0) - (a < 0);
+}
+
+static double real_relu(double a)
+{
+    return a > 0 ? a : 0;
+}
 
 static bool int_subtract(int64_t a, int64_t b, int64_t *result)
 {
@@ -134,69 +187,140 @@ static double real_squared_difference(double a, double b)
     return (a - b) * (a - b);
 }
 
-static const binary binaries[] = {
-    { "Add", mo_int64_add, real_add },
-    { "Subtract", int_subtract, real_subtract },
-    { "Multiply", mo_int64_mul, real_multiply },
-    { "Divide", int_divide, real_divide },
-    { "FloorMod", int_floor_mod, real_floor_mod },
-    { "Mod", int_mod, fmod },
-    { "Power", int_power, pow },
-    { "Maximum", int_maximum, fmax },
-    { "Minimum", int_minimum, fmin },
-    { "SquaredDifference", int_squared_difference, real_squared_difference },
-    { "LogicalAnd", int_and, NULL },
-    { "LogicalOr", int_or, NULL },
-    { "LogicalXor", int_xor, NULL },
-    { "ReduceSum", mo_int64_add, real_add },
-    { "ReduceMean", mo_int64_add, real_add },
-    { "ReduceProd", mo_int64_mul, real_multiply },
-    { "ReduceMax", int_maximum, fmax },
-    { "ReduceMin", int_minimum, fmin },
-    { "ReduceLogicalAnd", int_and, NULL },
-    { "ReduceLogicalOr", int_or, NULL },
-};
+/* How two numbers stand to each other, as a bit. */
+enum { LESS = 1, EQUAL = 2, GREATER = 4, UNORDERED = 8 };
 
-static const binary *find_binary(const char *type)
+/* What an operator does to scalars; NULL where it is not defined. */
+typedef struct arithmetic {
+    bool (*int_unary)(int64_t a, int64_t *result);
+    double (*real_unary)(double a);
+    bool (*int_binary)(int64_t a, int64_t b, int64_t *result);
+    double (*real_binary)(double a, double b);
+    int relations; /* of a comparison: those in which it is true */
+} arithmetic;
+
+/* Words of the column VALUE. */
+#define VALUE_NONE                .relations = 0
+#define VALUE_EVAL(f, inputs)     .relations = 0
+#define VALUE_COMPARE(set)        .relations = set
+#define VALUE_UNARY(ints, reals)  .int_unary = ints, .real_unary = reals
+#define VALUE_BINARY(ints, reals) .int_binary = ints, .real_binary = reals
+#define VALUE_REDUCE(ints, reals) .int_binary = ints, .real_binary = reals
+
+static const arithmetic *find_arithmetic(const mo_infer_rule_op *op)
 {
-    const binary *operator= binaries;
+    static const arithmetic table[MO_OPERATORS] = {
+#define OPERATOR(name, class, flops, shape, value, lowering) { VALUE_##value },
+#include "ingest/operators.def"
+    };
 
-    while (strcmp(operator->type, type) != 0)
-        operator++;
-    return operator;
+    return &table[mo_operator_id_of(op->type)];
 }
 
-/* *result = a operator b, all three of the type of to. */
-static mo_status apply(const binary *operator, mo_infer_scalar a,
-                       mo_infer_scalar b, const mo_infer_value *to,
-                       mo_infer_scalar *result, mo_error *err)
+/* ---- tensors */
+
+static mo_status fail_mixed(mo_error *err)
+{
+    return mo_fail(err, MO_E_SUPPORT, "mixes integers and floats");
+}
+
+/* Fails unless the first n inputs broadcast to the shape of value as numpy
+ * does; any other way is too rare among shapes to be supported. */
+static mo_status check_broadcast(const mo_infer_rule_op *op, int n,
+                                 const mo_infer_value *value, mo_error *err)
+{
+    mo_shape shape = op->inputs[0].shape;
+    bool match = true;
+
+    for (int k = 1; match && k < n; k++)
+        match = mo_dims_broadcast(&shape, &op->inputs[k].shape, &shape);
+    if (!match || !mo_shape_equal(&shape, &value->shape))
+        return mo_fail(err, MO_E_SUPPORT, "does not broadcast as numpy does");
+    return MO_OK;
+}
+
+/* Returns the item of from that is broadcast to item i of to. */
+static mo_infer_scalar item_at(const mo_infer_value *from,
+                               const mo_infer_value *to, int64_t i)
+{
+    mo_infer_view view = mo_infer_view_broadcast(&from->shape, &to->shape);
+
+    return from->items[mo_infer_view_at(&view, &to->shape, i)];
+}
+
+static bool apply_unary(const arithmetic *f, mo_infer_scalar from,
+                        const mo_infer_value *to, mo_infer_scalar *result)
 {
     int64_t number;
 
-    if (to->real && operator->reals) {
-        *result = mo_infer_value_fit_real(operator->reals(a.r, b.r), to->dtype);
+    if (to->real && f->real_unary) {
+        *result = mo_infer_value_fit_real(f->real_unary(from.r), to->dtype);
+        return true;
+    }
+    if (to->real || !f->int_unary || !f->int_unary(from.i, &number))
+        return false;
+    *result = mo_infer_value_fit_int(number, to->dtype);
+    return true;
+}
+
+mo_status mo_infer_eval_unary(const mo_infer_rule_op *op, int output,
+                              mo_infer_value *value, mo_error *err)
+{
+    const mo_infer_value *from = op->inputs[0].value;
+    const arithmetic *f = find_arithmetic(op);
+
+    (void) output;
+    if (from->real != value->real)
+        return fail_mixed(err);
+    for (int64_t i = 0; i < value->count; i++)
+        if (!apply_unary(f, from->items[i], value, &value->items[i]))
+            return mo_fail(err, MO_E_SUPPORT, "overflows or is not defined");
+    return MO_OK;
+}
+
+mo_status mo_infer_eval_convert(const mo_infer_rule_op *op, int output,
+                                mo_infer_value *value, mo_error *err)
+{
+    const mo_infer_value *from = op->inputs[0].value;
+
+    (void) output;
+    (void) err;
+    for (int64_t i = 0; i < value->count; i++)
+        value->items[i] =
+            mo_infer_value_cast(from->items[i], from->real, value->dtype);
+    return MO_OK;
+}
+
+/* *result = f(a, b), all three of the type of to. */
+static mo_status apply_binary(const arithmetic *f, mo_infer_scalar a,
+                              mo_infer_scalar b, const mo_infer_value *to,
+                              mo_infer_scalar *result, mo_error *err)
+{
+    int64_t number;
+
+    if (to->real && f->real_binary) {
+        *result = mo_infer_value_fit_real(f->real_binary(a.r, b.r), to->dtype);
         return MO_OK;
     }
-    if (to->real || !operator->ints(a.i, b.i, &number))
+    if (to->real || !f->int_binary(a.i, b.i, &number))
         return mo_fail(err, MO_E_SUPPORT, "divides by zero or overflows");
     *result = mo_infer_value_fit_int(number, to->dtype);
     return MO_OK;
 }
 
-mo_status mo_infer_arith_binary(const mo_infer_rule_op *op, int output,
-                                mo_infer_value *value, mo_error *err)
+mo_status mo_infer_eval_binary(const mo_infer_rule_op *op, int output,
+                               mo_infer_value *value, mo_error *err)
 {
     const mo_infer_value *a = op->inputs[0].value, *b = op->inputs[1].value;
-    const binary *operator= find_binary(op->type);
-    mo_status status = mo_infer_arith_check(op, 2, value, err);
+    const arithmetic *f = find_arithmetic(op);
+    mo_status status = check_broadcast(op, 2, value, err);
 
     (void) output;
     if (status == MO_OK && (a->real != value->real || b->real != value->real))
-        status = mo_infer_arith_fail_mixed(err);
+        status = fail_mixed(err);
     for (int64_t i = 0; status == MO_OK && i < value->count; i++)
-        status = apply(operator, mo_infer_arith_item(a, value, i),
-                       mo_infer_arith_item(b, value, i), value,
-                       &value->items[i], err);
+        status = apply_binary(f, item_at(a, value, i), item_at(b, value, i),
+                              value, &value->items[i], err);
     return status;
 }
 
@@ -229,7 +353,7 @@ static mo_status reduce_box(const mo_infer_rule_op *op, const boxes *split,
                             mo_infer_scalar *result, mo_error *err)
 {
     const mo_infer_scalar *items = op->inputs[0].value->items;
-    const binary *operator= find_binary(op->type);
+    const arithmetic *f = find_arithmetic(op);
     int64_t n = mo_shape_elements(&split->reduced);
     mo_status status = MO_OK;
 
@@ -237,9 +361,9 @@ static mo_status reduce_box(const mo_infer_rule_op *op, const boxes *split,
     for (int64_t i = 1; status == MO_OK && i < n; i++) {
         int64_t at = box + mo_infer_view_at(&split->in_box, &split->reduced, i);
 
-        status = apply(operator, * result, items[at], to, result, err);
+        status = apply_binary(f, *result, items[at], to, result, err);
     }
-    if (strcmp(op->type, "ReduceMean") != 0)
+    if (mo_operator_id_of(op->type) != MO_OPERATOR_ReduceMean)
         return status;
     /* The mean of integers is cut, as a division in C. */
     if (to->real)
@@ -249,8 +373,8 @@ static mo_status reduce_box(const mo_infer_rule_op *op, const boxes *split,
     return status;
 }
 
-mo_status mo_infer_arith_reduce(const mo_infer_rule_op *op, int output,
-                                mo_infer_value *value, mo_error *err)
+mo_status mo_infer_eval_reduce(const mo_infer_rule_op *op, int output,
+                               mo_infer_value *value, mo_error *err)
 {
     const mo_infer_value *from = op->inputs[0].value;
     bool marks[MO_MAX_RANK];
@@ -261,7 +385,7 @@ mo_status mo_infer_arith_reduce(const mo_infer_rule_op *op, int output,
     if (status != MO_OK)
         return status;
     if (from->real != value->real)
-        return mo_infer_arith_fail_mixed(err);
+        return fail_mixed(err);
     split = split_axes(&from->shape, marks);
     if (mo_shape_elements(&split.reduced) == 0)
         return mo_fail(err, MO_E_SUPPORT, "reduces nothing");
@@ -270,4 +394,53 @@ mo_status mo_infer_arith_reduce(const mo_infer_rule_op *op, int output,
                             mo_infer_view_at(&split.to_box, &split.kept, i),
                             value, &value->items[i], err);
     return status;
+}
+
+static int relation(mo_infer_scalar a, mo_infer_scalar b, bool real)
+{
+    if (!real)
+        return a.i < b.i ? LESS : a.i > b.i ? GREATER : EQUAL;
+    if (isnan(a.r) || isnan(b.r))
+        return UNORDERED;
+    return a.r < b.r ? LESS : a.r > b.r ? GREATER : EQUAL;
+}
+
+mo_status mo_infer_eval_compare(const mo_infer_rule_op *op, int output,
+                                mo_infer_value *value, mo_error *err)
+{
+    const mo_infer_value *a = op->inputs[0].value, *b = op->inputs[1].value;
+    mo_status status = check_broadcast(op, 2, value, err);
+    int relations = find_arithmetic(op)->relations;
+
+    (void) output;
+    if (status != MO_OK)
+        return status;
+    if (a->real != b->real || value->real)
+        return fail_mixed(err);
+    for (int64_t i = 0; i < value->count; i++) {
+        int is = relation(item_at(a, value, i), item_at(b, value, i), a->real);
+
+        value->items[i].i = (relations & is) != 0;
+    }
+    return MO_OK;
+}
+
+mo_status mo_infer_eval_select(const mo_infer_rule_op *op, int output,
+                               mo_infer_value *value, mo_error *err)
+{
+    const mo_infer_value *condition = op->inputs[0].value;
+    mo_status status = check_broadcast(op, 3, value, err);
+
+    (void) output;
+    if (status != MO_OK)
+        return status;
+    if (condition->real || op->inputs[1].value->real != value->real ||
+        op->inputs[2].value->real != value->real)
+        return fail_mixed(err);
+    for (int64_t i = 0; i < value->count; i++) {
+        bool holds = item_at(condition, value, i).i != 0;
+
+        value->items[i] = item_at(op->inputs[holds ? 1 : 2].value, value, i);
+    }
+    return MO_OK;
 }

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "exec/op/lower.h"
 #include "tests/support/suite.h"
 
 const mo_backend *tested_backend(void)

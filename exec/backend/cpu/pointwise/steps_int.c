@@ -7,9 +7,9 @@
 #include "exec/backend/cpu/pointwise/steps.h"
 
 #define STEP(name)                                                             \
-    MO_CPU_MULTIVERSION static void name(const mo_point_step *step,            \
-                                         const void *in_a, const void *in_b,   \
-                                         const void *in_c, void *to, int n)
+    MO_CPU_MULTIVERSION static void step_##name(                               \
+        const mo_point_step *step, const void *in_a, const void *in_b,         \
+        const void *in_c, void *to, int n)
 
 /* One integer x, also as u without a sign. */
 #define UNARY(name, value)                                                     \
@@ -84,33 +84,33 @@ static int64_t power(int64_t x, int64_t y)
     return (int64_t) result;
 }
 
-UNARY(step_abs, x < 0 ? 0 - u : u)
-UNARY(step_negate, 0 - u)
-UNARY(step_sign, (x > 0) - (x < 0))
-UNARY(step_not, x == 0)
-UNARY(step_bits_not, ~u)
-UNARY(step_relu, x < 0 ? 0 : x)
+UNARY(I_ABS, x < 0 ? 0 - u : u)
+UNARY(I_NEGATE, 0 - u)
+UNARY(I_SIGN, (x > 0) - (x < 0))
+UNARY(I_NOT, x == 0)
+UNARY(I_BITS_NOT, ~u)
+UNARY(I_RELU, x < 0 ? 0 : x)
 
-BINARY(step_add, u + v)
-BINARY(step_subtract, u - v)
-BINARY(step_multiply, (u * v))
-BINARY(step_divide, quotient(x, y))
-BINARY(step_floor_divide, floor_quotient(x, y))
-BINARY(step_power, power(x, y))
-BINARY(step_maximum, x < y ? y : x)
-BINARY(step_minimum, y < x ? y : x)
-BINARY(step_mod, rest(x, y))
-BINARY(step_floor_mod, floor_rest(x, y))
-BINARY(step_squared_difference, (u - v) * (u - v))
-BINARY(step_equal, x == y)
-BINARY(step_not_equal, x != y)
-BINARY(step_less, x < y)
-BINARY(step_less_equal, x <= y)
-BINARY(step_greater, x > y)
-BINARY(step_greater_equal, x >= y)
-BINARY(step_and, (u & v))
-BINARY(step_or, (u | v))
-BINARY(step_xor, (u ^ v))
+BINARY(I_ADD, u + v)
+BINARY(I_SUBTRACT, u - v)
+BINARY(I_MULTIPLY, (u * v))
+BINARY(I_DIVIDE, quotient(x, y))
+BINARY(I_FLOOR_DIVIDE, floor_quotient(x, y))
+BINARY(I_POWER, power(x, y))
+BINARY(I_MAXIMUM, x < y ? y : x)
+BINARY(I_MINIMUM, y < x ? y : x)
+BINARY(I_MOD, rest(x, y))
+BINARY(I_FLOOR_MOD, floor_rest(x, y))
+BINARY(I_SQUARED_DIFFERENCE, (u - v) * (u - v))
+BINARY(I_EQUAL, x == y)
+BINARY(I_NOT_EQUAL, x != y)
+BINARY(I_LESS, x < y)
+BINARY(I_LESS_EQUAL, x <= y)
+BINARY(I_GREATER, x > y)
+BINARY(I_GREATER_EQUAL, x >= y)
+BINARY(I_AND, (u & v))
+BINARY(I_OR, (u | v))
+BINARY(I_XOR, (u ^ v))
 
 /* The integer next to x that is not beyond what 64 bits hold. */
 static int64_t bound_of(double x)
@@ -121,7 +121,7 @@ static int64_t bound_of(double x)
 }
 
 /* Integers between two reals. */
-STEP(step_clamp)
+STEP(I_CLAMP)
 {
     const int64_t *a = in_a;
     int64_t *out = to;
@@ -139,7 +139,7 @@ STEP(step_clamp)
     MO_CPU_IVDEP for (int i = 0; i < n; i++) out[i] =                          \
         (int64_t) (type) (uint64_t) a[i]
 
-STEP(step_wrap)
+STEP(I_WRAP)
 {
     const int64_t *a = in_a;
     int64_t *out = to;
@@ -172,7 +172,7 @@ STEP(step_wrap)
     }
 }
 
-STEP(step_select)
+STEP(I_SELECT)
 {
     const int64_t *a = in_a, *b = in_b, *c = in_c;
     int64_t *out = to;
@@ -181,38 +181,22 @@ STEP(step_select)
     MO_CPU_IVDEP for (int i = 0; i < n; i++) out[i] = a[i] ? b[i] : c[i];
 }
 
+/* Kernels by the signatures of points.def; those on reals are not here. */
+#define KERNEL_REAL_UNARY(name)    NULL
+#define KERNEL_REAL_BINARY(name)   NULL
+#define KERNEL_REAL_COMPARE(name)  NULL
+#define KERNEL_REAL_CLASSIFY(name) NULL
+#define KERNEL_INT_TO_REAL(name)   NULL
+#define KERNEL_SELECT(name)        NULL
+#define KERNEL_INT_UNARY(name)     step_##name
+#define KERNEL_INT_BINARY(name)    step_##name
+#define KERNEL_INT_SELECT(name)    step_##name
+
 mo_cpu_step_fn *mo_cpu_step_fn_int(mo_point_op op)
 {
     static mo_cpu_step_fn *const table[MO_POINT_OPS] = {
-        [MO_POINT_I_ABS] = step_abs,
-        [MO_POINT_I_NEGATE] = step_negate,
-        [MO_POINT_I_SIGN] = step_sign,
-        [MO_POINT_I_NOT] = step_not,
-        [MO_POINT_I_BITS_NOT] = step_bits_not,
-        [MO_POINT_I_CLAMP] = step_clamp,
-        [MO_POINT_I_RELU] = step_relu,
-        [MO_POINT_I_ADD] = step_add,
-        [MO_POINT_I_SUBTRACT] = step_subtract,
-        [MO_POINT_I_MULTIPLY] = step_multiply,
-        [MO_POINT_I_DIVIDE] = step_divide,
-        [MO_POINT_I_FLOOR_DIVIDE] = step_floor_divide,
-        [MO_POINT_I_POWER] = step_power,
-        [MO_POINT_I_MAXIMUM] = step_maximum,
-        [MO_POINT_I_MINIMUM] = step_minimum,
-        [MO_POINT_I_MOD] = step_mod,
-        [MO_POINT_I_FLOOR_MOD] = step_floor_mod,
-        [MO_POINT_I_SQUARED_DIFFERENCE] = step_squared_difference,
-        [MO_POINT_I_EQUAL] = step_equal,
-        [MO_POINT_I_NOT_EQUAL] = step_not_equal,
-        [MO_POINT_I_LESS] = step_less,
-        [MO_POINT_I_LESS_EQUAL] = step_less_equal,
-        [MO_POINT_I_GREATER] = step_greater,
-        [MO_POINT_I_GREATER_EQUAL] = step_greater_equal,
-        [MO_POINT_I_AND] = step_and,
-        [MO_POINT_I_OR] = step_or,
-        [MO_POINT_I_XOR] = step_xor,
-        [MO_POINT_I_WRAP] = step_wrap,
-        [MO_POINT_I_SELECT] = step_select,
+#define POINT(name, signature) [MO_POINT_##name] = KERNEL_##signature(name),
+#include "exec/op/points.def"
     };
 
     return table[op];

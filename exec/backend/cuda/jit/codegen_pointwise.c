@@ -52,120 +52,128 @@ typedef struct recipe {
               "    @t = @a == 1 || (@a == -1 && @b % 2 == 0) ? 1 : @a == -1 "  \
               "? " U("-1") " : 0;\n"
 
-static const recipe recipes[MO_POINT_OPS] = {
-    [MO_POINT_ABS] = { "fabs@f(@a)", NULL },
-    [MO_POINT_NEGATE] = { "-@a", NULL },
-    [MO_POINT_EXP] = { "exp@f(@a)", NULL },
-    [MO_POINT_LOG] = { "log@f(@a)", NULL },
-    [MO_POINT_SQRT] = { "sqrt@f(@a)", NULL },
-    [MO_POINT_SIN] = { "sin@f(@a)", NULL },
-    [MO_POINT_COS] = { "cos@f(@a)", NULL },
-    [MO_POINT_TAN] = { "tan@f(@a)", NULL },
-    [MO_POINT_ASIN] = { "asin@f(@a)", NULL },
-    [MO_POINT_ACOS] = { "acos@f(@a)", NULL },
-    [MO_POINT_ATAN] = { "atan@f(@a)", NULL },
-    [MO_POINT_SINH] = { "sinh@f(@a)", NULL },
-    [MO_POINT_COSH] = { "cosh@f(@a)", NULL },
-    [MO_POINT_TANH] = { "tanh@f(@a)", NULL },
-    [MO_POINT_ASINH] = { "asinh@f(@a)", NULL },
-    [MO_POINT_ACOSH] = { "acosh@f(@a)", NULL },
-    [MO_POINT_ATANH] = { "atanh@f(@a)", NULL },
-    [MO_POINT_ERF] = { "erf@f(@a)", NULL },
-    [MO_POINT_FLOOR] = { "floor@f(@a)", NULL },
-    [MO_POINT_CEILING] = { "ceil@f(@a)", NULL },
-    [MO_POINT_ROUND_EVEN] = { "rint@f(@a)", NULL },
-    [MO_POINT_ROUND_AWAY] = { "round@f(@a)", NULL },
-    [MO_POINT_SIGN] = { "@a > 0 ? 1 : @a < 0 ? -1 : @a == 0 ? 0 : @a", NULL },
-    [MO_POINT_RECIPROCAL] = { "1 / @a", NULL },
-    [MO_POINT_SIGMOID] = { SIGMOID("@a"), NULL },
-    [MO_POINT_SOFTPLUS] = { "(@a > 0 ? @a : 0) + log1p@f(exp@f(-fabs@f(@a)))",
-                            NULL },
-    [MO_POINT_SOFTSIGN] = { "@a / (1 + fabs@f(@a))", NULL },
-    /* tanh(log(1 + e)) is u / (u + 2) with u = e (e + 2). */
-    [MO_POINT_MISH] = { "@a * (@u / (@u + 2))",
-                        "const @R @t = exp@f(@a > 20 ? 20 : @a);\n"
-                        "const @R @u = @t * (@t + 2);\n" },
-    [MO_POINT_GELU_ERF] = { "(@R) 0.5 * @a * (1 + erf@f(@a * (@R) "
-                            "0.70710678118654752))",
-                            NULL },
-    /* The same as @a sigmoid(2 t), t what the tanh is taken of. */
-    [MO_POINT_GELU_TANH] = { "@a * (" SIGMOID("2 * @t") ")",
-                             "const @R @t = (@R) 0.79788456080286536 * (@a + "
-                             "(@R) 0.044715 * @a * @a * @a);\n" },
-    [MO_POINT_HSWISH] = { "(" BOUNDED("@a + 3", "0", "6") ") / 6 * @a", NULL },
-    [MO_POINT_HSIGMOID] = { "(" BOUNDED("@a + 3", "0", "6") ") / 6", NULL },
-    [MO_POINT_RELU] = { "@a < 0 ? 0 : @a", NULL },
-    [MO_POINT_CLAMP] = { BOUNDED("@a", "@x", "@y"), NULL },
-    [MO_POINT_ELU] = { "@a < 0 ? @x * expm1@f(@a) : @a", NULL },
-    [MO_POINT_SELU] = { "(@a < 0 ? @x * expm1@f(@a) : @a) * @y", NULL },
-    [MO_POINT_LEAKY_RELU] = { "@a < 0 ? @x * @a : @a", NULL },
-    [MO_POINT_SWISH] = { "@a * (" SIGMOID("@x * @a") ")", NULL },
-    [MO_POINT_HARD_SIGMOID] = { BOUNDED("@t", "0", "1"),
-                                "const @R @t = @x * @a + @y;\n" },
-    [MO_POINT_AFFINE] = { "@x * @a + @y", NULL },
-    [MO_POINT_ADD] = { "@a + @b", NULL },
-    [MO_POINT_SUBTRACT] = { "@a - @b", NULL },
-    [MO_POINT_MULTIPLY] = { "@a * @b", NULL },
-    [MO_POINT_DIVIDE] = { "@a / @b", NULL },
-    [MO_POINT_POWER] = { "pow@f(@a, @b)", NULL },
-    [MO_POINT_MAXIMUM] = { "@a < @b ? @b : @a", NULL },
-    [MO_POINT_MINIMUM] = { "@b < @a ? @b : @a", NULL },
-    [MO_POINT_MOD] = { "fmod@f(@a, @b)", NULL },
-    [MO_POINT_FLOOR_MOD] = { "@t != 0 && (@t < 0) != (@b < 0) ? @t + @b : @t",
-                             "const @R @t = fmod@f(@a, @b);\n" },
-    [MO_POINT_SQUARED_DIFFERENCE] = { "(@a - @b) * (@a - @b)", NULL },
-    [MO_POINT_ATAN2] = { "atan2@f(@a, @b)", NULL },
-    [MO_POINT_PRELU] = { "@a < 0 ? @a * @b : @a", NULL },
+/* One line for each row of exec/op/points.def: the value of the step. */
+#define RECIPE(name, value) static const recipe recipe_##name = { value, NULL };
+#define RECIPE_WITH(name, value, before)                                       \
+    static const recipe recipe_##name = { value, before };
 
-    [MO_POINT_EQUAL] = { "@a == @b", NULL },
-    [MO_POINT_NOT_EQUAL] = { "@a != @b", NULL },
-    [MO_POINT_LESS] = { "@a < @b", NULL },
-    [MO_POINT_LESS_EQUAL] = { "@a <= @b", NULL },
-    [MO_POINT_GREATER] = { "@a > @b", NULL },
-    [MO_POINT_GREATER_EQUAL] = { "@a >= @b", NULL },
-    [MO_POINT_IS_NAN] = { "@a != @a", NULL },
-    /* Only infinities are their own half. */
-    [MO_POINT_IS_INF] = { "@a != 0 && @a * (@R) 0.5 == @a", NULL },
-    [MO_POINT_IS_FINITE] = { "@a - @a == 0", NULL },
-    [MO_POINT_TRUNCATE] = { TRUNCATE, NULL },
+/* clang-format off */
+RECIPE(ABS, "fabs@f(@a)")
+RECIPE(NEGATE, "-@a")
+RECIPE(EXP, "exp@f(@a)")
+RECIPE(LOG, "log@f(@a)")
+RECIPE(SQRT, "sqrt@f(@a)")
+RECIPE(SIN, "sin@f(@a)")
+RECIPE(COS, "cos@f(@a)")
+RECIPE(TAN, "tan@f(@a)")
+RECIPE(ASIN, "asin@f(@a)")
+RECIPE(ACOS, "acos@f(@a)")
+RECIPE(ATAN, "atan@f(@a)")
+RECIPE(SINH, "sinh@f(@a)")
+RECIPE(COSH, "cosh@f(@a)")
+RECIPE(TANH, "tanh@f(@a)")
+RECIPE(ASINH, "asinh@f(@a)")
+RECIPE(ACOSH, "acosh@f(@a)")
+RECIPE(ATANH, "atanh@f(@a)")
+RECIPE(ERF, "erf@f(@a)")
+RECIPE(FLOOR, "floor@f(@a)")
+RECIPE(CEILING, "ceil@f(@a)")
+RECIPE(ROUND_EVEN, "rint@f(@a)")
+RECIPE(ROUND_AWAY, "round@f(@a)")
+RECIPE(SIGN, "@a > 0 ? 1 : @a < 0 ? -1 : @a == 0 ? 0 : @a")
+RECIPE(RECIPROCAL, "1 / @a")
+RECIPE(SIGMOID, SIGMOID("@a"))
+RECIPE(SOFTPLUS, "(@a > 0 ? @a : 0) + log1p@f(exp@f(-fabs@f(@a)))")
+RECIPE(SOFTSIGN, "@a / (1 + fabs@f(@a))")
+/* tanh(log(1 + e)) is u / (u + 2) with u = e (e + 2). */
+RECIPE_WITH(MISH, "@a * (@u / (@u + 2))",
+    "const @R @t = exp@f(@a > 20 ? 20 : @a);\n"
+    "const @R @u = @t * (@t + 2);\n")
+RECIPE(GELU_ERF, "(@R) 0.5 * @a * (1 + erf@f(@a * (@R) "
+    "0.70710678118654752))")
+/* The same as @a sigmoid(2 t), t what the tanh is taken of. */
+RECIPE_WITH(GELU_TANH, "@a * (" SIGMOID("2 * @t") ")",
+    "const @R @t = (@R) 0.79788456080286536 * (@a + "
+    "(@R) 0.044715 * @a * @a * @a);\n")
+RECIPE(HSWISH, "(" BOUNDED("@a + 3", "0", "6") ") / 6 * @a")
+RECIPE(HSIGMOID, "(" BOUNDED("@a + 3", "0", "6") ") / 6")
+RECIPE(RELU, "@a < 0 ? 0 : @a")
+RECIPE(CLAMP, BOUNDED("@a", "@x", "@y"))
+RECIPE(ELU, "@a < 0 ? @x * expm1@f(@a) : @a")
+RECIPE(SELU, "(@a < 0 ? @x * expm1@f(@a) : @a) * @y")
+RECIPE(LEAKY_RELU, "@a < 0 ? @x * @a : @a")
+RECIPE(SWISH, "@a * (" SIGMOID("@x * @a") ")")
+RECIPE_WITH(HARD_SIGMOID, BOUNDED("@t", "0", "1"),
+    "const @R @t = @x * @a + @y;\n")
+RECIPE(AFFINE, "@x * @a + @y")
+RECIPE(ADD, "@a + @b")
+RECIPE(SUBTRACT, "@a - @b")
+RECIPE(MULTIPLY, "@a * @b")
+RECIPE(DIVIDE, "@a / @b")
+RECIPE(POWER, "pow@f(@a, @b)")
+RECIPE(MAXIMUM, "@a < @b ? @b : @a")
+RECIPE(MINIMUM, "@b < @a ? @b : @a")
+RECIPE(MOD, "fmod@f(@a, @b)")
+RECIPE_WITH(FLOOR_MOD, "@t != 0 && (@t < 0) != (@b < 0) ? @t + @b : @t",
+    "const @R @t = fmod@f(@a, @b);\n")
+RECIPE(SQUARED_DIFFERENCE, "(@a - @b) * (@a - @b)")
+RECIPE(ATAN2, "atan2@f(@a, @b)")
+RECIPE(PRELU, "@a < 0 ? @a * @b : @a")
 
-    [MO_POINT_I_ABS] = { "(long long) (@a < 0 ? 0 - " U("@a") " : " U("@a") ")",
-                         NULL },
-    [MO_POINT_I_NEGATE] = { "(long long) (0 - " U("@a") ")", NULL },
-    [MO_POINT_I_SIGN] = { "(@a > 0) - (@a < 0)", NULL },
-    [MO_POINT_I_NOT] = { "@a == 0", NULL },
-    [MO_POINT_I_BITS_NOT] = { "~@a", NULL },
-    [MO_POINT_I_CLAMP] = { BOUNDED("@a", "@x", "@y"), NULL },
-    [MO_POINT_I_RELU] = { "@a < 0 ? 0 : @a", NULL },
-    [MO_POINT_I_ADD] = { "(long long) (" U("@a") " + " U("@b") ")", NULL },
-    [MO_POINT_I_SUBTRACT] = { "(long long) (" U("@a") " - " U("@b") ")", NULL },
-    [MO_POINT_I_MULTIPLY] = { "(long long) (" U("@a") " * " U("@b") ")", NULL },
-    [MO_POINT_I_DIVIDE] = { QUOTIENT, NULL },
-    [MO_POINT_I_FLOOR_DIVIDE] = { "@u - (@t != 0 && (@t < 0) != (@b < 0))",
-                                  "const long long @t = " REST ";\n"
-                                  "const long long @u = " QUOTIENT ";\n" },
-    [MO_POINT_I_POWER] = { "(long long) @t", POWER },
-    [MO_POINT_I_MAXIMUM] = { "@a < @b ? @b : @a", NULL },
-    [MO_POINT_I_MINIMUM] = { "@b < @a ? @b : @a", NULL },
-    [MO_POINT_I_MOD] = { REST, NULL },
-    [MO_POINT_I_FLOOR_MOD] = { "@t != 0 && (@t < 0) != (@b < 0) ? @t + @b : @t",
-                               "const long long @t = " REST ";\n" },
-    [MO_POINT_I_SQUARED_DIFFERENCE] = { "(long long) (@t * @t)",
-                                        "const unsigned long long @t = " U(
-                                            "@a") " - " U("@b") ";\n" },
-    [MO_POINT_I_EQUAL] = { "@a == @b", NULL },
-    [MO_POINT_I_NOT_EQUAL] = { "@a != @b", NULL },
-    [MO_POINT_I_LESS] = { "@a < @b", NULL },
-    [MO_POINT_I_LESS_EQUAL] = { "@a <= @b", NULL },
-    [MO_POINT_I_GREATER] = { "@a > @b", NULL },
-    [MO_POINT_I_GREATER_EQUAL] = { "@a >= @b", NULL },
-    [MO_POINT_I_AND] = { "@a & @b", NULL },
-    [MO_POINT_I_OR] = { "@a | @b", NULL },
-    [MO_POINT_I_XOR] = { "@a ^ @b", NULL },
+RECIPE(EQUAL, "@a == @b")
+RECIPE(NOT_EQUAL, "@a != @b")
+RECIPE(LESS, "@a < @b")
+RECIPE(LESS_EQUAL, "@a <= @b")
+RECIPE(GREATER, "@a > @b")
+RECIPE(GREATER_EQUAL, "@a >= @b")
+RECIPE(IS_NAN, "@a != @a")
+/* Only infinities are their own half. */
+RECIPE(IS_INF, "@a != 0 && @a * (@R) 0.5 == @a")
+RECIPE(IS_FINITE, "@a - @a == 0")
+RECIPE(TRUNCATE, TRUNCATE)
 
-    [MO_POINT_TO_REAL] = { "(@R) @a", NULL },
-    [MO_POINT_SELECT] = { "@a ? @b : @c", NULL },
-    [MO_POINT_I_SELECT] = { "@a ? @b : @c", NULL },
+RECIPE(I_ABS, "(long long) (@a < 0 ? 0 - " U("@a") " : " U("@a") ")")
+RECIPE(I_NEGATE, "(long long) (0 - " U("@a") ")")
+RECIPE(I_SIGN, "(@a > 0) - (@a < 0)")
+RECIPE(I_NOT, "@a == 0")
+RECIPE(I_BITS_NOT, "~@a")
+RECIPE(I_CLAMP, BOUNDED("@a", "@x", "@y"))
+RECIPE(I_RELU, "@a < 0 ? 0 : @a")
+RECIPE(I_ADD, "(long long) (" U("@a") " + " U("@b") ")")
+RECIPE(I_SUBTRACT, "(long long) (" U("@a") " - " U("@b") ")")
+RECIPE(I_MULTIPLY, "(long long) (" U("@a") " * " U("@b") ")")
+RECIPE(I_DIVIDE, QUOTIENT)
+RECIPE_WITH(I_FLOOR_DIVIDE, "@u - (@t != 0 && (@t < 0) != (@b < 0))",
+    "const long long @t = " REST ";\n"
+    "const long long @u = " QUOTIENT ";\n")
+RECIPE_WITH(I_POWER, "(long long) @t", POWER)
+RECIPE(I_MAXIMUM, "@a < @b ? @b : @a")
+RECIPE(I_MINIMUM, "@b < @a ? @b : @a")
+RECIPE(I_MOD, REST)
+RECIPE_WITH(I_FLOOR_MOD, "@t != 0 && (@t < 0) != (@b < 0) ? @t + @b : @t",
+    "const long long @t = " REST ";\n")
+RECIPE_WITH(I_SQUARED_DIFFERENCE, "(long long) (@t * @t)",
+    "const unsigned long long @t = " U("@a") " - " U("@b") ";\n")
+RECIPE(I_EQUAL, "@a == @b")
+RECIPE(I_NOT_EQUAL, "@a != @b")
+RECIPE(I_LESS, "@a < @b")
+RECIPE(I_LESS_EQUAL, "@a <= @b")
+RECIPE(I_GREATER, "@a > @b")
+RECIPE(I_GREATER_EQUAL, "@a >= @b")
+RECIPE(I_AND, "@a & @b")
+RECIPE(I_OR, "@a | @b")
+RECIPE(I_XOR, "@a ^ @b")
+
+RECIPE(TO_REAL, "(@R) @a")
+RECIPE(SELECT, "@a ? @b : @c")
+RECIPE(I_SELECT, "@a ? @b : @c")
+RECIPE(ROUND_TO, NULL) /* add_round_to() */
+RECIPE(I_WRAP, NULL)   /* add_wrap() */
+/* clang-format on */
+
+static const recipe *const recipes[MO_POINT_OPS] = {
+#define POINT(name, signature) [MO_POINT_##name] = &recipe_##name,
+#include "exec/op/points.def"
 };
 
 /* ---- steps */
@@ -305,7 +313,7 @@ static const char *register_type(bool real, bool wide)
 
 static void add_step(const writing *w)
 {
-    const recipe *how = &recipes[w->step->op];
+    const recipe *how = recipes[w->step->op];
     bool real = mo_point_op_signature(w->step->op).real;
 
     if (how->before)

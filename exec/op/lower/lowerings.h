@@ -1,0 +1,48 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * lowerings.h - prototypes of the functions that the column LOWERING of
+ * ingest/operators.def names, and what several of them share.
+ */
+#ifndef MO_EXEC_OP_LOWER_LOWERINGS_H
+#define MO_EXEC_OP_LOWER_LOWERINGS_H
+
+#include "exec/op/lower.h"
+
+/* Of the words that stand for one function. */
+mo_lower_fn mo_lower_unary;
+mo_lower_fn mo_lower_binary;
+mo_lower_fn mo_lower_variadic;
+mo_lower_fn mo_lower_logical;
+mo_lower_fn mo_lower_bitwise;
+mo_lower_fn mo_lower_reduce;
+
+/* Of those that name it. */
+#define DECLARE_NONE
+#define DECLARE_UNARY(real, integer)
+#define DECLARE_BINARY(real, integer)
+#define DECLARE_VARIADIC(real, integer)
+#define DECLARE_LOGICAL(op)
+#define DECLARE_BITWISE(op)
+#define DECLARE_REDUCE(op)
+#define DECLARE_BINARY_BY(f, real, integer)                  mo_lower_fn mo_lower_##f;
+#define DECLARE_LOWER(f, inputs)                             mo_lower_fn mo_lower_##f;
+#define OPERATOR(name, class, flops, shape, value, lowering) DECLARE_##lowering
+#include "ingest/operators.def"
+
+/* Adds a NORM of tensor in, row by row, to tensor out. */
+mo_status mo_lower_add_norm(const mo_call_norm *norm, int in, int out,
+                            int n_extra, mo_arena *arena,
+                            mo_lower_result *lowered, mo_call **call,
+                            mo_error *err);
+
+/* in and out from the shapes of input 0 and output 0, kernel from the caller;
+ * the rest from attributes, padding as auto_pad wants it. */
+mo_status mo_lower_window_read(const mo_op_site *site, const int64_t *kernel,
+                               mo_call_window *sweep, mo_error *err);
+
+/* Fails unless the data has batch, channels and 1 to 3 spatial dimensions, and
+ * the result as many. */
+mo_status mo_lower_window_check(const mo_op_site *site, int *spatial,
+                                mo_error *err);
+
+#endif
