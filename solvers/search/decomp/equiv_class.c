@@ -109,7 +109,7 @@ static mo_status key_equals(mo_decomp_equiv *a, int cls, bool *same,
     return status;
 }
 
-/* Sets *cls to the class whose key equals the one in fresh, -1 if there is
+/* Sets *cls to the class with the key in current, -1 if there is
  * none. */
 static mo_status find_class(mo_decomp_equiv *a, uint64_t digest, int *cls,
                             mo_error *err)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * equiv_class.h - equivalence classes by content (hash-consing): items whose
- * keys are equal number for number get the same class.
+ * equiv_class.h - equivalence classes by content (hash-consing): items with
+ * equal keys, number for number, get the same class.
  *
  * Stacked layers are the same segment again and again: a schedule or a bound
  * of one is valid for all.

@@ -81,7 +81,7 @@ mo_status mo_decomp_classes_new(const mo_decomp_segments *segments,
                                 mo_decomp_classes **classes, mo_error *err);
 void mo_decomp_classes_free(mo_decomp_classes *classes);
 
-/* Fills x with a copy of the class's sub-instance whose u and v are pinned to
+/* Fills x with a copy of the class's sub-instance with u and v pinned to
  * the devices of the boundary. Everything but x->pin is shared; the caller
  * frees x->pin, also when *possible is false: pins or groups forbid the
  * boundary. */

@@ -10,7 +10,7 @@
  *     segment 0 . cut 0 . segment 1 . cut 1 . ... . cut n-2 . segment n-1
  *
  * A cut belongs to both segments beside it: it is the exit op v of the one and
- * the entry op u of the other, whose time begins when u has ended.
+ * the entry op u of the other, which begins when u has ended.
  */
 #ifndef MO_SOLVERS_SEARCH_DECOMP_SEGMENTATION_H
 #define MO_SOLVERS_SEARCH_DECOMP_SEGMENTATION_H

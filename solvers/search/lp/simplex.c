@@ -34,7 +34,7 @@ static mo_status reserve_ints(int **items, size_t room, mo_error *err)
 
 static mo_status reserve_rows(mo_lp_simplex *lp, size_t room, mo_error *err)
 {
-    double **by_row[] = { &lp->b, &lp->rhs, &lp->norm, &lp->price };
+    double **by_row[] = { &lp->b, &lp->rhs, &lp->norm, &lp->dual_value };
     size_t size;
     mo_status status =
         mo_size_mul(room, lp->n_room, &size) ? MO_OK : mo_fail_memory(err);
@@ -57,8 +57,10 @@ static mo_status reserve_rows(mo_lp_simplex *lp, size_t room, mo_error *err)
     return status;
 }
 
-/* Rows in a new array, further apart. */
-static double *spread(const mo_lp_simplex *lp, double *rows, size_t n_room)
+/* Copies the rows to a new array with n_room entries per row; NULL: no
+ * memory. */
+static double *copy_rows_wider(const mo_lp_simplex *lp, double *rows,
+                               size_t n_room)
 {
     double *wide = malloc(lp->m_room * n_room * sizeof *wide);
 
@@ -68,15 +70,15 @@ static double *spread(const mo_lp_simplex *lp, double *rows, size_t n_room)
     return wide;
 }
 
-static mo_status spread_rows(mo_lp_simplex *lp, size_t n_room, mo_error *err)
+static mo_status widen_rows(mo_lp_simplex *lp, size_t n_room, mo_error *err)
 {
     size_t size;
     double *a = NULL, *t = NULL;
 
     if (mo_size_mul(lp->m_room, n_room, &size) &&
         mo_size_mul(size, sizeof *a, &size)) {
-        a = spread(lp, lp->a, n_room);
-        t = spread(lp, lp->t, n_room);
+        a = copy_rows_wider(lp, lp->a, n_room);
+        t = copy_rows_wider(lp, lp->t, n_room);
     }
     if (!a || !t) {
         free(a);
@@ -100,8 +102,8 @@ static mo_status reserve_columns(mo_lp_simplex *lp, size_t room, mo_error *err)
         if (status == MO_OK)
             status = reserve_doubles(by_column[i], room, err);
     if (status == MO_OK)
-        status = reserve_ints(&lp->out, room, err);
-    return status == MO_OK ? spread_rows(lp, room, err) : status;
+        status = reserve_ints(&lp->nonbasic, room, err);
+    return status == MO_OK ? widen_rows(lp, room, err) : status;
 }
 
 mo_status mo_lp_simplex_new(int n, const double *c, mo_lp_simplex **simplex,
@@ -124,7 +126,7 @@ mo_status mo_lp_simplex_new(int n, const double *c, mo_lp_simplex **simplex,
     for (int j = 0; j < n; j++) {
         lp->c[j] = lp->d[j] = c[j];
         lp->z[j] = 0;
-        lp->out[j] = j;
+        lp->nonbasic[j] = j;
     }
     *simplex = lp;
     return MO_OK;
@@ -142,11 +144,11 @@ void mo_lp_simplex_free(mo_lp_simplex *lp)
     free(lp->d);
     free(lp->norm);
     free(lp->basic);
-    free(lp->out);
+    free(lp->nonbasic);
     free(lp->age);
     free(lp->tight);
     free(lp->z);
-    free(lp->price);
+    free(lp->dual_value);
     free(lp->scratch);
     free(lp);
 }
@@ -157,14 +159,14 @@ void mo_lp_simplex_express_row_in_basis(mo_lp_simplex *lp, int i)
     double *t = row_of(lp, lp->t, i);
 
     for (int j = 0; j < lp->n; j++)
-        t[j] = is_slack(lp->out[j]) ? 0 : a[lp->out[j]];
+        t[j] = is_slack(lp->nonbasic[j]) ? 0 : a[lp->nonbasic[j]];
     lp->rhs[i] = lp->b[i];
     for (int r = 0; r < i; r++) {
         double factor = is_slack(lp->basic[r]) ? 0 : a[lp->basic[r]];
 
         if (factor == 0)
             continue;
-        subtract(t, factor, row_of(lp, lp->t, r), lp->n);
+        subtract_scaled(t, factor, row_of(lp, lp->t, r), lp->n);
         lp->rhs[i] -= factor * lp->rhs[r];
     }
     lp->norm[i] = square_sum(t, lp->n);
@@ -183,14 +185,14 @@ mo_status mo_lp_simplex_add_row(mo_lp_simplex *lp, const double *a, double b,
     memcpy(row_of(lp, lp->a, lp->m), a, (size_t) lp->n * sizeof *a);
     lp->b[lp->m] = b;
     lp->age[lp->m] = 0;
-    lp->price[lp->m] = 0;
+    lp->dual_value[lp->m] = 0;
     mo_lp_simplex_express_row_in_basis(lp, lp->m);
     lp->m++;
     return MO_OK;
 }
 
-/* The entries of a column that is not in the basis: those that it came with,
- * by what has become of the slacks. */
+/* Computes the dictionary's entries and reduced cost of a new nonbasic column
+ * from its entries in the original rows and the columns of the slacks. */
 static void express_column(mo_lp_simplex *lp, int at, double c,
                            const double *entries)
 {
@@ -200,16 +202,16 @@ static void express_column(mo_lp_simplex *lp, int at, double c,
         double *t = row_of(lp, lp->t, r), sum = 0;
 
         for (int j = 0; j < at; j++)
-            if (is_slack(lp->out[j]))
-                sum += entries[~lp->out[j]] * t[j];
+            if (is_slack(lp->nonbasic[j]))
+                sum += entries[~lp->nonbasic[j]] * t[j];
         if (is_slack(lp->basic[r]))
             sum += entries[~lp->basic[r]];
         t[at] = sum;
         lp->norm[r] += sum * sum;
     }
     for (int j = 0; j < at; j++)
-        if (is_slack(lp->out[j]))
-            cost += entries[~lp->out[j]] * lp->d[j];
+        if (is_slack(lp->nonbasic[j]))
+            cost += entries[~lp->nonbasic[j]] * lp->d[j];
     lp->d[at] = cost;
 }
 
@@ -227,7 +229,7 @@ mo_status mo_lp_simplex_add_column(mo_lp_simplex *lp, double c,
     for (int i = 0; i < lp->m; i++)
         row_of(lp, lp->a, i)[at] = entries[i];
     express_column(lp, at, c, entries);
-    lp->out[at] = at;
+    lp->nonbasic[at] = at;
     lp->z[at] = 0;
     lp->n++;
     return MO_OK;
@@ -245,11 +247,11 @@ const double *mo_lp_simplex_primal(const mo_lp_simplex *lp)
 
 const double *mo_lp_simplex_duals(const mo_lp_simplex *lp)
 {
-    return lp->price;
+    return lp->dual_value;
 }
 
-/* The age that only so many of the rows with a basic slack exceed. */
-static int oldest_to_keep(const mo_lp_simplex *lp, int surplus)
+/* Returns the age that at most `surplus` rows with a basic slack exceed. */
+static int oldest_kept_age(const mo_lp_simplex *lp, int surplus)
 {
     int oldest = 0, older = lp->m;
 
@@ -262,10 +264,10 @@ static int oldest_to_keep(const mo_lp_simplex *lp, int surplus)
     return oldest;
 }
 
-/* Marks what goes: rows of which the slack is basic, the oldest. */
-static void choose_surplus(const mo_lp_simplex *lp, int surplus, int *kept)
+/* Marks the oldest rows with a basic slack in kept. */
+static void mark_surplus_rows(const mo_lp_simplex *lp, int surplus, int *kept)
 {
-    int oldest = oldest_to_keep(lp, surplus);
+    int oldest = oldest_kept_age(lp, surplus);
 
     for (int i = 0; i < lp->m; i++)
         kept[i] = 0;
@@ -287,7 +289,7 @@ static void move_row(mo_lp_simplex *lp, double *rows, int from, int to)
                (size_t) lp->n * sizeof *rows);
 }
 
-static void drop_from_dictionary(mo_lp_simplex *lp, const int *kept)
+static void drop_dictionary_rows(mo_lp_simplex *lp, const int *kept)
 {
     int to = 0;
 
@@ -302,23 +304,23 @@ static void drop_from_dictionary(mo_lp_simplex *lp, const int *kept)
         lp->basic[to++] = is_slack(variable) ? ~kept[~variable] : variable;
     }
     for (int j = 0; j < lp->n; j++)
-        if (is_slack(lp->out[j]))
-            lp->out[j] = ~kept[~lp->out[j]];
+        if (is_slack(lp->nonbasic[j]))
+            lp->nonbasic[j] = ~kept[~lp->nonbasic[j]];
 }
 
 void mo_lp_simplex_purge_slack_rows(mo_lp_simplex *lp, int most, int *kept)
 {
     int to = 0;
 
-    choose_surplus(lp, lp->m > most ? lp->m - most : 0, kept);
+    mark_surplus_rows(lp, lp->m > most ? lp->m - most : 0, kept);
     for (int i = 0; i < lp->m; i++)
         if (kept[i] == 0) {
             move_row(lp, lp->a, i, to);
             lp->b[to] = lp->b[i];
             lp->age[to] = lp->age[i];
-            lp->price[to] = lp->price[i];
+            lp->dual_value[to] = lp->dual_value[i];
             kept[i] = to++;
         }
-    drop_from_dictionary(lp, kept);
+    drop_dictionary_rows(lp, kept);
     lp->m = to;
 }

@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * simplex_parts.h - what the files of simplex.h share.
+ * simplex_internal.h - dictionary of the simplex method (Chvatal, 1983),
+ * shared by simplex.c and simplex_solve.c.
  *
- * A dictionary says what is in the basis by what is out of it,
+ * A dictionary expresses basic variables by nonbasic ones,
  *
- *     basic_i = rhs_i - sum_j t_ij out_j,   value = sum + sum_j d_j out_j.
+ *     basic_i = rhs_i - sum_j t_ij nonbasic_j,   value = sum + sum_j d_j
+ * nonbasic_j.
  *
  * Columns of the problem are variables 0, 1, ...; the slack of row i is ~i.
  */
@@ -14,16 +16,16 @@
 #include "base/random.h"
 #include "solvers/search/lp/simplex.h"
 
-/* What is optimised less keeps sums in memory, which takes several times as
- * long; and nothing is fused, so that all processors round alike. */
+/* Without optimization sums are kept in memory, several times slower; without
+ * fused multiply-add all processors round alike. */
 #if defined(__GNUC__) && !defined(__clang__)
 #pragma GCC optimize("O3", "fp-contract=off")
 #endif
 
-/* Before a function: it is there once more for processors with vectors of four,
- * and which one runs is chosen when the program is loaded.  Both round alike.
- * Not under sanitizers, which start too late for the choice, and not with
- * clang, which gives such choices names that are not static. */
+/* Function multiversioning: compiled a second time for processors with vectors
+ * of four doubles, selected when the program is loaded. Both round alike. Not
+ * under sanitizers, which start too late for the selection, and not with
+ * clang, which gives the versions names that are not static. */
 #if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__clang__) &&    \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #define MO_LP_TARGET_CLONES __attribute__((target_clones("avx2", "default")))
@@ -34,16 +36,16 @@
 struct mo_lp_simplex {
     int n, m; /* columns, rows */
     size_t n_room, m_room;
-    double *c;         /* by column */
-    double *a, *b;     /* rows as they came; row i at a + i * n_room */
-    double *t, *rhs;   /* the dictionary, its rows the same way */
-    double *d;         /* by place out of the basis */
-    double *norm;      /* by row of the dictionary, |t_i|^2 */
-    int *basic, *out;  /* variables, by row and by place */
-    int *age;          /* by row: solutions since it was last tight */
-    int *tight;        /* by row, for rebuild */
-    double *z, *price; /* of the last solution */
-    double *scratch;   /* by column */
+    double *c;              /* by column */
+    double *a, *b;          /* original rows; row i at a + i * n_room */
+    double *t, *rhs;        /* the dictionary, rows in the same layout */
+    double *d;              /* reduced costs, by nonbasic position */
+    double *norm;           /* by row of the dictionary, |t_i|^2 */
+    int *basic, *nonbasic;  /* variables, by row and by nonbasic position */
+    int *age;               /* by row: solutions since it was last tight */
+    int *tight;             /* by row, scratch of the rebuild */
+    double *z, *dual_value; /* of the last solution */
+    double *scratch;        /* by column */
     double value;
     mo_random random;
 };
@@ -58,11 +60,11 @@ static inline bool is_slack(int variable)
     return variable < 0;
 }
 
-/* to -= factor * from; returns |to|^2.  Eight sums let compilers do many at a
- * time, and none waits for the one before: what is added up in which order is
- * the same everywhere. */
-static inline double subtract(double *restrict to, double factor,
-                              const double *restrict from, int n)
+/* to -= factor * from; returns |to|^2. Eight partial sums let compilers
+ * vectorize without dependencies, and fix the order of summation on every
+ * machine. */
+static inline double subtract_scaled(double *restrict to, double factor,
+                                     const double *restrict from, int n)
 {
     enum { SUMS = 8 };
     double sum[SUMS] = { 0 };
@@ -90,7 +92,8 @@ static inline double square_sum(const double *x, int n)
     return sum;
 }
 
-/* Row i of the dictionary, which is its slack's, out of the row as it came. */
+/* Computes row i of the dictionary, with its slack basic, from the original
+ * row. */
 void mo_lp_simplex_express_row_in_basis(mo_lp_simplex *lp, int i);
 
 #endif

@@ -6,37 +6,37 @@
 
 /*
  * New rows make some rhs negative and leave d alone, new columns the other way
- * round.  A dual method makes all rhs >= 0, a primal one all d <= 0; each may
- * begin when the other's work is done, and what is not done is bent until it
- * seems so: costs for the dual method, right-hand sides for the primal one.
- * They are bent a little further, each by another amount, which spares both the
- * many ties of such problems; the true ones are then restored, and what that
- * undoes is mended by the other method, with less bending each time.
+ * round. The dual simplex method makes all rhs >= 0 and needs d <= 0, the
+ * primal one makes all d <= 0 and needs rhs >= 0; what is not so is shifted
+ * until it is: costs for the dual method, right-hand sides for the primal one.
+ * A random perturbation is added to each, against the degeneracy of such
+ * problems; then the true values are restored and what that undoes is repaired
+ * by the other method, with a smaller perturbation each time.
  *
- * The dual method leaves with the row for which rhs^2 / (1 + |t_i|^2) is
- * largest, steepest edge: the norms come for free when all of the dictionary is
- * touched anyway.
+ * The dual method leaves with the row of largest rhs^2 / (1 + |t_i|^2), dual
+ * steepest edge (Forrest and Goldfarb, 1992): the norms cost nothing, as a
+ * pivot updates the whole dictionary anyway.
  */
 
-#define FEASIBLE 1e-9 /* so little below 0 is not */
-#define OPTIMAL  1e-9 /* the same for d above 0 */
-#define PIVOT    1e-8 /* nothing smaller is divided by */
-#define ACCURATE 1e-7 /* more than this off the rows, it begins anew */
-#define BENT     1e-6 /* of the largest cost or right-hand side */
+#define FEASIBLE     1e-9 /* primal feasibility tolerance */
+#define OPTIMAL      1e-9 /* the same for reduced costs */
+#define PIVOT        1e-8 /* least absolute value of a pivot */
+#define ACCURATE     1e-7 /* largest row residual before a rebuild */
+#define PERTURBATION 1e-6 /* of the largest cost or right-hand side */
 
 enum {
     MAX_TRIES = 3,
-    MAX_MENDS = 8,
-    PATIENCE = 10 /* pivots for each row and column */
+    MAX_REPAIRS = 8,
+    PIVOTS_PER_SIZE = 10 /* pivots for each row and column */
 };
 
-/* The variable at place s comes in for that of row r.  Most of the time goes
- * by here. */
+/* Exchanges the nonbasic variable at position s with the basic one of row r.
+ * Most of the time is spent here. */
 MO_LP_TARGET_CLONES
 static void pivot(mo_lp_simplex *lp, int r, int s)
 {
     double *in = row_of(lp, lp->t, r), by = 1 / in[s];
-    int variable = lp->out[s], n = lp->n;
+    int variable = lp->nonbasic[s], n = lp->n;
 
     for (int j = 0; j < n; j++)
         in[j] *= by;
@@ -48,28 +48,29 @@ static void pivot(mo_lp_simplex *lp, int r, int s)
         if (i == r || factor == 0)
             continue;
         t[s] = 0;
-        lp->norm[i] = subtract(t, factor, in, n);
+        lp->norm[i] = subtract_scaled(t, factor, in, n);
         lp->rhs[i] -= factor * lp->rhs[r];
     }
     by = lp->d[s];
     lp->d[s] = 0;
-    subtract(lp->d, by, in, n);
+    subtract_scaled(lp->d, by, in, n);
     lp->norm[r] = square_sum(in, n);
-    lp->out[s] = lp->basic[r];
+    lp->nonbasic[s] = lp->basic[r];
     lp->basic[r] = variable;
 }
 
-/* d by the true costs. */
+/* Computes d from the true costs. */
 static void restore_costs(mo_lp_simplex *lp)
 {
     for (int j = 0; j < lp->n; j++)
-        lp->d[j] = is_slack(lp->out[j]) ? 0 : lp->c[lp->out[j]];
+        lp->d[j] = is_slack(lp->nonbasic[j]) ? 0 : lp->c[lp->nonbasic[j]];
     for (int r = 0; r < lp->m; r++)
         if (!is_slack(lp->basic[r]) && lp->c[lp->basic[r]] != 0)
-            subtract(lp->d, lp->c[lp->basic[r]], row_of(lp, lp->t, r), lp->n);
+            subtract_scaled(lp->d, lp->c[lp->basic[r]], row_of(lp, lp->t, r),
+                            lp->n);
 }
 
-/* rhs by the true right-hand sides: each goes where its slack has gone. */
+/* Computes rhs from the true right-hand sides, by the columns of the slacks. */
 static void restore_rhs(mo_lp_simplex *lp)
 {
     for (int r = 0; r < lp->m; r++) {
@@ -77,13 +78,13 @@ static void restore_rhs(mo_lp_simplex *lp)
         double sum = is_slack(lp->basic[r]) ? lp->b[~lp->basic[r]] : 0;
 
         for (int j = 0; j < lp->n; j++)
-            if (is_slack(lp->out[j]))
-                sum += t[j] * lp->b[~lp->out[j]];
+            if (is_slack(lp->nonbasic[j]))
+                sum += t[j] * lp->b[~lp->nonbasic[j]];
         lp->rhs[r] = sum;
     }
 }
 
-static double largest_of(const double *x, int n)
+static double largest_magnitude(const double *x, int n)
 {
     double largest = 0;
 
@@ -92,25 +93,25 @@ static double largest_of(const double *x, int n)
     return largest;
 }
 
-static void bend_costs(mo_lp_simplex *lp, double part)
+static void perturb_costs(mo_lp_simplex *lp, double part)
 {
-    double by = part * largest_of(lp->c, lp->n);
+    double by = part * largest_magnitude(lp->c, lp->n);
 
     for (int j = 0; j < lp->n; j++)
         lp->d[j] = fmin(lp->d[j], 0) - by * (0.5 + mo_random_unit(&lp->random));
 }
 
-static void bend_rhs(mo_lp_simplex *lp, double part)
+static void perturb_rhs(mo_lp_simplex *lp, double part)
 {
-    double by = part * largest_of(lp->b, lp->m);
+    double by = part * largest_magnitude(lp->b, lp->m);
 
     for (int r = 0; r < lp->m; r++)
         lp->rhs[r] =
             fmax(lp->rhs[r], 0) + by * (0.5 + mo_random_unit(&lp->random));
 }
 
-/* The row to leave with, or -1 when all are feasible. */
-static int steepest_row(const mo_lp_simplex *lp)
+/* Returns the leaving row of the dual method, -1: primal feasible. */
+static int dual_leaving(const mo_lp_simplex *lp)
 {
     double most = 0;
     int best = -1;
@@ -126,8 +127,8 @@ static int steepest_row(const mo_lp_simplex *lp)
     return best;
 }
 
-/* Of the places that keep d <= 0, or nearly so, that of the largest entry
- * (Harris, 1973); -1: there is none. */
+/* Dual ratio test with tolerance: of the positions that keep d <= 0, or nearly
+ * so, the one with the largest entry (Harris, 1973); -1: none. */
 static int dual_entering(const mo_lp_simplex *lp, int r)
 {
     const double *t = row_of(lp, lp->t, r);
@@ -145,12 +146,12 @@ static int dual_entering(const mo_lp_simplex *lp, int r)
     return best;
 }
 
-static bool dual(mo_lp_simplex *lp)
+static bool run_dual_simplex(mo_lp_simplex *lp)
 {
-    int most = PATIENCE * (lp->n + lp->m);
+    int most = PIVOTS_PER_SIZE * (lp->n + lp->m);
 
     for (int step = 0; step < most; step++) {
-        int r = steepest_row(lp), s;
+        int r = dual_leaving(lp), s;
 
         if (r < 0)
             return true;
@@ -162,21 +163,21 @@ static bool dual(mo_lp_simplex *lp)
     return false;
 }
 
-/* The place to come in from: of the largest d, or, where that may go round in
- * circles, of the first variable (Bland, 1977); -1: none. */
-static int primal_entering(const mo_lp_simplex *lp, bool careful)
+/* Returns the position with the largest d, or, against cycling, of the
+ * smallest variable (Bland, 1977); -1: optimal. */
+static int primal_entering(const mo_lp_simplex *lp, bool bland)
 {
     int best = -1;
 
     for (int j = 0; j < lp->n; j++)
         if (lp->d[j] > OPTIMAL &&
-            (best < 0 ||
-             (careful ? lp->out[j] < lp->out[best] : lp->d[j] > lp->d[best])))
+            (best < 0 || (bland ? lp->nonbasic[j] < lp->nonbasic[best]
+                                : lp->d[j] > lp->d[best])))
             best = j;
     return best;
 }
 
-static int primal_leaving(const mo_lp_simplex *lp, int s, bool careful)
+static int primal_leaving(const mo_lp_simplex *lp, int s, bool bland)
 {
     double least = INFINITY;
     int best = -1;
@@ -188,8 +189,8 @@ static int primal_leaving(const mo_lp_simplex *lp, int s, bool careful)
             continue;
         ratio = fmax(lp->rhs[r], 0) / t;
         if (ratio < least ||
-            (ratio == least && (careful ? lp->basic[r] < lp->basic[best]
-                                        : t > row_of(lp, lp->t, best)[s]))) {
+            (ratio == least && (bland ? lp->basic[r] < lp->basic[best]
+                                      : t > row_of(lp, lp->t, best)[s]))) {
             least = ratio;
             best = r;
         }
@@ -197,17 +198,17 @@ static int primal_leaving(const mo_lp_simplex *lp, int s, bool careful)
     return best;
 }
 
-static bool primal(mo_lp_simplex *lp)
+static bool run_primal_simplex(mo_lp_simplex *lp)
 {
-    int most = PATIENCE * (lp->n + lp->m);
+    int most = PIVOTS_PER_SIZE * (lp->n + lp->m);
 
     for (int step = 0; step < most; step++) {
-        bool careful = step > most / 2;
-        int s = primal_entering(lp, careful), r;
+        bool bland = step > most / 2;
+        int s = primal_entering(lp, bland), r;
 
         if (s < 0)
             return true;
-        r = primal_leaving(lp, s, careful);
+        r = primal_leaving(lp, s, bland);
         if (r < 0)
             return false;
         pivot(lp, r, s);
@@ -215,7 +216,7 @@ static bool primal(mo_lp_simplex *lp)
     return false;
 }
 
-/* Marks the columns of the problem that are in the basis. */
+/* Marks the problem's columns that are basic. */
 static void mark_basic(mo_lp_simplex *lp)
 {
     memset(lp->scratch, 0, (size_t) lp->n * sizeof *lp->scratch);
@@ -224,8 +225,9 @@ static void mark_basic(mo_lp_simplex *lp)
             lp->scratch[lp->basic[r]] = 1;
 }
 
-/* A row of those whose slack is to go, the one with the largest entry. */
-static int row_to_enter(const mo_lp_simplex *lp, int s)
+/* Returns, of the rows to become tight, the one with the largest entry in
+ * column s; -1: none. */
+static int rebuild_row(const mo_lp_simplex *lp, int s)
 {
     double largest = PIVOT;
     int best = -1;
@@ -241,35 +243,35 @@ static int row_to_enter(const mo_lp_simplex *lp, int s)
     return best;
 }
 
-/* Marks the rows of which the slack is not. */
+/* Marks the rows with a nonbasic slack. */
 static void mark_tight(mo_lp_simplex *lp)
 {
     for (int i = 0; i < lp->m; i++)
         lp->tight[i] = 0;
     for (int j = 0; j < lp->n; j++)
-        if (is_slack(lp->out[j]))
-            lp->tight[~lp->out[j]] = 1;
+        if (is_slack(lp->nonbasic[j]))
+            lp->tight[~lp->nonbasic[j]] = 1;
 }
 
-static void begin_with_slacks(mo_lp_simplex *lp)
+static void reset_to_slack_basis(mo_lp_simplex *lp)
 {
     for (int j = 0; j < lp->n; j++)
-        lp->out[j] = j;
+        lp->nonbasic[j] = j;
     for (int r = 0; r < lp->m; r++)
         lp->basic[r] = ~r;
     for (int r = 0; r < lp->m; r++)
         mo_lp_simplex_express_row_in_basis(lp, r);
 }
 
-/* The dictionary of the same basis, out of the rows as they came; what has
- * become too dependent stays out. */
-static void rebuild(mo_lp_simplex *lp)
+/* Recomputes the dictionary of the same basis from the original rows; columns
+ * that are almost dependent stay nonbasic. */
+static void rebuild_dictionary(mo_lp_simplex *lp)
 {
     mark_basic(lp);
     mark_tight(lp);
-    begin_with_slacks(lp);
+    reset_to_slack_basis(lp);
     for (int j = 0; j < lp->n; j++) {
-        int r = lp->scratch[j] != 0 ? row_to_enter(lp, j) : -1;
+        int r = lp->scratch[j] != 0 ? rebuild_row(lp, j) : -1;
 
         if (r >= 0)
             pivot(lp, r, j);
@@ -277,23 +279,24 @@ static void rebuild(mo_lp_simplex *lp)
     restore_costs(lp);
 }
 
-/* Reads z and the prices off the dictionary. */
-static void take_solution(mo_lp_simplex *lp)
+/* Reads z and the dual values off the dictionary. */
+static void read_solution(mo_lp_simplex *lp)
 {
     memset(lp->z, 0, (size_t) lp->n * sizeof *lp->z);
-    memset(lp->price, 0, (size_t) lp->m * sizeof *lp->price);
+    memset(lp->dual_value, 0, (size_t) lp->m * sizeof *lp->dual_value);
     for (int r = 0; r < lp->m; r++)
         if (!is_slack(lp->basic[r]))
             lp->z[lp->basic[r]] = fmax(lp->rhs[r], 0);
     for (int j = 0; j < lp->n; j++)
-        if (is_slack(lp->out[j]))
-            lp->price[~lp->out[j]] = fmax(-lp->d[j], 0);
+        if (is_slack(lp->nonbasic[j]))
+            lp->dual_value[~lp->nonbasic[j]] = fmax(-lp->d[j], 0);
     lp->value = 0;
     for (int j = 0; j < lp->n; j++)
         lp->value += lp->c[j] * lp->z[j];
 }
 
-/* Whether z keeps the rows, and exactly where it should. */
+/* Whether z satisfies the rows, and with equality where the dual value is
+ * positive. */
 static bool is_accurate(const mo_lp_simplex *lp)
 {
     for (int i = 0; i < lp->m; i++) {
@@ -305,25 +308,25 @@ static bool is_accurate(const mo_lp_simplex *lp)
             size += fabs(a[j] * lp->z[j]);
         }
         if (slack < -ACCURATE * (1 + size) ||
-            (lp->price[i] > OPTIMAL && slack > ACCURATE * (1 + size)))
+            (lp->dual_value[i] > OPTIMAL && slack > ACCURATE * (1 + size)))
             return false;
     }
     return true;
 }
 
-static bool optimise(mo_lp_simplex *lp)
+static bool solve_perturbed(mo_lp_simplex *lp)
 {
-    double part = BENT;
+    double part = PERTURBATION;
 
-    for (int i = 0; i < MAX_MENDS; i++, part /= 8) {
-        if (steepest_row(lp) >= 0) {
-            bend_costs(lp, part);
-            if (!dual(lp))
+    for (int i = 0; i < MAX_REPAIRS; i++, part /= 8) {
+        if (dual_leaving(lp) >= 0) {
+            perturb_costs(lp, part);
+            if (!run_dual_simplex(lp))
                 return false;
             restore_costs(lp);
         } else if (primal_entering(lp, false) >= 0) {
-            bend_rhs(lp, part);
-            if (!primal(lp))
+            perturb_rhs(lp, part);
+            if (!run_primal_simplex(lp))
                 return false;
             restore_rhs(lp);
         } else {
@@ -339,12 +342,12 @@ bool mo_lp_simplex_solve(mo_lp_simplex *lp)
 
     for (int attempt = 0; attempt < MAX_TRIES && !solved; attempt++) {
         if (attempt > 0)
-            rebuild(lp);
-        solved = optimise(lp);
-        take_solution(lp);
+            rebuild_dictionary(lp);
+        solved = solve_perturbed(lp);
+        read_solution(lp);
         solved = solved && is_accurate(lp);
     }
     for (int i = 0; i < lp->m; i++)
-        lp->age[i] = lp->price[i] > OPTIMAL ? 0 : lp->age[i] + 1;
+        lp->age[i] = lp->dual_value[i] > OPTIMAL ? 0 : lp->age[i] + 1;
     return solved;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * anneal.h - a schedule made better by many small changes.
+ * anneal.h - simulated annealing of placement and order: local search with
+ * moves on the critical path.
  */
 #ifndef MO_SOLVERS_SEARCH_PRIMAL_ANNEAL_H
 #define MO_SOLVERS_SEARCH_PRIMAL_ANNEAL_H
@@ -15,27 +16,27 @@
 
 typedef struct mo_primal_anneal_options {
     uint64_t seed;
-    int64_t moves;     /* the effort */
-    double hot, cold;  /* temperature at the beginning and the end, as parts of
-                          the makespan; 0: chosen by size */
-    int64_t enough_ns; /* a makespan that cannot be beaten, or 0 */
+    int64_t moves;     /* limit */
+    double hot, cold;  /* initial and final temperature, as parts of the
+                          makespan; 0: default */
+    int64_t enough_ns; /* a lower bound to stop at, or 0 */
     const mo_stop *stop;
 
-    /* Branches that are alike, for moves that copy one onto another: op j of
-     * branch r is branch_ops[r * branch_n + j].  NULL: none. */
+    /* Equal branches, for moves that copy one onto another: op j of branch r
+     * is branch_ops[r * branch_n + j]. NULL: none. */
     const int *branch_ops;
     int n_branches, branch_n;
 } mo_primal_anneal_options;
 
 typedef struct mo_primal_anneal_result {
-    mo_schedule *schedule; /* never worse than the start */
-    int64_t moves;         /* tried */
+    mo_schedule *schedule; /* not longer than the start; the caller frees it */
+    int64_t moves;         /* proposed */
 } mo_primal_anneal_result;
 
 /*
- * From the start (which stays the caller's and must be valid), within memory,
- * pins and groups.  The same input and seed give the same answer unless it is
- * stopped; then the best so far.
+ * Anneals from a valid start, which stays the caller's, within memory, pins
+ * and groups. Deterministic by input and seed unless stopped; then it returns
+ * the best so far.
  */
 mo_status mo_primal_anneal(const mo_instance *x, const mo_regime *regime,
                            const mo_schedule *start,

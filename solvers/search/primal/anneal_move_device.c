@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Steps to other devices. */
+/* Moves in the neighbourhood of placements: one op, a connected set, an
+ * exchange between two devices, a copy of a branch's placement. */
 #include "solvers/search/primal/anneal_state.h"
 
-/* Ops that move together: one of so many more ends a set. */
+/* Largest set; a set ends with one more op with probability 1 / SET_ENDS. */
 enum { LARGEST_SET = 24, SET_ENDS = 12 };
 
-/* Of those that are exchanged: the most ops, and so many are looked at. */
+/* Of an exchange: most ops of a set, and ops drawn to find its counterpart. */
 enum { LARGEST_PART = 3, CANDIDATES = 8 };
 
 static int unit_device(const mo_primal_anneal_state *w, int unit)
@@ -13,9 +14,9 @@ static int unit_device(const mo_primal_anneal_state *w, int unit)
     return w->at->device[w->units->ops[w->units->start[unit]]];
 }
 
-/* What it reads and what it makes is sent as urgently as it is needed: keys of
- * flows from times when nothing was sent mean nothing. */
-static void renew_sends(mo_primal_anneal_state *w, int op)
+/* Renews transfer priorities by the priorities of the readers: keys of flows
+ * that were not sent before are stale. */
+static void renew_send_keys(mo_primal_anneal_state *w, int op)
 {
     const mo_instance *x = w->x;
 
@@ -27,7 +28,7 @@ static void renew_sends(mo_primal_anneal_state *w, int op)
                                           w->at->key[x->flows[q].to]);
 }
 
-static void put(mo_primal_anneal_state *w, int unit, int device)
+static void place_unit(mo_primal_anneal_state *w, int unit, int device)
 {
     const mo_placement_units *u = w->units;
 
@@ -36,7 +37,7 @@ static void put(mo_primal_anneal_state *w, int unit, int device)
     for (int j = u->start[unit]; j < u->start[unit + 1]; j++)
         mo_incremental_sim_place_op(w->trial, u->ops[j], device);
     for (int j = u->start[unit]; j < u->start[unit + 1]; j++)
-        renew_sends(w, u->ops[j]);
+        renew_send_keys(w, u->ops[j]);
 }
 
 bool mo_primal_anneal_assign_unit(mo_primal_anneal_state *w, int op, int device)
@@ -48,12 +49,12 @@ bool mo_primal_anneal_assign_unit(mo_primal_anneal_state *w, int op, int device)
         w->n_moves == w->units->n)
         return false;
     w->moves[w->n_moves++] = (mo_primal_anneal_unit_move){ unit, from, device };
-    put(w, unit, device);
+    place_unit(w, unit, device);
     return true;
 }
 
-/* The devices themselves are put back by the trial. */
-static void give_room_back(mo_primal_anneal_state *w)
+/* Takes the bytes of the moves back; the simulation restores the devices. */
+static void restore_free_bytes(mo_primal_anneal_state *w)
 {
     while (w->n_moves > 0) {
         const mo_primal_anneal_unit_move *move = &w->moves[--w->n_moves];
@@ -73,12 +74,12 @@ void mo_primal_anneal_accept(mo_primal_anneal_state *w)
 
 void mo_primal_anneal_reject(mo_primal_anneal_state *w)
 {
-    give_room_back(w);
+    restore_free_bytes(w);
     mo_incremental_sim_rollback(w->trial);
 }
 
-/* Another device than its own: that of something that it reads or that reads
- * it, or any. */
+/* Returns another device than the op's own: that of a random input or reader,
+ * or a random one. */
 static int choose_device(mo_primal_anneal_state *w, int op)
 {
     const mo_instance *x = w->x;
@@ -98,8 +99,8 @@ static int choose_device(mo_primal_anneal_state *w, int op)
     return device % x->n_devices;
 }
 
-/* An op of the device that may change places with another one's unit. */
-static bool swap(mo_primal_anneal_state *w, int op, int device)
+/* Moves a random op of the device to op's device first, to make room. */
+static bool swap_with_op_of(mo_primal_anneal_state *w, int op, int device)
 {
     int home = w->at->device[op],
         other = mo_primal_anneal_random_below(w, w->x->n);
@@ -123,7 +124,8 @@ bool mo_primal_anneal_move_op(mo_primal_anneal_state *w, int op)
     if (mo_primal_anneal_assign_unit(w, op, device))
         return true;
     return w->units->pin[unit] == MO_FREE && device != unit_device(w, unit) &&
-           w->room_bytes[device] < w->units->bytes[unit] && swap(w, op, device);
+           w->room_bytes[device] < w->units->bytes[unit] &&
+           swap_with_op_of(w, op, device);
 }
 
 static bool is_in_set(const mo_primal_anneal_state *w, int n, int op)
@@ -134,7 +136,7 @@ static bool is_in_set(const mo_primal_anneal_state *w, int n, int op)
     return false;
 }
 
-static int neighbour(mo_primal_anneal_state *w, int op)
+static int random_neighbour(mo_primal_anneal_state *w, int op)
 {
     const mo_instance *x = w->x;
     int n_in = x->in_start[op + 1] - x->in_start[op];
@@ -148,14 +150,15 @@ static int neighbour(mo_primal_anneal_state *w, int op)
                        : x->flows[x->out_start[op] + pick - n_in].to;
 }
 
-/* Along flows in any direction, by chance. */
-static int grow_anyhow(mo_primal_anneal_state *w, int op, int most)
+/* Random neighbours along flows in either direction. */
+static int grow_any_direction(mo_primal_anneal_state *w, int op, int most)
 {
     int n = 0;
 
     w->set[n++] = op;
     for (int tries = 2 * most; tries > 0 && n < most; tries--) {
-        int other = neighbour(w, w->set[mo_primal_anneal_random_below(w, n)]);
+        int other =
+            random_neighbour(w, w->set[mo_primal_anneal_random_below(w, n)]);
 
         if (w->at->device[other] == w->at->device[op] &&
             !is_in_set(w, n, other))
@@ -164,7 +167,7 @@ static int grow_anyhow(mo_primal_anneal_state *w, int op, int most)
     return n;
 }
 
-/* From reader to reader, as long as there is one. */
+/* Along the only reader of each op. */
 static int grow_forward(mo_primal_anneal_state *w, int op, int most)
 {
     const mo_instance *x = w->x;
@@ -179,7 +182,7 @@ static int grow_forward(mo_primal_anneal_state *w, int op, int most)
     return n;
 }
 
-/* All that is made for op alone, and for that, and so on. */
+/* Producers with a single reader in the set, recursively. */
 static int grow_backward(mo_primal_anneal_state *w, int op, int most)
 {
     const mo_instance *x = w->x;
@@ -198,8 +201,9 @@ static int grow_backward(mo_primal_anneal_state *w, int op, int most)
     return n;
 }
 
-/* Ops of one device, connected by flows. */
-static int find_set(mo_primal_anneal_state *w, int op, int most)
+/* Returns the size of a random connected set of ops on one device, in
+ * w->set. */
+static int grow_set(mo_primal_anneal_state *w, int op, int most)
 {
     switch (mo_primal_anneal_random_below(w, 3)) {
     case 0:
@@ -207,12 +211,12 @@ static int find_set(mo_primal_anneal_state *w, int op, int most)
     case 1:
         return grow_backward(w, op, most);
     default:
-        return grow_anyhow(w, op, most);
+        return grow_any_direction(w, op, most);
     }
 }
 
-/* How many of the set's ops go. */
-static int place_set(mo_primal_anneal_state *w, int n, int device)
+/* Returns how many ops of the set move. */
+static int move_set(mo_primal_anneal_state *w, int n, int device)
 {
     int moved = 0;
 
@@ -235,15 +239,15 @@ bool mo_primal_anneal_move_group(mo_primal_anneal_state *w, int op)
 
     while (most < LARGEST_SET && mo_primal_anneal_random_below(w, SET_ENDS) > 0)
         most++;
-    n = find_set(w, op, most);
+    n = grow_set(w, op, most);
     device = choose_device(w, w->set[mo_primal_anneal_random_below(w, n)]);
-    return place_set(w, n, device) > 0;
+    return move_set(w, n, device) > 0;
 }
 
-/* Of some ops of a device that may go, one that takes there and would take at
- * home about as much as is wanted; -1: there is none. */
-static int find_other(mo_primal_anneal_state *w, int device, int home,
-                      int64_t there_ns, int64_t home_ns)
+/* Returns, of CANDIDATES random ops, a movable one on the device with about
+ * the same times as the set; -1: none. */
+static int find_counterpart(mo_primal_anneal_state *w, int device, int home,
+                            int64_t there_ns, int64_t home_ns)
 {
     int64_t least_ns = INT64_MAX;
     int best = -1;
@@ -270,14 +274,14 @@ bool mo_primal_anneal_move_exchange(mo_primal_anneal_state *w, int op)
     int device = choose_device(w, op);
     int64_t home_ns = 0, there_ns = 0;
 
-    n = find_set(w, op, 1 + mo_primal_anneal_random_below(w, LARGEST_PART));
-    if (place_set(w, n, device) < n)
+    n = grow_set(w, op, 1 + mo_primal_anneal_random_below(w, LARGEST_PART));
+    if (move_set(w, n, device) < n)
         return false;
     for (int i = 0; i < n; i++) {
         home_ns += mo_instance_p_ns(w->x, w->set[i], home);
         there_ns += mo_instance_p_ns(w->x, w->set[i], device);
     }
-    other = find_other(w, device, home, there_ns, home_ns);
+    other = find_counterpart(w, device, home, there_ns, home_ns);
     return other >= 0 && mo_primal_anneal_assign_unit(w, other, home);
 }
 

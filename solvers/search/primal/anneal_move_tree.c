@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * A step for an op and all that is made for it alone: an in-tree, for which the
- * cheapest devices are found all at once when time on devices and ports has a
- * price.  What is busy while the tree runs is expensive; chance does the rest.
+ * Move of an in-tree (an op and the ops with no other reader): devices by
+ * dynamic programming over the tree with prices on devices and ports,
+ * Lagrangian prices by how busy each is while the tree runs, perturbed at
+ * random.
  */
 #include "solvers/search/primal/anneal_state.h"
 
 #include <string.h>
 
-/* Prices of a full resource, and the least of one that is idle. */
+/* Price of a full resource, and least price of an idle one. */
 enum { FULL = 4096, IDLE = 64 };
 
-/* Times are counted in units so large that the makespan is less than this. */
-#define MOST_TIME (INT64_C(1) << 31)
+/* Times are scaled so that the makespan is below this. */
+#define MAX_SCALED_TIME (INT64_C(1) << 31)
 
 typedef struct window {
     int64_t from_ns, to_ns;
-    int shift; /* from ns to units of time */
+    int shift; /* from ns to scaled time */
 } window;
 
-/* What takes longer than all that stands is out of the question, however much
- * longer: sums must not overflow. */
-static int64_t units_of(const window *it, int64_t ns)
+/* Saturates: sums must not overflow. */
+static int64_t scaled_time(const window *it, int64_t ns)
 {
-    return ns >> it->shift < MOST_TIME ? ns >> it->shift : MOST_TIME;
+    return ns >> it->shift < MAX_SCALED_TIME ? ns >> it->shift
+                                             : MAX_SCALED_TIME;
 }
 
 static bool may_move(const mo_primal_anneal_state *w, int op)
@@ -39,7 +40,7 @@ static bool has_one_reader(const mo_primal_anneal_state *w, int op)
     return w->x->out_start[op + 1] == w->x->out_start[op] + 1;
 }
 
-/* From op to one that uses it alone, and so on, until chance says stop. */
+/* Goes to the only reader of each op, ending at random. */
 static int find_root(mo_primal_anneal_state *w, int op)
 {
     while (has_one_reader(w, op) && mo_primal_anneal_random_below(w, 4) > 0) {
@@ -53,7 +54,7 @@ static int find_root(mo_primal_anneal_state *w, int op)
 }
 
 /* The root comes first, and each op behind its reader. */
-static void find_tree(mo_primal_anneal_state *w, int root)
+static void grow_tree(mo_primal_anneal_state *w, int root)
 {
     const mo_instance *x = w->x;
     mo_primal_anneal_tree *t = &w->tree;
@@ -77,13 +78,13 @@ static void find_tree(mo_primal_anneal_state *w, int root)
         t->is_inside[t->op[i]] = true;
 }
 
-static void forget_tree(mo_primal_anneal_state *w)
+static void unmark_tree(mo_primal_anneal_state *w)
 {
     for (int i = 0; i < w->tree.n; i++)
         w->tree.is_inside[w->tree.op[i]] = false;
 }
 
-/* While it runs: from what it reads to what reads it. */
+/* Returns the time window of the tree: from its inputs to its readers. */
 static window find_window(const mo_primal_anneal_state *w)
 {
     const mo_primal_anneal_tree *t = &w->tree;
@@ -99,7 +100,7 @@ static window find_window(const mo_primal_anneal_state *w)
     for (int q = x->out_start[t->op[0]]; q < x->out_start[t->op[0] + 1]; q++)
         if (w->at->start_ns[x->flows[q].to] > it.to_ns)
             it.to_ns = w->at->start_ns[x->flows[q].to];
-    while (w->at->makespan_ns >> it.shift >= MOST_TIME)
+    while (w->at->makespan_ns >> it.shift >= MAX_SCALED_TIME)
         it.shift++;
     return it;
 }
@@ -114,8 +115,8 @@ static int64_t overlap_ns(const mo_primal_anneal_state *w, const window *it,
     return to_ns > from_ns ? to_ns - from_ns : 0;
 }
 
-/* By device, port out and port in: how long others use them. */
-static void find_busy(mo_primal_anneal_state *w, const window *it)
+/* Computes how long other work uses each device, output port and input port. */
+static void compute_busy_times(mo_primal_anneal_state *w, const window *it)
 {
     mo_primal_anneal_tree *t = &w->tree;
     int n = w->x->n_devices;
@@ -139,9 +140,9 @@ static void find_busy(mo_primal_anneal_state *w, const window *it)
     }
 }
 
-/* The third power of how busy it is, times chance.  How much time costs that
- * nobody else wants is chance, too: with much, trees stay close together. */
-static void find_prices(mo_primal_anneal_state *w, const window *it)
+/* The price is the cube of the utilization with a random factor. The price of
+ * idle time is random, too: a high one keeps a tree on few devices. */
+static void set_prices(mo_primal_anneal_state *w, const window *it)
 {
     mo_primal_anneal_tree *t = &w->tree;
     int64_t span_ns = it->to_ns - it->from_ns + 1;
@@ -161,8 +162,8 @@ static void find_prices(mo_primal_anneal_state *w, const window *it)
     }
 }
 
-static int64_t send_cost(const mo_primal_anneal_state *w, const window *it,
-                         int q, int from, int to)
+static int64_t transfer_cost(const mo_primal_anneal_state *w, const window *it,
+                             int q, int from, int to)
 {
     const mo_primal_anneal_tree *t = &w->tree;
     int n = w->x->n_devices;
@@ -170,12 +171,13 @@ static int64_t send_cost(const mo_primal_anneal_state *w, const window *it,
 
     if (from == to)
         return 0;
-    return units_of(it, mo_schedule_item_ns(w->x, &w->regime, item, from, to)) *
+    return scaled_time(it,
+                       mo_schedule_item_ns(w->x, &w->regime, item, from, to)) *
            (t->price[n + from] + t->price[2 * n + to]);
 }
 
-/* Whether somebody else on the device is sent the flow's tensor anyhow. */
-static bool is_sent_anyhow(const mo_primal_anneal_state *w, int q, int device)
+/* Whether the flow's tensor is sent to the device for another reader anyway. */
+static bool is_sent_anyway(const mo_primal_anneal_state *w, int q, int device)
 {
     const mo_instance *x = w->x;
     int tensor = x->flows[q].tensor;
@@ -189,32 +191,31 @@ static bool is_sent_anyhow(const mo_primal_anneal_state *w, int q, int device)
     return false;
 }
 
-/* What the op costs there by itself, with what it reads from outside and, the
- * root, with what it sends. */
-static int64_t own_cost(const mo_primal_anneal_state *w, const window *it,
-                        int i, int device)
+/* Returns the cost of op i on the device: its run time, inputs from outside
+ * the tree and, of the root, its outputs. */
+static int64_t op_cost(const mo_primal_anneal_state *w, const window *it, int i,
+                       int device)
 {
     const mo_instance *x = w->x;
     const mo_primal_anneal_tree *t = &w->tree;
     int op = t->op[i];
     int64_t cost =
-        units_of(it, mo_instance_p_ns(x, op, device)) * t->price[device];
+        scaled_time(it, mo_instance_p_ns(x, op, device)) * t->price[device];
 
     for (int j = x->in_start[op]; j < x->in_start[op + 1]; j++) {
         int q = x->in_flows[j], from = x->flows[q].from;
 
-        if (!t->is_inside[from] && !is_sent_anyhow(w, q, device))
-            cost += send_cost(w, it, q, w->at->device[from], device);
+        if (!t->is_inside[from] && !is_sent_anyway(w, q, device))
+            cost += transfer_cost(w, it, q, w->at->device[from], device);
     }
     for (int q = x->out_start[op]; i == 0 && q < x->out_start[op + 1]; q++)
-        cost += send_cost(w, it, q, device, w->at->device[x->flows[q].to]);
+        cost += transfer_cost(w, it, q, device, w->at->device[x->flows[q].to]);
     return cost;
 }
 
-/* From the leaves to the root: what the tree below op i costs when its reader
- * is on a device, and where op i is then. */
-static void choose_for_reader(mo_primal_anneal_state *w, const window *it,
-                              int i)
+/* Adds, for each device of the reader, the least cost of the subtree of op i,
+ * and stores the device of op i for it. */
+static void add_subtree_cost(mo_primal_anneal_state *w, const window *it, int i)
 {
     mo_primal_anneal_tree *t = &w->tree;
     int n = w->x->n_devices, q = w->x->out_start[t->op[i]];
@@ -224,7 +225,7 @@ static void choose_for_reader(mo_primal_anneal_state *w, const window *it,
 
         for (int from = 0; from < n; from++) {
             int64_t cost =
-                t->cost[i * n + from] + send_cost(w, it, q, from, to);
+                t->cost[i * n + from] + transfer_cost(w, it, q, from, to);
 
             if (cost < least) {
                 least = cost;
@@ -235,7 +236,7 @@ static void choose_for_reader(mo_primal_anneal_state *w, const window *it,
     }
 }
 
-static int choose_root(const mo_primal_anneal_state *w)
+static int choose_root_device(const mo_primal_anneal_state *w)
 {
     int best = 0;
 
@@ -245,17 +246,17 @@ static int choose_root(const mo_primal_anneal_state *w)
     return best;
 }
 
-static void find_devices(mo_primal_anneal_state *w, const window *it)
+static void choose_tree_devices(mo_primal_anneal_state *w, const window *it)
 {
     mo_primal_anneal_tree *t = &w->tree;
     int n = w->x->n_devices;
 
     for (int i = 0; i < t->n; i++)
         for (int k = 0; k < n; k++)
-            t->cost[i * n + k] = own_cost(w, it, i, k);
+            t->cost[i * n + k] = op_cost(w, it, i, k);
     for (int i = t->n - 1; i > 0; i--)
-        choose_for_reader(w, it, i);
-    t->device[0] = choose_root(w);
+        add_subtree_cost(w, it, i);
+    t->device[0] = choose_root_device(w);
     for (int i = 1; i < t->n; i++)
         t->device[i] = t->choice[i * n + t->device[t->reader[i]]];
 }
@@ -268,12 +269,12 @@ bool mo_primal_anneal_move_tree(mo_primal_anneal_state *w, int op)
 
     if (!may_move(w, op) || w->x->n_devices > MO_PRIMAL_ANNEAL_TREE_MAX_DEVICES)
         return false;
-    find_tree(w, find_root(w, op));
+    grow_tree(w, find_root(w, op));
     it = find_window(w);
-    find_busy(w, &it);
-    find_prices(w, &it);
-    find_devices(w, &it);
-    forget_tree(w);
+    compute_busy_times(w, &it);
+    set_prices(w, &it);
+    choose_tree_devices(w, &it);
+    unmark_tree(w);
     for (int i = 0; i < t->n; i++)
         moved |= mo_primal_anneal_assign_unit(w, t->op[i], t->device[i]);
     return moved;

@@ -1,12 +1,309 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * State of an annealing run: the critical path of its schedule (the ops and
+ * transfers that determine the makespan, found backwards from the op that ends
+ * last), moves in the neighbourhood of orders, and the random choice of moves.
+ */
 #include "solvers/search/primal/anneal_state.h"
 
 #include <stdlib.h>
 
-/* One step in so many after another placement is to order it from behind. */
-enum { BACK_EVERY = 16 };
+#include "schedule/resource.h"
 
-static void find_room(mo_primal_anneal_state *w, const mo_schedule *start)
+/* After a new placement one move in so many is a justification of its order. */
+enum { JUSTIFY_EVERY = 16 };
+
+/* Returns the transfer that carries flow q to its reader. */
+static int transfer_of(const mo_primal_anneal_state *w, int q)
+{
+    const mo_instance *x = w->x;
+    int to = w->at->device[x->flows[q].to], first;
+
+    if (w->regime.tensors != MO_TENSORS_ONCE)
+        return x->n + q;
+    first = x->tensor_start[x->flows[q].tensor];
+    while (w->at->device[x->flows[first].to] != to)
+        first++;
+    return x->n + first;
+}
+
+static bool is_uncongested(const mo_primal_anneal_state *w, int from, int to)
+{
+    int pair[2];
+    const int *ids;
+
+    return mo_resource_list(w->x, w->regime.congestion, from, to, pair, &ids) ==
+           0;
+}
+
+/* Returns when flow q has arrived; *by is the node that delivered it. */
+static int64_t arrival_ns(const mo_primal_anneal_state *w, int q, int *by)
+{
+    const mo_flow *flow = &w->x->flows[q];
+    int from = w->at->device[flow->from], to = w->at->device[flow->to];
+
+    *by = flow->from;
+    if (from == to)
+        return w->at->end_ns[flow->from];
+    if (is_uncongested(w, from, to))
+        return w->at->end_ns[flow->from] +
+               mo_schedule_item_ns(
+                   w->x, &w->regime,
+                   w->regime.tensors == MO_TENSORS_ONCE ? flow->tensor : q,
+                   from, to);
+    *by = transfer_of(w, q);
+    return w->at->end_ns[*by];
+}
+
+/* Returns the node that delivered the last input, MO_PRIMAL_ANNEAL_NO_BLOCKER:
+ * none. */
+static int last_input(const mo_primal_anneal_state *w, int node, int64_t *at_ns)
+{
+    const mo_instance *x = w->x;
+    int last = MO_PRIMAL_ANNEAL_NO_BLOCKER;
+
+    *at_ns = 0;
+    if (!mo_primal_anneal_node_is_op(w, node)) {
+        *at_ns = w->at->ready_ns[node];
+        return mo_primal_anneal_node_flow(w, node)->from;
+    }
+    for (int j = x->in_start[node]; j < x->in_start[node + 1]; j++) {
+        int by;
+        int64_t ns = arrival_ns(w, x->in_flows[j], &by);
+
+        if (last == MO_PRIMAL_ANNEAL_NO_BLOCKER || ns > *at_ns) {
+            last = by;
+            *at_ns = ns;
+        }
+    }
+    return last;
+}
+
+static bool share_resource(const mo_primal_anneal_state *w, const mo_flow *f,
+                           const mo_flow *g)
+{
+    const int *device = w->at->device;
+    int pair[2], other_pair[2];
+    const int *ids, *other_ids;
+    int n = mo_resource_list(w->x, w->regime.congestion, device[f->from],
+                             device[f->to], pair, &ids);
+    int m = mo_resource_list(w->x, w->regime.congestion, device[g->from],
+                             device[g->to], other_pair, &other_ids);
+
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++)
+            if (ids[i] == other_ids[j])
+                return true;
+    return false;
+}
+
+static bool are_exclusive(const mo_primal_anneal_state *w, int node, int other)
+{
+    if (mo_primal_anneal_node_is_op(w, node) !=
+        mo_primal_anneal_node_is_op(w, other))
+        return false;
+    return mo_primal_anneal_node_is_op(w, node)
+               ? w->at->device[node] == w->at->device[other]
+               : share_resource(w, mo_primal_anneal_node_flow(w, node),
+                                mo_primal_anneal_node_flow(w, other));
+}
+
+/* Searches the log backwards from *at for the node that ended when this one
+ * started on the same resource. */
+static int find_blocker(const mo_primal_anneal_state *w, int node, int *at)
+{
+    while (*at > 0) {
+        int other = w->at->log[--*at];
+
+        if (other != node && w->at->end_ns[other] == w->at->start_ns[node] &&
+            w->at->start_ns[other] < w->at->start_ns[node] &&
+            are_exclusive(w, node, other))
+            return other;
+    }
+    return MO_PRIMAL_ANNEAL_NO_BLOCKER;
+}
+
+static int last_ending_op(const mo_primal_anneal_state *w)
+{
+    for (int i = 0; i < w->x->n; i++)
+        if (w->at->end_ns[i] == w->at->makespan_ns)
+            return i;
+    return MO_PRIMAL_ANNEAL_NO_BLOCKER;
+}
+
+static void find_critical_path(mo_primal_anneal_state *w)
+{
+    int at = w->at->n_log, node = last_ending_op(w);
+
+    w->n_chain = 0;
+    while (node != MO_PRIMAL_ANNEAL_NO_BLOCKER) {
+        mo_primal_anneal_critical_node *critical = &w->chain[w->n_chain++];
+        int64_t input_ns;
+        int input = last_input(w, node, &input_ns), before = at;
+
+        *critical =
+            (mo_primal_anneal_critical_node){ node, MO_PRIMAL_ANNEAL_NO_BLOCKER,
+                                              0 };
+        if (w->at->start_ns[node] > input_ns)
+            critical->blocker = find_blocker(w, node, &at);
+        if (critical->blocker == MO_PRIMAL_ANNEAL_NO_BLOCKER)
+            at = before; /* delayed by its release time */
+        critical->log_at = at;
+        node = critical->blocker == MO_PRIMAL_ANNEAL_NO_BLOCKER
+                   ? input
+                   : critical->blocker;
+    }
+}
+
+static const mo_primal_anneal_critical_node *
+pick_critical_node(mo_primal_anneal_state *w)
+{
+    if (w->n_chain == 0)
+        find_critical_path(w);
+    return w->n_chain == 0
+               ? NULL
+               : &w->chain[mo_primal_anneal_random_below(w, w->n_chain)];
+}
+
+/* Sets the key of all flows that the transfer carries. */
+static void set_send_key(mo_primal_anneal_state *w, int node, int64_t key)
+{
+    const mo_instance *x = w->x;
+    const mo_flow *flow = mo_primal_anneal_node_flow(w, node);
+    int q = node - x->n, last = q + 1;
+
+    if (w->regime.tensors == MO_TENSORS_ONCE)
+        last = x->tensor_start[flow->tensor + 1];
+    for (; q < last; q++)
+        if (w->at->device[x->flows[q].to] == w->at->device[flow->to])
+            mo_incremental_sim_order_transfer(w->trial, q, key);
+}
+
+static int64_t send_key_of(const mo_primal_anneal_state *w, int node)
+{
+    const mo_instance *x = w->x;
+    const mo_flow *flow = mo_primal_anneal_node_flow(w, node);
+    int q = node - x->n, last = q + 1;
+    int64_t key = w->at->send_key[q];
+
+    if (w->regime.tensors == MO_TENSORS_ONCE)
+        last = x->tensor_start[flow->tensor + 1];
+    for (; q < last; q++)
+        if (w->at->device[x->flows[q].to] == w->at->device[flow->to] &&
+            w->at->send_key[q] < key)
+            key = w->at->send_key[q];
+    return key;
+}
+
+static void order_before(mo_primal_anneal_state *w, int node, int other)
+{
+    if (mo_primal_anneal_node_is_op(w, node))
+        mo_incremental_sim_order_op(w->trial, node, w->at->key[other] - 1);
+    else
+        set_send_key(w, node, send_key_of(w, other) - 1);
+}
+
+/* Returns a random node of those, up to log_at, that took the node's resource
+ * when it was ready already; MO_PRIMAL_ANNEAL_NO_BLOCKER: none. */
+static int find_favoured(mo_primal_anneal_state *w, int node, int log_at)
+{
+    int64_t ready_ns = w->at->ready_ns[node];
+    int n = 0, favoured = MO_PRIMAL_ANNEAL_NO_BLOCKER;
+
+    for (int i = log_at; i >= 0; i--) {
+        int other = w->at->log[i];
+
+        if (w->at->start_ns[other] < ready_ns)
+            break;
+        if (other != node && are_exclusive(w, node, other) &&
+            mo_primal_anneal_random_below(w, ++n) == 0)
+            favoured = other;
+    }
+    return favoured;
+}
+
+/* The blocker had started before the node was ready: delays it until then,
+ * i.e. inserts idle time. */
+static bool delay_blocker(mo_primal_anneal_state *w, int node, int blocker)
+{
+    if (mo_primal_anneal_node_is_op(w, node))
+        mo_incremental_sim_delay_op(w->trial, blocker, w->at->ready_ns[node]);
+    else
+        mo_incremental_sim_delay_transfer(w->trial, blocker - w->x->n,
+                                          w->at->ready_ns[node]);
+    order_before(w, node, blocker);
+    return true;
+}
+
+static bool move_before_blocker(mo_primal_anneal_state *w,
+                                const mo_primal_anneal_critical_node *critical)
+{
+    int favoured = find_favoured(w, critical->node, critical->log_at);
+
+    if (favoured == MO_PRIMAL_ANNEAL_NO_BLOCKER)
+        return mo_primal_anneal_random_below(w, 4) == 0 &&
+               delay_blocker(w, critical->node, critical->blocker);
+    order_before(w, critical->node, favoured);
+    return true;
+}
+
+static bool move_before_favoured(mo_primal_anneal_state *w, int op)
+{
+    int at = w->at->n_log - 1, favoured;
+
+    while (at > 0 && w->at->log[at] != op)
+        at--;
+    favoured = find_favoured(w, op, at - 1);
+    if (favoured == MO_PRIMAL_ANNEAL_NO_BLOCKER)
+        return false;
+    order_before(w, op, favoured);
+    return true;
+}
+
+/* Sets a release time, at the end of another op of the device, or clears it. */
+static bool move_release(mo_primal_anneal_state *w, int op)
+{
+    int other;
+
+    if (w->at->release_ns[op] > 0 && mo_primal_anneal_random_below(w, 2) == 0) {
+        mo_incremental_sim_delay_op(w->trial, op, 0);
+        return true;
+    }
+    other = mo_primal_anneal_random_below(w, w->x->n);
+    if (w->at->device[other] != w->at->device[op] ||
+        w->at->end_ns[other] <= w->at->start_ns[op] || other == op)
+        return false;
+    mo_incremental_sim_delay_op(w->trial, op, w->at->end_ns[other]);
+    return true;
+}
+
+static void set_justified_order(mo_primal_anneal_state *w,
+                                const int64_t *end_ns)
+{
+    const mo_instance *x = w->x;
+
+    mo_justification_keys(w->back, w->at->device, end_ns, w->key, w->send_key);
+    for (int i = 0; i < x->n; i++)
+        mo_incremental_sim_order_op(w->trial, i, w->key[i]);
+    for (int q = 0; q < x->n_flows; q++)
+        mo_incremental_sim_order_transfer(w->trial, q, w->send_key[q]);
+}
+
+static bool move_justify(mo_primal_anneal_state *w)
+{
+    w->is_new = false;
+    set_justified_order(w, w->at->end_ns);
+    return true;
+}
+
+void mo_primal_anneal_justify_trial(mo_primal_anneal_state *w)
+{
+    mo_incremental_sim_end_times(w->trial, w->end_ns);
+    set_justified_order(w, w->end_ns);
+}
+
+static void compute_free_bytes(mo_primal_anneal_state *w,
+                               const mo_schedule *start)
 {
     mo_placement_units_free_bytes(w->x, w->units, w->room_bytes);
     for (int u = 0; u < w->units->n; u++)
@@ -55,7 +352,7 @@ mo_status mo_primal_anneal_state_open(mo_primal_anneal_state *w,
 void mo_primal_anneal_set_start(mo_primal_anneal_state *w,
                                 const mo_schedule *start)
 {
-    find_room(w, start);
+    compute_free_bytes(w, start);
     mo_incremental_sim_begin(w->trial, start);
     w->n_moves = 0;
     w->n_chain = 0;
@@ -76,7 +373,7 @@ void mo_primal_anneal_state_close(mo_primal_anneal_state *w)
     mo_placement_units_free(w->units);
 }
 
-/* For a transfer, the op that sends or one that reads. */
+/* Returns the op of a node; for a transfer its sender or its reader. */
 static int op_of(mo_primal_anneal_state *w, int node)
 {
     if (mo_primal_anneal_node_is_op(w, node))
@@ -86,43 +383,41 @@ static int op_of(mo_primal_anneal_state *w, int node)
                : mo_primal_anneal_node_flow(w, node)->from;
 }
 
-/* The shares of the kinds of steps below, out of 16, are what did best on
- * layers of transformers and on convolutional networks; none of them matters
- * much alone.  Ops are exchanged where branches are alike: there devices are
- * full. */
-static bool step_on_delay(mo_primal_anneal_state *w)
+/* The shares of the moves below, out of 16, did best on transformer layers and
+ * convolutional networks; none of them matters much alone. Exchanges are for
+ * equal branches: there devices are full. */
+static bool propose_critical_move(mo_primal_anneal_state *w)
 {
-    const mo_primal_anneal_critical_node *delay =
-        mo_primal_anneal_pick_critical(w);
+    const mo_primal_anneal_critical_node *critical = pick_critical_node(w);
     int pick = mo_primal_anneal_random_below(w, 16);
 
-    if (delay->blocker != MO_PRIMAL_ANNEAL_NO_BLOCKER && pick < 4)
-        return mo_primal_anneal_move_before_blocker(w, delay);
-    if (delay->blocker != MO_PRIMAL_ANNEAL_NO_BLOCKER && pick < 9)
-        return mo_primal_anneal_move_op(w, op_of(w, delay->blocker));
+    if (critical->blocker != MO_PRIMAL_ANNEAL_NO_BLOCKER && pick < 4)
+        return move_before_blocker(w, critical);
+    if (critical->blocker != MO_PRIMAL_ANNEAL_NO_BLOCKER && pick < 9)
+        return mo_primal_anneal_move_op(w, op_of(w, critical->blocker));
     pick = mo_primal_anneal_random_below(w, 16);
     if (pick < 4)
-        return mo_primal_anneal_move_group(w, op_of(w, delay->node));
+        return mo_primal_anneal_move_group(w, op_of(w, critical->node));
     if (pick < 5)
-        return mo_primal_anneal_move_order(w, op_of(w, delay->node));
+        return move_before_favoured(w, op_of(w, critical->node));
     if (pick < 9)
-        return mo_primal_anneal_move_tree(w, op_of(w, delay->node));
+        return mo_primal_anneal_move_tree(w, op_of(w, critical->node));
     if (pick < 12 && w->options->branch_ops)
-        return mo_primal_anneal_move_exchange(w, op_of(w, delay->node));
-    return mo_primal_anneal_move_op(w, op_of(w, delay->node));
+        return mo_primal_anneal_move_exchange(w, op_of(w, critical->node));
+    return mo_primal_anneal_move_op(w, op_of(w, critical->node));
 }
 
-static bool step_anywhere(mo_primal_anneal_state *w)
+static bool propose_random_move(mo_primal_anneal_state *w)
 {
     int op = mo_primal_anneal_random_below(w, w->x->n),
         pick = mo_primal_anneal_random_below(w, 16);
 
     if (pick < 1 || (pick < 4 && !w->options->branch_ops))
-        return mo_primal_anneal_move_release(w, op);
+        return move_release(w, op);
     if (pick < 4)
         return mo_primal_anneal_move_branch(w);
     if (pick < 7)
-        return mo_primal_anneal_move_order(w, op);
+        return move_before_favoured(w, op);
     if (pick < 10)
         return mo_primal_anneal_move_group(w, op);
     if (pick < 12)
@@ -134,8 +429,8 @@ static bool step_anywhere(mo_primal_anneal_state *w)
 
 bool mo_primal_anneal_propose(mo_primal_anneal_state *w)
 {
-    if (w->is_new && mo_primal_anneal_random_below(w, BACK_EVERY) == 0)
-        return mo_primal_anneal_move_justify(w);
-    return mo_primal_anneal_random_below(w, 4) > 0 ? step_on_delay(w)
-                                                   : step_anywhere(w);
+    if (w->is_new && mo_primal_anneal_random_below(w, JUSTIFY_EVERY) == 0)
+        return move_justify(w);
+    return mo_primal_anneal_random_below(w, 4) > 0 ? propose_critical_move(w)
+                                                   : propose_random_move(w);
 }

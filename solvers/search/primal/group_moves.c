@@ -5,49 +5,49 @@
 #include "solvers/search/primal/spine_internal.h"
 
 /*
- * Ops are moved in sets, by what the simulator says of the whole: those beside
- * the chain that hang together, each op of the chain, and all that lies in a
- * block, since a block that sends nothing may be better where others need the
- * ports; and an op of the chain together with all beside the chain that reads
- * it, without and with the block that it begins, since what is read by many is
- * best where they are.  At first all that has no device goes to one, each in
- * turn, then sets one by one, and back.
+ * Local search with group moves, evaluated by simulation of the whole. The
+ * groups are: connected ops beside the chain; each op of the chain; all ops of
+ * a block, since a block that sends nothing may be better where others need
+ * the ports; and a hub op of the chain with all its readers beside the chain,
+ * without and with the block that it begins, since a widely read tensor is
+ * best where its readers are. Multi-start: all ops without a device start on
+ * one device, for each in turn; then first-improvement sweeps over the groups.
  */
 
 enum {
     SWEEPS = 3,
     ROUNDS = 5,
-    HOPELESS = 2, /* times the best */
-    MOST_FANS = 64,
-    EFFORT = 20000000 /* ops simulated, more or less */
+    HOPELESS = 2, /* times the best: such a start is skipped */
+    MAX_HUBS = 64,
+    EFFORT = 20000000 /* simulated ops, about */
 };
 
-typedef struct side {
+typedef struct group_search {
     const mo_instance *x;
     const mo_stop *stop;
     mo_sim *sim;
     mo_sim_plan *plan;
-    int *set;         /* by op: the first of those it is joined with */
-    int *start, *ops; /* of set s: ops[start[s] .. start[s + 1]) */
+    int *set;         /* by op: union-find parent */
+    int *start, *ops; /* of group s: ops[start[s] .. start[s + 1]) */
     int n_sets, n_ops, ops_room;
-    int *before; /* by op of a set, for taking back */
-    int *home;   /* by op: its device at first */
-    int *left;   /* ops that are elsewhere */
+    int *before; /* by op of a group: device before the move */
+    int *home;   /* by op: its first device */
+    int *left;   /* ops away from home */
     bool *loose; /* by op: had no device */
     int64_t best_ns, evaluations;
-    mo_sim_plan best; /* so far: its devices and what it holds back */
-    int *group;       /* room for one of each */
-    int *numbers;     /* which others point into */
-} side;
+    mo_sim_plan best; /* of all starts: devices and delays */
+    int *group;       /* scratch, by colocation group */
+    int *numbers;     /* buffer that the others point into */
+} group_search;
 
-static int find_set(side *s, int op)
+static int find_set(group_search *s, int op)
 {
     while (s->set[op] != op)
         op = s->set[op] = s->set[s->set[op]];
     return op;
 }
 
-static void join(side *s, int a, int b)
+static void unite_sets(group_search *s, int a, int b)
 {
     a = find_set(s, a);
     b = find_set(s, b);
@@ -57,29 +57,29 @@ static void join(side *s, int a, int b)
         s->set[a] = b;
 }
 
-static void join_all(side *s)
+static void unite_connected(group_search *s)
 {
     const mo_instance *x = s->x;
-    int *first = s->group; /* one of its ops */
+    int *first = s->group; /* an op of each */
 
     for (int i = 0; i < x->n; i++)
         s->set[i] = i;
     for (int q = 0; q < x->n_flows; q++)
         if (s->loose[x->flows[q].from] && s->loose[x->flows[q].to])
-            join(s, x->flows[q].from, x->flows[q].to);
+            unite_sets(s, x->flows[q].from, x->flows[q].to);
     for (int g = 0; g < x->n_groups; g++)
         first[g] = -1;
     for (int i = 0; i < x->n; i++)
         if (x->group[i] != MO_FREE) {
             if (first[x->group[i]] < 0)
                 first[x->group[i]] = i;
-            join(s, first[x->group[i]], i);
+            unite_sets(s, first[x->group[i]], i);
         }
 }
 
-/* Lists ops by a key from 0 on, in one set for each key that counts; those with
- * key -1 are in none. */
-static void list_by_key(side *s, const int *key, int n_keys, int *count)
+/* Appends one group for each key from 0 on that occurs; key -1 is in none. */
+static void append_groups_by_key(group_search *s, const int *key, int n_keys,
+                                 int *count)
 {
     int at = s->start[s->n_sets];
 
@@ -101,9 +101,10 @@ static void list_by_key(side *s, const int *key, int n_keys, int *count)
             s->ops[count[key[i]]++] = i;
 }
 
-/* A set that holds no op which may move is left out by its key. */
-static void list_sets(side *s, const mo_primal_spine_role *roles, int n_blocks,
-                      int *key, int *count)
+/* A set without movable op gets key -1. */
+static void append_set_groups(group_search *s,
+                              const mo_primal_spine_role *roles, int n_blocks,
+                              int *key, int *count)
 {
     const mo_instance *x = s->x;
 
@@ -112,18 +113,18 @@ static void list_sets(side *s, const mo_primal_spine_role *roles, int n_blocks,
     for (int i = 0; i < x->n; i++)
         if (s->loose[i] || roles[i].is_end)
             key[find_set(s, i)] = 0;
-    for (int i = 0; i < x->n; i++) /* the first of a set comes first */
+    for (int i = 0; i < x->n; i++) /* the root of a set is its first op */
         key[i] = key[find_set(s, i)] < 0 ? -1 : find_set(s, i);
-    list_by_key(s, key, x->n, count);
+    append_groups_by_key(s, key, x->n, count);
     for (int i = 0; i < x->n; i++)
         key[i] =
             roles[i].is_end || x->group[i] != MO_FREE ? -1 : roles[i].block;
-    list_by_key(s, key, n_blocks, count);
+    append_groups_by_key(s, key, n_blocks, count);
 }
 
-/* Appends the ops to the last set that are joined with op, if they were not
- * yet. */
-static void add_joined(side *s, int op, int *mark, int number)
+/* Appends the set of op to the last group, unless it is marked with the
+ * number. */
+static void append_set(group_search *s, int op, int *mark, int number)
 {
     int root = find_set(s, op);
 
@@ -135,29 +136,30 @@ static void add_joined(side *s, int op, int *mark, int number)
             s->ops[s->n_ops++] = i;
 }
 
-/* The end and all without a device that reads it; with the block behind it,
- * too, or none. */
-static void list_fan(side *s, const mo_primal_spine_role *roles, int end,
-                     int block, int *mark, int number)
+/* Appends the end with its readers that have no device, and with the block
+ * that it begins unless block is -1. */
+static void append_hub_group(group_search *s, const mo_primal_spine_role *roles,
+                             int end, int block, int *mark, int number)
 {
     const mo_instance *x = s->x;
 
     s->n_ops = s->start[s->n_sets];
-    add_joined(s, end, mark, number);
+    append_set(s, end, mark, number);
     for (int q = x->out_start[end]; q < x->out_start[end + 1]; q++)
         if (s->loose[x->flows[q].to])
-            add_joined(s, x->flows[q].to, mark, number);
+            append_set(s, x->flows[q].to, mark, number);
     for (int i = end + 1; i < x->n && block >= 0; i++)
         if (roles[i].block == block && !roles[i].is_end)
-            add_joined(s, i, mark, number);
+            append_set(s, i, mark, number);
     if (s->n_ops < s->ops_room)
         s->start[++s->n_sets] = s->n_ops;
 }
 
-static void list_fans(side *s, const mo_primal_spine_role *roles, int *mark)
+static void append_hub_groups(group_search *s,
+                              const mo_primal_spine_role *roles, int *mark)
 {
     const mo_instance *x = s->x;
-    int most = s->n_sets + MOST_FANS;
+    int most = s->n_sets + MAX_HUBS;
 
     for (int i = 0; i < x->n; i++)
         mark[i] = -1;
@@ -168,12 +170,12 @@ static void list_fans(side *s, const mo_primal_spine_role *roles, int *mark)
             read = read || s->loose[x->flows[q].to];
         if (!roles[i].is_end || !read || s->n_sets + 2 > most)
             continue;
-        list_fan(s, roles, i, -1, mark, 2 * i);
-        list_fan(s, roles, i, roles[i].block + 1, mark, 2 * i + 1);
+        append_hub_group(s, roles, i, -1, mark, 2 * i);
+        append_hub_group(s, roles, i, roles[i].block + 1, mark, 2 * i + 1);
     }
 }
 
-static bool is_better(side *s)
+static bool accept_if_shorter(group_search *s)
 {
     int64_t ns = mo_sim_run(s->sim, s->plan, s->best_ns);
 
@@ -184,18 +186,19 @@ static bool is_better(side *s)
     return true;
 }
 
-static bool is_spent(const side *s)
+static bool is_effort_spent(const group_search *s)
 {
     return s->evaluations * s->x->n > EFFORT || mo_stop_reached(s->stop);
 }
 
-/* Ops that have left their block's device go back, if that is better: those of
- * one block, without its ends, or with block -1 all of them. */
-static bool try_home(side *s, const mo_primal_spine_role *roles, int block)
+/* Moves ops back home if that is shorter: those of one block, without its
+ * ends, or all of them with block -1. */
+static bool try_moving_home(group_search *s, const mo_primal_spine_role *roles,
+                            int block)
 {
     int n = 0;
 
-    s->evaluations++; /* looking takes as long */
+    s->evaluations++; /* counting costs as much */
     for (int i = 0; i < s->x->n; i++)
         if (!s->loose[i] && s->plan->device[i] != s->home[i] &&
             (block < 0 || (roles[i].block == block && !roles[i].is_end &&
@@ -204,7 +207,7 @@ static bool try_home(side *s, const mo_primal_spine_role *roles, int block)
             s->before[n++] = s->plan->device[i];
             s->plan->device[i] = s->home[i];
         }
-    if (n > 0 && is_better(s))
+    if (n > 0 && accept_if_shorter(s))
         return true;
     for (int j = 0; j < n; j++)
         s->plan->device[s->left[j]] = s->before[j];
@@ -219,9 +222,8 @@ static void copy_plan(const mo_instance *x, const mo_sim_plan *from,
            (size_t) x->n_flows * sizeof *to->send_release_ns);
 }
 
-/* All that have no device to the same one, all others home, and nothing is held
- * back. */
-static void begin(side *s, int device)
+/* Start: ops without a device on this one, all others at home, no delays. */
+static void start_on_device(group_search *s, int device)
 {
     const mo_instance *x = s->x;
 
@@ -235,7 +237,7 @@ static void begin(side *s, int device)
     s->evaluations = 0;
 }
 
-static bool try_set(side *s, int set, int device)
+static bool try_moving_group(group_search *s, int set, int device)
 {
     bool same = true;
 
@@ -248,39 +250,43 @@ static bool try_set(side *s, int set, int device)
             same = false;
         }
     }
-    if (!same && is_better(s))
+    if (!same && accept_if_shorter(s))
         return true;
     for (int at = s->start[set]; at < s->start[set + 1]; at++)
         s->plan->device[s->ops[at]] = s->before[at];
     return false;
 }
 
-static void improve(side *s, const mo_primal_spine_role *roles, int n_blocks)
+static void sweep_groups(group_search *s, const mo_primal_spine_role *roles,
+                         int n_blocks)
 {
     for (int sweep = 0; sweep < SWEEPS; sweep++) {
         bool moved = false;
 
-        for (int block = -1; block < n_blocks && !is_spent(s); block++)
-            moved |= try_home(s, roles, block);
+        for (int block = -1; block < n_blocks && !is_effort_spent(s); block++)
+            moved |= try_moving_home(s, roles, block);
         for (int set = 0; set < s->n_sets; set++)
-            for (int k = 0; k < s->x->n_devices && !is_spent(s); k++)
-                if (try_set(s, set, k))
+            for (int k = 0; k < s->x->n_devices && !is_effort_spent(s); k++)
+                if (try_moving_group(s, set, k))
                     moved = true;
         if (!moved)
             return;
     }
 }
 
-/* What is held back makes other places better, and the other way round. */
-static mo_status settle(side *s, const mo_primal_spine_role *roles,
-                        int n_blocks, const mo_regime *regime, mo_error *err)
+/* Alternates group moves and transfer delays: each opens moves for the
+ * other. */
+static mo_status alternate_moves(group_search *s,
+                                 const mo_primal_spine_role *roles,
+                                 int n_blocks, const mo_regime *regime,
+                                 mo_error *err)
 {
     mo_status status = MO_OK;
 
     for (int i = 0; i < ROUNDS && status == MO_OK; i++) {
         int64_t before_ns = s->best_ns;
 
-        improve(s, roles, n_blocks);
+        sweep_groups(s, roles, n_blocks);
         status = mo_primal_transfer_delay(s->x, regime, s->stop, roles, s->home,
                                           s->sim, s->plan, &s->best_ns, err);
         if (i > 0 && s->best_ns == before_ns)
@@ -289,11 +295,12 @@ static mo_status settle(side *s, const mo_primal_spine_role *roles,
     return status;
 }
 
-/* From each device for all that has none, unless that is out of the question;
- * the best of all stays. */
-static mo_status try_devices(side *s, const mo_primal_spine_role *roles,
-                             int n_blocks, const mo_regime *regime,
-                             mo_error *err)
+/* Multi-start over the devices; hopeless starts are skipped, the best plan is
+ * kept. */
+static mo_status start_on_each_device(group_search *s,
+                                      const mo_primal_spine_role *roles,
+                                      int n_blocks, const mo_regime *regime,
+                                      mo_error *err)
 {
     int64_t least_ns = INT64_MAX;
     mo_status status = MO_OK;
@@ -301,10 +308,10 @@ static mo_status try_devices(side *s, const mo_primal_spine_role *roles,
     for (int k = 0; k < s->x->n_devices && status == MO_OK; k++) {
         if (k > 0 && mo_stop_reached(s->stop))
             break;
-        begin(s, k);
+        start_on_device(s, k);
         if (s->best_ns / HOPELESS >= least_ns)
             continue;
-        status = settle(s, roles, n_blocks, regime, err);
+        status = alternate_moves(s, roles, n_blocks, regime, err);
         if (s->best_ns >= least_ns)
             continue;
         least_ns = s->best_ns;
@@ -314,7 +321,7 @@ static mo_status try_devices(side *s, const mo_primal_spine_role *roles,
     return status;
 }
 
-static mo_status reserve(side *s, size_t n, mo_error *err)
+static mo_status reserve_buffers(group_search *s, size_t n, mo_error *err)
 {
     size_t n_flows = (size_t) s->x->n_flows + 1;
 
@@ -327,7 +334,7 @@ static mo_status reserve(side *s, size_t n, mo_error *err)
         !s->best.send_release_ns)
         return mo_fail_memory(err);
     s->set = s->numbers;
-    s->start = s->numbers + n; /* sets of one op, blocks, fans */
+    s->start = s->numbers + n; /* single sets, blocks, hubs */
     s->ops = s->numbers + 3 * n;
     s->before = s->numbers + 7 * n;
     s->ops_room = (int) (4 * n);
@@ -336,7 +343,7 @@ static mo_status reserve(side *s, size_t n, mo_error *err)
     return MO_OK;
 }
 
-static void clear(side *s)
+static void clear_search(group_search *s)
 {
     free(s->best.send_release_ns);
     free(s->best.device);
@@ -350,20 +357,21 @@ mo_status mo_primal_group_moves(const mo_instance *x, const mo_regime *regime,
                                 const mo_primal_spine_role *roles, int n_blocks,
                                 mo_sim_plan *plan, mo_error *err)
 {
-    size_t n = (size_t) (x->n > n_blocks ? x->n : n_blocks) + 1 + MOST_FANS;
-    side s = { .x = x, .stop = stop, .sim = sim, .plan = plan };
-    mo_status status = reserve(&s, n, err);
+    size_t n = (size_t) (x->n > n_blocks ? x->n : n_blocks) + 1 + MAX_HUBS;
+    group_search s = { .x = x, .stop = stop, .sim = sim, .plan = plan };
+    mo_status status = reserve_buffers(&s, n, err);
 
     if (status == MO_OK) {
         for (int i = 0; i < x->n; i++) {
             s.home[i] = plan->device[i];
             s.loose[i] = plan->device[i] < 0;
         }
-        join_all(&s);
-        list_sets(&s, roles, n_blocks, s.numbers + 11 * n, s.numbers + 12 * n);
-        list_fans(&s, roles, s.numbers + 11 * n);
-        status = try_devices(&s, roles, n_blocks, regime, err);
+        unite_connected(&s);
+        append_set_groups(&s, roles, n_blocks, s.numbers + 11 * n,
+                          s.numbers + 12 * n);
+        append_hub_groups(&s, roles, s.numbers + 11 * n);
+        status = start_on_each_device(&s, roles, n_blocks, regime, err);
     }
-    clear(&s);
+    clear_search(&s);
     return status;
 }

@@ -17,28 +17,26 @@
 #include "solvers/run_solver.h"
 #include "solvers/process/workdir.h"
 
-/* With less there is no point in starting a process. */
+/* With less time no solver is started. */
 #define LEAST_S 0.05
 
-/* How long a solver may be late. */
+/* Tolerated overrun of a solver. */
 #define GRACE_S 1.0
 
-typedef struct assistance {
+typedef struct subproblem {
     const mo_instance *x;
     const mo_regime *regime;
     const mo_primal_milp_options *options;
     mo_frame *frame;
-    mo_identity identity; /* empty: nobody else reads the answer */
+    mo_identity identity; /* empty: the answer is not read elsewhere */
     mo_model model;
     mo_workdir *folder;
     char *model_path, *start_path; /* start_path may be NULL */
     mo_solver_outcome outcome;
     mo_answer_evaluation judgement;
-} assistance;
+} subproblem;
 
-/* ---------------------------------------------------------------- the model */
-
-static mo_status make_model(assistance *a, mo_error *err)
+static mo_status make_model(subproblem *a, mo_error *err)
 {
     mo_schedule *start = NULL;
     mo_status status = MO_OK;
@@ -54,10 +52,10 @@ static mo_status make_model(assistance *a, mo_error *err)
     return status;
 }
 
-/* Sends the model to the sink of the file, which is NULL when making it
- * failed. */
-static mo_status write_through(const mo_model *model, mo_out *out,
-                               mo_sink *sink, mo_status status, mo_error *err)
+/* Writes the model through the sink, which is NULL if status is an error, and
+ * commits or abandons the file. */
+static mo_status write_model_to(const mo_model *model, mo_out *out,
+                                mo_sink *sink, mo_status status, mo_error *err)
 {
     if (status == MO_OK)
         status = mo_model_write(model, sink, err);
@@ -68,7 +66,7 @@ static mo_status write_through(const mo_model *model, mo_out *out,
     return status;
 }
 
-static mo_status write_model(assistance *a, mo_error *err)
+static mo_status write_model(subproblem *a, mo_error *err)
 {
     mo_sink *sink = NULL;
     mo_out *out;
@@ -81,10 +79,10 @@ static mo_status write_model(assistance *a, mo_error *err)
     if (status != MO_OK)
         return status;
     status = mo_lp_writer_new(out, NULL, &sink, err);
-    return write_through(&a->model, out, sink, status, err);
+    return write_model_to(&a->model, out, sink, status, err);
 }
 
-static mo_status write_start(assistance *a, mo_error *err)
+static mo_status write_start(subproblem *a, mo_error *err)
 {
     static const char *const names[] = { [MO_MIP_START_MIPLIB] = "part.sol",
                                          [MO_MIP_START_GUROBI] = "part.mst",
@@ -103,10 +101,8 @@ static mo_status write_start(assistance *a, mo_error *err)
     if (status != MO_OK)
         return status;
     status = mo_mip_start_new(out, layout, &sink, err);
-    return write_through(&a->model, out, sink, status, err);
+    return write_model_to(&a->model, out, sink, status, err);
 }
-
-/* --------------------------------------------------------------- the solver */
 
 static double seconds_left(const mo_primal_milp_options *options)
 {
@@ -115,7 +111,7 @@ static double seconds_left(const mo_primal_milp_options *options)
     return mo_stop_reached(options->stop) ? 0 : fmin(left, options->seconds);
 }
 
-static mo_status run_solver(assistance *a, mo_error *err)
+static mo_status run_solver(subproblem *a, mo_error *err)
 {
     const mo_solver_install *found = a->options->found;
     mo_solver_job job = { .model = a->model_path,
@@ -137,7 +133,7 @@ static mo_status run_solver(assistance *a, mo_error *err)
                          err);
 }
 
-static mo_status ask(assistance *a, mo_error *err)
+static mo_status solve_model(subproblem *a, mo_error *err)
 {
     mo_provenance origin = { .has_unit = true };
     mo_status status = make_model(a, err);
@@ -158,11 +154,66 @@ static mo_status ask(assistance *a, mo_error *err)
                                        &a->judgement, err);
 }
 
-/* -------------------------------------------------------------- the outcome */
+static int64_t gcd(int64_t a, int64_t b)
+{
+    while (b != 0) {
+        int64_t rest = a % b;
 
-/* What the solver says it has proven, in ns; 0: nothing.  Where it says optimal
- * and leaves no bound, that is its objective: no gap was allowed. */
-static double claimed_bound_ns(const assistance *a)
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
+static int64_t gcd_of_row(const mo_instance *x, int row, int64_t divisor)
+{
+    for (int kind = 0; kind < x->n_kinds; kind++)
+        divisor = gcd(divisor, x->comm_ns[(int64_t) row * x->n_kinds + kind]);
+    return divisor;
+}
+
+/* Returns the greatest common divisor of all times of the part; 0: all are
+ * 0. */
+static int64_t common_divisor(const mo_instance *x)
+{
+    int64_t n_places = (int64_t) x->n * x->n_devices, divisor = 0;
+
+    for (int64_t at = 0; at < n_places && divisor != 1; at++)
+        divisor = gcd(divisor, x->p_ns[at]);
+    for (int q = 0; q < x->n_flows && divisor != 1; q++) {
+        divisor = gcd_of_row(x, x->flow_row[q], divisor);
+        divisor = gcd_of_row(x, x->tensor_row[x->flows[q].tensor], divisor);
+    }
+    return divisor;
+}
+
+/* Rounds up to the next multiple of the divisor if the value exceeds the last
+ * one by more than any solver's error. */
+static int64_t round_up(int64_t lower_ns, int64_t divisor)
+{
+    int64_t over = divisor > 1 ? lower_ns % divisor : 0;
+
+    if ((double) over <= 100 * MO_PRIMAL_MILP_TOLERANCE * (double) lower_ns)
+        return lower_ns;
+    return lower_ns + (divisor - over);
+}
+
+int64_t mo_primal_milp_bound_ns(const mo_instance *part, double bound_ns,
+                                int64_t step_ns)
+{
+    double items = (double) part->n + part->n_flows;
+
+    if (step_ns > 1)
+        bound_ns -= items * (double) step_ns / 2;
+    bound_ns -= MO_PRIMAL_MILP_TOLERANCE * fabs(bound_ns);
+    if (!(bound_ns > 0) || bound_ns >= (double) MO_MAX_TOTAL_NS)
+        return 0;
+    return round_up((int64_t) bound_ns, common_divisor(part));
+}
+
+/* Returns the bound claimed by the solver in ns; 0: none. A claim of
+ * optimality without a bound gives the objective: no gap was allowed. */
+static double claimed_bound_ns(const subproblem *a)
 {
     const mo_solver_outcome *o = &a->outcome;
     double bound = o->has_bound ? o->bound : 0;
@@ -173,15 +224,14 @@ static double claimed_bound_ns(const assistance *a)
     return bound * (double) a->frame->unit_ns;
 }
 
-static bool is_close(int64_t lower_ns, int64_t makespan_ns)
+static bool is_near_makespan(int64_t lower_ns, int64_t makespan_ns)
 {
     return (double) lower_ns >=
            (1 - 10 * MO_PRIMAL_MILP_TOLERANCE) * (double) makespan_ns - 1;
 }
 
-/* A bound above a schedule that holds is wrong; then nothing that the solver
- * said is believed. */
-static void take_bound(const assistance *a, mo_primal_milp_result *r)
+/* A claimed bound above a valid schedule is wrong; then no claim is used. */
+static void use_bound(const subproblem *a, mo_primal_milp_result *r)
 {
     const mo_schedule *known = r->schedule ? r->schedule : a->options->start;
     int64_t lower_ns =
@@ -193,11 +243,11 @@ static void take_bound(const assistance *a, mo_primal_milp_result *r)
     if (lower_ns > r->lower_ns)
         r->lower_ns = lower_ns;
     r->proven = r->schedule && a->outcome.claim == MO_SOLUTION_STATUS_OPTIMAL &&
-                is_close(lower_ns, r->schedule->makespan_ns);
+                is_near_makespan(lower_ns, r->schedule->makespan_ns);
 }
 
-/* One who gives an answer that does not hold is not believed otherwise. */
-static void conclude(assistance *a, mo_primal_milp_result *r)
+/* After an invalid solution no claim of the solver is used. */
+static void use_outcome(subproblem *a, mo_primal_milp_result *r)
 {
     const mo_schedule *start = a->options->start;
     mo_answer_evaluation *j = &a->judgement;
@@ -211,10 +261,10 @@ static void conclude(assistance *a, mo_primal_milp_result *r)
         r->schedule = j->schedule;
         j->schedule = NULL;
     }
-    take_bound(a, r);
+    use_bound(a, r);
 }
 
-static void clear(assistance *a)
+static void clear_subproblem(subproblem *a)
 {
     mo_answer_evaluation_clear(&a->judgement);
     mo_solver_outcome_clear(&a->outcome);
@@ -229,14 +279,14 @@ mo_status mo_primal_milp_solve(const mo_instance *part, const mo_regime *regime,
                                const mo_primal_milp_options *options,
                                mo_primal_milp_result *assisted, mo_error *err)
 {
-    assistance a = { .x = part, .regime = regime, .options = options };
+    subproblem a = { .x = part, .regime = regime, .options = options };
     mo_status status;
 
     *assisted = (mo_primal_milp_result){ 0 };
-    status = ask(&a, err);
+    status = solve_model(&a, err);
     if (status == MO_OK)
-        conclude(&a, assisted);
-    clear(&a);
+        use_outcome(&a, assisted);
+    clear_subproblem(&a);
     return status;
 }
 

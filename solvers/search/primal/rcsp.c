@@ -8,17 +8,17 @@
 #include "schedule/allowed_devices.h"
 
 /*
- * Prices first: with a price on each device's bytes, the path that is cheapest
- * in time and bytes together takes more or less of a device than there is, and
- * the price goes up or down.  Then labels: at each cut and state some ways to
- * get there are kept, those with the least time and bytes at these prices, none
- * of them above what there is.  Equal layers would all change sides at the same
- * price; among labels some have and some have not.
+ * First a subgradient method: with a multiplier (price) on each device's bytes
+ * the cheapest path in time plus priced bytes exceeds a capacity or not, and
+ * the multiplier rises or falls. Then labelling: at each cut and state the
+ * labels with the least time plus priced bytes are kept, none above a
+ * capacity. Equal layers would all change device at the same price; labels mix
+ * them.
  */
 
 enum {
-    MOST_LABELS = 24, /* at a cut, by state */
-    MOST_STEPS = 60,  /* of prices */
+    MOST_LABELS = 24, /* per state at a cut */
+    MOST_STEPS = 60,  /* of the subgradient method */
     LEAST_STEPS = 8,
     STEP_WORK = 200000000,
     LABEL_WORK = 300000000
@@ -27,35 +27,35 @@ enum {
 typedef struct label {
     int64_t time_ns;
     double score;
-    int from; /* which of those before the segment */
+    int from; /* label before the segment */
     unsigned char variant;
 } label;
 
-/* Labels at one cut: state a has count[a] of them from a * most on. */
+/* Labels at one cut: state a has count[a] of them from index a * most on. */
 typedef struct cut {
     label *labels;
     int64_t *bytes; /* by label and device */
     int *count;     /* by state */
 } cut;
 
-typedef struct budget {
+typedef struct rcsp {
     const mo_decomp_classes *classes;
     const int64_t *capacity_bytes;
     mo_decomp_path *path;
     int n_devices, n_states;
-    double *price;      /* ns by byte, by device */
-    int64_t **table_ns; /* by class and boundary: priced */
+    double *price;      /* multiplier by device, ns per byte */
+    int64_t **table_ns; /* by class and boundary: priced time */
     int64_t *used;      /* by device */
-    int64_t *own;       /* by device, of a segment without a part */
+    int64_t *own;       /* by device: scratch of direct_bytes() */
 
-    int most; /* labels by state */
+    int most; /* labels per state */
     cut now, next;
-    int *from; /* by segment and label behind it */
+    int *from; /* by segment and label behind it: predecessor */
     unsigned char *variant;
-} budget;
+} rcsp;
 
-/* Without a part a segment takes what its v does. */
-static const int64_t *direct_bytes(const budget *b, int cls, int boundary)
+/* Returns the bytes of a segment without a part: those of its v. */
+static const int64_t *direct_bytes(const rcsp *b, int cls, int boundary)
 {
     int v = mo_decomp_segment_exit(b->classes->segments,
                                    b->classes->segments->first[cls]);
@@ -68,9 +68,9 @@ static const int64_t *direct_bytes(const budget *b, int cls, int boundary)
     return b->own;
 }
 
-/* The bytes of a variant, and how long it takes; NULL: there is none.  A
- * segment without a part has one, by number 0. */
-static const int64_t *variant_of(const budget *b, int number, int boundary,
+/* Returns the bytes of a variant and its time; NULL: none. A segment without a
+ * part has variant 0 only. */
+static const int64_t *variant_of(const rcsp *b, int number, int boundary,
                                  int variant, int64_t *time_ns)
 {
     const mo_decomp_class *cls = &b->classes->classes[number];
@@ -91,7 +91,7 @@ static const int64_t *variant_of(const budget *b, int number, int boundary,
     return v->bytes;
 }
 
-static double priced(const budget *b, const int64_t *bytes)
+static double priced_ns(const rcsp *b, const int64_t *bytes)
 {
     double sum_ns = 0;
 
@@ -100,15 +100,16 @@ static double priced(const budget *b, const int64_t *bytes)
     return sum_ns;
 }
 
-/* The cheapest variant of a boundary, -1 where there is none. */
-static int cheapest(const budget *b, int cls, int boundary, double *cost_ns)
+/* Returns the cheapest variant of a boundary, -1: none. */
+static int cheapest_variant(const rcsp *b, int cls, int boundary,
+                            double *cost_ns)
 {
     int best = -1;
 
     for (int k = 0; k < b->n_devices; k++) {
         int64_t time_ns;
         const int64_t *bytes = variant_of(b, cls, boundary, k, &time_ns);
-        double cost = bytes ? (double) time_ns + priced(b, bytes) : 0;
+        double cost = bytes ? (double) time_ns + priced_ns(b, bytes) : 0;
 
         if (bytes && (best < 0 || cost < *cost_ns)) {
             best = k;
@@ -118,13 +119,13 @@ static int cheapest(const budget *b, int cls, int boundary, double *cost_ns)
     return best;
 }
 
-static void price_tables(budget *b)
+static void fill_priced_tables(rcsp *b)
 {
     for (int i = 0; i < b->classes->n; i++) {
         b->path->tables[i] = b->table_ns[i];
         for (int p = 0; p < b->n_states * b->n_states; p++) {
             double cost_ns = 0;
-            int k = cheapest(b, i, p, &cost_ns);
+            int k = cheapest_variant(b, i, p, &cost_ns);
 
             b->table_ns[i][p] = k < 0            ? INT64_MAX
                                 : cost_ns < 1e17 ? (int64_t) cost_ns
@@ -133,8 +134,8 @@ static void price_tables(budget *b)
     }
 }
 
-/* What the priced path takes, and how long it really is. */
-static int64_t add_up(budget *b, unsigned char *variants)
+/* Sums the bytes of the priced path; returns its unpriced length. */
+static int64_t sum_path(rcsp *b, unsigned char *variants)
 {
     int64_t sum_ns = 0;
 
@@ -143,7 +144,7 @@ static int64_t add_up(budget *b, unsigned char *variants)
         int cls = b->classes->segments->cls[i],
             boundary = mo_decomp_path_boundary(b->path, i);
         double cost_ns = 0;
-        int k = cheapest(b, cls, boundary, &cost_ns);
+        int k = cheapest_variant(b, cls, boundary, &cost_ns);
         int64_t time_ns = 0;
         const int64_t *bytes = variant_of(b, cls, boundary, k, &time_ns);
 
@@ -155,8 +156,8 @@ static int64_t add_up(budget *b, unsigned char *variants)
     return sum_ns;
 }
 
-/* Moves prices by how much too much is used; true: nothing is. */
-static bool move_prices(budget *b, int64_t length_ns, int step)
+/* Subgradient step; returns whether the path is within all capacities. */
+static bool subgradient_step(rcsp *b, int64_t length_ns, int step)
 {
     double pace = (double) length_ns / (1 + 0.3 * step);
     bool fits = true;
@@ -173,7 +174,7 @@ static bool move_prices(budget *b, int64_t length_ns, int step)
     return fits;
 }
 
-static int steps_of(const budget *b)
+static int subgradient_steps(const rcsp *b)
 {
     int64_t work =
         (int64_t) b->classes->segments->n * b->n_states * b->n_states;
@@ -184,22 +185,23 @@ static int steps_of(const budget *b)
                                 : (int) steps;
 }
 
-/* Finds prices; returns whether there is any path at all. */
-static bool find_prices(budget *b, unsigned char *variants)
+/* Returns whether there is any path at all. */
+static bool optimize_prices(rcsp *b, unsigned char *variants)
 {
-    int steps = steps_of(b);
+    int steps = subgradient_steps(b);
 
     for (int i = 0; i < steps; i++) {
-        price_tables(b);
+        fill_priced_tables(b);
         if (mo_decomp_path_shortest(b->path) == INT64_MAX)
             return false;
-        if (move_prices(b, add_up(b, variants), i) && i == 0)
+        if (subgradient_step(b, sum_path(b, variants), i) && i == 0)
             return true;
     }
     return true;
 }
 
-static bool has_room(const budget *b, const int64_t *used, const int64_t *more)
+static bool fits_capacity(const rcsp *b, const int64_t *used,
+                          const int64_t *more)
 {
     for (int k = 0; k < b->n_devices; k++)
         if (more[k] > b->capacity_bytes[k] - used[k])
@@ -207,9 +209,9 @@ static bool has_room(const budget *b, const int64_t *used, const int64_t *more)
     return true;
 }
 
-/* Puts a label among those of a state, if it is one of the best. */
-static void put(const budget *b, cut *to, int state, const label *l,
-                const int64_t *used, const int64_t *more)
+/* Inserts a label of a state if it is one of the best. */
+static void insert_label(const rcsp *b, cut *to, int state, const label *l,
+                         const int64_t *used, const int64_t *more)
 {
     size_t n_devices = (size_t) b->n_devices;
     label *labels = to->labels + (size_t) state * (size_t) b->most;
@@ -231,8 +233,8 @@ static void put(const budget *b, cut *to, int state, const label *l,
     to->count[state] += to->count[state] < b->most;
 }
 
-/* All ways on from one label. */
-static void go_on(const budget *b, int cls, int state, int number, cut *to)
+/* Extends a label over a segment, by every state and variant. */
+static void extend_label(const rcsp *b, int cls, int state, int number, cut *to)
 {
     int from = state * b->most + number;
     const label *l = &b->now.labels[from];
@@ -245,16 +247,16 @@ static void go_on(const budget *b, int cls, int state, int number, cut *to)
                 variant_of(b, cls, state * b->n_states + s, k, &time_ns);
             label next = { .from = from, .variant = (unsigned char) k };
 
-            if (!more || !has_room(b, used, more))
+            if (!more || !fits_capacity(b, used, more))
                 continue;
             next.time_ns = l->time_ns + time_ns;
-            next.score = l->score + (double) time_ns + priced(b, more);
-            put(b, to, s, &next, used, more);
+            next.score = l->score + (double) time_ns + priced_ns(b, more);
+            insert_label(b, to, s, &next, used, more);
         }
 }
 
-/* The labels behind a segment; what leads back is kept. */
-static void relax_segment(budget *b, int segment)
+/* Computes the labels behind a segment and stores their predecessors. */
+static void label_segment(rcsp *b, int segment)
 {
     size_t at = (size_t) segment * (size_t) b->n_states * (size_t) b->most;
     cut swap = b->now;
@@ -262,7 +264,7 @@ static void relax_segment(budget *b, int segment)
     memset(b->next.count, 0, (size_t) b->n_states * sizeof *b->next.count);
     for (int s = 0; s < b->n_states; s++)
         for (int i = 0; i < b->now.count[s]; i++)
-            go_on(b, b->classes->segments->cls[segment], s, i, &b->next);
+            extend_label(b, b->classes->segments->cls[segment], s, i, &b->next);
     for (int s = 0; s < b->n_states; s++)
         for (int i = 0; i < b->next.count[s]; i++) {
             size_t j = (size_t) s * (size_t) b->most + (size_t) i;
@@ -275,7 +277,7 @@ static void relax_segment(budget *b, int segment)
 }
 
 /* Follows the label with the least time back. */
-static void trace_back(budget *b, unsigned char *variants)
+static void trace_back(rcsp *b, unsigned char *variants)
 {
     int at = 0;
 
@@ -293,21 +295,21 @@ static void trace_back(budget *b, unsigned char *variants)
     }
 }
 
-static bool label_segments(budget *b, unsigned char *variants)
+static bool label_segments(rcsp *b, unsigned char *variants)
 {
     for (int s = 0; s < b->n_states; s++)
         b->now.count[s] = s == 0;
     b->now.labels[0] = (label){ 0 };
     memset(b->now.bytes, 0, (size_t) b->n_devices * sizeof *b->now.bytes);
     for (int i = 0; i < b->classes->segments->n; i++)
-        relax_segment(b, i);
+        label_segment(b, i);
     if (b->now.count[0] == 0)
         return false;
     trace_back(b, variants);
     return true;
 }
 
-static int labels_of(const budget *b)
+static int labels_per_state(const rcsp *b)
 {
     int64_t work = (int64_t) b->classes->segments->n * b->n_states *
                    b->n_states * b->n_devices * b->n_devices;
@@ -316,7 +318,7 @@ static int labels_of(const budget *b)
     return most < 2 ? 2 : most > MOST_LABELS ? MOST_LABELS : (int) most;
 }
 
-static mo_status reserve_cut(const budget *b, cut *c, mo_error *err)
+static mo_status reserve_cut(const rcsp *b, cut *c, mo_error *err)
 {
     size_t n = (size_t) b->n_states * (size_t) b->most;
 
@@ -326,7 +328,7 @@ static mo_status reserve_cut(const budget *b, cut *c, mo_error *err)
     return c->labels && c->bytes && c->count ? MO_OK : mo_fail_memory(err);
 }
 
-static mo_status reserve(budget *b, mo_error *err)
+static mo_status reserve_buffers(rcsp *b, mo_error *err)
 {
     size_t n_boundaries = (size_t) b->n_states * (size_t) b->n_states;
     size_t n_devices = (size_t) b->n_devices, size;
@@ -362,7 +364,7 @@ static void clear_cut(cut *c)
     free(c->count);
 }
 
-static void clear(budget *b)
+static void clear_rcsp(rcsp *b)
 {
     for (int i = 0; i < b->classes->n && b->table_ns; i++)
         free(b->table_ns[i]);
@@ -381,18 +383,18 @@ mo_status mo_primal_rcsp_solve(const mo_decomp_classes *classes,
                                mo_decomp_path *path, unsigned char *variants,
                                bool *found, mo_error *err)
 {
-    budget b = { .classes = classes,
-                 .capacity_bytes = capacity_bytes,
-                 .path = path,
-                 .n_devices = classes->x->n_devices,
-                 .n_states = classes->states->n };
+    rcsp b = { .classes = classes,
+               .capacity_bytes = capacity_bytes,
+               .path = path,
+               .n_devices = classes->x->n_devices,
+               .n_states = classes->states->n };
     mo_status status;
 
     *found = false;
-    b.most = labels_of(&b);
-    status = reserve(&b, err);
-    if (status == MO_OK && find_prices(&b, variants))
+    b.most = labels_per_state(&b);
+    status = reserve_buffers(&b, err);
+    if (status == MO_OK && optimize_prices(&b, variants))
         *found = label_segments(&b, variants);
-    clear(&b);
+    clear_rcsp(&b);
     return status;
 }

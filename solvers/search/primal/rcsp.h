@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * budget.h - a path through the segments that keeps within memory.
+ * rcsp.h - resource-constrained shortest path (Desrosiers et al., 1995): the
+ * shortest path through the segments that is within the memory of every
+ * device.
  *
- * Pieces meet in memory, too: what one takes of a device is gone for all
- * others.  Prices on bytes tell which of a boundary's variants are worth it;
- * labels along the segments, with what each has taken so far, mix them.
+ * Segments compete for memory. Lagrangian multipliers on bytes price the
+ * variants of a boundary; labels along the segments, with the bytes used so
+ * far, combine variants.
  */
 #ifndef MO_SOLVERS_SEARCH_PRIMAL_RCSP_H
 #define MO_SOLVERS_SEARCH_PRIMAL_RCSP_H
@@ -16,9 +18,9 @@
 #include "solvers/search/decomp/segment_class.h"
 #include "solvers/search/decomp/boundary_path.h"
 
-/* The shortest that was found with at most so many bytes on each device: in
- * path, with a variant for each segment (the caller's array).  Not finding any
- * proves nothing. */
+/* Sets *found, and if it is true path and variants (a buffer of the caller, by
+ * segment): the shortest path found within capacity_bytes, by device.
+ * Heuristic: *found false proves nothing. */
 mo_status mo_primal_rcsp_solve(const mo_decomp_classes *classes,
                                const int64_t *capacity_bytes,
                                mo_decomp_path *path, unsigned char *variants,

@@ -8,16 +8,17 @@
 #include "solvers/search/primal/spine_internal.h"
 
 /*
- * Who goes first: ops of an earlier block, in a block as it was scheduled by
- * itself.  What lies beside the chain comes just before the block that needs
- * it, so that it fills what is idle until then and no longer waits after that.
+ * Priority of an op in the whole: ops of earlier blocks first, in a block by
+ * start. An op beside the chain comes just before the first block that needs
+ * it: it fills idle time until then and is not delayed after that.
  */
-typedef struct turn {
+typedef struct priority {
     int block;
     int64_t start_ns;
-    bool takes_time; /* what does not goes before what starts then and does */
+    bool takes_time; /* ops without duration precede others with the same start
+                      */
     int op;          /* or item */
-} turn;
+} priority;
 
 struct mo_primal_spine {
     mo_allowed_devices places;
@@ -32,17 +33,17 @@ typedef struct assembly {
     const mo_stop *stop;
     const mo_primal_spine_blocks *blocks;
     bool once;                   /* items are tensors, not flows */
-    turn *turns;                 /* by op, and then by rank */
-    turn *sends;                 /* by item */
+    priority *priorities;        /* by op, later by rank */
+    priority *sends;             /* by item */
     mo_primal_spine_role *roles; /* by op */
     int *group;                  /* by group: its device, or -1 */
     mo_sim_plan plan;
-    mo_sim_time_lag *lags; /* what waits in blocks */
+    mo_sim_time_lag *lags; /* inserted idle time of the blocks */
     size_t n_lags, lags_room;
     int64_t *release_ns, *send_release_ns; /* of a block: by op, by flow */
 } assembly;
 
-static void take_block(assembly *a, int number)
+static void place_block(assembly *a, int number)
 {
     const mo_primal_spine_block *block = &a->blocks->blocks[number];
     const mo_sub_instance *part = block->part;
@@ -53,42 +54,43 @@ static void take_block(assembly *a, int number)
         if (i == block->u || i == block->v)
             a->roles[op].is_end = true;
         if (i == block->u && a->plan.device[op] >= 0)
-            continue; /* it was the end of the block before */
+            continue; /* already placed as the end of the block before */
         a->plan.device[op] = block->schedule->device[i];
-        a->turns[op].block = a->roles[op].block = number;
-        a->turns[op].start_ns = block->schedule->start_ns[i];
-        a->turns[op].takes_time =
+        a->priorities[op].block = a->roles[op].block = number;
+        a->priorities[op].start_ns = block->schedule->start_ns[i];
+        a->priorities[op].takes_time =
             mo_instance_p_ns(a->x, op, block->schedule->device[i]) > 0;
     }
 }
 
-static void take_blocks(assembly *a)
+static void place_blocks(assembly *a)
 {
     const mo_instance *x = a->x;
 
     for (int i = 0; i < x->n; i++) {
         a->plan.device[i] = -1;
-        a->turns[i] = (turn){ a->blocks->n, -1, false, i };
+        a->priorities[i] = (priority){ a->blocks->n, -1, false, i };
         a->roles[i].block = -1;
     }
     for (int i = 0; i < a->blocks->n; i++)
-        take_block(a, i);
+        place_block(a, i);
     for (int q = x->n_flows - 1; q >= 0; q--) { /* sorted by from */
-        int from = x->flows[q].from, block = a->turns[x->flows[q].to].block;
+        int from = x->flows[q].from,
+            block = a->priorities[x->flows[q].to].block;
 
-        if (a->plan.device[from] < 0 && block < a->turns[from].block)
-            a->turns[from].block = block;
+        if (a->plan.device[from] < 0 && block < a->priorities[from].block)
+            a->priorities[from].block = block;
     }
 }
 
-/* All ops of a group go where the first of them is that has a device. */
-static void keep_groups(assembly *a)
+/* Places all ops of a group on the device of the first that has one. */
+static void unite_groups(assembly *a)
 {
     const mo_instance *x = a->x;
 
     for (int g = 0; g < x->n_groups; g++)
         a->group[g] = -1;
-    for (int pass = 0; pass < 3; pass++) /* pins, others, and back to them */
+    for (int pass = 0; pass < 3; pass++) /* pins, other ops, then assignment */
         for (int i = 0; i < x->n; i++) {
             int g = x->group[i];
             int device = pass == 0 ? x->pin[i] : a->plan.device[i];
@@ -102,9 +104,9 @@ static void keep_groups(assembly *a)
         }
 }
 
-static int compare_turns(const void *a, const void *b)
+static int compare_priorities(const void *a, const void *b)
 {
-    const turn *s = a, *t = b;
+    const priority *s = a, *t = b;
 
     if (s->block != t->block)
         return s->block < t->block ? -1 : 1;
@@ -115,11 +117,12 @@ static int compare_turns(const void *a, const void *b)
     return (s->op > t->op) - (s->op < t->op);
 }
 
-static void rank_all(assembly *a)
+static void rank_ops(assembly *a)
 {
-    qsort(a->turns, (size_t) a->x->n, sizeof *a->turns, compare_turns);
+    qsort(a->priorities, (size_t) a->x->n, sizeof *a->priorities,
+          compare_priorities);
     for (int i = 0; i < a->x->n; i++)
-        a->plan.rank[a->turns[i].op] = i;
+        a->plan.rank[a->priorities[i].op] = i;
 }
 
 static int count_items(const assembly *a)
@@ -127,34 +130,34 @@ static int count_items(const assembly *a)
     return a->once ? a->x->n_tensors : a->x->n_flows;
 }
 
-/* What is sent goes as the first of its readers. */
-static void find_send_turns(assembly *a)
+/* A transfer gets the priority of its first reader. */
+static void rank_transfers_by_readers(assembly *a)
 {
     const mo_instance *x = a->x;
 
     for (int i = 0; i < count_items(a); i++)
-        a->sends[i] = (turn){ .block = a->blocks->n + 1, .op = i };
+        a->sends[i] = (priority){ .block = a->blocks->n + 1, .op = i };
     for (int q = 0; q < x->n_flows; q++) {
         int item = a->once ? x->flows[q].tensor : q;
-        const turn *own = &a->turns[a->plan.rank[x->flows[q].to]];
+        const priority *own = &a->priorities[a->plan.rank[x->flows[q].to]];
 
-        if (compare_turns(own, &a->sends[item]) < 0) {
+        if (compare_priorities(own, &a->sends[item]) < 0) {
             a->sends[item] = *own;
             a->sends[item].op = item;
         }
     }
 }
 
-static void rank_sends(assembly *a)
+static void sort_transfers(assembly *a)
 {
     int n = count_items(a);
 
-    qsort(a->sends, (size_t) n, sizeof *a->sends, compare_turns);
+    qsort(a->sends, (size_t) n, sizeof *a->sends, compare_priorities);
     for (int i = 0; i < n; i++)
         a->plan.send_rank[a->sends[i].op] = i;
 }
 
-static mo_status add_after(assembly *a, mo_sim_time_lag after, mo_error *err)
+static mo_status add_time_lag(assembly *a, mo_sim_time_lag after, mo_error *err)
 {
     mo_status status = MO_ARRAY_GROW(a->lags, a->n_lags, a->lags_room, err);
 
@@ -163,8 +166,9 @@ static mo_status add_after(assembly *a, mo_sim_time_lag after, mo_error *err)
     return status;
 }
 
-/* But what a block sends as it did there. */
-static mo_status take_sends(assembly *a, int number, int u, mo_error *err)
+/* Transfers within a block keep its order and its inserted idle time. */
+static mo_status keep_block_transfers(assembly *a, int number, int u,
+                                      mo_error *err)
 {
     const mo_primal_spine_block *block = &a->blocks->blocks[number];
     const mo_schedule *s = block->schedule;
@@ -178,19 +182,19 @@ static mo_status take_sends(assembly *a, int number, int u, mo_error *err)
         int item = a->once ? a->x->flows[flow].tensor : flow;
 
         a->sends[item] =
-            (turn){ number, t->start_ns, t->end_ns > t->start_ns, item };
+            (priority){ number, t->start_ns, t->end_ns > t->start_ns, item };
         while (s->device[part->x->flows[first].to] != t->to)
             first++;
         if (a->send_release_ns[first] > 0)
-            status = add_after(
+            status = add_time_lag(
                 a, (mo_sim_time_lag){ u, -1, item, a->send_release_ns[first] },
                 err);
     }
     return status;
 }
 
-/* And what waited there waits. */
-static mo_status take_order(assembly *a, int number, mo_error *err)
+/* Ops of a block keep its inserted idle time. */
+static mo_status keep_block_order(assembly *a, int number, mo_error *err)
 {
     const mo_primal_spine_block *block = &a->blocks->blocks[number];
     const mo_sub_instance *part = block->part;
@@ -205,39 +209,39 @@ static mo_status take_order(assembly *a, int number, mo_error *err)
     mo_inserted_idle_free(waits);
     for (int i = 0; i < part->x->n && status == MO_OK; i++)
         if (a->release_ns[i] > 0)
-            status = add_after(
+            status = add_time_lag(
                 a, (mo_sim_time_lag){ u, part->op[i], -1, a->release_ns[i] },
                 err);
-    return status == MO_OK ? take_sends(a, number, u, err) : status;
+    return status == MO_OK ? keep_block_transfers(a, number, u, err) : status;
 }
 
-static mo_status take_orders(assembly *a, mo_error *err)
+static mo_status keep_block_orders(assembly *a, mo_error *err)
 {
     mo_status status = MO_OK;
 
     for (int i = 0; i < a->blocks->n && status == MO_OK; i++)
         if (a->blocks->blocks[i].schedule)
-            status = take_order(a, i, err);
+            status = keep_block_order(a, i, err);
     a->plan.lags = a->lags;
     a->plan.n_lags = (int) a->n_lags;
     return status;
 }
 
-static mo_status assemble(assembly *a, const mo_regime *regime,
-                          mo_schedule **schedule, mo_error *err)
+static mo_status assemble_plan(assembly *a, const mo_regime *regime,
+                               mo_schedule **schedule, mo_error *err)
 {
     mo_sim *sim = NULL;
     mo_schedule *made = NULL;
     bool fits = false;
     mo_status status = mo_sim_new(a->x, regime, &sim, err);
 
-    take_blocks(a);
-    keep_groups(a);
-    rank_all(a);
-    find_send_turns(a);
+    place_blocks(a);
+    unite_groups(a);
+    rank_ops(a);
+    rank_transfers_by_readers(a);
     if (status == MO_OK)
-        status = take_orders(a, err);
-    rank_sends(a);
+        status = keep_block_orders(a, err);
+    sort_transfers(a);
     if (status == MO_OK)
         status = mo_primal_group_moves(a->x, regime, a->stop, sim, a->roles,
                                        a->blocks->n, &a->plan, err);
@@ -254,11 +258,11 @@ static mo_status assemble(assembly *a, const mo_regime *regime,
     return status;
 }
 
-static mo_status reserve(assembly *a, mo_error *err)
+static mo_status reserve_assembly(assembly *a, mo_error *err)
 {
     size_t n = (size_t) a->x->n + 1, n_flows = (size_t) a->x->n_flows + 1;
 
-    a->turns = malloc(n * sizeof *a->turns);
+    a->priorities = malloc(n * sizeof *a->priorities);
     a->sends = malloc(n_flows * sizeof *a->sends);
     a->roles = calloc(n, sizeof *a->roles);
     a->group = malloc(((size_t) a->x->n_groups + 1) * sizeof *a->group);
@@ -269,17 +273,17 @@ static mo_status reserve(assembly *a, mo_error *err)
     a->plan.send_release_ns = calloc(n_flows, sizeof *a->plan.send_release_ns);
     a->release_ns = malloc(n * sizeof *a->release_ns);
     a->send_release_ns = malloc(n_flows * sizeof *a->send_release_ns);
-    return a->turns && a->sends && a->roles && a->group && a->plan.device &&
-                   a->plan.rank && a->plan.release_ns && a->plan.send_rank &&
-                   a->plan.send_release_ns && a->release_ns &&
-                   a->send_release_ns
+    return a->priorities && a->sends && a->roles && a->group &&
+                   a->plan.device && a->plan.rank && a->plan.release_ns &&
+                   a->plan.send_rank && a->plan.send_release_ns &&
+                   a->release_ns && a->send_release_ns
                ? MO_OK
                : mo_fail_memory(err);
 }
 
-static void clear(assembly *a)
+static void clear_assembly(assembly *a)
 {
-    free(a->turns);
+    free(a->priorities);
     free(a->sends);
     free(a->roles);
     free(a->group);
@@ -293,47 +297,48 @@ static void clear(assembly *a)
     free(a->send_release_ns);
 }
 
-mo_status mo_primal_spine_assemble(const mo_primal_spine *along,
+mo_status mo_primal_spine_assemble(const mo_primal_spine *spine,
                                    mo_schedule **schedule, mo_error *err)
 {
-    assembly a = { .x = along->places.x,
-                   .stop = along->stop,
-                   .blocks = along->blocks,
-                   .once = along->regime.tensors == MO_TENSORS_ONCE };
-    mo_status status = reserve(&a, err);
+    assembly a = { .x = spine->places.x,
+                   .stop = spine->stop,
+                   .blocks = spine->blocks,
+                   .once = spine->regime.tensors == MO_TENSORS_ONCE };
+    mo_status status = reserve_assembly(&a, err);
 
     *schedule = NULL;
     if (status == MO_OK)
-        status = assemble(&a, &along->regime, schedule, err);
-    clear(&a);
+        status = assemble_plan(&a, &spine->regime, schedule, err);
+    clear_assembly(&a);
     return status;
 }
 
-static mo_status begin(mo_primal_spine *along,
-                       const mo_primal_spine_options *options, mo_error *err)
+static mo_status build_spine(mo_primal_spine *spine,
+                             const mo_primal_spine_options *options,
+                             mo_error *err)
 {
-    const mo_instance *x = along->places.x;
+    const mo_instance *x = spine->places.x;
     size_t size = (size_t) x->n * (size_t) x->n_devices + 1;
     mo_status status;
 
-    along->places.allowed = calloc(size, sizeof *along->places.allowed);
-    if (!along->places.allowed)
+    spine->places.allowed = calloc(size, sizeof *spine->places.allowed);
+    if (!spine->places.allowed)
         return mo_fail_memory(err);
-    status = mo_allowed_devices_find(&along->places, err);
+    status = mo_allowed_devices_find(&spine->places, err);
     if (status == MO_OK)
-        status = mo_bound_chain_find(&along->places, &along->chain, err);
+        status = mo_bound_chain_find(&spine->places, &spine->chain, err);
     if (status == MO_OK)
-        status = mo_primal_spine_blocks_new(x, &along->regime, along->chain,
-                                            options, &along->blocks, err);
+        status = mo_primal_spine_blocks_new(x, &spine->regime, spine->chain,
+                                            options, &spine->blocks, err);
     if (status == MO_OK)
-        status = mo_primal_spine_blocks_choose_ends(along->blocks,
+        status = mo_primal_spine_blocks_choose_ends(spine->blocks,
                                                     options->stop, err);
     return status;
 }
 
 mo_status mo_primal_spine_new(const mo_instance *x, const mo_regime *regime,
                               const mo_primal_spine_options *options,
-                              mo_primal_spine **along, mo_error *err)
+                              mo_primal_spine **spine, mo_error *err)
 {
     mo_primal_spine *made = calloc(1, sizeof *made);
     mo_status status;
@@ -343,32 +348,32 @@ mo_status mo_primal_spine_new(const mo_instance *x, const mo_regime *regime,
     made->places = (mo_allowed_devices){ .x = x, .regime = *regime };
     made->regime = *regime;
     made->stop = options->stop;
-    status = begin(made, options, err);
+    status = build_spine(made, options, err);
     if (status == MO_OK)
-        *along = made;
+        *spine = made;
     else
         mo_primal_spine_free(made);
     return status;
 }
 
-void mo_primal_spine_free(mo_primal_spine *along)
+void mo_primal_spine_free(mo_primal_spine *spine)
 {
-    if (!along)
+    if (!spine)
         return;
-    mo_primal_spine_blocks_free(along->blocks);
-    mo_bound_chain_free(along->chain);
-    free(along->places.allowed);
-    free(along);
+    mo_primal_spine_blocks_free(spine->blocks);
+    mo_bound_chain_free(spine->chain);
+    free(spine->places.allowed);
+    free(spine);
 }
 
-mo_status mo_primal_spine_improve(mo_primal_spine *along, int64_t moves,
+mo_status mo_primal_spine_improve(mo_primal_spine *spine, int64_t moves,
                                   const mo_stop *stop, mo_error *err)
 {
-    return mo_primal_spine_blocks_improve(along->blocks, moves, stop, err);
+    return mo_primal_spine_blocks_improve(spine->blocks, moves, stop, err);
 }
 
-bool mo_primal_spine_adopt_ends(mo_primal_spine *along,
+bool mo_primal_spine_adopt_ends(mo_primal_spine *spine,
                                 const mo_schedule *schedule)
 {
-    return mo_primal_spine_blocks_adopt_ends(along->blocks, schedule);
+    return mo_primal_spine_blocks_adopt_ends(spine->blocks, schedule);
 }

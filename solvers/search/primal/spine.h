@@ -1,7 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * along.h - a schedule of many ops that no clean cut divides, made block by
- * block along a chain of them.
+ * spine.h - block-coordinate descent spine a spine: for many ops without
+ * articulation ops, a chain of ops is chosen (schedule/bound/op_chain.h) and
+ * the blocks between them are scheduled and annealed one by one; the rest is
+ * placed by local search on the whole.
  */
 #ifndef MO_SOLVERS_SEARCH_PRIMAL_SPINE_H
 #define MO_SOLVERS_SEARCH_PRIMAL_SPINE_H
@@ -23,31 +25,33 @@ typedef struct mo_primal_spine_options {
 
 typedef struct mo_primal_spine mo_primal_spine;
 
-/* Chooses a chain, and devices for its own ops by a shortest path over what
- * list scheduling makes of the blocks between them.  x must outlive it. */
+/* Chooses a chain, and devices for its ops by a shortest path over list
+ * schedules of the blocks. The caller frees *spine with
+ * mo_primal_spine_free(), which accepts NULL. x must outlive it. */
 mo_status mo_primal_spine_new(const mo_instance *x, const mo_regime *regime,
                               const mo_primal_spine_options *options,
-                              mo_primal_spine **along, mo_error *err);
-void mo_primal_spine_free(mo_primal_spine *along);
+                              mo_primal_spine **spine, mo_error *err);
+void mo_primal_spine_free(mo_primal_spine *spine);
 
-/* Makes the schedules of the blocks, each by itself, better by so many moves of
- * annealing for each of its ops; every call goes on from the last.  The same
- * calls give the same answer for any number of threads, unless stopped. */
-mo_status mo_primal_spine_improve(mo_primal_spine *along, int64_t moves,
+/* Anneals every block by itself with so many moves for each of its ops; each
+ * call continues from the last. Deterministic for any number of threads unless
+ * stopped. */
+mo_status mo_primal_spine_improve(mo_primal_spine *spine, int64_t moves,
                                   const mo_stop *stop, mo_error *err);
 
 /*
- * Puts the blocks one behind the other, and what lies beside the chain where it
- * is least in their way.  Within pins and groups; *schedule is NULL where
- * memory does not suffice for what was found.
+ * Concatenates the blocks and places the ops beside the chain, within pins and
+ * groups. The caller frees *schedule; it is NULL where the result does not fit
+ * memory.
  */
-mo_status mo_primal_spine_assemble(const mo_primal_spine *along,
+mo_status mo_primal_spine_assemble(const mo_primal_spine *spine,
                                    mo_schedule **schedule, mo_error *err);
 
-/* The ends of larger blocks go where the schedule has them: what lies beside
- * the chain may be better served there.  Blocks for which that is new are
- * scheduled anew by the next improvement; false: there is none. */
-bool mo_primal_spine_adopt_ends(mo_primal_spine *along,
+/* Takes the devices of the chain's ops at larger blocks from a schedule, which
+ * may have moved them closer to ops beside the chain. Changed blocks are
+ * scheduled from scratch by the next mo_primal_spine_improve(); returns false
+ * if there are none. */
+bool mo_primal_spine_adopt_ends(mo_primal_spine *spine,
                                 const mo_schedule *schedule);
 
 #endif

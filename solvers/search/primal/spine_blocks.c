@@ -10,16 +10,16 @@
 #include "solvers/search/primal/anneal.h"
 
 enum {
-    MOST_STATES = 6, /* with more devices only the quickest are tried at ends */
-    FEW_OPS = 3      /* so few leave nothing to choose */
+    MOST_STATES = 6, /* with more devices only the fastest are tried at ends */
+    FEW_OPS = 3      /* so few are not annealed */
 };
 
-/* Temperatures for blocks: hot as usual (anneal.c), but colder in the end, so
- * that the last microseconds are found. */
+/* Temperatures of blocks: the default start (anneal.c) with a lower end, for
+ * the last microseconds. */
 #define HOT  0.35
 #define COLD 0.02
 
-/* The segment's ops and its two ends, ascending. */
+/* Makes the sub-instance of the segment's ops and its ends, ascending. */
 static mo_status make_part(const mo_instance *x,
                            const mo_bound_segment *segment,
                            mo_primal_spine_block *block, mo_error *err)
@@ -55,7 +55,8 @@ static bool is_same_shape(const mo_instance *a, const mo_instance *b)
     return true;
 }
 
-/* The first block of the same shape, itself where there is none before. */
+/* Sets shape to the first block with the same graph, itself if there is
+ * none. */
 static void find_shape(mo_primal_spine_blocks *blocks, int i)
 {
     mo_primal_spine_block *block = &blocks->blocks[i];
@@ -77,7 +78,7 @@ mo_status mo_primal_spine_blocks_new(const mo_instance *x,
                                      mo_error *err)
 {
     mo_primal_spine_blocks *blocks = calloc(1, sizeof *blocks);
-    size_t n_pairs = (size_t) x->n_devices * (size_t) x->n_devices;
+    size_t n_boundaries = (size_t) x->n_devices * (size_t) x->n_devices;
     mo_status status = blocks ? MO_OK : mo_fail_memory(err);
 
     if (status != MO_OK)
@@ -98,10 +99,10 @@ mo_status mo_primal_spine_blocks_new(const mo_instance *x,
         if (status != MO_OK)
             break;
         find_shape(blocks, i);
-        block->quick_ns = malloc(n_pairs * sizeof *block->quick_ns);
+        block->quick_ns = malloc(n_boundaries * sizeof *block->quick_ns);
         if (!block->quick_ns)
             status = mo_fail_memory(err);
-        for (size_t j = 0; j < n_pairs && block->quick_ns; j++)
+        for (size_t j = 0; j < n_boundaries && block->quick_ns; j++)
             block->quick_ns[j] = INT64_MAX;
     }
     if (status == MO_OK)
@@ -131,11 +132,11 @@ static bool may_be_on(const mo_instance *x, int op, int device)
                          : x->pin[op] == MO_FREE || x->pin[op] == device;
 }
 
-/* A view of the block's instance with its ends on devices, and without groups:
- * an end may share one with ops that are pinned elsewhere then.  room has two
- * places for each op. */
-static mo_instance pinned(const mo_primal_spine_block *block, int a, int b,
-                          int *room)
+/* Returns a view of the sub-instance with its ends pinned and without groups:
+ * a group of an end may have ops pinned elsewhere. room has two entries for
+ * each op. */
+static mo_instance pin_ends_view(const mo_primal_spine_block *block, int a,
+                                 int b, int *room)
 {
     mo_instance x = *block->part->x;
 
@@ -152,22 +153,22 @@ static mo_instance pinned(const mo_primal_spine_block *block, int a, int b,
     return x;
 }
 
-/* What threads do with the blocks. */
+/* Parallel work on the blocks. */
 typedef struct jobs {
     mo_primal_spine_blocks *blocks;
     const mo_stop *stop;
-    const int *states; /* for choosing: devices */
+    const int *states; /* devices to try at ends */
     int n_states;
-    int64_t moves;     /* for improving */
-    bool anneals;      /* in a pass: it is the second part */
+    int64_t moves;     /* of annealing */
+    bool anneals;      /* second phase of a pass */
     mo_status *status; /* by block */
     mo_error *errors;
 } jobs;
 
-static mo_status try_pair(const jobs *j, mo_primal_spine_block *block, int a,
-                          int b, int *room, mo_error *err)
+static mo_status run_heft_at(const jobs *j, mo_primal_spine_block *block, int a,
+                             int b, int *room, mo_error *err)
 {
-    mo_instance x = pinned(block, a, b, room);
+    mo_instance x = pin_ends_view(block, a, b, room);
     mo_schedule *s = NULL;
     mo_status status = mo_heft(&x, &j->blocks->regime, NULL, &s, err);
 
@@ -177,9 +178,9 @@ static mo_status try_pair(const jobs *j, mo_primal_spine_block *block, int a,
     return status;
 }
 
-/* Lists every pair of devices that the ends may have; where only some devices
- * are tried, a pin elsewhere still counts. */
-static void try_pairs(void *context, int i, int thread)
+/* Runs HEFT for every feasible pair of devices at the ends; a pin counts even
+ * if its device is not among the states. */
+static void run_heft_at_all(void *context, int i, int thread)
 {
     jobs *j = context;
     mo_primal_spine_block *block = &j->blocks->blocks[i];
@@ -193,10 +194,10 @@ static void try_pairs(void *context, int i, int thread)
     for (int s = 0; s < (u_pin == MO_FREE ? j->n_states : 1); s++)
         for (int t = 0; t < (v_pin == MO_FREE ? j->n_states : 1); t++)
             if (status == MO_OK && !mo_stop_reached(j->stop))
-                status =
-                    try_pair(j, block, u_pin == MO_FREE ? j->states[s] : u_pin,
-                             v_pin == MO_FREE ? j->states[t] : v_pin, room,
-                             &j->errors[i]);
+                status = run_heft_at(j, block,
+                                     u_pin == MO_FREE ? j->states[s] : u_pin,
+                                     v_pin == MO_FREE ? j->states[t] : v_pin,
+                                     room, &j->errors[i]);
     free(room);
     j->status[i] = status;
 }
@@ -224,10 +225,10 @@ static mo_status run_jobs(mo_primal_spine_blocks *blocks,
     return status;
 }
 
-/* The shortest way over the devices of the ends; with until and from by block
- * and device. */
-static void choose_pairs(mo_primal_spine_blocks *blocks, int64_t *until,
-                         int *from)
+/* Shortest path over the devices of the ends; until and from are scratch by
+ * block and device. */
+static void choose_end_devices(mo_primal_spine_blocks *blocks, int64_t *until,
+                               int *from)
 {
     int K = blocks->x->n_devices, at = 0;
 
@@ -263,11 +264,12 @@ static void choose_pairs(mo_primal_spine_blocks *blocks, int64_t *until,
     }
 }
 
-/* What a twin's schedule makes of this block: its devices and its order. */
-static mo_status follow(const mo_primal_spine_blocks *blocks,
-                        const mo_primal_spine_block *block,
-                        const mo_primal_spine_block *twin, const mo_instance *x,
-                        mo_schedule **followed, mo_error *err)
+/* Warm start from an equal block: its devices and its order. */
+static mo_status warm_start_from_twin(const mo_primal_spine_blocks *blocks,
+                                      const mo_primal_spine_block *block,
+                                      const mo_primal_spine_block *twin,
+                                      const mo_instance *x,
+                                      mo_schedule **followed, mo_error *err)
 {
     mo_schedule *s = NULL;
     mo_status status;
@@ -290,7 +292,8 @@ static mo_status follow(const mo_primal_spine_blocks *blocks,
         }
         status = mo_schedule_left_shift(x, s, err);
     }
-    if (status == MO_E_INPUT) { /* times so different that it does not hold */
+    if (status ==
+        MO_E_INPUT) { /* times differ so much that the order is infeasible */
         mo_schedule_free(s);
         return MO_OK;
     }
@@ -313,8 +316,8 @@ static void keep_shorter(mo_schedule **kept, mo_schedule *other)
     mo_schedule_free(other);
 }
 
-/* The shortest of what there was, what its twins do, and a list; for the next
- * pass, while others still look at what there was. */
+/* Sets block->next to the shortest of the block's schedule, warm starts from
+ * equal blocks, and HEFT; other threads still read block->schedule. */
 static mo_status find_start(const mo_primal_spine_blocks *blocks, int number,
                             const mo_instance *x, mo_error *err)
 {
@@ -330,14 +333,14 @@ static mo_status find_start(const mo_primal_spine_blocks *blocks, int number,
 
         if (i == number || twin->shape != block->shape)
             continue;
-        status = follow(blocks, block, twin, x, &other, err);
+        status = warm_start_from_twin(blocks, block, twin, x, &other, err);
         keep_shorter(&block->next, other);
     }
     return status;
 }
 
-static mo_status improve_block(const jobs *j, int i, const mo_instance *x,
-                               mo_error *err)
+static mo_status anneal_block(const jobs *j, int i, const mo_instance *x,
+                              mo_error *err)
 {
     const mo_primal_spine_blocks *blocks = j->blocks;
     mo_primal_spine_block *block = &blocks->blocks[i];
@@ -359,8 +362,8 @@ static mo_status improve_block(const jobs *j, int i, const mo_instance *x,
     return status;
 }
 
-/* One part of a pass, for one block. */
-static void improve_job(void *context, int i, int thread)
+/* One phase of a pass, for one block. */
+static void improve_block_phase(void *context, int i, int thread)
 {
     jobs *j = context;
     const mo_primal_spine_block *block = &j->blocks->blocks[i];
@@ -372,8 +375,8 @@ static void improve_job(void *context, int i, int thread)
         j->status[i] = mo_fail_memory(&j->errors[i]);
         return;
     }
-    x = pinned(block, block->a, block->b, room);
-    j->status[i] = j->anneals ? improve_block(j, i, &x, &j->errors[i])
+    x = pin_ends_view(block, block->a, block->b, room);
+    j->status[i] = j->anneals ? anneal_block(j, i, &x, &j->errors[i])
                               : find_start(j->blocks, i, &x, &j->errors[i]);
     free(room);
 }
@@ -394,9 +397,9 @@ mo_status mo_primal_spine_blocks_choose_ends(mo_primal_spine_blocks *blocks,
                            : mo_fail_memory(err);
 
     if (status == MO_OK)
-        status = run_jobs(blocks, try_pairs, &j, err);
+        status = run_jobs(blocks, run_heft_at_all, &j, err);
     if (status == MO_OK)
-        choose_pairs(blocks, until, from);
+        choose_end_devices(blocks, until, from);
     free(until);
     free(from);
     free(states);
@@ -408,11 +411,11 @@ mo_status mo_primal_spine_blocks_improve(mo_primal_spine_blocks *blocks,
                                          mo_error *err)
 {
     jobs j = { .stop = stop, .moves = moves };
-    mo_status status = run_jobs(blocks, improve_job, &j, err);
+    mo_status status = run_jobs(blocks, improve_block_phase, &j, err);
 
     j.anneals = true;
     if (status == MO_OK)
-        status = run_jobs(blocks, improve_job, &j, err);
+        status = run_jobs(blocks, improve_block_phase, &j, err);
     for (int i = 0; i < blocks->n; i++) {
         keep_shorter(&blocks->blocks[i].schedule, blocks->blocks[i].next);
         blocks->blocks[i].next = NULL;
@@ -421,7 +424,7 @@ mo_status mo_primal_spine_blocks_improve(mo_primal_spine_blocks *blocks,
     return status;
 }
 
-/* The device of an end in the schedule, if the op is marked. */
+/* Sets *device to that of an end in the schedule, if its op is marked. */
 static void move_end(const mo_primal_spine_block *block, int end,
                      const bool *marked, const mo_schedule *schedule,
                      int *device)

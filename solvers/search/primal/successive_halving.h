@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * race.h - schedules of branches that are alike, from many beginnings.
+ * successive_halving.h - multi-start simulated annealing with successive
+ * halving (Jamieson and Talwalkar 2016; reduction factor 4) for fork-join
+ * graphs with many equal branches.
  *
- * Where branches are many, which devices the shared tensor goes to decides
- * more than anything that small changes find: every set of them is a valley of
- * its own.  For each set, and for some times in which all might be done, prices
- * (fork_timed.h) suggest how to divide the branches.  These begin, and are made
- * better in heats: of those that took part, the best quarter goes on, for four
- * times as long.  The winner may go on alone, in several walks: one that is as
- * long as all of them is no better than the first.
+ * The set of devices that receive the shared tensor decides more than local
+ * search can change: every set is a basin of its own. For each set and several
+ * target times, columns of the fork-join's master problem are rounded to a
+ * start (bound/colgen/branch_and_price.h). The starts are annealed in rungs:
+ * the best quarter of a rung goes on with four times the moves. The last one
+ * may go on alone in several runs: one run as long as all of them is no better
+ * than the first.
  */
 #ifndef MO_SOLVERS_SEARCH_PRIMAL_SUCCESSIVE_HALVING_H
 #define MO_SOLVERS_SEARCH_PRIMAL_SUCCESSIVE_HALVING_H
@@ -23,19 +25,19 @@
 #include "solvers/search/decomp/solution_hint.h"
 
 typedef struct mo_primal_halving_options {
-    const mo_forkjoin *fork;             /* of the instance's ops */
+    const mo_forkjoin *fork;             /* of the instance's ops, borrowed */
     int boundary;                        /* devices of its u and v, a * K + b */
-    int64_t from_ns, to_ns;              /* times of it to ask for */
-    const mo_decomp_solution_hint *hint; /* NULL, or one more beginning */
-    /* As each of the first heat is annealed. */
+    int64_t from_ns, to_ns;              /* range of target times */
+    const mo_decomp_solution_hint *hint; /* NULL, or one more start */
+    /* Options of the first rung. */
     const mo_primal_anneal_options *anneal;
-    bool stay;    /* only for the devices that the start has it come to, at more
-                     times instead */
-    int patience; /* the winner goes on until so many walks in a row were in
-                     vain */
+    bool stay; /* only the receiver set of the start, with more target times */
+    int patience; /* runs without improvement in a row until the last start ends
+                   */
 } mo_primal_halving_options;
 
-/* The best that comes of them and of the start, which stays the caller's. */
+/* Sets *best, which the caller frees, to the shortest of all and of the start,
+ * which stays the caller's. */
 mo_status mo_primal_successive_halving(const mo_instance *x,
                                        const mo_regime *regime,
                                        const mo_schedule *start,

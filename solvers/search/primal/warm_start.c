@@ -6,22 +6,22 @@
 
 #include "schedule/sim/sim.h"
 
-typedef struct starting {
+typedef struct op_start {
     int64_t start_ns;
     int op;
-} starting;
+} op_start;
 
 struct mo_primal_warm_start {
     const mo_instance *x;
     mo_sim *sim;
     mo_sim_plan plan;
-    starting *starts; /* for the ranks */
-    int *first;       /* by group: one of its ops */
+    op_start *starts; /* for the ranks */
+    int *first;       /* by group: its first op */
 };
 
 mo_status mo_primal_warm_start_new(const mo_instance *x,
                                    const mo_regime *regime,
-                                   mo_primal_warm_start **like, mo_error *err)
+                                   mo_primal_warm_start **warm, mo_error *err)
 {
     mo_primal_warm_start *l = calloc(1, sizeof *l);
     size_t n = (size_t) x->n + 1;
@@ -39,7 +39,7 @@ mo_status mo_primal_warm_start_new(const mo_instance *x,
     if (status == MO_OK)
         status = mo_sim_new(x, regime, &l->sim, err);
     if (status == MO_OK)
-        *like = l;
+        *warm = l;
     else
         mo_primal_warm_start_free(l);
     return status;
@@ -59,18 +59,18 @@ void mo_primal_warm_start_free(mo_primal_warm_start *l)
 
 static int compare_starts(const void *a, const void *b)
 {
-    const starting *s = a, *t = b;
+    const op_start *s = a, *t = b;
 
     if (s->start_ns != t->start_ns)
         return s->start_ns < t->start_ns ? -1 : 1;
     return (s->op > t->op) - (s->op < t->op);
 }
 
-/* Devices as in a schedule, but for the pins; ranks by its starts. */
-static void plan_like(mo_primal_warm_start *l, const mo_schedule *s)
+/* Devices of the schedule, but for pins; ranks by its starts. */
+static void plan_from_schedule(mo_primal_warm_start *l, const mo_schedule *s)
 {
     for (int i = 0; i < s->n; i++) {
-        l->starts[i] = (starting){ s->start_ns[i], i };
+        l->starts[i] = (op_start){ s->start_ns[i], i };
         l->plan.device[i] =
             l->x->pin[i] == MO_FREE ? s->device[i] : l->x->pin[i];
     }
@@ -89,7 +89,7 @@ mo_status mo_primal_warm_start_from_schedule(mo_primal_warm_start *l,
     bool fits = false;
 
     *made = NULL;
-    plan_like(l, model);
+    plan_from_schedule(l, model);
     if (mo_sim_run(l->sim, &l->plan, below_ns) >= below_ns)
         return MO_OK;
     status = mo_sim_schedule(l->sim, &l->plan, &s, err);
@@ -102,9 +102,9 @@ mo_status mo_primal_warm_start_from_schedule(mo_primal_warm_start *l,
     return status;
 }
 
-static void follow(const mo_primal_warm_start *l,
-                   const mo_bound_segment *segment, int boundary,
-                   const mo_decomp_solution_hint *hint, mo_schedule *s)
+static void apply_hint(const mo_primal_warm_start *l,
+                       const mo_bound_segment *segment, int boundary,
+                       const mo_decomp_solution_hint *hint, mo_schedule *s)
 {
     int u = segment->u, v = segment->v, n = l->x->n_devices;
     int64_t begin_ns =
@@ -121,8 +121,8 @@ static void follow(const mo_primal_warm_start *l,
         s->device[v] = boundary % n;
 }
 
-/* Groups stay together: their ops go where the first of them is. */
-static void join_groups(const mo_primal_warm_start *l, mo_schedule *s)
+/* Places all ops of a group on the device of its first op. */
+static void unite_groups(const mo_primal_warm_start *l, mo_schedule *s)
 {
     for (int g = 0; g < l->x->n_groups; g++)
         l->first[g] = -1;
@@ -150,8 +150,8 @@ mo_status mo_primal_warm_start_from_hint(mo_primal_warm_start *l,
     *made = NULL;
     if (status != MO_OK)
         return status;
-    follow(l, segment, boundary, hint, copy);
-    join_groups(l, copy);
+    apply_hint(l, segment, boundary, hint, copy);
+    unite_groups(l, copy);
     status = mo_primal_warm_start_from_schedule(l, copy, INT64_MAX, made, err);
     mo_schedule_free(copy);
     return status;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * like.h - schedules in the manner of others: devices from there, and who goes
- * first as it was there.
+ * warm_start.h - warm start: a schedule of an instance from a schedule of a
+ * similar one, by its devices and its order (serial simulation with priorities
+ * by start).
  */
 #ifndef MO_SOLVERS_SEARCH_PRIMAL_WARM_START_H
 #define MO_SOLVERS_SEARCH_PRIMAL_WARM_START_H
@@ -17,22 +18,25 @@
 
 typedef struct mo_primal_warm_start mo_primal_warm_start;
 
-/* x must outlive it. */
+/* Allocates *warm, which can be used many times by one thread; the caller
+ * frees it with mo_primal_warm_start_free(), which accepts NULL. x must
+ * outlive it. */
 mo_status mo_primal_warm_start_new(const mo_instance *x,
                                    const mo_regime *regime,
-                                   mo_primal_warm_start **like, mo_error *err);
-void mo_primal_warm_start_free(mo_primal_warm_start *like);
+                                   mo_primal_warm_start **warm, mo_error *err);
+void mo_primal_warm_start_free(mo_primal_warm_start *warm);
 
-/* Like a schedule, but with x's pins.  *made is NULL where that takes at least
- * below_ns or does not fit into memory. */
-mo_status mo_primal_warm_start_from_schedule(mo_primal_warm_start *like,
+/* Replays a schedule with the pins of x. The caller frees *made; it is NULL
+ * where the result takes at least below_ns or does not fit memory. */
+mo_status mo_primal_warm_start_from_schedule(mo_primal_warm_start *warm,
                                              const mo_schedule *model,
                                              int64_t below_ns,
                                              mo_schedule **made, mo_error *err);
 
-/* Like a schedule but for the ops of a segment, which are as the hint has them,
- * and its ends, which are where its boundary of devices says. */
-mo_status mo_primal_warm_start_from_hint(mo_primal_warm_start *like,
+/* Replays a schedule with the ops of a segment placed and ordered by the hint
+ * and its ends on the devices of the boundary. The caller frees *made; NULL:
+ * does not fit memory. */
+mo_status mo_primal_warm_start_from_hint(mo_primal_warm_start *warm,
                                          const mo_schedule *model,
                                          const mo_bound_segment *segment,
                                          int boundary,

@@ -180,7 +180,7 @@ START_TEST(a_quarter_of_a_target_is_tried)
 }
 END_TEST
 
-START_TEST(bit_by_bit_is_the_same)
+START_TEST(interrupted_jobs_prove_the_same)
 {
     int64_t n_bits = 0, n_proofs = 0;
 
@@ -204,7 +204,7 @@ START_TEST(bit_by_bit_is_the_same)
 END_TEST
 
 /* An interrupted job can be cleared. */
-START_TEST(dropped_halfway)
+START_TEST(interrupted_jobs_can_be_cleared)
 {
     bool any = false;
 
@@ -234,8 +234,8 @@ END_TEST
 
 SUITE(proof)
 {
-    TEST(bit_by_bit_is_the_same);
-    TEST(dropped_halfway);
+    TEST(interrupted_jobs_prove_the_same);
+    TEST(interrupted_jobs_can_be_cleared);
     SOME(nothing_above_the_optimum_is_proven, 80, 16);
     TEST(a_quarter_of_a_target_is_tried);
 }

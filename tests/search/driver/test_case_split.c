@@ -158,7 +158,7 @@ static int64_t optimum_of(const mo_instance *x, const mo_regime *regime)
 }
 
 /* Some of many must be raised, or nothing is tested. */
-START_TEST(fans_raise_the_bound_up_to_the_optimum)
+START_TEST(hubs_raise_the_bound_up_to_the_optimum)
 {
     static const mo_congestion congestions[] = { MO_CONGESTION_PORT,
                                                  MO_CONGESTION_CHANNEL,
@@ -192,7 +192,7 @@ END_TEST
 /* On A the chain takes 410, and 20 that read its first op take 200 more.
  * Sending to one of them takes 100, so that few can leave: with n of them
  * gone, 610 - 10 n and 30 + 100 n are both within the makespan. */
-START_TEST(crowd_beside_a_chain_is_seen)
+START_TEST(readers_beside_a_chain_count)
 {
     char text[4096];
     size_t at = 0;
@@ -292,8 +292,8 @@ SUITE(fanout)
 {
     SOME(bound_is_below_the_optimum, at_length(60, 20), 5);
     SOME(bound_is_below_what_is_found, 24, 3);
-    SOME(fans_raise_the_bound_up_to_the_optimum, 2, 1);
-    TEST(crowd_beside_a_chain_is_seen);
+    SOME(hubs_raise_the_bound_up_to_the_optimum, 2, 1);
+    TEST(readers_beside_a_chain_count);
     TEST(least_cut_is_found);
     EACH(what_spans_an_op_crosses_with_it, 5);
 }

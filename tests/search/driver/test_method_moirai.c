@@ -223,7 +223,7 @@ START_TEST(no_quick_method_is_better)
 }
 END_TEST
 
-START_TEST(who_has_no_time_gets_an_answer)
+START_TEST(without_time_there_is_an_answer)
 {
     problem p = { 0 };
     mo_stop stop;
@@ -246,7 +246,7 @@ START_TEST(who_has_no_time_gets_an_answer)
 }
 END_TEST
 
-START_TEST(what_fits_nowhere_is_told)
+START_TEST(what_fits_nowhere_is_reported)
 {
     problem p = { 0 };
     mo_method_task task = { .regime = { MO_CONGESTION_PORT, MO_TENSORS_ONCE,
@@ -359,8 +359,8 @@ SUITE(method_moirai)
     SOME(segments_add_up_to_the_optimum_of_the_whole, 60, 2);
     SOME(threads_do_not_change_the_answer, 5, 1);
     SOME(no_quick_method_is_better, 12, 1);
-    SOME(who_has_no_time_gets_an_answer, N_REGIMES, 6);
-    TEST(what_fits_nowhere_is_told);
+    SOME(without_time_there_is_an_answer, N_REGIMES, 6);
+    TEST(what_fits_nowhere_is_reported);
     EACH(a_single_op_goes_where_it_is_fastest, N_REGIMES);
     SOME(many_devices_are_no_trouble, N_REGIMES, 6);
     TEST(stacked_layers_take_their_number_of_times_as_long);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of solvers/search/lp/simplex.h.  An optimum proves itself: z keeps the
- * rows, the prices keep the columns, and both have the same value. */
+/* Tests of lp/simplex.h. An optimum is checked by duality: z is feasible, the
+ * duals are feasible, and both have the same value. */
 #include "solvers/search/lp/simplex.h"
 
 #include <math.h>
@@ -64,7 +64,7 @@ static void check_optimal(const problem_lp *p, mo_lp_simplex *lp, int seed)
     ck_assert_double_eq_tol(mo_lp_simplex_objective(lp), value, CLOSE);
 }
 
-/* Whole numbers, so that there are ties; zeros, too. */
+/* Integers, so that there are ties; zeros, too. */
 static double entry(mo_random *r, int least, int most)
 {
     return mo_random_below(r, 3) == 0
@@ -84,7 +84,7 @@ static mo_lp_simplex *begin(problem_lp *p, mo_random *r, int n)
     return lp;
 }
 
-/* A row that 1, 1, ... 1 keeps: the problem stays feasible. */
+/* A row that 1, 1, ... 1 satisfies: the problem stays feasible. */
 static void add_row(problem_lp *p, mo_random *r, mo_lp_simplex *lp, int least)
 {
     double sum = 0;
@@ -96,8 +96,8 @@ static void add_row(problem_lp *p, mo_random *r, mo_lp_simplex *lp, int least)
     p->m++;
 }
 
-/* All columns together have an end. */
-static void add_roof(problem_lp *p, mo_lp_simplex *lp)
+/* Bounds the sum of all columns. */
+static void add_sum_bound(problem_lp *p, mo_lp_simplex *lp)
 {
     for (int j = 0; j < p->n; j++)
         p->a[p->m][j] = 1;
@@ -106,7 +106,7 @@ static void add_roof(problem_lp *p, mo_lp_simplex *lp)
     p->m++;
 }
 
-/* It stays feasible when it has no part in the rows that are tight at 1. */
+/* It stays feasible if the column has no entry in rows that are tight at 1. */
 static void add_column(problem_lp *p, mo_random *r, mo_lp_simplex *lp)
 {
     double entries[MAX_ROWS];
@@ -125,7 +125,7 @@ START_TEST(optima_prove_themselves)
     mo_lp_simplex *lp = begin(&p, &r, 1 + mo_random_below(&r, 20));
     int m = mo_random_below(&r, 30);
 
-    add_roof(&p, lp);
+    add_sum_bound(&p, lp);
     for (int i = 0; i < m; i++)
         add_row(&p, &r, lp, -3);
     check_optimal(&p, lp, _i);
@@ -139,7 +139,7 @@ START_TEST(rows_and_columns_come_at_any_time)
     problem_lp p;
     mo_lp_simplex *lp = begin(&p, &r, 1 + mo_random_below(&r, 8));
 
-    add_roof(&p, lp);
+    add_sum_bound(&p, lp);
     for (int round = 0; round < 25; round++) {
         for (int more = mo_random_below(&r, 4); more > 0; more--)
             add_row(&p, &r, lp, -3);
@@ -151,7 +151,7 @@ START_TEST(rows_and_columns_come_at_any_time)
 }
 END_TEST
 
-/* The last rows of the problem become those that were kept. */
+/* Reduces the problem to the kept rows. */
 static void keep_rows(problem_lp *p, const int *kept)
 {
     int n = 0;
@@ -172,7 +172,7 @@ START_TEST(what_is_trimmed_does_not_count)
     int kept[MAX_ROWS], most;
     mo_lp_simplex *lp = begin(&p, &r, 1 + mo_random_below(&r, 8));
 
-    add_roof(&p, lp);
+    add_sum_bound(&p, lp);
     for (int round = 0; round < 30; round++) {
         double before;
 
@@ -191,7 +191,7 @@ START_TEST(what_is_trimmed_does_not_count)
 }
 END_TEST
 
-/* max v,  v <= what each of many patterns costs, prices sum up to 1. */
+/* max v, v <= what each of many patterns costs, prices sum up to 1. */
 START_TEST(a_game_is_fair_for_both)
 {
     enum { PRICES = 24, PATTERNS = 60 };
@@ -247,8 +247,8 @@ START_TEST(what_has_no_end_is_not_solved)
 }
 END_TEST
 
-/* Beale's problem goes round in circles by the plain rules. */
-START_TEST(circles_are_left)
+/* Beale's problem cycles by the plain rules. */
+START_TEST(cycling_is_avoided)
 {
     problem_lp p = { .n = 4,
                      .m = 3,
@@ -276,5 +276,5 @@ SUITE(simplex)
     SOME(a_game_is_fair_for_both, 50, 3);
     TEST(what_has_no_solution_is_not_solved);
     TEST(what_has_no_end_is_not_solved);
-    TEST(circles_are_left);
+    TEST(cycling_is_avoided);
 }

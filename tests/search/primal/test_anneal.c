@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
-/* Claims of solvers/search/primal/anneal.h. */
+/* Tests of primal/anneal.h. */
 #include "solvers/search/primal/anneal.h"
 
 #include <stdlib.h>
@@ -48,7 +48,7 @@ static mo_schedule *anneal_from(const mo_instance *x, const mo_regime *regime,
     return annealed.schedule;
 }
 
-/* What HEFT finds, or NULL where that is not within memory. */
+/* Returns the schedule of HEFT, or NULL where it is not within memory. */
 static mo_schedule *heft_within(const mo_instance *x, const mo_regime *regime)
 {
     mo_schedule *s = NULL;
@@ -63,7 +63,7 @@ static mo_schedule *heft_within(const mo_instance *x, const mo_regime *regime)
     return NULL;
 }
 
-START_TEST(a_crowd_gets_better_and_stays_valid)
+START_TEST(many_ops_improve_and_stay_valid)
 {
     problem p = { 0 };
 
@@ -86,7 +86,7 @@ START_TEST(a_crowd_gets_better_and_stays_valid)
 }
 END_TEST
 
-/* How many of the problems end at their optimum, from all in order. */
+/* Counts the problems that end at their optimum, from ops in order. */
 static int count_optimal(mo_regime regime, int n, int *tried)
 {
     int optimal = 0;
@@ -137,7 +137,7 @@ typedef struct sample {
     mo_schedule *start;
 } sample;
 
-/* A crowd with a start that can be improved. */
+/* Many equal branches, with a start that can be improved. */
 static void make_sample(sample *s)
 {
     *s = (sample){ .start = NULL };
@@ -170,7 +170,7 @@ START_TEST(the_same_seed_gives_the_same_answer)
 }
 END_TEST
 
-START_TEST(it_stops_when_told)
+START_TEST(it_stops_on_request)
 {
     mo_primal_anneal_options options = { .seed = 1, .moves = INT64_MAX };
     mo_primal_anneal_result annealed = { 0 };
@@ -204,8 +204,7 @@ START_TEST(it_stops_when_it_is_good_enough)
 }
 END_TEST
 
-/* Ten branches of two ops, on devices that are alike: half of them go to each.
- */
+/* Ten branches of two ops on equal devices: half of them go to each. */
 START_TEST(branches_are_copied)
 {
     static const char graph[] =
@@ -254,9 +253,9 @@ SUITE(anneal)
 {
     TEST(an_empty_instance_stays_empty);
     TEST(the_same_seed_gives_the_same_answer);
-    TEST(it_stops_when_told);
+    TEST(it_stops_on_request);
     TEST(it_stops_when_it_is_good_enough);
     TEST(branches_are_copied);
     SOME(small_problems_are_nearly_always_solved, 3, 1);
-    SOME(a_crowd_gets_better_and_stays_valid, 40, 2);
+    SOME(many_ops_improve_and_stay_valid, 40, 2);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
-/* Claims of solvers/search/primal/milp_subproblem.h: what a solver says of a
- * part is the truth, or is not believed. */
+/* Tests of primal/milp_subproblem.h: results of a solver are correct or
+ * rejected. */
 #include <config.h>
 
 #include "solvers/registry.h"
@@ -76,8 +76,8 @@ static void check_valid(const world *w, const mo_primal_milp_result *r,
     mo_verdict_free(verdict);
 }
 
-/* Exhaustive search keeps the models' bound on live memory: a schedule that
- * does not need it may be shorter, and no bound comes of such a model. */
+/* Exhaustive search applies the models' bound on live memory: a schedule that
+ * does not need it may be shorter, and such a model gives no bound. */
 static void check_optimum(const world *w, const mo_primal_milp_result *r,
                           unsigned seed)
 {
@@ -150,13 +150,13 @@ static void solve_job(void *context, int job, int thread)
     solve_problem((unsigned) job);
 }
 
-START_TEST(several_threads_may_ask_at_once)
+START_TEST(several_threads_may_solve_at_once)
 {
     mo_parallel_for(4, 12, solve_job, NULL);
 }
 END_TEST
 
-START_TEST(who_has_no_time_is_not_asked)
+START_TEST(without_time_no_solver_runs)
 {
     mo_primal_milp_options options = asking_highs();
     mo_stop stop;
@@ -175,8 +175,8 @@ START_TEST(who_has_no_time_is_not_asked)
 }
 END_TEST
 
-/* Programs in the place of HiGHS. */
-static const char *const impostors[] = {
+/* Programs that replace HiGHS. */
+static const char *const wrong_solvers[] = {
     "exit 1",
     "echo '  Primal bound      1'; echo '  Dual bound        9999999'",
     ("printf '=obj= 1\\nw 1\\nx_0_0 1\\n' >solution.sol; "
@@ -184,7 +184,7 @@ static const char *const impostors[] = {
     "kill -9 $$",
 };
 
-START_TEST(an_impostor_is_not_believed)
+START_TEST(wrong_results_are_rejected)
 {
     mo_solver_install found = { .program = realpath(".", NULL) };
     mo_primal_milp_options options = asking_highs();
@@ -198,7 +198,7 @@ START_TEST(an_impostor_is_not_believed)
     snprintf(path, sizeof path, "%.4000s/highs", found.program);
     free(found.program);
     found.program = path;
-    snprintf(script, sizeof script, "#!/bin/sh\n%s\n", impostors[_i]);
+    snprintf(script, sizeof script, "#!/bin/sh\n%s\n", wrong_solvers[_i]);
     scratch_write("highs", script);
     ck_assert_int_eq(chmod("highs", 0755), 0);
     world_make(&w, 1);
@@ -215,7 +215,7 @@ START_TEST(an_impostor_is_not_believed)
 }
 END_TEST
 
-/* a, b and what is sent take multiples of 500 ns. */
+/* a, b and the transfer take multiples of 500 ns. */
 static const struct {
     double bound_ns;
     int64_t step_ns, lower_ns;
@@ -251,8 +251,8 @@ SUITE(assist)
     tcase_add_checked_fixture(tests, scratch_enter, scratch_leave);
     SOME(the_optimum_is_found_and_proven, N_PROBLEMS, FEW_PROBLEMS);
     SOME(a_start_is_improved_or_kept, N_PROBLEMS, FEW_PROBLEMS);
-    TEST(several_threads_may_ask_at_once);
-    TEST(who_has_no_time_is_not_asked);
-    EACH(an_impostor_is_not_believed, COUNT(impostors));
+    TEST(several_threads_may_solve_at_once);
+    TEST(without_time_no_solver_runs);
+    EACH(wrong_results_are_rejected, COUNT(wrong_solvers));
     TEST(bounds_are_what_can_be_reached);
 }

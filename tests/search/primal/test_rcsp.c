@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of solvers/search/primal/rcsp.h. */
+/* Tests of primal/rcsp.h. */
 #include "solvers/search/primal/rcsp.h"
 
 #include "tests/support/problem.h"
@@ -10,8 +10,7 @@ static const mo_regime by_port = { MO_CONGESTION_PORT, MO_TENSORS_ONCE,
 
 enum { MOST_PIECES = 16 };
 
-/* Eight equal ops in a row, quicker on A; from device to device takes a
- * microsecond. */
+/* Eight equal ops in a row, faster on A; a transfer takes a microsecond. */
 #define ROW                                                                    \
     "* t.A=1; * t.B=2; * weight_bytes=10; *>* bytes=1000;"                     \
     "a; b; c; d; e; f; g; h; a>b; b>c; c>d; d>e; e>f; f>g; g>h"
@@ -47,7 +46,7 @@ static int64_t within(const char *graph, int64_t a_bytes, int64_t b_bytes)
     return found ? sum_ns : -1;
 }
 
-/* Equal segments change sides one by one. */
+/* Equal segments change device one by one. */
 static const struct {
     int64_t a_bytes, b_bytes, ns;
 } cases[] = {
@@ -69,7 +68,7 @@ START_TEST(memory_is_kept_to)
 }
 END_TEST
 
-/* The second op is worth more on A than the first two beside it. */
+/* The second op gains more on A than the first two beside it. */
 START_TEST(what_gains_most_gets_the_room)
 {
     ck_assert_int_eq(within("* t.A=1; * t.B=2; * weight_bytes=10; *>* bytes=0;"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of solvers/search/primal/spine.h. */
+/* Tests of primal/spine.h. */
 #include "solvers/search/primal/spine.h"
 
 #include <stdlib.h>
@@ -52,7 +52,7 @@ START_TEST(what_it_finds_is_valid_and_no_better_than_the_best)
 END_TEST
 
 /* Two towers beside a chain, each read at its end: HEFT sends the chain over
- * the slow link for what it gains at once. */
+ * the slow link for a short-term gain. */
 static const char towers[] =
     "* t.A=4 t.B=5; s t.A=1 t.B=9; a; b; c; d; "
     "l t.A=9 t.B=9; m t.A=9 t.B=9; z t.A=1 t.B=9; "
@@ -95,7 +95,7 @@ START_TEST(the_tower_beside_goes_to_the_idle_device)
 }
 END_TEST
 
-/* Two blocks of four ops side by side. */
+/* Two blocks of four parallel ops. */
 static const char blocks[] =
     "* t.A=4 t.B=4; s; a; b; c; d; m; e; f; g; h; z; *>* bytes=1000;"
     "s>a; s>b; s>c; s>d; a>m; b>m; c>m; d>m;"

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
-/* Claims of solvers/search/primal/successive_halving.h, and of
- * mo_cg_rounding_heuristic, which it asks. */
+/* Tests of primal/successive_halving.h, and of mo_cg_rounding_heuristic(),
+ * which provides its starts. */
 #include "solvers/search/primal/successive_halving.h"
 
 #include <stdlib.h>
@@ -81,9 +81,9 @@ static int64_t optimum_of(const forked *f)
     return result.lower_ns;
 }
 
-/* With the caller's moves, patience and whether to stay. */
-static mo_schedule *race_by(const forked *f, const mo_schedule *start,
-                            int64_t moves, mo_primal_halving_options options)
+/* With the caller's moves, patience and stay. */
+static mo_schedule *halve_by(const forked *f, const mo_schedule *start,
+                             int64_t moves, mo_primal_halving_options options)
 {
     mo_primal_anneal_options each = { .seed = 3, .moves = moves };
     mo_schedule *best = NULL;
@@ -99,10 +99,10 @@ static mo_schedule *race_by(const forked *f, const mo_schedule *start,
     return best;
 }
 
-static mo_schedule *race_from(const forked *f, const mo_schedule *start)
+static mo_schedule *halve_from(const forked *f, const mo_schedule *start)
 {
-    return race_by(f, start, MOVES,
-                   (mo_primal_halving_options){ .patience = 0 });
+    return halve_by(f, start, MOVES,
+                    (mo_primal_halving_options){ .patience = 0 });
 }
 
 static mo_schedule *heft_of(const forked *f)
@@ -126,7 +126,7 @@ START_TEST(small_ones_end_at_their_optimum)
         make_fork(&f, 2, seed);
         least_ns = optimum_of(&f);
         start = heft_of(&f);
-        best = race_from(&f, start);
+        best = halve_from(&f, start);
         ck_assert_msg(best->makespan_ns >= least_ns, "seed %d", seed);
         optimal += best->makespan_ns == least_ns;
         mo_schedule_free(best);
@@ -144,8 +144,8 @@ START_TEST(what_comes_is_valid_and_no_longer_than_the_start)
 
     make_fork(&f, 12, _i);
     start = heft_of(&f);
-    best = race_from(&f, start);
-    again = race_from(&f, start);
+    best = halve_from(&f, start);
+    again = halve_from(&f, start);
     check_valid(f.problem.x, best);
     ck_assert_int_le(best->makespan_ns, start->makespan_ns);
     ck_assert_mem_eq(best->start_ns, again->start_ns,
@@ -159,8 +159,8 @@ START_TEST(what_comes_is_valid_and_no_longer_than_the_start)
 }
 END_TEST
 
-/* The heats are the same, and what follows them only makes it shorter. */
-START_TEST(a_patient_winner_gains)
+/* The rungs are the same; the runs after them only shorten the schedule. */
+START_TEST(patience_gains)
 {
     int shorter = 0, n = how_many(at_length(24, 12), 4);
 
@@ -170,10 +170,10 @@ START_TEST(a_patient_winner_gains)
 
         make_fork(&f, 12, seed);
         start = heft_of(&f);
-        soon = race_by(&f, start, 10,
-                       (mo_primal_halving_options){ .patience = 0 });
-        late = race_by(&f, start, 10,
-                       (mo_primal_halving_options){ .patience = 3 });
+        soon = halve_by(&f, start, 10,
+                        (mo_primal_halving_options){ .patience = 0 });
+        late = halve_by(&f, start, 10,
+                        (mo_primal_halving_options){ .patience = 3 });
         check_valid(f.problem.x, late);
         ck_assert_msg(late->makespan_ns <= soon->makespan_ns, "seed %d", seed);
         shorter += late->makespan_ns < soon->makespan_ns;
@@ -186,7 +186,7 @@ START_TEST(a_patient_winner_gains)
 }
 END_TEST
 
-/* A bit for each device but u's own on which something reads u. */
+/* Returns a bit for each device but u's own with a reader of u. */
 static int readers_of_u(const forked *f, const mo_schedule *s)
 {
     const mo_instance *x = f->problem.x;
@@ -197,7 +197,7 @@ static int readers_of_u(const forked *f, const mo_schedule *s)
     return set & ~(1 << s->device[u]);
 }
 
-/* All that may be where u is. */
+/* Places all ops that may be there on the device of u. */
 static mo_schedule *all_with_u(const forked *f)
 {
     const mo_instance *x = f->problem.x;
@@ -212,8 +212,8 @@ static mo_schedule *all_with_u(const forked *f)
     return s;
 }
 
-/* Without a move, so that only what is suggested can be shorter. */
-START_TEST(who_stays_has_the_shared_tensor_come_to_no_others)
+/* Without moves, so that only a start can be shorter. */
+START_TEST(stay_keeps_the_receivers)
 {
     int shorter = 0, other = 0, n = how_many(at_length(24, 12), 4);
 
@@ -221,12 +221,13 @@ START_TEST(who_stays_has_the_shared_tensor_come_to_no_others)
         forked f;
         mo_schedule *start, *best, *free_best;
 
-        make_fork(&f, 12, 4 + i % 3 + 8 * i); /* once, and something is held */
+        make_fork(&f, 12,
+                  4 + i % 3 + 8 * i); /* tensors once, with congestion */
         start = all_with_u(&f);
         best =
-            race_by(&f, start, 0, (mo_primal_halving_options){ .stay = true });
-        free_best =
-            race_by(&f, start, 0, (mo_primal_halving_options){ .stay = false });
+            halve_by(&f, start, 0, (mo_primal_halving_options){ .stay = true });
+        free_best = halve_by(&f, start, 0,
+                             (mo_primal_halving_options){ .stay = false });
         ck_assert_msg(!readers_of_u(&f, best), "seed %d", i);
         shorter += best->makespan_ns < start->makespan_ns;
         other += readers_of_u(&f, free_best) != 0;
@@ -240,7 +241,8 @@ START_TEST(who_stays_has_the_shared_tensor_come_to_no_others)
 }
 END_TEST
 
-/* Devices and starts of a fork's ops as a schedule has them; u ends at 0. */
+/* Returns devices and starts of a fork-join's ops in a schedule; u ends at
+ * 0. */
 static mo_decomp_solution_hint hint_of(const forked *f, const mo_schedule *s)
 {
     size_t n = (size_t) f->segment.n;
@@ -255,8 +257,8 @@ static mo_decomp_solution_hint hint_of(const forked *f, const mo_schedule *s)
     return hint;
 }
 
-/* Without a move: the hint is all there is beside the start. */
-static int64_t raced_by_hint(const forked *f, const mo_schedule *model)
+/* Without moves: the hint is the only start beside the given one. */
+static int64_t halved_by_hint(const forked *f, const mo_schedule *model)
 {
     mo_decomp_solution_hint hint = hint_of(f, model);
     mo_primal_anneal_options each = { .seed = 3, .moves = 0 };
@@ -279,8 +281,8 @@ static int64_t raced_by_hint(const forked *f, const mo_schedule *model)
     return makespan_ns;
 }
 
-/* Lists that follow an optimum's starts nearly always are as short as it. */
-START_TEST(a_hint_takes_part)
+/* List schedules in the order of an optimum are nearly always as short. */
+START_TEST(a_hint_is_a_start)
 {
     int optimal = 0, better = 0, n = how_many(at_length(40, 20), 4);
 
@@ -295,7 +297,7 @@ START_TEST(a_hint_takes_part)
         MUST(mo_exact_solve(f.problem.x, &f.places.regime, &options, &result,
                             &err));
         start = heft_of(&f);
-        raced_ns = raced_by_hint(&f, result.best);
+        raced_ns = halved_by_hint(&f, result.best);
         optimal += raced_ns == result.best->makespan_ns;
         better += raced_ns < start->makespan_ns;
         mo_schedule_free(start);
@@ -308,14 +310,14 @@ START_TEST(a_hint_takes_part)
 END_TEST
 
 /* Every set of devices but u's own. */
-START_TEST(only_who_receives_the_shared_tensor_reads_it)
+START_TEST(only_receivers_read_the_shared_tensor)
 {
     forked f;
     int device[MAX_OPS], u, v;
     int64_t start_ns[MAX_OPS];
     mo_decomp_solution_hint hint = { device, start_ns };
 
-    make_fork(&f, 12, 4 + _i % 3 + 8 * _i); /* once, where something is held */
+    make_fork(&f, 12, 4 + _i % 3 + 8 * _i); /* tensors once, with congestion */
     u = pair_of(&f) / N_DEVICES;
     v = pair_of(&f) % N_DEVICES;
     for (int set = 0; set < 1 << N_DEVICES; set++) {
@@ -335,7 +337,7 @@ START_TEST(only_who_receives_the_shared_tensor_reads_it)
 }
 END_TEST
 
-START_TEST(what_takes_too_long_is_not_suggested)
+START_TEST(too_short_a_time_gives_no_hint)
 {
     forked f;
     int device[MAX_OPS];
@@ -356,11 +358,11 @@ END_TEST
 SUITE(race)
 {
     TEST(small_ones_end_at_their_optimum);
-    TEST(a_patient_winner_gains);
-    TEST(who_stays_has_the_shared_tensor_come_to_no_others);
-    TEST(a_hint_takes_part);
+    TEST(patience_gains);
+    TEST(stay_keeps_the_receivers);
+    TEST(a_hint_is_a_start);
     SOME(what_comes_is_valid_and_no_longer_than_the_start, at_length(24, 12),
          3);
-    SOME(only_who_receives_the_shared_tensor_reads_it, at_length(16, 8), 2);
-    SOME(what_takes_too_long_is_not_suggested, 8, 2);
+    SOME(only_receivers_read_the_shared_tensor, at_length(16, 8), 2);
+    SOME(too_short_a_time_gives_no_hint, 8, 2);
 }
