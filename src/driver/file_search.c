@@ -14,18 +14,18 @@
 #include "ingest/input.h"
 #include "ingest/read.h"
 
-/* In one folder: names that are kept, and files that are opened.  Who keeps
- * more there has to say which one it is. */
+/* Limits for one folder: names kept, files opened. Beyond them the file must
+ * be named by an option. */
 enum { MOST_NAMES = 10000, MOST_OPENED = 200 };
 
 typedef struct candidate {
     char *name;
-    int rank; /* less is likelier */
+    int rank; /* smaller is likelier */
 } candidate;
 
 typedef struct folder {
     const char *path;
-    const char *beside; /* whose name makes others likely */
+    const char *beside; /* candidates with the stem of this file come first */
     const mo_file_search_spec *kind;
     candidate *list;
     size_t n, room;
@@ -85,7 +85,7 @@ static mo_status add(folder *f, const char *name, mo_error *err)
     return MO_OK;
 }
 
-/* A folder that cannot be read holds nothing. */
+/* An unreadable folder counts as empty. */
 static mo_status list_folder(folder *f, mo_error *err)
 {
     DIR *dir = opendir(f->path);
@@ -110,7 +110,8 @@ static void free_list(folder *f)
     free(f->list);
 }
 
-/* A regular file, not too large, that begins as one of its kind. */
+/* Whether path is a regular file within the size limit whose beginning matches
+ * the kind. */
 static bool looks_right(const mo_file_search_spec *kind, const char *path)
 {
     struct stat about;
@@ -160,7 +161,7 @@ static mo_status test_listed(const folder *f, mo_file_search_test *test,
     return MO_OK;
 }
 
-/* Where to look, each place once. */
+/* Folders to search, without duplicates. */
 typedef struct places {
     char **path;
     struct stat *about;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * candidates.h - files that may be meant: in the folders where one would look,
- * by their names first.
+ * file_search.h - search for an input file in the usual folders, candidates
+ * ranked by name.
  */
 #ifndef MO_DRIVER_FILE_SEARCH_H
 #define MO_DRIVER_FILE_SEARCH_H
@@ -12,19 +12,22 @@
 #include "base/error.h"
 
 typedef struct mo_file_search_spec {
-    const char *likely;         /* ending of the names that come first */
-    const char *const *endings; /* others have none of them; ends with NULL */
-    bool (*root)(const char *name); /* by the root element; NULL: no XML */
+    const char *likely;         /* suffix of the names tried first */
+    const char *const *endings; /* other files with these suffixes are skipped;
+                                   ends with NULL */
+    bool (*root)(const char *name); /* accepts the root element; NULL: the file
+                                       is not XML */
     int64_t most_bytes;
 } mo_file_search_spec;
 
 typedef bool mo_file_search_test(void *context, const char *path);
 
 /*
- * Shows files to test until it takes one: those beside the file and beside the
- * other (each "-" or NULL: none), in the working folder, in the folders of
- * MOIRAI_PATH.  Of a folder only so many are looked at, those first that are
- * called like the file.  *path is NULL when none was taken, else the caller's.
+ * Calls test for candidate files until it returns true. Folders in order: that
+ * of beside, that of other (each "-" or NULL: none), the working folder, those
+ * of MOIRAI_PATH; at most 10,000 names and 200 opened files in each, files
+ * with the stem of beside first. On success *path is the accepted file, to be
+ * freed by the caller, or NULL if none was accepted.
  */
 mo_status mo_file_search(const char *beside, const char *other,
                          const mo_file_search_spec *kind,

@@ -9,7 +9,8 @@
 
 #include "base/utf8.h"
 
-/* Who hears of what is missing, and from which file it is. */
+/* Context of the callback for missing numbers: the log and the file they are
+ * missing in. */
 typedef struct listener {
     const char *command, *path;
 } listener;
@@ -58,7 +59,7 @@ mo_status mo_driver_load_cluster(const mo_driver_load_options *load,
     mo_status status =
         mo_cluster_choose(load->cluster, path, &loaded->cluster, &where, err);
 
-    /* What the user did not ask for is said. */
+    /* A cluster chosen by default is reported. */
     if (status == MO_OK && !load->cluster && !talk->quiet)
         fprintf(stderr, "%s: the cluster is %s\n", talk->command,
                 mo_utf8_escape_controls(line, sizeof line, where));

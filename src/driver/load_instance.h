@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * load.h - what commands that work on instances share: the options that say
- * where the numbers come from, and the instance they make.
+ * load_instance.h - cluster, profile and cost model from the command line, and
+ * the instance built from them. Shared by all commands that work on instances.
  */
 #ifndef MO_DRIVER_LOAD_INSTANCE_H
 #define MO_DRIVER_LOAD_INSTANCE_H
@@ -15,13 +15,13 @@
 #include "graph/graph.h"
 
 typedef struct mo_driver_load_options {
-    const char *cluster; /* -c; NULL: as moirai-cluster(5) says */
+    const char *cluster; /* -c; NULL: the default of moirai-cluster(5) */
     const char *profile; /* -p; or NULL */
     const char *cost;    /* --cost; NULL: the built-in roofline */
-    bool any_size;       /* nobody asks whether ops fit their devices */
+    bool any_size;       /* do not check that ops fit their devices */
 } mo_driver_load_options;
 
-/* The rows of an option table for these. */
+/* Rows of an option table for these options. */
 /* clang-format off */
 #define MO_DRIVER_LOAD_OPTIONS(load)                                                  \
     { 'c', "cluster", "FILE|NAME", "the devices and their links",              \
@@ -33,31 +33,32 @@ typedef struct mo_driver_load_options {
       MO_OPTION_TEXT, .to = &(load)->cost }
 /* clang-format on */
 
-/* An instance with what it was made of. */
+/* An instance with the inputs it was built from. */
 typedef struct mo_driver_loaded {
     mo_cluster *cluster;
     mo_profile *profile; /* or NULL */
     mo_instance *instance;
 } mo_driver_loaded;
 
-/* The file of --cost roofline:FILE, or NULL. */
+/* Returns the file of --cost roofline:FILE, borrowed from load, or NULL. */
 const char *mo_driver_load_cost_file(const mo_driver_load_options *load);
 
-/* Whether the options go together, and with a graph from path; to be asked
- * before anything is read. */
+/* Fails with MO_E_USAGE if the options contradict each other or the graph's
+ * path. Reads no file; to be called first. */
 mo_status mo_driver_load_check(const mo_driver_load_options *load,
                                const char *path, mo_error *err);
 
-/* Reads the cluster for a graph from path, and the profile.  A cluster that was
- * not asked for is named on stderr.  loaded must be zeros, and is the caller's
- * to clear whatever the result. */
+/* Reads the cluster for the graph at path, and the profile if one is given. A
+ * cluster chosen by default is named on stderr. *loaded must be zeros; the
+ * caller clears it, also after a failure. */
 mo_status mo_driver_load_cluster(const mo_driver_load_options *load,
                                  const char *path, const mo_driver_log *talk,
                                  mo_driver_loaded *loaded, mo_error *err);
 
-/* Makes the instance of g, which was read from path, with what was loaded
- * before, or loads it first.  On stderr is told, one line each and whatever
- * talk says, all that lacks a number where the error cannot name it alone. */
+/* Builds the instance of g, which was read from path. Loads cluster and
+ * profile first unless *loaded has them. Every missing number is reported in
+ * one line on stderr, regardless of the log level, where the error cannot name
+ * it alone. */
 mo_status mo_driver_load_instance(const mo_driver_load_options *load,
                                   const char *path, const mo_graph *g,
                                   const mo_driver_log *talk,

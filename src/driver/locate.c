@@ -13,10 +13,10 @@
 #include "cost/cluster.h"
 #include "cost/profile.h"
 
-/* Larger files are not opened on suspicion. */
+/* Larger files are not opened while searching. */
 #define MOST_BYTES INT64_C(1073741824)
 
-/* Something that is looked for. */
+/* One kind of input to search for. */
 typedef struct kind {
     const char *what, *option;
     mo_file_search_spec files;
@@ -116,17 +116,18 @@ static const kind rules_kind = { "file of fusion rules",
                                  { ".rules", plain, NULL, MO_FUSION_MAX_FILE },
                                  digest_rules };
 
-/* What has been looked at so far. */
+/* State of a search. */
 typedef struct quest {
     const kind *kind;
     const mo_locate_query *from;
     const mo_driver_log *talk;
     uint64_t wanted;
     int looked;
-    char nearest[256]; /* "name, which is 0123": the first that was another */
+    char nearest[256]; /* "name, which is 0123": the first candidate with
+                          another digest */
 } quest;
 
-/* A file that cannot be read is none that we look for. */
+/* An unreadable file is not a match. */
 static bool is_wanted(void *context, const char *path)
 {
     quest *q = context;
@@ -202,7 +203,7 @@ static bool digest_built_in(const mo_cluster_builtin *c, uint64_t *digest)
     return done;
 }
 
-/* The name of a built-in cluster, or NULL. */
+/* Returns the name of the built-in cluster with that digest, or NULL. */
 static const char *built_in_cluster(uint64_t wanted)
 {
     for (const mo_cluster_builtin *c = mo_cluster_builtins; c->name; c++) {
@@ -214,8 +215,8 @@ static const char *built_in_cluster(uint64_t wanted)
     return NULL;
 }
 
-/* Before times are looked for that ops need not have on devices of another
- * cluster. */
+/* Fails for a built-in cluster of another digest, before times are requested
+ * that ops lack on its devices. */
 static mo_status refuse_built_in(const char *name, const mo_provenance *origin,
                                  mo_error *err)
 {
@@ -246,7 +247,7 @@ static mo_status find_cluster(const mo_locate_query *what,
                 origin->cluster, path, err);
 }
 
-/* A set is known by its name. */
+/* A built-in rule set is identified by name. */
 static mo_status find_rules(const mo_locate_query *what,
                             const mo_provenance *origin,
                             const mo_driver_log *talk, char **path,

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * talk.h - what a command says on stderr beside errors, when asked to.
+ * log.h - messages of a command on stderr besides errors: its name, and the
+ * levels -q and -v.
  */
 #ifndef MO_DRIVER_LOG_H
 #define MO_DRIVER_LOG_H
@@ -11,11 +12,11 @@
 
 typedef struct mo_driver_log {
     const char *command; /* "moirai-info" */
-    bool quiet;          /* -q: wins over -v */
+    bool quiet;          /* -q: overrides -v */
     int verbose;         /* -v */
 } mo_driver_log;
 
-/* The rows of an option table for these. */
+/* Rows of an option table for these options. */
 /* clang-format off */
 #define MO_DRIVER_LOG_OPTIONS(talk)                                                  \
     { 'q', "quiet", NULL, "print errors only", MO_OPTION_FLAG,            \
@@ -24,11 +25,11 @@ typedef struct mo_driver_log {
       MO_OPTION_COUNT, .to = &(talk)->verbose }
 /* clang-format on */
 
-/* Says "moirai-info: text" when the user wants to hear of the work. */
+/* Prints "moirai-info: text" on stderr if the log level is verbose. */
 void mo_driver_log_info(const mo_driver_log *talk, const char *format, ...)
     MO_PRINTF(2, 3);
 
-/* A clock for "took 0.31 s"; only differences mean anything. */
+/* Returns a monotonic clock in seconds; only differences are meaningful. */
 double mo_driver_clock_s(void);
 
 #endif

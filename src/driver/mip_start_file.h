@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * start_file.h - a solution to start from, in the layout that a solver reads.
+ * mip_start_file.h - conversion of a MIP start to the format that a solver
+ * reads.
  */
 #ifndef MO_DRIVER_MIP_START_FILE_H
 #define MO_DRIVER_MIP_START_FILE_H
@@ -9,10 +10,10 @@
 #include "driver/log.h"
 #include "solvers/plugins/solver.h"
 
-/* Reads path, any layout, and writes it beside folder as solver wants it; *copy
- * is the new path, the caller's, or NULL where the solver reads no starts,
- * which is said.  A command of the user's (no solver) gets the MIPLIB
- * layout. */
+/* Reads the solution at path, in any format, and writes it into folder in the
+ * solver's format. *copy is the new path, to be freed by the caller, or NULL
+ * if the solver reads no starts, which is reported on stderr. Without a solver
+ * (a command of the user) the format is MIPLIB's. */
 mo_status mo_mip_start_file_convert(const char *path, const mo_solver *solver,
                                     const char *folder,
                                     const mo_driver_log *talk, char **copy,

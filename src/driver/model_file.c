@@ -11,10 +11,10 @@
 #include "base/out.h"
 #include "models/identity.h"
 
-/* Of the heading, identity comes among the first lines. */
+/* The identity comments are among the first lines. */
 enum { LINES = 40, LINE = 512, BLOCK = 1 << 16 };
 
-/* Names of identity columns, as if they stood in a solution. */
+/* Names of identity columns, in the form of a solution. */
 typedef struct names {
     char text[MO_IDENTITY_NAMES][MO_VARIABLE_NAME];
     mo_solution_value values[MO_IDENTITY_NAMES];
@@ -53,7 +53,8 @@ mo_status mo_model_file_provenance(const char *path, mo_provenance *origin,
     return mo_answer_provenance(&columns, origin, err);
 }
 
-/* Both formats have a first word of their own; the LP's are many. */
+/* Returns the file name for a model by its first word: MPS has one, LP
+ * several. */
 static const char *name_for(const char *block, size_t size)
 {
     bool mps = size >= 4 && (strncmp(block, "NAME", 4) == 0 || *block == '*');

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * model_file.h - what a model file tells about itself in its comments.
+ * model_file.h - provenance of a model, read from the comments of its file.
  */
 #ifndef MO_DRIVER_MODEL_FILE_H
 #define MO_DRIVER_MODEL_FILE_H
@@ -9,13 +9,13 @@
 #include "solvers/answer/answer.h"
 #include "solvers/process/workdir.h"
 
-/* Reads the comments it opens with; a file that has none of ours, a compressed
- * one too, leaves origin empty. */
+/* Reads the comments at the beginning of the file. *origin stays empty for a
+ * file without them, including a compressed one. */
 mo_status mo_model_file_provenance(const char *path, mo_provenance *origin,
                                    mo_error *err);
 
-/* Standard input as a file in folder, called by what is in it; *path is the
- * caller's. */
+/* Copies standard input into a file in folder, named by its format; the caller
+ * frees *path. */
 mo_status mo_model_file_spool(const mo_workdir *folder, char **path,
                               mo_error *err);
 

@@ -14,8 +14,8 @@ static bool same_text(const char *a, const char *b)
     return strcmp(a, b) == 0;
 }
 
-/* Two names of one file that is there, and that writing would replace: nobody
- * is harmed by two outputs to /dev/null. */
+/* Whether both names are one existing regular file that writing would replace;
+ * two outputs to /dev/null are harmless. */
 static bool same_entry(const char *a, const char *b)
 {
     struct stat x, y;
@@ -40,7 +40,8 @@ static const char *last_part(const char *path)
     return slash ? slash + 1 : path;
 }
 
-/* Two ways to a file yet to come: the same name in the same folder. */
+/* Whether both are paths of one file that does not exist yet: the same name in
+ * the same folder. */
 static bool same_place(const char *a, const char *b)
 {
     struct stat there, x, y;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * outputs.h - several files of one command, each whole or not at all, and none
- * in the place of another.
+ * output_files.h - several output files of one command, committed together:
+ * each appears whole or not at all, and none replaces another.
  */
 #ifndef MO_DRIVER_OUTPUT_FILES_H
 #define MO_DRIVER_OUTPUT_FILES_H
@@ -11,27 +11,29 @@
 
 typedef struct mo_output_file {
     const char *option; /* "--map", for errors */
-    const char *path;   /* "-" is standard output; NULL: not wanted */
-    mo_out *out;        /* NULL while not open */
+    const char *path;   /* "-" is standard output; NULL: not written */
+    mo_out *out;        /* NULL while closed */
 } mo_output_file;
 
-/* Whether each has a place of its own; to be asked before anything is read. */
+/* Fails with MO_E_USAGE if two outputs are one file. To be called before
+ * anything is read. */
 mo_status mo_output_files_check(const mo_output_file *outputs, int n,
                                 mo_error *err);
 
-/* Whether none of them would replace a file that is read; input may be NULL,
- * "-", or no file at all. */
+/* Fails with MO_E_USAGE if an output would replace the input; input may be
+ * NULL, "-", or no file. */
 mo_status mo_output_files_check_input(const mo_output_file *outputs, int n,
                                       const char *input, mo_error *err);
 
-/* Opens those that are wanted. */
+/* Opens the outputs with a path. After a failure the caller discards those
+ * that are open. */
 mo_status mo_output_files_open(mo_output_file *outputs, int n, mo_error *err);
 
-/* Puts them in their places, the first one last: once it is there, so are those
- * that belong to it. */
+/* Closes the outputs and renames them to their paths, the first one last: when
+ * it exists, so do the others. */
 mo_status mo_output_files_commit(mo_output_file *outputs, int n, mo_error *err);
 
-/* Gives up those that are still open. */
+/* Closes the outputs that are still open and removes their temporary files. */
 void mo_output_files_discard(mo_output_file *outputs, int n);
 
 #endif

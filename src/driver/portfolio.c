@@ -9,7 +9,8 @@
 
 #include "solvers/registry.h"
 
-/* A solver that hangs when asked for its version must leave time to solve. */
+/* Limit in seconds for querying a solver's version, so that a hanging solver
+ * leaves time to solve. */
 #define MOST_PATIENCE_S 20.0
 
 const char *mo_portfolio_member_title(const mo_portfolio_member *entry)
@@ -24,7 +25,7 @@ static bool is_command(const mo_portfolio_options *o)
     return o->via ? strcmp(o->via, "command") == 0 : o->command != NULL;
 }
 
-/* The next name of "a,b"; false behind the last. */
+/* Copies the next name of "a,b"; returns false after the last. */
 static bool next_name(const char **at, char *name, size_t size)
 {
     size_t length = strcspn(*at, ",");
@@ -80,7 +81,7 @@ bool mo_portfolio_member_has_via(const mo_portfolio_member *e,
                                         : e->found.library && e->solver->solve;
 }
 
-/* The library where there is one: nothing is started but what solves. */
+/* Prefers the library where there is one: no other process is started. */
 static bool choose_way(const mo_portfolio_options *o, mo_portfolio_member *e)
 {
     if (o->via && strcmp(o->via, "process") == 0)

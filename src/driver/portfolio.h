@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * contest.h - one model given to one solver or to several side by side.
+ * portfolio.h - solver portfolio: one model solved by one solver or by several
+ * in parallel.
  */
 #ifndef MO_DRIVER_PORTFOLIO_H
 #define MO_DRIVER_PORTFOLIO_H
@@ -16,14 +17,14 @@
 #include "solvers/plugins/solver.h"
 #include "solvers/process/workdir.h"
 
-/* What the options say. */
+/* Options of the command line. */
 typedef struct mo_portfolio_options {
-    const char *solvers; /* "scip,highs"; NULL: the first that is there */
-    const char *via;     /* NULL: whichever way there is */
+    const char *solvers; /* "scip,highs"; NULL: the first that is installed */
+    const char *via;     /* "process", "library", "command"; NULL: automatic */
     const char *command;
     const char *path;
     const char *start;
-    double time_s, gap; /* 0, negative: no limit, the solver's own */
+    double time_s, gap; /* 0, negative: no limit, the solver's default */
     int64_t threads, memory_mib;
 } mo_portfolio_options;
 
@@ -33,7 +34,7 @@ typedef struct mo_portfolio_options {
     }
 #define MO_SOLVER_VIA_CHOICES "process|library|command"
 
-/* The rows of an option table for these. */
+/* Rows of an option table for these options. */
 /* clang-format off */
 #define MO_PORTFOLIO_OPTIONS(c)                                                  \
     { 0, "solver", "S,...", "solvers, several run in parallel: highs, scip, "  \
@@ -54,54 +55,57 @@ typedef struct mo_portfolio_options {
 
 enum { MO_PORTFOLIO_MAX = 8 };
 
-/* One of them, and what came of it. */
+/* A solver of the portfolio and its result. */
 typedef struct mo_portfolio_member {
-    const mo_solver *solver; /* NULL: a command of the user's, or the start */
+    const mo_solver *solver; /* NULL: a command of the user, or the MIP start */
     bool is_start;
     mo_solver_install found;
     mo_solver_via way;
     mo_solver_outcome outcome;
     bool ended;
-    mo_status status; /* of running it, with err */
+    mo_status status; /* of the run, with err */
     mo_error err;
-    mo_answer_evaluation judgement; /* cleared with the entry */
+    mo_answer_evaluation judgement; /* cleared with the member */
     bool judged;
 } mo_portfolio_member;
 
 typedef struct mo_portfolio {
     int n;
-    mo_portfolio_member entries[MO_PORTFOLIO_MAX + 1]; /* and the start */
-    double finding_s; /* comes off the time to solve */
+    mo_portfolio_member
+        entries[MO_PORTFOLIO_MAX + 1]; /* one more for the MIP start */
+    double finding_s;                  /* subtracted from the time limit */
     double seconds;
     bool presolve;
 } mo_portfolio;
 
-/* "SCIP", "the command", or "the start". */
+/* Returns "SCIP", "the command", or "the start"; a static string. */
 const char *mo_portfolio_member_title(const mo_portfolio_member *entry);
 
-/* Was its solver found in such a form? */
+/* Whether the member's solver was found in that form. */
 bool mo_portfolio_member_has_via(const mo_portfolio_member *entry,
                                  mo_solver_via way);
 
-/* Asks its solver, the way that was chosen, for its version and known trouble,
- * and tells both. */
+/* Queries the version and known defects of the member's solver, in the chosen
+ * form, and logs both. */
 mo_status mo_portfolio_member_query_version(mo_portfolio_member *entry,
                                             const mo_driver_log *talk,
                                             mo_error *err);
 
-/* Whether the options go together; to be asked before anything is read. */
+/* Fails with MO_E_USAGE if the options contradict each other. To be called
+ * before anything is read. */
 mo_status mo_portfolio_check_options(const mo_portfolio_options *options,
                                      mo_error *err);
 
-/* Finds those that were asked for, and the ways to them. */
+/* Finds the requested solvers and how each can be run. */
 mo_status mo_portfolio_find_solvers(const mo_portfolio_options *options,
                                     const mo_driver_log *talk,
                                     mo_portfolio *contest, mo_error *err);
 
 /*
- * Runs them all on the model.  hear is told, one at a time, when an entry has
- * ended; when it returns true the others are stopped.  unit_ns is for the line
- * of progress; 0: not known.
+ * Runs all members on the model. The callback is called for every member that
+ * has finished, one call at a time, from the calling thread; when it returns
+ * true, the other members are stopped. unit_ns converts objective values for
+ * the progress line; 0: unknown.
  */
 typedef bool mo_portfolio_callback(void *context, mo_portfolio_member *entry);
 

@@ -14,11 +14,11 @@
 #include "driver/mip_start_file.h"
 #include "solvers/process/interrupt.h"
 
-/* A solver that does not stop by itself at its limit is killed so much
- * later. */
+/* Seconds after the time limit at which a solver that does not stop by itself
+ * is killed. */
 #define GRACE_S 1.5
 
-/* No less time is given to a solver. */
+/* Minimum time for a solver. */
 #define LEAST_S 0.1
 
 typedef struct race {
@@ -63,8 +63,8 @@ static mo_status run_way(race *r, mo_portfolio_member *e,
                          &e->err);
 }
 
-/* A library that would not (Gurobi's without a licence for it) is no reason to
- * leave the program untried. */
+/* A library that refuses (Gurobi's without a licence for it) does not exclude
+ * the program. */
 static bool try_program(const race *r, const mo_portfolio_member *e)
 {
     return !r->options->via && e->way == MO_SOLVER_VIA_LIBRARY &&
@@ -74,7 +74,8 @@ static bool try_program(const race *r, const mo_portfolio_member *e)
            e->outcome.end == MO_CHILD_EXITED && mo_interrupt_last_signal() == 0;
 }
 
-/* Leaves job what is left of its time; false when that is not worth it. */
+/* Reduces the time limit of job by the time used; returns false if too little
+ * is left. */
 static bool has_time(mo_solver_job *job, double begin_s)
 {
     if (job->time_s == 0)
@@ -90,7 +91,7 @@ static double time_left_s(const race *r)
     return limit > 0 ? fmax(limit - r->contest->finding_s, LEAST_S) : 0;
 }
 
-/* The program has not been asked for anything yet. */
+/* The version of the program has not been queried yet. */
 static mo_status solve_by_program(race *r, mo_portfolio_member *e,
                                   mo_solver_job *job, double begin_s)
 {
@@ -166,7 +167,7 @@ static void start_runners(race *r, runner *runners)
     }
 }
 
-/* An entry that has ended and was not heard of; NULL: none. */
+/* Returns a member that has finished and was not reported yet, or NULL. */
 static mo_portfolio_member *next_ended(const race *r, const bool *heard)
 {
     for (int i = 0; i < r->contest->n; i++)
@@ -220,7 +221,7 @@ mo_status mo_portfolio_run(const mo_portfolio_options *options,
     mo_progress_line_end(&r.live);
     c->seconds = mo_driver_clock_s() - begin;
 
-    /* One that could be run is enough. */
+    /* One member that ran suffices. */
     for (int i = 0; i < c->n && status != MO_OK; i++)
         status = c->entries[i].status;
     if (status != MO_OK && err)

@@ -57,7 +57,7 @@ static bool is_rule_set(const char *name)
     return set->name != NULL;
 }
 
-/* A set is known by its name; what a file says travels as a digest. */
+/* A built-in rule set is recorded by name, a file by its digest. */
 static mo_status remember_rules(const char *fusion,
                                 const mo_fusion_rules *rules,
                                 mo_identity_options *o, mo_error *err)
@@ -90,8 +90,8 @@ static mo_status coarsen(const mo_prepare_options *p, const mo_driver_log *talk,
     return status;
 }
 
-/* Without fusion the graph stays as it is, uncleaned too: what is proven is
- * proven of the user's own graph. */
+/* Without fusion the graph is not cleaned either: bounds then refer to the
+ * user's own graph. */
 mo_status mo_prepare_instance(const mo_prepare_options *p, const char *path,
                               const mo_driver_log *talk, mo_prepared *made,
                               mo_error *err)

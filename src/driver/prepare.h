@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * prepare.h - from a command line to a model, for every command that works on
- * one: the graph, coarsened where that is asked for, its instance, and the
- * formulation of it.
+ * prepare.h - from a command line to a model: reads the graph, coarsens it
+ * where requested, builds its instance and the formulation.
  */
 #ifndef MO_DRIVER_PREPARE_H
 #define MO_DRIVER_PREPARE_H
@@ -21,15 +20,15 @@
 #include "models/model.h"
 #include "models/frame/proven_bounds.h"
 
-/* What the options say. */
+/* Options of the command line. */
 typedef struct mo_prepare_options {
     mo_driver_load_options load;
-    mo_option_list shapes; /* to be freed by the command */
+    mo_option_list shapes; /* freed by the command */
     const char *fusion;
     const char *formulation, *congestion, *memory;
-    const char *tensors; /* NULL: the formulation's */
+    const char *tensors; /* NULL: the default of the formulation */
     bool closure;
-    double slack; /* 0: nobody will add rows */
+    double slack; /* 0: no rows will be added */
 } mo_prepare_options;
 
 #define MO_PREPARE_DEFAULTS                                                    \
@@ -38,8 +37,8 @@ typedef struct mo_prepare_options {
         .memory = "static"                                                     \
     }
 
-/* The rows of an option table up to the instance; for what a schedule must
- * respect; then for all of these. */
+/* Rows of an option table: up to the instance; the rules of a schedule; all of
+ * them. */
 /* clang-format off */
 #define MO_PREPARE_INSTANCE_OPTIONS(p, fusion_help)                            \
     MO_DRIVER_LOAD_OPTIONS(&(p)->load),                                               \
@@ -70,32 +69,31 @@ typedef struct mo_prepare_options {
       MO_OPTION_DOUBLE, .to = &(p)->slack, .min = 1, .max = 1000 }
 /* clang-format on */
 
-/* All that is made on the way. */
+/* Results of all steps. */
 typedef struct mo_prepared {
-    mo_graph *fine;          /* as read */
-    mo_graph *coarse;        /* NULL where the fine one is placed */
-    mo_coarsen_map *map;     /* between them, or NULL */
-    mo_driver_loaded loaded; /* cluster, profile, instance */
-    mo_identity_options o;   /* what the model is made by */
-    mo_proven_bounds
-        *strength;      /* for the model, and a start with it: both are */
-    mo_schedule *start; /* set by who has them, before the model is made */
+    mo_graph *fine;             /* as read */
+    mo_graph *coarse;           /* NULL: the fine graph is placed */
+    mo_coarsen_map *map;        /* fine to coarse ops, or NULL */
+    mo_driver_loaded loaded;    /* cluster, profile, instance */
+    mo_identity_options o;      /* options of the model, for its identity */
+    mo_proven_bounds *strength; /* bounds for the model and a MIP start, both */
+    mo_schedule *start; /* set by the caller before the model is built */
     const mo_formulation *formulation;
     mo_frame *frame;
     mo_identity identity;
     mo_model model;
 } mo_prepared;
 
-/* Whether the options go together, and with a graph from path; to be asked
- * before anything is read. */
+/* Fails with MO_E_USAGE if the options contradict each other or the graph's
+ * path. Reads no file; to be called first. */
 mo_status mo_prepare_check(const mo_prepare_options *p, const char *path,
                            mo_error *err);
 
-/* What the options say a schedule must respect. */
+/* Returns the rules that the options define for schedules. */
 mo_regime mo_prepare_regime(const mo_prepare_options *p);
 
-/* Up to the instance, or on from there to the model.  prepared must be zeros
- * at first, and is the caller's to clear whatever the result. */
+/* Builds the instance, or continues from there to the model. *prepared must be
+ * zeros at first; the caller clears it, also after a failure. */
 mo_status mo_prepare_instance(const mo_prepare_options *p, const char *path,
                               const mo_driver_log *talk, mo_prepared *prepared,
                               mo_error *err);

@@ -9,7 +9,7 @@
 #include "base/utf8.h"
 #include "report/format_units.h"
 
-/* Seconds between two lines. */
+/* Seconds between two updates. */
 #define PAUSE_S 0.1
 
 void mo_progress_line_begin(mo_progress_line *live, int64_t unit_ns,
@@ -52,7 +52,7 @@ static void show(mo_progress_line *live, double now_s)
     live->next_s = now_s + PAUSE_S;
 }
 
-/* The least incumbent and the greatest bound. */
+/* Keeps the smallest incumbent and the largest bound. */
 static void merge(mo_solver_progress *best, const mo_solver_progress *step)
 {
     if (step->has_incumbent &&

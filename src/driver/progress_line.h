@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * live.h - the line that says how far solvers are: incumbent, bound, gap,
- * seconds; only on a terminal.
+ * progress_line.h - progress of the solvers in one line of a terminal:
+ * incumbent, bound, gap, seconds.
  */
 #ifndef MO_DRIVER_PROGRESS_LINE_H
 #define MO_DRIVER_PROGRESS_LINE_H
@@ -15,24 +15,24 @@
 
 typedef struct mo_progress_line {
     bool shown, enabled;
-    bool log; /* lines of the solvers' logs are shown instead */
+    bool log; /* print the solvers' logs instead */
     int64_t unit_ns;
     double begin_s, next_s;
-    mo_solver_progress best; /* of all solvers */
+    mo_solver_progress best; /* over all solvers */
     pthread_mutex_t lock;
 } mo_progress_line;
 
 void mo_progress_line_begin(mo_progress_line *live, int64_t unit_ns,
                             const mo_driver_log *talk);
 
-/* As mo_solver_run_options wants them, from any thread; context is the
+/* Callbacks for mo_solver_run_options, thread-safe; context is the
  * mo_progress_line. */
 void mo_progress_line_update(void *context, const mo_solver *solver,
                              const mo_solver_progress *step);
 void mo_progress_line_log(void *context, const mo_solver *solver,
                           const char *text);
 
-/* Takes the line away. */
+/* Erases the line. */
 void mo_progress_line_end(mo_progress_line *live);
 
 #endif

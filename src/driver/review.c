@@ -12,7 +12,7 @@ void mo_review_clear(mo_review *r)
     mo_locate_result_clear(&r->located);
 }
 
-/* The model of m-SCT has no columns for it. */
+/* The model of m-SCT has no assignment columns. */
 static mo_status check_places(const mo_provenance *origin, mo_error *err)
 {
     if (!origin->has_options ||

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * review.h - from a solution to a verdict: what it is of is found again, made
- * into the same instance, and the answer is held against it.
+ * review.h - validation of a solution file: finds its inputs, rebuilds the
+ * instance, and evaluates the answer on it.
  */
 #ifndef MO_DRIVER_REVIEW_H
 #define MO_DRIVER_REVIEW_H
@@ -15,8 +15,8 @@
 #include "solvers/answer/answer.h"
 #include "solvers/answer/evaluation.h"
 
-/* What commands that review begin with, and the rows of their option table:
- * the answer says what it is of. */
+/* Defaults and option rows of commands that validate: the solution records its
+ * own instance. */
 #define MO_REVIEW_DEFAULTS                                                     \
     {                                                                          \
         .formulation = "compact", .congestion = "port", .memory = "static"     \
@@ -32,35 +32,37 @@ typedef struct mo_review {
     mo_answer_evaluation judgement;
 } mo_review;
 
-/* Begins as zeros, and is the caller's to clear whatever the result. */
+/* Frees the members. A review begins as zeros and is cleared by the caller,
+ * also after a failure. */
 void mo_review_clear(mo_review *review);
 
-/* Finds and makes the instance of review->origin, which was read before.
- * options say what is given, and the regime where the origin does not;
- * options->fusion is NULL for what the origin says. */
+/* Finds the inputs of review->origin, which the caller has set, and builds the
+ * instance. options give inputs, and the rules of schedules where the origin
+ * lacks them; options->fusion is NULL to take the origin's. */
 mo_status mo_review_instance(const mo_prepare_options *options,
                              const char *graph, const char *beside,
                              const mo_driver_log *talk, mo_review *review,
                              mo_error *err);
 
-/* Holds the solution against it. */
+/* Evaluates the solution on the instance. */
 mo_status mo_review_solution(const mo_solution *solution, double tolerance,
                              mo_review *review, mo_error *err);
 
-/* What a command was told about the answer it reviews. */
+/* Options of a command for the answer to validate. */
 typedef struct mo_review_source {
     const mo_prepare_options *prepare;
-    const char *graph; /* or NULL: it is looked for */
+    const char *graph; /* NULL: searched for */
     double tolerance;
     const mo_driver_log *talk;
 } mo_review_source;
 
-/* All of this for the file at path ("-": standard input), a solution or a
+/* Validates the file at path ("-": standard input), a solution or a
  * placement. */
 mo_status mo_review_file(const mo_review_source *from, const char *path,
                          mo_review *review, mo_error *err);
 
-/* A report of what came of it, to be completed by who knows more. */
+/* Returns the report of a review, borrowed from it; the caller may complete
+ * it. */
 mo_report_verdict mo_review_report(const mo_review *review);
 
 #endif

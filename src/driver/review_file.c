@@ -75,8 +75,8 @@ static mo_status judge_columns(const mo_review_source *from, const char *path,
     return status;
 }
 
-/* With a graph at hand, what no solver writes is taken for a placement that was
- * not written well, and told where. */
+/* With a graph given, a text in no solver's format is treated as a malformed
+ * placement, so that the error names its line. */
 static bool is_listing(const mo_review_source *from, const char *text)
 {
     return mo_placement_list_sniff(text) ||

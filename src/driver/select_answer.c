@@ -11,7 +11,7 @@
 #include "models/formulation.h"
 #include "schedule/heuristic/upper_bound.h"
 
-/* The gap within which solvers call an answer optimal unless told otherwise. */
+/* Default relative gap at which solvers report an optimal solution. */
 #define OWN_GAP 1e-4
 
 static void look_for_instance(mo_answer_selector *j)
@@ -23,7 +23,7 @@ static void look_for_instance(mo_answer_selector *j)
                                : MO_ANSWER_SELECTOR_NO_INSTANCE;
 }
 
-/* The model's own words come first: they were not with the solver. */
+/* The model's own provenance takes precedence: it never was with the solver. */
 static bool take_origin(mo_answer_selector *j, const mo_solution *solution)
 {
     mo_provenance *origin = &j->review.origin;
@@ -36,7 +36,7 @@ static bool take_origin(mo_answer_selector *j, const mo_solution *solution)
     return false;
 }
 
-/* A start may count its times in another unit than the model it is for. */
+/* A MIP start may use another time unit than the model. */
 static mo_provenance origin_of(const mo_answer_selector *j,
                                const mo_portfolio_member *e)
 {
@@ -136,15 +136,15 @@ static void find_best(const mo_answer_selector *j, mo_portfolio *c,
     }
 }
 
-/* With live memory a model may refuse schedules that hold. */
+/* With live memory a model may exclude valid schedules. */
 static bool may_refuse(const mo_answer_selector *j)
 {
     return j->state == MO_ANSWER_SELECTOR_READY &&
            j->review.regime.memory == MO_MEMORY_LIVE;
 }
 
-/* Does the model mean all schedules of the instance?  Those of the baselines
- * mean more or fewer. */
+/* Whether the model admits exactly the schedules of the instance; those of the
+ * baselines admit more or fewer. */
 static bool is_whole(const mo_answer_selector *j)
 {
     const mo_provenance *o = &j->review.origin;
@@ -155,7 +155,7 @@ static bool is_whole(const mo_answer_selector *j)
             strcmp(o->formulation, mo_formulation_paper.name) == 0);
 }
 
-/* A schedule that we know. */
+/* Computes the makespan of a heuristic schedule. */
 static bool find_upper(mo_answer_selector *j)
 {
     const mo_review *r = &j->review;
@@ -176,7 +176,7 @@ static bool find_upper(mo_answer_selector *j)
     return j->has_upper;
 }
 
-/* What a solver says no answer is below, in microseconds; negative: nothing. */
+/* Returns the solver's dual bound in microseconds; negative: none. */
 static double bound_us(const mo_answer_selector *j,
                        const mo_portfolio_member *e)
 {
@@ -185,7 +185,7 @@ static double bound_us(const mo_answer_selector *j,
     return e->outcome.bound * unit_us(j);
 }
 
-/* More than tolerances make of it. */
+/* Whether us exceeds other_us by more than the tolerances explain. */
 static bool is_above(const mo_answer_selector *j, double us, double other_us)
 {
     return us >
@@ -217,7 +217,7 @@ static void find_bound(const mo_answer_selector *j, const mo_portfolio *c,
 static void doubt(mo_answer_selection *award, const char *format, ...)
     MO_PRINTF(2, 3);
 
-/* The first doubt is enough. */
+/* Only the first contradiction is kept. */
 static void doubt(mo_answer_selection *award, const char *format, ...)
 {
     va_list args;
@@ -229,8 +229,8 @@ static void doubt(mo_answer_selection *award, const char *format, ...)
     va_end(args);
 }
 
-/* The least makespan that is known otherwise, in microseconds; negative: none
- * is. */
+/* Returns the smallest makespan known from other sources, in microseconds;
+ * negative: none. */
 static double known_us(mo_answer_selector *j, const mo_answer_selection *award)
 {
     double best_us =
@@ -242,9 +242,9 @@ static double known_us(mo_answer_selector *j, const mo_answer_selection *award)
     return best_us < upper_us ? best_us : upper_us;
 }
 
-/* The least that an entry which says optimal says there is.  Its own words
- * count, not only the schedule that we made of them: where every schedule is
- * one of the model, none can be shorter than what was proven. */
+/* Returns the smallest value claimed optimal by a member. The claimed
+ * objective counts besides the schedule rebuilt from it: where the model
+ * admits every schedule, none can be shorter than a proven optimum. */
 static double least_us(const mo_answer_selector *j,
                        const mo_portfolio_member *e)
 {
@@ -258,7 +258,7 @@ static double least_us(const mo_answer_selector *j,
     return us;
 }
 
-/* What the entry says cannot be true. */
+/* Looks for a contradiction in the member's claim. */
 static void find_doubt(mo_answer_selector *j, const mo_portfolio_member *e,
                        mo_answer_selection *award)
 {

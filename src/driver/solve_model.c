@@ -7,10 +7,11 @@
 
 #include "solvers/process/interrupt.h"
 
-/* With less time left nothing is begun anew. */
+/* No run is started with less time left. */
 #define LEAST_S 0.1
 
-/* Where all failed, that is the error; else one is told of those who did. */
+/* If all members failed, that is the error; otherwise each failure is
+ * logged. */
 static void say_failures(const mo_portfolio *c, const mo_driver_log *talk)
 {
     for (int i = 0; i < c->n && !talk->quiet; i++)
@@ -20,8 +21,8 @@ static void say_failures(const mo_portfolio *c, const mo_driver_log *talk)
                     c->entries[i].err.text);
 }
 
-/* What was given to start from is an answer, too, if it holds: a solver that
- * found none, or takes no start, is no reason to have nothing. */
+/* The MIP start is an answer, too, if it is valid: it remains if the solvers
+ * find none or read no starts. */
 static void enter_start(const mo_portfolio_options *options,
                         mo_answer_selector *jury, mo_portfolio *c)
 {
@@ -65,7 +66,8 @@ static mo_status solve_once(const mo_portfolio_options *options,
     return MO_OK;
 }
 
-/* Is the second award better than the first, which may have no answer? */
+/* Whether the second selection is better than the first, which may have no
+ * answer. */
 static bool is_better(const mo_answer_selector *jury, double first_us,
                       const mo_answer_selection *second)
 {
@@ -74,9 +76,9 @@ static bool is_better(const mo_answer_selector *jury, double first_us,
             mo_answer_selector_makespan_us(jury, second->best) <= first_us);
 }
 
-/* What was said cannot be true.  Presolve is where solvers go wrong; what they
- * say without it is not believed either while the doubt is there.  An answer
- * that holds is kept whatever comes. */
+/* Solves again after a contradiction, without presolve, the usual cause;
+ * results are not trusted either while the contradiction persists. A valid
+ * answer is kept in any case. */
 static mo_status solve_again(const mo_portfolio_options *options,
                              const char *model, const mo_workdir *folder,
                              mo_answer_selector *jury, mo_portfolio *c,
@@ -114,7 +116,7 @@ mo_status mo_driver_solve_model(const mo_portfolio_options *options,
     if (status != MO_OK || !award->doubt[0])
         return status;
     rest.time_s -= options->time_s > 0 ? c->seconds : 0;
-    /* A command knows nothing of presolve. */
+    /* Commands of the user have no presolve option. */
     again = c->entries[0].way != MO_SOLVER_VIA_COMMAND &&
             (options->time_s == 0 || rest.time_s > LEAST_S) &&
             mo_interrupt_last_signal() == 0;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * solving.h - a model solved, the answers judged, and solved again where that
- * is called for.
+ * solve_model.h - solves a model with a portfolio, selects the answer, and
+ * solves again after a contradiction.
  */
 #ifndef MO_DRIVER_SOLVE_MODEL_H
 #define MO_DRIVER_SOLVE_MODEL_H
@@ -10,8 +10,8 @@
 #include "driver/select_answer.h"
 #include "solvers/process/workdir.h"
 
-/* The jury knows the model's origin, where that can be known.  contest must be
- * zeros and is the caller's to clear, whatever the result. */
+/* The selector has the model's provenance, if known. The portfolio must be
+ * zeros; the caller clears it, also after a failure. */
 mo_status mo_driver_solve_model(const mo_portfolio_options *options,
                                 const char *model, const mo_workdir *folder,
                                 mo_answer_selector *jury, mo_portfolio *contest,
