@@ -6,14 +6,14 @@
 
 #include "exec/tensor/half.h"
 
-/* The largest numbers, as floats. */
+/* Largest finite values. */
 #define LARGEST_F16  65504.0f
 #define LARGEST_BF16 0x1.fep127f
 
 enum { LARGEST_FLOAT_BITS = 0x7f7fffff };
 
-/* Infinities and NaN stay. */
-static float clamp(float x, float largest)
+/* Saturates finite values; infinities and NaN stay. */
+static float saturate(float x, float largest)
 {
     float size = mo_f32_from_bits(mo_f32_to_bits(x) & 0x7fffffffu);
     float closest = x < 0 ? -largest : largest;
@@ -22,7 +22,7 @@ static float clamp(float x, float largest)
     return size > largest && size <= finite ? closest : x;
 }
 
-/* Elements may lie at any address: files have any offset. */
+/* Elements may be unaligned: tensors begin at any offset of a file. */
 #define NARROW(name, largest, of_float)                                        \
     static void name(const char *from, char *to, int64_t n)                    \
     {                                                                          \
@@ -31,7 +31,7 @@ static float clamp(float x, float largest)
             float x;                                                           \
                                                                                \
             memcpy(&x, from + 4 * i, sizeof x);                                \
-            half = of_float(clamp(x, largest));                                \
+            half = of_float(saturate(x, largest));                             \
             memcpy(to + 2 * i, &half, sizeof half);                            \
         }                                                                      \
     }

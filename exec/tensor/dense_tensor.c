@@ -39,8 +39,9 @@ const char *mo_tensor_desc_format(const mo_tensor_desc *desc,
     return text;
 }
 
-/* Empty tensors have an address, too. */
-static bool size_of(const mo_tensor_desc *desc, size_t *size)
+/* The bytes to allocate: a multiple of ALIGNMENT, never 0, so that empty
+ * tensors have an address, too. False on overflow. */
+static bool allocation_size(const mo_tensor_desc *desc, size_t *size)
 {
     size_t bytes;
 
@@ -56,7 +57,8 @@ mo_status mo_tensor_new(const mo_tensor_desc *desc, mo_tensor_dense *dense,
                         mo_error *err)
 {
     size_t size;
-    void *data = size_of(desc, &size) ? aligned_alloc(ALIGNMENT, size) : NULL;
+    void *data =
+        allocation_size(desc, &size) ? aligned_alloc(ALIGNMENT, size) : NULL;
 
     if (!data)
         return mo_fail_memory(err);
@@ -74,7 +76,7 @@ void mo_tensor_clear(mo_tensor_dense *dense)
     *dense = (mo_tensor_dense){ 0 };
 }
 
-static void put_real(mo_tensor_dense *dense, int64_t i, double x)
+static void store_float(mo_tensor_dense *dense, int64_t i, double x)
 {
     switch (dense->desc.elem) {
     case MO_ELEM_F64:
@@ -92,7 +94,7 @@ static void put_real(mo_tensor_dense *dense, int64_t i, double x)
 }
 
 /* Two's complement: signs do not matter when storing. */
-static void put_int(mo_tensor_dense *dense, int64_t i, uint64_t x)
+static void store_int(mo_tensor_dense *dense, int64_t i, uint64_t x)
 {
     switch (mo_elem_size(dense->desc.elem)) {
     case 8:
@@ -121,9 +123,9 @@ void mo_tensor_fill_random(mo_tensor_dense *dense, uint64_t seed, double scale,
         bound = 2;
     for (int64_t i = 0; i < n; i++) {
         if (real)
-            put_real(dense, i, scale * (2 * mo_random_unit(&random) - 1));
+            store_float(dense, i, scale * (2 * mo_random_unit(&random) - 1));
         else
-            put_int(dense, i, (mo_random_next(&random) >> 1) % bound);
+            store_int(dense, i, (mo_random_next(&random) >> 1) % bound);
     }
 }
 
@@ -145,8 +147,8 @@ double mo_tensor_get_double(const mo_tensor_dense *dense, int64_t i)
     }
 }
 
-/* Towards zero; what no int64 can be is the nearest one, NaN is 0. */
-static int64_t truncated(double x)
+/* Rounds towards zero and saturates; NaN becomes 0. */
+static int64_t truncate_to_int(double x)
 {
     if (x >= 0x1p63)
         return INT64_MAX;
@@ -175,22 +177,22 @@ int64_t mo_tensor_get_int(const mo_tensor_dense *dense, int64_t i)
     case MO_ELEM_BOOL:
         return ((const uint8_t *) dense->data)[i];
     default:
-        return truncated(mo_tensor_get_double(dense, i));
+        return truncate_to_int(mo_tensor_get_double(dense, i));
     }
 }
 
 void mo_tensor_set_double(mo_tensor_dense *dense, int64_t i, double x)
 {
     if (mo_elem_is_float(dense->desc.elem))
-        put_real(dense, i, x);
+        store_float(dense, i, x);
     else
-        put_int(dense, i, (uint64_t) truncated(x));
+        store_int(dense, i, (uint64_t) truncate_to_int(x));
 }
 
 void mo_tensor_set_int(mo_tensor_dense *dense, int64_t i, int64_t x)
 {
     if (mo_elem_is_float(dense->desc.elem))
-        put_real(dense, i, (double) x);
+        store_float(dense, i, (double) x);
     else
-        put_int(dense, i, (uint64_t) x);
+        store_int(dense, i, (uint64_t) x);
 }

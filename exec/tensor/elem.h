@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * elem.h - element types as programs hold them.
+ * elem.h - element types (dtypes) of tensors.
  *
- * Graphs name types by texts (ingest/dtype.h); what runs switches over numbers.
+ * Graphs name types by text (ingest/dtype.h); the executor switches over this
+ * enumeration.
  */
 #ifndef MO_EXEC_TENSOR_ELEM_H
 #define MO_EXEC_TENSOR_ELEM_H
@@ -23,17 +24,18 @@ typedef enum mo_elem {
     MO_ELEM_U32,
     MO_ELEM_U16,
     MO_ELEM_U8,
-    MO_ELEM_BOOL, /* a byte: 0 or 1 */
+    MO_ELEM_BOOL, /* one byte: 0 or 1 */
     MO_ELEM_COUNT
 } mo_elem;
 
-/* The type a graph calls dtype; false when nothing can be run in it. */
+/* Finds the type that a graph calls dtype (NULL allowed). Returns false when
+ * the executor has no such type. */
 bool mo_elem_from_name(const char *dtype, mo_elem *elem);
 
-const char *mo_elem_name(mo_elem elem); /* "f32" */
+const char *mo_elem_name(mo_elem elem); /* "f32"; static text */
 size_t mo_elem_size(mo_elem elem);
 
-/* f16, bf16, f32, f64. */
+/* True for f16, bf16, f32 and f64. */
 bool mo_elem_is_float(mo_elem elem);
 
 #endif

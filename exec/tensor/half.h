@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * half.h - sixteen-bit floats, to and from float; to: rounded to nearest, ties
- * to even; NaN stays NaN.
+ * half.h - conversion between float and the 16-bit formats f16 (IEEE 754
+ * binary16) and bf16. To 16 bits: rounded to nearest, ties to even; NaN stays
+ * NaN.
  */
 #ifndef MO_EXEC_TENSOR_HALF_H
 #define MO_EXEC_TENSOR_HALF_H
@@ -39,8 +40,8 @@ static inline uint16_t mo_f32_to_bf16(float x)
     return (uint16_t) ((bits + 0x7fffu + (bits >> 16 & 1u)) >> 16);
 }
 
-/* Shifted into a float's place the exponent is 112 too small; one product
- * repairs it, and makes subnormal numbers normal on the way. */
+/* Shifted into a float's place the exponent is 112 too small; one
+ * multiplication corrects it, and normalizes subnormal numbers. */
 static inline float mo_f16_to_f32(uint16_t h)
 {
     uint32_t sign = (uint32_t) (h & 0x8000u) << 16;
@@ -54,7 +55,7 @@ static inline float mo_f16_to_f32(uint16_t h)
 }
 
 /*
- * A half has 10 bits behind the point and exponents from -14 to 15.
+ * An f16 has 10 bits behind the point and exponents from -14 to 15.
  *
  *     |x| below 2^-14    subnormal: multiples of 2^-24.  The floats from 0.5 to
  *                        1 are just those apart, so adding 0.5 rounds, and the
@@ -64,7 +65,7 @@ static inline float mo_f16_to_f32(uint16_t h)
  *                        into the exponent and even to infinity.
  *     else               infinity, or NaN.
  *
- * All three are computed and one is chosen, so that loops become vectors.
+ * All three are computed and one is selected, so that loops can be vectorized.
  */
 static inline uint16_t mo_f32_to_f16(float x)
 {

@@ -9,7 +9,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static mo_status check(const char *path, const struct stat *info, mo_error *err)
+static mo_status check_regular_file(const char *path, const struct stat *info,
+                                    mo_error *err)
 {
     if (!S_ISREG(info->st_mode))
         return mo_fail_at(err, MO_E_IO, path, 0,
@@ -20,8 +21,8 @@ static mo_status check(const char *path, const struct stat *info, mo_error *err)
     return MO_OK;
 }
 
-static mo_status map(const char *path, int file, size_t size,
-                     mo_mmap_file *mapped, mo_error *err)
+static mo_status map_file(const char *path, int file, size_t size,
+                          mo_mmap_file *mapped, mo_error *err)
 {
     void *data;
 
@@ -29,12 +30,12 @@ static mo_status map(const char *path, int file, size_t size,
         return MO_OK;
     data = mmap(NULL, size, PROT_READ, MAP_PRIVATE, file, 0);
     if (data == MAP_FAILED)
-        return mo_fail_errno(err, path, "cannot map");
+        return mo_fail_errno(err, path, "cannot map_file");
     *mapped = (mo_mmap_file){ data, size };
     return MO_OK;
 }
 
-/* Not blocking, so that a pipe of that name does not hold us up. */
+/* O_NONBLOCK: opening a pipe of that name returns at once. */
 mo_status mo_mmap_file_open(const char *path, mo_mmap_file *mapped,
                             mo_error *err)
 {
@@ -48,14 +49,14 @@ mo_status mo_mmap_file_open(const char *path, mo_mmap_file *mapped,
     if (fstat(file, &info) != 0)
         status = mo_fail_errno(err, path, "cannot read");
     else
-        status = check(path, &info, err);
+        status = check_regular_file(path, &info, err);
     if (status == MO_OK)
-        status = map(path, file, (size_t) info.st_size, mapped, err);
+        status = map_file(path, file, (size_t) info.st_size, mapped, err);
     close(file);
     return status;
 }
 
-/* Its bytes are only read, but unmapping wants a plain address. */
+/* munmap() takes a pointer without const. */
 void mo_mmap_file_close(mo_mmap_file *mapped)
 {
     if (mapped->data)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mapped.h - a file whose bytes are looked at where they are.
+ * mmap_file.h - read-only memory-mapped files.
  */
 #ifndef MO_EXEC_TENSOR_MMAP_FILE_H
 #define MO_EXEC_TENSOR_MMAP_FILE_H
@@ -10,11 +10,12 @@
 #include "base/error.h"
 
 typedef struct mo_mmap_file {
-    const void *data; /* NULL where the file is empty */
+    const void *data; /* NULL for an empty file */
     size_t size;
 } mo_mmap_file;
 
-/* Only files can be mapped: no folders, no pipes. */
+/* Maps a regular file; fails for folders and pipes. The caller unmaps it with
+ * mo_mmap_file_close(), which accepts a zeroed struct. */
 mo_status mo_mmap_file_open(const char *path, mo_mmap_file *mapped,
                             mo_error *err);
 void mo_mmap_file_close(mo_mmap_file *mapped);

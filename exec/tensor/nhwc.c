@@ -3,14 +3,12 @@
 
 #include <string.h>
 
+#include "base/minmax.h"
+
 enum { BLOCK = 16 };
 
-static int64_t smaller(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
-/* A block of a matrix fits into the nearest cache both ways. */
+/* Blocked transpose: a block of either matrix fits into the first-level
+ * cache. */
 #define TRANSPOSE(type)                                                        \
     static void transpose_##type(const void *source, void *target,             \
                                  int64_t rows, int64_t columns)                \
@@ -20,8 +18,8 @@ static int64_t smaller(int64_t a, int64_t b)
                                                                                \
         for (int64_t i0 = 0; i0 < rows; i0 += BLOCK)                           \
             for (int64_t j0 = 0; j0 < columns; j0 += BLOCK)                    \
-                for (int64_t i = i0; i < smaller(i0 + BLOCK, rows); i++)       \
-                    for (int64_t j = j0; j < smaller(j0 + BLOCK, columns);     \
+                for (int64_t i = i0; i < mo_min_i64(i0 + BLOCK, rows); i++)    \
+                    for (int64_t j = j0; j < mo_min_i64(j0 + BLOCK, columns);  \
                          j++)                                                  \
                         to[j * rows + i] = from[i * columns + j];              \
     }
@@ -50,8 +48,8 @@ static void transpose(size_t size, const void *from, void *to, int64_t rows,
     }
 }
 
-static void turn(const mo_tensor_desc *desc, const char *from, char *to,
-                 bool last)
+static void convert_layout(const mo_tensor_desc *desc, const char *from,
+                           char *to, bool last)
 {
     const mo_shape *shape = &desc->shape;
     size_t size = mo_elem_size(desc->elem);
@@ -75,10 +73,10 @@ static void turn(const mo_tensor_desc *desc, const char *from, char *to,
 
 void mo_tensor_to_nhwc(const mo_tensor_desc *desc, const void *from, void *to)
 {
-    turn(desc, from, to, true);
+    convert_layout(desc, from, to, true);
 }
 
 void mo_tensor_to_nchw(const mo_tensor_desc *desc, const void *from, void *to)
 {
-    turn(desc, from, to, false);
+    convert_layout(desc, from, to, false);
 }

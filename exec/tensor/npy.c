@@ -3,14 +3,287 @@
 
 #include "exec/tensor/npy.h"
 
+#include <stdio.h>
 #include <string.h>
 
+#include "base/number.h"
 #include "exec/tensor/mmap_file.h"
-#include "exec/tensor/npy_header.h"
 
-/* Row by row from a file that runs through its first dimension fastest: index
- * counts up in our order, from follows it in the file's. */
-static void copy_columns(const char *from, mo_tensor_dense *dense)
+/*
+ *     \x93NUMPY  version (2 bytes)  length of the rest (2 bytes, from version
+ *     2 on 4)  {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), }\n
+ *
+ * The rest quoted_equals a Python dict literal of these three keys, in any
+ * order.
+ */
+static const char magic[] = "\x93NUMPY";
+enum { MAGIC_SIZE = 6, SHORT_FRONT = 10, LONG_FRONT = 12, ALIGNMENT = 64 };
+
+static const struct {
+    const char *code; /* kind and bytes */
+    mo_elem elem;
+} types[] = {
+    { "b1", MO_ELEM_BOOL }, { "f4", MO_ELEM_F32 }, { "f8", MO_ELEM_F64 },
+    { "f2", MO_ELEM_F16 },  { "i8", MO_ELEM_I64 }, { "i4", MO_ELEM_I32 },
+    { "i2", MO_ELEM_I16 },  { "i1", MO_ELEM_I8 },  { "u8", MO_ELEM_U64 },
+    { "u4", MO_ELEM_U32 },  { "u2", MO_ELEM_U16 }, { "u1", MO_ELEM_U8 },
+};
+
+enum { N_TYPES = sizeof types / sizeof *types };
+
+typedef struct npy_header {
+    mo_tensor_desc desc;
+    bool fortran_order;
+    size_t data; /* offset of the elements */
+} npy_header;
+
+/* The literal and the read position in it. */
+typedef struct scanner {
+    const char *at, *end;
+} scanner;
+
+typedef struct quoted {
+    const char *text;
+    size_t length;
+} quoted;
+
+static void skip_space(scanner *s)
+{
+    while (s->at < s->end && strchr(" \t\r\n", *s->at) && *s->at)
+        s->at++;
+}
+
+/* Consumes c and white space before it if c comes next. */
+static bool accept_char(scanner *s, char c)
+{
+    skip_space(s);
+    if (s->at == s->end || *s->at != c)
+        return false;
+    s->at++;
+    return true;
+}
+
+static bool accept_quoted(scanner *s, quoted *q)
+{
+    char mark = accept_char(s, '\'') ? '\'' : accept_char(s, '"') ? '"' : '\0';
+    const char *end =
+        mark ? memchr(s->at, mark, (size_t) (s->end - s->at)) : NULL;
+
+    if (!end)
+        return false;
+    *q = (quoted){ s->at, (size_t) (end - s->at) };
+    s->at = end + 1;
+    return true;
+}
+
+static bool accept_word(scanner *s, const char *word)
+{
+    size_t length = strlen(word);
+
+    skip_space(s);
+    if ((size_t) (s->end - s->at) < length || memcmp(s->at, word, length) != 0)
+        return false;
+    s->at += length;
+    return true;
+}
+
+static bool quoted_equals(const quoted *q, const char *text)
+{
+    return q->length == strlen(text) && memcmp(q->text, text, q->length) == 0;
+}
+
+static mo_status fail_header(mo_error *err)
+{
+    return mo_fail(err, MO_E_SYNTAX,
+                   "has a header that numpy.save does not write; save the "
+                   "array again");
+}
+
+/* Little endian, native, or one byte. */
+static bool is_native_order(char order, size_t bytes)
+{
+    return order == '<' || order == '|' || order == '=' ||
+           (order == '>' && bytes == 1);
+}
+
+static mo_status read_type(scanner *s, npy_header *header, mo_error *err)
+{
+    quoted q;
+
+    if (accept_char(s, '['))
+        return mo_fail(err, MO_E_SUPPORT,
+                       "has elements of several fields; save one of them");
+    if (!accept_quoted(s, &q))
+        return fail_header(err);
+    for (int i = 0; i < N_TYPES && q.length == 3; i++) {
+        quoted code = { q.text + 1, 2 };
+
+        if (!quoted_equals(&code, types[i].code))
+            continue;
+        header->desc.elem = types[i].elem;
+        if (is_native_order(q.text[0], mo_elem_size(types[i].elem)))
+            return MO_OK;
+    }
+    return mo_fail(err, MO_E_SUPPORT,
+                   "has elements of type '%.*s'; save it as little-endian "
+                   "float, integer or bool",
+                   q.length > 40 ? 40 : (int) q.length, q.text);
+}
+
+static mo_status read_order(scanner *s, npy_header *header, mo_error *err)
+{
+    if (accept_word(s, "True"))
+        header->fortran_order = true;
+    else if (!accept_word(s, "False"))
+        return fail_header(err);
+    return MO_OK;
+}
+
+static mo_status read_dimension(scanner *s, mo_shape *shape, mo_error *err)
+{
+    const char *digits;
+    int64_t dim;
+
+    skip_space(s);
+    digits = s->at;
+    while (s->at < s->end && *s->at >= '0' && *s->at <= '9')
+        s->at++;
+    if (mo_number_read_int(digits, (size_t) (s->at - digits), &dim) !=
+        MO_NUMBER_OK)
+        return fail_header(err);
+    if (shape->rank == MO_MAX_RANK)
+        return mo_fail(err, MO_E_LIMIT, "has more than %d dimensions",
+                       MO_MAX_RANK);
+    shape->dims[shape->rank++] = dim;
+    return MO_OK;
+}
+
+static mo_status read_shape(scanner *s, npy_header *header, mo_error *err)
+{
+    mo_shape *shape = &header->desc.shape;
+    mo_status status = accept_char(s, '(') ? MO_OK : fail_header(err);
+    bool closed = false;
+
+    shape->rank = 0;
+    while (status == MO_OK && !closed) {
+        closed = accept_char(s, ')');
+        if (!closed)
+            status = read_dimension(s, shape, err);
+        if (status == MO_OK && !closed && !accept_char(s, ',')) {
+            closed = accept_char(s, ')');
+            status = closed ? MO_OK : fail_header(err);
+        }
+    }
+    if (status == MO_OK && !mo_shape_fits(shape))
+        status = mo_fail(err, MO_E_LIMIT, "has more elements than can be");
+    return status;
+}
+
+enum { HAS_TYPE = 1, HAS_ORDER = 2, HAS_SHAPE = 4, HAS_ALL = 7 };
+
+static mo_status read_member(scanner *s, npy_header *header, int *has,
+                             mo_error *err)
+{
+    quoted key;
+
+    if (!accept_quoted(s, &key) || !accept_char(s, ':'))
+        return fail_header(err);
+    if (quoted_equals(&key, "descr")) {
+        *has |= HAS_TYPE;
+        return read_type(s, header, err);
+    }
+    if (quoted_equals(&key, "fortran_order")) {
+        *has |= HAS_ORDER;
+        return read_order(s, header, err);
+    }
+    if (quoted_equals(&key, "shape")) {
+        *has |= HAS_SHAPE;
+        return read_shape(s, header, err);
+    }
+    return fail_header(err);
+}
+
+static mo_status read_literal(scanner *s, npy_header *header, mo_error *err)
+{
+    mo_status status = accept_char(s, '{') ? MO_OK : fail_header(err);
+    int has = 0;
+
+    while (status == MO_OK && !accept_char(s, '}')) {
+        status = read_member(s, header, &has, err);
+        if (status == MO_OK && !accept_char(s, ',') &&
+            !(s->at < s->end && *s->at == '}'))
+            status = fail_header(err);
+    }
+    return status == MO_OK && has != HAS_ALL ? fail_header(err) : status;
+}
+
+/* Parses the header in a buffer of size bytes. Errors carry no file name; the
+ * caller adds it. */
+static mo_status read_header(const void *data, size_t size, npy_header *header,
+                             mo_error *err)
+{
+    const unsigned char *bytes = data;
+    size_t front, length;
+    scanner s;
+
+    *header = (npy_header){ .data = 0 };
+    if (size < SHORT_FRONT || memcmp(bytes, magic, MAGIC_SIZE) != 0)
+        return mo_fail(err, MO_E_SYNTAX,
+                       "quoted_equals no .npy file; write one with numpy.save");
+    if (bytes[6] < 1 || bytes[6] > 3)
+        return mo_fail(
+            err, MO_E_SUPPORT,
+            "quoted_equals a .npy file of version %d; save it as version 1",
+            bytes[6]);
+    front = bytes[6] == 1 ? SHORT_FRONT : LONG_FRONT;
+    if (size < front)
+        return fail_header(err);
+    length = bytes[8] | (size_t) bytes[9] << 8;
+    if (front == LONG_FRONT)
+        length |= (size_t) bytes[10] << 16 | (size_t) bytes[11] << 24;
+    if (length > size - front)
+        return mo_fail(err, MO_E_INPUT, "ends within its header");
+    s.at = (const char *) bytes + front;
+    s.end = s.at + length;
+    header->data = front + length;
+    return read_literal(&s, header, err);
+}
+
+static const char *elem_code(mo_elem elem)
+{
+    int i = 0;
+
+    while (i < N_TYPES - 1 && types[i].elem != elem)
+        i++;
+    return types[i].code;
+}
+
+/* Writes a header of version 1 in C order, padded so that the data begins at a
+ * multiple of 64 bytes; the element type must not be bf16. */
+static void write_header(const mo_tensor_desc *desc, mo_out *out)
+{
+    char text[MO_SHAPE_TEXT_SIZE + 128];
+    bool wide = mo_elem_size(desc->elem) > 1;
+    int n = snprintf(text, sizeof text,
+                     "{'descr': '%c%s', 'fortran_order': False, 'shape': (",
+                     wide ? '<' : '|', elem_code(desc->elem));
+    int padding;
+
+    n += (int) mo_shape_write(&desc->shape, text + n);
+    n += snprintf(text + n, sizeof text - (size_t) n, "%s), }",
+                  desc->shape.rank == 1 ? "," : "");
+    padding = ALIGNMENT - (SHORT_FRONT + n + 1) % ALIGNMENT;
+    mo_out_bytes(out, magic, MAGIC_SIZE);
+    mo_out_char(out, 1);
+    mo_out_char(out, 0);
+    mo_out_char(out, (char) ((n + padding + 1) & 0xff));
+    mo_out_char(out, (char) ((n + padding + 1) >> 8));
+    mo_out_printf(out, "%.*s%*s\n", n, text, padding, "");
+}
+
+/* Converts Fortran order to row-major order: index counts in row-major order,
+ * at follows it in the file's. */
+static void copy_fortran_order(const char *from, mo_tensor_dense *dense)
 {
     const mo_shape *shape = &dense->desc.shape;
     size_t bytes = mo_elem_size(dense->desc.elem);
@@ -33,8 +306,8 @@ static void copy_columns(const char *from, mo_tensor_dense *dense)
     }
 }
 
-/* Whatever the file says is true is 1. */
-static void make_booleans(mo_tensor_dense *dense)
+/* Every byte that is not 0 becomes 1. */
+static void normalize_booleans(mo_tensor_dense *dense)
 {
     unsigned char *bytes = dense->data;
     int64_t n = mo_tensor_desc_elements(&dense->desc);
@@ -43,8 +316,9 @@ static void make_booleans(mo_tensor_dense *dense)
         bytes[i] = bytes[i] != 0;
 }
 
-static mo_status read_values(const mo_npy_header *header, const char *from,
-                             size_t size, mo_tensor_dense *dense, mo_error *err)
+static mo_status read_elements(const npy_header *header, const char *from,
+                               size_t size, mo_tensor_dense *dense,
+                               mo_error *err)
 {
     size_t bytes = (size_t) mo_tensor_desc_bytes(&header->desc);
     mo_status status;
@@ -57,25 +331,25 @@ static mo_status read_values(const mo_npy_header *header, const char *from,
     status = mo_tensor_new(&header->desc, dense, err);
     if (status != MO_OK)
         return status;
-    if (header->columns_first)
-        copy_columns(from, dense);
+    if (header->fortran_order)
+        copy_fortran_order(from, dense);
     else if (bytes > 0)
         memcpy(dense->data, from, bytes);
     if (header->desc.elem == MO_ELEM_BOOL)
-        make_booleans(dense);
+        normalize_booleans(dense);
     return MO_OK;
 }
 
 mo_status mo_npy_read_memory(const char *file, const void *data, size_t size,
                              mo_tensor_dense *dense, mo_error *err)
 {
-    mo_npy_header header;
-    mo_status status = mo_npy_header_read(data, size, &header, err);
+    npy_header header;
+    mo_status status = read_header(data, size, &header, err);
 
     *dense = (mo_tensor_dense){ 0 };
     if (status == MO_OK)
-        status = read_values(&header, (const char *) data + header.data,
-                             size - header.data, dense, err);
+        status = read_elements(&header, (const char *) data + header.data,
+                               size - header.data, dense, err);
     if (status != MO_OK)
         mo_error_set_location(err, file, 0);
     return status;
@@ -93,7 +367,7 @@ mo_status mo_npy_read(const char *path, mo_tensor_dense *dense, mo_error *err)
     return status;
 }
 
-static void put_as_floats(const mo_tensor_dense *dense, mo_out *out)
+static void write_as_f32(const mo_tensor_dense *dense, mo_out *out)
 {
     int64_t n = mo_tensor_desc_elements(&dense->desc);
 
@@ -112,9 +386,9 @@ void mo_npy_write_to(const mo_tensor_dense *dense, mo_out *out)
 
     if (desc.elem == MO_ELEM_BF16)
         desc.elem = MO_ELEM_F32;
-    mo_npy_header_write(&desc, out);
+    write_header(&desc, out);
     if (desc.elem != dense->desc.elem)
-        put_as_floats(dense, out);
+        write_as_f32(dense, out);
     else
         mo_out_bytes(out, dense->data, (size_t) mo_tensor_desc_bytes(&desc));
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * npy.h - numpy's files: one tensor each.
+ * npy.h - NumPy's .npy format: one tensor per file.
  *
- * Read: format versions 1 to 3, little endian or one byte wide, rows first or
- * columns first, bool, integers, f2, f4, f8.  Written: version 1, rows first;
- * bf16, which numpy has not, becomes f4.
+ * Reads format versions 1 to 3, little endian or one byte wide, C or Fortran
+ * order, bool, integers, f2, f4, f8. Writes version 1 in C order; bf16, which
+ * NumPy lacks, is written as f4.
  */
 #ifndef MO_EXEC_TENSOR_NPY_H
 #define MO_EXEC_TENSOR_NPY_H
@@ -15,14 +15,16 @@
 #include "base/out.h"
 #include "exec/tensor/dense_tensor.h"
 
-/* dense is the caller's to clear. */
+/* Read a file, or a buffer whose errors name `file`. On success *dense owns
+ * its data and the caller frees it with mo_tensor_clear(); on failure *dense
+ * is zeroed. */
 mo_status mo_npy_read(const char *path, mo_tensor_dense *dense, mo_error *err);
 mo_status mo_npy_read_memory(const char *file, const void *data, size_t size,
                              mo_tensor_dense *dense, mo_error *err);
 
 void mo_npy_write_to(const mo_tensor_dense *dense, mo_out *out);
 
-/* The file appears whole or not at all. */
+/* Writes atomically: the file appears whole or not at all. */
 mo_status mo_npy_write(const char *path, const mo_tensor_dense *dense,
                        mo_error *err);
 

@@ -115,7 +115,8 @@ typedef struct composition {
     int64_t last[MO_MAX_RANK];
 } composition;
 
-/* The source's offset, from the place in the result where the view begins. */
+/* The source's offset, from the place in the result where the view begins.
+ * False when that is outside. */
 static bool compose_offset(composition *c, int64_t offset)
 {
     const mo_tensor_copy_map *map = c->map;

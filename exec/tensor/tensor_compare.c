@@ -3,7 +3,7 @@
 
 #include <math.h>
 
-/* What is divided by where everything is zero. */
+/* Denominator where all elements are zero. */
 #define TINY 1e-30
 
 static bool are_integers(const mo_tensor_dense *a, const mo_tensor_dense *b)
@@ -11,7 +11,7 @@ static bool are_integers(const mo_tensor_dense *a, const mo_tensor_dense *b)
     return !mo_elem_is_float(a->desc.elem) && !mo_elem_is_float(b->desc.elem);
 }
 
-/* Large integers may differ by less than a double can tell. */
+/* Large integers may differ by less than a double resolves. */
 static double distance_of_ints(int64_t x, int64_t y)
 {
     double distance = fabs((double) x - (double) y);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compare.h - how far two tensors are apart.
+ * tensor_compare.h - maximum relative and absolute error between two tensors.
  */
 #ifndef MO_EXEC_TENSOR_TENSOR_COMPARE_H
 #define MO_EXEC_TENSOR_TENSOR_COMPARE_H
@@ -15,10 +15,11 @@ typedef struct mo_tensor_difference {
     double relative; /* largest |a - b| / max(largest |b|, tiny), over all; NaN
                         in one only, or unequal infinities: INFINITY */
     double absolute;
-    int64_t at; /* where the largest is */
+    int64_t at; /* element with the largest error */
 } mo_tensor_difference;
 
-/* b is what a is held against; element types may differ. */
+/* Compares a with the reference b; element types may differ. Different shapes:
+ * both errors are INFINITY. */
 mo_tensor_difference mo_tensor_compare(const mo_tensor_dense *a,
                                        const mo_tensor_dense *b);
 

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * relax.h - a breath between two looks of a thread that waits awake.
+ * cpu_pause.h - the processor's hint for a spin-wait loop (PAUSE, YIELD).
  */
 #ifndef MO_EXEC_THREAD_CPU_PAUSE_H
 #define MO_EXEC_THREAD_CPU_PAUSE_H
 
-/* Lets the other thread of this core go first, where there is one. */
+/* Yields pipeline resources to the sibling hardware thread of the core; does
+ * nothing on other processors. Does not block. */
 static inline void mo_thread_pause(void)
 {
 #if defined(__x86_64__) || defined(__i386__)

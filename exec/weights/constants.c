@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "base/random.h"
 #include "exec/weights/constants_internal.h"
-#include "exec/weights/evaluate.h"
+#include "exec/weights/evaluate_op.h"
 #include "base/host.h"
 #include "ingest/dtype.h"
 #include "ingest/operator.h"
@@ -24,7 +24,8 @@ mo_status mo_weights_new(const mo_graph *graph,
         return mo_fail_memory(err);
     c->graph = graph;
     c->options = *options;
-    c->room = mo_host_available_memory_bytes() / 2; /* devices pack copies */
+    c->room =
+        mo_host_available_memory_bytes() / 2; /* half: devices pack copies */
     c->constants =
         calloc((size_t) graph->n_constants + 1, sizeof *c->constants);
     c->arena = mo_arena_new();
@@ -64,14 +65,15 @@ static bool is_constant(const mo_graph *g, int id)
     return id >= g->n_ops && id < g->n_ops + g->n_constants;
 }
 
-static mo_weights_constant *slot_of(mo_weights_store *c, int id)
+static mo_weights_constant *constant_slot(mo_weights_store *c, int id)
 {
     return &c->constants[id - c->graph->n_ops];
 }
 
-/* Of a constant that does not say, what its weights say. */
-static mo_status desc_of(const mo_op *op, int port, mo_tensor_desc *desc,
-                         mo_error *err)
+/* Type and shape of an output: the constant's own attributes, or else those of
+ * its stored weights. */
+static mo_status output_desc(const mo_op *op, int port, mo_tensor_desc *desc,
+                             mo_error *err)
 {
     const char *dtype = mo_dtype_at(op->dtype, port);
 
@@ -104,16 +106,17 @@ mo_status mo_weights_get_desc(const mo_weights_store *c, int id, int port,
     if (!is_constant(c->graph, id) || port < 0)
         return mo_fail(err, MO_E_INPUT, "there is no output %d of constant %d",
                        port, id);
-    return desc_of(&c->graph->ops[id], port, desc, err);
+    return output_desc(&c->graph->ops[id], port, desc, err);
 }
 
-static int n_feeds(const mo_graph *g, int id)
+static int input_count(const mo_graph *g, int id)
 {
     return g->feed_start[id + 1] - g->feed_start[id];
 }
 
-static mo_status read_attrs(const mo_op *op, const char *text, size_t length,
-                            mo_tensor_dense *value, mo_error *err)
+static mo_status parse_value_attr(const mo_op *op, const char *text,
+                                  size_t length, mo_tensor_dense *value,
+                                  mo_error *err)
 {
     mo_status status = mo_tensor_new(&value->desc, value, err);
     mo_error why = { 0 };
@@ -128,9 +131,10 @@ static mo_status read_attrs(const mo_op *op, const char *text, size_t length,
                       why.text);
 }
 
-/* Integers are axes, orders and shapes, which must fit their readers. */
-static mo_status make_up(mo_weights_store *c, int id, mo_tensor_dense *value,
-                         mo_error *err)
+/* Random values; integers are axes, permutations and shapes, which must fit
+ * the ops that read them. */
+static mo_status synthesize_constant(mo_weights_store *c, int id,
+                                     mo_tensor_dense *value, mo_error *err)
 {
     mo_tensor_desc desc = value->desc;
     mo_status status = mo_weights_alloc_synthetic(c, &desc, value, err);
@@ -142,9 +146,9 @@ static mo_status make_up(mo_weights_store *c, int id, mo_tensor_dense *value,
     return status;
 }
 
-/* A constant that nothing feeds. */
-static mo_status compute_source(mo_weights_store *c, int id,
-                                mo_tensor_dense *value, mo_error *err)
+/* Reads or synthesizes a constant without inputs. */
+static mo_status load_source(mo_weights_store *c, int id,
+                             mo_tensor_dense *value, mo_error *err)
 {
     const mo_op *op = &c->graph->ops[id];
     size_t length = 0;
@@ -157,18 +161,18 @@ static mo_status compute_source(mo_weights_store *c, int id,
         status =
             mo_weights_from_file(c, op, &value->desc, value, &missing, err);
     else if (text)
-        return read_attrs(op, text, length, value, err);
+        return parse_value_attr(op, text, length, value, err);
     if (status != MO_OK || !missing)
         return status;
     if (c->options.random)
-        return make_up(c, id, value, err);
+        return synthesize_constant(c, id, value, err);
     return mo_fail_at(err, MO_E_INPUT, NULL, op->line,
                       "constant '%.80s' has no value: give it weights, or run "
                       "with --random-weights",
                       op->name);
 }
 
-/* What is needed to evaluate a constant that others feed. */
+/* Inputs and outputs of a constant that is computed from others. */
 typedef struct evaluation {
     mo_tensor_desc *in;
     const mo_tensor_dense **value;
@@ -179,12 +183,12 @@ static mo_status fill_inputs(mo_weights_store *c, int id, evaluation *e,
                              mo_error *err)
 {
     const mo_graph *g = c->graph;
-    int n = n_feeds(g, id);
+    int n = input_count(g, id);
 
     for (int i = 0; i < n; i++) {
         int feed = g->feed_start[id] + i, port = g->feed_port[feed];
         const mo_edge *edge = &g->feeds[feed];
-        const mo_weights_constant *from = slot_of(c, edge->from);
+        const mo_weights_constant *from = constant_slot(c, edge->from);
 
         port = port < 0 ? 0 : port;
         if ((edge->dst_port >= 0 && edge->dst_port != i) || port >= from->n)
@@ -199,12 +203,12 @@ static mo_status fill_inputs(mo_weights_store *c, int id, evaluation *e,
     return MO_OK;
 }
 
-static mo_status evaluate(mo_weights_store *c, int id, mo_tensor_dense *values,
-                          int n, mo_error *err)
+static mo_status evaluate_op(mo_weights_store *c, int id,
+                             mo_tensor_dense *values, int n, mo_error *err)
 {
     const mo_op *op = &c->graph->ops[id];
     const mo_operator *known = op->type ? mo_operator_find(op->type) : NULL;
-    int n_in = n_feeds(c->graph, id);
+    int n_in = input_count(c->graph, id);
     evaluation e = { calloc((size_t) n_in + 1, sizeof *e.in),
                      calloc((size_t) n_in + 1, sizeof *e.value),
                      calloc((size_t) n + 1, sizeof *e.out) };
@@ -227,8 +231,8 @@ static mo_status evaluate(mo_weights_store *c, int id, mo_tensor_dense *values,
     return status;
 }
 
-/* Marks all that follows from files that are missing. */
-static mo_status find_unknown(mo_weights_store *c, mo_error *err)
+/* Marks every constant that depends on a missing file. */
+static mo_status mark_unknown(mo_weights_store *c, mo_error *err)
 {
     const mo_graph *g = c->graph;
     mo_status status = MO_OK;
@@ -241,47 +245,48 @@ static mo_status find_unknown(mo_weights_store *c, mo_error *err)
 
         for (int f = g->feed_start[id]; f < g->feed_start[id + 1]; f++)
             c->unknown[i] |= c->unknown[g->feeds[f].from - g->n_ops];
-        if (n_feeds(g, id) == 0 && g->ops[id].weights)
+        if (input_count(g, id) == 0 && g->ops[id].weights)
             status =
                 mo_weights_file_is_missing(c, &g->ops[id], &c->unknown[i], err);
     }
     return status;
 }
 
-static mo_status compute(mo_weights_store *c, int id, mo_tensor_dense *values,
-                         int n, mo_error *err)
+static mo_status compute_values(mo_weights_store *c, int id,
+                                mo_tensor_dense *values, int n, mo_error *err)
 {
     const mo_op *op = &c->graph->ops[id];
     mo_status status = MO_OK;
 
     for (int port = 0; port < n && status == MO_OK; port++)
-        status = desc_of(op, port, &values[port].desc, err);
+        status = output_desc(op, port, &values[port].desc, err);
     if (status != MO_OK)
         return status;
-    if (n_feeds(c->graph, id) > 0)
-        return evaluate(c, id, values, n, err);
-    return compute_source(c, id, values, err);
+    if (input_count(c->graph, id) > 0)
+        return evaluate_op(c, id, values, n, err);
+    return load_source(c, id, values, err);
 }
 
-static void keep(mo_weights_store *c, int id, mo_tensor_dense *values, int n)
+static void store_values(mo_weights_store *c, int id, mo_tensor_dense *values,
+                         int n)
 {
-    *slot_of(c, id) = (mo_weights_constant){ values, n };
+    *constant_slot(c, id) = (mo_weights_constant){ values, n };
     for (int i = 0; i < n; i++)
         c->bytes += mo_tensor_desc_bytes(&values[i].desc);
 }
 
-/* Arithmetic on made-up integers fits nobody: better ask the readers of its
- * result what that may be. */
-static bool settle_by_guess(mo_weights_store *c, int id)
+/* Arithmetic on synthetic integers yields values that no consumer accepts: the
+ * result is inferred from its consumers' shapes instead. */
+static bool infer_from_consumers(mo_weights_store *c, int id)
 {
     const mo_graph *g = c->graph;
     mo_tensor_dense *value;
 
-    if (!c->unknown || !c->unknown[id - g->n_ops] || n_feeds(g, id) == 0 ||
+    if (!c->unknown || !c->unknown[id - g->n_ops] || input_count(g, id) == 0 ||
         mo_text_list_count(g->ops[id].shape) != 1)
         return false;
     value = mo_arena_alloc(c->arena, sizeof *value);
-    if (!value || desc_of(&g->ops[id], 0, &value->desc, NULL) != MO_OK ||
+    if (!value || output_desc(&g->ops[id], 0, &value->desc, NULL) != MO_OK ||
         mo_elem_is_float(value->desc.elem) ||
         mo_tensor_new(&value->desc, value, NULL) != MO_OK)
         return false;
@@ -289,43 +294,43 @@ static bool settle_by_guess(mo_weights_store *c, int id)
         mo_tensor_clear(value);
         return false;
     }
-    keep(c, id, value, 1);
+    store_values(c, id, value, 1);
     return true;
 }
 
-/* All that feeds it is there. */
-static mo_status settle(mo_weights_store *c, int id, mo_error *err)
+/* Computes a constant whose inputs are all there. */
+static mo_status compute_constant(mo_weights_store *c, int id, mo_error *err)
 {
     const mo_op *op = &c->graph->ops[id];
-    int n = n_feeds(c->graph, id) > 0 ? mo_text_list_count(op->shape) : 1;
+    int n = input_count(c->graph, id) > 0 ? mo_text_list_count(op->shape) : 1;
     mo_tensor_dense *values =
         mo_arena_array(c->arena, (size_t) n, sizeof *values);
     mo_status status =
-        values ? compute(c, id, values, n, err) : mo_fail_memory(err);
+        values ? compute_values(c, id, values, n, err) : mo_fail_memory(err);
 
     if (status != MO_OK) {
         for (int i = 0; i < n && values; i++)
             mo_tensor_clear(&values[i]);
         return status;
     }
-    keep(c, id, values, n);
+    store_values(c, id, values, n);
     return MO_OK;
 }
 
-/* A constant whose sources are being settled, and how many of them are. */
+/* A constant on the stack of the depth-first search, and its next input. */
 typedef struct visit {
     int id, feed;
 } visit;
 
-/* What feeds a constant comes first: depth first, by hand, since a file may
+/* Depth-first search over the inputs with an explicit stack, since a file may
  * have chains of any length. */
-static mo_status settle_all(mo_weights_store *c, int id, mo_error *err)
+static mo_status compute_with_inputs(mo_weights_store *c, int id, mo_error *err)
 {
     const mo_graph *g = c->graph;
     visit *stack = NULL;
     size_t n = 0, room = 0;
     mo_status status =
-        c->options.random && !c->unknown ? find_unknown(c, err) : MO_OK;
+        c->options.random && !c->unknown ? mark_unknown(c, err) : MO_OK;
 
     if (status == MO_OK)
         status = MO_ARRAY_GROW(stack, n, room, err);
@@ -334,7 +339,8 @@ static mo_status settle_all(mo_weights_store *c, int id, mo_error *err)
     while (n > 0 && status == MO_OK) {
         visit *top = &stack[n - 1];
 
-        if (slot_of(c, top->id)->values || settle_by_guess(c, top->id)) {
+        if (constant_slot(c, top->id)->values ||
+            infer_from_consumers(c, top->id)) {
             n--;
         } else if (top->feed < g->feed_start[top->id + 1]) {
             int from = g->feeds[top->feed++].from;
@@ -344,7 +350,7 @@ static mo_status settle_all(mo_weights_store *c, int id, mo_error *err)
                 stack[n++] = (visit){ from, g->feed_start[from] };
         } else {
             n--;
-            status = settle(c, top->id, err);
+            status = compute_constant(c, top->id, err);
         }
     }
     free(stack);
@@ -359,14 +365,14 @@ mo_status mo_weights_get(mo_weights_store *c, int id, int port,
     if (!is_constant(c->graph, id) || port < 0)
         return mo_fail(err, MO_E_INPUT, "there is no output %d of constant %d",
                        port, id);
-    if (!slot_of(c, id)->values)
-        status = settle_all(c, id, err);
+    if (!constant_slot(c, id)->values)
+        status = compute_with_inputs(c, id, err);
     if (status != MO_OK)
         return status;
-    if (port >= slot_of(c, id)->n)
+    if (port >= constant_slot(c, id)->n)
         return mo_fail_at(err, MO_E_INPUT, NULL, c->graph->ops[id].line,
                           "constant '%.80s' has no output %d",
                           c->graph->ops[id].name, port);
-    *value = &slot_of(c, id)->values[port];
+    *value = &constant_slot(c, id)->values[port];
     return MO_OK;
 }

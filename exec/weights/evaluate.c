@@ -7,18 +7,18 @@
 #include "exec/backend/backend.h"
 #include "exec/op/lower.h"
 
-/* The tensors of one operator by their number as operands: inputs, outputs,
- * temporaries. */
-typedef struct scene {
+/* An interpreter for one operator: its tensors by operand number (inputs,
+ * outputs, temporaries), and the unit that runs its calls. */
+typedef struct interpreter {
     const mo_backend *backend;
     mo_backend_unit *unit;
     mo_arena *arena;
     mo_tensor_dense *tensors;
     int n_in, n_out, n_tensors;
-} scene;
+} interpreter;
 
-static mo_status fill_scene(scene *s, const mo_op_site *site,
-                            const mo_lower_result *lowered, mo_error *err)
+static mo_status alloc_tensors(interpreter *s, const mo_op_site *site,
+                               const mo_lower_result *lowered, mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -43,7 +43,7 @@ static mo_status fill_scene(scene *s, const mo_op_site *site,
     return status;
 }
 
-/* A call with its tensors, as the backend wants them. */
+/* The operands of a call in the form a backend takes them. */
 typedef struct operands {
     mo_backend_operand *in;
     mo_tensor_desc *out;
@@ -51,8 +51,8 @@ typedef struct operands {
     void **to;
 } operands;
 
-static mo_status make_operands(const scene *s, const mo_call *call, operands *o,
-                               mo_error *err)
+static mo_status alloc_operands(const interpreter *s, const mo_call *call,
+                                operands *o, mo_error *err)
 {
     size_t n_in = (size_t) call->n_in + 1, n_out = (size_t) call->n_out + 1;
 
@@ -65,8 +65,8 @@ static mo_status make_operands(const scene *s, const mo_call *call, operands *o,
     return MO_OK;
 }
 
-static mo_status run_call(const scene *s, const mo_call *call,
-                          const operands *o, mo_error *err)
+static mo_status run_kernel(const interpreter *s, const mo_call *call,
+                            const operands *o, mo_error *err)
 {
     const mo_backend *backend = s->backend;
     mo_backend_kernel *kernel = NULL;
@@ -85,10 +85,11 @@ static mo_status run_call(const scene *s, const mo_call *call,
     return status;
 }
 
-static mo_status do_call(const scene *s, const mo_call *call, mo_error *err)
+static mo_status run_call(const interpreter *s, const mo_call *call,
+                          mo_error *err)
 {
     operands o = { 0 };
-    mo_status status = make_operands(s, call, &o, err);
+    mo_status status = alloc_operands(s, call, &o, err);
 
     if (status != MO_OK)
         return status;
@@ -100,19 +101,19 @@ static mo_status do_call(const scene *s, const mo_call *call, mo_error *err)
         o.out[i] = s->tensors[call->out[i]].desc;
         o.to[i] = s->tensors[call->out[i]].data;
     }
-    return run_call(s, call, &o, err);
+    return run_kernel(s, call, &o, err);
 }
 
-static mo_status do_calls(scene *s, const mo_op_site *site,
-                          mo_tensor_dense *outputs, mo_error *err)
+static mo_status run_op(interpreter *s, const mo_op_site *site,
+                        mo_tensor_dense *outputs, mo_error *err)
 {
     mo_lower_result lowered = { 0 };
     mo_status status = mo_lower_operator(site, s->arena, &lowered, err);
 
     if (status == MO_OK)
-        status = fill_scene(s, site, &lowered, err);
+        status = alloc_tensors(s, site, &lowered, err);
     for (int i = 0; status == MO_OK && i < lowered.n_calls; i++)
-        status = do_call(s, &lowered.calls[i], err);
+        status = run_call(s, &lowered.calls[i], err);
     for (int i = 0; status == MO_OK && i < site->n_out; i++) {
         outputs[i] = s->tensors[s->n_in + i];
         s->tensors[s->n_in + i] = (mo_tensor_dense){ 0 };
@@ -120,7 +121,7 @@ static mo_status do_calls(scene *s, const mo_op_site *site,
     return status;
 }
 
-static mo_status open_scene(scene *s, mo_error *err)
+static mo_status open_interpreter(interpreter *s, mo_error *err)
 {
     const mo_backend_unit_options alone = { .threads = 1 };
 
@@ -131,7 +132,7 @@ static mo_status open_scene(scene *s, mo_error *err)
     return s->backend->open(&alone, &s->unit, err);
 }
 
-static void close_scene(scene *s)
+static void close_interpreter(interpreter *s)
 {
     for (int i = s->n_in; s->tensors && i < s->n_tensors; i++)
         mo_tensor_clear(&s->tensors[i]);
@@ -143,24 +144,24 @@ static void close_scene(scene *s)
 mo_status mo_weights_eval_op(const mo_op_site *site, mo_tensor_dense *outputs,
                              mo_error *err)
 {
-    scene s = { 0 };
-    mo_status status = open_scene(&s, err);
+    interpreter s = { 0 };
+    mo_status status = open_interpreter(&s, err);
 
     if (status == MO_OK)
-        status = do_calls(&s, site, outputs, err);
-    close_scene(&s);
+        status = run_op(&s, site, outputs, err);
+    close_interpreter(&s);
     return status;
 }
 
 mo_status mo_weights_eval_call(const mo_call *call, const mo_tensor_dense *in,
                                mo_tensor_dense *out, mo_error *err)
 {
-    scene s = { 0 };
+    interpreter s = { 0 };
     operands o = { 0 };
-    mo_status status = open_scene(&s, err);
+    mo_status status = open_interpreter(&s, err);
 
     if (status == MO_OK)
-        status = make_operands(&s, call, &o, err);
+        status = alloc_operands(&s, call, &o, err);
     for (int i = 0; i < call->n_in && status == MO_OK; i++) {
         o.in[i].desc = in[i].desc;
         o.from[i] = in[i].data;
@@ -170,7 +171,7 @@ mo_status mo_weights_eval_call(const mo_call *call, const mo_tensor_dense *in,
         o.to[i] = out[i].data;
     }
     if (status == MO_OK)
-        status = run_call(&s, call, &o, err);
-    close_scene(&s);
+        status = run_kernel(&s, call, &o, err);
+    close_interpreter(&s);
     return status;
 }

@@ -11,7 +11,7 @@ static bool is_word(const char *text, size_t length, const char *word)
     return length == strlen(word) && memcmp(text, word, length) == 0;
 }
 
-static void trim(const char **text, size_t *length)
+static void trim_spaces(const char **text, size_t *length)
 {
     while (*length > 0 && strchr(" [\"", (*text)[0]))
         (*text)++, (*length)--;
@@ -20,13 +20,13 @@ static void trim(const char **text, size_t *length)
 }
 
 /* Integers exactly, whatever their size; infinities by name. */
-static bool put_number(const char *text, size_t length, mo_tensor_dense *value,
-                       int64_t i)
+static bool store_number(const char *text, size_t length,
+                         mo_tensor_dense *value, int64_t i)
 {
     int64_t integer;
     double real;
 
-    trim(&text, &length);
+    trim_spaces(&text, &length);
     if (mo_number_read_int(text, length, &integer) == MO_NUMBER_OK)
         mo_tensor_set_int(value, i, integer);
     else if (mo_number_read_double(text, length, &real) == MO_NUMBER_OK)
@@ -41,7 +41,7 @@ static bool put_number(const char *text, size_t length, mo_tensor_dense *value,
 }
 
 /* Repeats the first element. */
-static void fill(mo_tensor_dense *value)
+static void repeat_first(mo_tensor_dense *value)
 {
     int64_t n = mo_tensor_desc_elements(&value->desc);
     size_t size = mo_elem_size(value->desc.elem);
@@ -56,12 +56,12 @@ mo_status mo_weights_parse_numbers(const char *text, size_t length,
 {
     int64_t n = mo_tensor_desc_elements(&value->desc), count = 0;
 
-    trim(&text, &length);
+    trim_spaces(&text, &length);
     while (length > 0 || count > 0) {
         const char *comma = memchr(text, ',', length);
         size_t part = comma ? (size_t) (comma - text) : length;
 
-        if (count < n && !put_number(text, part, value, count))
+        if (count < n && !store_number(text, part, value, count))
             return mo_fail(err, MO_E_INPUT,
                            "'%.*s' is no number; write decimal ones, with "
                            "commas between them",
@@ -73,7 +73,7 @@ mo_status mo_weights_parse_numbers(const char *text, size_t length,
         length -= part + 1;
     }
     if (count == 1 && n > 1)
-        fill(value);
+        repeat_first(value);
     else if (count != n)
         return mo_fail(err, MO_E_INPUT,
                        "there are %lld numbers where %lld belong",
@@ -81,8 +81,9 @@ mo_status mo_weights_parse_numbers(const char *text, size_t length,
     return MO_OK;
 }
 
-/* 0 on the diagonal of the last two dimensions and below, -infinity above. */
-static void put_causal(mo_tensor_dense *value)
+/* Causal mask: 0 on the diagonal of the last two dimensions and below,
+ * -infinity above. */
+static void fill_causal_mask(mo_tensor_dense *value)
 {
     const mo_shape *shape = &value->desc.shape;
     int64_t n = mo_tensor_desc_elements(&value->desc);
@@ -94,7 +95,7 @@ static void put_causal(mo_tensor_dense *value)
             mo_tensor_set_double(value, i, -INFINITY);
 }
 
-/* The part of "0:...;2:..." for the port; false when there is none. */
+/* Finds the part of "0:...;2:..." for the port; false when there is none. */
 static bool find_port(const char *text, size_t length, int port,
                       const char **part, size_t *part_length)
 {
@@ -120,19 +121,19 @@ static bool find_port(const char *text, size_t length, int port,
 }
 
 mo_status mo_weights_parse_port_values(const mo_op *op, int port,
-                                       mo_tensor_dense *value, bool *told,
+                                       mo_tensor_dense *value, bool *found,
                                        mo_error *err)
 {
     const char *text, *part = NULL;
     size_t length, size = 0;
 
     text = op->attrs ? mo_json_find(op->attrs, "values", &length) : NULL;
-    *told = text && length >= 2 && text[0] == '"' &&
-            find_port(text + 1, length - 2, port, &part, &size);
-    if (!*told)
+    *found = text && length >= 2 && text[0] == '"' &&
+             find_port(text + 1, length - 2, port, &part, &size);
+    if (!*found)
         return MO_OK;
     if (!is_word(part, size, "causal"))
         return mo_weights_parse_numbers(part, size, value, err);
-    put_causal(value);
+    fill_causal_mask(value);
     return MO_OK;
 }

@@ -1,4 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <math.h>
 #include <stdlib.h>
 
 #include "base/random.h"
@@ -19,17 +20,17 @@ mo_status mo_weights_alloc_synthetic(mo_weights_store *c,
     return mo_tensor_new(desc, value, err);
 }
 
-static mo_status fill_made(const mo_weights_store *c, int op, int port,
-                           mo_tensor_dense *value, mo_error *err)
+static mo_status fill_synthetic(const mo_weights_store *c, int op, int port,
+                                mo_tensor_dense *value, mo_error *err)
 {
     const mo_op *reader = &c->graph->ops[op];
     uint64_t seed = mo_random_seed(c->options.seed, (uint64_t) op);
     mo_error why = { 0 };
-    bool told;
+    bool found;
     mo_status status =
-        mo_weights_parse_port_values(reader, port, value, &told, &why);
+        mo_weights_parse_port_values(reader, port, value, &found, &why);
 
-    if (status == MO_OK && !told)
+    if (status == MO_OK && !found)
         mo_weights_fill_random(value, mo_random_seed(seed, (uint64_t) port));
     if (status == MO_OK)
         return MO_OK;
@@ -38,14 +39,14 @@ static mo_status fill_made(const mo_weights_store *c, int op, int port,
                       reader->name, port, why.text);
 }
 
-static mo_status make(mo_weights_store *c, int op, int port,
-                      const mo_tensor_desc *desc, mo_weights_synthetic *made,
-                      mo_error *err)
+static mo_status add_synthetic(mo_weights_store *c, int op, int port,
+                               const mo_tensor_desc *desc,
+                               mo_weights_synthetic *made, mo_error *err)
 {
     mo_status status = mo_weights_alloc_synthetic(c, desc, &made->value, err);
 
     if (status == MO_OK)
-        status = fill_made(c, op, port, &made->value, err);
+        status = fill_synthetic(c, op, port, &made->value, err);
     if (status != MO_OK) {
         mo_tensor_clear(&made->value);
         return status;
@@ -72,10 +73,61 @@ mo_status mo_weights_synthesize(mo_weights_store *c, int op, int port,
         made = made->next;
     if (!made) {
         made = mo_arena_alloc(c->arena, sizeof *made);
-        status =
-            made ? make(c, op, port, desc, made, err) : mo_fail_memory(err);
+        status = made ? add_synthetic(c, op, port, desc, made, err)
+                      : mo_fail_memory(err);
     }
     if (status == MO_OK)
         *value = &made->value;
     return status;
+}
+
+/* The number of dimensions larger than one: a bias has one, whatever its
+ * rank. */
+static int wide_dimensions(const mo_shape *shape)
+{
+    int count = 0;
+
+    for (int d = 0; d < shape->rank; d++)
+        count += shape->dims[d] > 1;
+    return count;
+}
+
+/* Approximate fan-in (number of terms in one output): all but the output
+ * channels of a filter; of a matrix, which may be transposed, the longer
+ * side. */
+static double fan_in(const mo_shape *shape)
+{
+    double n = (double) mo_shape_elements(shape), longest = 1;
+
+    if (shape->rank > 2 && shape->dims[0] > 0)
+        return n / (double) shape->dims[0];
+    for (int d = 0; d < shape->rank; d++)
+        if ((double) shape->dims[d] > longest)
+            longest = (double) shape->dims[d];
+    return longest;
+}
+
+/*
+ * Integers that could not be inferred are indices: 0 is valid everywhere.
+ *
+ * Scalars and vectors may be an epsilon, a variance, an exponent, a divisor or
+ * a bias; values near one suit all of these. Wider tensors are weights,
+ * uniform around zero with variance 1 / fan-in (LeCun 1998), so that sums of
+ * products keep their magnitude.
+ */
+void mo_weights_fill_random(mo_tensor_dense *value, uint64_t seed)
+{
+    const mo_shape *shape = &value->desc.shape;
+    int64_t n = mo_tensor_desc_elements(&value->desc);
+    mo_random random = { seed };
+
+    if (!mo_elem_is_float(value->desc.elem))
+        return;
+    if (wide_dimensions(shape) > 1) {
+        mo_tensor_fill_random(value, seed, sqrt(3 / fan_in(shape)), 2);
+        return;
+    }
+    for (int64_t i = 0; i < n; i++)
+        mo_tensor_set_double(value, i,
+                             n == 1 ? 1 : 0.75 + mo_random_unit(&random) / 2);
 }

@@ -7,17 +7,18 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/digest.h"
 #include "base/number.h"
 #include "exec/weights/constants_internal.h"
 #include "ingest/dtype.h"
 
-/* "file:offset:size:dtype:shape", in pieces. */
-typedef struct place {
+/* "file:offset:size:dtype:shape", parsed. */
+typedef struct weight_location {
     const char *file;
     size_t file_length;
     int64_t offset, size;
     mo_tensor_desc desc;
-} place;
+} weight_location;
 
 /* The last colon before end, or NULL: a file's name may have colons, too. */
 static const char *colon_before(const char *text, const char *end)
@@ -34,7 +35,7 @@ static bool read_number(const char *from, const char *end, int64_t *number)
            *number >= 0;
 }
 
-static mo_status refuse(const mo_op *op, mo_error *err)
+static mo_status fail_location(const mo_op *op, mo_error *err)
 {
     return mo_fail_at(err, MO_E_INPUT, NULL, op->line,
                       "constant '%.80s' has weights '%.80s', which are not "
@@ -42,8 +43,8 @@ static mo_status refuse(const mo_op *op, mo_error *err)
                       op->name, op->weights);
 }
 
-static mo_status read_type(const mo_op *op, const char *text, size_t length,
-                           mo_elem *elem, mo_error *err)
+static mo_status parse_type(const mo_op *op, const char *text, size_t length,
+                            mo_elem *elem, mo_error *err)
 {
     const char *dtype = mo_dtype_find(text, length);
 
@@ -55,7 +56,8 @@ static mo_status read_type(const mo_op *op, const char *text, size_t length,
                       op->name, length > 40 ? 40 : (int) length, text);
 }
 
-static mo_status read_place(const mo_op *op, place *p, mo_error *err)
+static mo_status parse_location(const mo_op *op, weight_location *p,
+                                mo_error *err)
 {
     const char *text = op->weights, *end = text + strlen(text);
     const char *colon[4]; /* behind file, offset, size, dtype */
@@ -63,7 +65,7 @@ static mo_status read_place(const mo_op *op, place *p, mo_error *err)
     for (int i = 3; i >= 0; i--) {
         colon[i] = colon_before(text, i == 3 ? end : colon[i + 1]);
         if (!colon[i])
-            return refuse(op, err);
+            return fail_location(op, err);
     }
     p->file = text;
     p->file_length = (size_t) (colon[0] - text);
@@ -72,23 +74,23 @@ static mo_status read_place(const mo_op *op, place *p, mo_error *err)
         !read_number(colon[1] + 1, colon[2], &p->size) ||
         mo_shape_read(colon[3] + 1, (size_t) (end - colon[3] - 1),
                       &p->desc.shape) != MO_SHAPE_OK)
-        return refuse(op, err);
-    return read_type(op, colon[2] + 1, (size_t) (colon[3] - colon[2] - 1),
-                     &p->desc.elem, err);
+        return fail_location(op, err);
+    return parse_type(op, colon[2] + 1, (size_t) (colon[3] - colon[2] - 1),
+                      &p->desc.elem, err);
 }
 
 mo_status mo_weights_stored_desc(const mo_op *op, mo_tensor_desc *desc,
                                  mo_error *err)
 {
-    place p;
-    mo_status status = read_place(op, &p, err);
+    weight_location p;
+    mo_status status = parse_location(op, &p, err);
 
     if (status == MO_OK)
         *desc = p.desc;
     return status;
 }
 
-static char *join(const char *folder, const char *name)
+static char *join_path(const char *folder, const char *name)
 {
     bool plain = !folder || folder[0] == '\0' || name[0] == '/';
     size_t room = (plain ? 0 : strlen(folder)) + strlen(name) + 2;
@@ -119,7 +121,7 @@ static mo_status open_file(mo_weights_store *c, mo_weights_file *file,
                       "there, or run with --random-weights");
 }
 
-static mo_status add_file(mo_weights_store *c, const place *p,
+static mo_status add_file(mo_weights_store *c, const weight_location *p,
                           mo_weights_file **file, mo_error *err)
 {
     mo_weights_file new = { .name = mo_arena_text(c->arena, p->file,
@@ -130,7 +132,7 @@ static mo_status add_file(mo_weights_store *c, const place *p,
 
     if (status != MO_OK)
         return status;
-    new.path = join(c->options.folder, new.name);
+    new.path = join_path(c->options.folder, new.name);
     if (!new.path)
         return mo_fail_memory(err);
     status = open_file(c, &new, err);
@@ -143,7 +145,7 @@ static mo_status add_file(mo_weights_store *c, const place *p,
     return MO_OK;
 }
 
-static mo_status find_file(mo_weights_store *c, const place *p,
+static mo_status find_file(mo_weights_store *c, const weight_location *p,
                            mo_weights_file **file, mo_error *err)
 {
     for (size_t i = 0; i < c->n_files; i++)
@@ -168,8 +170,8 @@ mo_status mo_weights_file_is_missing(mo_weights_store *c, const mo_op *op,
                                      bool *missing, mo_error *err)
 {
     mo_weights_file *file = NULL;
-    place p;
-    mo_status status = read_place(op, &p, err);
+    weight_location p;
+    mo_status status = parse_location(op, &p, err);
 
     if (status == MO_OK)
         status = find_file(c, &p, &file, err);
@@ -178,21 +180,21 @@ mo_status mo_weights_file_is_missing(mo_weights_store *c, const mo_op *op,
     return status;
 }
 
-/* OpenVINO stores a byte for a tensor without elements. */
-static bool has_size(const place *p, const mo_tensor_desc *desc)
+/* OpenVINO stores one byte for a tensor without elements. */
+static bool matches_size(const weight_location *p, const mo_tensor_desc *desc)
 {
     int64_t bytes = mo_tensor_desc_bytes(desc);
 
     return p->size == bytes || (bytes == 0 && p->size == 1);
 }
 
-static mo_status check_place(const mo_op *op, const place *p,
-                             const mo_weights_file *file,
-                             const mo_tensor_desc *desc, mo_error *err)
+static mo_status check_location(const mo_op *op, const weight_location *p,
+                                const mo_weights_file *file,
+                                const mo_tensor_desc *desc, mo_error *err)
 {
     char wanted[MO_TENSOR_DESC_TEXT_SIZE];
 
-    if (!mo_tensor_desc_equal(desc, &p->desc) || !has_size(p, desc))
+    if (!mo_tensor_desc_equal(desc, &p->desc) || !matches_size(p, desc))
         return mo_fail_at(err, MO_E_INPUT, file->path, 0,
                           "constant '%.80s' has %lld bytes there, which are "
                           "not its %s; export the model again",
@@ -200,18 +202,20 @@ static mo_status check_place(const mo_op *op, const place *p,
                           mo_tensor_desc_format(desc, wanted));
     if (p->offset > INT64_MAX - p->size ||
         (uint64_t) (p->offset + p->size) > file->mapped.size)
-        return mo_fail_at(err, MO_E_INPUT, file->path, 0,
-                          "is too short: constant '%.80s' is at byte %lld and "
-                          "%lld bytes long, the file has %zu; copy it again, "
-                          "or run with --random-weights without it",
-                          op->name, (long long) p->offset, (long long) p->size,
-                          file->mapped.size);
+        return mo_fail_at(
+            err, MO_E_INPUT, file->path, 0,
+            "is too short: constant '%.80s' is at byte %lld and "
+            "%lld bytes long, the file has %zu; copy_value it again, "
+            "or run with --random-weights without it",
+            op->name, (long long) p->offset, (long long) p->size,
+            file->mapped.size);
     return MO_OK;
 }
 
-/* Does it lie as values must: where a number of its type may be, and booleans
- * 0 or 1? */
-static bool can_stay(const mo_tensor_desc *desc, const unsigned char *data)
+/* Whether the mapped bytes can be used in weight_location: aligned for the
+ * type, and booleans 0 or 1. */
+static bool is_usable_in_place(const mo_tensor_desc *desc,
+                               const unsigned char *data)
 {
     int64_t n = mo_tensor_desc_elements(desc);
 
@@ -223,8 +227,9 @@ static bool can_stay(const mo_tensor_desc *desc, const unsigned char *data)
     return true;
 }
 
-static mo_status copy(const mo_tensor_desc *desc, const unsigned char *data,
-                      mo_tensor_dense *value, mo_error *err)
+static mo_status copy_value(const mo_tensor_desc *desc,
+                            const unsigned char *data, mo_tensor_dense *value,
+                            mo_error *err)
 {
     mo_status status = mo_tensor_new(desc, value, err);
     size_t bytes = (size_t) mo_tensor_desc_bytes(desc);
@@ -246,8 +251,8 @@ mo_status mo_weights_from_file(mo_weights_store *c, const mo_op *op,
 {
     mo_weights_file *file = NULL;
     const unsigned char *data;
-    place p;
-    mo_status status = read_place(op, &p, err);
+    weight_location p;
+    mo_status status = parse_location(op, &p, err);
 
     *missing = false;
     if (status == MO_OK)
@@ -257,14 +262,49 @@ mo_status mo_weights_from_file(mo_weights_store *c, const mo_op *op,
     *missing = file->missing;
     if (*missing)
         return MO_OK;
-    status = check_place(op, &p, file, desc, err);
+    status = check_location(op, &p, file, desc, err);
     if (status != MO_OK)
         return status;
     if (mo_tensor_desc_bytes(desc) == 0)
         return mo_tensor_new(desc, value, err);
     data = (const unsigned char *) file->mapped.data + p.offset;
-    if (!can_stay(desc, data))
-        return copy(desc, data, value, err);
+    if (!is_usable_in_place(desc, data))
+        return copy_value(desc, data, value, err);
     *value = (mo_tensor_dense){ *desc, (void *) (uintptr_t) data, false };
     return MO_OK;
+}
+
+/* A sample of a file, spread over all of it: retrained weights differ
+ * everywhere, and the largest files are not read as a whole. */
+enum { SPOTS = 256, SPOT_BYTES = 4096 };
+
+static uint64_t sample_file(const mo_weights_file *file)
+{
+    const unsigned char *data = file->mapped.data;
+    uint64_t sample[SPOTS + 1] = { file->missing ? UINT64_MAX
+                                                 : file->mapped.size };
+    size_t size = file->mapped.size;
+
+    if (size <= (size_t) SPOTS * SPOT_BYTES && size > 0)
+        sample[1] = mo_digest_of(data, size);
+    for (size_t i = 0; i < SPOTS && size > (size_t) SPOTS * SPOT_BYTES; i++)
+        sample[1 + i] = mo_digest_of(data + i * (size / SPOTS), SPOT_BYTES);
+    return mo_digest_of(sample, sizeof sample);
+}
+
+uint64_t mo_weights_fingerprint(mo_weights_store *constants)
+{
+    const mo_graph *g = constants->graph;
+    uint64_t sum = 0;
+    bool missing;
+
+    /* Errors are reported when the value is read. */
+    for (int i = 0; i < g->n_constants; i++)
+        if (g->ops[g->n_ops + i].weights)
+            (void) mo_weights_file_is_missing(constants, &g->ops[g->n_ops + i],
+                                              &missing, NULL);
+    /* A sum, since files are opened in any order. */
+    for (size_t i = 0; i < constants->n_files; i++)
+        sum += sample_file(&constants->files[i]);
+    return sum;
 }
