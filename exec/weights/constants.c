@@ -8,7 +8,7 @@
 #include "base/json.h"
 #include "base/random.h"
 #include "exec/weights/constants_internal.h"
-#include "exec/weights/evaluate_op.h"
+#include "exec/weights/evaluate.h"
 #include "base/host.h"
 #include "ingest/dtype.h"
 #include "ingest/operator.h"
