@@ -160,7 +160,7 @@ double slow_real(const mo_point_step *step, double a, double b)
     }
 }
 
-static int64_t slow_test(mo_point_op op, double a, double b)
+int64_t slow_test(mo_point_op op, double a, double b)
 {
     switch (op) {
     case MO_POINT_EQUAL:
@@ -219,7 +219,7 @@ static int64_t slow_power(int64_t a, int64_t b)
     return (int64_t) result;
 }
 
-static int64_t slow_integer(const mo_point_step *step, int64_t a, int64_t b)
+int64_t slow_integer(const mo_point_step *step, int64_t a, int64_t b)
 {
     uint64_t u = (uint64_t) a, v = (uint64_t) b;
 

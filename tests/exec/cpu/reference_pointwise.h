@@ -14,8 +14,12 @@
 void slow_point_run(const mo_point_program *point, const mo_tensor_desc *desc,
                     const void *const *operands, mo_tensor_dense *out);
 
-/* What a step makes of numbers: the definition in doubles. */
+/* The result of one step on scalars, by its definition, in doubles: of steps
+ * that make reals of reals, integers of reals, integers of integers.  The test
+ * fails where the reference has no such step. */
 double slow_real(const mo_point_step *step, double a, double b);
+int64_t slow_test(mo_point_op op, double a, double b);
+int64_t slow_integer(const mo_point_step *step, int64_t a, int64_t b);
 
 /* Where the element at index is. */
 int64_t slow_place(const mo_point_access *access, const mo_shape *shape,
