@@ -5,10 +5,10 @@
 #include <stdlib.h>
 
 #include "schedule/sim/sim.h"
-#include "solvers/search/baselines/priority_queue.h"
+#include "base/heap.h"
 
-/* A look at the clock for so many ops. */
-enum { STEPS_PER_LOOK = 1024 };
+/* Ops between two checks of the clock. */
+enum { STEPS_PER_CHECK = 1024 };
 
 static int *count_inputs(const mo_instance *x)
 {
@@ -85,57 +85,58 @@ mo_status mo_baseline_simulate(const mo_method_task *task, int *device,
 bool mo_baseline_should_stop(const mo_method_task *task, int64_t steps, int n,
                              mo_method_result *placed)
 {
-    if (steps % STEPS_PER_LOOK != 0 || !mo_stop_reached(task->stop))
+    if (steps % STEPS_PER_CHECK != 0 || !mo_stop_reached(task->stop))
         return false;
     snprintf(placed->why, sizeof placed->why,
              "stopped after %d of %d ops were placed", n, task->x->n);
     return true;
 }
 
-/* Ops that could be put next, by their priority. */
-typedef struct ready {
+/* Ready list: ops with all inputs placed, by priority. */
+typedef struct ready_list {
     const mo_instance *x;
     const int64_t *priority;
     int *waits;
-    mo_baseline_pqueue queue;
-} ready;
+    mo_heap queue;
+} ready_list;
 
-static mo_status push(ready *r, int op, mo_error *err)
+static mo_status push_ready_op(ready_list *r, int op, mo_error *err)
 {
-    return mo_baseline_pqueue_push(&r->queue, -r->priority[op], op, err);
+    return mo_heap_push(&r->queue, -r->priority[op], op, err);
 }
 
-static mo_status push_sources(ready *r, mo_error *err)
+static mo_status push_source_ops(ready_list *r, mo_error *err)
 {
     mo_status status = MO_OK;
 
     for (int i = 0; i < r->x->n && status == MO_OK; i++)
         if (r->waits[i] == 0)
-            status = push(r, i, err);
+            status = push_ready_op(r, i, err);
     return status;
 }
 
-static mo_status push_readers(ready *r, int op, mo_error *err)
+static mo_status push_ready_readers(ready_list *r, int op, mo_error *err)
 {
     mo_status status = MO_OK;
 
     for (int q = r->x->out_start[op];
          q < r->x->out_start[op + 1] && status == MO_OK; q++)
         if (--r->waits[r->x->flows[q].to] == 0)
-            status = push(r, r->x->flows[q].to, err);
+            status = push_ready_op(r, r->x->flows[q].to, err);
     return status;
 }
 
-/* *all: it was not stopped. */
-static mo_status insert_all(const mo_method_task *task, ready *r,
-                            mo_insertion *grown,
-                            mo_baseline_choose_device *choose, void *context,
-                            mo_method_result *placed, bool *all, mo_error *err)
+/* Sets *all unless stopped. */
+static mo_status place_by_priority(const mo_method_task *task, ready_list *r,
+                                   mo_insertion *grown,
+                                   mo_baseline_choose_device *choose,
+                                   void *context, mo_method_result *placed,
+                                   bool *all, mo_error *err)
 {
-    mo_status status = push_sources(r, err);
+    mo_status status = push_source_ops(r, err);
 
     for (int n = 0; r->queue.n > 0 && status == MO_OK; n++) {
-        int op = mo_baseline_pqueue_pop(&r->queue).number, device;
+        int op = mo_heap_pop(&r->queue).id, device;
 
         if (mo_baseline_should_stop(task, n, n, placed))
             return MO_OK;
@@ -143,7 +144,7 @@ static mo_status insert_all(const mo_method_task *task, ready *r,
         if (status == MO_OK)
             status = mo_insertion_place(grown, op, device, err);
         if (status == MO_OK)
-            status = push_readers(r, op, err);
+            status = push_ready_readers(r, op, err);
     }
     *all = status == MO_OK;
     return status;
@@ -156,7 +157,7 @@ mo_status mo_baseline_list_schedule(const mo_method_task *task,
                                     mo_error *err)
 {
     const mo_regime regime = mo_baseline_regime_without_memory(task);
-    ready r = { .x = task->x, .priority = priority };
+    ready_list r = { .x = task->x, .priority = priority };
     mo_insertion grown;
     mo_schedule *schedule = NULL;
     bool all = false;
@@ -166,12 +167,12 @@ mo_status mo_baseline_list_schedule(const mo_method_task *task,
     if (status == MO_OK && !r.waits)
         status = mo_fail_memory(err);
     if (status == MO_OK)
-        status =
-            insert_all(task, &r, &grown, choose, context, placed, &all, err);
+        status = place_by_priority(task, &r, &grown, choose, context, placed,
+                                   &all, err);
     if (all)
         status = mo_insertion_schedule(&grown, &schedule, err);
     mo_insertion_close(&grown);
-    mo_baseline_pqueue_clear(&r.queue);
+    mo_heap_clear(&r.queue);
     free(r.waits);
     return schedule ? mo_baseline_set_schedule(task, schedule, placed, err)
                     : status;

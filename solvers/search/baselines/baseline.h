@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * baseline.h - what the methods of other people share.
+ * baseline.h - common parts of the published placement methods: list
+ * scheduling, topological order, simulation of a placement.
  *
- * They choose a placement and an order; what those come to is simulated under
- * the task's regime, whatever the method believes about transfers.  HEFT and
- * its kin place and time at once, into gaps, and keep the times.
+ * A method computes a placement and an order; the makespan is simulated under
+ * the task's regime, whatever the publication assumes about transfers. HEFT,
+ * PEFT and CPoP place and time at once (insertion-based list scheduling) and
+ * keep the times.
  */
 #ifndef MO_SOLVERS_SEARCH_BASELINES_BASELINE_H
 #define MO_SOLVERS_SEARCH_BASELINES_BASELINE_H
@@ -15,42 +17,43 @@
 #include "schedule/heuristic/insertion.h"
 #include "solvers/search/method.h"
 
-/* Kahn's order, first in, first out: order[p] is the op at place p, and
- * place[op] the other way round. */
+/* Topological order by Kahn's algorithm with a FIFO queue: order[p] is the op
+ * at position p, place[op] its inverse. The caller allocates both, by op. */
 mo_status mo_baseline_topo_order(const mo_instance *x, int *order, int *place,
                                  mo_error *err);
 
-/* The schedule becomes the answer, whatever the result; whether it fits is
- * found out. */
+/* Takes over the schedule as the result, whether it fits memory or not, and
+ * sets placed->fits. */
 mo_status mo_baseline_set_schedule(const mo_method_task *task,
                                    mo_schedule *schedule,
                                    mo_method_result *placed, mo_error *err);
 
-/* Simulates a device and a rank for each op; ranks are 0, ..., n - 1, and
- * where several could run the smallest goes first. */
+/* Simulates a device and a rank for each op; ranks are 0, ..., n - 1, and of
+ * the ops ready on a device the least rank runs first. */
 mo_status mo_baseline_simulate(const mo_method_task *task, int *device,
                                int *rank, mo_method_result *placed,
                                mo_error *err);
 
-/* The device that op is put on next; memory is no matter here, so there always
- * is one. */
+/* Sets *device for the next op; memory is ignored, so that there always is
+ * one. */
 typedef mo_status mo_baseline_choose_device(void *context, mo_insertion *grown,
                                             int op, int *device, mo_error *err);
 
-/* Of the ops whose inputs have been made, the one of the highest priority (of
- * equals the first) is put where choose says. */
+/* List scheduling: of the ready ops (all inputs placed) the one with the
+ * highest priority, of equals the first, goes to the device that choose()
+ * sets, into the first gap. placed has no schedule after a stop. */
 mo_status mo_baseline_list_schedule(const mo_method_task *task,
                                     const int64_t *priority,
                                     mo_baseline_choose_device *choose,
                                     void *context, mo_method_result *placed,
                                     mo_error *err);
 
-/* Is it time, after so many steps in which n ops were placed?  Then the answer
- * is that there is none. */
+/* Returns true once the task's stop is reached, checked every 1024 steps;
+ * placed->why then gives how many of the ops were placed. */
 bool mo_baseline_should_stop(const mo_method_task *task, int64_t steps, int n,
                              mo_method_result *placed);
 
-/* The task's regime for who does not look at memory. */
+/* Returns the task's regime for a method that ignores memory. */
 mo_regime mo_baseline_regime_without_memory(const mo_method_task *task);
 
 #endif

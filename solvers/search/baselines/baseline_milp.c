@@ -3,6 +3,7 @@
 
 #include "solvers/search/baselines/baseline_milp.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 
@@ -14,36 +15,114 @@
 #include "schedule/heuristic/heft.h"
 #include "solvers/registry.h"
 #include "solvers/run_solver.h"
-#include "solvers/search/baselines/lp_relax.h"
 #include "solvers/process/workdir.h"
 
-/* No less time is given to a solver. */
+typedef struct relaxation {
+    mo_sink sink;
+    mo_sink *to;
+    const char *family; /* of the last row */
+} relaxation;
+
+static void begin_pass(mo_sink *sink, int pass)
+{
+    relaxation *r = (relaxation *) sink;
+
+    r->family = NULL;
+    mo_sink_begin(r->to, pass);
+}
+
+static void pass_column(mo_sink *sink, int id, const mo_variable *column)
+{
+    mo_variable relaxed = *column;
+
+    (void) id;
+    if (column->kind == MO_VARIABLE_BINARY) {
+        relaxed.kind = MO_VARIABLE_CONTINUOUS;
+        relaxed.lower = 0;
+        relaxed.upper = 1;
+    }
+    mo_sink_column(((relaxation *) sink)->to, &relaxed);
+}
+
+static void end_columns(mo_sink *sink)
+{
+    mo_sink_columns_end(((relaxation *) sink)->to);
+}
+
+static void pass_row(mo_sink *sink, const mo_sink_row_terms *row)
+{
+    relaxation *r = (relaxation *) sink;
+
+    if (mo_sink_failed(r->to))
+        return;
+    if (row->family != r->family)
+        mo_sink_family(r->to, row->family);
+    r->family = row->family;
+    for (int i = 0; i < row->n; i++)
+        mo_sink_term(r->to, row->columns[i], row->coefs[i]);
+    mo_sink_row(r->to, row->sense, row->rhs);
+}
+
+static mo_status end_relaxation(mo_sink *sink, mo_error *err)
+{
+    return mo_sink_end(((relaxation *) sink)->to, err);
+}
+
+static void free_relaxation(mo_sink *sink)
+{
+    mo_sink_free(((relaxation *) sink)->to);
+}
+
+mo_status mo_baseline_lp_relax_new(mo_sink *to, mo_sink **sink, mo_error *err)
+{
+    static const mo_sink_kind kind = { .passes = 1,
+                                       .wants_rows = true,
+                                       .begin = begin_pass,
+                                       .column = pass_column,
+                                       .columns_end = end_columns,
+                                       .row = pass_row,
+                                       .end = end_relaxation,
+                                       .free = free_relaxation };
+    relaxation *r;
+
+    assert(to->kind->passes == 1);
+    r = mo_sink_new(&kind, sizeof *r, err);
+    if (!r) {
+        mo_sink_free(to);
+        return mo_fail_memory(err);
+    }
+    r->to = to;
+    *sink = &r->sink;
+    return MO_OK;
+}
+
+/* Least time limit of a solver. */
 #define LEAST_S 0.1
 
-typedef struct chosen {
+typedef struct solver_choice {
     const mo_solver *solver; /* NULL: none was found */
     mo_solver_install found;
-    bool owned; /* found is ours to clear */
+    bool owned; /* found is to be cleared */
     mo_solver_via way;
-} chosen;
+} solver_choice;
 
-/* All that is made on the way to a solution. */
-typedef struct attempt {
-    chosen solver;
+/* All that is made for one solve. */
+typedef struct milp_run {
+    solver_choice solver;
     mo_frame *frame;
-    mo_identity identity; /* empty: nobody else will read it */
+    mo_identity identity; /* empty: the answer is not read elsewhere */
     mo_model model;
     bool integer;
     mo_workdir *folder;
-} attempt;
+} milp_run;
 
-static void say(mo_method_result *placed, const char *text)
+static void set_reason(mo_method_result *placed, const char *text)
 {
     mo_utf8_escape_controls(placed->why, sizeof placed->why, text);
 }
 
-/* The library where there is one: nothing is started but what solves. */
-static bool choose_way(chosen *c)
+/* Prefers the library: no process is started. */
+static bool choose_interface(solver_choice *c)
 {
     if (c->found.library && c->solver->solve)
         c->way = MO_SOLVER_VIA_LIBRARY;
@@ -52,7 +131,7 @@ static bool choose_way(chosen *c)
     return c->way == MO_SOLVER_VIA_LIBRARY || c->found.program;
 }
 
-static mo_status find_any(chosen *c, mo_error *err)
+static mo_status find_installed(solver_choice *c, mo_error *err)
 {
     c->owned = true;
     for (int i = 0; mo_solver_table[i]; i++) {
@@ -61,7 +140,7 @@ static mo_status find_any(chosen *c, mo_error *err)
         c->solver = mo_solver_table[i];
         c->found = (mo_solver_install){ 0 };
         status = c->solver->find(NULL, &c->found, err);
-        if (status != MO_OK || choose_way(c))
+        if (status != MO_OK || choose_interface(c))
             return status;
         mo_solver_install_clear(&c->found);
     }
@@ -69,23 +148,24 @@ static mo_status find_any(chosen *c, mo_error *err)
     return MO_OK;
 }
 
-/* What is known to be wrong with it is asked for, if nobody did. */
-static mo_status choose_solver(const mo_method_task *task, chosen *c,
+/* Uses the task's solver, or the first that is installed; queries the version
+ * of the latter for its known defects. */
+static mo_status choose_solver(const mo_method_task *task, solver_choice *c,
                                mo_error *err)
 {
     mo_status status = MO_OK;
 
-    *c = (chosen){ .solver = task->assist };
+    *c = (solver_choice){ .solver = task->assist };
     if (task->assist && task->found)
         c->found = *task->found;
-    if (!task->assist || !choose_way(c))
-        status = find_any(c, err);
+    if (!task->assist || !choose_interface(c))
+        status = find_installed(c, err);
     if (status == MO_OK && c->owned && c->solver)
         status = mo_solver_query_version(c->solver, c->way, &c->found, err);
     return status;
 }
 
-/* Seconds until somebody stops us; 0: nobody will. */
+/* Returns the seconds until the stop; 0: no limit. */
 static double seconds_left(const mo_stop *stop)
 {
     double left = mo_stop_remaining_s(stop);
@@ -93,8 +173,8 @@ static double seconds_left(const mo_stop *stop)
     return isinf(left) ? 0 : fmax(left, LEAST_S);
 }
 
-/* A sink for the model, or for a start in the solver's layout. */
-static mo_status make_sink(const attempt *a, bool start, mo_out *out,
+/* Makes a sink for the model, or for a MIP start in the solver's layout. */
+static mo_status make_sink(const milp_run *a, bool start, mo_out *out,
                            mo_sink **sink, mo_error *err)
 {
     mo_sink *exact = NULL;
@@ -109,7 +189,7 @@ static mo_status make_sink(const attempt *a, bool start, mo_out *out,
     return status;
 }
 
-static mo_status write_file(const attempt *a, bool start, const char *path,
+static mo_status write_file(const milp_run *a, bool start, const char *path,
                             mo_error *err)
 {
     mo_sink *sink = NULL;
@@ -129,7 +209,7 @@ static mo_status write_file(const attempt *a, bool start, const char *path,
     return status;
 }
 
-/* Takes the solution out of what happened, or says what did. */
+/* Moves a usable solution to solved; otherwise placed->why gives the reason. */
 static void keep_solution(mo_solver_outcome *outcome,
                           mo_baseline_milp_result *solved,
                           mo_method_result *placed)
@@ -143,16 +223,17 @@ static void keep_solution(mo_solver_outcome *outcome,
         outcome->solution = NULL;
         return;
     }
-    say(placed, *outcome->text ? outcome->text
-                               : mo_solution_status_names[outcome->claim]);
+    set_reason(placed, *outcome->text
+                           ? outcome->text
+                           : mo_solution_status_names[outcome->claim]);
 }
 
-static mo_status run(const mo_method_task *task, const attempt *a,
-                     const char *model, const char *start,
-                     mo_baseline_milp_result *solved, mo_method_result *placed,
-                     mo_error *err)
+static mo_status run_solver(const mo_method_task *task, const milp_run *a,
+                            const char *model, const char *start,
+                            mo_baseline_milp_result *solved,
+                            mo_method_result *placed, mo_error *err)
 {
-    const chosen *c = &a->solver;
+    const solver_choice *c = &a->solver;
     const mo_solver_job job = { .model = model,
                                 .start = start,
                                 .folder = mo_workdir_path(a->folder),
@@ -172,30 +253,29 @@ static mo_status run(const mo_method_task *task, const attempt *a,
     return status;
 }
 
-/* An integer program gets a start, so that there is an answer at any time.  Of
- * no ops there would be nothing to tell in it. */
-static bool wants_start(const attempt *a)
+/* An integer program gets a MIP start, so that there is a solution at any
+ * time. Without ops the start would be empty. */
+static bool needs_mip_start(const milp_run *a)
 {
     return a->integer && a->solver.solver->starts && a->frame->x->n > 0 &&
            mo_model_has_start(&a->model);
 }
 
-/* A solver hears of signals from its beginning on; making a model takes long
- * enough for one to come before.  That time has run out is no reason: see
- * LEAST_S. */
-static bool is_told_to_stop(const mo_method_task *task,
-                            mo_method_result *placed)
+/* A solver handles signals from its start on; one may arrive while the model
+ * is made. An expired time limit does not count: see LEAST_S. */
+static bool is_stop_requested(const mo_method_task *task,
+                              mo_method_result *placed)
 {
-    bool is_said = mo_stop_is_requested(task->stop);
+    bool requested = mo_stop_is_requested(task->stop);
 
-    if (is_said)
-        say(placed, "stopped before the solver began");
-    return is_said;
+    if (requested)
+        set_reason(placed, "stopped before the solver began");
+    return requested;
 }
 
-static mo_status solve(const mo_method_task *task, attempt *a,
-                       mo_baseline_milp_result *solved,
-                       mo_method_result *placed, mo_error *err)
+static mo_status solve_model(const mo_method_task *task, milp_run *a,
+                             mo_baseline_milp_result *solved,
+                             mo_method_result *placed, mo_error *err)
 {
     char *model = NULL, *start = NULL;
     mo_status status = mo_workdir_new(&a->folder, err);
@@ -206,18 +286,18 @@ static mo_status solve(const mo_method_task *task, attempt *a,
     start = mo_workdir_file(a->folder, "baseline.start");
     status =
         model && start ? write_file(a, false, model, err) : mo_fail_memory(err);
-    if (status == MO_OK && wants_start(a))
+    if (status == MO_OK && needs_mip_start(a))
         status = write_file(a, true, start, err);
-    if (status == MO_OK && !is_told_to_stop(task, placed))
-        status = run(task, a, model, wants_start(a) ? start : NULL, solved,
-                     placed, err);
+    if (status == MO_OK && !is_stop_requested(task, placed))
+        status = run_solver(task, a, model, needs_mip_start(a) ? start : NULL,
+                            solved, placed, err);
     free(start);
     free(model);
     return status;
 }
 
-/* Around the first schedule at hand: a better one would take its time, and
- * make no difference to a method that has its own ideas. */
+/* Around the schedule of HEFT: a better start would take time and make no
+ * difference to the method. */
 static mo_status make_frame(const mo_baseline_milp_model *what,
                             mo_frame **frame, mo_error *err)
 {
@@ -230,9 +310,9 @@ static mo_status make_frame(const mo_baseline_milp_model *what,
                : status;
 }
 
-/* *made is false where there is no such model of the instance, and placed says
- * why. */
-static mo_status make_model(const mo_baseline_milp_model *what, attempt *a,
+/* *made is false where the formulation refuses the instance; placed->why gives
+ * the reason. */
+static mo_status make_model(const mo_baseline_milp_model *what, milp_run *a,
                             bool *made, mo_method_result *placed, mo_error *err)
 {
     mo_error refused = { 0 };
@@ -244,7 +324,7 @@ static mo_status make_model(const mo_baseline_milp_model *what, attempt *a,
                            &refused);
     *made = status == MO_OK;
     if (status == MO_E_INPUT) {
-        say(placed, refused.text);
+        set_reason(placed, refused.text);
         return MO_OK;
     }
     if (status != MO_OK && err)
@@ -257,18 +337,18 @@ mo_status mo_baseline_milp_solve(const mo_method_task *task,
                                  mo_baseline_milp_result *solved,
                                  mo_method_result *placed, mo_error *err)
 {
-    attempt a = { .integer = model->integer };
+    milp_run a = { .integer = model->integer };
     bool made = false;
     mo_status status = choose_solver(task, &a.solver, err);
 
     *solved = (mo_baseline_milp_result){ 0 };
     if (status == MO_OK && !a.solver.solver)
-        say(placed, "needs a solver, and none was found");
+        set_reason(placed, "needs a solver, and none was found");
     else if (status == MO_OK)
         status = make_model(model, &a, &made, placed, err);
     if (made) {
         solved->unit_ns = a.model.frame->unit_ns;
-        status = solve(task, &a, solved, placed, err);
+        status = solve_model(task, &a, solved, placed, err);
         mo_model_clear(&a.model);
     }
     mo_workdir_free(a.folder);

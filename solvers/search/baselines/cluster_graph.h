@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * merge_graph.h - the clusters of a merge as a graph: who reads from whom, how
- * long that takes, and on which level each is.
+ * cluster_graph.h - quotient graph of a clustering: edges between clusters
+ * with mean transfer times, levels, and the instance with clusters as ops.
  */
 #ifndef MO_SOLVERS_SEARCH_BASELINES_CLUSTER_GRAPH_H
 #define MO_SOLVERS_SEARCH_BASELINES_CLUSTER_GRAPH_H
@@ -10,27 +10,37 @@
 
 #include "base/error.h"
 #include "cost/instance.h"
+#include "schedule/regime.h"
 
 typedef struct mo_baseline_cluster_edge {
     int from, to;
-    int64_t mean_ns; /* of all flows between the two */
+    int64_t mean_ns; /* sum over all flows between the two */
 } mo_baseline_cluster_edge;
 
 typedef struct mo_baseline_cluster_graph {
     int n, n_edges;
-    mo_baseline_cluster_edge *edges; /* by from and to, no two alike */
+    mo_baseline_cluster_edge *edges; /* sorted by from and to, unique */
     int *out_start;                  /* of cluster c: edges[out_start[c] ...] */
-    int *in_edges, *in_start;        /* numbers of edges by to, the same way */
-    int *level; /* edges on the longest way from a beginning to it */
+    int *in_edges, *in_start;        /* indices of edges, sorted by to */
+    int *level; /* edges on the longest path from a source */
 } mo_baseline_cluster_graph;
 
-/* Of n clusters, without a cycle among them; cluster is by op. */
+/* Builds the graph of n clusters, which must be acyclic; cluster is by op. The
+ * caller calls mo_baseline_cluster_graph_clear(). */
 mo_status mo_baseline_cluster_graph_make(const mo_instance *x,
                                          const int64_t *rows_ns,
                                          const int *cluster, int n,
                                          mo_baseline_cluster_graph *g,
                                          mo_error *err);
 void mo_baseline_cluster_graph_clear(mo_baseline_cluster_graph *g);
+
+/* Makes the instance of the n clusters, numbered in topological order; rows_ns
+ * are the mean transfer times of the whole. The caller frees *merged. */
+mo_status mo_baseline_cluster_instance(const mo_instance *whole,
+                                       mo_tensors tensors,
+                                       const int64_t *rows_ns,
+                                       const int *cluster, int n,
+                                       mo_instance **merged, mo_error *err);
 
 static inline int
 mo_baseline_cluster_out_degree(const mo_baseline_cluster_graph *g, int c)

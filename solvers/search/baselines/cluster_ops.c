@@ -7,12 +7,11 @@
 #include "schedule/heuristic/mean_cost.h"
 #include "solvers/search/baselines/cluster_graph.h"
 
-/* A cluster is about this many times its equal share of the work at most, for a
- * start. */
-enum { SHARES = 2 };
+/* Initial limit of a cluster's work, in equal shares. */
+enum { WORK_SHARES = 2 };
 
-/* When all rules in turn have brought less than this part of the way, clusters
- * may become larger, and in the end unrelated ones are merged: wide graphs
+/* When all rules in turn have done less than this part of the merges needed,
+ * the limit is doubled, and finally unrelated clusters are merged: wide graphs
  * would take too many rounds. */
 enum { SLOW_PART = 8 };
 
@@ -20,21 +19,22 @@ typedef struct merger {
     const mo_instance *whole;
     mo_tensors tensors;
     int64_t *rows_ns; /* mean transfer times */
-    int most, n;      /* clusters: wanted, there */
+    int most, n;      /* clusters: wanted, present */
     int *cluster;     /* by op */
-    int64_t *work_ns; /* by cluster, and its pin and group: */
+    int64_t *work_ns; /* by cluster, as its pin and group: */
     int *pin, *group;
-    int64_t all_ns, cap_ns; /* work: of all, of a cluster at most */
+    int64_t all_ns, cap_ns; /* work: of all, limit of a cluster */
 
     /* Of a round. */
     mo_baseline_cluster_graph g;
-    int *into;            /* by cluster: one that it was merged into */
-    bool *taken;          /* by cluster, and how many taken ones it reads */
-    int *reads, *is_read; /* from, or is read by, between the two levels */
-    mo_baseline_cluster_edge *edges; /* those looked at, longest first */
+    int *into;   /* by cluster: union-find parent */
+    bool *taken; /* by cluster: in a pair of this round */
+    int *reads,
+        *is_read; /* by cluster: taken clusters that it reads, that read it */
+    mo_baseline_cluster_edge *edges; /* candidates, longest first */
 } merger;
 
-static int root(const merger *m, int c)
+static int find_root(const merger *m, int c)
 {
     while (m->into[c] != c) {
         m->into[c] = m->into[m->into[c]];
@@ -43,7 +43,7 @@ static int root(const merger *m, int c)
     return c;
 }
 
-static bool is_free(const merger *m, int c)
+static bool is_unconstrained(const merger *m, int c)
 {
     return m->pin[c] == MO_FREE && m->group[c] == MO_FREE;
 }
@@ -51,16 +51,16 @@ static bool is_free(const merger *m, int c)
 static bool may_merge(const merger *m, int a, int b)
 {
     return m->n > m->most && m->work_ns[a] + m->work_ns[b] <= m->cap_ns &&
-           (is_free(m, a) || is_free(m, b) ||
+           (is_unconstrained(m, a) || is_unconstrained(m, b) ||
             (m->pin[a] == m->pin[b] && m->group[a] == m->group[b]));
 }
 
-/* Both are roots. */
+/* Merges two roots. */
 static void merge_two(merger *m, int a, int b)
 {
     m->into[b] = a;
     m->work_ns[a] += m->work_ns[b];
-    if (is_free(m, a)) {
+    if (is_unconstrained(m, a)) {
         m->pin[a] = m->pin[b];
         m->group[a] = m->group[b];
     }
@@ -81,8 +81,8 @@ static int compare_lengths(const void *a, const void *b)
 typedef bool edge_test(const merger *m, const mo_baseline_cluster_edge *edge,
                        int which);
 
-/* Lists the edges that pass the test, longest first; how many. */
-static int list_edges(merger *m, edge_test *passes, int which)
+/* Returns the number of edges that pass the test, sorted by falling length. */
+static int select_edges(merger *m, edge_test *passes, int which)
 {
     int n = 0;
 
@@ -106,10 +106,11 @@ static bool is_tree_edge(const merger *m, const mo_baseline_cluster_edge *edge,
 /* Rules 1 and 2. */
 static void merge_trees(merger *m, int which)
 {
-    int n = list_edges(m, is_tree_edge, which);
+    int n = select_edges(m, is_tree_edge, which);
 
     for (int e = 0; e < n; e++) {
-        int a = root(m, m->edges[e].from), b = root(m, m->edges[e].to);
+        int a = find_root(m, m->edges[e].from),
+            b = find_root(m, m->edges[e].to);
 
         if (may_merge(m, a, b))
             merge_two(m, a, b);
@@ -124,9 +125,9 @@ static bool is_level_edge(const merger *m, const mo_baseline_cluster_edge *edge,
     return level % 2 == which && m->g.level[edge->to] == level + 1;
 }
 
-/* The pair is taken: what reads from one end, or is read by the other, cannot
- * be part of another pair. */
-static void take_pair(merger *m, const mo_baseline_cluster_edge *pair)
+/* Marks a pair: readers of its first and inputs of its second cluster cannot
+ * be in another pair. */
+static void mark_pair(merger *m, const mo_baseline_cluster_edge *pair)
 {
     const mo_baseline_cluster_graph *g = &m->g;
 
@@ -141,7 +142,7 @@ static void take_pair(merger *m, const mo_baseline_cluster_edge *pair)
 /* Rule 3, from all even levels or from all odd ones. */
 static void merge_levels(merger *m, int which)
 {
-    int n = list_edges(m, is_level_edge, which);
+    int n = select_edges(m, is_level_edge, which);
 
     for (int e = 0; e < n; e++) {
         const mo_baseline_cluster_edge *edge = &m->edges[e];
@@ -150,13 +151,13 @@ static void merge_levels(merger *m, int which)
             m->is_read[edge->from] > 0 || m->reads[edge->to] > 0 ||
             !may_merge(m, edge->from, edge->to))
             continue;
-        take_pair(m, edge);
+        mark_pair(m, edge);
         merge_two(m, edge->from, edge->to);
     }
 }
 
-/* Rule 4: each with the one on its level that was looked at last. */
-static mo_status merge_beside(merger *m, mo_error *err)
+/* Rule 4: merges pairs of the same level, in order. */
+static mo_status merge_same_level(merger *m, mo_error *err)
 {
     int *last = malloc(((size_t) m->g.n + 1) * sizeof *last);
     int n = m->g.n;
@@ -190,7 +191,7 @@ static mo_status begin_round(merger *m, mo_error *err)
                                           m->n, &m->g, err);
 }
 
-/* The clusters that are left get the numbers from 0 on. */
+/* Numbers the remaining clusters from 0 on. */
 static void end_round(merger *m)
 {
     int n = 0;
@@ -198,7 +199,7 @@ static void end_round(merger *m)
     for (int c = 0; c < m->g.n; c++)
         m->taken[c] = m->into[c] == c;
     for (int i = 0; i < m->whole->n; i++)
-        m->cluster[i] = root(m, m->cluster[i]);
+        m->cluster[i] = find_root(m, m->cluster[i]);
     for (int c = 0; c < m->g.n; c++) {
         if (!m->taken[c])
             continue;
@@ -212,7 +213,7 @@ static void end_round(merger *m)
     mo_baseline_cluster_graph_clear(&m->g);
 }
 
-enum { TREES_IN, TREES_OUT, LEVELS_EVEN, LEVELS_ODD, BESIDE };
+enum { TREES_IN, TREES_OUT, LEVELS_EVEN, LEVELS_ODD, SAME_LEVEL };
 
 static mo_status run_round(merger *m, int rule, mo_error *err)
 {
@@ -225,7 +226,7 @@ static mo_status run_round(merger *m, int rule, mo_error *err)
     else if (rule == LEVELS_EVEN || rule == LEVELS_ODD)
         merge_levels(m, rule == LEVELS_ODD);
     else
-        status = merge_beside(m, err);
+        status = merge_same_level(m, err);
     end_round(m);
     return status;
 }
@@ -246,36 +247,36 @@ static mo_status merge_all(merger *m, mo_error *err)
         if (capped)
             m->cap_ns *= 2;
         else if (status == MO_OK)
-            status = run_round(m, BESIDE, err);
+            status = run_round(m, SAME_LEVEL, err);
         if (!capped && m->n == before)
-            break; /* pins and groups */
+            break; /* pins and groups forbid more */
     }
     return status;
 }
 
-typedef struct placed {
+typedef struct level_entry {
     int level, cluster;
-} placed;
+} level_entry;
 
-static int compare_placed(const void *a, const void *b)
+static int compare_levels(const void *a, const void *b)
 {
-    const placed *v = a, *w = b;
+    const level_entry *v = a, *w = b;
 
     if (v->level != w->level)
         return v->level < w->level ? -1 : 1;
     return (v->cluster > w->cluster) - (v->cluster < w->cluster);
 }
 
-/* By level, which is a topological order. */
-static mo_status number(merger *m, mo_error *err)
+/* Renumbers by level, a topological order. */
+static mo_status renumber_by_level(merger *m, mo_error *err)
 {
-    placed *order = malloc(((size_t) m->n + 1) * sizeof *order);
+    level_entry *order = malloc(((size_t) m->n + 1) * sizeof *order);
     mo_status status = order ? begin_round(m, err) : mo_fail_memory(err);
 
     if (status == MO_OK) {
         for (int c = 0; c < m->n; c++)
-            order[c] = (placed){ m->g.level[c], c };
-        qsort(order, (size_t) m->n, sizeof *order, compare_placed);
+            order[c] = (level_entry){ m->g.level[c], c };
+        qsort(order, (size_t) m->n, sizeof *order, compare_levels);
         for (int c = 0; c < m->n; c++)
             m->into[order[c].cluster] = c;
         for (int i = 0; i < m->whole->n; i++)
@@ -286,7 +287,7 @@ static mo_status number(merger *m, mo_error *err)
     return status;
 }
 
-static mo_status prepare(merger *m, mo_error *err)
+static mo_status open_merger(merger *m, mo_error *err)
 {
     const mo_instance *x = m->whole;
     size_t n = (size_t) x->n + 1, n_flows = (size_t) x->n_flows + 1;
@@ -312,11 +313,11 @@ static mo_status prepare(merger *m, mo_error *err)
         m->pin[i] = x->pin[i];
         m->group[i] = x->group[i];
     }
-    m->cap_ns = m->all_ns / m->most * SHARES + 1;
+    m->cap_ns = m->all_ns / m->most * WORK_SHARES + 1;
     return status;
 }
 
-static void clear(merger *m)
+static void close_merger(merger *m)
 {
     free(m->edges);
     free(m->is_read);
@@ -330,8 +331,8 @@ static void clear(merger *m)
     free(m->rows_ns);
 }
 
-static mo_status finish(merger *m, mo_baseline_clustering **merged,
-                        mo_error *err)
+static mo_status make_clustering(merger *m, mo_baseline_clustering **merged,
+                                 mo_error *err)
 {
     mo_baseline_clustering *made = calloc(1, sizeof *made);
     mo_status status =
@@ -356,15 +357,15 @@ mo_status mo_baseline_cluster_ops(const mo_instance *whole, mo_tensors tensors,
     merger m = {
         .whole = whole, .tensors = tensors, .most = most, .n = whole->n
     };
-    mo_status status = prepare(&m, err);
+    mo_status status = open_merger(&m, err);
 
     if (status == MO_OK)
         status = merge_all(&m, err);
     if (status == MO_OK)
-        status = number(&m, err);
+        status = renumber_by_level(&m, err);
     if (status == MO_OK)
-        status = finish(&m, merged, err);
-    clear(&m);
+        status = make_clustering(&m, merged, err);
+    close_merger(&m);
     return status;
 }
 

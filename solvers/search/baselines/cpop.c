@@ -4,14 +4,15 @@
  * complexity task scheduling for heterogeneous computing (IEEE TPDS 13(3),
  * 2002).
  *
- * An op's priority is the longest way through it from a beginning to an end of
- * the graph, with mean times.  The ops of one longest way go to the device that
- * runs them fastest together, the others to where they end first, into the
- * first gap; of the ops that are ready the highest priority goes first.
+ * List scheduling with a critical path: the priority of an op is its upward
+ * rank plus its downward rank, the longest path through it with mean times.
+ * The ops of one critical path go to the device that runs them fastest
+ * together, the others to the device with the earliest finish time, into the
+ * first gap; of the ready ops the highest priority goes first.
  *
- * Decided here: of several longest ways the one of the smallest numbers.  Pins
- * and groups come first.  As in HEFT, transfers go through the gaps that the
- * task's congestion leaves, and memory is not looked at.
+ * Decided here: of several critical paths the one with the smallest numbers.
+ * Pins and groups come first. As in HEFT, transfers use the gaps that the
+ * task's congestion leaves, and memory is ignored.
  */
 #include <stdlib.h>
 
@@ -21,14 +22,14 @@
 typedef struct cpop {
     const mo_instance *x;
     const mo_regime *regime;
-    int64_t *rows_ns;         /* mean transfers */
-    int64_t *down_ns, *up_ns; /* by op: the longest way to it, and from it on */
-    int64_t *priority_ns;     /* both together */
+    int64_t *rows_ns;         /* mean transfer times */
+    int64_t *down_ns, *up_ns; /* downward and upward rank, by op */
+    int64_t *priority_ns;     /* sum of both */
     bool *critical;
-    int device; /* of those */
+    int device; /* of the critical path */
 } cpop;
 
-static void lift(int64_t *ns, int64_t to_ns)
+static void raise_to(int64_t *ns, int64_t to_ns)
 {
     if (*ns < to_ns)
         *ns = to_ns;
@@ -39,28 +40,30 @@ static int64_t flow_ns(const cpop *c, int flow)
     return mo_mean_cost_flow_ns(c->x, c->regime, c->rows_ns, flow);
 }
 
-/* From op's start to the start of the flow's reader, at least. */
+/* Returns the least time from the start of op to the start of the flow's
+ * reader. */
 static int64_t step_ns(const cpop *c, int op, int flow)
 {
     return mo_mean_cost_op_ns(c->x, op) + flow_ns(c, flow);
 }
 
-static void rank(cpop *c)
+static void compute_ranks(cpop *c)
 {
     const mo_instance *x = c->x;
 
     for (int i = 0; i < x->n; i++)
         for (int q = x->out_start[i]; q < x->out_start[i + 1]; q++)
-            lift(&c->down_ns[x->flows[q].to], c->down_ns[i] + step_ns(c, i, q));
+            raise_to(&c->down_ns[x->flows[q].to],
+                     c->down_ns[i] + step_ns(c, i, q));
     for (int i = x->n - 1; i >= 0; i--) {
         c->up_ns[i] = mo_mean_cost_op_ns(x, i);
         for (int q = x->out_start[i]; q < x->out_start[i + 1]; q++)
-            lift(&c->up_ns[i], step_ns(c, i, q) + c->up_ns[x->flows[q].to]);
+            raise_to(&c->up_ns[i], step_ns(c, i, q) + c->up_ns[x->flows[q].to]);
         c->priority_ns[i] = c->down_ns[i] + c->up_ns[i];
     }
 }
 
-/* The first op of a longest way; -1: there are no ops. */
+/* Returns the first op of a critical path; -1: no ops. */
 static int first_critical(const cpop *c)
 {
     int first = -1;
@@ -71,7 +74,7 @@ static int first_critical(const cpop *c)
     return first;
 }
 
-/* The op behind it on that way; -1: it ends here. */
+/* Returns the next op of the critical path; -1: it ends here. */
 static int next_critical(const cpop *c, int op)
 {
     for (int q = c->x->out_start[op]; q < c->x->out_start[op + 1]; q++) {
@@ -83,7 +86,8 @@ static int next_critical(const cpop *c, int op)
     return -1;
 }
 
-/* A time on the whole way for each device; the first of the least. */
+/* length_ns, by device, is the length of the critical path there; takes the
+ * first of the shortest. */
 static void choose_device(cpop *c, const int64_t *length_ns)
 {
     for (int k = 1; k < c->x->n_devices; k++)
@@ -91,7 +95,7 @@ static void choose_device(cpop *c, const int64_t *length_ns)
             c->device = k;
 }
 
-static void follow(cpop *c, int64_t *length_ns)
+static void find_critical_path(cpop *c, int64_t *length_ns)
 {
     for (int op = first_critical(c); op >= 0; op = next_critical(c, op)) {
         c->critical[op] = true;
@@ -101,7 +105,7 @@ static void follow(cpop *c, int64_t *length_ns)
     choose_device(c, length_ns);
 }
 
-static mo_status prepare(cpop *c, mo_error *err)
+static mo_status open_cpop(cpop *c, mo_error *err)
 {
     size_t n = (size_t) c->x->n + 1;
     int64_t *length_ns =
@@ -116,15 +120,15 @@ static mo_status prepare(cpop *c, mo_error *err)
                             !c->priority_ns || !c->critical))
         status = mo_fail_memory(err);
     if (status == MO_OK) {
-        rank(c);
-        follow(c, length_ns);
+        compute_ranks(c);
+        find_critical_path(c, length_ns);
     }
     free(length_ns);
     return status;
 }
 
-static mo_status choose(void *context, mo_insertion *grown, int op, int *device,
-                        mo_error *err)
+static mo_status choose_for_op(void *context, mo_insertion *grown, int op,
+                               int *device, mo_error *err)
 {
     const cpop *c = context;
 
@@ -134,15 +138,15 @@ static mo_status choose(void *context, mo_insertion *grown, int op, int *device,
     return mo_insertion_best_device(grown, op, NULL, device, err);
 }
 
-static mo_status place(const mo_method_task *task, mo_method_result *placed,
-                       mo_error *err)
+static mo_status place_cpop(const mo_method_task *task,
+                            mo_method_result *placed, mo_error *err)
 {
     cpop c = { .x = task->x, .regime = &task->regime };
-    mo_status status = prepare(&c, err);
+    mo_status status = open_cpop(&c, err);
 
     if (status == MO_OK)
-        status = mo_baseline_list_schedule(task, c.priority_ns, choose, &c,
-                                           placed, err);
+        status = mo_baseline_list_schedule(task, c.priority_ns, choose_for_op,
+                                           &c, placed, err);
     free(c.critical);
     free(c.priority_ns);
     free(c.up_ns);
@@ -156,5 +160,5 @@ const mo_method mo_method_cpop = {
     .help = "a longest way on one device, the others where they end first",
     .source = "Topcuoglu, Hariri, Wu 2002",
     .all = true,
-    .place = place,
+    .place = place_cpop,
 };

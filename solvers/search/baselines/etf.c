@@ -5,75 +5,300 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/heap.h"
+#include "cost/instance.h"
+#include "schedule/placement_units.h"
 #include "solvers/search/baselines/baseline.h"
-#include "solvers/search/baselines/etf_internal.h"
+#include "solvers/search/baselines/etf_memory.h"
 
-/* Ops of the unit that the device has refused line up again: it is theirs. */
-static mo_status settle(mo_baseline_etf *s, int unit, int k, mo_error *err)
+/*
+ * Ready ops of one device. Until the device is free some of them become
+ * startable; of these the first in topological order counts, of the others the
+ * one that can start first. Ops placed elsewhere are removed lazily, at the
+ * top.
+ */
+typedef struct ready_queue {
+    mo_heap later; /* by arrival of their inputs */
+    mo_heap now;   /* startable, by topological position */
+} ready_queue;
+
+typedef struct etf_device {
+    int64_t free_ns;
+    int last;           /* op that it ran last, or -1 */
+    ready_queue ready;  /* all ops allowed there */
+    ready_queue urgent; /* the same by the time they become urgent */
+    int awaited;        /* favourite child cached in awaited_ns, or -1 */
+    int64_t awaited_ns; /* arrival of its inputs here */
+} etf_device;
+
+typedef struct etf_state {
+    const mo_method_task *task;
+    const mo_instance *x;
+    const mo_baseline_etf_options *options;
+    mo_placement_units *units;
+    mo_baseline_etf_memory room;
+    int *unit_device;   /* or MO_FREE */
+    int *order, *place; /* topological */
+    int *waits;         /* by op: inputs not placed yet */
+    int *open;          /* by op: devices that have not refused it */
+    int *device, *rank; /* by op; MO_FREE until placed */
+    int64_t *end_ns;
+    bool *refused; /* by op and device, with memory only: it did not fit */
+    etf_device *devices;
+} etf_state;
+
+typedef struct etf_choice {
+    int op, device; /* op -1: none */
+    int64_t start_ns;
+} etf_choice;
+
+static bool checks_memory(const etf_state *s)
+{
+    return s->options->memory && s->task->regime.memory != MO_MEMORY_NONE;
+}
+
+static int64_t cell_of(const etf_state *s, int op, int k)
+{
+    return (int64_t) op * s->x->n_devices + k;
+}
+
+static bool is_unit_placed(const etf_state *s, int op)
+{
+    return s->unit_device[s->units->of_op[op]] != MO_FREE;
+}
+
+/* A pin, or a colocation group that is placed, leaves one device. */
+static bool is_allowed(const etf_state *s, int op, int k)
+{
+    if (is_unit_placed(s, op))
+        return s->unit_device[s->units->of_op[op]] == k;
+    return !s->options->allowed || s->options->allowed[cell_of(s, op, k)];
+}
+
+static bool is_pending(const etf_state *s, int op, int k)
+{
+    return s->device[op] == MO_FREE && is_allowed(s, op, k) &&
+           !(s->refused && s->refused[cell_of(s, op, k)]);
+}
+
+/* Returns when all inputs of op are on device k. */
+static int64_t arrival_ns(const etf_state *s, int op, int k)
+{
+    const mo_instance *x = s->x;
+    int64_t last_ns = 0;
+
+    for (int at = x->in_start[op]; at < x->in_start[op + 1]; at++) {
+        int q = x->in_flows[at], from = x->flows[q].from;
+        int64_t ns =
+            s->end_ns[from] + mo_instance_flow_ns(x, q, s->device[from], k);
+
+        last_ns = ns > last_ns ? ns : last_ns;
+    }
+    return last_ns;
+}
+
+static mo_status push_on_device(etf_state *s, int op, int k,
+                                int64_t urgent_from_ns, mo_error *err)
+{
+    etf_device *d = &s->devices[k];
+    mo_status status =
+        mo_heap_push(&d->ready.later, arrival_ns(s, op, k), s->place[op], err);
+
+    if (status == MO_OK && s->options->favourite)
+        status =
+            mo_heap_push(&d->urgent.later, urgent_from_ns, s->place[op], err);
+    return status;
+}
+
+static int64_t urgent_from_ns(const etf_state *s, int op)
+{
+    int64_t last_ns = 0;
+
+    for (int k = 0; s->options->favourite && k < s->x->n_devices; k++)
+        if (is_allowed(s, op, k) && arrival_ns(s, op, k) > last_ns)
+            last_ns = arrival_ns(s, op, k);
+    return last_ns;
+}
+
+static mo_status make_ready(etf_state *s, int op, mo_error *err)
+{
+    int64_t all_ns = urgent_from_ns(s, op);
+    mo_status status = MO_OK;
+
+    s->open[op] = 0;
+    for (int k = 0; k < s->x->n_devices && status == MO_OK; k++)
+        if (is_allowed(s, op, k)) {
+            s->open[op]++;
+            status = push_on_device(s, op, k, all_ns, err);
+        }
+    return status;
+}
+
+static mo_status enqueue_on(etf_state *s, int op, int k, mo_error *err)
+{
+    return push_on_device(s, op, k, urgent_from_ns(s, op), err);
+}
+
+/* Sets *first to the first op of the queue, or to none. */
+static mo_status first_of_queue(etf_state *s, ready_queue *l, int k,
+                                etf_choice *first, mo_error *err)
+{
+    int64_t free_ns = s->devices[k].free_ns;
+    mo_status status = MO_OK;
+
+    *first = (etf_choice){ .op = -1 };
+    while (l->later.n > 0 && l->later.items[0].key <= free_ns &&
+           status == MO_OK) {
+        int at = mo_heap_pop(&l->later).id;
+
+        status = mo_heap_push(&l->now, at, at, err);
+    }
+    while (l->now.n > 0 && !is_pending(s, s->order[l->now.items[0].id], k))
+        mo_heap_pop(&l->now);
+    while (l->later.n > 0 && !is_pending(s, s->order[l->later.items[0].id], k))
+        mo_heap_pop(&l->later);
+    if (l->now.n > 0)
+        *first = (etf_choice){ s->order[l->now.items[0].id], k, free_ns };
+    else if (l->later.n > 0)
+        *first = (etf_choice){ s->order[l->later.items[0].id], k,
+                               l->later.items[0].key };
+    return status;
+}
+
+static bool starts_before(const etf_state *s, const etf_choice *a,
+                          const etf_choice *b)
+{
+    if (a->op < 0 || b->op < 0)
+        return a->op >= 0;
+    if (a->start_ns != b->start_ns)
+        return a->start_ns < b->start_ns;
+    return s->place[a->op] < s->place[b->op];
+}
+
+/* Returns the favourite child that the device waits for, or -1. */
+static int awaited_child(const etf_state *s, int k)
+{
+    int last = s->devices[k].last, child;
+
+    if (!s->options->favourite || last < 0)
+        return -1;
+    child = s->options->favourite[last];
+    return child != MO_FREE && s->waits[child] == 0 && is_pending(s, child, k)
+               ? child
+               : -1;
+}
+
+static etf_choice child_choice(etf_state *s, int child, int k)
+{
+    etf_device *d = &s->devices[k];
+
+    if (d->awaited != child) {
+        d->awaited = child;
+        d->awaited_ns = arrival_ns(s, child, k);
+    }
+    return (etf_choice){ child, k,
+                         d->awaited_ns > d->free_ns ? d->awaited_ns
+                                                    : d->free_ns };
+}
+
+/* Sets *next to what the device would start next. */
+static mo_status next_on_device(etf_state *s, int k, etf_choice *next,
+                                mo_error *err)
+{
+    int child = awaited_child(s, k);
+    etf_choice favoured;
+    mo_status status;
+
+    if (child < 0)
+        return first_of_queue(s, &s->devices[k].ready, k, next, err);
+    favoured = child_choice(s, child, k);
+    status = first_of_queue(s, &s->devices[k].urgent, k, next, err);
+    if (!starts_before(s, next, &favoured))
+        *next = favoured;
+    return status;
+}
+
+static mo_status select_earliest(etf_state *s, etf_choice *best, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    *best = (etf_choice){ .op = -1 };
+    for (int k = 0; k < s->x->n_devices && status == MO_OK; k++) {
+        etf_choice next;
+
+        status = next_on_device(s, k, &next, err);
+        if (status == MO_OK && starts_before(s, &next, best))
+            *best = next;
+    }
+    return status;
+}
+
+/* Places a unit. Its ops that the device had refused are queued there again. */
+static mo_status place_unit(etf_state *s, int unit, int k, mo_error *err)
 {
     mo_status status = MO_OK;
 
     s->unit_device[unit] = k;
-    if (mo_baseline_etf_checks_memory(s))
+    if (checks_memory(s))
         mo_baseline_etf_memory_reserve_unit(&s->room, unit, k);
     for (int at = s->units->start[unit];
          s->refused && at < s->units->start[unit + 1] && status == MO_OK;
          at++) {
         int op = s->units->ops[at];
 
-        if (!s->refused[mo_baseline_etf_index(s, op, k)])
+        if (!s->refused[cell_of(s, op, k)])
             continue;
-        s->refused[mo_baseline_etf_index(s, op, k)] = false;
-        status = mo_baseline_etf_enqueue(s, op, k, err);
+        s->refused[cell_of(s, op, k)] = false;
+        status = enqueue_on(s, op, k, err);
     }
     return status;
 }
 
-/* Of the devices that op may go to, the one with the most room. */
-static int roomiest(const mo_baseline_etf *s, int op)
+/* Returns the allowed device with the most free memory. */
+static int device_with_most_memory(const etf_state *s, int op)
 {
     int best = -1;
 
     for (int k = 0; k < s->x->n_devices; k++)
-        if (mo_baseline_etf_is_allowed(s, op, k) &&
+        if (is_allowed(s, op, k) &&
             (best < 0 || s->room.free_bytes[k] > s->room.free_bytes[best]))
             best = k;
     return best;
 }
 
-/* What is left to one device is not asked whether it fits. */
-static bool fits(mo_baseline_etf *s, const mo_baseline_etf_choice *p)
+/* Checks memory for a unit that is not placed yet. */
+static bool fits_memory(etf_state *s, const etf_choice *p)
 {
-    if (!mo_baseline_etf_checks_memory(s))
+    if (!checks_memory(s))
         return true;
     mo_baseline_etf_memory_release_until(&s->room, s->device, p->start_ns);
-    return mo_baseline_etf_unit_is_placed(s, p->op) ||
+    return is_unit_placed(s, p->op) ||
            mo_baseline_etf_memory_fits(&s->room, s->device, p->op, p->device);
 }
 
-static void refuse_on(mo_baseline_etf *s, int op, int k)
+static void exclude_device(etf_state *s, int op, int k)
 {
-    s->refused[mo_baseline_etf_index(s, op, k)] = true;
+    s->refused[cell_of(s, op, k)] = true;
     s->open[op]--;
 }
 
-/* The pair is out of the question, and where memory never comes back all others
- * like it, too.  When it was the op's last, it goes where there is most room,
- * though that is not enough. */
-static mo_status refuse(mo_baseline_etf *s, const mo_baseline_etf_choice *p,
-                        mo_error *err)
+/* Rejects the choice, and, where memory is never released, all other devices
+ * without room. An op without any device left goes to the one with most memory
+ * and overflows. */
+static mo_status reject_choice(etf_state *s, const etf_choice *p, mo_error *err)
 {
-    refuse_on(s, p->op, p->device);
+    exclude_device(s, p->op, p->device);
     for (int k = 0; !s->room.live && k < s->x->n_devices; k++)
-        if (mo_baseline_etf_is_pending(s, p->op, k) &&
+        if (is_pending(s, p->op, k) &&
             !mo_baseline_etf_memory_fits(&s->room, s->device, p->op, k))
-            refuse_on(s, p->op, k);
+            exclude_device(s, p->op, k);
     if (s->open[p->op] > 0)
         return MO_OK;
-    return settle(s, s->units->of_op[p->op], roomiest(s, p->op), err);
+    return place_unit(s, s->units->of_op[p->op],
+                      device_with_most_memory(s, p->op), err);
 }
 
-static mo_status push_readers(mo_baseline_etf *s, int op, mo_error *err)
+static mo_status push_ready_readers(etf_state *s, int op, mo_error *err)
 {
     const mo_instance *x = s->x;
     mo_status status = MO_OK;
@@ -81,61 +306,61 @@ static mo_status push_readers(mo_baseline_etf *s, int op, mo_error *err)
     for (int q = x->out_start[op]; q < x->out_start[op + 1] && status == MO_OK;
          q++)
         if (--s->waits[x->flows[q].to] == 0)
-            status = mo_baseline_etf_make_ready(s, x->flows[q].to, err);
+            status = make_ready(s, x->flows[q].to, err);
     return status;
 }
 
-static mo_status commit(mo_baseline_etf *s, const mo_baseline_etf_choice *p,
-                        int rank, mo_error *err)
+static mo_status commit_choice(etf_state *s, const etf_choice *p, int rank,
+                               mo_error *err)
 {
-    mo_baseline_etf_device *d = &s->devices[p->device];
+    etf_device *d = &s->devices[p->device];
     mo_status status = MO_OK;
 
-    if (!mo_baseline_etf_unit_is_placed(s, p->op))
-        status = settle(s, s->units->of_op[p->op], p->device, err);
+    if (!is_unit_placed(s, p->op))
+        status = place_unit(s, s->units->of_op[p->op], p->device, err);
     s->device[p->op] = p->device;
     s->rank[p->op] = rank;
     s->end_ns[p->op] = p->start_ns + mo_instance_p_ns(s->x, p->op, p->device);
     d->free_ns = s->end_ns[p->op];
     d->last = p->op;
-    if (status == MO_OK && mo_baseline_etf_checks_memory(s))
+    if (status == MO_OK && checks_memory(s))
         status = mo_baseline_etf_memory_start_op(&s->room, s->device, p->op,
                                                  s->end_ns[p->op], err);
-    return status == MO_OK ? push_readers(s, p->op, err) : status;
+    return status == MO_OK ? push_ready_readers(s, p->op, err) : status;
 }
 
-/* *all: it was not stopped. */
-static mo_status place_all(mo_baseline_etf *s, mo_method_result *placed,
-                           bool *all, mo_error *err)
+/* Sets *all unless stopped. */
+static mo_status place_all(etf_state *s, mo_method_result *placed, bool *all,
+                           mo_error *err)
 {
     mo_status status = MO_OK;
     int n = 0;
 
     for (int i = 0; i < s->x->n && status == MO_OK; i++)
         if (s->waits[i] == 0)
-            status = mo_baseline_etf_make_ready(s, i, err);
+            status = make_ready(s, i, err);
     for (int64_t steps = 0; n < s->x->n && status == MO_OK; steps++) {
-        mo_baseline_etf_choice next;
+        etf_choice next;
 
         if (mo_baseline_should_stop(s->task, steps, n, placed))
             return MO_OK;
-        status = mo_baseline_etf_select(s, &next, err);
+        status = select_earliest(s, &next, err);
         assert(status != MO_OK || next.op >= 0);
         if (status == MO_OK)
-            status = fits(s, &next) ? commit(s, &next, n++, err)
-                                    : refuse(s, &next, err);
+            status = fits_memory(s, &next) ? commit_choice(s, &next, n++, err)
+                                           : reject_choice(s, &next, err);
     }
     *all = status == MO_OK;
     return status;
 }
 
-/* An array of count cells, none of which is zero bytes long. */
+/* Allocates count cells, never zero bytes. */
 static void *reserve_cells(size_t count, size_t size)
 {
     return calloc(count + 1, size);
 }
 
-static bool reserve(mo_baseline_etf *s)
+static bool reserve_arrays(etf_state *s)
 {
     size_t n = (size_t) s->x->n, n_devices = (size_t) s->x->n_devices, cells;
 
@@ -148,17 +373,17 @@ static bool reserve(mo_baseline_etf *s)
     s->rank = reserve_cells(n, sizeof *s->rank);
     s->end_ns = reserve_cells(n, sizeof *s->end_ns);
     s->devices = reserve_cells(n_devices, sizeof *s->devices);
-    if (mo_baseline_etf_checks_memory(s)) {
+    if (checks_memory(s)) {
         if (!mo_size_mul(n, n_devices, &cells) || cells == SIZE_MAX)
             return false;
         s->refused = reserve_cells(cells, sizeof *s->refused);
     }
     return s->unit_device && s->order && s->place && s->waits && s->open &&
            s->device && s->rank && s->end_ns && s->devices &&
-           (s->refused || !mo_baseline_etf_checks_memory(s));
+           (s->refused || !checks_memory(s));
 }
 
-static mo_status prepare(mo_baseline_etf *s, mo_error *err)
+static mo_status open_etf(etf_state *s, mo_error *err)
 {
     const mo_instance *x = s->x;
     mo_status status =
@@ -167,7 +392,7 @@ static mo_status prepare(mo_baseline_etf *s, mo_error *err)
     if (status == MO_OK)
         status = mo_baseline_etf_memory_open(&s->room, x, &s->task->regime,
                                              s->units, err);
-    if (status == MO_OK && !reserve(s))
+    if (status == MO_OK && !reserve_arrays(s))
         status = mo_fail_memory(err);
     if (status == MO_OK)
         status = mo_baseline_topo_order(x, s->order, s->place, err);
@@ -184,17 +409,17 @@ static mo_status prepare(mo_baseline_etf *s, mo_error *err)
     return MO_OK;
 }
 
-static void clear_lineup(mo_baseline_etf_ready_queue *l)
+static void clear_ready_queue(ready_queue *l)
 {
-    mo_baseline_pqueue_clear(&l->later);
-    mo_baseline_pqueue_clear(&l->now);
+    mo_heap_clear(&l->later);
+    mo_heap_clear(&l->now);
 }
 
-static void clear(mo_baseline_etf *s)
+static void close_etf(etf_state *s)
 {
     for (int k = 0; s->devices && k < s->x->n_devices; k++) {
-        clear_lineup(&s->devices[k].ready);
-        clear_lineup(&s->devices[k].urgent);
+        clear_ready_queue(&s->devices[k].ready);
+        clear_ready_queue(&s->devices[k].urgent);
     }
     free(s->refused);
     free(s->devices);
@@ -214,14 +439,14 @@ mo_status mo_baseline_etf_place(const mo_method_task *task,
                                 const mo_baseline_etf_options *options,
                                 mo_method_result *placed, mo_error *err)
 {
-    mo_baseline_etf s = { .task = task, .x = task->x, .options = options };
+    etf_state s = { .task = task, .x = task->x, .options = options };
     bool all = false;
-    mo_status status = prepare(&s, err);
+    mo_status status = open_etf(&s, err);
 
     if (status == MO_OK)
         status = place_all(&s, placed, &all, err);
     if (all)
         status = mo_baseline_simulate(task, s.device, s.rank, placed, err);
-    clear(&s);
+    close_etf(&s);
     return status;
 }

@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * earliest.h - earliest task first: of all ops that are ready and all devices
- * the pair that can start first, again and again.
+ * etf.h - earliest task first (Hwang et al., 1989): list scheduling that, of
+ * all ready ops and all devices, places the pair with the earliest start.
  *
- * Transfers are as long as they are and never in each other's way, as in print.
- * Of pairs that start alike the op goes first that comes first in Kahn's order,
- * then the device of the smaller number.  m-ETF, m-SCT and GETF are this with
- * different options.
+ * Transfers have their length and no congestion, as published. Ties go to the
+ * op that is first in topological order (Kahn's), then to the device with the
+ * smaller number. m-ETF, m-SCT and GETF are this with different options.
  */
 #ifndef MO_SOLVERS_SEARCH_BASELINES_ETF_H
 #define MO_SOLVERS_SEARCH_BASELINES_ETF_H
@@ -17,22 +16,23 @@
 #include "solvers/search/method.h"
 
 typedef struct mo_baseline_etf_options {
-    /* An op goes to devices that have room for it, if there are any: by the
-     * task's memory model, see earliest_room.h. */
+    /* An op goes to devices with enough free memory, if there are any: by the
+     * task's memory model, see etf_memory.h. */
     bool memory;
 
-    /* By op and device, op * K + device: whether it may go there; NULL: it may
-     * go anywhere.  Pins and groups that are placed come before it. */
+    /* By op and device, op * K + device: allowed; NULL: all are. Pins and
+     * placed groups take precedence. */
     const bool *allowed;
 
-    /* By op: its favourite child, or MO_FREE; NULL: nobody has one.  A device
+    /* By op: its favourite child, or MO_FREE; NULL: there are none. A device
      * waits for the favourite child of its last op once that is ready; until
-     * then it only takes what is urgent: an op whose inputs could have arrived
-     * by now wherever it may go. */
+     * then it only takes urgent ops: those with inputs that could have arrived
+     * by now on every allowed device. */
     const int *favourite;
 } mo_baseline_etf_options;
 
-/* Places all ops and simulates what that comes to. */
+/* Places all ops and simulates the result; placed->schedule is NULL after a
+ * stop. */
 mo_status mo_baseline_etf_place(const mo_method_task *task,
                                 const mo_baseline_etf_options *options,
                                 mo_method_result *placed, mo_error *err);

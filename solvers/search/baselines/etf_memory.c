@@ -27,14 +27,14 @@ mo_status mo_baseline_etf_memory_open(mo_baseline_etf_memory *room,
 
 void mo_baseline_etf_memory_close(mo_baseline_etf_memory *room)
 {
-    mo_baseline_pqueue_clear(&room->running);
+    mo_heap_clear(&room->running);
     free(room->readers);
     free(room->free_bytes);
     *room = (mo_baseline_etf_memory){ 0 };
 }
 
-/* Sums beyond all numbers stop there: nothing has so much room. */
-static void add(int64_t *bytes, int64_t more_bytes)
+/* Saturates at INT64_MAX, which fits nowhere. */
+static void add_saturating(int64_t *bytes, int64_t more_bytes)
 {
     if (more_bytes > 0 && !mo_int64_add(*bytes, more_bytes, bytes))
         *bytes = INT64_MAX;
@@ -46,11 +46,11 @@ static int64_t output_bytes(const mo_instance *x, int op)
 
     for (int q = x->out_start[op]; q < x->out_start[op + 1]; q++)
         if (q == x->tensor_start[x->flows[q].tensor])
-            add(&bytes, x->tensor_bytes[x->flows[q].tensor]);
+            add_saturating(&bytes, x->tensor_bytes[x->flows[q].tensor]);
     return bytes;
 }
 
-/* What op reads that has to come from another device. */
+/* Returns the bytes of op's inputs that come from other devices. */
 static int64_t copied_bytes(const mo_instance *x, const int *device, int op,
                             int k)
 {
@@ -60,7 +60,7 @@ static int64_t copied_bytes(const mo_instance *x, const int *device, int op,
         const mo_flow *flow = &x->flows[x->in_flows[at]];
 
         if (device[flow->from] != k)
-            add(&bytes, x->tensor_bytes[flow->tensor]);
+            add_saturating(&bytes, x->tensor_bytes[flow->tensor]);
     }
     return bytes;
 }
@@ -71,15 +71,16 @@ bool mo_baseline_etf_memory_fits(const mo_baseline_etf_memory *room,
     int64_t bytes = room->units->bytes[room->units->of_op[op]];
 
     if (room->live) {
-        add(&bytes, room->x->memory_bytes[op] - room->x->weight_bytes[op]);
-        add(&bytes, output_bytes(room->x, op));
-        add(&bytes, copied_bytes(room->x, device, op, k));
+        add_saturating(&bytes,
+                       room->x->memory_bytes[op] - room->x->weight_bytes[op]);
+        add_saturating(&bytes, output_bytes(room->x, op));
+        add_saturating(&bytes, copied_bytes(room->x, device, op, k));
     }
     return bytes <= room->free_bytes[k];
 }
 
-/* Once far below, it stays there: no number is smaller. */
-static void take(mo_baseline_etf_memory *room, int k, int64_t bytes)
+/* Saturates at -INT64_MAX. */
+static void take_bytes(mo_baseline_etf_memory *room, int k, int64_t bytes)
 {
     int64_t *free_bytes = &room->free_bytes[k];
 
@@ -90,7 +91,7 @@ static void take(mo_baseline_etf_memory *room, int k, int64_t bytes)
 void mo_baseline_etf_memory_reserve_unit(mo_baseline_etf_memory *room, int unit,
                                          int k)
 {
-    take(room, k, room->units->bytes[unit]);
+    take_bytes(room, k, room->units->bytes[unit]);
 }
 
 mo_status mo_baseline_etf_memory_start_op(mo_baseline_etf_memory *room,
@@ -101,22 +102,22 @@ mo_status mo_baseline_etf_memory_start_op(mo_baseline_etf_memory *room,
 
     if (!room->live)
         return MO_OK;
-    take(room, k, output_bytes(room->x, op));
-    take(room, k, copied_bytes(room->x, device, op, k));
-    return mo_baseline_pqueue_push(&room->running, end_ns, op, err);
+    take_bytes(room, k, output_bytes(room->x, op));
+    take_bytes(room, k, copied_bytes(room->x, device, op, k));
+    return mo_heap_push(&room->running, end_ns, op, err);
 }
 
-static void give_back(mo_baseline_etf_memory *room, const int *device, int op)
+static void release_op(mo_baseline_etf_memory *room, const int *device, int op)
 {
     const mo_instance *x = room->x;
 
-    take(room, device[op], -copied_bytes(x, device, op, device[op]));
+    take_bytes(room, device[op], -copied_bytes(x, device, op, device[op]));
     for (int at = x->in_start[op]; at < x->in_start[op + 1]; at++) {
         int tensor = x->flows[x->in_flows[at]].tensor;
 
         if (--room->readers[tensor] == 0 && x->tensor_bytes[tensor] > 0)
-            take(room, device[x->tensor_from[tensor]],
-                 -x->tensor_bytes[tensor]);
+            take_bytes(room, device[x->tensor_from[tensor]],
+                       -x->tensor_bytes[tensor]);
     }
 }
 
@@ -124,5 +125,5 @@ void mo_baseline_etf_memory_release_until(mo_baseline_etf_memory *room,
                                           const int *device, int64_t now_ns)
 {
     while (room->running.n > 0 && room->running.items[0].key <= now_ns)
-        give_back(room, device, mo_baseline_pqueue_pop(&room->running).number);
+        release_op(room, device, mo_heap_pop(&room->running).id);
 }

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * GETF: Y. Su, X. Ren, S. Vardi, A. Wierman: Communication-aware scheduling
- * of precedence-constrained tasks on related machines (2020).
+ * GETF: Y. Su, X. Ren, S. Vardi, A. Wierman: Communication-aware scheduling of
+ * precedence-constrained tasks on related machines (2020).
  *
- * A linear program (models/baselines/getf.c, relaxed) assigns ops to devices by
- * their speed, with chains and loads and without communication.  Devices are
- * grouped by speed (getf_groups.h); an op belongs to the group of the largest
- * total speed among those that are not slower than where half of it wants to
- * be. Then of all ops that are ready and all devices of their groups the pair
- * that can start first (earliest.h).
+ * An LP relaxation (models/baselines/getf.c) assigns ops to devices by their
+ * speed, with chains and loads and without communication. Devices are grouped
+ * by speed (getf_groups.h); an op belongs to the group with the largest total
+ * speed among those not slower than the one that holds half of its LP mass.
+ * Then earliest task first (etf.h) with the devices of its group for each op.
  *
- * Decided here: in print the machines slower than the fastest by m are left
- * out; here they stay, in the slowest group.  Speeds are of all ops together,
- * the program and the placement have the true times.  GETF does not look at
- * memory.
+ * Decided here: in the publication machines slower than the fastest by a
+ * factor m are left out; here they stay, in the slowest group. Speeds are of
+ * all ops together, the program and the placement have the true times. GETF
+ * ignores memory.
  */
 #include <stdlib.h>
 
@@ -24,8 +23,8 @@
 #include "solvers/search/baselines/getf_groups.h"
 
 /* Columns that are not in a solution are 0. */
-static void read_masses(const mo_solution *solution, const mo_instance *x,
-                        double *mass)
+static void read_lp_masses(const mo_solution *solution, const mo_instance *x,
+                           double *mass)
 {
     for (int i = 0; i < solution->n; i++) {
         const mo_solution_value *v = &solution->values[i];
@@ -52,9 +51,9 @@ static void allow_groups(const mo_instance *x,
     }
 }
 
-static mo_status place_with(const mo_method_task *task,
-                            const mo_solution *solution,
-                            mo_method_result *placed, mo_error *err)
+static mo_status place_by_masses(const mo_method_task *task,
+                                 const mo_solution *solution,
+                                 mo_method_result *placed, mo_error *err)
 {
     const mo_instance *x = task->x;
     mo_baseline_getf_groups groups = { 0 };
@@ -72,7 +71,7 @@ static mo_status place_with(const mo_method_task *task,
     if (status == MO_OK) {
         const mo_baseline_etf_options options = { .allowed = allowed };
 
-        read_masses(solution, x, mass);
+        read_lp_masses(solution, x, mass);
         allow_groups(x, &groups, mass, allowed);
         status = mo_baseline_etf_place(task, &options, placed, err);
     }
@@ -82,10 +81,10 @@ static mo_status place_with(const mo_method_task *task,
     return status;
 }
 
-static mo_status place(const mo_method_task *task, mo_method_result *placed,
-                       mo_error *err)
+static mo_status place_getf(const mo_method_task *task,
+                            mo_method_result *placed, mo_error *err)
 {
-    return mo_baseline_place_by_lp(task, &mo_formulation_getf, place_with,
+    return mo_baseline_place_by_lp(task, &mo_formulation_getf, place_by_masses,
                                    placed, err);
 }
 
@@ -95,5 +94,5 @@ const mo_method mo_method_getf = {
             "program wants; needs a solver",
     .source = "Su, Ren, Vardi, Wierman 2020",
     .all = true,
-    .place = place,
+    .place = place_getf,
 };

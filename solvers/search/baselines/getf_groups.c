@@ -6,10 +6,10 @@
 
 #include "schedule/heuristic/single_device.h"
 
-/* What solvers leave of a half, and rounding of a power of gamma. */
+/* Tolerance of a solver's half, and of rounding in powers of gamma. */
 #define TOLERANCE 1e-6
 
-/* INFINITY: one group for all. */
+/* Returns INFINITY for a single group. */
 static double find_gamma(int m)
 {
     return m > 2 ? log2(m) / log2(log2(m)) : INFINITY;
@@ -20,7 +20,7 @@ static int count_groups(int m, double gamma)
     return isinf(gamma) ? 1 : (int) ceil(log2(m) / log2(gamma) - TOLERANCE);
 }
 
-/* A device on which nothing takes time is faster than all that take some. */
+/* A device on which no op takes time is faster than all others. */
 static void find_speeds(const mo_instance *x, double *speed)
 {
     double slowest_ns = 0;
@@ -79,7 +79,7 @@ void mo_baseline_getf_groups_clear(mo_baseline_getf_groups *groups)
     *groups = (mo_baseline_getf_groups){ 0 };
 }
 
-/* The last group that has half of the mass in it or behind it. */
+/* Returns the last group with half of the mass in it or behind it. */
 static int last_with_half(const mo_baseline_getf_groups *groups,
                           const double *mass, int n_devices)
 {

@@ -1,27 +1,27 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Hare: F. Chen, P. Li, C. Wu, S. Guo: Hare: exploiting inter-job and intra-job
- * parallelism of distributed machine learning on heterogeneous GPUs (HPDC
- * 2022), as the Moirai paper puts it: "a simple greedy heuristic that always
- * provides higher GPU memory for the next task and keeps the latest completed
- * task".
+ * Hare: F. Chen, P. Li, C. Wu, S. Guo: Hare: exploiting inter-job and
+ * intra-job parallelism of distributed machine learning on heterogeneous GPUs
+ * (HPDC 2022), as the Moirai paper puts it: "a simple greedy heuristic that
+ * always provides higher GPU memory for the next task and keeps the latest
+ * completed task".
  *
- * Ops are placed in the order in which the last of what they read has been
- * made.  Each goes to the device that offers it most memory: what is free
- * there, and, where the op it reads that was completed last has run, the
- * memory of that op, which is kept in place and need not be brought.
+ * Greedy list scheduling: ops are placed in the order in which their last
+ * input is completed. Each goes to the device that offers it most memory: the
+ * free memory there, plus, on the device of its latest completed input, the
+ * memory of that op, which is kept in place and need not be transferred.
  *
- * Decided here, as Hare places jobs and not ops: the above; of devices that
- * offer the same the one of the op completed last, then the one that is free
- * first, then the first.  Memory is what an op asks for in all, whatever the
- * task says of it; an op that fits nowhere goes there all the same, and the
- * answer says so.  A group takes all of its memory where its first op goes.
+ * Decided here, as Hare places jobs and not ops: the above; ties go to the
+ * device of the latest completed input, then to the one that is free first,
+ * then to the first. Memory is the static memory of an op, whatever the task's
+ * model; an op that fits nowhere is placed all the same, and the result does
+ * not fit. A group takes all of its memory where its first op goes.
  */
 #include <stdlib.h>
 
 #include "base/array.h"
 #include "solvers/search/baselines/baseline.h"
-#include "solvers/search/baselines/priority_queue.h"
+#include "base/heap.h"
 
 typedef struct hare {
     const mo_method_task *task;
@@ -32,11 +32,10 @@ typedef struct hare {
     int *waits;
     int64_t *end_ns;
     int *device, *rank;
-    mo_baseline_pqueue
-        ready; /* ops by when the last of what they read was made */
+    mo_heap ready; /* ops by completion of their last input */
 } hare;
 
-/* What op reads that was completed last, of equals the first; -1: nothing. */
+/* Returns the input of op completed last, of equals the first; -1: none. */
 static int latest_input(const hare *h, int op)
 {
     int latest = -1;
@@ -50,7 +49,7 @@ static int latest_input(const hare *h, int op)
     return latest;
 }
 
-static int64_t offer_bytes(const hare *h, int latest, int k)
+static int64_t offered_bytes(const hare *h, int latest, int k)
 {
     int64_t bytes = h->free_bytes[k];
 
@@ -60,11 +59,11 @@ static int64_t offer_bytes(const hare *h, int latest, int k)
     return bytes;
 }
 
-/* Is device k better for op than the best so far? */
+/* Returns whether device k is better for op than the best so far. */
 static bool offers_more(const hare *h, int latest, int k, int best)
 {
-    int64_t bytes = offer_bytes(h, latest, k);
-    int64_t best_bytes = offer_bytes(h, latest, best);
+    int64_t bytes = offered_bytes(h, latest, k);
+    int64_t best_bytes = offered_bytes(h, latest, best);
     bool keeps = latest >= 0 && h->device[latest] == k;
     bool best_keeps = latest >= 0 && h->device[latest] == best;
 
@@ -75,7 +74,7 @@ static bool offers_more(const hare *h, int latest, int k, int best)
     return h->free_ns[k] < h->free_ns[best];
 }
 
-static int choose(const hare *h, int op)
+static int choose_device(const hare *h, int op)
 {
     int decided = h->unit_device[h->units->of_op[op]];
     int latest = latest_input(h, op), best = 0;
@@ -102,14 +101,14 @@ static int64_t arrival_ns(const hare *h, int op, int k)
     return last_ns;
 }
 
-static void put(hare *h, int op, int k, int rank)
+static void place_op(hare *h, int op, int k, int rank)
 {
     int unit = h->units->of_op[op];
     int64_t start_ns = arrival_ns(h, op, k);
 
     if (h->unit_device[unit] == MO_FREE) {
         h->unit_device[unit] = k;
-        /* Below 0 it stays: no need to count on. */
+        /* Below 0 it stays: no further subtraction. */
         if (h->free_bytes[k] >= 0)
             h->free_bytes[k] -= h->units->bytes[unit];
     }
@@ -121,7 +120,7 @@ static void put(hare *h, int op, int k, int rank)
     h->free_ns[k] = h->end_ns[op];
 }
 
-static mo_status push_readers(hare *h, int op, mo_error *err)
+static mo_status push_ready_readers(hare *h, int op, mo_error *err)
 {
     const mo_instance *x = h->x;
     mo_status status = MO_OK;
@@ -131,13 +130,13 @@ static mo_status push_readers(hare *h, int op, mo_error *err)
         int to = x->flows[q].to;
 
         if (--h->waits[to] == 0)
-            status = mo_baseline_pqueue_push(
-                &h->ready, h->end_ns[latest_input(h, to)], to, err);
+            status = mo_heap_push(&h->ready, h->end_ns[latest_input(h, to)], to,
+                                  err);
     }
     return status;
 }
 
-/* *all: it was not stopped. */
+/* Sets *all unless stopped. */
 static mo_status place_all(hare *h, mo_method_result *placed, bool *all,
                            mo_error *err)
 {
@@ -145,20 +144,20 @@ static mo_status place_all(hare *h, mo_method_result *placed, bool *all,
 
     for (int i = 0; i < h->x->n && status == MO_OK; i++)
         if (h->waits[i] == 0)
-            status = mo_baseline_pqueue_push(&h->ready, 0, i, err);
+            status = mo_heap_push(&h->ready, 0, i, err);
     for (int n = 0; h->ready.n > 0 && status == MO_OK; n++) {
-        int op = mo_baseline_pqueue_pop(&h->ready).number;
+        int op = mo_heap_pop(&h->ready).id;
 
         if (mo_baseline_should_stop(h->task, n, n, placed))
             return MO_OK;
-        put(h, op, choose(h, op), n);
-        status = push_readers(h, op, err);
+        place_op(h, op, choose_device(h, op), n);
+        status = push_ready_readers(h, op, err);
     }
     *all = status == MO_OK;
     return status;
 }
 
-static mo_status prepare(hare *h, mo_error *err)
+static mo_status open_hare(hare *h, mo_error *err)
 {
     const mo_regime sums = { .memory = MO_MEMORY_STATIC };
     const mo_instance *x = h->x;
@@ -185,18 +184,18 @@ static mo_status prepare(hare *h, mo_error *err)
     return MO_OK;
 }
 
-static mo_status place(const mo_method_task *task, mo_method_result *placed,
-                       mo_error *err)
+static mo_status place_hare(const mo_method_task *task,
+                            mo_method_result *placed, mo_error *err)
 {
     hare h = { .task = task, .x = task->x };
     bool all = false;
-    mo_status status = prepare(&h, err);
+    mo_status status = open_hare(&h, err);
 
     if (status == MO_OK)
         status = place_all(&h, placed, &all, err);
     if (all)
         status = mo_baseline_simulate(task, h.device, h.rank, placed, err);
-    mo_baseline_pqueue_clear(&h.ready);
+    mo_heap_clear(&h.ready);
     free(h.rank);
     free(h.device);
     free(h.end_ns);
@@ -213,5 +212,5 @@ const mo_method mo_method_hare = {
     .help = "to the device with most memory, counting what was just made",
     .source = "Hare: Chen et al. 2022",
     .all = true,
-    .place = place,
+    .place = place_hare,
 };

@@ -4,20 +4,20 @@
  * complexity task scheduling for heterogeneous computing (IEEE TPDS 13(3),
  * 2002).
  *
- * Ops by falling upward rank, the longest way to an end of the graph with mean
- * times, each to the device where it ends first, into the first gap that is
- * long enough.
+ * List scheduling by falling upward rank (the longest path to a sink with mean
+ * times), each op on the device with the earliest finish time, into the first
+ * gap that is long enough.
  *
- * Decided here: in print transfers never wait for each other; here they go
- * through the first gaps of whatever the task's congestion makes them share, so
- * that the schedule holds as it is.  HEFT does not look at memory.
+ * Decided here: in the publication transfers never wait for each other; here
+ * they take the first gaps of the resources that the task's congestion makes
+ * them share, so that the schedule is valid as it is. HEFT ignores memory.
  */
 #include "schedule/heuristic/heft.h"
 
 #include "solvers/search/baselines/baseline.h"
 
-static mo_status place(const mo_method_task *task, mo_method_result *placed,
-                       mo_error *err)
+static mo_status place_heft(const mo_method_task *task,
+                            mo_method_result *placed, mo_error *err)
 {
     const mo_regime regime = mo_baseline_regime_without_memory(task);
     mo_schedule *schedule = NULL;
@@ -33,5 +33,5 @@ const mo_method mo_method_heft = {
     .help = "by upward rank to where each op ends first, into gaps",
     .source = "Topcuoglu, Hariri, Wu 2002",
     .all = true,
-    .place = place,
+    .place = place_heft,
 };

@@ -5,19 +5,18 @@
  * after ETF: J.-J. Hwang, Y.-C. Chow, F. D. Anger, C.-Y. Lee (SIAM J. Comput.
  * 18(2), 1989).
  *
- * Of all ops that are ready and all devices that have memory for them the pair
- * that can start first (earliest.h).
+ * Earliest task first (etf.h) over the devices with enough free memory.
  *
- * Decided here: in print memory is live, since Baechi places what is trained;
- * here it is what the task says, and with static memory an op keeps what it
- * asks for.  A device that has no room for an op is out of the question for it
- * from then on.  An op that no device has room for goes where there is most,
- * and the answer says that it does not fit.
+ * Decided here: in the publication memory is live, since Baechi places
+ * training graphs; here it is the task's memory model, and under static memory
+ * an op keeps its memory. A device without room for an op is excluded for it
+ * from then on. An op that fits no device goes to the one with most memory,
+ * and the result does not fit.
  */
 #include "solvers/search/baselines/etf.h"
 
-static mo_status place(const mo_method_task *task, mo_method_result *placed,
-                       mo_error *err)
+static mo_status place_m_etf(const mo_method_task *task,
+                             mo_method_result *placed, mo_error *err)
 {
     const mo_baseline_etf_options options = { .memory = true };
 
@@ -29,5 +28,5 @@ const mo_method mo_method_m_etf = {
     .help = "the op and device that can start first, within memory",
     .source = "Baechi: Jeon et al. 2020",
     .all = true,
-    .place = place,
+    .place = place_m_etf,
 };

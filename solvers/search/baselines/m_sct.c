@@ -4,16 +4,16 @@
  * Gupta: Baechi: fast device placement of machine learning graphs (SoCC 2020);
  * after SCT: C. Hanen, A. Munier (Discrete Applied Mathematics 108(3), 2001).
  *
- * A linear program (models/baselines/sct.c) says of each op which of its
- * readers should follow it on its device: its favourite child.  Then as m-ETF,
- * except that a device waits for the favourite child of its last op once that
- * is ready, unless something urgent comes up (earliest.h).
+ * An LP relaxation (models/baselines/sct.c) determines for each op which of
+ * its readers should follow it on its device: its favourite child. Then as
+ * m-ETF, except that a device waits for the favourite child of its last op
+ * once that is ready, unless an urgent op is there (etf.h).
  *
  * Decided here: a solver's value of at most 0.1 means a favourite; should that
- * leave an op with two children, or a child with two parents, the smaller value
- * counts, and of equals the flow of the smaller number.  In print devices are
- * equal: the program has mean times, the placement true ones.  Memory is as in
- * m-ETF.
+ * leave an op with two children, or a child with two parents, the smaller
+ * value counts, and of equals the flow with the smaller number. In the
+ * publication devices are equal: the program has mean times, the placement
+ * true ones. Memory is as in m-ETF.
  */
 #include <stdlib.h>
 
@@ -87,9 +87,9 @@ static mo_status find_favourites(const mo_instance *x,
     return status;
 }
 
-static mo_status place_with(const mo_method_task *task,
-                            const mo_solution *solution,
-                            mo_method_result *placed, mo_error *err)
+static mo_status place_by_favourites(const mo_method_task *task,
+                                     const mo_solution *solution,
+                                     mo_method_result *placed, mo_error *err)
 {
     int *favourite = calloc((size_t) task->x->n + 1, sizeof *favourite);
     const mo_baseline_etf_options options = { .memory = true,
@@ -104,11 +104,11 @@ static mo_status place_with(const mo_method_task *task,
     return status;
 }
 
-static mo_status place(const mo_method_task *task, mo_method_result *placed,
-                       mo_error *err)
+static mo_status place_m_sct(const mo_method_task *task,
+                             mo_method_result *placed, mo_error *err)
 {
-    return mo_baseline_place_by_lp(task, &mo_formulation_sct, place_with,
-                                   placed, err);
+    return mo_baseline_place_by_lp(task, &mo_formulation_sct,
+                                   place_by_favourites, placed, err);
 }
 
 const mo_method mo_method_m_sct = {
@@ -116,5 +116,5 @@ const mo_method mo_method_m_sct = {
     .help = "as m-etf, but devices wait for favourite children; needs a solver",
     .source = "Baechi: Jeon et al. 2020",
     .all = true,
-    .place = place,
+    .place = place_m_sct,
 };

@@ -3,30 +3,30 @@
  * m-TOPO: B. Jeon, L. Cai, P. Srivastava, J. Jiang, X. Ke, Y. Meng, C. Xie, I.
  * Gupta: Baechi: fast device placement of machine learning graphs (SoCC 2020).
  *
- * Device after device is filled, in a topological order (Kahn's, first in,
- * first out), each up to its share: the memory of all ops divided by the number
- * of devices, plus that of the largest op.
+ * Fills device after device in topological order (Kahn's, FIFO), each up to
+ * its share: the memory of all ops divided by the number of devices, plus that
+ * of the largest op.
  *
- * Decided here: a device smaller than the share is filled up to what it has,
- * unless memory has no limits.  What is left behind the last device goes there
- * all the same, and the answer says that it does not fit.  A colocation group
- * counts as one op and goes where its first op goes.  Pinned ops take their
- * room before the others are placed.  Devices run their ops in that order.
+ * Decided here: a device smaller than the share is filled up to its capacity,
+ * unless memory has no limits. What is left after the last device goes there
+ * all the same, and the result does not fit. A colocation group counts as one
+ * op and goes where its first op goes. Pinned ops take their memory before the
+ * others are placed. Devices run their ops in that order.
  */
 #include <stdlib.h>
 
 #include "base/array.h"
 #include "solvers/search/baselines/baseline.h"
 
-typedef struct filler {
+typedef struct topo_filler {
     const mo_instance *x;
     mo_placement_units *units;
-    int64_t *room_bytes; /* by device: of its share */
+    int64_t *room_bytes; /* by device: left of its share */
     int *unit_device;    /* or MO_FREE */
-} filler;
+} topo_filler;
 
-/* Sums beyond all numbers stop there. */
-static int64_t plus(int64_t a, int64_t b)
+/* Saturates at INT64_MAX. */
+static int64_t add_saturating(int64_t a, int64_t b)
 {
     int64_t sum = INT64_MAX;
 
@@ -34,20 +34,20 @@ static int64_t plus(int64_t a, int64_t b)
     return sum;
 }
 
-static int64_t share_bytes(const filler *f)
+static int64_t share_bytes(const topo_filler *f)
 {
     int64_t all_bytes = 0, largest_bytes = 0;
 
     for (int u = 0; u < f->units->n; u++) {
         int64_t bytes = f->units->bytes[u];
 
-        all_bytes = plus(all_bytes, bytes);
+        all_bytes = add_saturating(all_bytes, bytes);
         largest_bytes = bytes > largest_bytes ? bytes : largest_bytes;
     }
-    return plus(all_bytes / f->x->n_devices, largest_bytes);
+    return add_saturating(all_bytes / f->x->n_devices, largest_bytes);
 }
 
-static void share_out(filler *f, bool limited)
+static void set_shares(topo_filler *f, bool limited)
 {
     int64_t share = share_bytes(f);
 
@@ -60,13 +60,13 @@ static void share_out(filler *f, bool limited)
         int pin = f->units->pin[u];
 
         f->unit_device[u] = pin;
-        /* Once over, over for ever: no need to count on. */
+        /* Once negative it stays: no further subtraction. */
         if (pin != MO_FREE && f->room_bytes[pin] >= 0)
             f->room_bytes[pin] -= f->units->bytes[u];
     }
 }
 
-static void fill(filler *f, const int *order, int *device)
+static void fill_devices(topo_filler *f, const int *order, int *device)
 {
     int k = 0, last = f->x->n_devices - 1;
 
@@ -84,13 +84,13 @@ static void fill(filler *f, const int *order, int *device)
     }
 }
 
-static mo_status place(const mo_method_task *task, mo_method_result *placed,
-                       mo_error *err)
+static mo_status place_m_topo(const mo_method_task *task,
+                              mo_method_result *placed, mo_error *err)
 {
     const mo_instance *x = task->x;
     const mo_regime sums = { .memory = MO_MEMORY_STATIC };
     size_t n = (size_t) x->n + 1;
-    filler f = { .x = x };
+    topo_filler f = { .x = x };
     int *order = malloc(n * sizeof *order), *rank = malloc(n * sizeof *rank);
     int *device = malloc(n * sizeof *device);
     mo_status status = mo_placement_units_make(x, &sums, &f.units, err);
@@ -103,8 +103,8 @@ static mo_status place(const mo_method_task *task, mo_method_result *placed,
     if (status == MO_OK)
         status = mo_baseline_topo_order(x, order, rank, err);
     if (status == MO_OK) {
-        share_out(&f, task->regime.memory != MO_MEMORY_NONE);
-        fill(&f, order, device);
+        set_shares(&f, task->regime.memory != MO_MEMORY_NONE);
+        fill_devices(&f, order, device);
         status = mo_baseline_simulate(task, device, rank, placed, err);
     }
     mo_placement_units_free(f.units);
@@ -121,5 +121,5 @@ const mo_method mo_method_m_topo = {
     .help = "device after device filled with its share of memory",
     .source = "Baechi: Jeon et al. 2020",
     .all = true,
-    .place = place,
+    .place = place_m_topo,
 };

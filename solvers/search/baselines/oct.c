@@ -16,13 +16,14 @@
 typedef struct table {
     const mo_instance *x;
     const mo_regime *regime;
-    int64_t *rows_ns; /* mean transfers */
+    int64_t *rows_ns; /* mean transfer times */
     int64_t *oct_ns;
-    int64_t *best_ns; /* by op: the least OCT and p together */
+    int64_t *best_ns; /* by op: least sum of OCT and p */
 } table;
 
-/* From the start of op on the device, or INT64_MAX where it is not allowed. */
-static int64_t with_p(const table *t, int op, int device)
+/* Returns the time from the start of op on the device; INT64_MAX: not
+ * allowed. */
+static int64_t cost_from_start(const table *t, int op, int device)
 {
     int pin = t->x->pin[op];
 
@@ -32,7 +33,7 @@ static int64_t with_p(const table *t, int op, int device)
            mo_instance_p_ns(t->x, op, device);
 }
 
-static void lift_row(table *t, int op, int flow)
+static void raise_row(table *t, int op, int flow)
 {
     int64_t *row_ns = t->oct_ns + (int64_t) op * t->x->n_devices;
     int reader = t->x->flows[flow].to;
@@ -40,7 +41,7 @@ static void lift_row(table *t, int op, int flow)
                       mo_mean_cost_flow_ns(t->x, t->regime, t->rows_ns, flow);
 
     for (int k = 0; k < t->x->n_devices; k++) {
-        int64_t here_ns = with_p(t, reader, k);
+        int64_t here_ns = cost_from_start(t, reader, k);
         int64_t least_ns = here_ns < away_ns ? here_ns : away_ns;
 
         if (row_ns[k] < least_ns)
@@ -48,18 +49,19 @@ static void lift_row(table *t, int op, int flow)
     }
 }
 
-/* Numbers are topological: the readers of an op are done before it. */
-static void fill(table *t)
+/* Ops are numbered in topological order: readers come before their inputs
+ * here. */
+static void fill_table(table *t)
 {
     const mo_instance *x = t->x;
 
     for (int i = x->n - 1; i >= 0; i--) {
         for (int q = x->out_start[i]; q < x->out_start[i + 1]; q++)
-            lift_row(t, i, q);
+            raise_row(t, i, q);
         t->best_ns[i] = INT64_MAX;
         for (int k = 0; k < x->n_devices; k++)
-            if (with_p(t, i, k) < t->best_ns[i])
-                t->best_ns[i] = with_p(t, i, k);
+            if (cost_from_start(t, i, k) < t->best_ns[i])
+                t->best_ns[i] = cost_from_start(t, i, k);
     }
 }
 
@@ -76,7 +78,7 @@ mo_status mo_baseline_oct_make(const mo_instance *x, const mo_regime *regime,
         t.oct_ns = calloc(cells, sizeof *t.oct_ns);
     t.best_ns = calloc((size_t) x->n + 1, sizeof *t.best_ns);
     if (t.oct_ns && t.best_ns) {
-        fill(&t);
+        fill_table(&t);
         *oct_ns = t.oct_ns;
     } else {
         free(t.oct_ns);
@@ -87,7 +89,7 @@ mo_status mo_baseline_oct_make(const mo_instance *x, const mo_regime *regime,
     return status;
 }
 
-/* Quotients and remainders by themselves: the sum may not fit. */
+/* Quotients and remainders separately: the sum may overflow. */
 int64_t mo_baseline_oct_rank_ns(const mo_instance *x, const int64_t *oct_ns,
                                 int op)
 {

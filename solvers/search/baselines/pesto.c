@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Pesto: U. U. Hafeez, X. Sun, A. Gandhi, Z. Liu: Towards optimal placement and
- * scheduling of DNN operations with Pesto (Middleware 2021).
+ * Pesto: U. U. Hafeez, X. Sun, A. Gandhi, Z. Liu: Towards optimal placement
+ * and scheduling of DNN operations with Pesto (Middleware 2021).
  *
- * Ops are merged into about 200 clusters, without making a cycle (merge.h);
- * an integer program (models/baselines/pesto.c) places and orders these on two
- * devices; the ops are placed with their clusters and go in the order of their
- * starts.
+ * Ops are clustered without cycles to about 200 (cluster_ops.h); an integer
+ * program (models/baselines/pesto.c) places and orders the clusters on two
+ * devices; ops follow their clusters, ordered by their starts.
  *
- * Decided here: Pesto's two types of devices are the two devices that run
- * everything fastest alone, so that pins to others leave it without an answer.
- * The merging is ours; the program is given the time there is, and its best
- * solution by then will do.  It knows the task's congestion and memory;
- * clusters have the memory of their ops, added up, also where less would be
- * alive at once, and send each other in one piece what their ops do.
+ * Decided here: Pesto's two types of devices are the two devices with the
+ * shortest total time, so that pins to others leave it without a solution. The
+ * clustering is ours; the program gets the time that is left, and its best
+ * solution by then is used. It knows the task's congestion and memory;
+ * clusters have the sum of the memory of their ops, also where less would be
+ * live at once, and send each other one tensor.
  */
 #include <stdlib.h>
 
@@ -25,14 +24,14 @@
 
 enum { MOST_CLUSTERS = 200 };
 
-typedef struct turn {
+typedef struct op_start {
     int64_t start_ns; /* of its cluster */
     int cluster, op;
-} turn;
+} op_start;
 
-static int compare_turns(const void *a, const void *b)
+static int compare_starts(const void *a, const void *b)
 {
-    const turn *v = a, *w = b;
+    const op_start *v = a, *w = b;
 
     if (v->start_ns != w->start_ns)
         return v->start_ns < w->start_ns ? -1 : 1;
@@ -41,41 +40,42 @@ static int compare_turns(const void *a, const void *b)
     return (v->op > w->op) - (v->op < w->op);
 }
 
-/* Every op goes with its cluster. */
-static mo_status spread(const mo_method_task *task,
-                        const mo_baseline_clustering *merged,
-                        const mo_schedule *claims, mo_method_result *placed,
-                        mo_error *err)
+/* Places every op with its cluster. */
+static mo_status place_ops_with_clusters(const mo_method_task *task,
+                                         const mo_baseline_clustering *merged,
+                                         const mo_schedule *claims,
+                                         mo_method_result *placed,
+                                         mo_error *err)
 {
     size_t n = (size_t) task->x->n + 1;
-    turn *turns = malloc(n * sizeof *turns);
+    op_start *starts = malloc(n * sizeof *starts);
     int *device = malloc(n * sizeof *device), *rank = malloc(n * sizeof *rank);
-    mo_status status = turns && device && rank ? MO_OK : mo_fail_memory(err);
+    mo_status status = starts && device && rank ? MO_OK : mo_fail_memory(err);
 
     if (status == MO_OK) {
         for (int i = 0; i < task->x->n; i++) {
             int c = merged->cluster[i];
 
-            turns[i] = (turn){ claims->start_ns[c], c, i };
+            starts[i] = (op_start){ claims->start_ns[c], c, i };
             device[i] = claims->device[c];
         }
-        qsort(turns, (size_t) task->x->n, sizeof *turns, compare_turns);
+        qsort(starts, (size_t) task->x->n, sizeof *starts, compare_starts);
         for (int p = 0; p < task->x->n; p++)
-            rank[turns[p].op] = p;
+            rank[starts[p].op] = p;
         status = mo_baseline_simulate(task, device, rank, placed, err);
     }
     free(rank);
     free(device);
-    free(turns);
+    free(starts);
     return status;
 }
 
-/* What the solver left may be no answer, which is no failure of ours. */
-static mo_status place_with(const mo_method_task *task,
-                            const mo_baseline_clustering *merged,
-                            const mo_baseline_milp_model *model,
-                            const mo_baseline_milp_result *solved,
-                            mo_method_result *placed, mo_error *err)
+/* The solver's values may be no valid schedule, which is not an error here. */
+static mo_status place_by_solution(const mo_method_task *task,
+                                   const mo_baseline_clustering *merged,
+                                   const mo_baseline_milp_model *model,
+                                   const mo_baseline_milp_result *solved,
+                                   mo_method_result *placed, mo_error *err)
 {
     mo_schedule *claims = NULL;
     mo_error wrong = { 0 };
@@ -84,7 +84,7 @@ static mo_status place_with(const mo_method_task *task,
                                           MO_ANSWER_TOLERANCE, &claims, &wrong);
 
     if (status == MO_OK) {
-        status = spread(task, merged, claims, placed, err);
+        status = place_ops_with_clusters(task, merged, claims, placed, err);
     } else if (status == MO_E_INPUT) {
         mo_utf8_escape_controls(placed->why, sizeof placed->why, wrong.text);
         status = MO_OK;
@@ -95,8 +95,8 @@ static mo_status place_with(const mo_method_task *task,
     return status;
 }
 
-static mo_status place(const mo_method_task *task, mo_method_result *placed,
-                       mo_error *err)
+static mo_status place_pesto(const mo_method_task *task,
+                             mo_method_result *placed, mo_error *err)
 {
     mo_baseline_milp_model model = { .formulation = &mo_formulation_pesto,
                                      .regime = task->regime,
@@ -112,7 +112,7 @@ static mo_status place(const mo_method_task *task, mo_method_result *placed,
         status = mo_baseline_milp_solve(task, &model, &solved, placed, err);
     }
     if (status == MO_OK && solved.solution)
-        status = place_with(task, merged, &model, &solved, placed, err);
+        status = place_by_solution(task, merged, &model, &solved, placed, err);
     mo_solution_free(solved.solution);
     mo_baseline_clustering_free(merged);
     return status;
@@ -124,5 +124,5 @@ const mo_method mo_method_pesto = {
             "solver",
     .source = "Pesto: Hafeez, Sun, Gandhi, Liu 2021",
     .all = true,
-    .place = place,
+    .place = place_pesto,
 };

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Everything on one device, the one on which that takes least: what any other
- * method has to beat.
+ * Single-device baseline: everything on the device with the shortest total
+ * time.
  *
- * Decided here: of the devices on which memory suffices, or of all where it
- * does on none (the answer then says that it does not fit).  Where ops are
- * pinned to different devices there is no such schedule.
+ * Decided here: of the devices with enough memory, or of all where none has
+ * (then the result does not fit). Where ops are pinned to different devices
+ * there is no such schedule.
  */
 #include <stdio.h>
 
@@ -13,23 +13,22 @@
 #include "schedule/heuristic/single_device.h"
 #include "schedule/placement_units.h"
 #include "solvers/search/baselines/baseline.h"
-#include "solvers/search/baselines/priority_queue.h"
+#include "base/heap.h"
 
-static mo_status queue_devices(const mo_instance *x,
-                               mo_baseline_pqueue *devices, mo_error *err)
+static mo_status queue_devices(const mo_instance *x, mo_heap *devices,
+                               mo_error *err)
 {
     mo_status status = MO_OK;
 
     for (int k = 0; k < x->n_devices && status == MO_OK; k++)
-        status =
-            mo_baseline_pqueue_push(devices, mo_single_device_ns(x, k), k, err);
+        status = mo_heap_push(devices, mo_single_device_ns(x, k), k, err);
     return status;
 }
 
-/* Takes the schedule as the answer unless there is one already and this one
- * does not fit either. */
-static mo_status take(const mo_method_task *task, mo_schedule *schedule,
-                      mo_method_result *placed, mo_error *err)
+/* Takes over the schedule as the result, unless there is one and this does not
+ * fit either. */
+static mo_status keep_result(const mo_method_task *task, mo_schedule *schedule,
+                             mo_method_result *placed, mo_error *err)
 {
     mo_method_result other = { 0 };
     mo_status status = mo_baseline_set_schedule(task, schedule, &other, err);
@@ -43,9 +42,9 @@ static mo_status take(const mo_method_task *task, mo_schedule *schedule,
     return status;
 }
 
-/* What stays on the device all the time. */
-static mo_status resident(const mo_method_task *task, int64_t *bytes,
-                          mo_error *err)
+/* Sums the memory of all units. */
+static mo_status sum_resident_bytes(const mo_method_task *task, int64_t *bytes,
+                                    mo_error *err)
 {
     mo_placement_units *units;
     mo_status status =
@@ -61,17 +60,17 @@ static mo_status resident(const mo_method_task *task, int64_t *bytes,
     return MO_OK;
 }
 
-/* Tries the devices until one has room.  The first is kept in case none has;
- * another that surely has not is passed over. */
-static mo_status try_devices(const mo_method_task *task,
-                             mo_baseline_pqueue *devices, int64_t bytes,
-                             mo_method_result *placed, mo_error *err)
+/* Tries the devices until the schedule fits. The first is kept in case none
+ * does; others with too little memory are skipped. */
+static mo_status try_devices(const mo_method_task *task, mo_heap *devices,
+                             int64_t bytes, mo_method_result *placed,
+                             mo_error *err)
 {
     const mo_regime regime = mo_baseline_regime_without_memory(task);
     mo_status status = MO_OK;
 
     while (status == MO_OK && devices->n > 0 && !placed->fits) {
-        int device = mo_baseline_pqueue_pop(devices).number;
+        int device = mo_heap_pop(devices).id;
         mo_schedule *schedule;
 
         if (placed->schedule && bytes > task->x->capacity_bytes[device])
@@ -79,23 +78,23 @@ static mo_status try_devices(const mo_method_task *task,
         status =
             mo_single_device_schedule(task->x, &regime, device, &schedule, err);
         if (status == MO_OK && schedule)
-            status = take(task, schedule, placed, err);
+            status = keep_result(task, schedule, placed, err);
     }
     return status;
 }
 
-static mo_status place(const mo_method_task *task, mo_method_result *placed,
-                       mo_error *err)
+static mo_status place_single(const mo_method_task *task,
+                              mo_method_result *placed, mo_error *err)
 {
-    mo_baseline_pqueue devices = { 0 };
+    mo_heap devices = { 0 };
     int64_t bytes = 0;
-    mo_status status = resident(task, &bytes, err);
+    mo_status status = sum_resident_bytes(task, &bytes, err);
 
     if (status == MO_OK)
         status = queue_devices(task->x, &devices, err);
     if (status == MO_OK)
         status = try_devices(task, &devices, bytes, placed, err);
-    mo_baseline_pqueue_clear(&devices);
+    mo_heap_clear(&devices);
     if (status == MO_OK && !placed->schedule)
         snprintf(placed->why, sizeof placed->why,
                  "ops are pinned to different devices");
@@ -107,5 +106,5 @@ const mo_method mo_method_single = {
     .help = "everything on the one device that is fastest",
     .source = "-",
     .all = true,
-    .place = place,
+    .place = place_single,
 };

@@ -82,9 +82,10 @@ static mo_status run_round_jobs(round *r, mo_search_round_plan *round_plan,
     mo_status status = MO_OK, taken;
     mo_error why = { 0 };
 
-    mo_parallel_for(
-        r->search->task->threads,
-        r->n_bound_jobs + r->n_primal_jobs + (r->memory_job != NULL), run_job, r);
+    mo_parallel_for(r->search->task->threads,
+                    r->n_bound_jobs + r->n_primal_jobs +
+                        (r->memory_job != NULL),
+                    run_job, r);
     for (int i = 0; i < r->n_bound_jobs; i++) {
         keep_error(&status, err, r->bound_jobs[i].status,
                    &r->bound_jobs[i].err);
@@ -303,8 +304,8 @@ static bool exceeds_total_memory(const mo_method_task *task,
     return true;
 }
 
-static mo_status place(const mo_method_task *task, mo_method_result *placed,
-                       mo_error *err)
+static mo_status place_moirai(const mo_method_task *task,
+                              mo_method_result *placed, mo_error *err)
 {
     mo_search_state s;
     int rounds = 0;
@@ -332,5 +333,5 @@ const mo_method mo_method_moirai = {
     .help = "pieces between clean cuts, searched and bounded; with a proof",
     .source = "Moirai (this program)",
     .all = true,
-    .place = place,
+    .place = place_moirai,
 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of the methods in solvers/search/method_*.c that need no solver. */
+/* Tests of the methods in solvers/search/baselines that need no solver, with
+ * the figures of the publications. */
 #include "solvers/search/method.h"
 
 #include <stdio.h>
 
 #include "solvers/search/baselines/getf_groups.h"
 #include "solvers/search/baselines/oct.h"
-#include "solvers/search/baselines/priority_queue.h"
 #include "tests/support/graphs.h"
 #include "tests/search/baselines/baselines_case.h"
 #include "tests/support/problem.h"
@@ -27,8 +27,6 @@ static int device_of(const problem *p, const mo_method_result *placed,
     return placed->schedule->device[problem_op(p, name)];
 }
 
-/* ---------------------------------------------------------- printed numbers */
-
 static const struct {
     const char *graph;
     const mo_method *method;
@@ -40,7 +38,7 @@ static const struct {
     { arabnejad_tasks, &mo_method_peft, 122000 },
 };
 
-START_TEST(ten_tasks_take_what_their_authors_say)
+START_TEST(ten_task_graphs_have_the_published_makespans)
 {
     problem p = { 0 };
     mo_method_result placed;
@@ -55,8 +53,8 @@ START_TEST(ten_tasks_take_what_their_authors_say)
 }
 END_TEST
 
-/* n1, n2, n9, n10 is the longest way, and B runs them fastest. */
-START_TEST(cpop_keeps_the_longest_way_on_one_device)
+/* n1, n2, n9, n10 is the critical path, and B runs it fastest. */
+START_TEST(cpop_keeps_the_critical_path_on_one_device)
 {
     static const char *const critical[] = { "n1", "n2", "n9", "n10" };
     problem p = { 0 };
@@ -104,7 +102,7 @@ START_TEST(the_optimistic_cost_table_is_peft_s)
 }
 END_TEST
 
-/* b is on B for sure: what comes behind a on A is its transfer and b there. */
+/* b is pinned to B: behind a on A come its transfer and b there. */
 START_TEST(the_optimistic_cost_table_knows_pins)
 {
     problem p = { 0 };
@@ -119,8 +117,6 @@ START_TEST(the_optimistic_cost_table_knows_pins)
     problem_clear(&p);
 }
 END_TEST
-
-/* ----------------------------------------------------------------- by hand */
 
 static const char two_devices[] = "A; B; A-B gbps=8";
 
@@ -169,8 +165,7 @@ START_TEST(pins_to_two_devices_leave_no_single_one)
 }
 END_TEST
 
-/* First in, first out, c comes before b, which reads a.  The share is 12 / 2 +
- * 4 = 10 bytes. */
+/* FIFO, c comes before b, which reads a. The share is 12 / 2 + 4 = 10 bytes. */
 START_TEST(m_topo_fills_device_after_device)
 {
     static const struct {
@@ -200,7 +195,7 @@ START_TEST(m_topo_fills_device_after_device)
 }
 END_TEST
 
-/* Sending takes 5; b waits less for it than A takes for c. */
+/* A transfer takes 5; b waits less for it than A takes for c. */
 static const struct {
     const char *graph;
     int b;
@@ -210,7 +205,7 @@ static const struct {
     { "* t.A=1 t.B=1; a; b; c; a>b bytes=5000", A, 2000 },
     { "* t.A=1 t.B=1; a; aa t.A=9 t.B=9; b; a>aa bytes=5000; a>b bytes=5000", B,
       10000 },
-    { "* t.A=9 t.B=1; a; b", B, 9000 }, /* ends are not looked at */
+    { "* t.A=9 t.B=1; a; b", B, 9000 }, /* finish times do not matter */
 };
 
 START_TEST(m_etf_starts_as_early_as_it_can)
@@ -274,8 +269,8 @@ START_TEST(m_etf_places_what_fits_nowhere)
 }
 END_TEST
 
-/* What a made is still there while b makes as much again; when c runs it is
- * gone. */
+/* The output of a is still there while b makes as much again; when c runs it
+ * is released. */
 START_TEST(m_etf_gives_memory_back)
 {
     static const struct {
@@ -327,9 +322,7 @@ START_TEST(hare_goes_where_most_memory_is_and_keeps_what_was_made_last)
 }
 END_TEST
 
-/* --------------------------------------------------------- GETF's groups */
-
-/* An op takes so many us on each of m devices. */
+/* Time of an op on each of m devices in us. */
 static const struct {
     int m;
     int us[5];
@@ -376,7 +369,7 @@ START_TEST(getf_groups_devices_by_powers_of_gamma)
 }
 END_TEST
 
-/* A fifth of slow is fast, half of half is.  The group from there up counts
+/* A fifth of slow is fast, half of half is. The group from there up counts
  * that is faster in total, of equals the one of the faster devices. */
 START_TEST(an_op_belongs_to_the_fastest_group_from_its_half_up)
 {
@@ -395,33 +388,10 @@ START_TEST(an_op_belongs_to_the_fastest_group_from_its_half_up)
 }
 END_TEST
 
-/* ------------------------------------------------------------------- queue */
-
-START_TEST(a_queue_gives_the_least_first)
-{
-    test_random random = { (unsigned) _i };
-    mo_baseline_pqueue queue = { 0 };
-    mo_baseline_pqueue_item last = { -1, -1 };
-
-    for (int i = 0; i < 100; i++)
-        MUST(mo_baseline_pqueue_push(&queue, random_below(&random, 20), i,
-                                     &err));
-    for (int i = 0; i < 100; i++) {
-        mo_baseline_pqueue_item next = mo_baseline_pqueue_pop(&queue);
-
-        ck_assert(last.key < next.key ||
-                  (last.key == next.key && last.number < next.number));
-        last = next;
-    }
-    ck_assert_uint_eq(queue.n, 0);
-    mo_baseline_pqueue_clear(&queue);
-}
-END_TEST
-
 SUITE(methods)
 {
-    EACH(ten_tasks_take_what_their_authors_say, COUNT(printed));
-    TEST(cpop_keeps_the_longest_way_on_one_device);
+    EACH(ten_task_graphs_have_the_published_makespans, COUNT(printed));
+    TEST(cpop_keeps_the_critical_path_on_one_device);
     TEST(the_optimistic_cost_table_is_peft_s);
     TEST(the_optimistic_cost_table_knows_pins);
     TEST(single_takes_the_fastest_device_with_room);
@@ -434,5 +404,4 @@ SUITE(methods)
     TEST(hare_goes_where_most_memory_is_and_keeps_what_was_made_last);
     EACH(getf_groups_devices_by_powers_of_gamma, COUNT(groupings));
     TEST(an_op_belongs_to_the_fastest_group_from_its_half_up);
-    SOME(a_queue_gives_the_least_first, 20, 2);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of solvers/search/method.h that hold for all the methods that need no
+/* Tests of solvers/search/method.h that hold for all methods without a
  * solver. */
 #include "solvers/search/method.h"
 
@@ -13,8 +13,6 @@
 static const mo_regime within_sums = { MO_CONGESTION_NONE, MO_TENSORS_PER_EDGE,
                                        MO_MEMORY_STATIC };
 
-/* ---------------------------------------------------------------- the table */
-
 START_TEST(a_method_is_found_by_its_name)
 {
     for (int i = 0; mo_method_table[i]; i++) {
@@ -26,14 +24,10 @@ START_TEST(a_method_is_found_by_its_name)
 }
 END_TEST
 
-/* ----------------------------------------------------------------- by hand */
-
 static const char two_devices[] = "A; B; A-B gbps=8";
 
-/* ----------------------------------------------------------- all of them */
-
-/* Those that a solver has a part in are
- * tests/search/baselines/test_baselines_solved.c's. */
+/* Methods that need a solver are in
+ * tests/search/baselines/test_baselines_solved.c. */
 static bool needs_solver(const mo_method *method)
 {
     return method == &mo_method_m_sct || method == &mo_method_getf ||
@@ -46,8 +40,8 @@ static bool is_quick(const mo_method *method)
            strcmp(method->name, "moirai") != 0;
 }
 
-/* Only where pins leave no choice is there no answer. */
-START_TEST(no_rule_is_broken_but_memory_s_and_that_is_told)
+/* Only where pins leave no choice is there no schedule. */
+START_TEST(only_memory_is_violated_and_that_is_reported)
 {
     problem p = { 0 };
 
@@ -122,7 +116,7 @@ static const mo_method *const stoppable[] = {
     &mo_method_hare,
 };
 
-START_TEST(what_is_stopped_says_so)
+START_TEST(a_stop_is_reported)
 {
     mo_stop stop = { 0 };
     problem p = { 0 };
@@ -144,8 +138,8 @@ END_TEST
 SUITE(methods_all)
 {
     TEST(a_method_is_found_by_its_name);
-    SOME(no_rule_is_broken_but_memory_s_and_that_is_told, 60, 3);
+    SOME(only_memory_is_violated_and_that_is_reported, 60, 3);
     SOME(the_same_task_has_the_same_answer, 24, 3);
     TEST(no_ops_take_no_time);
-    EACH(what_is_stopped_says_so, COUNT(stoppable));
+    EACH(a_stop_is_reported, COUNT(stoppable));
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
-/* Claims of the methods in solvers/search/method_*.c whose programs are solved
- * by HiGHS. */
+/* Tests of the methods in solvers/search/baselines with programs solved by
+ * HiGHS. */
 #include <stdio.h>
 
 #include "models/write/lp_writer.h"
 #include "solvers/search/method.h"
-#include "solvers/search/baselines/lp_relax.h"
+#include "solvers/search/baselines/baseline_milp.h"
 #include "tests/support/dense_problem.h"
 #include "tests/support/validated_placement.h"
 #include "tests/support/model_case.h"
@@ -56,9 +56,9 @@ static int device_of(const problem *p, const mo_method_result *placed,
 
 /*
  * When a has ended on A, at 2, d could start there at once and b at 4, when it
- * has got what e made on B.  m-ETF starts d, and b and g come after it, at 7
- * and 9.  For m-SCT b is the favourite child of a: the program's w is 2 + 100 f
- * + 22 and 1 + 3 (1 - f) + 22, equal at f = 2 / 103.  So A waits for b, then
+ * has got what e made on B. m-ETF starts d, and b and g come after it, at 7
+ * and 9. For m-SCT b is the favourite child of a: the program's w is 2 + 100 f
+ * + 22 and 1 + 3 (1 - f) + 22, equal at f = 2 / 103. So A waits for b, then
  * goes on with g, b's own, and d is left to B, where it can start at 12.
  */
 static const char favourite_child[] =
@@ -85,7 +85,7 @@ START_TEST(m_sct_waits_for_the_favourite_child)
 END_TEST
 
 /* The same with h, which could start on any device at 2 and so is urgent: A
- * takes it while it waits.  Then it waits no longer, since its last op has no
+ * takes it while it waits. Then it waits no longer, since its last op has no
  * favourite child, and d comes first. */
 START_TEST(m_sct_lets_what_is_urgent_go_first)
 {
@@ -157,7 +157,7 @@ static const struct {
       "infeasible" },
 };
 
-START_TEST(pesto_says_why_it_has_no_answer)
+START_TEST(pesto_reports_why_it_has_no_schedule)
 {
     const mo_regime within_sums = { .memory = MO_MEMORY_STATIC };
     problem p = { 0 };
@@ -172,7 +172,8 @@ START_TEST(pesto_says_why_it_has_no_answer)
 }
 END_TEST
 
-/* Its integer program has a start, which is an answer when time is short. */
+/* Its integer program has a MIP start, which is a solution when time is
+ * short. */
 START_TEST(pesto_answers_within_its_time)
 {
     mo_regime by_port = { .memory = MO_MEMORY_NONE };
@@ -193,8 +194,8 @@ START_TEST(pesto_answers_within_its_time)
 }
 END_TEST
 
-/* A signal that comes while the model is made is not lost on the solver. */
-START_TEST(whom_somebody_stopped_begins_no_solver)
+/* A signal that arrives while the model is made stops the method. */
+START_TEST(a_stop_request_starts_no_solver)
 {
     mo_regime by_port = { .memory = MO_MEMORY_NONE };
     problem p = { 0 };
@@ -217,9 +218,9 @@ END_TEST
 static const mo_method *const methods[] = { &mo_method_m_sct, &mo_method_getf,
                                             &mo_method_pesto };
 
-/* Pesto's two devices may be too small, or others pinned to; the others always
- * have an answer. */
-START_TEST(no_rule_is_broken_but_memory_s_and_that_is_told)
+/* Pesto's two devices may be too small, or others pinned to; the other methods
+ * always have a schedule. */
+START_TEST(only_memory_is_violated_and_that_is_reported)
 {
     const mo_regime regime = regime_of(_i % N_REGIMES);
     random_problem text;
@@ -242,7 +243,7 @@ START_TEST(no_rule_is_broken_but_memory_s_and_that_is_told)
 }
 END_TEST
 
-START_TEST(crowds_are_placed_by_their_programs)
+START_TEST(many_ops_are_placed_by_their_programs)
 {
     const mo_regime regime = regime_of(_i % N_REGIMES);
     problem p = { 0 };
@@ -289,9 +290,9 @@ static void write_relaxed(const mo_model *model, const char *path)
     MUST(mo_out_commit(out, &err));
 }
 
-/* Two ops of 3 on two equal devices that may be cut take 3 as well, three take
- * 4.5 and not 6. */
-START_TEST(a_relaxed_model_may_cut_ops)
+/* Two ops of 3 on two equal devices that may be split take 3 as well, three
+ * take 4.5 and not 6. */
+START_TEST(a_relaxed_model_may_split_ops)
 {
     problem p = { 0 };
     model_case c;
@@ -320,11 +321,11 @@ SUITE(methods_solved)
     TEST(m_sct_lets_what_is_urgent_go_first);
     TEST(getf_keeps_to_the_group_that_the_program_wants);
     TEST(pesto_is_best_on_the_two_fastest_devices);
-    EACH(pesto_says_why_it_has_no_answer, COUNT(hopeless));
+    EACH(pesto_reports_why_it_has_no_schedule, COUNT(hopeless));
     TEST(pesto_answers_within_its_time);
-    TEST(whom_somebody_stopped_begins_no_solver);
-    SOME(no_rule_is_broken_but_memory_s_and_that_is_told, 72, 3);
-    SOME(crowds_are_placed_by_their_programs, 24, 2);
+    TEST(a_stop_request_starts_no_solver);
+    SOME(only_memory_is_violated_and_that_is_reported, 72, 3);
+    SOME(many_ops_are_placed_by_their_programs, 24, 2);
     TEST(no_ops_take_no_time);
-    TEST(a_relaxed_model_may_cut_ops);
+    TEST(a_relaxed_model_may_split_ops);
 }

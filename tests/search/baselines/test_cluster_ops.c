@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of solvers/search/baselines/cluster_ops.h. */
+/* Tests of baselines/cluster_ops.h. */
 #include "solvers/search/baselines/cluster_ops.h"
 
 #include "base/out.h"
@@ -72,8 +72,8 @@ static void check_ops(const mo_instance *x, const mo_baseline_clustering *m)
     ck_assert_int_eq(all_memory(m->x), all_memory(x));
 }
 
-/* What is sent from device a to b for ops of a cluster that read the tensor of
- * a flow, with that flow the first of them; else 0. */
+/* Returns the transfer time from device a to b for ops of a cluster that read
+ * the tensor of a flow, with that flow the first of them; else 0. */
 static int64_t crossing_ns(const mo_instance *x,
                            const mo_baseline_clustering *m, mo_tensors tensors,
                            int flow, int a, int b)
@@ -97,8 +97,8 @@ static int64_t crossing_ns(const mo_instance *x,
     return longest_ns;
 }
 
-/* Two clusters have one flow at most, and all together take as long as what
- * goes between them. */
+/* Two clusters have one flow at most, and all together take as long as the
+ * flows between them. */
 static void check_crossings(const mo_instance *x,
                             const mo_baseline_clustering *m, mo_tensors tensors)
 {
@@ -114,7 +114,7 @@ static void check_crossings(const mo_instance *x,
     ck_assert_int_eq(merged_ns, sent_ns);
 }
 
-START_TEST(crowds_are_merged_without_cycles)
+START_TEST(many_ops_are_merged_without_cycles)
 {
     mo_tensors tensors = _i % 2 ? MO_TENSORS_ONCE : MO_TENSORS_PER_EDGE;
     problem p = { 0 };
@@ -132,7 +132,7 @@ START_TEST(crowds_are_merged_without_cycles)
 }
 END_TEST
 
-/* Ops read of up to three that come before them. */
+/* Ops read up to three earlier ones. */
 static void make_wide(problem *p, unsigned seed, int n)
 {
     test_random random = { seed };
@@ -154,9 +154,8 @@ static void make_wide(problem *p, unsigned seed, int n)
     free(text);
 }
 
-/* Nothing is pinned, so nothing keeps it from getting there; and it gets there
- * exactly, not below. */
-START_TEST(as_few_are_left_as_were_asked_for)
+/* Without pins the number is reached, exactly. */
+START_TEST(the_wanted_number_is_left)
 {
     static const int wanted[] = { 1, 7, 200, 2000 };
     problem p = { 0 };
@@ -174,7 +173,7 @@ START_TEST(as_few_are_left_as_were_asked_for)
 }
 END_TEST
 
-/* Sending between c and d takes longest. */
+/* The transfer between c and d takes longest. */
 START_TEST(what_takes_long_to_send_stays_together)
 {
     problem p = { 0 };
@@ -210,8 +209,8 @@ END_TEST
 
 SUITE(merge)
 {
-    SOME(crowds_are_merged_without_cycles, 100, 5);
-    SOME(as_few_are_left_as_were_asked_for, 10, 1);
+    SOME(many_ops_are_merged_without_cycles, 100, 5);
+    SOME(the_wanted_number_is_left, 10, 1);
     TEST(what_takes_long_to_send_stays_together);
     TEST(different_pins_stay_apart);
 }

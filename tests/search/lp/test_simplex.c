@@ -118,7 +118,7 @@ static void add_column(problem_lp *p, mo_random *r, mo_lp_simplex *lp)
     p->n++;
 }
 
-START_TEST(optima_prove_themselves)
+START_TEST(optima_satisfy_duality)
 {
     mo_random r = { (uint64_t) _i };
     problem_lp p;
@@ -165,7 +165,7 @@ static void keep_rows(problem_lp *p, const int *kept)
     p->m = n;
 }
 
-START_TEST(what_is_trimmed_does_not_count)
+START_TEST(purged_rows_do_not_count)
 {
     mo_random r = { (uint64_t) _i };
     problem_lp p;
@@ -192,7 +192,7 @@ START_TEST(what_is_trimmed_does_not_count)
 END_TEST
 
 /* max v, v <= what each of many patterns costs, prices sum up to 1. */
-START_TEST(a_game_is_fair_for_both)
+START_TEST(matrix_games_have_a_value)
 {
     enum { PRICES = 24, PATTERNS = 60 };
     mo_random r = { (uint64_t) _i };
@@ -220,7 +220,7 @@ START_TEST(a_game_is_fair_for_both)
 }
 END_TEST
 
-START_TEST(what_has_no_solution_is_not_solved)
+START_TEST(infeasible_is_not_solved)
 {
     double c[] = { 1, 1 }, less[] = { 1, 1 }, more[] = { -1, -1 };
     mo_lp_simplex *lp;
@@ -234,7 +234,7 @@ START_TEST(what_has_no_solution_is_not_solved)
 }
 END_TEST
 
-START_TEST(what_has_no_end_is_not_solved)
+START_TEST(unbounded_is_not_solved)
 {
     double c[] = { 1, 1 }, row[] = { 1, -1 };
     mo_lp_simplex *lp;
@@ -270,11 +270,11 @@ END_TEST
 
 SUITE(simplex)
 {
-    SOME(optima_prove_themselves, 2000, 50);
+    SOME(optima_satisfy_duality, 2000, 50);
     SOME(rows_and_columns_come_at_any_time, 500, 10);
-    SOME(what_is_trimmed_does_not_count, 300, 10);
-    SOME(a_game_is_fair_for_both, 50, 3);
-    TEST(what_has_no_solution_is_not_solved);
-    TEST(what_has_no_end_is_not_solved);
+    SOME(purged_rows_do_not_count, 300, 10);
+    SOME(matrix_games_have_a_value, 50, 3);
+    TEST(infeasible_is_not_solved);
+    TEST(unbounded_is_not_solved);
     TEST(cycling_is_avoided);
 }
