@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * formulation.h - the models that can be written; one file each.
+ * formulation.h - table of the MILP formulations that can be written; one file
+ * each.
  */
 #ifndef MO_MODELS_FORMULATION_H
 #define MO_MODELS_FORMULATION_H
@@ -13,30 +14,32 @@
 
 typedef struct mo_formulation {
     const char *name, *help;
-    bool knows_once;   /* can send a tensor once for all readers */
-    bool knows_regime; /* obeys congestion and memory at all */
+    bool knows_once; /* has variables for sending a tensor once for all readers
+                      */
+    bool knows_regime; /* models congestion and memory at all */
 
-    /* A state for the frame, which must outlive it. */
+    /* Allocates *state for the frame, which must outlive it. */
     mo_status (*prepare)(const mo_frame *frame, void **state, mo_error *err);
 
-    /* Every column, the makespan first; the same ones in the same order
-     * whenever called. */
+    /* Declares every column, the makespan first; the same ones in the same
+     * order at every call. */
     void (*columns)(void *state, mo_sink *sink);
 
-    /* Every row, over the ids that columns() got. */
+    /* Writes every row, over the ids that columns() got. */
     void (*rows)(void *state, mo_sink *sink);
-    void (*release)(void *state); /* NULL is allowed */
+    void (*release)(void *state); /* frees the state; accepts NULL */
 
-    /* How many transfers there are, and their numbers
-     * (models/transfer_number.h) one by one; both NULL where they are the flows
-     * of the instance. */
+    /* Return the number of transfers, and their numbers
+     * (models/transfer_number.h) one by one; both NULL where they are the
+     * flows of the instance. */
     int (*n_transfers)(const void *state);
     int (*transfer)(const void *state, int i);
 
-    /* The frame that it was made in; NULL: the one that prepare was given. */
+    /* Returns the frame of the model; NULL: the one given to prepare(). */
     const mo_frame *(*frame)(const void *state);
 
-    /* Are the columns' values a solution?  NULL: if the frame has a start. */
+    /* Returns whether the columns' values are a feasible MIP start; NULL: they
+     * are if the frame has a start. */
     bool (*has_start)(const void *state);
 } mo_formulation;
 
@@ -50,7 +53,7 @@ extern const mo_formulation mo_formulation_pesto;
 extern const mo_formulation *const mo_formulations[];
 #define MO_FORMULATION_CHOICES "compact|paper|getf|sct|pesto"
 
-/* By name, one of the above. */
+/* Returns the formulation of that name, which must be one of the above. */
 const mo_formulation *mo_formulation_of(const char *name);
 
 #endif

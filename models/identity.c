@@ -5,10 +5,11 @@
 #include <stdarg.h>
 #include <stdio.h>
 
-/* The longest option words there are fit with room to spare. */
-static void add(mo_identity *identity, const char *format, ...) MO_PRINTF(2, 3);
+/* The longest option words fit with room to spare. */
+static void add_name(mo_identity *identity, const char *format, ...)
+    MO_PRINTF(2, 3);
 
-static void add(mo_identity *identity, const char *format, ...)
+static void add_name(mo_identity *identity, const char *format, ...)
 {
     va_list args;
 
@@ -19,11 +20,11 @@ static void add(mo_identity *identity, const char *format, ...)
 
 static void add_digest(mo_identity *identity, char letter, uint64_t digest)
 {
-    add(identity, "moirai_%c_%016" PRIx64, letter, digest);
+    add_name(identity, "moirai_%c_%016" PRIx64, letter, digest);
 }
 
-/* "per-edge" is no part of a name that every reader takes: '-' is minus. */
-static void without_dashes(char *name)
+/* "per-edge" cannot be part of a name in every reader: '-' is minus. */
+static void replace_dashes(char *name)
 {
     for (; *name; name++)
         if (*name == '-')
@@ -36,11 +37,11 @@ static void add_options(mo_identity *identity,
     const mo_regime *regime = &options->regime;
     char *name = identity->name[identity->n];
 
-    add(identity, "moirai_o_%s.%s.%s.%s.%s", options->formulation,
-        mo_congestion_names[regime->congestion],
-        mo_tensors_names[regime->tensors], mo_memory_names[regime->memory],
-        options->fusion);
-    without_dashes(name);
+    add_name(identity, "moirai_o_%s.%s.%s.%s.%s", options->formulation,
+             mo_congestion_names[regime->congestion],
+             mo_tensors_names[regime->tensors], mo_memory_names[regime->memory],
+             options->fusion);
+    replace_dashes(name);
 }
 
 void mo_identity_make(const mo_instance *x, const mo_identity_options *options,
@@ -55,6 +56,6 @@ void mo_identity_make(const mo_instance *x, const mo_identity_options *options,
         add_digest(identity, 'f', options->rules_digest);
     add_options(identity, options);
     if (options->unit_ns)
-        add(identity, "moirai_u_%" PRId64, options->unit_ns);
+        add_name(identity, "moirai_u_%" PRId64, options->unit_ns);
     add_digest(identity, 'i', x->digest);
 }

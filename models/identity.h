@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * identity.h - where a model came from, told in the names of columns.
+ * identity.h - provenance of a model, encoded in the names of columns.
  *
- * A solution file is all that travels back from the solver's host.  Columns
- * fixed to 1 carry the digests of graph, cluster, profile, rules and instance,
- * the options and the time unit in their names; every solver copies them.
+ * A solution file is all that returns from the solver's host.  Columns fixed
+ * to 1 carry the digests of graph, cluster, profile, rules and instance, the
+ * options and the time unit in their names; every solver copies them.
  * moirai-model(5).
  */
 #ifndef MO_MODELS_IDENTITY_H
@@ -25,15 +25,15 @@ typedef struct mo_identity {
     char name[MO_IDENTITY_NAMES][MO_VARIABLE_NAME];
 } mo_identity;
 
-/* What shaped the model beside the instance. */
+/* Inputs that shaped the model beside the instance. */
 typedef struct mo_identity_options {
     const char *formulation;
     mo_regime regime;
-    const char *fusion;    /* a built-in set's name, "none", or "file" */
-    uint64_t graph_digest; /* of the graph as read, before it was coarsened */
-    bool has_rules;        /* a rule file was used: */
+    const char *fusion;    /* name of a built-in rule set, "none", or "file" */
+    uint64_t graph_digest; /* of the graph as read, before coarsening */
+    bool has_rules;        /* a rule file was used:  */
     uint64_t rules_digest;
-    int64_t unit_ns; /* that times are counted in; 0: not told */
+    int64_t unit_ns; /* time unit of the model; 0: not recorded */
 } mo_identity_options;
 
 void mo_identity_make(const mo_instance *x, const mo_identity_options *options,

@@ -61,8 +61,9 @@ static int declare_identity(const mo_identity *identity, mo_sink *sink)
     return first;
 }
 
-/* A reader may drop a column that is in no row. */
-static void hold_identity(const mo_identity *identity, int first, mo_sink *sink)
+/* A row over all of them: a reader may drop a column that is in no row. */
+static void write_identity_row(const mo_identity *identity, int first,
+                               mo_sink *sink)
 {
     mo_sink_family(sink, "identity");
     for (int i = 0; i < identity->n; i++)
@@ -70,7 +71,7 @@ static void hold_identity(const mo_identity *identity, int first, mo_sink *sink)
     mo_sink_row(sink, MO_EQ, identity->n);
 }
 
-static void pass_through(const mo_model *model, mo_sink *sink, int pass)
+static void stream_model(const mo_model *model, mo_sink *sink, int pass)
 {
     int identity;
 
@@ -81,13 +82,13 @@ static void pass_through(const mo_model *model, mo_sink *sink, int pass)
     if (!sink->kind->wants_rows)
         return;
     model->formulation->rows(model->state, sink);
-    hold_identity(model->identity, identity, sink);
+    write_identity_row(model->identity, identity, sink);
 }
 
 mo_status mo_model_write(const mo_model *model, mo_sink *sink, mo_error *err)
 {
     for (int pass = 0; pass < sink->kind->passes; pass++)
         if (!mo_sink_failed(sink))
-            pass_through(model, sink, pass);
+            stream_model(model, sink, pass);
     return mo_sink_end(sink, err);
 }

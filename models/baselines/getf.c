@@ -10,15 +10,16 @@
  *     C_i <= w                       no readers   makespan
  *     sum_i p_ik x_ik <= w           for all k    load
  *
- * It knows no orders, no communication and no memory: its optimum is a bound
- * from below, and its (relaxed) x says how much of an op wants to be how fast.
+ * It has no orders, no communication and no memory: its optimum is a lower
+ * bound, and its (relaxed) x is the fraction of an op on each speed.
  * In print p_ik is p_i / s_k; here devices may be unequal in other ways too,
  * and the true p_ik are used.
  *
- * The rest of GETF is not a matter of this model but of the search that reads
- * its solution: it groups the devices whose speeds are within a factor of
- * gamma, rounds each op to the group that takes at least half of it from there
- * up, and starts ops as early as it can within their groups.
+ * The rest of GETF is not in this model but in the search that reads its
+ * solution (solvers/search/baselines): it groups the devices whose speeds are
+ * within a factor of gamma, rounds each op to the group that takes at least
+ * half of it from there up, and starts ops as early as it can within their
+ * groups.
  *
  * Pins and groups are kept (pin, group).
  */
@@ -34,7 +35,7 @@ typedef struct getf {
     int completion; /* column of C_0 */
 } getf;
 
-static void release(void *state)
+static void release_getf(void *state)
 {
     getf *m = state;
 
@@ -43,7 +44,8 @@ static void release(void *state)
     free(m);
 }
 
-static mo_status prepare(const mo_frame *frame, void **state, mo_error *err)
+static mo_status prepare_getf(const mo_frame *frame, void **state,
+                              mo_error *err)
 {
     getf *m = calloc(1, sizeof *m);
     mo_status status;
@@ -54,15 +56,16 @@ static mo_status prepare(const mo_frame *frame, void **state, mo_error *err)
     status = mo_placement_block_init(&m->on, frame->x, NULL,
                                      frame->x->n_devices, err);
     if (status != MO_OK) {
-        release(m);
+        release_getf(m);
         return status;
     }
     *state = m;
     return MO_OK;
 }
 
-/* In units; what is longer than the horizon is as impossible at twice that. */
-static double units(const getf *m, int64_t ns)
+/* In units, clipped to twice the horizon: beyond it is infeasible all the
+ * same. */
+static double to_units(const getf *m, int64_t ns)
 {
     int64_t most_ns = 2 * m->frame->horizon_ns;
 
@@ -75,8 +78,8 @@ static void declare_time(const getf *m, mo_sink *sink, mo_variable_role role,
     mo_sink_column(sink,
                    &(mo_variable){ .role = role,
                                    .number = { number },
-                                   .upper = units(m, m->frame->horizon_ns),
-                                   .value = units(m, value_ns) });
+                                   .upper = to_units(m, m->frame->horizon_ns),
+                                   .value = to_units(m, value_ns) });
 }
 
 static int64_t end_ns(const getf *m, int op)
@@ -89,7 +92,7 @@ static int64_t end_ns(const getf *m, int op)
            mo_instance_p_ns(m->frame->x, op, start->device[op]);
 }
 
-static void columns(void *state, mo_sink *sink)
+static void declare_columns(void *state, mo_sink *sink)
 {
     getf *m = state;
     const mo_schedule *start = m->frame->start;
@@ -102,19 +105,20 @@ static void columns(void *state, mo_sink *sink)
         declare_time(m, sink, MO_VARIABLE_ROLE_COMPLETE, i, end_ns(m, i));
 }
 
-/* C_op - sum p x, and if it reads of another, - C of that, >= 0 */
-static void write_chain(const getf *m, mo_sink *sink, int op, int reads)
+/* C_op - sum p x, and if it has a producer, - C of that, >= 0 */
+static void write_chain_row(const getf *m, mo_sink *sink, int op, int reads)
 {
     mo_sink_term(sink, m->completion + op, 1);
     if (reads >= 0)
         mo_sink_term(sink, m->completion + reads, -1);
     for (int k = 0; k < m->on.n_slots; k++)
         mo_sink_term(sink, mo_placement_block_column(&m->on, op, k),
-                     -units(m, mo_instance_p_ns(m->frame->x, op, k)));
+                     -to_units(m, mo_instance_p_ns(m->frame->x, op, k)));
     mo_sink_row(sink, MO_GE, 0);
 }
 
-/* Flows are sorted by producer, so what one op reads of another is together. */
+/* Flows are sorted by producer, so the flows from one op to another are
+ * consecutive. */
 static void write_chains(const getf *m, mo_sink *sink, int op)
 {
     const mo_instance *x = m->frame->x;
@@ -124,11 +128,11 @@ static void write_chains(const getf *m, mo_sink *sink, int op)
         int from = x->flows[x->in_flows[at]].from;
 
         if (from != last)
-            write_chain(m, sink, op, from);
+            write_chain_row(m, sink, op, from);
         last = from;
     }
     if (last < 0)
-        write_chain(m, sink, op, -1);
+        write_chain_row(m, sink, op, -1);
 }
 
 static void write_loads(const getf *m, mo_sink *sink)
@@ -138,12 +142,12 @@ static void write_loads(const getf *m, mo_sink *sink)
         mo_sink_term(sink, 0, 1);
         for (int i = 0; i < m->frame->x->n; i++)
             mo_sink_term(sink, mo_placement_block_column(&m->on, i, k),
-                         -units(m, mo_instance_p_ns(m->frame->x, i, k)));
+                         -to_units(m, mo_instance_p_ns(m->frame->x, i, k)));
         mo_sink_row(sink, MO_GE, 0);
     }
 }
 
-static void rows(void *state, mo_sink *sink)
+static void write_rows(void *state, mo_sink *sink)
 {
     const getf *m = state;
     const mo_instance *x = m->frame->x;
@@ -169,8 +173,8 @@ const mo_formulation mo_formulation_getf = {
     .help = "GETF's assignment: chains and loads, no communication",
     .knows_once = false,
     .knows_regime = false,
-    .prepare = prepare,
-    .columns = columns,
-    .rows = rows,
-    .release = release,
+    .prepare = prepare_getf,
+    .columns = declare_columns,
+    .rows = write_rows,
+    .release = release_getf,
 };

@@ -18,9 +18,9 @@
  * With two devices a port is a direction, so congestion by port is written by
  * channel: half the rows, the same solutions.
  *
- * Two devices may need longer than what was found for all of them.  Then there
- * is a frame of its own, with the best start of these: either device alone, and
- * one device filled before the other.
+ * Two devices may need longer than the start found for all of them.  Then the
+ * model has a frame of its own, with the best start of these: either device
+ * alone, and one device filled before the other.
  */
 #include <stdlib.h>
 
@@ -32,8 +32,9 @@
 #include "schedule/heuristic/single_device.h"
 #include "schedule/placement_units.h"
 
-/* The device that runs everything fastest, other than the one given. */
-static int fastest_but(const mo_instance *x, int other)
+/* Returns the device that runs everything fastest, other than the one
+ * given. */
+static int fastest_except(const mo_instance *x, int other)
 {
     int best = -1;
 
@@ -44,10 +45,10 @@ static int fastest_but(const mo_instance *x, int other)
     return best;
 }
 
-/* One or two devices, rising. */
+/* One or two devices, increasing. */
 static int choose_devices(const mo_instance *x, int device[2])
 {
-    int first = fastest_but(x, -1), second = fastest_but(x, first);
+    int first = fastest_except(x, -1), second = fastest_except(x, first);
 
     if (second < 0) {
         device[0] = first;
@@ -75,7 +76,8 @@ static mo_status refuse_pins(const mo_instance *x, const int *device, int n,
     return MO_OK;
 }
 
-/* Keeps other, which may be NULL, if the rows accept it and it is better. */
+/* Keeps other, which may be NULL, if the rows accept it and it is better;
+ * frees the one not kept. */
 static void keep_better(const mo_memory_rows *rows, mo_schedule **best,
                         mo_schedule *other)
 {
@@ -88,8 +90,8 @@ static void keep_better(const mo_memory_rows *rows, mo_schedule **best,
     *best = other;
 }
 
-/* Fills the first device before the second, unit by unit; false when something
- * fits neither. */
+/* Fills the first device before the second, unit by unit; returns false when
+ * something fits neither. */
 static bool place_units(const mo_placement_units *units, const int order[2],
                         int64_t *room_bytes, int *placement)
 {
@@ -135,14 +137,14 @@ static mo_status fill_one_first(const mo_frame *frame, const int order[2],
 }
 
 static mo_status try_starts(const mo_frame *frame, const mo_memory_rows *rows,
-                            const mo_paper_options *choice, mo_schedule **best,
+                            const mo_paper_options *options, mo_schedule **best,
                             mo_error *err)
 {
-    int last = choice->n_slots - 1;
+    int last = options->n_slots - 1;
     mo_status status = MO_OK;
 
     for (int s = 0; s <= last && status == MO_OK; s++) {
-        const int order[2] = { choice->device[s], choice->device[last - s] };
+        const int order[2] = { options->device[s], options->device[last - s] };
         mo_schedule *alone = NULL, *both = NULL;
 
         status = mo_single_device_schedule(frame->given, &frame->regime,
@@ -155,10 +157,10 @@ static mo_status try_starts(const mo_frame *frame, const mo_memory_rows *rows,
     return status;
 }
 
-/* The best start on the devices, or NULL; *upper_ns: how long that takes, or
- * everything one after the other. */
+/* The best start on the devices, or NULL; *upper_ns: its makespan, or the
+ * serial makespan. */
 static mo_status find_start(const mo_frame *frame,
-                            const mo_paper_options *choice, mo_schedule **best,
+                            const mo_paper_options *options, mo_schedule **best,
                             int64_t *upper_ns, mo_error *err)
 {
     mo_memory_rows *rows;
@@ -166,7 +168,7 @@ static mo_status find_start(const mo_frame *frame,
 
     if (status != MO_OK)
         return status;
-    status = try_starts(frame, rows, choice, best, err);
+    status = try_starts(frame, rows, options, best, err);
     mo_memory_rows_free(rows);
     if (status != MO_OK)
         return status;
@@ -176,23 +178,23 @@ static mo_status find_start(const mo_frame *frame,
     return MO_OK;
 }
 
-/* Whether the frame has a start that keeps to the devices. */
+/* Returns whether the frame has a start on these devices only. */
 static bool has_fitting_start(const mo_frame *frame,
-                              const mo_paper_options *choice)
+                              const mo_paper_options *options)
 {
     const mo_schedule *s = frame->start;
-    const int *device = choice->device;
+    const int *device = options->device;
 
     for (int i = 0; s && i < s->n; i++)
         if (s->device[i] != device[0] &&
-            s->device[i] != device[choice->n_slots - 1])
+            s->device[i] != device[options->n_slots - 1])
             return false;
     return s;
 }
 
 /* *own is NULL where the frame will do. */
 static mo_status make_frame(const mo_frame *frame,
-                            const mo_paper_options *choice, mo_frame **own,
+                            const mo_paper_options *options, mo_frame **own,
                             mo_error *err)
 {
     mo_schedule *start = NULL;
@@ -200,32 +202,33 @@ static mo_status make_frame(const mo_frame *frame,
     mo_status status;
 
     *own = NULL;
-    if (has_fitting_start(frame, choice))
+    if (has_fitting_start(frame, options))
         return MO_OK;
-    status = find_start(frame, choice, &start, &upper_ns, err);
+    status = find_start(frame, options, &start, &upper_ns, err);
     if (status == MO_OK)
         return mo_frame_make_from(frame, start, upper_ns, own, err);
     mo_schedule_free(start);
     return status;
 }
 
-static mo_status prepare(const mo_frame *frame, void **state, mo_error *err)
+static mo_status prepare_pesto(const mo_frame *frame, void **state,
+                               mo_error *err)
 {
     int device[2];
-    mo_paper_options choice = { .device = device,
-                                .congestion = frame->regime.congestion };
+    mo_paper_options options = { .device = device,
+                                 .congestion = frame->regime.congestion };
     mo_frame *own = NULL;
     mo_paper *m;
     mo_status status;
 
-    choice.n_slots = choose_devices(frame->given, device);
-    if (choice.congestion == MO_CONGESTION_PORT)
-        choice.congestion = MO_CONGESTION_CHANNEL;
-    status = refuse_pins(frame->given, device, choice.n_slots, err);
+    options.n_slots = choose_devices(frame->given, device);
+    if (options.congestion == MO_CONGESTION_PORT)
+        options.congestion = MO_CONGESTION_CHANNEL;
+    status = refuse_pins(frame->given, device, options.n_slots, err);
     if (status == MO_OK)
-        status = make_frame(frame, &choice, &own, err);
+        status = make_frame(frame, &options, &own, err);
     if (status == MO_OK)
-        status = mo_paper_new(own ? own : frame, &choice, &m, err);
+        status = mo_paper_new(own ? own : frame, &options, &m, err);
     if (status != MO_OK) {
         mo_frame_free(own);
         return status;
@@ -245,7 +248,7 @@ const mo_formulation mo_formulation_pesto = {
     .help = "Pesto's program for the two fastest devices",
     .knows_once = false,
     .knows_regime = true,
-    .prepare = prepare,
+    .prepare = prepare_pesto,
     .columns = mo_paper_columns,
     .rows = mo_paper_rows,
     .release = mo_paper_free,

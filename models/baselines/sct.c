@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The linear program of m-SCT (Baechi; after Hanen and Munier's SCT), which
- * says of every op which of its readers should follow it on its device, its
+ * chooses for every op the reader that should follow it on its device, its
  * favourite child.
  *
  *     minimize w
@@ -17,7 +17,7 @@
  * tensor is a flow to each of its readers.  A solver's f is rounded where it is
  * used.
  *
- * The schedule of an instance need not be as long as its means say, so times
+ * The schedule of an instance need not be as long as with mean times, so times
  * have no upper bound here, and the start is the earliest times with every f 1.
  */
 #include <math.h>
@@ -30,10 +30,10 @@ typedef struct sct {
     const mo_frame *frame;
     const mo_instance *x;
     int64_t *p_ns, *c_ns, *early_ns; /* means by op, by flow; starts by op */
-    int start, favour;               /* columns of s_0, f_0 */
+    int start, favorite;             /* columns of s_0, f_0 */
 } sct;
 
-static void release(void *state)
+static void release_sct(void *state)
 {
     sct *m = state;
 
@@ -50,7 +50,7 @@ static int64_t divide_nearest(int64_t sum, int64_t by)
     return (sum + by / 2) / by;
 }
 
-/* Times are at most 1e14 ns, so there is room for 90,000 of them. */
+/* Times are at most 1e14 ns, so a sum of 90,000 of them does not overflow. */
 static int64_t mean_op_ns(const mo_instance *x, int op)
 {
     int64_t sum = 0;
@@ -60,7 +60,8 @@ static int64_t mean_op_ns(const mo_instance *x, int op)
     return divide_nearest(sum, x->n_devices);
 }
 
-/* How many ordered pairs of different devices send alike, by kind. */
+/* Counts the ordered pairs of different devices of each kind of transfer
+ * times. */
 static void count_kinds(const mo_instance *x, int64_t *pairs)
 {
     for (int a = 0; a < x->n_devices; a++)
@@ -70,7 +71,7 @@ static void count_kinds(const mo_instance *x, int64_t *pairs)
 }
 
 /* A million pairs of a day each do not fit, so quotients and remainders are
- * added up apart. */
+ * summed separately. */
 static int64_t mean_row_ns(const mo_instance *x, int64_t row,
                            const int64_t *pairs)
 {
@@ -92,34 +93,35 @@ static mo_status find_flow_means(sct *m, mo_error *err)
 {
     const mo_instance *x = m->x;
     int64_t *pairs = calloc((size_t) x->n_kinds + 1, sizeof *pairs);
-    int64_t *rows = calloc((size_t) x->n_comm_rows + 1, sizeof *rows);
+    int64_t *write_rows =
+        calloc((size_t) x->n_comm_rows + 1, sizeof *write_rows);
 
-    if (pairs && rows) {
+    if (pairs && write_rows) {
         count_kinds(x, pairs);
         for (int r = 0; r < x->n_comm_rows; r++)
-            rows[r] = mean_row_ns(x, r, pairs);
+            write_rows[r] = mean_row_ns(x, r, pairs);
         for (int q = 0; q < x->n_flows; q++)
-            m->c_ns[q] = rows[x->flow_row[q]];
+            m->c_ns[q] = write_rows[x->flow_row[q]];
     }
     free(pairs);
-    free(rows);
-    return pairs && rows ? MO_OK : mo_fail_memory(err);
+    free(write_rows);
+    return pairs && write_rows ? MO_OK : mo_fail_memory(err);
 }
 
-/* The most units a coefficient may have, in steps that can be written. */
-enum { MOST_UNITS = 1000000 };
+/* Upper limit of a coefficient in units. */
+enum { MAX_UNITS = 1000000 };
 
-static int64_t clip(const sct *m, int64_t ns)
+static int64_t clip_time(const sct *m, int64_t ns)
 {
     int64_t unit_ns = m->frame->unit_ns;
 
-    if (ns / unit_ns >= MOST_UNITS)
-        return MOST_UNITS * unit_ns;
+    if (ns / unit_ns >= MAX_UNITS)
+        return MAX_UNITS * unit_ns;
     return mo_scale_rounded_ns(mo_scale_step_ns(unit_ns), ns);
 }
 
-/* Ids are topological: whoever is read has its start already. */
-static void find_early(sct *m)
+/* Ids are topological: the producers of an op have their starts already. */
+static void find_early_starts(sct *m)
 {
     for (int i = 0; i < m->x->n; i++)
         for (int q = m->x->out_start[i]; q < m->x->out_start[i + 1]; q++) {
@@ -131,7 +133,7 @@ static void find_early(sct *m)
         }
 }
 
-static mo_status fill(sct *m, mo_error *err)
+static mo_status compute_means(sct *m, mo_error *err)
 {
     size_t n = (size_t) m->x->n, n_flows = (size_t) m->x->n_flows;
     mo_status status;
@@ -145,14 +147,14 @@ static mo_status fill(sct *m, mo_error *err)
     if (status != MO_OK)
         return status;
     for (int i = 0; i < m->x->n; i++)
-        m->p_ns[i] = clip(m, mean_op_ns(m->x, i));
+        m->p_ns[i] = clip_time(m, mean_op_ns(m->x, i));
     for (int q = 0; q < m->x->n_flows; q++)
-        m->c_ns[q] = clip(m, m->c_ns[q]);
-    find_early(m);
+        m->c_ns[q] = clip_time(m, m->c_ns[q]);
+    find_early_starts(m);
     return MO_OK;
 }
 
-static mo_status prepare(const mo_frame *frame, void **state, mo_error *err)
+static mo_status prepare_sct(const mo_frame *frame, void **state, mo_error *err)
 {
     sct *m = calloc(1, sizeof *m);
     mo_status status;
@@ -161,22 +163,22 @@ static mo_status prepare(const mo_frame *frame, void **state, mo_error *err)
         return mo_fail_memory(err);
     m->frame = frame;
     m->x = frame->x;
-    status = fill(m, err);
+    status = compute_means(m, err);
     if (status != MO_OK) {
-        release(m);
+        release_sct(m);
         return status;
     }
     *state = m;
     return MO_OK;
 }
 
-static double units(const sct *m, int64_t ns)
+static double to_units(const sct *m, int64_t ns)
 {
     return mo_scale_time(m->frame->unit_ns, ns);
 }
 
-static void declare(mo_sink *sink, mo_variable_role role, int number,
-                    double upper, double value)
+static void declare_variable(mo_sink *sink, mo_variable_role role, int number,
+                             double upper, double value)
 {
     mo_sink_column(sink, &(mo_variable){ .role = role,
                                          .number = { number },
@@ -185,7 +187,7 @@ static void declare(mo_sink *sink, mo_variable_role role, int number,
                                          .value = value });
 }
 
-static void columns(void *state, mo_sink *sink)
+static void declare_columns(void *state, mo_sink *sink)
 {
     sct *m = state;
     int64_t end_ns = 0;
@@ -193,14 +195,15 @@ static void columns(void *state, mo_sink *sink)
     for (int i = 0; i < m->x->n; i++)
         if (end_ns < m->early_ns[i] + m->p_ns[i])
             end_ns = m->early_ns[i] + m->p_ns[i];
-    declare(sink, MO_VARIABLE_ROLE_MAKESPAN, 0, INFINITY, units(m, end_ns));
+    declare_variable(sink, MO_VARIABLE_ROLE_MAKESPAN, 0, INFINITY,
+                     to_units(m, end_ns));
     m->start = sink->n_columns;
     for (int i = 0; i < m->x->n; i++)
-        declare(sink, MO_VARIABLE_ROLE_START, i, INFINITY,
-                units(m, m->early_ns[i]));
-    m->favour = sink->n_columns;
+        declare_variable(sink, MO_VARIABLE_ROLE_START, i, INFINITY,
+                         to_units(m, m->early_ns[i]));
+    m->favorite = sink->n_columns;
     for (int q = 0; q < m->x->n_flows; q++)
-        declare(sink, MO_VARIABLE_ROLE_FAVORITE, q, 1, 1);
+        declare_variable(sink, MO_VARIABLE_ROLE_FAVORITE, q, 1, 1);
 }
 
 static void write_times(const sct *m, mo_sink *sink)
@@ -211,20 +214,20 @@ static void write_times(const sct *m, mo_sink *sink)
 
         mo_sink_term(sink, m->start + flow->to, 1);
         mo_sink_term(sink, m->start + flow->from, -1);
-        mo_sink_term(sink, m->favour + q, -units(m, m->c_ns[q]));
-        mo_sink_row(sink, MO_GE, units(m, m->p_ns[flow->from]));
+        mo_sink_term(sink, m->favorite + q, -to_units(m, m->c_ns[q]));
+        mo_sink_row(sink, MO_GE, to_units(m, m->p_ns[flow->from]));
     }
     mo_sink_family(sink, "makespan");
     for (int i = 0; i < m->x->n; i++)
         if (m->x->out_start[i] == m->x->out_start[i + 1]) {
             mo_sink_term(sink, 0, 1);
             mo_sink_term(sink, m->start + i, -1);
-            mo_sink_row(sink, MO_GE, units(m, m->p_ns[i]));
+            mo_sink_row(sink, MO_GE, to_units(m, m->p_ns[i]));
         }
 }
 
-/* Of the flows of an op, or to it, all but one; a row over one flow says
- * nothing, but f_q must be in some row. */
+/* Of the flows of an op, or to it, all but one; a row over one flow is
+ * redundant, but f_q must be in some row. */
 static int all_but_one(const int *start, int op)
 {
     int n = start[op + 1] - start[op];
@@ -232,36 +235,36 @@ static int all_but_one(const int *start, int op)
     return n > 0 ? n - 1 : 0;
 }
 
-/* An op has one favourite child at most, and is that of one op at most. */
-static void write_favours(const sct *m, mo_sink *sink)
+/* An op has at most one favourite child, and is that of at most one op. */
+static void write_favorites(const sct *m, mo_sink *sink)
 {
     const mo_instance *x = m->x;
 
     mo_sink_family(sink, "child");
     for (int i = 0; i < x->n; i++) {
         for (int q = x->out_start[i]; q < x->out_start[i + 1]; q++)
-            mo_sink_term(sink, m->favour + q, 1);
+            mo_sink_term(sink, m->favorite + q, 1);
         mo_sink_row(sink, MO_GE, all_but_one(x->out_start, i));
     }
     mo_sink_family(sink, "parent");
     for (int j = 0; j < x->n; j++) {
         for (int at = x->in_start[j]; at < x->in_start[j + 1]; at++)
-            mo_sink_term(sink, m->favour + x->in_flows[at], 1);
+            mo_sink_term(sink, m->favorite + x->in_flows[at], 1);
         mo_sink_row(sink, MO_GE, all_but_one(x->in_start, j));
     }
 }
 
-static void rows(void *state, mo_sink *sink)
+static void write_rows(void *state, mo_sink *sink)
 {
     const sct *m = state;
 
     if (mo_sink_failed(sink))
         return; /* not all columns are there */
     write_times(m, sink);
-    write_favours(m, sink);
+    write_favorites(m, sink);
 }
 
-/* Of its own: see above. */
+/* The start of its own: see above. */
 static bool has_start(const void *state)
 {
     (void) state;
@@ -273,9 +276,9 @@ const mo_formulation mo_formulation_sct = {
     .help = "m-SCT's linear program: favourite children",
     .knows_once = false,
     .knows_regime = false,
-    .prepare = prepare,
-    .columns = columns,
-    .rows = rows,
-    .release = release,
+    .prepare = prepare_sct,
+    .columns = declare_columns,
+    .rows = write_rows,
+    .release = release_sct,
     .has_start = has_start,
 };

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where ops run, and that they do so within their windows. */
+/* Assignment rows, time windows and symmetry breaking. */
 #include "models/compact/compact.h"
 
-/* So many ops, from the first on, keep devices that are equal apart.  Those
- * that follow have little to say: a device is new to few ops. */
+/* Symmetry-breaking rows for the first ops only.  Later ones add little: a
+ * device is new to few ops. */
 enum { SYMMETRY_OPS = 16 };
 
-static void assign(const mo_compact *c, mo_sink *sink)
+static void assignment_rows(const mo_compact *c, mo_sink *sink)
 {
     mo_sink_family(sink, "assign");
     for (int i = 0; i < c->x->n; i++) {
@@ -17,7 +17,7 @@ static void assign(const mo_compact *c, mo_sink *sink)
     }
 }
 
-static void colocate(const mo_compact *c, mo_sink *sink)
+static void group_rows(const mo_compact *c, mo_sink *sink)
 {
     const mo_instance *x = c->x;
 
@@ -34,8 +34,8 @@ static void colocate(const mo_compact *c, mo_sink *sink)
     }
 }
 
-/* s_i >= sum_k head_ik x_ik, where it says more than the bound of s_i. */
-static void keep_head(const mo_compact *c, int i, mo_sink *sink)
+/* s_i >= sum_k head_ik x_ik, where it is tighter than the bound of s_i. */
+static void head_row(const mo_compact *c, int i, mo_sink *sink)
 {
     const int64_t *head = c->frame->head_ns + (int64_t) i * c->x->n_devices;
     bool differs = false;
@@ -53,9 +53,9 @@ static void keep_head(const mo_compact *c, int i, mo_sink *sink)
     mo_sink_row(sink, MO_GE, 0);
 }
 
-/* s_i + sum_k (p_ik + tail_ik) x_ik <= w, which says more than a bound would:
- * it holds for any makespan.  For a sink there is nothing but this row. */
-static void keep_tail(const mo_compact *c, int i, mo_sink *sink)
+/* s_i + sum_k (p_ik + tail_ik) x_ik <= w, which is stronger than a bound: it
+ * holds for any makespan.  For a sink there is nothing but this row. */
+static void tail_row(const mo_compact *c, int i, mo_sink *sink)
 {
     const int64_t *tail = c->frame->tail_ns + (int64_t) i * c->x->n_devices;
 
@@ -69,8 +69,8 @@ static void keep_tail(const mo_compact *c, int i, mo_sink *sink)
     mo_sink_row(sink, MO_GE, 0);
 }
 
-/* Where the bound of s_i does not say it for every device. */
-static bool needs_tail(const mo_compact *c, int i)
+/* Returns whether the bound of s_i does not imply the row for every device. */
+static bool needs_tail_row(const mo_compact *c, int i)
 {
     int64_t first = INT64_MIN;
 
@@ -88,43 +88,45 @@ static bool needs_tail(const mo_compact *c, int i)
     return false;
 }
 
-static void keep_windows(const mo_compact *c, mo_sink *sink)
+static void window_rows(const mo_compact *c, mo_sink *sink)
 {
     mo_sink_family(sink, "head");
     for (int i = 0; i < c->x->n; i++)
-        keep_head(c, i, sink);
+        head_row(c, i, sink);
     mo_sink_family(sink, "tail");
     for (int i = 0; i < c->x->n; i++)
-        if (needs_tail(c, i))
-            keep_tail(c, i, sink);
+        if (needs_tail_row(c, i))
+            tail_row(c, i, sink);
 }
 
-/* Among equal devices the smaller number comes into use first: op i may be on k
- * only if an op before it is on k's twin. */
-static void order_twins(const mo_compact *c, mo_sink *sink)
+/* Symmetry breaking: among interchangeable devices the smaller number is used
+ * first: op i may be on k only if an op before it is on k's twin. */
+static void symmetry_rows(const mo_compact *c, mo_sink *sink)
 {
     const mo_instance *x = c->x;
     int n = x->n < SYMMETRY_OPS ? x->n : SYMMETRY_OPS;
 
     mo_sink_family(sink, "twin");
     for (int k = 0; k < x->n_devices; k++)
-        for (int i = 0; i < n && c->frame->twin[k] != MO_FREE; i++) {
+        for (int i = 0; i < n && c->frame->symmetric_to[k] != MO_FREE; i++) {
             if (mo_compact_place_column(c, i, k) < 0)
                 continue;
             mo_sink_term(sink, mo_compact_place_column(c, i, k), 1);
             for (int j = 0; j < i; j++)
-                if (mo_compact_place_column(c, j, c->frame->twin[k]) >= 0)
-                    mo_sink_term(
-                        sink, mo_compact_place_column(c, j, c->frame->twin[k]),
-                        -1);
+                if (mo_compact_place_column(c, j, c->frame->symmetric_to[k]) >=
+                    0)
+                    mo_sink_term(sink,
+                                 mo_compact_place_column(
+                                     c, j, c->frame->symmetric_to[k]),
+                                 -1);
             mo_sink_row(sink, MO_LE, 0);
         }
 }
 
 void mo_compact_assignment_rows(const mo_compact *c, mo_sink *sink)
 {
-    assign(c, sink);
-    colocate(c, sink);
-    keep_windows(c, sink);
-    order_twins(c, sink);
+    assignment_rows(c, sink);
+    group_rows(c, sink);
+    window_rows(c, sink);
+    symmetry_rows(c, sink);
 }

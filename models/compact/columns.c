@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The columns, in the order of their ids, with their bounds and what they are
- * in the heuristic's solution. */
+/* The columns, in the order of their ids, with their bounds and their values
+ * in the MIP start. */
 #include <assert.h>
 
 #include "models/compact/compact.h"
 
-static void declare(mo_sink *sink, int id, const mo_variable *column)
+static void declare_column(mo_sink *sink, int id, const mo_variable *column)
 {
     int given = mo_sink_column(sink, column);
 
@@ -14,7 +14,8 @@ static void declare(mo_sink *sink, int id, const mo_variable *column)
     (void) id;
 }
 
-static mo_variable binary(mo_variable_role role, int i, int j, double value)
+static mo_variable binary_variable(mo_variable_role role, int i, int j,
+                                   double value)
 {
     return (mo_variable){ .role = role,
                           .number = { i, j },
@@ -24,9 +25,10 @@ static mo_variable binary(mo_variable_role role, int i, int j, double value)
                           .value = value };
 }
 
-/* A time between two moments; should there be none, the rows will tell. */
-static mo_variable moment(const mo_compact *c, mo_variable_role role, int i,
-                          int64_t from_ns, int64_t to_ns, int64_t value_ns)
+/* A time between two moments; where there is none, the rows are infeasible. */
+static mo_variable time_variable(const mo_compact *c, mo_variable_role role,
+                                 int i, int64_t from_ns, int64_t to_ns,
+                                 int64_t value_ns)
 {
     if (to_ns < from_ns)
         to_ns = from_ns;
@@ -38,9 +40,9 @@ static mo_variable moment(const mo_compact *c, mo_variable_role role, int i,
                           .value = mo_compact_time(c, value_ns) };
 }
 
-/* No op can be so early, nor what follows it so short, that the end of all is
- * before this. */
-static int64_t least_makespan(const mo_compact *c)
+/* Lower bound on the makespan: the largest, over the ops, of the least head,
+ * own time and tail. */
+static int64_t makespan_lower_bound(const mo_compact *c)
 {
     const mo_frame *f = c->frame;
     int64_t most = 0;
@@ -62,23 +64,25 @@ static int64_t least_makespan(const mo_compact *c)
 
 static void declare_makespan(const mo_compact *c, mo_sink *sink)
 {
-    int64_t least = least_makespan(c), proven = mo_frame_proven_ns(c->frame);
-    mo_variable w = moment(
+    int64_t least = makespan_lower_bound(c),
+            proven = mo_frame_proven_ns(c->frame);
+    mo_variable w = time_variable(
         c, MO_VARIABLE_ROLE_MAKESPAN, 0, proven > least ? proven : least,
         c->frame->horizon_ns, c->start ? c->frame->start->makespan_ns : 0);
 
-    declare(sink, 0, &w);
+    declare_column(sink, 0, &w);
 }
 
 static void declare_places(const mo_compact *c, mo_sink *sink)
 {
     for (int i = 0; i < c->x->n; i++)
         for (int k = 0; k < c->x->n_devices; k++) {
-            mo_variable x = binary(MO_VARIABLE_ROLE_PLACE, i, k,
-                                   c->start && c->frame->start->device[i] == k);
+            mo_variable x =
+                binary_variable(MO_VARIABLE_ROLE_PLACE, i, k,
+                                c->start && c->frame->start->device[i] == k);
 
             if (mo_compact_place_column(c, i, k) >= 0)
-                declare(sink, mo_compact_place_column(c, i, k), &x);
+                declare_column(sink, mo_compact_place_column(c, i, k), &x);
         }
 }
 
@@ -100,20 +104,20 @@ static void declare_starts(const mo_compact *c, mo_sink *sink)
     const mo_frame *f = c->frame;
 
     for (int i = 0; i < c->x->n; i++) {
-        mo_variable s =
-            moment(c, MO_VARIABLE_ROLE_START, i, f->est_ns[i],
-                   latest_start(c, i), c->start ? f->start->start_ns[i] : 0);
+        mo_variable s = time_variable(c, MO_VARIABLE_ROLE_START, i,
+                                      f->est_ns[i], latest_start(c, i),
+                                      c->start ? f->start->start_ns[i] : 0);
 
-        declare(sink, mo_compact_start_column(c, i), &s);
+        declare_column(sink, mo_compact_start_column(c, i), &s);
     }
     for (int i = 0; i < c->items->n; i++) {
         const mo_transfer_item *item = &c->items->items[i];
-        mo_variable t =
-            moment(c, MO_VARIABLE_ROLE_SEND, item->name, item->start_min_ns,
-                   item->end_max_ns, c->start ? c->start[i].start_ns : 0);
+        mo_variable t = time_variable(c, MO_VARIABLE_ROLE_SEND, item->name,
+                                      item->start_min_ns, item->end_max_ns,
+                                      c->start ? c->start[i].start_ns : 0);
 
         if (c->send[i] >= 0)
-            declare(sink, c->send[i], &t);
+            declare_column(sink, c->send[i], &t);
     }
 }
 
@@ -131,7 +135,7 @@ static void declare_arcs(const mo_compact *c, mo_sink *sink)
                               .upper = 1,
                               .value = mo_compact_start_arc(c, item, arc) };
 
-            declare(sink, mo_compact_arc_column(c, item, e), &y);
+            declare_column(sink, mo_compact_arc_column(c, item, e), &y);
         }
     }
 }
@@ -139,11 +143,11 @@ static void declare_arcs(const mo_compact *c, mo_sink *sink)
 static void declare_order(const mo_compact *c, int i, int j, int id,
                           mo_sink *sink)
 {
-    mo_variable o =
-        binary(MO_VARIABLE_ROLE_ORDER, i, j, mo_compact_start_order(c, i, j));
+    mo_variable o = binary_variable(MO_VARIABLE_ROLE_ORDER, i, j,
+                                    mo_compact_start_order(c, i, j));
 
     if (id >= 0)
-        declare(sink, id, &o);
+        declare_column(sink, id, &o);
 }
 
 static void declare_orders(const mo_compact *c, mo_sink *sink)
@@ -157,10 +161,10 @@ static void declare_orders(const mo_compact *c, mo_sink *sink)
         }
 }
 
-static void declare_meets(const mo_compact *c, mo_sink *sink)
+static void declare_same_device(const mo_compact *c, mo_sink *sink)
 {
-    for (size_t p = 0; p < c->meets.n; p++) {
-        mo_op_pair pair = c->meets.pairs[p];
+    for (size_t p = 0; p < c->same_device.n; p++) {
+        mo_op_pair pair = c->same_device.pairs[p];
         mo_variable m = { .role = MO_VARIABLE_ROLE_SAME_DEVICE,
                           .number = { pair.i, pair.j },
                           .kind = MO_VARIABLE_CONTINUOUS,
@@ -169,30 +173,30 @@ static void declare_meets(const mo_compact *c, mo_sink *sink)
                           .value =
                               mo_compact_start_same_device(c, pair.i, pair.j) };
 
-        declare(sink, c->first_meet + (int) p, &m);
+        declare_column(sink, c->first_same_device + (int) p, &m);
     }
 }
 
-typedef struct declaring {
+typedef struct declare_context {
     const mo_compact *c;
     mo_sink *sink;
     int id; /* the next */
-} declaring;
+} declare_context;
 
-static void declare_send_order(declaring *d, int first, int second)
+static void declare_send_order(declare_context *d, int first, int second)
 {
     const mo_transfer_item *items = d->c->items->items;
-    mo_variable h = binary(
+    mo_variable h = binary_variable(
         MO_VARIABLE_ROLE_SEND_ORDER, items[first].name, items[second].name,
         mo_compact_start_transfer_order(d->c, first, second));
 
-    declare(d->sink, d->id++, &h);
+    declare_column(d->sink, d->id++, &h);
 }
 
 static void declare_send_pair(void *context,
                               const mo_compact_transfer_pair *pair)
 {
-    declaring *d = context;
+    declare_context *d = context;
 
     if (!pair->fixed && pair->forward)
         declare_send_order(d, pair->first, pair->second);
@@ -203,14 +207,14 @@ static void declare_send_pair(void *context,
 void mo_compact_columns(void *state, mo_sink *sink)
 {
     const mo_compact *c = state;
-    declaring d = { c, sink, c->first_send_order };
+    declare_context d = { c, sink, c->first_send_order };
 
     declare_makespan(c, sink);
     declare_places(c, sink);
     declare_starts(c, sink);
     declare_arcs(c, sink);
     declare_orders(c, sink);
-    declare_meets(c, sink);
+    declare_same_device(c, sink);
     mo_compact_each_transfer_pair(c, declare_send_pair, &d);
     mo_compact_proven_columns(c, sink);
     mo_memory_rows_columns(c->memory, c->start ? c->frame->start : NULL, sink);

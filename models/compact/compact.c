@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The default model: the same optimum as the paper's with fewer rows, tighter
- * ones, and no larger M than needed.
+ * The compact MILP, the default: disjunctive scheduling with big-M rows. The
+ * same optimum as the paper's model with fewer rows, tighter ones, and no
+ * larger M than needed.
  *
  * Ops i, j; devices k, a, b; transfers I, J (models/compact/transfer_items.h),
  * of what op i makes to op j.  Where the paper has S_i, C_i, x_ik, u_qkk',
@@ -36,15 +37,18 @@
  *     order    s_j >= s_i + p_i - M (1 - o_ij)
  *     same     m_ij >= x_ik + x_jk - 1
  *     share    h_IJ + h_JI >= 1 where both are sent and share a port, channel
- *              or link                                (compact_send.c)
+ *              or link                                (transfer_order.c)
  *     queue    t_J >= t_I + c_I - M (1 - h_IJ)
- *     load, traffic    work between clean cuts        (compact_load.c)
- *     anchor, segment  what was proven before         (compact_strength.c)
+ *     load, traffic    work between clean cuts        (segment_load.c)
+ *     anchor, segment  what was proven before         (proven_rows.c)
  *     memory, space    (models/frame/memory_rows.h)
  *
+ * The rows order, queue and arrive are big-M forms of indicator constraints.
  * M is the latest end of the one less the earliest start of the other, by the
- * frame's windows; w <= horizon.  An order for which there is no time has no
- * column, a pair that is apart by its windows no rows.
+ * frame's windows; w <= horizon.  twin is symmetry breaking; load, traffic,
+ * anchor and segment are cutting planes (valid inequalities).  An order for
+ * which there is no time has no column, a pair that is apart by its windows no
+ * rows.
  */
 #include "models/compact/compact.h"
 
@@ -84,7 +88,7 @@ void mo_compact_add_delay_terms(const mo_compact *c, mo_sink *sink, int item,
                          sign * delay[e]);
 }
 
-static mo_status allocate(mo_compact *c, mo_error *err)
+static mo_status allocate_arrays(mo_compact *c, mo_error *err)
 {
     size_t n = (size_t) c->x->n, cells = n * (size_t) c->x->n_devices;
 
@@ -101,7 +105,7 @@ static mo_status allocate(mo_compact *c, mo_error *err)
                : mo_fail_memory(err);
 }
 
-static void set_runs(mo_compact *c)
+static void set_durations(mo_compact *c)
 {
     int64_t cells = (int64_t) c->x->n * c->x->n_devices;
 
@@ -134,14 +138,14 @@ static mo_status set_delays(mo_compact *c, mo_error *err)
     return MO_OK;
 }
 
-/* Does it matter when it is sent? */
+/* Returns whether its send time matters. */
 static bool is_timed(const mo_transfer_item *item)
 {
     return item->n_uses > 0 || (item->device != MO_FREE && item->sent);
 }
 
-/* The columns up to y; returns their number. */
-static int64_t number_columns(mo_compact *c)
+/* Numbers the columns up to y; returns how many there are. */
+static int64_t number_first_columns(mo_compact *c)
 {
     int64_t cells = (int64_t) c->x->n * c->x->n_devices, id = 1;
 
@@ -155,7 +159,7 @@ static int64_t number_columns(mo_compact *c)
     return id + c->items->n_arcs;
 }
 
-static mo_status find_orders(mo_compact *c, int64_t *id, mo_error *err)
+static mo_status number_orders(mo_compact *c, int64_t *id, mo_error *err)
 {
     size_t n = 0, room = 0;
     mo_status status = MO_OK;
@@ -180,17 +184,17 @@ static mo_status find_orders(mo_compact *c, int64_t *id, mo_error *err)
     return status;
 }
 
-static mo_status find_columns(mo_compact *c, mo_error *err)
+static mo_status number_all_columns(mo_compact *c, mo_error *err)
 {
-    int64_t id = number_columns(c), n_send_orders = 0;
-    mo_status status = find_orders(c, &id, err);
+    int64_t id = number_first_columns(c), n_send_orders = 0;
+    mo_status status = number_orders(c, &id, err);
 
     if (status == MO_OK)
         status = mo_compact_count_transfer_orders(c, &n_send_orders, err);
     if (status != MO_OK)
         return status;
-    c->first_meet = (int) id;
-    id += (int64_t) c->meets.n;
+    c->first_same_device = (int) id;
+    id += (int64_t) c->same_device.n;
     if (id + n_send_orders > INT_MAX)
         return mo_fail(err, MO_E_LIMIT, "the model has more than %d columns",
                        INT_MAX);
@@ -199,7 +203,7 @@ static mo_status find_columns(mo_compact *c, mo_error *err)
     return mo_compact_proven_find(c, err);
 }
 
-static void release(void *state)
+static void release_compact(void *state)
 {
     mo_compact *c = state;
 
@@ -207,7 +211,7 @@ static void release(void *state)
         return;
     mo_transfer_items_free(c->items);
     mo_memory_rows_free(c->memory);
-    mo_op_pair_set_clear(&c->meets);
+    mo_op_pair_set_clear(&c->same_device);
     free(c->start);
     free(c->leader);
     free(c->place);
@@ -222,29 +226,31 @@ static void release(void *state)
     free(c);
 }
 
-/* Live memory is bounded from above: not every schedule that fits will do. */
+/* Live memory is bounded from above: not every schedule that fits is a
+ * feasible start. */
 static bool has_accepted_start(const mo_compact *c)
 {
     return c->frame->start &&
            mo_memory_rows_accept(c->memory, c->frame->start->device);
 }
 
-static mo_status make(mo_compact *c, mo_error *err)
+static mo_status build_compact(mo_compact *c, mo_error *err)
 {
     mo_status status;
 
     if ((status = mo_transfer_items_make(c->frame, &c->items, err)) != MO_OK ||
         (status = mo_memory_rows_new(c->frame, &c->memory, err)) != MO_OK ||
-        (status = allocate(c, err)) != MO_OK)
+        (status = allocate_arrays(c, err)) != MO_OK)
         return status;
-    set_runs(c);
+    set_durations(c);
     if ((status = set_delays(c, err)) != MO_OK ||
-        (status = find_columns(c, err)) != MO_OK)
+        (status = number_all_columns(c, err)) != MO_OK)
         return status;
     return has_accepted_start(c) ? mo_compact_start_make(c, err) : MO_OK;
 }
 
-static mo_status prepare(const mo_frame *frame, void **state, mo_error *err)
+static mo_status prepare_compact(const mo_frame *frame, void **state,
+                                 mo_error *err)
 {
     mo_compact *c = calloc(1, sizeof *c);
     mo_status status;
@@ -253,23 +259,23 @@ static mo_status prepare(const mo_frame *frame, void **state, mo_error *err)
         return mo_fail_memory(err);
     c->frame = frame;
     c->x = frame->x;
-    status = make(c, err);
+    status = build_compact(c, err);
     if (status == MO_OK)
         *state = c;
     else
-        release(c);
+        release_compact(c);
     return status;
 }
 
-static int place_of(const void *state, int op, int device)
+static int place_column(const void *state, int op, int device)
 {
     return mo_compact_place_column(state, op, device);
 }
 
-/* A copy for each reader, or one for all of them.  Tensors between the same two
- * ops have their columns in common. */
-static void received(const void *state, mo_sink *sink, int tensor, int device,
-                     double coef)
+/* A copy for each reader, or one for all of them.  Parallel tensors between
+ * the same two ops share their columns. */
+static void add_received_terms(const void *state, mo_sink *sink, int tensor,
+                               int device, double coef)
 {
     const mo_compact *c = state;
 
@@ -286,10 +292,10 @@ static void received(const void *state, mo_sink *sink, int tensor, int device,
     }
 }
 
-static void rows(void *state, mo_sink *sink)
+static void write_rows(void *state, mo_sink *sink)
 {
     const mo_compact *c = state;
-    mo_memory_rows_source columns = { c, place_of, received };
+    mo_memory_rows_source columns = { c, place_column, add_received_terms };
 
     mo_compact_assignment_rows(c, sink);
     mo_compact_transfer_choice_rows(c, sink);
@@ -300,12 +306,12 @@ static void rows(void *state, mo_sink *sink)
     mo_memory_rows_write(c->memory, &columns, sink);
 }
 
-static int n_transfers(const void *state)
+static int count_transfers(const void *state)
 {
     return ((const mo_compact *) state)->items->n;
 }
 
-static int transfer(const void *state, int i)
+static int transfer_name(const void *state, int i)
 {
     return ((const mo_compact *) state)->items->items[i].name;
 }
@@ -320,11 +326,11 @@ const mo_formulation mo_formulation_compact = {
     .help = "the paper's optimum with fewer and tighter rows",
     .knows_once = true,
     .knows_regime = true,
-    .prepare = prepare,
+    .prepare = prepare_compact,
     .columns = mo_compact_columns,
-    .rows = rows,
-    .release = release,
+    .rows = write_rows,
+    .release = release_compact,
     .has_start = has_start,
-    .n_transfers = n_transfers,
-    .transfer = transfer,
+    .n_transfers = count_transfers,
+    .transfer = transfer_name,
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * compact.h - what the files of the compact formulation share: where its
- * columns are, and how sums over them are written into a row.
+ * compact.h - shared state of the compact formulation: its columns, and how
+ * sums over them are written into a row.
  */
 #ifndef MO_MODELS_COMPACT_COMPACT_H
 #define MO_MODELS_COMPACT_COMPACT_H
@@ -15,27 +15,27 @@
 #include "models/frame/memory_rows.h"
 #include "models/sink/sink.h"
 
-/* Columns o_i_j and o_j_i of a pair of ops, i < j; -1: there is none, since
- * there is no time for that order. */
+/* Columns o_i_j and o_j_i of a disjunctive pair of ops, i < j; -1: there is
+ * none, since there is no time for that order. */
 typedef struct mo_compact_order_columns {
     int j;
     int forward, backward;
 } mo_compact_order_columns;
 
-/* What is sent in the start, and when; start_ns says something of what stays,
- * too: when it could have been. */
+/* A transfer in the MIP start; start_ns is also set for what is not sent: the
+ * time from which it could have been. */
 typedef struct mo_compact_start_item {
     bool sent;
     int a, b;
     int64_t start_ns, end_ns;
 } mo_compact_start_item;
 
-/* A segment between two ops of the chain that something was proven of, and
- * where these may be together. */
+/* A segment between two ops of the chain with a proven bound, and the pairs of
+ * devices that these may have. */
 typedef struct mo_compact_segment {
     size_t pair; /* of the frame's strength */
     int arc_start, n_arcs;
-    int first; /* g of its first arc; -1: places tell by themselves */
+    int first; /* g of its first arc; -1: x of one op decides */
 } mo_compact_segment;
 
 typedef struct mo_compact {
@@ -50,12 +50,12 @@ typedef struct mo_compact {
      * transfers come as their pairs do. */
     int *place;      /* x of i, k at i * K + k; -1: never there */
     int first_start; /* s of op 0 */
-    int *send;       /* t by item; -1: never sent, or no matter when */
-    int first_arc;   /* y of arc 0 */
+    int *send;     /* t by item; -1: never sent, or its time does not matter */
+    int first_arc; /* y of arc 0 */
     mo_compact_order_columns *orders;
     int64_t *order_start; /* pairs of op i: [order_start[i], ...[i + 1]) */
-    mo_op_pair_set meets;
-    int first_meet; /* m of pair 0 */
+    mo_op_pair_set same_device;
+    int first_same_device; /* m of pair 0 */
     int first_send_order;
     int first_segment; /* g of segment 0 */
     mo_compact_segment *segments;
@@ -68,27 +68,28 @@ typedef struct mo_compact {
     int64_t *delay_start; /* by item */
 } mo_compact;
 
-/* Two transfers that may share a resource.  forward: there is a column h_I_J,
- * the first before the second; backward: h_J_I. */
+/* A disjunctive pair of transfers, which may share a resource.  forward: there
+ * is a column h_I_J, the first before the second; backward: h_J_I. */
 typedef struct mo_compact_transfer_pair {
     int first, second; /* items */
-    bool fixed;        /* alike: the first goes first, without columns */
+    bool fixed; /* interchangeable: the first goes first, without columns */
     bool forward, backward;
 } mo_compact_transfer_pair;
 
 typedef void mo_compact_transfer_pair_fn(void *context,
                                          const mo_compact_transfer_pair *pair);
 
-/* Every pair of transfers that has rows, always in the same order. */
+/* Visits every pair of transfers that has rows, always in the same order. */
 void mo_compact_each_transfer_pair(const mo_compact *c,
-                                   mo_compact_transfer_pair_fn *take,
+                                   mo_compact_transfer_pair_fn *visit,
                                    void *context);
 
 /*
- * The resources both of a pair may need, one after the other:
+ * Iterates over the resources that both of a pair may need:
  *
- *     for (mo_compact_shared_resource at = mo_compact_shared_resource_begin(c,
- * first, second); mo_compact_shared_resource_next(&at);)
+ *     mo_compact_shared_resource at =
+ *         mo_compact_shared_resource_begin(c, first, second);
+ *     while (mo_compact_shared_resource_next(&at))
  *         ... at.resource ...
  */
 typedef struct mo_compact_shared_resource {
@@ -107,7 +108,7 @@ bool mo_compact_shared_resource_next(mo_compact_shared_resource *at);
 mo_status mo_compact_count_transfer_orders(mo_compact *c, int64_t *n_columns,
                                            mo_error *err);
 
-/* compact_start.c: values in the heuristic's solution. */
+/* start_values.c: values in the MIP start. */
 mo_status mo_compact_start_make(mo_compact *c, mo_error *err);
 double mo_compact_start_order(const mo_compact *c, int i, int j);
 double mo_compact_start_same_device(const mo_compact *c, int i, int j);
@@ -116,12 +117,12 @@ double mo_compact_start_arc(const mo_compact *c, const mo_transfer_item *item,
 double mo_compact_start_transfer_order(const mo_compact *c, int first,
                                        int second);
 
-/* compact_strength.c: finds the segments and numbers their columns from
+/* proven_rows.c: finds the segments and numbers their columns from
  * first_segment on; declares these. */
 mo_status mo_compact_proven_find(mo_compact *c, mo_error *err);
 void mo_compact_proven_columns(const mo_compact *c, mo_sink *sink);
 
-/* All columns, but those of the memory rows last, by the ids above. */
+/* All columns, those of the memory rows last, by the ids above. */
 void mo_compact_columns(void *state, mo_sink *sink);
 
 /* Families of rows, a file each. */
@@ -138,7 +139,8 @@ void mo_compact_add_duration_terms(const mo_compact *c, mo_sink *sink, int op,
 void mo_compact_add_delay_terms(const mo_compact *c, mo_sink *sink, int item,
                                 double sign);
 
-/* The pair of two ops, or NULL where nothing of their order is decided. */
+/* Returns the pair of two ops, which c owns, or NULL where their order is not
+ * decided. */
 const mo_compact_order_columns *mo_compact_order(const mo_compact *c, int i,
                                                  int j);
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "models/compact/disjunctive_pairs.h"
 
-/* May first end before second starts, both on device? */
+/* Returns whether first may end before second starts, both on device. */
 static bool has_time(const mo_frame *f, int first, int second, int device)
 {
     int64_t n_devices = f->x->n_devices;
@@ -13,7 +13,8 @@ static bool has_time(const mo_frame *f, int first, int second, int device)
            f->horizon_ns;
 }
 
-/* Has first ended when second can start at all, both on device? */
+/* Returns whether first has ended at the earliest start of second, both on
+ * device. */
 static bool is_settled(const mo_frame *f, int first, int second, int device)
 {
     int64_t n_devices = f->x->n_devices;
@@ -41,31 +42,32 @@ mo_disjunction mo_disjunction_on_device(const mo_frame *frame, int i, int j,
     return backward ? MO_DISJUNCTION_BACKWARD : MO_DISJUNCTION_INFEASIBLE;
 }
 
-/* Fills in the rest of a pair; is there anything to decide? */
-static bool look_at(mo_disjunctive_pairs *pairs)
+/* Fills in the rest of a pair; returns whether there is anything to decide. */
+static bool classify_pair(mo_disjunctive_pairs *pairs)
 {
     const mo_frame *f = pairs->frame;
     bool any = false;
 
     pairs->forward = pairs->backward = false;
     for (int k = 0; k < f->x->n_devices; k++) {
-        mo_disjunction meeting =
+        mo_disjunction disjunction =
             mo_disjunction_on_device(f, pairs->i, pairs->j, k);
-        if (meeting == MO_DISJUNCTION_NONE || meeting == MO_DISJUNCTION_SETTLED)
+        if (disjunction == MO_DISJUNCTION_NONE ||
+            disjunction == MO_DISJUNCTION_SETTLED)
             continue;
         any = true;
-        if (meeting == MO_DISJUNCTION_FORWARD ||
-            meeting == MO_DISJUNCTION_EITHER)
+        if (disjunction == MO_DISJUNCTION_FORWARD ||
+            disjunction == MO_DISJUNCTION_EITHER)
             pairs->forward = true;
-        if (meeting == MO_DISJUNCTION_BACKWARD ||
-            meeting == MO_DISJUNCTION_EITHER)
+        if (disjunction == MO_DISJUNCTION_BACKWARD ||
+            disjunction == MO_DISJUNCTION_EITHER)
             pairs->backward = true;
     }
     return any;
 }
 
-/* The windows over all devices are apart: nothing to ask of any of them. */
-static bool is_far(const mo_frame *f, int i, int j)
+/* The windows over all devices are apart: no device need be checked. */
+static bool windows_apart(const mo_frame *f, int i, int j)
 {
     return f->lct_ns[i] <= f->est_ns[j] || f->lct_ns[j] <= f->est_ns[i];
 }
@@ -76,9 +78,9 @@ void mo_disjunctive_pairs_begin(const mo_frame *frame,
     *pairs = (mo_disjunctive_pairs){ .frame = frame };
 }
 
-/* Where the ops end that i may be incomparable with: no further than the next
- * clean cut, and nowhere if it is one. */
-static int end_of(mo_disjunctive_pairs *pairs)
+/* Returns where the ops end that i may be incomparable with: no further than
+ * the next clean cut, and nowhere if it is one. */
+static int end_of_candidates(mo_disjunctive_pairs *pairs)
 {
     const mo_frame *f = pairs->frame;
 
@@ -92,12 +94,13 @@ bool mo_disjunctive_pairs_next(mo_disjunctive_pairs *pairs)
     const mo_frame *f = pairs->frame;
 
     for (; pairs->i < f->x->n; pairs->i++) {
-        int end = end_of(pairs);
+        int end = end_of_candidates(pairs);
         if (pairs->j < pairs->i)
             pairs->j = pairs->i;
         while (++pairs->j < end)
-            if (!is_far(f, pairs->i, pairs->j) &&
-                mo_frame_incomparable(f, pairs->i, pairs->j) && look_at(pairs))
+            if (!windows_apart(f, pairs->i, pairs->j) &&
+                mo_frame_incomparable(f, pairs->i, pairs->j) &&
+                classify_pair(pairs))
                 return true;
         pairs->j = 0;
     }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pairs.h - the pairs of ops whose order on a device a model has to decide.
+ * disjunctive_pairs.h - disjunctive pairs: the pairs of ops whose order on a
+ * device a model has to decide.
  *
  *     mo_disjunctive_pairs pairs;
  *
@@ -8,11 +9,11 @@
  *     while (mo_disjunctive_pairs_next(&pairs))
  *         ... pairs.i, pairs.j ...
  *
- * Pairs come by i, then j, and are the same whenever asked for.  Left out are
- * those with a path between them, those that share no device, and those that
- * the frame's windows keep apart wherever they meet, provided the model has
- * these windows device by device: head[i,k] <= start and end <= horizon -
- * tail[i,k] whenever i is on k.
+ * Pairs come by i, then j, and are the same at every call.  Left out are those
+ * with a path between them, those that share no device, and those that the
+ * frame's windows keep apart wherever they meet, provided the model has these
+ * windows device by device: head[i,k] <= start and end <= horizon - tail[i,k]
+ * whenever i is on k.
  */
 #ifndef MO_MODELS_COMPACT_DISJUNCTIVE_PAIRS_H
 #define MO_MODELS_COMPACT_DISJUNCTIVE_PAIRS_H
@@ -21,11 +22,11 @@
 
 #include "models/frame/frame.h"
 
-/* What there is to decide when i and j are both on one device. */
+/* The decision when i and j are both on one device. */
 typedef enum mo_disjunction {
-    MO_DISJUNCTION_NONE,    /* nothing: one of them may not run there */
-    MO_DISJUNCTION_SETTLED, /* nothing: the windows there keep them apart, or
-                           neither of them takes time */
+    MO_DISJUNCTION_NONE,    /* none: one of them may not run there */
+    MO_DISJUNCTION_SETTLED, /* none: the windows there keep them apart, or
+                               neither of them takes time */
     MO_DISJUNCTION_FORWARD, /* i must end before j starts: no time the other way
                              */
     MO_DISJUNCTION_BACKWARD, /* j must end before i starts */
@@ -41,16 +42,16 @@ typedef struct mo_disjunctive_pairs {
     const mo_frame *frame;
     int i, j;               /* i < j, incomparable */
     bool forward, backward; /* on some device i, or j, may be first and nothing
-                               else says so; neither: they clash wherever they
-                               meet and are not settled */
-    int next_cut;           /* the first of the frame's cuts that is not before
-                               i, by its number */
+                               else implies it; neither: they are infeasible
+                               wherever they meet and are not settled */
+    int next_cut; /* index of the first of the frame's cuts that is not before i
+                   */
 } mo_disjunctive_pairs;
 
 void mo_disjunctive_pairs_begin(const mo_frame *frame,
                                 mo_disjunctive_pairs *pairs);
 
-/* Moves on to the next pair; false when there is none. */
+/* Advances to the next pair; returns false when there is none. */
 bool mo_disjunctive_pairs_next(mo_disjunctive_pairs *pairs);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Two ops on one device: which of them is first. */
+/* Disjunctive rows of ops (big-M): which of two ops on one device is first. */
 #include "models/compact/compact.h"
 #include "models/compact/disjunctive_pairs.h"
 
@@ -22,24 +22,27 @@ const mo_compact_order_columns *mo_compact_order(const mo_compact *c, int i,
                : NULL;
 }
 
-/* o_i_j + o_j_i, those of them that can be on the device. */
+/* o_i_j + o_j_i, those of them that are possible on the device. */
 static void order_terms(const mo_compact_order_columns *order,
-                        mo_disjunction meeting, mo_sink *sink)
+                        mo_disjunction disjunction, mo_sink *sink)
 {
-    if (meeting == MO_DISJUNCTION_FORWARD || meeting == MO_DISJUNCTION_EITHER)
+    if (disjunction == MO_DISJUNCTION_FORWARD ||
+        disjunction == MO_DISJUNCTION_EITHER)
         mo_sink_term(sink, order->forward, 1);
-    if (meeting == MO_DISJUNCTION_BACKWARD || meeting == MO_DISJUNCTION_EITHER)
+    if (disjunction == MO_DISJUNCTION_BACKWARD ||
+        disjunction == MO_DISJUNCTION_EITHER)
         mo_sink_term(sink, order->backward, 1);
 }
 
-static bool is_decided(mo_disjunction meeting)
+static bool is_decided(mo_disjunction disjunction)
 {
-    return meeting != MO_DISJUNCTION_NONE && meeting != MO_DISJUNCTION_SETTLED;
+    return disjunction != MO_DISJUNCTION_NONE &&
+           disjunction != MO_DISJUNCTION_SETTLED;
 }
 
-/* Ops of one group meet wherever they are: o_i_j + o_j_i >= 1 says it for all
- * devices at once, if it is to be said for all. */
-static bool meet_everywhere(const mo_compact *c, int i, int j)
+/* Ops of one group meet wherever they are: one row o_i_j + o_j_i >= 1 for all
+ * devices, if the order is open on all. */
+static bool one_row_suffices(const mo_compact *c, int i, int j)
 {
     if (!mo_transfer_items_always_colocated(c->frame, i, j))
         return false;
@@ -55,24 +58,25 @@ static void meet_rows(const mo_compact *c, int i,
                       const mo_compact_order_columns *order, mo_sink *sink)
 {
     for (int k = 0; k < c->x->n_devices; k++) {
-        mo_disjunction meeting =
+        mo_disjunction disjunction =
             mo_disjunction_on_device(c->frame, i, order->j, k);
 
-        if (!is_decided(meeting))
+        if (!is_decided(disjunction))
             continue;
-        order_terms(order, meeting, sink);
+        order_terms(order, disjunction, sink);
         mo_sink_term(sink, mo_compact_place_column(c, i, k), -1);
         mo_sink_term(sink, mo_compact_place_column(c, order->j, k), -1);
         mo_sink_row(sink, MO_GE, -1);
     }
 }
 
-static void meet_pair(const mo_compact *c, int i,
-                      const mo_compact_order_columns *order, mo_sink *sink)
+static void disjunction_rows(const mo_compact *c, int i,
+                             const mo_compact_order_columns *order,
+                             mo_sink *sink)
 {
     bool any = order->forward >= 0 || order->backward >= 0;
 
-    if (!any || !meet_everywhere(c, i, order->j)) {
+    if (!any || !one_row_suffices(c, i, order->j)) {
         meet_rows(c, i, order, sink);
         return;
     }
@@ -85,7 +89,7 @@ static void meet_pair(const mo_compact *c, int i,
 
 /* s_j >= s_i + p_i - M (1 - o_i_j), M = latest end of i - earliest start of j
  */
-static void before(const mo_compact *c, int i, int j, int o, mo_sink *sink)
+static void order_row(const mo_compact *c, int i, int j, int o, mo_sink *sink)
 {
     int64_t m_ns = c->frame->lct_ns[i] - c->frame->est_ns[j];
     double m = m_ns > 0 ? mo_compact_time(c, m_ns) : 0;
@@ -104,13 +108,13 @@ void mo_compact_op_order_rows(const mo_compact *c, mo_sink *sink)
     mo_sink_family(sink, "meet");
     for (int i = 0; i < c->x->n; i++)
         for (int64_t p = c->order_start[i]; p < c->order_start[i + 1]; p++)
-            meet_pair(c, i, &c->orders[p], sink);
+            disjunction_rows(c, i, &c->orders[p], sink);
     mo_sink_family(sink, "order");
     for (int i = 0; i < c->x->n; i++)
         for (int64_t p = c->order_start[i]; p < c->order_start[i + 1]; p++) {
             const mo_compact_order_columns *order = &c->orders[p];
 
-            before(c, i, order->j, order->forward, sink);
-            before(c, order->j, i, order->backward, sink);
+            order_row(c, i, order->j, order->forward, sink);
+            order_row(c, order->j, i, order->backward, sink);
         }
 }

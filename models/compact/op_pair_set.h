@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * meets.h - a set of pairs of ops, in the order in which they came.
+ * op_pair_set.h - hash set of pairs of ops, in order of insertion.
  */
 #ifndef MO_MODELS_COMPACT_OP_PAIR_SET_H
 #define MO_MODELS_COMPACT_OP_PAIR_SET_H
@@ -17,17 +17,16 @@ typedef struct mo_op_pair {
 typedef struct mo_op_pair_set {
     mo_op_pair *pairs;
     size_t n, room;
-    int *slots; /* a hash table of numbers of pairs; -1: empty */
+    int *slots; /* open addressing: numbers of pairs; -1: empty */
     size_t n_slots;
 } mo_op_pair_set;
 
-/* Puts the pair in, whichever way round, unless it is there. */
-mo_status mo_op_pair_set_add(mo_op_pair_set *meets, int i, int j,
-                             mo_error *err);
+/* Adds the pair, in either order, unless it is there. */
+mo_status mo_op_pair_set_add(mo_op_pair_set *set, int i, int j, mo_error *err);
 
-/* Its number, or -1. */
-int mo_op_pair_set_find(const mo_op_pair_set *meets, int i, int j);
+/* Returns its number, or -1. */
+int mo_op_pair_set_find(const mo_op_pair_set *set, int i, int j);
 
-void mo_op_pair_set_clear(mo_op_pair_set *meets);
+void mo_op_pair_set_clear(mo_op_pair_set *set);
 
 #endif

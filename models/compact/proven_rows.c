@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What was proven of the ops between u and v, neighbours in a chain
- * (models/frame/proven_bounds.h), with f_ab from the end of u on a to the start
- * of v on b. As y does for a transfer, g tells where both ends are:
+ * Cutting planes from proven bounds on the ops between u and v, neighbours in
+ * a chain (models/frame/proven_bounds.h), with f_ab from the end of u on a to
+ * the start of v on b.  As y does for a transfer, g gives the devices of both
+ * ends:
  *
  *     anchor    sum_b g_ab = x_ua,   sum_a g_ab = x_vb
  *     segment   s_v - s_u - sum_a p_ua x_ua >= sum_ab f_ab g_ab
  *
- * Where u, or v, has one device left the x of the other tell as much, and there
- * are no g.  Devices on which they are too far apart for the horizon have none
- * either.  A segment of which the flow between u and v says everything has no
+ * Where u, or v, has one device left the x of the other suffice, and there are
+ * no g.  Devices on which they are too far apart for the horizon have none
+ * either.  A segment with a bound that the flow between u and v implies has no
  * rows; nor has the part before the first op of the chain or behind the last,
- * which heads and tails tell of.
+ * which heads and tails cover.
  */
 #include <assert.h>
 #include <limits.h>
@@ -20,13 +21,13 @@
 #include "base/array.h"
 #include "models/compact/compact.h"
 
-static const mo_proven_bounds_pair *ends_of(const mo_compact *c,
-                                            const mo_compact_segment *s)
+static const mo_proven_bounds_pair *segment_ends(const mo_compact *c,
+                                                 const mo_compact_segment *s)
 {
-    return &c->frame->strength->pairs[s->pair];
+    return &c->frame->proven->pairs[s->pair];
 }
 
-static int n_places(const mo_compact *c, int op)
+static int count_devices(const mo_compact *c, int op)
 {
     int n = 0;
 
@@ -35,12 +36,12 @@ static int n_places(const mo_compact *c, int op)
     return n;
 }
 
-/* ---------------------------------------------------------- which there are */
+/* Segments */
 
-/* May u be on a and v on b? */
-static bool is_possible(const mo_compact *c, size_t number, int a, int b)
+/* Returns whether u may be on a and v on b. */
+static bool is_pair_possible(const mo_compact *c, size_t number, int a, int b)
 {
-    const mo_proven_bounds_pair *pair = &c->frame->strength->pairs[number];
+    const mo_proven_bounds_pair *pair = &c->frame->proven->pairs[number];
 
     return mo_compact_place_column(c, pair->u, a) >= 0 &&
            mo_compact_place_column(c, pair->v, b) >= 0 &&
@@ -51,8 +52,8 @@ static bool is_possible(const mo_compact *c, size_t number, int a, int b)
                mo_transfer_items_latest_start(c->frame, pair->v, b);
 }
 
-/* The longest time of a transfer from u that v alone waits for; precedence says
- * so much for every pair of devices.  Items stand in the order of their
+/* The longest time of a transfer from u that v alone waits for; precedence
+ * implies it for every pair of devices.  Items are in the order of their
  * producers. */
 static int64_t transfer_ns(const mo_compact *c, int u, int v,
                            mo_transfer_arc arc)
@@ -68,41 +69,41 @@ static int64_t transfer_ns(const mo_compact *c, int u, int v,
     for (int i = first; i < end; i++) {
         const mo_transfer_item *item = &c->items->items[i];
 
-        if (item->to == v && !item->stuck &&
+        if (item->to == v && !item->never_sent &&
             mo_transfer_items_ns(c->items, item, arc) > longest)
             longest = mo_transfer_items_ns(c->items, item, arc);
     }
     return longest;
 }
 
-/* Does the table say more than a flow from u to v? */
-static bool says_more(const mo_compact *c, size_t number)
+/* Returns whether the table is stronger than a flow from u to v. */
+static bool is_stronger(const mo_compact *c, size_t number)
 {
-    const mo_proven_bounds_pair *pair = &c->frame->strength->pairs[number];
+    const mo_proven_bounds_pair *pair = &c->frame->proven->pairs[number];
 
     for (int a = 0; a < c->x->n_devices; a++)
         for (int b = 0; b < c->x->n_devices; b++)
-            if (is_possible(c, number, a, b) &&
+            if (is_pair_possible(c, number, a, b) &&
                 mo_frame_proven_pair_ns(c->frame, number, a, b) >
                     transfer_ns(c, pair->u, pair->v, (mo_transfer_arc){ a, b }))
                 return true;
     return false;
 }
 
-typedef struct finding {
+typedef struct segment_build {
     size_t n_arcs, arc_room;
     size_t n_segments, segment_room;
     int64_t id; /* of the next column */
-} finding;
+} segment_build;
 
-static mo_status find_arcs(mo_compact *c, size_t number, finding *f,
-                           mo_error *err)
+static mo_status add_segment_arcs(mo_compact *c, size_t number,
+                                  segment_build *f, mo_error *err)
 {
     mo_status status = MO_OK;
 
     for (int a = 0; a < c->x->n_devices; a++)
         for (int b = 0; b < c->x->n_devices && status == MO_OK; b++) {
-            if (!is_possible(c, number, a, b))
+            if (!is_pair_possible(c, number, a, b))
                 continue;
             status =
                 MO_ARRAY_GROW(c->segment_arcs, f->n_arcs, f->arc_room, err);
@@ -112,13 +113,13 @@ static mo_status find_arcs(mo_compact *c, size_t number, finding *f,
     return status;
 }
 
-static mo_status find_segment(mo_compact *c, size_t number, finding *f,
-                              mo_error *err)
+static mo_status add_segment(mo_compact *c, size_t number, segment_build *f,
+                             mo_error *err)
 {
     mo_compact_segment s = { .pair = number,
                              .arc_start = (int) f->n_arcs,
                              .first = -1 };
-    mo_status status = find_arcs(c, number, f, err);
+    mo_status status = add_segment_arcs(c, number, f, err);
 
     if (status == MO_OK)
         status =
@@ -126,8 +127,8 @@ static mo_status find_segment(mo_compact *c, size_t number, finding *f,
     if (status != MO_OK)
         return status;
     s.n_arcs = (int) f->n_arcs - s.arc_start;
-    if (n_places(c, ends_of(c, &s)->u) > 1 &&
-        n_places(c, ends_of(c, &s)->v) > 1) {
+    if (count_devices(c, segment_ends(c, &s)->u) > 1 &&
+        count_devices(c, segment_ends(c, &s)->v) > 1) {
         s.first = (int) f->id;
         f->id += s.n_arcs;
     }
@@ -137,31 +138,31 @@ static mo_status find_segment(mo_compact *c, size_t number, finding *f,
 
 mo_status mo_compact_proven_find(mo_compact *c, mo_error *err)
 {
-    size_t n = c->frame->strength ? c->frame->strength->n : 0;
+    size_t n = c->frame->proven ? c->frame->proven->n : 0;
     int64_t most = INT_MAX - (int64_t) c->x->n_devices * c->x->n_devices;
-    finding f = { .id = c->first_segment };
+    segment_build f = { .id = c->first_segment };
     mo_status status = MO_OK;
 
     for (size_t i = 0; i < n && status == MO_OK; i++) {
-        const mo_proven_bounds_pair *pair = &c->frame->strength->pairs[i];
+        const mo_proven_bounds_pair *pair = &c->frame->proven->pairs[i];
 
-        if (pair->u == MO_FREE || pair->v == MO_FREE || !says_more(c, i))
+        if (pair->u == MO_FREE || pair->v == MO_FREE || !is_stronger(c, i))
             continue;
         if (f.id > most || (int64_t) f.n_arcs > most)
             return mo_fail(err, MO_E_LIMIT,
                            "the model has more than %d columns", INT_MAX);
-        status = find_segment(c, i, &f, err);
+        status = add_segment(c, i, &f, err);
     }
     c->n_segments = (int) f.n_segments;
     return status;
 }
 
-/* ------------------------------------------------------------------ columns */
+/* Columns */
 
 static double start_value(const mo_compact *c, const mo_compact_segment *s,
                           mo_transfer_arc arc)
 {
-    const mo_proven_bounds_pair *pair = ends_of(c, s);
+    const mo_proven_bounds_pair *pair = segment_ends(c, s);
 
     return c->start && c->frame->start->device[pair->u] == arc.a &&
            c->frame->start->device[pair->v] == arc.b;
@@ -192,14 +193,14 @@ void mo_compact_proven_columns(const mo_compact *c, mo_sink *sink)
             declare_arcs(c, &c->segments[i], sink);
 }
 
-/* --------------------------------------------------------------------- rows */
+/* Rows */
 
 /* sum over the arcs that touch op's device k, at the begin or the end, less
  * x_opk, is 0. */
 static void anchor_row(const mo_compact *c, const mo_compact_segment *s,
                        bool at_end, int k, mo_sink *sink)
 {
-    int op = at_end ? ends_of(c, s)->v : ends_of(c, s)->u;
+    int op = at_end ? segment_ends(c, s)->v : segment_ends(c, s)->u;
 
     if (mo_compact_place_column(c, op, k) < 0)
         return;
@@ -222,16 +223,16 @@ static void anchor_rows(const mo_compact *c, const mo_compact_segment *s,
         anchor_row(c, s, true, k, sink);
 }
 
-/* The column that is 1 when the ends are on the arc's devices: g, or the place
- * of the one that has a choice. */
+/* The column that is 1 when the ends are on the arc's devices: g, or x of the
+ * op that has several devices. */
 static int arc_column(const mo_compact *c, const mo_compact_segment *s, int e)
 {
     mo_transfer_arc arc = c->segment_arcs[s->arc_start + e];
-    const mo_proven_bounds_pair *pair = ends_of(c, s);
+    const mo_proven_bounds_pair *pair = segment_ends(c, s);
 
     if (s->first >= 0)
         return s->first + e;
-    return n_places(c, pair->u) > 1
+    return count_devices(c, pair->u) > 1
                ? mo_compact_place_column(c, pair->u, arc.a)
                : mo_compact_place_column(c, pair->v, arc.b);
 }
@@ -239,7 +240,7 @@ static int arc_column(const mo_compact *c, const mo_compact_segment *s, int e)
 static void segment_row(const mo_compact *c, const mo_compact_segment *s,
                         mo_sink *sink)
 {
-    const mo_proven_bounds_pair *pair = ends_of(c, s);
+    const mo_proven_bounds_pair *pair = segment_ends(c, s);
 
     mo_sink_term(sink, mo_compact_start_column(c, pair->v), 1);
     mo_sink_term(sink, mo_compact_start_column(c, pair->u), -1);

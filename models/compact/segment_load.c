@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Between two neighbouring clean cuts u and v everything in between happens
- * between the end of u and the start of v.  So no device, port, channel or link
- * can have more to do than that, whatever the order:
+ * Load cuts (valid inequalities): between two neighbouring clean cuts u and v
+ * everything in between happens between the end of u and the start of v.  So
+ * the load of no device, port, channel or link exceeds that, for every order:
  *
  *     s_v - s_u - p_u >= sum_i p_ik x_ik              for each device k
  *     s_v - s_u - p_u >= sum_I sum_ab c_Iab y_I_a_b   for each resource
@@ -19,7 +19,7 @@ typedef struct segment {
 } segment;
 
 /* s_v - s_u - p_u, as terms. */
-static void span(const mo_compact *c, const segment *s, mo_sink *sink)
+static void span_terms(const mo_compact *c, const segment *s, mo_sink *sink)
 {
     mo_sink_term(sink,
                  s->end < c->x->n ? mo_compact_start_column(c, s->end) : 0, 1);
@@ -44,7 +44,7 @@ static void device_row(const mo_compact *c, const segment *s, int k,
         n += has_work(c, i, k);
     if (n < 2)
         return;
-    span(c, s, sink);
+    span_terms(c, s, sink);
     for (int i = s->begin + 1; i < s->end; i++)
         if (has_work(c, i, k))
             mo_sink_term(sink, mo_compact_place_column(c, i, k),
@@ -52,9 +52,9 @@ static void device_row(const mo_compact *c, const segment *s, int k,
     mo_sink_row(sink, MO_GE, 0);
 }
 
-/* Does the item need the resource for some time? */
-static bool needs(const mo_compact *c, const mo_transfer_item *item,
-                  int resource)
+/* Returns whether the item needs the resource for some time. */
+static bool needs_resource(const mo_compact *c, const mo_transfer_item *item,
+                           int resource)
 {
     const mo_transfer_use *uses = c->items->uses + item->use_start;
 
@@ -64,7 +64,7 @@ static bool needs(const mo_compact *c, const mo_transfer_item *item,
     return false;
 }
 
-/* Items between the same two ops have their columns in common. */
+/* Parallel items between the same two ops share their columns. */
 static void load_terms(const mo_compact *c, int i, int resource, mo_sink *sink)
 {
     const mo_transfer_item *item = &c->items->items[i];
@@ -77,7 +77,7 @@ static void load_terms(const mo_compact *c, int i, int resource, mo_sink *sink)
         if (arc.a == arc.b ||
             !mo_transfer_items_needs_resource(c->frame, arc, resource))
             continue;
-        if (item->alone)
+        if (item->no_parallel)
             mo_sink_term(sink, column, -delay);
         else
             mo_sink_term_add(sink, column, -delay);
@@ -90,16 +90,16 @@ static void resource_row(const mo_compact *c, const segment *s, int resource,
     int n = 0;
 
     for (int i = s->first_item; i < s->end_item && n < 2; i++)
-        n += needs(c, &c->items->items[i], resource);
+        n += needs_resource(c, &c->items->items[i], resource);
     if (n < 2)
         return;
-    span(c, s, sink);
+    span_terms(c, s, sink);
     for (int i = s->first_item; i < s->end_item; i++)
         load_terms(c, i, resource, sink);
     mo_sink_row(sink, MO_GE, 0);
 }
 
-/* Moves on to the segment that follows; false behind the last. */
+/* Advances to the next segment; returns false behind the last. */
 static bool next_segment(const mo_compact *c, int cut, segment *s)
 {
     const mo_frame *f = c->frame;
@@ -115,9 +115,9 @@ static bool next_segment(const mo_compact *c, int cut, segment *s)
     return true;
 }
 
-/* Between two devices what leaves the one enters the other: ingress says
- * nothing that egress does not. */
-static int n_told_apart(const mo_compact *c)
+/* With two devices every transfer that leaves the one enters the other:
+ * ingress rows would repeat the egress rows. */
+static int count_distinct_resources(const mo_compact *c)
 {
     return c->frame->regime.congestion == MO_CONGESTION_PORT &&
                    c->x->n_devices == 2
@@ -136,6 +136,6 @@ void mo_compact_segment_load_rows(const mo_compact *c, mo_sink *sink)
     s = (segment){ 0 };
     mo_sink_family(sink, "traffic");
     for (int cut = 0; next_segment(c, cut, &s); cut++)
-        for (int r = 0; r < n_told_apart(c); r++)
+        for (int r = 0; r < count_distinct_resources(c); r++)
             resource_row(c, &s, r, sink);
 }

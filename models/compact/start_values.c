@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The heuristic's solution, column by column. */
+/* The MIP start: the heuristic's solution, column by column. */
 #include "models/compact/compact.h"
 
 #include <stdlib.h>
@@ -9,13 +9,13 @@ static int device_of(const mo_compact *c, int op)
     return c->frame->start->device[op];
 }
 
-static int64_t end_of(const mo_compact *c, int op)
+static int64_t end_of_op(const mo_compact *c, int op)
 {
     return c->frame->start->start_ns[op] +
            mo_instance_p_ns(c->x, op, device_of(c, op));
 }
 
-/* Is some reader of the item on device b? */
+/* Returns whether some reader of the item is on device b. */
 static bool is_read_on(const mo_compact *c, const mo_transfer_item *item, int b)
 {
     const mo_instance *x = c->x;
@@ -30,12 +30,12 @@ static bool is_read_on(const mo_compact *c, const mo_transfer_item *item, int b)
     return false;
 }
 
-static mo_compact_start_item start_of(const mo_compact *c,
-                                      const mo_transfer_item *item)
+static mo_compact_start_item start_item(const mo_compact *c,
+                                        const mo_transfer_item *item)
 {
     int a = device_of(c, item->from);
     int b = item->device == MO_FREE ? device_of(c, item->to) : item->device;
-    mo_compact_start_item s = { false, a, b, end_of(c, item->from), 0 };
+    mo_compact_start_item s = { false, a, b, end_of_op(c, item->from), 0 };
 
     if (a != b && is_read_on(c, item, b)) {
         const mo_transfer *t =
@@ -48,9 +48,10 @@ static mo_compact_start_item start_of(const mo_compact *c,
     return s;
 }
 
-/* Of items that are alike the smaller number goes first in the model: those of
- * the start change places.  The smaller numbers are in order already. */
-static void sort_alike(mo_compact *c, int i)
+/* Of interchangeable items the smaller number goes first in the model: those
+ * of the start are swapped accordingly.  The smaller numbers are in order
+ * already. */
+static void sort_interchangeable(mo_compact *c, int i)
 {
     const mo_transfer_item *items = c->items->items;
 
@@ -70,8 +71,8 @@ mo_status mo_compact_start_make(mo_compact *c, mo_error *err)
     if (!c->start)
         return mo_fail_memory(err);
     for (int i = 0; i < c->items->n; i++) {
-        c->start[i] = start_of(c, &c->items->items[i]);
-        sort_alike(c, i);
+        c->start[i] = start_item(c, &c->items->items[i]);
+        sort_interchangeable(c, i);
     }
     return MO_OK;
 }
@@ -81,7 +82,8 @@ double mo_compact_start_same_device(const mo_compact *c, int i, int j)
     return c->start && device_of(c, i) == device_of(c, j);
 }
 
-/* Where both take no time each is before the other: the smaller number is. */
+/* Where both take no time each precedes the other: the smaller number counts
+ * as first. */
 static bool is_before(int64_t first_end, int64_t second_start, bool is_smaller,
                       int64_t second_end, int64_t first_start)
 {
@@ -92,8 +94,8 @@ static bool is_before(int64_t first_end, int64_t second_start, bool is_smaller,
 double mo_compact_start_order(const mo_compact *c, int i, int j)
 {
     return mo_compact_start_same_device(c, i, j) &&
-           is_before(end_of(c, i), c->frame->start->start_ns[j], i < j,
-                     end_of(c, j), c->frame->start->start_ns[i]);
+           is_before(end_of_op(c, i), c->frame->start->start_ns[j], i < j,
+                     end_of_op(c, j), c->frame->start->start_ns[i]);
 }
 
 double mo_compact_start_arc(const mo_compact *c, const mo_transfer_item *item,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What is sent for a placement, and what waits for what. */
+/* Transfers required by a placement, and precedence. */
 #include "models/compact/compact.h"
 #include "models/transfer_number.h"
 
@@ -30,7 +30,7 @@ static void product_rows(const mo_compact *c, const mo_transfer_item *item,
 
 /*
  * Several readers, to device b: y is at least 1 where the producer is on a and
- * some reader on b; there is no reason for more,
+ * some reader on b; the objective needs no more,
  *
  *     sum_a y_I_a_b >= x_j_b for each reader j,   y_I_a_b <= x_i_a for each a.
  */
@@ -64,7 +64,7 @@ static void source_rows(const mo_compact *c, const mo_transfer_item *item,
     }
 }
 
-static bool is_first(const mo_compact *c, int item)
+static bool is_first_parallel(const mo_compact *c, int item)
 {
     return c->items->items[item].first == item;
 }
@@ -75,8 +75,8 @@ static void channel_rows(const mo_compact *c, mo_sink *sink)
 
     mo_sink_family(sink, "route");
     for (int i = 0; i < items->n; i++)
-        if (items->items[i].device == MO_FREE && !items->items[i].stuck &&
-            is_first(c, i))
+        if (items->items[i].device == MO_FREE && !items->items[i].never_sent &&
+            is_first_parallel(c, i))
             product_rows(c, &items->items[i], sink);
     mo_sink_family(sink, "cover");
     for (int i = 0; i < items->n; i++)
@@ -88,8 +88,9 @@ static void channel_rows(const mo_compact *c, mo_sink *sink)
             source_rows(c, &items->items[i], sink);
 }
 
-/* s_j >= s_i + p_i, and the time on the way where nothing is in its way. */
-static void follow(const mo_compact *c, int i, int j, int item, mo_sink *sink)
+/* s_j >= s_i + p_i, plus the transfer time where it needs no resource. */
+static void precedence_row(const mo_compact *c, int i, int j, int item,
+                           mo_sink *sink)
 {
     mo_sink_term(sink, mo_compact_start_column(c, j), 1);
     mo_sink_term(sink, mo_compact_start_column(c, i), -1);
@@ -99,20 +100,20 @@ static void follow(const mo_compact *c, int i, int j, int item, mo_sink *sink)
     mo_sink_row(sink, MO_GE, 0);
 }
 
-/* Readers of what is never sent, or no matter when. */
-static void free_rows(const mo_compact *c, mo_sink *sink)
+/* Readers of items that are never sent, or at a time that does not matter. */
+static void precedence_rows(const mo_compact *c, mo_sink *sink)
 {
     mo_sink_family(sink, "prec");
     for (int i = 0; i < c->items->n; i++) {
         const mo_transfer_item *item = &c->items->items[i];
 
         if (item->device == MO_FREE && c->send[i] < 0)
-            follow(c, item->from, item->to, i, sink);
+            precedence_row(c, item->from, item->to, i, sink);
     }
 }
 
-/* With tensors once most flows are no items, and their readers wait for the
- * producer's end by themselves. */
+/* With tensors once most flows are no items, and their readers have precedence
+ * rows of their own. */
 static void wait_rows(const mo_compact *c, mo_sink *sink)
 {
     const mo_instance *x = c->x;
@@ -128,7 +129,7 @@ static void wait_rows(const mo_compact *c, mo_sink *sink)
 
         for (int q = x->tensor_start[t]; q < x->tensor_start[t + 1]; q++)
             if (x->flows[q].to != reader)
-                follow(c, x->flows[q].from, x->flows[q].to, -1, sink);
+                precedence_row(c, x->flows[q].from, x->flows[q].to, -1, sink);
     }
 }
 
@@ -148,8 +149,8 @@ static void leave_rows(const mo_compact *c, mo_sink *sink)
     }
 }
 
-/* The earliest start of op anywhere but on device; INT64_MAX: it has no other
- * device to go to. */
+/* Returns the earliest start of op anywhere but on device; INT64_MAX: it has
+ * no other device. */
 static int64_t earliest_elsewhere(const mo_compact *c, int op, int device)
 {
     int64_t earliest = INT64_MAX;
@@ -164,7 +165,7 @@ static int64_t earliest_elsewhere(const mo_compact *c, int op, int device)
     return earliest;
 }
 
-/* The latest end of a shared item for the sake of others than op. */
+/* The latest end of a shared item required by readers other than op. */
 static int64_t latest_for_others(const mo_compact *c,
                                  const mo_transfer_item *item, int op)
 {
@@ -187,11 +188,12 @@ static int64_t latest_for_others(const mo_compact *c,
 /*
  *     s_j >= t_I + sum_a c_ab y_I_a_b - M (1 - x_j_b)
  *
- * matters where j is not on b but others are, who may have it later: M is their
- * latest start less j's earliest.  Where nobody is on b, t_I can be as early as
- * the producer's end, and j starts after that in any case.
+ * matters where j is not on b but other readers are, which may receive it
+ * later: M is their latest start less j's earliest.  Where no reader is on b,
+ * t_I can be as early as the producer's end, and j starts after that in any
+ * case.
  */
-static void arrive_shared(const mo_compact *c, int i, int op, mo_sink *sink)
+static void arrive_row_shared(const mo_compact *c, int i, int op, mo_sink *sink)
 {
     const mo_transfer_item *item = &c->items->items[i];
     int64_t elsewhere = earliest_elsewhere(c, op, item->device);
@@ -205,7 +207,7 @@ static void arrive_shared(const mo_compact *c, int i, int op, mo_sink *sink)
     mo_sink_row(sink, MO_GE, -m);
 }
 
-static void arrive_alone(const mo_compact *c, int i, mo_sink *sink)
+static void arrive_row_single(const mo_compact *c, int i, mo_sink *sink)
 {
     mo_sink_term(sink, mo_compact_start_column(c, c->items->items[i].to), 1);
     mo_sink_term(sink, c->send[i], -1);
@@ -225,19 +227,19 @@ static void arrive_rows(const mo_compact *c, mo_sink *sink)
         if (c->send[i] < 0)
             continue;
         if (item->device == MO_FREE)
-            arrive_alone(c, i, sink);
+            arrive_row_single(c, i, sink);
         for (int q = x->tensor_start[item->tensor];
              item->device != MO_FREE && q < x->tensor_start[item->tensor + 1];
              q++)
             if (mo_transfer_items_reads(c->frame, item, x->flows[q].to))
-                arrive_shared(c, i, x->flows[q].to, sink);
+                arrive_row_shared(c, i, x->flows[q].to, sink);
     }
 }
 
 void mo_compact_transfer_choice_rows(const mo_compact *c, mo_sink *sink)
 {
     channel_rows(c, sink);
-    free_rows(c, sink);
+    precedence_rows(c, sink);
     wait_rows(c, sink);
     leave_rows(c, sink);
     arrive_rows(c, sink);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Which transfers may be in each other's way. */
+/* Conflicts: which transfers may need the same resource at the same time. */
 #include "models/compact/compact.h"
 
 mo_compact_shared_resource
@@ -21,7 +21,7 @@ static bool are_apart(const mo_transfer_use *u, const mo_transfer_use *v)
            u->end_max_ns <= v->start_min_ns || v->end_max_ns <= u->start_min_ns;
 }
 
-static void meet(mo_compact_shared_resource *at)
+static void set_current(mo_compact_shared_resource *at)
 {
     const mo_transfer_use *u = at->u++, *v = at->v++;
 
@@ -35,7 +35,7 @@ bool mo_compact_shared_resource_next(mo_compact_shared_resource *at)
 {
     while (at->u < at->u_end && at->v < at->v_end) {
         if (at->u->resource == at->v->resource) {
-            meet(at);
+            set_current(at);
             return true;
         }
         if (at->u->resource < at->v->resource)
@@ -46,7 +46,8 @@ bool mo_compact_shared_resource_next(mo_compact_shared_resource *at)
     return false;
 }
 
-/* Is every reader of the first at the second's producer or before it? */
+/* Returns whether every reader of the first is the second's producer or
+ * precedes it. */
 static bool is_ordered(const mo_compact *c, const mo_transfer_item *first,
                        const mo_transfer_item *second)
 {
@@ -63,11 +64,11 @@ static bool is_ordered(const mo_compact *c, const mo_transfer_item *first,
 }
 
 /*
- * Is there anything to say about the two?  Where they are alike and in each
- * other's way whenever they are sent, their order can be chosen beforehand: to
- * change places makes no difference to anybody.  A row that speaks of several
- * resources at once asks for an order also where they are apart, so that an
- * order has a column if any of the resources has time for it.
+ * Returns whether the pair needs rows.  Where two transfers are
+ * interchangeable and conflict whenever they are sent, their order is fixed
+ * beforehand (symmetry breaking).  A row over several resources at once
+ * demands an order also where they are apart, so that an order has a column if
+ * any of the resources has time for it.
  */
 static bool fill_pair(const mo_compact *c, mo_compact_transfer_pair *pair)
 {
@@ -91,8 +92,8 @@ static bool fill_pair(const mo_compact *c, mo_compact_transfer_pair *pair)
     return open;
 }
 
-/* The first clean cut behind op: what is made from there on comes after
- * everything op sends. */
+/* Returns the first clean cut behind op: what is produced from there on comes
+ * after everything op sends. */
 static int cut_behind(const mo_frame *f, int op, int *cut)
 {
     while (*cut < f->n_cuts && f->cuts[*cut] <= op)
@@ -101,7 +102,7 @@ static int cut_behind(const mo_frame *f, int op, int *cut)
 }
 
 void mo_compact_each_transfer_pair(const mo_compact *c,
-                                   mo_compact_transfer_pair_fn *take,
+                                   mo_compact_transfer_pair_fn *visit,
                                    void *context)
 {
     const mo_transfer_items *items = c->items;
@@ -114,7 +115,7 @@ void mo_compact_each_transfer_pair(const mo_compact *c,
             mo_compact_transfer_pair pair = { .first = i, .second = j };
 
             if (c->send[i] >= 0 && c->send[j] >= 0 && fill_pair(c, &pair))
-                take(context, &pair);
+                visit(context, &pair);
         }
     }
 }

@@ -8,15 +8,15 @@
 #include "models/compact/transfer_uses.h"
 #include "models/transfer_number.h"
 
-typedef struct work {
+typedef struct item_builder {
     mo_transfer_items *items;
     const mo_frame *frame;
     const mo_instance *x;
     size_t n, room, arcs_room;
     int *first; /* by reader: the last producer's first item to it, or -1 */
-} work;
+} item_builder;
 
-/* The one device where op may run, or MO_FREE. */
+/* Returns the one device where op may run, or MO_FREE. */
 static int only_device(const mo_frame *frame, int op)
 {
     int only = MO_FREE;
@@ -50,7 +50,7 @@ bool mo_transfer_items_reads(const mo_frame *frame,
            !mo_transfer_items_always_colocated(frame, item->from, op);
 }
 
-static int64_t latest_start(const mo_frame *frame, int op, int k)
+static int64_t latest_start_or_min(const mo_frame *frame, int op, int k)
 {
     return mo_frame_allowed(frame, op, k)
                ? mo_transfer_items_latest_start(frame, op, k)
@@ -64,10 +64,10 @@ int64_t mo_transfer_items_deadline(const mo_frame *frame,
     int64_t latest = INT64_MIN;
 
     if (item->device == MO_FREE)
-        return latest_start(frame, item->to, b);
+        return latest_start_or_min(frame, item->to, b);
     for (int q = x->tensor_start[item->tensor];
          q < x->tensor_start[item->tensor + 1]; q++) {
-        int64_t at = latest_start(frame, x->flows[q].to, b);
+        int64_t at = latest_start_or_min(frame, x->flows[q].to, b);
 
         if (at > latest && mo_transfer_items_reads(frame, item, x->flows[q].to))
             latest = at;
@@ -81,8 +81,8 @@ int64_t mo_transfer_items_ns(const mo_transfer_items *items,
     return mo_instance_row_ns(items->frame->x, item->row, arc.a, arc.b);
 }
 
-static mo_status push_arc(work *w, mo_transfer_item *item, mo_transfer_arc arc,
-                          mo_error *err)
+static mo_status push_arc(item_builder *w, mo_transfer_item *item,
+                          mo_transfer_arc arc, mo_error *err)
 {
     mo_transfer_items *items = w->items;
     mo_status status = MO_OK;
@@ -99,8 +99,8 @@ static mo_status push_arc(work *w, mo_transfer_item *item, mo_transfer_arc arc,
     return status;
 }
 
-/* The arcs into b, in the order of where they come from. */
-static mo_status make_arcs_to(work *w, mo_transfer_item *item, int b,
+/* The arcs into b, in the order of their sources. */
+static mo_status make_arcs_to(item_builder *w, mo_transfer_item *item, int b,
                               mo_error *err)
 {
     int64_t latest = mo_transfer_items_deadline(w->frame, item, b);
@@ -118,7 +118,7 @@ static mo_status make_arcs_to(work *w, mo_transfer_item *item, int b,
     return status;
 }
 
-static bool is_stuck(const work *w, const mo_transfer_item *item)
+static bool is_never_sent(const item_builder *w, const mo_transfer_item *item)
 {
     if (item->device == MO_FREE)
         return mo_transfer_items_always_colocated(w->frame, item->from,
@@ -129,22 +129,24 @@ static bool is_stuck(const work *w, const mo_transfer_item *item)
     return true;
 }
 
-static mo_status make_arcs(work *w, mo_transfer_item *item, mo_error *err)
+static mo_status make_arcs(item_builder *w, mo_transfer_item *item,
+                           mo_error *err)
 {
     mo_status status = MO_OK;
 
     item->arc_start = w->items->n_arcs;
-    item->stuck = is_stuck(w, item);
-    for (int b = 0; b < w->x->n_devices && !item->stuck && status == MO_OK; b++)
+    item->never_sent = is_never_sent(w, item);
+    for (int b = 0; b < w->x->n_devices && !item->never_sent && status == MO_OK;
+         b++)
         if (item->device == b || (item->device == MO_FREE &&
                                   mo_frame_allowed(w->frame, item->to, b)))
             status = make_arcs_to(w, item, b, err);
     return status;
 }
 
-/* From the producer's first end on; up to the last reader's latest start, or,
- * where nobody reads it on the device, up to the producer's latest end. */
-static void set_window(const work *w, mo_transfer_item *item)
+/* From the producer's earliest end to the last reader's latest start, or,
+ * where no reader is on the device, to the producer's latest end. */
+static void set_window(const item_builder *w, mo_transfer_item *item)
 {
     item->start_min_ns = INT64_MAX;
     item->end_max_ns =
@@ -166,20 +168,21 @@ static void set_window(const work *w, mo_transfer_item *item)
     }
 }
 
-/* Takes the arcs of an item between the same two ops, if there is one. */
-static bool take_arcs(work *w, mo_transfer_item *item)
+/* Shares the arcs of a parallel item between the same two ops; returns false
+ * if there is none. */
+static bool share_arcs(item_builder *w, mo_transfer_item *item)
 {
     mo_transfer_item *first;
 
-    item->alone = true;
+    item->no_parallel = true;
     if (item->device != MO_FREE)
         return false;
     if (w->first[item->to] >= 0) {
         first = &w->items->items[w->first[item->to]];
         if (first->from == item->from) {
             item->first = w->first[item->to];
-            item->alone = first->alone = false;
-            item->stuck = first->stuck;
+            item->no_parallel = first->no_parallel = false;
+            item->never_sent = first->never_sent;
             item->sent = first->sent;
             item->arc_start = first->arc_start;
             item->n_arcs = first->n_arcs;
@@ -190,7 +193,8 @@ static bool take_arcs(work *w, mo_transfer_item *item)
     return false;
 }
 
-static mo_status push_item(work *w, mo_transfer_item item, mo_error *err)
+static mo_status push_item(item_builder *w, mo_transfer_item item,
+                           mo_error *err)
 {
     mo_status status;
 
@@ -204,14 +208,14 @@ static mo_status push_item(work *w, mo_transfer_item item, mo_error *err)
                                          item.device)
                     : (int) w->n;
     set_window(w, &item);
-    if (!take_arcs(w, &item) && (status = make_arcs(w, &item, err)) != MO_OK)
+    if (!share_arcs(w, &item) && (status = make_arcs(w, &item, err)) != MO_OK)
         return status;
     w->items->items[w->n++] = item;
     w->items->n = (int) w->n;
     return MO_OK;
 }
 
-static mo_transfer_item flow_item(const work *w, int flow)
+static mo_transfer_item flow_item(const item_builder *w, int flow)
 {
     const mo_flow *q = &w->x->flows[flow];
     bool once = w->frame->regime.tensors == MO_TENSORS_ONCE;
@@ -225,15 +229,16 @@ static mo_transfer_item flow_item(const work *w, int flow)
                                            : w->x->flow_row[flow] };
 }
 
-/* The flow's reader, unless it is always where the producer is. */
-static bool is_sent(const work *w, int flow)
+/* Returns whether the flow's reader may be on another device than the
+ * producer. */
+static bool may_be_sent(const item_builder *w, int flow)
 {
     const mo_flow *q = &w->x->flows[flow];
 
     return !mo_transfer_items_always_colocated(w->frame, q->from, q->to);
 }
 
-static bool any_reads(const work *w, const mo_transfer_item *item)
+static bool any_reads(const item_builder *w, const mo_transfer_item *item)
 {
     for (int q = w->x->tensor_start[item->tensor];
          q < w->x->tensor_start[item->tensor + 1]; q++)
@@ -242,8 +247,8 @@ static bool any_reads(const work *w, const mo_transfer_item *item)
     return false;
 }
 
-/* A tensor for each device where it may be read. */
-static mo_status push_shared(work *w, int tensor, mo_error *err)
+/* An item for each device where the tensor may be read. */
+static mo_status push_shared(item_builder *w, int tensor, mo_error *err)
 {
     mo_transfer_item item = flow_item(w, w->x->tensor_start[tensor]);
     mo_status status = MO_OK;
@@ -251,19 +256,19 @@ static mo_status push_shared(work *w, int tensor, mo_error *err)
     item.to = MO_FREE;
     for (int b = 0; b < w->x->n_devices && status == MO_OK; b++) {
         item.device = b;
-        if (any_reads(w, &item) && !is_stuck(w, &item))
+        if (any_reads(w, &item) && !is_never_sent(w, &item))
             status = push_item(w, item, err);
     }
     return status;
 }
 
-static mo_status push_tensor(work *w, int tensor, mo_error *err)
+static mo_status push_tensor(item_builder *w, int tensor, mo_error *err)
 {
     int n_sent = 0, last = 0;
 
     for (int q = w->x->tensor_start[tensor]; q < w->x->tensor_start[tensor + 1];
          q++)
-        if (is_sent(w, q)) {
+        if (may_be_sent(w, q)) {
             last = q;
             n_sent++;
         }
@@ -273,7 +278,8 @@ static mo_status push_tensor(work *w, int tensor, mo_error *err)
                        : push_shared(w, tensor, err);
 }
 
-/* Items stand by tensors, for those of a producer stand by its tensors. */
+/* Items are sorted by tensor, as those of a producer are sorted by its
+ * tensors. */
 static void index_tensors(mo_transfer_items *items)
 {
     int i = 0;
@@ -286,7 +292,7 @@ static void index_tensors(mo_transfer_items *items)
     items->of_tensor[items->frame->x->n_tensors] = i;
 }
 
-static mo_status push_all(work *w, mo_error *err)
+static mo_status push_all(item_builder *w, mo_error *err)
 {
     bool shared = mo_transfer_is_tensor(&w->frame->regime);
     int n = shared ? w->x->n_tensors : w->x->n_flows;
@@ -301,7 +307,7 @@ static mo_status push_all(work *w, mo_error *err)
     return mo_transfer_items_find_uses(w->items, err);
 }
 
-static mo_status allocate(work *w, mo_error *err)
+static mo_status allocate_builder(item_builder *w, mo_error *err)
 {
     w->items = calloc(1, sizeof *w->items);
     w->first = malloc(((size_t) w->x->n + 1) * sizeof *w->first);
@@ -320,14 +326,14 @@ static mo_status allocate(work *w, mo_error *err)
 mo_status mo_transfer_items_make(const mo_frame *frame,
                                  mo_transfer_items **items, mo_error *err)
 {
-    work w = { .frame = frame, .x = frame->x };
+    item_builder w = { .frame = frame, .x = frame->x };
     mo_status status;
 
     if (mo_transfer_number_limit(frame->x, &frame->regime) > INT_MAX)
         return mo_fail(err, MO_E_LIMIT,
                        "too many tensors for so many devices; leave tensors "
                        "per edge");
-    status = allocate(&w, err);
+    status = allocate_builder(&w, err);
 
     if (status == MO_OK)
         status = push_all(&w, err);

@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * items.h - what may be sent: the transfers a model has to decide about.
+ * transfer_items.h - the candidate transfers that a model has to decide
+ * about.
  *
- * Per edge every flow is an item, and has the flow's number.  With tensors sent
- * once, a tensor that only one op elsewhere can read is an item, and one that
- * several can read is an item for each device where some of them may run: sent
- * there once, for all of them.
+ * Per edge every flow is an item, and has the flow's number.  With tensors
+ * sent once, a tensor that only one op elsewhere can read is an item, and one
+ * that several can read is an item for each device where some of them may run:
+ * sent there once, for all of them.
  *
- * An item goes from a to b on an arc; a = b says that nothing has to be sent.
- * Arcs that take too long for the frame's horizon are left out.  Items stand in
+ * An item goes from a to b on an arc; a = b means that nothing has to be sent.
+ * Arcs that take too long for the frame's horizon are left out.  Items are in
  * the order of their producers.
  */
 #ifndef MO_MODELS_COMPACT_TRANSFER_ITEMS_H
@@ -35,23 +36,23 @@ typedef struct mo_transfer_use {
 
 typedef struct mo_transfer_item {
     int from;   /* the producer */
-    int to;     /* the reader; MO_FREE: whoever reads it on the device */
-    int device; /* where to, if there are several readers; else MO_FREE */
+    int to;     /* the reader; MO_FREE: all readers on the device */
+    int device; /* the target, if there are several readers; else MO_FREE */
     int tensor;
-    int number; /* the flow's or tensor's, as a mo_schedule counts */
+    int number; /* of the flow or tensor, as in a mo_schedule */
     int name;   /* in columns: models/transfer_number.h */
     int row;    /* of the instance's transfer times */
 
-    /* Flows between the same two ops take the same way: the others have the
-     * arcs of the first, whose number this is. */
+    /* Parallel flows between the same two ops share their arcs: this is the
+     * number of the first of them. */
     int first;
-    bool alone;            /* there is no other between these two ops */
-    bool stuck;            /* never sent: its ends are always on one device */
+    bool no_parallel;      /* no parallel flow between these two ops */
+    bool never_sent;       /* never sent: its ends are always on one device */
     int arc_start, n_arcs; /* none where it is stuck */
     bool sent;             /* some arc leads to another device */
     int use_start, n_uses; /* sorted by resource */
     bool always_uses;      /* on every arc to another device */
-    int64_t start_min_ns;  /* however it goes, sent or not */
+    int64_t start_min_ns;  /* over all arcs, sent or not */
     int64_t end_max_ns;
 } mo_transfer_item;
 
@@ -71,21 +72,22 @@ mo_status mo_transfer_items_make(const mo_frame *frame,
                                  mo_transfer_items **items, mo_error *err);
 void mo_transfer_items_free(mo_transfer_items *items);
 
-/* Both are on one device in every placement: one op, one group, or nowhere else
- * to go. */
+/* Returns whether both are on one device in every placement: one op, one
+ * group, or one and the same allowed device. */
 bool mo_transfer_items_always_colocated(const mo_frame *frame, int i, int j);
 
-/* Does op, a reader of the item's tensor, wait for the item where it may? */
+/* Returns whether op, a reader of the item's tensor, waits for the item where
+ * it may. */
 bool mo_transfer_items_reads(const mo_frame *frame,
                              const mo_transfer_item *item, int op);
 
-/* The latest moment at which it may have come to b; INT64_MIN: nobody reads it
- * there. */
+/* Returns the latest moment at which it may arrive on b; INT64_MIN: no reader
+ * may be there. */
 int64_t mo_transfer_items_deadline(const mo_frame *frame,
                                    const mo_transfer_item *item, int b);
 
-/* Between the same two ops and equally long on every arc: it makes no
- * difference which goes first. */
+/* Interchangeable items: between the same two ops and equally long on every
+ * arc, so that their order makes no difference. */
 static inline bool mo_transfer_items_interchangeable(const mo_transfer_item *a,
                                                      const mo_transfer_item *b)
 {
@@ -93,20 +95,21 @@ static inline bool mo_transfer_items_interchangeable(const mo_transfer_item *a,
            a->first == b->first && a->row == b->row;
 }
 
-/* How long it takes on an arc. */
+/* Returns the duration of an item on an arc. */
 int64_t mo_transfer_items_ns(const mo_transfer_items *items,
                              const mo_transfer_item *item, mo_transfer_arc arc);
 
-/* Does what goes from a to another device b need the resource? */
+/* Returns whether a transfer from a to another device b needs the resource. */
 bool mo_transfer_items_needs_resource(const mo_frame *frame,
                                       mo_transfer_arc arc, int resource);
 
-/* Is there a resource that both arcs, to other devices, need? */
+/* Returns whether there is a resource that both arcs, to other devices,
+ * need. */
 bool mo_transfer_items_share_resource(const mo_frame *frame,
                                       mo_transfer_arc first,
                                       mo_transfer_arc second);
 
-/* Resources with congestion by port: what leaves a device, what enters it. */
+/* Resources with congestion by port: the output and input port of a device. */
 static inline int mo_transfer_items_egress(const mo_frame *frame, int device)
 {
     (void) frame;
@@ -118,7 +121,7 @@ static inline int mo_transfer_items_ingress(const mo_frame *frame, int device)
     return frame->x->n_devices + device;
 }
 
-/* The latest start of an op on a device where it may run. */
+/* Returns the latest start of an op on a device where it may run. */
 static inline int64_t mo_transfer_items_latest_start(const mo_frame *f, int op,
                                                      int k)
 {
@@ -126,7 +129,7 @@ static inline int64_t mo_transfer_items_latest_start(const mo_frame *f, int op,
            mo_instance_p_ns(f->x, op, k);
 }
 
-/* Its earliest end there. */
+/* Returns its earliest end there. */
 static inline int64_t mo_transfer_items_earliest_end(const mo_frame *f, int op,
                                                      int k)
 {

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Two transfers that share a resource: which of them is first.
+ * Disjunctive rows of transfers (big-M): which of two that share a resource is
+ * first.
  *
- * h_I_J says that I is before J.  Where both are sent and share a resource, one
- * of h_I_J and h_J_I is 1.  To say so for each egress and ingress by itself,
+ * h_I_J = 1: I is before J.  Where both are sent and share a resource, one of
+ * h_I_J and h_J_I is 1.  Written separately for each egress and ingress,
  *
  *     h_I_J + h_J_I >= use_I + use_J - 1,
  *
@@ -15,31 +16,31 @@
  *
  * meet_ac is o_a_c + o_c_a where there are such columns: it is 1 when a and c
  * are on one device, and need not be otherwise.  Elsewhere it is a column m_a_c
- * of its own, one for all pairs of transfers that ask.
+ * of its own, one for all pairs of transfers that need it.
  */
 #include "models/compact/compact.h"
 #include "models/compact/disjunctive_pairs.h"
 
-/* For so few devices each has a row of its own, which is tighter. */
-enum { FEW_DEVICES = 1 };
+/* Up to this many devices each has a row of its own, which is tighter. */
+enum { MAX_ROWS_BY_DEVICE = 1 };
 
-/* A side of two transfers with congestion by port: egress and producers, or
+/* One side of two transfers with congestion by port: egress and producers, or
  * ingress and readers. */
-typedef struct side {
-    int i, j;           /* ops; MO_FREE: no matter which */
+typedef struct port_side {
+    int i, j;           /* ops; MO_FREE: any */
     int first_resource; /* that of device 0 */
     bool together;      /* they share it whenever both are sent */
     int n_open; /* devices where both may be and windows leave it open */
-} side;
+} port_side;
 
-static bool is_together(const mo_compact *c, const side *s)
+static bool always_share(const mo_compact *c, const port_side *s)
 {
     return s->i != MO_FREE && s->j != MO_FREE &&
            mo_transfer_items_always_colocated(c->frame, s->i, s->j);
 }
 
-/* The device whose port the resource is; negative: not on this side. */
-static int device_on(const mo_compact *c, const side *s, int resource)
+/* Returns the device of the port, or a negative number: not on this side. */
+static int device_on(const mo_compact *c, const port_side *s, int resource)
 {
     int device = resource - s->first_resource;
 
@@ -47,7 +48,7 @@ static int device_on(const mo_compact *c, const side *s, int resource)
 }
 
 static void count_open(const mo_compact *c,
-                       const mo_compact_transfer_pair *pair, side *s)
+                       const mo_compact_transfer_pair *pair, port_side *s)
 {
     for (mo_compact_shared_resource at =
              mo_compact_shared_resource_begin(c, pair->first, pair->second);
@@ -55,64 +56,67 @@ static void count_open(const mo_compact *c,
         s->n_open += at.open && device_on(c, s, at.resource) >= 0;
 }
 
-static side egress_of(const mo_compact *c, const mo_compact_transfer_pair *pair)
+static port_side egress_of(const mo_compact *c,
+                           const mo_compact_transfer_pair *pair)
 {
     const mo_transfer_item *items = c->items->items;
-    side s = { items[pair->first].from, items[pair->second].from,
-               mo_transfer_items_egress(c->frame, 0), false, 0 };
+    port_side s = { items[pair->first].from, items[pair->second].from,
+                    mo_transfer_items_egress(c->frame, 0), false, 0 };
 
-    s.together = is_together(c, &s);
+    s.together = always_share(c, &s);
     count_open(c, pair, &s);
     return s;
 }
 
-/* A transfer for several readers has its device instead.  Between two devices
- * what leaves the one enters the other: the egress says it all. */
-static side ingress_of(const mo_compact *c,
-                       const mo_compact_transfer_pair *pair)
+/* A transfer for several readers has its device instead.  With two devices
+ * every transfer that leaves the one enters the other: egress suffices. */
+static port_side ingress_of(const mo_compact *c,
+                            const mo_compact_transfer_pair *pair)
 {
     const mo_transfer_item *first = &c->items->items[pair->first];
     const mo_transfer_item *second = &c->items->items[pair->second];
-    side s = { first->to, second->to, mo_transfer_items_ingress(c->frame, 0),
-               false, 0 };
+    port_side s = { first->to, second->to,
+                    mo_transfer_items_ingress(c->frame, 0), false, 0 };
 
-    s.together = is_together(c, &s) ||
+    s.together = always_share(c, &s) ||
                  (first->device != MO_FREE && first->device == second->device);
     if (c->x->n_devices > 2)
         count_open(c, pair, &s);
     return s;
 }
 
-/* Do the columns o of the side's ops say when they are both on the device? */
-static bool order_tells(const mo_compact *c, const side *s, int device)
+/* Returns whether the columns o of the side's ops are 1 when both are on the
+ * device. */
+static bool is_covered_by_order(const mo_compact *c, const port_side *s,
+                                int device)
 {
     return mo_disjunction_on_device(c->frame, s->i, s->j, device) !=
            MO_DISJUNCTION_SETTLED;
 }
 
-static bool has_both(const side *s)
+static bool has_both(const port_side *s)
 {
     return s->i != MO_FREE && s->j != MO_FREE;
 }
 
-typedef struct counting {
+typedef struct count_context {
     mo_compact *c;
     int64_t n_columns;
     mo_status status;
     mo_error *err;
-} counting;
+} count_context;
 
-static void want_meet(counting *k, const side *s)
+static void add_same_device_pair(count_context *k, const port_side *s)
 {
-    if (s->n_open > FEW_DEVICES && has_both(s) &&
+    if (s->n_open > MAX_ROWS_BY_DEVICE && has_both(s) &&
         !mo_compact_order(k->c, s->i, s->j) && k->status == MO_OK)
-        k->status = mo_op_pair_set_add(&k->c->meets, s->i, s->j, k->err);
+        k->status = mo_op_pair_set_add(&k->c->same_device, s->i, s->j, k->err);
 }
 
 static void count_pair(void *context, const mo_compact_transfer_pair *pair)
 {
-    counting *k = context;
-    side egress, ingress;
+    count_context *k = context;
+    port_side egress, ingress;
 
     if (pair->fixed)
         return;
@@ -124,27 +128,27 @@ static void count_pair(void *context, const mo_compact_transfer_pair *pair)
     if ((egress.together && egress.n_open > 0) ||
         (ingress.together && ingress.n_open > 0))
         return;
-    want_meet(k, &egress);
-    want_meet(k, &ingress);
+    add_same_device_pair(k, &egress);
+    add_same_device_pair(k, &ingress);
 }
 
 mo_status mo_compact_count_transfer_orders(mo_compact *c, int64_t *n_columns,
                                            mo_error *err)
 {
-    counting k = { c, 0, MO_OK, err };
+    count_context k = { c, 0, MO_OK, err };
 
     mo_compact_each_transfer_pair(c, count_pair, &k);
     *n_columns = k.n_columns;
     return k.status;
 }
 
-typedef struct writing {
+typedef struct row_context {
     const mo_compact *c;
     mo_sink *sink;
     int column; /* the next h */
-} writing;
+} row_context;
 
-/* Adds sign * sent_I to the row; what is constant in it is returned. */
+/* Adds sign * sent_I to the row; returns its constant part. */
 static double sent_terms(const mo_compact *c, int i, double sign, mo_sink *sink)
 {
     const mo_transfer_item *item = &c->items->items[i];
@@ -170,9 +174,9 @@ static void order_terms(const mo_compact_transfer_pair *pair, int column,
         mo_sink_term(sink, column, 1);
 }
 
-/* Between the same two ops: what one needs the other needs, too. */
-static bool go_together(const mo_compact *c,
-                        const mo_compact_transfer_pair *pair)
+/* Between the same two ops: both need the same resources. */
+static bool are_parallel(const mo_compact *c,
+                         const mo_compact_transfer_pair *pair)
 {
     const mo_transfer_item *items = c->items->items;
 
@@ -180,14 +184,14 @@ static bool go_together(const mo_compact *c,
 }
 
 /* ... >= sent_I + sent_J - 1, which is sent_I where they go together */
-static void both_sent_row(const writing *w,
+static void both_sent_row(const row_context *w,
                           const mo_compact_transfer_pair *pair)
 {
     double constant;
 
     order_terms(pair, w->column, w->sink);
     constant = sent_terms(w->c, pair->first, -1, w->sink);
-    if (go_together(w->c, pair)) {
+    if (are_parallel(w->c, pair)) {
         mo_sink_row(w->sink, MO_GE, -constant);
         return;
     }
@@ -196,8 +200,8 @@ static void both_sent_row(const writing *w,
 }
 
 /* ... >= meet + sent_I + sent_J - 2 */
-static void meet_row(const writing *w, const mo_compact_transfer_pair *pair,
-                     const side *s)
+static void meet_row(const row_context *w, const mo_compact_transfer_pair *pair,
+                     const port_side *s)
 {
     const mo_compact_order_columns *order = mo_compact_order(w->c, s->i, s->j);
     double constant;
@@ -205,8 +209,8 @@ static void meet_row(const writing *w, const mo_compact_transfer_pair *pair,
     order_terms(pair, w->column, w->sink);
     if (!order)
         mo_sink_term(w->sink,
-                     w->c->first_meet +
-                         mo_op_pair_set_find(&w->c->meets, s->i, s->j),
+                     w->c->first_same_device +
+                         mo_op_pair_set_find(&w->c->same_device, s->i, s->j),
                      -1);
     if (order && order->forward >= 0)
         mo_sink_term(w->sink, order->forward, -1);
@@ -231,12 +235,12 @@ static void use_terms(const mo_compact *c, int i, int resource, mo_sink *sink)
 }
 
 /* ... >= use_I + use_J - 1, for one resource, or use_I in the same way */
-static void resource_row(const writing *w, const mo_compact_transfer_pair *pair,
-                         int resource)
+static void resource_row(const row_context *w,
+                         const mo_compact_transfer_pair *pair, int resource)
 {
     order_terms(pair, w->column, w->sink);
     use_terms(w->c, pair->first, resource, w->sink);
-    if (go_together(w->c, pair)) {
+    if (are_parallel(w->c, pair)) {
         mo_sink_row(w->sink, MO_GE, 0);
         return;
     }
@@ -245,7 +249,7 @@ static void resource_row(const writing *w, const mo_compact_transfer_pair *pair,
 }
 
 /* A row for each open resource. */
-static void resource_rows(const writing *w,
+static void resource_rows(const row_context *w,
                           const mo_compact_transfer_pair *pair)
 {
     for (mo_compact_shared_resource at =
@@ -255,9 +259,10 @@ static void resource_rows(const writing *w,
             resource_row(w, pair, at.resource);
 }
 
-/* The same on one side; without those that the order columns tell of. */
-static void device_rows(const writing *w, const mo_compact_transfer_pair *pair,
-                        const side *s, bool without_told)
+/* The same on one side; without those that the order columns cover. */
+static void device_rows(const row_context *w,
+                        const mo_compact_transfer_pair *pair,
+                        const port_side *s, bool skip_covered)
 {
     for (mo_compact_shared_resource at =
              mo_compact_shared_resource_begin(w->c, pair->first, pair->second);
@@ -265,14 +270,15 @@ static void device_rows(const writing *w, const mo_compact_transfer_pair *pair,
         int device = device_on(w->c, s, at.resource);
 
         if (at.open && device >= 0 &&
-            !(without_told && order_tells(w->c, s, device)))
+            !(skip_covered && is_covered_by_order(w->c, s, device)))
             resource_row(w, pair, at.resource);
     }
 }
 
-/* Open devices of the side of which its order columns tell. */
-static int count_told(const mo_compact *c, const mo_compact_transfer_pair *pair,
-                      const side *s)
+/* Counts the open devices of the side that its order columns cover. */
+static int count_covered(const mo_compact *c,
+                         const mo_compact_transfer_pair *pair,
+                         const port_side *s)
 {
     int n = 0;
 
@@ -281,17 +287,17 @@ static int count_told(const mo_compact *c, const mo_compact_transfer_pair *pair,
          mo_compact_shared_resource_next(&at);) {
         int device = device_on(c, s, at.resource);
 
-        n += at.open && device >= 0 && order_tells(c, s, device);
+        n += at.open && device >= 0 && is_covered_by_order(c, s, device);
     }
     return n;
 }
 
-static void side_rows(const writing *w, const mo_compact_transfer_pair *pair,
-                      const side *s)
+static void side_rows(const row_context *w,
+                      const mo_compact_transfer_pair *pair, const port_side *s)
 {
-    bool told;
+    bool covered;
 
-    if (s->n_open <= FEW_DEVICES || !has_both(s)) {
+    if (s->n_open <= MAX_ROWS_BY_DEVICE || !has_both(s)) {
         device_rows(w, pair, s, false);
         return;
     }
@@ -299,16 +305,16 @@ static void side_rows(const writing *w, const mo_compact_transfer_pair *pair,
         meet_row(w, pair, s);
         return;
     }
-    told = count_told(w->c, pair, s) > FEW_DEVICES;
-    if (told)
+    covered = count_covered(w->c, pair, s) > MAX_ROWS_BY_DEVICE;
+    if (covered)
         meet_row(w, pair, s);
-    device_rows(w, pair, s, told);
+    device_rows(w, pair, s, covered);
 }
 
-static void meet_pair(void *context, const mo_compact_transfer_pair *pair)
+static void share_rows(void *context, const mo_compact_transfer_pair *pair)
 {
-    writing *w = context;
-    side egress, ingress;
+    row_context *w = context;
+    port_side egress, ingress;
 
     if (pair->fixed)
         return;
@@ -329,7 +335,7 @@ static void meet_pair(void *context, const mo_compact_transfer_pair *pair)
 }
 
 /* t_J >= t_I + c_I - M (1 - h_I_J); h < 0: in any case. */
-static void before(const writing *w, int first, int second, int h)
+static void queue_row(const row_context *w, int first, int second, int h)
 {
     const mo_compact *c = w->c;
     int64_t m_ns = c->items->items[first].end_max_ns -
@@ -344,32 +350,34 @@ static void before(const writing *w, int first, int second, int h)
     mo_sink_row(w->sink, MO_GE, -m);
 }
 
-static void order_pair(void *context, const mo_compact_transfer_pair *pair)
+static void queue_rows(void *context, const mo_compact_transfer_pair *pair)
 {
-    writing *w = context;
+    row_context *w = context;
 
     if (pair->fixed) {
-        before(w, pair->first, pair->second, -1);
+        queue_row(w, pair->first, pair->second, -1);
         return;
     }
     if (pair->forward)
-        before(w, pair->first, pair->second, w->column++);
+        queue_row(w, pair->first, pair->second, w->column++);
     if (pair->backward)
-        before(w, pair->second, pair->first, w->column++);
+        queue_row(w, pair->second, pair->first, w->column++);
 }
 
 /* m_i_j >= x_i_k + x_j_k - 1 */
 static void same_device_rows(const mo_compact *c, mo_sink *sink)
 {
     mo_sink_family(sink, "same");
-    for (size_t p = 0; p < c->meets.n; p++)
+    for (size_t p = 0; p < c->same_device.n; p++)
         for (int k = 0; k < c->x->n_devices; k++) {
-            int first = mo_compact_place_column(c, c->meets.pairs[p].i, k);
-            int second = mo_compact_place_column(c, c->meets.pairs[p].j, k);
+            int first =
+                mo_compact_place_column(c, c->same_device.pairs[p].i, k);
+            int second =
+                mo_compact_place_column(c, c->same_device.pairs[p].j, k);
 
             if (first < 0 || second < 0)
                 continue;
-            mo_sink_term(sink, c->first_meet + (int) p, 1);
+            mo_sink_term(sink, c->first_same_device + (int) p, 1);
             mo_sink_term(sink, first, -1);
             mo_sink_term(sink, second, -1);
             mo_sink_row(sink, MO_GE, -1);
@@ -378,12 +386,12 @@ static void same_device_rows(const mo_compact *c, mo_sink *sink)
 
 void mo_compact_transfer_order_rows(const mo_compact *c, mo_sink *sink)
 {
-    writing w = { c, sink, c->first_send_order };
+    row_context w = { c, sink, c->first_send_order };
 
     same_device_rows(c, sink);
     mo_sink_family(sink, "share");
-    mo_compact_each_transfer_pair(c, meet_pair, &w);
+    mo_compact_each_transfer_pair(c, share_rows, &w);
     w.column = c->first_send_order;
     mo_sink_family(sink, "queue");
-    mo_compact_each_transfer_pair(c, order_pair, &w);
+    mo_compact_each_transfer_pair(c, queue_rows, &w);
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What items need on their way, and when. */
+/* The resources that items need, and when. */
 #include "models/compact/transfer_uses.h"
 
 #include <limits.h>
@@ -79,12 +79,12 @@ static int count_resources(const mo_frame *frame)
     return 0;
 }
 
-typedef struct work {
+typedef struct use_builder {
     mo_transfer_items *items;
     const mo_frame *frame;
     const mo_instance *x;
     size_t room;
-} work;
+} use_builder;
 
 static int compare_uses(const void *a, const void *b)
 {
@@ -93,7 +93,7 @@ static int compare_uses(const void *a, const void *b)
     return (x->resource > y->resource) - (x->resource < y->resource);
 }
 
-static void widen(mo_transfer_use *use, const mo_transfer_use *by)
+static void widen_use(mo_transfer_use *use, const mo_transfer_use *by)
 {
     use->takes_time = use->takes_time || by->takes_time;
     if (by->start_min_ns < use->start_min_ns)
@@ -106,8 +106,8 @@ static void widen(mo_transfer_use *use, const mo_transfer_use *by)
         use->end_max_ns = by->end_max_ns;
 }
 
-/* Sorts the item's uses and makes one of those of one resource. */
-static void merge_uses(work *w, mo_transfer_item *item)
+/* Sorts the item's uses and merges those of one resource. */
+static void merge_uses(use_builder *w, mo_transfer_item *item)
 {
     mo_transfer_use *uses = w->items->uses + item->use_start;
     int n = 0;
@@ -116,15 +116,15 @@ static void merge_uses(work *w, mo_transfer_item *item)
         qsort(uses, (size_t) item->n_uses, sizeof *uses, compare_uses);
     for (int u = 0; u < item->n_uses; u++)
         if (n > 0 && uses[n - 1].resource == uses[u].resource)
-            widen(&uses[n - 1], &uses[u]);
+            widen_use(&uses[n - 1], &uses[u]);
         else
             uses[n++] = uses[u];
     w->items->n_uses -= item->n_uses - n;
     item->n_uses = n;
 }
 
-static mo_status push_use(work *w, mo_transfer_item *item, mo_transfer_use use,
-                          int resource, mo_error *err)
+static mo_status push_use(use_builder *w, mo_transfer_item *item,
+                          mo_transfer_use use, int resource, mo_error *err)
 {
     mo_transfer_items *items = w->items;
     mo_status status;
@@ -140,7 +140,8 @@ static mo_status push_use(work *w, mo_transfer_item *item, mo_transfer_use use,
     return MO_OK;
 }
 
-static mo_transfer_use window_on(const work *w, const mo_transfer_item *item,
+static mo_transfer_use window_on(const use_builder *w,
+                                 const mo_transfer_item *item,
                                  mo_transfer_arc arc)
 {
     int64_t ns = mo_transfer_items_ns(w->items, item, arc);
@@ -150,7 +151,7 @@ static mo_transfer_use window_on(const work *w, const mo_transfer_item *item,
     return (mo_transfer_use){ 0, ns > 0, start, end - ns, start + ns, end };
 }
 
-static mo_status push_route(work *w, mo_transfer_item *item,
+static mo_status push_route(use_builder *w, mo_transfer_item *item,
                             mo_transfer_arc arc, mo_transfer_use use,
                             mo_error *err)
 {
@@ -164,8 +165,8 @@ static mo_status push_route(work *w, mo_transfer_item *item,
     return status;
 }
 
-static mo_status use_arc(work *w, mo_transfer_item *item, mo_transfer_arc arc,
-                         mo_error *err)
+static mo_status use_arc(use_builder *w, mo_transfer_item *item,
+                         mo_transfer_arc arc, mo_error *err)
 {
     mo_transfer_use use = window_on(w, item, arc);
     mo_status status = MO_OK;
@@ -190,7 +191,8 @@ static mo_status use_arc(work *w, mo_transfer_item *item, mo_transfer_arc arc,
     return status;
 }
 
-static mo_status make_uses(work *w, mo_transfer_item *item, mo_error *err)
+static mo_status make_uses(use_builder *w, mo_transfer_item *item,
+                           mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -213,7 +215,7 @@ static mo_status make_uses(work *w, mo_transfer_item *item, mo_error *err)
 
 mo_status mo_transfer_items_find_uses(mo_transfer_items *items, mo_error *err)
 {
-    work w = { items, items->frame, items->frame->x, 0 };
+    use_builder w = { items, items->frame, items->frame->x, 0 };
     mo_status status = MO_OK;
 
     items->n_resources = count_resources(items->frame);

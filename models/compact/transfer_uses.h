@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * items_use.h - the part of items.h that knows ports, channels and links.
+ * transfer_uses.h - the resource part of transfer_items.h: ports, channels and
+ * links.
  */
 #ifndef MO_MODELS_COMPACT_TRANSFER_USES_H
 #define MO_MODELS_COMPACT_TRANSFER_USES_H

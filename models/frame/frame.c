@@ -10,8 +10,8 @@
 
 /* What rounding may add to a schedule of that length: every op and every
  * transfer that waits for another is written to the millionth of a unit.  One
- * part in ten thousand at least, so that no solver has to find its way through
- * a region as thin as its tolerance. */
+ * part in ten thousand at least, so that the feasible region is not as thin as
+ * a solver's tolerance. */
 static int64_t room_for_rounding(const mo_instance *x, int64_t upper_ns,
                                  int64_t unit_ns)
 {
@@ -24,7 +24,8 @@ static int64_t room_for_rounding(const mo_instance *x, int64_t upper_ns,
     return 1 + (rounding_ns > part_ns ? rounding_ns : part_ns);
 }
 
-/* The room may carry the horizon into the next unit, which wants more. */
+/* The extra room may carry the horizon into the next unit, which needs
+ * more. */
 static void find_horizon(mo_frame *f)
 {
     f->horizon_ns = f->upper_ns;
@@ -36,7 +37,7 @@ static void find_horizon(mo_frame *f)
     f->unit_ns = mo_scale_unit_ns(f->horizon_ns);
 }
 
-static mo_status find_order(mo_frame *f, mo_error *err)
+static mo_status find_cuts_and_reach(mo_frame *f, mo_error *err)
 {
     mo_dag dag = mo_instance_dag(f->x);
     mo_status status = mo_dag_clean_cuts(&dag, &f->cuts, &f->n_cuts, err);
@@ -47,26 +48,26 @@ static mo_status find_order(mo_frame *f, mo_error *err)
 }
 
 /* One more than needed: malloc(0) may be NULL. */
-static mo_status reserve(mo_frame *f, mo_error *err)
+static mo_status allocate_arrays(mo_frame *f, mo_error *err)
 {
-    size_t n = (size_t) f->x->n, n_devices = (size_t) f->x->n_devices, places;
+    size_t n = (size_t) f->x->n, n_devices = (size_t) f->x->n_devices, domains;
 
-    if (!mo_size_mul(n, n_devices, &places) || places == SIZE_MAX)
+    if (!mo_size_mul(n, n_devices, &domains) || domains == SIZE_MAX)
         return mo_fail_memory(err);
-    f->allowed = calloc(places + 1, sizeof *f->allowed);
-    f->head_ns = calloc(places + 1, sizeof *f->head_ns);
-    f->tail_ns = calloc(places + 1, sizeof *f->tail_ns);
+    f->allowed = calloc(domains + 1, sizeof *f->allowed);
+    f->head_ns = calloc(domains + 1, sizeof *f->head_ns);
+    f->tail_ns = calloc(domains + 1, sizeof *f->tail_ns);
     f->est_ns = calloc(n + 1, sizeof *f->est_ns);
     f->lct_ns = calloc(n + 1, sizeof *f->lct_ns);
-    f->twin = calloc(n_devices + 1, sizeof *f->twin);
+    f->symmetric_to = calloc(n_devices + 1, sizeof *f->symmetric_to);
     if (!f->allowed || !f->head_ns || !f->tail_ns || !f->est_ns || !f->lct_ns ||
-        !f->twin)
+        !f->symmetric_to)
         return mo_fail_memory(err);
     return MO_OK;
 }
 
 /* slack is 0 for a model that stays as it is. */
-static int64_t stretched(int64_t ns, double slack)
+static int64_t multiply_slack(int64_t ns, double slack)
 {
     double longer = (double) ns * slack;
 
@@ -78,14 +79,14 @@ static int64_t stretched(int64_t ns, double slack)
 
 /* The horizon, its unit, and an instance whose times can be written in it.
  * Rounding may carry the horizon into the next unit. */
-static mo_status settle_times(mo_frame *f, mo_error *err)
+static mo_status choose_horizon(mo_frame *f, mo_error *err)
 {
     int64_t reached_ns = f->upper_ns;
     mo_status status = MO_OK;
 
     f->step_ns = 1;
     while (status == MO_OK) {
-        f->upper_ns = stretched(reached_ns, f->slack);
+        f->upper_ns = multiply_slack(reached_ns, f->slack);
         find_horizon(f);
         if (mo_scale_step_ns(f->unit_ns) <= f->step_ns)
             break;
@@ -95,47 +96,48 @@ static mo_status settle_times(mo_frame *f, mo_error *err)
     return status;
 }
 
-static void leave_twins_apart(mo_frame *f)
+static void clear_symmetry(mo_frame *f)
 {
     for (int k = 0; k < f->x->n_devices; k++)
-        f->twin[k] = MO_FREE;
+        f->symmetric_to[k] = MO_FREE;
 }
 
-/* What follows from the start and how long it takes. */
-static mo_status find_rest(mo_frame *f, mo_error *err)
+/* What follows from the start and its makespan. */
+static mo_status complete_frame(mo_frame *f, mo_error *err)
 {
-    mo_status status = settle_times(f, err);
-    mo_allowed_devices places;
+    mo_status status = choose_horizon(f, err);
+    mo_allowed_devices domains;
 
     if (status != MO_OK)
         return status;
-    places = mo_frame_allowed_devices(f);
-    status = mo_allowed_devices_find(&places, err);
+    domains = mo_frame_allowed_devices(f);
+    status = mo_allowed_devices_find(&domains, err);
     if (status == MO_OK)
         status = mo_frame_find_windows(f, err);
     if (status == MO_OK)
         status = mo_frame_find_symmetric_devices(f, err);
     if (status == MO_OK && f->slack > 0)
-        leave_twins_apart(f);
+        clear_symmetry(f);
     if (status == MO_OK && f->start)
         status = mo_frame_relabel_start(f, err);
     return status;
 }
 
-static mo_status fill(mo_frame *f, bool has_upper, mo_error *err)
+static mo_status fill_frame(mo_frame *f, bool has_upper, mo_error *err)
 {
-    mo_status status = reserve(f, err);
+    mo_status status = allocate_arrays(f, err);
 
     if (status == MO_OK)
-        status = find_order(f, err);
+        status = find_cuts_and_reach(f, err);
     if (status == MO_OK && !has_upper)
         status = mo_frame_find_upper(f, err);
-    return status == MO_OK ? find_rest(f, err) : status;
+    return status == MO_OK ? complete_frame(f, err) : status;
 }
 
-/* basis has what is given, maybe a start; with has_upper that is settled. */
-static mo_status make(const mo_frame *basis, bool has_upper, mo_frame **frame,
-                      mo_error *err)
+/* basis has the inputs, maybe a start; with has_upper its makespan is
+ * known. */
+static mo_status make_frame(const mo_frame *basis, bool has_upper,
+                            mo_frame **frame, mo_error *err)
 {
     mo_frame *f = malloc(sizeof *f);
     mo_status status;
@@ -146,7 +148,7 @@ static mo_status make(const mo_frame *basis, bool has_upper, mo_frame **frame,
     }
     *f = *basis;
     f->x = f->given;
-    status = fill(f, has_upper, err);
+    status = fill_frame(f, has_upper, err);
     if (status != MO_OK) {
         mo_frame_free(f);
         return status;
@@ -169,22 +171,22 @@ mo_status mo_frame_make_open(const mo_instance *x, const mo_regime *regime,
         .given = x, .regime = *regime, .closure = closure, .slack = slack
     };
 
-    return make(&basis, false, frame, err);
+    return make_frame(&basis, false, frame, err);
 }
 
 mo_status mo_frame_make_with_bounds(const mo_instance *x,
                                     const mo_regime *regime, double slack,
-                                    const mo_proven_bounds *strength,
+                                    const mo_proven_bounds *proven,
                                     mo_schedule *start, mo_frame **frame,
                                     mo_error *err)
 {
     const mo_frame basis = { .given = x,
                              .regime = *regime,
                              .slack = slack,
-                             .strength = strength,
+                             .proven = proven,
                              .start = start };
 
-    return make(&basis, false, frame, err);
+    return make_frame(&basis, false, frame, err);
 }
 
 mo_status mo_frame_make_from(const mo_frame *other, mo_schedule *start,
@@ -197,7 +199,7 @@ mo_status mo_frame_make_from(const mo_frame *other, mo_schedule *start,
                              .start = start,
                              .upper_ns = upper_ns };
 
-    return make(&basis, true, frame, err);
+    return make_frame(&basis, true, frame, err);
 }
 
 void mo_frame_free(mo_frame *frame)
@@ -213,7 +215,7 @@ void mo_frame_free(mo_frame *frame)
     free(frame->lct_ns);
     free(frame->cuts);
     free(frame->segment_ns);
-    free(frame->twin);
+    free(frame->symmetric_to);
     mo_frame_free_rounded(frame);
     free(frame);
 }

@@ -7,8 +7,8 @@
 #include "schedule/heuristic/upper_bound.h"
 
 /* The best of the schedules on one device that models accept. */
-static mo_status find_accepted(mo_frame *f, const mo_memory_rows *rows,
-                               mo_error *err)
+static mo_status find_accepted_start(mo_frame *f, const mo_memory_rows *rows,
+                                     mo_error *err)
 {
     int n_devices = f->x->n_devices;
     int *devices = calloc((size_t) n_devices + 1, sizeof *devices);
@@ -27,9 +27,9 @@ static mo_status find_accepted(mo_frame *f, const mo_memory_rows *rows,
     return status;
 }
 
-/* Models bound live memory from above, so that they refuse schedules that would
- * fit; one of these says nothing of how long theirs take. */
-static mo_status check_live(mo_frame *f, mo_error *err)
+/* Models bound live memory from above, so that they reject schedules that
+ * would fit; the makespan of one of these does not bound theirs. */
+static mo_status check_live_start(mo_frame *f, mo_error *err)
 {
     mo_memory_rows *rows;
     mo_status status = mo_memory_rows_new(f, &rows, err);
@@ -37,13 +37,13 @@ static mo_status check_live(mo_frame *f, mo_error *err)
     if (status != MO_OK)
         return status;
     if (!mo_memory_rows_accept(rows, f->start->device))
-        status = find_accepted(f, rows, err);
+        status = find_accepted_start(f, rows, err);
     mo_memory_rows_free(rows);
     return status;
 }
 
-/* Drops a start that was given if models would refuse it. */
-static mo_status check_given(mo_frame *f, mo_error *err)
+/* Drops a given start if models would reject it. */
+static mo_status check_given_start(mo_frame *f, mo_error *err)
 {
     mo_memory_rows *rows;
     mo_status status;
@@ -63,7 +63,7 @@ static mo_status check_given(mo_frame *f, mo_error *err)
 
 mo_status mo_frame_find_upper(mo_frame *f, mo_error *err)
 {
-    mo_status status = f->start ? check_given(f, err) : MO_OK;
+    mo_status status = f->start ? check_given_start(f, err) : MO_OK;
 
     if (status != MO_OK)
         return status;
@@ -73,6 +73,6 @@ mo_status mo_frame_find_upper(mo_frame *f, mo_error *err)
     }
     status = mo_bound_upper(f->x, &f->regime, &f->start, &f->upper_ns, err);
     if (status == MO_OK && f->start && f->regime.memory == MO_MEMORY_LIVE)
-        status = check_live(f, err);
+        status = check_live_start(f, err);
     return status;
 }

@@ -10,9 +10,9 @@
 struct mo_memory_rows {
     const mo_frame *frame;
     int n_segments;          /* with static memory one, of all ops */
-    int64_t *segment_bytes;  /* most that a device may be asked for in it */
+    int64_t *segment_bytes;  /* upper bound on the need of a device in it */
     int64_t *out_bytes;      /* by op: its tensors, unknown ones as 0 */
-    bool *left_out;          /* by device */
+    bool *excluded;          /* by device */
     mo_memory_scale *scale;  /* by device, where it is limited */
     int *space;              /* by device: column of a_k, or -1 */
     int64_t workspace_bytes; /* of the op that has most */
@@ -28,21 +28,21 @@ static int64_t tensor_bytes(const mo_instance *x, int tensor)
     return x->tensor_bytes[tensor] > 0 ? x->tensor_bytes[tensor] : 0;
 }
 
-static int64_t workspace(const mo_instance *x, int op)
+static int64_t op_workspace(const mo_instance *x, int op)
 {
     return x->memory_bytes[op] - x->weight_bytes[op];
 }
 
-/* What an op asks for wherever it is, whatever the moment. */
-static int64_t resident(const mo_memory_rows *rows, int op)
+/* Bytes that an op occupies on its device at every moment. */
+static int64_t resident_bytes(const mo_memory_rows *rows, int op)
 {
     const mo_instance *x = rows->frame->x;
 
     return is_live(rows) ? x->weight_bytes[op] : x->memory_bytes[op];
 }
 
-/* Saturates: INT64_MAX bytes fit nowhere. */
-static int64_t plus(int64_t a, int64_t b)
+/* Saturating: INT64_MAX bytes fit nowhere. */
+static int64_t add_saturating(int64_t a, int64_t b)
 {
     int64_t sum = INT64_MAX;
 
@@ -50,7 +50,7 @@ static int64_t plus(int64_t a, int64_t b)
     return sum;
 }
 
-static int64_t times(int64_t a, int64_t b)
+static int64_t mul_saturating(int64_t a, int64_t b)
 {
     int64_t product = INT64_MAX;
 
@@ -58,8 +58,8 @@ static int64_t times(int64_t a, int64_t b)
     return product;
 }
 
-/* Segment g has the ops first .. last, the cuts at its ends included: what one
- * cut puts out is there when the next one runs. */
+/* Segment g has the ops first .. last, the cuts at its ends included: the
+ * output of one cut is alive when the next one runs. */
 static int first_op(const mo_memory_rows *rows, int g)
 {
     return g == 0 ? 0 : rows->frame->cuts[g - 1];
@@ -71,9 +71,9 @@ static int last_op(const mo_memory_rows *rows, int g)
                                      : rows->frame->cuts[g];
 }
 
-/* The copies of a tensor that one device may hold: where each reader is sent
- * its own, one for each. */
-static int most_copies(const mo_memory_rows *rows, int tensor)
+/* The copies of a tensor that one device may hold: one, or one for each
+ * reader. */
+static int max_copies(const mo_memory_rows *rows, int tensor)
 {
     const mo_instance *x = rows->frame->x;
     int readers = x->tensor_start[tensor + 1] - x->tensor_start[tensor];
@@ -81,7 +81,7 @@ static int most_copies(const mo_memory_rows *rows, int tensor)
     return rows->frame->regime.tensors == MO_TENSORS_ONCE ? 1 : readers;
 }
 
-/* Tensors are numbered by their producers. */
+/* Binary search: tensors are numbered by their producers. */
 static int first_tensor(const mo_instance *x, int op)
 {
     int low = 0, high = x->n_tensors;
@@ -97,40 +97,41 @@ static int first_tensor(const mo_instance *x, int op)
     return low;
 }
 
-/* Most that the tensors of a segment ask for on one device. */
-static int64_t tensors_of(const mo_memory_rows *rows, int g)
+/* Upper bound on the bytes of a segment's tensors on one device. */
+static int64_t segment_tensor_bytes(const mo_memory_rows *rows, int g)
 {
     const mo_instance *x = rows->frame->x;
     int end = first_tensor(x, last_op(rows, g) + 1);
     int64_t sum = 0;
 
     for (int t = first_tensor(x, first_op(rows, g)); t < end; t++)
-        sum = plus(sum, times(tensor_bytes(x, t), most_copies(rows, t)));
+        sum = add_saturating(
+            sum, mul_saturating(tensor_bytes(x, t), max_copies(rows, t)));
     return sum;
 }
 
-static void measure(mo_memory_rows *rows)
+static void measure_segments(mo_memory_rows *rows)
 {
     const mo_instance *x = rows->frame->x;
     int64_t always = 0;
 
     for (int i = 0; i < x->n; i++) {
-        always = plus(always, resident(rows, i));
-        if (is_live(rows) && workspace(x, i) > rows->workspace_bytes)
-            rows->workspace_bytes = workspace(x, i);
+        always = add_saturating(always, resident_bytes(rows, i));
+        if (is_live(rows) && op_workspace(x, i) > rows->workspace_bytes)
+            rows->workspace_bytes = op_workspace(x, i);
     }
-    always = plus(always, rows->workspace_bytes);
+    always = add_saturating(always, rows->workspace_bytes);
     for (int t = 0; t < x->n_tensors; t++)
-        rows->out_bytes[x->tensor_from[t]] =
-            plus(rows->out_bytes[x->tensor_from[t]], tensor_bytes(x, t));
+        rows->out_bytes[x->tensor_from[t]] = add_saturating(
+            rows->out_bytes[x->tensor_from[t]], tensor_bytes(x, t));
     for (int g = 0; g < rows->n_segments; g++)
-        rows->segment_bytes[g] =
-            plus(always, is_live(rows) ? tensors_of(rows, g) : 0);
+        rows->segment_bytes[g] = add_saturating(
+            always, is_live(rows) ? segment_tensor_bytes(rows, g) : 0);
 }
 
 static bool is_tight(const mo_memory_rows *rows, int segment, int device)
 {
-    return !rows->left_out[device] &&
+    return !rows->excluded[device] &&
            rows->segment_bytes[segment] >
                rows->frame->x->capacity_bytes[device];
 }
@@ -143,11 +144,11 @@ static bool is_limited(const mo_memory_rows *rows, int device)
     return false;
 }
 
-/* A size far over the capacity forbids no more than one a little over it, and
+/* A size far over the capacity excludes no more than one a little over it, and
  * would be a coefficient out of range. */
-static int64_t clip(int64_t bytes, int64_t capacity)
+static int64_t clip_size(int64_t bytes, int64_t capacity)
 {
-    int64_t most = capacity == 0 ? 1 : times(capacity, 2);
+    int64_t most = capacity == 0 ? 1 : mul_saturating(capacity, 2);
 
     return bytes < most ? bytes : most;
 }
@@ -159,12 +160,12 @@ static void choose_scale(mo_memory_rows *rows, int device, int64_t *sizes)
     int n = 0;
 
     for (int i = 0; i < x->n; i++) {
-        sizes[n++] = clip(resident(rows, i), capacity);
+        sizes[n++] = clip_size(resident_bytes(rows, i), capacity);
         if (is_live(rows))
-            sizes[n++] = clip(workspace(x, i), capacity);
+            sizes[n++] = clip_size(op_workspace(x, i), capacity);
     }
     for (int t = 0; t < x->n_tensors && is_live(rows); t++)
-        sizes[n++] = clip(tensor_bytes(x, t), capacity);
+        sizes[n++] = clip_size(tensor_bytes(x, t), capacity);
     rows->scale[device] = mo_memory_scale_for(sizes, n, capacity);
 }
 
@@ -183,7 +184,7 @@ static mo_status choose_scales(mo_memory_rows *rows, mo_error *err)
     return MO_OK;
 }
 
-static mo_status allocate(mo_memory_rows *rows, mo_error *err)
+static mo_status allocate_arrays(mo_memory_rows *rows, mo_error *err)
 {
     const mo_instance *x = rows->frame->x;
     size_t n_devices = (size_t) x->n_devices;
@@ -193,9 +194,9 @@ static mo_status allocate(mo_memory_rows *rows, mo_error *err)
     rows->out_bytes = calloc((size_t) x->n + 1, sizeof *rows->out_bytes);
     rows->scale = calloc(n_devices + 1, sizeof *rows->scale);
     rows->space = calloc(n_devices + 1, sizeof *rows->space);
-    rows->left_out = calloc(n_devices + 1, sizeof *rows->left_out);
+    rows->excluded = calloc(n_devices + 1, sizeof *rows->excluded);
     if (!rows->segment_bytes || !rows->out_bytes || !rows->scale ||
-        !rows->space || !rows->left_out)
+        !rows->space || !rows->excluded)
         return mo_fail_memory(err);
     return MO_OK;
 }
@@ -213,9 +214,9 @@ mo_status mo_memory_rows_new(const mo_frame *frame, mo_memory_rows **rows,
     made->frame = frame;
     if (frame->regime.memory != MO_MEMORY_NONE && frame->x->n > 0)
         made->n_segments = is_live(made) ? frame->n_cuts + 1 : 1;
-    status = allocate(made, err);
+    status = allocate_arrays(made, err);
     if (status == MO_OK) {
-        measure(made);
+        measure_segments(made);
         status = choose_scales(made, err);
     }
     if (status != MO_OK) {
@@ -234,40 +235,41 @@ void mo_memory_rows_free(mo_memory_rows *rows)
     free(rows->out_bytes);
     free(rows->scale);
     free(rows->space);
-    free(rows->left_out);
+    free(rows->excluded);
     free(rows);
 }
 
 void mo_memory_rows_exclude(mo_memory_rows *rows, int device)
 {
-    rows->left_out[device] = true;
+    rows->excluded[device] = true;
 }
 
-/* Bytes on a device as its rows are written; never too small to be read. */
-static double written(const mo_memory_rows *rows, int device, int64_t bytes)
+/* Bytes on a device as scaled in its rows; never too small to be read. */
+static double scaled_size(const mo_memory_rows *rows, int device, int64_t bytes)
 {
     int64_t capacity = rows->frame->x->capacity_bytes[device];
     double size =
-        mo_memory_scale_size(&rows->scale[device], clip(bytes, capacity));
+        mo_memory_scale_size(&rows->scale[device], clip_size(bytes, capacity));
 
     return bytes > 0 && size < 1e-6 ? 1e-6 : size;
 }
 
-static double capacity_written(const mo_memory_rows *rows, int device)
+static double scaled_capacity(const mo_memory_rows *rows, int device)
 {
     return mo_memory_scale_size(&rows->scale[device],
                                 rows->frame->x->capacity_bytes[device]);
 }
 
-static double workspace_in(const mo_memory_rows *rows, const mo_schedule *start,
-                           int device)
+static double start_workspace(const mo_memory_rows *rows,
+                              const mo_schedule *start, int device)
 {
     int64_t most = 0;
 
     for (int i = 0; start && i < start->n; i++)
-        if (start->device[i] == device && workspace(rows->frame->x, i) > most)
-            most = workspace(rows->frame->x, i);
-    return written(rows, device, most);
+        if (start->device[i] == device &&
+            op_workspace(rows->frame->x, i) > most)
+            most = op_workspace(rows->frame->x, i);
+    return scaled_size(rows, device, most);
 }
 
 void mo_memory_rows_columns(mo_memory_rows *rows, const mo_schedule *start,
@@ -279,33 +281,34 @@ void mo_memory_rows_columns(mo_memory_rows *rows, const mo_schedule *start,
         rows->space[k] = -1;
         if (rows->workspace_bytes == 0 || !is_limited(rows, k))
             continue;
-        a.upper = capacity_written(rows, k);
-        a.value = workspace_in(rows, start, k);
+        a.upper = scaled_capacity(rows, k);
+        a.value = start_workspace(rows, start, k);
         rows->space[k] = mo_sink_column(sink, &a);
     }
 }
 
 /* a_k >= workspace of op i, if it is on k */
-static void write_space(const mo_memory_rows *rows,
-                        const mo_memory_rows_source *columns, int device,
-                        mo_sink *sink)
+static void write_space_rows(const mo_memory_rows *rows,
+                             const mo_memory_rows_source *columns, int device,
+                             mo_sink *sink)
 {
     const mo_instance *x = rows->frame->x;
 
     for (int i = 0; i < x->n; i++) {
         int place = columns->place(columns->state, i, device);
 
-        if (place < 0 || workspace(x, i) == 0)
+        if (place < 0 || op_workspace(x, i) == 0)
             continue;
         mo_sink_term(sink, rows->space[device], 1);
-        mo_sink_term(sink, place, -written(rows, device, workspace(x, i)));
+        mo_sink_term(sink, place,
+                     -scaled_size(rows, device, op_workspace(x, i)));
         mo_sink_row(sink, MO_GE, 0);
     }
 }
 
-static void write_segment(const mo_memory_rows *rows,
-                          const mo_memory_rows_source *columns, int g,
-                          int device, mo_sink *sink)
+static void write_segment_row(const mo_memory_rows *rows,
+                              const mo_memory_rows_source *columns, int g,
+                              int device, mo_sink *sink)
 {
     const mo_instance *x = rows->frame->x;
     int first = first_op(rows, g), last = last_op(rows, g);
@@ -314,20 +317,21 @@ static void write_segment(const mo_memory_rows *rows,
     for (int i = 0; i < x->n; i++) {
         int place = columns->place(columns->state, i, device);
         bool inside = is_live(rows) && i >= first && i <= last;
-        int64_t bytes =
-            plus(resident(rows, i), inside ? rows->out_bytes[i] : 0);
+        int64_t bytes = add_saturating(resident_bytes(rows, i),
+                                       inside ? rows->out_bytes[i] : 0);
 
         if (place >= 0 && bytes > 0)
-            mo_sink_term(sink, place, written(rows, device, bytes));
+            mo_sink_term(sink, place, scaled_size(rows, device, bytes));
     }
     if (rows->space[device] >= 0)
         mo_sink_term(sink, rows->space[device], 1);
     if (is_live(rows))
         for (int t = first_tensor(x, first); t < end; t++)
             if (tensor_bytes(x, t) > 0)
-                columns->received(columns->state, sink, t, device,
-                                  written(rows, device, tensor_bytes(x, t)));
-    mo_sink_row(sink, MO_LE, capacity_written(rows, device));
+                columns->received(
+                    columns->state, sink, t, device,
+                    scaled_size(rows, device, tensor_bytes(x, t)));
+    mo_sink_row(sink, MO_LE, scaled_capacity(rows, device));
 }
 
 void mo_memory_rows_write(const mo_memory_rows *rows,
@@ -341,13 +345,13 @@ void mo_memory_rows_write(const mo_memory_rows *rows,
     for (int k = 0; k < n_devices; k++)
         for (int g = 0; g < rows->n_segments; g++)
             if (is_tight(rows, g, k))
-                write_segment(rows, columns, g, k, sink);
+                write_segment_row(rows, columns, g, k, sink);
     if (!is_live(rows))
         return;
     mo_sink_family(sink, "space");
     for (int k = 0; k < n_devices; k++)
         if (rows->space[k] >= 0)
-            write_space(rows, columns, k, sink);
+            write_space_rows(rows, columns, k, sink);
 }
 
 /* The copies of a tensor that are sent to a device in a placement. */
@@ -361,11 +365,11 @@ static int copies_sent(const mo_memory_rows *rows, const int *device,
         return 0;
     for (int q = x->tensor_start[tensor]; q < x->tensor_start[tensor + 1]; q++)
         copies += device[x->flows[q].to] == to;
-    return copies > most_copies(rows, tensor) ? 1 : copies;
+    return copies > max_copies(rows, tensor) ? 1 : copies;
 }
 
-static int64_t segment_needs(const mo_memory_rows *rows, const int *device,
-                             int g, int k)
+static int64_t segment_need(const mo_memory_rows *rows, const int *device,
+                            int g, int k)
 {
     const mo_instance *x = rows->frame->x;
     int first = first_op(rows, g), last = last_op(rows, g);
@@ -375,16 +379,17 @@ static int64_t segment_needs(const mo_memory_rows *rows, const int *device,
     for (int i = 0; i < x->n; i++) {
         if (device[i] != k)
             continue;
-        sum = plus(sum, resident(rows, i));
-        if (is_live(rows) && workspace(x, i) > most)
-            most = workspace(x, i);
+        sum = add_saturating(sum, resident_bytes(rows, i));
+        if (is_live(rows) && op_workspace(x, i) > most)
+            most = op_workspace(x, i);
         if (is_live(rows) && i >= first && i <= last)
-            sum = plus(sum, rows->out_bytes[i]);
+            sum = add_saturating(sum, rows->out_bytes[i]);
     }
     for (int t = first_tensor(x, first); t < end && is_live(rows); t++)
-        sum = plus(sum,
-                   times(tensor_bytes(x, t), copies_sent(rows, device, t, k)));
-    return plus(sum, most);
+        sum = add_saturating(sum,
+                             mul_saturating(tensor_bytes(x, t),
+                                            copies_sent(rows, device, t, k)));
+    return add_saturating(sum, most);
 }
 
 bool mo_memory_rows_accept(const mo_memory_rows *rows, const int *device)
@@ -394,7 +399,7 @@ bool mo_memory_rows_accept(const mo_memory_rows *rows, const int *device)
     for (int k = 0; k < x->n_devices; k++)
         for (int g = 0; g < rows->n_segments; g++)
             if (is_tight(rows, g, k) &&
-                segment_needs(rows, device, g, k) > x->capacity_bytes[k])
+                segment_need(rows, device, g, k) > x->capacity_bytes[k])
                 return false;
     return true;
 }

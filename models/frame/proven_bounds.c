@@ -6,7 +6,7 @@
 
 #include "base/array.h"
 
-mo_status mo_proven_bounds_new(int n_devices, mo_proven_bounds **strength,
+mo_status mo_proven_bounds_new(int n_devices, mo_proven_bounds **proven,
                                mo_error *err)
 {
     mo_proven_bounds *s = calloc(1, sizeof *s);
@@ -14,7 +14,7 @@ mo_status mo_proven_bounds_new(int n_devices, mo_proven_bounds **strength,
     if (!s)
         return mo_fail_memory(err);
     s->n_devices = n_devices;
-    *strength = s;
+    *proven = s;
     return MO_OK;
 }
 
@@ -28,8 +28,8 @@ void mo_proven_bounds_free(mo_proven_bounds *s)
     free(s);
 }
 
-/* Within bounds, so that whoever adds times up to it need not look. */
-static int64_t sane(int64_t ns)
+/* Clamped, so that sums of times up to it cannot overflow. */
+static int64_t clamp_time(int64_t ns)
 {
     if (ns < 0)
         return 0;
@@ -52,7 +52,7 @@ mo_status mo_proven_bounds_add(mo_proven_bounds *s, int u, int v,
     if (!copy)
         return mo_fail_memory(err);
     for (size_t i = 0; i < size; i++)
-        copy[i] = sane(least_ns[i]);
+        copy[i] = clamp_time(least_ns[i]);
     s->pairs[s->n++] = (mo_proven_bounds_pair){ u, v, copy };
     return MO_OK;
 }

@@ -6,32 +6,33 @@
 struct names {
     int *of;   /* by device of the start: its new name, or MO_FREE */
     int *next; /* by device: the next larger one equal to it, or MO_FREE */
-    int *give; /* by the first device of a class: the next name to give */
+    int *
+        next_name; /* by the first device of a class: the next name to assign */
 };
 
 static int class_of(const mo_frame *f, int device)
 {
-    while (f->twin[device] != MO_FREE)
-        device = f->twin[device];
+    while (f->symmetric_to[device] != MO_FREE)
+        device = f->symmetric_to[device];
     return device;
 }
 
-/* In each class names go by first use. */
-static void give_names(const mo_frame *f, struct names *names)
+/* In each class names are assigned by first use. */
+static void assign_names(const mo_frame *f, struct names *names)
 {
     for (int k = 0; k < f->x->n_devices; k++) {
         names->of[k] = names->next[k] = MO_FREE;
-        names->give[k] = k;
-        if (f->twin[k] != MO_FREE)
-            names->next[f->twin[k]] = k;
+        names->next_name[k] = k;
+        if (f->symmetric_to[k] != MO_FREE)
+            names->next[f->symmetric_to[k]] = k;
     }
     for (int i = 0; i < f->x->n; i++) {
         int device = f->start->device[i], class;
         if (names->of[device] != MO_FREE)
             continue;
         class = class_of(f, device);
-        names->of[device] = names->give[class];
-        names->give[class] = names->next[names->give[class]];
+        names->of[device] = names->next_name[class];
+        names->next_name[class] = names->next[names->next_name[class]];
     }
 }
 
@@ -44,7 +45,7 @@ static int compare_transfers(const void *a, const void *b)
     return (x->to > y->to) - (x->to < y->to);
 }
 
-/* Equal devices take equal times: nothing but names changes. */
+/* Interchangeable devices have equal times: only names change. */
 static void rename_devices(mo_schedule *s, const struct names *names)
 {
     for (int i = 0; i < s->n; i++)
@@ -65,13 +66,13 @@ mo_status mo_frame_relabel_start(mo_frame *f, mo_error *err)
                            calloc(n, sizeof(int)) };
     mo_status status = MO_OK;
 
-    if (names.of && names.next && names.give) {
-        give_names(f, &names);
+    if (names.of && names.next && names.next_name) {
+        assign_names(f, &names);
         rename_devices(f->start, &names);
     } else {
         status = mo_fail_memory(err);
     }
-    free(names.give);
+    free(names.next_name);
     free(names.next);
     free(names.of);
     return status;

@@ -13,8 +13,8 @@ void mo_frame_free_rounded(mo_frame *f)
     free(f->rounded);
 }
 
-/* A copy, NULL when there is no memory. */
-static int64_t *round_all(const int64_t *ns, int64_t n, int64_t step_ns)
+/* A rounded copy; NULL when memory cannot be allocated. */
+static int64_t *round_array(const int64_t *ns, int64_t n, int64_t step_ns)
 {
     int64_t *rounded = malloc(((size_t) n + 1) * sizeof *rounded);
 
@@ -23,7 +23,7 @@ static int64_t *round_all(const int64_t *ns, int64_t n, int64_t step_ns)
     return rounded;
 }
 
-/* All but the times is that of x, which owns it. */
+/* All but the times is borrowed from x. */
 static mo_instance *round_times(const mo_instance *x, int64_t step_ns)
 {
     int64_t n_places = (int64_t) x->n * x->n_devices;
@@ -34,8 +34,8 @@ static mo_instance *round_times(const mo_instance *x, int64_t step_ns)
         return NULL;
     *rounded = *x;
     rounded->arena = NULL;
-    rounded->p_ns = round_all(x->p_ns, n_places, step_ns);
-    rounded->comm_ns = round_all(x->comm_ns, n_sends, step_ns);
+    rounded->p_ns = round_array(x->p_ns, n_places, step_ns);
+    rounded->comm_ns = round_array(x->comm_ns, n_sends, step_ns);
     return rounded;
 }
 

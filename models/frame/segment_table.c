@@ -4,13 +4,13 @@
 #include "models/frame/frame_internal.h"
 #include "schedule/bound/segment_bound.h"
 
-/* Between two clean cuts that follow each other lie the ops with the numbers
- * between theirs: ops stand in topological order. */
+/* Ops are in topological order: between two consecutive clean cuts lie the ops
+ * with the numbers between theirs. */
 
 enum { MAX_WORK = 1 << 20 }; /* ops by devices to the third: a second or two */
 
-/* Where there is too much to look at there are no tables. */
-static bool is_worth_it(const mo_frame *f)
+/* Above that there are no tables. */
+static bool is_affordable(const mo_frame *f)
 {
     int64_t n = f->x->n, n_devices = f->x->n_devices;
 
@@ -18,7 +18,7 @@ static bool is_worth_it(const mo_frame *f)
            n * n_devices * n_devices * n_devices <= MAX_WORK;
 }
 
-static mo_status reserve(mo_frame *f, mo_error *err)
+static mo_status allocate_table(mo_frame *f, mo_error *err)
 {
     size_t n_devices = (size_t) f->x->n_devices;
 
@@ -27,7 +27,7 @@ static mo_status reserve(mo_frame *f, mo_error *err)
     return f->segment_ns ? MO_OK : mo_fail_memory(err);
 }
 
-static void fill(mo_frame *f, mo_bound_segments *segments, int *numbers)
+static void fill_table(mo_frame *f, mo_bound_segments *segments, int *numbers)
 {
     int n_devices = f->x->n_devices;
 
@@ -45,20 +45,20 @@ static void fill(mo_frame *f, mo_bound_segments *segments, int *numbers)
 
 mo_status mo_frame_find_segments(mo_frame *f, mo_error *err)
 {
-    mo_allowed_devices places = mo_frame_allowed_devices(f);
+    mo_allowed_devices domains = mo_frame_allowed_devices(f);
     mo_bound_segments *segments = NULL;
     int *numbers;
     mo_status status;
 
-    if (!is_worth_it(f))
+    if (!is_affordable(f))
         return MO_OK;
-    if (!f->segment_ns && reserve(f, err) != MO_OK)
+    if (!f->segment_ns && allocate_table(f, err) != MO_OK)
         return MO_E_MEMORY;
     numbers = malloc((size_t) f->x->n * sizeof *numbers);
-    status = numbers ? mo_bound_segments_new(&places, &segments, err)
+    status = numbers ? mo_bound_segments_new(&domains, &segments, err)
                      : mo_fail_memory(err);
     if (status == MO_OK)
-        fill(f, segments, numbers);
+        fill_table(f, segments, numbers);
     mo_bound_segments_free(segments);
     free(numbers);
     return status;

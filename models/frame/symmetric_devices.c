@@ -4,20 +4,21 @@
 #include "models/frame/frame_internal.h"
 
 /*
- * Two devices are equal when exchanging their names leaves the instance as it
- * is: times of all ops, room, what is sent to and from them, and to whom.  That
- * is an equivalence, so a device need be compared with one of each class only.
+ * Symmetry detection.  Two devices are interchangeable when exchanging their
+ * names leaves the instance as it is: times of all ops, capacity, and
+ * transfers to and from every other device.  That is an equivalence, so a
+ * device is compared with one of each class only.
  *
  * With congestion by link, routes have to be exchanged, too, and with them the
- * links: what the exchange does to the links of one route, step by step, it
- * must do to them in all routes.
+ * links: the image of a link under the exchange must be the same in all
+ * routes.
  */
-struct twins {
+struct symmetry {
     const mo_frame *f;
     bool *is_pinned; /* by device: some op is pinned to it */
     int *uses;       /* by link: routes that take it */
     int *own;        /* of these, the ones from or to the two devices */
-    int *image;      /* by link: what the exchange makes of it, or -1 */
+    int *image;      /* by link: its image under the exchange, or -1 */
 };
 
 static int exchanged(int device, int a, int b)
@@ -33,7 +34,7 @@ static bool same_times(const mo_instance *x, int a, int b)
     return true;
 }
 
-static bool same_kind(const mo_instance *x, int kind, int other)
+static bool same_transfer_times(const mo_instance *x, int kind, int other)
 {
     for (int64_t row = 0; row < x->n_comm_rows && kind != other; row++)
         if (x->comm_ns[row * x->n_kinds + kind] !=
@@ -48,16 +49,18 @@ static bool same_transfers(const mo_instance *x, int a, int b)
 
     for (int c = 0; c < n; c++) {
         int d = exchanged(c, a, b);
-        if (!same_kind(x, x->pair_kind[a * n + c], x->pair_kind[b * n + d]) ||
-            !same_kind(x, x->pair_kind[c * n + a], x->pair_kind[d * n + b]))
+        if (!same_transfer_times(x, x->pair_kind[a * n + c],
+                                 x->pair_kind[b * n + d]) ||
+            !same_transfer_times(x, x->pair_kind[c * n + a],
+                                 x->pair_kind[d * n + b]))
             return false;
     }
     return true;
 }
 
-/* Notes what the exchange does to the links from one device to another; false
- * when that contradicts what it did elsewhere. */
-static bool exchange_route(struct twins *t, int pair, int image_pair)
+/* Records the images of the links from one device to another; returns false
+ * when they contradict those found before. */
+static bool exchange_route(struct symmetry *t, int pair, int image_pair)
 {
     const mo_instance *x = t->f->x;
     int first = x->route_start[pair], image = x->route_start[image_pair];
@@ -77,7 +80,7 @@ static bool exchange_route(struct twins *t, int pair, int image_pair)
 }
 
 /* All routes from and to a and b, each once. */
-static bool exchange_routes(struct twins *t, int a, int b)
+static bool exchange_routes(struct symmetry *t, int a, int b)
 {
     int n = t->f->x->n_devices;
 
@@ -94,8 +97,8 @@ static bool exchange_routes(struct twins *t, int a, int b)
     return true;
 }
 
-/* A link that others take, too, must stay what it is. */
-static bool same_links(struct twins *t, int a, int b)
+/* A link that other routes use, too, must be its own image. */
+static bool same_links(struct symmetry *t, int a, int b)
 {
     int n_links = t->f->x->n_links;
 
@@ -111,7 +114,7 @@ static bool same_links(struct twins *t, int a, int b)
     return true;
 }
 
-static bool are_equal(struct twins *t, int a, int b)
+static bool are_interchangeable(struct symmetry *t, int a, int b)
 {
     const mo_instance *x = t->f->x;
 
@@ -122,16 +125,17 @@ static bool are_equal(struct twins *t, int a, int b)
             same_links(t, a, b));
 }
 
-/* The first device that is equal to k, itself if there is no other. */
-static int find_first(struct twins *t, const int *first, int k)
+/* Returns the first device interchangeable with k, k itself if there is
+ * none. */
+static int find_class(struct symmetry *t, const int *first, int k)
 {
     for (int other = 0; other < k; other++)
-        if (first[other] == other && are_equal(t, other, k))
+        if (first[other] == other && are_interchangeable(t, other, k))
             return other;
     return k;
 }
 
-static void note_pins_and_uses(struct twins *t)
+static void count_pins_and_uses(struct symmetry *t)
 {
     const mo_instance *x = t->f->x;
     int n_pairs = x->n_devices * x->n_devices;
@@ -144,11 +148,12 @@ static void note_pins_and_uses(struct twins *t)
 }
 
 /* first and last are by device, for classes by their first one. */
-static void link_twins(struct twins *t, int *first, int *last, int *twin)
+static void link_classes(struct symmetry *t, int *first, int *last,
+                         int *symmetric_to)
 {
     for (int k = 0; k < t->f->x->n_devices; k++) {
-        first[k] = find_first(t, first, k);
-        twin[k] = first[k] == k ? MO_FREE : last[first[k]];
+        first[k] = find_class(t, first, k);
+        symmetric_to[k] = first[k] == k ? MO_FREE : last[first[k]];
         last[first[k]] = k;
     }
 }
@@ -157,7 +162,7 @@ mo_status mo_frame_find_symmetric_devices(mo_frame *f, mo_error *err)
 {
     size_t n_devices = (size_t) f->x->n_devices + 1;
     size_t n_links = (size_t) f->x->n_links + 1;
-    struct twins t = { .f = f };
+    struct symmetry t = { .f = f };
     int *first = calloc(n_devices, sizeof *first);
     int *last = calloc(n_devices, sizeof *last);
     mo_status status = MO_OK;
@@ -167,8 +172,8 @@ mo_status mo_frame_find_symmetric_devices(mo_frame *f, mo_error *err)
     t.own = calloc(n_links, sizeof *t.own);
     t.image = calloc(n_links, sizeof *t.image);
     if (first && last && t.is_pinned && t.uses && t.own && t.image) {
-        note_pins_and_uses(&t);
-        link_twins(&t, first, last, f->twin);
+        count_pins_and_uses(&t);
+        link_classes(&t, first, last, f->symmetric_to);
     } else {
         status = mo_fail_memory(err);
     }

@@ -7,32 +7,35 @@
 #include "schedule/bound/head_tail.h"
 
 /*
- * The head of op i on device k: it starts after all it reads has come, so
+ * Time windows by constraint propagation of heads and tails.
+ *
+ * The head of op i on device k: it starts after all its inputs have arrived,
+ * so
  *
  *     head[i,k] >= min over a of head[j,a] + p[j,a] + c[q,a,k]
  *
- * for every flow q of j into it, whatever else is sent meanwhile.  What flows
- * within a group stays on its device.  When a clean cut starts, all ops since
+ * for every flow q of j into it, whatever else is sent meanwhile.  Flows
+ * within a group stay on its device.  When a clean cut starts, all ops since
  * the cut before it have run, which takes the time of their load, and more
- * exactly that of the segment's table (schedule/bound/segment_bound.h). Between
- * the ops of a chain lies what was proven of them before
+ * exactly that of the segment's table (schedule/bound/segment_bound.h).
+ * Between the ops of a chain lie the bounds proven before
  * (models/frame/proven_bounds.h).  Tails are the mirror image.
  *
  * An op whose head, time and tail on a device exceed the horizon may not run
  * there; without that device heads and tails of others grow, and so on.  Any
- * number of rounds is valid, and most of it happens in the first.
+ * number of rounds is valid, and most of the effect is in the first.
  */
 enum { MAX_ROUNDS = 16, ROUNDS_WITH_TABLES = 2 };
 
 struct windows {
     mo_frame *f;
-    mo_allowed_devices places;
-    mo_head_tail pass;  /* forward for heads, backward for tails */
-    int64_t *scratch;   /* by device */
-    bool *group_denied; /* by group and device */
+    mo_allowed_devices domains;
+    mo_head_tail pass;   /* forward for heads, backward for tails */
+    int64_t *scratch;    /* by device */
+    bool *group_removed; /* by group and device */
 };
 
-static int64_t least_with_p(const struct windows *w, int op)
+static int64_t min_with_p(const struct windows *w, int op)
 {
     int64_t least = INT64_MAX;
 
@@ -43,23 +46,22 @@ static int64_t least_with_p(const struct windows *w, int op)
     return least;
 }
 
-/* All ops from first to last - 1 run between a time that has gone by and the
- * cut. */
-static void add_load(struct windows *w, int cut, int first, int last,
-                     int64_t gone_ns)
+/* All ops from first to last - 1 run between gone_ns and the cut. */
+static void raise_by_load(struct windows *w, int cut, int first, int last,
+                          int64_t gone_ns)
 {
     int64_t least =
-        gone_ns + mo_bound_load_ns(&w->places, first, last, w->scratch);
+        gone_ns + mo_bound_load_ns(&w->domains, first, last, w->scratch);
 
     for (int k = 0; k < w->f->x->n_devices; k++)
         mo_head_tail_raise(
-            &w->pass.time_ns[mo_allowed_devices_index(&w->places, cut, k)],
+            &w->pass.time_ns[mo_allowed_devices_index(&w->domains, cut, k)],
             least);
 }
 
 /* The segment behind the cut of that number takes its table's time: raises the
  * head of the cut at its end, or, backward, the tail of the one before it. */
-static void add_segment(struct windows *w, int number)
+static void raise_by_segment(struct windows *w, int number)
 {
     const mo_frame *f = w->f;
     int n_devices = f->x->n_devices, backward = w->pass.backward;
@@ -79,7 +81,7 @@ static void add_segment(struct windows *w, int number)
                 least = with_segment;
         }
         mo_head_tail_raise(
-            &w->pass.time_ns[mo_allowed_devices_index(&w->places, there, k)],
+            &w->pass.time_ns[mo_allowed_devices_index(&w->domains, there, k)],
             least);
     }
 }
@@ -92,9 +94,10 @@ static int64_t proven_ns(const struct windows *w, size_t number, int a, int k)
                             : mo_frame_proven_pair_ns(w->f, number, a, k);
 }
 
-/* What the pair says of the op on the far side on device k.  Tables may say
- * that something never is; sums of times stay in range all the same. */
-static int64_t least_by_pair(const struct windows *w, size_t number, int here,
+/* The bound of the pair on the op at the far side on device k.  Tables may
+ * exclude a device by MO_MAX_TOTAL_NS; sums of times stay in range all the
+ * same. */
+static int64_t bound_by_pair(const struct windows *w, size_t number, int here,
                              int k)
 {
     int64_t least = MO_MAX_TOTAL_NS;
@@ -111,21 +114,21 @@ static int64_t least_by_pair(const struct windows *w, size_t number, int here,
     return least;
 }
 
-static void add_pair(struct windows *w, size_t number)
+static void raise_by_pair(struct windows *w, size_t number)
 {
-    const mo_proven_bounds_pair *pair = &w->f->strength->pairs[number];
+    const mo_proven_bounds_pair *pair = &w->f->proven->pairs[number];
     int here = w->pass.backward ? pair->v : pair->u;
     int there = w->pass.backward ? pair->u : pair->v;
 
     for (int k = 0; k < w->f->x->n_devices; k++)
         mo_head_tail_raise(
-            &w->pass.time_ns[mo_allowed_devices_index(&w->places, there, k)],
-            least_by_pair(w, number, here, k));
+            &w->pass.time_ns[mo_allowed_devices_index(&w->domains, there, k)],
+            bound_by_pair(w, number, here, k));
 }
 
 static size_t n_pairs(const mo_frame *f)
 {
-    return f->strength ? f->strength->n : 0;
+    return f->proven ? f->proven->n : 0;
 }
 
 static void find_heads(struct windows *w)
@@ -139,15 +142,15 @@ static void find_heads(struct windows *w)
     w->pass.time_ns = f->head_ns;
     for (int i = 0; i < f->x->n; i++) {
         if (cut < f->n_cuts && f->cuts[cut] == i) {
-            add_load(w, i, before + 1, i, gone_ns);
+            raise_by_load(w, i, before + 1, i, gone_ns);
             if (cut > 0)
-                add_segment(w, cut - 1);
-            gone_ns = least_with_p(w, i);
+                raise_by_segment(w, cut - 1);
+            gone_ns = min_with_p(w, i);
             before = i;
             cut++;
         }
-        if (pair < n_pairs(f) && f->strength->pairs[pair].v == i)
-            add_pair(w, pair++);
+        if (pair < n_pairs(f) && f->proven->pairs[pair].v == i)
+            raise_by_pair(w, pair++);
         mo_head_tail_propagate(&w->pass, i);
     }
 }
@@ -163,15 +166,15 @@ static void find_tails(struct windows *w)
     w->pass.time_ns = f->tail_ns;
     for (int i = f->x->n - 1; i >= 0; i--) {
         if (cut >= 0 && f->cuts[cut] == i) {
-            add_load(w, i, i + 1, behind, gone_ns);
+            raise_by_load(w, i, i + 1, behind, gone_ns);
             if (cut + 1 < f->n_cuts)
-                add_segment(w, cut);
-            gone_ns = least_with_p(w, i);
+                raise_by_segment(w, cut);
+            gone_ns = min_with_p(w, i);
             behind = i;
             cut--;
         }
-        if (pair > 0 && f->strength->pairs[pair - 1].u == i)
-            add_pair(w, --pair);
+        if (pair > 0 && f->proven->pairs[pair - 1].u == i)
+            raise_by_pair(w, --pair);
         mo_head_tail_propagate(&w->pass, i);
     }
 }
@@ -185,61 +188,61 @@ static bool has_time(const mo_frame *f, int op, int device)
            f->horizon_ns;
 }
 
-/* A group goes where all of its ops can. */
-static void deny_groups(struct windows *w)
+/* A group may run where all of its ops may. */
+static void remove_group_devices(struct windows *w)
 {
     const mo_instance *x = w->f->x;
     size_t n_devices = (size_t) x->n_devices;
 
-    memset(w->group_denied, 0, (size_t) x->n_groups * n_devices);
+    memset(w->group_removed, 0, (size_t) x->n_groups * n_devices);
     for (int i = 0; i < x->n; i++)
         for (int k = 0; k < x->n_devices && x->group[i] != MO_FREE; k++)
             if (!has_time(w->f, i, k))
-                w->group_denied[(size_t) x->group[i] * n_devices + (size_t) k] =
-                    true;
+                w->group_removed[(size_t) x->group[i] * n_devices +
+                                 (size_t) k] = true;
 }
 
-static bool is_denied(const struct windows *w, int op, int device)
+static bool is_removed(const struct windows *w, int op, int device)
 {
     const mo_instance *x = w->f->x;
 
     if (x->group[op] == MO_FREE)
         return !has_time(w->f, op, device);
-    return w->group_denied[(int64_t) x->group[op] * x->n_devices + device];
+    return w->group_removed[(int64_t) x->group[op] * x->n_devices + device];
 }
 
-/* Returns whether any device was taken from op, and left it one. */
-static bool deny_op(struct windows *w, int op)
+/* Returns whether any device was removed from op, and left it one. */
+static bool remove_op_devices(struct windows *w, int op)
 {
     mo_frame *f = w->f;
     bool changed = false, any = false;
 
     for (int k = 0; k < f->x->n_devices; k++) {
         bool *allowed =
-            &f->allowed[mo_allowed_devices_index(&w->places, op, k)];
-        if (*allowed && is_denied(w, op, k)) {
+            &f->allowed[mo_allowed_devices_index(&w->domains, op, k)];
+        if (*allowed && is_removed(w, op, k)) {
             *allowed = false;
             changed = true;
         }
         any = any || *allowed;
     }
     if (!any)
-        mo_allowed_devices_reset_to_pin(&w->places, op);
+        mo_allowed_devices_reset_to_pin(&w->domains, op);
     return changed && any;
 }
 
-/* Returns whether there is reason for another round. */
-static bool deny(struct windows *w)
+/* Returns whether another round may change anything. */
+static bool remove_devices(struct windows *w)
 {
     bool changed = false;
 
-    deny_groups(w);
+    remove_group_devices(w);
     for (int i = 0; i < w->f->x->n; i++)
-        changed |= deny_op(w, i);
+        changed |= remove_op_devices(w, i);
     return changed;
 }
 
-static void find_spans(mo_frame *f)
+static void find_est_lct(mo_frame *f)
 {
     for (int i = 0; i < f->x->n; i++) {
         f->est_ns[i] = INT64_MAX;
@@ -255,7 +258,7 @@ static void find_spans(mo_frame *f)
     }
 }
 
-static mo_status find_all(struct windows *w, mo_error *err)
+static mo_status propagate(struct windows *w, mo_error *err)
 {
     bool changed = true;
 
@@ -267,9 +270,9 @@ static mo_status find_all(struct windows *w, mo_error *err)
             return status;
         find_heads(w); /* which only grow, like tails, from round to round */
         find_tails(w);
-        changed = deny(w);
+        changed = remove_devices(w);
     }
-    find_spans(w->f);
+    find_est_lct(w->f);
     return MO_OK;
 }
 
@@ -277,19 +280,19 @@ mo_status mo_frame_find_windows(mo_frame *f, mo_error *err)
 {
     size_t n_devices = (size_t) f->x->n_devices;
     size_t n_groups = (size_t) f->x->n_groups;
-    struct windows w = { .f = f, .places = mo_frame_allowed_devices(f) };
+    struct windows w = { .f = f, .domains = mo_frame_allowed_devices(f) };
     mo_status status;
 
-    w.pass.domains = &w.places;
+    w.pass.domains = &w.domains;
     w.pass.arrival_ns = calloc(n_devices + 1, sizeof *w.pass.arrival_ns);
     w.scratch = calloc(n_devices + 1, sizeof *w.scratch);
-    w.group_denied = calloc(n_groups + 1, n_devices + 1);
-    if (w.pass.arrival_ns && w.scratch && w.group_denied)
-        status = find_all(&w, err);
+    w.group_removed = calloc(n_groups + 1, n_devices + 1);
+    if (w.pass.arrival_ns && w.scratch && w.group_removed)
+        status = propagate(&w, err);
     else
         status = mo_fail_memory(err);
     free(w.pass.arrival_ns);
     free(w.scratch);
-    free(w.group_denied);
+    free(w.group_removed);
     return status;
 }

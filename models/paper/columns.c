@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The columns of the paper's model, with their values in the start.
+ * The columns of the paper's model, with their values in the MIP start.
  */
 #include "models/paper/paper.h"
 
@@ -87,7 +87,7 @@ static void declare_flows(const mo_paper *m, mo_sink *sink)
         declare_channels(m, sink, q);
 }
 
-/* What shares no resource in the start may have any order. */
+/* Pairs that share no resource in the start may have any order. */
 static bool is_before(mo_paper_interval first, mo_paper_interval second)
 {
     return first.end_ns <= second.start_ns;
@@ -124,7 +124,7 @@ void mo_paper_columns(void *state, mo_sink *sink)
     mo_memory_rows_columns(m->memory, m->start, sink);
 }
 
-static int place_on(const void *state, int op, int device)
+static int place_column(const void *state, int op, int device)
 {
     const mo_paper *m = state;
 
@@ -133,8 +133,8 @@ static int place_on(const void *state, int op, int device)
                : mo_paper_place_column(m, op, m->on.slot[device]);
 }
 
-static void received(const void *state, mo_sink *sink, int tensor, int device,
-                     double coef)
+static void add_received_terms(const void *state, mo_sink *sink, int tensor,
+                               int device, double coef)
 {
     const mo_paper *m = state;
     int end = m->x->tensor_start[tensor + 1];
@@ -150,7 +150,8 @@ static void received(const void *state, mo_sink *sink, int tensor, int device,
 void mo_paper_rows(void *state, mo_sink *sink)
 {
     const mo_paper *m = state;
-    const mo_memory_rows_source columns = { m, place_on, received };
+    const mo_memory_rows_source columns = { m, place_column,
+                                            add_received_terms };
 
     if (mo_sink_failed(sink))
         return; /* not all columns are there */

@@ -3,18 +3,18 @@
  * The big-M rows of the paper's model: which of two ops on a device, and which
  * of two flows on a port, channel or link, comes first.
  *
- * These are nearly all rows there are, millions for a thousand ops, so nothing
- * is looked up in the loops: the columns of a pair are sums, orders are counted
- * along, and who reaches whom is asked once for all flows of an op.
+ * These are nearly all rows there are, millions for a thousand ops, so the
+ * loops do no lookups: the columns of a pair are sums, orders are counted
+ * along, and reachability is queried once for all flows of an op.
  */
 #include "models/paper/paper.h"
 
 /*
  * Ids are topological, so of two ops only the smaller can reach the other; and
- * flows are sorted by producer, so of two flows only the smaller can come
- * before the other.  Flow q comes before all flows of the ops that its reader
- * reaches, and before no others.  Whom an op reaches anyway, behind the next
- * clean cut, is not asked for: a network of many layers is mostly that.
+ * flows are sorted by producer, so of two flows only the smaller can precede
+ * the other.  Flow q precedes all flows of the ops that its reader reaches,
+ * and no others.  What lies behind the next clean cut is reached in any case
+ * and not queried: a network of many layers is mostly that.
  */
 void mo_paper_each_op_pair(const mo_paper *m, mo_paper_pair_fn *visit,
                            mo_sink *sink)
@@ -112,7 +112,7 @@ void mo_paper_non_overlap(const mo_paper *m, mo_sink *sink)
 
 /* S_q >= C_r - M h_qr, the beginning of a row; its mirror image has r, q and
  * -M, and a constant of -M more. */
-static void send_behind(const mo_paper *m, mo_sink *sink, int q, int r,
+static void order_terms(const mo_paper *m, mo_sink *sink, int q, int r,
                         int order, double coef)
 {
     mo_sink_term(sink, m->send + q, 1);
@@ -121,7 +121,7 @@ static void send_behind(const mo_paper *m, mo_sink *sink, int q, int r,
 }
 
 /* coef * (first + second), which may be one column. */
-static void sum(mo_sink *sink, int first, int second, double coef)
+static void add_sum_terms(mo_sink *sink, int first, int second, double coef)
 {
     if (first == second) {
         mo_sink_term(sink, first, 2 * coef);
@@ -134,24 +134,24 @@ static void sum(mo_sink *sink, int first, int second, double coef)
 /* - M (2 - z_q - z_r) + M (inside_q + inside_r - outside_q - outside_r - 2),
  * less the constants.  Neither flow comes before the other, so only the two
  * insides can be one column, or the two outsides. */
-static void both_pass(const mo_paper *m, mo_sink *sink, int q, int r,
-                      const int inside[2], const int outside[2])
+static void port_terms(const mo_paper *m, mo_sink *sink, int q, int r,
+                       const int inside[2], const int outside[2])
 {
     mo_sink_term(sink, m->cross + q, -m->big_m);
     mo_sink_term(sink, m->cross + r, -m->big_m);
-    sum(sink, inside[0], inside[1], -m->big_m);
-    sum(sink, outside[0], outside[1], m->big_m);
+    add_sum_terms(sink, inside[0], inside[1], -m->big_m);
+    add_sum_terms(sink, outside[0], outside[1], m->big_m);
 }
 
-static void one_port(const mo_paper *m, mo_sink *sink, int q, int r, int order,
-                     const int inside[2], const int outside[2])
+static void port_rows(const mo_paper *m, mo_sink *sink, int q, int r, int order,
+                      const int inside[2], const int outside[2])
 {
-    send_behind(m, sink, q, r, order, m->big_m);
-    both_pass(m, sink, q, r, inside, outside);
+    order_terms(m, sink, q, r, order, m->big_m);
+    port_terms(m, sink, q, r, inside, outside);
     mo_sink_row(sink, MO_GE, -4 * m->big_m);
 
-    send_behind(m, sink, r, q, order, -m->big_m);
-    both_pass(m, sink, q, r, inside, outside);
+    order_terms(m, sink, r, q, order, -m->big_m);
+    port_terms(m, sink, q, r, inside, outside);
     mo_sink_row(sink, MO_GE, -5 * m->big_m);
 }
 
@@ -167,14 +167,14 @@ static void separate_by_port(const mo_paper *m, mo_sink *sink, int q, int r,
         int to[2] = { mo_paper_place_column(m, first->to, k),
                       mo_paper_place_column(m, second->to, k) };
 
-        one_port(m, sink, q, r, order, from, to);
-        one_port(m, sink, q, r, order, to, from);
+        port_rows(m, sink, q, r, order, from, to);
+        port_rows(m, sink, q, r, order, to, from);
     }
 }
 
 /* - M (2 - sum of y_q - sum of y_r) over some channels, less the constant. */
-static void both_use(const mo_paper *m, mo_sink *sink, int q, int r,
-                     const int *offset, int n)
+static void channel_terms(const mo_paper *m, mo_sink *sink, int q, int r,
+                          const int *offset, int n)
 {
     int per_flow = m->on.n_slots * (m->on.n_slots - 1);
 
@@ -184,15 +184,15 @@ static void both_use(const mo_paper *m, mo_sink *sink, int q, int r,
     }
 }
 
-static void one_resource(const mo_paper *m, mo_sink *sink, int q, int r,
-                         int order, const int *offset, int n)
+static void resource_rows(const mo_paper *m, mo_sink *sink, int q, int r,
+                          int order, const int *offset, int n)
 {
-    send_behind(m, sink, q, r, order, m->big_m);
-    both_use(m, sink, q, r, offset, n);
+    order_terms(m, sink, q, r, order, m->big_m);
+    channel_terms(m, sink, q, r, offset, n);
     mo_sink_row(sink, MO_GE, -2 * m->big_m);
 
-    send_behind(m, sink, r, q, order, -m->big_m);
-    both_use(m, sink, q, r, offset, n);
+    order_terms(m, sink, r, q, order, -m->big_m);
+    channel_terms(m, sink, q, r, offset, n);
     mo_sink_row(sink, MO_GE, -3 * m->big_m);
 }
 
@@ -202,7 +202,7 @@ static void separate_by_channel(const mo_paper *m, mo_sink *sink, int q, int r,
     int n_channels = m->on.n_slots * (m->on.n_slots - 1);
 
     for (int channel = 0; channel < n_channels; channel++)
-        one_resource(m, sink, q, r, order, &channel, 1);
+        resource_rows(m, sink, q, r, order, &channel, 1);
 }
 
 static void separate_by_link(const mo_paper *m, mo_sink *sink, int q, int r,
@@ -212,7 +212,7 @@ static void separate_by_link(const mo_paper *m, mo_sink *sink, int q, int r,
         int first = m->link_start[l], n = m->link_start[l + 1] - first;
 
         if (n > 0)
-            one_resource(m, sink, q, r, order, &m->link_channel[first], n);
+            resource_rows(m, sink, q, r, order, &m->link_channel[first], n);
     }
 }
 

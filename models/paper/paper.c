@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * The model as the paper prints it, for who wants to compare; compact.c has
- * the same optimum in a fraction of the rows.
+ * The MILP as the paper prints it (big-M), for comparison; compact.c has the
+ * same optimum in a fraction of the rows.
  *
  * Letters: ops i, j; flows q = (i, j), one for each reader of a tensor; devices
  * k, a, b.  S, C are s, c of ops and t, d of flows; u is called y; the printed
@@ -37,7 +37,7 @@
  * What is repaired of the print:
  *
  *   - The first three rows of (1f) hold for all k, and the sums leave a = b
- * out.
+ *     out.
  *   - One o or h for a pair; the print has two, of i, j and of j, i.
  *   - Flows that share an end have one column twice in a row of (1g); its
  *     coefficients are added up, as readers refuse it otherwise.
@@ -48,7 +48,7 @@
  *     the others follow; with closure for all, as printed.
  *
  * (1g) as printed lets a device send one flow at a time and receive one.  The
- * text speaks of channels.  The other readings take the place of (1g):
+ * text mentions channels.  The other readings replace (1g):
  *
  *     S_q >= C_r - M h_qr       - M (2 - Y_q - Y_r)
  *     S_r >= C_q - M (1 - h_qr) - M (2 - Y_q - Y_r)
@@ -60,7 +60,8 @@
 
 #include "models/formulation.h"
 
-static mo_status prepare(const mo_frame *frame, void **state, mo_error *err)
+static mo_status prepare_paper(const mo_frame *frame, void **state,
+                               mo_error *err)
 {
     mo_paper_options all = { NULL, frame->x->n_devices,
                              frame->regime.congestion };
@@ -77,7 +78,7 @@ const mo_formulation mo_formulation_paper = {
     .help = "as the paper prints it, repaired where it must be",
     .knows_once = false,
     .knows_regime = true,
-    .prepare = prepare,
+    .prepare = prepare_paper,
     .columns = mo_paper_columns,
     .rows = mo_paper_rows,
     .release = mo_paper_free,

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * paper.h - the paper's model in parts, over all devices or some of them: what
- * paper.c and pesto.c are made of.
+ * paper.h - the paper's model in parts, over all devices or some of them, for
+ * the formulations paper and pesto.
  *
- * Columns stand in blocks, so that an id is a sum and nobody looks one up:
+ * Columns are laid out in blocks, so that an id is a sum and needs no lookup:
  *
  *     w | x_i_k | s_i | c_i | t_q | d_q | z_q | y_q_a_b | o_i_j | h_q_r | a_k
  *
- * Devices are known by their slots of models/paper/placement_block.h.
+ * Devices are numbered by their slots of models/paper/placement_block.h.
  */
 #ifndef MO_MODELS_PAPER_PAPER_H
 #define MO_MODELS_PAPER_PAPER_H
@@ -27,7 +27,7 @@ typedef struct mo_paper_interval {
 
 typedef struct mo_paper {
     const mo_frame *frame;
-    mo_frame *own_frame; /* freed with the model; or NULL */
+    mo_frame *own_frame; /* owned by the model; or NULL */
     const mo_instance *x;
     mo_congestion congestion;
 
@@ -42,7 +42,7 @@ typedef struct mo_paper {
     /* First columns of the blocks. */
     int op_start, op_end, send, arrive, cross, channel, order;
     int send_order;    /* behind the orders of ops */
-    bool orders_sends; /* there is a pair of devices to contend for */
+    bool orders_sends; /* transfers may conflict on some resource */
 
     /* With congestion by link: the y that use a link, as offsets from the
      * first y of a flow: link_channel[link_start[l] .. link_start[l + 1]). */
@@ -51,24 +51,25 @@ typedef struct mo_paper {
     mo_memory_rows *memory;
 } mo_paper;
 
-/* What distinguishes one such model from another. */
+/* The differences between such models. */
 typedef struct mo_paper_options {
     const int *device; /* NULL: all of them */
     int n_slots;
     mo_congestion congestion;
 } mo_paper_options;
 
-/* The frame's start, if there is one, keeps to the devices. */
+/* The frame's start, if there is one, must use these devices only.  The caller
+ * frees *paper with mo_paper_free(). */
 mo_status mo_paper_new(const mo_frame *frame, const mo_paper_options *choice,
                        mo_paper **paper, mo_error *err);
 
-/* As a formulation has them; the state is a mo_paper. */
+/* Callbacks of a formulation; the state is a mo_paper. */
 void mo_paper_columns(void *state, mo_sink *sink);
 void mo_paper_rows(void *state, mo_sink *sink);
 void mo_paper_free(void *state);
 bool mo_paper_has_start(const void *state);
 
-/* Columns by what they mean; a and b are slots that differ. */
+/* Columns by meaning; a and b are slots that differ. */
 static inline int mo_paper_place_column(const mo_paper *m, int op, int slot)
 {
     return mo_placement_block_column(&m->on, op, slot);
@@ -86,11 +87,11 @@ static inline int mo_paper_channel_column(const mo_paper *m, int flow, int a,
            mo_paper_channel_offset(m, a, b);
 }
 
-/* A time in units.  What is longer than the horizon is as impossible at twice
- * its length, and the number stays small. */
+/* Returns a time in units, clipped to twice the horizon: beyond it is
+ * infeasible all the same, and the coefficient stays small. */
 double mo_paper_time(const mo_paper *m, int64_t ns);
 
-/* Visits every pair of ops, or of flows, of which neither follows the other,
+/* Visits every pair of ops, or of flows, of which neither precedes the other,
  * the smaller number first, with the column of its order. */
 typedef void mo_paper_pair_fn(const mo_paper *m, mo_sink *sink, int first,
                               int second, int order);
@@ -101,7 +102,7 @@ void mo_paper_each_flow_pair(const mo_paper *m, mo_paper_pair_fn *visit,
 int64_t mo_paper_count_op_pairs(const mo_paper *m, int64_t most);
 int64_t mo_paper_count_flow_pairs(const mo_paper *m, int64_t most);
 
-/* The families of paper_rows.c and paper_order.c. */
+/* The families of rows.c and order_rows.c. */
 void mo_paper_precedence(const mo_paper *m, mo_sink *sink);
 void mo_paper_communication(const mo_paper *m, mo_sink *sink);
 void mo_paper_non_overlap(const mo_paper *m, mo_sink *sink);

@@ -91,7 +91,7 @@ static void write_pins(const mo_placement_block *p, mo_sink *sink)
         }
 }
 
-/* Every op of a group is where the first of them is. */
+/* Every op of a group is on the device of its first op. */
 static void write_groups(const mo_placement_block *p, mo_sink *sink)
 {
     mo_sink_family(sink, "group");

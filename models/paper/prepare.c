@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What the paper's model knows before its first column: its devices, its
- * horizon, where the blocks of columns begin, which channels use which link.
+ * Data of the paper's model before its first column: its devices, its horizon,
+ * the layout of the blocks of columns, the channels that use a link.
  */
 #include "models/paper/paper.h"
 
@@ -11,7 +11,7 @@
 #include "models/identity.h"
 #include "models/sink/scale.h"
 
-static mo_status allocate(mo_paper *m, mo_error *err)
+static mo_status allocate_arrays(mo_paper *m, mo_error *err)
 {
     m->op_span = calloc((size_t) m->x->n + 1, sizeof *m->op_span);
     m->flow_span = calloc((size_t) m->x->n_flows + 1, sizeof *m->flow_span);
@@ -20,7 +20,7 @@ static mo_status allocate(mo_paper *m, mo_error *err)
                                                    : mo_fail_memory(err);
 }
 
-/* Everything behind a clean cut follows everything before it. */
+/* Everything behind a clean cut succeeds everything before it. */
 static void find_followers(mo_paper *m)
 {
     int cut = m->frame->n_cuts, next = m->x->n;
@@ -32,9 +32,9 @@ static void find_followers(mo_paper *m)
     }
 }
 
-/* Takes the channel from slot a to slot b to the links on its route: counts it
- * behind each, or, once the lists have room, puts it in. */
-static void take_channel(mo_paper *m, int a, int b, bool counts)
+/* Adds the channel from slot a to slot b to the links on its route: counts it,
+ * or, once the lists have room, stores it. */
+static void add_channel_links(mo_paper *m, int a, int b, bool counts)
 {
     const mo_instance *x = m->x;
     int pair = m->on.device[a] * x->n_devices + m->on.device[b];
@@ -50,12 +50,12 @@ static void take_channel(mo_paper *m, int a, int b, bool counts)
     }
 }
 
-static void take_channels(mo_paper *m, bool counts)
+static void add_all_channel_links(mo_paper *m, bool counts)
 {
     for (int a = 0; a < m->on.n_slots; a++)
         for (int b = 0; b < m->on.n_slots; b++)
             if (a != b)
-                take_channel(m, a, b, counts);
+                add_channel_links(m, a, b, counts);
 }
 
 static mo_status find_links(mo_paper *m, mo_error *err)
@@ -66,14 +66,14 @@ static mo_status find_links(mo_paper *m, mo_error *err)
     m->link_start = calloc((size_t) n + 1, sizeof *m->link_start);
     if (!m->link_start)
         return mo_fail_memory(err);
-    take_channels(m, true);
+    add_all_channel_links(m, true);
     for (int l = 0; l < n; l++)
         m->link_start[l + 1] += m->link_start[l];
     m->link_channel =
         calloc((size_t) m->link_start[n] + 1, sizeof *m->link_channel);
     if (!m->link_channel)
         return mo_fail_memory(err);
-    take_channels(m, false);
+    add_all_channel_links(m, false);
     for (int l = n; l > 0; l--) /* each start has moved to its end */
         m->link_start[l] = m->link_start[l - 1];
     m->link_start[0] = 0;
@@ -103,8 +103,8 @@ static mo_status find_memory(mo_paper *m, mo_error *err)
     return status;
 }
 
-/* Up to a number of five digits: it is written in millions of rows. */
-static int64_t short_above(int64_t ns)
+/* Rounded up to a number of five digits: it is written in millions of rows. */
+static int64_t round_up_digits(int64_t ns)
 {
     int64_t step = 1;
 
@@ -115,12 +115,12 @@ static int64_t short_above(int64_t ns)
 
 static void find_horizon(mo_paper *m)
 {
-    m->horizon_ns = short_above(m->frame->horizon_ns);
+    m->horizon_ns = round_up_digits(m->frame->horizon_ns);
     m->big_m = mo_scale_time(m->frame->unit_ns, m->horizon_ns);
 }
 
-/* A flow that is not sent is where its producer ends, for no time. */
-static void find_spans(mo_paper *m)
+/* A flow that is not sent is at the end of its producer, for no time. */
+static void find_start_intervals(mo_paper *m)
 {
     const mo_schedule *s = m->start;
 
@@ -144,7 +144,7 @@ static void find_spans(mo_paper *m)
 
 /* Blocks in the order of the columns.  Ids are ints, also those of the columns
  * behind these. */
-static mo_status lay_out(mo_paper *m, mo_error *err)
+static mo_status lay_out_columns(mo_paper *m, mo_error *err)
 {
     const int64_t most = INT_MAX - m->on.n_slots - MO_IDENTITY_NAMES;
     int64_t n = m->x->n, n_flows = m->x->n_flows, n_slots = m->on.n_slots;
@@ -171,14 +171,14 @@ static mo_status lay_out(mo_paper *m, mo_error *err)
     return MO_OK;
 }
 
-static mo_status fill(mo_paper *m, const mo_paper_options *choice,
-                      mo_error *err)
+static mo_status fill_paper(mo_paper *m, const mo_paper_options *choice,
+                            mo_error *err)
 {
     mo_status status = mo_placement_block_init(&m->on, m->x, choice->device,
                                                choice->n_slots, err);
 
     if (status == MO_OK)
-        status = allocate(m, err);
+        status = allocate_arrays(m, err);
     if (status == MO_OK)
         status = find_contention(m, err);
     if (status == MO_OK)
@@ -186,9 +186,9 @@ static mo_status fill(mo_paper *m, const mo_paper_options *choice,
     if (status != MO_OK)
         return status;
     find_horizon(m);
-    find_spans(m);
+    find_start_intervals(m);
     find_followers(m);
-    return lay_out(m, err);
+    return lay_out_columns(m, err);
 }
 
 mo_status mo_paper_new(const mo_frame *frame, const mo_paper_options *choice,
@@ -208,7 +208,7 @@ mo_status mo_paper_new(const mo_frame *frame, const mo_paper_options *choice,
     m->x = frame->x;
     m->start = frame->start;
     m->congestion = choice->congestion;
-    status = fill(m, choice, err);
+    status = fill_paper(m, choice, err);
     if (status != MO_OK) {
         mo_paper_free(m);
         return status;

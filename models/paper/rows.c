@@ -1,30 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * The rows of the paper's model that grow with the graph, not with its square
- * (but for the closure): who follows whom, what is sent.
+ * (but for the closure): precedence and communication.
  */
 #include "models/paper/paper.h"
 
 /* later - earlier >= 0 */
-static void follows(mo_sink *sink, int earlier, int later)
+static void precedence_row(mo_sink *sink, int earlier, int later)
 {
     mo_sink_term(sink, later, 1);
     mo_sink_term(sink, earlier, -1);
     mo_sink_row(sink, MO_GE, 0);
 }
 
-static void direct_successors(const mo_paper *m, mo_sink *sink)
+static void direct_precedence_rows(const mo_paper *m, mo_sink *sink)
 {
     for (int q = 0; q < m->x->n_flows; q++) {
-        follows(sink, m->op_end + m->x->flows[q].from, m->send + q);
-        follows(sink, m->arrive + q, m->op_start + m->x->flows[q].to);
+        precedence_row(sink, m->op_end + m->x->flows[q].from, m->send + q);
+        precedence_row(sink, m->arrive + q, m->op_start + m->x->flows[q].to);
     }
 }
 
-/* Everything that follows the column: the flows of the ops that op reaches, and
+/* All successors of the column: the flows of the ops that op reaches, and
  * these ops; op itself only if it is not the one that ends. */
-static void all_behind(const mo_paper *m, mo_sink *sink, int end, int op,
-                       bool with_op)
+static void successor_rows(const mo_paper *m, mo_sink *sink, int end, int op,
+                           bool with_op)
 {
     const mo_instance *x = m->x;
 
@@ -32,18 +32,18 @@ static void all_behind(const mo_paper *m, mo_sink *sink, int end, int op,
         if (!mo_dag_reach_path(m->frame->reach, op, v))
             continue;
         if (v != op || with_op)
-            follows(sink, end, m->op_start + v);
+            precedence_row(sink, end, m->op_start + v);
         for (int q = x->out_start[v]; q < x->out_start[v + 1]; q++)
-            follows(sink, end, m->send + q);
+            precedence_row(sink, end, m->send + q);
     }
 }
 
-static void all_successors(const mo_paper *m, mo_sink *sink)
+static void closure_rows(const mo_paper *m, mo_sink *sink)
 {
     for (int i = 0; i < m->x->n && !mo_sink_failed(sink); i++)
-        all_behind(m, sink, m->op_end + i, i, false);
+        successor_rows(m, sink, m->op_end + i, i, false);
     for (int q = 0; q < m->x->n_flows && !mo_sink_failed(sink); q++)
-        all_behind(m, sink, m->arrive + q, m->x->flows[q].to, true);
+        successor_rows(m, sink, m->arrive + q, m->x->flows[q].to, true);
 }
 
 /* (1): w >= C_i, (1a), and (1b): C_i = S_i + sum p_ik x_ik */
@@ -51,13 +51,13 @@ void mo_paper_precedence(const mo_paper *m, mo_sink *sink)
 {
     mo_sink_family(sink, "makespan");
     for (int i = 0; i < m->x->n; i++)
-        follows(sink, m->op_end + i, 0);
+        precedence_row(sink, m->op_end + i, 0);
 
     mo_sink_family(sink, "precedence");
     if (m->frame->closure)
-        all_successors(m, sink);
+        closure_rows(m, sink);
     else
-        direct_successors(m, sink);
+        direct_precedence_rows(m, sink);
 
     mo_sink_family(sink, "completion");
     for (int i = 0; i < m->x->n; i++) {
@@ -72,7 +72,7 @@ void mo_paper_precedence(const mo_paper *m, mo_sink *sink)
 }
 
 /* z_q <= 2 - x_ik - x_jk, z_q >= x_ik - x_jk, z_q >= x_jk - x_ik */
-static void cross_if_apart(const mo_paper *m, mo_sink *sink, int q, int k)
+static void cross_rows(const mo_paper *m, mo_sink *sink, int q, int k)
 {
     int x_i = mo_paper_place_column(m, m->x->flows[q].from, k);
     int x_j = mo_paper_place_column(m, m->x->flows[q].to, k);
@@ -94,7 +94,7 @@ static void cross_if_apart(const mo_paper *m, mo_sink *sink, int q, int k)
 }
 
 /* sum y_qab = z_q */
-static void one_channel(const mo_paper *m, mo_sink *sink, int q)
+static void sent_row(const mo_paper *m, mo_sink *sink, int q)
 {
     int per_flow = m->on.n_slots * (m->on.n_slots - 1);
 
@@ -105,7 +105,7 @@ static void one_channel(const mo_paper *m, mo_sink *sink, int q)
 }
 
 /* y_qab >= x_ia + x_jb - 1 */
-static void right_channel(const mo_paper *m, mo_sink *sink, int q, int a, int b)
+static void channel_row(const mo_paper *m, mo_sink *sink, int q, int a, int b)
 {
     mo_sink_term(sink, mo_paper_channel_column(m, q, a, b), 1);
     mo_sink_term(sink, mo_paper_place_column(m, m->x->flows[q].from, a), -1);
@@ -114,7 +114,7 @@ static void right_channel(const mo_paper *m, mo_sink *sink, int q, int a, int b)
 }
 
 /* C_q = S_q + sum p_qab y_qab */
-static void arrival(const mo_paper *m, mo_sink *sink, int q)
+static void arrival_row(const mo_paper *m, mo_sink *sink, int q)
 {
     mo_sink_term(sink, m->arrive + q, 1);
     mo_sink_term(sink, m->send + q, -1);
@@ -135,20 +135,20 @@ void mo_paper_communication(const mo_paper *m, mo_sink *sink)
     mo_sink_family(sink, "cross");
     for (int q = 0; q < n_flows; q++)
         for (int k = 0; k < m->on.n_slots; k++)
-            cross_if_apart(m, sink, q, k);
+            cross_rows(m, sink, q, k);
 
     mo_sink_family(sink, "sent");
     for (int q = 0; q < n_flows; q++)
-        one_channel(m, sink, q);
+        sent_row(m, sink, q);
 
     mo_sink_family(sink, "channel");
     for (int q = 0; q < n_flows; q++)
         for (int a = 0; a < m->on.n_slots; a++)
             for (int b = 0; b < m->on.n_slots; b++)
                 if (a != b)
-                    right_channel(m, sink, q, a, b);
+                    channel_row(m, sink, q, a, b);
 
     mo_sink_family(sink, "arrival");
     for (int q = 0; q < n_flows; q++)
-        arrival(m, sink, q);
+        arrival_row(m, sink, q);
 }

@@ -7,16 +7,17 @@
 
 #include "base/number.h"
 
-/* The least and the most units a horizon shall have, and the parts of a unit
- * that are written. */
-enum { LEAST = 100, MOST = 10000, PARTS = 1000000 };
+/* Least and largest horizon in units, and the fractions of a unit that are
+ * written. */
+enum { MIN_UNITS = 100, MAX_UNITS = 10000, FRACTIONS = 1000000 };
 
 static bool in_range(int64_t horizon_ns, int64_t unit_ns)
 {
     int64_t units = horizon_ns / unit_ns;
 
-    return units >= LEAST &&
-           (units < MOST || (units == MOST && horizon_ns % unit_ns == 0));
+    return units >= MIN_UNITS &&
+           (units < MAX_UNITS ||
+            (units == MAX_UNITS && horizon_ns % unit_ns == 0));
 }
 
 int64_t mo_scale_unit_ns(int64_t horizon_ns)
@@ -24,7 +25,7 @@ int64_t mo_scale_unit_ns(int64_t horizon_ns)
     static const int64_t preferred[] = { 1000, 1000000, 1000000000 };
     int64_t unit = 1;
 
-    if (horizon_ns < LEAST)
+    if (horizon_ns < MIN_UNITS)
         return 1;
     for (size_t i = 0; i < sizeof preferred / sizeof *preferred; i++)
         if (in_range(horizon_ns, preferred[i]))
@@ -48,7 +49,7 @@ static int64_t divide_nearest(int64_t ns, int64_t part)
 
 int64_t mo_scale_step_ns(int64_t unit_ns)
 {
-    return unit_ns <= PARTS ? 1 : unit_ns / PARTS;
+    return unit_ns <= FRACTIONS ? 1 : unit_ns / FRACTIONS;
 }
 
 int64_t mo_scale_rounded_ns(int64_t step_ns, int64_t ns)
@@ -61,9 +62,9 @@ int64_t mo_scale_rounded_ns(int64_t step_ns, int64_t ns)
 double mo_scale_time(int64_t unit_ns, int64_t ns)
 {
     assert(unit_ns > 0);
-    if (unit_ns <= PARTS)
+    if (unit_ns <= FRACTIONS)
         return (double) ns / (double) unit_ns;
-    return (double) divide_nearest(ns, unit_ns / PARTS) / PARTS;
+    return (double) divide_nearest(ns, unit_ns / FRACTIONS) / FRACTIONS;
 }
 
 size_t mo_scale_unit_text(int64_t unit_ns, char *text)
@@ -80,7 +81,7 @@ size_t mo_scale_unit_text(int64_t unit_ns, char *text)
     return length + strlen(names[name]);
 }
 
-static int64_t common_divisor(int64_t a, int64_t b)
+static int64_t gcd(int64_t a, int64_t b)
 {
     while (b != 0) {
         int64_t rest = a % b;
@@ -91,10 +92,10 @@ static int64_t common_divisor(int64_t a, int64_t b)
     return a;
 }
 
-/* The most a capacity comes to.  Tolerances are absolute, so the larger it is
- * the fewer bytes too many a solver takes for none: with this one less than a
- * byte in 50 GB.  Twice as much may still be written. */
-enum { MOST_MEMORY = 500000 };
+/* Largest scaled capacity.  Tolerances are absolute, so the larger it is the
+ * fewer excess bytes a solver accepts: with this one less than a byte in 50
+ * GB.  Twice as much may still be written. */
+enum { MAX_CAPACITY = 500000 };
 
 mo_memory_scale mo_memory_scale_for(const int64_t *bytes, int n,
                                     int64_t capacity_bytes)
@@ -102,11 +103,11 @@ mo_memory_scale mo_memory_scale_for(const int64_t *bytes, int n,
     mo_memory_scale scale = { 0, 1 };
 
     for (int i = 0; i < n; i++)
-        scale.shared = common_divisor(scale.shared, bytes[i]);
+        scale.shared = gcd(scale.shared, bytes[i]);
     if (scale.shared <= 0)
         scale.shared = 1;
     capacity_bytes /= scale.shared;
-    while ((double) capacity_bytes / scale.ten >= MOST_MEMORY)
+    while ((double) capacity_bytes / scale.ten >= MAX_CAPACITY)
         scale.ten *= 10;
     return scale;
 }
@@ -115,5 +116,5 @@ double mo_memory_scale_size(const mo_memory_scale *scale, int64_t bytes)
 {
     double size = (double) (bytes / scale->shared) / scale->ten;
 
-    return size * PARTS >= 1 ? size : 0;
+    return size * FRACTIONS >= 1 ? size : 0;
 }

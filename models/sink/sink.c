@@ -7,11 +7,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Up to here two terms of one column are found by looking at all of them;
- * beyond by a table over the columns, which costs memory. */
-enum { SHORT_ROW = 32, FIRST_ROOM = 256 };
+/* Up to this length duplicate columns are merged by linear search; beyond, by
+ * a table over the columns, which costs memory. */
+enum { SHORT_ROW = 32, INITIAL_ROOM = 256 };
 
-enum { FAMILY_NAME = 32 }; /* the longest */
+enum { MAX_FAMILY_NAME = 32 }; /* the longest */
 
 void *mo_sink_new(const mo_sink_kind *kind, size_t size, mo_error *err)
 {
@@ -19,9 +19,9 @@ void *mo_sink_new(const mo_sink_kind *kind, size_t size, mo_error *err)
 
     if (sink) {
         sink->kind = kind;
-        sink->room = FIRST_ROOM;
-        sink->columns = malloc(FIRST_ROOM * sizeof *sink->columns);
-        sink->coefs = malloc(FIRST_ROOM * sizeof *sink->coefs);
+        sink->room = INITIAL_ROOM;
+        sink->columns = malloc(INITIAL_ROOM * sizeof *sink->columns);
+        sink->coefs = malloc(INITIAL_ROOM * sizeof *sink->coefs);
         if (sink->columns && sink->coefs)
             return sink;
         mo_sink_free(sink);
@@ -86,13 +86,13 @@ int mo_sink_column(mo_sink *sink, const mo_variable *column)
     return id;
 }
 
-/* Readers take a name that begins like a number or an exponent for one. */
+/* Readers parse a name that begins like a number or an exponent as one. */
 static bool is_family_name(const char *name)
 {
     size_t length = strspn(name, "abcdefghijklmnopqrstuvwxyz"
                                  "ABCDEFGHIJKLMNOPQRSTUVWXYZ");
 
-    return length > 0 && length <= FAMILY_NAME && name[length] == '\0' &&
+    return length > 0 && length <= MAX_FAMILY_NAME && name[length] == '\0' &&
            name[0] != 'e' && name[0] != 'E' && strncmp(name, "inf", 3) != 0 &&
            strncmp(name, "nan", 3) != 0;
 }
@@ -104,8 +104,8 @@ void mo_sink_family(mo_sink *sink, const char *family)
     sink->number = 0;
 }
 
-/* Doubles the row; without memory the row starts anew, which nobody sees, as
- * after a failure no row is passed on. */
+/* Doubles the row buffer; when memory cannot be allocated the row restarts,
+ * without effect, as after a failure no row is passed on. */
 void mo_sink_grow(mo_sink *sink)
 {
     size_t room = (size_t) sink->room * 2;
@@ -135,8 +135,9 @@ void mo_sink_term_add(mo_sink *sink, int column, double coef)
     mo_sink_term(sink, column, coef);
 }
 
-/* The terms so far that are kept, of which none has the column of another. */
-static void keep(mo_sink *sink, int term, int at)
+/* Moves a term to position at, among those kept, which have distinct
+ * columns. */
+static void move_term(mo_sink *sink, int term, int at)
 {
     sink->columns[at] = sink->columns[term];
     sink->coefs[at] = sink->coefs[term];
@@ -154,12 +155,12 @@ static void merge_short(mo_sink *sink)
         if (at < kept)
             sink->coefs[at] += sink->coefs[i];
         else
-            keep(sink, i, kept++);
+            move_term(sink, i, kept++);
     }
     sink->n = kept;
 }
 
-static bool make_positions(mo_sink *sink)
+static bool reserve_positions(mo_sink *sink)
 {
     if (sink->n_positions < sink->n_columns) {
         free(sink->position);
@@ -173,13 +174,13 @@ static bool make_positions(mo_sink *sink)
     return true;
 }
 
-/* A position is believed only when the term there has the column, so what
- * earlier rows left in the table does no harm. */
+/* A position is valid only when the term there has the column, so entries left
+ * by earlier rows are harmless. */
 static void merge_long(mo_sink *sink)
 {
     int kept = 0;
 
-    if (!make_positions(sink)) {
+    if (!reserve_positions(sink)) {
         mo_fail_memory(&sink->failure);
         return;
     }
@@ -190,7 +191,7 @@ static void merge_long(mo_sink *sink)
             sink->coefs[at] += sink->coefs[i];
         } else {
             sink->position[column] = kept;
-            keep(sink, i, kept++);
+            move_term(sink, i, kept++);
         }
     }
     sink->n = kept;
@@ -204,7 +205,7 @@ static void drop_zeros(mo_sink *sink)
         assert(isfinite(sink->coefs[i]));
         assert(sink->columns[i] >= 0 && sink->columns[i] < sink->n_columns);
         if (sink->coefs[i] != 0)
-            keep(sink, i, kept++);
+            move_term(sink, i, kept++);
     }
     sink->n = kept;
 }
@@ -222,7 +223,7 @@ static bool holds_without_terms(mo_sense sense, double rhs)
     return rhs == 0;
 }
 
-static void pass_on(mo_sink *sink, mo_sense sense, double rhs)
+static void emit_row(mo_sink *sink, mo_sense sense, double rhs)
 {
     mo_sink_row_terms row = { sink->family, sink->number++,
                               sink->n,      sink->columns,
@@ -233,9 +234,9 @@ static void pass_on(mo_sink *sink, mo_sense sense, double rhs)
     sink->n_terms += sink->n;
     if (sink->kind->row)
         sink->kind->row(sink, &row);
-    if (sink->many && sink->n_rows >= sink->many_rows) {
-        sink->many(sink->context);
-        sink->many = NULL;
+    if (sink->on_row_limit && sink->n_rows >= sink->row_limit) {
+        sink->on_row_limit(sink->context);
+        sink->on_row_limit = NULL;
     }
 }
 
@@ -256,6 +257,6 @@ void mo_sink_row(mo_sink *sink, mo_sense sense, double rhs)
         rhs = -1;
     }
     if (sink->n > 0 && !mo_sink_failed(sink))
-        pass_on(sink, sense, rhs + 0.0); /* no -0 */
+        emit_row(sink, sense, rhs + 0.0); /* no -0 */
     sink->n = 0;
 }

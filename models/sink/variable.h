@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * variable.h - the variables of a model: what they mean and what they are
- * called.
+ * variable.h - decision variables of a model: meaning, bounds and name.
  *
- * A name is a letter and numbers, x_12_3, so that any solver's reader takes it;
+ * A name is a letter and numbers, x_12_3, which every solver's reader accepts;
  * moirai-model(5) has the table.  Numbers are those of the instance: ops and
- * devices; transfers are flows where every reader is sent its own copy, and
+ * devices; transfers are flows where every reader receives its own copy, and
  * those of models/compact/transfer_items.h where a tensor is sent once.
  */
 #ifndef MO_MODELS_SINK_VARIABLE_H
@@ -13,7 +12,7 @@
 
 #include <stddef.h>
 
-/* The letters: first the role in the name, so that the enum is the prefix. */
+/* The role of a variable; its value is the first letter of the name. */
 typedef enum mo_variable_role {
     MO_VARIABLE_ROLE_PLACE = 'x',    /* op on device */
     MO_VARIABLE_ROLE_START = 's',    /* of an op */
@@ -43,16 +42,16 @@ enum { MO_VARIABLE_NUMBERS = 3, MO_VARIABLE_NAME = 97 }; /* with the 0 */
 typedef struct mo_variable {
     mo_variable_role role;
     int number[MO_VARIABLE_NUMBERS]; /* as many as the role has */
-    const char *text; /* the name, for MO_VARIABLE_ROLE_IDENTITY */
+    const char *text; /* the name, for MO_VARIABLE_ROLE_IDENTITY; borrowed */
     mo_variable_kind kind;
-    double lower, upper; /* of a continuous one; INFINITY: none above */
-    double value;        /* in the start, where there is one */
+    double lower, upper; /* of a continuous one; INFINITY: no upper bound */
+    double value;        /* in the MIP start, where there is one */
 } mo_variable;
 
-/* How many numbers a role has. */
+/* Returns how many numbers a role has. */
 int mo_variable_role_arity(mo_variable_role role);
 
-/* Writes the name with a 0 behind it and returns its length. */
+/* Writes the name with a terminating 0 and returns its length. */
 size_t mo_variable_name(const mo_variable *column, char name[MO_VARIABLE_NAME]);
 
 #endif

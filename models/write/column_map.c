@@ -38,7 +38,7 @@ static const role_meaning meanings[] = {
 
 enum { MEANINGS = sizeof meanings / sizeof *meanings };
 
-/* The fields behind the meaning, empty where they say nothing. */
+/* The fields behind the meaning, empty where not applicable. */
 typedef struct fields {
     const char *op[2], *reader[2], *target[2], *device[2];
 } fields;
@@ -83,8 +83,8 @@ static fields fields_of(const mo_model *model, const mo_variable *column,
             set_transfer(model, number, &f, n_ops++);
             break;
         case 's':
-            f.op[0] = x->op_names[model->frame->strength->pairs[number].u];
-            f.op[1] = x->op_names[model->frame->strength->pairs[number].v];
+            f.op[0] = x->op_names[model->frame->proven->pairs[number].u];
+            f.op[1] = x->op_names[model->frame->proven->pairs[number].v];
             break;
         default:
             f.device[n_devices++] = x->device_ids[number];
@@ -93,7 +93,7 @@ static fields fields_of(const mo_model *model, const mo_variable *column,
     return f;
 }
 
-/* As RFC 4180 has it: quoted where it must be, quotes doubled. */
+/* As in RFC 4180: quoted where necessary, quotes doubled. */
 static void write_field(mo_out *out, const char *text)
 {
     mo_out_char(out, ',');
@@ -112,7 +112,7 @@ static void write_field(mo_out *out, const char *text)
     mo_out_char(out, '"');
 }
 
-static void take_column(mo_sink *sink, int id, const mo_variable *column)
+static void write_column_line(mo_sink *sink, int id, const mo_variable *column)
 {
     map_sink *s = (map_sink *) sink;
     const role_meaning *role = meaning_of(column->role);
@@ -134,7 +134,7 @@ static void take_column(mo_sink *sink, int id, const mo_variable *column)
     mo_out_char(s->out, '\n');
 }
 
-static void begin(mo_sink *sink, int pass)
+static void write_header(mo_sink *sink, int pass)
 {
     (void) pass;
     mo_out_text(((map_sink *) sink)->out,
@@ -146,8 +146,8 @@ mo_status mo_column_map_new(mo_out *out, const mo_model *model, mo_sink **sink,
                             mo_error *err)
 {
     static const mo_sink_kind kind = { .passes = 1,
-                                       .begin = begin,
-                                       .column = take_column };
+                                       .begin = write_header,
+                                       .column = write_column_line };
     map_sink *s = mo_sink_new(&kind, sizeof *s, err);
 
     if (!s)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * map.h - a sink that writes what every column means, as CSV, for those who
- * extend the model in a modelling tool of their own.
+ * column_map.h - a sink that writes the meaning of every column as CSV, for
+ * models extended in another modelling tool.
  */
 #ifndef MO_MODELS_WRITE_COLUMN_MAP_H
 #define MO_MODELS_WRITE_COLUMN_MAP_H

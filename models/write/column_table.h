@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * columns.h - what a writer keeps of the columns while rows go by: names, kinds
- * and bounds.  About twenty bytes a column.
+ * column_table.h - names, kinds and bounds of the columns, kept by a writer
+ * while rows are streamed.  About twenty bytes a column.
  */
 #ifndef MO_MODELS_WRITE_COLUMN_TABLE_H
 #define MO_MODELS_WRITE_COLUMN_TABLE_H
@@ -13,26 +13,27 @@
 #include "base/error.h"
 #include "models/sink/variable.h"
 
-/* Of a continuous column that may not be anything from 0 on. */
+/* Of a continuous column with other bounds than 0 and infinity. */
 typedef struct mo_column_bounds {
     int column;
-    double lower, upper; /* INFINITY: none above */
+    double lower, upper; /* INFINITY: no upper bound */
 } mo_column_bounds;
 
 typedef struct mo_column_table {
     int n;
-    uint64_t *name; /* by column: where it begins in names, and n ends it */
+    uint64_t *name; /* by column: its offset in names; entry n is the end */
     char *names;
     unsigned char *kind;
-    mo_column_bounds *bounds; /* by column, rising */
+    mo_column_bounds *bounds; /* by column, increasing */
     size_t n_bounds;
     size_t name_room, names_room, kind_room, bounds_room;
 } mo_column_table;
 
-/* Behind a name as many bytes may be read, and are copied whole. */
+/* This many bytes behind a name may be read, and are copied whole. */
 enum { MO_COLUMN_TABLE_NAME_SLACK = 96 };
 
-/* A zeroed mo_column_table is empty. */
+/* A zeroed mo_column_table is empty; the caller clears it with
+ * mo_column_table_clear(). */
 mo_status mo_column_table_add(mo_column_table *columns,
                               const mo_variable *column, mo_error *err);
 void mo_column_table_clear(mo_column_table *columns);
@@ -44,8 +45,8 @@ static inline size_t mo_column_table_name_length(const mo_column_table *columns,
 }
 
 /* Copies the name of a column and returns its length.  May write up to
- * MO_COLUMN_TABLE_NAME_SLACK bytes, whatever the length: wide stores, no loop.
- */
+ * MO_COLUMN_TABLE_NAME_SLACK bytes into the buffer text, whatever the length:
+ * wide stores, no loop. */
 static inline size_t mo_column_table_name(const mo_column_table *columns,
                                           int column, char *text)
 {

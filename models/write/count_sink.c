@@ -11,24 +11,29 @@
 #include "models/write/lp_line_limits.h"
 
 /*
- * Sizes of files are sums of the lengths of names and numbers and of what lp.c
- * and mps.c put around them.  Each function below says in strings what that is.
+ * Sizes of files are sums of the lengths of names and numbers and of the text
+ * that lp_writer.c and mps_writer.c put around them, which the functions below
+ * repeat as strings.
  */
 #define LENGTH(text) ((int64_t) sizeof(text) - 1)
 
-/* What a column may be in a row with a big-M; bits. */
-typedef enum part { PART_OTHER = 0, PART_TIME = 1, PART_CHOICE = 2 } part;
+/* Role of a column in a row with a big-M; bits. */
+typedef enum big_m_role {
+    ROLE_OTHER = 0,
+    ROLE_TIME = 1,
+    ROLE_CHOICE = 2
+} big_m_role;
 
 typedef struct range {
     double least, largest; /* INFINITY and 0: empty */
 } range;
 
-typedef struct known {
+typedef struct column_info {
     unsigned char length; /* of its name */
-    unsigned char part;
-} known;
+    unsigned char big_m_role;
+} column_info;
 
-/* The lengths of numbers met lately. */
+/* Cache of the lengths of recent numbers. */
 enum { LENGTH_SLOTS = 4096 };
 
 typedef struct lengths {
@@ -42,7 +47,7 @@ typedef struct counter {
     mo_model_counts now;
     range coefs, big_ms;
     lengths lengths;
-    known *columns;
+    column_info *columns;
     size_t room;
     bool in_integers; /* the last column was binary */
     bool has_bounds;
@@ -129,7 +134,7 @@ static void count_continuous(counter *c, int64_t name,
     count_bounds(c, name, column);
 }
 
-static part part_of(const mo_variable *column)
+static big_m_role role_of(const mo_variable *column)
 {
     switch (column->role) {
     case MO_VARIABLE_ROLE_START:
@@ -137,12 +142,12 @@ static part part_of(const mo_variable *column)
     case MO_VARIABLE_ROLE_SEND:
     case MO_VARIABLE_ROLE_ARRIVE:
     case MO_VARIABLE_ROLE_MAKESPAN:
-        return PART_TIME;
+        return ROLE_TIME;
     case MO_VARIABLE_ROLE_PLACE:
     case MO_VARIABLE_ROLE_CHANNEL:
-        return PART_OTHER;
+        return ROLE_OTHER;
     default:
-        return column->kind == MO_VARIABLE_BINARY ? PART_CHOICE : PART_OTHER;
+        return column->kind == MO_VARIABLE_BINARY ? ROLE_CHOICE : ROLE_OTHER;
     }
 }
 
@@ -163,8 +168,8 @@ static void add_column(mo_sink *sink, int id, const mo_variable *variable)
 
     if (MO_ARRAY_GROW(c->columns, n, c->room, &sink->failure) != MO_OK)
         return;
-    c->columns[n] =
-        (known){ (unsigned char) name, (unsigned char) part_of(variable) };
+    c->columns[n] = (column_info){ (unsigned char) name,
+                                   (unsigned char) role_of(variable) };
     if (id == 0)
         count_objective(c, name);
     if (variable->kind == MO_VARIABLE_BINARY)
@@ -174,9 +179,9 @@ static void add_column(mo_sink *sink, int id, const mo_variable *variable)
     c->in_integers = variable->kind == MO_VARIABLE_BINARY;
 }
 
-/* The name of the row is as long as that of the one before it, or by one more
- * digit. */
-static void name_row(counter *c, const mo_sink_row_terms *row)
+/* The name of a row is as long as that of the one before it, or one digit
+ * longer. */
+static void measure_row_name(counter *c, const mo_sink_row_terms *row)
 {
     mo_model_counts *now = &c->now;
 
@@ -193,12 +198,12 @@ static void name_row(counter *c, const mo_sink_row_terms *row)
     now->family[now->n_families - 1].rows++;
 }
 
-/* A row's line, and how much of the row is in lines before it. */
+/* Length of a row's current line, and of the lines before it. */
 typedef struct lp_row {
     int64_t before, line;
 } lp_row;
 
-static void make_room(lp_row *row, int64_t piece)
+static void wrap_line(lp_row *row, int64_t piece)
 {
     if (row->line + piece > MO_LP_WRITER_LINE_MAX) {
         row->before += row->line;
@@ -206,7 +211,7 @@ static void make_room(lp_row *row, int64_t piece)
     }
 }
 
-static void widen(range *r, double magnitude)
+static void widen_range(range *r, double magnitude)
 {
     r->least = magnitude < r->least ? magnitude : r->least;
     r->largest = magnitude > r->largest ? magnitude : r->largest;
@@ -226,10 +231,10 @@ static int64_t count_terms(counter *c, const mo_sink_row_terms *row, lp_row *lp)
         if (magnitude != 1)
             number = length_of(&c->lengths, magnitude);
         room = mo_lp_writer_term_room(number, name);
-        make_room(&now, (int64_t) room);
+        wrap_line(&now, (int64_t) room);
         now.line += (int64_t) room;
         mps += (int64_t) (name + (number ? number : 1)) + (row->coefs[i] < 0);
-        widen(&coefs, magnitude);
+        widen_range(&coefs, magnitude);
     }
     *lp = now;
     c->coefs = coefs;
@@ -248,7 +253,7 @@ static void count_bytes(counter *c, const mo_sink_row_terms *row)
     now->mps_bytes += count_terms(c, row, &lp);
     if (row->rhs != 0)
         now->mps_bytes += LENGTH(" RHS  \n") + c->row_name + rhs;
-    make_room(&lp, MO_LP_WRITER_SENSE_ROOM);
+    wrap_line(&lp, MO_LP_WRITER_SENSE_ROOM);
     now->lp_bytes += lp.before + lp.line + rhs;
     now->lp_bytes += row->sense == MO_EQ ? LENGTH("= \n") : LENGTH("<= \n");
 }
@@ -258,30 +263,30 @@ static void count_big_ms(counter *c, const mo_sink_row_terms *row)
     int parts = 0;
 
     for (int i = 0; i < row->n; i++)
-        parts |= c->columns[row->columns[i]].part;
-    if (parts != (PART_TIME | PART_CHOICE))
+        parts |= c->columns[row->columns[i]].big_m_role;
+    if (parts != (ROLE_TIME | ROLE_CHOICE))
         return;
     for (int i = 0; i < row->n; i++)
-        if (c->columns[row->columns[i]].part == PART_CHOICE)
-            widen(&c->big_ms, fabs(row->coefs[i]));
+        if (c->columns[row->columns[i]].big_m_role == ROLE_CHOICE)
+            widen_range(&c->big_ms, fabs(row->coefs[i]));
 }
 
 static void count_row(mo_sink *sink, const mo_sink_row_terms *row)
 {
     counter *c = (counter *) sink;
 
-    name_row(c, row);
+    measure_row_name(c, row);
     count_bytes(c, row);
     count_big_ms(c, row);
 }
 
-static void tell_range(const range *r, double *least, double *largest)
+static void store_range(const range *r, double *least, double *largest)
 {
     *least = r->largest > 0 ? r->least : 0;
     *largest = r->largest;
 }
 
-static mo_status end(mo_sink *sink, mo_error *err)
+static mo_status finish_counts(mo_sink *sink, mo_error *err)
 {
     counter *c = (counter *) sink;
     mo_model_counts *now = &c->now;
@@ -290,13 +295,13 @@ static mo_status end(mo_sink *sink, mo_error *err)
     now->rows = sink->n_rows;
     now->nonzeros = sink->n_terms;
     now->lp_bytes += c->binary_line;
-    tell_range(&c->coefs, &now->least_coef, &now->largest_coef);
-    tell_range(&c->big_ms, &now->least_big_m, &now->largest_big_m);
+    store_range(&c->coefs, &now->least_coef, &now->largest_coef);
+    store_range(&c->big_ms, &now->least_big_m, &now->largest_big_m);
     *c->count = *now;
     return MO_OK;
 }
 
-static void release(mo_sink *sink)
+static void free_counter(mo_sink *sink)
 {
     free(((counter *) sink)->columns);
 }
@@ -309,8 +314,8 @@ mo_status mo_count_sink_new(mo_model_counts *count, mo_sink **sink,
         .wants_rows = true,
         .column = add_column,
         .row = count_row,
-        .end = end,
-        .free = release,
+        .end = finish_counts,
+        .free = free_counter,
     };
     counter *c = mo_sink_new(&kind, sizeof *c, err);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * count.h - a sink that only counts, for what a model would be.
+ * count_sink.h - a sink that computes the statistics of a model without
+ * writing it: rows, columns, nonzeros, file sizes, ranges of coefficients.
  *
  * A big-M is the coefficient of a choice in a row with a time: of a binary
  * column that does not place an op (x) or a transfer (y), whose coefficients
@@ -25,7 +26,7 @@ typedef struct mo_model_counts {
     } family[32];
 } mo_model_counts;
 
-/* count is filled when the sink ends. */
+/* *count is filled when the sink ends and must outlive it. */
 mo_status mo_count_sink_new(mo_model_counts *count, mo_sink **sink,
                             mo_error *err);
 

@@ -15,7 +15,7 @@ _Static_assert((int) MO_DECIMAL_ROOM <= (int) MO_NUMBER_SIZE,
 
 enum { MILLION = 1000000 };
 
-/* Millionths as a fraction without the zeros at its end. */
+/* Millionths as a fraction without trailing zeros. */
 static size_t write_millionths(char *text, int64_t millionths)
 {
     size_t length = mo_number_write_int(text, millionths / MILLION);
@@ -34,8 +34,8 @@ static size_t write_millionths(char *text, int64_t millionths)
     return length;
 }
 
-/* Rounding to 15 digits and back gives the number whose shortest text has no
- * more than those; the locale, whatever it is, is the same both ways. */
+/* Rounding to 15 digits and back gives the number whose shortest text has at
+ * most those; the locale is the same both ways. */
 static size_t write_rounded(char *text, double magnitude)
 {
     char digits[MO_NUMBER_SIZE], whole[MO_NUMBER_SIZE];
@@ -48,8 +48,8 @@ static size_t write_rounded(char *text, double magnitude)
     return length;
 }
 
-/* Below 10^15 millionths the nearest whole number of them has 15 digits; if the
- * double is the nearest to it, it is the one to write. */
+/* Below 10^15 millionths the nearest whole number of them has 15 digits; if
+ * the double is the nearest to it, it is the one to write. */
 static bool to_millionths(double magnitude, int64_t *millionths)
 {
     double whole = magnitude * MILLION;

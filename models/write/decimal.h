@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * decimal.h - numbers as a model file has them: at most 15 significant digits
- * and 23 characters, without an exponent where any solver is at ease.
+ * decimal.h - decimal numbers of a model file: at most 15 significant digits
+ * and 23 characters, without an exponent where every reader accepts it.
  *
- * A model has millions of coefficients but few different ones, or many in a row
- * that are the same; a table keeps the texts of those met lately.
+ * A model has millions of coefficients but few distinct ones, or long runs of
+ * equal ones; a cache keeps the texts of recent ones.
  */
 #ifndef MO_MODELS_WRITE_DECIMAL_H
 #define MO_MODELS_WRITE_DECIMAL_H
@@ -17,7 +17,7 @@ enum { MO_DECIMAL_ROOM = 31, MO_DECIMAL_SLOTS = 512 };
 
 typedef struct mo_decimal {
     double magnitude;
-    char text[MO_DECIMAL_ROOM]; /* no 0 behind it; may be copied whole */
+    char text[MO_DECIMAL_ROOM]; /* no terminating 0; may be copied whole */
     unsigned char length;
 } mo_decimal;
 
@@ -25,19 +25,19 @@ typedef struct mo_decimals {
     mo_decimal slot[MO_DECIMAL_SLOTS];
 } mo_decimals;
 
-/* Writes a finite number >= 0; text has room for MO_DECIMAL_ROOM.  Returns the
- * length. */
+/* Writes a finite number >= 0 into text, a buffer of MO_DECIMAL_ROOM
+ * characters.  Returns the length. */
 size_t mo_decimal_write(char *text, double magnitude);
 
-/* How long that would be, for less than writing it. */
+/* Returns the length of that text without writing it. */
 size_t mo_decimal_length(double magnitude);
 
 void mo_decimals_init(mo_decimals *decimals);
 
-/* What mo_decimal_of does with a number it has not met lately. */
+/* Fills a slot of the cache; called by mo_decimal_of on a miss. */
 void mo_decimal_make(mo_decimal *decimal, double magnitude);
 
-/* The text of a finite number >= 0, valid until the next call. */
+/* Returns the text of a finite number >= 0, valid until the next call. */
 static inline const mo_decimal *mo_decimal_of(mo_decimals *decimals,
                                               double magnitude)
 {

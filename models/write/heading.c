@@ -9,28 +9,28 @@
 #include "models/sink/scale.h"
 #include "models/transfer_number.h"
 
-/* A name takes so many characters at most, so that no line reaches 255, which
- * some readers stop at. */
-enum { NAME_ROOM = 80 };
+/* Limit for a name, so that no line reaches 255 characters, where some readers
+ * stop. */
+enum { MAX_NAME = 80 };
 
 typedef struct comments {
     const char *mark;
     mo_out *out;
 } comments;
 
-static void begin(const comments *c)
+static void begin_line(const comments *c)
 {
     mo_out_text(c->out, c->mark);
     mo_out_char(c->out, ' ');
 }
 
-static void end(const comments *c)
+static void end_line(const comments *c)
 {
     mo_out_char(c->out, '\n');
 }
 
-/* Readers take comments byte by byte, some in an alphabet of their own: what is
- * not printable ASCII is written as \xc3\xa9. */
+/* Readers take comments byte by byte, some in an encoding of their own: what
+ * is not printable ASCII is written as \xc3\xa9. */
 static size_t escape(unsigned char byte, char piece[4])
 {
     static const char hex[] = "0123456789abcdef";
@@ -51,7 +51,7 @@ static size_t escape(unsigned char byte, char piece[4])
 
 static void write_name(const comments *c, const char *name)
 {
-    size_t left = NAME_ROOM;
+    size_t left = MAX_NAME;
 
     for (; *name; name++) {
         char piece[4];
@@ -70,17 +70,17 @@ static void write_name(const comments *c, const char *name)
 static void write_number(const comments *c, const char *what, int number,
                          const char *name)
 {
-    begin(c);
+    begin_line(c);
     mo_out_text(c->out, what);
     mo_out_char(c->out, ' ');
     mo_out_int(c->out, number);
     mo_out_char(c->out, ' ');
     write_name(c, name);
-    end(c);
+    end_line(c);
 }
 
-/* Only the last part of a path: the bytes are the same wherever it lies.  What
- * came through standard input has no name. */
+/* Only the last part of a path: the bytes do not depend on its folder.
+ * Standard input has no name. */
 static void write_file(const comments *c, const char *what, const char *path)
 {
     const char *slash;
@@ -88,26 +88,26 @@ static void write_file(const comments *c, const char *what, const char *path)
     if (!path || strcmp(path, "-") == 0)
         return;
     slash = strrchr(path, '/');
-    begin(c);
+    begin_line(c);
     mo_out_text(c->out, what);
     write_name(c, slash ? slash + 1 : path);
-    end(c);
+    end_line(c);
 }
 
 static void write_options(const comments *c, const mo_model *model)
 {
     const mo_frame *frame = model->frame;
 
-    begin(c);
+    begin_line(c);
     mo_out_printf(c->out, "formulation: %s%s", model->formulation->name,
                   frame->closure ? " --closure" : "");
-    end(c);
-    begin(c);
+    end_line(c);
+    begin_line(c);
     mo_out_printf(c->out, "congestion: %s, tensors: %s, memory: %s",
                   mo_congestion_names[frame->regime.congestion],
                   mo_tensors_names[frame->regime.tensors],
                   mo_memory_names[frame->regime.memory]);
-    end(c);
+    end_line(c);
 }
 
 static void write_times(const comments *c, const mo_frame *frame)
@@ -115,21 +115,21 @@ static void write_times(const comments *c, const mo_frame *frame)
     char unit[32];
 
     mo_scale_unit_text(frame->unit_ns, unit);
-    begin(c);
+    begin_line(c);
     mo_out_printf(c->out, "time unit: %s", unit);
-    end(c);
-    begin(c);
+    end_line(c);
+    begin_line(c);
     mo_out_text(c->out, "horizon: ");
     mo_out_double(c->out, mo_scale_time(frame->unit_ns, frame->horizon_ns));
-    end(c);
+    end_line(c);
 }
 
 static void write_identity(const comments *c, const mo_identity *identity)
 {
     for (int i = 0; i < identity->n; i++) {
-        begin(c);
+        begin_line(c);
         mo_out_printf(c->out, "identity: %s", identity->name[i]);
-        end(c);
+        end_line(c);
     }
 }
 
@@ -139,7 +139,7 @@ static void write_transfer(const comments *c, const mo_frame *frame, int number)
     const mo_instance *x = frame->x;
     mo_transfer_ends ends = mo_transfer_from_number(x, &frame->regime, number);
 
-    begin(c);
+    begin_line(c);
     mo_out_printf(c->out, "transfer %d ", number);
     write_name(c, x->op_names[ends.from]);
     if (ends.device != MO_FREE) {
@@ -149,7 +149,7 @@ static void write_transfer(const comments *c, const mo_frame *frame, int number)
         mo_out_text(c->out, " -> ");
         write_name(c, ends.to == MO_FREE ? "a reader" : x->op_names[ends.to]);
     }
-    end(c);
+    end_line(c);
 }
 
 void mo_heading_write(const mo_heading *heading, const char *mark, mo_out *out)
@@ -158,9 +158,9 @@ void mo_heading_write(const mo_heading *heading, const char *mark, mo_out *out)
     const mo_frame *frame = heading->model->frame;
     const mo_instance *x = frame->x;
 
-    begin(&c);
+    begin_line(&c);
     mo_out_text(out, "moirai " PACKAGE_VERSION);
-    end(&c);
+    end_line(&c);
     write_file(&c, "graph: ", heading->graph);
     write_file(&c, "cluster: ", heading->cluster);
     write_options(&c, heading->model);

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * line.h - a line in the making, written in place into an output's buffer.
+ * line_buffer.h - a line under construction, written in place into an output's
+ * buffer.
  *
  *     char *at = mo_line_buffer_open(&line);
  *     *at++ = ...
- *     mo_line_buffer_close(&line, at);      the character before at becomes the
- * end
+ *     mo_line_buffer_close(&line, at);
  *
- * The pieces of a line have a blank behind them, so the last one has one to
- * give for the end of the line.
+ * Every piece of a line ends with a blank; closing replaces the last one, the
+ * character before at, by the end of the line.
  */
 #ifndef MO_MODELS_WRITE_LINE_BUFFER_H
 #define MO_MODELS_WRITE_LINE_BUFFER_H
@@ -28,8 +28,8 @@ typedef struct mo_line_buffer {
     mo_out *out;
     mo_decimals decimals;
     char *begin;
-    char spare[MO_LINE_BUFFER_ROOM]; /* where the output's buffer is about to
-                                        end */
+    char spare[MO_LINE_BUFFER_ROOM]; /* used near the end of the output's buffer
+                                      */
 } mo_line_buffer;
 
 static inline void mo_line_buffer_init(mo_line_buffer *line, mo_out *out)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lp_line.h - where lines of an LP file end, for who writes them and who only
- * counts them.
+ * lp_line_limits.h - line breaks of an LP file, shared by the writer and the
+ * counter.
  */
 #ifndef MO_MODELS_WRITE_LP_LINE_LIMITS_H
 #define MO_MODELS_WRITE_LP_LINE_LIMITS_H
@@ -11,11 +11,11 @@
 /* Some readers have 255 characters for a line. */
 enum { MO_LP_WRITER_LINE_MAX = 255 };
 
-/* Kept free for a sense and a number behind a row's terms. */
+/* Reserved for a sense and a number behind a row's terms. */
 enum { MO_LP_WRITER_SENSE_ROOM = 32 };
 
-/* Kept free for a term: sign, number (0: none) and name, a blank behind each.
- */
+/* Returns the characters reserved for a term: sign, number (0: none) and name,
+ * a blank behind each. */
 static inline size_t mo_lp_writer_term_room(size_t number_length,
                                             size_t name_length)
 {

@@ -11,23 +11,23 @@
 #include "models/write/lp_line_limits.h"
 
 /*
- * A row is written piece by piece, each with the blank behind it, into the free
- * part of the output:
+ * A row is written piece by piece, each with the blank behind it, into the
+ * free part of the output:
  *
  *     prec_12: s_4 - s_3 - 2.5 x_3_0 >= 0
  *
  * Where the next piece would make the line too long, the blank before it
  * becomes the end of the line and the next line begins with one.
  */
-typedef struct lp {
+typedef struct lp_writer {
     mo_sink sink;
     const mo_heading *heading;
     mo_column_table columns;
     mo_line_buffer line;
-} lp;
+} lp_writer;
 
-/* Room for a piece of so many characters. */
-static char *make_room(lp *w, char *at, size_t piece)
+/* Room for a piece of that many characters. */
+static char *wrap_line(lp_writer *w, char *at, size_t piece)
 {
     if ((size_t) (at - w->line.begin) + piece <= MO_LP_WRITER_LINE_MAX)
         return at;
@@ -44,27 +44,28 @@ static char *put_sign(char *at, double coef, bool first)
     return first && coef > 0 ? at : at + 2;
 }
 
-static char *put_term(lp *w, char *at, int column, double coef, bool first)
+static char *put_term(lp_writer *w, char *at, int column, double coef,
+                      bool first)
 {
     double magnitude = fabs(coef);
     size_t name = mo_column_table_name_length(&w->columns, column);
 
     if (magnitude == 1) {
-        at = make_room(w, at, mo_lp_writer_term_room(0, name));
+        at = wrap_line(w, at, mo_lp_writer_term_room(0, name));
         at = put_sign(at, coef, first);
     } else {
         const mo_decimal *decimal = mo_decimal_of(&w->line.decimals, magnitude);
 
-        at = make_room(w, at, mo_lp_writer_term_room(decimal->length, name));
+        at = wrap_line(w, at, mo_lp_writer_term_room(decimal->length, name));
         at = put_sign(at, coef, first);
         at = mo_line_buffer_decimal(at, decimal);
     }
     return mo_line_buffer_name(at, &w->columns, column);
 }
 
-/* A reader that went away, or a full disk, ends the work long before a large
- * model would. */
-static bool writes_in_vain(lp *w, const mo_sink_row_terms *row)
+/* Checks the output now and then: a closed pipe or a full disk ends the work
+ * long before a large model would. */
+static bool has_output_failed(lp_writer *w, const mo_sink_row_terms *row)
 {
     const int64_t often = 4096;
 
@@ -75,10 +76,10 @@ static bool writes_in_vain(lp *w, const mo_sink_row_terms *row)
 static void write_row(mo_sink *sink, const mo_sink_row_terms *row)
 {
     static const char senses[][4] = { "<= ", ">= ", "= " };
-    lp *w = (lp *) sink;
+    lp_writer *w = (lp_writer *) sink;
     char *at;
 
-    if (writes_in_vain(w, row))
+    if (has_output_failed(w, row))
         return;
     at = mo_line_buffer_text(mo_line_buffer_open(&w->line), row->family);
     *at++ = '_';
@@ -87,7 +88,7 @@ static void write_row(mo_sink *sink, const mo_sink_row_terms *row)
     *at++ = ' ';
     for (int i = 0; i < row->n; i++)
         at = put_term(w, at, row->columns[i], row->coefs[i], i == 0);
-    at = make_room(w, at, MO_LP_WRITER_SENSE_ROOM);
+    at = wrap_line(w, at, MO_LP_WRITER_SENSE_ROOM);
     at = mo_line_buffer_text(at, senses[row->sense]);
     at = mo_line_buffer_number(&w->line, at, row->rhs);
     mo_line_buffer_close(&w->line, at);
@@ -95,7 +96,7 @@ static void write_row(mo_sink *sink, const mo_sink_row_terms *row)
 
 static void add_column(mo_sink *sink, int id, const mo_variable *column)
 {
-    lp *w = (lp *) sink;
+    lp_writer *w = (lp_writer *) sink;
 
     (void) id;
     mo_column_table_add(&w->columns, column, &sink->failure);
@@ -103,7 +104,7 @@ static void add_column(mo_sink *sink, int id, const mo_variable *column)
 
 static void write_objective(mo_sink *sink)
 {
-    lp *w = (lp *) sink;
+    lp_writer *w = (lp_writer *) sink;
     char *at;
 
     if (w->heading)
@@ -114,7 +115,7 @@ static void write_objective(mo_sink *sink)
     mo_out_text(w->line.out, "Subject To\n");
 }
 
-static void write_bound(lp *w, const mo_column_bounds *bounds)
+static void write_bound(lp_writer *w, const mo_column_bounds *bounds)
 {
     char *at = mo_line_buffer_open(&w->line);
 
@@ -136,7 +137,7 @@ static void write_bound(lp *w, const mo_column_bounds *bounds)
     mo_line_buffer_close(&w->line, at);
 }
 
-static void write_bounds(lp *w)
+static void write_bounds(lp_writer *w)
 {
     if (w->columns.n_bounds > 0)
         mo_out_text(w->line.out, "Bounds\n");
@@ -144,7 +145,7 @@ static void write_bounds(lp *w)
         write_bound(w, &w->columns.bounds[i]);
 }
 
-static void write_binaries(lp *w)
+static void write_binaries(lp_writer *w)
 {
     const mo_column_table *columns = &w->columns;
     char *at = NULL;
@@ -157,16 +158,16 @@ static void write_binaries(lp *w)
             at = mo_line_buffer_open(&w->line);
             *at++ = ' ';
         }
-        at = make_room(w, at, mo_column_table_name_length(columns, i) + 1);
+        at = wrap_line(w, at, mo_column_table_name_length(columns, i) + 1);
         at = mo_line_buffer_name(at, &w->columns, i);
     }
     if (at)
         mo_line_buffer_close(&w->line, at);
 }
 
-static mo_status end(mo_sink *sink, mo_error *err)
+static mo_status write_tail(mo_sink *sink, mo_error *err)
 {
-    lp *w = (lp *) sink;
+    lp_writer *w = (lp_writer *) sink;
 
     (void) err; /* the output keeps its own failures */
     write_bounds(w);
@@ -175,9 +176,9 @@ static mo_status end(mo_sink *sink, mo_error *err)
     return MO_OK;
 }
 
-static void release(mo_sink *sink)
+static void free_writer(mo_sink *sink)
 {
-    mo_column_table_clear(&((lp *) sink)->columns);
+    mo_column_table_clear(&((lp_writer *) sink)->columns);
 }
 
 mo_status mo_lp_writer_new(mo_out *out, const mo_heading *heading,
@@ -189,10 +190,10 @@ mo_status mo_lp_writer_new(mo_out *out, const mo_heading *heading,
         .column = add_column,
         .columns_end = write_objective,
         .row = write_row,
-        .end = end,
-        .free = release,
+        .end = write_tail,
+        .free = free_writer,
     };
-    lp *w = mo_sink_new(&kind, sizeof *w, err);
+    lp_writer *w = mo_sink_new(&kind, sizeof *w, err);
 
     if (!w)
         return MO_E_MEMORY;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * start.h - a sink that writes the heuristic's solution in a layout that a
- * solver reads as a start.
+ * mip_start.h - a sink that writes the MIP start, the heuristic's solution, in
+ * a solver's layout.
  */
 #ifndef MO_MODELS_WRITE_MIP_START_H
 #define MO_MODELS_WRITE_MIP_START_H
@@ -15,7 +15,8 @@ typedef enum mo_mip_start_layout {
     MO_MIP_START_CBC     /* number, column, value, cost */
 } mo_mip_start_layout;
 
-/* By the ending of a file's name: .mst, .cbc, else MIPLIB. */
+/* Returns the layout for the ending of a file's name: .mst, .cbc, else
+ * MIPLIB. */
 mo_mip_start_layout mo_mip_start_layout_of(const char *path);
 
 mo_status mo_mip_start_new(mo_out *out, mo_mip_start_layout layout,

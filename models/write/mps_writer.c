@@ -11,12 +11,13 @@
 #include "models/write/transpose.h"
 
 /*
- * MPS lists a model by columns, but it comes by rows.  It is asked for twice:
- * the first time the rows' names and senses are written, which is all that ROWS
- * has, and entries are counted; the second time the entries go through a
+ * MPS lists a model by columns, but it arrives by rows.  It is streamed twice:
+ * in the first pass the rows' names and senses are written, which is all that
+ * ROWS has, and entries are counted; in the second the entries go through a
  * transposition (transpose.c), in memory when they fit the buffer and else on
- * disk.  Asking twice costs less than keeping: what a formulation computes is
- * cheap, and with the counts known every entry is written to disk at most once.
+ * disk.  Two passes cost less than storage: what a formulation computes is
+ * cheap, and with the counts known every entry is written to disk at most
+ * once.
  *
  * The objective is row 0, the others follow, and the right-hand sides are one
  * more column behind the last.
@@ -26,7 +27,7 @@ typedef struct family {
     uint32_t first; /* row */
 } family;
 
-typedef struct mps {
+typedef struct mps_writer {
     mo_sink sink;
     const mo_heading *heading;
     mo_column_table columns;
@@ -37,19 +38,19 @@ typedef struct mps {
     bool in_rhs;
     family *families;
     size_t n_families, families_room;
-} mps;
+} mps_writer;
 
 static const char marker_begin[] = " MARKER 'MARKER' 'INTORG'\n";
 static const char marker_end[] = " MARKER 'MARKER' 'INTEND'\n";
 
-static int rhs_column(const mps *w)
+static int rhs_column(const mps_writer *w)
 {
     return w->columns.n;
 }
 
-static void begin(mo_sink *sink, int pass)
+static void begin_pass(mo_sink *sink, int pass)
 {
-    mps *w = (mps *) sink;
+    mps_writer *w = (mps_writer *) sink;
 
     w->pass = pass;
     if (pass > 0)
@@ -62,7 +63,7 @@ static void begin(mo_sink *sink, int pass)
 
 static void add_column(mo_sink *sink, int id, const mo_variable *column)
 {
-    mps *w = (mps *) sink;
+    mps_writer *w = (mps_writer *) sink;
 
     (void) id;
     if (w->pass == 0)
@@ -70,9 +71,9 @@ static void add_column(mo_sink *sink, int id, const mo_variable *column)
 }
 
 /* The objective is the only entry of its row. */
-static void columns_end(mo_sink *sink)
+static void plan_entries(mo_sink *sink)
 {
-    mps *w = (mps *) sink;
+    mps_writer *w = (mps_writer *) sink;
     mo_error *err = &sink->failure;
 
     if (w->pass == 0) {
@@ -83,7 +84,7 @@ static void columns_end(mo_sink *sink)
     }
 }
 
-static mo_status note_family(mps *w, const mo_sink_row_terms *row)
+static mo_status add_family(mps_writer *w, const mo_sink_row_terms *row)
 {
     if (MO_ARRAY_GROW(w->families, w->n_families, w->families_room,
                       &w->sink.failure) != MO_OK)
@@ -102,7 +103,7 @@ static char *put_row_name(char *at, const char *name, int64_t number)
     return at;
 }
 
-static void count_row(mps *w, const mo_sink_row_terms *row)
+static void count_row(mps_writer *w, const mo_sink_row_terms *row)
 {
     static const char senses[] = { 'L', 'G', 'E' };
     char *at = mo_line_buffer_open(&w->line);
@@ -117,7 +118,7 @@ static void count_row(mps *w, const mo_sink_row_terms *row)
         mo_transpose_count(w->entries, 1, &(int){ rhs_column(w) });
 }
 
-static void add_row(mps *w, const mo_sink_row_terms *row)
+static void add_row(mps_writer *w, const mo_sink_row_terms *row)
 {
     uint32_t number = (uint32_t) w->sink.n_rows;
     mo_error *err = &w->sink.failure;
@@ -129,21 +130,22 @@ static void add_row(mps *w, const mo_sink_row_terms *row)
                          &row->rhs, err);
 }
 
-static void take_row(mo_sink *sink, const mo_sink_row_terms *row)
+static void process_row(mo_sink *sink, const mo_sink_row_terms *row)
 {
-    mps *w = (mps *) sink;
+    mps_writer *w = (mps_writer *) sink;
 
     if (w->pass > 0)
         add_row(w, row);
     else if (sink->n_rows >= UINT32_MAX)
         mo_fail(&sink->failure, MO_E_LIMIT,
                 "more rows than an MPS file is written with");
-    else if (row->number > 0 || note_family(w, row) == MO_OK)
+    else if (row->number > 0 || add_family(w, row) == MO_OK)
         count_row(w, row);
 }
 
-/* The family of a row, which is this one or a later one. */
-static const family *family_of(const mps *w, const family *f, uint32_t row)
+/* Returns the family of a row, which is f or a later one. */
+static const family *family_of(const mps_writer *w, const family *f,
+                               uint32_t row)
 {
     const family *last = w->families + w->n_families - 1;
 
@@ -152,9 +154,9 @@ static const family *family_of(const mps *w, const family *f, uint32_t row)
     return f;
 }
 
-/* Lines that all begin with the same text and go on with row and number. */
-static void write_entries(mps *w, const char *begins, size_t length, size_t n,
-                          const uint32_t *rows, const double *coefs)
+/* Lines that begin with the same text and continue with row and number. */
+static void write_entries(mps_writer *w, const char *begins, size_t length,
+                          size_t n, const uint32_t *rows, const double *coefs)
 {
     const family *f = w->families;
 
@@ -178,18 +180,18 @@ static void write_entries(mps *w, const char *begins, size_t length, size_t n,
 
 /* A piece of a column may follow another of the same: only a change of kind
  * needs a marker. */
-static void mark_integers(mps *w, bool integers)
+static void write_integer_marker(mps_writer *w, bool integers)
 {
     if (integers != w->in_integers)
         mo_out_text(w->line.out, integers ? marker_begin : marker_end);
     w->in_integers = integers;
 }
 
-static void enter_rhs(mps *w)
+static void begin_rhs_section(mps_writer *w)
 {
     if (w->in_rhs)
         return;
-    mark_integers(w, false);
+    write_integer_marker(w, false);
     mo_out_text(w->line.out, "RHS\n");
     w->in_rhs = true;
 }
@@ -197,20 +199,21 @@ static void enter_rhs(mps *w)
 static void write_column(void *context, int column, size_t n,
                          const uint32_t *rows, const double *coefs)
 {
-    mps *w = context;
+    mps_writer *w = context;
     char begins[16 + MO_COLUMN_TABLE_NAME_SLACK] = " RHS ", *at = begins + 1;
 
     if (column == rhs_column(w)) {
-        enter_rhs(w);
+        begin_rhs_section(w);
         write_entries(w, begins, 5, n, rows, coefs);
     } else {
-        mark_integers(w, w->columns.kind[column] == MO_VARIABLE_BINARY);
+        write_integer_marker(w, w->columns.kind[column] == MO_VARIABLE_BINARY);
         at = mo_line_buffer_name(at, &w->columns, column);
         write_entries(w, begins, (size_t) (at - begins), n, rows, coefs);
     }
 }
 
-static void write_bound(mps *w, const char *type, int column, double value)
+static void write_bound(mps_writer *w, const char *type, int column,
+                        double value)
 {
     char *at = mo_line_buffer_text(mo_line_buffer_open(&w->line), type);
 
@@ -218,7 +221,7 @@ static void write_bound(mps *w, const char *type, int column, double value)
     mo_line_buffer_close(&w->line, mo_line_buffer_number(&w->line, at, value));
 }
 
-static void write_limits(mps *w, const mo_column_bounds *b)
+static void write_column_bounds(mps_writer *w, const mo_column_bounds *b)
 {
     if (b->lower == b->upper) {
         write_bound(w, " FX BND ", b->column, b->lower);
@@ -230,41 +233,43 @@ static void write_limits(mps *w, const mo_column_bounds *b)
         write_bound(w, " UP BND ", b->column, b->upper);
 }
 
-/* A reader that is told one bound of an integer may guess the other. */
-static void write_bounds(mps *w)
+/* Both bounds of an integer column: given one, a reader may assume another
+ * default for the other. */
+static void write_bounds(mps_writer *w)
 {
     const mo_column_table *columns = &w->columns;
-    const mo_column_bounds *b = columns->bounds, *end = b + columns->n_bounds;
+    const mo_column_bounds *b = columns->bounds,
+                           *write_sections = b + columns->n_bounds;
 
     mo_out_text(w->line.out, "BOUNDS\n");
     for (int i = 0; i < columns->n; i++) {
         if (columns->kind[i] == MO_VARIABLE_BINARY) {
             write_bound(w, " LO BND ", i, 0);
             write_bound(w, " UP BND ", i, 1);
-        } else if (b < end && b->column == i) {
-            write_limits(w, b++);
+        } else if (b < write_sections && b->column == i) {
+            write_column_bounds(w, b++);
         }
     }
 }
 
-static mo_status end(mo_sink *sink, mo_error *err)
+static mo_status write_sections(mo_sink *sink, mo_error *err)
 {
-    mps *w = (mps *) sink;
+    mps_writer *w = (mps_writer *) sink;
     mo_status status;
 
     mo_out_text(w->line.out, "COLUMNS\n");
     status = mo_transpose_visit_columns(w->entries, write_column, w, err);
     if (status != MO_OK)
         return status;
-    enter_rhs(w);
+    begin_rhs_section(w);
     write_bounds(w);
     mo_out_text(w->line.out, "ENDATA\n");
     return MO_OK;
 }
 
-static void release(mo_sink *sink)
+static void free_writer(mo_sink *sink)
 {
-    mps *w = (mps *) sink;
+    mps_writer *w = (mps_writer *) sink;
 
     mo_column_table_clear(&w->columns);
     mo_transpose_free(w->entries);
@@ -277,14 +282,14 @@ mo_status mo_mps_writer_new(mo_out *out, const mo_heading *heading,
     static const mo_sink_kind kind = {
         .passes = 2,
         .wants_rows = true,
-        .begin = begin,
+        .begin = begin_pass,
         .column = add_column,
-        .columns_end = columns_end,
-        .row = take_row,
-        .end = end,
-        .free = release,
+        .columns_end = plan_entries,
+        .row = process_row,
+        .end = write_sections,
+        .free = free_writer,
     };
-    mps *w = mo_sink_new(&kind, sizeof *w, err);
+    mps_writer *w = mo_sink_new(&kind, sizeof *w, err);
 
     if (!w)
         return MO_E_MEMORY;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * mps.h - a sink that writes free MPS, in the subset that every reader takes
- * the same way (moirai-model(5)).
+ * mps_writer.h - a sink that writes free MPS, in the subset that every reader
+ * interprets alike (moirai-model(5)).
  */
 #ifndef MO_MODELS_WRITE_MPS_WRITER_H
 #define MO_MODELS_WRITE_MPS_WRITER_H
@@ -12,8 +12,8 @@
 #include "models/write/heading.h"
 #include "models/sink/sink.h"
 
-/* As mo_lp_writer_new; buffer_bytes (0: a good size) bounds what is held of the
- * rows while they are turned into columns. */
+/* As mo_lp_writer_new; buffer_bytes (0: a default) bounds the memory for
+ * entries while rows are transposed into columns. */
 mo_status mo_mps_writer_new(mo_out *out, const mo_heading *heading,
                             size_t buffer_bytes, mo_sink **sink, mo_error *err);
 

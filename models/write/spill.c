@@ -10,18 +10,18 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-static const char *folder(void)
+static const char *temp_folder(void)
 {
     const char *name = getenv("TMPDIR");
 
     return name && *name ? name : "/tmp";
 }
 
-/* Where files cannot be made without a name, it is taken away at once. */
+/* Without O_TMPFILE the file is unlinked at once. */
 static int open_named(void)
 {
     char path[4096];
-    int length = snprintf(path, sizeof path, "%s/moirai-XXXXXX", folder());
+    int length = snprintf(path, sizeof path, "%s/moirai-XXXXXX", temp_folder());
     int fd;
 
     if (length < 0 || (size_t) length >= sizeof path) {
@@ -38,12 +38,12 @@ mo_status mo_spill_open(mo_spill *spill, mo_error *err)
 {
     spill->fd = -1;
 #ifdef O_TMPFILE
-    spill->fd = open(folder(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+    spill->fd = open(temp_folder(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
 #endif
     if (spill->fd < 0)
         spill->fd = open_named();
     if (spill->fd < 0)
-        return mo_fail_errno(err, folder(),
+        return mo_fail_errno(err, temp_folder(),
                              "cannot make a temporary file (see TMPDIR)");
     return MO_OK;
 }
@@ -59,7 +59,7 @@ mo_status mo_spill_write(mo_spill *spill, const void *data, size_t size,
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return mo_fail_errno(err, folder(),
+            return mo_fail_errno(err, temp_folder(),
                                  "cannot write a temporary file (see TMPDIR)");
         bytes += n;
         at += (uint64_t) n;
@@ -79,10 +79,10 @@ mo_status mo_spill_read(mo_spill *spill, void *data, size_t size, uint64_t at,
         if (n < 0 && errno == EINTR)
             continue;
         if (n < 0)
-            return mo_fail_errno(err, folder(),
+            return mo_fail_errno(err, temp_folder(),
                                  "cannot read a temporary file back");
         if (n == 0)
-            return mo_fail_at(err, MO_E_IO, folder(), 0,
+            return mo_fail_at(err, MO_E_IO, temp_folder(), 0,
                               "a temporary file is shorter than written");
         bytes += n;
         at += (uint64_t) n;

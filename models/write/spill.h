@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spill.h - a file without a name for what does not fit into memory.
+ * spill.h - an unnamed temporary file for data that exceeds memory.
  *
- * It lies in TMPDIR, or /tmp, and is gone with the process, however that ends.
+ * It is created in TMPDIR, or /tmp, and disappears with the process, however
+ * that ends.
  */
 #ifndef MO_MODELS_WRITE_SPILL_H
 #define MO_MODELS_WRITE_SPILL_H

@@ -8,17 +8,17 @@
 #include "models/write/spill.h"
 
 /*
- * The counts tell where each column's entries begin, so turning is putting each
- * entry into its place.  That jumps about, hence it is done in memory: at once
- * if all entries fit the buffer, and otherwise by buckets, ranges of columns
- * whose entries fit.  A bucket has its area in a temporary file, of known size,
- * and a block in the buffer, which goes to the area when full.  When all rows
- * have come, the buckets are read back and turned one after the other.  So
- * every entry is written and read once, in large pieces, however many there
- * are.
+ * The counts give the offset of each column's entries, so a transposition puts
+ * each entry at its offset (counting sort).  These accesses are random, hence
+ * it is done in memory: at once if all entries fit the buffer, and otherwise
+ * by buckets, ranges of columns whose entries fit.  A bucket has its area in a
+ * temporary file, of known size, and a block in the buffer, which is flushed
+ * to the area when full.  When all rows have arrived, the buckets are read
+ * back and transposed one after the other.  So every entry is written and read
+ * once, in large pieces, however many there are.
  *
- * A column too large for the buffer is a bucket of its own; its entries came in
- * order and need no turning.
+ * A column too large for the buffer is a bucket of its own; its entries came
+ * in order and need no transposition.
  */
 typedef struct entry {
     uint32_t column, row;
@@ -28,7 +28,7 @@ typedef struct entry {
 typedef struct bucket {
     int first, end;   /* columns */
     uint64_t n;       /* entries */
-    uint64_t area;    /* where they begin in the file */
+    uint64_t area;    /* their offset in the file */
     uint64_t written; /* of them */
     size_t held;      /* in its block */
 } bucket;
@@ -38,29 +38,29 @@ struct mo_transpose {
     int n_columns;
     uint64_t n_entries;
 
-    /* By column: how many entries; then, while its bucket is turned, where the
-     * next one goes. */
+    /* By column: number of entries; then, while its bucket is transposed, the
+     * offset of the next one. */
     uint32_t *next;
 
     uint32_t *rows;
     double *coefs;
 
-    /* Only where not all fits: */
+    /* Only where not all fits:  */
     bool spills;
     mo_spill spill;
     bucket *buckets;
     int n_buckets;
-    int *guess;    /* by page of columns: the bucket its first column is in */
-    entry *blocks; /* block_room for each bucket, later read back into */
+    int *page_bucket; /* by page of columns: the bucket of its first column */
+    entry *blocks;    /* block_room for each bucket, later the read buffer */
     size_t block_room;
 };
 
-enum { GOOD_BUFFER = 64 << 20, PAGE_BITS = 10 };
+enum { DEFAULT_BUFFER = 64 << 20, PAGE_BITS = 10 };
 
-/* An entry in its place, without its column. */
-enum { TURNED = sizeof(uint32_t) + sizeof(double) };
+/* Bytes of a transposed entry, without its column. */
+enum { ENTRY_BYTES = sizeof(uint32_t) + sizeof(double) };
 
-/* Of the buffer a quarter reads while the rest turns. */
+/* A quarter of the buffer is for reading, the rest for transposing. */
 static size_t bucket_room(const mo_transpose *t)
 {
     return t->buffer_bytes / sizeof(entry);
@@ -78,7 +78,7 @@ mo_status mo_transpose_new(size_t buffer_bytes, mo_transpose **transpose,
 
     if (!t)
         return mo_fail_memory(err);
-    t->buffer_bytes = buffer_bytes ? buffer_bytes : GOOD_BUFFER;
+    t->buffer_bytes = buffer_bytes ? buffer_bytes : DEFAULT_BUFFER;
     if (t->buffer_bytes < 4 * sizeof(entry))
         t->buffer_bytes = 4 * sizeof(entry);
     t->spill.fd = -1;
@@ -95,7 +95,7 @@ void mo_transpose_free(mo_transpose *transpose)
     free(transpose->rows);
     free(transpose->coefs);
     free(transpose->buckets);
-    free(transpose->guess);
+    free(transpose->page_bucket);
     free(transpose->blocks);
     free(transpose);
 }
@@ -115,15 +115,16 @@ void mo_transpose_count(mo_transpose *transpose, int n, const int *columns)
     transpose->n_entries += (uint64_t) n;
 }
 
-static mo_status make_places(mo_transpose *t, size_t n, mo_error *err)
+static mo_status allocate_entries(mo_transpose *t, size_t n, mo_error *err)
 {
     t->rows = malloc((n + 1) * sizeof *t->rows);
     t->coefs = malloc((n + 1) * sizeof *t->coefs);
     return t->rows && t->coefs ? MO_OK : mo_fail_memory(err);
 }
 
-/* Counts become places; entries move each to the end of its column. */
-static void counts_to_places(mo_transpose *t, int first, int end)
+/* Counts become offsets; adding entries moves each to the end of its
+ * column. */
+static void counts_to_offsets(mo_transpose *t, int first, int end)
 {
     uint32_t at = 0;
 
@@ -135,7 +136,7 @@ static void counts_to_places(mo_transpose *t, int first, int end)
     }
 }
 
-static void place(mo_transpose *t, int column, uint32_t row, double coef)
+static void store_entry(mo_transpose *t, int column, uint32_t row, double coef)
 {
     uint32_t at = t->next[column]++;
 
@@ -143,8 +144,8 @@ static void place(mo_transpose *t, int column, uint32_t row, double coef)
     t->coefs[at] = coef;
 }
 
-static void visit_turned(mo_transpose *t, int first, int end,
-                         mo_transpose_visit *visit, void *context)
+static void visit_transposed(mo_transpose *t, int first, int end,
+                             mo_transpose_visit *visit, void *context)
 {
     uint32_t at = 0;
 
@@ -157,8 +158,8 @@ static void visit_turned(mo_transpose *t, int first, int end,
     }
 }
 
-/* Returns how many buckets there are, and makes them unless NULL. */
-static int cut_into_buckets(mo_transpose *t, bucket *buckets)
+/* Returns the number of buckets, and fills buckets unless it is NULL. */
+static int split_into_buckets(mo_transpose *t, bucket *buckets)
 {
     int n = 0, first = 0;
     uint64_t area = 0, held = 0;
@@ -179,14 +180,14 @@ static int cut_into_buckets(mo_transpose *t, bucket *buckets)
     return n;
 }
 
-static void make_guesses(mo_transpose *t)
+static void build_page_index(mo_transpose *t)
 {
     int b = 0;
 
     for (int page = 0; page <= (t->n_columns - 1) >> PAGE_BITS; page++) {
         while (t->buckets[b].end <= page << PAGE_BITS)
             b++;
-        t->guess[page] = b;
+        t->page_bucket[page] = b;
     }
 }
 
@@ -194,18 +195,18 @@ static mo_status plan_buckets(mo_transpose *t, mo_error *err)
 {
     size_t pages = ((size_t) t->n_columns >> PAGE_BITS) + 1, n;
 
-    t->n_buckets = cut_into_buckets(t, NULL);
+    t->n_buckets = split_into_buckets(t, NULL);
     n = (size_t) t->n_buckets;
     t->block_room = bucket_room(t) / n;
     if (t->block_room == 0)
         t->block_room = 1;
     t->buckets = calloc(n, sizeof *t->buckets);
-    t->guess = calloc(pages, sizeof *t->guess);
+    t->page_bucket = calloc(pages, sizeof *t->page_bucket);
     t->blocks = malloc(n * t->block_room * sizeof *t->blocks);
-    if (!t->buckets || !t->guess || !t->blocks)
+    if (!t->buckets || !t->page_bucket || !t->blocks)
         return mo_fail_memory(err);
-    cut_into_buckets(t, t->buckets);
-    make_guesses(t);
+    split_into_buckets(t, t->buckets);
+    build_page_index(t);
     return mo_spill_open(&t->spill, err);
 }
 
@@ -213,12 +214,12 @@ mo_status mo_transpose_plan(mo_transpose *transpose, mo_error *err)
 {
     mo_transpose *t = transpose;
 
-    t->spills =
-        t->n_entries > t->buffer_bytes / TURNED || t->n_entries > UINT32_MAX;
+    t->spills = t->n_entries > t->buffer_bytes / ENTRY_BYTES ||
+                t->n_entries > UINT32_MAX;
     if (t->spills)
         return plan_buckets(t, err);
-    counts_to_places(t, 0, t->n_columns);
-    return make_places(t, (size_t) t->n_entries, err);
+    counts_to_offsets(t, 0, t->n_columns);
+    return allocate_entries(t, (size_t) t->n_entries, err);
 }
 
 static entry *block_of(mo_transpose *t, const bucket *b)
@@ -226,7 +227,7 @@ static entry *block_of(mo_transpose *t, const bucket *b)
     return t->blocks + (size_t) (b - t->buckets) * t->block_room;
 }
 
-static mo_status empty_block(mo_transpose *t, bucket *b, mo_error *err)
+static mo_status flush_block(mo_transpose *t, bucket *b, mo_error *err)
 {
     uint64_t at = (b->area + b->written) * sizeof(entry);
     size_t size = b->held * sizeof(entry);
@@ -236,14 +237,14 @@ static mo_status empty_block(mo_transpose *t, bucket *b, mo_error *err)
     return mo_spill_write(&t->spill, block_of(t, b), size, at, err);
 }
 
-static mo_status spill(mo_transpose *t, entry e, mo_error *err)
+static mo_status spill_entry(mo_transpose *t, entry e, mo_error *err)
 {
-    bucket *b = &t->buckets[t->guess[e.column >> PAGE_BITS]];
+    bucket *b = &t->buckets[t->page_bucket[e.column >> PAGE_BITS]];
 
     while (e.column >= (uint32_t) b->end)
         b++;
     block_of(t, b)[b->held++] = e;
-    return b->held < t->block_room ? MO_OK : empty_block(t, b, err);
+    return b->held < t->block_room ? MO_OK : flush_block(t, b, err);
 }
 
 mo_status mo_transpose_add(mo_transpose *transpose, uint32_t row, int n,
@@ -254,30 +255,30 @@ mo_status mo_transpose_add(mo_transpose *transpose, uint32_t row, int n,
 
     if (!transpose->spills) {
         for (int i = 0; i < n; i++)
-            place(transpose, columns[i], row, coefs[i]);
+            store_entry(transpose, columns[i], row, coefs[i]);
         return MO_OK;
     }
     for (int i = 0; i < n && status == MO_OK; i++)
-        status = spill(transpose,
-                       (entry){ (uint32_t) columns[i], row, coefs[i] }, err);
+        status = spill_entry(
+            transpose, (entry){ (uint32_t) columns[i], row, coefs[i] }, err);
     return status;
 }
 
-/* What the blocks took is the buffer's, and now for reading and turning. */
-static mo_status turn_to_reading(mo_transpose *t, mo_error *err)
+/* Flushes the blocks and reuses the buffer for reading and transposing. */
+static mo_status begin_reading(mo_transpose *t, mo_error *err)
 {
     mo_status status = MO_OK;
 
     for (int i = 0; i < t->n_buckets && status == MO_OK; i++) {
         assert(t->buckets[i].written + t->buckets[i].held == t->buckets[i].n);
-        status = empty_block(t, &t->buckets[i], err);
+        status = flush_block(t, &t->buckets[i], err);
     }
     free(t->blocks);
     t->blocks = NULL;
     if (status != MO_OK)
         return status;
     t->blocks = malloc(read_room(t) * sizeof *t->blocks);
-    return t->blocks ? make_places(t, bucket_room(t), err)
+    return t->blocks ? allocate_entries(t, bucket_room(t), err)
                      : mo_fail_memory(err);
 }
 
@@ -292,9 +293,9 @@ static mo_status read_piece(mo_transpose *t, const bucket *b, uint64_t at,
                          (b->area + at) * sizeof(entry), err);
 }
 
-static mo_status send_single(mo_transpose *t, const bucket *b,
-                             mo_transpose_visit *visit, void *context,
-                             mo_error *err)
+static mo_status visit_single_column(mo_transpose *t, const bucket *b,
+                                     mo_transpose_visit *visit, void *context,
+                                     mo_error *err)
 {
     mo_status status = MO_OK;
     size_t n;
@@ -312,23 +313,23 @@ static mo_status send_single(mo_transpose *t, const bucket *b,
     return status;
 }
 
-static mo_status send_range(mo_transpose *t, const bucket *b,
-                            mo_transpose_visit *visit, void *context,
-                            mo_error *err)
+static mo_status visit_bucket(mo_transpose *t, const bucket *b,
+                              mo_transpose_visit *visit, void *context,
+                              mo_error *err)
 {
     mo_status status = MO_OK;
     size_t n;
 
-    counts_to_places(t, b->first, b->end);
+    counts_to_offsets(t, b->first, b->end);
     for (uint64_t at = 0; at < b->n; at += n) {
         status = read_piece(t, b, at, &n, err);
         if (status != MO_OK)
             return status;
         for (size_t i = 0; i < n; i++)
-            place(t, (int) t->blocks[i].column, t->blocks[i].row,
-                  t->blocks[i].coef);
+            store_entry(t, (int) t->blocks[i].column, t->blocks[i].row,
+                        t->blocks[i].coef);
     }
-    visit_turned(t, b->first, b->end, visit, context);
+    visit_transposed(t, b->first, b->end, visit, context);
     return MO_OK;
 }
 
@@ -340,15 +341,16 @@ mo_status mo_transpose_visit_columns(mo_transpose *transpose,
     mo_status status;
 
     if (!t->spills) {
-        visit_turned(t, 0, t->n_columns, visit, context);
+        visit_transposed(t, 0, t->n_columns, visit, context);
         return MO_OK;
     }
-    status = turn_to_reading(t, err);
+    status = begin_reading(t, err);
     for (int i = 0; i < t->n_buckets && status == MO_OK; i++) {
         const bucket *b = &t->buckets[i];
 
-        status = b->end - b->first == 1 ? send_single(t, b, visit, context, err)
-                                        : send_range(t, b, visit, context, err);
+        status = b->end - b->first == 1
+                     ? visit_single_column(t, b, visit, context, err)
+                     : visit_bucket(t, b, visit, context, err);
     }
     return status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * transpose.h - entries come row by row and leave column by column, through a
- * buffer that does not grow with their number.
+ * transpose.h - external transposition of a sparse matrix: entries arrive by
+ * rows and leave by columns, through a buffer of bounded size.
  *
  *     mo_transpose_count(t, n, columns)              each row's, a first time
  *     mo_transpose_plan(t, err)
@@ -18,15 +18,16 @@
 
 typedef struct mo_transpose mo_transpose;
 
-/* Bytes for entries; 0 is a good size. */
+/* buffer_bytes is for entries; 0: a default.  The caller frees *transpose with
+ * mo_transpose_free(), which accepts NULL. */
 mo_status mo_transpose_new(size_t buffer_bytes, mo_transpose **transpose,
                            mo_error *err);
 void mo_transpose_free(mo_transpose *transpose);
 
-/* How many columns there are; before the first count. */
+/* Sets the number of columns, before the first count. */
 mo_status mo_transpose_columns(mo_transpose *transpose, int n, mo_error *err);
 
-/* A row has a column once, so there are less than 2^32 of each. */
+/* A row has a column once, so there are less than 2^32 entries in each. */
 void mo_transpose_count(mo_transpose *transpose, int n, const int *columns);
 
 mo_status mo_transpose_plan(mo_transpose *transpose, mo_error *err);
@@ -35,7 +36,8 @@ mo_status mo_transpose_add(mo_transpose *transpose, uint32_t row, int n,
                            mo_error *err);
 
 /* Columns without entries are not visited; one with very many is visited
- * several times, with its next entries each time. */
+ * several times, with its next entries each time.  The arrays are borrowed for
+ * the call. */
 typedef void mo_transpose_visit(void *context, int column, size_t n,
                                 const uint32_t *rows, const double *coefs);
 mo_status mo_transpose_visit_columns(mo_transpose *transpose,

@@ -38,8 +38,8 @@ static mo_status send_model(const mo_cli_emit *emit, mo_sink *sink,
     mo_driver_log talk = *emit->talk;
     mo_status status;
 
-    sink->many_rows = MANY_ROWS;
-    sink->many = warn_of_many;
+    sink->row_limit = MANY_ROWS;
+    sink->on_row_limit = warn_of_many;
     sink->context = &talk;
     status = mo_model_write(&emit->prepared->model, sink, err);
     mo_sink_free(sink);

@@ -84,8 +84,8 @@ static mo_frame *make_frame(const oracle *o, const mo_regime *regime)
 {
     mo_frame *frame = NULL;
 
-    if (o->strength)
-        MUST(mo_frame_make_with_bounds(o->p.x, regime, 0, o->strength, NULL,
+    if (o->proven)
+        MUST(mo_frame_make_with_bounds(o->p.x, regime, 0, o->proven, NULL,
                                        &frame, &err));
     else
         MUST(mo_frame_make(o->p.x, regime, o->closure, &frame, &err));

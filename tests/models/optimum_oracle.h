@@ -17,9 +17,9 @@
 typedef struct oracle {
     unsigned seed;
     problem p;
-    char *text;                       /* the problem in words, for messages */
-    bool closure;                     /* of its models; false unless set */
-    const mo_proven_bounds *strength; /* for them; NULL unless set */
+    char *text;                     /* the problem in words, for messages */
+    bool closure;                   /* of its models; false unless set */
+    const mo_proven_bounds *proven; /* for them; NULL unless set */
     int n_wrong;
 } oracle;
 

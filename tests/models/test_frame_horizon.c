@@ -249,7 +249,7 @@ START_TEST(with_slack_no_schedule_up_to_so_many_times_is_lost)
     ck_assert_int_eq(open.f->upper_ns, 2 * plain.f->upper_ns);
     ck_assert_int_ge(open.f->horizon_ns, open.f->upper_ns);
     for (int k = 0; k < open.f->x->n_devices; k++)
-        ck_assert_int_eq(open.f->twin[k], MO_FREE);
+        ck_assert_int_eq(open.f->symmetric_to[k], MO_FREE);
     n_plain = try_all(&plain);
     n_open = try_all(&open);
     ck_assert_msg(n_open >= n_plain, "seed %d: %d, %d", _i, n_open, n_plain);

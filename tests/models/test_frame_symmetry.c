@@ -11,7 +11,7 @@ enum { A, B, C };
 static const struct {
     const char *graph, *cluster;
     mo_congestion congestion;
-    int twin[4];
+    int symmetric_to[4];
 } twin_cases[] = {
     { "a t.m=1",
       "A model=m; B model=m; A-B gbps=1",
@@ -77,8 +77,9 @@ START_TEST(twins_are_equal_in_everything)
     problem_make(&p, twin_cases[_i].graph, twin_cases[_i].cluster, NULL);
     f = frame_of(&p, &regime);
     for (int k = 0; k < f->x->n_devices; k++)
-        ck_assert_msg(f->twin[k] == twin_cases[_i].twin[k],
-                      "case %d: device %d has twin %d", _i, k, f->twin[k]);
+        ck_assert_msg(f->symmetric_to[k] == twin_cases[_i].symmetric_to[k],
+                      "case %d: device %d has twin %d", _i, k,
+                      f->symmetric_to[k]);
     mo_frame_free(f);
     problem_clear(&p);
 }
@@ -134,11 +135,11 @@ START_TEST(twins_may_change_names)
 
     frame_world_make(&w, _i, 6);
     for (int k = 0; k < w.p.x->n_devices; k++) {
-        int twin = w.f->twin[k];
-        if (twin != MO_FREE)
-            ck_assert_msg(twin < k && may_exchange(&w, twin, k),
-                          "seed %d: devices %d and %d", _i, twin, k);
-        for (int other = twin + 1;
+        int symmetric_to = w.f->symmetric_to[k];
+        if (symmetric_to != MO_FREE)
+            ck_assert_msg(symmetric_to < k && may_exchange(&w, symmetric_to, k),
+                          "seed %d: devices %d and %d", _i, symmetric_to, k);
+        for (int other = symmetric_to + 1;
              other < k && w.regime.congestion != MO_CONGESTION_LINK; other++)
             ck_assert_msg(!may_exchange(&w, other, k),
                           "seed %d: devices %d and %d", _i, other, k);
@@ -166,8 +167,9 @@ START_TEST(the_start_uses_twins_in_order)
     frame_world_make(&w, _i, 6);
     s = w.f->start;
     for (int k = 0; s && k < w.p.x->n_devices; k++)
-        if (w.f->twin[k] != MO_FREE && first_op_on(s, k) < s->n)
-            ck_assert_msg(first_op_on(s, w.f->twin[k]) < first_op_on(s, k),
+        if (w.f->symmetric_to[k] != MO_FREE && first_op_on(s, k) < s->n)
+            ck_assert_msg(first_op_on(s, w.f->symmetric_to[k]) <
+                              first_op_on(s, k),
                           "seed %d, device %d", _i, k);
     if (s) {
         MUST(mo_schedule_new(w.p.x, &w.regime, s->device, &anew, &err));

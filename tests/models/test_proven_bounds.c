@@ -34,10 +34,10 @@ enum { N_PARTS = 25, SECONDS = 600 };
 /* A model with what is proven, and a start that may be given. */
 static void open_strong(model_case *c, const mo_instance *x,
                         const mo_regime *regime, double slack,
-                        const mo_proven_bounds *strength, mo_schedule *start)
+                        const mo_proven_bounds *proven, mo_schedule *start)
 {
     *c = (model_case){ 0 };
-    MUST(mo_frame_make_with_bounds(x, regime, slack, strength, start, &c->frame,
+    MUST(mo_frame_make_with_bounds(x, regime, slack, proven, start, &c->frame,
                                    &err));
     MUST(mo_model_make(&mo_formulation_compact, c->frame, &c->identity,
                        &c->model, &err));
@@ -101,18 +101,18 @@ START_TEST(rows_are_what_they_should_be)
                          MO_MEMORY_STATIC };
     int64_t least_ns[4];
     problem p = { 0 };
-    mo_proven_bounds *strength;
+    mo_proven_bounds *proven;
     model_case c;
 
     problem_make(&p, claim->graph, TWO, NULL);
     for (int i = 0; i < 4; i++)
         least_ns[i] = 1000 * claim->least_us[i];
-    MUST(mo_proven_bounds_new(2, &strength, &err));
-    MUST(mo_proven_bounds_add(strength, 0, p.x->n - 1, least_ns, &err));
-    open_strong(&c, p.x, &regime, 2, strength, NULL);
+    MUST(mo_proven_bounds_new(2, &proven, &err));
+    MUST(mo_proven_bounds_add(proven, 0, p.x->n - 1, least_ns, &err));
+    open_strong(&c, p.x, &regime, 2, proven, NULL);
     ck_assert_str_eq(model_case_rows(&c, claim->family), claim->rows);
     model_case_close(&c);
-    mo_proven_bounds_free(strength);
+    mo_proven_bounds_free(proven);
     problem_clear(&p);
 }
 END_TEST
@@ -196,7 +196,7 @@ static void prove_exactly(const mo_allowed_devices *places,
 }
 
 /* Adds what is proven of the segments of the chain that may be chosen. */
-static void add_chain(mo_proven_bounds *strength,
+static void add_chain(mo_proven_bounds *proven,
                       const mo_allowed_devices *places, prove *with,
                       int64_t *table)
 {
@@ -207,16 +207,14 @@ static void add_chain(mo_proven_bounds *strength,
         const mo_bound_segment *segment = &chain->segments[s];
 
         with(places, segment, table);
-        MUST(mo_proven_bounds_add(strength, segment->u, segment->v, table,
-                                  &err));
+        MUST(mo_proven_bounds_add(proven, segment->u, segment->v, table, &err));
     }
     mo_bound_chain_free(chain);
 }
 
 /* The same for clean cuts, with all ops between them. */
-static void add_cuts(mo_proven_bounds *strength,
-                     const mo_allowed_devices *places, prove *with,
-                     int64_t *table)
+static void add_cuts(mo_proven_bounds *proven, const mo_allowed_devices *places,
+                     prove *with, int64_t *table)
 {
     const mo_instance *x = places->x;
     mo_dag dag = mo_instance_dag(x);
@@ -232,7 +230,7 @@ static void add_cuts(mo_proven_bounds *strength,
         mo_bound_segment segment = { u, v, ops + u + 1, end - u - 1 };
 
         with(places, &segment, table);
-        MUST(mo_proven_bounds_add(strength, u, v, table, &err));
+        MUST(mo_proven_bounds_add(proven, u, v, table, &err));
     }
     free(cuts);
     free(ops);
@@ -246,18 +244,18 @@ static mo_proven_bounds *strength_of(const mo_instance *x,
     mo_allowed_devices places = { x, *regime,
                                   calloc((size_t) x->n * K + 1, 1) };
     int64_t *table = calloc(K * K, sizeof *table);
-    mo_proven_bounds *strength;
+    mo_proven_bounds *proven;
 
     ck_assert(places.allowed && table);
     MUST(mo_allowed_devices_find(&places, &err));
-    MUST(mo_proven_bounds_new(x->n_devices, &strength, &err));
+    MUST(mo_proven_bounds_new(x->n_devices, &proven, &err));
     if (by_cuts)
-        add_cuts(strength, &places, with, table);
+        add_cuts(proven, &places, with, table);
     else
-        add_chain(strength, &places, with, table);
+        add_chain(proven, &places, with, table);
     free(table);
     free(places.allowed);
-    return strength;
+    return proven;
 }
 
 static mo_regime regime_of(unsigned seed)
@@ -289,16 +287,16 @@ START_TEST(the_optimum_stays)
     for (; seeds.next < seeds.end; seeds.next += seeds.step)
         for (int way = 0; way < 4; way++) {
             mo_regime regime = regime_of(seeds.next);
-            mo_proven_bounds *strength;
+            mo_proven_bounds *proven;
             oracle o;
 
             oracle_make(&o, seeds.next);
-            o.strength = strength = strength_by(o.p.x, &regime, way);
+            o.proven = proven = strength_by(o.p.x, &regime, way);
             if (way == 1)
-                strength->lower_ns = optimum_or_none(&o, &regime);
+                proven->lower_ns = optimum_or_none(&o, &regime);
             oracle_check(&o, &mo_formulation_compact, &regime);
             n_wrong += o.n_wrong;
-            mo_proven_bounds_free(strength);
+            mo_proven_bounds_free(proven);
             oracle_clear(&o);
         }
     ck_assert_int_eq(n_wrong, 0);
@@ -310,23 +308,23 @@ START_TEST(the_start_keeps_what_is_proven)
 {
     mo_regime regime = regime_of((unsigned) _i);
     mo_schedule *start = NULL;
-    mo_proven_bounds *strength;
+    mo_proven_bounds *proven;
     int64_t makespan_ns, bound_ns;
     model_case c;
     oracle o;
 
     oracle_make(&o, (unsigned) _i);
-    strength = strength_by(o.p.x, &regime, _i / 24 % 2);
+    proven = strength_by(o.p.x, &regime, _i / 24 % 2);
     MUST(mo_bound_upper(o.p.x, &regime, &start, &bound_ns, &err));
     makespan_ns = start ? start->makespan_ns : -1;
-    open_strong(&c, o.p.x, &regime, 0, strength, start);
+    open_strong(&c, o.p.x, &regime, 0, proven, start);
     if (c.frame->start && regime.memory != MO_MEMORY_LIVE)
         ck_assert_int_eq(c.frame->start->makespan_ns, makespan_ns);
     if (mo_model_has_start(&c.model) && model_case_violation(&c) > 1e-9)
         ck_abort_msg("seed %d: broken by %g\n%s", _i, model_case_violation(&c),
                      o.text);
     model_case_close(&c);
-    mo_proven_bounds_free(strength);
+    mo_proven_bounds_free(proven);
     oracle_clear(&o);
 }
 END_TEST
@@ -337,7 +335,7 @@ START_TEST(a_search_keeps_the_optimum)
 {
     mo_regime regime = regime_of((unsigned) _i);
     mo_search_strengthen_options options = { .seed = 1, .threads = 1 };
-    mo_proven_bounds *strength = NULL;
+    mo_proven_bounds *proven = NULL;
     mo_schedule *start = NULL;
     int64_t optimum_ns;
     double got_ns;
@@ -346,9 +344,8 @@ START_TEST(a_search_keeps_the_optimum)
 
     oracle_make(&o, (unsigned) _i);
     optimum_ns = exhaustive_optimum(o.p.x, &regime);
-    MUST(mo_search_strengthen(o.p.x, &regime, &options, &strength, &start,
-                              &err));
-    open_strong(&c, o.p.x, &regime, 0, strength, start);
+    MUST(mo_search_strengthen(o.p.x, &regime, &options, &proven, &start, &err));
+    open_strong(&c, o.p.x, &regime, 0, proven, start);
     if (mo_model_has_start(&c.model) && model_case_violation(&c) > 1e-9)
         ck_abort_msg("seed %d: broken by %g\n%s", _i, model_case_violation(&c),
                      o.text);
@@ -357,7 +354,7 @@ START_TEST(a_search_keeps_the_optimum)
         ck_abort_msg("seed %d: %g ns, not %lld\n%s", _i, got_ns,
                      (long long) optimum_ns, o.text);
     model_case_close(&c);
-    mo_proven_bounds_free(strength);
+    mo_proven_bounds_free(proven);
     oracle_clear(&o);
 }
 END_TEST
@@ -368,20 +365,20 @@ START_TEST(the_makespan_has_what_the_chain_adds_up_to)
     mo_regime regime = { MO_CONGESTION_PORT, MO_TENSORS_ONCE,
                          MO_MEMORY_STATIC };
     problem p = { 0 };
-    mo_proven_bounds *strength;
+    mo_proven_bounds *proven;
     model_case c;
 
     problem_make(&p,
                  "* t.m=100 t.n=130; *>* c.m.n=40 c.n.m=40; s; a; b; e; f; g; "
                  "h; s>a; s>b; a>e; b>e; e>f; e>g; f>h; g>h",
                  TWO, NULL);
-    strength = strength_of(p.x, &regime, true, prove_exactly);
-    open_strong(&c, p.x, &regime, 0, strength, NULL);
+    proven = strength_of(p.x, &regime, true, prove_exactly);
+    open_strong(&c, p.x, &regime, 0, proven, NULL);
     ck_assert_msg(strncmp(model_case_columns(&c), "w 670 .. ", 9) == 0, "%s",
                   c.text);
     ck_assert_int_eq(exhaustive_optimum(p.x, &regime), 670000);
     model_case_close(&c);
-    mo_proven_bounds_free(strength);
+    mo_proven_bounds_free(proven);
     problem_clear(&p);
 }
 END_TEST
@@ -390,17 +387,17 @@ START_TEST(what_is_proven_of_the_whole_bounds_the_makespan)
 {
     mo_regime regime = { 0 };
     problem p = { 0 };
-    mo_proven_bounds *strength;
+    mo_proven_bounds *proven;
     model_case c;
 
     problem_make(&p, FAN, TWO, NULL);
-    MUST(mo_proven_bounds_new(2, &strength, &err));
-    strength->lower_ns = 333333;
-    open_strong(&c, p.x, &regime, 0, strength, NULL);
+    MUST(mo_proven_bounds_new(2, &proven, &err));
+    proven->lower_ns = 333333;
+    open_strong(&c, p.x, &regime, 0, proven, NULL);
     ck_assert_msg(strncmp(model_case_columns(&c), "w 333.333 .. ", 13) == 0,
                   "%s", c.text);
     model_case_close(&c);
-    mo_proven_bounds_free(strength);
+    mo_proven_bounds_free(proven);
     problem_clear(&p);
 }
 END_TEST
@@ -411,7 +408,7 @@ START_TEST(rounded_times_keep_their_optimum)
 {
     mo_regime regime = { .congestion = MO_CONGESTION_PORT };
     problem p = { 0 };
-    mo_proven_bounds *strength;
+    mo_proven_bounds *proven;
     model_case c;
     double optimum_ns;
 
@@ -420,21 +417,21 @@ START_TEST(rounded_times_keep_their_optimum)
                  "*>* c.m.n=20000000.049 c.n.m=20000000.049; "
                  "s; a; b; e; s>a; s>b; a>e; b>e",
                  TWO, NULL);
-    strength = strength_of(p.x, &regime, true, prove_exactly);
-    strength->lower_ns = exhaustive_optimum(p.x, &regime);
-    open_strong(&c, p.x, &regime, 0, strength, NULL);
+    proven = strength_of(p.x, &regime, true, prove_exactly);
+    proven->lower_ns = exhaustive_optimum(p.x, &regime);
+    open_strong(&c, p.x, &regime, 0, proven, NULL);
     ck_assert_ptr_nonnull(c.frame->rounded);
     ck_assert_double_le(model_case_violation(&c), 1e-9);
     optimum_ns = (double) exhaustive_optimum(c.frame->x, &regime);
     ck_assert_double_eq_tol(model_case_solve(&c), optimum_ns,
                             1e-6 * optimum_ns);
     model_case_close(&c);
-    mo_proven_bounds_free(strength);
+    mo_proven_bounds_free(proven);
     problem_clear(&p);
 }
 END_TEST
 
-SUITE(strength)
+SUITE(proven)
 {
     solve_or_skip();
     tcase_set_timeout(tests, SECONDS);

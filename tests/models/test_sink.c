@@ -163,8 +163,8 @@ START_TEST(many_rows_are_told_once)
     keeper *k = new_keeper(1);
     int told = 0;
 
-    k->sink.many_rows = 3;
-    k->sink.many = tell;
+    k->sink.row_limit = 3;
+    k->sink.on_row_limit = tell;
     k->sink.context = &told;
     for (int i = 0; i < 10; i++) {
         ck_assert_int_eq(told, i >= 3);

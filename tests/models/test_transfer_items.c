@@ -83,7 +83,7 @@ START_TEST(ways_that_take_too_long_are_left_out)
          MO_CONGESTION_PORT, MO_TENSORS_PER_EDGE);
     ck_assert_int_eq(m.items->n_arcs, 3);
     ck_assert(!m.items->items[0].sent);
-    ck_assert(!m.items->items[0].stuck);
+    ck_assert(!m.items->items[0].never_sent);
     ck_assert_int_eq(m.items->items[0].n_uses, 0);
     clear(&m);
 }
