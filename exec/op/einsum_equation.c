@@ -3,12 +3,6 @@
 
 #include <string.h>
 
-#include "base/json.h"
-
-typedef struct span {
-    const char *at, *end;
-} span;
-
 int mo_lower_einsum_term_find(const mo_lower_einsum_term *term, int label)
 {
     for (int i = 0; i < term->n; i++)
@@ -49,37 +43,6 @@ mo_shape mo_lower_einsum_term_pack(const mo_lower_einsum_equation *einsum,
 
 /* ---- reading */
 
-static bool is_letter(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-/* The next label of a subscript, MO_LOWER_EINSUM_ELLIPSIS for "...", -1 at its
- * end, -2 for what is none. */
-static int take_label(span *s)
-{
-    while (s->at < s->end && *s->at == ' ')
-        s->at++;
-    if (s->at == s->end)
-        return -1;
-    if (is_letter(*s->at))
-        return *s->at++;
-    if (s->end - s->at >= 3 && memcmp(s->at, "...", 3) == 0) {
-        s->at += 3;
-        return MO_LOWER_EINSUM_ELLIPSIS;
-    }
-    return -2;
-}
-
-static int count_letters(span s)
-{
-    int count = 0, label;
-
-    while ((label = take_label(&s)) >= 0)
-        count += label < MO_LOWER_EINSUM_ELLIPSIS;
-    return count;
-}
-
 /* Dimension d of an input stands at a label. */
 static bool put_dim(mo_lower_einsum_equation *e, mo_lower_einsum_term *term,
                     int label, int64_t dim, int64_t stride)
@@ -99,10 +62,10 @@ static bool put_dim(mo_lower_einsum_equation *e, mo_lower_einsum_term *term,
     return dim == 1 || dim == *size;
 }
 
-static bool read_input(mo_lower_einsum_equation *e, span s,
+static bool read_input(mo_lower_einsum_equation *e, mo_einsum_text s,
                        const mo_shape *shape, mo_lower_einsum_term *term)
 {
-    int hidden = shape->rank - count_letters(s), d = 0, label;
+    int hidden = shape->rank - mo_einsum_count_letters(s), d = 0, label;
     int64_t strides[MO_MAX_RANK], stride = 1;
 
     for (int i = shape->rank - 1; i >= 0; i--) {
@@ -111,36 +74,36 @@ static bool read_input(mo_lower_einsum_equation *e, span s,
     }
     if (hidden < 0)
         return false;
-    while ((label = take_label(&s)) >= 0) {
-        int count = label == MO_LOWER_EINSUM_ELLIPSIS ? hidden : 1;
+    while ((label = mo_einsum_take_label(&s)) >= 0) {
+        int count = label == MO_EINSUM_ELLIPSIS ? hidden : 1;
 
         for (int i = count - 1; i >= 0; i--, d++)
             if (d >= shape->rank ||
                 !put_dim(e, term, label + i, shape->dims[d], strides[d]))
                 return false;
-        if (label == MO_LOWER_EINSUM_ELLIPSIS)
+        if (label == MO_EINSUM_ELLIPSIS)
             hidden = 0;
     }
-    return label == -1 && d == shape->rank;
+    return label == MO_EINSUM_END && d == shape->rank;
 }
 
 static bool put_dots(const mo_lower_einsum_equation *e,
                      mo_lower_einsum_term *term)
 {
-    for (int label = MO_LOWER_EINSUM_LABELS - 1;
-         label >= MO_LOWER_EINSUM_ELLIPSIS; label--)
+    for (int label = MO_LOWER_EINSUM_LABELS - 1; label >= MO_EINSUM_ELLIPSIS;
+         label--)
         if (e->size[label] >= 0 && !mo_lower_einsum_term_push(term, label))
             return false;
     return true;
 }
 
-static bool read_output(const mo_lower_einsum_equation *e, span s,
+static bool read_output(const mo_lower_einsum_equation *e, mo_einsum_text s,
                         mo_lower_einsum_term *term)
 {
     int label;
 
-    while ((label = take_label(&s)) >= 0)
-        if (label == MO_LOWER_EINSUM_ELLIPSIS) {
+    while ((label = mo_einsum_take_label(&s)) >= 0)
+        if (label == MO_EINSUM_ELLIPSIS) {
             if (!put_dots(e, term))
                 return false;
         } else if (e->size[label] < 0 ||
@@ -148,68 +111,50 @@ static bool read_output(const mo_lower_einsum_equation *e, span s,
                    !mo_lower_einsum_term_push(term, label)) {
             return false;
         }
-    return label == -1;
+    return label == MO_EINSUM_END;
 }
 
 /* Without an arrow: what is there once, in alphabetical order. */
-static bool guess_output(const mo_lower_einsum_equation *e, span s,
+static bool guess_output(const mo_lower_einsum_equation *e, mo_einsum_text s,
                          mo_lower_einsum_term *term)
 {
-    int seen[MO_LOWER_EINSUM_ELLIPSIS] = { 0 };
+    int seen[MO_EINSUM_ELLIPSIS] = { 0 };
 
     for (; s.at < s.end; s.at++)
-        if (is_letter(*s.at))
+        if (mo_einsum_is_letter(*s.at))
             seen[(int) *s.at]++;
     if (!put_dots(e, term))
         return false;
-    for (int label = 0; label < MO_LOWER_EINSUM_ELLIPSIS; label++)
+    for (int label = 0; label < MO_EINSUM_ELLIPSIS; label++)
         if (seen[label] == 1 && !mo_lower_einsum_term_push(term, label))
             return false;
     return true;
 }
 
-static span take_subscript(span *inputs)
-{
-    size_t rest = (size_t) (inputs->end - inputs->at);
-    const char *comma = memchr(inputs->at, ',', rest);
-    span s = { inputs->at, comma ? comma : inputs->end };
-
-    inputs->at = comma ? comma + 1 : inputs->end;
-    return s;
-}
-
-static bool read_equation(const mo_op_site *site, span equation,
+static bool read_equation(const mo_op_site *site,
+                          const mo_einsum_equation *equation,
                           mo_lower_einsum_equation *e)
 {
-    span inputs = equation, rest, output = { NULL, NULL };
+    mo_einsum_text inputs = equation->inputs, rest = inputs;
 
-    for (const char *at = equation.at; at + 1 < equation.end; at++)
-        if (at[0] == '-' && at[1] == '>') {
-            inputs.end = at;
-            output = (span){ at + 2, equation.end };
-            break;
-        }
-    rest = inputs;
     for (int i = 0; i < site->n_in; i++) {
         e->inputs[i].operand = i;
         if ((i > 0 && rest.at[-1] != ',') ||
-            !read_input(e, take_subscript(&rest), &site->in[i].shape,
+            !read_input(e, mo_einsum_take_subscript(&rest), &site->in[i].shape,
                         &e->inputs[i]))
             return false;
     }
     if (rest.at != inputs.end ||
         (site->n_in > 0 && rest.at > inputs.at && rest.at[-1] == ','))
         return false;
-    return output.at ? read_output(e, output, &e->output)
-                     : guess_output(e, inputs, &e->output);
+    return equation->output.at ? read_output(e, equation->output, &e->output)
+                               : guess_output(e, inputs, &e->output);
 }
 
 mo_status mo_lower_einsum_parse(const mo_op_site *site, mo_arena *arena,
                                 mo_lower_einsum_equation *einsum, mo_error *err)
 {
-    size_t length = 0;
-    const char *text =
-        site->attrs ? mo_json_find(site->attrs, "equation", &length) : NULL;
+    mo_einsum_equation equation;
     mo_shape made;
 
     *einsum = (mo_lower_einsum_equation){ .output = { .operand = site->n_in } };
@@ -218,9 +163,9 @@ mo_status mo_lower_einsum_parse(const mo_op_site *site, mo_arena *arena,
         mo_arena_array(arena, (size_t) site->n_in, sizeof *einsum->inputs);
     if (!einsum->inputs)
         return mo_fail_memory(err);
-    if (!text || length < 2 || *text != '"')
+    if (!mo_einsum_find(site->attrs, &equation))
         return mo_op_site_fail(site, MO_E_INPUT, err, "has no equation");
-    if (!read_equation(site, (span){ text + 1, text + length - 1 }, einsum))
+    if (!read_equation(site, &equation, einsum))
         return mo_op_site_fail(site, MO_E_INPUT, err,
                                "its equation does not fit its inputs");
     made = mo_lower_einsum_term_pack(einsum, &einsum->output);

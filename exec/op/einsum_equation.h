@@ -16,13 +16,11 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "exec/op/op_site.h"
+#include "ingest/einsum.h"
 
-/* Letters are their codes; dimension i from the end of "..." is the first label
- * behind them plus i. */
-enum {
-    MO_LOWER_EINSUM_ELLIPSIS = 128,
-    MO_LOWER_EINSUM_LABELS = MO_LOWER_EINSUM_ELLIPSIS + MO_MAX_RANK
-};
+/* Letters are their codes; dimension i from the end of "..." is
+ * MO_EINSUM_ELLIPSIS + i. */
+enum { MO_LOWER_EINSUM_LABELS = MO_EINSUM_ELLIPSIS + MO_MAX_RANK };
 
 typedef struct mo_lower_einsum_term {
     int operand; /* of the lowered op */

@@ -4,55 +4,24 @@
  */
 #include <string.h>
 
-#include "base/json.h"
+#include "ingest/einsum.h"
 #include "ingest/infer/rule_fns.h"
 #include "ingest/infer/rule_args.h"
 #include "ingest/infer/dims.h"
 
-enum { N_LABELS = 128 }; /* indexed by their ASCII codes */
-
 /* What the equation's letters and its ellipsis stand for. */
 typedef struct labels {
-    int64_t size[N_LABELS]; /* -1: not seen yet */
-    int seen[N_LABELS];     /* how often */
+    int64_t size[MO_EINSUM_ELLIPSIS]; /* -1: not seen yet */
+    int seen[MO_EINSUM_ELLIPSIS];     /* how often */
     mo_shape ellipsis;
 } labels;
 
-typedef struct span {
-    const char *at, *end;
-} span;
-
-static bool is_label(char c)
-{
-    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
-}
-
-static bool take(span *s, const char *text)
-{
-    size_t length = strlen(text);
-
-    if ((size_t) (s->end - s->at) < length || memcmp(s->at, text, length) != 0)
-        return false;
-    s->at += length;
-    return true;
-}
-
-static int count_labels(span subscript)
-{
-    int count = 0;
-
-    for (const char *at = subscript.at; at < subscript.end; at++)
-        count += is_label(*at);
-    return count;
-}
-
 /* A size of 1 is stretched, as everywhere. */
-static mo_status see_label(labels *known, char label, int64_t dim,
-                           mo_error *err)
+static mo_status see_label(labels *known, int label, int64_t dim, mo_error *err)
 {
-    int64_t *size = &known->size[(int) label];
+    int64_t *size = &known->size[label];
 
-    known->seen[(int) label]++;
+    known->seen[label]++;
     if (*size >= 0 && dim == 1)
         return MO_OK;
     if (*size >= 0 && *size != 1 && *size != dim)
@@ -76,28 +45,24 @@ static mo_status see_ellipsis(labels *known, const mo_shape *shape, int first,
 }
 
 /* Matches one input's subscript, "b...ij", with its shape. */
-static mo_status see_subscript(labels *known, span subscript,
+static mo_status see_subscript(labels *known, mo_einsum_text subscript,
                                const mo_shape *shape, mo_error *err)
 {
-    int next = 0, hidden = shape->rank - count_labels(subscript);
+    int hidden = shape->rank - mo_einsum_count_letters(subscript);
+    int next = 0, label = MO_EINSUM_INVALID;
     mo_status status = MO_OK;
 
-    while (status == MO_OK && hidden >= 0 && subscript.at < subscript.end) {
-        if (take(&subscript, " "))
-            continue;
-        if (take(&subscript, "...")) {
+    while (status == MO_OK && hidden >= 0 &&
+           (label = mo_einsum_take_label(&subscript)) >= 0) {
+        if (label == MO_EINSUM_ELLIPSIS) {
             status = see_ellipsis(known, shape, next, hidden, err);
             next += hidden;
             hidden = 0;
-        } else if (is_label(*subscript.at) && next < shape->rank) {
-            status =
-                see_label(known, *subscript.at++, shape->dims[next++], err);
         } else {
-            break;
+            status = see_label(known, label, shape->dims[next++], err);
         }
     }
-    if (status == MO_OK &&
-        (subscript.at < subscript.end || next != shape->rank))
+    if (status == MO_OK && (label != MO_EINSUM_END || next != shape->rank))
         return mo_fail(err, MO_E_INPUT, "its equation does not fit %s",
                        mo_dims_format(shape).text);
     return status;
@@ -109,21 +74,21 @@ static void push_ellipsis(const labels *known, mo_shape *output)
         mo_dims_push(output, known->ellipsis.dims[d]);
 }
 
-static mo_status push_subscript(const labels *known, span subscript,
+static mo_status push_subscript(const labels *known, mo_einsum_text subscript,
                                 mo_shape *output, mo_error *err)
 {
-    while (subscript.at < subscript.end) {
-        if (take(&subscript, " "))
-            continue;
-        if (take(&subscript, "...")) {
+    int label;
+
+    while ((label = mo_einsum_take_label(&subscript)) >= 0)
+        if (label == MO_EINSUM_ELLIPSIS)
             push_ellipsis(known, output);
-            continue;
-        }
-        if (!is_label(*subscript.at) || known->seen[(int) *subscript.at] == 0)
-            return mo_fail(err, MO_E_INPUT,
-                           "its equation has an output that is in no input");
-        mo_dims_push(output, known->size[(int) *subscript.at++]);
-    }
+        else if (known->seen[label] > 0)
+            mo_dims_push(output, known->size[label]);
+        else
+            break;
+    if (label != MO_EINSUM_END)
+        return mo_fail(err, MO_E_INPUT,
+                       "its equation has an output that is in no input");
     return MO_OK;
 }
 
@@ -132,63 +97,33 @@ static mo_status push_subscript(const labels *known, span subscript,
 static void push_single(const labels *known, mo_shape *output)
 {
     push_ellipsis(known, output);
-    for (int label = 0; label < N_LABELS; label++)
+    for (int label = 0; label < MO_EINSUM_ELLIPSIS; label++)
         if (known->seen[label] == 1)
             mo_dims_push(output, known->size[label]);
-}
-
-/* Takes all up to a comma, or to the end, off the inputs. */
-static span take_subscript(span *inputs)
-{
-    size_t rest = (size_t) (inputs->end - inputs->at);
-    const char *comma = memchr(inputs->at, ',', rest);
-    span subscript = { inputs->at, comma ? comma : inputs->end };
-
-    inputs->at = comma ? comma + 1 : inputs->end;
-    return subscript;
-}
-
-static const char *find_arrow(span equation)
-{
-    while (equation.at < equation.end) {
-        const char *here = equation.at;
-
-        if (take(&equation, "->"))
-            return here;
-        equation.at++;
-    }
-    return NULL;
 }
 
 mo_status mo_infer_shape_einsum(const mo_infer_rule_op *op, mo_shape *outputs,
                                 mo_error *err)
 {
-    size_t length = 0;
-    const char *raw =
-        op->attrs ? mo_json_find(op->attrs, "equation", &length) : NULL;
-    const char *arrow;
-    span inputs;
+    mo_einsum_equation equation;
     labels known = { .ellipsis = { 0 } };
     mo_status status = MO_OK;
 
-    if (!raw || length < 2)
+    if (!mo_einsum_find(op->attrs, &equation))
         return mo_fail(err, MO_E_INPUT, "has no equation");
-    inputs = (span){ raw + 1, raw + length - 1 }; /* without the quotes */
-    arrow = find_arrow(inputs);
-    inputs.end = arrow ? arrow : inputs.end;
     memset(known.size, -1, sizeof known.size);
     for (int i = 0; status == MO_OK && i < op->n_inputs; i++)
-        status = see_subscript(&known, take_subscript(&inputs),
-                               &op->inputs[i].shape, err);
+        status =
+            see_subscript(&known, mo_einsum_take_subscript(&equation.inputs),
+                          &op->inputs[i].shape, err);
     if (status != MO_OK)
         return status;
-    if (inputs.at != inputs.end)
+    if (equation.inputs.at != equation.inputs.end)
         return mo_fail(err, MO_E_INPUT,
                        "its equation is for more than %d inputs", op->n_inputs);
     outputs[0] = (mo_shape){ 0 };
-    if (arrow)
-        return push_subscript(&known, (span){ arrow + 2, raw + length - 1 },
-                              outputs, err);
+    if (equation.output.at)
+        return push_subscript(&known, equation.output, outputs, err);
     push_single(&known, outputs);
     return MO_OK;
 }

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "ingest/work/flops.h"
+#include "ingest/einsum.h"
+
+#include <string.h>
 
 #include "base/json.h"
 
@@ -336,4 +339,116 @@ double mo_flops_sequence(const mo_work_input *in)
 double mo_flops_lstm_sequence(const mo_work_input *in)
 {
     return recurrent(in, 4);
+}
+
+/* ---- einsum */
+
+/*
+ * "bij,bjk->bik" does as many steps as its labels have combinations, here
+ * b * i * j * k, and in each one multiplication per further operand and, when a
+ * label is summed away, an addition.  "..." stands for the dimensions that no
+ * letter names; they broadcast.
+ */
+typedef struct labels {
+    int64_t letter[MO_EINSUM_ELLIPSIS]; /* -1: not seen */
+    int64_t broadcast[MO_MAX_RANK];     /* of "...", from its end */
+    int n_broadcast;
+} labels;
+
+static bool set_label(labels *seen, int label, int64_t size)
+{
+    int64_t *known = &seen->letter[label];
+
+    if (*known > 1 && size > 1 && *known != size)
+        return false;
+    if (size > *known)
+        *known = size;
+    return true;
+}
+
+/* Notes the n dims that "..." covers, the last of them at dims[last]. */
+static void set_broadcast(labels *seen, const mo_shape *shape, int last, int n)
+{
+    for (int i = 0; i < n; i++)
+        if (shape->dims[last - i] > seen->broadcast[i])
+            seen->broadcast[i] = shape->dims[last - i];
+    if (n > seen->n_broadcast)
+        seen->n_broadcast = n;
+}
+
+/* Matches the subscript of an operand with its shape; false if it does not. */
+static bool match_subscript(labels *seen, mo_einsum_text subscript,
+                            const mo_shape *shape)
+{
+    int covered = shape->rank - mo_einsum_count_letters(subscript);
+    int dim = 0, label;
+
+    if (covered < 0)
+        return false;
+    while ((label = mo_einsum_take_label(&subscript)) >= 0) {
+        if (label == MO_EINSUM_ELLIPSIS) {
+            set_broadcast(seen, shape, dim + covered - 1, covered);
+            dim += covered;
+            covered = 0;
+        } else if (!set_label(seen, label, shape->dims[dim++])) {
+            return false;
+        }
+    }
+    return label == MO_EINSUM_END && dim == shape->rank;
+}
+
+static double combinations(const labels *seen)
+{
+    double product = 1;
+
+    for (int c = 0; c < MO_EINSUM_ELLIPSIS; c++)
+        if (seen->letter[c] >= 0)
+            product *= (double) seen->letter[c];
+    for (int i = 0; i < seen->n_broadcast; i++)
+        product *= (double) seen->broadcast[i];
+    return product;
+}
+
+/* True when some label is not in the output. */
+static bool sums_a_label(const labels *seen, mo_einsum_text output)
+{
+    size_t length = (size_t) (output.end - output.at);
+
+    for (int c = 0; c < MO_EINSUM_ELLIPSIS; c++)
+        if (seen->letter[c] > 1 && !memchr(output.at, c, length))
+            return true;
+    return false;
+}
+
+/* Matches the subscripts with the shapes of the inputs; returns how many
+ * subscripts there are, or -1. */
+static int match_operands(labels *seen, mo_einsum_text inputs,
+                          const mo_work_input *in)
+{
+    mo_einsum_text subscript;
+    int operands = 0;
+
+    do {
+        subscript = mo_einsum_take_subscript(&inputs);
+        if (operands == in->n_inputs || in->inputs[operands].rank < 0 ||
+            !match_subscript(seen, subscript, &in->inputs[operands]))
+            return -1;
+        operands++;
+    } while (subscript.end < inputs.end);
+    return operands;
+}
+
+double mo_flops_einsum(const mo_work_input *in)
+{
+    labels seen = { .n_broadcast = 0 };
+    mo_einsum_equation equation;
+    int operands = -1;
+
+    memset(seen.letter, -1, sizeof seen.letter);
+    if (mo_einsum_find(in->attrs, &equation) && equation.output.at)
+        operands = match_operands(&seen, equation.inputs, in);
+    if (operands < 0)
+        return -1;
+    return combinations(&seen) *
+           (operands - 1 + sums_a_label(&seen, equation.output));
 }
