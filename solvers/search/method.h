@@ -21,9 +21,8 @@
  * its best lower bound. */
 typedef struct mo_method_progress {
     int64_t makespan_ns, lower_ns;
-    double seconds; /* since the method began */
-    const char
-        *what; /* current step, e.g. "annealing block 3 of 7"; borrowed */
+    double seconds;   /* since the method began */
+    const char *what; /* current step, borrowed */
 } mo_method_progress;
 
 typedef struct mo_method_task {
@@ -35,13 +34,10 @@ typedef struct mo_method_task {
     int rounds;  /* of improvement; 0: until time or gap is reached or no job is
                     left */
     const mo_stop *stop;
-    const mo_solver
-        *assist; /* MILP solver for subproblems, or NULL; with found */
+    const mo_solver *assist; /* for subproblems, or NULL; with found */
     const mo_solver_install *found;
-    void (*on_progress)(
-        void *context,
-        const mo_method_progress
-            *progress); /* or NULL; never from two threads at once */
+    /* NULL, or called on each improvement, never from two threads at once. */
+    void (*on_progress)(void *context, const mo_method_progress *progress);
     void *context;
     /* NULL, or without pairs: receives the bounds proven between ops. */
     mo_proven_bounds *proven;

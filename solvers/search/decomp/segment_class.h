@@ -39,13 +39,12 @@ typedef struct mo_decomp_variant {
 /* A state for each end of the segment, with what is known about it. */
 typedef struct mo_decomp_boundary {
     mo_schedule *best; /* owned, of the class's sub-instance; NULL: none yet */
-    mo_decomp_variant
-        *variants;  /* by device: the shortest schedule with most bytes there,
-                       best among them; NULL: not kept */
-    int64_t own_ns; /* lower bound proven for the class as a whole */
-    int level;      /* effort level of the primal jobs so far */
-    bool
-        exact_pays; /* an exact search has raised a bound or found a schedule */
+    /* By device: the shortest schedule with most bytes there; best is among
+     * them.  NULL: not kept. */
+    mo_decomp_variant *variants;
+    int64_t own_ns;  /* lower bound proven for the class as a whole */
+    int level;       /* effort level of the primal jobs so far */
+    bool exact_pays; /* exact search has improved a bound or a schedule */
 } mo_decomp_boundary;
 
 typedef struct mo_decomp_class {

@@ -34,8 +34,7 @@ typedef struct mo_search_bound_job {
     const mo_forkjoin *fork;
     int64_t steps; /* of column generation, per call */
 
-    mo_search_bound_ladder *
-        ladder; /* NULL: not begun, or ended; else to be continued or cleared */
+    mo_search_bound_ladder *ladder; /* NULL: not begun, or ended */
 
     /* Results. */
     int64_t lower_ns;

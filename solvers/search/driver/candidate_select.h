@@ -20,8 +20,7 @@
 enum {
     MO_SEARCH_EXACT_MAX_OPS = 24,      /* always searched exactly */
     MO_SEARCH_EXACT_RARE_MAX_OPS = 45, /* searched exactly at some levels */
-    MO_SEARCH_MAX_EFFORT_LEVEL =
-        24 /* of a boundary; then it is no candidate any more */
+    MO_SEARCH_MAX_EFFORT_LEVEL = 24    /* of a candidate */
 };
 
 /* A subproblem and its estimated gain for the makespan. */

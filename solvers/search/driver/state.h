@@ -29,9 +29,8 @@ typedef struct mo_search_state {
     mo_decomp_states states;
     mo_decomp_segments *segments;
     mo_decomp_classes *classes;
-    mo_chain_blocks
-        *blocks; /* NULL: only the bound of the whole instance is used */
-    mo_decomp_path *path; /* scratch, for any shortest path */
+    mo_chain_blocks *blocks; /* NULL: no chain bounds */
+    mo_decomp_path *path;    /* scratch, for any shortest path */
 
     mo_schedule *best; /* incumbent, within memory, owned; NULL: none yet */
     int64_t lower_ns;
