@@ -87,7 +87,7 @@ static mo_status send_all(spread *s)
     for (int t = 0; t < s->plan.n_transfers && status == MO_OK; t++)
         status = s->transport->send(s->world, t, s->surveys, &s->err);
     for (int t = 0; t < s->plan.n_transfers && status == MO_OK; t++)
-        status = s->transport->await(s->world, t, true, &s->err);
+        status = s->transport->wait(s->world, t, true, &s->err);
     return status;
 }
 
@@ -96,7 +96,7 @@ static mo_status receive_own(spread *s)
     int t = s->rank - 1;
     mo_status status = s->transport->receive(s->world, t, s->surveys, &s->err);
 
-    return status == MO_OK ? s->transport->await(s->world, t, false, &s->err)
+    return status == MO_OK ? s->transport->wait(s->world, t, false, &s->err)
                            : status;
 }
 

@@ -276,8 +276,8 @@ static mo_status begin(run *r, mo_error *err)
 
     if (status == MO_OK)
         status = mo_run_config_digest(r->plan, o, &digest, err);
-    if (status == MO_OK && o->transport->announce)
-        status = o->transport->announce(o->world, o->backends,
+    if (status == MO_OK && o->transport->set_backends)
+        status = o->transport->set_backends(o->world, o->backends,
                                         r->plan->n_devices, err);
     if (status == MO_OK)
         status = o->transport->begin(o->world, r->plan, o->rank_of, n_threads,

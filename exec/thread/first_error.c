@@ -5,7 +5,7 @@
 
 void mo_first_error_init(mo_first_error *failure)
 {
-    atomic_init(&failure->there, false);
+    atomic_init(&failure->is_set, false);
     pthread_mutex_init(&failure->lock, NULL);
 }
 
@@ -19,13 +19,13 @@ bool mo_first_error_set(mo_first_error *failure, const mo_error *why)
     bool first;
 
     pthread_mutex_lock(&failure->lock);
-    first = !atomic_load(&failure->there);
+    first = !atomic_load(&failure->is_set);
     if (first) {
         failure->error = *why;
-        /* A failure without a status would pass for success. */
+        /* A failure without a status would read as success. */
         if (failure->error.status == MO_OK)
             failure->error.status = MO_E_IO;
-        atomic_store(&failure->there, true);
+        atomic_store(&failure->is_set, true);
     }
     pthread_mutex_unlock(&failure->lock);
     return first;

@@ -3,66 +3,67 @@
 
 #include "exec/thread/vote_barrier.h"
 
-void mo_vote_barrier_init(mo_vote_barrier *gate, int n_threads)
+void mo_vote_barrier_init(mo_vote_barrier *barrier, int n_threads)
 {
-    gate->n_threads = n_threads;
-    atomic_init(&gate->arrived, 0);
-    atomic_init(&gate->votes, 0);
-    atomic_init(&gate->opened, 0);
-    atomic_init(&gate->verdict, false);
-    mo_eventcount_init(&gate->bell);
+    barrier->n_threads = n_threads;
+    atomic_init(&barrier->n_arrived, 0);
+    atomic_init(&barrier->n_votes, 0);
+    atomic_init(&barrier->generation, 0);
+    atomic_init(&barrier->verdict, false);
+    mo_eventcount_init(&barrier->event);
 }
 
-void mo_vote_barrier_destroy(mo_vote_barrier *gate)
+void mo_vote_barrier_destroy(mo_vote_barrier *barrier)
 {
-    mo_eventcount_destroy(&gate->bell);
+    mo_eventcount_destroy(&barrier->event);
 }
 
-bool mo_vote_barrier_arrive(mo_vote_barrier *gate, bool vote, unsigned *round)
+bool mo_vote_barrier_arrive(mo_vote_barrier *barrier, bool vote,
+                            unsigned *round)
 {
-    *round = atomic_load(&gate->opened);
+    *round = atomic_load(&barrier->generation);
     if (vote)
-        atomic_fetch_add(&gate->votes, 1);
-    return atomic_fetch_add(&gate->arrived, 1) + 1 == gate->n_threads;
+        atomic_fetch_add(&barrier->n_votes, 1);
+    return atomic_fetch_add(&barrier->n_arrived, 1) + 1 == barrier->n_threads;
 }
 
-bool mo_vote_barrier_local_vote(mo_vote_barrier *gate)
+bool mo_vote_barrier_local_vote(mo_vote_barrier *barrier)
 {
-    return atomic_load(&gate->votes) > 0;
+    return atomic_load(&barrier->n_votes) > 0;
 }
 
-/* Nobody can arrive for the next round before this one is opened: the counters
- * are ours until then. */
-void mo_vote_barrier_release(mo_vote_barrier *gate, bool verdict)
+/* No thread arrives for the next round before this one is released: until then
+ * the counters belong to the releasing thread. */
+void mo_vote_barrier_release(mo_vote_barrier *barrier, bool verdict)
 {
-    atomic_store(&gate->arrived, 0);
-    atomic_store(&gate->votes, 0);
-    atomic_store(&gate->verdict, verdict);
-    atomic_fetch_add(&gate->opened, 1);
-    mo_eventcount_notify(&gate->bell);
+    atomic_store(&barrier->n_arrived, 0);
+    atomic_store(&barrier->n_votes, 0);
+    atomic_store(&barrier->verdict, verdict);
+    atomic_fetch_add(&barrier->generation, 1);
+    mo_eventcount_notify(&barrier->event);
 }
 
-typedef struct passing {
-    mo_vote_barrier *gate;
+typedef struct wait_context {
+    mo_vote_barrier *barrier;
     mo_first_error *failure;
     unsigned round;
-} passing;
+} wait_context;
 
-static bool may_go(void *context)
+static bool is_released(void *context)
 {
-    passing *p = context;
+    wait_context *p = context;
 
-    return atomic_load(&p->gate->opened) != p->round ||
+    return atomic_load(&p->barrier->generation) != p->round ||
            mo_first_error_is_set(p->failure);
 }
 
-mo_status mo_vote_barrier_wait(mo_vote_barrier *gate, unsigned round,
+mo_status mo_vote_barrier_wait(mo_vote_barrier *barrier, unsigned round,
                                mo_first_error *failure, bool *verdict,
                                mo_error *err)
 {
-    passing p = { gate, failure, round };
+    wait_context p = { barrier, failure, round };
 
-    mo_eventcount_wait(&gate->bell, may_go, &p);
-    *verdict = atomic_load(&gate->verdict);
+    mo_eventcount_wait(&barrier->event, is_released, &p);
+    *verdict = atomic_load(&barrier->verdict);
     return mo_first_error_get(failure, err);
 }

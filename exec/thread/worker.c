@@ -8,88 +8,88 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { NOBODY = -1, NOT_WAITING = -2 };
+enum { NO_ITEM = -1, NOT_QUEUED = -2 };
 
 struct mo_thread_worker {
     pthread_t thread;
     pthread_mutex_t lock;
-    pthread_cond_t called;
-    int *next; /* by parcel: who waits behind it, NOBODY, or NOT_WAITING */
+    pthread_cond_t wake;
+    int *next; /* by item: the next one in the queue, NO_ITEM, or NOT_QUEUED */
     int first, last;
-    bool end;
-    mo_thread_worker_fn *carry;
+    bool stopping;
+    mo_thread_worker_fn *run;
     void *context;
 };
 
-/* NOBODY when there is nothing left to do. */
-static int next_parcel(mo_thread_worker *c)
+/* Waits for the next item; returns NO_ITEM when the worker shall end. */
+static int next_item(mo_thread_worker *c)
 {
-    int parcel;
+    int item;
 
     pthread_mutex_lock(&c->lock);
-    while (c->first == NOBODY && !c->end)
-        pthread_cond_wait(&c->called, &c->lock);
-    parcel = c->end ? NOBODY : c->first;
-    if (parcel != NOBODY) {
-        c->first = c->next[parcel];
-        c->next[parcel] = NOT_WAITING;
+    while (c->first == NO_ITEM && !c->stopping)
+        pthread_cond_wait(&c->wake, &c->lock);
+    item = c->stopping ? NO_ITEM : c->first;
+    if (item != NO_ITEM) {
+        c->first = c->next[item];
+        c->next[item] = NOT_QUEUED;
     }
     pthread_mutex_unlock(&c->lock);
-    return parcel;
+    return item;
 }
 
-static void *work(void *context)
+static void *run_thread(void *context)
 {
     mo_thread_worker *c = context;
-    int parcel;
+    int item;
 
-    while ((parcel = next_parcel(c)) != NOBODY)
-        c->carry(c->context, parcel);
+    while ((item = next_item(c)) != NO_ITEM)
+        c->run(c->context, item);
     return NULL;
 }
 
-void mo_thread_worker_submit(mo_thread_worker *courier, int parcel)
+void mo_thread_worker_submit(mo_thread_worker *worker, int item)
 {
-    mo_thread_worker *c = courier;
+    mo_thread_worker *c = worker;
 
     pthread_mutex_lock(&c->lock);
-    if (c->next[parcel] == NOT_WAITING) {
-        c->next[parcel] = NOBODY;
-        if (c->first == NOBODY)
-            c->first = parcel;
+    if (c->next[item] == NOT_QUEUED) {
+        c->next[item] = NO_ITEM;
+        if (c->first == NO_ITEM)
+            c->first = item;
         else
-            c->next[c->last] = parcel;
-        c->last = parcel;
-        pthread_cond_signal(&c->called);
+            c->next[c->last] = item;
+        c->last = item;
+        pthread_cond_signal(&c->wake);
     }
     pthread_mutex_unlock(&c->lock);
 }
 
-mo_status mo_thread_worker_new(int n_parcels, mo_thread_worker_fn *carry,
-                               void *context, mo_thread_worker **courier,
+mo_status mo_thread_worker_new(int n_items, mo_thread_worker_fn *run,
+                               void *context, mo_thread_worker **worker,
                                mo_error *err)
 {
     mo_thread_worker *c = calloc(1, sizeof *c);
     int failed;
 
-    *courier = NULL;
-    if (!c || !(c->next = calloc((size_t) n_parcels + 1, sizeof *c->next))) {
+    *worker = NULL;
+    if (!c || !(c->next = calloc((size_t) n_items + 1, sizeof *c->next))) {
         free(c);
         return mo_fail_memory(err);
     }
-    for (int i = 0; i < n_parcels; i++)
-        c->next[i] = NOT_WAITING;
-    c->first = NOBODY;
-    c->carry = carry;
+    for (int i = 0; i < n_items; i++)
+        c->next[i] = NOT_QUEUED;
+    c->first = NO_ITEM;
+    c->run = run;
     c->context = context;
     pthread_mutex_init(&c->lock, NULL);
-    pthread_cond_init(&c->called, NULL);
-    failed = pthread_create(&c->thread, NULL, work, c);
+    pthread_cond_init(&c->wake, NULL);
+    failed = pthread_create(&c->thread, NULL, run_thread, c);
     if (failed == 0) {
-        *courier = c;
+        *worker = c;
         return MO_OK;
     }
-    pthread_cond_destroy(&c->called);
+    pthread_cond_destroy(&c->wake);
     pthread_mutex_destroy(&c->lock);
     free(c->next);
     free(c);
@@ -97,18 +97,18 @@ mo_status mo_thread_worker_new(int n_parcels, mo_thread_worker_fn *carry,
                    strerror(failed));
 }
 
-void mo_thread_worker_free(mo_thread_worker *courier)
+void mo_thread_worker_free(mo_thread_worker *worker)
 {
-    mo_thread_worker *c = courier;
+    mo_thread_worker *c = worker;
 
     if (!c)
         return;
     pthread_mutex_lock(&c->lock);
-    c->end = true;
-    pthread_cond_signal(&c->called);
+    c->stopping = true;
+    pthread_cond_signal(&c->wake);
     pthread_mutex_unlock(&c->lock);
     pthread_join(c->thread, NULL);
-    pthread_cond_destroy(&c->called);
+    pthread_cond_destroy(&c->wake);
     pthread_mutex_destroy(&c->lock);
     free(c->next);
     free(c);

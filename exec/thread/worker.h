@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * courier.h - a thread that carries what it is called for, in that order.
+ * worker.h - worker thread with a FIFO queue of integer items.
  */
 #ifndef MO_EXEC_THREAD_WORKER_H
 #define MO_EXEC_THREAD_WORKER_H
@@ -9,16 +9,18 @@
 
 typedef struct mo_thread_worker mo_thread_worker;
 
-typedef void mo_thread_worker_fn(void *context, int parcel);
+typedef void mo_thread_worker_fn(void *context, int item);
 
-/* Parcels are 0, ..., n_parcels - 1. */
-mo_status mo_thread_worker_new(int n_parcels, mo_thread_worker_fn *carry,
-                               void *context, mo_thread_worker **courier,
+/* Starts the thread, which calls run(context, item) for every submitted item;
+ * items are 0, ..., n_items - 1. The caller frees *worker with
+ * mo_thread_worker_free(), which ends the thread and drops what is still
+ * queued (NULL is allowed). */
+mo_status mo_thread_worker_new(int n_items, mo_thread_worker_fn *run,
+                               void *context, mo_thread_worker **worker,
                                mo_error *err);
-void mo_thread_worker_free(mo_thread_worker *courier);
+void mo_thread_worker_free(mo_thread_worker *worker);
 
-/* From any thread.  One call is enough for a parcel that was called for already
- * and is still waiting. */
-void mo_thread_worker_submit(mo_thread_worker *courier, int parcel);
+/* Queues the item; does nothing if it is queued already. From any thread. */
+void mo_thread_worker_submit(mo_thread_worker *worker, int item);
 
 #endif

@@ -3,10 +3,12 @@
 
 #include "exec/transport/failure_detector.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,66 +18,112 @@
 #include "base/cleanup.h"
 #include "base/stop.h"
 #include "exec/transport/peers.h"
-#include "exec/transport/signal_pipe.h"
 #include "exec/transport/rendezvous/control_msg.h"
 
 #define MS INT64_C(1000000)
 
-/* How often one looks at what nobody wakes for, and how often when something is
- * about to be done. */
-static const int64_t later_ns = 500 * MS, soon_ns = 50 * MS;
-/* How long whoever speaks for the process is given for it, how long if the
- * launcher wants us gone (which kills a second after SIGTERM), and how long
- * until it must have left. */
-static const int64_t grace_ns = 1000 * MS, short_grace_ns = 200 * MS;
-static const int64_t leave_ns = 6000 * MS;
-/* How long news of the cause may take that makes a launcher send signals. */
+/* Longest poll interval, and the interval while an error is being handled. */
+static const int64_t max_poll_ns = 500 * MS, urgent_poll_ns = 50 * MS;
+/* Time for the opening thread to print the error; the same after a signal,
+ * since launchers kill a second after SIGTERM; and the time it then has to
+ * exit. */
+static const int64_t report_ns = 1000 * MS, signal_report_ns = 200 * MS;
+static const int64_t exit_ns = 6000 * MS;
+/* Delay of the error message of the rank that made the launcher send
+ * signals. */
 static const int64_t cause_ns = 200 * MS;
-/* A good-bye is on its way as long as what was sent before it by MPI. */
-static const int64_t left_ns = 2000 * MS, in_vain_ns = 5000 * MS;
+/* Delay of a DONE message, which may overtake what was sent before it by
+ * MPI. */
+static const int64_t left_ns = 2000 * MS, peer_left_wait_ns = 5000 * MS;
 
-enum { NUDGE = 0 }; /* no signal has this number */
-enum { LOOKS = 8 }; /* within the patience, at least */
+enum { WAKE = 0 }; /* a byte in the pipe that is no signal number */
+enum {
+    POLLS_PER_TIMEOUT = 8
+}; /* polls within the timeout of a peer, at least */
 
 struct mo_failure_detector {
     mo_failure_detector_options options;
     pthread_t thread;
     int pipe[2];
-    atomic_bool end;
-    atomic_bool spoken; /* or about to be */
-    atomic_llong spoken_ns;
+    atomic_bool stopping;
+    atomic_bool error_printed; /* the error is printed, or about to be */
+    atomic_llong printed_ns;
 
-    pthread_mutex_t lock; /* for all below */
-    pthread_cond_t parting;
+    pthread_mutex_t lock; /* for all members below */
+    pthread_cond_t done_cond;
     mo_transport_peers peers;
-    bool told, foreign; /* the failure is not our own */
-    int64_t limit_ns, failed_ns, signal_ns;
+    bool error_sent,
+        is_remote; /* broadcast done; the error is that of another rank */
+    int64_t connect_deadline_ns, failed_ns, signal_ns;
     int signal;
 };
 
-static void nudge(mo_failure_detector *w)
-{
-    char byte = NUDGE;
+/* -------------------------------------------- signals: the self-pipe trick */
 
-    /* A full pipe wakes as well. */
+/* A handler has no context argument: the descriptor has to be global (see
+ * base/cleanup.c). */
+static atomic_int pipe_fd = -1;
+
+static struct sigaction old_term, old_int;
+
+static void write_signal(int signal_number)
+{
+    int fd = atomic_load(&pipe_fd), error = errno;
+    char byte = (char) signal_number;
+
+    /* A full pipe holds more than enough of them. */
+    if (fd >= 0 && write(fd, &byte, 1) < 0)
+        errno = error;
+}
+
+/* Installs handlers that write the signal number to fd, one byte each. */
+static void install_signal_pipe(int fd)
+{
+    struct sigaction action = { .sa_flags = SA_RESTART };
+
+    action.sa_handler = write_signal;
+    sigemptyset(&action.sa_mask);
+    atomic_store(&pipe_fd, fd);
+    sigaction(SIGTERM, &action, &old_term);
+    sigaction(SIGINT, &action, &old_int);
+}
+
+/* The handlers stay installed and do nothing. */
+static void ignore_signals(void)
+{
+    atomic_store(&pipe_fd, -1);
+}
+
+static void restore_signals(void)
+{
+    ignore_signals();
+    sigaction(SIGTERM, &old_term, NULL);
+    sigaction(SIGINT, &old_int, NULL);
+}
+
+static void wake_thread(mo_failure_detector *w)
+{
+    char byte = WAKE;
+
+    /* A full pipe wakes the thread as well. */
     if (write(w->pipe[1], &byte, 1) < 0)
         return;
 }
 
-/* ------------------------------------------------------------------ telling */
+/* ------------------------------------------------------------ broadcasting */
 
-static void tell(mo_failure_detector *w)
+static void broadcast_error(mo_failure_detector *w)
 {
     char text[MO_RDV_MSG_TEXT_SIZE], why[MO_RDV_MSG_TEXT_SIZE];
     mo_error err = { 0 };
 
-    if (w->told || mo_first_error_get(w->options.failure, &err) == MO_OK)
+    if (w->error_sent || mo_first_error_get(w->options.failure, &err) == MO_OK)
         return;
-    w->told = true;
+    w->error_sent = true;
     if (!w->peers.peers)
         return;
     mo_error_format(&err, why, sizeof why);
-    if (w->foreign)
+    if (w->is_remote)
         snprintf(text, sizeof text, "%s", why);
     else
         snprintf(text, sizeof text, "%.300s: %.1200s",
@@ -83,86 +131,88 @@ static void tell(mo_failure_detector *w)
     mo_transport_peers_broadcast(&w->peers, MO_RDV_MSG_ERROR, text);
 }
 
-void mo_failure_detector_broadcast_error(mo_failure_detector *watch)
+void mo_failure_detector_broadcast_error(mo_failure_detector *detector)
 {
-    pthread_mutex_lock(&watch->lock);
-    tell(watch);
-    pthread_cond_broadcast(&watch->parting);
-    pthread_mutex_unlock(&watch->lock);
-    nudge(watch);
+    pthread_mutex_lock(&detector->lock);
+    broadcast_error(detector);
+    pthread_cond_broadcast(&detector->done_cond);
+    pthread_mutex_unlock(&detector->lock);
+    wake_thread(detector);
 }
 
-/* The lock is not held. */
-static void find(mo_failure_detector *w, const mo_error *why, bool foreign)
+/* Stores an error that this thread has detected. The lock is not held. */
+static void report_failure(mo_failure_detector *w, const mo_error *why,
+                           bool is_remote)
 {
     pthread_mutex_lock(&w->lock);
-    w->foreign = foreign && !mo_first_error_is_set(w->options.failure);
+    w->is_remote = is_remote && !mo_first_error_is_set(w->options.failure);
     pthread_mutex_unlock(&w->lock);
-    w->options.found(w->options.context, why);
+    w->options.on_failure(w->options.context, why);
     mo_failure_detector_broadcast_error(w);
 }
 
-/* ----------------------------------------------------------- the last words */
+/* ------------------------------------------------------ ending the process */
 
-static bool have_met(mo_failure_detector *w)
+static bool is_connected(mo_failure_detector *w)
 {
-    bool met;
+    bool connected;
 
     pthread_mutex_lock(&w->lock);
-    met = w->peers.peers != NULL;
+    connected = w->peers.peers != NULL;
     pthread_mutex_unlock(&w->lock);
-    return met;
+    return connected;
 }
 
-static void print_plainly(const mo_error *why)
+static void print_error(const mo_error *why)
 {
     char text[MO_ERROR_FILE_SIZE + MO_ERROR_TEXT_SIZE + 16];
 
     fprintf(stderr, "%s\n", mo_error_format(why, text, sizeof text));
 }
 
-static void end_process(mo_failure_detector *w)
+static void exit_with_error(mo_failure_detector *w)
 {
     mo_error why = { 0 };
 
     mo_first_error_get(w->options.failure, &why);
-    if (w->options.last_words)
-        w->options.last_words(&why);
+    if (w->options.print_fatal)
+        w->options.print_fatal(&why);
     else
-        print_plainly(&why);
+        print_error(&why);
     mo_failure_detector_delay_exit();
     mo_cleanup_run();
     _exit(EXIT_FAILURE);
 }
 
-void mo_failure_detector_caller_reports(mo_failure_detector *watch)
+void mo_failure_detector_caller_reports(mo_failure_detector *detector)
 {
-    /* The watch has begun to speak, and ends the process in a moment. */
-    if (atomic_exchange(&watch->spoken, true))
-        while (atomic_load(&watch->spoken_ns) == 0)
+    /* The detector thread is printing already, and ends the process in a
+     * moment. */
+    if (atomic_exchange(&detector->error_printed, true))
+        while (atomic_load(&detector->printed_ns) == 0)
             pause();
-    atomic_store(&watch->spoken_ns, mo_stop_clock_ns());
+    atomic_store(&detector->printed_ns, mo_stop_clock_ns());
 }
 
 void mo_failure_detector_delay_exit(void)
 {
-    struct timespec a_while = { .tv_nsec = 600 * MS };
+    struct timespec delay = { .tv_nsec = 600 * MS };
 
-    nanosleep(&a_while, NULL);
+    nanosleep(&delay, NULL);
 }
 
-void mo_failure_detector_abort(mo_failure_detector *watch)
+void mo_failure_detector_abort(mo_failure_detector *detector)
 {
-    mo_failure_detector_caller_reports(watch);
-    end_process(watch);
+    mo_failure_detector_caller_reports(detector);
+    exit_with_error(detector);
 }
 
-static void speak_in_time(mo_failure_detector *w, int64_t now)
+static void exit_if_overdue(mo_failure_detector *w, int64_t now)
 {
-    int64_t spoken = atomic_load(&w->spoken_ns);
-    int64_t grace = grace_ns, since = w->failed_ns;
+    int64_t error_printed = atomic_load(&w->printed_ns);
+    int64_t grace = report_ns, since = w->failed_ns;
 
-    if (spoken != 0 && now - spoken > leave_ns) {
+    if (error_printed != 0 && now - error_printed > exit_ns) {
         mo_cleanup_run();
         _exit(EXIT_FAILURE);
     }
@@ -171,23 +221,24 @@ static void speak_in_time(mo_failure_detector *w, int64_t now)
     if (w->signal != 0 && w->signal_ns > since)
         since = w->signal_ns;
     if (w->signal != 0)
-        grace = short_grace_ns;
-    /* Until all have met the other thread is in the hands of MPI. */
-    if (!have_met(w))
+        grace = signal_report_ns;
+    /* Until all ranks are connected the opening thread may be inside
+     * MPI_Init. */
+    if (!is_connected(w))
         grace = 0;
-    if (now - since >= grace && !atomic_exchange(&w->spoken, true))
-        end_process(w);
+    if (now - since >= grace && !atomic_exchange(&w->error_printed, true))
+        exit_with_error(w);
 }
 
-/* ------------------------------------------------------------------ looking */
+/* ----------------------------------------------------------------- polling */
 
-static void read_pipe(mo_failure_detector *w, int64_t now)
+static void read_signals(mo_failure_detector *w, int64_t now)
 {
     char bytes[64];
     ssize_t n = read(w->pipe[0], bytes, sizeof bytes);
 
     for (ssize_t i = 0; i < n; i++)
-        if (bytes[i] != NUDGE && w->signal == 0) {
+        if (bytes[i] != WAKE && w->signal == 0) {
             w->signal = bytes[i];
             w->signal_ns = now;
         }
@@ -198,96 +249,98 @@ static void check_signal(mo_failure_detector *w, int64_t now, mo_error *why)
     if (w->signal == 0 || now - w->signal_ns < cause_ns || why->status != MO_OK)
         return;
     if (!w->peers.peers)
-        w->options.missing(w->options.context, why);
+        w->options.describe_missing(w->options.context, why);
     else
         mo_fail(why, MO_E_IO, "stopped by %s",
                 w->signal == SIGINT ? "SIGINT" : "SIGTERM");
 }
 
-static void check_limit(mo_failure_detector *w, int64_t now, mo_error *why)
+static void check_connect_deadline(mo_failure_detector *w, int64_t now,
+                                   mo_error *why)
 {
-    if (!w->peers.peers && now > w->limit_ns && why->status == MO_OK)
-        w->options.missing(w->options.context, why);
+    if (!w->peers.peers && now > w->connect_deadline_ns && why->status == MO_OK)
+        w->options.describe_missing(w->options.context, why);
 }
 
-/* Looks at everything once. */
-static void look(mo_failure_detector *w)
+/* One pass over signals, messages, deadlines. */
+static void poll_once(mo_failure_detector *w)
 {
     mo_error why = { 0 };
-    bool failed = mo_first_error_is_set(w->options.failure), foreign;
+    bool failed = mo_first_error_is_set(w->options.failure), is_remote;
     int64_t now = mo_stop_clock_ns();
 
     pthread_mutex_lock(&w->lock);
-    read_pipe(w, now);
-    mo_transport_peers_poll_messages(&w->peers, w->options.patience_s, &why);
+    read_signals(w, now);
+    mo_transport_peers_poll_messages(&w->peers, w->options.timeout_s, &why);
     if (mo_transport_peers_all_done(&w->peers))
-        pthread_cond_broadcast(&w->parting);
-    check_limit(w, now, &why);
-    foreign = why.status != MO_OK;
+        pthread_cond_broadcast(&w->done_cond);
+    check_connect_deadline(w, now, &why);
+    is_remote = why.status != MO_OK;
     check_signal(w, now, &why);
     if ((failed || why.status != MO_OK) && w->failed_ns == 0)
         w->failed_ns = now;
     pthread_mutex_unlock(&w->lock);
     if (!failed && why.status != MO_OK)
-        find(w, &why, foreign);
-    speak_in_time(w, now);
+        report_failure(w, &why, is_remote);
+    exit_if_overdue(w, now);
 }
 
-/* Who has little patience looks more often, and so do its peers for it. */
-static int64_t later(const mo_failure_detector *w)
+/* The interval follows the timeout, so that a short timeout is met. */
+static int64_t poll_interval_ns(const mo_failure_detector *w)
 {
-    int64_t part = (int64_t) (w->options.patience_s * 1e9 / LOOKS);
+    int64_t part = (int64_t) (w->options.timeout_s * 1e9 / POLLS_PER_TIMEOUT);
 
-    if (part > later_ns)
-        return later_ns;
+    if (part > max_poll_ns)
+        return max_poll_ns;
     return part > MS ? part : MS;
 }
 
-/* Until something comes, or something is due. */
-static void wait_for_news(mo_failure_detector *w, struct pollfd *polled)
+/* Waits for a message or a signal, at most for the poll interval. */
+static void wait_for_events(mo_failure_detector *w, struct pollfd *polled)
 {
-    bool soon = mo_first_error_is_set(w->options.failure);
+    bool urgent = mo_first_error_is_set(w->options.failure);
     nfds_t n = 0;
 
     polled[n++] = (struct pollfd){ .fd = w->pipe[0], .events = POLLIN };
     pthread_mutex_lock(&w->lock);
-    soon = soon || w->signal != 0 || !w->peers.peers;
+    urgent = urgent || w->signal != 0 || !w->peers.peers;
     n = mo_transport_peers_add_pollfds(&w->peers, polled, n);
     pthread_mutex_unlock(&w->lock);
-    poll(polled, n, (int) ((soon ? soon_ns : later(w)) / MS));
+    poll(polled, n,
+         (int) ((urgent ? urgent_poll_ns : poll_interval_ns(w)) / MS));
 }
 
-static void *watch_out(void *context)
+static void *run_detector(void *context)
 {
     mo_failure_detector *w = context;
     struct pollfd *polled = calloc(MO_TRANSPORT_MAX_PEERS + 1, sizeof *polled);
 
-    while (polled && !atomic_load(&w->end)) {
-        wait_for_news(w, polled);
-        look(w);
+    while (polled && !atomic_load(&w->stopping)) {
+        wait_for_events(w, polled);
+        poll_once(w);
     }
     free(polled);
     return NULL;
 }
 
-/* -------------------------------------------------------- making and ending */
+/* -------------------------------------------------------- opening, closing */
 
-static mo_status start(mo_failure_detector *w, mo_error *err)
+static mo_status start_thread(mo_failure_detector *w, mo_error *err)
 {
     sigset_t all, before;
     int failed;
 
     if (pipe2(w->pipe, O_CLOEXEC | O_NONBLOCK) != 0)
         return mo_fail_errno(err, NULL, "make a pipe");
-    mo_signal_pipe_install(w->pipe[1]);
-    /* The thread inherits that it takes no signals itself. */
+    install_signal_pipe(w->pipe[1]);
+    /* The thread inherits the mask: it handles no signals itself. */
     sigfillset(&all);
     pthread_sigmask(SIG_SETMASK, &all, &before);
-    failed = pthread_create(&w->thread, NULL, watch_out, w);
+    failed = pthread_create(&w->thread, NULL, run_detector, w);
     pthread_sigmask(SIG_SETMASK, &before, NULL);
     if (failed == 0)
         return MO_OK;
-    mo_signal_pipe_restore();
+    restore_signals();
     close(w->pipe[0]);
     close(w->pipe[1]);
     return mo_fail(err, MO_E_MEMORY, "a thread cannot be started: %s",
@@ -295,107 +348,109 @@ static mo_status start(mo_failure_detector *w, mo_error *err)
 }
 
 mo_status mo_failure_detector_new(const mo_failure_detector_options *options,
-                                  double seconds, mo_failure_detector **watch,
-                                  mo_error *err)
+                                  double seconds,
+                                  mo_failure_detector **detector, mo_error *err)
 {
     mo_failure_detector *w = calloc(1, sizeof *w);
     mo_status status;
 
-    *watch = NULL;
+    *detector = NULL;
     if (!w)
         return mo_fail_memory(err);
     w->options = *options;
-    w->limit_ns = mo_stop_clock_ns() + (int64_t) (seconds * 1e9);
+    w->connect_deadline_ns = mo_stop_clock_ns() + (int64_t) (seconds * 1e9);
     pthread_mutex_init(&w->lock, NULL);
-    pthread_cond_init(&w->parting, NULL);
-    status = start(w, err);
+    pthread_cond_init(&w->done_cond, NULL);
+    status = start_thread(w, err);
     if (status == MO_OK) {
-        *watch = w;
+        *detector = w;
         return MO_OK;
     }
-    pthread_cond_destroy(&w->parting);
+    pthread_cond_destroy(&w->done_cond);
     pthread_mutex_destroy(&w->lock);
     free(w);
     return status;
 }
 
-mo_status mo_failure_detector_set_peers(mo_failure_detector *watch, int n_ranks,
-                                        int rank, const int *sockets,
-                                        mo_error *err)
+mo_status mo_failure_detector_set_peers(mo_failure_detector *detector,
+                                        int n_ranks, int rank,
+                                        const int *sockets, mo_error *err)
 {
     mo_status status;
 
-    pthread_mutex_lock(&watch->lock);
+    pthread_mutex_lock(&detector->lock);
     status =
-        mo_transport_peers_init(&watch->peers, n_ranks, rank, sockets, err);
-    pthread_mutex_unlock(&watch->lock);
-    nudge(watch);
+        mo_transport_peers_init(&detector->peers, n_ranks, rank, sockets, err);
+    pthread_mutex_unlock(&detector->lock);
+    wake_thread(detector);
     return status;
 }
 
-void mo_failure_detector_set_peer_name(mo_failure_detector *watch, int rank,
+void mo_failure_detector_set_peer_name(mo_failure_detector *detector, int rank,
                                        const char *name)
 {
-    mo_transport_peer *peer = &watch->peers.peers[rank];
+    mo_transport_peer *peer = &detector->peers.peers[rank];
 
-    pthread_mutex_lock(&watch->lock);
+    pthread_mutex_lock(&detector->lock);
     snprintf(peer->name, sizeof peer->name, "%s", name);
-    pthread_mutex_unlock(&watch->lock);
+    pthread_mutex_unlock(&detector->lock);
 }
 
-/* ------------------------------------------------------------------ leaving */
+/* ------------------------------------------------------ orderly disconnect */
 
-bool mo_failure_detector_peer_has_left(mo_failure_detector *watch, int rank)
+bool mo_failure_detector_peer_has_left(mo_failure_detector *detector, int rank)
 {
     bool left;
 
-    pthread_mutex_lock(&watch->lock);
-    left = mo_transport_peers_has_left(&watch->peers, rank, left_ns);
-    pthread_mutex_unlock(&watch->lock);
+    pthread_mutex_lock(&detector->lock);
+    left = mo_transport_peers_has_left(&detector->peers, rank, left_ns);
+    pthread_mutex_unlock(&detector->lock);
     return left;
 }
 
-bool mo_failure_detector_peer_wait_expired(mo_failure_detector *watch, int rank,
-                                           int64_t since_ns)
+bool mo_failure_detector_peer_wait_expired(mo_failure_detector *detector,
+                                           int rank, int64_t since_ns)
 {
-    return mo_stop_clock_ns() - since_ns > in_vain_ns &&
-           mo_failure_detector_peer_has_left(watch, rank);
+    return mo_stop_clock_ns() - since_ns > peer_left_wait_ns &&
+           mo_failure_detector_peer_has_left(detector, rank);
 }
 
-mo_status mo_failure_detector_finish(mo_failure_detector *watch, mo_error *err)
+mo_status mo_failure_detector_finish(mo_failure_detector *detector,
+                                     mo_error *err)
 {
-    pthread_mutex_lock(&watch->lock);
-    mo_transport_peers_broadcast(&watch->peers, MO_RDV_MSG_DONE, NULL);
-    while (!mo_transport_peers_all_done(&watch->peers) &&
-           !mo_first_error_is_set(watch->options.failure))
-        pthread_cond_wait(&watch->parting, &watch->lock);
-    pthread_mutex_unlock(&watch->lock);
-    return mo_first_error_get(watch->options.failure, err);
+    pthread_mutex_lock(&detector->lock);
+    mo_transport_peers_broadcast(&detector->peers, MO_RDV_MSG_DONE, NULL);
+    while (!mo_transport_peers_all_done(&detector->peers) &&
+           !mo_first_error_is_set(detector->options.failure))
+        pthread_cond_wait(&detector->done_cond, &detector->lock);
+    pthread_mutex_unlock(&detector->lock);
+    return mo_first_error_get(detector->options.failure, err);
 }
 
-void mo_failure_detector_stop(mo_failure_detector *watch)
+void mo_failure_detector_stop(mo_failure_detector *detector)
 {
-    pthread_mutex_lock(&watch->lock);
-    mo_transport_peers_broadcast(&watch->peers, MO_RDV_MSG_CLOSE, NULL);
-    pthread_mutex_unlock(&watch->lock);
+    pthread_mutex_lock(&detector->lock);
+    mo_transport_peers_broadcast(&detector->peers, MO_RDV_MSG_CLOSE, NULL);
+    pthread_mutex_unlock(&detector->lock);
 }
 
-void mo_failure_detector_free(mo_failure_detector *watch)
+void mo_failure_detector_free(mo_failure_detector *detector)
 {
-    if (!watch)
+    if (!detector)
         return;
-    atomic_store(&watch->end, true);
-    nudge(watch);
-    pthread_join(watch->thread, NULL);
-    /* After a failure the launcher wants us gone, as we do ourselves. */
-    if (mo_first_error_is_set(watch->options.failure))
-        mo_signal_pipe_ignore();
+    atomic_store(&detector->stopping, true);
+    wake_thread(detector);
+    pthread_join(detector->thread, NULL);
+    /* After a failure the process exits anyway; a late SIGTERM changes
+     * nothing. */
+    if (mo_first_error_is_set(detector->options.failure))
+        ignore_signals();
     else
-        mo_signal_pipe_restore();
-    mo_transport_peers_clear(&watch->peers);
-    close(watch->pipe[0]);
-    close(watch->pipe[1]);
-    pthread_cond_destroy(&watch->parting);
-    pthread_mutex_destroy(&watch->lock);
-    free(watch);
+        restore_signals();
+    mo_transport_peers_clear(&detector->peers);
+    close(detector->pipe[0]);
+    close(detector->pipe[1]);
+    pthread_cond_destroy(&detector->done_cond);
+    pthread_mutex_destroy(&detector->lock);
+    free(detector);
 }

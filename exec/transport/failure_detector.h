@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * watch.h - the ranks of a job keep an eye on each other.
+ * failure_detector.h - failure detector with heartbeats (Chandra and Toueg,
+ * 1996) over a full mesh of TCP connections.
  *
- * MPI does not tell that a process has died: it waits.  So there is a TCP
- * connection between any two ranks, and a thread in each that looks at all of
- * its own.  A process that ends, in whatever way, closes its connections; a
- * machine that vanishes sends no more beats; who fails says why before it
- * leaves.  Launchers end the others with SIGTERM when one is gone: the thread
- * takes that, too, and finds out first who it was.
+ * MPI does not report that a process has died: it waits. So any two ranks have
+ * a TCP connection, and a thread in each polls all of its own. A process that
+ * ends closes its connections; a machine that is down sends no more
+ * heartbeats; a rank that fails sends the reason before it exits. Launchers
+ * send SIGTERM to the remaining ranks when one is gone: the thread handles
+ * that, too, and waits for the cause first.
  *
- * The thread that opened the watch speaks for the process (it prints the error
- * and leaves).  Where it cannot in time, because it is in the middle of
- * something, the watch prints the last words and ends the process.
+ * The thread that opened the detector (the opening thread) prints the error
+ * and exits. Where it does not do so in time, because it is inside a kernel or
+ * MPI, the detector thread prints the error and ends the process.
  */
 #ifndef MO_EXEC_TRANSPORT_FAILURE_DETECTOR_H
 #define MO_EXEC_TRANSPORT_FAILURE_DETECTOR_H
@@ -25,64 +26,71 @@
 typedef struct mo_failure_detector mo_failure_detector;
 
 typedef struct mo_failure_detector_options {
-    double patience_s;       /* how long a silent peer is waited for */
-    mo_first_error *failure; /* where the first failure is kept */
-    /* Called from the watch's thread with what it has found out; sets
-     * failure and wakes everybody. */
-    void (*found)(void *context, const mo_error *why);
-    /* What to say when the others are not there in time, or a signal comes
-     * before they are: who is missing. */
-    void (*missing)(void *context, mo_error *why);
+    double timeout_s; /* longest silence of a peer */
+    mo_first_error
+        *failure; /* where the first error is stored; outlives the detector */
+    /* Called from the detector thread with an error it detected; stores it in
+     * failure and wakes all waiting threads. */
+    void (*on_failure)(void *context, const mo_error *why);
+    /* Fills *why when the other ranks are not connected in time, or a signal
+     * arrives before they are: names the missing rank. */
+    void (*describe_missing)(void *context, mo_error *why);
     void *context;
-    void (*last_words)(const mo_error *why); /* NULL: plain, on stderr */
+    void (*print_fatal)(const mo_error *why); /* NULL: plain text on stderr */
 } mo_failure_detector_options;
 
-/* Signals are taken from here on; the peers must be there within seconds. */
+/* Starts the thread and installs the signal handlers; the peers have to be set
+ * within so many seconds. The caller frees *watch with
+ * mo_failure_detector_free(). */
 mo_status mo_failure_detector_new(const mo_failure_detector_options *options,
-                                  double seconds, mo_failure_detector **watch,
+                                  double seconds,
+                                  mo_failure_detector **detector,
                                   mo_error *err);
 
-/* Connections to all others, by rank (-1 at our own), which the watch closes in
- * the end; NULL: there are no others. */
-mo_status mo_failure_detector_set_peers(mo_failure_detector *watch, int n_ranks,
-                                        int rank, const int *sockets,
-                                        mo_error *err);
+/* Connections to all other ranks, by rank (-1 at our own), owned and closed by
+ * the detector on success; NULL: there are no others. */
+mo_status mo_failure_detector_set_peers(mo_failure_detector *detector,
+                                        int n_ranks, int rank,
+                                        const int *sockets, mo_error *err);
 
-/* What a rank is called from here on: "rank 1 (host tau, device 'B')". */
-void mo_failure_detector_set_peer_name(mo_failure_detector *watch, int rank,
+/* Sets the name of a rank in errors: "rank 1 (host tau, device 'B')". */
+void mo_failure_detector_set_peer_name(mo_failure_detector *detector, int rank,
                                        const char *name);
 
-/* Tells all peers what is in failure; once is enough.  From any thread. */
-void mo_failure_detector_broadcast_error(mo_failure_detector *watch);
+/* Sends the error in failure to all peers; repeated calls do nothing. From any
+ * thread. */
+void mo_failure_detector_broadcast_error(mo_failure_detector *detector);
 
-/* The caller speaks for the process, and does so at once. */
-void mo_failure_detector_caller_reports(mo_failure_detector *watch);
+/* The calling thread prints the error at once: the detector does not. */
+void mo_failure_detector_caller_reports(mo_failure_detector *detector);
 
-/* Prints the last words at once and ends the process. */
-void mo_failure_detector_abort(mo_failure_detector *watch);
+/* Prints the error in failure and ends the process. */
+void mo_failure_detector_abort(mo_failure_detector *detector);
 
 /*
- * What one does who has spoken, before the process ends.  A launcher that ends
- * a job sends SIGTERM, waits, and kills; and stops waiting (mpirun does) as
- * soon as a process of the job ends.  Also, before all have met, the others
- * find out who is missing by looking who is there.
+ * Sleeps for 0.6 s, between the error message and the exit. A launcher that
+ * ends a job sends SIGTERM, waits, and kills; mpirun stops waiting as soon as
+ * a process of the job exits. Also, before all ranks are connected, the others
+ * detect which one is missing by which ones are present.
  */
 void mo_failure_detector_delay_exit(void);
 
-/* Has this rank said good-bye some seconds ago?  -1: any of them. */
-bool mo_failure_detector_peer_has_left(mo_failure_detector *watch, int rank);
+/* Returns whether this rank (-1: any) sent DONE at least 2 s ago. */
+bool mo_failure_detector_peer_has_left(mo_failure_detector *detector, int rank);
 
-/* Has it, and was it waited for long enough since then?  What it said before
- * its good-bye may be on its way, or lie here until somebody wants it. */
-bool mo_failure_detector_peer_wait_expired(mo_failure_detector *watch, int rank,
-                                           int64_t since_ns);
+/* Returns whether this rank has left and since_ns is over 5 s ago: what it
+ * sent before its DONE may still be in flight, or unread. */
+bool mo_failure_detector_peer_wait_expired(mo_failure_detector *detector,
+                                           int rank, int64_t since_ns);
 
-/* Says good-bye and returns when all others have, or with the failure. */
-mo_status mo_failure_detector_finish(mo_failure_detector *watch, mo_error *err);
+/* Sends DONE and returns MO_OK when all others have, or the stored error. */
+mo_status mo_failure_detector_finish(mo_failure_detector *detector,
+                                     mo_error *err);
 
-/* After that: there is nothing left to do that could hang. */
-void mo_failure_detector_stop(mo_failure_detector *watch);
+/* Sends CLOSE, after mo_failure_detector_finish(): nothing that could hang
+ * follows. */
+void mo_failure_detector_stop(mo_failure_detector *detector);
 
-void mo_failure_detector_free(mo_failure_detector *watch);
+void mo_failure_detector_free(mo_failure_detector *detector);
 
 #endif

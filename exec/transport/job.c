@@ -11,216 +11,218 @@
 #include "base/number.h"
 #include "base/stop.h"
 
-/* The rest of ten seconds is left for telling. */
-static const double default_patience_s = 8, most_patience_s = 1e6;
+/* The rest of ten seconds is left to report the error. */
+static const double default_timeout_s = 8, max_timeout_s = 1e6;
 
 enum { CLOCK_ROUNDS = 32, NAME_SIZE = 512 };
 
-/* Machines that take their time get more of it from whoever runs them. */
-static mo_status read_patience(double *seconds, mo_error *err)
+/* MOIRAI_PATIENCE raises the timeout on slow machines. */
+static mo_status parse_timeout(double *seconds, mo_error *err)
 {
     const char *text = getenv("MOIRAI_PATIENCE");
 
     if (!text || !*text ||
         (mo_number_read_double(text, strlen(text), seconds) == MO_NUMBER_OK &&
-         *seconds > 0 && *seconds <= most_patience_s))
+         *seconds > 0 && *seconds <= max_timeout_s))
         return MO_OK;
     return mo_fail(err, MO_E_USAGE,
                    "MOIRAI_PATIENCE is '%.40s'; it must be seconds", text);
 }
 
-mo_status mo_transport_job_init(mo_transport_job *ranks,
+mo_status mo_transport_job_init(mo_transport_job *job,
                                 const mo_transport_world_options *options,
                                 mo_error *err)
 {
-    memset(ranks, 0, sizeof *ranks);
-    ranks->opener = pthread_self();
-    mo_transport_process_init(&ranks->inside);
-    ranks->patience_s = default_patience_s;
-    if (options && options->patience_s > 0)
-        ranks->patience_s = options->patience_s;
+    memset(job, 0, sizeof *job);
+    job->opener = pthread_self();
+    mo_transport_process_init(&job->process);
+    job->peer_timeout_s = default_timeout_s;
+    if (options && options->peer_timeout_s > 0)
+        job->peer_timeout_s = options->peer_timeout_s;
     else
-        return read_patience(&ranks->patience_s, err);
+        return parse_timeout(&job->peer_timeout_s, err);
     return MO_OK;
 }
 
-void mo_transport_job_destroy(mo_transport_job *ranks)
+void mo_transport_job_destroy(mo_transport_job *job)
 {
-    mo_failure_detector_free(ranks->watch);
-    mo_transport_process_destroy(&ranks->inside);
-    mo_transport_job_clear_plan(ranks);
-    free(ranks->cards);
+    mo_failure_detector_free(job->detector);
+    mo_transport_process_destroy(&job->process);
+    mo_transport_job_clear_plan(job);
+    free(job->endpoints);
 }
 
-/* ---------------------------------------------------------------- the watch */
+/* -------------------------------------------------------- failure detector */
 
-static void found(void *context, const mo_error *why)
+static void on_failure(void *context, const mo_error *why)
 {
-    mo_transport_job *ranks = context;
-    mo_transport_job_error_context_fn *explain = atomic_load(&ranks->explain);
-    mo_error told = *why;
+    mo_transport_job *job = context;
+    mo_transport_job_error_context_fn *add_context =
+        atomic_load(&job->add_context);
+    mo_error detailed = *why;
 
-    if (explain)
-        explain(ranks->explainer, &told);
-    mo_transport_process_fail(&ranks->inside, &told);
+    if (add_context)
+        add_context(job->add_context_arg, &detailed);
+    mo_transport_process_fail(&job->process, &detailed);
 }
 
 mo_status mo_transport_job_start_detector(
-    mo_transport_job *ranks, const mo_transport_world_options *options,
-    double seconds, void (*missing)(void *ranks, mo_error *why), mo_error *err)
+    mo_transport_job *job, const mo_transport_world_options *options,
+    double seconds, void (*describe_missing)(void *job, mo_error *why),
+    mo_error *err)
 {
-    const mo_failure_detector_options watch = {
-        .patience_s = ranks->patience_s,
-        .failure = &ranks->inside.failure,
-        .found = found,
-        .missing = missing,
-        .context = ranks,
-        .last_words = options ? options->last_words : NULL,
+    const mo_failure_detector_options detector = {
+        .timeout_s = job->peer_timeout_s,
+        .failure = &job->process.failure,
+        .on_failure = on_failure,
+        .describe_missing = describe_missing,
+        .context = job,
+        .print_fatal = options ? options->print_fatal : NULL,
     };
 
-    return mo_failure_detector_new(&watch, seconds, &ranks->watch, err);
+    return mo_failure_detector_new(&detector, seconds, &job->detector, err);
 }
 
-static void name_hosts(mo_transport_job *ranks)
+static void set_host_names(mo_transport_job *job)
 {
     char name[MO_RDV_ENDPOINT_NAME_SIZE + 64];
 
-    for (int r = 0; r < ranks->n_ranks; r++) {
+    for (int r = 0; r < job->n_ranks; r++) {
         snprintf(name, sizeof name, "rank %d (host %s)", r,
-                 ranks->cards[r].host);
-        mo_failure_detector_set_peer_name(ranks->watch, r, name);
+                 job->endpoints[r].host);
+        mo_failure_detector_set_peer_name(job->detector, r, name);
     }
 }
 
-mo_status mo_transport_job_set_connections(mo_transport_job *ranks,
+mo_status mo_transport_job_set_connections(mo_transport_job *job,
                                            const int *sockets, mo_error *err)
 {
     mo_status status = mo_failure_detector_set_peers(
-        ranks->watch, ranks->n_ranks, ranks->rank, sockets, err);
+        job->detector, job->n_ranks, job->rank, sockets, err);
 
     if (status == MO_OK)
-        name_hosts(ranks);
-    for (int r = 0; r < ranks->n_ranks && status != MO_OK; r++)
-        if (r != ranks->rank)
+        set_host_names(job);
+    for (int r = 0; r < job->n_ranks && status != MO_OK; r++)
+        if (r != job->rank)
             close(sockets[r]);
     return status;
 }
 
 void mo_transport_job_set_error_context(
-    mo_transport_job *ranks, mo_transport_job_error_context_fn *explain,
+    mo_transport_job *job, mo_transport_job_error_context_fn *add_context,
     void *context)
 {
-    ranks->explainer = context;
-    atomic_store(&ranks->explain, explain);
+    job->add_context_arg = context;
+    atomic_store(&job->add_context, add_context);
 }
 
-void mo_transport_job_fail(mo_transport_job *ranks, const mo_error *why)
+void mo_transport_job_fail(mo_transport_job *job, const mo_error *why)
 {
-    mo_transport_process_fail(&ranks->inside, why);
-    mo_failure_detector_broadcast_error(ranks->watch);
-    if (pthread_equal(pthread_self(), ranks->opener))
-        mo_failure_detector_caller_reports(ranks->watch);
+    mo_transport_process_fail(&job->process, why);
+    mo_failure_detector_broadcast_error(job->detector);
+    if (pthread_equal(pthread_self(), job->opener))
+        mo_failure_detector_caller_reports(job->detector);
 }
 
-void mo_transport_job_abort_open(mo_transport_job *ranks, const mo_error *why)
+void mo_transport_job_abort_open(mo_transport_job *job, const mo_error *why)
 {
     const mo_error unknown = { 0 };
 
-    if (ranks->watch)
-        mo_transport_job_fail(ranks, why ? why : &unknown);
+    if (job->detector)
+        mo_transport_job_fail(job, why ? why : &unknown);
     atexit(mo_failure_detector_delay_exit);
 }
 
-bool mo_transport_job_finish(mo_transport_job *ranks)
+bool mo_transport_job_finish(mo_transport_job *job)
 {
-    if (mo_first_error_is_set(&ranks->inside.failure)) {
+    if (mo_first_error_is_set(&job->process.failure)) {
         atexit(mo_failure_detector_delay_exit); /* the command may not have
-                                                   spoken yet */
+                                                   printed the error yet */
         return false;
     }
-    /* Nobody would hear of an error that is returned from here. */
-    if (mo_failure_detector_finish(ranks->watch, NULL) != MO_OK)
-        mo_failure_detector_abort(ranks->watch);
+    /* The caller cannot report an error of this function. */
+    if (mo_failure_detector_finish(job->detector, NULL) != MO_OK)
+        mo_failure_detector_abort(job->detector);
     return true;
 }
 
-/* ----------------------------------------------------------------- the plan */
+/* ---------------------------------------------------------------- the plan */
 
-static mo_status check_ranks(const mo_transport_job *ranks,
+static mo_status check_ranks(const mo_transport_job *job,
                              const mo_exec_plan *plan, const int *rank_of,
                              mo_error *err)
 {
     for (int d = 0; d < plan->n_devices; d++)
-        if (rank_of[d] < 0 || rank_of[d] >= ranks->n_ranks)
+        if (rank_of[d] < 0 || rank_of[d] >= job->n_ranks)
             return mo_fail(err, MO_E_INPUT,
                            "device '%s' is of rank %d, but there are %d ranks; "
                            "start as many as the cluster has",
-                           plan->devices[d].id, rank_of[d], ranks->n_ranks);
+                           plan->devices[d].id, rank_of[d], job->n_ranks);
     return MO_OK;
 }
 
-/* "rank 1 (host tau, device 'B', 'C')" */
-static void name_rank(mo_transport_job *ranks, int rank)
+/* Sets "rank 1 (host tau, device 'B', 'C')". */
+static void set_rank_name(mo_transport_job *job, int rank)
 {
     char name[NAME_SIZE];
     const char *before = ", device '";
     int n = snprintf(name, sizeof name, "rank %d (host %s", rank,
-                     ranks->cards[rank].host);
+                     job->endpoints[rank].host);
 
-    for (int d = 0; d < ranks->plan->n_devices && n < NAME_SIZE - 128; d++)
-        if (ranks->rank_of[d] == rank) {
+    for (int d = 0; d < job->plan->n_devices && n < NAME_SIZE - 128; d++)
+        if (job->rank_of[d] == rank) {
             n += snprintf(name + n, sizeof name - (size_t) n, "%s%.64s'",
-                          before, ranks->plan->devices[d].id);
+                          before, job->plan->devices[d].id);
             before = ", '";
         }
     snprintf(name + n, sizeof name - (size_t) n, ")");
-    mo_failure_detector_set_peer_name(ranks->watch, rank, name);
+    mo_failure_detector_set_peer_name(job->detector, rank, name);
 }
 
-void mo_transport_job_clear_plan(mo_transport_job *ranks)
+void mo_transport_job_clear_plan(mo_transport_job *job)
 {
-    free(ranks->rank_of);
-    ranks->rank_of = NULL;
-    ranks->plan = NULL;
+    free(job->rank_of);
+    job->rank_of = NULL;
+    job->plan = NULL;
 }
 
-mo_status mo_transport_job_begin(mo_transport_job *ranks,
+mo_status mo_transport_job_begin(mo_transport_job *job,
                                  const mo_exec_plan *plan, const int *rank_of,
                                  int n_threads, mo_error *err)
 {
     size_t n = (size_t) plan->n_devices;
-    mo_status status = check_ranks(ranks, plan, rank_of, err);
+    mo_status status = check_ranks(job, plan, rank_of, err);
 
     if (status != MO_OK)
         return status;
-    mo_transport_job_clear_plan(ranks);
-    ranks->rank_of = calloc(n + 1, sizeof *ranks->rank_of);
-    if (!ranks->rank_of)
+    mo_transport_job_clear_plan(job);
+    job->rank_of = calloc(n + 1, sizeof *job->rank_of);
+    if (!job->rank_of)
         return mo_fail_memory(err);
-    memcpy(ranks->rank_of, rank_of, n * sizeof *rank_of);
-    ranks->plan = plan;
-    for (int r = 0; r < ranks->n_ranks; r++)
-        name_rank(ranks, r);
-    return mo_transport_process_begin(&ranks->inside, plan, rank_of,
-                                      ranks->rank, n_threads, err);
+    memcpy(job->rank_of, rank_of, n * sizeof *rank_of);
+    job->plan = plan;
+    for (int r = 0; r < job->n_ranks; r++)
+        set_rank_name(job, r);
+    return mo_transport_process_begin(&job->process, plan, rank_of, job->rank,
+                                      n_threads, err);
 }
 
-mo_status mo_transport_job_plan_mismatch(const mo_transport_job *ranks,
-                                         int other, mo_error *err)
+mo_status mo_transport_job_plan_mismatch(const mo_transport_job *job, int other,
+                                         mo_error *err)
 {
     return mo_fail(err, MO_E_INPUT,
                    "rank %d (host %s) has made another plan than rank 0: give "
                    "all ranks the same files and options",
-                   other, ranks->cards[other].host);
+                   other, job->endpoints[other].host);
 }
 
-/* ------------------------------------------------------------------- clocks */
+/* ------------------------------------------------- clocks (Cristian, 1989) */
 
-/* The quickest of many questions is the one whose answer was given in the
- * middle of it. */
-static mo_status ask_the_time(mo_transport_job *ranks,
-                              mo_transport_job_ping_fn *swap,
-                              mo_transport_world *world, mo_error *err)
+/* Of many round trips the shortest bounds the error best: the remote clock was
+ * read about in its middle. */
+static mo_status measure_clock_offset(mo_transport_job *job,
+                                      mo_transport_job_ping_fn *ping,
+                                      void *context, mo_error *err)
 {
     int64_t quickest = INT64_MAX;
     mo_status status = MO_OK;
@@ -228,44 +230,44 @@ static mo_status ask_the_time(mo_transport_job *ranks,
     for (int i = 0; i < CLOCK_ROUNDS && status == MO_OK; i++) {
         int64_t before = mo_stop_clock_ns(), there = 0, after;
 
-        status = swap(world, 0, true, &there, err);
+        status = ping(context, 0, true, &there, err);
         after = mo_stop_clock_ns();
         if (after - before >= quickest)
             continue;
         quickest = after - before;
-        ranks->clock_offset_ns = there - before - quickest / 2;
+        job->clock_offset_ns = there - before - quickest / 2;
     }
     return status;
 }
 
-static mo_status tell_the_time(mo_transport_job_ping_fn *swap,
-                               mo_transport_world *world, int peer,
-                               mo_error *err)
+static mo_status answer_clock_pings(mo_transport_job_ping_fn *ping,
+                                    void *context, int peer, mo_error *err)
 {
     mo_status status = MO_OK;
 
     for (int i = 0; i < CLOCK_ROUNDS && status == MO_OK; i++) {
         int64_t number = 0;
 
-        status = swap(world, peer, false, &number, err);
+        status = ping(context, peer, false, &number, err);
     }
     return status;
 }
 
-mo_status mo_transport_job_sync_clocks(mo_transport_job *ranks,
-                                       mo_transport_job_ping_fn *swap,
-                                       mo_transport_world *world, mo_error *err)
+mo_status mo_transport_job_sync_clocks(mo_transport_job *job,
+                                       mo_transport_job_ping_fn *ping,
+                                       void *context, mo_error *err)
 {
-    const mo_rdv_endpoint *cards = ranks->cards;
+    const mo_rdv_endpoint *endpoints = job->endpoints;
     mo_status status = MO_OK;
 
-    ranks->clock_offset_ns = 0;
-    if (ranks->rank != 0)
-        return mo_rdv_endpoint_same_machine(&cards[0], &cards[ranks->rank])
+    job->clock_offset_ns = 0;
+    if (job->rank != 0)
+        return mo_rdv_endpoint_same_machine(&endpoints[0],
+                                            &endpoints[job->rank])
                    ? MO_OK
-                   : ask_the_time(ranks, swap, world, err);
-    for (int r = 1; r < ranks->n_ranks && status == MO_OK; r++)
-        if (!mo_rdv_endpoint_same_machine(&cards[0], &cards[r]))
-            status = tell_the_time(swap, world, r, err);
+                   : measure_clock_offset(job, ping, context, err);
+    for (int r = 1; r < job->n_ranks && status == MO_OK; r++)
+        if (!mo_rdv_endpoint_same_machine(&endpoints[0], &endpoints[r]))
+            status = answer_clock_pings(ping, context, r, err);
     return status;
 }

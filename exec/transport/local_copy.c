@@ -8,17 +8,21 @@
 
 #include "exec/thread/worker.h"
 
-/* What is copied sooner than a courier is woken. */
+/* Copying so few bytes takes less time than waking a worker. */
 enum { SMALL_BYTES = 32 << 10 };
 
-/* Both ends set their bit; who takes a slot that has both, by clearing them,
- * copies it. */
-enum { SENT = 1, EXPECTED = 2, READY = SENT | EXPECTED };
+/* Each end sets its bit. The thread that clears both at once, by
+ * compare-and-swap, does the copy. */
+enum {
+    SEND_POSTED = 1,
+    RECEIVE_POSTED = 2,
+    BOTH_POSTED = SEND_POSTED | RECEIVE_POSTED
+};
 
 typedef struct slot {
-    atomic_uint begun;
-    atomic_uint done;   /* how often */
-    unsigned wanted[2]; /* by end: how often it was begun there */
+    atomic_uint posted;
+    atomic_uint n_done;   /* number of completed transfers */
+    unsigned n_posted[2]; /* by end: number of transfers posted there */
     const void *source;
     void *target;
     size_t bytes;
@@ -26,240 +30,245 @@ typedef struct slot {
     bool local;
 } slot;
 
-typedef struct seat {
-    mo_eventcount bell;
-    atomic_int waits_for; /* a transfer, or MO_PLAN_NONE */
-    mo_thread_worker
-        *courier; /* of what it receives; NULL: nothing from here */
-} seat;
+typedef struct device_state {
+    mo_eventcount event;
+    atomic_int waiting_for;   /* a transfer, or MO_PLAN_NONE */
+    mo_thread_worker *worker; /* copies what the device receives; NULL: nothing
+                                 from this process */
+} device_state;
 
 struct mo_transport_local_copy {
     slot *slots;
-    seat *seats; /* by device */
-    int n_slots, n_seats;
+    device_state *devices; /* by device */
+    int n_slots, n_devices;
     mo_first_error *failure;
-    mo_eventcount *server;
+    mo_eventcount *server_event;
 };
 
 static bool copy_if_ready(slot *s)
 {
-    unsigned ready = READY;
+    unsigned ready = BOTH_POSTED;
 
-    if (!atomic_compare_exchange_strong(&s->begun, &ready, 0))
+    if (!atomic_compare_exchange_strong(&s->posted, &ready, 0))
         return false;
     if (s->bytes > 0)
         memcpy(s->target, s->source, s->bytes);
     return true;
 }
 
-void mo_transport_local_copy_complete(mo_transport_local_copy *post,
+void mo_transport_local_copy_complete(mo_transport_local_copy *copier,
                                       int transfer)
 {
-    slot *s = &post->slots[transfer];
+    slot *s = &copier->slots[transfer];
 
-    atomic_fetch_add(&s->done, 1);
-    mo_eventcount_notify(&post->seats[s->device[MO_TRANSPORT_SENDER]].bell);
-    mo_eventcount_notify(&post->seats[s->device[MO_TRANSPORT_RECEIVER]].bell);
+    atomic_fetch_add(&s->n_done, 1);
+    mo_eventcount_notify(
+        &copier->devices[s->device[MO_TRANSPORT_SENDER]].event);
+    mo_eventcount_notify(
+        &copier->devices[s->device[MO_TRANSPORT_RECEIVER]].event);
 }
 
-static void carry(void *context, int transfer)
+static void copy_transfer(void *context, int transfer)
 {
-    mo_transport_local_copy *post = context;
+    mo_transport_local_copy *copier = context;
 
-    if (copy_if_ready(&post->slots[transfer]))
-        mo_transport_local_copy_complete(post, transfer);
+    if (copy_if_ready(&copier->slots[transfer]))
+        mo_transport_local_copy_complete(copier, transfer);
 }
 
-/* ---------------------------------------------------------------- beginning */
+/* ----------------------------------------------------------------- posting */
 
-/* Both ends have begun; end is the second. */
-static void dispatch(mo_transport_local_copy *post, int transfer,
-                     mo_transport_end end)
+/* Both ends have posted; end is the second. */
+static void dispatch_copy(mo_transport_local_copy *copier, int transfer,
+                          mo_transport_end end)
 {
-    slot *s = &post->slots[transfer];
-    seat *other = &post->seats[s->device[1 - end]];
+    slot *s = &copier->slots[transfer];
+    device_state *other = &copier->devices[s->device[1 - end]];
 
     if (s->bytes <= SMALL_BYTES)
-        carry(post, transfer);
-    else if (atomic_load(&other->waits_for) == transfer)
-        mo_eventcount_notify(&other->bell);
+        copy_transfer(copier, transfer);
+    else if (atomic_load(&other->waiting_for) == transfer)
+        mo_eventcount_notify(&other->event);
     else
         mo_thread_worker_submit(
-            post->seats[s->device[MO_TRANSPORT_RECEIVER]].courier, transfer);
+            copier->devices[s->device[MO_TRANSPORT_RECEIVER]].worker, transfer);
 }
 
-static void begin(mo_transport_local_copy *post, int transfer,
-                  mo_transport_end end, unsigned bit)
+static void post_end(mo_transport_local_copy *copier, int transfer,
+                     mo_transport_end end, unsigned bit)
 {
-    slot *s = &post->slots[transfer];
+    slot *s = &copier->slots[transfer];
 
-    s->wanted[end]++;
-    if (s->local && (atomic_fetch_or(&s->begun, bit) | bit) == READY)
-        dispatch(post, transfer, end);
+    s->n_posted[end]++;
+    if (s->local && (atomic_fetch_or(&s->posted, bit) | bit) == BOTH_POSTED)
+        dispatch_copy(copier, transfer, end);
 }
 
-void mo_transport_local_copy_send(mo_transport_local_copy *post, int transfer,
+void mo_transport_local_copy_send(mo_transport_local_copy *copier, int transfer,
                                   const void *data)
 {
-    post->slots[transfer].source = data;
-    begin(post, transfer, MO_TRANSPORT_SENDER, SENT);
+    copier->slots[transfer].source = data;
+    post_end(copier, transfer, MO_TRANSPORT_SENDER, SEND_POSTED);
 }
 
-void mo_transport_local_copy_receive(mo_transport_local_copy *post,
+void mo_transport_local_copy_receive(mo_transport_local_copy *copier,
                                      int transfer, void *data)
 {
-    post->slots[transfer].target = data;
-    begin(post, transfer, MO_TRANSPORT_RECEIVER, EXPECTED);
+    copier->slots[transfer].target = data;
+    post_end(copier, transfer, MO_TRANSPORT_RECEIVER, RECEIVE_POSTED);
 }
 
-/* ------------------------------------------------------------------ waiting */
+/* ----------------------------------------------------------------- waiting */
 
-typedef struct waiting {
-    mo_transport_local_copy *post;
+typedef struct wait_context {
+    mo_transport_local_copy *copier;
     slot *slot;
     mo_transport_end end;
-} waiting;
+} wait_context;
 
-static bool is_done(const waiting *w)
+static bool is_done(const wait_context *w)
 {
-    return atomic_load(&w->slot->done) == w->slot->wanted[w->end];
+    return atomic_load(&w->slot->n_done) == w->slot->n_posted[w->end];
 }
 
-static bool may_go_on(void *context)
+static bool can_proceed(void *context)
 {
-    waiting *w = context;
+    wait_context *w = context;
 
-    return is_done(w) || atomic_load(&w->slot->begun) == READY ||
-           mo_first_error_is_set(w->post->failure);
+    return is_done(w) || atomic_load(&w->slot->posted) == BOTH_POSTED ||
+           mo_first_error_is_set(w->copier->failure);
 }
 
-mo_status mo_transport_local_copy_await(mo_transport_local_copy *post,
+mo_status mo_transport_local_copy_await(mo_transport_local_copy *copier,
                                         int transfer, mo_transport_end end,
                                         mo_error *err)
 {
-    slot *s = &post->slots[transfer];
-    seat *own = &post->seats[s->device[end]];
-    waiting w = { post, s, end };
+    slot *s = &copier->slots[transfer];
+    device_state *own = &copier->devices[s->device[end]];
+    wait_context w = { copier, s, end };
 
     if (is_done(&w))
         return MO_OK;
-    atomic_store(&own->waits_for, transfer);
+    atomic_store(&own->waiting_for, transfer);
     if (!s->local)
-        mo_eventcount_notify(post->server);
-    while (!is_done(&w) && !mo_first_error_is_set(post->failure)) {
-        mo_eventcount_wait(&own->bell, may_go_on, &w);
-        carry(post, transfer);
+        mo_eventcount_notify(copier->server_event);
+    while (!is_done(&w) && !mo_first_error_is_set(copier->failure)) {
+        mo_eventcount_wait(&own->event, can_proceed, &w);
+        copy_transfer(copier, transfer);
     }
-    atomic_store(&own->waits_for, MO_PLAN_NONE);
-    return is_done(&w) ? MO_OK : mo_first_error_get(post->failure, err);
+    atomic_store(&own->waiting_for, MO_PLAN_NONE);
+    return is_done(&w) ? MO_OK : mo_first_error_get(copier->failure, err);
 }
 
-bool mo_transport_local_copy_has_waiters(mo_transport_local_copy *post)
+bool mo_transport_local_copy_has_waiters(mo_transport_local_copy *copier)
 {
-    for (int d = 0; d < post->n_seats; d++)
-        if (atomic_load(&post->seats[d].waits_for) != MO_PLAN_NONE)
+    for (int d = 0; d < copier->n_devices; d++)
+        if (atomic_load(&copier->devices[d].waiting_for) != MO_PLAN_NONE)
             return true;
     return false;
 }
 
-void mo_transport_local_copy_notify_all(mo_transport_local_copy *post)
+void mo_transport_local_copy_notify_all(mo_transport_local_copy *copier)
 {
-    for (int d = 0; d < post->n_seats; d++)
-        mo_eventcount_notify(&post->seats[d].bell);
+    for (int d = 0; d < copier->n_devices; d++)
+        mo_eventcount_notify(&copier->devices[d].event);
 }
 
-/* -------------------------------------------------------- making and ending */
+/* ------------------------------------------------------- creating, freeing */
 
-bool mo_transport_local_copy_is_local(const mo_transport_local_copy *post,
+bool mo_transport_local_copy_is_local(const mo_transport_local_copy *copier,
                                       int transfer)
 {
-    return post->slots[transfer].local;
+    return copier->slots[transfer].local;
 }
 
-const void *mo_transport_local_copy_source(const mo_transport_local_copy *post,
-                                           int transfer)
+const void *
+mo_transport_local_copy_source(const mo_transport_local_copy *copier,
+                               int transfer)
 {
-    return post->slots[transfer].source;
+    return copier->slots[transfer].source;
 }
 
-void *mo_transport_local_copy_target(const mo_transport_local_copy *post,
+void *mo_transport_local_copy_target(const mo_transport_local_copy *copier,
                                      int transfer)
 {
-    return post->slots[transfer].target;
+    return copier->slots[transfer].target;
 }
 
-static void fill_slot(slot *s, const mo_plan_transfer *transfer,
+static void init_slot(slot *s, const mo_plan_transfer *transfer,
                       const bool *here)
 {
-    atomic_init(&s->begun, 0);
-    atomic_init(&s->done, 0);
+    atomic_init(&s->posted, 0);
+    atomic_init(&s->n_done, 0);
     s->bytes = (size_t) transfer->bytes;
     s->device[MO_TRANSPORT_SENDER] = transfer->from;
     s->device[MO_TRANSPORT_RECEIVER] = transfer->to;
     s->local = here[transfer->from] && here[transfer->to];
 }
 
-static mo_status hire_couriers(mo_transport_local_copy *post, mo_error *err)
+static mo_status start_workers(mo_transport_local_copy *copier, mo_error *err)
 {
     mo_status status = MO_OK;
 
-    for (int t = 0; t < post->n_slots && status == MO_OK; t++) {
-        slot *s = &post->slots[t];
-        seat *receiver = &post->seats[s->device[MO_TRANSPORT_RECEIVER]];
+    for (int t = 0; t < copier->n_slots && status == MO_OK; t++) {
+        slot *s = &copier->slots[t];
+        device_state *receiver =
+            &copier->devices[s->device[MO_TRANSPORT_RECEIVER]];
 
-        if (s->local && s->bytes > SMALL_BYTES && !receiver->courier)
-            status = mo_thread_worker_new(post->n_slots, carry, post,
-                                          &receiver->courier, err);
+        if (s->local && s->bytes > SMALL_BYTES && !receiver->worker)
+            status = mo_thread_worker_new(copier->n_slots, copy_transfer,
+                                          copier, &receiver->worker, err);
     }
     return status;
 }
 
 mo_status mo_transport_local_copy_new(const mo_exec_plan *plan,
                                       const bool *here, mo_first_error *failure,
-                                      mo_eventcount *server,
-                                      mo_transport_local_copy **post,
+                                      mo_eventcount *server_event,
+                                      mo_transport_local_copy **copier,
                                       mo_error *err)
 {
     mo_transport_local_copy *p = calloc(1, sizeof *p);
     mo_status status;
 
-    *post = NULL;
+    *copier = NULL;
     if (!p)
         return mo_fail_memory(err);
     p->failure = failure;
-    p->server = server;
+    p->server_event = server_event;
     p->slots = calloc((size_t) plan->n_transfers + 1, sizeof *p->slots);
-    p->seats = calloc((size_t) plan->n_devices + 1, sizeof *p->seats);
-    if (!p->slots || !p->seats) {
+    p->devices = calloc((size_t) plan->n_devices + 1, sizeof *p->devices);
+    if (!p->slots || !p->devices) {
         mo_transport_local_copy_free(p);
         return mo_fail_memory(err);
     }
     p->n_slots = plan->n_transfers;
-    p->n_seats = plan->n_devices;
-    for (int d = 0; d < p->n_seats; d++) {
-        mo_eventcount_init(&p->seats[d].bell);
-        atomic_init(&p->seats[d].waits_for, MO_PLAN_NONE);
+    p->n_devices = plan->n_devices;
+    for (int d = 0; d < p->n_devices; d++) {
+        mo_eventcount_init(&p->devices[d].event);
+        atomic_init(&p->devices[d].waiting_for, MO_PLAN_NONE);
     }
     for (int t = 0; t < p->n_slots; t++)
-        fill_slot(&p->slots[t], &plan->transfers[t], here);
-    status = hire_couriers(p, err);
+        init_slot(&p->slots[t], &plan->transfers[t], here);
+    status = start_workers(p, err);
     if (status != MO_OK)
         mo_transport_local_copy_free(p);
     else
-        *post = p;
+        *copier = p;
     return status;
 }
 
-void mo_transport_local_copy_free(mo_transport_local_copy *post)
+void mo_transport_local_copy_free(mo_transport_local_copy *copier)
 {
-    if (!post)
+    if (!copier)
         return;
-    /* All couriers first: one rings the bells of others' seats, too. */
-    for (int d = 0; d < post->n_seats; d++)
-        mo_thread_worker_free(post->seats[d].courier);
-    for (int d = 0; d < post->n_seats; d++)
-        mo_eventcount_destroy(&post->seats[d].bell);
-    free(post->slots);
-    free(post->seats);
-    free(post);
+    /* All workers first: a worker notifies the eventcounts of other devices,
+     * too. */
+    for (int d = 0; d < copier->n_devices; d++)
+        mo_thread_worker_free(copier->devices[d].worker);
+    for (int d = 0; d < copier->n_devices; d++)
+        mo_eventcount_destroy(&copier->devices[d].event);
+    free(copier->slots);
+    free(copier->devices);
+    free(copier);
 }

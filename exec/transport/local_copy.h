@@ -1,15 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * post.h - transfers between the devices of one process.
+ * local_copy.h - transfers between the devices of one process.
  *
- * A transfer is begun at its two ends by two threads and copied once both have
- * begun: by the second of them when it is small, else by whichever end waits
- * for it, else by the courier of the receiving device, a thread that sleeps
- * most of the time.  So it goes on whatever the devices compute meanwhile.
+ * A transfer is posted at its two ends by two threads and copied once both
+ * have posted: by the second of them when it is small, else by an end that
+ * waits for it, else by the worker thread of the receiving device. So it makes
+ * progress whatever the devices compute meanwhile.
  *
- * The same transfer is begun again in every run, after both ends have awaited
- * it.  Transfers to and from other processes are begun and awaited here, too,
- * and done by whoever calls mo_transport_local_copy_complete.
+ * The same transfer is posted again in every run, after both ends have awaited
+ * it. Transfers to and from other processes are posted and awaited here, too;
+ * the transport completes them with mo_transport_local_copy_complete().
  */
 #ifndef MO_EXEC_TRANSPORT_LOCAL_COPY_H
 #define MO_EXEC_TRANSPORT_LOCAL_COPY_H
@@ -28,41 +28,46 @@ typedef enum mo_transport_end {
     MO_TRANSPORT_RECEIVER
 } mo_transport_end;
 
-/* here: by device, whether it is of this process.  server is rung when somebody
- * begins to wait for a transfer that is not local. */
+/* here: by device, whether it belongs to this process. server is notified when
+ * a device starts to wait for a transfer that is not local. The plan, failure
+ * and server outlive *post; the caller frees it with
+ * mo_transport_local_copy_free(). */
 mo_status mo_transport_local_copy_new(const mo_exec_plan *plan,
                                       const bool *here, mo_first_error *failure,
-                                      mo_eventcount *server,
-                                      mo_transport_local_copy **post,
+                                      mo_eventcount *server_event,
+                                      mo_transport_local_copy **copier,
                                       mo_error *err);
-void mo_transport_local_copy_free(mo_transport_local_copy *post);
+void mo_transport_local_copy_free(mo_transport_local_copy *copier);
 
-/* Are both ends in this process? */
-bool mo_transport_local_copy_is_local(const mo_transport_local_copy *post,
+/* Returns whether both ends are in this process. */
+bool mo_transport_local_copy_is_local(const mo_transport_local_copy *copier,
                                       int transfer);
 
-void mo_transport_local_copy_send(mo_transport_local_copy *post, int transfer,
+void mo_transport_local_copy_send(mo_transport_local_copy *copier, int transfer,
                                   const void *data);
-void mo_transport_local_copy_receive(mo_transport_local_copy *post,
+void mo_transport_local_copy_receive(mo_transport_local_copy *copier,
                                      int transfer, void *data);
 
-/* Returns when the transfer that this end has begun is done; or the failure. */
-mo_status mo_transport_local_copy_await(mo_transport_local_copy *post,
+/* Returns MO_OK when the transfer that this end has posted is complete, or the
+ * stored error. */
+mo_status mo_transport_local_copy_await(mo_transport_local_copy *copier,
                                         int transfer, mo_transport_end end,
                                         mo_error *err);
 
-/* Of one that is not local: it is done.  Its data is where it was begun. */
-void mo_transport_local_copy_complete(mo_transport_local_copy *post,
+/* For a transfer that is not local: marks it complete and wakes the waiters.
+ * Its data is at source or target, borrowed from the thread that posted it. */
+void mo_transport_local_copy_complete(mo_transport_local_copy *copier,
                                       int transfer);
-const void *mo_transport_local_copy_source(const mo_transport_local_copy *post,
-                                           int transfer);
-void *mo_transport_local_copy_target(const mo_transport_local_copy *post,
+const void *
+mo_transport_local_copy_source(const mo_transport_local_copy *copier,
+                               int transfer);
+void *mo_transport_local_copy_target(const mo_transport_local_copy *copier,
                                      int transfer);
 
-/* Is any device waiting right now? */
-bool mo_transport_local_copy_has_waiters(mo_transport_local_copy *post);
+/* Returns whether any device waits for a transfer right now. */
+bool mo_transport_local_copy_has_waiters(mo_transport_local_copy *copier);
 
-/* After a failure: all who wait look again. */
-void mo_transport_local_copy_notify_all(mo_transport_local_copy *post);
+/* Wakes all waiting threads, after an error was stored. */
+void mo_transport_local_copy_notify_all(mo_transport_local_copy *copier);
 
 #endif

@@ -8,16 +8,16 @@
 
 #include "base/stop.h"
 
-static const int64_t beat_ns = 1000000000;
+static const int64_t heartbeat_ns = 1000000000;
 
-/* Some beats must come within the patience of others, which is ours. */
-enum { BEATS = 4 };
+/* Heartbeats within the timeout of the others, which is ours. */
+enum { HEARTBEATS_PER_TIMEOUT = 4 };
 
-static int64_t next_beat(double patience_s, int64_t now)
+static int64_t next_heartbeat(double timeout_s, int64_t now)
 {
-    int64_t part = (int64_t) (patience_s * 1e9 / BEATS);
+    int64_t part = (int64_t) (timeout_s * 1e9 / HEARTBEATS_PER_TIMEOUT);
 
-    return now + (part < beat_ns ? part : beat_ns);
+    return now + (part < heartbeat_ns ? part : heartbeat_ns);
 }
 
 mo_status mo_transport_peers_init(mo_transport_peers *peers, int n_ranks,
@@ -33,8 +33,8 @@ mo_status mo_transport_peers_init(mo_transport_peers *peers, int n_ranks,
     if (!made)
         return mo_fail_memory(err);
     for (int r = 0; r < n_ranks; r++) {
-        mo_rdv_msg_channel_init(&made[r].wire, r == rank ? -1 : sockets[r]);
-        made[r].heard_ns = now;
+        mo_rdv_msg_channel_init(&made[r].channel, r == rank ? -1 : sockets[r]);
+        made[r].last_message_ns = now;
         snprintf(made[r].name, sizeof made[r].name, "rank %d", r);
     }
     *peers = (mo_transport_peers){ made, n_ranks, rank, now };
@@ -44,7 +44,7 @@ mo_status mo_transport_peers_init(mo_transport_peers *peers, int n_ranks,
 void mo_transport_peers_clear(mo_transport_peers *peers)
 {
     for (int r = 0; r < peers->n_ranks; r++)
-        mo_rdv_msg_channel_close(&peers->peers[r].wire);
+        mo_rdv_msg_channel_close(&peers->peers[r].channel);
     free(peers->peers);
     *peers = (mo_transport_peers){ NULL, 0, 0, 0 };
 }
@@ -53,32 +53,32 @@ void mo_transport_peers_broadcast(mo_transport_peers *peers,
                                   mo_rdv_msg_kind kind, const char *text)
 {
     for (int r = 0; r < peers->n_ranks; r++)
-        mo_rdv_msg_send(&peers->peers[r].wire, kind, text);
+        mo_rdv_msg_send(&peers->peers[r].channel, kind, text);
 }
 
-/* ------------------------------------------------------------------ looking */
+/* ----------------------------------------------------------------- polling */
 
-static void hear(mo_transport_peer *p, mo_rdv_msg_kind kind, const char *text,
-                 int64_t now, mo_error *why)
+static void handle_message(mo_transport_peer *p, mo_rdv_msg_kind kind,
+                           const char *text, int64_t now, mo_error *why)
 {
-    p->heard_ns = now;
+    p->last_message_ns = now;
     switch (kind) {
     case MO_RDV_MSG_ERROR:
         if (why->status == MO_OK)
             mo_fail(why, MO_E_IO, "%s", text);
         break;
     case MO_RDV_MSG_DONE:
-        p->bye_ns = now;
+        p->done_ns = now;
         break;
     case MO_RDV_MSG_CLOSE:
-        p->ended = true;
+        p->close_received = true;
         break;
     case MO_RDV_MSG_HEARTBEAT:
         break;
     }
 }
 
-/* What it said comes before the fact that it is gone. */
+/* Messages that precede the end of the connection are handled before it. */
 static void read_peer(mo_transport_peer *p, int64_t now, mo_error *why)
 {
     char text[MO_RDV_MSG_TEXT_SIZE];
@@ -86,29 +86,29 @@ static void read_peer(mo_transport_peer *p, int64_t now, mo_error *why)
     bool closed = false, more = true;
 
     while (more) {
-        mo_rdv_msg_receive(&p->wire, &closed);
+        mo_rdv_msg_receive(&p->channel, &closed);
         more = false;
-        while (mo_rdv_msg_next(&p->wire, &kind, text, &closed)) {
-            hear(p, kind, text, now, why);
+        while (mo_rdv_msg_next(&p->channel, &kind, text, &closed)) {
+            handle_message(p, kind, text, now, why);
             more = !closed;
         }
     }
     if (!closed)
         return;
-    mo_rdv_msg_channel_close(&p->wire);
-    if (!p->ended && why->status == MO_OK)
+    mo_rdv_msg_channel_close(&p->channel);
+    if (!p->close_received && why->status == MO_OK)
         mo_fail(why, MO_E_IO,
                 "%s is gone: it was killed, or has crashed; nothing more can "
                 "be done without it",
                 p->name);
 }
 
-static void check_silence(const mo_transport_peer *p, double patience_s,
+static void check_silence(const mo_transport_peer *p, double timeout_s,
                           int64_t now, mo_error *why)
 {
-    double silent_s = (double) (now - p->heard_ns) * 1e-9;
+    double silent_s = (double) (now - p->last_message_ns) * 1e-9;
 
-    if (silent_s > patience_s && why->status == MO_OK)
+    if (silent_s > timeout_s && why->status == MO_OK)
         mo_fail(why, MO_E_IO,
                 "%s has not been heard of for %.0f s: it was stopped, or its "
                 "machine or the network is down",
@@ -116,40 +116,40 @@ static void check_silence(const mo_transport_peer *p, double patience_s,
 }
 
 void mo_transport_peers_poll_messages(mo_transport_peers *peers,
-                                      double patience_s, mo_error *why)
+                                      double timeout_s, mo_error *why)
 {
     int64_t now = mo_stop_clock_ns();
 
     for (int r = 0; r < peers->n_ranks; r++) {
         mo_transport_peer *p = &peers->peers[r];
 
-        if (p->wire.socket >= 0)
+        if (p->channel.socket >= 0)
             read_peer(p, now, why);
-        if (p->wire.socket >= 0)
-            check_silence(p, patience_s, now, why);
+        if (p->channel.socket >= 0)
+            check_silence(p, timeout_s, now, why);
     }
-    if (now < peers->next_beat_ns)
+    if (now < peers->next_heartbeat_ns)
         return;
     mo_transport_peers_broadcast(peers, MO_RDV_MSG_HEARTBEAT, NULL);
-    peers->next_beat_ns = next_beat(patience_s, now);
+    peers->next_heartbeat_ns = next_heartbeat(timeout_s, now);
 }
 
 nfds_t mo_transport_peers_add_pollfds(const mo_transport_peers *peers,
                                       struct pollfd *polled, nfds_t n)
 {
     for (int r = 0; r < peers->n_ranks; r++)
-        if (peers->peers[r].wire.socket >= 0)
-            polled[n++] = (struct pollfd){ .fd = peers->peers[r].wire.socket,
+        if (peers->peers[r].channel.socket >= 0)
+            polled[n++] = (struct pollfd){ .fd = peers->peers[r].channel.socket,
                                            .events = POLLIN };
     return n;
 }
 
-/* ------------------------------------------------------------------ leaving */
+/* ------------------------------------------------------ orderly disconnect */
 
 bool mo_transport_peers_all_done(const mo_transport_peers *peers)
 {
     for (int r = 0; r < peers->n_ranks; r++)
-        if (r != peers->rank && peers->peers[r].bye_ns == 0)
+        if (r != peers->rank && peers->peers[r].done_ns == 0)
             return false;
     return true;
 }
@@ -160,9 +160,9 @@ bool mo_transport_peers_has_left(const mo_transport_peers *peers, int rank,
     int64_t now = mo_stop_clock_ns();
 
     for (int r = 0; r < peers->n_ranks; r++) {
-        int64_t bye = peers->peers[r].bye_ns;
+        int64_t done = peers->peers[r].done_ns;
 
-        if ((rank < 0 || r == rank) && bye != 0 && now - bye > ago_ns)
+        if ((rank < 0 || r == rank) && done != 0 && now - done > ago_ns)
             return true;
     }
     return false;

@@ -8,20 +8,20 @@
 #include "exec/transport/transport.h"
 
 #ifdef HAVE_MPI
-#define MPI_TOO &mo_transport_mpi,
+#define MPI_ENTRY &mo_transport_mpi,
 #else
-#define MPI_TOO
+#define MPI_ENTRY
 #endif
 
 #ifdef HAVE_NCCL
-#define NCCL_TOO &mo_transport_nccl,
+#define NCCL_ENTRY &mo_transport_nccl,
 #else
-#define NCCL_TOO
+#define NCCL_ENTRY
 #endif
 
 const mo_transport *const mo_transport_table[] = { &mo_transport_local,
                                                    &mo_transport_tcp,
-                                                   NCCL_TOO MPI_TOO NULL };
+                                                   NCCL_ENTRY MPI_ENTRY NULL };
 
 static const char no_mpi[] = "this build cannot do it: install MPI "
                              "(libopenmpi-dev), then configure and make again";
@@ -29,8 +29,8 @@ static const char no_nccl[] = "this build cannot do it: install the headers of "
                               "NCCL 2.18 or later beside those of CUDA, then "
                               "configure and make again";
 
-static mo_status find(const char *name, const char *asked_by,
-                      const mo_transport **transport, mo_error *err)
+static mo_status find_transport(const char *name, const char *source,
+                                const mo_transport **transport, mo_error *err)
 {
     for (int i = 0; mo_transport_table[i]; i++)
         if (strcmp(mo_transport_table[i]->name, name) == 0) {
@@ -38,26 +38,26 @@ static mo_status find(const char *name, const char *asked_by,
             return MO_OK;
         }
     if (strcmp(name, "mpi") == 0)
-        return mo_fail(err, MO_E_SUPPORT, "%s asks for MPI, but %s", asked_by,
+        return mo_fail(err, MO_E_SUPPORT, "%s asks for MPI, but %s", source,
                        no_mpi);
     if (strcmp(name, "nccl") == 0)
-        return mo_fail(err, MO_E_SUPPORT, "%s asks for NCCL, but %s", asked_by,
+        return mo_fail(err, MO_E_SUPPORT, "%s asks for NCCL, but %s", source,
                        no_nccl);
     return mo_fail(err, MO_E_USAGE,
                    "%s names a transport '%s' that does not exist; there are "
                    "local, tcp, nccl and mpi",
-                   asked_by, name);
+                   source, name);
 }
 
-/* Somebody who has said where the ranks meet, or which this is, does not ask
- * for MPI; nor does a launcher that knows nothing of it. */
-static bool asks_for_tcp(const mo_rdv_launch_options *told,
-                         const mo_rdv_params *job)
+/* A rendezvous address, or an explicit rank, excludes MPI; so does a launcher
+ * that does not support it. */
+static bool excludes_mpi(const mo_rdv_launch_options *launch,
+                         const mo_rdv_params *params)
 {
     const char *master = getenv("MOIRAI_MASTER");
 
-    return job->by_us || told->master || (master && *master) ||
-           strcmp(job->by, "torchrun") == 0;
+    return params->from_options || launch->master || (master && *master) ||
+           strcmp(params->source, "torchrun") == 0;
 }
 
 static bool has_mpi(void)
@@ -69,9 +69,9 @@ static bool has_mpi(void)
 #endif
 }
 
-/* Which devices are GPUs is not known yet: with NCCL values of others travel as
- * without it. */
-static const mo_transport *between_ranks(void)
+/* Which devices are GPUs is not known yet: nccl sends the values of other
+ * devices over TCP, as tcp does. */
+static const mo_transport *default_between_ranks(void)
 {
 #ifdef HAVE_NCCL
     return &mo_transport_nccl;
@@ -80,34 +80,35 @@ static const mo_transport *between_ranks(void)
 #endif
 }
 
-/* Launchers of MPI may keep from us how many processes they have started. */
-static mo_status choose_by_launch(const mo_rdv_launch_options *told,
+/* Launchers of MPI may not export the number of processes they have started. */
+static mo_status select_by_launch(const mo_rdv_launch_options *launch,
                                   const mo_transport **transport, mo_error *err)
 {
     mo_rdv_launcher launcher;
-    mo_rdv_params job;
-    mo_status status = mo_rdv_params_resolve(told, &job, err);
+    mo_rdv_params params;
+    mo_status status = mo_rdv_params_resolve(launch, &params, err);
 
     *transport = &mo_transport_local;
-    if (has_mpi() && job.by && !asks_for_tcp(told, &job) &&
+    if (has_mpi() && params.source && !excludes_mpi(launch, &params) &&
         mo_rdv_launcher_detect(&launcher) && launcher.n_ranks != 1)
-        return find("mpi", launcher.name, transport, err);
-    if (status == MO_OK && job.n_ranks > 1)
-        *transport = between_ranks();
+        return find_transport("mpi", launcher.name, transport, err);
+    if (status == MO_OK && params.n_ranks > 1)
+        *transport = default_between_ranks();
     return status;
 }
 
-/* Somebody who says which rank this is does not want what knows of none, or
- * what knows better: each of the processes would take itself for the only one.
- * Variables may be there for other commands. */
-static mo_status check_wish(const mo_transport *transport,
-                            const mo_rdv_launch_options *told, mo_error *err)
+/* An explicit rank contradicts a transport that has one process or gets ranks
+ * from MPI: each process would assume that it is the only one. Environment
+ * variables are not checked, since they may be meant for other commands. */
+static mo_status check_rank_options(const mo_transport *transport,
+                                    const mo_rdv_launch_options *launch,
+                                    mo_error *err)
 {
-    bool by_itself = strcmp(transport->name, "local") == 0 ||
-                     strcmp(transport->name, "mpi") == 0;
+    bool assigns_ranks = strcmp(transport->name, "local") == 0 ||
+                         strcmp(transport->name, "mpi") == 0;
 
-    if (!by_itself || (!told->rank_told && told->n_ranks == 0) ||
-        told->n_ranks == 1)
+    if (!assigns_ranks || (!launch->has_rank && launch->n_ranks == 0) ||
+        launch->n_ranks == 1)
         return MO_OK;
     return mo_fail(err, MO_E_USAGE,
                    "--rank and --ranks are for the transports tcp and nccl; "
@@ -117,33 +118,35 @@ static mo_status check_wish(const mo_transport *transport,
                                                          : "mpirun to say it");
 }
 
-static mo_status choose_by_name(const char *name, const char *asked_by,
-                                const mo_rdv_launch_options *told,
+static mo_status select_by_name(const char *name, const char *source,
+                                const mo_rdv_launch_options *launch,
                                 const mo_transport **transport, mo_error *err)
 {
-    mo_status status = find(name, asked_by, transport, err);
+    mo_status status = find_transport(name, source, transport, err);
 
-    return status == MO_OK ? check_wish(*transport, told, err) : status;
+    return status == MO_OK ? check_rank_options(*transport, launch, err)
+                           : status;
 }
 
 mo_status mo_transport_select_with(const char *name,
-                                   const mo_rdv_launch_options *told,
+                                   const mo_rdv_launch_options *launch,
                                    const mo_transport **transport,
                                    mo_error *err)
 {
-    const char *wish = getenv("MOIRAI_TRANSPORT");
+    const char *variable = getenv("MOIRAI_TRANSPORT");
 
     if (name)
-        return choose_by_name(name, "--transport", told, transport, err);
-    if (wish && *wish)
-        return choose_by_name(wish, "MOIRAI_TRANSPORT", told, transport, err);
-    return choose_by_launch(told, transport, err);
+        return select_by_name(name, "--transport", launch, transport, err);
+    if (variable && *variable)
+        return select_by_name(variable, "MOIRAI_TRANSPORT", launch, transport,
+                              err);
+    return select_by_launch(launch, transport, err);
 }
 
 mo_status mo_transport_select(const char *name, const mo_transport **transport,
                               mo_error *err)
 {
-    const mo_rdv_launch_options nothing = { 0 };
+    const mo_rdv_launch_options none = { 0 };
 
-    return mo_transport_select_with(name, &nothing, transport, err);
+    return mo_transport_select_with(name, &none, transport, err);
 }

@@ -87,7 +87,7 @@ static char *if_there(const char *folder, const char *below, const char *name)
 
 char *mo_install_dirs_own_file(const char *name)
 {
-    static const char *const near[] = { "", "../", "../libexec/moirai/",
+    static const char *const near[] = { "", "../../", "../libexec/moirai/",
                                         "../share/moirai/" };
     static const char *const far[] = { MO_PKGLIBEXECDIR, MO_PKGDATADIR,
                                        MO_SOURCE_DIR "/solvers/plugins" };

@@ -92,7 +92,7 @@ static void say_note(const char *text)
 
 static mo_status open_world(mo_exec_options *o, work *w, mo_error *err)
 {
-    mo_transport_world_options options = { .last_words = say_last,
+    mo_transport_world_options options = { .print_fatal = say_last,
                                            .note = say_note };
     mo_status status = mo_launch_options_read(&o->job, &options.launch, err);
 
@@ -214,7 +214,7 @@ static const char *say_transport(const work *w)
 {
     const mo_transport *transport = w->transport;
 
-    return transport->say ? transport->say(w->world) : transport->name;
+    return transport->describe ? transport->describe(w->world) : transport->name;
 }
 
 static mo_status finish(mo_exec_options *o, work *w, mo_error *err)

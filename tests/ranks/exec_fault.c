@@ -209,7 +209,7 @@ static void meet_fate(long rank)
 
 int main(int argc, char **argv)
 {
-    mo_transport_world_options options = { .last_words = print };
+    mo_transport_world_options options = { .print_fatal = print };
     mo_error err = { 0 };
     task t = { 0 };
     mo_status status;
@@ -217,7 +217,7 @@ int main(int argc, char **argv)
     (void) argc;
     words = argv + 1;
     meet_fate(strtol(rank_by_launcher(), NULL, 10));
-    options.patience_s = (double) number("patience", 0);
+    options.peer_timeout_s = (double) number("patience", 0);
     status = mo_transport_select(NULL, &t.transport, &err);
     if (status == MO_OK)
         status = t.transport->open(&options, &t.world, &err);

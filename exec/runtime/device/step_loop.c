@@ -33,7 +33,7 @@ static mo_status send(const mo_run_device *d, const mo_run_action *a,
 static mo_status await(const mo_run_device *d, const mo_run_action *a,
                        mo_error *err)
 {
-    mo_status status = d->options->transport->await(d->options->world, a->what,
+    mo_status status = d->options->transport->wait(d->options->world, a->what,
                                                     a->sending, err);
 
     if (status == MO_OK && !a->sending && a->data != a->value && a->bytes > 0)

@@ -2,16 +2,33 @@
 #include <config.h>
 
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
+#include "base/stop.h"
 #include "exec/transport/mpi/mpi_internal.h"
 
-/* ------------------------------------------------------------------ opening */
+enum { CLOCK_TAG = 2 };
 
-static void say_missing(void *context, mo_error *why)
+static void free_buffers(mo_mpi_world *world)
 {
-    mo_transport_world *world = context;
-    int missing = mo_rdv_presence_first_missing(world->roll);
+    free(world->queue.transfers);
+    free(world->taken);
+    free(world->chunks_left);
+    free(world->requests);
+    free(world->transfer_of);
+    free(world->finished);
+    world->queue.transfers = world->taken = NULL;
+    world->chunks_left = world->transfer_of = world->finished = NULL;
+    world->requests = NULL;
+}
+
+/* ----------------------------------------------------------------- opening */
+
+static void describe_missing(void *context, mo_error *why)
+{
+    mo_mpi_world *world = context;
+    int missing = mo_rdv_presence_first_missing(world->presence);
 
     if (missing >= 0)
         mo_fail(why, MO_E_IO,
@@ -25,13 +42,13 @@ static void say_missing(void *context, mo_error *why)
                 "others");
 }
 
-static mo_status start_mpi(mo_transport_world *world, mo_error *err)
+static mo_status start_mpi(mo_mpi_world *world, mo_error *err)
 {
-    int there = 0, support = 0;
+    int initialized = 0, support = 0;
     mo_status status;
 
-    MPI_Initialized(&there);
-    if (there)
+    MPI_Initialized(&initialized);
+    if (initialized)
         return mo_fail(err, MO_E_SUPPORT,
                        "MPI was started before; it can be only once");
     status =
@@ -42,8 +59,8 @@ static mo_status start_mpi(mo_transport_world *world, mo_error *err)
                        "this MPI was built without support for threads");
     if (status != MO_OK)
         return status;
-    MPI_Comm_rank(MPI_COMM_WORLD, &world->ranks.rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &world->ranks.n_ranks);
+    MPI_Comm_rank(MPI_COMM_WORLD, &world->job.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &world->job.n_ranks);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     status =
         mo_mpi_check(MPI_Comm_dup(MPI_COMM_WORLD, &world->data), "start", err);
@@ -53,48 +70,48 @@ static mo_status start_mpi(mo_transport_world *world, mo_error *err)
     return status;
 }
 
-static mo_status swap_cards(mo_transport_world *world,
-                            const mo_rdv_endpoint *own, mo_error *err)
+static mo_status exchange_endpoints(mo_mpi_world *world,
+                                    const mo_rdv_endpoint *own, mo_error *err)
 {
-    world->ranks.cards =
-        calloc((size_t) world->ranks.n_ranks, sizeof *world->ranks.cards);
-    if (!world->ranks.cards)
+    world->job.endpoints =
+        calloc((size_t) world->job.n_ranks, sizeof *world->job.endpoints);
+    if (!world->job.endpoints)
         return mo_fail_memory(err);
     return mo_mpi_check(MPI_Allgather(own, sizeof *own, MPI_BYTE,
-                                      world->ranks.cards, sizeof *own, MPI_BYTE,
-                                      world->control),
+                                      world->job.endpoints, sizeof *own,
+                                      MPI_BYTE, world->control),
                         "swap addresses", err);
 }
 
-static mo_status connect_all(mo_transport_world *world, int listener,
-                             int *sockets, mo_error *err)
+static mo_status connect_all(mo_mpi_world *world, int listener, int *sockets,
+                             mo_error *err)
 {
-    const mo_rdv_mesh meeting = { .cards = world->ranks.cards,
-                                  .n_ranks = world->ranks.n_ranks,
-                                  .rank = world->ranks.rank,
-                                  .listener = listener,
-                                  .seconds = world->ranks.patience_s / 2,
-                                  .n_kinds = 1 };
-    mo_status status = mo_rdv_mesh_connect(&meeting, sockets, err);
+    const mo_rdv_mesh mesh = { .endpoints = world->job.endpoints,
+                               .n_ranks = world->job.n_ranks,
+                               .rank = world->job.rank,
+                               .listener = listener,
+                               .seconds = world->job.peer_timeout_s / 2,
+                               .n_kinds = 1 };
+    mo_status status = mo_rdv_mesh_connect(&mesh, sockets, err);
 
     return status == MO_OK
-               ? mo_transport_job_set_connections(&world->ranks, sockets, err)
+               ? mo_transport_job_set_connections(&world->job, sockets, err)
                : status;
 }
 
-static mo_status meet(mo_transport_world *world, mo_error *err)
+static mo_status connect_ranks(mo_mpi_world *world, mo_error *err)
 {
-    int *sockets = calloc((size_t) world->ranks.n_ranks, sizeof *sockets);
+    int *sockets = calloc((size_t) world->job.n_ranks, sizeof *sockets);
     int listener = -1;
     mo_rdv_endpoint own;
     mo_status status;
 
     if (!sockets)
         return mo_fail_memory(err);
-    status = mo_rdv_endpoint_listen(world->ranks.n_ranks, NULL, &own, &listener,
-                                    err);
+    status =
+        mo_rdv_endpoint_listen(world->job.n_ranks, NULL, &own, &listener, err);
     if (status == MO_OK)
-        status = swap_cards(world, &own, err);
+        status = exchange_endpoints(world, &own, err);
     if (status == MO_OK)
         status = connect_all(world, listener, sockets, err);
     if (listener >= 0)
@@ -103,133 +120,278 @@ static mo_status meet(mo_transport_world *world, mo_error *err)
     return status;
 }
 
-static void free_world(mo_transport_world *world)
+static void free_world(mo_mpi_world *world)
 {
-    mo_transport_job_destroy(&world->ranks);
-    mo_rdv_presence_free(world->roll);
-    mo_mpi_plan_clear(world);
+    mo_transport_job_destroy(&world->job);
+    mo_rdv_presence_free(world->presence);
+    free_buffers(world);
     pthread_mutex_destroy(&world->queue.lock);
     free(world);
 }
 
-/* *world is NULL only where there is no memory. */
+/* *world is NULL only when out of memory. */
 static mo_status new_world(const mo_transport_world_options *options,
-                           mo_transport_world **world, mo_error *err)
+                           mo_mpi_world **world, mo_error *err)
 {
-    mo_transport_world *w = calloc(1, sizeof *w);
+    mo_mpi_world *w = calloc(1, sizeof *w);
 
     *world = w;
     if (!w)
         return mo_fail_memory(err);
     pthread_mutex_init(&w->queue.lock, NULL);
     if (mo_rdv_launcher_detect(&w->launcher))
-        w->roll = mo_rdv_presence_new(&w->launcher);
-    return mo_transport_job_init(&w->ranks, options, err);
+        w->presence = mo_rdv_presence_new(&w->launcher);
+    return mo_transport_job_init(&w->job, options, err);
 }
 
 static mo_status open_world(const mo_transport_world_options *options,
-                            mo_transport_world **world, mo_error *err)
+                            mo_transport_world **handle, mo_error *err)
 {
-    mo_transport_world *w;
+    mo_mpi_world *w;
     mo_status status = new_world(options, &w, err);
 
-    *world = NULL;
+    *handle = NULL;
     if (!w)
         return status;
     if (status == MO_OK)
         status = mo_transport_job_start_detector(
-            &w->ranks, options, w->ranks.patience_s, say_missing, err);
+            &w->job, options, w->job.peer_timeout_s, describe_missing, err);
     if (status == MO_OK)
         status = start_mpi(w, err);
     if (status == MO_OK)
-        status = meet(w, err);
+        status = connect_ranks(w, err);
     if (status == MO_OK) {
-        *world = w;
+        *handle = (mo_transport_world *) w;
         return MO_OK;
     }
-    mo_transport_job_abort_open(&w->ranks, err);
+    mo_transport_job_abort_open(&w->job, err);
     free_world(w);
     return status;
 }
 
-/* ------------------------------------------------------------------ closing */
+/* ----------------------------------------------------------------- closing */
 
-static void close_world(mo_transport_world *world)
+static void close_world(mo_transport_world *handle)
 {
+    mo_mpi_world *world = mo_mpi_world_of(handle);
+
     if (!world)
         return;
-    if (mo_transport_job_finish(&world->ranks)) {
+    if (mo_transport_job_finish(&world->job)) {
         MPI_Comm_free(&world->data);
         MPI_Comm_free(&world->control);
         MPI_Finalize();
-        mo_failure_detector_stop(world->ranks.watch);
+        mo_failure_detector_stop(world->job.detector);
     }
     free_world(world);
 }
 
-/* -------------------------------------------------------------------- a run */
+/* ---------------------------------------------------------------- checking */
 
-static int count_ranks(const mo_transport_world *world)
+static mo_status check_tags(const mo_mpi_world *world, const mo_exec_plan *plan,
+                            mo_error *err)
 {
-    return world->ranks.n_ranks;
+    int *upper = NULL, found = 0;
+
+    MPI_Comm_get_attr(world->data, MPI_TAG_UB, &upper, &found);
+    if (found && plan->n_transfers - 1 > *upper)
+        return mo_fail(err, MO_E_LIMIT,
+                       "%d transfers are more than this MPI can tell apart "
+                       "(%d)",
+                       plan->n_transfers, *upper);
+    return MO_OK;
 }
 
-static int own_rank(const mo_transport_world *world)
+static mo_status check_digests(mo_mpi_world *world, uint64_t digest,
+                               mo_error *err)
 {
-    return world->ranks.rank;
+    uint64_t *all = calloc((size_t) world->job.n_ranks, sizeof *all);
+    MPI_Request request;
+    mo_status status;
+    int other = 0;
+
+    if (!all)
+        return mo_fail_memory(err);
+    status = mo_mpi_check(MPI_Iallgather(&digest, sizeof digest, MPI_BYTE, all,
+                                         sizeof digest, MPI_BYTE,
+                                         world->control, &request),
+                          "compare plans", err);
+    if (status == MO_OK)
+        status = mo_mpi_request_wait(world, &request, -1, err);
+    while (status == MO_OK && other < world->job.n_ranks &&
+           all[other] == all[0])
+        other++;
+    if (status == MO_OK && other < world->job.n_ranks)
+        status = mo_transport_job_plan_mismatch(&world->job, other, err);
+    free(all);
+    return status;
 }
 
-static mo_status send_value(mo_transport_world *world, int transfer,
+/* ------------------------------------------------------------------ clocks */
+
+static mo_status ping_clock(void *context, int peer, bool first,
+                            int64_t *number, mo_error *err)
+{
+    mo_mpi_world *world = context;
+    mo_status status = MO_OK;
+
+    for (int turn = 0; turn < 2 && status == MO_OK; turn++) {
+        bool sends = (turn == 0) == first;
+        MPI_Request request;
+        int code;
+
+        if (sends)
+            code = MPI_Isend(number, 1, MPI_INT64_T, peer, CLOCK_TAG,
+                             world->control, &request);
+        else
+            code = MPI_Irecv(number, 1, MPI_INT64_T, peer, CLOCK_TAG,
+                             world->control, &request);
+        status = mo_mpi_check(code, "compare clocks", err);
+        if (status == MO_OK)
+            status = mo_mpi_request_wait(world, &request, peer, err);
+        if (!first && turn == 0)
+            *number = mo_stop_clock_ns();
+    }
+    return status;
+}
+
+/* ----------------------------------------------------------------- buffers */
+
+/* Number of requests when every chunk of every transfer of this rank is
+ * pending. */
+static size_t count_chunks(const mo_mpi_world *world, const mo_exec_plan *plan,
+                           const int *rank_of)
+{
+    size_t n = 0;
+
+    for (int t = 0; t < plan->n_transfers; t++) {
+        const mo_plan_transfer *transfer = &plan->transfers[t];
+
+        if (rank_of[transfer->from] == world->job.rank ||
+            rank_of[transfer->to] == world->job.rank)
+            n += (size_t) (transfer->bytes / MO_MPI_CHUNK_BYTES) + 1;
+    }
+    return n;
+}
+
+static mo_status alloc_buffers(mo_mpi_world *world, const mo_exec_plan *plan,
+                               const int *rank_of, mo_error *err)
+{
+    size_t n_chunks = count_chunks(world, plan, rank_of) + 1;
+    size_t n_transfers = (size_t) plan->n_transfers + 1;
+
+    free_buffers(world);
+    world->queue.transfers = calloc(n_transfers, sizeof(int));
+    world->taken = calloc(n_transfers, sizeof *world->taken);
+    world->chunks_left = calloc(n_transfers, sizeof *world->chunks_left);
+    world->requests = calloc(n_chunks, sizeof *world->requests);
+    world->transfer_of = calloc(n_chunks, sizeof *world->transfer_of);
+    world->finished = calloc(n_chunks, sizeof *world->finished);
+    if (!world->queue.transfers || !world->taken || !world->chunks_left ||
+        !world->requests || !world->transfer_of || !world->finished)
+        return mo_fail_memory(err);
+    world->n_requests = 0;
+    atomic_store(&world->queue.n, 0);
+    atomic_store(&world->barrier_full, false);
+    world->barrier_pending = false;
+    return MO_OK;
+}
+
+static mo_status begin_plan(mo_transport_world *handle,
+                            const mo_exec_plan *plan, const int *rank_of,
+                            int n_threads, uint64_t digest, mo_error *err)
+{
+    mo_mpi_world *world = mo_mpi_world_of(handle);
+    mo_status status =
+        mo_transport_job_begin(&world->job, plan, rank_of, n_threads, err);
+
+    if (status == MO_OK)
+        status = check_tags(world, plan, err);
+    if (status == MO_OK)
+        status = alloc_buffers(world, plan, rank_of, err);
+    if (status == MO_OK)
+        status = check_digests(world, digest, err);
+    if (status == MO_OK)
+        status =
+            mo_transport_job_sync_clocks(&world->job, ping_clock, world, err);
+    return status;
+}
+
+/* ------------------------------------------------------------------- a run */
+
+static int count_ranks(const mo_transport_world *handle)
+{
+    return ((const mo_mpi_world *) handle)->job.n_ranks;
+}
+
+static int own_rank(const mo_transport_world *handle)
+{
+    return ((const mo_mpi_world *) handle)->job.rank;
+}
+
+static mo_status send_value(mo_transport_world *handle, int transfer,
                             const void *data, mo_error *err)
 {
-    mo_transport_local_copy_send(world->ranks.inside.post, transfer, data);
-    if (mo_transport_local_copy_is_local(world->ranks.inside.post, transfer))
+    mo_mpi_world *world = mo_mpi_world_of(handle);
+
+    mo_transport_local_copy_send(world->job.process.copier, transfer, data);
+    if (mo_transport_local_copy_is_local(world->job.process.copier, transfer))
         return MO_OK;
     return mo_mpi_enqueue_transfer(world, transfer, err);
 }
 
-static mo_status receive_value(mo_transport_world *world, int transfer,
+static mo_status receive_value(mo_transport_world *handle, int transfer,
                                void *data, mo_error *err)
 {
-    mo_transport_local_copy_receive(world->ranks.inside.post, transfer, data);
-    if (mo_transport_local_copy_is_local(world->ranks.inside.post, transfer))
+    mo_mpi_world *world = mo_mpi_world_of(handle);
+
+    mo_transport_local_copy_receive(world->job.process.copier, transfer, data);
+    if (mo_transport_local_copy_is_local(world->job.process.copier, transfer))
         return MO_OK;
     return mo_mpi_enqueue_transfer(world, transfer, err);
 }
 
-static mo_status await(mo_transport_world *world, int transfer, bool sending,
-                       mo_error *err)
+static mo_status wait_transfer(mo_transport_world *handle, int transfer,
+                               bool sending, mo_error *err)
 {
-    return mo_transport_process_await(&world->ranks.inside, transfer, sending,
+    mo_mpi_world *world = mo_mpi_world_of(handle);
+
+    return mo_transport_process_await(&world->job.process, transfer, sending,
                                       err);
 }
 
-static mo_status barrier(mo_transport_world *world, bool *stop, mo_error *err)
+static mo_status wait_at_barrier(mo_transport_world *handle, bool *stop,
+                                 mo_error *err)
 {
-    mo_vote_barrier *gate = &world->ranks.inside.gate;
+    mo_mpi_world *world = mo_mpi_world_of(handle);
+    mo_vote_barrier *barrier = &world->job.process.barrier;
     unsigned round;
 
-    if (mo_vote_barrier_arrive(gate, *stop, &round)) {
-        atomic_store(&world->gate_full, true);
-        mo_eventcount_notify(&world->ranks.inside.server);
+    if (mo_vote_barrier_arrive(barrier, *stop, &round)) {
+        atomic_store(&world->barrier_full, true);
+        mo_eventcount_notify(&world->job.process.server_event);
     }
-    return mo_vote_barrier_wait(gate, round, &world->ranks.inside.failure, stop,
-                                err);
+    return mo_vote_barrier_wait(barrier, round, &world->job.process.failure,
+                                stop, err);
 }
 
-static int64_t clock_offset_ns(const mo_transport_world *world)
+static int64_t clock_offset_ns(const mo_transport_world *handle)
 {
-    return world->ranks.clock_offset_ns;
+    return ((const mo_mpi_world *) handle)->job.clock_offset_ns;
 }
 
-static void leave(mo_transport_world *world)
+static void leave(mo_transport_world *handle)
 {
-    mo_transport_process_leave(&world->ranks.inside);
+    mo_mpi_world *world = mo_mpi_world_of(handle);
+
+    mo_transport_process_leave(&world->job.process);
 }
 
-static void fail(mo_transport_world *world, const mo_error *why)
+static void fail(mo_transport_world *handle, const mo_error *why)
 {
-    mo_transport_job_fail(&world->ranks, why);
+    mo_mpi_world *world = mo_mpi_world_of(handle);
+
+    mo_transport_job_fail(&world->job, why);
 }
 
 const mo_transport mo_transport_mpi = {
@@ -239,15 +401,15 @@ const mo_transport mo_transport_mpi = {
     .close = close_world,
     .n_ranks = count_ranks,
     .rank = own_rank,
-    .begin = mo_mpi_plan_begin,
+    .begin = begin_plan,
     .send = send_value,
     .receive = receive_value,
-    .await = await,
-    .barrier = barrier,
+    .wait = wait_transfer,
+    .barrier = wait_at_barrier,
     .clock_offset_ns = clock_offset_ns,
-    .serve = mo_mpi_progress_loop,
+    .serve = mo_mpi_serve,
     .leave = leave,
-    .collect = mo_mpi_collect_to_root,
-    .spread = mo_mpi_broadcast,
+    .collect = mo_mpi_collect,
+    .broadcast = mo_mpi_broadcast,
     .fail = fail,
 };

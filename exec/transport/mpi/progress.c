@@ -10,34 +10,49 @@
 #include "base/stop.h"
 #include "exec/transport/mpi/mpi_internal.h"
 
-/* So long one looks again and again while all devices of all ranks wait for
- * each other, and while one of ours waits; so long one sleeps. */
+/* Time of busy polling while all devices of all ranks wait at the barrier, and
+ * while a device of this rank waits; bounds of the backoff. */
 enum {
-    LOOK_AT_GATE_NS = 2000000,
-    LOOK_FOR_DEVICE_NS = 200000,
+    SPIN_AT_BARRIER_NS = 2000000,
+    SPIN_FOR_DEVICE_NS = 200000,
     MIN_SLEEP_NS = 20000,
     MAX_SLEEP_NS = 100000,
-    IDLE_NS = 1000000000
+    IDLE_NS = 1000000000,
+    CONTROL_SPIN_NS = 50000
 };
 
-/* -------------------------------------------------------------------- queue */
+enum { COLLECT_TAG = 1 };
 
-mo_status mo_mpi_enqueue_transfer(mo_transport_world *world, int transfer,
+mo_status mo_mpi_check(int code, const char *doing, mo_error *err)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    int length;
+
+    if (code == MPI_SUCCESS)
+        return MO_OK;
+    if (MPI_Error_string(code, text, &length) != MPI_SUCCESS)
+        strcpy(text, "an error without a name");
+    return mo_fail(err, MO_E_IO, "MPI: %s: %s", doing, text);
+}
+
+/* ------------------------------------------------------------------- queue */
+
+mo_status mo_mpi_enqueue_transfer(mo_mpi_world *world, int transfer,
                                   mo_error *err)
 {
-    mo_mpi_send_queue *q = &world->queue;
+    mo_mpi_transfer_queue *q = &world->queue;
 
     pthread_mutex_lock(&q->lock);
     q->transfers[atomic_load(&q->n)] = transfer;
     atomic_fetch_add(&q->n, 1);
     pthread_mutex_unlock(&q->lock);
-    mo_eventcount_notify(&world->ranks.inside.server);
-    return mo_first_error_get(&world->ranks.inside.failure, err);
+    mo_eventcount_notify(&world->job.process.server_event);
+    return mo_first_error_get(&world->job.process.failure, err);
 }
 
-static int take_queue(mo_transport_world *world)
+static int take_queue(mo_mpi_world *world)
 {
-    mo_mpi_send_queue *q = &world->queue;
+    mo_mpi_transfer_queue *q = &world->queue;
     int n;
 
     if (atomic_load(&q->n) == 0)
@@ -50,58 +65,58 @@ static int take_queue(mo_transport_world *world)
     return n;
 }
 
-/* ---------------------------------------------------------------- transfers */
+/* --------------------------------------------------------------- transfers */
 
-static mo_status start_piece(mo_transport_world *world, int t, int64_t at,
-                             int bytes, mo_error *err)
+static mo_status start_chunk(mo_mpi_world *world, int t, int64_t at, int bytes,
+                             mo_error *err)
 {
-    const mo_plan_transfer *transfer = &world->ranks.plan->transfers[t];
-    int to = world->ranks.rank_of[transfer->to],
-        from = world->ranks.rank_of[transfer->from];
+    const mo_plan_transfer *transfer = &world->job.plan->transfers[t];
+    int to = world->job.rank_of[transfer->to],
+        from = world->job.rank_of[transfer->from];
     MPI_Request *request = &world->requests[world->n_requests];
     int code;
 
-    if (from == world->ranks.rank)
+    if (from == world->job.rank)
         code = MPI_Isend((const char *) mo_transport_local_copy_source(
-                             world->ranks.inside.post, t) +
+                             world->job.process.copier, t) +
                              at,
                          bytes, MPI_BYTE, to, t, world->data, request);
     else
         code = MPI_Irecv((char *) mo_transport_local_copy_target(
-                             world->ranks.inside.post, t) +
+                             world->job.process.copier, t) +
                              at,
                          bytes, MPI_BYTE, from, t, world->data, request);
     world->transfer_of[world->n_requests++] = t;
-    world->pieces_left[t]++;
+    world->chunks_left[t]++;
     return mo_mpi_check(code, "begin a transfer", err);
 }
 
-/* Pieces of one transfer have one tag: MPI keeps them in order. */
-static mo_status start_transfer(mo_transport_world *world, int t, mo_error *err)
+/* Chunks of one transfer share its tag: MPI keeps them in order. */
+static mo_status start_transfer(mo_mpi_world *world, int t, mo_error *err)
 {
-    int64_t bytes = world->ranks.plan->transfers[t].bytes, at = 0;
+    int64_t bytes = world->job.plan->transfers[t].bytes, at = 0;
     mo_status status;
 
     do {
-        int64_t piece =
+        int64_t chunk =
             bytes - at < MO_MPI_CHUNK_BYTES ? bytes - at : MO_MPI_CHUNK_BYTES;
 
-        status = start_piece(world, t, at, (int) piece, err);
-        at += piece;
+        status = start_chunk(world, t, at, (int) chunk, err);
+        at += chunk;
     } while (at < bytes && status == MO_OK);
     return status;
 }
 
-static void finish_piece(mo_transport_world *world, int request)
+static void finish_chunk(mo_mpi_world *world, int request)
 {
     int t = world->transfer_of[request];
 
-    if (--world->pieces_left[t] == 0)
-        mo_transport_local_copy_complete(world->ranks.inside.post, t);
+    if (--world->chunks_left[t] == 0)
+        mo_transport_local_copy_complete(world->job.process.copier, t);
 }
 
-/* MPI leaves holes where requests have been. */
-static void close_ranks(mo_transport_world *world)
+/* Removes completed requests, which MPI sets to MPI_REQUEST_NULL. */
+static void compact_requests(mo_mpi_world *world)
 {
     int kept = 0;
 
@@ -113,8 +128,8 @@ static void close_ranks(mo_transport_world *world)
     world->n_requests = kept;
 }
 
-static mo_status move_transfers(mo_transport_world *world, bool *moved,
-                                mo_error *err)
+static mo_status progress_transfers(mo_mpi_world *world, bool *moved,
+                                    mo_error *err)
 {
     int n = take_queue(world), n_finished = 0;
     mo_status status = MO_OK;
@@ -129,79 +144,81 @@ static mo_status move_transfers(mo_transport_world *world, bool *moved,
     if (status != MO_OK)
         return status;
     for (int i = 0; i < n_finished; i++)
-        finish_piece(world, world->finished[i]);
+        finish_chunk(world, world->finished[i]);
     if (n_finished > 0)
-        close_ranks(world);
+        compact_requests(world);
     *moved |= n > 0 || n_finished > 0;
     return MO_OK;
 }
 
-/* --------------------------------------------------------------------- gate */
+/* ----------------------------------------------------------------- barrier */
 
-static mo_status move_gate(mo_transport_world *world, bool *moved,
-                           mo_error *err)
+static mo_status progress_barrier(mo_mpi_world *world, bool *moved,
+                                  mo_error *err)
 {
     mo_status status = MO_OK;
     int done = 0;
 
-    if (atomic_exchange(&world->gate_full, false)) {
-        world->gate_vote =
-            mo_vote_barrier_local_vote(&world->ranks.inside.gate);
-        world->gate_busy = true;
+    if (atomic_exchange(&world->barrier_full, false)) {
+        world->barrier_vote =
+            mo_vote_barrier_local_vote(&world->job.process.barrier);
+        world->barrier_pending = true;
         *moved = true;
-        status = mo_mpi_check(
-            MPI_Iallreduce(&world->gate_vote, &world->gate_verdict, 1, MPI_INT,
-                           MPI_MAX, world->control, &world->gate_request),
-            "meet before a run", err);
+        status = mo_mpi_check(MPI_Iallreduce(&world->barrier_vote,
+                                             &world->barrier_verdict, 1,
+                                             MPI_INT, MPI_MAX, world->control,
+                                             &world->barrier_request),
+                              "meet before a run", err);
     }
-    if (status != MO_OK || !world->gate_busy)
+    if (status != MO_OK || !world->barrier_pending)
         return status;
-    status =
-        mo_mpi_check(MPI_Test(&world->gate_request, &done, MPI_STATUS_IGNORE),
-                     "meet before a run", err);
+    status = mo_mpi_check(
+        MPI_Test(&world->barrier_request, &done, MPI_STATUS_IGNORE),
+        "meet before a run", err);
     if (status == MO_OK && done) {
-        world->gate_busy = false;
+        world->barrier_pending = false;
         *moved = true;
-        mo_vote_barrier_release(&world->ranks.inside.gate,
-                                world->gate_verdict != 0);
+        mo_vote_barrier_release(&world->job.process.barrier,
+                                world->barrier_verdict != 0);
     }
     return status;
 }
 
-/* ------------------------------------------------------------------ serving */
+/* ---------------------------------------------------------------- progress */
 
-typedef struct serving {
-    mo_transport_world *world;
+typedef struct serve_context {
+    mo_mpi_world *world;
     int n_threads;
-    bool awaited; /* a device waits already */
-} serving;
+    bool device_waiting; /* a device was waiting at the last look */
+} serve_context;
 
 static bool all_left(void *context)
 {
-    serving *s = context;
+    serve_context *s = context;
 
-    return atomic_load(&s->world->ranks.inside.left) == s->n_threads;
+    return atomic_load(&s->world->job.process.n_left) == s->n_threads;
 }
 
 static bool has_work(void *context)
 {
-    serving *s = context;
+    serve_context *s = context;
 
     return atomic_load(&s->world->queue.n) > 0 ||
-           atomic_load(&s->world->gate_full) || all_left(context) ||
-           (!s->awaited &&
-            mo_transport_local_copy_has_waiters(s->world->ranks.inside.post)) ||
-           mo_first_error_is_set(&s->world->ranks.inside.failure);
+           atomic_load(&s->world->barrier_full) || all_left(context) ||
+           (!s->device_waiting && mo_transport_local_copy_has_waiters(
+                                      s->world->job.process.copier)) ||
+           mo_first_error_is_set(&s->world->job.process.failure);
 }
 
-void mo_mpi_backoff_wait(mo_transport_world *world, int64_t idle_ns,
-                         int64_t look_ns, mo_eventcount_predicate *ready,
-                         void *context)
+/* Exponential backoff: waits an eighth of the time since idle_ns, 20 to 100 us,
+ * or until ready(context).  Within spin_ns it yields instead of blocking. */
+static void backoff_wait(mo_mpi_world *world, int64_t idle_ns, int64_t spin_ns,
+                         mo_eventcount_predicate *ready, void *context)
 {
     int64_t waited_ns = mo_stop_clock_ns() - idle_ns;
     int64_t sleep_ns = waited_ns / 8;
 
-    if (waited_ns < look_ns) {
+    if (waited_ns < spin_ns) {
         sched_yield();
         return;
     }
@@ -209,66 +226,159 @@ void mo_mpi_backoff_wait(mo_transport_world *world, int64_t idle_ns,
         sleep_ns = MIN_SLEEP_NS;
     if (sleep_ns > MAX_SLEEP_NS)
         sleep_ns = MAX_SLEEP_NS;
-    mo_eventcount_wait_timed(&world->ranks.inside.server, ready, context,
+    mo_eventcount_wait_timed(&world->job.process.server_event, ready, context,
                              sleep_ns);
 }
 
-/* Nothing has moved for a while. */
-static void rest(serving *s, int64_t idle_ns)
+/* Waits after a pass without progress. */
+static void wait_idle(serve_context *s, int64_t idle_ns)
 {
-    mo_transport_world *world = s->world;
-    int64_t look_ns = 0;
+    mo_mpi_world *world = s->world;
+    int64_t spin_ns = 0;
 
-    if (world->gate_busy)
-        look_ns = LOOK_AT_GATE_NS;
-    else if (s->awaited)
-        look_ns = LOOK_FOR_DEVICE_NS;
-    if (world->n_requests == 0 && !world->gate_busy)
-        mo_eventcount_wait_timed(&world->ranks.inside.server, has_work, s,
+    if (world->barrier_pending)
+        spin_ns = SPIN_AT_BARRIER_NS;
+    else if (s->device_waiting)
+        spin_ns = SPIN_FOR_DEVICE_NS;
+    if (world->n_requests == 0 && !world->barrier_pending)
+        mo_eventcount_wait_timed(&world->job.process.server_event, has_work, s,
                                  IDLE_NS);
     else
-        mo_mpi_backoff_wait(world, idle_ns, look_ns, has_work, s);
+        backoff_wait(world, idle_ns, spin_ns, has_work, s);
 }
 
-static mo_status serve_until_left(serving *s, mo_error *err)
+static mo_status progress_until_left(serve_context *s, mo_error *err)
 {
-    mo_transport_world *world = s->world;
+    mo_mpi_world *world = s->world;
     int64_t idle_ns = mo_stop_clock_ns();
     mo_status status = MO_OK;
 
     while (!all_left(s) && status == MO_OK) {
-        bool before = s->awaited, moved = false;
+        bool was_waiting = s->device_waiting, moved = false;
 
-        if (mo_first_error_is_set(&world->ranks.inside.failure))
-            return mo_first_error_get(&world->ranks.inside.failure, err);
-        s->awaited =
-            mo_transport_local_copy_has_waiters(world->ranks.inside.post);
-        status = move_transfers(world, &moved, err);
+        if (mo_first_error_is_set(&world->job.process.failure))
+            return mo_first_error_get(&world->job.process.failure, err);
+        s->device_waiting =
+            mo_transport_local_copy_has_waiters(world->job.process.copier);
+        status = progress_transfers(world, &moved, err);
         if (status == MO_OK)
-            status = move_gate(world, &moved, err);
-        if (moved || (s->awaited && !before))
+            status = progress_barrier(world, &moved, err);
+        if (moved || (s->device_waiting && !was_waiting))
             idle_ns = mo_stop_clock_ns();
         else
-            rest(s, idle_ns);
+            wait_idle(s, idle_ns);
     }
     return status;
 }
 
-mo_status mo_mpi_progress_loop(mo_transport_world *world, int n_threads,
-                               mo_error *err)
+mo_status mo_mpi_serve(mo_transport_world *handle, int n_threads, mo_error *err)
 {
-    serving s = { world, n_threads, false };
+    mo_mpi_world *world = mo_mpi_world_of(handle);
+    serve_context s = { world, n_threads, false };
     mo_error why = { 0 };
 
 #ifdef __linux__
-    /* Timers of ordinary threads are late by 50 us, for the sake of power. */
+    /* The default timer slack of 50 us would dominate the backoff. */
     prctl(PR_SET_TIMERSLACK, 1000, 0, 0, 0);
 #endif
-    if (serve_until_left(&s, &why) != MO_OK) {
-        /* Whoever called us speaks, but not before all threads have left. */
-        mo_transport_process_fail(&world->ranks.inside, &why);
-        mo_failure_detector_broadcast_error(world->ranks.watch);
-        mo_eventcount_wait(&world->ranks.inside.server, all_left, &s);
+    if (progress_until_left(&s, &why) != MO_OK) {
+        /* The caller reports the error, but not before all threads have
+         * left. */
+        mo_transport_process_fail(&world->job.process, &why);
+        mo_failure_detector_broadcast_error(world->job.detector);
+        mo_eventcount_wait(&world->job.process.server_event, all_left, &s);
     }
-    return mo_transport_process_end(&world->ranks.inside, err);
+    return mo_transport_process_end(&world->job.process, err);
+}
+
+/* ----------------------------------------------------------------- control */
+
+static bool has_failed(void *context)
+{
+    mo_mpi_world *world = context;
+
+    return mo_first_error_is_set(&world->job.process.failure);
+}
+
+mo_status mo_mpi_request_wait(mo_mpi_world *world, MPI_Request *request,
+                              int peer, mo_error *err)
+{
+    int64_t idle_ns = mo_stop_clock_ns();
+    mo_status status;
+    int done = 0;
+
+    for (;;) {
+        status = mo_mpi_check(MPI_Test(request, &done, MPI_STATUS_IGNORE),
+                              "wait for another rank", err);
+        if (status != MO_OK || done)
+            return status;
+        if (has_failed(world))
+            return mo_first_error_get(&world->job.process.failure, err);
+        if (mo_failure_detector_peer_wait_expired(world->job.detector, peer,
+                                                  idle_ns))
+            return mo_fail(err, MO_E_IO,
+                           "another rank has left before the end: start all "
+                           "ranks with the same command");
+        backoff_wait(world, idle_ns, CONTROL_SPIN_NS, has_failed, world);
+    }
+}
+
+/* Sends to the peer, or receives from it. */
+static mo_status transfer_chunk(mo_mpi_world *world, int peer, bool sending,
+                                void *data, int bytes, mo_error *err)
+{
+    MPI_Request request;
+    mo_status status;
+    int code;
+
+    if (sending)
+        code = MPI_Isend(data, bytes, MPI_BYTE, peer, COLLECT_TAG,
+                         world->control, &request);
+    else
+        code = MPI_Irecv(data, bytes, MPI_BYTE, peer, COLLECT_TAG,
+                         world->control, &request);
+    status = mo_mpi_check(code, "talk to another rank", err);
+    return status == MO_OK ? mo_mpi_request_wait(world, &request, peer, err)
+                           : status;
+}
+
+static mo_status transfer_control(mo_mpi_world *world, int peer, bool sending,
+                                  void *data, size_t bytes, mo_error *err)
+{
+    char *at = data;
+    mo_status status = mo_first_error_get(&world->job.process.failure, err);
+
+    while (bytes > 0 && status == MO_OK) {
+        size_t chunk = bytes < MO_MPI_CHUNK_BYTES ? bytes : MO_MPI_CHUNK_BYTES;
+
+        status = transfer_chunk(world, peer, sending, at, (int) chunk, err);
+        at += chunk;
+        bytes -= chunk;
+    }
+    return status;
+}
+
+mo_status mo_mpi_collect(mo_transport_world *handle, int from, void *data,
+                         size_t bytes, mo_error *err)
+{
+    mo_mpi_world *world = mo_mpi_world_of(handle);
+    bool sending = world->job.rank == from;
+
+    if (from == 0)
+        return mo_first_error_get(&world->job.process.failure, err);
+    return transfer_control(world, sending ? 0 : from, sending, data, bytes,
+                            err);
+}
+
+mo_status mo_mpi_broadcast(mo_transport_world *handle, void *data, size_t bytes,
+                           mo_error *err)
+{
+    mo_mpi_world *world = mo_mpi_world_of(handle);
+    mo_status status = MO_OK;
+
+    if (world->job.rank != 0)
+        return transfer_control(world, 0, false, data, bytes, err);
+    for (int r = 1; r < world->job.n_ranks && status == MO_OK; r++)
+        status = transfer_control(world, r, true, data, bytes, err);
+    return status;
 }

@@ -3,23 +3,23 @@
 
 #include <stdlib.h>
 
-typedef struct finding {
+typedef struct layout_context {
     const mo_exec_plan *plan;
     const int *rank_of;
     int rank;
     mo_nccl_comm_layout *out;
-} finding;
+} layout_context;
 
-static int find_line(const mo_nccl_comm_layout *l, int from, int to)
+static int find_pair(const mo_nccl_comm_layout *l, int from, int to)
 {
     int i = 0;
 
-    while (i < l->n && (l->lines[i].from != from || l->lines[i].to != to))
+    while (i < l->n && (l->pairs[i].from != from || l->pairs[i].to != to))
         i++;
     return i;
 }
 
-static void find_lines(const finding *f, const bool *is_gpu)
+static void find_pairs(const layout_context *f, const bool *is_gpu)
 {
     mo_nccl_comm_layout *l = f->out;
 
@@ -27,116 +27,118 @@ static void find_lines(const finding *f, const bool *is_gpu)
         int from = f->plan->transfers[t].from, to = f->plan->transfers[t].to;
         int at;
 
-        l->line_of[t] = -1;
+        l->pair_of[t] = -1;
         if (!is_gpu[from] || !is_gpu[to] || f->rank_of[from] == f->rank_of[to])
             continue;
-        at = find_line(l, from, to);
+        at = find_pair(l, from, to);
         if (at == l->n)
-            l->lines[l->n++] = (mo_nccl_pair){ from, to, -1, -1 };
-        l->line_of[t] = at;
+            l->pairs[l->n++] = (mo_nccl_pair){ from, to, -1, -1 };
+        l->pair_of[t] = at;
     }
 }
 
-static void seat_pairs(const finding *f)
+static void assign_pair_comms(const layout_context *f)
 {
     mo_nccl_comm_layout *l = f->out;
 
     l->n_ids = l->n;
     for (int i = 0; i < l->n; i++) {
-        mo_nccl_pair *line = &l->lines[i];
-        bool sends = f->rank_of[line->from] == f->rank;
+        mo_nccl_pair *pair = &l->pairs[i];
+        bool sends = f->rank_of[pair->from] == f->rank;
 
-        l->maker_of[i] = f->rank_of[line->from];
-        if (!sends && f->rank_of[line->to] != f->rank)
+        l->creator_of[i] = f->rank_of[pair->from];
+        if (!sends && f->rank_of[pair->to] != f->rank)
             continue;
-        line->own = l->n_seats;
-        line->peer = sends ? 1 : 0;
-        l->seats[l->n_seats++] =
+        pair->own = l->n_members;
+        pair->peer = sends ? 1 : 0;
+        l->members[l->n_members++] =
             (mo_nccl_member){ .id = i,
-                              .n_seats = 2,
-                              .seat = sends ? 0 : 1,
-                              .device = sends ? line->from : line->to };
+                              .comm_size = 2,
+                              .comm_rank = sends ? 0 : 1,
+                              .device = sends ? pair->from : pair->to };
     }
 }
 
-/* place: by device, where it sits among all that have a line; -1 for others. */
-static void seat_all(const finding *f, int *place)
+/* Layout of one communicator for all GPUs that have a pair; rank_in: by
+ * device, its rank in that communicator, -1 for others. */
+static void assign_shared_comm(const layout_context *f, int *rank_in)
 {
     mo_nccl_comm_layout *l = f->out;
     int n = 0;
 
     for (int d = 0; d < f->plan->n_devices; d++)
-        place[d] = -1;
+        rank_in[d] = -1;
     for (int i = 0; i < l->n; i++)
-        place[l->lines[i].from] = place[l->lines[i].to] = 0;
+        rank_in[l->pairs[i].from] = rank_in[l->pairs[i].to] = 0;
     for (int d = 0; d < f->plan->n_devices; d++)
-        if (place[d] == 0) {
+        if (rank_in[d] == 0) {
             if (n == 0)
-                l->maker_of[0] = f->rank_of[d];
+                l->creator_of[0] = f->rank_of[d];
             if (f->rank_of[d] == f->rank)
-                l->seats[l->n_seats++] =
-                    (mo_nccl_member){ .seat = n, .device = d };
-            place[d] = n++;
+                l->members[l->n_members++] =
+                    (mo_nccl_member){ .comm_rank = n, .device = d };
+            rank_in[d] = n++;
         }
-    for (int s = 0; s < l->n_seats; s++)
-        l->seats[s].n_seats = n;
+    for (int s = 0; s < l->n_members; s++)
+        l->members[s].comm_size = n;
     l->n_ids = l->n > 0;
 }
 
-static int seat_of(const mo_nccl_comm_layout *l, int device)
+static int member_of(const mo_nccl_comm_layout *l, int device)
 {
     int s = 0;
 
-    while (s < l->n_seats && l->seats[s].device != device)
+    while (s < l->n_members && l->members[s].device != device)
         s++;
-    return s < l->n_seats ? s : -1;
+    return s < l->n_members ? s : -1;
 }
 
-static void join_seats(mo_nccl_comm_layout *l, const int *place)
+static void connect_pairs(mo_nccl_comm_layout *l, const int *rank_in)
 {
     for (int i = 0; i < l->n; i++) {
-        mo_nccl_pair *line = &l->lines[i];
-        int sends = seat_of(l, line->from), receives = seat_of(l, line->to);
+        mo_nccl_pair *pair = &l->pairs[i];
+        int sends = member_of(l, pair->from), receives = member_of(l, pair->to);
 
-        line->own = sends >= 0 ? sends : receives;
-        line->peer = place[sends >= 0 ? line->to : line->from];
+        pair->own = sends >= 0 ? sends : receives;
+        pair->peer = rank_in[sends >= 0 ? pair->to : pair->from];
     }
 }
 
-void mo_nccl_comm_layout_clear(mo_nccl_comm_layout *lines)
+void mo_nccl_comm_layout_clear(mo_nccl_comm_layout *layout)
 {
-    free(lines->lines);
-    free(lines->seats);
-    free(lines->line_of);
-    free(lines->maker_of);
-    *lines = (mo_nccl_comm_layout){ 0 };
+    free(layout->pairs);
+    free(layout->members);
+    free(layout->pair_of);
+    free(layout->creator_of);
+    *layout = (mo_nccl_comm_layout){ 0 };
 }
 
 mo_status mo_nccl_comm_layout_compute(const mo_exec_plan *plan,
                                       const int *rank_of, const bool *is_gpu,
                                       int rank, bool safe,
-                                      mo_nccl_comm_layout *lines, mo_error *err)
+                                      mo_nccl_comm_layout *layout,
+                                      mo_error *err)
 {
-    const finding f = { plan, rank_of, rank, lines };
+    const layout_context f = { plan, rank_of, rank, layout };
     size_t n = (size_t) plan->n_transfers + 1;
     size_t n_devices = (size_t) plan->n_devices + 1;
-    int *place = calloc(n_devices, sizeof *place);
+    int *rank_in = calloc(n_devices, sizeof *rank_in);
 
-    lines->lines = calloc(n, sizeof *lines->lines);
-    lines->seats = calloc(n + n_devices, sizeof *lines->seats);
-    lines->line_of = calloc(n, sizeof *lines->line_of);
-    lines->maker_of = calloc(n, sizeof *lines->maker_of);
-    if (!place || !lines->lines || !lines->seats || !lines->line_of ||
-        !lines->maker_of) {
-        free(place);
+    layout->pairs = calloc(n, sizeof *layout->pairs);
+    layout->members = calloc(n + n_devices, sizeof *layout->members);
+    layout->pair_of = calloc(n, sizeof *layout->pair_of);
+    layout->creator_of = calloc(n, sizeof *layout->creator_of);
+    if (!rank_in || !layout->pairs || !layout->members || !layout->pair_of ||
+        !layout->creator_of) {
+        free(rank_in);
         return mo_fail_memory(err);
     }
-    find_lines(&f, is_gpu);
+    find_pairs(&f, is_gpu);
     if (safe) {
-        seat_all(&f, place);
-        join_seats(lines, place);
+        assign_shared_comm(&f, rank_in);
+        connect_pairs(layout, rank_in);
     } else
-        seat_pairs(&f);
-    free(place);
+        assign_pair_comms(&f);
+    free(rank_in);
     return MO_OK;
 }

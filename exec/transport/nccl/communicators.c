@@ -9,122 +9,125 @@
 #include "exec/backend/cuda/driver/cuda_unit.h"
 #include "exec/transport/nccl/p2p_internal.h"
 
-/* NCCL notices that a connection is broken before the watch knows why. */
-static const int64_t hearsay_ns = 3000000000;
-static const int64_t closing_ns = 2000000000;
+/* NCCL notices a broken connection before the failure detector knows the
+ * cause. */
+static const int64_t cause_wait_ns = 3000000000;
+static const int64_t abort_wait_ns = 2000000000;
 
-static void rest(void)
+static void pause_briefly(void)
 {
     const struct timespec moment = { 0, 20000 };
 
     nanosleep(&moment, NULL);
 }
 
-/* --------------------------------------------------------------- giving up */
+/* ---------------------------------------------------------------- aborting */
 
-typedef struct abortion {
+typedef struct abort_task {
     const mo_nccl_api *api;
     ncclComm_t comm;
-    mo_nccl_abort_count *aborts;
-} abortion;
+    mo_nccl_abort_count *abort_count;
+} abort_task;
 
-static void *abort_one(void *context)
+static void *run_abort(void *context)
 {
-    abortion *a = context;
+    abort_task *a = context;
 
     a->api->ncclCommAbort(a->comm);
-    atomic_fetch_sub(&a->aborts->under_way, 1);
+    atomic_fetch_sub(&a->abort_count->n_pending, 1);
     free(a);
     return NULL;
 }
 
-/* Where no thread can be had it is left alone: the process ends anyway. */
-static void begin_abort(mo_nccl_p2p *nccl, mo_nccl_comm *comm)
+/* Aborts the communicator in a thread of its own. If no thread can be started
+ * it is left alone: the process exits anyway. */
+static void start_abort(mo_nccl_p2p *nccl, mo_nccl_comm *comm)
 {
-    abortion *a = comm->comm ? malloc(sizeof *a) : NULL;
+    abort_task *a = comm->comm ? malloc(sizeof *a) : NULL;
     pthread_t thread;
 
     if (!a)
         return;
-    *a = (abortion){ nccl->api, comm->comm, nccl->aborts };
+    *a = (abort_task){ nccl->api, comm->comm, nccl->abort_count };
     comm->comm = NULL;
-    atomic_fetch_add(&nccl->aborts->under_way, 1);
-    if (pthread_create(&thread, NULL, abort_one, a) == 0) {
+    atomic_fetch_add(&nccl->abort_count->n_pending, 1);
+    if (pthread_create(&thread, NULL, run_abort, a) == 0) {
         pthread_detach(thread);
         return;
     }
-    atomic_fetch_sub(&nccl->aborts->under_way, 1);
+    atomic_fetch_sub(&nccl->abort_count->n_pending, 1);
     free(a);
 }
 
 mo_status mo_nccl_comms_abort(mo_nccl_p2p *nccl, const mo_error *why,
                               mo_error *err)
 {
-    if (!nccl->given_up) {
-        nccl->given_up = true;
+    if (!nccl->aborted) {
+        nccl->aborted = true;
         nccl->error = *why;
-        for (int s = 0; s < nccl->lines.n_seats; s++)
-            begin_abort(nccl, &nccl->comms[s]);
+        for (int s = 0; s < nccl->layout.n_members; s++)
+            start_abort(nccl, &nccl->comms[s]);
     }
     if (err)
         *err = nccl->error;
     return nccl->error.status;
 }
 
-/* ----------------------------------------------------------------- looking */
+/* ---------------------------------------------------------------- checking */
 
-/* Who is at the other end of a communicator of two; -1: of one of all, nobody
- * knows. */
-static int other_rank(const mo_nccl_p2p *nccl, int seat)
+/* Rank at the other end of a communicator of two; -1: a communicator of all,
+ * where it is unknown. */
+static int peer_of_member(const mo_nccl_p2p *nccl, int member)
 {
-    if (nccl->lines.seats[seat].n_seats == 2)
-        for (int i = 0; i < nccl->lines.n; i++)
-            if (nccl->lines.lines[i].own == seat)
+    if (nccl->layout.members[member].comm_size == 2)
+        for (int i = 0; i < nccl->layout.n; i++)
+            if (nccl->layout.pairs[i].own == member)
                 return mo_nccl_peer_rank(nccl, i);
     return -1;
 }
 
-mo_status mo_nccl_comm_handle_error(mo_nccl_p2p *nccl, int seat,
+mo_status mo_nccl_comm_handle_error(mo_nccl_p2p *nccl, int member,
                                     ncclResult_t result, mo_error *err)
 {
     const mo_nccl_p2p_options *o = &nccl->options;
-    int64_t until = mo_stop_clock_ns() + hearsay_ns;
-    int other = other_rank(nccl, seat);
-    mo_error why = { 0 }, said = { 0 };
+    int64_t until = mo_stop_clock_ns() + cause_wait_ns;
+    int other = peer_of_member(nccl, member);
+    mo_error why = { 0 }, nccl_error = { 0 };
 
     while (o->failure(o->context, &why) == MO_OK && mo_stop_clock_ns() < until)
-        rest();
+        pause_briefly();
     if (why.status != MO_OK)
         return mo_nccl_comms_abort(nccl, &why, err);
-    mo_nccl_check(nccl->api, "a transfer", result, &said);
+    mo_nccl_check(nccl->api, "a transfer", result, &nccl_error);
     if (other >= 0)
         mo_fail(&why, MO_E_IO, "the way to rank %d is broken: %s", other,
-                said.text);
+                nccl_error.text);
     else
         mo_fail(&why, MO_E_IO, "the way to another rank is broken: %s",
-                said.text);
+                nccl_error.text);
     return mo_nccl_comms_abort(nccl, &why, err);
 }
 
-static mo_status check_patience(mo_nccl_p2p *nccl, mo_error *err)
+static mo_status check_time_limit(mo_nccl_p2p *nccl, mo_error *err)
 {
-    int64_t took = mo_stop_clock_ns() - atomic_load(&nccl->run_began_ns);
+    int64_t took = mo_stop_clock_ns() - atomic_load(&nccl->run_started_ns);
     mo_error why = { 0 };
 
-    if (took <= nccl->patience_ns)
+    if (took <= nccl->time_limit_ns)
         return MO_OK;
     mo_fail(&why, MO_E_IO,
             "nothing has come of the transfers for %.0f s though all ranks are "
             "alive (MOIRAI_NCCL_PATIENCE says how long to wait)",
             (double) took * 1e-9);
-    mo_nccl_flight_recorder_append(&nccl->ring, &why);
+    mo_nccl_flight_recorder_append(&nccl->recorder, &why);
     return mo_nccl_comms_abort(nccl, &why, err);
 }
 
-/* *busy: NCCL is not done with what this one was told. */
-static mo_status look_at(mo_nccl_p2p *nccl, int seat, bool *busy, mo_error *err)
+/* *busy: the last call on this communicator is still in progress. */
+static mo_status check_comm(mo_nccl_p2p *nccl, int member, bool *busy,
+                            mo_error *err)
 {
-    ncclComm_t comm = nccl->comms[seat].comm;
+    ncclComm_t comm = nccl->comms[member].comm;
     ncclResult_t state = ncclSuccess, result;
 
     *busy = false;
@@ -136,51 +139,51 @@ static mo_status look_at(mo_nccl_p2p *nccl, int seat, bool *busy, mo_error *err)
     *busy = result == ncclInProgress;
     return result == ncclSuccess || *busy
                ? MO_OK
-               : mo_nccl_comm_handle_error(nccl, seat, result, err);
+               : mo_nccl_comm_handle_error(nccl, member, result, err);
 }
 
-static mo_status look_elsewhere(mo_nccl_p2p *nccl, mo_error *err)
+static mo_status check_job(mo_nccl_p2p *nccl, mo_error *err)
 {
     const mo_nccl_p2p_options *o = &nccl->options;
     mo_error why = { 0 };
 
-    if (nccl->given_up)
+    if (nccl->aborted)
         return mo_nccl_comms_abort(nccl, NULL, err);
     if (o->failure(o->context, &why) != MO_OK)
         return mo_nccl_comms_abort(nccl, &why, err);
-    return check_patience(nccl, err);
+    return check_time_limit(nccl, err);
 }
 
 mo_status mo_nccl_comms_check(mo_nccl_p2p *nccl, mo_error *err)
 {
-    mo_status status = look_elsewhere(nccl, err);
+    mo_status status = check_job(nccl, err);
     bool busy;
 
-    for (int s = 0; s < nccl->lines.n_seats && status == MO_OK; s++)
-        status = look_at(nccl, s, &busy, err);
+    for (int s = 0; s < nccl->layout.n_members && status == MO_OK; s++)
+        status = check_comm(nccl, s, &busy, err);
     return status;
 }
 
-mo_status mo_nccl_comm_wait(mo_nccl_p2p *nccl, int seat, mo_error *err)
+mo_status mo_nccl_comm_wait(mo_nccl_p2p *nccl, int member, mo_error *err)
 {
     mo_status status;
     bool busy = true;
 
-    while ((status = look_at(nccl, seat, &busy, err)) == MO_OK && busy) {
-        status = look_elsewhere(nccl, err);
+    while ((status = check_comm(nccl, member, &busy, err)) == MO_OK && busy) {
+        status = check_job(nccl, err);
         if (status != MO_OK)
             break;
-        rest();
+        pause_briefly();
     }
     return status;
 }
 
-/* ------------------------------------------------------------------ making */
+/* ---------------------------------------------------------------- creating */
 
-static mo_status keep_context(mo_nccl_p2p *nccl, int seat,
-                              mo_backend_unit *unit, mo_error *err)
+static mo_status retain_context(mo_nccl_p2p *nccl, int member,
+                                mo_backend_unit *unit, mo_error *err)
 {
-    mo_nccl_comm *comm = &nccl->comms[seat];
+    mo_nccl_comm *comm = &nccl->comms[member];
     mo_status status = mo_backend_cuda.enter(unit, err);
 
     if (status != MO_OK)
@@ -195,36 +198,36 @@ static mo_status keep_context(mo_nccl_p2p *nccl, int seat,
     return status;
 }
 
-static mo_status begin_comm(mo_nccl_p2p *nccl, int s, mo_backend_unit *unit,
+static mo_status start_comm(mo_nccl_p2p *nccl, int s, mo_backend_unit *unit,
                             mo_error *err)
 {
-    const mo_nccl_member *seat = &nccl->lines.seats[s];
+    const mo_nccl_member *member = &nccl->layout.members[s];
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-    mo_status status = keep_context(nccl, s, unit, err);
+    mo_status status = retain_context(nccl, s, unit, err);
 
     if (status != MO_OK)
         return status;
     config.blocking = 0;
     return mo_nccl_check(nccl->api, "ncclCommInitRankConfig",
                          nccl->api->ncclCommInitRankConfig(
-                             &nccl->comms[s].comm, seat->n_seats,
-                             nccl->ids[seat->id], seat->seat, &config),
+                             &nccl->comms[s].comm, member->comm_size,
+                             nccl->ids[member->id], member->comm_rank, &config),
                          err);
 }
 
-/* One number after the other: whoever comes to one has all before behind him,
- * so nobody waits in a circle.  Seats of one number are here together. */
+/* Communicators are created in ascending order of ids on every rank, so no
+ * cycle of waiting ranks can form. Members with one id are created together. */
 mo_status mo_nccl_comms_create(mo_nccl_p2p *nccl, mo_backend_unit *const *units,
                                mo_error *err)
 {
-    const mo_nccl_member *seats = nccl->lines.seats;
+    const mo_nccl_member *members = nccl->layout.members;
     mo_status status = MO_OK;
 
-    for (int first = 0, s = 0; first < nccl->lines.n_seats; first = s) {
-        for (s = first; s < nccl->lines.n_seats && status == MO_OK &&
-                        seats[s].id == seats[first].id;
+    for (int first = 0, s = 0; first < nccl->layout.n_members; first = s) {
+        for (s = first; s < nccl->layout.n_members && status == MO_OK &&
+                        members[s].id == members[first].id;
              s++)
-            status = begin_comm(nccl, s, units[seats[s].device], err);
+            status = start_comm(nccl, s, units[members[s].device], err);
         for (int i = first; i < s && status == MO_OK; i++)
             status = mo_nccl_comm_wait(nccl, i, err);
         if (status != MO_OK)
@@ -235,44 +238,44 @@ mo_status mo_nccl_comms_create(mo_nccl_p2p *nccl, mo_backend_unit *const *units,
 
 /* ----------------------------------------------------------------- closing */
 
-static void enter(mo_nccl_p2p *nccl, int seat)
+static void enter_context(mo_nccl_p2p *nccl, int member)
 {
-    if (nccl->comms[seat].context)
-        nccl->driver->cuCtxSetCurrent(nccl->comms[seat].context);
+    if (nccl->comms[member].context)
+        nccl->driver->cuCtxSetCurrent(nccl->comms[member].context);
 }
 
-/* True when they are gone. */
-static bool finish_all(mo_nccl_p2p *nccl)
+/* Finalizes and destroys all communicators; returns false when that failed. */
+static bool finalize_all(mo_nccl_p2p *nccl)
 {
     mo_status status = MO_OK;
 
-    for (int s = 0; s < nccl->lines.n_seats && status == MO_OK; s++)
+    for (int s = 0; s < nccl->layout.n_members && status == MO_OK; s++)
         if (nccl->comms[s].comm) {
-            enter(nccl, s);
+            enter_context(nccl, s);
             status = mo_nccl_check(
                 nccl->api, "ncclCommFinalize",
                 nccl->api->ncclCommFinalize(nccl->comms[s].comm), NULL);
         }
-    for (int s = 0; s < nccl->lines.n_seats && status == MO_OK; s++)
+    for (int s = 0; s < nccl->layout.n_members && status == MO_OK; s++)
         status = mo_nccl_comm_wait(nccl, s, NULL);
-    for (int s = 0; s < nccl->lines.n_seats && status == MO_OK; s++)
+    for (int s = 0; s < nccl->layout.n_members && status == MO_OK; s++)
         if (nccl->comms[s].comm) {
-            enter(nccl, s);
+            enter_context(nccl, s);
             nccl->api->ncclCommDestroy(nccl->comms[s].comm);
             nccl->comms[s].comm = NULL;
         }
     return status == MO_OK;
 }
 
-/* False where one hangs in spite of all. */
-static bool await_aborts(const mo_nccl_p2p *nccl)
+/* Returns false when an abort hangs. */
+static bool wait_for_aborts(const mo_nccl_p2p *nccl)
 {
-    int64_t until = mo_stop_clock_ns() + closing_ns;
+    int64_t until = mo_stop_clock_ns() + abort_wait_ns;
 
-    while (atomic_load(&nccl->aborts->under_way) > 0 &&
+    while (atomic_load(&nccl->abort_count->n_pending) > 0 &&
            mo_stop_clock_ns() < until)
-        rest();
-    return atomic_load(&nccl->aborts->under_way) == 0;
+        pause_briefly();
+    return atomic_load(&nccl->abort_count->n_pending) == 0;
 }
 
 void mo_nccl_comms_destroy(mo_nccl_p2p *nccl)
@@ -281,13 +284,13 @@ void mo_nccl_comms_destroy(mo_nccl_p2p *nccl)
                                   .text = "NCCL cannot come to an end" };
 
     mo_nccl_p2p_start_run(nccl);
-    if (nccl->given_up || !finish_all(nccl))
+    if (nccl->aborted || !finalize_all(nccl))
         (void) mo_nccl_comms_abort(nccl, &why, NULL);
-    if (!await_aborts(nccl))
+    if (!wait_for_aborts(nccl))
         return;
-    for (int s = 0; s < nccl->lines.n_seats; s++)
+    for (int s = 0; s < nccl->layout.n_members; s++)
         if (nccl->comms[s].context)
             nccl->driver->cuDevicePrimaryCtxRelease(nccl->comms[s].device);
-    free(nccl->aborts);
-    nccl->aborts = NULL;
+    free(nccl->abort_count);
+    nccl->abort_count = NULL;
 }

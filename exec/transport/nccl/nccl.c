@@ -12,46 +12,46 @@
 #include "exec/transport/transport.h"
 
 /*
- * The transport: ranks over TCP, of which those with GPUs have NCCL besides.
- * All that the ranks say to each other, and what NCCL cannot carry, goes the
- * way of TCP.
+ * The transport nccl: tcp, extended by NCCL between ranks with GPUs. All
+ * control messages, and values that NCCL does not carry, go over TCP.
  */
 struct mo_tcp_extension {
     void (*note)(const char *text);
-    bool *is_gpu; /* by device of the plan that begins next; or NULL */
+    bool *is_gpu; /* by device of the plan that begins next, owned; or NULL */
     int n_devices;
-    bool carries;
-    pthread_mutex_t lock; /* the watch's thread looks at nccl, too */
-    mo_nccl_p2p *nccl;    /* from begin to the end of serve, or NULL */
+    bool in_use;
+    pthread_mutex_t lock; /* the failure detector's thread reads nccl, too */
+    mo_nccl_p2p *nccl;    /* from begin to the end of serve, owned; or NULL */
 };
 
-/* Everybody gets everybody's, in the order of their numbers, so nobody waits in
- * a circle.  Those who were built without NCCL have nothing to say. */
-static mo_status share(void *context, const void *own, void *all, size_t bytes,
-                       mo_error *err)
+/* Allgather over pairwise exchanges in ascending order of ranks, so no cycle
+ * of waiting ranks can form. Ranks that were built without NCCL take no
+ * part. */
+static mo_status allgather(void *context, const void *own, void *all,
+                           size_t bytes, mo_error *err)
 {
-    mo_transport_world *world = context;
-    const mo_transport_job *ranks = &world->ranks;
+    mo_tcp_world *world = context;
+    const mo_transport_job *job = &world->job;
     mo_status status = MO_OK;
 
-    memcpy((char *) all + (size_t) ranks->rank * bytes, own, bytes);
-    for (int r = 0; r < ranks->n_ranks && status == MO_OK; r++)
-        if (r != ranks->rank && world->have_beside[r])
+    memcpy((char *) all + (size_t) job->rank * bytes, own, bytes);
+    for (int r = 0; r < job->n_ranks && status == MO_OK; r++)
+        if (r != job->rank && world->peer_has_extension[r])
             status = mo_tcp_control_exchange(
                 world, r, own, (char *) all + (size_t) r * bytes, bytes, err);
     return status;
 }
 
-static mo_status failure(void *context, mo_error *err)
+static mo_status get_failure(void *context, mo_error *err)
 {
-    mo_transport_world *world = context;
+    mo_tcp_world *world = context;
 
-    return mo_first_error_get(&world->ranks.inside.failure, err);
+    return mo_first_error_get(&world->job.process.failure, err);
 }
 
-static void put_nccl(mo_transport_world *world, mo_nccl_p2p *nccl)
+static void replace_p2p(mo_tcp_world *world, mo_nccl_p2p *nccl)
 {
-    mo_tcp_extension *b = world->beside;
+    mo_tcp_extension *b = world->extension;
     mo_nccl_p2p *before;
 
     pthread_mutex_lock(&b->lock);
@@ -61,11 +61,12 @@ static void put_nccl(mo_transport_world *world, mo_nccl_p2p *nccl)
     mo_nccl_p2p_free(before);
 }
 
-/* What a rank waited for is added to what the watch has found. */
-static void explain(void *context, mo_error *why)
+/* Appends the last transfers of this rank to an error of the failure
+ * detector. */
+static void add_context(void *context, mo_error *why)
 {
-    mo_transport_world *world = context;
-    mo_tcp_extension *b = world->beside;
+    mo_tcp_world *world = context;
+    mo_tcp_extension *b = world->extension;
 
     pthread_mutex_lock(&b->lock);
     if (b->nccl)
@@ -76,44 +77,48 @@ static void explain(void *context, mo_error *why)
 /* --------------------------------------------------------------- the world */
 
 static mo_status open_world(const mo_transport_world_options *options,
-                            mo_transport_world **world, mo_error *err)
+                            mo_transport_world **handle, mo_error *err)
 {
     mo_tcp_extension *b = calloc(1, sizeof *b);
+    mo_tcp_world *world;
     mo_status status;
 
-    *world = NULL;
+    *handle = NULL;
     if (!b)
         return mo_fail_memory(err);
-    status = mo_transport_tcp.open(options, world, err);
+    status = mo_tcp_open(options, handle, err);
     if (status != MO_OK) {
         free(b);
         return status;
     }
     b->note = options ? options->note : NULL;
     pthread_mutex_init(&b->lock, NULL);
-    (*world)->beside = b;
-    mo_transport_job_set_error_context(&(*world)->ranks, explain, *world);
+    world = mo_tcp_world_of(*handle);
+    world->extension = b;
+    mo_transport_job_set_error_context(&world->job, add_context, world);
     return MO_OK;
 }
 
-static void close_world(mo_transport_world *world)
+static void close_world(mo_transport_world *handle)
 {
-    mo_tcp_extension *b = world ? world->beside : NULL;
+    mo_tcp_world *world = mo_tcp_world_of(handle);
+    mo_tcp_extension *b = world ? world->extension : NULL;
 
     if (!b)
         return;
-    put_nccl(world, NULL);
-    mo_transport_tcp.close(world);
+    replace_p2p(world, NULL);
+    mo_tcp_close(handle);
     pthread_mutex_destroy(&b->lock);
     free(b->is_gpu);
     free(b);
 }
 
-static mo_status announce(mo_transport_world *world,
-                          const mo_backend *const *backends, int n_devices,
-                          mo_error *err)
+static mo_status set_backends(mo_transport_world *handle,
+                              const mo_backend *const *backends, int n_devices,
+                              mo_error *err)
 {
-    mo_tcp_extension *b = world->beside;
+    mo_tcp_world *world = mo_tcp_world_of(handle);
+    mo_tcp_extension *b = world->extension;
 
     free(b->is_gpu);
     b->is_gpu = calloc((size_t) n_devices + 1, sizeof *b->is_gpu);
@@ -125,14 +130,13 @@ static mo_status announce(mo_transport_world *world,
     return MO_OK;
 }
 
-static void tell_why_not(const mo_transport_world *world,
-                         const mo_nccl_p2p *nccl)
+static void note_unavailable(const mo_tcp_world *world, const mo_nccl_p2p *nccl)
 {
-    const mo_tcp_extension *b = world->beside;
+    const mo_tcp_extension *b = world->extension;
     char text[512];
 
     if (!mo_nccl_p2p_unavailable_reason(nccl) || !b->note ||
-        world->ranks.rank != 0)
+        world->job.rank != 0)
         return;
     snprintf(text, sizeof text,
              "transfers between GPUs go through the processes' memory: %s",
@@ -140,123 +144,74 @@ static void tell_why_not(const mo_transport_world *world,
     b->note(text);
 }
 
-static mo_status begin(mo_transport_world *world, const mo_exec_plan *plan,
-                       const int *rank_of, int n_threads, uint64_t digest,
-                       mo_error *err)
+static mo_status begin_plan(mo_transport_world *handle,
+                            const mo_exec_plan *plan, const int *rank_of,
+                            int n_threads, uint64_t digest, mo_error *err)
 {
-    mo_tcp_extension *b = world->beside;
+    mo_tcp_world *world = mo_tcp_world_of(handle);
+    mo_tcp_extension *b = world->extension;
     mo_nccl_p2p_options options = { .plan = plan,
                                     .is_gpu = b->is_gpu,
-                                    .rank = world->ranks.rank,
-                                    .n_ranks = world->ranks.n_ranks,
-                                    .share = share,
-                                    .failure = failure,
+                                    .rank = world->job.rank,
+                                    .n_ranks = world->job.n_ranks,
+                                    .allgather = allgather,
+                                    .failure = get_failure,
                                     .context = world };
     mo_nccl_p2p *nccl = NULL;
     mo_status status =
-        mo_transport_tcp.begin(world, plan, rank_of, n_threads, digest, err);
+        mo_tcp_begin(handle, plan, rank_of, n_threads, digest, err);
 
-    /* Values of links that are measured alone are in the process. */
+    /* A plan without backends (the link benchmark) has its values in
+     * host memory. */
     if (status != MO_OK || !b->is_gpu || b->n_devices != plan->n_devices)
         return status;
-    options.rank_of = world->ranks.rank_of;
+    options.rank_of = world->job.rank_of;
     status = mo_nccl_p2p_new(&options, &nccl, err);
     free(b->is_gpu);
     b->is_gpu = NULL;
     if (status != MO_OK)
         return status;
-    b->carries = mo_nccl_p2p_n_transfers(nccl) > 0;
-    tell_why_not(world, nccl);
-    put_nccl(world, nccl);
+    b->in_use = mo_nccl_p2p_n_transfers(nccl) > 0;
+    note_unavailable(world, nccl);
+    replace_p2p(world, nccl);
     return MO_OK;
 }
 
-static const mo_backend_carrier *carrier(mo_transport_world *world,
-                                         int transfer)
+static const mo_backend_carrier *get_carrier(mo_transport_world *handle,
+                                             int transfer)
 {
-    mo_nccl_p2p *nccl = world->beside->nccl;
+    mo_tcp_world *world = mo_tcp_world_of(handle);
+    mo_nccl_p2p *nccl = world->extension->nccl;
 
     return nccl ? mo_nccl_p2p_carrier(nccl, transfer) : NULL;
 }
 
-static mo_status barrier(mo_transport_world *world, bool *stop, mo_error *err)
+static mo_status wait_at_barrier(mo_transport_world *handle, bool *stop,
+                                 mo_error *err)
 {
-    mo_status status = mo_transport_tcp.barrier(world, stop, err);
+    mo_tcp_world *world = mo_tcp_world_of(handle);
+    mo_status status = mo_tcp_barrier(handle, stop, err);
 
-    if (world->beside->nccl)
-        mo_nccl_p2p_start_run(world->beside->nccl);
+    if (world->extension->nccl)
+        mo_nccl_p2p_start_run(world->extension->nccl);
     return status;
 }
 
-/* Programs are gone when all threads have left; the plan is still there. */
-static mo_status serve(mo_transport_world *world, int n_threads, mo_error *err)
+/* No CUDA graph is left when all threads have left; the plan is still valid. */
+static mo_status serve(mo_transport_world *handle, int n_threads, mo_error *err)
 {
-    mo_status status = mo_transport_tcp.serve(world, n_threads, err);
+    mo_tcp_world *world = mo_tcp_world_of(handle);
+    mo_status status = mo_tcp_serve(handle, n_threads, err);
 
-    put_nccl(world, NULL);
+    replace_p2p(world, NULL);
     return status;
 }
 
-static const char *say(const mo_transport_world *world)
+static const char *describe(const mo_transport_world *handle)
 {
-    return world->beside->carries ? "nccl" : mo_transport_tcp.name;
-}
+    const mo_tcp_world *world = mo_tcp_world_of_const(handle);
 
-/* ------------------------------------------------------------- as with TCP */
-
-static int count_ranks(const mo_transport_world *world)
-{
-    return mo_transport_tcp.n_ranks(world);
-}
-
-static int own_rank(const mo_transport_world *world)
-{
-    return mo_transport_tcp.rank(world);
-}
-
-static mo_status send_value(mo_transport_world *world, int transfer,
-                            const void *data, mo_error *err)
-{
-    return mo_transport_tcp.send(world, transfer, data, err);
-}
-
-static mo_status receive_value(mo_transport_world *world, int transfer,
-                               void *data, mo_error *err)
-{
-    return mo_transport_tcp.receive(world, transfer, data, err);
-}
-
-static mo_status await(mo_transport_world *world, int transfer, bool sending,
-                       mo_error *err)
-{
-    return mo_transport_tcp.await(world, transfer, sending, err);
-}
-
-static int64_t clock_offset_ns(const mo_transport_world *world)
-{
-    return mo_transport_tcp.clock_offset_ns(world);
-}
-
-static void leave(mo_transport_world *world)
-{
-    mo_transport_tcp.leave(world);
-}
-
-static mo_status collect(mo_transport_world *world, int from, void *data,
-                         size_t bytes, mo_error *err)
-{
-    return mo_transport_tcp.collect(world, from, data, bytes, err);
-}
-
-static mo_status spread(mo_transport_world *world, void *data, size_t bytes,
-                        mo_error *err)
-{
-    return mo_transport_tcp.spread(world, data, bytes, err);
-}
-
-static void fail(mo_transport_world *world, const mo_error *why)
-{
-    mo_transport_tcp.fail(world, why);
+    return world->extension->in_use ? "nccl" : mo_transport_tcp.name;
 }
 
 const mo_transport mo_transport_nccl = {
@@ -264,20 +219,20 @@ const mo_transport mo_transport_nccl = {
     .help = "as tcp, and NCCL between GPUs of several ranks",
     .open = open_world,
     .close = close_world,
-    .n_ranks = count_ranks,
-    .rank = own_rank,
-    .announce = announce,
-    .begin = begin,
-    .carrier = carrier,
-    .send = send_value,
-    .receive = receive_value,
-    .await = await,
-    .barrier = barrier,
-    .clock_offset_ns = clock_offset_ns,
+    .n_ranks = mo_tcp_n_ranks,
+    .rank = mo_tcp_rank,
+    .set_backends = set_backends,
+    .begin = begin_plan,
+    .carrier = get_carrier,
+    .send = mo_tcp_send,
+    .receive = mo_tcp_receive,
+    .wait = mo_tcp_wait,
+    .barrier = wait_at_barrier,
+    .clock_offset_ns = mo_tcp_clock_offset_ns,
     .serve = serve,
-    .leave = leave,
-    .collect = collect,
-    .spread = spread,
-    .fail = fail,
-    .say = say,
+    .leave = mo_tcp_leave,
+    .collect = mo_tcp_collect,
+    .broadcast = mo_tcp_broadcast,
+    .fail = mo_tcp_fail,
+    .describe = describe,
 };

@@ -10,7 +10,7 @@
 
 #include "exec/backend/cuda/driver/shared_library.h"
 
-enum { OLDEST = 21800 };
+enum { MIN_VERSION = 21800 };
 
 #define SYMBOL(name) { #name, offsetof(mo_nccl_api, name) },
 #define LAST                                                                   \
@@ -19,7 +19,7 @@ enum { OLDEST = 21800 };
     }
 
 static const mo_cuda_symbol symbols[] = { MO_NCCL_FUNCTIONS(SYMBOL) LAST };
-static const mo_cuda_symbol newer_symbols[] = { MO_NCCL_OPTIONAL_FUNCTIONS(
+static const mo_cuda_symbol optional_symbols[] = { MO_NCCL_OPTIONAL_FUNCTIONS(
     SYMBOL) LAST };
 static const char *const names[] = { "libnccl.so.2", NULL };
 static const char remedy[] =
@@ -28,15 +28,15 @@ static const char remedy[] =
 
 static const mo_cuda_library nccl = { "NCCL", "MOIRAI_NCCL", remedy,
                                       names,  symbols,       NULL };
-static const mo_cuda_library newer = { "NCCL", "MOIRAI_NCCL", remedy,
-                                       names,  newer_symbols, NULL };
+static const mo_cuda_library nccl_optional = { "NCCL", "MOIRAI_NCCL",    remedy,
+                                               names,  optional_symbols, NULL };
 
 static struct {
     pthread_once_t once;
     mo_nccl_api api;
     mo_status status;
     mo_error err;
-} found = { .once = PTHREAD_ONCE_INIT };
+} loaded = { .once = PTHREAD_ONCE_INIT };
 
 const char *mo_nccl_version_format(int version, char text[MO_NCCL_VERSION_SIZE])
 {
@@ -51,34 +51,35 @@ static mo_status check_version(mo_nccl_api *api, mo_error *err)
     mo_status status = mo_nccl_check(api, "ncclGetVersion",
                                      api->ncclGetVersion(&api->version), err);
 
-    if (status == MO_OK && api->version < OLDEST)
+    if (status == MO_OK && api->version < MIN_VERSION)
         return mo_fail(err, MO_E_SUPPORT, "NCCL %s is too old; %s",
                        mo_nccl_version_format(api->version, text), remedy);
     return status;
 }
 
-/* A device's communicators are used by one thread, sends beside receives:
- * kernels must start in the order of the calls.  NCCL reads this when it is
- * first used, and whoever knows better has set it before. */
-static void look_for_it(void)
+/* Loads the library once. NCCL_LAUNCH_ORDER_IMPLICIT: the communicators of a
+ * device are used by one thread, sends along with receives, so kernels have to
+ * start in the order of the calls. NCCL reads the variable at its first use; a
+ * value set by the user is kept. */
+static void load_api(void)
 {
     setenv("NCCL_LAUNCH_ORDER_IMPLICIT", "1", 0);
-    found.status = mo_cuda_library_load(&nccl, &found.api, &found.err);
-    if (found.status == MO_OK)
-        found.status = check_version(&found.api, &found.err);
-    if (found.status == MO_OK)
-        (void) mo_cuda_library_load(&newer, &found.api, NULL);
+    loaded.status = mo_cuda_library_load(&nccl, &loaded.api, &loaded.err);
+    if (loaded.status == MO_OK)
+        loaded.status = check_version(&loaded.api, &loaded.err);
+    if (loaded.status == MO_OK)
+        (void) mo_cuda_library_load(&nccl_optional, &loaded.api, NULL);
 }
 
 mo_status mo_nccl_api_get(const mo_nccl_api **api, mo_error *err)
 {
-    pthread_once(&found.once, look_for_it);
-    if (found.status != MO_OK) {
+    pthread_once(&loaded.once, load_api);
+    if (loaded.status != MO_OK) {
         if (err)
-            *err = found.err;
-        return found.status;
+            *err = loaded.err;
+        return loaded.status;
     }
-    *api = &found.api;
+    *api = &loaded.api;
     return MO_OK;
 }
 

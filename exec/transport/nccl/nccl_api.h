@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nccl_api.h - NVIDIA's library for transfers between GPUs, found when it is
- * needed: versions 2.18 and later, wherever
- * exec/backend/cuda/driver/shared_library.h looks, or where MOIRAI_NCCL says (a
- * file; empty: not used).
+ * nccl_api.h - the functions of NCCL, loaded at run time: versions 2.18 and
+ * later, from where exec/backend/cuda/driver/shared_library.h searches, or
+ * from the file in MOIRAI_NCCL (empty: not used).
  */
 #ifndef MO_EXEC_TRANSPORT_NCCL_NCCL_API_H
 #define MO_EXEC_TRANSPORT_NCCL_NCCL_API_H
@@ -25,7 +24,7 @@
     X(ncclSend)                                                                \
     X(ncclRecv)
 
-/* Not in 2.18: NULL there, and not built where the header is that old. */
+/* Not in 2.18: NULL there, and not built with a header that old. */
 #if NCCL_VERSION_CODE >= 21900
 #define MO_NCCL_OPTIONAL_FUNCTIONS(X)                                          \
     X(ncclCommRegister)                                                        \
@@ -42,15 +41,16 @@ typedef struct mo_nccl_api {
     int version; /* 22809 is 2.28.9 */
 } mo_nccl_api;
 
-/* Looks for it once in a process.  The error says what is missing. */
+/* Loads NCCL once per process; *api is static. The error names what is
+ * missing. */
 mo_status mo_nccl_api_get(const mo_nccl_api **api, mo_error *err);
 
-/* "2.28.9"; returns text. */
+/* Formats "2.28.9" into text and returns text. */
 enum { MO_NCCL_VERSION_SIZE = 32 };
 const char *mo_nccl_version_format(int version,
                                    char text[MO_NCCL_VERSION_SIZE]);
 
-/* What a call answered, as one line.  Something in progress is no error. */
+/* Returns MO_OK for success and in-progress; else an error with NCCL's text. */
 mo_status mo_nccl_check(const mo_nccl_api *api, const char *what,
                         ncclResult_t result, mo_error *err);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <config.h>
 
+#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,23 +9,26 @@
 #include "base/array.h"
 #include "base/number.h"
 #include "base/stop.h"
+#include "exec/backend/cuda/driver/cuda_unit.h"
 #include "exec/transport/nccl/p2p_internal.h"
 
-static const double default_patience_s = 600;
+enum { WARM_BYTES = 256 };
+
+static const double default_time_limit_s = 600;
 
 _Static_assert(sizeof(bool) == 1, "they travel as bytes");
 
-/* What a rank tells the others, before the secrets it has made. */
+/* What a rank sends to all others, before the unique ids it has created. */
 typedef struct notice {
-    int32_t version; /* of its NCCL; 0: it has none */
-    int32_t has_end; /* it must have one */
+    int32_t version;    /* of its NCCL; 0: it has none */
+    int32_t needs_nccl; /* it has an end of a pair, so it needs NCCL */
 } notice;
 
-/* ----------------------------------------------------------------- sharing */
+/* --------------------------------------------------------------- allgather */
 
-/* One after the other, by rank; the caller's to free. */
-static mo_status share(mo_nccl_p2p *nccl, const void *own, size_t bytes,
-                       char **all, mo_error *err)
+/* *all: the buffers of all ranks, by rank; the caller frees it. */
+static mo_status allgather(mo_nccl_p2p *nccl, const void *own, size_t bytes,
+                           char **all, mo_error *err)
 {
     const mo_nccl_p2p_options *o = &nccl->options;
     size_t size;
@@ -35,13 +39,13 @@ static mo_status share(mo_nccl_p2p *nccl, const void *own, size_t bytes,
     *all = calloc(size + 1, 1);
     if (!*all)
         return mo_fail_memory(err);
-    return o->share(o->context, own, *all, bytes, err);
+    return o->allgather(o->context, own, *all, bytes, err);
 }
 
-/* Whoever has a device knows whether it is a GPU; behind them stands whether
- * one communicator for all is wanted: by one rank, then by all. */
-static mo_status share_gpus(mo_nccl_p2p *nccl, bool *is_gpu, bool *safe,
-                            mo_error *err)
+/* The rank of a device knows whether it is a GPU. The last byte is whether one
+ * communicator for all is requested: by a rank on input, by any on output. */
+static mo_status allgather_gpus(mo_nccl_p2p *nccl, bool *is_gpu, bool *safe,
+                                mo_error *err)
 {
     const mo_nccl_p2p_options *o = &nccl->options;
     size_t n = (size_t) o->plan->n_devices;
@@ -49,7 +53,7 @@ static mo_status share_gpus(mo_nccl_p2p *nccl, bool *is_gpu, bool *safe,
     mo_status status;
 
     is_gpu[n] = *safe;
-    status = share(nccl, is_gpu, n + 1, &all, err);
+    status = allgather(nccl, is_gpu, n + 1, &all, err);
     for (size_t d = 0; d < n && status == MO_OK; d++)
         is_gpu[d] = all[(size_t) o->rank_of[d] * (n + 1) + d] != 0;
     for (size_t r = 0; r < (size_t) o->n_ranks && status == MO_OK; r++)
@@ -58,7 +62,7 @@ static mo_status share_gpus(mo_nccl_p2p *nccl, bool *is_gpu, bool *safe,
     return status;
 }
 
-static mo_status find_lines(mo_nccl_p2p *nccl, bool safe, mo_error *err)
+static mo_status compute_layout(mo_nccl_p2p *nccl, bool safe, mo_error *err)
 {
     const mo_nccl_p2p_options *o = &nccl->options;
     size_t n = (size_t) o->plan->n_devices;
@@ -68,17 +72,17 @@ static mo_status find_lines(mo_nccl_p2p *nccl, bool safe, mo_error *err)
     if (!is_gpu)
         return mo_fail_memory(err);
     memcpy(is_gpu, o->is_gpu, n * sizeof *is_gpu);
-    status = share_gpus(nccl, is_gpu, &safe, err);
+    status = allgather_gpus(nccl, is_gpu, &safe, err);
     if (status == MO_OK)
         status = mo_nccl_comm_layout_compute(o->plan, o->rank_of, is_gpu,
-                                             o->rank, safe, &nccl->lines, err);
+                                             o->rank, safe, &nccl->layout, err);
     free(is_gpu);
     return status;
 }
 
-/* ----------------------------------------------------------------- secrets */
+/* -------------------------------------------------------------- unique ids */
 
-static mo_status load(mo_nccl_p2p *nccl, mo_error *err)
+static mo_status load_libraries(mo_nccl_p2p *nccl, mo_error *err)
 {
     mo_status status = mo_cuda_api_get(&nccl->driver, err);
 
@@ -87,68 +91,67 @@ static mo_status load(mo_nccl_p2p *nccl, mo_error *err)
     return status;
 }
 
-static mo_status make_secrets(mo_nccl_p2p *nccl, ncclUniqueId *ids,
-                              mo_error *err)
+static mo_status create_ids(mo_nccl_p2p *nccl, ncclUniqueId *ids, mo_error *err)
 {
     mo_status status = MO_OK;
 
-    for (int i = 0; i < nccl->lines.n_ids && status == MO_OK; i++)
-        if (nccl->lines.maker_of[i] == nccl->options.rank)
+    for (int i = 0; i < nccl->layout.n_ids && status == MO_OK; i++)
+        if (nccl->layout.creator_of[i] == nccl->options.rank)
             status = mo_nccl_check(nccl->api, "ncclGetUniqueId",
                                    nccl->api->ncclGetUniqueId(&ids[i]), err);
     return status;
 }
 
-/* Who has no end of a line needs no NCCL; who has one but no NCCL says so,
- * unless it was told where there is one. */
+/* A rank without an end of a pair needs no NCCL. One that has an end but no
+ * NCCL reports that in its notice; with MOIRAI_NCCL set it is an error. */
 static mo_status fill_notice(mo_nccl_p2p *nccl, notice *own, ncclUniqueId *ids,
                              mo_error *err)
 {
     const char *named = getenv("MOIRAI_NCCL");
     mo_status status;
 
-    if (nccl->lines.n_seats == 0)
+    if (nccl->layout.n_members == 0)
         return MO_OK;
-    own->has_end = 1;
-    status = load(nccl, err);
+    own->needs_nccl = 1;
+    status = load_libraries(nccl, err);
     if (status != MO_OK) {
         nccl->api = NULL;
         return named && *named ? status : MO_OK;
     }
     own->version = nccl->api->version;
-    return make_secrets(nccl, ids, err);
+    return create_ids(nccl, ids, err);
 }
 
-/* NCCL talks to its own kind only. */
+/* All ranks need the same version of NCCL. */
 static void compare_versions(mo_nccl_p2p *nccl, const char *all, size_t bytes)
 {
     char here[MO_NCCL_VERSION_SIZE], there[MO_NCCL_VERSION_SIZE];
     notice first = { 0 }, other;
     int first_rank = -1;
 
-    for (int r = 0; r < nccl->options.n_ranks && !*nccl->why_not; r++) {
+    for (int r = 0; r < nccl->options.n_ranks && !*nccl->unavailable; r++) {
         memcpy(&other, all + (size_t) r * bytes, sizeof other);
-        if (!other.has_end)
+        if (!other.needs_nccl)
             continue;
         if (first_rank < 0) {
             first = other;
             first_rank = r;
         }
         if (other.version == 0)
-            snprintf(nccl->why_not, sizeof nccl->why_not,
+            snprintf(nccl->unavailable, sizeof nccl->unavailable,
                      "rank %d has no NCCL to use", r);
         else if (other.version != first.version)
-            snprintf(nccl->why_not, sizeof nccl->why_not,
+            snprintf(nccl->unavailable, sizeof nccl->unavailable,
                      "rank %d has NCCL %s, but rank %d %s", r,
                      mo_nccl_version_format(other.version, there), first_rank,
                      mo_nccl_version_format(first.version, here));
     }
 }
 
-static void take_secrets(mo_nccl_p2p *nccl, const char *all, size_t bytes)
+static void store_ids(mo_nccl_p2p *nccl, const char *all, size_t bytes)
 {
-    for (int i = 0; i < nccl->lines.n_ids; i++) {
-        size_t rank = (size_t) nccl->lines.maker_of[i];
+    for (int i = 0; i < nccl->layout.n_ids; i++) {
+        size_t rank = (size_t) nccl->layout.creator_of[i];
 
         memcpy(&nccl->ids[i],
                all + rank * bytes + sizeof(notice) +
@@ -157,39 +160,206 @@ static void take_secrets(mo_nccl_p2p *nccl, const char *all, size_t bytes)
     }
 }
 
-static mo_status share_secrets(mo_nccl_p2p *nccl, mo_error *err)
+static mo_status exchange_ids(mo_nccl_p2p *nccl, mo_error *err)
 {
     size_t bytes =
-        sizeof(notice) + (size_t) nccl->lines.n_ids * sizeof(ncclUniqueId);
+        sizeof(notice) + (size_t) nccl->layout.n_ids * sizeof(ncclUniqueId);
     char *own = calloc(bytes, 1), *all = NULL;
-    notice said = { 0 };
-    mo_error lacks = { 0 };
+    notice own_notice = { 0 };
+    mo_error load_error = { 0 };
     mo_status status;
 
-    nccl->ids = calloc((size_t) nccl->lines.n_ids + 1, sizeof *nccl->ids);
+    nccl->ids = calloc((size_t) nccl->layout.n_ids + 1, sizeof *nccl->ids);
     if (!own || !nccl->ids) {
         free(own);
         return mo_fail_memory(err);
     }
-    status = fill_notice(nccl, &said, nccl->ids, &lacks);
+    status = fill_notice(nccl, &own_notice, nccl->ids, &load_error);
     if (status == MO_OK) {
-        memcpy(own, &said, sizeof said);
-        memcpy(own + sizeof said, nccl->ids, bytes - sizeof said);
-        status = share(nccl, own, bytes, &all, err);
+        memcpy(own, &own_notice, sizeof own_notice);
+        memcpy(own + sizeof own_notice, nccl->ids, bytes - sizeof own_notice);
+        status = allgather(nccl, own, bytes, &all, err);
     } else if (err)
-        *err = lacks;
-    if (status == MO_OK && said.has_end && said.version == 0)
-        snprintf(nccl->why_not, sizeof nccl->why_not, "%.250s", lacks.text);
+        *err = load_error;
+    if (status == MO_OK && own_notice.needs_nccl && own_notice.version == 0)
+        snprintf(nccl->unavailable, sizeof nccl->unavailable, "%.250s",
+                 load_error.text);
     if (status == MO_OK) {
         compare_versions(nccl, all, bytes);
-        take_secrets(nccl, all, bytes);
+        store_ids(nccl, all, bytes);
     }
     free(own);
     free(all);
     return status;
 }
 
-/* ----------------------------------------------------------------- a whole */
+int mo_nccl_peer_rank(const mo_nccl_p2p *nccl, int pair)
+{
+    const mo_nccl_pair *l = &nccl->layout.pairs[pair];
+    const int *rank_of = nccl->options.rank_of;
+    int rank = rank_of[l->from];
+
+    return rank == nccl->options.rank ? rank_of[l->to] : rank;
+}
+
+/* --------------------------------------------------- one end of a transfer */
+
+/* Enqueues a send (data) or receive (target) on the stream; returns when NCCL
+ * has accepted it. */
+static mo_status enqueue(mo_nccl_p2p *nccl, const mo_nccl_pair *pair,
+                         const void *data, void *target, size_t bytes,
+                         CUstream stream, mo_error *err)
+{
+    const mo_nccl_api *api = nccl->api;
+    ncclComm_t comm = nccl->comms[pair->own].comm;
+    ncclResult_t result;
+
+    if (data)
+        result = api->ncclSend(data, bytes, ncclInt8, pair->peer, comm, stream);
+    else
+        result =
+            api->ncclRecv(target, bytes, ncclInt8, pair->peer, comm, stream);
+    if (result == ncclInProgress)
+        return mo_nccl_comm_wait(nccl, pair->own, err);
+    return result == ncclSuccess
+               ? MO_OK
+               : mo_nccl_comm_handle_error(nccl, pair->own, result, err);
+}
+
+/* Registers the buffer with NCCL, which may then move it faster; a refusal is
+ * no error. */
+static void register_buffer(mo_nccl_p2p *nccl, int transfer, ncclComm_t comm,
+                            void *memory, size_t bytes)
+{
+#if NCCL_VERSION_CODE >= 21900
+    if (!nccl->register_buffers || nccl->register_tried[transfer] ||
+        !nccl->api->ncclCommRegister)
+        return;
+    nccl->register_tried[transfer] = true;
+    if (nccl->api->ncclCommRegister(comm, memory, bytes,
+                                    &nccl->registered[transfer]) != ncclSuccess)
+        nccl->registered[transfer] = NULL;
+#else
+    (void) nccl, (void) transfer, (void) comm, (void) memory, (void) bytes;
+#endif
+}
+
+static mo_status carry_transfer(const mo_backend_carrier *carrier,
+                                const mo_backend_transfer *what, void *stream,
+                                mo_error *err)
+{
+    mo_nccl_p2p *nccl = carrier->context;
+    const mo_nccl_pair *pair =
+        &nccl->layout.pairs[nccl->layout.pair_of[what->transfer]];
+    void *memory = what->data ? (void *) (uintptr_t) what->data : what->target;
+
+    if (nccl->aborted)
+        return mo_nccl_comms_abort(nccl, NULL, err);
+    if (what->bytes == 0)
+        return MO_OK;
+    mo_nccl_flight_recorder_record(&nccl->recorder, what->transfer,
+                                   what->data != NULL);
+    register_buffer(nccl, what->transfer, nccl->comms[pair->own].comm, memory,
+                    what->bytes);
+    return enqueue(nccl, pair, what->data, what->target, what->bytes, stream,
+                   err);
+}
+
+/* ----------------------------------------------------------------- warm-up */
+
+/* Waits for the stream; the first transfer of a communicator takes long. */
+static mo_status wait_for_stream(mo_nccl_p2p *nccl, CUstream stream,
+                                 mo_error *err)
+{
+    const mo_cuda_api *api = nccl->driver;
+    mo_status status;
+    CUresult result;
+
+    while ((result = api->cuStreamQuery(stream)) == CUDA_ERROR_NOT_READY) {
+        status = mo_nccl_comms_check(nccl, err);
+        if (status != MO_OK)
+            return status;
+        sched_yield();
+    }
+    return mo_cuda_check(api, "cuStreamQuery", result, err);
+}
+
+/* Moves a few bytes in the direction of the pair. */
+static mo_status warm_pair(mo_nccl_p2p *nccl, const mo_nccl_pair *pair,
+                           CUdeviceptr memory, CUstream stream, mo_error *err)
+{
+    void *at = (void *) (uintptr_t) memory;
+    bool sends = nccl->options.rank_of[pair->from] == nccl->options.rank;
+    mo_status status =
+        enqueue(nccl, pair, sends ? at : NULL, at, WARM_BYTES, stream, err);
+
+    return status == MO_OK ? wait_for_stream(nccl, stream, err) : status;
+}
+
+static mo_status warm_up(mo_nccl_p2p *nccl, const mo_nccl_pair *pair,
+                         mo_backend_unit *const *units, mo_error *err)
+{
+    const mo_cuda_api *api = nccl->driver;
+    int device = nccl->layout.members[pair->own].device;
+    CUdeviceptr memory = 0;
+    CUstream stream = NULL;
+    mo_status status = mo_backend_cuda.enter(units[device], err);
+
+    if (status == MO_OK)
+        status = mo_cuda_check(api, "cuMemAlloc",
+                               api->cuMemAlloc(&memory, WARM_BYTES), err);
+    if (status == MO_OK)
+        status = mo_cuda_check(
+            api, "cuStreamCreate",
+            api->cuStreamCreate(&stream, CU_STREAM_NON_BLOCKING), err);
+    if (status == MO_OK)
+        status = warm_pair(nccl, pair, memory, stream, err);
+    if (stream)
+        api->cuStreamDestroy(stream);
+    if (memory)
+        api->cuMemFree(memory);
+    return status;
+}
+
+static mo_status prepare_comms(const mo_backend_carrier *carrier,
+                               mo_backend_unit *const *units, mo_error *err)
+{
+    mo_nccl_p2p *nccl = carrier->context;
+    mo_status status;
+
+    mo_nccl_p2p_start_run(nccl);
+    status = mo_nccl_comms_create(nccl, units, err);
+    for (int i = 0; i < nccl->layout.n && status == MO_OK; i++)
+        if (nccl->layout.pairs[i].own >= 0)
+            status = warm_up(nccl, &nccl->layout.pairs[i], units, err);
+    mo_nccl_p2p_start_run(nccl);
+    return status;
+}
+
+/* ------------------------------------------------------ other entry points */
+
+static mo_status poll_comms(const mo_backend_carrier *carrier, mo_error *err)
+{
+    return mo_nccl_comms_check(carrier->context, err);
+}
+
+static const char *eager_because(const mo_backend_carrier *carrier)
+{
+    const mo_nccl_p2p *nccl = carrier->context;
+
+    return nccl->eager ? "MOIRAI_NCCL_EAGER is set" : NULL;
+}
+
+static void init_carrier(mo_nccl_p2p *nccl)
+{
+    nccl->carrier = (mo_backend_carrier){ .context = nccl,
+                                          .ready = prepare_comms,
+                                          .carry = carry_transfer,
+                                          .poll = poll_comms,
+                                          .eager_because = eager_because };
+}
+
+/* ------------------------------------------------------- creating, freeing */
 
 static bool is_set(const char *variable)
 {
@@ -198,10 +368,10 @@ static bool is_set(const char *variable)
     return text && *text && strcmp(text, "0") != 0;
 }
 
-static mo_status read_patience(mo_nccl_p2p *nccl, mo_error *err)
+static mo_status parse_time_limit(mo_nccl_p2p *nccl, mo_error *err)
 {
     const char *text = getenv("MOIRAI_NCCL_PATIENCE");
-    double seconds = default_patience_s;
+    double seconds = default_time_limit_s;
 
     if (text && *text &&
         (mo_number_read_double(text, strlen(text), &seconds) != MO_NUMBER_OK ||
@@ -209,19 +379,21 @@ static mo_status read_patience(mo_nccl_p2p *nccl, mo_error *err)
         return mo_fail(err, MO_E_USAGE,
                        "MOIRAI_NCCL_PATIENCE is '%.40s'; it must be seconds",
                        text);
-    nccl->patience_ns = (int64_t) (seconds * 1e9);
+    nccl->time_limit_ns = (int64_t) (seconds * 1e9);
     return MO_OK;
 }
 
-static mo_status make_room(mo_nccl_p2p *nccl, mo_error *err)
+static mo_status alloc_tables(mo_nccl_p2p *nccl, mo_error *err)
 {
     size_t n = (size_t) nccl->options.plan->n_transfers + 1;
 
-    nccl->comms = calloc((size_t) nccl->lines.n_seats + 1, sizeof *nccl->comms);
+    nccl->comms =
+        calloc((size_t) nccl->layout.n_members + 1, sizeof *nccl->comms);
     nccl->registered = calloc(n, sizeof *nccl->registered);
-    nccl->was_tried = calloc(n, sizeof *nccl->was_tried);
-    nccl->aborts = calloc(1, sizeof *nccl->aborts);
-    return nccl->comms && nccl->registered && nccl->was_tried && nccl->aborts
+    nccl->register_tried = calloc(n, sizeof *nccl->register_tried);
+    nccl->abort_count = calloc(1, sizeof *nccl->abort_count);
+    return nccl->comms && nccl->registered && nccl->register_tried &&
+                   nccl->abort_count
                ? MO_OK
                : mo_fail_memory(err);
 }
@@ -237,19 +409,19 @@ mo_status mo_nccl_p2p_new(const mo_nccl_p2p_options *options,
         return mo_fail_memory(err);
     n->options = *options;
     n->n_transfers = options->plan ? options->plan->n_transfers : 0;
-    n->registers = is_set("MOIRAI_NCCL_REGISTER");
+    n->register_buffers = is_set("MOIRAI_NCCL_REGISTER");
     n->eager = is_set("MOIRAI_NCCL_EAGER");
-    mo_nccl_carrier_init(n);
-    mo_nccl_flight_recorder_init(&n->ring, options->plan, options->rank_of,
+    init_carrier(n);
+    mo_nccl_flight_recorder_init(&n->recorder, options->plan, options->rank_of,
                                  options->rank);
     mo_nccl_p2p_start_run(n);
-    status = read_patience(n, err);
+    status = parse_time_limit(n, err);
     if (status == MO_OK)
-        status = find_lines(n, is_set("MOIRAI_NCCL_SAFE"), err);
-    if (status == MO_OK && n->lines.n > 0)
-        status = share_secrets(n, err);
+        status = compute_layout(n, is_set("MOIRAI_NCCL_SAFE"), err);
+    if (status == MO_OK && n->layout.n > 0)
+        status = exchange_ids(n, err);
     if (status == MO_OK)
-        status = make_room(n, err);
+        status = alloc_tables(n, err);
     if (status != MO_OK) {
         mo_nccl_p2p_free(n);
         return status;
@@ -258,14 +430,14 @@ mo_status mo_nccl_p2p_new(const mo_nccl_p2p_options *options,
     return MO_OK;
 }
 
-static void forget_memory(mo_nccl_p2p *nccl)
+static void deregister_buffers(mo_nccl_p2p *nccl)
 {
 #if NCCL_VERSION_CODE >= 21900
-    const mo_nccl_comm_layout *l = &nccl->lines;
+    const mo_nccl_comm_layout *l = &nccl->layout;
 
     for (int t = 0; t < nccl->n_transfers; t++)
         if (nccl->registered[t]) {
-            int own = l->lines[l->line_of[t]].own;
+            int own = l->pairs[l->pair_of[t]].own;
 
             if (nccl->comms[own].comm)
                 nccl->api->ncclCommDeregister(nccl->comms[own].comm,
@@ -280,25 +452,25 @@ void mo_nccl_p2p_free(mo_nccl_p2p *nccl)
 {
     if (!nccl)
         return;
-    if (nccl->aborts && nccl->api) {
-        if (!nccl->given_up)
-            forget_memory(nccl);
+    if (nccl->abort_count && nccl->api) {
+        if (!nccl->aborted)
+            deregister_buffers(nccl);
         mo_nccl_comms_destroy(nccl);
     } else
-        free(nccl->aborts);
-    mo_nccl_flight_recorder_destroy(&nccl->ring);
-    mo_nccl_comm_layout_clear(&nccl->lines);
+        free(nccl->abort_count);
+    mo_nccl_flight_recorder_destroy(&nccl->recorder);
+    mo_nccl_comm_layout_clear(&nccl->layout);
     free(nccl->ids);
     free(nccl->comms);
     free(nccl->registered);
-    free(nccl->was_tried);
+    free(nccl->register_tried);
     free(nccl);
 }
 
 const mo_backend_carrier *mo_nccl_p2p_carrier(const mo_nccl_p2p *nccl,
                                               int transfer)
 {
-    return !*nccl->why_not && nccl->lines.line_of[transfer] >= 0
+    return !*nccl->unavailable && nccl->layout.pair_of[transfer] >= 0
                ? &nccl->carrier
                : NULL;
 }
@@ -314,15 +486,15 @@ int mo_nccl_p2p_n_transfers(const mo_nccl_p2p *nccl)
 
 const char *mo_nccl_p2p_unavailable_reason(const mo_nccl_p2p *nccl)
 {
-    return *nccl->why_not ? nccl->why_not : NULL;
+    return *nccl->unavailable ? nccl->unavailable : NULL;
 }
 
 void mo_nccl_p2p_start_run(mo_nccl_p2p *nccl)
 {
-    atomic_store(&nccl->run_began_ns, mo_stop_clock_ns());
+    atomic_store(&nccl->run_started_ns, mo_stop_clock_ns());
 }
 
 void mo_nccl_p2p_add_error_context(mo_nccl_p2p *nccl, mo_error *err)
 {
-    mo_nccl_flight_recorder_append(&nccl->ring, err);
+    mo_nccl_flight_recorder_append(&nccl->recorder, err);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nccl_parts.h - the inside of nccl.h.
+ * p2p_internal.h - state of mo_nccl_p2p, shared by its files.
  */
 #ifndef MO_EXEC_TRANSPORT_NCCL_P2P_INTERNAL_H
 #define MO_EXEC_TRANSPORT_NCCL_P2P_INTERNAL_H
@@ -15,66 +15,68 @@
 #include "exec/transport/nccl/flight_recorder.h"
 
 typedef struct mo_nccl_comm {
-    ncclComm_t comm;   /* NULL: there is none, or none any more */
-    CUdevice device;   /* whose primary context is kept as long as this is, for
-                          units may be closed before */
-    CUcontext context; /* NULL: it is not kept */
+    ncclComm_t comm;   /* NULL: none, or destroyed */
+    CUdevice device;   /* its primary context is retained for the lifetime of
+                          comm, since units may be closed before */
+    CUcontext context; /* NULL: not retained */
 } mo_nccl_comm;
 
-/* Communicators that are being aborted, each by a thread of its own: NCCL may
- * wait for programs to be forgotten while it does so. */
+/* Number of communicators that are being aborted, each in a thread of its own:
+ * ncclCommAbort may wait until CUDA graphs are destroyed. */
 typedef struct mo_nccl_abort_count {
-    atomic_int under_way;
+    atomic_int n_pending;
 } mo_nccl_abort_count;
 
 struct mo_nccl_p2p {
     mo_nccl_p2p_options options;
-    int n_transfers;           /* of the plan, which may go before this */
-    const mo_nccl_api *api;    /* NULL: nothing is carried by this rank */
-    const mo_cuda_api *driver; /* the same */
+    int n_transfers;           /* of the plan, which may be freed before this */
+    const mo_nccl_api *api;    /* NULL: this rank carries nothing */
+    const mo_cuda_api *driver; /* NULL likewise */
     mo_backend_carrier carrier;
-    mo_nccl_comm_layout lines;
-    mo_nccl_flight_recorder ring;
-    ncclUniqueId *ids;   /* by communicator */
-    mo_nccl_comm *comms; /* by seat */
-    void **registered;   /* by transfer: what NCCL knows its memory by */
-    bool *was_tried;     /* by transfer: whether it wants to */
-    bool registers, eager;
-    bool given_up; /* all are aborted */
+    mo_nccl_comm_layout layout;
+    mo_nccl_flight_recorder recorder;
+    ncclUniqueId *ids;    /* by communicator */
+    mo_nccl_comm *comms;  /* by member */
+    void **registered;    /* by transfer: handle of its registered buffer */
+    bool *register_tried; /* by transfer: registration was attempted */
+    bool register_buffers, eager;
+    bool aborted; /* all communicators are aborted */
     mo_error error;
-    int64_t patience_ns;
-    atomic_llong run_began_ns;
-    mo_nccl_abort_count *aborts; /* its threads may outlive all else */
-    char why_not[256];
+    int64_t time_limit_ns;
+    atomic_llong run_started_ns;
+    mo_nccl_abort_count *abort_count; /* its threads may outlive the object */
+    char unavailable[256];
 };
 
-/* ---- communicators: nccl_comms.c */
+/* ---- communicators.c */
 
-/* All of this process, in the order of their numbers. */
+/* Creates all communicators of this process, by ascending id. */
 mo_status mo_nccl_comms_create(mo_nccl_p2p *nccl, mo_backend_unit *const *units,
                                mo_error *err);
 
-/* Until NCCL is done with what it was told, the job fails, or time is up. */
-mo_status mo_nccl_comm_wait(mo_nccl_p2p *nccl, int seat, mo_error *err);
+/* Waits until the pending call on this communicator is complete, the job
+ * fails, or the time limit is reached. */
+mo_status mo_nccl_comm_wait(mo_nccl_p2p *nccl, int member, mo_error *err);
 
-/* NCCL has answered with an error: why is found out, and all are given up. */
-mo_status mo_nccl_comm_handle_error(mo_nccl_p2p *nccl, int seat,
+/* NCCL has returned an error: waits for the cause, then aborts all
+ * communicators and returns the error. */
+mo_status mo_nccl_comm_handle_error(mo_nccl_p2p *nccl, int member,
                                     ncclResult_t result, mo_error *err);
 
-/* Has something gone wrong here or elsewhere?  Then all are given up. */
+/* Checks for errors here and on other ranks, and the time limit; on error
+ * aborts all communicators. */
 mo_status mo_nccl_comms_check(mo_nccl_p2p *nccl, mo_error *err);
 
-/* Nothing hangs any more; why is what everybody is told from now on. */
+/* Aborts all communicators, so that no stream hangs. Returns *why, now and in
+ * all later calls. */
 mo_status mo_nccl_comms_abort(mo_nccl_p2p *nccl, const mo_error *why,
                               mo_error *err);
 
 void mo_nccl_comms_destroy(mo_nccl_p2p *nccl);
 
-/* ---- the carrier: nccl_carrier.c */
+/* ---- p2p.c */
 
-void mo_nccl_carrier_init(mo_nccl_p2p *nccl);
-
-/* The rank at the other end of a line. */
-int mo_nccl_peer_rank(const mo_nccl_p2p *nccl, int line);
+/* Returns the rank at the other end of a pair. */
+int mo_nccl_peer_rank(const mo_nccl_p2p *nccl, int pair);
 
 #endif

@@ -41,8 +41,8 @@ bool mo_rdv_address_from_sockaddr(const struct sockaddr *from,
     return false;
 }
 
-static int find(const char *host, int flags,
-                uint8_t (*found)[MO_RDV_ADDRESS_BYTES], int n)
+static int resolve_with_flags(const char *host, int flags,
+                              uint8_t (*found)[MO_RDV_ADDRESS_BYTES], int n)
 {
     struct addrinfo hints = { .ai_socktype = SOCK_STREAM, .ai_flags = flags };
     struct addrinfo *all = NULL;
@@ -60,7 +60,7 @@ static int find(const char *host, int flags,
 int mo_rdv_address_resolve(const char *host,
                            uint8_t (*found)[MO_RDV_ADDRESS_BYTES], int n)
 {
-    return find(host, 0, found, n);
+    return resolve_with_flags(host, 0, found, n);
 }
 
 bool mo_rdv_address_parse_loopback(const char *host,
@@ -72,7 +72,7 @@ bool mo_rdv_address_parse_loopback(const char *host,
         memcpy(address, mo_rdv_address_loopback, MO_RDV_ADDRESS_BYTES);
         return true;
     }
-    if (find(host, AI_NUMERICHOST, found, 1) == 0 ||
+    if (resolve_with_flags(host, AI_NUMERICHOST, found, 1) == 0 ||
         !mo_rdv_address_is_loopback(found[0]))
         return false;
     memcpy(address, found[0], MO_RDV_ADDRESS_BYTES);
@@ -115,7 +115,7 @@ const char *mo_rdv_address_format_peer(int socket,
     return text;
 }
 
-/* ---------------------------------------------------------------- listening */
+/* --------------------------------------------------------------- listening */
 
 static int bind_v6(const uint8_t *address, int port)
 {
@@ -160,7 +160,7 @@ int mo_rdv_socket_listen(const uint8_t *address, int port, int backlog)
 
     if (!address || !is_v4(address))
         fd = bind_v6(address, port);
-    /* Where there is no IPv6 at all, IPv4 alone. */
+    /* Without any IPv6: IPv4 alone. */
     if (fd < 0 && (!address || is_v4(address)))
         fd = bind_v4(address, port);
     if (fd < 0 || listen(fd, backlog) == 0)
@@ -185,7 +185,7 @@ int mo_rdv_socket_local_port(int listener)
     return ntohs(at.ss_family == AF_INET6 ? at6.sin6_port : at4.sin_port);
 }
 
-/* ------------------------------------------------------------------ calling */
+/* -------------------------------------------------------------- connecting */
 
 int mo_rdv_timeout_ms(int64_t deadline_ns, int64_t at_most_ns)
 {
@@ -196,7 +196,7 @@ int mo_rdv_timeout_ms(int64_t deadline_ns, int64_t at_most_ns)
     return left > 0 ? (int) ((left + 999999) / 1000000) : 0;
 }
 
-/* A process that was stopped and goes on begins to wait anew. */
+/* EINTR: poll again for the remaining time. */
 bool mo_rdv_socket_poll(int socket, short events, int64_t deadline_ns)
 {
     struct pollfd polled = { .fd = socket, .events = events };

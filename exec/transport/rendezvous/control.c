@@ -8,125 +8,129 @@
 #include "exec/transport/rendezvous/address.h"
 #include "exec/transport/rendezvous/handshake.h"
 
-static const int64_t look_ns = 20000000, judge_ns = 1000000000;
+static const int64_t poll_ns = 20000000, verdict_ns = 1000000000;
 
-static void tell(mo_rdv_control *star, mo_rdv_msg_kind kind, const char *text)
+static void broadcast_msg(mo_rdv_control *control, mo_rdv_msg_kind kind,
+                          const char *text)
 {
-    for (int r = 0; r < star->job->n_ranks; r++)
-        mo_rdv_msg_send(&star->wires[r], kind, text);
+    for (int r = 0; r < control->params->n_ranks; r++)
+        mo_rdv_msg_send(&control->channels[r], kind, text);
 }
 
-void mo_rdv_control_broadcast_error(mo_rdv_control *star, const mo_error *why)
+void mo_rdv_control_broadcast_error(mo_rdv_control *control,
+                                    const mo_error *why)
 {
     char text[MO_RDV_MSG_TEXT_SIZE];
 
-    tell(star, MO_RDV_MSG_ERROR, mo_error_format(why, text, sizeof text));
+    broadcast_msg(control, MO_RDV_MSG_ERROR,
+                  mo_error_format(why, text, sizeof text));
 }
 
-/* What this rank says, if it says anything. */
-static void read_one(mo_rdv_control *star, int r, mo_error *why)
+/* Reads pending messages of rank r; *why receives the first error. */
+static void read_channel(mo_rdv_control *control, int r, mo_error *why)
 {
-    mo_rdv_msg_channel *wire = &star->wires[r];
+    mo_rdv_msg_channel *channel = &control->channels[r];
     char text[MO_RDV_MSG_TEXT_SIZE];
     mo_rdv_msg_kind kind;
     bool closed = false;
 
-    mo_rdv_msg_receive(wire, &closed);
-    while (mo_rdv_msg_next(wire, &kind, text, &closed)) {
-        star->done[r] |= kind == MO_RDV_MSG_DONE;
+    mo_rdv_msg_receive(channel, &closed);
+    while (mo_rdv_msg_next(channel, &kind, text, &closed)) {
+        control->done[r] |= kind == MO_RDV_MSG_DONE;
         if (kind == MO_RDV_MSG_ERROR && why->status == MO_OK)
             mo_fail(why, MO_E_IO, "%s", text);
     }
     if (!closed)
         return;
-    mo_rdv_msg_channel_close(wire);
-    if (!star->done[r] && why->status == MO_OK)
+    mo_rdv_msg_channel_close(channel);
+    if (!control->done[r] && why->status == MO_OK)
         mo_fail(why, MO_E_IO,
                 "rank %d (host %s) is gone: it was killed, or has failed", r,
-                star->cards[r].host);
+                control->endpoints[r].host);
 }
 
 bool mo_rdv_control_is_aborted(void *context, mo_error *why)
 {
-    mo_rdv_control *star = context;
+    mo_rdv_control *control = context;
 
-    for (int r = 0; r < star->job->n_ranks; r++)
-        if (star->wires[r].socket >= 0)
-            read_one(star, r, why);
+    for (int r = 0; r < control->params->n_ranks; r++)
+        if (control->channels[r].socket >= 0)
+            read_channel(control, r, why);
     if (why->status == MO_OK)
         return false;
-    if (star->job->rank == 0)
-        mo_rdv_control_broadcast_error(star, why);
+    if (control->params->rank == 0)
+        mo_rdv_control_broadcast_error(control, why);
     return true;
 }
 
-/* The first that is not; -1: all are. */
-static int first_not_done(const mo_rdv_control *star)
+/* Returns the first rank that has not sent DONE; -1: all have. */
+static int first_not_done(const mo_rdv_control *control)
 {
-    for (int r = 0; r < star->job->n_ranks; r++)
-        if (r != star->job->rank && !star->done[r])
+    for (int r = 0; r < control->params->n_ranks; r++)
+        if (r != control->params->rank && !control->done[r])
             return r;
     return -1;
 }
 
-static mo_status await_all(mo_rdv_control *star, int64_t deadline_ns,
-                           mo_error *err)
+static mo_status wait_for_all(mo_rdv_control *control, int64_t deadline_ns,
+                              mo_error *err)
 {
     mo_error why = { 0 };
     int r;
 
     for (;;) {
-        int wait_ms = mo_rdv_timeout_ms(deadline_ns, look_ns);
+        int wait_ms = mo_rdv_timeout_ms(deadline_ns, poll_ns);
 
-        if (mo_rdv_control_is_aborted(star, &why)) {
+        if (mo_rdv_control_is_aborted(control, &why)) {
             if (err)
                 *err = why;
             return why.status;
         }
-        r = first_not_done(star);
+        r = first_not_done(control);
         if (r < 0)
             return MO_OK;
         if (wait_ms == 0)
             return mo_fail(err, MO_E_IO,
                            "rank %d (host %s) has not been heard of while all "
                            "ranks were being connected",
-                           r, star->cards[r].host);
-        poll(&(struct pollfd){ .fd = star->wires[r].socket, .events = POLLIN },
+                           r, control->endpoints[r].host);
+        poll(&(struct pollfd){ .fd = control->channels[r].socket,
+                               .events = POLLIN },
              1, wait_ms);
     }
 }
 
-void mo_rdv_control_resolve_error(mo_rdv_control *star, mo_error *why)
+void mo_rdv_control_resolve_error(mo_rdv_control *control, mo_error *why)
 {
-    int64_t deadline_ns = mo_stop_clock_ns() + judge_ns;
-    mo_rdv_msg_channel *judge = &star->wires[0];
+    int64_t deadline_ns = mo_stop_clock_ns() + verdict_ns;
+    mo_rdv_msg_channel *server = &control->channels[0];
     mo_error verdict = { 0 };
     int wait_ms;
 
-    mo_rdv_control_broadcast_error(star, why);
-    if (star->job->rank == 0)
+    mo_rdv_control_broadcast_error(control, why);
+    if (control->params->rank == 0)
         return;
-    while (judge->socket >= 0 && verdict.status == MO_OK &&
-           (wait_ms = mo_rdv_timeout_ms(deadline_ns, look_ns)) > 0) {
-        read_one(star, 0, &verdict);
-        poll(&(struct pollfd){ .fd = judge->socket, .events = POLLIN }, 1,
+    while (server->socket >= 0 && verdict.status == MO_OK &&
+           (wait_ms = mo_rdv_timeout_ms(deadline_ns, poll_ns)) > 0) {
+        read_channel(control, 0, &verdict);
+        poll(&(struct pollfd){ .fd = server->socket, .events = POLLIN }, 1,
              wait_ms);
     }
-    /* Should it be gone without a word, ours is as good a guess as any. */
-    if (verdict.status != MO_OK && judge->socket >= 0)
+    /* If rank 0 is gone without a message, our own error stands. */
+    if (verdict.status != MO_OK && server->socket >= 0)
         *why = verdict;
 }
 
-mo_status mo_rdv_control_finish(mo_rdv_control *star, int64_t deadline_ns,
+mo_status mo_rdv_control_finish(mo_rdv_control *control, int64_t deadline_ns,
                                 mo_error *err)
 {
-    bool host = star->job->rank == 0;
+    bool is_server = control->params->rank == 0;
     mo_status status;
 
-    if (!host)
-        tell(star, MO_RDV_MSG_DONE, NULL);
-    status = await_all(star, deadline_ns, err);
-    if (host && status == MO_OK)
-        tell(star, MO_RDV_MSG_DONE, NULL);
+    if (!is_server)
+        broadcast_msg(control, MO_RDV_MSG_DONE, NULL);
+    status = wait_for_all(control, deadline_ns, err);
+    if (is_server && status == MO_OK)
+        broadcast_msg(control, MO_RDV_MSG_DONE, NULL);
     return status;
 }

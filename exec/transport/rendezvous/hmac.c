@@ -3,18 +3,19 @@
 
 #include <string.h>
 
-/* ------------------------------------------------------------------ SHA-256 */
+/* ----------------------------------------------------------------- SHA-256 */
 
 enum { BLOCK = 64, LENGTH_AT = 56 };
 
 typedef struct sha256 {
     uint32_t h[8];
     uint8_t block[BLOCK];
-    size_t filled; /* of the block */
+    size_t filled; /* bytes in the block */
     uint64_t bytes;
 } sha256;
 
-/* The first 32 bits of the fractions of the cube roots of the first primes. */
+/* The first 32 bits of the fractions of the cube roots of the first 64
+ * primes. */
 static const uint32_t k[64] = {
     0x428a2f98, 0x71374491, 0xb5c0fbcf, 0xe9b5dba5, 0x3956c25b, 0x59f111f1,
     0x923f82a4, 0xab1c5ed5, 0xd807aa98, 0x12835b01, 0x243185be, 0x550c7dc3,
@@ -29,7 +30,7 @@ static const uint32_t k[64] = {
     0x90befffa, 0xa4506ceb, 0xbef9a3f7, 0xc67178f2
 };
 
-static void begin(sha256 *s)
+static void sha256_init(sha256 *s)
 {
     static const uint32_t h[8] = { 0x6a09e667, 0xbb67ae85, 0x3c6ef372,
                                    0xa54ff53a, 0x510e527f, 0x9b05688c,
@@ -40,12 +41,12 @@ static void begin(sha256 *s)
     s->bytes = 0;
 }
 
-static uint32_t turn(uint32_t x, int by)
+static uint32_t rotate_right(uint32_t x, int by)
 {
     return x >> by | x << (32 - by);
 }
 
-static void spread(const uint8_t block[BLOCK], uint32_t w[64])
+static void expand_block(const uint8_t block[BLOCK], uint32_t w[64])
 {
     for (int i = 0; i < 16; i++)
         w[i] = (uint32_t) block[4 * i] << 24 |
@@ -54,23 +55,27 @@ static void spread(const uint8_t block[BLOCK], uint32_t w[64])
     for (int i = 16; i < 64; i++) {
         uint32_t a = w[i - 15], b = w[i - 2];
 
-        w[i] = w[i - 16] + w[i - 7] + (turn(a, 7) ^ turn(a, 18) ^ a >> 3) +
-               (turn(b, 17) ^ turn(b, 19) ^ b >> 10);
+        w[i] = w[i - 16] + w[i - 7] +
+               (rotate_right(a, 7) ^ rotate_right(a, 18) ^ a >> 3) +
+               (rotate_right(b, 17) ^ rotate_right(b, 19) ^ b >> 10);
     }
 }
 
-static void mix_block(sha256 *s)
+static void compress_block(sha256 *s)
 {
     uint32_t w[64], v[8];
 
-    spread(s->block, w);
+    expand_block(s->block, w);
     memcpy(v, s->h, sizeof v);
     for (int i = 0; i < 64; i++) {
         uint32_t a = v[0], e = v[4];
-        uint32_t t1 = v[7] + (turn(e, 6) ^ turn(e, 11) ^ turn(e, 25)) +
-                      ((e & v[5]) ^ (~e & v[6])) + k[i] + w[i];
-        uint32_t t2 = (turn(a, 2) ^ turn(a, 13) ^ turn(a, 22)) +
-                      ((a & v[1]) ^ (a & v[2]) ^ (v[1] & v[2]));
+        uint32_t t1 =
+            v[7] +
+            (rotate_right(e, 6) ^ rotate_right(e, 11) ^ rotate_right(e, 25)) +
+            ((e & v[5]) ^ (~e & v[6])) + k[i] + w[i];
+        uint32_t t2 =
+            (rotate_right(a, 2) ^ rotate_right(a, 13) ^ rotate_right(a, 22)) +
+            ((a & v[1]) ^ (a & v[2]) ^ (v[1] & v[2]));
 
         memmove(v + 1, v, 7 * sizeof *v);
         v[4] += t1;
@@ -80,7 +85,7 @@ static void mix_block(sha256 *s)
         s->h[i] += v[i];
 }
 
-static void add(sha256 *s, const void *data, size_t bytes)
+static void sha256_update(sha256 *s, const void *data, size_t bytes)
 {
     const uint8_t *from = data;
 
@@ -88,38 +93,38 @@ static void add(sha256 *s, const void *data, size_t bytes)
     for (size_t i = 0; i < bytes; i++) {
         s->block[s->filled++] = from[i];
         if (s->filled == BLOCK) {
-            mix_block(s);
+            compress_block(s);
             s->filled = 0;
         }
     }
 }
 
-static void end(sha256 *s, uint8_t digest[MO_HMAC_BYTES])
+static void sha256_final(sha256 *s, uint8_t digest[MO_HMAC_BYTES])
 {
     uint64_t bits = s->bytes * 8;
     uint8_t length[8];
 
-    add(s, "\x80", 1);
+    sha256_update(s, "\x80", 1);
     while (s->filled != LENGTH_AT)
-        add(s, "", 1);
+        sha256_update(s, "", 1);
     for (int i = 0; i < 8; i++)
         length[i] = (uint8_t) (bits >> (56 - 8 * i));
-    add(s, length, sizeof length);
+    sha256_update(s, length, sizeof length);
     for (int i = 0; i < MO_HMAC_BYTES; i++)
         digest[i] = (uint8_t) (s->h[i / 4] >> (24 - 8 * (i % 4)));
 }
 
-/* --------------------------------------------------------------------- HMAC */
+/* -------------------------------------------------------------------- HMAC */
 
-/* The key, padded, with every byte changed alike. */
-static void begin_with(sha256 *s, const uint8_t key[BLOCK], uint8_t change)
+/* Starts a hash with the padded key, XORed with pad. */
+static void start_padded(sha256 *s, const uint8_t key[BLOCK], uint8_t pad)
 {
     uint8_t changed[BLOCK];
 
     for (int i = 0; i < BLOCK; i++)
-        changed[i] = key[i] ^ change;
-    begin(s);
-    add(s, changed, BLOCK);
+        changed[i] = key[i] ^ pad;
+    sha256_init(s);
+    sha256_update(s, changed, BLOCK);
 }
 
 void mo_hmac_sha256(const void *key, size_t key_bytes, const void *message,
@@ -129,18 +134,18 @@ void mo_hmac_sha256(const void *key, size_t key_bytes, const void *message,
     sha256 s;
 
     if (key_bytes > BLOCK) {
-        begin(&s);
-        add(&s, key, key_bytes);
-        end(&s, padded);
+        sha256_init(&s);
+        sha256_update(&s, key, key_bytes);
+        sha256_final(&s, padded);
     } else if (key_bytes > 0) {
         memcpy(padded, key, key_bytes);
     }
-    begin_with(&s, padded, 0x36);
-    add(&s, message, message_bytes);
-    end(&s, inner);
-    begin_with(&s, padded, 0x5c);
-    add(&s, inner, sizeof inner);
-    end(&s, proof);
+    start_padded(&s, padded, 0x36);
+    sha256_update(&s, message, message_bytes);
+    sha256_final(&s, inner);
+    start_padded(&s, padded, 0x5c);
+    sha256_update(&s, inner, sizeof inner);
+    sha256_final(&s, proof);
 }
 
 bool mo_hmac_equal(const uint8_t a[MO_HMAC_BYTES],

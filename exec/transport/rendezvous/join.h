@@ -1,16 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * join.h - the ranks of a job find each other, with a token that all know.
+ * join.h - rendezvous of the ranks of a job, authenticated by a shared token.
  *
- * Rank 0 listens where the job says, the others call it until it answers.  Each
- * side shows that it knows the token without telling it: a number of the other
- * side's, sealed with it (hmac.h).  Then all get everybody's cards and connect
- * with each other (meet.h).  Until all of them have, they stay in touch with
- * rank 0, so that each hears who is missing, who has gone, and who cannot reach
- * whom.
+ * Rank 0 listens at the rendezvous address; the others connect to it, with
+ * retries. Both sides prove that they have the token without sending it: a
+ * challenge-response handshake with HMAC (handshake.h, hmac.h). Then all ranks
+ * receive all endpoints and connect to each other (mesh.h). Until the mesh is
+ * complete they keep a control connection to rank 0, so that each rank learns
+ * which one is missing, is gone, or cannot reach another.
  *
- * What travels is not encrypted: a token keeps strangers out, it does not keep
- * anything secret.
+ * Nothing is encrypted: the token keeps other processes out, it keeps nothing
+ * secret.
  */
 #ifndef MO_EXEC_TRANSPORT_RENDEZVOUS_JOIN_H
 #define MO_EXEC_TRANSPORT_RENDEZVOUS_JOIN_H
@@ -22,15 +22,17 @@
 #include "exec/transport/rendezvous/mesh.h"
 
 typedef struct mo_rdv_join_options {
-    double seconds; /* how long the others are waited for */
-    int n_kinds;    /* connections between any two */
-    /* NULL, or told who was refused, and why, while all go on waiting. */
+    double seconds; /* longest wait for the other ranks */
+    int n_kinds;    /* connections between any two ranks */
+    /* NULL, or receives a message for every refused connection, while rank 0
+     * goes on waiting. */
     void (*note)(const char *text);
 } mo_rdv_join_options;
 
-/* cards: by rank.  sockets: as those of mo_rdv_mesh_connect. */
-mo_status mo_rdv_join(const mo_rdv_params *job,
+/* Fills cards, the endpoints by rank, and sockets, as mo_rdv_mesh_connect()
+ * does; both arrays are the caller's. */
+mo_status mo_rdv_join(const mo_rdv_params *params,
                       const mo_rdv_join_options *options,
-                      mo_rdv_endpoint *cards, int *sockets, mo_error *err);
+                      mo_rdv_endpoint *endpoints, int *sockets, mo_error *err);
 
 #endif

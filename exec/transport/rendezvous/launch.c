@@ -9,13 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Ports for jobs of Slurm: above those of services, below those that systems
- * give to whoever asks for any. */
+/* Ports for Slurm jobs: above those of services, below the ephemeral range. */
 enum { JOB_PORTS_FROM = 15000, JOB_PORTS = 15000, LAST_PORT = 65535 };
 
-/* ------------------------------------------------------------------ reading */
+/* ----------------------------------------------------------------- parsing */
 
-static const char *value_of(const char *variable)
+static const char *get_variable(const char *variable)
 {
     const char *text = getenv(variable);
 
@@ -23,7 +22,7 @@ static const char *value_of(const char *variable)
 }
 
 /* Digits only: "3", not " 3" or "3rd". */
-static bool read_number(const char *text, int max, int *number)
+static bool parse_number(const char *text, int max, int *number)
 {
     long value = 0;
 
@@ -39,12 +38,12 @@ static bool read_number(const char *text, int max, int *number)
 }
 
 static mo_status read_variable(const char *variable, int max, int *number,
-                               bool *there, mo_error *err)
+                               bool *is_given, mo_error *err)
 {
-    const char *text = value_of(variable);
+    const char *text = get_variable(variable);
 
-    *there = text != NULL;
-    if (!text || read_number(text, max, number))
+    *is_given = text != NULL;
+    if (!text || parse_number(text, max, number))
         return MO_OK;
     return mo_fail(err, MO_E_USAGE,
                    "%s is '%.64s', which is no number of 0 to "
@@ -63,7 +62,7 @@ bool mo_rdv_parse_master(const char *text, char host[MO_RDV_HOST_SIZE],
 
     if (bracketed && !end)
         return false;
-    /* An address of IPv6 by itself has many colons, and no port. */
+    /* A bare IPv6 address has several colons, and no port. */
     if (!bracketed && (!end || strchr(end + 1, ':')))
         end = text + strlen(text);
     length = (size_t) (end - begin);
@@ -71,7 +70,7 @@ bool mo_rdv_parse_master(const char *text, char host[MO_RDV_HOST_SIZE],
     if (length == 0 || length >= MO_RDV_HOST_SIZE ||
         strcspn(text, " \t/@") != strlen(text))
         return false;
-    if (*rest && (*rest != ':' || !read_number(rest + 1, LAST_PORT, &number) ||
+    if (*rest && (*rest != ':' || !parse_number(rest + 1, LAST_PORT, &number) ||
                   number == 0))
         return false;
     if (*rest)
@@ -81,25 +80,79 @@ bool mo_rdv_parse_master(const char *text, char host[MO_RDV_HOST_SIZE],
     return true;
 }
 
-/* ---------------------------------------------------------- who has told it */
+/* ----------------------------------------------------- host lists of Slurm */
 
-/* Options and MOIRAI_*, each in place of the other. */
-static mo_status ask_ourselves(const mo_rdv_launch_options *told,
-                               mo_rdv_params *job, bool *found, mo_error *err)
+static bool is_digit(char c)
 {
-    bool rank = told->rank_told, ranks = told->n_ranks > 0;
+    return c >= '0' && c <= '9';
+}
+
+static bool append_chars(char host[MO_RDV_HOST_SIZE], size_t *length,
+                         const char *text, size_t n)
+{
+    if (n >= MO_RDV_HOST_SIZE - *length)
+        return false;
+    memcpy(host + *length, text, n);
+    *length += n;
+    host[*length] = '\0';
+    return true;
+}
+
+/* Parses after "[": returns the position of "]", and the length of the first
+ * number. */
+static const char *first_of_range(const char *at, size_t *digits)
+{
+    const char *end = at;
+
+    *digits = 0;
+    while (is_digit(at[*digits]))
+        ++*digits;
+    while (is_digit(*end) || *end == '-' || *end == ',')
+        end++;
+    return *digits > 0 && *end == ']' ? end : NULL;
+}
+
+bool mo_rdv_hostlist_first(const char *list, char host[MO_RDV_HOST_SIZE])
+{
+    size_t length = 0;
+
+    host[0] = '\0';
+    for (const char *at = list; *at && *at != ','; at++) {
+        const char *end;
+        size_t digits;
+
+        if (*at != '[') {
+            if (strchr(" \t]:/@", *at) || !append_chars(host, &length, at, 1))
+                return false;
+            continue;
+        }
+        end = first_of_range(at + 1, &digits);
+        if (!end || !append_chars(host, &length, at + 1, digits))
+            return false;
+        at = end;
+    }
+    return length > 0;
+}
+
+/* -------------------------------------------------- ranks, by their source */
+
+/* Command options and MOIRAI_* variables; an option overrides its variable. */
+static mo_status read_options(const mo_rdv_launch_options *launch,
+                              mo_rdv_params *params, bool *found, mo_error *err)
+{
+    bool rank = launch->has_rank, ranks = launch->n_ranks > 0;
     mo_status status = MO_OK;
 
-    job->by = rank || ranks ? "--rank" : "MOIRAI_RANK";
-    job->by_us = true;
-    job->rank = told->rank;
-    job->n_ranks = told->n_ranks;
+    params->source = rank || ranks ? "--rank" : "MOIRAI_RANK";
+    params->from_options = true;
+    params->rank = launch->rank;
+    params->n_ranks = launch->n_ranks;
     if (!rank)
-        status = read_variable("MOIRAI_RANK", MO_RDV_MAX_RANKS - 1, &job->rank,
-                               &rank, err);
+        status = read_variable("MOIRAI_RANK", MO_RDV_MAX_RANKS - 1,
+                               &params->rank, &rank, err);
     if (status == MO_OK && !ranks)
-        status = read_variable("MOIRAI_RANKS", MO_RDV_MAX_RANKS, &job->n_ranks,
-                               &ranks, err);
+        status = read_variable("MOIRAI_RANKS", MO_RDV_MAX_RANKS,
+                               &params->n_ranks, &ranks, err);
     *found = rank && ranks;
     if (status == MO_OK && rank != ranks)
         status = mo_fail(err, MO_E_USAGE,
@@ -110,36 +163,37 @@ static mo_status ask_ourselves(const mo_rdv_launch_options *told,
     return status;
 }
 
-static mo_status ask_torchrun(mo_rdv_params *job, bool *found, mo_error *err)
+static mo_status read_torchrun(mo_rdv_params *params, bool *found,
+                               mo_error *err)
 {
     bool rank, ranks;
     mo_status status;
 
-    *found = value_of("RANK") && value_of("WORLD_SIZE");
+    *found = get_variable("RANK") && get_variable("WORLD_SIZE");
     if (!*found)
         return MO_OK;
-    job->by = "torchrun";
-    job->by_us = false;
-    status = read_variable("RANK", INT_MAX, &job->rank, &rank, err);
+    params->source = "torchrun";
+    params->from_options = false;
+    status = read_variable("RANK", INT_MAX, &params->rank, &rank, err);
     if (status == MO_OK)
         status =
-            read_variable("WORLD_SIZE", INT_MAX, &job->n_ranks, &ranks, err);
+            read_variable("WORLD_SIZE", INT_MAX, &params->n_ranks, &ranks, err);
     return status;
 }
 
-static mo_status ask_launcher(mo_rdv_params *job, mo_rdv_launcher *launcher,
-                              bool *found, mo_error *err)
+static mo_status read_launcher(mo_rdv_params *params, mo_rdv_launcher *launcher,
+                               bool *found, mo_error *err)
 {
     *found = mo_rdv_launcher_detect(launcher);
     if (!*found)
         return MO_OK;
-    job->by = launcher->name;
-    job->by_us = false;
-    job->rank = launcher->rank;
-    job->n_ranks = launcher->n_ranks;
+    params->source = launcher->name;
+    params->from_options = false;
+    params->rank = launcher->rank;
+    params->n_ranks = launcher->n_ranks;
     if (launcher->n_ranks == 1)
-        job->rank = 0;
-    if (job->rank >= 0 && launcher->n_ranks > 0)
+        params->rank = 0;
+    if (params->rank >= 0 && launcher->n_ranks > 0)
         return MO_OK;
     return mo_fail(err, MO_E_USAGE,
                    "%s does not tell which of how many ranks this is: say "
@@ -147,111 +201,111 @@ static mo_status ask_launcher(mo_rdv_params *job, mo_rdv_launcher *launcher,
                    launcher->name);
 }
 
-static mo_status check_numbers(const mo_rdv_params *job, mo_error *err)
+static mo_status check_ranks(const mo_rdv_params *params, mo_error *err)
 {
-    if (job->n_ranks < 1 || job->n_ranks > MO_RDV_MAX_RANKS)
+    if (params->n_ranks < 1 || params->n_ranks > MO_RDV_MAX_RANKS)
         return mo_fail(err, MO_E_USAGE,
                        "%s tells of %d ranks; there can be 1 "
                        "to %d",
-                       job->by, job->n_ranks, MO_RDV_MAX_RANKS);
-    if (job->rank < 0 || job->rank >= job->n_ranks)
-        return mo_fail(err, MO_E_USAGE,
-                       "%s tells of rank %d, but %d ranks are 0 to %d", job->by,
-                       job->rank, job->n_ranks, job->n_ranks - 1);
+                       params->source, params->n_ranks, MO_RDV_MAX_RANKS);
+    if (params->rank < 0 || params->rank >= params->n_ranks)
+        return mo_fail(
+            err, MO_E_USAGE, "%s tells of rank %d, but %d ranks are 0 to %d",
+            params->source, params->rank, params->n_ranks, params->n_ranks - 1);
     return MO_OK;
 }
 
-/* ---------------------------------------------------------- where they meet */
+/* ------------------------------------------------------ rendezvous address */
 
-static mo_status meet_at(mo_rdv_params *job, const char *master,
-                         const char *told_by, mo_error *err)
+static mo_status set_master(mo_rdv_params *params, const char *master,
+                            const char *told_by, mo_error *err)
 {
-    job->port = MO_RDV_DEFAULT_PORT;
-    if (mo_rdv_parse_master(master, job->host, &job->port))
+    params->port = MO_RDV_DEFAULT_PORT;
+    if (mo_rdv_parse_master(master, params->host, &params->port))
         return MO_OK;
     return mo_fail(err, MO_E_USAGE,
                    "%s is '%.128s', which is no HOST or HOST:PORT", told_by,
                    master);
 }
 
-/* On this machine: at a port that all know, or, where the job has a name that
- * others do not have, at this one. */
-static void meet_here(mo_rdv_params *job, const char *name)
+/* On this machine: at the default port, or, where the job has a unique name,
+ * at an abstract socket of that name. */
+static void set_local_master(mo_rdv_params *params, const char *name)
 {
-    snprintf(job->host, sizeof job->host, "127.0.0.1");
-    job->port = MO_RDV_DEFAULT_PORT;
+    snprintf(params->host, sizeof params->host, "127.0.0.1");
+    params->port = MO_RDV_DEFAULT_PORT;
 #ifdef __linux__
     if (name)
-        job->host[0] = '\0';
-    snprintf(job->name, sizeof job->name, "%s", name ? name : "");
+        params->host[0] = '\0';
+    snprintf(params->name, sizeof params->name, "%s", name ? name : "");
 #else
     (void) name;
 #endif
 }
 
-/* The agents of torchrun keep MASTER_PORT for themselves; where somebody else
- * has set the variables it is free. */
-static mo_status meet_as_torchrun(mo_rdv_params *job, mo_error *err)
+/* The agent of torchrun keeps MASTER_PORT for itself; where the variables come
+ * from elsewhere it is free. */
+static mo_status set_torchrun_master(mo_rdv_params *params, mo_error *err)
 {
-    const char *host = value_of("MASTER_ADDR");
+    const char *host = get_variable("MASTER_ADDR");
     int port = MO_RDV_DEFAULT_PORT;
-    bool there;
+    bool is_given;
     mo_status status;
 
     if (!host)
         return mo_fail(err, MO_E_USAGE,
                        "RANK and WORLD_SIZE are set, but not MASTER_ADDR: say "
                        "--master HOST");
-    status = meet_at(job, host, "MASTER_ADDR", err);
+    status = set_master(params, host, "MASTER_ADDR", err);
     if (status == MO_OK)
-        status = read_variable("MASTER_PORT", LAST_PORT, &port, &there, err);
-    if (status == MO_OK && there && value_of("TORCHELASTIC_RUN_ID"))
+        status = read_variable("MASTER_PORT", LAST_PORT, &port, &is_given, err);
+    if (status == MO_OK && is_given && get_variable("TORCHELASTIC_RUN_ID"))
         port += port < LAST_PORT ? 1 : -1;
     if (status == MO_OK && port == 0)
         return mo_fail(err, MO_E_USAGE, "MASTER_PORT is 0, which is no port");
-    job->port = port;
+    params->port = port;
     return status;
 }
 
-static int port_of_job(const char *job, const char *step)
+static int slurm_port(const char *id, const char *step)
 {
-    uint64_t number = strtoull(job ? job : "0", NULL, 10) * 31 +
+    uint64_t number = strtoull(id ? id : "0", NULL, 10) * 31 +
                       strtoull(step ? step : "0", NULL, 10);
 
     return JOB_PORTS_FROM + (int) (number % JOB_PORTS);
 }
 
-static mo_status meet_as_slurm(mo_rdv_params *job, mo_error *err)
+static mo_status set_slurm_master(mo_rdv_params *params, mo_error *err)
 {
-    const char *hosts = value_of("SLURM_STEP_NODELIST"),
-               *nodes = value_of("SLURM_STEP_NUM_NODES"),
-               *id = value_of("SLURM_JOB_ID"),
-               *step = value_of("SLURM_STEP_ID");
+    const char *hosts = get_variable("SLURM_STEP_NODELIST"),
+               *nodes = get_variable("SLURM_STEP_NUM_NODES"),
+               *id = get_variable("SLURM_JOB_ID"),
+               *step = get_variable("SLURM_STEP_ID");
     char name[MO_RDV_JOB_NAME_SIZE];
 
     if (nodes && strcmp(nodes, "1") == 0 && id) {
         snprintf(name, sizeof name, "slurm-%.32s.%.32s", id, step ? step : "0");
-        meet_here(job, name);
+        set_local_master(params, name);
         return MO_OK;
     }
     if (!hosts)
-        hosts = value_of("SLURM_NODELIST");
-    if (!hosts || !mo_rdv_hostlist_first(hosts, job->host))
+        hosts = get_variable("SLURM_NODELIST");
+    if (!hosts || !mo_rdv_hostlist_first(hosts, params->host))
         return mo_fail(err, MO_E_USAGE,
                        "SLURM_STEP_NODELIST names no host where rank 0 is: "
                        "say --master HOST");
-    job->port = port_of_job(id, step);
+    params->port = slurm_port(id, step);
     return MO_OK;
 }
 
-static mo_status meet_as_launched(mo_rdv_params *job,
-                                  const mo_rdv_launcher *launcher,
-                                  mo_error *err)
+static mo_status set_launcher_master(mo_rdv_params *params,
+                                     const mo_rdv_launcher *launcher,
+                                     mo_error *err)
 {
     if (strcmp(launcher->name, "srun") == 0)
-        return meet_as_slurm(job, err);
+        return set_slurm_master(params, err);
     if (launcher->one_host) {
-        meet_here(job, launcher->job);
+        set_local_master(params, launcher->job_name);
         return MO_OK;
     }
     return mo_fail(err, MO_E_USAGE,
@@ -260,64 +314,66 @@ static mo_status meet_as_launched(mo_rdv_params *job,
                    launcher->name);
 }
 
-/* Only who knows it joins.  Where nobody has given one, the name of the job
- * keeps jobs apart that meet at the same place. */
-static void choose_token(const mo_rdv_launch_options *told,
-                         const mo_rdv_launcher *launcher, mo_rdv_params *job)
+/* The token that authenticates ranks. By default the name of the job, which
+ * keeps jobs apart that use the same address. */
+static void choose_token(const mo_rdv_launch_options *launch,
+                         const mo_rdv_launcher *launcher, mo_rdv_params *params)
 {
-    const char *named[] = { told->token, value_of("MOIRAI_TOKEN"),
-                            value_of("TORCHELASTIC_RUN_ID"), launcher->job };
+    const char *named[] = { launch->token, get_variable("MOIRAI_TOKEN"),
+                            get_variable("TORCHELASTIC_RUN_ID"),
+                            launcher->job_name };
 
-    job->token = "";
-    for (int i = job->by_us ? 1 : 3; i >= 0; i--)
+    params->token = "";
+    for (int i = params->from_options ? 1 : 3; i >= 0; i--)
         if (named[i])
-            job->token = named[i];
+            params->token = named[i];
 }
 
-static mo_status find_job(const mo_rdv_launch_options *told, mo_rdv_params *job,
-                          mo_rdv_launcher *launcher, mo_error *err)
+static mo_status resolve_ranks(const mo_rdv_launch_options *launch,
+                               mo_rdv_params *params, mo_rdv_launcher *launcher,
+                               mo_error *err)
 {
     bool ours, torchrun = false, found;
-    mo_status status = ask_ourselves(told, job, &ours, err);
+    mo_status status = read_options(launch, params, &ours, err);
     const char *master =
-        told->master ? told->master : value_of("MOIRAI_MASTER");
+        launch->master ? launch->master : get_variable("MOIRAI_MASTER");
 
     found = ours;
     if (status == MO_OK && !found) {
-        status = ask_torchrun(job, &torchrun, err);
+        status = read_torchrun(params, &torchrun, err);
         found = torchrun;
     }
     if (status == MO_OK && !found)
-        status = ask_launcher(job, launcher, &found, err);
+        status = read_launcher(params, launcher, &found, err);
     if (status == MO_OK && found)
-        status = check_numbers(job, err);
+        status = check_ranks(params, err);
     if (status != MO_OK)
         return status;
-    if (!found || job->n_ranks == 1) {
-        job->rank = 0;
-        job->n_ranks = 1;
+    if (!found || params->n_ranks == 1) {
+        params->rank = 0;
+        params->n_ranks = 1;
         return MO_OK;
     }
     if (master)
-        return meet_at(job, master, told->master ? "--master" : "MOIRAI_MASTER",
-                       err);
+        return set_master(params, master,
+                          launch->master ? "--master" : "MOIRAI_MASTER", err);
     if (torchrun)
-        return meet_as_torchrun(job, err);
+        return set_torchrun_master(params, err);
     if (!ours)
-        return meet_as_launched(job, launcher, err);
-    meet_here(job, NULL);
+        return set_launcher_master(params, launcher, err);
+    set_local_master(params, NULL);
     return MO_OK;
 }
 
-mo_status mo_rdv_params_resolve(const mo_rdv_launch_options *told,
-                                mo_rdv_params *job, mo_error *err)
+mo_status mo_rdv_params_resolve(const mo_rdv_launch_options *launch,
+                                mo_rdv_params *params, mo_error *err)
 {
     mo_rdv_launcher launcher = { .rank = -1 };
     mo_status status;
 
-    memset(job, 0, sizeof *job);
-    status = find_job(told, job, &launcher, err);
-    choose_token(told, &launcher, job);
-    job->bind = told->bind ? told->bind : value_of("MOIRAI_BIND");
+    memset(params, 0, sizeof *params);
+    status = resolve_ranks(launch, params, &launcher, err);
+    choose_token(launch, &launcher, params);
+    params->bind = launch->bind ? launch->bind : get_variable("MOIRAI_BIND");
     return status;
 }

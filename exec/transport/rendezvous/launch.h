@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * launch.h - which rank of which job this process is, and where they meet.
+ * launch.h - rendezvous parameters of this process: its rank, the number of
+ * ranks, the address of rank 0, the token.
  *
- * Found out from options, variables and launchers (launcher.h says in which
- * order).  Nothing here waits or talks to anybody.
+ * Determined from options, variables and launchers (order: launcher.h),
+ * without any communication.
  */
 #ifndef MO_EXEC_TRANSPORT_RENDEZVOUS_LAUNCH_H
 #define MO_EXEC_TRANSPORT_RENDEZVOUS_LAUNCH_H
@@ -14,36 +15,38 @@
 #include "exec/transport/rendezvous/launcher.h"
 
 enum {
-    MO_RDV_DEFAULT_PORT = 29577, /* of rank 0, where nobody says */
+    MO_RDV_DEFAULT_PORT = 29577, /* of rank 0, by default */
     MO_RDV_HOST_SIZE = 256,
     MO_RDV_JOB_NAME_SIZE = 80,
     MO_RDV_MAX_RANKS = 4096
 };
 
 typedef struct mo_rdv_params {
-    const char *by;    /* who has started it: "--rank", "torchrun", ... */
-    bool by_us;        /* through our own options or variables */
-    int rank, n_ranks; /* 0 of 1: nobody else is there */
-    /* Where rank 0 is met: at a host and a port, or, with all ranks on one
-     * machine, at a name of the job that is no file; then host is empty. */
+    const char *source; /* source of the rank: "--rank", "torchrun", ... */
+    bool from_options;  /* from our own options or variables */
+    int rank, n_ranks;  /* 0 of 1: a single process */
+    /* Address of rank 0: a host and a port, or, with all ranks on one machine,
+     * an abstract socket name; then host is empty. */
     char host[MO_RDV_HOST_SIZE];
     int port;
     char name[MO_RDV_JOB_NAME_SIZE];
-    const char *token; /* what all know; never NULL */
-    const char *bind;  /* the address to listen at, or NULL */
+    const char *token; /* shared by all ranks; never NULL */
+    const char *bind;  /* address to listen at, or NULL */
 } mo_rdv_params;
 
-/* MO_E_USAGE where what was told is no sense; one line says what. */
-mo_status mo_rdv_params_resolve(const mo_rdv_launch_options *told,
-                                mo_rdv_params *job, mo_error *err);
+/* Fills *job; its strings are borrowed from *told and the environment. Returns
+ * MO_E_USAGE, with a one-line text, for contradictory or malformed
+ * parameters. */
+mo_status mo_rdv_params_resolve(const mo_rdv_launch_options *launch,
+                                mo_rdv_params *params, mo_error *err);
 
-/* "host", "host:port", "[::1]:port"; port is left alone where there is none.
- * False for anything else. */
+/* Parses "host", "host:port", "[::1]:port"; *port is unchanged where there is
+ * none. Returns false for anything else. */
 bool mo_rdv_parse_master(const char *text, char host[MO_RDV_HOST_SIZE],
                          int *port);
 
-/* The first host of a list as Slurm writes them: "gpu[01-04,7],login".  False
- * for what is no such list. */
+/* Copies the first host of a Slurm host list: "gpu[01-04,7],login". Returns
+ * false for malformed lists. */
 bool mo_rdv_hostlist_first(const char *list, char host[MO_RDV_HOST_SIZE]);
 
 #endif

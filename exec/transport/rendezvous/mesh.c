@@ -13,18 +13,18 @@
 #include "base/stop.h"
 #include "exec/transport/rendezvous/pending_conns.h"
 
-/* What a caller says first. */
+/* The first message of a connecting rank. */
 typedef struct hello {
     uint64_t secret;
     uint32_t rank;
     uint32_t kind;
 } hello;
 
-static const int64_t look_ns = 20000000;
+static const int64_t poll_ns = 20000000;
 
-/* -------------------------------------------------------------------- cards */
+/* --------------------------------------------------------------- endpoints */
 
-static void list_addresses(mo_rdv_endpoint *card)
+static void collect_addresses(mo_rdv_endpoint *endpoint)
 {
     struct ifaddrs *all = NULL;
 
@@ -33,26 +33,27 @@ static void list_addresses(mo_rdv_endpoint *card)
     for (struct ifaddrs *i = all; i; i = i->ifa_next)
         if (i->ifa_addr && (i->ifa_flags & IFF_UP) &&
             !(i->ifa_flags & IFF_LOOPBACK) &&
-            card->n_addresses < MO_RDV_ENDPOINT_ADDRESSES &&
-            mo_rdv_address_from_sockaddr(i->ifa_addr,
-                                         card->addresses[card->n_addresses]))
-            card->n_addresses++;
+            endpoint->n_addresses < MO_RDV_ENDPOINT_ADDRESSES &&
+            mo_rdv_address_from_sockaddr(
+                i->ifa_addr, endpoint->addresses[endpoint->n_addresses]))
+            endpoint->n_addresses++;
     freeifaddrs(all);
 }
 
-/* Two containers of one machine have one clock, whatever they call it; but each
- * may have a network of its own. */
-static void name_machine(mo_rdv_endpoint *card)
+/* The boot id identifies the clock: containers of one machine share it, but
+ * each may have its own network namespace. */
+static void identify_machine(mo_rdv_endpoint *endpoint)
 {
     FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
 
-    if (!file || !fgets(card->machine, (int) sizeof card->machine, file))
-        memcpy(card->machine, card->host, sizeof card->machine);
+    if (!file ||
+        !fgets(endpoint->machine, (int) sizeof endpoint->machine, file))
+        memcpy(endpoint->machine, endpoint->host, sizeof endpoint->machine);
     if (file)
         fclose(file);
-    if (readlink("/proc/self/ns/net", card->network, sizeof card->network - 1) <
-        0)
-        snprintf(card->network, sizeof card->network, "the only one");
+    if (readlink("/proc/self/ns/net", endpoint->network,
+                 sizeof endpoint->network - 1) < 0)
+        snprintf(endpoint->network, sizeof endpoint->network, "the only one");
 }
 
 bool mo_rdv_endpoint_same_machine(const mo_rdv_endpoint *a,
@@ -67,57 +68,58 @@ static bool share_loopback(const mo_rdv_endpoint *a, const mo_rdv_endpoint *b)
            memcmp(a->network, b->network, sizeof a->network) == 0;
 }
 
-void mo_rdv_endpoint_prefer_address(mo_rdv_endpoint *card,
+void mo_rdv_endpoint_prefer_address(mo_rdv_endpoint *endpoint,
                                     const uint8_t address[MO_RDV_ADDRESS_BYTES])
 {
-    int at = 0, last = card->n_addresses;
+    int at = 0, last = endpoint->n_addresses;
 
-    while (at < last && !mo_rdv_address_equal(card->addresses[at], address))
+    while (at < last && !mo_rdv_address_equal(endpoint->addresses[at], address))
         at++;
     if (at == last && last < MO_RDV_ENDPOINT_ADDRESSES)
-        card->n_addresses++;
+        endpoint->n_addresses++;
     if (at == MO_RDV_ENDPOINT_ADDRESSES)
         at--;
-    memmove(card->addresses[1], card->addresses[0],
+    memmove(endpoint->addresses[1], endpoint->addresses[0],
             (size_t) at * MO_RDV_ADDRESS_BYTES);
-    memcpy(card->addresses[0], address, MO_RDV_ADDRESS_BYTES);
+    memcpy(endpoint->addresses[0], address, MO_RDV_ADDRESS_BYTES);
 }
 
-static mo_rdv_endpoint write_card(const uint8_t *bind)
+static mo_rdv_endpoint make_endpoint(const uint8_t *bind)
 {
-    mo_rdv_endpoint card = { .host = "unknown" };
+    mo_rdv_endpoint endpoint = { .host = "unknown" };
 
-    if (gethostname(card.host, sizeof card.host - 1) != 0)
-        card.host[0] = '?';
-    name_machine(&card);
+    if (gethostname(endpoint.host, sizeof endpoint.host - 1) != 0)
+        endpoint.host[0] = '?';
+    identify_machine(&endpoint);
     if (bind)
-        mo_rdv_endpoint_prefer_address(&card, bind);
+        mo_rdv_endpoint_prefer_address(&endpoint, bind);
     else
-        list_addresses(&card);
+        collect_addresses(&endpoint);
     if (bind && !mo_rdv_address_is_loopback(bind))
-        card.network[0] = '\0'; /* it does not listen there */
-    if (getrandom(&card.secret, sizeof card.secret, 0) < 0)
-        card.secret = (uint64_t) mo_stop_clock_ns() ^ (uint64_t) getpid();
-    return card;
+        endpoint.network[0] = '\0'; /* no listening on loopback */
+    if (getrandom(&endpoint.secret, sizeof endpoint.secret, 0) < 0)
+        endpoint.secret = (uint64_t) mo_stop_clock_ns() ^ (uint64_t) getpid();
+    return endpoint;
 }
 
 mo_status mo_rdv_endpoint_listen(int n_ranks, const uint8_t *bind,
-                                 mo_rdv_endpoint *card, int *listener,
+                                 mo_rdv_endpoint *endpoint, int *listener,
                                  mo_error *err)
 {
-    *card = write_card(bind);
+    *endpoint = make_endpoint(bind);
     *listener = mo_rdv_socket_listen(bind, 0, 2 * n_ranks + 16);
     if (*listener < 0)
         return mo_fail_errno(err, NULL, "listen for the other ranks");
-    card->port = mo_rdv_socket_local_port(*listener);
+    endpoint->port = mo_rdv_socket_local_port(*listener);
     return MO_OK;
 }
 
-/* ------------------------------------------------------------------ calling */
+/* -------------------------------------------------------------- connecting */
 
-/* Who listens at one address only has one on his card. */
-static int call(const mo_rdv_endpoint *own, const mo_rdv_endpoint *other,
-                int64_t deadline_ns)
+/* Tries the endpoint's addresses; a rank that listens at one address only has
+ * only that one. */
+static int connect_addresses(const mo_rdv_endpoint *own,
+                             const mo_rdv_endpoint *other, int64_t deadline_ns)
 {
     int fd = -1;
 
@@ -129,28 +131,29 @@ static int call(const mo_rdv_endpoint *own, const mo_rdv_endpoint *other,
     return fd;
 }
 
-/* Whoever listens everywhere does so here, too; who listens at one of the
- * addresses that never leave a machine says at which. */
-static int call_near_or_far(const mo_rdv_endpoint *own,
+/* Tries loopback first on one machine, unless the endpoint has a specific
+ * loopback address. */
+static int connect_endpoint(const mo_rdv_endpoint *own,
                             const mo_rdv_endpoint *other, int64_t deadline_ns)
 {
-    bool told = other->n_addresses > 0 &&
-                mo_rdv_address_is_loopback(other->addresses[0]);
+    bool is_loopback_only = other->n_addresses > 0 &&
+                            mo_rdv_address_is_loopback(other->addresses[0]);
     int fd = -1;
 
-    if (share_loopback(own, other) && !told)
+    if (share_loopback(own, other) && !is_loopback_only)
         fd = mo_rdv_socket_connect(mo_rdv_address_loopback, other->port,
                                    deadline_ns);
-    return fd >= 0 ? fd : call(own, other, deadline_ns);
+    return fd >= 0 ? fd : connect_addresses(own, other, deadline_ns);
 }
 
-static mo_status call_one(const mo_rdv_mesh *m, int r, int kind,
-                          int64_t deadline_ns, int *socket, mo_error *err)
+static mo_status connect_rank(const mo_rdv_mesh *m, int r, int kind,
+                              int64_t deadline_ns, int *socket, mo_error *err)
 {
-    const mo_rdv_endpoint *own = &m->cards[m->rank], *other = &m->cards[r];
-    hello h = { m->cards[0].secret, (uint32_t) m->rank, (uint32_t) kind };
+    const mo_rdv_endpoint *own = &m->endpoints[m->rank],
+                          *other = &m->endpoints[r];
+    hello h = { m->endpoints[0].secret, (uint32_t) m->rank, (uint32_t) kind };
 
-    *socket = call_near_or_far(own, other, deadline_ns);
+    *socket = connect_endpoint(own, other, deadline_ns);
     if (*socket >= 0 && send(*socket, &h, sizeof h, MSG_NOSIGNAL) == sizeof h)
         return MO_OK;
     return mo_fail(err, MO_E_IO,
@@ -160,40 +163,41 @@ static mo_status call_one(const mo_rdv_mesh *m, int r, int kind,
                    r, other->host, (int) other->port, own->host);
 }
 
-static mo_status call_those_before(const mo_rdv_mesh *m, int64_t deadline_ns,
-                                   int *sockets, mo_error *err)
+static mo_status connect_lower_ranks(const mo_rdv_mesh *m, int64_t deadline_ns,
+                                     int *sockets, mo_error *err)
 {
     mo_status status = MO_OK;
 
     for (int r = 0; r < m->rank && status == MO_OK; r++)
         for (int k = 0; k < m->n_kinds && status == MO_OK; k++)
-            status = call_one(m, r, k, deadline_ns,
-                              &sockets[k * m->n_ranks + r], err);
+            status = connect_rank(m, r, k, deadline_ns,
+                                  &sockets[k * m->n_ranks + r], err);
     return status;
 }
 
-/* ---------------------------------------------------------------- answering */
+/* --------------------------------------------------------------- accepting */
 
-typedef struct answering {
-    const mo_rdv_mesh *meeting;
+typedef struct accept_context {
+    const mo_rdv_mesh *mesh;
     int *sockets;
-} answering;
+} accept_context;
 
-static mo_rdv_pending_action hear(void *context, mo_rdv_pending_conn *guest)
+static mo_rdv_pending_action handle_hello(void *context,
+                                          mo_rdv_pending_conn *conn)
 {
-    const answering *a = context;
-    const mo_rdv_mesh *m = a->meeting;
+    const accept_context *a = context;
+    const mo_rdv_mesh *m = a->mesh;
     int *socket;
     hello h;
 
-    memcpy(&h, guest->bytes, sizeof h);
-    if (h.secret != m->cards[0].secret || h.rank >= (uint32_t) m->n_ranks ||
+    memcpy(&h, conn->bytes, sizeof h);
+    if (h.secret != m->endpoints[0].secret || h.rank >= (uint32_t) m->n_ranks ||
         h.rank <= (uint32_t) m->rank || h.kind >= (uint32_t) m->n_kinds)
         return MO_RDV_PENDING_CLOSE;
     socket = &a->sockets[h.kind * (uint32_t) m->n_ranks + h.rank];
     if (*socket >= 0)
         return MO_RDV_PENDING_CLOSE;
-    *socket = guest->socket;
+    *socket = conn->socket;
     return MO_RDV_PENDING_ACCEPTED;
 }
 
@@ -206,7 +210,7 @@ static int first_missing(const mo_rdv_mesh *m, const int *sockets)
     return -1;
 }
 
-/* One we are connected to and that has ended since; -1: none. */
+/* Returns a connected rank that has closed its connection since; -1: none. */
 static int first_gone(const mo_rdv_mesh *m, const int *sockets)
 {
     char byte;
@@ -218,13 +222,14 @@ static int first_gone(const mo_rdv_mesh *m, const int *sockets)
     return -1;
 }
 
-static mo_status check(const mo_rdv_mesh *m, const int *sockets, mo_error *err)
+static mo_status check_abort(const mo_rdv_mesh *m, const int *sockets,
+                             mo_error *err)
 {
     mo_error why = { 0 };
     int gone;
 
-    if (m->called_off) {
-        if (m->called_off(m->context, &why) && err)
+    if (m->is_aborted) {
+        if (m->is_aborted(m->context, &why) && err)
             *err = why;
         return why.status;
     }
@@ -233,17 +238,18 @@ static mo_status check(const mo_rdv_mesh *m, const int *sockets, mo_error *err)
         return MO_OK;
     return mo_fail(err, MO_E_IO,
                    "rank %d (host %s) is gone: it was killed, or has failed",
-                   gone, m->cards[gone].host);
+                   gone, m->endpoints[gone].host);
 }
 
-static mo_status answer_in(mo_rdv_pending_conns *lobby, const mo_rdv_mesh *m,
-                           int64_t deadline_ns, int *sockets, mo_error *err)
+static mo_status accept_until(mo_rdv_pending_conns *pending,
+                              const mo_rdv_mesh *m, int64_t deadline_ns,
+                              int *sockets, mo_error *err)
 {
     int missing;
 
     while ((missing = first_missing(m, sockets)) >= 0) {
-        int wait_ms = mo_rdv_timeout_ms(deadline_ns, look_ns);
-        mo_status status = check(m, sockets, err);
+        int wait_ms = mo_rdv_timeout_ms(deadline_ns, poll_ns);
+        mo_status status = check_abort(m, sockets, err);
 
         if (status != MO_OK)
             return status;
@@ -252,40 +258,39 @@ static mo_status answer_in(mo_rdv_pending_conns *lobby, const mo_rdv_mesh *m,
                            "rank %d (host %s) has not called in time: see "
                            "that it is still there, and that no firewall is "
                            "between it and host %s",
-                           missing, m->cards[missing].host,
-                           m->cards[m->rank].host);
-        mo_rdv_pending_conns_poll(lobby, wait_ms);
+                           missing, m->endpoints[missing].host,
+                           m->endpoints[m->rank].host);
+        mo_rdv_pending_conns_poll(pending, wait_ms);
     }
     return MO_OK;
 }
 
-static mo_status answer_those_behind(const mo_rdv_mesh *m, int64_t deadline_ns,
+static mo_status accept_higher_ranks(const mo_rdv_mesh *m, int64_t deadline_ns,
                                      int *sockets, mo_error *err)
 {
-    answering a = { m, sockets };
-    mo_rdv_pending_conns lobby;
-    mo_status status = mo_rdv_pending_conns_init(&lobby, m->listener,
-                                                 sizeof(hello), hear, &a, err);
+    accept_context a = { m, sockets };
+    mo_rdv_pending_conns pending;
+    mo_status status = mo_rdv_pending_conns_init(
+        &pending, m->listener, sizeof(hello), handle_hello, &a, err);
 
     if (status == MO_OK)
-        status = answer_in(&lobby, m, deadline_ns, sockets, err);
-    mo_rdv_pending_conns_clear(&lobby);
+        status = accept_until(&pending, m, deadline_ns, sockets, err);
+    mo_rdv_pending_conns_clear(&pending);
     return status;
 }
 
-mo_status mo_rdv_mesh_connect(const mo_rdv_mesh *meeting, int *sockets,
+mo_status mo_rdv_mesh_connect(const mo_rdv_mesh *mesh, int *sockets,
                               mo_error *err)
 {
-    int64_t deadline_ns =
-        mo_stop_clock_ns() + (int64_t) (meeting->seconds * 1e9);
-    int n = meeting->n_kinds * meeting->n_ranks;
+    int64_t deadline_ns = mo_stop_clock_ns() + (int64_t) (mesh->seconds * 1e9);
+    int n = mesh->n_kinds * mesh->n_ranks;
     mo_status status;
 
     for (int i = 0; i < n; i++)
         sockets[i] = -1;
-    status = call_those_before(meeting, deadline_ns, sockets, err);
+    status = connect_lower_ranks(mesh, deadline_ns, sockets, err);
     if (status == MO_OK)
-        status = answer_those_behind(meeting, deadline_ns, sockets, err);
+        status = accept_higher_ranks(mesh, deadline_ns, sockets, err);
     for (int i = 0; i < n && status != MO_OK; i++) {
         if (sockets[i] >= 0)
             close(sockets[i]);

@@ -12,123 +12,126 @@
 
 #include "base/stop.h"
 
-/* How long a guest may take, and how long nobody pushes it out. */
-static const int64_t guest_ns = 3000000000, safe_ns = 100000000;
+/* Time for the handshake, and the time before which a connection is not
+ * evicted. */
+static const int64_t handshake_ns = 3000000000, min_age_ns = 100000000;
 
-mo_status mo_rdv_pending_conns_init(mo_rdv_pending_conns *lobby, int listener,
+mo_status mo_rdv_pending_conns_init(mo_rdv_pending_conns *pending, int listener,
                                     size_t first_wanted,
-                                    mo_rdv_pending_handler *hear, void *context,
-                                    mo_error *err)
+                                    mo_rdv_pending_handler *handler,
+                                    void *context, mo_error *err)
 {
-    *lobby = (mo_rdv_pending_conns){ .listener = listener,
-                                     .first_wanted = first_wanted,
-                                     .hear = hear,
-                                     .context = context };
-    lobby->guests = calloc(MO_RDV_MAX_PENDING, sizeof *lobby->guests);
-    return lobby->guests ? MO_OK : mo_fail_memory(err);
+    *pending = (mo_rdv_pending_conns){ .listener = listener,
+                                       .first_wanted = first_wanted,
+                                       .handler = handler,
+                                       .context = context };
+    pending->conns = calloc(MO_RDV_MAX_PENDING, sizeof *pending->conns);
+    return pending->conns ? MO_OK : mo_fail_memory(err);
 }
 
-static void remove_guest(mo_rdv_pending_conns *lobby, int i)
+static void remove_conn(mo_rdv_pending_conns *pending, int i)
 {
-    lobby->guests[i] = lobby->guests[--lobby->n_guests];
+    pending->conns[i] = pending->conns[--pending->n_conns];
 }
 
-static void throw_out(mo_rdv_pending_conns *lobby, int i)
+static void close_conn(mo_rdv_pending_conns *pending, int i)
 {
-    close(lobby->guests[i].socket);
-    remove_guest(lobby, i);
+    close(pending->conns[i].socket);
+    remove_conn(pending, i);
 }
 
-void mo_rdv_pending_conns_clear(mo_rdv_pending_conns *lobby)
+void mo_rdv_pending_conns_clear(mo_rdv_pending_conns *pending)
 {
-    while (lobby->n_guests > 0)
-        throw_out(lobby, 0);
-    free(lobby->guests);
-    lobby->guests = NULL;
+    while (pending->n_conns > 0)
+        close_conn(pending, 0);
+    free(pending->conns);
+    pending->conns = NULL;
 }
 
-/* Somebody must go, unless all have only just come. */
-static bool make_room(mo_rdv_pending_conns *lobby)
+/* Evicts the oldest connection if the table is full; returns false if all are
+ * too recent for that. */
+static bool evict_oldest(mo_rdv_pending_conns *pending)
 {
     int oldest = 0;
 
-    if (lobby->n_guests < MO_RDV_MAX_PENDING)
+    if (pending->n_conns < MO_RDV_MAX_PENDING)
         return true;
-    for (int i = 1; i < lobby->n_guests; i++)
-        if (lobby->guests[i].until_ns < lobby->guests[oldest].until_ns)
+    for (int i = 1; i < pending->n_conns; i++)
+        if (pending->conns[i].deadline_ns < pending->conns[oldest].deadline_ns)
             oldest = i;
-    if (lobby->guests[oldest].until_ns - guest_ns + safe_ns >
+    if (pending->conns[oldest].deadline_ns - handshake_ns + min_age_ns >
         mo_stop_clock_ns())
         return false;
-    throw_out(lobby, oldest);
+    close_conn(pending, oldest);
     return true;
 }
 
-static void let_in(mo_rdv_pending_conns *lobby)
+static void accept_conns(mo_rdv_pending_conns *pending)
 {
-    while (make_room(lobby)) {
-        int fd =
-            accept4(lobby->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
-        mo_rdv_pending_conn *guest;
+    while (evict_oldest(pending)) {
+        int fd = accept4(pending->listener, NULL, NULL,
+                         SOCK_CLOEXEC | SOCK_NONBLOCK);
+        mo_rdv_pending_conn *conn;
 
         if (fd < 0)
             return;
-        guest = &lobby->guests[lobby->n_guests++];
-        guest->socket = fd;
-        guest->stage = 0;
-        guest->wanted = lobby->first_wanted;
-        guest->heard = 0;
-        guest->until_ns = mo_stop_clock_ns() + guest_ns;
+        conn = &pending->conns[pending->n_conns++];
+        conn->socket = fd;
+        conn->stage = 0;
+        conn->wanted = pending->first_wanted;
+        conn->received = 0;
+        conn->deadline_ns = mo_stop_clock_ns() + handshake_ns;
     }
 }
 
-/* True when all has come that was wanted; *gone: there is nobody any more. */
-static bool listen_to(mo_rdv_pending_conn *guest, bool *gone)
+/* Returns true when the wanted bytes have arrived; *gone: the connection is
+ * closed. */
+static bool read_conn(mo_rdv_pending_conn *conn, bool *gone)
 {
-    ssize_t got = recv(guest->socket, guest->bytes + guest->heard,
-                       guest->wanted - guest->heard, MSG_DONTWAIT);
+    ssize_t got = recv(conn->socket, conn->bytes + conn->received,
+                       conn->wanted - conn->received, MSG_DONTWAIT);
 
     if (got > 0)
-        guest->heard += (size_t) got;
+        conn->received += (size_t) got;
     else
         *gone = got == 0 ||
                 (errno != EAGAIN && errno != EWOULDBLOCK && errno != EINTR);
-    return guest->heard == guest->wanted;
+    return conn->received == conn->wanted;
 }
 
-static mo_rdv_pending_action serve_guest(mo_rdv_pending_conns *lobby,
-                                         mo_rdv_pending_conn *guest)
+static mo_rdv_pending_action serve_conn(mo_rdv_pending_conns *pending,
+                                        mo_rdv_pending_conn *conn)
 {
-    mo_rdv_pending_action fate = MO_RDV_PENDING_KEEP;
+    mo_rdv_pending_action action = MO_RDV_PENDING_KEEP;
     bool gone = false;
 
-    if (listen_to(guest, &gone)) {
-        guest->heard = 0;
-        fate = lobby->hear(lobby->context, guest);
+    if (read_conn(conn, &gone)) {
+        conn->received = 0;
+        action = pending->handler(pending->context, conn);
     }
-    if (fate == MO_RDV_PENDING_KEEP &&
-        (gone || mo_stop_clock_ns() > guest->until_ns))
+    if (action == MO_RDV_PENDING_KEEP &&
+        (gone || mo_stop_clock_ns() > conn->deadline_ns))
         return MO_RDV_PENDING_CLOSE;
-    return fate;
+    return action;
 }
 
-void mo_rdv_pending_conns_poll(mo_rdv_pending_conns *lobby, int wait_ms)
+void mo_rdv_pending_conns_poll(mo_rdv_pending_conns *pending, int wait_ms)
 {
     struct pollfd polled[MO_RDV_MAX_PENDING + 1];
     nfds_t n = 0;
 
-    polled[n++] = (struct pollfd){ .fd = lobby->listener, .events = POLLIN };
-    for (int i = 0; i < lobby->n_guests; i++)
+    polled[n++] = (struct pollfd){ .fd = pending->listener, .events = POLLIN };
+    for (int i = 0; i < pending->n_conns; i++)
         polled[n++] =
-            (struct pollfd){ .fd = lobby->guests[i].socket, .events = POLLIN };
+            (struct pollfd){ .fd = pending->conns[i].socket, .events = POLLIN };
     poll(polled, n, wait_ms);
-    for (int i = lobby->n_guests - 1; i >= 0; i--) {
-        mo_rdv_pending_action fate = serve_guest(lobby, &lobby->guests[i]);
+    for (int i = pending->n_conns - 1; i >= 0; i--) {
+        mo_rdv_pending_action action = serve_conn(pending, &pending->conns[i]);
 
-        if (fate == MO_RDV_PENDING_CLOSE)
-            throw_out(lobby, i);
-        else if (fate == MO_RDV_PENDING_ACCEPTED)
-            remove_guest(lobby, i);
+        if (action == MO_RDV_PENDING_CLOSE)
+            close_conn(pending, i);
+        else if (action == MO_RDV_PENDING_ACCEPTED)
+            remove_conn(pending, i);
     }
-    let_in(lobby);
+    accept_conns(pending);
 }

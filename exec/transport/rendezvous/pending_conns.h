@@ -1,12 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * lobby.h - where callers of a listening socket are kept until they have said
- * who they are.
+ * pending_conns.h - accepted connections that are not authenticated yet.
  *
- * Anybody may call: scanners of ports, clients of other services, some who say
- * nothing or say it byte by byte.  Nobody is waited for: each has so much to
- * say in so much time, and when there is no room left who came first must go,
- * soon after it came.  For one thread.
+ * Any process may connect: port scanners, clients of other services, some that
+ * send nothing or one byte at a time. No connection is waited for: each has a
+ * limited number of bytes and a deadline, and when the table is full the
+ * oldest one is evicted (slow-loris defence). Not thread-safe.
  */
 #ifndef MO_EXEC_TRANSPORT_RENDEZVOUS_PENDING_CONNS_H
 #define MO_EXEC_TRANSPORT_RENDEZVOUS_PENDING_CONNS_H
@@ -19,41 +18,42 @@
 enum { MO_RDV_MAX_PENDING = 64, MO_RDV_PENDING_BYTES = 512 };
 
 typedef struct mo_rdv_pending_conn {
-    int socket;           /* does not block */
-    int stage;            /* the hearer's own; 0 at first */
-    size_t wanted, heard; /* bytes; heard is 0 again at each stage */
+    int socket;              /* nonblocking; owned by the table */
+    int stage;               /* for the handler; 0 at first */
+    size_t wanted, received; /* bytes; received restarts at 0 at each stage */
     unsigned char bytes[MO_RDV_PENDING_BYTES];
-    unsigned char notes[MO_RDV_PENDING_BYTES]; /* the hearer's own */
-    int64_t until_ns;
+    unsigned char state[MO_RDV_PENDING_BYTES]; /* for the handler */
+    int64_t deadline_ns;
 } mo_rdv_pending_conn;
 
 typedef enum mo_rdv_pending_action {
-    MO_RDV_PENDING_KEEP,     /* wanted says how much more is to come */
-    MO_RDV_PENDING_ACCEPTED, /* its socket belongs to the hearer now */
+    MO_RDV_PENDING_KEEP,     /* wanted is the number of further bytes */
+    MO_RDV_PENDING_ACCEPTED, /* the handler owns the socket now */
     MO_RDV_PENDING_CLOSE
 } mo_rdv_pending_action;
 
-/* Called when all that was wanted of a guest has come. */
-typedef mo_rdv_pending_action
-mo_rdv_pending_handler(void *context, mo_rdv_pending_conn *guest);
+/* Called when the wanted bytes of a connection have arrived. */
+typedef mo_rdv_pending_action mo_rdv_pending_handler(void *context,
+                                                     mo_rdv_pending_conn *conn);
 
 typedef struct mo_rdv_pending_conns {
-    int listener; /* not the lobby's to close; does not block */
+    int listener; /* nonblocking; stays the caller's to close */
     size_t first_wanted;
-    mo_rdv_pending_handler *hear;
+    mo_rdv_pending_handler *handler;
     void *context;
-    mo_rdv_pending_conn *guests;
-    int n_guests;
+    mo_rdv_pending_conn *conns;
+    int n_conns;
 } mo_rdv_pending_conns;
 
-mo_status mo_rdv_pending_conns_init(mo_rdv_pending_conns *lobby, int listener,
+mo_status mo_rdv_pending_conns_init(mo_rdv_pending_conns *pending, int listener,
                                     size_t first_wanted,
-                                    mo_rdv_pending_handler *hear, void *context,
-                                    mo_error *err);
-void mo_rdv_pending_conns_clear(mo_rdv_pending_conns *lobby);
+                                    mo_rdv_pending_handler *handler,
+                                    void *context, mo_error *err);
+void mo_rdv_pending_conns_clear(mo_rdv_pending_conns *pending);
 
-/* Lets in who calls, and hears whoever has something to say; returns after that
- * many milliseconds at the latest. */
-void mo_rdv_pending_conns_poll(mo_rdv_pending_conns *lobby, int wait_ms);
+/* Accepts pending connections and reads from them without blocking; returns
+ * within wait_ms. Calls the handler for every connection whose wanted bytes
+ * have arrived. */
+void mo_rdv_pending_conns_poll(mo_rdv_pending_conns *pending, int wait_ms);
 
 #endif

@@ -16,17 +16,18 @@ struct mo_rdv_presence {
     int listener;
 };
 
-/* A name that is no file: it begins with a zero byte, which Linux has. */
-static socklen_t name_of(const mo_rdv_launcher *launcher, int rank,
-                         struct sockaddr_un *name)
+/* An abstract socket name (Linux): it starts with a zero byte and is no
+ * file. */
+static socklen_t abstract_name(const mo_rdv_launcher *launcher, int rank,
+                               struct sockaddr_un *name)
 {
     int length;
 
     memset(name, 0, sizeof *name);
     name->sun_family = AF_UNIX;
-    length =
-        snprintf(name->sun_path + 1, sizeof name->sun_path - 1,
-                 "moirai-%ld-%.60s-%d", (long) getuid(), launcher->job, rank);
+    length = snprintf(name->sun_path + 1, sizeof name->sun_path - 1,
+                      "moirai-%ld-%.60s-%d", (long) getuid(),
+                      launcher->job_name, rank);
     return (socklen_t) (offsetof(struct sockaddr_un, sun_path) + 1 +
                         (size_t) length);
 }
@@ -35,55 +36,55 @@ mo_rdv_presence *mo_rdv_presence_new(const mo_rdv_launcher *launcher)
 {
 #ifdef __linux__
     struct sockaddr_un name;
-    mo_rdv_presence *roll;
+    mo_rdv_presence *presence;
     socklen_t length;
 
-    if (!launcher->one_host || !launcher->job || launcher->rank < 0)
+    if (!launcher->one_host || !launcher->job_name || launcher->rank < 0)
         return NULL;
-    roll = calloc(1, sizeof *roll);
-    if (!roll)
+    presence = calloc(1, sizeof *presence);
+    if (!presence)
         return NULL;
-    roll->launcher = *launcher;
-    roll->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    length = name_of(launcher, launcher->rank, &name);
-    if (roll->listener >= 0 &&
-        bind(roll->listener, (struct sockaddr *) &name, length) == 0 &&
-        listen(roll->listener, SOMAXCONN) == 0)
-        return roll;
-    mo_rdv_presence_free(roll);
+    presence->launcher = *launcher;
+    presence->listener = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    length = abstract_name(launcher, launcher->rank, &name);
+    if (presence->listener >= 0 &&
+        bind(presence->listener, (struct sockaddr *) &name, length) == 0 &&
+        listen(presence->listener, SOMAXCONN) == 0)
+        return presence;
+    mo_rdv_presence_free(presence);
 #else
     (void) launcher;
 #endif
     return NULL;
 }
 
-void mo_rdv_presence_free(mo_rdv_presence *roll)
+void mo_rdv_presence_free(mo_rdv_presence *presence)
 {
-    if (roll && roll->listener >= 0)
-        close(roll->listener);
-    free(roll);
+    if (presence && presence->listener >= 0)
+        close(presence->listener);
+    free(presence);
 }
 
-static int is_there(const mo_rdv_launcher *launcher, int rank)
+static int is_present(const mo_rdv_launcher *launcher, int rank)
 {
     struct sockaddr_un name;
-    socklen_t length = name_of(launcher, rank, &name);
+    socklen_t length = abstract_name(launcher, rank, &name);
     int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    int there;
+    int is_present_now;
 
     if (fd < 0)
         return 1;
-    there = connect(fd, (struct sockaddr *) &name, length) == 0;
+    is_present_now = connect(fd, (struct sockaddr *) &name, length) == 0;
     close(fd);
-    return there;
+    return is_present_now;
 }
 
-int mo_rdv_presence_first_missing(const mo_rdv_presence *roll)
+int mo_rdv_presence_first_missing(const mo_rdv_presence *presence)
 {
-    if (!roll)
+    if (!presence)
         return -1;
-    for (int r = 0; r < roll->launcher.n_ranks; r++)
-        if (!is_there(&roll->launcher, r))
+    for (int r = 0; r < presence->launcher.n_ranks; r++)
+        if (!is_present(&presence->launcher, r))
             return r;
     return -1;
 }

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * roll.h - which ranks of a job have come, before any of them is connected.
+ * presence.h - which ranks of a job exist, before any two are connected.
  *
- * MPI_Init waits for all and names nobody.  Where a launcher has said that all
- * ranks are on this host, each listens at a name of the job that vanishes with
- * its process, and the others can see who is missing.
+ * MPI_Init waits for all ranks and does not name the missing ones. Where a
+ * launcher guarantees that all ranks are on this host, each listens at an
+ * abstract socket whose name contains job and rank and which vanishes with its
+ * process, so that the others can test for it.
  */
 #ifndef MO_EXEC_TRANSPORT_RENDEZVOUS_PRESENCE_H
 #define MO_EXEC_TRANSPORT_RENDEZVOUS_PRESENCE_H
@@ -13,11 +14,13 @@
 
 typedef struct mo_rdv_presence mo_rdv_presence;
 
-/* NULL where that cannot be done, which is no error. */
+/* Returns NULL where that is not possible, which is no error. The caller frees
+ * it with mo_rdv_presence_free(). */
 mo_rdv_presence *mo_rdv_presence_new(const mo_rdv_launcher *launcher);
-void mo_rdv_presence_free(mo_rdv_presence *roll);
+void mo_rdv_presence_free(mo_rdv_presence *presence);
 
-/* The first rank that is not there; -1: none is missing, or nobody knows. */
-int mo_rdv_presence_first_missing(const mo_rdv_presence *roll);
+/* Returns the first rank that is not present; -1: none is missing, or it is
+ * unknown (roll NULL). */
+int mo_rdv_presence_first_missing(const mo_rdv_presence *presence);
 
 #endif

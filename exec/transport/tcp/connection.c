@@ -11,143 +11,435 @@
 #include "base/stop.h"
 #include "exec/transport/tcp/tcp_internal.h"
 
-void mo_tcp_conn_init(mo_tcp_conn *link, int socket)
+void mo_tcp_conn_init(mo_tcp_conn *conn, int socket)
 {
-    memset(link, 0, sizeof *link);
-    link->socket = socket;
-    atomic_init(&link->broken_ns, 0);
-    atomic_init(&link->talk_wanted, false);
-    atomic_init(&link->talk_told, false);
-    pthread_mutex_init(&link->lock, NULL);
+    memset(conn, 0, sizeof *conn);
+    conn->socket = socket;
+    atomic_init(&conn->broken_ns, 0);
+    atomic_init(&conn->control_expected, false);
+    atomic_init(&conn->control_sent, false);
+    pthread_mutex_init(&conn->lock, NULL);
 }
 
-void mo_tcp_conn_clear(mo_tcp_conn *link)
+void mo_tcp_conn_clear(mo_tcp_conn *conn)
 {
-    if (link->socket >= 0)
-        close(link->socket);
-    free(link->queue);
-    pthread_mutex_destroy(&link->lock);
+    if (conn->socket >= 0)
+        close(conn->socket);
+    free(conn->queue);
+    pthread_mutex_destroy(&conn->lock);
 }
 
-void mo_tcp_io_thread_wake(mo_transport_world *world)
+void mo_tcp_io_thread_wake(mo_tcp_world *world)
 {
-    /* A full pipe wakes as well. */
+    /* A full pipe wakes the thread as well. */
     if (write(world->pipe[1], "", 1) < 0)
         return;
 }
 
-/* ------------------------------------------------------------------ writing */
+/* ----------------------------------------------------------------- sending */
 
-static mo_status make_room(mo_tcp_conn *link, mo_error *err)
+static mo_status reserve_queue(mo_tcp_conn *conn, mo_error *err)
 {
-    size_t room = link->room > 0 ? 2 * link->room : 16;
+    size_t capacity = conn->capacity > 0 ? 2 * conn->capacity : 16;
     mo_tcp_send_item *queue;
 
-    if (link->first + link->n < link->room)
+    if (conn->first + conn->n < conn->capacity)
         return MO_OK;
-    if (link->first > link->room / 2) {
-        memmove(link->queue, link->queue + link->first,
-                link->n * sizeof *link->queue);
-        link->first = 0;
+    if (conn->first > conn->capacity / 2) {
+        memmove(conn->queue, conn->queue + conn->first,
+                conn->n * sizeof *conn->queue);
+        conn->first = 0;
         return MO_OK;
     }
-    queue = realloc(link->queue, room * sizeof *queue);
+    queue = realloc(conn->queue, capacity * sizeof *queue);
     if (!queue)
         return mo_fail_memory(err);
-    link->queue = queue;
-    link->room = room;
+    conn->queue = queue;
+    conn->capacity = capacity;
     return MO_OK;
 }
 
-/* The watch finds out whether the peer is gone: it knows more. */
-static void break_off(mo_tcp_conn *link)
+/* The failure detector reports the cause: it has more information. */
+static void mark_broken(mo_tcp_conn *conn)
 {
     long long never = 0;
 
-    atomic_compare_exchange_strong(&link->broken_ns, &never,
+    atomic_compare_exchange_strong(&conn->broken_ns, &never,
                                    mo_stop_clock_ns());
-    link->n = 0;
+    conn->n = 0;
 }
 
-static void finish_item(mo_transport_world *world, mo_tcp_conn *link)
+static void finish_send(mo_tcp_world *world, mo_tcp_conn *conn)
 {
-    const mo_tcp_send_item item = link->queue[link->first];
+    const mo_tcp_send_item item = conn->queue[conn->first];
 
-    link->first = --link->n > 0 ? link->first + 1 : 0;
-    link->sent = 0;
-    if (item.head.kind == MO_TCP_MSG_DATA)
-        mo_transport_local_copy_complete(world->ranks.inside.post,
-                                         item.head.what);
-    if (item.head.kind == MO_TCP_MSG_CONTROL) {
-        atomic_store(&link->talk_told, true);
-        mo_eventcount_notify(&world->ranks.inside.server);
+    conn->first = --conn->n > 0 ? conn->first + 1 : 0;
+    conn->sent = 0;
+    if (item.header.kind == MO_TCP_MSG_DATA)
+        mo_transport_local_copy_complete(world->job.process.copier,
+                                         item.header.arg);
+    if (item.header.kind == MO_TCP_MSG_CONTROL) {
+        atomic_store(&conn->control_sent, true);
+        mo_eventcount_notify(&world->job.process.server_event);
     }
 }
 
-/* What is left of the first item. */
-static size_t what_is_left(const mo_tcp_conn *link, struct iovec parts[2])
+/* Fills parts with the unsent rest of the first item; returns their number. */
+static size_t unsent_parts(const mo_tcp_conn *conn, struct iovec parts[2])
 {
-    mo_tcp_send_item *item = &link->queue[link->first];
-    size_t head = sizeof item->head, sent = link->sent, at = 0;
+    mo_tcp_send_item *item = &conn->queue[conn->first];
+    size_t header = sizeof item->header, sent = conn->sent, at = 0;
 
-    if (sent < head) {
-        parts[at].iov_base = (char *) &item->head + sent;
-        parts[at++].iov_len = head - sent;
-        sent = head;
+    if (sent < header) {
+        parts[at].iov_base = (char *) &item->header + sent;
+        parts[at++].iov_len = header - sent;
+        sent = header;
     }
-    if (item->head.bytes > (int64_t) (sent - head)) {
+    if (item->header.bytes > (int64_t) (sent - header)) {
         union {
             const char *read;
             void *base;
-        } data = { item->data + (sent - head) };
+        } data = { item->data + (sent - header) };
 
         parts[at].iov_base = data.base;
-        parts[at++].iov_len = (size_t) item->head.bytes - (sent - head);
+        parts[at++].iov_len = (size_t) item->header.bytes - (sent - header);
     }
     return at;
 }
 
-void mo_tcp_conn_flush(mo_transport_world *world, mo_tcp_conn *link)
+void mo_tcp_conn_flush(mo_tcp_world *world, mo_tcp_conn *conn)
 {
-    while (link->n > 0) {
+    while (conn->n > 0) {
         size_t whole = sizeof(mo_tcp_msg_header) +
-                       (size_t) link->queue[link->first].head.bytes;
+                       (size_t) conn->queue[conn->first].header.bytes;
         struct iovec parts[2];
         struct msghdr message = { .msg_iov = parts };
         ssize_t sent;
 
-        message.msg_iovlen = what_is_left(link, parts);
-        sent = sendmsg(link->socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
+        message.msg_iovlen = unsent_parts(conn, parts);
+        sent = sendmsg(conn->socket, &message, MSG_DONTWAIT | MSG_NOSIGNAL);
         if (sent < 0 && errno == EINTR)
             continue;
         if (sent < 0) {
             if (errno != EAGAIN && errno != EWOULDBLOCK)
-                break_off(link);
+                mark_broken(conn);
             return;
         }
-        link->sent += (size_t) sent;
-        if (link->sent == whole)
-            finish_item(world, link);
+        conn->sent += (size_t) sent;
+        if (conn->sent == whole)
+            finish_send(world, conn);
     }
 }
 
-mo_status mo_tcp_conn_enqueue(mo_transport_world *world, mo_tcp_conn *link,
-                              mo_tcp_msg_kind kind, int what, const void *data,
+mo_status mo_tcp_conn_enqueue(mo_tcp_world *world, mo_tcp_conn *conn,
+                              mo_tcp_msg_kind kind, int arg, const void *data,
                               int64_t bytes, bool *wake, mo_error *err)
 {
-    bool alone = link->n == 0;
+    bool alone = conn->n == 0;
     mo_status status;
 
-    if (atomic_load(&link->broken_ns) != 0)
+    if (atomic_load(&conn->broken_ns) != 0)
         return MO_OK;
-    status = make_room(link, err);
+    status = reserve_queue(conn, err);
     if (status != MO_OK)
         return status;
-    link->queue[link->first + link->n++] =
-        (mo_tcp_send_item){ { (uint32_t) kind, what, bytes }, data };
-    /* A device has better things to do than to copy much. */
+    conn->queue[conn->first + conn->n++] =
+        (mo_tcp_send_item){ { (uint32_t) kind, arg, bytes }, data };
+    /* Large messages are copied by the I/O thread, not by a device's thread. */
     if (alone && bytes <= MO_TCP_EAGER_BYTES)
-        mo_tcp_conn_flush(world, link);
-    *wake |= link->n > 0;
+        mo_tcp_conn_flush(world, conn);
+    *wake |= conn->n > 0;
     return MO_OK;
+}
+
+/* ----------------------------------------------------------------- barrier */
+
+static mo_status send_vote(mo_tcp_world *world, int peer, bool vote,
+                           mo_error *err)
+{
+    mo_tcp_conn *conn = &world->conns[peer];
+    bool wake = false;
+    mo_status status;
+
+    pthread_mutex_lock(&conn->lock);
+    status = mo_tcp_conn_enqueue(world, conn, MO_TCP_MSG_BARRIER, vote, NULL, 0,
+                                 &wake, err);
+    pthread_mutex_unlock(&conn->lock);
+    if (wake)
+        mo_tcp_io_thread_wake(world);
+    return status;
+}
+
+/* Rank 0 counts arrivals; returns true when all ranks have arrived. No rank
+ * arrives for the next run before this one is released for it. */
+static bool count_arrival(mo_tcp_world *world, bool vote, bool *verdict)
+{
+    bool all;
+
+    pthread_mutex_lock(&world->barrier_lock);
+    world->barrier_vote |= vote;
+    all = ++world->barrier_arrived == world->job.n_ranks;
+    *verdict = world->barrier_vote;
+    if (all) {
+        world->barrier_arrived = 0;
+        world->barrier_vote = false;
+    }
+    pthread_mutex_unlock(&world->barrier_lock);
+    return all;
+}
+
+mo_status mo_tcp_barrier_arrive(mo_tcp_world *world, bool vote, mo_error *err)
+{
+    mo_status status = MO_OK;
+    bool verdict;
+
+    if (world->job.rank != 0)
+        return send_vote(world, 0, vote, err);
+    if (!count_arrival(world, vote, &verdict))
+        return MO_OK;
+    for (int r = 1; r < world->job.n_ranks && status == MO_OK; r++)
+        status = send_vote(world, r, verdict, err);
+    if (status == MO_OK)
+        mo_vote_barrier_release(&world->job.process.barrier, verdict);
+    return status;
+}
+
+/* --------------------------------------------------------------- receiving */
+
+/* Bytes read from one connection before the others get their turn. */
+enum { TURN_BYTES = 4 << 20 };
+
+static int peer_of(const mo_tcp_world *world, const mo_tcp_conn *conn)
+{
+    return (int) (conn - world->conns);
+}
+
+static void fail_protocol(mo_tcp_world *world, mo_tcp_conn *conn,
+                          const char *arg)
+{
+    int peer = peer_of(world, conn);
+    mo_error why = { 0 };
+
+    mo_fail(&why, MO_E_IO,
+            "rank %d (host %s) sends %s: use the same moirai "
+            "everywhere, and start all ranks with the same command",
+            peer, world->job.endpoints[peer].host, arg);
+    atomic_store(&conn->broken_ns, mo_stop_clock_ns());
+    mo_transport_job_fail(&world->job, &why);
+}
+
+/* --------------------------------------------------------------- transfers */
+
+/* Returns the transfer of the current header if it belongs to this connection
+ * and direction, with the right size; else NULL. */
+static mo_tcp_transfer *find_transfer(const mo_tcp_world *world,
+                                      const mo_tcp_conn *conn, bool inwards)
+{
+    const mo_tcp_msg_header *header = &conn->header;
+    const mo_plan_transfer *transfer;
+    int receiver;
+
+    if (header->arg < 0 || header->arg >= world->n_transfers)
+        return NULL;
+    transfer = &world->job.plan->transfers[header->arg];
+    receiver = world->job.rank_of[transfer->to];
+    if (world->transfers[header->arg].conn != conn ||
+        (receiver == world->job.rank) != inwards ||
+        header->bytes != (inwards ? transfer->bytes : 0))
+        return NULL;
+    return &world->transfers[header->arg];
+}
+
+static void start_data(mo_tcp_world *world, mo_tcp_conn *conn)
+{
+    mo_tcp_transfer *t = find_transfer(world, conn, true);
+    bool good;
+
+    if (!t) {
+        fail_protocol(world, conn, "a value that is not in the plan");
+        return;
+    }
+    pthread_mutex_lock(&conn->lock);
+    good = t->receive_posted;
+    if (t->receive_posted) {
+        conn->read_pos = mo_transport_local_copy_target(
+            world->job.process.copier, conn->header.arg);
+    } else if (conn->header.bytes <= MO_TCP_EAGER_BYTES && !t->unexpected) {
+        t->unexpected = malloc((size_t) conn->header.bytes + 1);
+        conn->read_pos = t->unexpected;
+        good = t->unexpected != NULL;
+    }
+    pthread_mutex_unlock(&conn->lock);
+    conn->bytes_left = conn->header.bytes;
+    if (!good)
+        fail_protocol(world, conn, "a value that nobody has asked for");
+}
+
+static void finish_data(mo_tcp_world *world, mo_tcp_conn *conn)
+{
+    mo_tcp_transfer *t = &world->transfers[conn->header.arg];
+    mo_transport_local_copy *copier = world->job.process.copier;
+    bool done;
+
+    pthread_mutex_lock(&conn->lock);
+    done = t->receive_posted;
+    if (done && t->unexpected) {
+        memcpy(mo_transport_local_copy_target(copier, conn->header.arg),
+               t->unexpected, (size_t) conn->header.bytes);
+        free(t->unexpected);
+        t->unexpected = NULL;
+    }
+    t->arrived = !done;
+    t->receive_posted = false;
+    pthread_mutex_unlock(&conn->lock);
+    if (done)
+        mo_transport_local_copy_complete(copier, conn->header.arg);
+}
+
+static void handle_clear_to_send(mo_tcp_world *world, mo_tcp_conn *conn)
+{
+    mo_tcp_transfer *t = find_transfer(world, conn, false);
+    bool wake = false;
+    mo_error err = { 0 };
+
+    if (!t) {
+        fail_protocol(world, conn, "what is not in the plan");
+        return;
+    }
+    pthread_mutex_lock(&conn->lock);
+    if (t->data_ready) {
+        const mo_plan_transfer *transfer =
+            &world->job.plan->transfers[conn->header.arg];
+
+        t->data_ready = false;
+        mo_tcp_conn_enqueue(world, conn, MO_TCP_MSG_DATA, conn->header.arg,
+                            mo_transport_local_copy_source(
+                                world->job.process.copier, conn->header.arg),
+                            transfer->bytes, &wake, &err);
+        mo_tcp_conn_flush(world, conn);
+    } else {
+        t->clear_to_send = true;
+    }
+    pthread_mutex_unlock(&conn->lock);
+    if (err.status != MO_OK)
+        mo_transport_job_fail(&world->job, &err);
+}
+
+/* -------------------------------------------------------- barrier, control */
+
+static void handle_barrier(mo_tcp_world *world, mo_tcp_conn *conn)
+{
+    mo_error err = { 0 };
+    bool vote = conn->header.arg != 0;
+
+    if (world->job.rank != 0) {
+        if (peer_of(world, conn) == 0 && world->transfers)
+            mo_vote_barrier_release(&world->job.process.barrier, vote);
+        else
+            fail_protocol(world, conn, "what only rank 0 may say");
+    } else if (mo_tcp_barrier_arrive(world, vote, &err) != MO_OK) {
+        mo_transport_job_fail(&world->job, &err);
+    }
+}
+
+/* Returns false while no receive is posted. */
+static bool start_control(mo_tcp_world *world, mo_tcp_conn *conn)
+{
+    if (!atomic_load(&conn->control_expected))
+        return false;
+    if (conn->header.bytes != (int64_t) conn->control_bytes)
+        fail_protocol(world, conn, "more or less than was asked for");
+    conn->read_pos = conn->control_buffer;
+    conn->bytes_left = conn->header.bytes;
+    return true;
+}
+
+static void finish_control(mo_tcp_world *world, mo_tcp_conn *conn)
+{
+    atomic_store(&conn->control_expected, false);
+    mo_eventcount_notify(&world->job.process.server_event);
+}
+
+/* ----------------------------------------------------------------- reading */
+
+static bool is_broken(mo_tcp_conn *conn)
+{
+    return atomic_load(&conn->broken_ns) != 0;
+}
+
+/* Reads up to so many bytes and returns their number; 0: none now, or the
+ * connection is broken. */
+static size_t read_some(mo_tcp_conn *conn, void *read_pos, size_t bytes)
+{
+    ssize_t got;
+
+    do
+        got = recv(conn->socket, read_pos, bytes, MSG_DONTWAIT);
+    while (got < 0 && errno == EINTR);
+    if (got == 0 || (got < 0 && errno != EAGAIN && errno != EWOULDBLOCK))
+        atomic_store(&conn->broken_ns, mo_stop_clock_ns());
+    return got > 0 ? (size_t) got : 0;
+}
+
+/* Starts on the body of a complete header. Returns false: not yet possible. */
+static bool start_body(mo_tcp_world *world, mo_tcp_conn *conn)
+{
+    conn->bytes_left = 0;
+    switch (conn->header.kind) {
+    case MO_TCP_MSG_DATA:
+        start_data(world, conn);
+        return true;
+    case MO_TCP_MSG_CLEAR_TO_SEND:
+        handle_clear_to_send(world, conn);
+        return true;
+    case MO_TCP_MSG_BARRIER:
+        handle_barrier(world, conn);
+        return true;
+    case MO_TCP_MSG_CONTROL:
+        return start_control(world, conn);
+    default:
+        fail_protocol(world, conn, "what nobody understands");
+        return true;
+    }
+}
+
+static void finish_body(mo_tcp_world *world, mo_tcp_conn *conn)
+{
+    if (conn->header.kind == MO_TCP_MSG_DATA)
+        finish_data(world, conn);
+    if (conn->header.kind == MO_TCP_MSG_CONTROL)
+        finish_control(world, conn);
+    conn->body_started = false;
+    conn->n_header = 0;
+}
+
+void mo_tcp_conn_receive(mo_tcp_world *world, mo_tcp_conn *conn)
+{
+    const size_t whole = sizeof conn->header;
+    size_t got, turn_bytes = 0;
+
+    while (!is_broken(conn) && turn_bytes < TURN_BYTES) {
+        if (conn->n_header < whole) {
+            got = read_some(conn, (char *) &conn->header + conn->n_header,
+                            whole - conn->n_header);
+            conn->n_header += got;
+            if (got == 0)
+                return;
+            continue;
+        }
+        if (!conn->body_started)
+            conn->body_started = start_body(world, conn);
+        if (!conn->body_started || is_broken(conn))
+            return;
+        if (conn->bytes_left > 0) {
+            got = read_some(conn, conn->read_pos, (size_t) conn->bytes_left);
+            if (got == 0)
+                return;
+            conn->read_pos += got;
+            conn->bytes_left -= (int64_t) got;
+            turn_bytes += got;
+        }
+        if (conn->bytes_left == 0)
+            finish_body(world, conn);
+    }
 }

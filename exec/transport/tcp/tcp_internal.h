@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tcp_world.h - the world of ranks over TCP, for the files that make it up.
+ * tcp_internal.h - state of the TCP transport, shared by its files.
  *
- * A thread of its own reads all connections, straight into the memory where
- * values belong, and writes what cannot be written at once.
+ * An I/O thread reads all connections, straight into the memory where values
+ * belong, and writes what cannot be written at once.
  *
- * A value of up to MO_TCP_EAGER_BYTES bytes is sent as soon as its sender has
- * it, and kept by the other end until somebody wants it.  Larger ones are sent
- * when the receiver has said that it is ready, so that nothing has to be kept
- * and what nobody wants yet never stands in the way of anything.
+ * Eager and rendezvous protocol, as in MPI: a value of up to
+ * MO_TCP_EAGER_BYTES bytes is sent as soon as the sender has it, and buffered
+ * by the receiver until a receive is posted (an unexpected message). Larger
+ * ones are sent when the receiver has sent CLEAR_TO_SEND, so that nothing is
+ * buffered and a value without a posted receive never blocks the connection.
  */
 #ifndef MO_EXEC_TRANSPORT_TCP_TCP_INTERNAL_H
 #define MO_EXEC_TRANSPORT_TCP_TCP_INTERNAL_H
@@ -28,126 +29,159 @@ enum { MO_TCP_EAGER_BYTES = 64 << 10 };
 
 typedef enum mo_tcp_msg_kind {
     MO_TCP_MSG_DATA = 'd',          /* the bytes of a transfer */
-    MO_TCP_MSG_CLEAR_TO_SEND = 'r', /* it may come */
-    MO_TCP_MSG_BARRIER =
-        'g', /* here, and what it votes for; or: go, and with what */
-    MO_TCP_MSG_CONTROL = 't' /* what openers tell each other */
+    MO_TCP_MSG_CLEAR_TO_SEND = 'r', /* the receive is posted */
+    MO_TCP_MSG_BARRIER = 'g', /* to rank 0: arrived, with the vote; from rank 0:
+                                 released, with the verdict */
+    MO_TCP_MSG_CONTROL = 't'  /* between opening threads */
 } mo_tcp_msg_kind;
 
-/* What comes before the bytes. */
+/* Precedes the bytes. */
 typedef struct mo_tcp_msg_header {
     uint32_t kind;
-    int32_t what; /* a transfer, or a vote */
+    int32_t arg; /* a transfer, or a vote */
     int64_t bytes;
 } mo_tcp_msg_header;
 
 typedef struct mo_tcp_send_item {
-    mo_tcp_msg_header head;
+    mo_tcp_msg_header header;
     const char *data;
 } mo_tcp_send_item;
 
-/* The connection with a rank. */
+/* The data connection to one rank. */
 typedef struct mo_tcp_conn {
-    int socket;             /* -1: there is none */
-    atomic_llong broken_ns; /* since when; 0: it is not */
+    int socket;             /* -1: none */
+    atomic_llong broken_ns; /* when it broke; 0: it is open */
 
-    pthread_mutex_t lock; /* of all that is written, and of the transfers */
+    pthread_mutex_t lock; /* for the send queue and the transfers */
     mo_tcp_send_item *queue;
-    size_t room, first, n;
-    size_t sent; /* bytes of the first */
+    size_t capacity, first, n;
+    size_t sent; /* bytes of the first item */
 
-    /* The opener's: where to put what the peer tells. */
-    void *talk;
-    size_t talk_bytes;
-    atomic_bool talk_wanted, talk_told;
+    /* The control message that the opening thread receives next: its buffer. */
+    void *control_buffer;
+    size_t control_bytes;
+    atomic_bool control_expected, control_sent;
 
-    /* Of the thread that reads. */
-    mo_tcp_msg_header head;
-    size_t n_head; /* bytes of it that have come */
-    bool begun;    /* it is known where the bytes go */
-    char *into;    /* the rest of them */
-    int64_t left;
+    /* State of the I/O thread: the message being read. */
+    mo_tcp_msg_header header;
+    size_t n_header;   /* bytes of it that have arrived */
+    bool body_started; /* the destination of the bytes is known */
+    char *read_pos;    /* destination of the next byte */
+    int64_t bytes_left;
 } mo_tcp_conn;
 
-/* A transfer with another rank, under its link's lock. */
+/* A transfer with another rank, under the lock of its connection. */
 typedef struct mo_tcp_transfer {
-    mo_tcp_conn *link; /* NULL: between devices of this rank, or of others */
-    bool begun;        /* sender: the value is there */
-    bool ready;        /* sender: the other end is */
-    bool expected;     /* receiver: its place is known */
-    bool arrived;      /* receiver: early has all of it */
-    char *early;       /* receiver: it came before its place was known */
+    mo_tcp_conn *conn;   /* NULL: between devices of this rank, or of others */
+    bool data_ready;     /* sender: the value is ready */
+    bool clear_to_send;  /* sender: CLEAR_TO_SEND has arrived */
+    bool receive_posted; /* receiver: the receive is posted */
+    bool arrived;        /* receiver: the unexpected message is complete */
+    char *unexpected;    /* receiver: buffer of a message that came before its
+                            receive was posted; owned */
 } mo_tcp_transfer;
 
-typedef struct mo_tcp_extension mo_tcp_extension; /* of the transport nccl */
+typedef struct mo_tcp_extension
+    mo_tcp_extension; /* defined by the transport nccl */
 
-struct mo_transport_world {
-    mo_transport_job ranks;
-    mo_tcp_extension *beside; /* NULL: nothing */
-    bool *have_beside;        /* by rank: it has something; from begin on */
-    mo_rdv_params job;
-    mo_tcp_conn *links; /* by rank */
+typedef struct mo_tcp_world {
+    mo_transport_job job;
+    mo_tcp_extension *extension; /* NULL: none */
+    bool *peer_has_extension; /* by rank: it has an extension; from begin on */
+    mo_rdv_params params;
+    mo_tcp_conn *conns; /* by rank */
 
     pthread_t thread;
     bool started;
-    int pipe[2]; /* wakes it */
-    atomic_bool end, parting;
+    int pipe[2]; /* wakes the I/O thread */
+    atomic_bool stopping, closing;
 
-    /* Held by the thread while it works, not while it waits. */
+    /* Held by the I/O thread while it works, not while it polls. */
     pthread_mutex_t plan_lock;
-    mo_tcp_transfer *transfers; /* NULL: there is no plan */
+    mo_tcp_transfer *transfers; /* NULL: no plan */
     int n_transfers;
 
-    pthread_mutex_t gate_lock;
-    int gate_arrived; /* rank 0: how many ranks have */
-    bool gate_vote;
-};
+    pthread_mutex_t barrier_lock;
+    int barrier_arrived; /* rank 0: number of ranks that have arrived */
+    bool barrier_vote;
+} mo_tcp_world;
 
-/* tcp_link.c: writing. */
+/* The state behind the handle of the transport interface. */
+static inline mo_tcp_world *mo_tcp_world_of(mo_transport_world *world)
+{
+    return (mo_tcp_world *) world;
+}
 
-void mo_tcp_conn_init(mo_tcp_conn *link, int socket);
-void mo_tcp_conn_clear(mo_tcp_conn *link);
+static inline const mo_tcp_world *
+mo_tcp_world_of_const(const mo_transport_world *world)
+{
+    return (const mo_tcp_world *) world;
+}
 
-/* The link's lock is held.  What can be written is written at once where that
- * does not take long; else wake the thread: *wake. */
-mo_status mo_tcp_conn_enqueue(mo_transport_world *world, mo_tcp_conn *link,
-                              mo_tcp_msg_kind kind, int what, const void *data,
+/* ---- connection.c: sending */
+
+void mo_tcp_conn_init(mo_tcp_conn *conn, int socket);
+void mo_tcp_conn_clear(mo_tcp_conn *conn);
+
+/* Appends a message; the connection's lock is held, and data stays the
+ * caller's until it is sent. A small message on an idle connection is written
+ * at once; else *wake is set and the caller wakes the I/O thread. */
+mo_status mo_tcp_conn_enqueue(mo_tcp_world *world, mo_tcp_conn *conn,
+                              mo_tcp_msg_kind kind, int arg, const void *data,
                               int64_t bytes, bool *wake, mo_error *err);
-/* Writes until nothing is left, or no more can be written. */
-void mo_tcp_conn_flush(mo_transport_world *world, mo_tcp_conn *link);
-void mo_tcp_io_thread_wake(mo_transport_world *world);
+/* Writes until the queue is empty or the socket would block; lock held. */
+void mo_tcp_conn_flush(mo_tcp_world *world, mo_tcp_conn *conn);
+void mo_tcp_io_thread_wake(mo_tcp_world *world);
 
-/* tcp_read.c */
+/* ---- connection.c: receiving */
 
-/* Reads what has come; the plan's lock is held. */
-void mo_tcp_conn_receive(mo_transport_world *world, mo_tcp_conn *link);
+/* Reads and handles pending messages; plan_lock is held. */
+void mo_tcp_conn_receive(mo_tcp_world *world, mo_tcp_conn *conn);
 
-/* tcp_gate.c */
-mo_status mo_tcp_barrier_arrive(mo_transport_world *world, bool vote,
-                                mo_error *err);
+/* ---- connection.c: barrier */
+mo_status mo_tcp_barrier_arrive(mo_tcp_world *world, bool vote, mo_error *err);
 
-/* tcp_serve.c: the thread. */
-mo_status mo_tcp_io_thread_start(mo_transport_world *world, mo_error *err);
-void mo_tcp_io_thread_stop(mo_transport_world *world);
+/* ---- io_thread.c */
+mo_status mo_tcp_io_thread_start(mo_tcp_world *world, mo_error *err);
+void mo_tcp_io_thread_stop(mo_tcp_world *world);
 
-/* tcp_talk.c: what openers tell each other while nothing runs. */
-mo_status mo_tcp_control_send(mo_transport_world *world, int peer,
-                              const void *data, size_t bytes, mo_error *err);
-mo_status mo_tcp_control_receive(mo_transport_world *world, int peer,
-                                 void *data, size_t bytes, mo_error *err);
-/* Both at once, with as many bytes each way. */
-mo_status mo_tcp_control_exchange(mo_transport_world *world, int peer,
+/* ---- control.c: messages between opening threads while no plan runs. Each
+ * returns MO_OK when data is sent or received, or the stored error; the buffer
+ * may be reused when it returns. */
+mo_status mo_tcp_control_send(mo_tcp_world *world, int peer, const void *data,
+                              size_t bytes, mo_error *err);
+mo_status mo_tcp_control_receive(mo_tcp_world *world, int peer, void *data,
+                                 size_t bytes, mo_error *err);
+/* Sends and receives at once, so many bytes each way. */
+mo_status mo_tcp_control_exchange(mo_tcp_world *world, int peer,
                                   const void *own, void *other, size_t bytes,
                                   mo_error *err);
-mo_status mo_tcp_collect_to_root(mo_transport_world *world, int from,
-                                 void *data, size_t bytes, mo_error *err);
-mo_status mo_tcp_broadcast(mo_transport_world *world, void *data, size_t bytes,
-                           mo_error *err);
 
-/* tcp_begin.c */
-mo_status mo_tcp_plan_begin(mo_transport_world *world, const mo_exec_plan *plan,
-                            const int *rank_of, int n_threads, uint64_t digest,
-                            mo_error *err);
-void mo_tcp_plan_clear(mo_transport_world *world);
+/* ---- tcp.c, control.c: the transport interface (transport.h), also used by
+ * the transport nccl */
+mo_status mo_tcp_open(const mo_transport_world_options *options,
+                      mo_transport_world **handle, mo_error *err);
+void mo_tcp_close(mo_transport_world *handle);
+int mo_tcp_n_ranks(const mo_transport_world *handle);
+int mo_tcp_rank(const mo_transport_world *handle);
+mo_status mo_tcp_begin(mo_transport_world *handle, const mo_exec_plan *plan,
+                       const int *rank_of, int n_threads, uint64_t digest,
+                       mo_error *err);
+mo_status mo_tcp_send(mo_transport_world *handle, int transfer,
+                      const void *data, mo_error *err);
+mo_status mo_tcp_receive(mo_transport_world *handle, int transfer, void *data,
+                         mo_error *err);
+mo_status mo_tcp_wait(mo_transport_world *handle, int transfer, bool sending,
+                      mo_error *err);
+mo_status mo_tcp_barrier(mo_transport_world *handle, bool *stop, mo_error *err);
+int64_t mo_tcp_clock_offset_ns(const mo_transport_world *handle);
+mo_status mo_tcp_serve(mo_transport_world *handle, int n_threads,
+                       mo_error *err);
+void mo_tcp_leave(mo_transport_world *handle);
+mo_status mo_tcp_collect(mo_transport_world *handle, int from, void *data,
+                         size_t bytes, mo_error *err);
+mo_status mo_tcp_broadcast(mo_transport_world *handle, void *data, size_t bytes,
+                           mo_error *err);
+void mo_tcp_fail(mo_transport_world *handle, const mo_error *why);
 
 #endif

@@ -50,7 +50,7 @@ mo_status mo_exec_exchange_units(const mo_transport *transport,
     status = rank == 0 ? hear_all(transport, world, units, &all, err)
                        : transport->collect(world, rank, &all, sizeof all, err);
     if (status == MO_OK)
-        status = transport->spread(world, &all, sizeof all, err);
+        status = transport->broadcast(world, &all, sizeof all, err);
     for (int k = 0; k < units->n && status == MO_OK; k++)
         if (units->rank_of[k] != rank) {
             units->backends[k] = all.apart[k] ? &elsewhere : &mo_backend_cpu;

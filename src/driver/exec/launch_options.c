@@ -45,7 +45,7 @@ mo_status mo_launch_options_read(mo_launch_options *job,
     if (job->token_file)
         status = read_token(job, err);
     *launch =
-        (mo_rdv_launch_options){ .rank_told = job->rank >= 0,
+        (mo_rdv_launch_options){ .has_rank = job->rank >= 0,
                                  .rank = job->rank >= 0 ? (int) job->rank : 0,
                                  .n_ranks = (int) job->ranks,
                                  .master = job->master,

@@ -93,7 +93,7 @@ static void say_note(const char *text)
 
 static mo_status open_world(work *w, mo_launch_options *job, mo_error *err)
 {
-    mo_transport_world_options options = { .last_words = say_last,
+    mo_transport_world_options options = { .print_fatal = say_last,
                                            .note = say_note };
     mo_status status = mo_launch_options_read(job, &options.launch, err);
 

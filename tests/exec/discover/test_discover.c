@@ -389,7 +389,7 @@ END_TEST
 
 static mo_status gather(mo_discover_inventory *survey, mo_error *why)
 {
-    const mo_transport_world_options options = { .patience_s = 0 };
+    const mo_transport_world_options options = { .peer_timeout_s = 0 };
     mo_transport_world *world;
     mo_status status;
 

@@ -44,12 +44,12 @@ static void print(const mo_error *why)
 
 static void open_watch(post *p, double patience_s)
 {
-    mo_failure_detector_options options = { .patience_s = patience_s,
+    mo_failure_detector_options options = { .peer_timeout_s = patience_s,
                                             .failure = &p->failure,
                                             .found = found,
                                             .missing = missing,
                                             .context = p,
-                                            .last_words = print };
+                                            .print_fatal = print };
 
     memset(p, 0, sizeof *p);
     mo_first_error_init(&p->failure);

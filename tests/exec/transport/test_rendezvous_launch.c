@@ -82,7 +82,7 @@ static const struct {
       1, 2, "tau", 99, "t", "tcp" },
     /* Options come first, one by one. */
     { "MOIRAI_RANK=1 MOIRAI_RANKS=4 MOIRAI_MASTER=tau:99 MOIRAI_TOKEN=t",
-      { .rank_told = true, .master = "[::1]:7", .token = "u" },
+      { .has_rank = true, .master = "[::1]:7", .token = "u" },
       0,
       4,
       "::1",
@@ -90,7 +90,7 @@ static const struct {
       "u",
       "tcp" },
     { TORCHRUN,
-      { .rank_told = true, .rank = 1, .n_ranks = 2 },
+      { .has_rank = true, .rank = 1, .n_ranks = 2 },
       1,
       2,
       "127.0.0.1",
@@ -155,7 +155,7 @@ static const struct {
     { "MOIRAI_RANK=2 MOIRAI_RANKS=2", PLAIN, "2 ranks are 0 to 1" },
     { "MOIRAI_RANK=0", PLAIN, "not how many there are" },
     { "MOIRAI_RANKS=3", PLAIN, "not which this is" },
-    { "", { .rank_told = true }, "not how many there are" },
+    { "", { .has_rank = true }, "not how many there are" },
     { "MOIRAI_RANK=-1 MOIRAI_RANKS=2", PLAIN, "MOIRAI_RANK is '-1'" },
     { "MOIRAI_RANK=0 MOIRAI_RANKS=two", PLAIN, "MOIRAI_RANKS is 'two'" },
     { "MOIRAI_RANK=0 MOIRAI_RANKS=0", PLAIN, "0 ranks" },
@@ -192,9 +192,9 @@ END_TEST
 START_TEST(ranks_that_are_told_need_a_transport_that_knows_them)
 {
     static const mo_rdv_launch_options told[] = {
-        { .rank_told = true, .n_ranks = 2 }, { .n_ranks = 2 }
+        { .has_rank = true, .n_ranks = 2 }, { .n_ranks = 2 }
     };
-    const mo_rdv_launch_options one = { .rank_told = true, .n_ranks = 1 };
+    const mo_rdv_launch_options one = { .has_rank = true, .n_ranks = 1 };
     const mo_transport *transport;
     mo_error why = { 0 };
 

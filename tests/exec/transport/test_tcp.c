@@ -106,7 +106,7 @@ static mo_status end(device *d, int run, int t)
 {
     party *p = d->party;
     bool sending = p->transfers[t].from == d->number;
-    mo_status status = tcp->await(p->world, t, sending, &d->err);
+    mo_status status = tcp->wait(p->world, t, sending, &d->err);
 
     if (status == MO_OK && !sending &&
         !is_all(p->memory[t][1], (size_t) p->transfers[t].bytes,
@@ -238,7 +238,7 @@ static void find_place(char *master, size_t size)
 
 START_TEST(values_arrive_in_any_plan)
 {
-    mo_rdv_launch_options launch = { .rank_told = true,
+    mo_rdv_launch_options launch = { .has_rank = true,
                                      .n_ranks = 2,
                                      .token = "t" };
     char master[64];
@@ -298,7 +298,7 @@ static int speak_too_late(const mo_rdv_launch_options *launch)
  * busy machine the other rank may be heard before the failure is. */
 START_TEST(what_was_asked_for_is_not_written_after_a_failure)
 {
-    mo_rdv_launch_options launch = { .rank_told = true,
+    mo_rdv_launch_options launch = { .has_rank = true,
                                      .n_ranks = 2,
                                      .token = "t" };
     mo_transport_world_options options = { 0 };
@@ -353,7 +353,7 @@ static int speak_and_leave(const mo_rdv_launch_options *launch)
 /* However late that is: a rank may have much to do before it listens. */
 START_TEST(what_was_said_before_a_good_bye_is_heard)
 {
-    mo_rdv_launch_options launch = { .rank_told = true,
+    mo_rdv_launch_options launch = { .has_rank = true,
                                      .n_ranks = 2,
                                      .token = "t" };
     mo_transport_world_options options = { 0 };
@@ -427,7 +427,7 @@ static int repeat_itself(const mo_rdv_launch_options *launch,
 START_TEST(a_value_comes_once)
 {
     static const int rank_of[] = { 0, 1 };
-    mo_rdv_launch_options launch = { .rank_told = true,
+    mo_rdv_launch_options launch = { .has_rank = true,
                                      .n_ranks = 2,
                                      .token = "t" };
     mo_transport_world_options options = { 0 };
@@ -462,7 +462,7 @@ END_TEST
 
 START_TEST(one_rank_needs_nobody)
 {
-    const mo_transport_world_options options = { .launch = { .rank_told = true,
+    const mo_transport_world_options options = { .launch = { .has_rank = true,
                                                              .n_ranks = 1 } };
     mo_exec_plan plan = { 0 };
     mo_transport_world *world;

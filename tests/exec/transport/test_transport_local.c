@@ -70,9 +70,9 @@ static void *receive_and_send_back(void *context)
 
     for (int round = 0; round < 50; round++) {
         MUST(local->receive(p->world, 0, p->there, &err));
-        MUST(local->await(p->world, 0, false, &err));
+        MUST(local->wait(p->world, 0, false, &err));
         MUST(local->send(p->world, 1, p->there, &err));
-        MUST(local->await(p->world, 1, true, &err));
+        MUST(local->wait(p->world, 1, true, &err));
     }
     return NULL;
 }
@@ -82,10 +82,10 @@ static void send_and_receive_back(pair *p)
     for (int round = 0; round < 50; round++) {
         memset(p->here, round + 1, (size_t) p->bytes);
         MUST(local->send(p->world, 0, p->here, &err));
-        MUST(local->await(p->world, 0, true, &err));
+        MUST(local->wait(p->world, 0, true, &err));
         memset(p->here, 0, (size_t) p->bytes);
         MUST(local->receive(p->world, 1, p->here, &err));
-        MUST(local->await(p->world, 1, false, &err));
+        MUST(local->wait(p->world, 1, false, &err));
         for (int64_t i = 0; i < p->bytes; i++)
             ck_assert_int_eq(p->here[i], round + 1);
     }
@@ -110,7 +110,7 @@ static void *receive_late(void *context)
 
     MUST(local->receive(p->world, 0, p->there, &err));
     usleep(20000);
-    MUST(local->await(p->world, 0, false, &err));
+    MUST(local->wait(p->world, 0, false, &err));
     return NULL;
 }
 
@@ -118,7 +118,7 @@ static void send_and_wait(pair *p)
 {
     memset(p->here, 5, (size_t) p->bytes);
     MUST(local->send(p->world, 0, p->here, &err));
-    MUST(local->await(p->world, 0, true, &err));
+    MUST(local->wait(p->world, 0, true, &err));
     for (int64_t i = 0; i < p->bytes; i++)
         ck_assert_int_eq(p->there[i], 5);
 }
@@ -188,7 +188,7 @@ static void *fail_soon(void *context)
 static void wait_in_vain(pair *p)
 {
     MUST(local->receive(p->world, 1, p->here, &err));
-    p->status = local->await(p->world, 1, false, &p->err);
+    p->status = local->wait(p->world, 1, false, &p->err);
 }
 
 static void wait_at_the_gate(pair *p)
