@@ -110,7 +110,7 @@ static void check_silence(const mo_transport_peer *p, double timeout_s,
 
     if (silent_s > timeout_s && why->status == MO_OK)
         mo_fail(why, MO_E_IO,
-                "%s has not been heard of for %.0f s: it was stopped, or its "
+                "%s has sent nothing for %.0f s: it was stopped, or its "
                 "machine or the network is down",
                 p->name, silent_s);
 }

@@ -90,7 +90,7 @@ all_say "a rank with another plan" 1 ".* has made another plan than rank 0.*" \
 ranks_limit=15
 ranks 3 slow runs=100000 patience=2 stop=1
 is "a rank that is stopped is given up" \
-    "$(grep -c '^exec_fault\[[02]\]: rank 1 (host .*) has not been heard of' \
+    "$(grep -c '^exec_fault\[[02]\]: rank 1 (host .*) has sent nothing' \
         "$work/err")" 2
 ok "and nobody waits longer" [ $status -ne 124 ]
 ranks_limit=

@@ -91,7 +91,7 @@ static mo_status wait_for_all(mo_rdv_control *control, int64_t deadline_ns,
             return MO_OK;
         if (wait_ms == 0)
             return mo_fail(err, MO_E_IO,
-                           "rank %d (host %s) has not been heard of while all "
+                           "rank %d (host %s) has sent nothing while all "
                            "ranks were being connected",
                            r, control->endpoints[r].host);
         poll(&(struct pollfd){ .fd = control->channels[r].socket,

@@ -95,7 +95,7 @@ static mo_status respond(client *c, const mo_rdv_hello *hello,
     verdict.text[MO_RDV_REASON_BYTES - 1] = '\0';
     return received ? mo_fail(err, MO_E_IO, "rank 0 at %s refuses: %s", place,
                               verdict.text)
-                    : mo_fail(err, MO_E_IO, "rank 0 at %s has hung up", place);
+                    : mo_fail(err, MO_E_IO, "rank 0 at %s has closed the connection", place);
 }
 
 static mo_status authenticate(client *c, mo_error *err)
@@ -150,7 +150,7 @@ static mo_status wait_for_endpoints(const client *c, double seconds,
     }
     if (mo_stop_clock_ns() >= deadline_ns)
         return mo_fail(err, MO_E_IO,
-                       "rank 0 (at %s) has not been heard of for %g s: it was "
+                       "rank 0 (at %s) has sent nothing for %g s: it was "
                        "stopped, or its machine or the network is down",
                        place, seconds + (double) extra_wait_ns * 1e-9);
     return mo_fail(err, MO_E_IO,

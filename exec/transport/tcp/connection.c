@@ -272,7 +272,7 @@ static void start_data(mo_tcp_world *world, mo_tcp_conn *conn)
     pthread_mutex_unlock(&conn->lock);
     conn->bytes_left = conn->header.bytes;
     if (!good)
-        fail_protocol(world, conn, "a value that nobody has asked for");
+        fail_protocol(world, conn, "a value that was not requested");
 }
 
 static void finish_data(mo_tcp_world *world, mo_tcp_conn *conn)
@@ -336,7 +336,7 @@ static void handle_barrier(mo_tcp_world *world, mo_tcp_conn *conn)
         if (peer_of(world, conn) == 0 && world->transfers)
             mo_vote_barrier_release(&world->job.process.barrier, vote);
         else
-            fail_protocol(world, conn, "what only rank 0 may say");
+            fail_protocol(world, conn, "a message that only rank 0 may send");
     } else if (mo_tcp_barrier_arrive(world, vote, &err) != MO_OK) {
         mo_transport_job_fail(&world->job, &err);
     }
@@ -348,7 +348,7 @@ static bool start_control(mo_tcp_world *world, mo_tcp_conn *conn)
     if (!atomic_load(&conn->control_expected))
         return false;
     if (conn->header.bytes != (int64_t) conn->control_bytes)
-        fail_protocol(world, conn, "more or less than was asked for");
+        fail_protocol(world, conn, "a message of the wrong size");
     conn->read_pos = conn->control_buffer;
     conn->bytes_left = conn->header.bytes;
     return true;
@@ -398,7 +398,7 @@ static bool start_body(mo_tcp_world *world, mo_tcp_conn *conn)
     case MO_TCP_MSG_CONTROL:
         return start_control(world, conn);
     default:
-        fail_protocol(world, conn, "what nobody understands");
+        fail_protocol(world, conn, "an unknown message");
         return true;
     }
 }

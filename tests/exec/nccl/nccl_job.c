@@ -13,7 +13,7 @@
 #include "tests/support/suite.h"
 
 struct board {
-    atomic_int gone; /* the rank that is, plus one */
+    atomic_int gone; /* the rank that has died, plus one */
 };
 
 void job_make(job *j, int n_ranks, const job_way *ways, int n)
@@ -51,40 +51,40 @@ static void connect_job(job *j)
             int pair[2];
 
             ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, pair), 0);
-            j->wires[a][b] = pair[0];
-            j->wires[b][a] = pair[1];
+            j->sockets[a][b] = pair[0];
+            j->sockets[b][a] = pair[1];
         }
 }
 
-/* So that each hears when another one has ended. */
+/* So that each rank notices the end of another. */
 static void close_others(const job *j)
 {
     for (int a = 0; a < j->n_ranks; a++)
         for (int b = 0; b < j->n_ranks; b++)
             if (a != b && a != j->rank)
-                close(j->wires[a][b]);
+                close(j->sockets[a][b]);
 }
 
-/* Few bytes, which sockets hold. */
-static mo_status share(void *context, const void *own, void *all, size_t bytes,
-                       mo_error *err)
+/* Few bytes, which socket buffers hold. */
+static mo_status allgather(void *context, const void *own, void *all,
+                           size_t bytes, mo_error *err)
 {
     job *j = context;
 
     memcpy((char *) all + (size_t) j->rank * bytes, own, bytes);
     for (int r = 0; r < j->n_ranks; r++)
-        if (r != j->rank && send(j->wires[j->rank][r], own, bytes,
+        if (r != j->rank && send(j->sockets[j->rank][r], own, bytes,
                                  MSG_NOSIGNAL) != (ssize_t) bytes)
             return mo_fail(err, MO_E_IO, "rank %d does not listen", r);
     for (int r = 0; r < j->n_ranks; r++)
         if (r != j->rank &&
-            recv(j->wires[j->rank][r], (char *) all + (size_t) r * bytes, bytes,
-                 MSG_WAITALL) != (ssize_t) bytes)
+            recv(j->sockets[j->rank][r], (char *) all + (size_t) r * bytes,
+                 bytes, MSG_WAITALL) != (ssize_t) bytes)
             return mo_fail(err, MO_E_IO, "rank %d says nothing", r);
     return MO_OK;
 }
 
-static mo_status failure(void *context, mo_error *err)
+static mo_status get_failure(void *context, mo_error *err)
 {
     job *j = context;
     int gone = atomic_load(&j->board->gone);
@@ -100,8 +100,8 @@ void job_open(job *j)
                                           .is_gpu = j->is_gpu,
                                           .rank = j->rank,
                                           .n_ranks = j->n_ranks,
-                                          .share = share,
-                                          .failure = failure,
+                                          .allgather = allgather,
+                                          .failure = get_failure,
                                           .context = j };
 
     alarm(DEADLINE_S);
@@ -237,7 +237,7 @@ void job_ready(job *j)
         WANT_OK(carrier->ready(carrier, j->units, &err));
 }
 
-static const char *folder(void)
+static const char *standin_folder(void)
 {
     const char *named = getenv("top_builddir");
 
@@ -246,10 +246,11 @@ static const char *folder(void)
 
 void job_run(job *j, job_rank *work, int exits_wanted[])
 {
-    pid_t pids[MOST_RANKS];
+    pid_t pids[MAX_RANKS];
     char path[4096];
 
-    snprintf(path, sizeof path, "%s/tests/standin/standin_nccl.so", folder());
+    snprintf(path, sizeof path, "%s/tests/standin/standin_nccl.so",
+             standin_folder());
     use_standin();
     setenv("MOIRAI_NCCL", path, 1);
     connect_job(j);
@@ -285,7 +286,7 @@ void job_run(job *j, job_rank *work, int exits_wanted[])
 
 void job_run_well(job *j, job_rank *work)
 {
-    int exits[MOST_RANKS] = { 0 };
+    int exits[MAX_RANKS] = { 0 };
 
     job_run(j, work, exits);
 }

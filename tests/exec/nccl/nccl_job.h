@@ -12,22 +12,23 @@
 #include "exec/backend/cuda/driver/cuda_unit.h"
 #include "exec/transport/nccl/p2p.h"
 
-enum { MOST_RANKS = 4, MOST_TRANSFERS = 12, DEADLINE_S = 40 };
+enum { MAX_RANKS = 4, MOST_TRANSFERS = 12, DEADLINE_S = 40 };
 
-typedef struct board board; /* what all ranks see */
+typedef struct board board; /* memory shared by all ranks */
 
 typedef struct job {
     int n_ranks, rank;
-    int wires[MOST_RANKS][MOST_RANKS]; /* [a][b]: a's end of the way to b */
+    int sockets[MAX_RANKS]
+               [MAX_RANKS]; /* [a][b]: a's end of the connection to b */
     board *board;
     mo_exec_plan plan;
     mo_plan_transfer transfers[MOST_TRANSFERS];
     mo_plan_value values[MOST_TRANSFERS];
-    int rank_of[MOST_RANKS];
-    bool is_gpu[MOST_RANKS];
+    int rank_of[MAX_RANKS];
+    bool is_gpu[MAX_RANKS];
     /* of a rank */
     mo_nccl_p2p *nccl;
-    mo_backend_unit *units[MOST_RANKS];
+    mo_backend_unit *units[MAX_RANKS];
     const mo_cuda_api *api;
     CUstream in;
     void *memory[MOST_TRANSFERS];
@@ -41,7 +42,7 @@ typedef struct job_way {
 /* One device for each rank, and those transfers. */
 void job_make(job *j, int n_ranks, const job_way *ways, int n);
 
-/* In a rank, j: whatever is wrong ends its process. */
+/* In rank j: exits the process unless the claim holds. */
 #define WANT(claim)                                                            \
     do {                                                                       \
         if (!(claim)) {                                                        \
@@ -60,38 +61,39 @@ void job_make(job *j, int n_ranks, const job_way *ways, int n);
         }                                                                      \
     } while (0)
 
-/* Opens the units and NCCL of a rank, and closes them. */
+/* Open and close the units and NCCL of a rank. */
 void job_open(job *j);
 void job_close(job *j);
 
 const mo_backend_carrier *job_carrier(const job *j);
 
-/* Whether transfer t begins or ends here. */
+/* Returns whether transfer t starts or ends here. */
 bool job_is_end(const job *j, int t);
 
-/* What there is to send, another in each round, and whether it has come. */
+/* Fills the send buffers, with other values in each round, and checks the
+ * received ones. */
 void job_fill(job *j, int round);
 void job_check(job *j, int round);
 
-/* Announces the memory of all transfers. */
+/* Prepares the buffers of all transfers. */
 void job_ready(job *j);
 
-/* What leaves goes through one stream, what comes through another. */
+/* Sends are enqueued on one stream, receives on another. */
 mo_status job_carry(job *j, int t, mo_error *err);
 mo_status job_carry_all(job *j, mo_error *err);
 
-/* Until nothing is under way any more. */
+/* Returns whether no transfer is pending. */
 bool job_is_done(const job *j);
 mo_status job_await(job *j, mo_error *err);
 
-/* What a rank does. */
+/* The body of a rank. */
 typedef void job_rank(job *j);
 
-/* As processes, of which each has its exit status.  A rank that ends by a
- * signal is told to the others, as a watch does. */
+/* Runs the ranks as processes and checks the exit status of each. A rank that
+ * ends by a signal is reported to the others, as a failure detector does. */
 void job_run(job *j, job_rank *work, int exits_wanted[]);
 
-/* The same, where all shall end with 0. */
+/* The same, where all shall exit with 0. */
 void job_run_well(job *j, job_rank *work);
 
 #endif

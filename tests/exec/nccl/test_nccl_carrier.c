@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
-/* Values that NCCL carries, between processes, on the stand-ins for CUDA and
- * NCCL. */
+/* Tests of exec/transport/nccl/p2p.h: transfers between processes, on the
+ * stand-ins for CUDA and NCCL. */
 #include <config.h>
 
 #include "exec/backend/cuda/driver/cuda_unit.h"
@@ -114,7 +114,7 @@ START_TEST(values_arrive_in_programs)
 }
 END_TEST
 
-/* Who is not a GPU, or of the same rank, is not carried for. */
+/* Devices that are no GPUs, or of one rank, are not carried for. */
 static void work_with_processors(job *j)
 {
     job_open(j);

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
-/* Values that NCCL does not carry: of ranks that die, that wait in vain or that
- * do not agree. */
+/* Tests of exec/transport/nccl/p2p.h: ranks that die, time out, or disagree. */
 #include <config.h>
 
 #include <signal.h>
@@ -18,7 +17,7 @@ static const job_way to_and_fro[] = { { 0, 1, 8 },
                                       { 1, 0, 100 },
                                       { 0, 1, 16 } };
 
-/* From its error on, nothing hangs any more. */
+/* After the error no call hangs. */
 static void expect_error(job *j, const char *said)
 {
     mo_error err = { 0 };
@@ -60,7 +59,7 @@ START_TEST(nobody_waits_for_the_dead)
 }
 END_TEST
 
-/* Rank 1 lives, and does nothing. */
+/* Rank 1 is alive, and posts nothing. */
 static void work_in_vain(job *j)
 {
     setenv("MOIRAI_NCCL_PATIENCE", j->rank == 0 ? "1" : "600", 1);
@@ -73,8 +72,8 @@ static void work_in_vain(job *j)
     else {
         char word;
 
-        /* Until the other one has ended. */
-        (void) !recv(j->wires[1][0], &word, 1, 0);
+        /* Waits until the other rank has ended. */
+        (void) !recv(j->sockets[1][0], &word, 1, 0);
         job_close(j);
     }
 }
@@ -89,7 +88,7 @@ START_TEST(who_waits_in_vain_says_for_what)
 }
 END_TEST
 
-/* The same line, but other values: NCCL has no names for them. */
+/* The same pair, but other values: NCCL matches by order alone. */
 static void work_in_another_order(job *j)
 {
     job_open(j);

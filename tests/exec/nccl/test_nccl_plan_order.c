@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The order in which ranks send and receive, against a model of how NCCL
- * matches that: by nothing but order, with nothing kept in between. */
+/* Tests of exec/transport/nccl/comm_layout.h and exec/runtime/joint: the order
+ * of sends and receives, against a model of how NCCL matches them: by order
+ * alone, without buffering. */
 #include <config.h>
 
 #include "base/random.h"
@@ -14,14 +15,14 @@ enum { RANKS = RANDOM_PLAN_DEVICES, PLANS = 10000, BATCH = 100 };
 /* ---- what a rank does with a plan, as the joint run has it */
 
 typedef struct rank {
-    mo_nccl_comm_layout lines;
+    mo_nccl_comm_layout layout;
     mo_joint_state joint;
     mo_run_device devices[RANDOM_PLAN_DEVICES];
     mo_run_device *here[RANDOM_PLAN_DEVICES];
     mo_run_plan_options options;
-    /* while it is played */
+    /* state of the simulation */
     bool *done; /* by call */
-    int n_done; /* items, where one comes after the other */
+    int n_done; /* items, in sequential order */
 } rank;
 
 typedef struct job {
@@ -35,20 +36,20 @@ typedef struct job {
 
 static const mo_backend_carrier nccl;
 
-/* A world is the lines of a rank. */
+/* The world is the layout of a rank. */
 static const mo_backend_carrier *carrier_of(mo_transport_world *world,
                                             int transfer)
 {
-    const mo_nccl_comm_layout *lines =
+    const mo_nccl_comm_layout *layout =
         (const mo_nccl_comm_layout *) (void *) world;
 
-    return lines->line_of[transfer] >= 0 ? &nccl : NULL;
+    return layout->pair_of[transfer] >= 0 ? &nccl : NULL;
 }
 
 static const mo_transport transport = { .name = "model",
                                         .carrier = carrier_of };
 
-static void *room(mo_arena *arena, size_t n, size_t size)
+static void *alloc_array(mo_arena *arena, size_t n, size_t size)
 {
     void *memory = mo_arena_array(arena, n + 1, size);
 
@@ -56,7 +57,7 @@ static void *room(mo_arena *arena, size_t n, size_t size)
     return memory;
 }
 
-static void seat_device(const job *j, rank *r, int d)
+static void assign_device(const job *j, rank *r, int d)
 {
     const mo_plan_device *device = &j->plan->devices[d];
     mo_run_device *run = &r->devices[d];
@@ -66,8 +67,8 @@ static void seat_device(const job *j, rank *r, int d)
                             .device = d,
                             .n_actions = device->n_steps,
                             .unit = (mo_backend_unit *) (void *) run };
-    run->actions =
-        room(r->joint.arena, (size_t) device->n_steps, sizeof *run->actions);
+    run->actions = alloc_array(r->joint.arena, (size_t) device->n_steps,
+                               sizeof *run->actions);
     for (int i = 0; i < device->n_steps; i++) {
         mo_run_action *a = &run->actions[i];
 
@@ -89,25 +90,26 @@ static void order_rank(job *j, int which)
     mo_joint_state *joint = &r->joint;
 
     MUST(mo_nccl_comm_layout_compute(j->plan, j->rank_of, is_gpu, which,
-                                     j->safe, &r->lines, &err));
+                                     j->safe, &r->layout, &err));
     r->options =
         (mo_run_plan_options){ .transport = &transport,
                                .world =
-                                   (mo_transport_world *) (void *) &r->lines };
+                                   (mo_transport_world *) (void *) &r->layout };
     *joint = (mo_joint_state){ .plan = j->plan,
                                .options = &r->options,
                                .devices = r->here,
                                .arena = mo_arena_new() };
     ck_assert_ptr_nonnull(joint->arena);
-    joint->seat_of = room(joint->arena, RANDOM_PLAN_DEVICES, sizeof(int));
-    joint->units =
-        room(joint->arena, RANDOM_PLAN_DEVICES, sizeof(mo_backend_unit *));
+    joint->seat_of =
+        alloc_array(joint->arena, RANDOM_PLAN_DEVICES, sizeof(int));
+    joint->units = alloc_array(joint->arena, RANDOM_PLAN_DEVICES,
+                               sizeof(mo_backend_unit *));
     joint->carried =
-        room(joint->arena, (size_t) j->plan->n_transfers, sizeof(bool));
+        alloc_array(joint->arena, (size_t) j->plan->n_transfers, sizeof(bool));
     for (int d = 0; d < j->plan->n_devices; d++) {
         joint->seat_of[d] = MO_JOINT_NONE;
         if (j->rank_of[d] == which)
-            seat_device(j, r, d);
+            assign_device(j, r, d);
     }
     /* All devices are GPUs. */
     for (int t = 0; t < j->plan->n_transfers; t++)
@@ -124,7 +126,7 @@ static void wait_rank(job *j, int which)
         MUST(mo_joint_find_dependencies(joint, &err));
     ck_assert_int_le(joint->n_parts, 1);
     j->ranks[which].done =
-        room(joint->arena, (size_t) joint->n_calls, sizeof(bool));
+        alloc_array(joint->arena, (size_t) joint->n_calls, sizeof(bool));
 }
 
 static void make_job(job *j, unsigned seed)
@@ -146,7 +148,7 @@ static void make_job(job *j, unsigned seed)
 static void clear_job(job *j)
 {
     for (int r = 0; r < j->n_ranks; r++) {
-        mo_nccl_comm_layout_clear(&j->ranks[r].lines);
+        mo_nccl_comm_layout_clear(&j->ranks[r].layout);
         mo_arena_free(j->ranks[r].joint.arena);
     }
     random_plan_clear(&j->made);
@@ -154,22 +156,22 @@ static void clear_job(job *j)
 
 /* ---- the model of NCCL */
 
-/* An end of a transfer that goes to another rank; or NULL. */
-static const mo_backend_transfer *far_carry(const rank *r, int call)
+/* Returns an end of a transfer to another rank; or NULL. */
+static const mo_backend_transfer *remote_carry(const rank *r, int call)
 {
     const mo_backend_transfer *carry = r->joint.calls[call].carry;
 
     return carry && carry->carrier ? carry : NULL;
 }
 
-static const mo_nccl_pair *line_of(const rank *r, int call)
+static const mo_nccl_pair *pair_of(const rank *r, int call)
 {
-    return &r->lines.lines[r->lines.line_of[far_carry(r, call)->transfer]];
+    return &r->layout.pairs[r->layout.pair_of[remote_carry(r, call)->transfer]];
 }
 
-/* Has all that it must wait for been done: in its lane or port, what it waits
- * for, and, of what NCCL carries, all before it in the same seat of a
- * communicator? */
+/* Returns whether all predecessors are done: in its stream, its dependencies,
+ * and, of what NCCL carries, all before it in the same member of a
+ * communicator. */
 static bool is_ready(const rank *r, int call)
 {
     const mo_backend_program_call *c = &r->joint.calls[call];
@@ -184,27 +186,27 @@ static bool is_ready(const rank *r, int call)
             continue;
         if (r->joint.tracks[before] == r->joint.tracks[call])
             return false;
-        if (far_carry(r, call) && far_carry(r, before) &&
-            line_of(r, before)->own == line_of(r, call)->own)
+        if (remote_carry(r, call) && remote_carry(r, before) &&
+            pair_of(r, before)->own == pair_of(r, call)->own)
             return false;
     }
     return true;
 }
 
-/* The call of the rank at the other end that NCCL would match this one with:
- * the next between these two seats.  -1: it is not ready. */
+/* Returns the call of the peer that NCCL would match with this one: the next
+ * between these two members. -1: it is not ready. */
 static int find_match(const job *j, const rank *r, int call, const rank **there)
 {
-    const mo_backend_transfer *carry = far_carry(r, call);
-    const mo_nccl_pair *line = line_of(r, call);
+    const mo_backend_transfer *carry = remote_carry(r, call);
+    const mo_nccl_pair *pair = pair_of(r, call);
     int other = carry->data ? carry->to : carry->from;
 
     *there = &j->ranks[j->rank_of[other]];
     for (int i = 0; i < (*there)->joint.n_calls; i++) {
-        const mo_backend_transfer *theirs = far_carry(*there, i);
+        const mo_backend_transfer *theirs = remote_carry(*there, i);
 
-        if (!theirs || (*there)->done[i] || theirs->from != line->from ||
-            theirs->to != line->to)
+        if (!theirs || (*there)->done[i] || theirs->from != pair->from ||
+            theirs->to != pair->to)
             continue;
         return is_ready(*there, i) ? i : -1;
     }
@@ -213,7 +215,7 @@ static int find_match(const job *j, const rank *r, int call, const rank **there)
 
 typedef enum outcome { ALL_DONE, DEADLOCK, MISMATCH } outcome;
 
-/* Does the call if it can be done now, with its match. */
+/* Does the call if possible, with its match. */
 static bool try_call(job *j, rank *r, int call, outcome *what)
 {
     const rank *there = r;
@@ -221,19 +223,20 @@ static bool try_call(job *j, rank *r, int call, outcome *what)
 
     if (!is_ready(r, call))
         return false;
-    if (far_carry(r, call)) {
+    if (remote_carry(r, call)) {
         match = find_match(j, r, call, &there);
         if (match < 0)
             return false;
-        if (far_carry(there, match)->transfer != far_carry(r, call)->transfer)
+        if (remote_carry(there, match)->transfer !=
+            remote_carry(r, call)->transfer)
             *what = MISMATCH;
     }
     r->done[call] = there->done[match] = true;
     return true;
 }
 
-/* All that can be done; false: there is nothing. */
-static bool step(job *j, outcome *what)
+/* Does all that is possible; returns false when there is nothing. */
+static bool simulate_step(job *j, outcome *what)
 {
     bool moved = false;
 
@@ -252,17 +255,17 @@ static bool are_all_done(const job *j)
     return true;
 }
 
-/* As programs: what does not wait runs side by side. */
-static outcome play(job *j)
+/* As CUDA graphs: independent calls run concurrently. */
+static outcome simulate(job *j)
 {
     outcome what = ALL_DONE;
 
-    while (what == ALL_DONE && step(j, &what))
+    while (what == ALL_DONE && simulate_step(j, &what))
         ;
     return what == ALL_DONE && !are_all_done(j) ? DEADLOCK : what;
 }
 
-/* ---- the strictest of worlds: every rank does one thing after the other, and
+/* ---- the strictest model: every rank does one call after the other, and
  * both ends of a transfer at the same moment */
 
 static const mo_joint_item *next_item(const rank *r)
@@ -270,7 +273,7 @@ static const mo_joint_item *next_item(const rank *r)
     return r->n_done < r->joint.n_items ? &r->joint.items[r->n_done] : NULL;
 }
 
-static bool is_far(const mo_joint_item *item)
+static bool is_remote(const mo_joint_item *item)
 {
     return item && item->kind == MO_JOINT_ITEM_TRANSFER && item->carry.carrier;
 }
@@ -287,10 +290,11 @@ static bool try_next(job *j, rank *r)
 
     if (!item)
         return false;
-    if (is_far(item)) {
+    if (is_remote(item)) {
         there = &j->ranks[other_rank(j, item)];
         theirs = next_item(there);
-        if (!is_far(theirs) || theirs->carry.transfer != item->carry.transfer)
+        if (!is_remote(theirs) ||
+            theirs->carry.transfer != item->carry.transfer)
             return false;
         there->n_done++;
     }
@@ -298,7 +302,7 @@ static bool try_next(job *j, rank *r)
     return true;
 }
 
-static outcome play_strictly(job *j)
+static outcome simulate_strictly(job *j)
 {
     bool moved = true, left = false;
 
@@ -315,7 +319,7 @@ static outcome play_strictly(job *j)
 /* ---- claims */
 
 /* Plans of a case. */
-static int batch(void)
+static int batch_size(void)
 {
     return how_many(BATCH, 20);
 }
@@ -324,25 +328,26 @@ START_TEST(no_plan_deadlocks)
 {
     int n_carried = 0;
 
-    for (int i = 0; i < batch(); i++) {
+    for (int i = 0; i < batch_size(); i++) {
         unsigned seed = (unsigned) (_i * BATCH + i);
         job j;
 
         make_job(&j, seed);
-        ck_assert_msg(play_strictly(&j) == ALL_DONE, "seed %u, strictly", seed);
+        ck_assert_msg(simulate_strictly(&j) == ALL_DONE, "seed %u, strictly",
+                      seed);
         for (int r = 0; r < j.n_ranks; r++) {
             wait_rank(&j, r);
             for (int c = 0; c < j.ranks[r].joint.n_calls; c++)
-                n_carried += far_carry(&j.ranks[r], c) != NULL;
+                n_carried += remote_carry(&j.ranks[r], c) != NULL;
         }
-        ck_assert_msg(play(&j) == ALL_DONE, "seed %u", seed);
+        ck_assert_msg(simulate(&j) == ALL_DONE, "seed %u", seed);
         clear_job(&j);
     }
-    ck_assert_int_gt(n_carried, batch());
+    ck_assert_int_gt(n_carried, batch_size());
 }
 END_TEST
 
-/* The first two carries in a row with the same other rank change places. */
+/* Swaps the first two consecutive carries with the same peer. */
 static bool swap_two(job *j)
 {
     for (int k = 0; k < j->n_ranks; k++) {
@@ -354,7 +359,7 @@ static bool swap_two(job *j)
             mo_joint_item *item = &joint->items[i], was;
             int other;
 
-            if (!is_far(item))
+            if (!is_remote(item))
                 continue;
             other = other_rank(j, item);
             if (before && other == other_before) {
@@ -374,23 +379,23 @@ START_TEST(another_order_is_found_out)
 {
     int n_swapped = 0;
 
-    for (int i = 0; i < batch(); i++) {
+    for (int i = 0; i < batch_size(); i++) {
         unsigned seed = (unsigned) (_i * BATCH + i);
         job j;
 
         make_job(&j, seed);
         if (swap_two(&j)) {
             n_swapped++;
-            ck_assert_msg(play_strictly(&j) == DEADLOCK, "seed %u", seed);
+            ck_assert_msg(simulate_strictly(&j) == DEADLOCK, "seed %u", seed);
         }
         clear_job(&j);
     }
-    ck_assert_int_gt(n_swapped, batch() / 10);
+    ck_assert_int_gt(n_swapped, batch_size() / 10);
 }
 END_TEST
 
-/* Both on one line: NCCL takes one for the other. */
-static bool swap_on_a_line(job *j)
+/* Both of one pair: NCCL would match the wrong values. */
+static bool swap_on_a_pair(job *j)
 {
     for (int k = 0; k < j->n_ranks; k++) {
         mo_joint_state *joint = &j->ranks[k].joint;
@@ -400,7 +405,7 @@ static bool swap_on_a_line(job *j)
                 mo_joint_item *x = &joint->items[a], *y = &joint->items[b];
                 mo_backend_transfer was = x->carry;
 
-                if (!is_far(x) || !is_far(y) ||
+                if (!is_remote(x) || !is_remote(y) ||
                     x->carry.from != y->carry.from ||
                     x->carry.to != y->carry.to)
                     continue;
@@ -416,49 +421,49 @@ START_TEST(values_that_change_places_are_found_out)
 {
     int n_swapped = 0;
 
-    for (int i = 0; i < batch(); i++) {
+    for (int i = 0; i < batch_size(); i++) {
         unsigned seed = (unsigned) (_i * BATCH + i);
         job j;
 
         make_job(&j, seed);
-        if (swap_on_a_line(&j)) {
+        if (swap_on_a_pair(&j)) {
             n_swapped++;
             for (int r = 0; r < j.n_ranks; r++)
                 wait_rank(&j, r);
-            ck_assert_msg(play(&j) != ALL_DONE, "seed %u", seed);
+            ck_assert_msg(simulate(&j) != ALL_DONE, "seed %u", seed);
         }
         clear_job(&j);
     }
-    ck_assert_int_gt(n_swapped, batch() / 10);
+    ck_assert_int_gt(n_swapped, batch_size() / 10);
 }
 END_TEST
 
-/* Every communicator has a seat for each that uses it, and one alone. */
-START_TEST(seats_fit_together)
+/* Every communicator has one member for each device that uses it. */
+START_TEST(members_fit_together)
 {
-    for (int i = 0; i < batch(); i++) {
+    for (int i = 0; i < batch_size(); i++) {
         unsigned seed = (unsigned) (_i * BATCH + i);
         job j;
 
         make_job(&j, seed);
-        for (int l = 0; l < j.ranks[0].lines.n; l++) {
-            const mo_nccl_pair *line = &j.ranks[0].lines.lines[l];
+        for (int l = 0; l < j.ranks[0].layout.n; l++) {
+            const mo_nccl_pair *pair = &j.ranks[0].layout.pairs[l];
             const mo_nccl_comm_layout *sends =
-                &j.ranks[j.rank_of[line->from]].lines;
+                &j.ranks[j.rank_of[pair->from]].layout;
             const mo_nccl_comm_layout *receives =
-                &j.ranks[j.rank_of[line->to]].lines;
-            const mo_nccl_pair *out = &sends->lines[l];
-            const mo_nccl_pair *in = &receives->lines[l];
-            const mo_nccl_member *a = &sends->seats[out->own];
-            const mo_nccl_member *b = &receives->seats[in->own];
+                &j.ranks[j.rank_of[pair->to]].layout;
+            const mo_nccl_pair *out = &sends->pairs[l];
+            const mo_nccl_pair *in = &receives->pairs[l];
+            const mo_nccl_member *a = &sends->members[out->own];
+            const mo_nccl_member *b = &receives->members[in->own];
 
-            ck_assert_int_eq(a->device, line->from);
-            ck_assert_int_eq(b->device, line->to);
+            ck_assert_int_eq(a->device, pair->from);
+            ck_assert_int_eq(b->device, pair->to);
             ck_assert_int_eq(a->id, b->id);
-            ck_assert_int_eq(a->n_seats, b->n_seats);
-            ck_assert_int_eq(out->peer, b->seat);
-            ck_assert_int_eq(in->peer, a->seat);
-            ck_assert_int_ne(a->seat, b->seat);
+            ck_assert_int_eq(a->comm_size, b->comm_size);
+            ck_assert_int_eq(out->peer, b->comm_rank);
+            ck_assert_int_eq(in->peer, a->comm_rank);
+            ck_assert_int_ne(a->comm_rank, b->comm_rank);
         }
         clear_job(&j);
     }
@@ -470,5 +475,5 @@ SUITE(nccl_plans)
     SOME(no_plan_deadlocks, PLANS / BATCH, 1);
     SOME(another_order_is_found_out, 3, 1);
     SOME(values_that_change_places_are_found_out, 3, 1);
-    SOME(seats_fit_together, 3, 1);
+    SOME(members_fit_together, 3, 1);
 }

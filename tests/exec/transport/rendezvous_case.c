@@ -11,7 +11,7 @@
 
 char join_notes[4096];
 
-static void note(const char *text)
+static void note_refusal(const char *text)
 {
     size_t length = strlen(join_notes);
 
@@ -38,7 +38,7 @@ void join_set_up(join_rank *ranks, int n, int port)
         mo_rdv_params *job = &ranks[r].job;
 
         memset(&ranks[r], 0, sizeof ranks[r]);
-        job->by = "a test";
+        job->source = "a test";
         job->rank = r;
         job->n_ranks = n;
         job->token = "sesame";
@@ -47,14 +47,15 @@ void join_set_up(join_rank *ranks, int n, int port)
             strcpy(job->host, "127.0.0.1");
         snprintf(job->name, sizeof job->name, "test-%ld-%d", (long) getpid(),
                  jobs);
-        ranks[r].seconds = PATIENCE_S;
+        ranks[r].seconds = TIMEOUT_S;
     }
 }
 
-static void *take_part(void *context)
+static void *run_rank(void *context)
 {
     join_rank *r = context;
-    const mo_rdv_join_options options = { r->seconds, JOIN_KINDS, note };
+    const mo_rdv_join_options options = { r->seconds, JOIN_KINDS,
+                                          note_refusal };
 
     r->status = mo_rdv_join(&r->job, &options, r->cards, r->sockets, &r->err);
     return NULL;
@@ -62,7 +63,7 @@ static void *take_part(void *context)
 
 void join_start(join_rank *r)
 {
-    ck_assert_int_eq(pthread_create(&r->thread, NULL, take_part, r), 0);
+    ck_assert_int_eq(pthread_create(&r->thread, NULL, run_rank, r), 0);
 }
 
 void join_finish(join_rank *r)

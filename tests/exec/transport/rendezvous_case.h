@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * join_case.h - ranks of a job that find each other, as threads.
+ * rendezvous_case.h - ranks of a job that join each other, as threads of the
+ * test.
  */
 #ifndef MO_TESTS_EXEC_TRANSPORT_RENDEZVOUS_CASE_H
 #define MO_TESTS_EXEC_TRANSPORT_RENDEZVOUS_CASE_H
@@ -9,11 +10,11 @@
 
 #include <pthread.h>
 
-enum { JOIN_RANKS = 6, JOIN_KINDS = 2 }; /* at most; of connections */
+enum { JOIN_RANKS = 6, JOIN_KINDS = 2 }; /* at most; kinds of connections */
 
-/* Busy machines take their time; whoever waits in vain takes more. */
-enum { PATIENCE_S = 40 };
-#define SOON_NS (PATIENCE_S * INT64_C(1000000000) * 3 / 4)
+/* Long enough for a busy machine; tests of timeouts use less. */
+enum { TIMEOUT_S = 40 };
+#define SOON_NS (TIMEOUT_S * INT64_C(1000000000) * 3 / 4)
 
 /* A rank, which is a thread here. */
 typedef struct join_rank {
@@ -26,13 +27,13 @@ typedef struct join_rank {
     pthread_t thread;
 } join_rank;
 
-/* What was told of others who came. */
+/* Messages about refused connections. */
 extern char join_notes[4096];
 
-/* A port that was free a moment ago. */
+/* Returns a port that was free a moment ago. */
 int join_free_port(void);
 
-/* n ranks of one job; port 0: at a name. */
+/* n ranks of one job; port 0: at an abstract socket. */
 void join_set_up(join_rank *ranks, int n, int port);
 
 void join_start(join_rank *r);
@@ -41,10 +42,10 @@ void join_finish(join_rank *r);
 /* Closes its connections. */
 void join_hang_up(join_rank *r);
 
-/* Every connection has its own two ends. */
+/* Checks that every connection has its own two ends. */
 void join_check(const join_rank *ranks, int n);
 
-/* The words are in the text. */
+/* Checks that text contains words. */
 void join_expect(const char *text, const char *words);
 
 #endif

@@ -16,51 +16,53 @@
 #include "exec/transport/rendezvous/control_msg.h"
 #include "tests/support/suite.h"
 
-/* The watch of rank 0 of two; the test itself is rank 1. */
-typedef struct post {
+/* Tests of exec/transport/failure_detector.h and rendezvous/mesh.h: the
+ * detector of rank 0 of two; the test itself is rank 1. */
+typedef struct fixture {
     mo_first_error failure;
     mo_failure_detector *watch;
     mo_rdv_msg_channel other;
-} post;
+} fixture;
 
-static void found(void *context, const mo_error *why)
+static void on_failure(void *context, const mo_error *why)
 {
-    post *p = context;
+    fixture *p = context;
 
     mo_first_error_set(&p->failure, why);
 }
 
-static void missing(void *context, mo_error *why)
+static void describe_missing(void *context, mo_error *why)
 {
     (void) context;
     mo_fail(why, MO_E_IO, "rank 1 has never come");
 }
 
-static void print(const mo_error *why)
+static void print_error(const mo_error *why)
 {
     printf("last words: %s\n", why->text);
     fflush(stdout);
 }
 
-static void open_watch(post *p, double patience_s)
+static void open_detector(fixture *p, double timeout_s)
 {
-    mo_failure_detector_options options = { .peer_timeout_s = patience_s,
+    mo_failure_detector_options options = { .timeout_s = timeout_s,
                                             .failure = &p->failure,
-                                            .found = found,
-                                            .missing = missing,
+                                            .on_failure = on_failure,
+                                            .describe_missing =
+                                                describe_missing,
                                             .context = p,
-                                            .print_fatal = print };
+                                            .print_fatal = print_error };
 
     memset(p, 0, sizeof *p);
     mo_first_error_init(&p->failure);
-    MUST(mo_failure_detector_new(&options, patience_s, &p->watch, &err));
+    MUST(mo_failure_detector_new(&options, timeout_s, &p->watch, &err));
 }
 
-static void set_up(post *p, double patience_s)
+static void set_up(fixture *p, double timeout_s)
 {
     int ends[2], sockets[2];
 
-    open_watch(p, patience_s);
+    open_detector(p, timeout_s);
     ck_assert_int_eq(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
     sockets[0] = -1;
     sockets[1] = ends[0];
@@ -70,9 +72,9 @@ static void set_up(post *p, double patience_s)
     mo_failure_detector_set_peer_name(p->watch, 1, "rank 1 (there)");
 }
 
-static void tear_down(post *p)
+static void tear_down(fixture *p)
 {
-    /* As a command does that is about to print what has failed. */
+    /* As a command that is about to print the error. */
     if (mo_first_error_is_set(&p->failure))
         mo_failure_detector_caller_reports(p->watch);
     mo_rdv_msg_channel_close(&p->other);
@@ -80,7 +82,7 @@ static void tear_down(post *p)
     mo_first_error_destroy(&p->failure);
 }
 
-static void expect_failure(post *p, const char *text)
+static void expect_failure(fixture *p, const char *text)
 {
     int64_t end = mo_stop_clock_ns() + 5000000000;
 
@@ -91,11 +93,11 @@ static void expect_failure(post *p, const char *text)
                   p->failure.error.text);
 }
 
-/* ------------------------------------------------------------------- others */
+/* ------------------------------------------------------------- other ranks */
 
 START_TEST(one_that_closes_its_connection_is_gone)
 {
-    post p;
+    fixture p;
 
     set_up(&p, 60);
     mo_rdv_msg_send(&p.other, MO_RDV_MSG_HEARTBEAT, NULL);
@@ -105,9 +107,9 @@ START_TEST(one_that_closes_its_connection_is_gone)
 }
 END_TEST
 
-START_TEST(one_that_fails_is_believed)
+START_TEST(a_reported_error_is_taken_over)
 {
-    post p;
+    fixture p;
 
     set_up(&p, 60);
     mo_rdv_msg_send(&p.other, MO_RDV_MSG_ERROR, "rank 1 (there): no\nmemory");
@@ -117,12 +119,12 @@ START_TEST(one_that_fails_is_believed)
 }
 END_TEST
 
-START_TEST(one_that_is_silent_is_given_up)
+START_TEST(silence_is_a_failure)
 {
-    post p;
+    fixture p;
 
     set_up(&p, 0.2);
-    expect_failure(&p, "rank 1 (there) has not been heard of");
+    expect_failure(&p, "rank 1 (there) has sent nothing");
     tear_down(&p);
 }
 END_TEST
@@ -135,12 +137,13 @@ static const struct {
                 { "\0\0\0", 3 },
                 { "b\0", 2 } };
 
-/* Beats come often enough for others who are as impatient. */
-START_TEST(who_is_impatient_is_heard_often)
+/* Heartbeats follow the timeout, so that a peer with the same timeout gets
+ * them in time. */
+START_TEST(heartbeats_follow_the_timeout)
 {
     int64_t last = 0, least = INT64_MAX;
     int beats = 0;
-    post p;
+    fixture p;
 
     set_up(&p, 2);
     while (beats < 5) {
@@ -162,7 +165,7 @@ START_TEST(who_is_impatient_is_heard_often)
         ck_assert(!closed);
         usleep(20000);
     }
-    /* A busy machine makes some of them late, but not all. */
+    /* A busy machine delays some of them, but not all. */
     ck_assert_int_lt(least, 900000000);
     tear_down(&p);
 }
@@ -170,7 +173,7 @@ END_TEST
 
 START_TEST(garbage_is_the_end_of_a_connection)
 {
-    post p;
+    fixture p;
 
     set_up(&p, 60);
     ck_assert_int_eq(send(p.other.socket, garbage[_i].bytes, garbage[_i].n, 0),
@@ -184,7 +187,7 @@ END_TEST
 START_TEST(messages_may_come_byte_by_byte)
 {
     static const char message[] = "f\4\0dead";
-    post p;
+    fixture p;
 
     set_up(&p, 60);
     for (size_t i = 0; i < sizeof message - 1; i++) {
@@ -196,10 +199,10 @@ START_TEST(messages_may_come_byte_by_byte)
 }
 END_TEST
 
-/* ---------------------------------------------------------------- ourselves */
+/* --------------------------------------------------------------- this rank */
 
-static bool hear(post *p, mo_rdv_msg_kind wanted,
-                 char text[MO_RDV_MSG_TEXT_SIZE])
+static bool wait_for_message(fixture *p, mo_rdv_msg_kind wanted,
+                             char text[MO_RDV_MSG_TEXT_SIZE])
 {
     int64_t end = mo_stop_clock_ns() + 5000000000;
     mo_rdv_msg_kind kind;
@@ -215,32 +218,32 @@ static bool hear(post *p, mo_rdv_msg_kind wanted,
     return false;
 }
 
-START_TEST(what_fails_here_is_told_with_our_name)
+START_TEST(own_errors_carry_our_name)
 {
     char text[MO_RDV_MSG_TEXT_SIZE];
     mo_error why = { 0 };
-    post p;
+    fixture p;
 
     set_up(&p, 60);
     mo_fail_at(&why, MO_E_IO, "model.bin", 3, "is short");
     mo_first_error_set(&p.failure, &why);
     mo_failure_detector_broadcast_error(p.watch);
-    ck_assert(hear(&p, MO_RDV_MSG_ERROR, text));
+    ck_assert(wait_for_message(&p, MO_RDV_MSG_ERROR, text));
     ck_assert_str_eq(text, "rank 0 (here): model.bin:3: is short");
     tear_down(&p);
 }
 END_TEST
 
-START_TEST(good_byes_are_no_failure)
+START_TEST(an_orderly_disconnect_is_no_failure)
 {
     char text[MO_RDV_MSG_TEXT_SIZE];
-    post p;
+    fixture p;
 
     set_up(&p, 60);
     ck_assert(!mo_failure_detector_peer_has_left(p.watch, -1));
     mo_rdv_msg_send(&p.other, MO_RDV_MSG_DONE, NULL);
     MUST(mo_failure_detector_finish(p.watch, &err));
-    ck_assert(hear(&p, MO_RDV_MSG_DONE, text));
+    ck_assert(wait_for_message(&p, MO_RDV_MSG_DONE, text));
     mo_rdv_msg_send(&p.other, MO_RDV_MSG_CLOSE, NULL);
     mo_rdv_msg_channel_close(&p.other);
     usleep(100000);
@@ -249,9 +252,9 @@ START_TEST(good_byes_are_no_failure)
 }
 END_TEST
 
-START_TEST(one_that_dies_after_its_good_bye_is_told)
+START_TEST(a_death_after_DONE_is_reported)
 {
-    post p;
+    fixture p;
 
     set_up(&p, 60);
     mo_rdv_msg_send(&p.other, MO_RDV_MSG_DONE, NULL);
@@ -264,7 +267,7 @@ END_TEST
 
 START_TEST(a_signal_is_a_failure_unless_it_has_a_cause)
 {
-    post p;
+    fixture p;
 
     set_up(&p, 60);
     raise(SIGTERM);
@@ -276,10 +279,11 @@ START_TEST(a_signal_is_a_failure_unless_it_has_a_cause)
 }
 END_TEST
 
-/* --------------------------------------------------------------- last words */
+/* ------------------------------------------------------------ fatal errors */
 
-/* What a process prints that does this and then hangs; it must end with 1. */
-static void expect_words(void (*act)(void), const char *words)
+/* Checks what a process prints that runs act and then hangs; it has to exit
+ * with 1. */
+static void expect_output(void (*act)(void), const char *words)
 {
     char said[1024] = "";
     size_t n = 0;
@@ -309,130 +313,131 @@ static void expect_words(void (*act)(void), const char *words)
     ck_assert_str_eq(said, words);
 }
 
-static post hanging;
+static fixture hanging;
 
 static void wait_for_others(void)
 {
-    open_watch(&hanging, 0.1);
+    open_detector(&hanging, 0.1);
 }
 
-static void be_told_to_end(void)
+static void get_sigterm(void)
 {
-    open_watch(&hanging, 60);
+    open_detector(&hanging, 60);
     raise(SIGTERM);
 }
 
-static void see_one_die(void)
+static void lose_peer(void)
 {
     set_up(&hanging, 60);
     mo_rdv_msg_send(&hanging.other, MO_RDV_MSG_ERROR, "rank 1 has died");
 }
 
-static void give_up(void)
+static void abort_now(void)
 {
-    see_one_die();
+    lose_peer();
     expect_failure(&hanging, "died");
     mo_failure_detector_abort(hanging.watch);
 }
 
-START_TEST(a_process_that_hangs_speaks_and_ends)
+START_TEST(a_process_that_hangs_prints_and_exits)
 {
     static const struct {
         void (*act)(void);
         const char *words;
     } cases[] = {
         { wait_for_others, "last words: rank 1 has never come\n" },
-        { be_told_to_end, "last words: rank 1 has never come\n" },
-        { see_one_die, "last words: rank 1 has died\n" },
-        { give_up, "last words: rank 1 has died\n" },
+        { get_sigterm, "last words: rank 1 has never come\n" },
+        { lose_peer, "last words: rank 1 has died\n" },
+        { abort_now, "last words: rank 1 has died\n" },
     };
 
     for (int i = 0; i < COUNT(cases); i++)
-        expect_words(cases[i].act, cases[i].words);
+        expect_output(cases[i].act, cases[i].words);
 }
 END_TEST
 
-/* ------------------------------------------------------------------ meeting */
+/* -------------------------------------------------------------------- mesh */
 
 enum { N_RANKS = 4 };
 
-typedef struct guest {
-    const mo_rdv_endpoint *cards;
+typedef struct mesh_rank {
+    const mo_rdv_endpoint *endpoints;
     int rank, listener;
     int sockets[N_RANKS];
     mo_status status;
-} guest;
+} mesh_rank;
 
-static mo_status meet(const mo_rdv_endpoint *cards, int n_ranks, int rank,
-                      int listener, double seconds, int *sockets, mo_error *err)
+static mo_status connect_mesh(const mo_rdv_endpoint *endpoints, int n_ranks,
+                              int rank, int listener, double seconds,
+                              int *sockets, mo_error *err)
 {
-    const mo_rdv_mesh meeting = { .cards = cards,
-                                  .n_ranks = n_ranks,
-                                  .rank = rank,
-                                  .listener = listener,
-                                  .seconds = seconds,
-                                  .n_kinds = 1 };
+    const mo_rdv_mesh mesh = { .endpoints = endpoints,
+                               .n_ranks = n_ranks,
+                               .rank = rank,
+                               .listener = listener,
+                               .seconds = seconds,
+                               .n_kinds = 1 };
 
-    return mo_rdv_mesh_connect(&meeting, sockets, err);
+    return mo_rdv_mesh_connect(&mesh, sockets, err);
 }
 
-static void *attend(void *context)
+static void *run_rank(void *context)
 {
-    guest *g = context;
+    mesh_rank *g = context;
 
-    g->status =
-        meet(g->cards, N_RANKS, g->rank, g->listener, 5, g->sockets, NULL);
+    g->status = connect_mesh(g->endpoints, N_RANKS, g->rank, g->listener, 5,
+                             g->sockets, NULL);
     return NULL;
 }
 
-/* Two call who do not know the secret. */
-static void intrude(const mo_rdv_endpoint *host, int fds[2])
+/* Two connections without the secret. */
+static void connect_strangers(const mo_rdv_endpoint *host, int fds[2])
 {
     mo_rdv_endpoint stranger[2] = { *host, *host };
     int sockets[2];
 
     stranger[0].secret ^= 1;
     for (int i = 0; i < 2; i++) {
-        /* The last of the ranks that it knows: calls, and answers nobody. */
-        MUST(meet(stranger, 2, 1, -1, 5, sockets, &err));
+        /* As the highest rank it connects, and accepts none. */
+        MUST(connect_mesh(stranger, 2, 1, -1, 5, sockets, &err));
         fds[i] = sockets[0];
     }
 }
 
-START_TEST(all_ranks_meet_and_strangers_stay_outside)
+START_TEST(all_ranks_connect_and_strangers_do_not)
 {
-    mo_rdv_endpoint cards[N_RANKS];
-    guest guests[N_RANKS];
+    mo_rdv_endpoint endpoints[N_RANKS];
+    mesh_rank mesh_ranks[N_RANKS];
     pthread_t threads[N_RANKS];
     int strangers[2];
 
     for (int r = 0; r < N_RANKS; r++) {
-        guests[r] = (guest){ .cards = cards, .rank = r };
-        MUST(mo_rdv_endpoint_listen(N_RANKS, NULL, &cards[r],
-                                    &guests[r].listener, &err));
+        mesh_ranks[r] = (mesh_rank){ .endpoints = endpoints, .rank = r };
+        MUST(mo_rdv_endpoint_listen(N_RANKS, NULL, &endpoints[r],
+                                    &mesh_ranks[r].listener, &err));
     }
-    intrude(&cards[0], strangers);
+    connect_strangers(&endpoints[0], strangers);
     for (int r = 0; r < N_RANKS; r++)
-        pthread_create(&threads[r], NULL, attend, &guests[r]);
+        pthread_create(&threads[r], NULL, run_rank, &mesh_ranks[r]);
     for (int r = 0; r < N_RANKS; r++)
         pthread_join(threads[r], NULL);
     for (int a = 0; a < N_RANKS; a++) {
-        ck_assert_int_eq(guests[a].status, MO_OK);
+        ck_assert_int_eq(mesh_ranks[a].status, MO_OK);
         for (int b = 0; b < N_RANKS; b++) {
             char byte = (char) (10 * a + b), got = 0;
 
             if (a == b)
                 continue;
-            ck_assert_int_eq(send(guests[a].sockets[b], &byte, 1, 0), 1);
-            ck_assert_int_eq(recv(guests[b].sockets[a], &got, 1, 0), 1);
+            ck_assert_int_eq(send(mesh_ranks[a].sockets[b], &byte, 1, 0), 1);
+            ck_assert_int_eq(recv(mesh_ranks[b].sockets[a], &got, 1, 0), 1);
             ck_assert_int_eq(got, byte);
         }
     }
     for (int r = 0; r < N_RANKS; r++) {
         for (int b = 0; b < N_RANKS; b++)
             if (b != r)
-                close(guests[r].sockets[b]);
-        close(guests[r].listener);
+                close(mesh_ranks[r].sockets[b]);
+        close(mesh_ranks[r].listener);
     }
     close(strangers[0]);
     close(strangers[1]);
@@ -441,18 +446,20 @@ END_TEST
 
 START_TEST(a_rank_that_cannot_be_reached_is_named)
 {
-    mo_rdv_endpoint cards[2];
+    mo_rdv_endpoint endpoints[2];
     int listeners[2], sockets[2];
     mo_error why = { 0 };
 
     for (int r = 0; r < 2; r++)
-        MUST(mo_rdv_endpoint_listen(2, NULL, &cards[r], &listeners[r], &err));
+        MUST(mo_rdv_endpoint_listen(2, NULL, &endpoints[r], &listeners[r],
+                                    &err));
     close(listeners[0]);
-    ck_assert_int_eq(meet(cards, 2, 1, listeners[1], 1, sockets, &why),
-                     MO_E_IO);
+    ck_assert_int_eq(
+        connect_mesh(endpoints, 2, 1, listeners[1], 1, sockets, &why), MO_E_IO);
     ck_assert_ptr_nonnull(strstr(why.text, "rank 0 (host "));
-    ck_assert_int_eq(meet(cards, 2, 0, listeners[1], 0.1, sockets, &why),
-                     MO_E_IO);
+    ck_assert_int_eq(
+        connect_mesh(endpoints, 2, 0, listeners[1], 0.1, sockets, &why),
+        MO_E_IO);
     ck_assert_ptr_nonnull(strstr(why.text, "rank 1 (host "));
     close(listeners[1]);
 }
@@ -461,16 +468,16 @@ END_TEST
 SUITE(watch)
 {
     TEST(one_that_closes_its_connection_is_gone);
-    TEST(one_that_fails_is_believed);
-    TEST(one_that_is_silent_is_given_up);
-    TEST(who_is_impatient_is_heard_often);
+    TEST(a_reported_error_is_taken_over);
+    TEST(silence_is_a_failure);
+    TEST(heartbeats_follow_the_timeout);
     EACH(garbage_is_the_end_of_a_connection, COUNT(garbage));
     TEST(messages_may_come_byte_by_byte);
-    TEST(what_fails_here_is_told_with_our_name);
-    TEST(good_byes_are_no_failure);
-    TEST(one_that_dies_after_its_good_bye_is_told);
+    TEST(own_errors_carry_our_name);
+    TEST(an_orderly_disconnect_is_no_failure);
+    TEST(a_death_after_DONE_is_reported);
     EACH(a_signal_is_a_failure_unless_it_has_a_cause, 2);
-    TEST(a_process_that_hangs_speaks_and_ends);
-    TEST(all_ranks_meet_and_strangers_stay_outside);
+    TEST(a_process_that_hangs_prints_and_exits);
+    TEST(all_ranks_connect_and_strangers_do_not);
     TEST(a_rank_that_cannot_be_reached_is_named);
 }

@@ -3,7 +3,8 @@
 
 #include "tests/support/suite.h"
 
-/* RFC 4231, with texts repeated: key, message, and what comes of them. */
+/* Tests of exec/transport/rendezvous/hmac.h: RFC 4231, with repeated texts:
+ * key, message, digest. */
 static const struct {
     const char *key;
     int key_times;
@@ -28,7 +29,8 @@ static const struct {
       "block-size data. The key needs to be hashed before being used by the "
       "HMAC algorithm.",
       1, "9b09ffa71b942fcb27635fbcd5b0e944bfdc63644f0713938a7f51535c3a35e2" },
-    /* Not of the RFC: an empty key, and the edges of blocks (of Python). */
+    /* Not of the RFC: an empty key, and block boundaries (computed with
+     * Python). */
     { "k", 1, "a", 55,
       "2cc44ce77061ae61e565e2ba633d3fb0c3f0a40d8183dc37eb47a18abda4baf2" },
     { "k", 1, "a", 56,

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind threads */
-/* Claims of exec/transport/rendezvous/join.h: who comes is connected, or
- * refused by name.
- */
+/* Tests of exec/transport/rendezvous/join.h: a rank is connected, or refused
+ * by name. */
 #include <config.h>
 
 #include "exec/transport/rendezvous/join.h"
@@ -15,7 +14,7 @@
 #include "tests/exec/transport/rendezvous_case.h"
 #include "tests/support/suite.h"
 
-static void all_join(join_rank *ranks, int n)
+static void join_all(join_rank *ranks, int n)
 {
     for (int r = 0; r < n; r++)
         join_start(&ranks[r]);
@@ -35,11 +34,12 @@ START_TEST(all_are_connected_with_all)
     int n = 1 + _i % JOIN_RANKS;
 
     join_set_up(ranks, n, _i < JOIN_RANKS ? 0 : join_free_port());
-    all_join(ranks, n);
+    join_all(ranks, n);
 }
 END_TEST
 
-/* A name of a machine may lead to its loopback, and yet others shall come. */
+/* The machine's name may resolve to loopback, and yet remote ranks shall
+ * connect. */
 START_TEST(only_loopback_itself_is_local)
 {
     char name[256] = "";
@@ -58,8 +58,8 @@ START_TEST(only_loopback_itself_is_local)
 }
 END_TEST
 
-/* Loopback has more than one address, and what is called must be the one where
- * rank 0 listens; ranks that are told where find each other there as well. */
+/* Loopback has more than one address: the one that is connected to has to be
+ * the one where rank 0 listens; the mesh uses it as well. */
 START_TEST(ranks_meet_at_any_loopback)
 {
     static const char *const hosts[] = { "localhost", "127.0.0.2", "::1" };
@@ -75,7 +75,7 @@ START_TEST(ranks_meet_at_any_loopback)
     join_set_up(ranks, 3, join_free_port());
     for (int r = 0; r < 3; r++)
         strcpy(ranks[r].job.host, hosts[_i]);
-    all_join(ranks, 3);
+    join_all(ranks, 3);
 }
 END_TEST
 
@@ -85,7 +85,7 @@ START_TEST(an_address_of_others_is_refused_by_name)
 
     join_set_up(&alone, 1, join_free_port());
     alone.job.n_ranks = 2;
-    alone.job.bind = "192.0.2.77"; /* of nobody: RFC 5737 */
+    alone.job.bind = "192.0.2.77"; /* unassigned: RFC 5737 */
     join_start(&alone);
     join_finish(&alone);
     ck_assert_int_eq(alone.status, MO_E_IO);
@@ -112,7 +112,7 @@ START_TEST(the_first_may_come_last)
 }
 END_TEST
 
-/* There are more connections than a process may have files, unless it asks. */
+/* There are more connections than the soft limit of open files allows. */
 START_TEST(many_ranks_need_many_files)
 {
     join_rank ranks[JOIN_RANKS];
@@ -123,18 +123,16 @@ START_TEST(many_ranks_need_many_files)
     limit.rlim_cur = 40;
     ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &limit), 0);
     join_set_up(ranks, JOIN_RANKS, join_free_port());
-    all_join(ranks, JOIN_RANKS);
+    join_all(ranks, JOIN_RANKS);
     ck_assert_int_eq(setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 END_TEST
 
-/* ------------------------------------------------------------------ refusals
- */
+/* ---------------------------------------------------------------- refusals */
 
-/* Somebody who is not what the others expect is refused, the right one is
- * welcome afterwards. */
-static void refuse_then_welcome(join_rank *ranks, join_rank *wrong,
-                                const char *own_words, const char *others_words)
+/* A wrong rank is refused; the right one is accepted afterwards. */
+static void refuse_then_accept(join_rank *ranks, join_rank *wrong,
+                               const char *own_words, const char *others_words)
 {
     join_start(&ranks[0]);
     join_start(wrong);
@@ -158,9 +156,9 @@ START_TEST(a_wrong_token_is_refused_by_name)
     join_set_up(ranks, 2, _i == 0 ? 0 : join_free_port());
     wrong = ranks[1];
     wrong.job.token = _i == 0 ? "" : "sesame ";
-    refuse_then_welcome(ranks, &wrong, "has another token",
-                        _i == 0 ? "rank 1 at here has another token"
-                                : "rank 1 at 127.0.0.1 has another token");
+    refuse_then_accept(ranks, &wrong, "has another token",
+                       _i == 0 ? "rank 1 at here has another token"
+                               : "rank 1 at 127.0.0.1 has another token");
 }
 END_TEST
 
@@ -171,8 +169,8 @@ START_TEST(another_number_of_ranks_is_refused)
     join_set_up(ranks, 2, 0);
     wrong = ranks[1];
     wrong.job.n_ranks = 3;
-    refuse_then_welcome(ranks, &wrong, "was told of 3 ranks, rank 0 of 2",
-                        "was told of 3 ranks, rank 0 of 2");
+    refuse_then_accept(ranks, &wrong, "was told of 3 ranks, rank 0 of 2",
+                       "was told of 3 ranks, rank 0 of 2");
 }
 END_TEST
 

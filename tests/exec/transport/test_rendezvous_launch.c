@@ -6,7 +6,8 @@
 #include "exec/transport/transport.h"
 #include "tests/support/suite.h"
 
-/* All variables that are looked at. */
+/* Tests of exec/transport/rendezvous/launch.h and transport.h: rank, address
+ * and transport by the environment. All variables that are read: */
 static const char *const variables[] = {
     "MOIRAI_RANK",
     "MOIRAI_RANKS",
@@ -54,8 +55,7 @@ static void set_variables(const char *text)
     }
 }
 
-/* ----------------------------------------------------------------- who is it
- */
+/* ------------------------------------------------------------------- ranks */
 
 #define TORCHRUN "RANK=2 WORLD_SIZE=4 MASTER_ADDR=tau MASTER_PORT=29500"
 #define MPIRUN   "OMPI_COMM_WORLD_SIZE=3 OMPI_COMM_WORLD_RANK=1"
@@ -70,17 +70,17 @@ static const struct {
     const char *variables;
     mo_rdv_launch_options told;
     int rank, n_ranks;
-    const char *host; /* "" at a name, NULL: nowhere */
+    const char *host; /* "" at an abstract socket, NULL: none */
     int port;
     const char *token;
-    const char *transport; /* where MPI is built in */
+    const char *transport; /* with MPI built in */
 } found[] = {
     { "", PLAIN, 0, 1, NULL, 0, "", "local" },
     { "MOIRAI_RANK=1 MOIRAI_RANKS=2", PLAIN, 1, 2, "127.0.0.1",
       MO_RDV_DEFAULT_PORT, "", "tcp" },
     { "MOIRAI_RANK=1 MOIRAI_RANKS=2 MOIRAI_MASTER=tau:99 MOIRAI_TOKEN=t", PLAIN,
       1, 2, "tau", 99, "t", "tcp" },
-    /* Options come first, one by one. */
+    /* Each option overrides its variable. */
     { "MOIRAI_RANK=1 MOIRAI_RANKS=4 MOIRAI_MASTER=tau:99 MOIRAI_TOKEN=t",
       { .has_rank = true, .master = "[::1]:7", .token = "u" },
       0,
@@ -102,7 +102,7 @@ static const struct {
       "tcp" },
     { TORCHRUN " " MPIRUN, PLAIN, 2, 4, "tau", 29500, "", "tcp" },
     { "RANK=0 WORLD_SIZE=1", PLAIN, 0, 1, NULL, 0, "", "local" },
-    /* Half of torchrun's is somebody else's. */
+    /* Half of torchrun's variables come from elsewhere. */
     { "RANK=5", PLAIN, 0, 1, NULL, 0, "", "local" },
     { ONE_HOST " OMPI_MCA_ess_base_jobid=77", PLAIN, 1, 3, "", 0, "77", "mpi" },
     { ONE_HOST, PLAIN, 1, 3, "127.0.0.1", MO_RDV_DEFAULT_PORT, "", "mpi" },
@@ -137,15 +137,14 @@ START_TEST(a_process_knows_who_it_is)
     if (!has_mpi && strcmp(wanted, "mpi") == 0)
         wanted = "tcp";
     MUST(mo_transport_select_with(NULL, &found[_i].told, &transport, &err));
-    /* NCCL is TCP, and more. */
+    /* nccl extends tcp. */
     if (strcmp(transport->name, "nccl") == 0)
         transport = &mo_transport_tcp;
     ck_assert_str_eq(transport->name, wanted);
 }
 END_TEST
 
-/* ------------------------------------------------------------- contradictions
- */
+/* ---------------------------------------------------------- contradictions */
 
 static const struct {
     const char *variables;
@@ -188,7 +187,7 @@ START_TEST(nonsense_is_refused_in_one_line)
 }
 END_TEST
 
-/* Each of them would take itself for the only one. */
+/* Each process would assume that it is the only one. */
 START_TEST(ranks_that_are_told_need_a_transport_that_knows_them)
 {
     static const mo_rdv_launch_options told[] = {
@@ -209,7 +208,7 @@ START_TEST(ranks_that_are_told_need_a_transport_that_knows_them)
 }
 END_TEST
 
-/* What it is set to must be obeyed, or refused. */
+/* A timeout is obeyed, or refused. */
 START_TEST(patience_is_a_number_of_seconds)
 {
     static const char *const patiences[] = { "soon", "-3",  "0",   "8s",
@@ -229,11 +228,11 @@ START_TEST(patience_is_a_number_of_seconds)
 }
 END_TEST
 
-/* ------------------------------------------------------------------ reading */
+/* ----------------------------------------------------------------- parsing */
 
 static const struct {
-    const char *text, *host; /* NULL: is none */
-    int port;                /* 5 where none is told */
+    const char *text, *host; /* NULL: malformed */
+    int port;                /* 5 where none is given */
 } masters[] = {
     { "tau", "tau", 5 },
     { "tau.example.org:80", "tau.example.org", 80 },
@@ -270,7 +269,7 @@ START_TEST(hosts_and_ports_are_read)
 END_TEST
 
 static const struct {
-    const char *list, *first; /* NULL: is none */
+    const char *list, *first; /* NULL: malformed */
 } lists[] = {
     { "tau", "tau" },
     { "tau,phi", "tau" },

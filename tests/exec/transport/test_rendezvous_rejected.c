@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
-/* Claims of exec/transport/rendezvous/join.h: strangers, and ranks that do not
- * come. */
+/* Tests of exec/transport/rendezvous/join.h: foreign connections, and missing
+ * ranks. */
 #include <config.h>
 
 #include "exec/transport/rendezvous/join.h"
@@ -17,23 +17,23 @@
 
 enum { MAX_STRANGERS = 100 };
 
-static int call(int port)
+static int connect_port(int port)
 {
     return mo_rdv_socket_connect(mo_rdv_address_loopback, port,
                                  mo_stop_clock_ns() + 1000000000);
 }
 
-static int call_until_there(int port)
+static int connect_with_retries(int port)
 {
     int fd;
 
-    while ((fd = call(port)) < 0)
+    while ((fd = connect_port(port)) < 0)
         usleep(1000);
     return fd;
 }
 
-/* Who calls in a crowd is not turned away before anybody has looked. */
-START_TEST(a_crowd_may_call_at_once)
+/* Connections that arrive together are not evicted before they were read. */
+START_TEST(many_may_connect_at_once)
 {
     mo_rdv_params job = { .host = "127.0.0.1",
                           .port = join_free_port(),
@@ -53,23 +53,23 @@ START_TEST(a_crowd_may_call_at_once)
 }
 END_TEST
 
-static mo_rdv_hello greeting_of(int number, int n_ranks)
+static mo_rdv_hello make_hello(int number, int n_ranks)
 {
     mo_rdv_hello greeting = { .order = MO_RDV_BYTE_ORDER_MARK,
                               .version = MO_RDV_PROTOCOL_VERSION,
                               .rank = (uint32_t) number,
                               .n_ranks = (uint32_t) n_ranks,
-                              .card_bytes = sizeof(mo_rdv_endpoint) };
+                              .endpoint_bytes = sizeof(mo_rdv_endpoint) };
 
     memcpy(greeting.magic, mo_rdv_magic, sizeof greeting.magic);
     return greeting;
 }
 
-/* What a stranger says: nothing, somebody else's words, half of ours, much too
- * much, or chance. */
-static void babble(int fd, int kind, uint64_t seed)
+/* What a foreign connection sends: nothing, another protocol, half of a hello,
+ * far too much, or random bytes. */
+static void send_garbage(int fd, int kind, uint64_t seed)
 {
-    mo_rdv_hello greeting = greeting_of(1, 2);
+    mo_rdv_hello greeting = make_hello(1, 2);
     mo_random random = { seed };
     unsigned char bytes[4096];
 
@@ -82,7 +82,7 @@ static void babble(int fd, int kind, uint64_t seed)
     case 2:
         send(fd, &greeting, sizeof greeting / 2, MSG_NOSIGNAL);
         break;
-    case 3: /* a claim that is all chance */
+    case 3: /* a random response */
         send(fd, &greeting, sizeof greeting, MSG_NOSIGNAL);
         send(fd, bytes, sizeof(mo_rdv_response), MSG_NOSIGNAL);
         break;
@@ -102,12 +102,12 @@ START_TEST(strangers_are_in_nobodys_way)
 
     join_set_up(ranks, 2, port);
     join_start(&ranks[0]);
-    strangers[0] = call_until_there(port);
+    strangers[0] = connect_with_retries(port);
     for (int i = 1; i < MAX_STRANGERS; i++)
-        strangers[i] = call(port);
+        strangers[i] = connect_port(port);
     for (int i = 0; i < MAX_STRANGERS; i++)
-        babble(strangers[i], i, (uint64_t) (_i * 1000 + i));
-    for (int i = 0; i < MAX_STRANGERS; i += 3) /* some leave */
+        send_garbage(strangers[i], i, (uint64_t) (_i * 1000 + i));
+    for (int i = 0; i < MAX_STRANGERS; i += 3) /* some close */
         close(strangers[i]);
     join_start(&ranks[1]);
     join_finish(&ranks[0]);
@@ -126,14 +126,14 @@ START_TEST(strangers_are_in_nobodys_way)
 }
 END_TEST
 
-/* What one who knows the token is refused for. */
+/* A client with the right token that is refused. */
 START_TEST(other_kinds_of_machines_are_refused)
 {
     join_rank ranks[2];
     int port = join_free_port(), fd;
     mo_rdv_verdict verdict;
     mo_rdv_challenge answer;
-    mo_rdv_hello greeting = greeting_of(1, 2);
+    mo_rdv_hello greeting = make_hello(1, 2);
     int64_t soon = mo_stop_clock_ns() + 5000000000;
 
     if (_i == 0)
@@ -143,7 +143,7 @@ START_TEST(other_kinds_of_machines_are_refused)
     join_set_up(ranks, 2, port);
     ranks[0].seconds = 1;
     join_start(&ranks[0]);
-    fd = call_until_there(port);
+    fd = connect_with_retries(port);
     ck_assert(mo_rdv_send_all(fd, &greeting, sizeof greeting, soon));
     ck_assert(mo_rdv_receive_all(fd, &answer, sizeof answer, soon));
     ck_assert(mo_rdv_receive_all(fd, &verdict, sizeof verdict, soon));
@@ -209,24 +209,25 @@ START_TEST(one_that_leaves_is_named_at_once)
     join_rank ranks[3];
     int port = join_free_port(), fd;
     int64_t begin = mo_stop_clock_ns(), soon = begin + SOON_NS;
-    mo_rdv_hello greeting = greeting_of(2, 3);
-    mo_rdv_response claim = { .card = { .host = "tau" } };
+    mo_rdv_hello greeting = make_hello(2, 3);
+    mo_rdv_response claim = { .endpoint = { .host = "tau" } };
     mo_rdv_verdict verdict;
     mo_rdv_challenge answer;
 
     join_set_up(ranks, 3, port);
     join_start(&ranks[0]);
-    fd = call_until_there(port);
+    fd = connect_with_retries(port);
     ck_assert(mo_rdv_send_all(fd, &greeting, sizeof greeting, soon));
     ck_assert(mo_rdv_receive_all(fd, &answer, sizeof answer, soon));
-    mo_rdv_compute_proof("sesame", MO_RDV_CLIENT, &greeting, answer.number,
+    mo_rdv_compute_proof("sesame", MO_RDV_CLIENT, &greeting, answer.nonce,
                          claim.proof);
     ck_assert(mo_rdv_send_all(fd, &claim, sizeof claim, soon));
     ck_assert(mo_rdv_receive_all(fd, &verdict, sizeof verdict, soon));
     ck_assert_int_eq((int) verdict.refused, 0);
     close(fd);
     usleep(100000);
-    join_start(&ranks[1]); /* comes too late, and hears of it all the same */
+    join_start(
+        &ranks[1]); /* too late, but it receives the reason all the same */
     join_finish(&ranks[0]);
     join_finish(&ranks[1]);
     join_expect(ranks[0].err.text, "rank 2 (host tau) is gone");
@@ -237,7 +238,7 @@ END_TEST
 
 SUITE(join_strangers)
 {
-    TEST(a_crowd_may_call_at_once);
+    TEST(many_may_connect_at_once);
     EACH(strangers_are_in_nobodys_way, 3);
     EACH(other_kinds_of_machines_are_refused, 2);
     TEST(what_answers_may_be_something_else);

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind threads */
-/* Two ranks with two devices each: the second is a child of the first. */
+/* Tests of exec/transport/tcp: two ranks with two devices each; the second
+ * rank is a child process. */
 #include <config.h>
 
 #include <pthread.h>
@@ -20,19 +21,19 @@ static const int64_t sizes[] = {
     0, 1, 5000, MO_TCP_EAGER_BYTES, MO_TCP_EAGER_BYTES + 1, 300000, 3 << 20
 };
 
-/* Device d belongs to rank d / 2.  A plan is transfers in their total order;
- * each device does its own in that order, after one another. */
-typedef struct party {
+/* Device d belongs to rank d / 2. A plan is a list of transfers in total
+ * order; each device does its own in that order, one after the other. */
+typedef struct rank_pair {
     mo_exec_plan plan;
     mo_plan_device devices[N_DEVICES];
     mo_plan_transfer transfers[MAX_TRANSFERS];
     int rank_of[N_DEVICES];
     mo_transport_world *world;
     char *memory[MAX_TRANSFERS][2]; /* by end */
-    bool hasty;                     /* all that can be begun is begun at once */
-} party;
+    bool hasty;                     /* post all transfers at once */
+} rank_pair;
 
-static void make_party(party *p, uint64_t seed)
+static void make_pair(rank_pair *p, uint64_t seed)
 {
     static char ids[N_DEVICES][2] = { "A", "B", "C", "D" };
     mo_random random = { seed };
@@ -51,8 +52,8 @@ static void make_party(party *p, uint64_t seed)
         p->transfers[t] = (mo_plan_transfer){
             .from = from, .to = to, .bytes = bytes, .tensor = MO_PLAN_NONE
         };
-        for (int end = 0; end < 2; end++)
-            p->memory[t][end] = malloc((size_t) bytes + 1);
+        for (int finish_transfer = 0; finish_transfer < 2; finish_transfer++)
+            p->memory[t][finish_transfer] = malloc((size_t) bytes + 1);
     }
     p->plan.n_devices = N_DEVICES;
     p->plan.devices = p->devices;
@@ -61,22 +62,21 @@ static void make_party(party *p, uint64_t seed)
     p->hasty = seed % 2 == 1;
 }
 
-static void free_party(party *p)
+static void free_pair(rank_pair *p)
 {
     for (int t = 0; t < MAX_TRANSFERS; t++)
-        for (int end = 0; end < 2; end++)
-            free(p->memory[t][end]);
+        for (int finish_transfer = 0; finish_transfer < 2; finish_transfer++)
+            free(p->memory[t][finish_transfer]);
 }
 
-/* ------------------------------------------------------------------- a device
- */
+/* ---------------------------------------------------------------- a device */
 
 typedef struct device {
-    party *party;
+    rank_pair *rank_pair;
     int number;
     mo_status status;
     mo_error err;
-    int wrong; /* a transfer whose bytes are, or -1 */
+    int wrong; /* a transfer with wrong bytes, or -1 */
 } device;
 
 static char mark_of(int run, int transfer)
@@ -84,9 +84,9 @@ static char mark_of(int run, int transfer)
     return (char) (1 + (run * 31 + transfer) % 100);
 }
 
-static mo_status begin(device *d, int run, int t)
+static mo_status post_transfer(device *d, int run, int t)
 {
-    party *p = d->party;
+    rank_pair *p = d->rank_pair;
     size_t bytes = (size_t) p->transfers[t].bytes;
 
     if (p->transfers[t].from == d->number) {
@@ -102,9 +102,9 @@ static bool is_all(const char *bytes, size_t n, char mark)
     return n == 0 || (bytes[0] == mark && memcmp(bytes, bytes + 1, n - 1) == 0);
 }
 
-static mo_status end(device *d, int run, int t)
+static mo_status finish_transfer(device *d, int run, int t)
 {
-    party *p = d->party;
+    rank_pair *p = d->rank_pair;
     bool sending = p->transfers[t].from == d->number;
     mo_status status = tcp->wait(p->world, t, sending, &d->err);
 
@@ -117,8 +117,8 @@ static mo_status end(device *d, int run, int t)
 
 static bool is_own(const device *d, int t)
 {
-    return d->party->transfers[t].from == d->number ||
-           d->party->transfers[t].to == d->number;
+    return d->rank_pair->transfers[t].from == d->number ||
+           d->rank_pair->transfers[t].to == d->number;
 }
 
 static mo_status run_once(device *d, int run)
@@ -127,39 +127,38 @@ static mo_status run_once(device *d, int run)
 
     for (int t = 0; t < MAX_TRANSFERS && status == MO_OK; t++)
         if (is_own(d, t)) {
-            status = begin(d, run, t);
-            if (status == MO_OK && !d->party->hasty)
-                status = end(d, run, t);
+            status = post_transfer(d, run, t);
+            if (status == MO_OK && !d->rank_pair->hasty)
+                status = finish_transfer(d, run, t);
         }
     for (int t = MAX_TRANSFERS - 1; t >= 0 && status == MO_OK; t--)
-        if (is_own(d, t) && d->party->hasty)
-            status = end(d, run, t);
+        if (is_own(d, t) && d->rank_pair->hasty)
+            status = finish_transfer(d, run, t);
     return status;
 }
 
-static void *drive(void *context)
+static void *run_device(void *context)
 {
     device *d = context;
     bool stop = false;
 
     for (int run = 0; !stop && d->status == MO_OK; run++) {
-        /* One device only wants to stop: all do. */
+        /* One device votes to stop: all do. */
         stop = run == RUNS && d->number == 2;
-        d->status = tcp->barrier(d->party->world, &stop, &d->err);
+        d->status = tcp->barrier(d->rank_pair->world, &stop, &d->err);
         if (d->status == MO_OK && !stop)
             d->status = run_once(d, run);
         if (d->status == MO_OK && run > RUNS)
             d->wrong = MAX_TRANSFERS;
     }
-    tcp->leave(d->party->world);
+    tcp->leave(d->rank_pair->world);
     return NULL;
 }
 
-/* --------------------------------------------------------------------- a rank
- */
+/* ------------------------------------------------------------------ a rank */
 
-/* What rank 0 collects: numbers of rank 1. */
-static int check_collection(party *p, int rank)
+/* Checks that rank 0 collects the numbers of rank 1. */
+static int check_collection(rank_pair *p, int rank)
 {
     enum { N = 100000 };
     int *numbers = calloc(N, sizeof *numbers);
@@ -176,8 +175,8 @@ static int check_collection(party *p, int rank)
     return wrong;
 }
 
-/* The devices of a rank; what went wrong is printed, and counted. */
-static int drive_devices(party *p, int rank, uint64_t seed)
+/* Runs the devices of a rank; prints errors, and returns their number. */
+static int run_devices(rank_pair *p, int rank, uint64_t seed)
 {
     device devices[2];
     pthread_t threads[2];
@@ -186,8 +185,8 @@ static int drive_devices(party *p, int rank, uint64_t seed)
 
     for (int i = 0; i < 2; i++) {
         devices[i] =
-            (device){ .party = p, .number = 2 * rank + i, .wrong = -1 };
-        pthread_create(&threads[i], NULL, drive, &devices[i]);
+            (device){ .rank_pair = p, .number = 2 * rank + i, .wrong = -1 };
+        pthread_create(&threads[i], NULL, run_device, &devices[i]);
     }
     wrong += tcp->serve(p->world, 2, &err) != MO_OK;
     for (int i = 0; i < 2; i++) {
@@ -200,14 +199,14 @@ static int drive_devices(party *p, int rank, uint64_t seed)
     return wrong;
 }
 
-static int be_rank(const mo_rdv_launch_options *launch, uint64_t seed)
+static int run_rank(const mo_rdv_launch_options *launch, uint64_t seed)
 {
     const mo_transport_world_options options = { .launch = *launch };
     mo_error err = { 0 };
-    party p;
+    rank_pair p;
     int wrong = 1;
 
-    make_party(&p, seed);
+    make_pair(&p, seed);
     if (tcp->open(&options, &p.world, &err) == MO_OK) {
         wrong = 0;
         /* Twice: plans may follow each other. */
@@ -215,7 +214,7 @@ static int be_rank(const mo_rdv_launch_options *launch, uint64_t seed)
             wrong +=
                 tcp->begin(p.world, &p.plan, p.rank_of, 0, seed, &err) != MO_OK;
             if (wrong == 0)
-                wrong += drive_devices(&p, launch->rank, seed);
+                wrong += run_devices(&p, launch->rank, seed);
             if (wrong == 0)
                 wrong += check_collection(&p, launch->rank);
         }
@@ -223,12 +222,12 @@ static int be_rank(const mo_rdv_launch_options *launch, uint64_t seed)
     }
     if (err.status != MO_OK)
         fprintf(stderr, "rank %d: %s\n", launch->rank, err.text);
-    free_party(&p);
+    free_pair(&p);
     return wrong;
 }
 
-/* A place that nobody else has: a port that was free a moment ago. */
-static void find_place(char *master, size_t size)
+/* Finds an unused address: a port that was free a moment ago. */
+static void find_address(char *master, size_t size)
 {
     int listener = mo_rdv_socket_listen(mo_rdv_address_loopback, 0, 1);
 
@@ -245,64 +244,64 @@ START_TEST(values_arrive_in_any_plan)
     int wrong, state;
     pid_t child;
 
-    find_place(master, sizeof master);
+    find_address(master, sizeof master);
     launch.master = master;
     child = fork();
     if (child == 0) {
         launch.rank = 1;
-        _exit(be_rank(&launch, (uint64_t) _i) == 0 ? 0 : 1);
+        _exit(run_rank(&launch, (uint64_t) _i) == 0 ? 0 : 1);
     }
-    wrong = be_rank(&launch, (uint64_t) _i);
+    wrong = run_rank(&launch, (uint64_t) _i);
     ck_assert_int_eq(waitpid(child, &state, 0), child);
     ck_assert_int_eq(wrong, 0);
     ck_assert_int_eq(state, 0);
 }
 END_TEST
 
-/* ------------------------------------------------------------ after a failure
- */
+/* --------------------------------------------------------- after a failure */
 
-enum { HEARD_BYTES = 1000, WHILE_US = 300000 };
+enum { CONTROL_BYTES = 1000, DELAY_US = 300000 };
 
 /* Check has a macro called fail: hence the parentheses here and below. */
 static void *fail_soon(void *world)
 {
     const mo_error why = { .status = MO_E_IO, .text = "something is wrong" };
 
-    usleep(WHILE_US);
+    usleep(DELAY_US);
     (tcp->fail)(world, &why);
     return NULL;
 }
 
-/* Tells something though the job has failed. */
-static int speak_too_late(const mo_rdv_launch_options *launch)
+/* Sends a control message after the job has failed. */
+static int send_after_failure(const mo_rdv_launch_options *launch)
 {
     const mo_transport_world_options options = { .launch = *launch };
-    char bytes[HEARD_BYTES];
+    char bytes[CONTROL_BYTES];
     mo_error err = { 0 };
     mo_transport_world *world;
 
     memset(bytes, 1, sizeof bytes);
     if (tcp->open(&options, &world, &err) != MO_OK)
         return 1;
-    while (!mo_first_error_is_set(&world->ranks.inside.failure))
+    while (!mo_first_error_is_set(&mo_tcp_world_of(world)->job.process.failure))
         usleep(1000);
-    (tcp->fail)(world, &err); /* it is ours to speak */
-    (void) mo_tcp_control_send(world, 0, bytes, sizeof bytes, &err);
-    usleep(WHILE_US);
+    (tcp->fail)(world, &err); /* this process reports the error */
+    (void) mo_tcp_control_send(mo_tcp_world_of(world), 0, bytes, sizeof bytes,
+                               &err);
+    usleep(DELAY_US);
     tcp->close(world);
     return 0;
 }
 
-/* Who waits in vain goes on with its memory: nobody else may write there.  On a
- * busy machine the other rank may be heard before the failure is. */
-START_TEST(what_was_asked_for_is_not_written_after_a_failure)
+/* A receive that fails leaves the buffer to the caller: no other thread may
+ * write there. On a busy machine the message may arrive before the failure. */
+START_TEST(a_failed_receive_does_not_write)
 {
     mo_rdv_launch_options launch = { .has_rank = true,
                                      .n_ranks = 2,
                                      .token = "t" };
     mo_transport_world_options options = { 0 };
-    char heard[HEARD_BYTES] = { 0 }, master[64];
+    char received[CONTROL_BYTES] = { 0 }, master[64];
     mo_error why = { 0 };
     pthread_t thread;
     mo_transport_world *world;
@@ -310,34 +309,35 @@ START_TEST(what_was_asked_for_is_not_written_after_a_failure)
     int state;
     pid_t child;
 
-    find_place(master, sizeof master);
+    find_address(master, sizeof master);
     launch.master = master;
     child = fork();
     if (child == 0) {
         launch.rank = 1;
-        _exit(speak_too_late(&launch));
+        _exit(send_after_failure(&launch));
     }
     options.launch = launch;
     MUST(tcp->open(&options, &world, &err));
     ck_assert_int_eq(pthread_create(&thread, NULL, fail_soon, world), 0);
-    heard_all = tcp->collect(world, 1, heard, sizeof heard, &why) == MO_OK;
+    heard_all =
+        tcp->collect(world, 1, received, sizeof received, &why) == MO_OK;
     pthread_join(thread, NULL);
     (tcp->fail)(world, &why);
-    usleep(2 * WHILE_US);
-    ck_assert(is_all(heard, sizeof heard, heard_all ? 1 : 0));
+    usleep(2 * DELAY_US);
+    ck_assert(is_all(received, sizeof received, heard_all ? 1 : 0));
     tcp->close(world);
     ck_assert_int_eq(waitpid(child, &state, 0), child);
     ck_assert_int_eq(state, 0);
 }
 END_TEST
 
-/* ------------------------------------------------------- before a good-bye */
+/* ------------------------------------------------------------- before DONE */
 
-/* Tells something and leaves. */
-static int speak_and_leave(const mo_rdv_launch_options *launch)
+/* Sends a control message and closes. */
+static int send_and_close(const mo_rdv_launch_options *launch)
 {
     const mo_transport_world_options options = { .launch = *launch };
-    char bytes[HEARD_BYTES];
+    char bytes[CONTROL_BYTES];
     mo_error err = { 0 };
     mo_transport_world *world;
     int wrong;
@@ -350,39 +350,39 @@ static int speak_and_leave(const mo_rdv_launch_options *launch)
     return wrong;
 }
 
-/* However late that is: a rank may have much to do before it listens. */
-START_TEST(what_was_said_before_a_good_bye_is_heard)
+/* However late: a rank may compute for long before it receives. */
+START_TEST(messages_before_DONE_are_received)
 {
     mo_rdv_launch_options launch = { .has_rank = true,
                                      .n_ranks = 2,
                                      .token = "t" };
     mo_transport_world_options options = { 0 };
-    char heard[HEARD_BYTES] = { 0 }, master[64];
+    char received[CONTROL_BYTES] = { 0 }, master[64];
     mo_transport_world *world;
     int state;
     pid_t child;
 
-    find_place(master, sizeof master);
+    find_address(master, sizeof master);
     launch.master = master;
     child = fork();
     if (child == 0) {
         launch.rank = 1;
-        _exit(speak_and_leave(&launch));
+        _exit(send_and_close(&launch));
     }
     options.launch = launch;
     MUST(tcp->open(&options, &world, &err));
-    while (!mo_failure_detector_peer_has_left(world->ranks.watch, 1))
+    while (!mo_failure_detector_peer_has_left(
+        mo_tcp_world_of(world)->job.detector, 1))
         usleep(1000);
-    MUST(tcp->collect(world, 1, heard, sizeof heard, &err));
-    ck_assert(is_all(heard, sizeof heard, 1));
+    MUST(tcp->collect(world, 1, received, sizeof received, &err));
+    ck_assert(is_all(received, sizeof received, 1));
     tcp->close(world);
     ck_assert_int_eq(waitpid(child, &state, 0), child);
     ck_assert_int_eq(state, 0);
 }
 END_TEST
 
-/* ------------------------------------------------------------ what is no rank
- */
+/* ----------------------------------------------------- protocol violations */
 
 enum { TWICE_BYTES = 5000 };
 
@@ -398,9 +398,8 @@ static const mo_exec_plan *plan_of_one_value(void)
     return &plan;
 }
 
-/* Sends the same value twice, in the words of a rank. */
-static int repeat_itself(const mo_rdv_launch_options *launch,
-                         const int *rank_of)
+/* Sends the same value twice, as raw messages. */
+static int send_twice(const mo_rdv_launch_options *launch, const int *rank_of)
 {
     const mo_transport_world_options options = { .launch = *launch };
     const mo_tcp_msg_header head = { .kind = MO_TCP_MSG_DATA,
@@ -414,10 +413,10 @@ static int repeat_itself(const mo_rdv_launch_options *launch,
         tcp->begin(world, plan_of_one_value(), rank_of, 0, 1, &err) != MO_OK)
         return 1;
     for (int i = 0; i < 2; i++)
-        if (write(world->links[0].socket, message, sizeof message) !=
-            sizeof message)
+        if (write(mo_tcp_world_of(world)->conns[0].socket, message,
+                  sizeof message) != sizeof message)
             return 2;
-    while (!mo_first_error_is_set(&world->ranks.inside.failure))
+    while (!mo_first_error_is_set(&mo_tcp_world_of(world)->job.process.failure))
         usleep(1000);
     (tcp->fail)(world, &err);
     tcp->close(world);
@@ -437,22 +436,23 @@ START_TEST(a_value_comes_once)
     int state;
     pid_t child;
 
-    find_place(master, sizeof master);
+    find_address(master, sizeof master);
     launch.master = master;
     child = fork();
     if (child == 0) {
         launch.rank = 1;
-        _exit(repeat_itself(&launch, rank_of));
+        _exit(send_twice(&launch, rank_of));
     }
     options.launch = launch;
     MUST(tcp->open(&options, &world, &err));
     MUST(tcp->begin(world, plan_of_one_value(), rank_of, 0, 1, &err));
     for (int i = 0; i < 5000; i++)
-        if (mo_first_error_get(&world->ranks.inside.failure, &why) == MO_OK)
+        if (mo_first_error_get(&mo_tcp_world_of(world)->job.process.failure,
+                               &why) == MO_OK)
             usleep(1000);
     (tcp->fail)(world, &why);
     ck_assert_msg(strstr(why.text, "rank 1") != NULL &&
-                      strstr(why.text, "nobody has asked for") != NULL,
+                      strstr(why.text, "not requested") != NULL,
                   "%s", why.text);
     tcp->close(world);
     ck_assert_int_eq(waitpid(child, &state, 0), child);
@@ -482,8 +482,8 @@ END_TEST
 SUITE(tcp)
 {
     SOME(values_arrive_in_any_plan, 12, 4);
-    TEST(what_was_asked_for_is_not_written_after_a_failure);
-    TEST(what_was_said_before_a_good_bye_is_heard);
+    TEST(a_failed_receive_does_not_write);
+    TEST(messages_before_DONE_are_received);
     TEST(a_value_comes_once);
     TEST(one_rank_needs_nobody);
 }

@@ -12,14 +12,15 @@
 
 static const mo_transport *const local = &mo_transport_local;
 
-/* Two devices, and transfers between them of that size, there and back. */
+/* Tests of exec/transport/local.c: two devices, and transfers between them of
+ * one size, in both directions. */
 typedef struct pair {
     mo_exec_plan plan;
     mo_plan_device devices[2];
     mo_plan_transfer transfers[2];
     int rank_of[2];
     mo_transport_world *world;
-    char *here, *there; /* memory of the two */
+    char *memory_a, *memory_b; /* memory of the two devices */
     int64_t bytes;
     mo_status status;
     mo_error err;
@@ -38,8 +39,8 @@ static void set_up(pair *p, int64_t bytes)
     p->plan.n_devices = p->plan.n_transfers = 2;
     p->plan.devices = p->devices;
     p->plan.transfers = p->transfers;
-    p->here = calloc(1, (size_t) bytes + 1);
-    p->there = calloc(1, (size_t) bytes + 1);
+    p->memory_a = calloc(1, (size_t) bytes + 1);
+    p->memory_b = calloc(1, (size_t) bytes + 1);
     MUST(local->open(&(mo_transport_world_options){ 0 }, &p->world, &err));
     MUST(local->begin(p->world, &p->plan, p->rank_of, 0, 0, &err));
 }
@@ -47,11 +48,11 @@ static void set_up(pair *p, int64_t bytes)
 static void tear_down(pair *p)
 {
     local->close(p->world);
-    free(p->here);
-    free(p->there);
+    free(p->memory_a);
+    free(p->memory_b);
 }
 
-static void run_beside(pair *p, void *(*other)(void *), void (*own)(pair *))
+static void run_both(pair *p, void *(*other)(void *), void (*own)(pair *))
 {
     pthread_t thread;
 
@@ -60,7 +61,7 @@ static void run_beside(pair *p, void *(*other)(void *), void (*own)(pair *))
     pthread_join(thread, NULL);
 }
 
-/* ------------------------------------------------------------------- copies */
+/* ------------------------------------------------------------------ copies */
 
 static const int64_t sizes[] = { 0, 1, 1000, 32 << 10, 100000, 3 << 20 };
 
@@ -69,9 +70,9 @@ static void *receive_and_send_back(void *context)
     pair *p = context;
 
     for (int round = 0; round < 50; round++) {
-        MUST(local->receive(p->world, 0, p->there, &err));
+        MUST(local->receive(p->world, 0, p->memory_b, &err));
         MUST(local->wait(p->world, 0, false, &err));
-        MUST(local->send(p->world, 1, p->there, &err));
+        MUST(local->send(p->world, 1, p->memory_b, &err));
         MUST(local->wait(p->world, 1, true, &err));
     }
     return NULL;
@@ -80,14 +81,14 @@ static void *receive_and_send_back(void *context)
 static void send_and_receive_back(pair *p)
 {
     for (int round = 0; round < 50; round++) {
-        memset(p->here, round + 1, (size_t) p->bytes);
-        MUST(local->send(p->world, 0, p->here, &err));
+        memset(p->memory_a, round + 1, (size_t) p->bytes);
+        MUST(local->send(p->world, 0, p->memory_a, &err));
         MUST(local->wait(p->world, 0, true, &err));
-        memset(p->here, 0, (size_t) p->bytes);
-        MUST(local->receive(p->world, 1, p->here, &err));
+        memset(p->memory_a, 0, (size_t) p->bytes);
+        MUST(local->receive(p->world, 1, p->memory_a, &err));
         MUST(local->wait(p->world, 1, false, &err));
         for (int64_t i = 0; i < p->bytes; i++)
-            ck_assert_int_eq(p->here[i], round + 1);
+            ck_assert_int_eq(p->memory_a[i], round + 1);
     }
 }
 
@@ -96,19 +97,19 @@ START_TEST(what_is_sent_arrives_again_and_again)
     pair p;
 
     set_up(&p, sizes[_i]);
-    run_beside(&p, receive_and_send_back, send_and_receive_back);
+    run_both(&p, receive_and_send_back, send_and_receive_back);
     tear_down(&p);
 }
 END_TEST
 
-/* ----------------------------------------------------------------- progress */
+/* ---------------------------------------------------------------- progress */
 
-/* Begins to receive, then computes for a while. */
+/* Posts a receive, then computes for a while. */
 static void *receive_late(void *context)
 {
     pair *p = context;
 
-    MUST(local->receive(p->world, 0, p->there, &err));
+    MUST(local->receive(p->world, 0, p->memory_b, &err));
     usleep(20000);
     MUST(local->wait(p->world, 0, false, &err));
     return NULL;
@@ -116,11 +117,11 @@ static void *receive_late(void *context)
 
 static void send_and_wait(pair *p)
 {
-    memset(p->here, 5, (size_t) p->bytes);
-    MUST(local->send(p->world, 0, p->here, &err));
+    memset(p->memory_a, 5, (size_t) p->bytes);
+    MUST(local->send(p->world, 0, p->memory_a, &err));
     MUST(local->wait(p->world, 0, true, &err));
     for (int64_t i = 0; i < p->bytes; i++)
-        ck_assert_int_eq(p->there[i], 5);
+        ck_assert_int_eq(p->memory_b[i], 5);
 }
 
 START_TEST(a_sender_need_not_wait_for_the_receiver_to_wait)
@@ -128,7 +129,7 @@ START_TEST(a_sender_need_not_wait_for_the_receiver_to_wait)
     pair p;
 
     set_up(&p, sizes[_i]);
-    run_beside(&p, receive_late, send_and_wait);
+    run_both(&p, receive_late, send_and_wait);
     tear_down(&p);
 }
 END_TEST
@@ -137,15 +138,15 @@ static void *receive_only(void *context)
 {
     pair *p = context;
 
-    MUST(local->receive(p->world, 0, p->there, &err));
+    MUST(local->receive(p->world, 0, p->memory_b, &err));
     return NULL;
 }
 
-/* Neither end waits: the courier does it. */
+/* Neither end waits: the worker copies. */
 static void send_only(pair *p)
 {
-    memset(p->here, 6, (size_t) p->bytes);
-    MUST(local->send(p->world, 0, p->here, &err));
+    memset(p->memory_a, 6, (size_t) p->bytes);
+    MUST(local->send(p->world, 0, p->memory_a, &err));
     usleep(100000);
 }
 
@@ -154,20 +155,20 @@ START_TEST(a_transfer_needs_nobody_to_wait_for_it)
     pair p;
 
     set_up(&p, sizes[_i]);
-    run_beside(&p, receive_only, send_only);
+    run_both(&p, receive_only, send_only);
     local->leave(p.world);
     local->leave(p.world);
     MUST(local->serve(p.world, 2, &err));
     for (int64_t i = 0; i < p.bytes; i++)
-        ck_assert_int_eq(p.there[i], 6);
+        ck_assert_int_eq(p.memory_b[i], 6);
     tear_down(&p);
 }
 END_TEST
 
-/* ----------------------------------------------------------------- failures */
+/* ---------------------------------------------------------------- failures */
 
-/* Check has a macro of that name. */
-static void tell(mo_transport_world *world, const mo_error *why)
+/* Check has a macro called fail. */
+static void report_failure(mo_transport_world *world, const mo_error *why)
 {
     (local->fail)(world, why);
 }
@@ -179,19 +180,19 @@ static void *fail_soon(void *context)
 
     usleep(10000 * (useconds_t) (p->bytes % 3));
     mo_fail(&why, MO_E_LIMIT, "no more");
-    tell(p->world, &why);
+    report_failure(p->world, &why);
     mo_fail(&why, MO_E_INPUT, "later");
-    tell(p->world, &why);
+    report_failure(p->world, &why);
     return NULL;
 }
 
 static void wait_in_vain(pair *p)
 {
-    MUST(local->receive(p->world, 1, p->here, &err));
+    MUST(local->receive(p->world, 1, p->memory_a, &err));
     p->status = local->wait(p->world, 1, false, &p->err);
 }
 
-static void wait_at_the_gate(pair *p)
+static void wait_at_barrier(pair *p)
 {
     bool stop = false;
 
@@ -209,23 +210,23 @@ START_TEST(a_failure_ends_waiting_and_the_first_one_counts)
     pair p;
 
     set_up(&p, 100 + _i);
-    run_beside(&p, fail_soon, wait_in_vain);
+    run_both(&p, fail_soon, wait_in_vain);
     check_failed(&p);
     ck_assert_int_eq(local->collect(p.world, 0, NULL, 0, &p.err), MO_E_LIMIT);
     tear_down(&p);
     set_up(&p, 100 + _i);
-    run_beside(&p, fail_soon, wait_at_the_gate);
+    run_both(&p, fail_soon, wait_at_barrier);
     check_failed(&p);
     tear_down(&p);
 }
 END_TEST
 
-/* --------------------------------------------------------------------- gate */
+/* ----------------------------------------------------------------- barrier */
 
-static void pass_gates(pair *p, int wish)
+static void pass_barriers(pair *p, int stop_after)
 {
     for (int round = 0; round < 200; round++) {
-        bool stop = round == wish;
+        bool stop = round == stop_after;
 
         MUST(local->barrier(p->world, &stop, &err));
         ck_assert_int_eq(stop, round == 60 || round == 90);
@@ -234,13 +235,13 @@ static void pass_gates(pair *p, int wish)
 
 static void *pass_with_60(void *context)
 {
-    pass_gates(context, 60);
+    pass_barriers(context, 60);
     return NULL;
 }
 
 static void pass_with_90(pair *p)
 {
-    pass_gates(p, 90);
+    pass_barriers(p, 90);
 }
 
 START_TEST(the_wish_of_one_is_told_to_all)
@@ -248,12 +249,12 @@ START_TEST(the_wish_of_one_is_told_to_all)
     pair p;
 
     set_up(&p, 8);
-    run_beside(&p, pass_with_60, pass_with_90);
+    run_both(&p, pass_with_60, pass_with_90);
     tear_down(&p);
 }
 END_TEST
 
-/* ----------------------------------------------------------------- choosing */
+/* --------------------------------------------------------------- selection */
 
 static const struct {
     const char *name, *variable, *value, *chosen, *error;
@@ -274,7 +275,7 @@ static const struct {
     { NULL, "MOIRAI_TRANSPORT", "x", NULL, "MOIRAI_TRANSPORT names" },
 };
 
-static void forget_launchers(void)
+static void unset_launcher_variables(void)
 {
     unsetenv("MOIRAI_TRANSPORT");
     unsetenv("OMPI_COMM_WORLD_SIZE");
@@ -303,7 +304,7 @@ START_TEST(the_launcher_tells_which_one_it_is)
     mo_error err = { 0 };
     mo_status status;
 
-    forget_launchers();
+    unset_launcher_variables();
     if (choices[_i].variable)
         setenv(choices[_i].variable, choices[_i].value, 1);
     status = mo_transport_select(choices[_i].name, &transport, &err);
@@ -315,7 +316,7 @@ START_TEST(the_launcher_tells_which_one_it_is)
         ck_assert_msg(strstr(err.text, choices[_i].error) != NULL, "%s",
                       err.text);
     }
-    forget_launchers();
+    unset_launcher_variables();
 }
 END_TEST
 

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * How the seats of a communicator of the stand-in find each other: each listens
- * at a name made of the unique id and its number, and calls those before it.
+ * Bootstrap of a communicator of the stand-in: each rank listens at an
+ * abstract socket named by the unique id and its rank, and connects to the
+ * lower ranks.
  */
 #include <config.h>
 
@@ -26,14 +27,15 @@ void standin_link_name(ncclUniqueId *id)
              (unsigned long long) numbers[0], (unsigned long long) numbers[1]);
 }
 
-/* A name without a file: it goes with the process. */
-static socklen_t address(const char *name, int seat, struct sockaddr_un *at)
+/* An abstract socket name: it vanishes with the process. */
+static socklen_t abstract_address(const char *name, int rank,
+                                  struct sockaddr_un *at)
 {
     int n;
 
     *at = (struct sockaddr_un){ .sun_family = AF_UNIX };
     n = snprintf(at->sun_path + 1, sizeof at->sun_path - 1, "%s-%d", name,
-                 seat);
+                 rank);
     return (socklen_t) (offsetof(struct sockaddr_un, sun_path) + 1 +
                         (size_t) n);
 }
@@ -46,12 +48,12 @@ static int new_socket(void)
 bool standin_link_listen(ncclComm_t comm)
 {
     struct sockaddr_un at;
-    socklen_t size = address(comm->name, comm->seat, &at);
+    socklen_t size = abstract_address(comm->name, comm->rank, &at);
 
     comm->listener = new_socket();
     return comm->listener >= 0 &&
            bind(comm->listener, (struct sockaddr *) &at, size) == 0 &&
-           listen(comm->listener, comm->n_seats) == 0;
+           listen(comm->listener, comm->n_ranks) == 0;
 }
 
 long standin_link_send(int socket, const void *data, size_t bytes)
@@ -72,25 +74,25 @@ long standin_link_receive(int socket, void *data, size_t bytes)
     return n < 0 && (errno == EAGAIN || errno == EINTR) ? 0 : -1;
 }
 
-static void call(ncclComm_t comm, int seat)
+static void connect_rank(ncclComm_t comm, int rank)
 {
-    const standin_message hello = { STANDIN_HELLO, (uint64_t) comm->seat };
+    const standin_message hello = { STANDIN_HELLO, (uint64_t) comm->rank };
     struct sockaddr_un at;
-    socklen_t size = address(comm->name, seat, &at);
+    socklen_t size = abstract_address(comm->name, rank, &at);
     int fd = new_socket();
 
     if (fd < 0)
         return;
     if (connect(fd, (struct sockaddr *) &at, size) == 0 &&
         standin_link_send(fd, &hello, sizeof hello) == (long) sizeof hello) {
-        comm->links[seat].socket = fd;
-        comm->links[seat].greeted = true;
+        comm->links[rank].socket = fd;
+        comm->links[rank].greeted = true;
     } else
         close(fd);
 }
 
-/* The hello is one packet of few bytes: it is there as soon as the call is. */
-static void answer(ncclComm_t comm)
+/* The hello is one small packet: it arrives with the connection. */
+static void accept_ranks(ncclComm_t comm)
 {
     standin_message hello;
     int fd = accept4(comm->listener, NULL, NULL, SOCK_CLOEXEC | SOCK_NONBLOCK);
@@ -102,7 +104,7 @@ static void answer(ncclComm_t comm)
         n = recv(fd, &hello, sizeof hello, MSG_DONTWAIT);
     while (n < 0 && (errno == EAGAIN || errno == EINTR));
     if (n == (ssize_t) sizeof hello && hello.word == STANDIN_HELLO &&
-        hello.what < (uint64_t) comm->n_seats &&
+        hello.what < (uint64_t) comm->n_ranks &&
         comm->links[hello.what].socket < 0) {
         comm->links[hello.what].socket = fd;
         comm->links[hello.what].greeted = true;
@@ -114,11 +116,11 @@ bool standin_link_join(ncclComm_t comm)
 {
     bool all = true;
 
-    answer(comm);
-    for (int s = 0; s < comm->n_seats; s++) {
-        if (s < comm->seat && comm->links[s].socket < 0)
-            call(comm, s);
-        all &= s == comm->seat || comm->links[s].greeted;
+    accept_ranks(comm);
+    for (int s = 0; s < comm->n_ranks; s++) {
+        if (s < comm->rank && comm->links[s].socket < 0)
+            connect_rank(comm, s);
+        all &= s == comm->rank || comm->links[s].greeted;
     }
     return all;
 }
@@ -128,7 +130,7 @@ void standin_link_close(ncclComm_t comm)
     if (comm->listener >= 0)
         close(comm->listener);
     comm->listener = -1;
-    for (int s = 0; s < comm->n_seats; s++) {
+    for (int s = 0; s < comm->n_ranks; s++) {
         if (comm->links[s].socket >= 0)
             close(comm->links[s].socket);
         comm->links[s].socket = -1;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Sends and receives of the stand-in: errands in streams.  A communicator has a
- * stream of its own, as NCCL's have, in which all it is told comes one after
- * the other; the caller's stream waits for that.
+ * Sends and receives of the stand-in: operations in streams. A communicator
+ * has a stream of its own, as NCCL's have, which serializes its operations;
+ * the caller's stream waits for that.
  */
 #include <config.h>
 
@@ -14,20 +14,20 @@
 typedef struct op {
     ncclComm_t comm;
     int peer;
-    const char *from; /* NULL: it receives */
+    const char *from; /* NULL: a receive */
     char *to;
     size_t bytes;
     atomic_int kept;
-    /* of the run that is under way */
-    bool announced, met, stuck;
+    /* of the current run */
+    bool header_sent, matched, stuck;
     size_t done;
 } op;
 
-static void begin(void *context)
+static void begin_op(void *context)
 {
     op *o = context;
 
-    o->announced = o->met = o->stuck = false;
+    o->header_sent = o->matched = o->stuck = false;
     o->done = 0;
 }
 
@@ -38,61 +38,62 @@ static bool is_gone(op *o)
     return false;
 }
 
-static bool announce(op *o)
+static bool send_header(op *o)
 {
     const standin_message own = { o->from ? STANDIN_SENDS : STANDIN_RECEIVES,
                                   o->bytes };
 
-    if (o->announced)
+    if (o->header_sent)
         return true;
-    /* Few bytes in a buffer that holds many of them: all or nothing. */
-    o->announced = standin_link_send(o->comm->links[o->peer].socket, &own,
-                                     sizeof own) == (long) sizeof own;
-    return o->announced || is_gone(o);
+    /* Few bytes in a large buffer: all or nothing. */
+    o->header_sent = standin_link_send(o->comm->links[o->peer].socket, &own,
+                                       sizeof own) == (long) sizeof own;
+    return o->header_sent || is_gone(o);
 }
 
-/* The other end must be about to do the opposite, with as many bytes. */
-static bool compare(op *o, const standin_message *said)
+/* The other end has to do the opposite, with as many bytes. */
+static bool match_header(op *o, const standin_message *received)
 {
     uint64_t wanted = o->from ? STANDIN_RECEIVES : STANDIN_SENDS;
 
-    if (said->word == wanted && said->what == o->bytes) {
-        o->met = true;
+    if (received->word == wanted && received->what == o->bytes) {
+        o->matched = true;
         return true;
     }
     o->stuck = true;
-    if (said->word != wanted)
+    if (received->word != wanted)
         standin_nccl_cuda()->standin_tell("NCCL: seats %d and %d both %s",
-                                          o->comm->seat, o->peer,
+                                          o->comm->rank, o->peer,
                                           o->from ? "send" : "receive");
     else
         standin_nccl_cuda()->standin_tell(
-            "NCCL: seat %d %s %zu bytes, seat %d has %zu", o->comm->seat,
+            "NCCL: seat %d %s %zu bytes, seat %d has %zu", o->comm->rank,
             o->from ? "sends" : "receives", o->bytes, o->peer,
-            (size_t) said->what);
+            (size_t) received->what);
     o->comm->state = ncclInvalidUsage;
     return false;
 }
 
-static bool meet(op *o)
+static bool exchange_headers(op *o)
 {
     standin_link *link = &o->comm->links[o->peer];
     long n;
 
-    if (o->met)
+    if (o->matched)
         return true;
-    n = standin_link_receive(link->socket, (char *) &link->said + link->n_said,
-                             sizeof link->said - link->n_said);
+    n = standin_link_receive(link->socket,
+                             (char *) &link->received + link->n_said,
+                             sizeof link->received - link->n_said);
     if (n < 0)
         return is_gone(o);
     link->n_said += (size_t) n;
-    if (link->n_said < sizeof link->said)
+    if (link->n_said < sizeof link->received)
         return false;
     link->n_said = 0;
-    return compare(o, &link->said);
+    return match_header(o, &link->received);
 }
 
-static bool move(op *o)
+static bool move_bytes(op *o)
 {
     int socket = o->comm->links[o->peer].socket;
     long n = 1;
@@ -111,7 +112,7 @@ static bool move(op *o)
     return o->done == o->bytes;
 }
 
-static bool poll(void *context)
+static bool poll_op(void *context)
 {
     op *o = context;
 
@@ -119,15 +120,15 @@ static bool poll(void *context)
         return true;
     if (o->stuck || o->comm->state == ncclRemoteError)
         return false;
-    return announce(o) && meet(o) && move(o);
+    return send_header(o) && exchange_headers(o) && move_bytes(o);
 }
 
-static void keep(void *context)
+static void keep_op(void *context)
 {
     ((op *) context)->kept++;
 }
 
-static void drop(void *context)
+static void drop_op(void *context)
 {
     op *o = context;
 
@@ -137,10 +138,10 @@ static void drop(void *context)
     free(o);
 }
 
-static const standin_errand errand = { begin, poll, keep, drop };
+static const standin_errand errand = { begin_op, poll_op, keep_op, drop_op };
 
-/* What comes next in a stream waits for all that is in another. */
-static CUresult follow(CUstream behind, CUstream before)
+/* Makes one stream wait for all that is in another. */
+static CUresult make_wait(CUstream behind, CUstream before)
 {
     const standin_cuda *cuda = standin_nccl_cuda();
     CUevent event = NULL;
@@ -170,11 +171,11 @@ ncclResult_t standin_op_put(ncclComm_t comm, int peer, const void *from,
                .bytes = bytes,
                .kept = 1 };
     comm->kept++;
-    result = follow(comm->stream, stream);
+    result = make_wait(comm->stream, stream);
     if (result == CUDA_SUCCESS)
         result = standin_nccl_cuda()->standin_foreign(comm->stream, &errand, o);
     if (result == CUDA_SUCCESS)
-        result = follow(stream, comm->stream);
-    drop(o);
+        result = make_wait(stream, comm->stream);
+    drop_op(o);
     return result == CUDA_SUCCESS ? ncclSuccess : ncclUnhandledCudaError;
 }

@@ -9,7 +9,7 @@
 
 #include "tests/standin/nccl/standin_nccl.h"
 
-enum { STANDIN_NCCL_VERSION = 22890 }; /* no real one's */
+enum { STANDIN_NCCL_VERSION = 22890 }; /* of no real release */
 
 #define AS_TEXT(name) #name
 #define SYMBOL(name)  { AS_TEXT(name), offsetof(standin_cuda, name) },
@@ -21,7 +21,7 @@ static const struct {
 
 static standin_cuda cuda;
 
-static void find_cuda(void)
+static void load_cuda(void)
 {
     const char *file = getenv("MOIRAI_CUDA");
     void *library = file ? dlopen(file, RTLD_LAZY | RTLD_NOLOAD) : NULL;
@@ -43,7 +43,7 @@ const standin_cuda *standin_nccl_cuda(void)
 {
     static pthread_once_t once = PTHREAD_ONCE_INIT;
 
-    pthread_once(&once, find_cuda);
+    pthread_once(&once, load_cuda);
     return &cuda;
 }
 
@@ -82,7 +82,7 @@ ncclResult_t ncclGetUniqueId(ncclUniqueId *id)
     return ncclSuccess;
 }
 
-/* ------------------------------------------------------------ communicators */
+/* ----------------------------------------------------------- communicators */
 
 void standin_comm_drop(ncclComm_t comm)
 {
@@ -101,21 +101,21 @@ static bool make_stream(ncclComm_t comm)
                &comm->stream, CU_STREAM_NON_BLOCKING) == CUDA_SUCCESS;
 }
 
-static ncclComm_t new_comm(int n_seats, const ncclUniqueId *id, int seat)
+static ncclComm_t new_comm(int n_ranks, const ncclUniqueId *id, int rank)
 {
     ncclComm_t comm = calloc(1, sizeof *comm);
 
     if (!comm)
         return NULL;
-    comm->links = calloc((size_t) n_seats, sizeof *comm->links);
+    comm->links = calloc((size_t) n_ranks, sizeof *comm->links);
     if (!comm->links) {
         free(comm);
         return NULL;
     }
-    for (int s = 0; s < n_seats; s++)
+    for (int s = 0; s < n_ranks; s++)
         comm->links[s].socket = -1;
-    comm->n_seats = n_seats;
-    comm->seat = seat;
+    comm->n_ranks = n_ranks;
+    comm->rank = rank;
     comm->listener = -1;
     comm->kept = 1;
     comm->state = ncclInProgress;
@@ -123,26 +123,26 @@ static ncclComm_t new_comm(int n_seats, const ncclUniqueId *id, int seat)
     return comm;
 }
 
-ncclResult_t ncclCommInitRankConfig(ncclComm_t *made, int n_seats,
-                                    ncclUniqueId id, int seat,
+ncclResult_t ncclCommInitRankConfig(ncclComm_t *made, int n_ranks,
+                                    ncclUniqueId id, int rank,
                                     ncclConfig_t *config)
 {
     ncclComm_t comm;
 
     *made = NULL;
-    if (n_seats < 1 || seat < 0 || seat >= n_seats)
+    if (n_ranks < 1 || rank < 0 || rank >= n_ranks)
         return ncclInvalidArgument;
     if (!config || config->blocking != 0) {
         standin_nccl_cuda()->standin_tell(
             "NCCL: only communicators that do not block are known");
         return ncclInvalidUsage;
     }
-    comm = new_comm(n_seats, &id, seat);
+    comm = new_comm(n_ranks, &id, rank);
     if (!comm)
         return ncclSystemError;
     if (!make_stream(comm) || !standin_link_listen(comm)) {
         standin_nccl_cuda()->standin_tell(
-            "NCCL: seat %d of %s cannot listen: is it taken?", seat,
+            "NCCL: seat %d of %s cannot listen: is it taken?", rank,
             comm->name);
         standin_comm_drop(comm);
         return ncclSystemError;
@@ -151,7 +151,7 @@ ncclResult_t ncclCommInitRankConfig(ncclComm_t *made, int n_seats,
     return ncclInProgress;
 }
 
-/* Whoever aborts or destroys one does not use it any more. */
+/* Reports the use of an aborted or destroyed communicator. */
 static bool is_usable(ncclComm_t comm, const char *what)
 {
     if (comm && !comm->aborted && !comm->finalized)
@@ -161,7 +161,7 @@ static bool is_usable(ncclComm_t comm, const char *what)
     return false;
 }
 
-/* What it was told is told to be under way once more before it is done. */
+/* The last operation is reported as in progress once before it is complete. */
 ncclResult_t ncclCommGetAsyncError(ncclComm_t comm, ncclResult_t *state)
 {
     if (!comm || comm->aborted) {
@@ -205,7 +205,7 @@ ncclResult_t ncclCommDestroy(ncclComm_t comm)
     return ncclSuccess;
 }
 
-/* Ops that are under way end; those that know it keep what is left of it. */
+/* Pending operations end; they keep their reference to the communicator. */
 ncclResult_t ncclCommAbort(ncclComm_t comm)
 {
     standin_nccl_cuda()->standin_lock();
@@ -221,10 +221,11 @@ ncclResult_t ncclCommAbort(ncclComm_t comm)
     return ncclSuccess;
 }
 
-/* ---------------------------------------------------------------- transfers */
+/* --------------------------------------------------------------- transfers */
 
-static ncclResult_t put(ncclComm_t comm, int peer, const void *from, void *to,
-                        size_t bytes, ncclDataType_t type, CUstream stream)
+static ncclResult_t enqueue(ncclComm_t comm, int peer, const void *from,
+                            void *to, size_t bytes, ncclDataType_t type,
+                            CUstream stream)
 {
     ncclResult_t result;
 
@@ -235,8 +236,8 @@ static ncclResult_t put(ncclComm_t comm, int peer, const void *from, void *to,
             "NCCL: a transfer while the communicator is busy");
         return ncclInvalidUsage;
     }
-    if (type != ncclInt8 || peer < 0 || peer >= comm->n_seats ||
-        peer == comm->seat)
+    if (type != ncclInt8 || peer < 0 || peer >= comm->n_ranks ||
+        peer == comm->rank)
         return ncclInvalidArgument;
     result = standin_op_put(comm, peer, from, to, bytes, stream);
     if (result != ncclSuccess)
@@ -248,16 +249,16 @@ static ncclResult_t put(ncclComm_t comm, int peer, const void *from, void *to,
 ncclResult_t ncclSend(const void *from, size_t count, ncclDataType_t type,
                       int peer, ncclComm_t comm, cudaStream_t stream)
 {
-    return put(comm, peer, from, NULL, count, type, stream);
+    return enqueue(comm, peer, from, NULL, count, type, stream);
 }
 
 ncclResult_t ncclRecv(void *to, size_t count, ncclDataType_t type, int peer,
                       ncclComm_t comm, cudaStream_t stream)
 {
-    return put(comm, peer, NULL, to, count, type, stream);
+    return enqueue(comm, peer, NULL, to, count, type, stream);
 }
 
-/* ------------------------------------------------------------------- memory */
+/* ------------------------------------------------------------------ memory */
 
 ncclResult_t ncclCommRegister(const ncclComm_t comm, void *memory, size_t bytes,
                               void **handle)

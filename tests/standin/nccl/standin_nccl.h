@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * standin_nccl.h - the entry points of NCCL that Moirai uses, over sockets, so
- * that ranks with GPUs can be tested where there is none.
+ * standin_nccl.h - the entry points of NCCL that Moirai uses, over sockets,
+ * for tests of ranks with GPUs without any GPU.
  *
- *     MOIRAI_CUDA=tests/standin/standin_cuda.so
+ * MOIRAI_CUDA=tests/standin/standin_cuda.so
  * MOIRAI_NCCL=tests/standin/standin_nccl.so
  *
- * It keeps NCCL's rules, and breaks where NCCL would, or might.  Communicators
- * are there when all have come.  What one is told to do it does one after the
- * other; a send is done when its receive is, and nothing is kept in between: a
- * stream that waits for one waits with all that is behind it.  Ends that do not
- * fit together, and the use of what was given back, are told on stderr.
+ * It keeps NCCL's rules, and fails where NCCL would, or might. A communicator
+ * is complete when all ranks have joined. Its operations run one after the
+ * other; a send is complete when its receive is, without buffering: a stream
+ * that waits for one blocks with all that follows. Mismatched ends, and use
+ * after free, are reported on stderr.
  *
- * A communicator that waits for a peer that is gone knows so (ncclRemoteError),
- * but what was put into streams ends only when it is aborted.
+ * A communicator that waits for a dead peer knows so (ncclRemoteError), but
+ * enqueued operations end only when it is aborted.
  */
 #ifndef MO_TESTS_STANDIN_NCCL_STANDIN_NCCL_H
 #define MO_TESTS_STANDIN_NCCL_STANDIN_NCCL_H
@@ -26,9 +26,9 @@
 
 #include "tests/standin/cuda/standin_cuda.h"
 
-/* What both ends of an op say to each other before its bytes. */
+/* Messages that both ends of an operation exchange before its bytes. */
 typedef enum standin_word {
-    STANDIN_HELLO = 0x48454c4f, /* what: its seat */
+    STANDIN_HELLO = 0x48454c4f, /* what: its rank */
     STANDIN_SENDS = 0x53454e44, /* what: bytes */
     STANDIN_RECEIVES = 0x52454356
 } standin_word;
@@ -37,48 +37,48 @@ typedef struct standin_message {
     uint64_t word, what;
 } standin_message;
 
-/* The way to another seat. */
+/* The connection to another rank. */
 typedef struct standin_link {
-    int socket; /* -1: there is none */
+    int socket; /* -1: none */
     bool greeted;
-    standin_message said; /* what has come of its next words */
+    standin_message received; /* the received part of the next message */
     size_t n_said;
 } standin_link;
 
 struct ncclComm {
-    int n_seats, seat;
+    int n_ranks, rank;
     int listener;
     char name[64];
-    standin_link *links; /* by seat */
+    standin_link *links; /* by rank */
     bool joined;         /* all are connected */
-    ncclResult_t state;  /* of what it was told last */
-    bool busy;           /* it says so once more */
+    ncclResult_t state;  /* of the last operation */
+    bool busy;           /* reports ncclInProgress once more */
     bool aborted, finalized;
-    atomic_int kept; /* by its owner and by ops */
+    atomic_int kept; /* references, of the owner and of operations */
     CUstream stream;
 };
 
-/* ---- links: standin_nccl_link.c.  None of it waits. */
+/* ---- bootstrap.c: connections.  No function blocks. */
 
-/* Makes a name that others can find. */
+/* Creates a name that other ranks can connect to. */
 void standin_link_name(ncclUniqueId *id);
 
 bool standin_link_listen(ncclComm_t comm);
-/* Goes on connecting; true when all are there. */
+/* Continues to connect; returns true when all are connected. */
 bool standin_link_join(ncclComm_t comm);
 void standin_link_close(ncclComm_t comm);
 
-/* What was moved of these bytes; -1: the other end is gone. */
+/* Returns the number of bytes moved; -1: the other end is closed. */
 long standin_link_send(int socket, const void *data, size_t bytes);
 long standin_link_receive(int socket, void *data, size_t bytes);
 
-/* ---- ops: standin_nccl_op.c */
+/* ---- send_recv.c: operations */
 
 ncclResult_t standin_op_put(ncclComm_t comm, int peer, const void *from,
                             void *to, size_t bytes, CUstream stream);
 void standin_comm_drop(ncclComm_t comm);
 
-/* ---- the stand-in for CUDA, which must be there */
+/* ---- the stand-in for CUDA, which has to be loaded */
 
 #define STANDIN_NCCL_NAMES(X)                                                  \
     X(cuStreamCreate)                                                          \
