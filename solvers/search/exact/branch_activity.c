@@ -1,22 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What to decide next: devices first, where conflicts were most; then, of two
- * that are in each other's way, who goes first.
+ * Branching by activity (VSIDS): devices first, of the most active unit; then
+ * the most active order of two overlapping uses.
  */
 #include "solvers/search/exact/exact_internal.h"
 
-static bool is_open(const mo_exact_search *s, int literal)
+static bool is_unassigned(const mo_exact_search *s, int literal)
 {
     return literal != MO_EXACT_NO_LITERAL && s->core.truth[literal] == 0;
 }
 
-/* Where its first op loses the least time; but where the best schedule has it,
- * as long as nothing much better is asked for. */
-static int best_place(const mo_exact_search *s, int unit)
+/* Value selection: the device of the best schedule (phase saving), or, in a
+ * destructive trial, the one on which the first op of the unit has the
+ * shortest head + length + tail. */
+static int choose_device(const mo_exact_search *s, int unit)
 {
     const mo_exact_model *m = &s->model;
     int first = m->units->ops[m->units->start[unit]];
-    bool asks = mo_exact_limit_ns(s) < s->horizon_ns;
+    bool is_trial = mo_exact_limit_ns(s) < s->horizon_ns;
     int K = m->x->n_devices, best = -1;
     int64_t least = INT64_MAX;
 
@@ -24,9 +25,9 @@ static int best_place(const mo_exact_search *s, int unit)
         int mode = m->op_mode[first * K + k];
         int64_t ns;
 
-        if (!is_open(s, m->place[unit * K + k]))
+        if (!is_unassigned(s, m->place_literal[unit * K + k]))
             continue;
-        if (!asks && s->device[first] == k)
+        if (!is_trial && s->device[first] == k)
             return k;
         ns = s->core.value[MO_EXACT_HEAD(mode)] + m->modes[mode].length_ns +
              s->core.value[MO_EXACT_TAIL(mode)];
@@ -45,24 +46,25 @@ static int branch_on_place(const mo_exact_search *s)
     double most = -1;
 
     for (int i = 0; i < m->units->n * K; i++)
-        if (is_open(s, m->place[i]) &&
-            s->core.activity[m->place[i] >> 1] > most) {
+        if (is_unassigned(s, m->place_literal[i]) &&
+            s->core.activity[m->place_literal[i] >> 1] > most) {
             best = i / K;
-            most = s->core.activity[m->place[i] >> 1];
+            most = s->core.activity[m->place_literal[i] >> 1];
         }
     return best < 0 ? MO_EXACT_NO_LITERAL
-                    : m->place[best * K + best_place(s, best)];
+                    : m->place_literal[best * K + choose_device(s, best)];
 }
 
-static bool overlap(const mo_exact_use_state *a, const mo_exact_use_state *b)
+static bool overlaps(const mo_exact_use_state *a, const mo_exact_use_state *b)
 {
     return a->head_ns < b->head_ns + b->length_ns &&
            b->head_ns < a->head_ns + a->length_ns;
 }
 
-/* Who can start first goes first. */
-static int order_of(const mo_exact_search *s, const mo_exact_use_state *a,
-                    const mo_exact_use_state *b)
+/* Returns the order literal in which the use with the smaller head goes
+ * first. */
+static int earlier_first(const mo_exact_search *s, const mo_exact_use_state *a,
+                         const mo_exact_use_state *b)
 {
     bool a_first = a->head_ns != b->head_ns ? a->head_ns < b->head_ns
                                             : a->tail_ns >= b->tail_ns;
@@ -78,13 +80,13 @@ static int branch_on_order(mo_exact_search *s)
 
     for (int r = 0; r < s->model.n_resources; r++) {
         mo_exact_collect_uses(s, r);
-        for (int i = 0; i < s->n_standing; i++)
-            for (int j = i + 1; j < s->n_standing; j++) {
-                const mo_exact_use_state *a = &s->standing[i],
-                                         *b = &s->standing[j];
-                int literal = order_of(s, a, b);
+        for (int i = 0; i < s->n_use_states; i++)
+            for (int j = i + 1; j < s->n_use_states; j++) {
+                const mo_exact_use_state *a = &s->use_states[i],
+                                         *b = &s->use_states[j];
+                int literal = earlier_first(s, a, b);
 
-                if (!overlap(a, b) || !is_open(s, literal) ||
+                if (!overlaps(a, b) || !is_unassigned(s, literal) ||
                     s->core.activity[literal >> 1] <= most)
                     continue;
                 best = literal;

@@ -1,32 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * From a conflict back to a clause: the facts that contradict each other are
- * marked on the trail, and from its end on each marked fact is replaced by
- * those that it follows from, until one literal of the last level is left and
- * all the others are literals of levels before.  Bounds are always replaced; of
- * one that grew further than needed, the entry where it first was enough is
- * marked, and only as much as was needed is explained.
+ * Conflict analysis (1-UIP clause learning, Marques-Silva and Sakallah 1999)
+ * and the clause database. The facts of the conflict are marked on the trail,
+ * and from its end on each marked fact is replaced by its explanation, until
+ * one literal of the conflict level is left and all others are literals of
+ * lower levels. Bounds are always replaced; of a bound that grew further than
+ * needed, the entry where it first sufficed is marked, and only the needed
+ * value is explained.
  */
 #include <assert.h>
 #include <stdlib.h>
 
 #include "base/array.h"
 #include "solvers/search/exact/core.h"
-#include "solvers/search/exact/core_internal.h"
 
 #define ACTIVITY_GROWTH (1 / 0.95)
-#define ACTIVITY_MOST   1e100
+#define MAX_ACTIVITY    1e100
 
-enum { KEPT_SPREAD = 2 }; /* clauses that are never forgotten */
+enum { KEPT_LBD = 2 }; /* such clauses are never deleted (glue clauses) */
 
-typedef struct walk {
-    int level;   /* of the conflict */
-    int n_level; /* marked entries of that level that are still to come */
-    int n_bound; /* marked bounds of levels before */
-    int at;      /* entry of the trail */
-} walk;
+typedef struct analysis {
+    int level;          /* of the conflict */
+    int n_current;      /* marked entries of that level still to resolve */
+    int n_older_bounds; /* marked bounds of lower levels */
+    int position;       /* trail entry */
+} analysis;
 
-static bool reserve(mo_exact_core *c)
+static bool reserve_marks(mo_exact_core *c)
 {
     size_t room = c->trail_room;
 
@@ -43,9 +43,9 @@ static bool reserve(mo_exact_core *c)
                             c->n_trail + 1, sizeof *c->learnt, NULL) == MO_OK;
 }
 
-/* The entry, before that one, which made the fact true. */
-static int entry_of(const mo_exact_core *c, const mo_exact_fact *fact,
-                    int before)
+/* Returns the entry before that one which made the fact true. */
+static int find_fact_entry(const mo_exact_core *c, const mo_exact_fact *fact,
+                           int before)
 {
     int e;
 
@@ -53,30 +53,30 @@ static int entry_of(const mo_exact_core *c, const mo_exact_fact *fact,
         return c->entry_of[fact->what >> 1];
     e = c->last_entry[~fact->what];
     while (e >= before)
-        e = c->trail[e].before;
-    while (c->trail[e].before >= 0 &&
-           c->trail[c->trail[e].before].value >= fact->value)
-        e = c->trail[e].before;
+        e = c->trail[e].previous;
+    while (c->trail[e].previous >= 0 &&
+           c->trail[c->trail[e].previous].value >= fact->value)
+        e = c->trail[e].previous;
     assert(c->trail[e].value >= fact->value);
     return e;
 }
 
-static void bump(mo_exact_core *c, int variable)
+static void bump_activity(mo_exact_core *c, int variable)
 {
     c->activity[variable] += c->activity_step;
-    if (c->activity[variable] <= ACTIVITY_MOST)
+    if (c->activity[variable] <= MAX_ACTIVITY)
         return;
     for (int v = 0; v < c->n_variables; v++)
-        c->activity[v] /= ACTIVITY_MOST;
-    c->activity_step /= ACTIVITY_MOST;
+        c->activity[v] /= MAX_ACTIVITY;
+    c->activity_step /= MAX_ACTIVITY;
 }
 
-static void mark(mo_exact_core *c, walk *w, const mo_exact_fact *fact)
+static void mark_fact(mo_exact_core *c, analysis *w, const mo_exact_fact *fact)
 {
-    int e = entry_of(c, fact, w->at);
+    int e = find_fact_entry(c, fact, w->position);
     const mo_exact_trail_entry *entry = &c->trail[e];
 
-    assert(e < w->at);
+    assert(e < w->position);
     if (entry->level == 0)
         return;
     if (c->seen[e]) {
@@ -87,41 +87,41 @@ static void mark(mo_exact_core *c, walk *w, const mo_exact_fact *fact)
     c->seen[e] = 1;
     c->needed[e] = fact->value;
     if (entry->what >= 0)
-        bump(c, entry->what >> 1);
+        bump_activity(c, entry->what >> 1);
     if (entry->level == w->level)
-        w->n_level++;
+        w->n_current++;
     else if (entry->what < 0)
-        w->n_bound++;
+        w->n_older_bounds++;
     else
         c->learnt[c->n_learnt++] = entry->what ^ 1;
 }
 
-static void mark_facts(mo_exact_core *c, walk *w, const mo_exact_fact *facts,
-                       size_t n)
+static void mark_facts(mo_exact_core *c, analysis *w,
+                       const mo_exact_fact *facts, size_t n)
 {
     for (size_t i = 0; i < n; i++)
-        mark(c, w, &facts[i]);
+        mark_fact(c, w, &facts[i]);
 }
 
-static void mark_clause(mo_exact_core *c, walk *w,
+static void mark_clause(mo_exact_core *c, analysis *w,
                         const mo_exact_trail_entry *entry)
 {
-    const mo_exact_clause *clause = &c->clauses[entry->at];
+    const mo_exact_clause *clause = &c->clauses[entry->reason_index];
 
     for (int i = 0; i < clause->n; i++) {
         int literal = c->literals[clause->first + i];
 
         if (literal != entry->what)
-            mark(c, w, &(mo_exact_fact){ literal ^ 1, 0 });
+            mark_fact(c, w, &(mo_exact_fact){ literal ^ 1, 0 });
     }
 }
 
-/* Marks what the entry at w->at follows from. */
-static void mark_reasons(mo_exact_core *c, walk *w)
+/* Marks the explanation of the entry at w->position. */
+static void mark_reasons(mo_exact_core *c, analysis *w)
 {
-    const mo_exact_trail_entry *entry = &c->trail[w->at];
+    const mo_exact_trail_entry *entry = &c->trail[w->position];
 
-    switch (entry->why) {
+    switch (entry->reason) {
     case MO_EXACT_REASON_DECISION:
         assert(!"a decision has no reason");
         break;
@@ -129,23 +129,24 @@ static void mark_reasons(mo_exact_core *c, walk *w)
         mark_clause(c, w, entry);
         break;
     case MO_EXACT_REASON_FACTS:
-        mark_facts(c, w, c->stored + entry->at, (size_t) entry->n_facts);
+        mark_facts(c, w, c->stored + entry->reason_index,
+                   (size_t) entry->n_facts);
         break;
     case MO_EXACT_REASON_LAZY:
         mo_exact_core_clear_facts(c);
-        c->explain(c->context, entry, w->at, c->needed[w->at]);
+        c->explain(c->context, entry, w->position, c->needed[w->position]);
         mark_facts(c, w, c->facts, c->n_facts);
         break;
     }
 }
 
-/* The highest level that the facts of the conflict are from. */
+/* Returns the highest level of the conflict's facts. */
 static int conflict_level(const mo_exact_core *c)
 {
     int level = 0;
 
     for (size_t i = 0; i < c->n_facts; i++) {
-        int e = entry_of(c, &c->facts[i], (int) c->n_trail);
+        int e = find_fact_entry(c, &c->facts[i], (int) c->n_trail);
 
         if (c->trail[e].level > level)
             level = c->trail[e].level;
@@ -153,7 +154,7 @@ static int conflict_level(const mo_exact_core *c)
     return level;
 }
 
-/* What is marked becomes the conflict's facts. */
+/* Stores the marked facts as the conflict. */
 static void collect_marked(mo_exact_core *c, int before)
 {
     mo_exact_core_clear_facts(c);
@@ -164,82 +165,83 @@ static void collect_marked(mo_exact_core *c, int before)
             mo_exact_core_add_bound_fact(c, ~c->trail[e].what, c->needed[e]);
 }
 
-/* Fills learnt: first the literal that will be true, then the others.  False:
- * all that was of this level followed from levels before; now the facts are
- * from there. */
-static bool find_clause(mo_exact_core *c, int level)
+/* Resolves to the first unique implication point and fills learnt: its
+ * negation, then the literals of lower levels. Returns false if the conflict
+ * follows from lower levels alone; then its facts are those. */
+static bool resolve_to_uip(mo_exact_core *c, int level)
 {
-    walk w = { .level = level, .at = (int) c->n_trail };
+    analysis w = { .level = level, .position = (int) c->n_trail };
 
     c->n_learnt = 1;
     mark_facts(c, &w, c->facts, c->n_facts);
     c->learnt[0] = MO_EXACT_NO_LITERAL;
-    while (c->learnt[0] == MO_EXACT_NO_LITERAL || w.n_bound > 0) {
-        const mo_exact_trail_entry *entry = &c->trail[--w.at];
+    while (c->learnt[0] == MO_EXACT_NO_LITERAL || w.n_older_bounds > 0) {
+        const mo_exact_trail_entry *entry = &c->trail[--w.position];
         bool at_level = entry->level == level;
 
-        if (!c->seen[w.at])
+        if (!c->seen[w.position])
             continue;
-        if (at_level && w.n_level == 1 && entry->what >= 0) {
+        if (at_level && w.n_current == 1 && entry->what >= 0) {
             c->learnt[0] = entry->what ^ 1;
             continue;
         }
         if (!at_level && entry->what >= 0)
             continue;
         mark_reasons(c, &w);
-        c->seen[w.at] = 0;
+        c->seen[w.position] = 0;
         if (!at_level) {
-            w.n_bound--;
-        } else if (--w.n_level == 0) {
-            collect_marked(c, w.at);
+            w.n_older_bounds--;
+        } else if (--w.n_current == 0) {
+            collect_marked(c, w.position);
             return false;
         }
     }
     return true;
 }
 
-static int level_of(const mo_exact_core *c, int literal)
+static int literal_level(const mo_exact_core *c, int literal)
 {
     return c->trail[c->entry_of[literal >> 1]].level;
 }
 
-/* A literal that follows from the others of the clause is not needed. */
-static bool is_superfluous(const mo_exact_core *c, int literal)
+/* Returns whether a literal is implied by the others of the clause (local
+ * minimization). */
+static bool is_redundant(const mo_exact_core *c, int literal)
 {
     const mo_exact_trail_entry *entry = &c->trail[c->entry_of[literal >> 1]];
     const mo_exact_clause *clause;
 
-    if (entry->why != MO_EXACT_REASON_CLAUSE)
+    if (entry->reason != MO_EXACT_REASON_CLAUSE)
         return false;
-    clause = &c->clauses[entry->at];
+    clause = &c->clauses[entry->reason_index];
     for (int i = 0; i < clause->n; i++) {
         int other = c->literals[clause->first + i];
 
-        if (other >> 1 != literal >> 1 && level_of(c, other) > 0 &&
+        if (other >> 1 != literal >> 1 && literal_level(c, other) > 0 &&
             !c->seen[c->entry_of[other >> 1]])
             return false;
     }
     return true;
 }
 
-static void shorten(mo_exact_core *c)
+static void minimize_clause(mo_exact_core *c)
 {
     size_t n = c->n_learnt, kept = 1;
 
     for (size_t i = 1; i < n; i++) {
         int literal = c->learnt[i];
 
-        /* It stays marked: what follows from it follows from the others. */
-        if (is_superfluous(c, literal))
+        /* It stays marked: what it implies the others imply. */
+        if (is_redundant(c, literal))
             continue;
         c->learnt[kept++] = literal;
     }
     c->n_learnt = kept;
 }
 
-/* Brings a literal of the highest level but the first's to the second place;
- * returns that level. */
-static int find_second(mo_exact_core *c)
+/* Moves a literal of the second highest level to position 1 and returns that
+ * level. */
+static int find_backjump_level(mo_exact_core *c)
 {
     size_t best = 1;
     int kept;
@@ -247,15 +249,15 @@ static int find_second(mo_exact_core *c)
     if (c->n_learnt == 1)
         return 0;
     for (size_t i = 2; i < c->n_learnt; i++)
-        if (level_of(c, c->learnt[i]) > level_of(c, c->learnt[best]))
+        if (literal_level(c, c->learnt[i]) > literal_level(c, c->learnt[best]))
             best = i;
     kept = c->learnt[1];
     c->learnt[1] = c->learnt[best];
     c->learnt[best] = kept;
-    return level_of(c, c->learnt[1]);
+    return literal_level(c, c->learnt[1]);
 }
 
-static int count_levels(mo_exact_core *c)
+static int compute_lbd(mo_exact_core *c)
 {
     int n = 0;
 
@@ -273,7 +275,7 @@ static int count_levels(mo_exact_core *c)
     }
     c->count_number++;
     for (size_t i = 0; i < c->n_learnt; i++) {
-        int level = level_of(c, c->learnt[i]);
+        int level = literal_level(c, c->learnt[i]);
 
         n += c->level_seen[level] != c->count_number;
         c->level_seen[level] = c->count_number;
@@ -281,8 +283,9 @@ static int count_levels(mo_exact_core *c)
     return n;
 }
 
-/* Goes back to the level of the conflict and finds out what it teaches. */
-static bool analyse(mo_exact_core *c)
+/* Backtracks to the level of the conflict and derives the learnt clause.
+ * Returns false at level 0, or when memory runs out. */
+static bool derive_clause(mo_exact_core *c)
 {
     int level;
 
@@ -293,38 +296,39 @@ static bool analyse(mo_exact_core *c)
         if (level == 0)
             return false;
         mo_exact_core_backtrack(c, level);
-        if (!reserve(c))
+        if (!reserve_marks(c))
             return !(c->out_of_memory = true);
         for (size_t i = 0; i < c->n_trail; i++)
             c->seen[i] = 0;
-    } while (!find_clause(c, level));
+    } while (!resolve_to_uip(c, level));
     return true;
 }
 
 bool mo_exact_core_analyze_conflict(mo_exact_core *c)
 {
-    int spread, clause = 0;
+    int lbd, clause = 0;
 
-    if (!analyse(c))
+    if (!derive_clause(c))
         return false;
-    shorten(c);
+    minimize_clause(c);
     c->activity_step *= ACTIVITY_GROWTH;
-    spread = count_levels(c);
-    mo_exact_core_backtrack(c, find_second(c));
+    lbd = compute_lbd(c);
+    mo_exact_core_backtrack(c, find_backjump_level(c));
     if (c->n_learnt > 1)
-        clause = mo_exact_core_store_clause(c, c->learnt, c->n_learnt, spread);
+        clause = mo_exact_core_store_clause(c, c->learnt, c->n_learnt, lbd);
     if (c->out_of_memory)
         return false;
     return mo_exact_core_imply(c, c->learnt[0], MO_EXACT_REASON_CLAUSE, clause);
 }
 
-/* Those that bind levels together are kept longest, then the short ones. */
+/* Deletion order: high LBD first, then long clauses (Audemard and Simon
+ * 2009). */
 static bool is_worse(const mo_exact_clause *a, const mo_exact_clause *b)
 {
-    return a->spread != b->spread ? a->spread > b->spread : a->n > b->n;
+    return a->lbd != b->lbd ? a->lbd > b->lbd : a->n > b->n;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_clauses(const void *a, const void *b)
 {
     const mo_exact_clause *v = a, *w = b;
 
@@ -333,7 +337,7 @@ static int compare(const void *a, const void *b)
     return (v->first < w->first) - (v->first > w->first);
 }
 
-static void move_literals(mo_exact_core *c)
+static void compact_literals(mo_exact_core *c)
 {
     int *moved = malloc((c->n_literals + 1) * sizeof *moved);
     size_t n = 0;
@@ -365,11 +369,11 @@ void mo_exact_core_reduce_clauses(mo_exact_core *c)
     assert(c->n_levels == 0);
     if (n < 2)
         return;
-    qsort(learnt, n, sizeof *learnt, compare);
-    while (kept < n && learnt[kept].spread <= KEPT_SPREAD)
+    qsort(learnt, n, sizeof *learnt, compare_clauses);
+    while (kept < n && learnt[kept].lbd <= KEPT_LBD)
         kept++;
     c->n_clauses = c->n_given + kept;
-    move_literals(c);
+    compact_literals(c);
     for (int l = 0; l < 2 * c->n_variables; l++)
         c->watches[l].n = 0;
     for (size_t i = 0; i < c->n_clauses && !c->out_of_memory; i++)

@@ -6,7 +6,6 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "solvers/search/exact/core_internal.h"
 
 void mo_exact_core_init(mo_exact_core *c)
 {
@@ -53,7 +52,7 @@ void mo_exact_core_clear(mo_exact_core *c)
     *c = (mo_exact_core){ 0 };
 }
 
-/* Room in an array, or nothing counts any more. */
+/* Reserves an array; sets out_of_memory on failure. */
 #define RESERVE(c, items, room, need)                                          \
     (mo_array_reserve((void **) &(items), &(room), (need), sizeof *(items),    \
                       NULL) == MO_OK ||                                        \
@@ -103,11 +102,11 @@ int64_t mo_exact_core_bound_before(const mo_exact_core *c, int bound,
     int e = c->last_entry[bound];
 
     while (e >= number)
-        e = c->trail[e].before;
+        e = c->trail[e].previous;
     return e < 0 ? 0 : c->trail[e].value;
 }
 
-static bool push(mo_exact_core *c, mo_exact_trail_entry entry)
+static bool push_trail(mo_exact_core *c, mo_exact_trail_entry entry)
 {
     if (c->n_trail == c->trail_room &&
         !RESERVE(c, c->trail, c->trail_room, c->n_trail + 1))
@@ -120,7 +119,7 @@ static bool push(mo_exact_core *c, mo_exact_trail_entry entry)
 static void set_true(mo_exact_core *c, int literal, mo_exact_trail_entry entry)
 {
     entry.what = literal;
-    if (!push(c, entry))
+    if (!push_trail(c, entry))
         return;
     c->truth[literal] = 1;
     c->truth[literal ^ 1] = -1;
@@ -132,8 +131,8 @@ static void set_bound(mo_exact_core *c, int bound, int64_t value,
 {
     entry.what = ~bound;
     entry.value = value;
-    entry.before = c->last_entry[bound];
-    if (!push(c, entry))
+    entry.previous = c->last_entry[bound];
+    if (!push_trail(c, entry))
         return;
     c->last_entry[bound] = (int) c->n_trail - 1;
     c->value[bound] = value;
@@ -146,7 +145,7 @@ void mo_exact_core_clear_facts(mo_exact_core *c)
     c->n_facts = 0;
 }
 
-static void collect(mo_exact_core *c, int what, int64_t value)
+static void append_fact(mo_exact_core *c, int what, int64_t value)
 {
     if (c->n_facts == c->facts_room &&
         !RESERVE(c, c->facts, c->facts_room, c->n_facts + 1))
@@ -158,21 +157,21 @@ void mo_exact_core_add_literal_fact(mo_exact_core *c, int literal)
 {
     assert(c->truth[literal] > 0);
     if (c->trail[c->entry_of[literal >> 1]].level > 0)
-        collect(c, literal, 0);
+        append_fact(c, literal, 0);
 }
 
 void mo_exact_core_add_bound_fact(mo_exact_core *c, int bound, int64_t value)
 {
     assert(c->value[bound] >= value);
     if (value > c->root_value[bound])
-        collect(c, ~bound, value);
+        append_fact(c, ~bound, value);
 }
 
-/* Keeps the facts for the entry that comes next. */
+/* Copies the collected facts as the reason of the next entry. */
 static mo_exact_trail_entry store_facts(mo_exact_core *c)
 {
-    mo_exact_trail_entry entry = { .why = MO_EXACT_REASON_FACTS,
-                                   .at = (int) c->n_stored };
+    mo_exact_trail_entry entry = { .reason = MO_EXACT_REASON_FACTS,
+                                   .reason_index = (int) c->n_stored };
 
     if (c->n_levels == 0 || c->n_facts == 0)
         return entry;
@@ -185,10 +184,12 @@ static mo_exact_trail_entry store_facts(mo_exact_core *c)
     return entry;
 }
 
-bool mo_exact_core_imply(mo_exact_core *c, int literal, mo_exact_reason why,
-                         int at)
+bool mo_exact_core_imply(mo_exact_core *c, int literal, mo_exact_reason reason,
+                         int reason_index)
 {
-    mo_exact_trail_entry entry = { .what = literal, .why = why, .at = at };
+    mo_exact_trail_entry entry = { .what = literal,
+                                   .reason = reason,
+                                   .reason_index = reason_index };
 
     if (c->truth[literal] > 0)
         return true;
@@ -215,11 +216,12 @@ bool mo_exact_core_imply_by_facts(mo_exact_core *c, int literal)
 }
 
 void mo_exact_core_raise_bound(mo_exact_core *c, int bound, int64_t value,
-                               mo_exact_reason why, int at)
+                               mo_exact_reason reason, int reason_index)
 {
     if (value > c->value[bound])
         set_bound(c, bound, value,
-                  (mo_exact_trail_entry){ .why = why, .at = at });
+                  (mo_exact_trail_entry){ .reason = reason,
+                                          .reason_index = reason_index });
 }
 
 void mo_exact_core_raise_bound_by_facts(mo_exact_core *c, int bound,
@@ -229,7 +231,7 @@ void mo_exact_core_raise_bound_by_facts(mo_exact_core *c, int bound,
         set_bound(c, bound, value, store_facts(c));
 }
 
-static void watch(mo_exact_core *c, int literal, int clause, int other)
+static void add_watch(mo_exact_core *c, int literal, int clause, int other)
 {
     mo_exact_watch_list *w = &c->watches[literal];
 
@@ -242,13 +244,12 @@ void mo_exact_core_watch_clause(mo_exact_core *c, int clause)
 {
     const int *l = c->literals + c->clauses[clause].first;
 
-    watch(c, l[0], clause, l[1]);
-    watch(c, l[1], clause, l[0]);
+    add_watch(c, l[0], clause, l[1]);
+    add_watch(c, l[1], clause, l[0]);
 }
 
-/* The number of the new clause, or -1. */
 int mo_exact_core_store_clause(mo_exact_core *c, const int *literals, size_t n,
-                               int spread)
+                               int lbd)
 {
     if ((c->n_clauses == c->clauses_room &&
          !RESERVE(c, c->clauses, c->clauses_room, c->n_clauses + 1)) ||
@@ -256,7 +257,7 @@ int mo_exact_core_store_clause(mo_exact_core *c, const int *literals, size_t n,
          !RESERVE(c, c->literals, c->literals_room, c->n_literals + n)))
         return -1;
     c->clauses[c->n_clauses] =
-        (mo_exact_clause){ (int) c->n_literals, (int) n, spread };
+        (mo_exact_clause){ (int) c->n_literals, (int) n, lbd };
     memcpy(c->literals + c->n_literals, literals, n * sizeof *literals);
     c->n_literals += n;
     mo_exact_core_watch_clause(c, (int) c->n_clauses);
@@ -268,7 +269,7 @@ bool mo_exact_core_add_root_clause(mo_exact_core *c, const int *literals, int n)
     assert(c->n_levels == 0);
     c->n_learnt = 0;
     for (int i = 0; i < n; i++) {
-        if (c->out_of_memory) /* then there may be no such literal */
+        if (c->out_of_memory) /* then the literal may not exist */
             return true;
         if (c->truth[literals[i]] > 0)
             return true;
@@ -283,15 +284,15 @@ bool mo_exact_core_add_root_clause(mo_exact_core *c, const int *literals, int n)
         return false;
     if (c->n_learnt == 1)
         set_true(c, c->learnt[0],
-                 (mo_exact_trail_entry){ .why = MO_EXACT_REASON_CLAUSE });
+                 (mo_exact_trail_entry){ .reason = MO_EXACT_REASON_CLAUSE });
     else
         mo_exact_core_store_clause(c, c->learnt, c->n_learnt, 0);
     return true;
 }
 
-/* A literal of the clause to watch in the place of the second, which is false;
- * moves it there. */
-static bool find_other(const mo_exact_core *c, int *literals, int n)
+/* Moves a literal that is not false to position 1, in place of the false one
+ * there; returns whether there is one. */
+static bool find_new_watch(const mo_exact_core *c, int *literals, int n)
 {
     for (int i = 2; i < n; i++)
         if (c->truth[literals[i]] >= 0) {
@@ -304,7 +305,7 @@ static bool find_other(const mo_exact_core *c, int *literals, int n)
     return false;
 }
 
-static void blame_clause(mo_exact_core *c, int clause)
+static void explain_clause_conflict(mo_exact_core *c, int clause)
 {
     const mo_exact_clause *of = &c->clauses[clause];
 
@@ -313,10 +314,10 @@ static void blame_clause(mo_exact_core *c, int clause)
         mo_exact_core_add_literal_fact(c, c->literals[of->first + i] ^ 1);
 }
 
-/* One clause in which literal has become false.  Returns whether it is still
- * watched there; *conflict, when all of it is false. */
-static bool look_at(mo_exact_core *c, mo_exact_watch *w, int literal,
-                    bool *conflict)
+/* Visits a clause in which literal has become false. Returns whether it stays
+ * in this watch list; sets *conflict when all its literals are false. */
+static bool visit_watch(mo_exact_core *c, mo_exact_watch *w, int literal,
+                        bool *conflict)
 {
     const mo_exact_clause *of = &c->clauses[w->clause];
     int *l = c->literals + of->first;
@@ -328,17 +329,17 @@ static bool look_at(mo_exact_core *c, mo_exact_watch *w, int literal,
     w->other = l[0];
     if (c->truth[l[0]] > 0)
         return true;
-    if (find_other(c, l, of->n)) {
-        watch(c, l[1], w->clause, l[0]);
+    if (find_new_watch(c, l, of->n)) {
+        add_watch(c, l[1], w->clause, l[0]);
         return false;
     }
     if (c->truth[l[0]] < 0) {
-        blame_clause(c, w->clause);
+        explain_clause_conflict(c, w->clause);
         *conflict = true;
     } else {
         set_true(c, l[0],
-                 (mo_exact_trail_entry){ .why = MO_EXACT_REASON_CLAUSE,
-                                         .at = w->clause });
+                 (mo_exact_trail_entry){ .reason = MO_EXACT_REASON_CLAUSE,
+                                         .reason_index = w->clause });
     }
     return true;
 }
@@ -353,7 +354,7 @@ bool mo_exact_core_propagate_clauses(mo_exact_core *c, int literal)
         mo_exact_watch it = w->list[i];
 
         if (conflict || c->truth[it.other] > 0 ||
-            look_at(c, &it, literal ^ 1, &conflict))
+            visit_watch(c, &it, literal ^ 1, &conflict))
             w->list[kept++] = it;
     }
     w->n = kept;
@@ -368,21 +369,22 @@ void mo_exact_core_decide(mo_exact_core *c, int literal)
     assert(c->truth[literal] == 0);
     c->level_start[c->n_levels++] = (int) c->n_trail;
     set_true(c, literal,
-             (mo_exact_trail_entry){ .why = MO_EXACT_REASON_DECISION });
+             (mo_exact_trail_entry){ .reason = MO_EXACT_REASON_DECISION });
 }
 
-static void take_back(mo_exact_core *c, const mo_exact_trail_entry *entry)
+static void undo_entry(mo_exact_core *c, const mo_exact_trail_entry *entry)
 {
     if (entry->what >= 0) {
         c->truth[entry->what] = c->truth[entry->what ^ 1] = 0;
     } else {
         int bound = ~entry->what;
 
-        c->last_entry[bound] = entry->before;
-        c->value[bound] = entry->before < 0 ? 0 : c->trail[entry->before].value;
+        c->last_entry[bound] = entry->previous;
+        c->value[bound] =
+            entry->previous < 0 ? 0 : c->trail[entry->previous].value;
     }
-    if (entry->why == MO_EXACT_REASON_FACTS)
-        c->n_stored = (size_t) entry->at;
+    if (entry->reason == MO_EXACT_REASON_FACTS)
+        c->n_stored = (size_t) entry->reason_index;
 }
 
 void mo_exact_core_backtrack(mo_exact_core *c, int level)
@@ -393,7 +395,7 @@ void mo_exact_core_backtrack(mo_exact_core *c, int level)
         return;
     n = (size_t) c->level_start[level];
     while (c->n_trail > n)
-        take_back(c, &c->trail[--c->n_trail]);
+        undo_entry(c, &c->trail[--c->n_trail]);
     c->n_levels = (size_t) level;
     if (c->n_propagated > n)
         c->n_propagated = n;

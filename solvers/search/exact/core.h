@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exact_core.h - the reasoning part of the exact search: what is known, why,
- * and what is learnt from a dead end.
+ * core.h - solver core of lazy clause generation (Ohrimenko, Stuckey, Codish,
+ * 2009): assignment trail, reasons, clause learning.
  *
- * Two kinds of facts: a literal is true (2 v says that variable v is, 2 v + 1
- * that it is not), or a bound, a time that only grows, is at least some value.
- * Facts stand on one trail in the order in which they became known, each with
- * the reason for it, so that they can be taken back.  Where facts contradict
- * each other, the reasons are followed back until only literals are left, all
- * but one of them from before the last decision: a clause that is learnt.  Only
- * literals are decided, so bounds never need to be part of a clause.  (Lazy
- * clause generation: Ohrimenko, Stuckey, Codish, 2009.)
+ * There are two kinds of facts: a literal is true (2 v: variable v is true, 2
+ * v + 1: it is false), or a bound, a time that only grows, is at least some
+ * value. Facts are on one trail in the order of their derivation, each with
+ * its reason, so that they can be undone. On a conflict the reasons are
+ * resolved until only literals are left, all but one of them from before the
+ * last decision level: the learnt clause. Only literals are decided, so bounds
+ * never need to be part of a clause.
  */
 #ifndef MO_SOLVERS_SEARCH_EXACT_CORE_H
 #define MO_SOLVERS_SEARCH_EXACT_CORE_H
@@ -23,7 +22,7 @@
 
 enum { MO_EXACT_NO_LITERAL = -1 };
 
-/* what is a literal that is true, or ~b: bound b is at least value. */
+/* what: a literal that is true, or ~b: bound b is at least value. */
 typedef struct mo_exact_fact {
     int what;
     int64_t value;
@@ -31,28 +30,28 @@ typedef struct mo_exact_fact {
 
 typedef enum mo_exact_reason {
     MO_EXACT_REASON_DECISION,
-    MO_EXACT_REASON_CLAUSE, /* at: the clause */
-    MO_EXACT_REASON_FACTS,  /* at: the first of n_facts that are stored */
-    MO_EXACT_REASON_LAZY /* at: whoever made it knows, mo_exact_core.explain */
+    MO_EXACT_REASON_CLAUSE, /* reason_index: the clause */
+    MO_EXACT_REASON_FACTS,  /* reason_index: the first of n_facts in `stored` */
+    MO_EXACT_REASON_LAZY    /* explained on demand by mo_exact_core.explain */
 } mo_exact_reason;
 
 typedef struct mo_exact_trail_entry {
     int what; /* as in a fact */
     int level;
-    int before; /* of a bound: its entry before this, or -1 */
-    mo_exact_reason why;
-    int at, n_facts;
+    int previous; /* of a bound: its previous entry, or -1 */
+    mo_exact_reason reason;
+    int reason_index, n_facts;
     int64_t value;
 } mo_exact_trail_entry;
 
 typedef struct mo_exact_clause {
-    int first, n; /* its literals; the first two are watched */
-    int spread;   /* how many levels met in it when it was learnt; 0: given */
+    int first, n; /* range in `literals`; the first two are watched */
+    int lbd;      /* literal block distance when learnt; 0: not learnt */
 } mo_exact_clause;
 
 typedef struct mo_exact_watch {
     int clause;
-    int other; /* some other literal of it: if true, there is nothing to do */
+    int other; /* blocking literal: if true, the clause is satisfied */
 } mo_exact_watch;
 
 typedef struct mo_exact_watch_list {
@@ -65,116 +64,129 @@ typedef struct mo_exact_core mo_exact_core;
 struct mo_exact_core {
     int n_variables;
     size_t variables_room;
-    signed char *truth; /* by literal: 1, -1, or 0 while open */
-    int *entry_of;      /* by variable: on the trail, while not open */
-    double *activity;   /* by variable: how much it had to do with conflicts */
+    signed char *truth; /* by literal: 1, -1, or 0 while unassigned */
+    int *entry_of;      /* by variable: on the trail, if assigned */
+    double *activity;   /* by variable: VSIDS score */
     double activity_step;
     mo_exact_watch_list
-        *watches; /* by literal: clauses to look at when it is false */
+        *watches; /* by literal: clauses to visit when it becomes false */
 
     int n_bounds;
-    int64_t *value, *root_value; /* by bound: now, and without any decision */
+    int64_t *value, *root_value; /* by bound: now, and at level 0 */
     int *last_entry;             /* by bound: on the trail, or -1 */
 
     mo_exact_trail_entry *trail;
     size_t n_trail, trail_room;
-    size_t n_propagated; /* of the trail, by whoever works it off */
+    size_t n_propagated; /* trail entries that propagators have processed */
     int *level_start;    /* by level: its first entry */
     size_t n_levels, levels_room;
 
     mo_exact_clause *clauses;
     size_t n_clauses, clauses_room;
-    size_t n_given; /* the first ones are not learnt */
+    size_t n_given; /* of the model; learnt clauses follow */
     int *literals;
     size_t n_literals, literals_room;
 
     mo_exact_fact *stored;
     size_t n_stored, stored_room;
-    mo_exact_fact *facts; /* being collected: a reason, or a conflict */
+    mo_exact_fact *facts; /* buffer: explanation or conflict in construction */
     size_t n_facts, facts_room;
 
-    int *learnt; /* literals */
+    int *learnt; /* literals of the clause in construction */
     size_t n_learnt, learnt_room;
-    unsigned char *seen; /* by entry of the trail */
-    int64_t *needed;     /* by entry: what a bound was asked for */
+    unsigned char *seen; /* by trail entry: marked in conflict analysis */
+    int64_t *needed;     /* by trail entry: value of the bound to explain */
     size_t seen_room, needed_room;
-    int *level_seen; /* by level: when it was last counted */
+    int *level_seen; /* by level: count_number at which it was counted */
     size_t level_seen_room;
     int count_number;
 
-    /* Adds to the facts what entry follows from; value is what is needed of a
-     * bound. */
+    /* Adds to the facts the explanation of a trail entry; value is what is
+     * needed of a bound. */
     void (*explain)(void *context, const mo_exact_trail_entry *entry,
                     int number, int64_t value);
     void *context;
-    bool out_of_memory; /* nothing that happened since counts */
+    bool out_of_memory; /* results since then are invalid */
 };
 
-/* Nothing is known in a core that is all zeros, and it can be closed. */
+/* Initializes an empty core. A core of zeros can be cleared too. */
 void mo_exact_core_init(mo_exact_core *c);
 void mo_exact_core_clear(mo_exact_core *c);
 
-/* That many bounds, all 0; once. */
+/* Allocates n_bounds bounds with value 0; called once. Returns MO_OK unless
+ * memory runs out. */
 mo_status mo_exact_core_add_bounds(mo_exact_core *c, int n_bounds,
                                    mo_error *err);
 
-/* The number of a new variable. */
+/* Returns the number of a new variable. */
 int mo_exact_core_new_variable(mo_exact_core *c);
 
+/* Returns 1, -1, or 0 while the literal is unassigned. */
 static inline int mo_exact_core_truth(const mo_exact_core *c, int literal)
 {
     return c->truth[literal];
 }
 
+/* Returns the present decision level. */
 static inline int mo_exact_core_level(const mo_exact_core *c)
 {
     return (int) c->n_levels;
 }
 
-/* Is the literal false, and was it so before that entry of the trail? */
+/* Returns whether the literal is false and was so before that trail entry. */
 static inline bool mo_exact_core_false_before(const mo_exact_core *c,
                                               int literal, int number)
 {
     return c->truth[literal] < 0 && c->entry_of[literal >> 1] < number;
 }
 
-/* What the bound was before that entry of the trail. */
+/* Returns the value of the bound before that trail entry. */
 int64_t mo_exact_core_bound_before(const mo_exact_core *c, int bound,
                                    int number);
 
-/* A clause that always holds, to be given before anything is decided; false
- * when it contradicts what is known for good. */
+/* Adds a clause at level 0. Returns false if it contradicts the assignment
+ * there. */
 bool mo_exact_core_add_root_clause(mo_exact_core *c, const int *literals,
                                    int n);
 
-/* Collects facts.  Those that hold without any decision are left out. */
+/* Collect an explanation. Facts of level 0 are left out. */
 void mo_exact_core_clear_facts(mo_exact_core *c);
 void mo_exact_core_add_literal_fact(mo_exact_core *c, int literal);
 void mo_exact_core_add_bound_fact(mo_exact_core *c, int bound, int64_t value);
 
-/* The literal is true, or the bound at least value; for a reason that will be
- * asked for by its number, or because of the facts that were collected, which
- * stay.  False: the literal is false already, and the facts are a conflict. */
-bool mo_exact_core_imply(mo_exact_core *c, int literal, mo_exact_reason why,
-                         int at);
+/* Make a literal true, or raise a bound to a value; with a reason that is
+ * explained on demand, or with the collected facts, which are copied. Return
+ * false if the literal is false already; then the facts are the conflict. */
+bool mo_exact_core_imply(mo_exact_core *c, int literal, mo_exact_reason reason,
+                         int reason_index);
 bool mo_exact_core_imply_by_facts(mo_exact_core *c, int literal);
 void mo_exact_core_raise_bound(mo_exact_core *c, int bound, int64_t value,
-                               mo_exact_reason why, int at);
+                               mo_exact_reason reason, int reason_index);
 void mo_exact_core_raise_bound_by_facts(mo_exact_core *c, int bound,
                                         int64_t value);
 
-/* What clauses say when a literal has become true; false: conflict. */
+/* Unit propagation for a literal that has become true, by watched literals.
+ * Returns false on a conflict, with its facts collected. */
 bool mo_exact_core_propagate_clauses(mo_exact_core *c, int literal);
 
-/* A new level, with that literal. */
+/* Opens a decision level with that literal; undoes all levels above one. */
 void mo_exact_core_decide(mo_exact_core *c, int literal);
 void mo_exact_core_backtrack(mo_exact_core *c, int level);
 
-/* Out of the facts of a conflict: learns a clause, goes back to where it says
- * something, and says it.  False: there is no way out. */
+/* Conflict analysis: learns a clause from the collected facts (first unique
+ * implication point), backjumps to where it is unit, and asserts its literal.
+ * Returns false if the conflict is at level 0: the problem is infeasible. */
 bool mo_exact_core_analyze_conflict(mo_exact_core *c);
 
-/* At level 0: forgets the worse half of what was learnt. */
+/* At level 0: deletes the worse half of the learnt clauses. */
 void mo_exact_core_reduce_clauses(mo_exact_core *c);
+
+/* Internal to core.c and conflict.c: stores a clause of two or more literals
+ * and returns its number, -1 if memory runs out. */
+int mo_exact_core_store_clause(mo_exact_core *c, const int *literals, size_t n,
+                               int lbd);
+
+/* Internal: adds the first two literals to the watch lists. */
+void mo_exact_core_watch_clause(mo_exact_core *c, int clause);
 
 #endif

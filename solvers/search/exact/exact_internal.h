@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exact_search.h - one exact search: what its parts share.
+ * exact_internal.h - state of one exact search, shared by its propagators,
+ * branching and search loop.
  */
 #ifndef MO_SOLVERS_SEARCH_EXACT_EXACT_INTERNAL_H
 #define MO_SOLVERS_SEARCH_EXACT_EXACT_INTERNAL_H
@@ -14,115 +15,105 @@
 #include "solvers/search/exact/core.h"
 #include "solvers/search/exact/task_model.h"
 
-/* A use of a resource, as it stands. */
+/* State of a resource use under the present assignment. */
 typedef struct mo_exact_use_state {
     const mo_exact_resource_use *use;
-    int mode;        /* the one that is taken, or -1 while several are open */
-    bool is_certain; /* the task holds the resource whatever is decided */
-    int64_t head_ns, tail_ns, length_ns; /* the least of the open modes */
-    int64_t longest_ns;                  /* of them */
+    int mode;        /* the selected mode, or -1 while several are open */
+    bool is_certain; /* the task uses the resource in all open modes */
+    int64_t head_ns, tail_ns, length_ns; /* minima over the open modes */
+    int64_t longest_ns;                  /* maximum over them */
 } mo_exact_use_state;
 
-/* How bounds from below are asked for: exact_ask.h. */
+/* State of destructive bounding (exact.c). */
 typedef struct mo_exact_destructive_bound {
-    int64_t until;    /* so many conflicts */
-    int64_t patience; /* conflicts for one question; 0: none yet */
-    int shift;        /* part of the gap that is asked for */
+    int64_t until;          /* conflict count at which the phase ends */
+    int64_t conflict_limit; /* conflicts for one trial; 0: none yet */
+    int gap_shift;          /* the trial is at 1 / 2^gap_shift of the gap */
 } mo_exact_destructive_bound;
 
 typedef struct mo_exact_search {
     mo_exact_core core;
     mo_exact_model model;
 
-    /* Only what ends within the horizon is of interest: what is shorter than
-     * the best so far.  If the literal tight is true, only within tight_ns. */
-    int64_t horizon_ns, tight_ns;
-    int tight; /* or MO_EXACT_NO_LITERAL */
-    mo_exact_destructive_bound asking;
+    /* Schedules must end within the horizon, one less than the best so far. If
+     * the literal `trial` is true, within trial_ns. */
+    int64_t horizon_ns, trial_ns;
+    int trial; /* or MO_EXACT_NO_LITERAL */
+    mo_exact_destructive_bound destructive;
 
-    bool *is_stale;               /* by resource: to be looked at */
-    mo_exact_use_state *standing; /* scratch: the uses of a resource */
-    int n_standing;
-    int *by_head; /* scratch: certain ones, latest head first */
+    bool *is_stale;                 /* by resource: to be propagated again */
+    mo_exact_use_state *use_states; /* scratch buffer: the uses of a resource */
+    int n_use_states;
+    int *by_head; /* scratch buffer: certain ones, latest head first */
 
-    struct mo_exact_lifetime_order *partings; /* exact_live.c */
-    size_t n_partings, partings_room;
-    struct mo_exact_buffer *holdings;
-    size_t n_holdings, holdings_room;
+    struct mo_exact_lifetime_order *lifetime_orders; /* prop_memory.c */
+    size_t n_lifetime_orders, lifetime_orders_room;
+    struct mo_exact_buffer *buffers;
+    size_t n_buffers, buffers_room;
 
-    int *device;       /* by op: in the best schedule, to begin with */
+    int *device;       /* by op: in the best schedule, as phase saving */
     mo_schedule *best; /* or NULL */
-    int64_t lower_ns;  /* no schedule is shorter */
+    int64_t lower_ns;  /* proven lower bound */
     int64_t nodes;
     const mo_stop *stop;
-    unsigned looks; /* at it, those that were spared too */
+    unsigned stop_checks; /* calls, of which some check the clock */
     bool is_stopped;
-    mo_status status; /* of what cannot be said otherwise */
+    mo_status status; /* of failures inside callbacks */
     mo_error *err;
 } mo_exact_search;
 
-/* What everything has to end within, as things stand. */
+/* Returns the deadline of the schedule under the present assignment. */
 static inline int64_t mo_exact_limit_ns(const mo_exact_search *s)
 {
-    return s->tight != MO_EXACT_NO_LITERAL && s->core.truth[s->tight] > 0 &&
-                   s->tight_ns < s->horizon_ns
-               ? s->tight_ns
+    return s->trial != MO_EXACT_NO_LITERAL && s->core.truth[s->trial] > 0 &&
+                   s->trial_ns < s->horizon_ns
+               ? s->trial_ns
                : s->horizon_ns;
 }
 
-/* Adds to the facts why the limit is less than total_ns; returns by how much
- * the total exceeds it without need. */
+/* Adds to the facts why total_ns exceeds the deadline; returns the slack by
+ * which the explained total may be smaller. */
 int64_t mo_exact_explain_limit(mo_exact_search *s, int64_t total_ns);
 
-/* Follows all that is known; false: conflict, with its facts.  Where times
- * creep up it stops before the end, which mo_exact_is_fixpoint tells, and goes
- * on the next time.  Once it is_stopped nothing more is followed. */
+/* Propagates to a fixpoint. Returns false on a conflict, with its facts
+ * collected. Where bounds grow very often it stops early
+ * (mo_exact_is_fixpoint() returns false) and continues in the next call. Does
+ * nothing more once s->is_stopped. */
 bool mo_exact_propagate(mo_exact_search *s);
 bool mo_exact_is_fixpoint(const mo_exact_search *s);
 
-/* Do tasks wait for each other in a circle that takes time?  Then the facts say
- * which. */
-bool mo_exact_has_positive_cycle(mo_exact_search *s);
-
-/* Everything is looked at again, as the horizon has come nearer. */
+/* Propagates everything again after the horizon has shrunk. Returns false on a
+ * conflict. */
 bool mo_exact_propagate_all(mo_exact_search *s);
 
-/* Why an entry is on the trail, for those that only say where. */
+/* Callback of the core: explains a trail entry with a lazy reason. */
 void mo_exact_explain(void *context, const mo_exact_trail_entry *entry,
                       int number, int64_t value);
 
-/* What is told by a resource that can be held by one at a time. */
+/* Disjunctive propagator of a unary resource: pairs of uses, then edge
+ * finding. Returns false on a conflict. */
 bool mo_exact_propagate_disjunctive(mo_exact_search *s, int resource);
 
-/* The uses of the resource into s->standing: n_standing of them. */
+/* Stores the uses of the resource in s->use_states and their number in
+ * n_use_states. */
 void mo_exact_collect_uses(mo_exact_search *s, int resource);
 
-/* Adds to the facts why a use that is certain is so, with at least that head
- * and tail. */
-void mo_exact_explain_use(mo_exact_search *s, const mo_exact_use_state *it,
-                          int64_t head_ns, int64_t tail_ns);
-
-/* Larger sets than two; part of mo_exact_propagate_disjunctive. */
-bool mo_exact_propagate_edge_finding(mo_exact_search *s);
-
-/* What memory leaves of the devices' places. */
+/* Propagator of static memory: packing of units on devices. Returns false on a
+ * conflict. */
 bool mo_exact_propagate_memory(mo_exact_search *s);
 
-/* The next decision, or MO_EXACT_NO_LITERAL when heads are a schedule. */
+/* Branching: returns the next decision literal, or MO_EXACT_NO_LITERAL when
+ * the heads are a schedule. */
 int mo_exact_next_decision(mo_exact_search *s);
 
-/* The mode of the task that is taken, or -1. */
+/* Returns the selected mode of the task, or -1. */
 int mo_exact_chosen_mode(const mo_exact_search *s, int task);
 
-/* With live memory, where the heads are a schedule: does it fit?  If not,
- * *literal is what to decide; or MO_EXACT_NO_LITERAL, and everything begins
- * anew with the knowledge that it does not, unless *goes_on is false: then
- * there is nothing else. */
+/* Checks live memory when the heads are a schedule. Returns true if it fits.
+ * If not, *literal is the next decision; where it is MO_EXACT_NO_LITERAL, a
+ * clause was added and the search restarts, or *goes_on is false: the problem
+ * is infeasible. */
 bool mo_exact_enforce_live_memory(mo_exact_search *s, int *literal,
                                   bool *goes_on);
-
-/* The schedule that the heads are. */
-mo_status mo_exact_extract_schedule(const mo_exact_search *s,
-                                    mo_schedule **schedule, mo_error *err);
 
 #endif

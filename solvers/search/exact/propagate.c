@@ -1,107 +1,281 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * What follows from what is known, until nothing new does: clauses, times along
- * the flows, modes for which there is no time, memory, and last, as they cost
- * most, resources.
- */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/array.h"
 #include "solvers/search/exact/exact_internal.h"
 
-/* Reasons that are asked for have a number: that of a rule, or, from here on
- * down, of a mode for which there is no time. */
+/*
+ * Propagation of the task model, with detection of positive cycles first.
+ * Tasks in a precedence cycle raise each other's heads by the length of the
+ * cycle each time round, until the deadline is passed: that may take very
+ * long. Where heads rise suspiciously often, cycles of positive length are
+ * searched among the decided precedences (Bellman-Ford), and one is a
+ * conflict.
+ */
+
+/* `then` starts at least ns after the start of `first`. */
+typedef struct arc {
+    int first, then; /* selected modes */
+    int literal;     /* order literal, or MO_EXACT_NO_LITERAL: by the graph */
+    int64_t ns;
+} arc;
+
+typedef struct cycle_finder {
+    mo_exact_search *s;
+    arc *arcs;
+    size_t n, room;
+    int64_t *start_ns; /* by mode */
+    int *raised_by;    /* by mode: the last arc that raised it, or -1 */
+} cycle_finder;
+
+static void add_arc(cycle_finder *f, int first, int then, int literal,
+                    int64_t pause_ns)
+{
+    if (first < 0 || then < 0)
+        return;
+    if (MO_ARRAY_GROW(f->arcs, f->n, f->room, NULL) != MO_OK) {
+        f->s->core.out_of_memory = true;
+        return;
+    }
+    f->arcs[f->n++] = (arc){ first, then, literal,
+                             f->s->model.modes[first].length_ns + pause_ns };
+}
+
+/* Precedences between selected modes: an alternative whose mode is selected is
+ * an arc. */
+static void add_precedence_arcs(cycle_finder *f,
+                                const mo_exact_precedence *precedence)
+{
+    const mo_exact_model *m = &f->s->model;
+    const mo_exact_core *c = &f->s->core;
+    int then = precedence->target >> 1;
+
+    if (precedence->target & 1 || c->truth[m->modes[then].literal] <= 0 ||
+        (precedence->condition != MO_EXACT_NO_LITERAL &&
+         c->truth[precedence->condition] <= 0))
+        return;
+    for (int i = precedence->first; i < precedence->first + precedence->n;
+         i++) {
+        int first = m->alternatives[i].bound >> 1;
+
+        if (c->truth[m->modes[first].literal] > 0)
+            add_arc(f, first, then, precedence->condition,
+                    m->alternatives[i].add_ns - m->modes[first].length_ns);
+    }
+}
+
+static void add_order_arcs(cycle_finder *f)
+{
+    mo_exact_search *s = f->s;
+
+    for (int r = 0; r < s->model.n_resources; r++) {
+        mo_exact_collect_uses(s, r);
+        for (int i = 0; i < s->n_use_states; i++)
+            for (int j = 0; j < s->n_use_states; j++) {
+                const mo_exact_use_state *a = &s->use_states[i],
+                                         *b = &s->use_states[j];
+                int literal = mo_exact_order_literal(&s->model, a->use->task,
+                                                     b->use->task);
+
+                if (i == j || literal == MO_EXACT_NO_LITERAL ||
+                    s->core.truth[literal] <= 0 ||
+                    a->length_ns + b->length_ns == 0)
+                    continue;
+                add_arc(f, mo_exact_chosen_mode(s, a->use->task),
+                        mo_exact_chosen_mode(s, b->use->task), literal, 0);
+            }
+    }
+}
+
+/* Relaxes all arcs once; returns the last mode that was raised, or -1. */
+static int relax_arcs(cycle_finder *f)
+{
+    int raised = -1;
+
+    for (size_t i = 0; i < f->n; i++) {
+        const arc *a = &f->arcs[i];
+        int64_t ns = f->start_ns[a->first] + a->ns;
+
+        if (ns <= f->start_ns[a->then])
+            continue;
+        f->start_ns[a->then] = ns;
+        f->raised_by[a->then] = (int) i;
+        raised = a->then;
+    }
+    return raised;
+}
+
+/* Predecessors of a mode that still rises lead onto a cycle after as many
+ * steps as there are tasks; its literals are the conflict. */
+static void explain_cycle(cycle_finder *f, int mode)
+{
+    mo_exact_search *s = f->s;
+    int at;
+
+    for (size_t i = 0; i < s->model.n_tasks; i++)
+        mode = f->arcs[f->raised_by[mode]].first;
+    at = mode;
+    mo_exact_core_clear_facts(&s->core);
+    do {
+        const arc *a = &f->arcs[f->raised_by[at]];
+
+        mo_exact_core_add_literal_fact(&s->core, s->model.modes[at].literal);
+        if (a->literal != MO_EXACT_NO_LITERAL)
+            mo_exact_core_add_literal_fact(&s->core, a->literal);
+        at = a->first;
+    } while (at != mode);
+}
+
+static bool find_cycle(cycle_finder *f)
+{
+    mo_exact_model *m = &f->s->model;
+    int raised = -1;
+
+    memset(f->raised_by, 0xff, m->n_modes * sizeof *f->raised_by);
+    for (size_t i = 0; i < m->n_precedences; i++)
+        add_precedence_arcs(f, &m->precedences[i]);
+    add_order_arcs(f);
+    for (size_t i = 0; i <= m->n_tasks && !f->s->core.out_of_memory; i++)
+        if ((raised = relax_arcs(f)) < 0)
+            return false;
+    if (raised >= 0)
+        explain_cycle(f, raised);
+    return raised >= 0;
+}
+
+/* Returns whether decided precedences form a positive cycle, with its facts
+ * collected. */
+static bool has_positive_cycle(mo_exact_search *s)
+{
+    cycle_finder f = { .s = s };
+    bool found = false;
+
+    f.start_ns = calloc(s->model.n_modes + 1, sizeof *f.start_ns);
+    f.raised_by = malloc((s->model.n_modes + 1) * sizeof *f.raised_by);
+    if (f.start_ns && f.raised_by)
+        found = find_cycle(&f);
+    else
+        s->core.out_of_memory = true;
+    free(f.arcs);
+    free(f.start_ns);
+    free(f.raised_by);
+    return found;
+}
+
+/*
+ * Propagation to a fixpoint, cheapest constraints first: clauses, precedences
+ * along the flows, deadlines of modes, memory, and last the resources.
+ */
+
+/* Lazy reasons are numbered: the index of a precedence, or, negative, of a
+ * mode that misses the deadline. */
 #define TOO_LATE(mode) (~(mode))
 
 enum {
     RAISES_AT_ONCE = 8, /* of each bound, on average */
     SHORT_TRAIL = 1000,
-    LOOK_EVERY = 64 /* steps, at the clock: with many devices they are long */
+    STOP_CHECK_EVERY = 64 /* steps between checks of the clock: with many
+                             devices they are long */
 };
 
 int64_t mo_exact_explain_limit(mo_exact_search *s, int64_t total_ns)
 {
     if (total_ns > s->horizon_ns)
         return total_ns - s->horizon_ns - 1;
-    mo_exact_core_add_literal_fact(&s->core, s->tight);
-    return total_ns - s->tight_ns - 1;
+    mo_exact_core_add_literal_fact(&s->core, s->trial);
+    return total_ns - s->trial_ns - 1;
 }
 
-static int64_t way_ns(const mo_exact_core *c, const mo_exact_alternative *way)
+static int64_t alternative_ns(const mo_exact_core *c,
+                              const mo_exact_alternative *alternative)
 {
-    int64_t ns = c->value[way->bound] + way->add_ns;
+    int64_t ns = c->value[alternative->bound] + alternative->add_ns;
 
-    if (way->also >= 0 && c->value[way->also] + way->also_add_ns > ns)
-        ns = c->value[way->also] + way->also_add_ns;
+    if (alternative->bound2 >= 0 &&
+        c->value[alternative->bound2] + alternative->add2_ns > ns)
+        ns = c->value[alternative->bound2] + alternative->add2_ns;
     return ns;
 }
 
-/* No value is of interest beyond what is too late anyway, so none overflows. */
-static int64_t capped(const mo_exact_search *s, int64_t ns)
+/* Caps a value just beyond the horizon, so that sums do not overflow. */
+static int64_t cap_ns(const mo_exact_search *s, int64_t ns)
 {
     return ns > s->horizon_ns ? s->horizon_ns + 1 : ns;
 }
 
-static bool is_given(const mo_exact_core *c, int literal)
+static bool condition_holds(const mo_exact_core *c, int literal)
 {
     return literal == MO_EXACT_NO_LITERAL || c->truth[literal] > 0;
 }
 
-static void apply_rule(mo_exact_search *s, int number)
+static void propagate_precedence(mo_exact_search *s, int number)
 {
     mo_exact_core *c = &s->core;
-    const mo_exact_precedence *rule = &s->model.rules[number];
-    const mo_exact_task_mode *mode = &s->model.modes[rule->target >> 1];
+    const mo_exact_precedence *precedence = &s->model.precedences[number];
+    const mo_exact_task_mode *mode = &s->model.modes[precedence->target >> 1];
     int64_t least = INT64_MAX;
 
-    if (c->truth[mode->literal] < 0 || !is_given(c, rule->given) ||
-        !is_given(c, rule->also_given))
+    if (c->truth[mode->literal] < 0 ||
+        !condition_holds(c, precedence->condition) ||
+        !condition_holds(c, precedence->condition2))
         return;
-    for (int i = 0; i < rule->n; i++) {
-        const mo_exact_alternative *way = &s->model.ways[rule->first + i];
+    for (int i = 0; i < precedence->n; i++) {
+        const mo_exact_alternative *alternative =
+            &s->model.alternatives[precedence->first + i];
         int64_t ns;
 
-        if (c->truth[way->literal] < 0)
+        if (c->truth[alternative->literal] < 0)
             continue;
-        ns = way_ns(c, way);
-        if (ns <= c->value[rule->target])
+        ns = alternative_ns(c, alternative);
+        if (ns <= c->value[precedence->target])
             return;
         if (ns < least)
             least = ns;
     }
-    mo_exact_core_raise_bound(c, rule->target, capped(s, least),
+    mo_exact_core_raise_bound(c, precedence->target, cap_ns(s, least),
                               MO_EXACT_REASON_LAZY, number);
 }
 
-static void explain_way(mo_exact_search *s, const mo_exact_alternative *way,
-                        int number, int64_t ns)
+static void explain_alternative(mo_exact_search *s,
+                                const mo_exact_alternative *alternative,
+                                int number, int64_t ns)
 {
     mo_exact_core *c = &s->core;
 
-    if (c->root_value[way->bound] + way->add_ns >= ns ||
-        (way->also >= 0 && c->root_value[way->also] + way->also_add_ns >= ns))
+    if (c->root_value[alternative->bound] + alternative->add_ns >= ns ||
+        (alternative->bound2 >= 0 &&
+         c->root_value[alternative->bound2] + alternative->add2_ns >= ns))
         return;
-    if (mo_exact_core_false_before(c, way->literal, number))
-        mo_exact_core_add_literal_fact(c, way->literal ^ 1);
-    else if (mo_exact_core_bound_before(c, way->bound, number) + way->add_ns >=
+    if (mo_exact_core_false_before(c, alternative->literal, number))
+        mo_exact_core_add_literal_fact(c, alternative->literal ^ 1);
+    else if (mo_exact_core_bound_before(c, alternative->bound, number) +
+                 alternative->add_ns >=
              ns)
-        mo_exact_core_add_bound_fact(c, way->bound, ns - way->add_ns);
+        mo_exact_core_add_bound_fact(c, alternative->bound,
+                                     ns - alternative->add_ns);
     else
-        mo_exact_core_add_bound_fact(c, way->also, ns - way->also_add_ns);
+        mo_exact_core_add_bound_fact(c, alternative->bound2,
+                                     ns - alternative->add2_ns);
 }
 
-static void explain_rule(mo_exact_search *s, int rule_number, int number,
-                         int64_t ns)
+static void explain_precedence(mo_exact_search *s, int precedence_index,
+                               int number, int64_t ns)
 {
-    const mo_exact_precedence *rule = &s->model.rules[rule_number];
+    const mo_exact_precedence *precedence =
+        &s->model.precedences[precedence_index];
 
-    if (rule->given != MO_EXACT_NO_LITERAL)
-        mo_exact_core_add_literal_fact(&s->core, rule->given);
-    if (rule->also_given != MO_EXACT_NO_LITERAL)
-        mo_exact_core_add_literal_fact(&s->core, rule->also_given);
-    for (int i = 0; i < rule->n; i++)
-        explain_way(s, &s->model.ways[rule->first + i], number, ns);
+    if (precedence->condition != MO_EXACT_NO_LITERAL)
+        mo_exact_core_add_literal_fact(&s->core, precedence->condition);
+    if (precedence->condition2 != MO_EXACT_NO_LITERAL)
+        mo_exact_core_add_literal_fact(&s->core, precedence->condition2);
+    for (int i = 0; i < precedence->n; i++)
+        explain_alternative(s, &s->model.alternatives[precedence->first + i],
+                            number, ns);
 }
 
-/* Head, length and tail exceed the limit.  What they exceed it by need not be
- * explained: preferably all of the head or all of the tail. */
+/* Head, length and tail exceed the deadline. The slack need not be explained:
+ * preferably all of the head or all of the tail is left out. */
 static void explain_too_late(mo_exact_search *s, int mode, int number)
 {
     mo_exact_core *c = &s->core;
@@ -130,13 +304,13 @@ void mo_exact_explain(void *context, const mo_exact_trail_entry *entry,
 {
     mo_exact_search *s = context;
 
-    if (entry->at < 0)
-        explain_too_late(s, TOO_LATE(entry->at), number);
+    if (entry->reason_index < 0)
+        explain_too_late(s, TOO_LATE(entry->reason_index), number);
     else
-        explain_rule(s, entry->at, number, value);
+        explain_precedence(s, entry->reason_index, number, value);
 }
 
-static void make_stale(mo_exact_search *s, int mode)
+static void mark_stale(mo_exact_search *s, int mode)
 {
     const mo_exact_adjacency *of = &s->model.resources_of_mode;
 
@@ -144,13 +318,13 @@ static void make_stale(mo_exact_search *s, int mode)
         s->is_stale[of->items[i]] = true;
 }
 
-static void make_task_stale(mo_exact_search *s, int number)
+static void mark_task_stale(mo_exact_search *s, int number)
 {
     const mo_exact_task *task = &s->model.tasks[number];
 
     for (int i = 0; i < task->n; i++)
         if (s->core.truth[s->model.modes[task->first + i].literal] >= 0)
-            make_stale(s, task->first + i);
+            mark_stale(s, task->first + i);
 }
 
 static bool is_order(const mo_exact_search *s, int literal)
@@ -160,7 +334,7 @@ static bool is_order(const mo_exact_search *s, int literal)
     return number >= 0 && number < (int) s->model.n_orders;
 }
 
-static bool check_time(mo_exact_search *s, int mode)
+static bool check_deadline(mo_exact_search *s, int mode)
 {
     mo_exact_core *c = &s->core;
     const mo_exact_task_mode *it = &s->model.modes[mode];
@@ -174,23 +348,24 @@ static bool check_time(mo_exact_search *s, int mode)
                                TOO_LATE(mode));
 }
 
-static void apply_rules(mo_exact_search *s, const mo_exact_adjacency *of, int i)
+static void propagate_precedences(mo_exact_search *s,
+                                  const mo_exact_adjacency *of, int i)
 {
     for (int r = of->start[i]; r < of->start[i + 1]; r++)
-        apply_rule(s, of->items[r]);
+        propagate_precedence(s, of->items[r]);
 }
 
-static bool check_all_times(mo_exact_search *s)
+static bool check_all_deadlines(mo_exact_search *s)
 {
     for (int m = 0; m < (int) s->model.n_modes; m++)
-        if (!check_time(s, m))
+        if (!check_deadline(s, m))
             return false;
     for (int r = 0; r < s->model.n_resources; r++)
         s->is_stale[r] = true;
     return true;
 }
 
-static bool follow_literal(mo_exact_search *s, int literal)
+static bool propagate_literal(mo_exact_search *s, int literal)
 {
     const mo_exact_adjacency *modes = &s->model.modes_of_literal;
     bool is_place = false;
@@ -198,76 +373,80 @@ static bool follow_literal(mo_exact_search *s, int literal)
     if (!mo_exact_core_propagate_clauses(&s->core, literal))
         return false;
     if (literal >= s->model.n_literals)
-        return literal == s->tight ? check_all_times(s) : true;
+        return literal == s->trial ? check_all_deadlines(s) : true;
     if (is_order(s, literal)) {
-        make_task_stale(
-            s, s->model.order_of[(literal >> 1) - s->model.first_order][0]);
+        mark_task_stale(
+            s, s->model.order_tasks[(literal >> 1) - s->model.first_order][0]);
         return true;
     }
     for (int side = 0; side < 2; side++)
         for (int i = modes->start[literal ^ side];
              i < modes->start[(literal ^ side) + 1]; i++) {
-            make_task_stale(s, s->model.modes[modes->items[i]].task);
+            mark_task_stale(s, s->model.modes[modes->items[i]].task);
             is_place = s->model.modes[modes->items[i]].task < s->model.x->n;
         }
     if (is_place && (literal & 1) == 0 && !mo_exact_propagate_memory(s))
         return false;
-    apply_rules(s, &s->model.rules_of_literal, literal);
+    propagate_precedences(s, &s->model.precedences_of_literal, literal);
     return true;
 }
 
-static bool follow_bound(mo_exact_search *s, int bound)
+static bool propagate_bound(mo_exact_search *s, int bound)
 {
     int mode = bound >> 1;
 
     if (s->core.truth[s->model.modes[mode].literal] < 0)
         return true;
-    make_stale(s, mode);
-    apply_rules(s, &s->model.rules_of_bound, bound);
-    return check_time(s, mode);
+    mark_stale(s, mode);
+    propagate_precedences(s, &s->model.precedences_of_bound, bound);
+    return check_deadline(s, mode);
 }
 
-static bool is_stopped(mo_exact_search *s)
+static bool check_stop(mo_exact_search *s)
 {
-    if (!s->is_stopped && ++s->looks % LOOK_EVERY == 0)
+    if (!s->is_stopped && ++s->stop_checks % STOP_CHECK_EVERY == 0)
         s->is_stopped = mo_stop_reached(s->stop);
     return s->is_stopped;
 }
 
-/* Is the trail too long for one time, or time over? */
-static bool is_long(mo_exact_search *s, size_t begin)
+/* Returns whether the trail has grown too long for one call, or the search is
+ * stopped. */
+static bool is_interrupted(mo_exact_search *s, size_t begin)
 {
-    return is_stopped(s) ||
+    return check_stop(s) ||
            s->core.n_trail - begin >
                (size_t) s->core.n_bounds * RAISES_AT_ONCE + SHORT_TRAIL;
 }
 
-static bool follow_trail(mo_exact_search *s, size_t begin)
+static bool propagate_trail(mo_exact_search *s, size_t begin)
 {
     mo_exact_core *c = &s->core;
 
-    while (c->n_propagated < c->n_trail && !is_long(s, begin)) {
+    while (c->n_propagated < c->n_trail && !is_interrupted(s, begin)) {
         int what = c->trail[c->n_propagated++].what;
 
-        if (!(what >= 0 ? follow_literal(s, what) : follow_bound(s, ~what)) ||
+        if (!(what >= 0 ? propagate_literal(s, what)
+                        : propagate_bound(s, ~what)) ||
             c->out_of_memory)
             return false;
     }
     return true;
 }
 
-/* Those that were made on the way, of which there are few. */
-static void apply_later_rules(mo_exact_search *s)
+/* Precedences added during the search, of which there are few. */
+static void propagate_dynamic_precedences(mo_exact_search *s)
 {
-    for (size_t i = s->model.n_first_rules; i < s->model.n_rules; i++)
-        apply_rule(s, (int) i);
+    for (size_t i = s->model.n_static_precedences; i < s->model.n_precedences;
+         i++)
+        propagate_precedence(s, (int) i);
 }
 
-/* Whatever is still stale has to be looked at; false: conflict. */
-static bool follow_resources(mo_exact_search *s, size_t begin)
+/* Propagates stale resources; returns false on a conflict. */
+static bool propagate_resources(mo_exact_search *s, size_t begin)
 {
-    for (int r = 0; r < s->model.n_resources && !is_long(s, begin); r++) {
-        if (!follow_trail(s, begin))
+    for (int r = 0; r < s->model.n_resources && !is_interrupted(s, begin);
+         r++) {
+        if (!propagate_trail(s, begin))
             return false;
         if (!s->is_stale[r])
             continue;
@@ -276,7 +455,7 @@ static bool follow_resources(mo_exact_search *s, size_t begin)
             return false;
         r = -1;
     }
-    return follow_trail(s, begin);
+    return propagate_trail(s, begin);
 }
 
 bool mo_exact_is_fixpoint(const mo_exact_search *s)
@@ -289,18 +468,18 @@ bool mo_exact_propagate(mo_exact_search *s)
     size_t begin = s->core.n_trail;
 
     do {
-        if (!follow_resources(s, begin))
+        if (!propagate_resources(s, begin))
             return false;
-        if (is_long(s, begin))
-            return s->is_stopped || !mo_exact_has_positive_cycle(s);
-        apply_later_rules(s);
+        if (is_interrupted(s, begin))
+            return s->is_stopped || !has_positive_cycle(s);
+        propagate_dynamic_precedences(s);
     } while (!mo_exact_is_fixpoint(s));
     return true;
 }
 
 bool mo_exact_propagate_all(mo_exact_search *s)
 {
-    for (int i = 0; i < (int) s->model.n_rules; i++)
-        apply_rule(s, i);
-    return check_all_times(s) && mo_exact_propagate_memory(s);
+    for (int i = 0; i < (int) s->model.n_precedences; i++)
+        propagate_precedence(s, i);
+    return check_all_deadlines(s) && mo_exact_propagate_memory(s);
 }

@@ -7,17 +7,25 @@
 
 #include "base/random.h"
 
-enum { TRUNK = -1, SEEING = 8 /* flows far, ops tell each other apart */ };
+/*
+ * Components without the trunk by union-find; candidates for a mapping by color
+ * refinement; then every mapping is verified flow by flow.
+ */
 
-typedef struct finder {
+enum {
+    TRUNK = -1,
+    REFINEMENT_ROUNDS = 8 /* rounds, each one flow further */
+};
+
+typedef struct detector {
     const mo_instance *x;
-    int *branch;            /* by op: any op that stands for it, or TRUNK */
+    int *branch;            /* by op: union-find parent, or TRUNK */
     int *ops;               /* those off the trunk, by branch */
-    uint64_t *label, *next; /* by op: what it looks like from around it */
-    int *start, *kind;      /* by branch */
+    uint64_t *label, *next; /* by op: color in color refinement */
+    int *start, *class;     /* by branch */
     int n_branches;
-    int *place; /* by op: in its branch */
-} finder;
+    int *place; /* by op: index in its branch */
+} detector;
 
 static bool is_trunk(const mo_instance *x, const unsigned char *reaches, int op)
 {
@@ -29,17 +37,17 @@ static bool is_trunk(const mo_instance *x, const unsigned char *reaches, int op)
     return true;
 }
 
-static int root_of(finder *f, int op)
+static int find_root(detector *f, int op)
 {
     while (f->branch[op] != op)
         op = f->branch[op] = f->branch[f->branch[op]];
     return op;
 }
 
-/* The smallest op stands for its branch. */
-static void join(finder *f, int a, int b)
+/* The smallest op is the root of its branch. */
+static void unite_branches(detector *f, int a, int b)
 {
-    int one = root_of(f, a), other = root_of(f, b);
+    int one = find_root(f, a), other = find_root(f, b);
 
     if (one < other)
         f->branch[other] = one;
@@ -47,7 +55,7 @@ static void join(finder *f, int a, int b)
         f->branch[one] = other;
 }
 
-static void find_branches(finder *f, const unsigned char *reaches)
+static void find_branches(detector *f, const unsigned char *reaches)
 {
     const mo_instance *x = f->x;
 
@@ -56,60 +64,61 @@ static void find_branches(finder *f, const unsigned char *reaches)
     for (int q = 0; q < x->n_flows; q++)
         if (f->branch[x->flows[q].from] != TRUNK &&
             f->branch[x->flows[q].to] != TRUNK)
-            join(f, x->flows[q].from, x->flows[q].to);
+            unite_branches(f, x->flows[q].from, x->flows[q].to);
     for (int i = 0; i < x->n; i++)
         if (f->branch[i] != TRUNK)
-            f->branch[i] = root_of(f, i);
+            f->branch[i] = find_root(f, i);
 }
 
-static uint64_t mixed(uint64_t a, uint64_t b)
+static uint64_t mix_hash(uint64_t a, uint64_t b)
 {
     return mo_random_seed(a, b);
 }
 
-/* Its own look: trunk ops are all different. */
-static uint64_t own_label(const finder *f, int op)
+/* Initial color: own properties; trunk ops all differ. */
+static uint64_t initial_label(const detector *f, int op)
 {
     const mo_instance *x = f->x;
     uint64_t label = 1;
 
     if (f->branch[op] == TRUNK)
-        return mixed(2, (uint64_t) op);
+        return mix_hash(2, (uint64_t) op);
     for (int k = 0; k < x->n_devices; k++)
-        label = mixed(label, (uint64_t) mo_instance_p_ns(x, op, k));
-    label = mixed(label, (uint64_t) x->memory_bytes[op]);
-    label = mixed(label, (uint64_t) x->weight_bytes[op]);
-    return mixed(label, (uint64_t) x->pin[op]);
+        label = mix_hash(label, (uint64_t) mo_instance_p_ns(x, op, k));
+    label = mix_hash(label, (uint64_t) x->memory_bytes[op]);
+    label = mix_hash(label, (uint64_t) x->weight_bytes[op]);
+    return mix_hash(label, (uint64_t) x->pin[op]);
 }
 
-/* One flow further.  Sums, so that the order of flows does not matter. */
-static void look_around(finder *f)
+/* One round of color refinement (Weisfeiler and Leman 1968). Hashes are
+ * summed, so that the order of flows does not matter. */
+static void refine_labels(detector *f)
 {
     const mo_instance *x = f->x;
 
     for (int i = 0; i < x->n; i++)
-        f->next[i] = mixed(3, f->label[i]);
+        f->next[i] = mix_hash(3, f->label[i]);
     for (int q = 0; q < x->n_flows; q++) {
         const mo_flow *flow = &x->flows[q];
         uint64_t row = (uint64_t) x->flow_row[q];
 
-        f->next[flow->from] += mixed(mixed(4, row), f->label[flow->to]);
-        f->next[flow->to] += mixed(mixed(5, row), f->label[flow->from]);
+        f->next[flow->from] += mix_hash(mix_hash(4, row), f->label[flow->to]);
+        f->next[flow->to] += mix_hash(mix_hash(5, row), f->label[flow->from]);
     }
     for (int i = 0; i < x->n; i++)
         if (f->branch[i] != TRUNK)
             f->label[i] = f->next[i];
 }
 
-typedef struct item {
+typedef struct sort_key {
     int branch, op;
     int64_t least_ns;
     uint64_t label;
-} item;
+} sort_key;
 
 static int compare_items(const void *a, const void *b)
 {
-    const item *v = a, *w = b;
+    const sort_key *v = a, *w = b;
 
     if (v->branch != w->branch)
         return v->branch < w->branch ? -1 : 1;
@@ -130,18 +139,19 @@ static int64_t least_ns(const mo_instance *x, int op)
     return least;
 }
 
-/* Ops by branch, those of each in an order that its twins have, too. */
-static mo_status sort_ops(finder *f, mo_error *err)
+/* Sorts ops by branch and in corresponding order within equal branches. */
+static mo_status sort_ops(detector *f, mo_error *err)
 {
     const mo_instance *x = f->x;
-    item *items = malloc(((size_t) x->n + 1) * sizeof *items);
+    sort_key *items = malloc(((size_t) x->n + 1) * sizeof *items);
     int n = 0;
 
     if (!items)
         return mo_fail_memory(err);
     for (int i = 0; i < x->n; i++)
         if (f->branch[i] != TRUNK)
-            items[n++] = (item){ f->branch[i], i, least_ns(x, i), f->label[i] };
+            items[n++] =
+                (sort_key){ f->branch[i], i, least_ns(x, i), f->label[i] };
     if (n > 0)
         qsort(items, (size_t) n, sizeof *items, compare_items);
     for (int i = 0; i < n; i++) {
@@ -155,7 +165,7 @@ static mo_status sort_ops(finder *f, mo_error *err)
     return MO_OK;
 }
 
-static bool look_alike(const mo_instance *x, int a, int b)
+static bool are_ops_equal(const mo_instance *x, int a, int b)
 {
     size_t K = (size_t) x->n_devices;
 
@@ -166,14 +176,15 @@ static bool look_alike(const mo_instance *x, int a, int b)
            x->group[a] == MO_FREE && x->group[b] == MO_FREE;
 }
 
-/* Where an op is for its branch: itself on the trunk, else its place. */
-static int seen_as(const finder *f, int op)
+/* Returns the identity of an op up to a swap of branches: itself on the trunk,
+ * else its index in the branch. */
+static int canonical_index(const detector *f, int op)
 {
     return f->branch[op] == TRUNK ? op : f->x->n + f->place[op];
 }
 
-/* Do the flows out of a and b, in their order, lead to the same? */
-static bool lead_alike(const finder *f, int a, int b)
+/* Returns whether the flows out of a and b, in order, correspond. */
+static bool have_equal_outputs(const detector *f, int a, int b)
 {
     const mo_instance *x = f->x;
     int n = x->out_start[a + 1] - x->out_start[a];
@@ -184,8 +195,9 @@ static bool lead_alike(const finder *f, int a, int b)
         int p = x->out_start[a] + i, q = x->out_start[b] + i;
         int t = x->flows[p].tensor, u = x->flows[q].tensor;
 
-        /* Tensors of an op have numbers one after the other. */
-        if (seen_as(f, x->flows[p].to) != seen_as(f, x->flows[q].to) ||
+        /* Tensors of an op are numbered consecutively. */
+        if (canonical_index(f, x->flows[p].to) !=
+                canonical_index(f, x->flows[q].to) ||
             x->flow_row[p] != x->flow_row[q] ||
             t - x->flows[x->out_start[a]].tensor !=
                 u - x->flows[x->out_start[b]].tensor ||
@@ -196,9 +208,9 @@ static bool lead_alike(const finder *f, int a, int b)
     return true;
 }
 
-/* Do they read the same of the trunk?  What they read of their branches is
- * looked at from its other end. */
-static bool read_alike(const finder *f, int a, int b)
+/* Returns whether their inputs from the trunk are equal. Inputs within the
+ * branches are compared as outputs of their producers. */
+static bool have_equal_inputs(const detector *f, int a, int b)
 {
     const mo_instance *x = f->x;
     int n = x->in_start[a + 1] - x->in_start[a];
@@ -218,7 +230,7 @@ static bool read_alike(const finder *f, int a, int b)
     return true;
 }
 
-static bool are_twins(const finder *f, int one, int other)
+static bool are_isomorphic(const detector *f, int one, int other)
 {
     const int *a = f->ops + f->start[one], *b = f->ops + f->start[other];
     int n = f->start[one + 1] - f->start[one];
@@ -226,102 +238,104 @@ static bool are_twins(const finder *f, int one, int other)
     if (n != f->start[other + 1] - f->start[other])
         return false;
     for (int i = 0; i < n; i++)
-        if (!look_alike(f->x, a[i], b[i]) || !lead_alike(f, a[i], b[i]) ||
-            !read_alike(f, a[i], b[i]))
+        if (!are_ops_equal(f->x, a[i], b[i]) ||
+            !have_equal_outputs(f, a[i], b[i]) ||
+            !have_equal_inputs(f, a[i], b[i]))
             return false;
     return true;
 }
 
-/* By branch: the first twin; returns how many have one that is not
+/* By branch: the first equal branch; returns how many have another than
  * themselves. */
-static int find_kinds(finder *f)
+static int find_classes(detector *f)
 {
     int n = 0;
 
     for (int b = 0; b < f->n_branches; b++) {
-        f->kind[b] = b;
+        f->class[b] = b;
         for (int a = 0; a < b; a++)
-            if (f->kind[a] == a && are_twins(f, a, b)) {
-                f->kind[b] = a;
+            if (f->class[a] == a && are_isomorphic(f, a, b)) {
+                f->class[b] = a;
                 break;
             }
-        n += f->kind[b] != b;
+        n += f->class[b] != b;
     }
     return n;
 }
 
-static void put_branch(const finder *f, int branch, mo_exact_symmetry *t)
+static void append_branch(const detector *f, int branch, mo_exact_symmetry *t)
 {
     int n = f->start[branch + 1] - f->start[branch];
 
-    t->kind[t->n] = f->kind[branch];
+    t->class[t->n] = f->class[branch];
     memcpy(t->ops + t->start[t->n], f->ops + f->start[branch],
            (size_t) n * sizeof *t->ops);
     t->start[t->n + 1] = t->start[t->n] + n;
     t->n++;
 }
 
-static void put_twins(const finder *f, mo_exact_symmetry *t)
+static void collect_classes(const detector *f, mo_exact_symmetry *t)
 {
     t->start[0] = 0;
     for (int a = 0; a < f->n_branches; a++) {
         bool alone = true;
 
         for (int b = a + 1; b < f->n_branches; b++)
-            alone = alone && f->kind[b] != a;
+            alone = alone && f->class[b] != a;
         for (int b = a; b < f->n_branches && !alone; b++)
-            if (f->kind[b] == a)
-                put_branch(f, b, t);
+            if (f->class[b] == a)
+                append_branch(f, b, t);
     }
 }
 
-static mo_status find(finder *f, const unsigned char *reaches, mo_error *err)
+static mo_status
+find_and_sort_branches(detector *f, const unsigned char *reaches, mo_error *err)
 {
     const mo_instance *x = f->x;
 
     find_branches(f, reaches);
     for (int i = 0; i < x->n; i++)
-        f->label[i] = own_label(f, i);
-    for (int i = 0; i < SEEING; i++)
-        look_around(f);
+        f->label[i] = initial_label(f, i);
+    for (int i = 0; i < REFINEMENT_ROUNDS; i++)
+        refine_labels(f);
     return sort_ops(f, err);
 }
 
 mo_status mo_exact_symmetry_find(const mo_instance *x,
                                  const unsigned char *reaches,
-                                 mo_exact_symmetry *twins, mo_error *err)
+                                 mo_exact_symmetry *symmetry, mo_error *err)
 {
     size_t n = (size_t) x->n + 1;
-    finder f = { .x = x };
+    detector f = { .x = x };
     int *space = malloc(5 * n * sizeof *space);
     mo_status status = MO_OK;
 
-    *twins = (mo_exact_symmetry){ 0 };
-    twins->space = calloc(3 * (n + 1), sizeof *twins->space);
+    *symmetry = (mo_exact_symmetry){ 0 };
+    symmetry->space = calloc(3 * (n + 1), sizeof *symmetry->space);
     f.label = malloc(2 * n * sizeof *f.label);
-    if (!space || !f.label || !twins->space) {
+    if (!space || !f.label || !symmetry->space) {
         status = mo_fail_memory(err);
     } else {
         f.next = f.label + n;
         f.branch = space;
         f.ops = space + n;
         f.start = space + 2 * n;
-        f.kind = space + 3 * n;
+        f.class = space + 3 * n;
         f.place = space + 4 * n;
-        twins->kind = twins->space;
-        twins->start = twins->space + n + 1;
-        twins->ops = twins->space + 2 * (n + 1);
-        status = find(&f, reaches, err);
+        symmetry->class = symmetry->space;
+        symmetry->start = symmetry->space + n + 1;
+        symmetry->ops = symmetry->space + 2 * (n + 1);
+        status = find_and_sort_branches(&f, reaches, err);
     }
-    if (status == MO_OK && find_kinds(&f) > 0)
-        put_twins(&f, twins);
+    if (status == MO_OK && find_classes(&f) > 0)
+        collect_classes(&f, symmetry);
     free(f.label);
     free(space);
     return status;
 }
 
-void mo_exact_symmetry_clear(mo_exact_symmetry *twins)
+void mo_exact_symmetry_clear(mo_exact_symmetry *symmetry)
 {
-    free(twins->space);
-    *twins = (mo_exact_symmetry){ 0 };
+    free(symmetry->space);
+    *symmetry = (mo_exact_symmetry){ 0 };
 }

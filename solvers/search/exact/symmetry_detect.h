@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exact_twins.h - branches of an instance that cannot be told apart.
+ * symmetry_detect.h - detection of interchangeable branches, for symmetry
+ * breaking.
  *
- * A trunk op comes before or after every other.  What is left without the trunk
- * falls into branches.  Two of them are twins when exchanging them changes
- * nothing: op for op the same times, memory and pins, the same flows among
- * them, and the same flows from and to the trunk.  Then every schedule is as
- * good with the two exchanged.
+ * A trunk op is an ancestor or descendant of every other op. Without the trunk
+ * the graph falls into components, the branches. Two branches are
+ * interchangeable when swapping them is an automorphism of the instance: op
+ * for op equal times, memory and pins, equal flows among them, and equal flows
+ * from and to the trunk. Then every schedule has an equally long one with the
+ * two swapped.
  */
 #ifndef MO_SOLVERS_SEARCH_EXACT_SYMMETRY_DETECT_H
 #define MO_SOLVERS_SEARCH_EXACT_SYMMETRY_DETECT_H
@@ -15,17 +17,19 @@
 #include "cost/instance.h"
 
 typedef struct mo_exact_symmetry {
-    int n;      /* branches with a twin, twins next to each other */
-    int *kind;  /* by branch: twins have the same */
+    int n;      /* branches that have an equal, equals adjacent */
+    int *class; /* by branch: the same for equals */
     int *start; /* by branch: its first op in ops */
-    int *ops;   /* in the same order for all twins, the longest first */
-    int *space; /* theirs */
+    int *ops;   /* in corresponding order for equals, longest first */
+    int *space; /* the allocated buffer behind all three */
 } mo_exact_symmetry;
 
-/* reaches[a * n + b]: is there a path from op a to op b? */
+/* Finds the branches; reaches[a * n + b] is 1 if there is a path from op a to
+ * op b. The caller frees *symmetry with mo_exact_symmetry_clear(), on failure
+ * too. */
 mo_status mo_exact_symmetry_find(const mo_instance *x,
                                  const unsigned char *reaches,
-                                 mo_exact_symmetry *twins, mo_error *err);
-void mo_exact_symmetry_clear(mo_exact_symmetry *twins);
+                                 mo_exact_symmetry *symmetry, mo_error *err);
+void mo_exact_symmetry_clear(mo_exact_symmetry *symmetry);
 
 #endif

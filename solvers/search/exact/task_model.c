@@ -6,6 +6,11 @@
 #include "base/array.h"
 #include "solvers/search/exact/task_model_build.h"
 
+/*
+ * Builds the task model: ops with their place literals, transfers, precedences
+ * along the flows; resources and symmetry follow (task_model_resources.c).
+ */
+
 void mo_exact_build_clause(mo_exact_model_builder *b, const int *literals,
                            int n)
 {
@@ -18,8 +23,8 @@ void mo_exact_build_binary_clause(mo_exact_model_builder *b, int l0, int l1)
     mo_exact_build_clause(b, (int[]){ l0, l1 }, 2);
 }
 
-mo_status mo_exact_build_task(mo_exact_model_builder *b, mo_exact_task task,
-                              mo_error *err)
+static mo_status add_task(mo_exact_model_builder *b, mo_exact_task task,
+                          mo_error *err)
 {
     mo_exact_model *m = b->m;
     mo_status status = MO_ARRAY_GROW(m->tasks, m->n_tasks, m->tasks_room, err);
@@ -32,8 +37,9 @@ mo_status mo_exact_build_task(mo_exact_model_builder *b, mo_exact_task task,
     return MO_OK;
 }
 
-mo_status mo_exact_build_mode(mo_exact_model_builder *b,
-                              mo_exact_task_mode mode, mo_error *err)
+/* Adds a mode to the last task. */
+static mo_status add_mode(mo_exact_model_builder *b, mo_exact_task_mode mode,
+                          mo_error *err)
 {
     mo_exact_model *m = b->m;
     mo_status status = MO_ARRAY_GROW(m->modes, m->n_modes, m->modes_room, err);
@@ -46,7 +52,398 @@ mo_status mo_exact_build_mode(mo_exact_model_builder *b,
     return MO_OK;
 }
 
-static bool may_be_on(const mo_exact_model *m, int unit, int device)
+/*
+ * Transfers and their literals: y of a flow from a to b is true iff its
+ * producer is on a and its reader on b. With tensors sent once, y is true iff
+ * the producer is on a and some reader on b; another literal is true iff
+ * nothing is sent to b, since the tensor is there or has no reader there.
+ */
+
+/* Returns the entry of an item's mode from one device to another. */
+static int *transfer_mode_slot(const mo_exact_model_builder *b, int item,
+                               int from, int to)
+{
+    size_t K = (size_t) b->m->x->n_devices;
+
+    return &b->transfer_mode[((size_t) item * K + (size_t) from) * K +
+                             (size_t) to];
+}
+
+static bool is_colocated(const mo_exact_model *m, const mo_flow *f)
+{
+    return m->units->of_op[f->from] == m->units->of_op[f->to];
+}
+
+static void link_flow_literals(mo_exact_model_builder *b, int y, int x_from,
+                               int x_to)
+{
+    mo_exact_build_binary_clause(b, y ^ 1, x_from);
+    mo_exact_build_binary_clause(b, y ^ 1, x_to);
+    mo_exact_build_clause(b, (int[]){ y, x_from ^ 1, x_to ^ 1 }, 3);
+}
+
+static mo_status add_flow_task(mo_exact_model_builder *b, int flow,
+                               mo_error *err)
+{
+    mo_exact_model *m = b->m;
+    const mo_flow *f = &m->x->flows[flow];
+    int K = m->x->n_devices;
+    mo_status status = add_task(
+        b, (mo_exact_task){ .item = flow, .source = f->from, .to = MO_FREE },
+        err);
+
+    for (int pair = 0; pair < K * K && status == MO_OK; pair++) {
+        int from = pair / K, to = pair % K;
+        int x_from = mo_exact_place_literal(m, f->from, from);
+        int x_to = mo_exact_place_literal(m, f->to, to);
+        mo_exact_task_mode mode = { .from = from,
+                                    .to = to,
+                                    .is_real = from != to };
+
+        if (x_from == MO_EXACT_NO_LITERAL || x_to == MO_EXACT_NO_LITERAL)
+            continue;
+        mode.literal = 2 * mo_exact_core_new_variable(b->core);
+        mode.length_ns = mo_instance_flow_ns(m->x, flow, from, to);
+        link_flow_literals(b, mode.literal, x_from, x_to);
+        *transfer_mode_slot(b, flow, from, to) = (int) m->n_modes;
+        status = add_mode(b, mode, err);
+    }
+    return status;
+}
+
+/* Collects the place literals of the readers on a device; returns their
+ * number. */
+static int collect_readers(mo_exact_model_builder *b, int tensor, int to,
+                           int *literals)
+{
+    const mo_instance *x = b->m->x;
+    int n = 0;
+
+    for (int q = x->tensor_start[tensor]; q < x->tensor_start[tensor + 1];
+         q++) {
+        int literal = mo_exact_place_literal(b->m, x->flows[q].to, to);
+
+        if (!is_colocated(b->m, &x->flows[q]) && literal != MO_EXACT_NO_LITERAL)
+            literals[n++] = literal;
+    }
+    return n;
+}
+
+/* y <=> x_from and one of the n readers in b->clause. */
+static void link_tensor_literal(mo_exact_model_builder *b, int y, int x_from,
+                                int n)
+{
+    int *readers = b->clause;
+
+    mo_exact_build_binary_clause(b, y ^ 1, x_from);
+    for (int i = 0; i < n; i++)
+        mo_exact_build_clause(b, (int[]){ y, x_from ^ 1, readers[i] ^ 1 }, 3);
+    readers[n] = y ^ 1;
+    mo_exact_build_clause(b, readers, n + 1);
+}
+
+/* none <=> the producer is here (x_here), or no reader is. */
+static void link_no_transfer_literal(mo_exact_model_builder *b, int none,
+                                     int x_here, int n)
+{
+    int *readers = b->clause;
+
+    for (int i = 0; i < n; i++)
+        if (x_here == MO_EXACT_NO_LITERAL)
+            mo_exact_build_binary_clause(b, none ^ 1, readers[i] ^ 1);
+        else
+            mo_exact_build_clause(
+                b, (int[]){ none ^ 1, x_here, readers[i] ^ 1 }, 3);
+    if (x_here != MO_EXACT_NO_LITERAL)
+        mo_exact_build_binary_clause(b, none, x_here ^ 1);
+    readers[n] = none;
+    mo_exact_build_clause(b, readers, n + 1);
+}
+
+static mo_status add_tensor_mode(mo_exact_model_builder *b, int tensor,
+                                 int from, int to, int n, mo_error *err)
+{
+    mo_exact_model *m = b->m;
+    int x_from = mo_exact_place_literal(m, m->x->tensor_from[tensor], from);
+    mo_exact_task_mode mode = { .from = from, .to = to, .is_real = from != to };
+
+    if (x_from == MO_EXACT_NO_LITERAL && from != to)
+        return MO_OK;
+    mode.literal = 2 * mo_exact_core_new_variable(b->core);
+    mode.length_ns = mo_instance_tensor_ns(m->x, tensor, from, to);
+    if (from == to)
+        link_no_transfer_literal(b, mode.literal, x_from, n);
+    else
+        link_tensor_literal(b, mode.literal, x_from, n);
+    *transfer_mode_slot(b, tensor, from, to) = (int) m->n_modes;
+    return add_mode(b, mode, err);
+}
+
+/* The single transfer of a tensor to a device. */
+static mo_status add_tensor_task(mo_exact_model_builder *b, int tensor, int to,
+                                 mo_error *err)
+{
+    mo_exact_model *m = b->m;
+    int n = collect_readers(b, tensor, to, b->clause);
+    mo_exact_task task = { .item = tensor,
+                           .source = m->x->tensor_from[tensor],
+                           .to = to };
+    mo_status status;
+
+    if (n == 0)
+        return MO_OK;
+    status = add_task(b, task, err);
+    for (int from = 0; from < m->x->n_devices && status == MO_OK; from++)
+        status = add_tensor_mode(b, tensor, from, to, n, err);
+    return status;
+}
+
+static mo_status build_transfers(mo_exact_model_builder *b, mo_error *err)
+{
+    const mo_instance *x = b->m->x;
+    bool once = b->m->regime.tensors == MO_TENSORS_ONCE;
+    size_t K = (size_t) x->n_devices;
+    size_t n = (size_t) (once ? x->n_tensors : x->n_flows) * K * K;
+    mo_status status = MO_OK;
+
+    b->transfer_mode = malloc((n + 1) * sizeof *b->transfer_mode);
+    if (!b->transfer_mode)
+        return mo_fail_memory(err);
+    for (size_t i = 0; i < n; i++)
+        b->transfer_mode[i] = -1;
+    for (int t = 0; t < x->n_tensors && once && status == MO_OK; t++)
+        for (int k = 0; k < x->n_devices && status == MO_OK; k++)
+            status = add_tensor_task(b, t, k, err);
+    for (int q = 0; q < x->n_flows && !once && status == MO_OK; q++)
+        if (!is_colocated(b->m, &x->flows[q]))
+            status = add_flow_task(b, q, err);
+    return status;
+}
+
+/*
+ * Precedences along the flows: heads and tails of every device of the target
+ * op, over all devices of the other op.
+ */
+
+static mo_status begin_precedence(mo_exact_model_builder *b, int target,
+                                  int condition, mo_error *err)
+{
+    mo_exact_model *m = b->m;
+    mo_status status = MO_ARRAY_GROW(m->precedences, m->n_precedences,
+                                     m->precedences_room, err);
+
+    if (status == MO_OK)
+        m->precedences[m->n_precedences++] =
+            (mo_exact_precedence){ target, condition, MO_EXACT_NO_LITERAL,
+                                   (int) m->n_alternatives, 0 };
+    return status;
+}
+
+static mo_status add_alternative(mo_exact_model_builder *b,
+                                 mo_exact_alternative alternative,
+                                 mo_error *err)
+{
+    mo_exact_model *m = b->m;
+    mo_status status = MO_ARRAY_GROW(m->alternatives, m->n_alternatives,
+                                     m->alternatives_room, err);
+
+    if (status == MO_OK) {
+        m->alternatives[m->n_alternatives++] = alternative;
+        m->precedences[m->n_precedences - 1].n++;
+    }
+    return status;
+}
+
+static int op_mode_on(const mo_exact_model_builder *b, int op, int device)
+{
+    return b->m->op_mode[op * b->m->x->n_devices + device];
+}
+
+/* Alternative: head or tail of an op on a device plus its length. */
+static mo_exact_alternative after_op(const mo_exact_model_builder *b, int op,
+                                     int device, bool is_head)
+{
+    int mode = op_mode_on(b, op, device);
+
+    return (mo_exact_alternative){ .literal = b->m->modes[mode].literal,
+                                   .bound = is_head ? MO_EXACT_HEAD(mode)
+                                                    : MO_EXACT_TAIL(mode),
+                                   .bound2 = -1,
+                                   .add_ns = b->m->modes[mode].length_ns };
+}
+
+static int transfer_item(const mo_exact_model_builder *b, int flow)
+{
+    return b->m->regime.tensors == MO_TENSORS_ONCE ? b->m->x->flows[flow].tensor
+                                                   : flow;
+}
+
+static int64_t transfer_ns(const mo_exact_model_builder *b, int flow, int from,
+                           int to)
+{
+    const mo_instance *x = b->m->x;
+
+    return b->m->regime.tensors == MO_TENSORS_ONCE
+               ? mo_instance_tensor_ns(x, x->flows[flow].tensor, from, to)
+               : mo_instance_flow_ns(x, flow, from, to);
+}
+
+/* Head of the reader on one device, given the producer on another. */
+static mo_exact_alternative head_alternative(const mo_exact_model_builder *b,
+                                             int flow, int from, int to)
+{
+    const mo_flow *f = &b->m->x->flows[flow];
+    mo_exact_alternative alternative = after_op(b, f->from, from, true);
+
+    if (from == to)
+        return alternative;
+    if (b->m->has_transfer_tasks) {
+        int send = *transfer_mode_slot(b, transfer_item(b, flow), from, to);
+
+        return (mo_exact_alternative){ .literal = b->m->modes[send].literal,
+                                       .bound = MO_EXACT_HEAD(send),
+                                       .bound2 = -1,
+                                       .add_ns = b->m->modes[send].length_ns };
+    }
+    alternative.add_ns += transfer_ns(b, flow, from, to);
+    return alternative;
+}
+
+/* Tail of the producer, given the reader. The tail of a transfer with several
+ * readers holds for the first of them only: that of this reader is used too. */
+static mo_exact_alternative tail_alternative(const mo_exact_model_builder *b,
+                                             int flow, int from, int to)
+{
+    const mo_flow *f = &b->m->x->flows[flow];
+    mo_exact_alternative alternative = after_op(b, f->to, to, false);
+    int64_t sent_ns;
+
+    if (from == to)
+        return alternative;
+    sent_ns = transfer_ns(b, flow, from, to);
+    alternative.add_ns += sent_ns;
+    if (b->m->has_transfer_tasks) {
+        int send = *transfer_mode_slot(b, transfer_item(b, flow), from, to);
+
+        alternative.literal = b->m->modes[send].literal;
+        alternative.bound2 = MO_EXACT_TAIL(send);
+        alternative.add2_ns = sent_ns;
+    }
+    return alternative;
+}
+
+static mo_status add_flow_precedence(mo_exact_model_builder *b, int flow,
+                                     int here, bool is_head, mo_error *err)
+{
+    const mo_flow *f = &b->m->x->flows[flow];
+    int target = is_head ? f->to : f->from, other = is_head ? f->from : f->to;
+    int mode = op_mode_on(b, target, here);
+    mo_status status;
+
+    if (mode < 0)
+        return MO_OK;
+    status =
+        begin_precedence(b, is_head ? MO_EXACT_HEAD(mode) : MO_EXACT_TAIL(mode),
+                         MO_EXACT_NO_LITERAL, err);
+    for (int k = 0; k < b->m->x->n_devices && status == MO_OK; k++)
+        if (op_mode_on(b, other, k) >= 0 &&
+            (k == here || !is_colocated(b->m, f)))
+            status =
+                add_alternative(b,
+                                is_head ? head_alternative(b, flow, k, here)
+                                        : tail_alternative(b, flow, here, k),
+                                err);
+    return status;
+}
+
+static mo_status add_flow_precedences(mo_exact_model_builder *b, int flow,
+                                      bool is_head, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    for (int k = 0; k < b->m->x->n_devices && status == MO_OK; k++)
+        status = add_flow_precedence(b, flow, k, is_head, err);
+    return status;
+}
+
+static mo_status add_simple_precedence(mo_exact_model_builder *b, int target,
+                                       int condition,
+                                       mo_exact_alternative alternative,
+                                       mo_error *err)
+{
+    mo_status status = begin_precedence(b, target, condition, err);
+
+    return status == MO_OK ? add_alternative(b, alternative, err) : status;
+}
+
+/* Tail of a transfer: at least one of its readers is on the device, and each
+ * one there counts. */
+static mo_status add_tensor_tail(mo_exact_model_builder *b, int mode,
+                                 mo_error *err)
+{
+    const mo_instance *x = b->m->x;
+    int tensor = b->m->tasks[b->m->modes[mode].task].item;
+    int to = b->m->modes[mode].to;
+    mo_status status =
+        begin_precedence(b, MO_EXACT_TAIL(mode), MO_EXACT_NO_LITERAL, err);
+
+    for (int q = x->tensor_start[tensor];
+         q < x->tensor_start[tensor + 1] && status == MO_OK; q++)
+        if (!is_colocated(b->m, &x->flows[q]) &&
+            op_mode_on(b, x->flows[q].to, to) >= 0)
+            status =
+                add_alternative(b, after_op(b, x->flows[q].to, to, false), err);
+    for (int q = x->tensor_start[tensor];
+         q < x->tensor_start[tensor + 1] && status == MO_OK; q++)
+        if (!is_colocated(b->m, &x->flows[q]) &&
+            op_mode_on(b, x->flows[q].to, to) >= 0) {
+            mo_exact_alternative alternative =
+                after_op(b, x->flows[q].to, to, false);
+
+            status = add_simple_precedence(
+                b, MO_EXACT_TAIL(mode), alternative.literal, alternative, err);
+        }
+    return status;
+}
+
+static mo_status add_transfer_precedences(mo_exact_model_builder *b, int mode,
+                                          mo_error *err)
+{
+    const mo_exact_task_mode *it = &b->m->modes[mode];
+    const mo_exact_task *task = &b->m->tasks[it->task];
+    mo_status status;
+
+    if (!it->is_real)
+        return MO_OK;
+    status =
+        add_simple_precedence(b, MO_EXACT_HEAD(mode), MO_EXACT_NO_LITERAL,
+                              after_op(b, task->source, it->from, true), err);
+    if (status != MO_OK)
+        return status;
+    if (task->to != MO_FREE)
+        return add_tensor_tail(b, mode, err);
+    return add_simple_precedence(
+        b, MO_EXACT_TAIL(mode), MO_EXACT_NO_LITERAL,
+        after_op(b, b->m->x->flows[task->item].to, it->to, false), err);
+}
+
+static mo_status build_precedences(mo_exact_model_builder *b, mo_error *err)
+{
+    const mo_exact_model *m = b->m;
+    int n_flows = m->x->n_flows;
+    mo_status status = MO_OK;
+
+    for (int q = 0; q < n_flows && status == MO_OK; q++)
+        status = add_flow_precedences(b, q, true, err);
+    for (int q = n_flows - 1; q >= 0 && status == MO_OK; q--)
+        status = add_flow_precedences(b, q, false, err);
+    for (size_t t = (size_t) m->x->n; t < m->n_tasks; t++)
+        for (int i = 0; i < m->tasks[t].n && status == MO_OK; i++)
+            status = add_transfer_precedences(b, m->tasks[t].first + i, err);
+    return status;
+}
+
+static bool is_allowed_on(const mo_exact_model *m, int unit, int device)
 {
     int pin = m->units->pin[unit];
 
@@ -55,14 +452,14 @@ static bool may_be_on(const mo_exact_model *m, int unit, int device)
             m->units->bytes[unit] <= m->x->capacity_bytes[device]);
 }
 
-/* A unit is on one device. */
-static void place_unit(mo_exact_model_builder *b, int unit)
+/* Exactly one device per unit. */
+static void add_place_literals(mo_exact_model_builder *b, int unit)
 {
-    int *place = b->m->place + unit * b->m->x->n_devices, n = 0;
+    int *place = b->m->place_literal + unit * b->m->x->n_devices, n = 0;
 
     for (int k = 0; k < b->m->x->n_devices; k++) {
         place[k] = MO_EXACT_NO_LITERAL;
-        if (!may_be_on(b->m, unit, k))
+        if (!is_allowed_on(b->m, unit, k))
             continue;
         place[k] = 2 * mo_exact_core_new_variable(b->core);
         for (int i = 0; i < n; i++)
@@ -72,10 +469,10 @@ static void place_unit(mo_exact_model_builder *b, int unit)
     mo_exact_build_clause(b, b->clause, n);
 }
 
-static mo_status add_op(mo_exact_model_builder *b, int op, mo_error *err)
+static mo_status add_op_task(mo_exact_model_builder *b, int op, mo_error *err)
 {
     mo_exact_model *m = b->m;
-    mo_status status = mo_exact_build_task(
+    mo_status status = add_task(
         b, (mo_exact_task){ .item = op, .source = op, .to = MO_FREE }, err);
 
     for (int k = 0; k < m->x->n_devices; k++) {
@@ -91,7 +488,7 @@ static mo_status add_op(mo_exact_model_builder *b, int op, mo_error *err)
         if (literal == MO_EXACT_NO_LITERAL || status != MO_OK)
             continue;
         m->op_mode[op * m->x->n_devices + k] = (int) m->n_modes;
-        status = mo_exact_build_mode(b, mode, err);
+        status = add_mode(b, mode, err);
     }
     return status;
 }
@@ -101,21 +498,21 @@ static mo_status build_ops(mo_exact_model_builder *b, mo_error *err)
     mo_status status = MO_OK;
 
     for (int u = 0; u < b->m->units->n; u++)
-        place_unit(b, u);
+        add_place_literals(b, u);
     for (int i = 0; i < b->m->x->n && status == MO_OK; i++)
-        status = add_op(b, i, err);
+        status = add_op_task(b, i, err);
     return status;
 }
 
-static mo_status build(mo_exact_model_builder *b, mo_error *err)
+static mo_status build_model(mo_exact_model_builder *b, mo_error *err)
 {
     mo_exact_model *m = b->m;
     mo_status status = build_ops(b, err);
 
-    if (status == MO_OK && m->has_sends)
-        status = mo_exact_build_transfers(b, err);
+    if (status == MO_OK && m->has_transfer_tasks)
+        status = build_transfers(b, err);
     if (status == MO_OK)
-        status = mo_exact_build_precedences(b, err);
+        status = build_precedences(b, err);
     if (status == MO_OK)
         status = mo_exact_build_resource_uses(b, err);
     if (status == MO_OK)
@@ -142,22 +539,22 @@ mo_status mo_exact_model_init(mo_exact_model *m, mo_exact_core *c,
     mo_status status;
 
     *m = (mo_exact_model){ .x = x, .regime = *regime };
-    m->has_sends = regime->congestion != MO_CONGESTION_NONE ||
-                   regime->memory == MO_MEMORY_LIVE;
+    m->has_transfer_tasks = regime->congestion != MO_CONGESTION_NONE ||
+                            regime->memory == MO_MEMORY_LIVE;
     status = mo_placement_units_make(x, regime, &m->units, err);
     if (status != MO_OK)
         return status;
-    m->place = malloc((n * n_devices + 1) * sizeof *m->place);
+    m->place_literal = malloc((n * n_devices + 1) * sizeof *m->place_literal);
     m->op_mode = malloc((n * n_devices + 1) * sizeof *m->op_mode);
     b.clause = malloc((n + n_devices + 3) * sizeof *b.clause);
-    status = m->place && m->op_mode && b.clause ? build(&b, err)
-                                                : mo_fail_memory(err);
-    free(b.send_mode);
+    status = m->place_literal && m->op_mode && b.clause ? build_model(&b, err)
+                                                        : mo_fail_memory(err);
+    free(b.transfer_mode);
     free(b.clause);
     return status;
 }
 
-static void free_lists(mo_exact_adjacency *lists)
+static void free_adjacency(mo_exact_adjacency *lists)
 {
     free(lists->start);
     free(lists->items);
@@ -165,22 +562,22 @@ static void free_lists(mo_exact_adjacency *lists)
 
 void mo_exact_model_clear(mo_exact_model *m)
 {
-    free_lists(&m->uses_of);
-    free_lists(&m->modes_of_literal);
-    free_lists(&m->rules_of_literal);
-    free_lists(&m->rules_of_bound);
-    free_lists(&m->resources_of_mode);
-    free(m->reaches);
-    free(m->first_goes);
-    free(m->order_of);
-    free(m->ways);
-    free(m->rules);
+    free_adjacency(&m->uses_of);
+    free_adjacency(&m->modes_of_literal);
+    free_adjacency(&m->precedences_of_literal);
+    free_adjacency(&m->precedences_of_bound);
+    free_adjacency(&m->resources_of_mode);
+    free(m->reachable);
+    free(m->order_literals);
+    free(m->order_tasks);
+    free(m->alternatives);
+    free(m->precedences);
     free(m->use_modes);
     free(m->uses);
     free(m->modes);
     free(m->tasks);
     free(m->op_mode);
-    free(m->place);
+    free(m->place_literal);
     mo_placement_units_free(m->units);
     *m = (mo_exact_model){ 0 };
 }

@@ -1,17 +1,18 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exact_model.h - an instance as tasks for the exact search.
+ * task_model.h - constraint model of an instance: a multi-mode scheduling
+ * problem with unary resources.
  *
- * A task is an op or something that may be sent.  It is done in one of several
- * modes: an op on a device, a transfer from one device to another, or not at
- * all.  Every mode has a literal that says so (ops of a group share theirs), a
- * length, resources that it holds meanwhile, and two bounds: its head, the time
- * before which it cannot start, and its tail, what comes at least after it has
- * ended.  Both only mean anything if the mode is the one that is taken.
+ * A task is an op or a possible transfer. It has several modes: an op on a
+ * device, a transfer from one device to another, or no transfer. Every mode
+ * has a literal that selects it (ops of a group share theirs), a length,
+ * resources that it uses meanwhile, and two bounds: its head, a lower bound on
+ * the start, and its tail, a lower bound on the time from its end to the end
+ * of the schedule (as in Carlier's one-machine problem). Both hold if the mode
+ * is selected.
  *
- * Rules tell how bounds follow from others along the flows.  Tasks that hold
- * the same resource run one after the other: for every two, a variable tells
- * which goes first.
+ * Precedences derive bounds from others along the flows. Tasks that use the
+ * same resource are disjunctive: for every two, a variable decides the order.
  */
 #ifndef MO_SOLVERS_SEARCH_EXACT_TASK_MODEL_H
 #define MO_SOLVERS_SEARCH_EXACT_TASK_MODEL_H
@@ -32,37 +33,37 @@
 typedef struct mo_exact_task_mode {
     int task;
     int literal;
-    int from, to; /* devices; an op's are the same */
-    bool is_real; /* false: nothing is sent */
+    int from, to; /* devices; equal for an op */
+    bool is_real; /* false: no transfer takes place */
     int64_t length_ns;
 } mo_exact_task_mode;
 
 typedef struct mo_exact_task {
     int first, n; /* its modes */
     int item;     /* op, flow or tensor */
-    int source;   /* the op, or the producer of what is sent */
-    int to;       /* of a tensor: the target; else MO_FREE */
+    int source;   /* the op, or the producer of the transferred tensor */
+    int to;       /* of a tensor: the target device; else MO_FREE */
 } mo_exact_task;
 
-/* A task on a resource: the modes in which it holds that. */
+/* A task on a resource: the modes in which it uses it. */
 typedef struct mo_exact_resource_use {
     int task;
     int first, n; /* in use_modes */
 } mo_exact_resource_use;
 
-/* One way for a rule to be kept: bound a + add, or the larger of two such. */
+/* One alternative of a precedence: bound + add, or the larger of two such. */
 typedef struct mo_exact_alternative {
-    int literal;     /* the way exists unless this is false */
-    int bound, also; /* also may be -1 */
-    int64_t add_ns, also_add_ns;
+    int literal;       /* excluded if this is false */
+    int bound, bound2; /* bound2 may be -1 */
+    int64_t add_ns, add2_ns;
 } mo_exact_alternative;
 
-/* target is at least the least of the ways, if both that are given hold; they
- * may be MO_EXACT_NO_LITERAL. */
+/* target >= min over the alternatives, if both conditions are true; each may
+ * be MO_EXACT_NO_LITERAL. */
 typedef struct mo_exact_precedence {
     int target;
-    int given, also_given;
-    int first, n; /* in ways */
+    int condition, condition2;
+    int first, n; /* in alternatives */
 } mo_exact_precedence;
 
 typedef struct mo_exact_adjacency {
@@ -73,18 +74,19 @@ typedef struct mo_exact_model {
     const mo_instance *x;
     mo_regime regime;
     mo_placement_units *units;
-    bool is_impossible; /* seen at once */
-    bool has_sends;     /* transfers are tasks; else only times between ops */
+    bool is_impossible;      /* infeasible already while built */
+    bool has_transfer_tasks; /* else transfers are mere delays between ops */
 
-    int *place;   /* by unit and device: the literal, or MO_EXACT_NO_LITERAL */
-    int *op_mode; /* by op and device: the mode, or -1 */
+    int *place_literal; /* by unit and device: the literal, or
+                           MO_EXACT_NO_LITERAL */
+    int *op_mode;       /* by op and device: the mode, or -1 */
 
     mo_exact_task *tasks; /* ops first */
     size_t n_tasks, tasks_room;
     mo_exact_task_mode *modes;
     size_t n_modes, modes_room;
 
-    int n_literals;             /* of the core, when all of this was made */
+    int n_literals;             /* of the core after building */
     int n_resources;            /* devices first */
     mo_exact_adjacency uses_of; /* by resource: uses */
     mo_exact_resource_use *uses;
@@ -92,47 +94,49 @@ typedef struct mo_exact_model {
     int *use_modes;
     size_t n_use_modes, use_modes_room;
 
-    mo_exact_precedence *rules;
-    size_t n_rules, rules_room;
-    size_t n_first_rules; /* that are told of changes; later ones look */
-    mo_exact_alternative *ways;
-    size_t n_ways, ways_room;
+    mo_exact_precedence *precedences;
+    size_t n_precedences, precedences_room;
+    size_t n_static_precedences; /* in the adjacency lists; later ones are
+                                    checked in a loop */
+    mo_exact_alternative *alternatives;
+    size_t n_alternatives, alternatives_room;
 
-    int *first_goes; /* by two tasks: the literal that the one goes before the
-                        other, if they hold the same; MO_EXACT_NO_LITERAL: order
-                        is no question */
-    int first_order; /* variable; the others of orders follow */
-    int (*order_of)[2]; /* by variable, from that one on: the two tasks */
+    int *order_literals;   /* by two tasks: literal of "first before second";
+                              MO_EXACT_NO_LITERAL: no shared resource, or fixed
+                              order */
+    int first_order;       /* first order variable; the others follow */
+    int (*order_tasks)[2]; /* by order variable: the two tasks */
     size_t n_orders, orders_room;
-    unsigned char *reaches; /* by two ops: is there a path? */
+    unsigned char *reachable; /* by two ops: transitive closure */
 
-    mo_exact_adjacency modes_of_literal, rules_of_literal; /* by literal */
-    mo_exact_adjacency rules_of_bound;
+    mo_exact_adjacency modes_of_literal,
+        precedences_of_literal; /* by literal */
+    mo_exact_adjacency precedences_of_bound;
     mo_exact_adjacency resources_of_mode;
 } mo_exact_model;
 
-/* Makes variables and bounds in the core, which was just opened, and gives it
- * the clauses that tie them together.  Both are the caller's to close, on
- * failure, too. */
+/* Builds the model: variables, bounds and clauses in the core, which has just
+ * been initialized. The caller clears both, on failure too. x is borrowed. */
 mo_status mo_exact_model_init(mo_exact_model *m, mo_exact_core *c,
                               const mo_instance *x, const mo_regime *regime,
                               mo_error *err);
 void mo_exact_model_clear(mo_exact_model *m);
 
-/* Literal that task a goes before task b. */
+/* Returns the literal of "task a before task b". */
 static inline int mo_exact_order_literal(const mo_exact_model *m, int a, int b)
 {
-    return m->first_goes[(size_t) a * m->n_tasks + (size_t) b];
+    return m->order_literals[(size_t) a * m->n_tasks + (size_t) b];
 }
 
-/* Is all that the task is there for always over when the op starts, or is it
- * that op? */
+/* Returns whether the task, and all that reads it, always ends before the op
+ * starts, or is that op. */
 bool mo_exact_always_ends_before(const mo_exact_model *m, int task, int op);
 
+/* Returns the literal of "op on device", or MO_EXACT_NO_LITERAL. */
 static inline int mo_exact_place_literal(const mo_exact_model *m, int op,
                                          int device)
 {
-    return m->place[m->units->of_op[op] * m->x->n_devices + device];
+    return m->place_literal[m->units->of_op[op] * m->x->n_devices + device];
 }
 
 #endif

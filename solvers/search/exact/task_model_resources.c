@@ -1,20 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/*
- * Who holds what, who could get into whose way, and whom to tell of what.
- */
 #include <stdlib.h>
 
 #include "base/array.h"
 #include "schedule/resource.h"
+#include "solvers/search/exact/symmetry_detect.h"
 #include "solvers/search/exact/task_model_build.h"
 
-/* Pairs (i, item) sorted into lists by i. */
-typedef struct sorter {
+/*
+ * Resources of the task model: uses, order variables of disjunctive pairs,
+ * adjacency lists for propagation, and symmetry breaking.
+ */
+
+/* Pairs (i, item), sorted into lists by i. */
+typedef struct pair_list {
     int (*pair)[2];
     size_t n, room;
-} sorter;
+} pair_list;
 
-static mo_status put(sorter *s, int i, int item, mo_error *err)
+static mo_status add_pair(pair_list *s, int i, int item, mo_error *err)
 {
     mo_status status = MO_ARRAY_GROW(s->pair, s->n, s->room, err);
 
@@ -25,8 +28,8 @@ static mo_status put(sorter *s, int i, int item, mo_error *err)
     return status;
 }
 
-static mo_status sort(sorter *s, int n, mo_exact_adjacency *lists,
-                      mo_error *err)
+static mo_status build_adjacency(pair_list *s, int n, mo_exact_adjacency *lists,
+                                 mo_error *err)
 {
     lists->start = calloc((size_t) n + 2, sizeof *lists->start);
     lists->items = malloc((s->n + 1) * sizeof *lists->items);
@@ -41,10 +44,11 @@ static mo_status sort(sorter *s, int n, mo_exact_adjacency *lists,
     return MO_OK;
 }
 
-/* What a mode holds: how many, and at *ids which, in the numbers of
- * resource.h; the devices stand in front of those. */
-static int held_by(const mo_exact_model *m, const mo_exact_task_mode *mode,
-                   int pair[2], const int **ids)
+/* Returns the number of resources that a mode uses and stores them in *ids,
+ * numbered as in schedule/resource.h (without the devices). */
+static int list_mode_resources(const mo_exact_model *m,
+                               const mo_exact_task_mode *mode, int pair[2],
+                               const int **ids)
 {
     if (!mode->is_real)
         return 0;
@@ -52,9 +56,9 @@ static int held_by(const mo_exact_model *m, const mo_exact_task_mode *mode,
                             pair, ids);
 }
 
-static mo_status list_resources(mo_exact_model *m, mo_error *err)
+static mo_status build_mode_resources(mo_exact_model *m, mo_error *err)
 {
-    sorter s = { 0 };
+    pair_list s = { 0 };
     mo_status status = MO_OK;
 
     for (int i = 0; i < (int) m->n_modes && status == MO_OK; i++) {
@@ -63,22 +67,24 @@ static mo_status list_resources(mo_exact_model *m, mo_error *err)
         int pair[2], n;
 
         if (mode->task < m->x->n) {
-            status = put(&s, i, mode->from, err);
+            status = add_pair(&s, i, mode->from, err);
             continue;
         }
-        n = held_by(m, mode, pair, &ids);
+        n = list_mode_resources(m, mode, pair, &ids);
         for (int r = 0; r < n && status == MO_OK; r++)
-            status = put(&s, i, m->x->n_devices + ids[r], err);
+            status = add_pair(&s, i, m->x->n_devices + ids[r], err);
     }
     if (status == MO_OK)
-        status = sort(&s, (int) m->n_modes, &m->resources_of_mode, err);
+        status =
+            build_adjacency(&s, (int) m->n_modes, &m->resources_of_mode, err);
     free(s.pair);
     return status;
 }
 
-/* Modes stand by task, and so do those of a resource. */
-static mo_status add_uses(mo_exact_model *m, const mo_exact_adjacency *modes_of,
-                          int resource, sorter *s, mo_error *err)
+/* Modes are sorted by task, so those of a resource are too. */
+static mo_status add_resource_uses(mo_exact_model *m,
+                                   const mo_exact_adjacency *modes_of,
+                                   int resource, pair_list *s, mo_error *err)
 {
     mo_status status = MO_OK;
     int task = -1;
@@ -91,7 +97,7 @@ static mo_status add_uses(mo_exact_model *m, const mo_exact_adjacency *modes_of,
             task = m->modes[mode].task;
             status = MO_ARRAY_GROW(m->uses, m->n_uses, m->uses_room, err);
             if (status == MO_OK)
-                status = put(s, resource, (int) m->n_uses, err);
+                status = add_pair(s, resource, (int) m->n_uses, err);
             if (status == MO_OK)
                 m->uses[m->n_uses++] =
                     (mo_exact_resource_use){ task, (int) m->n_use_modes, 0 };
@@ -107,16 +113,16 @@ static mo_status add_uses(mo_exact_model *m, const mo_exact_adjacency *modes_of,
     return status;
 }
 
-static mo_status list_uses(mo_exact_model *m,
-                           const mo_exact_adjacency *modes_of, mo_error *err)
+static mo_status build_uses(mo_exact_model *m,
+                            const mo_exact_adjacency *modes_of, mo_error *err)
 {
-    sorter s = { 0 };
+    pair_list s = { 0 };
     mo_status status = MO_OK;
 
     for (int r = 0; r < m->n_resources && status == MO_OK; r++)
-        status = add_uses(m, modes_of, r, &s, err);
+        status = add_resource_uses(m, modes_of, r, &s, err);
     if (status == MO_OK)
-        status = sort(&s, m->n_resources, &m->uses_of, err);
+        status = build_adjacency(&s, m->n_resources, &m->uses_of, err);
     free(s.pair);
     return status;
 }
@@ -125,51 +131,51 @@ mo_status mo_exact_build_resource_uses(mo_exact_model_builder *b, mo_error *err)
 {
     mo_exact_model *m = b->m;
     mo_exact_adjacency modes_of = { 0 };
-    sorter s = { 0 };
+    pair_list s = { 0 };
     mo_status status;
 
     m->n_resources =
         m->x->n_devices + mo_resource_count(m->x, m->regime.congestion);
-    status = list_resources(m, err);
+    status = build_mode_resources(m, err);
     for (int i = 0; i < (int) m->n_modes && status == MO_OK; i++)
         for (int r = m->resources_of_mode.start[i];
              r < m->resources_of_mode.start[i + 1] && status == MO_OK; r++)
-            status = put(&s, m->resources_of_mode.items[r], i, err);
+            status = add_pair(&s, m->resources_of_mode.items[r], i, err);
     if (status == MO_OK)
-        status = sort(&s, m->n_resources, &modes_of, err);
+        status = build_adjacency(&s, m->n_resources, &modes_of, err);
     if (status == MO_OK)
-        status = list_uses(m, &modes_of, err);
+        status = build_uses(m, &modes_of, err);
     free(s.pair);
     free(modes_of.start);
     free(modes_of.items);
     return status;
 }
 
-static mo_status find_paths(mo_exact_model *m, mo_error *err)
+static mo_status compute_reachability(mo_exact_model *m, mo_error *err)
 {
     const mo_instance *x = m->x;
     size_t n = (size_t) x->n;
 
-    m->reaches = calloc(n * n + 1, 1);
-    if (!m->reaches)
+    m->reachable = calloc(n * n + 1, 1);
+    if (!m->reachable)
         return mo_fail_memory(err);
     for (int i = x->n - 1; i >= 0; i--) {
-        unsigned char *row = m->reaches + (size_t) i * n;
+        unsigned char *row = m->reachable + (size_t) i * n;
 
         row[i] = 1;
         for (int q = x->out_start[i]; q < x->out_start[i + 1]; q++) {
             int to = x->flows[q].to;
 
             for (size_t j = (size_t) to; j < n; j++)
-                row[j] |= m->reaches[(size_t) to * n + j];
+                row[j] |= m->reachable[(size_t) to * n + j];
         }
     }
     return MO_OK;
 }
 
-static bool reaches(const mo_exact_model *m, int from, int to)
+static bool has_path(const mo_exact_model *m, int from, int to)
 {
-    return m->reaches[(size_t) from * (size_t) m->x->n + (size_t) to];
+    return m->reachable[(size_t) from * (size_t) m->x->n + (size_t) to];
 }
 
 bool mo_exact_always_ends_before(const mo_exact_model *m, int task, int op)
@@ -178,39 +184,39 @@ bool mo_exact_always_ends_before(const mo_exact_model *m, int task, int op)
     const mo_instance *x = m->x;
 
     if (task < x->n)
-        return reaches(m, task, op);
+        return has_path(m, task, op);
     if (t->to == MO_FREE)
-        return reaches(m, x->flows[t->item].to, op);
+        return has_path(m, x->flows[t->item].to, op);
     for (int q = x->tensor_start[t->item]; q < x->tensor_start[t->item + 1];
          q++)
-        if (!reaches(m, x->flows[q].to, op))
+        if (!has_path(m, x->flows[q].to, op))
             return false;
     return true;
 }
 
-static mo_status add_order(mo_exact_model_builder *b, int s, int t,
-                           mo_error *err)
+static mo_status add_order_variable(mo_exact_model_builder *b, int s, int t,
+                                    mo_error *err)
 {
     mo_exact_model *m = b->m;
-    int *goes = &m->first_goes[(size_t) s * m->n_tasks + (size_t) t];
+    int *goes = &m->order_literals[(size_t) s * m->n_tasks + (size_t) t];
     mo_status status;
 
     if (*goes != MO_EXACT_NO_LITERAL ||
         mo_exact_always_ends_before(m, s, m->tasks[t].source) ||
         mo_exact_always_ends_before(m, t, m->tasks[s].source))
         return MO_OK;
-    status = MO_ARRAY_GROW(m->order_of, m->n_orders, m->orders_room, err);
+    status = MO_ARRAY_GROW(m->order_tasks, m->n_orders, m->orders_room, err);
     if (status != MO_OK)
         return status;
-    m->order_of[m->n_orders][0] = s;
-    m->order_of[m->n_orders++][1] = t;
+    m->order_tasks[m->n_orders][0] = s;
+    m->order_tasks[m->n_orders++][1] = t;
     *goes = 2 * mo_exact_core_new_variable(b->core);
-    m->first_goes[(size_t) t * m->n_tasks + (size_t) s] = *goes ^ 1;
+    m->order_literals[(size_t) t * m->n_tasks + (size_t) s] = *goes ^ 1;
     return b->core->out_of_memory ? mo_fail_memory(err) : MO_OK;
 }
 
-static mo_status add_orders(mo_exact_model_builder *b, int resource,
-                            mo_error *err)
+static mo_status add_order_variables(mo_exact_model_builder *b, int resource,
+                                     mo_error *err)
 {
     const mo_exact_model *m = b->m;
     const mo_exact_adjacency *of = &m->uses_of;
@@ -218,8 +224,8 @@ static mo_status add_orders(mo_exact_model_builder *b, int resource,
 
     for (int i = of->start[resource]; i < of->start[resource + 1]; i++)
         for (int j = i + 1; j < of->start[resource + 1] && status == MO_OK; j++)
-            status = add_order(b, m->uses[of->items[i]].task,
-                               m->uses[of->items[j]].task, err);
+            status = add_order_variable(b, m->uses[of->items[i]].task,
+                                        m->uses[of->items[j]].task, err);
     return status;
 }
 
@@ -227,52 +233,55 @@ mo_status mo_exact_build_disjunctions(mo_exact_model_builder *b, mo_error *err)
 {
     mo_exact_model *m = b->m;
     size_t n = m->n_tasks * m->n_tasks;
-    mo_status status = find_paths(m, err);
+    mo_status status = compute_reachability(m, err);
 
     if (status != MO_OK)
         return status;
-    m->first_goes = malloc((n + 1) * sizeof *m->first_goes);
-    if (!m->first_goes)
+    m->order_literals = malloc((n + 1) * sizeof *m->order_literals);
+    if (!m->order_literals)
         return mo_fail_memory(err);
     for (size_t i = 0; i < n; i++)
-        m->first_goes[i] = MO_EXACT_NO_LITERAL;
+        m->order_literals[i] = MO_EXACT_NO_LITERAL;
     m->first_order = b->core->n_variables;
     for (int r = 0; r < m->n_resources && status == MO_OK; r++)
-        status = add_orders(b, r, err);
+        status = add_order_variables(b, r, err);
     return status;
 }
 
-static mo_status list_modes(mo_exact_model_builder *b, mo_error *err)
+static mo_status build_literal_modes(mo_exact_model_builder *b, mo_error *err)
 {
     mo_exact_model *m = b->m;
-    sorter s = { 0 };
+    pair_list s = { 0 };
     mo_status status = MO_OK;
 
     for (int i = 0; i < (int) m->n_modes && status == MO_OK; i++)
-        status = put(&s, m->modes[i].literal, i, err);
+        status = add_pair(&s, m->modes[i].literal, i, err);
     if (status == MO_OK)
-        status = sort(&s, 2 * b->core->n_variables, &m->modes_of_literal, err);
+        status = build_adjacency(&s, 2 * b->core->n_variables,
+                                 &m->modes_of_literal, err);
     free(s.pair);
     return status;
 }
 
-/* A rule looks again when a bound of its grows, one of its ways is denied, or
- * what it needs is given. */
-static mo_status put_rule(const mo_exact_model *m, int number, sorter *literals,
-                          sorter *bounds, mo_error *err)
+/* A precedence is propagated again when one of its bounds grows, one of its
+ * alternatives is excluded, or its condition becomes true. */
+static mo_status watch_precedence(const mo_exact_model *m, int number,
+                                  pair_list *literals, pair_list *bounds,
+                                  mo_error *err)
 {
-    const mo_exact_precedence *rule = &m->rules[number];
+    const mo_exact_precedence *precedence = &m->precedences[number];
     mo_status status = MO_OK;
 
-    if (rule->given != MO_EXACT_NO_LITERAL)
-        status = put(literals, rule->given, number, err);
-    for (int w = rule->first; w < rule->first + rule->n && status == MO_OK;
-         w++) {
-        status = put(literals, m->ways[w].literal ^ 1, number, err);
+    if (precedence->condition != MO_EXACT_NO_LITERAL)
+        status = add_pair(literals, precedence->condition, number, err);
+    for (int w = precedence->first;
+         w < precedence->first + precedence->n && status == MO_OK; w++) {
+        status =
+            add_pair(literals, m->alternatives[w].literal ^ 1, number, err);
         if (status == MO_OK)
-            status = put(bounds, m->ways[w].bound, number, err);
-        if (status == MO_OK && m->ways[w].also >= 0)
-            status = put(bounds, m->ways[w].also, number, err);
+            status = add_pair(bounds, m->alternatives[w].bound, number, err);
+        if (status == MO_OK && m->alternatives[w].bound2 >= 0)
+            status = add_pair(bounds, m->alternatives[w].bound2, number, err);
     }
     return status;
 }
@@ -280,18 +289,84 @@ static mo_status put_rule(const mo_exact_model *m, int number, sorter *literals,
 mo_status mo_exact_build_adjacency(mo_exact_model_builder *b, mo_error *err)
 {
     mo_exact_model *m = b->m;
-    sorter literals = { 0 }, bounds = { 0 };
-    mo_status status = list_modes(b, err);
+    pair_list literals = { 0 }, bounds = { 0 };
+    mo_status status = build_literal_modes(b, err);
 
-    for (int i = 0; i < (int) m->n_rules && status == MO_OK; i++)
-        status = put_rule(m, i, &literals, &bounds, err);
+    for (int i = 0; i < (int) m->n_precedences && status == MO_OK; i++)
+        status = watch_precedence(m, i, &literals, &bounds, err);
     if (status == MO_OK)
-        status = sort(&literals, 2 * b->core->n_variables, &m->rules_of_literal,
-                      err);
+        status = build_adjacency(&literals, 2 * b->core->n_variables,
+                                 &m->precedences_of_literal, err);
     if (status == MO_OK)
-        status = sort(&bounds, 2 * (int) m->n_modes, &m->rules_of_bound, err);
-    m->n_first_rules = m->n_rules;
+        status = build_adjacency(&bounds, 2 * (int) m->n_modes,
+                                 &m->precedences_of_bound, err);
+    m->n_static_precedences = m->n_precedences;
     free(literals.pair);
     free(bounds.pair);
+    return status;
+}
+
+/*
+ * Symmetry breaking by lexicographic order: of schedules that differ only by
+ * swaps of interchangeable branches one is kept, in which the branches are
+ * sorted by their device vectors, and, where those are equal, by the starts of
+ * their first ops. Every other becomes this one by swaps.
+ */
+
+/* If the vectors are equal so far (same true, or MO_EXACT_NO_LITERAL at the
+ * beginning), the next device of a is at most that of b. Returns the literal
+ * that they are still equal. */
+static int add_lex_constraint(mo_exact_model_builder *b, int same, int op_a,
+                              int op_b)
+{
+    const mo_exact_model *m = b->m;
+    int still = 2 * mo_exact_core_new_variable(b->core);
+    int clause[4], n = 0;
+
+    if (same != MO_EXACT_NO_LITERAL)
+        clause[n++] = same ^ 1;
+    for (int k = 0; k < m->x->n_devices; k++) {
+        int x_a = mo_exact_place_literal(m, op_a, k);
+
+        if (x_a == MO_EXACT_NO_LITERAL)
+            continue;
+        clause[n] = x_a ^ 1;
+        for (int l = 0; l <= k; l++) {
+            int x_b = mo_exact_place_literal(m, op_b, l);
+
+            if (x_b == MO_EXACT_NO_LITERAL)
+                continue;
+            clause[n + 1] = x_b ^ 1;
+            clause[n + 2] = still;
+            mo_exact_build_clause(b, clause, l < k ? n + 2 : n + 3);
+        }
+    }
+    return still;
+}
+
+static void add_symmetry_breaking(mo_exact_model_builder *b, const int *ops_a,
+                                  const int *ops_b, int n)
+{
+    int same = MO_EXACT_NO_LITERAL, first;
+
+    for (int i = 0; i < n; i++)
+        same = add_lex_constraint(b, same, ops_a[i], ops_b[i]);
+    first = mo_exact_order_literal(b->m, ops_a[0], ops_b[0]);
+    if (first != MO_EXACT_NO_LITERAL)
+        mo_exact_build_binary_clause(b, same ^ 1, first);
+}
+
+mo_status mo_exact_build_symmetry(mo_exact_model_builder *b, mo_error *err)
+{
+    mo_exact_symmetry symmetry = { 0 };
+    mo_status status =
+        mo_exact_symmetry_find(b->m->x, b->m->reachable, &symmetry, err);
+
+    for (int i = 0; i + 1 < symmetry.n && status == MO_OK; i++)
+        if (symmetry.class[i] == symmetry.class[i + 1])
+            add_symmetry_breaking(b, symmetry.ops + symmetry.start[i],
+                                  symmetry.ops + symmetry.start[i + 1],
+                                  symmetry.start[i + 1] - symmetry.start[i]);
+    mo_exact_symmetry_clear(&symmetry);
     return status;
 }
