@@ -45,7 +45,7 @@ static void find_receivers(halving *r)
     const mo_forkjoin *fork = r->options->fork;
     int n = r->x->n_devices, a = r->options->boundary / n;
 
-    if (fork->shared_row < 0 || fork->segment.u == MO_FREE ||
+    if (fork->broadcast_row < 0 || fork->segment.u == MO_FREE ||
         n - 1 > MOST_RECEIVERS)
         return;
     for (int k = 0; k < n; k++)

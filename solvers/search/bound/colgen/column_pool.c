@@ -94,8 +94,7 @@ static bool blocks_broadcast(const mo_cg_problem *c, const mo_cg_node *s,
             job->start < s->arrival_min[k] &&
             job->start + job->length >
                 s->arrival_max[k] - mo_cg_broadcast_ticks(c, k) &&
-            has_resource(c, mo_cg_device_pair(c, c->u_device, k),
-                         job->resource))
+            has_resource(c, mo_cg_pair(c, c->u_device, k), job->resource))
             return true;
     return false;
 }
@@ -117,8 +116,7 @@ bool mo_cg_column_is_feasible(const mo_cg_column_pool *pool,
     if (p->class == MO_FREE)
         return is_arrival_feasible(c, s, p->to, p->start[0]);
     for (int i = 0, n = count_nodes(c, p); i < n; i++) {
-        int at = mo_cg_tree_node_device(c, c->tree->root[p->class] + i,
-                                        p->device[i]);
+        int at = mo_cg_index(c, c->tree->root[p->class] + i, p->device[i]);
 
         if (p->start[i] < s->est[at] || p->start[i] > s->lst[at])
             return false;

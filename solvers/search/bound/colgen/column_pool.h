@@ -34,6 +34,7 @@ typedef struct mo_cg_column_pool {
     size_t n, capacity;
 } mo_cg_column_pool;
 
+/* Frees all columns and the array; the pool can be used again. */
 void mo_cg_column_pool_clear(mo_cg_column_pool *pool);
 
 /* Adds a copy of the column; *copy is owned by the pool and stays valid until

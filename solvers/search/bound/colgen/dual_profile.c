@@ -146,7 +146,7 @@ static void add_cardinality(mo_cg_dual_profile *p, const mo_cg_row *row,
                             double price)
 {
     for (int k = 0; k < p->c->n_devices; k++)
-        p->node_cost[mo_cg_tree_node_device(p->c, row->node, k)] +=
+        p->node_cost[mo_cg_index(p->c, row->node, k)] +=
             price * mo_cg_row_cardinality_coefficient(row, k);
     p->total += price;
 }

@@ -45,7 +45,7 @@ enum { N_SMOOTHING = sizeof smoothing / sizeof *smoothing };
 struct mo_cg_master {
     const mo_cg_problem *c;
     const mo_cg_node *state;
-    mo_cg_branch_pricer *pricer;
+    mo_cg_pricer *pricer;
     mo_cg_dual_profile *profile;
     mo_cg_usage *usage;
     mo_cg_master_lp *lp;
@@ -69,7 +69,7 @@ static void try_arrival_interval(const mo_cg_problem *c,
 {
     int64_t length = mo_cg_broadcast_ticks(c, device), start;
     const mo_cg_cost_curve *curve =
-        &prices->pairs[mo_cg_device_pair(c, c->u_device, device)];
+        &prices->pairs[mo_cg_pair(c, c->u_device, device)];
     double price;
 
     if (from > to)
@@ -118,7 +118,7 @@ static double price_broadcast(const mo_cg_problem *c,
 static void make_broadcast_column(const mo_cg_problem *c, int device,
                                   int64_t tick, mo_cg_column *column)
 {
-    int pair = mo_cg_device_pair(c, c->u_device, device);
+    int pair = mo_cg_pair(c, c->u_device, device);
     int64_t length = mo_cg_broadcast_ticks(c, device);
 
     column->class = MO_FREE;
@@ -154,7 +154,7 @@ static void add_initial_rows(mo_cg_master *m)
 
 static mo_status allocate_buffers(mo_cg_master *m, mo_error *err)
 {
-    size_t jobs = (size_t) mo_cg_branch_pricer_max_jobs(m->pricer) + 1;
+    size_t jobs = (size_t) mo_cg_pricer_max_jobs(m->pricer) + 1;
     size_t nodes = (size_t) m->c->n_nodes + 1;
 
     m->column.device = calloc(nodes, sizeof *m->column.device);
@@ -185,7 +185,7 @@ mo_status mo_cg_master_new(const mo_cg_problem *c, const mo_cg_node *state,
         return mo_fail_memory(err);
     m->c = c;
     m->max_terms = count_max_terms(c);
-    status = mo_cg_branch_pricer_new(c, state, &m->pricer, err);
+    status = mo_cg_pricer_new(c, state, &m->pricer, err);
     if (status == MO_OK)
         status = mo_cg_dual_profile_new(c, MAX_RELEASE_ROWS, &m->profile, err);
     if (status == MO_OK)
@@ -207,7 +207,7 @@ void mo_cg_master_free(mo_cg_master *m)
 {
     if (!m)
         return;
-    mo_cg_branch_pricer_free(m->pricer);
+    mo_cg_pricer_free(m->pricer);
     mo_cg_dual_profile_free(m->profile);
     mo_cg_usage_free(m->usage);
     mo_cg_master_lp_free(m->lp);
@@ -228,12 +228,12 @@ static mo_status price_class(mo_cg_master *m, int class, bool must,
     *least = INFINITY;
     m->column.class = class;
     for (int k = 0; k < m->c->n_devices && status == MO_OK; k++) {
-        double price = mo_cg_branch_pricer_min_cost(m->pricer, class, k);
+        double price = mo_cg_pricer_min_cost(m->pricer, class, k);
 
         if (isinf(price))
             continue;
         *least = price < *least ? price : *least;
-        mo_cg_branch_pricer_extract_column(m->pricer, class, k, &m->column);
+        mo_cg_pricer_extract_column(m->pricer, class, k, &m->column);
         status = mo_cg_master_lp_add_column(m->lp, &m->column, must, cut, err);
     }
     return status;
@@ -339,7 +339,7 @@ static bool separate_release_rows(mo_cg_master *m, double factor)
             if (c->u_input[i] != MO_CG_INPUT_BROADCAST || k == c->u_device ||
                 mo_cg_separate_release(
                     c, &m->lp->pool, i, k,
-                    mo_cg_branch_pricer_cell_offset(m->pricer, i, k),
+                    mo_cg_pricer_cell_offset(m->pricer, i, k),
                     &worst) < factor * MIN_RELEASE_EXCESS)
                 continue;
             added |= mo_cg_master_lp_add_row(m->lp, &worst);
@@ -373,8 +373,8 @@ static void smooth_duals(mo_cg_master *m, double factor)
 
 /* One iteration: columns at new duals, or new rows. *on is set to whether
  * another iteration may help. */
-static mo_status iterate(mo_cg_master *m, int *rounds, bool *on, bool *refuted,
-                         mo_error *err)
+static mo_status run_iteration(mo_cg_master *m, int *rounds, bool *on,
+                               bool *refuted, mo_error *err)
 {
     bool cut = false;
     mo_status status = MO_OK;
@@ -414,7 +414,7 @@ mo_status mo_cg_master_solve(mo_cg_master *m, const mo_cg_node *state,
     for (int i = 0; i < effort->steps && on && status == MO_OK && !*refuted &&
                     !mo_stop_reached(effort->stop);
          i++)
-        status = iterate(m, &rounds, &on, refuted, err);
+        status = run_iteration(m, &rounds, &on, refuted, err);
     if (status == MO_OK)
         mo_cg_master_lp_weigh_columns(m->lp);
     return status;

@@ -38,6 +38,8 @@ typedef struct mo_cg_master_lp {
     double *entries;
 } mo_cg_master_lp;
 
+/* Allocates an LP without rows and columns; c is borrowed.  The caller frees
+ * *lp with mo_cg_master_lp_free(), which accepts NULL. */
 mo_status mo_cg_master_lp_new(const mo_cg_problem *c, mo_cg_master_lp **lp,
                               mo_error *err);
 void mo_cg_master_lp_free(mo_cg_master_lp *lp);

@@ -37,10 +37,12 @@ typedef struct mo_cg_row {
     int most;                  /* of a cardinality row, at least 1 */
 } mo_cg_row;
 
+/* Return a row of each kind; its other members are 0. */
 mo_cg_row mo_cg_row_capacity(int resource, int first, int last);
 mo_cg_row mo_cg_row_release(int node, int device, int64_t tick);
 mo_cg_row mo_cg_row_cardinality(const mo_cg_cardinality *limit);
 
+/* Returns whether two rows are the same constraint. */
 bool mo_cg_row_equal(const mo_cg_row *a, const mo_cg_row *b);
 
 /* Returns the coefficient of a column in a row: its usage, for a column of a
@@ -64,6 +66,8 @@ typedef struct mo_cg_usage {
     double *load; /* by resource and cell; 1: the cell is full */
 } mo_cg_usage;
 
+/* Allocates a usage profile; c is borrowed.  The caller frees *usage with
+ * mo_cg_usage_free(), which accepts NULL. */
 mo_status mo_cg_usage_new(const mo_cg_problem *c, mo_cg_usage **usage,
                           mo_error *err);
 void mo_cg_usage_free(mo_cg_usage *usage);

@@ -27,8 +27,7 @@ static bool is_arrival_fixed(const mo_cg_node *s, int device)
 static bool conflicts_with_broadcast(const mo_cg_problem *c, int pair,
                                      int device)
 {
-    return mo_cg_pairs_conflict(c, pair,
-                                mo_cg_device_pair(c, c->u_device, device));
+    return mo_cg_pairs_conflict(c, pair, mo_cg_pair(c, c->u_device, device));
 }
 
 /* Returns the earliest end >= `end` of a transfer that does not overlap fixed
@@ -54,8 +53,7 @@ static bool may_be_read_on(const mo_cg_problem *c, const mo_cg_node *s,
 
     return reader == MO_FREE
                ? device == c->v_device
-               : mo_cg_node_allows(s,
-                                   mo_cg_tree_node_device(c, reader, device));
+               : mo_cg_node_allows(s, mo_cg_index(c, reader, device));
 }
 
 /* Returns the earliest end of a transfer of a node's output that conflicts
@@ -67,8 +65,8 @@ static int64_t earliest_end_of(const mo_cg_problem *c, const mo_cg_node *s,
 
     for (int from = 0; from < c->n_devices; from++)
         for (int to = 0; to < c->n_devices; to++) {
-            int at = mo_cg_tree_node_device(c, node, from);
-            int pair = mo_cg_device_pair(c, from, to);
+            int at = mo_cg_index(c, node, from);
+            int pair = mo_cg_pair(c, from, to);
             int64_t length, end;
 
             if (from == to || !mo_cg_node_allows(s, at) ||
@@ -125,8 +123,7 @@ int64_t mo_cg_left_shift_next(const mo_cg_problem *c, const mo_cg_node *s,
         least = min_from_tick(least, tick, end + length);
     for (int k = 0; k < c->n_devices; k++) {
         if (k == device || s->arrival[k] == MO_CG_ARRIVAL_FORBIDDEN ||
-            !conflicts_with_broadcast(c, mo_cg_device_pair(c, c->u_device, k),
-                                      device))
+            !conflicts_with_broadcast(c, mo_cg_pair(c, c->u_device, k), device))
             continue;
         least = is_arrival_fixed(s, k)
                     ? min_with_tick(least, tick, s->arrival_min[k] + length)
@@ -252,7 +249,7 @@ static int64_t earliest_child_input(const mo_cg_problem *c, const mo_cg_node *s,
     int64_t first = beyond_horizon(c);
 
     for (int k = 0; k < c->n_devices; k++) {
-        int at = mo_cg_tree_node_device(c, child, k);
+        int at = mo_cg_index(c, child, k);
         int64_t since = s->est[at] + c->p[at] +
                         mo_cg_transfer_ticks(c, c->comm_row[child], k, device);
 
@@ -272,7 +269,7 @@ static bool may_run_on(const mo_cg_problem *c, const mo_cg_node *s, int node,
             (limit->device == device) != limit->elsewhere)
             return false;
     }
-    return c->allowed[mo_cg_tree_node_device(c, node, device)];
+    return c->allowed[mo_cg_index(c, node, device)];
 }
 
 static void compute_earliest_starts(const mo_cg_problem *c, mo_cg_node *s,
@@ -281,7 +278,7 @@ static void compute_earliest_starts(const mo_cg_problem *c, mo_cg_node *s,
     const mo_cg_tree_node *nodes = c->tree->nodes;
 
     for (int k = 0; k < c->n_devices; k++) {
-        int64_t *est = &s->est[mo_cg_tree_node_device(c, node, k)];
+        int64_t *est = &s->est[mo_cg_index(c, node, k)];
 
         *est = may_run_on(c, s, node, k) ? earliest_u_input(c, s, node, k)
                                          : beyond_horizon(c);
@@ -306,7 +303,7 @@ static int64_t latest_end(const mo_cg_problem *c, const mo_cg_node *s, int node,
                            : c->horizon - mo_cg_transfer_ticks(c, row, device,
                                                                c->v_device);
     for (int k = 0; k < c->n_devices; k++) {
-        int at = mo_cg_tree_node_device(c, reader, k);
+        int at = mo_cg_index(c, reader, k);
         int64_t end = s->lst[at] - mo_cg_transfer_ticks(c, row, device, k);
 
         if (mo_cg_node_allows(s, at) && end > last)
@@ -322,7 +319,7 @@ static bool compute_latest_starts(const mo_cg_problem *c, mo_cg_node *s,
     bool any = false;
 
     for (int k = 0; k < c->n_devices; k++) {
-        int at = mo_cg_tree_node_device(c, node, k);
+        int at = mo_cg_index(c, node, k);
 
         s->lst[at] = latest_end(c, s, node, k) - c->p[at];
         any |= mo_cg_node_allows(s, at);
@@ -348,7 +345,7 @@ static int64_t latest_use(const mo_cg_problem *c, const mo_cg_node *s,
     int64_t last = -1;
 
     for (int i = 0; i < c->n_nodes; i++) {
-        int at = mo_cg_tree_node_device(c, i, device);
+        int at = mo_cg_index(c, i, device);
 
         if (c->u_input[i] == MO_CG_INPUT_BROADCAST &&
             mo_cg_node_allows(s, at) && s->lst[at] > last)
@@ -379,8 +376,8 @@ static void order_arrivals(const mo_cg_problem *c, mo_cg_node *s)
         for (int j = 0; j < c->n_devices; j++)
             if (j != i && s->arrival[j] != MO_CG_ARRIVAL_FORBIDDEN &&
                 mo_cg_broadcast_ticks(c, j) > 0 &&
-                mo_cg_pairs_conflict(c, mo_cg_device_pair(c, c->u_device, i),
-                                     mo_cg_device_pair(c, c->u_device, j)) &&
+                mo_cg_pairs_conflict(c, mo_cg_pair(c, c->u_device, i),
+                                     mo_cg_pair(c, c->u_device, j)) &&
                 s->arrival_min[j] + mo_cg_broadcast_ticks(c, i) >
                     s->arrival_max[i])
                 order_pair(c, s, i, j);

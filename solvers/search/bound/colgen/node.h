@@ -48,6 +48,8 @@ void mo_cg_node_free(mo_cg_node *state);
  * if the node is infeasible. */
 bool mo_cg_node_propagate(const mo_cg_problem *c, mo_cg_node *state);
 
+/* Returns whether the domain at this index (by node and device) is not empty.
+ */
 static inline bool mo_cg_node_allows(const mo_cg_node *s, int at)
 {
     return s->est[at] <= s->lst[at];

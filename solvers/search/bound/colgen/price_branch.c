@@ -31,7 +31,7 @@
 
 enum { NONE = -1 };
 
-struct mo_cg_branch_pricer {
+struct mo_cg_pricer {
     const mo_cg_problem *c;
     const mo_cg_dual_profile *prices;
     const mo_cg_node *state;
@@ -48,20 +48,24 @@ struct mo_cg_branch_pricer {
     int *chosen; /* by node: cell of the start, during extraction */
 };
 
-static double *table_row(const mo_cg_branch_pricer *b, double *rows, int at)
+static double *table_row(const mo_cg_pricer *b, double *rows, int at)
 {
     return rows + (size_t) at * b->length;
 }
 
-static int comm_pair(const mo_cg_branch_pricer *b, int row, int from, int to)
+static int comm_pair(const mo_cg_pricer *b, int row, int from, int to)
 {
-    return row * b->c->n_devices * b->c->n_devices +
-           mo_cg_device_pair(b->c, from, to);
+    return row * b->c->n_devices * b->c->n_devices + mo_cg_pair(b->c, from, to);
+}
+
+static double *transfer_row(const mo_cg_pricer *b, int row, int from, int to)
+{
+    return table_row(b, b->transfer_cost, comm_pair(b, row, from, to));
 }
 
 /* Shift from the cell of a reader's start to the last cell in which something
  * of this length can start before it. */
-static int shift_before(const mo_cg_branch_pricer *b, int64_t reader_offset,
+static int shift_before(const mo_cg_pricer *b, int64_t reader_offset,
                         int64_t offset, int64_t length)
 {
     int64_t room = reader_offset - offset - length - 1;
@@ -70,18 +74,17 @@ static int shift_before(const mo_cg_branch_pricer *b, int64_t reader_offset,
 }
 
 /* The shift for a transfer of this length to a reader. */
-static int transfer_shift(const mo_cg_branch_pricer *b, int reader_at,
-                          int64_t length)
+static int transfer_shift(const mo_cg_pricer *b, int reader_at, int64_t length)
 {
     return shift_before(b, b->offset[reader_at], 0, length);
 }
 
 /* Cells of useful starts of a node's transfer: not before the node can end
  * there, not after the last start within the horizon. */
-static mo_cg_cell_range transfer_cells(const mo_cg_branch_pricer *b, int node,
+static mo_cg_cell_range transfer_cells(const mo_cg_pricer *b, int node,
                                        int from, int to, int shift)
 {
-    int at = mo_cg_tree_node_device(b->c, node, from);
+    int at = mo_cg_index(b->c, node, from);
     int first = b->cells[at].first - shift;
     int last = b->last_transfer[comm_pair(b, b->c->comm_row[node], from, to)];
 
@@ -103,7 +106,7 @@ static int latest_child(const mo_cg_problem *c, const mo_cg_node *s, int node,
 
     for (int i = c->tree->nodes[node].first_child; i != NONE;
          i = c->tree->nodes[i].next) {
-        int at = mo_cg_tree_node_device(c, i, device);
+        int at = mo_cg_index(c, i, device);
 
         if (mo_cg_node_allows(s, at) && s->est[at] + c->p[at] > latest) {
             latest = s->est[at] + c->p[at];
@@ -113,24 +116,23 @@ static int latest_child(const mo_cg_problem *c, const mo_cg_node *s, int node,
     return best;
 }
 
-static void choose_offsets(mo_cg_branch_pricer *b, const mo_cg_node *s)
+static void choose_offsets(mo_cg_pricer *b, const mo_cg_node *s)
 {
     const mo_cg_problem *c = b->c;
 
     for (int i = c->n_nodes - 1; i >= 0; i--)
         for (int k = 0; k < c->n_devices; k++) {
-            int at = mo_cg_tree_node_device(c, i, k),
-                child = latest_child(c, s, i, k);
+            int at = mo_cg_index(c, i, k), child = latest_child(c, s, i, k);
             int64_t tick = mo_cg_node_allows(s, at) ? s->est[at] : 0;
 
             if (child != NONE)
-                tick = b->offset[mo_cg_tree_node_device(c, child, k)] +
-                       c->p[mo_cg_tree_node_device(c, child, k)];
+                tick = b->offset[mo_cg_index(c, child, k)] +
+                       c->p[mo_cg_index(c, child, k)];
             b->offset[at] = tick % c->cell;
         }
 }
 
-static mo_status allocate_tables(mo_cg_branch_pricer *b, mo_error *err)
+static mo_status allocate_tables(mo_cg_pricer *b, mo_error *err)
 {
     const mo_cg_problem *c = b->c;
     size_t devices = (size_t) c->n_devices;
@@ -158,10 +160,10 @@ static mo_status allocate_tables(mo_cg_branch_pricer *b, mo_error *err)
     return MO_OK;
 }
 
-mo_status mo_cg_branch_pricer_new(const mo_cg_problem *c, const mo_cg_node *s,
-                                  mo_cg_branch_pricer **pricer, mo_error *err)
+mo_status mo_cg_pricer_new(const mo_cg_problem *c, const mo_cg_node *s,
+                           mo_cg_pricer **pricer, mo_error *err)
 {
-    mo_cg_branch_pricer *b = calloc(1, sizeof *b);
+    mo_cg_pricer *b = calloc(1, sizeof *b);
     mo_status status;
 
     if (!b)
@@ -170,7 +172,7 @@ mo_status mo_cg_branch_pricer_new(const mo_cg_problem *c, const mo_cg_node *s,
     b->length = (size_t) c->cells + 4;
     status = allocate_tables(b, err);
     if (status != MO_OK) {
-        mo_cg_branch_pricer_free(b);
+        mo_cg_pricer_free(b);
         return status;
     }
     choose_offsets(b, s);
@@ -181,7 +183,7 @@ mo_status mo_cg_branch_pricer_new(const mo_cg_problem *c, const mo_cg_node *s,
     return MO_OK;
 }
 
-void mo_cg_branch_pricer_free(mo_cg_branch_pricer *b)
+void mo_cg_pricer_free(mo_cg_pricer *b)
 {
     if (!b)
         return;
@@ -198,16 +200,15 @@ void mo_cg_branch_pricer_free(mo_cg_branch_pricer *b)
     free(b);
 }
 
-int64_t mo_cg_branch_pricer_cell_offset(const mo_cg_branch_pricer *b, int node,
-                                        int device)
+int64_t mo_cg_pricer_cell_offset(const mo_cg_pricer *b, int node, int device)
 {
-    return b->offset[mo_cg_tree_node_device(b->c, node, device)];
+    return b->offset[mo_cg_index(b->c, node, device)];
 }
 
 /* Closes the cells in which every start would overlap the compulsory part of a
  * required broadcast on a common resource. */
-static void close_broadcast_cells(mo_cg_branch_pricer *b, int pair,
-                                  int64_t length, int last, double *row)
+static void close_broadcast_cells(mo_cg_pricer *b, int pair, int64_t length,
+                                  int last, double *row)
 {
     const mo_cg_problem *c = b->c;
     const mo_cg_node *s = b->state;
@@ -216,8 +217,7 @@ static void close_broadcast_cells(mo_cg_branch_pricer *b, int pair,
         int64_t begin, end = s->arrival_min[k];
 
         if (s->arrival[k] != MO_CG_ARRIVAL_REQUIRED ||
-            !mo_cg_pairs_conflict(c, pair,
-                                  mo_cg_device_pair(c, c->u_device, k)))
+            !mo_cg_pairs_conflict(c, pair, mo_cg_pair(c, c->u_device, k)))
             continue;
         begin = s->arrival_max[k] - mo_cg_broadcast_ticks(c, k);
         for (int j = 1; j <= last && begin < end; j++)
@@ -227,10 +227,10 @@ static void close_broadcast_cells(mo_cg_branch_pricer *b, int pair,
     }
 }
 
-static void price_transfer(mo_cg_branch_pricer *b, int row, int from, int to)
+static void price_transfer(mo_cg_pricer *b, int row, int from, int to)
 {
     const mo_cg_problem *c = b->c;
-    int at = comm_pair(b, row, from, to), pair = mo_cg_device_pair(c, from, to);
+    int at = comm_pair(b, row, from, to), pair = mo_cg_pair(c, from, to);
     int64_t length = mo_cg_transfer_ticks(c, row, from, to);
     double *transfer_cost = table_row(b, b->transfer_cost, at);
 
@@ -245,7 +245,7 @@ static void price_transfer(mo_cg_branch_pricer *b, int row, int from, int to)
 }
 
 /* Cost of a separate transfer of u's tensor to one reader. */
-static void price_from_u(mo_cg_branch_pricer *b, int row, int to)
+static void price_from_u(mo_cg_pricer *b, int row, int to)
 {
     int at = comm_pair(b, row, b->c->u_device, to);
     const double *transfer_cost = table_row(b, b->transfer_cost, at);
@@ -261,7 +261,7 @@ static void price_from_u(mo_cg_branch_pricer *b, int row, int to)
     }
 }
 
-static void price_transfers(mo_cg_branch_pricer *b)
+static void price_transfers(mo_cg_pricer *b)
 {
     const mo_cg_problem *c = b->c;
 
@@ -276,40 +276,32 @@ static void price_transfers(mo_cg_branch_pricer *b)
                 price_from_u(b, c->u_comm_row[i], k);
 }
 
-static void add_scaled(double *to, const double *from, int times,
-                       mo_cg_cell_range cells)
-{
-    for (int j = cells.first; j <= cells.last; j++)
-        to[j] += times * from[j];
-}
-
-static void add_u_input_cost(mo_cg_branch_pricer *b, int node, int device,
+static void add_u_input_cost(mo_cg_pricer *b, int node, int device,
                              double *cost_at)
 {
     const mo_cg_problem *c = b->c;
-    int at = mo_cg_tree_node_device(c, node, device);
+    int at = mo_cg_index(c, node, device);
+    const double *input;
     int64_t length;
     int shift;
 
     if (c->u_input[node] != MO_CG_INPUT_TRANSFER || device == c->u_device)
         return;
+    input = table_row(b, b->u_input_cost,
+                      c->u_comm_row[node] * c->n_devices + device);
     length = mo_cg_transfer_ticks(c, c->u_comm_row[node], c->u_device, device);
     shift = transfer_shift(b, at, length);
     for (int j = b->cells[at].first; j <= b->cells[at].last; j++)
-        cost_at[j] += j + shift < 0
-                          ? INFINITY
-                          : table_row(b, b->u_input_cost,
-                                      c->u_comm_row[node] * c->n_devices +
-                                          device)[j + shift];
+        cost_at[j] += j + shift < 0 ? INFINITY : input[j + shift];
 }
 
 /* Release rows: starts before the tick pay their part of the dual; only cells
  * that lie before it as a whole. */
-static void add_release_duals(mo_cg_branch_pricer *b, int node, int device,
+static void add_release_duals(mo_cg_pricer *b, int node, int device,
                               double *cost_at)
 {
     const mo_cg_problem *c = b->c;
-    int at = mo_cg_tree_node_device(c, node, device);
+    int at = mo_cg_index(c, node, device);
 
     for (int i = 0; i < b->prices->n_releases; i++) {
         const mo_cg_release_dual *release = &b->prices->releases[i];
@@ -325,10 +317,10 @@ static void add_release_duals(mo_cg_branch_pricer *b, int node, int device,
     }
 }
 
-static void compute_cost_at(mo_cg_branch_pricer *b, int node, int device)
+static void compute_cost_at(mo_cg_pricer *b, int node, int device)
 {
     const mo_cg_problem *c = b->c;
-    int at = mo_cg_tree_node_device(c, node, device);
+    int at = mo_cg_index(c, node, device);
     double *cost_at = table_row(b, b->cost_at, at),
            node_cost = b->prices->node_cost[at];
 
@@ -342,14 +334,16 @@ static void compute_cost_at(mo_cg_branch_pricer *b, int node, int device)
         add_release_duals(b, node, device, cost_at);
     add_u_input_cost(b, node, device, cost_at);
     for (int i = c->tree->nodes[node].first_child; i != NONE;
-         i = c->tree->nodes[i].next)
-        add_scaled(
-            cost_at,
-            table_row(b, b->input_cost, mo_cg_tree_node_device(c, i, device)),
-            c->tree->nodes[i].times, b->cells[at]);
+         i = c->tree->nodes[i].next) {
+        const double *input =
+            table_row(b, b->input_cost, mo_cg_index(c, i, device));
+
+        for (int j = b->cells[at].first; j <= b->cells[at].last; j++)
+            cost_at[j] += c->tree->nodes[i].times * input[j];
+    }
 }
 
-static void compute_cost_by(mo_cg_branch_pricer *b, int at)
+static void compute_cost_by(mo_cg_pricer *b, int at)
 {
     mo_cg_cell_range cells = b->cells[at];
     const double *cost_at = table_row(b, b->cost_at, at);
@@ -367,18 +361,17 @@ static void compute_cost_by(mo_cg_branch_pricer *b, int at)
 
 /* Stores in input_cost[j] the transfers that start in the last cell that
  * serves cell j. */
-static void add_remote_input(mo_cg_branch_pricer *b, int node, int from,
-                             int reader_at, int to, double *input_cost)
+static void add_remote_input(mo_cg_pricer *b, int node, int from, int reader_at,
+                             int to, double *input_cost)
 {
     const mo_cg_problem *c = b->c;
-    int at = mo_cg_tree_node_device(c, node, from), row = c->comm_row[node];
+    int at = mo_cg_index(c, node, from), row = c->comm_row[node];
     int shift = shift_before(b, 0, b->offset[at], c->p[at]);
     int serves =
         transfer_shift(b, reader_at, mo_cg_transfer_ticks(c, row, from, to));
     mo_cg_cell_range cells = transfer_cells(b, node, from, to, shift);
     const double *cost_by = table_row(b, b->cost_by, at);
-    const double *transfer_cost =
-        table_row(b, b->transfer_cost, comm_pair(b, row, from, to));
+    const double *transfer_cost = transfer_row(b, row, from, to);
 
     if (cells.last > b->cells[reader_at].last + serves)
         cells.last = b->cells[reader_at].last + serves;
@@ -391,12 +384,11 @@ static void add_remote_input(mo_cg_branch_pricer *b, int node, int from,
 }
 
 /* Computes input_cost on one of the reader's devices. */
-static void compute_input_cost(mo_cg_branch_pricer *b, int node, int device)
+static void compute_input_cost(mo_cg_pricer *b, int node, int device)
 {
     const mo_cg_problem *c = b->c;
-    int at = mo_cg_tree_node_device(c, node, device), shift;
-    int reader_at =
-        mo_cg_tree_node_device(c, c->tree->nodes[node].reader, device);
+    int at = mo_cg_index(c, node, device), shift;
+    int reader_at = mo_cg_index(c, c->tree->nodes[node].reader, device);
     double *input_cost = table_row(b, b->input_cost, at), least = INFINITY;
     const double *cost_by = table_row(b, b->cost_by, at);
     int last = b->cells[reader_at].last;
@@ -405,7 +397,7 @@ static void compute_input_cost(mo_cg_branch_pricer *b, int node, int device)
         input_cost[j] = INFINITY;
     for (int from = 0; from < c->n_devices; from++)
         if (from != device &&
-            mo_cg_node_allows(b->state, mo_cg_tree_node_device(c, node, from)))
+            mo_cg_node_allows(b->state, mo_cg_index(c, node, from)))
             add_remote_input(b, node, from, reader_at, device, input_cost);
     for (int j = 0; j <= last; j++)
         input_cost[j] = least = input_cost[j] < least ? input_cost[j] : least;
@@ -417,57 +409,49 @@ static void compute_input_cost(mo_cg_branch_pricer *b, int node, int device)
                                                            : input_cost[j];
 }
 
-/* Ranges of start cells; readers are needed before their inputs are priced. */
-static void compute_cell_ranges(mo_cg_branch_pricer *b)
-{
-    const mo_cg_problem *c = b->c;
-
-    for (int at = 0; at < c->n_nodes * c->n_devices; at++)
-        if (mo_cg_node_allows(b->state, at))
-            b->cells[at] = (mo_cg_cell_range){
-                mo_cg_cell_of_tick(c, b->offset[at], b->state->est[at]),
-                mo_cg_cell_of_tick(c, b->offset[at], b->state->lst[at])
-            };
-}
-
-void mo_cg_price_branches(mo_cg_branch_pricer *b,
-                          const mo_cg_dual_profile *prices,
+void mo_cg_price_branches(mo_cg_pricer *b, const mo_cg_dual_profile *prices,
                           const mo_cg_node *state)
 {
     const mo_cg_problem *c = b->c;
 
     b->prices = prices;
     b->state = state;
-    compute_cell_ranges(b);
+    /* Ranges of start cells; those of readers are needed before their inputs
+     * are priced. */
+    for (int at = 0; at < c->n_nodes * c->n_devices; at++)
+        if (mo_cg_node_allows(state, at))
+            b->cells[at] = (mo_cg_cell_range){
+                mo_cg_cell_of_tick(c, b->offset[at], state->est[at]),
+                mo_cg_cell_of_tick(c, b->offset[at], state->lst[at])
+            };
     price_transfers(b);
     for (int i = c->n_nodes - 1; i >= 0; i--) {
         int reader = c->tree->nodes[i].reader;
 
         for (int k = 0; k < c->n_devices; k++)
-            if (mo_cg_node_allows(state, mo_cg_tree_node_device(c, i, k))) {
+            if (mo_cg_node_allows(state, mo_cg_index(c, i, k))) {
                 compute_cost_at(b, i, k);
-                compute_cost_by(b, mo_cg_tree_node_device(c, i, k));
+                compute_cost_by(b, mo_cg_index(c, i, k));
             }
         for (int k = 0; k < c->n_devices && reader != MO_FREE; k++)
-            if (mo_cg_node_allows(state, mo_cg_tree_node_device(c, reader, k)))
+            if (mo_cg_node_allows(state, mo_cg_index(c, reader, k)))
                 compute_input_cost(b, i, k);
     }
 }
 
 /* Returns the least cost of a root with its transfer to v, and stores the cell
  * of the transfer's start. */
-static double cheapest_sink_transfer(const mo_cg_branch_pricer *b, int root,
+static double cheapest_sink_transfer(const mo_cg_pricer *b, int root,
                                      int device, int *cell)
 {
     const mo_cg_problem *c = b->c;
-    int at = mo_cg_tree_node_device(c, root, device);
+    int at = mo_cg_index(c, root, device);
     int shift = shift_before(b, 0, b->offset[at], c->p[at]);
     mo_cg_cell_range cells =
         transfer_cells(b, root, device, c->v_device, shift);
     const double *cost_by = table_row(b, b->cost_by, at);
     const double *transfer_cost =
-        table_row(b, b->transfer_cost,
-                  comm_pair(b, c->comm_row[root], device, c->v_device));
+        transfer_row(b, c->comm_row[root], device, c->v_device);
     double least = INFINITY;
 
     for (int h = cells.first; h <= cells.last; h++)
@@ -478,12 +462,10 @@ static double cheapest_sink_transfer(const mo_cg_branch_pricer *b, int root,
     return least;
 }
 
-double mo_cg_branch_pricer_min_cost(const mo_cg_branch_pricer *b, int class,
-                                    int device)
+double mo_cg_pricer_min_cost(const mo_cg_pricer *b, int class, int device)
 {
     const mo_cg_problem *c = b->c;
-    int root = c->tree->root[class],
-        at = mo_cg_tree_node_device(c, root, device), cell;
+    int root = c->tree->root[class], at = mo_cg_index(c, root, device), cell;
 
     if (!mo_cg_node_allows(b->state, at))
         return INFINITY;
@@ -498,7 +480,7 @@ double mo_cg_branch_pricer_min_cost(const mo_cg_branch_pricer *b, int class,
  */
 
 /* Each node runs once and is sent twice, on all resources of a transfer. */
-int mo_cg_branch_pricer_max_jobs(const mo_cg_branch_pricer *b)
+int mo_cg_pricer_max_jobs(const mo_cg_pricer *b)
 {
     const mo_cg_problem *c = b->c;
     int most = 0, pairs = c->n_devices * c->n_devices;
@@ -509,11 +491,11 @@ int mo_cg_branch_pricer_max_jobs(const mo_cg_branch_pricer *b)
     return c->n_nodes * (1 + 2 * most);
 }
 
-static void add_transfer_jobs(mo_cg_branch_pricer *b, mo_cg_column *column,
-                              int node, int row, int from, int to, int cell)
+static void add_transfer_jobs(mo_cg_pricer *b, mo_cg_column *column, int node,
+                              int row, int from, int to, int cell)
 {
     const mo_cg_problem *c = b->c;
-    int pair = mo_cg_device_pair(c, from, to);
+    int pair = mo_cg_pair(c, from, to);
     int64_t length = mo_cg_transfer_ticks(c, row, from, to), start;
     int64_t first = mo_cg_cell_start(c, 0, cell);
     int64_t last = first + c->cell - 1;
@@ -529,10 +511,10 @@ static void add_transfer_jobs(mo_cg_branch_pricer *b, mo_cg_column *column,
 }
 
 /* Stores the cheapest start of a node on a device up to a cell. */
-static void choose_start(mo_cg_branch_pricer *b, mo_cg_column *column, int node,
+static void choose_start(mo_cg_pricer *b, mo_cg_column *column, int node,
                          int device, int last)
 {
-    int at = mo_cg_tree_node_device(b->c, node, device);
+    int at = mo_cg_index(b->c, node, device);
     const double *cost_at = table_row(b, b->cost_at, at);
     int best = b->cells[at].first;
 
@@ -546,12 +528,12 @@ static void choose_start(mo_cg_branch_pricer *b, mo_cg_column *column, int node,
         device;
 }
 
-static void add_node_job(mo_cg_branch_pricer *b, mo_cg_column *column, int node,
+static void add_node_job(mo_cg_pricer *b, mo_cg_column *column, int node,
                          int first)
 {
     const mo_cg_problem *c = b->c;
     int device = column->device[node - first],
-        at = mo_cg_tree_node_device(c, node, device);
+        at = mo_cg_index(c, node, device);
     int64_t from = mo_cg_cell_start(c, b->offset[at], b->chosen[node]);
     int64_t to = from + c->cell - 1, *start = &column->start[node - first];
 
@@ -567,7 +549,7 @@ static void add_node_job(mo_cg_branch_pricer *b, mo_cg_column *column, int node,
 
 /* Returns the least cost of a node's transfer to its reader from another
  * device, with source and cell of the start. */
-static double best_transfer(mo_cg_branch_pricer *b, int node, int reader_at,
+static double best_transfer(mo_cg_pricer *b, int node, int reader_at,
                             int device, int *from, int *cell)
 {
     const mo_cg_problem *c = b->c;
@@ -575,7 +557,7 @@ static double best_transfer(mo_cg_branch_pricer *b, int node, int reader_at,
     double least = INFINITY;
 
     for (int k = 0; k < c->n_devices; k++) {
-        int at = mo_cg_tree_node_device(c, node, k);
+        int at = mo_cg_index(c, node, k);
         int shift = shift_before(b, 0, b->offset[at], c->p[at]), last;
         mo_cg_cell_range cells;
 
@@ -585,9 +567,8 @@ static double best_transfer(mo_cg_branch_pricer *b, int node, int reader_at,
         last = j + transfer_shift(b, reader_at,
                                   mo_cg_transfer_ticks(c, row, k, device));
         for (int h = cells.first; h <= cells.last && h <= last; h++) {
-            double price =
-                table_row(b, b->cost_by, at)[h + shift] +
-                table_row(b, b->transfer_cost, comm_pair(b, row, k, device))[h];
+            double price = table_row(b, b->cost_by, at)[h + shift] +
+                           transfer_row(b, row, k, device)[h];
 
             if (price < least) {
                 least = price;
@@ -601,13 +582,13 @@ static double best_transfer(mo_cg_branch_pricer *b, int node, int reader_at,
 
 /* Decides on which device, and until which cell, a node computes the input of
  * its reader. */
-static void choose_source(mo_cg_branch_pricer *b, mo_cg_column *column,
-                          int node, int device)
+static void choose_source(mo_cg_pricer *b, mo_cg_column *column, int node,
+                          int device)
 {
     const mo_cg_problem *c = b->c;
     int reader = c->tree->nodes[node].reader, from = device, cell = 0;
-    int reader_at = mo_cg_tree_node_device(c, reader, device);
-    int at = mo_cg_tree_node_device(c, node, device);
+    int reader_at = mo_cg_index(c, reader, device);
+    int at = mo_cg_index(c, node, device);
     int last = b->chosen[reader] +
                shift_before(b, b->offset[reader_at], b->offset[at], c->p[at]);
     double here = mo_cg_node_allows(b->state, at) && last >= 0
@@ -615,7 +596,7 @@ static void choose_source(mo_cg_branch_pricer *b, mo_cg_column *column,
                       : INFINITY;
 
     if (best_transfer(b, node, reader_at, device, &from, &cell) < here) {
-        at = mo_cg_tree_node_device(c, node, from);
+        at = mo_cg_index(c, node, from);
         add_transfer_jobs(b, column, node, c->comm_row[node], from, device,
                           cell);
         choose_start(b, column, node, from,
@@ -625,12 +606,11 @@ static void choose_source(mo_cg_branch_pricer *b, mo_cg_column *column,
     }
 }
 
-static void add_transfer_from_u(mo_cg_branch_pricer *b, mo_cg_column *column,
-                                int node, int device)
+static void add_transfer_from_u(mo_cg_pricer *b, mo_cg_column *column, int node,
+                                int device)
 {
     const mo_cg_problem *c = b->c;
-    int row = c->u_comm_row[node], at = mo_cg_tree_node_device(c, node, device),
-        best = 1;
+    int row = c->u_comm_row[node], at = mo_cg_index(c, node, device), best = 1;
     int pair = comm_pair(b, row, c->u_device, device);
     const double *transfer_cost = table_row(b, b->transfer_cost, pair);
     int last = b->chosen[node] +
@@ -643,13 +623,12 @@ static void add_transfer_from_u(mo_cg_branch_pricer *b, mo_cg_column *column,
     add_transfer_jobs(b, column, node, row, c->u_device, device, best);
 }
 
-void mo_cg_branch_pricer_extract_column(mo_cg_branch_pricer *b, int class,
-                                        int device, mo_cg_column *column)
+void mo_cg_pricer_extract_column(mo_cg_pricer *b, int class, int device,
+                                 mo_cg_column *column)
 {
     const mo_cg_problem *c = b->c;
     const mo_cg_tree *tree = c->tree;
-    int root = tree->root[class], at = mo_cg_tree_node_device(c, root, device),
-        cell = 0;
+    int root = tree->root[class], at = mo_cg_index(c, root, device), cell = 0;
     int last = b->cells[at].last;
 
     column->n_jobs = 0;

@@ -47,8 +47,8 @@ static mo_cg_input classify_u_input(const mo_cg_problem *c, int u_row)
         return MO_CG_INPUT_DELAY;
     if (!has_tensors_once(c))
         return MO_CG_INPUT_TRANSFER;
-    return u_row == c->fork->shared_row ? MO_CG_INPUT_BROADCAST
-                                        : MO_CG_INPUT_DELAY;
+    return u_row == c->fork->broadcast_row ? MO_CG_INPUT_BROADCAST
+                                           : MO_CG_INPUT_DELAY;
 }
 
 static void fill_transfer_times(mo_cg_problem *c, int row, int number)
@@ -71,7 +71,7 @@ static void fill_nodes(mo_cg_problem *c)
 
         c->u_input[i] = classify_u_input(c, c->tree->nodes[i].u_row);
         for (int k = 0; k < c->n_devices; k++) {
-            int at = mo_cg_tree_node_device(c, i, k);
+            int at = mo_cg_index(c, i, k);
 
             c->p[at] = to_ticks(c, mo_instance_p_ns(places->x, op, k));
             c->allowed[at] = mo_allowed_devices_has(places, op, k);

@@ -49,7 +49,7 @@ typedef struct mo_cg_problem {
     mo_cg_input *u_input;       /* by node */
     int broadcast_row;          /* of the broadcast tensor; -1: there is none */
 
-    /* By node and device, mo_cg_tree_node_device(). Times beyond the horizon
+    /* By node and device, mo_cg_index(). Times beyond the horizon
      * are stored as horizon + 1. */
     int64_t *p;
     bool *allowed;
@@ -64,22 +64,23 @@ mo_status mo_cg_problem_new(const mo_forkjoin *fork, const mo_cg_tree *tree,
                             mo_error *err);
 void mo_cg_problem_free(mo_cg_problem *c);
 
-static inline int mo_cg_tree_node_device(const mo_cg_problem *c, int node,
-                                         int device)
+/* Return the index of tables by node and device, and by pair of devices. */
+static inline int mo_cg_index(const mo_cg_problem *c, int node, int device)
 {
     return node * c->n_devices + device;
 }
 
-static inline int mo_cg_device_pair(const mo_cg_problem *c, int a, int b)
+static inline int mo_cg_pair(const mo_cg_problem *c, int a, int b)
 {
     return a * c->n_devices + b;
 }
 
+/* Returns the transfer time of a comm row from a to b, in ticks. */
 static inline int64_t mo_cg_transfer_ticks(const mo_cg_problem *c, int row,
                                            int a, int b)
 {
     return c->transfer[(int64_t) row * c->n_devices * c->n_devices +
-                       mo_cg_device_pair(c, a, b)];
+                       mo_cg_pair(c, a, b)];
 }
 
 /* Returns whether transfers of two pairs of devices share a resource. */

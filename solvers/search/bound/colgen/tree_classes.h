@@ -32,6 +32,9 @@ typedef struct mo_cg_tree {
     int *node_of;           /* of op j of class c: node_of[start[c] + j] */
 } mo_cg_tree;
 
+/* Allocates the merged trees of all classes; the caller frees *tree with
+ * mo_cg_tree_free(), which accepts NULL.  Returns MO_OK unless memory runs
+ * out. */
 mo_status mo_cg_tree_new(const mo_forkjoin *fork, mo_cg_tree **tree,
                          mo_error *err);
 void mo_cg_tree_free(mo_cg_tree *tree);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fork.h - the ops between two others, u and v, as branches that run side by
- * side: u's tensor goes out to them, and v collects what they make.
+ * fork_join.h - fork-join subgraph between two ops u and v: parallel branches
+ * that read a tensor of u and write the inputs of v.
  *
- * Every branch is an in-tree: each of its ops is read by one other of it, and
- * the last by v.  Where the graph is not so, flows are left out until it is:
- * then what is said of the fork is a relaxation, and bounds stay valid.
+ * Every branch is an in-tree: each of its ops is read by one other op of it,
+ * and its root by v. Where the graph is not of this form, flows are dropped
+ * until it is: then the fork-join is a relaxation, and lower bounds stay
+ * valid.
  */
 #ifndef MO_SOLVERS_SEARCH_BOUND_FORKJOIN_FORK_JOIN_H
 #define MO_SOLVERS_SEARCH_BOUND_FORKJOIN_FORK_JOIN_H
@@ -18,18 +19,18 @@
 #include "schedule/bound/segment_bound.h"
 
 typedef struct mo_forkjoin_op {
-    int op;     /* in the instance, of the first of the equal branches */
-    int reader; /* which op of the branch reads it; MO_FREE: v, or nobody where
-                   the segment has no v */
-    int row;    /* of the transfer times to its reader; -1: it is read by nobody
-                   and nothing is sent */
-    int u_row;  /* of the transfer times from u; -1: does not read u */
+    int op;     /* of the instance, in the first of the equal branches */
+    int reader; /* op of the branch that reads it; MO_FREE: v, or none where the
+                   segment has no v */
+    int row;    /* of transfer times to its reader; -1: it has no reader and
+                   nothing is sent */
+    int u_row;  /* of transfer times from u; -1: does not read u */
 } mo_forkjoin_op;
 
-/* Branches that cannot be told apart: same tree, same times, same places. */
+/* Class of isomorphic branches: same tree, same times, same allowed devices. */
 typedef struct mo_forkjoin_class {
     int n;               /* ops of one branch */
-    mo_forkjoin_op *ops; /* each behind those that it reads */
+    mo_forkjoin_op *ops; /* in topological order, inputs first */
     int count;           /* branches */
     int *members;        /* op j of branch r: members[r * n + j] */
 } mo_forkjoin_class;
@@ -39,21 +40,24 @@ typedef struct mo_forkjoin {
     mo_bound_segment segment;
     int n_classes;
     mo_forkjoin_class *classes; /* most ops first */
-    /* With tensors once, one tensor of u arrives at a device once for all that
-     * read it there: its row.  Other rows than this, and all rows per edge, are
-     * sent for each reader by itself.  -1: there is none. */
-    int shared_row;
-    bool relaxed; /* flows were left out */
+    /* Broadcast tensor: with tensors sent once, one tensor of u that arrives
+     * at a device once for all its readers there; its row of transfer times.
+     * Other rows, and all rows with transfers per edge, are sent for each
+     * reader separately. -1: there is none. */
+    int broadcast_row;
+    bool relaxed; /* flows were dropped */
 } mo_forkjoin;
 
-/* places and the segment's ops must outlive it. */
+/* Allocates the fork-join of a segment; the caller frees *fork with
+ * mo_forkjoin_free(), which accepts NULL. places and the segment's ops are
+ * borrowed and must outlive it. */
 mo_status mo_forkjoin_find(const mo_allowed_devices *places,
                            const mo_bound_segment *segment, mo_forkjoin **fork,
                            mo_error *err);
 void mo_forkjoin_free(mo_forkjoin *fork);
 
-/* Most of it is equal branches: there, counts of branches tell more than trying
- * one after the other. */
+/* Returns whether most ops are in classes of several equal branches: there,
+ * bounds that count branches are stronger than enumeration. */
 bool mo_forkjoin_has_many_equal_branches(const mo_forkjoin *fork);
 
 #endif

@@ -7,49 +7,49 @@
 #include "solvers/search/bound/load/load_bound_internal.h"
 
 /*
- * Where ports are a bottleneck, u's shared tensor reaches one device after the
- * other, and which come first matters.  Orders are looked at by what they begin
- * with, the one with the least bound first:
+ * Best-first branch and bound over orders of arrival. Where ports are a
+ * bottleneck, the broadcast tensor reaches one device after the other, and the
+ * order matters. Nodes are prefixes of orders:
  *
  *                 (open)
  *            /     |     \
- *           B..    C..    nobody
+ *           B..    C..    none
  *         /  |  \
  *      B C.. ...  B alone
  *
- * The least bound of those that are left is a bound for all: when it is that of
- * an order that is not open there is nothing more to be had, and before that,
- * too, work may end.
+ * The least bound of the leaves is a lower bound for all orders at any time;
+ * when it is that of an order that is not open, no more can be gained.
  */
 
 enum {
     MAX_ORDERS = 96,
-    CLOSE = 4096,       /* one part of so many is no matter, here */
-    CLOSE_ENOUGH = 256, /* and here */
+    GAP = 4096,      /* relative gap 1 / 4096: not worth branching */
+    LIMIT_GAP = 256, /* relative gap of the limits */
     MAX_LIMITS = 10
 };
 
-typedef struct place_in_tree {
+typedef struct order_node {
     mo_load_arrival_order order;
     int64_t bound_ns;
-} node;
+} order_node;
 
-typedef struct tree {
+typedef struct order_search {
     mo_load_problem *f;
     mo_load_master *master;
-    bool ordered; /* whether orders matter */
-    node *nodes;  /* leaves of the tree */
+    bool is_ordered;   /* the order of arrivals matters */
+    order_node *nodes; /* leaves */
     size_t n, room;
-    int looked_at;
-    int64_t closed_ns; /* the least bound of an order that is not open, or the
-                          limit */
-} tree;
+    int n_evaluated;
+    int64_t
+        closed_ns; /* least bound of an order that is not open, or the limit */
+} order_search;
 
-/* floor_ns: a bound that is known already. */
-static mo_status add(tree *t, const mo_load_arrival_order *order,
-                     int64_t floor_ns, mo_error *err)
+/* Evaluates a node; floor_ns is a bound already known (that of its parent). */
+static mo_status add_order_node(order_search *t,
+                                const mo_load_arrival_order *order,
+                                int64_t floor_ns, mo_error *err)
 {
-    node fresh = { .order = *order };
+    order_node fresh = { .order = *order };
     mo_status status = MO_ARRAY_GROW(t->nodes, t->n, t->room, err);
 
     if (status == MO_OK)
@@ -57,7 +57,7 @@ static mo_status add(tree *t, const mo_load_arrival_order *order,
                                       &fresh.bound_ns, err);
     if (status != MO_OK)
         return status;
-    t->looked_at++;
+    t->n_evaluated++;
     if (fresh.bound_ns < floor_ns)
         fresh.bound_ns = floor_ns;
     if (!order->open && fresh.bound_ns < t->closed_ns)
@@ -66,33 +66,33 @@ static mo_status add(tree *t, const mo_load_arrival_order *order,
     return MO_OK;
 }
 
-/* Replaces a node by what may come next.  That nothing does comes first: what
- * is dearer than an order that is not open need not be looked at closely. */
-static mo_status expand(tree *t, size_t at, mo_error *err)
+/* Replaces a node by its children. The closed order comes first: its bound
+ * cuts off the evaluation of the others. */
+static mo_status branch_order(order_search *t, size_t at, mo_error *err)
 {
-    node parent = t->nodes[at];
+    order_node parent = t->nodes[at];
     mo_load_arrival_order order = parent.order;
     mo_status status;
 
     t->nodes[at] = t->nodes[--t->n];
     order.open = false;
-    status = add(t, &order, parent.bound_ns, err);
+    status = add_order_node(t, &order, parent.bound_ns, err);
     order.n++;
     order.open = order.n < t->f->n_devices - 1;
     for (int k = 0; k < t->f->n_devices && status == MO_OK; k++) {
-        bool there = k == t->f->a;
+        bool there = k == t->f->u_device;
 
         for (int j = 0; j < parent.order.n; j++)
             there = there || parent.order.device[j] == k;
         if (there)
             continue;
         order.device[order.n - 1] = k;
-        status = add(t, &order, parent.bound_ns, err);
+        status = add_order_node(t, &order, parent.bound_ns, err);
     }
     return status;
 }
 
-static size_t find_least(const tree *t)
+static size_t select_node(const order_search *t)
 {
     size_t least = 0;
 
@@ -102,65 +102,68 @@ static size_t find_least(const tree *t)
     return least;
 }
 
-/* With less work than that, nothing would be gained by looking closer. */
-static bool is_enough(const tree *t, const node *least)
+/* Returns whether branching on the least node gains nothing, or a limit is
+ * reached. */
+static bool is_done(const order_search *t, const order_node *least)
 {
     return !least->order.open || least->order.n == MO_LOAD_MAX_ARRIVALS ||
-           least->bound_ns >= t->closed_ns - t->closed_ns / CLOSE ||
-           t->looked_at + t->f->n_devices > MAX_ORDERS;
+           least->bound_ns >= t->closed_ns - t->closed_ns / GAP ||
+           t->n_evaluated + t->f->n_devices > MAX_ORDERS;
 }
 
-/* A bound for schedules within the limit, or else the limit. */
-static mo_status search(tree *t, int64_t limit_ns, int64_t *bound_ns,
-                        mo_error *err)
+/* Stores a lower bound for schedules within the limit, at most the limit. */
+static mo_status branch_and_bound(order_search *t, int64_t limit_ns,
+                                  int64_t *bound_ns, mo_error *err)
 {
     mo_load_arrival_order none = { .open = true };
     mo_status status;
 
     t->f->limit_ns = t->closed_ns = limit_ns;
     t->n = 0;
-    t->looked_at = 0;
-    status = add(t, &none, 0, err);
+    t->n_evaluated = 0;
+    status = add_order_node(t, &none, 0, err);
     while (status == MO_OK) {
-        size_t least = find_least(t);
+        size_t least = select_node(t);
 
         *bound_ns = t->nodes[least].bound_ns;
         if (*bound_ns > limit_ns)
             *bound_ns = limit_ns;
-        if (!t->ordered || is_enough(t, &t->nodes[least]))
+        if (!t->is_ordered || is_done(t, &t->nodes[least]))
             break;
-        status = expand(t, least, err);
+        status = branch_order(t, least, err);
     }
     return status;
 }
 
-/* Whether a limit takes a device from any op. */
-static bool matters(tree *t, int64_t limit_ns)
+/* Returns whether a limit excludes a device for any op. */
+static bool limit_excludes(order_search *t, int64_t limit_ns)
 {
     mo_load_arrival_order none = { .open = true };
 
     t->f->limit_ns = limit_ns;
     mo_load_set_arrival_order(t->f, &none);
-    return t->f->denies;
+    return t->f->has_exclusions;
 }
 
 /*
- * What takes too long on a device for a J within some limit is not there in any
- * such schedule.  A bound for those which is not below the limit says that
- * there are none of them, and the limit is a bound itself.
+ * Destructive improvement: an op whose head and tail on a device exceed a
+ * limit does not run there in any schedule within it. If the bound for those
+ * schedules reaches the limit, there are none, and the limit itself is a lower
+ * bound.
  */
-static mo_status tighten(tree *t, int64_t *bound_ns, mo_error *err)
+static mo_status tighten_by_limit(order_search *t, int64_t *bound_ns,
+                                  mo_error *err)
 {
     int64_t step_ns = *bound_ns / 32;
     mo_status status = MO_OK;
     bool grows = true;
 
-    for (int i = 0; i < MAX_LIMITS && step_ns > *bound_ns / CLOSE_ENOUGH &&
-                    status == MO_OK && matters(t, *bound_ns + step_ns);
+    for (int i = 0; i < MAX_LIMITS && step_ns > *bound_ns / LIMIT_GAP &&
+                    status == MO_OK && limit_excludes(t, *bound_ns + step_ns);
          i++) {
         int64_t limit_ns = *bound_ns + step_ns, found_ns = 0;
 
-        status = search(t, limit_ns, &found_ns, err);
+        status = branch_and_bound(t, limit_ns, &found_ns, err);
         if (status == MO_OK && found_ns > *bound_ns)
             *bound_ns = found_ns;
         grows = grows && found_ns == limit_ns;
@@ -173,18 +176,19 @@ mo_status mo_load_bound(const mo_forkjoin *fork, const mo_regime *regime, int a,
                         int b, int64_t *bound_ns, mo_error *err)
 {
     mo_load_problem f;
-    tree t = { .f = &f };
+    order_search t = { .f = &f };
     int64_t found_ns = 0;
     mo_status status = mo_load_problem_init(&f, fork, regime, a, b, err);
 
     if (status != MO_OK)
         return status;
-    t.ordered = f.shared_row >= 0 && regime->congestion == MO_CONGESTION_PORT;
+    t.is_ordered =
+        f.broadcast_row >= 0 && regime->congestion == MO_CONGESTION_PORT;
     status = mo_load_master_new(&f, &t.master, err);
     if (status == MO_OK)
-        status = search(&t, MO_LOAD_INFINITY, &found_ns, err);
+        status = branch_and_bound(&t, MO_LOAD_INFINITY, &found_ns, err);
     if (status == MO_OK)
-        status = tighten(&t, &found_ns, err);
+        status = tighten_by_limit(&t, &found_ns, err);
     if (status == MO_OK)
         *bound_ns = found_ns;
     mo_load_master_free(t.master);

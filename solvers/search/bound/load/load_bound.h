@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fork_fast.h - what a fork takes at least, in milliseconds: loads of devices
- * and ports over patterns of branches.
+ * load_bound.h - lower bound on a fork-join subgraph from the loads of devices
+ * and ports, by column generation and cutting planes; takes milliseconds.
  */
 #ifndef MO_SOLVERS_SEARCH_BOUND_LOAD_LOAD_BOUND_H
 #define MO_SOLVERS_SEARCH_BOUND_LOAD_LOAD_BOUND_H
@@ -11,9 +11,10 @@
 #include "base/error.h"
 #include "solvers/search/bound/forkjoin/fork_join.h"
 
-/* No schedule has less from the end of u on a to the moment when v could start
- * on b (all that it reads is there); where the segment has no u or no v, a or b
- * is MO_FREE: the clock starts at 0, or ends when the last op does. */
+/* Stores in *bound_ns a lower bound on the time from the end of u on device a
+ * to the earliest start of v on device b (all its inputs are there). Where the
+ * segment has no u or no v, a or b is MO_FREE: time starts at 0, or ends with
+ * the last op. Returns MO_OK unless memory runs out. */
 mo_status mo_load_bound(const mo_forkjoin *fork, const mo_regime *regime, int a,
                         int b, int64_t *bound_ns, mo_error *err);
 

@@ -1,29 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fork_fast_parts.h - the parts of the fast bound, and what they share.
+ * load_bound_internal.h - modules of the load bound and their common types.
  *
- * Where u's shared tensor reaches one device after the other, its arrivals cut
- * the time from u's end, T0, to v's start, J, into stages:
+ * Where the broadcast tensor of u reaches one device after the other, its
+ * arrivals divide the time from the end of u, T0, to the start of v, J, into
+ * stages:
  *
  *     T0 ---- T1 ---- T2 ---------------- J
  *     u ends  the tensor is on            v can start
  *             one device, on another
  *
- * A pattern is a device and a stage, the one in which it starts, for each op of
- * a branch.  However a fork is scheduled, its branches follow patterns, and
- * each resource (a device, a port) is busy with the sum of what they put there.
- * A row says of one resource and two of these moments:
+ * A pattern (column) is a device and a stage, that of its start, for each op
+ * of a branch. In every schedule the branches follow patterns, and each
+ * resource (a device, a port) is busy with the sum of their loads. A row (cut)
+ * is an inequality for one resource and two of these events:
  *
  *     Tj - Ti >= base + the time of all that uses it between the two
  *
- * and, of those between T0 and J, only what is not too near to either.  Whole
- * weights z >= 0 of the rows, of which at no Ti more end than begin and of
- * which Z end at J, give
+ * and, between T0 and J, it counts only items with a minimal head and tail.
+ * Integer multipliers z >= 0 of the rows, of which at no Ti more end than
+ * begin and of which Z end at J, give
  *
- *     Z J >= sum of z base + for each branch, its pattern of least price,
+ *     Z J >= sum of z base + for each branch, its pattern of least cost,
  *
- * whatever the weights: a linear program chooses them, in floating point, and
- * then they are rounded and the right side is computed without any error.
+ * for any multipliers (weak duality): an LP chooses them in floating point,
+ * then they are rounded to integers and the right side is computed exactly.
  */
 #ifndef MO_SOLVERS_SEARCH_BOUND_LOAD_LOAD_BOUND_INTERNAL_H
 #define MO_SOLVERS_SEARCH_BOUND_LOAD_LOAD_BOUND_INTERNAL_H
@@ -39,102 +40,111 @@ enum { MO_LOAD_MAX_ARRIVALS = 8 }; /* devices in an order, at most */
 #define MO_LOAD_INFINITY (INT64_MAX / 4)
 
 typedef struct mo_load_op {
-    int reader; /* among all ops; MO_FREE: v or nobody */
+    int reader; /* among all ops; MO_FREE: v or none */
     int row, u_row;
-    bool reads_shared; /* u_row is of the shared tensor */
-    int count;         /* of such branches */
+    bool reads_broadcast; /* u_row is that of the broadcast tensor */
+    int count;            /* of such branches */
 } mo_load_op;
 
-/* The devices that u's shared tensor is sent to, in the order in which they get
- * it.  Open: and then to others, nobody knows which. */
+/* The devices to which the broadcast tensor is sent, in order of arrival.
+ * Open: a prefix, other devices may follow. */
 typedef struct mo_load_arrival_order {
     int n;
     int device[MO_LOAD_MAX_ARRIVALS];
     bool open;
 } mo_load_arrival_order;
 
-/* Something that takes time of a resource. */
+/* A use of a resource. */
 typedef struct mo_load_item {
-    int64_t head_ns, tail_ns; /* before it and behind it, at least */
+    int64_t head_ns,
+        tail_ns; /* lower bounds on the time before and behind it */
     int64_t ns;
 } mo_load_item;
 
-/* A fork with u on a and v on b, and of each class one branch. */
+/* A fork-join with u and v on given devices; of each class one branch. */
 typedef struct mo_load_problem {
     const mo_instance *x;
     mo_congestion congestion;
-    int a, b;
-    int shared_row;
+    int u_device, v_device;
+    int broadcast_row;
     int n, n_devices;
-    mo_load_op *ops;  /* by class, each behind those that it reads */
-    int n_groups;     /* classes; those with few ops together are one */
-    int *group_start; /* of its ops; n_groups + 1 */
-    int64_t *p_ns;    /* by op and device; MO_LOAD_INFINITY: not there */
-    int64_t weights;  /* Z at most: no sum of prices overflows */
-    int64_t limit_ns; /* only schedules in which J is not more count */
+    mo_load_op *ops;    /* by class, inputs first */
+    int n_groups;       /* classes; those with few ops form one group */
+    int *group_start;   /* first op of each; n_groups + 1 entries */
+    int64_t *p_ns;      /* by op and device; MO_LOAD_INFINITY: not allowed */
+    int64_t max_weight; /* limit of Z: no sum of costs overflows */
+    int64_t limit_ns;   /* only schedules with J within this count */
 
-    /* With the order that is being looked at: */
+    /* For the present order of arrivals: */
     mo_load_arrival_order order;
-    bool *denied;          /* by op and device: too late for the limit */
-    bool denies;           /* there are such */
-    int *rank;             /* by device: its place in the order, or -1 */
-    int64_t *sent_ns;      /* by rank: for how long the tensor is sent */
-    int64_t *arrival_ns;   /* by device: when it is there, at the earliest */
-    int64_t *head_ns;      /* by op and device: from u's end to its start;
-                              MO_LOAD_INFINITY: not there */
-    int64_t *tail_ns;      /* from its end to v's start */
-    int64_t *least_end_ns; /* by rank: from the end of an op that reads the
-                              tensor there to v's start */
-    int64_t *after_ns;     /* by moment: when it is, at least */
-    int64_t *left_ns;      /* by moment: at least, to v's start */
-    signed char *first_stage, *last_stage; /* by op and device: in which it may
-                                              start */
-    mo_load_item
-        shared[MO_LOAD_MAX_ARRIVALS]; /* by rank: the tensor's transfer */
-    int64_t path_ns; /* what the longest branch takes all alone */
+    bool *excluded;        /* by op and device: misses the limit */
+    bool has_exclusions;   /* some are excluded by the limit */
+    int *rank;             /* by device: its rank in the order, or -1 */
+    int64_t *sent_ns;      /* by rank: duration of the transfer */
+    int64_t *arrival_ns;   /* by device: earliest arrival */
+    int64_t *head_ns;      /* by op and device: from the end of u to its start;
+                              MO_LOAD_INFINITY: excluded */
+    int64_t *tail_ns;      /* from its end to the start of v */
+    int64_t *least_end_ns; /* by rank: least tail of an op that reads the tensor
+                              there */
+    int64_t *event_min_ns; /* by event: earliest time */
+    int64_t *event_tail_ns; /* by event: least time to the start of v */
+    signed char *first_stage,
+        *last_stage; /* by op and device: range of its stage */
+    mo_load_item broadcast[MO_LOAD_MAX_ARRIVALS]; /* by rank: transfer of the
+                                                     broadcast tensor */
+    int64_t path_ns;                              /* longest branch alone */
 } mo_load_problem;
 
+/* Allocates the data of a fork-join with u on device a and v on b; the caller
+ * frees it with mo_load_problem_clear().  fork is not needed afterwards, its
+ * instance is borrowed.  On failure nothing stays allocated. */
 mo_status mo_load_problem_init(mo_load_problem *f, const mo_forkjoin *fork,
                                const mo_regime *regime, int a, int b,
                                mo_error *err);
 void mo_load_problem_clear(mo_load_problem *f);
+/* Computes heads, tails and stages for an order of arrivals and the present
+ * limit; path_ns is MO_LOAD_INFINITY afterwards if the order is infeasible. */
 void mo_load_set_arrival_order(mo_load_problem *f,
                                const mo_load_arrival_order *order);
 
-static inline int mo_load_op_device(const mo_load_problem *f, int op,
-                                    int device)
+/* Returns the index of tables by op and device. */
+static inline int mo_load_index(const mo_load_problem *f, int op, int device)
 {
     return op * f->n_devices + device;
 }
 
+/* Returns whether op may run on a device in the present order. */
 static inline bool mo_load_can_run(const mo_load_problem *f, int op, int device)
 {
-    return f->head_ns[mo_load_op_device(f, op, device)] < MO_LOAD_INFINITY;
+    return f->head_ns[mo_load_index(f, op, device)] < MO_LOAD_INFINITY;
 }
 
-/* What sending an op's output takes. */
+/* Returns the transfer time of an op's output. */
 int64_t mo_load_transfer_ns(const mo_load_problem *f, int op, int from, int to);
 
-/* An op that runs, its output on the way to its reader, and what it reads of u
- * on the way to it; a read of the shared tensor, or of what is there already,
- * takes no time. */
+/* Return the use of a resource by an op, by the transfer of its output to its
+ * reader, and by the transfer of its input from u; the input takes no time if
+ * it is the broadcast tensor or already there. */
 mo_load_item mo_load_item_compute(const mo_load_problem *f, int op, int device);
 mo_load_item mo_load_item_transfer(const mo_load_problem *f, int op, int from,
                                    int to);
 mo_load_item mo_load_item_input(const mo_load_problem *f, int op, int device);
 
-/* Resources are numbered: devices first, then those of schedule/resource.h. */
+/* Returns the number of resources: devices first, then those of
+ * schedule/resource.h. */
 int mo_load_n_resources(const mo_load_problem *f);
 
-/* Of moments from and until: 0 is T0, order.n + 1 is J. */
+/* Inequality between the events from and until: 0 is T0, order.n + 1 is J. */
 typedef struct mo_load_row {
     int resource;
     int from, until;
-    int64_t head_ns, tail_ns; /* of what is counted, at least; 0 where from is
-                                 not T0 and until is not J */
+    int64_t head_ns, tail_ns; /* minima of the counted items; 0 where from is
+                                 not T0, or until not J */
     int64_t base_ns;
 } mo_load_row;
 
+/* Returns the event J. */
 static inline int mo_load_last_event(const mo_load_problem *f)
 {
     return f->order.n + 1;
@@ -145,73 +155,75 @@ typedef struct mo_load_rows {
     size_t n, room;
 } mo_load_rows;
 
-/* The rows to begin with. */
+/* Replaces the rows by the initial ones. The caller frees rows->rows. */
 mo_status mo_load_rows_init(const mo_load_problem *f, mo_load_rows *rows,
                             mo_error *err);
 
-/* Another; its base is filled in. */
+/* Appends a row and computes its base; returns MO_OK unless memory runs out. */
 mo_status mo_load_rows_add(const mo_load_problem *f, mo_load_rows *rows,
                            mo_load_row row, mo_error *err);
+/* Returns the base of a row, which its other members determine. */
 int64_t mo_load_row_base_ns(const mo_load_problem *f, const mo_load_row *row);
 
-/* Rows by resource, in lists. */
+/* Lists of rows by resource. */
 typedef struct mo_load_row_index {
     int *first; /* by resource: a row, or -1 */
     int *next;  /* by row */
 } mo_load_row_index;
 
-/* Room for that many rows. */
+/* Allocates an index for up to n_rows rows; the caller frees it. */
 mo_status mo_load_row_index_new(const mo_load_problem *f, size_t n_rows,
                                 mo_load_row_index *index, mo_error *err);
 void mo_load_row_index_free(mo_load_row_index *index);
-/* Lists those with a weight, or, where weight is NULL, all. */
+/* Lists the rows of nonzero weight, or all if weight is NULL. */
 void mo_load_row_index_fill(const mo_load_problem *f, mo_load_row_index *index,
                             const mo_load_rows *rows, const int64_t *weight);
 
-/* By op of a group's branches. */
+/* Column: devices and stages, by op of a group's branches. */
 typedef struct mo_load_pattern {
     int group;
     int *device;
-    int *stage; /* the last moment that its start is not before */
+    int *stage; /* last event that its start is not before */
 } mo_load_pattern;
 
-/* Patterns that were found, the oldest first. */
+/* Columns found so far, the oldest first; owns their arrays. */
 typedef struct mo_load_pattern_pool {
     mo_load_pattern *patterns;
     size_t n, room;
 } mo_load_pattern_pool;
 
-/* Keeps a copy. */
+/* Appends a copy, owned by the pool. */
 mo_status mo_load_pattern_pool_add(const mo_load_problem *f,
                                    mo_load_pattern_pool *pool,
                                    const mo_load_pattern *pattern,
                                    mo_error *err);
 
-/* Forgets the oldest, until at most that many are left. */
+/* Frees the oldest until at most `most` are left. */
 void mo_load_pattern_pool_trim(mo_load_pattern_pool *pool, size_t most);
 
-/* Whether a pattern can be followed in the order that is being looked at.
- * Stages mean something else in each: ops are put into the first in which they
- * can be. */
+/* Returns whether a pattern is feasible in the present order. Its stages are
+ * recomputed, as they depend on the order: each op gets its first feasible
+ * stage. */
 bool mo_load_pattern_is_feasible(const mo_load_problem *f,
                                  mo_load_pattern *pattern);
 
-/* Something that a pattern does. */
+/* A use of a resource by a pattern. */
 typedef struct mo_load_use {
-    int from, to;   /* a transfer; an op that runs has no from, -1 */
-    int begin, end; /* it begins not before this moment, and what waits for
-                       its end starts before the one behind that */
+    int from, to;   /* devices of a transfer; from is -1 for an op that runs */
+    int begin, end; /* it starts not before event `begin`, and its successor
+                       starts before event end + 1 */
     mo_load_item item;
 } mo_load_use;
 
 typedef void mo_load_use_fn(void *context, const mo_load_use *used);
 
-/* Tells of all that the branches of a group do, together: times are those of
- * all branches. */
+/* Calls visit for every use of resources by the branches of a group; times are
+ * the sums over all branches. */
 void mo_load_pattern_for_each_use(const mo_load_problem *f,
                                   const mo_load_pattern *pattern,
-                                  mo_load_use_fn *told, void *context);
+                                  mo_load_use_fn *visit, void *context);
 
+/* Returns whether a row counts a use. */
 static inline bool mo_load_row_covers(const mo_load_row *row,
                                       const mo_load_use *used)
 {
@@ -220,52 +232,58 @@ static inline bool mo_load_row_covers(const mo_load_row *row,
            used->item.tail_ns >= row->tail_ns;
 }
 
-/* Adds what they put into each row; the index has all rows. */
+/* Adds the load of a pattern to each row; the index contains all rows. */
 void mo_load_pattern_add_load(const mo_load_problem *f,
                               const mo_load_rows *rows,
                               const mo_load_row_index *index,
                               const mo_load_pattern *pattern, int64_t *load_ns);
 
-/* Cheapest patterns for given weights. */
+/* Pricing problem: patterns of least cost under given weights of the rows. */
 typedef struct mo_load_pricer mo_load_pricer;
 
+/* Allocates the tables; f is borrowed.  The caller frees *pricer with
+ * mo_load_pricer_free(), which accepts NULL. */
 mo_status mo_load_pricer_new(const mo_load_problem *f, mo_load_pricer **pricer,
                              mo_error *err);
 void mo_load_pricer_free(mo_load_pricer *pricer);
 
-/* With a weight for each row, at most f->weights of which end at any moment:
- * the least price of each group, all of its branches together, and the patterns
- * that have it, one behind the other.  MO_LOAD_INFINITY: there is none, and
- * none is found. */
+/* With a weight for each row, at most f->max_weight of which end at any event,
+ * stores the least cost of each group, for all its branches, and the patterns
+ * of that cost, one after the other in the buffers of *found.
+ * MO_LOAD_INFINITY: the group has no feasible pattern, and none is stored. */
 void mo_load_price_patterns(mo_load_pricer *pricer, const mo_load_rows *rows,
                             const mo_load_row_index *index,
                             const int64_t *weight, int64_t *price,
                             mo_load_pattern *found);
 
-/* A solution of the program: how often each pattern is followed, and when the
- * moments are. */
+/* Primal solution of the LP: weights of the patterns and times of the
+ * events. */
 typedef struct mo_load_lp_solution {
     const mo_load_pattern *patterns;
-    const double *share; /* by pattern */
+    const double *weight; /* by pattern */
     size_t n;
-    const double *moment_ns;
+    const double *event_ns;
 } mo_load_lp_solution;
 
-/* Adds rows that the mix breaks, by more than slack_ns; none twice.  *added
- * tells how many. */
+/* Separation: adds rows that the solution violates by more than slack_ns, each
+ * once, and stores their number in *added. */
 mo_status mo_load_separate_rows(const mo_load_problem *f,
-                                const mo_load_lp_solution *mix, double slack_ns,
-                                mo_load_rows *rows, int *added, mo_error *err);
+                                const mo_load_lp_solution *solution,
+                                double slack_ns, mo_load_rows *rows, int *added,
+                                mo_error *err);
 
-/* Bounds for one order after another, with what is learned on the way. */
+/* Restricted master problem; its columns are kept from one order to the
+ * next. */
 typedef struct mo_load_master mo_load_master;
 
+/* Allocates a master; f is borrowed and changed by mo_load_master_bound().  The
+ * caller frees *master with mo_load_master_free(), which accepts NULL. */
 mo_status mo_load_master_new(mo_load_problem *f, mo_load_master **master,
                              mo_error *err);
 void mo_load_master_free(mo_load_master *master);
 
-/* A bound for the order, MO_LOAD_INFINITY where there is no such; one of
- * enough_ns need not become better. */
+/* Stores a lower bound for an order in *bound_ns, MO_LOAD_INFINITY if the
+ * order is infeasible; stops as soon as the bound reaches enough_ns. */
 mo_status mo_load_master_bound(mo_load_master *master,
                                const mo_load_arrival_order *order,
                                int64_t enough_ns, int64_t *bound_ns,

@@ -4,18 +4,23 @@
 #include "base/array.h"
 #include "solvers/search/bound/load/load_bound_internal.h"
 
+/*
+ * Data of the load bound: ops and times of a fork-join, and for an order of
+ * arrivals the heads, tails and stages that follow from it.
+ */
+
 enum {
     MAX_GROUPS = 16,
-    MAX_ROUNDS = 6,    /* of taking devices away */
-    WEIGHTS = 1 << 30, /* in all, which is more than fine enough */
+    MAX_ROUNDS = 6,       /* of excluding devices */
+    MAX_WEIGHT = 1 << 30, /* in all, more than fine enough */
 };
 
-/* At each moment, rows of at most so many weights begin, so that prices are at
- * most so many times what everything takes one after the other; with bases that
- * are no more than that, all fits MO_LOAD_INFINITY. */
-#define PRICES ((INT64_C(1) << 59) / (MO_LOAD_MAX_ARRIVALS + 1))
+/* At each event rows of at most this weight begin, so that costs are at most
+ * this many times the serial time; with bases that are no more than that, all
+ * sums fit below MO_LOAD_INFINITY. */
+#define MAX_PRICE ((INT64_C(1) << 59) / (MO_LOAD_MAX_ARRIVALS + 1))
 
-static int64_t longest_ns(const mo_instance *x, int row)
+static int64_t max_transfer_ns(const mo_instance *x, int row)
 {
     int64_t most = 0;
 
@@ -43,15 +48,15 @@ static void copy_class(mo_load_problem *f, const mo_allowed_devices *places,
 
         *to = (mo_load_op){ .reader = MO_FREE,
                             .row = op->row,
-                            .u_row = f->a == MO_FREE ? -1 : op->u_row,
+                            .u_row = f->u_device == MO_FREE ? -1 : op->u_row,
                             .count = class->count };
         if (op->reader != MO_FREE)
             to->reader = first + op->reader;
-        else if (f->b == MO_FREE)
+        else if (f->v_device == MO_FREE)
             to->row = -1;
-        to->reads_shared = to->u_row >= 0 && to->u_row == f->shared_row;
+        to->reads_broadcast = to->u_row >= 0 && to->u_row == f->broadcast_row;
         for (int k = 0; k < f->n_devices; k++)
-            f->p_ns[mo_load_op_device(f, first + j, k)] =
+            f->p_ns[mo_load_index(f, first + j, k)] =
                 mo_allowed_devices_has(places, op->op, k)
                     ? mo_instance_p_ns(f->x, op->op, k)
                     : MO_LOAD_INFINITY;
@@ -71,21 +76,21 @@ static void copy_classes(mo_load_problem *f, const mo_forkjoin *fork)
     f->group_start[f->n_groups] = first;
 }
 
-/* More than everything takes one after the other. */
-static int64_t find_total(const mo_load_problem *f)
+/* Returns more than the serial time of everything. */
+static int64_t serial_ns(const mo_load_problem *f)
 {
-    int64_t total = f->n_devices * longest_ns(f->x, f->shared_row) + 1;
+    int64_t total = f->n_devices * max_transfer_ns(f->x, f->broadcast_row) + 1;
 
     for (int o = 0; o < f->n; o++) {
         int64_t most = 0;
 
         for (int k = 0; k < f->n_devices; k++) {
-            int64_t p = f->p_ns[mo_load_op_device(f, o, k)];
+            int64_t p = f->p_ns[mo_load_index(f, o, k)];
             if (p < MO_LOAD_INFINITY && p > most)
                 most = p;
         }
-        most += longest_ns(f->x, f->ops[o].row);
-        most += longest_ns(f->x, f->ops[o].u_row);
+        most += max_transfer_ns(f->x, f->ops[o].row);
+        most += max_transfer_ns(f->x, f->ops[o].u_row);
         total += most * f->ops[o].count;
     }
     return total;
@@ -100,9 +105,10 @@ mo_status mo_load_problem_init(mo_load_problem *f, const mo_forkjoin *fork,
 
     *f = (mo_load_problem){ .x = fork->places->x,
                             .congestion = regime->congestion,
-                            .a = a,
-                            .b = b,
-                            .shared_row = a == MO_FREE ? -1 : fork->shared_row,
+                            .u_device = a,
+                            .v_device = b,
+                            .broadcast_row =
+                                a == MO_FREE ? -1 : fork->broadcast_row,
                             .n = (int) n - 1,
                             .n_devices = (int) devices };
     f->limit_ns = MO_LOAD_INFINITY;
@@ -113,11 +119,11 @@ mo_status mo_load_problem_init(mo_load_problem *f, const mo_forkjoin *fork,
         f->rank = calloc(devices, sizeof *f->rank);
         f->arrival_ns = calloc(devices + 4 * MO_LOAD_MAX_ARRIVALS + 4,
                                sizeof *f->arrival_ns);
-        f->denied = calloc(size, sizeof *f->denied);
+        f->excluded = calloc(size, sizeof *f->excluded);
         f->first_stage = calloc(size, 2 * sizeof *f->first_stage);
     }
     if (!f->ops || !f->group_start || !f->p_ns || !f->rank || !f->arrival_ns ||
-        !f->denied || !f->first_stage) {
+        !f->excluded || !f->first_stage) {
         mo_load_problem_clear(f);
         return mo_fail_memory(err);
     }
@@ -125,13 +131,13 @@ mo_status mo_load_problem_init(mo_load_problem *f, const mo_forkjoin *fork,
     f->tail_ns = f->p_ns + 2 * size;
     f->sent_ns = f->arrival_ns + devices;
     f->least_end_ns = f->sent_ns + MO_LOAD_MAX_ARRIVALS;
-    f->left_ns = f->least_end_ns + MO_LOAD_MAX_ARRIVALS;
-    f->after_ns = f->left_ns + MO_LOAD_MAX_ARRIVALS + 2;
+    f->event_tail_ns = f->least_end_ns + MO_LOAD_MAX_ARRIVALS;
+    f->event_min_ns = f->event_tail_ns + MO_LOAD_MAX_ARRIVALS + 2;
     f->last_stage = f->first_stage + size;
     copy_classes(f, fork);
-    f->weights = PRICES / find_total(f);
-    if (f->weights > WEIGHTS)
-        f->weights = WEIGHTS;
+    f->max_weight = MAX_PRICE / serial_ns(f);
+    if (f->max_weight > MAX_WEIGHT)
+        f->max_weight = MAX_WEIGHT;
     return MO_OK;
 }
 
@@ -142,7 +148,7 @@ void mo_load_problem_clear(mo_load_problem *f)
     free(f->p_ns);
     free(f->rank);
     free(f->arrival_ns);
-    free(f->denied);
+    free(f->excluded);
     free(f->first_stage);
     *f = (mo_load_problem){ 0 };
 }
@@ -156,7 +162,7 @@ int64_t mo_load_transfer_ns(const mo_load_problem *f, int op, int from, int to)
 
 mo_load_item mo_load_item_compute(const mo_load_problem *f, int op, int device)
 {
-    int at = mo_load_op_device(f, op, device);
+    int at = mo_load_index(f, op, device);
 
     return (mo_load_item){ f->head_ns[at], f->tail_ns[at], f->p_ns[at] };
 }
@@ -164,12 +170,12 @@ mo_load_item mo_load_item_compute(const mo_load_problem *f, int op, int device)
 mo_load_item mo_load_item_transfer(const mo_load_problem *f, int op, int from,
                                    int to)
 {
-    int at = mo_load_op_device(f, op, from), reader = f->ops[op].reader;
+    int at = mo_load_index(f, op, from), reader = f->ops[op].reader;
     mo_load_item item = { f->head_ns[at] + f->p_ns[at], 0,
                           mo_load_transfer_ns(f, op, from, to) };
 
     if (reader != MO_FREE) {
-        int there = mo_load_op_device(f, reader, to);
+        int there = mo_load_index(f, reader, to);
         item.tail_ns = f->p_ns[there] + f->tail_ns[there];
     }
     return item;
@@ -177,10 +183,245 @@ mo_load_item mo_load_item_transfer(const mo_load_problem *f, int op, int from,
 
 mo_load_item mo_load_item_input(const mo_load_problem *f, int op, int device)
 {
-    int at = mo_load_op_device(f, op, device);
+    int at = mo_load_index(f, op, device);
     mo_load_item item = { 0, f->p_ns[at] + f->tail_ns[at], 0 };
 
-    if (f->ops[op].u_row >= 0 && !f->ops[op].reads_shared)
-        item.ns = mo_instance_row_ns(f->x, f->ops[op].u_row, f->a, device);
+    if (f->ops[op].u_row >= 0 && !f->ops[op].reads_broadcast)
+        item.ns =
+            mo_instance_row_ns(f->x, f->ops[op].u_row, f->u_device, device);
     return item;
+}
+
+/* Computes on which devices the broadcast tensor arrives, and when. */
+static void compute_arrivals(mo_load_problem *f)
+{
+    const mo_load_arrival_order *order = &f->order;
+    int64_t now_ns = 0;
+
+    for (int k = 0; k < f->n_devices; k++) {
+        f->rank[k] = -1;
+        f->arrival_ns[k] = k == f->u_device ? 0 : MO_LOAD_INFINITY;
+    }
+    for (int j = 0; j < order->n; j++) {
+        int k = order->device[j];
+
+        f->rank[k] = j;
+        f->sent_ns[j] =
+            mo_instance_row_ns(f->x, f->broadcast_row, f->u_device, k);
+        f->arrival_ns[k] = now_ns += f->sent_ns[j];
+        f->event_min_ns[j + 1] = now_ns;
+    }
+    for (int k = 0; f->broadcast_row >= 0 && order->open && k < f->n_devices;
+         k++)
+        if (k != f->u_device && f->rank[k] < 0)
+            f->arrival_ns[k] =
+                now_ns +
+                mo_instance_row_ns(f->x, f->broadcast_row, f->u_device, k);
+}
+
+/* Returns the earliest time at which a device has the output of op. */
+static int64_t earliest_output_ns(const mo_load_problem *f, int op, int to)
+{
+    int64_t least = MO_LOAD_INFINITY;
+
+    for (int k = 0; k < f->n_devices; k++) {
+        int at = mo_load_index(f, op, k);
+        int64_t ns;
+
+        if (!mo_load_can_run(f, op, k))
+            continue;
+        ns = f->head_ns[at] + f->p_ns[at] + mo_load_transfer_ns(f, op, k, to);
+        if (ns < least)
+            least = ns;
+    }
+    return least;
+}
+
+/* Ops are in topological order: the inputs of an op have raised its heads
+ * before it is reached. */
+static void compute_heads(mo_load_problem *f)
+{
+    for (int o = 0; o < f->n; o++)
+        for (int k = 0; k < f->n_devices; k++)
+            f->head_ns[mo_load_index(f, o, k)] =
+                f->ops[o].reads_broadcast ? f->arrival_ns[k]
+                                          : mo_load_item_input(f, o, k).ns;
+    for (int o = 0; o < f->n; o++) {
+        int reader = f->ops[o].reader;
+
+        for (int k = 0; k < f->n_devices; k++)
+            if (f->excluded[mo_load_index(f, o, k)])
+                f->head_ns[mo_load_index(f, o, k)] = MO_LOAD_INFINITY;
+        for (int k = 0; reader != MO_FREE && k < f->n_devices; k++) {
+            int64_t ns = earliest_output_ns(f, o, k);
+            int64_t *head_ns = &f->head_ns[mo_load_index(f, reader, k)];
+            if (ns > *head_ns)
+                *head_ns = ns;
+        }
+    }
+}
+
+static int64_t min_tail_ns(const mo_load_problem *f, int op, int device)
+{
+    int reader = f->ops[op].reader;
+    int64_t least = MO_LOAD_INFINITY;
+
+    if (reader == MO_FREE)
+        return f->v_device == MO_FREE
+                   ? 0
+                   : mo_load_transfer_ns(f, op, device, f->v_device);
+    for (int k = 0; k < f->n_devices; k++) {
+        int at = mo_load_index(f, reader, k);
+        int64_t ns;
+
+        if (!mo_load_can_run(f, reader, k))
+            continue;
+        ns = mo_load_transfer_ns(f, op, device, k) + f->p_ns[at] +
+             f->tail_ns[at];
+        if (ns < least)
+            least = ns;
+    }
+    return least;
+}
+
+static void compute_tails(mo_load_problem *f)
+{
+    for (int o = f->n - 1; o >= 0; o--)
+        for (int k = 0; k < f->n_devices; k++)
+            f->tail_ns[mo_load_index(f, o, k)] = min_tail_ns(f, o, k);
+}
+
+/* An order with a device on which no op can read the tensor is infeasible. */
+static bool is_order_feasible(mo_load_problem *f)
+{
+    for (int j = 0; j < f->order.n; j++) {
+        int k = f->order.device[j];
+
+        f->least_end_ns[j] = MO_LOAD_INFINITY;
+        for (int o = 0; o < f->n; o++)
+            if (f->ops[o].reads_broadcast && mo_load_can_run(f, o, k) &&
+                f->tail_ns[mo_load_index(f, o, k)] < f->least_end_ns[j])
+                f->least_end_ns[j] = f->tail_ns[mo_load_index(f, o, k)];
+        if (f->least_end_ns[j] >= MO_LOAD_INFINITY)
+            return false;
+    }
+    return true;
+}
+
+static mo_load_item broadcast_item(const mo_load_problem *f, int rank)
+{
+    int device = f->order.device[rank];
+    mo_load_item item = { f->arrival_ns[device] - f->sent_ns[rank],
+                          MO_LOAD_INFINITY, f->sent_ns[rank] };
+
+    for (int o = 0; o < f->n; o++) {
+        int at = mo_load_index(f, o, device);
+        if (f->ops[o].reads_broadcast && mo_load_can_run(f, o, device) &&
+            f->p_ns[at] + f->tail_ns[at] < item.tail_ns)
+            item.tail_ns = f->p_ns[at] + f->tail_ns[at];
+    }
+    return item;
+}
+
+/* Computes the least time behind each event: further transfers of the tensor,
+ * and then the readers at the end of one of them. */
+static void compute_event_tails(mo_load_problem *f)
+{
+    int n = f->order.n;
+
+    f->event_tail_ns[n + 1] = 0;
+    for (int j = n; j > 0; j--) {
+        int64_t next_ns = j < n ? f->sent_ns[j] + f->event_tail_ns[j + 1] : 0;
+        int64_t here_ns;
+
+        f->broadcast[j - 1] = broadcast_item(f, j - 1);
+        here_ns = f->broadcast[j - 1].tail_ns;
+        f->event_tail_ns[j] = next_ns > here_ns ? next_ns : here_ns;
+    }
+    f->event_tail_ns[0] = f->path_ns;
+}
+
+/* Returns the least time of the branch with that root. */
+static int64_t min_branch_ns(const mo_load_problem *f, int op)
+{
+    int64_t least = MO_LOAD_INFINITY;
+
+    for (int k = 0; k < f->n_devices; k++) {
+        mo_load_item run = mo_load_item_compute(f, op, k);
+
+        if (mo_load_can_run(f, op, k) &&
+            run.head_ns + run.ns + run.tail_ns < least)
+            least = run.head_ns + run.ns + run.tail_ns;
+    }
+    return least;
+}
+
+/* Excludes devices on which an op misses the limit; returns their number. */
+static int exclude_late(mo_load_problem *f)
+{
+    int n = 0;
+
+    for (int o = 0; o < f->n; o++)
+        for (int k = 0; k < f->n_devices; k++) {
+            mo_load_item run = mo_load_item_compute(f, o, k);
+
+            if (!mo_load_can_run(f, o, k) ||
+                run.head_ns + run.ns + run.tail_ns <= f->limit_ns)
+                continue;
+            f->excluded[mo_load_index(f, o, k)] = true;
+            n++;
+        }
+    return n;
+}
+
+/* Heads and tails, and exclusions, which raise those of other ops, until
+ * nothing changes. */
+static void compute_heads_and_tails(mo_load_problem *f)
+{
+    for (int i = 0; i < f->n * f->n_devices; i++)
+        f->excluded[i] = f->p_ns[i] >= MO_LOAD_INFINITY;
+    f->has_exclusions = false;
+    for (int round = 0; round < MAX_ROUNDS; round++) {
+        compute_heads(f);
+        compute_tails(f);
+        if (exclude_late(f) == 0)
+            break;
+        f->has_exclusions = true;
+    }
+}
+
+/* An op is in no stage before the tensor that it reads is there, in none that
+ * ends, within the limit, before it can start, and in none that begins too
+ * late for it. */
+static void compute_stages(mo_load_problem *f, int op, int device)
+{
+    int at = mo_load_index(f, op, device), first = 0, last = f->order.n;
+
+    if (f->ops[op].reads_broadcast && device != f->u_device)
+        first = f->rank[device] < 0 ? last : f->rank[device] + 1;
+    while (first < last &&
+           f->head_ns[at] >= f->limit_ns - f->event_tail_ns[first + 1])
+        first++;
+    while (last > first &&
+           f->event_min_ns[last] + f->p_ns[at] + f->tail_ns[at] > f->limit_ns)
+        last--;
+    f->first_stage[at] = (signed char) first;
+    f->last_stage[at] = (signed char) last;
+}
+
+void mo_load_set_arrival_order(mo_load_problem *f,
+                               const mo_load_arrival_order *order)
+{
+    f->order = *order;
+    compute_arrivals(f);
+    compute_heads_and_tails(f);
+    f->path_ns = is_order_feasible(f) ? 0 : MO_LOAD_INFINITY;
+    for (int o = 0; o < f->n; o++)
+        if (f->ops[o].reader == MO_FREE && min_branch_ns(f, o) > f->path_ns)
+            f->path_ns = min_branch_ns(f, o);
+    compute_event_tails(f);
+    for (int o = 0; o < f->n; o++)
+        for (int k = 0; k < f->n_devices; k++)
+            if (mo_load_can_run(f, o, k))
+                compute_stages(f, o, k);
 }

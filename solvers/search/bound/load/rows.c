@@ -6,14 +6,14 @@
 #include "solvers/search/bound/load/load_bound_internal.h"
 
 /*
- * Of the items that use a resource and have at least a head and at least a
- * tail, the first does not begin before the head, none overlap, and behind the
- * end of the last there is still the tail:
+ * Rows: of the items that use a resource and have at least some head and tail,
+ * the first does not start before the head, none overlap, and behind the end
+ * of the last there is still the tail:
  *
  *     u |---head---|## ## ####  ###|--tail--| v
  *
- * That there is no item at all must be thought of, too: a row whose base is no
- * more than what lies between its moments in any case holds even then.
+ * The set of items may be empty: a row whose base is no more than the least
+ * distance of its events holds even then.
  */
 
 int mo_load_n_resources(const mo_load_problem *f)
@@ -21,11 +21,11 @@ int mo_load_n_resources(const mo_load_problem *f)
     return f->n_devices + mo_resource_count(f->x, f->congestion);
 }
 
-static bool sends_through(const mo_load_problem *f, int to, int resource)
+static bool broadcast_uses(const mo_load_problem *f, int to, int resource)
 {
     int pair[2];
     const int *ids;
-    int n = mo_resource_list(f->x, f->congestion, f->a, to, pair, &ids);
+    int n = mo_resource_list(f->x, f->congestion, f->u_device, to, pair, &ids);
 
     for (int i = 0; i < n; i++)
         if (f->n_devices + ids[i] == resource)
@@ -33,23 +33,25 @@ static bool sends_through(const mo_load_problem *f, int to, int resource)
     return false;
 }
 
-/* What the shared tensor takes of a resource in its order: that is there in any
- * case. */
-static int64_t shared_ns(const mo_load_problem *f, const mo_load_row *row)
+/* Returns the load of the broadcast tensor on a resource, which every schedule
+ * of the order has. */
+static int64_t broadcast_load_ns(const mo_load_problem *f,
+                                 const mo_load_row *row)
 {
     int64_t sum = 0;
 
     for (int j = row->from; j < f->order.n && j < row->until; j++) {
-        mo_load_item item = f->shared[j];
-        if (sends_through(f, f->order.device[j], row->resource) &&
+        mo_load_item item = f->broadcast[j];
+        if (broadcast_uses(f, f->order.device[j], row->resource) &&
             item.head_ns >= row->head_ns && item.tail_ns >= row->tail_ns)
             sum += item.ns;
     }
     return sum;
 }
 
-/* Whether an op that reads the tensor where it was sent to is among them. */
-static bool has_reader(const mo_load_problem *f, const mo_load_row *row)
+/* Returns whether an op that reads the broadcast tensor is counted for
+ * certain. */
+static bool contains_reader(const mo_load_problem *f, const mo_load_row *row)
 {
     int rank = row->resource < f->n_devices ? f->rank[row->resource] : -1;
 
@@ -59,13 +61,13 @@ static bool has_reader(const mo_load_problem *f, const mo_load_row *row)
            f->least_end_ns[rank] >= row->tail_ns;
 }
 
-/* What lies between two moments in any case. */
-static int64_t between_ns(const mo_load_problem *f, int from, int until)
+/* Returns the least distance of two events. */
+static int64_t min_distance_ns(const mo_load_problem *f, int from, int until)
 {
     int64_t sum = 0;
 
     if (until == mo_load_last_event(f))
-        return f->left_ns[from];
+        return f->event_tail_ns[from];
     for (int j = from; j < until; j++)
         sum += f->sent_ns[j];
     return sum;
@@ -73,12 +75,12 @@ static int64_t between_ns(const mo_load_problem *f, int from, int until)
 
 int64_t mo_load_row_base_ns(const mo_load_problem *f, const mo_load_row *row)
 {
-    int64_t sent_ns = shared_ns(f, row);
+    int64_t sent_ns = broadcast_load_ns(f, row);
     int64_t ns = row->head_ns + row->tail_ns + sent_ns, most_ns;
 
-    if (sent_ns > 0 || has_reader(f, row))
+    if (sent_ns > 0 || contains_reader(f, row))
         return ns;
-    most_ns = between_ns(f, row->from, row->until);
+    most_ns = min_distance_ns(f, row->from, row->until);
     return ns < most_ns ? ns : most_ns;
 }
 
@@ -94,13 +96,13 @@ mo_status mo_load_rows_add(const mo_load_problem *f, mo_load_rows *rows,
     return MO_OK;
 }
 
-/* The least heads and tails, by resource. */
-typedef struct ends {
+/* Minimal heads and tails, by resource. */
+typedef struct min_ends {
     const mo_load_problem *f;
     int64_t *head_ns, *tail_ns;
-} ends;
+} min_ends;
 
-static void meet(ends *e, int resource, const mo_load_item *item)
+static void update_ends(min_ends *e, int resource, const mo_load_item *item)
 {
     if (item->head_ns < e->head_ns[resource])
         e->head_ns[resource] = item->head_ns;
@@ -108,17 +110,18 @@ static void meet(ends *e, int resource, const mo_load_item *item)
         e->tail_ns[resource] = item->tail_ns;
 }
 
-static void meet_transfer(ends *e, int from, int to, const mo_load_item *item)
+static void update_transfer_ends(min_ends *e, int from, int to,
+                                 const mo_load_item *item)
 {
     int pair[2];
     const int *ids;
     int n = mo_resource_list(e->f->x, e->f->congestion, from, to, pair, &ids);
 
     for (int i = 0; i < n; i++)
-        meet(e, e->f->n_devices + ids[i], item);
+        update_ends(e, e->f->n_devices + ids[i], item);
 }
 
-static void meet_sends(ends *e, int op, int from)
+static void update_output_ends(min_ends *e, int op, int from)
 {
     const mo_load_problem *f = e->f;
     int reader = f->ops[op].reader;
@@ -126,16 +129,16 @@ static void meet_sends(ends *e, int op, int from)
     for (int to = 0; to < f->n_devices; to++) {
         mo_load_item item;
 
-        if (to == from ||
-            (reader == MO_FREE ? to != f->b : !mo_load_can_run(f, reader, to)))
+        if (to == from || (reader == MO_FREE ? to != f->v_device
+                                             : !mo_load_can_run(f, reader, to)))
             continue;
         item = mo_load_item_transfer(f, op, from, to);
         if (item.ns > 0)
-            meet_transfer(e, from, to, &item);
+            update_transfer_ends(e, from, to, &item);
     }
 }
 
-static void meet_all(ends *e)
+static void update_all_ends(min_ends *e)
 {
     const mo_load_problem *f = e->f;
 
@@ -146,31 +149,31 @@ static void meet_all(ends *e)
             if (!mo_load_can_run(f, o, k))
                 continue;
             run = mo_load_item_compute(f, o, k);
-            meet(e, k, &run);
-            meet_sends(e, o, k);
+            update_ends(e, k, &run);
+            update_output_ends(e, o, k);
             read = mo_load_item_input(f, o, k);
             if (read.ns > 0)
-                meet_transfer(e, f->a, k, &read);
+                update_transfer_ends(e, f->u_device, k, &read);
         }
     for (int j = 0; j < f->order.n; j++) {
-        mo_load_item item = f->shared[j];
-        meet_transfer(e, f->a, f->order.device[j], &item);
+        mo_load_item item = f->broadcast[j];
+        update_transfer_ends(e, f->u_device, f->order.device[j], &item);
     }
 }
 
-static mo_status add_whole(const mo_load_problem *f, mo_load_rows *rows,
-                           mo_error *err)
+static mo_status add_full_rows(const mo_load_problem *f, mo_load_rows *rows,
+                               mo_error *err)
 {
     int n = mo_load_n_resources(f);
     int64_t *least = malloc((size_t) n * 2 * sizeof *least);
-    ends e = { f, least, least ? least + n : NULL };
+    min_ends e = { f, least, least ? least + n : NULL };
     mo_status status = MO_OK;
 
     if (!least)
         return mo_fail_memory(err);
     for (int i = 0; i < 2 * n; i++)
         least[i] = MO_LOAD_INFINITY;
-    meet_all(&e);
+    update_all_ends(&e);
     for (int r = 0; r < n && status == MO_OK; r++) {
         mo_load_row row = {
             r, 0, mo_load_last_event(f), e.head_ns[r], e.tail_ns[r], 0
@@ -182,36 +185,37 @@ static mo_status add_whole(const mo_load_problem *f, mo_load_rows *rows,
     return status;
 }
 
-static int64_t least_tail_ns(const mo_load_problem *f, int device)
+static int64_t min_tail_ns(const mo_load_problem *f, int device)
 {
     int64_t least = MO_LOAD_INFINITY;
 
     for (int o = 0; o < f->n; o++)
         if (mo_load_can_run(f, o, device) &&
-            f->tail_ns[mo_load_op_device(f, o, device)] < least)
-            least = f->tail_ns[mo_load_op_device(f, o, device)];
+            f->tail_ns[mo_load_index(f, o, device)] < least)
+            least = f->tail_ns[mo_load_index(f, o, device)];
     return least;
 }
 
-/* From its arrival on a device to J, and the way there through a's port, with
- * all that the port sends meanwhile. */
-static mo_status add_stage(const mo_load_problem *f, mo_load_rows *rows,
-                           int rank, mo_error *err)
+/* Rows of a stage: from the arrival on a device to J, and the transfer there
+ * through the port of u, with all that the port sends meanwhile. */
+static mo_status add_stage_rows(const mo_load_problem *f, mo_load_rows *rows,
+                                int rank, mo_error *err)
 {
     int device = f->order.device[rank];
     mo_load_row behind = { .resource = device,
                            .from = rank + 1,
                            .until = mo_load_last_event(f),
-                           .tail_ns = least_tail_ns(f, device) };
-    mo_load_row way = { .resource = -1, .from = rank, .until = rank + 1 };
+                           .tail_ns = min_tail_ns(f, device) };
+    mo_load_row link = { .resource = -1, .from = rank, .until = rank + 1 };
     int pair[2];
     const int *ids;
     mo_status status = mo_load_rows_add(f, rows, behind, err);
 
-    if (mo_resource_list(f->x, f->congestion, f->a, device, pair, &ids) > 0)
-        way.resource = f->n_devices + ids[0];
-    if (status == MO_OK && way.resource >= 0)
-        status = mo_load_rows_add(f, rows, way, err);
+    if (mo_resource_list(f->x, f->congestion, f->u_device, device, pair, &ids) >
+        0)
+        link.resource = f->n_devices + ids[0];
+    if (status == MO_OK && link.resource >= 0)
+        status = mo_load_rows_add(f, rows, link, err);
     return status;
 }
 
@@ -221,9 +225,9 @@ mo_status mo_load_rows_init(const mo_load_problem *f, mo_load_rows *rows,
     mo_status status;
 
     rows->n = 0;
-    status = add_whole(f, rows, err);
+    status = add_full_rows(f, rows, err);
     for (int j = 0; j < f->order.n && status == MO_OK; j++)
-        status = add_stage(f, rows, j, err);
+        status = add_stage_rows(f, rows, j, err);
     return status;
 }
 
@@ -262,4 +266,249 @@ void mo_load_row_index_fill(const mo_load_problem *f, mo_load_row_index *index,
         index->next[i] = *first;
         *first = (int) i;
     }
+}
+
+/*
+ * Separation: for each resource and each two events, the loads of the LP
+ * solution are placed on a grid by heads and tails, and the sums of all
+ * quadrants
+ *
+ *     heads   |   . # #          right of a tail
+ *             |   . # #          and above a head
+ *             +--------- tails
+ *
+ * give the most violated row.
+ */
+
+enum { MAX_LINES = 24 }; /* of the grid, in each direction */
+
+typedef struct load_item {
+    int begin, end;
+    int64_t head_ns, tail_ns;
+    double ns;
+} load_item;
+
+typedef struct item_list {
+    load_item *items;
+    size_t n, room;
+} item_list;
+
+typedef struct separator {
+    const mo_load_problem *f;
+    const mo_load_lp_solution *solution;
+    mo_load_rows *rows;
+    item_list *lists; /* by resource */
+    double times;     /* weight of the present pattern */
+    int64_t *sorted;  /* buffer as long as the longest list */
+    size_t room;
+    mo_status status; /* of the callback that fills the lists */
+    mo_error *err;
+} separator;
+
+static void add_load(separator *c, int resource, const mo_load_use *used)
+{
+    item_list *p = &c->lists[resource];
+
+    if (c->status == MO_OK)
+        c->status = MO_ARRAY_GROW(p->items, p->n, p->room, c->err);
+    if (c->status == MO_OK)
+        p->items[p->n++] = (load_item){ used->begin, used->end,
+                                        used->item.head_ns, used->item.tail_ns,
+                                        c->times * (double) used->item.ns };
+}
+
+static void add_use(void *context, const mo_load_use *used)
+{
+    separator *c = context;
+    int pair[2], n;
+    const int *ids;
+
+    if (used->from < 0) {
+        add_load(c, used->to, used);
+        return;
+    }
+    n = mo_resource_list(c->f->x, c->f->congestion, used->from, used->to, pair,
+                         &ids);
+    for (int i = 0; i < n; i++)
+        add_load(c, c->f->n_devices + ids[i], used);
+}
+
+static int compare_ns(const void *a, const void *b)
+{
+    int64_t s = *(const int64_t *) a, t = *(const int64_t *) b;
+
+    return (s > t) - (s < t);
+}
+
+/* Sorts, removes duplicates, and keeps the first and an even sample of the
+ * others; returns their number. */
+static int sample_lines(int64_t *values, size_t n, int64_t *lines)
+{
+    size_t different = 0;
+    int n_lines = 0;
+
+    qsort(values, n, sizeof *values, compare_ns);
+    for (size_t i = 0; i < n; i++)
+        if (different == 0 || values[i] != values[different - 1])
+            values[different++] = values[i];
+    for (size_t i = 0; i < different; i++)
+        if (i * MAX_LINES / different >= (size_t) n_lines)
+            lines[n_lines++] = values[i];
+    return n_lines;
+}
+
+typedef struct grid {
+    int from, until; /* events */
+    int n_heads, n_tails;
+    int64_t head_ns[MAX_LINES], tail_ns[MAX_LINES];
+    double sum_ns[MAX_LINES + 1][MAX_LINES + 1];
+} grid;
+
+static bool is_inside(const grid *g, const load_item *s)
+{
+    return s->begin >= g->from && s->end < g->until;
+}
+
+/* Heads count from T0 only, tails to J only. */
+static int64_t item_head_ns(const grid *g, const load_item *s)
+{
+    return g->from == 0 ? s->head_ns : 0;
+}
+
+static int64_t item_tail_ns(const separator *c, const grid *g,
+                            const load_item *s)
+{
+    return g->until == mo_load_last_event(c->f) ? s->tail_ns : 0;
+}
+
+static void choose_lines(separator *c, const item_list *p, grid *g)
+{
+    size_t n = 0;
+
+    for (size_t i = 0; i < p->n; i++)
+        if (is_inside(g, &p->items[i]))
+            c->sorted[n++] = item_head_ns(g, &p->items[i]);
+    g->n_heads = sample_lines(c->sorted, n, g->head_ns);
+    n = 0;
+    for (size_t i = 0; i < p->n; i++)
+        if (is_inside(g, &p->items[i]))
+            c->sorted[n++] = item_tail_ns(c, g, &p->items[i]);
+    g->n_tails = sample_lines(c->sorted, n, g->tail_ns);
+}
+
+/* Returns the last line that is not above the value. */
+static int find_line(const int64_t *lines, int n, int64_t value)
+{
+    int at = 0;
+
+    while (at + 1 < n && lines[at + 1] <= value)
+        at++;
+    return at;
+}
+
+static void fill_grid(separator *c, const item_list *p, grid *g)
+{
+    choose_lines(c, p, g);
+    for (int h = 0; h <= g->n_heads; h++)
+        for (int t = 0; t <= g->n_tails; t++)
+            g->sum_ns[h][t] = 0;
+    for (size_t i = 0; i < p->n; i++)
+        if (is_inside(g, &p->items[i]))
+            g->sum_ns[find_line(g->head_ns, g->n_heads,
+                                item_head_ns(g, &p->items[i]))]
+                     [find_line(g->tail_ns, g->n_tails,
+                                item_tail_ns(c, g, &p->items[i]))] +=
+                p->items[i].ns;
+    for (int h = g->n_heads - 1; h >= 0; h--)
+        for (int t = g->n_tails - 1; t >= 0; t--)
+            g->sum_ns[h][t] += g->sum_ns[h + 1][t] + g->sum_ns[h][t + 1] -
+                               g->sum_ns[h + 1][t + 1];
+}
+
+static bool has_row(const mo_load_rows *rows, const mo_load_row *row)
+{
+    for (size_t i = 0; i < rows->n; i++) {
+        const mo_load_row *r = &rows->rows[i];
+
+        if (r->resource == row->resource && r->from == row->from &&
+            r->until == row->until && r->head_ns == row->head_ns &&
+            r->tail_ns == row->tail_ns)
+            return true;
+    }
+    return false;
+}
+
+/* Stores in *worst the row of the grid that is violated most, if by more than
+ * *excess_ns. */
+static void find_most_violated(const separator *c, const grid *g, int resource,
+                               double *excess_ns, mo_load_row *worst)
+{
+    double given_ns =
+        c->solution->event_ns[g->until] - c->solution->event_ns[g->from];
+
+    for (int h = 0; h < g->n_heads; h++)
+        for (int t = 0; t < g->n_tails; t++) {
+            mo_load_row row = { resource,      g->from,       g->until,
+                                g->head_ns[h], g->tail_ns[t], 0 };
+            double ns = g->sum_ns[h][t] - given_ns +
+                        (double) mo_load_row_base_ns(c->f, &row);
+
+            if (ns > *excess_ns && !has_row(c->rows, &row)) {
+                *excess_ns = ns;
+                *worst = row;
+            }
+        }
+}
+
+/* Adds the most violated row of the resource, if any is. */
+static mo_status separate_resource(separator *c, int resource, double slack_ns,
+                                   int *added)
+{
+    const item_list *p = &c->lists[resource];
+    mo_load_row worst = { .resource = -1 };
+    mo_status status = MO_OK;
+    grid g;
+
+    if (p->n > c->room)
+        status = mo_array_reserve((void **) &c->sorted, &c->room, p->n,
+                                  sizeof *c->sorted, c->err);
+    if (status != MO_OK)
+        return status;
+    for (g.until = 1; g.until <= mo_load_last_event(c->f); g.until++)
+        for (g.from = 0; g.from < g.until; g.from++) {
+            fill_grid(c, p, &g);
+            find_most_violated(c, &g, resource, &slack_ns, &worst);
+        }
+    if (worst.resource < 0)
+        return MO_OK;
+    ++*added;
+    return mo_load_rows_add(c->f, c->rows, worst, c->err);
+}
+
+mo_status mo_load_separate_rows(const mo_load_problem *f,
+                                const mo_load_lp_solution *solution,
+                                double slack_ns, mo_load_rows *rows, int *added,
+                                mo_error *err)
+{
+    int n = mo_load_n_resources(f);
+    separator c = { .f = f, .solution = solution, .rows = rows, .err = err };
+
+    *added = 0;
+    c.lists = calloc((size_t) n, sizeof *c.lists);
+    if (!c.lists)
+        return mo_fail_memory(err);
+    for (size_t i = 0; i < solution->n; i++) {
+        c.times = solution->weight[i];
+        if (c.times > 0)
+            mo_load_pattern_for_each_use(f, &solution->patterns[i], add_use,
+                                         &c);
+    }
+    for (int r = 0; r < n && c.status == MO_OK; r++)
+        if (c.lists[r].n > 0)
+            c.status = separate_resource(&c, r, slack_ns, added);
+    for (int r = 0; r < n; r++)
+        free(c.lists[r].items);
+    free(c.lists);
+    free(c.sorted);
+    return c.status;
 }
