@@ -73,7 +73,7 @@ static int64_t max_target_ns(const mo_search_bound_plan *m, int block,
 {
     const mo_chain_block *b = &m->blocks->blocks[block];
     const bound_target *it = target_of(m, block, boundary);
-    int64_t least_ns = b->lower_ns[boundary], most = b->seen_ns[boundary],
+    int64_t least_ns = b->lower_ns[boundary], most = b->upper_ns[boundary],
             step_ns;
 
     if (b->segment->n == 0 || it->effort == 0 ||
@@ -144,7 +144,7 @@ static void count_uses(mo_search_bound_plan *m)
 static mo_status count_block_uses(mo_search_bound_plan *m, int cls,
                                   int boundary, int uses, mo_error *err)
 {
-    const mo_chain_partition *c = &m->blocks->chained[cls];
+    const mo_chain_partition *c = &m->blocks->partitions[cls];
     mo_status status = mo_chain_blocks_shortest_path(
         m->blocks, cls, boundary, m->raised_ns, m->boundaries, err);
 
@@ -286,8 +286,8 @@ static int longest_chain(const mo_chain_blocks *blocks)
     int most = 0;
 
     for (int i = 0; i < blocks->classes->n; i++)
-        if (blocks->chained[i].chain && blocks->chained[i].chain->n > most)
-            most = blocks->chained[i].chain->n;
+        if (blocks->partitions[i].chain && blocks->partitions[i].chain->n > most)
+            most = blocks->partitions[i].chain->n;
     return most;
 }
 
@@ -389,7 +389,7 @@ static bool raise_effort(mo_search_bound_plan *m)
 
             if (it->uses == 0 || it->failed_ns == INT64_MAX ||
                 it->effort > max_effort(m, i) ||
-                b->lower_ns[p] >= b->seen_ns[p])
+                b->lower_ns[p] >= b->upper_ns[p])
                 continue;
             it->effort++;
             it->failed_ns = INT64_MAX;
@@ -405,7 +405,7 @@ static mo_status find_fork_join(mo_search_bound_plan *m, int block,
 
     if (m->forks[block])
         return MO_OK;
-    return mo_forkjoin_find(&m->blocks->chained[b->cls].places, b->segment,
+    return mo_forkjoin_find(&m->blocks->partitions[b->cls].places, b->segment,
                             &m->forks[block], err);
 }
 
@@ -489,7 +489,7 @@ static bool is_settled(const mo_search_bound_plan *m,
     const mo_chain_block *b = &m->blocks->blocks[it->block];
 
     return b->lower_ns[it->boundary] >= it->target_ns ||
-           b->seen_ns[it->boundary] < it->target_ns;
+           b->upper_ns[it->boundary] < it->target_ns;
 }
 
 static void continue_jobs(mo_search_bound_plan *m, mo_search_bound_job *jobs,

@@ -155,7 +155,7 @@ static void reset_domains(case_split *f)
 {
     int n = f->windows->places.x->n_devices;
 
-    memcpy(f->windows->places.allowed, f->windows->chained->places.allowed,
+    memcpy(f->windows->places.allowed, f->windows->partition->places.allowed,
            f->size);
     if (f->cls->u != MO_FREE)
         mo_chain_windows_fix(f->windows, f->cls->u, f->boundary / n);
@@ -205,7 +205,7 @@ static mo_status bisect_bound(case_split *f, int64_t *lower_ns, mo_error *err)
 static mo_status open_case_split(case_split *f, const mo_chain_blocks *blocks,
                                  int cls, mo_error *err)
 {
-    const mo_chain_partition *chained = &blocks->chained[cls];
+    const mo_chain_partition *chained = &blocks->partitions[cls];
     const mo_instance *x = chained->places.x;
     mo_status status = find_hubs(f, chained, err);
 

@@ -48,7 +48,7 @@ static mo_status chain_implies_all(export *h, int number, bool *all,
     mo_status status;
 
     *all = false;
-    if (!h->s->blocks || !h->s->blocks->chained[number].chain)
+    if (!h->s->blocks || !h->s->blocks->partitions[number].chain)
         return MO_OK;
     memset(h->chain_ns, 0, (size_t) h->n_boundaries * sizeof *h->chain_ns);
     status =
@@ -90,7 +90,7 @@ static mo_status export_blocks(export *h, int segment, mo_error *err)
 {
     const mo_decomp_segments *segments = h->s->segments;
     const mo_chain_partition *chained =
-        &h->s->blocks->chained[segments->cls[segment]];
+        &h->s->blocks->partitions[segments->cls[segment]];
     int first = mo_decomp_segment_first_op(segments, segment);
     mo_status status = MO_OK;
 

@@ -59,7 +59,7 @@ static mo_status find_forks(mo_search_round_plan *m, mo_error *err)
 
     for (int i = 0; blocks && i < m->search->classes->n && status == MO_OK;
          i++) {
-        const mo_chain_partition *c = &blocks->chained[i];
+        const mo_chain_partition *c = &blocks->partitions[i];
 
         if (c->chain &&
             m->search->classes->classes[i].n > MO_SEARCH_EXACT_MAX_OPS)
@@ -201,7 +201,7 @@ static bool has_spine(const mo_search_round_plan *m, int number)
 {
     const mo_decomp_class *cls = &m->search->classes->classes[number];
     const mo_bound_chain *chain =
-        m->search->blocks ? m->search->blocks->chained[number].chain : NULL;
+        m->search->blocks ? m->search->blocks->partitions[number].chain : NULL;
 
     return chain && cls->n > ALONG_OPS &&
            largest_segment(chain)->n < cls->n / 2;
@@ -224,7 +224,7 @@ static mo_status find_hint(mo_search_round_plan *m, mo_search_primal_job *it,
                            mo_error *err)
 {
     const mo_chain_blocks *blocks = m->search->blocks;
-    const mo_chain_partition *c = &blocks->chained[it->cls];
+    const mo_chain_partition *c = &blocks->partitions[it->cls];
     int *boundaries = calloc((size_t) c->chain->n, sizeof *boundaries),
         most = -1;
     mo_status status =
@@ -254,7 +254,7 @@ static mo_status find_target_range(mo_search_round_plan *m,
                                    mo_search_primal_job *it, mo_error *err)
 {
     const mo_chain_blocks *blocks = m->search->blocks;
-    const mo_chain_partition *c = &blocks->chained[it->cls];
+    const mo_chain_partition *c = &blocks->partitions[it->cls];
     int *boundaries = calloc((size_t) c->chain->n, sizeof *boundaries), s = 0;
     mo_status status =
         boundaries ? mo_chain_blocks_shortest_path(
@@ -275,8 +275,8 @@ static mo_status find_target_range(mo_search_round_plan *m,
         if (it->from_ns == INT64_MAX)
             it->from_ns = 0;
         it->to_ns = it->from_ns + it->from_ns / RACE_PART;
-        if (it->to_ns > b->seen_ns[boundaries[s]])
-            it->to_ns = b->seen_ns[boundaries[s]];
+        if (it->to_ns > b->upper_ns[boundaries[s]])
+            it->to_ns = b->upper_ns[boundaries[s]];
     }
     free(boundaries);
     return status;

@@ -6,7 +6,7 @@
 
 #include "tests/support/suite.h"
 
-static int end_of(const mo_instance *x, const char *name)
+static int find_op(const mo_instance *x, const char *name)
 {
     for (int i = 0; i < x->n; i++)
         if (strcmp(x->op_names[i], name) == 0)
@@ -14,7 +14,8 @@ static int end_of(const mo_instance *x, const char *name)
     return MO_FREE;
 }
 
-static void find(forked *f, const mo_instance *x, const mo_regime *regime)
+static void find_fork_join(fork_join_case *f, const mo_instance *x,
+                           const mo_regime *regime)
 {
     f->places = (mo_allowed_devices){
         x, *regime, calloc((size_t) x->n * (size_t) x->n_devices, 1)
@@ -22,28 +23,29 @@ static void find(forked *f, const mo_instance *x, const mo_regime *regime)
     MUST(mo_allowed_devices_find(&f->places, &err));
     f->ops = calloc((size_t) x->n, sizeof *f->ops);
     f->segment =
-        (mo_bound_segment){ end_of(x, "u"), end_of(x, "v"), f->ops, 0 };
+        (mo_bound_segment){ find_op(x, "u"), find_op(x, "v"), f->ops, 0 };
     for (int i = 0; i < x->n; i++)
         if (i != f->segment.u && i != f->segment.v)
             f->ops[f->segment.n++] = i;
     MUST(mo_forkjoin_find(&f->places, &f->segment, &f->fork, &err));
 }
 
-void forked_make(forked *f, const char *graph, const char *cluster,
-                 const mo_regime *regime)
+void fork_join_case_make(fork_join_case *f, const char *graph,
+                         const char *cluster, const mo_regime *regime)
 {
-    *f = (forked){ 0 };
+    *f = (fork_join_case){ 0 };
     problem_make(&f->problem, graph, cluster, NULL);
-    find(f, f->problem.x, regime);
+    find_fork_join(f, f->problem.x, regime);
 }
 
-void forked_find(forked *f, const mo_instance *x, const mo_regime *regime)
+void fork_join_case_find(fork_join_case *f, const mo_instance *x,
+                         const mo_regime *regime)
 {
-    *f = (forked){ 0 };
-    find(f, x, regime);
+    *f = (fork_join_case){ 0 };
+    find_fork_join(f, x, regime);
 }
 
-void forked_clear(forked *f)
+void fork_join_case_clear(fork_join_case *f)
 {
     mo_forkjoin_free(f->fork);
     free(f->ops);

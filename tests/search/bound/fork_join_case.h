@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * forked.h - the fork between an instance's ops u and v: all others.  There may
- * be no u, and no v.
+ * fork_join_case.h - the fork-join of all ops between u and v of an instance,
+ * either of which may be missing.
  */
 #ifndef MO_TESTS_SEARCH_BOUND_FORK_JOIN_CASE_H
 #define MO_TESTS_SEARCH_BOUND_FORK_JOIN_CASE_H
@@ -9,21 +9,23 @@
 #include "solvers/search/bound/forkjoin/fork_join.h"
 #include "tests/support/problem.h"
 
-typedef struct forked {
-    problem problem; /* empty where the instance is somebody else's */
+typedef struct fork_join_case {
+    problem problem; /* empty where the instance is borrowed */
     mo_allowed_devices places;
     mo_bound_segment segment;
-    int *ops; /* the segment's */
+    int *ops; /* of the segment */
     mo_forkjoin *fork;
-} forked;
+} fork_join_case;
 
-/* The test fails when there is no such fork. */
-void forked_make(forked *f, const char *graph, const char *cluster,
-                 const mo_regime *regime);
+/* Builds problem and fork-join; the test fails on an error. The caller clears
+ * *f. */
+void fork_join_case_make(fork_join_case *f, const char *graph,
+                         const char *cluster, const mo_regime *regime);
 
-/* The same of an instance that is there already and outlives f. */
-void forked_find(forked *f, const mo_instance *x, const mo_regime *regime);
+/* The same for a borrowed instance, which must outlive f. */
+void fork_join_case_find(fork_join_case *f, const mo_instance *x,
+                         const mo_regime *regime);
 
-void forked_clear(forked *f);
+void fork_join_case_clear(fork_join_case *f);
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
-/* Claims of solvers/search/bound/colgen/branch_and_price.h: what can be told by
- * hand, then of random forks: no time in which they can be done is refuted,
- * most that are too short are. */
+/* Tests of solvers/search/bound/colgen/branch_and_price.h: hand-made cases,
+ * then random fork-joins: no feasible time is refuted, most infeasible times
+ * are. */
 #include "solvers/search/bound/colgen/branch_and_price.h"
 
 #include <stdio.h>
@@ -15,12 +15,13 @@
 
 enum { ROOM = 1 << 14, MAX_OPS = 9, MAX_DEVICES = 4 };
 
-static int device_of(const forked *f, int op)
+static int device_of(const fork_join_case *f, int op)
 {
     return op == MO_FREE ? MO_FREE : f->problem.x->pin[op];
 }
 
-static bool ask(const forked *f, int64_t time_ns, const mo_cg_options *options)
+static bool refute(const fork_join_case *f, int64_t time_ns,
+                   const mo_cg_options *options)
 {
     bool refuted;
 
@@ -30,13 +31,14 @@ static bool ask(const forked *f, int64_t time_ns, const mo_cg_options *options)
     return refuted;
 }
 
-static bool is_refuted(const forked *f, int64_t time_ns)
+static bool is_refuted(const fork_join_case *f, int64_t time_ns)
 {
-    return ask(f, time_ns, &(mo_cg_options){ .effort = 1 });
+    return refute(f, time_ns, &(mo_cg_options){ .effort = 1 });
 }
 
-/* u and v take no time in all forks here: the optimum is the fork's own. */
-static int64_t optimum_of(const forked *f)
+/* u and v take no time in all cases here: the optimum is that of the
+ * fork-join. */
+static int64_t optimum_of(const fork_join_case *f)
 {
     mo_exact_options options = { .below_ns = INT64_MAX };
     mo_exact_result result = { 0 };
@@ -52,7 +54,7 @@ static int64_t optimum_of(const forked *f)
     "u pin=A t.A=0 t.B=0; a; b; c; d; v pin=A t.A=0 t.B=0;"                    \
     "u>a; u>b; u>c; u>d; a>v; b>v; c>v; d>v"
 
-/* Optima that loads, ports and the way there and back tell by themselves. */
+/* Optima given by loads, ports and transfers alone. */
 static const struct {
     const char *graph;
     mo_regime regime;
@@ -62,7 +64,7 @@ static const struct {
     { "* t.A=4 t.B=4; *>* c.A.B=0 c.B.A=0;" FOUR,
       { MO_CONGESTION_NONE, MO_TENSORS_PER_EDGE, MO_MEMORY_NONE },
       8000 },
-    /* all must go to B, and one port takes them there or back */
+    /* all must go to B, through one port there or back */
     { "* t.A=90000 t.B=1; *>* c.A.B=4 c.B.A=1;" FOUR,
       { MO_CONGESTION_PORT, MO_TENSORS_PER_EDGE, MO_MEMORY_NONE },
       18000 },
@@ -72,26 +74,27 @@ static const struct {
     { "* t.A=90000 t.B=1; *>* c.A.B=1 c.B.A=4;" FOUR,
       { MO_CONGESTION_LINK, MO_TENSORS_PER_EDGE, MO_MEMORY_NONE },
       18000 },
-    /* what they read comes once for all of them; behind it, B's work */
+    /* the broadcast tensor arrives once for all; then the load of B */
     { "* t.A=90000 t.B=3; *>* c.A.B=4 c.B.A=1 tensor=y;" FOUR,
       { MO_CONGESTION_PORT, MO_TENSORS_ONCE, MO_MEMORY_NONE },
       17000 },
-    /* one stays, for the tensor is late on B: 9 and 9, not 4 and 12 */
+    /* one stays, as the tensor is late on B: 9 and 9, not 4 and 12 */
     { "* t.A=9 t.B=3; *>* c.A.B=0 c.B.A=0 tensor=y;" FOUR,
       { MO_CONGESTION_PORT, MO_TENSORS_ONCE, MO_MEMORY_NONE },
       9000 },
 };
 
-START_TEST(what_is_plain_is_refuted)
+START_TEST(small_cases_are_refuted_below_the_optimum)
 {
-    forked f;
+    fork_join_case f;
     int64_t optimum_ns = plain[_i].optimum_ns;
 
-    forked_make(&f, plain[_i].graph, "A; B; A-B gbps=8", &plain[_i].regime);
+    fork_join_case_make(&f, plain[_i].graph, "A; B; A-B gbps=8",
+                        &plain[_i].regime);
     ck_assert_int_eq(optimum_of(&f), optimum_ns);
     ck_assert(!is_refuted(&f, optimum_ns));
     ck_assert(is_refuted(&f, optimum_ns - optimum_ns / 100));
-    forked_clear(&f);
+    fork_join_case_clear(&f);
 }
 END_TEST
 
@@ -113,14 +116,14 @@ static int below(writer *w, int bound)
         ck_assert_uint_lt((w)->at, ROOM);                                      \
     } while (0)
 
-/* What all branches of a kind look like. */
-typedef struct form {
+/* The shape of all branches of a class. */
+typedef struct shape {
     int n, reader[4], p[4][MAX_DEVICES], bytes[4], reads[4];
-} form;
+} shape;
 
-static form random_form(writer *w, int most)
+static shape random_shape(writer *w, int most)
 {
-    form f = { .n = 1 + below(w, most) };
+    shape f = { .n = 1 + below(w, most) };
 
     for (int j = 0; j < f.n; j++) {
         f.reader[j] = j + 1 < f.n ? j + 1 + below(w, f.n - j - 1) : -1;
@@ -132,7 +135,7 @@ static form random_form(writer *w, int most)
     return f;
 }
 
-static void put_branch(writer *w, const form *f, int branch, bool u, bool v)
+static void put_branch(writer *w, const shape *f, int branch, bool u, bool v)
 {
     static const char *const tensors[] = { "", "bytes=4000 tensor=y",
                                            "bytes=2000 tensor=z", "", "" };
@@ -151,11 +154,11 @@ static void put_branch(writer *w, const form *f, int branch, bool u, bool v)
     }
 }
 
-/* Branches of one form, and of another now and then. */
+/* Branches of one shape, and of another now and then. */
 static void write_fork(writer *w, int n_devices)
 {
     bool u = below(w, 8) > 0, v = below(w, 8) > 0;
-    form like = random_form(w, 4);
+    shape like = random_shape(w, 4);
 
     PUT(w, "* t.A=0 t.B=0 t.C=0 t.D=0");
     if (u)
@@ -166,7 +169,7 @@ static void write_fork(writer *w, int n_devices)
         put_branch(w, &like, branch, u, v);
         left -= like.n;
         if (below(w, 4) == 0 && left > 0)
-            like = random_form(w, left > 4 ? 4 : left);
+            like = random_shape(w, left > 4 ? 4 : left);
     }
 }
 
@@ -180,7 +183,7 @@ static const struct {
     { 4, "A; B; C; D; A-B gbps=8; B-C gbps=8; C-D gbps=4; D-A gbps=8" },
 };
 
-static void random_fork(forked *f, writer *w, int seed)
+static void random_fork(fork_join_case *f, writer *w, int seed)
 {
     mo_regime regime = { (mo_congestion) (seed % 4),
                          (mo_tensors) (seed / 4 % 2), MO_MEMORY_NONE };
@@ -188,13 +191,13 @@ static void random_fork(forked *f, writer *w, int seed)
 
     *w = (writer){ { (uint64_t) seed }, "", 0 };
     write_fork(w, clusters[at].n_devices);
-    forked_make(f, w->text, clusters[at].text, &regime);
+    fork_join_case_make(f, w->text, clusters[at].text, &regime);
 }
 
-START_TEST(what_can_be_done_is_not_refuted)
+START_TEST(feasible_times_are_not_refuted)
 {
     writer w;
-    forked f;
+    fork_join_case f;
     int64_t optimum_ns;
 
     random_fork(&f, &w, _i);
@@ -204,32 +207,32 @@ START_TEST(what_can_be_done_is_not_refuted)
     ck_assert_msg(!is_refuted(&f, optimum_ns + optimum_ns / 50),
                   "seed %d: beyond %lld ns of\n%s", _i, (long long) optimum_ns,
                   w.text);
-    forked_clear(&f);
+    fork_join_case_clear(&f);
 }
 END_TEST
 
-START_TEST(most_of_what_is_too_short_is_refuted)
+START_TEST(most_infeasible_times_are_refuted)
 {
     int refuted = 0, n = is_watched() ? 24 : 160;
 
     for (int seed = 0; seed < n; seed++) {
         writer w;
-        forked f;
+        fork_join_case f;
         int64_t optimum_ns;
 
         random_fork(&f, &w, seed);
         optimum_ns = optimum_of(&f);
         refuted += is_refuted(&f, optimum_ns - optimum_ns / 20 - 1);
-        forked_clear(&f);
+        fork_join_case_clear(&f);
     }
     ck_assert_msg(refuted >= n * 3 / 5, "only %d of %d", refuted, n);
 }
 END_TEST
 
-START_TEST(what_is_not_refuted_comes_with_a_placement)
+START_TEST(unrefuted_times_come_with_a_placement)
 {
     writer w;
-    forked f;
+    fork_join_case f;
     bool suggested;
     int device[MAX_OPS + 2];
     int64_t start_ns[MAX_OPS + 2], time_ns;
@@ -240,35 +243,35 @@ START_TEST(what_is_not_refuted_comes_with_a_placement)
 
     random_fork(&f, &w, _i);
     time_ns = optimum_of(&f);
-    ask(&f, time_ns, &options);
+    refute(&f, time_ns, &options);
     ck_assert_msg(suggested == (time_ns > 0), "seed %d", _i);
     for (int i = 0; i < f.segment.n && suggested; i++) {
         ck_assert(mo_allowed_devices_has(&f.places, f.ops[i], device[i]));
         ck_assert_int_ge(start_ns[i], 0);
         ck_assert_int_le(start_ns[i], time_ns);
     }
-    forked_clear(&f);
+    fork_join_case_clear(&f);
 }
 END_TEST
 
-START_TEST(the_same_question_has_the_same_answer)
+START_TEST(the_search_is_deterministic)
 {
     writer w;
-    forked f;
+    fork_join_case f;
     int64_t time_ns;
 
     random_fork(&f, &w, _i);
     time_ns = optimum_of(&f) * 49 / 50;
     ck_assert(is_refuted(&f, time_ns) == is_refuted(&f, time_ns));
-    forked_clear(&f);
+    fork_join_case_clear(&f);
 }
 END_TEST
 
-SUITE(fork_timed)
+SUITE(branch_and_price)
 {
-    EACH(what_is_plain_is_refuted, COUNT(plain));
-    SOME(what_can_be_done_is_not_refuted, 480, 16);
-    TEST(most_of_what_is_too_short_is_refuted);
-    SOME(what_is_not_refuted_comes_with_a_placement, 64, 8);
-    SOME(the_same_question_has_the_same_answer, 16, 4);
+    EACH(small_cases_are_refuted_below_the_optimum, COUNT(plain));
+    SOME(feasible_times_are_not_refuted, 480, 16);
+    TEST(most_infeasible_times_are_refuted);
+    SOME(unrefuted_times_come_with_a_placement, 64, 8);
+    SOME(the_search_is_deterministic, 16, 4);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of solvers/search/bound/forkjoin/fork_join.h: by hand, then the
- * definition for random graphs. */
+/* Tests of solvers/search/bound/forkjoin/fork_join.h: hand-made cases, then
+ * the definition on random graphs. */
 #include "solvers/search/bound/forkjoin/fork_join.h"
 
 #include <stdio.h>
@@ -11,23 +11,23 @@
 
 enum { ROOM = 1 << 16 };
 
-static void fork_make(forked *f, const char *graph, mo_tensors tensors)
+static void fork_make(fork_join_case *f, const char *graph, mo_tensors tensors)
 {
     const mo_regime regime = { MO_CONGESTION_PORT, tensors, MO_MEMORY_STATIC };
 
-    forked_make(f, graph, "A; B; A-B gbps=8", &regime);
+    fork_join_case_make(f, graph, "A; B; A-B gbps=8", &regime);
 }
 
 #define TIMES "* t.A=2 t.B=3; *>* bytes=8;"
 
 START_TEST(an_empty_segment_has_no_branches)
 {
-    forked f;
+    fork_join_case f;
 
     fork_make(&f, TIMES "u; v; u>v", MO_TENSORS_ONCE);
     ck_assert_int_eq(f.fork->n_classes, 0);
     ck_assert(f.fork->relaxed); /* u>v itself is in no branch */
-    forked_clear(&f);
+    fork_join_case_clear(&f);
 }
 END_TEST
 
@@ -40,11 +40,11 @@ static const struct {
     { TIMES "u; a; b; c; d; e; f; v;"
             "u>a; a>b; b>v; u>c; c>d; d>v; u>e; e>f; f>v",
       "3x2", false },
-    /* in the graph one piece, and equal whatever the order of inputs */
+    /* connected, and isomorphic in any order of inputs */
     { TIMES "u; a; b t.A=9; c; d; e t.A=9; f; v;"
             "u>a; u>b; a>c; b>c; c>v; u>e; u>d; e>f; d>f; f>v",
       "2x3", false },
-    /* a time, a place, a size, a read of u: each of them tells apart */
+    /* a different time, device, size or input from u makes another class */
     { TIMES "u; a; b; c t.A=9; v; u>a; u>b; u>c; a>v; b>v; c>v", "2x1 1x1",
       false },
     { TIMES "u; a; b; c pin=A; v; u>a; u>b; u>c; a>v; b>v; c>v", "2x1 1x1",
@@ -53,14 +53,14 @@ static const struct {
       false },
     { TIMES "u; a; b; c; d; e; v; u>a; a>b; b>v; u>c; c>d; d>v; u>d; u>e; e>v",
       "1x2 1x2 1x1", false },
-    /* a time where it may not be is none */
+    /* times on excluded devices are ignored */
     { TIMES "u; a pin=A; b t.B=7 pin=A; v; u>a; u>b; a>v; b>v", "2x1", false },
-    /* a goes on to b and c: c takes longer */
+    /* a is read by b and c: c has the longer tail */
     { TIMES "u; a; b; c t.A=9 t.B=9; v; u>a; a>b; a>c; b>v; c>v", "1x2 1x1",
       true },
-    /* to v, too */
+    /* and by v */
     { TIMES "u; a; b; v; u>a; a>b; a>v; b>v", "1x2", true },
-    /* without an end, without a beginning */
+    /* without v, without u */
     { TIMES "u; a; b; c; d; u>a; a>b; u>c; c>d", "2x2", false },
     { TIMES "a; b; c; d; v; a>b; c>d; b>v; d>v", "2x2", false },
     { TIMES "a; b; c", "3x1", false },
@@ -78,18 +78,18 @@ static void write_classes(const mo_forkjoin *fork, char *text, size_t size)
 START_TEST(equal_branches_are_one_class)
 {
     char text[256] = "";
-    forked f;
+    fork_join_case f;
 
     fork_make(&f, forks[_i].graph, MO_TENSORS_PER_EDGE);
     write_classes(f.fork, text, sizeof text);
     ck_assert_str_eq(text, forks[_i].classes);
     ck_assert_int_eq(f.fork->relaxed, forks[_i].relaxed);
-    forked_clear(&f);
+    fork_join_case_clear(&f);
 }
 END_TEST
 
-/* The row from u of an op. */
-static int u_row_of(const forked *f, const char *name)
+/* Returns the row of transfer times from u to an op. */
+static int u_row_of(const fork_join_case *f, const char *name)
 {
     int op = problem_op(&f->problem, name);
 
@@ -103,34 +103,35 @@ static int u_row_of(const forked *f, const char *name)
     return -1;
 }
 
-START_TEST(one_tensor_of_u_is_shared)
+START_TEST(one_tensor_of_u_is_broadcast)
 {
     const char *graph =
         TIMES "u; a; b; c; d; v; a>v; b>v; c>v; d>v; u>a bytes=8 tensor=y;"
               "u>b bytes=8 tensor=y; u>c bytes=8 tensor=y;"
               "u>c bytes=800 tensor=z; u>d bytes=80 tensor=w";
-    forked f;
+    fork_join_case f;
 
     fork_make(&f, graph, MO_TENSORS_ONCE);
-    ck_assert_int_ge(f.fork->shared_row, 0);
-    ck_assert_int_eq(u_row_of(&f, "a"), f.fork->shared_row);
-    ck_assert_int_eq(u_row_of(&f, "c"), f.fork->shared_row);
+    ck_assert_int_ge(f.fork->broadcast_row, 0);
+    ck_assert_int_eq(u_row_of(&f, "a"), f.fork->broadcast_row);
+    ck_assert_int_eq(u_row_of(&f, "c"), f.fork->broadcast_row);
     ck_assert_int_ge(u_row_of(&f, "d"), 0);
-    ck_assert_int_ne(u_row_of(&f, "d"), f.fork->shared_row);
+    ck_assert_int_ne(u_row_of(&f, "d"), f.fork->broadcast_row);
     ck_assert(f.fork->relaxed); /* z */
-    forked_clear(&f);
+    fork_join_case_clear(&f);
 
     fork_make(&f, graph, MO_TENSORS_PER_EDGE);
-    ck_assert_int_eq(f.fork->shared_row, -1);
-    ck_assert_int_ne(u_row_of(&f, "c"), u_row_of(&f, "a")); /* the longer, z */
-    forked_clear(&f);
+    ck_assert_int_eq(f.fork->broadcast_row, -1);
+    ck_assert_int_ne(u_row_of(&f, "c"),
+                     u_row_of(&f, "a")); /* the longer one, z */
+    fork_join_case_clear(&f);
 }
 END_TEST
 
 /* z has two readers, y has three: z may arrive for both at once. */
-START_TEST(another_tensor_with_two_readers_is_left_out)
+START_TEST(another_tensor_with_two_readers_is_dropped)
 {
-    forked f;
+    fork_join_case f;
 
     fork_make(&f,
               TIMES "u; a; b; c; d; e; v; a>v; b>v; c>v; d>v; e>v;"
@@ -138,15 +139,15 @@ START_TEST(another_tensor_with_two_readers_is_left_out)
                     "u>c bytes=8 tensor=y; u>d bytes=80 tensor=z;"
                     "u>e bytes=80 tensor=z",
               MO_TENSORS_ONCE);
-    ck_assert_int_eq(u_row_of(&f, "b"), f.fork->shared_row);
+    ck_assert_int_eq(u_row_of(&f, "b"), f.fork->broadcast_row);
     ck_assert_int_eq(u_row_of(&f, "d"), -1);
     ck_assert_int_eq(u_row_of(&f, "e"), -1);
     ck_assert(f.fork->relaxed);
-    forked_clear(&f);
+    fork_join_case_clear(&f);
 }
 END_TEST
 
-/* Branches of some forms, wired at random with flows too many. */
+/* Branches of few shapes, with random additional flows. */
 static char *random_graph(unsigned seed)
 {
     mo_random r = { seed };
@@ -182,36 +183,37 @@ static bool has_flow(const mo_instance *x, int from, int to, int row)
     return false;
 }
 
-/* Op j of branch r is as the class says, and what it is said to read or be read
- * by the graph has, too. */
-static void check_member(const forked *f, const mo_forkjoin_class *class, int r,
-                         int j)
+/* Op j of branch r is equal to that of the class, and its flows are in the
+ * graph. */
+static void check_member(const fork_join_case *f,
+                         const mo_forkjoin_class *class, int r, int j)
 {
     const mo_instance *x = f->problem.x;
-    const mo_forkjoin_op *said = &class->ops[j];
+    const mo_forkjoin_op *expected = &class->ops[j];
     const int *branch = class->members + r * class->n;
 
     for (int k = 0; k < x->n_devices; k++) {
-        bool may = mo_allowed_devices_has(&f->places, said->op, k);
+        bool may = mo_allowed_devices_has(&f->places, expected->op, k);
         ck_assert_int_eq(mo_allowed_devices_has(&f->places, branch[j], k), may);
         if (may)
             ck_assert_int_eq(mo_instance_p_ns(x, branch[j], k),
-                             mo_instance_p_ns(x, said->op, k));
+                             mo_instance_p_ns(x, expected->op, k));
     }
-    if (said->reader == MO_FREE)
-        ck_assert(has_flow(x, branch[j], f->segment.v, said->row));
+    if (expected->reader == MO_FREE)
+        ck_assert(has_flow(x, branch[j], f->segment.v, expected->row));
     else
-        ck_assert(has_flow(x, branch[j], branch[said->reader], said->row));
-    ck_assert(said->reader == MO_FREE || said->reader > j);
-    ck_assert(said->u_row < 0 ||
-              has_flow(x, f->segment.u, branch[j], said->u_row));
+        ck_assert(
+            has_flow(x, branch[j], branch[expected->reader], expected->row));
+    ck_assert(expected->reader == MO_FREE || expected->reader > j);
+    ck_assert(expected->u_row < 0 ||
+              has_flow(x, f->segment.u, branch[j], expected->u_row));
 }
 
-START_TEST(branches_are_of_the_graph_and_alike)
+START_TEST(branches_are_subgraphs_and_isomorphic)
 {
     char *graph = random_graph((unsigned) _i);
     int seen[32] = { 0 }, sum = 0;
-    forked f;
+    fork_join_case f;
 
     fork_make(&f, graph, MO_TENSORS_PER_EDGE);
     for (int c = 0; c < f.fork->n_classes; c++) {
@@ -224,18 +226,18 @@ START_TEST(branches_are_of_the_graph_and_alike)
         }
     }
     ck_assert_msg(sum == f.segment.n, "seed %d", _i);
-    forked_clear(&f);
+    fork_join_case_clear(&f);
     free(graph);
 }
 END_TEST
 
-/* Ten thousand ops in one row, or side by side: neither deep nor slow. */
+/* Ten thousand ops in a chain, or in parallel: no deep recursion, and fast. */
 START_TEST(long_and_wide_forks_are_found)
 {
     enum { MANY = 10000 };
     size_t room = MANY * 32, at;
     char *text = calloc(1, room);
-    forked f;
+    fork_join_case f;
 
     at = (size_t) snprintf(text, room, TIMES "u;");
     for (int i = 0; i < MANY; i++)
@@ -249,17 +251,17 @@ START_TEST(long_and_wide_forks_are_found)
     fork_make(&f, text, MO_TENSORS_ONCE);
     ck_assert_int_eq(f.fork->n_classes, _i ? 2 : 1); /* o0 reads u */
     ck_assert_int_eq(f.fork->classes[0].count, _i ? MANY - 1 : 1);
-    forked_clear(&f);
+    fork_join_case_clear(&f);
     free(text);
 }
 END_TEST
 
-SUITE(fork)
+SUITE(fork_join)
 {
     TEST(an_empty_segment_has_no_branches);
     EACH(equal_branches_are_one_class, COUNT(forks));
-    TEST(one_tensor_of_u_is_shared);
-    TEST(another_tensor_with_two_readers_is_left_out);
-    SOME(branches_are_of_the_graph_and_alike, 300, 20);
+    TEST(one_tensor_of_u_is_broadcast);
+    TEST(another_tensor_with_two_readers_is_dropped);
+    SOME(branches_are_subgraphs_and_isomorphic, 300, 20);
     EACH(long_and_wide_forks_are_found, 2);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of solvers/search/bound/load/load_bound.h: what can be told by hand,
- * then never above the optimum of random forks. */
+/* Tests of solvers/search/bound/load/load_bound.h: hand-made cases, then never
+ * above the optimum of random fork-joins. */
 #include "solvers/search/bound/load/load_bound.h"
 
 #include <stdio.h>
@@ -16,17 +16,17 @@ enum { ROOM = 1 << 13 };
 static int64_t bound_of(const mo_instance *x, const mo_regime *regime, int a,
                         int b)
 {
-    forked f;
+    fork_join_case f;
     int64_t bound_ns = -1;
 
-    forked_find(&f, x, regime);
+    fork_join_case_find(&f, x, regime);
     MUST(mo_load_bound(f.fork, regime, f.segment.u == MO_FREE ? MO_FREE : a,
                        f.segment.v == MO_FREE ? MO_FREE : b, &bound_ns, &err));
-    forked_clear(&f);
+    fork_join_case_clear(&f);
     return bound_ns;
 }
 
-/* For these the bound is the optimum, but for one part in a thousand. */
+/* For these the bound is the optimum, up to one part in a thousand. */
 static const struct {
     const char *graph;
     mo_regime regime;
@@ -36,7 +36,7 @@ static const struct {
     { "* t.A=2 t.B=2; *>* c.A.B=0 c.B.A=0; u; v; u>v",
       { MO_CONGESTION_PORT, MO_TENSORS_ONCE, MO_MEMORY_NONE },
       0 },
-    /* one branch: its path, there and back again */
+    /* one branch: its path, with both transfers */
     { "* t.A=90 t.B=3; *>* c.A.B=5 c.B.A=7; u; a; b; v; u>a; a>b; b>v",
       { MO_CONGESTION_PORT, MO_TENSORS_ONCE, MO_MEMORY_NONE },
       18000 },
@@ -45,7 +45,7 @@ static const struct {
       "u>a; u>b; u>c; u>d; a>v; b>v; c>v; d>v",
       { MO_CONGESTION_NONE, MO_TENSORS_PER_EDGE, MO_MEMORY_NONE },
       8000 },
-    /* they must all go to B, and one port takes them there or back */
+    /* all must go to B, through one port there or back */
     { "* t.A=90 t.B=1; *>* c.A.B=4 c.B.A=1; u; a; b; c; d; v;"
       "u>a; u>b; u>c; u>d; a>v; b>v; c>v; d>v",
       { MO_CONGESTION_PORT, MO_TENSORS_PER_EDGE, MO_MEMORY_NONE },
@@ -54,12 +54,12 @@ static const struct {
       "u>a; u>b; u>c; u>d; a>v; b>v; c>v; d>v",
       { MO_CONGESTION_CHANNEL, MO_TENSORS_PER_EDGE, MO_MEMORY_NONE },
       18000 },
-    /* once is enough for all of them */
+    /* one transfer serves all */
     { "* t.A=90 t.B=1; *>* c.A.B=4 c.B.A=1 tensor=y; u; a; b; c; d; v;"
       "u>a; u>b; u>c; u>d; a>v; b>v; c>v; d>v",
       { MO_CONGESTION_NONE, MO_TENSORS_ONCE, MO_MEMORY_NONE },
       9000 },
-    /* no u: work begins at once; no v: it ends with the last op */
+    /* no u: work starts at 0; no v: it ends with the last op */
     { "* t.A=4 t.B=4; *>* c.A.B=90000 c.B.A=90000; a; b; c; d; v pin=A;"
       "a>v; b>v; c>v; d>v",
       { MO_CONGESTION_PORT, MO_TENSORS_ONCE, MO_MEMORY_NONE },
@@ -69,7 +69,7 @@ static const struct {
       8500 },
 };
 
-START_TEST(what_is_plain_is_found)
+START_TEST(small_cases_are_tight)
 {
     problem p = { 0 };
     int64_t bound_ns;
@@ -100,14 +100,14 @@ static void put(writer *w, const char *text)
     ck_assert_uint_lt(w->at, ROOM);
 }
 
-/* A form of up to n ops, which all branches of a kind have. */
-typedef struct form {
+/* A shape of up to n ops, common to all branches of a class. */
+typedef struct shape {
     int n, reader[4], p[4][3], bytes[4], reads_u[4];
-} form;
+} shape;
 
-static form random_form(writer *w, int most)
+static shape random_shape(writer *w, int most)
 {
-    form f = { .n = 1 + below(w, most) };
+    shape f = { .n = 1 + below(w, most) };
 
     for (int j = 0; j < f.n; j++) {
         f.reader[j] = j + 1 < f.n ? j + 1 + below(w, f.n - j - 1) : -1;
@@ -120,7 +120,7 @@ static form random_form(writer *w, int most)
     return f;
 }
 
-static void put_branch(writer *w, const form *f, int branch, int y_bytes,
+static void put_branch(writer *w, const shape *f, int branch, int y_bytes,
                        bool u, bool v)
 {
     char name[64], text[128];
@@ -146,7 +146,7 @@ static void put_branch(writer *w, const form *f, int branch, int y_bytes,
     }
 }
 
-/* Flows that no fork has: from branch to branch, and of another tensor of u. */
+/* Flows outside the fork-join: between branches, and of another tensor of u. */
 static void put_others(writer *w, int n_branches, bool u)
 {
     char text[64];
@@ -164,12 +164,12 @@ static void put_others(writer *w, int n_branches, bool u)
     }
 }
 
-/* A fork of five ops or fewer, of branches some of which are equal. */
+/* A fork-join of at most five ops, with some equal branches. */
 static void write_fork(writer *w, int a, int b, bool u, bool v)
 {
     char text[64];
     int y_bytes = 1000 * below(w, 16), n_branches = 0;
-    form like = random_form(w, 3);
+    shape like = random_shape(w, 3);
 
     put(w, "* t.A=0 t.B=0 t.C=0");
     if (u) {
@@ -184,7 +184,7 @@ static void write_fork(writer *w, int a, int b, bool u, bool v)
         put_branch(w, &like, n_branches, y_bytes, u, v);
         left -= like.n;
         if (!below(w, 3))
-            like = random_form(w, left > 3 ? 3 : left > 0 ? left : 1);
+            like = random_shape(w, left > 3 ? 3 : left > 0 ? left : 1);
     }
     if (!below(w, 3))
         put_others(w, n_branches, u);
@@ -195,7 +195,7 @@ static const char *const clusters[] = {
     "A; B; C; A-B gbps=8; B-C gbps=8",
 };
 
-/* u and v take no time: the optimum is the fork's own. */
+/* u and v take no time: the optimum is that of the fork-join. */
 START_TEST(never_above_the_optimum)
 {
     writer w = { { (uint64_t) _i }, "", 0 };
@@ -217,8 +217,8 @@ START_TEST(never_above_the_optimum)
 }
 END_TEST
 
-SUITE(fork_fast)
+SUITE(load_bound)
 {
-    EACH(what_is_plain_is_found, COUNT(exact));
+    EACH(small_cases_are_tight, COUNT(exact));
     SOME(never_above_the_optimum, 400, 16);
 }

@@ -93,7 +93,7 @@ static void open_proving(proving *p, unsigned seed)
                              &err));
     find_block(p);
     block = &p->search.blocks->blocks[p->block];
-    MUST(mo_forkjoin_find(&p->search.blocks->chained[block->cls].places,
+    MUST(mo_forkjoin_find(&p->search.blocks->partitions[block->cls].places,
                           block->segment, &p->fork, &err));
     p->known_ns = block->lower_ns[p->boundary];
     p->optimum_ns = optimum_of(&p->task);

@@ -277,11 +277,11 @@ START_TEST(what_spans_an_op_crosses_with_it)
     MUST(mo_allowed_devices_find(&places, &err));
     MUST(mo_chain_cuts_find(&places, &chain, &spans, &err));
     ck_assert_int_eq(spans->n, 1);
-    ck_assert_int_eq(spans->spans[0].u, 0);
-    ck_assert_int_eq(spans->spans[0].w, 2);
+    ck_assert_int_eq(spans->cuts[0].u, 0);
+    ck_assert_int_eq(spans->cuts[0].w, 2);
     for (int k = 0; k < 2; k++) {
-        ck_assert_int_eq(spans->spans[0].leave_ns[k], cases[_i].ns);
-        ck_assert_int_eq(spans->spans[0].enter_ns[k], cases[_i].ns);
+        ck_assert_int_eq(spans->cuts[0].leave_ns[k], cases[_i].ns);
+        ck_assert_int_eq(spans->cuts[0].enter_ns[k], cases[_i].ns);
     }
     mo_chain_cuts_free(spans);
     problem_clear(&p);

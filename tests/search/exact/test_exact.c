@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
-/* Claims of solvers/search/exact/exact.h: problems made by hand, effort and
+/* Tests of solvers/search/exact/exact.h: hand-made problems, node limits and
  * stops. */
 #include "solvers/search/exact/exact.h"
 
@@ -34,28 +34,29 @@ static const struct {
     { "", "A; B; A-B gbps=8", &edges_by_port, 0 },
     { "a t.A=0 t.B=0", "A; B", &plain, 0 },
     { "a t.A=5 t.B=3", "A; B", &plain, 3000 },
-    /* One after the other where they are, or side by side. */
+    /* Serial on one device, or in parallel. */
     { "* t.A=4 t.B=4; a; b; c; d", "A; B", &plain, 8000 },
     { "* t.A=4 t.B=4; a pin=A; b pin=A; c colocate=g; d colocate=g", "A; B",
       &plain, 8000 },
-    /* A waits although it could begin with c: only so b's output is sent in
+    /* A idles although c could start: only then the output of b is sent in
      * time. */
     { "* t.A=9 t.B=9; a pin=B t.B=1; b pin=A t.A=2; c pin=A t.A=9;"
       "d pin=B t.B=9; a>b c.B.A=1 c.A.B=1; b>d c.A.B=1 c.B.A=1",
       "A; B", &plain, 14000 },
-    /* Two readers there: sent twice, or once. */
+    /* Two readers on B: transferred twice, or once. */
     { "* t.A=1 t.B=1; a pin=A; b pin=B; c pin=B; a>b tensor=u bytes=5000;"
       "a>c tensor=u bytes=5000",
       "A; B; A-B gbps=8", &edges_by_port, 12000 },
     { "* t.A=1 t.B=1; a pin=A; b pin=B; c pin=B; a>b tensor=u bytes=5000;"
       "a>c tensor=u bytes=5000",
       "A; B; A-B gbps=8", &once_by_port, 8000 },
-    /* Memory sends half of it to the slow one. */
+    /* Memory forces half of the ops to the slow device. */
     { "* t.A=1 t.B=9; * memory_bytes=5; a; b; c; d",
       "A memory_bytes=10; B memory_bytes=10", &edges_by_port, 18000 },
     { "a t.A=1 t.B=1 memory_bytes=5 pin=A; b t.A=1 t.B=1 memory_bytes=9 pin=A",
       "A memory_bytes=10; B memory_bytes=10", &edges_by_port, EXHAUSTIVE_NONE },
-    /* Of two outputs only one has room: it has to be read before the next. */
+    /* Only one of two outputs fits: it must be read before the next is
+     * written. */
     { "* t.A=1; a; b; c; d; a>c tensor=u bytes=6; b>d tensor=v bytes=6",
       "A memory_bytes=10", &live, 4000 },
     { "* t.A=1; a; b; c; a>c tensor=u bytes=6; b>c tensor=v bytes=6",
@@ -73,9 +74,9 @@ START_TEST(small_problems_are_solved)
 }
 END_TEST
 
-/* Whatever the effort, what comes out is valid, and no bound is above what
- * others find. */
-START_TEST(with_little_effort_it_is_valid)
+/* With any node limit the schedule is valid, and no lower bound exceeds a
+ * known upper bound. */
+START_TEST(results_are_valid_with_any_node_limit)
 {
     problem p = { 0 };
 
@@ -127,7 +128,7 @@ START_TEST(the_same_input_gives_the_same_answer)
 }
 END_TEST
 
-START_TEST(it_stops_when_told)
+START_TEST(it_stops_on_request)
 {
     mo_stop stop;
     mo_exact_options options = { .below_ns = INT64_MAX, .stop = &stop };
@@ -170,8 +171,8 @@ static void make_wide(problem *p, int n_ops, int n_devices)
     free(cluster_text);
 }
 
-/* By the processor's clock, since others may keep it from working: following
- * all that is known takes 20 s here. */
+/* Measured in CPU time, as other processes may run: propagating the root node
+ * takes 20 s here. */
 START_TEST(it_stops_before_the_first_node_is_done)
 {
     mo_stop stop;
@@ -191,8 +192,8 @@ START_TEST(it_stops_before_the_first_node_is_done)
 }
 END_TEST
 
-/* Only the bound, then. */
-START_TEST(what_is_too_large_is_left_alone)
+/* Then only a lower bound is returned. */
+START_TEST(large_instances_get_only_a_bound)
 {
     mo_out *out = text_new();
     problem p = { 0 };
@@ -216,9 +217,9 @@ END_TEST
 SUITE(exact)
 {
     EACH(small_problems_are_solved, COUNT(known));
-    SOME(with_little_effort_it_is_valid, 6, 1);
+    SOME(results_are_valid_with_any_node_limit, 6, 1);
     SOME(the_same_input_gives_the_same_answer, 5, 1);
-    TEST(it_stops_when_told);
+    TEST(it_stops_on_request);
     TEST(it_stops_before_the_first_node_is_done);
-    TEST(what_is_too_large_is_left_alone);
+    TEST(large_instances_get_only_a_bound);
 }

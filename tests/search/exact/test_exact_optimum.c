@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
-/* Claims of solvers/search/exact/exact.h: random problems have the optimum that
- * trying everything finds. */
+/* Tests of solvers/search/exact/exact.h: the optimum of random problems equals
+ * that of exhaustive search. */
 #include "solvers/search/exact/exact.h"
 
 #include <stdio.h>
@@ -33,7 +33,7 @@ static void check_optimum(const mo_instance *x, int number, int64_t optimum_ns,
                   seed, number, (long long) found_ns, (long long) optimum_ns);
 }
 
-/* Nothing is below the optimum, and it is itself below what is longer. */
+/* Below the optimum nothing is found; below the optimum + 1 it is. */
 static void check_below(const mo_instance *x, int number, int64_t optimum_ns,
                         unsigned seed)
 {
@@ -69,7 +69,8 @@ START_TEST(it_is_the_optimum)
 }
 END_TEST
 
-/* Live memory is tried on fewer ops, with all congestions and tensors. */
+/* Live memory is tested on fewer ops, with all congestion and tensor
+ * regimes. */
 static void check_live(const problem *p, int number, unsigned seed)
 {
     mo_regime regime = regime_of(number);
@@ -87,9 +88,8 @@ START_TEST(it_is_the_optimum_with_live_memory)
 }
 END_TEST
 
-/* More ops on two devices, all of whose times come from a few: some are close
- * together, and some so far apart that nobody may count up from one to the
- * other. */
+/* More ops on two devices, with times from a small set: some close together,
+ * some so far apart that stepping from one to the other would take too long. */
 static const char *const close_times[] = { "0", "1", "2", "3", "5" };
 static const char *const far_times[] = { "0", "0.001", "0.002", "1",
                                          "10000000" };
@@ -147,12 +147,12 @@ START_TEST(times_may_differ_by_much)
 }
 END_TEST
 
-/* A problem that can be told backwards: every op's readers become what it
- * reads, and what was sent from A to B goes from B to A. */
+/* A problem that can be reversed: the readers of every op become its inputs,
+ * and transfers from A to B go from B to A. */
 enum { MAX_DRAWN = 20 };
 
-static void put_arrow(mo_out *out, test_random *random, int from, int to,
-                      bool backwards)
+static void put_edge(mo_out *out, test_random *random, int from, int to,
+                     bool backwards)
 {
     const char *there = close_times[random_below(random, 5)];
     const char *back = close_times[random_below(random, 5)];
@@ -165,7 +165,7 @@ static void put_arrow(mo_out *out, test_random *random, int from, int to,
                       there, back);
 }
 
-static char *told(unsigned seed, bool backwards)
+static char *reversible_text(unsigned seed, bool backwards)
 {
     test_random random = { seed * UINT64_C(0x9e3779b97f4a7c15) + 1 };
     int n = 12 + random_below(&random, MAX_DRAWN - 12);
@@ -177,14 +177,14 @@ static char *told(unsigned seed, bool backwards)
     for (int i = 0; i < n; i++)
         for (int j = i + 1; j < n; j++)
             if (random_below(&random, n) < 2)
-                put_arrow(out, &random, i, j, backwards);
+                put_edge(out, &random, i, j, backwards);
     return text_end(out);
 }
 
-static void solve_told(unsigned seed, bool backwards, int64_t *optimum_ns)
+static void solve_reversible(unsigned seed, bool backwards, int64_t *optimum_ns)
 {
     problem p = { 0 };
-    char *graph = told(seed, backwards);
+    char *graph = reversible_text(seed, backwards);
 
     problem_make(&p, graph, "A; B", NULL);
     for (int number = 0; number < N_REGIMES; number++) {
@@ -198,16 +198,17 @@ static void solve_told(unsigned seed, bool backwards, int64_t *optimum_ns)
     free(graph);
 }
 
-/* Heads become tails, first becomes last: all is found out another way. */
-START_TEST(backwards_it_takes_as_long)
+/* Heads become tails and first becomes last: other propagation derives the
+ * same optimum. */
+START_TEST(reversed_graphs_have_the_same_optimum)
 {
     int64_t forth_ns[N_REGIMES] = { 0 }, back_ns[N_REGIMES] = { 0 };
 
     for (int i = 0; i < seeds_at_once(); i++) {
         unsigned seed = (unsigned) (_i * SEEDS_AT_ONCE + i);
 
-        solve_told(seed, false, forth_ns);
-        solve_told(seed, true, back_ns);
+        solve_reversible(seed, false, forth_ns);
+        solve_reversible(seed, true, back_ns);
         for (int number = 0; number < N_REGIMES; number++)
             ck_assert_msg(forth_ns[number] == back_ns[number],
                           "seed %u, regime %d: %lld and %lld", seed, number,
@@ -217,8 +218,8 @@ START_TEST(backwards_it_takes_as_long)
 }
 END_TEST
 
-/* Branches between two ops, most of them the same: times, sizes and flows are
- * drawn once for all, and the last branch may be another. */
+/* Branches between two ops, most of them equal: times, sizes and flows are
+ * drawn once for all, and the last branch may differ. */
 static void put_branch(mo_out *out, test_random random, int branch, int n)
 {
     for (int i = 0; i < n; i++)
@@ -241,7 +242,7 @@ static void put_branch(mo_out *out, test_random random, int branch, int n)
     }
 }
 
-static char *twins_text(unsigned seed, int most)
+static char *symmetric_text(unsigned seed, int most)
 {
     test_random random = { seed * UINT64_C(0xd1342543de82ef95) };
     int n = most < 6 ? 1 : 1 + random_below(&random, 2);
@@ -259,7 +260,7 @@ static char *twins_text(unsigned seed, int most)
     return text_end(out);
 }
 
-static void check_twins(unsigned seed, int most, bool is_live)
+static void check_symmetric(unsigned seed, int most, bool is_live)
 {
     static const char *const clusters[] = {
         "A; B; A-B gbps=8",
@@ -267,7 +268,7 @@ static void check_twins(unsigned seed, int most, bool is_live)
         "A memory_bytes=5; B memory_bytes=6; A-B gbps=8",
     };
     problem p = { 0 };
-    char *graph = twins_text(seed, most);
+    char *graph = symmetric_text(seed, most);
 
     problem_make(&p, graph, clusters[seed % 3], NULL);
     for (int number = 0; number < N_REGIMES; number++) {
@@ -284,11 +285,11 @@ static void check_twins(unsigned seed, int most, bool is_live)
     free(graph);
 }
 
-START_TEST(twins_do_not_cost_the_optimum)
+START_TEST(symmetry_breaking_keeps_the_optimum)
 {
     for (int i = 0; i < seeds_at_once(); i++) {
-        check_twins((unsigned) (_i * SEEDS_AT_ONCE + i), 7, false);
-        check_twins((unsigned) (_i * SEEDS_AT_ONCE + i), 5, true);
+        check_symmetric((unsigned) (_i * SEEDS_AT_ONCE + i), 7, false);
+        check_symmetric((unsigned) (_i * SEEDS_AT_ONCE + i), 5, true);
     }
 }
 END_TEST
@@ -299,6 +300,6 @@ SUITE(exact_optimum)
     SOME(it_is_the_optimum_with_live_memory, at_length(50, 15), 1);
     SOME(it_is_the_optimum_of_more_ops, at_length(20, 6), 1);
     SOME(times_may_differ_by_much, at_length(20, 6), 1);
-    SOME(backwards_it_takes_as_long, at_length(20, 6), 1);
-    SOME(twins_do_not_cost_the_optimum, 5, 1);
+    SOME(reversed_graphs_have_the_same_optimum, at_length(20, 6), 1);
+    SOME(symmetry_breaking_keeps_the_optimum, 5, 1);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-sanitizers no-valgrind */
-/* Claims of solvers/search/exact/exact.h: a whole network, segment by segment
- * between its cuts. */
+/* Tests of solvers/search/exact/exact.h: a whole network, segment by segment
+ * between its articulation ops. */
 #include "solvers/search/exact/exact.h"
 
 #include <stdio.h>
@@ -14,8 +14,8 @@
 #include "tests/support/problem.h"
 #include "tests/support/suite.h"
 
-/* The least time from the end of u to that of v, by their devices; where there
- * is no u or no v, only the first line or column. */
+/* Returns the least time from the end of u to that of v, by their devices;
+ * without u or v, only for the first row or column. */
 static int64_t segment_ns(mo_sub_instance *part, int a, int b,
                           const mo_regime *regime)
 {
@@ -28,10 +28,10 @@ static int64_t segment_ns(mo_sub_instance *part, int a, int b,
 
 enum { MAX_DEVICES = 8 };
 
-/* Lengthens the shortest ways to the devices of op first by the segment up to
- * op last. */
-static void go_on(const mo_instance *x, const mo_regime *regime, int first,
-                  int last, bool has_v, int64_t *way_ns)
+/* Extends shortest paths to the devices of op first by the segment up to op
+ * last. */
+static void extend_paths(const mo_instance *x, const mo_regime *regime,
+                         int first, int last, bool has_v, int64_t *path_ns)
 {
     int K = x->n_devices, n = last - first + 1;
     int64_t next_ns[MAX_DEVICES];
@@ -44,13 +44,13 @@ static void go_on(const mo_instance *x, const mo_regime *regime, int first,
     for (int b = 0; b < K; b++) {
         next_ns[b] = INT64_MAX;
         for (int a = 0; a < K; a++) {
-            int64_t ns = way_ns[a] + segment_ns(part, first > 0 ? a : MO_FREE,
-                                                has_v ? b : MO_FREE, regime);
+            int64_t ns = path_ns[a] + segment_ns(part, first > 0 ? a : MO_FREE,
+                                                 has_v ? b : MO_FREE, regime);
 
             next_ns[b] = ns < next_ns[b] ? ns : next_ns[b];
         }
     }
-    memcpy(way_ns, next_ns, (size_t) K * sizeof *way_ns);
+    memcpy(path_ns, next_ns, (size_t) K * sizeof *path_ns);
     mo_sub_instance_free(part);
     free(ops);
 }
@@ -59,17 +59,17 @@ static int64_t optimum_by_segments(const mo_instance *x,
                                    const mo_regime *regime)
 {
     mo_dag dag = mo_instance_dag(x);
-    int64_t way_ns[MAX_DEVICES] = { 0 }, least_ns = INT64_MAX;
+    int64_t path_ns[MAX_DEVICES] = { 0 }, least_ns = INT64_MAX;
     int *cuts = NULL, n_cuts = 0, first = 0;
 
     ck_assert_int_le(x->n_devices, MAX_DEVICES);
     MUST(mo_dag_clean_cuts(&dag, &cuts, &n_cuts, &err));
     for (int i = 0; i < n_cuts; first = cuts[i++])
-        go_on(x, regime, first, cuts[i], true, way_ns);
+        extend_paths(x, regime, first, cuts[i], true, path_ns);
     if (first < x->n - 1)
-        go_on(x, regime, first, x->n - 1, false, way_ns);
+        extend_paths(x, regime, first, x->n - 1, false, path_ns);
     for (int k = 0; k < x->n_devices; k++)
-        least_ns = way_ns[k] < least_ns ? way_ns[k] : least_ns;
+        least_ns = path_ns[k] < least_ns ? path_ns[k] : least_ns;
     free(cuts);
     return least_ns;
 }

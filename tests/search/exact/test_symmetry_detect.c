@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of solvers/search/exact/symmetry_detect.h. */
+/* Tests of solvers/search/exact/symmetry_detect.h. */
 #include "solvers/search/exact/symmetry_detect.h"
 
 #include "tests/support/problem.h"
 #include "tests/support/suite.h"
 #include "tests/support/text.h"
 
-static void find(const mo_instance *x, mo_exact_symmetry *twins)
+static void find_symmetry(const mo_instance *x, mo_exact_symmetry *symmetry)
 {
     size_t n = (size_t) x->n;
     unsigned char *reaches = calloc(n * n + 1, 1);
@@ -18,18 +18,19 @@ static void find(const mo_instance *x, mo_exact_symmetry *twins)
                 reaches[(size_t) i * n + j] |=
                     reaches[(size_t) x->flows[q].to * n + j];
     }
-    MUST(mo_exact_symmetry_find(x, reaches, twins, &err));
+    MUST(mo_exact_symmetry_find(x, reaches, symmetry, &err));
     free(reaches);
 }
 
-/* "a c|b d; e|f": branches by '|', kinds by "; ".  free() it. */
-static char *shown(const mo_instance *x, const mo_exact_symmetry *t)
+/* Returns "a c|b d; e|f": branches separated by '|', classes by "; ". The
+ * caller frees it. */
+static char *format_symmetry(const mo_instance *x, const mo_exact_symmetry *t)
 {
     mo_out *out = text_new();
 
     for (int i = 0; i < t->n; i++) {
         if (i > 0)
-            mo_out_printf(out, t->kind[i] == t->kind[i - 1] ? "|" : "; ");
+            mo_out_printf(out, t->class[i] == t->class[i - 1] ? "|" : "; ");
         for (int j = t->start[i]; j < t->start[i + 1]; j++)
             mo_out_printf(out, j > t->start[i] ? " %s" : "%s",
                           x->op_names[t->ops[j]]);
@@ -40,7 +41,7 @@ static char *shown(const mo_instance *x, const mo_exact_symmetry *t)
 #define FORK "* t.A=1 t.B=2; u; v;"
 
 static const struct {
-    const char *graph, *twins;
+    const char *graph, *symmetry;
 } cases[] = {
     { "", "" },
     { "a t.A=1 t.B=1", "" },
@@ -49,10 +50,10 @@ static const struct {
     { FORK "a; b; u>a tensor=y bytes=1; u>b tensor=y bytes=1; a>v bytes=1;"
            "b>v bytes=1",
       "a|b" },
-    /* without a trunk, too */
+    /* also without a trunk */
     { "* t.A=1 t.B=2; a; b; c t.A=5 t.B=5", "a|b" },
     { "* t.A=1 t.B=2; a; b; c t.A=5 t.B=5; d t.A=5 t.B=5", "a|b; c|d" },
-    /* the longest op is the first */
+    /* the longest op comes first */
     { FORK "a; b; c t.A=3 t.B=3; d t.A=3 t.B=3; u>a tensor=y bytes=1;"
            "u>b tensor=y bytes=1; a>c bytes=1; b>d bytes=1; c>v bytes=1;"
            "d>v bytes=1",
@@ -79,23 +80,23 @@ static const struct {
       "" },
 };
 
-START_TEST(twins_are_found)
+START_TEST(interchangeable_branches_are_found)
 {
     problem p = { 0 };
-    mo_exact_symmetry twins = { 0 };
+    mo_exact_symmetry symmetry = { 0 };
     char *text;
 
     problem_make(&p, cases[_i].graph, "A; B; A-B gbps=8", NULL);
-    find(p.x, &twins);
-    text = shown(p.x, &twins);
-    ck_assert_str_eq(text, cases[_i].twins);
+    find_symmetry(p.x, &symmetry);
+    text = format_symmetry(p.x, &symmetry);
+    ck_assert_str_eq(text, cases[_i].symmetry);
     free(text);
-    mo_exact_symmetry_clear(&twins);
+    mo_exact_symmetry_clear(&symmetry);
     problem_clear(&p);
 }
 END_TEST
 
-SUITE(twins)
+SUITE(symmetry_detect)
 {
-    EACH(twins_are_found, COUNT(cases));
+    EACH(interchangeable_branches_are_found, COUNT(cases));
 }

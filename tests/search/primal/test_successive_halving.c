@@ -30,7 +30,7 @@ static mo_regime regime_for(int seed)
 
 /* Equal branches of three ops between u and v, which are pinned; the first two
  * read u's tensor. */
-static void make_fork(forked *f, int branches, int seed)
+static void make_fork(fork_join_case *f, int branches, int seed)
 {
     mo_random r = { (uint64_t) seed };
     mo_regime regime = regime_for(seed);
@@ -58,18 +58,18 @@ static void make_fork(forked *f, int branches, int seed)
                       i, i, i, i, bytes[0], i, i, bytes[1], i, bytes[2]);
     }
     graph = text_end(out);
-    forked_make(f, graph, cluster, &regime);
+    fork_join_case_make(f, graph, cluster, &regime);
     free(graph);
 }
 
-static int pair_of(const forked *f)
+static int pair_of(const fork_join_case *f)
 {
     const int *pin = f->problem.x->pin;
 
     return pin[f->segment.u] * N_DEVICES + pin[f->segment.v];
 }
 
-static int64_t optimum_of(const forked *f)
+static int64_t optimum_of(const fork_join_case *f)
 {
     mo_exact_options options = { .below_ns = INT64_MAX };
     mo_exact_result result = { 0 };
@@ -82,7 +82,7 @@ static int64_t optimum_of(const forked *f)
 }
 
 /* With the caller's moves, patience and stay. */
-static mo_schedule *halve_by(const forked *f, const mo_schedule *start,
+static mo_schedule *halve_by(const fork_join_case *f, const mo_schedule *start,
                              int64_t moves, mo_primal_halving_options options)
 {
     mo_primal_anneal_options each = { .seed = 3, .moves = moves };
@@ -99,13 +99,14 @@ static mo_schedule *halve_by(const forked *f, const mo_schedule *start,
     return best;
 }
 
-static mo_schedule *halve_from(const forked *f, const mo_schedule *start)
+static mo_schedule *halve_from(const fork_join_case *f,
+                               const mo_schedule *start)
 {
     return halve_by(f, start, MOVES,
                     (mo_primal_halving_options){ .patience = 0 });
 }
 
-static mo_schedule *heft_of(const forked *f)
+static mo_schedule *heft_of(const fork_join_case *f)
 {
     mo_schedule *s = NULL;
 
@@ -119,7 +120,7 @@ START_TEST(small_ones_end_at_their_optimum)
     int optimal = 0, n = how_many(at_length(40, 20), 4);
 
     for (int seed = 0; seed < n; seed++) {
-        forked f;
+        fork_join_case f;
         mo_schedule *start, *best;
         int64_t least_ns;
 
@@ -131,7 +132,7 @@ START_TEST(small_ones_end_at_their_optimum)
         optimal += best->makespan_ns == least_ns;
         mo_schedule_free(best);
         mo_schedule_free(start);
-        forked_clear(&f);
+        fork_join_case_clear(&f);
     }
     ck_assert_msg(optimal >= n * 9 / 10, "only %d of %d", optimal, n);
 }
@@ -139,7 +140,7 @@ END_TEST
 
 START_TEST(what_comes_is_valid_and_no_longer_than_the_start)
 {
-    forked f;
+    fork_join_case f;
     mo_schedule *start, *best, *again;
 
     make_fork(&f, 12, _i);
@@ -155,7 +156,7 @@ START_TEST(what_comes_is_valid_and_no_longer_than_the_start)
     mo_schedule_free(again);
     mo_schedule_free(best);
     mo_schedule_free(start);
-    forked_clear(&f);
+    fork_join_case_clear(&f);
 }
 END_TEST
 
@@ -165,7 +166,7 @@ START_TEST(patience_gains)
     int shorter = 0, n = how_many(at_length(24, 12), 4);
 
     for (int seed = 0; seed < n; seed++) {
-        forked f;
+        fork_join_case f;
         mo_schedule *start, *soon, *late;
 
         make_fork(&f, 12, seed);
@@ -180,14 +181,14 @@ START_TEST(patience_gains)
         mo_schedule_free(late);
         mo_schedule_free(soon);
         mo_schedule_free(start);
-        forked_clear(&f);
+        fork_join_case_clear(&f);
     }
     ck_assert_int_gt(shorter, n / 4);
 }
 END_TEST
 
 /* Returns a bit for each device but u's own with a reader of u. */
-static int readers_of_u(const forked *f, const mo_schedule *s)
+static int readers_of_u(const fork_join_case *f, const mo_schedule *s)
 {
     const mo_instance *x = f->problem.x;
     int u = f->segment.u, set = 0;
@@ -198,7 +199,7 @@ static int readers_of_u(const forked *f, const mo_schedule *s)
 }
 
 /* Places all ops that may be there on the device of u. */
-static mo_schedule *all_with_u(const forked *f)
+static mo_schedule *all_with_u(const fork_join_case *f)
 {
     const mo_instance *x = f->problem.x;
     int placement[MAX_OPS];
@@ -218,7 +219,7 @@ START_TEST(stay_keeps_the_receivers)
     int shorter = 0, other = 0, n = how_many(at_length(24, 12), 4);
 
     for (int i = 0; i < n; i++) {
-        forked f;
+        fork_join_case f;
         mo_schedule *start, *best, *free_best;
 
         make_fork(&f, 12,
@@ -234,7 +235,7 @@ START_TEST(stay_keeps_the_receivers)
         mo_schedule_free(free_best);
         mo_schedule_free(best);
         mo_schedule_free(start);
-        forked_clear(&f);
+        fork_join_case_clear(&f);
     }
     ck_assert_int_gt(shorter, 0);
     ck_assert_int_gt(other, 0);
@@ -243,7 +244,8 @@ END_TEST
 
 /* Returns devices and starts of a fork-join's ops in a schedule; u ends at
  * 0. */
-static mo_decomp_solution_hint hint_of(const forked *f, const mo_schedule *s)
+static mo_decomp_solution_hint hint_of(const fork_join_case *f,
+                                       const mo_schedule *s)
 {
     size_t n = (size_t) f->segment.n;
     mo_decomp_solution_hint hint = { calloc(n, sizeof *hint.device),
@@ -258,7 +260,7 @@ static mo_decomp_solution_hint hint_of(const forked *f, const mo_schedule *s)
 }
 
 /* Without moves: the hint is the only start beside the given one. */
-static int64_t halved_by_hint(const forked *f, const mo_schedule *model)
+static int64_t halved_by_hint(const fork_join_case *f, const mo_schedule *model)
 {
     mo_decomp_solution_hint hint = hint_of(f, model);
     mo_primal_anneal_options each = { .seed = 3, .moves = 0 };
@@ -291,7 +293,7 @@ START_TEST(a_hint_is_a_start)
         mo_exact_result result = { 0 };
         mo_schedule *start;
         int64_t raced_ns;
-        forked f;
+        fork_join_case f;
 
         make_fork(&f, 2, seed);
         MUST(mo_exact_solve(f.problem.x, &f.places.regime, &options, &result,
@@ -302,7 +304,7 @@ START_TEST(a_hint_is_a_start)
         better += raced_ns < start->makespan_ns;
         mo_schedule_free(start);
         mo_schedule_free(result.best);
-        forked_clear(&f);
+        fork_join_case_clear(&f);
     }
     ck_assert_msg(optimal >= n * 8 / 10, "only %d of %d", optimal, n);
     ck_assert_int_gt(better, 0);
@@ -312,7 +314,7 @@ END_TEST
 /* Every set of devices but u's own. */
 START_TEST(only_receivers_read_the_shared_tensor)
 {
-    forked f;
+    fork_join_case f;
     int device[MAX_OPS], u, v;
     int64_t start_ns[MAX_OPS];
     mo_decomp_solution_hint hint = { device, start_ns };
@@ -333,13 +335,13 @@ START_TEST(only_receivers_read_the_shared_tensor)
                 ck_assert_msg(device[i] == u || receives[device[i]],
                               "seed %d, set %d: op %d", _i, set, i);
     }
-    forked_clear(&f);
+    fork_join_case_clear(&f);
 }
 END_TEST
 
 START_TEST(too_short_a_time_gives_no_hint)
 {
-    forked f;
+    fork_join_case f;
     int device[MAX_OPS];
     int64_t start_ns[MAX_OPS];
     mo_decomp_solution_hint hint = { device, start_ns };
@@ -351,7 +353,7 @@ START_TEST(too_short_a_time_gives_no_hint)
                                   pair_of(&f) % N_DEVICES, 1000, NULL, 0.5,
                                   NULL, &hint, &suggested, &err));
     ck_assert(!suggested);
-    forked_clear(&f);
+    fork_join_case_clear(&f);
 }
 END_TEST
 

@@ -7,39 +7,46 @@
 #include "base/array.h"
 #include "base/parallel_for.h"
 #include "schedule/serial_makespan.h"
-#include "solvers/search/decomp/equiv_class.h"
 #include "solvers/search/decomp/boundary_path.h"
+#include "solvers/search/decomp/equiv_class.h"
+
+/*
+ * Blocks of all segment classes are classified by content, bounded once per
+ * class in parallel, and combined along the chains by shortest paths.
+ */
 
 enum {
-    MAX_WORK = 1 << 25, /* ops by devices to the third: seconds */
-    A_JOB = 16          /* blocks */
+    MAX_WORK = 1 << 25, /* ops times devices cubed: seconds */
+    BLOCKS_PER_JOB = 16
 };
 
-/* Where a block is met. */
-typedef struct place {
+/* Where a block occurs. */
+typedef struct occurrence {
     int cls, segment;
-} place;
+} occurrence;
 
-/* While blocks are told apart. */
-typedef struct writer {
+/* Writes the keys by which blocks are classified. */
+typedef struct key_writer {
     const mo_chain_blocks *blocks;
-    place *places;
+    occurrence *occurrences;
     size_t n, room;
-    int *number; /* by op of the kind: in the block, from 1 on; else 0 */
-} writer;
+    int *number; /* by op of the class: in the block, from 1 on; else 0 */
+} key_writer;
 
-static const mo_chain_partition *chained_of(const writer *w, int thing)
+static const mo_chain_partition *partition_of(const key_writer *w, int thing)
 {
-    return &w->blocks->chained[w->places[thing].cls];
+    return &w->blocks->partitions[w->occurrences[thing].cls];
 }
 
-static const mo_bound_segment *segment_of(const writer *w, int thing)
+static const mo_bound_segment *segment_of(const key_writer *w, int thing)
 {
-    return &chained_of(w, thing)->chain->segments[w->places[thing].segment];
+    return &partition_of(w, thing)
+                ->chain->segments[w->occurrences[thing].segment];
 }
 
-/* u, v and the ops between get their numbers, or lose them. */
-static void set_numbers(const writer *w, const mo_bound_segment *s, bool set)
+/* Sets or clears the numbers of u, v and the ops between. */
+static void number_block_ops(const key_writer *w, const mo_bound_segment *s,
+                             bool set)
 {
     if (s->u != MO_FREE)
         w->number[s->u] = set ? 1 : 0;
@@ -49,8 +56,8 @@ static void set_numbers(const writer *w, const mo_bound_segment *s, bool set)
         w->number[s->v] = set ? s->n + 2 : 0;
 }
 
-static mo_status write_times(const mo_allowed_devices *p, int op, bool is_end,
-                             mo_decomp_key *to, mo_error *err)
+static mo_status append_times(const mo_allowed_devices *p, int op, bool is_end,
+                              mo_decomp_key *to, mo_error *err)
 {
     mo_status status = mo_decomp_key_append(to, p->x->group[op], err);
 
@@ -66,8 +73,8 @@ static mo_status write_times(const mo_allowed_devices *p, int op, bool is_end,
     return status;
 }
 
-static mo_status write_flows(const writer *w, const mo_allowed_devices *p,
-                             int op, mo_decomp_key *to, mo_error *err)
+static mo_status append_flows(const key_writer *w, const mo_allowed_devices *p,
+                              int op, mo_decomp_key *to, mo_error *err)
 {
     const mo_instance *x = p->x;
     bool once = p->regime.tensors == MO_TENSORS_ONCE;
@@ -90,79 +97,83 @@ static mo_status write_flows(const writer *w, const mo_allowed_devices *p,
     return status == MO_OK ? mo_decomp_key_append(to, INT64_MIN, err) : status;
 }
 
-static mo_status write_block(void *context, int thing, mo_decomp_key *to,
-                             mo_error *err)
+static mo_status append_block_key(void *context, int thing, mo_decomp_key *to,
+                                  mo_error *err)
 {
-    const writer *w = context;
-    const mo_allowed_devices *p = &chained_of(w, thing)->places;
+    const key_writer *w = context;
+    const mo_allowed_devices *p = &partition_of(w, thing)->places;
     const mo_bound_segment *s = segment_of(w, thing);
     mo_status status = mo_decomp_key_append(
         to, (s->u != MO_FREE) * 2 + (s->v != MO_FREE), err);
 
-    set_numbers(w, s, true);
+    number_block_ops(w, s, true);
     if (s->u != MO_FREE && status == MO_OK)
-        status = write_times(p, s->u, true, to, err);
+        status = append_times(p, s->u, true, to, err);
     if (s->u != MO_FREE && status == MO_OK)
-        status = write_flows(w, p, s->u, to, err);
+        status = append_flows(w, p, s->u, to, err);
     for (int i = 0; i < s->n && status == MO_OK; i++) {
-        status = write_times(p, s->ops[i], false, to, err);
+        status = append_times(p, s->ops[i], false, to, err);
         if (status == MO_OK)
-            status = write_flows(w, p, s->ops[i], to, err);
+            status = append_flows(w, p, s->ops[i], to, err);
     }
     if (s->v != MO_FREE && status == MO_OK)
-        status = write_times(p, s->v, true, to, err);
-    set_numbers(w, s, false);
+        status = append_times(p, s->v, true, to, err);
+    number_block_ops(w, s, false);
     return status;
 }
 
-static mo_status chain_class(const mo_decomp_classes *classes,
-                             const mo_decomp_class *cls,
-                             mo_chain_partition *chained, mo_error *err)
+static mo_status partition_class(const mo_decomp_classes *classes,
+                                 const mo_decomp_class *cls,
+                                 mo_chain_partition *partition, mo_error *err)
 {
     size_t size;
     mo_status status;
 
     if (!cls->part)
         return MO_OK;
-    chained->places =
+    partition->places =
         (mo_allowed_devices){ cls->part->x, classes->regime, NULL };
     if (!mo_size_mul((size_t) cls->n, (size_t) classes->x->n_devices, &size))
         return mo_fail_memory(err);
-    chained->places.allowed = calloc(size, sizeof *chained->places.allowed);
-    if (!chained->places.allowed)
+    partition->places.allowed = calloc(size, sizeof *partition->places.allowed);
+    if (!partition->places.allowed)
         return mo_fail_memory(err);
-    status = mo_allowed_devices_find(&chained->places, err);
+    status = mo_allowed_devices_find(&partition->places, err);
     if (status == MO_OK)
-        status = mo_bound_chain_find(&chained->places, &chained->chain, err);
+        status =
+            mo_bound_chain_find(&partition->places, &partition->chain, err);
     if (status != MO_OK)
         return status;
-    chained->block = calloc((size_t) chained->chain->n, sizeof *chained->block);
-    return chained->block ? MO_OK : mo_fail_memory(err);
+    partition->block =
+        calloc((size_t) partition->chain->n, sizeof *partition->block);
+    return partition->block ? MO_OK : mo_fail_memory(err);
 }
 
-static mo_status number_blocks(writer *w, mo_decomp_equiv *alike, int cls,
-                               mo_error *err)
+static mo_status classify_blocks(key_writer *w,
+                                 mo_decomp_equiv *classes_of_blocks, int cls,
+                                 mo_error *err)
 {
-    mo_chain_partition *chained = &w->blocks->chained[cls];
+    mo_chain_partition *partition = &w->blocks->partitions[cls];
     mo_status status = MO_OK;
 
-    for (int s = 0; chained->chain && s < chained->chain->n && status == MO_OK;
-         s++) {
-        status = MO_ARRAY_GROW(w->places, w->n, w->room, err);
+    for (int s = 0;
+         partition->chain && s < partition->chain->n && status == MO_OK; s++) {
+        status = MO_ARRAY_GROW(w->occurrences, w->n, w->room, err);
         if (status != MO_OK)
             return status;
-        w->places[w->n++] = (place){ cls, s };
-        status = mo_decomp_equiv_class_of(alike, (int) w->n - 1,
-                                          &chained->block[s], err);
-        /* Only the first of each is asked for again. */
-        if (status == MO_OK && mo_decomp_equiv_representative(
-                                   alike, chained->block[s]) != (int) w->n - 1)
+        w->occurrences[w->n++] = (occurrence){ cls, s };
+        status = mo_decomp_equiv_class_of(classes_of_blocks, (int) w->n - 1,
+                                          &partition->block[s], err);
+        /* Only the first of each class is read again. */
+        if (status == MO_OK &&
+            mo_decomp_equiv_representative(
+                classes_of_blocks, partition->block[s]) != (int) w->n - 1)
             w->n--;
     }
     return status;
 }
 
-static int most_ops(const mo_decomp_classes *classes)
+static int max_class_ops(const mo_decomp_classes *classes)
 {
     int most = 0;
 
@@ -171,7 +182,8 @@ static int most_ops(const mo_decomp_classes *classes)
     return most;
 }
 
-static mo_status reserve(mo_chain_blocks *b, const writer *w, mo_error *err)
+static mo_status allocate_blocks(mo_chain_blocks *b, const key_writer *w,
+                                 mo_error *err)
 {
     size_t n_devices = (size_t) b->classes->x->n_devices;
     size_t n_boundaries = n_devices * n_devices;
@@ -183,42 +195,43 @@ static mo_status reserve(mo_chain_blocks *b, const writer *w, mo_error *err)
     for (int i = 0; i < b->n; i++) {
         mo_chain_block *block = &b->blocks[i];
 
-        block->cls = w->places[i].cls;
+        block->cls = w->occurrences[i].cls;
         block->segment = segment_of(w, i);
         block->lower_ns = malloc(n_boundaries * sizeof *block->lower_ns);
-        block->seen_ns = malloc(n_boundaries * sizeof *block->seen_ns);
+        block->upper_ns = malloc(n_boundaries * sizeof *block->upper_ns);
         block->hints = calloc(n_boundaries, sizeof *block->hints);
-        if (!block->lower_ns || !block->seen_ns || !block->hints)
+        if (!block->lower_ns || !block->upper_ns || !block->hints)
             return mo_fail_memory(err);
         for (size_t boundary = 0; boundary < n_boundaries; boundary++)
-            block->lower_ns[boundary] = block->seen_ns[boundary] = INT64_MAX;
+            block->lower_ns[boundary] = block->upper_ns[boundary] = INT64_MAX;
     }
     return MO_OK;
 }
 
-static mo_status tell_apart(mo_chain_blocks *b, mo_error *err)
+static mo_status find_block_classes(mo_chain_blocks *b, mo_error *err)
 {
-    writer w = { .blocks = b };
-    mo_decomp_equiv *alike = NULL;
-    mo_status status = mo_decomp_equiv_new(write_block, &w, &alike, err);
+    key_writer w = { .blocks = b };
+    mo_decomp_equiv *classes_of_blocks = NULL;
+    mo_status status =
+        mo_decomp_equiv_new(append_block_key, &w, &classes_of_blocks, err);
 
-    w.number = calloc((size_t) most_ops(b->classes) + 1, sizeof *w.number);
+    w.number = calloc((size_t) max_class_ops(b->classes) + 1, sizeof *w.number);
     if (status == MO_OK && !w.number)
         status = mo_fail_memory(err);
     for (int i = 0; i < b->classes->n && status == MO_OK; i++)
-        status = chain_class(b->classes, &b->classes->classes[i],
-                             &b->chained[i], err);
+        status = partition_class(b->classes, &b->classes->classes[i],
+                                 &b->partitions[i], err);
     for (int i = 0; i < b->classes->n && status == MO_OK; i++)
-        status = number_blocks(&w, alike, i, err);
+        status = classify_blocks(&w, classes_of_blocks, i, err);
     if (status == MO_OK)
-        status = reserve(b, &w, err);
-    mo_decomp_equiv_free(alike);
+        status = allocate_blocks(b, &w, err);
+    mo_decomp_equiv_free(classes_of_blocks);
     free(w.number);
-    free(w.places);
+    free(w.occurrences);
     return status;
 }
 
-static bool is_worth_it(const mo_chain_blocks *b)
+static bool is_affordable(const mo_chain_blocks *b)
 {
     int64_t K = b->classes->x->n_devices, n = 0;
 
@@ -227,33 +240,35 @@ static bool is_worth_it(const mo_chain_blocks *b)
     return K <= MO_DECOMP_MAX_STATES && n * K * K * K <= MAX_WORK;
 }
 
-/* Some blocks of one kind of pieces: what they share is made once. */
-typedef struct job {
+/* Blocks of one segment class, which share its data. */
+typedef struct bound_job {
     int first, last;
     mo_status status;
     mo_error err;
-} job;
+} bound_job;
 
-typedef struct crew {
+typedef struct bound_jobs {
     mo_chain_blocks *blocks;
     const mo_stop *stop;
-    job *jobs;
-} crew;
+    bound_job *jobs;
+} bound_jobs;
 
-static void work(void *context, int number, int thread)
+static void run_bound_job(void *context, int number, int thread)
 {
-    const crew *c = context;
-    job *j = &c->jobs[number];
+    const bound_jobs *c = context;
+    bound_job *j = &c->jobs[number];
     mo_chain_blocks *b = c->blocks;
-    const mo_chain_partition *chained = &b->chained[b->blocks[j->first].cls];
+    const mo_chain_partition *partition =
+        &b->partitions[b->blocks[j->first].cls];
     mo_bound_segments *segments = NULL;
     int64_t most_ns = 0;
 
     (void) thread;
-    j->status = mo_serial_makespan(chained->places.x, &chained->places.regime,
-                                   &most_ns, &j->err);
+    j->status = mo_serial_makespan(
+        partition->places.x, &partition->places.regime, &most_ns, &j->err);
     if (j->status == MO_OK)
-        j->status = mo_bound_segments_new(&chained->places, &segments, &j->err);
+        j->status =
+            mo_bound_segments_new(&partition->places, &segments, &j->err);
     if (j->status == MO_OK)
         mo_bound_segments_set_stop(segments, c->stop);
     for (int i = j->first; i < j->last && j->status == MO_OK; i++)
@@ -262,9 +277,10 @@ static void work(void *context, int number, int thread)
     mo_bound_segments_free(segments);
 }
 
-static mo_status run(crew *c, int threads, int n_jobs, mo_error *err)
+static mo_status run_bound_jobs(bound_jobs *c, int threads, int n_jobs,
+                                mo_error *err)
 {
-    mo_parallel_for(threads, n_jobs, work, c);
+    mo_parallel_for(threads, n_jobs, run_bound_job, c);
     for (int i = 0; i < n_jobs; i++)
         if (c->jobs[i].status != MO_OK) {
             if (err)
@@ -274,10 +290,10 @@ static mo_status run(crew *c, int threads, int n_jobs, mo_error *err)
     return MO_OK;
 }
 
-static mo_status bound_all(mo_chain_blocks *b, int threads, const mo_stop *stop,
-                           mo_error *err)
+static mo_status bound_blocks(mo_chain_blocks *b, int threads,
+                              const mo_stop *stop, mo_error *err)
 {
-    crew c = { .blocks = b, .stop = stop };
+    bound_jobs c = { .blocks = b, .stop = stop };
     int n_jobs = 0;
     mo_status status;
 
@@ -285,15 +301,15 @@ static mo_status bound_all(mo_chain_blocks *b, int threads, const mo_stop *stop,
     if (!c.jobs)
         return mo_fail_memory(err);
     for (int i = 0; i < b->n;) {
-        job *j = &c.jobs[n_jobs++];
+        bound_job *j = &c.jobs[n_jobs++];
 
-        for (j->first = i; i < b->n && i < j->first + A_JOB &&
+        for (j->first = i; i < b->n && i < j->first + BLOCKS_PER_JOB &&
                            b->blocks[i].cls == b->blocks[j->first].cls;
              i++)
             continue;
         j->last = i;
     }
-    status = run(&c, threads, n_jobs, err);
+    status = run_bound_jobs(&c, threads, n_jobs, err);
     free(c.jobs);
     return status;
 }
@@ -304,19 +320,19 @@ mo_status mo_chain_blocks_new(const mo_decomp_classes *classes, int threads,
 {
     mo_chain_blocks *b = calloc(1, sizeof *b);
     mo_status status = MO_OK;
-    bool worth_it = false;
+    bool affordable = false;
 
     *blocks = NULL;
     if (!b)
         return mo_fail_memory(err);
     b->classes = classes;
-    b->chained = calloc((size_t) classes->n, sizeof *b->chained);
-    status = b->chained ? tell_apart(b, err) : mo_fail_memory(err);
+    b->partitions = calloc((size_t) classes->n, sizeof *b->partitions);
+    status = b->partitions ? find_block_classes(b, err) : mo_fail_memory(err);
     if (status == MO_OK)
-        worth_it = is_worth_it(b);
-    if (worth_it)
-        status = bound_all(b, threads, stop, err);
-    if (status == MO_OK && worth_it)
+        affordable = is_affordable(b);
+    if (affordable)
+        status = bound_blocks(b, threads, stop, err);
+    if (status == MO_OK && affordable)
         *blocks = b;
     else
         mo_chain_blocks_free(b);
@@ -333,7 +349,7 @@ void mo_chain_blocks_set_hint(mo_chain_blocks *b, int block, int boundary,
     *kept = hint;
 }
 
-static void clear(mo_chain_blocks *b, int block)
+static void clear_block(mo_chain_blocks *b, int block)
 {
     int n_boundaries = b->classes->x->n_devices * b->classes->x->n_devices;
 
@@ -341,7 +357,7 @@ static void clear(mo_chain_blocks *b, int block)
         mo_chain_blocks_set_hint(b, block, p, (mo_decomp_solution_hint){ 0 });
     free(b->blocks[block].hints);
     free(b->blocks[block].lower_ns);
-    free(b->blocks[block].seen_ns);
+    free(b->blocks[block].upper_ns);
 }
 
 void mo_chain_blocks_free(mo_chain_blocks *b)
@@ -349,13 +365,212 @@ void mo_chain_blocks_free(mo_chain_blocks *b)
     if (!b)
         return;
     for (int i = 0; i < b->n && b->blocks; i++)
-        clear(b, i);
-    for (int i = 0; i < b->classes->n && b->chained; i++) {
-        mo_bound_chain_free(b->chained[i].chain);
-        free(b->chained[i].places.allowed);
-        free(b->chained[i].block);
+        clear_block(b, i);
+    for (int i = 0; i < b->classes->n && b->partitions; i++) {
+        mo_bound_chain_free(b->partitions[i].chain);
+        free(b->partitions[i].places.allowed);
+        free(b->partitions[i].block);
     }
     free(b->blocks);
-    free(b->chained);
+    free(b->partitions);
     free(b);
+}
+
+/*
+ * Shortest paths over the devices of the chain's ops, by dynamic programming.
+ * The chain of a segment class begins and ends with its u and v, where it has
+ * them, since those are articulation ops of its instance: they are the v of
+ * some chain segment. There the path is fixed to the devices of the boundary.
+ */
+
+typedef struct path_search {
+    const mo_chain_blocks *blocks;
+    const mo_decomp_class *cls;
+    const mo_chain_partition *partition;
+    int64_t *const *tables;
+    int64_t *distance_ns,
+        *next_ns;     /* by device: least end of the chain's op there */
+    int *predecessor; /* NULL, or by segment and device behind it: the device
+                         before it */
+} path_search;
+
+static mo_status init_path_search(path_search *w, const mo_chain_blocks *blocks,
+                                  int cls, int64_t *const *tables,
+                                  mo_error *err)
+{
+    size_t n_devices = (size_t) blocks->classes->x->n_devices;
+
+    *w = (path_search){ .blocks = blocks,
+                        .cls = &blocks->classes->classes[cls],
+                        .partition = &blocks->partitions[cls],
+                        .tables = tables };
+    w->distance_ns = malloc(n_devices * sizeof *w->distance_ns);
+    w->next_ns = malloc(n_devices * sizeof *w->next_ns);
+    return w->distance_ns && w->next_ns ? MO_OK : mo_fail_memory(err);
+}
+
+static void clear_path_search(path_search *w)
+{
+    free(w->distance_ns);
+    free(w->next_ns);
+    free(w->predecessor);
+}
+
+static const int64_t *segment_table(const path_search *w, int segment)
+{
+    int block = w->partition->block[segment];
+
+    return w->tables ? w->tables[block] : w->blocks->blocks[block].lower_ns;
+}
+
+/* Advances distance_ns to the ends of the segment's v, with u of the segment
+ * class on device a. */
+static void extend_over_segment(path_search *w, int segment, int a)
+{
+    const mo_bound_segment *s = &w->partition->chain->segments[segment];
+    const mo_instance *x = w->cls->part->x;
+    const int64_t *table = segment_table(w, segment);
+    int n = x->n_devices;
+    int64_t *next = w->next_ns;
+
+    for (int k = 0; k < n; k++) {
+        int before = -1;
+
+        next[k] = INT64_MAX;
+        if (s->v != MO_FREE && s->v == w->cls->u && k != a)
+            continue;
+        for (int j = 0; j < n; j++)
+            if (w->distance_ns[j] != INT64_MAX &&
+                table[j * n + k] != INT64_MAX &&
+                w->distance_ns[j] + table[j * n + k] < next[k]) {
+                next[k] = w->distance_ns[j] + table[j * n + k];
+                before = j;
+            }
+        if (s->v != MO_FREE && next[k] != INT64_MAX)
+            next[k] += mo_instance_p_ns(x, s->v, k);
+        if (w->predecessor)
+            w->predecessor[segment * n + k] = before;
+    }
+    w->next_ns = w->distance_ns;
+    w->distance_ns = next;
+}
+
+static void start_path(path_search *w)
+{
+    for (int k = 0; k < w->cls->part->x->n_devices; k++)
+        w->distance_ns[k] = k == 0 ? 0 : INT64_MAX;
+}
+
+/* Computes the times of all boundaries that begin with device a. */
+static void min_times_from(path_search *w, int a, int64_t *times_ns)
+{
+    int n = w->cls->part->x->n_devices;
+
+    start_path(w);
+    for (int s = 0; s < w->partition->chain->n; s++) {
+        extend_over_segment(w, s, a);
+        if (w->cls->v != MO_FREE &&
+            w->partition->chain->segments[s].v == w->cls->v)
+            memcpy(times_ns + (size_t) a * (size_t) n, w->distance_ns,
+                   (size_t) n * sizeof *times_ns);
+    }
+    if (w->cls->v == MO_FREE)
+        times_ns[a * n] = w->distance_ns[0];
+}
+
+mo_status mo_chain_blocks_min_times(const mo_chain_blocks *blocks, int cls,
+                                    int64_t *const *tables, int64_t *times_ns,
+                                    mo_error *err)
+{
+    int n = blocks->classes->x->n_devices;
+    path_search w = { 0 };
+    mo_status status = init_path_search(&w, blocks, cls, tables, err);
+
+    for (int boundary = 0; boundary < n * n; boundary++)
+        times_ns[boundary] = INT64_MAX;
+    for (int a = 0; a < n && status == MO_OK; a++)
+        if (a == 0 || w.cls->u != MO_FREE)
+            min_times_from(&w, a, times_ns);
+    clear_path_search(&w);
+    return status;
+}
+
+/* Follows the predecessors from the last segment back. */
+static void backtrack_path(const path_search *w, int b, int *boundaries)
+{
+    const mo_bound_chain *chain = w->partition->chain;
+    int n = w->cls->part->x->n_devices, device = 0;
+
+    for (int s = chain->n - 1; s >= 0; s--) {
+        int v = chain->segments[s].v, before;
+
+        if (v != MO_FREE && v == w->cls->v)
+            device = b;
+        before = w->predecessor[s * n + device];
+        boundaries[s] = before < 0 ? 0 : before * n + device;
+        device = before < 0 ? 0 : before;
+    }
+}
+
+mo_status mo_chain_blocks_shortest_path(const mo_chain_blocks *blocks, int cls,
+                                        int boundary, int64_t *const *tables,
+                                        int *boundaries, mo_error *err)
+{
+    int n = blocks->classes->x->n_devices;
+    path_search w = { 0 };
+    mo_status status = init_path_search(&w, blocks, cls, tables, err);
+
+    if (status == MO_OK) {
+        size_t size = (size_t) w.partition->chain->n * (size_t) n;
+
+        w.predecessor = malloc(size * sizeof *w.predecessor);
+        status = w.predecessor ? MO_OK : mo_fail_memory(err);
+    }
+    if (status == MO_OK) {
+        start_path(&w);
+        for (int s = 0; s < w.partition->chain->n; s++)
+            extend_over_segment(&w, s, boundary / n);
+        backtrack_path(&w, boundary % n, boundaries);
+    }
+    clear_path_search(&w);
+    return status;
+}
+
+static int64_t op_end_ns(const mo_instance *x, const mo_schedule *s, int op)
+{
+    return s->start_ns[op] + mo_instance_p_ns(x, op, s->device[op]);
+}
+
+static int64_t segment_end_ns(const mo_instance *x, const mo_schedule *s,
+                              const mo_bound_segment *segment, int64_t least_ns)
+{
+    for (int i = 0; i < segment->n; i++) {
+        int64_t end_ns = op_end_ns(x, s, segment->ops[i]);
+
+        least_ns = end_ns > least_ns ? end_ns : least_ns;
+    }
+    return least_ns;
+}
+
+void mo_chain_blocks_record_schedule(mo_chain_blocks *blocks, int cls,
+                                     const mo_schedule *schedule)
+{
+    const mo_instance *x = blocks->classes->classes[cls].part->x;
+    const mo_chain_partition *partition = &blocks->partitions[cls];
+
+    for (int s = 0; s < partition->chain->n; s++) {
+        const mo_bound_segment *segment = &partition->chain->segments[s];
+        int u = segment->u, v = segment->v;
+        int a = u == MO_FREE ? 0 : schedule->device[u];
+        int b = v == MO_FREE ? 0 : schedule->device[v];
+        int64_t begin_ns = u == MO_FREE ? 0 : op_end_ns(x, schedule, u);
+        int64_t until_ns = v == MO_FREE
+                               ? segment_end_ns(x, schedule, segment, begin_ns)
+                               : schedule->start_ns[v];
+        int64_t *upper_ns =
+            &blocks->blocks[partition->block[s]].upper_ns[a * x->n_devices + b];
+
+        if (until_ns - begin_ns < *upper_ns)
+            *upper_ns = until_ns - begin_ns;
+    }
 }

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * blocks.h - what kinds of pieces take at least, from the blocks that a chain
- * of ops divides them into.
+ * chain_bound.h - lower bounds on segment classes from the blocks of a chain
+ * of ops.
  *
- * Along ops that come one behind the other the least times of what lies between
- * them add up (schedule/bound/op_chain.h), clean cuts or not.  Blocks that are
- * alike, in whatever piece, are looked at once; a bound on one of them by the
- * devices at its ends, from the end of its u to the start of its v, raises
- * those of all pieces that it is in.
+ * Along a chain of ops that precede each other the least times of the parts
+ * between them add up (schedule/bound/op_chain.h), whether they are
+ * articulation ops or not. Isomorphic blocks, in whatever segment, are bounded
+ * once; a bound on one of them by the devices at its ends, from the end of its
+ * u to the start of its v, raises those of all segments that contain it.
  */
 #ifndef MO_SOLVERS_SEARCH_BOUND_CHAIN_CHAIN_BOUND_H
 #define MO_SOLVERS_SEARCH_BOUND_CHAIN_CHAIN_BOUND_H
@@ -22,55 +22,60 @@
 #include "solvers/search/decomp/solution_hint.h"
 #include "solvers/search/decomp/segment_class.h"
 
-/* Blocks that are alike.  By pair of devices at their ends, a * K + b, with 0
- * where there is no such end: */
+/* Class of isomorphic blocks. Tables are by boundary, the pair of devices at
+ * their ends, a * K + b, with 0 where there is no such end. */
 typedef struct mo_chain_block {
-    int cls; /* of pieces: where it was met first */
+    int cls; /* segment class of its first occurrence */
     const mo_bound_segment *segment;
-    int64_t *lower_ns; /* proven; INT64_MAX: cannot be */
-    int64_t *seen_ns;  /* what some schedule took; INT64_MAX: never seen */
+    int64_t *lower_ns; /* lower bounds; INT64_MAX: infeasible */
+    int64_t *upper_ns; /* times in known schedules; INT64_MAX: none */
     mo_decomp_solution_hint *hints;
 } mo_chain_block;
 
-/* A kind of pieces in blocks. */
+/* The blocks of a segment class. */
 typedef struct mo_chain_partition {
-    mo_allowed_devices places; /* of the kind's instance */
+    mo_allowed_devices places; /* of the class's instance */
     mo_bound_chain *chain;
-    int *block; /* by segment of the chain; all NULL where there is no part */
+    int *block; /* by segment of the chain; all members are NULL if the class
+                   has no instance */
 } mo_chain_partition;
 
 typedef struct mo_chain_blocks {
     const mo_decomp_classes *classes;
     int n;
     mo_chain_block *blocks;
-    mo_chain_partition *chained; /* by kind */
+    mo_chain_partition *partitions; /* by segment class */
 } mo_chain_blocks;
 
-/* Every device has to be a state.  Does what can be done in moments; where that
- * is too much, *blocks is NULL.  Stopped, it knows less. */
+/* Allocates the blocks of all segment classes and computes their first bounds
+ * with so many threads; requires every device to be a boundary state. *blocks
+ * is NULL, with MO_OK returned, where that would take too long. A stop leaves
+ * weaker bounds. classes is borrowed; the caller frees *blocks with
+ * mo_chain_blocks_free(), which accepts NULL. */
 mo_status mo_chain_blocks_new(const mo_decomp_classes *classes, int threads,
                               const mo_stop *stop, mo_chain_blocks **blocks,
                               mo_error *err);
 void mo_chain_blocks_free(mo_chain_blocks *blocks);
 
-/* Of tables by block, INT64_MAX for what cannot be: what they come to for a
- * kind from end to end, as mo_decomp_class has it.  NULL: those of the blocks.
- */
+/* Computes the least times of a segment class by boundary, as in
+ * mo_decomp_class, from tables by block with INT64_MAX for infeasible entries;
+ * tables NULL: the lower bounds of the blocks. times_ns is a buffer of the
+ * caller. */
 mo_status mo_chain_blocks_min_times(const mo_chain_blocks *blocks, int cls,
                                     int64_t *const *tables, int64_t *times_ns,
                                     mo_error *err);
 
-/* The pairs by segment that a shortest way takes from end to end; 0s where
- * there is none. */
+/* Stores, by segment of the chain, the boundaries on a shortest path from end
+ * to end in the caller's buffer; 0 where there is none. */
 mo_status mo_chain_blocks_shortest_path(const mo_chain_blocks *blocks, int cls,
                                         int boundary, int64_t *const *tables,
                                         int *boundaries, mo_error *err);
 
-/* Looks at a schedule of a kind for what its blocks can take. */
+/* Updates upper_ns from a schedule of a segment class. */
 void mo_chain_blocks_record_schedule(mo_chain_blocks *blocks, int cls,
                                      const mo_schedule *schedule);
 
-/* Owns what the hint owns from then on. */
+/* Stores a hint; the blocks own its arrays from then on. */
 void mo_chain_blocks_set_hint(mo_chain_blocks *blocks, int block, int boundary,
                               mo_decomp_solution_hint hint);
 

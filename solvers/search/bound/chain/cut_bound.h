@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * spans.h - what it takes at least to bring what lies along a chain from one
+ * cut_bound.h - minimum-cut bound on the transfers along a chain, from one
  * device to another.
  *
  *           +--------------------+
@@ -19,8 +19,8 @@
 #include "schedule/bound/op_chain.h"
 #include "schedule/allowed_devices.h"
 
-/* From the end of u on a to the start of w on another device b it is not less
- * than leave_ns[a], and not less than enter_ns[b]. */
+/* From the end of u on a to the start of w on another device b, at least
+ * leave_ns[a] and at least enter_ns[b] pass. */
 typedef struct mo_chain_cut {
     int u, w;
     int64_t *leave_ns, *enter_ns; /* by device */
@@ -28,14 +28,15 @@ typedef struct mo_chain_cut {
 
 typedef struct mo_chain_cuts {
     int n;
-    mo_chain_cut *spans; /* no two with one u */
+    mo_chain_cut *cuts; /* no two with the same u */
     int64_t *times_ns;
 } mo_chain_cuts;
 
-/* None where transfers do not meet in ports. */
+/* Allocates the cuts of a chain; none where transfers do not share ports. The
+ * caller frees *cuts with mo_chain_cuts_free(), which accepts NULL. */
 mo_status mo_chain_cuts_find(const mo_allowed_devices *places,
-                             const mo_bound_chain *chain, mo_chain_cuts **spans,
+                             const mo_bound_chain *chain, mo_chain_cuts **cuts,
                              mo_error *err);
-void mo_chain_cuts_free(mo_chain_cuts *spans);
+void mo_chain_cuts_free(mo_chain_cuts *cuts);
 
 #endif

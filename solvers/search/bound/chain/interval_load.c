@@ -7,11 +7,12 @@
 #include "schedule/resource.h"
 
 /*
- * Resources are devices and whatever transfers exclude each other on.  What an
- * op on a device keeps busy is known: the device for its own time, and for each
- * flow to or from an op that can only be on one other device, the resources
- * between the two for the flow's.  Of those who use a resource, the ones with
- * at least h before them and t behind them have T - h - t for it all together:
+ * Energetic reasoning with Lagrange multipliers. Resources are devices and
+ * those on which transfers exclude each other. The load of an op on a device
+ * is known: the device for its own time, and for each flow to or from an op
+ * with a single possible device, the resources between the two for the time of
+ * the flow. The uses of a resource with a head of at least h and a tail of at
+ * least t have T - h - t for all of them:
  *
  *     sum of uses of r with h and t  <=  T - h - t
  *
@@ -20,51 +21,51 @@
  *     sum_i min_k (sum over uses u of i on k: time of u * y[rows of u])
  *                                     >  sum over rows of y * right-hand side
  *
- * Both sides are computed exactly in whole numbers, so how the weights were
- * found does not matter: those of rows with more load than room grow.  That ops
- * of a group go together is left out, and so is memory.
+ * Both sides are computed exactly in integers, so the way of finding the
+ * weights does not matter: those of overloaded rows grow (multiplicative
+ * weights). Groups and memory are relaxed.
  *
  * A flow is counted with its reader where the producer's device is known, else
- * with its producer where the reader's is: never twice.  Where a tensor is sent
- * once for several readers each has its share of it; what one of them says of
- * the time behind the transfer is true of the transfer, too, so that those
- * shares that count in a row are not more than what the row holds.
+ * with its producer where the reader's is: never twice. Where a tensor is sent
+ * once for several readers each has its share of it; the tail of one reader is
+ * valid for the transfer, too, so that the shares that count in a row are not
+ * more than its load.
  */
 
 enum {
     GRID = 6, /* thresholds for h, and for t */
     CELLS = GRID * GRID,
     FULL_WEIGHT = 1 << 20,
-    WEIGHT_BITS = 36, /* of a row's weight, divided by its room */
-    WEIGHINGS = 800,
-    FIRST_STEPS = 128, /* are large */
-    MEAN_OF = 4        /* loads so far, roughly */
+    WEIGHT_BITS = 36, /* fraction bits of weight / capacity */
+    MAX_ITERATIONS = 800,
+    FIRST_STEPS = 128, /* iterations with large steps */
+    MEAN_WINDOW = 4    /* of the exponential mean of loads */
 };
 
 __extension__ typedef __int128 wide;
 
 typedef struct use {
-    int cell; /* of its resource: resource * CELLS + h * GRID + t */
+    int cell; /* resource * CELLS + h * GRID + t */
     int64_t ns;
 } use;
 
 typedef struct row {
-    int64_t room_ns, load_ns, weight;
-    int64_t mean_ns; /* of its loads so far, the last of them most */
+    int64_t capacity_ns, load_ns, weight;
+    int64_t mean_ns; /* exponential mean of its loads */
 } row;
 
 struct mo_chain_interval_load {
     const mo_chain_windows *w;
     int n_resources; /* devices, then those of transfers */
 
-    /* Of one question: */
+    /* Of one call: */
     int64_t head_ns[GRID], tail_ns[GRID];
     use *uses;
     size_t n_uses, uses_room;
     size_t *use_start; /* by op and device */
-    int *only;         /* by op: mo_chain_windows_fixed_device */
+    int *fixed_device; /* by op: mo_chain_windows_fixed_device() */
     row *rows;         /* by resource and cell */
-    int64_t *price;    /* the same: of all rows that the cell counts in */
+    int64_t *price;    /* the same: sum over all rows that count the cell */
 };
 
 static const mo_instance *instance_of(const mo_chain_interval_load *l)
@@ -72,7 +73,7 @@ static const mo_instance *instance_of(const mo_chain_interval_load *l)
     return l->w->places.x;
 }
 
-static mo_status reserve(mo_chain_interval_load *l, mo_error *err)
+static mo_status allocate_load(mo_chain_interval_load *l, mo_error *err)
 {
     const mo_instance *x = instance_of(l);
     size_t n = (size_t) x->n, at, cells;
@@ -81,11 +82,12 @@ static mo_status reserve(mo_chain_interval_load *l, mo_error *err)
         !mo_size_mul((size_t) l->n_resources, CELLS, &cells) || at == SIZE_MAX)
         return mo_fail_memory(err);
     l->use_start = calloc(at + 1, sizeof *l->use_start);
-    l->only = calloc(n, sizeof *l->only);
+    l->fixed_device = calloc(n, sizeof *l->fixed_device);
     l->rows = calloc(cells, sizeof *l->rows);
     l->price = calloc(cells, sizeof *l->price);
-    return l->use_start && l->only && l->rows && l->price ? MO_OK
-                                                          : mo_fail_memory(err);
+    return l->use_start && l->fixed_device && l->rows && l->price
+               ? MO_OK
+               : mo_fail_memory(err);
 }
 
 mo_status mo_chain_interval_load_new(const mo_chain_windows *windows,
@@ -101,7 +103,7 @@ mo_status mo_chain_interval_load_new(const mo_chain_windows *windows,
     l->n_resources =
         windows->places.x->n_devices +
         mo_resource_count(windows->places.x, windows->places.regime.congestion);
-    status = reserve(l, err);
+    status = allocate_load(l, err);
     if (status == MO_OK)
         *loads = l;
     else
@@ -115,14 +117,14 @@ void mo_chain_interval_load_free(mo_chain_interval_load *l)
         return;
     free(l->uses);
     free(l->use_start);
-    free(l->only);
+    free(l->fixed_device);
     free(l->rows);
     free(l->price);
     free(l);
 }
 
-/* The last threshold that is not above. */
-static int line_of(const int64_t *thresholds, int64_t ns)
+/* Returns the last threshold that is not above ns. */
+static int grid_line(const int64_t *thresholds, int64_t ns)
 {
     int line = 0;
 
@@ -141,13 +143,13 @@ static mo_status add_use(mo_chain_interval_load *l, int resource, int64_t ns,
     status = MO_ARRAY_GROW(l->uses, l->n_uses, l->uses_room, err);
     if (status == MO_OK)
         l->uses[l->n_uses++] =
-            (use){ resource * CELLS + line_of(l->head_ns, head_ns) * GRID +
-                       line_of(l->tail_ns, tail_ns),
+            (use){ resource * CELLS + grid_line(l->head_ns, head_ns) * GRID +
+                       grid_line(l->tail_ns, tail_ns),
                    ns };
     return status;
 }
 
-/* What the flow takes of what lies between two devices, or its share. */
+/* Returns the time of the flow between two devices, or its share. */
 static int64_t flow_share_ns(const mo_chain_interval_load *l, int flow, int a,
                              int b)
 {
@@ -160,9 +162,9 @@ static int64_t flow_share_ns(const mo_chain_interval_load *l, int flow, int a,
            (x->tensor_start[tensor + 1] - x->tensor_start[tensor]);
 }
 
-/* A flow with its producer on a and its reader on b. */
-static mo_status add_flow(mo_chain_interval_load *l, int flow, int a, int b,
-                          mo_error *err)
+/* Adds a flow with its producer on a and its reader on b. */
+static mo_status add_flow_use(mo_chain_interval_load *l, int flow, int a, int b,
+                              mo_error *err)
 {
     const mo_instance *x = instance_of(l);
     int64_t from =
@@ -183,8 +185,9 @@ static mo_status add_flow(mo_chain_interval_load *l, int flow, int a, int b,
     return status;
 }
 
-/* What op keeps busy on device k. */
-static mo_status add_op(mo_chain_interval_load *l, int op, int k, mo_error *err)
+/* Adds all uses of op on device k. */
+static mo_status add_op_uses(mo_chain_interval_load *l, int op, int k,
+                             mo_error *err)
 {
     const mo_instance *x = instance_of(l);
     int64_t at = mo_allowed_devices_index(&l->w->places, op, k);
@@ -193,38 +196,40 @@ static mo_status add_op(mo_chain_interval_load *l, int op, int k, mo_error *err)
 
     for (int e = x->in_start[op]; e < x->in_start[op + 1] && status == MO_OK;
          e++) {
-        int flow = x->in_flows[e], a = l->only[x->flows[flow].from];
+        int flow = x->in_flows[e], a = l->fixed_device[x->flows[flow].from];
 
         if (a >= 0)
-            status = add_flow(l, flow, a, k, err);
+            status = add_flow_use(l, flow, a, k, err);
     }
     for (int q = x->out_start[op];
-         l->only[op] < 0 && q < x->out_start[op + 1] && status == MO_OK; q++)
-        if (l->only[x->flows[q].to] >= 0)
-            status = add_flow(l, q, k, l->only[x->flows[q].to], err);
+         l->fixed_device[op] < 0 && q < x->out_start[op + 1] && status == MO_OK;
+         q++)
+        if (l->fixed_device[x->flows[q].to] >= 0)
+            status =
+                add_flow_use(l, q, k, l->fixed_device[x->flows[q].to], err);
     return status;
 }
 
-static mo_status find_uses(mo_chain_interval_load *l, mo_error *err)
+static mo_status collect_uses(mo_chain_interval_load *l, mo_error *err)
 {
     const mo_allowed_devices *p = &l->w->places;
     mo_status status = MO_OK;
 
     l->n_uses = 0;
     for (int i = 0; i < p->x->n; i++)
-        l->only[i] = mo_chain_windows_fixed_device(l->w, i);
+        l->fixed_device[i] = mo_chain_windows_fixed_device(l->w, i);
     for (int i = 0; i < p->x->n; i++)
         for (int k = 0; k < p->x->n_devices && status == MO_OK; k++) {
             if (mo_allowed_devices_has(p, i, k))
-                status = add_op(l, i, k, err);
+                status = add_op_uses(l, i, k, err);
             l->use_start[mo_allowed_devices_index(p, i, k) + 1] = l->n_uses;
         }
     return status;
 }
 
-/* From the beginning, from the moment given, and evenly from there on. */
-static void lay_grid(mo_chain_interval_load *l, int64_t time_ns,
-                     int64_t from_ns)
+/* Thresholds: 0, the given time, and evenly from there on. */
+static void init_grid(mo_chain_interval_load *l, int64_t time_ns,
+                      int64_t from_ns)
 {
     int64_t span_ns = from_ns < time_ns ? time_ns - from_ns : 0;
 
@@ -233,32 +238,33 @@ static void lay_grid(mo_chain_interval_load *l, int64_t time_ns,
         l->tail_ns[i] = span_ns / GRID * i;
     }
     for (int i = 0; i < l->n_resources * CELLS; i++) {
-        int64_t room_ns =
+        int64_t capacity_ns =
             time_ns - l->head_ns[i % CELLS / GRID] - l->tail_ns[i % GRID];
 
-        /* Nothing is found where there is no room. */
-        l->rows[i] = room_ns > 0 ? (row){ room_ns, 0, FULL_WEIGHT, 0 }
-                                 : (row){ 0, 0, 0, 0 };
+        /* Rows without capacity are ignored. */
+        l->rows[i] = capacity_ns > 0 ? (row){ capacity_ns, 0, FULL_WEIGHT, 0 }
+                                     : (row){ 0, 0, 0, 0 };
     }
 }
 
-/* A unit of load weighs in a row: */
-static int64_t price_of(const row *r)
+/* Returns the price of a unit of load in a row. */
+static int64_t row_price(const row *r)
 {
-    return (r->weight << WEIGHT_BITS) / (r->room_ns > 0 ? r->room_ns : 1);
+    return (r->weight << WEIGHT_BITS) /
+           (r->capacity_ns > 0 ? r->capacity_ns : 1);
 }
 
-/* Returns what all rooms weigh; the price of a cell is that of all rows with no
- * larger thresholds. */
-static wide find_prices(mo_chain_interval_load *l)
+/* Returns the priced capacity of all rows; the price of a cell is the sum over
+ * all rows with no larger thresholds (two-dimensional prefix sums). */
+static wide compute_prices(mo_chain_interval_load *l)
 {
     wide sum = 0;
 
     for (int i = 0; i < l->n_resources * CELLS; i++) {
         int h = i % CELLS / GRID, t = i % GRID;
-        int64_t own = price_of(&l->rows[i]);
+        int64_t own = row_price(&l->rows[i]);
 
-        sum += (wide) own * l->rows[i].room_ns;
+        sum += (wide) own * l->rows[i].capacity_ns;
         l->price[i] = own + (h > 0 ? l->price[i - GRID] : 0) +
                       (t > 0 ? l->price[i - 1] : 0) -
                       (h > 0 && t > 0 ? l->price[i - GRID - 1] : 0);
@@ -266,7 +272,7 @@ static wide find_prices(mo_chain_interval_load *l)
     return sum;
 }
 
-static wide weight_at(const mo_chain_interval_load *l, int64_t at)
+static wide use_weight(const mo_chain_interval_load *l, int64_t at)
 {
     wide weight = 0;
 
@@ -275,14 +281,15 @@ static wide weight_at(const mo_chain_interval_load *l, int64_t at)
     return weight;
 }
 
-static void load(mo_chain_interval_load *l, int64_t at)
+static void add_loads(mo_chain_interval_load *l, int64_t at)
 {
     for (size_t u = l->use_start[at]; u < l->use_start[at + 1]; u++)
         l->rows[l->uses[u].cell].load_ns += l->uses[u].ns;
 }
 
-/* Puts each op where it weighs least; returns what they weigh. */
-static wide choose_all(mo_chain_interval_load *l)
+/* Lagrangian subproblem: puts each op on its cheapest device; returns the sum
+ * of their costs. */
+static wide choose_devices(mo_chain_interval_load *l)
 {
     const mo_allowed_devices *p = &l->w->places;
     wide sum = 0;
@@ -298,20 +305,20 @@ static wide choose_all(mo_chain_interval_load *l)
 
             if (!mo_allowed_devices_has(p, i, k))
                 continue;
-            here = weight_at(l, mo_allowed_devices_index(p, i, k));
+            here = use_weight(l, mo_allowed_devices_index(p, i, k));
             if (best < 0 || here < least) {
                 best = k;
                 least = here;
             }
         }
         sum += least;
-        load(l, mo_allowed_devices_index(p, i, best));
+        add_loads(l, mo_allowed_devices_index(p, i, best));
     }
     return sum;
 }
 
-/* Rows count what lies in their cell and in those with larger thresholds. */
-static void add_up_loads(mo_chain_interval_load *l)
+/* Rows count the load of their cell and of those with larger thresholds. */
+static void accumulate_loads(mo_chain_interval_load *l)
 {
     for (int i = l->n_resources * CELLS - 1; i >= 0; i--)
         if (i % GRID + 1 < GRID)
@@ -321,33 +328,32 @@ static void add_up_loads(mo_chain_interval_load *l)
             l->rows[i].load_ns += l->rows[i + GRID].load_ns;
 }
 
-/* By the ratio of load to room, within limits.  Ops that are alike change
- * places together, so that a single load says little. */
-static void weigh_anew(row *r, int step)
+/* Multiplicative update by the ratio of load to capacity, clamped. Equal ops
+ * change devices together, so the mean load is used. */
+static void update_weight(row *r, int step)
 {
     int64_t ratio = 4000;
 
     if (step == 0)
         r->mean_ns = r->load_ns;
-    r->mean_ns += (r->load_ns - r->mean_ns) / MEAN_OF;
-    if (r->mean_ns / 4 < r->room_ns)
-        ratio = (int64_t) ((wide) 1000 * r->mean_ns / r->room_ns);
+    r->mean_ns += (r->load_ns - r->mean_ns) / MEAN_WINDOW;
+    if (r->mean_ns / 4 < r->capacity_ns)
+        ratio = (int64_t) ((wide) 1000 * r->mean_ns / r->capacity_ns);
     if (ratio < 250)
         ratio = 250;
     r->weight += r->weight * (ratio - 1000) * FIRST_STEPS /
                  (2000 * (FIRST_STEPS + step));
 }
 
-/* Returns whether the choice keeps to all rooms, so that nothing can be
- * refuted. */
-static bool weigh_all_anew(mo_chain_interval_load *l, int step)
+/* Returns whether the loads fit all rows, so that nothing can be refuted. */
+static bool update_weights(mo_chain_interval_load *l, int step)
 {
     int64_t largest = 1;
     bool fits = true;
 
     for (int i = 0; i < l->n_resources * CELLS; i++) {
-        fits &= l->rows[i].load_ns <= l->rows[i].room_ns;
-        weigh_anew(&l->rows[i], step);
+        fits &= l->rows[i].load_ns <= l->rows[i].capacity_ns;
+        update_weight(&l->rows[i], step);
         if (l->rows[i].weight > largest)
             largest = l->rows[i].weight;
     }
@@ -364,18 +370,18 @@ mo_status mo_chain_interval_load_refute(mo_chain_interval_load *l,
     mo_status status;
 
     *refuted = false;
-    lay_grid(l, time_ns, from_ns);
-    status = find_uses(l, err);
-    for (int i = 0; i < WEIGHINGS && status == MO_OK; i++) {
-        wide room = find_prices(l);
+    init_grid(l, time_ns, from_ns);
+    status = collect_uses(l, err);
+    for (int i = 0; i < MAX_ITERATIONS && status == MO_OK; i++) {
+        wide room = compute_prices(l);
 
         *steps += (int64_t) l->n_uses + l->n_resources * CELLS;
-        if (choose_all(l) > room) {
+        if (choose_devices(l) > room) {
             *refuted = true;
             break;
         }
-        add_up_loads(l);
-        if (weigh_all_anew(l, i))
+        accumulate_loads(l);
+        if (update_weights(l, i))
             break;
     }
     return status;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * loads.h - windows in which devices and what leads from one to another have
- * too much to do.
+ * interval_load.h - interval-load (energetic) bound: refutes a time when the
+ * loads of devices and links in time windows exceed their capacity.
  */
 #ifndef MO_SOLVERS_SEARCH_BOUND_CHAIN_INTERVAL_LOAD_H
 #define MO_SOLVERS_SEARCH_BOUND_CHAIN_INTERVAL_LOAD_H
@@ -14,16 +14,19 @@
 
 typedef struct mo_chain_interval_load mo_chain_interval_load;
 
-/* windows must outlive it. */
+/* Allocates the bound; the caller frees *loads with
+ * mo_chain_interval_load_free(), which accepts NULL. windows is borrowed and
+ * must outlive it. */
 mo_status mo_chain_interval_load_new(const mo_chain_windows *windows,
                                      mo_chain_interval_load **loads,
                                      mo_error *err);
 void mo_chain_interval_load_free(mo_chain_interval_load *loads);
 
 /*
- * *refuted: the ops cannot all run within that time where the windows, narrowed
- * for it, still allow them.  False says nothing.  from_ns: a moment behind
- * which there might be much to do.  What it costs is added to *steps.
+ * Sets *refuted to true if the ops cannot all run within time_ns on the
+ * devices that the windows, propagated for that time, still allow. False
+ * proves nothing. from_ns is a time behind which a high load is expected. Adds
+ * the work done to *steps.
  */
 mo_status mo_chain_interval_load_refute(mo_chain_interval_load *loads,
                                         int64_t time_ns, int64_t from_ns,

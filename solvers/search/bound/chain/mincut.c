@@ -6,11 +6,11 @@
 #include "base/array.h"
 
 /*
- * A flow is as large as no cut is smaller: shortest ways are filled one after
- * the other.  Where that would take too many of them, the flow so far is still
- * a bound.
+ * Maximum flow by shortest augmenting paths (Edmonds and Karp 1972). Any flow
+ * is a lower bound on the minimum cut, so that the number of paths may be
+ * limited.
  */
-enum { MOST_WAYS = 4096 };
+enum { MAX_PATHS = 4096 };
 
 mo_status mo_mincut_init(mo_mincut *c, int n, mo_error *err)
 {
@@ -19,8 +19,8 @@ mo_status mo_mincut_init(mo_mincut *c, int n, mo_error *err)
                                         need, sizeof *c->first, err);
 
     if (status == MO_OK)
-        status = mo_array_reserve((void **) &c->into, &c->into_room, need,
-                                  sizeof *c->into, err);
+        status = mo_array_reserve((void **) &c->pred_arc, &c->pred_arc_room,
+                                  need, sizeof *c->pred_arc, err);
     if (status == MO_OK)
         status = mo_array_reserve((void **) &c->queue, &c->queue_room, need,
                                   sizeof *c->queue, err);
@@ -33,8 +33,8 @@ mo_status mo_mincut_init(mo_mincut *c, int n, mo_error *err)
     return MO_OK;
 }
 
-static mo_status add_arc(mo_mincut *c, int from, int to, int64_t ns,
-                         mo_error *err)
+static mo_status append_arc(mo_mincut *c, int from, int to, int64_t ns,
+                            mo_error *err)
 {
     mo_status status = MO_ARRAY_GROW(c->arcs, c->n_arcs, c->room, err);
 
@@ -48,43 +48,44 @@ static mo_status add_arc(mo_mincut *c, int from, int to, int64_t ns,
 mo_status mo_mincut_add_arc(mo_mincut *c, int from, int to, int64_t ns,
                             mo_error *err)
 {
-    mo_status status = add_arc(c, from, to, ns, err);
+    mo_status status = append_arc(c, from, to, ns, err);
 
-    return status == MO_OK ? add_arc(c, to, from, 0, err) : status;
+    return status == MO_OK ? append_arc(c, to, from, 0, err) : status;
 }
 
-/* Fills into, by node: the arc of a shortest way that leads there.  Returns
- * whether there is a way. */
-static int find_way(mo_mincut *c, int source, int sink)
+/* Breadth-first search: stores in pred_arc the arc of a shortest path to each
+ * node. Returns whether the sink is reached. */
+static int find_augmenting_path(mo_mincut *c, int source, int sink)
 {
     int n = 0;
 
     for (int i = 0; i < c->n; i++)
-        c->into[i] = -1;
+        c->pred_arc[i] = -1;
     c->queue[n++] = source;
-    for (int at = 0; at < n && c->into[sink] < 0; at++)
+    for (int at = 0; at < n && c->pred_arc[sink] < 0; at++)
         for (int e = c->first[c->queue[at]]; e >= 0; e = c->arcs[e].next) {
             int to = c->arcs[e].to;
 
-            if (c->arcs[e].ns == 0 || to == source || c->into[to] >= 0)
+            if (c->arcs[e].ns == 0 || to == source || c->pred_arc[to] >= 0)
                 continue;
-            c->into[to] = e;
+            c->pred_arc[to] = e;
             c->queue[n++] = to;
         }
-    return c->into[sink] >= 0;
+    return c->pred_arc[sink] >= 0;
 }
 
-/* As much as the way holds. */
-static int64_t fill_way(mo_mincut *c, int source, int sink)
+/* Augments the flow along the path by its bottleneck capacity, which is
+ * returned. */
+static int64_t augment_path(mo_mincut *c, int source, int sink)
 {
     int64_t least_ns = INT64_MAX;
 
-    for (int i = sink; i != source; i = c->arcs[c->into[i] ^ 1].to)
-        if (c->arcs[c->into[i]].ns < least_ns)
-            least_ns = c->arcs[c->into[i]].ns;
-    for (int i = sink; i != source; i = c->arcs[c->into[i] ^ 1].to) {
-        c->arcs[c->into[i]].ns -= least_ns;
-        c->arcs[c->into[i] ^ 1].ns += least_ns;
+    for (int i = sink; i != source; i = c->arcs[c->pred_arc[i] ^ 1].to)
+        if (c->arcs[c->pred_arc[i]].ns < least_ns)
+            least_ns = c->arcs[c->pred_arc[i]].ns;
+    for (int i = sink; i != source; i = c->arcs[c->pred_arc[i] ^ 1].to) {
+        c->arcs[c->pred_arc[i]].ns -= least_ns;
+        c->arcs[c->pred_arc[i] ^ 1].ns += least_ns;
     }
     return least_ns;
 }
@@ -93,15 +94,15 @@ int64_t mo_mincut_solve(mo_mincut *c, int source, int sink)
 {
     int64_t sum_ns = 0;
 
-    for (int i = 0; i < MOST_WAYS && find_way(c, source, sink); i++)
-        sum_ns += fill_way(c, source, sink);
+    for (int i = 0; i < MAX_PATHS && find_augmenting_path(c, source, sink); i++)
+        sum_ns += augment_path(c, source, sink);
     return sum_ns;
 }
 
 void mo_mincut_clear(mo_mincut *c)
 {
     free(c->first);
-    free(c->into);
+    free(c->pred_arc);
     free(c->queue);
     free(c->arcs);
     *c = (mo_mincut){ 0 };

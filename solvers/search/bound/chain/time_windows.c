@@ -7,39 +7,39 @@
 #include "base/array.h"
 #include "schedule/bound/head_tail.h"
 
-enum { MOST_ROUNDS = 12 };
+enum { MAX_ROUNDS = 12 };
 
 static int n_devices(const mo_chain_windows *w)
 {
     return w->places.x->n_devices;
 }
 
-static void number_ends(mo_chain_windows *w)
+static void index_chain_ops(mo_chain_windows *w)
 {
-    const mo_bound_chain *chain = w->chained->chain;
+    const mo_bound_chain *chain = w->partition->chain;
 
     for (int i = 0; i < w->places.x->n; i++)
-        w->ends[i] = w->begins[i] = w->span_ends[i] = w->span_begins[i] = -1;
+        w->ends[i] = w->begins[i] = w->cut_ends[i] = w->cut_begins[i] = -1;
     for (int s = 0; s < chain->n; s++) {
         if (chain->segments[s].v != MO_FREE)
             w->ends[chain->segments[s].v] = s;
         if (chain->segments[s].u != MO_FREE)
             w->begins[chain->segments[s].u] = s;
     }
-    for (int s = 0; s < w->spans->n; s++) {
-        w->span_ends[w->spans->spans[s].w] = s;
-        w->span_begins[w->spans->spans[s].u] = s;
+    for (int s = 0; s < w->cuts->n; s++) {
+        w->cut_ends[w->cuts->cuts[s].w] = s;
+        w->cut_begins[w->cuts->cuts[s].u] = s;
     }
 }
 
-/* Along the blocks from an op of the chain on one device to the end of the
- * segment: at, by device, becomes the least time until its v starts there. */
-static void go_through(mo_chain_windows *w, int segment, bool first,
-                       int64_t *next)
+/* Extends paths over a block: device_ns, by device, becomes the least time
+ * until its v starts there. */
+static void extend_over_block(mo_chain_windows *w, int segment, bool first,
+                              int64_t *next)
 {
-    const mo_bound_segment *s = &w->chained->chain->segments[segment];
+    const mo_bound_segment *s = &w->partition->chain->segments[segment];
     const int64_t *table =
-        w->blocks->blocks[w->chained->block[segment]].lower_ns;
+        w->blocks->blocks[w->partition->block[segment]].lower_ns;
     int n = n_devices(w);
 
     for (int k = 0; k < n; k++) {
@@ -47,28 +47,27 @@ static void go_through(mo_chain_windows *w, int segment, bool first,
         for (int j = 0; j < n; j++) {
             int64_t ns = table[j * n + k];
 
-            if (ns == INT64_MAX || w->at[j] == INT64_MAX)
+            if (ns == INT64_MAX || w->device_ns[j] == INT64_MAX)
                 continue;
-            ns += w->at[j];
+            ns += w->device_ns[j];
             if (!first)
                 ns += mo_instance_p_ns(w->places.x, s->u, j);
             next[k] = ns < next[k] ? ns : next[k];
         }
     }
-    memcpy(w->at, next, (size_t) n * sizeof *next);
+    memcpy(w->device_ns, next, (size_t) n * sizeof *next);
 }
 
-/* What crosses, and what the blocks take one after the other, whichever is
- * more. */
-static void fill_span_row(mo_chain_windows *w, int span, int a, int64_t *row)
+/* Computes the maximum of the cut bound and the sum of the blocks. */
+static void fill_cut_row(mo_chain_windows *w, int cut, int a, int64_t *row)
 {
-    const mo_chain_cut *s = &w->spans->spans[span];
+    const mo_chain_cut *s = &w->cuts->cuts[cut];
     int first = w->begins[s->u], last = w->ends[s->w];
 
     for (int k = 0; k < n_devices(w); k++)
-        w->at[k] = k == a ? 0 : INT64_MAX;
+        w->device_ns[k] = k == a ? 0 : INT64_MAX;
     for (int i = first; i <= last; i++)
-        go_through(w, i, i == first, row);
+        extend_over_block(w, i, i == first, row);
     for (int b = 0; b < n_devices(w); b++)
         if (a != b && row[b] != INT64_MAX) {
             mo_head_tail_raise(&row[b], s->leave_ns[a]);
@@ -76,22 +75,22 @@ static void fill_span_row(mo_chain_windows *w, int span, int a, int64_t *row)
         }
 }
 
-static mo_status fill_span_tables(mo_chain_windows *w, mo_error *err)
+static mo_status fill_cut_tables(mo_chain_windows *w, mo_error *err)
 {
     size_t n = (size_t) n_devices(w);
 
-    w->span_table =
-        calloc((size_t) w->spans->n + 1, n * n * sizeof *w->span_table);
-    if (!w->span_table)
+    w->cut_table =
+        calloc((size_t) w->cuts->n + 1, n * n * sizeof *w->cut_table);
+    if (!w->cut_table)
         return mo_fail_memory(err);
-    for (int s = 0; s < w->spans->n; s++)
+    for (int s = 0; s < w->cuts->n; s++)
         for (int a = 0; a < (int) n; a++)
-            fill_span_row(w, s, a,
-                          w->span_table + ((size_t) s * n + (size_t) a) * n);
+            fill_cut_row(w, s, a,
+                         w->cut_table + ((size_t) s * n + (size_t) a) * n);
     return MO_OK;
 }
 
-static mo_status reserve(mo_chain_windows *w, mo_error *err)
+static mo_status allocate_windows(mo_chain_windows *w, mo_error *err)
 {
     size_t n = (size_t) w->places.x->n, devices = (size_t) n_devices(w), size;
 
@@ -100,15 +99,15 @@ static mo_status reserve(mo_chain_windows *w, mo_error *err)
     w->places.allowed = malloc(size * sizeof *w->places.allowed);
     w->head_ns = calloc(size, sizeof *w->head_ns);
     w->tail_ns = calloc(size, sizeof *w->tail_ns);
-    w->at = calloc(devices, sizeof *w->at);
+    w->device_ns = calloc(devices, sizeof *w->device_ns);
     w->ends = calloc(n, sizeof *w->ends);
     w->begins = calloc(n, sizeof *w->begins);
-    w->span_ends = calloc(n, sizeof *w->span_ends);
-    w->span_begins = calloc(n, sizeof *w->span_begins);
-    if (!w->places.allowed || !w->head_ns || !w->tail_ns || !w->at ||
-        !w->ends || !w->begins || !w->span_ends || !w->span_begins)
+    w->cut_ends = calloc(n, sizeof *w->cut_ends);
+    w->cut_begins = calloc(n, sizeof *w->cut_begins);
+    if (!w->places.allowed || !w->head_ns || !w->tail_ns || !w->device_ns ||
+        !w->ends || !w->begins || !w->cut_ends || !w->cut_begins)
         return mo_fail_memory(err);
-    memcpy(w->places.allowed, w->chained->places.allowed,
+    memcpy(w->places.allowed, w->partition->places.allowed,
            size * sizeof *w->places.allowed);
     return MO_OK;
 }
@@ -122,16 +121,16 @@ mo_status mo_chain_windows_new(const mo_chain_blocks *blocks, int cls,
     if (!w)
         return mo_fail_memory(err);
     w->blocks = blocks;
-    w->chained = &blocks->chained[cls];
-    w->places = w->chained->places;
+    w->partition = &blocks->partitions[cls];
+    w->places = w->partition->places;
     w->places.allowed = NULL;
-    status = reserve(w, err);
+    status = allocate_windows(w, err);
     if (status == MO_OK)
-        status = mo_chain_cuts_find(&w->chained->places, w->chained->chain,
-                                    &w->spans, err);
+        status = mo_chain_cuts_find(&w->partition->places, w->partition->chain,
+                                    &w->cuts, err);
     if (status == MO_OK) {
-        number_ends(w);
-        status = fill_span_tables(w, err);
+        index_chain_ops(w);
+        status = fill_cut_tables(w, err);
     }
     if (status == MO_OK)
         *windows = w;
@@ -147,13 +146,13 @@ void mo_chain_windows_free(mo_chain_windows *w)
     free(w->places.allowed);
     free(w->head_ns);
     free(w->tail_ns);
-    free(w->at);
+    free(w->device_ns);
     free(w->ends);
     free(w->begins);
-    free(w->span_ends);
-    free(w->span_begins);
-    free(w->span_table);
-    mo_chain_cuts_free(w->spans);
+    free(w->cut_ends);
+    free(w->cut_begins);
+    free(w->cut_table);
+    mo_chain_cuts_free(w->cuts);
     free(w);
 }
 
@@ -178,7 +177,7 @@ int mo_chain_windows_fixed_device(const mo_chain_windows *w, int op)
     return only;
 }
 
-static bool is_anywhere(const mo_chain_windows *w, int op)
+static bool has_device(const mo_chain_windows *w, int op)
 {
     bool any = false;
 
@@ -187,40 +186,40 @@ static bool is_anywhere(const mo_chain_windows *w, int op)
     return any;
 }
 
-/* Between the other end of a segment and its end on a device, by the other's:
- * fills at. */
-static void find_block_times(mo_chain_windows *w, bool backward, int segment,
+/* Loads into device_ns the times between the other end of a segment, by its
+ * device, and this end on a device. */
+static void load_block_times(mo_chain_windows *w, bool backward, int segment,
                              int device)
 {
     const int64_t *table =
-        w->blocks->blocks[w->chained->block[segment]].lower_ns;
+        w->blocks->blocks[w->partition->block[segment]].lower_ns;
     int n = n_devices(w);
 
     for (int k = 0; k < n; k++)
-        w->at[k] = table[backward ? device * n + k : k * n + device];
+        w->device_ns[k] = table[backward ? device * n + k : k * n + device];
 }
 
-static void find_span_times(mo_chain_windows *w, bool backward, int span,
-                            int device)
+static void load_cut_times(mo_chain_windows *w, bool backward, int cut,
+                           int device)
 {
     int n = n_devices(w);
-    const int64_t *table = w->span_table + (int64_t) span * n * n;
+    const int64_t *table = w->cut_table + (int64_t) cut * n * n;
 
     for (int k = 0; k < n; k++)
-        w->at[k] = table[backward ? device * n + k : k * n + device];
+        w->device_ns[k] = table[backward ? device * n + k : k * n + device];
 }
 
-/* Raises op's side on a device by the times in at since the other, or backward
- * until it; where there is no other, by the first of them.  Where op cannot be
- * reached from anywhere, it cannot be on the device. */
-static void raise_from(mo_chain_windows *w, const mo_head_tail *pass, int op,
-                       int device, int other)
+/* Raises the head (backward: tail) of op on a device by the times in device_ns
+ * from the other op; without another, by the first entry. Where op is not
+ * reachable, the device is excluded. */
+static void raise_side_from(mo_chain_windows *w, const mo_head_tail *pass,
+                            int op, int device, int other)
 {
     int64_t at = mo_allowed_devices_index(&w->places, op, device),
             least_ns = INT64_MAX;
 
     for (int k = 0; k < (other == MO_FREE ? 1 : n_devices(w)); k++) {
-        int64_t ns = w->at[k];
+        int64_t ns = w->device_ns[k];
 
         if (ns == INT64_MAX ||
             (other != MO_FREE && !mo_allowed_devices_has(&w->places, other, k)))
@@ -235,51 +234,51 @@ static void raise_from(mo_chain_windows *w, const mo_head_tail *pass, int op,
         mo_head_tail_raise(&pass->time_ns[at], least_ns);
 }
 
-/* Raises the sides of a chain's op by what lies between it and others of the
- * chain. */
-static void raise_along(mo_chain_windows *w, const mo_head_tail *pass, int op)
+/* Raises heads or tails of a chain op by the blocks and cuts that end there. */
+static void raise_along_chain(mo_chain_windows *w, const mo_head_tail *pass,
+                              int op)
 {
     bool back = pass->backward;
     int block = back ? w->begins[op] : w->ends[op];
-    int span = back ? w->span_begins[op] : w->span_ends[op];
+    int cut = back ? w->cut_begins[op] : w->cut_ends[op];
 
     for (int k = 0; k < n_devices(w); k++) {
         if (block >= 0 && mo_allowed_devices_has(&w->places, op, k)) {
-            const mo_bound_segment *s = &w->chained->chain->segments[block];
+            const mo_bound_segment *s = &w->partition->chain->segments[block];
 
-            find_block_times(w, back, block, k);
-            raise_from(w, pass, op, k, back ? s->v : s->u);
+            load_block_times(w, back, block, k);
+            raise_side_from(w, pass, op, k, back ? s->v : s->u);
         }
-        if (span >= 0 && mo_allowed_devices_has(&w->places, op, k)) {
-            const mo_chain_cut *s = &w->spans->spans[span];
+        if (cut >= 0 && mo_allowed_devices_has(&w->places, op, k)) {
+            const mo_chain_cut *s = &w->cuts->cuts[cut];
 
-            find_span_times(w, back, span, k);
-            raise_from(w, pass, op, k, back ? s->w : s->u);
+            load_cut_times(w, back, cut, k);
+            raise_side_from(w, pass, op, k, back ? s->w : s->u);
         }
     }
 }
 
-/* False: an op can be nowhere. */
-static bool pass_all(mo_chain_windows *w, bool backward)
+/* Returns false if an op has no device left. */
+static bool propagate_pass(mo_chain_windows *w, bool backward)
 {
     int n = w->places.x->n;
     mo_head_tail pass = { &w->places, backward,
-                          backward ? w->tail_ns : w->head_ns, w->at };
+                          backward ? w->tail_ns : w->head_ns, w->device_ns };
 
     memset(pass.time_ns, 0,
            (size_t) n * (size_t) n_devices(w) * sizeof(int64_t));
     for (int i = 0; i < n; i++) {
         int op = backward ? n - 1 - i : i;
 
-        raise_along(w, &pass, op);
-        if (!is_anywhere(w, op))
+        raise_along_chain(w, &pass, op);
+        if (!has_device(w, op))
             return false;
         mo_head_tail_propagate(&pass, op);
     }
     return true;
 }
 
-static bool take_away(mo_chain_windows *w, int64_t time_ns)
+static bool exclude_late_devices(mo_chain_windows *w, int64_t time_ns)
 {
     const mo_instance *x = w->places.x;
     bool any = false;
@@ -297,20 +296,19 @@ static bool take_away(mo_chain_windows *w, int64_t time_ns)
     return any;
 }
 
-/* Each pass counts what is allowed when it begins; what is taken away in the
- * last round leaves the sides as they are, which is less than could be said and
- * still true. */
+/* Each pass uses the devices allowed when it begins; exclusions of the last
+ * round leave heads and tails as they are, which are weaker and still valid. */
 bool mo_chain_windows_propagate(mo_chain_windows *w, int64_t time_ns)
 {
     bool more = true;
 
-    for (int i = 0; i < MOST_ROUNDS && more; i++) {
-        if (!pass_all(w, false) || !pass_all(w, true))
+    for (int i = 0; i < MAX_ROUNDS && more; i++) {
+        if (!propagate_pass(w, false) || !propagate_pass(w, true))
             return false;
-        more = take_away(w, time_ns);
+        more = exclude_late_devices(w, time_ns);
     }
     for (int i = 0; i < w->places.x->n; i++)
-        if (!is_anywhere(w, i))
+        if (!has_device(w, i))
             return false;
     return true;
 }
