@@ -223,4 +223,7 @@ extern const mo_backend mo_backend_cuda;
 /* Ends with NULL. */
 extern const mo_backend *const mo_backend_table[];
 
+/* Returns the backend of that name, or NULL. */
+const mo_backend *mo_backend_by_name(const char *name);
+
 #endif

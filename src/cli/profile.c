@@ -65,7 +65,7 @@ int main(int argc, char **argv)
           MO_OPTION_FLAG, .to = &o.alone },
         { 0, "backend", "B",
           "run: backend (default auto: by the kind of the device)",
-          MO_OPTION_TEXT, .to = &o.wants.backend, .choices = "cpu|cuda|auto" },
+          MO_OPTION_TEXT, .to = &o.wants.backend, .choices = MO_EXEC_BACKEND_CHOICES },
         { 0, "emulate", "SMS,SMS",
           "run: emulate devices by parts of one GPU, SMs of each",
           MO_OPTION_TEXT, .to = &o.wants.emulate },

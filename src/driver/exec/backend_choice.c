@@ -110,12 +110,14 @@ mo_status mo_exec_backends_choose(const mo_cluster *cluster,
                                   const mo_backend **backends, int *gpus,
                                   mo_error *no_gpu, mo_error *err)
 {
-    const mo_backend *gpu = NULL;
+    const mo_backend *gpu = NULL, *host = mo_backend_by_name(wants->backend);
     int n_gpus = 0, order = 0, n_wanted = 0;
     mo_status status;
 
+    if (!host || host->apart)
+        host = &mo_backend_cpu;
     for (int k = 0; k < cluster->n_devices; k++) {
-        backends[k] = &mo_backend_cpu;
+        backends[k] = host;
         n_wanted += is_wanted(wants, &cluster->devices[k]);
     }
     if (n_wanted == 0)

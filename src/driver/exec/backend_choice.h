@@ -49,6 +49,8 @@ void mo_exec_gpu_init_start(const mo_exec_config *wants,
 void mo_exec_gpu_init_wait(mo_exec_gpu_init *waking);
 
 /* The rows of an option table. */
+#define MO_EXEC_BACKEND_CHOICES "cpu|cuda|auto"
+
 #define MO_EXEC_CONFIG_OPTIONS(wants)                                          \
     { 0,                                                                       \
       "backend",                                                               \
@@ -56,7 +58,7 @@ void mo_exec_gpu_init_wait(mo_exec_gpu_init *waking);
       "backend (default auto: by the kind of the device)",                     \
       MO_OPTION_TEXT,                                                          \
       .to = &(wants)->backend,                                                 \
-      .choices = "cpu|cuda|auto" },                                            \
+      .choices = MO_EXEC_BACKEND_CHOICES },                                    \
         { 0,                                                                   \
           "precision",                                                         \
           "P",                                                                 \

@@ -11,13 +11,10 @@
 const mo_backend *tested_backend(void)
 {
     const char *name = getenv("MOIRAI_TEST_BACKEND");
+    const mo_backend *found = mo_backend_by_name(name ? name : "cpu");
 
-    if (!name)
-        return &mo_backend_cpu;
-    for (int i = 0; mo_backend_table[i]; i++)
-        if (strcmp(mo_backend_table[i]->name, name) == 0)
-            return mo_backend_table[i];
-    ck_abort_msg("there is no backend %s", name);
+    ck_assert_msg(found, "there is no backend %s", name);
+    return found;
 }
 
 static struct {
