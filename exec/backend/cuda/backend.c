@@ -1,18 +1,260 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * The CUDA backend: opens and closes units and fills in the interface of
+ * exec/backend/backend.h.  Rooms from the bottom up: driver (the driver API,
+ * one unit), jit (device code and NVRTC), kernels (one class per kind of call),
+ * algo (matrix products, convolutions, attention: several algorithms,
+ * autotuned), graph (CUDA graphs and transfers).
+ */
 #include <config.h>
 
+#include <assert.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-#include "exec/backend/cuda/graph/peer_copy.h"
-#include "exec/backend/cuda/kernels/index_check.h"
-#include "exec/backend/cuda/jit/jit_cache.h"
+#include "exec/backend/cuda/algo/algo.h"
+#include "exec/backend/cuda/algo/autotune.h"
+#include "exec/backend/cuda/algo/cublaslt/cublaslt_handle.h"
+#include "exec/backend/cuda/algo/cudnn/cudnn_handle.h"
+#include "exec/backend/cuda/algo/library_preload.h"
+#include "exec/backend/cuda/driver/sm_partition.h"
 #include "exec/backend/cuda/driver/staging_buffer.h"
-#include "exec/backend/cuda/driver/cuda_unit_internal.h"
+#include "exec/backend/cuda/graph/capture.h"
+#include "exec/backend/cuda/graph/peer_copy.h"
+#include "exec/backend/cuda/jit/disk_cache.h"
+#include "exec/backend/cuda/jit/jit_cache.h"
+#include "exec/backend/cuda/kernels/index_check.h"
+
+/* ---- close a unit */
+
+/* Modules and handles belong to the context: they are freed while it is
+ * current. */
+static void close_caches(mo_backend_unit *unit)
+{
+    mo_cuda_cudnn_close(unit, unit->cudnn);
+    mo_cuda_cublaslt_close(unit, unit->cublaslt);
+    mo_cuda_jit_cache_free(unit->jit_cache);
+    unit->cudnn = NULL;
+    unit->cublaslt = NULL;
+    unit->jit_cache = NULL;
+}
+
+static void close_device(mo_backend_unit *unit)
+{
+    const mo_cuda_api *api = unit->api;
+
+    /* Any thread may close the unit, also one in which its context is not
+     * current. */
+    api->cuCtxSetCurrent(unit->context);
+    if (unit->stream)
+        api->cuStreamSynchronize(unit->stream);
+    mo_cuda_staging_free(unit);
+    close_caches(unit);
+    mo_cuda_index_error_disable(unit);
+    while (unit->n_allocations > 0)
+        mo_cuda_free(unit, unit->allocations[unit->n_allocations - 1].at);
+    for (int i = 0; i < MO_CUDA_STREAM_COUNT; i++)
+        if (unit->streams[i])
+            api->cuStreamDestroy(unit->streams[i]);
+    mo_cuda_sm_partition_release(unit);
+    api->cuCtxSetCurrent(NULL);
+    api->cuDevicePrimaryCtxRelease(unit->device);
+}
+
+static void close_unit(mo_backend_unit *unit)
+{
+    if (!unit)
+        return;
+    mo_cuda_library_preload_join(unit);
+    if (unit->context)
+        close_device(unit);
+    close_caches(unit);
+    mo_cuda_tuning_cache_close(unit->tuning_cache);
+    mo_cuda_disk_cache_free(unit->disk_cache);
+    free(unit->allocations);
+    free((char *) (uintptr_t) unit->options.cache);
+    free(unit);
+}
+
+/* ---- open a unit */
+
+static mo_status get_attribute(mo_backend_unit *unit,
+                               CUdevice_attribute attribute, int *value,
+                               mo_error *err)
+{
+    return mo_cuda_check(
+        unit->api, "cuDeviceGetAttribute",
+        unit->api->cuDeviceGetAttribute(value, attribute, unit->device), err);
+}
+
+static mo_status find_device(mo_backend_unit *unit, mo_error *err)
+{
+    const mo_cuda_api *api = unit->api;
+    int n = 0, gpu = unit->options.gpu;
+    mo_status status =
+        mo_cuda_check(api, "cuDeviceGetCount", api->cuDeviceGetCount(&n), err);
+
+    if (status == MO_OK && (gpu < 0 || gpu >= n))
+        return mo_fail(err, MO_E_INPUT,
+                       "there is no GPU %d: this machine has %d, counted from "
+                       "0",
+                       gpu, n);
+    if (status == MO_OK)
+        status = mo_cuda_check(api, "cuDeviceGet",
+                               api->cuDeviceGet(&unit->device, gpu), err);
+    if (status == MO_OK)
+        status = mo_cuda_check(api, "cuDeviceGetName",
+                               api->cuDeviceGetName(unit->name,
+                                                    (int) sizeof unit->name,
+                                                    unit->device),
+                               err);
+    return status;
+}
+
+static mo_status read_attributes(mo_backend_unit *unit, mo_error *err)
+{
+    int major = 0, minor = 0, shared = 0, l2 = 0;
+    const struct {
+        CUdevice_attribute attribute;
+        int *to;
+    } wanted[] = {
+        { CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MAJOR, &major },
+        { CU_DEVICE_ATTRIBUTE_COMPUTE_CAPABILITY_MINOR, &minor },
+        { CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT, &unit->sms },
+        { CU_DEVICE_ATTRIBUTE_MAX_SHARED_MEMORY_PER_BLOCK_OPTIN, &shared },
+        { CU_DEVICE_ATTRIBUTE_L2_CACHE_SIZE, &l2 },
+    };
+    mo_status status = MO_OK;
+
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++)
+        if (status == MO_OK)
+            status =
+                get_attribute(unit, wanted[i].attribute, wanted[i].to, err);
+    if (status != MO_OK)
+        return status;
+    unit->arch = major * 10 + minor;
+    unit->max_shared_bytes = (size_t) shared;
+    unit->l2_bytes = (size_t) l2;
+    if (unit->arch < 70)
+        return mo_fail(err, MO_E_SUPPORT,
+                       "%s has compute capability %d.%d: 7.0 (Volta) or later "
+                       "is needed",
+                       unit->name, major, minor);
+    return MO_OK;
+}
+
+/* The unit reports the SMs of its part; whether the GPU has such a part is
+ * checked when the partition is acquired. */
+static void limit_to_part(mo_backend_unit *unit)
+{
+    const mo_backend_unit_options *o = &unit->options;
+    size_t length = strlen(unit->name);
+    int whole = unit->sms;
+
+    if (!mo_cuda_unit_is_partitioned(unit))
+        return;
+    assert(o->part >= 0 && o->part < o->n_parts);
+    unit->sms = o->parts[o->part];
+    snprintf(unit->name + length, sizeof unit->name - length, ", %d of %d SMs",
+             unit->sms, whole);
+}
+
+/* MOIRAI_NO_PDL is for comparisons: each kernel then starts after the end of
+ * the previous one. */
+static bool can_use_pdl(const mo_backend_unit *unit)
+{
+    const char *off = getenv("MOIRAI_NO_PDL");
+
+    return unit->arch >= 90 && !(off && *off && strcmp(off, "0") != 0);
+}
+
+static mo_status open_context(mo_backend_unit *unit, mo_error *err)
+{
+    const mo_cuda_api *api = unit->api;
+    mo_status status = mo_cuda_check(
+        api, "cuDevicePrimaryCtxRetain",
+        api->cuDevicePrimaryCtxRetain(&unit->context, unit->device), err);
+
+    if (status != MO_OK) {
+        unit->context = NULL;
+        return status;
+    }
+    status = mo_cuda_check(api, "cuCtxSetCurrent",
+                           api->cuCtxSetCurrent(unit->context), err);
+    if (status == MO_OK)
+        status = mo_cuda_sm_partition_acquire(unit, err);
+    if (status == MO_OK)
+        status = mo_cuda_unit_stream(unit, 0, &unit->stream, err);
+    return status;
+}
+
+static mo_status open_caches(mo_backend_unit *unit, mo_error *err)
+{
+    mo_status status =
+        mo_cuda_disk_cache_new(unit->options.cache, &unit->disk_cache, err);
+
+    if (status == MO_OK)
+        status = mo_cuda_jit_cache_new(unit, &unit->jit_cache, err);
+    if (status == MO_OK)
+        status = mo_cuda_tuning_cache_open(unit, &unit->tuning_cache, err);
+    if (status == MO_OK)
+        status = mo_cuda_cublaslt_open(unit, &unit->cublaslt, err);
+    if (status == MO_OK)
+        status = mo_cuda_cudnn_open(unit, &unit->cudnn, err);
+    return status;
+}
+
+static mo_status copy_options(mo_backend_unit *unit,
+                              const mo_backend_unit_options *options,
+                              mo_error *err)
+{
+    unit->options = *options;
+    unit->options.cpus = NULL;
+    unit->options.cache = NULL;
+    if (!options->cache)
+        return MO_OK;
+    unit->options.cache = strdup(options->cache);
+    return unit->options.cache ? MO_OK : mo_fail_memory(err);
+}
+
+static mo_status open_unit(const mo_backend_unit_options *options,
+                           mo_backend_unit **unit, mo_error *err)
+{
+    mo_backend_unit *made = calloc(1, sizeof *made);
+    mo_status status;
+
+    if (!made)
+        return mo_fail_memory(err);
+    status = mo_cuda_api_get(&made->api, err);
+    if (status == MO_OK)
+        status = mo_cuda_api_check_overrides(err);
+    if (status == MO_OK)
+        status = copy_options(made, options, err);
+    if (status == MO_OK)
+        status = find_device(made, err);
+    if (status == MO_OK)
+        status = read_attributes(made, err);
+    if (status == MO_OK) {
+        limit_to_part(made);
+        made->has_pdl = can_use_pdl(made);
+        status = open_caches(made, err);
+    }
+    if (status == MO_OK) {
+        mo_cuda_library_preload_start(made);
+        status = open_context(made, err);
+    }
+    if (status != MO_OK) {
+        close_unit(made);
+        return status;
+    }
+    *unit = made;
+    return MO_OK;
+}
 
 /* ---- calls */
 
-static const mo_cuda_kernel_class *const makers[MO_CALL_KINDS] = {
+static const mo_cuda_kernel_class *const kernel_classes[MO_CALL_KINDS] = {
     [MO_CALL_VIEW] = &mo_cuda_view_kernel,
     [MO_CALL_POINT] = &mo_cuda_pointwise_kernel,
     [MO_CALL_COPY] = &mo_cuda_copy_kernel,
@@ -31,32 +273,19 @@ static const mo_cuda_kernel_class *const makers[MO_CALL_KINDS] = {
     [MO_CALL_RANGE] = &mo_cuda_range_kernel,
 };
 
-/* "CUDA: matmul: cuLaunchKernelEx ..." says which kind of call it was. */
-static mo_status blame(mo_call_kind kind, mo_status status, mo_error *err)
-{
-    char text[MO_ERROR_TEXT_SIZE];
-
-    if (status == MO_OK || !err)
-        return status;
-    snprintf(text, sizeof text, "%s", err->text);
-    snprintf(err->text, sizeof err->text, "%s: %.*s", mo_call_kind_name(kind),
-             (int) (sizeof text - 64), text);
-    return status;
-}
-
 static mo_status prepare_call(mo_backend_unit *unit, const mo_call *call,
                               const mo_backend_operand *in,
                               const mo_tensor_desc *out,
                               mo_backend_kernel **kernel, size_t *workspace,
                               mo_error *err)
 {
-    const mo_cuda_kernel_class *maker = makers[call->kind];
+    const mo_cuda_kernel_class *cls = kernel_classes[call->kind];
     mo_backend_kernel *made = NULL;
-    mo_status status = maker->prepare(unit, call, in, out, &made, err);
+    mo_status status = cls->prepare(unit, call, in, out, &made, err);
 
     if (status != MO_OK)
-        return blame(call->kind, status, err);
-    made->maker = maker;
+        return mo_cuda_kernel_error(call->kind, status, err);
+    made->cls = cls;
     made->kind = call->kind;
     *kernel = made;
     *workspace = made->workspace;
@@ -66,7 +295,7 @@ static mo_status prepare_call(mo_backend_unit *unit, const mo_call *call,
 static void drop_kernel(mo_backend_unit *unit, mo_backend_kernel *kernel)
 {
     if (kernel)
-        kernel->maker->drop(unit, kernel);
+        kernel->cls->drop(unit, kernel);
 }
 
 static mo_status settle_kernels(mo_backend_unit *unit,
@@ -76,26 +305,14 @@ static mo_status settle_kernels(mo_backend_unit *unit,
     mo_status status = mo_cuda_jit_compile(unit, err);
 
     for (int i = 0; i < n && status == MO_OK; i++) {
-        if (kernels[i]->maker->settle)
-            status =
-                blame(kernels[i]->kind,
-                      kernels[i]->maker->settle(unit, kernels[i], err), err);
+        if (kernels[i]->cls->settle)
+            status = mo_cuda_kernel_error(
+                kernels[i]->kind,
+                kernels[i]->cls->settle(unit, kernels[i], err), err);
         workspaces[i] = kernels[i]->workspace;
     }
     mo_cuda_staging_free(unit);
     return status == MO_OK ? mo_cuda_jit_compile(unit, err) : status;
-}
-
-mo_status mo_cuda_kernel_enqueue(mo_backend_unit *unit,
-                                 const mo_backend_kernel *kernel,
-                                 const void *const *in, void *const *out,
-                                 void *workspace, CUstream stream,
-                                 mo_error *err)
-{
-    mo_status status =
-        kernel->maker->enqueue(unit, kernel, in, out, workspace, stream, err);
-
-    return blame(kernel->kind, status, err);
 }
 
 static mo_status run_kernel(mo_backend_unit *unit,
@@ -125,25 +342,25 @@ static mo_status alloc_memory(mo_backend_unit *unit, size_t bytes,
     return status;
 }
 
-static void release_memory(mo_backend_unit *unit, void *memory)
+static void free_memory(mo_backend_unit *unit, void *memory)
 {
     if (memory)
         unit->api->cuMemFree((CUdeviceptr) memory);
 }
 
-static mo_status put_bytes(mo_backend_unit *unit, void *to, const void *from,
-                           size_t bytes, mo_error *err)
+static mo_status copy_to_device(mo_backend_unit *unit, void *to,
+                                const void *from, size_t bytes, mo_error *err)
 {
     return mo_cuda_copy_to_device(unit, (CUdeviceptr) to, from, bytes, err);
 }
 
-static mo_status get_bytes(mo_backend_unit *unit, void *to, const void *from,
-                           size_t bytes, mo_error *err)
+static mo_status copy_from_device(mo_backend_unit *unit, void *to,
+                                  const void *from, size_t bytes, mo_error *err)
 {
     return mo_cuda_copy_from_device(unit, to, (CUdeviceptr) from, bytes, err);
 }
 
-static mo_status wait_for_all(mo_backend_unit *unit, mo_error *err)
+static mo_status synchronize_stream(mo_backend_unit *unit, mo_error *err)
 {
     mo_status status =
         mo_cuda_check(unit->api, "cuStreamSynchronize",
@@ -152,8 +369,8 @@ static mo_status wait_for_all(mo_backend_unit *unit, mo_error *err)
     return status == MO_OK ? mo_cuda_index_error_check(unit, err) : status;
 }
 
-static mo_status alloc_near(mo_backend_unit *unit, size_t bytes, void **memory,
-                            mo_error *err)
+static mo_status alloc_pinned(mo_backend_unit *unit, size_t bytes,
+                              void **memory, mo_error *err)
 {
     return mo_cuda_check(unit->api, "cuMemHostAlloc",
                          unit->api->cuMemHostAlloc(memory,
@@ -162,14 +379,14 @@ static mo_status alloc_near(mo_backend_unit *unit, size_t bytes, void **memory,
                          err);
 }
 
-static void release_near(mo_backend_unit *unit, void *memory)
+static void free_pinned(mo_backend_unit *unit, void *memory)
 {
     if (memory)
         unit->api->cuMemFreeHost(memory);
 }
 
-static mo_status tell_memory(mo_backend_unit *unit, int64_t *free_bytes,
-                             int64_t *total_bytes, mo_error *err)
+static mo_status get_memory_info(mo_backend_unit *unit, int64_t *free_bytes,
+                                 int64_t *total_bytes, mo_error *err)
 {
     size_t left = 0, total = 0;
     mo_status status = mo_cuda_check(
@@ -180,14 +397,14 @@ static mo_status tell_memory(mo_backend_unit *unit, int64_t *free_bytes,
     return status;
 }
 
-static int64_t tell_kept(const mo_backend_unit *unit)
+static int64_t get_allocated_bytes(const mo_backend_unit *unit)
 {
-    return unit->kept_bytes;
+    return unit->allocated_bytes;
 }
 
 /* ---- the unit */
 
-static mo_status is_done(mo_backend_unit *unit, bool *done, mo_error *err)
+static mo_status query_stream(mo_backend_unit *unit, bool *done, mo_error *err)
 {
     CUresult result = unit->api->cuStreamQuery(unit->stream);
 
@@ -208,7 +425,7 @@ static mo_status count_gpus(int *n, mo_error *err)
                          err);
 }
 
-static const char *say_name(const mo_backend_unit *unit)
+static const char *get_name(const mo_backend_unit *unit)
 {
     return unit->name;
 }
@@ -217,29 +434,29 @@ const mo_backend mo_backend_cuda = {
     .name = "cuda",
     .help = "an NVIDIA GPU",
     .apart = true,
-    .open = mo_cuda_unit_open,
-    .close = mo_cuda_unit_close,
+    .open = open_unit,
+    .close = close_unit,
     .alloc = alloc_memory,
-    .release = release_memory,
+    .release = free_memory,
     .prepare = prepare_call,
     .drop = drop_kernel,
     .run = run_kernel,
     .consumed = has_consumed,
     .settle = settle_kernels,
-    .put = put_bytes,
-    .get = get_bytes,
-    .wait = wait_for_all,
-    .alloc_near = alloc_near,
-    .release_near = release_near,
+    .put = copy_to_device,
+    .get = copy_from_device,
+    .wait = synchronize_stream,
+    .alloc_near = alloc_pinned,
+    .release_near = free_pinned,
     .record = mo_cuda_graph_capture,
     .replay = mo_cuda_graph_launch,
     .forget = mo_cuda_graph_destroy,
     .time = mo_cuda_time_calls,
-    .memory = tell_memory,
-    .kept = tell_kept,
+    .memory = get_memory_info,
+    .kept = get_allocated_bytes,
     .carry = mo_cuda_peer_copy,
-    .done = is_done,
+    .done = query_stream,
     .enter = mo_cuda_unit_make_current,
     .count = count_gpus,
-    .say = say_name,
+    .say = get_name,
 };

@@ -127,7 +127,7 @@ static void compile_one(void *context, int i, int thread)
     const job *j = context;
     const char *name = NULL;
     const char *text =
-        mo_cuda_jit_cache_source(j->unit->shop, (size_t) i, &name);
+        mo_cuda_jit_cache_source(j->unit->jit_cache, (size_t) i, &name);
     char *cubin = NULL;
     size_t size = 0;
 
@@ -143,7 +143,7 @@ static void compile_all(const mo_backend_unit *unit, const char *model)
     const char *name;
     int n = 0;
 
-    while (mo_cuda_jit_cache_source(unit->shop, (size_t) n, &name))
+    while (mo_cuda_jit_cache_source(unit->jit_cache, (size_t) n, &name))
         n++;
     ck_assert_int_gt(n, 0);
     j.errs = calloc((size_t) n, sizeof *j.errs);
@@ -167,7 +167,7 @@ static void check_network(const char *model, int arch,
     use_standin();
     MUST(mo_backend_cuda.open(&options, &unit, &err));
     unit->arch = arch;
-    unit->shared_most = unit->arch < 80 ? 64 << 10 : 99 << 10;
+    unit->max_shared_bytes = unit->arch < 80 ? 64 << 10 : 99 << 10;
     make_plan(&r, model, reals);
     ask_for_all(unit, r.plan);
     compile_all(unit, model);

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-#include "exec/backend/cuda/driver/cuda_unit.h"
+#include "exec/backend/cuda/kernels/kernel_class.h"
 #include "exec/backend/cuda/jit/jit_cache.h"
 #include "exec/backend/cuda/driver/sm_partition.h"
 #include "tests/exec/cuda/cuda_pair.h"
@@ -97,7 +97,7 @@ static mo_status enqueue_census(mo_backend_unit *unit,
                           stream, args, err);
 }
 
-static const mo_cuda_kernel_class census_maker = { NULL, NULL, enqueue_census,
+static const mo_cuda_kernel_class census_class = { NULL, NULL, enqueue_census,
                                                    NULL };
 
 /* One for each SM: how many blocks were there. */
@@ -110,7 +110,7 @@ static void *make_census(mo_backend_unit *unit, census *c)
     static const counts none;
     void *memory = NULL;
 
-    c->base.maker = &census_maker;
+    c->base.cls = &census_class;
     MUST(
         mo_cuda_jit_request(unit, census_source, "census", &c->function, &err));
     MUST(mo_cuda_jit_compile(unit, &err));

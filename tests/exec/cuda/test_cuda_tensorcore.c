@@ -194,7 +194,7 @@ END_TEST
  * comes twice. */
 START_TEST(plans_are_in_order_and_differ)
 {
-    mo_backend_unit unit = { .arch = 90, .sms = 132, .shared_most = 227 << 10 };
+    mo_backend_unit unit = { .arch = 90, .sms = 132, .max_shared_bytes = 227 << 10 };
     mo_cuda_tensorcore_problem p = { .elem = MO_ELEM_F32,
                                      .a_count = 4,
                                      .b_count = 4,
@@ -208,7 +208,7 @@ START_TEST(plans_are_in_order_and_differ)
     ck_assert_int_gt(n, 4);
     for (int i = 0; i < n; i++) {
         ck_assert_uint_le(mo_cuda_tensorcore_shared_bytes(&p, &plans[i].tile),
-                          unit.shared_most);
+                          unit.max_shared_bytes);
         ck_assert(i == 0 || plans[i - 1].cost <= plans[i].cost);
         for (int j = 0; j < i; j++)
             ck_assert(plans[i].tile.m != plans[j].tile.m ||

@@ -9,7 +9,7 @@
 
 #include "base/random.h"
 #include "exec/backend/cuda/algo/autotune.h"
-#include "exec/backend/cuda/driver/cuda_unit.h"
+#include "exec/backend/cuda/kernels/kernel_class.h"
 #include "exec/backend/cuda/jit/jit_cache.h"
 #include "tests/exec/cuda/cuda_pair.h"
 #include "tests/support/suite.h"
@@ -164,7 +164,7 @@ static mo_status enqueue_mix(mo_backend_unit *unit,
     return mo_cuda_launch(unit, mix->function, &grid, stream, args, err);
 }
 
-static const mo_cuda_kernel_class mix_maker = { NULL, NULL, enqueue_mix, NULL };
+static const mo_cuda_kernel_class mix_class = { NULL, NULL, enqueue_mix, NULL };
 
 /* A random network: call i writes array i + 1; array 0 is given. */
 typedef struct network {
@@ -188,7 +188,7 @@ static void make_call(network *net, int i, int lanes, mo_random *random)
     mo_backend_program_call *call = &net->calls[i];
     int n_waits = 0;
 
-    net->kernels[i].base.maker = &mix_maker;
+    net->kernels[i].base.cls = &mix_class;
     net->kernels[i].salt = i;
     call->lane = mo_random_below(random, lanes);
     for (int k = 0; k < 2; k++) {
@@ -330,12 +330,12 @@ START_TEST(a_call_that_fails_ends_the_recording)
     mo_error why = { 0 };
 
     make_network(unit, &net, 4, &random);
-    net.kernels[net.n - 1].base.maker = &refusing;
+    net.kernels[net.n - 1].base.cls = &refusing;
     net.kernels[net.n - 1].base.kind = MO_CALL_SOFTMAX;
     ck_assert_int_eq(cuda->record(unit, net.calls, net.n, &program, &why),
                      MO_E_INPUT);
     ck_assert_str_eq(why.text, "softmax: no thread left");
-    net.kernels[net.n - 1].base.maker = &mix_maker;
+    net.kernels[net.n - 1].base.cls = &mix_class;
     MUST(cuda->record(unit, net.calls, net.n, &program, &err));
     cuda->forget(unit, program);
     cuda->release(unit, net.memory);

@@ -99,7 +99,7 @@ static int run_in(mo_backend_unit *unit, call_case *c)
     int n = 0;
 
     case_run_on(c, &mo_backend_cuda, unit);
-    while (mo_cuda_jit_cache_source(unit->shop, (size_t) n, &name))
+    while (mo_cuda_jit_cache_source(unit->jit_cache, (size_t) n, &name))
         n++;
     return n;
 }
@@ -174,9 +174,9 @@ START_TEST(a_way_that_has_gone_is_chosen_anew)
     for (int i = 0; i < how_many(COUNT(gone), 1); i++) {
         mo_backend_unit *unit = open_unit(folder);
 
-        mo_cuda_tuning_cache_add(unit->notes, key, gone[i], 1);
+        mo_cuda_tuning_cache_add(unit->tuning_cache, key, gone[i], 1);
         ck_assert_int_gt(run_in(unit, &c), 1);
-        ck_assert_str_ne(mo_cuda_tuning_cache_best_name(unit->notes, key),
+        ck_assert_str_ne(mo_cuda_tuning_cache_best_name(unit->tuning_cache, key),
                          gone[i]);
         mo_backend_cuda.close(unit);
     }

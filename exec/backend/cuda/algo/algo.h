@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "exec/backend/cuda/driver/cuda_unit.h"
+#include "exec/backend/cuda/kernels/kernel_class.h"
 
 /* What is to be done, worked out once for all ways. */
 typedef struct mo_cuda_algo_problem {
@@ -108,5 +108,10 @@ typedef struct mo_cuda_epilogue {
 bool mo_cuda_epilogue_match(const mo_call *call, const mo_backend_operand *in,
                             const mo_tensor_desc *out,
                             mo_cuda_epilogue *epilogue);
+
+/* Classes of matrix products and convolutions (matmul_conv.c), and of attention
+ * (fused_attention.c). */
+extern const mo_cuda_kernel_class mo_cuda_matmul_conv_kernel;
+extern const mo_cuda_kernel_class mo_cuda_attention_kernel;
 
 #endif

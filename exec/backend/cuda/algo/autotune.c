@@ -191,7 +191,7 @@ mo_status mo_cuda_autotune(mo_backend_unit *unit, uint64_t key,
     if (n == 0)
         return mo_fail(err, MO_E_SUPPORT, "there is no way to do it");
     if (measure &&
-        mo_cuda_tuning_cache_find(unit->notes, key, names, n, best, ns))
+        mo_cuda_tuning_cache_find(unit->tuning_cache, key, names, n, best, ns))
         return MO_OK;
     if (!measure || n == 1) {
         status = choose_first(&b, n, best, ns, err);
@@ -203,6 +203,6 @@ mo_status mo_cuda_autotune(mo_backend_unit *unit, uint64_t key,
         close_bench(&b);
     }
     if (status == MO_OK && measure)
-        mo_cuda_tuning_cache_add(unit->notes, key, names[*best], *ns);
+        mo_cuda_tuning_cache_add(unit->tuning_cache, key, names[*best], *ns);
     return status;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "exec/backend/cuda/algo/direct.h"
 #include "exec/backend/cuda/jit/codegen_epilogue.h"
-#include "exec/backend/cuda/jit/codegen_window.h"
+#include "exec/backend/cuda/jit/codegen.h"
 #include "exec/op/window_geometry.h"
 
 #include "exec/backend/cuda/algo/direct_conv.inc"

@@ -5,7 +5,7 @@
 #include "exec/backend/cuda/algo/direct.h"
 #include "exec/backend/cuda/jit/codegen_epilogue.h"
 #include "exec/backend/cuda/kernels/single_kernel.h"
-#include "exec/backend/cuda/jit/codegen_window.h"
+#include "exec/backend/cuda/jit/codegen.h"
 #include "exec/op/window_geometry.h"
 
 /*

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include "exec/backend/cuda/algo/direct.h"
 #include "exec/backend/cuda/jit/codegen_epilogue.h"
-#include "exec/backend/cuda/jit/codegen_offset.h"
+#include "exec/backend/cuda/jit/codegen.h"
 
 /* Integers wrap around, in 32 bits where that is enough. */
 static const char *sum_type(mo_elem elem)

@@ -80,7 +80,7 @@ static mo_status find_note(mo_backend_unit *unit,
     if (status == MO_OK)
         kernel->key = mo_digest_of(code.text, code.size);
     mo_cuda_source_clear(&code);
-    *noted = mo_cuda_tuning_cache_best_name(unit->notes, kernel->key);
+    *noted = mo_cuda_tuning_cache_best_name(unit->tuning_cache, kernel->key);
     return status;
 }
 
@@ -97,7 +97,7 @@ static mo_status add_way(mo_backend_unit *unit,
 
     snprintf(made->name, sizeof made->name, "%dx%d warps, %d deep, %d span",
              cut->across, cut->along, cut->deep, cut->span);
-    if (status == MO_OK && made->grid.shared <= unit->shared_most &&
+    if (status == MO_OK && made->grid.shared <= unit->max_shared_bytes &&
         (!only || strcmp(only, made->name) == 0)) {
         status = mo_cuda_jit_request(unit, code.text, "attention",
                                      &made->function, err);

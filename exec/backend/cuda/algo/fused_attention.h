@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "exec/backend/cuda/jit/codegen.h"
-#include "exec/backend/cuda/driver/cuda_unit.h"
+#include "exec/backend/cuda/kernels/kernel_class.h"
 #include "exec/backend/cuda/jit/jit_cache.h"
 
 /* Wider rows of q, k or v do not fit the registers. */

@@ -22,17 +22,17 @@ void mo_cuda_library_preload_start(mo_backend_unit *unit)
 {
     void *(*load)(void *) = NULL;
 
-    if (mo_cuda_tuning_cache_has_prefix(unit->notes, "cublaslt "))
+    if (mo_cuda_tuning_cache_has_prefix(unit->tuning_cache, "cublaslt "))
         load = load_cublaslt;
-    if (mo_cuda_tuning_cache_has_prefix(unit->notes, "cudnn "))
+    if (mo_cuda_tuning_cache_has_prefix(unit->tuning_cache, "cudnn "))
         load = load_cudnn;
-    unit->loads = unit->options.measure && load &&
-                  pthread_create(&unit->loader, NULL, load, NULL) == 0;
+    unit->preload_started = unit->options.measure && load &&
+                  pthread_create(&unit->preload_thread, NULL, load, NULL) == 0;
 }
 
 void mo_cuda_library_preload_join(mo_backend_unit *unit)
 {
-    if (unit->loads)
-        pthread_join(unit->loader, NULL);
-    unit->loads = false;
+    if (unit->preload_started)
+        pthread_join(unit->preload_thread, NULL);
+    unit->preload_started = false;
 }

@@ -156,7 +156,7 @@ static mo_status find_ways(mo_backend_unit *unit, product *p, mo_error *err)
     mo_status status;
 
     if (unit->options.measure)
-        p->task.only = mo_cuda_tuning_cache_best_name(unit->notes, p->key);
+        p->task.only = mo_cuda_tuning_cache_best_name(unit->tuning_cache, p->key);
     status = collect_ways(unit, p, err);
     if (status == MO_OK && p->task.only && p->ways.n == 0) {
         mo_cuda_packed_weights_free(unit, &p->task);

@@ -80,7 +80,7 @@ static bool tile_suits(const mo_backend_unit *unit,
     int columns = step_elements(p) / p->a_count;
     int rows = t->m * columns / mo_cuda_tensorcore_block_threads(t);
 
-    return mo_cuda_tensorcore_shared_bytes(p, t) <= unit->shared_most &&
+    return mo_cuda_tensorcore_shared_bytes(p, t) <= unit->max_shared_bytes &&
            (p->kind != MO_CUDA_TENSORCORE_3XTF32 ||
             t->warp_m * t->warp_n <= 1024) &&
            (p->a_form != MO_CUDA_TENSORCORE_IM2COL || rows <= 16) &&
@@ -116,7 +116,7 @@ static double cost_of(const mo_backend_unit *unit,
         parts_of(a->m, t->m) * parts_of(a->n, t->n) * p->batches * plan->parts;
     int64_t each = parts_of(blocks, unit->sms);
     int64_t room =
-        (int64_t) (unit->shared_most / mo_cuda_tensorcore_shared_bytes(p, t));
+        (int64_t) (unit->max_shared_bytes / mo_cuda_tensorcore_shared_bytes(p, t));
     double busy = (double) (each * steps) * step_clocks(p, t);
     double waits, bytes;
 

@@ -192,7 +192,7 @@ static uint64_t file_key(const mo_backend_unit *unit)
     mo_digest_text(digest, "notes 2 " PACKAGE_VERSION);
     mo_digest_text(digest, unit->name);
     mo_digest_int(digest, unit->sms);
-    mo_digest_int(digest, unit->overlap);
+    mo_digest_int(digest, unit->has_pdl);
     mo_digest_int(digest, unit->api->driver_version);
     mo_digest_int(digest, unit->api->nvrtc_version);
     digest_variable(digest, "MOIRAI_CUBLASLT");
@@ -209,7 +209,7 @@ mo_status mo_cuda_tuning_cache_open(mo_backend_unit *unit,
 
     if (!made)
         return mo_fail_memory(err);
-    made->cache = unit->cache;
+    made->cache = unit->disk_cache;
     made->file = file_key(unit);
     read_file(made);
     *notes = made;

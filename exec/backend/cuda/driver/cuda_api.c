@@ -10,8 +10,8 @@
 #include "base/parallel_for.h"
 #include "exec/backend/cuda/driver/shared_library.h"
 
-/* The names are macros of the headers: a second step makes a text of what they
- * stand for. */
+/* The names are macros of the headers: a second macro expands them before they
+ * become strings. */
 #define AS_TEXT(name) #name
 #define SYMBOL(name)  { AS_TEXT(name), offsetof(mo_cuda_api, name) },
 #define LAST                                                                   \
@@ -26,7 +26,7 @@ static const mo_cuda_symbol green_symbols[] = { MO_CUDA_GREEN_CONTEXT_SYMBOLS(
 static const mo_cuda_symbol nvrtc_symbols[] = { MO_CUDA_NVRTC_SYMBOLS(SYMBOL)
                                                     LAST };
 
-/* The headers of CUDA 13 mean a version that drivers before 12.8 lack; it
+/* The headers of CUDA 13 use a version that drivers before 12.8 lack; it
  * differs only for events of several contexts. */
 static const char *const older_driver[] = {
     "cuEventElapsedTime_v2",
@@ -80,13 +80,13 @@ static const mo_cuda_library cudnn = {
 };
 #endif
 
-/* What was found, once and for all. */
+/* The result of loading driver and NVRTC, set once per process. */
 static struct {
     pthread_once_t once;
     mo_cuda_api api;
     mo_status status;
     mo_error err;
-} found = { .once = PTHREAD_ONCE_INIT };
+} loaded = { .once = PTHREAD_ONCE_INIT };
 
 static mo_status start_driver(mo_cuda_api *api, mo_error *err)
 {
@@ -119,18 +119,18 @@ static mo_status start_nvrtc(mo_cuda_api *api, mo_error *err)
     return status;
 }
 
-/* The driver wakes up a GPU: meanwhile the compiler is loaded. */
+/* cuInit wakes up the GPU, which takes long: NVRTC is loaded in parallel. */
 enum { DRIVER, COMPILER, STARTED };
 
-typedef struct start {
+typedef struct start_result {
     mo_status status;
     mo_error err;
-} start;
+} start_result;
 
-static void start_one(void *context, int job, int thread)
+static void run_start(void *context, int job, int thread)
 {
-    start *s = (start *) context + job;
-    mo_cuda_api *api = &found.api;
+    start_result *s = (start_result *) context + job;
+    mo_cuda_api *api = &loaded.api;
 
     (void) thread;
     if (job == COMPILER) {
@@ -142,26 +142,26 @@ static void start_one(void *context, int job, int thread)
         s->status = start_driver(api, &s->err);
 }
 
-static void look_for_all(void)
+static void load_required(void)
 {
-    start starts[STARTED] = { { 0 } };
+    start_result starts[STARTED] = { { 0 } };
 
-    mo_parallel_for(STARTED, STARTED, start_one, starts);
-    for (int i = 0; i < STARTED && found.status == MO_OK; i++) {
-        found.status = starts[i].status;
-        found.err = starts[i].err;
+    mo_parallel_for(STARTED, STARTED, run_start, starts);
+    for (int i = 0; i < STARTED && loaded.status == MO_OK; i++) {
+        loaded.status = starts[i].status;
+        loaded.err = starts[i].err;
     }
 }
 
 mo_status mo_cuda_api_get(const mo_cuda_api **api, mo_error *err)
 {
-    pthread_once(&found.once, look_for_all);
-    if (found.status != MO_OK) {
+    pthread_once(&loaded.once, load_required);
+    if (loaded.status != MO_OK) {
         if (err)
-            *err = found.err;
-        return found.status;
+            *err = loaded.err;
+        return loaded.status;
     }
-    *api = &found.api;
+    *api = &loaded.api;
     return MO_OK;
 }
 
@@ -170,52 +170,52 @@ mo_status mo_cuda_api_load_nvrtc(mo_cuda_api *api, mo_error *err)
     return start_nvrtc(api, err);
 }
 
-/* One that may be absent. */
-typedef struct optional {
+/* A library or a set of symbols that may be absent. */
+typedef struct optional_library {
     pthread_once_t once;
     mo_status status;
     mo_error err;
-} optional;
+} optional_library;
 
-static optional of_green = { .once = PTHREAD_ONCE_INIT };
+static optional_library green_library = { .once = PTHREAD_ONCE_INIT };
 
-/* Of the driver that is loaded already. */
-static void look_for_green(void)
+/* Symbols of the driver, which is loaded already. */
+static void load_green(void)
 {
     if (green_symbols[0].name)
-        of_green.status =
-            mo_cuda_library_load(&green, &found.api, &of_green.err);
+        green_library.status =
+            mo_cuda_library_load(&green, &loaded.api, &green_library.err);
     else
-        of_green.status =
-            mo_fail(&of_green.err, MO_E_SUPPORT,
+        green_library.status =
+            mo_fail(&green_library.err, MO_E_SUPPORT,
                     "a GPU cannot be divided by this program: it was built "
                     "with headers of CUDA before 12.5");
 }
 
 mo_status mo_cuda_api_require_green_contexts(mo_error *err)
 {
-    pthread_once(&of_green.once, look_for_green);
-    if (of_green.status != MO_OK && err)
-        *err = of_green.err;
-    return of_green.status;
+    pthread_once(&green_library.once, load_green);
+    if (green_library.status != MO_OK && err)
+        *err = green_library.err;
+    return green_library.status;
 }
 
 #ifdef HAVE_CUBLASLT
-static optional of_cublaslt = { .once = PTHREAD_ONCE_INIT };
+static optional_library cublaslt_library = { .once = PTHREAD_ONCE_INIT };
 
-static void look_for_cublaslt(void)
+static void load_cublaslt(void)
 {
-    of_cublaslt.status =
-        mo_cuda_library_load(&cublaslt, &found.api, &of_cublaslt.err);
+    cublaslt_library.status =
+        mo_cuda_library_load(&cublaslt, &loaded.api, &cublaslt_library.err);
 }
 
 bool mo_cuda_has_cublaslt(void)
 {
-    pthread_once(&of_cublaslt.once, look_for_cublaslt);
-    return of_cublaslt.status == MO_OK;
+    pthread_once(&cublaslt_library.once, load_cublaslt);
+    return cublaslt_library.status == MO_OK;
 }
 #else
-static optional of_cublaslt;
+static optional_library cublaslt_library;
 
 bool mo_cuda_has_cublaslt(void)
 {
@@ -224,22 +224,24 @@ bool mo_cuda_has_cublaslt(void)
 #endif
 
 #ifdef HAVE_CUDNN
-static optional of_cudnn = { .once = PTHREAD_ONCE_INIT };
+static optional_library cudnn_library = { .once = PTHREAD_ONCE_INIT };
 
-/* It needs the other one, and finds by name what is loaded already. */
-static void look_for_cudnn(void)
+/* cuDNN depends on cuBLASLt, and finds the one that is loaded already by its
+ * name. */
+static void load_cudnn(void)
 {
     (void) mo_cuda_has_cublaslt();
-    of_cudnn.status = mo_cuda_library_load(&cudnn, &found.api, &of_cudnn.err);
+    cudnn_library.status =
+        mo_cuda_library_load(&cudnn, &loaded.api, &cudnn_library.err);
 }
 
 bool mo_cuda_has_cudnn(void)
 {
-    pthread_once(&of_cudnn.once, look_for_cudnn);
-    return of_cudnn.status == MO_OK;
+    pthread_once(&cudnn_library.once, load_cudnn);
+    return cudnn_library.status == MO_OK;
 }
 #else
-static optional of_cudnn;
+static optional_library cudnn_library;
 
 bool mo_cuda_has_cudnn(void)
 {
@@ -247,11 +249,11 @@ bool mo_cuda_has_cudnn(void)
 }
 #endif
 
-static bool is_named(const char *variable)
+static bool is_overridden(const char *variable)
 {
-    const char *said = getenv(variable);
+    const char *value = getenv(variable);
 
-    return said && *said;
+    return value && *value;
 }
 
 mo_status mo_cuda_api_check_overrides(mo_error *err)
@@ -259,21 +261,21 @@ mo_status mo_cuda_api_check_overrides(mo_error *err)
     const struct {
         const char *variable;
         bool (*has)(void);
-        const optional *one;
+        const optional_library *library;
     } libraries[] = {
-        { "MOIRAI_CUBLASLT", mo_cuda_has_cublaslt, &of_cublaslt },
-        { "MOIRAI_CUDNN", mo_cuda_has_cudnn, &of_cudnn },
+        { "MOIRAI_CUBLASLT", mo_cuda_has_cublaslt, &cublaslt_library },
+        { "MOIRAI_CUDNN", mo_cuda_has_cudnn, &cudnn_library },
     };
 
     for (size_t i = 0; i < sizeof libraries / sizeof *libraries; i++) {
-        const optional *one = libraries[i].one;
+        const optional_library *library = libraries[i].library;
 
-        if (!is_named(libraries[i].variable) || libraries[i].has() ||
-            one->status == MO_OK)
+        if (!is_overridden(libraries[i].variable) || libraries[i].has() ||
+            library->status == MO_OK)
             continue;
         if (err)
-            *err = one->err;
-        return one->status;
+            *err = library->err;
+        return library->status;
     }
     return MO_OK;
 }

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * api.h - the driver and NVIDIA's libraries, found when they are needed.
+ * cuda_api.h - entry points of the CUDA driver, NVRTC, cuBLASLt and cuDNN,
+ * loaded at run time (dlopen).
  *
  * Nothing is linked: a binary with this backend also starts where there is no
- * GPU.  Types and names are those of the headers it was built with, so that
- * cuMemAlloc is the version the header means.  Each library is looked for under
- * the names of CUDA 12 and 13, where the system and Python's packages keep
- * them, or where the variable says: MOIRAI_CUDA, MOIRAI_NVRTC,
- * MOIRAI_CUBLASLT, MOIRAI_CUDNN (a file; empty: not used).
+ * GPU. Types and names are those of the headers it was built with, so that
+ * cuMemAlloc is the version the header means. Each library is searched under
+ * the names of CUDA 12 and 13, in the folders of the system and of Python's
+ * packages, or is the file that the variable MOIRAI_CUDA, MOIRAI_NVRTC,
+ * MOIRAI_CUBLASLT or MOIRAI_CUDNN names (empty: not used).
  */
 #ifndef MO_EXEC_BACKEND_CUDA_DRIVER_CUDA_API_H
 #define MO_EXEC_BACKEND_CUDA_DRIVER_CUDA_API_H
@@ -43,30 +44,33 @@ typedef struct mo_cuda_api {
 #endif
 } mo_cuda_api;
 
-/* Looks for them once in a process.  The error says what is missing: no
- * driver, no GPU, no NVRTC. */
+/* Loads driver and NVRTC on the first call in a process; thread-safe. Returns
+ * in *api a pointer that stays valid for the life of the process. MO_E_SUPPORT
+ * names what is missing: driver, GPU or NVRTC. */
 mo_status mo_cuda_api_get(const mo_cuda_api **api, mo_error *err);
 
-/* cuBLASLt and cuDNN may be absent.  They are large and are only loaded, once
- * in a process, when somebody asks whether they are there: their members are
- * used behind that. */
+/* Whether cuBLASLt and cuDNN are available. The first call loads the library,
+ * which is large; their members of mo_cuda_api may be used only after it
+ * returned true. Thread-safe. */
 bool mo_cuda_has_cublaslt(void);
 bool mo_cuda_has_cudnn(void);
 
-/* A library that a variable names must be there: why it is not. */
+/* Fails if a library that MOIRAI_CUBLASLT or MOIRAI_CUDNN names cannot be
+ * loaded; the error is that of loading it. */
 mo_status mo_cuda_api_check_overrides(mo_error *err);
 
-/* Green contexts may be absent, too: the error says what driver has them. Their
- * members are used behind that. */
+/* Loads the symbols of green contexts, which drivers before CUDA 12.5 lack;
+ * their members may be used only after MO_OK. The error names the driver
+ * needed. */
 mo_status mo_cuda_api_require_green_contexts(mo_error *err);
 
-/* NVRTC alone, for who compiles where there is no GPU: fills in its members. */
+/* Fills in the members of NVRTC alone, for compiling without a GPU. */
 mo_status mo_cuda_api_load_nvrtc(mo_cuda_api *api, mo_error *err);
 
-/* What a call of the driver, NVRTC, cuBLASLt or cuDNN answered, as one line:
- * "CUDA: cuLaunchKernel: out of memory (2); ..." and what to try.  MO_OK for
- * success.  Use them around every call: mo_cuda_check(api, "cuMemAlloc",
- * api->cuMemAlloc(...), err). */
+/* Map a result of the driver, NVRTC, cuBLASLt or cuDNN to a status: MO_OK for
+ * success, else an error of one line, "CUDA: cuLaunchKernel: out of memory
+ * (2); ...", with a remedy. what names the function. They wrap every call:
+ * mo_cuda_check(api, "cuMemAlloc", api->cuMemAlloc(...), err). */
 mo_status mo_cuda_check(const mo_cuda_api *api, const char *what,
                         CUresult result, mo_error *err);
 mo_status mo_cuda_check_nvrtc(const mo_cuda_api *api, const char *what,

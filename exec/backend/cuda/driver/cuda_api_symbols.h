@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * api_names.h - what is used of each library.  A name stands here once; api.h
- * and api.c make members and look-ups of it.
+ * cuda_api_symbols.h - X-macro lists of the functions used of each library;
+ * cuda_api.h makes members of them, cuda_api.c symbol tables.
  */
 #ifndef MO_EXEC_BACKEND_CUDA_DRIVER_CUDA_API_SYMBOLS_H
 #define MO_EXEC_BACKEND_CUDA_DRIVER_CUDA_API_SYMBOLS_H
@@ -54,8 +54,8 @@
     X(cuFuncSetAttribute)                                                      \
     X(cuLaunchKernelEx)
 
-/* Parts of a GPU, from CUDA 12.5 on; apart from the others, since a driver may
- * be older. */
+/* Green contexts, from CUDA 12.5 on; a list of its own, since a driver may be
+ * older. */
 #if CUDA_VERSION >= 12050
 #define MO_CUDA_GREEN_CONTEXT_SYMBOLS(X)                                       \
     X(cuDeviceGetDevResource)                                                  \

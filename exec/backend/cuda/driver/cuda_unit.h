@@ -1,12 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cuda.h - what is inside the CUDA backend: one maker of kernels per kind of
- * call, each in a file of its own.
+ * cuda_unit.h - the state of one opened GPU: context, streams, device memory
+ * and caches.  Contents of mo_backend_unit for all rooms of the CUDA backend.
  *
- * A kernel's struct begins with mo_backend_kernel.  prepare works out what will
- * run and asks for its functions (module.h), but nothing is compiled and
- * nothing runs on the device before settle.  enqueue puts work into a stream
- * and returns.
+ * A unit is used by one thread at a time, which has made its context current.
  */
 #ifndef MO_EXEC_BACKEND_CUDA_DRIVER_CUDA_UNIT_H
 #define MO_EXEC_BACKEND_CUDA_DRIVER_CUDA_UNIT_H
@@ -21,128 +18,104 @@
 #include "exec/backend/cuda/driver/cuda_api.h"
 #include "exec/op/call.h"
 
-typedef struct mo_cuda_disk_cache mo_cuda_disk_cache; /* files kept: cache.h */
-typedef struct mo_cuda_jit_cache
-    mo_cuda_jit_cache; /* compiled functions: module.h */
-typedef struct mo_cuda_tuning_cache
-    mo_cuda_tuning_cache; /* measured choices: choose.h */
-typedef struct mo_cuda_cublaslt
-    mo_cuda_cublaslt;                       /* cuBLASLt's handle: blas.h */
-typedef struct mo_cuda_cudnn mo_cuda_cudnn; /* cuDNN's handle: dnn.h */
-typedef struct mo_cuda_sm_partition
-    mo_cuda_sm_partition; /* of a GPU: partition.h */
+typedef struct mo_cuda_disk_cache mo_cuda_disk_cache;     /* disk_cache.h */
+typedef struct mo_cuda_jit_cache mo_cuda_jit_cache;       /* jit_cache.h */
+typedef struct mo_cuda_tuning_cache mo_cuda_tuning_cache; /* autotune.h */
+typedef struct mo_cuda_cublaslt mo_cuda_cublaslt;         /* algo/libraries.h */
+typedef struct mo_cuda_cudnn mo_cuda_cudnn;               /* algo/libraries.h */
+typedef struct mo_cuda_sm_partition mo_cuda_sm_partition; /* sm_partition.h */
 
 enum { MO_CUDA_MAX_COMPUTE_STREAMS = 8 };
 
-/* Streams of a unit: its lanes, then one for each way of transfers. */
+/* Streams of a unit: those for kernels, then one for each direction of
+ * transfers. */
 enum {
     MO_CUDA_STREAM_SEND = MO_CUDA_MAX_COMPUTE_STREAMS,
     MO_CUDA_STREAM_RECEIVE,
     MO_CUDA_STREAM_COUNT
 };
 
-/* Memory that a kernel has taken for itself. */
+/* Device memory that mo_cuda_alloc returned. */
 typedef struct mo_cuda_allocation {
     CUdeviceptr at;
     size_t bytes;
 } mo_cuda_allocation;
 
-/* Memory of the process that is copied from: stage.h. */
+/* A pinned host buffer: staging_buffer.h. */
 typedef struct mo_cuda_staging_buffer {
     void *memory;
     size_t room;
-    CUevent done; /* the copy; NULL: there is no memory */
-    bool sent;    /* and not waited for */
+    CUevent done; /* after the last copy; NULL: no buffer is allocated */
+    bool sent;    /* a copy was enqueued and not waited for */
 } mo_cuda_staging_buffer;
 
-/* What transfers are held with: hold.h. */
+/* Kernels of link emulation: link_emulation.h. */
 typedef struct mo_cuda_link_emulator {
     struct mo_cuda_function *begin, *end, *copy;
-    CUdeviceptr at; /* when the one under way began; 0: not prepared */
+    CUdeviceptr begun_at; /* begin of the current transfer in ns of the GPU's
+                             timer; 0: not prepared */
 } mo_cuda_link_emulator;
 
 struct mo_backend_unit {
     const mo_cuda_api *api;
-    mo_backend_unit_options
-        options; /* cache is a copy; parts are the partition's */
+    mo_backend_unit_options options; /* cache is a copy; parts are borrowed from
+                                        the partition */
     CUdevice device;
-    CUcontext context; /* the primary one; current in the thread that opened
-                          the unit, which is the only one to use it */
-    CUstream stream;   /* where run and put happen */
-    CUstream lanes[MO_CUDA_STREAM_COUNT]; /* [0] is stream; others by need */
-    mo_cuda_sm_partition *partition;      /* how the GPU is divided */
-    char name[128];     /* "NVIDIA H200", or "NVIDIA H200, 64 of 132 SMs" */
-    int arch;           /* 90 for compute capability 9.0 */
-    int sms;            /* that the unit may use */
-    size_t shared_most; /* shared memory a block may ask for */
+    CUcontext context; /* the device's primary context, current in the thread
+                          that uses the unit */
+    CUstream stream;   /* of single kernels and copies: streams[0] */
+    CUstream streams[MO_CUDA_STREAM_COUNT]; /* NULL: not created yet */
+    mo_cuda_sm_partition *partition;
+    char name[128]; /* "NVIDIA H200", or "NVIDIA H200, 64 of 132 SMs" */
+    int arch;       /* 90 for compute capability 9.0 */
+    int sms;        /* multiprocessors that the unit may use */
+    size_t max_shared_bytes; /* shared memory of a block, at most */
     size_t l2_bytes;
-    bool overlap; /* kernels begin while those before them end: MO_BEGIN */
-    mo_cuda_allocation *pieces;
-    size_t n_pieces, pieces_room;
-    int64_t kept_bytes; /* the sum of them */
-    mo_cuda_staging_buffer stages[2];
-    mo_cuda_link_emulator hold;
-    bool staging;                    /* which of them is filled */
-    volatile long long *wrong_index; /* what kernels complain to, or NULL: no
-                                        kernel may: index.h */
-    mo_cuda_disk_cache *cache;
-    mo_cuda_jit_cache *shop;
-    mo_cuda_tuning_cache *notes;
-    pthread_t loader;       /* of libraries: preload.h */
-    bool loads;             /* it was begun */
-    mo_cuda_cublaslt *blas; /* NULL: not in this build */
-    mo_cuda_cudnn *dnn;     /* NULL: not in this build */
+    bool has_pdl; /* programmatic dependent launch: MO_BEGIN in prelude.c */
+    mo_cuda_allocation *allocations;
+    size_t n_allocations, allocations_room;
+    int64_t allocated_bytes; /* the sum of them */
+    mo_cuda_staging_buffer staging[2];
+    int staging_current; /* the one acquired last */
+    mo_cuda_link_emulator link_emulator;
+    volatile long long *index_error; /* mapped host memory that kernels report
+                                        to; NULL: no kernel checks indices:
+                                        index_check.h */
+    mo_cuda_disk_cache *disk_cache;
+    mo_cuda_jit_cache *jit_cache;
+    mo_cuda_tuning_cache *tuning_cache;
+    pthread_t preload_thread;   /* library_preload.h */
+    bool preload_started;       /* the thread is to be joined */
+    mo_cuda_cublaslt *cublaslt; /* NULL: not in this build */
+    mo_cuda_cudnn *cudnn;       /* NULL: not in this build */
 };
 
-typedef struct mo_cuda_kernel_class {
-    /* *kernel begins as NULL.  Constants are the process's memory; what is
-     * packed of them is put to the device here or in settle. */
-    mo_status (*prepare)(mo_backend_unit *unit, const mo_call *call,
-                         const mo_backend_operand *in,
-                         const mo_tensor_desc *out, mo_backend_kernel **kernel,
-                         mo_error *err);
-    /* All functions that were asked for are compiled.  May ask for more, which
-     * are compiled when all kernels were settled, or at once by
-     * mo_cuda_jit_compile; and try what is fastest.  NULL: nothing to do. */
-    mo_status (*settle)(mo_backend_unit *unit, mo_backend_kernel *kernel,
-                        mo_error *err);
-    mo_status (*enqueue)(mo_backend_unit *unit, const mo_backend_kernel *kernel,
-                         const void *const *in, void *const *out,
-                         void *workspace, CUstream stream, mo_error *err);
-    void (*drop)(mo_backend_unit *unit, mo_backend_kernel *kernel);
-} mo_cuda_kernel_class;
+/* Makes the unit's context the current one of the calling thread. */
+mo_status mo_cuda_unit_make_current(mo_backend_unit *unit, mo_error *err);
 
-struct mo_backend_kernel {
-    const mo_cuda_kernel_class *maker; /* filled in by the backend */
-    mo_call_kind kind;                 /* the same; for errors */
-    uint64_t consumed;                 /* bit i: in[i] is never read again */
-    size_t workspace;                  /* bytes, right after settle */
-};
+/* Sets *stream to the compute stream of that index, or to
+ * MO_CUDA_STREAM_SEND or _RECEIVE; creates it on first use.  The unit owns it.
+ */
+mo_status mo_cuda_unit_stream(mo_backend_unit *unit, int index,
+                              CUstream *stream, mo_error *err);
 
-extern const mo_cuda_kernel_class mo_cuda_view_kernel;
-extern const mo_cuda_kernel_class mo_cuda_pointwise_kernel;
-extern const mo_cuda_kernel_class mo_cuda_copy_kernel;
-extern const mo_cuda_kernel_class
-    mo_cuda_matmul_conv_kernel; /* MATMUL and CONV */
-extern const mo_cuda_kernel_class mo_cuda_pool_kernel;
-extern const mo_cuda_kernel_class mo_cuda_reduce_kernel;
-extern const mo_cuda_kernel_class mo_cuda_softmax_kernel;
-extern const mo_cuda_kernel_class mo_cuda_norm_kernel;
-extern const mo_cuda_kernel_class mo_cuda_gather_kernel;
-extern const mo_cuda_kernel_class mo_cuda_scatter_kernel;
-extern const mo_cuda_kernel_class mo_cuda_topk_kernel;
-extern const mo_cuda_kernel_class mo_cuda_cumsum_kernel;
-extern const mo_cuda_kernel_class mo_cuda_interpolate_kernel;
-extern const mo_cuda_kernel_class mo_cuda_attention_kernel;
-extern const mo_cuda_kernel_class mo_cuda_range_kernel;
-
-/* Memory of the device, for what kernels keep themselves (packed weights); the
- * error says how much was wanted and how much is free.  free is harmless on
- * 0. */
+/* Allocates device memory that kernels keep themselves (packed weights).  The
+ * caller frees it with mo_cuda_free(), which accepts 0; the unit frees the rest
+ * when it is closed.  MO_E_MEMORY names the bytes wanted and free. */
 mo_status mo_cuda_alloc(mo_backend_unit *unit, size_t bytes,
                         CUdeviceptr *memory, mo_error *err);
 void mo_cuda_free(mo_backend_unit *unit, CUdeviceptr memory);
+
+/* As mo_cuda_alloc, but the unit keeps no record of it: the caller frees it
+ * with cuMemFree. */
+mo_status mo_cuda_alloc_untracked(mo_backend_unit *unit, size_t bytes,
+                                  CUdeviceptr *memory, mo_error *err);
+
+/* Copies of bytes on unit->stream; both return when the copy is complete. */
 mo_status mo_cuda_copy_to_device(mo_backend_unit *unit, CUdeviceptr to,
                                  const void *from, size_t bytes, mo_error *err);
+mo_status mo_cuda_copy_from_device(mo_backend_unit *unit, void *to,
+                                   CUdeviceptr from, size_t bytes,
+                                   mo_error *err);
 
 #endif

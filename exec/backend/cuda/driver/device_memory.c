@@ -2,7 +2,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "exec/backend/cuda/driver/cuda_unit_internal.h"
+#include "exec/backend/cuda/driver/cuda_unit.h"
 
 static double mib(size_t bytes)
 {
@@ -37,32 +37,33 @@ mo_status mo_cuda_alloc(mo_backend_unit *unit, size_t bytes,
                         CUdeviceptr *memory, mo_error *err)
 {
     CUdeviceptr at = 0;
-    mo_status status =
-        MO_ARRAY_GROW(unit->pieces, unit->n_pieces, unit->pieces_room, err);
+    mo_status status = MO_ARRAY_GROW(unit->allocations, unit->n_allocations,
+                                     unit->allocations_room, err);
 
     if (status == MO_OK)
         status = mo_cuda_alloc_untracked(unit, bytes, &at, err);
     if (status != MO_OK)
         return status;
-    unit->pieces[unit->n_pieces++] = (mo_cuda_allocation){ at, bytes };
-    unit->kept_bytes += (int64_t) bytes;
+    unit->allocations[unit->n_allocations++] =
+        (mo_cuda_allocation){ at, bytes };
+    unit->allocated_bytes += (int64_t) bytes;
     *memory = at;
     return MO_OK;
 }
 
 void mo_cuda_free(mo_backend_unit *unit, CUdeviceptr memory)
 {
-    for (size_t i = unit->n_pieces; memory && i-- > 0;)
-        if (unit->pieces[i].at == memory) {
-            unit->kept_bytes -= (int64_t) unit->pieces[i].bytes;
-            unit->pieces[i] = unit->pieces[--unit->n_pieces];
+    for (size_t i = unit->n_allocations; memory && i-- > 0;)
+        if (unit->allocations[i].at == memory) {
+            unit->allocated_bytes -= (int64_t) unit->allocations[i].bytes;
+            unit->allocations[i] = unit->allocations[--unit->n_allocations];
             unit->api->cuMemFree(memory);
             return;
         }
 }
 
-/* Where from is not pinned the driver has copied it when the call returns; else
- * only when the stream is done. */
+/* The copy from pageable memory has left from when the call returns, that from
+ * pinned memory only after the synchronisation. */
 mo_status mo_cuda_copy_to_device(mo_backend_unit *unit, CUdeviceptr to,
                                  const void *from, size_t bytes, mo_error *err)
 {

@@ -87,7 +87,7 @@ mo_status mo_cuda_check_cublas(const mo_cuda_api *api, const char *what,
 #endif
 
 #ifdef HAVE_CUDNN
-/* Versions of cuDNN from 9 on tell the reason in the last three digits. */
+/* From cuDNN 9 on the last three digits are the reason. */
 static bool is_cudnn_refusal(cudnnStatus_t result)
 {
     return (int) result / 1000 == (int) CUDNN_STATUS_NOT_SUPPORTED / 1000;

@@ -12,11 +12,11 @@
 
 enum { PATH_ROOM = 4096 };
 
-/* Where Python's packages are, and toolkits that the loader does not know.
- * What stands before the first slash names a variable; where that is not set,
- * there is no such place.  Packages of CUDA 12 have a folder per library, those
- * of CUDA 13 one for all. */
-static const char *const places[] = {
+/* Folders of Python's packages, and of toolkits that the loader does not
+ * search. The part before the first slash names an environment variable; where
+ * it is not set, the folder is skipped. Packages of CUDA 12 have a folder per
+ * library, those of CUDA 13 one for all. */
+static const char *const search_folders[] = {
     "CUDA_HOME/lib64",
     "CUDA_PATH/lib64",
     "/usr/local/cuda/lib64",
@@ -31,15 +31,16 @@ static const char *const places[] = {
     "/usr/lib/python3*/site-packages/nvidia/*/lib",
 };
 
-/* Without RTLD_LOCAL two versions of a library would mix; some have very many
- * symbols, of which we need few. */
-static void *load(const char *path)
+/* Without RTLD_LOCAL two versions of a library would mix. Lazy: some have very
+ * many symbols, of which few are used. */
+static void *open_library(const char *path)
 {
     return dlopen(path, RTLD_LAZY | RTLD_LOCAL);
 }
 
-/* The place with its variable replaced; false where there is none. */
-static bool expand(const char *place, char path[PATH_ROOM])
+/* Replaces the variable of a place by its value; returns false where it is not
+ * set, not absolute, or the path is too long. */
+static bool expand_variable(const char *place, char path[PATH_ROOM])
 {
     size_t n = strcspn(place, "/");
     char variable[32] = "";
@@ -53,7 +54,8 @@ static bool expand(const char *place, char path[PATH_ROOM])
            snprintf(path, PATH_ROOM, "%s%s", value, place + n) < PATH_ROOM;
 }
 
-/* Of several that match the last one by name, which is the newest as a rule. */
+/* Of several matches the last one by name, usually the newest, is tried
+ * first. */
 static void *load_matching(const char *folder, const char *name)
 {
     char pattern[PATH_ROOM];
@@ -64,50 +66,51 @@ static void *load_matching(const char *folder, const char *name)
         glob(pattern, 0, NULL, &found) != 0)
         return NULL;
     for (size_t i = found.gl_pathc; i-- > 0 && !handle;)
-        handle = load(found.gl_pathv[i]);
+        handle = open_library(found.gl_pathv[i]);
     globfree(&found);
     return handle;
 }
 
-static void *load_from_places(const char *name)
+static void *load_from_folders(const char *name)
 {
     char folder[PATH_ROOM];
     void *handle = NULL;
 
-    for (size_t i = 0; i < sizeof places / sizeof *places && !handle; i++)
-        if (expand(places[i], folder))
+    for (size_t i = 0;
+         i < sizeof search_folders / sizeof *search_folders && !handle; i++)
+        if (expand_variable(search_folders[i], folder))
             handle = load_matching(folder, name);
     return handle;
 }
 
-static mo_status find(const mo_cuda_library *library, void **handle,
-                      mo_error *err)
+static mo_status find_library(const mo_cuda_library *library, void **handle,
+                              mo_error *err)
 {
-    const char *said = getenv(library->variable);
+    const char *named = getenv(library->variable);
 
-    if (said && !*said)
+    if (named && !*named)
         return mo_fail(err, MO_E_SUPPORT, "%s is not used: %s is empty",
                        library->title, library->variable);
-    if (said) {
-        *handle = load(said);
+    if (named) {
+        *handle = open_library(named);
         return *handle ? MO_OK
                        : mo_fail(err, MO_E_SUPPORT, "%s says '%s': %s",
-                                 library->variable, said, dlerror());
+                                 library->variable, named, dlerror());
     }
     for (const char *const *n = library->names; *n && !*handle; n++)
-        *handle = load(*n);
+        *handle = open_library(*n);
     for (const char *const *n = library->names; *n && !*handle; n++)
-        *handle = load_from_places(*n);
+        *handle = load_from_folders(*n);
     return *handle
                ? MO_OK
                : mo_fail(err, MO_E_SUPPORT, "there is no %s (%s); %s",
                          library->title, library->names[0], library->remedy);
 }
 
-/* POSIX lets the two kinds of pointers be copied, C does not let them be
- * cast. */
-static bool look_up(void *handle, const mo_cuda_symbol *symbol,
-                    const char *const *older, void *to)
+/* Stores a symbol's address. POSIX allows a function pointer to be copied from
+ * an object pointer, C does not allow the cast. */
+static bool resolve_symbol(void *handle, const mo_cuda_symbol *symbol,
+                           const char *const *older, void *to)
 {
     void *found = dlsym(handle, symbol->name);
 
@@ -122,12 +125,12 @@ mo_status mo_cuda_library_load(const mo_cuda_library *library, void *to,
                                mo_error *err)
 {
     void *handle = NULL;
-    mo_status status = find(library, &handle, err);
+    mo_status status = find_library(library, &handle, err);
 
     if (status != MO_OK)
         return status;
     for (const mo_cuda_symbol *s = library->symbols; s->name; s++)
-        if (!look_up(handle, s, library->older, to)) {
+        if (!resolve_symbol(handle, s, library->older, to)) {
             dlclose(handle);
             return mo_fail(err, MO_E_SUPPORT,
                            "%s has no '%s': it is too old, or another library; "

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * library.h - one of NVIDIA's libraries, wherever it is.
+ * shared_library.h - finds and loads one of NVIDIA's shared libraries and
+ * resolves a table of its symbols.
  */
 #ifndef MO_EXEC_BACKEND_CUDA_DRIVER_SHARED_LIBRARY_H
 #define MO_EXEC_BACKEND_CUDA_DRIVER_SHARED_LIBRARY_H
@@ -11,22 +12,24 @@
 
 typedef struct mo_cuda_symbol {
     const char *name;
-    size_t offset; /* of its pointer in the struct that is filled */
+    size_t offset; /* of the pointer in the struct that is filled */
 } mo_cuda_symbol;
 
 typedef struct mo_cuda_library {
-    const char *title;        /* "NVRTC" */
-    const char *variable;     /* "MOIRAI_NVRTC" */
-    const char *remedy;       /* what to do where it is not */
-    const char *const *names; /* of files, the best first; ends with NULL */
+    const char *title;    /* "NVRTC" */
+    const char *variable; /* "MOIRAI_NVRTC" */
+    const char *remedy;   /* advice of the error text */
+    const char *const
+        *names; /* file names, the preferred first; ends with NULL */
     const mo_cuda_symbol *symbols; /* ends with a NULL name */
-    /* Pairs: a name, and what serves where that is not there; ends with NULL.
-     * May be NULL. */
+    /* Pairs of a symbol and its replacement in older versions; ends with NULL.
+     * NULL: none. */
     const char *const *older;
 } mo_cuda_library;
 
-/* Loads it and fills in the pointers at to; it stays loaded.  MO_E_SUPPORT
- * where there is none, or one that lacks a symbol. */
+/* Loads the library and stores the addresses of all symbols in the struct at
+ * to. It stays loaded. MO_E_SUPPORT where none is found, or one that lacks a
+ * symbol; the struct may be partly filled then. */
 mo_status mo_cuda_library_load(const mo_cuda_library *library, void *to,
                                mo_error *err);
 

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * stage.h - memory near the device that what is made for it goes through.
- *
- * There are two pieces in turns: while one is copied the other is filled, and
- * nobody waits unless both are on their way.
+ * staging_buffer.h - pinned host buffers for uploads, double buffered: one is
+ * filled while the other is copied, and acquire waits only if both copies are
+ * pending.
  */
 #ifndef MO_EXEC_BACKEND_CUDA_DRIVER_STAGING_BUFFER_H
 #define MO_EXEC_BACKEND_CUDA_DRIVER_STAGING_BUFFER_H
@@ -13,19 +12,20 @@
 #include "base/error.h"
 #include "exec/backend/cuda/driver/cuda_unit.h"
 
-/* What is larger is better sent in parts. */
+/* Buffers have at least that many bytes; larger uploads are better split. */
 enum { MO_CUDA_STAGING_BYTES = 16 << 20 };
 
-/* Memory to be filled, of at least that many bytes; whatever is in it. */
+/* Returns in *memory a buffer of at least that many bytes with unspecified
+ * contents; the unit owns it. Waits for the copy of its last contents. */
 mo_status mo_cuda_staging_acquire(mo_backend_unit *unit, size_t bytes,
                                   void **memory, mo_error *err);
 
-/* Begins to copy the first bytes of what was taken last. */
+/* Enqueues the copy of the first bytes of the buffer acquired last. */
 mo_status mo_cuda_staging_copy_async(mo_backend_unit *unit, CUdeviceptr to,
                                      size_t bytes, mo_error *err);
 
-/* Waits for all that was sent and gives the memory back; harmless where there
- * is none. */
+/* Waits for pending copies and frees both buffers; does nothing where there
+ * are none. */
 void mo_cuda_staging_free(mo_backend_unit *unit);
 
 #endif

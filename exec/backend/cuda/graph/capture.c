@@ -4,45 +4,47 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "exec/backend/cuda/graph/capture.h"
 #include "exec/backend/cuda/graph/peer_copy.h"
-#include "exec/backend/cuda/driver/cuda_unit_internal.h"
+#include "exec/backend/cuda/kernels/kernel_class.h"
 
 /*
- * A program is a graph of CUDA, captured from streams: one per lane of each
- * unit, and two for its transfers.  Lane 0 of the unit that records forks into
- * the others where they are first used and joins them at the end; between lanes
- * a call waits for an event behind the call it waits for.
+ * A program is a CUDA graph, captured from streams: one per lane of each unit,
+ * and two for its transfers. Stream 0 of the unit that records forks into the
+ * others where they are first used and joins them at the end; between streams
+ * a call waits for an event recorded after its predecessor.
  *
- *     lane 0   begin --- a ---- b ------- d --- end
- *                  \      \              / \    /
- *     lane 1        \      `- event -- c    \  /
- *     lane 2         ------------ e ---------'
+ *     stream 0   begin --- a ---- b ------- d --- end
+ *                    \      \              / \    /
+ *     stream 1        \      `- event -- c    \  /
+ *     stream 2         ------------ e ---------'
  *
- * An event and the stream it is recorded in are of one context; another one's
- * stream may wait for it.
+ * An event and the stream it is recorded in belong to one context; streams of
+ * other contexts may wait for it.
  */
 struct mo_backend_program {
     CUgraphExec exec;
 };
 
-/* A unit that takes part; the first one records. */
-typedef struct seat {
+/* A unit whose calls are captured; the first one records. */
+typedef struct captured_unit {
     mo_backend_unit *unit;
-    CUstream streams[MO_CUDA_STREAM_COUNT]; /* NULL: not used so far */
+    CUstream streams[MO_CUDA_STREAM_COUNT]; /* NULL: not captured so far */
     CUevent join[MO_CUDA_STREAM_COUNT];
-} seat;
+} captured_unit;
 
-/* What is there while lanes are captured. */
+/* The state of one capture. */
 typedef struct capture {
     const mo_cuda_api *api;
     const mo_backend_program_call *calls;
     int n;
-    seat *seats;
-    int n_seats;
-    int *seat_of;    /* by call */
-    CUevent *events; /* by call: behind it; NULL where nobody waits */
-    CUevent fork;    /* at the beginning */
-    int entered;     /* the seat whose context is the thread's; -1: nobody's */
+    captured_unit *units;
+    int n_units;
+    int *unit_of;    /* index into units, by call */
+    CUevent *events; /* by call: recorded after it; NULL where no call of
+                        another stream waits for it */
+    CUevent fork;    /* recorded at the beginning */
+    int current; /* index of the unit whose context is current; -1: unknown */
 } capture;
 
 static int stream_of(const mo_backend_program_call *call)
@@ -55,58 +57,57 @@ static int stream_of(const mo_backend_program_call *call)
     return call->lane;
 }
 
-static bool are_in_line(const capture *c, int a, int b)
+static bool are_on_one_stream(const capture *c, int a, int b)
 {
-    return c->seat_of[a] == c->seat_of[b] &&
+    return c->unit_of[a] == c->unit_of[b] &&
            c->calls[a].lane == c->calls[b].lane;
 }
 
-/* -------------------------------------------------------------------- seats */
+/* ---- units */
 
-static int seat_of(capture *c, mo_backend_unit *unit)
+static int find_or_add_unit(capture *c, mo_backend_unit *unit)
 {
     int s = 0;
 
-    while (s < c->n_seats && c->seats[s].unit != unit)
+    while (s < c->n_units && c->units[s].unit != unit)
         s++;
-    if (s == c->n_seats)
-        c->seats[c->n_seats++].unit = unit;
+    if (s == c->n_units)
+        c->units[c->n_units++].unit = unit;
     return s;
 }
 
-static mo_status seat_units(capture *c, mo_backend_unit *recorder,
-                            mo_error *err)
+static mo_status assign_units(capture *c, mo_backend_unit *owner, mo_error *err)
 {
     size_t room = (size_t) c->n + 1;
 
-    c->seats = calloc(room, sizeof *c->seats);
-    c->seat_of = calloc(room, sizeof *c->seat_of);
+    c->units = calloc(room, sizeof *c->units);
+    c->unit_of = calloc(room, sizeof *c->unit_of);
     c->events = calloc(room, sizeof(CUevent));
-    if (!c->seats || !c->seat_of || !c->events)
+    if (!c->units || !c->unit_of || !c->events)
         return mo_fail_memory(err);
-    seat_of(c, recorder);
+    find_or_add_unit(c, owner);
     for (int i = 0; i < c->n; i++)
-        c->seat_of[i] =
-            seat_of(c, c->calls[i].unit ? c->calls[i].unit : recorder);
+        c->unit_of[i] =
+            find_or_add_unit(c, c->calls[i].unit ? c->calls[i].unit : owner);
     return MO_OK;
 }
 
-static mo_status enter(capture *c, int s, mo_error *err)
+static mo_status make_current(capture *c, int s, mo_error *err)
 {
     mo_status status = MO_OK;
 
-    if (c->entered == s)
+    if (c->current == s)
         return MO_OK;
-    status = mo_cuda_unit_make_current(c->seats[s].unit, err);
-    c->entered = status == MO_OK ? s : -1;
+    status = mo_cuda_unit_make_current(c->units[s].unit, err);
+    c->current = status == MO_OK ? s : -1;
     return status;
 }
 
-/* ------------------------------------------------------------------- events */
+/* ---- events */
 
-static mo_status new_event(capture *c, int s, CUevent *event, mo_error *err)
+static mo_status create_event(capture *c, int s, CUevent *event, mo_error *err)
 {
-    mo_status status = enter(c, s, err);
+    mo_status status = make_current(c, s, err);
 
     if (status == MO_OK)
         status = mo_cuda_check(
@@ -117,11 +118,11 @@ static mo_status new_event(capture *c, int s, CUevent *event, mo_error *err)
     return status;
 }
 
-/* Makes an event behind what a stream of a seat was given so far. */
-static mo_status mark(capture *c, int s, CUstream stream, CUevent *event,
-                      mo_error *err)
+/* Records *event, created on first use, at the end of a unit's stream. */
+static mo_status record_event(capture *c, int s, CUstream stream,
+                              CUevent *event, mo_error *err)
 {
-    mo_status status = *event ? MO_OK : new_event(c, s, event, err);
+    mo_status status = *event ? MO_OK : create_event(c, s, event, err);
 
     if (status != MO_OK)
         return status;
@@ -129,16 +130,16 @@ static mo_status mark(capture *c, int s, CUstream stream, CUevent *event,
                          c->api->cuEventRecord(*event, stream), err);
 }
 
-static mo_status wait_for(capture *c, CUstream stream, CUevent event,
-                          mo_error *err)
+static mo_status enqueue_wait(capture *c, CUstream stream, CUevent event,
+                              mo_error *err)
 {
     return mo_cuda_check(c->api, "cuStreamWaitEvent",
                          c->api->cuStreamWaitEvent(stream, event, 0), err);
 }
 
-/* Events are made before the capture begins, and only where a call of another
- * lane waits. */
-static mo_status make_events(capture *c, mo_error *err)
+/* Events are created before the capture begins, and only where a call of
+ * another stream waits. */
+static mo_status create_events(capture *c, mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -147,71 +148,71 @@ static mo_status make_events(capture *c, mo_error *err)
             int other = c->calls[i].waits[w];
 
             assert(other >= 0 && other < i);
-            if (!are_in_line(c, other, i) && !c->events[other])
+            if (!are_on_one_stream(c, other, i) && !c->events[other])
                 status =
-                    new_event(c, c->seat_of[other], &c->events[other], err);
+                    create_event(c, c->unit_of[other], &c->events[other], err);
         }
     return status;
 }
 
-static mo_status prepare_carries(capture *c, mo_error *err)
+static mo_status prepare_transfers(capture *c, mo_error *err)
 {
     mo_status status = MO_OK;
 
     for (int i = 0; i < c->n && status == MO_OK; i++)
         if (c->calls[i].carry)
             status = mo_cuda_peer_copy_prepare(c->calls[i].carry, err);
-    c->entered = -1;
+    c->current = -1;
     return status;
 }
 
-/* -------------------------------------------------------------------- calls */
+/* ---- calls */
 
-/* The stream of a call; the first use makes it a part of what is captured. */
-static mo_status enter_stream(capture *c, int i, CUstream *stream,
+/* Returns the stream of a call; the first use forks it into the capture. */
+static mo_status join_capture(capture *c, int i, CUstream *stream,
                               mo_error *err)
 {
-    seat *s = &c->seats[c->seat_of[i]];
+    captured_unit *s = &c->units[c->unit_of[i]];
     int k = stream_of(&c->calls[i]);
-    mo_status status = enter(c, c->seat_of[i], err);
+    mo_status status = make_current(c, c->unit_of[i], err);
 
     if (status == MO_OK && !s->streams[k]) {
         status = mo_cuda_unit_stream(s->unit, k, &s->streams[k], err);
         if (status == MO_OK)
-            status = wait_for(c, s->streams[k], c->fork, err);
+            status = enqueue_wait(c, s->streams[k], c->fork, err);
     }
     *stream = s->streams[k];
     return status;
 }
 
-static mo_status wait_for_others(capture *c, int i, CUstream stream,
-                                 bool *waited, mo_error *err)
+static mo_status enqueue_waits(capture *c, int i, CUstream stream, bool *waited,
+                               mo_error *err)
 {
     const mo_backend_program_call *call = &c->calls[i];
     mo_status status = MO_OK;
 
     *waited = false;
     for (int w = 0; w < call->n_waits && status == MO_OK; w++)
-        if (!are_in_line(c, call->waits[w], i)) {
+        if (!are_on_one_stream(c, call->waits[w], i)) {
             *waited = true;
-            status = wait_for(c, stream, c->events[call->waits[w]], err);
+            status = enqueue_wait(c, stream, c->events[call->waits[w]], err);
         }
     return status;
 }
 
-/* What waits for several others begins when all of them are done: graphs let a
- * kernel overlap with one that is before it in its own lane, no more. */
-static mo_status put_kernel(mo_backend_unit *unit,
-                            const mo_backend_program_call *call,
-                            CUstream stream, bool waited, mo_error *err)
+/* A call with several predecessors starts when all of them are complete: in a
+ * graph a kernel may overlap only with the previous one of its own stream. */
+static mo_status enqueue_kernel(mo_backend_unit *unit,
+                                const mo_backend_program_call *call,
+                                CUstream stream, bool waited, mo_error *err)
 {
-    bool overlap = unit->overlap;
+    bool overlap = unit->has_pdl;
     mo_status status;
 
-    unit->overlap = overlap && !waited;
+    unit->has_pdl = overlap && !waited;
     status = mo_cuda_kernel_enqueue(unit, call->kernel, call->in, call->out,
                                     call->workspace, stream, err);
-    unit->overlap = overlap;
+    unit->has_pdl = overlap;
     return status;
 }
 
@@ -220,48 +221,48 @@ static mo_status enqueue_call(capture *c, int i, mo_error *err)
     const mo_backend_program_call *call = &c->calls[i];
     CUstream stream = NULL;
     bool waited = false;
-    mo_status status = enter_stream(c, i, &stream, err);
+    mo_status status = join_capture(c, i, &stream, err);
 
     if (status == MO_OK)
-        status = wait_for_others(c, i, stream, &waited, err);
+        status = enqueue_waits(c, i, stream, &waited, err);
     if (status != MO_OK)
         return status;
     if (call->kernel)
-        status =
-            put_kernel(c->seats[c->seat_of[i]].unit, call, stream, waited, err);
+        status = enqueue_kernel(c->units[c->unit_of[i]].unit, call, stream,
+                                waited, err);
     else
         status = mo_cuda_peer_copy_enqueue(call->carry, stream, err);
     if (status == MO_OK && c->events[i])
-        status = mark(c, c->seat_of[i], stream, &c->events[i], err);
+        status = record_event(c, c->unit_of[i], stream, &c->events[i], err);
     return status;
 }
 
 static mo_status join_stream(capture *c, int s, int k, mo_error *err)
 {
-    seat *joined = &c->seats[s];
+    captured_unit *joined = &c->units[s];
     mo_status status;
 
     if (!joined->streams[k] || (s == 0 && k == 0))
         return MO_OK;
-    status = mark(c, s, joined->streams[k], &joined->join[k], err);
+    status = record_event(c, s, joined->streams[k], &joined->join[k], err);
     return status == MO_OK
-               ? wait_for(c, c->seats->streams[0], joined->join[k], err)
+               ? enqueue_wait(c, c->units->streams[0], joined->join[k], err)
                : status;
 }
 
 static mo_status enqueue_all(capture *c, mo_error *err)
 {
-    mo_status status = mark(c, 0, c->seats->streams[0], &c->fork, err);
+    mo_status status = record_event(c, 0, c->units->streams[0], &c->fork, err);
 
     for (int i = 0; i < c->n && status == MO_OK; i++)
         status = enqueue_call(c, i, err);
-    for (int s = 0; s < c->n_seats; s++)
+    for (int s = 0; s < c->n_units; s++)
         for (int k = 0; k < MO_CUDA_STREAM_COUNT && status == MO_OK; k++)
             status = join_stream(c, s, k, err);
     return status;
 }
 
-/* ---------------------------------------------------------------- recording */
+/* ---- capture */
 
 static void destroy_event(const capture *c, CUevent event)
 {
@@ -273,20 +274,20 @@ static void close_capture(capture *c)
 {
     for (int i = 0; c->events && i < c->n; i++)
         destroy_event(c, c->events[i]);
-    for (int s = 0; s < c->n_seats; s++)
+    for (int s = 0; s < c->n_units; s++)
         for (int k = 0; k < MO_CUDA_STREAM_COUNT; k++)
-            destroy_event(c, c->seats[s].join[k]);
+            destroy_event(c, c->units[s].join[k]);
     destroy_event(c, c->fork);
     free(c->events);
-    free(c->seat_of);
-    free(c->seats);
+    free(c->unit_of);
+    free(c->units);
 }
 
-/* Relaxed: what other threads do meanwhile is their own affair.  A capture that
- * was begun must be ended, whatever happened in it. */
+/* Relaxed: calls of other threads stay out of the capture. A capture that was
+ * begun must be ended, also after an error. */
 static mo_status capture_graph(capture *c, CUgraph *graph, mo_error *err)
 {
-    CUstream stream = c->seats->unit->stream;
+    CUstream stream = c->units->unit->stream;
     CUresult ended;
     mo_status status = mo_cuda_check(
         c->api, "cuStreamBeginCapture",
@@ -295,7 +296,7 @@ static mo_status capture_graph(capture *c, CUgraph *graph, mo_error *err)
 
     if (status != MO_OK)
         return status;
-    c->seats->streams[0] = stream;
+    c->units->streams[0] = stream;
     status = enqueue_all(c, err);
     ended = c->api->cuStreamEndCapture(stream, graph);
     if (status == MO_OK)
@@ -303,8 +304,8 @@ static mo_status capture_graph(capture *c, CUgraph *graph, mo_error *err)
     return status;
 }
 
-/* Is something in it of a library that carries between processes? */
-static bool has_carrier(const capture *c)
+/* Whether a library that transfers between processes takes part. */
+static bool has_external_transfer(const capture *c)
 {
     for (int i = 0; i < c->n; i++)
         if (c->calls[i].carry && c->calls[i].carry->carrier)
@@ -312,11 +313,12 @@ static bool has_carrier(const capture *c)
     return false;
 }
 
-/* The first launch uploads what was not.  NCCL's kernels wait for the
- * beginning, not the end, of those before them, and the driver of CUDA 13.0
- * falls over when it is to upload that beforehand. */
-static mo_status instantiate(const capture *c, mo_backend_unit *unit,
-                             CUgraph graph, CUgraphExec *exec, mo_error *err)
+/* Uploads the graph now instead of at its first launch. NCCL's kernels wait
+ * for the beginning, not the end, of their predecessors, and the driver of
+ * CUDA 13.0 crashes when it uploads such a graph beforehand. */
+static mo_status instantiate_graph(const capture *c, mo_backend_unit *unit,
+                                   CUgraph graph, CUgraphExec *exec,
+                                   mo_error *err)
 {
     const mo_cuda_api *api = unit->api;
     CUgraphExec made = NULL;
@@ -324,7 +326,7 @@ static mo_status instantiate(const capture *c, mo_backend_unit *unit,
         mo_cuda_check(api, "cuGraphInstantiate",
                       api->cuGraphInstantiateWithFlags(&made, graph, 0), err);
 
-    if (status == MO_OK && !has_carrier(c))
+    if (status == MO_OK && !has_external_transfer(c))
         status = mo_cuda_check(api, "cuGraphUpload",
                                api->cuGraphUpload(made, unit->stream), err);
     if (status == MO_OK)
@@ -334,57 +336,58 @@ static mo_status instantiate(const capture *c, mo_backend_unit *unit,
     return status;
 }
 
-static mo_status record_once(mo_backend_unit *unit,
-                             const mo_backend_program_call *calls, int n,
-                             CUgraphExec *exec, mo_error *err)
+static mo_status capture_once(mo_backend_unit *unit,
+                              const mo_backend_program_call *calls, int n,
+                              CUgraphExec *exec, mo_error *err)
 {
-    capture c = { .api = unit->api, .calls = calls, .n = n, .entered = -1 };
+    capture c = { .api = unit->api, .calls = calls, .n = n, .current = -1 };
     CUgraph graph = NULL;
-    mo_status status = seat_units(&c, unit, err);
+    mo_status status = assign_units(&c, unit, err);
 
     if (status == MO_OK)
-        status = prepare_carries(&c, err);
+        status = prepare_transfers(&c, err);
     if (status == MO_OK)
-        status = make_events(&c, err);
+        status = create_events(&c, err);
     if (status == MO_OK)
         status = capture_graph(&c, &graph, err);
     if (status == MO_OK)
         status = mo_cuda_unit_make_current(unit, err);
     if (status == MO_OK)
-        status = instantiate(&c, unit, graph, exec, err);
+        status = instantiate_graph(&c, unit, graph, exec, err);
     if (graph)
         unit->api->cuGraphDestroy(graph);
     close_capture(&c);
     return status;
 }
 
-/* Whether one of the units does; from now on none. */
-static bool end_overlap(mo_backend_unit *unit,
+/* Switches programmatic dependent launch off for all units; returns whether
+ * any had it. */
+static bool disable_pdl(mo_backend_unit *unit,
                         const mo_backend_program_call *calls, int n)
 {
-    bool any = unit->overlap;
+    bool any = unit->has_pdl;
 
-    unit->overlap = false;
+    unit->has_pdl = false;
     for (int i = 0; i < n; i++)
         if (calls[i].unit) {
-            any |= calls[i].unit->overlap;
-            calls[i].unit->overlap = false;
+            any |= calls[i].unit->has_pdl;
+            calls[i].unit->has_pdl = false;
         }
     return any;
 }
 
-/* Older drivers do not take kernels that overlap into every graph: then they do
- * not overlap. */
-static mo_status record_any(mo_backend_unit *unit,
-                            const mo_backend_program_call *calls, int n,
-                            CUgraphExec *exec, mo_error *err)
+/* Older drivers reject programmatic dependent launch in some graphs: capture
+ * is repeated without it. */
+static mo_status capture_or_retry(mo_backend_unit *unit,
+                                  const mo_backend_program_call *calls, int n,
+                                  CUgraphExec *exec, mo_error *err)
 {
-    mo_status status = record_once(unit, calls, n, exec, err);
+    mo_status status = capture_once(unit, calls, n, exec, err);
 
     if (status == MO_E_MEMORY || status == MO_OK ||
-        !end_overlap(unit, calls, n))
+        !disable_pdl(unit, calls, n))
         return status;
-    return record_once(unit, calls, n, exec, err);
+    return capture_once(unit, calls, n, exec, err);
 }
 
 mo_status mo_cuda_graph_capture(mo_backend_unit *unit,
@@ -396,7 +399,7 @@ mo_status mo_cuda_graph_capture(mo_backend_unit *unit,
 
     if (!made)
         return mo_fail_memory(err);
-    status = record_any(unit, calls, n, &made->exec, err);
+    status = capture_or_retry(unit, calls, n, &made->exec, err);
     if (status != MO_OK) {
         mo_cuda_graph_destroy(unit, made);
         return status;

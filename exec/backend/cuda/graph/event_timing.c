@@ -3,38 +3,42 @@
 
 #include <stdlib.h>
 
+#include "exec/backend/cuda/graph/capture.h"
 #include "exec/backend/cuda/graph/peer_copy.h"
 #include "exec/backend/cuda/graph/link_emulation.h"
 #include "exec/backend/cuda/kernels/index_check.h"
-#include "exec/backend/cuda/driver/cuda_unit_internal.h"
+#include "exec/backend/cuda/kernels/kernel_class.h"
 
 /*
- * Events lie between the calls, all in one graph: launched one by one, short
- * kernels would wait for the host, and their times would be its times.  So they
- * would where the device does what is launched faster than it is told: a graph
- * without events, which costs the host next to nothing, keeps it busy until all
- * events are on their way.
+ * Times of single calls by CUDA events, which are recorded between the calls
+ * inside one graph: launched one by one, short kernels would wait for the
+ * host, and the launch overhead would be measured. The same happens where the
+ * device runs a graph faster than the host launches it: a graph without inner
+ * events, which costs the host next to nothing, keeps the device busy until
+ * all of the other is launched.
  *
- *     host      whole whole   eventful
+ *     host      whole whole   each
  *     device    |--a-b-c--|--a-b-c--|-a-|-b-|-c-|
  *
- * The last of these also tells how long the calls take with nobody looking.
+ * The last run of the whole graph also measures all calls without events
+ * between them.
  */
 enum {
-    MOST_AT_ONCE = 256, /* calls of one graph with events: queues are finite */
-    MOST_WHOLE = 64,    /* graphs to keep it busy with */
-    TOLD_NS = 20000     /* what the host may need for a call with its event */
+    MAX_GRAPH_CALLS =
+        256, /* calls of one graph with events: launch queues are finite */
+    MAX_WHOLE_GRAPHS = 64, /* launches of the whole graph before a timed one */
+    LAUNCH_NS = 20000 /* host time to launch a call and its event, at most */
 };
 
-/* A graph, and the events in it. */
-typedef struct looker {
+/* A graph and the events recorded in it. */
+typedef struct timed_graph {
     CUevent *events;
     int n_events;
     CUgraph graph;
     CUgraphExec exec;
-} looker;
+} timed_graph;
 
-static void close_looker(const mo_backend_unit *unit, looker *l)
+static void close_timed_graph(const mo_backend_unit *unit, timed_graph *l)
 {
     const mo_cuda_api *api = unit->api;
 
@@ -48,8 +52,8 @@ static void close_looker(const mo_backend_unit *unit, looker *l)
     free(l->events);
 }
 
-static mo_status make_events(mo_backend_unit *unit, int n, looker *l,
-                             mo_error *err)
+static mo_status create_events(mo_backend_unit *unit, int n, timed_graph *l,
+                               mo_error *err)
 {
     const mo_cuda_api *api = unit->api;
     mo_status status = MO_OK;
@@ -65,7 +69,7 @@ static mo_status make_events(mo_backend_unit *unit, int n, looker *l,
     return status;
 }
 
-/* External: the event is really recorded, each time the graph is launched. */
+/* External: the event is recorded by each launch of the graph. */
 static mo_status record_event(mo_backend_unit *unit, CUevent event,
                               mo_error *err)
 {
@@ -77,8 +81,9 @@ static mo_status record_event(mo_backend_unit *unit, CUevent event,
                          err);
 }
 
-static mo_status enqueue(mo_backend_unit *unit,
-                         const mo_backend_program_call *call, mo_error *err)
+static mo_status enqueue_call(mo_backend_unit *unit,
+                              const mo_backend_program_call *call,
+                              mo_error *err)
 {
     if (!call->kernel)
         return mo_cuda_peer_copy_enqueue(call->carry, unit->stream, err);
@@ -86,38 +91,39 @@ static mo_status enqueue(mo_backend_unit *unit,
                                   call->workspace, unit->stream, err);
 }
 
-/* A kernel overlaps with one right before it, or with nothing. */
-static mo_status enqueue_behind(mo_backend_unit *unit,
-                                const mo_backend_program_call *calls, int i,
-                                bool apart, mo_error *err)
+/* A kernel overlaps only with a kernel directly before it. */
+static mo_status enqueue_after(mo_backend_unit *unit,
+                               const mo_backend_program_call *calls, int i,
+                               bool separate, mo_error *err)
 {
-    bool overlap = unit->overlap;
+    bool overlap = unit->has_pdl;
     mo_status status;
 
-    unit->overlap = overlap && !apart && i > 0 && calls[i - 1].kernel;
-    status = enqueue(unit, &calls[i], err);
-    unit->overlap = overlap;
+    unit->has_pdl = overlap && !separate && i > 0 && calls[i - 1].kernel;
+    status = enqueue_call(unit, &calls[i], err);
+    unit->has_pdl = overlap;
     return status;
 }
 
-/* Apart: with an event behind each call, else behind the last. */
+/* Separate: records an event after each call, else after the last. */
 static mo_status enqueue_all(mo_backend_unit *unit,
                              const mo_backend_program_call *calls, int n,
-                             bool apart, const CUevent *events, mo_error *err)
+                             bool separate, const CUevent *events,
+                             mo_error *err)
 {
     mo_status status = record_event(unit, *events++, err);
 
     for (int i = 0; i < n && status == MO_OK; i++) {
-        status = enqueue_behind(unit, calls, i, apart, err);
-        if (status == MO_OK && (apart || i == n - 1))
+        status = enqueue_after(unit, calls, i, separate, err);
+        if (status == MO_OK && (separate || i == n - 1))
             status = record_event(unit, *events++, err);
     }
     return status;
 }
 
-static mo_status capture(mo_backend_unit *unit,
-                         const mo_backend_program_call *calls, int n,
-                         bool apart, looker *l, mo_error *err)
+static mo_status capture_calls(mo_backend_unit *unit,
+                               const mo_backend_program_call *calls, int n,
+                               bool separate, timed_graph *l, mo_error *err)
 {
     const mo_cuda_api *api = unit->api;
     CUresult ended;
@@ -128,46 +134,47 @@ static mo_status capture(mo_backend_unit *unit,
 
     if (status != MO_OK)
         return status;
-    status = enqueue_all(unit, calls, n, apart, l->events, err);
+    status = enqueue_all(unit, calls, n, separate, l->events, err);
     ended = api->cuStreamEndCapture(unit->stream, &l->graph);
     if (status == MO_OK)
         status = mo_cuda_check(api, "cuStreamEndCapture", ended, err);
     return status;
 }
 
-static mo_status launch(mo_backend_unit *unit, const looker *l, mo_error *err)
+static mo_status launch_graph(mo_backend_unit *unit, const timed_graph *l,
+                              mo_error *err)
 {
     return mo_cuda_check(unit->api, "cuGraphLaunch",
                          unit->api->cuGraphLaunch(l->exec, unit->stream), err);
 }
 
-static mo_status wait(mo_backend_unit *unit, mo_error *err)
+static mo_status synchronize(mo_backend_unit *unit, mo_error *err)
 {
     return mo_cuda_check(unit->api, "cuStreamSynchronize",
                          unit->api->cuStreamSynchronize(unit->stream), err);
 }
 
-static mo_status open_looker(mo_backend_unit *unit,
-                             const mo_backend_program_call *calls, int n,
-                             bool apart, looker *l, mo_error *err)
+static mo_status open_timed_graph(mo_backend_unit *unit,
+                                  const mo_backend_program_call *calls, int n,
+                                  bool separate, timed_graph *l, mo_error *err)
 {
     const mo_cuda_api *api = unit->api;
-    mo_status status = make_events(unit, apart ? n + 1 : 2, l, err);
+    mo_status status = create_events(unit, separate ? n + 1 : 2, l, err);
 
     if (status == MO_OK)
-        status = capture(unit, calls, n, apart, l, err);
+        status = capture_calls(unit, calls, n, separate, l, err);
     if (status == MO_OK)
         status = mo_cuda_check(
             api, "cuGraphInstantiate",
             api->cuGraphInstantiateWithFlags(&l->exec, l->graph, 0), err);
-    /* Not every graph can be; then its first launch does. */
+    /* Some graphs cannot be uploaded beforehand; their first launch does it. */
     if (status == MO_OK)
         (void) api->cuGraphUpload(l->exec, unit->stream);
     return status;
 }
 
-/* Between its events, one after the other. */
-static mo_status read_events(mo_backend_unit *unit, const looker *l,
+/* Times between successive events. */
+static mo_status read_events(mo_backend_unit *unit, const timed_graph *l,
                              int64_t *ns, mo_error *err)
 {
     mo_status status = MO_OK;
@@ -184,42 +191,45 @@ static mo_status read_events(mo_backend_unit *unit, const looker *l,
     return status;
 }
 
-/* The whole, whose events tell how long that is, until the other one is told.
- */
-static mo_status look_behind(mo_backend_unit *unit, const looker *whole,
-                             const looker *eventful, int64_t *ns, mo_error *err)
+/* Launches the whole graph, whose duration its events have measured, until the
+ * timed graph is launched behind it. */
+static mo_status time_behind_load(mo_backend_unit *unit,
+                                  const timed_graph *whole,
+                                  const timed_graph *each, int64_t *ns,
+                                  mo_error *err)
 {
-    int64_t whole_ns = 0, told_ns = (int64_t) TOLD_NS * eventful->n_events;
+    int64_t whole_ns = 0, launch_ns = (int64_t) LAUNCH_NS * each->n_events;
     mo_status status = read_events(unit, whole, &whole_ns, err);
 
-    for (int i = 0; i < MOST_WHOLE && status == MO_OK && told_ns > 0; i++) {
-        status = launch(unit, whole, err);
-        told_ns -= whole_ns;
+    for (int i = 0; i < MAX_WHOLE_GRAPHS && status == MO_OK && launch_ns > 0;
+         i++) {
+        status = launch_graph(unit, whole, err);
+        launch_ns -= whole_ns;
     }
     if (status == MO_OK)
-        status = launch(unit, eventful, err);
+        status = launch_graph(unit, each, err);
     if (status == MO_OK)
-        status = wait(unit, err);
-    return status == MO_OK ? read_events(unit, eventful, ns, err) : status;
+        status = synchronize(unit, err);
+    return status == MO_OK ? read_events(unit, each, ns, err) : status;
 }
 
-static mo_status look_at_some(mo_backend_unit *unit, const looker *whole,
-                              const mo_backend_program_call *calls, int n,
-                              int64_t *ns, mo_error *err)
+static mo_status time_calls(mo_backend_unit *unit, const timed_graph *whole,
+                            const mo_backend_program_call *calls, int n,
+                            int64_t *ns, mo_error *err)
 {
-    looker eventful = { 0 };
-    mo_status status = open_looker(unit, calls, n, true, &eventful, err);
+    timed_graph each = { 0 };
+    mo_status status = open_timed_graph(unit, calls, n, true, &each, err);
 
     if (status == MO_OK)
-        status = look_behind(unit, whole, &eventful, ns, err);
-    close_looker(unit, &eventful);
+        status = time_behind_load(unit, whole, &each, ns, err);
+    close_timed_graph(unit, &each);
     return status;
 }
 
-/* Transfers of links that are to be held, be they held or too short for it,
- * count from who makes to who reads. */
-static void add_steps(const mo_backend_program_call *calls, int n, int64_t *ns,
-                      int64_t *whole_ns)
+/* The time of a transfer over an emulated link, waited for or too short for
+ * it, includes the launch latencies before and after it. */
+static void add_launch_times(const mo_backend_program_call *calls, int n,
+                             int64_t *ns, int64_t *whole_ns)
 {
     for (int i = 0; i < n; i++)
         if (calls[i].carry && calls[i].carry->hold_ns > 0) {
@@ -228,28 +238,28 @@ static void add_steps(const mo_backend_program_call *calls, int n, int64_t *ns,
         }
 }
 
-/* Inputs are gone when the calls are done a second time: what kernels say of
- * indices then means nothing. */
+/* Repeated runs overwrite inputs: index errors that kernels report are
+ * ignored. */
 mo_status mo_cuda_time_calls(mo_backend_unit *unit,
                              const mo_backend_program_call *calls, int n,
                              int64_t *ns, int64_t *whole_ns, mo_error *err)
 {
-    looker whole = { 0 };
-    mo_status status = open_looker(unit, calls, n, false, &whole, err);
+    timed_graph whole = { 0 };
+    mo_status status = open_timed_graph(unit, calls, n, false, &whole, err);
 
     if (status == MO_OK)
-        status = launch(unit, &whole, err);
+        status = launch_graph(unit, &whole, err);
     if (status == MO_OK)
-        status = wait(unit, err);
-    for (int i = 0; i < n && status == MO_OK; i += MOST_AT_ONCE)
-        status = look_at_some(unit, &whole, calls + i,
-                              n - i < MOST_AT_ONCE ? n - i : MOST_AT_ONCE,
-                              ns + i, err);
+        status = synchronize(unit, err);
+    for (int i = 0; i < n && status == MO_OK; i += MAX_GRAPH_CALLS)
+        status = time_calls(unit, &whole, calls + i,
+                            n - i < MAX_GRAPH_CALLS ? n - i : MAX_GRAPH_CALLS,
+                            ns + i, err);
     if (status == MO_OK)
         status = read_events(unit, &whole, whole_ns, err);
     if (status == MO_OK)
-        add_steps(calls, n, ns, whole_ns);
+        add_launch_times(calls, n, ns, whole_ns);
     (void) mo_cuda_index_error_check(unit, NULL);
-    close_looker(unit, &whole);
+    close_timed_graph(unit, &whole);
     return status;
 }

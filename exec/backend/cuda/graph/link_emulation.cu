@@ -21,8 +21,8 @@ MO_KERNEL_OF(hold_end, 32)(const unsigned long long *begun,
         mo_nap();
 }
 /* embed: copy_source */
-/* Words of 16 bytes, four of them on their way at once.  Who waits is one of
- * the first block: the others make room when they have copied. */
+/* Copies words of 16 bytes, four loads in flight per thread.  One thread of the
+ * first block waits; the other blocks end when they have copied. */
 MO_KERNEL_OF(hold_copy, 512)(unsigned char *to,
                              const unsigned char *from,
                              long long bytes, unsigned long long ns)

@@ -4,11 +4,11 @@
 #include "exec/backend/cuda/graph/peer_copy.h"
 
 #include "exec/backend/cuda/graph/link_emulation.h"
-#include "exec/backend/cuda/driver/cuda_unit_internal.h"
 
-/* ---- who reaches whom */
+/* ---- peer access */
 
-static bool can_reach(const mo_backend_unit *from, const mo_backend_unit *to)
+static bool can_access_peer(const mo_backend_unit *from,
+                            const mo_backend_unit *to)
 {
     int can = 0;
 
@@ -17,17 +17,17 @@ static bool can_reach(const mo_backend_unit *from, const mo_backend_unit *to)
            can;
 }
 
-/* Where a GPU cannot reach another one's memory the driver finds a way through
- * the process: that is no error.  Other units of the same GPU may have been
- * here before. */
-static mo_status reach(mo_backend_unit *from, const mo_backend_unit *to,
-                       mo_error *err)
+/* Where a GPU cannot access another one's memory the driver copies through
+ * host memory: that is no error. Another unit of the same GPU may have enabled
+ * it before. */
+static mo_status enable_peer_access(mo_backend_unit *from,
+                                    const mo_backend_unit *to, mo_error *err)
 {
     const mo_cuda_api *api = from->api;
     CUresult result;
     mo_status status;
 
-    if (from->device == to->device || !can_reach(from, to))
+    if (from->device == to->device || !can_access_peer(from, to))
         return MO_OK;
     status = mo_cuda_unit_make_current(from, err);
     if (status != MO_OK)
@@ -39,86 +39,89 @@ static mo_status reach(mo_backend_unit *from, const mo_backend_unit *to,
     return mo_cuda_check(api, "cuCtxEnablePeerAccess", result, err);
 }
 
-static bool is_held(const mo_backend_transfer *carry)
+static bool is_emulated(const mo_backend_transfer *transfer)
 {
-    return carry->from_unit && carry->to_unit &&
-           mo_cuda_link_emulation_applies(carry->hold_ns);
+    return transfer->from_unit && transfer->to_unit &&
+           mo_cuda_link_emulation_applies(transfer->hold_ns);
 }
 
-mo_status mo_cuda_peer_copy_prepare(const mo_backend_transfer *carry,
+mo_status mo_cuda_peer_copy_prepare(const mo_backend_transfer *transfer,
                                     mo_error *err)
 {
     mo_status status = MO_OK;
 
-    if (!carry->from_unit || !carry->to_unit)
+    if (!transfer->from_unit || !transfer->to_unit)
         return MO_OK;
-    status = reach(carry->from_unit, carry->to_unit, err);
-    if (status == MO_OK && is_held(carry)) {
-        status = mo_cuda_unit_make_current(carry->from_unit, err);
+    status = enable_peer_access(transfer->from_unit, transfer->to_unit, err);
+    if (status == MO_OK && is_emulated(transfer)) {
+        status = mo_cuda_unit_make_current(transfer->from_unit, err);
         if (status == MO_OK)
-            status = mo_cuda_link_emulation_prepare(carry->from_unit, err);
+            status = mo_cuda_link_emulation_prepare(transfer->from_unit, err);
     }
     return status;
 }
 
-/* ---- on its way */
+/* ---- enqueue */
 
-static mo_status copy(const mo_backend_transfer *carry, CUstream stream,
-                      mo_error *err)
+static mo_status enqueue_copy(const mo_backend_transfer *transfer,
+                              CUstream stream, mo_error *err)
 {
-    const mo_backend_unit *from = carry->from_unit, *to = carry->to_unit;
+    const mo_backend_unit *from = transfer->from_unit, *to = transfer->to_unit;
     const mo_cuda_api *api = from->api;
-    CUdeviceptr source = (CUdeviceptr) (uintptr_t) carry->data;
-    CUdeviceptr target = (CUdeviceptr) (uintptr_t) carry->target;
+    CUdeviceptr source = (CUdeviceptr) (uintptr_t) transfer->data;
+    CUdeviceptr target = (CUdeviceptr) (uintptr_t) transfer->target;
 
-    if (carry->bytes == 0)
+    if (transfer->bytes == 0)
         return MO_OK;
     if (from->device == to->device)
         return mo_cuda_check(
             api, "cuMemcpyDtoDAsync",
-            api->cuMemcpyDtoDAsync(target, source, carry->bytes, stream), err);
+            api->cuMemcpyDtoDAsync(target, source, transfer->bytes, stream),
+            err);
     return mo_cuda_check(api, "cuMemcpyPeerAsync",
                          api->cuMemcpyPeerAsync(target, to->context, source,
-                                                from->context, carry->bytes,
+                                                from->context, transfer->bytes,
                                                 stream),
                          err);
 }
 
-static mo_status copy_held(const mo_backend_transfer *carry, CUstream stream,
-                           mo_error *err)
+static mo_status enqueue_emulated_copy(const mo_backend_transfer *transfer,
+                                       CUstream stream, mo_error *err)
 {
-    mo_backend_unit *from = carry->from_unit;
+    mo_backend_unit *from = transfer->from_unit;
     mo_status status;
 
-    if (from->device == carry->to_unit->device &&
-        carry->bytes <= MO_CUDA_LINK_EMULATION_MAX_COPY_BYTES)
+    if (from->device == transfer->to_unit->device &&
+        transfer->bytes <= MO_CUDA_LINK_EMULATION_MAX_COPY_BYTES)
         return mo_cuda_link_emulation_copy(
-            from, (CUdeviceptr) (uintptr_t) carry->target,
-            (CUdeviceptr) (uintptr_t) carry->data, carry->bytes, carry->hold_ns,
-            stream, err);
+            from, (CUdeviceptr) (uintptr_t) transfer->target,
+            (CUdeviceptr) (uintptr_t) transfer->data, transfer->bytes,
+            transfer->hold_ns, stream, err);
     status = mo_cuda_link_emulation_begin(from, stream, err);
     if (status == MO_OK)
-        status = copy(carry, stream, err);
+        status = enqueue_copy(transfer, stream, err);
     if (status == MO_OK)
-        status = mo_cuda_link_emulation_end(from, carry->hold_ns, stream, err);
+        status =
+            mo_cuda_link_emulation_end(from, transfer->hold_ns, stream, err);
     return status;
 }
 
-mo_status mo_cuda_peer_copy_enqueue(const mo_backend_transfer *carry,
+mo_status mo_cuda_peer_copy_enqueue(const mo_backend_transfer *transfer,
                                     CUstream stream, mo_error *err)
 {
-    if (!carry->from_unit || !carry->to_unit)
-        return carry->carrier->carry(carry->carrier, carry, stream, err);
-    return is_held(carry) ? copy_held(carry, stream, err)
-                          : copy(carry, stream, err);
+    if (!transfer->from_unit || !transfer->to_unit)
+        return transfer->carrier->carry(transfer->carrier, transfer, stream,
+                                        err);
+    return is_emulated(transfer) ? enqueue_emulated_copy(transfer, stream, err)
+                                 : enqueue_copy(transfer, stream, err);
 }
 
-/* ---- outside of programs */
+/* ---- transfers outside of graphs */
 
-/* What comes next in a stream of one unit waits for all that is in the stream
- * of another. */
-static mo_status follow(mo_backend_unit *behind, mo_backend_unit *before,
-                        mo_error *err)
+/* Makes the stream of unit behind wait for all work enqueued on the stream of
+ * unit before. */
+static mo_status wait_for_stream(mo_backend_unit *behind,
+                                 mo_backend_unit *before, mo_error *err)
 {
     const mo_cuda_api *api = behind->api;
     CUevent event = NULL;
@@ -136,25 +139,25 @@ static mo_status follow(mo_backend_unit *behind, mo_backend_unit *before,
         status = mo_cuda_check(api, "cuStreamWaitEvent",
                                api->cuStreamWaitEvent(behind->stream, event, 0),
                                err);
-    /* What waits for it does so still. */
+    /* Pending waits for the event stay valid. */
     api->cuEventDestroy(event);
     return status;
 }
 
 mo_status mo_cuda_peer_copy(mo_backend_unit *unit,
-                            const mo_backend_transfer *carry, mo_error *err)
+                            const mo_backend_transfer *transfer, mo_error *err)
 {
-    mo_backend_unit *driver = mo_cuda_peer_copy_unit(carry);
-    bool both = carry->from_unit && carry->to_unit;
-    mo_status status = mo_cuda_peer_copy_prepare(carry, err);
+    mo_backend_unit *owner = mo_cuda_peer_copy_unit(transfer);
+    bool both = transfer->from_unit && transfer->to_unit;
+    mo_status status = mo_cuda_peer_copy_prepare(transfer, err);
 
     if (status == MO_OK && both)
-        status = follow(driver, carry->to_unit, err);
+        status = wait_for_stream(owner, transfer->to_unit, err);
     if (status == MO_OK)
-        status = mo_cuda_unit_make_current(driver, err);
+        status = mo_cuda_unit_make_current(owner, err);
     if (status == MO_OK)
-        status = mo_cuda_peer_copy_enqueue(carry, driver->stream, err);
+        status = mo_cuda_peer_copy_enqueue(transfer, owner->stream, err);
     if (status == MO_OK && both)
-        status = follow(carry->to_unit, driver, err);
+        status = wait_for_stream(transfer->to_unit, owner, err);
     return status == MO_OK ? mo_cuda_unit_make_current(unit, err) : status;
 }

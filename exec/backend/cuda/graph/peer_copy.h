@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * carry.h - values that go from unit to unit without the process touching them.
+ * peer_copy.h - transfers between units without a copy through the host:
+ * device to device, peer to peer, or by a carrier such as NCCL.
  */
 #ifndef MO_EXEC_BACKEND_CUDA_GRAPH_PEER_COPY_H
 #define MO_EXEC_BACKEND_CUDA_GRAPH_PEER_COPY_H
@@ -8,26 +9,27 @@
 #include "base/error.h"
 #include "exec/backend/cuda/driver/cuda_unit.h"
 
-/* What is needed once for such a value: GPUs that can reach each other's memory
- * do so from now on.  Before streams are captured; another context may be
- * current then. */
-mo_status mo_cuda_peer_copy_prepare(const mo_backend_transfer *carry,
+/* Enables peer access and prepares link emulation for a transfer. Called
+ * before streams are captured; leaves any context current. */
+mo_status mo_cuda_peer_copy_prepare(const mo_backend_transfer *transfer,
                                     mo_error *err);
 
-/* Puts it, or this process's end of it, into a stream of the unit that drives
- * it, whose context is current. */
-mo_status mo_cuda_peer_copy_enqueue(const mo_backend_transfer *carry,
+/* Enqueues the transfer, or this process's end of it, on a stream of
+ * mo_cuda_peer_copy_unit(), whose context is current. */
+mo_status mo_cuda_peer_copy_enqueue(const mo_backend_transfer *transfer,
                                     CUstream stream, mo_error *err);
 
-/* The unit that drives it: the one that sends, if it is here. */
+/* Returns the unit whose stream runs the transfer: the sender, if it is in
+ * this process. */
 static inline mo_backend_unit *
-mo_cuda_peer_copy_unit(const mo_backend_transfer *carry)
+mo_cuda_peer_copy_unit(const mo_backend_transfer *transfer)
 {
-    return carry->from_unit ? carry->from_unit : carry->to_unit;
+    return transfer->from_unit ? transfer->from_unit : transfer->to_unit;
 }
 
-/* The backend's carry. */
+/* The member carry of mo_backend: a transfer ordered behind both units'
+ * streams. Makes unit's context current again. */
 mo_status mo_cuda_peer_copy(mo_backend_unit *unit,
-                            const mo_backend_transfer *carry, mo_error *err);
+                            const mo_backend_transfer *transfer, mo_error *err);
 
 #endif

@@ -10,10 +10,10 @@
 
 #include "base/array.h"
 
-/* ---- growing */
+/* ---- growing text */
 
-/* Room for size more bytes and the zero behind them. */
-static bool reserve(mo_cuda_source *code, size_t size)
+/* Reserves room for size more bytes and a terminating 0. */
+static bool reserve_text(mo_cuda_source *code, size_t size)
 {
     void *text = code->text;
     size_t need;
@@ -33,7 +33,7 @@ void mo_cuda_source_append(mo_cuda_source *code, const char *text)
 {
     size_t size = strlen(text);
 
-    if (!reserve(code, size))
+    if (!reserve_text(code, size))
         return;
     memcpy(code->text + code->size, text, size + 1);
     code->size += size;
@@ -49,7 +49,7 @@ void mo_cuda_source_printf(mo_cuda_source *code, const char *format, ...)
     size = vsnprintf(NULL, 0, format, args);
     if (size < 0)
         code->failed = true;
-    else if (reserve(code, (size_t) size)) {
+    else if (reserve_text(code, (size_t) size)) {
         vsnprintf(code->text + code->size, (size_t) size + 1, format, again);
         code->size += (size_t) size;
     }
@@ -68,7 +68,19 @@ void mo_cuda_source_clear(mo_cuda_source *code)
     *code = (mo_cuda_source){ 0 };
 }
 
-/* ---- types and numbers */
+mo_status mo_cuda_jit_request_source(mo_backend_unit *unit,
+                                     mo_cuda_source *code, const char *name,
+                                     mo_cuda_function **function, mo_error *err)
+{
+    mo_status status = mo_cuda_source_check(code, err);
+
+    if (status == MO_OK)
+        status = mo_cuda_jit_request(unit, code->text, name, function, err);
+    mo_cuda_source_clear(code);
+    return status;
+}
+
+/* ---- types and literals */
 
 const char *mo_cuda_elem_type_name(mo_elem elem)
 {
@@ -107,7 +119,7 @@ const char *mo_cuda_bytes_type_name(int64_t bytes)
     }
 }
 
-/* With so many digits a number comes back as it was. */
+/* Digits after which a number reads back exactly. */
 enum { FLOAT_DIGITS = 9, DOUBLE_DIGITS = 17 };
 
 static void add_finite(mo_cuda_source *code, double x, bool wide)
@@ -135,7 +147,7 @@ void mo_cuda_emit_real(mo_cuda_source *code, double x, bool wide)
         add_finite(code, value, wide);
 }
 
-/* ---- positions */
+/* ---- addresses */
 
 bool mo_cuda_needs_64bit_offsets(const mo_point_access *access,
                                  const int64_t *extent, int rank)
@@ -184,8 +196,9 @@ static bool fits_int(const int64_t *extent, int rank)
     return count <= INT_MAX;
 }
 
-/* One index, and what is left for those farther out: of the outermost there is
- * nothing.  Division by constants is cheapest without a sign. */
+/* One index, and the quotient for the dimensions outside of it, of which the
+ * outermost has none. Division by constants is cheapest for unsigned
+ * operands. */
 static void add_index(mo_cuda_source *code, const char *type, int d,
                       int64_t extent, bool outermost)
 {
@@ -214,6 +227,164 @@ void mo_cuda_emit_indices(mo_cuda_source *code, const char *at,
     for (int d = rank; d-- > 0;)
         add_index(code, type, d, extent[d], d == outermost);
     mo_cuda_source_append(code, "(void) rest;\n");
+}
+
+void mo_cuda_emit_offset_function(mo_cuda_source *code, const char *name,
+                                  const int64_t *extent, const int64_t *stride,
+                                  int n)
+{
+    mo_cuda_source_printf(code, "MO_DEVICE PLACE %s(PLACE at)\n{\n", name);
+    if (n > 1)
+        mo_cuda_emit_indices(code, "at", extent, n);
+    else
+        mo_cuda_source_append(code, "const PLACE i0 = at;\n");
+    mo_cuda_source_append(code, "return 0");
+    for (int i = 0; i < n; i++)
+        mo_cuda_source_printf(code, " + (PLACE) i%d * (PLACE) %lldLL", i,
+                              (long long) stride[i]);
+    mo_cuda_source_append(code, ";\n}\n");
+}
+
+/* ---- vectors of elements */
+
+static const char *compute_type(mo_elem elem)
+{
+    return elem == MO_ELEM_F64      ? "double"
+           : mo_elem_is_float(elem) ? "float"
+                                    : "long long";
+}
+
+static const char *load_expr(mo_elem elem)
+{
+    switch (elem) {
+    case MO_ELEM_F16:
+        return "mo_f16_load(x)";
+    case MO_ELEM_BF16:
+        return "mo_bf16_load(x)";
+    case MO_ELEM_BOOL:
+        return "x != 0";
+    default:
+        return "(R) x";
+    }
+}
+
+/* The built-in vector type of a vector access: compilers split the copy of a
+ * struct of elements into single accesses. */
+static const char *vector_word(mo_elem elem, int width, int *n)
+{
+    int bytes = (int) mo_elem_size(elem) * width;
+
+    *n = bytes > MO_CUDA_VECTOR_BYTES ? bytes / MO_CUDA_VECTOR_BYTES : 1;
+    if (width == 1)
+        return mo_cuda_elem_type_name(elem);
+    return mo_cuda_bytes_type_name(bytes);
+}
+
+void mo_cuda_emit_vector_type(mo_cuda_source *code, mo_elem elem, int width,
+                              const char *name)
+{
+    int n;
+    const char *word = vector_word(elem, width, &n);
+
+    mo_cuda_source_printf(code, "typedef union { %s q[%d]; %s x[%d]; } %s;\n",
+                          word, n, mo_cuda_elem_type_name(elem), width, name);
+}
+
+void mo_cuda_emit_vector_move(mo_cuda_source *code, mo_elem elem, int width,
+                              const char *w, const char *place, bool stores)
+{
+    int n;
+    const char *word = vector_word(elem, width, &n);
+
+    for (int i = 0; i < n; i++)
+        if (stores)
+            mo_cuda_source_printf(code, "((%s *) (%s))[%d] = %s.q[%d];\n", word,
+                                  place, i, w, i);
+        else
+            mo_cuda_source_printf(code, "%s.q[%d] = ((const %s *) (%s))[%d];\n",
+                                  w, i, word, place, i);
+}
+
+void mo_cuda_emit_types(mo_cuda_source *code, mo_elem elem, int width,
+                        int64_t elements)
+{
+    mo_cuda_source_printf(code,
+                          "typedef %s T;\ntypedef %s R;\ntypedef %s PLACE;\n"
+                          "#define WIDTH %d\n"
+                          "MO_DEVICE R load(T x) { return %s; }\n",
+                          mo_cuda_elem_type_name(elem), compute_type(elem),
+                          elements <= INT_MAX / 2 ? "int" : "long long", width,
+                          load_expr(elem));
+    mo_cuda_source_append(code, elem == MO_ELEM_F64
+                                    ? "#define MATH(name) name\n"
+                                      "#define SHUFFLE_XOR mo_shfl_xor_d\n"
+                                    : "#define MATH(name) name##f\n"
+                                      "#define SHUFFLE_XOR mo_shfl_xor_f\n");
+    mo_cuda_emit_vector_type(code, elem, width, "WIDE");
+    mo_cuda_source_append(
+        code, "MO_DEVICE WIDE read_wide(const T *from)\n{\nWIDE w;\n");
+    mo_cuda_emit_vector_move(code, elem, width, "w", "from", false);
+    mo_cuda_source_append(code, "return w;\n}\n");
+}
+
+/* ---- windows and loops */
+
+void mo_cuda_emit_window(mo_cuda_source *code, const mo_call_window *s)
+{
+    for (int d = 0; d < MO_CALL_MAX_SPATIAL; d++)
+        mo_cuda_source_printf(
+            code,
+            "#define I%d ((PLACE) %lld)\n#define O%d ((PLACE) %lld)\n"
+            "#define K%d ((PLACE) %lld)\n#define S%d ((PLACE) %lld)\n"
+            "#define D%d ((PLACE) %lld)\n#define P%d ((PLACE) %lld)\n",
+            d, (long long) s->in[d], d, (long long) s->out[d], d,
+            (long long) s->kernel[d], d, (long long) s->stride[d], d,
+            (long long) s->dilation[d], d, (long long) s->pad_begin[d]);
+    mo_cuda_source_append(code,
+                          "#define I (I0 * I1 * I2)\n#define O (O0 * O1 * O2)\n"
+                          "#define TAPS (K0 * K1 * K2)\n");
+}
+
+int64_t mo_cuda_window_max_index(const mo_call_window *s, int64_t elements)
+{
+    double most = (double) elements;
+
+    for (int d = 0; d < MO_CALL_MAX_SPATIAL; d++) {
+        double far = ((double) s->out[d] + 1) * (double) s->stride[d] +
+                     (double) s->pad_begin[d] + (double) s->in[d] +
+                     (double) s->pad_end[d] +
+                     (double) s->kernel[d] * (double) s->dilation[d];
+
+        most = far > most ? far : most;
+    }
+    return most < (double) INT_MAX ? (int64_t) most : INT64_MAX;
+}
+
+void mo_cuda_emit_grid_stride_loop(mo_cuda_source *code, int64_t count)
+{
+    const char *type = count > INT32_MAX ? "unsigned long long" : "unsigned";
+
+    mo_cuda_source_printf(
+        code,
+        "for (%s t = (%s) blockIdx.x * %du + threadIdx.x; t < %lldu; "
+        "t += (%s) gridDim.x * %du) {\n",
+        type, type, MO_CUDA_GRID_STRIDE_THREADS, (long long) count, type,
+        MO_CUDA_GRID_STRIDE_THREADS);
+}
+
+mo_cuda_grid mo_cuda_grid_stride_grid(const mo_backend_unit *unit,
+                                      int64_t count)
+{
+    enum { THREADS_ON_SM = 2048, TURNS = 2 };
+    int64_t most = (int64_t) unit->sms *
+                   (THREADS_ON_SM / MO_CUDA_GRID_STRIDE_THREADS) * TURNS;
+    int64_t blocks =
+        (count + MO_CUDA_GRID_STRIDE_THREADS - 1) / MO_CUDA_GRID_STRIDE_THREADS;
+
+    if (blocks > most)
+        blocks = most;
+    return (mo_cuda_grid){ .blocks = { (unsigned) blocks, 1, 1 },
+                           .threads = { MO_CUDA_GRID_STRIDE_THREADS, 1, 1 } };
 }
 
 mo_cuda_epilogue_inputs mo_cuda_epilogue_inputs_of(const mo_call *call,

@@ -8,7 +8,7 @@
 #define MO_EXEC_BACKEND_CUDA_JIT_CODEGEN_EPILOGUE_H
 
 #include "exec/backend/backend.h"
-#include "exec/backend/cuda/jit/codegen_vector.h"
+#include "exec/backend/cuda/jit/codegen.h"
 
 /* How many neighbours of a row of count elements can be finished at once: as
  * many as 16 bytes hold, or less. */

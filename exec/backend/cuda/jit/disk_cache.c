@@ -14,11 +14,11 @@
 
 #include "base/digest.h"
 
-/* No cubin of ours is anywhere near it. */
+/* A limit for hostile files; cubins are far smaller. */
 static const int64_t largest_file = (int64_t) 1 << 30;
 
-/* The first line of a file, always as long: what it is, its key, and length and
- * digest of the rest. */
+/* The first line of a file, of fixed length: format, key, and length and
+ * digest of the body. */
 #define HEAD_FORMAT "moirai-cache 1 %016" PRIx64 " %016" PRIx64 " %016" PRIx64
 enum { HEAD_SIZE = 15 + 3 * 17, PATH_ROOM = 4096 };
 
@@ -26,36 +26,37 @@ struct mo_cuda_disk_cache {
     char folder[PATH_ROOM];
 };
 
-/* ---- where it is */
+/* ---- the folder */
 
 static bool set_folder(char folder[PATH_ROOM], const char *above,
                        const char *below)
 {
     int n = snprintf(folder, PATH_ROOM, "%s%s", above, below);
 
-    /* What it names must not depend on where a process happens to be. */
+    /* A relative path would depend on the working directory. */
     if (n < PATH_ROOM && folder[0] == '/')
         return true;
     folder[0] = 0;
     return false;
 }
 
-/* "none" where there shall be none; one that is too long is none, too. */
-static void take_folder(const char *said, char folder[PATH_ROOM])
+/* Sets folder to "" where the cache is switched off ("none") or the path is
+ * too long. */
+static void set_named_folder(const char *value, char folder[PATH_ROOM])
 {
-    if (strcmp(said, "none") == 0 ||
-        snprintf(folder, PATH_ROOM, "%s", said) >= PATH_ROOM)
+    if (strcmp(value, "none") == 0 ||
+        snprintf(folder, PATH_ROOM, "%s", value) >= PATH_ROOM)
         folder[0] = 0;
 }
 
 static void find_folder(char folder[PATH_ROOM])
 {
-    const char *said = getenv("MOIRAI_CACHE"), *xdg = getenv("XDG_CACHE_HOME");
+    const char *value = getenv("MOIRAI_CACHE"), *xdg = getenv("XDG_CACHE_HOME");
     const char *home = getenv("HOME");
 
     folder[0] = 0;
-    if (said)
-        take_folder(said, folder);
+    if (value)
+        set_named_folder(value, folder);
     else if (!(xdg && set_folder(folder, xdg, "/moirai")) && home)
         set_folder(folder, home, "/.cache/moirai");
 }
@@ -70,7 +71,7 @@ mo_status mo_cuda_disk_cache_new(const char *folder, mo_cuda_disk_cache **cache,
     if (!folder)
         find_folder(made->folder);
     else
-        take_folder(folder, made->folder);
+        set_named_folder(folder, made->folder);
     *cache = made;
     return MO_OK;
 }
@@ -92,7 +93,7 @@ static bool path_of(const mo_cuda_disk_cache *cache, uint64_t key,
                                       cache->folder, key, kind) < PATH_ROOM;
 }
 
-/* With all that is above it. */
+/* Creates the folder and its parents. */
 static bool make_folder(const char *folder)
 {
     char path[PATH_ROOM];
@@ -106,7 +107,7 @@ static bool make_folder(const char *folder)
     return mkdir(path, 0700) == 0 || errno == EEXIST;
 }
 
-/* ---- what is in it */
+/* ---- files */
 
 static void write_head(char head[HEAD_SIZE + 1], uint64_t key, const void *data,
                        size_t size)
@@ -145,7 +146,7 @@ static bool write_all(int file, const char *data, size_t size)
     return true;
 }
 
-/* The rest of the file, whose head says it is whole; NULL: it is not. */
+/* Returns the body of a file whose head matches it, allocated; else NULL. */
 static char *read_body(int file, uint64_t key, size_t *size)
 {
     char head[HEAD_SIZE], right[HEAD_SIZE + 1], *data;
@@ -186,7 +187,7 @@ bool mo_cuda_disk_cache_read(const mo_cuda_disk_cache *cache, uint64_t key,
     return body != NULL;
 }
 
-static bool fill(int file, uint64_t key, const void *data, size_t size)
+static bool write_file(int file, uint64_t key, const void *data, size_t size)
 {
     char head[HEAD_SIZE + 1];
 
@@ -208,7 +209,7 @@ bool mo_cuda_disk_cache_write(const mo_cuda_disk_cache *cache, uint64_t key,
     file = mkstemp(other);
     if (file < 0)
         return false;
-    done = fill(file, key, data, size);
+    done = write_file(file, key, data, size);
     done = close(file) == 0 && done && rename(other, path) == 0;
     if (!done)
         unlink(other);

@@ -13,10 +13,10 @@
 #include "base/parallel_for.h"
 #include "exec/backend/cuda/jit/disk_cache.h"
 
-/* What is compiled as one. */
+/* A translation unit for NVRTC. */
 typedef struct source {
     char *text;
-    const char *name; /* of the function that was first asked of it */
+    const char *name; /* of the function requested first, borrowed */
     uint64_t digest;  /* of the text */
     CUmodule module;  /* NULL: not loaded yet */
     char *cubin;      /* between compiling and loading */
@@ -28,7 +28,7 @@ typedef struct source {
 struct mo_cuda_function {
     source *source;
     char *name;
-    CUfunction function; /* NULL: not there yet */
+    CUfunction function; /* NULL: not loaded yet */
 };
 
 struct mo_cuda_jit_cache {
@@ -39,15 +39,15 @@ struct mo_cuda_jit_cache {
     size_t n_functions, functions_room;
 };
 
-mo_status mo_cuda_jit_cache_new(mo_backend_unit *unit, mo_cuda_jit_cache **shop,
-                                mo_error *err)
+mo_status mo_cuda_jit_cache_new(mo_backend_unit *unit,
+                                mo_cuda_jit_cache **cache, mo_error *err)
 {
     mo_cuda_jit_cache *made = calloc(1, sizeof *made);
 
     if (!made)
         return mo_fail_memory(err);
     made->unit = unit;
-    *shop = made;
+    *cache = made;
     return MO_OK;
 }
 
@@ -66,37 +66,37 @@ static void free_function(mo_cuda_function *function)
     free(function);
 }
 
-void mo_cuda_jit_cache_free(mo_cuda_jit_cache *shop)
+void mo_cuda_jit_cache_free(mo_cuda_jit_cache *cache)
 {
-    if (!shop)
+    if (!cache)
         return;
-    for (size_t i = 0; i < shop->n_sources; i++)
-        free_source(shop->unit->api, shop->sources[i]);
-    for (size_t i = 0; i < shop->n_functions; i++)
-        free_function(shop->functions[i]);
-    free(shop->sources);
-    free(shop->functions);
-    free(shop);
+    for (size_t i = 0; i < cache->n_sources; i++)
+        free_source(cache->unit->api, cache->sources[i]);
+    for (size_t i = 0; i < cache->n_functions; i++)
+        free_function(cache->functions[i]);
+    free(cache->sources);
+    free(cache->functions);
+    free(cache);
 }
 
-/* ---- asking */
+/* ---- requests */
 
-static source *find_source(const mo_cuda_jit_cache *shop, const char *text,
+static source *find_source(const mo_cuda_jit_cache *cache, const char *text,
                            uint64_t digest)
 {
-    for (size_t i = 0; i < shop->n_sources; i++)
-        if (shop->sources[i]->digest == digest &&
-            strcmp(shop->sources[i]->text, text) == 0)
-            return shop->sources[i];
+    for (size_t i = 0; i < cache->n_sources; i++)
+        if (cache->sources[i]->digest == digest &&
+            strcmp(cache->sources[i]->text, text) == 0)
+            return cache->sources[i];
     return NULL;
 }
 
-static mo_status add_source(mo_cuda_jit_cache *shop, const char *text,
+static mo_status add_source(mo_cuda_jit_cache *cache, const char *text,
                             uint64_t digest, source **added, mo_error *err)
 {
     source *s;
-    mo_status status =
-        MO_ARRAY_GROW(shop->sources, shop->n_sources, shop->sources_room, err);
+    mo_status status = MO_ARRAY_GROW(cache->sources, cache->n_sources,
+                                     cache->sources_room, err);
 
     if (status != MO_OK)
         return status;
@@ -109,27 +109,27 @@ static mo_status add_source(mo_cuda_jit_cache *shop, const char *text,
         free(s);
         return mo_fail_memory(err);
     }
-    *added = shop->sources[shop->n_sources++] = s;
+    *added = cache->sources[cache->n_sources++] = s;
     return MO_OK;
 }
 
-static mo_cuda_function *find_function(const mo_cuda_jit_cache *shop,
+static mo_cuda_function *find_function(const mo_cuda_jit_cache *cache,
                                        const source *s, const char *name)
 {
-    for (size_t i = 0; i < shop->n_functions; i++)
-        if (shop->functions[i]->source == s &&
-            strcmp(shop->functions[i]->name, name) == 0)
-            return shop->functions[i];
+    for (size_t i = 0; i < cache->n_functions; i++)
+        if (cache->functions[i]->source == s &&
+            strcmp(cache->functions[i]->name, name) == 0)
+            return cache->functions[i];
     return NULL;
 }
 
-static mo_status add_function(mo_cuda_jit_cache *shop, source *s,
+static mo_status add_function(mo_cuda_jit_cache *cache, source *s,
                               const char *name, mo_cuda_function **added,
                               mo_error *err)
 {
     mo_cuda_function *function;
-    mo_status status = MO_ARRAY_GROW(shop->functions, shop->n_functions,
-                                     shop->functions_room, err);
+    mo_status status = MO_ARRAY_GROW(cache->functions, cache->n_functions,
+                                     cache->functions_room, err);
 
     if (status != MO_OK)
         return status;
@@ -144,7 +144,7 @@ static mo_status add_function(mo_cuda_jit_cache *shop, source *s,
     }
     if (!s->name)
         s->name = function->name;
-    *added = shop->functions[shop->n_functions++] = function;
+    *added = cache->functions[cache->n_functions++] = function;
     return MO_OK;
 }
 
@@ -152,39 +152,39 @@ mo_status mo_cuda_jit_request(mo_backend_unit *unit, const char *text,
                               const char *name, mo_cuda_function **function,
                               mo_error *err)
 {
-    mo_cuda_jit_cache *shop = unit->shop;
+    mo_cuda_jit_cache *cache = unit->jit_cache;
     uint64_t digest = mo_digest_of(text, strlen(text));
-    source *s = find_source(shop, text, digest);
+    source *s = find_source(cache, text, digest);
     mo_status status = MO_OK;
 
     if (!s)
-        status = add_source(shop, text, digest, &s, err);
+        status = add_source(cache, text, digest, &s, err);
     if (status != MO_OK)
         return status;
-    *function = find_function(shop, s, name);
+    *function = find_function(cache, s, name);
     if (*function)
         return MO_OK;
-    return add_function(shop, s, name, function, err);
+    return add_function(cache, s, name, function, err);
 }
 
-const char *mo_cuda_jit_cache_source(const mo_cuda_jit_cache *shop, size_t i,
+const char *mo_cuda_jit_cache_source(const mo_cuda_jit_cache *cache, size_t i,
                                      const char **name)
 {
-    if (i >= shop->n_sources)
+    if (i >= cache->n_sources)
         return NULL;
-    *name = shop->sources[i]->name;
-    return shop->sources[i]->text;
+    *name = cache->sources[i]->name;
+    return cache->sources[i]->text;
 }
 
-/* ---- compiling */
+/* ---- compilation */
 
-typedef struct backlog {
+typedef struct compile_queue {
     const mo_backend_unit *unit;
-    source **sources; /* that have neither module nor cubin */
+    source **sources; /* with neither module nor cubin */
     int n;
-} backlog;
+} compile_queue;
 
-/* What a cubin depends on; 0 where there is no memory to say it. */
+/* Digest of all that a cubin depends on; 0 where there is no memory for it. */
 static uint64_t cache_key(const mo_backend_unit *unit, const source *s)
 {
     mo_digest *digest = mo_digest_new();
@@ -204,51 +204,52 @@ static uint64_t cache_key(const mo_backend_unit *unit, const source *s)
 
 static void compile_one(void *context, int job, int thread)
 {
-    const backlog *todo = context;
-    const mo_backend_unit *unit = todo->unit;
-    source *s = todo->sources[job];
+    const compile_queue *queue = context;
+    const mo_backend_unit *unit = queue->unit;
+    source *s = queue->sources[job];
 
     (void) thread;
     s->status = mo_cuda_nvrtc_compile(unit->api, s->text, s->name, unit->arch,
                                       &s->cubin, &s->size, &s->err);
     if (s->status == MO_OK)
-        mo_cuda_disk_cache_write(unit->cache, cache_key(unit, s), "cubin",
+        mo_cuda_disk_cache_write(unit->disk_cache, cache_key(unit, s), "cubin",
                                  s->cubin, s->size);
 }
 
-static mo_status compile_all(const backlog *todo, mo_error *err)
+static mo_status compile_all(const compile_queue *queue, mo_error *err)
 {
-    mo_parallel_for(0, todo->n, compile_one, (void *) (uintptr_t) todo);
-    for (int i = 0; i < todo->n; i++)
-        if (todo->sources[i]->status != MO_OK) {
+    mo_parallel_for(0, queue->n, compile_one, (void *) (uintptr_t) queue);
+    for (int i = 0; i < queue->n; i++)
+        if (queue->sources[i]->status != MO_OK) {
             if (err)
-                *err = todo->sources[i]->err;
-            return todo->sources[i]->status;
+                *err = queue->sources[i]->err;
+            return queue->sources[i]->status;
         }
     return MO_OK;
 }
 
-/* Sees to it that every source that is not loaded has its cubin. */
-static mo_status get_cubins(mo_cuda_jit_cache *shop, mo_error *err)
+/* Gives a cubin to every source that is not loaded: from the disk cache, else
+ * by compiling it. */
+static mo_status load_or_compile_cubins(mo_cuda_jit_cache *cache, mo_error *err)
 {
-    backlog todo = { .unit = shop->unit };
+    compile_queue queue = { .unit = cache->unit };
     mo_status status = MO_OK;
 
-    todo.sources = calloc(shop->n_sources + 1, sizeof *todo.sources);
-    if (!todo.sources)
+    queue.sources = calloc(cache->n_sources + 1, sizeof *queue.sources);
+    if (!queue.sources)
         return mo_fail_memory(err);
-    for (size_t i = 0; i < shop->n_sources; i++) {
-        source *s = shop->sources[i];
+    for (size_t i = 0; i < cache->n_sources; i++) {
+        source *s = cache->sources[i];
 
         if (!s->module && !s->cubin &&
-            !mo_cuda_disk_cache_read(shop->unit->cache,
-                                     cache_key(shop->unit, s), "cubin",
+            !mo_cuda_disk_cache_read(cache->unit->disk_cache,
+                                     cache_key(cache->unit, s), "cubin",
                                      &s->cubin, &s->size))
-            todo.sources[todo.n++] = s;
+            queue.sources[queue.n++] = s;
     }
-    if (todo.n > 0)
-        status = compile_all(&todo, err);
-    free(todo.sources);
+    if (queue.n > 0)
+        status = compile_all(&queue, err);
+    free(queue.sources);
     return status;
 }
 
@@ -265,25 +266,24 @@ static mo_status load_source(const mo_cuda_api *api, source *s, mo_error *err)
     return status;
 }
 
-/* A block may have more shared memory than 48 KiB only where that is said
- * before. */
-static void allow_shared(const mo_backend_unit *unit, CUfunction function)
+/* Above 48 KiB, dynamic shared memory must be enabled per function. */
+static void raise_shared_limit(const mo_backend_unit *unit, CUfunction function)
 {
     const mo_cuda_api *api = unit->api;
     int fixed = 0;
 
     if (api->cuFuncGetAttribute(&fixed, CU_FUNC_ATTRIBUTE_SHARED_SIZE_BYTES,
                                 function) == CUDA_SUCCESS &&
-        (size_t) fixed < unit->shared_most)
+        (size_t) fixed < unit->max_shared_bytes)
         (void) api->cuFuncSetAttribute(
             function, CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES,
-            (int) unit->shared_most - fixed);
+            (int) unit->max_shared_bytes - fixed);
 }
 
 /* As mo_cuda_check, with the function's name. */
-static mo_status check(const mo_backend_unit *unit, const char *what,
-                       const mo_cuda_function *function, CUresult result,
-                       mo_error *err)
+static mo_status check_function(const mo_backend_unit *unit, const char *what,
+                                const mo_cuda_function *function,
+                                CUresult result, mo_error *err)
 {
     char text[160];
 
@@ -299,39 +299,39 @@ static mo_status load_function(const mo_backend_unit *unit,
     CUresult result = unit->api->cuModuleGetFunction(
         &function->function, function->source->module, function->name);
     mo_status status =
-        check(unit, "cuModuleGetFunction", function, result, err);
+        check_function(unit, "cuModuleGetFunction", function, result, err);
 
     if (status != MO_OK)
         function->function = NULL;
     else
-        allow_shared(unit, function->function);
+        raise_shared_limit(unit, function->function);
     return status;
 }
 
 mo_status mo_cuda_jit_compile(mo_backend_unit *unit, mo_error *err)
 {
-    mo_cuda_jit_cache *shop = unit->shop;
-    mo_status status = get_cubins(shop, err);
+    mo_cuda_jit_cache *cache = unit->jit_cache;
+    mo_status status = load_or_compile_cubins(cache, err);
 
-    for (size_t i = 0; i < shop->n_sources && status == MO_OK; i++)
-        if (!shop->sources[i]->module)
-            status = load_source(unit->api, shop->sources[i], err);
-    for (size_t i = 0; i < shop->n_functions && status == MO_OK; i++)
-        if (!shop->functions[i]->function)
-            status = load_function(unit, shop->functions[i], err);
+    for (size_t i = 0; i < cache->n_sources && status == MO_OK; i++)
+        if (!cache->sources[i]->module)
+            status = load_source(unit->api, cache->sources[i], err);
+    for (size_t i = 0; i < cache->n_functions && status == MO_OK; i++)
+        if (!cache->functions[i]->function)
+            status = load_function(unit, cache->functions[i], err);
     return status;
 }
 
-/* ---- running */
+/* ---- launches */
 
-/* What a launch asks for besides its grid; how many that is. */
+/* Fills in the attributes of a launch; returns their number. */
 static unsigned fill_attributes(const mo_backend_unit *unit,
                                 const mo_cuda_grid *grid,
                                 CUlaunchAttribute attributes[2])
 {
     unsigned n = 0;
 
-    if (unit->overlap)
+    if (unit->has_pdl)
         attributes[n++] = (CUlaunchAttribute){
             .id = CU_LAUNCH_ATTRIBUTE_PROGRAMMATIC_STREAM_SERIALIZATION,
             .value.programmaticStreamSerializationAllowed = 1,
@@ -363,7 +363,7 @@ mo_status mo_cuda_launch(mo_backend_unit *unit,
         .numAttrs = fill_attributes(unit, grid, attributes),
     };
 
-    return check(
+    return check_function(
         unit, "cuLaunchKernelEx", function,
         unit->api->cuLaunchKernelEx(&config, function->function, args, NULL),
         err);

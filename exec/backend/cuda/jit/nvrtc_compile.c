@@ -7,23 +7,23 @@
 
 #include "exec/backend/cuda/jit/jit_cache.h"
 
-/* What is compiled for: the newest architecture the compiler knows that is not
- * newer than the device.  Cubins run on devices of the same major version, PTX
- * on all that are newer. */
-typedef struct arch_goal {
+/* The target: the newest architecture that NVRTC knows and that is not newer
+ * than the device. Cubins run on devices of the same major version, PTX on all
+ * newer ones. */
+typedef struct compile_target {
     int arch;
     bool cubin;
-} arch_goal;
+} compile_target;
 
-static mo_status best_of(const int *archs, int n, int arch, arch_goal *goal,
-                         mo_error *err)
+static mo_status choose_target(const int *archs, int n, int arch,
+                               compile_target *target, mo_error *err)
 {
-    goal->arch = 0;
+    target->arch = 0;
     for (int i = 0; i < n; i++)
-        if (archs[i] <= arch && archs[i] > goal->arch)
-            goal->arch = archs[i];
-    goal->cubin = goal->arch / 10 == arch / 10;
-    if (goal->arch == 0)
+        if (archs[i] <= arch && archs[i] > target->arch)
+            target->arch = archs[i];
+    target->cubin = target->arch / 10 == arch / 10;
+    if (target->arch == 0)
         return mo_fail(err, MO_E_SUPPORT,
                        "NVRTC does not know sm_%d any more; let MOIRAI_NVRTC "
                        "name one of CUDA 12",
@@ -31,8 +31,8 @@ static mo_status best_of(const int *archs, int n, int arch, arch_goal *goal,
     return MO_OK;
 }
 
-static mo_status find_goal(const mo_cuda_api *api, int arch, arch_goal *goal,
-                           mo_error *err)
+static mo_status find_target(const mo_cuda_api *api, int arch,
+                             compile_target *target, mo_error *err)
 {
     int n = 0, *archs;
     mo_status status =
@@ -47,13 +47,13 @@ static mo_status find_goal(const mo_cuda_api *api, int arch, arch_goal *goal,
     status = mo_cuda_check_nvrtc(api, "nvrtcGetSupportedArchs",
                                  api->nvrtcGetSupportedArchs(archs), err);
     if (status == MO_OK)
-        status = best_of(archs, n, arch, goal, err);
+        status = choose_target(archs, n, arch, target, err);
     free(archs);
     return status;
 }
 
-/* The first line of the log that speaks of an error, or the first one. */
-static void keep_complaint(const char *log, char *line, size_t size)
+/* Copies the first line of the log with an error, or its first line. */
+static void extract_first_error(const char *log, char *line, size_t size)
 {
     const char *at = strstr(log, "error");
 
@@ -64,8 +64,8 @@ static void keep_complaint(const char *log, char *line, size_t size)
     snprintf(line, size, "%.*s", (int) strcspn(at, "\n"), at);
 }
 
-static mo_status tell_complaint(const mo_cuda_api *api, nvrtcProgram program,
-                                const char *name, mo_error *err)
+static mo_status fail_compilation(const mo_cuda_api *api, nvrtcProgram program,
+                                  const char *name, mo_error *err)
 {
     char line[256] = "no reason was given", *log = NULL;
     size_t size = 0;
@@ -73,7 +73,7 @@ static mo_status tell_complaint(const mo_cuda_api *api, nvrtcProgram program,
     if (api->nvrtcGetProgramLogSize(program, &size) == NVRTC_SUCCESS &&
         size > 0 && (log = calloc(1, size + 1)) &&
         api->nvrtcGetProgramLog(program, log) == NVRTC_SUCCESS && *log)
-        keep_complaint(log, line, sizeof line);
+        extract_first_error(log, line, sizeof line);
     free(log);
     return mo_fail(err, MO_E_IO,
                    "NVRTC: kernel '%s' does not compile: %s; this is an error "
@@ -81,16 +81,16 @@ static mo_status tell_complaint(const mo_cuda_api *api, nvrtcProgram program,
                    name, line);
 }
 
-static mo_status take_result(const mo_cuda_api *api, nvrtcProgram program,
-                             const arch_goal *goal, char **cubin, size_t *size,
-                             mo_error *err)
+static mo_status get_binary(const mo_cuda_api *api, nvrtcProgram program,
+                            const compile_target *target, char **cubin,
+                            size_t *size, mo_error *err)
 {
     size_t bytes = 0;
     char *made;
     mo_status status = mo_cuda_check_nvrtc(
         api, "size of what was compiled",
-        goal->cubin ? api->nvrtcGetCUBINSize(program, &bytes)
-                    : api->nvrtcGetPTXSize(program, &bytes),
+        target->cubin ? api->nvrtcGetCUBINSize(program, &bytes)
+                      : api->nvrtcGetPTXSize(program, &bytes),
         err);
 
     if (status != MO_OK)
@@ -99,10 +99,11 @@ static mo_status take_result(const mo_cuda_api *api, nvrtcProgram program,
     if (!made)
         return mo_fail_memory(err);
     made[bytes] = 0;
-    status = mo_cuda_check_nvrtc(api, "what was compiled",
-                                 goal->cubin ? api->nvrtcGetCUBIN(program, made)
-                                             : api->nvrtcGetPTX(program, made),
-                                 err);
+    status =
+        mo_cuda_check_nvrtc(api, "what was compiled",
+                            target->cubin ? api->nvrtcGetCUBIN(program, made)
+                                          : api->nvrtcGetPTX(program, made),
+                            err);
     if (status != MO_OK) {
         free(made);
         return status;
@@ -113,7 +114,7 @@ static mo_status take_result(const mo_cuda_api *api, nvrtcProgram program,
 }
 
 static mo_status run_compiler(const mo_cuda_api *api, nvrtcProgram program,
-                              const char *name, const arch_goal *goal,
+                              const char *name, const compile_target *target,
                               mo_error *err)
 {
     char arch[48];
@@ -121,16 +122,16 @@ static mo_status run_compiler(const mo_cuda_api *api, nvrtcProgram program,
     nvrtcResult result;
 
     snprintf(arch, sizeof arch, "--gpu-architecture=%s_%d",
-             goal->cubin ? "sm" : "compute", goal->arch);
+             target->cubin ? "sm" : "compute", target->arch);
     result = api->nvrtcCompileProgram(
         program, (int) (sizeof options / sizeof *options), options);
     if (result == NVRTC_ERROR_COMPILATION)
-        return tell_complaint(api, program, name, err);
+        return fail_compilation(api, program, name, err);
     return mo_cuda_check_nvrtc(api, "nvrtcCompileProgram", result, err);
 }
 
 static mo_status compile_text(const mo_cuda_api *api, const char *text,
-                              const char *name, const arch_goal *goal,
+                              const char *name, const compile_target *target,
                               char **cubin, size_t *size, mo_error *err)
 {
     nvrtcProgram program = NULL;
@@ -140,9 +141,9 @@ static mo_status compile_text(const mo_cuda_api *api, const char *text,
 
     if (status != MO_OK)
         return status;
-    status = run_compiler(api, program, name, goal, err);
+    status = run_compiler(api, program, name, target, err);
     if (status == MO_OK)
-        status = take_result(api, program, goal, cubin, size, err);
+        status = get_binary(api, program, target, cubin, size, err);
     api->nvrtcDestroyProgram(&program);
     return status;
 }
@@ -152,8 +153,8 @@ mo_status mo_cuda_nvrtc_compile(const mo_cuda_api *api, const char *source,
                                 size_t *size, mo_error *err)
 {
     size_t before = strlen(mo_cuda_prelude), behind = strlen(source);
-    arch_goal goal = { 0 };
-    mo_status status = find_goal(api, arch, &goal, err);
+    compile_target target = { 0 };
+    mo_status status = find_target(api, arch, &target, err);
     char *text;
 
     if (status != MO_OK)
@@ -163,7 +164,7 @@ mo_status mo_cuda_nvrtc_compile(const mo_cuda_api *api, const char *source,
         return mo_fail_memory(err);
     memcpy(text, mo_cuda_prelude, before);
     memcpy(text + before, source, behind + 1);
-    status = compile_text(api, text, name, &goal, cubin, size, err);
+    status = compile_text(api, text, name, &target, cubin, size, err);
     free(text);
     return status;
 }

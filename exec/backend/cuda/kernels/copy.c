@@ -3,6 +3,7 @@
  * Copies: boxes that do not write the same elements are moved by one kernel,
  * unless there are too many of them; those that do, by one after the other.
  */
+#include "exec/backend/cuda/kernels/kernel_class.h"
 #include "exec/backend/cuda/kernels/copy.h"
 
 #include <assert.h>
@@ -11,7 +12,7 @@
 
 #include "base/array.h"
 #include "exec/backend/copy_box.h"
-#include "exec/backend/cuda/jit/kernel_request.h"
+#include "exec/backend/cuda/jit/codegen.h"
 
 /* A launch and its boxes, which stand one behind the other, those of a form
  * together. */

@@ -8,8 +8,7 @@
 #include <string.h>
 
 #include "exec/backend/check_call.h"
-#include "exec/backend/cuda/jit/kernel_request.h"
-#include "exec/backend/cuda/jit/codegen_grid_stride.h"
+#include "exec/backend/cuda/jit/codegen.h"
 #include "exec/backend/cuda/kernels/index_check.h"
 
 typedef struct gather_kernel {
@@ -226,7 +225,7 @@ static mo_status enqueue(mo_backend_unit *unit, const mo_backend_kernel *kernel,
 {
     const gather_kernel *gather = (const gather_kernel *) kernel;
     const void *data = in[0], *indices = in[1];
-    volatile long long *wrong = unit->wrong_index;
+    volatile long long *wrong = unit->index_error;
     void *result = out[0], *args[] = { &data, &indices, &result, &wrong };
 
     (void) workspace;

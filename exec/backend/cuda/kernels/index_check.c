@@ -47,7 +47,7 @@ mo_status mo_cuda_index_error_enable(mo_backend_unit *unit, mo_error *err)
     void *memory = NULL;
     mo_status status;
 
-    if (unit->wrong_index)
+    if (unit->index_error)
         return MO_OK;
     status =
         mo_cuda_check(unit->api, "cuMemHostAlloc",
@@ -57,8 +57,8 @@ mo_status mo_cuda_index_error_enable(mo_backend_unit *unit, mo_error *err)
                       err);
     if (status != MO_OK)
         return status;
-    unit->wrong_index = memory;
-    *unit->wrong_index = 0;
+    unit->index_error = memory;
+    *unit->index_error = 0;
     return MO_OK;
 }
 
@@ -66,21 +66,21 @@ void mo_cuda_index_error_disable(mo_backend_unit *unit)
 {
     void *memory;
 
-    if (!unit->wrong_index)
+    if (!unit->index_error)
         return;
-    memcpy(&memory, &unit->wrong_index, sizeof memory);
+    memcpy(&memory, &unit->index_error, sizeof memory);
     unit->api->cuMemFreeHost(memory);
-    unit->wrong_index = NULL;
+    unit->index_error = NULL;
 }
 
 /* Kernels tell one more than the size, which may be 0. */
 mo_status mo_cuda_index_error_check(mo_backend_unit *unit, mo_error *err)
 {
-    long long told = unit->wrong_index ? *unit->wrong_index : 0;
+    long long told = unit->index_error ? *unit->index_error : 0;
 
     if (told == 0)
         return MO_OK;
-    *unit->wrong_index = 0;
+    *unit->index_error = 0;
     return mo_fail(err, MO_E_INPUT, "an index is outside of %lld elements",
                    told - 1);
 }

@@ -16,7 +16,7 @@
 #include "base/error.h"
 #include "exec/backend/backend.h"
 #include "exec/backend/cuda/jit/codegen.h"
-#include "exec/backend/cuda/driver/cuda_unit.h"
+#include "exec/backend/cuda/kernels/kernel_class.h"
 
 /* sizes: index i is within sizes[i % n] elements; n is at least 1.  MO_OK where
  * the indices are not constant. */
@@ -29,7 +29,7 @@ mo_status mo_cuda_check_constant_indices(const mo_backend_operand *indices,
  * wrong. */
 void mo_cuda_emit_index_check(mo_cuda_source *code, mo_elem elem);
 
-/* Sees to it that there is a unit->wrong_index: the argument of kernels. */
+/* Sees to it that there is a unit->index_error: the argument of kernels. */
 mo_status mo_cuda_index_error_enable(mo_backend_unit *unit, mo_error *err);
 void mo_cuda_index_error_disable(mo_backend_unit *unit);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include "exec/backend/cuda/kernels/kernel_class.h"
 #include "exec/backend/cuda/kernels/pointwise_kernel.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "exec/backend/cuda/jit/kernel_request.h"
+#include "exec/backend/cuda/jit/codegen.h"
 
 /* ---- ways to go */
 

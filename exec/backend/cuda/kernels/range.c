@@ -6,9 +6,9 @@
 #include <assert.h>
 #include <stdlib.h>
 
+#include "exec/backend/cuda/kernels/kernel_class.h"
 #include "exec/backend/check_call.h"
-#include "exec/backend/cuda/jit/kernel_request.h"
-#include "exec/backend/cuda/jit/codegen_grid_stride.h"
+#include "exec/backend/cuda/jit/codegen.h"
 
 typedef struct range_kernel {
     mo_backend_kernel base;

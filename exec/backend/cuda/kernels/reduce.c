@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
-#include "exec/backend/cuda/jit/kernel_request.h"
+#include "exec/backend/cuda/jit/codegen.h"
 #include "exec/backend/cuda/jit/codegen_epilogue.h"
 #include "exec/backend/cuda/kernels/reduce_shape.h"
 #include "exec/backend/cuda/kernels/single_kernel.h"

@@ -3,7 +3,7 @@
 
 #include <stddef.h>
 
-#include "exec/backend/cuda/jit/codegen_offset.h"
+#include "exec/backend/cuda/jit/codegen.h"
 
 enum {
     WARP = 32,

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 
 #include "exec/backend/check_call.h"
-#include "exec/backend/cuda/jit/kernel_request.h"
-#include "exec/backend/cuda/jit/codegen_grid_stride.h"
+#include "exec/backend/cuda/jit/codegen.h"
 #include "exec/backend/cuda/kernels/index_check.h"
 
 typedef struct scatter_kernel {
@@ -189,7 +188,7 @@ static mo_status sort_keys(mo_backend_unit *unit, const scatter_kernel *kernel,
                            mo_error *err)
 {
     unsigned k, j, n = (unsigned) kernel->n_sorted;
-    volatile long long *wrong = unit->wrong_index;
+    volatile long long *wrong = unit->index_error;
     void *begin_args[] = { &indices, &keys, &wrong };
     void *args[] = { &keys, &k, &j };
     mo_cuda_grid grid = { .blocks = { n / MO_CUDA_SCATTER_BLOCK_KEYS, 1, 1 },
@@ -217,7 +216,7 @@ static mo_status enqueue(mo_backend_unit *unit, const mo_backend_kernel *kernel,
     const scatter_kernel *scatter = (const scatter_kernel *) kernel;
     const void *data = in[0], *indices = in[1], *updates = in[2];
     void *result = out[0];
-    volatile long long *wrong = unit->wrong_index;
+    volatile long long *wrong = unit->index_error;
     void *few_args[] = { &data, &indices, &updates, &result, &wrong };
     void *many_args[] = { &workspace, &updates, &result };
     mo_status status;

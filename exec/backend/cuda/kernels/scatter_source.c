@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdio.h>
 
-#include "exec/backend/cuda/jit/codegen_grid_stride.h"
+#include "exec/backend/cuda/jit/codegen.h"
 #include "exec/backend/cuda/kernels/index_check.h"
 #include "exec/backend/cuda/kernels/scatter.h"
 

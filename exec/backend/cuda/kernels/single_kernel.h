@@ -9,7 +9,7 @@
 #define MO_EXEC_BACKEND_CUDA_KERNELS_SINGLE_KERNEL_H
 
 #include "exec/backend/cuda/jit/codegen.h"
-#include "exec/backend/cuda/driver/cuda_unit.h"
+#include "exec/backend/cuda/kernels/kernel_class.h"
 #include "exec/backend/cuda/jit/jit_cache.h"
 
 /* What a function is to be made of. */

@@ -10,7 +10,7 @@
 #define MO_EXEC_BACKEND_CUDA_KERNELS_TOPK_H
 
 #include "exec/backend/cuda/jit/codegen.h"
-#include "exec/backend/cuda/driver/cuda_unit.h"
+#include "exec/backend/cuda/kernels/kernel_class.h"
 
 /* Entries a block sorts in shared memory, at most; their threads. */
 enum {

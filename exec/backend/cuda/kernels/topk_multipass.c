@@ -11,7 +11,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
-#include "exec/backend/cuda/jit/kernel_request.h"
+#include "exec/backend/cuda/jit/codegen.h"
 #include "exec/backend/cuda/kernels/single_kernel.h"
 #include "exec/backend/cuda/kernels/topk.h"
 

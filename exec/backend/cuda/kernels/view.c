@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <stdlib.h>
 
-#include "exec/backend/cuda/jit/kernel_request.h"
+#include "exec/backend/cuda/kernels/kernel_class.h"
+#include "exec/backend/cuda/jit/codegen.h"
 
 /* Plans let a view share the bytes of what it views.  Who has two places for
  * them gets a copy. */

@@ -32,7 +32,7 @@ void mo_cuda_cublaslt_close(mo_backend_unit *unit, mo_cuda_cublaslt *blas)
 mo_status mo_cuda_cublaslt_handle(mo_backend_unit *unit,
                                   cublasLtHandle_t *handle, mo_error *err)
 {
-    mo_cuda_cublaslt *blas = unit->blas;
+    mo_cuda_cublaslt *blas = unit->cublaslt;
     mo_status status = MO_OK;
 
     if (!blas->handle)

@@ -31,7 +31,7 @@ void mo_cuda_cudnn_close(mo_backend_unit *unit, mo_cuda_cudnn *dnn)
 mo_status mo_cuda_cudnn_handle(mo_backend_unit *unit, cudnnHandle_t *handle,
                                mo_error *err)
 {
-    mo_cuda_cudnn *dnn = unit->dnn;
+    mo_cuda_cudnn *dnn = unit->cudnn;
     mo_status status = MO_OK;
 
     if (!dnn->handle)
