@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* moirai-check - holds an answer against every constraint of the paper. */
+/* moirai-check - validates a solution against every constraint of the paper. */
 #include <config.h>
 
 #include <stdio.h>
@@ -20,7 +20,7 @@ typedef struct settings {
     mo_output_file outputs[OUTPUTS];
     bool json;
     mo_driver_log talk;
-    int code; /* to leave with when nothing failed */
+    int code; /* exit status if nothing failed */
 } settings;
 
 static mo_status spare_inputs(const settings *s, const char *path,

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* moirai-cluster - finds out what there is to place on. */
+/* moirai-cluster - discovers devices and links. */
 #include <config.h>
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* moirai-coarsen - what a backend fuses, made into one op. */
+/* moirai-coarsen - graph cleaning and operator fusion. */
 #include <config.h>
 
 #include <stdbool.h>
@@ -25,7 +25,7 @@ typedef struct settings {
     mo_driver_log talk;
 } settings;
 
-/* All that is made on the way; the graph it came from first. */
+/* State of the command. */
 typedef struct work {
     mo_graph *fine, *coarse;
     mo_coarsen_map *map;
@@ -41,7 +41,7 @@ static bool is_stdio(const char *path)
     return path && strcmp(path, "-") == 0;
 }
 
-/* The graph goes to standard output when asked to, and then alone. */
+/* With -o - the graph is all that goes to standard output. */
 static bool has_stdout(const settings *s)
 {
     return is_stdio(s->output) || (s->dot && !s->output);
@@ -59,7 +59,7 @@ static mo_status check(const settings *s, const char *path, mo_error *err)
     return MO_OK;
 }
 
-/* Devices only matter to times that were measured. */
+/* Devices matter for measured times only. */
 static mo_status read_cluster(const settings *s, const char *path, work *w,
                               mo_error *err)
 {

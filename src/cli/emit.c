@@ -14,7 +14,7 @@
 #include "driver/log.h"
 #include "solvers/search/driver/strengthen.h"
 
-/* The model, or what is told in place of it, and what belongs to it. */
+/* The model, or its statistics, and the files that belong to it. */
 enum { MODEL, START, MAP, OUTPUTS };
 
 typedef struct settings {
@@ -22,7 +22,7 @@ typedef struct settings {
     const char *format; /* NULL: by the name of the output */
     mo_output_file outputs[OUTPUTS];
     double strengthen_s; /* 0: no search */
-    int64_t seed;        /* of it */
+    int64_t seed;        /* of the search */
     bool stats, json;
     mo_driver_log talk;
 } settings;
@@ -38,7 +38,7 @@ static bool wants_mps(const settings *s)
     return length > 4 && strncmp(path + length - 4, ".mps", 4) == 0;
 }
 
-/* The file of "roofline:FILE", or NULL. */
+/* Returns the file of "roofline:FILE", or NULL. */
 static const char *file_of_cost(const char *cost)
 {
     static const char kind[] = "roofline:";
@@ -88,7 +88,7 @@ static mo_status check(const settings *s, const char *path, mo_error *err)
     return status;
 }
 
-/* What a search proves and finds, for the model. */
+/* Searches for bounds and a schedule for the model. */
 static mo_status strengthen(const settings *s, mo_prepared *made, mo_error *err)
 {
     const mo_regime regime = mo_prepare_regime(&s->prepare);
@@ -112,7 +112,7 @@ static mo_status strengthen(const settings *s, mo_prepared *made, mo_error *err)
     return MO_OK;
 }
 
-/* Up to the model.  A cluster that nobody named is known once it is loaded. */
+/* Builds the model. The default cluster is known once it is loaded. */
 static mo_status prepare(settings *s, const char *path, mo_prepared *made,
                          mo_error *err)
 {
@@ -129,7 +129,7 @@ static mo_status prepare(settings *s, const char *path, mo_prepared *made,
     return status;
 }
 
-/* Nobody reads a model off the screen; who wants to says -o -. */
+/* A model is not printed on a terminal, unless -o - is given. */
 static bool only_hints(const settings *s)
 {
     return !s->outputs[MODEL].path && !s->stats && isatty(STDOUT_FILENO);
@@ -154,7 +154,7 @@ static mo_status write_outputs(const settings *s, const mo_cli_emit *emit,
     return mo_cli_emit_model(emit, wants_mps(s), o[MODEL].out, err);
 }
 
-/* A start that is not to be had is told after the model has been written. */
+/* A missing MIP start is reported after the model has been written. */
 static mo_status emit_all(settings *s, const char *path,
                           const mo_prepared *prepared, mo_error *err)
 {

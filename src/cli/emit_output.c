@@ -16,7 +16,7 @@
 #include "report/model_size.h"
 #include "report/format_units.h"
 
-/* No solver has been seen to get anywhere with so many. */
+/* Beyond this number of rows no solver is known to succeed. */
 enum { MANY_ROWS = 10 * 1000 * 1000 };
 
 static void warn_of_many(void *context)
@@ -31,7 +31,7 @@ static void warn_of_many(void *context)
                 talk->command, MANY_ROWS / 1000000);
 }
 
-/* The context is only read, but a callback's is anybody's. */
+/* The context is only read, but callbacks take it non-const. */
 static mo_status send_model(const mo_cli_emit *emit, mo_sink *sink,
                             mo_error *err)
 {
@@ -88,7 +88,7 @@ mo_status mo_cli_emit_start(const mo_cli_emit *emit, const char *path,
     return status == MO_OK ? send_model(emit, sink, err) : status;
 }
 
-/* Comments take the same room whatever stands in front of them. */
+/* Comments have the same length in every format. */
 static mo_status measure_heading(const mo_cli_emit *emit, int64_t *bytes,
                                  mo_error *err)
 {

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * emit_write.h - what moirai-emit writes, each from the model as it streams by.
+ * emit_output.h - the outputs of moirai-emit, each written from the streamed
+ * model.
  */
 #ifndef MO_CLI_EMIT_OUTPUT_H
 #define MO_CLI_EMIT_OUTPUT_H
@@ -13,7 +14,7 @@
 #include "driver/log.h"
 
 typedef struct mo_cli_emit {
-    const char *graph; /* what the user called it */
+    const char *graph; /* as given by the user */
     const mo_prepared *prepared;
     const mo_driver_log *talk;
 } mo_cli_emit;
@@ -22,15 +23,17 @@ mo_status mo_cli_emit_model(const mo_cli_emit *emit, bool mps, mo_out *out,
                             mo_error *err);
 mo_status mo_cli_emit_map(const mo_cli_emit *emit, mo_out *out, mo_error *err);
 
-/* The layout is by the ending of path.  There must be a start. */
+/* Writes the MIP start in the format of the path's suffix. There must be a
+ * start. */
 mo_status mo_cli_emit_start(const mo_cli_emit *emit, const char *path,
                             mo_out *out, mo_error *err);
 
-/* Counts instead of writing, for whoever asks. */
+/* Counts rows and columns instead of writing them, and prints the
+ * statistics. */
 mo_status mo_cli_emit_stats(const mo_cli_emit *emit, bool json, mo_out *out,
                             mo_error *err);
 
-/* Says on stderr how large the model would be and how to get it. */
+/* Prints on stderr the size of the model and how to write it. */
 mo_status mo_cli_emit_hint(const mo_cli_emit *emit, mo_error *err);
 
 #endif

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* moirai-exec - runs a placed network and measures it. */
+/* moirai-exec - executes a placed network and measures it. */
 #include <config.h>
 
 #include "driver/exec/exec_options.h"
@@ -22,7 +22,7 @@
 
 static const char command_name[] = "moirai-exec";
 
-/* All that is made on the way. */
+/* State of the command. */
 typedef struct work {
     const mo_transport *transport;
     mo_transport_world *world;
@@ -30,8 +30,8 @@ typedef struct work {
     mo_exec_job job;
     mo_exec_units units;
     mo_exec_inputs inputs;
-    uint64_t alike;   /* what ranks have in common, as far as they do */
-    int64_t *hold_ns; /* by transfer, or NULL: none is held */
+    uint64_t alike;   /* digest of everything that ranks must share */
+    int64_t *hold_ns; /* by transfer, or NULL: no emulated delay */
     mo_run_result result;
     mo_exec_comparison comparison;
 } work;
@@ -44,7 +44,7 @@ static bool same_folder(const char *a, const char *b)
            x.st_ino == y.st_ino;
 }
 
-/* Files of both have the same names. */
+/* Outputs and references have the same file names. */
 static mo_status spare_reference(const mo_exec_options *o, mo_error *err)
 {
     if (!o->output || !o->reference || !same_folder(o->output, o->reference))
@@ -75,7 +75,8 @@ static mo_status check_options(const mo_exec_options *o, const char *path,
     return status == MO_OK ? spare_reference(o, err) : status;
 }
 
-/* For a thread of the transport, when the command itself is stuck. */
+/* Callback of a transport thread that ends the process while the command is
+ * blocked. */
 static void say_last(const mo_error *why)
 {
     char text[MO_ERROR_FILE_SIZE + MO_ERROR_TEXT_SIZE + 16];
@@ -84,7 +85,7 @@ static void say_last(const mo_error *why)
             mo_error_format(why, text, sizeof text));
 }
 
-/* Of somebody who was refused, while the others go on waiting. */
+/* Logs a rejected rank while the rendezvous goes on. */
 static void say_note(const char *text)
 {
     fprintf(stderr, "%s: %s\n", command_name, text);
@@ -108,7 +109,7 @@ static mo_status open_world(mo_exec_options *o, work *w, mo_error *err)
     return status;
 }
 
-/* The first rank speaks and writes for all. */
+/* Only the first rank prints and writes. */
 static void be_silent(mo_exec_options *o)
 {
     o->talk.quiet = true;
@@ -209,12 +210,13 @@ static mo_status compare(const mo_exec_options *o, work *w, mo_error *err)
     return status;
 }
 
-/* How values travelled, if they did. */
+/* Returns the name of the transport for the report. */
 static const char *say_transport(const work *w)
 {
     const mo_transport *transport = w->transport;
 
-    return transport->describe ? transport->describe(w->world) : transport->name;
+    return transport->describe ? transport->describe(w->world)
+                               : transport->name;
 }
 
 static mo_status finish(mo_exec_options *o, work *w, mo_error *err)
@@ -240,7 +242,7 @@ static mo_status finish(mo_exec_options *o, work *w, mo_error *err)
     return status;
 }
 
-/* Everything between the first rank and the last. */
+/* Everything between joining and leaving the ranks. */
 static mo_status work_in_world(mo_exec_options *o, const char *path, work *w,
                                mo_error *err)
 {

@@ -15,13 +15,12 @@
 
 enum { N_CLASSES = MO_CLASS_SHAPE + 1 };
 
-/* A report on its way, and what it points to. */
+/* A report under construction, and the arrays it borrows. */
 typedef struct filling {
     const mo_cli_exec_result *from;
     mo_report_execution e;
-    mo_report_execution_class
-        classes[N_CLASSES + 1];              /* the last: belongs to no op */
-    char (*types)[MO_TENSOR_DESC_TEXT_SIZE]; /* of outputs */
+    mo_report_execution_class classes[N_CLASSES + 1]; /* the last: no op */
+    char (*types)[MO_TENSOR_DESC_TEXT_SIZE];          /* of outputs */
 } filling;
 
 static void clear(filling *f)
@@ -118,7 +117,7 @@ static void fill_outputs(filling *f, const mo_exec_output_npy *files)
     f->e.compared_with = c && !isnan(c->max_error) ? c->with : NULL;
 }
 
-/* The built-in cluster of this machine has no numbers of this machine. */
+/* The built-in cluster of this machine has no measured numbers. */
 static bool is_trusted(const mo_exec_job *job)
 {
     const mo_driver_loaded *loaded = &job->review.made.loaded;

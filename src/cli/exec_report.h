@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exec_report.h - from a plan and what came of it to what is told and written.
+ * exec_report.h - outputs of moirai-exec: report, plan, trace, output tensors.
  */
 #ifndef MO_CLI_EXEC_REPORT_H
 #define MO_CLI_EXEC_REPORT_H
@@ -21,7 +21,8 @@ typedef struct mo_cli_exec_result {
     const mo_exec_comparison *comparison;
 } mo_cli_exec_result;
 
-/* Report, plan, trace and the network's outputs, each whole or not at all. */
+/* Writes report, plan, trace and the network's outputs, each whole or not at
+ * all. */
 mo_status mo_cli_exec_report(mo_exec_options *o,
                              const mo_cli_exec_result *outcome, mo_error *err);
 

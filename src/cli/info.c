@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* moirai-info - what is in a graph. */
+/* moirai-info - summary of a graph or an instance. */
 #include <config.h>
 
 #include <stdbool.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* moirai - the whole way: coarsen, emit, solve, check. */
+/* moirai - the whole pipeline: coarsen, emit, solve, check. */
 #include <config.h>
 
 #include <errno.h>
@@ -19,7 +19,7 @@
 #include "solvers/process/interrupt.h"
 #include "solvers/process/workdir.h"
 
-/* A person is waiting. */
+/* Default time limit in seconds, for interactive use. */
 #define PATIENCE_S 60
 
 typedef struct settings {
@@ -28,10 +28,10 @@ typedef struct settings {
     const char *keep;
     bool json;
     mo_driver_log talk;
-    int code; /* to leave with when nothing failed */
+    int code; /* exit status if nothing failed */
 } settings;
 
-/* The files on the way, in a private folder or in the one to keep. */
+/* Intermediate files, in a private folder or in that of --keep. */
 typedef struct way {
     char *model, *start, *solution, *schedule;
 } way;
@@ -44,7 +44,7 @@ static void clear_way(way *w)
     free(w->schedule);
 }
 
-/* The graph's name without folder and ending. */
+/* Copies the graph's name without folder and suffix. */
 static void stem_of(const char *graph, char *stem, size_t size)
 {
     const char *slash = strrchr(graph, '/');
@@ -171,7 +171,7 @@ static mo_status report(const settings *s, const way *w,
     return mo_out_commit(out, err);
 }
 
-/* The instance is at hand: the jury takes it over. */
+/* The selector takes over the instance. */
 static mo_status solve(settings *s, const char *graph, const way *w,
                        const mo_workdir *folder, mo_prepared *made,
                        mo_error *err)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* moirai-place - places a graph without a model, and says how good that is. */
+/* moirai-place - placement without a MILP solver, with a proven gap. */
 #include <config.h>
 
 #include <stdlib.h>
@@ -16,7 +16,7 @@
 #include "driver/prepare.h"
 #include "driver/log.h"
 
-/* The last two are written by methods that learn, and not by us. */
+/* The last two are written by trained methods, not by the command. */
 enum { SOLUTION, POLICY, CURVE, OUTPUTS };
 
 typedef struct settings {
@@ -25,10 +25,10 @@ typedef struct settings {
     mo_output_file outputs[OUTPUTS];
     bool json;
     mo_driver_log talk;
-    int code; /* to leave with when nothing failed */
+    int code; /* exit status if nothing failed */
 } settings;
 
-/* Whether what is learned can be written is asked now and not after an hour. */
+/* Checks that policy and curve can be written before training starts. */
 static mo_status try_learned(settings *s, mo_error *err)
 {
     mo_output_file *learned = &s->outputs[POLICY];
@@ -46,8 +46,8 @@ static mo_status try_learned(settings *s, mo_error *err)
     return status;
 }
 
-/* One that is only read is an input, too, and must be there.  Whoever opened a
- * pipe would wait for somebody at its other end. */
+/* A policy that is only read must exist, and must not be a pipe: opening one
+ * blocks. */
 static mo_status check_policy(const settings *s, mo_error *err)
 {
     const char *path = s->place.policy;
@@ -103,7 +103,7 @@ static mo_status compare(const settings *s, const mo_instance *x,
     return status;
 }
 
-/* Where opening it waits for somebody at the other end. */
+/* Whether opening the path would block until its other end is opened. */
 static bool is_named_pipe(const char *path)
 {
     struct stat info;
@@ -111,8 +111,8 @@ static bool is_named_pipe(const char *path)
     return stat(path, &info) == 0 && S_ISFIFO(info.st_mode);
 }
 
-/* While the graph is read and methods work, a signal stops them and not us; but
- * it ends who waits for a pipe that nobody may ever write. */
+/* While the graph is read and methods run, a signal stops them instead of the
+ * process; but it terminates a read that blocks on a pipe. */
 static mo_status read_and_compare(settings *s, const char *path,
                                   const mo_method *const *methods, int n,
                                   mo_prepared *made, mo_place_comparison *c,
@@ -163,7 +163,7 @@ static mo_status run(void *context, char **operands, size_t n_operands,
     mo_status status;
 
     (void) n_operands;
-    /* Where nothing is learned, the policy is only read. */
+    /* Without training the policy is only read. */
     s->outputs[POLICY].path = s->place.no_learning ? NULL : s->place.policy;
     s->outputs[CURVE].path = s->place.curve;
     status = check(s, operands[0], err);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* moirai-profile - measures times, and what they say about devices. */
+/* moirai-profile - measures ops and links, and fits the cost model. */
 #include <config.h>
 
 #include "driver/profile/profile_options.h"
@@ -65,7 +65,8 @@ int main(int argc, char **argv)
           MO_OPTION_FLAG, .to = &o.alone },
         { 0, "backend", "B",
           "run: backend (default auto: by the kind of the device)",
-          MO_OPTION_TEXT, .to = &o.wants.backend, .choices = MO_EXEC_BACKEND_CHOICES },
+          MO_OPTION_TEXT, .to = &o.wants.backend,
+          .choices = MO_EXEC_BACKEND_CHOICES },
         { 0, "emulate", "SMS,SMS",
           "run: emulate devices by parts of one GPU, SMs of each",
           MO_OPTION_TEXT, .to = &o.wants.emulate },

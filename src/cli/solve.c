@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* moirai-solve - gives a model to a solver and checks what it answers. */
+/* moirai-solve - solves a model with a portfolio of solvers and validates the
+ * solution. */
 #include <config.h>
 
 #include <stdio.h>
@@ -23,13 +24,14 @@ typedef struct settings {
     mo_prepare_options prepare; /* for the check */
     const char *graph;
     const char *output;
-    char *made; /* output, where none was given */
+    char *made; /* the default output path, or NULL */
     bool list, json;
     mo_driver_log talk;
-    int code; /* to leave with when nothing failed */
+    int code; /* exit status if nothing failed */
 } settings;
 
-/* model.lp.gz gives model.sol, in the working folder. */
+/* Returns model.sol for model.lp.gz, in the working folder; freed by the
+ * caller. */
 static char *default_output(const char *model)
 {
     const char *slash = strrchr(model, '/');
@@ -61,7 +63,7 @@ static void say_unchecked(const settings *s, const mo_answer_selector *jury,
                 mo_error_format(&jury->why, text, sizeof text));
 }
 
-/* Why there is none, where the report has no place for it. */
+/* Reports why there is no solution where the report has no field for it. */
 static void say_unanswered(const settings *s, const mo_portfolio *c,
                            const mo_answer_selection *award)
 {
@@ -128,7 +130,7 @@ static mo_status solve(settings *s, const char *model, const char *beside,
     return status;
 }
 
-/* Nobody shall wait for an answer that has no place. */
+/* Checks that the output can be written before solving. */
 static mo_status try_output(const char *path, mo_error *err)
 {
     struct stat state;
@@ -164,7 +166,7 @@ static mo_status choose_output(settings *s, const char *model, mo_error *err)
     return status == MO_OK ? try_output(s->output, err) : status;
 }
 
-/* From here on a signal stops the solvers, not us. */
+/* From here on a signal stops the solvers, not the process. */
 static mo_status solve_in_folder(settings *s, const char *path, mo_error *err)
 {
     mo_workdir *folder = NULL;

@@ -8,7 +8,7 @@
 #include "report/solver_list.h"
 #include "solvers/registry.h"
 
-/* In the model's unit, as the solver has it. */
+/* Returns the bound in the model's unit. */
 static double bound_in_units(const mo_answer_selection *award,
                              const mo_answer_selector *jury)
 {
@@ -56,7 +56,8 @@ mo_status mo_cli_solve_write(const mo_answer_selection *award,
     return mo_out_commit(out, err);
 }
 
-/* Whose words are told where there is no answer: the one who knows most. */
+/* Returns the member whose status is reported if there is no answer: the most
+ * informative one. */
 static const mo_portfolio_member *speaker(const mo_answer_selection *award,
                                           const mo_portfolio *c)
 {
@@ -96,7 +97,7 @@ static void report_judged(const mo_answer_selection *award,
         mo_report_verdict_text(&report, out);
 }
 
-/* Nobody could judge, or there is nothing to. */
+/* For an answer that was not checked. */
 static void report_claimed(const mo_answer_selection *award,
                            const mo_answer_selector *jury,
                            const mo_portfolio_member *e, double seconds,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * solve_write.h - what comes of solving: a solution file, and words about it.
+ * solve_output.h - outputs of solving: solution file and report.
  */
 #ifndef MO_CLI_SOLVE_OUTPUT_H
 #define MO_CLI_SOLVE_OUTPUT_H
@@ -12,21 +12,21 @@
 #include "driver/portfolio.h"
 #include "driver/select_answer.h"
 
-/* The answer in Gurobi's layout, whole or not at all, with what is known of it
+/* Writes the answer in Gurobi's format, whole or not at all, with its status
  * in comments. */
 mo_status mo_cli_solve_write(const mo_answer_selection *award,
                              const mo_answer_selector *jury, const char *path,
                              mo_error *err);
 
-/* What came of it. */
+/* Prints the report. */
 void mo_cli_solve_report(const mo_answer_selection *award,
                          const mo_answer_selector *jury,
                          const mo_portfolio *contest, bool json, mo_out *out);
 
-/* The exit status that goes with it. */
+/* Returns the exit status of the selection. */
 int mo_cli_solve_exit_status(const mo_answer_selection *award);
 
-/* Every solver we know with what of it is here. */
+/* Prints all solvers and the installed versions. */
 mo_status mo_cli_list_solvers(const mo_portfolio_options *options, bool json,
                               mo_out *out, mo_error *err);
 

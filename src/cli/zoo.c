@@ -28,7 +28,7 @@ static void write_list(mo_out *out)
                       m->hidden, m->heads, m->ops, m->title);
 }
 
-/* The model's numbers, if one is named, with those the user gave instead. */
+/* Sets the model's parameters, overridden by options. */
 static mo_status configure(const settings *s, const char *name,
                            mo_zoo_config *config, mo_error *err)
 {

@@ -12,7 +12,7 @@ enum { LINE_SIZE = 512 };
 
 /* ---------------------------------------------------------------- precision */
 
-/* A name of --precision, and what it means. */
+/* Value of --precision and the types it selects. */
 static const struct {
     const char *name;
     mo_elem reals;
@@ -44,7 +44,7 @@ mo_backend_precision mo_exec_compute_precision(const mo_exec_config *wants)
     return precisions[precision_of(wants)].products;
 }
 
-/* A network of halves rounds to them wherever it runs. */
+/* A network in half precision rounds to it on every backend. */
 double mo_exec_default_tolerance(const mo_exec_config *wants,
                                  const mo_exec_plan *plan)
 {
@@ -137,9 +137,9 @@ mo_status mo_exec_backends_choose(const mo_cluster *cluster,
     return MO_OK;
 }
 
-/* ------------------------------------------------------------------ telling */
+/* ---- messages */
 
-/* Which devices a sentence is about. */
+/* Selects the devices that a message lists. */
 typedef bool picks(const mo_cluster *cluster, const mo_backend *const *backends,
                    const mo_backend_unit_options *units, int gpu, int device);
 
@@ -160,7 +160,8 @@ static bool is_on(const mo_cluster *cluster, const mo_backend *const *backends,
     return backends[device]->apart && units[device].gpu == gpu;
 }
 
-/* "a, b, c", fit to be shown; how many they are. */
+/* Writes "a, b, c" with control characters escaped; returns the number of
+ * devices. */
 static int list_devices(const mo_cluster *cluster,
                         const mo_backend *const *backends,
                         const mo_backend_unit_options *units, int gpu,
@@ -183,7 +184,8 @@ static int list_devices(const mo_cluster *cluster,
     return count;
 }
 
-/* Each GPU once: where its first device is. */
+/* Whether the device is the first on its GPU, so that each GPU is listed
+ * once. */
 static bool is_first(const mo_backend *const *backends,
                      const mo_backend_unit_options *units, int device)
 {

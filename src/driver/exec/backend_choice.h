@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exec_backend.h - on what the devices of a cluster run here, and how.
+ * backend_choice.h - assignment of the devices of a cluster to backends and
+ * GPUs of this machine.
  */
 #ifndef MO_DRIVER_EXEC_BACKEND_CHOICE_H
 #define MO_DRIVER_EXEC_BACKEND_CHOICE_H
@@ -16,16 +17,17 @@
 #include "exec/tensor/elem.h"
 #include "exec/plan/ir/plan.h"
 
-/* What the options say. */
+/* Options of the command line. */
 typedef struct mo_exec_config {
     const char *backend;   /* cpu, cuda, or auto */
     const char *precision; /* f32, tf32, f16, bf16 */
-    const char *cache;     /* a folder, "none", or NULL: the user's own */
-    const char *emulate;   /* parts of one GPU: "64,32"; NULL: no parts */
+    const char *cache; /* a folder, "none", or NULL: the user's cache folder */
+    const char
+        *emulate; /* SMs of the parts of one GPU: "64,32"; NULL: whole GPUs */
     bool no_measure;
     bool eager;
-    int64_t lanes;   /* of each GPU */
-    int64_t threads; /* of each device; 0: as the cluster says */
+    int64_t lanes;   /* streams of each GPU */
+    int64_t threads; /* of each device; 0: the cluster's */
 } mo_exec_config;
 
 enum { MO_EXEC_DEFAULT_STREAMS = 4 };
@@ -36,8 +38,8 @@ enum { MO_EXEC_DEFAULT_STREAMS = 4 };
         .lanes = MO_EXEC_DEFAULT_STREAMS                                       \
     }
 
-/* A GPU takes its time to wake up: where one is wanted by name, this is begun
- * beside whatever is done until mo_exec_gpu_init_wait.  What fails is told by
+/* Initialization of the CUDA driver in a thread of its own, in parallel with
+ * reading the graph, if --backend cuda is given. Errors are reported by
  * mo_exec_backends_choose. */
 typedef struct mo_exec_gpu_init {
     pthread_t thread;
@@ -48,7 +50,7 @@ void mo_exec_gpu_init_start(const mo_exec_config *wants,
                             mo_exec_gpu_init *waking);
 void mo_exec_gpu_init_wait(mo_exec_gpu_init *waking);
 
-/* The rows of an option table. */
+/* Rows of an option table for these options. */
 #define MO_EXEC_BACKEND_CHOICES "cpu|cuda|auto"
 
 #define MO_EXEC_CONFIG_OPTIONS(wants)                                          \
@@ -96,26 +98,26 @@ void mo_exec_gpu_init_wait(mo_exec_gpu_init *waking);
                            .max = MO_PLAN_MAX_STREAMS                          \
     }
 
-/* By device: what it runs on, and the number of its GPU.  Where backend is auto
- * and there is no GPU to use, all run on the CPU, and no_gpu says why; where it
- * is cuda that is an error.  Numbers and no_gpu begin as zeros. */
+/* Sets for each device its backend and the number of its GPU. With backend
+ * "auto" and no usable GPU, all devices run on the CPU, and *no_gpu holds the
+ * reason; with "cuda" that is an error. gpus and *no_gpu begin as zeros. */
 mo_status mo_exec_backends_choose(const mo_cluster *cluster,
                                   const mo_exec_config *wants,
                                   const mo_backend **backends, int *gpus,
                                   mo_error *no_gpu, mo_error *err);
 
-/* Says which devices are none of the processors they run on, why if no_gpu
- * knows, and which share a GPU. */
+/* Logs the devices that run on processors without being CPUs, with the reason
+ * in no_gpu if there is one, and the devices that share a GPU. */
 void mo_exec_backends_log(const mo_cluster *cluster,
                           const mo_backend *const *backends,
                           const mo_backend_unit_options *units,
                           const mo_error *no_gpu, const mo_driver_log *talk);
 
-/* What floats are in memory, and in products. */
+/* Returns the type of floats in memory, or in matrix products. */
 mo_elem mo_exec_storage_type(const mo_exec_config *wants);
 mo_backend_precision mo_exec_compute_precision(const mo_exec_config *wants);
 
-/* How far off outputs may be where nobody says. */
+/* Returns the default tolerance of outputs for the precision. */
 double mo_exec_default_tolerance(const mo_exec_config *wants,
                                  const mo_exec_plan *plan);
 

@@ -75,7 +75,7 @@ mo_status mo_exec_compare_files(const char *folder, const mo_exec_plan *plan,
     return status;
 }
 
-/* Whichever device it is: what it computes is the same. */
+/* Any device of this process will do: results do not depend on it. */
 static int device_here(const mo_exec_units *units)
 {
     int device = 0;

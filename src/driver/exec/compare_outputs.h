@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exec_compare.h - what a run put out, held against what it should.
+ * compare_outputs.h - comparison of outputs with reference files or with a run
+ * on one device.
  */
 #ifndef MO_DRIVER_EXEC_COMPARE_OUTPUTS_H
 #define MO_DRIVER_EXEC_COMPARE_OUTPUTS_H
@@ -18,11 +19,11 @@
 typedef struct mo_exec_comparison {
     double *errors;   /* by output, the largest so far; NAN: not compared */
     double max_error; /* NAN: nothing was compared */
-    int worst;        /* the output that has it */
+    int worst;        /* the output with the largest error */
     int64_t at;       /* its element */
     double is, wanted;
     bool same_shape;
-    const char *with; /* what the worst was compared with */
+    const char *with; /* the reference of the largest error */
 } mo_exec_comparison;
 
 mo_status mo_exec_comparison_begin(const mo_exec_plan *plan,
@@ -30,19 +31,20 @@ mo_status mo_exec_comparison_begin(const mo_exec_plan *plan,
                                    mo_error *err);
 void mo_exec_comparison_clear(mo_exec_comparison *comparison);
 
-/* With output0.npy, output1.npy, ... of a folder. */
+/* Compares with output0.npy, output1.npy, ... of a folder. */
 mo_status mo_exec_compare_files(const char *folder, const mo_exec_plan *plan,
                                 const mo_run_result *result,
                                 mo_exec_comparison *comparison, mo_error *err);
 
-/* With a run of everything on one device, in this process; inputs are all
- * there. */
+/* Compares with a run of all ops on one device, in this process; all inputs
+ * must be present. */
 mo_status mo_exec_compare_single_device(
     const mo_exec_options *o, const mo_exec_job *job,
     const mo_exec_units *units, const mo_exec_inputs *inputs,
     const mo_run_result *result, mo_exec_comparison *comparison, mo_error *err);
 
-/* Says on stderr which output is further off than it may be; false: none. */
+/* Reports on stderr the output with an error above the tolerance; returns
+ * false if there is none. */
 bool mo_exec_comparison_log_mismatch(const mo_exec_options *o,
                                      const mo_exec_plan *plan,
                                      const mo_exec_comparison *comparison);

@@ -35,7 +35,7 @@ static bool has_ranks(const mo_cluster *cluster)
     return false;
 }
 
-/* One process has all devices, whatever ranks the cluster speaks of. */
+/* A single process has all devices, whatever ranks the cluster assigns. */
 static mo_status find_ranks(const mo_cluster *cluster, int n_ranks,
                             int *rank_of, mo_error *err)
 {
@@ -68,8 +68,8 @@ static int count_local(const mo_exec_units *units, int rank)
     return count;
 }
 
-/* What is left to each device that does not say.  Where a launcher binds
- * processes, the processors we may use are ours alone. */
+/* Threads for each device without a number of its own. Where a launcher binds
+ * processes, the allowed processors belong to this process alone. */
 static int share(const mo_exec_units *units, int rank)
 {
     int cores = mo_parallel_for_cores(), processes = mo_host_local_processes();
@@ -128,7 +128,7 @@ static mo_status set_units(const mo_cluster *cluster, int rank,
     return status;
 }
 
-/* All of them on the first GPU, whatever the cluster says of others. */
+/* All devices are parts of the first GPU, whatever GPUs the cluster assigns. */
 static mo_status divide(const mo_cluster *cluster, const char *spec,
                         int n_ranks, mo_exec_units *units, mo_error *err)
 {
@@ -169,7 +169,8 @@ mo_status mo_exec_units_make(const mo_cluster *cluster, int n_ranks, int rank,
     return status;
 }
 
-/* The first processor of the list that is not ours to use, or -1. */
+/* Returns the first processor of the list that this process may not use, or
+ * -1. */
 static int missing_processor(const mo_backend_unit_options *unit)
 {
     for (int i = 0; i < unit->n_cpus; i++)
@@ -204,8 +205,8 @@ void mo_exec_units_log(const mo_exec_units *units, const mo_cluster *cluster,
     tell_missing(units, cluster, rank, talk);
 }
 
-/* Weights are mapped and packed: the copies count, the files do not.  What has
- * memory of its own says itself when it is too small. */
+/* Weights are mapped and packed: the copies count, the files do not. Devices
+ * with memory of their own check it themselves. */
 mo_status mo_exec_units_check_memory(const mo_exec_units *units,
                                      const mo_exec_plan *plan, int rank,
                                      mo_error *err)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exec_units.h - which rank has which device, and what it runs with there.
+ * device_units.h - assignment of devices to ranks, backends, GPUs and threads.
  */
 #ifndef MO_DRIVER_EXEC_DEVICE_UNITS_H
 #define MO_DRIVER_EXEC_DEVICE_UNITS_H
@@ -19,31 +19,31 @@ typedef struct mo_exec_units {
     int *rank_of; /* by device */
     mo_backend_unit_options *options;
     const mo_backend **backends;
-    int *lanes;        /* for the plan: how many calls may run side by side */
-    bool *keen, *nest; /* for the plan: as mo_plan_source has them */
-    int *parts; /* SMs by device, where they are parts of one GPU, or NULL */
-    mo_error no_gpu; /* why devices that are GPUs run on processors, or zeros */
+    int *lanes;        /* for the plan: streams */
+    bool *keen, *nest; /* for the plan: as in mo_plan_source */
+    int *parts;        /* SMs by device for parts of one GPU, or NULL */
+    mo_error no_gpu;   /* why GPU devices run on processors, or zeros */
 } mo_exec_units;
 
-/* Threads of a device are what is wanted, else what the cluster says, else an
- * equal share of the processors for each device of rank.  Begins as zeros, and
- * is the caller's to clear. */
+/* Threads of a device: the option's, else the cluster's, else an equal share
+ * of the processors among the devices of the rank. *units begins as zeros; the
+ * caller clears it. */
 mo_status mo_exec_units_make(const mo_cluster *cluster, int n_ranks, int rank,
                              const mo_exec_config *wants, mo_exec_units *units,
                              mo_error *err);
 void mo_exec_units_clear(mo_exec_units *units);
 
-/* What the plan of a device is like, by what it runs on. */
+/* Sets the properties of a device that its plan depends on, by its backend. */
 void mo_exec_units_set_plan_traits(mo_exec_units *units, int device,
                                    const mo_exec_config *wants);
 
-/* Says what devices run on where that is not what they are, and which of rank
- * lack a processor that they should stay on. */
+/* Logs the devices whose backend is not their own kind, and those of rank
+ * without a processor they are bound to. */
 void mo_exec_units_log(const mo_exec_units *units, const mo_cluster *cluster,
                        int rank, const mo_driver_log *talk);
 
-/* Has this machine the memory that the devices of rank need, of those that have
- * none of their own? */
+/* Fails if this machine lacks the memory for the devices of rank that have
+ * none of their own. */
 mo_status mo_exec_units_check_memory(const mo_exec_units *units,
                                      const mo_exec_plan *plan, int rank,
                                      mo_error *err);

@@ -35,7 +35,7 @@ static int count(const char *spec)
     return n;
 }
 
-/* Digits up to a comma or the end. */
+/* Reads digits up to a comma or the end. */
 static mo_status read_number(const char **at, int *number, mo_error *err)
 {
     size_t n = strcspn(*at, ",");
@@ -91,7 +91,8 @@ mo_status mo_emulate_sm_counts(const char *spec, const mo_cluster *cluster,
 
 /* ---- links */
 
-/* The schedule's own number where it speaks of the same bytes. */
+/* Whether the transfer has the size of the instance's, so that the scheduled
+ * time applies. */
 static bool is_as_placed(const mo_instance *x, const mo_plan_transfer *t)
 {
     return t->tensor != MO_PLAN_NONE &&

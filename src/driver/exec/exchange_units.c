@@ -5,19 +5,19 @@
 
 #include "cost/cluster.h"
 
-/* A GPU of another rank, which nobody here calls: this program may have been
- * built without any. */
+/* A GPU of another rank, never called here: this program may have been built
+ * without CUDA. */
 static const mo_backend elsewhere = { .name = "cuda", .apart = true };
 
-/* By device, whether it is a GPU.  As long as it can be: ranks may have been
- * given clusters of other sizes, which is found out later. */
+/* By device, whether it is a GPU. Fixed size: ranks may have clusters of other
+ * sizes, which is detected later. */
 typedef struct telling {
     bool apart[MO_MAX_DEVICES];
 } telling;
 
 _Static_assert(sizeof(bool) == 1, "they travel as bytes");
 
-/* At rank 0: everybody's own. */
+/* At rank 0: receives the message of every rank. */
 static mo_status hear_all(const mo_transport *transport,
                           mo_transport_world *world, const mo_exec_units *units,
                           telling *all, mo_error *err)

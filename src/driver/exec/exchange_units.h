@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exec_agree.h - ranks tell each other what their devices run on.
+ * exchange_units.h - exchange of the kinds of devices between ranks.
  *
- * A plan for a GPU is not the same as one for processors, and only the rank
- * that has a device knows whether there is a GPU for it.  All need one plan.
+ * A plan for a GPU differs from one for processors, and only the rank of a
+ * device knows whether it has a GPU. All ranks need the same plan.
  */
 #ifndef MO_DRIVER_EXEC_EXCHANGE_UNITS_H
 #define MO_DRIVER_EXEC_EXCHANGE_UNITS_H
@@ -12,8 +12,8 @@
 #include "driver/exec/device_units.h"
 #include "exec/transport/transport.h"
 
-/* All ranks call it, when their own units are made and before the plan is; the
- * units of others are then as these say. */
+/* Collective: all ranks call it after their own units are made and before the
+ * plan is. Sets the units of the other ranks. */
 mo_status mo_exec_exchange_units(const mo_transport *transport,
                                  mo_transport_world *world,
                                  const mo_exec_config *wants,

@@ -27,8 +27,8 @@ void mo_exec_job_clear(mo_exec_job *job)
     *job = (mo_exec_job){ 0 };
 }
 
-/* Does the file begin as XML does?  What cannot be read is told by whoever
- * reads it. */
+/* Whether the file begins like XML. Read errors are reported when it is
+ * read. */
 static bool looks_like_xml(const char *path)
 {
     FILE *file = strcmp(path, "-") != 0 ? fopen(path, "re") : NULL;
@@ -44,7 +44,7 @@ static bool looks_like_xml(const char *path)
     return i < n && bytes[i] == '<';
 }
 
-/* Solvers write XML, too: the root element tells. */
+/* Solvers write XML, too: the root element decides. */
 static bool is_graph(const char *path)
 {
     char root[ROOT_SIZE] = "";
@@ -70,7 +70,7 @@ static int first_cpu(const mo_cluster *cluster)
     return 0;
 }
 
-/* What fits is the plan's to say: it knows exactly. */
+/* Capacities are not checked here: the plan knows the exact memory. */
 static mo_status load_graph(const mo_exec_options *o, const char *path,
                             mo_exec_job *job, mo_error *err)
 {
@@ -125,8 +125,8 @@ mo_status mo_exec_job_load(const mo_exec_options *o, const char *path,
     return status;
 }
 
-/* Who hears of ops that cannot be run.  The first is kept back until there is a
- * second: the only one is the error that the command ends with. */
+/* Context of the callback for unsupported ops. The first is held back until a
+ * second comes: a single one is the error of the command. */
 typedef struct listener {
     const char *command, *path;
     int n;
@@ -156,7 +156,7 @@ static void tell_op(void *context, int line, const char *what)
     say(to, &cannot);
 }
 
-/* units: NULL for what any CPU runs. */
+/* units NULL: a plan for any CPU. */
 static mo_status make_plan(const mo_exec_options *o, const mo_exec_job *job,
                            const mo_exec_units *units,
                            const mo_schedule *schedule, listener *to,
@@ -188,8 +188,8 @@ static mo_status make_plan(const mo_exec_options *o, const mo_exec_job *job,
     return status;
 }
 
-/* Weights that are made up lie in memory, and packed copies of them: known to
- * be too much before the first is made. */
+/* Random weights are held in memory together with their packed copies; fails
+ * before the first is generated if that is too much. */
 static mo_status check_made_up(const mo_graph *g, bool random, mo_error *err)
 {
     int64_t left = mo_host_available_memory_bytes() / 2, need = 0;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exec.h - what moirai-exec was told, for the files it is made of.
+ * exec_options.h - options of moirai-exec.
  */
 #ifndef MO_DRIVER_EXEC_EXEC_OPTIONS_H
 #define MO_DRIVER_EXEC_EXEC_OPTIONS_H
@@ -29,22 +29,22 @@ typedef struct mo_exec_options {
     const char *graph;
     mo_option_list inputs;
     int64_t seed;    /* of inputs */
-    int64_t weights; /* seed of those that are missing, or MO_EXEC_NO_SEED */
+    int64_t weights; /* seed of missing weights, or MO_EXEC_NO_SEED */
     const char *transport;
     mo_launch_options job; /* the other ranks */
     mo_exec_config wants;
-    bool no_fuse, no_layout; /* plain plans, for comparison */
+    bool no_fuse, no_layout; /* unoptimized plans, for comparison */
     bool as_placed;          /* as in mo_plan_source */
     int64_t runs;
     bool dry_run;
     const char *output; /* a folder, or NULL */
     bool check;
     const char *reference; /* a folder, or NULL */
-    double tolerance;      /* negative: as the precision allows */
+    double tolerance;      /* negative: the default of the precision */
     bool json;
     mo_output_file outputs[MO_EXEC_N_OUTPUTS];
     mo_driver_log talk;
-    int code; /* to leave with when nothing failed */
+    int code; /* exit status if nothing failed */
 } mo_exec_options;
 
 #endif

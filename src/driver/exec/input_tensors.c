@@ -22,7 +22,7 @@ void mo_exec_inputs_clear(mo_exec_inputs *inputs)
     *inputs = (mo_exec_inputs){ 0 };
 }
 
-/* The input of that name, or of that number. */
+/* Returns the input of that name or number, or -1. */
 static int find_input(const mo_exec_plan *plan, const char *text, size_t length)
 {
     int64_t number;
@@ -37,7 +37,7 @@ static int find_input(const mo_exec_plan *plan, const char *text, size_t length)
     return UNKNOWN;
 }
 
-/* "NAME=FILE"; a name may have '=' in it.  The only input needs no name. */
+/* Splits "NAME=FILE"; a name may contain '='. A single input needs no name. */
 static int split(const mo_exec_plan *plan, const char *text, const char **file)
 {
     for (const char *at = strchr(text, '='); at; at = strchr(at + 1, '=')) {
@@ -66,7 +66,7 @@ static mo_status refuse(const mo_exec_plan *plan, const char *text,
                    text, plan->n_inputs > 0 ? names : "none at all");
 }
 
-/* files[i]: the file of input i, or NULL. */
+/* Sets files[i] to the file of input i, or NULL. */
 static mo_status find_files(const mo_option_list *list,
                             const mo_exec_plan *plan, const char **files,
                             mo_error *err)
@@ -86,7 +86,7 @@ static mo_status find_files(const mo_option_list *list,
     return MO_OK;
 }
 
-/* numpy has no bf16. */
+/* NumPy has no bf16. */
 static mo_status narrow(const mo_tensor_desc *desc, mo_tensor_dense *value,
                         mo_error *err)
 {
@@ -119,8 +119,8 @@ static mo_status read_file(const char *file, const mo_plan_input *input,
                       mo_tensor_desc_format(&input->desc, wanted));
 }
 
-/* Rows of the table that op gathers from with what it reads at port, or
- * INT64_MAX where it does something else with it. */
+/* Returns the rows of the table that op gathers from with its input at port,
+ * or INT64_MAX for other uses. */
 static int64_t table_rows(const mo_graph *g, int op, int port)
 {
     const mo_operator *known =
@@ -145,8 +145,8 @@ static bool is_conversion(const mo_graph *g, int op)
     return known && strcmp(known->name, "Convert") == 0;
 }
 
-/* The smallest table that is indexed with what op makes, or with what becomes
- * of it in a few conversions. */
+/* Returns the rows of the smallest table indexed with the output of op,
+ * directly or after a few conversions. */
 static int64_t indices_below(const mo_graph *g, int op, int conversions)
 {
     int64_t below = INT64_MAX;
@@ -188,8 +188,8 @@ static bool is_read_by(const mo_exec_plan *plan, const mo_plan_input *input,
     return false;
 }
 
-/* What others read is read here only so that they can be told of another value
- * that this rank was given: it need not be here. */
+/* Inputs of other ranks are read here only to compare them: a missing file is
+ * no error. */
 static void read_for_others(const char *file, const mo_plan_input *input,
                             mo_tensor_dense *value)
 {

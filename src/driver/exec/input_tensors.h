@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exec_inputs.h - the network's inputs: from files, or made up.
+ * input_tensors.h - inputs of the network: from files, or random.
  */
 #ifndef MO_DRIVER_EXEC_INPUT_TENSORS_H
 #define MO_DRIVER_EXEC_INPUT_TENSORS_H
@@ -17,9 +17,9 @@ typedef struct mo_exec_inputs {
 } mo_exec_inputs;
 
 /*
- * Those that rank (or, with all, anybody) reads; others stay empty.  g is the
- * graph the plan is of: it tells how large made-up indices may be.  Begins as
- * zeros, and is the caller's to clear whatever the result.
+ * Makes the inputs that rank reads (with all, those of every rank); the others
+ * stay empty. g is the graph of the plan and bounds random indices. *inputs
+ * begins as zeros; the caller clears it, also after a failure.
  */
 mo_status mo_exec_inputs_make(const mo_exec_options *o, const mo_graph *g,
                               const mo_exec_plan *plan, const int *rank_of,

@@ -8,8 +8,8 @@
 
 #include "driver/text_file.h"
 
-/* The first line of the file.  A zero byte would end the token there, and what
- * is left might be known to many. */
+/* Reads the first line of the file. A zero byte is refused: it would truncate
+ * the token. */
 static mo_status read_token(mo_launch_options *job, mo_error *err)
 {
     size_t size = 0, length;

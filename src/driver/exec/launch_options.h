@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * job_options.h - the options that tell a command of the other ranks of its
- * job.
+ * launch_options.h - options that describe the ranks of a job.
  */
 #ifndef MO_DRIVER_EXEC_LAUNCH_OPTIONS_H
 #define MO_DRIVER_EXEC_LAUNCH_OPTIONS_H
@@ -13,10 +12,10 @@
 #include "exec/transport/rendezvous/launcher.h"
 
 typedef struct mo_launch_options {
-    int64_t rank, ranks; /* -1 and 0: not told */
+    int64_t rank, ranks; /* -1 and 0: not given */
     const char *master, *bind;
     const char *token, *token_file;
-    char *read; /* of the file; mo_launch_options_clear frees it */
+    char *read; /* contents of the file; freed by mo_launch_options_clear */
 } mo_launch_options;
 
 #define MO_LAUNCH_OPTIONS_DEFAULTS                                             \
@@ -24,7 +23,7 @@ typedef struct mo_launch_options {
         .rank = -1                                                             \
     }
 
-/* The rows of an option table for these. */
+/* Rows of an option table for these options. */
 /* clang-format off */
 #define MO_LAUNCH_OPTIONS(job)                                                    \
     { 0, "rank", "R", "number of this rank, from 0", MO_OPTION_INT,     \
@@ -41,7 +40,7 @@ typedef struct mo_launch_options {
       MO_OPTION_TEXT, .to = &(job)->token }
 /* clang-format on */
 
-/* What the transport is told; launch lives no longer than job. */
+/* Fills the launch parameters of the transport; they borrow from job. */
 mo_status mo_launch_options_read(mo_launch_options *job,
                                  mo_rdv_launch_options *launch, mo_error *err);
 void mo_launch_options_clear(mo_launch_options *job);

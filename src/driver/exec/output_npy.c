@@ -11,7 +11,7 @@
 
 #include "exec/tensor/npy.h"
 
-/* Room for "/output" and a number. */
+/* Size of "/output" and a number. */
 enum { NAME_SIZE = 32 };
 
 void mo_exec_output_npy_clear(mo_exec_output_npy *files)

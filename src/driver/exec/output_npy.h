@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * exec_files.h - the network's outputs as files of a folder: output0.npy,
+ * output_npy.h - outputs of the network as files of a folder: output0.npy,
  * output1.npy, ...
  */
 #ifndef MO_DRIVER_EXEC_OUTPUT_NPY_H
@@ -16,15 +16,14 @@ typedef struct mo_exec_output_npy {
     int n;
 } mo_exec_output_npy;
 
-/* Makes the folder where it is missing, and writes all of them so that only
- * their names are missing.  files begins as zeros and is the caller's to
- * clear. */
+/* Creates the folder if it is missing and writes all files under temporary
+ * names. *files begins as zeros; the caller clears it. */
 mo_status mo_exec_output_npy_open(const char *folder,
                                   const mo_run_result *result,
                                   mo_exec_output_npy *files, mo_error *err);
 mo_status mo_exec_output_npy_commit(mo_exec_output_npy *files, mo_error *err);
 
-/* What was not committed is gone. */
+/* Removes files that were not committed. */
 void mo_exec_output_npy_clear(mo_exec_output_npy *files);
 
 #endif

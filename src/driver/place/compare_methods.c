@@ -11,7 +11,7 @@
 
 static mo_status reserve(int n, mo_place_comparison *c, mo_error *err)
 {
-    size_t room = (size_t) n + 1; /* one more may come after a signal */
+    size_t room = (size_t) n + 1; /* one more may be added after a signal */
 
     c->entries = calloc(room, sizeof *c->entries);
     c->ranked = calloc(room, sizeof *c->ranked);
@@ -34,8 +34,8 @@ static mo_status run_next(const mo_place_context *setting, const mo_instance *x,
                                err);
 }
 
-/* A signal may have come before anything was found: everything on one device
- * is better than nothing. */
+/* Whether a signal came before any result: then everything on one device is
+ * the fallback. */
 static bool needs_single(const mo_place_comparison *c)
 {
     if (mo_interrupt_last_signal() == 0)

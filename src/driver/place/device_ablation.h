@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * place_study.h - what each device is worth: the same method once more, without
- * each of them in turn.
+ * device_ablation.h - ablation study: the same method without each device in
+ * turn.
  */
 #ifndef MO_DRIVER_PLACE_DEVICE_ABLATION_H
 #define MO_DRIVER_PLACE_DEVICE_ABLATION_H
@@ -12,11 +12,11 @@
 
 typedef struct mo_place_ablation {
     mo_report_device_loss *losses; /* by device */
-    char (*why)[160];              /* by device, for those */
+    char (*why)[160];              /* by device, the reason */
 } mo_place_ablation;
 
-/* seconds are for each device.  study is zeros at first, and the caller's to
- * clear whatever the result. */
+/* seconds are per device. *study begins as zeros; the caller clears it, also
+ * after a failure. */
 mo_status mo_place_ablation_run(const mo_place_context *setting,
                                 const mo_instance *x, const mo_method *method,
                                 double seconds, mo_place_ablation *study,

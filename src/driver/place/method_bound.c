@@ -7,7 +7,7 @@
 #include "driver/place/method_run.h"
 #include "schedule/bound/lower_bound.h"
 
-/* What is known to be possible, INT64_MAX: nothing. */
+/* Returns the shortest known makespan; INT64_MAX: none. */
 static int64_t least_known(const mo_place_result *const *ranked, int n)
 {
     return n > 0 && !ranked[0]->row.why && ranked[0]->row.fits
@@ -48,7 +48,8 @@ mo_status mo_place_best_bound(const mo_place_context *setting,
             *bound_by = ranked[i]->method->name;
         }
     }
-    /* A method that proves anything has asked for this one where it pays. */
+    /* Methods that prove a bound have computed this one already where it
+     * pays. */
     if (*bound_ns > 0)
         return MO_OK;
     status = mo_bound_lower(x, &setting->regime, &lower, err);

@@ -8,10 +8,10 @@
 
 #include "report/format_units.h"
 
-/* Seconds between two lines on a terminal. */
+/* Seconds between two updates on a terminal. */
 #define PAUSE_S 0.1
 
-/* A line that wraps could not be taken back. */
+/* A wrapped line could not be erased. */
 enum { TIME_ROOM = 32, LINE_ROOM = 160, WHAT_ROOM = 60, SCREEN_WIDTH = 79 };
 
 void mo_place_progress_begin(mo_place_progress *n, const char *method,
@@ -48,7 +48,7 @@ static void compose(const mo_place_progress *n, const mo_method_progress *news,
              news->what ? ": " : "", WHAT_ROOM, news->what ? news->what : "");
 }
 
-/* Better than what was told? */
+/* Keeps an improvement; returns false if there is none. */
 static bool take(mo_place_progress *n, const mo_method_progress *news)
 {
     bool better = false;

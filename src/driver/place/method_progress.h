@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * place_news.h - what a method has so far: one line on a terminal, or a line
- * for every improvement where the user wants to hear of the work.
+ * method_progress.h - progress of a method: one line on a terminal, or with -v
+ * a line for every improvement.
  */
 #ifndef MO_DRIVER_PLACE_METHOD_PROGRESS_H
 #define MO_DRIVER_PLACE_METHOD_PROGRESS_H
@@ -15,19 +15,19 @@
 typedef struct mo_place_progress {
     const char *method;
     const mo_driver_log *talk;
-    bool shows, lists; /* a line that is rewritten; or one for each */
+    bool shows, lists; /* one rewritten line; or one per improvement */
     bool shown;
-    double next_s;                 /* not before */
-    int64_t makespan_ns, lower_ns; /* that were told */
+    double next_s;                 /* earliest time of the next update */
+    int64_t makespan_ns, lower_ns; /* last printed */
 } mo_place_progress;
 
 void mo_place_progress_begin(mo_place_progress *news, const char *method,
                              const mo_driver_log *talk);
 
-/* As a mo_method_task wants it; context is the mo_place_progress. */
+/* Callback of mo_method_task; context is the mo_place_progress. */
 void mo_place_progress_update(void *context, const mo_method_progress *news);
 
-/* Takes the line away. */
+/* Erases the line. */
 void mo_place_progress_end(mo_place_progress *news);
 
 #endif

@@ -36,7 +36,8 @@ static void find_fullest(const mo_instance *x, const int64_t *peak_bytes,
     }
 }
 
-/* Memory that overflows is told; all else is a mistake of the method. */
+/* Exceeded memory is reported in the table; any other violation is a defect of
+ * the method. */
 static void look_at_violations(const mo_verdict *verdict, mo_place_result *e)
 {
     mo_method_result *placed = &e->placed;
@@ -54,7 +55,8 @@ static void look_at_violations(const mo_verdict *verdict, mo_place_result *e)
     }
 }
 
-/* No more violations of memory than devices, so any other is in the list. */
+/* There are at most as many memory violations as devices, so any other one is
+ * in the list. */
 static mo_status judge(const mo_instance *x, mo_place_result *e, mo_error *err)
 {
     mo_verdict *verdict = NULL;
@@ -110,8 +112,8 @@ static void let_work(const mo_place_context *setting, const mo_instance *x,
     e->row.rounds = e->placed.rounds;
 }
 
-/* It has an answer, and could not write what it has learned: after an hour the
- * answer is not thrown away for that. */
+/* Whether a result exists although its policy could not be saved: the result
+ * is kept. */
 static bool has_lost_files(const mo_place_result *e)
 {
     return e->status != MO_OK && e->method->learns && e->placed.schedule;

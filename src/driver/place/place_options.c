@@ -10,7 +10,7 @@
 #include "solvers/registry.h"
 
 typedef struct choice {
-    const mo_method **methods; /* with room for all there are */
+    const mo_method **methods; /* capacity for all methods */
     int n;
 } choice;
 
@@ -89,7 +89,8 @@ static int count_learning(const choice *c)
     return n;
 }
 
-/* A policy is one method's, for one number of devices; a curve is one's. */
+/* A policy belongs to one method and one number of devices; a curve to one
+ * method. */
 static mo_status check_learning(const mo_place_options *o, const choice *c,
                                 mo_error *err)
 {
@@ -146,7 +147,8 @@ mo_status mo_place_select_methods(const mo_place_options *options,
     return MO_OK;
 }
 
-/* The way that will be taken: the library where there is one. */
+/* Queries the version in the form that will be used: the library where there
+ * is one. */
 static mo_status ask(const mo_solver *solver, mo_solver_install *found,
                      mo_error *err)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * place_choice.h - what moirai-place was asked for: which methods, for how
- * long, and with whose help.
+ * place_options.h - options of moirai-place: methods, limits, solver for
+ * subproblems.
  */
 #ifndef MO_DRIVER_PLACE_PLACE_OPTIONS_H
 #define MO_DRIVER_PLACE_PLACE_OPTIONS_H
@@ -15,23 +15,23 @@
 #include "solvers/plugins/solver.h"
 
 typedef struct mo_place_options {
-    mo_option_list methods; /* of names with commas; to be freed */
+    mo_option_list methods; /* comma-separated names; freed by the command */
     double time_s, gap;
     int64_t seed, threads, rounds;
-    const char *assist; /* NULL: the embedded solver, if it is here */
+    const char *assist; /* NULL: the embedded solver, if it is installed */
     bool drop_device;
-    const char *policy, *curve; /* files of methods that learn, or NULL */
+    const char *policy, *curve; /* files of trained methods, or NULL */
     bool no_learning;
 } mo_place_options;
 
-/* A person is waiting. */
+/* Defaults for interactive use. */
 #define MO_PLACE_DEFAULTS                                                      \
     {                                                                          \
         .time_s = 60, .seed = 1                                                \
     }
 #define MO_PLACE_ASSIST_CHOICES "highs|scip|gurobi|cbc|glpk|none"
 
-/* The rows of an option table for these. */
+/* Rows of an option table for these options. */
 /* clang-format off */
 #define MO_PLACE_OPTIONS(o)                                                    \
     { 0, "method", "M,...", "methods (default moirai), or all",        \
@@ -59,14 +59,14 @@ typedef struct mo_place_options {
       MO_OPTION_TEXT, .to = &(o)->curve }
 /* clang-format on */
 
-/* The methods that were named, each once, if the other options go with them;
- * free() them. */
+/* Returns the named methods, without duplicates, after checking the other
+ * options against them; the caller frees the array. */
 mo_status mo_place_select_methods(const mo_place_options *options,
                                   const mo_method ***methods, int *n,
                                   mo_error *err);
 
-/* The solver that helps; *solver is NULL when none shall, or when nobody asked
- * for one and none is here.  found is the caller's to clear. */
+/* Finds the solver for subproblems; *solver is NULL for "none", or if none was
+ * requested and none is installed. The caller clears *found. */
 mo_status mo_place_assist_solver(const mo_place_options *options,
                                  const mo_solver **solver,
                                  mo_solver_install *found, mo_error *err);

@@ -17,8 +17,8 @@ typedef struct writer {
     mo_out *out;
 } writer;
 
-/* The double that is nearest, which is read back to the same nanosecond for a
- * month and more. */
+/* Returns the nearest double; it reads back as the same nanosecond for more
+ * than a month. */
 static double in_units(const writer *w, int64_t ns)
 {
     return (double) ns / (double) w->unit_ns;
@@ -57,8 +57,8 @@ static void put_send(const writer *w, int number, const mo_transfer *t)
     put_column(w, MO_VARIABLE_ROLE_CHANNEL, number, t->from, t->to, 1);
 }
 
-/* A tensor goes to a device for all readers there, unless there is but one
- * anywhere. */
+/* A tensor is sent once per device for all consumers there, unless it has a
+ * single consumer. */
 static int tensor_number(const writer *w, const mo_transfer *t)
 {
     const int *start = w->x->tensor_start;
@@ -68,7 +68,7 @@ static int tensor_number(const writer *w, const mo_transfer *t)
                               alone ? MO_FREE : t->to);
 }
 
-/* Tensors are sent once, but columns are by flow: one for each reader. */
+/* Tensors are sent once, but columns are per flow: one for each consumer. */
 static void put_readers(const writer *w, const mo_transfer *t)
 {
     const int *start = w->x->tensor_start;

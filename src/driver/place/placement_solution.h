@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * place_solution.h - a placement as the solution of a model that nobody needed
- * to write.
+ * placement_solution.h - writes a placement as a solution of the compact
+ * model.
  *
- * The columns are those of the compact model (moirai-model(5)), the identity
- * columns among them, so that whoever reads a solver's solution reads this.
+ * The columns are those of moirai-model(5), identity columns included, so that
+ * every reader of solver solutions accepts it; the model itself need not
+ * exist.
  */
 #ifndef MO_DRIVER_PLACE_PLACEMENT_SOLUTION_H
 #define MO_DRIVER_PLACE_PLACEMENT_SOLUTION_H
@@ -21,9 +22,9 @@
 typedef struct mo_place_solution {
     const mo_instance *x;
     const mo_schedule *schedule;
-    mo_identity_options made_of; /* formulation, regime and unit are ours */
+    mo_identity_options made_of; /* formulation, regime and unit are set here */
     const char *method;
-    int64_t bound_ns; /* 0: not known */
+    int64_t bound_ns; /* 0: unknown */
 } mo_place_solution;
 
 mo_status mo_place_solution_write(const mo_place_solution *solution,

@@ -14,14 +14,14 @@
 #include "solvers/process/interrupt.h"
 
 struct mo_place_signals {
-    int signals; /* readable when one has come */
-    int quit[2]; /* the thread ends when its other end is closed */
-    struct sigaction before_int, before_term; /* what they did until then */
+    int signals; /* readable after a signal */
+    int quit[2]; /* closing the other end stops the thread */
+    struct sigaction before_int, before_term; /* previous actions */
     pthread_t thread;
 };
 
-/* As if nobody had caught it; files that are not complete, children and their
- * folders go away with us. */
+/* Terminates as if the signal had not been caught; temporary files, children
+ * and their folders are removed. */
 static void die_of(const mo_place_signals *watch, int number)
 {
     sigaction(number,
@@ -30,8 +30,8 @@ static void die_of(const mo_place_signals *watch, int number)
     raise(number);
 }
 
-/* A method may be where it cannot look for signals for a while, so somebody
- * else does. */
+/* Counts signals in a thread of its own, since a method may not poll for a
+ * while. */
 static void *count_signals(void *context)
 {
     const mo_place_signals *watch = context;

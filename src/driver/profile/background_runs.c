@@ -8,7 +8,7 @@
 
 #include "exec/runtime/background_load.h"
 
-/* Between two preparations of their kernels. */
+/* Runs between two preparations of the kernels. */
 enum { RUNS_AT_ONCE = 50 };
 
 typedef struct member {
@@ -19,11 +19,11 @@ typedef struct member {
 
 struct mo_profiler_background {
     mo_stop enough;
-    int n; /* that were started */
+    int n; /* threads started */
     pthread_mutex_t lock;
     pthread_cond_t changed;
-    int n_at_work;    /* or never will be */
-    mo_status status; /* of those that could not */
+    int n_at_work;    /* running, or failed */
+    mo_status status; /* of the threads that failed */
     mo_error err;
     member members[];
 };
@@ -61,7 +61,7 @@ mo_status mo_profiler_target_run(const mo_profiler_target *solo, int warm_ups,
     return status;
 }
 
-/* One more is at work, or cannot be. */
+/* Counts one more thread as running or failed. */
 static void settle(mo_profiler_background *c, mo_status status,
                    const mo_error *err)
 {
@@ -80,7 +80,7 @@ static void is_at_work(void *company)
     settle(company, MO_OK, NULL);
 }
 
-/* What ends it later would end what is measured, too. */
+/* A failure here would also end the measured run: it is ignored. */
 static void keep_apart_busy(const member *m)
 {
     const mo_run_plan_options options = options_of(&m->solo);

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile_company.h - a network on one device, and others that run beside it.
+ * background_runs.h - a measured run on one device with background load on the
+ * others.
  *
- * Devices of one machine share its memory and its clocks: what an op takes is
- * measured while all of them are at work, as they will be.
+ * Devices of one machine share memory and clocks, so ops are measured while
+ * all devices are busy, as in the placed network.
  */
 #ifndef MO_DRIVER_PROFILE_BACKGROUND_RUNS_H
 #define MO_DRIVER_PROFILE_BACKGROUND_RUNS_H
@@ -14,7 +15,7 @@
 #include "exec/plan/ir/plan.h"
 #include "exec/runtime/run.h"
 
-/* A device with a plan of its own. */
+/* A device with its own plan. */
 typedef struct mo_profiler_target {
     const mo_exec_plan *plan; /* of one device */
     const mo_tensor_dense *inputs;
@@ -22,18 +23,18 @@ typedef struct mo_profiler_target {
     mo_backend_unit_options unit;
 } mo_profiler_target;
 
-/* Runs it here; whole: how long its calls take by themselves is of no use.
- * result begins as zeros and is the caller's to clear. */
+/* Runs the plan in the calling thread. whole: only the whole network is timed,
+ * not its calls. *result begins as zeros; the caller clears it. */
 mo_status mo_profiler_target_run(const mo_profiler_target *solo, int warm_ups,
                                  int runs, bool whole, const mo_stop *stop,
                                  mo_run_result *result, mo_error *err);
 
 typedef struct mo_profiler_background mo_profiler_background;
 
-/* From here on n others run again and again, each in a thread; solos are
- * copied.  What they compute is nobody's concern; nor is whether threads of
- * processors can.  Where memory is apart it takes its time to begin: all are at
- * work when this returns, or it says why one cannot. */
+/* Starts n background runs that repeat until stopped, each in a thread; solos
+ * are copied. Results are discarded, and CPU devices may fail silently.
+ * Devices with memory of their own take time to start: returns when all of
+ * them run, or fails with the reason of the first that cannot. */
 mo_status mo_profiler_background_start(const mo_profiler_target *solos, int n,
                                        mo_profiler_background **company,
                                        mo_error *err);

@@ -17,14 +17,14 @@
 
 enum { MOST_CPUS = 64, LINE_SIZE = 512 };
 
-/* All that is made on the way. */
+/* State of the subcommand. */
 typedef struct work {
     const mo_driver_cluster_options *o;
     const mo_transport *transport;
     mo_transport_world *world;
     int rank, n_ranks;
     mo_arena *arena; /* of the list of GPUs */
-    const int *gpus; /* or NULL: all */
+    const int *gpus; /* NULL: all */
     int n_gpus;
     mo_discover_options how;
     mo_discover_inventory *surveys; /* by rank */
@@ -74,9 +74,10 @@ static mo_status read_cpus(work *w, mo_error *err)
     return MO_OK;
 }
 
-/* -------------------------------------------------------------------- world */
+/* ---- transport */
 
-/* For a thread of the transport, when the command itself is stuck. */
+/* Callback of a transport thread that ends the process while the command is
+ * blocked. */
 static void say_last(const mo_error *why)
 {
     char text[MO_ERROR_FILE_SIZE + MO_ERROR_TEXT_SIZE + 16];
@@ -85,7 +86,7 @@ static void say_last(const mo_error *why)
             mo_error_format(why, text, sizeof text));
 }
 
-/* Of somebody who was refused, while the others go on waiting. */
+/* Logs a rejected rank while the rendezvous goes on. */
 static void say_note(const char *text)
 {
     fprintf(stderr, "moirai-cluster: %s\n", text);
@@ -109,9 +110,9 @@ static mo_status open_world(work *w, mo_launch_options *job, mo_error *err)
     return status;
 }
 
-/* --------------------------------------------------------------------- find */
+/* ---- discovery */
 
-/* What there is on each machine, told by the first rank. */
+/* Logs the devices of each machine, at rank 0. */
 static void tell(const work *w)
 {
     for (int r = 0; r < w->n_ranks && !w->o->talk.quiet; r++) {
@@ -140,7 +141,7 @@ static mo_status survey(work *w, mo_error *err)
     return status;
 }
 
-/* Who measures has to know all devices. */
+/* Measuring needs the devices of all ranks. */
 static mo_status find(work *w, mo_error *err)
 {
     mo_status status = MO_OK;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cluster_discover.h - what moirai-cluster was told, and its subcommand.
+ * cluster_discover.h - options of moirai-cluster, and its subcommand discover.
  */
 #ifndef MO_DRIVER_PROFILE_CLUSTER_DISCOVER_H
 #define MO_DRIVER_PROFILE_CLUSTER_DISCOVER_H
@@ -15,16 +15,16 @@ typedef struct mo_driver_cluster_options {
     const char *output;    /* NULL: standard output */
     const char *gpus;      /* "0,2", "none", or NULL: all */
     const char *cpus;      /* "2", "none", or NULL: one device */
-    const char *precision; /* what peaks are of */
-    const char *topology;  /* NCCL's, or NULL */
-    const char *transport; /* or NULL: as it was started */
-    mo_launch_options job; /* the other ranks; to be cleared by the command */
+    const char *precision; /* that peaks refer to */
+    const char *topology;  /* NCCL's dump, or NULL */
+    const char *transport; /* NULL: by the launcher */
+    mo_launch_options job; /* the ranks; cleared by the command */
     bool measure;
     mo_driver_log talk;
 } mo_driver_cluster_options;
 
-/* Finds devices and links, of all ranks where there are several, and writes
- * the cluster. */
+/* Discovers devices and links, those of all ranks if there are several, and
+ * writes the cluster. */
 mo_status mo_driver_cluster_discover(mo_driver_cluster_options *o,
                                      mo_error *err);
 

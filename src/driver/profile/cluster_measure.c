@@ -15,7 +15,7 @@
 
 enum { NOTE_SIZE = 512, NS_PER_US = 1000 };
 
-/* All that is made on the way. */
+/* State of the measurement. */
 typedef struct work {
     mo_cluster *cluster;
     mo_cluster_notes *notes;
@@ -28,7 +28,7 @@ typedef struct work {
     const char **device_notes, **link_notes; /* the cluster's */
 } work;
 
-/* Notes change: lists of the same, in the same arena. */
+/* Notes change: copies of both lists, in the same arena. */
 static mo_status copy_notes(work *w, mo_error *err)
 {
     mo_arena *arena = w->cluster->arena;
@@ -66,8 +66,8 @@ static double rounded(double x)
     return round(x * 10) / 10;
 }
 
-/* Processors are what they reach; a GPU has peaks that are known, and the
- * predictions know how much of them it reaches. */
+/* The measured rate replaces that of processors; a GPU keeps its nominal peak,
+ * which the cost models scale. */
 static mo_status note_device(work *w, int k,
                              const mo_measure_device_rates *reached,
                              mo_error *err)
@@ -92,8 +92,8 @@ static mo_status note_device(work *w, int k,
     return set_note(w, &w->device_notes[k], text, err);
 }
 
-/* Devices of one rank are measured one after the other; ranks do not wait for
- * each other, as they will not when a network runs. */
+/* Devices of one rank are measured one after the other; ranks measure
+ * concurrently, as they run. */
 static mo_status measure_device(work *w, int k, mo_error *err)
 {
     int of = w->units.rank_of[k];
@@ -113,8 +113,8 @@ static mo_status measure_device(work *w, int k, mo_error *err)
 
 /* -------------------------------------------------------------------- links */
 
-/* Of every pair the smallest message and the largest; how many rows are left.
- */
+/* Keeps the smallest and the largest message of every pair; returns the number
+ * of rows left. */
 static int keep_extremes(mo_measure_link_row *rows, int n)
 {
     int kept = 0;
@@ -196,7 +196,7 @@ static mo_status prepare(work *w, mo_error *err)
     size_t n = (size_t) w->cluster->n_devices;
     mo_status status = copy_notes(w, err);
 
-    wants.no_measure = true; /* of ways to do products, which takes longer */
+    wants.no_measure = true; /* no autotuning of products, which takes longer */
     if (status == MO_OK)
         status = mo_exec_units_make(w->cluster, w->transport->n_ranks(w->world),
                                     w->rank, &wants, &w->units, err);

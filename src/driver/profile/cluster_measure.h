@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * cluster_measure.h - what a cluster that was discovered really does.
+ * cluster_measure.h - measurement of a discovered cluster.
  */
 #ifndef MO_DRIVER_PROFILE_CLUSTER_MEASURE_H
 #define MO_DRIVER_PROFILE_CLUSTER_MEASURE_H
@@ -12,10 +12,10 @@
 #include "exec/transport/transport.h"
 
 /*
- * Replaces nominal numbers by measured ones, and says so in the notes: the
- * links of any two devices, and what processors reach.  All ranks call it with
- * the same cluster; rank 0 has the numbers then.  A GPU keeps its peaks, which
- * predictions are made of; what it reaches is in its note.
+ * Replaces nominal numbers by measured ones and notes it: links between any
+ * two devices, and rates of processors. Collective: all ranks call it with the
+ * same cluster, and rank 0 has the result. A GPU keeps the peaks that
+ * predictions are based on; its measured rate is in its note.
  */
 mo_status mo_driver_cluster_measure(mo_cluster *cluster,
                                     mo_cluster_notes *notes,

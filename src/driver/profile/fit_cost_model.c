@@ -14,7 +14,7 @@
 
 enum { ROOT_SIZE = 64 };
 
-/* All that is made on the way. */
+/* State of the subcommand. */
 typedef struct work {
     mo_samples samples;
     mo_holdout_set *part;
@@ -128,8 +128,8 @@ static mo_status write_report(const mo_profiler_options *o, const work *w,
     return status;
 }
 
-/* Standard output is the factors' when they are wanted there, else the
- * report's. */
+/* Standard output gets the factors if they are requested there, else the
+ * report. */
 static mo_status write_results(const mo_profiler_options *o, const work *w,
                                mo_error *err)
 {

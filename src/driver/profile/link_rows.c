@@ -6,7 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Faster than any memory: what measures as no time at all. */
+/* Lower limit, faster than any memory. */
 #define LEAST_NS_PER_BYTE 1e-4
 
 /* Digits beyond a nanosecond, or a millionth, are noise. */
@@ -15,8 +15,8 @@ static double rounded(double x, double digits)
     return round(x * digits) / digits;
 }
 
-/* The line through two points; where it would begin below zero, through zero
- * and the second. */
+/* Line through two points; with a negative intercept, through zero and the
+ * second. */
 static mo_profile_link line_between(double bytes_a, double ns_a, double bytes_b,
                                     double ns_b)
 {
@@ -39,7 +39,7 @@ static bool is_same_pair(const mo_measure_link_row *a,
     return a->from == b->from && a->to == b->to;
 }
 
-/* A larger message is never faster. */
+/* Monotone: a larger message is never faster. */
 static double time_at(const mo_measure_link_row *rows, int first, int i)
 {
     int64_t ns = 0;
@@ -49,7 +49,7 @@ static double time_at(const mo_measure_link_row *rows, int first, int i)
     return (double) ns;
 }
 
-/* The first row of a pair holds from 0 bytes on, the last to no end. */
+/* The first row of a pair starts at 0 bytes, the last has no upper end. */
 static int add_pair(const mo_measure_link_row *rows, int first, int end,
                     const char *const *ids, mo_profile_link *links)
 {

@@ -18,25 +18,26 @@
 #include "driver/profile/op_samples.h"
 #include "exec/runtime/run.h"
 
-/* Kernels are prepared anew for each: where their memory lies is chance, too.
- * To a GPU that matters less, and preparing takes it longer. */
+/* Kernels are prepared anew for each round, since the placement of their
+ * memory is random. That matters less on a GPU, where preparation takes
+ * longer. */
 enum { ROUNDS = 5, ROUNDS_APART = 2, PARTS_SIZE = 4096 };
 
-/* The rank of the only device. */
+/* Rank of the only device. */
 static const int here[] = { 0 };
 
-/* All that is made on the way. */
+/* State of the subcommand. */
 typedef struct work {
     const mo_profiler_options *o;
     mo_profiler_devices devices;
-    mo_exec_job job; /* the network on one device; its plan is for CPUs */
-    mo_exec_plan *gpu_plan; /* or NULL: there are none */
+    mo_exec_job job;        /* the network on one device, planned for CPUs */
+    mo_exec_plan *gpu_plan; /* NULL: no GPUs */
     mo_exec_inputs inputs;
-    char parts[PARTS_SIZE]; /* how the profile speaks of them; "": none */
+    char parts[PARTS_SIZE]; /* as in the profile; "": none */
     mo_profiler_table rows;
     mo_profiler_stat *measured; /* by signature */
     mo_progress progress;
-    int64_t done; /* rounds */
+    int64_t done; /* rounds done */
 } work;
 
 static mo_exec_options job_options(const mo_profiler_options *o)
@@ -55,8 +56,8 @@ static mo_exec_options job_options(const mo_profiler_options *o)
     };
 }
 
-/* The network is planned for one device, as CPUs run it and as GPUs do.  Calls
- * are timed one by one: one lane is all they need. */
+/* The network is planned for one device, for CPUs and for GPUs. Calls are
+ * timed one by one, so one stream suffices. */
 static mo_status make_plans(const mo_exec_options *options, work *w,
                             mo_error *err)
 {
@@ -73,7 +74,7 @@ static mo_status make_plans(const mo_exec_options *options, work *w,
     return mo_exec_job_replan(options, &w->job, &like, &w->gpu_plan, err);
 }
 
-/* Who measures parts one by one measures something else. */
+/* Parts of a GPU measured one by one are another configuration. */
 static const char *parts_of(work *w)
 {
     const mo_profiler_options *o = w->o;
@@ -116,7 +117,7 @@ static const mo_exec_plan *plan_of(const work *w, int device)
     return w->devices.units.backends[device]->apart ? w->gpu_plan : w->job.plan;
 }
 
-/* The whole network, on a device like this. */
+/* The whole network on such a device. */
 static mo_profiler_target solo_on(const work *w, int device)
 {
     return (mo_profiler_target){ plan_of(w, device), w->inputs.values,
@@ -124,14 +125,15 @@ static mo_profiler_target solo_on(const work *w, int device)
                                  w->devices.units.options[device] };
 }
 
-/* Does it run on processors?  GPUs share nothing with them that counts. */
+/* Whether the device runs on processors, which share nothing relevant with
+ * GPUs. */
 static bool is_on_cpu(const work *w, int device)
 {
     return mo_profiler_devices_available(&w->devices, device) &&
            !w->devices.units.backends[device]->apart;
 }
 
-/* Is there a processor for each thread of the devices that are measured? */
+/* Whether there is a processor for each thread of the measured devices. */
 static bool fit_together(const work *w)
 {
     int64_t threads = 0;
@@ -142,8 +144,8 @@ static bool fit_together(const work *w)
     return threads <= mo_parallel_for_cores();
 }
 
-/* Is each of them slower while the other is at work?  Devices of processors
- * share memory and clocks, and so do parts of a GPU. */
+/* Whether each slows the other down: CPU devices share memory and clocks, and
+ * so do parts of a GPU. */
 static bool share(const work *w, int a, int b)
 {
     if (w->devices.units.parts)
@@ -151,7 +153,7 @@ static bool share(const work *w, int a, int b)
     return is_on_cpu(w, a) && is_on_cpu(w, b) && fit_together(w);
 }
 
-/* The others need room, too. */
+/* Adds that the background runs need memory, too. */
 static mo_status blame_company(mo_status status, mo_error *err)
 {
     mo_error why = { 0 };
@@ -164,7 +166,7 @@ static mo_status blame_company(mo_status status, mo_error *err)
                    why.text);
 }
 
-/* Puts all to work that share something with one device. */
+/* Starts background runs on all devices that share something with this one. */
 static mo_status find_company(const work *w, int device,
                               mo_profiler_background **company, mo_error *err)
 {
@@ -187,7 +189,7 @@ static int rounds_of(const mo_profiler_target *solo)
     return solo->backend->apart ? ROUNDS_APART : ROUNDS;
 }
 
-/* *median_ns: of the whole network, which is all where samples is NULL. */
+/* *median_ns: of the whole network; samples NULL: of nothing else. */
 static mo_status run_round(work *w, const mo_profiler_target *solo,
                            mo_profiler_samples *samples, int64_t *median_ns,
                            mo_error *err)
@@ -218,7 +220,7 @@ static mo_status run_rounds(work *w, const mo_profiler_target *solo,
     return status;
 }
 
-/* How many times as long the network takes in company as it did alone. */
+/* Computes the slowdown of the network under background load. */
 static mo_status find_burden(work *w, int device,
                              const mo_profiler_target *solo, int64_t alone_ns,
                              double *burden, mo_error *err)
@@ -235,9 +237,9 @@ static mo_status find_burden(work *w, int device,
     return status;
 }
 
-/* Those who keep a GPU's parts busy keep its driver busy, too, and a part that
- * is told call by call would wait for it: calls are timed while all others
- * rest, and the whole network while they do not. */
+/* Background load on parts of a GPU also loads its driver, which would delay a
+ * part launched call by call: calls are timed with the others idle, and the
+ * whole network under load. */
 static mo_status measure_apart(work *w, int device,
                                const mo_profiler_target *solo,
                                mo_profiler_samples *samples, double *burden,
@@ -297,7 +299,7 @@ static bool has_all(const work *w, int device)
     return true;
 }
 
-/* Rows for device and those behind it that run alike. */
+/* Adds rows for the device and the equivalent devices after it. */
 static mo_status add_rows(work *w, int device, mo_error *err)
 {
     const mo_profiler_devices *d = &w->devices;
@@ -311,7 +313,7 @@ static mo_status add_rows(work *w, int device, mo_error *err)
     return status;
 }
 
-/* What is measured is kept at once, where there is a file for it. */
+/* Measurements are saved at once if there is a file. */
 static mo_status keep(const work *w, mo_error *err)
 {
     if (!w->o->output || strcmp(w->o->output, "-") == 0)
@@ -340,7 +342,7 @@ static mo_status measure_devices(work *w, mo_error *err)
     return status;
 }
 
-/* The devices that are measured, side by side. */
+/* The measured devices. */
 typedef struct bench {
     int n;
     const char **ids;

@@ -15,7 +15,7 @@ void mo_profiler_samples_clear(mo_profiler_samples *s)
     *s = (mo_profiler_samples){ 0 };
 }
 
-/* Items of replicated work have no op, and no row. */
+/* Items of replicated work have no op and no row. */
 static int signature_of(const mo_profiler_samples *s, const mo_exec_plan *plan,
                         int item)
 {
@@ -75,7 +75,7 @@ void mo_profiler_samples_add(mo_profiler_samples *s, const mo_exec_plan *plan,
     }
 }
 
-/* Clocks tell nanoseconds; more digits would only look like more. */
+/* The clock has nanosecond resolution. */
 static double to_ns(double us)
 {
     return round(us * 1000) / 1000;
@@ -101,7 +101,7 @@ static double median_us(int64_t *ns, int n)
     return (double) (ns[(n - 1) / 2] + ns[n / 2]) / 2000;
 }
 
-/* The mean grows by one op after the other: count is how many, so far. */
+/* Running mean over ops; count is their number. */
 static void add_op(mo_profiler_stat *m, double us)
 {
     m->count++;

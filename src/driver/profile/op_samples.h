@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile_samples.h - times of ops, collected by signature.
+ * op_samples.h - op times collected by signature.
  */
 #ifndef MO_DRIVER_PROFILE_OP_SAMPLES_H
 #define MO_DRIVER_PROFILE_OP_SAMPLES_H
@@ -13,29 +13,29 @@
 typedef struct mo_profiler_samples {
     const mo_profiler_table *rows;
     int *start; /* of each signature's samples: [start[s], start[s + 1]) */
-    int *n;     /* how many of them are there */
+    int *n;     /* samples of each signature */
     double *us;
     int64_t *op_ns;       /* by op and round */
-    int rounds, n_rounds; /* room for them, and how many there are */
+    int rounds, n_rounds; /* capacity and number of rounds */
 } mo_profiler_samples;
 
-/* Room for so many rounds; samples begins as zeros and is the caller's to
- * clear. */
+/* Allocates space for so many rounds; *samples begins as zeros and is cleared
+ * by the caller. */
 mo_status mo_profiler_samples_begin(const mo_profiler_table *rows,
                                     const mo_exec_plan *plan, int rounds,
                                     mo_profiler_samples *samples,
                                     mo_error *err);
 void mo_profiler_samples_clear(mo_profiler_samples *samples);
 
-/* Adds the times of a round: what the calls of an item took together. */
+/* Adds the times of a round: the sum over the calls of an item. */
 void mo_profiler_samples_add(mo_profiler_samples *samples,
                              const mo_exec_plan *plan,
                              const mo_run_result *result);
 
-/* By signature: the mean of what its ops took, which is the median of the
- * rounds for each, so that the ops of a network take what it took, whatever
- * they find in the caches; what lies between the quartiles of all; count is how
- * many runs are behind each, and 0 where no op has it. */
+/* By signature: the mean over its ops of the median over rounds, so that the
+ * op times add up to that of the network, cache effects included; the
+ * interquartile range of all samples; and count, the number of runs, 0 for a
+ * signature without ops. */
 void mo_profiler_samples_summarize(mo_profiler_samples *samples,
                                    const mo_exec_plan *plan, int runs,
                                    double burden, mo_profiler_stat *measured);

@@ -16,7 +16,7 @@ void mo_profiler_devices_clear(mo_profiler_devices *d)
     *d = (mo_profiler_devices){ 0 };
 }
 
-/* A GPU says what it is when it is opened. */
+/* The model of a GPU is known once it is opened. */
 static mo_status ask_gpu(mo_profiler_devices *d, int device, mo_error *err)
 {
     const mo_backend *backend = d->units.backends[device];

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile_devices.h - the devices of a cluster that can be measured here, and
- * what their rows are called.
+ * profile_devices.h - devices of a cluster that can be measured here, and
+ * their names in the profile.
  */
 #ifndef MO_DRIVER_PROFILE_PROFILE_DEVICES_H
 #define MO_DRIVER_PROFILE_PROFILE_DEVICES_H
@@ -16,24 +16,25 @@
 typedef struct mo_profiler_devices {
     mo_cluster *cluster;
     mo_exec_units units;
-    char **gpus; /* by device: what its GPU calls itself, or NULL */
+    char **gpus; /* by device: the model name of its GPU, or NULL */
 } mo_profiler_devices;
 
-/* Begins as zeros, and is the caller's to clear whatever the result. */
+/* *devices begins as zeros; the caller clears it, also after a failure. */
 mo_status mo_profiler_devices_find(const mo_profiler_options *o,
                                    mo_profiler_devices *devices, mo_error *err);
 void mo_profiler_devices_clear(mo_profiler_devices *devices);
 
-/* CPUs, and GPUs where there is one to run on. */
+/* Whether the device can run here: CPUs, and GPUs where there is one. */
 bool mo_profiler_devices_available(const mo_profiler_devices *devices,
                                    int device);
 
-/* Its id; or its GPU's name, where that is the model the cluster speaks of, or
- * the cluster does not speak of GPUs at all, unless it is a part of one. */
+/* Returns its id, or the name of its GPU if the cluster has that model or no
+ * GPUs at all, unless it is a part of one. */
 const char *mo_profiler_devices_name(const mo_profiler_devices *devices,
                                      int device);
 
-/* Do they run alike?  Then what one takes the other does, too. */
+/* Whether both have the same backend and configuration, so that measurements
+ * of one hold for the other. */
 bool mo_profiler_devices_equivalent(const mo_profiler_devices *devices, int a,
                                     int b);
 

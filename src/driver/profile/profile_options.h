@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * profile.h - what moirai-profile was told, and its subcommands.
+ * profile_options.h - options of moirai-profile, and its subcommands.
  */
 #ifndef MO_DRIVER_PROFILE_PROFILE_OPTIONS_H
 #define MO_DRIVER_PROFILE_PROFILE_OPTIONS_H
@@ -25,7 +25,7 @@ typedef struct mo_profiler_options {
 
     /* run */
     const char *cluster, *fusion;
-    mo_option_list shapes, inputs; /* to be freed by the command */
+    mo_option_list shapes, inputs; /* freed by the command */
     int64_t runs, weights;
     bool alone, as_placed;
     mo_exec_config wants;

@@ -51,7 +51,7 @@ static mo_status sign_ops(mo_profiler_table *rows, mo_error *err)
     return status;
 }
 
-/* Rows go by the names of devices, which may have been other parts. */
+/* Rows are keyed by device name, and the names may have meant other parts. */
 static mo_status check_emulated(const char *file, const mo_profiler_table *rows,
                                 mo_error *err)
 {
@@ -109,7 +109,7 @@ bool mo_profiler_table_has(const mo_profiler_table *rows, const char *device,
     return row && row->count >= count;
 }
 
-/* What becomes of the rows that are there. */
+/* State of merging old and new rows. */
 typedef struct rebuilding {
     mo_profile_builder *builder;
     const mo_profile *old;
@@ -192,7 +192,7 @@ static mo_profile_op row_of(const mo_profiler_table *rows, const char *device,
     };
 }
 
-/* Was this row of the old profile measured anew? */
+/* Whether this row of the old profile was measured anew. */
 static bool is_replaced(const mo_profiler_table *rows, const mo_profile_op *row,
                         const char *device, const mo_profiler_stat *measured)
 {
