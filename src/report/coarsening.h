@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * coarsening.h - what coarsening did to a graph, told to a person or a program.
+ * coarsening.h - report of coarsening, as text or JSON.
  */
 #ifndef MO_REPORT_COARSENING_H
 #define MO_REPORT_COARSENING_H
@@ -10,7 +10,7 @@
 #include "graph/summary.h"
 
 typedef struct mo_report_coarsening {
-    const char *file;   /* what the user called the graph */
+    const char *file;   /* as given by the user */
     const char *fusion; /* the rule set, or the file of rules */
     const mo_coarsen_report *report;
     const mo_summary *before, *after;

@@ -5,7 +5,7 @@
 
 #include "base/utf8.h"
 
-enum { SHOWN_SIZE = 128 }; /* of a name; what is longer ends in "..." */
+enum { SHOWN_SIZE = 128 }; /* of a name; longer ones end in "..." */
 
 static void put_counts(const mo_report_coarsening *c, mo_out *out)
 {

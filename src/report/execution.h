@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * execution.h - how a run of a placed network went, for people and programs.
+ * execution.h - report of an execution, as text or JSON.
  *
- * Plain numbers: who ran it fills them in.
+ * Plain numbers, filled in by the caller; strings are borrowed.
  */
 #ifndef MO_REPORT_EXECUTION_H
 #define MO_REPORT_EXECUTION_H
@@ -14,17 +14,17 @@
 
 typedef struct mo_report_execution_device {
     const char *id;
-    int items;           /* ops of the placed graph that run there */
+    int items;           /* ops of the placed graph on the device */
     const char *backend; /* "cpu", "cuda" */
     int threads;         /* 0: of a GPU */
-    int sms;             /* of a part of a GPU; 0: it is none */
+    int sms;             /* of a part of a GPU; 0: not a part */
     int64_t weight_bytes, arena_bytes;        /* as planned */
-    int64_t workspace_bytes, allocated_bytes; /* as it was; MO_UNKNOWN */
+    int64_t workspace_bytes, allocated_bytes; /* as allocated; MO_UNKNOWN */
     int64_t capacity_bytes;                   /* INT64_MAX: no limit */
     int64_t busy_ns;                          /* or MO_UNKNOWN */
 } mo_report_execution_device;
 
-/* All ops of one class together; one more for what belongs to no op. */
+/* Sum over the ops of one class; one more entry for calls without an op. */
 typedef struct mo_report_execution_class {
     const char *name;
     int items;
@@ -34,7 +34,7 @@ typedef struct mo_report_execution_class {
 typedef struct mo_report_execution_output {
     const char *name, *type; /* type: "f32[1,1000]" */
     const char *file;        /* where it was written, or NULL */
-    double error;            /* relative; NAN: nobody compared */
+    double error;            /* relative; NAN: not compared */
 } mo_report_execution_output;
 
 typedef struct mo_report_execution {
@@ -48,7 +48,7 @@ typedef struct mo_report_execution {
     bool measured; /* false: planned only */
     int runs, warm_ups;
     int64_t predicted_ns; /* the schedule's makespan */
-    bool trusted;         /* predicted by somebody's numbers of the devices */
+    bool trusted;         /* predicted from numbers of these devices */
     int64_t measured_ns, spread_ns;
 
     mo_report_execution_device *devices;
@@ -58,15 +58,15 @@ typedef struct mo_report_execution {
     mo_report_execution_class *classes;
     int n_classes;
 
-    /* Parts of one, or NAN where there is nothing to tell: the longest chain of
-     * measured times over the makespan; calls over the time that devices were
-     * at work; what of the transfers' time nobody waited for. */
+    /* Ratios up to 1, or NAN if undefined: critical path of measured times
+     * over makespan; time in calls over busy time of devices; share of
+     * transfer time that no call waited for. */
     double path_ratio, kernel_ratio, hidden_ratio;
 
     mo_report_execution_output *outputs;
     int n_outputs;
     const char *compared_with; /* "a run on one device", a folder; or NULL */
-    double max_error;          /* NAN: nobody compared */
+    double max_error;          /* NAN: not compared */
     double tolerance;
 } mo_report_execution;
 

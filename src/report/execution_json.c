@@ -26,7 +26,7 @@ static void put_us(mo_out *out, const char *key, int64_t ns)
     mo_out_double(out, (double) ns / 1000);
 }
 
-/* What is infinite is far enough as the largest number. */
+/* Infinity is written as the largest finite number. */
 static void put_finite(mo_out *out, double value)
 {
     mo_out_double(out, isinf(value) ? 1e308 : value);
@@ -89,7 +89,7 @@ static void put_times(const mo_report_execution *e, mo_out *out)
     put_int(out, "sent_bytes", e->sent_bytes);
 }
 
-/* A further member of an object on one line. */
+/* Writes a further member of an object on one line. */
 static void put_member(mo_out *out, const char *key, int64_t value)
 {
     mo_out_printf(out, ", \"%s\": ", key);

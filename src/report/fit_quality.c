@@ -22,7 +22,7 @@ static bool has(const mo_report_fit *f, size_t device, mo_holdout_set part)
     return false;
 }
 
-/* The devices with rows in part, one after the other. */
+/* Lists the devices with rows in part. */
 static void put_devices(const mo_report_fit *f, mo_holdout_set part,
                         bool as_json, mo_out *out)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * fitting.h - what factors were fitted to, and how they did on what they had
- * not seen, told to a person or a program.
+ * fit_quality.h - report of a fit: training data, and errors on held-out data;
+ * as text or JSON.
  */
 #ifndef MO_REPORT_FIT_QUALITY_H
 #define MO_REPORT_FIT_QUALITY_H
@@ -15,7 +15,7 @@
 typedef struct mo_report_fit {
     const mo_samples *samples;
     const mo_holdout_set *part;    /* by sample */
-    const mo_predictions *guesses; /* for those of MO_HOLDOUT_TEST */
+    const mo_predictions *guesses; /* for the samples of MO_HOLDOUT_TEST */
 } mo_report_fit;
 
 mo_status mo_report_fit_text(const mo_report_fit *fitting, mo_out *out,

@@ -3,15 +3,15 @@
 
 #include <stdio.h>
 
-/* Units, each step times the one before it; ends with NULL. */
+/* Units, each a factor of step above the one before; ends with NULL. */
 static const char *const byte_units[] = { "B",   "KiB", "MiB", "GiB",
                                           "TiB", "PiB", "EiB", NULL };
 static const char *const flop_units[] = { "FLOP",  "kFLOP", "MFLOP", "GFLOP",
                                           "TFLOP", "PFLOP", "EFLOP", NULL };
 static const char *const time_units[] = { "us", "ms", "s", "ks", NULL };
 
-/* Digits behind the point so that three are shown in all.  The bounds are
- * where rounding would make one digit more of it. */
+/* Returns the decimals for three significant digits. The bounds are where
+ * rounding would add a digit. */
 static int decimals(double value)
 {
     return value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
@@ -28,7 +28,7 @@ static const char *scale(double value, double step, const char *const *units,
         value /= step;
         unit++;
     }
-    if (value >= 1e6) /* beyond the last unit */
+    if (value >= 1e6) /* beyond the largest unit */
         snprintf(text, MO_FORMAT_SIZE, "%.2e %s", value, *unit);
     else
         snprintf(text, MO_FORMAT_SIZE, "%.*f %s", decimals(value), value,
@@ -36,7 +36,7 @@ static const char *scale(double value, double step, const char *const *units,
     return text;
 }
 
-/* There is no part of a byte or of an operation. */
+/* Bytes and operations below the first step have no decimals. */
 static const char *whole_or_scaled(double value, double step,
                                    const char *const *units, char *text)
 {

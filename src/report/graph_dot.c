@@ -9,12 +9,12 @@
 #include "report/format_units.h"
 
 /*
- * The inside of a quoted text.  A quote and a backslash get a backslash in
- * front of them, control characters become \n or escape and their number.
+ * Contents of a quoted string. Quotes and backslashes are escaped by a
+ * backslash, control characters become \n or the escape and their number.
  *
- * In an id that is \x1b: Graphviz takes ids as they are written, and a name
- * with a backslash of its own has two there.  In a label it undoes escapes, and
- * \\x1b shows as \x1b.
+ * In an id that is \x1b: Graphviz takes ids literally, and a backslash in a
+ * name is doubled there. In a label it interprets escapes, and \\x1b shows as
+ * \x1b.
  */
 #define ID_ESCAPE    "\\x"
 #define LABEL_ESCAPE "\\\\x"
@@ -76,7 +76,7 @@ static void put_graph(const mo_report_graph *d, const int *cuts, int n_cuts,
                       mo_out *out)
 {
     const mo_graph *g = d->graph;
-    int next_cut = 0; /* ids and cuts both go upwards */
+    int next_cut = 0; /* ids and cuts both ascend */
 
     mo_out_text(out, "digraph ");
     put_quoted(out, g->name ? g->name : d->file);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * describe.h - a graph told to a person, a program or Graphviz.
+ * graph_info.h - summary of a graph, as text, JSON or Graphviz.
  */
 #ifndef MO_REPORT_GRAPH_INFO_H
 #define MO_REPORT_GRAPH_INFO_H
@@ -13,24 +13,24 @@
 #include "graph/summary.h"
 
 typedef struct mo_report_graph {
-    const char *file;   /* what the user called it */
+    const char *file;   /* as given by the user */
     const char *format; /* "graphml", "openvino" */
     const mo_graph *graph;
     const mo_summary *summary;
     uint64_t digest;
 } mo_report_graph;
 
-/* All three fail only for want of memory.
+/* All three fail for lack of memory only.
  *
- * Aligned, with units; control characters in names are made visible. */
+ * Text is aligned, with units; control characters in names are escaped. */
 mo_status mo_report_graph_text(const mo_report_graph *description, mo_out *out,
                                mo_error *err);
 
-/* One object; moirai-info(1) lists its keys.  What is unknown is null. */
+/* Writes one object; moirai-info(1) lists its keys. Unknown values are null. */
 mo_status mo_report_graph_json(const mo_report_graph *description, mo_out *out,
                                mo_error *err);
 
-/* The ops as a digraph, clean cuts filled; constants are left out. */
+/* Writes the ops as a digraph, clean cuts filled, without constants. */
 mo_status mo_report_graph_dot(const mo_report_graph *description, mo_out *out,
                               mo_error *err);
 

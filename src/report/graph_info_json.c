@@ -6,7 +6,7 @@
 
 #include "report/top_ops.h"
 
-/* Every member ends its own line, and all but the last end in a comma. */
+/* Every member ends its line, and all but the last end in a comma. */
 static void put_int(mo_out *out, const char *key, int64_t value)
 {
     mo_out_printf(out, "  \"%s\": ", key);
@@ -21,7 +21,7 @@ static void put_text(mo_out *out, const char *key, const char *value)
     mo_out_text(out, ",\n");
 }
 
-/* A number, or null when it is not known. */
+/* Writes a number, or null if it is unknown. */
 static void put_amount(mo_out *out, double value)
 {
     if (value < 0)

@@ -8,7 +8,7 @@
 #include "report/top_ops.h"
 #include "report/format_units.h"
 
-enum { SHOWN_SIZE = 128 }; /* of a name; what is longer ends in "..." */
+enum { SHOWN_SIZE = 128 }; /* of a name; longer ones end in "..." */
 
 static void put_number(mo_out *out, const char *what, int number)
 {
@@ -55,7 +55,7 @@ static void put_flops(const mo_summary *s, mo_out *out)
     mo_out_char(out, '\n');
 }
 
-/* A sum of 0 may mean that nothing was known to add up: these tell. */
+/* Whether any weight is known: a sum of 0 may also mean that none is. */
 static bool knows_weights(const mo_graph *g)
 {
     for (int i = 0; i < g->n_ops; i++)
@@ -64,7 +64,7 @@ static bool knows_weights(const mo_graph *g)
     return g->n_constants > 0;
 }
 
-/* What an op needs is the sum of what is known of it, hence never unknown. */
+/* The memory of an op is the sum of its known parts, hence never unknown. */
 static bool knows_memory(const mo_graph *g)
 {
     for (int i = 0; i < g->n_ops; i++)

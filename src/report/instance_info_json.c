@@ -4,7 +4,7 @@
 #include "report/instance_info.h"
 #include "report/instance_totals.h"
 
-/* Microseconds to the last digit, which a double would not keep. */
+/* Writes microseconds exactly; a double would lose digits. */
 static void put_us(mo_out *out, int64_t ns)
 {
     int rest = (int) (ns % 1000), width = 3;
@@ -83,7 +83,7 @@ static void put_devices(const mo_instance *x,
     mo_out_text(out, "\n  ],\n");
 }
 
-/* Sums over all flows; rows and columns in the order of the devices. */
+/* Sums over all flows; rows and columns in device order. */
 static void put_transfers(const mo_instance *x,
                           const mo_report_instance_totals *sums, mo_out *out)
 {
@@ -152,7 +152,7 @@ static void put_tensor(const mo_instance *x, int tensor, mo_out *out)
     mo_out_text(out, "]}");
 }
 
-/* The times of a "transfer", by kind of pair. */
+/* Writes the times of a "transfer", by pair class. */
 static void put_transfer(const mo_instance *x, int row, mo_out *out)
 {
     put_list_us(out, x->comm_ns + (int64_t) row * x->n_kinds, x->n_kinds);

@@ -6,7 +6,7 @@
 #include "report/instance_totals.h"
 #include "report/format_units.h"
 
-/* What names are cut to, and how many devices a page is wide. */
+/* Limits: characters of names, devices across a page. */
 enum { SHOWN_SIZE = 128, NAME_SIZE = 13, MOST_SHOWN = 16 };
 
 static void put_count(mo_out *out, const char *what, int count)
@@ -69,7 +69,7 @@ static void put_row(const mo_instance *x, const mo_report_instance_totals *sums,
     mo_out_char(out, '\n');
 }
 
-/* A matrix as wide as a page takes. */
+/* Writes a matrix, up to the width of a page. */
 static void put_transfers(const mo_instance *x,
                           const mo_report_instance_totals *sums, mo_out *out)
 {

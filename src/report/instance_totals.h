@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * instance_sums.h - what adds up over an instance; for this room only.
+ * instance_totals.h - totals of an instance; internal to this room.
  */
 #ifndef MO_REPORT_INSTANCE_TOTALS_H
 #define MO_REPORT_INSTANCE_TOTALS_H
@@ -9,8 +9,8 @@
 
 typedef struct mo_report_instance_totals {
     int64_t memory_bytes;
-    int64_t *time_ns;     /* by device: all ops on it */
-    int64_t *transfer_ns; /* by kind of pair: all flows, each sent */
+    int64_t *time_ns;     /* by device: sum over all ops */
+    int64_t *transfer_ns; /* by pair class: sum over all flows */
     int n_pinned, n_grouped;
 } mo_report_instance_totals;
 
@@ -19,7 +19,7 @@ mo_status mo_report_instance_totals_make(const mo_instance *x,
                                          mo_error *err);
 void mo_report_instance_totals_clear(mo_report_instance_totals *sums);
 
-/* Every flow sent from a to b. */
+/* Returns the time of sending every flow from a to b. */
 static inline int64_t
 mo_report_instance_totals_pair_ns(const mo_report_instance_totals *sums,
                                   const mo_instance *x, int a, int b)

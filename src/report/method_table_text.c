@@ -23,7 +23,7 @@ typedef struct table {
     mo_out *out;
 } table;
 
-/* So that the shortest of them has four digits or more. */
+/* Chosen so that the shortest time has four digits or more. */
 static unit unit_for(const mo_report_methods *p)
 {
     static const unit units[] = { { "us", 1e3, 3 },
@@ -79,7 +79,7 @@ static int memory_width(const mo_report_methods *p)
     return width;
 }
 
-/* Names may be of characters that take more bytes than columns. */
+/* Pads by columns: a character may take several bytes. */
 static void put_padded(mo_out *out, const char *text, int width)
 {
     int room = width - mo_utf8_columns(text);
@@ -87,7 +87,7 @@ static void put_padded(mo_out *out, const char *text, int width)
     mo_out_printf(out, "%s%*s", text, room > 0 ? room : 0, "");
 }
 
-/* "makespan/ms", of which the widths below are made. */
+/* "makespan/ms" defines the widths below. */
 static void put_heading(const table *t)
 {
     char makespan[CELL_ROOM], bound[CELL_ROOM];

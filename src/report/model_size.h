@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * counts.h - what a model would be, told to a person or a program.
+ * model_size.h - size of a model, as text or JSON.
  */
 #ifndef MO_REPORT_MODEL_SIZE_H
 #define MO_REPORT_MODEL_SIZE_H
@@ -12,16 +12,16 @@
 #include "models/model.h"
 
 typedef struct mo_report_model_size {
-    const char *graph, *cluster; /* what the user called them */
+    const char *graph, *cluster; /* as given by the user */
     int ops;                     /* as read; the model may have fewer */
     const mo_model *model;
     const mo_model_counts *count;
-    int64_t heading_bytes; /* of the comments a file opens with */
+    int64_t heading_bytes; /* of the comments at the beginning of a file */
 } mo_report_model_size;
 
 void mo_report_model_size_text(const mo_report_model_size *report, mo_out *out);
 
-/* The object that moirai-emit(1) describes. */
+/* Writes the object of moirai-emit(1). */
 void mo_report_model_size_json(const mo_report_model_size *report, mo_out *out);
 
 #endif

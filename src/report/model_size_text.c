@@ -6,7 +6,7 @@
 #include "report/model_size.h"
 #include "report/format_units.h"
 
-enum { SHOWN_SIZE = 128 }; /* of a name; what is longer ends in "..." */
+enum { SHOWN_SIZE = 128 }; /* of a name; longer ones end in "..." */
 
 static void put_what(const mo_report_model_size *r, mo_out *out)
 {

@@ -3,10 +3,10 @@
 
 #include "report/format_units.h"
 
-/* What a line is about. */
+/* Subject of a line. */
 typedef struct subject {
     const char *name;
-    int class, device; /* or MO_UNKNOWN: all of them */
+    int class, device; /* MO_UNKNOWN: all of them */
 } subject;
 
 static double bias_of(const mo_accuracy *a)

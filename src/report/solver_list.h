@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * solvers.h - the solvers we know, and which of them are here.
+ * solver_list.h - list of the solvers and their installations.
  */
 #ifndef MO_REPORT_SOLVER_LIST_H
 #define MO_REPORT_SOLVER_LIST_H
@@ -10,7 +10,8 @@
 
 typedef struct mo_report_solver_row {
     const mo_solver *solver;
-    const mo_solver_install *found; /* both ways NULL: it is not here */
+    const mo_solver_install
+        *found; /* neither program nor library: not installed */
 } mo_report_solver_row;
 
 void mo_report_solvers_text(const mo_report_solver_row *rows, int n,

@@ -7,7 +7,7 @@
 
 #include "report/format_units.h"
 
-/* A column that has a fallback; those are sorted, the longest first. */
+/* A column with a fallback; sorted, the longest first. */
 typedef struct fallback {
     double us;
     int column;
@@ -33,10 +33,10 @@ static int collect_fallbacks(const mo_graph *g, fallback *fallbacks)
 }
 
 /*
- * The longest of op's own times and of the fallbacks it does not replace.
- * Asking every column would take ops times columns; but at most as many
- * fallbacks are passed over as op has times of its own.  measured[] keeps for
- * each column the last op that has a time there.
+ * Returns the longest of op's own times and of the fallbacks that it does not
+ * replace. Visiting every column would take ops times columns; here at most as
+ * many fallbacks are skipped as op has times. measured[] has for each column
+ * the last op with a time there.
  */
 static double longest_time(const mo_graph *g, int op, const fallback *fallbacks,
                            int n_fallbacks, int *measured)
@@ -90,10 +90,10 @@ static mo_status weigh_by_memory(const mo_graph *g, double *weights,
 static const mo_report_op_metric by_flops = { "flops", "flops",
                                               mo_format_flops };
 
-/* Where there are no flops; the better one first. */
+/* Metrics for graphs without flops; the better one first. */
 static const struct {
     mo_report_op_metric by;
-    /* What each op weighs; negative when that is not known. */
+    /* Computes the weight of each op; negative: unknown. */
     mo_status (*weigh)(const mo_graph *g, double *weights, mo_error *err);
 } others[] = {
     { { "time_us", "measured time on the slowest device", mo_format_us },
@@ -116,7 +116,7 @@ static void take_from_summary(const mo_graph *g, const mo_summary *summary,
     }
 }
 
-/* Puts op where it belongs among those found so far; the last may drop out. */
+/* Inserts op in order; the last may drop out. */
 static void insert(mo_report_top_ops *h, int op, double weight)
 {
     int at = h->n < MO_REPORT_TOP_OPS_MAX ? h->n++ : MO_REPORT_TOP_OPS_MAX - 1;
@@ -129,7 +129,7 @@ static void insert(mo_report_top_ops *h, int op, double weight)
     h->weights[at] = weight;
 }
 
-/* Finds none when all that is known is zero: that would weigh nothing. */
+/* Finds none if all known weights are zero. */
 static void pick(const mo_graph *g, const mo_report_op_metric *by,
                  const double *weights, mo_report_top_ops *h)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * verdict.h - how an answer was found to be: for people, for programs, and the
- * whole schedule for those who check it themselves.
+ * verdict.h - report of a validated answer, as text or JSON, and its schedule
+ * as JSON.
  */
 #ifndef MO_REPORT_VERDICT_H
 #define MO_REPORT_VERDICT_H
@@ -19,22 +19,22 @@ typedef struct mo_report_verdict {
     const mo_instance *x;
     const mo_regime *regime;
     const char *formulation; /* NULL: no model was involved */
-    const char *solver;      /* NULL: nobody knows */
-    const char *status;      /* NULL: valid or invalid, as the judge says */
+    const char *solver;      /* NULL: unknown */
+    const char *status;      /* NULL: valid or invalid, by the validator */
     const mo_answer_evaluation *judgement;
-    int64_t bound_ns;     /* no schedule is shorter */
-    const char *bound_by; /* who says so */
-    double seconds;       /* negative: not told */
+    int64_t bound_ns;     /* lower bound of all schedules */
+    const char *bound_by; /* the source of the bound */
+    double seconds;       /* negative: unknown */
 } mo_report_verdict;
 
 void mo_report_verdict_text(const mo_report_verdict *report, mo_out *out);
 void mo_report_verdict_json(const mo_report_verdict *report, mo_out *out);
 
-/* Placement and times, as moirai-check(1) has it. */
+/* Writes placement and times, as in moirai-check(1). */
 void mo_report_schedule_json(const mo_instance *x, const mo_schedule *schedule,
                              mo_out *out);
 
-/* Of the makespan; the schedule must be there. */
+/* Returns the gap of the makespan; there must be a schedule. */
 double mo_report_verdict_gap(const mo_report_verdict *report);
 
 #endif

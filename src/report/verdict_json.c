@@ -3,7 +3,7 @@
 
 #include "report/verdict.h"
 
-/* Members of an object: what stands between them. */
+/* Separator state of the members of an object. */
 typedef struct members {
     mo_out *out;
     int n;
@@ -155,7 +155,7 @@ static void put_starts(const mo_instance *x, const mo_schedule *s, mo_out *out)
     mo_out_text(out, "\n    },\n");
 }
 
-/* The ops that a transfer is for. */
+/* Writes the consumers of a transfer. */
 static void put_readers(const mo_instance *x, const mo_schedule *s,
                         const mo_transfer *t, mo_out *out)
 {
