@@ -15,7 +15,7 @@ typedef struct way {
 
 /* When each lane of a device is free. */
 typedef struct clocks {
-    int64_t lanes[MO_PLAN_MAX_STREAMS];
+    int64_t streams[MO_PLAN_MAX_STREAMS];
 } clocks;
 
 typedef struct walk {
@@ -110,10 +110,10 @@ static int next_device(const walk *w)
 static void do_call(walk *w, int device, int call, const mo_run_step *time)
 {
     const mo_plan_call *it = &w->plan->calls[call];
-    int64_t *clock = &w->clocks[device].lanes[it->lane];
+    int64_t *clock = &w->clocks[device].streams[it->stream];
 
-    for (int i = 0; i < it->n_waits; i++)
-        *clock = larger(*clock, w->ended[it->waits[i]]);
+    for (int i = 0; i < it->n_depends_on; i++)
+        *clock = larger(*clock, w->ended[it->depends_on[i]]);
     *clock = smaller(*clock, time->begin_ns) + time->end_ns - time->begin_ns;
     w->ended[call] = *clock;
 }
@@ -123,7 +123,7 @@ static int64_t latest(const clocks *c)
     int64_t last = 0;
 
     for (int i = 0; i < MO_PLAN_MAX_STREAMS; i++)
-        last = larger(last, c->lanes[i]);
+        last = larger(last, c->streams[i]);
     return last;
 }
 
@@ -140,7 +140,7 @@ static void do_transfer(walk *w, int device, const mo_plan_step *step,
         w->begun[step->what] =
             larger(w->begun[step->what], smaller(clock, time->begin_ns));
     for (int i = 0; i < MO_PLAN_MAX_STREAMS; i++)
-        w->clocks[device].lanes[i] = clock;
+        w->clocks[device].streams[i] = clock;
 }
 
 static void do_step(walk *w, int device)

@@ -9,16 +9,18 @@
 #include "exec/plan/passes/passes.h"
 #include "exec/plan/schedule/schedule_steps.h"
 
-/* What was sent and is needed no more may have a small part of the memory;
- * where nobody says how much there is, of this much.  A larger part is left to
- * what calls work with, of which nothing is known yet. */
+/* Sent values may keep their buffers after their last local use: up to a small
+ * share of the device's memory, or of DEFAULT_MEMORY_BYTES where the capacity
+ * is unknown. A larger share is reserved for workspaces, whose size is not
+ * known yet. */
 enum { KEEP_SHARE = 256, WORK_SHARE = 16 };
 
-#define KEEP_UNTOLD_BYTES (INT64_C(16) << 30)
+#define DEFAULT_MEMORY_BYTES (INT64_C(16) << 30)
 
-static int64_t keep_of(int64_t capacity_bytes)
+static int64_t keep_limit_bytes(int64_t capacity_bytes)
 {
-    return (capacity_bytes == INT64_MAX ? KEEP_UNTOLD_BYTES : capacity_bytes) /
+    return (capacity_bytes == INT64_MAX ? DEFAULT_MEMORY_BYTES
+                                        : capacity_bytes) /
            KEEP_SHARE;
 }
 
@@ -36,46 +38,48 @@ static mo_status make_devices(const mo_instance *x, mo_exec_plan *plan,
 
         plan->devices[d].id = mo_arena_text(plan->arena, id, strlen(id));
         plan->devices[d].capacity_bytes = x->capacity_bytes[d];
-        plan->devices[d].keep_bytes = keep_of(x->capacity_bytes[d]);
+        plan->devices[d].keep_bytes = keep_limit_bytes(x->capacity_bytes[d]);
         if (!plan->devices[d].id)
             return mo_fail_memory(err);
     }
     return MO_OK;
 }
 
-/* What attention no longer reads would keep others from fusing. */
-static mo_status attend(const mo_plan_source *source, mo_exec_plan *plan,
-                        mo_error *err)
+/* Dead-code elimination follows: calls that attention no longer reads would
+ * prevent fusion of others. */
+static mo_status fuse_attention(const mo_plan_source *source,
+                                mo_exec_plan *plan, mo_error *err)
 {
     mo_status status = mo_pass_fuse_attention(source, plan, err);
 
     return status == MO_OK ? mo_pass_dce(plan, err) : status;
 }
 
-/* What nobody reads would keep calls apart; what passes leave behind them is
- * taken out in the end. */
-static mo_status improve(const mo_plan_source *source, mo_exec_plan *plan,
-                         mo_error *err)
+/* The optimization pipeline. Dead calls would keep others from being fused;
+ * calls that the passes leave without a reader are removed at the end. */
+static mo_status run_optimizations(const mo_plan_source *source,
+                                   mo_exec_plan *plan, mo_error *err)
 {
     mo_status status = mo_pass_dce(plan, err);
 
     if (status == MO_OK)
         status = mo_pass_const_fold(plan, err);
-    if (status == MO_OK && source->attend)
-        status = attend(source, plan, err);
+    if (status == MO_OK && source->fuses_attention)
+        status = fuse_attention(source, plan, err);
     if (status == MO_OK && source->fuse)
         status = mo_pass_fuse_pointwise(source, plan, err);
     if (status == MO_OK && source->layout)
         status = mo_pass_nhwc_layout(plan, err);
     if (status == MO_OK && source->fuse)
-        status = mo_pass_copy_elim(source->keen, plan, err);
+        status = mo_pass_copy_elim(source->can_jit, plan, err);
     if (status == MO_OK && source->fuse)
-        status = mo_pass_merge_qkv(source->attend, plan, err);
+        status = mo_pass_merge_qkv(source->fuses_attention, plan, err);
     return status == MO_OK ? mo_pass_dce(plan, err) : status;
 }
 
-/* Devices that are too small, or nearly, keep nothing.  Were there any? */
-static bool keep_less(mo_exec_plan *plan)
+/* Devices without memory to spare keep no sent buffers. Returns whether any
+ * changed. */
+static bool release_kept_buffers(mo_exec_plan *plan)
 {
     bool any = false;
 
@@ -91,33 +95,34 @@ static bool keep_less(mo_exec_plan *plan)
     return any;
 }
 
-static mo_status lay_out(const mo_plan_source *source, mo_exec_plan *plan,
-                         const int64_t *start_ns, mo_error *err)
+static mo_status assign_steps(const mo_plan_source *source, mo_exec_plan *plan,
+                              const int64_t *start_ns, mo_error *err)
 {
     mo_status status = mo_plan_order_steps(source, plan, start_ns, err);
 
-    if (status == MO_OK && source->lanes)
-        status = mo_plan_assign_streams(source->lanes, plan, err);
+    if (status == MO_OK && source->max_streams)
+        status = mo_plan_assign_streams(source->max_streams, plan, err);
     return status == MO_OK ? mo_plan_assign_memory(plan, err) : status;
 }
 
-/* Who sends should hardly ever be held up, but first of all it must fit. */
-static mo_status make_steps(const mo_plan_source *source, mo_exec_plan *plan,
-                            mo_error *err)
+/* Sends should hardly ever stall the sender, but fitting into memory comes
+ * first. */
+static mo_status build_steps(const mo_plan_source *source, mo_exec_plan *plan,
+                             mo_error *err)
 {
     int64_t *start_ns = NULL;
     mo_status status = mo_plan_insert_transfers(source, plan, &start_ns, err);
 
     if (status == MO_OK)
-        status = lay_out(source, plan, start_ns, err);
-    if (status == MO_OK && keep_less(plan))
-        status = lay_out(source, plan, start_ns, err);
+        status = assign_steps(source, plan, start_ns, err);
+    if (status == MO_OK && release_kept_buffers(plan))
+        status = assign_steps(source, plan, start_ns, err);
     free(start_ns);
     return status;
 }
 
-static mo_status make(const mo_plan_source *source, mo_exec_plan *plan,
-                      mo_error *err)
+static mo_status run_pipeline(const mo_plan_source *source, mo_exec_plan *plan,
+                              mo_error *err)
 {
     mo_status status = make_devices(source->instance, plan, err);
 
@@ -125,30 +130,32 @@ static mo_status make(const mo_plan_source *source, mo_exec_plan *plan,
     if (status == MO_OK)
         status = mo_plan_lower(source, plan, err);
     if (status == MO_OK)
-        status = improve(source, plan, err);
-    if (status == MO_OK && source->fuse && source->reals == MO_ELEM_F32)
-        status = mo_pass_concat_inplace(source->nest, plan, err);
+        status = run_optimizations(source, plan, err);
+    if (status == MO_OK && source->fuse && source->storage_elem == MO_ELEM_F32)
+        status = mo_pass_concat_inplace(source->concat_inplace, plan, err);
     if (status == MO_OK)
-        status = mo_pass_precision(source->reals, plan, err);
-    return status == MO_OK ? make_steps(source, plan, err) : status;
+        status = mo_pass_precision(source->storage_elem, plan, err);
+    return status == MO_OK ? build_steps(source, plan, err) : status;
 }
 
 mo_status mo_plan_build(const mo_plan_source *source, mo_exec_plan **plan,
                         mo_error *err)
 {
-    mo_plan_source wanted = *source;
-    mo_exec_plan *made = calloc(1, sizeof *made);
+    mo_plan_source effective = *source;
+    mo_exec_plan *built = calloc(1, sizeof *built);
     mo_status status;
 
-    if (!made)
+    if (!built)
         return mo_fail_memory(err);
-    if (wanted.as_placed)
-        wanted.keen = wanted.attend = wanted.nest = NULL;
-    made->arena = mo_arena_new();
-    status = made->arena ? make(&wanted, made, err) : mo_fail_memory(err);
+    if (effective.as_placed)
+        effective.can_jit = effective.fuses_attention =
+            effective.concat_inplace = NULL;
+    built->arena = mo_arena_new();
+    status = built->arena ? run_pipeline(&effective, built, err)
+                          : mo_fail_memory(err);
     if (status == MO_OK)
-        *plan = made;
+        *plan = built;
     else
-        mo_plan_free(made);
+        mo_plan_free(built);
     return status;
 }

@@ -10,10 +10,25 @@ void mo_plan_free(mo_exec_plan *plan)
 {
     if (!plan)
         return;
-    for (mo_plan_owned_constant *made = plan->made; made; made = made->next)
-        mo_tensor_clear(&made->value);
+    for (mo_plan_owned_constant *c = plan->owned_constants; c; c = c->next)
+        mo_tensor_clear(&c->value);
     mo_arena_free(plan->arena);
     free(plan);
+}
+
+mo_status mo_plan_add_constant(mo_exec_plan *plan, const mo_tensor_desc *desc,
+                               mo_tensor_dense **constant, mo_error *err)
+{
+    mo_plan_owned_constant *owned = mo_arena_alloc(plan->arena, sizeof *owned);
+    mo_status status =
+        owned ? mo_tensor_new(desc, &owned->value, err) : mo_fail_memory(err);
+
+    if (status != MO_OK)
+        return status;
+    owned->next = plan->owned_constants;
+    plan->owned_constants = owned;
+    *constant = &owned->value;
+    return MO_OK;
 }
 
 mo_tensor_desc mo_plan_output_desc(const mo_exec_plan *plan, int i)
@@ -34,8 +49,8 @@ bool mo_plan_device_fits(const mo_plan_device *device, int64_t workspace_bytes)
            sum <= device->capacity_bytes;
 }
 
-static mo_status fail_size(const mo_plan_device *device, int64_t workspace,
-                           mo_error *err)
+static mo_status fail_capacity(const mo_plan_device *device, int64_t workspace,
+                               mo_error *err)
 {
     int64_t lack = device->arena_bytes - device->capacity_bytes;
     bool known = mo_int64_add(lack, device->weight_bytes, &lack) &&
@@ -58,7 +73,7 @@ mo_status mo_plan_check_capacity(const mo_exec_plan *plan,
         int64_t extra = workspace ? workspace[d] : 0;
 
         if (!mo_plan_device_fits(device, extra))
-            return fail_size(device, extra, err);
+            return fail_capacity(device, extra, err);
     }
     return MO_OK;
 }

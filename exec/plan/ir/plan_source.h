@@ -16,31 +16,34 @@
 #include "schedule/schedule.h"
 
 typedef struct mo_plan_source {
-    const mo_graph *fine;      /* as read */
-    const mo_graph *placed;    /* what was placed: fine itself, or coarser */
+    const mo_graph *fine; /* as read */
+    const mo_graph
+        *placed; /* the graph that was placed: fine itself, or coarser */
     const mo_coarsen_map *map; /* between them; NULL when they are the same */
     const mo_instance *instance;
     const mo_schedule *schedule;
     mo_weights_store *constants;
-    bool fuse; /* several calls into one, as the default rules say */
-    /* Only those of ops that were placed as one, so that each op of the placed
-     * graph has a time of its own; keen, attend and nest count for nothing. */
+    bool fuse; /* fuse calls by the default rules */
+    /* Fuse only within one placed op, so that each op of the placed graph has
+     * a time of its own; can_jit, fuses_attention and concat_inplace are
+     * ignored. */
     bool as_placed;
-    bool layout; /* let convolutions have channels last */
-    /* By device, NULL for none: its backend compiles what it is given.  Calls
-     * are fused whatever the rules say, and copies absorbed. */
-    const bool *keen;
-    /* By device: products around a softmax become attention.  NULL: nowhere */
-    const bool *attend;
-    /* By device: convolutions write where their results are joined.  NULL:
-     * nowhere */
-    const bool *nest;
-    const int *lanes; /* by device: at most so many; NULL: one each */
-    mo_elem reals;    /* what f32 becomes inside: MO_ELEM_F32, MO_ELEM_F16,
-                         MO_ELEM_BF16 */
-    /* Told of every op that cannot be run before making the plan fails; may be
+    bool layout; /* allow convolutions in channels-last layout */
+    /* By device, NULL for none: its backend compiles kernels at run time
+     * (JIT). Calls are fused beyond the default rules, and copies
+     * eliminated. */
+    const bool *can_jit;
+    /* By device: matmul-softmax-matmul becomes attention. NULL: nowhere. */
+    const bool *fuses_attention;
+    /* By device: convolutions write into the concatenated result. NULL:
+     * nowhere. */
+    const bool *concat_inplace;
+    const int *max_streams; /* by device: upper bound; NULL: one each */
+    mo_elem storage_elem; /* type in which f32 tensors are stored: MO_ELEM_F32,
+                             MO_ELEM_F16, MO_ELEM_BF16 */
+    /* Called for every op without a lowering before the build fails; may be
      * NULL. */
-    void (*cannot)(void *context, int line, const char *what);
+    void (*on_unsupported)(void *context, int line, const char *what);
     void *context;
 } mo_plan_source;
 

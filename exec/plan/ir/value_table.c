@@ -78,3 +78,9 @@ int mo_plan_value_root(const mo_plan_value *values, int value)
         value = values[value].view_of;
     return value;
 }
+
+const mo_tensor_dense *mo_plan_value_constant(const mo_plan_value *values,
+                                              int value)
+{
+    return values[mo_plan_value_root(values, value)].constant;
+}

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * values.h - the values of a plan while a pass makes more of them.
+ * value_table.h - a growable copy of a plan's values, for passes that add
+ * some.
  *
- * A finished plan owns its values through its arena, where nothing can grow.  A
- * pass takes them out, adds, and puts them back:
+ * A plan owns its values through its arena, where arrays cannot grow. A pass
+ * copies them, appends, and commits:
  *
  *     mo_plan_values values = { 0 };
  *
@@ -26,25 +27,32 @@ typedef struct mo_plan_values {
     size_t n, room;
 } mo_plan_values;
 
-/* A value of which nothing is known but what it is like and where. */
+/* Returns a value with type, shape and device, and no other property; it
+ * borrows name. */
 mo_plan_value mo_plan_value_init(const char *name, const mo_tensor_desc *desc,
                                  int device);
 
-/* A copy of the plan's. */
+/* Replaces the table by a copy of the plan's values; the caller frees it with
+ * mo_plan_values_clear(). */
 mo_status mo_plan_values_copy(const mo_exec_plan *plan, mo_plan_values *values,
                               mo_error *err);
 
-/* One more; its number. */
+/* Appends a value; *number is its index. */
 mo_status mo_plan_values_add(mo_plan_values *values, const mo_plan_value *value,
                              int *number, mo_error *err);
 
-/* These are the plan's from now on. */
+/* Copies the table into the plan's arena and makes it the plan's values. */
 mo_status mo_plan_values_commit(const mo_plan_values *values,
                                 mo_exec_plan *plan, mo_error *err);
 
 void mo_plan_values_clear(mo_plan_values *values);
 
-/* The value whose bytes it shares in the end: itself, unless it is a view. */
+/* Returns the value at the end of the chain of views: itself, unless it is a
+ * view. */
 int mo_plan_value_root(const mo_plan_value *values, int value);
+
+/* Returns the constant behind a value and its views, or NULL. */
+const mo_tensor_dense *mo_plan_value_constant(const mo_plan_value *values,
+                                              int value);
 
 #endif

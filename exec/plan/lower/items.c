@@ -128,13 +128,13 @@ static mo_status place_item(mo_plan_lower_state *l, int placed, mo_error *err)
 typedef struct queue {
     mo_pairing_heap heap;
     int first;
-    int *waits; /* by op: how many edges into it are still to come */
+    int *depends_on; /* by op: how many edges into it are still to come */
 } queue;
 
 static void release(const mo_graph *g, queue *q, int op)
 {
     for (int e = g->out_start[op]; e < g->out_start[op + 1]; e++)
-        if (--q->waits[g->edges[e].to] == 0)
+        if (--q->depends_on[g->edges[e].to] == 0)
             mo_pairing_heap_push(&q->heap, &q->first, g->edges[e].to);
 }
 
@@ -146,11 +146,11 @@ static mo_status place_in_order(mo_plan_lower_state *l, queue *q, mo_error *err)
 
     q->first = MO_PAIRING_HEAP_EMPTY;
     for (int i = 0; i < g->n_ops; i++) {
-        q->waits[i] = mo_graph_in_degree(g, i);
+        q->depends_on[i] = mo_graph_in_degree(g, i);
         q->heap.key[i] = s->start_ns[i] + l->plan->items[i].predicted_ns;
     }
     for (int i = 0; i < g->n_ops; i++)
-        if (q->waits[i] == 0)
+        if (q->depends_on[i] == 0)
             mo_pairing_heap_push(&q->heap, &q->first, i);
     while (q->first != MO_PAIRING_HEAP_EMPTY && status == MO_OK) {
         int op = mo_pairing_heap_pop(&q->heap, &q->first);

@@ -206,8 +206,8 @@ static mo_status note_failure(mo_plan_lower_state *l, int id, mo_status status,
         l->first_cannot = *why;
         l->first_cannot.line = l->g->ops[id].line;
     }
-    if (source->cannot)
-        source->cannot(source->context, l->g->ops[id].line, why->text);
+    if (source->on_unsupported)
+        source->on_unsupported(source->context, l->g->ops[id].line, why->text);
     return MO_OK;
 }
 

@@ -46,13 +46,14 @@ bool mo_pass_channels_fit(const mo_plan_value *part, int64_t at,
     return true;
 }
 
-typedef struct nesting {
+typedef struct concat_pass {
     mo_exec_plan *plan;
     mo_pass_def_use uses;
-} nesting;
+} concat_pass;
 
-/* Is every box one for some channels, each behind the one before? */
-static bool is_join(const nesting *n, const mo_call *call)
+/* Whether the call is a concatenation: every box writes a range of channels,
+ * in ascending order. */
+static bool is_concat(const concat_pass *n, const mo_call *call)
 {
     const mo_call_copy *copy = &call->u.copy;
     const mo_plan_value *out;
@@ -75,8 +76,8 @@ static bool is_join(const nesting *n, const mo_call *call)
     return true;
 }
 
-/* Does it read a value from its beginning to its end? */
-static bool reads_all(const mo_call_copy_box *box, const mo_shape *from)
+/* Whether the box reads a whole value in order. */
+static bool reads_whole(const mo_call_copy_box *box, const mo_shape *from)
 {
     mo_point_access last = mo_pass_nhwc_access(from);
 
@@ -89,9 +90,9 @@ static bool reads_all(const mo_call_copy_box *box, const mo_shape *from)
     return true;
 }
 
-/* The convolution that makes a value of floats nobody else reads, if it can
- * make it elsewhere as well; or NULL. */
-static mo_call_conv *maker_of(const nesting *n, int value)
+/* The convolution that produces a float value without other readers, if it can
+ * write with a pitch; or NULL. */
+static mo_call_conv *find_convolution(const concat_pass *n, int value)
 {
     const mo_plan_value *it = &n->plan->values[value];
     int maker = n->uses.maker[value];
@@ -108,9 +109,9 @@ static mo_call_conv *maker_of(const nesting *n, int value)
     return &call->call.u.conv;
 }
 
-static mo_status nest_box(nesting *n, const mo_call *call,
-                          const mo_call_copy_box *box, bool *nests,
-                          mo_error *err)
+static mo_status place_in_result(concat_pass *n, const mo_call *call,
+                                 const mo_call_copy_box *box, bool *nests,
+                                 mo_error *err)
 {
     int whole = call->out[0], value = box->from;
     mo_plan_value *values = n->plan->values;
@@ -121,8 +122,8 @@ static mo_status nest_box(nesting *n, const mo_call *call,
     if (value == MO_CALL_COPY_FILL)
         return MO_OK;
     value = call->in[value];
-    conv = maker_of(n, value);
-    if (!conv || !reads_all(box, &values[value].desc.shape) ||
+    conv = find_convolution(n, value);
+    if (!conv || !reads_whole(box, &values[value].desc.shape) ||
         !mo_pass_channels_fit(&values[value], box->out_offset, &values[whole]))
         return MO_OK;
     part = mo_arena_alloc(n->plan->arena, sizeof *part);
@@ -135,8 +136,9 @@ static mo_status nest_box(nesting *n, const mo_call *call,
     return MO_OK;
 }
 
-/* The boxes of what lies there already go. */
-static mo_status nest_parts(nesting *n, mo_call *call, mo_error *err)
+/* Makes producers write into the result and removes the boxes that became
+ * superfluous. */
+static mo_status place_parts(concat_pass *n, mo_call *call, mo_error *err)
 {
     mo_call_copy *copy = &call->u.copy;
     mo_call_copy_box *boxes =
@@ -147,7 +149,7 @@ static mo_status nest_parts(nesting *n, mo_call *call, mo_error *err)
     for (int b = 0; b < copy->n_boxes && status == MO_OK; b++) {
         bool nests;
 
-        status = nest_box(n, call, &copy->boxes[b], &nests, err);
+        status = place_in_result(n, call, &copy->boxes[b], &nests, err);
         if (!nests)
             boxes[kept++] = copy->boxes[b];
     }
@@ -159,7 +161,7 @@ static mo_status nest_parts(nesting *n, mo_call *call, mo_error *err)
 mo_status mo_pass_concat_inplace(const bool *wants, mo_exec_plan *plan,
                                  mo_error *err)
 {
-    nesting n = { .plan = plan };
+    concat_pass n = { .plan = plan };
     mo_status status;
 
     assert(plan->n_transfers == 0);
@@ -167,8 +169,8 @@ mo_status mo_pass_concat_inplace(const bool *wants, mo_exec_plan *plan,
         return MO_OK;
     status = mo_pass_def_use_build(plan, &n.uses, err);
     for (int c = 0; c < plan->n_calls && status == MO_OK; c++)
-        if (wants[plan->calls[c].device] && is_join(&n, &plan->calls[c].call))
-            status = nest_parts(&n, &plan->calls[c].call, err);
+        if (wants[plan->calls[c].device] && is_concat(&n, &plan->calls[c].call))
+            status = place_parts(&n, &plan->calls[c].call, err);
     mo_pass_def_use_clear(&n.uses);
     return status;
 }

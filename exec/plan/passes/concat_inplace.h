@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * nest.h - what is joined along its channels is made where it will lie.
+ * concat_inplace.h - in-place concatenation: convolutions write directly into
+ * the buffer of the concatenated result.
  *
  *     a = conv x             [aaaa] \                  a and b are parts of c:
  *     b = conv x             [bb]   -> c [aaaabb]      each place of c has
- * first c = copy a, b                                    a's channels, then b's
+ *     c = copy a, b                                    a's channels, then b's
  *
- * The copy stays, with what else there is to move: it says when all of c is
- * there.
+ * The copy call stays, with the boxes of other operands: it marks the point at
+ * which all of c is complete.
  */
 #ifndef MO_EXEC_PLAN_PASSES_CONCAT_INPLACE_H
 #define MO_EXEC_PLAN_PASSES_CONCAT_INPLACE_H
@@ -17,17 +18,18 @@
 
 #include "exec/plan/ir/plan.h"
 
-/* Some channels of a value that lies channels last. */
+/* A range of channels of a channels-last value. */
 typedef struct mo_pass_channel_range {
     int64_t first, end;
 } mo_pass_channel_range;
 
-/* Does the box write just these, of every place, and nothing else? */
+/* Returns whether the box writes one range of channels, at every place, and
+ * nothing else; *channels is that range. */
 bool mo_pass_box_channel_range(const mo_call_copy_box *box, const mo_shape *to,
                                mo_pass_channel_range *channels);
 
-/* Are both channels last, of one type, and alike but for the channels, of which
- * part has no more from `at` on than whole has? */
+/* Returns whether both are channels-last, of one type and of the same shape
+ * but for the channels, and part's channels from `at` on fit into whole's. */
 bool mo_pass_channels_fit(const mo_plan_value *part, int64_t at,
                           const mo_plan_value *whole);
 

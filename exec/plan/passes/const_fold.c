@@ -7,25 +7,20 @@
 #include "exec/weights/evaluate.h"
 #include "exec/plan/ir/value_table.h"
 
-/* What is larger stays a call: every rank makes the whole plan, and must not
- * read the weights of all others for it. */
-enum { MOST_BYTES = 1 << 20 };
-
-/* The constant that value is, maybe under another shape; NULL: none. */
-static const mo_tensor_dense *constant_of(const mo_exec_plan *plan, int value)
-{
-    return plan->values[mo_plan_value_root(plan->values, value)].constant;
-}
+/* Larger results stay calls: every rank builds the whole plan and must not
+ * read the weights of all other ranks for it. */
+enum { MAX_FOLDED_BYTES = 1 << 20 };
 
 static bool is_readable(const mo_exec_plan *plan, int value)
 {
-    const mo_tensor_dense *constant = constant_of(plan, value);
+    const mo_tensor_dense *constant =
+        mo_plan_value_constant(plan->values, value);
 
     return constant && !plan->values[value].channels_last &&
            (uintptr_t) constant->data % mo_elem_size(constant->desc.elem) == 0;
 }
 
-static bool is_known(const mo_exec_plan *plan, const mo_call *call)
+static bool is_foldable(const mo_exec_plan *plan, const mo_call *call)
 {
     int64_t bytes = 0;
 
@@ -40,45 +35,41 @@ static bool is_known(const mo_exec_plan *plan, const mo_call *call)
                 bytes, mo_tensor_desc_bytes(&plan->values[call->out[i]].desc),
                 &bytes))
             return false;
-    return call->n_in > 0 && bytes <= MOST_BYTES;
+    return call->n_in > 0 && bytes <= MAX_FOLDED_BYTES;
 }
 
-/* Room for what call makes, as constants of the plan. */
-static mo_status make_results(mo_exec_plan *plan, const mo_call *call,
-                              mo_tensor_dense *results, mo_error *err)
+/* Allocates the call's results as constants of the plan. */
+static mo_status alloc_results(mo_exec_plan *plan, const mo_call *call,
+                               mo_tensor_dense *results, mo_error *err)
 {
     mo_status status = MO_OK;
 
     for (int i = 0; i < call->n_out && status == MO_OK; i++) {
-        mo_plan_owned_constant *made =
-            mo_arena_alloc(plan->arena, sizeof *made);
+        mo_plan_value *out = &plan->values[call->out[i]];
+        mo_tensor_dense *constant;
 
-        if (!made)
-            return mo_fail_memory(err);
-        status =
-            mo_tensor_new(&plan->values[call->out[i]].desc, &made->value, err);
+        status = mo_plan_add_constant(plan, &out->desc, &constant, err);
         if (status != MO_OK)
             return status;
-        made->next = plan->made;
-        plan->made = made;
-        plan->values[call->out[i]].constant = &made->value;
-        results[i] = made->value;
+        out->constant = constant;
+        results[i] = *constant;
     }
     return status;
 }
 
-static mo_status evaluate(mo_exec_plan *plan, const mo_call *call,
-                          mo_error *err)
+static mo_status fold_call(mo_exec_plan *plan, const mo_call *call,
+                           mo_error *err)
 {
     mo_tensor_dense *in = calloc((size_t) call->n_in + 1, sizeof *in);
     mo_tensor_dense *out = calloc((size_t) call->n_out + 1, sizeof *out);
     mo_status status =
-        in && out ? make_results(plan, call, out, err) : mo_fail_memory(err);
+        in && out ? alloc_results(plan, call, out, err) : mo_fail_memory(err);
 
     for (int i = 0; i < call->n_in && status == MO_OK; i++)
-        in[i] =
-            (mo_tensor_dense){ .desc = plan->values[call->in[i]].desc,
-                               .data = constant_of(plan, call->in[i])->data };
+        in[i] = (mo_tensor_dense){
+            .desc = plan->values[call->in[i]].desc,
+            .data = mo_plan_value_constant(plan->values, call->in[i])->data
+        };
     if (status == MO_OK)
         status = mo_weights_eval_call(call, in, out, err);
     free(out);
@@ -94,8 +85,8 @@ mo_status mo_pass_const_fold(mo_exec_plan *plan, mo_error *err)
     for (int c = 0; c < plan->n_calls && status == MO_OK; c++) {
         const mo_call *call = &plan->calls[c].call;
 
-        if (call->kind != MO_CALL_VIEW && is_known(plan, call))
-            status = evaluate(plan, call, err);
+        if (call->kind != MO_CALL_VIEW && is_foldable(plan, call))
+            status = fold_call(plan, call, err);
         else
             mo_pass_keep_call(plan, c, &n);
     }

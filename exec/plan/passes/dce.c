@@ -4,84 +4,86 @@
 #include <assert.h>
 #include <stdlib.h>
 
-void mo_pass_drop_calls(mo_exec_plan *plan, const bool *gone)
+void mo_pass_drop_calls(mo_exec_plan *plan, const bool *dropped)
 {
     int n = 0;
 
     for (int c = 0; c < plan->n_calls; c++)
-        if (!gone[c])
+        if (!dropped[c])
             mo_pass_keep_call(plan, c, &n);
     plan->n_calls = n;
 }
 
-/* A view needs what it is a view of. */
-static void need(const mo_exec_plan *plan, bool *needed, int value)
+/* Marks a value as live, and the values it is a view of. */
+static void mark_live(const mo_exec_plan *plan, bool *live, int value)
 {
-    for (; value != MO_PLAN_NONE && !needed[value];
+    for (; value != MO_PLAN_NONE && !live[value];
          value = plan->values[value].view_of)
-        needed[value] = true;
+        live[value] = true;
 }
 
-static bool is_needed(const mo_call *call, const bool *needed)
+static bool is_live(const mo_call *call, const bool *live)
 {
     for (int i = 0; i < call->n_out; i++)
-        if (needed[call->out[i]])
+        if (live[call->out[i]])
             return true;
     return false;
 }
 
-/* Where maxima were is seldom asked for, and costly to find. */
-static void drop_places(mo_call *call, const bool *needed)
+/* Drops the output for indices of maxima, which is seldom used and costly to
+ * compute. */
+static void drop_index_output(mo_call *call, const bool *live)
 {
-    if (call->kind == MO_CALL_POOL && call->n_out == 2 && !needed[call->out[1]])
+    if (call->kind == MO_CALL_POOL && call->n_out == 2 && !live[call->out[1]])
         call->n_out = 1;
 }
 
-/* Backwards: readers come before what they read. */
-static void find_needed(mo_exec_plan *plan, bool *needed, bool *keeps)
+/* Liveness, in reverse order: readers come before what they read. */
+static void find_live(mo_exec_plan *plan, bool *live, bool *kept)
 {
     for (int i = 0; i < plan->n_outputs; i++)
-        need(plan, needed, plan->outputs[i].value);
+        mark_live(plan, live, plan->outputs[i].value);
     for (int c = plan->n_calls - 1; c >= 0; c--) {
         mo_call *call = &plan->calls[c].call;
 
-        keeps[c] = is_needed(call, needed);
-        drop_places(call, needed);
-        for (int i = 0; i < call->n_in && keeps[c]; i++)
-            need(plan, needed, call->in[i]);
-        for (int i = 0; i < call->n_out && keeps[c]; i++)
-            need(plan, needed, call->out[i]);
+        kept[c] = is_live(call, live);
+        drop_index_output(call, live);
+        for (int i = 0; i < call->n_in && kept[c]; i++)
+            mark_live(plan, live, call->in[i]);
+        for (int i = 0; i < call->n_out && kept[c]; i++)
+            mark_live(plan, live, call->out[i]);
     }
 }
 
-static int renumber(int value, const int *number)
+static int new_index(int value, const int *number)
 {
     return value == MO_PLAN_NONE ? MO_PLAN_NONE : number[value];
 }
 
-static void move_values(mo_exec_plan *plan, const bool *needed, int *number)
+static void compact_values(mo_exec_plan *plan, const bool *live, int *number)
 {
     int n = 0;
 
     for (int v = 0; v < plan->n_values; v++)
-        number[v] = needed[v] ? n++ : MO_PLAN_NONE;
+        number[v] = live[v] ? n++ : MO_PLAN_NONE;
     for (int v = 0; v < plan->n_values; v++)
-        if (needed[v]) {
+        if (live[v]) {
             plan->values[number[v]] = plan->values[v];
             plan->values[number[v]].view_of =
-                renumber(plan->values[v].view_of, number);
+                new_index(plan->values[v].view_of, number);
         }
     plan->n_values = n;
 }
 
-static void move_calls(mo_exec_plan *plan, const bool *keeps, const int *number)
+static void compact_calls(mo_exec_plan *plan, const bool *kept,
+                          const int *number)
 {
     int n = 0;
 
     for (int c = 0; c < plan->n_calls; c++) {
         mo_call *call = &plan->calls[c].call;
 
-        if (!keeps[c])
+        if (!kept[c])
             continue;
         for (int i = 0; i < call->n_in; i++)
             call->in[i] = number[call->in[i]];
@@ -122,22 +124,22 @@ static mo_status list_inputs(mo_exec_plan *plan, mo_error *err)
 mo_status mo_pass_dce(mo_exec_plan *plan, mo_error *err)
 {
     size_t n = (size_t) plan->n_values + 1;
-    bool *needed = calloc(n, sizeof *needed);
-    bool *keeps = calloc((size_t) plan->n_calls + 1, sizeof *keeps);
+    bool *live = calloc(n, sizeof *live);
+    bool *kept = calloc((size_t) plan->n_calls + 1, sizeof *kept);
     int *number = calloc(n, sizeof *number);
     mo_status status = MO_OK;
 
     assert(plan->n_transfers == 0);
-    if (needed && keeps && number) {
-        find_needed(plan, needed, keeps);
-        move_values(plan, needed, number);
-        move_calls(plan, keeps, number);
+    if (live && kept && number) {
+        find_live(plan, live, kept);
+        compact_values(plan, live, number);
+        compact_calls(plan, kept, number);
         status = list_inputs(plan, err);
     } else {
         status = mo_fail_memory(err);
     }
     free(number);
-    free(keeps);
-    free(needed);
+    free(kept);
+    free(live);
     return status;
 }

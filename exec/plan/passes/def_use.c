@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-static void count_calls(const mo_exec_plan *plan, mo_pass_def_use *uses)
+static void count_call_reads(const mo_exec_plan *plan, mo_pass_def_use *uses)
 {
     for (int c = 0; c < plan->n_calls; c++) {
         const mo_call *call = &plan->calls[c].call;
@@ -17,7 +17,7 @@ static void count_calls(const mo_exec_plan *plan, mo_pass_def_use *uses)
     }
 }
 
-static void count_views(const mo_exec_plan *plan, mo_pass_def_use *uses)
+static void count_view_reads(const mo_exec_plan *plan, mo_pass_def_use *uses)
 {
     for (int v = 0; v < plan->n_values; v++) {
         int seen = plan->values[v].view_of;
@@ -42,8 +42,8 @@ mo_status mo_pass_def_use_build(const mo_exec_plan *plan, mo_pass_def_use *uses,
         return mo_fail_memory(err);
     for (int v = 0; v < plan->n_values; v++)
         uses->maker[v] = uses->reader[v] = uses->view[v] = MO_PLAN_NONE;
-    count_views(plan, uses);
-    count_calls(plan, uses);
+    count_view_reads(plan, uses);
+    count_call_reads(plan, uses);
     for (int i = 0; i < plan->n_outputs; i++)
         uses->reads[plan->outputs[i].value]++;
     return MO_OK;

@@ -8,53 +8,51 @@
 #include "exec/plan/ir/value_table.h"
 
 /*
- * Attention that networks spell out (two products with a softmax between them)
- * becomes the call that it is.  Then that call, and any that was there before,
- * reads queries, keys and values where a product left them and writes where the
- * next one reads: transposes, splits and slices around it need not be done.
+ * Attention fusion: the pattern matmul - softmax - matmul becomes one
+ * attention call (scaled dot-product attention, Vaswani et al. 2017). Then
+ * that call, and any that was there before, reads queries, keys and values
+ * where a product left them and writes where the next one reads: transposes,
+ * splits and slices around it become superfluous.
  *
- * Like any fused call it stands where its last part stood.
+ * Like any fused call it takes the position of its last part.
  */
 
-/* Attention on its way into the plan: reaches are over [batches ..., rows,
- * columns]. */
-typedef struct finding {
+/* A match: views are over [batches ..., rows, columns]. */
+typedef struct attention_match {
     mo_call_attention attention;
     mo_pass_attention_operands ends;
     mo_pass_attention_scores scores;
-    int at;       /* the call it takes the place of */
+    int at;       /* the call it replaces */
     int timed_as; /* an item */
-} finding;
+} attention_match;
 
-/* ---- products, softmax, product */
-
-/* A side of a product over its batches, and the two dimensions of its matrix
- * in the order given. */
-static mo_tensor_view side_trail(const mo_call_matmul *m,
-                                 const mo_call_matmul_operand *side,
-                                 int64_t rows, int64_t row, int64_t columns,
-                                 int64_t column)
+/* The view of a product's operand over its batches and the two dimensions of
+ * its matrix in the order given. */
+static mo_tensor_view operand_view(const mo_call_matmul *m,
+                                   const mo_call_matmul_operand *side,
+                                   int64_t rows, int64_t row, int64_t columns,
+                                   int64_t column)
 {
-    mo_tensor_view trail = { 0 };
+    mo_tensor_view view = { 0 };
 
     for (int d = 0; d < m->n_batch; d++)
         if (m->extent[d] != 1)
-            mo_tensor_view_append_dim(&trail, m->extent[d], side->batch[d]);
-    mo_tensor_view_append_dim(&trail, rows, row);
-    mo_tensor_view_append_dim(&trail, columns, column);
-    return trail;
+            mo_tensor_view_append_dim(&view, m->extent[d], side->batch[d]);
+    mo_tensor_view_append_dim(&view, rows, row);
+    mo_tensor_view_append_dim(&view, columns, column);
+    return view;
 }
 
-/* Does it go over all of a value in order? */
-static bool is_all_of(const mo_pass_attention *a, const mo_tensor_view *trail,
-                      int value)
+/* Whether the view covers a whole value in order. */
+static bool covers_value(const mo_pass_attention *a, const mo_tensor_view *view,
+                         int value)
 {
-    return mo_tensor_view_is_dense(trail) &&
-           mo_tensor_view_elements(trail) ==
+    return mo_tensor_view_is_dense(view) &&
+           mo_tensor_view_elements(view) ==
                mo_tensor_desc_elements(&a->plan->values[value].desc);
 }
 
-static void read_first(const mo_call *call, finding *f)
+static void read_first_product(const mo_call *call, attention_match *f)
 {
     const mo_call_matmul *m = &call->u.matmul;
 
@@ -62,48 +60,48 @@ static void read_first(const mo_call *call, finding *f)
     f->attention.keys = m->n;
     f->attention.width = m->k;
     f->ends.q = (mo_pass_attention_operand){
-        call->in[0], side_trail(m, &m->a, m->m, m->a.row, m->k, m->a.column)
+        call->in[0], operand_view(m, &m->a, m->m, m->a.row, m->k, m->a.column)
     };
     f->ends.k = (mo_pass_attention_operand){
-        call->in[1], side_trail(m, &m->b, m->n, m->b.column, m->k, m->b.row)
+        call->in[1], operand_view(m, &m->b, m->n, m->b.column, m->k, m->b.row)
     };
 }
 
-static void read_second(const mo_call *call, finding *f)
+static void read_second_product(const mo_call *call, attention_match *f)
 {
     const mo_call_matmul *m = &call->u.matmul;
 
     f->attention.v_width = m->n;
     f->ends.v = (mo_pass_attention_operand){
-        call->in[1], side_trail(m, &m->b, m->k, m->b.row, m->n, m->b.column)
+        call->in[1], operand_view(m, &m->b, m->k, m->b.row, m->n, m->b.column)
     };
     f->ends.out = (mo_pass_attention_operand){
-        call->out[0], side_trail(m, &m->c, m->m, m->c.row, m->n, m->c.column)
+        call->out[0], operand_view(m, &m->c, m->m, m->c.row, m->n, m->c.column)
     };
 }
 
-/* Both products over the same batches, with the scores between them as they
- * lie. */
-static bool fit_together(const mo_pass_attention *a, const mo_call *first,
-                         const mo_call *second)
+/* Whether both products have the same batches, and the scores between them are
+ * dense. */
+static bool products_match(const mo_pass_attention *a, const mo_call *first,
+                           const mo_call *second)
 {
     const mo_call_matmul *m = &first->u.matmul, *n = &second->u.matmul;
     mo_tensor_view made =
-        side_trail(m, &m->c, m->m, m->c.row, m->n, m->c.column);
+        operand_view(m, &m->c, m->m, m->c.row, m->n, m->c.column);
     mo_tensor_view read =
-        side_trail(n, &n->a, n->m, n->a.row, n->k, n->a.column);
+        operand_view(n, &n->a, n->m, n->a.row, n->k, n->a.column);
 
     return made.rank == read.rank &&
            memcmp(made.extent, read.extent,
                   (size_t) made.rank * sizeof *made.extent) == 0 &&
            made.rank <= MO_MAX_RANK && mo_tensor_view_elements(&made) > 0 &&
-           is_all_of(a, &made, first->out[0]) &&
-           is_all_of(a, &read, second->in[0]);
+           covers_value(a, &made, first->out[0]) &&
+           covers_value(a, &read, second->in[0]);
 }
 
-/* The call that alone reads what call c makes, maybe under another shape or in
- * another type; MO_PLAN_NONE. */
-static int only_reader(const mo_pass_attention *a, int c)
+/* The only reader of call c's result, maybe through a view or a conversion; or
+ * MO_PLAN_NONE. */
+static int sole_reader(const mo_pass_attention *a, int c)
 {
     int value = a->plan->calls[c].call.out[0];
 
@@ -121,17 +119,17 @@ static bool is_conversion(const mo_pass_attention *a, const mo_call *call)
            mo_elem_is_float(a->plan->values[call->out[0]].desc.elem);
 }
 
-/* The product that a softmax is made for; what lies between is gone with it.
- */
-static int find_second(const mo_pass_attention *a, int softmax, int *between)
+/* The product that reads the softmax; *between is removed with it. */
+static int find_second_product(const mo_pass_attention *a, int softmax,
+                               int *between)
 {
     int device = a->plan->calls[softmax].device;
-    int c = only_reader(a, softmax);
+    int c = sole_reader(a, softmax);
 
     *between = MO_PLAN_NONE;
     if (c != MO_PLAN_NONE && is_conversion(a, &a->plan->calls[c].call)) {
         *between = c;
-        c = only_reader(a, c);
+        c = sole_reader(a, c);
     }
     if (c == MO_PLAN_NONE || a->plan->calls[c].device != device ||
         a->plan->calls[c].call.kind != MO_CALL_MATMUL ||
@@ -147,52 +145,51 @@ static bool is_over_keys(const mo_call *softmax, int64_t keys)
            softmax->u.softmax.count == keys;
 }
 
-static bool is_narrow_real(mo_elem elem)
+static bool is_float_type(mo_elem elem)
 {
     return mo_elem_is_float(elem) && elem != MO_ELEM_F64;
 }
 
-/* What attention reads and writes is of one type. */
-static bool have_one_type(const mo_pass_attention *a, const finding *f)
+/* Whether all operands and the result have one type. */
+static bool has_one_type(const mo_pass_attention *a, const attention_match *f)
 {
     const mo_plan_value *values = a->plan->values;
     mo_elem elem = values[f->ends.out.value].desc.elem;
 
-    return is_narrow_real(elem) && values[f->ends.q.value].desc.elem == elem &&
+    return is_float_type(elem) && values[f->ends.q.value].desc.elem == elem &&
            values[f->ends.k.value].desc.elem == elem &&
            values[f->ends.v.value].desc.elem == elem;
 }
 
-static mo_shape scores_shape(const finding *f)
+static mo_shape scores_shape(const attention_match *f)
 {
-    mo_shape shape = { .rank = f->ends.q.trail.rank };
+    mo_shape shape = { .rank = f->ends.q.view.rank };
 
-    memcpy(shape.dims, f->ends.q.trail.extent, sizeof shape.dims);
+    memcpy(shape.dims, f->ends.q.view.extent, sizeof shape.dims);
     shape.dims[shape.rank - 1] = f->attention.keys;
     return shape;
 }
 
-static void drop_parts(mo_pass_attention *a, const finding *f, int softmax,
-                       int between)
+static void mark_fused(mo_pass_attention *a, const attention_match *f,
+                       int softmax, int between)
 {
-    a->gone[f->scores.product] = a->gone[softmax] = true;
+    a->dropped[f->scores.product] = a->dropped[softmax] = true;
     if (between != MO_PLAN_NONE)
-        a->gone[between] = true;
+        a->dropped[between] = true;
     for (int i = 0; i < f->scores.n; i++)
-        a->gone[f->scores.links[i].call] = true;
+        a->dropped[f->scores.links[i].call] = true;
 }
 
-/* ---- where operands are */
-
-static bool have_rows(const finding *f)
+static bool has_contiguous_rows(const attention_match *f)
 {
-    return mo_tensor_view_has_unit_stride(&f->ends.q.trail) &&
-           mo_tensor_view_has_unit_stride(&f->ends.k.trail) &&
-           mo_tensor_view_has_unit_stride(&f->ends.v.trail) &&
-           mo_tensor_view_has_unit_stride(&f->ends.out.trail);
+    return mo_tensor_view_has_unit_stride(&f->ends.q.view) &&
+           mo_tensor_view_has_unit_stride(&f->ends.k.view) &&
+           mo_tensor_view_has_unit_stride(&f->ends.v.view) &&
+           mo_tensor_view_has_unit_stride(&f->ends.out.view);
 }
 
-static void find_origins(const mo_pass_attention *a, int device, finding *f)
+static void trace_sources(const mo_pass_attention *a, int device,
+                          attention_match *f)
 {
     double factor = 1;
 
@@ -202,21 +199,20 @@ static void find_origins(const mo_pass_attention *a, int device, finding *f)
     f->attention.scale *= factor;
 }
 
-static void find_target(mo_pass_attention *a, finding *f)
+static void trace_result(mo_pass_attention *a, attention_match *f)
 {
     int copy = mo_pass_attention_trace_sink(a, f->at, &f->ends.out);
 
     if (copy == MO_PLAN_NONE)
         return;
-    a->gone[f->at] = true;
-    a->gone[copy] = false;
+    a->dropped[f->at] = true;
+    a->dropped[copy] = false;
     f->at = copy;
 }
 
-/* ---- making the call */
-
-static mo_status put_operands(mo_pass_attention *a, const finding *f,
-                              mo_call *call, mo_error *err)
+static mo_status set_call_operands(mo_pass_attention *a,
+                                   const attention_match *f, mo_call *call,
+                                   mo_error *err)
 {
     const mo_point_program *program = f->scores.program;
     int extra = program ? program->n_operands - 1 : 0;
@@ -240,7 +236,8 @@ static mo_status put_operands(mo_pass_attention *a, const finding *f,
     return MO_OK;
 }
 
-static mo_status put_call(mo_pass_attention *a, finding *f, mo_error *err)
+static mo_status write_fused_call(mo_pass_attention *a, attention_match *f,
+                                  mo_error *err)
 {
     mo_plan_call *place = &a->plan->calls[f->at];
     mo_call call = { .kind = MO_CALL_ATTENTION };
@@ -249,7 +246,7 @@ static mo_status put_call(mo_pass_attention *a, finding *f, mo_error *err)
     mo_pass_attention_set_operands(&f->ends, &f->attention);
     f->attention.score = f->scores.program;
     call.u.attention = f->attention;
-    status = put_operands(a, f, &call, err);
+    status = set_call_operands(a, f, &call, err);
     if (status != MO_OK)
         return status;
     place->call = call;
@@ -257,12 +254,12 @@ static mo_status put_call(mo_pass_attention *a, finding *f, mo_error *err)
     return MO_OK;
 }
 
-/* Two products around the softmax of call c, if that is what it is. */
-static mo_status find_spelled(mo_pass_attention *a, int c, mo_error *err)
+/* Matches two products around the softmax of call c and fuses them. */
+static mo_status fuse_pattern(mo_pass_attention *a, int c, mo_error *err)
 {
     mo_exec_plan *plan = a->plan;
-    finding f = { .attention = { .scale = 1 } };
-    int between, second = find_second(a, c, &between);
+    attention_match f = { .attention = { .scale = 1 } };
+    int between, second = find_second_product(a, c, &between);
     mo_shape shape;
     bool works;
     mo_status status;
@@ -270,87 +267,82 @@ static mo_status find_spelled(mo_pass_attention *a, int c, mo_error *err)
     if (second == MO_PLAN_NONE ||
         !mo_pass_attention_match_scores(a, plan->calls[c].device,
                                         plan->calls[c].call.in[0], &f.scores) ||
-        !fit_together(a, &plan->calls[f.scores.product].call,
-                      &plan->calls[second].call))
+        !products_match(a, &plan->calls[f.scores.product].call,
+                        &plan->calls[second].call))
         return MO_OK;
-    read_first(&plan->calls[f.scores.product].call, &f);
-    read_second(&plan->calls[second].call, &f);
+    read_first_product(&plan->calls[f.scores.product].call, &f);
+    read_second_product(&plan->calls[second].call, &f);
     f.at = second;
     f.timed_as = plan->calls[f.scores.product].timed_as;
     if (!is_over_keys(&plan->calls[c].call, f.attention.keys) ||
-        !have_one_type(a, &f))
+        !has_one_type(a, &f))
         return MO_OK;
-    find_origins(a, plan->calls[c].device, &f);
+    trace_sources(a, plan->calls[c].device, &f);
     shape = scores_shape(&f);
     status = mo_pass_attention_score_program(a, &shape, &f.scores, &works, err);
-    if (status != MO_OK || !works || !have_rows(&f))
+    if (status != MO_OK || !works || !has_contiguous_rows(&f))
         return status;
     f.attention.scale *= f.scores.scale;
     f.attention.causal = f.scores.causal;
-    drop_parts(a, &f, c, between);
-    find_target(a, &f);
-    return put_call(a, &f, err);
+    mark_fused(a, &f, c, between);
+    trace_result(a, &f);
+    return write_fused_call(a, &f, err);
 }
 
-/* ---- calls that are attention already */
-
-/* A mask that hides nothing, or just the future, is no mask. */
-static void look_at_mask(const mo_pass_attention *a, finding *f)
+/* Removes a mask that hides nothing, or replaces it by the causal flag. */
+static void simplify_mask(const mo_pass_attention *a, attention_match *f)
 {
-    const mo_tensor_view *trail = &f->ends.mask.trail;
+    const mo_tensor_view *view = &f->ends.mask.view;
     const mo_tensor_dense *mask =
         mo_pass_attention_constant(a->plan, f->ends.mask.value);
-    mo_point_access access = { .offset = trail->offset };
+    mo_point_access access = { .offset = view->offset };
     mo_shape shape;
     mo_pass_attention_mask sight;
 
-    if (!mask || trail->rank > MO_MAX_RANK)
+    if (!mask || view->rank > MO_MAX_RANK)
         return;
     shape = scores_shape(f);
-    memcpy(access.stride, trail->stride,
-           (size_t) trail->rank * sizeof(int64_t));
+    memcpy(access.stride, view->stride, (size_t) view->rank * sizeof(int64_t));
     sight = mo_pass_attention_classify_mask(mask, &access, &shape, false);
     f->attention.has_mask = sight == MO_PASS_ATTENTION_MASK_GENERAL;
     f->attention.causal =
         f->attention.causal || sight == MO_PASS_ATTENTION_MASK_CAUSAL;
 }
 
-static mo_status improve_told(mo_pass_attention *a, int c, mo_error *err)
+static mo_status improve_call(mo_pass_attention *a, int c, mo_error *err)
 {
     const mo_plan_call *place = &a->plan->calls[c];
-    finding f = { .at = c, .timed_as = place->timed_as };
+    attention_match f = { .at = c, .timed_as = place->timed_as };
 
     f.attention = place->call.u.attention;
     f.ends = mo_pass_attention_get_operands(&place->call);
     if (place->call.after || f.attention.score ||
-        mo_tensor_view_elements(&f.ends.q.trail) < 1 || f.attention.keys < 1 ||
+        mo_tensor_view_elements(&f.ends.q.view) < 1 || f.attention.keys < 1 ||
         f.attention.v_width < 1)
         return MO_OK;
     if (f.attention.has_mask) {
         mo_pass_attention_trace_source(a, place->device, &f.ends.mask, NULL);
-        look_at_mask(a, &f);
+        simplify_mask(a, &f);
     }
-    find_origins(a, place->device, &f);
-    find_target(a, &f);
-    return put_call(a, &f, err);
+    trace_sources(a, place->device, &f);
+    trace_result(a, &f);
+    return write_fused_call(a, &f, err);
 }
 
-/* ---- the pass */
-
-static mo_status attend_all(const mo_plan_source *source, mo_pass_attention *a,
-                            mo_error *err)
+static mo_status fuse_all(const mo_plan_source *source, mo_pass_attention *a,
+                          mo_error *err)
 {
     mo_status status = MO_OK;
 
     for (int c = 0; c < a->plan->n_calls && status == MO_OK; c++) {
         const mo_plan_call *call = &a->plan->calls[c];
 
-        if (a->gone[c] || !source->attend[call->device])
+        if (a->dropped[c] || !source->fuses_attention[call->device])
             continue;
         if (call->call.kind == MO_CALL_SOFTMAX)
-            status = find_spelled(a, c, err);
+            status = fuse_pattern(a, c, err);
         else if (call->call.kind == MO_CALL_ATTENTION)
-            status = improve_told(a, c, err);
+            status = improve_call(a, c, err);
     }
     return status;
 }
@@ -362,16 +354,16 @@ mo_status mo_pass_fuse_attention(const mo_plan_source *source,
     mo_status status;
 
     assert(plan->n_transfers == 0);
-    if (!source->attend)
+    if (!source->fuses_attention)
         return MO_OK;
-    a.gone = calloc((size_t) plan->n_calls + 1, sizeof *a.gone);
-    status = a.gone ? mo_pass_def_use_build(plan, &a.uses, err)
-                    : mo_fail_memory(err);
+    a.dropped = calloc((size_t) plan->n_calls + 1, sizeof *a.dropped);
+    status = a.dropped ? mo_pass_def_use_build(plan, &a.uses, err)
+                       : mo_fail_memory(err);
     if (status == MO_OK)
-        status = attend_all(source, &a, err);
+        status = fuse_all(source, &a, err);
     if (status == MO_OK)
-        mo_pass_drop_calls(plan, a.gone);
+        mo_pass_drop_calls(plan, a.dropped);
     mo_pass_def_use_clear(&a.uses);
-    free(a.gone);
+    free(a.dropped);
     return status;
 }

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+
+/* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Where what attention reads comes from, and where its result goes.
+ * Copy elimination around attention: traces operands back to the values they
+ * were copied from, and the result forward to where it is copied.
  */
 #include "exec/plan/passes/fuse_attention_internal.h"
 
@@ -12,7 +15,7 @@ const mo_tensor_dense *mo_pass_attention_constant(const mo_exec_plan *plan,
                                                   int value)
 {
     const mo_tensor_dense *constant =
-        plan->values[mo_plan_value_root(plan->values, value)].constant;
+        mo_plan_value_constant(plan->values, value);
     bool readable =
         constant &&
         (uintptr_t) constant->data % mo_elem_size(constant->desc.elem) == 0;
@@ -20,12 +23,12 @@ const mo_tensor_dense *mo_pass_attention_constant(const mo_exec_plan *plan,
     return readable ? constant : NULL;
 }
 
-static int64_t elements_of(const mo_exec_plan *plan, int value)
+static int64_t value_elements(const mo_exec_plan *plan, int value)
 {
     return mo_tensor_desc_elements(&plan->values[value].desc);
 }
 
-static int64_t elements_in(const mo_call_copy_box *box)
+static int64_t box_elements(const mo_call_copy_box *box)
 {
     int64_t elements = 1;
 
@@ -34,29 +37,28 @@ static int64_t elements_in(const mo_call_copy_box *box)
     return elements;
 }
 
-/* The only box that writes to out[to], all of it; NULL where there are several.
- */
-static const mo_call_copy_box *whole_box(const mo_exec_plan *plan,
-                                         const mo_call *call, int to)
+/* The only box that writes to out[to], if it fills it; otherwise NULL. */
+static const mo_call_copy_box *filling_box(const mo_exec_plan *plan,
+                                           const mo_call *call, int to)
 {
     const mo_call_copy_box *found = NULL;
 
     for (int i = 0; i < call->u.copy.n_boxes; i++) {
         const mo_call_copy_box *box = &call->u.copy.boxes[i];
 
-        if (box->to != to || elements_in(box) == 0)
+        if (box->to != to || box_elements(box) == 0)
             continue;
         if (found || box->from == MO_CALL_COPY_FILL)
             return NULL;
         found = box;
     }
-    return found && elements_in(found) == elements_of(plan, call->out[to])
+    return found && box_elements(found) == value_elements(plan, call->out[to])
                ? found
                : NULL;
 }
 
-static bool through_copy(const mo_exec_plan *plan, const mo_call *call,
-                         mo_pass_attention_operand *from)
+static bool trace_copy(const mo_exec_plan *plan, const mo_call *call,
+                       mo_pass_attention_operand *from)
 {
     const mo_call_copy_box *box;
     mo_tensor_copy_map map;
@@ -64,17 +66,17 @@ static bool through_copy(const mo_exec_plan *plan, const mo_call *call,
 
     while (call->out[to] != from->value)
         to++;
-    box = whole_box(plan, call, to);
+    box = filling_box(plan, call, to);
     if (!box || !mo_pass_copy_map(box, &map) ||
-        !mo_tensor_view_compose_unsplit(&map, &from->trail))
+        !mo_tensor_view_compose_unsplit(&map, &from->view))
         return false;
     from->value = call->in[box->from];
     return true;
 }
 
-/* One index that is known picks a slice as a copy does. */
-static bool through_gather(const mo_exec_plan *plan, const mo_call *call,
-                           mo_pass_attention_operand *from)
+/* A gather of one constant index is a slice. */
+static bool trace_gather(const mo_exec_plan *plan, const mo_call *call,
+                         mo_pass_attention_operand *from)
 {
     const mo_call_gather *g = &call->u.gather;
     const mo_tensor_dense *index =
@@ -95,14 +97,14 @@ static bool through_gather(const mo_exec_plan *plan, const mo_call *call,
         return false;
     box.in_offset = at * g->inner;
     if (!mo_pass_copy_map(&box, &map) ||
-        !mo_tensor_view_compose_unsplit(&map, &from->trail))
+        !mo_tensor_view_compose_unsplit(&map, &from->view))
         return false;
     from->value = call->in[0];
     return true;
 }
 
-static bool through_scaling(const mo_exec_plan *plan, const mo_call *call,
-                            mo_pass_attention_operand *from, double *factor)
+static bool trace_scaling(const mo_exec_plan *plan, const mo_call *call,
+                          mo_pass_attention_operand *from, double *factor)
 {
     double more;
 
@@ -116,8 +118,8 @@ static bool through_scaling(const mo_exec_plan *plan, const mo_call *call,
     return false;
 }
 
-static bool go_back(const mo_pass_attention *a, int device,
-                    mo_pass_attention_operand *from, double *factor)
+static bool trace_back(const mo_pass_attention *a, int device,
+                       mo_pass_attention_operand *from, double *factor)
 {
     const mo_exec_plan *plan = a->plan;
     mo_elem elem = plan->values[from->value].desc.elem;
@@ -131,11 +133,11 @@ static bool go_back(const mo_pass_attention *a, int device,
         return false;
     call = &plan->calls[c];
     if (call->call.kind == MO_CALL_COPY)
-        goes = through_copy(plan, &call->call, from);
+        goes = trace_copy(plan, &call->call, from);
     else if (call->call.kind == MO_CALL_GATHER)
-        goes = through_gather(plan, &call->call, from);
+        goes = trace_gather(plan, &call->call, from);
     else if (call->call.kind == MO_CALL_POINT)
-        goes = through_scaling(plan, &call->call, from, factor);
+        goes = trace_scaling(plan, &call->call, from, factor);
     return goes && plan->values[from->value].device == device &&
            plan->values[from->value].desc.elem == elem;
 }
@@ -145,20 +147,20 @@ void mo_pass_attention_trace_source(const mo_pass_attention *a, int device,
                                     double *factor)
 {
     mo_pass_attention_operand at = *from;
-    double so_far = 1;
+    double pending = 1;
 
-    while (go_back(a, device, &at, factor ? &so_far : NULL))
-        if (mo_tensor_view_has_unit_stride(&at.trail)) {
+    while (trace_back(a, device, &at, factor ? &pending : NULL))
+        if (mo_tensor_view_has_unit_stride(&at.view)) {
             *from = at;
             if (factor) {
-                *factor *= so_far;
-                so_far = 1;
+                *factor *= pending;
+                pending = 1;
             }
         }
 }
 
-/* The value under its last shape: views of which there is but one. */
-static int last_view(const mo_pass_attention *a, int value)
+/* The last in a chain of views that have no other readers. */
+static int last_sole_view(const mo_pass_attention *a, int value)
 {
     while (value != MO_PLAN_NONE && a->uses.reads[value] == 1 &&
            a->uses.view[value] != MO_PLAN_NONE)
@@ -170,10 +172,10 @@ int mo_pass_attention_trace_sink(const mo_pass_attention *a, int c,
                                  mo_pass_attention_operand *to)
 {
     const mo_exec_plan *plan = a->plan;
-    int value = last_view(a, to->value), reader = a->uses.reader[value];
+    int value = last_sole_view(a, to->value), reader = a->uses.reader[value];
     const mo_call_copy_box *box;
     const mo_call *copy;
-    mo_tensor_view trail = to->trail;
+    mo_tensor_view view = to->view;
     mo_tensor_copy_map map;
 
     if (a->uses.reads[value] != 1 || reader == MO_PLAN_NONE)
@@ -182,14 +184,91 @@ int mo_pass_attention_trace_sink(const mo_pass_attention *a, int c,
     if (copy->kind != MO_CALL_COPY || copy->n_out != 1 ||
         plan->calls[reader].device != plan->calls[c].device)
         return MO_PLAN_NONE;
-    box = whole_box(plan, copy, 0);
+    box = filling_box(plan, copy, 0);
     if (!box || copy->in[box->from] != value ||
-        elements_in(box) != elements_of(plan, value) ||
+        box_elements(box) != value_elements(plan, value) ||
         !mo_pass_copy_map_inverse(box, &map) ||
-        !mo_tensor_view_compose_unsplit(&map, &trail) ||
-        !mo_tensor_view_has_unit_stride(&trail) || trail.offset != 0)
+        !mo_tensor_view_compose_unsplit(&map, &view) ||
+        !mo_tensor_view_has_unit_stride(&view) || view.offset != 0)
         return MO_PLAN_NONE;
     to->value = copy->out[0];
-    to->trail = trail;
+    to->view = view;
     return reader;
+}
+
+/* SPDX-License-Identifier: Apache-2.0 */
+/*
+ * Operands of an attention call as strided views, and back.
+ */
+#include <string.h>
+
+#include "exec/plan/passes/fuse_attention_internal.h"
+
+static mo_tensor_view read_view(const mo_call_attention *c, int64_t offset,
+                                const int64_t *batch, int64_t rows, int64_t row,
+                                int64_t columns)
+{
+    mo_tensor_view view = { .offset = offset };
+
+    for (int d = 0; d < c->n_batch; d++)
+        mo_tensor_view_append_dim(&view, c->extent[d], batch[d]);
+    mo_tensor_view_append_dim(&view, rows, row);
+    mo_tensor_view_append_dim(&view, columns, 1);
+    return view;
+}
+
+mo_pass_attention_operands mo_pass_attention_get_operands(const mo_call *call)
+{
+    const mo_call_attention *c = &call->u.attention;
+    mo_pass_attention_operands ends = { .q.value = call->in[0],
+                                        .k.value = call->in[1],
+                                        .v.value = call->in[2],
+                                        .out.value = call->out[0] };
+
+    ends.q.view =
+        read_view(c, c->q_offset, c->q_batch, c->queries, c->q_row, c->width);
+    ends.k.view =
+        read_view(c, c->k_offset, c->k_batch, c->keys, c->k_row, c->width);
+    ends.v.view =
+        read_view(c, c->v_offset, c->v_batch, c->keys, c->v_row, c->v_width);
+    ends.out.view =
+        read_view(c, 0, c->out_batch, c->queries, c->out_row, c->v_width);
+    if (c->has_mask) {
+        ends.mask.value = call->in[3];
+        ends.mask.view = read_view(c, c->mask_offset, c->mask_batch, c->queries,
+                                   c->mask_row, c->keys);
+        ends.mask.view.stride[c->n_batch + 1] = c->mask_column;
+    }
+    return ends;
+}
+
+static void write_view(const mo_tensor_view *view, int64_t *batch, int64_t *row)
+{
+    int n = view->rank - 2;
+
+    memset(batch, 0, MO_CALL_MATMUL_MAX_BATCH * sizeof *batch);
+    memcpy(batch, view->stride, (size_t) n * sizeof *batch);
+    *row = view->stride[n];
+}
+
+/* The result's offset is 0: attention writes whole values. */
+void mo_pass_attention_set_operands(const mo_pass_attention_operands *ends,
+                                    mo_call_attention *c)
+{
+    c->n_batch = ends->q.view.rank - 2;
+    memset(c->extent, 0, sizeof c->extent);
+    memcpy(c->extent, ends->q.view.extent,
+           (size_t) c->n_batch * sizeof *c->extent);
+    write_view(&ends->q.view, c->q_batch, &c->q_row);
+    write_view(&ends->k.view, c->k_batch, &c->k_row);
+    write_view(&ends->v.view, c->v_batch, &c->v_row);
+    write_view(&ends->out.view, c->out_batch, &c->out_row);
+    c->q_offset = ends->q.view.offset;
+    c->k_offset = ends->k.view.offset;
+    c->v_offset = ends->v.view.offset;
+    if (c->has_mask) {
+        write_view(&ends->mask.view, c->mask_batch, &c->mask_row);
+        c->mask_offset = ends->mask.view.offset;
+        c->mask_column = ends->mask.view.stride[ends->mask.view.rank - 1];
+    }
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * What happens to scores between the product that makes them and the softmax.
+ * The score program: pointwise calls between the first product and the
+ * softmax, as scale, causal flag and one program.
  */
 #include <math.h>
 
@@ -28,41 +29,39 @@ bool mo_pass_attention_is_elementwise(const mo_exec_plan *plan,
     return true;
 }
 
-/* ---- scaling */
-
-/* What a register holds: a number, or a multiple of the operand. */
-typedef struct holding {
+/* Abstract value of a register: a number, or a multiple of the operand. */
+typedef struct register_state {
     bool is_number;
     double x;
-} holding;
+} register_state;
 
-static bool scale_step(const mo_point_step *step, const holding *a,
-                       const holding *b, holding *to)
+static bool apply_scale_step(const mo_point_step *step, const register_state *a,
+                             const register_state *b, register_state *to)
 {
     switch (step->op) {
     case MO_POINT_NEGATE:
-        *to = (holding){ a->is_number, -a->x };
+        *to = (register_state){ a->is_number, -a->x };
         return true;
     case MO_POINT_AFFINE:
-        *to = (holding){ a->is_number, a->x * step->x };
+        *to = (register_state){ a->is_number, a->x * step->x };
         return step->y == 0;
     case MO_POINT_MULTIPLY:
-        *to = (holding){ a->is_number && b->is_number, a->x * b->x };
+        *to = (register_state){ a->is_number && b->is_number, a->x * b->x };
         return a->is_number || b->is_number;
     case MO_POINT_DIVIDE:
-        *to = (holding){ a->is_number, a->x / b->x };
+        *to = (register_state){ a->is_number, a->x / b->x };
         return b->is_number;
     default:
         return false;
     }
 }
 
-static bool hold_operand(const mo_exec_plan *plan, const mo_call *call, int i,
-                         int at, holding *to)
+static bool init_operand(const mo_exec_plan *plan, const mo_call *call, int i,
+                         int at, register_state *to)
 {
     const mo_tensor_dense *constant;
 
-    *to = (holding){ i != at, 1 };
+    *to = (register_state){ i != at, 1 };
     if (i == at)
         return true;
     constant = mo_pass_attention_constant(plan, call->in[i]);
@@ -77,29 +76,27 @@ bool mo_pass_attention_is_scaling(const mo_exec_plan *plan, const mo_call *call,
                                   int at, double *factor)
 {
     const mo_point_program *p = &call->u.point;
-    holding regs[MO_POINT_MAX_OPERANDS + MO_POINT_MAX_STEPS];
+    register_state regs[MO_POINT_MAX_OPERANDS + MO_POINT_MAX_STEPS];
 
     if (!mo_elem_is_float(p->operands[at].elem) ||
         p->operands[at].elem != plan->values[call->out[0]].desc.elem)
         return false;
     for (int i = 0; i < p->n_operands; i++)
-        if (!hold_operand(plan, call, i, at, &regs[i]))
+        if (!init_operand(plan, call, i, at, &regs[i]))
             return false;
     for (int i = 0; i < p->n_steps; i++) {
         const mo_point_step *step = &p->steps[i];
 
-        if (!scale_step(step, &regs[step->a], &regs[step->b],
-                        &regs[p->n_operands + i]))
+        if (!apply_scale_step(step, &regs[step->a], &regs[step->b],
+                              &regs[p->n_operands + i]))
             return false;
     }
     *factor = regs[p->result].x;
     return !regs[p->result].is_number && isfinite(*factor);
 }
 
-/* ---- the way to the product */
-
-/* The value whose bytes it is, if nobody else reads any of these. */
-static int only_root(const mo_pass_attention *a, int value)
+/* The root of a value, if that has no other readers. */
+static int sole_root(const mo_pass_attention *a, int value)
 {
     for (;;) {
         if (a->uses.reads[value] != 1)
@@ -113,7 +110,7 @@ static int only_root(const mo_pass_attention *a, int value)
 bool mo_pass_attention_match_scores(const mo_pass_attention *a, int device,
                                     int value, mo_pass_attention_scores *scores)
 {
-    int root = only_root(a, value);
+    int root = sole_root(a, value);
     int c = root == MO_PLAN_NONE ? MO_PLAN_NONE : a->uses.maker[root];
     const mo_call *call;
 
@@ -138,30 +135,28 @@ bool mo_pass_attention_match_scores(const mo_pass_attention *a, int device,
     return false;
 }
 
-/* ---- what is done on the way */
-
-/* Operand i of a call over the scores, by their own dimensions. */
-static bool restride(const mo_shape *over, const mo_point_access *access,
-                     const mo_shape *shape, mo_point_access *to)
+/* The access of a pointwise operand over the dimensions of the scores. */
+static bool restride_access(const mo_shape *over, const mo_point_access *access,
+                            const mo_shape *shape, mo_point_access *to)
 {
     mo_point_access dense = mo_point_access_dense(shape),
                     rows = mo_point_access_dense(over);
     mo_tensor_copy_map map;
-    mo_tensor_view trail = { 0 };
+    mo_tensor_view view = { 0 };
 
     for (int d = 0; d < shape->rank; d++)
-        mo_tensor_view_append_dim(&trail, shape->dims[d], dense.stride[d]);
+        mo_tensor_view_append_dim(&view, shape->dims[d], dense.stride[d]);
     if (!mo_tensor_copy_map_init(&map, over->rank, over->dims, access->offset,
                                  access->stride, 0, rows.stride) ||
-        !mo_tensor_view_compose_unsplit(&map, &trail))
+        !mo_tensor_view_compose_unsplit(&map, &view))
         return false;
-    *to = (mo_point_access){ .offset = trail.offset };
+    *to = (mo_point_access){ .offset = view.offset };
     for (int d = 0; d < shape->rank; d++)
-        to->stride[d] = trail.stride[d];
+        to->stride[d] = view.stride[d];
     return true;
 }
 
-/* The program of a link over the scores' own dimensions. */
+/* The program of a pointwise call over the dimensions of the scores. */
 static bool reshape_program(const mo_exec_plan *plan,
                             const mo_pass_attention_score_call *link,
                             const mo_shape *shape, mo_point_program *to)
@@ -174,15 +169,13 @@ static bool reshape_program(const mo_exec_plan *plan,
     for (int i = 0; i < to->n_operands; i++)
         if (i == link->at)
             to->operands[i].access = to->out;
-        else if (!restride(over, &call->u.point.operands[i].access, shape,
-                           &to->operands[i].access))
+        else if (!restride_access(over, &call->u.point.operands[i].access,
+                                  shape, &to->operands[i].access))
             return false;
     return true;
 }
 
-/* ---- masks */
-
-/* So low that nothing is left of exp: whoever writes it means that. */
+/* So low that its exponential vanishes. */
 static bool is_hidden(mo_elem elem, double x)
 {
     return x <= (elem == MO_ELEM_F16 ? -6e4 : -1e30);
@@ -231,10 +224,10 @@ static bool is_sum(const mo_point_program *p)
            p->steps[0].op == MO_POINT_ADD && p->steps[0].a != p->steps[0].b;
 }
 
-/* Does it put a number that hides in place of scores?  *mask tells where, and
- * *hides whether where it is true. */
-static bool is_hiding(const mo_exec_plan *plan, const mo_call *call, int at,
-                      int *mask, bool *hides)
+/* Whether the call replaces scores by a hiding number. *mask: the operand that
+ * selects; *hides: where it is true. */
+static bool is_masking(const mo_exec_plan *plan, const mo_call *call, int at,
+                       int *mask, bool *hides)
 {
     const mo_point_program *p = &call->u.point;
     const mo_point_step *step = &p->steps[0];
@@ -253,18 +246,18 @@ static bool is_hiding(const mo_exec_plan *plan, const mo_call *call, int at,
            is_hidden(number->desc.elem, mo_tensor_get_double(number, 0));
 }
 
-/* What a link that only hides comes to. */
-static mo_pass_attention_mask sight_of(const mo_exec_plan *plan,
-                                       const mo_pass_attention_score_call *link,
-                                       const mo_point_program *p,
-                                       const mo_shape *shape)
+/* Classifies a call that does nothing but hide. */
+static mo_pass_attention_mask
+classify_link(const mo_exec_plan *plan,
+              const mo_pass_attention_score_call *link,
+              const mo_point_program *p, const mo_shape *shape)
 {
     const mo_call *call = &plan->calls[link->call].call;
     const mo_tensor_dense *constant;
     bool hides = false;
     int mask = 1 - link->at;
 
-    if (!is_sum(p) && !is_hiding(plan, call, link->at, &mask, &hides))
+    if (!is_sum(p) && !is_masking(plan, call, link->at, &mask, &hides))
         return MO_PASS_ATTENTION_MASK_GENERAL;
     constant = mo_pass_attention_constant(plan, call->in[mask]);
     if (!constant || (constant->desc.elem != MO_ELEM_BOOL &&
@@ -274,10 +267,8 @@ static mo_pass_attention_mask sight_of(const mo_exec_plan *plan,
                                            shape, hides);
 }
 
-/* ---- all links as one program */
-
-/* Scores are floats, whatever the product's type was. */
-static mo_point_program begin_program(const mo_shape *shape)
+/* Scores are f32, whatever the product's type was. */
+static mo_point_program init_program(const mo_shape *shape)
 {
     mo_point_program p = { .n_operands = 1,
                            .out = mo_point_access_dense(shape) };
@@ -287,10 +278,10 @@ static mo_point_program begin_program(const mo_shape *shape)
     return p;
 }
 
-static bool add_link(const mo_exec_plan *plan,
-                     const mo_pass_attention_score_call *link,
-                     const mo_point_program *p,
-                     mo_pass_attention_scores *scores)
+static bool append_link(const mo_exec_plan *plan,
+                        const mo_pass_attention_score_call *link,
+                        const mo_point_program *p,
+                        mo_pass_attention_scores *scores)
 {
     const mo_call *call = &plan->calls[link->call].call;
     mo_elem stored = plan->values[call->in[link->at]].desc.elem;
@@ -306,10 +297,11 @@ static bool add_link(const mo_exec_plan *plan,
     return true;
 }
 
-/* One link: into scale, causal, the program, or nothing. */
-static bool take_link(const mo_exec_plan *plan,
-                      const mo_pass_attention_score_call *link,
-                      const mo_shape *shape, mo_pass_attention_scores *scores)
+/* Adds one call: to the scale, the causal flag or the program; or ignores
+ * it. */
+static bool absorb_link(const mo_exec_plan *plan,
+                        const mo_pass_attention_score_call *link,
+                        const mo_shape *shape, mo_pass_attention_scores *scores)
 {
     const mo_call *call = &plan->calls[link->call].call;
     mo_pass_attention_mask sight;
@@ -320,14 +312,14 @@ static bool take_link(const mo_exec_plan *plan,
         return false;
     if (p.n_steps == 0 && p.result == link->at &&
         mo_point_register_is_real(&p, p.result))
-        return true; /* of another type, no more */
-    sight = sight_of(plan, link, &p, shape);
+        return true; /* a type conversion */
+    sight = classify_link(plan, link, &p, shape);
     if (sight != MO_PASS_ATTENTION_MASK_GENERAL) {
         scores->causal =
             scores->causal || sight == MO_PASS_ATTENTION_MASK_CAUSAL;
         return true;
     }
-    /* What is hidden must stay so. */
+    /* Hidden scores must stay hidden. */
     if (scores->causal && !is_sum(&p))
         return false;
     if (scores->program->n_steps == 0 &&
@@ -335,11 +327,11 @@ static bool take_link(const mo_exec_plan *plan,
         scores->scale *= factor;
         return true;
     }
-    return add_link(plan, link, &p, scores);
+    return append_link(plan, link, &p, scores);
 }
 
-/* Types that programs over floats can read. */
-static bool are_narrow(const mo_point_program *p)
+/* Whether programs over floats can read all operand types. */
+static bool has_readable_types(const mo_point_program *p)
 {
     for (int i = 0; i < p->n_operands; i++)
         if (p->operands[i].elem == MO_ELEM_F64)
@@ -356,14 +348,14 @@ mo_status mo_pass_attention_score_program(const mo_pass_attention *a,
 
     if (!program)
         return mo_fail_memory(err);
-    *program = begin_program(shape);
+    *program = init_program(shape);
     scores->program = program;
     scores->scale = 1;
     scores->causal = false;
     *works = true;
     for (int i = scores->n; i-- > 0 && *works;)
-        *works = take_link(a->plan, &scores->links[i], shape, scores);
-    *works = *works && are_narrow(program);
+        *works = absorb_link(a->plan, &scores->links[i], shape, scores);
+    *works = *works && has_readable_types(program);
     if (program->n_steps == 0)
         scores->program = NULL;
     return MO_OK;

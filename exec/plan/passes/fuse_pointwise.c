@@ -9,28 +9,29 @@
 #include "exec/plan/passes/def_use.h"
 
 /*
- * A call that is followed by elementwise work on what it makes, and on nothing
- * else's behalf, does that work before it stores.  Inside an item this is done
- * wherever a backend can; items become one only where the rules by which
- * networks are coarsened say so: what is placed as one and what runs as one are
- * told by the same table.  On a keen device, whose backend compiles what it is
- * given, whatever is there together becomes one.
+ * Pointwise (epilogue) fusion: elementwise work on the result of a call, if
+ * nothing else reads it, becomes that call's epilogue, done before the store.
+ * Within an item this applies wherever a backend supports it; different items
+ * are fused only where the default coarsening rules would fuse them, so that
+ * what is placed as one and what runs as one follow from the same table. On
+ * devices whose backend compiles kernels (can_jit) there is no such
+ * restriction.
  *
- * The fused call stands where its last part stood.  All it reads is there by
- * then, and nobody waited for what lay in between.
+ * The fused call takes the position of its last part: all its operands are
+ * available by then, and nothing read the intermediate value.
  */
-typedef struct fusing {
+typedef struct fusion_state {
     mo_exec_plan *plan;
-    const bool *keen; /* as in mo_plan_source */
+    const bool *can_jit; /* as in mo_plan_source */
     bool as_placed;
-    int *group; /* by op of the placed graph */
+    int *group; /* fusion group by op of the placed graph */
     mo_pass_def_use uses;
-    bool *gone; /* by call: it is a part of another */
-} fusing;
+    bool *dropped; /* by call: fused into another */
+} fusion_state;
 
-static void clear(fusing *f)
+static void clear_state(fusion_state *f)
 {
-    free(f->gone);
+    free(f->dropped);
     mo_pass_def_use_clear(&f->uses);
     free(f->group);
 }
@@ -47,26 +48,26 @@ static mo_status match_rules(const mo_graph *placed, int *group, mo_error *err)
     return status;
 }
 
-static mo_status begin(const mo_plan_source *source, mo_exec_plan *plan,
-                       fusing *f, mo_error *err)
+static mo_status init_state(const mo_plan_source *source, mo_exec_plan *plan,
+                            fusion_state *f, mo_error *err)
 {
     mo_status status = mo_pass_def_use_build(plan, &f->uses, err);
 
     f->plan = plan;
-    f->keen = source->keen;
+    f->can_jit = source->can_jit;
     f->as_placed = source->as_placed;
     f->group = calloc((size_t) source->placed->n_ops + 1, sizeof *f->group);
-    f->gone = calloc((size_t) plan->n_calls + 1, sizeof *f->gone);
+    f->dropped = calloc((size_t) plan->n_calls + 1, sizeof *f->dropped);
     if (status != MO_OK)
         return status;
-    if (!f->group || !f->gone)
+    if (!f->group || !f->dropped)
         return mo_fail_memory(err);
     return match_rules(source->placed, f->group, err);
 }
 
-/* Can its kernels end with a program?  Those that move elements cannot, nor
- * those that count in integers. */
-static bool takes_epilogue(const mo_exec_plan *plan, const mo_call *call)
+/* Whether the call's kernels support an epilogue: not those that move elements
+ * or compute in integers. */
+static bool supports_epilogue(const mo_exec_plan *plan, const mo_call *call)
 {
     switch (call->kind) {
     case MO_CALL_POINT:
@@ -86,8 +87,8 @@ static bool takes_epilogue(const mo_exec_plan *plan, const mo_call *call)
     }
 }
 
-/* Waiting for what comes from elsewhere would hold the first part up. */
-static bool reads_abroad(const mo_exec_plan *plan, const mo_plan_call *call)
+/* Waiting for an operand from another device would delay the first part. */
+static bool reads_remote(const mo_exec_plan *plan, const mo_plan_call *call)
 {
     for (int i = 0; i < call->call.n_in; i++)
         if (plan->values[call->call.in[i]].device != call->device)
@@ -95,25 +96,25 @@ static bool reads_abroad(const mo_exec_plan *plan, const mo_plan_call *call)
     return false;
 }
 
-static bool belong_together(const fusing *f, const mo_plan_call *first,
-                            const mo_plan_call *second)
+static bool may_fuse_items(const fusion_state *f, const mo_plan_call *first,
+                           const mo_plan_call *second)
 {
     int a, b;
 
     if (first->item == second->item)
         return true;
     if (f->as_placed || first->item == MO_PLAN_NONE ||
-        second->item == MO_PLAN_NONE || reads_abroad(f->plan, second))
+        second->item == MO_PLAN_NONE || reads_remote(f->plan, second))
         return false;
-    if (f->keen && f->keen[second->device])
+    if (f->can_jit && f->can_jit[second->device])
         return true;
     a = f->plan->items[first->item].op;
     b = f->plan->items[second->item].op;
     return a != MO_PLAN_NONE && b != MO_PLAN_NONE && f->group[a] == f->group[b];
 }
 
-/* Does the program read operand at exactly where it puts its result? */
-static bool is_in_step(const mo_exec_plan *plan, const mo_call *second, int at)
+/* Whether the program reads operand at exactly where it writes its result. */
+static bool is_aligned(const mo_exec_plan *plan, const mo_call *second, int at)
 {
     const mo_plan_value *from = &plan->values[second->in[at]];
     const mo_plan_value *to = &plan->values[second->out[0]];
@@ -124,8 +125,9 @@ static bool is_in_step(const mo_exec_plan *plan, const mo_call *second, int at)
            mo_point_access_equal(access, &dense, &to->desc.shape);
 }
 
-/* What value is made as, under whatever shape, if nobody else reads it. */
-static int only_source(const fusing *f, int value)
+/* The producer's value behind value and its views, if there are no other
+ * readers. */
+static int sole_producer(const fusion_state *f, int value)
 {
     while (f->uses.reads[value] == 1 &&
            f->plan->values[value].view_of != MO_PLAN_NONE)
@@ -133,20 +135,20 @@ static int only_source(const fusing *f, int value)
     return f->uses.reads[value] == 1 ? value : MO_PLAN_NONE;
 }
 
-/* Does its result stay what it is under another shape of as many elements?
- * Pictures are turned by the dimensions they have. */
-static bool takes_shapes(const mo_call *call)
+/* Whether the result is independent of its shape but for the number of
+ * elements. Layout passes transpose images by their dimensions. */
+static bool ignores_shape(const mo_call *call)
 {
     return call->kind == MO_CALL_POINT || call->kind == MO_CALL_MATMUL ||
            call->kind == MO_CALL_NORM || call->kind == MO_CALL_SOFTMAX;
 }
 
-/* The call that can do the program of call c before it stores what is operand
- * at there, or MO_PLAN_NONE. */
-static int base_of(const fusing *f, int c, int at)
+/* The call that can take the program of call c as epilogue on operand at, or
+ * MO_PLAN_NONE. */
+static int fusion_base(const fusion_state *f, int c, int at)
 {
     const mo_plan_call *second = &f->plan->calls[c];
-    int value = second->call.in[at], source = only_source(f, value);
+    int value = second->call.in[at], source = sole_producer(f, value);
     int p = source == MO_PLAN_NONE ? MO_PLAN_NONE : f->uses.maker[source];
     const mo_plan_call *first;
 
@@ -154,15 +156,15 @@ static int base_of(const fusing *f, int c, int at)
         return MO_PLAN_NONE;
     first = &f->plan->calls[p];
     if (first->device != second->device ||
-        !takes_epilogue(f->plan, &first->call) ||
-        (source != value && !takes_shapes(&first->call)) ||
-        !belong_together(f, first, second) ||
-        !is_in_step(f->plan, &second->call, at))
+        !supports_epilogue(f->plan, &first->call) ||
+        (source != value && !ignores_shape(&first->call)) ||
+        !may_fuse_items(f, first, second) ||
+        !is_aligned(f->plan, &second->call, at))
         return MO_PLAN_NONE;
     return p;
 }
 
-static mo_point_program storing(const mo_tensor_desc *desc)
+static mo_point_program store_program(const mo_tensor_desc *desc)
 {
     mo_point_program point = { .n_operands = 1,
                                .out = mo_point_access_dense(&desc->shape) };
@@ -172,8 +174,8 @@ static mo_point_program storing(const mo_tensor_desc *desc)
     return point;
 }
 
-/* What first reads, then what second reads but for operand at. */
-static mo_status join_operands(fusing *f, const mo_call *first,
+/* The operands of first, then those of second but for operand at. */
+static mo_status join_operands(fusion_state *f, const mo_call *first,
                                const mo_call *second, int at, mo_call *joined,
                                mo_error *err)
 {
@@ -194,15 +196,16 @@ static mo_status join_operands(fusing *f, const mo_call *first,
     return MO_OK;
 }
 
-/* The program of first, over the shape under which second reads what it makes;
- * false when it cannot be told so. */
-static bool program_of(const fusing *f, const mo_call *first,
-                       const mo_tensor_desc *seen, mo_point_program *program)
+/* The program of first, over the shape under which second reads its result;
+ * false when the strides do not allow it. */
+static bool reshape_first_program(const fusion_state *f, const mo_call *first,
+                                  const mo_tensor_desc *seen,
+                                  mo_point_program *program)
 {
     const mo_shape *shape = &f->plan->values[first->out[0]].desc.shape;
 
     if (first->kind != MO_CALL_POINT && !first->after) {
-        *program = storing(seen);
+        *program = store_program(seen);
         return true;
     }
     *program = first->kind == MO_CALL_POINT ? first->u.point : *first->after;
@@ -218,8 +221,8 @@ static bool program_of(const fusing *f, const mo_call *first,
 }
 
 /* Operand i of the program is in[i]. */
-static bool is_twice(const mo_point_program *program, const int *in, int i,
-                     int k, const mo_shape *shape)
+static bool is_duplicate(const mo_point_program *program, const int *in, int i,
+                         int k, const mo_shape *shape)
 {
     return in[i] == in[k] &&
            program->operands[i].elem == program->operands[k].elem &&
@@ -227,10 +230,11 @@ static bool is_twice(const mo_point_program *program, const int *in, int i,
                                  &program->operands[k].access, shape);
 }
 
-/* What is read twice in the same way is read once.  Operands from first on are
- * the call's in[first_in ...]. */
-static void unify(fusing *f, mo_call *call, mo_point_program *program,
-                  int first, int first_in)
+/* Common subexpressions: operands read twice in the same way are read once.
+ * Operands from first on are the call's in[first_in ...]. */
+static void merge_equal_operands(fusion_state *f, mo_call *call,
+                                 mo_point_program *program, int first,
+                                 int first_in)
 {
     const mo_shape *shape = &f->plan->values[call->out[0]].desc.shape;
     int *in = call->in + first_in - first;
@@ -238,7 +242,7 @@ static void unify(fusing *f, mo_call *call, mo_point_program *program,
     for (int i = program->n_operands - 1; i > first; i--) {
         int k = first;
 
-        while (k < i && !is_twice(program, in, i, k, shape))
+        while (k < i && !is_duplicate(program, in, i, k, shape))
             k++;
         if (k == i)
             continue;
@@ -250,9 +254,9 @@ static void unify(fusing *f, mo_call *call, mo_point_program *program,
     }
 }
 
-/* Call p takes over the program of call c, and its place. */
-static mo_status join(fusing *f, int p, int c, int at, bool *joins,
-                      mo_error *err)
+/* Call p takes over the program and the position of call c. */
+static mo_status fuse_into(fusion_state *f, int p, int c, int at, bool *fused,
+                           mo_error *err)
 {
     const mo_call *first = &f->plan->calls[p].call;
     mo_call *second = &f->plan->calls[c].call, joined = *first;
@@ -263,38 +267,38 @@ static mo_status join(fusing *f, int p, int c, int at, bool *joins,
     whole = mo_arena_alloc(f->plan->arena, sizeof *whole);
     if (!whole)
         return mo_fail_memory(err);
-    *joins = program_of(f, first, desc, &program) &&
+    *fused = reshape_first_program(f, first, desc, &program) &&
              mo_point_fuse(&program, desc->elem, &second->u.point, at, whole);
-    if (!*joins)
+    if (!*fused)
         return MO_OK;
     status = join_operands(f, first, second, at, &joined, err);
     if (status != MO_OK)
         return status;
     if (first->kind == MO_CALL_POINT) {
-        unify(f, &joined, whole, 0, 0);
+        merge_equal_operands(f, &joined, whole, 0, 0);
         joined.u.point = *whole;
         joined.first_extra = joined.n_in;
     } else {
         joined.first_extra = first->after ? first->first_extra : first->n_in;
-        unify(f, &joined, whole, 1, joined.first_extra);
+        merge_equal_operands(f, &joined, whole, 1, joined.first_extra);
         joined.after = whole;
     }
     *second = joined;
     f->plan->calls[c].timed_as = f->plan->calls[p].timed_as;
-    f->gone[p] = true;
+    f->dropped[p] = true;
     return MO_OK;
 }
 
-/* Of several that could take it over, what is no program itself and comes last:
- * the sum of two products belongs to the later one. */
-static int best_operand(const fusing *f, int c)
+/* The operand to fuse with: of several, one that is no program itself and
+ * comes last (the sum of two products goes to the later product). */
+static int choose_operand(const fusion_state *f, int c)
 {
     const mo_call *call = &f->plan->calls[c].call;
     int best = -1, best_base = MO_PLAN_NONE;
     bool best_works = false;
 
     for (int i = 0; i < call->n_in; i++) {
-        int base = base_of(f, c, i);
+        int base = fusion_base(f, c, i);
         bool works = base != MO_PLAN_NONE &&
                      f->plan->calls[base].call.kind != MO_CALL_POINT;
 
@@ -308,18 +312,18 @@ static int best_operand(const fusing *f, int c)
     return best;
 }
 
-static mo_status fuse_call(fusing *f, int c, mo_error *err)
+static mo_status fuse_call(fusion_state *f, int c, mo_error *err)
 {
     const mo_call *call = &f->plan->calls[c].call;
     mo_status status = MO_OK;
-    bool joins = true;
+    bool fused = true;
 
-    while (status == MO_OK && joins && call->kind == MO_CALL_POINT) {
-        int at = best_operand(f, c);
+    while (status == MO_OK && fused && call->kind == MO_CALL_POINT) {
+        int at = choose_operand(f, c);
 
         if (at < 0)
             break;
-        status = join(f, base_of(f, c, at), c, at, &joins, err);
+        status = fuse_into(f, fusion_base(f, c, at), c, at, &fused, err);
     }
     return status;
 }
@@ -327,14 +331,14 @@ static mo_status fuse_call(fusing *f, int c, mo_error *err)
 mo_status mo_pass_fuse_pointwise(const mo_plan_source *source,
                                  mo_exec_plan *plan, mo_error *err)
 {
-    fusing f = { 0 };
-    mo_status status = begin(source, plan, &f, err);
+    fusion_state f = { 0 };
+    mo_status status = init_state(source, plan, &f, err);
 
     assert(plan->n_transfers == 0);
     for (int c = 0; c < plan->n_calls && status == MO_OK; c++)
         status = fuse_call(&f, c, err);
     if (status == MO_OK)
-        mo_pass_drop_calls(plan, f.gone);
-    clear(&f);
+        mo_pass_drop_calls(plan, f.dropped);
+    clear_state(&f);
     return status;
 }

@@ -1,50 +1,223 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * Queries, keys and values that are products of the same rows become parts of
- * one product, with the weights side by side:
+ * QKV merging: queries, keys and values that are products of the same rows
+ * become parts of one product, with the weights concatenated:
  *
  *     x - [Wq] - q                          x - [Wq Wk Wv] - q k v
  *     x - [Wk] - k     attention    ->                        attention
  *     x - [Wv] - v
  *
- * Attention reads its rows wherever they are, and a wide product fills a device
- * better than narrow ones.
+ * Attention reads rows at any stride, and one wide product utilizes a device
+ * better than several narrow ones.
  */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "exec/plan/passes/merge_qkv_internal.h"
+#include "exec/plan/ir/value_table.h"
+#include "exec/plan/passes/fuse_attention_internal.h"
 #include "exec/plan/passes/passes.h"
 
-/* ---- which products fit together */
+typedef struct qkv_state {
+    mo_exec_plan *plan;
+    mo_plan_values values;
+    mo_pass_def_use uses; /* of the values before the pass */
+    bool *dropped;        /* by call: merged into another */
+} qkv_state;
 
-/* The product that makes what is read here and nowhere else, or
- * MO_PLAN_NONE. */
-static int maker_of(const mo_pass_qkv *m, int value)
+/* Products of the same rows with constant weights, equal but for the number of
+ * columns. */
+enum { MAX_PRODUCTS = 3 };
+
+typedef struct product_group {
+    int n;
+    int calls[MAX_PRODUCTS];
+    int operands[MAX_PRODUCTS]; /* operands of the attention they produce */
+    int last;                   /* the last of the calls */
+    int64_t columns;            /* the sum of all */
+} product_group;
+
+static const mo_plan_value *value_at(const qkv_state *m, int value)
+{
+    return &m->values.items[value];
+}
+
+static const mo_call *group_call(const qkv_state *m, const product_group *g,
+                                 int i)
+{
+    return &m->plan->calls[g->calls[i]].call;
+}
+
+/* Adds a constant of the plan and a value for it. */
+static mo_status add_constant(qkv_state *m, const product_group *g,
+                              const mo_tensor_desc *desc, mo_tensor_dense *data,
+                              int *value, mo_error *err)
+{
+    const mo_plan_call *call = &m->plan->calls[g->calls[0]];
+    mo_tensor_dense *constant;
+    mo_plan_value it = mo_plan_value_init(value_at(m, call->call.out[0])->name,
+                                          desc, call->device);
+    mo_status status;
+
+    status = mo_plan_add_constant(m->plan, desc, &constant, err);
+    if (status != MO_OK)
+        return status;
+    it.constant = constant;
+    *data = *constant;
+    return mo_plan_values_add(&m->values, &it, value, err);
+}
+
+/* Copies the columns of the weights as rows; contiguous where they lie so. */
+static void copy_weights(const mo_call *call, const mo_tensor_dense *from,
+                         char *to)
+{
+    const mo_call_matmul *p = &call->u.matmul;
+    size_t bytes = mo_elem_size(from->desc.elem);
+
+    if (p->b.column == p->k) {
+        memcpy(to, from->data, (size_t) (p->k * p->n) * bytes);
+        return;
+    }
+    for (int64_t n = 0; n < p->n; n++)
+        for (int64_t k = 0; k < p->k; k++)
+            memcpy(to + (size_t) (n * p->k + k) * bytes,
+                   (const char *) from->data + (size_t) (k * p->n + n) * bytes,
+                   bytes);
+}
+
+static mo_status concat_weights(qkv_state *m, const product_group *g,
+                                int *value, mo_error *err)
+{
+    const mo_call *first = group_call(m, g, 0);
+    int64_t k = first->u.matmul.k;
+    mo_tensor_desc desc = { value_at(m, first->in[1])->desc.elem,
+                            { 2, { g->columns, k } } };
+    mo_tensor_dense data = { .own = false };
+    mo_status status = add_constant(m, g, &desc, &data, value, err);
+    char *to = data.data;
+
+    for (int i = 0; i < g->n && status == MO_OK; i++) {
+        const mo_call *call = group_call(m, g, i);
+
+        copy_weights(call, mo_plan_value_constant(m->values.items, call->in[1]),
+                     to);
+        to += (size_t) (k * call->u.matmul.n) * mo_elem_size(desc.elem);
+    }
+    return status;
+}
+
+static mo_status concat_bias(qkv_state *m, const product_group *g, int operand,
+                             int *value, mo_error *err)
+{
+    mo_tensor_desc desc = { group_call(m, g, 0)->after->operands[operand].elem,
+                            { 1, { g->columns } } };
+    mo_tensor_dense data = { .own = false };
+    mo_status status = add_constant(m, g, &desc, &data, value, err);
+    char *to = data.data;
+
+    for (int i = 0; i < g->n && status == MO_OK; i++) {
+        const mo_call *call = group_call(m, g, i);
+        size_t bytes = (size_t) call->u.matmul.n * mo_elem_size(desc.elem);
+
+        memcpy(to,
+               mo_plan_value_constant(m->values.items, call->in[1 + operand])
+                   ->data,
+               bytes);
+        to += bytes;
+    }
+    return status;
+}
+
+static mo_status concat_program(qkv_state *m, const product_group *g,
+                                mo_call *call, mo_error *err)
+{
+    const mo_shape shape = value_at(m, call->out[0])->desc.shape;
+    mo_point_program *after = mo_arena_alloc(m->plan->arena, sizeof *after);
+    mo_status status = after ? MO_OK : mo_fail_memory(err);
+
+    if (status != MO_OK)
+        return status;
+    *after = *group_call(m, g, 0)->after;
+    after->out = after->operands[0].access = mo_point_access_dense(&shape);
+    for (int i = 1; i < after->n_operands && status == MO_OK; i++) {
+        after->operands[i].access = (mo_point_access){ 0 };
+        after->operands[i].access.stride[shape.rank - 1] = 1;
+        status = concat_bias(m, g, i, &call->in[1 + i], err);
+    }
+    call->after = after;
+    return status;
+}
+
+/* The merged result. */
+static mo_status add_result(qkv_state *m, const product_group *g, int *value,
+                            mo_error *err)
+{
+    mo_plan_value it = *value_at(m, group_call(m, g, 0)->out[0]);
+
+    it.desc.shape.dims[it.desc.shape.rank - 1] = g->columns;
+    it.item = m->plan->calls[g->last].item;
+    return mo_plan_values_add(&m->values, &it, value, err);
+}
+
+static void widen_matmul(mo_call_matmul *p, int64_t columns)
+{
+    p->b.row = 1;
+    p->b.column = p->k;
+    p->c.row = columns;
+    for (int d = 0; d < p->n_batch; d++)
+        p->c.batch[d] = p->c.batch[d] / p->n * columns;
+    p->n = columns;
+}
+
+/* Builds the merged call; adds the values it needs. */
+static mo_status concat_products(qkv_state *m, const product_group *g,
+                                 mo_call *joined, mo_error *err)
+{
+    const mo_call *first = group_call(m, g, 0);
+    mo_arena *arena = m->plan->arena;
+    mo_status status;
+
+    *joined = *first;
+    joined->in = mo_arena_array(arena, (size_t) first->n_in, sizeof(int));
+    joined->out = mo_arena_array(arena, 1, sizeof(int));
+    if (!joined->in || !joined->out)
+        return mo_fail_memory(err);
+    joined->in[0] = first->in[0];
+    widen_matmul(&joined->u.matmul, g->columns);
+    status = concat_weights(m, g, &joined->in[1], err);
+    if (status == MO_OK)
+        status = add_result(m, g, &joined->out[0], err);
+    if (status == MO_OK && first->after)
+        status = concat_program(m, g, joined, err);
+    return status;
+}
+
+/* The product that produces a value without other readers, or MO_PLAN_NONE. */
+static int find_product(const qkv_state *m, int value)
 {
     int c;
 
     if (value >= m->plan->n_values)
         return MO_PLAN_NONE; /* merged already */
-    for (;; value = mo_pass_qkv_value(m, value)->view_of) {
+    for (;; value = value_at(m, value)->view_of) {
         if (m->uses.reads[value] != 1)
             return MO_PLAN_NONE;
-        if (mo_pass_qkv_value(m, value)->view_of == MO_PLAN_NONE)
+        if (value_at(m, value)->view_of == MO_PLAN_NONE)
             break;
     }
     c = m->uses.maker[value];
-    return c != MO_PLAN_NONE && !m->gone[c] &&
+    return c != MO_PLAN_NONE && !m->dropped[c] &&
                    m->plan->calls[c].call.kind == MO_CALL_MATMUL
                ? c
                : MO_PLAN_NONE;
 }
 
 /* A constant matrix for all batches. */
-static bool has_weights(const mo_pass_qkv *m, const mo_call *call)
+static bool has_weights(const qkv_state *m, const mo_call *call)
 {
     const mo_call_matmul *p = &call->u.matmul;
-    const mo_tensor_dense *weights = mo_pass_qkv_constant(m, call->in[1]);
+    const mo_tensor_dense *weights =
+        mo_plan_value_constant(m->values.items, call->in[1]);
 
     for (int d = 0; d < p->n_batch; d++)
         if (p->b.batch[d] != 0)
@@ -54,11 +227,11 @@ static bool has_weights(const mo_pass_qkv *m, const mo_call *call)
             (p->b.row == p->n && p->b.column == 1));
 }
 
-/* Rows of its result as they lie, one behind the other. */
-static bool has_rows(const mo_pass_qkv *m, const mo_call *call)
+/* Dense rows of the result. */
+static bool has_dense_rows(const qkv_state *m, const mo_call *call)
 {
     const mo_call_matmul *p = &call->u.matmul;
-    const mo_shape *shape = &mo_pass_qkv_value(m, call->out[0])->desc.shape;
+    const mo_shape *shape = &value_at(m, call->out[0])->desc.shape;
     int64_t stride = p->m * p->n;
 
     if (p->c.column != 1 || (p->m != 1 && p->c.row != p->n) ||
@@ -70,13 +243,13 @@ static bool has_rows(const mo_pass_qkv *m, const mo_call *call)
     return true;
 }
 
-/* A number for each column: a bias. */
-static bool is_by_column(const mo_pass_qkv *m, const mo_call *call, int operand)
+/* One number per column: a bias. */
+static bool is_column_bias(const qkv_state *m, const mo_call *call, int operand)
 {
-    const mo_shape *shape = &mo_pass_qkv_value(m, call->out[0])->desc.shape;
+    const mo_shape *shape = &value_at(m, call->out[0])->desc.shape;
     const mo_point_access *access = &call->after->operands[operand].access;
-    const mo_tensor_dense *bias =
-        mo_pass_qkv_constant(m, call->in[call->first_extra + operand - 1]);
+    const mo_tensor_dense *bias = mo_plan_value_constant(
+        m->values.items, call->in[call->first_extra + operand - 1]);
     int last = shape->rank - 1;
 
     for (int d = 0; d < last; d++)
@@ -87,12 +260,13 @@ static bool is_by_column(const mo_pass_qkv *m, const mo_call *call, int operand)
            mo_tensor_desc_elements(&bias->desc) == shape->dims[last];
 }
 
-static bool can_merge(const mo_pass_qkv *m, const mo_call *call)
+static bool can_merge(const qkv_state *m, const mo_call *call)
 {
-    if (call->first_extra != 2 || !has_weights(m, call) || !has_rows(m, call))
+    if (call->first_extra != 2 || !has_weights(m, call) ||
+        !has_dense_rows(m, call))
         return false;
     for (int i = 1; call->after && i < call->after->n_operands; i++)
-        if (!is_by_column(m, call, i))
+        if (!is_column_bias(m, call, i))
             return false;
     return true;
 }
@@ -120,7 +294,7 @@ static bool is_same_program(const mo_point_program *a,
     return true;
 }
 
-static bool is_same_left(const mo_call_matmul *a, const mo_call_matmul *b)
+static bool has_same_rows(const mo_call_matmul *a, const mo_call_matmul *b)
 {
     size_t batches = (size_t) a->n_batch * sizeof *a->extent;
 
@@ -130,39 +304,40 @@ static bool is_same_left(const mo_call_matmul *a, const mo_call_matmul *b)
            memcmp(a->a.batch, b->a.batch, batches) == 0;
 }
 
-static bool fit_together(const mo_pass_qkv *m, int first, int second)
+static bool can_share_product(const qkv_state *m, int first, int second)
 {
     const mo_plan_call *a = &m->plan->calls[first];
     const mo_plan_call *b = &m->plan->calls[second];
-    const mo_tensor_desc *out = &mo_pass_qkv_value(m, a->call.out[0])->desc;
-    const mo_tensor_desc *other = &mo_pass_qkv_value(m, b->call.out[0])->desc;
+    const mo_tensor_desc *out = &value_at(m, a->call.out[0])->desc;
+    const mo_tensor_desc *other = &value_at(m, b->call.out[0])->desc;
 
     return a->device == b->device && a->call.in[0] == b->call.in[0] &&
            out->elem == other->elem &&
-           mo_pass_qkv_value(m, a->call.in[1])->desc.elem ==
-               mo_pass_qkv_value(m, b->call.in[1])->desc.elem &&
+           value_at(m, a->call.in[1])->desc.elem ==
+               value_at(m, b->call.in[1])->desc.elem &&
            out->shape.rank == other->shape.rank &&
            memcmp(out->shape.dims, other->shape.dims,
                   (size_t) (out->shape.rank - 1) * sizeof *out->shape.dims) ==
                0 &&
-           is_same_left(&a->call.u.matmul, &b->call.u.matmul) &&
+           has_same_rows(&a->call.u.matmul, &b->call.u.matmul) &&
            is_same_program(a->call.after, b->call.after);
 }
 
-/* What can be one with operand first of the attention, and that itself. */
-static mo_pass_qkv_group group_of(const mo_pass_qkv *m,
-                                  const mo_call *attention, int first)
+/* The products that can be merged with operand first of the attention, and
+ * that one. */
+static product_group find_group(const qkv_state *m, const mo_call *attention,
+                                int first)
 {
-    mo_pass_qkv_group g = { 0 };
-    int leader = maker_of(m, attention->in[first]);
+    product_group g = { 0 };
+    int leader = find_product(m, attention->in[first]);
 
     if (leader == MO_PLAN_NONE || !can_merge(m, &m->plan->calls[leader].call))
         return g;
-    for (int i = first; i < MO_PASS_QKV_MAX_PRODUCTS; i++) {
-        int c = maker_of(m, attention->in[i]);
+    for (int i = first; i < MAX_PRODUCTS; i++) {
+        int c = find_product(m, attention->in[i]);
 
         if (c == MO_PLAN_NONE || !can_merge(m, &m->plan->calls[c].call) ||
-            !fit_together(m, leader, c))
+            !can_share_product(m, leader, c))
             continue;
         g.calls[g.n] = c;
         g.operands[g.n++] = i;
@@ -172,62 +347,57 @@ static mo_pass_qkv_group group_of(const mo_pass_qkv *m,
     return g;
 }
 
-/* ---- who reads it */
-
-/* Each reads its part of the columns instead of a value of its own; false where
- * heads do not end with rows, and ends are no good then. */
-static bool read_parts(const mo_pass_qkv *m, const mo_pass_qkv_group *g,
-                       mo_pass_attention_operands *ends)
+/* Each operand reads its range of columns of the merged result; false, with
+ * ends invalid, where the strides do not allow it. */
+static bool split_operand_views(const qkv_state *m, const product_group *g,
+                                mo_pass_attention_operands *ends)
 {
-    mo_pass_attention_operand *reaches[MO_PASS_QKV_MAX_PRODUCTS] = { &ends->q,
-                                                                     &ends->k,
-                                                                     &ends->v };
+    mo_pass_attention_operand *readers[MAX_PRODUCTS] = { &ends->q, &ends->k,
+                                                         &ends->v };
     int64_t first = 0;
 
     for (int i = 0; i < g->n; i++) {
         const mo_call *call = &m->plan->calls[g->calls[i]].call;
         int64_t columns = call->u.matmul.n;
         int64_t elements =
-            mo_tensor_desc_elements(&mo_pass_qkv_value(m, call->out[0])->desc);
+            mo_tensor_desc_elements(&value_at(m, call->out[0])->desc);
         const int64_t extent[] = { elements / columns, columns };
         const int64_t from[] = { g->columns, 1 }, to[] = { columns, 1 };
-        mo_tensor_view *trail = &reaches[g->operands[i]]->trail;
+        mo_tensor_view *view = &readers[g->operands[i]]->view;
         mo_tensor_copy_map map;
 
         if (!mo_tensor_copy_map_init(&map, 2, extent, first, from, 0, to) ||
-            !mo_tensor_view_compose_unsplit(&map, trail) ||
-            !mo_tensor_view_has_unit_stride(trail))
+            !mo_tensor_view_compose_unsplit(&map, view) ||
+            !mo_tensor_view_has_unit_stride(view))
             return false;
         first += columns;
     }
     return true;
 }
 
-static mo_status merge(mo_pass_qkv *m, mo_call *attention,
-                       const mo_pass_qkv_group *g, mo_error *err)
+static mo_status merge_group(qkv_state *m, mo_call *attention,
+                             const product_group *g, mo_error *err)
 {
     mo_pass_attention_operands ends = mo_pass_attention_get_operands(attention);
     mo_call joined;
     mo_status status;
 
-    if (!read_parts(m, g, &ends))
+    if (!split_operand_views(m, g, &ends))
         return MO_OK;
-    status = mo_pass_qkv_concat(m, g, &joined, err);
+    status = concat_products(m, g, &joined, err);
     if (status != MO_OK)
         return status;
     mo_pass_attention_set_operands(&ends, &attention->u.attention);
     for (int i = 0; i < g->n; i++) {
         attention->in[g->operands[i]] = joined.out[0];
-        m->gone[g->calls[i]] = true;
+        m->dropped[g->calls[i]] = true;
     }
-    m->gone[g->last] = false;
+    m->dropped[g->last] = false;
     m->plan->calls[g->last].call = joined;
     return MO_OK;
 }
 
-/* ---- the pass */
-
-static mo_status merge_all(mo_pass_qkv *m, const bool *wants, mo_error *err)
+static mo_status merge_all(qkv_state *m, const bool *wants, mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -236,12 +406,11 @@ static mo_status merge_all(mo_pass_qkv *m, const bool *wants, mo_error *err)
 
         if (call->call.kind != MO_CALL_ATTENTION || !wants[call->device])
             continue;
-        for (int i = 0; i + 1 < MO_PASS_QKV_MAX_PRODUCTS && status == MO_OK;
-             i++) {
-            mo_pass_qkv_group g = group_of(m, &call->call, i);
+        for (int i = 0; i + 1 < MAX_PRODUCTS && status == MO_OK; i++) {
+            product_group g = find_group(m, &call->call, i);
 
             if (g.n > 1)
-                status = merge(m, &call->call, &g, err);
+                status = merge_group(m, &call->call, &g, err);
         }
     }
     return status;
@@ -250,15 +419,15 @@ static mo_status merge_all(mo_pass_qkv *m, const bool *wants, mo_error *err)
 mo_status mo_pass_merge_qkv(const bool *wants, mo_exec_plan *plan,
                             mo_error *err)
 {
-    mo_pass_qkv m = { .plan = plan };
+    qkv_state m = { .plan = plan };
     mo_status status;
 
     assert(plan->n_transfers == 0);
     if (!wants)
         return MO_OK;
-    m.gone = calloc((size_t) plan->n_calls + 1, sizeof *m.gone);
-    status = m.gone ? mo_pass_def_use_build(plan, &m.uses, err)
-                    : mo_fail_memory(err);
+    m.dropped = calloc((size_t) plan->n_calls + 1, sizeof *m.dropped);
+    status = m.dropped ? mo_pass_def_use_build(plan, &m.uses, err)
+                       : mo_fail_memory(err);
     if (status == MO_OK)
         status = mo_plan_values_copy(plan, &m.values, err);
     if (status == MO_OK)
@@ -266,9 +435,9 @@ mo_status mo_pass_merge_qkv(const bool *wants, mo_exec_plan *plan,
     if (status == MO_OK)
         status = mo_plan_values_commit(&m.values, plan, err);
     if (status == MO_OK)
-        mo_pass_drop_calls(plan, m.gone);
+        mo_pass_drop_calls(plan, m.dropped);
     mo_plan_values_clear(&m.values);
     mo_pass_def_use_clear(&m.uses);
-    free(m.gone);
+    free(m.dropped);
     return status;
 }

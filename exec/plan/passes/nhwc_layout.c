@@ -9,31 +9,34 @@
 #include "exec/plan/ir/value_table.h"
 
 /*
- * Convolutions are fastest on tensors that lie channels last.  Each makes its
- * result so; what follows element by element, pools, joins and splits goes on
- * in the same way, and whatever cannot is given a plain copy.  A tensor is
- * turned at most once for each device that reads it the other way.
+ * Layout assignment: convolutions are fastest on channels-last (NHWC) tensors.
+ * Each convolution produces one; pointwise calls, pools, concatenations and
+ * splits propagate the layout, and every other reader is given a transposed
+ * copy. A tensor is transposed at most once for each device that reads it in
+ * the other layout.
  */
-typedef struct laying {
+typedef struct layout_state {
     mo_exec_plan *plan;
     mo_plan_values values;
-    mo_plan_call *calls; /* the plan's, with turns between them */
+    mo_plan_call *calls; /* the plan's, with transposes between them */
     size_t n, room;
-    int *twin; /* by value of the plan: the same, turned, or MO_PLAN_NONE */
+    int *twin; /* by value of the plan: the same in the other layout, or
+                  MO_PLAN_NONE */
     bool *has_views;
-} laying;
+} layout_state;
 
-static mo_plan_value *at(laying *l, int value)
+static mo_plan_value *value_at(layout_state *l, int value)
 {
     return &l->values.items[value];
 }
 
-static bool is_last(laying *l, int value)
+static bool is_nhwc(layout_state *l, int value)
 {
-    return at(l, value)->channels_last;
+    return value_at(l, value)->channels_last;
 }
 
-static mo_status add_call(laying *l, const mo_plan_call *call, mo_error *err)
+static mo_status append_copy(layout_state *l, const mo_plan_call *call,
+                             mo_error *err)
 {
     mo_status status = MO_ARRAY_GROW(l->calls, l->n, l->room, err);
 
@@ -42,15 +45,15 @@ static mo_status add_call(laying *l, const mo_plan_call *call, mo_error *err)
     return status;
 }
 
-/* One box over all of the shape, from one order to the other. */
-static mo_status make_box(laying *l, int from, mo_call_copy_box **made,
-                          mo_error *err)
+/* One box over all of the shape, from one layout to the other. */
+static mo_status make_transpose_box(layout_state *l, int from,
+                                    mo_call_copy_box **made, mo_error *err)
 {
-    const mo_shape *shape = &at(l, from)->desc.shape;
+    const mo_shape *shape = &value_at(l, from)->desc.shape;
     mo_point_access plain = mo_point_access_dense(shape),
                     last = mo_pass_nhwc_access(shape);
-    const mo_point_access *in = is_last(l, from) ? &last : &plain;
-    const mo_point_access *out = is_last(l, from) ? &plain : &last;
+    const mo_point_access *in = is_nhwc(l, from) ? &last : &plain;
+    const mo_point_access *out = is_nhwc(l, from) ? &plain : &last;
     mo_call_copy_box *box = mo_arena_alloc(l->plan->arena, sizeof *box);
 
     if (!box)
@@ -63,15 +66,15 @@ static mo_status make_box(laying *l, int from, mo_call_copy_box **made,
     return MO_OK;
 }
 
-/* One more call, where and for what another one works. */
-static mo_status add_turn(laying *l, int from, int to,
-                          const mo_plan_call *other, mo_error *err)
+/* Appends a transposing call on the device and for the item of another one. */
+static mo_status add_transpose(layout_state *l, int from, int to,
+                               const mo_plan_call *other, mo_error *err)
 {
     int *operands = mo_arena_array(l->plan->arena, 2, sizeof *operands);
     mo_plan_call turning = *other;
     mo_call_copy_box *box = NULL;
     mo_status status =
-        operands ? make_box(l, from, &box, err) : mo_fail_memory(err);
+        operands ? make_transpose_box(l, from, &box, err) : mo_fail_memory(err);
 
     if (status != MO_OK)
         return status;
@@ -84,18 +87,19 @@ static mo_status add_turn(laying *l, int from, int to,
                               .out = operands + 1,
                               .first_extra = 1 };
     turning.call.u.copy = (mo_call_copy){ box, 1, -1 };
-    return add_call(l, &turning, err);
+    return append_copy(l, &turning, err);
 }
 
-/* The same value, lying the other way, where and for what reader works. */
-static mo_status turn(laying *l, int value, const mo_plan_call *reader,
-                      int *turned, mo_error *err)
+/* The same value in the other layout, for that reader. */
+static mo_status transposed_value(layout_state *l, int value,
+                                  const mo_plan_call *reader, int *turned,
+                                  mo_error *err)
 {
-    mo_plan_value copy = *at(l, value);
+    mo_plan_value copy = *value_at(l, value);
     int twin = l->twin[value];
     mo_status status;
 
-    if (twin != MO_PLAN_NONE && at(l, twin)->device == reader->device) {
+    if (twin != MO_PLAN_NONE && value_at(l, twin)->device == reader->device) {
         *turned = twin;
         return MO_OK;
     }
@@ -105,113 +109,117 @@ static mo_status turn(laying *l, int value, const mo_plan_call *reader,
     copy.view_of = copy.input = MO_PLAN_NONE;
     status = mo_plan_values_add(&l->values, &copy, turned, err);
     if (status == MO_OK)
-        status = add_turn(l, value, *turned, reader, err);
+        status = add_transpose(l, value, *turned, reader, err);
     if (status == MO_OK)
         l->twin[value] = *turned;
     return status;
 }
 
-/* Operand i of the call, as it shall lie. */
-static mo_status ask(laying *l, mo_plan_call *call, int i, bool last,
-                     mo_error *err)
+/* Operand i of the call in the wanted layout. */
+static mo_status require_layout(layout_state *l, mo_plan_call *call, int i,
+                                bool last, mo_error *err)
 {
     int value = call->call.in[i];
 
-    if (is_last(l, value) == last ||
-        (last && !mo_pass_nhwc_differs(&at(l, value)->desc.shape)))
+    if (is_nhwc(l, value) == last ||
+        (last && !mo_pass_nhwc_differs(&value_at(l, value)->desc.shape)))
         return MO_OK;
-    return turn(l, value, call, &call->call.in[i], err);
+    return transposed_value(l, value, call, &call->call.in[i], err);
 }
 
-static mo_status ask_plain(laying *l, mo_plan_call *call, mo_error *err)
+static mo_status require_nchw(layout_state *l, mo_plan_call *call,
+                              mo_error *err)
 {
     mo_status status = MO_OK;
 
     for (int i = 0; i < call->call.n_in && status == MO_OK; i++)
-        status = ask(l, call, i, false, err);
+        status = require_layout(l, call, i, false, err);
     return status;
 }
 
-static void make_last(laying *l, int value)
+static void set_nhwc(layout_state *l, int value)
 {
-    at(l, value)->channels_last =
-        mo_pass_nhwc_differs(&at(l, value)->desc.shape);
+    value_at(l, value)->channels_last =
+        mo_pass_nhwc_differs(&value_at(l, value)->desc.shape);
 }
 
-/* Operand number `operand` of a program is in[i].  One of the result's shape
- * lies as the result does; constants are read as they are. */
-static mo_status lay_operand(laying *l, mo_plan_call *call,
-                             mo_point_program *point, int operand, int i,
-                             mo_error *err)
+/* Operand number `operand` of a program is in[i]. One of the result's shape
+ * gets the result's layout; constants are read as they are. */
+static mo_status assign_operand(layout_state *l, mo_plan_call *call,
+                                mo_point_program *point, int operand, int i,
+                                mo_error *err)
 {
-    const mo_shape *shape = &at(l, call->call.out[0])->desc.shape;
-    const mo_plan_value *value = at(l, call->call.in[i]);
+    const mo_shape *shape = &value_at(l, call->call.out[0])->desc.shape;
+    const mo_plan_value *value = value_at(l, call->call.in[i]);
     bool follows =
         !value->constant && mo_shape_equal(&value->desc.shape, shape);
-    mo_status status = ask(l, call, i, follows, err);
+    mo_status status = require_layout(l, call, i, follows, err);
 
     if (status == MO_OK && follows)
         point->operands[operand].access = mo_pass_nhwc_access(shape);
     return status;
 }
 
-/* The program of a call whose result lies channels last; operands first, ...
- * of it are in[first_in], .... */
-static mo_status lay_program(laying *l, mo_plan_call *call,
-                             mo_point_program *point, int first, int first_in,
-                             mo_error *err)
+/* The program of a call whose result is channels-last; operands first, ... of
+ * it are in[first_in], .... */
+static mo_status assign_program(layout_state *l, mo_plan_call *call,
+                                mo_point_program *point, int first,
+                                int first_in, mo_error *err)
 {
-    const mo_shape *shape = &at(l, call->call.out[0])->desc.shape;
+    const mo_shape *shape = &value_at(l, call->call.out[0])->desc.shape;
     mo_status status = MO_OK;
 
     for (int i = 0; i < first; i++)
         point->operands[i].access = mo_pass_nhwc_access(shape);
     for (int i = first; i < point->n_operands && status == MO_OK; i++)
-        status = lay_operand(l, call, point, i, first_in + i - first, err);
+        status = assign_operand(l, call, point, i, first_in + i - first, err);
     point->out = mo_pass_nhwc_access(shape);
-    make_last(l, call->call.out[0]);
+    set_nhwc(l, call->call.out[0]);
     return status;
 }
 
 /* A convolution or pool. */
-static mo_status lay_window(laying *l, mo_plan_call *call, mo_error *err)
+static mo_status assign_window(layout_state *l, mo_plan_call *call,
+                               mo_error *err)
 {
-    mo_status status = ask(l, call, 0, true, err);
+    mo_status status = require_layout(l, call, 0, true, err);
 
     if (call->call.kind == MO_CALL_CONV)
         call->call.u.conv.channels_last = true;
     else
         call->call.u.pool.channels_last = true;
-    make_last(l, call->call.out[0]);
+    set_nhwc(l, call->call.out[0]);
     if (status == MO_OK && call->call.after)
-        status = lay_program(l, call, call->call.after, 1,
-                             call->call.first_extra, err);
+        status = assign_program(l, call, call->call.after, 1,
+                                call->call.first_extra, err);
     return status;
 }
 
-static bool is_fast_last(laying *l, const mo_call *call)
+static bool prefers_nhwc(layout_state *l, const mo_call *call)
 {
     return !call->u.conv.transposed &&
-           at(l, call->out[0])->desc.elem == MO_ELEM_F32;
+           value_at(l, call->out[0])->desc.elem == MO_ELEM_F32;
 }
 
-/* Does an operand of the result's shape lie channels last? */
-static bool follows_last(laying *l, const mo_call *call)
+/* Whether an operand of the result's shape is channels-last. */
+static bool has_nhwc_operand(layout_state *l, const mo_call *call)
 {
-    const mo_shape *shape = &at(l, call->out[0])->desc.shape;
+    const mo_shape *shape = &value_at(l, call->out[0])->desc.shape;
 
     for (int i = 0; i < call->n_in; i++)
-        if (is_last(l, call->in[i]) &&
-            mo_shape_equal(&at(l, call->in[i])->desc.shape, shape))
+        if (is_nhwc(l, call->in[i]) &&
+            mo_shape_equal(&value_at(l, call->in[i])->desc.shape, shape))
             return true;
     return false;
 }
 
-static bool relay_box(laying *l, const mo_call *call, mo_call_copy_box *box)
+static bool convert_box(layout_state *l, const mo_call *call,
+                        mo_call_copy_box *box)
 {
-    const mo_plan_value *out = at(l, call->out[box->to]);
-    const mo_plan_value *in =
-        box->from == MO_CALL_COPY_FILL ? NULL : at(l, call->in[box->from]);
+    const mo_plan_value *out = value_at(l, call->out[box->to]);
+    const mo_plan_value *in = box->from == MO_CALL_COPY_FILL
+                                  ? NULL
+                                  : value_at(l, call->in[box->from]);
 
     if (in && in->channels_last &&
         !mo_pass_nhwc_box_input(box, &in->desc.shape))
@@ -220,9 +228,9 @@ static bool relay_box(laying *l, const mo_call *call, mo_call_copy_box *box)
            mo_pass_nhwc_box_output(box, &out->desc.shape);
 }
 
-/* Boxes go from any order to any other; where they cannot be told so, the call
- * stays plain. */
-static mo_status lay_copy(laying *l, mo_plan_call *call, mo_error *err)
+/* Boxes can convert between any layouts; where the strides do not allow it,
+ * the call stays in NCHW. */
+static mo_status assign_copy(layout_state *l, mo_plan_call *call, mo_error *err)
 {
     mo_call_copy *copy = &call->call.u.copy;
     size_t n = (size_t) copy->n_boxes;
@@ -233,100 +241,102 @@ static mo_status lay_copy(laying *l, mo_plan_call *call, mo_error *err)
         return mo_fail_memory(err);
     memcpy(boxes, copy->boxes, n * sizeof *boxes);
     for (size_t i = 0; i < n && works; i++)
-        works = relay_box(l, &call->call, &boxes[i]);
+        works = convert_box(l, &call->call, &boxes[i]);
     if (!works)
-        return ask_plain(l, call, err);
+        return require_nchw(l, call, err);
     copy->boxes = boxes;
     for (int i = 0; i < call->call.n_out; i++)
-        make_last(l, call->call.out[i]);
+        set_nhwc(l, call->call.out[i]);
     return MO_OK;
 }
 
-static bool reads_last(laying *l, const mo_call *call)
+static bool reads_nhwc(layout_state *l, const mo_call *call)
 {
     for (int i = 0; i < call->n_in; i++)
-        if (is_last(l, call->in[i]))
+        if (is_nhwc(l, call->in[i]))
             return true;
     return false;
 }
 
-static mo_status lay_reduce(laying *l, mo_plan_call *call, mo_error *err)
+static mo_status assign_reduce(layout_state *l, mo_plan_call *call,
+                               mo_error *err)
 {
-    const mo_plan_value *in = at(l, call->call.in[0]);
+    const mo_plan_value *in = value_at(l, call->call.in[0]);
     mo_status status = MO_OK;
 
-    if (!is_last(l, call->call.in[0]) ||
+    if (!is_nhwc(l, call->call.in[0]) ||
         !mo_pass_nhwc_reduce_input(&call->call.u.reduce, &in->desc.shape))
-        return ask_plain(l, call, err);
+        return require_nchw(l, call, err);
     for (int i = 1; i < call->call.n_in && status == MO_OK; i++)
-        status = ask(l, call, i, false, err);
+        status = require_layout(l, call, i, false, err);
     return status;
 }
 
-static mo_status lay_call(laying *l, mo_plan_call *call, mo_error *err)
+static mo_status assign_call(layout_state *l, mo_plan_call *call, mo_error *err)
 {
     mo_call *c = &call->call;
 
-    if (c->kind == MO_CALL_CONV && is_fast_last(l, c))
-        return lay_window(l, call, err);
-    if (!reads_last(l, c))
+    if (c->kind == MO_CALL_CONV && prefers_nhwc(l, c))
+        return assign_window(l, call, err);
+    if (!reads_nhwc(l, c))
         return MO_OK;
-    if (c->kind == MO_CALL_POOL && c->n_out == 1 && is_last(l, c->in[0]))
-        return lay_window(l, call, err);
-    if (c->kind == MO_CALL_POINT && follows_last(l, c))
-        return lay_program(l, call, &c->u.point, 0, 0, err);
+    if (c->kind == MO_CALL_POOL && c->n_out == 1 && is_nhwc(l, c->in[0]))
+        return assign_window(l, call, err);
+    if (c->kind == MO_CALL_POINT && has_nhwc_operand(l, c))
+        return assign_program(l, call, &c->u.point, 0, 0, err);
     if (c->kind == MO_CALL_COPY)
-        return lay_copy(l, call, err);
+        return assign_copy(l, call, err);
     if (c->kind == MO_CALL_REDUCE)
-        return lay_reduce(l, call, err);
-    return ask_plain(l, call, err);
+        return assign_reduce(l, call, err);
+    return require_nchw(l, call, err);
 }
 
-/* What looks at the bytes of a value under another shape wants them plain: the
- * call makes a twin of the value, from which it is turned. */
-static mo_status spare_views(laying *l, const mo_plan_call *call, int i,
-                             mo_error *err)
+/* Views of a value under another shape need its bytes in NCHW: the call
+ * produces a twin, from which the value is transposed. */
+static mo_status keep_views_nchw(layout_state *l, const mo_plan_call *call,
+                                 int i, mo_error *err)
 {
     int value = call->call.out[i], last;
-    mo_plan_value copy = *at(l, value);
+    mo_plan_value copy = *value_at(l, value);
     mo_status status = mo_plan_values_add(&l->values, &copy, &last, err);
 
     if (status != MO_OK)
         return status;
-    at(l, value)->channels_last = false;
+    value_at(l, value)->channels_last = false;
     call->call.out[i] = last;
     l->twin[value] = last;
-    return add_turn(l, last, value, call, err);
+    return add_transpose(l, last, value, call, err);
 }
 
-static mo_status add_laid(laying *l, const mo_plan_call *call, mo_error *err)
+static mo_status append_call(layout_state *l, const mo_plan_call *call,
+                             mo_error *err)
 {
-    mo_status status = add_call(l, call, err);
+    mo_status status = append_copy(l, call, err);
 
     for (int i = 0; i < call->call.n_out && status == MO_OK; i++) {
         int value = call->call.out[i];
 
-        if (is_last(l, value) && l->has_views[value])
-            status = spare_views(l, call, i, err);
+        if (is_nhwc(l, value) && l->has_views[value])
+            status = keep_views_nchw(l, call, i, err);
     }
     return status;
 }
 
-static mo_status lay_all(laying *l, mo_error *err)
+static mo_status assign_all(layout_state *l, mo_error *err)
 {
     mo_status status = MO_OK;
 
     for (int c = 0; c < l->plan->n_calls && status == MO_OK; c++) {
         mo_plan_call call = l->plan->calls[c];
 
-        status = lay_call(l, &call, err);
+        status = assign_call(l, &call, err);
         if (status == MO_OK)
-            status = add_laid(l, &call, err);
+            status = append_call(l, &call, err);
     }
     return status;
 }
 
-static mo_status begin(mo_exec_plan *plan, laying *l, mo_error *err)
+static mo_status init_state(mo_exec_plan *plan, layout_state *l, mo_error *err)
 {
     size_t n = (size_t) plan->n_values + 1;
     mo_status status;
@@ -345,7 +355,7 @@ static mo_status begin(mo_exec_plan *plan, laying *l, mo_error *err)
     return status;
 }
 
-static mo_status finish(laying *l, mo_error *err)
+static mo_status commit_state(layout_state *l, mo_error *err)
 {
     mo_plan_call *calls = mo_arena_array(l->plan->arena, l->n, sizeof *calls);
 
@@ -360,14 +370,14 @@ static mo_status finish(laying *l, mo_error *err)
 
 mo_status mo_pass_nhwc_layout(mo_exec_plan *plan, mo_error *err)
 {
-    laying l = { 0 };
-    mo_status status = begin(plan, &l, err);
+    layout_state l = { 0 };
+    mo_status status = init_state(plan, &l, err);
 
     assert(plan->n_transfers == 0);
     if (status == MO_OK)
-        status = lay_all(&l, err);
+        status = assign_all(&l, err);
     if (status == MO_OK)
-        status = finish(&l, err);
+        status = commit_state(&l, err);
     free(l.calls);
     free(l.has_views);
     free(l.twin);

@@ -30,23 +30,24 @@ mo_point_access mo_pass_nhwc_access(const mo_shape *shape)
     return access;
 }
 
-/* Which elements along a dimension a box means. */
-typedef struct run {
+/* The elements of a box along one dimension. */
+typedef struct dim_range {
     int64_t first, step;
-} run;
+} dim_range;
 
-static bool is_within(const run *r, int64_t extent, int64_t dim)
+static bool is_within(const dim_range *r, int64_t extent, int64_t dim)
 {
     int64_t last = r->first + r->step * (extent - 1);
 
     return r->first >= 0 && r->first < dim && last >= 0 && last < dim;
 }
 
-/* The offset and strides of a box taken apart along the dimensions of the
- * shape.  Coordinates that all stay within their dimensions are the only ones
- * that an element has, so whatever passes is right. */
-static bool take_apart(const mo_shape *shape, int rank, const int64_t *extent,
-                       int64_t offset, const int64_t *stride, run *runs)
+/* Decomposes offset and strides of a box along the dimensions of the shape. An
+ * element has only one set of coordinates that all stay within their
+ * dimensions, so every accepted decomposition is right. */
+static bool decompose_box(const mo_shape *shape, int rank,
+                          const int64_t *extent, int64_t offset,
+                          const int64_t *stride, dim_range *runs)
 {
     int64_t plain = 1;
 
@@ -68,13 +69,14 @@ static bool take_apart(const mo_shape *shape, int rank, const int64_t *extent,
     return offset < plain;
 }
 
-static bool relay(const mo_shape *shape, int rank, const int64_t *extent,
-                  int64_t *offset, int64_t *stride)
+static bool convert_strides(const mo_shape *shape, int rank,
+                            const int64_t *extent, int64_t *offset,
+                            int64_t *stride)
 {
-    run runs[MO_MAX_RANK];
+    dim_range runs[MO_MAX_RANK];
     mo_point_access last;
 
-    if (!take_apart(shape, rank, extent, *offset, stride, runs))
+    if (!decompose_box(shape, rank, extent, *offset, stride, runs))
         return false;
     last = mo_pass_nhwc_access(shape);
     *offset = 0;
@@ -87,14 +89,14 @@ static bool relay(const mo_shape *shape, int rank, const int64_t *extent,
 
 bool mo_pass_nhwc_box_input(mo_call_copy_box *box, const mo_shape *shape)
 {
-    return relay(shape, box->rank, box->extent, &box->in_offset,
-                 box->in_stride);
+    return convert_strides(shape, box->rank, box->extent, &box->in_offset,
+                           box->in_stride);
 }
 
 bool mo_pass_nhwc_box_output(mo_call_copy_box *box, const mo_shape *shape)
 {
-    return relay(shape, box->rank, box->extent, &box->out_offset,
-                 box->out_stride);
+    return convert_strides(shape, box->rank, box->extent, &box->out_offset,
+                           box->out_stride);
 }
 
 bool mo_pass_nhwc_reduce_input(mo_call_reduce *reduce, const mo_shape *shape)
@@ -103,6 +105,6 @@ bool mo_pass_nhwc_reduce_input(mo_call_reduce *reduce, const mo_shape *shape)
 
     return memcmp(reduce->extent, shape->dims,
                   (size_t) shape->rank * sizeof *reduce->extent) == 0 &&
-           relay(shape, reduce->rank, reduce->extent, &offset,
-                 reduce->in_stride);
+           convert_strides(shape, reduce->rank, reduce->extent, &offset,
+                           reduce->in_stride);
 }

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
  * passes.h - the optimization passes over a plan; exec/plan/build.c runs them
- * in order.
+ * in order. All run before transfers and steps exist. Arrays by device may be
+ * NULL: on no device.
  */
 #ifndef MO_EXEC_PLAN_PASSES_PASSES_H
 #define MO_EXEC_PLAN_PASSES_PASSES_H
@@ -12,47 +13,46 @@
 #include "exec/plan/ir/plan.h"
 #include "exec/plan/ir/plan_source.h"
 
-/* Before there are transfers and steps.  Keeps the calls that outputs of the
- * network depend on, in their order, and the values that these calls touch;
- * values have new numbers.  Says for every input which values it is. */
+/* Dead-code elimination: keeps the calls that outputs of the network depend
+ * on, in their order, and the values of these calls. Renumbers values and
+ * lists the values of every input. */
 mo_status mo_pass_dce(mo_exec_plan *plan, mo_error *err);
 
-
-/* Before there are transfers and steps.  Small results only. */
+/* Constant folding: calls whose operands are all constants are evaluated now,
+ * if their results are small (for example the scale of a batch
+ * normalization). */
 mo_status mo_pass_const_fold(mo_exec_plan *plan, mo_error *err);
 
-/* Attention where source->attend says so; exec/plan/passes/fuse_attention.c */
+/* Attention fusion on the devices of source->fuses_attention. */
 mo_status mo_pass_fuse_attention(const mo_plan_source *source,
                                  mo_exec_plan *plan, mo_error *err);
-/* One product for what attention reads of the same rows, when biases are in
- * their products; on the devices that want it.  exec/plan/passes/merge_qkv.c */
+/* QKV merging: one product for the operands of attention that are products of
+ * the same rows; after biases have become epilogues. */
 mo_status mo_pass_merge_qkv(const bool *wants, mo_exec_plan *plan,
                             mo_error *err);
-/* Calls of one item, or of neighbours of one default group on one device, that
- * a backend does as one.  exec/plan/passes/fuse_pointwise.c */
+/* Pointwise fusion: fuses calls of one item, or of items in one default fusion
+ * group on one device. */
 mo_status mo_pass_fuse_pointwise(const mo_plan_source *source,
                                  mo_exec_plan *plan, mo_error *err);
-/* exec/plan/passes/nhwc_layout.c */
+/* Layout assignment: channels-last convolutions. */
 mo_status mo_pass_nhwc_layout(mo_exec_plan *plan, mo_error *err);
-/* Tensors of f32 become reals; the network's inputs and outputs stay as they
- * are for those who give and get them.  exec/plan/passes/precision.c */
-mo_status mo_pass_precision(mo_elem reals, mo_exec_plan *plan, mo_error *err);
+/* Mixed precision: stores f32 tensors as storage_elem; the network's inputs
+ * and outputs keep their type for the caller. */
+mo_status mo_pass_precision(mo_elem storage_elem, mo_exec_plan *plan,
+                            mo_error *err);
 
-/* Before there are transfers and steps, when it is known how values lie; on the
- * devices that want it (NULL: none).  What nobody reads any more is left to be
- * pruned. */
+/* Copy elimination: readers of a copy (transposes, slices) read its source by
+ * strides. After layouts are assigned. Copies without readers are left to
+ * mo_pass_dce(). */
 mo_status mo_pass_copy_elim(const bool *wants, mo_exec_plan *plan,
                             mo_error *err);
 
-/* Before there are transfers and steps, when it is known how values lie; on the
- * devices that want it (NULL: none). */
+/* In-place concatenation, after layouts are assigned. */
 mo_status mo_pass_concat_inplace(const bool *wants, mo_exec_plan *plan,
                                  mo_error *err);
 
-
-/* Calls that stay move up, one after the other: *n are there so far.  One that
- * is in its place already must not be copied onto itself: that may be done by
- * memcpy. */
+/* Moves a call that stays to position *n. A struct must not be assigned to
+ * itself here: the compiler may use memcpy. */
 static inline void mo_pass_keep_call(mo_exec_plan *plan, int call, int *n)
 {
     if (*n != call)
@@ -60,7 +60,7 @@ static inline void mo_pass_keep_call(mo_exec_plan *plan, int call, int *n)
     (*n)++;
 }
 
-/* gone: by call. */
-void mo_pass_drop_calls(mo_exec_plan *plan, const bool *gone);
+/* Removes the calls marked in dropped, by call. */
+void mo_pass_drop_calls(mo_exec_plan *plan, const bool *dropped);
 
 #endif

@@ -5,22 +5,23 @@
 #include "exec/plan/passes/passes.h"
 
 /*
- * All tensors of f32 become f16 or bf16: half the bytes to move, and products
- * that GPUs do twice as fast.  Calls compute in floats as before and round when
- * they store.  Constants are converted here, once; inputs when they are loaded
- * and outputs when they are collected (run_border.c, run_gather.c).
+ * Mixed precision: all f32 tensors are stored as f16 or bf16, which halves the
+ * bytes to move and lets GPUs compute products twice as fast. Calls compute in
+ * floats as before and round when they store. Constants are converted here,
+ * once; inputs when they are loaded and outputs when they are collected
+ * (exec/runtime/device/io_bind.c, exec/runtime/gather.c).
  */
 
-/* A constant of f32.  Several may have the same data. */
-typedef struct entry {
+/* An f32 constant. Several values may share the data. */
+typedef struct constant_entry {
     const void *data;
     int64_t elements;
     int value;
-} entry;
+} constant_entry;
 
-static int compare(const void *a, const void *b)
+static int compare_entries(const void *a, const void *b)
 {
-    const entry *x = a, *y = b;
+    const constant_entry *x = a, *y = b;
 
     if (x->data != y->data)
         return (const char *) x->data < (const char *) y->data ? -1 : 1;
@@ -29,7 +30,7 @@ static int compare(const void *a, const void *b)
     return (x->value > y->value) - (x->value < y->value);
 }
 
-static int list_constants(const mo_exec_plan *plan, entry *entries)
+static int collect_constants(const mo_exec_plan *plan, constant_entry *entries)
 {
     int n = 0;
 
@@ -38,46 +39,48 @@ static int list_constants(const mo_exec_plan *plan, entry *entries)
 
         if (constant && constant->desc.elem == MO_ELEM_F32)
             entries[n++] =
-                (entry){ constant->data,
-                         mo_tensor_desc_elements(&constant->desc), v };
+                (constant_entry){ constant->data,
+                                  mo_tensor_desc_elements(&constant->desc), v };
     }
-    qsort(entries, (size_t) n, sizeof *entries, compare);
+    qsort(entries, (size_t) n, sizeof *entries, compare_entries);
     return n;
 }
 
-/* A constant like that of value, in reals; its numbers are those of same where
- * that is not NULL. */
-static mo_status make_constant(mo_exec_plan *plan, mo_elem reals, int v,
-                               const mo_tensor_dense *same,
-                               const mo_tensor_dense **constant, mo_error *err)
+/* Converts the constant of a value; shares the data of same where that is not
+ * NULL. */
+static mo_status convert_constant(mo_exec_plan *plan, mo_elem storage_elem,
+                                  int v, const mo_tensor_dense *same,
+                                  const mo_tensor_dense **constant,
+                                  mo_error *err)
 {
     const mo_tensor_dense *from = plan->values[v].constant;
-    const mo_tensor_desc desc = { reals, from->desc.shape };
-    mo_plan_owned_constant *made = mo_arena_alloc(plan->arena, sizeof *made);
+    const mo_tensor_desc desc = { storage_elem, from->desc.shape };
+    mo_plan_owned_constant *owned = mo_arena_alloc(plan->arena, sizeof *owned);
     mo_status status = MO_OK;
 
-    if (!made)
+    if (!owned)
         return mo_fail_memory(err);
     if (same)
-        made->value = (mo_tensor_dense){ .desc = desc, .data = same->data };
+        owned->value = (mo_tensor_dense){ .desc = desc, .data = same->data };
     else
-        status = mo_tensor_new(&desc, &made->value, err);
+        status = mo_tensor_new(&desc, &owned->value, err);
     if (status != MO_OK)
         return status;
-    made->next = plan->made;
-    plan->made = made;
+    owned->next = plan->owned_constants;
+    plan->owned_constants = owned;
     if (!same)
-        mo_tensor_narrow_f32(reals, from->data, made->value.data,
+        mo_tensor_narrow_f32(storage_elem, from->data, owned->value.data,
                              mo_tensor_desc_elements(&desc));
-    *constant = &made->value;
+    *constant = &owned->value;
     return MO_OK;
 }
 
-static mo_status narrow_constants(mo_elem reals, mo_exec_plan *plan,
-                                  mo_error *err)
+static mo_status convert_constants(mo_elem storage_elem, mo_exec_plan *plan,
+                                   mo_error *err)
 {
-    entry *entries = calloc((size_t) plan->n_values + 1, sizeof *entries);
-    int n = entries ? list_constants(plan, entries) : 0;
+    constant_entry *entries =
+        calloc((size_t) plan->n_values + 1, sizeof *entries);
+    int n = entries ? collect_constants(plan, entries) : 0;
     mo_status status = entries ? MO_OK : mo_fail_memory(err);
     const mo_tensor_dense *made = NULL;
 
@@ -85,8 +88,8 @@ static mo_status narrow_constants(mo_elem reals, mo_exec_plan *plan,
         bool again = i > 0 && entries[i].data == entries[i - 1].data &&
                      entries[i].elements == entries[i - 1].elements;
 
-        status = make_constant(plan, reals, entries[i].value,
-                               again ? made : NULL, &made, err);
+        status = convert_constant(plan, storage_elem, entries[i].value,
+                                  again ? made : NULL, &made, err);
         if (status == MO_OK)
             plan->values[entries[i].value].constant = made;
     }
@@ -94,20 +97,22 @@ static mo_status narrow_constants(mo_elem reals, mo_exec_plan *plan,
     return status;
 }
 
-static void narrow_point(mo_elem reals, mo_point_program *point, int first)
+static void convert_program_types(mo_elem storage_elem, mo_point_program *point,
+                                  int first)
 {
     for (int i = first; i < point->n_operands; i++)
         if (point->operands[i].elem == MO_ELEM_F32)
-            point->operands[i].elem = reals;
+            point->operands[i].elem = storage_elem;
 }
 
-mo_status mo_pass_precision(mo_elem reals, mo_exec_plan *plan, mo_error *err)
+mo_status mo_pass_precision(mo_elem storage_elem, mo_exec_plan *plan,
+                            mo_error *err)
 {
     mo_status status;
 
-    if (reals == MO_ELEM_F32)
+    if (storage_elem == MO_ELEM_F32)
         return MO_OK;
-    status = narrow_constants(reals, plan, err);
+    status = convert_constants(storage_elem, plan, err);
     if (status != MO_OK)
         return status;
     for (int i = 0; i < plan->n_outputs; i++)
@@ -115,17 +120,17 @@ mo_status mo_pass_precision(mo_elem reals, mo_exec_plan *plan, mo_error *err)
             plan->values[plan->outputs[i].value].desc.elem == MO_ELEM_F32;
     for (int v = 0; v < plan->n_values; v++)
         if (plan->values[v].desc.elem == MO_ELEM_F32)
-            plan->values[v].desc.elem = reals;
+            plan->values[v].desc.elem = storage_elem;
     for (int c = 0; c < plan->n_calls; c++) {
         mo_call *call = &plan->calls[c].call;
 
         if (call->kind == MO_CALL_POINT)
-            narrow_point(reals, &call->u.point, 0);
+            convert_program_types(storage_elem, &call->u.point, 0);
         if (call->after)
-            narrow_point(reals, call->after, 0);
+            convert_program_types(storage_elem, call->after, 0);
         /* Scores stay floats. */
         if (call->kind == MO_CALL_ATTENTION && call->u.attention.score)
-            narrow_point(reals, call->u.attention.score, 1);
+            convert_program_types(storage_elem, call->u.attention.score, 1);
     }
     return MO_OK;
 }

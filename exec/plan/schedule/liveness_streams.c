@@ -53,44 +53,44 @@ static void find_seen(stretch *s)
 
         for (int i = 0; i < MO_PLAN_MAX_STREAMS; i++)
             seen[i] = s->first - 1;
-        if (last[call->lane] >= s->first)
-            see(seen, seen_at(s, last[call->lane]));
-        for (int i = 0; i < call->n_waits; i++)
-            if (s->step_of[call->waits[i]] >= s->first)
-                see(seen, seen_at(s, s->step_of[call->waits[i]]));
-        seen[call->lane] = step;
-        last[call->lane] = step;
+        if (last[call->stream] >= s->first)
+            see(seen, seen_at(s, last[call->stream]));
+        for (int i = 0; i < call->n_depends_on; i++)
+            if (s->step_of[call->depends_on[i]] >= s->first)
+                see(seen, seen_at(s, s->step_of[call->depends_on[i]]));
+        seen[call->stream] = step;
+        last[call->stream] = step;
         s->step_of[s->on->steps[step].what] = step;
     }
 }
 
-static int *before_at(const stretch *s, int lane, int step)
+static int *before_at(const stretch *s, int stream, int step)
 {
     size_t row = (size_t) (s->end - s->first) + 1;
 
-    return s->before + (size_t) lane * row + (size_t) (step - s->first);
+    return s->before + (size_t) stream * row + (size_t) (step - s->first);
 }
 
 /* First the last step that has seen just so much, then the last that has not
  * seen more. */
 static void find_before(stretch *s)
 {
-    for (int lane = 0; lane < MO_PLAN_MAX_STREAMS; lane++) {
+    for (int stream = 0; stream < MO_PLAN_MAX_STREAMS; stream++) {
         for (int step = s->first; step <= s->end; step++)
-            *before_at(s, lane, step) = s->first - 1;
+            *before_at(s, stream, step) = s->first - 1;
         for (int step = s->first; step < s->end; step++)
-            *before_at(s, lane, seen_at(s, step)[lane] + 1) = step;
+            *before_at(s, stream, seen_at(s, step)[stream] + 1) = step;
         for (int step = s->first + 1; step <= s->end; step++)
-            if (*before_at(s, lane, step) < *before_at(s, lane, step - 1))
-                *before_at(s, lane, step) = *before_at(s, lane, step - 1);
+            if (*before_at(s, stream, step) < *before_at(s, stream, step - 1))
+                *before_at(s, stream, step) = *before_at(s, stream, step - 1);
     }
 }
 
 static void prolong(const stretch *s, mo_plan_live_range *lives, int value,
-                    int step, int lane)
+                    int step, int stream)
 {
     int root = mo_plan_value_root(s->plan->values, value);
-    int end = *before_at(s, lane, step);
+    int end = *before_at(s, stream, step);
 
     if (mo_plan_live_range_is_nonempty(&lives[root]) && lives[root].end < end)
         lives[root].end = end;
@@ -104,9 +104,9 @@ static void stretch_program(stretch *s, mo_plan_live_range *lives)
         const mo_plan_call *it = call_at(s, step);
 
         for (int i = 0; i < it->call.n_in; i++)
-            prolong(s, lives, it->call.in[i], step, it->lane);
+            prolong(s, lives, it->call.in[i], step, it->stream);
         for (int i = 0; i < it->call.n_out; i++)
-            prolong(s, lives, it->call.out[i], step, it->lane);
+            prolong(s, lives, it->call.out[i], step, it->stream);
     }
 }
 
@@ -139,7 +139,7 @@ mo_status mo_plan_liveness_across_streams(const mo_exec_plan *plan,
 
     for (int d = 0; d < plan->n_devices && status == MO_OK; d++) {
         s.on = &plan->devices[d];
-        if (s.on->n_lanes > 1)
+        if (s.on->n_streams > 1)
             stretch_device(&s, lives);
     }
     free(s.before);

@@ -245,12 +245,12 @@ static void try_orders(packing *p, mo_plan_arena_size *packed)
 static int64_t find_bound(packing *p)
 {
     int64_t now = 0, most = 0;
-    int gone = 0;
+    int dropped = 0;
 
     sort_order(p, compare_ends);
     for (int i = 0; i < p->n; i++) {
-        while (p->order[gone]->end < p->blocks[i].begin)
-            now -= size_of(p->order[gone++]);
+        while (p->order[dropped]->end < p->blocks[i].begin)
+            now -= size_of(p->order[dropped++]);
         now += size_of(&p->blocks[i]);
         if (now > most)
             most = now;

@@ -26,7 +26,7 @@ mo_status mo_plan_order_steps(const mo_plan_source *source, mo_exec_plan *plan,
                               const int64_t *start_ns, mo_error *err);
 /* What may run side by side on a device of several lanes; lanes as in
  * mo_plan_source.  exec/plan/schedule/streams.c */
-mo_status mo_plan_assign_streams(const int *lanes, mo_exec_plan *plan,
+mo_status mo_plan_assign_streams(const int *max_streams, mo_exec_plan *plan,
                                  mo_error *err);
 /* Gives every value its place; exec/plan/schedule/memory_plan.c.  Two values
  * whose lives overlap never share a byte.  A value that is sent lives until its

@@ -22,22 +22,22 @@ typedef struct node {
     int64_t takes_ns, end_ns;
     int64_t tail_ns; /* until everything is done that waits for it */
     int heir;        /* node, or MO_PLAN_NONE */
-    int lane;
+    int stream;
     int seen[MO_PLAN_MAX_STREAMS]; /* by lane: its last node that is done when
                                     this one is; -1: none */
 } node;
 
-typedef struct lanes {
+typedef struct max_streams {
     mo_exec_plan *plan;
-    int n_lanes;
+    int n_streams;
     int64_t *takes_ns; /* by call */
     int *maker;        /* by value: the node that makes it, or MO_PLAN_NONE */
     node *nodes;       /* the calls between two transfers */
     int n;
     int last[MO_PLAN_MAX_STREAMS]; /* node, or MO_PLAN_NONE */
-    int *waits;                    /* of the call at hand */
-    int n_waits;
-} lanes;
+    int *depends_on;               /* of the call at hand */
+    int n_depends_on;
+} max_streams;
 
 /* -------------------------------------------------------------------- times */
 
@@ -54,19 +54,19 @@ static void weigh(const mo_exec_plan *plan, int *count, int64_t *takes_ns)
 }
 
 /* The node that makes what operand i of a node's call is, or MO_PLAN_NONE. */
-static int made_by(const lanes *l, int of, int i)
+static int made_by(const max_streams *l, int of, int i)
 {
     const mo_call *call = &l->plan->calls[l->nodes[of].call].call;
 
     return l->maker[mo_plan_value_root(l->plan->values, call->in[i])];
 }
 
-static int count_in(const lanes *l, int of)
+static int count_in(const max_streams *l, int of)
 {
     return l->plan->calls[l->nodes[of].call].call.n_in;
 }
 
-static void find_tails(lanes *l)
+static void find_tails(max_streams *l)
 {
     for (int i = l->n - 1; i >= 0; i--) {
         node *it = &l->nodes[i];
@@ -86,7 +86,7 @@ static void find_tails(lanes *l)
 /* ------------------------------------------------------------------ choices */
 
 /* The node whose end it waits for longest, or MO_PLAN_NONE. */
-static int latest_before(const lanes *l, int of)
+static int latest_before(const max_streams *l, int of)
 {
     int latest = MO_PLAN_NONE;
 
@@ -108,10 +108,10 @@ typedef struct score {
     bool strange; /* its last call is not the one that is waited for */
 } score;
 
-static score judge(const lanes *l, int of, int before, int lane)
+static score judge(const max_streams *l, int of, int before, int stream)
 {
     int64_t ready = before == MO_PLAN_NONE ? 0 : l->nodes[before].end_ns;
-    int last = l->last[lane];
+    int last = l->last[stream];
     int64_t free_at = last == MO_PLAN_NONE ? 0 : l->nodes[last].end_ns;
 
     return (score){
@@ -130,15 +130,15 @@ static bool is_better(score a, score b)
     return !a.strange && b.strange;
 }
 
-static void choose_lane(lanes *l, int of)
+static void choose_lane(max_streams *l, int of)
 {
     int before = latest_before(l, of), best = 0;
     node *it = &l->nodes[of];
 
-    for (int i = 1; i < l->n_lanes; i++)
+    for (int i = 1; i < l->n_streams; i++)
         if (is_better(judge(l, of, before, i), judge(l, of, before, best)))
             best = i;
-    it->lane = best;
+    it->stream = best;
     it->end_ns = judge(l, of, before, best).begin_ns + it->takes_ns;
 }
 
@@ -151,13 +151,13 @@ static void see(node *it, const node *other)
             it->seen[i] = other->seen[i];
 }
 
-static bool has_seen(const lanes *l, const node *it, int other)
+static bool has_seen(const max_streams *l, const node *it, int other)
 {
-    return it->seen[l->nodes[other].lane] >= other;
+    return it->seen[l->nodes[other].stream] >= other;
 }
 
 /* Those that end last first: they have often seen the others. */
-static int next_unseen(const lanes *l, int of)
+static int next_unseen(const max_streams *l, int of)
 {
     int latest = MO_PLAN_NONE;
 
@@ -170,35 +170,36 @@ static int next_unseen(const lanes *l, int of)
     return latest;
 }
 
-static mo_status wait_for_others(lanes *l, int of, mo_error *err)
+static mo_status wait_for_others(max_streams *l, int of, mo_error *err)
 {
     node *it = &l->nodes[of];
     mo_plan_call *call = &l->plan->calls[it->call];
 
     for (int i = 0; i < MO_PLAN_MAX_STREAMS; i++)
         it->seen[i] = -1;
-    if (l->last[it->lane] != MO_PLAN_NONE)
-        see(it, &l->nodes[l->last[it->lane]]);
-    l->n_waits = 0;
+    if (l->last[it->stream] != MO_PLAN_NONE)
+        see(it, &l->nodes[l->last[it->stream]]);
+    l->n_depends_on = 0;
     for (int other = next_unseen(l, of); other != MO_PLAN_NONE;
          other = next_unseen(l, of)) {
         see(it, &l->nodes[other]);
-        l->waits[l->n_waits++] = l->nodes[other].call;
+        l->depends_on[l->n_depends_on++] = l->nodes[other].call;
     }
-    it->seen[it->lane] = of;
-    call->lane = it->lane;
-    call->n_waits = l->n_waits;
-    call->waits = mo_arena_array(l->plan->arena, (size_t) l->n_waits + 1,
-                                 sizeof *call->waits);
-    if (!call->waits)
+    it->seen[it->stream] = of;
+    call->stream = it->stream;
+    call->n_depends_on = l->n_depends_on;
+    call->depends_on = mo_arena_array(
+        l->plan->arena, (size_t) l->n_depends_on + 1, sizeof *call->depends_on);
+    if (!call->depends_on)
         return mo_fail_memory(err);
-    memcpy(call->waits, l->waits, (size_t) l->n_waits * sizeof *call->waits);
+    memcpy(call->depends_on, l->depends_on,
+           (size_t) l->n_depends_on * sizeof *call->depends_on);
     return MO_OK;
 }
 
 /* ------------------------------------------------------------------ devices */
 
-static void note_makers(lanes *l, int of, int maker)
+static void note_makers(max_streams *l, int of, int maker)
 {
     const mo_call *call = &l->plan->calls[l->nodes[of].call].call;
 
@@ -206,7 +207,7 @@ static void note_makers(lanes *l, int of, int maker)
         l->maker[mo_plan_value_root(l->plan->values, call->out[i])] = maker;
 }
 
-static mo_status spread_nodes(lanes *l, mo_error *err)
+static mo_status spread_nodes(max_streams *l, mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -218,7 +219,7 @@ static mo_status spread_nodes(lanes *l, mo_error *err)
     for (int i = 0; i < l->n && status == MO_OK; i++) {
         choose_lane(l, i);
         status = wait_for_others(l, i, err);
-        l->last[l->nodes[i].lane] = i;
+        l->last[l->nodes[i].stream] = i;
     }
     /* What comes behind a transfer finds all of this done. */
     for (int i = 0; i < l->n; i++)
@@ -226,7 +227,7 @@ static mo_status spread_nodes(lanes *l, mo_error *err)
     return status;
 }
 
-static mo_status spread_device(lanes *l, int device, mo_error *err)
+static mo_status spread_device(max_streams *l, int device, mo_error *err)
 {
     const mo_plan_device *on = &l->plan->devices[device];
     mo_status status = MO_OK;
@@ -244,7 +245,8 @@ static mo_status spread_device(lanes *l, int device, mo_error *err)
     return status;
 }
 
-static mo_status spread_devices(lanes *l, const int *wanted, mo_error *err)
+static mo_status spread_devices(max_streams *l, const int *wanted,
+                                mo_error *err)
 {
     mo_exec_plan *plan = l->plan;
     mo_status status = MO_OK;
@@ -252,10 +254,10 @@ static mo_status spread_devices(lanes *l, const int *wanted, mo_error *err)
     for (int v = 0; v < plan->n_values; v++)
         l->maker[v] = MO_PLAN_NONE;
     for (int d = 0; d < plan->n_devices && status == MO_OK; d++) {
-        l->n_lanes =
+        l->n_streams =
             wanted[d] < MO_PLAN_MAX_STREAMS ? wanted[d] : MO_PLAN_MAX_STREAMS;
-        plan->devices[d].n_lanes = l->n_lanes;
-        if (l->n_lanes > 1)
+        plan->devices[d].n_streams = l->n_streams;
+        if (l->n_streams > 1)
             status = spread_device(l, d, err);
     }
     return status;
@@ -266,22 +268,22 @@ mo_status mo_plan_assign_streams(const int *wanted, mo_exec_plan *plan,
 {
     size_t n_calls = (size_t) plan->n_calls + 1;
     int *count = calloc((size_t) plan->n_items + 1, sizeof *count);
-    lanes l = {
+    max_streams l = {
         .plan = plan,
         .takes_ns = calloc(n_calls, sizeof *l.takes_ns),
         .maker = calloc((size_t) plan->n_values + 1, sizeof *l.maker),
         .nodes = calloc(n_calls, sizeof *l.nodes),
-        .waits = calloc(n_calls, sizeof *l.waits),
+        .depends_on = calloc(n_calls, sizeof *l.depends_on),
     };
     mo_status status = MO_OK;
 
-    if (count && l.takes_ns && l.maker && l.nodes && l.waits) {
+    if (count && l.takes_ns && l.maker && l.nodes && l.depends_on) {
         weigh(plan, count, l.takes_ns);
         status = spread_devices(&l, wanted, err);
     } else {
         status = mo_fail_memory(err);
     }
-    free(l.waits);
+    free(l.depends_on);
     free(l.nodes);
     free(l.maker);
     free(l.takes_ns);

@@ -20,16 +20,15 @@ static bool add_reach(int64_t extent, int64_t stride, int64_t *low,
                    : mo_int64_add(*high, far, high);
 }
 
-static bool stays_within(const mo_tensor_view *trail,
-                         const mo_tensor_desc *desc)
+static bool stays_within(const mo_tensor_view *view, const mo_tensor_desc *desc)
 {
-    int64_t low = trail->offset, high = trail->offset;
+    int64_t low = view->offset, high = view->offset;
 
-    for (int d = 0; d < trail->rank; d++)
-        if (trail->extent[d] == 0)
+    for (int d = 0; d < view->rank; d++)
+        if (view->extent[d] == 0)
             return true;
-    for (int d = 0; d < trail->rank; d++)
-        if (!add_reach(trail->extent[d], trail->stride[d], &low, &high))
+    for (int d = 0; d < view->rank; d++)
+        if (!add_reach(view->extent[d], view->stride[d], &low, &high))
             return false;
     return low >= 0 && high < mo_tensor_desc_elements(desc);
 }
@@ -37,11 +36,11 @@ static bool stays_within(const mo_tensor_view *trail,
 static mo_tensor_view trail_of(const mo_call_attention *c, int64_t offset,
                                const int64_t *batch)
 {
-    mo_tensor_view trail = { .offset = offset };
+    mo_tensor_view view = { .offset = offset };
 
     for (int d = 0; d < c->n_batch; d++)
-        mo_tensor_view_append_dim(&trail, c->extent[d], batch[d]);
-    return trail;
+        mo_tensor_view_append_dim(&view, c->extent[d], batch[d]);
+    return view;
 }
 
 static bool is_within(const mo_exec_plan *plan, int value,
@@ -49,11 +48,11 @@ static bool is_within(const mo_exec_plan *plan, int value,
                       const int64_t *batch, int64_t rows, int64_t row,
                       int64_t columns, int64_t column)
 {
-    mo_tensor_view trail = trail_of(c, offset, batch);
+    mo_tensor_view view = trail_of(c, offset, batch);
 
-    mo_tensor_view_append_dim(&trail, rows, row);
-    mo_tensor_view_append_dim(&trail, columns, column);
-    return stays_within(&trail, &plan->values[value].desc);
+    mo_tensor_view_append_dim(&view, rows, row);
+    mo_tensor_view_append_dim(&view, columns, column);
+    return stays_within(&view, &plan->values[value].desc);
 }
 
 static bool are_sizes(const mo_call_attention *c)

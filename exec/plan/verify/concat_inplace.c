@@ -33,7 +33,7 @@ static mo_status check_part(const mo_exec_plan *plan, int v, mo_error *err)
     if (whole->part || is_made_elsewhere(value) || is_made_elsewhere(whole) ||
         !mo_pass_channels_fit(value, part->at, whole))
         return fail_part(plan, v, err, "is no part of what it lies in");
-    if (plan->devices[value->device].n_lanes > 1)
+    if (plan->devices[value->device].n_streams > 1)
         return fail_part(plan, v, err,
                          "is a part where calls run side by side");
     if (!mo_int64_add(whole->offset,

@@ -167,13 +167,13 @@ static mo_status fail_at(const arena *a, const block *b, mo_error *err)
 
 static mo_status walk(arena *a, mo_error *err)
 {
-    int gone = 0;
+    int dropped = 0;
 
     for (int i = 0; i < a->n; i++) {
         const block *b = &a->blocks[i];
 
-        for (; a->ends[gone]->life.end < b->life.begin; gone++)
-            note(a, a->ends[gone], -1, 1, 0, a->leaves);
+        for (; a->ends[dropped]->life.end < b->life.begin; dropped++)
+            note(a, a->ends[dropped], -1, 1, 0, a->leaves);
         if (is_taken(a, b, 1, 0, a->leaves))
             return fail_at(a, b, err);
         note(a, b, 1, 1, 0, a->leaves);

@@ -51,16 +51,16 @@ static bool is_call(const checking *c, int step)
 static mo_status check_numbers(const checking *c, int step, mo_error *err)
 {
     const mo_plan_call *it = call_at(c, step);
-    int n_lanes = device_of(c)->n_lanes > 1 ? device_of(c)->n_lanes : 1;
+    int n_streams = device_of(c)->n_streams > 1 ? device_of(c)->n_streams : 1;
 
-    if (it->lane < 0 || it->lane >= n_lanes)
+    if (it->stream < 0 || it->stream >= n_streams)
         return mo_verify_fail(c->plan, c->device, step, err,
-                              "has lane %d of %d", it->lane, n_lanes);
-    if (it->n_waits < 0 || (it->n_waits > 0 && !it->waits))
+                              "has lane %d of %d", it->stream, n_streams);
+    if (it->n_depends_on < 0 || (it->n_depends_on > 0 && !it->depends_on))
         return mo_verify_fail(c->plan, c->device, step, err,
                               "waits for a wrong number of calls");
-    for (int i = 0; i < it->n_waits; i++) {
-        int other = it->waits[i];
+    for (int i = 0; i < it->n_depends_on; i++) {
+        int other = it->depends_on[i];
 
         if (other < 0 || other >= c->plan->n_calls ||
             c->plan->calls[other].device != c->device ||
@@ -79,11 +79,11 @@ static void add_done(checking *c, int step, int other)
 {
     const int *before = row(c->done, other);
     int *now = row(c->done, step);
-    int lane = call_at(c, other)->lane;
+    int stream = call_at(c, other)->stream;
 
     for (int i = 0; i < MO_PLAN_MAX_STREAMS; i++)
         now[i] = before[i] > now[i] ? before[i] : now[i];
-    now[lane] = other > now[lane] ? other : now[lane];
+    now[stream] = other > now[stream] ? other : now[stream];
 }
 
 /* barrier: the last step of another kind; last: by lane, its last step. */
@@ -93,16 +93,16 @@ static void find_done(checking *c, int step, int barrier, const int *last)
 
     for (int i = 0; i < MO_PLAN_MAX_STREAMS; i++)
         row(c->done, step)[i] = barrier;
-    if (last[it->lane] > barrier)
-        add_done(c, step, last[it->lane]);
-    for (int i = 0; i < it->n_waits; i++)
-        if (c->step_of[it->waits[i]] > barrier)
-            add_done(c, step, c->step_of[it->waits[i]]);
+    if (last[it->stream] > barrier)
+        add_done(c, step, last[it->stream]);
+    for (int i = 0; i < it->n_depends_on; i++)
+        if (c->step_of[it->depends_on[i]] > barrier)
+            add_done(c, step, c->step_of[it->depends_on[i]]);
 }
 
 static bool is_done(const checking *c, int other, int step)
 {
-    return row(c->done, step)[call_at(c, other)->lane] >= other;
+    return row(c->done, step)[call_at(c, other)->stream] >= other;
 }
 
 static mo_status check_reads(const checking *c, int step, mo_error *err)
@@ -128,12 +128,12 @@ static void note_call(checking *c, int step)
 
     c->step_of[device_of(c)->steps[step].what] = step;
     for (int i = 0; i < it->call.n_in; i++)
-        row(c->touched, mo_plan_value_root(values, it->call.in[i]))[it->lane] =
-            step;
+        row(c->touched,
+            mo_plan_value_root(values, it->call.in[i]))[it->stream] = step;
     for (int i = 0; i < it->call.n_out; i++) {
         int v = mo_plan_value_root(values, it->call.out[i]);
 
-        row(c->touched, v)[it->lane] = step;
+        row(c->touched, v)[it->stream] = step;
         c->maker[v] = step;
     }
 }
@@ -156,7 +156,7 @@ static mo_status check_calls(checking *c, mo_error *err)
         find_done(c, s, barrier, last);
         status = check_reads(c, s, err);
         note_call(c, s);
-        last[call_at(c, s)->lane] = s;
+        last[call_at(c, s)->stream] = s;
     }
     return status;
 }
@@ -183,8 +183,9 @@ static mo_status check_owner(const checking *c, int owner, int v, mo_error *err)
 {
     int begin = c->maker[v];
 
-    for (int lane = 0; lane < MO_PLAN_MAX_STREAMS && begin != NOTHING; lane++) {
-        int touched = row(c->touched, owner)[lane];
+    for (int stream = 0; stream < MO_PLAN_MAX_STREAMS && begin != NOTHING;
+         stream++) {
+        int touched = row(c->touched, owner)[stream];
 
         if (touched != NOTHING && !is_done(c, touched, begin))
             return mo_verify_fail(
@@ -287,16 +288,16 @@ static mo_status check_device(checking *c, const mo_plan_live_range *lives,
     const mo_plan_device *on = device_of(c);
     mo_status status;
 
-    if (on->n_lanes < 0 || on->n_lanes > MO_PLAN_MAX_STREAMS)
+    if (on->n_streams < 0 || on->n_streams > MO_PLAN_MAX_STREAMS)
         return mo_fail(err, MO_E_INPUT, "plan: device '%.80s' has %d lanes",
-                       mo_verify_name(on->id), on->n_lanes);
+                       mo_verify_name(on->id), on->n_streams);
     c->done =
         calloc((size_t) on->n_steps * MO_PLAN_MAX_STREAMS + 1, sizeof *c->done);
     if (!c->done)
         return mo_fail_memory(err);
     forget(c);
     status = check_calls(c, err);
-    if (status == MO_OK && on->n_lanes > 1)
+    if (status == MO_OK && on->n_streams > 1)
         status = check_memory(c, lives, births, err);
     free(c->done);
     return status;

@@ -126,7 +126,7 @@ void mo_run_workspace_bytes(const mo_run_device *d,
 
         if (a->kind != MO_PLAN_STEP_COMPUTE)
             continue;
-        most = &bytes[d->plan->calls[a->what].lane];
+        most = &bytes[d->plan->calls[a->what].stream];
         if ((int64_t) a->workspace_bytes > *most)
             *most = (int64_t) a->workspace_bytes;
     }

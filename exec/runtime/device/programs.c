@@ -24,21 +24,21 @@ static mo_status fill_call(mo_run_device *d, const mo_run_program *p, int i,
 {
     const mo_run_action *a = &d->actions[p->first + i];
     const mo_plan_call *planned = &d->plan->calls[a->what];
-    int *waits =
-        mo_arena_array(d->arena, (size_t) planned->n_waits + 1, sizeof *waits);
+    int *waits = mo_arena_array(d->arena, (size_t) planned->n_depends_on + 1,
+                                sizeof *waits);
     int n = 0;
 
     if (!waits)
         return mo_fail_memory(err);
-    for (int k = 0; k < planned->n_waits; k++)
-        if (position[planned->waits[k]] >= p->first)
-            waits[n++] = position[planned->waits[k]] - p->first;
+    for (int k = 0; k < planned->n_depends_on; k++)
+        if (position[planned->depends_on[k]] >= p->first)
+            waits[n++] = position[planned->depends_on[k]] - p->first;
     p->calls[i] =
         (mo_backend_program_call){ .kernel = a->kernel,
                                    .in = a->in,
                                    .out = a->out,
-                                   .workspace = d->workspaces[planned->lane],
-                                   .lane = planned->lane,
+                                   .workspace = d->workspaces[planned->stream],
+                                   .lane = planned->stream,
                                    .waits = waits,
                                    .n_waits = n };
     return MO_OK;

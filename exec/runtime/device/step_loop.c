@@ -7,7 +7,7 @@
 static mo_status compute(const mo_run_device *d, const mo_run_action *a,
                          mo_error *err)
 {
-    void *workspace = d->workspaces[d->plan->calls[a->what].lane];
+    void *workspace = d->workspaces[d->plan->calls[a->what].stream];
     mo_status status =
         d->backend->run(d->unit, a->kernel, a->in, a->out, workspace, err);
 

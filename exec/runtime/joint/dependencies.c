@@ -278,10 +278,10 @@ static mo_status want_of_call(waiting *w, state *s, const mo_plan_call *planned,
     const mo_call *call = &planned->call;
     mo_status status = MO_OK;
 
-    if (s->last[planned->lane] == MO_JOINT_NONE)
+    if (s->last[planned->stream] == MO_JOINT_NONE)
         status = want_base(w, s, err);
-    for (int i = 0; i < planned->n_waits && status == MO_OK; i++)
-        status = want(w, w->call_of[planned->waits[i]], err);
+    for (int i = 0; i < planned->n_depends_on && status == MO_OK; i++)
+        status = want(w, w->call_of[planned->depends_on[i]], err);
     for (int i = 0; i < call->n_in && status == MO_OK; i++)
         status = want_carries(w, s, call->in[i], READ, err);
     for (int i = 0; i < call->n_out && status == MO_OK; i++)
@@ -297,10 +297,11 @@ static mo_status note_call(const waiting *w, state *s,
     mo_status status = MO_OK;
 
     for (int i = 0; i < call->n_in && status == MO_OK; i++)
-        status = note_use(w, s, call->in[i], READ, planned->lane, number, err);
+        status =
+            note_use(w, s, call->in[i], READ, planned->stream, number, err);
     for (int i = 0; i < call->n_out && status == MO_OK; i++)
         status =
-            note_use(w, s, call->out[i], WRITE, planned->lane, number, err);
+            note_use(w, s, call->out[i], WRITE, planned->stream, number, err);
     return status;
 }
 
@@ -313,18 +314,18 @@ static mo_status add_call(waiting *w, mo_joint_item *item, mo_error *err)
     mo_status status = want_of_call(w, s, planned, err);
 
     if (status == MO_OK)
-        status = push(w, item, planned->lane,
+        status = push(w, item, planned->stream,
                       &(mo_backend_program_call){
                           .kernel = a->kernel,
                           .in = a->in,
                           .out = a->out,
-                          .workspace = d->workspaces[planned->lane],
-                          .lane = planned->lane },
+                          .workspace = d->workspaces[planned->stream],
+                          .lane = planned->stream },
                       err);
     if (status == MO_OK)
         status = note_call(w, s, planned, item->call, err);
     w->call_of[a->what] = item->call;
-    s->last[planned->lane] = item->call;
+    s->last[planned->stream] = item->call;
     return status;
 }
 

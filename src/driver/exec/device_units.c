@@ -21,8 +21,8 @@ void mo_exec_units_clear(mo_exec_units *units)
     free(units->options);
     free(units->backends);
     free(units->lanes);
-    free(units->nest);
-    free(units->keen);
+    free(units->concat_inplace);
+    free(units->can_jit);
     free(units->parts);
     *units = (mo_exec_units){ 0 };
 }
@@ -104,8 +104,8 @@ void mo_exec_units_set_plan_traits(mo_exec_units *units, int device,
     bool apart = units->backends[device]->apart;
 
     units->lanes[device] = apart ? (int) wants->lanes : 1;
-    units->keen[device] = apart;
-    units->nest[device] = !apart;
+    units->can_jit[device] = apart;
+    units->concat_inplace[device] = !apart;
 }
 
 static mo_status set_units(const mo_cluster *cluster, int rank,
@@ -156,10 +156,10 @@ mo_status mo_exec_units_make(const mo_cluster *cluster, int n_ranks, int rank,
     units->options = calloc(n, sizeof *units->options);
     units->backends = calloc(n, sizeof *units->backends);
     units->lanes = calloc(n, sizeof *units->lanes);
-    units->keen = calloc(n, sizeof *units->keen);
-    units->nest = calloc(n, sizeof *units->nest);
+    units->can_jit = calloc(n, sizeof *units->can_jit);
+    units->concat_inplace = calloc(n, sizeof *units->concat_inplace);
     if (!units->rank_of || !units->options || !units->backends ||
-        !units->lanes || !units->keen || !units->nest)
+        !units->lanes || !units->can_jit || !units->concat_inplace)
         return mo_fail_memory(err);
     status = find_ranks(cluster, n_ranks, units->rank_of, err);
     if (status == MO_OK)

@@ -19,10 +19,10 @@ typedef struct mo_exec_units {
     int *rank_of; /* by device */
     mo_backend_unit_options *options;
     const mo_backend **backends;
-    int *lanes;        /* for the plan: streams */
-    bool *keen, *nest; /* for the plan: as in mo_plan_source */
-    int *parts;        /* SMs by device for parts of one GPU, or NULL */
-    mo_error no_gpu;   /* why GPU devices run on processors, or zeros */
+    int *lanes;                     /* for the plan: streams */
+    bool *can_jit, *concat_inplace; /* for the plan: as in mo_plan_source */
+    int *parts;      /* SMs by device for parts of one GPU, or NULL */
+    mo_error no_gpu; /* why GPU devices run on processors, or zeros */
 } mo_exec_units;
 
 /* Threads of a device: the option's, else the cluster's, else an equal share

@@ -62,15 +62,15 @@ static mo_status make_plans(const mo_exec_options *options, work *w,
                             mo_error *err)
 {
     int lanes = 1;
-    bool keen = false, any_gpu = false;
-    const mo_exec_units like = { .n = 1, .lanes = &lanes, .keen = &keen };
+    bool can_jit = false, any_gpu = false;
+    const mo_exec_units like = { .n = 1, .lanes = &lanes, .can_jit = &can_jit };
     mo_status status = mo_exec_job_plan(options, &like, true, &w->job, err);
 
     for (int k = 0; k < w->devices.cluster->n_devices; k++)
         any_gpu |= w->devices.units.backends[k]->apart;
     if (status != MO_OK || !any_gpu)
         return status;
-    keen = true;
+    can_jit = true;
     return mo_exec_job_replan(options, &w->job, &like, &w->gpu_plan, err);
 }
 

@@ -80,8 +80,8 @@ static void make_plan(random_plan *r, const char *model, mo_elem reals)
     mo_plan_free(r->plan);
     r->plan = NULL;
     r->source.fuse = r->source.layout = true;
-    r->source.keen = r->source.attend = &yes;
-    r->source.reals = reals;
+    r->source.can_jit = r->source.fuses_attention = &yes;
+    r->source.storage_elem = reals;
     MUST(mo_plan_build(&r->source, &r->plan, &err));
 }
 

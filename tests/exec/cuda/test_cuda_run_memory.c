@@ -95,8 +95,8 @@ static void plan_again(random_plan *r)
     mo_plan_free(r->plan);
     r->plan = NULL;
     r->source.fuse = r->source.layout = true;
-    r->source.keen = r->source.attend = &yes;
-    r->source.lanes = &lanes;
+    r->source.can_jit = r->source.fuses_attention = &yes;
+    r->source.max_streams = &lanes;
     MUST(mo_plan_build(&r->source, &r->plan, &err));
 }
 

@@ -31,12 +31,12 @@ static int n_boxes(const mo_exec_plan *plan)
 }
 
 /* The plan of a network, nested or not. */
-static mo_exec_plan *plan_of(random_plan *r, const bool *nest)
+static mo_exec_plan *plan_of(random_plan *r, const bool *concat_inplace)
 {
     mo_exec_plan *plan = NULL;
 
     r->source.fuse = r->source.layout = true;
-    r->source.nest = nest;
+    r->source.concat_inplace = concat_inplace;
     MUST(mo_plan_build(&r->source, &plan, &err));
     return plan;
 }
@@ -196,7 +196,7 @@ static void is_overwritten(victim *v)
 
 static void runs_beside_others(victim *v)
 {
-    v->plan->devices[value_of(v)->device].n_lanes = 2;
+    v->plan->devices[value_of(v)->device].n_streams = 2;
 }
 
 static void is_a_constant_as_well(victim *v)
@@ -257,7 +257,7 @@ START_TEST(broken_parts_are_refused)
 }
 END_TEST
 
-SUITE(nest)
+SUITE(concat_inplace)
 {
     SOME(nested_plans_compute_the_same, 200, 20);
     EACH(broken_parts_are_refused, COUNT(ways));

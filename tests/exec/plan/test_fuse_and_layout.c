@@ -47,7 +47,7 @@ static void check_passes(random_plan *r, int seed, bool fuse, bool layout,
 
 START_TEST(passes_change_nothing_that_comes_out)
 {
-    static const bool keen[RANDOM_PLAN_DEVICES] = { true, true, true, true };
+    static const bool can_jit[RANDOM_PLAN_DEVICES] = { true, true, true, true };
     unsigned seed = (unsigned) _i;
     random_plan r;
     mo_run_result plain = { 0 };
@@ -58,7 +58,7 @@ START_TEST(passes_change_nothing_that_comes_out)
     check_passes(&r, _i, true, false, &plain);
     check_passes(&r, _i, false, true, &plain);
     check_passes(&r, _i, true, true, &plain);
-    r.source.keen = keen;
+    r.source.can_jit = can_jit;
     check_passes(&r, _i, true, false, &plain);
     check_passes(&r, _i, true, true, &plain);
     r.source.as_placed = true;
@@ -118,7 +118,7 @@ static int n_timed_of(random_plan *r)
 
 START_TEST(ops_that_are_placed_apart_have_a_time_each)
 {
-    static const bool keen[RANDOM_PLAN_DEVICES] = { true, true, true, true };
+    static const bool can_jit[RANDOM_PLAN_DEVICES] = { true, true, true, true };
     int lost = 0;
 
     for (unsigned seed = 0; seed < 20; seed++) {
@@ -129,7 +129,7 @@ START_TEST(ops_that_are_placed_apart_have_a_time_each)
                        seed, 1);
         plain = n_timed(r.plan);
         r.source.fuse = true;
-        r.source.keen = keen;
+        r.source.can_jit = can_jit;
         lost += plain - n_timed_of(&r);
         r.source.as_placed = true;
         ck_assert_msg(n_timed_of(&r) == plain, "seed %u", seed);

@@ -22,12 +22,13 @@ static void make(random_plan *r, unsigned seed, int n_devices)
                    seed, n_devices);
 }
 
-static mo_exec_plan *attend(random_plan *r, const bool *attend_on, bool fuse)
+static mo_exec_plan *fuse_attention(random_plan *r, const bool *attend_on,
+                                    bool fuse)
 {
     mo_exec_plan *plan = NULL;
     mo_error why = { 0 };
 
-    r->source.attend = r->source.keen = attend_on;
+    r->source.fuses_attention = r->source.can_jit = attend_on;
     r->source.fuse = fuse;
     MUST(mo_plan_build(&r->source, &plan, &err));
     ck_assert_msg(mo_verify_plan(plan, &why) == MO_OK, "%s", why.text);
@@ -81,7 +82,7 @@ START_TEST(attention_computes_the_same)
     mo_exec_plan *plan;
 
     make(&r, (unsigned) _i, 1 + _i % 3);
-    plan = attend(&r, everywhere, _i % 2);
+    plan = fuse_attention(&r, everywhere, _i % 2);
     plan_runner_result(r.plan, (unsigned) _i, &plain);
     plan_runner_result(plan, (unsigned) _i, &result);
     check_outputs_close(&result, &plain, 1e-5, _i);
@@ -102,8 +103,8 @@ START_TEST(halves_are_nearly_the_same)
 
     make(&r, (unsigned) _i, 1);
     plan_runner_result(r.plan, (unsigned) _i, &plain);
-    r.source.reals = MO_ELEM_F16;
-    plan = attend(&r, &here, true);
+    r.source.storage_elem = MO_ELEM_F16;
+    plan = fuse_attention(&r, &here, true);
     plan_runner_result(plan, (unsigned) _i, &result);
     check_outputs_close(&result, &plain, 1e-2, _i);
     mo_run_result_clear(&result);
@@ -124,7 +125,7 @@ START_TEST(broken_attention_is_found)
         mo_exec_plan *plan;
 
         make(&r, seed, 1);
-        plan = attend(&r, &here, false);
+        plan = fuse_attention(&r, &here, false);
         for (int c = 0; c < plan->n_calls; c++)
             broken += break_call(plan, c);
         mo_plan_free(plan);
@@ -145,7 +146,7 @@ START_TEST(attention_is_found)
         mo_exec_plan *plan;
 
         make(&r, seed, 1);
-        plan = attend(&r, &here, true);
+        plan = fuse_attention(&r, &here, true);
         softmaxes += count(r.plan, MO_CALL_SOFTMAX);
         left += count(plan, MO_CALL_SOFTMAX);
         found += count(plan, MO_CALL_ATTENTION);
@@ -186,8 +187,8 @@ START_TEST(products_of_the_same_rows_become_one)
         mo_exec_plan *plan, *merged;
 
         make(&r, seed, 1);
-        plan = attend(&r, &here, false);
-        merged = attend(&r, &here, true);
+        plan = fuse_attention(&r, &here, false);
+        merged = fuse_attention(&r, &here, true);
         apart += count_thirds(plan);
         together += count_thirds(merged);
         found += count(merged, MO_CALL_ATTENTION);
@@ -207,7 +208,7 @@ START_TEST(devices_that_do_not_want_it_are_left_alone)
     mo_exec_plan *plan;
 
     make(&r, 3, 2);
-    plan = attend(&r, nowhere, false);
+    plan = fuse_attention(&r, nowhere, false);
     ck_assert_int_eq(plan->n_calls, r.plan->n_calls);
     ck_assert_int_eq(count(plan, MO_CALL_ATTENTION), 0);
     mo_plan_free(plan);
@@ -215,7 +216,7 @@ START_TEST(devices_that_do_not_want_it_are_left_alone)
 }
 END_TEST
 
-SUITE(attend)
+SUITE(fuse_attention)
 {
     SOME(attention_computes_the_same, 600, 40);
     SOME(halves_are_nearly_the_same, 100, 20);

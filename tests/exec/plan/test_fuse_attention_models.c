@@ -108,7 +108,7 @@ START_TEST(networks_put_out_the_same)
 
     snprintf(folder, sizeof folder, "%s/runnable/%s", data, models[_i].name);
     random_plan_of(&r, read_model(_i), read_model(_i), folder, 0, 1);
-    r.source.attend = &here;
+    r.source.fuses_attention = &here;
     r.source.fuse = r.source.layout = true;
     MUST(mo_plan_build(&r.source, &plan, &err));
     MUST(mo_verify_plan(plan, &err));

@@ -70,7 +70,7 @@ static void plan_try(plan_case *c, const char *graph, const char *placement)
     const mo_weights_options options = { .seed = 1 };
     const mo_regime regime = { .memory = MO_MEMORY_NONE,
                                .tensors = MO_TENSORS_ONCE };
-    mo_plan_source source = { .cannot = note, .context = c };
+    mo_plan_source source = { .on_unsupported = note, .context = c };
     int device[64];
 
     memset(c, 0, sizeof *c);

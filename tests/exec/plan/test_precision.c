@@ -84,14 +84,14 @@ typedef struct running {
 } running;
 
 /* Pictures: real numbers all the way, and no decisions in between. */
-static void make(running *r, unsigned seed, int n_devices, mo_elem reals)
+static void make(running *r, unsigned seed, int n_devices, mo_elem storage_elem)
 {
     memset(r, 0, sizeof *r);
     random_plan_of(&r->made, random_picture(seed), random_picture(seed), NULL,
                    seed, n_devices);
     mo_plan_free(r->made.plan);
     r->made.plan = NULL;
-    r->made.source.reals = reals;
+    r->made.source.storage_elem = storage_elem;
     r->made.source.fuse = seed % 2;
     r->made.source.layout = seed % 3 > 0;
     MUST(mo_plan_build(&r->made.source, &r->made.plan, &err));

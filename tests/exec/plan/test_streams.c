@@ -14,7 +14,8 @@
 
 enum { DEVICES = 3, LANES = 4 };
 
-static const int lanes[RANDOM_PLAN_DEVICES] = { LANES, LANES, LANES, LANES };
+static const int max_streams[RANDOM_PLAN_DEVICES] = { LANES, LANES, LANES,
+                                                      LANES };
 static const int one_lane[RANDOM_PLAN_DEVICES] = { 1, 1, 1, 1 };
 
 /* A random network, planned with lanes in the place of its first plan. */
@@ -28,7 +29,7 @@ static void make(random_plan *r, unsigned seed, int n_devices,
         random_plan_make(r, seed, n_devices);
     mo_plan_free(r->plan);
     r->plan = NULL;
-    r->source.lanes = wanted;
+    r->source.max_streams = wanted;
     r->source.fuse = seed % 2;
     MUST(mo_plan_build(&r->source, &r->plan, &err));
 }
@@ -51,8 +52,8 @@ static const mo_plan_call *call_of(const order *o, int step)
 
 static bool waits_for(const order *o, const mo_plan_call *call, int step)
 {
-    for (int i = 0; i < call->n_waits; i++)
-        if (call->waits[i] == o->on->steps[step].what)
+    for (int i = 0; i < call->n_depends_on; i++)
+        if (call->depends_on[i] == o->on->steps[step].what)
             return true;
     return false;
 }
@@ -61,7 +62,7 @@ static bool is_direct(const order *o, int a, int b)
 {
     const mo_plan_call *x = call_of(o, a), *y = call_of(o, b);
 
-    return !x || !y || x->lane == y->lane || waits_for(o, y, a);
+    return !x || !y || x->stream == y->stream || waits_for(o, y, a);
 }
 
 static order order_of(const mo_exec_plan *plan, int device)
@@ -162,7 +163,7 @@ START_TEST(nothing_side_by_side_shares_a_byte)
     char clash[256];
     random_plan r;
 
-    make(&r, (unsigned) _i, _i % DEVICES + 1, lanes);
+    make(&r, (unsigned) _i, _i % DEVICES + 1, max_streams);
     find_clash(r.plan, clash);
     ck_assert_msg(!clash[0], "seed %d: %s", _i, clash);
     MUST(mo_verify_plan(r.plan, &err));
@@ -174,7 +175,7 @@ START_TEST(what_is_read_is_there)
 {
     random_plan r;
 
-    make(&r, (unsigned) _i, _i % DEVICES + 1, lanes);
+    make(&r, (unsigned) _i, _i % DEVICES + 1, max_streams);
     for (int d = 0; d < r.plan->n_devices; d++) {
         order o = order_of(r.plan, d);
 
@@ -195,21 +196,21 @@ START_TEST(no_wait_is_idle)
 {
     random_plan r;
 
-    make(&r, (unsigned) _i, 1, lanes);
+    make(&r, (unsigned) _i, 1, max_streams);
     for (int c = 0; c < r.plan->n_calls; c++) {
         mo_plan_call *call = &r.plan->calls[c];
-        int waits[64], n = call->n_waits;
+        int depends_on[64], n = call->n_depends_on;
 
         ck_assert_int_le(n, LANES - 1);
-        memcpy(waits, call->waits, (size_t) n * sizeof *waits);
+        memcpy(depends_on, call->depends_on, (size_t) n * sizeof *depends_on);
         for (int i = 0; i < n; i++) {
-            call->n_waits = n - 1;
-            call->waits[i] = waits[n - 1];
+            call->n_depends_on = n - 1;
+            call->depends_on[i] = depends_on[n - 1];
             ck_assert_msg(mo_verify_plan(r.plan, NULL) != MO_OK,
                           "seed %d: call %d need not wait for %d", _i, c,
-                          waits[i]);
-            call->n_waits = n;
-            call->waits[i] = waits[i];
+                          depends_on[i]);
+            call->n_depends_on = n;
+            call->depends_on[i] = depends_on[i];
         }
     }
     random_plan_clear(&r);
@@ -223,7 +224,7 @@ START_TEST(one_lane_is_as_before)
     random_plan_make(&a, (unsigned) _i, DEVICES);
     random_plan_make(&b, (unsigned) _i, DEVICES);
     mo_plan_free(b.plan);
-    b.source.lanes = one_lane;
+    b.source.max_streams = one_lane;
     MUST(mo_plan_build(&b.source, &b.plan, &err));
     ck_assert_int_eq(a.plan->n_values, b.plan->n_values);
     for (int v = 0; v < a.plan->n_values; v++)
@@ -240,7 +241,7 @@ static int count_used(const mo_exec_plan *plan)
     int n = 0;
 
     for (int c = 0; c < plan->n_calls; c++)
-        used[plan->calls[c].lane] = true;
+        used[plan->calls[c].stream] = true;
     for (int i = 0; i < MO_PLAN_MAX_STREAMS; i++)
         n += used[i];
     return n;
@@ -253,7 +254,7 @@ START_TEST(branches_run_side_by_side)
     for (unsigned seed = 0; seed < 30; seed++) {
         random_plan r;
 
-        make(&r, seed, 1, lanes);
+        make(&r, seed, 1, max_streams);
         n_several += count_used(r.plan) > 1;
         random_plan_clear(&r);
     }
@@ -271,7 +272,7 @@ static mo_plan_call *any_waiting(mo_exec_plan *plan, test_random *random)
     int n = 0;
 
     for (int c = 0; c < plan->n_calls; c++)
-        if (plan->calls[c].n_waits > 0 && random_below(random, ++n) == 0)
+        if (plan->calls[c].n_depends_on > 0 && random_below(random, ++n) == 0)
             found = &plan->calls[c];
     return found;
 }
@@ -281,7 +282,7 @@ static bool drops_a_wait(mo_exec_plan *plan, test_random *random)
     mo_plan_call *call = any_waiting(plan, random);
 
     if (call)
-        call->n_waits--;
+        call->n_depends_on--;
     return call;
 }
 
@@ -290,7 +291,7 @@ static bool waits_for_the_last(mo_exec_plan *plan, test_random *random)
     mo_plan_call *call = any_waiting(plan, random);
 
     if (call)
-        call->waits[0] = plan->n_calls - 1;
+        call->depends_on[0] = plan->n_calls - 1;
     return call && call != &plan->calls[plan->n_calls - 1];
 }
 
@@ -299,20 +300,20 @@ static bool waits_for_nobody(mo_exec_plan *plan, test_random *random)
     mo_plan_call *call = any_waiting(plan, random);
 
     if (call)
-        call->waits[0] = random_below(random, 2) ? -1 : plan->n_calls;
+        call->depends_on[0] = random_below(random, 2) ? -1 : plan->n_calls;
     return call;
 }
 
 static bool has_a_lane_too_many(mo_exec_plan *plan, test_random *random)
 {
-    plan->calls[random_below(random, plan->n_calls)].lane =
+    plan->calls[random_below(random, plan->n_calls)].stream =
         random_below(random, 2) ? -1 : LANES;
     return true;
 }
 
 static bool has_too_many_lanes(mo_exec_plan *plan, test_random *random)
 {
-    plan->devices[0].n_lanes = random_below(random, 2) ? -1 : 9;
+    plan->devices[0].n_streams = random_below(random, 2) ? -1 : 9;
     return true;
 }
 
@@ -336,7 +337,7 @@ START_TEST(broken_lanes_are_refused)
         mo_error err = { 0 };
         random_plan r;
 
-        make(&r, seed, 1, lanes);
+        make(&r, seed, 1, max_streams);
         if (r.plan->n_calls > 0 && broken[_i].how(r.plan, &random)) {
             ck_assert_int_eq(mo_verify_plan(r.plan, &err), MO_E_INPUT);
             ck_assert_msg(strstr(err.text, broken[_i].said) != NULL,
@@ -359,7 +360,7 @@ START_TEST(a_clash_of_lanes_is_refused)
         mo_plan_live_range *lives = NULL;
         random_plan r;
 
-        make(&r, seed, 1, lanes);
+        make(&r, seed, 1, max_streams);
         MUST(mo_plan_liveness(r.plan, &lives, &err));
         for (int u = 0; u < r.plan->n_values; u++)
             for (int v = 0; v < r.plan->n_values; v++) {
@@ -394,7 +395,7 @@ START_TEST(a_clash_of_lanes_is_refused)
 }
 END_TEST
 
-SUITE(lanes)
+SUITE(max_streams)
 {
     SOME(nothing_side_by_side_shares_a_byte, 120, 12);
     SOME(what_is_read_is_there, 120, 12);

@@ -29,7 +29,7 @@ void joint_case_make(joint_case *c, unsigned seed, int n_devices)
         random_plan_make(&c->made, seed, n_devices);
     mo_plan_free(c->made.plan);
     c->made.plan = NULL;
-    c->made.source.lanes = seed % 5 ? lanes : NULL;
+    c->made.source.max_streams = seed % 5 ? lanes : NULL;
     c->made.source.layout = seed % 4 > 1;
     c->made.source.fuse = seed % 3 == 0;
     make_plan(&c->made, seed % 11 < 6);

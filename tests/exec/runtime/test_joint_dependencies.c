@@ -129,10 +129,10 @@ static bool is_behind(const mo_exec_plan *plan, const thing *a, const thing *b)
     const mo_plan_call *x = &plan->calls[a->step.what];
     const mo_plan_call *y = &plan->calls[b->step.what];
 
-    for (int i = 0; i < y->n_waits; i++)
-        if (y->waits[i] == a->step.what)
+    for (int i = 0; i < y->n_depends_on; i++)
+        if (y->depends_on[i] == a->step.what)
             return true;
-    return x->lane == y->lane || a->stretch != b->stretch;
+    return x->stream == y->stream || a->stretch != b->stretch;
 }
 
 static bool waits_for(const mo_exec_plan *plan, const thing *a, const thing *b)

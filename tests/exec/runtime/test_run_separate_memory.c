@@ -26,7 +26,7 @@ static void set_up(running *r, unsigned seed, int n_devices, unsigned apart)
         random_plan_make(&r->made, seed, n_devices);
     mo_plan_free(r->made.plan);
     r->made.plan = NULL;
-    r->made.source.lanes = apart ? lanes : NULL;
+    r->made.source.max_streams = apart ? lanes : NULL;
     r->made.source.layout = seed % 4 > 1;
     r->made.source.fuse = seed % 3 == 0;
     MUST(mo_plan_build(&r->made.source, &r->made.plan, &err));
