@@ -1,9 +1,235 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <limits.h>
 #include <stdlib.h>
+#include <string.h>
 
+#include "base/array.h"
 #include "exec/plan/lower/lower_internal.h"
 #include "schedule/sim/pairing_heap.h"
+
+typedef struct emission {
+    mo_plan_lower_state *l;
+    int id, device;
+    int item;    /* or MO_PLAN_NONE: created when there is a call for it */
+    int *values; /* by operand of the lowered calls; MO_PLAN_NONE so far */
+} emission;
+
+static const mo_plan_lower_op *emitted_op(const emission *p)
+{
+    return &p->l->ops[p->id];
+}
+
+/* Type and shape of an operand that some call writes. */
+static mo_plan_value output_value(const emission *p, int operand)
+{
+    const mo_plan_lower_op *op = emitted_op(p);
+    int output = operand - op->n_in, temp = output - op->n_out;
+    const mo_plan_lower_tensor *tensors =
+        p->l->tensors + p->l->first_tensor[p->id];
+    mo_plan_value value =
+        temp < 0 ? mo_plan_value_init(tensors[output].name,
+                                      &tensors[output].desc, p->device)
+                 : mo_plan_value_init(tensors[0].name, &op->lowered.temps[temp],
+                                      p->device);
+
+    value.item = p->item;
+    return value;
+}
+
+static mo_status read_operand(emission *p, int operand, int *value,
+                              mo_error *err)
+{
+    const mo_plan_lower_op *op = emitted_op(p);
+    mo_status status = MO_OK;
+
+    if (p->values[operand] == MO_PLAN_NONE) {
+        if (operand >= op->n_in)
+            return mo_plan_lower_fail(
+                p->l, p->id, err, "its operand %d is read before it is written",
+                operand);
+        status = mo_plan_lower_value_on_device(p->l, op->in[operand], p->device,
+                                               &p->values[operand], err);
+    }
+    *value = p->values[operand];
+    return status;
+}
+
+static mo_status write_operand(emission *p, int operand,
+                               const mo_plan_value *value, mo_error *err)
+{
+    const mo_plan_lower_op *op = emitted_op(p);
+    int output = operand - op->n_in;
+    mo_status status;
+
+    if (output < 0 || p->values[operand] != MO_PLAN_NONE)
+        return mo_plan_lower_fail(p->l, p->id, err,
+                                  "its operand %d is written twice", operand);
+    status = mo_plan_values_add(&p->l->values, value, &p->values[operand], err);
+    if (status == MO_OK && output < op->n_out)
+        status =
+            mo_plan_lower_add_location(p->l, p->l->first_tensor[p->id] + output,
+                                       p->device, p->values[operand], err);
+    return status;
+}
+
+/* A constant under another shape is a constant, too. */
+static mo_status view_constant(emission *p, const mo_tensor_dense *seen,
+                               mo_plan_value *view, mo_error *err)
+{
+    mo_tensor_dense *constant =
+        mo_arena_alloc(p->l->plan->arena, sizeof *constant);
+
+    if (!constant)
+        return mo_fail_memory(err);
+    *constant = (mo_tensor_dense){ .desc = view->desc, .data = seen->data };
+    view->constant = constant;
+    view->item = MO_PLAN_NONE;
+    return MO_OK;
+}
+
+static mo_status emit_view(emission *p, const mo_call *call, mo_error *err)
+{
+    mo_plan_value view = output_value(p, call->out[0]);
+    const mo_tensor_dense *constant;
+    int seen;
+    mo_status status = read_operand(p, call->in[0], &seen, err);
+
+    if (status != MO_OK)
+        return status;
+    constant = p->l->values.items[seen].constant;
+    if (constant)
+        status = view_constant(p, constant, &view, err);
+    else
+        view.view_of = seen;
+    return status == MO_OK ? write_operand(p, call->out[0], &view, err)
+                           : status;
+}
+
+static mo_status copy_operands(emission *p, const mo_call *from, mo_call *to,
+                               mo_error *err)
+{
+    mo_arena *arena = p->l->plan->arena;
+    mo_status status = MO_OK;
+
+    to->in = mo_arena_array(arena, (size_t) from->n_in, sizeof *to->in);
+    to->out = mo_arena_array(arena, (size_t) from->n_out, sizeof *to->out);
+    if (!to->in || !to->out)
+        return mo_fail_memory(err);
+    for (int i = 0; i < from->n_in && status == MO_OK; i++)
+        status = read_operand(p, from->in[i], &to->in[i], err);
+    for (int i = 0; i < from->n_out && status == MO_OK; i++) {
+        mo_plan_value value = output_value(p, from->out[i]);
+
+        status = write_operand(p, from->out[i], &value, err);
+        to->out[i] = p->values[from->out[i]];
+    }
+    return status;
+}
+
+static mo_status copy_array(mo_arena *arena, const void *from, size_t size,
+                            void **to, mo_error *err)
+{
+    *to = mo_arena_alloc(arena, size);
+    if (!*to)
+        return mo_fail_memory(err);
+    if (size > 0)
+        memcpy(*to, from, size);
+    return MO_OK;
+}
+
+/* Copies what a call points to into the plan's arena. */
+static mo_status copy_attributes(emission *p, mo_call *call, mo_error *err)
+{
+    mo_arena *arena = p->l->plan->arena;
+    mo_status status = MO_OK;
+    void *copy;
+
+    if (call->kind == MO_CALL_COPY) {
+        mo_call_copy *boxes = &call->u.copy;
+        size_t size = (size_t) boxes->n_boxes * sizeof *boxes->boxes;
+
+        status = copy_array(arena, boxes->boxes, size, &copy, err);
+        boxes->boxes = copy;
+    }
+    if (status == MO_OK && call->after) {
+        status =
+            copy_array(arena, call->after, sizeof *call->after, &copy, err);
+        call->after = copy;
+    }
+    return status;
+}
+
+/* Replicated work is an item on each device. */
+static mo_status add_item(emission *p, mo_error *err)
+{
+    const mo_op *op = &p->l->g->ops[p->id];
+    mo_exec_plan *plan = p->l->plan;
+    mo_plan_item *item = &plan->items[plan->n_items];
+    mo_status status =
+        mo_plan_lower_copy_text(p->l, op->name, &item->name, err);
+
+    if (status == MO_OK)
+        status = mo_plan_lower_copy_text(p->l, op->type, &item->type, err);
+    item->class = mo_plan_lower_op_class(op);
+    item->op = MO_PLAN_NONE;
+    item->device = p->device;
+    p->item = plan->n_items++;
+    return status;
+}
+
+/* There is room: mo_plan_lower_build_items has counted the calls. */
+static mo_status emit_call(emission *p, const mo_call *call, mo_error *err)
+{
+    mo_exec_plan *plan = p->l->plan;
+    mo_plan_call *made = &plan->calls[plan->n_calls];
+    mo_status status = MO_OK;
+
+    if (p->item == MO_PLAN_NONE)
+        status = add_item(p, err);
+    *made = (mo_plan_call){
+        .call = *call, .item = p->item, .device = p->device, .timed_as = p->item
+    };
+    if (status == MO_OK)
+        status = copy_operands(p, call, &made->call, err);
+    if (status == MO_OK)
+        status = copy_attributes(p, &made->call, err);
+    plan->n_calls += status == MO_OK;
+    return status;
+}
+
+static mo_status emit_op_calls(emission *p, mo_error *err)
+{
+    const mo_lower_result *lowered = &emitted_op(p)->lowered;
+    mo_status status = MO_OK;
+
+    for (int c = 0; c < lowered->n_calls && status == MO_OK; c++)
+        status = lowered->calls[c].kind == MO_CALL_VIEW
+                     ? emit_view(p, &lowered->calls[c], err)
+                     : emit_call(p, &lowered->calls[c], err);
+    return status;
+}
+
+/* Emits the calls of op on a device, as a part of item, or of a new item where
+ * that is MO_PLAN_NONE. */
+static mo_status emit_calls(mo_plan_lower_state *l, int id, int device,
+                            int item, mo_error *err)
+{
+    const mo_plan_lower_op *op = &l->ops[id];
+    int n = op->n_in + op->n_out + op->lowered.n_temps;
+    emission p = { l, id, device, item, NULL };
+    mo_status status;
+
+    if (op->lowered.n_calls == 0)
+        return MO_OK;
+    p.values = malloc(((size_t) n + 1) * sizeof *p.values);
+    if (!p.values)
+        return mo_fail_memory(err);
+    for (int i = 0; i < n; i++)
+        p.values[i] = MO_PLAN_NONE;
+    status = emit_op_calls(&p, err);
+    free(p.values);
+    return status;
+}
 
 mo_class mo_plan_lower_op_class(const mo_op *op)
 {
@@ -13,12 +239,12 @@ mo_class mo_plan_lower_op_class(const mo_op *op)
 }
 
 /* Whether a costs more than b, as far as that is known. */
-static bool is_dearer(const mo_op *a, const mo_op *b)
+static bool costs_more(const mo_op *a, const mo_op *b)
 {
     return a->flops != b->flops ? a->flops > b->flops : a->bytes > b->bytes;
 }
 
-static mo_class class_of(const mo_plan_lower_state *l, int placed)
+static mo_class dominant_class(const mo_plan_lower_state *l, int placed)
 {
     const mo_coarsen_map *map = l->source->map;
     const mo_op *dearest;
@@ -27,7 +253,7 @@ static mo_class class_of(const mo_plan_lower_state *l, int placed)
         return mo_plan_lower_op_class(&l->g->ops[placed]);
     dearest = &l->g->ops[map->member[map->start[placed]]];
     for (int k = map->start[placed] + 1; k < map->start[placed + 1]; k++)
-        if (is_dearer(&l->g->ops[map->member[k]], dearest))
+        if (costs_more(&l->g->ops[map->member[k]], dearest))
             dearest = &l->g->ops[map->member[k]];
     return mo_plan_lower_op_class(dearest);
 }
@@ -41,7 +267,7 @@ static mo_status fill_item(mo_plan_lower_state *l, int placed, mo_error *err)
 
     if (status == MO_OK)
         status = mo_plan_lower_copy_text(l, op->type, &item->type, err);
-    item->class = class_of(l, placed);
+    item->class = dominant_class(l, placed);
     item->op = placed;
     item->device = source->schedule->device[placed];
     item->predicted_ns =
@@ -49,9 +275,9 @@ static mo_status fill_item(mo_plan_lower_state *l, int placed, mo_error *err)
     return status;
 }
 
-/* Items of the placed ops have the ops' numbers; those of replicated work come
- * behind them, as they are found to be any. */
-static mo_status make_items(mo_plan_lower_state *l, mo_error *err)
+/* Items of placed ops have the ops' numbers; those of replicated work are
+ * appended as they turn up. */
+static mo_status create_items(mo_plan_lower_state *l, mo_error *err)
 {
     mo_exec_plan *plan = l->plan;
     int n = l->source->placed->n_ops;
@@ -67,7 +293,7 @@ static mo_status make_items(mo_plan_lower_state *l, mo_error *err)
     return status;
 }
 
-/* How many calls an op is, and on how many devices. */
+/* The number of calls of an op, times its devices. */
 static size_t count_calls(const mo_plan_lower_state *l, int id)
 {
     const mo_plan_lower_op *op = &l->ops[id];
@@ -80,8 +306,8 @@ static size_t count_calls(const mo_plan_lower_state *l, int id)
     return n * devices;
 }
 
-/* Calls are large: they are made in their place. */
-static mo_status make_room(mo_plan_lower_state *l, mo_error *err)
+/* Calls are large: they are written in place. */
+static mo_status reserve_calls(mo_plan_lower_state *l, mo_error *err)
 {
     size_t n = 0;
 
@@ -93,52 +319,52 @@ static mo_status make_room(mo_plan_lower_state *l, mo_error *err)
     return l->plan->calls ? MO_OK : mo_fail_memory(err);
 }
 
-static mo_status place_replicated(mo_plan_lower_state *l, mo_error *err)
+static mo_status emit_replicated(mo_plan_lower_state *l, mo_error *err)
 {
     mo_status status = MO_OK;
 
     for (int id = 0; id < l->g->n_ops; id++)
         for (int n = l->ops[id].needs; n != MO_PLAN_NONE && status == MO_OK;
              n = l->needs[n].next)
-            status = mo_plan_lower_emit_calls(l, id, l->needs[n].device,
-                                              MO_PLAN_NONE, err);
+            status = emit_calls(l, id, l->needs[n].device, MO_PLAN_NONE, err);
     return status;
 }
 
-static mo_status place_item(mo_plan_lower_state *l, int placed, mo_error *err)
+static mo_status emit_item(mo_plan_lower_state *l, int placed, mo_error *err)
 {
     const mo_coarsen_map *map = l->source->map;
     int device = l->source->schedule->device[placed];
     mo_status status = MO_OK;
 
     if (!map)
-        return mo_plan_lower_emit_calls(l, placed, device, placed, err);
+        return emit_calls(l, placed, device, placed, err);
     for (int k = map->start[placed];
          k < map->start[placed + 1] && status == MO_OK; k++)
-        status =
-            mo_plan_lower_emit_calls(l, map->member[k], device, placed, err);
+        status = emit_calls(l, map->member[k], device, placed, err);
     return status;
 }
 
 /*
- * Items stand in the order in which the schedule ends them, as far as the graph
- * allows.  (By their ends and not by their starts: what is sent while an op
- * runs is then begun before that op, see order.c.)
+ * List order (topological sort): items are ordered by the times at which the
+ * schedule ends them, as far as precedence allows. (By ends and not by starts:
+ * a transfer during an op is then posted before that op, see
+ * exec/plan/schedule/step_order.c.)
  */
 typedef struct queue {
     mo_pairing_heap heap;
     int first;
-    int *depends_on; /* by op: how many edges into it are still to come */
+    int *
+        n_pending; /* by op: number of edges into it from ops not yet emitted */
 } queue;
 
-static void release(const mo_graph *g, queue *q, int op)
+static void release_successors(const mo_graph *g, queue *q, int op)
 {
     for (int e = g->out_start[op]; e < g->out_start[op + 1]; e++)
-        if (--q->depends_on[g->edges[e].to] == 0)
+        if (--q->n_pending[g->edges[e].to] == 0)
             mo_pairing_heap_push(&q->heap, &q->first, g->edges[e].to);
 }
 
-static mo_status place_in_order(mo_plan_lower_state *l, queue *q, mo_error *err)
+static mo_status emit_in_order(mo_plan_lower_state *l, queue *q, mo_error *err)
 {
     const mo_graph *g = l->source->placed;
     const mo_schedule *s = l->source->schedule;
@@ -146,17 +372,17 @@ static mo_status place_in_order(mo_plan_lower_state *l, queue *q, mo_error *err)
 
     q->first = MO_PAIRING_HEAP_EMPTY;
     for (int i = 0; i < g->n_ops; i++) {
-        q->depends_on[i] = mo_graph_in_degree(g, i);
+        q->n_pending[i] = mo_graph_in_degree(g, i);
         q->heap.key[i] = s->start_ns[i] + l->plan->items[i].predicted_ns;
     }
     for (int i = 0; i < g->n_ops; i++)
-        if (q->depends_on[i] == 0)
+        if (q->n_pending[i] == 0)
             mo_pairing_heap_push(&q->heap, &q->first, i);
     while (q->first != MO_PAIRING_HEAP_EMPTY && status == MO_OK) {
         int op = mo_pairing_heap_pop(&q->heap, &q->first);
 
-        status = place_item(l, op, err);
-        release(g, q, op);
+        status = emit_item(l, op, err);
+        release_successors(g, q, op);
     }
     return status;
 }
@@ -167,16 +393,16 @@ mo_status mo_plan_lower_build_items(mo_plan_lower_state *l, mo_error *err)
     int *numbers = calloc(3 * n + 1, sizeof *numbers);
     int64_t *keys = calloc(n + 1, sizeof *keys);
     mo_status status =
-        numbers && keys ? make_items(l, err) : mo_fail_memory(err);
+        numbers && keys ? create_items(l, err) : mo_fail_memory(err);
 
     if (status == MO_OK)
-        status = make_room(l, err);
+        status = reserve_calls(l, err);
     if (status == MO_OK)
-        status = place_replicated(l, err);
+        status = emit_replicated(l, err);
     if (status == MO_OK) {
         queue q = { { numbers, numbers + n, keys }, 0, numbers + 2 * n };
 
-        status = place_in_order(l, &q, err);
+        status = emit_in_order(l, &q, err);
     }
     free(keys);
     free(numbers);

@@ -9,10 +9,9 @@
 #include "exec/plan/ir/plan.h"
 #include "exec/plan/ir/plan_source.h"
 
-/* device_of: by fine op, a device, or MO_PLAN_NONE for what is done wherever it
- * is read.  Makes values, calls in the order of the schedule (order of their
- * items), inputs and outputs; transfers are still missing: a call may read a
- * value of another device. */
+/* Creates values, calls in the order of the schedule (order of their items),
+ * inputs and outputs. Transfers are still missing: a call may read a value of
+ * another device. */
 mo_status mo_plan_lower(const mo_plan_source *source, mo_exec_plan *plan,
                         mo_error *err);
 

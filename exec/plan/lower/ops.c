@@ -2,26 +2,202 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "exec/weights/evaluate.h"
+#include "base/array.h"
 #include "exec/plan/lower/lower_internal.h"
+#include "exec/weights/evaluate.h"
 
-/* One op where it stands; arrays in scratch. */
-typedef struct stand {
+/*
+ * Edges, constants and attributes each define some of an op's inputs, by port.
+ * An edge without a port can only be the first free port, and only where no
+ * other edge could be it, too, or where the op is commutative.
+ */
+typedef struct op_input {
+    int port; /* or MO_PORT_NONE */
+    int tensor;
+} op_input;
+
+typedef struct input_list {
+    mo_plan_lower_state *l;
+    int op;
+    op_input *items;
+    size_t n, room;
+} input_list;
+
+static mo_status add_input(void *context, int port, int tensor, mo_error *err)
+{
+    input_list *all = context;
+    mo_status status;
+
+    if (port < MO_PORT_NONE)
+        return mo_plan_lower_fail(all->l, all->op, err,
+                                  "an input has a name, not a number; give its "
+                                  "edge a number as dst_port");
+    if (port >= MO_CALL_MAX_OPERANDS || all->n >= MO_CALL_MAX_OPERANDS)
+        return mo_plan_lower_fail(all->l, all->op, err,
+                                  "it has more than %d inputs",
+                                  MO_CALL_MAX_OPERANDS);
+    status = MO_ARRAY_GROW(all->items, all->n, all->room, err);
+    if (status == MO_OK)
+        all->items[all->n++] = (op_input){ port, tensor };
+    return status;
+}
+
+/* The tensor at output port of id. */
+static mo_status add_output_of(input_list *all, int id, int port, int dst_port,
+                               mo_error *err)
+{
+    const int *first = &all->l->first_tensor[id];
+    int n = first[1] - first[0];
+
+    if (port == MO_PORT_NONE && n == 1)
+        port = 0;
+    if (port < 0 || port >= n)
+        return mo_plan_lower_fail(
+            all->l, all->op, err,
+            "it reads an output of '%.80s' that is not told: "
+            "give that a shape and a dtype for each output, "
+            "and the edge a src_port",
+            all->l->g->ops[id].name);
+    return add_input(all, dst_port, first[0] + port, err);
+}
+
+static mo_status collect_inputs(input_list *all, mo_error *err)
+{
+    const mo_graph *g = all->l->g;
+    mo_status status = MO_OK;
+
+    for (int i = g->in_start[all->op];
+         i < g->in_start[all->op + 1] && status == MO_OK; i++) {
+        const mo_edge *edge = &g->edges[g->in_edges[i]];
+
+        status = add_output_of(all, edge->from, g->tensors[edge->tensor].port,
+                               edge->dst_port, err);
+    }
+    for (int f = g->feed_start[all->op];
+         f < g->feed_start[all->op + 1] && status == MO_OK; f++) {
+        int port = g->feed_port[f];
+
+        status = add_output_of(all, g->feeds[f].from, port,
+                               g->feeds[f].dst_port, err);
+    }
+    return status == MO_OK ? mo_plan_lower_attr_tensors(all->l, all->op,
+                                                        add_input, all, err)
+                           : status;
+}
+
+/* Whether the op is commutative. */
+static bool is_commutative(const char *type)
+{
+    static const char *const types[] = {
+        "Add",       "Multiply",   "Maximum", "Minimum",  "LogicalAnd",
+        "LogicalOr", "LogicalXor", "Equal",   "NotEqual", "SquaredDifference",
+    };
+
+    for (size_t i = 0; type && i < sizeof types / sizeof *types; i++)
+        if (strcmp(type, types[i]) == 0)
+            return true;
+    return false;
+}
+
+static mo_status set_port(input_list *all, int *in, int port, int tensor,
+                          mo_error *err)
+{
+    if (in[port] != MO_PLAN_NONE)
+        return mo_plan_lower_fail(all->l, all->op, err,
+                                  "two edges say that they are input %d", port);
+    in[port] = tensor;
+    return MO_OK;
+}
+
+static mo_status set_numbered_ports(input_list *all, int *in, int n,
+                                    int *unnumbered, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    *unnumbered = 0;
+    for (size_t i = 0; i < all->n && status == MO_OK; i++) {
+        const op_input *it = &all->items[i];
+
+        if (it->port == MO_PORT_NONE)
+            ++*unnumbered;
+        else if (it->port >= n)
+            status = mo_plan_lower_fail(
+                all->l, all->op, err, "it has an input %d, but none before it",
+                it->port);
+        else
+            status = set_port(all, in, it->port, it->tensor, err);
+    }
+    return status;
+}
+
+static mo_status set_unnumbered_ports(input_list *all, int *in, int unnumbered,
+                                      mo_error *err)
+{
+    int port = 0;
+
+    if (unnumbered > 1 && !is_commutative(all->l->ops[all->op].type))
+        return mo_plan_lower_fail(
+            all->l, all->op, err,
+            "nothing tells its inputs apart; give its edges "
+            "a dst_port");
+    for (size_t i = 0; i < all->n && unnumbered > 0; i++) {
+        if (all->items[i].port != MO_PORT_NONE)
+            continue;
+        while (in[port] != MO_PLAN_NONE)
+            port++;
+        in[port] = all->items[i].tensor;
+    }
+    return MO_OK;
+}
+
+static mo_status arrange_inputs(input_list *all, mo_error *err)
+{
+    mo_plan_lower_op *op = &all->l->ops[all->op];
+    int n = (int) all->n, unnumbered;
+    mo_status status;
+
+    op->in = mo_arena_array(all->l->scratch, all->n, sizeof *op->in);
+    if (!op->in)
+        return mo_fail_memory(err);
+    for (int i = 0; i < n; i++)
+        op->in[i] = MO_PLAN_NONE;
+    status = set_numbered_ports(all, op->in, n, &unnumbered, err);
+    if (status == MO_OK)
+        status = set_unnumbered_ports(all, op->in, unnumbered, err);
+    if (status == MO_OK)
+        op->n_in = n;
+    return status;
+}
+
+/* Fills n_in and in of op from edges, constants and attributes. */
+static mo_status resolve_inputs(mo_plan_lower_state *l, int op, mo_error *err)
+{
+    input_list all = { .l = l, .op = op };
+    mo_status status = collect_inputs(&all, err);
+
+    if (status == MO_OK)
+        status = arrange_inputs(&all, err);
+    free(all.items);
+    return status;
+}
+
+/* An op with types, shapes and constants of its operands; arrays in scratch. */
+typedef struct op_context {
     mo_op_site site;
     mo_tensor_desc *in, *out;
     const mo_tensor_dense **value;
     bool all_known; /* of its inputs, one at least */
-} stand;
+} op_context;
 
 static bool is_type(const mo_plan_lower_op *op, const char *type)
 {
     return op->type && strcmp(op->type, type) == 0;
 }
 
-/* Which is "input" or "output". */
-static mo_status check_fixed(const mo_plan_lower_state *l, int id,
-                             const char *which, int number,
-                             const mo_tensor_desc *desc, mo_error *err)
+/* which: "input" or "output". */
+static mo_status check_static(const mo_plan_lower_state *l, int id,
+                              const char *which, int number,
+                              const mo_tensor_desc *desc, mo_error *err)
 {
     if (desc->shape.rank < 0)
         return mo_plan_lower_fail(
@@ -32,7 +208,7 @@ static mo_status check_fixed(const mo_plan_lower_state *l, int id,
     return MO_OK;
 }
 
-static mo_status fill_inputs(mo_plan_lower_state *l, int id, stand *s,
+static mo_status fill_inputs(mo_plan_lower_state *l, int id, op_context *s,
                              mo_error *err)
 {
     const mo_plan_lower_op *op = &l->ops[id];
@@ -46,14 +222,14 @@ static mo_status fill_inputs(mo_plan_lower_state *l, int id, stand *s,
             return status;
         s->in[i] = l->tensors[op->in[i]].desc;
         s->all_known = s->all_known && s->value[i];
-        status = check_fixed(l, id, "input", i, &s->in[i], err);
+        status = check_static(l, id, "input", i, &s->in[i], err);
         if (status != MO_OK)
             return status;
     }
     return MO_OK;
 }
 
-static mo_status fill_outputs(mo_plan_lower_state *l, int id, stand *s,
+static mo_status fill_outputs(mo_plan_lower_state *l, int id, op_context *s,
                               mo_error *err)
 {
     const mo_plan_lower_op *op = &l->ops[id];
@@ -62,13 +238,13 @@ static mo_status fill_outputs(mo_plan_lower_state *l, int id, stand *s,
 
     for (int i = 0; status == MO_OK && i < op->n_out; i++) {
         s->out[i] = l->tensors[l->first_tensor[id] + i].desc;
-        status = check_fixed(l, id, "output", i, &s->out[i], err);
+        status = check_static(l, id, "output", i, &s->out[i], err);
     }
     return status;
 }
 
-static mo_status make_stand(mo_plan_lower_state *l, int id, stand *s,
-                            mo_error *err)
+static mo_status make_context(mo_plan_lower_state *l, int id, op_context *s,
+                              mo_error *err)
 {
     const mo_plan_lower_op *op = &l->ops[id];
     size_t n_in = (size_t) op->n_in, n_out = (size_t) op->n_out;
@@ -97,9 +273,10 @@ static mo_status make_stand(mo_plan_lower_state *l, int id, stand *s,
     return status;
 }
 
-/* A tensor that goes with the plan. */
-static mo_status new_known(mo_plan_lower_state *l, const mo_tensor_desc *desc,
-                           mo_tensor_dense **known, mo_error *err)
+/* Allocates a constant that the plan owns. */
+static mo_status alloc_constant(mo_plan_lower_state *l,
+                                const mo_tensor_desc *desc,
+                                mo_tensor_dense **known, mo_error *err)
 {
     enum { ALIGNMENT = 64 };
     size_t bytes = (size_t) mo_tensor_desc_bytes(desc);
@@ -114,11 +291,11 @@ static mo_status new_known(mo_plan_lower_state *l, const mo_tensor_desc *desc,
     return MO_OK;
 }
 
-static mo_status keep_known(mo_plan_lower_state *l, int tensor,
-                            const mo_tensor_dense *value, mo_error *err)
+static mo_status store_constants(mo_plan_lower_state *l, int tensor,
+                                 const mo_tensor_dense *value, mo_error *err)
 {
     mo_tensor_dense *kept = NULL;
-    mo_status status = new_known(l, &value->desc, &kept, err);
+    mo_status status = alloc_constant(l, &value->desc, &kept, err);
 
     if (status != MO_OK)
         return status;
@@ -128,9 +305,9 @@ static mo_status keep_known(mo_plan_lower_state *l, int tensor,
     return MO_OK;
 }
 
-/* What follows from constants alone is computed now. */
-static mo_status compute_known(mo_plan_lower_state *l, int id, const stand *s,
-                               mo_error *err)
+/* Constant folding: evaluates an op whose inputs are all constants. */
+static mo_status fold_op(mo_plan_lower_state *l, int id, const op_context *s,
+                         mo_error *err)
 {
     int n = s->site.n_out;
     mo_tensor_dense *outputs = calloc((size_t) n + 1, sizeof *outputs);
@@ -138,15 +315,15 @@ static mo_status compute_known(mo_plan_lower_state *l, int id, const stand *s,
                                : mo_fail_memory(err);
 
     for (int i = 0; i < n && status == MO_OK; i++)
-        status = keep_known(l, l->first_tensor[id] + i, &outputs[i], err);
+        status = store_constants(l, l->first_tensor[id] + i, &outputs[i], err);
     for (int i = 0; i < n && outputs; i++)
         mo_tensor_clear(&outputs[i]);
     free(outputs);
     return status;
 }
 
-/* Shapes are known before anything runs. */
-static mo_status keep_shape(mo_plan_lower_state *l, int id, const stand *s,
+/* Results of ShapeOf are static. */
+static mo_status fold_shape(mo_plan_lower_state *l, int id, const op_context *s,
                             mo_error *err)
 {
     mo_tensor_dense *kept = NULL;
@@ -158,7 +335,7 @@ static mo_status keep_shape(mo_plan_lower_state *l, int id, const stand *s,
             l, id, err,
             "it has not as many elements as its input has "
             "dimensions");
-    status = new_known(l, &s->out[0], &kept, err);
+    status = alloc_constant(l, &s->out[0], &kept, err);
     if (status != MO_OK)
         return status;
     for (int i = 0; i < s->in[0].shape.rank; i++)
@@ -170,18 +347,18 @@ static mo_status keep_shape(mo_plan_lower_state *l, int id, const stand *s,
 static mo_status lower_op(mo_plan_lower_state *l, int id, mo_error *err)
 {
     mo_plan_lower_op *op = &l->ops[id];
-    stand s = { 0 };
-    mo_status status = mo_plan_lower_op_inputs(l, id, err);
+    op_context s = { 0 };
+    mo_status status = resolve_inputs(l, id, err);
 
     if (status != MO_OK || is_type(op, "Parameter") || is_type(op, "Result"))
         return status;
-    status = make_stand(l, id, &s, err);
+    status = make_context(l, id, &s, err);
     if (status != MO_OK)
         return status;
     if (is_type(op, "ShapeOf"))
-        return keep_shape(l, id, &s, err);
+        return fold_shape(l, id, &s, err);
     if (s.all_known)
-        return compute_known(l, id, &s, err);
+        return fold_op(l, id, &s, err);
     if (is_type(op, "Const"))
         return mo_plan_lower_fail(
             l, id, err,
@@ -190,9 +367,10 @@ static mo_status lower_op(mo_plan_lower_state *l, int id, mo_error *err)
     return mo_lower_operator(&s.site, l->scratch, &op->lowered, err);
 }
 
-/* An op that cannot be run does not stop us: all of them are told. */
-static mo_status note_failure(mo_plan_lower_state *l, int id, mo_status status,
-                              const mo_error *why, mo_error *err)
+/* An op without a lowering does not end the pass: all are reported. */
+static mo_status report_failure(mo_plan_lower_state *l, int id,
+                                mo_status status, const mo_error *why,
+                                mo_error *err)
 {
     const mo_plan_source *source = l->source;
 
@@ -211,7 +389,7 @@ static mo_status note_failure(mo_plan_lower_state *l, int id, mo_status status,
     return MO_OK;
 }
 
-static mo_status judge(const mo_plan_lower_state *l, mo_error *err)
+static mo_status summarize_failures(const mo_plan_lower_state *l, mo_error *err)
 {
     if (l->n_cannot == 0)
         return MO_OK;
@@ -234,7 +412,7 @@ mo_status mo_plan_lower_all_ops(mo_plan_lower_state *l, mo_error *err)
 
         status = lower_op(l, id, &why);
         if (status != MO_OK)
-            status = note_failure(l, id, status, &why, err);
+            status = report_failure(l, id, status, &why, err);
     }
-    return status == MO_OK ? judge(l, err) : status;
+    return status == MO_OK ? summarize_failures(l, err) : status;
 }

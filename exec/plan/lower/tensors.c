@@ -5,9 +5,12 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/json.h"
+#include "base/number.h"
 #include "exec/plan/lower/lower_internal.h"
 #include "ingest/dtype.h"
 #include "ingest/text_list.h"
+#include "ingest/work/weight_attrs.h"
 
 const char *mo_plan_lower_op_type(const mo_op *op)
 {
@@ -54,7 +57,7 @@ mo_status mo_plan_lower_add_tensor(mo_plan_lower_state *l,
     return MO_OK;
 }
 
-/* "split1:2"; the first output is called like its op. */
+/* "split1:2"; the first output is named like its op. */
 static mo_status name_output(mo_plan_lower_state *l, const mo_op *op, int port,
                              const char **name, mo_error *err)
 {
@@ -74,8 +77,8 @@ static mo_status name_output(mo_plan_lower_state *l, const mo_op *op, int port,
     return MO_OK;
 }
 
-/* Rank -1 where it is not said, or nothing can be run in it. */
-static mo_tensor_desc desc_of(const mo_op *op, int port)
+/* Rank -1 where shape or type is unknown or unsupported. */
+static mo_tensor_desc output_desc(const mo_op *op, int port)
 {
     const char *dtype = mo_dtype_at(op->dtype, port);
     mo_tensor_desc desc = { MO_ELEM_F32, { .rank = -1 } };
@@ -86,11 +89,11 @@ static mo_tensor_desc desc_of(const mo_op *op, int port)
     return desc;
 }
 
-static mo_status add_output(mo_plan_lower_state *l, int id, int port,
-                            mo_error *err)
+static mo_status add_output_tensor(mo_plan_lower_state *l, int id, int port,
+                                   mo_error *err)
 {
     const mo_op *op = &l->g->ops[id];
-    mo_plan_lower_tensor tensor = { .desc = desc_of(op, port),
+    mo_plan_lower_tensor tensor = { .desc = output_desc(op, port),
                                     .input = MO_PLAN_NONE,
                                     .op = id,
                                     .places = MO_PLAN_NONE };
@@ -101,7 +104,7 @@ static mo_status add_output(mo_plan_lower_state *l, int id, int port,
                            : status;
 }
 
-/* A constant may have but its weights to say what it is like. */
+/* A constant may have no shape but that of its weights. */
 static int count_outputs(const mo_graph *g, int id)
 {
     int n = mo_text_list_count(g->ops[id].shape);
@@ -122,7 +125,7 @@ mo_status mo_plan_lower_number_tensors(mo_plan_lower_state *l, mo_error *err)
         int ports = count_outputs(l->g, id);
 
         for (int port = 0; port < ports && status == MO_OK; port++)
-            status = add_output(l, id, port, err);
+            status = add_output_tensor(l, id, port, err);
         l->first_tensor[id + 1] = (int) l->n_tensors;
     }
     return status;
@@ -164,17 +167,17 @@ mo_status mo_plan_lower_add_location(mo_plan_lower_state *l, int tensor,
     return MO_OK;
 }
 
-/* Is it made by the op it belongs to, and nowhere else? */
-static bool is_fixed(const mo_plan_lower_state *l,
-                     const mo_plan_lower_tensor *tensor)
+/* Whether it exists only where its op runs. */
+static bool is_bound_to_op(const mo_plan_lower_state *l,
+                           const mo_plan_lower_tensor *tensor)
 {
     return tensor->op != MO_PLAN_NONE && tensor->op < l->g->n_ops &&
            l->ops[tensor->op].device != MO_PLAN_NONE;
 }
 
 /* A constant or an input: fed where it was placed, or else where it is read. */
-static mo_status make_value(mo_plan_lower_state *l, int tensor, int device,
-                            int *value, mo_error *err)
+static mo_status create_value(mo_plan_lower_state *l, int tensor, int device,
+                              int *value, mo_error *err)
 {
     const mo_plan_lower_tensor *it = &l->tensors[tensor];
     mo_plan_value made = mo_plan_value_init(it->name, &it->desc, device);
@@ -183,7 +186,7 @@ static mo_status make_value(mo_plan_lower_state *l, int tensor, int device,
     made.constant = it->known;
     if (!it->known) {
         made.input = it->input;
-        if (is_fixed(l, it)) {
+        if (is_bound_to_op(l, it)) {
             made.item = l->ops[it->op].item;
             made.device = device = l->ops[it->op].device;
         }
@@ -200,7 +203,7 @@ mo_status mo_plan_lower_value_on_device(mo_plan_lower_state *l, int tensor,
     const mo_tensor_dense *known;
     mo_status status = mo_plan_lower_constant_value(l, tensor, &known, err);
     const mo_plan_lower_tensor *it = &l->tensors[tensor];
-    bool fixed = !known && is_fixed(l, it);
+    bool fixed = !known && is_bound_to_op(l, it);
 
     if (status != MO_OK)
         return status;
@@ -210,7 +213,245 @@ mo_status mo_plan_lower_value_on_device(mo_plan_lower_state *l, int tensor,
             return MO_OK;
         }
     if (known || it->input != MO_PLAN_NONE)
-        return make_value(l, tensor, device, value, err);
+        return create_value(l, tensor, device, value, err);
     return mo_fail(err, MO_E_SUPPORT, "'%.160s' is read, but nobody makes it",
                    it->name);
+}
+
+/*
+ * Constants and inputs in attributes: graphs without nodes for these describe
+ * them by port (moirai-graph(5)):
+ *
+ *     "weights":"1:768,768"  "values":"1:0,2,1"  "network_input":"0:1,8,768"
+ */
+typedef struct attr_reader {
+    mo_plan_lower_state *l;
+    int op;
+    mo_plan_lower_add_input *take;
+    void *context;
+} attr_reader;
+
+/* The text of a member, without its quotes; empty where there is none. */
+static mo_weight_attr_list attr_list(const mo_op *op, const char *key)
+{
+    size_t length = 0;
+    const char *text = op->attrs ? mo_json_find(op->attrs, key, &length) : NULL;
+
+    if (!text || length < 2 || text[0] != '"')
+        return (mo_weight_attr_list){ NULL, 0 };
+    return (mo_weight_attr_list){ text + 1, length - 2 };
+}
+
+/* The op's first output: attribute tensors take its name and type. NULL where
+ * its type is unknown. */
+static const mo_plan_lower_tensor *first_output(const attr_reader *t)
+{
+    const int *first = &t->l->first_tensor[t->op];
+
+    return first[0] < first[1] ? &t->l->tensors[first[0]] : NULL;
+}
+
+static const mo_tensor_desc *first_output_desc(const attr_reader *t)
+{
+    const mo_plan_lower_tensor *own = first_output(t);
+
+    return own && own->desc.shape.rank >= 0 ? &own->desc : NULL;
+}
+
+static mo_status add_constant_tensor(attr_reader *t, int port,
+                                     const mo_tensor_desc *desc, int *number,
+                                     mo_error *err)
+{
+    mo_plan_lower_tensor tensor = { .name = first_output(t)->name,
+                                    .desc = *desc,
+                                    .input = MO_PLAN_NONE,
+                                    .op = MO_PLAN_NONE,
+                                    .places = MO_PLAN_NONE };
+    mo_status status = mo_weights_synthesize(t->l->source->constants, t->op,
+                                             port, desc, &tensor.known, err);
+
+    return status == MO_OK
+               ? mo_plan_lower_add_tensor(t->l, &tensor, number, err)
+               : status;
+}
+
+static mo_status add_constant_input(attr_reader *t, int port,
+                                    const mo_tensor_desc *desc, mo_error *err)
+{
+    int number;
+    mo_status status = add_constant_tensor(t, port, desc, &number, err);
+
+    return status == MO_OK ? t->take(t->context, port, number, err) : status;
+}
+
+static mo_status fail_attr(const attr_reader *t, const char *key, mo_error *err)
+{
+    return mo_plan_lower_fail(
+        t->l, t->op, err,
+        "what attrs tell as \"%s\" is not PORT:... for an op "
+        "with a shape and a dtype",
+        key);
+}
+
+static mo_status add_weight_inputs(attr_reader *t, mo_error *err)
+{
+    mo_weight_attr_list list = attr_list(&t->l->g->ops[t->op], "weights");
+    mo_status status = MO_OK;
+    mo_weight_attr told;
+
+    while (status == MO_OK && mo_weight_attr_next(&list, &told)) {
+        const mo_tensor_desc *own = first_output_desc(t);
+        mo_tensor_desc desc;
+
+        if (!own || told.shape.rank < 0)
+            return fail_attr(t, "weights", err);
+        desc = (mo_tensor_desc){ own->elem, told.shape };
+        status = add_constant_input(t, told.port, &desc, err);
+    }
+    return status;
+}
+
+/* A causal mask is as large as the matrices it is added to, and the same for
+ * all of them: it is created once. */
+static mo_status add_causal_mask(attr_reader *t, int port, mo_error *err)
+{
+    const mo_tensor_desc *own = first_output_desc(t);
+    int rank = own->shape.rank;
+    mo_tensor_desc desc = { own->elem, { .rank = 2 } };
+    mo_status status = MO_OK;
+
+    if (rank < 2)
+        return fail_attr(t, "values", err);
+    desc.shape.dims[0] = own->shape.dims[rank - 2];
+    desc.shape.dims[1] = own->shape.dims[rank - 1];
+    if (t->l->causal == MO_PLAN_NONE ||
+        !mo_tensor_desc_equal(&t->l->tensors[t->l->causal].desc, &desc))
+        status = add_constant_tensor(t, port, &desc, &t->l->causal, err);
+    return status == MO_OK ? t->take(t->context, port, t->l->causal, err)
+                           : status;
+}
+
+/* Whether the port holds a list of axes, sizes or the like rather than data:
+ * all inputs that must be constant at lowering, and the shapes of views. */
+static bool is_parameter_list(const attr_reader *t, int port)
+{
+    const mo_plan_lower_op *op = &t->l->ops[t->op];
+    const mo_lower_entry *known =
+        op->type ? mo_lower_entry_find(op->type) : NULL;
+
+    return (known && port < 32 && known->constants >> port & 1u) ||
+           mo_plan_lower_op_class(&t->l->g->ops[t->op]) == MO_CLASS_FREE;
+}
+
+static mo_status add_number_input(attr_reader *t, int port, const char *text,
+                                  size_t length, mo_error *err)
+{
+    mo_tensor_desc desc = { first_output_desc(t)->elem, { .rank = 0 } };
+    int64_t count = 1;
+
+    for (size_t i = 0; i < length; i++)
+        count += text[i] == ',';
+    if (is_parameter_list(t, port))
+        desc.elem = MO_ELEM_I64;
+    if (is_parameter_list(t, port) || count > 1) {
+        desc.shape.rank = 1;
+        desc.shape.dims[0] = count;
+    }
+    return add_constant_input(t, port, &desc, err);
+}
+
+static mo_status add_value_input(attr_reader *t, const char *text,
+                                 size_t length, mo_error *err)
+{
+    static const char causal[] = "causal";
+    const char *colon = memchr(text, ':', length);
+    size_t before = colon ? (size_t) (colon - text) : 0;
+    int64_t port;
+
+    if (!colon || !first_output_desc(t) ||
+        mo_number_read_int(text, before, &port) != MO_NUMBER_OK || port < 0 ||
+        port > INT_MAX)
+        return fail_attr(t, "values", err);
+    text = colon + 1;
+    length -= before + 1;
+    if (length == strlen(causal) && memcmp(text, causal, length) == 0)
+        return add_causal_mask(t, (int) port, err);
+    return add_number_input(t, (int) port, text, length, err);
+}
+
+static mo_status add_value_inputs(attr_reader *t, mo_error *err)
+{
+    mo_weight_attr_list list = attr_list(&t->l->g->ops[t->op], "values");
+    mo_status status = MO_OK;
+
+    while (list.length > 0 && status == MO_OK) {
+        const char *stop = memchr(list.text, ';', list.length);
+        size_t length = stop ? (size_t) (stop - list.text) : list.length;
+
+        status = add_value_input(t, list.text, length, err);
+        length += stop != NULL;
+        list.text += length;
+        list.length -= length;
+    }
+    return status;
+}
+
+/* All ops that read the network's input read the same tensor. */
+static mo_status make_network_input(attr_reader *t, const mo_tensor_desc *desc,
+                                    mo_error *err)
+{
+    mo_plan_lower_state *l = t->l;
+    mo_plan_lower_tensor tensor = { .name = "input",
+                                    .desc = *desc,
+                                    .input = MO_PLAN_NONE,
+                                    .op = MO_PLAN_NONE,
+                                    .places = MO_PLAN_NONE };
+    mo_status status =
+        MO_ARRAY_GROW(l->inputs, l->n_inputs, l->inputs_room, err);
+
+    if (status == MO_OK)
+        status = mo_plan_lower_add_tensor(l, &tensor, &l->network_input, err);
+    if (status == MO_OK)
+        l->inputs[l->n_inputs++] =
+            (mo_plan_lower_io_port){ tensor.name, INT64_MAX, t->op,
+                                     l->network_input };
+    return status;
+}
+
+static mo_status add_network_input(attr_reader *t, mo_error *err)
+{
+    mo_weight_attr_list list = attr_list(&t->l->g->ops[t->op], "network_input");
+    const mo_tensor_desc *own = first_output_desc(t);
+    mo_status status = MO_OK;
+    mo_tensor_desc desc;
+    mo_weight_attr told;
+
+    if (!mo_weight_attr_next(&list, &told))
+        return MO_OK;
+    if (!own || told.shape.rank < 0)
+        return fail_attr(t, "network_input", err);
+    desc = (mo_tensor_desc){ own->elem, told.shape };
+    if (t->l->network_input == MO_PLAN_NONE)
+        status = make_network_input(t, &desc, err);
+    else if (!mo_tensor_desc_equal(&t->l->tensors[t->l->network_input].desc,
+                                   &desc))
+        return mo_plan_lower_fail(
+            t->l, t->op, err, "its network_input is not like that of others");
+    return status == MO_OK
+               ? t->take(t->context, told.port, t->l->network_input, err)
+               : status;
+}
+
+mo_status mo_plan_lower_attr_tensors(mo_plan_lower_state *l, int op,
+                                     mo_plan_lower_add_input *take,
+                                     void *context, mo_error *err)
+{
+    attr_reader t = { l, op, take, context };
+    mo_status status = add_weight_inputs(&t, err);
+
+    if (status == MO_OK)
+        status = add_value_inputs(&t, err);
+    if (status == MO_OK)
+        status = add_network_input(&t, err);
+    return status;
 }

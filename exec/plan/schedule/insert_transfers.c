@@ -1,86 +1,191 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "exec/plan/schedule/schedule_steps.h"
-
 #include <assert.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/array.h"
-#include "exec/plan/schedule/transfer_times.h"
 #include "exec/plan/ir/value_table.h"
+#include "exec/plan/schedule/schedule_steps.h"
 
-/* A value is known by another number on another device. */
-typedef struct twin {
+/*
+ * Start times of transfers in the schedule.  The schedule has ops and tensors
+ * of the placed graph, the plan has values: a transfer from an item on one
+ * device to an item on another is matched by the two and by its size; of
+ * several equal ones, each is matched once.
+ */
+typedef struct transfer_times {
+    const mo_instance *x;
+    const mo_schedule *schedule;
+    bool *matched; /* by transfer of the schedule */
+} transfer_times;
+
+typedef struct transfer_time {
+    int tensor; /* of the placed graph, or MO_PLAN_NONE: not in the schedule */
+    int64_t start_ns; /* of the first of its flows to that device; or 0 */
+} transfer_time;
+
+static mo_status init_transfer_times(const mo_plan_source *source,
+                                     transfer_times *times, mo_error *err)
+{
+    times->x = source->instance;
+    times->schedule = source->schedule;
+    times->matched = calloc((size_t) times->schedule->n_transfers + 1,
+                            sizeof *times->matched);
+    return times->matched ? MO_OK : mo_fail_memory(err);
+}
+
+static void clear_transfer_times(transfer_times *times)
+{
+    free(times->matched);
+}
+
+/* The transfer that carries a flow to a device, or NULL. */
+static const mo_transfer *transfer_of(const transfer_times *times, int flow,
+                                      int to)
+{
+    const mo_schedule *s = times->schedule;
+    bool once = s->regime.tensors == MO_TENSORS_ONCE;
+
+    return mo_schedule_transfer(s, once ? times->x->flows[flow].tensor : flow,
+                                to);
+}
+
+/* How well a flow matches; -1: not at all. */
+static int match_quality(const transfer_times *times, int flow, int reader,
+                         int to, int64_t bytes)
+{
+    const mo_flow *it = &times->x->flows[flow];
+    const mo_transfer *transfer;
+
+    if (it->to != reader)
+        return -1;
+    transfer = transfer_of(times, flow, to);
+    if (!transfer)
+        return -1;
+    return 2 * (times->x->tensor_bytes[it->tensor] == bytes) +
+           !times->matched[transfer - times->schedule->transfers];
+}
+
+/* A tensor sent separately to each reader starts with the first of these. */
+static int64_t first_start(const transfer_times *times, int tensor, int to)
+{
+    int64_t first = INT64_MAX;
+
+    for (int q = times->x->tensor_start[tensor];
+         q < times->x->tensor_start[tensor + 1]; q++) {
+        const mo_transfer *transfer = NULL;
+
+        if (times->schedule->device[times->x->flows[q].to] == to)
+            transfer = transfer_of(times, q, to);
+        if (transfer && transfer->start_ns < first)
+            first = transfer->start_ns;
+    }
+    return first;
+}
+
+/* Matches what op maker sends to op reader on device to; ops of the placed
+ * graph, or MO_PLAN_NONE. */
+static transfer_time match_transfer(transfer_times *times, int maker,
+                                    int reader, int to, int64_t bytes)
+{
+    const mo_instance *x = times->x;
+    int best = -1, best_fitness = -1, tensor;
+
+    if (maker == MO_PLAN_NONE || reader == MO_PLAN_NONE)
+        return (transfer_time){ MO_PLAN_NONE, 0 };
+    for (int q = x->out_start[maker]; q < x->out_start[maker + 1]; q++) {
+        int fit = match_quality(times, q, reader, to, bytes);
+
+        if (fit > best_fitness) {
+            best = q;
+            best_fitness = fit;
+        }
+    }
+    if (best < 0)
+        return (transfer_time){ MO_PLAN_NONE, 0 };
+    tensor = x->flows[best].tensor;
+    times->matched[transfer_of(times, best, to) - times->schedule->transfers] =
+        true;
+    return (transfer_time){ tensor, first_start(times, tensor, to) };
+}
+
+/* The number of a value on another device. */
+typedef struct replica {
     int device, value;
     int next; /* of the same value, or MO_PLAN_NONE */
-} twin;
+} replica;
 
-/* A transfer, and when it starts. */
-typedef struct sending {
+/* A transfer, and its start time. */
+typedef struct pending_transfer {
     mo_plan_transfer transfer;
     int64_t start_ns;
-} sending;
+} pending_transfer;
 
-typedef struct spreading {
+typedef struct transfer_state {
     mo_exec_plan *plan;
-    mo_plan_transfer_times dues;
+    transfer_times dues;
     mo_plan_values values;
-    int *twins_of; /* by value: the first of its twins */
+    int *first_replica; /* by value: the first of its replicas */
     size_t twins_of_room;
-    twin *twins;
+    replica *replicas;
     size_t n_twins, twins_room;
-    sending *sendings;
+    pending_transfer *sendings;
     size_t n_sendings, sendings_room;
-} spreading;
+} transfer_state;
 
-static mo_status add_value(spreading *s, const mo_plan_value *value,
+static mo_status add_value(transfer_state *s, const mo_plan_value *value,
                            int *number, mo_error *err)
 {
     mo_status status = mo_plan_values_add(&s->values, value, number, err);
 
     if (status == MO_OK)
-        status = mo_array_reserve((void **) &s->twins_of, &s->twins_of_room,
-                                  s->values.n, sizeof *s->twins_of, err);
+        status =
+            mo_array_reserve((void **) &s->first_replica, &s->twins_of_room,
+                             s->values.n, sizeof *s->first_replica, err);
     if (status == MO_OK)
-        s->twins_of[*number] = MO_PLAN_NONE;
+        s->first_replica[*number] = MO_PLAN_NONE;
     return status;
 }
 
-static int find_twin(const spreading *s, int value, int device)
+static int find_replica(const transfer_state *s, int value, int device)
 {
-    for (int t = s->twins_of[value]; t != MO_PLAN_NONE; t = s->twins[t].next)
-        if (s->twins[t].device == device)
-            return s->twins[t].value;
+    for (int t = s->first_replica[value]; t != MO_PLAN_NONE;
+         t = s->replicas[t].next)
+        if (s->replicas[t].device == device)
+            return s->replicas[t].value;
     return MO_PLAN_NONE;
 }
 
-static mo_status add_twin(spreading *s, int value, const mo_plan_value *made,
-                          int *number, mo_error *err)
+static mo_status add_replica(transfer_state *s, int value,
+                             const mo_plan_value *made, int *number,
+                             mo_error *err)
 {
-    mo_status status = MO_ARRAY_GROW(s->twins, s->n_twins, s->twins_room, err);
+    mo_status status =
+        MO_ARRAY_GROW(s->replicas, s->n_twins, s->twins_room, err);
 
     if (status == MO_OK)
         status = add_value(s, made, number, err);
     if (status != MO_OK)
         return status;
-    s->twins[s->n_twins] = (twin){ made->device, *number, s->twins_of[value] };
-    s->twins_of[value] = (int) s->n_twins++;
+    s->replicas[s->n_twins] =
+        (replica){ made->device, *number, s->first_replica[value] };
+    s->first_replica[value] = (int) s->n_twins++;
     return MO_OK;
 }
 
 /* The op of the placed graph that an item is, or MO_PLAN_NONE. */
-static int op_of(const spreading *s, int item)
+static int placed_op(const transfer_state *s, int item)
 {
     return item == MO_PLAN_NONE ? MO_PLAN_NONE : s->plan->items[item].op;
 }
 
-static mo_status add_sending(spreading *s, int value, int maker, int reader,
-                             mo_plan_value *copy, mo_error *err)
+static mo_status add_pending(transfer_state *s, int value, int maker,
+                             int reader, mo_plan_value *copy, mo_error *err)
 {
     const mo_plan_value *from = &s->values.items[value];
     int64_t bytes = mo_tensor_desc_bytes(&from->desc);
-    mo_plan_transfer_time due;
+    transfer_time due;
     mo_status status =
         MO_ARRAY_GROW(s->sendings, s->n_sendings, s->sendings_room, err);
 
@@ -88,56 +193,57 @@ static mo_status add_sending(spreading *s, int value, int maker, int reader,
         return status;
     if (s->n_sendings >= INT_MAX)
         return mo_fail(err, MO_E_LIMIT, "more than %d transfers", INT_MAX);
-    due = mo_plan_transfer_times_match(&s->dues, op_of(s, maker),
-                                       op_of(s, reader), copy->device, bytes);
+    due = match_transfer(&s->dues, placed_op(s, maker), placed_op(s, reader),
+                         copy->device, bytes);
     copy->transfer = (int) s->n_sendings;
-    s->sendings[s->n_sendings++] = (sending){ { .from_value = value,
-                                                .to_value = (int) s->values.n,
-                                                .from = from->device,
-                                                .to = copy->device,
-                                                .bytes = bytes,
-                                                .tensor = due.tensor },
-                                              due.start_ns };
+    s->sendings[s->n_sendings++] =
+        (pending_transfer){ { .from_value = value,
+                              .to_value = (int) s->values.n,
+                              .from = from->device,
+                              .to = copy->device,
+                              .bytes = bytes,
+                              .tensor = due.tensor },
+                            due.start_ns };
     return MO_OK;
 }
 
-/* What was made for maker and is read by reader, sent to device. */
-static mo_status send(spreading *s, int value, int device, int maker,
-                      int reader, int *number, mo_error *err)
+/* Sends a value from op maker to op reader on device. */
+static mo_status send_value(transfer_state *s, int value, int device, int maker,
+                            int reader, int *number, mo_error *err)
 {
     mo_plan_value copy = s->values.items[value];
     mo_status status = MO_OK;
 
-    *number = find_twin(s, value, device);
+    *number = find_replica(s, value, device);
     if (*number != MO_PLAN_NONE)
         return MO_OK;
     copy.device = device;
     copy.input = copy.transfer = MO_PLAN_NONE;
     if (!copy.constant)
-        status = add_sending(s, value, maker, reader, &copy, err);
-    return status == MO_OK ? add_twin(s, value, &copy, number, err) : status;
+        status = add_pending(s, value, maker, reader, &copy, err);
+    return status == MO_OK ? add_replica(s, value, &copy, number, err) : status;
 }
 
 /* The number of value on device, where an item reads it. */
-static mo_status bring(spreading *s, int value, int device, int reader,
-                       int *number, mo_error *err)
+static mo_status replicate_value(transfer_state *s, int value, int device,
+                                 int reader, int *number, mo_error *err)
 {
     mo_plan_value view = s->values.items[value];
     mo_status status;
 
-    *number = view.device == device ? value : find_twin(s, value, device);
+    *number = view.device == device ? value : find_replica(s, value, device);
     if (*number != MO_PLAN_NONE)
         return MO_OK;
     if (view.view_of == MO_PLAN_NONE)
-        return send(s, value, device, view.item, reader, number, err);
-    status = send(s, mo_plan_value_root(s->values.items, value), device,
-                  view.item, reader, &view.view_of, err);
+        return send_value(s, value, device, view.item, reader, number, err);
+    status = send_value(s, mo_plan_value_root(s->values.items, value), device,
+                        view.item, reader, &view.view_of, err);
     view.device = device;
-    return status == MO_OK ? add_twin(s, value, &view, number, err) : status;
+    return status == MO_OK ? add_replica(s, value, &view, number, err) : status;
 }
 
-/* Views of what another device has.  What a view shows comes before it. */
-static mo_status bring_views(spreading *s, mo_error *err)
+/* Views of values on other devices; a viewed value comes before its views. */
+static mo_status replicate_views(transfer_state *s, mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -148,13 +254,14 @@ static mo_status bring_views(spreading *s, mo_error *err)
         assert(seen < v);
         if (seen == MO_PLAN_NONE)
             continue;
-        status = bring(s, seen, value->device, value->item, &seen, err);
+        status =
+            replicate_value(s, seen, value->device, value->item, &seen, err);
         s->values.items[v].view_of = seen;
     }
     return status;
 }
 
-static mo_status bring_operands(spreading *s, mo_error *err)
+static mo_status replicate_operands(transfer_state *s, mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -162,13 +269,14 @@ static mo_status bring_operands(spreading *s, mo_error *err)
         const mo_plan_call *it = &s->plan->calls[c];
 
         for (int i = 0; i < it->call.n_in && status == MO_OK; i++)
-            status = bring(s, it->call.in[i], it->device, it->item,
-                           &it->call.in[i], err);
+            status = replicate_value(s, it->call.in[i], it->device, it->item,
+                                     &it->call.in[i], err);
     }
     return status;
 }
 
-static mo_status put_transfers(spreading *s, int64_t **start_ns, mo_error *err)
+static mo_status write_transfers(transfer_state *s, int64_t **start_ns,
+                                 mo_error *err)
 {
     mo_exec_plan *plan = s->plan;
     int64_t *starts = malloc((s->n_sendings + 1) * sizeof *starts);
@@ -188,15 +296,16 @@ static mo_status put_transfers(spreading *s, int64_t **start_ns, mo_error *err)
     return MO_OK;
 }
 
-static mo_status begin(spreading *s, mo_error *err)
+static mo_status init_state(transfer_state *s, mo_error *err)
 {
     mo_status status = mo_plan_values_copy(s->plan, &s->values, err);
 
     if (status == MO_OK)
-        status = mo_array_reserve((void **) &s->twins_of, &s->twins_of_room,
-                                  s->values.n + 1, sizeof *s->twins_of, err);
+        status =
+            mo_array_reserve((void **) &s->first_replica, &s->twins_of_room,
+                             s->values.n + 1, sizeof *s->first_replica, err);
     for (size_t v = 0; v < s->values.n && status == MO_OK; v++)
-        s->twins_of[v] = MO_PLAN_NONE;
+        s->first_replica[v] = MO_PLAN_NONE;
     return status;
 }
 
@@ -204,23 +313,23 @@ mo_status mo_plan_insert_transfers(const mo_plan_source *source,
                                    mo_exec_plan *plan, int64_t **start_ns,
                                    mo_error *err)
 {
-    spreading s = { .plan = plan };
-    mo_status status = mo_plan_transfer_times_new(source, &s.dues, err);
+    transfer_state s = { .plan = plan };
+    mo_status status = init_transfer_times(source, &s.dues, err);
 
     if (status == MO_OK)
-        status = begin(&s, err);
+        status = init_state(&s, err);
     if (status == MO_OK)
-        status = bring_views(&s, err);
+        status = replicate_views(&s, err);
     if (status == MO_OK)
-        status = bring_operands(&s, err);
+        status = replicate_operands(&s, err);
     if (status == MO_OK)
         status = mo_plan_values_commit(&s.values, plan, err);
     if (status == MO_OK)
-        status = put_transfers(&s, start_ns, err);
+        status = write_transfers(&s, start_ns, err);
     free(s.sendings);
-    free(s.twins);
-    free(s.twins_of);
+    free(s.replicas);
+    free(s.first_replica);
     mo_plan_values_clear(&s.values);
-    mo_plan_transfer_times_clear(&s.dues);
+    clear_transfer_times(&s.dues);
     return status;
 }

@@ -7,8 +7,8 @@
 #include "exec/plan/schedule/schedule_steps.h"
 #include "exec/plan/ir/value_table.h"
 
-static int count_lives(const mo_exec_plan *plan,
-                       const mo_plan_live_range *lives, int device)
+static int count_live_values(const mo_exec_plan *plan,
+                             const mo_plan_live_range *lives, int device)
 {
     int n = 0;
 
@@ -18,9 +18,9 @@ static int count_lives(const mo_exec_plan *plan,
     return n;
 }
 
-static void fill_blocks(const mo_exec_plan *plan,
-                        const mo_plan_live_range *lives, int device,
-                        mo_plan_buffer *blocks)
+static void fill_buffers(const mo_exec_plan *plan,
+                         const mo_plan_live_range *lives, int device,
+                         mo_plan_buffer *blocks)
 {
     for (int v = 0; v < plan->n_values; v++) {
         const mo_plan_value *value = &plan->values[v];
@@ -35,18 +35,18 @@ static void fill_blocks(const mo_exec_plan *plan,
     }
 }
 
-static mo_status pack_device(mo_exec_plan *plan,
-                             const mo_plan_live_range *lives, int device,
-                             mo_error *err)
+static mo_status assign_device_offsets(mo_exec_plan *plan,
+                                       const mo_plan_live_range *lives,
+                                       int device, mo_error *err)
 {
-    int n = count_lives(plan, lives, device);
+    int n = count_live_values(plan, lives, device);
     mo_plan_buffer *blocks = calloc((size_t) n + 1, sizeof *blocks);
     mo_plan_arena_size packed;
     mo_status status;
 
     if (!blocks)
         return mo_fail_memory(err);
-    fill_blocks(plan, lives, device, blocks);
+    fill_buffers(plan, lives, device, blocks);
     status = mo_plan_assign_offsets(blocks, n, &packed, err);
     if (status == MO_OK) {
         for (int i = 0; i < n; i++)
@@ -57,7 +57,8 @@ static mo_status pack_device(mo_exec_plan *plan,
     return status;
 }
 
-/* A constant that a device reads: the same data under two shapes is one. */
+/* A constant that a device reads; the same data under two shapes counts
+ * once. */
 typedef struct weight {
     int device;
     const void *data;
@@ -88,8 +89,8 @@ static void mark_constants(const mo_exec_plan *plan, bool *is_read)
             true;
 }
 
-static int list_weights(const mo_exec_plan *plan, const bool *is_read,
-                        weight *weights)
+static int collect_weights(const mo_exec_plan *plan, const bool *is_read,
+                           weight *weights)
 {
     int n = 0;
 
@@ -122,7 +123,7 @@ static mo_status add_weights(mo_exec_plan *plan, const weight *weights, int n,
     return MO_OK;
 }
 
-static mo_status weigh_constants(mo_exec_plan *plan, mo_error *err)
+static mo_status sum_weight_bytes(mo_exec_plan *plan, mo_error *err)
 {
     size_t n = (size_t) plan->n_values + 1;
     bool *is_read = calloc(n, sizeof *is_read);
@@ -134,14 +135,14 @@ static mo_status weigh_constants(mo_exec_plan *plan, mo_error *err)
     if (status == MO_OK) {
         mark_constants(plan, is_read);
         status = add_weights(plan, weights,
-                             list_weights(plan, is_read, weights), err);
+                             collect_weights(plan, is_read, weights), err);
     }
     free(weights);
     free(is_read);
     return status;
 }
 
-static void place_parts(mo_exec_plan *plan)
+static void offset_parts(mo_exec_plan *plan)
 {
     for (int v = 0; v < plan->n_values; v++) {
         mo_plan_value *value = &plan->values[v];
@@ -153,8 +154,8 @@ static void place_parts(mo_exec_plan *plan)
     }
 }
 
-/* A view lies where what it views does. */
-static void place_views(mo_exec_plan *plan)
+/* A view has the offset of the value it shares bytes with. */
+static void offset_views(mo_exec_plan *plan)
 {
     for (int v = 0; v < plan->n_values; v++)
         if (plan->values[v].view_of != MO_PLAN_NONE)
@@ -172,11 +173,11 @@ mo_status mo_plan_assign_memory(mo_exec_plan *plan, mo_error *err)
     for (int v = 0; v < plan->n_values; v++)
         plan->values[v].offset = MO_PLAN_NONE;
     for (int d = 0; d < plan->n_devices && status == MO_OK; d++)
-        status = pack_device(plan, lives, d, err);
+        status = assign_device_offsets(plan, lives, d, err);
     if (status == MO_OK) {
-        place_parts(plan);
-        place_views(plan);
-        status = weigh_constants(plan, err);
+        offset_parts(plan);
+        offset_views(plan);
+        status = sum_weight_bytes(plan, err);
     }
     free(lives);
     return status;

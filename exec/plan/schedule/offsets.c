@@ -9,21 +9,23 @@
 #include "base/array.h"
 
 /*
- * One block after the other goes into the smallest gap that holds it between
- * those it meets, or on top of them.  Who is first decides: large ones first
- * leave few holes; those that begin first are like an allocator's.  A few
- * orders are tried until one meets the bound, and with each of them those that
- * are in the way, on top of all, may go first.
+ * Offset assignment by best fit: one buffer after the other goes into the
+ * smallest gap between the placed buffers whose live ranges overlap its own,
+ * or on top of them. The result depends on the order: large ones first leave
+ * few holes; by begin is what an allocator would do. A few orders are tried
+ * until one meets the lower bound, and with each of them the buffers on top of
+ * the arena may be promoted to the front.
  *
- * Whom a block meets is found in a tree over the blocks in order of their
- * begins, which knows the latest end of the placed ones below each node.
+ * Overlapping buffers are found in an interval tree over the buffers in order
+ * of their begins, which holds the latest end of the placed ones below each
+ * node.
  */
-typedef struct taken {
+typedef struct occupied_range {
     int64_t low, high;
-} taken;
+} occupied_range;
 
-/* One that meets more goes on top of everything: looking at each would take the
- * time of all pairs. */
+/* A buffer that overlaps more goes on top of everything: examining each would
+ * take quadratic time. */
 enum { MAX_MET = 1024 };
 
 typedef struct packing {
@@ -31,22 +33,22 @@ typedef struct packing {
     const mo_plan_buffer **order; /* in which they are placed */
     int n;
     int leaves;      /* of the tree, a power of two */
-    int *latest;     /* by node; that of block i is node leaves + i */
-    int64_t *offset; /* by block, of this attempt */
+    int *latest;     /* by node; that of buffer i is node leaves + i */
+    int64_t *offset; /* by buffer, of this attempt */
     int64_t top;
-    taken *met; /* by the block that is looked at */
+    occupied_range *overlaps; /* overlapping ones of the current buffer */
     int n_met;
 } packing;
 
 enum { NOT_PLACED = INT_MIN };
 
-static int64_t size_of(const mo_plan_buffer *block)
+static int64_t aligned_size(const mo_plan_buffer *block)
 {
     return (block->bytes + MO_PLAN_BUFFER_ALIGN - 1) / MO_PLAN_BUFFER_ALIGN *
            MO_PLAN_BUFFER_ALIGN;
 }
 
-static int compare_blocks(const void *a, const void *b)
+static int compare_buffers(const void *a, const void *b)
 {
     const mo_plan_buffer *x = a, *y = b;
 
@@ -57,8 +59,8 @@ static int compare_blocks(const void *a, const void *b)
 
 static int compare_begins(const void *a, const void *b)
 {
-    return compare_blocks(*(const mo_plan_buffer *const *) a,
-                          *(const mo_plan_buffer *const *) b);
+    return compare_buffers(*(const mo_plan_buffer *const *) a,
+                           *(const mo_plan_buffer *const *) b);
 }
 
 static int compare_ends(const void *a, const void *b)
@@ -66,7 +68,8 @@ static int compare_ends(const void *a, const void *b)
     const mo_plan_buffer *x = *(const mo_plan_buffer *const *) a;
     const mo_plan_buffer *y = *(const mo_plan_buffer *const *) b;
 
-    return x->end != y->end ? (x->end < y->end ? -1 : 1) : compare_blocks(x, y);
+    return x->end != y->end ? (x->end < y->end ? -1 : 1)
+                            : compare_buffers(x, y);
 }
 
 static int compare_sizes(const void *a, const void *b)
@@ -75,7 +78,7 @@ static int compare_sizes(const void *a, const void *b)
     const mo_plan_buffer *y = *(const mo_plan_buffer *const *) b;
 
     return x->bytes != y->bytes ? (x->bytes > y->bytes ? -1 : 1)
-                                : compare_blocks(x, y);
+                                : compare_buffers(x, y);
 }
 
 static double area_of(const mo_plan_buffer *block)
@@ -91,9 +94,9 @@ static int compare_areas(const void *a, const void *b)
     return x != y ? (x > y ? -1 : 1) : compare_begins(a, b);
 }
 
-static int compare_taken(const void *a, const void *b)
+static int compare_ranges(const void *a, const void *b)
 {
-    const taken *x = a, *y = b;
+    const occupied_range *x = a, *y = b;
 
     return (x->low > y->low) - (x->low < y->low);
 }
@@ -103,9 +106,9 @@ static void sort_order(packing *p, int (*compare)(const void *, const void *))
     qsort(p->order, (size_t) p->n, sizeof *p->order, compare);
 }
 
-static void place(packing *p, int i, int64_t offset)
+static void place_buffer(packing *p, int i, int64_t offset)
 {
-    int64_t high = offset + size_of(&p->blocks[i]);
+    int64_t high = offset + aligned_size(&p->blocks[i]);
 
     p->offset[i] = offset;
     if (high > p->top)
@@ -115,10 +118,10 @@ static void place(packing *p, int i, int64_t offset)
             p->latest[node] = p->blocks[i].end;
 }
 
-/* Collects the placed ones that block meets among the count from first on,
- * which are those below node. */
-static void collect(packing *p, const mo_plan_buffer *block, int node,
-                    int first, int count)
+/* Collects the placed buffers that overlap this one among the count from first
+ * on, which are those below node. */
+static void collect_overlaps(packing *p, const mo_plan_buffer *block, int node,
+                             int first, int count)
 {
     if (p->latest[node] < block->begin || p->blocks[first].begin > block->end ||
         p->n_met > MAX_MET)
@@ -126,29 +129,30 @@ static void collect(packing *p, const mo_plan_buffer *block, int node,
     if (count == 1) {
         int64_t low = p->offset[first];
 
-        p->met[p->n_met++] = (taken){ low, low + size_of(&p->blocks[first]) };
+        p->overlaps[p->n_met++] =
+            (occupied_range){ low, low + aligned_size(&p->blocks[first]) };
         return;
     }
-    collect(p, block, 2 * node, first, count / 2);
-    collect(p, block, 2 * node + 1, first + count / 2, count / 2);
+    collect_overlaps(p, block, 2 * node, first, count / 2);
+    collect_overlaps(p, block, 2 * node + 1, first + count / 2, count / 2);
 }
 
-/* Where the smallest gap begins that holds size bytes between those that were
- * met, or where the last of them ends. */
+/* The begin of the smallest gap of size bytes between the overlapping buffers,
+ * or the end of the last. */
 static int64_t find_gap(packing *p, int64_t size)
 {
     int64_t floor = 0, best = -1, best_room = INT64_MAX;
 
-    qsort(p->met, (size_t) p->n_met, sizeof *p->met, compare_taken);
+    qsort(p->overlaps, (size_t) p->n_met, sizeof *p->overlaps, compare_ranges);
     for (int i = 0; i < p->n_met; i++) {
-        int64_t room = p->met[i].low - floor;
+        int64_t room = p->overlaps[i].low - floor;
 
         if (room >= size && room < best_room) {
             best = floor;
             best_room = room;
         }
-        if (p->met[i].high > floor)
-            floor = p->met[i].high;
+        if (p->overlaps[i].high > floor)
+            floor = p->overlaps[i].high;
     }
     return best >= 0 ? best : floor;
 }
@@ -163,13 +167,14 @@ static void place_all(packing *p)
         int i = (int) (block - p->blocks);
 
         p->n_met = 0;
-        collect(p, block, 1, 0, p->leaves);
-        place(p, i, p->n_met > MAX_MET ? p->top : find_gap(p, size_of(block)));
+        collect_overlaps(p, block, 1, 0, p->leaves);
+        place_buffer(p, i,
+                     p->n_met > MAX_MET ? p->top
+                                        : find_gap(p, aligned_size(block)));
     }
 }
 
-/* Like an allocator's: as they come, of those that come together the larger
- * ones first. */
+/* Allocation order: by begin, then by falling size. */
 static int compare_arrivals(const void *a, const void *b)
 {
     const mo_plan_buffer *x = *(const mo_plan_buffer *const *) a;
@@ -179,9 +184,9 @@ static int compare_arrivals(const void *a, const void *b)
                                 : compare_sizes(a, b);
 }
 
-/* Places all in the order they have, and keeps that if it is the best so far.
- */
-static void attempt(packing *p, mo_plan_arena_size *packed)
+/* Places all buffers in the current order, and keeps the result if it is the
+ * best so far. */
+static void try_current_order(packing *p, mo_plan_arena_size *packed)
 {
     place_all(p);
     if (p->top >= packed->bytes)
@@ -191,21 +196,22 @@ static void attempt(packing *p, mo_plan_arena_size *packed)
         p->blocks[i].offset = p->offset[i];
 }
 
-/* Lets the first of those that lie on top be the first to be placed. */
+/* Moves the first of those on top to the front of the order. */
 static void promote_top(packing *p)
 {
     int k = 0;
     const mo_plan_buffer *block;
 
-    while (p->offset[p->order[k] - p->blocks] + size_of(p->order[k]) < p->top)
+    while (p->offset[p->order[k] - p->blocks] + aligned_size(p->order[k]) <
+           p->top)
         k++;
     block = p->order[k];
     memmove(p->order + 1, p->order, (size_t) k * sizeof *p->order);
     p->order[0] = block;
 }
 
-/* How often, and how many blocks may be placed for it; and how many there may
- * be, so that a try takes a few milliseconds. */
+/* Limits on the number of promotions and on the buffers placed for them; and
+ * on the number of buffers, so that an attempt takes a few milliseconds. */
 enum { MAX_PROMOTIONS = 100, MAX_PLACED = 200000, MAX_PROMOTED = 5000 };
 
 static int count_promotions(int n)
@@ -215,15 +221,15 @@ static int count_promotions(int n)
     return MAX_PLACED / n < MAX_PROMOTIONS ? MAX_PLACED / n : MAX_PROMOTIONS;
 }
 
-/* The order at hand, and others that it leads to. */
+/* The current order, and others reached from it by promotions. */
 static void try_order(packing *p, mo_plan_arena_size *packed)
 {
     int most = count_promotions(p->n);
 
-    attempt(p, packed);
+    try_current_order(p, packed);
     for (int k = 0; k < most && packed->bytes > packed->bound_bytes; k++) {
         promote_top(p);
-        attempt(p, packed);
+        try_current_order(p, packed);
     }
 }
 
@@ -241,7 +247,7 @@ static void try_orders(packing *p, mo_plan_arena_size *packed)
     }
 }
 
-/* Blocks are in order of their begins; order is of their ends. */
+/* Buffers are in order of their begins; order is that of their ends. */
 static int64_t find_bound(packing *p)
 {
     int64_t now = 0, most = 0;
@@ -250,27 +256,27 @@ static int64_t find_bound(packing *p)
     sort_order(p, compare_ends);
     for (int i = 0; i < p->n; i++) {
         while (p->order[dropped]->end < p->blocks[i].begin)
-            now -= size_of(p->order[dropped++]);
-        now += size_of(&p->blocks[i]);
+            now -= aligned_size(p->order[dropped++]);
+        now += aligned_size(&p->blocks[i]);
         if (now > most)
             most = now;
     }
     return most;
 }
 
-/* All of them together fit an int64, so that no sum of some can overflow. */
-static bool adds_up(const mo_plan_buffer *blocks, int n)
+/* All sizes together fit an int64, so that no partial sum overflows. */
+static bool sizes_fit(const mo_plan_buffer *blocks, int n)
 {
     int64_t sum = 0;
 
     for (int i = 0; i < n; i++)
         if (blocks[i].bytes > INT64_MAX - MO_PLAN_BUFFER_ALIGN ||
-            !mo_int64_add(sum, size_of(&blocks[i]), &sum))
+            !mo_int64_add(sum, aligned_size(&blocks[i]), &sum))
             return false;
     return true;
 }
 
-static mo_status prepare(packing *p, mo_error *err)
+static mo_status init_packing(packing *p, mo_error *err)
 {
     p->leaves = 1;
     while (p->leaves < p->n)
@@ -278,10 +284,10 @@ static mo_status prepare(packing *p, mo_error *err)
     p->order = calloc((size_t) p->n, sizeof *p->order);
     p->latest = calloc(2 * (size_t) p->leaves, sizeof *p->latest);
     p->offset = calloc((size_t) p->n, sizeof *p->offset);
-    p->met = calloc(MAX_MET + 1, sizeof *p->met);
-    if (!p->order || !p->latest || !p->offset || !p->met)
+    p->overlaps = calloc(MAX_MET + 1, sizeof *p->overlaps);
+    if (!p->order || !p->latest || !p->offset || !p->overlaps)
         return mo_fail_memory(err);
-    qsort(p->blocks, (size_t) p->n, sizeof *p->blocks, compare_blocks);
+    qsort(p->blocks, (size_t) p->n, sizeof *p->blocks, compare_buffers);
     for (int i = 0; i < p->n; i++)
         p->order[i] = &p->blocks[i];
     return MO_OK;
@@ -296,15 +302,15 @@ mo_status mo_plan_assign_offsets(mo_plan_buffer *blocks, int n,
     *packed = (mo_plan_arena_size){ 0 };
     if (n == 0)
         return MO_OK;
-    if (!adds_up(blocks, n))
+    if (!sizes_fit(blocks, n))
         return mo_fail(err, MO_E_LIMIT,
                        "the values of one device have more than 2^63 bytes");
-    status = prepare(&p, err);
+    status = init_packing(&p, err);
     if (status == MO_OK) {
         packed->bound_bytes = find_bound(&p);
         try_orders(&p, packed);
     }
-    free(p.met);
+    free(p.overlaps);
     free(p.offset);
     free(p.latest);
     free(p.order);

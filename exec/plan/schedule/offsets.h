@@ -1,12 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * pack.h - blocks that live for a while, each in a place of one arena.
+ * offsets.h - offset assignment: buffers with live ranges, packed into one
+ * arena (dynamic storage allocation).
  *
  *     bytes ^  +--------+   +----+
- *           |  |   b    |   | d  |     Blocks whose lives overlap never share
- *           |  +---+----+---+----+     a byte; the arena is as small as we get
- *           |      |    c   |          it (the best is NP-hard to find).
- *           +--------------------> steps
+ *           |  |   b    |   | d  |     Buffers whose live ranges overlap never
+ *           |  +---+----+---+----+     share a byte.  The smallest arena is
+ *           |      |    c   |          NP-hard to find (Garey, Johnson 1979);
+ *           +--------------------> steps    this is a heuristic.
  */
 #ifndef MO_EXEC_PLAN_SCHEDULE_OFFSETS_H
 #define MO_EXEC_PLAN_SCHEDULE_OFFSETS_H
@@ -15,25 +16,24 @@
 
 #include "base/error.h"
 
-enum {
-    MO_PLAN_BUFFER_ALIGN = 64
-}; /* a cache line, and all that vectors ask for */
+enum { MO_PLAN_BUFFER_ALIGN = 64 }; /* a cache line, and the widest vector */
 
 typedef struct mo_plan_buffer {
-    int owner;      /* what the caller knows it by; no two are equal */
-    int begin, end; /* both are a part of its life */
+    int owner;      /* the caller's key; unique */
+    int begin, end; /* inclusive live range */
     int64_t bytes;
-    int64_t offset; /* found; a multiple of MO_PLAN_BUFFER_ALIGN */
+    int64_t offset; /* result; a multiple of MO_PLAN_BUFFER_ALIGN */
 } mo_plan_buffer;
 
-/* The size of the arena, and what none can be smaller than: the most that
- * lives at one time, each block rounded up to MO_PLAN_BUFFER_ALIGN. */
+/* The size of the arena and its lower bound: the most bytes live at one step,
+ * each buffer rounded up to MO_PLAN_BUFFER_ALIGN. */
 typedef struct mo_plan_arena_size {
     int64_t bytes, bound_bytes;
 } mo_plan_arena_size;
 
-/* Gives every block its offset, and sorts them by begin.  The same blocks have
- * the same offsets, in whatever order they come. */
+/* Assigns every buffer its offset, and sorts the caller's array by begin.
+ * Deterministic: the same buffers have the same offsets, in whatever order
+ * they come. */
 mo_status mo_plan_assign_offsets(mo_plan_buffer *blocks, int n,
                                  mo_plan_arena_size *packed, mo_error *err);
 

@@ -5,10 +5,11 @@
 #include "exec/plan/ir/value_table.h"
 
 /*
- * One total order of all that happens; every device does its part of it.
+ * Step order: one total order of all steps; every device executes its part of
+ * it.
  *
- * Calls stand in it already.  A transfer comes behind the call that makes what
- * it sends and before the first that reads it; in between, where the schedule
+ * Calls are ordered already. A transfer comes behind the call that produces
+ * the value and before the first that reads it; in between, where the schedule
  * has it: calls count from their ends, transfers from their starts.
  *
  *     time    0         10        20        30
@@ -16,28 +17,28 @@
  *     x                 |~~~|
  *     B       |-----b1------|---b2----|          B: receive x, b1, await x, b2
  *
- * So what is sent while an op runs is begun before that op, at both ends, and
- * goes on meanwhile.  A receiver awaits a transfer right before it needs it.
- * By then it is done, or late: its sender, who only wants the memory back, lets
- * a few more that were sent be needed first, so that it is hardly ever held up;
- * often something that depends on what was sent has come back by then, and
- * there is nothing to wait for.
+ * So a transfer during an op is posted before that op, at both ends, and
+ * proceeds meanwhile. A receiver awaits a transfer right before it needs the
+ * value. The sender, which only needs the buffer back, defers its await until
+ * a few more transfers have been awaited by their receivers, so that it hardly
+ * ever stalls; often a value that depends on the sent one has come back by
+ * then, and the transfer is complete.
  *
- * Only awaits hold a device up, and both ends of a transfer begin before any of
- * its awaits in the total order.  The first of all steps that hold somebody up
- * can therefore go on: there is no deadlock, whatever is buffered.
+ * Only awaits block a device, and both ends of a transfer are posted before
+ * any of its awaits in the total order. The first of all blocking steps can
+ * therefore proceed: there is no deadlock, whatever is buffered.
  */
-typedef struct way {
+typedef struct transfer_slot {
     int transfer;
     int64_t start_ns;
-    int earliest, latest; /* calls before which it may be, from which ... */
-    int place;            /* ... and before which it is */
+    int earliest, latest; /* range of calls before which it may be placed ... */
+    int place;            /* ... and the one before which it is */
     bool awaited;
-} way;
+} transfer_slot;
 
-/* Of a device: transfers that their receivers have awaited and it has not yet,
- * from the first to be awaited, in a ring. */
-enum { MOST_KEPT = 8, RING = MOST_KEPT + 1 };
+/* Transfers of a device that their receivers have awaited and it has not yet,
+ * in that order, in a ring buffer. */
+enum { MAX_KEPT = 8, RING = MAX_KEPT + 1 };
 
 typedef struct kept {
     int transfers[RING];
@@ -47,22 +48,23 @@ typedef struct kept {
 
 typedef struct ordering {
     mo_exec_plan *plan;
-    kept *kept;         /* by device */
-    int64_t *end_ns;    /* by call: when it is over, never decreasing */
-    way *ways;          /* by transfer */
-    const way **sorted; /* by place */
-    int next;           /* place in the total order */
+    kept *kept;      /* by device */
+    int64_t *end_ns; /* by call: its end in the schedule, never decreasing */
+    transfer_slot *slots;         /* by transfer */
+    const transfer_slot **sorted; /* by place */
+    int next;                     /* position in the total order */
 } ordering;
 
-/* The transfer that brings what a value shows, or MO_PLAN_NONE. */
-static int brought_by(const mo_exec_plan *plan, int value)
+/* The transfer that brings a value or the value it is a view of, or
+ * MO_PLAN_NONE. */
+static int arriving_transfer(const mo_exec_plan *plan, int value)
 {
     return plan->values[mo_plan_value_root(plan->values, value)].transfer;
 }
 
-/* A part of an item's time for each of its calls. */
-static int64_t end_of(const mo_plan_source *source, const mo_plan_item *item,
-                      int done, int count)
+/* An item's time is divided among its calls. */
+static int64_t call_end_ns(const mo_plan_source *source,
+                           const mo_plan_item *item, int done, int count)
 {
     int64_t start_ns;
 
@@ -73,8 +75,8 @@ static int64_t end_of(const mo_plan_source *source, const mo_plan_item *item,
                          : start_ns + item->predicted_ns / count * done;
 }
 
-static void find_ends(const mo_plan_source *source, ordering *o, int *count,
-                      int *done)
+static void compute_call_ends(const mo_plan_source *source, ordering *o,
+                              int *count, int *done)
 {
     const mo_exec_plan *plan = o->plan;
     int64_t latest = 0;
@@ -84,7 +86,7 @@ static void find_ends(const mo_plan_source *source, ordering *o, int *count,
     for (int c = 0; c < plan->n_calls; c++) {
         int item = plan->calls[c].item;
         int64_t end_ns =
-            end_of(source, &plan->items[item], ++done[item], count[item]);
+            call_end_ns(source, &plan->items[item], ++done[item], count[item]);
 
         if (end_ns > latest)
             latest = end_ns;
@@ -92,45 +94,46 @@ static void find_ends(const mo_plan_source *source, ordering *o, int *count,
     }
 }
 
-/* Which call makes what a transfer sends tells the earliest, who reads it the
+/* The producer of a sent value gives the earliest place, its first reader the
  * latest. */
-static void find_bounds(ordering *o, int *made_by)
+static void find_bounds(ordering *o, int *producer)
 {
     const mo_exec_plan *plan = o->plan;
 
     for (int v = 0; v < plan->n_values; v++)
-        made_by[v] = -1;
+        producer[v] = -1;
     for (int t = 0; t < plan->n_transfers; t++)
-        o->ways[t].latest = plan->n_calls;
+        o->slots[t].latest = plan->n_calls;
     for (int c = plan->n_calls - 1; c >= 0; c--) {
         const mo_call *call = &plan->calls[c].call;
 
         for (int i = 0; i < call->n_out; i++)
-            made_by[call->out[i]] = c;
+            producer[call->out[i]] = c;
         for (int i = 0; i < call->n_in; i++) {
-            int t = brought_by(plan, call->in[i]);
+            int t = arriving_transfer(plan, call->in[i]);
 
             if (t != MO_PLAN_NONE)
-                o->ways[t].latest = c;
+                o->slots[t].latest = c;
         }
     }
     for (int t = 0; t < plan->n_transfers; t++)
-        o->ways[t].earliest = made_by[plan->transfers[t].from_value] + 1;
+        o->slots[t].earliest = producer[plan->transfers[t].from_value] + 1;
 }
 
-/* What is passed on must have come before. */
-static void chain_bounds(ordering *o)
+/* A value that is forwarded must have arrived before. */
+static void propagate_bounds(ordering *o)
 {
     for (int t = o->plan->n_transfers - 1; t >= 0; t--) {
-        int before = brought_by(o->plan, o->plan->transfers[t].from_value);
+        int before =
+            arriving_transfer(o->plan, o->plan->transfers[t].from_value);
 
         if (before != MO_PLAN_NONE &&
-            o->ways[t].latest < o->ways[before].latest)
-            o->ways[before].latest = o->ways[t].latest;
+            o->slots[t].latest < o->slots[before].latest)
+            o->slots[before].latest = o->slots[t].latest;
     }
 }
 
-/* The first call that is over later than the transfer starts. */
+/* The first call that ends later than the transfer starts. */
 static int first_after(const ordering *o, int64_t start_ns)
 {
     int low = 0, high = o->plan->n_calls;
@@ -149,13 +152,14 @@ static int first_after(const ordering *o, int64_t start_ns)
 static void find_places(ordering *o)
 {
     for (int t = 0; t < o->plan->n_transfers; t++) {
-        way *it = &o->ways[t];
-        int before = brought_by(o->plan, o->plan->transfers[t].from_value);
+        transfer_slot *it = &o->slots[t];
+        int before =
+            arriving_transfer(o->plan, o->plan->transfers[t].from_value);
 
         if (before != MO_PLAN_NONE) {
-            it->earliest = o->ways[before].place;
-            if (it->start_ns < o->ways[before].start_ns)
-                it->start_ns = o->ways[before].start_ns;
+            it->earliest = o->slots[before].place;
+            if (it->start_ns < o->slots[before].start_ns)
+                it->start_ns = o->slots[before].start_ns;
         }
         it->place = first_after(o, it->start_ns);
         if (it->place > it->latest)
@@ -166,9 +170,10 @@ static void find_places(ordering *o)
     }
 }
 
-static int compare_ways(const void *a, const void *b)
+static int compare_slots(const void *a, const void *b)
 {
-    const way *x = *(const way *const *) a, *y = *(const way *const *) b;
+    const transfer_slot *x = *(const transfer_slot *const *) a,
+                        *y = *(const transfer_slot *const *) b;
 
     if (x->place != y->place)
         return x->place < y->place ? -1 : 1;
@@ -177,7 +182,7 @@ static int compare_ways(const void *a, const void *b)
     return (x->transfer > y->transfer) - (x->transfer < y->transfer);
 }
 
-static mo_status make_steps(mo_exec_plan *plan, mo_error *err)
+static mo_status alloc_steps(mo_exec_plan *plan, mo_error *err)
 {
     for (int d = 0; d < plan->n_devices; d++)
         plan->devices[d].n_steps = 0;
@@ -218,39 +223,39 @@ static void await_sent(ordering *o, int device)
     o->next++;
 }
 
-static bool keeps_too_much(const ordering *o, int device)
+static bool exceeds_keep_limit(const ordering *o, int device)
 {
     const kept *k = &o->kept[device];
 
-    return k->n > MOST_KEPT || k->bytes > o->plan->devices[device].keep_bytes;
+    return k->n > MAX_KEPT || k->bytes > o->plan->devices[device].keep_bytes;
 }
 
-static void keep_sent(ordering *o, int t)
+static void defer_await(ordering *o, int t)
 {
     const mo_plan_transfer *it = &o->plan->transfers[t];
     kept *k = &o->kept[it->from];
 
     k->transfers[(k->first + k->n++) % RING] = t;
     k->bytes += it->bytes;
-    while (keeps_too_much(o, it->from))
+    while (exceeds_keep_limit(o, it->from))
         await_sent(o, it->from);
 }
 
 static void add_await(ordering *o, int t)
 {
-    if (t == MO_PLAN_NONE || o->ways[t].awaited)
+    if (t == MO_PLAN_NONE || o->slots[t].awaited)
         return;
-    o->ways[t].awaited = true;
+    o->slots[t].awaited = true;
     add_step(o, o->plan->transfers[t].to, MO_PLAN_STEP_AWAIT, t);
     o->next++;
-    keep_sent(o, t);
+    defer_await(o, t);
 }
 
 static void add_transfer(ordering *o, int t)
 {
     const mo_plan_transfer *transfer = &o->plan->transfers[t];
 
-    add_await(o, brought_by(o->plan, transfer->from_value));
+    add_await(o, arriving_transfer(o->plan, transfer->from_value));
     add_step(o, transfer->from, MO_PLAN_STEP_SEND, t);
     add_step(o, transfer->to, MO_PLAN_STEP_RECEIVE, t);
     o->next++;
@@ -261,7 +266,7 @@ static void add_call(ordering *o, int c)
     const mo_plan_call *it = &o->plan->calls[c];
 
     for (int i = 0; i < it->call.n_in; i++)
-        add_await(o, brought_by(o->plan, it->call.in[i]));
+        add_await(o, arriving_transfer(o->plan, it->call.in[i]));
     add_step(o, it->device, MO_PLAN_STEP_COMPUTE, c);
     o->next++;
 }
@@ -284,22 +289,22 @@ static void add_steps(ordering *o)
             await_sent(o, d);
 }
 
-static mo_status find_order(const mo_plan_source *source, ordering *o,
-                            int *numbers, mo_error *err)
+static mo_status compute_order(const mo_plan_source *source, ordering *o,
+                               int *numbers, mo_error *err)
 {
     const mo_exec_plan *plan = o->plan;
 
-    find_ends(source, o, numbers, numbers + plan->n_items);
+    compute_call_ends(source, o, numbers, numbers + plan->n_items);
     find_bounds(o, numbers);
-    chain_bounds(o);
+    propagate_bounds(o);
     find_places(o);
     qsort(o->sorted, (size_t) plan->n_transfers, sizeof *o->sorted,
-          compare_ways);
-    return make_steps(o->plan, err);
+          compare_slots);
+    return alloc_steps(o->plan, err);
 }
 
-/* Room for what is counted by value or by item. */
-static size_t numbers_size(const mo_exec_plan *plan)
+/* Size of arrays indexed by value or by item. */
+static size_t index_array_size(const mo_exec_plan *plan)
 {
     return 2 * (size_t) plan->n_items + (size_t) plan->n_values + 1;
 }
@@ -312,22 +317,22 @@ mo_status mo_plan_order_steps(const mo_plan_source *source, mo_exec_plan *plan,
         .plan = plan,
         .kept = calloc((size_t) plan->n_devices + 1, sizeof *o.kept),
         .end_ns = calloc((size_t) plan->n_calls + 1, sizeof *o.end_ns),
-        .ways = calloc(n, sizeof *o.ways),
+        .slots = calloc(n, sizeof *o.slots),
         .sorted = calloc(n, sizeof *o.sorted),
     };
-    int *numbers = calloc(numbers_size(plan), sizeof *numbers);
-    bool done = o.kept && o.end_ns && o.ways && o.sorted && numbers;
+    int *numbers = calloc(index_array_size(plan), sizeof *numbers);
+    bool done = o.kept && o.end_ns && o.slots && o.sorted && numbers;
     mo_status status = done ? MO_OK : mo_fail_memory(err);
 
     for (int t = 0; t < plan->n_transfers && status == MO_OK; t++)
-        o.ways[t] = (way){ .transfer = t, .start_ns = start_ns[t] };
+        o.slots[t] = (transfer_slot){ .transfer = t, .start_ns = start_ns[t] };
     if (status == MO_OK)
-        status = find_order(source, &o, numbers, err);
+        status = compute_order(source, &o, numbers, err);
     if (status == MO_OK)
         add_steps(&o);
     free(numbers);
     free(o.sorted);
-    free(o.ways);
+    free(o.slots);
     free(o.end_ns);
     free(o.kept);
     return status;

@@ -5,15 +5,15 @@
 #include "exec/plan/verify/verify_internal.h"
 
 /*
- * Lives are walked in the order they begin; those that are over are taken out,
- * and each must find its bytes free:
+ * Overlap check by a sweep over live ranges in the order they begin; ended
+ * ones are removed, and each must find its bytes free:
  *
- *     bytes   |--a--|        |---b---|      living
- *                 |---c---|                 begins: meets a
+ *     bytes   |--a--|        |---b---|      live
+ *                 |---c---|                 begins: overlaps a
  *
- * What is taken is held in a tree over the marks, all the places where a block
- * begins or ends.  A block is noted at the few nodes that it covers as a whole
- * and counted at all nodes above them.
+ * Occupied bytes are held in a segment tree (Bentley 1977) over the marks, all
+ * offsets where a block begins or ends. A block is recorded at the nodes that
+ * it covers as a whole and counted at all nodes above them.
  */
 typedef struct block {
     int value;
@@ -22,23 +22,23 @@ typedef struct block {
 } block;
 
 typedef struct node {
-    int covers; /* blocks noted here */
-    int inside; /* blocks noted here or below */
+    int covers; /* blocks recorded here */
+    int inside; /* blocks recorded here or below */
 } node;
 
 typedef struct arena {
     const mo_exec_plan *plan;
-    block *blocks;      /* those that have bytes, by begin */
+    block *blocks;      /* those of at least one byte, by begin */
     const block **ends; /* the same, by end */
     int n;
-    int64_t *marks; /* sorted, each once */
+    int64_t *marks; /* sorted, unique */
     int n_marks;
-    node *nodes; /* the root is 1; leaf i, from mark i to the next, is
-                    leaves + i */
+    node *nodes; /* the root is 1; leaf i, from mark i to the next, is leaves +
+                    i */
     int leaves;
 } arena;
 
-static mo_status check_place(const mo_exec_plan *plan, int v, mo_error *err)
+static mo_status check_offset(const mo_exec_plan *plan, int v, mo_error *err)
 {
     const mo_plan_value *value = &plan->values[v];
     int64_t bytes = mo_tensor_desc_bytes(&value->desc);
@@ -94,7 +94,7 @@ static int mark_at(const arena *a, int64_t byte)
     return (int) (found - a->marks);
 }
 
-/* Puts the blocks in order and their ends among the marks. */
+/* Sorts the blocks and replaces their bounds by marks. */
 static void sort_blocks(arena *a)
 {
     int n = 0;
@@ -118,8 +118,8 @@ static void sort_blocks(arena *a)
 }
 
 /* Of the count leaves from first on, below node at. */
-static bool is_taken(const arena *a, const block *b, int at, int first,
-                     int count)
+static bool is_occupied(const arena *a, const block *b, int at, int first,
+                        int count)
 {
     const node *it = &a->nodes[at];
 
@@ -127,13 +127,13 @@ static bool is_taken(const arena *a, const block *b, int at, int first,
         return false;
     if (it->covers > 0 || (b->low <= first && b->high >= first + count))
         return true;
-    return is_taken(a, b, 2 * at, first, count / 2) ||
-           is_taken(a, b, 2 * at + 1, first + count / 2, count / 2);
+    return is_occupied(a, b, 2 * at, first, count / 2) ||
+           is_occupied(a, b, 2 * at + 1, first + count / 2, count / 2);
 }
 
-/* Notes a block, or with -1 takes it out. */
-static void note(arena *a, const block *b, int sign, int at, int first,
-                 int count)
+/* Inserts a block, or with sign -1 removes it. */
+static void update_tree(arena *a, const block *b, int sign, int at, int first,
+                        int count)
 {
     node *it = &a->nodes[at];
 
@@ -144,11 +144,11 @@ static void note(arena *a, const block *b, int sign, int at, int first,
         it->covers += sign;
         return;
     }
-    note(a, b, sign, 2 * at, first, count / 2);
-    note(a, b, sign, 2 * at + 1, first + count / 2, count / 2);
+    update_tree(a, b, sign, 2 * at, first, count / 2);
+    update_tree(a, b, sign, 2 * at + 1, first + count / 2, count / 2);
 }
 
-/* Two blocks meet; the other one is looked for now. */
+/* Reports an overlap; finds the other block. */
 static mo_status fail_at(const arena *a, const block *b, mo_error *err)
 {
     const mo_plan_value *values = a->plan->values;
@@ -165,7 +165,7 @@ static mo_status fail_at(const arena *a, const block *b, mo_error *err)
                    mo_verify_name(values[other->value].name));
 }
 
-static mo_status walk(arena *a, mo_error *err)
+static mo_status sweep_blocks(arena *a, mo_error *err)
 {
     int dropped = 0;
 
@@ -173,10 +173,10 @@ static mo_status walk(arena *a, mo_error *err)
         const block *b = &a->blocks[i];
 
         for (; a->ends[dropped]->life.end < b->life.begin; dropped++)
-            note(a, a->ends[dropped], -1, 1, 0, a->leaves);
-        if (is_taken(a, b, 1, 0, a->leaves))
+            update_tree(a, a->ends[dropped], -1, 1, 0, a->leaves);
+        if (is_occupied(a, b, 1, 0, a->leaves))
             return fail_at(a, b, err);
-        note(a, b, 1, 1, 0, a->leaves);
+        update_tree(a, b, 1, 1, 0, a->leaves);
     }
     return MO_OK;
 }
@@ -194,7 +194,7 @@ static mo_status check_blocks(arena *a, mo_error *err)
     a->nodes = calloc(2 * (size_t) a->leaves, sizeof *a->nodes);
     if (a->ends && a->marks && a->nodes) {
         sort_blocks(a);
-        status = walk(a, err);
+        status = sweep_blocks(a, err);
     } else {
         status = mo_fail_memory(err);
     }
@@ -211,10 +211,11 @@ static bool has_bytes(const mo_exec_plan *plan, const mo_plan_live_range *lives,
            mo_tensor_desc_bytes(&plan->values[v].desc) > 0;
 }
 
-/* All blocks, by device.  end, zeros at first: where the blocks of each device
- * begin while they are filled in, and hence where they end then. */
-static void gather(const mo_exec_plan *plan, const mo_plan_live_range *lives,
-                   size_t *end, block *blocks)
+/* All blocks, by device. end, zeroed: the first block of each device while
+ * they are filled in, and hence where they end then. */
+static void collect_blocks(const mo_exec_plan *plan,
+                           const mo_plan_live_range *lives, size_t *end,
+                           block *blocks)
 {
     for (int v = 0; v < plan->n_values; v++)
         if (has_bytes(plan, lives, v) &&
@@ -235,7 +236,7 @@ static mo_status check_devices(const mo_exec_plan *plan,
     mo_status status = MO_OK;
     size_t first = 0;
 
-    gather(plan, lives, end, blocks);
+    collect_blocks(plan, lives, end, blocks);
     for (int d = 0; d < plan->n_devices && status == MO_OK; d++) {
         arena a = { .plan = plan,
                     .blocks = blocks + first,
@@ -258,7 +259,7 @@ mo_status mo_verify_memory(const mo_exec_plan *plan, mo_error *err)
 
     for (int v = 0; v < plan->n_values && status == MO_OK; v++)
         if (mo_plan_live_range_is_nonempty(&lives[v]))
-            status = check_place(plan, v, err);
+            status = check_offset(plan, v, err);
     if (status == MO_OK)
         status = check_devices(plan, lives, end, blocks, err);
     free(lives);

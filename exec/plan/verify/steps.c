@@ -1,10 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <limits.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "exec/plan/verify/verify_internal.h"
 
 /*
- * What was seen of a transfer, a bit each:
+ * Steps seen of a transfer, a bit each:
  *
  *     from   send ....... await
  *     to     receive .... await
@@ -16,8 +18,8 @@ typedef struct seen {
     unsigned char *moved; /* by transfer: the bits, shifted by the end */
 } seen;
 
-static mo_status see_call(const mo_exec_plan *plan, seen *s, int device,
-                          int step, mo_error *err)
+static mo_status record_call(const mo_exec_plan *plan, seen *s, int device,
+                             int step, mo_error *err)
 {
     int call = plan->devices[device].steps[step].what;
 
@@ -30,19 +32,19 @@ static mo_status see_call(const mo_exec_plan *plan, seen *s, int device,
     return MO_OK;
 }
 
-/* Which end of transfer the device is, -1 if none. */
-static int end_of(const mo_plan_transfer *transfer, int device)
+/* The end of the transfer that the device is, -1 if none. */
+static int transfer_end(const mo_plan_transfer *transfer, int device)
 {
     if (transfer->from == device)
         return SENDER;
     return transfer->to == device ? RECEIVER : -1;
 }
 
-static mo_status see_transfer(const mo_exec_plan *plan, seen *s, int device,
-                              int step, mo_error *err)
+static mo_status record_transfer(const mo_exec_plan *plan, seen *s, int device,
+                                 int step, mo_error *err)
 {
     const mo_plan_step *it = &plan->devices[device].steps[step];
-    int end = end_of(&plan->transfers[it->what], device);
+    int end = transfer_end(&plan->transfers[it->what], device);
     unsigned bits, bit = it->kind == MO_PLAN_STEP_AWAIT ? AWAITED : BEGUN;
 
     if (end < 0 || (it->kind == MO_PLAN_STEP_SEND && end != SENDER) ||
@@ -59,8 +61,8 @@ static mo_status see_transfer(const mo_exec_plan *plan, seen *s, int device,
     return MO_OK;
 }
 
-static mo_status see_step(const mo_exec_plan *plan, seen *s, int device,
-                          int step, mo_error *err)
+static mo_status record_step(const mo_exec_plan *plan, seen *s, int device,
+                             int step, mo_error *err)
 {
     const mo_plan_step *it = &plan->devices[device].steps[step];
     bool is_call = it->kind == MO_PLAN_STEP_COMPUTE;
@@ -71,8 +73,8 @@ static mo_status see_step(const mo_exec_plan *plan, seen *s, int device,
                        "plan: step %d of device %d is about what does not "
                        "exist",
                        step, device);
-    return is_call ? see_call(plan, s, device, step, err)
-                   : see_transfer(plan, s, device, step, err);
+    return is_call ? record_call(plan, s, device, step, err)
+                   : record_transfer(plan, s, device, step, err);
 }
 
 static mo_status check_all_seen(const mo_exec_plan *plan, const seen *s,
@@ -101,10 +103,278 @@ mo_status mo_verify_steps(const mo_exec_plan *plan, mo_error *err)
 
     for (int d = 0; d < plan->n_devices; d++)
         for (int i = 0; i < plan->devices[d].n_steps && status == MO_OK; i++)
-            status = see_step(plan, &s, d, i, err);
+            status = record_step(plan, &s, d, i, err);
     if (status == MO_OK)
         status = check_all_seen(plan, &s, err);
     free(s.moved);
     free(s.called);
+    return status;
+}
+
+/* Both ends of a transfer are posted at one position, and every await is
+ * behind it. */
+static mo_status check_position(const mo_exec_plan *plan, int device, int step,
+                                int *begun, mo_error *err)
+{
+    const mo_plan_step *it = &plan->devices[device].steps[step];
+    int *place;
+
+    if (step > 0 && it->order <= it[-1].order)
+        return mo_verify_fail(plan, device, step, err,
+                              "is not in the total order");
+    if (it->kind == MO_PLAN_STEP_COMPUTE)
+        return MO_OK;
+    place = &begun[it->what];
+    if (it->kind == MO_PLAN_STEP_AWAIT)
+        return it->order > *place
+                   ? MO_OK
+                   : mo_verify_fail(plan, device, step, err,
+                                    "is before its transfer in the total "
+                                    "order");
+    if (*place != INT_MIN && *place != it->order)
+        return mo_verify_fail(plan, device, step, err,
+                              "has another place in the total order than its "
+                              "other end");
+    *place = it->order;
+    return MO_OK;
+}
+
+/* Only the two ends of a transfer share a position. */
+static int compare_positions(const void *a, const void *b)
+{
+    const mo_plan_step *x = *(const mo_plan_step *const *) a;
+    const mo_plan_step *y = *(const mo_plan_step *const *) b;
+
+    return (x->order > y->order) - (x->order < y->order);
+}
+
+static bool are_ends(const mo_plan_step *a, const mo_plan_step *b)
+{
+    return a->what == b->what && a->kind != b->kind &&
+           (a->kind == MO_PLAN_STEP_SEND || a->kind == MO_PLAN_STEP_RECEIVE) &&
+           (b->kind == MO_PLAN_STEP_SEND || b->kind == MO_PLAN_STEP_RECEIVE);
+}
+
+static mo_status check_sorted(const mo_plan_step *const *steps, size_t n,
+                              mo_error *err)
+{
+    int call = -1;
+
+    for (size_t i = 0; i < n; i++) {
+        if (i > 0 && steps[i]->order == steps[i - 1]->order &&
+            !are_ends(steps[i], steps[i - 1]))
+            return mo_fail(err, MO_E_INPUT,
+                           "plan: two steps share place %d of the total order",
+                           steps[i]->order);
+        if (steps[i]->kind != MO_PLAN_STEP_COMPUTE)
+            continue;
+        if (steps[i]->what <= call)
+            return mo_fail(err, MO_E_INPUT,
+                           "plan: call %d is not in the total order",
+                           steps[i]->what);
+        call = steps[i]->what;
+    }
+    return MO_OK;
+}
+
+static mo_status check_merged_order(const mo_exec_plan *plan, mo_error *err)
+{
+    const mo_plan_step **steps;
+    size_t n = 0;
+    mo_status status;
+
+    for (int d = 0; d < plan->n_devices; d++)
+        n += (size_t) plan->devices[d].n_steps;
+    steps = calloc(n + 1, sizeof *steps);
+    if (!steps)
+        return mo_fail_memory(err);
+    n = 0;
+    for (int d = 0; d < plan->n_devices; d++)
+        for (int i = 0; i < plan->devices[d].n_steps; i++)
+            steps[n++] = &plan->devices[d].steps[i];
+    qsort(steps, n, sizeof *steps, compare_positions);
+    status = check_sorted(steps, n, err);
+    free(steps);
+    return status;
+}
+
+mo_status mo_verify_total_order(const mo_exec_plan *plan, mo_error *err)
+{
+    size_t n = (size_t) plan->n_transfers;
+    int *begun = malloc((n + 1) * sizeof *begun);
+    mo_status status = begun ? MO_OK : mo_fail_memory(err);
+
+    for (size_t t = 0; t < n && status == MO_OK; t++)
+        begun[t] = INT_MIN;
+    for (int d = 0; d < plan->n_devices; d++)
+        for (int i = 0; i < plan->devices[d].n_steps && status == MO_OK; i++)
+            status = check_position(plan, d, i, begun, err);
+    free(begun);
+    return status == MO_OK ? check_merged_order(plan, err) : status;
+}
+
+/*
+ * Deadlock detection by replay: every device proceeds until it awaits a
+ * transfer whose other end has not been posted; posting wakes the device that
+ * waits for it. When no device can proceed and one is not at its end, each
+ * waiting device waits for another: following the wait-for graph leads into a
+ * cycle.
+ */
+typedef struct replay {
+    const mo_exec_plan *plan;
+    int *at;     /* by device: its next step */
+    char *begun; /* by transfer: number of posted ends */
+    int *ready;  /* stack of devices that can proceed */
+    int n_ready;
+    bool *is_ready; /* by device */
+} replay;
+
+static void wake_device(replay *r, int device)
+{
+    if (r->is_ready[device])
+        return;
+    r->is_ready[device] = true;
+    r->ready[r->n_ready++] = device;
+}
+
+static int other_end(const mo_plan_transfer *transfer, int device)
+{
+    return transfer->from == device ? transfer->to : transfer->from;
+}
+
+/* Whether device is at a step that awaits this transfer. */
+static bool awaits(const replay *r, int device, int transfer)
+{
+    const mo_plan_device *on = &r->plan->devices[device];
+    int at = r->at[device];
+
+    return at < on->n_steps && on->steps[at].kind == MO_PLAN_STEP_AWAIT &&
+           on->steps[at].what == transfer;
+}
+
+static void advance_device(replay *r, int device)
+{
+    const mo_plan_device *on = &r->plan->devices[device];
+
+    for (; r->at[device] < on->n_steps; r->at[device]++) {
+        const mo_plan_step *step = &on->steps[r->at[device]];
+
+        if (step->kind == MO_PLAN_STEP_COMPUTE)
+            continue;
+        if (step->kind == MO_PLAN_STEP_AWAIT) {
+            if (r->begun[step->what] < 2)
+                return;
+            continue;
+        }
+        if (++r->begun[step->what] == 2) {
+            int other = other_end(&r->plan->transfers[step->what], device);
+
+            if (awaits(r, other, step->what))
+                wake_device(r, other);
+        }
+    }
+}
+
+static void replay_all(replay *r)
+{
+    for (int d = 0; d < r->plan->n_devices; d++)
+        wake_device(r, d);
+    while (r->n_ready > 0) {
+        int device = r->ready[--r->n_ready];
+
+        r->is_ready[device] = false;
+        advance_device(r, device);
+    }
+}
+
+static bool is_stuck(const replay *r, int device)
+{
+    return r->at[device] < r->plan->devices[device].n_steps;
+}
+
+/* The device that a blocked device waits for. */
+static int blocking_device(const replay *r, int device)
+{
+    const mo_plan_step *step = &r->plan->devices[device].steps[r->at[device]];
+
+    return other_end(&r->plan->transfers[step->what], device);
+}
+
+/* Some device on the cycle reached from this one. */
+static int find_cycle(const replay *r, int device)
+{
+    for (int n = 0; n < r->plan->n_devices; n++)
+        device = blocking_device(r, device);
+    return device;
+}
+
+/* Appends "A waits at step 3 for 'x' from B" to text. */
+static size_t format_wait(const replay *r, int device, char *text, size_t size)
+{
+    const mo_exec_plan *plan = r->plan;
+    int at = r->at[device], other = blocking_device(r, device);
+    const mo_plan_transfer *transfer =
+        &plan->transfers[plan->devices[device].steps[at].what];
+    int n = snprintf(text, size, "%.40s waits at step %d for '%.60s' %s %.40s",
+                     mo_verify_name(plan->devices[device].id), at,
+                     mo_verify_name(plan->values[transfer->from_value].name),
+                     transfer->to == device ? "from" : "to be taken by",
+                     mo_verify_name(plan->devices[other].id));
+
+    return n < 0 ? 0 : (size_t) n < size ? (size_t) n : size - 1;
+}
+
+enum { MAX_LISTED = 4 }; /* a long cycle is cut off: the message is one line */
+
+static mo_status format_cycle(const replay *r, int first, mo_error *err)
+{
+    char text[MO_ERROR_TEXT_SIZE - 64] = "";
+    size_t length = 0;
+    int device = first, n = 0;
+
+    do {
+        if (n > 0)
+            length +=
+                (size_t) snprintf(text + length, sizeof text - length, ", ");
+        if (n++ == MAX_LISTED) {
+            snprintf(text + length, sizeof text - length, "and so on");
+            break;
+        }
+        length += format_wait(r, device, text + length, sizeof text - length);
+        device = blocking_device(r, device);
+    } while (device != first);
+    return mo_fail(err, MO_E_INPUT, "plan: cannot finish: %s", text);
+}
+
+static mo_status report_deadlock(const replay *r, mo_error *err)
+{
+    for (int d = 0; d < r->plan->n_devices; d++)
+        if (is_stuck(r, d))
+            return format_cycle(r, find_cycle(r, d), err);
+    return MO_OK;
+}
+
+mo_status mo_verify_no_deadlock(const mo_exec_plan *plan, mo_error *err)
+{
+    size_t n = (size_t) plan->n_devices;
+    replay r = {
+        .plan = plan,
+        .at = calloc(n, sizeof *r.at),
+        .begun = calloc((size_t) plan->n_transfers + 1, sizeof *r.begun),
+        .ready = calloc(n, sizeof *r.ready),
+        .is_ready = calloc(n, sizeof *r.is_ready),
+    };
+    mo_status status = MO_OK;
+
+    if (r.at && r.begun && r.ready && r.is_ready) {
+        replay_all(&r);
+        status = report_deadlock(&r, err);
+    } else {
+        status = mo_fail_memory(err);
+    }
+    free(r.is_ready);
+    free(r.ready);
+    free(r.begun);
+    free(r.at);
     return status;
 }

@@ -6,49 +6,50 @@
 #include "exec/plan/verify/verify_internal.h"
 
 /*
- * On a device of several lanes a step of computing begins when the step before
- * it in its lane, those it waits for, and the last step of another kind are
- * done.  What that makes certain is worked out step by step: for each lane, the
- * last step that is done then.  What a call reads must be among it, and where a
- * value takes the bytes of another, all that touched that one.
+ * Data races between streams: a call begins when the call before it in its
+ * stream, its dependencies, and the last step of another kind are complete.
+ * This happens-before relation is computed as vector clocks: for each stream,
+ * the last step that is complete. It must cover the producers of all operands
+ * (RAW hazards), and where a value reuses the bytes of another, all uses of
+ * that one (WAR hazards).
  */
 enum { NOTHING = -1 };
 
-typedef struct checking {
+typedef struct race_check {
     const mo_exec_plan *plan;
     int device;
     int *step_of; /* by call: its step, once it was passed; else NOTHING */
-    int *maker;   /* by value: the step of the call that makes it, or NOTHING */
-    int *done;    /* by step, by lane: the last step that is done before it */
-    int *touched; /* by value, by lane: the last call's step that touches it */
+    int *
+        maker; /* by value: the step of the call that produces it, or NOTHING */
+    int *
+        done; /* by step, by stream: the last step that is complete before it */
+    int *touched;   /* by value, by stream: the last call's step that uses it */
     int64_t *marks; /* where values begin and end in the arena, sorted */
     int n_marks;
-    int *owner; /* by mark: the value that had these bytes last, or NOTHING */
-} checking;
+    int *owner; /* by mark: the last value with these bytes, or NOTHING */
+} race_check;
 
-static const mo_plan_device *device_of(const checking *c)
+static const mo_plan_device *device_of(const race_check *c)
 {
     return &c->plan->devices[c->device];
 }
 
-static int *row(int *table, int i)
+static int *clock_row(int *table, int i)
 {
     return table + (size_t) i * MO_PLAN_MAX_STREAMS;
 }
 
-static const mo_plan_call *call_at(const checking *c, int step)
+static const mo_plan_call *call_at(const race_check *c, int step)
 {
     return &c->plan->calls[device_of(c)->steps[step].what];
 }
 
-static bool is_call(const checking *c, int step)
+static bool is_call(const race_check *c, int step)
 {
     return device_of(c)->steps[step].kind == MO_PLAN_STEP_COMPUTE;
 }
 
-/* ------------------------------------------------------------------ numbers */
-
-static mo_status check_numbers(const checking *c, int step, mo_error *err)
+static mo_status check_numbers(const race_check *c, int step, mo_error *err)
 {
     const mo_plan_call *it = call_at(c, step);
     int n_streams = device_of(c)->n_streams > 1 ? device_of(c)->n_streams : 1;
@@ -72,13 +73,11 @@ static mo_status check_numbers(const checking *c, int step, mo_error *err)
     return MO_OK;
 }
 
-/* ---------------------------------------------------------------- certainty */
-
-/* Step `other` is done, and so is all that was before it. */
-static void add_done(checking *c, int step, int other)
+/* Step `other` is complete, and so is all that happened before it. */
+static void merge_clock(race_check *c, int step, int other)
 {
-    const int *before = row(c->done, other);
-    int *now = row(c->done, step);
+    const int *before = clock_row(c->done, other);
+    int *now = clock_row(c->done, step);
     int stream = call_at(c, other)->stream;
 
     for (int i = 0; i < MO_PLAN_MAX_STREAMS; i++)
@@ -86,33 +85,33 @@ static void add_done(checking *c, int step, int other)
     now[stream] = other > now[stream] ? other : now[stream];
 }
 
-/* barrier: the last step of another kind; last: by lane, its last step. */
-static void find_done(checking *c, int step, int barrier, const int *last)
+/* barrier: the last step of another kind; last: by stream, its last step. */
+static void compute_clock(race_check *c, int step, int barrier, const int *last)
 {
     const mo_plan_call *it = call_at(c, step);
 
     for (int i = 0; i < MO_PLAN_MAX_STREAMS; i++)
-        row(c->done, step)[i] = barrier;
+        clock_row(c->done, step)[i] = barrier;
     if (last[it->stream] > barrier)
-        add_done(c, step, last[it->stream]);
+        merge_clock(c, step, last[it->stream]);
     for (int i = 0; i < it->n_depends_on; i++)
         if (c->step_of[it->depends_on[i]] > barrier)
-            add_done(c, step, c->step_of[it->depends_on[i]]);
+            merge_clock(c, step, c->step_of[it->depends_on[i]]);
 }
 
-static bool is_done(const checking *c, int other, int step)
+static bool happens_before(const race_check *c, int other, int step)
 {
-    return row(c->done, step)[call_at(c, other)->stream] >= other;
+    return clock_row(c->done, step)[call_at(c, other)->stream] >= other;
 }
 
-static mo_status check_reads(const checking *c, int step, mo_error *err)
+static mo_status check_reads(const race_check *c, int step, mo_error *err)
 {
     const mo_call *call = &call_at(c, step)->call;
 
     for (int i = 0; i < call->n_in; i++) {
         int v = mo_plan_value_root(c->plan->values, call->in[i]);
 
-        if (c->maker[v] != NOTHING && !is_done(c, c->maker[v], step))
+        if (c->maker[v] != NOTHING && !happens_before(c, c->maker[v], step))
             return mo_verify_fail(c->plan, c->device, step, err,
                                   "may run before '%.160s' is there, which it "
                                   "reads",
@@ -121,24 +120,25 @@ static mo_status check_reads(const checking *c, int step, mo_error *err)
     return MO_OK;
 }
 
-static void note_call(checking *c, int step)
+static void record_call_uses(race_check *c, int step)
 {
     const mo_plan_call *it = call_at(c, step);
     const mo_plan_value *values = c->plan->values;
 
     c->step_of[device_of(c)->steps[step].what] = step;
     for (int i = 0; i < it->call.n_in; i++)
-        row(c->touched,
-            mo_plan_value_root(values, it->call.in[i]))[it->stream] = step;
+        clock_row(c->touched,
+                  mo_plan_value_root(values, it->call.in[i]))[it->stream] =
+            step;
     for (int i = 0; i < it->call.n_out; i++) {
         int v = mo_plan_value_root(values, it->call.out[i]);
 
-        row(c->touched, v)[it->stream] = step;
+        clock_row(c->touched, v)[it->stream] = step;
         c->maker[v] = step;
     }
 }
 
-static mo_status check_calls(checking *c, mo_error *err)
+static mo_status check_calls(race_check *c, mo_error *err)
 {
     int last[MO_PLAN_MAX_STREAMS], barrier = NOTHING;
     mo_status status = MO_OK;
@@ -153,15 +153,13 @@ static mo_status check_calls(checking *c, mo_error *err)
         status = check_numbers(c, s, err);
         if (status != MO_OK)
             break;
-        find_done(c, s, barrier, last);
+        compute_clock(c, s, barrier, last);
         status = check_reads(c, s, err);
-        note_call(c, s);
+        record_call_uses(c, s);
         last[call_at(c, s)->stream] = s;
     }
     return status;
 }
-
-/* ------------------------------------------------------------------- memory */
 
 static int compare_marks(const void *a, const void *b)
 {
@@ -170,7 +168,7 @@ static int compare_marks(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-static int mark_at(const checking *c, int64_t byte)
+static int mark_at(const race_check *c, int64_t byte)
 {
     const int64_t *found = bsearch(&byte, c->marks, (size_t) c->n_marks,
                                    sizeof byte, compare_marks);
@@ -178,16 +176,17 @@ static int mark_at(const checking *c, int64_t byte)
     return (int) (found - c->marks);
 }
 
-/* Value v begins with a call; others begin when all before them is done. */
-static mo_status check_owner(const checking *c, int owner, int v, mo_error *err)
+/* Value v begins with a call; others begin at a barrier. */
+static mo_status check_owner(const race_check *c, int owner, int v,
+                             mo_error *err)
 {
     int begin = c->maker[v];
 
     for (int stream = 0; stream < MO_PLAN_MAX_STREAMS && begin != NOTHING;
          stream++) {
-        int touched = row(c->touched, owner)[stream];
+        int touched = clock_row(c->touched, owner)[stream];
 
-        if (touched != NOTHING && !is_done(c, touched, begin))
+        if (touched != NOTHING && !happens_before(c, touched, begin))
             return mo_verify_fail(
                 c->plan, c->device, begin, err,
                 "may write '%.100s' while '%.100s', whose bytes it takes, is "
@@ -198,9 +197,9 @@ static mo_status check_owner(const checking *c, int owner, int v, mo_error *err)
     return MO_OK;
 }
 
-/* Values in the order they begin: each must find those that had its bytes last
- * done.  These saw to it that those before them were. */
-static mo_status take_bytes(checking *c, int v, mo_error *err)
+/* Values in the order they begin: the last owners of its bytes must be
+ * complete; these were checked against the owners before them. */
+static mo_status claim_bytes(race_check *c, int v, mo_error *err)
 {
     const mo_plan_value *value = &c->plan->values[v];
     int high = mark_at(c, value->offset + mo_tensor_desc_bytes(&value->desc));
@@ -217,22 +216,22 @@ static mo_status take_bytes(checking *c, int v, mo_error *err)
     return status;
 }
 
-/* A value and when it begins. */
-typedef struct birth {
+/* A value and the step where it begins. */
+typedef struct value_begin {
     int value, begin;
-} birth;
+} value_begin;
 
-static int compare_births(const void *a, const void *b)
+static int compare_begins(const void *a, const void *b)
 {
-    const birth *x = a, *y = b;
+    const value_begin *x = a, *y = b;
 
     if (x->begin != y->begin)
         return x->begin < y->begin ? -1 : 1;
     return (x->value > y->value) - (x->value < y->value);
 }
 
-static int list_births(checking *c, const mo_plan_live_range *lives,
-                       birth *births)
+static int collect_begins(race_check *c, const mo_plan_live_range *lives,
+                          value_begin *births)
 {
     int n = 0, n_marks = 0;
 
@@ -243,11 +242,11 @@ static int list_births(checking *c, const mo_plan_live_range *lives,
         if (value->device != c->device ||
             !mo_plan_live_range_is_nonempty(&lives[v]) || bytes == 0)
             continue;
-        births[n++] = (birth){ v, lives[v].begin };
+        births[n++] = (value_begin){ v, lives[v].begin };
         c->marks[n_marks++] = value->offset;
         c->marks[n_marks++] = value->offset + bytes;
     }
-    qsort(births, (size_t) n, sizeof *births, compare_births);
+    qsort(births, (size_t) n, sizeof *births, compare_begins);
     qsort(c->marks, (size_t) n_marks, sizeof *c->marks, compare_marks);
     c->n_marks = 0;
     for (int i = 0; i < n_marks; i++)
@@ -256,34 +255,32 @@ static int list_births(checking *c, const mo_plan_live_range *lives,
     return n;
 }
 
-static mo_status check_memory(checking *c, const mo_plan_live_range *lives,
-                              birth *births, mo_error *err)
+static mo_status check_memory(race_check *c, const mo_plan_live_range *lives,
+                              value_begin *births, mo_error *err)
 {
-    int n = list_births(c, lives, births);
+    int n = collect_begins(c, lives, births);
     mo_status status = MO_OK;
 
     for (int i = 0; i < c->n_marks; i++)
         c->owner[i] = NOTHING;
     for (int i = 0; i < n && status == MO_OK; i++)
-        status = take_bytes(c, births[i].value, err);
+        status = claim_bytes(c, births[i].value, err);
     return status;
 }
 
-/* ------------------------------------------------------------------ devices */
-
-static void forget(checking *c)
+static void reset_arrays(race_check *c)
 {
     for (int i = 0; i < c->plan->n_calls; i++)
         c->step_of[i] = NOTHING;
     for (int v = 0; v < c->plan->n_values; v++) {
         c->maker[v] = NOTHING;
         for (int i = 0; i < MO_PLAN_MAX_STREAMS; i++)
-            row(c->touched, v)[i] = NOTHING;
+            clock_row(c->touched, v)[i] = NOTHING;
     }
 }
 
-static mo_status check_device(checking *c, const mo_plan_live_range *lives,
-                              birth *births, mo_error *err)
+static mo_status check_device(race_check *c, const mo_plan_live_range *lives,
+                              value_begin *births, mo_error *err)
 {
     const mo_plan_device *on = device_of(c);
     mo_status status;
@@ -295,7 +292,7 @@ static mo_status check_device(checking *c, const mo_plan_live_range *lives,
         calloc((size_t) on->n_steps * MO_PLAN_MAX_STREAMS + 1, sizeof *c->done);
     if (!c->done)
         return mo_fail_memory(err);
-    forget(c);
+    reset_arrays(c);
     status = check_calls(c, err);
     if (status == MO_OK && on->n_streams > 1)
         status = check_memory(c, lives, births, err);
@@ -306,9 +303,9 @@ static mo_status check_device(checking *c, const mo_plan_live_range *lives,
 mo_status mo_verify_streams(const mo_exec_plan *plan, mo_error *err)
 {
     size_t n = (size_t) plan->n_values + 1;
-    birth *births = calloc(n, sizeof *births);
+    value_begin *births = calloc(n, sizeof *births);
     mo_plan_live_range *lives = NULL;
-    checking c = {
+    race_check c = {
         .plan = plan,
         .step_of = calloc((size_t) plan->n_calls + 1, sizeof *c.step_of),
         .maker = calloc(n, sizeof *c.maker),

@@ -13,9 +13,9 @@ static const char *const step_words[] = {
     [MO_PLAN_STEP_AWAIT] = "await",
 };
 
-/* What a step is about, by name. */
-static const char *subject_of(const mo_exec_plan *plan,
-                              const mo_plan_step *step)
+/* The name of a step's call or transfer. */
+static const char *step_subject(const mo_exec_plan *plan,
+                                const mo_plan_step *step)
 {
     if (step->kind == MO_PLAN_STEP_COMPUTE)
         return mo_verify_name(plan->items[plan->calls[step->what].item].name);
@@ -37,7 +37,7 @@ mo_status mo_verify_fail(const mo_exec_plan *plan, int device, int step,
     return mo_fail(err, MO_E_INPUT,
                    "plan: device '%.80s', step %d (%s '%.160s'): %s",
                    mo_verify_name(on->id), step, step_words[at->kind],
-                   subject_of(plan, at), text);
+                   step_subject(plan, at), text);
 }
 
 mo_status mo_verify_plan(const mo_exec_plan *plan, mo_error *err)
