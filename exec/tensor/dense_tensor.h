@@ -11,7 +11,7 @@
 
 #include "base/error.h"
 #include "exec/tensor/elem.h"
-#include "ingest/shape.h"
+#include "graph/shape.h"
 
 /* Element type and shape of a tensor. */
 typedef struct mo_tensor_desc {

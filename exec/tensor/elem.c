@@ -3,9 +3,9 @@
 
 #include <string.h>
 
-#include "ingest/dtype.h"
+#include "graph/dtype.h"
 
-/* Names are those of ingest/dtype.h. */
+/* Names are those of graph/dtype.h. */
 static const struct {
     const char *name;
     size_t bytes;

@@ -2,7 +2,7 @@
 /*
  * elem.h - element types (dtypes) of tensors.
  *
- * Graphs name types by text (ingest/dtype.h); the executor switches over this
+ * Graphs name types by text (graph/dtype.h); the executor switches over this
  * enumeration.
  */
 #ifndef MO_EXEC_TENSOR_ELEM_H

@@ -10,9 +10,8 @@
 #include "exec/weights/constants_internal.h"
 #include "exec/weights/evaluate.h"
 #include "base/host.h"
-#include "ingest/dtype.h"
 #include "ingest/operator.h"
-#include "ingest/text_list.h"
+#include "graph/output_types.h"
 
 mo_status mo_weights_new(const mo_graph *graph,
                          const mo_weights_options *options,
@@ -75,11 +74,11 @@ static mo_weights_constant *constant_slot(mo_weights_store *c, int id)
 static mo_status output_desc(const mo_op *op, int port, mo_tensor_desc *desc,
                              mo_error *err)
 {
-    const char *dtype = mo_dtype_at(op->dtype, port);
+    const char *dtype = mo_op_dtype(op, port);
 
     if (!op->shape && op->weights && port == 0)
         return mo_weights_stored_desc(op, desc, err);
-    if (!mo_shape_at(op->shape, port, &desc->shape))
+    if (!mo_op_shape(op, port, &desc->shape))
         return mo_fail_at(err, MO_E_INPUT, NULL, op->line,
                           "constant '%.80s' has no shape for its output %d; "
                           "give it one",
@@ -283,7 +282,7 @@ static bool infer_from_consumers(mo_weights_store *c, int id)
     mo_tensor_dense *value;
 
     if (!c->unknown || !c->unknown[id - g->n_ops] || input_count(g, id) == 0 ||
-        mo_text_list_count(g->ops[id].shape) != 1)
+        mo_op_n_outputs(&g->ops[id]) != 1)
         return false;
     value = mo_arena_alloc(c->arena, sizeof *value);
     if (!value || output_desc(&g->ops[id], 0, &value->desc, NULL) != MO_OK ||
@@ -302,7 +301,7 @@ static bool infer_from_consumers(mo_weights_store *c, int id)
 static mo_status compute_constant(mo_weights_store *c, int id, mo_error *err)
 {
     const mo_op *op = &c->graph->ops[id];
-    int n = input_count(c->graph, id) > 0 ? mo_text_list_count(op->shape) : 1;
+    int n = input_count(c->graph, id) > 0 ? mo_op_n_outputs(op) : 1;
     mo_tensor_dense *values =
         mo_arena_array(c->arena, (size_t) n, sizeof *values);
     mo_status status =

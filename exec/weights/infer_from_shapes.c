@@ -4,6 +4,7 @@
 #include "base/json.h"
 #include "exec/weights/constants_internal.h"
 #include "ingest/operator.h"
+#include "graph/output_types.h"
 
 /*
  * Shape inference backwards: a graph without its weights lacks the axes and
@@ -34,15 +35,15 @@ static bool find_input_shape(const mo_graph *g, int op, int port,
         const mo_tensor *t = &g->tensors[e->tensor];
 
         if (e->dst_port == port)
-            return mo_shape_at(g->ops[e->from].shape, t->port < 0 ? 0 : t->port,
+            return mo_op_shape(&g->ops[e->from], t->port < 0 ? 0 : t->port,
                                shape);
     }
     for (int f = g->feed_start[op]; f < g->feed_start[op + 1]; f++) {
         int from = g->feed_port[f];
 
         if (g->feeds[f].dst_port == port)
-            return mo_shape_at(g->ops[g->feeds[f].from].shape,
-                               from < 0 ? 0 : from, shape);
+            return mo_op_shape(&g->ops[g->feeds[f].from], from < 0 ? 0 : from,
+                               shape);
     }
     return false;
 }
@@ -57,7 +58,7 @@ static consumer make_consumer(const mo_graph *g, const mo_edge *feed,
 
     if (!find_input_shape(g, r.op, 0, &r.in))
         r.in.rank = 0;
-    if (!mo_shape_at(g->ops[r.op].shape, 0, &r.out))
+    if (!mo_op_shape(&g->ops[r.op], 0, &r.out))
         r.out.rank = 0;
     return r;
 }
@@ -311,7 +312,7 @@ static bool fill_split_lengths(consumer *r)
     for (int64_t i = 0; i < r->n; i++) {
         mo_shape part;
 
-        if (!mo_shape_at(r->g->ops[r->op].shape, (int) i, &part) ||
+        if (!mo_op_shape(&r->g->ops[r->op], (int) i, &part) ||
             part.rank != r->in.rank)
             return false;
         fill_element(r, i, part.dims[axis]);

@@ -10,7 +10,7 @@
 #include "base/digest.h"
 #include "base/number.h"
 #include "exec/weights/constants_internal.h"
-#include "ingest/dtype.h"
+#include "graph/dtype.h"
 
 /* "file:offset:size:dtype:shape", parsed. */
 typedef struct weight_location {

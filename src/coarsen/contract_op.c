@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "ingest/text_list.h"
+#include "graph/text_list.h"
 
 /* Cache of copied texts. Equal texts of a graph are the same pointer, and most
  * recur: a recent copy is found by the address of the original. */
@@ -355,12 +355,11 @@ static mo_status unify_text(const char *what, const char **sum,
     if (!value || (*sum && strcmp(*sum, value) == 0))
         return MO_OK;
     if (*sum)
-        return mo_fail(
-            err, MO_E_INPUT,
-            "ops '%s' and '%s' are one op on a device, but %s says "
-            "'%s' for one and '%s' for the other; let them unify_text, "
-            "or leave them apart with --fusion none",
-            (*owner)->name, op->name, what, *sum, value);
+        return mo_fail(err, MO_E_INPUT,
+                       "ops '%s' and '%s' are one op on a device, but %s says "
+                       "'%s' for one and '%s' for the other; let them agree, "
+                       "or leave them apart with --fusion none",
+                       (*owner)->name, op->name, what, *sum, value);
     *sum = value;
     *owner = op;
     return MO_OK;

@@ -68,7 +68,7 @@ static mo_status split_words(rule_parser *p, const char *text, size_t length,
         if (*n == MO_FUSION_MAX_RULE_LENGTH)
             return fail_at_line(p, err,
                                 "a rule of more than 16 types; no backend "
-                                "fuses that many, split_words it");
+                                "fuses that many, split it");
         if (check_word(p, text + start, at - start, err) != MO_OK)
             return MO_E_INPUT;
         word = mo_arena_text(p->made->arena, text + start, at - start);

@@ -35,6 +35,10 @@ enum { MO_UNKNOWN = -1 }; /* a size or an amount of work that is not known */
 /* Ports are numbers; a foreign file may name them instead. */
 enum { MO_PORT_NONE = -1 };
 
+/* Defined in graph/output_types.h. */
+typedef struct mo_shape_list mo_shape_list;
+typedef struct mo_dtype_list mo_dtype_list;
+
 typedef struct mo_op {
     const char *name;     /* unique in the graph, never empty */
     const char *label;    /* name to display, or NULL */
@@ -48,10 +52,14 @@ typedef struct mo_op {
     const char *colocate; /* ops with the same text share a device, or NULL */
     const char *members;  /* a coarse op: the names of the ops it stands for,
                              one at least, ["conv1","relu1"], or NULL */
-    double flops;         /* arithmetic, or MO_UNKNOWN */
-    double bytes;         /* memory traffic, or MO_UNKNOWN */
-    int64_t memory_bytes; /* resident while hosted; never unknown */
-    int64_t weight_bytes; /* part of memory_bytes, or MO_UNKNOWN */
+    /* Parsed from the texts above by mo_builder_finish, for output_types.h. */
+    const mo_shape_list *shapes; /* or NULL without shape */
+    const mo_dtype_list *dtypes; /* or NULL without dtype */
+
+    double flops;            /* arithmetic, or MO_UNKNOWN */
+    double bytes;            /* memory traffic, or MO_UNKNOWN */
+    int64_t memory_bytes;    /* resident while hosted; never unknown */
+    int64_t weight_bytes;    /* part of memory_bytes, or MO_UNKNOWN */
     int64_t workspace_bytes; /* part of memory_bytes, or MO_UNKNOWN */
     int64_t output_bytes;    /* all outputs together, or MO_UNKNOWN */
     int line;                /* in the file it came from, or 0 */

@@ -16,7 +16,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "ingest/dtype.h"
+#include "graph/dtype.h"
 
 /* What an operator does to memory and arithmetic units: enough for a cost
  * model.  One word each in moirai-graph(5). */

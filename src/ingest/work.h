@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "graph/graph.h"
 #include "ingest/operator.h"
-#include "ingest/shape.h"
+#include "graph/shape.h"
 
 enum { MO_WORK_MAX_PORTS = 64 }; /* further inputs are counted, not shown */
 

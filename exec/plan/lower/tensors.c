@@ -8,8 +8,7 @@
 #include "base/json.h"
 #include "base/number.h"
 #include "exec/plan/lower/lower_internal.h"
-#include "ingest/dtype.h"
-#include "ingest/text_list.h"
+#include "graph/output_types.h"
 #include "ingest/work/weight_attrs.h"
 
 const char *mo_plan_lower_op_type(const mo_op *op)
@@ -80,11 +79,11 @@ static mo_status name_output(mo_plan_lower_state *l, const mo_op *op, int port,
 /* Rank -1 where shape or type is unknown or unsupported. */
 static mo_tensor_desc output_desc(const mo_op *op, int port)
 {
-    const char *dtype = mo_dtype_at(op->dtype, port);
+    const char *dtype = mo_op_dtype(op, port);
     mo_tensor_desc desc = { MO_ELEM_F32, { .rank = -1 } };
 
     if (!dtype || !mo_elem_from_name(dtype, &desc.elem) ||
-        !mo_shape_at(op->shape, port, &desc.shape))
+        !mo_op_shape(op, port, &desc.shape))
         desc.shape.rank = -1;
     return desc;
 }
@@ -107,7 +106,7 @@ static mo_status add_output_tensor(mo_plan_lower_state *l, int id, int port,
 /* A constant may have no shape but that of its weights. */
 static int count_outputs(const mo_graph *g, int id)
 {
-    int n = mo_text_list_count(g->ops[id].shape);
+    int n = mo_op_n_outputs(&g->ops[id]);
 
     return n == 0 && id >= g->n_ops ? 1 : n;
 }

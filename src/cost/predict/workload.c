@@ -2,8 +2,7 @@
 #include <string.h>
 
 #include "cost/predict.h"
-#include "ingest/text_list.h"
-#include "ingest/shape.h"
+#include "graph/output_types.h"
 
 /* Longer than the name of any operator we know. */
 enum { MAX_NAME = 64 };
@@ -46,16 +45,14 @@ static mo_class class_of(const char *type)
     return heaviest ? heaviest->class : MO_CLASS_ELEMENTWISE;
 }
 
-static double elements_of(const char *shapes)
+static double elements_of(const mo_shape_list *shapes)
 {
-    size_t length;
-    const char *part = mo_text_list_at(shapes, 0, &length);
     double sum = 0;
 
-    for (; part; part = mo_text_list_next(part, &length)) {
+    for (int i = 0; shapes && i < shapes->n; i++) {
         mo_shape shape;
 
-        if (mo_shape_read(part, length, &shape) != MO_SHAPE_OK)
+        if (!mo_shape_list_get(shapes, i, &shape))
             return 0;
         sum += (double) mo_shape_elements(&shape);
     }
@@ -67,5 +64,5 @@ mo_workload mo_workload_of(const mo_graph *g, int op)
     const mo_op *it = &g->ops[op];
 
     return (mo_workload){ class_of(it->type), it->flops, it->bytes,
-                          elements_of(it->shape) };
+                          elements_of(it->shapes) };
 }

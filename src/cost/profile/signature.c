@@ -8,10 +8,8 @@
 #include "base/digest.h"
 #include "base/json.h"
 #include "cost/profile.h"
-#include "ingest/dtype.h"
+#include "graph/output_types.h"
 #include "ingest/operator.h"
-#include "ingest/text_list.h"
-#include "ingest/shape.h"
 
 /*
  * A signature reads
@@ -106,7 +104,7 @@ static int output_index(const mo_op *op, int port)
 {
     if (port >= 0)
         return port;
-    return mo_text_list_count(op->shape) == 1 ? 0 : -1;
+    return mo_op_n_outputs(op) == 1 ? 0 : -1;
 }
 
 static input input_of(const mo_graph *g, const mo_edge *edge, int src_port)
@@ -119,9 +117,9 @@ static input input_of(const mo_graph *g, const mo_edge *edge, int src_port)
         in.port_name = g->port_names[-2 - edge->dst_port];
         in.port = MO_PORT_NONE;
     }
-    if (index < 0 || !mo_shape_at(source->shape, index, &in.shape))
+    if (index < 0 || !mo_op_shape(source, index, &in.shape))
         in.shape.rank = -1;
-    in.dtype = mo_dtype_at(source->dtype, index < 0 ? 0 : index);
+    in.dtype = mo_op_dtype(source, index < 0 ? 0 : index);
     return in;
 }
 
@@ -207,17 +205,16 @@ static void put_output(mo_out *out, const mo_op *op, int index)
     char text[TENSOR_SIZE];
     mo_shape shape;
 
-    if (!mo_shape_at(op->shape, index, &shape))
+    if (!mo_op_shape(op, index, &shape))
         shape.rank = -1;
     mo_out_bytes(out, text,
-                 write_tensor(text, sizeof text, &shape,
-                              mo_dtype_at(op->dtype, index),
+                 write_tensor(text, sizeof text, &shape, mo_op_dtype(op, index),
                               index == 0 ? op->output_bytes : MO_UNKNOWN));
 }
 
 static void put_outputs(mo_out *out, const mo_op *op)
 {
-    int n = mo_text_list_count(op->shape);
+    int n = mo_op_n_outputs(op);
 
     mo_out_char(out, ' ');
     if (n > MAX_OUTPUTS) {

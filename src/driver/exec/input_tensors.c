@@ -10,6 +10,7 @@
 #include "base/number.h"
 #include "base/random.h"
 #include "exec/tensor/npy.h"
+#include "graph/output_types.h"
 #include "ingest/operator.h"
 
 enum { BOOLEANS = 2, UNKNOWN = -1, CONVERSIONS = 3 };
@@ -131,8 +132,7 @@ static int64_t table_rows(const mo_graph *g, int op, int port)
         return INT64_MAX;
     for (int f = g->feed_start[op]; f < g->feed_start[op + 1]; f++)
         if (g->feeds[f].dst_port == 0 &&
-            mo_shape_at(g->ops[g->feeds[f].from].shape, 0, &table) &&
-            table.rank > 0)
+            mo_op_shape(&g->ops[g->feeds[f].from], 0, &table) && table.rank > 0)
             return table.dims[0];
     return INT64_MAX;
 }

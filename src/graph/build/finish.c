@@ -7,6 +7,7 @@
 #include "base/array.h"
 #include "graph/build/build_internal.h"
 #include "graph/build/sort.h"
+#include "graph/output_types.h"
 
 static mo_status refuse_undefined(const mo_builder *b, int slot, mo_error *err)
 {
@@ -249,6 +250,50 @@ out:
     return status;
 }
 
+/* Equal texts are mostly the same pointer, and layers repeat: the last result
+ * for a pointer saves nearly all the parsing. */
+enum { CACHE_SIZE = 256 };
+
+struct type_cache {
+    const char *shapes[CACHE_SIZE], *dtypes[CACHE_SIZE];
+    const mo_shape_list *shape_lists[CACHE_SIZE];
+    const mo_dtype_list *dtype_lists[CACHE_SIZE];
+};
+
+static size_t cache_slot(const char *text)
+{
+    return ((uintptr_t) text >> 3) % CACHE_SIZE;
+}
+
+static bool parse_types_of_op(struct type_cache *cache, mo_arena *arena,
+                              mo_op *op)
+{
+    size_t s = cache_slot(op->shape), d = cache_slot(op->dtype);
+
+    if (op->shape && cache->shapes[s] != op->shape) {
+        cache->shape_lists[s] = mo_shape_list_parse(op->shape, arena);
+        cache->shapes[s] = op->shape;
+    }
+    if (op->dtype && cache->dtypes[d] != op->dtype) {
+        cache->dtype_lists[d] = mo_dtype_list_parse(op->dtype, arena);
+        cache->dtypes[d] = op->dtype;
+    }
+    op->shapes = op->shape ? cache->shape_lists[s] : NULL;
+    op->dtypes = op->dtype ? cache->dtype_lists[d] : NULL;
+    return !op->shape == !op->shapes && !op->dtype == !op->dtypes;
+}
+
+static mo_status parse_types(mo_builder *b, mo_error *err)
+{
+    struct type_cache *cache = calloc(1, sizeof *cache);
+    bool done = cache != NULL;
+
+    for (size_t i = 0; i < b->n_ops && done; i++)
+        done = parse_types_of_op(cache, b->arena, &b->ops[i]);
+    free(cache);
+    return done ? MO_OK : mo_fail_memory(err);
+}
+
 static mo_status fill_memory(mo_builder *b, mo_error *err)
 {
     for (size_t i = 0; i < b->n_ops; i++) {
@@ -275,8 +320,7 @@ static void fill_edge_bytes(mo_builder *b)
         mo_edge *edge = &b->edges[e];
         const mo_op *producer = &b->ops[edge->from];
 
-        if (edge->bytes == MO_UNKNOWN &&
-            (!producer->shape || !strchr(producer->shape, ';')))
+        if (edge->bytes == MO_UNKNOWN && mo_op_n_outputs(producer) <= 1)
             edge->bytes = producer->output_bytes;
     }
 }
@@ -420,6 +464,8 @@ mo_status mo_builder_finish(mo_builder *builder, mo_graph **graph,
     if (!g)
         return mo_fail_memory(err);
     status = check_edges(builder, err);
+    if (status == MO_OK)
+        status = parse_types(builder, err);
     if (status == MO_OK)
         status = fill_memory(builder, err);
     if (status == MO_OK)

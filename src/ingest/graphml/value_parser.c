@@ -12,8 +12,8 @@
 #include "base/array.h"
 #include "base/json.h"
 #include "base/number.h"
-#include "ingest/dtype.h"
-#include "ingest/shape.h"
+#include "graph/dtype.h"
+#include "graph/shape.h"
 
 void mo_graphml_values_clear(mo_graphml_values *values)
 {

@@ -9,7 +9,7 @@
 #include <stdint.h>
 
 #include "base/error.h"
-#include "ingest/shape.h"
+#include "graph/shape.h"
 
 /* A shape in the words of an error: "1,64", "?,64", "a scalar"; "..." when not
  * even the rank is known. */

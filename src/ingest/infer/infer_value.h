@@ -14,7 +14,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
-#include "ingest/shape.h"
+#include "graph/shape.h"
 
 enum { MO_INFER_VALUE_MAX_ITEMS = 65536 };
 

@@ -15,7 +15,7 @@
 
 #include "base/error.h"
 #include "ingest/infer/infer_value.h"
-#include "ingest/shape.h"
+#include "graph/shape.h"
 
 typedef struct mo_infer_rule_input {
     mo_shape shape;              /* static */

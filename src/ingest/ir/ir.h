@@ -12,7 +12,7 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "ingest/input.h"
-#include "ingest/shape.h"
+#include "graph/shape.h"
 
 typedef struct mo_ir_port {
     int id;            /* as the file numbers it */

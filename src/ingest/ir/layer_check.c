@@ -7,7 +7,7 @@
 
 #include "base/array.h"
 #include "base/json.h"
-#include "ingest/dtype.h"
+#include "graph/dtype.h"
 #include "ingest/ir/edge_resolve.h"
 
 static bool is_word(const char *word, const char *text, size_t length)

@@ -9,7 +9,7 @@
 #include "base/json.h"
 #include "base/out.h"
 #include "graph/build.h"
-#include "ingest/shape.h"
+#include "graph/shape.h"
 
 /* A model on its way into a graph. */
 typedef struct conversion {

@@ -10,7 +10,7 @@
 #include "ingest/ir/ir.h"
 #include "ingest/openvino/ir_graph.h"
 #include "ingest/ir/unique_names.h"
-#include "ingest/shape.h"
+#include "graph/shape.h"
 
 /* What no rule of inference reached, or made too large. */
 static mo_status check_shape(const mo_ir *ir, const mo_ir_layer *layer,

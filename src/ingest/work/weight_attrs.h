@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#include "ingest/shape.h"
+#include "graph/shape.h"
 
 typedef struct mo_weight_attr {
     int port;       /* which input, or MO_PORT_NONE where that is no number */

@@ -8,10 +8,10 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/minmax.h"
+#include "graph/output_types.h"
 #include "ingest/work/input_order.h"
 #include "ingest/work/constant_bytes.h"
-#include "ingest/text_list.h"
-#include "ingest/text_list_index.h"
 #include "ingest/work/weight_attrs.h"
 
 /*
@@ -21,11 +21,6 @@
  */
 enum { CACHE_SIZE = 256 };
 
-typedef struct known_size {
-    const char *shape, *dtype;
-    int64_t bytes;
-} known_size;
-
 /* Parameters longer than this are none that a formula asks for. */
 enum { MAX_ATTRS = 4096 };
 
@@ -33,8 +28,6 @@ typedef struct filler {
     mo_graph *g;
     const char *types[CACHE_SIZE];
     const mo_operator *operators[CACHE_SIZE];
-    known_size sizes[CACHE_SIZE];
-    mo_text_list_index shapes, types_of_ports;
     mo_constant_bytes fed;
     mo_status status; /* of what asks for memory, deep down */
     mo_error *err;
@@ -91,95 +84,43 @@ static const char *attrs_of(const mo_op *op)
  * op with one output gives that one through every port, as in the builder. */
 static int shape_index(const mo_op *op, int port)
 {
-    if (op->shape && !strchr(op->shape, ';'))
+    if (op->shapes && op->shapes->n == 1)
         return 0;
     return port >= 0 ? port : -1;
 }
 
-static const char *find_part(filler *f, mo_text_list_index *parts,
-                             const char *text, int index, size_t *length)
-{
-    const char *part = NULL;
-
-    if (f->status == MO_OK)
-        f->status =
-            mo_text_list_index_find(parts, text, index, &part, length, f->err);
-    return f->status == MO_OK ? part : NULL;
-}
-
-static bool shape_of_output(filler *f, const mo_op *op, int index,
-                            mo_shape *shape)
-{
-    size_t length;
-    const char *part = find_part(f, &f->shapes, op->shape, index, &length);
-
-    return part && mo_shape_read(part, length, shape) == MO_SHAPE_OK;
-}
-
-/* A single dtype stands for each of several outputs. */
-static const char *dtype_of_output(filler *f, const mo_op *op, int index)
-{
-    bool is_single = op->dtype && !strchr(op->dtype, ';');
-    size_t length;
-    const char *part = find_part(f, &f->types_of_ports, op->dtype,
-                                 is_single && index > 0 ? 0 : index, &length);
-
-    return part ? mo_dtype_find(part, length) : NULL;
-}
-
-static int64_t port_bytes(filler *f, const mo_op *op, int port)
+static int64_t port_bytes(const mo_op *op, int port)
 {
     int index = shape_index(op, port);
     mo_shape shape;
 
-    if (index < 0 || !shape_of_output(f, op, index, &shape))
+    if (index < 0 || !mo_shape_list_get(op->shapes, index, &shape))
         return MO_UNKNOWN;
-    return mo_shape_bytes(&shape, dtype_of_output(f, op, index));
+    return mo_shape_bytes(&shape, mo_dtype_list_get(op->dtypes, index));
 }
 
-static int64_t part_bytes(const char *shape, size_t shape_length,
-                          const char *dtype, size_t dtype_length)
+/* Returns the size of all outputs together. */
+static int64_t sum_bytes(const mo_op *op)
 {
-    mo_shape read;
-
-    if (mo_shape_read(shape, shape_length, &read) != MO_SHAPE_OK)
-        return MO_UNKNOWN;
-    return mo_shape_bytes(&read, mo_dtype_find(dtype, dtype_length));
-}
-
-/* The bytes of all outputs; a single dtype stands for each of them. */
-static int64_t sum_bytes(const char *shape, const char *dtype)
-{
-    bool one_dtype = mo_text_list_count(dtype) == 1;
-    size_t shape_length, dtype_length;
     int64_t sum = 0;
 
-    shape = mo_text_list_at(shape, 0, &shape_length);
-    dtype = mo_text_list_at(dtype, 0, &dtype_length);
-    while (shape) {
+    for (int i = 0; i < op->shapes->n; i++) {
+        mo_shape shape;
         int64_t bytes =
-            dtype ? part_bytes(shape, shape_length, dtype, dtype_length)
-                  : MO_UNKNOWN;
+            mo_shape_list_get(op->shapes, i, &shape)
+                ? mo_shape_bytes(&shape, mo_dtype_list_get(op->dtypes, i))
+                : MO_UNKNOWN;
 
         if (bytes < 0 || !mo_int64_add(sum, bytes, &sum))
             return MO_UNKNOWN;
-        shape = mo_text_list_next(shape, &shape_length);
-        if (!one_dtype)
-            dtype = mo_text_list_next(dtype, &dtype_length);
     }
     return sum;
 }
 
-static void fill_output_bytes(filler *f, mo_op *op)
+static void fill_output_bytes(mo_op *op)
 {
-    known_size *known = &f->sizes[cache_slot(op->shape)];
-
-    if (op->output_bytes != MO_UNKNOWN || !op->shape || !op->dtype)
-        return;
-    if (known->shape != op->shape || known->dtype != op->dtype)
-        *known = (known_size){ op->shape, op->dtype,
-                               sum_bytes(op->shape, op->dtype) };
-    op->output_bytes = known->bytes;
+    if (op->output_bytes == MO_UNKNOWN && op->shapes && op->dtypes)
+        op->output_bytes = sum_bytes(op);
 }
 
 static void fill_tensor(filler *f, mo_tensor *tensor)
@@ -192,7 +133,7 @@ static void fill_tensor(filler *f, mo_tensor *tensor)
         mo_edge *edge = &g->edges[tensor->first_edge + i];
 
         if (edge->bytes == MO_UNKNOWN && !asked) {
-            size = port_bytes(f, &g->ops[tensor->producer], tensor->port);
+            size = port_bytes(&g->ops[tensor->producer], tensor->port);
             asked = true;
         }
         if (edge->bytes == MO_UNKNOWN)
@@ -207,13 +148,13 @@ static void fill_sizes(filler *f)
     mo_graph *g = f->g;
 
     for (int i = 0; i < g->n_ops + g->n_constants; i++)
-        fill_output_bytes(f, &g->ops[i]);
+        fill_output_bytes(&g->ops[i]);
     for (int t = 0; t < g->n_tensors; t++)
         fill_tensor(f, &g->tensors[t]);
     for (int i = 0; i < g->n_feeds; i++)
         if (g->feeds[i].bytes == MO_UNKNOWN)
             g->feeds[i].bytes =
-                port_bytes(f, &g->ops[g->feeds[i].from], g->feed_port[i]);
+                port_bytes(&g->ops[g->feeds[i].from], g->feed_port[i]);
 }
 
 static int n_arrivals(const mo_graph *g, int op)
@@ -266,9 +207,10 @@ static void show(filler *f, const arrival *a, int slot)
     f->taken[slot] = true;
     if (slot == 0)
         f->read_first = a->bytes < 0 ? MO_UNKNOWN : (double) a->bytes;
-    if (index < 0 || !shape_of_output(f, a->source, index, &f->inputs[slot]))
+    if (index < 0 ||
+        !mo_shape_list_get(a->source->shapes, index, &f->inputs[slot]))
         f->inputs[slot].rank = -1;
-    f->dtypes[slot] = dtype_of_output(f, a->source, index);
+    f->dtypes[slot] = mo_dtype_list_get(a->source->dtypes, index);
 }
 
 static void count(filler *f, const arrival *a)
@@ -305,7 +247,7 @@ static int show_loose(filler *f, const arrival *a, int slot)
 static void gather_told(filler *f, const mo_op *op)
 {
     mo_weight_attr_list list = mo_weight_attr_list_of(attrs_of(op));
-    const char *dtype = list.length ? dtype_of_output(f, op, 0) : NULL;
+    const char *dtype = list.length ? mo_dtype_list_get(op->dtypes, 0) : NULL;
     mo_weight_attr told;
 
     f->told = 0;
@@ -362,16 +304,11 @@ static void gather_inputs(filler *f, int op)
 
 static int gather_outputs(filler *f, const mo_op *op)
 {
-    size_t length;
-    const char *part = mo_text_list_at(op->shape, 0, &length);
-    int n = 0;
+    int n = op->shapes ? mo_min_int(op->shapes->n, MO_WORK_MAX_PORTS) : 0;
 
-    for (; part && n < MO_WORK_MAX_PORTS;
-         part = mo_text_list_next(part, &length)) {
-        if (mo_shape_read(part, length, &f->outputs[n]) != MO_SHAPE_OK)
-            f->outputs[n].rank = -1;
-        n++;
-    }
+    for (int i = 0; i < n; i++)
+        if (!mo_shape_list_get(op->shapes, i, &f->outputs[i]))
+            f->outputs[i].rank = -1;
     return n;
 }
 
@@ -413,7 +350,7 @@ static bool touches_memory(mo_class class)
  * could be that, it is the one of the output's type. */
 static double read_of_picked(filler *f, int id)
 {
-    const char *dtype = dtype_of_output(f, &f->g->ops[id], 0);
+    const char *dtype = mo_dtype_list_get(f->g->ops[id].dtypes, 0);
     double found = MO_UNKNOWN;
 
     if (!f->first_is_loose || f->n_loose < 2)
@@ -423,7 +360,7 @@ static double read_of_picked(filler *f, int id)
         int index = shape_index(a.source, a.port);
 
         if (a.slot != MO_PORT_NONE ||
-            dtype_of_output(f, a.source, index) != dtype)
+            mo_dtype_list_get(a.source->dtypes, index) != dtype)
             continue;
         if (found >= 0 && found != (double) a.bytes)
             return MO_UNKNOWN;
@@ -511,8 +448,6 @@ mo_status mo_work_fill(mo_graph *g, mo_error *err)
     fill_sizes(&f);
     for (int i = 0; i < g->n_ops; i++)
         fill_op(&f, i);
-    mo_text_list_index_clear(&f.shapes);
-    mo_text_list_index_clear(&f.types_of_ports);
     mo_constant_bytes_clear(&f.fed);
     return f.status;
 }

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "base/array.h"
-#include "ingest/dtype.h"
-#include "ingest/shape.h"
+#include "graph/dtype.h"
+#include "graph/shape.h"
 
 #define LAYER_NORM "\"axis\":\"-1\",\"epsilon\":\"1e-05\""
 #define LAST_AXIS  "\"axis\":\"-1\""

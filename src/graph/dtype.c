@@ -1,12 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ingest/dtype.h"
+#include "graph/dtype.h"
 
 #include <ctype.h>
 #include <stdbool.h>
 #include <string.h>
 #include <strings.h>
-
-#include "ingest/text_list.h"
 
 /* The common ones first: the search is linear. */
 static const struct {
@@ -45,12 +43,12 @@ static const struct {
 
 enum { N_DTYPES = sizeof dtypes / sizeof *dtypes };
 
-static bool same(const char *a, const char *b, size_t length)
+static bool equals_ignoring_case(const char *a, const char *b, size_t length)
 {
     return strlen(a) == length && strncasecmp(a, b, length) == 0;
 }
 
-static bool among(const char *words, const char *name, size_t length)
+static bool is_one_of(const char *words, const char *name, size_t length)
 {
     while (*words) {
         size_t word = strcspn(words, " ");
@@ -63,7 +61,7 @@ static bool among(const char *words, const char *name, size_t length)
 }
 
 /* Drops white space around the name and the framework in front of it. */
-static void strip(const char **name, size_t *length)
+static void strip_framework(const char **name, size_t *length)
 {
     static const char *const frameworks[] = { "torch.", "np.", "numpy.", "tf.",
                                               "jnp." };
@@ -86,16 +84,26 @@ static void strip(const char **name, size_t *length)
     }
 }
 
+int mo_dtype_index(const char *name, size_t length)
+{
+    strip_framework(&name, &length);
+    for (int i = 0; i < N_DTYPES; i++)
+        if (equals_ignoring_case(dtypes[i].name, name, length))
+            return i;
+    for (int i = 0; i < N_DTYPES; i++)
+        if (is_one_of(dtypes[i].aliases, name, length))
+            return i;
+    return -1;
+}
+
+const char *mo_dtype_name(int index)
+{
+    return index < 0 ? NULL : dtypes[index].name;
+}
+
 const char *mo_dtype_find(const char *name, size_t length)
 {
-    strip(&name, &length);
-    for (int i = 0; i < N_DTYPES; i++)
-        if (same(dtypes[i].name, name, length))
-            return dtypes[i].name;
-    for (int i = 0; i < N_DTYPES; i++)
-        if (among(dtypes[i].aliases, name, length))
-            return dtypes[i].name;
-    return NULL;
+    return mo_dtype_name(mo_dtype_index(name, length));
 }
 
 int mo_dtype_bits(const char *dtype)
@@ -107,14 +115,4 @@ int mo_dtype_bits(const char *dtype)
             return dtypes[i].bits;
     dtype = mo_dtype_find(dtype, strlen(dtype));
     return dtype ? mo_dtype_bits(dtype) : -1;
-}
-
-const char *mo_dtype_at(const char *text, int port)
-{
-    size_t length;
-
-    if (port > 0 && mo_text_list_count(text) == 1)
-        port = 0;
-    text = mo_text_list_at(text, port, &length);
-    return text ? mo_dtype_find(text, length) : NULL;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 #include <config.h>
 
-#include "ingest/text_list.h"
+#include "graph/text_list.h"
 
 #include <string.h>
 
@@ -23,15 +23,6 @@ const char *mo_text_list_at(const char *text, int index, size_t *length)
         return NULL;
     *length = (size_t) ((stop ? stop : end) - text);
     return text;
-}
-
-const char *mo_text_list_next(const char *part, size_t *length)
-{
-    if (part[*length] == '\0')
-        return NULL;
-    part += *length + 1;
-    *length = strcspn(part, ";");
-    return part;
 }
 
 int mo_text_list_count(const char *text)

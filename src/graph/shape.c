@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "ingest/shape.h"
+#include "graph/shape.h"
 
 #include <ctype.h>
 #include <string.h>
 
 #include "base/array.h"
 #include "base/number.h"
-#include "ingest/dtype.h"
-#include "ingest/text_list.h"
+#include "graph/dtype.h"
 
-/* Many times the longest shape; beyond it somebody is wasting our time. */
+/* Many times the longest shape; longer texts are invalid. */
 enum { MAX_LENGTH = 4096 };
 
 typedef struct span {
@@ -17,7 +16,7 @@ typedef struct span {
     size_t length;
 } span;
 
-static span trim(span s)
+static span trim_blanks(span s)
 {
     while (s.length > 0 && isspace((unsigned char) s.text[0])) {
         s.text++;
@@ -42,7 +41,7 @@ static bool strip_pair(span *s, char open, char close)
     if (opens != closes || (opens && s->length < 2))
         return false;
     if (opens)
-        *s = trim((span){ s->text + 1, s->length - 2 });
+        *s = trim_blanks((span){ s->text + 1, s->length - 2 });
     return true;
 }
 
@@ -53,7 +52,7 @@ static bool strip_brackets(span *s)
     size_t prefix = sizeof torch - 1;
 
     if (s->length > prefix && memcmp(s->text, torch, prefix) == 0) {
-        *s = trim((span){ s->text + prefix, s->length - prefix });
+        *s = trim_blanks((span){ s->text + prefix, s->length - prefix });
         if (s->length == 0 || s->text[0] != '(')
             return false;
     }
@@ -86,7 +85,7 @@ static bool is_range(span s)
 
 mo_shape_fault mo_shape_read_dim(const char *text, size_t length, int64_t *dim)
 {
-    span s = trim((span){ text, length });
+    span s = trim_blanks((span){ text, length });
     int64_t value = 0;
 
     switch (mo_number_read_int(s.text, s.length, &value)) {
@@ -144,7 +143,7 @@ mo_shape_fault mo_shape_read(const char *text, size_t length, mo_shape *shape)
 
     if (length > MAX_LENGTH)
         return MO_SHAPE_INVALID;
-    s = trim(s);
+    s = trim_blanks(s);
     if (is_text(s, "...")) {
         shape->rank = MO_DYNAMIC;
         return MO_SHAPE_DYNAMIC;
@@ -153,7 +152,7 @@ mo_shape_fault mo_shape_read(const char *text, size_t length, mo_shape *shape)
         return MO_SHAPE_INVALID;
     /* Python writes a tuple of one as "(3,)". */
     if (s.length > 1 && s.text[s.length - 1] == ',')
-        s = trim((span){ s.text, s.length - 1 });
+        s = trim_blanks((span){ s.text, s.length - 1 });
     if (s.length > 0)
         fault = read_dims(s, &read);
     if (fault == MO_SHAPE_INVALID || fault == MO_SHAPE_RANGE)
@@ -202,14 +201,6 @@ bool mo_shape_equal_but(const mo_shape *a, const mo_shape *b, int axis)
         return false;
     other.dims[axis] = a->dims[axis];
     return mo_shape_equal(a, &other);
-}
-
-bool mo_shape_at(const char *text, int port, mo_shape *shape)
-{
-    size_t length;
-
-    text = mo_text_list_at(text, port, &length);
-    return text && mo_shape_read(text, length, shape) == MO_SHAPE_OK;
 }
 
 size_t mo_shape_write(const mo_shape *shape, char *text)
