@@ -19,7 +19,7 @@ typedef struct settings {
     double tolerance;
     mo_output_file outputs[OUTPUTS];
     bool json;
-    mo_driver_log talk;
+    mo_driver_log logger;
     int code; /* exit status if nothing failed */
 } settings;
 
@@ -77,12 +77,12 @@ static mo_status write_outputs(settings *s, const mo_review *review,
     return mo_output_files_commit(s->outputs, OUTPUTS, err);
 }
 
-static mo_status run(void *context, char **operands, size_t n_operands,
-                     mo_error *err)
+static mo_status run_check(void *context, char **operands, size_t n_operands,
+                           mo_error *err)
 {
     settings *s = context;
     const mo_review_source from = { &s->prepare, s->graph, s->tolerance,
-                                    &s->talk };
+                                    &s->logger };
     mo_review review = { 0 };
     mo_status status = check_options(s, operands[0], err);
 
@@ -107,7 +107,7 @@ int main(int argc, char **argv)
                    .outputs = { [REPORT] = { .option = "--output",
                                              .path = "-" },
                                 [SCHEDULE] = { .option = "--schedule" } },
-                   .talk = { .command = "moirai-check" },
+                   .logger = { .command = "moirai-check" },
                    .code = MO_EXIT_DONE };
     const mo_option options[] = {
         { 'g', "graph", "FILE", "the graph file, if it is not found by itself",
@@ -131,7 +131,7 @@ int main(int argc, char **argv)
           .to = &s.json },
         { 'o', "output", "FILE", "write to FILE instead of standard output",
           MO_OPTION_TEXT, .to = &s.outputs[REPORT].path },
-        MO_DRIVER_LOG_OPTIONS(&s.talk),
+        MO_DRIVER_LOG_OPTIONS(&s.logger),
         { 0 }
     };
     const mo_command command = {
@@ -146,7 +146,7 @@ int main(int argc, char **argv)
         .min_operands = 1,
         .max_operands = 1,
     };
-    int code = mo_command_main(&command, argc, argv, run, &s);
+    int code = mo_command_main(&command, argc, argv, run_check, &s);
 
     mo_option_list_free(&s.prepare.shapes);
     return code == MO_EXIT_DONE ? s.code : code;

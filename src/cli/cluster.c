@@ -9,8 +9,8 @@
 #include "cli/exec_version.h"
 #include "base/host.h"
 
-static mo_status run(void *context, char **operands, size_t n_operands,
-                     mo_error *err)
+static mo_status run_cluster(void *context, char **operands, size_t n_operands,
+                             mo_error *err)
 {
     (void) n_operands;
     if (strcmp(operands[0], "discover") != 0)
@@ -23,7 +23,7 @@ int main(int argc, char **argv)
 {
     mo_driver_cluster_options o = { .precision = "f32",
                                     .job = MO_LAUNCH_OPTIONS_DEFAULTS,
-                                    .talk = { .command = "moirai-cluster" } };
+                                    .logger = { .command = "moirai-cluster" } };
     const mo_option options[] = {
         { 'o', "output", "FILE", "write the cluster to FILE", MO_OPTION_TEXT,
           .to = &o.output },
@@ -44,7 +44,7 @@ int main(int argc, char **argv)
           "transport between ranks (default: by the launcher)", MO_OPTION_TEXT,
           .to = &o.transport, .choices = "local|tcp|mpi|nccl" },
         MO_LAUNCH_OPTIONS(&o.job),
-        MO_DRIVER_LOG_OPTIONS(&o.talk),
+        MO_DRIVER_LOG_OPTIONS(&o.logger),
         { 0 }
     };
     const mo_command command = {
@@ -59,7 +59,7 @@ int main(int argc, char **argv)
         .max_operands = 1,
         .version = mo_cli_exec_version,
     };
-    int code = mo_command_main(&command, argc, argv, run, &o);
+    int code = mo_command_main(&command, argc, argv, run_cluster, &o);
 
     mo_launch_options_clear(&o.job);
     mo_host_exit(code);

@@ -22,7 +22,7 @@ typedef struct settings {
     bool json, dot;
     const char *clean, *fusion, *cluster, *output;
     mo_option_list shapes;
-    mo_driver_log talk;
+    mo_driver_log logger;
 } settings;
 
 /* State of the command. */
@@ -47,7 +47,8 @@ static bool has_stdout(const settings *s)
     return is_stdio(s->output) || (s->dot && !s->output);
 }
 
-static mo_status check(const settings *s, const char *path, mo_error *err)
+static mo_status check_options(const settings *s, const char *path,
+                               mo_error *err)
 {
     if (s->json && has_stdout(s))
         return mo_fail(err, MO_E_USAGE,
@@ -70,7 +71,7 @@ static mo_status read_cluster(const settings *s, const char *path, work *w,
         return MO_OK;
     status = mo_cluster_choose(s->cluster, path, &w->cluster, &where, err);
     if (status == MO_OK && w->fine->n_time_columns > 0)
-        mo_driver_log_info(&s->talk, "times of fused ops: %s", where);
+        mo_driver_log_info(&s->logger, "times of fused ops: %s", where);
     free(where);
     return status;
 }
@@ -91,7 +92,7 @@ static mo_status read_inputs(const settings *s, const char *path, work *w,
     return status;
 }
 
-static mo_status coarsen(const settings *s, work *w, mo_error *err)
+static mo_status coarsen_graph(const settings *s, work *w, mo_error *err)
 {
     mo_coarsen_options options = { .clean = w->passes,
                                    .rules = w->rules,
@@ -102,7 +103,7 @@ static mo_status coarsen(const settings *s, work *w, mo_error *err)
         mo_coarsen(w->fine, &options, &w->coarse, &w->map, &w->report, err);
 
     if (status == MO_OK)
-        mo_driver_log_info(&s->talk, "coarsened in %.2f s",
+        mo_driver_log_info(&s->logger, "coarsened in %.2f s",
                            mo_driver_clock_s() - begin);
     if (status == MO_OK)
         status = mo_summary_make(w->fine, &w->before, err);
@@ -161,19 +162,19 @@ static mo_status write_results(const settings *s, const char *path,
     return status;
 }
 
-static mo_status run(void *context, char **operands, size_t n_operands,
-                     mo_error *err)
+static mo_status run_coarsen(void *context, char **operands, size_t n_operands,
+                             mo_error *err)
 {
     const settings *s = context;
     const char *path = operands[0];
     work w = { 0 };
-    mo_status status = check(s, path, err);
+    mo_status status = check_options(s, path, err);
 
     (void) n_operands;
     if (status == MO_OK)
         status = read_inputs(s, path, &w, err);
     if (status == MO_OK)
-        status = coarsen(s, &w, err);
+        status = coarsen_graph(s, &w, err);
     if (status == MO_OK)
         status = write_results(s, path, &w, err);
     mo_summary_clear(&w.before);
@@ -190,7 +191,7 @@ int main(int argc, char **argv)
 {
     settings s = { .clean = "all",
                    .fusion = "default",
-                   .talk = { .command = "moirai-coarsen" } };
+                   .logger = { .command = "moirai-coarsen" } };
     const mo_option options[] = {
         { 0, "fusion", "SET|FILE",
           "rules: default, eigen, cublaslt, cudnn, onednn, none or a file",
@@ -210,7 +211,7 @@ int main(int argc, char **argv)
           MO_OPTION_FLAG, .to = &s.dot },
         { 0, "json", NULL, "print the report as a JSON object", MO_OPTION_FLAG,
           .to = &s.json },
-        MO_DRIVER_LOG_OPTIONS(&s.talk),
+        MO_DRIVER_LOG_OPTIONS(&s.logger),
         { 0 }
     };
     const mo_command command = {
@@ -223,7 +224,7 @@ int main(int argc, char **argv)
         .min_operands = 1,
         .max_operands = 1,
     };
-    int code = mo_command_main(&command, argc, argv, run, &s);
+    int code = mo_command_main(&command, argc, argv, run_coarsen, &s);
 
     mo_option_list_free(&s.shapes);
     return code;

@@ -24,7 +24,7 @@ typedef struct settings {
     double strengthen_s; /* 0: no search */
     int64_t seed;        /* of the search */
     bool stats, json;
-    mo_driver_log talk;
+    mo_driver_log logger;
 } settings;
 
 static bool wants_mps(const settings *s)
@@ -72,7 +72,8 @@ static mo_status check_strength(const settings *s, mo_error *err)
     return MO_OK;
 }
 
-static mo_status check(const settings *s, const char *path, mo_error *err)
+static mo_status check_options(const settings *s, const char *path,
+                               mo_error *err)
 {
     mo_status status = mo_prepare_check(&s->prepare, path, err);
 
@@ -89,7 +90,8 @@ static mo_status check(const settings *s, const char *path, mo_error *err)
 }
 
 /* Searches for bounds and a schedule for the model. */
-static mo_status strengthen(const settings *s, mo_prepared *made, mo_error *err)
+static mo_status strengthen_model(const settings *s, mo_prepared *made,
+                                  mo_error *err)
 {
     const mo_regime regime = mo_prepare_regime(&s->prepare);
     mo_stop stop;
@@ -104,28 +106,28 @@ static mo_status strengthen(const settings *s, mo_prepared *made, mo_error *err)
     if (status != MO_OK)
         return status;
     mo_driver_log_info(
-        &s->talk, "searched for %.2f s: no schedule below %.3f us",
+        &s->logger, "searched for %.2f s: no schedule below %.3f us",
         mo_driver_clock_s() - begin, (double) made->strength->lower_ns / 1000);
     if (made->start)
-        mo_driver_log_info(&s->talk, "found one of %.3f us",
+        mo_driver_log_info(&s->logger, "found one of %.3f us",
                            (double) made->start->makespan_ns / 1000);
     return MO_OK;
 }
 
 /* Builds the model. The default cluster is known once it is loaded. */
-static mo_status prepare(settings *s, const char *path, mo_prepared *made,
-                         mo_error *err)
+static mo_status prepare_model(settings *s, const char *path, mo_prepared *made,
+                               mo_error *err)
 {
     mo_status status =
-        mo_prepare_instance(&s->prepare, path, &s->talk, made, err);
+        mo_prepare_instance(&s->prepare, path, &s->logger, made, err);
 
     if (status == MO_OK)
         status = mo_output_files_check_input(s->outputs, OUTPUTS,
                                              made->loaded.cluster->file, err);
     if (status == MO_OK && s->strengthen_s > 0)
-        status = strengthen(s, made, err);
+        status = strengthen_model(s, made, err);
     if (status == MO_OK)
-        status = mo_prepare_model(&s->prepare, &s->talk, made, err);
+        status = mo_prepare_model(&s->prepare, &s->logger, made, err);
     return status;
 }
 
@@ -158,7 +160,7 @@ static mo_status write_outputs(const settings *s, const mo_cli_emit *emit,
 static mo_status emit_all(settings *s, const char *path,
                           const mo_prepared *prepared, mo_error *err)
 {
-    const mo_cli_emit emit = { path, prepared, &s->talk };
+    const mo_cli_emit emit = { path, prepared, &s->logger };
     mo_output_file *start = &s->outputs[START];
     bool lacks_start = start->path && !mo_model_has_start(&prepared->model);
     mo_status status;
@@ -177,8 +179,8 @@ static mo_status emit_all(settings *s, const char *path,
     return status;
 }
 
-static mo_status run(void *context, char **operands, size_t n_operands,
-                     mo_error *err)
+static mo_status run_emit(void *context, char **operands, size_t n_operands,
+                          mo_error *err)
 {
     settings *s = context;
     const char *path = operands[0];
@@ -188,11 +190,11 @@ static mo_status run(void *context, char **operands, size_t n_operands,
     (void) n_operands;
     if (!s->outputs[MODEL].path && !only_hints(s))
         s->outputs[MODEL].path = "-";
-    status = check(s, path, err);
+    status = check_options(s, path, err);
     if (status == MO_OK)
         status = mo_output_files_open(s->outputs, OUTPUTS, err);
     if (status == MO_OK)
-        status = prepare(s, path, &prepared, err);
+        status = prepare_model(s, path, &prepared, err);
     if (status == MO_OK)
         status = emit_all(s, path, &prepared, err);
     mo_output_files_discard(s->outputs, OUTPUTS);
@@ -207,7 +209,7 @@ int main(int argc, char **argv)
                                 [START] = { .option = "--start" },
                                 [MAP] = { .option = "--map" } },
                    .seed = 1,
-                   .talk = { .command = "moirai-emit" } };
+                   .logger = { .command = "moirai-emit" } };
     const mo_option options[] = {
         MO_PREPARE_OPTIONS(&s.prepare),
         { 0, "strengthen", "SECONDS",
@@ -228,7 +230,7 @@ int main(int argc, char **argv)
           .to = &s.json },
         { 'o', "output", "FILE", "write to FILE instead of standard output",
           MO_OPTION_TEXT, .to = &s.outputs[MODEL].path },
-        MO_DRIVER_LOG_OPTIONS(&s.talk),
+        MO_DRIVER_LOG_OPTIONS(&s.logger),
         { 0 }
     };
     const mo_command command = {
@@ -241,7 +243,7 @@ int main(int argc, char **argv)
         .min_operands = 1,
         .max_operands = 1,
     };
-    int code = mo_command_main(&command, argc, argv, run, &s);
+    int code = mo_command_main(&command, argc, argv, run_emit, &s);
 
     mo_option_list_free(&s.prepare.shapes);
     return code;

@@ -21,26 +21,26 @@ enum { MANY_ROWS = 10 * 1000 * 1000 };
 
 static void warn_of_many(void *context)
 {
-    const mo_driver_log *talk = context;
+    const mo_driver_log *logger = context;
 
-    if (!talk->quiet)
+    if (!logger->quiet)
         fprintf(stderr,
                 "%s: more than %d million rows, which no solver is known to "
                 "digest; moirai-place needs none, and --fusion default makes "
                 "the graph smaller\n",
-                talk->command, MANY_ROWS / 1000000);
+                logger->command, MANY_ROWS / 1000000);
 }
 
 /* The context is only read, but callbacks take it non-const. */
 static mo_status send_model(const mo_cli_emit *emit, mo_sink *sink,
                             mo_error *err)
 {
-    mo_driver_log talk = *emit->talk;
+    mo_driver_log logger = *emit->logger;
     mo_status status;
 
     sink->row_limit = MANY_ROWS;
     sink->on_row_limit = warn_of_many;
-    sink->context = &talk;
+    sink->context = &logger;
     status = mo_model_write(&emit->prepared->model, sink, err);
     mo_sink_free(sink);
     return status;
@@ -64,7 +64,7 @@ mo_status mo_cli_emit_model(const mo_cli_emit *emit, bool mps, mo_out *out,
     if (status == MO_OK)
         status = send_model(emit, sink, err);
     if (status == MO_OK)
-        mo_driver_log_info(emit->talk, "wrote the model in %.2f s",
+        mo_driver_log_info(emit->logger, "wrote the model in %.2f s",
                            mo_driver_clock_s() - begin);
     return status;
 }
@@ -105,8 +105,8 @@ static mo_status measure_heading(const mo_cli_emit *emit, int64_t *bytes,
     return mo_out_commit(out, err);
 }
 
-static mo_status count(const mo_cli_emit *emit, mo_model_counts *counts,
-                       int64_t *heading_bytes, mo_error *err)
+static mo_status count_model(const mo_cli_emit *emit, mo_model_counts *counts,
+                             int64_t *heading_bytes, mo_error *err)
 {
     mo_sink *sink;
     mo_status status = mo_count_sink_new(counts, &sink, err);
@@ -126,7 +126,7 @@ mo_status mo_cli_emit_stats(const mo_cli_emit *emit, bool json, mo_out *out,
                                     .ops = made->fine->n_ops,
                                     .model = &made->model,
                                     .count = &counts };
-    mo_status status = count(emit, &counts, &report.heading_bytes, err);
+    mo_status status = count_model(emit, &counts, &report.heading_bytes, err);
 
     if (status != MO_OK)
         return status;
@@ -139,11 +139,11 @@ mo_status mo_cli_emit_stats(const mo_cli_emit *emit, bool json, mo_out *out,
 
 mo_status mo_cli_emit_hint(const mo_cli_emit *emit, mo_error *err)
 {
-    const char *command = emit->talk->command;
+    const char *command = emit->logger->command;
     char graph[512], size[MO_FORMAT_SIZE];
     mo_model_counts c;
     int64_t heading_bytes;
-    mo_status status = count(emit, &c, &heading_bytes, err);
+    mo_status status = count_model(emit, &c, &heading_bytes, err);
 
     if (status != MO_OK)
         return status;

@@ -16,7 +16,7 @@
 typedef struct mo_cli_emit {
     const char *graph; /* as given by the user */
     const mo_prepared *prepared;
-    const mo_driver_log *talk;
+    const mo_driver_log *logger;
 } mo_cli_emit;
 
 mo_status mo_cli_emit_model(const mo_cli_emit *emit, bool mps, mo_out *out,

@@ -77,7 +77,7 @@ static mo_status check_options(const mo_exec_options *o, const char *path,
 
 /* Callback of a transport thread that ends the process while the command is
  * blocked. */
-static void say_last(const mo_error *why)
+static void log_last_error(const mo_error *why)
 {
     char text[MO_ERROR_FILE_SIZE + MO_ERROR_TEXT_SIZE + 16];
 
@@ -86,15 +86,15 @@ static void say_last(const mo_error *why)
 }
 
 /* Logs a rejected rank while the rendezvous goes on. */
-static void say_note(const char *text)
+static void log_note(const char *text)
 {
     fprintf(stderr, "%s: %s\n", command_name, text);
 }
 
 static mo_status open_world(mo_exec_options *o, work *w, mo_error *err)
 {
-    mo_transport_world_options options = { .print_fatal = say_last,
-                                           .note = say_note };
+    mo_transport_world_options options = { .print_fatal = log_last_error,
+                                           .note = log_note };
     mo_status status = mo_launch_options_read(&o->job, &options.launch, err);
 
     if (status == MO_OK)
@@ -112,17 +112,17 @@ static mo_status open_world(mo_exec_options *o, work *w, mo_error *err)
 /* Only the first rank prints and writes. */
 static void be_silent(mo_exec_options *o)
 {
-    o->talk.quiet = true;
+    o->logger.quiet = true;
     for (int i = 0; i < MO_EXEC_N_OUTPUTS; i++)
         o->outputs[i].path = NULL;
 }
 
-static void tell_violations(const mo_exec_options *o, const char *path,
-                            const mo_answer_evaluation *judgement)
+static void report_violations(const mo_exec_options *o, const char *path,
+                              const mo_answer_evaluation *judgement)
 {
     int n = mo_answer_evaluation_count(judgement);
 
-    fprintf(stderr, "%s: %s: is not a valid solution: %s", o->talk.command,
+    fprintf(stderr, "%s: %s: is not a valid solution: %s", o->logger.command,
             path,
             n > 0 ? mo_answer_evaluation_violation(judgement, 0)
                   : "for an unknown reason");
@@ -131,7 +131,7 @@ static void tell_violations(const mo_exec_options *o, const char *path,
     fprintf(stderr, "\n");
 }
 
-static mo_status prepare(mo_exec_options *o, work *w, mo_error *err)
+static mo_status prepare_run(mo_exec_options *o, work *w, mo_error *err)
 {
     const mo_cluster *cluster = w->job.review.made.loaded.cluster;
     bool all = w->rank == 0 && o->check;
@@ -142,7 +142,7 @@ static mo_status prepare(mo_exec_options *o, work *w, mo_error *err)
         status = mo_exec_exchange_units(w->transport, w->world, &o->wants,
                                         &w->units, err);
     if (status == MO_OK)
-        mo_exec_units_log(&w->units, cluster, w->rank, &o->talk);
+        mo_exec_units_log(&w->units, cluster, w->rank, &o->logger);
     if (status == MO_OK)
         status = mo_exec_job_plan(o, &w->units, w->rank == 0, &w->job, err);
     if (status == MO_OK)
@@ -162,10 +162,10 @@ static mo_status prepare(mo_exec_options *o, work *w, mo_error *err)
     return status;
 }
 
-static void hear(const void *talk, const char *device, const char *what,
-                 double seconds)
+static void log_progress(const void *logger, const char *device,
+                         const char *what, double seconds)
 {
-    mo_driver_log_info(talk, "device '%s': %s in %.3f s", device, what,
+    mo_driver_log_info(logger, "device '%s': %s in %.3f s", device, what,
                        seconds);
 }
 
@@ -184,19 +184,20 @@ static mo_status run_plan(const mo_exec_options *o, work *w, mo_error *err)
         .trace = true,
         .eager = o->wants.eager,
         .hold_ns = w->hold_ns,
-        .hear = hear,
-        .hearer = &o->talk,
+        .hear = log_progress,
+        .hearer = &o->logger,
     };
     mo_status status = mo_run_plan(w->job.plan, &options, &w->result, err);
 
     if (status == MO_OK && w->rank == 0 && *w->result.eager_because &&
-        !o->talk.quiet)
-        fprintf(stderr, "%s: calls are begun one by one: %s\n", o->talk.command,
-                w->result.eager_because);
+        !o->logger.quiet)
+        fprintf(stderr, "%s: calls are begun one by one: %s\n",
+                o->logger.command, w->result.eager_because);
     return status;
 }
 
-static mo_status compare(const mo_exec_options *o, work *w, mo_error *err)
+static mo_status compare_with_references(const mo_exec_options *o, work *w,
+                                         mo_error *err)
 {
     mo_exec_comparison *c = &w->comparison;
     mo_status status = mo_exec_comparison_begin(w->job.plan, c, err);
@@ -211,7 +212,7 @@ static mo_status compare(const mo_exec_options *o, work *w, mo_error *err)
 }
 
 /* Returns the name of the transport for the report. */
-static const char *say_transport(const work *w)
+static const char *transport_name(const work *w)
 {
     const mo_transport *transport = w->transport;
 
@@ -219,12 +220,12 @@ static const char *say_transport(const work *w)
                                : transport->name;
 }
 
-static mo_status finish(mo_exec_options *o, work *w, mo_error *err)
+static mo_status finish_run(mo_exec_options *o, work *w, mo_error *err)
 {
     const mo_cli_exec_result outcome = {
         .job = &w->job,
         .units = &w->units,
-        .transport = say_transport(w),
+        .transport = transport_name(w),
         .n_ranks = w->n_ranks,
         .result = o->dry_run ? NULL : &w->result,
         .comparison = o->dry_run ? NULL : &w->comparison,
@@ -233,7 +234,7 @@ static mo_status finish(mo_exec_options *o, work *w, mo_error *err)
 
     if (o->tolerance < 0)
         o->tolerance = mo_exec_default_tolerance(&o->wants, w->job.plan);
-    status = o->dry_run ? MO_OK : compare(o, w, err);
+    status = o->dry_run ? MO_OK : compare_with_references(o, w, err);
     if (status == MO_OK)
         status = mo_cli_exec_report(o, &outcome, err);
     if (status == MO_OK && !o->dry_run &&
@@ -256,20 +257,20 @@ static mo_status work_in_world(mo_exec_options *o, const char *path, work *w,
     mo_exec_gpu_init_wait(&waking);
     if (status == MO_OK && !w->job.valid) {
         if (w->rank == 0)
-            tell_violations(o, path, &w->job.review.judgement);
+            report_violations(o, path, &w->job.review.judgement);
         o->code = MO_EXIT_VIOLATION;
         return MO_OK;
     }
     if (status == MO_OK)
-        status = prepare(o, w, err);
+        status = prepare_run(o, w, err);
     if (status == MO_OK && !o->dry_run)
         status = run_plan(o, w, err);
     if (status == MO_OK && w->rank == 0)
-        status = finish(o, w, err);
+        status = finish_run(o, w, err);
     return status;
 }
 
-static void clear(work *w)
+static void clear_work(work *w)
 {
     mo_exec_comparison_clear(&w->comparison);
     mo_run_result_clear(&w->result);
@@ -279,8 +280,8 @@ static void clear(work *w)
     mo_exec_job_clear(&w->job);
 }
 
-static mo_status run(void *context, char **operands, size_t n_operands,
-                     mo_error *err)
+static mo_status run_exec(void *context, char **operands, size_t n_operands,
+                          mo_error *err)
 {
     mo_exec_options *o = context;
     work w = { .transport = NULL };
@@ -300,7 +301,7 @@ static mo_status run(void *context, char **operands, size_t n_operands,
         w.transport->fail(w.world, err);
     mo_output_files_discard(o->outputs, MO_EXEC_N_OUTPUTS);
     w.transport->close(w.world);
-    clear(&w);
+    clear_work(&w);
     return status;
 }
 
@@ -317,7 +318,7 @@ int main(int argc, char **argv)
                                                  .path = "-" },
                      [MO_EXEC_OUTPUT_TRACE] = { .option = "--trace" },
                      [MO_EXEC_OUTPUT_PLAN] = { .option = "--plan" } },
-        .talk = { .command = command_name },
+        .logger = { .command = command_name },
         .code = MO_EXIT_DONE,
     };
     const mo_option options[] = {
@@ -370,7 +371,7 @@ int main(int argc, char **argv)
           .to = &o.outputs[MO_EXEC_OUTPUT_REPORT].path },
         { 0, "json", NULL, "print the report as a JSON object", MO_OPTION_FLAG,
           .to = &o.json },
-        MO_DRIVER_LOG_OPTIONS(&o.talk),
+        MO_DRIVER_LOG_OPTIONS(&o.logger),
         { 0 }
     };
     const mo_command command = {
@@ -387,7 +388,7 @@ int main(int argc, char **argv)
         .max_operands = 1,
         .version = mo_cli_exec_version,
     };
-    int code = mo_command_main(&command, argc, argv, run, &o);
+    int code = mo_command_main(&command, argc, argv, run_exec, &o);
 
     mo_option_list_free(&o.inputs);
     mo_option_list_free(&o.prepare.shapes);

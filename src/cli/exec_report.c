@@ -23,7 +23,7 @@ typedef struct filling {
     char (*types)[MO_TENSOR_DESC_TEXT_SIZE];          /* of outputs */
 } filling;
 
-static void clear(filling *f)
+static void clear_filling(filling *f)
 {
     free(f->e.devices);
     free(f->e.outputs);
@@ -147,8 +147,9 @@ static mo_status fill_times(filling *f, mo_error *err)
     return status;
 }
 
-static mo_status fill(const mo_exec_options *o, const mo_exec_output_npy *files,
-                      filling *f, mo_error *err)
+static mo_status fill_report(const mo_exec_options *o,
+                             const mo_exec_output_npy *files, filling *f,
+                             mo_error *err)
 {
     const mo_review *r = &f->from->job->review;
     mo_status status = make_room(f, err);
@@ -179,14 +180,14 @@ static mo_status write_report(const mo_exec_options *o,
                               const mo_exec_output_npy *files, mo_error *err)
 {
     filling f = { .from = outcome };
-    mo_status status = fill(o, files, &f, err);
+    mo_status status = fill_report(o, files, &f, err);
     mo_out *out = o->outputs[MO_EXEC_OUTPUT_REPORT].out;
 
     if (status == MO_OK && o->json)
         mo_report_execution_json(&f.e, out);
     else if (status == MO_OK)
         mo_report_execution_text(&f.e, out);
-    clear(&f);
+    clear_filling(&f);
     return status;
 }
 

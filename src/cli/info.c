@@ -18,7 +18,7 @@ typedef struct settings {
     const char *output;
     mo_driver_load_options load;
     mo_option_list shapes;
-    mo_driver_log talk;
+    mo_driver_log logger;
 } settings;
 
 static mo_status read_graph(const settings *s, const char *path,
@@ -31,7 +31,7 @@ static mo_status read_graph(const settings *s, const char *path,
     mo_status status = mo_read_graph(path, &options, graph, format, err);
 
     if (status == MO_OK)
-        mo_driver_log_info(&s->talk, "read %d ops and %d edges in %.2f s",
+        mo_driver_log_info(&s->logger, "read %d ops and %d edges in %.2f s",
                            (*graph)->n_ops, (*graph)->n_edges,
                            mo_driver_clock_s() - begin);
     return status;
@@ -42,7 +42,7 @@ static mo_status describe_instance(const settings *s, const mo_report_graph *d,
 {
     mo_driver_loaded loaded = { 0 };
     mo_status status = mo_driver_load_instance(&s->load, d->file, d->graph,
-                                               &s->talk, &loaded, err);
+                                               &s->logger, &loaded, err);
 
     if (status == MO_OK) {
         mo_report_instance report = { d->file, loaded.cluster->file,
@@ -55,8 +55,8 @@ static mo_status describe_instance(const settings *s, const mo_report_graph *d,
     return status;
 }
 
-static mo_status describe(const settings *s, mo_report_graph *d, mo_out *out,
-                          mo_error *err)
+static mo_status describe_graph(const settings *s, mo_report_graph *d,
+                                mo_out *out, mo_error *err)
 {
     mo_summary summary = { 0 };
     mo_status status;
@@ -75,7 +75,8 @@ static mo_status describe(const settings *s, mo_report_graph *d, mo_out *out,
     return status;
 }
 
-static mo_status check(const settings *s, const char *path, mo_error *err)
+static mo_status check_options(const settings *s, const char *path,
+                               mo_error *err)
 {
     const mo_driver_load_options *load = &s->load;
 
@@ -92,8 +93,8 @@ static mo_status check(const settings *s, const char *path, mo_error *err)
     return mo_driver_load_check(load, path, err);
 }
 
-static mo_status run(void *context, char **operands, size_t n_operands,
-                     mo_error *err)
+static mo_status run_info(void *context, char **operands, size_t n_operands,
+                          mo_error *err)
 {
     const settings *s = context;
     const char *path = operands[0];
@@ -104,13 +105,13 @@ static mo_status run(void *context, char **operands, size_t n_operands,
     mo_status status;
 
     (void) n_operands;
-    if ((status = check(s, path, err)) != MO_OK ||
+    if ((status = check_options(s, path, err)) != MO_OK ||
         (status = mo_out_open(s->output, &out, err)) != MO_OK ||
         (status = read_graph(s, path, &graph, &format, err)) != MO_OK)
         goto out;
     d.format = format->name;
     d.graph = graph;
-    status = describe(s, &d, out, err);
+    status = describe_graph(s, &d, out, err);
 out:
     mo_graph_free(graph);
     if (status == MO_OK)
@@ -121,7 +122,7 @@ out:
 
 int main(int argc, char **argv)
 {
-    settings s = { .talk = { .command = "moirai-info" } };
+    settings s = { .logger = { .command = "moirai-info" } };
     const mo_option options[] = {
         { 0, "json", NULL, "write a JSON object", MO_OPTION_FLAG,
           .to = &s.json },
@@ -136,7 +137,7 @@ int main(int argc, char **argv)
           MO_OPTION_LIST, .to = &s.shapes },
         { 'o', "output", "FILE", "write to FILE instead of standard output",
           MO_OPTION_TEXT, .to = &s.output },
-        MO_DRIVER_LOG_OPTIONS(&s.talk),
+        MO_DRIVER_LOG_OPTIONS(&s.logger),
         { 0 }
     };
     const mo_command command = {
@@ -149,7 +150,7 @@ int main(int argc, char **argv)
         .min_operands = 1,
         .max_operands = 1,
     };
-    int code = mo_command_main(&command, argc, argv, run, &s);
+    int code = mo_command_main(&command, argc, argv, run_info, &s);
 
     mo_option_list_free(&s.shapes);
     return code;

@@ -24,10 +24,10 @@
 
 typedef struct settings {
     mo_prepare_options prepare;
-    mo_portfolio_options contest;
+    mo_portfolio_options portfolio;
     const char *keep;
     bool json;
-    mo_driver_log talk;
+    mo_driver_log logger;
     int code; /* exit status if nothing failed */
 } settings;
 
@@ -57,7 +57,7 @@ static void stem_of(const char *graph, char *stem, size_t size)
         snprintf(stem, size, "%.*s", (int) length, base);
 }
 
-static char *join(const char *folder, const char *stem, const char *ending)
+static char *join_path(const char *folder, const char *stem, const char *ending)
 {
     size_t size = strlen(folder) + strlen(stem) + strlen(ending) + 2;
     char *path = malloc(size);
@@ -76,76 +76,77 @@ static mo_status lay_way(const settings *s, const char *graph,
     if (s->keep && mkdir(s->keep, 0777) != 0 && errno != EEXIST)
         return mo_fail_errno(err, s->keep, "cannot make the folder");
     stem_of(graph, stem, sizeof stem);
-    w->model = join(to, stem, ".lp");
-    w->start = join(to, stem, ".start.sol");
-    w->solution = join(to, stem, ".sol");
-    w->schedule = join(to, stem, ".schedule.json");
+    w->model = join_path(to, stem, ".lp");
+    w->start = join_path(to, stem, ".start.sol");
+    w->solution = join_path(to, stem, ".sol");
+    w->schedule = join_path(to, stem, ".schedule.json");
     return w->model && w->start && w->solution && w->schedule
                ? MO_OK
                : mo_fail_memory(err);
 }
 
-static mo_status write_model(const mo_cli_emit *emit, const way *w, bool start,
-                             mo_error *err)
+static mo_status write_model(const mo_cli_emit *emit_model, const way *w,
+                             bool start, mo_error *err)
 {
     mo_out *out;
     mo_status status = mo_out_open(start ? w->start : w->model, &out, err);
 
     if (status != MO_OK)
         return status;
-    status = start ? mo_cli_emit_start(emit, w->start, out, err)
-                   : mo_cli_emit_model(emit, false, out, err);
+    status = start ? mo_cli_emit_start(emit_model, w->start, out, err)
+                   : mo_cli_emit_model(emit_model, false, out, err);
     if (status == MO_OK)
         return mo_out_commit(out, err);
     mo_out_abandon(out);
     return status;
 }
 
-static mo_status emit(settings *s, const char *graph, const way *w,
-                      const mo_prepared *made, mo_error *err)
+static mo_status emit_model(settings *s, const char *graph, const way *w,
+                            const mo_prepared *made, mo_error *err)
 {
-    const mo_cli_emit what = { graph, made, &s->talk };
+    const mo_cli_emit what = { graph, made, &s->logger };
     mo_status status = write_model(&what, w, false, err);
 
     if (status == MO_OK && mo_model_has_start(&made->model)) {
         status = write_model(&what, w, true, err);
-        s->contest.start = w->start;
+        s->portfolio.start = w->start;
     }
     return status;
 }
 
-static void say_begin(const settings *s, const mo_prepared *made)
+static void log_start(const settings *s, const mo_prepared *made)
 {
-    if (s->talk.quiet || s->json)
+    if (s->logger.quiet || s->json)
         return;
     fprintf(stderr,
             "%s: %d ops, %d to place on %d devices; %s, at most %.0f s\n",
-            s->talk.command, made->fine->n_ops, made->loaded.instance->n,
-            made->loaded.instance->n_devices, "solving", s->contest.time_s);
+            s->logger.command, made->fine->n_ops, made->loaded.instance->n,
+            made->loaded.instance->n_devices, "solving", s->portfolio.time_s);
 }
 
 static mo_status keep_results(const settings *s, const way *w,
-                              const mo_answer_selector *jury,
-                              const mo_answer_selection *award, mo_error *err)
+                              const mo_answer_selector *selector,
+                              const mo_answer_selection *selection,
+                              mo_error *err)
 {
     mo_out *out;
     mo_status status;
 
-    if (!s->keep || !award->best)
+    if (!s->keep || !selection->best)
         return MO_OK;
-    status = mo_cli_solve_write(award, jury, w->solution, err);
+    status = mo_cli_solve_write(selection, selector, w->solution, err);
     if (status == MO_OK)
         status = mo_out_open(w->schedule, &out, err);
     if (status != MO_OK)
         return status;
-    mo_report_schedule_json(jury->review.made.loaded.instance,
-                            award->best->judgement.schedule, out);
+    mo_report_schedule_json(selector->review.made.loaded.instance,
+                            selection->best->judgement.schedule, out);
     return mo_out_commit(out, err);
 }
 
-static void put_gain(const mo_answer_selection *award, mo_out *out)
+static void put_gain(const mo_answer_selection *selection, mo_out *out)
 {
-    const mo_answer_evaluation *j = &award->best->judgement;
+    const mo_answer_evaluation *j = &selection->best->judgement;
 
     if (j->single != MO_FREE && j->schedule->makespan_ns > 0)
         mo_out_printf(out, "%-12s%.3g times the best single device\n", "speed",
@@ -153,85 +154,88 @@ static void put_gain(const mo_answer_selection *award, mo_out *out)
                           (double) j->schedule->makespan_ns);
 }
 
-static mo_status report(const settings *s, const way *w,
-                        const mo_answer_selector *jury, const mo_portfolio *c,
-                        const mo_answer_selection *award, mo_error *err)
+static mo_status print_report(const settings *s, const way *w,
+                              const mo_answer_selector *selector,
+                              const mo_portfolio *c,
+                              const mo_answer_selection *selection,
+                              mo_error *err)
 {
     mo_out *out;
     mo_status status = mo_out_open("-", &out, err);
 
     if (status != MO_OK)
         return status;
-    mo_cli_solve_report(award, jury, c, s->json, out);
-    if (!s->json && award->best)
-        put_gain(award, out);
+    mo_cli_solve_report(selection, selector, c, s->json, out);
+    if (!s->json && selection->best)
+        put_gain(selection, out);
     if (!s->json && s->keep)
         mo_out_printf(out, "%-12s%s and what goes with it\n", "kept",
-                      award->best ? w->solution : w->model);
+                      selection->best ? w->solution : w->model);
     return mo_out_commit(out, err);
 }
 
 /* The selector takes over the instance. */
-static mo_status solve(settings *s, const char *graph, const way *w,
-                       const mo_workdir *folder, mo_prepared *made,
-                       mo_error *err)
+static mo_status solve_in_folder(settings *s, const char *graph, const way *w,
+                                 const mo_workdir *folder, mo_prepared *made,
+                                 mo_error *err)
 {
-    mo_answer_selector jury = { .options = &s->prepare,
-                                .graph = graph,
-                                .beside = graph,
-                                .tolerance = MO_ANSWER_TOLERANCE,
-                                .gap = s->contest.gap,
-                                .talk = &s->talk,
-                                .state = MO_ANSWER_SELECTOR_READY };
-    mo_portfolio contest = { 0 };
-    mo_answer_selection award = { 0 };
+    mo_answer_selector selector = { .options = &s->prepare,
+                                    .graph = graph,
+                                    .beside = graph,
+                                    .tolerance = MO_ANSWER_TOLERANCE,
+                                    .gap = s->portfolio.gap,
+                                    .logger = &s->logger,
+                                    .state = MO_ANSWER_SELECTOR_READY };
+    mo_portfolio portfolio = { 0 };
+    mo_answer_selection selection = { 0 };
     mo_status status =
-        mo_model_file_provenance(w->model, &jury.review.origin, err);
+        mo_model_file_provenance(w->model, &selector.review.origin, err);
 
-    jury.review.regime = made->o.regime;
-    jury.review.made = *made;
+    selector.review.regime = made->o.regime;
+    selector.review.made = *made;
     *made = (mo_prepared){ 0 };
-    jury.review.located.graph = strdup(graph);
-    if (status == MO_OK && !jury.review.located.graph)
+    selector.review.located.graph = strdup(graph);
+    if (status == MO_OK && !selector.review.located.graph)
         status = mo_fail_memory(err);
     if (status == MO_OK)
-        status = mo_driver_solve_model(&s->contest, w->model, folder, &jury,
-                                       &contest, &award, err);
+        status = mo_driver_solve_model(&s->portfolio, w->model, folder,
+                                       &selector, &portfolio, &selection, err);
     if (status == MO_OK)
-        status = keep_results(s, w, &jury, &award, err);
+        status = keep_results(s, w, &selector, &selection, err);
     if (status == MO_OK) {
-        status = report(s, w, &jury, &contest, &award, err);
-        s->code = mo_cli_solve_exit_status(&award);
+        status = print_report(s, w, &selector, &portfolio, &selection, err);
+        s->code = mo_cli_solve_exit_status(&selection);
     }
-    mo_portfolio_clear(&contest);
-    mo_answer_selector_clear(&jury);
+    mo_portfolio_clear(&portfolio);
+    mo_answer_selector_clear(&selector);
     return status;
 }
 
-static mo_status go(settings *s, const char *graph, const mo_workdir *folder,
-                    mo_error *err)
+static mo_status run_pipeline(settings *s, const char *graph,
+                              const mo_workdir *folder, mo_error *err)
 {
     mo_prepared made = { 0 };
     way w = { 0 };
     mo_status status = lay_way(s, graph, folder, &w, err);
 
     if (status == MO_OK)
-        status = mo_prepare_instance(&s->prepare, graph, &s->talk, &made, err);
+        status =
+            mo_prepare_instance(&s->prepare, graph, &s->logger, &made, err);
     if (status == MO_OK)
-        status = mo_prepare_model(&s->prepare, &s->talk, &made, err);
+        status = mo_prepare_model(&s->prepare, &s->logger, &made, err);
     if (status == MO_OK)
-        status = emit(s, graph, &w, &made, err);
+        status = emit_model(s, graph, &w, &made, err);
     if (status == MO_OK) {
-        say_begin(s, &made);
-        status = solve(s, graph, &w, folder, &made, err);
+        log_start(s, &made);
+        status = solve_in_folder(s, graph, &w, folder, &made, err);
     }
     mo_prepared_clear(&made);
     clear_way(&w);
     return status;
 }
 
-static mo_status run(void *context, char **operands, size_t n_operands,
-                     mo_error *err)
+static mo_status run_moirai(void *context, char **operands, size_t n_operands,
+                            mo_error *err)
 {
     settings *s = context;
     mo_workdir *folder = NULL;
@@ -245,14 +249,14 @@ static mo_status run(void *context, char **operands, size_t n_operands,
                          "the model of sct does not say where ops are; take "
                          "another --formulation");
     if (status == MO_OK)
-        status = mo_portfolio_check_options(&s->contest, err);
+        status = mo_portfolio_check_options(&s->portfolio, err);
     if (status == MO_OK)
         status = mo_interrupt_open(&watch, err);
     if (status != MO_OK)
         return status;
     status = mo_workdir_new(&folder, err);
     if (status == MO_OK)
-        status = go(s, operands[0], folder, err);
+        status = run_pipeline(s, operands[0], folder, err);
     mo_workdir_free(folder);
     mo_interrupt_close(watch);
     return status;
@@ -261,20 +265,20 @@ static mo_status run(void *context, char **operands, size_t n_operands,
 int main(int argc, char **argv)
 {
     settings s = { .prepare = MO_PREPARE_DEFAULTS,
-                   .contest = MO_PORTFOLIO_DEFAULTS,
-                   .talk = { .command = "moirai" },
+                   .portfolio = MO_PORTFOLIO_DEFAULTS,
+                   .logger = { .command = "moirai" },
                    .code = MO_EXIT_DONE };
     const mo_option options[] = {
         MO_PREPARE_OPTIONS(&s.prepare),
-        MO_PORTFOLIO_OPTIONS(&s.contest),
+        MO_PORTFOLIO_OPTIONS(&s.portfolio),
         { 0, "memory-limit", "MIB", "memory limit of a solver", MO_OPTION_INT,
-          .to = &s.contest.memory_mib, .min = 0, .max = 1 << 30 },
+          .to = &s.portfolio.memory_mib, .min = 0, .max = 1 << 30 },
         { 0, "keep", "DIR",
           "keep model, MIP start, solution and schedule in DIR", MO_OPTION_TEXT,
           .to = &s.keep },
         { 0, "json", NULL, "print the report as a JSON object", MO_OPTION_FLAG,
           .to = &s.json },
-        MO_DRIVER_LOG_OPTIONS(&s.talk),
+        MO_DRIVER_LOG_OPTIONS(&s.logger),
         { 0 }
     };
     const mo_command command = {
@@ -291,8 +295,8 @@ int main(int argc, char **argv)
     int code;
 
     s.prepare.fusion = "default";
-    s.contest.time_s = PATIENCE_S;
-    code = mo_command_main(&command, argc, argv, run, &s);
+    s.portfolio.time_s = PATIENCE_S;
+    code = mo_command_main(&command, argc, argv, run_moirai, &s);
     mo_option_list_free(&s.prepare.shapes);
     return code == MO_EXIT_DONE ? s.code : code;
 }

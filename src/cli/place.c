@@ -24,7 +24,7 @@ typedef struct settings {
     mo_place_options place;
     mo_output_file outputs[OUTPUTS];
     bool json;
-    mo_driver_log talk;
+    mo_driver_log logger;
     int code; /* exit status if nothing failed */
 } settings;
 
@@ -66,7 +66,8 @@ static mo_status check_policy(const settings *s, mo_error *err)
     return status;
 }
 
-static mo_status check(const settings *s, const char *path, mo_error *err)
+static mo_status check_options(const settings *s, const char *path,
+                               mo_error *err)
 {
     const mo_driver_load_options *load = &s->prepare.load;
     const char *inputs[] = { path, load->cluster, load->profile,
@@ -83,20 +84,20 @@ static mo_status check(const settings *s, const char *path, mo_error *err)
     return status == MO_OK ? check_policy(s, err) : status;
 }
 
-static mo_status compare(const settings *s, const mo_instance *x,
-                         const mo_method *const *methods, int n,
-                         mo_place_comparison *c, mo_error *err)
+static mo_status compare_placements(const settings *s, const mo_instance *x,
+                                    const mo_method *const *methods, int n,
+                                    mo_place_comparison *c, mo_error *err)
 {
     mo_place_context setting = { .options = &s->place,
                                  .regime = mo_prepare_regime(&s->prepare),
-                                 .talk = &s->talk };
+                                 .logger = &s->logger };
     mo_solver_install found = { 0 };
     mo_status status =
         mo_place_assist_solver(&s->place, &setting.assist, &found, err);
 
     setting.found = &found;
     if (setting.assist)
-        mo_driver_log_info(&s->talk, "%s helps", setting.assist->title);
+        mo_driver_log_info(&s->logger, "%s helps", setting.assist->title);
     if (status == MO_OK)
         status = mo_place_compare_methods(&setting, x, methods, n, c, err);
     mo_solver_install_clear(&found);
@@ -123,21 +124,23 @@ static mo_status read_and_compare(settings *s, const char *path,
         is_named_pipe(path) ? MO_OK : mo_place_signals_begin(&watch, err);
 
     if (status == MO_OK)
-        status = mo_prepare_instance(&s->prepare, path, &s->talk, made, err);
+        status = mo_prepare_instance(&s->prepare, path, &s->logger, made, err);
     if (status == MO_OK)
         status = mo_output_files_check_input(s->outputs, OUTPUTS,
                                              made->loaded.cluster->file, err);
     if (status == MO_OK && !watch)
         status = mo_place_signals_begin(&watch, err);
     if (status == MO_OK)
-        status = compare(s, made->loaded.instance, methods, n, c, err);
+        status =
+            compare_placements(s, made->loaded.instance, methods, n, c, err);
     if (watch)
         mo_place_signals_end(watch);
     return status;
 }
 
-static mo_status place(settings *s, const char *path,
-                       const mo_method *const *methods, int n, mo_error *err)
+static mo_status place_graph(settings *s, const char *path,
+                             const mo_method *const *methods, int n,
+                             mo_error *err)
 {
     mo_prepared made = { 0 };
     mo_place_comparison c = { 0 };
@@ -154,8 +157,8 @@ static mo_status place(settings *s, const char *path,
     return status;
 }
 
-static mo_status run(void *context, char **operands, size_t n_operands,
-                     mo_error *err)
+static mo_status run_place(void *context, char **operands, size_t n_operands,
+                           mo_error *err)
 {
     settings *s = context;
     const mo_method **methods = NULL;
@@ -166,7 +169,7 @@ static mo_status run(void *context, char **operands, size_t n_operands,
     /* Without training the policy is only read. */
     s->outputs[POLICY].path = s->place.no_learning ? NULL : s->place.policy;
     s->outputs[CURVE].path = s->place.curve;
-    status = check(s, operands[0], err);
+    status = check_options(s, operands[0], err);
     if (status == MO_OK)
         status = mo_place_select_methods(&s->place, &methods, &n, err);
     if (status == MO_OK)
@@ -174,7 +177,7 @@ static mo_status run(void *context, char **operands, size_t n_operands,
     if (status == MO_OK)
         status = mo_output_files_open(&s->outputs[SOLUTION], 1, err);
     if (status == MO_OK)
-        status = place(s, operands[0], methods, n, err);
+        status = place_graph(s, operands[0], methods, n, err);
     mo_output_files_discard(&s->outputs[SOLUTION], 1);
     free(methods);
     return status;
@@ -187,7 +190,7 @@ int main(int argc, char **argv)
                    .outputs = { [SOLUTION] = { .option = "--output" },
                                 [POLICY] = { .option = "--policy" },
                                 [CURVE] = { .option = "--curve" } },
-                   .talk = { .command = "moirai-place" },
+                   .logger = { .command = "moirai-place" },
                    .code = MO_EXIT_DONE };
     const mo_option options[] = {
         MO_PLACE_OPTIONS(&s.place),
@@ -198,7 +201,7 @@ int main(int argc, char **argv)
           MO_OPTION_TEXT, .to = &s.outputs[SOLUTION].path },
         { 0, "json", NULL, "print the report as a JSON array", MO_OPTION_FLAG,
           .to = &s.json },
-        MO_DRIVER_LOG_OPTIONS(&s.talk),
+        MO_DRIVER_LOG_OPTIONS(&s.logger),
         { 0 }
     };
     const mo_command command = {
@@ -211,7 +214,7 @@ int main(int argc, char **argv)
         .min_operands = 1,
         .max_operands = 1,
     };
-    int code = mo_command_main(&command, argc, argv, run, &s);
+    int code = mo_command_main(&command, argc, argv, run_place, &s);
 
     mo_option_list_free(&s.place.methods);
     mo_option_list_free(&s.prepare.shapes);

@@ -10,8 +10,8 @@
 #include "cli/exec_version.h"
 #include "base/host.h"
 
-static mo_status run(void *context, char **operands, size_t n_operands,
-                     mo_error *err)
+static mo_status run_profile(void *context, char **operands, size_t n_operands,
+                             mo_error *err)
 {
     mo_profiler_options *o = context;
     mo_status status;
@@ -35,7 +35,7 @@ int main(int argc, char **argv)
                               .fusion = "none",
                               .runs = 25,
                               .wants = MO_EXEC_CONFIG_DEFAULTS,
-                              .talk = { .command = "moirai-profile" } };
+                              .logger = { .command = "moirai-profile" } };
     const mo_option options[] = {
         { 0, "train", "DEV,DEV",
           "fit: fit the times of these device models only", MO_OPTION_TEXT,
@@ -85,7 +85,7 @@ int main(int argc, char **argv)
         { 'o', "output", "FILE",
           "write the fitted factors, or the profile, to FILE", MO_OPTION_TEXT,
           .to = &o.output },
-        MO_DRIVER_LOG_OPTIONS(&o.talk),
+        MO_DRIVER_LOG_OPTIONS(&o.logger),
         { 0 }
     };
     const mo_command command = {
@@ -101,7 +101,7 @@ int main(int argc, char **argv)
         .max_operands = SIZE_MAX,
         .version = mo_cli_exec_version,
     };
-    int code = mo_command_main(&command, argc, argv, run, &o);
+    int code = mo_command_main(&command, argc, argv, run_profile, &o);
 
     mo_option_list_free(&o.shapes);
     mo_option_list_free(&o.inputs);

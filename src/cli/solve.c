@@ -20,13 +20,13 @@
 #include "solvers/process/workdir.h"
 
 typedef struct settings {
-    mo_portfolio_options contest;
+    mo_portfolio_options portfolio;
     mo_prepare_options prepare; /* for the check */
     const char *graph;
     const char *output;
     char *made; /* the default output path, or NULL */
     bool list, json;
-    mo_driver_log talk;
+    mo_driver_log logger;
     int code; /* exit status if nothing failed */
 } settings;
 
@@ -52,81 +52,83 @@ static char *default_output(const char *model)
     return path;
 }
 
-static void say_unchecked(const settings *s, const mo_answer_selector *jury,
-                          const mo_answer_selection *award)
+static void report_unchecked(const settings *s,
+                             const mo_answer_selector *selector,
+                             const mo_answer_selection *selection)
 {
     char text[MO_ERROR_FILE_SIZE + MO_ERROR_TEXT_SIZE + 16];
 
-    if (award->best && jury->state == MO_ANSWER_SELECTOR_NO_INSTANCE &&
-        !s->talk.quiet)
-        fprintf(stderr, "%s: not checked: %s\n", s->talk.command,
-                mo_error_format(&jury->why, text, sizeof text));
+    if (selection->best && selector->state == MO_ANSWER_SELECTOR_NO_INSTANCE &&
+        !s->logger.quiet)
+        fprintf(stderr, "%s: not checked: %s\n", s->logger.command,
+                mo_error_format(&selector->why, text, sizeof text));
 }
 
 /* Reports why there is no solution where the report has no field for it. */
-static void say_unanswered(const settings *s, const mo_portfolio *c,
-                           const mo_answer_selection *award)
+static void report_unanswered(const settings *s, const mo_portfolio *c,
+                              const mo_answer_selection *selection)
 {
-    bool told = award->best ? !award->best->is_start : !s->json;
+    bool told = selection->best ? !selection->best->is_start : !s->json;
 
-    for (int i = 0; i < c->n && !told && !s->talk.quiet; i++) {
+    for (int i = 0; i < c->n && !told && !s->logger.quiet; i++) {
         const mo_portfolio_member *e = &c->entries[i];
 
         if (e->status == MO_OK &&
             (!e->outcome.solution || e->outcome.solution->n == 0))
-            fprintf(stderr, "%s: %s: %s\n", s->talk.command,
+            fprintf(stderr, "%s: %s: %s\n", s->logger.command,
                     mo_portfolio_member_title(e), e->outcome.text);
     }
 }
 
 static mo_status write_results(const settings *s,
-                               const mo_answer_selector *jury,
+                               const mo_answer_selector *selector,
                                const mo_portfolio *c,
-                               const mo_answer_selection *award, mo_error *err)
+                               const mo_answer_selection *selection,
+                               mo_error *err)
 {
     const char *path = s->output;
     bool to_stdout = strcmp(path, "-") == 0;
     mo_out *out;
     mo_status status = MO_OK;
 
-    if (status == MO_OK && award->best)
-        status = mo_cli_solve_write(award, jury, path, err);
+    if (status == MO_OK && selection->best)
+        status = mo_cli_solve_write(selection, selector, path, err);
     if (status == MO_OK)
         status = mo_out_open(to_stdout ? "/dev/stderr" : "-", &out, err);
     if (status == MO_OK) {
-        mo_cli_solve_report(award, jury, c, s->json, out);
-        if (award->best && !s->json && !to_stdout)
+        mo_cli_solve_report(selection, selector, c, s->json, out);
+        if (selection->best && !s->json && !to_stdout)
             mo_out_printf(out, "%-12s%s\n", "written to", path);
         status = mo_out_commit(out, err);
     }
     return status;
 }
 
-static mo_status solve(settings *s, const char *model, const char *beside,
-                       const mo_workdir *folder, mo_error *err)
+static mo_status solve_file(settings *s, const char *model, const char *beside,
+                            const mo_workdir *folder, mo_error *err)
 {
-    mo_answer_selector jury = { .options = &s->prepare,
-                                .graph = s->graph,
-                                .beside = beside,
-                                .tolerance = MO_ANSWER_TOLERANCE,
-                                .gap = s->contest.gap,
-                                .talk = &s->talk };
-    mo_portfolio contest = { 0 };
-    mo_answer_selection award;
+    mo_answer_selector selector = { .options = &s->prepare,
+                                    .graph = s->graph,
+                                    .beside = beside,
+                                    .tolerance = MO_ANSWER_TOLERANCE,
+                                    .gap = s->portfolio.gap,
+                                    .logger = &s->logger };
+    mo_portfolio portfolio = { 0 };
+    mo_answer_selection selection;
     mo_status status =
-        mo_model_file_provenance(model, &jury.review.origin, err);
+        mo_model_file_provenance(model, &selector.review.origin, err);
 
     if (status == MO_OK)
-        status = mo_driver_solve_model(&s->contest, model, folder, &jury,
-                                       &contest, &award, err);
+        status = mo_driver_solve_model(&s->portfolio, model, folder, &selector,
+                                       &portfolio, &selection, err);
     if (status == MO_OK) {
-        say_unchecked(s, &jury, &award);
-        say_unanswered(s, &contest, &award);
-        status = write_results(s, &jury, &contest, &award, err);
-        s->code = mo_cli_solve_exit_status(&award);
+        report_unchecked(s, &selector, &selection);
+        report_unanswered(s, &portfolio, &selection);
+        status = write_results(s, &selector, &portfolio, &selection, err);
+        s->code = mo_cli_solve_exit_status(&selection);
     }
-    mo_portfolio_clear(&contest);
-    mo_answer_selector_clear(&jury);
+    mo_portfolio_clear(&portfolio);
+    mo_answer_selector_clear(&selector);
     return status;
 }
 
@@ -150,7 +152,7 @@ static mo_status try_output(const char *path, mo_error *err)
 static mo_status choose_output(settings *s, const char *model, mo_error *err)
 {
     mo_output_file output = { .option = "--output" };
-    const char *inputs[] = { model, s->contest.start, s->graph,
+    const char *inputs[] = { model, s->portfolio.start, s->graph,
                              s->prepare.load.cluster, s->prepare.load.profile };
     mo_status status = MO_OK;
 
@@ -180,38 +182,38 @@ static mo_status solve_in_folder(settings *s, const char *path, mo_error *err)
     if (status == MO_OK && strcmp(path, "-") == 0)
         status = mo_model_file_spool(folder, &spooled, err);
     if (status == MO_OK)
-        status = solve(s, spooled ? spooled : path, spooled ? "model" : path,
-                       folder, err);
+        status = solve_file(s, spooled ? spooled : path,
+                            spooled ? "model" : path, folder, err);
     free(spooled);
     mo_workdir_free(folder);
     mo_interrupt_close(watch);
     return status;
 }
 
-static mo_status list(const settings *s, mo_error *err)
+static mo_status list_solvers(const settings *s, mo_error *err)
 {
     mo_out *out;
     mo_status status = mo_out_open(s->output, &out, err);
 
     if (status != MO_OK)
         return status;
-    status = mo_cli_list_solvers(&s->contest, s->json, out, err);
+    status = mo_cli_list_solvers(&s->portfolio, s->json, out, err);
     if (status == MO_OK)
         return mo_out_commit(out, err);
     mo_out_abandon(out);
     return status;
 }
 
-static mo_status run(void *context, char **operands, size_t n_operands,
-                     mo_error *err)
+static mo_status run_solve(void *context, char **operands, size_t n_operands,
+                           mo_error *err)
 {
     settings *s = context;
-    mo_status status = mo_portfolio_check_options(&s->contest, err);
+    mo_status status = mo_portfolio_check_options(&s->portfolio, err);
 
     if (status != MO_OK)
         return status;
     if (s->list)
-        return list(s, err);
+        return list_solvers(s, err);
     if (n_operands == 0)
         return mo_fail(err, MO_E_USAGE,
                        "no model given; name a file, or use --list");
@@ -221,16 +223,16 @@ static mo_status run(void *context, char **operands, size_t n_operands,
 
 int main(int argc, char **argv)
 {
-    settings s = { .contest = MO_PORTFOLIO_DEFAULTS,
+    settings s = { .portfolio = MO_PORTFOLIO_DEFAULTS,
                    .prepare = MO_REVIEW_DEFAULTS,
-                   .talk = { .command = "moirai-solve" },
+                   .logger = { .command = "moirai-solve" },
                    .code = MO_EXIT_DONE };
     const mo_option options[] = {
-        MO_PORTFOLIO_OPTIONS(&s.contest),
+        MO_PORTFOLIO_OPTIONS(&s.portfolio),
         { 0, "memory", "MIB", "memory limit of the solver", MO_OPTION_INT,
-          .to = &s.contest.memory_mib, .min = 0, .max = 1 << 30 },
+          .to = &s.portfolio.memory_mib, .min = 0, .max = 1 << 30 },
         { 0, "start", "FILE", "a MIP start", MO_OPTION_TEXT,
-          .to = &s.contest.start },
+          .to = &s.portfolio.start },
         { 'o', "output", "FILE",
           "the solution file (default: MODEL's name with .sol)", MO_OPTION_TEXT,
           .to = &s.output },
@@ -242,7 +244,7 @@ int main(int argc, char **argv)
         MO_REVIEW_OPTIONS(&s.prepare),
         { 0, "json", NULL, "print the report as a JSON object", MO_OPTION_FLAG,
           .to = &s.json },
-        MO_DRIVER_LOG_OPTIONS(&s.talk),
+        MO_DRIVER_LOG_OPTIONS(&s.logger),
         { 0 }
     };
     const mo_command command = {
@@ -256,7 +258,7 @@ int main(int argc, char **argv)
         .min_operands = 0,
         .max_operands = 1,
     };
-    int code = mo_command_main(&command, argc, argv, run, &s);
+    int code = mo_command_main(&command, argc, argv, run_solve, &s);
 
     mo_option_list_free(&s.prepare.shapes);
     free(s.made);

@@ -9,17 +9,18 @@
 #include "solvers/registry.h"
 
 /* Returns the bound in the model's unit. */
-static double bound_in_units(const mo_answer_selection *award,
-                             const mo_answer_selector *jury)
+static double bound_in_units(const mo_answer_selection *selection,
+                             const mo_answer_selector *selector)
 {
-    return (double) award->bound_ns / (double) jury->review.origin.unit_ns;
+    return (double) selection->bound_ns /
+           (double) selector->review.origin.unit_ns;
 }
 
-static void write_answer(const mo_answer_selection *award,
-                         const mo_answer_selector *jury, mo_out *out)
+static void write_answer(const mo_answer_selection *selection,
+                         const mo_answer_selector *selector, mo_out *out)
 {
-    const mo_solution *s = award->best->outcome.solution;
-    bool has_unit = jury->review.origin.has_unit;
+    const mo_solution *s = selection->best->outcome.solution;
+    bool has_unit = selector->review.origin.has_unit;
 
     mo_out_text(out, "# Solution for model moirai\n");
     if (s->has_objective) {
@@ -27,10 +28,10 @@ static void write_answer(const mo_answer_selection *award,
         mo_out_double(out, s->objective);
         mo_out_char(out, '\n');
     }
-    mo_out_printf(out, "# status: %s\n", award->status);
-    if (award->bound_by && has_unit) {
+    mo_out_printf(out, "# status: %s\n", selection->status);
+    if (selection->bound_by && has_unit) {
         mo_out_text(out, "# bound: ");
-        mo_out_double(out, bound_in_units(award, jury));
+        mo_out_double(out, bound_in_units(selection, selector));
         mo_out_char(out, '\n');
     }
     for (int i = 0; i < s->n; i++) {
@@ -43,26 +44,27 @@ static void write_answer(const mo_answer_selection *award,
     }
 }
 
-mo_status mo_cli_solve_write(const mo_answer_selection *award,
-                             const mo_answer_selector *jury, const char *path,
-                             mo_error *err)
+mo_status mo_cli_solve_write(const mo_answer_selection *selection,
+                             const mo_answer_selector *selector,
+                             const char *path, mo_error *err)
 {
     mo_out *out;
     mo_status status = mo_out_open(path, &out, err);
 
     if (status != MO_OK)
         return status;
-    write_answer(award, jury, out);
+    write_answer(selection, selector, out);
     return mo_out_commit(out, err);
 }
 
 /* Returns the member whose status is reported if there is no answer: the most
  * informative one. */
-static const mo_portfolio_member *speaker(const mo_answer_selection *award,
-                                          const mo_portfolio *c)
+static const mo_portfolio_member *
+most_informative_member(const mo_answer_selection *selection,
+                        const mo_portfolio *c)
 {
-    if (award->best || award->broken)
-        return award->best ? award->best : award->broken;
+    if (selection->best || selection->broken)
+        return selection->best ? selection->best : selection->broken;
     for (int i = 0; i < c->n; i++)
         if (c->entries[i].status == MO_OK &&
             c->entries[i].outcome.claim == MO_SOLUTION_STATUS_INFEASIBLE)
@@ -77,20 +79,21 @@ static const char *name_of(const mo_portfolio_member *e)
     return e->solver ? e->solver->name : "command";
 }
 
-static void report_judged(const mo_answer_selection *award,
-                          const mo_answer_selector *jury,
+static void report_judged(const mo_answer_selection *selection,
+                          const mo_answer_selector *selector,
                           const mo_portfolio_member *e, double seconds,
                           bool json, mo_out *out)
 {
-    mo_report_verdict report = mo_review_report(&jury->review);
+    mo_report_verdict report = mo_review_report(&selector->review);
 
     report.judgement = &e->judgement;
     report.solver = name_of(e);
-    report.status = award->best ? award->status : "invalid";
+    report.status = selection->best ? selection->status : "invalid";
     report.seconds = seconds;
     report.bound_ns =
-        award->best ? award->bound_ns : e->judgement.lower.bound_ns;
-    report.bound_by = award->best ? award->bound_by : e->judgement.lower.which;
+        selection->best ? selection->bound_ns : e->judgement.lower.bound_ns;
+    report.bound_by =
+        selection->best ? selection->bound_by : e->judgement.lower.which;
     if (json)
         mo_report_verdict_json(&report, out);
     else
@@ -98,58 +101,58 @@ static void report_judged(const mo_answer_selection *award,
 }
 
 /* For an answer that was not checked. */
-static void report_claimed(const mo_answer_selection *award,
-                           const mo_answer_selector *jury,
+static void report_claimed(const mo_answer_selection *selection,
+                           const mo_answer_selector *selector,
                            const mo_portfolio_member *e, double seconds,
                            bool json, mo_out *out)
 {
     if (json) {
         mo_out_printf(out, "{\n  \"solver\": \"%s\",\n  \"status\": \"%s\"",
-                      name_of(e), award->status);
-        if (award->best) {
+                      name_of(e), selection->status);
+        if (selection->best) {
             mo_out_text(out, ",\n  \"claimed_us\": ");
-            mo_out_double(out, mo_answer_selector_makespan_us(jury, e));
+            mo_out_double(out, mo_answer_selector_makespan_us(selector, e));
         }
         mo_out_text(out, ",\n  \"seconds\": ");
         mo_out_double(out, seconds);
         mo_out_text(out, "\n}\n");
         return;
     }
-    mo_out_printf(out, "%s", award->status);
-    if (award->best) {
+    mo_out_printf(out, "%s", selection->status);
+    if (selection->best) {
         mo_out_text(out, ", not checked\nclaimed     ");
-        mo_out_double(out, mo_answer_selector_makespan_us(jury, e));
-        mo_out_text(out, jury->review.origin.has_unit ? " us" : "");
+        mo_out_double(out, mo_answer_selector_makespan_us(selector, e));
+        mo_out_text(out, selector->review.origin.has_unit ? " us" : "");
     } else {
         mo_out_printf(out, ": %s", e->outcome.text);
     }
     mo_out_char(out, '\n');
 }
 
-void mo_cli_solve_report(const mo_answer_selection *award,
-                         const mo_answer_selector *jury, const mo_portfolio *c,
-                         bool json, mo_out *out)
+void mo_cli_solve_report(const mo_answer_selection *selection,
+                         const mo_answer_selector *selector,
+                         const mo_portfolio *c, bool json, mo_out *out)
 {
-    const mo_portfolio_member *e = speaker(award, c);
+    const mo_portfolio_member *e = most_informative_member(selection, c);
 
     if (e->judged)
-        report_judged(award, jury, e, c->seconds, json, out);
+        report_judged(selection, selector, e, c->seconds, json, out);
     else
-        report_claimed(award, jury, e, c->seconds, json, out);
+        report_claimed(selection, selector, e, c->seconds, json, out);
     if (!json)
         mo_out_printf(out, "%-12s%s, %.2f s\n", "solver",
                       mo_portfolio_member_title(e), c->seconds);
 }
 
-int mo_cli_solve_exit_status(const mo_answer_selection *award)
+int mo_cli_solve_exit_status(const mo_answer_selection *selection)
 {
-    if (award->best)
+    if (selection->best)
         return MO_EXIT_DONE;
-    return award->broken ? MO_EXIT_VIOLATION : MO_EXIT_NO_SOLUTION;
+    return selection->broken ? MO_EXIT_VIOLATION : MO_EXIT_NO_SOLUTION;
 }
 
-static mo_status ask_both(const mo_solver *solver, mo_solver_install *found,
-                          mo_error *err)
+static mo_status query_both_versions(const mo_solver *solver,
+                                     mo_solver_install *found, mo_error *err)
 {
     mo_status status =
         mo_solver_query_version(solver, MO_SOLVER_VIA_PROCESS, found, err);
@@ -171,7 +174,7 @@ mo_status mo_cli_list_solvers(const mo_portfolio_options *options, bool json,
         rows[n] = (mo_report_solver_row){ mo_solver_table[n], &found[n] };
         status = mo_solver_table[n]->find(options->path, &found[n], NULL);
         if (status == MO_OK)
-            status = ask_both(mo_solver_table[n], &found[n], err);
+            status = query_both_versions(mo_solver_table[n], &found[n], err);
         else if (status != MO_E_MEMORY)
             status = MO_OK;
     }

@@ -14,17 +14,17 @@
 
 /* Writes the answer in Gurobi's format, whole or not at all, with its status
  * in comments. */
-mo_status mo_cli_solve_write(const mo_answer_selection *award,
-                             const mo_answer_selector *jury, const char *path,
-                             mo_error *err);
+mo_status mo_cli_solve_write(const mo_answer_selection *selection,
+                             const mo_answer_selector *selector,
+                             const char *path, mo_error *err);
 
 /* Prints the report. */
-void mo_cli_solve_report(const mo_answer_selection *award,
-                         const mo_answer_selector *jury,
-                         const mo_portfolio *contest, bool json, mo_out *out);
+void mo_cli_solve_report(const mo_answer_selection *selection,
+                         const mo_answer_selector *selector,
+                         const mo_portfolio *portfolio, bool json, mo_out *out);
 
 /* Returns the exit status of the selection. */
-int mo_cli_solve_exit_status(const mo_answer_selection *award);
+int mo_cli_solve_exit_status(const mo_answer_selection *selection);
 
 /* Prints all solvers and the installed versions. */
 mo_status mo_cli_list_solvers(const mo_portfolio_options *options, bool json,

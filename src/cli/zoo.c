@@ -16,7 +16,7 @@ typedef struct settings {
     int64_t layers, hidden, heads; /* 0 when not given */
     int64_t tokens, batch;
     const char *dtype, *output;
-    mo_driver_log talk;
+    mo_driver_log logger;
 } settings;
 
 static void write_list(mo_out *out)
@@ -29,8 +29,8 @@ static void write_list(mo_out *out)
 }
 
 /* Sets the model's parameters, overridden by options. */
-static mo_status configure(const settings *s, const char *name,
-                           mo_zoo_config *config, mo_error *err)
+static mo_status configure_network(const settings *s, const char *name,
+                                   mo_zoo_config *config, mo_error *err)
 {
     static const mo_zoo_model none = { .name = "transformer" };
     const mo_zoo_model *model = name ? mo_zoo_find(name) : &none;
@@ -64,21 +64,21 @@ static mo_status write_model(const settings *s, const char *name, mo_out *out,
     double begin = mo_driver_clock_s(), built;
     mo_status status;
 
-    if ((status = configure(s, name, &config, err)) != MO_OK ||
+    if ((status = configure_network(s, name, &config, err)) != MO_OK ||
         (status = mo_zoo_build(&config, &graph, err)) != MO_OK)
         return status;
     built = mo_driver_clock_s();
-    mo_driver_log_info(&s->talk, "built %d ops and %d edges in %.2f s",
+    mo_driver_log_info(&s->logger, "built %d ops and %d edges in %.2f s",
                        graph->n_ops, graph->n_edges, built - begin);
     mo_graphml_write(graph, out);
-    mo_driver_log_info(&s->talk, "wrote them in %.2f s",
+    mo_driver_log_info(&s->logger, "wrote them in %.2f s",
                        mo_driver_clock_s() - built);
     mo_graph_free(graph);
     return MO_OK;
 }
 
-static mo_status run(void *context, char **operands, size_t n_operands,
-                     mo_error *err)
+static mo_status run_zoo(void *context, char **operands, size_t n_operands,
+                         mo_error *err)
 {
     const settings *s = context;
     const char *name = n_operands > 0 ? operands[0] : NULL;
@@ -102,7 +102,7 @@ int main(int argc, char **argv)
     settings s = { .tokens = 512,
                    .batch = 1,
                    .dtype = "f32",
-                   .talk = { .command = "moirai-zoo" } };
+                   .logger = { .command = "moirai-zoo" } };
     const mo_option options[] = {
         { 0, "list", NULL, "list the models and exit", MO_OPTION_FLAG,
           .to = &s.list },
@@ -120,7 +120,7 @@ int main(int argc, char **argv)
           MO_OPTION_TEXT, .to = &s.dtype, .choices = "f32|f16|bf16" },
         { 'o', "output", "FILE", "write to FILE instead of standard output",
           MO_OPTION_TEXT, .to = &s.output },
-        MO_DRIVER_LOG_OPTIONS(&s.talk),
+        MO_DRIVER_LOG_OPTIONS(&s.logger),
         { 0 }
     };
     const mo_command command = {
@@ -134,5 +134,5 @@ int main(int argc, char **argv)
         .max_operands = 1,
     };
 
-    return mo_command_main(&command, argc, argv, run, &s);
+    return mo_command_main(&command, argc, argv, run_zoo, &s);
 }

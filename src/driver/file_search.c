@@ -71,7 +71,7 @@ static int compare_candidates(const void *a, const void *b)
     return c->rank != d->rank ? c->rank - d->rank : strcmp(c->name, d->name);
 }
 
-static mo_status add(folder *f, const char *name, mo_error *err)
+static mo_status add_folder(folder *f, const char *name, mo_error *err)
 {
     mo_status status = MO_ARRAY_GROW(f->list, f->n, f->room, err);
     char *copy;
@@ -96,7 +96,7 @@ static mo_status list_folder(folder *f, mo_error *err)
         return MO_OK;
     while (status == MO_OK && f->n < MOST_NAMES && (entry = readdir(dir)))
         if (is_meant(f->kind, entry->d_name))
-            status = add(f, entry->d_name, err);
+            status = add_folder(f, entry->d_name, err);
     closedir(dir);
     if (f->n > 1)
         qsort(f->list, f->n, sizeof *f->list, compare_candidates);
@@ -132,7 +132,7 @@ static bool looks_right(const mo_file_search_spec *kind, const char *path)
     return right;
 }
 
-static char *join(const char *folder_path, const char *name)
+static char *join_path(const char *folder_path, const char *name)
 {
     bool here = strcmp(folder_path, ".") == 0;
     size_t size = strlen(folder_path) + strlen(name) + 2;
@@ -148,7 +148,7 @@ static mo_status test_listed(const folder *f, mo_file_search_test *test,
                              void *context, char **found, mo_error *err)
 {
     for (size_t i = 0; i < f->n && i < MOST_OPENED; i++) {
-        char *path = join(f->path, f->list[i].name);
+        char *path = join_path(f->path, f->list[i].name);
 
         if (!path)
             return mo_fail_memory(err);

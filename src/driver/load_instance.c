@@ -15,7 +15,7 @@ typedef struct listener {
     const char *command, *path;
 } listener;
 
-static void tell_missing(void *context, int line, const char *what)
+static void report_missing(void *context, int line, const char *what)
 {
     const listener *to = context;
     mo_error missing = { 0 };
@@ -52,7 +52,7 @@ mo_status mo_driver_load_check(const mo_driver_load_options *load,
 }
 
 mo_status mo_driver_load_cluster(const mo_driver_load_options *load,
-                                 const char *path, const mo_driver_log *talk,
+                                 const char *path, const mo_driver_log *logger,
                                  mo_driver_loaded *loaded, mo_error *err)
 {
     char *where = NULL, line[512];
@@ -60,8 +60,8 @@ mo_status mo_driver_load_cluster(const mo_driver_load_options *load,
         mo_cluster_choose(load->cluster, path, &loaded->cluster, &where, err);
 
     /* A cluster chosen by default is reported. */
-    if (status == MO_OK && !load->cluster && !talk->quiet)
-        fprintf(stderr, "%s: the cluster is %s\n", talk->command,
+    if (status == MO_OK && !load->cluster && !logger->quiet)
+        fprintf(stderr, "%s: the cluster is %s\n", logger->command,
                 mo_utf8_escape_controls(line, sizeof line, where));
     free(where);
     if (status == MO_OK && load->profile)
@@ -71,15 +71,16 @@ mo_status mo_driver_load_cluster(const mo_driver_load_options *load,
 
 mo_status mo_driver_load_instance(const mo_driver_load_options *load,
                                   const char *path, const mo_graph *g,
-                                  const mo_driver_log *talk,
+                                  const mo_driver_log *logger,
                                   mo_driver_loaded *loaded, mo_error *err)
 {
-    listener to = { talk->command, path };
-    mo_instance_options options = { .missing = tell_missing, .context = &to };
+    listener to = { logger->command, path };
+    mo_instance_options options = { .missing = report_missing, .context = &to };
     double begin = mo_driver_clock_s();
     mo_status status =
-        loaded->cluster ? MO_OK
-                        : mo_driver_load_cluster(load, path, talk, loaded, err);
+        loaded->cluster
+            ? MO_OK
+            : mo_driver_load_cluster(load, path, logger, loaded, err);
 
     options.profile = loaded->profile;
     options.any_size = load->any_size;
@@ -93,7 +94,7 @@ mo_status mo_driver_load_instance(const mo_driver_load_options *load,
     if (status == MO_E_INPUT)
         mo_error_set_location(err, path, 0);
     if (status == MO_OK)
-        mo_driver_log_info(talk, "made the instance in %.2f s",
+        mo_driver_log_info(logger, "made the instance in %.2f s",
                            mo_driver_clock_s() - begin);
     return status;
 }

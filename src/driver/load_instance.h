@@ -52,7 +52,7 @@ mo_status mo_driver_load_check(const mo_driver_load_options *load,
  * cluster chosen by default is named on stderr. *loaded must be zeros; the
  * caller clears it, also after a failure. */
 mo_status mo_driver_load_cluster(const mo_driver_load_options *load,
-                                 const char *path, const mo_driver_log *talk,
+                                 const char *path, const mo_driver_log *logger,
                                  mo_driver_loaded *loaded, mo_error *err);
 
 /* Builds the instance of g, which was read from path. Loads cluster and
@@ -61,7 +61,7 @@ mo_status mo_driver_load_cluster(const mo_driver_load_options *load,
  * it alone. */
 mo_status mo_driver_load_instance(const mo_driver_load_options *load,
                                   const char *path, const mo_graph *g,
-                                  const mo_driver_log *talk,
+                                  const mo_driver_log *logger,
                                   mo_driver_loaded *loaded, mo_error *err);
 void mo_driver_loaded_clear(mo_driver_loaded *loaded);
 

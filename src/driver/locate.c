@@ -120,7 +120,7 @@ static const kind rules_kind = { "file of fusion rules",
 typedef struct quest {
     const kind *kind;
     const mo_locate_query *from;
-    const mo_driver_log *talk;
+    const mo_driver_log *logger;
     uint64_t wanted;
     int looked;
     char nearest[256]; /* "name, which is 0123": the first candidate with
@@ -136,7 +136,7 @@ static bool is_wanted(void *context, const char *path)
     q->looked++;
     if (q->kind->digest(q->from, path, &digest, NULL) != MO_OK)
         return false;
-    mo_driver_log_info(q->talk, "%s is %s %016" PRIx64, path, q->kind->what,
+    mo_driver_log_info(q->logger, "%s is %s %016" PRIx64, path, q->kind->what,
                        digest);
     if (digest == q->wanted)
         return true;
@@ -146,7 +146,7 @@ static bool is_wanted(void *context, const char *path)
     return false;
 }
 
-static mo_status refuse(const quest *q, mo_error *err)
+static mo_status refuse_missing(const quest *q, mo_error *err)
 {
     return mo_fail(err, MO_E_INPUT,
                    "no %s %016" PRIx64 ", which the solution is of, among %d "
@@ -156,33 +156,34 @@ static mo_status refuse(const quest *q, mo_error *err)
                    q->kind->option);
 }
 
-static mo_status copy(const char *text, char **to, mo_error *err)
+static mo_status copy_path(const char *text, char **to, mo_error *err)
 {
     *to = strdup(text);
     return *to ? MO_OK : mo_fail_memory(err);
 }
 
-static mo_status search(quest *q, char **path, mo_error *err)
+static mo_status search_files(quest *q, char **path, mo_error *err)
 {
     mo_status status = mo_file_search(q->from->beside, q->from->graph,
                                       &q->kind->files, is_wanted, q, path, err);
 
-    return status == MO_OK && !*path ? refuse(q, err) : status;
+    return status == MO_OK && !*path ? refuse_missing(q, err) : status;
 }
 
-static mo_status find(const kind *k, const mo_locate_query *from,
-                      const mo_driver_log *talk, const char *given, bool has,
-                      uint64_t wanted, char **path, mo_error *err)
+static mo_status find_input(const kind *k, const mo_locate_query *from,
+                            const mo_driver_log *logger, const char *given,
+                            bool has, uint64_t wanted, char **path,
+                            mo_error *err)
 {
-    quest q = { .kind = k, .from = from, .talk = talk, .wanted = wanted };
+    quest q = { .kind = k, .from = from, .logger = logger, .wanted = wanted };
 
     if (given)
-        return copy(given, path, err);
-    return has ? search(&q, path, err) : MO_OK;
+        return copy_path(given, path, err);
+    return has ? search_files(&q, path, err) : MO_OK;
 }
 
-static mo_status compare(const char *what, const char *path, bool has,
-                         uint64_t wanted, uint64_t found, mo_error *err)
+static mo_status compare_digest(const char *what, const char *path, bool has,
+                                uint64_t wanted, uint64_t found, mo_error *err)
 {
     if (!has || wanted == found)
         return MO_OK;
@@ -225,14 +226,15 @@ static mo_status refuse_built_in(const char *name, const mo_provenance *origin,
         uint64_t digest;
 
         if (strcmp(c->name, name) == 0 && digest_built_in(c, &digest))
-            return compare("cluster", name, true, origin->cluster, digest, err);
+            return compare_digest("cluster", name, true, origin->cluster,
+                                  digest, err);
     }
     return MO_OK;
 }
 
 static mo_status find_cluster(const mo_locate_query *what,
                               const mo_provenance *origin,
-                              const mo_driver_log *talk, char **path,
+                              const mo_driver_log *logger, char **path,
                               mo_error *err)
 {
     const char *name = what->cluster;
@@ -243,28 +245,28 @@ static mo_status find_cluster(const mo_locate_query *what,
         return status;
     if (!name && origin->has_cluster)
         name = built_in_cluster(origin->cluster);
-    return find(&cluster_kind, what, talk, name, origin->has_cluster,
-                origin->cluster, path, err);
+    return find_input(&cluster_kind, what, logger, name, origin->has_cluster,
+                      origin->cluster, path, err);
 }
 
 /* A built-in rule set is identified by name. */
 static mo_status find_rules(const mo_locate_query *what,
                             const mo_provenance *origin,
-                            const mo_driver_log *talk, char **path,
+                            const mo_driver_log *logger, char **path,
                             mo_error *err)
 {
     const char *name = what->rules;
 
     if (!name && !origin->has_rules)
         name = origin->has_options ? origin->fusion : "none";
-    return find(&rules_kind, what, talk, name, origin->has_rules, origin->rules,
-                path, err);
+    return find_input(&rules_kind, what, logger, name, origin->has_rules,
+                      origin->rules, path, err);
 }
 
 mo_status mo_locate_inputs(const mo_locate_query *what,
                            const mo_provenance *origin,
-                           const mo_driver_log *talk, mo_locate_result *located,
-                           mo_error *err)
+                           const mo_driver_log *logger,
+                           mo_locate_result *located, mo_error *err)
 {
     mo_status status;
 
@@ -273,16 +275,17 @@ mo_status mo_locate_inputs(const mo_locate_query *what,
         return mo_fail(err, MO_E_INPUT,
                        "it does not say which graph it is of; give the graph "
                        "with --graph");
-    status = find_cluster(what, origin, talk, &located->cluster, err);
+    status = find_cluster(what, origin, logger, &located->cluster, err);
     if (status == MO_OK)
-        status = find_rules(what, origin, talk, &located->rules, err);
+        status = find_rules(what, origin, logger, &located->rules, err);
+    if (status == MO_OK)
+        status = find_input(&profile_kind, what, logger, what->profile,
+                            origin->has_profile, origin->profile,
+                            &located->profile, err);
     if (status == MO_OK)
         status =
-            find(&profile_kind, what, talk, what->profile, origin->has_profile,
-                 origin->profile, &located->profile, err);
-    if (status == MO_OK)
-        status = find(&graph_kind, what, talk, what->graph, origin->has_graph,
-                      origin->graph, &located->graph, err);
+            find_input(&graph_kind, what, logger, what->graph,
+                       origin->has_graph, origin->graph, &located->graph, err);
     return status;
 }
 
@@ -300,20 +303,22 @@ mo_status mo_locate_verify_digests(const mo_provenance *origin,
                                    const mo_prepared *made, mo_error *err)
 {
     const mo_instance *x = made->loaded.instance;
-    mo_status status = compare("graph", located->graph, origin->has_graph,
-                               origin->graph, made->o.graph_digest, err);
+    mo_status status =
+        compare_digest("graph", located->graph, origin->has_graph,
+                       origin->graph, made->o.graph_digest, err);
 
     if (status == MO_OK)
-        status =
-            compare("cluster", made->loaded.cluster->file, origin->has_cluster,
-                    origin->cluster, x->cluster_digest, err);
-    if (status == MO_OK)
-        status = compare("profile", located->profile, origin->has_profile,
-                         origin->profile, x->profile_digest, err);
+        status = compare_digest("cluster", made->loaded.cluster->file,
+                                origin->has_cluster, origin->cluster,
+                                x->cluster_digest, err);
     if (status == MO_OK)
         status =
-            compare("file of fusion rules", located->rules, origin->has_rules,
-                    origin->rules, made->o.rules_digest, err);
+            compare_digest("profile", located->profile, origin->has_profile,
+                           origin->profile, x->profile_digest, err);
+    if (status == MO_OK)
+        status = compare_digest("file of fusion rules", located->rules,
+                                origin->has_rules, origin->rules,
+                                made->o.rules_digest, err);
     if (status == MO_OK && origin->has_instance &&
         origin->instance != x->digest)
         status = mo_fail(

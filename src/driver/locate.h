@@ -34,8 +34,8 @@ typedef struct mo_locate_result {
  * nearest file with another digest. */
 mo_status mo_locate_inputs(const mo_locate_query *what,
                            const mo_provenance *origin,
-                           const mo_driver_log *talk, mo_locate_result *located,
-                           mo_error *err);
+                           const mo_driver_log *logger,
+                           mo_locate_result *located, mo_error *err);
 void mo_locate_result_clear(mo_locate_result *located);
 
 /* Compares the digests of the rebuilt instance with those of the solution. The

@@ -11,17 +11,17 @@
 
 enum { LINE_SIZE = 1024 };
 
-void mo_driver_log_info(const mo_driver_log *talk, const char *format, ...)
+void mo_driver_log_info(const mo_driver_log *logger, const char *format, ...)
 {
     char raw[LINE_SIZE], line[LINE_SIZE];
     va_list args;
 
-    if (talk->quiet || talk->verbose == 0)
+    if (logger->quiet || logger->verbose == 0)
         return;
     va_start(args, format);
     vsnprintf(raw, sizeof raw, format, args);
     va_end(args);
-    fprintf(stderr, "%s: %s\n", talk->command,
+    fprintf(stderr, "%s: %s\n", logger->command,
             mo_utf8_escape_controls(line, sizeof line, raw));
 }
 

@@ -18,15 +18,15 @@ typedef struct mo_driver_log {
 
 /* Rows of an option table for these options. */
 /* clang-format off */
-#define MO_DRIVER_LOG_OPTIONS(talk)                                                  \
+#define MO_DRIVER_LOG_OPTIONS(logger)                                                  \
     { 'q', "quiet", NULL, "print errors only", MO_OPTION_FLAG,            \
-      .to = &(talk)->quiet },                                                  \
+      .to = &(logger)->quiet },                                                  \
     { 'v', "verbose", NULL, "log each step and its duration",          \
-      MO_OPTION_COUNT, .to = &(talk)->verbose }
+      MO_OPTION_COUNT, .to = &(logger)->verbose }
 /* clang-format on */
 
 /* Prints "moirai-info: text" on stderr if the log level is verbose. */
-void mo_driver_log_info(const mo_driver_log *talk, const char *format, ...)
+void mo_driver_log_info(const mo_driver_log *logger, const char *format, ...)
     MO_PRINTF(2, 3);
 
 /* Returns a monotonic clock in seconds; only differences are meaningful. */

@@ -75,7 +75,7 @@ static mo_status copy_to(const char *path, mo_mip_start_layout layout,
 
 mo_status mo_mip_start_file_convert(const char *path, const mo_solver *solver,
                                     const char *folder,
-                                    const mo_driver_log *talk, char **copy,
+                                    const mo_driver_log *logger, char **copy,
                                     mo_error *err)
 {
     mo_mip_start_layout layout =
@@ -86,8 +86,8 @@ mo_status mo_mip_start_file_convert(const char *path, const mo_solver *solver,
 
     *copy = NULL;
     if (solver && !solver->starts) {
-        if (!talk->quiet)
-            fprintf(stderr, "%s: %s reads no starts\n", talk->command,
+        if (!logger->quiet)
+            fprintf(stderr, "%s: %s reads no starts\n", logger->command,
                     solver->title);
         return MO_OK;
     }

@@ -16,7 +16,7 @@
  * (a command of the user) the format is MIPLIB's. */
 mo_status mo_mip_start_file_convert(const char *path, const mo_solver *solver,
                                     const char *folder,
-                                    const mo_driver_log *talk, char **copy,
+                                    const mo_driver_log *logger, char **copy,
                                     mo_error *err);
 
 #endif

@@ -96,7 +96,7 @@ static bool choose_way(const mo_portfolio_options *o, mo_portfolio_member *e)
 }
 
 mo_status mo_portfolio_member_query_version(mo_portfolio_member *e,
-                                            const mo_driver_log *talk,
+                                            const mo_driver_log *logger,
                                             mo_error *err)
 {
     const mo_solver_install *found = &e->found;
@@ -107,11 +107,11 @@ mo_status mo_portfolio_member_query_version(mo_portfolio_member *e,
 
     if (status != MO_OK)
         return status;
-    mo_driver_log_info(talk, "%s %s, %s", e->solver->title,
+    mo_driver_log_info(logger, "%s %s, %s", e->solver->title,
                        version ? version : "of some version",
                        by_library ? found->library : found->program);
-    if (found->trouble && !talk->quiet)
-        fprintf(stderr, "%s: %s: %s\n", talk->command, e->solver->title,
+    if (found->trouble && !logger->quiet)
+        fprintf(stderr, "%s: %s: %s\n", logger->command, e->solver->title,
                 found->trouble);
     return MO_OK;
 }
@@ -132,7 +132,7 @@ static mo_status refuse_solver(const mo_portfolio_options *o,
 
 static mo_status find_one(const mo_portfolio_options *o,
                           const mo_solver *solver, bool needed,
-                          const mo_driver_log *talk, mo_portfolio *c,
+                          const mo_driver_log *logger, mo_portfolio *c,
                           mo_error *err)
 {
     mo_portfolio_member *e = &c->entries[c->n];
@@ -149,13 +149,13 @@ static mo_status find_one(const mo_portfolio_options *o,
     if (o->time_s > 0)
         e->found.patience_s = fmin(o->time_s / 2, MOST_PATIENCE_S);
     if (status == MO_OK)
-        status = mo_portfolio_member_query_version(e, talk, err);
+        status = mo_portfolio_member_query_version(e, logger, err);
     c->n++;
     return status;
 }
 
 static mo_status find_named(const mo_portfolio_options *o,
-                            const mo_driver_log *talk, mo_portfolio *c,
+                            const mo_driver_log *logger, mo_portfolio *c,
                             mo_error *err)
 {
     const char *names = o->solvers;
@@ -163,18 +163,18 @@ static mo_status find_named(const mo_portfolio_options *o,
     mo_status status = MO_OK;
 
     while (status == MO_OK && next_name(&names, name, sizeof name))
-        status = find_one(o, mo_solver_by_name(name), true, talk, c, err);
+        status = find_one(o, mo_solver_by_name(name), true, logger, c, err);
     return status;
 }
 
 static mo_status find_any(const mo_portfolio_options *o,
-                          const mo_driver_log *talk, mo_portfolio *c,
+                          const mo_driver_log *logger, mo_portfolio *c,
                           mo_error *err)
 {
     mo_status status = MO_OK;
 
     for (int i = 0; mo_solver_table[i] && status == MO_OK && c->n == 0; i++)
-        status = find_one(o, mo_solver_table[i], false, talk, c, err);
+        status = find_one(o, mo_solver_table[i], false, logger, c, err);
     if (status == MO_OK && c->n == 0)
         status = mo_fail(err, MO_E_SUPPORT,
                          "no solver was found; install HiGHS, SCIP, CBC, GLPK "
@@ -184,8 +184,8 @@ static mo_status find_any(const mo_portfolio_options *o,
 }
 
 mo_status mo_portfolio_find_solvers(const mo_portfolio_options *o,
-                                    const mo_driver_log *talk, mo_portfolio *c,
-                                    mo_error *err)
+                                    const mo_driver_log *logger,
+                                    mo_portfolio *c, mo_error *err)
 {
     double begin = mo_driver_clock_s();
     mo_status status;
@@ -196,8 +196,8 @@ mo_status mo_portfolio_find_solvers(const mo_portfolio_options *o,
             (mo_portfolio_member){ .way = MO_SOLVER_VIA_COMMAND };
         return MO_OK;
     }
-    status =
-        o->solvers ? find_named(o, talk, c, err) : find_any(o, talk, c, err);
+    status = o->solvers ? find_named(o, logger, c, err)
+                        : find_any(o, logger, c, err);
     c->finding_s = mo_driver_clock_s() - begin;
     return status;
 }

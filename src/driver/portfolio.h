@@ -88,7 +88,7 @@ bool mo_portfolio_member_has_via(const mo_portfolio_member *entry,
 /* Queries the version and known defects of the member's solver, in the chosen
  * form, and logs both. */
 mo_status mo_portfolio_member_query_version(mo_portfolio_member *entry,
-                                            const mo_driver_log *talk,
+                                            const mo_driver_log *logger,
                                             mo_error *err);
 
 /* Fails with MO_E_USAGE if the options contradict each other. To be called
@@ -98,8 +98,8 @@ mo_status mo_portfolio_check_options(const mo_portfolio_options *options,
 
 /* Finds the requested solvers and how each can be run. */
 mo_status mo_portfolio_find_solvers(const mo_portfolio_options *options,
-                                    const mo_driver_log *talk,
-                                    mo_portfolio *contest, mo_error *err);
+                                    const mo_driver_log *logger,
+                                    mo_portfolio *portfolio, mo_error *err);
 
 /*
  * Runs all members on the model. The callback is called for every member that
@@ -111,9 +111,10 @@ typedef bool mo_portfolio_callback(void *context, mo_portfolio_member *entry);
 
 mo_status mo_portfolio_run(const mo_portfolio_options *options,
                            const char *model, int64_t unit_ns,
-                           const mo_workdir *folder, const mo_driver_log *talk,
-                           mo_portfolio_callback *hear, void *context,
-                           mo_portfolio *contest, mo_error *err);
-void mo_portfolio_clear(mo_portfolio *contest);
+                           const mo_workdir *folder,
+                           const mo_driver_log *logger,
+                           mo_portfolio_callback *on_finish, void *context,
+                           mo_portfolio *portfolio, mo_error *err);
+void mo_portfolio_clear(mo_portfolio *portfolio);
 
 #endif

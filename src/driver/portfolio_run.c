@@ -21,20 +21,20 @@
 /* Minimum time for a solver. */
 #define LEAST_S 0.1
 
-typedef struct race {
+typedef struct portfolio_run {
     const mo_portfolio_options *options;
     const char *model;
     const mo_workdir *folder;
-    const mo_driver_log *talk;
-    mo_portfolio *contest;
+    const mo_driver_log *logger;
+    mo_portfolio *portfolio;
     mo_progress_line live;
     pthread_mutex_t lock;
     pthread_cond_t news;
     bool decided;
-} race;
+} portfolio_run;
 
 typedef struct runner {
-    race *race;
+    portfolio_run *portfolio_run;
     mo_portfolio_member *entry;
     pthread_t thread;
     bool started;
@@ -47,7 +47,7 @@ static mo_status make_folder(const char *path, mo_error *err)
     return MO_OK;
 }
 
-static mo_status run_way(race *r, mo_portfolio_member *e,
+static mo_status run_way(portfolio_run *r, mo_portfolio_member *e,
                          const mo_solver_job *job)
 {
     const mo_solver_run_options options = { .way = e->way,
@@ -65,7 +65,7 @@ static mo_status run_way(race *r, mo_portfolio_member *e,
 
 /* A library that refuses (Gurobi's without a licence for it) does not exclude
  * the program. */
-static bool try_program(const race *r, const mo_portfolio_member *e)
+static bool try_program(const portfolio_run *r, const mo_portfolio_member *e)
 {
     return !r->options->via && e->way == MO_SOLVER_VIA_LIBRARY &&
            mo_portfolio_member_has_via(e, MO_SOLVER_VIA_PROCESS) &&
@@ -84,22 +84,22 @@ static bool has_time(mo_solver_job *job, double begin_s)
     return job->time_s > LEAST_S;
 }
 
-static double time_left_s(const race *r)
+static double time_left_s(const portfolio_run *r)
 {
     double limit = r->options->time_s;
 
-    return limit > 0 ? fmax(limit - r->contest->finding_s, LEAST_S) : 0;
+    return limit > 0 ? fmax(limit - r->portfolio->finding_s, LEAST_S) : 0;
 }
 
 /* The version of the program has not been queried yet. */
-static mo_status solve_by_program(race *r, mo_portfolio_member *e,
+static mo_status solve_by_program(portfolio_run *r, mo_portfolio_member *e,
                                   mo_solver_job *job, double begin_s)
 {
     mo_status status;
 
-    mo_driver_log_info(r->talk, "%s; its program is tried", e->outcome.text);
+    mo_driver_log_info(r->logger, "%s; its program is tried", e->outcome.text);
     e->way = MO_SOLVER_VIA_PROCESS;
-    status = mo_portfolio_member_query_version(e, r->talk, &e->err);
+    status = mo_portfolio_member_query_version(e, r->logger, &e->err);
     if (status != MO_OK || !has_time(job, begin_s))
         return status;
     job->presolve = job->presolve && !e->found.no_presolve;
@@ -107,7 +107,8 @@ static mo_status solve_by_program(race *r, mo_portfolio_member *e,
     return run_way(r, e, job);
 }
 
-static mo_status solve(race *r, mo_portfolio_member *e, const char *folder)
+static mo_status solve_member(portfolio_run *r, mo_portfolio_member *e,
+                              const char *folder)
 {
     const mo_portfolio_options *o = r->options;
     char *start = NULL;
@@ -118,13 +119,13 @@ static mo_status solve(race *r, mo_portfolio_member *e, const char *folder)
                           .threads = (int) o->threads,
                           .memory_mib = (int) o->memory_mib,
                           .presolve =
-                              r->contest->presolve && !e->found.no_presolve };
+                              r->portfolio->presolve && !e->found.no_presolve };
     mo_status status = make_folder(folder, &e->err);
     double begin = mo_driver_clock_s();
 
     if (status == MO_OK && o->start)
-        status = mo_mip_start_file_convert(o->start, e->solver, folder, r->talk,
-                                           &start, &e->err);
+        status = mo_mip_start_file_convert(o->start, e->solver, folder,
+                                           r->logger, &start, &e->err);
     job.start = start;
     if (status == MO_OK)
         status = run_way(r, e, &job);
@@ -137,14 +138,15 @@ static mo_status solve(race *r, mo_portfolio_member *e, const char *folder)
 static void *run_entry(void *context)
 {
     runner *it = context;
-    race *r = it->race;
+    portfolio_run *r = it->portfolio_run;
     char name[32];
     char *folder;
 
-    snprintf(name, sizeof name, "%d", (int) (it->entry - r->contest->entries));
+    snprintf(name, sizeof name, "%d",
+             (int) (it->entry - r->portfolio->entries));
     folder = mo_workdir_file(r->folder, name);
-    it->entry->status =
-        folder ? solve(r, it->entry, folder) : mo_fail_memory(&it->entry->err);
+    it->entry->status = folder ? solve_member(r, it->entry, folder)
+                               : mo_fail_memory(&it->entry->err);
     free(folder);
     pthread_mutex_lock(&r->lock);
     it->entry->ended = true;
@@ -153,12 +155,13 @@ static void *run_entry(void *context)
     return NULL;
 }
 
-static void start_runners(race *r, runner *runners)
+static void start_runners(portfolio_run *r, runner *runners)
 {
-    for (int i = 0; i < r->contest->n; i++) {
+    for (int i = 0; i < r->portfolio->n; i++) {
         runner *it = &runners[i];
 
-        *it = (runner){ .race = r, .entry = &r->contest->entries[i] };
+        *it =
+            (runner){ .portfolio_run = r, .entry = &r->portfolio->entries[i] };
         it->started = pthread_create(&it->thread, NULL, run_entry, it) == 0;
         if (!it->started) {
             it->entry->ended = true;
@@ -168,27 +171,29 @@ static void start_runners(race *r, runner *runners)
 }
 
 /* Returns a member that has finished and was not reported yet, or NULL. */
-static mo_portfolio_member *next_ended(const race *r, const bool *heard)
+static mo_portfolio_member *next_ended(const portfolio_run *r,
+                                       const bool *heard)
 {
-    for (int i = 0; i < r->contest->n; i++)
-        if (r->contest->entries[i].ended && !heard[i])
-            return &r->contest->entries[i];
+    for (int i = 0; i < r->portfolio->n; i++)
+        if (r->portfolio->entries[i].ended && !heard[i])
+            return &r->portfolio->entries[i];
     return NULL;
 }
 
-static void hear_all(race *r, mo_portfolio_callback *hear, void *context)
+static void report_finished(portfolio_run *r, mo_portfolio_callback *on_finish,
+                            void *context)
 {
     bool heard[MO_PORTFOLIO_MAX] = { false };
 
-    for (int left = r->contest->n; left > 0; left--) {
+    for (int left = r->portfolio->n; left > 0; left--) {
         mo_portfolio_member *e;
 
         pthread_mutex_lock(&r->lock);
         while (!(e = next_ended(r, heard)))
             pthread_cond_wait(&r->news, &r->lock);
         pthread_mutex_unlock(&r->lock);
-        heard[e - r->contest->entries] = true;
-        if (hear(context, e) && !r->decided && left > 1) {
+        heard[e - r->portfolio->entries] = true;
+        if (on_finish(context, e) && !r->decided && left > 1) {
             r->decided = true;
             mo_interrupt_all();
         }
@@ -197,24 +202,25 @@ static void hear_all(race *r, mo_portfolio_callback *hear, void *context)
 
 mo_status mo_portfolio_run(const mo_portfolio_options *options,
                            const char *model, int64_t unit_ns,
-                           const mo_workdir *folder, const mo_driver_log *talk,
-                           mo_portfolio_callback *hear, void *context,
+                           const mo_workdir *folder,
+                           const mo_driver_log *logger,
+                           mo_portfolio_callback *on_finish, void *context,
                            mo_portfolio *c, mo_error *err)
 {
-    race r = { .options = options,
-               .model = model,
-               .folder = folder,
-               .talk = talk,
-               .contest = c,
-               .lock = PTHREAD_MUTEX_INITIALIZER,
-               .news = PTHREAD_COND_INITIALIZER };
+    portfolio_run r = { .options = options,
+                        .model = model,
+                        .folder = folder,
+                        .logger = logger,
+                        .portfolio = c,
+                        .lock = PTHREAD_MUTEX_INITIALIZER,
+                        .news = PTHREAD_COND_INITIALIZER };
     runner runners[MO_PORTFOLIO_MAX];
     double begin = mo_driver_clock_s();
     mo_status status = MO_E_SUPPORT;
 
-    mo_progress_line_begin(&r.live, unit_ns, talk);
+    mo_progress_line_begin(&r.live, unit_ns, logger);
     start_runners(&r, runners);
-    hear_all(&r, hear, context);
+    report_finished(&r, on_finish, context);
     for (int i = 0; i < c->n; i++)
         if (runners[i].started)
             pthread_join(runners[i].thread, NULL);

@@ -33,7 +33,7 @@ mo_status mo_prepare_check(const mo_prepare_options *p, const char *path,
 }
 
 static mo_status read_graph(const mo_prepare_options *p, const char *path,
-                            const mo_driver_log *talk, mo_prepared *made,
+                            const mo_driver_log *logger, mo_prepared *made,
                             mo_error *err)
 {
     mo_read_options options = { (const char *const *) p->shapes.items,
@@ -42,7 +42,7 @@ static mo_status read_graph(const mo_prepare_options *p, const char *path,
     mo_status status = mo_read_graph(path, &options, &made->fine, NULL, err);
 
     if (status == MO_OK)
-        mo_driver_log_info(talk, "read %d ops and %d edges in %.2f s",
+        mo_driver_log_info(logger, "read %d ops and %d edges in %.2f s",
                            made->fine->n_ops, made->fine->n_edges,
                            mo_driver_clock_s() - begin);
     return status;
@@ -68,8 +68,9 @@ static mo_status remember_rules(const char *fusion,
                         : MO_OK;
 }
 
-static mo_status coarsen(const mo_prepare_options *p, const mo_driver_log *talk,
-                         mo_prepared *made, mo_error *err)
+static mo_status coarsen_graph(const mo_prepare_options *p,
+                               const mo_driver_log *logger, mo_prepared *made,
+                               mo_error *err)
 {
     mo_coarsen_options options = { .clean = MO_CLEAN_ALL,
                                    .fused_us = mo_predict_fused_us,
@@ -85,7 +86,7 @@ static mo_status coarsen(const mo_prepare_options *p, const mo_driver_log *talk,
         status = mo_coarsen(made->fine, &options, &made->coarse, &made->map,
                             &report, err);
     if (status == MO_OK)
-        mo_driver_log_info(talk, "coarsened to %d ops", made->coarse->n_ops);
+        mo_driver_log_info(logger, "coarsened to %d ops", made->coarse->n_ops);
     mo_fusion_rules_free(rules);
     return status;
 }
@@ -93,10 +94,10 @@ static mo_status coarsen(const mo_prepare_options *p, const mo_driver_log *talk,
 /* Without fusion the graph is not cleaned either: bounds then refer to the
  * user's own graph. */
 mo_status mo_prepare_instance(const mo_prepare_options *p, const char *path,
-                              const mo_driver_log *talk, mo_prepared *made,
+                              const mo_driver_log *logger, mo_prepared *made,
                               mo_error *err)
 {
-    mo_status status = read_graph(p, path, talk, made, err);
+    mo_status status = read_graph(p, path, logger, made, err);
     mo_driver_load_options load = p->load;
 
     load.any_size = mo_memory_of(p->memory) == MO_MEMORY_NONE;
@@ -104,12 +105,13 @@ mo_status mo_prepare_instance(const mo_prepare_options *p, const char *path,
     if (status == MO_OK)
         status = mo_graph_digest(made->fine, &made->o.graph_digest, err);
     if (status == MO_OK)
-        status = mo_driver_load_cluster(&load, path, talk, &made->loaded, err);
+        status =
+            mo_driver_load_cluster(&load, path, logger, &made->loaded, err);
     if (status == MO_OK && strcmp(p->fusion, "none") != 0)
-        status = coarsen(p, talk, made, err);
+        status = coarsen_graph(p, logger, made, err);
     if (status == MO_OK)
         status = mo_driver_load_instance(
-            &load, path, made->coarse ? made->coarse : made->fine, talk,
+            &load, path, made->coarse ? made->coarse : made->fine, logger,
             &made->loaded, err);
     return status;
 }
@@ -138,7 +140,7 @@ static mo_status make_frame(const mo_prepare_options *p, const mo_instance *x,
 }
 
 mo_status mo_prepare_model(const mo_prepare_options *p,
-                           const mo_driver_log *talk, mo_prepared *made,
+                           const mo_driver_log *logger, mo_prepared *made,
                            mo_error *err)
 {
     const mo_instance *x = made->loaded.instance;
@@ -157,7 +159,7 @@ mo_status mo_prepare_model(const mo_prepare_options *p,
         return status;
     made->o.unit_ns = made->model.frame->unit_ns;
     mo_identity_make(x, &made->o, &made->identity);
-    mo_driver_log_info(talk, "prepared in %.2f s, no schedule above %.3f us",
+    mo_driver_log_info(logger, "prepared in %.2f s, no schedule above %.3f us",
                        mo_driver_clock_s() - begin,
                        (double) made->model.frame->horizon_ns / 1000);
     return MO_OK;

@@ -95,10 +95,10 @@ mo_regime mo_prepare_regime(const mo_prepare_options *p);
 /* Builds the instance, or continues from there to the model. *prepared must be
  * zeros at first; the caller clears it, also after a failure. */
 mo_status mo_prepare_instance(const mo_prepare_options *p, const char *path,
-                              const mo_driver_log *talk, mo_prepared *prepared,
-                              mo_error *err);
+                              const mo_driver_log *logger,
+                              mo_prepared *prepared, mo_error *err);
 mo_status mo_prepare_model(const mo_prepare_options *p,
-                           const mo_driver_log *talk, mo_prepared *prepared,
+                           const mo_driver_log *logger, mo_prepared *prepared,
                            mo_error *err);
 void mo_prepared_clear(mo_prepared *prepared);
 

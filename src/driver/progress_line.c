@@ -13,12 +13,12 @@
 #define PAUSE_S 0.1
 
 void mo_progress_line_begin(mo_progress_line *live, int64_t unit_ns,
-                            const mo_driver_log *talk)
+                            const mo_driver_log *logger)
 {
-    *live = (mo_progress_line){ .log = talk->verbose > 1 && !talk->quiet,
+    *live = (mo_progress_line){ .log = logger->verbose > 1 && !logger->quiet,
                                 .unit_ns = unit_ns,
                                 .begin_s = mo_driver_clock_s() };
-    live->enabled = !live->log && !talk->quiet && isatty(STDERR_FILENO);
+    live->enabled = !live->log && !logger->quiet && isatty(STDERR_FILENO);
     pthread_mutex_init(&live->lock, NULL);
 }
 
@@ -34,7 +34,7 @@ static void put_time(const mo_progress_line *live, const char *what, bool has,
         fprintf(stderr, "%s %.6g  ", what, value);
 }
 
-static void show(mo_progress_line *live, double now_s)
+static void show_line(mo_progress_line *live, double now_s)
 {
     const mo_solver_progress *best = &live->best;
     char gap[MO_FORMAT_SIZE];
@@ -53,7 +53,8 @@ static void show(mo_progress_line *live, double now_s)
 }
 
 /* Keeps the smallest incumbent and the largest bound. */
-static void merge(mo_solver_progress *best, const mo_solver_progress *step)
+static void merge_progress(mo_solver_progress *best,
+                           const mo_solver_progress *step)
 {
     if (step->has_incumbent &&
         (!best->has_incumbent || step->incumbent < best->incumbent)) {
@@ -74,9 +75,9 @@ void mo_progress_line_update(void *context, const mo_solver *solver,
 
     (void) solver;
     pthread_mutex_lock(&live->lock);
-    merge(&live->best, step);
+    merge_progress(&live->best, step);
     if (live->enabled && now_s >= live->next_s)
-        show(live, now_s);
+        show_line(live, now_s);
     pthread_mutex_unlock(&live->lock);
 }
 

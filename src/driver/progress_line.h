@@ -23,7 +23,7 @@ typedef struct mo_progress_line {
 } mo_progress_line;
 
 void mo_progress_line_begin(mo_progress_line *live, int64_t unit_ns,
-                            const mo_driver_log *talk);
+                            const mo_driver_log *logger);
 
 /* Callbacks for mo_solver_run_options, thread-safe; context is the
  * mo_progress_line. */

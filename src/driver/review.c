@@ -25,7 +25,7 @@ static mo_status check_places(const mo_provenance *origin, mo_error *err)
 
 mo_status mo_review_instance(const mo_prepare_options *options,
                              const char *graph, const char *beside,
-                             const mo_driver_log *talk, mo_review *r,
+                             const mo_driver_log *logger, mo_review *r,
                              mo_error *err)
 {
     const mo_locate_query what = {
@@ -41,7 +41,7 @@ mo_status mo_review_instance(const mo_prepare_options *options,
     mo_status status = check_places(&r->origin, err);
 
     if (status == MO_OK)
-        status = mo_locate_inputs(&what, &r->origin, talk, &r->located, err);
+        status = mo_locate_inputs(&what, &r->origin, logger, &r->located, err);
     if (status != MO_OK)
         return status;
     p.load.cluster = r->located.cluster;
@@ -50,10 +50,11 @@ mo_status mo_review_instance(const mo_prepare_options *options,
     r->regime =
         r->origin.has_options ? r->origin.regime : mo_prepare_regime(options);
     p.memory = mo_memory_names[r->regime.memory];
-    mo_driver_log_info(talk, "the graph is %s", r->located.graph);
+    mo_driver_log_info(logger, "the graph is %s", r->located.graph);
     status = mo_driver_load_check(&p.load, r->located.graph, err);
     if (status == MO_OK)
-        status = mo_prepare_instance(&p, r->located.graph, talk, &r->made, err);
+        status =
+            mo_prepare_instance(&p, r->located.graph, logger, &r->made, err);
     if (status == MO_OK)
         status =
             mo_locate_verify_digests(&r->origin, &r->located, &r->made, err);

@@ -41,7 +41,7 @@ void mo_review_clear(mo_review *review);
  * lacks them; options->fusion is NULL to take the origin's. */
 mo_status mo_review_instance(const mo_prepare_options *options,
                              const char *graph, const char *beside,
-                             const mo_driver_log *talk, mo_review *review,
+                             const mo_driver_log *logger, mo_review *review,
                              mo_error *err);
 
 /* Evaluates the solution on the instance. */
@@ -53,7 +53,7 @@ typedef struct mo_review_source {
     const mo_prepare_options *prepare;
     const char *graph; /* NULL: searched for */
     double tolerance;
-    const mo_driver_log *talk;
+    const mo_driver_log *logger;
 } mo_review_source;
 
 /* Validates the file at path ("-": standard input), a solution or a

@@ -21,7 +21,7 @@ static mo_status judge_listing(const mo_review_source *from, const char *path,
         return mo_fail_at(err, MO_E_USAGE, path, 0,
                           "is a placement, which does not say of what; give "
                           "the graph with --graph");
-    status = mo_review_instance(from->prepare, from->graph, path, from->talk,
+    status = mo_review_instance(from->prepare, from->graph, path, from->logger,
                                 review, err);
     if (status != MO_OK)
         return status;
@@ -68,7 +68,7 @@ static mo_status judge_columns(const mo_review_source *from, const char *path,
     }
     if (status == MO_OK)
         status = mo_review_instance(from->prepare, from->graph, path,
-                                    from->talk, review, err);
+                                    from->logger, review, err);
     if (status == MO_OK)
         status = mo_review_solution(solution, from->tolerance, review, err);
     mo_solution_free(solution);

@@ -17,7 +17,7 @@
 static void look_for_instance(mo_answer_selector *j)
 {
     mo_status status = mo_review_instance(j->options, j->graph, j->beside,
-                                          j->talk, &j->review, &j->why);
+                                          j->logger, &j->review, &j->why);
 
     j->state = status == MO_OK ? MO_ANSWER_SELECTOR_READY
                                : MO_ANSWER_SELECTOR_NO_INSTANCE;
@@ -49,7 +49,7 @@ static mo_provenance origin_of(const mo_answer_selector *j,
     return origin;
 }
 
-static void judge(mo_answer_selector *j, mo_portfolio_member *e)
+static void evaluate_member(mo_answer_selector *j, mo_portfolio_member *e)
 {
     const mo_review *r = &j->review;
     const mo_provenance origin = origin_of(j, e);
@@ -58,7 +58,7 @@ static void judge(mo_answer_selector *j, mo_portfolio_member *e)
                     e->outcome.solution, &origin, r->made.loaded.instance,
                     &r->regime, j->tolerance, &e->judgement, &e->err) == MO_OK;
     if (!e->judged)
-        mo_driver_log_info(j->talk, "%s could not be judged: %s",
+        mo_driver_log_info(j->logger, "%s could not be judged: %s",
                            mo_portfolio_member_title(e), e->err.text);
 }
 
@@ -68,7 +68,7 @@ bool mo_answer_selector_on_answer(void *context, mo_portfolio_member *e)
 
     if (e->status != MO_OK)
         return false;
-    mo_driver_log_info(j->talk, "%s: %s", mo_portfolio_member_title(e),
+    mo_driver_log_info(j->logger, "%s: %s", mo_portfolio_member_title(e),
                        e->outcome.text);
     if (!e->outcome.solution || e->outcome.solution->n == 0)
         return false;
@@ -76,7 +76,7 @@ bool mo_answer_selector_on_answer(void *context, mo_portfolio_member *e)
         j->state == MO_ANSWER_SELECTOR_NO_INSTANCE_YET)
         look_for_instance(j);
     if (j->state == MO_ANSWER_SELECTOR_READY)
-        judge(j, e);
+        evaluate_member(j, e);
     return e->outcome.claim == MO_SOLUTION_STATUS_OPTIMAL &&
            (!e->judged || mo_answer_evaluation_valid(&e->judgement));
 }
@@ -88,7 +88,7 @@ static double unit_us(const mo_answer_selector *j)
     return origin->has_unit ? (double) origin->unit_ns / 1000 : 1;
 }
 
-static double claimed(const mo_portfolio_member *e)
+static double claimed_us(const mo_portfolio_member *e)
 {
     const mo_solution *s = e->outcome.solution;
 
@@ -103,7 +103,7 @@ double mo_answer_selector_makespan_us(const mo_answer_selector *j,
 {
     if (e->judged && e->judgement.schedule)
         return (double) e->judgement.schedule->makespan_ns / 1000;
-    return claimed(e) * unit_us(j);
+    return claimed_us(e) * unit_us(j);
 }
 
 static bool has_answer(const mo_portfolio_member *e)
@@ -112,7 +112,7 @@ static bool has_answer(const mo_portfolio_member *e)
            e->outcome.solution->n > 0;
 }
 
-static bool holds(const mo_answer_selector *j, const mo_portfolio_member *e)
+static bool is_valid(const mo_answer_selector *j, const mo_portfolio_member *e)
 {
     return has_answer(e) &&
            (j->state != MO_ANSWER_SELECTOR_READY ||
@@ -120,18 +120,18 @@ static bool holds(const mo_answer_selector *j, const mo_portfolio_member *e)
 }
 
 static void find_best(const mo_answer_selector *j, mo_portfolio *c,
-                      mo_answer_selection *award)
+                      mo_answer_selection *selection)
 {
     for (int i = 0; i < c->n; i++) {
         mo_portfolio_member *e = &c->entries[i];
 
-        if (holds(j, e)) {
-            if (!award->best ||
+        if (is_valid(j, e)) {
+            if (!selection->best ||
                 mo_answer_selector_makespan_us(j, e) <
-                    mo_answer_selector_makespan_us(j, award->best))
-                award->best = e;
-        } else if (has_answer(e) && e->judged && !award->broken) {
-            award->broken = e;
+                    mo_answer_selector_makespan_us(j, selection->best))
+                selection->best = e;
+        } else if (has_answer(e) && e->judged && !selection->broken) {
+            selection->broken = e;
         }
     }
 }
@@ -193,48 +193,51 @@ static bool is_above(const mo_answer_selector *j, double us, double other_us)
 }
 
 static void find_bound(const mo_answer_selector *j, const mo_portfolio *c,
-                       mo_answer_selection *award)
+                       mo_answer_selection *selection)
 {
     double most_us, makespan_us;
 
-    if (!award->best || !award->best->judged)
+    if (!selection->best || !selection->best->judged)
         return;
-    makespan_us = mo_answer_selector_makespan_us(j, award->best);
-    award->bound_ns = award->best->judgement.lower.bound_ns;
-    award->bound_by = award->best->judgement.lower.which;
-    most_us = (double) award->bound_ns / 1000;
+    makespan_us = mo_answer_selector_makespan_us(j, selection->best);
+    selection->bound_ns = selection->best->judgement.lower.bound_ns;
+    selection->bound_by = selection->best->judgement.lower.which;
+    most_us = (double) selection->bound_ns / 1000;
     for (int i = 0; i < c->n; i++) {
         double us = bound_us(j, &c->entries[i]);
 
         if (us <= most_us || is_above(j, us, makespan_us))
             continue;
         most_us = us < makespan_us ? us : makespan_us;
-        award->bound_ns = (int64_t) (most_us * 1000);
-        award->bound_by = mo_portfolio_member_title(&c->entries[i]);
+        selection->bound_ns = (int64_t) (most_us * 1000);
+        selection->bound_by = mo_portfolio_member_title(&c->entries[i]);
     }
 }
 
-static void doubt(mo_answer_selection *award, const char *format, ...)
-    MO_PRINTF(2, 3);
+static void note_contradiction(mo_answer_selection *selection,
+                               const char *format, ...) MO_PRINTF(2, 3);
 
 /* Only the first contradiction is kept. */
-static void doubt(mo_answer_selection *award, const char *format, ...)
+static void note_contradiction(mo_answer_selection *selection,
+                               const char *format, ...)
 {
     va_list args;
 
-    if (award->doubt[0])
+    if (selection->doubt[0])
         return;
     va_start(args, format);
-    vsnprintf(award->doubt, sizeof award->doubt, format, args);
+    vsnprintf(selection->doubt, sizeof selection->doubt, format, args);
     va_end(args);
 }
 
 /* Returns the smallest makespan known from other sources, in microseconds;
  * negative: none. */
-static double known_us(mo_answer_selector *j, const mo_answer_selection *award)
+static double known_us(mo_answer_selector *j,
+                       const mo_answer_selection *selection)
 {
-    double best_us =
-        award->best ? mo_answer_selector_makespan_us(j, award->best) : -1;
+    double best_us = selection->best
+                         ? mo_answer_selector_makespan_us(j, selection->best)
+                         : -1;
     double upper_us = find_upper(j) ? (double) j->upper_ns / 1000 : -1;
 
     if (best_us < 0 || upper_us < 0)
@@ -254,13 +257,13 @@ static double least_us(const mo_answer_selector *j,
         return bound_us(j, e);
     us = mo_answer_selector_makespan_us(j, e);
     if (is_whole(j) && j->review.origin.has_unit)
-        us = fmax(us, claimed(e) * unit_us(j));
+        us = fmax(us, claimed_us(e) * unit_us(j));
     return us;
 }
 
 /* Looks for a contradiction in the member's claim. */
 static void find_doubt(mo_answer_selector *j, const mo_portfolio_member *e,
-                       mo_answer_selection *award)
+                       mo_answer_selection *selection)
 {
     mo_solution_status claim =
         e->status == MO_OK ? e->outcome.claim : MO_SOLUTION_STATUS_UNKNOWN;
@@ -270,37 +273,41 @@ static void find_doubt(mo_answer_selector *j, const mo_portfolio_member *e,
          claim != MO_SOLUTION_STATUS_OPTIMAL) ||
         may_refuse(j))
         return;
-    known = known_us(j, award);
+    known = known_us(j, selection);
     if (known < 0)
         return;
     if (claim == MO_SOLUTION_STATUS_INFEASIBLE) {
-        doubt(award, "%s says there is no answer, but one of %.3f us is known",
-              mo_portfolio_member_title(e), known);
+        note_contradiction(
+            selection,
+            "%s says there is no answer, but one of %.3f us is known",
+            mo_portfolio_member_title(e), known);
         return;
     }
     least = least_us(j, e);
     if (is_above(j, least, known * (1 + OWN_GAP)))
-        doubt(award, "%s says that %.3f us is the least, but %.3f us is known",
-              mo_portfolio_member_title(e), least, known);
+        note_contradiction(
+            selection,
+            "%s says that %.3f us is the least, but %.3f us is known",
+            mo_portfolio_member_title(e), least, known);
 }
 
 static bool claims_optimal(const mo_answer_selector *j,
                            const mo_portfolio_member *e,
-                           const mo_answer_selection *award)
+                           const mo_answer_selection *selection)
 {
-    double best_us = mo_answer_selector_makespan_us(j, award->best);
+    double best_us = mo_answer_selector_makespan_us(j, selection->best);
     double gap =
-        best_us > 0 ? 1 - (double) award->bound_ns / 1000 / best_us : 0;
+        best_us > 0 ? 1 - (double) selection->bound_ns / 1000 / best_us : 0;
 
     if (!has_answer(e) || e->outcome.claim != MO_SOLUTION_STATUS_OPTIMAL ||
         (j->state == MO_ANSWER_SELECTOR_READY && !is_whole(j)) ||
         is_above(j, mo_answer_selector_makespan_us(j, e), best_us))
         return false;
-    return j->gap <= OWN_GAP || (award->bound_by && gap <= OWN_GAP);
+    return j->gap <= OWN_GAP || (selection->bound_by && gap <= OWN_GAP);
 }
 
 static const char *status_of(const mo_answer_selector *j, const mo_portfolio *c,
-                             const mo_answer_selection *award)
+                             const mo_answer_selection *selection)
 {
     bool infeasible = false, optimal = false;
 
@@ -309,33 +316,34 @@ static const char *status_of(const mo_answer_selector *j, const mo_portfolio *c,
 
         infeasible |= e->ended && e->status == MO_OK &&
                       e->outcome.claim == MO_SOLUTION_STATUS_INFEASIBLE;
-        if (award->best)
-            optimal |= claims_optimal(j, e, award);
+        if (selection->best)
+            optimal |= claims_optimal(j, e, selection);
     }
-    if (!award->best)
-        return infeasible && !award->doubt[0] ? "infeasible" : "limit";
-    if (award->best->judged &&
-        award->bound_ns >= award->best->judgement.schedule->makespan_ns)
+    if (!selection->best)
+        return infeasible && !selection->doubt[0] ? "infeasible" : "limit";
+    if (selection->best->judged &&
+        selection->bound_ns >= selection->best->judgement.schedule->makespan_ns)
         return "optimal";
-    return optimal && !award->doubt[0] ? "optimal" : "feasible";
+    return optimal && !selection->doubt[0] ? "optimal" : "feasible";
 }
 
 void mo_answer_selector_select(mo_answer_selector *j, mo_portfolio *c,
-                               mo_answer_selection *award)
+                               mo_answer_selection *selection)
 {
-    *award = (mo_answer_selection){ 0 };
+    *selection = (mo_answer_selection){ 0 };
     if (j->state == MO_ANSWER_SELECTOR_NO_INSTANCE_YET &&
         j->review.origin.has_graph)
         look_for_instance(j);
-    find_best(j, c, award);
-    find_bound(j, c, award);
+    find_best(j, c, selection);
+    find_bound(j, c, selection);
     for (int i = 0; i < c->n; i++)
-        find_doubt(j, &c->entries[i], award);
-    if (award->broken && !award->best)
-        doubt(award, "%s gave an answer that does not hold: %.300s",
-              mo_portfolio_member_title(award->broken),
-              mo_answer_evaluation_violation(&award->broken->judgement, 0));
-    award->status = status_of(j, c, award);
+        find_doubt(j, &c->entries[i], selection);
+    if (selection->broken && !selection->best)
+        note_contradiction(
+            selection, "%s gave an answer that does not hold: %.300s",
+            mo_portfolio_member_title(selection->broken),
+            mo_answer_evaluation_violation(&selection->broken->judgement, 0));
+    selection->status = status_of(j, c, selection);
 }
 
 void mo_answer_selector_clear(mo_answer_selector *j)

@@ -23,7 +23,7 @@ typedef struct mo_answer_selector {
     const mo_prepare_options *options;
     const char *graph, *beside; /* as in mo_review_instance */
     double tolerance, gap;      /* gap: the one requested from the solvers */
-    const mo_driver_log *talk;
+    const mo_driver_log *logger;
     mo_answer_selector_state state;
     mo_review review; /* origin: of the model, if it records one */
     mo_error why;     /* with NO_INSTANCE */
@@ -45,14 +45,15 @@ typedef struct mo_answer_selection {
 /* Evaluates the member's answer; returns true if the other members can stop.
  * context is the mo_answer_selector. */
 bool mo_answer_selector_on_answer(void *context, mo_portfolio_member *entry);
-void mo_answer_selector_select(mo_answer_selector *jury, mo_portfolio *contest,
-                               mo_answer_selection *award);
+void mo_answer_selector_select(mo_answer_selector *selector,
+                               mo_portfolio *portfolio,
+                               mo_answer_selection *selection);
 
 /* Returns the makespan of an answer: the recomputed one, or the claim if there
  * is no instance. */
-double mo_answer_selector_makespan_us(const mo_answer_selector *jury,
+double mo_answer_selector_makespan_us(const mo_answer_selector *selector,
                                       const mo_portfolio_member *entry);
 
-void mo_answer_selector_clear(mo_answer_selector *jury);
+void mo_answer_selector_clear(mo_answer_selector *selector);
 
 #endif

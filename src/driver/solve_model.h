@@ -14,7 +14,8 @@
  * zeros; the caller clears it, also after a failure. */
 mo_status mo_driver_solve_model(const mo_portfolio_options *options,
                                 const char *model, const mo_workdir *folder,
-                                mo_answer_selector *jury, mo_portfolio *contest,
-                                mo_answer_selection *award, mo_error *err);
+                                mo_answer_selector *selector,
+                                mo_portfolio *portfolio,
+                                mo_answer_selection *selection, mo_error *err);
 
 #endif

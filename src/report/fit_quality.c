@@ -5,7 +5,7 @@
 
 #include "report/prediction_error.h"
 
-static size_t count(const mo_report_fit *f, mo_holdout_set part)
+static size_t count_samples(const mo_report_fit *f, mo_holdout_set part)
 {
     size_t n = 0;
 
@@ -14,7 +14,8 @@ static size_t count(const mo_report_fit *f, mo_holdout_set part)
     return n;
 }
 
-static bool has(const mo_report_fit *f, size_t device, mo_holdout_set part)
+static bool has_samples(const mo_report_fit *f, size_t device,
+                        mo_holdout_set part)
 {
     for (size_t i = 0; i < f->samples->n; i++)
         if (f->part[i] == part && f->samples->items[i].device == (int) device)
@@ -29,7 +30,7 @@ static void put_devices(const mo_report_fit *f, mo_holdout_set part,
     int n = 0;
 
     for (size_t d = 0; d < f->samples->n_devices; d++) {
-        if (!has(f, d, part))
+        if (!has_samples(f, d, part))
             continue;
         if (n++ > 0)
             mo_out_text(out, ", ");
@@ -43,7 +44,7 @@ static void put_devices(const mo_report_fit *f, mo_holdout_set part,
 static void put_line(const mo_report_fit *f, const char *title,
                      mo_holdout_set part, mo_out *out)
 {
-    mo_out_printf(out, "%-12s%zu rows of ", title, count(f, part));
+    mo_out_printf(out, "%-12s%zu rows of ", title, count_samples(f, part));
     put_devices(f, part, false, out);
     mo_out_char(out, '\n');
 }
@@ -52,7 +53,7 @@ mo_status mo_report_fit_text(const mo_report_fit *fitting, mo_out *out,
                              mo_error *err)
 {
     size_t unused =
-        fitting->samples->skipped + count(fitting, MO_HOLDOUT_NEITHER);
+        fitting->samples->skipped + count_samples(fitting, MO_HOLDOUT_NEITHER);
 
     put_line(fitting, "fitted to", MO_HOLDOUT_TRAIN, out);
     put_line(fitting, "tested on", MO_HOLDOUT_TEST, out);
@@ -67,7 +68,7 @@ static void put_part(const mo_report_fit *f, const char *key,
                      mo_holdout_set part, mo_out *out)
 {
     mo_out_printf(out, "  \"%s\": {\"rows\": %zu, \"devices\": [", key,
-                  count(f, part));
+                  count_samples(f, part));
     put_devices(f, part, true, out);
     mo_out_text(out, "]},\n");
 }
@@ -82,7 +83,7 @@ mo_status mo_report_fit_json(const mo_report_fit *fitting, mo_out *out,
     put_part(fitting, "tested", MO_HOLDOUT_TEST, out);
     mo_out_printf(out, "  \"unused_rows\": %zu,\n",
                   fitting->samples->skipped +
-                      count(fitting, MO_HOLDOUT_NEITHER));
+                      count_samples(fitting, MO_HOLDOUT_NEITHER));
     status = mo_report_prediction_error_json(fitting->guesses, fitting->samples,
                                              out, err);
     mo_out_text(out, "\n}\n");

@@ -12,13 +12,13 @@ static const char *const time_units[] = { "us", "ms", "s", "ks", NULL };
 
 /* Returns the decimals for three significant digits. The bounds are where
  * rounding would add a digit. */
-static int decimals(double value)
+static int count_decimals(double value)
 {
     return value < 9.995 ? 2 : value < 99.95 ? 1 : 0;
 }
 
-static const char *scale(double value, double step, const char *const *units,
-                         char *text)
+static const char *scale_to_unit(double value, double step,
+                                 const char *const *units, char *text)
 {
     const char *const *unit = units;
 
@@ -31,7 +31,7 @@ static const char *scale(double value, double step, const char *const *units,
     if (value >= 1e6) /* beyond the largest unit */
         snprintf(text, MO_FORMAT_SIZE, "%.2e %s", value, *unit);
     else
-        snprintf(text, MO_FORMAT_SIZE, "%.*f %s", decimals(value), value,
+        snprintf(text, MO_FORMAT_SIZE, "%.*f %s", count_decimals(value), value,
                  *unit);
     return text;
 }
@@ -41,7 +41,7 @@ static const char *whole_or_scaled(double value, double step,
                                    const char *const *units, char *text)
 {
     if (value < 0 || value >= 999.5)
-        return scale(value, step, units, text);
+        return scale_to_unit(value, step, units, text);
     snprintf(text, MO_FORMAT_SIZE, "%.0f %s", value, units[0]);
     return text;
 }
@@ -58,7 +58,7 @@ const char *mo_format_flops(double flops, char text[MO_FORMAT_SIZE])
 
 const char *mo_format_us(double us, char text[MO_FORMAT_SIZE])
 {
-    return scale(us, 1000, time_units, text);
+    return scale_to_unit(us, 1000, time_units, text);
 }
 
 const char *mo_format_percent(double part, char text[MO_FORMAT_SIZE])

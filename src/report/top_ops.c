@@ -117,7 +117,7 @@ static void take_from_summary(const mo_graph *g, const mo_summary *summary,
 }
 
 /* Inserts op in order; the last may drop out. */
-static void insert(mo_report_top_ops *h, int op, double weight)
+static void insert_op(mo_report_top_ops *h, int op, double weight)
 {
     int at = h->n < MO_REPORT_TOP_OPS_MAX ? h->n++ : MO_REPORT_TOP_OPS_MAX - 1;
 
@@ -130,14 +130,14 @@ static void insert(mo_report_top_ops *h, int op, double weight)
 }
 
 /* Finds none if all known weights are zero. */
-static void pick(const mo_graph *g, const mo_report_op_metric *by,
-                 const double *weights, mo_report_top_ops *h)
+static void pick_top(const mo_graph *g, const mo_report_op_metric *by,
+                     const double *weights, mo_report_top_ops *h)
 {
     for (int op = 0; op < g->n_ops; op++)
         if (weights[op] >= 0 &&
             (h->n < MO_REPORT_TOP_OPS_MAX ||
              weights[op] > h->weights[MO_REPORT_TOP_OPS_MAX - 1]))
-            insert(h, op, weights[op]);
+            insert_op(h, op, weights[op]);
     if (h->n > 0 && h->weights[0] > 0)
         h->by = by;
     else
@@ -155,7 +155,7 @@ static mo_status try_others(const mo_graph *g, mo_report_top_ops *h,
             break;
         status = others[i].weigh(g, weights, err);
         if (status == MO_OK)
-            pick(g, &others[i].by, weights, h);
+            pick_top(g, &others[i].by, weights, h);
     }
     free(weights);
     return status;

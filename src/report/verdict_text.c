@@ -69,7 +69,7 @@ static int count_ops(const mo_schedule *s, int device)
     return n;
 }
 
-static double percent(int64_t part, int64_t whole)
+static double format_gap(int64_t part, int64_t whole)
 {
     return whole > 0 ? 100 * (double) part / (double) whole : 0;
 }
@@ -84,7 +84,7 @@ static void put_device(const mo_report_verdict *r, int k, mo_out *out)
     mo_out_printf(out, "%-12s%8d ops  %6.1f %% busy  %s",
                   mo_utf8_escape_controls(id, sizeof id, r->x->device_ids[k]),
                   count_ops(j->schedule, k),
-                  percent(j->verdict->busy_ns[k], j->schedule->makespan_ns),
+                  format_gap(j->verdict->busy_ns[k], j->schedule->makespan_ns),
                   mo_format_bytes((double) peak, used));
     if (capacity < INT64_MAX)
         mo_out_printf(out, " of %s", mo_format_bytes((double) capacity, most));

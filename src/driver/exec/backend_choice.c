@@ -75,7 +75,7 @@ static mo_status find_gpus(const mo_backend **backend, int *n, mo_error *err)
     return (*b)->count(n, err);
 }
 
-static void *wake(void *nothing)
+static void *init_driver(void *nothing)
 {
     const mo_backend *backend;
     int n;
@@ -87,8 +87,9 @@ static void *wake(void *nothing)
 void mo_exec_gpu_init_start(const mo_exec_config *wants,
                             mo_exec_gpu_init *waking)
 {
-    waking->begun = strcmp(wants->backend, "cuda") == 0 &&
-                    pthread_create(&waking->thread, NULL, wake, NULL) == 0;
+    waking->begun =
+        strcmp(wants->backend, "cuda") == 0 &&
+        pthread_create(&waking->thread, NULL, init_driver, NULL) == 0;
 }
 
 void mo_exec_gpu_init_wait(mo_exec_gpu_init *waking)
@@ -198,19 +199,19 @@ static bool is_first(const mo_backend *const *backends,
 void mo_exec_backends_log(const mo_cluster *cluster,
                           const mo_backend *const *backends,
                           const mo_backend_unit_options *units,
-                          const mo_error *no_gpu, const mo_driver_log *talk)
+                          const mo_error *no_gpu, const mo_driver_log *logger)
 {
     char list[LINE_SIZE];
     int count;
 
-    if (talk->quiet)
+    if (logger->quiet)
         return;
     count = list_devices(cluster, backends, units, 0, is_stranger, list);
     if (count > 0)
         fprintf(stderr,
                 "%s: device%s %s %s run on CPU threads: times are "
                 "the CPU's%s%s\n",
-                talk->command, count > 1 ? "s" : "", list,
+                logger->command, count > 1 ? "s" : "", list,
                 count > 1 ? "are" : "is", no_gpu->text[0] ? "; " : "",
                 no_gpu->text);
     for (int k = 0; k < cluster->n_devices; k++) {
@@ -222,6 +223,6 @@ void mo_exec_backends_log(const mo_cluster *cluster,
             fprintf(stderr,
                     "%s: devices %s share GPU %d: times are longer than with "
                     "one each\n",
-                    talk->command, list, units[k].gpu);
+                    logger->command, list, units[k].gpu);
     }
 }

@@ -111,7 +111,7 @@ mo_status mo_exec_backends_choose(const mo_cluster *cluster,
 void mo_exec_backends_log(const mo_cluster *cluster,
                           const mo_backend *const *backends,
                           const mo_backend_unit_options *units,
-                          const mo_error *no_gpu, const mo_driver_log *talk);
+                          const mo_error *no_gpu, const mo_driver_log *logger);
 
 /* Returns the type of floats in memory, or in matrix products. */
 mo_elem mo_exec_storage_type(const mo_exec_config *wants);

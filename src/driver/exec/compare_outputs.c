@@ -33,8 +33,9 @@ void mo_exec_comparison_clear(mo_exec_comparison *c)
     *c = (mo_exec_comparison){ .max_error = NAN };
 }
 
-static void compare(const mo_tensor_dense *is, const mo_tensor_dense *wanted,
-                    int output, const char *with, mo_exec_comparison *c)
+static void compare_output(const mo_tensor_dense *is,
+                           const mo_tensor_dense *wanted, int output,
+                           const char *with, mo_exec_comparison *c)
 {
     mo_tensor_difference d = mo_tensor_compare(is, wanted);
     bool any = d.same_shape && mo_tensor_desc_elements(&is->desc) > 0;
@@ -69,7 +70,7 @@ mo_status mo_exec_compare_files(const char *folder, const mo_exec_plan *plan,
                            "long");
         status = mo_npy_read(path, &wanted, err);
         if (status == MO_OK)
-            compare(&result->outputs[i], &wanted, i, folder, c);
+            compare_output(&result->outputs[i], &wanted, i, folder, c);
         mo_tensor_clear(&wanted);
     }
     return status;
@@ -135,8 +136,8 @@ mo_status mo_exec_compare_single_device(const mo_exec_options *o,
     if (status == MO_OK)
         status = run_single(plan, units, inputs, &single, err);
     for (int i = 0; status == MO_OK && i < plan->n_outputs; i++)
-        compare(&result->outputs[i], &single.outputs[i], i,
-                "a run on one device", c);
+        compare_output(&result->outputs[i], &single.outputs[i], i,
+                       "a run on one device", c);
     mo_run_result_clear(&single);
     mo_plan_free(plan);
     return status;
@@ -154,12 +155,12 @@ bool mo_exec_comparison_log_mismatch(const mo_exec_options *o,
     mo_utf8_escape_controls(with, sizeof with, c->with);
     if (!c->same_shape)
         fprintf(stderr, "%s: output %d '%s' has another shape than in %s\n",
-                o->talk.command, c->worst, name, with);
+                o->logger.command, c->worst, name, with);
     else
         fprintf(stderr,
                 "%s: output %d '%s' differs from %s: element %lld is %.9g, "
                 "not %.9g (error %.3g, tolerance %g)\n",
-                o->talk.command, c->worst, name, with, (long long) c->at, c->is,
-                c->wanted, c->max_error, o->tolerance);
+                o->logger.command, c->worst, name, with, (long long) c->at,
+                c->is, c->wanted, c->max_error, o->tolerance);
     return true;
 }

@@ -70,7 +70,7 @@ static int count_local(const mo_exec_units *units, int rank)
 
 /* Threads for each device without a number of its own. Where a launcher binds
  * processes, the allowed processors belong to this process alone. */
-static int share(const mo_exec_units *units, int rank)
+static int thread_share(const mo_exec_units *units, int rank)
 {
     int cores = mo_parallel_for_cores(), processes = mo_host_local_processes();
     int local = count_local(units, rank);
@@ -113,7 +113,7 @@ static mo_status set_units(const mo_cluster *cluster, int rank,
                            mo_error *err)
 {
     int *gpus = calloc((size_t) units->n, sizeof *gpus);
-    int each = share(units, rank);
+    int each = thread_share(units, rank);
     mo_status status =
         gpus ? mo_exec_backends_choose(cluster, wants, units->backends, gpus,
                                        &units->no_gpu, err)
@@ -129,8 +129,8 @@ static mo_status set_units(const mo_cluster *cluster, int rank,
 }
 
 /* All devices are parts of the first GPU, whatever GPUs the cluster assigns. */
-static mo_status divide(const mo_cluster *cluster, const char *spec,
-                        int n_ranks, mo_exec_units *units, mo_error *err)
+static mo_status divide_gpu(const mo_cluster *cluster, const char *spec,
+                            int n_ranks, mo_exec_units *units, mo_error *err)
 {
     mo_status status =
         mo_emulate_sm_counts(spec, cluster, n_ranks, &units->parts, err);
@@ -165,7 +165,7 @@ mo_status mo_exec_units_make(const mo_cluster *cluster, int n_ranks, int rank,
     if (status == MO_OK)
         status = set_units(cluster, rank, wants, units, err);
     if (status == MO_OK && wants->emulate)
-        status = divide(cluster, wants->emulate, n_ranks, units, err);
+        status = divide_gpu(cluster, wants->emulate, n_ranks, units, err);
     return status;
 }
 
@@ -179,10 +179,10 @@ static int missing_processor(const mo_backend_unit_options *unit)
     return -1;
 }
 
-static void tell_missing(const mo_exec_units *units, const mo_cluster *cluster,
-                         int rank, const mo_driver_log *talk)
+static void log_missing(const mo_exec_units *units, const mo_cluster *cluster,
+                        int rank, const mo_driver_log *logger)
 {
-    for (int k = 0; k < units->n && !talk->quiet; k++) {
+    for (int k = 0; k < units->n && !logger->quiet; k++) {
         int missing = missing_processor(&units->options[k]);
         char id[LINE_SIZE];
 
@@ -191,18 +191,18 @@ static void tell_missing(const mo_exec_units *units, const mo_cluster *cluster,
                 stderr,
                 "%s: device %s should run on processor %d, which is not "
                 "there for us: its threads run anywhere\n",
-                talk->command,
+                logger->command,
                 mo_utf8_escape_controls(id, sizeof id, cluster->devices[k].id),
                 missing);
     }
 }
 
 void mo_exec_units_log(const mo_exec_units *units, const mo_cluster *cluster,
-                       int rank, const mo_driver_log *talk)
+                       int rank, const mo_driver_log *logger)
 {
     mo_exec_backends_log(cluster, units->backends, units->options,
-                         &units->no_gpu, talk);
-    tell_missing(units, cluster, rank, talk);
+                         &units->no_gpu, logger);
+    log_missing(units, cluster, rank, logger);
 }
 
 /* Weights are mapped and packed: the copies count, the files do not. Devices

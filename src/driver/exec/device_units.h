@@ -40,7 +40,7 @@ void mo_exec_units_set_plan_traits(mo_exec_units *units, int device,
 /* Logs the devices whose backend is not their own kind, and those of rank
  * without a processor they are bound to. */
 void mo_exec_units_log(const mo_exec_units *units, const mo_cluster *cluster,
-                       int rank, const mo_driver_log *talk);
+                       int rank, const mo_driver_log *logger);
 
 /* Fails if this machine lacks the memory for the devices of rank that have
  * none of their own. */

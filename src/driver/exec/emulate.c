@@ -26,7 +26,7 @@ mo_status mo_emulate_check(mo_exec_config *wants, mo_error *err)
 
 /* ---- parts */
 
-static int count(const char *spec)
+static int count_parts(const char *spec)
 {
     int n = 1;
 
@@ -61,7 +61,7 @@ mo_status mo_emulate_sm_counts(const char *spec, const mo_cluster *cluster,
                                int n_ranks, int **parts, mo_error *err)
 {
     const char *at = spec;
-    int n = count(spec);
+    int n = count_parts(spec);
     mo_status status = MO_OK;
     int *made;
 

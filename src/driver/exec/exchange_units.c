@@ -11,19 +11,20 @@ static const mo_backend elsewhere = { .name = "cuda", .apart = true };
 
 /* By device, whether it is a GPU. Fixed size: ranks may have clusters of other
  * sizes, which is detected later. */
-typedef struct telling {
+typedef struct unit_kinds {
     bool apart[MO_MAX_DEVICES];
-} telling;
+} unit_kinds;
 
 _Static_assert(sizeof(bool) == 1, "they travel as bytes");
 
 /* At rank 0: receives the message of every rank. */
-static mo_status hear_all(const mo_transport *transport,
-                          mo_transport_world *world, const mo_exec_units *units,
-                          telling *all, mo_error *err)
+static mo_status receive_all(const mo_transport *transport,
+                             mo_transport_world *world,
+                             const mo_exec_units *units, unit_kinds *all,
+                             mo_error *err)
 {
     mo_status status = MO_OK;
-    telling theirs;
+    unit_kinds theirs;
 
     for (int r = 1; r < transport->n_ranks(world) && status == MO_OK; r++) {
         status = transport->collect(world, r, &theirs, sizeof theirs, err);
@@ -40,14 +41,14 @@ mo_status mo_exec_exchange_units(const mo_transport *transport,
                                  mo_exec_units *units, mo_error *err)
 {
     int rank = transport->rank(world);
-    telling all = { { false } };
+    unit_kinds all = { { false } };
     mo_status status;
 
     if (transport->n_ranks(world) == 1)
         return MO_OK;
     for (int k = 0; k < units->n; k++)
         all.apart[k] = units->backends[k]->apart;
-    status = rank == 0 ? hear_all(transport, world, units, &all, err)
+    status = rank == 0 ? receive_all(transport, world, units, &all, err)
                        : transport->collect(world, rank, &all, sizeof all, err);
     if (status == MO_OK)
         status = transport->broadcast(world, &all, sizeof all, err);

@@ -82,7 +82,7 @@ static mo_status load_graph(const mo_exec_options *o, const char *path,
     if (!p.load.cluster)
         p.load.cluster = "cpu";
     p.memory = "none";
-    status = mo_review_instance(&p, path, path, &o->talk, r, err);
+    status = mo_review_instance(&p, path, path, &o->logger, r, err);
     if (status != MO_OK)
         return status;
     n = r->made.loaded.instance->n;
@@ -110,7 +110,7 @@ mo_status mo_exec_job_load(const mo_exec_options *o, const char *path,
                            mo_exec_job *job, mo_error *err)
 {
     const mo_review_source from = { &o->prepare, o->graph, MO_ANSWER_TOLERANCE,
-                                    &o->talk };
+                                    &o->logger };
     mo_status status;
 
     job->alone = is_graph(path);
@@ -133,7 +133,7 @@ typedef struct listener {
     mo_error first;
 } listener;
 
-static void say(const listener *to, const mo_error *cannot)
+static void log_unsupported(const listener *to, const mo_error *cannot)
 {
     char text[MO_ERROR_FILE_SIZE + MO_ERROR_TEXT_SIZE + 16];
 
@@ -141,7 +141,7 @@ static void say(const listener *to, const mo_error *cannot)
             mo_error_format(cannot, text, sizeof text));
 }
 
-static void tell_op(void *context, int line, const char *what)
+static void on_unsupported_op(void *context, int line, const char *what)
 {
     listener *to = context;
     mo_error cannot = { 0 };
@@ -152,8 +152,8 @@ static void tell_op(void *context, int line, const char *what)
         return;
     }
     if (to->n == 2)
-        say(to, &to->first);
-    say(to, &cannot);
+        log_unsupported(to, &to->first);
+    log_unsupported(to, &cannot);
 }
 
 /* units NULL: a plan for any CPU. */
@@ -178,7 +178,7 @@ static mo_status make_plan(const mo_exec_options *o, const mo_exec_job *job,
         .concat_inplace = units && !o->no_fuse ? units->concat_inplace : NULL,
         .max_streams = units ? units->lanes : NULL,
         .storage_elem = units ? mo_exec_storage_type(&o->wants) : MO_ELEM_F32,
-        .on_unsupported = to ? tell_op : NULL,
+        .on_unsupported = to ? on_unsupported_op : NULL,
         .context = to,
     };
     mo_status status = mo_plan_build(&source, plan, err);
@@ -220,7 +220,7 @@ mo_status mo_exec_job_plan(const mo_exec_options *o, const mo_exec_units *units,
         .random = random,
         .seed = random ? (uint64_t) o->weights : 0,
     };
-    listener to = { .command = o->talk.command, .path = graph };
+    listener to = { .command = o->logger.command, .path = graph };
     double begin = mo_driver_clock_s();
     mo_status status = check_made_up(job->review.made.fine, random, err);
 
@@ -233,7 +233,7 @@ mo_status mo_exec_job_plan(const mo_exec_options *o, const mo_exec_units *units,
     if (status != MO_OK)
         mo_error_set_location(err, graph, 0);
     else
-        mo_driver_log_info(&o->talk,
+        mo_driver_log_info(&o->logger,
                            "planned %d calls and %d transfers in %.2f s",
                            job->plan->n_calls, job->plan->n_transfers,
                            mo_driver_clock_s() - begin);

@@ -43,7 +43,7 @@ typedef struct mo_exec_options {
     double tolerance;      /* negative: the default of the precision */
     bool json;
     mo_output_file outputs[MO_EXEC_N_OUTPUTS];
-    mo_driver_log talk;
+    mo_driver_log logger;
     int code; /* exit status if nothing failed */
 } mo_exec_options;
 

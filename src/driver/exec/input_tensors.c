@@ -39,7 +39,8 @@ static int find_input(const mo_exec_plan *plan, const char *text, size_t length)
 }
 
 /* Splits "NAME=FILE"; a name may contain '='. A single input needs no name. */
-static int split(const mo_exec_plan *plan, const char *text, const char **file)
+static int split_assignment(const mo_exec_plan *plan, const char *text,
+                            const char **file)
 {
     for (const char *at = strchr(text, '='); at; at = strchr(at + 1, '=')) {
         int input = find_input(plan, text, (size_t) (at - text));
@@ -52,8 +53,8 @@ static int split(const mo_exec_plan *plan, const char *text, const char **file)
     return plan->n_inputs == 1 && !strchr(text, '=') ? 0 : UNKNOWN;
 }
 
-static mo_status refuse(const mo_exec_plan *plan, const char *text,
-                        mo_error *err)
+static mo_status refuse_input(const mo_exec_plan *plan, const char *text,
+                              mo_error *err)
 {
     char names[512] = "";
     size_t n = 0;
@@ -74,10 +75,10 @@ static mo_status find_files(const mo_option_list *list,
 {
     for (size_t i = 0; i < list->count; i++) {
         const char *file;
-        int input = split(plan, list->items[i], &file);
+        int input = split_assignment(plan, list->items[i], &file);
 
         if (input == UNKNOWN)
-            return refuse(plan, list->items[i], err);
+            return refuse_input(plan, list->items[i], err);
         if (files[input])
             return mo_fail(err, MO_E_USAGE,
                            "input '%.80s' is given twice: %.200s and %.200s",
@@ -88,8 +89,8 @@ static mo_status find_files(const mo_option_list *list,
 }
 
 /* NumPy has no bf16. */
-static mo_status narrow(const mo_tensor_desc *desc, mo_tensor_dense *value,
-                        mo_error *err)
+static mo_status convert_to_bf16(const mo_tensor_desc *desc,
+                                 mo_tensor_dense *value, mo_error *err)
 {
     mo_tensor_dense narrower = { 0 };
     mo_status status = mo_tensor_new(desc, &narrower, err);
@@ -113,7 +114,7 @@ static mo_status read_file(const char *file, const mo_plan_input *input,
         return status;
     if (input->desc.elem == MO_ELEM_BF16 && value->desc.elem == MO_ELEM_F32 &&
         mo_shape_equal(&value->desc.shape, &input->desc.shape))
-        return narrow(&input->desc, value, err);
+        return convert_to_bf16(&input->desc, value, err);
     return mo_fail_at(err, MO_E_INPUT, file, 0,
                       "is %s, but input '%.80s' is %s; save it like that",
                       mo_tensor_desc_format(&value->desc, is), input->name,

@@ -9,7 +9,7 @@
 #include "schedule/heuristic/single_device.h"
 #include "solvers/process/interrupt.h"
 
-static mo_status reserve(int n, mo_place_comparison *c, mo_error *err)
+static mo_status reserve_results(int n, mo_place_comparison *c, mo_error *err)
 {
     size_t room = (size_t) n + 1; /* one more may be added after a signal */
 
@@ -53,7 +53,7 @@ static mo_status run_all(const mo_place_context *setting, const mo_instance *x,
                          const mo_method *const *methods, int n,
                          mo_place_comparison *c, mo_error *err)
 {
-    mo_status status = reserve(n, c, err);
+    mo_status status = reserve_results(n, c, err);
 
     for (int i = 0; i < n && status == MO_OK; i++)
         status = run_next(setting, x, methods[i], c, err);
@@ -67,8 +67,9 @@ static mo_status run_all(const mo_place_context *setting, const mo_instance *x,
     return MO_OK;
 }
 
-static mo_status study(const mo_place_context *setting, const mo_instance *x,
-                       mo_place_comparison *c, mo_error *err)
+static mo_status run_ablation(const mo_place_context *setting,
+                              const mo_instance *x, mo_place_comparison *c,
+                              mo_error *err)
 {
     const mo_place_result *best = mo_place_comparison_best(c);
     mo_status status;
@@ -98,7 +99,7 @@ mo_status mo_place_compare_methods(const mo_place_context *setting,
     if (status == MO_OK)
         status = mo_single_device_best(x, &setting->regime, &r->single,
                                        &r->single_ns, err);
-    return status == MO_OK ? study(setting, x, c, err) : status;
+    return status == MO_OK ? run_ablation(setting, x, c, err) : status;
 }
 
 void mo_place_comparison_clear(mo_place_comparison *c)

@@ -17,7 +17,7 @@ static mo_status run_without(const mo_place_context *setting,
     mo_place_result e = { 0 };
     mo_status status = mo_instance_without_device(x, device, &rest, err);
 
-    mo_driver_log_info(setting->talk, "without %s", x->device_ids[device]);
+    mo_driver_log_info(setting->logger, "without %s", x->device_ids[device]);
     if (status == MO_OK)
         status = mo_place_run_method(setting, rest, method, seconds, &e, err);
     if (status == MO_OK && !e.row.why && e.row.fits)

@@ -15,13 +15,13 @@ static int64_t least_known(const mo_place_result *const *ranked, int n)
                : INT64_MAX;
 }
 
-static void say_contradiction(const mo_driver_log *talk, const char *who,
+static void log_contradiction(const mo_driver_log *logger, const char *source,
                               int64_t bound_ns, int64_t known_ns)
 {
     fprintf(stderr,
             "%s: %s says that %.3f us is the least, but %.3f us is known; its "
             "bound is not taken\n",
-            talk->command, who, (double) bound_ns / 1000,
+            logger->command, source, (double) bound_ns / 1000,
             (double) known_ns / 1000);
 }
 
@@ -41,7 +41,7 @@ mo_status mo_place_best_bound(const mo_place_context *setting,
         int64_t ns = ranked[i]->row.lower_ns;
 
         if (ns > known_ns) {
-            say_contradiction(setting->talk, ranked[i]->method->name, ns,
+            log_contradiction(setting->logger, ranked[i]->method->name, ns,
                               known_ns);
         } else if (ns > *bound_ns) {
             *bound_ns = ns;

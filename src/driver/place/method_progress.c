@@ -15,13 +15,13 @@
 enum { TIME_ROOM = 32, LINE_ROOM = 160, WHAT_ROOM = 60, SCREEN_WIDTH = 79 };
 
 void mo_place_progress_begin(mo_place_progress *n, const char *method,
-                             const mo_driver_log *talk)
+                             const mo_driver_log *logger)
 {
     *n = (mo_place_progress){ .method = method,
-                              .talk = talk,
-                              .lists = talk->verbose > 0 && !talk->quiet,
+                              .logger = logger,
+                              .lists = logger->verbose > 0 && !logger->quiet,
                               .makespan_ns = INT64_MAX };
-    n->shows = !n->lists && !talk->quiet && isatty(STDERR_FILENO);
+    n->shows = !n->lists && !logger->quiet && isatty(STDERR_FILENO);
 }
 
 static const char *time_text(int64_t ns, char *text)
@@ -32,8 +32,8 @@ static const char *time_text(int64_t ns, char *text)
     return text;
 }
 
-static void compose(const mo_place_progress *n, const mo_method_progress *news,
-                    char *line)
+static void compose_line(const mo_place_progress *n,
+                         const mo_method_progress *news, char *line)
 {
     char best[TIME_ROOM], bound[TIME_ROOM], gap[TIME_ROOM] = "";
     char percent[MO_FORMAT_SIZE];
@@ -49,7 +49,8 @@ static void compose(const mo_place_progress *n, const mo_method_progress *news,
 }
 
 /* Keeps an improvement; returns false if there is none. */
-static bool take(mo_place_progress *n, const mo_method_progress *news)
+static bool keep_improvement(mo_place_progress *n,
+                             const mo_method_progress *news)
 {
     bool better = false;
 
@@ -67,14 +68,14 @@ static bool take(mo_place_progress *n, const mo_method_progress *news)
 void mo_place_progress_update(void *context, const mo_method_progress *news)
 {
     mo_place_progress *n = context;
-    bool better = take(n, news);
+    bool better = keep_improvement(n, news);
     char line[LINE_ROOM];
 
     if (n->lists && better) {
-        compose(n, news, line);
-        mo_driver_log_info(n->talk, "%s", line);
+        compose_line(n, news, line);
+        mo_driver_log_info(n->logger, "%s", line);
     } else if (n->shows && mo_driver_clock_s() >= n->next_s) {
-        compose(n, news, line);
+        compose_line(n, news, line);
         fprintf(stderr, "\r\033[K%.*s", SCREEN_WIDTH, line);
         fflush(stderr);
         n->shown = true;

@@ -14,7 +14,7 @@
 
 typedef struct mo_place_progress {
     const char *method;
-    const mo_driver_log *talk;
+    const mo_driver_log *logger;
     bool shows, lists; /* one rewritten line; or one per improvement */
     bool shown;
     double next_s;                 /* earliest time of the next update */
@@ -22,7 +22,7 @@ typedef struct mo_place_progress {
 } mo_place_progress;
 
 void mo_place_progress_begin(mo_place_progress *news, const char *method,
-                             const mo_driver_log *talk);
+                             const mo_driver_log *logger);
 
 /* Callback of mo_method_task; context is the mo_place_progress. */
 void mo_place_progress_update(void *context, const mo_method_progress *news);

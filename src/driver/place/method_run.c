@@ -14,7 +14,8 @@ static bool is_interrupted(void)
     return mo_interrupt_last_signal() != 0;
 }
 
-static double fullness(const mo_instance *x, const int64_t *peak_bytes, int k)
+static double memory_fullness(const mo_instance *x, const int64_t *peak_bytes,
+                              int k)
 {
     if (peak_bytes[k] == 0)
         return 0;
@@ -28,8 +29,8 @@ static void find_fullest(const mo_instance *x, const int64_t *peak_bytes,
     for (int k = 0; k < x->n_devices; k++) {
         if (x->capacity_bytes[k] == INT64_MAX ||
             (row->fullest != MO_FREE &&
-             fullness(x, peak_bytes, k) <=
-                 fullness(x, peak_bytes, row->fullest)))
+             memory_fullness(x, peak_bytes, k) <=
+                 memory_fullness(x, peak_bytes, row->fullest)))
             continue;
         row->fullest = k;
         row->peak_bytes = peak_bytes[k];
@@ -57,7 +58,8 @@ static void look_at_violations(const mo_verdict *verdict, mo_place_result *e)
 
 /* There are at most as many memory violations as devices, so any other one is
  * in the list. */
-static mo_status judge(const mo_instance *x, mo_place_result *e, mo_error *err)
+static mo_status validate_placement(const mo_instance *x, mo_place_result *e,
+                                    mo_error *err)
 {
     mo_verdict *verdict = NULL;
     mo_status status =
@@ -104,7 +106,7 @@ static void let_work(const mo_place_context *setting, const mo_instance *x,
 
     mo_stop_after(&stop, seconds);
     stop.asked = is_interrupted;
-    mo_place_progress_begin(&news, e->method->name, setting->talk);
+    mo_place_progress_begin(&news, e->method->name, setting->logger);
     e->status = e->method->place(&task, &e->placed, &e->err);
     mo_place_progress_end(&news);
     e->row.seconds = mo_driver_clock_s() - begin_s;
@@ -134,7 +136,7 @@ mo_status mo_place_run_method(const mo_place_context *setting,
     if (e->status == MO_E_MEMORY)
         return mo_fail_memory(err);
     if (has_lost_files(e))
-        return judge(x, e, err);
+        return validate_placement(x, e, err);
     if (e->status != MO_OK && method->learns) {
         *err = e->err;
         return e->status;
@@ -143,7 +145,7 @@ mo_status mo_place_run_method(const mo_place_context *setting,
         e->row.why = e->err.text;
     else if (!e->placed.schedule)
         e->row.why = e->placed.why[0] ? e->placed.why : "found no placement";
-    return e->row.why ? MO_OK : judge(x, e, err);
+    return e->row.why ? MO_OK : validate_placement(x, e, err);
 }
 
 void mo_place_result_clear(mo_place_result *e)
@@ -151,15 +153,15 @@ void mo_place_result_clear(mo_place_result *e)
     mo_method_result_clear(&e->placed);
 }
 
-static int merit(const mo_place_result *e)
+static int rank_merit(const mo_place_result *e)
 {
     return e->row.why ? 2 : !e->row.fits;
 }
 
 static bool is_better(const mo_place_result *a, const mo_place_result *b)
 {
-    if (merit(a) != merit(b))
-        return merit(a) < merit(b);
+    if (rank_merit(a) != rank_merit(b))
+        return rank_merit(a) < rank_merit(b);
     return !a->row.why && a->row.makespan_ns < b->row.makespan_ns;
 }
 

@@ -19,7 +19,7 @@ typedef struct mo_place_context {
     mo_regime regime;
     const mo_solver *assist; /* or NULL */
     const mo_solver_install *found;
-    const mo_driver_log *talk;
+    const mo_driver_log *logger;
 } mo_place_context;
 
 /* A method and its result. */

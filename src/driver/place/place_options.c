@@ -35,7 +35,7 @@ static const char *list_methods(char *text, size_t size)
     return text;
 }
 
-static mo_status choose(choice *c, const char *name, mo_error *err)
+static mo_status choose_method(choice *c, const char *name, mo_error *err)
 {
     const mo_method *method = mo_method_find(name);
     char list[512];
@@ -72,7 +72,7 @@ static mo_status choose_names(choice *c, const char *names, mo_error *err)
         if (strcmp(name, "all") == 0)
             choose_all(c);
         else
-            status = choose(c, name, err);
+            status = choose_method(c, name, err);
         if (at[length] == '\0')
             break;
         at += length + 1;
@@ -149,8 +149,8 @@ mo_status mo_place_select_methods(const mo_place_options *options,
 
 /* Queries the version in the form that will be used: the library where there
  * is one. */
-static mo_status ask(const mo_solver *solver, mo_solver_install *found,
-                     mo_error *err)
+static mo_status query_version(const mo_solver *solver,
+                               mo_solver_install *found, mo_error *err)
 {
     bool by_library = found->library && solver->solve;
 
@@ -176,7 +176,7 @@ mo_status mo_place_assist_solver(const mo_place_options *options,
         return status;
     if (found->program || (found->library && wanted->solve)) {
         *solver = wanted;
-        return ask(wanted, found, err);
+        return query_version(wanted, found, err);
     }
     return options->assist
                ? mo_fail(err, MO_E_SUPPORT,

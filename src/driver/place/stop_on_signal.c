@@ -61,7 +61,7 @@ static mo_status begin_thread(mo_place_signals *watch, mo_error *err)
     return mo_fail(err, MO_E_LIMIT, "cannot begin a thread");
 }
 
-static mo_status begin(mo_place_signals *watch, mo_error *err)
+static mo_status begin_watching(mo_place_signals *watch, mo_error *err)
 {
     mo_status status;
 
@@ -79,7 +79,7 @@ static mo_status begin(mo_place_signals *watch, mo_error *err)
 mo_status mo_place_signals_begin(mo_place_signals **watch, mo_error *err)
 {
     mo_place_signals *w = malloc(sizeof *w);
-    mo_status status = w ? begin(w, err) : mo_fail_memory(err);
+    mo_status status = w ? begin_watching(w, err) : mo_fail_memory(err);
 
     if (status == MO_OK)
         *watch = w;

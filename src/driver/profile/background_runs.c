@@ -62,8 +62,8 @@ mo_status mo_profiler_target_run(const mo_profiler_target *solo, int warm_ups,
 }
 
 /* Counts one more thread as running or failed. */
-static void settle(mo_profiler_background *c, mo_status status,
-                   const mo_error *err)
+static void count_started(mo_profiler_background *c, mo_status status,
+                          const mo_error *err)
 {
     pthread_mutex_lock(&c->lock);
     c->n_at_work++;
@@ -77,7 +77,7 @@ static void settle(mo_profiler_background *c, mo_status status,
 
 static void is_at_work(void *company)
 {
-    settle(company, MO_OK, NULL);
+    count_started(company, MO_OK, NULL);
 }
 
 /* A failure here would also end the measured run: it is ignored. */
@@ -90,7 +90,7 @@ static void keep_apart_busy(const member *m)
                                               &c->enough, is_at_work, c, &err);
 
     if (status != MO_OK)
-        settle(c, status, &err);
+        count_started(c, status, &err);
 }
 
 static void keep_cpu_busy(const member *m)

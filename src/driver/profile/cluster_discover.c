@@ -78,7 +78,7 @@ static mo_status read_cpus(work *w, mo_error *err)
 
 /* Callback of a transport thread that ends the process while the command is
  * blocked. */
-static void say_last(const mo_error *why)
+static void log_last_error(const mo_error *why)
 {
     char text[MO_ERROR_FILE_SIZE + MO_ERROR_TEXT_SIZE + 16];
 
@@ -87,15 +87,15 @@ static void say_last(const mo_error *why)
 }
 
 /* Logs a rejected rank while the rendezvous goes on. */
-static void say_note(const char *text)
+static void log_note(const char *text)
 {
     fprintf(stderr, "moirai-cluster: %s\n", text);
 }
 
 static mo_status open_world(work *w, mo_launch_options *job, mo_error *err)
 {
-    mo_transport_world_options options = { .print_fatal = say_last,
-                                           .note = say_note };
+    mo_transport_world_options options = { .print_fatal = log_last_error,
+                                           .note = log_note };
     mo_status status = mo_launch_options_read(job, &options.launch, err);
 
     if (status == MO_OK)
@@ -113,9 +113,9 @@ static mo_status open_world(work *w, mo_launch_options *job, mo_error *err)
 /* ---- discovery */
 
 /* Logs the devices of each machine, at rank 0. */
-static void tell(const work *w)
+static void log_inventory(const work *w)
 {
-    for (int r = 0; r < w->n_ranks && !w->o->talk.quiet; r++) {
+    for (int r = 0; r < w->n_ranks && !w->o->logger.quiet; r++) {
         const mo_discover_inventory *s = &w->surveys[r];
         char host[LINE_SIZE];
 
@@ -123,11 +123,11 @@ static void tell(const work *w)
         if (s->n_gpus == 0 && *s->no_gpu && w->how.cpus > 0)
             fprintf(stderr,
                     "%s: no GPU on %s, its processors alone are taken: %s\n",
-                    w->o->talk.command, host, s->no_gpu);
+                    w->o->logger.command, host, s->no_gpu);
     }
 }
 
-static mo_status survey(work *w, mo_error *err)
+static mo_status survey_devices(work *w, mo_error *err)
 {
     mo_status status;
 
@@ -142,7 +142,7 @@ static mo_status survey(work *w, mo_error *err)
 }
 
 /* Measuring needs the devices of all ranks. */
-static mo_status find(work *w, mo_error *err)
+static mo_status find_devices(work *w, mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -150,16 +150,16 @@ static mo_status find(work *w, mo_error *err)
         status = mo_cluster_read(w->o->topology, &w->topology, err);
     w->how.topology = w->topology;
     if (status == MO_OK)
-        status = survey(w, err);
+        status = survey_devices(w, err);
     if (status != MO_OK || (w->rank > 0 && !w->o->measure))
         return status;
     if (w->rank == 0)
-        tell(w);
+        log_inventory(w);
     status = mo_discover_cluster(w->surveys, w->n_ranks, &w->how, &w->cluster,
                                  &w->notes, err);
     if (status == MO_OK && w->o->measure)
         status = mo_driver_cluster_measure(w->cluster, &w->notes, w->transport,
-                                           w->world, &w->o->talk, err);
+                                           w->world, &w->o->logger, err);
     return status;
 }
 
@@ -178,7 +178,7 @@ static mo_status write_cluster(const work *w, mo_error *err)
     return mo_out_commit(out, err);
 }
 
-static void clear(work *w)
+static void clear_work(work *w)
 {
     mo_cluster_free(w->cluster);
     mo_cluster_free(w->topology);
@@ -197,13 +197,13 @@ mo_status mo_driver_cluster_discover(mo_driver_cluster_options *o,
     if (status == MO_OK)
         status = open_world(&w, &o->job, err);
     if (status == MO_OK) {
-        status = find(&w, err);
+        status = find_devices(&w, err);
         if (status == MO_OK && w.rank == 0)
             status = write_cluster(&w, err);
         if (status != MO_OK)
             w.transport->fail(w.world, err);
         w.transport->close(w.world);
     }
-    clear(&w);
+    clear_work(&w);
     return status;
 }

@@ -20,7 +20,7 @@ typedef struct mo_driver_cluster_options {
     const char *transport; /* NULL: by the launcher */
     mo_launch_options job; /* the ranks; cleared by the command */
     bool measure;
-    mo_driver_log talk;
+    mo_driver_log logger;
 } mo_driver_cluster_options;
 
 /* Discovers devices and links, those of all ranks if there are several, and

@@ -21,7 +21,7 @@ typedef struct work {
     mo_cluster_notes *notes;
     const mo_transport *transport;
     mo_transport_world *world;
-    const mo_driver_log *talk;
+    const mo_driver_log *logger;
     int rank;
     mo_exec_units units;
     const char **ids;
@@ -61,7 +61,7 @@ static mo_status set_note(work *w, const char **note, const char *text,
 
 /* ------------------------------------------------------------------ devices */
 
-static double rounded(double x)
+static double round_rate(double x)
 {
     return round(x * 10) / 10;
 }
@@ -73,8 +73,8 @@ static mo_status note_device(work *w, int k,
                              mo_error *err)
 {
     mo_device *device = &w->cluster->devices[k];
-    double gflops = rounded(reached->gflops);
-    double gbs = rounded(reached->bandwidth_gbs);
+    double gflops = round_rate(reached->gflops);
+    double gbs = round_rate(reached->bandwidth_gbs);
     char text[NOTE_SIZE];
 
     if (!device->is_cpu || gflops <= 0 || gbs <= 0) {
@@ -178,7 +178,7 @@ static mo_status measure_links(work *w, mo_error *err)
     mo_status status = MO_OK;
 
     if (options.n_devices > 1) {
-        mo_driver_log_info(w->talk, "measuring links between %d devices",
+        mo_driver_log_info(w->logger, "measuring links between %d devices",
                            options.n_devices);
         status = mo_measure_links(&options, &rows, &n_rows, err);
     }
@@ -190,7 +190,7 @@ static mo_status measure_links(work *w, mo_error *err)
 
 /* --------------------------------------------------------------------- both */
 
-static mo_status prepare(work *w, mo_error *err)
+static mo_status prepare_units(work *w, mo_error *err)
 {
     mo_exec_config wants = MO_EXEC_CONFIG_DEFAULTS;
     size_t n = (size_t) w->cluster->n_devices;
@@ -212,18 +212,18 @@ mo_status mo_driver_cluster_measure(mo_cluster *cluster,
                                     mo_cluster_notes *notes,
                                     const mo_transport *transport,
                                     mo_transport_world *world,
-                                    const mo_driver_log *talk, mo_error *err)
+                                    const mo_driver_log *logger, mo_error *err)
 {
     work w = { .cluster = cluster,
                .notes = notes,
                .transport = transport,
                .world = world,
-               .talk = talk,
+               .logger = logger,
                .rank = transport->rank(world) };
-    mo_status status = prepare(&w, err);
+    mo_status status = prepare_units(&w, err);
 
     for (int k = 0; k < cluster->n_devices && status == MO_OK; k++) {
-        mo_driver_log_info(talk, "measuring device '%s'",
+        mo_driver_log_info(logger, "measuring device '%s'",
                            cluster->devices[k].id);
         status = measure_device(&w, k, err);
     }

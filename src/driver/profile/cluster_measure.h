@@ -21,6 +21,6 @@ mo_status mo_driver_cluster_measure(mo_cluster *cluster,
                                     mo_cluster_notes *notes,
                                     const mo_transport *transport,
                                     mo_transport_world *world,
-                                    const mo_driver_log *talk, mo_error *err);
+                                    const mo_driver_log *logger, mo_error *err);
 
 #endif

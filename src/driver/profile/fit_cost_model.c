@@ -69,13 +69,14 @@ static mo_status add_file(const mo_profiler_options *o, const char *path,
                      ? add_profile(input, samples, err)
                      : add_graph(o, input, samples, err);
     if (status == MO_OK)
-        mo_driver_log_info(&o->talk, "%s: %zu rows", mo_input_name(input),
+        mo_driver_log_info(&o->logger, "%s: %zu rows", mo_input_name(input),
                            samples->n - before);
     mo_input_close(input);
     return status;
 }
 
-static mo_status fit(const mo_profiler_options *o, work *w, mo_error *err)
+static mo_status fit_factors(const mo_profiler_options *o, work *w,
+                             mo_error *err)
 {
     double begin = mo_driver_clock_s();
     mo_status status;
@@ -95,7 +96,7 @@ static mo_status fit(const mo_profiler_options *o, work *w, mo_error *err)
         status = mo_predictions_add_roofline(&w->guesses, &w->samples, w->part,
                                              &w->table, err);
     if (status == MO_OK)
-        mo_driver_log_info(&o->talk, "fitted in %.2f s",
+        mo_driver_log_info(&o->logger, "fitted in %.2f s",
                            mo_driver_clock_s() - begin);
     return status;
 }
@@ -149,7 +150,7 @@ mo_status mo_profiler_fit(mo_profiler_options *o, char **files, size_t n,
     for (size_t i = 0; i < n && status == MO_OK; i++)
         status = add_file(o, files[i], &w.samples, err);
     if (status == MO_OK)
-        status = fit(o, &w, err);
+        status = fit_factors(o, &w, err);
     if (status == MO_OK)
         status = write_results(o, &w, err);
     mo_predictions_clear(&w.guesses);

@@ -10,7 +10,7 @@
 #define LEAST_NS_PER_BYTE 1e-4
 
 /* Digits beyond a nanosecond, or a millionth, are noise. */
-static double rounded(double x, double digits)
+static double round_digits(double x, double digits)
 {
     return round(x * digits) / digits;
 }
@@ -29,8 +29,8 @@ static mo_profile_link line_between(double bytes_a, double ns_a, double bytes_b,
         begin = 0;
         slope = fmax(ns_b / bytes_b, LEAST_NS_PER_BYTE);
     }
-    return (mo_profile_link){ .latency_us = rounded(begin / 1000, 1e3),
-                              .gbps = rounded(8 / slope, 1e6) };
+    return (mo_profile_link){ .latency_us = round_digits(begin / 1000, 1e3),
+                              .gbps = round_digits(8 / slope, 1e6) };
 }
 
 static bool is_same_pair(const mo_measure_link_row *a,

@@ -52,7 +52,7 @@ static mo_exec_options job_options(const mo_profiler_options *o)
         .wants = o->wants,
         .weights = o->weights,
         .as_placed = o->as_placed,
-        .talk = o->talk,
+        .logger = o->logger,
     };
 }
 
@@ -86,7 +86,7 @@ static const char *parts_of(work *w)
     return w->parts;
 }
 
-static mo_status prepare(work *w, const char *path, mo_error *err)
+static mo_status prepare_work(work *w, const char *path, mo_error *err)
 {
     const mo_exec_options options = job_options(w->o);
     const mo_prepared *made = &w->job.review.made;
@@ -146,7 +146,7 @@ static bool fit_together(const work *w)
 
 /* Whether each slows the other down: CPU devices share memory and clocks, and
  * so do parts of a GPU. */
-static bool share(const work *w, int a, int b)
+static bool share_resources(const work *w, int a, int b)
 {
     if (w->devices.units.parts)
         return true;
@@ -177,7 +177,7 @@ static mo_status find_company(const work *w, int device,
     if (!solos)
         return mo_fail_memory(err);
     for (int k = 0; k < n_devices && !w->o->alone; k++)
-        if (k != device && share(w, device, k))
+        if (k != device && share_resources(w, device, k))
             solos[n++] = solo_on(w, k);
     status = mo_profiler_background_start(solos, n, company, err);
     free(solos);
@@ -267,7 +267,7 @@ static mo_status measure_beside(work *w, int device,
     return status;
 }
 
-static mo_status measure(work *w, int device, mo_error *err)
+static mo_status measure_device(work *w, int device, mo_error *err)
 {
     mo_profiler_target solo = solo_on(w, device);
     mo_profiler_samples samples = { 0 };
@@ -314,7 +314,7 @@ static mo_status add_rows(work *w, int device, mo_error *err)
 }
 
 /* Measurements are saved at once if there is a file. */
-static mo_status keep(const work *w, mo_error *err)
+static mo_status save_profile(const work *w, mo_error *err)
 {
     if (!w->o->output || strcmp(w->o->output, "-") == 0)
         return MO_OK;
@@ -327,16 +327,16 @@ static mo_status measure_devices(work *w, mo_error *err)
     mo_status status = MO_OK;
 
     mo_progress_begin(&w->progress, "measuring ops", (int64_t) n * ROUNDS,
-                      w->o->talk.quiet);
+                      w->o->logger.quiet);
     for (int k = 0; k < n && status == MO_OK; k++) {
         w->done = (int64_t) k * ROUNDS;
         if (!mo_profiler_devices_available(&w->devices, k) || has_all(w, k))
             continue;
-        status = measure(w, k, err);
+        status = measure_device(w, k, err);
         if (status == MO_OK)
             status = add_rows(w, k, err);
         if (status == MO_OK)
-            status = keep(w, err);
+            status = save_profile(w, err);
     }
     mo_progress_end(&w->progress);
     return status;
@@ -424,17 +424,17 @@ static mo_status measure_links(work *w, mo_error *err)
 
     if (status == MO_OK &&
         !mo_profiler_link_rows_complete(w->rows.profile, b.ids, b.n)) {
-        mo_driver_log_info(&w->o->talk, "measuring links between %d devices",
+        mo_driver_log_info(&w->o->logger, "measuring links between %d devices",
                            b.n);
         status = add_links(w, &b, err);
         if (status == MO_OK)
-            status = keep(w, err);
+            status = save_profile(w, err);
     }
     clear_bench(&b);
     return status;
 }
 
-static void clear(work *w)
+static void clear_work(work *w)
 {
     free(w->measured);
     mo_profiler_table_clear(&w->rows);
@@ -448,7 +448,7 @@ mo_status mo_profiler_measure(const mo_profiler_options *o, const char *path,
                               mo_error *err)
 {
     work w = { .o = o };
-    mo_status status = prepare(&w, path, err);
+    mo_status status = prepare_work(&w, path, err);
 
     if (status == MO_OK)
         status = measure_devices(&w, err);
@@ -456,6 +456,6 @@ mo_status mo_profiler_measure(const mo_profiler_options *o, const char *path,
         status = measure_links(&w, err);
     if (status == MO_OK && (!o->output || strcmp(o->output, "-") == 0))
         status = mo_profiler_table_write(&w.rows, "-", err);
-    clear(&w);
+    clear_work(&w);
     return status;
 }

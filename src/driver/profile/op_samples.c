@@ -81,7 +81,7 @@ static double to_ns(double us)
     return round(us * 1000) / 1000;
 }
 
-static int compare(const void *a, const void *b)
+static int compare_i64(const void *a, const void *b)
 {
     const double *x = a, *y = b;
 
@@ -127,7 +127,7 @@ void mo_profiler_samples_summarize(mo_profiler_samples *s,
 
         if (n == 0)
             continue;
-        qsort(us, (size_t) n, sizeof *us, compare);
+        qsort(us, (size_t) n, sizeof *us, compare_i64);
         measured[i].median_us = to_ns(burden * measured[i].median_us);
         measured[i].spread_us =
             to_ns(burden * (us[(3 * n - 1) / 4] - us[n / 4]));

@@ -17,7 +17,7 @@ void mo_profiler_devices_clear(mo_profiler_devices *d)
 }
 
 /* The model of a GPU is known once it is opened. */
-static mo_status ask_gpu(mo_profiler_devices *d, int device, mo_error *err)
+static mo_status query_gpu(mo_profiler_devices *d, int device, mo_error *err)
 {
     const mo_backend *backend = d->units.backends[device];
     mo_backend_unit *unit = NULL;
@@ -30,7 +30,7 @@ static mo_status ask_gpu(mo_profiler_devices *d, int device, mo_error *err)
     return d->gpus[device] ? MO_OK : mo_fail_memory(err);
 }
 
-static mo_status ask_gpus(mo_profiler_devices *d, mo_error *err)
+static mo_status query_gpus(mo_profiler_devices *d, mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -39,7 +39,7 @@ static mo_status ask_gpus(mo_profiler_devices *d, mo_error *err)
         return mo_fail_memory(err);
     for (int k = 0; k < d->units.n && status == MO_OK; k++)
         if (d->units.backends[k]->apart)
-            status = ask_gpu(d, k, err);
+            status = query_gpu(d, k, err);
     return status;
 }
 
@@ -66,7 +66,7 @@ mo_status mo_profiler_devices_find(const mo_profiler_options *o,
         status = mo_fail_at(err, MO_E_INPUT, name, 0,
                             "has no device of kind cpu, and others cannot be "
                             "measured here; give kind=\"cpu\" and threads");
-    return status == MO_OK ? ask_gpus(d, err) : status;
+    return status == MO_OK ? query_gpus(d, err) : status;
 }
 
 bool mo_profiler_devices_available(const mo_profiler_devices *d, int device)

@@ -16,7 +16,7 @@
 
 typedef struct mo_profiler_options {
     const char *output;
-    mo_driver_log talk;
+    mo_driver_log logger;
 
     /* fit */
     const char *train, *test, *clean;

@@ -115,7 +115,7 @@ typedef struct rebuilding {
     const mo_profile *old;
 } rebuilding;
 
-static const char *keep(const rebuilding *r, const char *text)
+static const char *keep_row(const rebuilding *r, const char *text)
 {
     return mo_arena_text(mo_profile_builder_arena(r->builder), text,
                          strlen(text));
@@ -123,8 +123,8 @@ static const char *keep(const rebuilding *r, const char *text)
 
 static mo_status put_op(const rebuilding *r, mo_profile_op row, mo_error *err)
 {
-    row.device = keep(r, row.device);
-    row.signature = keep(r, row.signature);
+    row.device = keep_row(r, row.device);
+    row.signature = keep_row(r, row.signature);
     return row.device && row.signature
                ? mo_profile_builder_op(r->builder, &row, err)
                : mo_fail_memory(err);
@@ -133,13 +133,14 @@ static mo_status put_op(const rebuilding *r, mo_profile_op row, mo_error *err)
 static mo_status put_link(const rebuilding *r, mo_profile_link row,
                           mo_error *err)
 {
-    row.from = keep(r, row.from);
-    row.to = keep(r, row.to);
+    row.from = keep_row(r, row.from);
+    row.to = keep_row(r, row.to);
     return row.from && row.to ? mo_profile_builder_link(r->builder, &row, err)
                               : mo_fail_memory(err);
 }
 
-static mo_status begin(mo_profiler_table *rows, rebuilding *r, mo_error *err)
+static mo_status begin_rebuild(mo_profiler_table *rows, rebuilding *r,
+                               mo_error *err)
 {
     char host[HOST_SIZE] = "";
     const char *kept;
@@ -149,19 +150,20 @@ static mo_status begin(mo_profiler_table *rows, rebuilding *r, mo_error *err)
     if (status != MO_OK)
         return status;
     gethostname(host, sizeof host - 1);
-    kept = keep(r, r->old && r->old->host ? r->old->host : host);
+    kept = keep_row(r, r->old && r->old->host ? r->old->host : host);
     if (!kept)
         return mo_fail_memory(err);
     if (*kept)
         mo_profile_builder_host(r->builder, kept);
     if (!rows->emulated)
         return MO_OK;
-    kept = keep(r, rows->emulated);
+    kept = keep_row(r, rows->emulated);
     mo_profile_builder_emulated(r->builder, kept);
     return kept ? MO_OK : mo_fail_memory(err);
 }
 
-static mo_status end(mo_profiler_table *rows, rebuilding *r, mo_error *err)
+static mo_status end_rebuild(mo_profiler_table *rows, rebuilding *r,
+                             mo_error *err)
 {
     mo_profile *made = NULL;
     mo_status status =
@@ -216,7 +218,7 @@ mo_status mo_profiler_table_add(mo_profiler_table *rows, const char *device,
                                 const mo_profiler_stat *measured, mo_error *err)
 {
     rebuilding r = { NULL, NULL };
-    mo_status status = begin(rows, &r, err);
+    mo_status status = begin_rebuild(rows, &r, err);
 
     for (int i = 0; r.old && i < r.old->n_ops && status == MO_OK; i++)
         if (!is_replaced(rows, &r.old->ops[i], device, measured))
@@ -227,7 +229,7 @@ mo_status mo_profiler_table_add(mo_profiler_table *rows, const char *device,
     if (status == MO_OK)
         status = put_all_links(&r, err);
     if (status == MO_OK)
-        status = end(rows, &r, err);
+        status = end_rebuild(rows, &r, err);
     mo_profile_builder_free(r.builder);
     return status;
 }
@@ -247,7 +249,7 @@ mo_status mo_profiler_table_add_links(mo_profiler_table *rows,
                                       mo_error *err)
 {
     rebuilding r = { NULL, NULL };
-    mo_status status = begin(rows, &r, err);
+    mo_status status = begin_rebuild(rows, &r, err);
 
     for (int i = 0; r.old && i < r.old->n_ops && status == MO_OK; i++)
         status = put_op(&r, r.old->ops[i], err);
@@ -257,7 +259,7 @@ mo_status mo_profiler_table_add_links(mo_profiler_table *rows,
     for (int i = 0; i < n && status == MO_OK; i++)
         status = put_link(&r, links[i], err);
     if (status == MO_OK)
-        status = end(rows, &r, err);
+        status = end_rebuild(rows, &r, err);
     mo_profile_builder_free(r.builder);
     return status;
 }
