@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * frame_case.h - the frame of a problem, and random problems with theirs.
+ * frame_case.h - test fixture: the frame of a problem, and random problems
+ * with theirs.
  */
 #ifndef MO_TESTS_MODELS_FRAME_CASE_H
 #define MO_TESTS_MODELS_FRAME_CASE_H

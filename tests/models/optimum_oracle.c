@@ -129,7 +129,7 @@ void oracle_complain(oracle *o, const mo_formulation *formulation,
     fprintf(stderr, "\n    %s\n", o->text);
 }
 
-/* One part in a million, which is what solvers promise. */
+/* One part in a million, the relative tolerance of solvers. */
 static bool is_close(double ns, int64_t wanted_ns, int64_t unit_ns)
 {
     double scale = (double) (wanted_ns > unit_ns ? wanted_ns : unit_ns);

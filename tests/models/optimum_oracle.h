@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * oracle.h - models of random problems, solved and held against exhaustive.h.
+ * optimum_oracle.h - test oracle: models of random problems are solved and
+ * compared with exhaustive.h.
  *
- * MOIRAI_ORACLE_SEEDS says how many problems to try, 100 unless given, or 500
- * with MOIRAI_LONG, and MOIRAI_ORACLE_FIRST which is the first, for those who
- * want to look further than make check does.
+ * MOIRAI_ORACLE_SEEDS sets the number of problems, 100 unless given, or 500
+ * with MOIRAI_LONG, and MOIRAI_ORACLE_FIRST the first seed, for longer runs
+ * than make check.
  */
 #ifndef MO_TESTS_MODELS_OPTIMUM_ORACLE_H
 #define MO_TESTS_MODELS_OPTIMUM_ORACLE_H
@@ -13,11 +14,11 @@
 #include "tests/support/problem.h"
 #include "tests/support/highs_solve.h"
 
-/* A problem with what it was made of. */
+/* A problem with its inputs. */
 typedef struct oracle {
     unsigned seed;
     problem p;
-    char *text;                     /* the problem in words, for messages */
+    char *text;                     /* the problem in text form, for messages */
     bool closure;                   /* of its models; false unless set */
     const mo_proven_bounds *proven; /* for them; NULL unless set */
     int n_wrong;
@@ -39,11 +40,11 @@ int64_t oracle_write(const oracle *o, const mo_formulation *formulation,
                      const mo_regime *regime, const char *path);
 
 /* Solves the model, as LP and as MPS; an optimum other than the exhaustive one
- * is told on stderr and counted. */
+ * is reported on stderr and counted. */
 void oracle_check(oracle *o, const mo_formulation *formulation,
                   const mo_regime *regime);
 
-/* Tells something that is wrong with a model. */
+/* Reports a defect of a model. */
 void oracle_complain(oracle *o, const mo_formulation *formulation,
                      const mo_regime *regime, const char *format, ...)
     MO_PRINTF(4, 5);

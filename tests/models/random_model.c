@@ -77,7 +77,7 @@ static void make_columns(sample_model *s, unsigned *seed)
                        .upper = 1 };
 }
 
-/* A run of columns from somewhere, so that none is in it twice. */
+/* A run of consecutive columns from a random one, so that all are distinct. */
 static void make_row(sample_model *s, unsigned *seed, int number, int n)
 {
     static const char *const families[] = { "one", "prec", "memory" };
@@ -149,7 +149,7 @@ void sample_send(const sample_model *s, mo_sink *sink)
     MUST(mo_sink_end(sink, &err));
 }
 
-/* Sends the model and hands over what the sink wrote. */
+/* Streams the model and returns the text written by the sink. */
 static char *written(const sample_model *s, mo_sink *sink, mo_out *out,
                      size_t *size)
 {
@@ -205,7 +205,7 @@ static void name_of(const mo_variable *v, char *name)
         name += sprintf(name, "_%d", v->number[i]);
 }
 
-/* Checks a column and returns where it is in m. */
+/* Checks a column and returns its index in m. */
 static int column_is(const mo_variable *v, const strict_model *m, unsigned seed)
 {
     bool binary = v->kind == MO_VARIABLE_BINARY;

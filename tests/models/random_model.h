@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * sample_model.h - random models that mean nothing, to send through sinks.
+ * random_model.h - random models without meaning, to stream through sinks.
  *
- * Every kind of column, bound, sense and number is in them, and rows of one
+ * They cover every kind of column, bound, sense and number, and rows of one
  * term as well as of all columns.
  */
 #ifndef MO_TESTS_MODELS_RANDOM_MODEL_H
@@ -30,24 +30,25 @@ typedef struct sample_model {
     double *coef;
 } sample_model;
 
-/* About so many columns and rows; the same for the same seed. */
+/* About that many columns and rows; the same for the same seed. */
 void sample_make(sample_model *s, unsigned seed, int n_columns, int n_rows);
 void sample_free(sample_model *s);
 
-/* As often as the sink asks; the test fails where the sink does. */
+/* In as many passes as the sink needs; the test fails if the sink does. */
 void sample_send(const sample_model *s, mo_sink *sink);
 
-/* The bytes of the file; the caller frees them. */
+/* Returns the bytes of the file; the caller frees them. */
 char *sample_lp(const sample_model *s, size_t *size);
 char *sample_mps(const sample_model *s, size_t buffer_bytes, size_t *size);
 
 typedef char *sample_writer(const sample_model *s, size_t *size);
 typedef bool strict_reader(strict_model *m, const char *text);
 
-/* What is read of what is written is the model, numbers to 15 digits. */
+/* Round trip: the model read back is the model written, numbers to 15
+ * digits. */
 void sample_survives(unsigned seed, sample_writer *write, strict_reader *read);
 
-/* The reader does not take text, and says at which line. */
+/* The reader rejects the text with an error at that line. */
 void sample_refused(const char *text, int line, strict_reader *read);
 
 #endif

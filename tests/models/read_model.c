@@ -11,7 +11,7 @@
 #include "base/array.h"
 #include "tests/models/strict_reader.h"
 
-/* All of the file, with a 0 behind it; NULL when that fails. */
+/* Returns the contents with a terminating 0; NULL when that fails. */
 static char *read_whole(FILE *file)
 {
     char *text = NULL;

@@ -38,7 +38,7 @@ void strict_free(strict_model *m)
     *m = (strict_model){ 0 };
 }
 
-/* Words that one reader or another takes for a section or a bound. */
+/* Words that some reader parses as a section or a bound. */
 static bool is_keyword(const char *token)
 {
     static const char *const words[] = {
@@ -91,7 +91,7 @@ static const char *skip_digits(const char *at)
     return at + strspn(at, "0123456789");
 }
 
-/* digits [. digits] [e [+-] digits]; NULL when it is not that. */
+/* digits [. digits] [e [+-] digits]; returns NULL when it is not that. */
 static const char *skip_number(const char *at)
 {
     const char *end = skip_digits(at);
@@ -139,7 +139,7 @@ static const char *name_of(const strict_model *m, int kind, int id)
     return kind == ROWS ? m->rows[id].name : m->columns[id].name;
 }
 
-/* The slot the name is in, or the free one where it would be. */
+/* Returns the slot of the name, or the free one where it would be. */
 static int *slot_of(const strict_model *m, int kind, const char *name)
 {
     size_t mask = m->index_room[kind] - 1, at = hash(name) & mask;

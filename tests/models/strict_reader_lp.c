@@ -13,7 +13,7 @@ typedef struct reader {
     char before[256]; /* the token taken last */
 } reader;
 
-/* The next token; "" at the end of the file, or when a line is at fault. */
+/* The next token; "" at the end of the file, or when a line is faulty. */
 static const char *peek(reader *r)
 {
     while (r->at == r->line.n) {
@@ -34,7 +34,7 @@ static const char *take(reader *r)
     return r->before;
 }
 
-/* The header stands alone on the next line. */
+/* The header is alone on the next line. */
 static bool take_header(reader *r, const char *first, const char *second)
 {
     int n = second ? 2 : 1;

@@ -9,7 +9,7 @@ typedef struct reader {
     const char *text;
     strict_line line;
     bool integers; /* between markers */
-    int column;    /* whose entries are being read, or -1 */
+    int column;    /* column of the current entries, or -1 */
 } reader;
 
 static bool next(reader *r)

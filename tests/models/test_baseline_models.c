@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of models/baselines/getf.c, sct.c and pesto.c: the rows of small
+/* Tests of models/baselines/getf.c, sct.c and pesto.c: the rows of small
  * cases. */
 #include <string.h>
 
@@ -80,7 +80,7 @@ START_TEST(sct_on_one_device_has_nothing_to_send)
 }
 END_TEST
 
-/* Which devices have columns, of three that need so long for everything. */
+/* Devices that have columns, of three with these total times. */
 static const struct {
     const char *graph, *columns;
 } fastest[] = {
@@ -127,7 +127,7 @@ START_TEST(pesto_refuses_pins_to_other_devices)
 }
 END_TEST
 
-/* Each device runs one op in no time.  Without C somebody needs an hour. */
+/* Each device runs one op in no time.  Without C some op needs an hour. */
 #define HOUR_WITHOUT_C                                                         \
     "a t.A=1 t.B=3600000000 t.C=3700000000;"                                   \
     "b t.A=3600000000 t.B=1 t.C=3700000000;"                                   \

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
-/* Claims of models/paper/paper.c, getf.c, sct.c and pesto.c: what comes out
- * when they are solved, on cases small enough to be solved by hand or by
- * trying. */
+/* Tests of models/paper/paper.c, getf.c, sct.c and pesto.c: their optima, on
+ * cases small enough for a hand calculation or enumeration. */
 #include <math.h>
 
 #include "schedule/heuristic/single_device.h"
@@ -20,7 +19,7 @@ static void check_near(double found, double expected, int seed)
                   "seed %d: %.6f ns, not %.6f", seed, found, expected);
 }
 
-/* The text of the paper reads as if only one channel were shared, its rows
+/* The text of the paper can be read as sharing one channel only, its rows
  * share the port: one op on A is read on B and on C. */
 static const struct {
     mo_congestion congestion;
@@ -102,7 +101,7 @@ static int64_t getf_length(const mo_instance *x, const int *device)
     return length;
 }
 
-/* The least over the placements of the ops from op on. */
+/* The minimum over the placements of the ops from op on. */
 static int64_t getf_optimum(const mo_instance *x, int *device, int op)
 {
     int64_t best = INT64_MAX;

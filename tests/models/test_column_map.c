@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of models/write/column_map.h: what every column means, in CSV that
- * holds any name.
- */
+/* Tests of models/write/column_map.h: the meaning of every column, in CSV that
+ * can hold any name. */
 #include "models/write/column_map.h"
 
 #include <stdio.h>

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of models/compact/compact.c: which rows there are, and what is in
- * them.  That they have the right optimum is
- * tests/models/test_compact_optimum.c. */
+/* Tests of models/compact/compact.c: families of rows and their terms.  The
+ * optimum is tested in tests/models/test_compact_optimum.c. */
 #include <stdio.h>
 #include <string.h>
 
@@ -14,7 +13,7 @@
 #define TWO   "A model=m; B model=n; A-B gbps=8"
 #define TWINS "A model=m; B model=m; A-B gbps=8"
 
-/* A chain; one op read by two; two flows that are alike between two ops. */
+/* A chain; one op read by two; two interchangeable flows between two ops. */
 #define CHAIN "* t.m=100 t.n=100; a; b; a>b c.m.n=20 c.n.m=30"
 #define FAN                                                                    \
     "* t.m=100 t.n=100; *>* c.m.n=20 c.n.m=20; s; a; b; e; "                   \
@@ -37,7 +36,7 @@ typedef struct row_claim {
 #define ONCE      MO_TENSORS_ONCE
 
 static const row_claim claims[] = {
-    /* Where ops run. */
+    /* Assignment. */
     { "a t.m=100 t.n=200", TWO, PORT, ONCE, "assign", "x_0_0 = 1\n" },
     { "a t.m=100 t.n=100", TWO, PORT, ONCE, "assign", "x_0_0 + x_0_1 = 1\n" },
     { "a t.m=100 t.n=100 pin=B", TWO, PORT, ONCE, "assign", "x_0_1 = 1\n" },
@@ -50,7 +49,7 @@ static const row_claim claims[] = {
       "A model=m memory_bytes=10; B model=n memory_bytes=20; A-B gbps=8", PORT,
       ONCE, "memory", "x_0_0 + x_1_0 <= 1\n" },
 
-    /* What is sent, and what waits for what. */
+    /* Transfers and precedence. */
     { FAN, TWO, PORT, ONCE, "cover",
       "y_1_0_0 + y_1_1_0 - x_1_0 >= 0\ny_1_0_0 + y_1_1_0 - x_2_0 >= 0\n"
       "y_2_0_1 + y_2_1_1 - x_1_1 >= 0\ny_2_0_1 + y_2_1_1 - x_2_1 >= 0\n" },
@@ -73,7 +72,7 @@ static const row_claim claims[] = {
       "s_3 - s_2 - 100 x_2_0 - 100 x_2_1 - 20 y_3_1_0 - 20 y_3_0_1 >= 0\n" },
     { FAN, TWO, NONE, ONCE, "leave", "" },
 
-    /* A chain stays where it is: there is no time to send anything. */
+    /* A chain stays on one device: there is no time for a transfer. */
     { CHAIN, TWO, PORT, EACH_EDGE, "route",
       "y_0_0_0 - x_0_0 = 0\ny_0_1_1 - x_0_1 = 0\n"
       "y_0_0_0 - x_1_0 = 0\ny_0_1_1 - x_1_1 = 0\n" },
@@ -81,8 +80,7 @@ static const row_claim claims[] = {
     { CHAIN, TWO, PORT, EACH_EDGE, "prec",
       "s_1 - s_0 - 100 x_0_0 - 100 x_0_1 >= 0\n" },
 
-    /* What lies between two clean cuts; twice the same way for flows between
-     * the same two ops. */
+    /* Loads between two clean cuts; parallel flows share columns. */
     { FAN, TWO, PORT, ONCE, "load",
       "s_3 - s_0 - 100 x_0_0 - 100 x_0_1 - 100 x_1_0 - 100 x_2_0 >= 0\n"
       "s_3 - s_0 - 100 x_0_0 - 100 x_0_1 - 100 x_1_1 - 100 x_2_1 >= 0\n" },
@@ -93,8 +91,8 @@ static const row_claim claims[] = {
       "w - s_0 - 1000 x_0_0 - 1000 x_0_1 - 400 y_0_0_1 - 200 y_2_0_1 >= 0\n"
       "w - s_0 - 1000 x_0_0 - 1000 x_0_1 - 400 y_0_1_0 - 200 y_2_1_0 >= 0\n" },
 
-    /* Orders.  Those of ops that are always together are never both 0, and
-     * flows that are alike go by their numbers. */
+    /* Orders.  Those of colocated ops are never both 0, and interchangeable
+     * flows are ordered by number. */
     { "* t.m=100 t.n=100; a pin=A; b; c", TWO, PORT, ONCE, "meet",
       "o_0_1 + o_1_0 - x_0_0 - x_1_0 >= -1\n"
       "o_0_2 + o_2_0 - x_0_0 - x_2_0 >= -1\n"
@@ -121,8 +119,7 @@ START_TEST(rows_are_what_they_should_be)
 }
 END_TEST
 
-/* Nothing comes before or after them: they may be anywhere up to the horizon.
- */
+/* Without predecessors and successors: anywhere up to the horizon. */
 START_TEST(big_m_is_the_latest_end_less_the_earliest_start)
 {
     mo_regime regime = { PORT, ONCE, MO_MEMORY_STATIC };
@@ -145,8 +142,8 @@ START_TEST(big_m_is_the_latest_end_less_the_earliest_start)
 }
 END_TEST
 
-/* Four ops in two chains that may be anywhere; d pinned so that both chains are
- * sent to it. */
+/* Four ops in two chains that may be anywhere; d is pinned so that both chains
+ * are sent to it. */
 static const char *const two_chains =
     "* t.A=9 t.B=9 t.C=9; *>* c.A.B=5 c.A.C=5 c.B.A=5 c.B.C=5 c.C.A=5 c.C.B=5; "
     "a pin=A; b; c pin=A; d; a>b; c>d; e t.A=40 t.B=40 t.C=40";
@@ -161,7 +158,7 @@ START_TEST(an_order_costs_two_rows_and_one_for_each_side)
     problem_make(&p, two_chains, three, NULL);
     model_case_open(&c, &p, &mo_formulation_compact, &regime, false);
     ck_assert_int_eq(model_case_count(&c, "queue"), 2);
-    /* Both leave A: whoever they go to, they share its egress. */
+    /* Both leave A: for any targets they share its egress. */
     ck_assert_int_eq(model_case_count(&c, "share"), 1);
     ck_assert_ptr_nonnull(
         strstr(model_case_rows(&c, "share"), "h_0_1 + h_1_0"));

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-sanitizers no-valgrind */
-/* Claims of models/compact/compact.c: its optimum is the optimum, whether
- * tensors are sent to every reader or once, and what it accepts fits into
- * memory. */
+/* Tests of models/compact/compact.c: its optimum is the optimum, with a copy
+ * for every reader or one per device, and what it accepts fits into memory. */
 #include "tests/models/optimum_oracle.h"
 
 #include <math.h>
@@ -24,7 +23,7 @@ static void check_congestions(oracle *o, mo_tensors tensors)
         regime.congestion = (mo_congestion) c;
         oracle_check(o, &mo_formulation_compact, &regime);
     }
-    /* Other memory: of every seventh problem, each time under another one. */
+    /* Other memory models for every seventh problem, in rotation. */
     if (o->seed % 7 != 0)
         return;
     regime.congestion = (mo_congestion) (o->seed / 5 % 4);
@@ -64,7 +63,8 @@ static int device_in(const mo_instance *x, const solved *result, int op)
     return -1;
 }
 
-/* The schedule a solution tells of, everything sent as soon as it is made. */
+/* The schedule encoded in a solution, with every transfer as early as
+ * possible. */
 static mo_schedule *schedule_in(const mo_instance *x, const mo_regime *regime,
                                 const solved *result, int64_t unit_ns)
 {
@@ -112,8 +112,8 @@ static void check_peak(oracle *o, const mo_regime *regime, const solved *result,
     mo_schedule_free(s);
 }
 
-/* Live memory is bounded from above in the model: whatever that accepts must
- * fit, and memory can only make it longer. */
+/* Live memory is bounded from above in the model: every accepted solution must
+ * fit, and memory can only increase the optimum. */
 static bool check_live(oracle *o, mo_regime regime)
 {
     int64_t unit_ns =

@@ -64,7 +64,7 @@ START_TEST(any_number_is_what_fifteen_digits_say)
 }
 END_TEST
 
-/* More numbers than there are slots, each met twice. */
+/* More numbers than the cache has slots, each looked up twice. */
 START_TEST(the_table_tells_what_writing_tells)
 {
     static mo_decimals table;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of models/formulation.h: the table. */
+/* Tests of models/formulation.h: the table. */
 #include "models/formulation.h"
 
 #include <string.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of models/frame/frame.h: small problems by hand. */
+/* Tests of models/frame/frame.h: small problems by hand. */
 #include "models/frame/frame.h"
 
 #include "models/sink/scale.h"
@@ -12,8 +12,8 @@ enum { A, B, C };
 static const mo_regime port = { MO_CONGESTION_PORT, MO_TENSORS_PER_EDGE,
                                 MO_MEMORY_STATIC };
 
-/* b comes to A at 1, or to B by the quicker of two ways: made on A and sent, or
- * made there. */
+/* b can start on A at 1, or on B after the shorter of two paths: produced on A
+ * and sent, or produced there. */
 START_TEST(heads_and_tails_take_the_quickest_way)
 {
     problem p = { 0 };
@@ -85,7 +85,8 @@ START_TEST(a_tensor_sent_once_takes_its_longest_time)
 }
 END_TEST
 
-/* Three ops of 2 between two cuts, on two devices that talk for nothing. */
+/* Three ops of 2 between two cuts, on two devices with transfers of no
+ * time. */
 START_TEST(a_cut_waits_for_the_load_before_it)
 {
     problem p = { 0 };
@@ -104,8 +105,8 @@ START_TEST(a_cut_waits_for_the_load_before_it)
 }
 END_TEST
 
-/* What has no place keeps those of its pin: the model will say that there is no
- * solution. */
+/* An op without a device keeps those of its pin: the model will be
+ * infeasible. */
 START_TEST(a_group_that_fits_nowhere_keeps_its_devices)
 {
     problem p = { 0 };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of models/frame/frame.h and models/compact/disjunctive_pairs.h, held
- * against every schedule of random problems. */
+/* Tests of models/frame/frame.h and models/compact/disjunctive_pairs.h against
+ * every schedule of random problems. */
 #include "models/frame/frame.h"
 
 #include <string.h>
@@ -47,9 +47,10 @@ START_TEST(what_is_simple_is_right)
 }
 END_TEST
 
-/* A schedule in the making.  Without congestion, placements and the orders in
- * which ops are appended give all schedules in which nothing could start
- * earlier; with it there are none besides that start anything sooner. */
+/* A schedule under construction.  Without congestion, placements and the
+ * orders in which ops are appended give all schedules in which nothing could
+ * start earlier (semi-active); with it there are no others that start anything
+ * sooner. */
 typedef struct trial {
     const frame_world *w;
     int device[8];
@@ -75,8 +76,9 @@ static void check_op(const trial *t, int i)
         ck_abort_msg("seed %u: op %d on device %d", t->w->seed, i, k);
 }
 
-/* Can i and j overlap on k, both within their windows there?  They do when i
- * starts less than its own time before j, and less than j's after it. */
+/* Returns whether i and j can overlap on k, both within their windows there.
+ * They do when i starts less than its own time before j, and less than j's
+ * after it. */
 static bool may_overlap(const mo_frame *f, int i, int j, int k)
 {
     int64_t p = mo_instance_p_ns(f->x, i, k), q = mo_instance_p_ns(f->x, j, k);
@@ -119,7 +121,8 @@ static void check_schedule(trial *t)
                 check_pair(t, i, j);
 }
 
-/* When all that op reads is on its device; -1: something is not yet made. */
+/* The time when all inputs of op are on its device; -1: some input does not
+ * exist yet. */
 static int64_t inputs_at(const trial *t, int op)
 {
     const mo_instance *x = t->w->f->x;
@@ -202,7 +205,7 @@ static bool may_be_placed(const trial *t)
     return t->w->regime.memory == MO_MEMORY_NONE || fits_memory(t);
 }
 
-/* Counts up through all placements; false behind the last. */
+/* Enumerates the placements; returns false behind the last. */
 static bool next_placement(trial *t)
 {
     const mo_instance *x = t->w->f->x;
@@ -215,7 +218,8 @@ static bool next_placement(trial *t)
     return false;
 }
 
-/* Holds the frame against every schedule within its horizon; how many. */
+/* Checks the frame against every schedule within its horizon; returns how many
+ * there are. */
 static int try_all(const frame_world *w)
 {
     trial t = { .w = w };
@@ -260,7 +264,7 @@ START_TEST(with_slack_no_schedule_up_to_so_many_times_is_lost)
 }
 END_TEST
 
-/* How often each meeting is found, device by device. */
+/* Counts each kind of disjunction, device by device. */
 static void count_meetings(const frame_world *w, int i, int j,
                            int count[MO_DISJUNCTION_INFEASIBLE + 1])
 {
@@ -276,8 +280,8 @@ static void count_meetings(const frame_world *w, int i, int j,
     }
 }
 
-/* Is i, j a pair by the definition?  If so pairs must be there and say the
- * same of it. */
+/* Returns whether i, j is a pair by the definition; if so it must be in pairs
+ * with the same properties. */
 static bool check_listed(const frame_world *w, int i, int j,
                          const mo_disjunctive_pairs *pairs)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of models/frame/frame.h on devices that are equal. */
+/* Tests of models/frame/frame.h: interchangeable devices. */
 #include "models/frame/frame.h"
 
 #include "tests/models/frame_case.h"
@@ -26,7 +26,7 @@ static const struct {
       "A model=m; B model=m; A-B gbps=1",
       MO_CONGESTION_PORT,
       { MO_FREE, MO_FREE } },
-    /* A and C lie on either side of B */
+    /* A and C are on either side of B */
     { "* t.m=1; a; b; a>b bytes=1000",
       "A model=m; B model=m; C model=m;"
       "A-B gbps=1 latency_us=1; B-C gbps=1 latency_us=1",
@@ -42,19 +42,19 @@ static const struct {
       "A-B gbps=1 latency_us=1; B-C gbps=1 latency_us=2",
       MO_CONGESTION_PORT,
       { MO_FREE, MO_FREE, MO_FREE } },
-    /* one way round, all alike, but no two may change places */
+    /* a directed ring, all equal, but no two are interchangeable */
     { "* t.m=1; a; b; a>b bytes=1000",
       "A model=m; B model=m; C model=m; A>B gbps=1 latency_us=1;"
       "B>C gbps=1 latency_us=1; C>A gbps=1 latency_us=1",
       MO_CONGESTION_NONE,
       { MO_FREE, MO_FREE, MO_FREE } },
-    /* from C to D the way is by A, not by B */
+    /* the route from C to D is by A, not by B */
     { "* t.m=1; *>* c.m.m=1; a; b; a>b",
       "A model=m; B model=m; C model=m; D model=m;"
       "A-C gbps=1; B-C gbps=1; A-D gbps=1; B-D gbps=1",
       MO_CONGESTION_LINK,
       { MO_FREE, MO_FREE, MO_FREE, MO_FREE } },
-    /* times tell nothing, but links do: only A's way to D is B's, too */
+    /* equal times, but different links: only A's route to D is B's, too */
     { "* t.m=1; *>* c.m.m=1; a; b; a>b",
       "A model=m; B model=m; C model=m; D model=m;"
       "A-B gbps=1; B-D gbps=1; C-D gbps=1",
@@ -99,7 +99,7 @@ static bool share_link(const mo_instance *x, int pair, int other)
     return false;
 }
 
-/* Does it make no difference to anything when a and b change names? */
+/* Returns whether exchanging the names a and b changes nothing. */
 static bool may_exchange(const frame_world *w, int a, int b)
 {
     const mo_instance *x = w->p.x;

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of models/write/heading.h: short lines of ASCII that hide nothing. */
+/* Tests of models/write/heading.h: short lines of ASCII that escape every
+ * byte. */
 #include "models/write/heading.h"
 
 #include <stdio.h>

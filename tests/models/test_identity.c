@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of models/identity.h: what the names say, and that all readers take
- * them. */
+/* Tests of models/identity.h: contents of the names, and that all readers
+ * accept them. */
 #include "models/identity.h"
 
 #include <string.h>

@@ -74,7 +74,7 @@ START_TEST(a_strict_reader_reads_the_same_model)
 }
 END_TEST
 
-/* What the strict reader must refuse, lest it prove nothing. */
+/* Inputs that the strict reader must reject: otherwise it proves nothing. */
 static const struct {
     const char *text;
     int line;

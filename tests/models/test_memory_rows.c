@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of models/frame/memory_rows.h, in the rows of the paper's model. */
+/* Tests of models/frame/memory_rows.h, in the rows of the paper's model. */
 #include "models/frame/memory_rows.h"
 #include "tests/support/model_case.h"
 #include "tests/support/suite.h"
@@ -12,7 +12,8 @@ static const mo_regime live = { .memory = MO_MEMORY_LIVE };
 static const struct {
     const char *graph, *cluster, *rows;
 } cases[] = {
-    /* Sizes are divided by what they share, and the capacity rounded down. */
+    /* Sizes are divided by their common divisor, and the capacity is rounded
+     * down. */
     { TIMES "a memory_bytes=60; b memory_bytes=60",
       "A memory_bytes=100; B memory_bytes=119; A-B gbps=8",
       "x_0_0 + x_1_0 <= 1\nx_0_1 + x_1_1 <= 1\n" },
@@ -23,11 +24,11 @@ static const struct {
     { TIMES "a memory_bytes=60; b memory_bytes=50",
       "A memory_bytes=110; B memory_bytes=100; A-B gbps=8",
       "6 x_0_1 + 5 x_1_1 <= 10\n" },
-    /* What takes no memory is in no row. */
+    /* An op without memory is in no row. */
     { TIMES "a memory_bytes=60; b memory_bytes=50; d memory_bytes=0",
       "A memory_bytes=110; B memory_bytes=100; A-B gbps=8",
       "6 x_0_1 + 5 x_1_1 <= 10\n" },
-    /* Far too large is as bad as twice too large, in a smaller number. */
+    /* A size far over the capacity is clipped to twice the capacity. */
     { TIMES "a memory_bytes=1000000000000; b memory_bytes=1",
       "A memory_bytes=2000000000000; B memory_bytes=10; A-B gbps=8",
       "20 x_0_1 + x_1_1 <= 10\n" },
@@ -47,9 +48,8 @@ START_TEST(static_memory_is_a_sum)
 }
 END_TEST
 
-/* Three ops in a row, all of them clean cuts.  Only between the first two is
- * there too much for one device: 30 of weights, 20 of workspace, two tensors.
- */
+/* Three ops in a row, all of them clean cuts.  Only the first two exceed one
+ * device: 30 of weights, 20 of workspace, two tensors. */
 #define CHAIN TIMES "* memory_bytes=30 weight_bytes=10; a; b; d; a>b; b>d"
 
 START_TEST(live_memory_is_bounded_between_cuts)
@@ -71,8 +71,8 @@ START_TEST(live_memory_is_bounded_between_cuts)
 }
 END_TEST
 
-/* By number, 0 on A and 1 on B; what it needs on A is weights, the largest
- * workspace, tensors put out there and tensors sent there. */
+/* By number, 0 on A and 1 on B; the need on A is weights, the largest
+ * workspace, tensors produced there and tensors sent there. */
 static const struct {
     int device[3];
     bool fits;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of models/write/mip_start.h: each layout to the letter, and which one
- * it is. */
+/* Tests of models/write/mip_start.h: the bytes of each layout, and its choice
+ * by file name. */
 #include "models/write/mip_start.h"
 
 #include "tests/support/suite.h"

@@ -1,13 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The claim of every formulation: the values of its columns, where it says that
- * they are a start, keep every row and every bound, whatever the regime. */
+/* Tests of every formulation: the values of its columns, where it declares
+ * them a MIP start, satisfy every row and every bound, in all regimes. */
 #include "tests/support/model_case.h"
 #include "tests/support/random_problem.h"
 #include "tests/support/suite.h"
 
 enum { MANY = 60, FEW = 3 };
 
-/* Times are written to the millionth of a unit, a row adds up a few of them. */
+/* Times are written to the millionth of a unit, a row sums a few of them. */
 static const double rounding = 1e-4;
 
 typedef struct tally {
@@ -81,7 +81,7 @@ START_TEST(starts_keep_every_row)
         check_regimes(&p, formulation, seed, &t);
         problem_clear(&p);
     }
-    /* Most problems have a solution, and most of those a heuristic finds. */
+    /* Most problems have a solution, and the heuristic finds most of those. */
     if (formulation->knows_regime)
         ck_assert_int_gt(2 * t.n_starts, t.n_models);
     ck_assert_int_gt(t.n_models, n_seeds);

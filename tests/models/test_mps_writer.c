@@ -72,7 +72,7 @@ START_TEST(a_strict_reader_reads_the_same_model)
 }
 END_TEST
 
-/* From a column a bucket to all but one entry in memory. */
+/* From one column per bucket to all but one entry in memory. */
 START_TEST(a_small_buffer_gives_the_same_bytes)
 {
     static const size_t buffers[] = { 1, 64, 100, 333, 1024, 4096, 9000 };
@@ -110,7 +110,7 @@ START_TEST(nothing_is_left_in_the_temporary_folder)
 }
 END_TEST
 
-/* Sends a model that does not fit the buffer; returns what the sink says. */
+/* Streams a model that exceeds the buffer; returns the status of the sink. */
 static mo_status spill(mo_error *failure)
 {
     static const int column = 0;
@@ -140,7 +140,7 @@ START_TEST(a_missing_temporary_folder_is_told)
 }
 END_TEST
 
-/* A limit on the size of files stands in for a full disk. */
+/* A limit on the size of files simulates a full disk. */
 START_TEST(a_full_disk_is_told)
 {
     struct rlimit old, small;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of models/paper/paper.c: which rows there are, and what is in them. */
+/* Tests of models/paper/paper.c: families of rows and their terms. */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ static const mo_regime port = { .congestion = MO_CONGESTION_PORT };
 
 #define TWO_DEVICES "A memory_bytes=100; B memory_bytes=100; A-B gbps=8"
 
-/* In the text of rows, M stands for the horizon and 2M, 3M, ... for so many of
+/* In the text of rows, M is the horizon and 2M, 3M, ... are multiples of
  * it. */
 static const char *with_m(const model_case *c, const char *rows)
 {
@@ -137,11 +137,11 @@ START_TEST(flows_that_share_an_end_have_it_once_in_a_row)
 }
 END_TEST
 
-/* What the formulas count, by definition. */
+/* The counts of the formulas, by definition. */
 typedef struct counts {
-    int op_pairs, flow_pairs; /* of which neither follows the other */
+    int op_pairs, flow_pairs; /* neither precedes the other */
     int successions;          /* in the augmented DAG, all of them */
-    int links;                /* that some route has */
+    int links;                /* on some route */
 } counts;
 
 enum { MOST_OPS = 8, MOST_LINKS = 64 };
@@ -317,8 +317,8 @@ START_TEST(pins_and_groups_are_rows)
 }
 END_TEST
 
-/* A device a million times slower than another would make coefficients that no
- * solver takes well; it is out of the question anyway. */
+/* A device a million times slower than another would make badly scaled
+ * coefficients; its times are infeasible anyway. */
 START_TEST(what_takes_longer_than_the_horizon_has_small_numbers)
 {
     problem p = { 0 };

@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-sanitizers no-valgrind */
-/* Claims of models/paper/paper.c: its optimum is the optimum. */
+/* Tests of models/paper/paper.c: its optimum is the optimum. */
 #include "tests/models/optimum_oracle.h"
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
 
 enum { N_PARTS = 25, SECONDS = 600 };
 
-/* As printed, over all successors; and with other memory.  Of every seventh
- * problem, each time under another congestion. */
+/* As printed, over all successors; and with other memory models.  For every
+ * seventh problem, in rotation over the congestions. */
 static void check_variants(oracle *o)
 {
     mo_regime regime = { .congestion = (mo_congestion) (o->seed / 5 % 4) };

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-sanitizers no-valgrind */
-/* Claims of models/frame/proven_bounds.h: what is proven of segments stands in
- * rows of the compact model, and changes its optimum and its start in nothing.
- */
+/* Tests of models/frame/proven_bounds.h: proven bounds of segments become rows
+ * of the compact model, and change neither its optimum nor its start. */
 #include "models/frame/proven_bounds.h"
 
 #include <math.h>
@@ -31,7 +30,7 @@ enum { N_PARTS = 25, SECONDS = 600 };
     "* t.m=100 t.n=100; *>* c.m.n=20 c.n.m=20; s; a; b; e; "                   \
     "s>a; s>b; a>e; b>e"
 
-/* A model with what is proven, and a start that may be given. */
+/* A model with proven bounds, and optionally a given start. */
 static void open_strong(model_case *c, const mo_instance *x,
                         const mo_regime *regime, double slack,
                         const mo_proven_bounds *proven, mo_schedule *start)
@@ -49,8 +48,8 @@ typedef struct row_claim {
     const char *family, *rows;
 } row_claim;
 
-/* From the first op to the last, on A and B; all is possible that takes up to
- * twice as long as the best. */
+/* From the first op to the last, on A and B; everything is feasible that takes
+ * up to twice as long as the best. */
 static const row_claim claims[] = {
     { FAN,
       { 140, 110, 120, 150 },
@@ -62,7 +61,7 @@ static const row_claim claims[] = {
       "segment",
       "s_3 - s_0 - 100 x_0_0 - 100 x_0_1 - 140 g_0_0_0 - 110 g_0_0_1 - "
       "120 g_0_1_0 - 150 g_0_1_1 >= 0\n" },
-    /* One end has no choice: the other's places tell. */
+    /* One end has one device: the other's x suffice. */
     { "* t.m=100 t.n=100; *>* c.m.n=20 c.n.m=20; s pin=B; a; b; e; "
       "s>a; s>b; a>e; b>e",
       { 0, 0, 120, 140 },
@@ -84,7 +83,7 @@ static const row_claim claims[] = {
       "anchor",
       "g_0_0_0 + g_0_0_1 - x_0_0 = 0\ng_0_1_0 - x_0_1 = 0\n"
       "g_0_0_0 + g_0_1_0 - x_3_0 = 0\ng_0_0_1 - x_3_1 = 0\n" },
-    /* Flows say as much. */
+    /* The flows imply the bound. */
     { FAN "; s>e", { 0, 20, 20, 0 }, "segment", "" },
     { "* t.m=100 t.n=100; *>* c.m.n=20 c.n.m=20; s colocate=g; a; b; "
       "e colocate=g; s>a; s>b; a>e; b>e",
@@ -117,8 +116,7 @@ START_TEST(rows_are_what_they_should_be)
 }
 END_TEST
 
-/* ------------------------------------------------- proofs of random problems
- */
+/* Bounds of random problems */
 
 /* Fills table[a * K + b] for a segment. */
 typedef void prove(const mo_allowed_devices *places,
@@ -134,7 +132,7 @@ static void prove_quickly(const mo_allowed_devices *places,
     mo_bound_segments_free(segments);
 }
 
-/* The ops of a segment with its ends, rising; returns how many. */
+/* The ops of a segment with its ends, increasing; returns how many. */
 static int collect(const mo_bound_segment *segment, int *ops)
 {
     int n = 0;
@@ -156,7 +154,7 @@ static bool pin_to(mo_instance *x, int op, int device)
     return true;
 }
 
-/* By trying everything. */
+/* By exhaustive search. */
 static int64_t exact_ns(const mo_allowed_devices *places,
                         const mo_bound_segment *segment, int a, int b)
 {
@@ -195,7 +193,7 @@ static void prove_exactly(const mo_allowed_devices *places,
                                            : exact_ns(places, segment, a, b);
 }
 
-/* Adds what is proven of the segments of the chain that may be chosen. */
+/* Adds bounds of the segments of the best chain. */
 static void add_chain(mo_proven_bounds *proven,
                       const mo_allowed_devices *places, prove *with,
                       int64_t *table)
@@ -271,7 +269,7 @@ static int64_t optimum_or_none(const oracle *o, const mo_regime *regime)
     return optimum == EXHAUSTIVE_NONE ? 0 : optimum;
 }
 
-/* Clean cuts or a chain of any ops, exact or in moments. */
+/* Clean cuts or a chain of any ops, exact or by fast bounds. */
 static mo_proven_bounds *strength_by(const mo_instance *x,
                                      const mo_regime *regime, int way)
 {
@@ -303,7 +301,7 @@ START_TEST(the_optimum_stays)
 }
 END_TEST
 
-/* A start that was given is the model's, and keeps all rows. */
+/* A given start is the model's, and satisfies all rows. */
 START_TEST(the_start_keeps_what_is_proven)
 {
     mo_regime regime = regime_of((unsigned) _i);
@@ -329,8 +327,8 @@ START_TEST(the_start_keeps_what_is_proven)
 }
 END_TEST
 
-/* What the search hands out, with its schedule as the start.  Where live memory
- * is bounded from above, the model may refuse that. */
+/* The bounds of the search, with its schedule as the start.  Where live memory
+ * is bounded from above, the model may reject that. */
 START_TEST(a_search_keeps_the_optimum)
 {
     mo_regime regime = regime_of((unsigned) _i);
@@ -359,7 +357,7 @@ START_TEST(a_search_keeps_the_optimum)
 }
 END_TEST
 
-/* Along a chain of which everything is known the least makespan is known. */
+/* With exact bounds along a chain the least makespan is known. */
 START_TEST(the_makespan_has_what_the_chain_adds_up_to)
 {
     mo_regime regime = { MO_CONGESTION_PORT, MO_TENSORS_ONCE,
@@ -402,8 +400,8 @@ START_TEST(what_is_proven_of_the_whole_bounds_the_makespan)
 }
 END_TEST
 
-/* Times of minutes are written to some hundred nanoseconds: what was proven of
- * others than these may not be said of them. */
+/* Times of minutes are written to some hundred nanoseconds: bounds proven for
+ * the given times need not hold for the rounded ones. */
 START_TEST(rounded_times_keep_their_optimum)
 {
     mo_regime regime = { .congestion = MO_CONGESTION_PORT };

@@ -74,7 +74,7 @@ START_TEST(a_column_met_twice_is_one_term)
 }
 END_TEST
 
-/* Both ways of merging, with what earlier rows left behind. */
+/* Both merge algorithms, with table entries left by earlier rows. */
 START_TEST(long_rows_merge_as_short_ones_do)
 {
     keeper *k = new_keeper(300);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of models/compact/transfer_items.h: what may be sent, on which ways,
- * and when. */
+/* Tests of models/compact/transfer_items.h: candidate transfers, their arcs
+ * and windows. */
 #include "models/compact/transfer_items.h"
 
 #include "tests/support/problem.h"
@@ -9,7 +9,7 @@
 
 #define CLUSTER "A; B; C; A-B gbps=8; B-C gbps=8; A-C gbps=8"
 
-/* Times and ways that leave every placement within the horizon. */
+/* Times that leave every placement within the horizon. */
 #define LOOSE                                                                  \
     "* t.A=1 t.B=1 t.C=1; *>* c.A.B=0 c.A.C=0 c.B.A=0 c.B.C=0 c.C.A=0 "        \
     "c.C.B=0; "
@@ -44,7 +44,7 @@ static const struct {
     mo_tensors tensors;
     int n_items, n_arcs;
 } counts[] = {
-    /* A copy for each reader, whatever it reads. */
+    /* A copy for each reader. */
     { LOOSE "a; b; c; a>b; a>c", MO_CONGESTION_PORT, MO_TENSORS_PER_EDGE, 2,
       18 },
     /* One for each device, from any. */
@@ -57,7 +57,7 @@ static const struct {
       0 },
     { LOOSE "a pin=A; b pin=A; a>b", MO_CONGESTION_PORT, MO_TENSORS_PER_EDGE, 1,
       0 },
-    /* Pinned ends leave one way, two flows between them share it. */
+    /* Pinned ends leave one arc, shared by two flows. */
     { LOOSE "a pin=A; b pin=B; a>b src_port=0; a>b src_port=1",
       MO_CONGESTION_PORT, MO_TENSORS_PER_EDGE, 2, 1 },
 };
@@ -113,7 +113,7 @@ START_TEST(a_use_spans_the_ways_that_need_it)
 }
 END_TEST
 
-/* What the heuristic sends goes on an arc, within the item's window. */
+/* Each transfer of the heuristic is on an arc, within the item's window. */
 static void check_transfer(const mo_transfer_items *items, const mo_transfer *t,
                            unsigned seed)
 {

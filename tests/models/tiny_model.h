@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * tiny_model.h - a model with a column of each kind, of a formulation that is
- * only there to be written.
+ * tiny_model.h - test fixture: a model with a column of each kind, of a dummy
+ * formulation.
  *
  *     tiny_model tiny;
  *
@@ -24,16 +24,16 @@ typedef struct tiny_model {
     mo_identity identity;
     mo_formulation formulation;
     bool once;
-    int rows_sent; /* how often */
+    int rows_sent; /* number of passes over the rows */
     mo_model model;
 } tiny_model;
 
-/* tiny must stay where it is. */
+/* The address of tiny must not change. */
 void tiny_model_make(tiny_model *tiny, const char *graph);
 void tiny_model_send_once(tiny_model *tiny);
 void tiny_model_clear(tiny_model *tiny);
 
-/* What write puts out, as a text to be freed. */
+/* Returns the output of write as a text; the caller frees it. */
 char *tiny_model_text(tiny_model *tiny,
                       mo_status (*sink_new)(mo_out *out, const tiny_model *tiny,
                                             mo_sink **sink, mo_error *err));

@@ -26,7 +26,7 @@ static int item_of(const slow *w, int flow)
                                                  : flow;
 }
 
-/* Whether flow q is what the transfer brings. */
+/* Returns whether the transfer delivers flow q. */
 static bool brings(const slow *w, const mo_transfer *t, int q)
 {
     return item_of(w, q) == t->item && w->s->device[w->x->flows[q].to] == t->to;
@@ -79,10 +79,10 @@ static bool shares(const slow *w, const mo_transfer *t, const mo_transfer *u)
 
 static bool is_free_of_all(const slow *w, const mo_transfer *t)
 {
-    return !shares(w, t, t); /* it holds nothing */
+    return !shares(w, t, t); /* it holds no resource */
 }
 
-/* Not before. */
+/* The release time. */
 static int64_t until_ns(const slow *w, int op, int item)
 {
     const int64_t *told_ns =
@@ -155,7 +155,7 @@ static void start_transfer(slow *w, int number)
     w->transfer[number] = RUNS;
 }
 
-/* Those that hold nothing start with the end of their op. */
+/* Transfers without resources start at the end of their op. */
 static void start_what_holds_nothing(slow *w)
 {
     for (int i = 0; i < w->s->n_transfers; i++)

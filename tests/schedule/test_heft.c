@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of schedule/heuristic/heft.h. */
+/* Tests of schedule/heuristic/heft.h: list scheduling with insertion. */
 #include "schedule/heuristic/heft.h"
 
 #include "tests/support/dense_problem.h"
@@ -52,7 +52,7 @@ START_TEST(of_equal_devices_the_first_is_taken)
 }
 END_TEST
 
-/* c, the shorter one, is looked at last, and fits in before b. */
+/* c, the shorter one, has the lowest rank, and fits in before b. */
 START_TEST(gaps_are_filled)
 {
     problem p = { 0 };
@@ -104,7 +104,7 @@ START_TEST(two_readers_are_sent_two_copies_or_one)
 }
 END_TEST
 
-/* a to c goes through B's link to C, as b to c does. */
+/* The route from a to c uses B's link to C, as that from b to c does. */
 START_TEST(routes_that_share_a_link_wait_for_each_other)
 {
     static const struct {
@@ -133,7 +133,7 @@ START_TEST(routes_that_share_a_link_wait_for_each_other)
 }
 END_TEST
 
-/* a would be fastest on A; then b, of its group, did not fit there. */
+/* a would be fastest on A; but then b, of its group, would not fit there. */
 START_TEST(a_group_goes_where_all_of_it_fits)
 {
     problem p = { 0 };
@@ -151,7 +151,7 @@ START_TEST(a_group_goes_where_all_of_it_fits)
 }
 END_TEST
 
-/* b must go to A, so a may not fill it up. */
+/* b is pinned to A, so a may not fill it up. */
 START_TEST(what_is_pinned_has_its_room_kept)
 {
     problem p = { 0 };
@@ -199,7 +199,7 @@ START_TEST(no_room_is_no_schedule)
 }
 END_TEST
 
-/* Weights fit; with what they send to each other, they do not. */
+/* Weights fit; together with the tensors they do not. */
 START_TEST(what_is_alive_at_once_must_fit)
 {
     const mo_regime live = { MO_CONGESTION_PORT, MO_TENSORS_ONCE,
@@ -256,7 +256,7 @@ static void check_same_times(const mo_schedule *s, const mo_schedule *t)
         ck_assert_int_eq(s->transfers[i].start_ns, t->transfers[i].start_ns);
 }
 
-/* What is put into the first gap cannot start earlier in that order. */
+/* An op inserted into the first gap cannot start earlier in that order. */
 START_TEST(schedules_are_valid_and_cannot_be_shifted)
 {
     problem p = { 0 };

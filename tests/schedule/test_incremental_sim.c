@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of schedule/sim/incremental_sim.h: whatever was changed, kept and
- * undone before, a trial comes out as the whole plan does by its rules; and of
- * schedule/sim/justification.h about what stands then. */
+/* Tests of schedule/sim/incremental_sim.h: after any changes, commits and
+ * rollbacks, a trial has the result of a full simulation of the plan; and of
+ * schedule/sim/justification.h on the committed plan. */
 #include <stdlib.h>
 
 #include "base/random.h"
@@ -30,7 +30,7 @@ static int compare_ranked(const void *a, const void *b)
     return (v->of > w->of) - (v->of < w->of);
 }
 
-/* Places in the order of the keys. */
+/* Ranks by key. */
 static void rank_keys(const int64_t *key, int n, int *rank)
 {
     ranked *order = calloc((size_t) n + 1, sizeof *order);
@@ -55,7 +55,7 @@ typedef struct walk {
     int64_t *release_ns, *send_release_ns;
 } walk;
 
-/* What the whole plan, with the changes in it, comes to. */
+/* The result of the whole plan, with the changes, by the reference. */
 static mo_schedule *by_the_rules(walk *w)
 {
     const mo_instance *x = w->x;
@@ -85,7 +85,7 @@ static int64_t some_key(walk *w)
     return 1000 * mo_random_below(&w->random, 60);
 }
 
-/* All flows of a tensor get the key: plans know sends by tensor. */
+/* All flows of a tensor get the key: plans rank sends by tensor. */
 static void change_send(walk *w)
 {
     const mo_instance *x = w->x;
@@ -168,7 +168,7 @@ static void step(walk *w)
     mo_schedule_free(expected);
 }
 
-/* All on one device, without a thought of pins; in some order. */
+/* All on one device, ignoring pins; in some order. */
 static mo_schedule *any_schedule(const mo_instance *x, const mo_regime *regime)
 {
     int *device = calloc((size_t) x->n + 1, sizeof *device);
@@ -205,7 +205,7 @@ static void close_walk(walk *w)
     free(w->device);
 }
 
-/* Sends of one tensor begin with one key. */
+/* Sends of one tensor start with one key. */
 static void level_sends(walk *w)
 {
     for (int q = 0; q < w->x->n_flows; q++)
@@ -238,7 +238,7 @@ static void judge(const walk *w, const mo_schedule *s)
     mo_verdict_free(verdict);
 }
 
-/* Transfers that hold nothing have no key: they start with their op's end. */
+/* Transfers without resources have no key: they start at their op's end. */
 static int64_t sent_ns(const walk *w, const mo_schedule *s,
                        const mo_transfer *t, int flow, int64_t key)
 {
@@ -276,7 +276,7 @@ static void fill_times(const walk *w, mo_schedule *s, const int64_t *key,
     }
 }
 
-/* The keys are themselves the times of a schedule: one made from the end. */
+/* The keys are themselves the times of a schedule: the backward one. */
 static void check_back(walk *w)
 {
     size_t n = (size_t) w->x->n + 1, n_flows = (size_t) w->x->n_flows + 1;

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of schedule/sim/inserted_idle.h, and what
- * schedule/sim/incremental_sim.h makes of them. */
+/* Tests of schedule/sim/inserted_idle.h, and of its use in
+ * schedule/sim/incremental_sim.h. */
 #include "schedule/sim/inserted_idle.h"
 
 #include <stdlib.h>
@@ -18,8 +18,8 @@ enum { A, B };
 static const mo_regime by_port = { MO_CONGESTION_PORT, MO_TENSORS_PER_EDGE,
                                    MO_MEMORY_NONE };
 
-/* What c reads takes 9 us and is ready first, but d, and e behind it, are
- * better served before: then all ends at 22 us, and not at 27. */
+/* The input of c takes 9 us and is ready first, but delaying it for d, and e
+ * behind it, is better: then the makespan is 22 us, and not 27. */
 static const char early_and_late[] =
     "* t.A=1 t.B=1; a; b; c; d; e t.A=9 t.B=9;"
     "a>c bytes=9000; b>d bytes=1000; d>e bytes=1";
@@ -121,7 +121,8 @@ static mo_schedule *some_schedule(const mo_instance *x, const mo_regime *regime,
     return s;
 }
 
-/* How often it takes longer in the regimes, for ties go by other rules. */
+/* Counts the regimes in which it takes longer, as ties are broken
+ * otherwise. */
 static int count_longer(const mo_instance *x, mo_random *random)
 {
     int n = 0;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of schedule/bound/lower_bound.h: what can be told by hand, then never
+/* Tests of schedule/bound/lower_bound.h: known bounds by hand, then never
  * above the optimum of random problems. */
 #include "schedule/bound/lower_bound.h"
 
@@ -23,7 +23,7 @@ static int64_t bound_of(const mo_instance *x, const mo_regime *regime)
     return lower.bound_ns;
 }
 
-/* For these the bound is the optimum, but for one part in 8,192. */
+/* For these the bound is the optimum, up to one part in 8,192. */
 static const struct {
     const char *graph, *cluster;
     int64_t optimum_ns;
@@ -36,17 +36,17 @@ static const struct {
       "A; B", 7000 },
     /* one device: the sum */
     { "* t.A=2; a; b; c; d; a>b; a>c; b>d", "A", 8000 },
-    /* two that share the work, for which nothing needs to be sent */
+    /* two that share the work, without transfers */
     { "* t.A=4 t.B=4; a; b; c; d", "A; B", 8000 },
     /* B is twice as fast: 3 of 6 and 6 of 3 */
     { "* t.A=6 t.B=3; a; b; c; d; e; f; g; h; i", "A; B", 18000 },
     /* pinned and grouped */
     { "* t.A=1 t.B=9; a pin=B; b colocate=g pin=B; c colocate=g; d", "A; B",
       27000 },
-    /* memory sends half of it to the slow one */
+    /* memory forces half of it onto the slow one */
     { "* t.A=1 t.B=9; * memory_bytes=5; a; b; c; d",
       "A memory_bytes=10; B memory_bytes=10", 18000 },
-    /* two loads, one behind the other: what a and e do adds up with them */
+    /* two loads, one after the other: the times of a and e add up with them */
     { "* t.A=2 t.B=2; *>* c.A.B=0 c.B.A=0; a; b; c; d; e; f; g; h; i;"
       "a>b; a>c; a>d; a>f; b>e; c>e; d>e; f>e; e>g; e>h; g>i; h>i",
       "A; B", 2000 + 4000 + 2000 + 2000 + 2000 },
@@ -111,7 +111,7 @@ START_TEST(no_schedule_beats_it)
 }
 END_TEST
 
-/* Larger ones have segments, chains and grids of their own. */
+/* Larger ones have several segments, chains and grid lines. */
 START_TEST(no_schedule_of_a_crowd_beats_it)
 {
     problem p = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of schedule/regime.h. */
+/* Tests of schedule/regime.h: names and values. */
 #include "schedule/regime.h"
 
 #include <stdio.h>

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of schedule/schedule.h, but for the shift. */
+/* Tests of schedule/schedule.h, except for the left-shift. */
 #include "schedule/schedule.h"
 
 #include "schedule/heuristic/heft.h"
@@ -115,8 +115,8 @@ START_TEST(static_memory_is_a_sum)
 }
 END_TEST
 
-/* a, b and c one after the other: while b runs, what a made and what b makes
- * are there; then a's is gone. */
+/* a, b and c one after the other: while b runs, the outputs of a and b are
+ * alive; then that of a is freed. */
 START_TEST(live_memory_is_what_is_alive_at_once)
 {
     const int device[] = { A, A, A };

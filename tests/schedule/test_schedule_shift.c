@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of mo_schedule_left_shift. */
+/* Tests of mo_schedule_left_shift (schedule/schedule.h). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -58,7 +58,7 @@ START_TEST(transfers_that_share_a_port_wait)
 }
 END_TEST
 
-/* b may lie where c begins; behind it, it would have to wait. */
+/* b may lie at the start of c; behind c, it would have to wait. */
 START_TEST(what_takes_no_time_goes_first)
 {
     const int device[] = { A, A };
@@ -152,7 +152,7 @@ static mo_schedule *random_placement(const problem *p, mo_regime regime,
         if (p->x->pin[i] != MO_FREE)
             device[i] = p->x->pin[i];
     }
-    regime.memory = MO_MEMORY_NONE; /* nobody looked at it */
+    regime.memory = MO_MEMORY_NONE; /* not checked here */
     MUST(mo_schedule_new(p->x, &regime, device, &s, &err));
     free(of_group);
     free(device);
@@ -168,8 +168,8 @@ static int64_t *claim_of_transfer(mo_schedule *s, const mo_instance *x, int q)
     return t ? &t->start_ns : NULL;
 }
 
-/* Claims in an order the graph allows: each at least that of what it needs, and
- * often equal. */
+/* Claims in an order the graph allows: each at least that of its predecessors,
+ * and often equal. */
 static void claim(const mo_instance *x, mo_schedule *s, test_random *random)
 {
     for (int i = 0; i < x->n; i++) {
@@ -256,7 +256,7 @@ START_TEST(no_claims_at_all_are_the_order_of_the_graph)
 }
 END_TEST
 
-/* Claims made later by the same factor are a valid schedule still. */
+/* Claims delayed by a common factor are still a valid schedule. */
 START_TEST(delays_are_taken_out_and_nothing_gets_later)
 {
     problem p = { 0 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of schedule/sim/sim.h, against its rules taken literally. */
+/* Tests of schedule/sim/sim.h against the reference simulation. */
 #include <stdlib.h>
 
 #include "base/out.h"
@@ -19,7 +19,7 @@ enum { A, B };
 static const mo_regime by_port = { MO_CONGESTION_PORT, MO_TENSORS_PER_EDGE,
                                    MO_MEMORY_NONE };
 
-/* A plan with its arrays; which of them the plan has is its own choice. */
+/* A plan with its arrays; some of them are optional. */
 typedef struct made_plan {
     mo_sim_plan plan;
     int *device, *rank, *send_rank;
@@ -68,7 +68,7 @@ static void place_anyhow(made_plan *m, const mo_instance *x, mo_random *random)
     free(of_group);
 }
 
-/* Readers, or what is sent to them, some time after the op's end. */
+/* Time lags for readers, or for transfers to them, after the op's end. */
 static void delay_some(made_plan *m, const mo_instance *x, bool once,
                        mo_random *random)
 {
@@ -173,7 +173,7 @@ static void check_plans(const mo_instance *x, int number, int n_plans)
         mo_sim *sim = NULL;
 
         if (regime.memory != MO_MEMORY_NONE)
-            continue; /* nobody looks at it here */
+            continue; /* not checked here */
         MUST(mo_sim_new(x, &regime, &sim, &err));
         for (int i = 0; i < n_plans; i++) {
             made_plan m;
@@ -210,7 +210,7 @@ START_TEST(crowds_come_out_as_the_rules_say)
 }
 END_TEST
 
-/* Ten devices in a ring: more lanes and slots than are kept in a word. */
+/* Ten devices in a ring: more channels and slots than a word has bits. */
 static char *ring_cluster(void)
 {
     mo_out *out;
@@ -278,7 +278,7 @@ START_TEST(an_op_waits_for_its_release)
 }
 END_TEST
 
-/* c is urgent, so what it reads is sent first, unless the sends are told. */
+/* c is urgent, so its input is sent first, unless the sends have ranks. */
 START_TEST(transfers_go_as_their_readers_or_as_told)
 {
     int device[] = { A, B, B }, rank[] = { 0, 2, 1 }, send_rank[] = { 0, 1 };

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Parts of an instance, and that their optimum is what those ops need. */
+/* Tests of cost/instance/sub_instance.h: the optimum of a part of an
+ * instance. */
 #include "cost/instance/sub_instance.h"
 #include "tests/support/problem.h"
 #include "tests/support/suite.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of schedule/heuristic/timeline.h. */
+/* Tests of schedule/heuristic/timeline.h: insertion and undo. */
 #include "schedule/heuristic/timeline.h"
 
 #include <stdbool.h>
@@ -67,7 +67,8 @@ END_TEST
 
 enum { MAX_SPANS = 60, HORIZON = 120 };
 
-/* Whether the span touches none of those put before, by the rule. */
+/* Returns whether the span overlaps none of those inserted before, by
+ * definition. */
 static bool is_free(const mo_timeline_span *spans, int n, int64_t start,
                     int64_t length)
 {
@@ -104,7 +105,7 @@ START_TEST(gaps_are_those_of_the_definition)
 }
 END_TEST
 
-/* What first answers to everything that could be asked. */
+/* The earliest starts for all queries. */
 static void ask_all(const mo_timeline *t, int64_t answers[HORIZON][8])
 {
     for (int ready = 0; ready < HORIZON; ready++)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
-/* Claims of schedule/heuristic/upper_bound.h. */
+/* Tests of schedule/heuristic/upper_bound.h. */
 #include "schedule/heuristic/upper_bound.h"
 
 #include <stdbool.h>
@@ -34,7 +34,7 @@ static mo_schedule *upper(const problem *p, const mo_regime *regime,
     return s;
 }
 
-/* HEFT sends b away, as it ends sooner there, and c has to wait. */
+/* HEFT moves b, as it ends sooner there, and c has to wait. */
 START_TEST(one_device_alone_is_found_where_it_is_best)
 {
     problem p = { 0 };
@@ -52,7 +52,7 @@ START_TEST(one_device_alone_is_found_where_it_is_best)
 }
 END_TEST
 
-/* 6 + 3 + 3 and 5 + 4 + 3; who puts the 5 to the 6 has to come back. */
+/* 6 + 3 + 3 and 5 + 4 + 3; putting the 5 with the 6 requires backtracking. */
 START_TEST(memory_that_is_exactly_full_is_packed)
 {
     problem p = { 0 };
@@ -124,7 +124,7 @@ START_TEST(the_bound_is_no_less_than_the_optimum)
 }
 END_TEST
 
-/* Whether the optimum is found, too; memory may let nothing through. */
+/* Returns whether the optimum is found, too; memory may exclude everything. */
 static bool is_solved(unsigned seed)
 {
     random_problem r;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of schedule/validate/validate.h: each rule by hand. */
+/* Tests of schedule/validate/validate.h: each constraint by hand. */
 #include "schedule/validate/validate.h"
 
 #include <limits.h>
@@ -117,7 +117,7 @@ START_TEST(what_takes_no_time_lies_at_the_ends_of_others)
 }
 END_TEST
 
-/* The long one that began first is remembered beyond the short one. */
+/* The long interval that began first is tracked beyond the short one. */
 START_TEST(what_lies_inside_is_found_behind_others)
 {
     const int device[] = { A, A, A, A };
@@ -171,7 +171,7 @@ START_TEST(memory_that_lacks_is_told_in_bytes)
 }
 END_TEST
 
-/* While b runs there is what a made and what b makes, beside both weights. */
+/* While b runs the outputs of a and b are alive, beside both weights. */
 START_TEST(live_memory_is_told_with_its_moment)
 {
     const int device[] = { A, A, A };
@@ -235,7 +235,7 @@ START_TEST(only_so_many_are_listed)
 }
 END_TEST
 
-/* Whatever a file claims: no overflow, no reading beyond the end. */
+/* For arbitrary claims: no overflow, no access out of bounds. */
 START_TEST(wild_numbers_are_judged)
 {
     static const int64_t wild[] = { INT64_MIN, INT64_MIN + 1, -1,

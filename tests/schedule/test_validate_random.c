@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of schedule/validate/validate.h: the judge held against the rules by
- * definition (valid.h), on schedules that were changed at random. */
+/* Tests of schedule/validate/validate.h: the validator against the reference
+ * (tests/support/reference_validate.h), on randomly mutated schedules. */
 #include "schedule/validate/validate.h"
 
 #include <stdlib.h>
@@ -63,7 +63,7 @@ static void mutate_transfer(const mo_instance *x, mo_schedule *s,
     }
 }
 
-/* Some of it leaves the schedule valid. */
+/* Some mutations leave the schedule valid. */
 static void mutate(const mo_instance *x, mo_schedule *s, test_random *random)
 {
     int op = random_below(random, x->n), other = random_below(random, x->n);
@@ -93,7 +93,7 @@ static void mutate(const mo_instance *x, mo_schedule *s, test_random *random)
         s->makespan_ns += nudge(random);
 }
 
-/* Says the same as the definition, and of memory to the byte. */
+/* Agrees with the definition, and on memory to the byte. */
 static void check_against_definition(const problem *p, const mo_schedule *s,
                                      unsigned seed)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of schedule/validate/validate.h: the rules of transfers, by hand. */
+/* Tests of schedule/validate/validate.h: constraints on transfers, by hand. */
 #include "schedule/validate/validate.h"
 
 #include "tests/support/problem.h"
@@ -77,7 +77,7 @@ START_TEST(transfers_follow_from_the_placement)
 }
 END_TEST
 
-/* One transfer to B is for both, and takes what the longer does. */
+/* One transfer to B serves both readers, and takes the longer time. */
 START_TEST(a_tensor_goes_once_to_a_device)
 {
     const int device[] = { A, B, B };
@@ -98,11 +98,12 @@ START_TEST(a_tensor_goes_once_to_a_device)
 }
 END_TEST
 
-/* b and c are sent 2 and 3 us at once, from A to B and C and from B to C. */
+/* Transfers of b and c take 2 and 3 us at once, from A to B and C and from B
+ * to C. */
 static const struct {
     mo_congestion congestion;
     int device[4];
-    const char *text; /* NULL: they do not meet */
+    const char *text; /* NULL: they do not conflict */
 } meetings[] = {
     { MO_CONGESTION_NONE, { A, A, B, B }, NULL },
     { MO_CONGESTION_PORT,
@@ -126,7 +127,7 @@ START_TEST(transfers_that_meet_are_found)
     const mo_regime regime = { meetings[_i].congestion, MO_TENSORS_PER_EDGE,
                                MO_MEMORY_NONE };
     problem p = { 0 };
-    /* A>B is link 0, and on the way to C */
+    /* A>B is link 0, and on the route to C */
     mo_schedule *s = scheduled(
         &p,
         "* t.A=2 t.B=2 t.C=2; a; b; c; d; a>b bytes=1000;"

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Instances without one of their devices. */
+/* Tests of cost/instance/without_device.h: an instance minus one of its
+ * devices. */
 #include "cost/instance/without_device.h"
 #include "tests/support/exhaustive.h"
 #include "tests/support/problem.h"
@@ -91,7 +92,7 @@ START_TEST(a_pin_holds_the_device)
 }
 END_TEST
 
-/* Where nothing may run on a device, its optimum is that without it. */
+/* Where nothing may run on a device, the optimum is that without it. */
 START_TEST(the_optimum_is_that_of_who_never_used_it)
 {
     static const char slow[] =

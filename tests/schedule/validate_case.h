@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * validate_case.h - schedules of a placement, spoiled by hand, and what the
- * judge has to say.
+ * validate_case.h - test fixture: schedules of a placement, corrupted by hand,
+ * and the expected verdicts.
  */
 #ifndef MO_TESTS_SCHEDULE_VALIDATE_CASE_H
 #define MO_TESTS_SCHEDULE_VALIDATE_CASE_H
@@ -19,7 +19,7 @@ extern const mo_regime once_by_port;
 extern const char fork_of_three[];
 extern const char three[];
 
-/* The schedule of a placement, as early as can be. */
+/* The schedule of a placement, as early as possible. */
 mo_schedule *schedule_made(const problem *p, const mo_regime *regime,
                            const int *device);
 
@@ -42,7 +42,7 @@ void check_only(const problem *p, const mo_schedule *s, mo_violation_kind rule,
 void check_among(const problem *p, const mo_schedule *s, mo_violation_kind rule,
                  int64_t amount, const char *text);
 
-/* Takes the one there away, or puts it there twice. */
+/* Removes that transfer, or duplicates it. */
 void drop_transfer(mo_schedule *s, int at);
 void double_transfer(mo_schedule *s, int at);
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * capture.h - what a test prints, as a text.
+ * capture.h - captures the output of a test as a text.
  *
  *     capture_begin(STDERR_FILENO);
  *     status = mo_option_parse(...);
@@ -9,11 +9,11 @@
 #ifndef MO_TESTS_SUPPORT_CAPTURE_H
 #define MO_TESTS_SUPPORT_CAPTURE_H
 
-/* From here on what goes to fd is collected.  One capture at a time. */
+/* Redirects fd until capture_end.  One capture at a time. */
 void capture_begin(int fd);
 
-/* Puts fd back and returns what was collected; valid until the next capture.
- * Longer texts than a test has use for are cut. */
+/* Restores fd and returns the captured text, truncated if very long; valid
+ * until the next capture. */
 const char *capture_end(void);
 
 #endif

@@ -59,8 +59,8 @@ static char *crowd_graph(crowd *c)
     return text_end(out);
 }
 
-/* A device has room for all ops, for any of them but hardly for its share, or
- * for about twice that. */
+/* A device has room for all ops, for any single one but hardly for its share,
+ * or for about twice that. */
 static char *crowd_cluster(crowd *c)
 {
     int share = c->n_ops * (MOST_BYTES + 1) / 2 / c->n_devices + MOST_BYTES;

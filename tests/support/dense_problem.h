@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * crowd.h - problems of some dozens of ops, too large to try everything.
+ * dense_problem.h - random problems of some dozens of ops, too large for
+ * exhaustive search.
  */
 #ifndef MO_TESTS_SUPPORT_DENSE_PROBLEM_H
 #define MO_TESTS_SUPPORT_DENSE_PROBLEM_H
@@ -9,9 +10,9 @@
 
 /*
  * Ten to sixty ops on two to five devices in a line, so that routes share
- * links; the same for the same seed everywhere.  Some ops and transfers take no
- * time, tensors have several readers, and there are pins, groups and memory,
- * tight in one of three.
+ * links; the same for the same seed everywhere.  Some ops and transfers take
+ * no time, tensors have several readers, and there are pins, groups and memory
+ * limits, tight in one of three.  The caller clears p.
  */
 void crowd_make(problem *p, unsigned seed);
 

@@ -12,12 +12,13 @@ enum { MAX_OPS = 10, MAX_TASKS = 64, MAX_RESOURCES = 64 };
 typedef struct task {
     int64_t length_ns;
     uint64_t holds; /* resources, for its whole length */
-    uint64_t waits; /* for tasks to end */
+    uint64_t waits; /* tasks that must end before */
     int64_t start_ns;
-    int64_t tail_ns; /* least time from its end to the end of everything */
+    int64_t
+        tail_ns; /* tail: least time from its end to the end of the schedule */
 } task;
 
-/* What one placement has to run; the ops come first. */
+/* The tasks of one placement; the ops come first. */
 typedef struct plan {
     int n;
     task tasks[MAX_TASKS];
@@ -33,7 +34,7 @@ typedef struct search {
     const mo_regime *regime;
     placement *placements;
     size_t n_placements, room;
-    int64_t best_ns; /* INT64_MAX until there is one */
+    int64_t best_ns; /* INT64_MAX until one is found */
 } search;
 
 static uint64_t bit(int number)
@@ -103,7 +104,7 @@ static void add_flows(const search *s, const placement *where, plan *p)
     }
 }
 
-/* The one transfer of the tensor to b, if anybody reads it there. */
+/* Adds the one transfer of the tensor to b, if a reader is there. */
 static void add_tensor(const search *s, const placement *where, plan *p,
                        int tensor, int b)
 {
@@ -142,8 +143,7 @@ static void make_plan(const search *s, const placement *where, plan *p)
                 add_tensor(s, where, p, t, b);
 }
 
-/* The tasks so that each comes behind those it waits for; false when some wait
- * for each other in a circle. */
+/* Topological order of the tasks; returns false when there is a cycle. */
 static bool sort_tasks(const plan *p, int *order)
 {
     uint64_t done = 0;
@@ -162,7 +162,7 @@ static bool sort_tasks(const plan *p, int *order)
     return true;
 }
 
-/* Longest paths, forth for the starts and back for the tails. */
+/* Longest paths, forward for the starts and backward for the tails. */
 static void time_tasks(plan *p, const int *order)
 {
     for (int i = 0; i < p->n; i++) {
@@ -184,8 +184,8 @@ static void time_tasks(plan *p, const int *order)
     }
 }
 
-/* All that holds the resource runs one after the other, not before the first of
- * it can start, and something follows. */
+/* Load bound of a resource: its tasks run one after the other, between the
+ * least head and the least tail. */
 static int64_t load_ns(const plan *p, int resource)
 {
     int64_t first = INT64_MAX, last = INT64_MAX, sum = 0;
@@ -201,7 +201,7 @@ static int64_t load_ns(const plan *p, int resource)
     return first == INT64_MAX ? 0 : first + sum + last;
 }
 
-/* No schedule that keeps the plan's waits is shorter; INT64_MAX if there is
+/* Lower bound on the schedules that respect the waits; INT64_MAX if there are
  * none. */
 static int64_t bound_ns(plan *p)
 {
@@ -224,8 +224,8 @@ static bool overlap(const task *u, const task *v)
            v->start_ns < u->start_ns + u->length_ns;
 }
 
-/* Two tasks that hold the same thing at the same time, the first such two in
- * the schedule; false when there are none. */
+/* The first two tasks in the schedule that hold a resource at the same time;
+ * returns false when there are none. */
 static bool find_conflict(const plan *p, int *first, int *second)
 {
     int64_t earliest = INT64_MAX;
@@ -253,8 +253,8 @@ static void branch_with(search *s, plan *p, int first, int second)
     p->tasks[second].waits &= ~bit(first);
 }
 
-/* Everything as early as the waits let it; where that is not a schedule, one
- * of the two that collide has to wait for the other. */
+/* Branch and bound: everything as early as the waits allow; on a conflict, one
+ * of the two has to wait for the other. */
 static void branch(search *s, plan *p)
 {
     int64_t bound = bound_ns(p);
@@ -283,10 +283,11 @@ static bool fits_static(const mo_instance *x, const placement *where)
     return true;
 }
 
-/* Is op a clean cut: comparable with every other, and jumped over by none? */
+/* Returns whether op is a clean cut: comparable with every other, and bypassed
+ * by no edge. */
 static bool is_cut(const mo_instance *x, int op)
 {
-    uint64_t before = 0, after = 0; /* what reaches it, and what it does */
+    uint64_t before = 0, after = 0; /* ancestors, descendants */
 
     for (int q = x->n_flows - 1; q >= 0; q--)
         if (x->flows[q].to == op || is_in(before, x->flows[q].to))
@@ -300,7 +301,7 @@ static bool is_cut(const mo_instance *x, int op)
     return (before | after | bit(op)) == bit(x->n) - 1;
 }
 
-/* How often the tensor is held on the device. */
+/* The number of copies of the tensor on the device. */
 static int copies_on(const search *s, const placement *where, int tensor,
                      int device)
 {
@@ -314,8 +315,8 @@ static int copies_on(const search *s, const placement *where, int tensor,
     return s->regime->tensors == MO_TENSORS_ONCE && n > 1 ? 1 : n;
 }
 
-/* What is held on the device at most while the ops from first to last are
- * under way: all weights, the largest workspace, and all their tensors. */
+/* Upper bound on the memory of the device while the ops from first to last
+ * run: all weights, the largest workspace, and all their tensors. */
 static int64_t live_bytes(const search *s, const placement *where, int device,
                           int first, int last)
 {

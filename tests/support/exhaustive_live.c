@@ -10,14 +10,14 @@
 
 enum { MAX_OPS = 8, MAX_TASKS = 32, NOT_YET = -1 };
 
-/* Of one placement; tasks are the ops and behind them the transfers. */
+/* Of one placement; tasks are the ops, then the transfers. */
 typedef struct play {
     const mo_instance *x;
     mo_schedule *s;
     int n;
     int64_t start_ns[MAX_TASKS], length_ns[MAX_TASKS];
-    uint32_t waits[MAX_TASKS];    /* for tasks to end */
-    uint32_t excludes[MAX_TASKS]; /* what cannot run at the same time */
+    uint32_t waits[MAX_TASKS];    /* tasks that must end before */
+    uint32_t excludes[MAX_TASKS]; /* tasks that cannot run at the same time */
     int64_t *best_ns;
 } play;
 
@@ -140,7 +140,7 @@ static bool may_start(const play *p, int task, int64_t now_ns)
     return now_ns + p->length_ns[task] < *p->best_ns;
 }
 
-/* The next moment when something ends, or just after what took no time. */
+/* The next end of a task, or just after one that took no time. */
 static int64_t next_moment(const play *p, int64_t now_ns)
 {
     int64_t next_ns = INT64_MAX;
@@ -158,7 +158,7 @@ static int64_t next_moment(const play *p, int64_t now_ns)
     return next_ns;
 }
 
-/* At a moment, those that take time begin in the order of their numbers, so
+/* At one moment, tasks that take time start in the order of their numbers, so
  * that no choice is made twice. */
 static void go_on(play *p, int64_t now_ns, int last, int n_started)
 {

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * emulated.h - whether the arithmetic here is the processor's.
+ * fp_emulated.h - detects emulated floating-point arithmetic.
  *
- * Valgrind 3.19 rounds halves to even on arm64 where llround wants them away
- * from zero, and says that the larger of a number and NaN is NaN.  It is there
- * to watch memory: claims about such numbers are held against them only where
- * they are right, which without valgrind they must be.
+ * Valgrind 3.19 rounds halves to even on arm64 where llround rounds away from
+ * zero, and computes the maximum of a number and NaN as NaN.  It is used for
+ * memory checks: tests of such numbers are skipped where the emulation is
+ * wrong; without valgrind they must pass.
  */
 #ifndef MO_TESTS_SUPPORT_FP_EMULATED_H
 #define MO_TESTS_SUPPORT_FP_EMULATED_H

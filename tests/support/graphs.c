@@ -7,7 +7,7 @@
 
 #include "tests/support/suite.h"
 
-/* Reading the text form. */
+/* Parser of the text form. */
 struct reader {
     mo_builder *builder;
     const char *at;

@@ -21,35 +21,37 @@
 #include "graph/build.h"
 #include "graph/graph.h"
 
-/* The graph of a text; fails the test when there is none. */
+/* Returns the graph of a text, which the caller frees; fails the test when it
+ * is invalid. */
 mo_graph *graph_of(const char *text);
 
-/* The same for texts that may be wrong.  Errors name the file "text". */
+/* The same for texts that may be invalid.  Errors name the file "text". */
 mo_status graph_parse(const char *text, mo_graph **graph, mo_error *err);
 
 /*
- * A graph with n_ops ops, the same for the same seed on any machine.  Some are
- * chains and some dense, some fall into several components; there are parallel
- * edges, tensors with several consumers, ports with numbers and with names,
- * constants and measured times, all of them in some graphs and not in others.
+ * Returns a graph with n_ops ops, the same for the same seed on any machine.
+ * Some are chains and some dense, some have several components; there are
+ * parallel edges, tensors with several consumers, ports with numbers and with
+ * names, constants and measured times, all of them in some graphs and not in
+ * others.
  */
 mo_graph *random_graph(unsigned seed, int n_ops);
 
-/* The very same graph, told to the builder in an order that depends on telling:
+/* The same graph, passed to the builder in an order that depends on telling:
  * ops and edges mixed, lines all different.  random_graph is telling 0. */
 mo_graph *random_graph_told(unsigned seed, int n_ops, unsigned telling);
 
-/* The id of the op of that name; fails the test when there is none. */
+/* Returns the id of the op of that name; fails the test when there is none. */
 int id_of(const mo_graph *g, const char *name);
 
-/* "a c d" for the names of those ids; valid until the next call. */
+/* Returns "a c d" for the names of those ids; valid until the next call. */
 const char *names_of(const mo_graph *g, const int *ids, int count);
 
-/* Which op reaches which, by the definition: paths[a * n_ops + b], and every op
- * reaches itself.  Takes n_ops^3 time; free() it. */
+/* Transitive closure by definition: paths[a * n_ops + b]; every op reaches
+ * itself.  Takes n_ops^3 time; the caller frees it. */
 bool *paths_of(const mo_graph *g);
 
-/* Numbers for tests: the same everywhere, unlike rand(). */
+/* Random numbers for tests: the same everywhere, unlike rand(). */
 typedef struct test_random {
     uint64_t state;
 } test_random;

@@ -11,11 +11,11 @@
 
 #include "tests/support/suite.h"
 
-/* Of HiGHS's C interface: statuses, and the longest name it hands out. */
+/* Of HiGHS's C interface: statuses, and the longest name it returns. */
 enum { STATUS_OK = 0, MODEL_OPTIMAL = 7, MODEL_INFEASIBLE = 8 };
 enum { NAME_SIZE = 512 };
 
-/* What make check takes as "cannot run here". */
+/* Exit status for a skipped test. */
 enum { EXIT_SKIPPED = 77 };
 
 /* HighsInt is an int in every packaged build; the probe makes sure. */
@@ -42,8 +42,8 @@ static struct highs {
     int (*int_size)(const void *highs);
 } highs;
 
-/* A function of the library.  POSIX lets the two kinds of pointers be copied,
- * C does not let them be cast. */
+/* Looks up a function of the library.  POSIX allows the two kinds of pointers
+ * to be copied, C does not allow the cast. */
 static bool find(const char *name, void *function)
 {
     void *symbol = dlsym(highs.library, name);
@@ -74,7 +74,7 @@ static bool find_all(void)
            find("Highs_getSizeofHighsInt", &highs.int_size);
 }
 
-/* Loads the library once; NULL when that is done, else what is wrong. */
+/* Loads the library once; returns NULL on success, else the error. */
 static const char *load(void)
 {
     static const char *why;
@@ -110,8 +110,8 @@ static void *make_solver(void)
     ck_assert_int_eq(highs.set_bool(solver, "output_flag", 0), STATUS_OK);
     ck_assert_int_eq(highs.set_int(solver, "threads", 1), STATUS_OK);
     ck_assert_int_eq(highs.set_double(solver, "mip_rel_gap", 0), STATUS_OK);
-    /* Takes a third of the time of models this small, where there is such a
-     * heuristic to switch off. */
+    /* Takes a third of the time of models this small, in versions that have
+     * the heuristic. */
     highs.set_bool(solver, "mip_heuristic_run_feasibility_jump", 0);
     return solver;
 }

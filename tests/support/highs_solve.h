@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * solve.h - what HiGHS makes of a model file.
+ * highs_solve.h - solves a model file with HiGHS.
  *
- * The library is loaded at run time: MOIRAI_HIGHS_LIB says where it is, which
- * make check sets to what configure found.
+ * The library is loaded at run time from MOIRAI_HIGHS_LIB, which make check
+ * sets to the one found by configure.
  */
 #ifndef MO_TESTS_SUPPORT_HIGHS_SOLVE_H
 #define MO_TESTS_SUPPORT_HIGHS_SOLVE_H
@@ -27,19 +27,19 @@ typedef struct solved {
     solved_column *values;                 /* sorted by name; when optimal */
 } solved;
 
-/* Ends a test program that nothing can be solved for here, as one that was
- * skipped, saying why. */
+/* Exits a test program as skipped, with the reason, where no model can be
+ * solved. */
 void solve_or_skip(void);
 
 /*
  * Reads an LP or MPS file, by its ending, and solves it: one thread, quiet, to
- * the end (no gap), tolerances as HiGHS has them, which are the ones it is
- * tested with.
+ * optimality (no gap), with HiGHS's default tolerances, the ones it is tested
+ * with.
  */
 void solve_file(const char *path, solved *result);
 void solved_clear(solved *result);
 
-/* The value of the column of that name, 0 when there is none. */
+/* Returns the value of the column of that name, 0 when there is none. */
 double solved_value(const solved *result, const char *name);
 
 #endif

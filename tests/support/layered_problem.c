@@ -11,7 +11,7 @@ enum { MOST_BYTES = 9, MOST_OPS = 4 }; /* bytes in thousands */
 typedef struct stack {
     test_random random;
     int n_layers, n_devices;
-    bool alike; /* all layers are drawn from one seed */
+    bool alike; /* all layers have one seed */
     bool bound; /* there are pins and groups */
 } stack;
 

@@ -10,10 +10,10 @@
 #include "tests/support/highs_solve.h"
 #include "tests/support/suite.h"
 
-/* Looks at what passes; text gets what is asked for. */
+/* A sink that records the requested rows and columns in text. */
 typedef struct onlooker {
     mo_sink sink;
-    const char *family; /* whose rows to tell, "" for none */
+    const char *family; /* family of the rows to record, "" for none */
     bool tells_columns;
     mo_out *text;
     char (*names)[MO_VARIABLE_NAME];
@@ -130,7 +130,7 @@ static onlooker *look(model_case *c, const char *family, bool tells_columns)
     return o;
 }
 
-/* What it saw beside the texts. */
+/* Its numbers beside the texts. */
 static onlooker numbers_of(model_case *c, const char *family)
 {
     onlooker *o = look(c, family, false);

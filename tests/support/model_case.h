@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * model_case.h - a model of a problem, to be looked at row by row.
+ * model_case.h - test fixture: a model of a problem, to be inspected row by
+ * row.
  *
  *     model_case c;
  *
@@ -8,7 +9,7 @@
  *     ck_assert_str_eq(model_case_rows(&c, "load"), "w - x_0_0 >= 0\n");
  *     model_case_close(&c);
  *
- * Terms stand in the order of the columns in the model.
+ * Terms are in the order of the columns in the model.
  */
 #ifndef MO_TESTS_SUPPORT_MODEL_CASE_H
 #define MO_TESTS_SUPPORT_MODEL_CASE_H
@@ -23,7 +24,7 @@ typedef struct model_case {
     mo_frame *frame;
     mo_identity identity; /* empty */
     mo_model model;
-    char *text; /* what was last told */
+    char *text; /* of the last call; owned */
 } model_case;
 
 /* The test fails when there is no such model. */
@@ -32,24 +33,25 @@ void model_case_open(model_case *c, const problem *p,
                      bool closure);
 void model_case_close(model_case *c);
 
-/* The rows of a family, each on a line; valid until the next call. */
+/* Returns the rows of a family, each on a line; valid until the next call. */
 const char *model_case_rows(model_case *c, const char *family);
 
 /* Every column, with its bounds: "x_0_1 binary", "w 0 .. 4.2"; likewise. */
 const char *model_case_columns(model_case *c);
 
-/* How many rows the family has; NULL: all families. */
+/* Returns the number of rows of the family; NULL: all families. */
 int model_case_count(model_case *c, const char *family);
 
-/* The most by which a row or a bound is broken by the values of the columns. */
+/* Returns the largest violation of a row or a bound by the values of the
+ * columns. */
 double model_case_violation(model_case *c);
 
-/* Where coefficients are, by magnitude. */
+/* Return the range of the coefficients, by magnitude. */
 double model_case_largest(model_case *c);
 double model_case_least(model_case *c);
 
-/* The optimum in ns that HiGHS finds, -1 when there is no solution.  Writes a
- * file, so the test must have a scratch folder. */
+/* Returns the optimum in ns found by HiGHS, -1 when it is infeasible.  Writes
+ * a file, so the test must have a scratch folder. */
 double model_case_solve(model_case *c);
 
 #endif

@@ -12,7 +12,7 @@
 #include "tests/support/suite.h"
 #include "tests/support/text.h"
 
-/* A word of a statement: "name=value", or what the statement is about. */
+/* A word of a statement: "name=value", or its subject. */
 typedef struct word {
     const char *text;
     size_t length;
@@ -20,8 +20,8 @@ typedef struct word {
 
 static const char blanks[] = " \n";
 
-/* The next word of the statement that *at is in; false at its end, which is
- * passed over. */
+/* The next word of the statement that *at is in; returns false at its end,
+ * which is passed over. */
 static bool next_word(const char **at, word *w)
 {
     *at += strspn(*at, blanks);
@@ -39,7 +39,7 @@ static bool has_more(const char *at)
     return at[strspn(at, " \n;")] != '\0';
 }
 
-/* Where c stands in the word, or NULL. */
+/* Returns the position of c in the word, or NULL. */
 static const char *find(const word *w, char c)
 {
     return memchr(w->text, c, w->length);
@@ -50,7 +50,7 @@ static int length_of(const char *begin, const char *end)
     return (int) (end - begin);
 }
 
-/* The attribute that "name=" stands for. */
+/* The attribute that "name=" abbreviates. */
 static void put_name(mo_out *out, const word *w)
 {
     const char *end = find(w, '=');
@@ -73,8 +73,8 @@ static void put_value(mo_out *out, const word *w)
     mo_out_bytes(out, value, (size_t) (w->text + w->length - value));
 }
 
-/* The first word that names a kind of data declares it, with what it says as
- * its default if it is said of all. */
+/* The first word that names a kind of data declares it, with its value as the
+ * default if the subject is "*". */
 static void put_key(mo_out *out, mo_intern *seen, const word *about,
                     const word *w)
 {

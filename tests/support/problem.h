@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * problem.h - an instance out of a few words, or those with which it was
- * refused.
+ * problem.h - test fixture: an instance from a short text, or the error with
+ * which it was rejected.
  *
  *     problem p = { 0 };
  *
@@ -15,8 +15,8 @@
  * A graph has ops, "a t.A=1 op=Add pin=B", and edges, "a>b bytes=8 c.A.B=5";
  * the words are data by the names of moirai-graph(5), with t. for time_us. and
  * c. for comm_us. in front.  "* t.A=0" and "*>* bytes=8", in front of the
- * others, are for all that say nothing else.  It is written as GraphML, the
- * first statement on line 2 and each on one of its own, and read as such.
+ * others, are defaults.  It is written as GraphML, the first statement on line
+ * 2 and each on one of its own, and read as such.
  *
  * A cluster has devices, "B model=t4", links one way, "A>B gbps=8", and links
  * both ways, "A-B gbps=8", with the attributes of moirai-cluster(5).
@@ -30,23 +30,23 @@ typedef struct problem {
     mo_graph *g;
     mo_cluster *cluster;
     mo_profile *profile; /* or NULL */
-    const char *cost;    /* set before: as --cost has it; NULL is roofline */
-    mo_instance *x;      /* NULL when it was refused */
-    mo_error err;        /* why */
-    char missing[4096];  /* what was told to lack a number: "3: op ...\n" */
+    const char *cost;    /* set before: as for --cost; NULL is roofline */
+    mo_instance *x;      /* NULL when it was rejected */
+    mo_error err;        /* the reason */
+    char missing[4096];  /* reported as without a number: "3: op ...\n" */
     int n_missing;
 } problem;
 
 /* The profile is a file's text, or NULL.  The test fails when one of the three
- * cannot be read, or when no instance comes of them. */
+ * cannot be read, or when no instance can be made.  The caller clears p. */
 void problem_make(problem *p, const char *graph, const char *cluster,
                   const char *profile);
 
-/* The same when there need be no instance. */
+/* The same when there need be no instance; returns the status. */
 mo_status problem_try(problem *p, const char *graph, const char *cluster,
                       const char *profile);
 
-/* The same for a graph that is there already; p owns it from then on. */
+/* The same for an existing graph; p owns it from then on. */
 mo_status problem_try_graph(problem *p, mo_graph *g, const char *cluster,
                             const char *profile);
 
@@ -56,17 +56,19 @@ mo_graph *problem_graph(const char *text);
 mo_cluster *problem_cluster(const char *text);
 mo_cluster *problem_cluster_read(const char *xml); /* a file's text */
 
-/* The files that those read, for others to read, too; free() them. */
+/* Return the files that those read, for other readers; the caller frees
+ * them. */
 char *problem_graphml(const char *text);
 char *problem_cluster_xml(const char *text);
 
-/* The op of that name; the test fails when there is none. */
+/* Returns the op of that name; the test fails when there is none. */
 int problem_op(const problem *p, const char *name);
 
-/* The flow from one op to another; the first, where there are several. */
+/* Returns the flow from one op to another; the first, where there are
+ * several. */
 int problem_flow(const problem *p, const char *from, const char *to);
 
-/* How long it takes from a device to another. */
+/* Returns its duration from a device to another. */
 int64_t problem_flow_ns(const problem *p, const char *from, const char *to,
                         int from_device, int to_device);
 

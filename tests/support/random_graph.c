@@ -7,9 +7,9 @@
 #include "tests/support/suite.h"
 
 /*
- * A graph is planned first, in numbers that are already topological, and then
- * told to a builder in whatever order.  Ops below n_ops are ops, those from
- * there on constants.
+ * A graph is planned first, with topological numbers, and then passed to a
+ * builder in any order.  Numbers below n_ops are ops, those from there on
+ * constants.
  */
 struct planned_edge {
     int from, to;
@@ -24,11 +24,11 @@ enum { SAID_BY_NAME = 100 }; /* ports from here on have names */
 struct plan {
     test_random random;
     int n_ops, n_constants;
-    int *labels; /* what ops are called: a number each, mixed up */
+    int *labels; /* names of the ops: a number each, shuffled */
     struct planned_edge *edges;
     size_t n_edges, room;
     int components, max_inputs, window;
-    int one_in_is_source; /* beside those that nothing can precede */
+    int one_in_is_source; /* beside those without possible predecessors */
     bool has_ports, has_keys, has_times, has_comms, has_sizes;
 };
 
@@ -135,7 +135,7 @@ static void plan_graph(struct plan *p, unsigned seed, int n_ops)
     }
 }
 
-/* Telling the plan to a builder. */
+/* Passes the plan to a builder. */
 struct teller {
     const struct plan *plan;
     mo_builder *builder;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# placed.sh - sourced by the tests that place networks at random.
+# random_placement.sh - sourced by the tests that place networks at random.
 #
 #     placed_at_random FILE DEVICES SEED
 #

@@ -11,9 +11,9 @@
 
 enum { MAX_OPS = 6, MAX_DEVICES = 3, MAX_EDGES = 8 };
 
-/* How devices talk to each other. */
+/* Interconnects of the devices. */
 enum wires {
-    TIMES, /* each edge says how long it takes; there are no links */
+    TIMES, /* each edge has its times; there are no links */
     MESH,  /* every two have a link */
     LINE,  /* from the first to the last in several hops */
     RING,  /* one way round */
@@ -22,7 +22,7 @@ enum wires {
 
 enum memory { UNLIMITED, ROOMY, TIGHT, TOO_LITTLE, N_MEMORIES };
 
-/* What kind of problem it becomes. */
+/* Parameters of a random problem. */
 typedef struct flavour {
     test_random random;
     int n_ops, n_devices;
@@ -37,7 +37,7 @@ typedef struct flavour {
     int one_in_is_edge;   /* of all pairs */
     int memory_of[MAX_OPS];
     int n_edges;        /* so far */
-    char name[MAX_OPS]; /* mixed up, so that ids are not in the file's order */
+    char name[MAX_OPS]; /* shuffled, so that ids are not in the file's order */
 } flavour;
 
 static const char device_names[] = "ABC";
@@ -67,7 +67,7 @@ static void name_ops(flavour *f)
 
 static void choose_flavour(flavour *f, unsigned seed, int fewest, int most)
 {
-    /* Neighbouring seeds must not walk through the same numbers. */
+    /* Neighbouring seeds must not produce the same sequence. */
     *f = (flavour){ .random = { seed * UINT64_C(0xd1342543de82ef95) } };
     f->n_ops = fewest + below(f, most - fewest + 1);
     f->n_devices = 2 + below(f, MAX_DEVICES - 1);
@@ -106,7 +106,7 @@ static bool has_twins(const flavour *f)
     return f->n_models < f->n_devices;
 }
 
-/* Times are told by the model of a device: m0, m1, ... */
+/* Times are given by the model of a device: m0, m1, ... */
 static void put_op(flavour *f, mo_out *out, int op)
 {
     int weight = below(f, f->memory_of[op] + 1);
@@ -171,8 +171,8 @@ static void put_inputs(flavour *f, mo_out *out, int op)
     }
 }
 
-/* How much a device has, in the unit of memory_of: the first one room for any
- * op by itself, so that no problem is refused before it is a model. */
+/* The capacity of a device, in the unit of memory_of: the first one has room
+ * for any single op, so that no problem is rejected before it is a model. */
 static int capacity_of(flavour *f, int k)
 {
     int largest = 0, sum = 0, share;

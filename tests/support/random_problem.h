@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * random_problem.h - small problems by the thousand, in the words of problem.h.
+ * random_problem.h - small random problems, in the text form of problem.h.
  *
  *     random_problem r;
  *
@@ -29,12 +29,12 @@ void random_problem_sized(random_problem *r, unsigned seed, int fewest,
 void random_problem_make(random_problem *r, unsigned seed);
 void random_problem_clear(random_problem *r);
 
-/* What shall hold in the regime of that number (valid.h) of the problem that a
- * seed gives. */
+/* A property to check in the regime of that number (reference_validate.h) of
+ * the problem of a seed. */
 typedef void regime_claim(const problem *p, int number, unsigned seed);
 
-/* Whether it holds in every regime; in the second, of two to four ops, for what
- * takes long. */
+/* Checks it in every regime; the second of two to four ops, for slow
+ * properties. */
 void random_problem_check(unsigned seed, regime_claim *claim);
 void random_problem_check_small(unsigned seed, regime_claim *claim);
 

@@ -22,7 +22,7 @@ static bool is_once(const mo_schedule *s)
     return s->regime.tensors == MO_TENSORS_ONCE;
 }
 
-/* Whether the transfer brings that flow. */
+/* Returns whether the transfer delivers that flow. */
 static bool brings(const mo_instance *x, const mo_schedule *s,
                    const mo_transfer *t, int flow)
 {
@@ -66,7 +66,7 @@ static const char *broken_makespan(const mo_instance *x, const mo_schedule *s)
     return s->makespan_ns == last_ns ? NULL : "the makespan is wrong";
 }
 
-/* Each flow is brought by exactly one transfer in time, or needs none. */
+/* Each flow is delivered by exactly one transfer in time, or needs none. */
 static const char *broken_flow(const mo_instance *x, const mo_schedule *s,
                                int q)
 {
@@ -153,7 +153,7 @@ static const char *broken_congestion(const mo_instance *x, const mo_schedule *s)
     return NULL;
 }
 
-/* What lasts [from, to), or only a moment. */
+/* The interval [from, to), or a single moment. */
 static bool is_at(int64_t from_ns, int64_t to_ns, int64_t at_ns)
 {
     return from_ns == to_ns ? at_ns == from_ns
@@ -165,7 +165,7 @@ static int64_t max64(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
-/* Until when a tensor is needed where it was made. */
+/* The time until which a tensor is needed on its producer's device. */
 static int64_t home_until(const mo_instance *x, const mo_schedule *s,
                           int tensor)
 {
@@ -232,7 +232,7 @@ static int64_t held_at(const mo_instance *x, const mo_schedule *s, int device,
     return sum;
 }
 
-/* Nothing grows but when something begins. */
+/* Memory can only grow at a start. */
 static int64_t live_peak(const mo_instance *x, const mo_schedule *s, int device)
 {
     int64_t most = 0;

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * scratch.h - an empty folder to write into, as a Check fixture:
+ * scratch.h - an empty temporary folder, as a Check fixture:
  *
  *     tcase_add_unchecked_fixture(tests, scratch_enter, scratch_leave);
  *
- * The suite runs inside the folder; it goes away with all that is in it.
+ * The suite runs inside the folder, which is removed with its contents.
  */
 #ifndef MO_TESTS_SUPPORT_SCRATCH_H
 #define MO_TESTS_SUPPORT_SCRATCH_H
@@ -14,12 +14,13 @@
 void scratch_enter(void);
 void scratch_leave(void);
 
-/* Writes text into the file, or reads it back; the test fails where that
- * does.  The text read is valid until the next one is. */
+/* Write text into the file, and read it back; the test fails on an error.  The
+ * text returned is valid until the next call. */
 void scratch_write(const char *file, const char *text);
 const char *scratch_read(const char *file);
 
-/* How many entries the folder has, hidden ones too, "." and ".." not. */
+/* Returns the number of entries in the folder, hidden ones too, without "."
+ * and "..". */
 size_t scratch_count(const char *folder);
 
 #endif

@@ -14,7 +14,7 @@
  *
  * Tests are named as claims.  Each runs in a process of its own unless CK_FORK
  * is "no" (valgrind, sanitizers, GPUs).  MOIRAI_TEST_PART=2/8 runs the second
- * of eight parts: so much of every EACH; what is run once is in the last.
+ * of eight parts: that fraction of every EACH; single tests are in the last.
  */
 #ifndef MO_TESTS_SUPPORT_SUITE_H
 #define MO_TESTS_SUPPORT_SUITE_H
@@ -27,9 +27,9 @@
 
 #include "base/error.h"
 
-/* Check writes to a file at every assertion that holds, to know the last one
- * should the test crash.  Here claims are held against thousands of cases, and
- * the sanitizers tell more about a crash. */
+/* Check writes to a file at every assertion that holds, to locate a crash.
+ * Here assertions run over thousands of cases, and the sanitizers report more
+ * about a crash. */
 #define _mark_point(file, line) ((void) 0)
 
 #define COUNT(array) ((int) (sizeof(array) / sizeof *(array)))
@@ -39,7 +39,8 @@
     tcase_add_loop_test(tests, claim, part_of(count, 0), part_of(count, 1))
 #define SOME(claim, many, few) EACH(claim, how_many((many), (few)))
 
-/* Where this part of so many cases begins, or, with end, where it ends. */
+/* Returns the begin, or, with end, the end, of this part of that many
+ * cases. */
 static inline int part_of(int count, int end)
 {
     const char *text = getenv("MOIRAI_TEST_PART");
@@ -54,10 +55,10 @@ static inline int part_of(int count, int end)
     return (int) ((long long) count * (part - 1 + end) / parts);
 }
 
-/* Where each claim is not a process of its own, valgrind or a sanitizer looks
- * at every step: a few random cases then show as much as many.  On a GPU that
- * is so because the driver does not live in children, and MOIRAI_TEST_GPU says
- * "watched" if somebody looks. */
+/* Without a process for each test, valgrind or a sanitizer checks every step:
+ * a few random cases suffice then.  On a GPU there is one process because the
+ * driver does not survive a fork, and MOIRAI_TEST_GPU is "watched" under a
+ * checker. */
 static inline bool is_watched(void)
 {
     const char *fork = getenv("CK_FORK"), *gpu = getenv("MOIRAI_TEST_GPU");
@@ -71,7 +72,7 @@ static inline int how_many(int many, int few)
     return is_watched() ? few : many;
 }
 
-/* Random cases beyond the second number hardly ever show anything new: with
+/* Random cases beyond the second number rarely find anything new: with
  * MOIRAI_LONG there are as many as the first. */
 static inline int at_length(int longer, int usual)
 {
@@ -80,7 +81,7 @@ static inline int at_length(int longer, int usual)
     return text && *text ? longer : usual;
 }
 
-/* call takes &err, which this declares; fails with the error's own words. */
+/* call takes &err, which this declares; fails with the error's text. */
 #define MUST(call)                                                             \
     do {                                                                       \
         mo_error err = { 0 };                                                  \

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-# tap.sh - sourced by the shell tests; they speak TAP with these words.
+# tap.sh - TAP functions, sourced by the shell tests.
 #
 #     . "$top_srcdir/tests/support/tap.sh"
 #     plan 3
@@ -8,12 +8,12 @@
 #     exits "a third" 2 moirai-info --nope   # ... with this status
 #     complains "a fourth" 1 'text' command  # ... and one line on stderr
 #
-# A test that learns how much it claims on the way says done_testing at the
-# end in place of plan.
+# A test without a known number of claims ends with done_testing in place of
+# plan.
 #
-# A test that cannot run here says so with skip_all, or with skip for one
-# claim.  $work is a private folder that goes away at the end; out and err in
-# it hold what the command of the last "exits" printed.
+# A test that cannot run here calls skip_all, or skip for one claim.  $work is
+# a private folder that is removed at the end; out and err in it hold the
+# output of the command of the last "exits".
 # shellcheck shell=sh
 
 LC_ALL=C
@@ -41,21 +41,21 @@ skip_all()
     exit 0
 }
 
-# Whether valgrind or a sanitizer looks at every step: a part of the large
-# cases then shows as much as all of them.
+# Returns whether valgrind or a sanitizer checks every step: a part of the
+# large cases suffices then.
 is_watched()
 {
     [ "${CK_FORK-}" = no ]
 }
 
-# How many random cases to try: the first number, or, with MOIRAI_LONG, the
-# second.
+# Prints the number of random cases: the first number, or, with MOIRAI_LONG,
+# the second.
 cases()
 {
     if [ -z "${MOIRAI_LONG-}" ]; then echo "$1"; else echo "$2"; fi
 }
 
-# What a failed claim wants to say goes through comment.
+# Prints details of a failed claim.
 comment()
 {
     sed 's/^/# /'
@@ -117,8 +117,8 @@ exits()
     fi
 }
 
-# The command must exit with this status, print nothing, and say one line that
-# has the text in it.
+# The command must exit with this status, print nothing on stdout, and one line
+# on stderr that contains the text.
 complains()
 {
     tap_claim=$1

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * ten_tasks.h - the graphs of ten tasks on three processors that list
- * schedulers are explained with, in the words of problem.h.
+ * ten_task_graphs.h - the example graphs of ten tasks on three processors from
+ * the literature on list scheduling, in the text form of problem.h.
  */
 #ifndef MO_TESTS_SUPPORT_TEN_TASK_GRAPHS_H
 #define MO_TESTS_SUPPORT_TEN_TASK_GRAPHS_H

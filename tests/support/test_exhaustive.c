@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
-/* Claims of exhaustive.h: known answers, and a search that is dumber still. */
+/* Tests of tests/support/exhaustive.h: known optima, and a simpler exhaustive
+ * search. */
 #include "tests/support/exhaustive.h"
 
 #include <string.h>
@@ -9,13 +10,13 @@
 #include "tests/support/random_problem.h"
 #include "tests/support/suite.h"
 
-/* One op sends to two others, on devices of their own: the example with which
- * the paper's text and its inequalities differ. */
+/* One op sends to two others, on devices of their own: the example where the
+ * paper's text and its inequalities differ. */
 static const char fork_graph[] =
     "* t.A=1 t.B=1 t.C=1; *>* c.A.B=4 c.A.C=4 c.B.A=4 c.B.C=4 c.C.A=4 c.C.B=4;"
     "a pin=A; b pin=B; c pin=C; a>b; a>c";
 
-/* Two ops read one tensor, far from where it is made. */
+/* Two ops read one tensor on another device. */
 static const char twice_graph[] =
     "* t.A=1 t.B=1; *>* c.A.B=4 c.B.A=4; a pin=A; b pin=B; c pin=B; a>b; a>c";
 
@@ -84,14 +85,13 @@ START_TEST(what_fits_nowhere_has_none)
 END_TEST
 
 /*
- * The dumber search: a sequence of everything that has to be done, ops and
- * transfers, each of which starts when what it needs has ended and when
- * nothing that came before it in the sequence and collides with it is busy
- * any more.  All sequences of all placements.
+ * The simpler search: a sequence of all ops and transfers, each of which
+ * starts when its inputs have ended and when nothing earlier in the sequence
+ * that conflicts with it is busy any more.  All sequences of all placements.
  */
 typedef struct job {
     int op;       /* or, for a transfer, -1 */
-    int source;   /* of a transfer: the op that made it */
+    int source;   /* of a transfer: its producer */
     int item;     /* its flow or tensor */
     int from, to; /* devices; of an op, both its own */
     int64_t length_ns, end_ns;
@@ -144,7 +144,7 @@ static bool collide(const dumb *d, const job *a, const job *b)
     }
 }
 
-/* Does b have to wait for a, whatever the order? */
+/* Returns whether b has to wait for a, in any order. */
 static bool needs(const dumb *d, const job *b, const job *a)
 {
     if (b->op < 0)
@@ -274,7 +274,7 @@ static int64_t dumb_optimum(const mo_instance *x, const mo_regime *regime)
     return d.best_ns == INT64_MAX ? EXHAUSTIVE_NONE : d.best_ns;
 }
 
-/* The largest have too many sequences to try them all. */
+/* The largest have too many sequences. */
 static bool is_tiny(const mo_instance *x)
 {
     return x->n + x->n_flows <= 7;

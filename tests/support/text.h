@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * text.h - a text that is put together in memory.
+ * text.h - a text written to memory.
  */
 #ifndef MO_TESTS_SUPPORT_TEXT_H
 #define MO_TESTS_SUPPORT_TEXT_H
@@ -9,7 +9,7 @@
 
 mo_out *text_new(void);
 
-/* What was written; the caller frees it.  out is gone. */
+/* Returns the text, which the caller frees; frees out. */
 char *text_end(mo_out *out);
 
 #endif

@@ -12,7 +12,7 @@
 #include "tests/support/random_problem.h"
 #include "tests/support/suite.h"
 
-/* Takes the text and frees it. */
+/* Takes ownership of the text and frees it. */
 static mo_status write_file(const char *folder, unsigned seed,
                             const char *ending, char *text, mo_error *err)
 {

@@ -17,32 +17,32 @@ void mo_rl_ancestors_clear(mo_rl_ancestors *reach)
 {
     mo_rl_adjacency_clear(&reach->before);
     mo_rl_adjacency_clear(&reach->after);
-    mo_rl_adjacency_clear(&reach->beside);
+    mo_rl_adjacency_clear(&reach->incomparable);
 }
 
-/* By vertex a row of marks: [window - d] whether the one d before it comes
- * before it. */
-typedef struct marks {
+/* Band matrix of reachability, by vertex: [window - d] whether the vertex d
+ * before it is an ancestor. */
+typedef struct reach_band {
     int n, window;
     bool *rows;
-} marks;
+} reach_band;
 
-static bool *row_of(const marks *m, int v)
+static bool *band_row(const reach_band *m, int v)
 {
     return m->rows + (size_t) v * (size_t) (m->window + 1);
 }
 
-static bool is_before(const marks *m, int u, int v)
+static bool is_before(const reach_band *m, int u, int v)
 {
-    return v - u <= m->window && row_of(m, v)[m->window - (v - u)];
+    return v - u <= m->window && band_row(m, v)[m->window - (v - u)];
 }
 
-/* All before a parent are before v, as far as the window goes. */
-static void mark(marks *m, int v, int parent)
+/* All ancestors of a parent are ancestors of v, within the window. */
+static void add_parent(reach_band *m, int v, int parent)
 {
     int far = v - parent;
-    bool *row = row_of(m, v);
-    const bool *from = row_of(m, parent);
+    bool *row = band_row(m, v);
+    const bool *from = band_row(m, parent);
 
     if (far <= 0 || far > m->window)
         return;
@@ -51,36 +51,36 @@ static void mark(marks *m, int v, int parent)
         row[i - far] |= from[i];
 }
 
-typedef enum kind { BEFORE, AFTER, BESIDE } kind;
+typedef enum relation { ANCESTOR, DESCENDANT, INCOMPARABLE } relation;
 
-static bool is_of(const marks *m, kind wanted, int v, int other)
+static bool is_related(const reach_band *m, relation wanted, int v, int other)
 {
     bool before = other < v && is_before(m, other, v);
     bool after = other > v && is_before(m, v, other);
 
     switch (wanted) {
-    case BEFORE:
+    case ANCESTOR:
         return before;
-    case AFTER:
+    case DESCENDANT:
         return after;
-    case BESIDE:
+    case INCOMPARABLE:
         break;
     }
     return other != v && !before && !after;
 }
 
-static int first_near(const marks *m, int v)
+static int first_near(const reach_band *m, int v)
 {
     return v > m->window ? v - m->window : 0;
 }
 
-static int last_near(const marks *m, int v)
+static int last_near(const reach_band *m, int v)
 {
     return m->n - 1 - v > m->window ? v + m->window : m->n - 1;
 }
 
-static mo_status list(const marks *m, kind wanted, mo_rl_adjacency *lists,
-                      mo_error *err)
+static mo_status build_list(const reach_band *m, relation wanted,
+                            mo_rl_adjacency *lists, mo_error *err)
 {
     int64_t n = 0;
 
@@ -89,7 +89,7 @@ static mo_status list(const marks *m, kind wanted, mo_rl_adjacency *lists,
         return mo_fail_memory(err);
     for (int v = 0; v < m->n; v++) {
         for (int u = first_near(m, v); u <= last_near(m, v); u++)
-            n += is_of(m, wanted, v, u);
+            n += is_related(m, wanted, v, u);
         lists->start[v + 1] = (int) n;
     }
     lists->list = calloc((size_t) n + 1, sizeof *lists->list);
@@ -98,7 +98,7 @@ static mo_status list(const marks *m, kind wanted, mo_rl_adjacency *lists,
     n = 0;
     for (int v = 0; v < m->n; v++)
         for (int u = first_near(m, v); u <= last_near(m, v); u++)
-            if (is_of(m, wanted, v, u))
+            if (is_related(m, wanted, v, u))
                 lists->list[n++] = u;
     return MO_OK;
 }
@@ -107,7 +107,7 @@ mo_status mo_rl_ancestors_init(int n, const mo_rl_adjacency *parents,
                                int window, mo_rl_ancestors *reach,
                                mo_error *err)
 {
-    marks m = { .n = n, .window = window };
+    reach_band m = { .n = n, .window = window };
     mo_status status = MO_OK;
 
     m.rows = calloc((size_t) n * ((size_t) window + 1) + 1, sizeof *m.rows);
@@ -115,12 +115,12 @@ mo_status mo_rl_ancestors_init(int n, const mo_rl_adjacency *parents,
         return mo_fail_memory(err);
     for (int v = 0; v < n; v++)
         for (int k = parents->start[v]; k < parents->start[v + 1]; k++)
-            mark(&m, v, parents->list[k]);
-    status = list(&m, BEFORE, &reach->before, err);
+            add_parent(&m, v, parents->list[k]);
+    status = build_list(&m, ANCESTOR, &reach->before, err);
     if (status == MO_OK)
-        status = list(&m, AFTER, &reach->after, err);
+        status = build_list(&m, DESCENDANT, &reach->after, err);
     if (status == MO_OK)
-        status = list(&m, BESIDE, &reach->beside, err);
+        status = build_list(&m, INCOMPARABLE, &reach->incomparable, err);
     free(m.rows);
     return status;
 }
@@ -157,7 +157,7 @@ mo_status mo_rl_ancestors_remap(const mo_rl_ancestors *from, int n,
         status =
             mo_rl_adjacency_remap(&from->after, n, which, by, &to->after, err);
     if (status == MO_OK)
-        status = mo_rl_adjacency_remap(&from->beside, n, which, by, &to->beside,
-                                       err);
+        status = mo_rl_adjacency_remap(&from->incomparable, n, which, by,
+                                       &to->incomparable, err);
     return status;
 }

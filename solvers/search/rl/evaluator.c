@@ -19,8 +19,8 @@ struct mo_rl_evaluator {
     int64_t simulations;
 };
 
-/* A better order is looked for until so many ops were simulated: in large
- * graphs a few swaps are all that the time for an episode has room for. */
+/* Limit on the ops simulated for a better order: in large graphs an episode
+ * has time for a few swaps only. */
 enum { IMPROVE_OPS = 1 << 14 };
 
 bool mo_rl_evaluation_better(const mo_rl_evaluation *a,
@@ -31,7 +31,7 @@ bool mo_rl_evaluation_better(const mo_rl_evaluation *a,
     return a->fits ? a->makespan_ns < b->makespan_ns : a->score < b->score;
 }
 
-static mo_status find_unit(mo_rl_evaluator *s, mo_error *err)
+static mo_status find_time_unit(mo_rl_evaluator *s, mo_error *err)
 {
     const mo_instance *x = s->task->x;
     int *devices = calloc((size_t) x->n_devices, sizeof *devices);
@@ -48,7 +48,7 @@ static mo_status find_unit(mo_rl_evaluator *s, mo_error *err)
 
 mo_status mo_rl_evaluator_new(const mo_method_task *task,
                               const mo_placement_units *units,
-                              mo_rl_evaluator **score, mo_error *err)
+                              mo_rl_evaluator **evaluator, mo_error *err)
 {
     size_t n = (size_t) task->x->n + 1;
     mo_rl_evaluator *s = calloc(1, sizeof *s);
@@ -67,29 +67,29 @@ mo_status mo_rl_evaluator_new(const mo_method_task *task,
     else
         mo_fail_memory(err);
     if (status == MO_OK)
-        status = find_unit(s, err);
+        status = find_time_unit(s, err);
     if (status != MO_OK) {
         mo_rl_evaluator_free(s);
         return status;
     }
-    *score = s;
+    *evaluator = s;
     return MO_OK;
 }
 
-void mo_rl_evaluator_free(mo_rl_evaluator *score)
+void mo_rl_evaluator_free(mo_rl_evaluator *evaluator)
 {
-    if (!score)
+    if (!evaluator)
         return;
-    mo_sim_free(score->sim);
-    free(score->device);
-    free(score->order);
-    free(score->rank);
-    free(score->used);
-    free(score);
+    mo_sim_free(evaluator->sim);
+    free(evaluator->device);
+    free(evaluator->order);
+    free(evaluator->rank);
+    free(evaluator->used);
+    free(evaluator);
 }
 
-/* How many times its memory a device is short of, all of them together. */
-static double overflow(const mo_rl_evaluator *s)
+/* The relative memory overflow, summed over the devices. */
+static double memory_overflow(const mo_rl_evaluator *s)
 {
     const mo_instance *x = s->task->x;
     double over = 0;
@@ -101,8 +101,8 @@ static double overflow(const mo_rl_evaluator *s)
     return over;
 }
 
-/* What is given back again counts at the fullest moment of the schedule. */
-static mo_status find_live(mo_rl_evaluator *s, mo_error *err)
+/* Live memory counts at the peak of the schedule. */
+static mo_status find_live_memory(mo_rl_evaluator *s, mo_error *err)
 {
     const mo_sim_plan plan = { .device = s->device, .rank = s->rank };
     mo_schedule *schedule = NULL;
@@ -114,8 +114,9 @@ static mo_status find_live(mo_rl_evaluator *s, mo_error *err)
     return status;
 }
 
-/* How much of each device's memory the plan needs. */
-static mo_status find_used(mo_rl_evaluator *s, const int *device, mo_error *err)
+/* The memory that the plan needs on each device. */
+static mo_status find_used_memory(mo_rl_evaluator *s, const int *device,
+                                  mo_error *err)
 {
     memset(s->used, 0, (size_t) s->task->x->n_devices * sizeof *s->used);
     switch (s->task->regime.memory) {
@@ -126,7 +127,7 @@ static mo_status find_used(mo_rl_evaluator *s, const int *device, mo_error *err)
             s->used[device[u]] += s->units->bytes[u];
         break;
     case MO_MEMORY_LIVE:
-        return find_live(s, err);
+        return find_live_memory(s, err);
     }
     return MO_OK;
 }
@@ -145,7 +146,7 @@ static mo_status make_plan(mo_rl_evaluator *s, const int *device, mo_error *err)
     return status;
 }
 
-static int64_t simulate(mo_rl_evaluator *s, int64_t cutoff_ns)
+static int64_t run_simulation(mo_rl_evaluator *s, int64_t cutoff_ns)
 {
     const mo_sim_plan plan = { .device = s->device, .rank = s->rank };
 
@@ -153,26 +154,26 @@ static int64_t simulate(mo_rl_evaluator *s, int64_t cutoff_ns)
     return mo_sim_run(s->sim, &plan, cutoff_ns);
 }
 
-mo_status mo_rl_evaluator_evaluate(mo_rl_evaluator *score, const int *device,
-                                   mo_rl_evaluation *scored, mo_error *err)
+mo_status mo_rl_evaluator_evaluate(mo_rl_evaluator *evaluator,
+                                   const int *device, mo_rl_evaluation *scored,
+                                   mo_error *err)
 {
-    mo_status status = make_plan(score, device, err);
+    mo_status status = make_plan(evaluator, device, err);
     double over;
 
     if (status != MO_OK)
         return status;
-    scored->makespan_ns = simulate(score, INT64_MAX);
-    status = find_used(score, device, err);
-    over = overflow(score);
+    scored->makespan_ns = run_simulation(evaluator, INT64_MAX);
+    status = find_used_memory(evaluator, device, err);
+    over = memory_overflow(evaluator);
     scored->fits = over <= 0;
-    scored->score = (double) scored->makespan_ns / score->unit_ns + over;
+    scored->score = (double) scored->makespan_ns / evaluator->unit_ns + over;
     return status;
 }
 
-/* ------------------------------------------------------------ a better order
- */
+/* Local search over orders */
 
-static void swap(mo_rl_evaluator *s, int p, int q)
+static void swap_ranks(mo_rl_evaluator *s, int p, int q)
 {
     int op = s->order[p];
 
@@ -182,8 +183,8 @@ static void swap(mo_rl_evaluator *s, int p, int q)
     s->rank[s->order[q]] = q;
 }
 
-/* All pairs, near ones first; returns whether one made it better than *ns. */
-static bool swap_all(mo_rl_evaluator *s, int64_t *ns, int64_t *left)
+/* All pairs, by increasing distance; returns whether one improved *ns. */
+static bool swap_pass(mo_rl_evaluator *s, int64_t *ns, int64_t *left)
 {
     bool better = false;
     int n = s->task->x->n;
@@ -195,52 +196,54 @@ static bool swap_all(mo_rl_evaluator *s, int64_t *ns, int64_t *left)
             if (*left <= 0)
                 return false;
             *left -= n;
-            swap(s, p, p + far);
-            now_ns = simulate(s, *ns);
+            swap_ranks(s, p, p + far);
+            now_ns = run_simulation(s, *ns);
             if (now_ns < *ns) {
                 *ns = now_ns;
                 better = true;
             } else {
-                swap(s, p, p + far);
+                swap_ranks(s, p, p + far);
             }
         }
     return better;
 }
 
-/* What lives when depends on the order: where that counts it stays. */
-mo_status mo_rl_evaluator_improve_order(mo_rl_evaluator *score,
+/* Live memory depends on the order: then it stays. */
+mo_status mo_rl_evaluator_improve_order(mo_rl_evaluator *evaluator,
                                         const int *device, int *rank,
                                         mo_rl_evaluation *scored, mo_error *err)
 {
     int64_t ns = scored->makespan_ns, left = IMPROVE_OPS;
-    mo_status status = make_plan(score, device, err);
+    mo_status status = make_plan(evaluator, device, err);
 
     if (status != MO_OK)
         return status;
-    if (score->task->regime.memory == MO_MEMORY_LIVE)
+    if (evaluator->task->regime.memory == MO_MEMORY_LIVE)
         left = 0;
-    while (swap_all(score, &ns, &left))
+    while (swap_pass(evaluator, &ns, &left))
         ;
-    scored->score -= (double) (scored->makespan_ns - ns) / score->unit_ns;
+    scored->score -= (double) (scored->makespan_ns - ns) / evaluator->unit_ns;
     scored->makespan_ns = ns;
-    memcpy(rank, score->rank, (size_t) score->task->x->n * sizeof *rank);
+    memcpy(rank, evaluator->rank,
+           (size_t) evaluator->task->x->n * sizeof *rank);
     return MO_OK;
 }
 
-int64_t mo_rl_evaluator_simulations(const mo_rl_evaluator *score)
+int64_t mo_rl_evaluator_simulations(const mo_rl_evaluator *evaluator)
 {
-    return score->simulations;
+    return evaluator->simulations;
 }
 
-mo_status mo_rl_evaluator_make_schedule(mo_rl_evaluator *score,
+mo_status mo_rl_evaluator_make_schedule(mo_rl_evaluator *evaluator,
                                         const int *device, const int *rank,
                                         mo_method_result *placed, mo_error *err)
 {
-    mo_status status = make_plan(score, device, err);
+    mo_status status = make_plan(evaluator, device, err);
 
     if (status != MO_OK)
         return status;
-    memcpy(score->rank, rank, (size_t) score->task->x->n * sizeof *rank);
-    return mo_baseline_simulate(score->task, score->device, score->rank, placed,
-                                err);
+    memcpy(evaluator->rank, rank,
+           (size_t) evaluator->task->x->n * sizeof *rank);
+    return mo_baseline_simulate(evaluator->task, evaluator->device,
+                                evaluator->rank, placed, err);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * told.h - what every policy is told the same way.
+ * features.h - input features common to all policies.
  */
 #ifndef MO_SOLVERS_SEARCH_RL_FEATURES_H
 #define MO_SOLVERS_SEARCH_RL_FEATURES_H
@@ -9,19 +9,19 @@
 #include "schedule/placement_units.h"
 #include "solvers/search/rl/nn/real.h"
 
-/* How long a unit takes on average: what other times are compared with. */
+/* Returns the mean time of a unit, by which other times are normalized. */
 double mo_rl_mean_unit_ns(const mo_instance *x,
                           const mo_placement_units *units);
 
-/* Times and sizes differ by orders of magnitude: their logarithms do not. */
+/* log(1 + ns / mean): times and sizes differ by orders of magnitude. */
 mo_rl_real mo_rl_log_scaled(double ns, double mean_ns);
 
-/* All that a unit's ops take on a device. */
+/* Returns the time of all ops of a unit on a device. */
 double mo_rl_unit_ns(const mo_instance *x, const mo_placement_units *units,
                      int unit, int device);
 
-/* A placement by unit: everything on the device that is best alone, but for
- * what is pinned.  The caller frees it. */
+/* A placement by unit: everything on the best single device, except for pinned
+ * units.  The caller frees *device, also after a failure. */
 mo_status mo_rl_single_device_placement(const mo_instance *x,
                                         const mo_placement_units *units,
                                         int **device, mo_error *err);

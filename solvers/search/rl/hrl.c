@@ -7,18 +7,17 @@
 
 #include "solvers/search/rl/nn/categorical.h"
 
-/* rate: of learning; fades: how much of what was expected remains with each
- * episode. */
-static const double rate = 0.01, fades = 0.9;
+/* Learning rate, and decay of the baseline. */
+static const double rate = 0.01, baseline_decay = 0.9;
 
-/* What the evenness of all units is worth together at first, and how much of it
- * remains with each batch: small graphs are learned too soon, and there is time
- * to begin anew. */
-typedef struct spirit {
-    double evenness, tires;
-} spirit;
+/* Initial weight of the entropy bonus, summed over all units, and its decay
+ * per batch: small graphs converge too early, and have time to restart. */
+typedef struct entropy_schedule {
+    double weight, entropy_decay;
+} entropy_schedule;
 
-static const spirit small_graphs = { 8, 0.985 }, others = { 3.6, 0.995 };
+static const entropy_schedule small_graphs = { 8, 0.985 },
+                              others = { 3.6, 0.995 };
 
 mo_status mo_rl_hrl_init(const mo_method_task *task,
                          const mo_placement_units *units, mo_rl_hrl *hrl,
@@ -39,42 +38,43 @@ mo_status mo_rl_hrl_init(const mo_method_task *task,
 
 void mo_rl_hrl_clear(mo_rl_hrl *hrl)
 {
-    free(hrl->told);
-    free(hrl->begins);
+    free(hrl->features);
+    free(hrl->prior_logits);
     free(hrl->flow_ns);
     free(hrl->begin);
     mo_rl_params_clear(&hrl->weights);
 }
 
-/* ------------------------------------------------------------------ drawing */
+/* Sampling */
 
-static int choose(const mo_rl_real *logs, int n, mo_random *random,
-                  bool likeliest)
+static int choose_index(const mo_rl_real *logs, int n, mo_random *random,
+                        bool greedy)
 {
-    return likeliest ? mo_rl_categorical_argmax(logs, n)
-                     : mo_rl_categorical_sample(logs, n, random);
+    return greedy ? mo_rl_categorical_argmax(logs, n)
+                  : mo_rl_categorical_sample(logs, n, random);
 }
 
-static mo_status draw_grouping(const mo_rl_hrl *h, mo_rl_tape *tape,
-                               mo_random *random, bool likeliest, int *group,
-                               mo_error *err)
+static mo_status sample_grouping(const mo_rl_hrl *h, mo_rl_tape *tape,
+                                 mo_random *random, bool greedy, int *group,
+                                 mo_error *err)
 {
     mo_rl_var logs = mo_rl_hrl_group_log_probs(h, tape);
 
     if (mo_rl_tape_failed(tape))
         return mo_fail_memory(err);
     for (int u = 0; u < h->n; u++)
-        group[u] = choose(mo_rl_tape_values(tape, logs) +
-                              (size_t) u * (size_t) h->n_groups,
-                          h->n_groups, random, likeliest);
+        group[u] = choose_index(mo_rl_tape_values(tape, logs) +
+                                    (size_t) u * (size_t) h->n_groups,
+                                h->n_groups, random, greedy);
     return MO_OK;
 }
 
-/* chosen: by group, then placement.  Where the likeliest is wanted it is the
- * first, so that the others teach something, too. */
-static mo_status draw_devices(const mo_rl_hrl *h, mo_rl_tape *tape,
-                              const mo_rl_hrl_groups *groups, mo_random *random,
-                              bool likeliest, int *chosen, mo_error *err)
+/* chosen: by group, then placement.  Where the mode is requested it is the
+ * first, so that the others contribute to training, too. */
+static mo_status sample_devices(const mo_rl_hrl *h, mo_rl_tape *tape,
+                                const mo_rl_hrl_groups *groups,
+                                mo_random *random, bool greedy, int *chosen,
+                                mo_error *err)
 {
     mo_rl_hrl_placer placer =
         mo_rl_hrl_placer_init(h, tape, groups, MO_RL_HRL_SAMPLES);
@@ -90,31 +90,30 @@ static mo_status draw_devices(const mo_rl_hrl *h, mo_rl_tape *tape,
             return mo_fail_memory(err);
         for (int i = 0; i < MO_RL_HRL_SAMPLES; i++)
             chosen[t * MO_RL_HRL_SAMPLES + i] =
-                choose(mo_rl_tape_values(tape, logs) + i * h->n_devices,
-                       h->n_devices, random, likeliest && i == 0);
+                choose_index(mo_rl_tape_values(tape, logs) + i * h->n_devices,
+                             h->n_devices, random, greedy && i == 0);
     }
     return MO_OK;
 }
 
-static mo_status draw(const mo_rl_hrl *h, mo_rl_tape *tape, mo_random *random,
-                      bool likeliest, int *choices, mo_rl_hrl_groups *groups,
-                      mo_error *err)
+static mo_status sample_choices(const mo_rl_hrl *h, mo_rl_tape *tape,
+                                mo_random *random, bool greedy, int *choices,
+                                mo_rl_hrl_groups *groups, mo_error *err)
 {
     mo_status status;
 
     mo_rl_tape_reset(tape);
-    status = draw_grouping(h, tape, random, likeliest, choices, err);
+    status = sample_grouping(h, tape, random, greedy, choices, err);
     if (status == MO_OK)
         status = mo_rl_hrl_groups_init(h, choices, groups, err);
     mo_rl_tape_reset(tape);
     if (status == MO_OK && groups->n > 0)
-        status = draw_devices(h, tape, groups, random, likeliest,
-                              choices + h->n, err);
+        status = sample_devices(h, tape, groups, random, greedy, choices + h->n,
+                                err);
     return status;
 }
 
-/* -------------------------------------------------------------------- school
- */
+/* Training */
 
 static void place_units(const mo_rl_hrl *h, const mo_rl_hrl_groups *groups,
                         const int *chosen, int i, int *device)
@@ -125,11 +124,11 @@ static void place_units(const mo_rl_hrl *h, const mo_rl_hrl_groups *groups,
                         : chosen[groups->of_unit[u] * MO_RL_HRL_SAMPLES + i];
 }
 
-/* All placements are judged; the best of them is the episode's. */
-static mo_status judge(const mo_rl_hrl *h, const mo_rl_hrl_groups *groups,
-                       const int *chosen, mo_rl_evaluator *score, int *device,
-                       double *scores, mo_rl_episode_result *drawn,
-                       mo_error *err)
+/* Evaluates all placements; the best of them is the episode's. */
+static mo_status
+evaluate_placements(const mo_rl_hrl *h, const mo_rl_hrl_groups *groups,
+                    const int *chosen, mo_rl_evaluator *score, int *device,
+                    double *scores, mo_rl_episode_result *result, mo_error *err)
 {
     int best = 0;
     mo_status status = MO_OK;
@@ -142,10 +141,10 @@ static mo_status judge(const mo_rl_hrl *h, const mo_rl_hrl_groups *groups,
         if (status != MO_OK)
             break;
         scores[i] = -sqrt(is.score);
-        drawn->mean += is.score / MO_RL_HRL_SAMPLES;
-        if (i == 0 || mo_rl_evaluation_better(&is, &drawn->best)) {
+        result->mean += is.score / MO_RL_HRL_SAMPLES;
+        if (i == 0 || mo_rl_evaluation_better(&is, &result->best)) {
             best = i;
-            drawn->best = is;
+            result->best = is;
         }
     }
     scores[MO_RL_HRL_SAMPLES] = 0;
@@ -153,40 +152,42 @@ static mo_status judge(const mo_rl_hrl *h, const mo_rl_hrl_groups *groups,
     return status;
 }
 
-static mo_status attend(const mo_rl_policy *pupil, mo_rl_tape *tape,
-                        mo_rl_evaluator *score, mo_random *random,
-                        bool likeliest, int *choices, int *device,
-                        double *scores, mo_rl_episode_result *drawn,
-                        mo_error *err)
+static mo_status sample_episode(const mo_rl_policy *policy, mo_rl_tape *tape,
+                                mo_rl_evaluator *score, mo_random *random,
+                                bool greedy, int *choices, int *device,
+                                double *scores, mo_rl_episode_result *result,
+                                mo_error *err)
 {
-    const mo_rl_hrl *h = pupil->context;
+    const mo_rl_hrl *h = policy->context;
     mo_rl_hrl_groups groups = { 0 };
-    mo_status status = draw(h, tape, random, likeliest, choices, &groups, err);
+    mo_status status =
+        sample_choices(h, tape, random, greedy, choices, &groups, err);
 
     if (status == MO_OK)
-        status = judge(h, &groups, choices + h->n, score, device, scores, drawn,
-                       err);
+        status = evaluate_placements(h, &groups, choices + h->n, score, device,
+                                     scores, result, err);
     mo_rl_hrl_groups_clear(&groups);
     return status;
 }
 
-/* Adds what shall fall of the logarithms of probabilities and of their
- * evenness. */
-static mo_rl_var falls(mo_rl_tape *tape, mo_rl_var logs, const int *picks,
-                       const double *factors, double entropy)
+/* The loss: log-probabilities of the choices times factors, and the weighted
+ * negative entropy. */
+static mo_rl_var policy_loss(mo_rl_tape *tape, mo_rl_var logs, const int *picks,
+                             const double *factors, double entropy)
 {
     mo_rl_var chosen = mo_rl_tape_sum_rows(
         tape, mo_rl_tape_gather_elements(tape, logs, picks, factors));
-    mo_rl_var uneven = mo_rl_categorical_neg_entropy(tape, logs);
+    mo_rl_var neg_entropy = mo_rl_categorical_neg_entropy(tape, logs);
 
     return mo_rl_tape_add(tape, chosen,
-                          mo_rl_tape_scale(tape, uneven, entropy));
+                          mo_rl_tape_scale(tape, neg_entropy, entropy));
 }
 
-/* What a grouping is worth is the mean of what was made of it. */
-static mo_status learn_grouping(const mo_rl_hrl *h, mo_rl_tape *tape,
-                                const int *choices, const double *advantage,
-                                double entropy, mo_error *err)
+/* The advantage of a grouping is the mean of its placements'. */
+static mo_status accumulate_grouping(const mo_rl_hrl *h, mo_rl_tape *tape,
+                                     const int *choices,
+                                     const double *advantage, double entropy,
+                                     mo_error *err)
 {
     double *factors = calloc((size_t) h->n + 1, sizeof *factors);
     double mean = 0;
@@ -198,17 +199,18 @@ static mo_status learn_grouping(const mo_rl_hrl *h, mo_rl_tape *tape,
     for (int u = 0; u < h->n; u++)
         factors[u] = h->units->pin[u] == MO_FREE ? -mean : 0;
     mo_rl_tape_reset(tape);
-    mo_rl_tape_backward(tape, falls(tape, mo_rl_hrl_group_log_probs(h, tape),
+    mo_rl_tape_backward(tape,
+                        policy_loss(tape, mo_rl_hrl_group_log_probs(h, tape),
                                     choices, factors, entropy));
     free(factors);
     return mo_rl_tape_failed(tape) ? mo_fail_memory(err) : MO_OK;
 }
 
-/* With all that was chosen known, devices are looked at at once. */
-static mo_status learn_devices(const mo_rl_hrl *h, mo_rl_tape *tape,
-                               const mo_rl_hrl_groups *groups,
-                               const int *chosen, const double *advantage,
-                               double entropy, mo_error *err)
+/* With all choices known, the log-probabilities are computed at once. */
+static mo_status accumulate_devices(const mo_rl_hrl *h, mo_rl_tape *tape,
+                                    const mo_rl_hrl_groups *groups,
+                                    const int *chosen, const double *advantage,
+                                    double entropy, mo_error *err)
 {
     int at[MO_RL_HRL_MAX_GROUPS * MO_RL_HRL_SAMPLES];
     double factors[MO_RL_HRL_MAX_GROUPS * MO_RL_HRL_SAMPLES];
@@ -227,31 +229,33 @@ static mo_status learn_devices(const mo_rl_hrl *h, mo_rl_tape *tape,
     }
     logs = mo_rl_hrl_placer_log_probs(
         &placer, mo_rl_tape_concat_rows(tape, known, groups->n), at);
-    mo_rl_tape_backward(
-        tape, falls(tape, logs, chosen, factors, entropy / MO_RL_HRL_SAMPLES));
+    mo_rl_tape_backward(tape, policy_loss(tape, logs, chosen, factors,
+                                          entropy / MO_RL_HRL_SAMPLES));
     return mo_rl_tape_failed(tape) ? mo_fail_memory(err) : MO_OK;
 }
 
-static mo_status learn(const mo_rl_policy *pupil, mo_rl_tape *tape,
-                       const int *choices, const double *advantage,
-                       double entropy, mo_error *err)
+static mo_status accumulate_gradient(const mo_rl_policy *policy,
+                                     mo_rl_tape *tape, const int *choices,
+                                     const double *advantage, double entropy,
+                                     mo_error *err)
 {
-    const mo_rl_hrl *h = pupil->context;
+    const mo_rl_hrl *h = policy->context;
     mo_rl_hrl_groups groups = { 0 };
     mo_status status = mo_rl_hrl_groups_init(h, choices, &groups, err);
 
     if (status == MO_OK && groups.n > 0)
-        status = learn_grouping(h, tape, choices, advantage, entropy, err);
+        status = accumulate_grouping(h, tape, choices, advantage, entropy, err);
     if (status == MO_OK && groups.n > 0)
-        status = learn_devices(h, tape, &groups, choices + h->n, advantage,
-                               entropy, err);
+        status = accumulate_devices(h, tape, &groups, choices + h->n, advantage,
+                                    entropy, err);
     mo_rl_hrl_groups_clear(&groups);
     return status;
 }
 
 mo_rl_policy mo_rl_hrl_policy(mo_rl_hrl *hrl)
 {
-    const spirit *has = hrl->n_groups == hrl->n ? &small_graphs : &others;
+    const entropy_schedule *has =
+        hrl->n_groups == hrl->n ? &small_graphs : &others;
 
     return (mo_rl_policy){
         .kind = "hrl",
@@ -262,11 +266,11 @@ mo_rl_policy mo_rl_hrl_policy(mo_rl_hrl *hrl)
         .begin = hrl->begin,
         .n_parts = MO_RL_HRL_SAMPLES,
         .rate = rate,
-        .entropy = has->evenness / (hrl->n + 1),
-        .tires = has->tires,
-        .fades = fades,
+        .entropy = has->weight / (hrl->n + 1),
+        .entropy_decay = has->entropy_decay,
+        .baseline_decay = baseline_decay,
         .context = hrl,
-        .attend = attend,
-        .learn = learn,
+        .sample = sample_episode,
+        .learn = accumulate_gradient,
     };
 }

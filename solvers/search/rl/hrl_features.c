@@ -7,29 +7,38 @@
 #include "solvers/search/rl/hrl.h"
 #include "solvers/search/rl/features.h"
 
-/* What is told of a unit, behind its times on devices and what it exchanges
- * with units that are pinned to each: sending and receiving, how many do it
- * with, how long those take, and where it stands in the graph. */
-enum { SENDS, RECEIVES, READERS, MAKERS, AFTER, BEFORE, PLACE, UNIT_TOLD };
+/* Features of a unit, behind its times on devices and its exchange with units
+ * pinned to each: transfer times out and in, number of readers and producers,
+ * their times, and position in the graph. */
+enum {
+    SENDS,
+    RECEIVES,
+    READERS,
+    MAKERS,
+    AFTER,
+    BEFORE,
+    PLACE,
+    N_UNIT_FEATURES
+};
 
-/* The same of a group; behind it what it exchanges with each other group. */
-enum { GROUP_SENDS, GROUP_RECEIVES, GROUP_SIZE, GROUP_PLACE, GROUP_TOLD };
+/* The same of a group; behind it the exchange with each other group. */
+enum { GROUP_SENDS, GROUP_RECEIVES, GROUP_SIZE, GROUP_PLACE, N_GROUP_FEATURES };
 
-/* Before anything is learned a group is a stretch of the graph: how fast the
- * logits of others fall, where every unit may have a group of its own and where
- * not, and where that ends, so that all of them can be learned. */
-static const double falls_alone = 3, falls_among = 1, falls_to = -7;
+/* Initial logits make a group an interval of the graph: their curvature, where
+ * every unit may have a group of its own and where not, and their minimum, so
+ * that all groups can be learned. */
+static const double curvature_single = 3, curvature_shared = 1, min_logit = -7;
 
-/* -------------------------------------------------------------------- units */
+/* Units */
 
-/* Where a unit stands, in groups. */
-static double place_of(const mo_rl_hrl *h, int u)
+/* Position of a unit, in groups. */
+static double position_in_groups(const mo_rl_hrl *h, int u)
 {
     return (u + 0.5) / h->n * h->n_groups;
 }
 
-/* Adds up what all flows between units come to. */
-static void tell_flows(const mo_rl_hrl *h, double *sums)
+/* Sums of the flows between units. */
+static void add_flow_features(const mo_rl_hrl *h, double *sums)
 {
     const mo_instance *x = h->task->x;
     int k = h->n_devices, rest = 2 * k;
@@ -55,48 +64,50 @@ static void tell_flows(const mo_rl_hrl *h, double *sums)
     }
 }
 
-static mo_status tell_units(mo_rl_hrl *h, mo_error *err)
+static mo_status compute_unit_features(mo_rl_hrl *h, mo_error *err)
 {
     size_t size = (size_t) h->n * (size_t) h->n_features;
     double *sums = calloc(size + 1, sizeof *sums);
 
-    h->told = calloc(size + 1, sizeof *h->told);
-    if (!sums || !h->told) {
+    h->features = calloc(size + 1, sizeof *h->features);
+    if (!sums || !h->features) {
         free(sums);
         return mo_fail_memory(err);
     }
-    tell_flows(h, sums);
+    add_flow_features(h, sums);
     for (int u = 0; u < h->n; u++)
         for (int k = 0; k < h->n_devices; k++)
             sums[(size_t) u * (size_t) h->n_features + (size_t) k] =
                 mo_rl_unit_ns(h->task->x, h->units, u, k);
     for (size_t i = 0; i < size; i++)
-        h->told[i] = mo_rl_log_scaled(sums[i], h->mean_ns);
+        h->features[i] = mo_rl_log_scaled(sums[i], h->mean_ns);
     for (int u = 0; u < h->n; u++)
-        h->told[(size_t) (u + 1) * (size_t) h->n_features - UNIT_TOLD + PLACE] =
-            (mo_rl_real) ((u + 0.5) / h->n);
+        h->features[(size_t) (u + 1) * (size_t) h->n_features -
+                    N_UNIT_FEATURES + PLACE] = (mo_rl_real) ((u + 0.5) / h->n);
     free(sums);
     return MO_OK;
 }
 
-static mo_status find_begins(mo_rl_hrl *h, mo_error *err)
+static mo_status compute_prior_logits(mo_rl_hrl *h, mo_error *err)
 {
     size_t size = (size_t) h->n * (size_t) h->n_groups;
-    mo_rl_real *to = h->begins = calloc(size + 1, sizeof *h->begins);
-    double falls = h->n_groups == h->n ? falls_alone : falls_among;
+    mo_rl_real *to = h->prior_logits =
+        calloc(size + 1, sizeof *h->prior_logits);
+    double curvature =
+        h->n_groups == h->n ? curvature_single : curvature_shared;
 
     if (!to)
         return mo_fail_memory(err);
     for (int u = 0; u < h->n; u++)
         for (int g = 0; g < h->n_groups; g++) {
-            double off = g + 0.5 - place_of(h, u);
+            double off = g + 0.5 - position_in_groups(h, u);
 
-            *to++ = (mo_rl_real) fmax(-falls * off * off, falls_to);
+            *to++ = (mo_rl_real) fmax(-curvature * off * off, min_logit);
         }
     return MO_OK;
 }
 
-static mo_status find_flows(mo_rl_hrl *h, mo_error *err)
+static mo_status compute_flow_times(mo_rl_hrl *h, mo_error *err)
 {
     const mo_instance *x = h->task->x;
     int64_t *rows = NULL;
@@ -114,33 +125,33 @@ static mo_status find_flows(mo_rl_hrl *h, mo_error *err)
 
 mo_status mo_rl_hrl_init_features(mo_rl_hrl *hrl, mo_error *err)
 {
-    mo_status status = find_flows(hrl, err);
+    mo_status status = compute_flow_times(hrl, err);
 
-    hrl->n_features = 2 * hrl->n_devices + UNIT_TOLD;
+    hrl->n_features = 2 * hrl->n_devices + N_UNIT_FEATURES;
     hrl->n_group_features =
-        2 * hrl->n_devices + GROUP_TOLD + MO_RL_HRL_MAX_GROUPS;
+        2 * hrl->n_devices + N_GROUP_FEATURES + MO_RL_HRL_MAX_GROUPS;
     hrl->mean_ns = mo_rl_mean_unit_ns(hrl->task->x, hrl->units);
     if (status == MO_OK)
-        status = tell_units(hrl, err);
+        status = compute_unit_features(hrl, err);
     if (status == MO_OK)
-        status = find_begins(hrl, err);
+        status = compute_prior_logits(hrl, err);
     if (status == MO_OK)
         status = mo_rl_single_device_placement(hrl->task->x, hrl->units,
                                                &hrl->begin, err);
     return status;
 }
 
-/* ------------------------------------------------------------------- groups */
+/* Groups */
 
-/* Which group comes how far into the graph. */
-typedef struct standing {
+/* Position of a group in the graph. */
+typedef struct group_position {
     int group, size;
     double place;
-} standing;
+} group_position;
 
-static int by_place(const void *left, const void *right)
+static int compare_positions(const void *left, const void *right)
 {
-    const standing *a = left, *b = right;
+    const group_position *a = left, *b = right;
 
     if (a->place != b->place)
         return a->place < b->place ? -1 : 1;
@@ -148,12 +159,12 @@ static int by_place(const void *left, const void *right)
 }
 
 static int number_groups(const mo_rl_hrl *h, const int *group, int *number,
-                         standing *all)
+                         group_position *all)
 {
     int n = 0;
 
     for (int g = 0; g < h->n_groups; g++)
-        all[g] = (standing){ .group = g };
+        all[g] = (group_position){ .group = g };
     for (int u = 0; u < h->n; u++)
         if (h->units->pin[u] == MO_FREE) {
             all[group[u]].size++;
@@ -164,7 +175,7 @@ static int number_groups(const mo_rl_hrl *h, const int *group, int *number,
             all[n] = all[g];
             all[n++].place /= all[g].size;
         }
-    qsort(all, (size_t) n, sizeof *all, by_place);
+    qsort(all, (size_t) n, sizeof *all, compare_positions);
     for (int i = 0; i < n; i++)
         number[all[i].group] = i;
     return n;
@@ -174,7 +185,7 @@ static void add_flows(const mo_rl_hrl *h, const mo_rl_hrl_groups *groups,
                       double *sums)
 {
     const mo_instance *x = h->task->x;
-    int k = h->n_devices, rest = 2 * k, others = rest + GROUP_TOLD;
+    int k = h->n_devices, rest = 2 * k, others = rest + N_GROUP_FEATURES;
 
     for (int q = 0; q < x->n_flows; q++) {
         int u = h->units->of_op[x->flows[q].from];
@@ -210,26 +221,28 @@ static void add_times(const mo_rl_hrl *h, const mo_rl_hrl_groups *groups,
     }
 }
 
-static mo_status tell_groups(const mo_rl_hrl *h, mo_rl_hrl_groups *groups,
-                             const standing *all, mo_error *err)
+static mo_status compute_group_features(const mo_rl_hrl *h,
+                                        mo_rl_hrl_groups *groups,
+                                        const group_position *all,
+                                        mo_error *err)
 {
     size_t size = (size_t) groups->n * (size_t) h->n_group_features;
     double *sums = calloc(size + 1, sizeof *sums);
-    /* What a group comes to where all are alike. */
+    /* The mean if all groups were equal. */
     double mean = h->mean_ns * h->n / (groups->n + 1);
 
-    groups->told = calloc(size + 1, sizeof *groups->told);
-    if (!sums || !groups->told) {
+    groups->features = calloc(size + 1, sizeof *groups->features);
+    if (!sums || !groups->features) {
         free(sums);
         return mo_fail_memory(err);
     }
     add_times(h, groups, sums);
     add_flows(h, groups, sums);
     for (size_t i = 0; i < size; i++)
-        groups->told[i] = mo_rl_log_scaled(sums[i], mean);
+        groups->features[i] = mo_rl_log_scaled(sums[i], mean);
     for (int i = 0; i < groups->n; i++) {
-        mo_rl_real *to = groups->told + (ptrdiff_t) i * h->n_group_features +
-                         2 * h->n_devices;
+        mo_rl_real *to = groups->features +
+                         (ptrdiff_t) i * h->n_group_features + 2 * h->n_devices;
 
         to[GROUP_SIZE] = mo_rl_log_scaled(all[i].size * h->mean_ns, mean);
         to[GROUP_PLACE] = (mo_rl_real) all[i].place;
@@ -242,7 +255,7 @@ mo_status mo_rl_hrl_groups_init(const mo_rl_hrl *hrl, const int *group,
                                 mo_rl_hrl_groups *groups, mo_error *err)
 {
     int number[MO_RL_HRL_MAX_GROUPS];
-    standing all[MO_RL_HRL_MAX_GROUPS];
+    group_position all[MO_RL_HRL_MAX_GROUPS];
 
     groups->of_unit = calloc((size_t) hrl->n + 1, sizeof *groups->of_unit);
     if (!groups->of_unit)
@@ -251,12 +264,12 @@ mo_status mo_rl_hrl_groups_init(const mo_rl_hrl *hrl, const int *group,
     for (int u = 0; u < hrl->n; u++)
         groups->of_unit[u] =
             hrl->units->pin[u] == MO_FREE ? number[group[u]] : -1;
-    return tell_groups(hrl, groups, all, err);
+    return compute_group_features(hrl, groups, all, err);
 }
 
 void mo_rl_hrl_groups_clear(mo_rl_hrl_groups *groups)
 {
     free(groups->of_unit);
-    free(groups->told);
+    free(groups->features);
     *groups = (mo_rl_hrl_groups){ 0 };
 }

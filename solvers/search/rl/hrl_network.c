@@ -14,11 +14,11 @@ static mo_status add_layers(mo_rl_hrl *h, uint64_t seed, mo_error *err)
         const char *name;
         int rows, cols;
     } layers[] = {
-        { &h->look, "look", h->n_features, LOOK },
-        { &h->group, "group", LOOK, MO_RL_HRL_MAX_GROUPS },
-        { &h->sum_up, "sum-up", h->n_group_features, READ },
-        { &h->think, "think", DECODE + 4 * READ, THINK },
-        { &h->choose, "choose", THINK, h->n_devices },
+        { &h->group_hidden, "look", h->n_features, LOOK },
+        { &h->group_output, "group", LOOK, MO_RL_HRL_MAX_GROUPS },
+        { &h->group_embed, "sum-up", h->n_group_features, READ },
+        { &h->place_hidden, "think", DECODE + 4 * READ, THINK },
+        { &h->place_output, "choose", THINK, h->n_devices },
     };
     mo_status status = MO_OK;
 
@@ -30,52 +30,58 @@ static mo_status add_layers(mo_rl_hrl *h, uint64_t seed, mo_error *err)
     return status;
 }
 
-/* A row for each device that was chosen last, and one where none was, straight
- * to the gates of the decoder. */
+/* The embedding has a row for each device chosen last, and one for none, and
+ * enters the gates of the decoder directly. */
 mo_status mo_rl_hrl_init_params(mo_rl_hrl *hrl, uint64_t seed, mo_error *err)
 {
     mo_rl_params *w = &hrl->weights;
     mo_status status = add_layers(hrl, seed, err);
 
     if (status == MO_OK)
-        status = mo_rl_lstm_add(&hrl->forth, w, "forth", READ, READ, seed, err);
+        status = mo_rl_lstm_add(&hrl->encode_forward, w, "forth", READ, READ,
+                                seed, err);
     if (status == MO_OK)
-        status = mo_rl_lstm_add(&hrl->back, w, "back", READ, READ, seed, err);
+        status = mo_rl_lstm_add(&hrl->encode_backward, w, "back", READ, READ,
+                                seed, err);
     if (status == MO_OK)
-        status = mo_rl_lstm_add(&hrl->decode, w, "decode", 2 * READ, DECODE,
+        status = mo_rl_lstm_add(&hrl->decoder, w, "decode", 2 * READ, DECODE,
                                 seed, err);
     if (status != MO_OK)
         return status;
-    hrl->ask = mo_rl_params_add(w, "ask", DECODE, 2 * READ, 1, seed);
-    hrl->last =
+    hrl->attention = mo_rl_params_add(w, "ask", DECODE, 2 * READ, 1, seed);
+    hrl->device_embed =
         mo_rl_params_add(w, "last", hrl->n_devices + 1, 4 * DECODE, 1, seed);
-    return hrl->ask < 0 || hrl->last < 0 ? mo_fail_memory(err) : MO_OK;
+    return hrl->attention < 0 || hrl->device_embed < 0 ? mo_fail_memory(err)
+                                                       : MO_OK;
 }
 
 mo_rl_var mo_rl_hrl_group_log_probs(const mo_rl_hrl *hrl, mo_rl_tape *tape)
 {
-    mo_rl_var told =
-        mo_rl_tape_constant(tape, hrl->n, hrl->n_features, hrl->told);
-    mo_rl_var begins =
-        mo_rl_tape_constant(tape, hrl->n, hrl->n_groups, hrl->begins);
-    mo_rl_var look = mo_rl_dense_relu(&hrl->look, tape, told);
-    mo_rl_var logits = mo_rl_dense_linear(&hrl->group, tape, look);
+    mo_rl_var features =
+        mo_rl_tape_constant(tape, hrl->n, hrl->n_features, hrl->features);
+    mo_rl_var prior_logits =
+        mo_rl_tape_constant(tape, hrl->n, hrl->n_groups, hrl->prior_logits);
+    mo_rl_var group_hidden =
+        mo_rl_dense_relu(&hrl->group_hidden, tape, features);
+    mo_rl_var logits =
+        mo_rl_dense_linear(&hrl->group_output, tape, group_hidden);
 
     if (mo_rl_tape_failed(tape))
         return 0;
     logits = mo_rl_tape_slice_cols(tape, logits, 0, hrl->n_groups);
-    return mo_rl_tape_log_softmax(tape, mo_rl_tape_add(tape, logits, begins));
+    return mo_rl_tape_log_softmax(tape,
+                                  mo_rl_tape_add(tape, logits, prior_logits));
 }
 
 mo_rl_hrl_placer mo_rl_hrl_placer_init(const mo_rl_hrl *hrl, mo_rl_tape *tape,
                                        const mo_rl_hrl_groups *groups, int rows)
 {
-    mo_rl_var told = mo_rl_tape_constant(tape, groups->n, hrl->n_group_features,
-                                         groups->told);
-    mo_rl_var is = mo_rl_dense_relu(&hrl->sum_up, tape, told);
+    mo_rl_var features = mo_rl_tape_constant(
+        tape, groups->n, hrl->n_group_features, groups->features);
+    mo_rl_var is = mo_rl_dense_relu(&hrl->group_embed, tape, features);
     const mo_rl_var ways[] = {
-        mo_rl_lstm_sequence(&hrl->forth, tape, is, false),
-        mo_rl_lstm_sequence(&hrl->back, tape, is, true)
+        mo_rl_lstm_sequence(&hrl->encode_forward, tape, is, false),
+        mo_rl_lstm_sequence(&hrl->encode_backward, tape, is, true)
     };
     mo_rl_var memory = mo_rl_tape_concat_cols(tape, ways, 2);
 
@@ -83,10 +89,10 @@ mo_rl_hrl_placer mo_rl_hrl_placer_init(const mo_rl_hrl *hrl, mo_rl_tape *tape,
         .hrl = hrl,
         .tape = tape,
         .memory = memory,
-        .heard = mo_rl_lstm_gate_inputs(&hrl->decode, tape, memory),
-        .last = mo_rl_tape_param(tape, hrl->last),
-        .ask = mo_rl_tape_param(tape, hrl->ask),
-        .run = mo_rl_lstm_run_init(&hrl->decode, tape, rows),
+        .decoder_inputs = mo_rl_lstm_gate_inputs(&hrl->decoder, tape, memory),
+        .device_embed = mo_rl_tape_param(tape, hrl->device_embed),
+        .attention = mo_rl_tape_param(tape, hrl->attention),
+        .run = mo_rl_lstm_run_init(&hrl->decoder, tape, rows),
     };
 }
 
@@ -94,18 +100,20 @@ mo_rl_var mo_rl_hrl_placer_step(mo_rl_hrl_placer *placer, int t,
                                 const int *chosen)
 {
     int rows[MO_RL_HRL_SAMPLES],
-        n = mo_rl_tape_rows(placer->tape, placer->run.shown);
+        n = mo_rl_tape_rows(placer->tape, placer->run.hidden);
     mo_rl_var of_last, of_group;
 
     if (mo_rl_tape_failed(placer->tape))
         return 0;
     for (int i = 0; i < n; i++)
         rows[i] = t > 0 ? chosen[(t - 1) * n + i] : placer->hrl->n_devices;
-    of_last = mo_rl_tape_gather_rows(placer->tape, placer->last, rows, n);
-    of_group = mo_rl_tape_gather_rows(placer->tape, placer->heard, &t, 1);
+    of_last =
+        mo_rl_tape_gather_rows(placer->tape, placer->device_embed, rows, n);
+    of_group =
+        mo_rl_tape_gather_rows(placer->tape, placer->decoder_inputs, &t, 1);
     mo_rl_lstm_step(&placer->run, placer->tape,
                     mo_rl_tape_add(placer->tape, of_last, of_group));
-    return placer->run.shown;
+    return placer->run.hidden;
 }
 
 mo_rl_var mo_rl_hrl_placer_log_probs(mo_rl_hrl_placer *placer, mo_rl_var known,
@@ -118,10 +126,10 @@ mo_rl_var mo_rl_hrl_placer_log_probs(mo_rl_hrl_placer *placer, mo_rl_var known,
     if (mo_rl_tape_failed(tape))
         return 0;
     parts[0] = known;
-    parts[1] = mo_rl_attention(tape, placer->ask, known, placer->memory);
+    parts[1] = mo_rl_attention(tape, placer->attention, known, placer->memory);
     parts[2] = mo_rl_tape_gather_rows(tape, placer->memory, at, rows);
-    thought = mo_rl_dense_relu(&placer->hrl->think, tape,
+    thought = mo_rl_dense_relu(&placer->hrl->place_hidden, tape,
                                mo_rl_tape_concat_cols(tape, parts, 3));
     return mo_rl_tape_log_softmax(
-        tape, mo_rl_dense_linear(&placer->hrl->choose, tape, thought));
+        tape, mo_rl_dense_linear(&placer->hrl->place_output, tape, thought));
 }

@@ -7,18 +7,18 @@
  * groups and chooses a device for each; trained together by REINFORCE on minus
  * the square root of the makespan.
  *
- * Decided here: as many groups as ops, at most 64; before anything is learned a
- * group is a stretch of the graph; ops are told by their times and what they
- * exchange, for an instance knows of no kinds; of each grouping four placements
- * are drawn, and the best of them gets a better order by swapping ops; policies
- * that find nothing better for long are drawn anew; colocated ops are one, and
- * pinned ops are in no group; overflowing memory costs as much as it is too
- * large.
+ * Choices of this implementation: as many groups as ops, at most 64; initially
+ * a group is an interval of the graph; the features of ops are their times and
+ * transfers, as an instance has no op types; of each grouping four placements
+ * are sampled, and the best of them gets a better order by swapping ops; a
+ * policy without improvement for long is initialized again; colocated ops are
+ * one unit, and pinned ops are in no group; memory overflow is penalized in
+ * proportion to the excess.
  */
 #include "solvers/search/rl/hrl.h"
 
-static mo_status place(const mo_method_task *task, mo_method_result *placed,
-                       mo_error *err)
+static mo_status place_task(const mo_method_task *task,
+                            mo_method_result *placed, mo_error *err)
 {
     mo_placement_units *units = NULL;
     mo_rl_hrl hrl = { .n = 0 };
@@ -28,9 +28,9 @@ static mo_status place(const mo_method_task *task, mo_method_result *placed,
     if (status == MO_OK)
         status = mo_rl_hrl_init(task, units, &hrl, err);
     if (status == MO_OK) {
-        const mo_rl_policy pupil = mo_rl_hrl_policy(&hrl);
+        const mo_rl_policy policy = mo_rl_hrl_policy(&hrl);
 
-        status = mo_rl_train(task, units, &pupil, placed, err);
+        status = mo_rl_train(task, units, &policy, placed, err);
     }
     mo_rl_hrl_clear(&hrl);
     mo_placement_units_free(units);
@@ -42,5 +42,5 @@ const mo_method mo_method_hrl = {
     .help = "learns to group ops and to choose a device for each group",
     .source = "Mirhoseini et al. 2018",
     .learns = true,
-    .place = place,
+    .place = place_task,
 };

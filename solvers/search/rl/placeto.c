@@ -8,40 +8,40 @@
 #include "solvers/search/rl/nn/categorical.h"
 #include "solvers/search/rl/features.h"
 
-/* An episode tells all units of a graph anew for each of its parts: so many
- * parts that this stays bounded, but never fewer than a few.  Up to 64 units
- * each is a part of its own, as in print. */
-enum { PARTS_MOST = 64, PARTS_LEAST = 4, TOLD_MOST = 1 << 16 };
+/* An episode embeds all units of a graph again for each of its parts: the
+ * number of parts keeps this bounded, but is never below a few.  Up to 64
+ * units each is a part of its own, as in the paper. */
+enum { MAX_PARTS = 64, MIN_PARTS = 4, MAX_EPISODE_ROWS = 1 << 16 };
 
-/* Rows that are learned from at once: many enough that the work is in the
- * numbers, few enough that they stay near. */
-enum { ROWS_MOST = 512 };
+/* Rows of a training batch: enough to amortize the overhead, few enough to
+ * stay in the cache. */
+enum { MAX_BATCH_ROWS = 512 };
 
-/* rate: of learning; evenness: what it is worth at first, since a policy must
- * not be sure before it knows enough; tires: how much of that remains with each
- * batch; stays: how much likelier than not a unit stays where it is before
- * anything is learned, as a logit: what is good already is changed in a few
- * places at a time. */
-static const double rate = 0.01, evenness = 4, tires = 0.98, stays = 1.3;
+/* rate: learning rate; entropy_weight: initial weight of the entropy bonus,
+ * since a policy must not become certain too early; entropy_decay: its decay
+ * per batch; stay_logit: initial logit of staying on the current device: a good
+ * placement is changed in a few places at a time. */
+static const double rate = 0.01, entropy_weight = 4, entropy_decay = 0.98,
+                    stay_logit = 1.3;
 
-/* -------------------------------------------------------------------- parts */
+/* Parts */
 
 static mo_status make_parts(mo_rl_placeto *p, mo_error *err)
 {
-    int n = TOLD_MOST / (p->n + 1);
+    int n = MAX_EPISODE_ROWS / (p->n + 1);
 
-    if (n > PARTS_MOST)
-        n = PARTS_MOST;
-    if (n < PARTS_LEAST)
-        n = PARTS_LEAST;
+    if (n > MAX_PARTS)
+        n = MAX_PARTS;
+    if (n < MIN_PARTS)
+        n = MIN_PARTS;
     if (n > p->n)
         n = p->n;
     p->n_parts = n;
-    p->together = ROWS_MOST / (p->n + 1);
-    if (p->together > n)
-        p->together = n;
-    if (p->together < 1)
-        p->together = 1;
+    p->batch_parts = MAX_BATCH_ROWS / (p->n + 1);
+    if (p->batch_parts > n)
+        p->batch_parts = n;
+    if (p->batch_parts < 1)
+        p->batch_parts = 1;
     p->first = calloc((size_t) n + 1, sizeof *p->first);
     if (!p->first)
         return mo_fail_memory(err);
@@ -62,7 +62,7 @@ mo_status mo_rl_placeto_init(const mo_method_task *task,
     p->n = units->n;
     p->n_devices = p->about[0] = task->x->n_devices;
     p->n_features = 2 * p->n_devices + MO_RL_PLACETO_UNIT_FEATURES;
-    p->stays = p->n_devices > 1 ? stays + log(p->n_devices - 1) : 0;
+    p->stay_logit = p->n_devices > 1 ? stay_logit + log(p->n_devices - 1) : 0;
     status = make_parts(p, err);
     if (status == MO_OK)
         status = mo_rl_placeto_init_features(p, err);
@@ -85,26 +85,26 @@ void mo_rl_placeto_clear(mo_rl_placeto *placeto)
     mo_rl_params_clear(&placeto->weights);
 }
 
-/* ----------------------------------------------------------------- episodes */
+/* Episodes */
 
-/* What an episode needs while it goes on. */
-typedef struct desk {
+/* Buffers of an episode. */
+typedef struct episode_buffers {
     mo_rl_real *features;
     int64_t *starts;
     int *device;
-} desk;
+} episode_buffers;
 
-/* How many numbers a look at all units is. */
-static size_t features_of(const mo_rl_placeto *p)
+/* Number of features of all units. */
+static size_t feature_count(const mo_rl_placeto *p)
 {
     return (size_t) p->n * (size_t) p->n_features;
 }
 
-static mo_status open_desk(const mo_rl_placeto *p, const int *begin, desk *d,
-                           mo_error *err)
+static mo_status alloc_buffers(const mo_rl_placeto *p, const int *begin,
+                               episode_buffers *d, mo_error *err)
 {
-    d->features =
-        calloc((size_t) p->together * features_of(p) + 1, sizeof *d->features);
+    d->features = calloc((size_t) p->batch_parts * feature_count(p) + 1,
+                         sizeof *d->features);
     d->starts = calloc((size_t) p->task->x->n + 1, sizeof *d->starts);
     d->device = calloc((size_t) p->n + 1, sizeof *d->device);
     if (!d->features || !d->starts || !d->device)
@@ -113,16 +113,16 @@ static mo_status open_desk(const mo_rl_placeto *p, const int *begin, desk *d,
     return MO_OK;
 }
 
-static void close_desk(desk *d)
+static void free_buffers(episode_buffers *d)
 {
     free(d->features);
     free(d->starts);
     free(d->device);
 }
 
-static mo_status choose_part(const mo_rl_placeto *p, mo_rl_tape *tape, desk *d,
-                             int c, mo_random *random, bool likeliest,
-                             mo_error *err)
+static mo_status choose_part(const mo_rl_placeto *p, mo_rl_tape *tape,
+                             episode_buffers *d, int c, mo_random *random,
+                             bool greedy, mo_error *err)
 {
     int k = p->n_devices;
     mo_rl_var logs;
@@ -136,84 +136,87 @@ static mo_status choose_part(const mo_rl_placeto *p, mo_rl_tape *tape, desk *d,
         const mo_rl_real *row = mo_rl_tape_values(tape, logs) +
                                 (size_t) (u - p->first[c]) * (size_t) k;
 
-        d->device[u] = likeliest ? mo_rl_categorical_argmax(row, k)
-                                 : mo_rl_categorical_sample(row, k, random);
+        d->device[u] = greedy ? mo_rl_categorical_argmax(row, k)
+                              : mo_rl_categorical_sample(row, k, random);
         if (p->units->pin[u] != MO_FREE)
             d->device[u] = p->units->pin[u];
     }
     return MO_OK;
 }
 
-/* What a placement comes to is known anyway after each part: the best counts,
+/* A placement is evaluated after each part in any case: the best counts,
  * wherever in the episode it was. */
-static mo_status judge(const mo_rl_placeto *p, mo_rl_evaluator *score,
-                       const int *now, double *is, int *device,
-                       mo_rl_episode_result *drawn, mo_error *err)
+static mo_status evaluate_placement(const mo_rl_placeto *p,
+                                    mo_rl_evaluator *score, const int *now,
+                                    double *is, int *device,
+                                    mo_rl_episode_result *result, mo_error *err)
 {
     mo_rl_evaluation scored;
     mo_status status = mo_rl_evaluator_evaluate(score, now, &scored, err);
 
     if (status != MO_OK)
         return status;
-    *is = drawn->mean = scored.score;
-    if (mo_rl_evaluation_better(&scored, &drawn->best)) {
-        drawn->best = scored;
+    *is = result->mean = scored.score;
+    if (mo_rl_evaluation_better(&scored, &result->best)) {
+        result->best = scored;
         memcpy(device, now, (size_t) p->n * sizeof *device);
     }
     return MO_OK;
 }
 
-static mo_status attend(const mo_rl_policy *pupil, mo_rl_tape *tape,
-                        mo_rl_evaluator *score, mo_random *random,
-                        bool likeliest, int *choices, int *device,
-                        double *scores, mo_rl_episode_result *drawn,
-                        mo_error *err)
+static mo_status sample_episode(const mo_rl_policy *policy, mo_rl_tape *tape,
+                                mo_rl_evaluator *score, mo_random *random,
+                                bool greedy, int *choices, int *device,
+                                double *scores, mo_rl_episode_result *result,
+                                mo_error *err)
 {
-    const mo_rl_placeto *p = pupil->context;
-    desk d = { 0 };
-    mo_status status = open_desk(p, device, &d, err);
+    const mo_rl_placeto *p = policy->context;
+    episode_buffers d = { 0 };
+    mo_status status = alloc_buffers(p, device, &d, err);
 
     memcpy(choices + p->n, device, (size_t) p->n * sizeof *choices);
     if (status == MO_OK)
-        status = judge(p, score, d.device, &scores[0], device, drawn, err);
+        status = evaluate_placement(p, score, d.device, &scores[0], device,
+                                    result, err);
     for (int c = 0; c < p->n_parts && status == MO_OK; c++) {
-        drawn->stopped = mo_stop_reached(p->task->stop);
-        if (drawn->stopped)
+        result->stopped = mo_stop_reached(p->task->stop);
+        if (result->stopped)
             break;
-        status = choose_part(p, tape, &d, c, random, likeliest, err);
+        status = choose_part(p, tape, &d, c, random, greedy, err);
         if (status == MO_OK)
-            status =
-                judge(p, score, d.device, &scores[c + 1], device, drawn, err);
+            status = evaluate_placement(p, score, d.device, &scores[c + 1],
+                                        device, result, err);
     }
     if (status == MO_OK)
         memcpy(choices, d.device, (size_t) p->n * sizeof *choices);
-    close_desk(&d);
+    free_buffers(&d);
     return status;
 }
 
-/* What the network saw when it chose for parts c, ..., c + many - 1. */
-static void look_again(const mo_rl_placeto *p, desk *d, int c, int many,
-                       const int *choices)
+/* Recomputes the features from which parts c, ..., c + many - 1 were
+ * chosen. */
+static void recompute_features(const mo_rl_placeto *p, episode_buffers *d,
+                               int c, int many, const int *choices)
 {
     for (int j = 0; j < many; j++) {
         int u = p->first[c + j], n = p->first[c + j + 1] - u;
 
         mo_rl_placeto_features(p, d->device, c + j, d->starts,
-                               d->features + (size_t) j * features_of(p));
+                               d->features + (size_t) j * feature_count(p));
         memcpy(d->device + u, choices + u, (size_t) n * sizeof *choices);
     }
 }
 
-static mo_status learn_parts(const mo_rl_placeto *p, mo_rl_tape *tape, desk *d,
-                             int c, int many, const int *choices,
-                             const double *factors, double entropy,
-                             mo_error *err)
+static mo_status accumulate_parts(const mo_rl_placeto *p, mo_rl_tape *tape,
+                                  episode_buffers *d, int c, int many,
+                                  const int *choices, const double *factors,
+                                  double entropy, mo_error *err)
 {
     int first = p->first[c];
     mo_rl_var logs, chosen, even;
 
     mo_rl_tape_reset(tape);
-    look_again(p, d, c, many, choices);
+    recompute_features(p, d, c, many, choices);
     logs = mo_rl_placeto_log_probs(p, tape, d->features, c, many);
     if (mo_rl_tape_failed(tape))
         return mo_fail_memory(err);
@@ -226,29 +229,30 @@ static mo_status learn_parts(const mo_rl_placeto *p, mo_rl_tape *tape, desk *d,
     return mo_rl_tape_failed(tape) ? mo_fail_memory(err) : MO_OK;
 }
 
-static mo_status learn(const mo_rl_policy *pupil, mo_rl_tape *tape,
-                       const int *choices, const double *advantage,
-                       double entropy, mo_error *err)
+static mo_status accumulate_gradient(const mo_rl_policy *policy,
+                                     mo_rl_tape *tape, const int *choices,
+                                     const double *advantage, double entropy,
+                                     mo_error *err)
 {
-    const mo_rl_placeto *p = pupil->context;
+    const mo_rl_placeto *p = policy->context;
     double *factors = calloc((size_t) p->n + 1, sizeof *factors);
-    desk d = { 0 };
-    mo_status status =
-        factors ? open_desk(p, choices + p->n, &d, err) : mo_fail_memory(err);
+    episode_buffers d = { 0 };
+    mo_status status = factors ? alloc_buffers(p, choices + p->n, &d, err)
+                               : mo_fail_memory(err);
 
     for (int c = 0; c < p->n_parts && status == MO_OK; c++)
         for (int u = p->first[c]; u < p->first[c + 1]; u++)
             factors[u] = -advantage[c];
-    for (int c = 0; c < p->n_parts && status == MO_OK; c += p->together) {
+    for (int c = 0; c < p->n_parts && status == MO_OK; c += p->batch_parts) {
         int left = p->n_parts - c;
 
         if (mo_stop_reached(p->task->stop))
             break;
-        status =
-            learn_parts(p, tape, &d, c, left < p->together ? left : p->together,
-                        choices, factors, entropy, err);
+        status = accumulate_parts(p, tape, &d, c,
+                                  left < p->batch_parts ? left : p->batch_parts,
+                                  choices, factors, entropy, err);
     }
-    close_desk(&d);
+    free_buffers(&d);
     free(factors);
     return status;
 }
@@ -260,15 +264,16 @@ mo_rl_policy mo_rl_placeto_policy(mo_rl_placeto *placeto)
         .weights = &placeto->weights,
         .about = placeto->about,
         .n_about = 1,
-        .n_choices = 2 * placeto->n, /* and what it went on from */
+        .n_choices =
+            2 * placeto->n, /* and the placement that it started from */
         .begin = placeto->begin,
         .resumes = true,
         .n_parts = placeto->n_parts,
         .rate = rate,
-        .entropy = evenness / (placeto->n + 1),
-        .tires = tires,
+        .entropy = entropy_weight / (placeto->n + 1),
+        .entropy_decay = entropy_decay,
         .context = placeto,
-        .attend = attend,
-        .learn = learn,
+        .sample = sample_episode,
+        .learn = accumulate_gradient,
     };
 }

@@ -6,12 +6,12 @@
  * learning generalizable device placement algorithms for distributed machine
  * learning (NeurIPS 2019).
  *
- * An episode begins with everything on one device and visits what is placed
- * (units) once, in the order of the graph; each time the network looks at the
- * placement as it is and chooses a device.  It knows of each unit its times,
- * what it sends, where it is, when it starts and whether it was visited, passes
- * messages along the edges both ways, and sums up what is before, after and
- * beside the one to be placed.
+ * An episode starts with everything on one device and visits the units once,
+ * in topological order; each time a graph neural network embeds the current
+ * placement and chooses a device.  The features of a unit are its times, its
+ * transfers, its device, its start and whether it was visited; messages pass
+ * along the edges in both directions, and the embeddings of the ancestors,
+ * descendants and incomparable units of the one to be placed are pooled.
  */
 #ifndef MO_SOLVERS_SEARCH_RL_PLACETO_H
 #define MO_SOLVERS_SEARCH_RL_PLACETO_H
@@ -21,7 +21,7 @@
 #include "solvers/search/rl/ancestors.h"
 #include "solvers/search/rl/reinforce.h"
 
-/* Layers; and numbers that are told of a unit, beside two for each device. */
+/* Layers; and features of a unit beside two for each device. */
 enum { MO_RL_PLACETO_LAYERS = 8, MO_RL_PLACETO_UNIT_FEATURES = 4 };
 
 typedef struct mo_rl_placeto {
@@ -30,48 +30,50 @@ typedef struct mo_rl_placeto {
     int n, n_devices, n_features;
     int *first; /* first[c]: the first unit of part c; n_parts + 1 of them */
     int n_parts;
-    int together; /* parts that are learned from at once */
-    double stays; /* what staying where it is has ahead of a unit's
-                     choices before anything is learned: a logit */
+    int batch_parts;   /* parts in one training batch */
+    double stay_logit; /* initial logit of a unit's current device */
 
-    /* placeto_told.c */
-    mo_rl_adjacency parents, children; /* of as many copies of the graph, one
-                                   behind the other */
+    /* placeto_features.c */
+    mo_rl_adjacency parents,
+        children; /* of as many copies of the graph, one behind the other */
     mo_rl_ancestors near;
     mo_rl_ancestors near_together; /* of each unit in its part's own copy */
-    mo_rl_real *fixed;             /* by unit: what no placement changes */
-    int *begin; /* the placement that an episode begins with */
+    mo_rl_real *fixed; /* by unit: features independent of the placement */
+    int *begin;        /* the initial placement of an episode */
     mo_rl_params weights;
-    mo_rl_dense layers[MO_RL_PLACETO_LAYERS]; /* by their use: placeto_net.c */
+    mo_rl_dense
+        layers[MO_RL_PLACETO_LAYERS]; /* by their use: placeto_network.c */
     int about[1];
 } mo_rl_placeto;
 
-/* Begins as zeros; clear it whatever comes of it. */
+/* placeto is zeroed by the caller, which frees it with mo_rl_placeto_clear(),
+ * also after a failure. */
 mo_status mo_rl_placeto_init(const mo_method_task *task,
                              const mo_placement_units *units,
                              mo_rl_placeto *placeto, mo_error *err);
 void mo_rl_placeto_clear(mo_rl_placeto *placeto);
 
-/* The pupil that it is. */
+/* Returns the policy for mo_rl_train; it borrows placeto. */
 mo_rl_policy mo_rl_placeto_policy(mo_rl_placeto *placeto);
 
-/* ---- placeto_told.c */
+/* placeto_features.c */
 
 mo_status mo_rl_placeto_init_features(mo_rl_placeto *placeto, mo_error *err);
 
-/* ---- placeto_net.c */
+/* placeto_network.c */
 
 mo_status mo_rl_placeto_init_params(mo_rl_placeto *placeto, uint64_t seed,
                                     mo_error *err);
 
-/* What is known of all units when part c is to be placed: n rows. */
+/* Fills features, a buffer of n rows, with those of all units before part c is
+ * placed. */
 void mo_rl_placeto_features(const mo_rl_placeto *placeto, const int *device,
                             int c, int64_t *scratch /* by op */,
                             mo_rl_real *features);
 
-/* The logarithms of the probabilities of devices for the units of some parts,
- * each of which has features of its own, one behind the other: of part c alone,
- * or of several from c on, where c is a multiple of placeto->together, which is
+/* Returns the log-probabilities of devices for the units of some parts, each
+ * of which has features of its own, one behind the other: of part c alone, or
+ * of several from c on, where c is a multiple of placeto->together, which is
  * the most. */
 mo_rl_var mo_rl_placeto_log_probs(const mo_rl_placeto *placeto,
                                   mo_rl_tape *tape, const mo_rl_real *features,

@@ -5,11 +5,11 @@
 #include "solvers/search/rl/placeto.h"
 #include "solvers/search/rl/features.h"
 
-/* Pairs of units that are looked at; see reach.h. */
-enum { PAIRS_MOST = 1 << 22 };
+/* Limit on pairs of units; see ancestors.h. */
+enum { MAX_PAIRS = 1 << 22 };
 
-/* Edges between units, those of one unit left out, each as often as it is in
- * the graph: more messages are heard louder. */
+/* Edges between units, those of one unit left out, each with its multiplicity:
+ * parallel edges carry more weight. */
 static mo_status list_neighbours(const mo_rl_placeto *p, bool parents,
                                  mo_rl_adjacency *lists, mo_error *err)
 {
@@ -42,13 +42,13 @@ static mo_status list_neighbours(const mo_rl_placeto *p, bool parents,
     return MO_OK;
 }
 
-/* Parts that are learned from at once see each their own copy of the graph. */
+/* Parts in one training batch use a copy of the graph each. */
 static mo_status make_copies(mo_rl_placeto *p, const mo_rl_adjacency *parents,
                              const mo_rl_adjacency *children, mo_error *err)
 {
-    size_t room = (size_t) p->n * (size_t) p->together + 1;
+    size_t room = (size_t) p->n * (size_t) p->batch_parts + 1;
     int *which = calloc(room, sizeof *which), *by = calloc(room, sizeof *by);
-    int n = p->n * p->together;
+    int n = p->n * p->batch_parts;
     mo_status status = which && by ? MO_OK : mo_fail_memory(err);
 
     for (int i = 0; i < n && status == MO_OK; i++) {
@@ -62,8 +62,8 @@ static mo_status make_copies(mo_rl_placeto *p, const mo_rl_adjacency *parents,
             mo_rl_adjacency_remap(children, n, which, by, &p->children, err);
     for (int c = 0; c < p->n_parts && status == MO_OK; c++)
         for (int u = p->first[c]; u < p->first[c + 1]; u++)
-            by[u] = c % p->together * p->n;
-    if (status == MO_OK && p->together > 1)
+            by[u] = c % p->batch_parts * p->n;
+    if (status == MO_OK && p->batch_parts > 1)
         status = mo_rl_ancestors_remap(&p->near, p->n, which, by,
                                        &p->near_together, err);
     free(which);
@@ -71,9 +71,9 @@ static mo_status make_copies(mo_rl_placeto *p, const mo_rl_adjacency *parents,
     return status;
 }
 
-static mo_status tell_edges(mo_rl_placeto *p, mo_error *err)
+static mo_status build_graph_lists(mo_rl_placeto *p, mo_error *err)
 {
-    int window = PAIRS_MOST / (p->n + 1);
+    int window = MAX_PAIRS / (p->n + 1);
     mo_rl_adjacency parents = { 0 }, children = { 0 };
     mo_status status = list_neighbours(p, true, &parents, err);
 
@@ -89,7 +89,7 @@ static mo_status tell_edges(mo_rl_placeto *p, mo_error *err)
     return status;
 }
 
-static mo_status tell_fixed(mo_rl_placeto *p, mo_error *err)
+static mo_status compute_fixed_features(mo_rl_placeto *p, mo_error *err)
 {
     const mo_instance *x = p->task->x;
     double mean = mo_rl_mean_unit_ns(x, p->units);
@@ -121,7 +121,7 @@ static mo_status tell_fixed(mo_rl_placeto *p, mo_error *err)
 
 mo_status mo_rl_placeto_init_features(mo_rl_placeto *placeto, mo_error *err)
 {
-    mo_status status = tell_edges(placeto, err);
+    mo_status status = build_graph_lists(placeto, err);
 
-    return status == MO_OK ? tell_fixed(placeto, err) : status;
+    return status == MO_OK ? compute_fixed_features(placeto, err) : status;
 }

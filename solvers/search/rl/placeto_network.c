@@ -5,20 +5,28 @@
 
 #include "solvers/search/rl/placeto.h"
 
-/* Numbers that a unit is told in; those of the layer before the last. */
+/* Width of an embedding; of the layer before the last. */
 enum { WIDTH = 8, HIDDEN = 32, ROUNDS = 8 };
 
-/* What is told of a unit behind its times; then where it is. */
+/* Features of a unit behind its times; then its device. */
 enum { SENDS, STARTS, VISITED, IS_NEXT };
 
-/* Layers; for each direction what is said, and what is made of it. */
-enum { INTO, SAY, HEAR = SAY + 2, POOL = HEAR + 2, THINK, CHOOSE, LAYERS };
+/* Layers; for each direction one for messages and one for their aggregate. */
+enum {
+    EMBED,
+    MESSAGE,
+    AGGREGATE = MESSAGE + 2,
+    POOL = AGGREGATE + 2,
+    HIDDEN_LAYER,
+    OUTPUT,
+    LAYERS
+};
 
 _Static_assert((int) LAYERS == (int) MO_RL_PLACETO_LAYERS,
                "a layer has no place");
 
-/* What must not be chosen. */
-static const double never = -1e9;
+/* Logit of an excluded choice. */
+static const double excluded_logit = -1e9;
 
 mo_status mo_rl_placeto_init_params(mo_rl_placeto *placeto, uint64_t seed,
                                     mo_error *err)
@@ -45,10 +53,10 @@ mo_status mo_rl_placeto_init_params(mo_rl_placeto *placeto, uint64_t seed,
     return status;
 }
 
-/* ----------------------------------------------------------------- features */
+/* Features */
 
-/* When each op starts and ends where nothing waits for a device or a port: the
- * longest way there.  Returns the last end. */
+/* Earliest start and end of each op without contention for devices or ports:
+ * the longest path.  Returns the last end. */
 static int64_t find_starts(const mo_rl_placeto *p, const int *device,
                            int64_t *start)
 {
@@ -93,43 +101,46 @@ void mo_rl_placeto_features(const mo_rl_placeto *placeto, const int *device,
     }
 }
 
-/* ------------------------------------------------------------------ network */
+/* Network */
 
-static mo_rl_var layer(const mo_rl_placeto *p, mo_rl_tape *t, mo_rl_var a,
-                       int which)
+static mo_rl_var apply_layer(const mo_rl_placeto *p, mo_rl_tape *t, mo_rl_var a,
+                             int which)
 {
     return mo_rl_dense_relu(&p->layers[which], t, a);
 }
 
-/* What a unit is after so many rounds of hearing from its neighbours. */
-static mo_rl_var pass(const mo_rl_placeto *p, mo_rl_tape *t, mo_rl_var first,
-                      const mo_rl_adjacency *from, int way)
+/* Message passing: embeddings after ROUNDS rounds of aggregation over
+ * neighbours. */
+static mo_rl_var pass_messages(const mo_rl_placeto *p, mo_rl_tape *t,
+                               mo_rl_var first, const mo_rl_adjacency *from,
+                               int way)
 {
     int rows = mo_rl_tape_rows(t, first);
     mo_rl_var is = first;
 
     for (int round = 0; round < ROUNDS; round++) {
-        mo_rl_var said = layer(p, t, is, SAY + way);
+        mo_rl_var said = apply_layer(p, t, is, MESSAGE + way);
         mo_rl_var heard =
             mo_rl_tape_segment_sum(t, said, from->start, from->list, rows);
 
-        is = mo_rl_tape_add(t, first, layer(p, t, heard, HEAR + way));
+        is =
+            mo_rl_tape_add(t, first, apply_layer(p, t, heard, AGGREGATE + way));
     }
     return is;
 }
 
-/* Parts that are looked at: many of them from c on, units first, ..., first + n
+/* Parts under evaluation: many of them from c on, units first, ..., first + n
  * - 1. */
-typedef struct look {
+typedef struct part_range {
     int c, many;
     int first, n;
     const mo_rl_ancestors *near;
-} look;
+} part_range;
 
-/* The sum over some of the units for each that is looked at; in a large graph
- * there are more of them, which must not make it larger. */
-static mo_rl_var pooled(const mo_rl_placeto *p, mo_rl_tape *t, mo_rl_var of,
-                        const mo_rl_adjacency *lists, const look *at)
+/* Pooling: the scaled sum over some of the units for each under evaluation;
+ * the scale keeps it independent of the size of the graph. */
+static mo_rl_var pool_units(const mo_rl_placeto *p, mo_rl_tape *t, mo_rl_var of,
+                            const mo_rl_adjacency *lists, const part_range *at)
 {
     mo_rl_var sum = mo_rl_tape_segment_sum(t, of, lists->start + at->first,
                                            lists->list, at->n);
@@ -137,8 +148,8 @@ static mo_rl_var pooled(const mo_rl_placeto *p, mo_rl_tape *t, mo_rl_var of,
     return mo_rl_tape_scale(t, sum, 1 / sqrt((double) p->n));
 }
 
-static mo_rl_var looked_at(const mo_rl_placeto *p, mo_rl_tape *t, mo_rl_var a,
-                           const look *at)
+static mo_rl_var gather_parts(const mo_rl_placeto *p, mo_rl_tape *t,
+                              mo_rl_var a, const part_range *at)
 {
     int *rows = malloc(((size_t) at->n + 1) * sizeof *rows);
     mo_rl_var part;
@@ -153,9 +164,10 @@ static mo_rl_var looked_at(const mo_rl_placeto *p, mo_rl_tape *t, mo_rl_var a,
     return part;
 }
 
-/* What is no choice, and what comes before all that is learned. */
-static mo_rl_var masked(const mo_rl_placeto *p, mo_rl_tape *t, mo_rl_var logits,
-                        const mo_rl_real *features, const look *at)
+/* Adds the mask of excluded devices and the initial logits. */
+static mo_rl_var add_mask(const mo_rl_placeto *p, mo_rl_tape *t,
+                          mo_rl_var logits, const mo_rl_real *features,
+                          const part_range *at)
 {
     int k = p->n_devices;
     mo_rl_real *mask = calloc((size_t) at->n * (size_t) k + 1, sizeof *mask);
@@ -174,8 +186,8 @@ static mo_rl_var masked(const mo_rl_placeto *p, mo_rl_tape *t, mo_rl_var logits,
 
             for (int d = 0; d < k; d++)
                 to[d] = pin != MO_FREE && pin != d
-                            ? (mo_rl_real) never
-                            : (mo_rl_real) p->stays * is[d];
+                            ? (mo_rl_real) excluded_logit
+                            : (mo_rl_real) p->stay_logit * is[d];
         }
     sum = mo_rl_tape_add(t, logits, mo_rl_tape_constant(t, at->n, k, mask));
     free(mask);
@@ -187,25 +199,26 @@ mo_rl_var mo_rl_placeto_log_probs(const mo_rl_placeto *placeto,
                                   int c, int many)
 {
     const mo_rl_placeto *p = placeto;
-    const look at = { .c = c,
-                      .many = many,
-                      .first = p->first[c],
-                      .n = p->first[c + many] - p->first[c],
-                      .near = many > 1 ? &p->near_together : &p->near };
-    mo_rl_var told =
+    const part_range at = { .c = c,
+                            .many = many,
+                            .first = p->first[c],
+                            .n = p->first[c + many] - p->first[c],
+                            .near = many > 1 ? &p->near_together : &p->near };
+    mo_rl_var input =
         mo_rl_tape_constant(tape, many * p->n, p->n_features, features);
-    mo_rl_var first = layer(p, tape, told, INTO);
+    mo_rl_var first = apply_layer(p, tape, input, EMBED);
     mo_rl_var ways[2], parts[4], is, pool;
 
-    ways[0] = pass(p, tape, first, &p->parents, 0);
-    ways[1] = pass(p, tape, first, &p->children, 1);
+    ways[0] = pass_messages(p, tape, first, &p->parents, 0);
+    ways[1] = pass_messages(p, tape, first, &p->children, 1);
     is = mo_rl_tape_concat_cols(tape, ways, 2);
-    pool = layer(p, tape, is, POOL);
-    parts[0] = looked_at(p, tape, is, &at);
-    parts[1] = pooled(p, tape, pool, &at.near->before, &at);
-    parts[2] = pooled(p, tape, pool, &at.near->after, &at);
-    parts[3] = pooled(p, tape, pool, &at.near->beside, &at);
-    is = layer(p, tape, mo_rl_tape_concat_cols(tape, parts, 4), THINK);
-    is = mo_rl_dense_linear(&p->layers[CHOOSE], tape, is);
-    return mo_rl_tape_log_softmax(tape, masked(p, tape, is, features, &at));
+    pool = apply_layer(p, tape, is, POOL);
+    parts[0] = gather_parts(p, tape, is, &at);
+    parts[1] = pool_units(p, tape, pool, &at.near->before, &at);
+    parts[2] = pool_units(p, tape, pool, &at.near->after, &at);
+    parts[3] = pool_units(p, tape, pool, &at.near->incomparable, &at);
+    is = apply_layer(p, tape, mo_rl_tape_concat_cols(tape, parts, 4),
+                     HIDDEN_LAYER);
+    is = mo_rl_dense_linear(&p->layers[OUTPUT], tape, is);
+    return mo_rl_tape_log_softmax(tape, add_mask(p, tape, is, features, &at));
 }

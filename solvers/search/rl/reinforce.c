@@ -7,65 +7,62 @@
 
 #include "solvers/search/rl/reinforce_internal.h"
 
-/* -------------------------------------------------------------------- lives */
+/* Restarts */
 
-/* How much more evenness is worth in every other life: graphs that the usual
- * worth leads astray time and again are found by these, and the other way
- * round. */
-static const double bolder = 3;
+/* Factor on the entropy bonus after every other restart: graphs on which the
+ * usual one fails repeatedly are solved by these, and vice versa. */
+static const double entropy_factor = 3;
 
-/* Batches without a better placement until it begins anew, beside one for each
- * unit. */
+/* Batches without improvement until a restart, beside one for each unit. */
 enum { PATIENCE = 50 };
 
-/* Where a policy ends depends on what it begins with, so that is drawn anew. */
-static void draw_weights(mo_rl_trainer *s)
+/* The result depends on the initialization, so that is drawn again. */
+static void reinitialize_policy(mo_rl_trainer *s)
 {
-    mo_rl_params *weights = s->pupil->weights;
+    mo_rl_params *weights = s->policy->weights;
 
     memcpy(weights->values, s->first_weights, mo_rl_trainer_param_bytes(s));
-    mo_rl_params_randomize(
-        weights, mo_random_seed(s->task->seed, (uint64_t) s->n_lives));
+    mo_rl_params_randomize(weights,
+                           mo_random_seed(s->task->seed, (uint64_t) s->n_runs));
 }
 
-static void begin_life(mo_rl_trainer *s)
+static void start_run(mo_rl_trainer *s)
 {
-    if (s->n_lives++ > 0)
-        draw_weights(s);
-    mo_rl_adam_reset(&s->adam, s->pupil->weights);
+    if (s->n_runs++ > 0)
+        reinitialize_policy(s);
+    mo_rl_adam_reset(&s->adam, s->policy->weights);
     mo_rl_return_baseline_reset(&s->returns);
-    s->entropy = s->pupil->entropy * (s->n_lives % 2 == 0 ? bolder : 1);
-    memcpy(s->life.best, s->begin, mo_rl_trainer_unit_bytes(s));
-    s->life.best_is = s->begin_is;
-    s->life.bettered = s->batch;
+    s->entropy = s->policy->entropy * (s->n_runs % 2 == 0 ? entropy_factor : 1);
+    memcpy(s->run.best, s->begin, mo_rl_trainer_unit_bytes(s));
+    s->run.best_eval = s->begin_eval;
+    s->run.improved_batch = s->batch;
 }
 
-/* It is over when nothing better has come for long. */
-static void end_life(mo_rl_trainer *s)
+/* Restarts after a long time without improvement. */
+static void restart_if_stalled(mo_rl_trainer *s)
 {
-    if (s->batch - s->life.bettered < PATIENCE + s->units->n)
+    if (s->batch - s->run.improved_batch < PATIENCE + s->units->n)
         return;
-    if (!s->best_is_past) {
-        memcpy(s->best_weights, s->pupil->weights->values,
+    if (!s->best_from_earlier_run) {
+        memcpy(s->best_weights, s->policy->weights->values,
                mo_rl_trainer_param_bytes(s));
-        s->best_is_past = true;
+        s->best_from_earlier_run = true;
     }
-    begin_life(s);
+    start_run(s);
 }
 
-/* ------------------------------------------------------------------ the best
- */
+/* The best */
 
 static void keep_better(mo_rl_trainer *s, const mo_rl_episode *e)
 {
-    if (mo_rl_evaluation_better(&e->drawn.best, &s->life.best_is)) {
-        s->life.best_is = e->drawn.best;
-        s->life.bettered = s->batch;
-        memcpy(s->life.best, e->device, mo_rl_trainer_unit_bytes(s));
+    if (mo_rl_evaluation_better(&e->result.best, &s->run.best_eval)) {
+        s->run.best_eval = e->result.best;
+        s->run.improved_batch = s->batch;
+        memcpy(s->run.best, e->device, mo_rl_trainer_unit_bytes(s));
     }
-    if (mo_rl_evaluation_better(&e->drawn.best, &s->best_is)) {
-        s->best_is = e->drawn.best;
-        s->best_is_past = false;
+    if (mo_rl_evaluation_better(&e->result.best, &s->best_eval)) {
+        s->best_eval = e->result.best;
+        s->best_from_earlier_run = false;
         memcpy(s->best, e->device, mo_rl_trainer_unit_bytes(s));
         memcpy(s->best_rank, e->rank,
                (size_t) s->task->x->n * sizeof *s->best_rank);
@@ -74,13 +71,13 @@ static void keep_better(mo_rl_trainer *s, const mo_rl_episode *e)
 
 static double seconds(const mo_rl_trainer *s)
 {
-    return (double) (mo_stop_clock_ns() - s->begun_ns) / 1e9;
+    return (double) (mo_stop_clock_ns() - s->start_ns) / 1e9;
 }
 
-static void tell(const mo_rl_trainer *s, double mean)
+static void report_progress(const mo_rl_trainer *s, double mean)
 {
     char what[80];
-    const mo_method_progress news = { .makespan_ns = s->best_is.makespan_ns,
+    const mo_method_progress news = { .makespan_ns = s->best_eval.makespan_ns,
                                       .seconds = seconds(s),
                                       .what = what };
 
@@ -91,8 +88,8 @@ static void tell(const mo_rl_trainer *s, double mean)
     s->task->on_progress(s->task->context, &news);
 }
 
-/* Episodes that a stop left out are not there. */
-static mo_status look_at_batch(mo_rl_trainer *s, bool *whole, mo_error *err)
+/* Episodes skipped after a stop are left out. */
+static mo_status process_batch(mo_rl_trainer *s, bool *whole, mo_error *err)
 {
     double mean = 0, least = INFINITY;
     int n = 0;
@@ -103,28 +100,27 @@ static mo_status look_at_batch(mo_rl_trainer *s, bool *whole, mo_error *err)
         if (e->status != MO_OK)
             return mo_fail_memory(err);
         keep_better(s, e);
-        if (e->drawn.stopped)
+        if (e->result.stopped)
             continue;
         n++;
-        mean += e->drawn.mean;
-        least = fmin(least, e->drawn.best.score);
+        mean += e->result.mean;
+        least = fmin(least, e->result.best.score);
     }
     *whole = n == MO_RL_BATCH_SIZE;
     if (n == 0)
         return MO_OK;
-    tell(s, mean / n);
+    report_progress(s, mean / n);
     if (s->curve)
         mo_out_printf(s->curve, "%lld,%.6f,%.6f,%.6f,%.6f\n",
                       (long long) s->batch * MO_RL_BATCH_SIZE + n, mean / n,
-                      least, s->best_is.score,
-                      (double) s->best_is.makespan_ns / 1e6);
+                      least, s->best_eval.score,
+                      (double) s->best_eval.makespan_ns / 1e6);
     return MO_OK;
 }
 
-/* -------------------------------------------------------------------- school
- */
+/* Training loop */
 
-static bool goes_on(const mo_rl_trainer *s)
+static bool should_continue(const mo_rl_trainer *s)
 {
     if (s->batch == 0)
         return true;
@@ -133,7 +129,7 @@ static bool goes_on(const mo_rl_trainer *s)
     return !mo_stop_reached(s->task->stop);
 }
 
-static mo_status begin_on(mo_rl_trainer *s, int device, mo_error *err)
+static mo_status try_single_device(mo_rl_trainer *s, int device, mo_error *err)
 {
     int *on = s->episodes[0].device;
     mo_rl_evaluation is;
@@ -141,59 +137,59 @@ static mo_status begin_on(mo_rl_trainer *s, int device, mo_error *err)
 
     for (int u = 0; u < s->units->n; u++)
         on[u] = s->units->pin[u] == MO_FREE ? device : s->units->pin[u];
-    status = mo_rl_evaluator_evaluate(s->seats[0].score, on, &is, err);
-    if (status == MO_OK && mo_rl_evaluation_better(&is, &s->begin_is)) {
-        s->begin_is = is;
+    status = mo_rl_evaluator_evaluate(s->workers[0].evaluator, on, &is, err);
+    if (status == MO_OK && mo_rl_evaluation_better(&is, &s->begin_eval)) {
+        s->begin_eval = is;
         memcpy(s->begin, on, mo_rl_trainer_unit_bytes(s));
     }
     return status;
 }
 
-/* Where the quickest device has no room for all another one may have. */
-static mo_status know_begin(mo_rl_trainer *s, mo_error *err)
+/* Where the fastest device has no room for all another one may have. */
+static mo_status evaluate_initial(mo_rl_trainer *s, mo_error *err)
 {
-    mo_rl_evaluator *score = s->seats[0].score;
+    mo_rl_evaluator *score = s->workers[0].evaluator;
     mo_status status;
 
-    memcpy(s->begin, s->pupil->begin, mo_rl_trainer_unit_bytes(s));
-    status = mo_rl_evaluator_evaluate(score, s->begin, &s->begin_is, err);
-    for (int k = 0; k < s->task->x->n_devices && !s->begin_is.fits; k++)
+    memcpy(s->begin, s->policy->begin, mo_rl_trainer_unit_bytes(s));
+    status = mo_rl_evaluator_evaluate(score, s->begin, &s->begin_eval, err);
+    for (int k = 0; k < s->task->x->n_devices && !s->begin_eval.fits; k++)
         if (status == MO_OK)
-            status = begin_on(s, k, err);
+            status = try_single_device(s, k, err);
     if (status == MO_OK)
         status = mo_rl_evaluator_improve_order(score, s->begin, s->best_rank,
-                                               &s->begin_is, err);
+                                               &s->begin_eval, err);
     memcpy(s->best, s->begin, mo_rl_trainer_unit_bytes(s));
-    s->best_is = s->begin_is;
+    s->best_eval = s->begin_eval;
     return status;
 }
 
-static mo_status train(mo_rl_trainer *s, mo_error *err)
+static mo_status run_training(mo_rl_trainer *s, mo_error *err)
 {
-    mo_status status = know_begin(s, err);
+    mo_status status = evaluate_initial(s, err);
 
     if (status == MO_OK)
-        begin_life(s);
-    for (; goes_on(s) && status == MO_OK; s->batch++) {
+        start_run(s);
+    for (; should_continue(s) && status == MO_OK; s->batch++) {
         bool whole = false;
 
         mo_rl_trainer_sample_batch(s);
-        status = look_at_batch(s, &whole, err);
+        status = process_batch(s, &whole, err);
         if (status != MO_OK || !whole || !s->trains)
             continue;
         status = mo_rl_trainer_update(s, err);
-        end_life(s);
+        restart_if_stalled(s);
     }
-    if (s->best_is_past)
-        memcpy(s->pupil->weights->values, s->best_weights,
+    if (s->best_from_earlier_run)
+        memcpy(s->policy->weights->values, s->best_weights,
                mo_rl_trainer_param_bytes(s));
     return status;
 }
 
-/* What was learned and how is written whatever ended it. */
-static mo_status write_down(mo_rl_trainer *s, mo_error *err)
+/* Policy and curve are written however training ended. */
+static mo_status write_outputs(mo_rl_trainer *s, mo_error *err)
 {
-    const mo_rl_policy *p = s->pupil;
+    const mo_rl_policy *p = s->policy;
     mo_status status = MO_OK;
 
     if (s->curve) {
@@ -210,36 +206,36 @@ static int64_t simulations(const mo_rl_trainer *s)
 {
     int64_t sum = 0;
 
-    for (int i = 0; i < s->n_seats; i++)
-        sum += mo_rl_evaluator_simulations(s->seats[i].score);
+    for (int i = 0; i < s->n_workers; i++)
+        sum += mo_rl_evaluator_simulations(s->workers[i].evaluator);
     return sum;
 }
 
-/* The answer stands, even where what was learned cannot be written. */
+/* The result is valid even where the policy cannot be written. */
 mo_status mo_rl_train(const mo_method_task *task,
                       const mo_placement_units *units,
-                      const mo_rl_policy *pupil, mo_method_result *placed,
+                      const mo_rl_policy *policy, mo_method_result *placed,
                       mo_error *err)
 {
     mo_rl_trainer s = { .task = task,
                         .units = units,
-                        .pupil = pupil,
-                        .returns = { .n_parts = pupil->n_parts,
-                                     .fades = pupil->fades },
-                        .adam = { .rate = pupil->rate, .most = 5 },
+                        .policy = policy,
+                        .returns = { .n_parts = policy->n_parts,
+                                     .baseline_decay = policy->baseline_decay },
+                        .adam = { .rate = policy->rate, .max_norm = 5 },
                         .trains = !task->no_learning,
-                        .begun_ns = mo_stop_clock_ns() };
+                        .start_ns = mo_stop_clock_ns() };
     mo_status status = mo_rl_trainer_init(&s, err);
 
     if (status == MO_OK)
-        status = train(&s, err);
+        status = run_training(&s, err);
     if (status == MO_OK) {
         placed->simulations = simulations(&s);
-        status = mo_rl_evaluator_make_schedule(s.seats[0].score, s.best,
+        status = mo_rl_evaluator_make_schedule(s.workers[0].evaluator, s.best,
                                                s.best_rank, placed, err);
     }
     if (status == MO_OK)
-        status = write_down(&s, err);
+        status = write_outputs(&s, err);
     placed->rounds = (int) (s.batch < INT32_MAX ? s.batch : INT32_MAX);
     mo_rl_trainer_clear(&s);
     return status;

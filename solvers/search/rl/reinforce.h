@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * school.h - how a policy is trained: REINFORCE (Williams, 1992).
+ * reinforce.h - policy-gradient training by REINFORCE (Williams, 1992) with a
+ * baseline, an entropy bonus and restarts.
  *
- * Batches of episodes, each drawn by the policy as it is; then a step that
- * makes what went better than expected more probable.  What is expected is a
- * mean of the last returns.  The best placement that was ever drawn is kept.
- * When nothing better has come for long, it begins anew with a policy that
- * knows nothing, and every other time with more love of evenness: what a policy
- * is sure of it does not leave again.
+ * Batches of episodes are sampled from the current policy; a gradient step
+ * makes choices with a return above the baseline more probable.  The baseline
+ * is a mean of the last returns.  The best placement ever sampled is kept.
+ * Without improvement for long, training restarts from a newly initialized
+ * policy, every other time with a larger entropy bonus: a policy rarely leaves
+ * a choice that it has become certain of.
  *
- * Episodes of a batch know nothing of each other and their derivatives are
- * added in order: the same seed gives the same answer with any number of
- * threads.
+ * Episodes of a batch are independent and their gradients are added in order:
+ * the same seed gives the same answer with any number of threads.
  */
 #ifndef MO_SOLVERS_SEARCH_RL_REINFORCE_H
 #define MO_SOLVERS_SEARCH_RL_REINFORCE_H
@@ -24,59 +24,56 @@
 
 typedef struct mo_rl_policy mo_rl_policy;
 
-/* What came of an episode: the best placement that was judged in it (at first
- * one that any is better than), and what those that it ended with come to, on
- * average (at first 0). */
+/* Result of an episode: the best placement evaluated in it (initially worse
+ * than any), and the mean score of its final placements (initially 0). */
 typedef struct mo_rl_episode_result {
     mo_rl_evaluation best;
     double mean;
-    bool stopped; /* before its end; what was judged until then counts */
+    bool stopped; /* before its end; what was evaluated until then counts */
 } mo_rl_episode_result;
 
 struct mo_rl_policy {
-    const char *kind;      /* of its policy's file */
-    mo_rl_params *weights; /* what is trained */
+    const char *kind;      /* in the header of its file */
+    mo_rl_params *weights; /* the parameters trained; borrowed */
     const int *about;      /* numbers that its file must agree with */
     int n_about;
-    int n_choices;       /* that an episode makes */
-    const int *begin;    /* a placement to know from the start, by unit */
-    bool resumes;        /* episodes go on from a placement: every other one
-                            from the best since it began anew, and not from
-                            begin */
-    int n_parts;         /* of an episode: each has a return of its own */
-    double rate;         /* of learning */
-    double entropy;      /* what evenness is worth at first, */
-    double tires;        /* and how much of that remains with each batch */
-    double fades;        /* what is expected: this much of it remains with each
-                            return; 0: the mean of the last ten */
-    const void *context; /* the network's own */
+    int n_choices;    /* per episode */
+    const int *begin; /* an initial placement, by unit */
+    bool resumes;   /* every other episode starts from the best placement since
+                       the restart instead of begin */
+    int n_parts;    /* of an episode: each has a return of its own */
+    double rate;    /* learning rate */
+    double entropy; /* initial weight of the entropy bonus, */
+    double entropy_decay;  /* and its decay factor per batch */
+    double baseline_decay; /* decay of an exponential moving average as
+                     baseline; 0: the mean of the last ten returns */
+    const void *context;   /* the network's own */
 
     /*
-     * Draws an episode, or takes the likeliest.  choices: what was chosen, for
-     * learn; device: what it goes on from, and in the end the best placement,
-     * by unit; part c's return is scores[c] - scores[n_parts].  tape is wiped
-     * at will; it keeps no derivatives.
+     * Samples an episode, or takes the mode.  choices: the choices made, for
+     * learn; device: the placement to start from, and on return the best, by
+     * unit; part c's return is scores[c] - scores[n_parts].  tape has no
+     * gradient and is reset at will.
      */
-    mo_status (*attend)(const mo_rl_policy *pupil, mo_rl_tape *tape,
-                        mo_rl_evaluator *score, mo_random *random,
-                        bool likeliest, int *choices, int *device,
-                        double *scores, mo_rl_episode_result *drawn,
-                        mo_error *err);
+    mo_status (*sample)(const mo_rl_policy *policy, mo_rl_tape *tape,
+                        mo_rl_evaluator *score, mo_random *random, bool greedy,
+                        int *choices, int *device, double *scores,
+                        mo_rl_episode_result *result, mo_error *err);
 
-    /* Adds to the gradient of tape that of what shall fall: the choices' logs
-     * of probability, of each part times -advantage[part], and -entropy times
-     * how even all that could be chosen is.  After a stop it need not. */
-    mo_status (*learn)(const mo_rl_policy *pupil, mo_rl_tape *tape,
+    /* Adds the gradient of the loss to that of tape: the log-probabilities of
+     * the choices, of each part times -advantage[part], and -entropy times the
+     * entropy of all choices.  After a stop it may do nothing. */
+    mo_status (*learn)(const mo_rl_policy *policy, mo_rl_tape *tape,
                        const int *choices, const double *advantage,
                        double entropy, mo_error *err);
 };
 
-/* Trains for as long as the task says (its stop, or rounds of batches), reads
- * and writes task->policy and writes task->curve where they are given, and
- * answers with the best. */
+/* Trains until the task's stop or number of batches, reads and writes
+ * task->policy and writes task->curve where they are given, and sets *placed
+ * to the best schedule. */
 mo_status mo_rl_train(const mo_method_task *task,
                       const mo_placement_units *units,
-                      const mo_rl_policy *pupil, mo_method_result *placed,
+                      const mo_rl_policy *policy, mo_method_result *placed,
                       mo_error *err);
 
 #endif

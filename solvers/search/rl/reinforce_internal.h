@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * school_parts.h - what the files of school.h share.
+ * reinforce_internal.h - state shared by the files of reinforce.h.
  */
 #ifndef MO_SOLVERS_SEARCH_RL_REINFORCE_INTERNAL_H
 #define MO_SOLVERS_SEARCH_RL_REINFORCE_INTERNAL_H
@@ -13,11 +13,11 @@
 /* Episodes of a batch. */
 enum { MO_RL_BATCH_SIZE = 8 };
 
-/* What a thread has of its own. */
+/* State of a thread. */
 typedef struct mo_rl_worker {
-    mo_rl_tape *drawing; /* without derivatives */
-    mo_rl_tape *learning;
-    mo_rl_evaluator *score;
+    mo_rl_tape *sample_tape; /* forward only */
+    mo_rl_tape *train_tape;
+    mo_rl_evaluator *evaluator;
 } mo_rl_worker;
 
 typedef struct mo_rl_episode {
@@ -26,23 +26,23 @@ typedef struct mo_rl_episode {
     double *scores; /* n_parts + 1 */
     double *returns, *advantage;
     mo_rl_real *gradient;
-    mo_rl_episode_result drawn;
+    mo_rl_episode_result result;
     mo_status status;
 } mo_rl_episode;
 
-/* What was found since it began anew. */
+/* Results since the last restart. */
 typedef struct mo_rl_restart {
     int *best; /* by unit */
-    mo_rl_evaluation best_is;
-    int64_t bettered; /* in which batch */
+    mo_rl_evaluation best_eval;
+    int64_t improved_batch; /* batch of the last improvement */
 } mo_rl_restart;
 
 typedef struct mo_rl_trainer {
     const mo_method_task *task;
     const mo_placement_units *units;
-    const mo_rl_policy *pupil;
-    mo_rl_worker *seats;
-    int n_seats;
+    const mo_rl_policy *policy;
+    mo_rl_worker *workers;
+    int n_workers;
     mo_rl_episode episodes[MO_RL_BATCH_SIZE];
     mo_rl_return_baseline returns;
     mo_rl_real *gradient;
@@ -51,19 +51,19 @@ typedef struct mo_rl_trainer {
     double entropy;
     bool trains;
 
-    mo_rl_restart life;
-    int n_lives;
+    mo_rl_restart run;
+    int n_runs;
     mo_rl_real *first_weights; /* before any policy was read */
     mo_rl_real
-        *best_weights; /* at the end of the one that found the best; while
-                       that is the present one, they are the pupil's */
-    bool best_is_past;
+        *best_weights; /* at the end of the run that found the best; while that
+                          is the present one, they are the policy's */
+    bool best_from_earlier_run;
 
     int *begin, *best; /* by unit */
     int *best_rank;    /* by op */
-    mo_rl_evaluation begin_is, best_is;
+    mo_rl_evaluation begin_eval, best_eval;
     mo_out *curve;
-    int64_t begun_ns;
+    int64_t start_ns;
 } mo_rl_trainer;
 
 static inline size_t mo_rl_trainer_unit_bytes(const mo_rl_trainer *s)
@@ -73,21 +73,21 @@ static inline size_t mo_rl_trainer_unit_bytes(const mo_rl_trainer *s)
 
 static inline size_t mo_rl_trainer_param_bytes(const mo_rl_trainer *s)
 {
-    return s->pupil->weights->n_values * sizeof(mo_rl_real);
+    return s->policy->weights->n_values * sizeof(mo_rl_real);
 }
 
-/* ---- school_open.c */
+/* reinforce_setup.c */
 
-/* Begins with the task, the units and the pupil, and zeros; close it whatever
- * comes of it. */
+/* s has the task, the units and the policy, and zeros; the caller frees it
+ * with mo_rl_trainer_clear(), also after a failure. */
 mo_status mo_rl_trainer_init(mo_rl_trainer *s, mo_error *err);
 void mo_rl_trainer_clear(mo_rl_trainer *s);
 
-/* ---- school_batch.c */
+/* reinforce_batch.c */
 
-/* A batch of episodes. */
+/* Samples a batch of episodes. */
 void mo_rl_trainer_sample_batch(mo_rl_trainer *s);
-/* A step by what they came to. */
+/* One gradient step from the batch. */
 mo_status mo_rl_trainer_update(mo_rl_trainer *s, mo_error *err);
 
 #endif

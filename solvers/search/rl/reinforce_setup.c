@@ -8,47 +8,47 @@
 #include "base/parallel_for.h"
 #include "solvers/search/rl/reinforce_internal.h"
 
-static mo_status open_seats(mo_rl_trainer *s, mo_error *err)
+static mo_status init_workers(mo_rl_trainer *s, mo_error *err)
 {
     mo_status status = MO_OK;
 
-    s->n_seats =
+    s->n_workers =
         s->task->threads > 0 ? s->task->threads : mo_parallel_for_cores();
-    if (s->n_seats > MO_RL_BATCH_SIZE)
-        s->n_seats = MO_RL_BATCH_SIZE;
-    s->seats = calloc((size_t) s->n_seats, sizeof *s->seats);
-    if (!s->seats)
+    if (s->n_workers > MO_RL_BATCH_SIZE)
+        s->n_workers = MO_RL_BATCH_SIZE;
+    s->workers = calloc((size_t) s->n_workers, sizeof *s->workers);
+    if (!s->workers)
         return mo_fail_memory(err);
-    for (int i = 0; i < s->n_seats && status == MO_OK; i++) {
-        mo_rl_worker *own = &s->seats[i];
+    for (int i = 0; i < s->n_workers && status == MO_OK; i++) {
+        mo_rl_worker *own = &s->workers[i];
 
-        own->drawing = mo_rl_tape_new(s->pupil->weights, NULL);
-        own->learning = mo_rl_tape_new(s->pupil->weights, s->gradient);
-        if (!own->drawing || !own->learning)
+        own->sample_tape = mo_rl_tape_new(s->policy->weights, NULL);
+        own->train_tape = mo_rl_tape_new(s->policy->weights, s->gradient);
+        if (!own->sample_tape || !own->train_tape)
             return mo_fail_memory(err);
-        status = mo_rl_evaluator_new(s->task, s->units, &own->score, err);
+        status = mo_rl_evaluator_new(s->task, s->units, &own->evaluator, err);
     }
     return status;
 }
 
-static bool open_episode(const mo_rl_trainer *s, mo_rl_episode *e)
+static bool alloc_episode(const mo_rl_trainer *s, mo_rl_episode *e)
 {
-    size_t parts = (size_t) s->pupil->n_parts + 1;
+    size_t parts = (size_t) s->policy->n_parts + 1;
 
-    e->choices = calloc((size_t) s->pupil->n_choices + 1, sizeof *e->choices);
+    e->choices = calloc((size_t) s->policy->n_choices + 1, sizeof *e->choices);
     e->device = calloc((size_t) s->units->n + 1, sizeof *e->device);
     e->rank = calloc((size_t) s->task->x->n + 1, sizeof *e->rank);
     e->scores = calloc(parts, sizeof *e->scores);
     e->returns = calloc(parts, sizeof *e->returns);
     e->advantage = calloc(parts, sizeof *e->advantage);
-    e->gradient = calloc(s->pupil->weights->n_values + 1, sizeof *e->gradient);
+    e->gradient = calloc(s->policy->weights->n_values + 1, sizeof *e->gradient);
     return e->choices && e->device && e->rank && e->scores && e->returns &&
            e->advantage && e->gradient;
 }
 
 static mo_status read_policy(const mo_rl_trainer *s, mo_error *err)
 {
-    const mo_rl_policy *p = s->pupil;
+    const mo_rl_policy *p = s->policy;
 
     if (!s->task->policy || access(s->task->policy, F_OK) != 0)
         return MO_OK;
@@ -56,23 +56,23 @@ static mo_status read_policy(const mo_rl_trainer *s, mo_error *err)
                              s->task->policy, err);
 }
 
-static mo_status open_memory(mo_rl_trainer *s, mo_error *err)
+static mo_status alloc_buffers(mo_rl_trainer *s, mo_error *err)
 {
     size_t n_units = (size_t) s->units->n + 1,
            n_ops = (size_t) s->task->x->n + 1;
-    size_t n_values = s->pupil->weights->n_values + 1;
+    size_t n_values = s->policy->weights->n_values + 1;
     bool room = true;
 
     s->gradient = calloc(n_values, sizeof *s->gradient);
     s->first_weights = calloc(n_values, sizeof *s->first_weights);
     s->best_weights = calloc(n_values, sizeof *s->best_weights);
-    s->life.best = calloc(n_units, sizeof *s->life.best);
+    s->run.best = calloc(n_units, sizeof *s->run.best);
     s->begin = calloc(n_units, sizeof *s->begin);
     s->best = calloc(n_units, sizeof *s->best);
     s->best_rank = calloc(n_ops, sizeof *s->best_rank);
     for (int j = 0; j < MO_RL_BATCH_SIZE; j++)
-        room = open_episode(s, &s->episodes[j]) && room;
-    return s->gradient && s->first_weights && s->best_weights && s->life.best &&
+        room = alloc_episode(s, &s->episodes[j]) && room;
+    return s->gradient && s->first_weights && s->best_weights && s->run.best &&
                    s->begin && s->best && s->best_rank && room
                ? MO_OK
                : mo_fail_memory(err);
@@ -92,19 +92,19 @@ static mo_status open_curve(mo_rl_trainer *s, mo_error *err)
 
 mo_status mo_rl_trainer_init(mo_rl_trainer *s, mo_error *err)
 {
-    mo_status status = open_memory(s, err);
+    mo_status status = alloc_buffers(s, err);
 
     if (status == MO_OK) {
-        memcpy(s->first_weights, s->pupil->weights->values,
+        memcpy(s->first_weights, s->policy->weights->values,
                mo_rl_trainer_param_bytes(s));
         status = read_policy(s, err);
     }
     if (status == MO_OK)
         status = mo_rl_return_baseline_init(&s->returns, err);
     if (status == MO_OK)
-        status = mo_rl_adam_init(&s->adam, s->pupil->weights, err);
+        status = mo_rl_adam_init(&s->adam, s->policy->weights, err);
     if (status == MO_OK)
-        status = open_seats(s, err);
+        status = init_workers(s, err);
     if (status == MO_OK)
         status = open_curve(s, err);
     return status;
@@ -112,10 +112,10 @@ mo_status mo_rl_trainer_init(mo_rl_trainer *s, mo_error *err)
 
 void mo_rl_trainer_clear(mo_rl_trainer *s)
 {
-    for (int i = 0; s->seats && i < s->n_seats; i++) {
-        mo_rl_tape_free(s->seats[i].drawing);
-        mo_rl_tape_free(s->seats[i].learning);
-        mo_rl_evaluator_free(s->seats[i].score);
+    for (int i = 0; s->workers && i < s->n_workers; i++) {
+        mo_rl_tape_free(s->workers[i].sample_tape);
+        mo_rl_tape_free(s->workers[i].train_tape);
+        mo_rl_evaluator_free(s->workers[i].evaluator);
     }
     for (int j = 0; j < MO_RL_BATCH_SIZE; j++) {
         free(s->episodes[j].choices);
@@ -129,11 +129,11 @@ void mo_rl_trainer_clear(mo_rl_trainer *s)
     mo_rl_adam_clear(&s->adam);
     mo_rl_return_baseline_clear(&s->returns);
     mo_out_abandon(s->curve);
-    free(s->seats);
+    free(s->workers);
     free(s->gradient);
     free(s->first_weights);
     free(s->best_weights);
-    free(s->life.best);
+    free(s->run.best);
     free(s->begin);
     free(s->best);
     free(s->best_rank);

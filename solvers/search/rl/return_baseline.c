@@ -5,14 +5,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { REMEMBERED = 10 };
+enum { WINDOW = 10 };
 
-static size_t places(const mo_rl_return_baseline *r)
+static size_t cell_count(const mo_rl_return_baseline *r)
 {
     return MO_RL_EPISODE_KINDS * (size_t) r->n_parts;
 }
 
-static size_t place_of(const mo_rl_return_baseline *r, int kind, int part)
+static size_t cell_of(const mo_rl_return_baseline *r, int kind, int part)
 {
     return (size_t) kind * (size_t) r->n_parts + (size_t) part;
 }
@@ -21,8 +21,8 @@ mo_status mo_rl_return_baseline_init(mo_rl_return_baseline *returns,
                                      mo_error *err)
 {
     returns->last =
-        calloc(places(returns) * REMEMBERED + 1, sizeof *returns->last);
-    returns->mean = calloc(places(returns) + 1, sizeof *returns->mean);
+        calloc(cell_count(returns) * WINDOW + 1, sizeof *returns->last);
+    returns->mean = calloc(cell_count(returns) + 1, sizeof *returns->mean);
     return returns->last && returns->mean ? MO_OK : mo_fail_memory(err);
 }
 
@@ -35,36 +35,36 @@ void mo_rl_return_baseline_clear(mo_rl_return_baseline *returns)
 
 void mo_rl_return_baseline_reset(mo_rl_return_baseline *returns)
 {
-    memset(returns->mean, 0, places(returns) * sizeof *returns->mean);
+    memset(returns->mean, 0, cell_count(returns) * sizeof *returns->mean);
     memset(returns->n, 0, sizeof returns->n);
 }
 
-/* At first a plain mean: there is nothing yet that could fade. */
+/* A plain mean until its weight falls to 1 - baseline_decay. */
 void mo_rl_return_baseline_add(mo_rl_return_baseline *returns, int kind,
                                const double *is)
 {
     int64_t n = returns->n[kind]++;
-    double weight = fmax(1 - returns->fades, 1 / ((double) n + 1));
+    double weight = fmax(1 - returns->baseline_decay, 1 / ((double) n + 1));
 
     for (int c = 0; c < returns->n_parts; c++) {
-        size_t place = place_of(returns, kind, c);
+        size_t cell = cell_of(returns, kind, c);
 
-        returns->last[place * REMEMBERED + (size_t) (n % REMEMBERED)] = is[c];
-        returns->mean[place] += weight * (is[c] - returns->mean[place]);
+        returns->last[cell * WINDOW + (size_t) (n % WINDOW)] = is[c];
+        returns->mean[cell] += weight * (is[c] - returns->mean[cell]);
     }
 }
 
 double mo_rl_return_baseline_value(const mo_rl_return_baseline *returns,
                                    int kind, int part)
 {
-    size_t place = place_of(returns, kind, part);
+    size_t cell = cell_of(returns, kind, part);
     int64_t all = returns->n[kind];
-    int n = all < REMEMBERED ? (int) all : REMEMBERED;
+    int n = all < WINDOW ? (int) all : WINDOW;
     double sum = 0;
 
-    if (returns->fades > 0)
-        return returns->mean[place];
+    if (returns->baseline_decay > 0)
+        return returns->mean[cell];
     for (int i = 0; i < n; i++)
-        sum += returns->last[place * REMEMBERED + (size_t) i];
+        sum += returns->last[cell * WINDOW + (size_t) i];
     return n > 0 ? sum / n : 0;
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of solvers/search/learn/{tape,weights,adam}.h.  Built with doubles, so
- * that a wrong derivative shows. */
+/* Tests of solvers/search/rl/nn/{autodiff,params,adam}.h.  Built with doubles,
+ * so that gradient checks are precise. */
 #include <config.h>
 
 #include <math.h>
@@ -16,16 +16,16 @@
 #include "tests/support/scratch.h"
 #include "tests/support/suite.h"
 
-/* ---------------------------------------------------------------- gradients */
+/* Gradients */
 
 enum { ROWS = 5, COLS = 4, WIDE = 3 };
 
-/* Weights of a test: A and B are of one shape, C fits behind them, D is a row
- * of theirs. */
+/* Weights of a test: A and B have one shape, C can be multiplied from the
+ * right, D is a row of that shape. */
 enum { A, B, C, D };
 
-/* Everything that may be made; each is asked for its sum with fixed factors, so
- * that no derivative is the same as another. */
+/* Every operation; the loss is its sum with fixed factors, so that all
+ * derivatives differ. */
 typedef mo_rl_var maker(mo_rl_tape *t);
 
 static mo_rl_var w(mo_rl_tape *t, int weight)
@@ -70,7 +70,7 @@ static mo_rl_var times(mo_rl_tape *t)
     return mo_rl_tape_mul(t, w(t, A), w(t, B));
 }
 
-/* A matrix that is used twice gets both derivatives. */
+/* A matrix that is used twice receives both derivatives. */
 static mo_rl_var square(mo_rl_tape *t)
 {
     mo_rl_var a = w(t, A);
@@ -270,7 +270,7 @@ START_TEST(a_wiped_tape_computes_the_same)
 }
 END_TEST
 
-/* --------------------------------------------------------------------- adam */
+/* Adam */
 
 START_TEST(steps_go_to_the_bottom)
 {
@@ -296,7 +296,7 @@ START_TEST(steps_go_to_the_bottom)
 }
 END_TEST
 
-/* -------------------------------------------------------------------- files */
+/* Files */
 
 static const int about[] = { 4, 16 };
 
@@ -355,7 +355,7 @@ START_TEST(others_policies_are_refused)
 }
 END_TEST
 
-/* Cut off behind any byte but the last, which is a newline. */
+/* Truncated behind any byte but the last, which is a newline. */
 START_TEST(a_policy_that_was_cut_off_is_refused)
 {
     mo_rl_params weights = make_weights(3), other = make_weights(4);
@@ -382,7 +382,7 @@ START_TEST(a_policy_that_was_cut_off_is_refused)
 }
 END_TEST
 
-/* Nobody is at its other end. */
+/* Without a writer at its other end. */
 START_TEST(nobody_waits_for_a_pipe)
 {
     mo_rl_params weights = make_weights(3);

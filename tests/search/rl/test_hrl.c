@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of solvers/search/rl/hrl.h.  Built with doubles, so that a wrong
- * derivative shows. */
+/* Tests of solvers/search/rl/hrl.h.  Built with doubles, so that gradient
+ * checks are precise. */
 #include <config.h>
 
 #include <math.h>
@@ -13,8 +13,7 @@
 #include "tests/support/suite.h"
 #include "tests/support/ten_task_graphs.h"
 
-/* -------------------------------------------------------------------- policy
- */
+/* Policy */
 
 /* A network on some problem. */
 typedef struct policy {
@@ -70,7 +69,7 @@ static mo_rl_evaluation policy_draw(policy *y, uint64_t seed, bool likeliest)
     mo_rl_evaluator *score = NULL;
 
     MUST(mo_rl_evaluator_new(&y->task, y->units, &score, &err));
-    MUST(y->pupil.attend(&y->pupil, y->drawing, score, &random, likeliest,
+    MUST(y->pupil.sample(&y->pupil, y->drawing, score, &random, likeliest,
                          y->choices, y->device, y->scores, &drawn, &err));
     mo_rl_evaluator_free(score);
     return drawn.best;
@@ -105,7 +104,7 @@ static double value_of_grouping(const policy *y, mo_rl_tape *t)
     return value;
 }
 
-/* One placement after the other, each alone, as if it were being drawn. */
+/* One placement after the other, separately, as in sampling. */
 static double value_of_devices(const policy *y, mo_rl_tape *t, int i)
 {
     const mo_rl_hrl *h = &y->hrl;
@@ -165,8 +164,7 @@ START_TEST(derivatives_of_the_policy_are_those_of_small_differences)
 }
 END_TEST
 
-/* ------------------------------------------------------------------ episodes
- */
+/* Episodes */
 
 START_TEST(pins_stay_and_groups_go_together)
 {
@@ -190,7 +188,7 @@ START_TEST(pins_stay_and_groups_go_together)
 }
 END_TEST
 
-/* The score of an episode is that of the best that it drew. */
+/* The score of an episode is that of its best sample. */
 START_TEST(an_episode_ends_with_its_best)
 {
     policy y = { .choices = NULL };
@@ -230,7 +228,7 @@ START_TEST(where_nothing_can_be_chosen_nothing_is_learned)
 }
 END_TEST
 
-/* Groups 4 and 1 of eight are used; what is in 4 comes first in the graph. */
+/* Groups 4 and 1 of eight are used; the units of 4 come first in the graph. */
 START_TEST(groups_are_read_in_the_order_of_the_graph)
 {
     policy y = { .choices = NULL };
@@ -248,7 +246,7 @@ START_TEST(groups_are_read_in_the_order_of_the_graph)
         ck_assert_int_eq(groups.of_unit[u], u >= 3);
     for (int g = 0; g < 2; g++) {
         double mean = y.hrl.mean_ns * y.hrl.n / 3;
-        const mo_rl_real *told = groups.told + g * y.hrl.n_group_features;
+        const mo_rl_real *told = groups.features + g * y.hrl.n_group_features;
 
         ck_assert_double_eq_tol((double) told[1], log1p(times[g] / mean),
                                 1e-12);
@@ -258,8 +256,7 @@ START_TEST(groups_are_read_in_the_order_of_the_graph)
 }
 END_TEST
 
-/* -------------------------------------------------------------------- school
- */
+/* Training */
 
 static int64_t train(policy *y, int threads, int rounds)
 {

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of solvers/search/learn/{placeto,reach,draw}.h.  Built with doubles,
- * so that a wrong derivative shows. */
+/* Tests of solvers/search/rl/{placeto,ancestors}.h and nn/categorical.h.
+ * Built with doubles, so that gradient checks are precise. */
 #include <math.h>
 
 #include "base/random.h"
@@ -9,9 +9,9 @@
 #include "tests/support/problem.h"
 #include "tests/support/suite.h"
 
-/* ---------------------------------------------------- the policy of Placeto */
+/* Policy */
 
-/* A pin, a group, and ops that are before, after and beside each other. */
+/* A pin, a group, and ops that are ancestors, descendants and incomparable. */
 static const char graph[] =
     "a t.A=1 t.B=2 t.C=4; b t.A=3 t.B=1 t.C=2 pin=B; c t.A=5 t.B=9 t.C=2 "
     "colocate=g; d t.A=2 t.B=2 t.C=1 colocate=g; e t.A=4 t.B=1 t.C=7; "
@@ -27,7 +27,7 @@ typedef struct lesson {
     mo_rl_policy pupil;
     mo_rl_tape *tape;
     mo_rl_real *gradient;
-    int choices[16]; /* and what it goes on from */
+    int choices[16]; /* and the placement that it starts from */
     double advantage[8];
 } lesson;
 
@@ -35,8 +35,8 @@ enum { PARTS = 8 };
 
 static const double evenness = 0.3;
 
-/* At first what is added behind matrices is 0, and many a number is just where
- * it is cut off, which has no derivative. */
+/* Initially biases are 0, and many activations are at the kink of ReLU, which
+ * has no derivative. */
 static void lesson_begin(lesson *l, uint64_t seed)
 {
     mo_random random = { seed };
@@ -74,7 +74,7 @@ static void lesson_end(lesson *l)
     problem_clear(&l->p);
 }
 
-/* What shall fall, of one part, written down from school.h. */
+/* The loss of one part, by the definition in reinforce.h. */
 static double part_loss(lesson *l, const int *device, int c)
 {
     const mo_rl_placeto *p = &l->placeto;
@@ -123,8 +123,8 @@ static double slope(lesson *l, size_t weight, double step)
     return (above - below) / (2 * step);
 }
 
-/* Within a step something may be cut off or no longer be; within none of
- * several that are ever smaller it hardly is. */
+/* Within a step an activation may cross the kink; within ever smaller steps it
+ * hardly does. */
 static bool has_slope(lesson *l, size_t weight)
 {
     static const double steps[] = { 1e-6, 1e-7, 3e-8 };
@@ -172,7 +172,7 @@ START_TEST(what_is_pinned_is_not_moved)
 
         memcpy(device, l.placeto.begin, (size_t) l.units->n * sizeof *device);
 
-        MUST(l.pupil.attend(&l.pupil, l.tape, score, &random, false, l.choices,
+        MUST(l.pupil.sample(&l.pupil, l.tape, score, &random, false, l.choices,
                             device, scores, &drawn, &err));
         for (int u = 0; u < l.units->n; u++)
             ck_assert(l.units->pin[u] == MO_FREE ||
@@ -186,7 +186,7 @@ START_TEST(what_is_pinned_is_not_moved)
 }
 END_TEST
 
-/* -------------------------------------------------------------------- reach */
+/* Ancestors */
 
 enum { MOST = 40 };
 
@@ -196,7 +196,7 @@ typedef struct web {
     int start[MOST + 1], list[MOST * MOST];
 } web;
 
-/* A few edges go down, as between groups of ops; nobody follows them. */
+/* A few edges go backward, as between groups of ops; they are ignored. */
 static void web_make(web *w, mo_random *random)
 {
     int n_list = 0, one_in = 2 + mo_random_below(random, 12);
@@ -255,13 +255,13 @@ START_TEST(reach_is_what_all_paths_say)
         }
         check_list(&reach.before, v, before, w.n, _i);
         check_list(&reach.after, v, after, w.n, _i);
-        check_list(&reach.beside, v, beside, w.n, _i);
+        check_list(&reach.incomparable, v, beside, w.n, _i);
     }
     mo_rl_ancestors_clear(&reach);
 }
 END_TEST
 
-/* --------------------------------------------------------------------- draw */
+/* Categorical sampling */
 
 START_TEST(what_is_drawn_is_as_frequent_as_it_is_probable)
 {

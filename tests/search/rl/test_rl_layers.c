@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Claims of solvers/search/learn/{lstm,attend}.h.  Built with doubles, so that
- * a wrong derivative shows. */
+/* Tests of solvers/search/rl/nn/{lstm,attention_layer}.h.  Built with doubles,
+ * so that gradient checks are precise. */
 #include <config.h>
 
 #include <math.h>
@@ -14,11 +14,11 @@
 
 enum { STEPS = 5, INPUTS = 3, WIDTH = 4 };
 
-/* Weights of a test, and what is made of them. */
+/* Weights of a test, and values computed from them. */
 typedef struct pieces {
     mo_rl_params weights;
     mo_rl_lstm lstm;
-    int inputs, asked, ask;
+    int inputs, query, attention;
     mo_rl_var (*make)(const struct pieces *p, mo_rl_tape *t);
 } pieces;
 
@@ -36,8 +36,8 @@ static mo_rl_var read_back(const pieces *p, mo_rl_tape *t)
 
 static mo_rl_var attended(const pieces *p, mo_rl_tape *t)
 {
-    return mo_rl_attention(t, mo_rl_tape_param(t, p->ask),
-                           mo_rl_tape_param(t, p->asked),
+    return mo_rl_attention(t, mo_rl_tape_param(t, p->attention),
+                           mo_rl_tape_param(t, p->query),
                            mo_rl_tape_param(t, p->inputs));
 }
 
@@ -52,14 +52,14 @@ static pieces make_pieces(uint64_t seed)
     pieces p = { .inputs = -1 };
 
     p.inputs = mo_rl_params_add(&p.weights, "in", STEPS, INPUTS, 2, seed);
-    p.asked = mo_rl_params_add(&p.weights, "asked", 2, WIDTH, 2, seed);
-    p.ask = mo_rl_params_add(&p.weights, "ask", WIDTH, INPUTS, 2, seed);
+    p.query = mo_rl_params_add(&p.weights, "asked", 2, WIDTH, 2, seed);
+    p.attention = mo_rl_params_add(&p.weights, "ask", WIDTH, INPUTS, 2, seed);
     MUST(
         mo_rl_lstm_add(&p.lstm, &p.weights, "lstm", INPUTS, WIDTH, seed, &err));
     return p;
 }
 
-/* Factors, so that no derivative is the same as another. */
+/* Factors, so that all derivatives differ. */
 static mo_rl_var weighed(const pieces *p, mo_rl_tape *t)
 {
     mo_rl_var a = p->make(p, t);
@@ -112,7 +112,7 @@ static double sigmoid(double x)
     return 1 / (1 + exp(-x));
 }
 
-/* As in print, one number after the other. */
+/* The equations of the paper, one number after the other. */
 static void step_by_hand(const pieces *p, const mo_rl_real *in, double *shown,
                          double *kept)
 {
@@ -157,8 +157,8 @@ START_TEST(memory_is_kept_as_in_print)
 }
 END_TEST
 
-/* One row of memory is far more alike to the question than the others. */
-START_TEST(attention_finds_what_is_asked_for)
+/* One row of memory is far more similar to the query than the others. */
+START_TEST(attention_selects_the_similar_row)
 {
     pieces p = make_pieces(3);
     mo_rl_tape *t = mo_rl_tape_new(&p.weights, NULL);
@@ -183,5 +183,5 @@ SUITE(learn_pieces)
 {
     EACH(derivatives_of_pieces_are_those_of_small_differences, COUNT(makers));
     EACH(memory_is_kept_as_in_print, 2);
-    TEST(attention_finds_what_is_asked_for);
+    TEST(attention_selects_the_similar_row);
 }

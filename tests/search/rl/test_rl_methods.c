@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
-/* Claims of the methods that learn, by the table of methods: what they keep,
- * and when they end. */
+/* Tests of the reinforcement-learning methods through the table of methods:
+ * constraints, determinism and stop conditions. */
 #include <config.h>
 
 #include <stdio.h>
@@ -55,8 +55,9 @@ START_TEST(any_number_of_threads_learns_the_same)
 }
 END_TEST
 
-/* Pins, groups and memory are in a crowd; what overflows is said to.  Where all
- * may be on one device and has room there, nothing else is better. */
+/* Dense problems have pins, groups and memory limits; overflow is reported.
+ * Where everything may be on one device and fits there, the result is no
+ * worse. */
 START_TEST(rules_are_kept_and_one_device_is_no_better)
 {
     static const mo_regime *const regimes[] = { &learners_ports, &ports_memory,
@@ -86,7 +87,8 @@ START_TEST(rules_are_kept_and_one_device_is_no_better)
 }
 END_TEST
 
-/* Memory is full at one moment only; what is given back before is free then. */
+/* Memory is full at one moment only; what was freed before is available
+ * then. */
 START_TEST(what_lives_at_once_has_room)
 {
     const mo_method *method = learners[_i % N_LEARNERS];
@@ -137,7 +139,7 @@ START_TEST(nothing_is_placed_at_once)
 }
 END_TEST
 
-/* With no limit but the time it ends there, with what it has. */
+/* With no limit but the time it ends there, with the best so far. */
 START_TEST(a_stop_ends_it)
 {
     problem p = { 0 };
@@ -160,7 +162,7 @@ START_TEST(a_stop_ends_it)
 }
 END_TEST
 
-/* It has what it begins with, and no episode. */
+/* It returns the initial placement, without an episode. */
 START_TEST(a_stop_that_came_before_ends_it_at_once)
 {
     problem p = { 0 };

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
-/* Claims of the policies that methods learn: what they are good for, and which
- * are refused. */
+/* Tests of policy files: transfer to other graphs, and rejected files. */
 #include <config.h>
 
 #include <stdio.h>
@@ -31,7 +30,7 @@ static void train(const mo_method *method, uint64_t graph, int rounds)
     problem_clear(&p);
 }
 
-/* What placements come to that the policy in a file draws, on average. */
+/* The mean score of placements sampled from the policy in a file. */
 static double drawn_mean(const mo_method *method, uint64_t graph,
                          const char *policy)
 {
@@ -99,7 +98,7 @@ static void check_refused(const mo_method *method, const mo_instance *x)
     mo_method_result_clear(&placed);
 }
 
-/* One that was cut off anywhere, another method's, one for other devices. */
+/* A truncated one, another method's, one for other devices. */
 START_TEST(other_policies_are_refused)
 {
     const mo_method *method = learners[_i];
@@ -128,7 +127,7 @@ START_TEST(other_policies_are_refused)
 }
 END_TEST
 
-/* A policy of which every number is this one. */
+/* A policy with all numbers equal to this one. */
 static void write_policy_of(const char *whole, const char *number)
 {
     mo_out *out = text_new();
@@ -152,8 +151,8 @@ static void write_policy_of(const char *whole, const char *number)
     free(text);
 }
 
-/* Too large to be read; and so large that nothing can be computed with them,
- * which moves nothing that is pinned and never gets into a file. */
+/* Too large to be read; and so large that the network overflows, which moves
+ * nothing that is pinned and is never written to a file. */
 START_TEST(policies_beyond_numbers_do_no_harm)
 {
     const mo_method *method = learners[_i];
@@ -189,8 +188,7 @@ START_TEST(policies_beyond_numbers_do_no_harm)
 }
 END_TEST
 
-/* Where there is no room for what was learned there is an answer all the same.
- */
+/* Where the policy cannot be written the result is returned all the same. */
 START_TEST(an_answer_outlives_its_policy)
 {
     problem p = { 0 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* tags: no-valgrind */
-/* Claims of the methods that learn: small graphs are placed nearly as well as
- * can be, and not by chance. */
+/* Tests of the reinforcement-learning methods: near-optimal on small graphs,
+ * and better than random search. */
 #include <config.h>
 
 #include <math.h>
@@ -29,8 +29,8 @@ static int64_t optimum_ns(const mo_instance *x)
     return ns;
 }
 
-/* The best of some placements that nobody thought about, its order improved as
- * that of an episode is. */
+/* The best of some random placements, with its order improved like that of an
+ * episode. */
 static int64_t draw_by_chance(mo_rl_evaluator *score,
                               const mo_placement_units *units, int n_devices,
                               mo_random *random, int draws)
@@ -53,7 +53,7 @@ static int64_t draw_by_chance(mo_rl_evaluator *score,
     return best.makespan_ns;
 }
 
-/* What chance comes to in so many simulations. */
+/* The result of random search in that many simulations. */
 static int64_t chance_ns(const mo_method_task *task, int draws,
                          int64_t simulations)
 {
@@ -75,10 +75,11 @@ static int64_t chance_ns(const mo_method_task *task, int draws,
     return best_ns;
 }
 
-/* Batches of eight episodes after which chance is given as many simulations. */
+/* Batches of eight episodes after which random search has as many
+ * simulations. */
 enum { EPISODES = 8, ROUNDS = 60 };
 
-/* What came of all graphs against chance. */
+/* Results of all graphs against random search. */
 typedef struct tally {
     int graphs, wins, ties, losses;
     double ratio, simulations; /* of the optimum; sums */
@@ -128,12 +129,11 @@ START_TEST(small_graphs_are_not_placed_by_chance)
 }
 END_TEST
 
-/* Batches in which a learner must be within 5 % of the best schedule there is.
- */
+/* Batches in which a method must be within 5 % of the optimum. */
 enum { ROUNDS_MOST = 6000 };
 static const double near_enough = 1.05;
 
-/* Ends it as soon as it is near enough. */
+/* Stops as soon as it is near enough. */
 typedef struct goal {
     double ns;
     mo_stop stop;
@@ -147,7 +147,7 @@ static void look_at_news(void *context, const mo_method_progress *news)
         mo_stop_request(&g->stop);
 }
 
-/* What came of all graphs in the end. */
+/* Final results of all graphs. */
 typedef struct ends {
     int graphs, episodes_most;
     double ratio, worst, episodes; /* ratio, episodes: sums */

@@ -3,16 +3,16 @@
 
 #include <math.h>
 
-/* Products of long rows are large; what they are divided by keeps the softmax
- * from choosing one before anything is learned (Vaswani et al., 2017). */
-mo_rl_var mo_rl_attention(mo_rl_tape *tape, mo_rl_var weight, mo_rl_var asked,
+/* Scaled products: without the factor the softmax would saturate for long rows
+ * before training (Vaswani et al., 2017). */
+mo_rl_var mo_rl_attention(mo_rl_tape *tape, mo_rl_var weight, mo_rl_var query,
                           mo_rl_var memory)
 {
-    double wide = sqrt((double) mo_rl_tape_cols(tape, memory));
-    mo_rl_var question = mo_rl_tape_matmul(tape, asked, weight);
-    mo_rl_var alike = mo_rl_tape_matmul_transposed(tape, question, memory);
-    mo_rl_var shares =
-        mo_rl_tape_softmax(tape, mo_rl_tape_scale(tape, alike, 1 / wide));
+    double scale = sqrt((double) mo_rl_tape_cols(tape, memory));
+    mo_rl_var projected = mo_rl_tape_matmul(tape, query, weight);
+    mo_rl_var scores = mo_rl_tape_matmul_transposed(tape, projected, memory);
+    mo_rl_var attention =
+        mo_rl_tape_softmax(tape, mo_rl_tape_scale(tape, scores, 1 / scale));
 
-    return mo_rl_tape_matmul(tape, shares, memory);
+    return mo_rl_tape_matmul(tape, attention, memory);
 }

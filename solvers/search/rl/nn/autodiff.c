@@ -8,7 +8,7 @@
 
 #include "solvers/search/rl/nn/autodiff_internal.h"
 
-/* ------------------------------------------------------------------- memory */
+/* Memory */
 
 enum { BLOCK_BYTES = 1 << 20, ALIGN = 64 };
 
@@ -38,7 +38,8 @@ static mo_rl_tape_block *new_block(mo_rl_tape *tape, size_t least)
     return block;
 }
 
-/* Blocks are filled one after the other, in the same order each time. */
+/* Bump allocation: blocks are filled one after the other, in the same order
+ * each time. */
 void *mo_rl_tape_alloc(mo_rl_tape *tape, size_t bytes)
 {
     size_t rounded = (bytes + ALIGN - 1) / ALIGN * ALIGN;
@@ -71,9 +72,9 @@ const void *mo_rl_tape_save(mo_rl_tape *tape, const void *data, size_t bytes)
     return copy ? memcpy(copy, data, bytes) : NULL;
 }
 
-/* -------------------------------------------------------------------- nodes */
+/* Nodes */
 
-static bool make_room(mo_rl_tape *tape)
+static bool reserve_node(mo_rl_tape *tape)
 {
     int room = tape->nodes_room > 0 ? 2 * tape->nodes_room : 256;
     mo_rl_tape_node *nodes;
@@ -91,7 +92,7 @@ static bool make_room(mo_rl_tape *tape)
 }
 
 mo_rl_tape_node *mo_rl_tape_new_node(mo_rl_tape *tape, int rows, int cols,
-                                     mo_rl_tape_backward_fn *back)
+                                     mo_rl_tape_backward_fn *backward)
 {
     size_t bytes = (size_t) rows * (size_t) cols * sizeof(mo_rl_real);
     mo_rl_tape_node *node;
@@ -99,19 +100,19 @@ mo_rl_tape_node *mo_rl_tape_new_node(mo_rl_tape *tape, int rows, int cols,
 
     assert(rows >= 0 && cols >= 0);
     values = mo_rl_tape_alloc(tape, bytes);
-    if (!values || !make_room(tape))
+    if (!values || !reserve_node(tape))
         return NULL;
     node = &tape->nodes[tape->n_nodes++];
     *node = (mo_rl_tape_node){
-        .rows = rows, .cols = cols, .values = values, .back = back
+        .rows = rows, .cols = cols, .values = values, .backward = backward
     };
     return node;
 }
 
 mo_rl_tape_node *mo_rl_tape_new_zero_node(mo_rl_tape *tape, int rows, int cols,
-                                          mo_rl_tape_backward_fn *back)
+                                          mo_rl_tape_backward_fn *backward)
 {
-    mo_rl_tape_node *node = mo_rl_tape_new_node(tape, rows, cols, back);
+    mo_rl_tape_node *node = mo_rl_tape_new_node(tape, rows, cols, backward);
 
     if (node)
         memset(node->values, 0,
@@ -126,7 +127,7 @@ mo_rl_var mo_rl_tape_node_var(const mo_rl_tape *tape,
 }
 
 /* Matrix 0 is the empty one. */
-static void begin(mo_rl_tape *tape)
+static void init_tape(mo_rl_tape *tape)
 {
     tape->n_nodes = 0;
     tape->failed = false;
@@ -142,7 +143,7 @@ mo_rl_tape *mo_rl_tape_new(const mo_rl_params *weights, mo_rl_real *gradient)
         return NULL;
     tape->weights = weights;
     tape->gradient = gradient;
-    begin(tape);
+    init_tape(tape);
     if (tape->failed) {
         mo_rl_tape_free(tape);
         return NULL;
@@ -174,7 +175,7 @@ void mo_rl_tape_reset(mo_rl_tape *tape)
 {
     for (mo_rl_tape_block *block = tape->blocks; block; block = block->next)
         block->used = 0;
-    begin(tape);
+    init_tape(tape);
 }
 
 bool mo_rl_tape_failed(const mo_rl_tape *tape)
@@ -208,9 +209,9 @@ const mo_rl_real *mo_rl_tape_values(const mo_rl_tape *tape, mo_rl_var a)
     return mo_rl_tape_node_at(tape, a)->values;
 }
 
-/* ------------------------------------------------------------------ sources */
+/* Leaves */
 
-/* It lies where it is: there are many uses of each, and few change. */
+/* The values are borrowed: each weight has many uses and rarely changes. */
 mo_rl_var mo_rl_tape_param(mo_rl_tape *tape, int weight)
 {
     const mo_rl_param *w = &tape->weights->items[weight];
@@ -243,7 +244,7 @@ mo_rl_var mo_rl_tape_zeros(mo_rl_tape *tape, int rows, int cols)
         tape, mo_rl_tape_new_zero_node(tape, rows, cols, NULL));
 }
 
-/* --------------------------------------------------------------------- back */
+/* Backward pass */
 
 mo_rl_real *mo_rl_tape_node_gradient(mo_rl_tape *tape, mo_rl_var a)
 {
@@ -260,7 +261,7 @@ mo_rl_real *mo_rl_tape_node_gradient(mo_rl_tape *tape, mo_rl_var a)
     return node->gradient;
 }
 
-/* What is made comes behind what it is made of: one way is enough. */
+/* Nodes are in topological order: one pass is enough. */
 void mo_rl_tape_backward(mo_rl_tape *tape, mo_rl_var a)
 {
     mo_rl_real *seed;
@@ -277,7 +278,7 @@ void mo_rl_tape_backward(mo_rl_tape *tape, mo_rl_var a)
     for (mo_rl_var i = a; i > 0 && !tape->failed; i--) {
         const mo_rl_tape_node *node = mo_rl_tape_node_at(tape, i);
 
-        if (node->gradient && node->back)
-            node->back(tape, node);
+        if (node->gradient && node->backward)
+            node->backward(tape, node);
     }
 }

@@ -5,16 +5,16 @@
 #include "solvers/search/rl/nn/autodiff_internal.h"
 
 /*
- * Products are loops over rows that the compiler turns into vectors.  The
- * matrices of policies are thin, a few dozen columns at most: a BLAS spends
- * longer on getting ready than on such a product, and its sums depend on the
- * number of its threads.
+ * Products are loops over rows that the compiler vectorizes.  The matrices of
+ * policies are thin, a few dozen columns at most: the overhead of a BLAS
+ * exceeds such a product, and its sums depend on the number of its threads.
  */
 
-/* CLONES before a function: it is there once more for processors with vectors
- * of eight, and which one runs is chosen when the program is loaded.  Both
- * round alike.  Not under sanitizers, which start too late for the choice, and
- * not with clang, which gives such choices names that are not static. */
+/* CLONES before a function: it is compiled a second time for processors with
+ * vectors of eight, and the version is selected when the program is loaded.
+ * Both round alike.  Not under sanitizers, which start too late for the
+ * selection, and not with clang, which gives such functions names that are not
+ * static. */
 #if defined(__x86_64__) && defined(__gnu_linux__) && !defined(__clang__) &&    \
     !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 #pragma GCC optimize("fp-contract=off")
@@ -25,21 +25,22 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* Eight numbers, computed with as many at once as the processor can. */
-enum { WIDE = 8 };
-typedef mo_rl_real wide __attribute__((vector_size(WIDE * sizeof(mo_rl_real)),
-                                       aligned(sizeof(mo_rl_real)), may_alias));
+/* Eight numbers, in as few registers as the processor needs. */
+enum { VEC_WIDTH = 8 };
+typedef mo_rl_real vec
+    __attribute__((vector_size(VEC_WIDTH * sizeof(mo_rl_real)),
+                   aligned(sizeof(mo_rl_real)), may_alias));
 
 /* c[0..4 * WIDE) += a[0] b[0][..] + a[step] b[1][..] + ..., rows of b being n
  * apart. */
-INLINE void add_four(const mo_rl_real *a, size_t step, const mo_rl_real *b,
-                     size_t n, mo_rl_real *c, int k)
+INLINE void add_product_4(const mo_rl_real *a, size_t step, const mo_rl_real *b,
+                          size_t n, mo_rl_real *c, int k)
 {
-    wide *to = (wide *) c;
-    wide sum0 = to[0], sum1 = to[1], sum2 = to[2], sum3 = to[3];
+    vec *to = (vec *) c;
+    vec sum0 = to[0], sum1 = to[1], sum2 = to[2], sum3 = to[3];
 
     for (int l = 0; l < k; l++, a += step, b += n) {
-        const wide *row = (const wide *) b;
+        const vec *row = (const vec *) b;
 
         sum0 += *a * row[0];
         sum1 += *a * row[1];
@@ -52,14 +53,14 @@ INLINE void add_four(const mo_rl_real *a, size_t step, const mo_rl_real *b,
     to[3] = sum3;
 }
 
-INLINE void add_one(const mo_rl_real *a, size_t step, const mo_rl_real *b,
-                    size_t n, mo_rl_real *c, int k)
+INLINE void add_product_1(const mo_rl_real *a, size_t step, const mo_rl_real *b,
+                          size_t n, mo_rl_real *c, int k)
 {
-    wide *to = (wide *) c;
-    wide sum = *to;
+    vec *to = (vec *) c;
+    vec sum = *to;
 
     for (int l = 0; l < k; l++, a += step, b += n)
-        sum += *a * *(const wide *) b;
+        sum += *a * *(const vec *) b;
     *to = sum;
 }
 
@@ -69,10 +70,10 @@ INLINE void add_rows(const mo_rl_real *a, size_t step, const mo_rl_real *b,
 {
     size_t j = 0;
 
-    for (; j + 4 * WIDE <= n; j += 4 * WIDE)
-        add_four(a, step, b + j, n, c + j, k);
-    for (; j + WIDE <= n; j += WIDE)
-        add_one(a, step, b + j, n, c + j, k);
+    for (; j + 4 * VEC_WIDTH <= n; j += 4 * VEC_WIDTH)
+        add_product_4(a, step, b + j, n, c + j, k);
+    for (; j + VEC_WIDTH <= n; j += VEC_WIDTH)
+        add_product_1(a, step, b + j, n, c + j, k);
     for (; j < n; j++) {
         mo_rl_real sum = c[j];
 
@@ -86,23 +87,24 @@ INLINE void add_rows(const mo_rl_real *a, size_t step, const mo_rl_real *b,
 CLONES static void add_product(const mo_rl_real *a, const mo_rl_real *b,
                                mo_rl_real *c, int m, int k, int n)
 {
-    if (n == WIDE && k == WIDE)
-        for (int i = 0; i < m; i++, a += WIDE, c += WIDE)
-            add_one(a, 1, b, WIDE, c, WIDE);
+    if (n == VEC_WIDTH && k == VEC_WIDTH)
+        for (int i = 0; i < m; i++, a += VEC_WIDTH, c += VEC_WIDTH)
+            add_product_1(a, 1, b, VEC_WIDTH, c, VEC_WIDTH);
     else
         for (int i = 0; i < m; i++, a += k, c += n)
             add_rows(a, 1, b, (size_t) n, c, k);
 }
 
-/* Rows that are looked at while they are near. */
-enum { NEAR = 16 };
+/* Block of rows that stays in the cache. */
+enum { BLOCK_ROWS = 16 };
 
 /* c[k][n] += a[m][k]^T b[m][n] */
-CLONES static void add_turned_product(const mo_rl_real *a, const mo_rl_real *b,
-                                      mo_rl_real *c, int m, int k, int n)
+CLONES static void add_transposed_product(const mo_rl_real *a,
+                                          const mo_rl_real *b, mo_rl_real *c,
+                                          int m, int k, int n)
 {
-    for (int first = 0; first < m; first += NEAR) {
-        int rows = m - first < NEAR ? m - first : NEAR;
+    for (int first = 0; first < m; first += BLOCK_ROWS) {
+        int rows = m - first < BLOCK_ROWS ? m - first : BLOCK_ROWS;
 
         for (int l = 0; l < k; l++)
             add_rows(a + (size_t) first * (size_t) k + l, (size_t) k,
@@ -111,38 +113,38 @@ CLONES static void add_turned_product(const mo_rl_real *a, const mo_rl_real *b,
     }
 }
 
-/* b^T, which is made once. */
-static const mo_rl_real *turned_of(mo_rl_tape *tape, mo_rl_var b)
+/* b^T, computed once. */
+static const mo_rl_real *transpose_of(mo_rl_tape *tape, mo_rl_var b)
 {
     mo_rl_tape_node *node = mo_rl_tape_node_at(tape, b);
     const mo_rl_real *from = node->values;
     mo_rl_real *to;
 
-    if (node->turned)
-        return node->turned;
+    if (node->transposed)
+        return node->transposed;
     to = mo_rl_tape_alloc(tape, mo_rl_tape_node_size(node) * sizeof *to);
     if (!to)
         return NULL;
     for (int i = 0; i < node->rows; i++)
         for (int j = 0; j < node->cols; j++)
             to[(size_t) j * (size_t) node->rows + (size_t) i] = *from++;
-    node->turned = to;
+    node->transposed = to;
     return to;
 }
 
 /* c[m][n] += a[m][k] b^T, where b has n rows. */
-static void add_product_turned(mo_rl_tape *tape, const mo_rl_real *a,
-                               mo_rl_var b, mo_rl_real *c, int m)
+static void add_product_transposed(mo_rl_tape *tape, const mo_rl_real *a,
+                                   mo_rl_var b, mo_rl_real *c, int m)
 {
     const mo_rl_tape_node *node = mo_rl_tape_node_at(tape, b);
-    const mo_rl_real *turned = turned_of(tape, b);
+    const mo_rl_real *transposed = transpose_of(tape, b);
 
-    if (turned)
-        add_product(a, turned, c, m, node->cols, node->rows);
+    if (transposed)
+        add_product(a, transposed, c, m, node->cols, node->rows);
 }
 
-/* Through c = a b, of which made has the gradient. */
-static void back_through_product(mo_rl_tape *tape, const mo_rl_tape_node *made)
+/* Backward through c = a b. */
+static void backward_matmul(mo_rl_tape *tape, const mo_rl_tape_node *made)
 {
     const mo_rl_tape_node *a = mo_rl_tape_node_at(tape, made->a);
     const mo_rl_tape_node *b = mo_rl_tape_node_at(tape, made->b);
@@ -151,9 +153,9 @@ static void back_through_product(mo_rl_tape *tape, const mo_rl_tape_node *made)
 
     if (!to_a || !to_b)
         return;
-    add_product_turned(tape, made->gradient, made->b, to_a, a->rows);
-    add_turned_product(a->values, made->gradient, to_b, a->rows, a->cols,
-                       b->cols);
+    add_product_transposed(tape, made->gradient, made->b, to_a, a->rows);
+    add_transposed_product(a->values, made->gradient, to_b, a->rows, a->cols,
+                           b->cols);
 }
 
 mo_rl_var mo_rl_tape_matmul(mo_rl_tape *tape, mo_rl_var a, mo_rl_var b)
@@ -161,7 +163,7 @@ mo_rl_var mo_rl_tape_matmul(mo_rl_tape *tape, mo_rl_var a, mo_rl_var b)
     int m = mo_rl_tape_rows(tape, a), k = mo_rl_tape_cols(tape, a);
     int n = mo_rl_tape_cols(tape, b);
     mo_rl_tape_node *made =
-        mo_rl_tape_new_zero_node(tape, m, n, back_through_product);
+        mo_rl_tape_new_zero_node(tape, m, n, backward_matmul);
 
     if (!made)
         return 0;
@@ -173,8 +175,9 @@ mo_rl_var mo_rl_tape_matmul(mo_rl_tape *tape, mo_rl_var a, mo_rl_var b)
     return mo_rl_tape_node_var(tape, made);
 }
 
-/* Of c = a b^T: dc b, and dc^T a. */
-static void back_from_turned(mo_rl_tape *tape, const mo_rl_tape_node *made)
+/* Backward through c = a b^T: dc b, and dc^T a. */
+static void backward_matmul_transposed(mo_rl_tape *tape,
+                                       const mo_rl_tape_node *made)
 {
     const mo_rl_tape_node *a = mo_rl_tape_node_at(tape, made->a);
     const mo_rl_tape_node *b = mo_rl_tape_node_at(tape, made->b);
@@ -184,8 +187,8 @@ static void back_from_turned(mo_rl_tape *tape, const mo_rl_tape_node *made)
     if (!to_a || !to_b)
         return;
     add_product(made->gradient, b->values, to_a, a->rows, b->rows, a->cols);
-    add_turned_product(made->gradient, a->values, to_b, a->rows, b->rows,
-                       a->cols);
+    add_transposed_product(made->gradient, a->values, to_b, a->rows, b->rows,
+                           a->cols);
 }
 
 mo_rl_var mo_rl_tape_matmul_transposed(mo_rl_tape *tape, mo_rl_var a,
@@ -194,23 +197,24 @@ mo_rl_var mo_rl_tape_matmul_transposed(mo_rl_tape *tape, mo_rl_var a,
     int m = mo_rl_tape_rows(tape, a), k = mo_rl_tape_cols(tape, a);
     int n = mo_rl_tape_rows(tape, b);
     mo_rl_tape_node *made =
-        mo_rl_tape_new_zero_node(tape, m, n, back_from_turned);
+        mo_rl_tape_new_zero_node(tape, m, n, backward_matmul_transposed);
 
     if (!made)
         return 0;
     assert(mo_rl_tape_cols(tape, b) == k);
     made->a = a;
     made->b = b;
-    add_product_turned(tape, mo_rl_tape_values(tape, a), b, made->values, m);
+    add_product_transposed(tape, mo_rl_tape_values(tape, a), b, made->values,
+                           m);
     return mo_rl_tape_node_var(tape, made);
 }
 
-/* ------------------------------------------------------------------- layers */
+/* Layers */
 
-/* What came out as 0 was cut off there, and nothing goes back through it. */
-INLINE void back_through_of(const mo_rl_real *restrict values,
-                            mo_rl_real *restrict gradient,
-                            mo_rl_real *restrict bias, int m, int n)
+/* Backward through ReLU and bias: elements cut off at 0 pass no gradient. */
+INLINE void backward_relu_bias(const mo_rl_real *restrict values,
+                               mo_rl_real *restrict gradient,
+                               mo_rl_real *restrict bias, int m, int n)
 {
     for (int i = 0; i < m; i++, values += n, gradient += n)
         for (int j = 0; j < n; j++) {
@@ -219,21 +223,22 @@ INLINE void back_through_of(const mo_rl_real *restrict values,
         }
 }
 
-static void back_from_layer(mo_rl_tape *tape, const mo_rl_tape_node *made)
+static void backward_dense_relu(mo_rl_tape *tape, const mo_rl_tape_node *made)
 {
     mo_rl_real *to_bias = mo_rl_tape_node_gradient(tape, made->n);
 
     if (!to_bias)
         return;
     if (made->cols == 8)
-        back_through_of(made->values, made->gradient, to_bias, made->rows, 8);
+        backward_relu_bias(made->values, made->gradient, to_bias, made->rows,
+                           8);
     else
-        back_through_of(made->values, made->gradient, to_bias, made->rows,
-                        made->cols);
-    back_through_product(tape, made);
+        backward_relu_bias(made->values, made->gradient, to_bias, made->rows,
+                           made->cols);
+    backward_matmul(tape, made);
 }
 
-INLINE void cut_of(mo_rl_real *values, size_t m, int n)
+INLINE void clamp_at_zero(mo_rl_real *values, size_t m, int n)
 {
     for (size_t i = 0; i < m; i++, values += n)
         for (int j = 0; j < n; j++)
@@ -245,7 +250,8 @@ mo_rl_var mo_rl_tape_dense_relu(mo_rl_tape *tape, mo_rl_var a, mo_rl_var b,
 {
     int m = mo_rl_tape_rows(tape, a), k = mo_rl_tape_cols(tape, a);
     int n = mo_rl_tape_cols(tape, b);
-    mo_rl_tape_node *made = mo_rl_tape_new_node(tape, m, n, back_from_layer);
+    mo_rl_tape_node *made =
+        mo_rl_tape_new_node(tape, m, n, backward_dense_relu);
 
     if (!made)
         return 0;
@@ -260,16 +266,16 @@ mo_rl_var mo_rl_tape_dense_relu(mo_rl_tape *tape, mo_rl_var a, mo_rl_var b,
     add_product(mo_rl_tape_values(tape, a), mo_rl_tape_values(tape, b),
                 made->values, m, k, n);
     if (n == 8)
-        cut_of(made->values, (size_t) m, 8);
+        clamp_at_zero(made->values, (size_t) m, 8);
     else
-        cut_of(made->values, (size_t) m, n);
+        clamp_at_zero(made->values, (size_t) m, n);
     return mo_rl_tape_node_var(tape, made);
 }
 
-/* --------------------------------------------------------------------- sums */
+/* Sums */
 
-static void add_all(const mo_rl_real *restrict from, mo_rl_real *restrict to,
-                    size_t n)
+static void add_array(const mo_rl_real *restrict from, mo_rl_real *restrict to,
+                      size_t n)
 {
     for (; n >= 8; n -= 8, from += 8, to += 8)
         for (size_t i = 0; i < 8; i++)
@@ -278,8 +284,8 @@ static void add_all(const mo_rl_real *restrict from, mo_rl_real *restrict to,
         to[i] += from[i];
 }
 
-/* What was one row for all gets from all. */
-static void back_from_sum(mo_rl_tape *tape, const mo_rl_tape_node *made)
+/* A broadcast row receives the gradient of all rows. */
+static void backward_add(mo_rl_tape *tape, const mo_rl_tape_node *made)
 {
     int rows = mo_rl_tape_rows(tape, made->b);
     size_t cols = (size_t) made->cols;
@@ -288,21 +294,20 @@ static void back_from_sum(mo_rl_tape *tape, const mo_rl_tape_node *made)
 
     if (!to_a || !to_b)
         return;
-    add_all(made->gradient, to_a, mo_rl_tape_node_size(made));
+    add_array(made->gradient, to_a, mo_rl_tape_node_size(made));
     if (rows == made->rows)
-        add_all(made->gradient, to_b, mo_rl_tape_node_size(made));
+        add_array(made->gradient, to_b, mo_rl_tape_node_size(made));
     else
         for (int i = 0; i < made->rows; i++)
-            add_all(made->gradient + (size_t) i * cols, to_b, cols);
+            add_array(made->gradient + (size_t) i * cols, to_b, cols);
 }
 
 mo_rl_var mo_rl_tape_add(mo_rl_tape *tape, mo_rl_var a, mo_rl_var b)
 {
     int rows = mo_rl_tape_rows(tape, b);
     size_t cols = (size_t) mo_rl_tape_cols(tape, a);
-    mo_rl_tape_node *made =
-        mo_rl_tape_new_node(tape, mo_rl_tape_rows(tape, a),
-                            mo_rl_tape_cols(tape, a), back_from_sum);
+    mo_rl_tape_node *made = mo_rl_tape_new_node(
+        tape, mo_rl_tape_rows(tape, a), mo_rl_tape_cols(tape, a), backward_add);
 
     if (!made)
         return 0;
@@ -313,16 +318,16 @@ mo_rl_var mo_rl_tape_add(mo_rl_tape *tape, mo_rl_var a, mo_rl_var b)
     memcpy(made->values, mo_rl_tape_values(tape, a),
            mo_rl_tape_node_size(made) * sizeof(mo_rl_real));
     if (rows == made->rows)
-        add_all(mo_rl_tape_values(tape, b), made->values,
-                mo_rl_tape_node_size(made));
+        add_array(mo_rl_tape_values(tape, b), made->values,
+                  mo_rl_tape_node_size(made));
     else
         for (int i = 0; i < made->rows; i++)
-            add_all(mo_rl_tape_values(tape, b),
-                    made->values + (size_t) i * cols, cols);
+            add_array(mo_rl_tape_values(tape, b),
+                      made->values + (size_t) i * cols, cols);
     return mo_rl_tape_node_var(tape, made);
 }
 
-static void back_from_times(mo_rl_tape *tape, const mo_rl_tape_node *made)
+static void backward_mul(mo_rl_tape *tape, const mo_rl_tape_node *made)
 {
     const mo_rl_real *a = mo_rl_tape_values(tape, made->a);
     const mo_rl_real *b = mo_rl_tape_values(tape, made->b);
@@ -339,9 +344,8 @@ static void back_from_times(mo_rl_tape *tape, const mo_rl_tape_node *made)
 
 mo_rl_var mo_rl_tape_mul(mo_rl_tape *tape, mo_rl_var a, mo_rl_var b)
 {
-    mo_rl_tape_node *made =
-        mo_rl_tape_new_node(tape, mo_rl_tape_rows(tape, a),
-                            mo_rl_tape_cols(tape, a), back_from_times);
+    mo_rl_tape_node *made = mo_rl_tape_new_node(
+        tape, mo_rl_tape_rows(tape, a), mo_rl_tape_cols(tape, a), backward_mul);
     const mo_rl_real *x, *y;
 
     if (!made)
@@ -357,7 +361,7 @@ mo_rl_var mo_rl_tape_mul(mo_rl_tape *tape, mo_rl_var a, mo_rl_var b)
     return mo_rl_tape_node_var(tape, made);
 }
 
-static void back_from_scaled(mo_rl_tape *tape, const mo_rl_tape_node *made)
+static void backward_scale(mo_rl_tape *tape, const mo_rl_tape_node *made)
 {
     mo_rl_real *to = mo_rl_tape_node_gradient(tape, made->a);
 
@@ -369,7 +373,7 @@ mo_rl_var mo_rl_tape_scale(mo_rl_tape *tape, mo_rl_var a, double by)
 {
     mo_rl_tape_node *made =
         mo_rl_tape_new_node(tape, mo_rl_tape_rows(tape, a),
-                            mo_rl_tape_cols(tape, a), back_from_scaled);
+                            mo_rl_tape_cols(tape, a), backward_scale);
     const mo_rl_real *x;
 
     if (!made)

@@ -4,15 +4,15 @@
 
 #include "solvers/search/rl/nn/autodiff_internal.h"
 
-/* ------------------------------------------------------- element by element */
+/* Elementwise */
 
-/* A matrix of a's shape; *x: a's values. */
-static mo_rl_tape_node *make_like(mo_rl_tape *tape, mo_rl_var a,
-                                  mo_rl_tape_backward_fn *back,
-                                  const mo_rl_real **x)
+/* A node of a's shape; *x: a's values. */
+static mo_rl_tape_node *new_node_like(mo_rl_tape *tape, mo_rl_var a,
+                                      mo_rl_tape_backward_fn *backward,
+                                      const mo_rl_real **x)
 {
-    mo_rl_tape_node *made = mo_rl_tape_new_node(tape, mo_rl_tape_rows(tape, a),
-                                                mo_rl_tape_cols(tape, a), back);
+    mo_rl_tape_node *made = mo_rl_tape_new_node(
+        tape, mo_rl_tape_rows(tape, a), mo_rl_tape_cols(tape, a), backward);
 
     if (made)
         made->a = a;
@@ -20,7 +20,7 @@ static mo_rl_tape_node *make_like(mo_rl_tape *tape, mo_rl_var a,
     return made;
 }
 
-static void back_from_relu(mo_rl_tape *tape, const mo_rl_tape_node *made)
+static void backward_relu(mo_rl_tape *tape, const mo_rl_tape_node *made)
 {
     mo_rl_real *to = mo_rl_tape_node_gradient(tape, made->a);
 
@@ -31,14 +31,14 @@ static void back_from_relu(mo_rl_tape *tape, const mo_rl_tape_node *made)
 mo_rl_var mo_rl_tape_relu(mo_rl_tape *tape, mo_rl_var a)
 {
     const mo_rl_real *x;
-    mo_rl_tape_node *made = make_like(tape, a, back_from_relu, &x);
+    mo_rl_tape_node *made = new_node_like(tape, a, backward_relu, &x);
 
     for (size_t i = 0; made && i < mo_rl_tape_node_size(made); i++)
         made->values[i] = x[i] > 0 ? x[i] : 0;
     return mo_rl_tape_node_var(tape, made);
 }
 
-static void back_from_tanh(mo_rl_tape *tape, const mo_rl_tape_node *made)
+static void backward_tanh(mo_rl_tape *tape, const mo_rl_tape_node *made)
 {
     mo_rl_real *to = mo_rl_tape_node_gradient(tape, made->a);
 
@@ -49,14 +49,14 @@ static void back_from_tanh(mo_rl_tape *tape, const mo_rl_tape_node *made)
 mo_rl_var mo_rl_tape_tanh(mo_rl_tape *tape, mo_rl_var a)
 {
     const mo_rl_real *x;
-    mo_rl_tape_node *made = make_like(tape, a, back_from_tanh, &x);
+    mo_rl_tape_node *made = new_node_like(tape, a, backward_tanh, &x);
 
     for (size_t i = 0; made && i < mo_rl_tape_node_size(made); i++)
         made->values[i] = 1 - 2 / (1 + mo_rl_real_exp(2 * x[i]));
     return mo_rl_tape_node_var(tape, made);
 }
 
-static void back_from_exp(mo_rl_tape *tape, const mo_rl_tape_node *made)
+static void backward_exp(mo_rl_tape *tape, const mo_rl_tape_node *made)
 {
     mo_rl_real *to = mo_rl_tape_node_gradient(tape, made->a);
 
@@ -67,14 +67,14 @@ static void back_from_exp(mo_rl_tape *tape, const mo_rl_tape_node *made)
 mo_rl_var mo_rl_tape_exp(mo_rl_tape *tape, mo_rl_var a)
 {
     const mo_rl_real *x;
-    mo_rl_tape_node *made = make_like(tape, a, back_from_exp, &x);
+    mo_rl_tape_node *made = new_node_like(tape, a, backward_exp, &x);
 
     for (size_t i = 0; made && i < mo_rl_tape_node_size(made); i++)
         made->values[i] = mo_rl_real_exp(x[i]);
     return mo_rl_tape_node_var(tape, made);
 }
 
-static void back_from_sigmoid(mo_rl_tape *tape, const mo_rl_tape_node *made)
+static void backward_sigmoid(mo_rl_tape *tape, const mo_rl_tape_node *made)
 {
     mo_rl_real *to = mo_rl_tape_node_gradient(tape, made->a);
 
@@ -85,29 +85,28 @@ static void back_from_sigmoid(mo_rl_tape *tape, const mo_rl_tape_node *made)
 mo_rl_var mo_rl_tape_sigmoid(mo_rl_tape *tape, mo_rl_var a)
 {
     const mo_rl_real *x;
-    mo_rl_tape_node *made = make_like(tape, a, back_from_sigmoid, &x);
+    mo_rl_tape_node *made = new_node_like(tape, a, backward_sigmoid, &x);
 
     for (size_t i = 0; made && i < mo_rl_tape_node_size(made); i++)
         made->values[i] = 1 / (1 + mo_rl_real_exp(-x[i]));
     return mo_rl_tape_node_var(tape, made);
 }
 
-/* --------------------------------------------------------------- row by row */
+/* By row */
 
-/* The logarithm of the sum of powers; the largest is taken out, so that none
- * overflows. */
-static double log_sum(const mo_rl_real *x, int n)
+/* log-sum-exp; the maximum is factored out, so that nothing overflows. */
+static double log_sum_exp(const mo_rl_real *x, int n)
 {
-    double most = -INFINITY, sum = 0;
+    double largest = -INFINITY, sum = 0;
 
     for (int i = 0; i < n; i++)
-        most = fmax(most, (double) x[i]);
+        largest = fmax(largest, (double) x[i]);
     for (int i = 0; i < n; i++)
-        sum += exp((double) x[i] - most);
-    return most + log(sum);
+        sum += exp((double) x[i] - largest);
+    return largest + log(sum);
 }
 
-static void back_from_softmax(mo_rl_tape *tape, const mo_rl_tape_node *made)
+static void backward_softmax(mo_rl_tape *tape, const mo_rl_tape_node *made)
 {
     mo_rl_real *to = mo_rl_tape_node_gradient(tape, made->a);
 
@@ -125,7 +124,7 @@ static void back_from_softmax(mo_rl_tape *tape, const mo_rl_tape_node *made)
     }
 }
 
-static void back_from_log_softmax(mo_rl_tape *tape, const mo_rl_tape_node *made)
+static void backward_log_softmax(mo_rl_tape *tape, const mo_rl_tape_node *made)
 {
     mo_rl_real *to = mo_rl_tape_node_gradient(tape, made->a);
 
@@ -146,11 +145,11 @@ static void back_from_log_softmax(mo_rl_tape *tape, const mo_rl_tape_node *made)
 mo_rl_var mo_rl_tape_softmax(mo_rl_tape *tape, mo_rl_var a)
 {
     const mo_rl_real *x;
-    mo_rl_tape_node *made = make_like(tape, a, back_from_softmax, &x);
+    mo_rl_tape_node *made = new_node_like(tape, a, backward_softmax, &x);
 
     for (int i = 0; made && i < made->rows; i++) {
         size_t at = (size_t) i * (size_t) made->cols;
-        double sum = log_sum(x + at, made->cols);
+        double sum = log_sum_exp(x + at, made->cols);
 
         for (size_t j = at; j < at + (size_t) made->cols; j++)
             made->values[j] = (mo_rl_real) exp((double) x[j] - sum);
@@ -161,11 +160,11 @@ mo_rl_var mo_rl_tape_softmax(mo_rl_tape *tape, mo_rl_var a)
 mo_rl_var mo_rl_tape_log_softmax(mo_rl_tape *tape, mo_rl_var a)
 {
     const mo_rl_real *x;
-    mo_rl_tape_node *made = make_like(tape, a, back_from_log_softmax, &x);
+    mo_rl_tape_node *made = new_node_like(tape, a, backward_log_softmax, &x);
 
     for (int i = 0; made && i < made->rows; i++) {
         size_t at = (size_t) i * (size_t) made->cols;
-        double sum = log_sum(x + at, made->cols);
+        double sum = log_sum_exp(x + at, made->cols);
 
         for (size_t j = at; j < at + (size_t) made->cols; j++)
             made->values[j] = (mo_rl_real) ((double) x[j] - sum);
@@ -173,14 +172,15 @@ mo_rl_var mo_rl_tape_log_softmax(mo_rl_tape *tape, mo_rl_var a)
     return mo_rl_tape_node_var(tape, made);
 }
 
-/* ------------------------------------------------------------------- picked */
+/* Gather */
 
 static double factor_of(const double *factor, int i)
 {
     return factor ? factor[i] : 1;
 }
 
-static void back_from_picked(mo_rl_tape *tape, const mo_rl_tape_node *made)
+static void backward_gather_elements(mo_rl_tape *tape,
+                                     const mo_rl_tape_node *made)
 {
     size_t cols = (size_t) mo_rl_tape_cols(tape, made->a);
     mo_rl_real *to = mo_rl_tape_node_gradient(tape, made->a);
@@ -198,7 +198,7 @@ mo_rl_var mo_rl_tape_gather_elements(mo_rl_tape *tape, mo_rl_var a,
     const int *picks = mo_rl_tape_save(tape, pick, n * sizeof *pick);
     const double *factors = mo_rl_tape_save(tape, factor, n * sizeof *factor);
     mo_rl_tape_node *made =
-        mo_rl_tape_new_node(tape, rows, 1, back_from_picked);
+        mo_rl_tape_new_node(tape, rows, 1, backward_gather_elements);
     const mo_rl_real *x;
 
     if (!made)

@@ -5,8 +5,8 @@
 #include "solvers/search/rl/nn/autodiff_internal.h"
 
 /* to += from, n numbers. */
-static void add(const mo_rl_real *restrict from, mo_rl_real *restrict to,
-                size_t n)
+static void add_array(const mo_rl_real *restrict from, mo_rl_real *restrict to,
+                      size_t n)
 {
     for (; n >= 8; n -= 8, from += 8, to += 8)
         for (size_t i = 0; i < 8; i++)
@@ -15,17 +15,17 @@ static void add(const mo_rl_real *restrict from, mo_rl_real *restrict to,
         to[i] += from[i];
 }
 
-static mo_rl_real *row(mo_rl_real *values, int cols, int i)
+static mo_rl_real *row_at(mo_rl_real *values, int cols, int i)
 {
     return values + (size_t) cols * (size_t) i;
 }
 
-static const mo_rl_real *row_of(const mo_rl_real *values, int cols, int i)
+static const mo_rl_real *const_row_at(const mo_rl_real *values, int cols, int i)
 {
     return values + (size_t) cols * (size_t) i;
 }
 
-static void keep_parts(mo_rl_tape *tape, mo_rl_var made, const mo_rl_var *parts,
+static void save_parts(mo_rl_tape *tape, mo_rl_var made, const mo_rl_var *parts,
                        int n)
 {
     const mo_rl_var *kept =
@@ -35,9 +35,9 @@ static void keep_parts(mo_rl_tape *tape, mo_rl_var made, const mo_rl_var *parts,
     mo_rl_tape_node_at(tape, made)->n = n;
 }
 
-/* ------------------------------------------------------------------- joined */
+/* Concatenation */
 
-static void back_from_beside(mo_rl_tape *tape, const mo_rl_tape_node *made)
+static void backward_concat_cols(mo_rl_tape *tape, const mo_rl_tape_node *made)
 {
     int at = 0;
 
@@ -46,8 +46,8 @@ static void back_from_beside(mo_rl_tape *tape, const mo_rl_tape_node *made)
         mo_rl_real *to = mo_rl_tape_node_gradient(tape, made->parts[p]);
 
         for (int i = 0; to && i < made->rows; i++)
-            add(row_of(made->gradient, made->cols, i) + at, row(to, cols, i),
-                (size_t) cols);
+            add_array(const_row_at(made->gradient, made->cols, i) + at,
+                      row_at(to, cols, i), (size_t) cols);
         at += cols;
     }
 }
@@ -61,25 +61,25 @@ mo_rl_var mo_rl_tape_concat_cols(mo_rl_tape *tape, const mo_rl_var *parts,
 
     for (int p = 0; p < n; p++)
         cols += mo_rl_tape_cols(tape, parts[p]);
-    made = mo_rl_tape_new_node(tape, rows, cols, back_from_beside);
+    made = mo_rl_tape_new_node(tape, rows, cols, backward_concat_cols);
     if (!made)
         return 0;
     for (int p = 0; p < n; p++) {
-        int wide = mo_rl_tape_cols(tape, parts[p]);
+        int width = mo_rl_tape_cols(tape, parts[p]);
 
         assert(mo_rl_tape_rows(tape, parts[p]) == rows);
         for (int i = 0; i < rows; i++)
-            memcpy(row(made->values, cols, i) + at,
-                   row_of(mo_rl_tape_values(tape, parts[p]), wide, i),
-                   (size_t) wide * sizeof(mo_rl_real));
-        at += wide;
+            memcpy(row_at(made->values, cols, i) + at,
+                   const_row_at(mo_rl_tape_values(tape, parts[p]), width, i),
+                   (size_t) width * sizeof(mo_rl_real));
+        at += width;
     }
     number = mo_rl_tape_node_var(tape, made);
-    keep_parts(tape, number, parts, n);
+    save_parts(tape, number, parts, n);
     return number;
 }
 
-static void back_from_below(mo_rl_tape *tape, const mo_rl_tape_node *made)
+static void backward_concat_rows(mo_rl_tape *tape, const mo_rl_tape_node *made)
 {
     const mo_rl_real *from = made->gradient;
 
@@ -89,7 +89,7 @@ static void back_from_below(mo_rl_tape *tape, const mo_rl_tape_node *made)
         mo_rl_real *to = mo_rl_tape_node_gradient(tape, made->parts[p]);
 
         if (to)
-            add(from, to, size);
+            add_array(from, to, size);
         from += size;
     }
 }
@@ -104,7 +104,7 @@ mo_rl_var mo_rl_tape_concat_rows(mo_rl_tape *tape, const mo_rl_var *parts,
 
     for (int p = 0; p < n; p++)
         rows += mo_rl_tape_rows(tape, parts[p]);
-    made = mo_rl_tape_new_node(tape, rows, cols, back_from_below);
+    made = mo_rl_tape_new_node(tape, rows, cols, backward_concat_rows);
     if (!made)
         return 0;
     to = made->values;
@@ -117,27 +117,27 @@ mo_rl_var mo_rl_tape_concat_rows(mo_rl_tape *tape, const mo_rl_var *parts,
         to += size;
     }
     number = mo_rl_tape_node_var(tape, made);
-    keep_parts(tape, number, parts, n);
+    save_parts(tape, number, parts, n);
     return number;
 }
 
-/* ------------------------------------------------------------------- picked */
+/* Slices and gathers */
 
-static void back_from_columns(mo_rl_tape *tape, const mo_rl_tape_node *made)
+static void backward_slice_cols(mo_rl_tape *tape, const mo_rl_tape_node *made)
 {
     int cols = mo_rl_tape_cols(tape, made->a);
     mo_rl_real *to = mo_rl_tape_node_gradient(tape, made->a);
 
     for (int i = 0; to && i < made->rows; i++)
-        add(row_of(made->gradient, made->cols, i), row(to, cols, i) + made->n,
-            (size_t) made->cols);
+        add_array(const_row_at(made->gradient, made->cols, i),
+                  row_at(to, cols, i) + made->n, (size_t) made->cols);
 }
 
 mo_rl_var mo_rl_tape_slice_cols(mo_rl_tape *tape, mo_rl_var a, int first, int n)
 {
     int rows = mo_rl_tape_rows(tape, a), cols = mo_rl_tape_cols(tape, a);
     mo_rl_tape_node *made =
-        mo_rl_tape_new_node(tape, rows, n, back_from_columns);
+        mo_rl_tape_new_node(tape, rows, n, backward_slice_cols);
 
     if (!made)
         return 0;
@@ -145,19 +145,19 @@ mo_rl_var mo_rl_tape_slice_cols(mo_rl_tape *tape, mo_rl_var a, int first, int n)
     made->a = a;
     made->n = first;
     for (int i = 0; i < rows; i++)
-        memcpy(row(made->values, n, i),
-               row_of(mo_rl_tape_values(tape, a), cols, i) + first,
+        memcpy(row_at(made->values, n, i),
+               const_row_at(mo_rl_tape_values(tape, a), cols, i) + first,
                (size_t) n * sizeof(mo_rl_real));
     return mo_rl_tape_node_var(tape, made);
 }
 
-static void back_from_rows(mo_rl_tape *tape, const mo_rl_tape_node *made)
+static void backward_gather_rows(mo_rl_tape *tape, const mo_rl_tape_node *made)
 {
     mo_rl_real *to = mo_rl_tape_node_gradient(tape, made->a);
 
     for (int i = 0; to && i < made->rows; i++)
-        add(row_of(made->gradient, made->cols, i),
-            row(to, made->cols, made->pick[i]), (size_t) made->cols);
+        add_array(const_row_at(made->gradient, made->cols, i),
+                  row_at(to, made->cols, made->pick[i]), (size_t) made->cols);
 }
 
 mo_rl_var mo_rl_tape_gather_rows(mo_rl_tape *tape, mo_rl_var a, const int *pick,
@@ -165,7 +165,8 @@ mo_rl_var mo_rl_tape_gather_rows(mo_rl_tape *tape, mo_rl_var a, const int *pick,
 {
     int cols = mo_rl_tape_cols(tape, a);
     const int *kept = mo_rl_tape_save(tape, pick, (size_t) n * sizeof *pick);
-    mo_rl_tape_node *made = mo_rl_tape_new_node(tape, n, cols, back_from_rows);
+    mo_rl_tape_node *made =
+        mo_rl_tape_new_node(tape, n, cols, backward_gather_rows);
 
     if (!made)
         return 0;
@@ -173,23 +174,24 @@ mo_rl_var mo_rl_tape_gather_rows(mo_rl_tape *tape, mo_rl_var a, const int *pick,
     made->pick = kept;
     for (int i = 0; i < n; i++) {
         assert(pick[i] >= 0 && pick[i] < mo_rl_tape_rows(tape, a));
-        memcpy(row(made->values, cols, i),
-               row_of(mo_rl_tape_values(tape, a), cols, pick[i]),
+        memcpy(row_at(made->values, cols, i),
+               const_row_at(mo_rl_tape_values(tape, a), cols, pick[i]),
                (size_t) cols * sizeof(mo_rl_real));
     }
     return mo_rl_tape_node_var(tape, made);
 }
 
-/* ------------------------------------------------------------------- summed */
+/* Sums of rows */
 
-static void back_from_gathered(mo_rl_tape *tape, const mo_rl_tape_node *made)
+static void backward_segment_sum(mo_rl_tape *tape, const mo_rl_tape_node *made)
 {
     mo_rl_real *to = mo_rl_tape_node_gradient(tape, made->a);
 
     for (int i = 0; to && i < made->rows; i++)
         for (int k = made->pick[i]; k < made->pick[i + 1]; k++)
-            add(row_of(made->gradient, made->cols, i),
-                row(to, made->cols, made->list[k]), (size_t) made->cols);
+            add_array(const_row_at(made->gradient, made->cols, i),
+                      row_at(to, made->cols, made->list[k]),
+                      (size_t) made->cols);
 }
 
 mo_rl_var mo_rl_tape_segment_sum(mo_rl_tape *tape, mo_rl_var a,
@@ -197,7 +199,7 @@ mo_rl_var mo_rl_tape_segment_sum(mo_rl_tape *tape, mo_rl_var a,
 {
     int cols = mo_rl_tape_cols(tape, a);
     mo_rl_tape_node *made =
-        mo_rl_tape_new_zero_node(tape, n, cols, back_from_gathered);
+        mo_rl_tape_new_zero_node(tape, n, cols, backward_segment_sum);
 
     if (!made)
         return 0;
@@ -206,30 +208,31 @@ mo_rl_var mo_rl_tape_segment_sum(mo_rl_tape *tape, mo_rl_var a,
     made->list = list;
     for (int i = 0; i < n; i++)
         for (int k = start[i]; k < start[i + 1]; k++)
-            add(row_of(mo_rl_tape_values(tape, a), cols, list[k]),
-                row(made->values, cols, i), (size_t) cols);
+            add_array(const_row_at(mo_rl_tape_values(tape, a), cols, list[k]),
+                      row_at(made->values, cols, i), (size_t) cols);
     return mo_rl_tape_node_var(tape, made);
 }
 
-static void back_from_total(mo_rl_tape *tape, const mo_rl_tape_node *made)
+static void backward_sum_rows(mo_rl_tape *tape, const mo_rl_tape_node *made)
 {
     mo_rl_real *to = mo_rl_tape_node_gradient(tape, made->a);
 
     for (int i = 0; to && i < mo_rl_tape_rows(tape, made->a); i++)
-        add(made->gradient, row(to, made->cols, i), (size_t) made->cols);
+        add_array(made->gradient, row_at(to, made->cols, i),
+                  (size_t) made->cols);
 }
 
 mo_rl_var mo_rl_tape_sum_rows(mo_rl_tape *tape, mo_rl_var a)
 {
     int cols = mo_rl_tape_cols(tape, a);
     mo_rl_tape_node *made =
-        mo_rl_tape_new_zero_node(tape, 1, cols, back_from_total);
+        mo_rl_tape_new_zero_node(tape, 1, cols, backward_sum_rows);
 
     if (!made)
         return 0;
     made->a = a;
     for (int i = 0; i < mo_rl_tape_rows(tape, a); i++)
-        add(row_of(mo_rl_tape_values(tape, a), cols, i), made->values,
-            (size_t) cols);
+        add_array(const_row_at(mo_rl_tape_values(tape, a), cols, i),
+                  made->values, (size_t) cols);
     return mo_rl_tape_node_var(tape, made);
 }

@@ -13,8 +13,8 @@ int mo_rl_categorical_argmax(const mo_rl_real *logs, int n)
     return best;
 }
 
-/* Rounding may leave a little at the end, which nobody has: the likeliest gets
- * it. */
+/* Inverse transform sampling.  Rounding may leave a remainder at the end: the
+ * mode gets it. */
 int mo_rl_categorical_sample(const mo_rl_real *logs, int n, mo_random *random)
 {
     double left = mo_random_unit(random);

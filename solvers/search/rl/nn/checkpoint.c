@@ -28,11 +28,11 @@
  *     1 0 0.125
  *     end
  *
- * The last line tells a whole file from one that was cut off.
+ * The last line distinguishes a complete file from a truncated one.
  */
 static const char heading[] = "moirai-policy 1";
 
-/* ------------------------------------------------------------------ writing */
+/* Writing */
 
 static void write_matrix(mo_out *out, const mo_rl_params *weights,
                          const mo_rl_param *w)
@@ -79,7 +79,7 @@ mo_status mo_rl_params_write(const mo_rl_params *weights, const char *kind,
     return mo_out_commit(out, err);
 }
 
-/* ------------------------------------------------------------------ reading */
+/* Reading */
 
 typedef struct reader {
     FILE *file;
@@ -90,7 +90,7 @@ typedef struct reader {
     mo_error *err;
 } reader;
 
-static mo_status refuse(const reader *r, const char *what)
+static mo_status reject_file(const reader *r, const char *what)
 {
     return mo_fail_at(r->err, MO_E_INPUT, r->path, r->number,
                       "%s; train a policy anew, or name another file", what);
@@ -102,21 +102,21 @@ static mo_status next_line(reader *r)
 
     r->number++;
     if (length < 0)
-        return refuse(r, "the policy ends here before its end");
+        return reject_file(r, "the policy ends here before its end");
     while (length > 0 && isspace((unsigned char) r->line[length - 1]))
         r->line[--length] = 0;
     return strlen(r->line) == (size_t) length
                ? MO_OK
-               : refuse(r, "this is no text, hence no policy");
+               : reject_file(r, "this is no text, hence no policy");
 }
 
-/* The next line must be this one; else what tells what is wrong with it. */
-static mo_status expect(reader *r, const char *line, const char *what)
+/* The next line must be this one; else fails with the message what. */
+static mo_status expect_line(reader *r, const char *line, const char *what)
 {
     mo_status status = next_line(r);
 
     if (status == MO_OK && strcmp(r->line, line) != 0)
-        status = refuse(r, what);
+        status = reject_file(r, what);
     return status;
 }
 
@@ -128,8 +128,8 @@ static mo_status read_about(reader *r, const int *about, int n_about)
     for (int i = 0; i < n_about && length + 16 < sizeof wanted; i++)
         length += (size_t) snprintf(wanted + length, sizeof wanted - length,
                                     " %d", about[i]);
-    return expect(r, wanted,
-                  "the policy was trained for another number of devices");
+    return expect_line(r, wanted,
+                       "the policy was trained for another number of devices");
 }
 
 static mo_status read_row(reader *r, mo_rl_real *values, int n)
@@ -144,14 +144,15 @@ static mo_status read_row(reader *r, mo_rl_real *values, int n)
         at += strspn(at, " ");
         length = strcspn(at, " ");
         if (mo_number_read_double(at, length, &value) != MO_NUMBER_OK)
-            return refuse(r, "a number is missing or is none");
+            return reject_file(r, "a number is missing or is none");
         values[i] = (mo_rl_real) value;
         if (!isfinite(values[i]))
-            return refuse(r, "a number is too large");
+            return reject_file(r, "a number is too large");
         at += length;
     }
     if (status == MO_OK && *at)
-        return refuse(r, "there are more numbers than the matrix has columns");
+        return reject_file(
+            r, "there are more numbers than the matrix has columns");
     return status;
 }
 
@@ -163,7 +164,7 @@ static mo_status read_matrix(reader *r, mo_rl_params *weights,
 
     snprintf(wanted, sizeof wanted, "matrix %s %d %d", w->name, w->rows,
              w->cols);
-    status = expect(r, wanted, "the policy is made of other matrices");
+    status = expect_line(r, wanted, "the policy is made of other matrices");
     for (int i = 0; i < w->rows && status == MO_OK; i++)
         status = read_row(
             r, weights->values + w->offset + (size_t) i * (size_t) w->cols,
@@ -171,27 +172,27 @@ static mo_status read_matrix(reader *r, mo_rl_params *weights,
     return status;
 }
 
-static mo_status read_all(reader *r, mo_rl_params *weights, const char *kind,
-                          const int *about, int n_about)
+static mo_status read_policy(reader *r, mo_rl_params *weights, const char *kind,
+                             const int *about, int n_about)
 {
     char wanted[64];
     mo_status status =
-        expect(r, heading, "this is no policy, or one of another version");
+        expect_line(r, heading, "this is no policy, or one of another version");
 
     snprintf(wanted, sizeof wanted, "kind %s", kind);
     if (status == MO_OK)
-        status = expect(r, wanted, "the policy is one of another method");
+        status = expect_line(r, wanted, "the policy is one of another method");
     if (status == MO_OK)
         status = read_about(r, about, n_about);
     for (int i = 0; i < weights->n && status == MO_OK; i++)
         status = read_matrix(r, weights, &weights->items[i]);
     if (status == MO_OK)
-        status = expect(r, "end", "the policy has more matrices");
+        status = expect_line(r, "end", "the policy has more matrices");
     return status;
 }
 
-/* Not blocking, so that a pipe of that name does not hold us up. */
-static mo_status open_plain(const char *path, FILE **file, mo_error *err)
+/* Non-blocking, so that a pipe of that name does not block. */
+static mo_status open_regular_file(const char *path, FILE **file, mo_error *err)
 {
     int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
     struct stat info;
@@ -210,7 +211,7 @@ static mo_status open_plain(const char *path, FILE **file, mo_error *err)
     return status;
 }
 
-/* What stands in weights stays when the file is refused. */
+/* weights are unchanged when the file is rejected. */
 mo_status mo_rl_params_read(mo_rl_params *weights, const char *kind,
                             const int *about, int n_about, const char *path,
                             mo_error *err)
@@ -218,12 +219,12 @@ mo_status mo_rl_params_read(mo_rl_params *weights, const char *kind,
     size_t bytes = (weights->n_values + 1) * sizeof *weights->values;
     reader r = { .path = path, .err = err };
     mo_rl_params read = *weights;
-    mo_status status = open_plain(path, &r.file, err);
+    mo_status status = open_regular_file(path, &r.file, err);
 
     if (status != MO_OK)
         return status;
     read.values = malloc(bytes);
-    status = read.values ? read_all(&r, &read, kind, about, n_about)
+    status = read.values ? read_policy(&r, &read, kind, about, n_about)
                          : mo_fail_memory(err);
     if (status == MO_OK)
         memcpy(weights->values, read.values,

@@ -16,8 +16,9 @@ static uint64_t seed_of(const char *name, uint64_t seed)
     return seed;
 }
 
-/* Numbers whose spread keeps sums of rows about as large as what is summed. */
-static void fill(mo_rl_params *weights, const mo_rl_param *w, uint64_t seed)
+/* Glorot and Bengio (2010): the range keeps the variance across the layer. */
+static void initialize_param(mo_rl_params *weights, const mo_rl_param *w,
+                             uint64_t seed)
 {
     double range = w->scale * sqrt(6.0 / ((double) w->rows + (double) w->cols));
     mo_random random = { seed_of(w->name, seed) };
@@ -31,7 +32,7 @@ void mo_rl_params_randomize(mo_rl_params *weights, uint64_t seed)
 {
     for (int i = 0; i < weights->n; i++)
         if (weights->items[i].scale > 0)
-            fill(weights, &weights->items[i], seed);
+            initialize_param(weights, &weights->items[i], seed);
 }
 
 int mo_rl_params_add(mo_rl_params *weights, const char *name, int rows,
@@ -53,7 +54,7 @@ int mo_rl_params_add(mo_rl_params *weights, const char *name, int rows,
         .rows = rows, .cols = cols, .scale = scale, .offset = weights->n_values
     };
     snprintf(made->name, sizeof made->name, "%s", name);
-    fill(weights, made, seed);
+    initialize_param(weights, made, seed);
     weights->n_values += size;
     return weights->n++;
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * weights.h - all that a policy has learned: matrices, one behind the other.
+ * params.h - the parameters of a policy: named matrices in one contiguous
+ * buffer.
  *
- * Gradients and the state of an optimiser are arrays of the same length, so
- * that threads can have their own and be summed in a fixed order.
+ * Gradients and the state of an optimizer are arrays of the same length, so
+ * that each thread can have its own and they are summed in a fixed order.
  */
 #ifndef MO_SOLVERS_SEARCH_RL_NN_PARAMS_H
 #define MO_SOLVERS_SEARCH_RL_NN_PARAMS_H
@@ -19,7 +20,7 @@ enum { MO_RL_PARAM_NAME_MAX = 32, MO_RL_PARAMS_MAX = 64 };
 typedef struct mo_rl_param {
     char name[MO_RL_PARAM_NAME_MAX];
     int rows, cols;
-    double scale; /* of the numbers that it began with */
+    double scale; /* of its initialization */
     size_t offset;
 } mo_rl_param;
 
@@ -30,22 +31,22 @@ typedef struct mo_rl_params {
     size_t n_values;
 } mo_rl_params;
 
-/* Begins as zeros.  Adds a matrix of small numbers that seed and name decide
- * (uniform, Glorot and Bengio's range), or of zeros where scale is 0; returns
- * its number, or -1: out of memory, or there are too many. */
+/* weights is zeroed by the caller before the first.  Adds a matrix of small
+ * random numbers determined by seed and name (uniform, Glorot and Bengio's
+ * range), or of zeros where scale is 0; returns its number, or -1: out of
+ * memory, or there are too many. */
 int mo_rl_params_add(mo_rl_params *weights, const char *name, int rows,
                      int cols, double scale, uint64_t seed);
 void mo_rl_params_clear(mo_rl_params *weights);
 
-/* Other small numbers for all matrices that began with such. */
+/* Draws all randomly initialized matrices again. */
 void mo_rl_params_randomize(mo_rl_params *weights, uint64_t seed);
 
-/* A policy in a file.  kind tells policies apart that have nothing in common;
- * about are a few numbers that it depends on, such as how many devices there
- * are.  Reading demands the same kind, version, matrices and numbers, and says
- * in one line what differs or is missing; weights must have been added.  What
- * has become infinite or no number is not written, and a file that was there
- * stays. */
+/* A policy in a file (checkpoint).  kind identifies the method; about are a
+ * few numbers that it depends on, such as the number of devices.  Reading
+ * requires the same kind, version, matrices and numbers, and fails with one
+ * line that names the difference; weights must have been added.  A policy with
+ * infinite or NaN values is not written, and an existing file is kept. */
 mo_status mo_rl_params_write(const mo_rl_params *weights, const char *kind,
                              const int *about, int n_about, const char *path,
                              mo_error *err);

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /*
- * real.h - the numbers that are learned with.
+ * real.h - floating-point type of the networks.
  *
- * Floats are enough to learn by.  Whether gradients are right is only seen in
- * doubles, so a test builds these files a second time with them.
+ * Floats suffice for training.  Gradient checks need doubles, so a test builds
+ * these files a second time with them.
  */
 #ifndef MO_SOLVERS_SEARCH_RL_NN_REAL_H
 #define MO_SOLVERS_SEARCH_RL_NN_REAL_H
