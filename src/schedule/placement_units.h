@@ -23,6 +23,8 @@ typedef struct mo_placement_units {
                    with MO_MEMORY_LIVE weights; with MO_MEMORY_NONE 0 */
 } mo_placement_units;
 
+/* The caller frees *units with mo_placement_units_free(), which accepts NULL.
+ */
 mo_status mo_placement_units_make(const mo_instance *x, const mo_regime *regime,
                                   mo_placement_units **units, mo_error *err);
 void mo_placement_units_free(mo_placement_units *units);
