@@ -36,6 +36,7 @@ typedef struct mo_identity_options {
     int64_t unit_ns; /* time unit of the model; 0: not recorded */
 } mo_identity_options;
 
+/* Fills *identity, a plain value that owns nothing. */
 void mo_identity_make(const mo_instance *x, const mo_identity_options *options,
                       mo_identity *identity);
 

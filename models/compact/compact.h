@@ -84,31 +84,12 @@ void mo_compact_each_transfer_pair(const mo_compact *c,
                                    mo_compact_transfer_pair_fn *visit,
                                    void *context);
 
-/*
- * Iterates over the resources that both of a pair may need:
- *
- *     mo_compact_shared_resource at =
- *         mo_compact_shared_resource_begin(c, first, second);
- *     while (mo_compact_shared_resource_next(&at))
- *         ... at.resource ...
- */
-typedef struct mo_compact_shared_resource {
-    const mo_transfer_use *u, *v, *u_end,
-        *v_end; /* uses that are still to come */
-    int resource;
-    bool forward, backward; /* is there time for the first to be first, ... */
-    bool open;              /* windows do not keep them apart there */
-} mo_compact_shared_resource;
-
-mo_compact_shared_resource
-mo_compact_shared_resource_begin(const mo_compact *c, int first, int second);
-bool mo_compact_shared_resource_next(mo_compact_shared_resource *at);
-
 /* Finds the pairs of ops that need a column m, and counts the columns h. */
 mo_status mo_compact_count_transfer_orders(mo_compact *c, int64_t *n_columns,
                                            mo_error *err);
 
-/* start_values.c: values in the MIP start. */
+/* start_values.c: the first allocates c->start, which c owns; the others return
+ * the value of a column in the MIP start, 0 where there is none. */
 mo_status mo_compact_start_make(mo_compact *c, mo_error *err);
 double mo_compact_start_order(const mo_compact *c, int i, int j);
 double mo_compact_start_same_device(const mo_compact *c, int i, int j);

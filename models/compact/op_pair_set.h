@@ -27,6 +27,7 @@ mo_status mo_op_pair_set_add(mo_op_pair_set *set, int i, int j, mo_error *err);
 /* Returns its number, or -1. */
 int mo_op_pair_set_find(const mo_op_pair_set *set, int i, int j);
 
+/* Frees the arrays; the set is empty again. */
 void mo_op_pair_set_clear(mo_op_pair_set *set);
 
 #endif

@@ -68,6 +68,9 @@ typedef struct mo_transfer_items {
     int n_resources;
 } mo_transfer_items;
 
+/* The frame must outlive the items.  The caller frees *items with
+ * mo_transfer_items_free(), which accepts NULL.  Returns MO_E_LIMIT when there
+ * are more than INT_MAX of them. */
 mo_status mo_transfer_items_make(const mo_frame *frame,
                                  mo_transfer_items **items, mo_error *err);
 void mo_transfer_items_free(mo_transfer_items *items);

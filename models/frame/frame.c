@@ -6,7 +6,214 @@
 #include "base/array.h"
 #include "graph/cut.h"
 #include "models/frame/frame_internal.h"
+#include "models/frame/memory_rows.h"
 #include "models/sink/scale.h"
+#include "schedule/heuristic/single_device.h"
+#include "schedule/heuristic/upper_bound.h"
+#include "schedule/serial_makespan.h"
+
+/* MIP start for models that bound live memory from above.  Such a model may
+ * reject schedules that fit (models/frame/memory_rows.h), the one among them
+ * that the upper bound of the instance came from.  What it accepts may take
+ * longer; a horizon that is too short would leave it infeasible.
+ *
+ * Finds the best schedule on one of the devices alone that the rows accept, or
+ * NULL.  *upper_ns is its makespan, else the serial makespan, within which
+ * every placement can be run. */
+static mo_status find_single_device_start(const mo_instance *x,
+                                          const mo_regime *regime,
+                                          const mo_memory_rows *rows,
+                                          const int *devices, int n_devices,
+                                          mo_schedule **schedule,
+                                          int64_t *upper_ns, mo_error *err)
+{
+    mo_schedule *best = NULL;
+
+    for (int i = 0; i < n_devices; i++) {
+        mo_schedule *alone = NULL;
+        mo_status status =
+            mo_single_device_schedule(x, regime, devices[i], &alone, err);
+
+        if (status != MO_OK) {
+            mo_schedule_free(best);
+            return status;
+        }
+        if (alone && mo_memory_rows_accept(rows, alone->device) &&
+            (!best || alone->makespan_ns < best->makespan_ns)) {
+            mo_schedule_free(best);
+            best = alone;
+        } else {
+            mo_schedule_free(alone);
+        }
+    }
+    *schedule = best;
+    if (!best)
+        return mo_serial_makespan(x, regime, upper_ns, err);
+    *upper_ns = best->makespan_ns;
+    return MO_OK;
+}
+
+/* The best of the schedules on one device that models accept. */
+static mo_status find_accepted_start(mo_frame *f, const mo_memory_rows *rows,
+                                     mo_error *err)
+{
+    int n_devices = f->x->n_devices;
+    int *devices = calloc((size_t) n_devices + 1, sizeof *devices);
+    mo_status status;
+
+    if (!devices)
+        return mo_fail_memory(err);
+    for (int k = 0; k < n_devices; k++)
+        devices[k] = k;
+    mo_schedule_free(f->start);
+    f->start = NULL;
+    status = find_single_device_start(f->x, &f->regime, rows, devices,
+                                      n_devices, &f->start, &f->upper_ns, err);
+    free(devices);
+    return status;
+}
+
+/* Models bound live memory from above, so that they reject schedules that
+ * would fit; the makespan of one of these does not bound theirs. */
+static mo_status check_live_start(mo_frame *f, mo_error *err)
+{
+    mo_memory_rows *rows;
+    mo_status status = mo_memory_rows_new(f, &rows, err);
+
+    if (status != MO_OK)
+        return status;
+    if (!mo_memory_rows_accept(rows, f->start->device))
+        status = find_accepted_start(f, rows, err);
+    mo_memory_rows_free(rows);
+    return status;
+}
+
+/* Drops a given start if models would reject it. */
+static mo_status check_given_start(mo_frame *f, mo_error *err)
+{
+    mo_memory_rows *rows;
+    mo_status status;
+
+    if (f->regime.memory != MO_MEMORY_LIVE)
+        return MO_OK;
+    status = mo_memory_rows_new(f, &rows, err);
+    if (status != MO_OK)
+        return status;
+    if (!mo_memory_rows_accept(rows, f->start->device)) {
+        mo_schedule_free(f->start);
+        f->start = NULL;
+    }
+    mo_memory_rows_free(rows);
+    return MO_OK;
+}
+
+static mo_status find_upper(mo_frame *f, mo_error *err)
+{
+    mo_status status = f->start ? check_given_start(f, err) : MO_OK;
+
+    if (status != MO_OK)
+        return status;
+    if (f->start) {
+        f->upper_ns = f->start->makespan_ns;
+        return MO_OK;
+    }
+    status = mo_bound_upper(f->x, &f->regime, &f->start, &f->upper_ns, err);
+    if (status == MO_OK && f->start && f->regime.memory == MO_MEMORY_LIVE)
+        status = check_live_start(f, err);
+    return status;
+}
+
+static void free_rounded(mo_frame *f)
+{
+    if (!f->rounded)
+        return;
+    free(f->rounded->p_ns);
+    free(f->rounded->comm_ns);
+    free(f->rounded);
+}
+
+/* A rounded copy; NULL when memory cannot be allocated. */
+static int64_t *round_array(const int64_t *ns, int64_t n, int64_t step_ns)
+{
+    int64_t *rounded = malloc(((size_t) n + 1) * sizeof *rounded);
+
+    for (int64_t i = 0; i < n && rounded; i++)
+        rounded[i] = mo_scale_rounded_ns(step_ns, ns[i]);
+    return rounded;
+}
+
+/* All but the times is borrowed from x. */
+static mo_instance *round_times(const mo_instance *x, int64_t step_ns)
+{
+    int64_t n_places = (int64_t) x->n * x->n_devices;
+    int64_t n_sends = (int64_t) x->n_comm_rows * x->n_kinds;
+    mo_instance *rounded = malloc(sizeof *rounded);
+
+    if (!rounded)
+        return NULL;
+    *rounded = *x;
+    rounded->arena = NULL;
+    rounded->p_ns = round_array(x->p_ns, n_places, step_ns);
+    rounded->comm_ns = round_array(x->comm_ns, n_sends, step_ns);
+    return rounded;
+}
+
+static mo_status round_times_of_frame(mo_frame *f, int64_t step_ns,
+                                      int64_t *reached_ns, mo_error *err)
+{
+    mo_instance *rounded = round_times(f->given, step_ns);
+    mo_status status = MO_OK;
+
+    free_rounded(f);
+    f->rounded = rounded;
+    if (!rounded || !rounded->p_ns || !rounded->comm_ns)
+        return mo_fail_memory(err);
+    f->x = rounded;
+    if (f->start) {
+        status = mo_schedule_left_shift(f->x, f->start, err);
+        *reached_ns = f->start->makespan_ns;
+    }
+    return status;
+}
+
+/*
+ * The bounds were proven for the instance as given.  A model of a rounded one
+ * has times that are up to half a step shorter: its schedules are shorter by
+ * at most that for each op and transfer, of which none occurs twice on a path
+ * through the subject of a proof.  Less that, and in whole steps, the bound
+ * holds for them, too.
+ */
+
+static int64_t bound_after_rounding(const mo_frame *f, int64_t ns,
+                                    int64_t n_items)
+{
+    int64_t left_ns = ns - n_items * ((f->step_ns + 1) / 2);
+
+    if (f->step_ns == 1)
+        return ns;
+    return left_ns > 0 ? left_ns / f->step_ns * f->step_ns : 0;
+}
+
+/* Ops are in topological order: those between two of them have numbers between
+ * theirs. */
+int64_t mo_frame_proven_pair_ns(const mo_frame *f, size_t number, int a, int b)
+{
+    const mo_proven_bounds_pair *pair = &f->proven->pairs[number];
+    int first = pair->u == MO_FREE ? 0 : pair->u;
+    int end = pair->v == MO_FREE ? f->x->n : pair->v;
+    int n_flows = f->x->out_start[end] - f->x->out_start[first];
+
+    return bound_after_rounding(f, pair->least_ns[a * f->x->n_devices + b],
+                                (int64_t) end - first + n_flows);
+}
+
+int64_t mo_frame_proven_ns(const mo_frame *f)
+{
+    if (!f->proven)
+        return 0;
+    return bound_after_rounding(f, f->proven->lower_ns,
+                                (int64_t) f->x->n + f->x->n_flows);
+}
 
 /* What rounding may add to a schedule of that length: every op and every
  * transfer that waits for another is written to the millionth of a unit.  One
@@ -91,7 +298,7 @@ static mo_status choose_horizon(mo_frame *f, mo_error *err)
         if (mo_scale_step_ns(f->unit_ns) <= f->step_ns)
             break;
         f->step_ns = mo_scale_step_ns(f->unit_ns);
-        status = mo_frame_round_times(f, f->step_ns, &reached_ns, err);
+        status = round_times_of_frame(f, f->step_ns, &reached_ns, err);
     }
     return status;
 }
@@ -130,7 +337,7 @@ static mo_status fill_frame(mo_frame *f, bool has_upper, mo_error *err)
     if (status == MO_OK)
         status = find_cuts_and_reach(f, err);
     if (status == MO_OK && !has_upper)
-        status = mo_frame_find_upper(f, err);
+        status = find_upper(f, err);
     return status == MO_OK ? complete_frame(f, err) : status;
 }
 
@@ -216,6 +423,6 @@ void mo_frame_free(mo_frame *frame)
     free(frame->cuts);
     free(frame->segment_ns);
     free(frame->symmetric_to);
-    mo_frame_free_rounded(frame);
+    free_rounded(frame);
     free(frame);
 }

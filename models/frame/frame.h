@@ -97,6 +97,7 @@ mo_status mo_frame_make_from(const mo_frame *other, mo_schedule *start,
                              int64_t upper_ns, mo_frame **frame, mo_error *err);
 void mo_frame_free(mo_frame *frame);
 
+/* Returns whether op may run on the device. */
 static inline bool mo_frame_allowed(const mo_frame *f, int op, int device)
 {
     return f->allowed[(int64_t) op * f->x->n_devices + device];

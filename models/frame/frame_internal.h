@@ -15,16 +15,6 @@ static inline mo_allowed_devices mo_frame_allowed_devices(const mo_frame *f)
     return (mo_allowed_devices){ f->x, f->regime, f->allowed };
 }
 
-/* Finds the start, unless it was given, and its makespan; the cuts are
- * known. */
-mo_status mo_frame_find_upper(mo_frame *f, mo_error *err);
-
-/* Replaces the frame's instance by one with times that are multiples of
- * step_ns.  *reached_ns, the makespan of the start, is updated. */
-mo_status mo_frame_round_times(mo_frame *f, int64_t step_ns,
-                               int64_t *reached_ns, mo_error *err);
-void mo_frame_free_rounded(mo_frame *f);
-
 /* Heads and tails, and the devices that they exclude. */
 mo_status mo_frame_find_windows(mo_frame *f, mo_error *err);
 

@@ -99,6 +99,8 @@ void mo_paper_each_op_pair(const mo_paper *m, mo_paper_pair_fn *visit,
                            mo_sink *sink);
 void mo_paper_each_flow_pair(const mo_paper *m, mo_paper_pair_fn *visit,
                              mo_sink *sink);
+/* Return the number of these pairs, or some number above most as soon as it is
+ * exceeded. */
 int64_t mo_paper_count_op_pairs(const mo_paper *m, int64_t most);
 int64_t mo_paper_count_flow_pairs(const mo_paper *m, int64_t most);
 

@@ -40,6 +40,8 @@ typedef struct mo_memory_scale {
     double ten;     /* power of ten */
 } mo_memory_scale;
 
+/* Returns the scale for n sizes and the capacity; the second returns a scaled
+ * size. */
 mo_memory_scale mo_memory_scale_for(const int64_t *bytes, int n,
                                     int64_t capacity_bytes);
 double mo_memory_scale_size(const mo_memory_scale *scale, int64_t bytes);

@@ -10,6 +10,8 @@
 #include "models/model.h"
 #include "models/sink/sink.h"
 
+/* out and model must outlive the sink; the caller frees *sink with
+ * mo_sink_free(). */
 mo_status mo_column_map_new(mo_out *out, const mo_model *model, mo_sink **sink,
                             mo_error *err);
 

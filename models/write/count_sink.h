@@ -26,7 +26,8 @@ typedef struct mo_model_counts {
     } family[32];
 } mo_model_counts;
 
-/* *count is filled when the sink ends and must outlive it. */
+/* *count is filled when the sink ends and must outlive it.  The caller frees
+ * *sink with mo_sink_free(). */
 mo_status mo_count_sink_new(mo_model_counts *count, mo_sink **sink,
                             mo_error *err);
 

@@ -32,6 +32,7 @@ size_t mo_decimal_write(char *text, double magnitude);
 /* Returns the length of that text without writing it. */
 size_t mo_decimal_length(double magnitude);
 
+/* Empties the cache, which the caller owns. */
 void mo_decimals_init(mo_decimals *decimals);
 
 /* Fills a slot of the cache; called by mo_decimal_of on a miss. */

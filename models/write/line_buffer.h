@@ -39,6 +39,8 @@ static inline void mo_line_buffer_init(mo_line_buffer *line, mo_out *out)
     mo_decimals_init(&line->decimals);
 }
 
+/* Returns the start of a buffer of MO_LINE_BUFFER_ROOM characters: free space
+ * of the output, or the spare buffer. */
 static inline char *mo_line_buffer_open(mo_line_buffer *line)
 {
     bool fits = line->out->end - line->out->at > MO_LINE_BUFFER_ROOM;
@@ -56,6 +58,7 @@ static inline void mo_line_buffer_close(mo_line_buffer *line, char *at)
         line->out->at = at;
 }
 
+/* Each of these appends to the line and returns its new end. */
 static inline char *mo_line_buffer_text(char *at, const char *text)
 {
     size_t length = strlen(text);

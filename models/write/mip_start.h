@@ -19,6 +19,7 @@ typedef enum mo_mip_start_layout {
  * MIPLIB. */
 mo_mip_start_layout mo_mip_start_layout_of(const char *path);
 
+/* out must outlive the sink; the caller frees *sink with mo_sink_free(). */
 mo_status mo_mip_start_new(mo_out *out, mo_mip_start_layout layout,
                            mo_sink **sink, mo_error *err);
 

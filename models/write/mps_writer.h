@@ -13,7 +13,7 @@
 #include "models/sink/sink.h"
 
 /* As mo_lp_writer_new; buffer_bytes (0: a default) bounds the memory for
- * entries while rows are transposed into columns. */
+ * entries while rows are transposed into columns.  The caller frees *sink. */
 mo_status mo_mps_writer_new(mo_out *out, const mo_heading *heading,
                             size_t buffer_bytes, mo_sink **sink, mo_error *err);
 
