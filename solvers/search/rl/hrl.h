@@ -15,8 +15,7 @@
 #define MO_SOLVERS_SEARCH_RL_HRL_H
 
 #include "base/error.h"
-#include "solvers/search/rl/nn/dense_layer.h"
-#include "solvers/search/rl/nn/lstm.h"
+#include "solvers/search/rl/nn/layers.h"
 #include "solvers/search/rl/reinforce.h"
 
 enum {

@@ -17,7 +17,7 @@
 #define MO_SOLVERS_SEARCH_RL_PLACETO_H
 
 #include "base/error.h"
-#include "solvers/search/rl/nn/dense_layer.h"
+#include "solvers/search/rl/nn/layers.h"
 #include "solvers/search/rl/ancestors.h"
 #include "solvers/search/rl/reinforce.h"
 

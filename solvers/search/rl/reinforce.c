@@ -1,11 +1,347 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <config.h>
+
 #include "solvers/search/rl/reinforce.h"
 
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-#include "solvers/search/rl/reinforce_internal.h"
+#include "base/out.h"
+#include "base/parallel_for.h"
+#include "solvers/search/rl/nn/adam.h"
+#include "solvers/search/rl/return_baseline.h"
+
+/* Episodes of a batch. */
+enum { BATCH_SIZE = 8 };
+
+/* State of a thread. */
+typedef struct worker {
+    mo_rl_tape *sample_tape; /* forward only */
+    mo_rl_tape *train_tape;
+    mo_rl_evaluator *evaluator;
+} worker;
+
+typedef struct episode {
+    int *choices, *device;
+    int *rank;      /* the best's */
+    double *scores; /* n_parts + 1 */
+    double *returns, *advantage;
+    mo_rl_real *gradient;
+    mo_rl_episode_result result;
+    mo_status status;
+} episode;
+
+/* Results since the last restart. */
+typedef struct run_state {
+    int *best; /* by unit */
+    mo_rl_evaluation best_eval;
+    int64_t improved_batch; /* batch of the last improvement */
+} run_state;
+
+typedef struct trainer {
+    const mo_method_task *task;
+    const mo_placement_units *units;
+    const mo_rl_policy *policy;
+    worker *workers;
+    int n_workers;
+    episode episodes[BATCH_SIZE];
+    mo_rl_return_baseline returns;
+    mo_rl_real *gradient;
+    mo_rl_adam adam;
+    int64_t batch; /* its number */
+    double entropy;
+    bool trains;
+
+    run_state run;
+    int n_runs;
+    mo_rl_real *first_weights; /* before any policy was read */
+    mo_rl_real
+        *best_weights; /* at the end of the run that found the best; while that
+                          is the present one, they are the policy's */
+    bool best_from_earlier_run;
+
+    int *begin, *best; /* by unit */
+    int *best_rank;    /* by op */
+    mo_rl_evaluation begin_eval, best_eval;
+    mo_out *curve;
+    int64_t start_ns;
+} trainer;
+
+static size_t unit_bytes(const trainer *s)
+{
+    return (size_t) s->units->n * sizeof(int);
+}
+
+static size_t param_bytes(const trainer *s)
+{
+    return s->policy->weights->n_values * sizeof(mo_rl_real);
+}
+
+/* Setup */
+
+static mo_status init_workers(trainer *s, mo_error *err)
+{
+    mo_status status = MO_OK;
+
+    s->n_workers =
+        s->task->threads > 0 ? s->task->threads : mo_parallel_for_cores();
+    if (s->n_workers > BATCH_SIZE)
+        s->n_workers = BATCH_SIZE;
+    s->workers = calloc((size_t) s->n_workers, sizeof *s->workers);
+    if (!s->workers)
+        return mo_fail_memory(err);
+    for (int i = 0; i < s->n_workers && status == MO_OK; i++) {
+        worker *own = &s->workers[i];
+
+        own->sample_tape = mo_rl_tape_new(s->policy->weights, NULL);
+        own->train_tape = mo_rl_tape_new(s->policy->weights, s->gradient);
+        if (!own->sample_tape || !own->train_tape)
+            return mo_fail_memory(err);
+        status = mo_rl_evaluator_new(s->task, s->units, &own->evaluator, err);
+    }
+    return status;
+}
+
+static bool alloc_episode(const trainer *s, episode *e)
+{
+    size_t parts = (size_t) s->policy->n_parts + 1;
+
+    e->choices = calloc((size_t) s->policy->n_choices + 1, sizeof *e->choices);
+    e->device = calloc((size_t) s->units->n + 1, sizeof *e->device);
+    e->rank = calloc((size_t) s->task->x->n + 1, sizeof *e->rank);
+    e->scores = calloc(parts, sizeof *e->scores);
+    e->returns = calloc(parts, sizeof *e->returns);
+    e->advantage = calloc(parts, sizeof *e->advantage);
+    e->gradient = calloc(s->policy->weights->n_values + 1, sizeof *e->gradient);
+    return e->choices && e->device && e->rank && e->scores && e->returns &&
+           e->advantage && e->gradient;
+}
+
+static mo_status read_policy(const trainer *s, mo_error *err)
+{
+    const mo_rl_policy *p = s->policy;
+
+    if (!s->task->policy || access(s->task->policy, F_OK) != 0)
+        return MO_OK;
+    return mo_rl_params_read(p->weights, p->kind, p->about, p->n_about,
+                             s->task->policy, err);
+}
+
+static mo_status alloc_buffers(trainer *s, mo_error *err)
+{
+    size_t n_units = (size_t) s->units->n + 1,
+           n_ops = (size_t) s->task->x->n + 1;
+    size_t n_values = s->policy->weights->n_values + 1;
+    bool room = true;
+
+    s->gradient = calloc(n_values, sizeof *s->gradient);
+    s->first_weights = calloc(n_values, sizeof *s->first_weights);
+    s->best_weights = calloc(n_values, sizeof *s->best_weights);
+    s->run.best = calloc(n_units, sizeof *s->run.best);
+    s->begin = calloc(n_units, sizeof *s->begin);
+    s->best = calloc(n_units, sizeof *s->best);
+    s->best_rank = calloc(n_ops, sizeof *s->best_rank);
+    for (int j = 0; j < BATCH_SIZE; j++)
+        room = alloc_episode(s, &s->episodes[j]) && room;
+    return s->gradient && s->first_weights && s->best_weights && s->run.best &&
+                   s->begin && s->best && s->best_rank && room
+               ? MO_OK
+               : mo_fail_memory(err);
+}
+
+static mo_status open_curve(trainer *s, mo_error *err)
+{
+    mo_status status;
+
+    if (!s->task->curve)
+        return MO_OK;
+    status = mo_out_open(s->task->curve, &s->curve, err);
+    if (status == MO_OK)
+        mo_out_text(s->curve, "episodes,mean,least,best,best_makespan_ms\n");
+    return status;
+}
+
+static mo_status init_trainer(trainer *s, mo_error *err)
+{
+    mo_status status = alloc_buffers(s, err);
+
+    if (status == MO_OK) {
+        memcpy(s->first_weights, s->policy->weights->values, param_bytes(s));
+        status = read_policy(s, err);
+    }
+    if (status == MO_OK)
+        status = mo_rl_return_baseline_init(&s->returns, err);
+    if (status == MO_OK)
+        status = mo_rl_adam_init(&s->adam, s->policy->weights, err);
+    if (status == MO_OK)
+        status = init_workers(s, err);
+    if (status == MO_OK)
+        status = open_curve(s, err);
+    return status;
+}
+
+static void clear_trainer(trainer *s)
+{
+    for (int i = 0; s->workers && i < s->n_workers; i++) {
+        mo_rl_tape_free(s->workers[i].sample_tape);
+        mo_rl_tape_free(s->workers[i].train_tape);
+        mo_rl_evaluator_free(s->workers[i].evaluator);
+    }
+    for (int j = 0; j < BATCH_SIZE; j++) {
+        free(s->episodes[j].choices);
+        free(s->episodes[j].device);
+        free(s->episodes[j].rank);
+        free(s->episodes[j].scores);
+        free(s->episodes[j].returns);
+        free(s->episodes[j].advantage);
+        free(s->episodes[j].gradient);
+    }
+    mo_rl_adam_clear(&s->adam);
+    mo_rl_return_baseline_clear(&s->returns);
+    mo_out_abandon(s->curve);
+    free(s->workers);
+    free(s->gradient);
+    free(s->first_weights);
+    free(s->best_weights);
+    free(s->run.best);
+    free(s->begin);
+    free(s->best);
+    free(s->best_rank);
+}
+
+/* Those from the initial placement, and those from the best. */
+static int episode_kind(const trainer *s, int job)
+{
+    return s->policy->resumes ? job % MO_RL_EPISODE_KINDS : 0;
+}
+
+/* The starting placement already has an improved order. */
+static mo_status improve_order(const trainer *s, episode *e,
+                               mo_rl_evaluator *score)
+{
+    if (memcmp(e->device, s->run.best, unit_bytes(s)) == 0 ||
+        !isfinite(e->result.best.score))
+        return MO_OK;
+    return mo_rl_evaluator_improve_order(score, e->device, e->rank,
+                                         &e->result.best, NULL);
+}
+
+static void sample_one(void *context, int job, int thread)
+{
+    trainer *s = context;
+    episode *e = &s->episodes[job];
+    worker *own = &s->workers[thread];
+    mo_random random = { mo_random_seed(
+        s->task->seed, (uint64_t) (s->batch * BATCH_SIZE + job)) };
+    /* The mode is evaluated now and then. */
+    bool greedy = job == 0 && s->batch % 8 == 0;
+
+    e->status = MO_OK;
+    e->result = (mo_rl_episode_result){ .best = { .score = INFINITY },
+                                        .stopped = true };
+    if (mo_stop_reached(s->task->stop))
+        return;
+    e->result.stopped = false;
+    memcpy(e->device, episode_kind(s, job) == 0 ? s->begin : s->run.best,
+           unit_bytes(s));
+    e->status = s->policy->sample(s->policy, own->sample_tape, own->evaluator,
+                                  &random, greedy, e->choices, e->device,
+                                  e->scores, &e->result, NULL);
+    if (e->status == MO_OK)
+        e->status = improve_order(s, e, own->evaluator);
+}
+
+static void update_baseline(trainer *s)
+{
+    for (int j = 0; j < BATCH_SIZE; j++)
+        mo_rl_return_baseline_add(&s->returns, episode_kind(s, j),
+                                  s->episodes[j].returns);
+}
+
+/* The return from each part on. */
+static void find_returns(trainer *s)
+{
+    for (int j = 0; j < BATCH_SIZE; j++) {
+        const episode *e = &s->episodes[j];
+
+        for (int c = 0; c < s->policy->n_parts; c++)
+            e->returns[c] = e->scores[c] - e->scores[s->policy->n_parts];
+    }
+}
+
+/* The first batch is its own baseline.  Advantages are normalized by their
+ * root mean square. */
+static void find_advantages(trainer *s)
+{
+    bool first = s->returns.n[0] == 0;
+
+    find_returns(s);
+    if (first)
+        update_baseline(s);
+    for (int c = 0; c < s->policy->n_parts; c++) {
+        double square = 1e-12;
+
+        for (int j = 0; j < BATCH_SIZE; j++) {
+            const episode *e = &s->episodes[j];
+
+            e->advantage[c] =
+                e->returns[c] -
+                mo_rl_return_baseline_value(&s->returns, episode_kind(s, j), c);
+            square += e->advantage[c] * e->advantage[c] / BATCH_SIZE;
+        }
+        for (int j = 0; j < BATCH_SIZE; j++)
+            s->episodes[j].advantage[c] /= sqrt(square);
+    }
+    if (!first)
+        update_baseline(s);
+}
+
+static void train_one(void *context, int job, int thread)
+{
+    trainer *s = context;
+    episode *e = &s->episodes[job];
+
+    if (mo_stop_reached(s->task->stop))
+        return;
+    memset(e->gradient, 0, s->policy->weights->n_values * sizeof *e->gradient);
+    mo_rl_tape_set_gradient(s->workers[thread].train_tape, e->gradient);
+    e->status = s->policy->learn(s->policy, s->workers[thread].train_tape,
+                                 e->choices, e->advantage, s->entropy, NULL);
+}
+
+/* A batch interrupted by a stop makes no step. */
+static mo_status gradient_step(trainer *s, mo_error *err)
+{
+    mo_rl_params *weights = s->policy->weights;
+
+    if (mo_stop_reached(s->task->stop))
+        return MO_OK;
+    memset(s->gradient, 0, weights->n_values * sizeof *s->gradient);
+    for (int j = 0; j < BATCH_SIZE; j++) {
+        if (s->episodes[j].status != MO_OK)
+            return mo_fail_memory(err);
+        for (size_t i = 0; i < weights->n_values; i++)
+            s->gradient[i] += s->episodes[j].gradient[i] / BATCH_SIZE;
+    }
+    mo_rl_adam_step(&s->adam, weights, s->gradient);
+    s->entropy *= s->policy->entropy_decay;
+    return MO_OK;
+}
+
+static void sample_batch(trainer *s)
+{
+    mo_parallel_for(s->n_workers, BATCH_SIZE, sample_one, s);
+}
+
+static mo_status update_policy(trainer *s, mo_error *err)
+{
+    find_advantages(s);
+    mo_parallel_for(s->n_workers, BATCH_SIZE, train_one, s);
+    return gradient_step(s, err);
+}
 
 /* Restarts */
 
@@ -17,35 +353,34 @@ static const double entropy_factor = 3;
 enum { PATIENCE = 50 };
 
 /* The result depends on the initialization, so that is drawn again. */
-static void reinitialize_policy(mo_rl_trainer *s)
+static void reinitialize_policy(trainer *s)
 {
     mo_rl_params *weights = s->policy->weights;
 
-    memcpy(weights->values, s->first_weights, mo_rl_trainer_param_bytes(s));
+    memcpy(weights->values, s->first_weights, param_bytes(s));
     mo_rl_params_randomize(weights,
                            mo_random_seed(s->task->seed, (uint64_t) s->n_runs));
 }
 
-static void start_run(mo_rl_trainer *s)
+static void start_run(trainer *s)
 {
     if (s->n_runs++ > 0)
         reinitialize_policy(s);
     mo_rl_adam_reset(&s->adam, s->policy->weights);
     mo_rl_return_baseline_reset(&s->returns);
     s->entropy = s->policy->entropy * (s->n_runs % 2 == 0 ? entropy_factor : 1);
-    memcpy(s->run.best, s->begin, mo_rl_trainer_unit_bytes(s));
+    memcpy(s->run.best, s->begin, unit_bytes(s));
     s->run.best_eval = s->begin_eval;
     s->run.improved_batch = s->batch;
 }
 
 /* Restarts after a long time without improvement. */
-static void restart_if_stalled(mo_rl_trainer *s)
+static void restart_if_stalled(trainer *s)
 {
     if (s->batch - s->run.improved_batch < PATIENCE + s->units->n)
         return;
     if (!s->best_from_earlier_run) {
-        memcpy(s->best_weights, s->policy->weights->values,
-               mo_rl_trainer_param_bytes(s));
+        memcpy(s->best_weights, s->policy->weights->values, param_bytes(s));
         s->best_from_earlier_run = true;
     }
     start_run(s);
@@ -53,28 +388,28 @@ static void restart_if_stalled(mo_rl_trainer *s)
 
 /* The best */
 
-static void keep_better(mo_rl_trainer *s, const mo_rl_episode *e)
+static void keep_better(trainer *s, const episode *e)
 {
     if (mo_rl_evaluation_better(&e->result.best, &s->run.best_eval)) {
         s->run.best_eval = e->result.best;
         s->run.improved_batch = s->batch;
-        memcpy(s->run.best, e->device, mo_rl_trainer_unit_bytes(s));
+        memcpy(s->run.best, e->device, unit_bytes(s));
     }
     if (mo_rl_evaluation_better(&e->result.best, &s->best_eval)) {
         s->best_eval = e->result.best;
         s->best_from_earlier_run = false;
-        memcpy(s->best, e->device, mo_rl_trainer_unit_bytes(s));
+        memcpy(s->best, e->device, unit_bytes(s));
         memcpy(s->best_rank, e->rank,
                (size_t) s->task->x->n * sizeof *s->best_rank);
     }
 }
 
-static double seconds(const mo_rl_trainer *s)
+static double seconds(const trainer *s)
 {
     return (double) (mo_stop_clock_ns() - s->start_ns) / 1e9;
 }
 
-static void report_progress(const mo_rl_trainer *s, double mean)
+static void report_progress(const trainer *s, double mean)
 {
     char what[80];
     const mo_method_progress news = { .makespan_ns = s->best_eval.makespan_ns,
@@ -84,18 +419,18 @@ static void report_progress(const mo_rl_trainer *s, double mean)
     if (!s->task->on_progress)
         return;
     snprintf(what, sizeof what, "episode %lld, mean %.3f of one device",
-             (long long) (s->batch + 1) * MO_RL_BATCH_SIZE, mean);
+             (long long) (s->batch + 1) * BATCH_SIZE, mean);
     s->task->on_progress(s->task->context, &news);
 }
 
 /* Episodes skipped after a stop are left out. */
-static mo_status process_batch(mo_rl_trainer *s, bool *whole, mo_error *err)
+static mo_status process_batch(trainer *s, bool *whole, mo_error *err)
 {
     double mean = 0, least = INFINITY;
     int n = 0;
 
-    for (int j = 0; j < MO_RL_BATCH_SIZE; j++) {
-        mo_rl_episode *e = &s->episodes[j];
+    for (int j = 0; j < BATCH_SIZE; j++) {
+        episode *e = &s->episodes[j];
 
         if (e->status != MO_OK)
             return mo_fail_memory(err);
@@ -106,21 +441,21 @@ static mo_status process_batch(mo_rl_trainer *s, bool *whole, mo_error *err)
         mean += e->result.mean;
         least = fmin(least, e->result.best.score);
     }
-    *whole = n == MO_RL_BATCH_SIZE;
+    *whole = n == BATCH_SIZE;
     if (n == 0)
         return MO_OK;
     report_progress(s, mean / n);
     if (s->curve)
         mo_out_printf(s->curve, "%lld,%.6f,%.6f,%.6f,%.6f\n",
-                      (long long) s->batch * MO_RL_BATCH_SIZE + n, mean / n,
-                      least, s->best_eval.score,
+                      (long long) s->batch * BATCH_SIZE + n, mean / n, least,
+                      s->best_eval.score,
                       (double) s->best_eval.makespan_ns / 1e6);
     return MO_OK;
 }
 
 /* Training loop */
 
-static bool should_continue(const mo_rl_trainer *s)
+static bool should_continue(const trainer *s)
 {
     if (s->batch == 0)
         return true;
@@ -129,7 +464,7 @@ static bool should_continue(const mo_rl_trainer *s)
     return !mo_stop_reached(s->task->stop);
 }
 
-static mo_status try_single_device(mo_rl_trainer *s, int device, mo_error *err)
+static mo_status try_single_device(trainer *s, int device, mo_error *err)
 {
     int *on = s->episodes[0].device;
     mo_rl_evaluation is;
@@ -140,18 +475,18 @@ static mo_status try_single_device(mo_rl_trainer *s, int device, mo_error *err)
     status = mo_rl_evaluator_evaluate(s->workers[0].evaluator, on, &is, err);
     if (status == MO_OK && mo_rl_evaluation_better(&is, &s->begin_eval)) {
         s->begin_eval = is;
-        memcpy(s->begin, on, mo_rl_trainer_unit_bytes(s));
+        memcpy(s->begin, on, unit_bytes(s));
     }
     return status;
 }
 
 /* Where the fastest device has no room for all another one may have. */
-static mo_status evaluate_initial(mo_rl_trainer *s, mo_error *err)
+static mo_status evaluate_initial(trainer *s, mo_error *err)
 {
     mo_rl_evaluator *score = s->workers[0].evaluator;
     mo_status status;
 
-    memcpy(s->begin, s->policy->begin, mo_rl_trainer_unit_bytes(s));
+    memcpy(s->begin, s->policy->begin, unit_bytes(s));
     status = mo_rl_evaluator_evaluate(score, s->begin, &s->begin_eval, err);
     for (int k = 0; k < s->task->x->n_devices && !s->begin_eval.fits; k++)
         if (status == MO_OK)
@@ -159,12 +494,12 @@ static mo_status evaluate_initial(mo_rl_trainer *s, mo_error *err)
     if (status == MO_OK)
         status = mo_rl_evaluator_improve_order(score, s->begin, s->best_rank,
                                                &s->begin_eval, err);
-    memcpy(s->best, s->begin, mo_rl_trainer_unit_bytes(s));
+    memcpy(s->best, s->begin, unit_bytes(s));
     s->best_eval = s->begin_eval;
     return status;
 }
 
-static mo_status run_training(mo_rl_trainer *s, mo_error *err)
+static mo_status run_training(trainer *s, mo_error *err)
 {
     mo_status status = evaluate_initial(s, err);
 
@@ -173,21 +508,20 @@ static mo_status run_training(mo_rl_trainer *s, mo_error *err)
     for (; should_continue(s) && status == MO_OK; s->batch++) {
         bool whole = false;
 
-        mo_rl_trainer_sample_batch(s);
+        sample_batch(s);
         status = process_batch(s, &whole, err);
         if (status != MO_OK || !whole || !s->trains)
             continue;
-        status = mo_rl_trainer_update(s, err);
+        status = update_policy(s, err);
         restart_if_stalled(s);
     }
     if (s->best_from_earlier_run)
-        memcpy(s->policy->weights->values, s->best_weights,
-               mo_rl_trainer_param_bytes(s));
+        memcpy(s->policy->weights->values, s->best_weights, param_bytes(s));
     return status;
 }
 
 /* Policy and curve are written however training ended. */
-static mo_status write_outputs(mo_rl_trainer *s, mo_error *err)
+static mo_status write_outputs(trainer *s, mo_error *err)
 {
     const mo_rl_policy *p = s->policy;
     mo_status status = MO_OK;
@@ -202,7 +536,7 @@ static mo_status write_outputs(mo_rl_trainer *s, mo_error *err)
     return status;
 }
 
-static int64_t simulations(const mo_rl_trainer *s)
+static int64_t simulations(const trainer *s)
 {
     int64_t sum = 0;
 
@@ -217,15 +551,15 @@ mo_status mo_rl_train(const mo_method_task *task,
                       const mo_rl_policy *policy, mo_method_result *placed,
                       mo_error *err)
 {
-    mo_rl_trainer s = { .task = task,
-                        .units = units,
-                        .policy = policy,
-                        .returns = { .n_parts = policy->n_parts,
-                                     .baseline_decay = policy->baseline_decay },
-                        .adam = { .rate = policy->rate, .max_norm = 5 },
-                        .trains = !task->no_learning,
-                        .start_ns = mo_stop_clock_ns() };
-    mo_status status = mo_rl_trainer_init(&s, err);
+    trainer s = { .task = task,
+                  .units = units,
+                  .policy = policy,
+                  .returns = { .n_parts = policy->n_parts,
+                               .baseline_decay = policy->baseline_decay },
+                  .adam = { .rate = policy->rate, .max_norm = 5 },
+                  .trains = !task->no_learning,
+                  .start_ns = mo_stop_clock_ns() };
+    mo_status status = init_trainer(&s, err);
 
     if (status == MO_OK)
         status = run_training(&s, err);
@@ -237,6 +571,6 @@ mo_status mo_rl_train(const mo_method_task *task,
     if (status == MO_OK)
         status = write_outputs(&s, err);
     placed->rounds = (int) (s.batch < INT32_MAX ? s.batch : INT32_MAX);
-    mo_rl_trainer_clear(&s);
+    clear_trainer(&s);
     return status;
 }

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests of solvers/search/rl/nn/{lstm,attention_layer}.h.  Built with doubles,
+/* Tests of solvers/search/rl/nn/layers.h.  Built with doubles,
  * so that gradient checks are precise. */
 #include <config.h>
 
@@ -7,8 +7,7 @@
 #include <stdlib.h>
 
 #include "base/random.h"
-#include "solvers/search/rl/nn/attention_layer.h"
-#include "solvers/search/rl/nn/lstm.h"
+#include "solvers/search/rl/nn/layers.h"
 #include "tests/search/rl/gradient_check.h"
 #include "tests/support/suite.h"
 

@@ -1,12 +1,23 @@
 /* SPDX-License-Identifier: Apache-2.0 */
+#include <config.h>
+
 #include "solvers/search/rl/nn/params.h"
 
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
 #include <math.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <unistd.h>
 
+#include "base/number.h"
+#include "base/out.h"
 #include "base/random.h"
 
 static uint64_t seed_of(const char *name, uint64_t seed)
@@ -63,4 +74,222 @@ void mo_rl_params_clear(mo_rl_params *weights)
 {
     free(weights->values);
     *weights = (mo_rl_params){ .n = 0 };
+}
+
+/*
+ * A policy as text:
+ *
+ *     moirai-policy 1
+ *     kind placeto
+ *     about 4 16
+ *     matrix embed 2 3
+ *     0.25 -0.5 1
+ *     1 0 0.125
+ *     end
+ *
+ * The last line distinguishes a complete file from a truncated one.
+ */
+static const char heading[] = "moirai-policy 1";
+
+/* Writing */
+
+static void write_matrix(mo_out *out, const mo_rl_params *weights,
+                         const mo_rl_param *w)
+{
+    const mo_rl_real *value = weights->values + w->offset;
+
+    mo_out_printf(out, "matrix %s %d %d\n", w->name, w->rows, w->cols);
+    for (int i = 0; i < w->rows; i++)
+        for (int j = 0; j < w->cols; j++) {
+            mo_out_double(out, (double) *value++);
+            mo_out_char(out, j + 1 < w->cols ? ' ' : '\n');
+        }
+}
+
+static bool all_finite(const mo_rl_params *weights)
+{
+    for (size_t i = 0; i < weights->n_values; i++)
+        if (!isfinite(weights->values[i]))
+            return false;
+    return true;
+}
+
+mo_status mo_rl_params_write(const mo_rl_params *weights, const char *kind,
+                             const int *about, int n_about, const char *path,
+                             mo_error *err)
+{
+    mo_out *out;
+    mo_status status;
+
+    if (!all_finite(weights))
+        return mo_fail_at(err, MO_E_INPUT, path, 0,
+                          "the policy has grown beyond all numbers and is not "
+                          "written; begin with another one, or with none");
+    status = mo_out_open(path, &out, err);
+    if (status != MO_OK)
+        return status;
+    mo_out_printf(out, "%s\nkind %s\nabout", heading, kind);
+    for (int i = 0; i < n_about; i++)
+        mo_out_printf(out, " %d", about[i]);
+    mo_out_char(out, '\n');
+    for (int i = 0; i < weights->n; i++)
+        write_matrix(out, weights, &weights->items[i]);
+    mo_out_text(out, "end\n");
+    return mo_out_commit(out, err);
+}
+
+/* Reading */
+
+typedef struct reader {
+    FILE *file;
+    const char *path;
+    char *line;
+    size_t room;
+    int number;
+    mo_error *err;
+} reader;
+
+static mo_status reject_file(const reader *r, const char *what)
+{
+    return mo_fail_at(r->err, MO_E_INPUT, r->path, r->number,
+                      "%s; train a policy anew, or name another file", what);
+}
+
+static mo_status next_line(reader *r)
+{
+    ssize_t length = getline(&r->line, &r->room, r->file);
+
+    r->number++;
+    if (length < 0)
+        return reject_file(r, "the policy ends here before its end");
+    while (length > 0 && isspace((unsigned char) r->line[length - 1]))
+        r->line[--length] = 0;
+    return strlen(r->line) == (size_t) length
+               ? MO_OK
+               : reject_file(r, "this is no text, hence no policy");
+}
+
+/* The next line must be this one; else fails with the message what. */
+static mo_status expect_line(reader *r, const char *line, const char *what)
+{
+    mo_status status = next_line(r);
+
+    if (status == MO_OK && strcmp(r->line, line) != 0)
+        status = reject_file(r, what);
+    return status;
+}
+
+static mo_status read_about(reader *r, const int *about, int n_about)
+{
+    char wanted[512] = "about";
+    size_t length = strlen(wanted);
+
+    for (int i = 0; i < n_about && length + 16 < sizeof wanted; i++)
+        length += (size_t) snprintf(wanted + length, sizeof wanted - length,
+                                    " %d", about[i]);
+    return expect_line(r, wanted,
+                       "the policy was trained for another number of devices");
+}
+
+static mo_status read_row(reader *r, mo_rl_real *values, int n)
+{
+    mo_status status = next_line(r);
+    const char *at = r->line;
+
+    for (int i = 0; i < n && status == MO_OK; i++) {
+        size_t length;
+        double value;
+
+        at += strspn(at, " ");
+        length = strcspn(at, " ");
+        if (mo_number_read_double(at, length, &value) != MO_NUMBER_OK)
+            return reject_file(r, "a number is missing or is none");
+        values[i] = (mo_rl_real) value;
+        if (!isfinite(values[i]))
+            return reject_file(r, "a number is too large");
+        at += length;
+    }
+    if (status == MO_OK && *at)
+        return reject_file(
+            r, "there are more numbers than the matrix has columns");
+    return status;
+}
+
+static mo_status read_matrix(reader *r, mo_rl_params *weights,
+                             const mo_rl_param *w)
+{
+    char wanted[MO_RL_PARAM_NAME_MAX + 40];
+    mo_status status;
+
+    snprintf(wanted, sizeof wanted, "matrix %s %d %d", w->name, w->rows,
+             w->cols);
+    status = expect_line(r, wanted, "the policy is made of other matrices");
+    for (int i = 0; i < w->rows && status == MO_OK; i++)
+        status = read_row(
+            r, weights->values + w->offset + (size_t) i * (size_t) w->cols,
+            w->cols);
+    return status;
+}
+
+static mo_status read_policy(reader *r, mo_rl_params *weights, const char *kind,
+                             const int *about, int n_about)
+{
+    char wanted[64];
+    mo_status status =
+        expect_line(r, heading, "this is no policy, or one of another version");
+
+    snprintf(wanted, sizeof wanted, "kind %s", kind);
+    if (status == MO_OK)
+        status = expect_line(r, wanted, "the policy is one of another method");
+    if (status == MO_OK)
+        status = read_about(r, about, n_about);
+    for (int i = 0; i < weights->n && status == MO_OK; i++)
+        status = read_matrix(r, weights, &weights->items[i]);
+    if (status == MO_OK)
+        status = expect_line(r, "end", "the policy has more matrices");
+    return status;
+}
+
+/* Non-blocking, so that a pipe of that name does not block. */
+static mo_status open_regular_file(const char *path, FILE **file, mo_error *err)
+{
+    int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat info;
+    mo_status status = MO_OK;
+
+    if (fd < 0)
+        return mo_fail_errno(err, path, "cannot be read");
+    if (fstat(fd, &info) != 0)
+        status = mo_fail_errno(err, path, "cannot be read");
+    else if (!S_ISREG(info.st_mode))
+        status = mo_fail_at(err, MO_E_INPUT, path, 0, "is not a plain file");
+    else if (!(*file = fdopen(fd, "r")))
+        status = mo_fail_errno(err, path, "cannot be read");
+    if (status != MO_OK)
+        close(fd);
+    return status;
+}
+
+/* weights are unchanged when the file is rejected. */
+mo_status mo_rl_params_read(mo_rl_params *weights, const char *kind,
+                            const int *about, int n_about, const char *path,
+                            mo_error *err)
+{
+    size_t bytes = (weights->n_values + 1) * sizeof *weights->values;
+    reader r = { .path = path, .err = err };
+    mo_rl_params read = *weights;
+    mo_status status = open_regular_file(path, &r.file, err);
+
+    if (status != MO_OK)
+        return status;
+    read.values = malloc(bytes);
+    status = read.values ? read_policy(&r, &read, kind, about, n_about)
+                         : mo_fail_memory(err);
+    if (status == MO_OK)
+        memcpy(weights->values, read.values,
+               weights->n_values * sizeof *weights->values);
+    free(read.values);
+    free(r.line);
+    fclose(r.file);
+    return status;
 }

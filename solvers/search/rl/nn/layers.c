@@ -1,8 +1,37 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-#include "solvers/search/rl/nn/lstm.h"
+#include "solvers/search/rl/nn/layers.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
+
+mo_status mo_rl_dense_add(mo_rl_dense *dense, mo_rl_params *weights,
+                          const char *name, int rows, int cols, uint64_t seed,
+                          mo_error *err)
+{
+    char bias[MO_RL_PARAM_NAME_MAX];
+
+    snprintf(bias, sizeof bias, "0-%s", name);
+    dense->matrix = mo_rl_params_add(weights, name, rows, cols, 1, seed);
+    dense->bias = mo_rl_params_add(weights, bias, 1, cols, 0, seed);
+    return dense->matrix < 0 || dense->bias < 0 ? mo_fail_memory(err) : MO_OK;
+}
+
+mo_rl_var mo_rl_dense_linear(const mo_rl_dense *dense, mo_rl_tape *tape,
+                             mo_rl_var a)
+{
+    mo_rl_var product =
+        mo_rl_tape_matmul(tape, a, mo_rl_tape_param(tape, dense->matrix));
+
+    return mo_rl_tape_add(tape, product, mo_rl_tape_param(tape, dense->bias));
+}
+
+mo_rl_var mo_rl_dense_relu(const mo_rl_dense *dense, mo_rl_tape *tape,
+                           mo_rl_var a)
+{
+    return mo_rl_tape_dense_relu(tape, a, mo_rl_tape_param(tape, dense->matrix),
+                                 mo_rl_tape_param(tape, dense->bias));
+}
 
 /* Gates, in the order of their columns. */
 enum { INPUT_GATE, FORGET_GATE, OUTPUT_GATE, CANDIDATE, N_GATES };
@@ -90,4 +119,18 @@ mo_rl_var mo_rl_lstm_sequence(const mo_rl_lstm *lstm, mo_rl_tape *tape,
     all = mo_rl_tape_concat_rows(tape, hidden, n);
     free(hidden);
     return all;
+}
+
+/* Scaled products: without the factor the softmax would saturate for long rows
+ * before training (Vaswani et al., 2017). */
+mo_rl_var mo_rl_attention(mo_rl_tape *tape, mo_rl_var weight, mo_rl_var query,
+                          mo_rl_var memory)
+{
+    double scale = sqrt((double) mo_rl_tape_cols(tape, memory));
+    mo_rl_var projected = mo_rl_tape_matmul(tape, query, weight);
+    mo_rl_var scores = mo_rl_tape_matmul_transposed(tape, projected, memory);
+    mo_rl_var attention =
+        mo_rl_tape_softmax(tape, mo_rl_tape_scale(tape, scores, 1 / scale));
+
+    return mo_rl_tape_matmul(tape, attention, memory);
 }
