@@ -160,9 +160,9 @@ static void collect_marked(mo_exact_core *c, int before)
     mo_exact_core_clear_facts(c);
     for (int e = 0; e < before; e++)
         if (c->seen[e] && c->trail[e].what >= 0)
-            mo_exact_core_add_literal_fact(c, c->trail[e].what);
+            mo_exact_explain_literal(c, c->trail[e].what);
         else if (c->seen[e])
-            mo_exact_core_add_bound_fact(c, ~c->trail[e].what, c->needed[e]);
+            mo_exact_explain_bound(c, ~c->trail[e].what, c->needed[e]);
 }
 
 /* Resolves to the first unique implication point and fills learnt: its

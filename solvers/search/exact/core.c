@@ -153,14 +153,14 @@ static void append_fact(mo_exact_core *c, int what, int64_t value)
     c->facts[c->n_facts++] = (mo_exact_fact){ what, value };
 }
 
-void mo_exact_core_add_literal_fact(mo_exact_core *c, int literal)
+void mo_exact_explain_literal(mo_exact_core *c, int literal)
 {
     assert(c->truth[literal] > 0);
     if (c->trail[c->entry_of[literal >> 1]].level > 0)
         append_fact(c, literal, 0);
 }
 
-void mo_exact_core_add_bound_fact(mo_exact_core *c, int bound, int64_t value)
+void mo_exact_explain_bound(mo_exact_core *c, int bound, int64_t value)
 {
     assert(c->value[bound] >= value);
     if (value > c->root_value[bound])
@@ -199,7 +199,7 @@ bool mo_exact_core_imply(mo_exact_core *c, int literal, mo_exact_reason reason,
     }
     mo_exact_core_clear_facts(c);
     c->explain(c->context, &entry, (int) c->n_trail, 0);
-    mo_exact_core_add_literal_fact(c, literal ^ 1);
+    mo_exact_explain_literal(c, literal ^ 1);
     return false;
 }
 
@@ -208,7 +208,7 @@ bool mo_exact_core_imply_by_facts(mo_exact_core *c, int literal)
     if (c->truth[literal] > 0)
         return true;
     if (c->truth[literal] < 0) {
-        mo_exact_core_add_literal_fact(c, literal ^ 1);
+        mo_exact_explain_literal(c, literal ^ 1);
         return false;
     }
     set_true(c, literal, store_facts(c));
@@ -311,7 +311,7 @@ static void explain_clause_conflict(mo_exact_core *c, int clause)
 
     mo_exact_core_clear_facts(c);
     for (int i = 0; i < of->n; i++)
-        mo_exact_core_add_literal_fact(c, c->literals[of->first + i] ^ 1);
+        mo_exact_explain_literal(c, c->literals[of->first + i] ^ 1);
 }
 
 /* Visits a clause in which literal has become false. Returns whether it stays

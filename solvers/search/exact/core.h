@@ -151,8 +151,8 @@ bool mo_exact_core_add_root_clause(mo_exact_core *c, const int *literals,
 
 /* Collect an explanation. Facts of level 0 are left out. */
 void mo_exact_core_clear_facts(mo_exact_core *c);
-void mo_exact_core_add_literal_fact(mo_exact_core *c, int literal);
-void mo_exact_core_add_bound_fact(mo_exact_core *c, int bound, int64_t value);
+void mo_exact_explain_literal(mo_exact_core *c, int literal);
+void mo_exact_explain_bound(mo_exact_core *c, int bound, int64_t value);
 
 /* Make a literal true, or raise a bound to a value; with a reason that is
  * explained on demand, or with the collected facts, which are copied. Return
@@ -169,7 +169,8 @@ void mo_exact_core_raise_bound_by_facts(mo_exact_core *c, int bound,
  * Returns false on a conflict, with its facts collected. */
 bool mo_exact_core_propagate_clauses(mo_exact_core *c, int literal);
 
-/* Opens a decision level with that literal; undoes all levels above one. */
+/* Opens a decision level with that literal; mo_exact_core_backtrack() undoes
+ * all levels above `level`. */
 void mo_exact_core_decide(mo_exact_core *c, int literal);
 void mo_exact_core_backtrack(mo_exact_core *c, int level);
 

@@ -49,7 +49,7 @@ static void set_transfers(const mo_exact_search *s, mo_schedule *of)
 
     for (int t = m->x->n; t < (int) m->n_tasks; t++) {
         int number = mo_exact_chosen_mode(s, t);
-        const mo_exact_task_mode *mode = &m->modes[number];
+        const mo_exact_mode *mode = &m->modes[number];
         mo_transfer *sent;
 
         if (number < 0 || !mode->is_real)
@@ -125,7 +125,7 @@ static void start_trial(mo_exact_search *s, int64_t time_ns)
 }
 
 /* Returns whether the trial is refuted at level 0; then raises the bound. */
-static bool is_trial_refuted(mo_exact_search *s)
+static bool conclude_trial(mo_exact_search *s)
 {
     const mo_exact_core *c = &s->core;
 
@@ -157,7 +157,7 @@ static bool destructive_bound_root(mo_exact_search *s)
                    !mo_exact_propagate(s)) {
             return false;
         }
-        is_trial_refuted(s);
+        conclude_trial(s);
     }
     s->trial = MO_EXACT_NO_LITERAL;
     return true;
@@ -170,7 +170,7 @@ static void destructive_bound_next(mo_exact_search *s, int64_t conflicts)
     mo_exact_destructive_bound *d = &s->destructive;
     int64_t gap_ns = s->horizon_ns + 1 - s->lower_ns;
 
-    if (is_trial_refuted(s)) {
+    if (conclude_trial(s)) {
         d->gap_shift -= d->gap_shift > 1;
     } else if (conflicts < d->until) {
         return;

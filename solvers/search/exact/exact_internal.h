@@ -17,7 +17,7 @@
 
 /* State of a resource use under the present assignment. */
 typedef struct mo_exact_use_state {
-    const mo_exact_resource_use *use;
+    const mo_exact_use *use;
     int mode;        /* the selected mode, or -1 while several are open */
     bool is_certain; /* the task uses the resource in all open modes */
     int64_t head_ns, tail_ns, length_ns; /* minima over the open modes */

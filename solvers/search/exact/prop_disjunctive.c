@@ -35,8 +35,7 @@ static int count_open_modes(const mo_exact_search *s, const mo_exact_task *task)
 
 /* Computes in which open modes the task uses the resource, and whether it
  * must. */
-static void compute_use_state(const mo_exact_search *s,
-                              const mo_exact_resource_use *use,
+static void compute_use_state(const mo_exact_search *s, const mo_exact_use *use,
                               mo_exact_use_state *it)
 {
     const mo_exact_model *m = &s->model;
@@ -88,21 +87,21 @@ static void explain_mode(mo_exact_search *s, const mo_exact_use_state *it,
                          int mode, int64_t head_ns, int64_t tail_ns)
 {
     mo_exact_core *c = &s->core;
-    const mo_exact_task_mode *of = &s->model.modes[mode];
+    const mo_exact_mode *of = &s->model.modes[mode];
 
     if (c->truth[of->literal] < 0) {
         if (c->root_value[MO_EXACT_HEAD(mode)] < head_ns ||
             c->root_value[MO_EXACT_TAIL(mode)] < tail_ns ||
             of->length_ns < it->length_ns)
-            mo_exact_core_add_literal_fact(c, of->literal ^ 1);
+            mo_exact_explain_literal(c, of->literal ^ 1);
         return;
     }
-    mo_exact_core_add_bound_fact(c, MO_EXACT_HEAD(mode), head_ns);
-    mo_exact_core_add_bound_fact(c, MO_EXACT_TAIL(mode), tail_ns);
+    mo_exact_explain_bound(c, MO_EXACT_HEAD(mode), head_ns);
+    mo_exact_explain_bound(c, MO_EXACT_TAIL(mode), tail_ns);
 }
 
-static bool is_in_use(const mo_exact_search *s,
-                      const mo_exact_resource_use *use, int mode)
+static bool is_in_use(const mo_exact_search *s, const mo_exact_use *use,
+                      int mode)
 {
     for (int i = 0; i < use->n; i++)
         if (s->model.use_modes[use->first + i] == mode)
@@ -120,7 +119,7 @@ static void explain_use(mo_exact_search *s, const mo_exact_use_state *it,
     const mo_exact_task *task = &m->tasks[it->use->task];
 
     if (it->mode >= 0 && c->truth[m->modes[it->mode].literal] > 0) {
-        mo_exact_core_add_literal_fact(c, m->modes[it->mode].literal);
+        mo_exact_explain_literal(c, m->modes[it->mode].literal);
         explain_mode(s, it, it->mode, head_ns, tail_ns);
         return;
     }
@@ -130,7 +129,7 @@ static void explain_use(mo_exact_search *s, const mo_exact_use_state *it,
         if (is_in_use(s, it->use, mode))
             explain_mode(s, it, mode, head_ns, tail_ns);
         else
-            mo_exact_core_add_literal_fact(c, m->modes[mode].literal ^ 1);
+            mo_exact_explain_literal(c, m->modes[mode].literal ^ 1);
     }
 }
 
@@ -139,15 +138,14 @@ static void explain_not_a_first(mo_exact_search *s, const mo_exact_use_state *a,
                                 int b)
 {
     mo_exact_core *c = &s->core;
-    const mo_exact_task_mode *of = &s->model.modes[b];
+    const mo_exact_mode *of = &s->model.modes[b];
     int64_t head = a->head_ns, tail = c->value[MO_EXACT_TAIL(b)];
     int64_t spare =
         mo_exact_explain_limit(s, head + a->length_ns + of->length_ns + tail);
     int64_t mo_min_i64 = spare < head ? spare : head;
 
     explain_use(s, a, head - mo_min_i64, 0);
-    mo_exact_core_add_bound_fact(c, MO_EXACT_TAIL(b),
-                                 tail - (spare - mo_min_i64));
+    mo_exact_explain_bound(c, MO_EXACT_TAIL(b), tail - (spare - mo_min_i64));
 }
 
 /* Explains why mode b cannot precede a. */
@@ -155,13 +153,13 @@ static void explain_not_b_first(mo_exact_search *s, const mo_exact_use_state *a,
                                 int b)
 {
     mo_exact_core *c = &s->core;
-    const mo_exact_task_mode *of = &s->model.modes[b];
+    const mo_exact_mode *of = &s->model.modes[b];
     int64_t head = c->value[MO_EXACT_HEAD(b)], tail = a->tail_ns;
     int64_t spare =
         mo_exact_explain_limit(s, head + of->length_ns + a->length_ns + tail);
     int64_t mo_min_i64 = spare < head ? spare : head;
 
-    mo_exact_core_add_bound_fact(c, MO_EXACT_HEAD(b), head - mo_min_i64);
+    mo_exact_explain_bound(c, MO_EXACT_HEAD(b), head - mo_min_i64);
     explain_use(s, a, 0, tail - (spare - mo_min_i64));
 }
 
@@ -177,7 +175,7 @@ static void raise_head_behind(mo_exact_search *s, const mo_exact_use_state *a,
         return;
     mo_exact_core_clear_facts(c);
     if (literal != MO_EXACT_NO_LITERAL)
-        mo_exact_core_add_literal_fact(c, literal);
+        mo_exact_explain_literal(c, literal);
     else
         explain_not_b_first(s, a, b);
     explain_use(s, a, a->head_ns, 0);
@@ -194,7 +192,7 @@ static void raise_tail_before(mo_exact_search *s, const mo_exact_use_state *a,
         return;
     mo_exact_core_clear_facts(c);
     if (literal != MO_EXACT_NO_LITERAL)
-        mo_exact_core_add_literal_fact(c, literal);
+        mo_exact_explain_literal(c, literal);
     else
         explain_not_a_first(s, a, b);
     explain_use(s, a, 0, a->tail_ns);
@@ -207,7 +205,7 @@ static bool propagate_pair_mode(mo_exact_search *s, const mo_exact_use_state *a,
                                 int b, int a_first)
 {
     mo_exact_core *c = &s->core;
-    const mo_exact_task_mode *of = &s->model.modes[b];
+    const mo_exact_mode *of = &s->model.modes[b];
     int64_t limit = mo_exact_limit_ns(s), both = a->length_ns + of->length_ns;
     bool a_may = a->head_ns + both + c->value[MO_EXACT_TAIL(b)] <= limit;
     bool b_may = c->value[MO_EXACT_HEAD(b)] + both + a->tail_ns <= limit;
@@ -242,20 +240,20 @@ static bool propagate_pair_order(mo_exact_search *s,
                                  int a_first)
 {
     mo_exact_core *c = &s->core;
-    const mo_exact_task_mode *of = &s->model.modes[b];
+    const mo_exact_mode *of = &s->model.modes[b];
     int64_t limit = mo_exact_limit_ns(s), both = a->length_ns + of->length_ns;
 
     if (both == 0 || c->truth[a_first] != 0 || c->truth[of->literal] <= 0)
         return true;
     if (a->head_ns + both + c->value[MO_EXACT_TAIL(b)] > limit) {
         mo_exact_core_clear_facts(c);
-        mo_exact_core_add_literal_fact(c, of->literal);
+        mo_exact_explain_literal(c, of->literal);
         explain_not_a_first(s, a, b);
         return mo_exact_core_imply_by_facts(c, a_first ^ 1);
     }
     if (c->value[MO_EXACT_HEAD(b)] + both + a->tail_ns > limit) {
         mo_exact_core_clear_facts(c);
-        mo_exact_core_add_literal_fact(c, of->literal);
+        mo_exact_explain_literal(c, of->literal);
         explain_not_b_first(s, a, b);
         return mo_exact_core_imply_by_facts(c, a_first);
     }
@@ -329,8 +327,8 @@ static bool exclude_mode(mo_exact_search *s, const task_interval *w, int mode)
     spare = mo_exact_explain_limit(
         s, head + w->sum_ns + s->model.modes[mode].length_ns + tail);
     head -= mo_min_i64(spare, head);
-    mo_exact_core_add_bound_fact(c, MO_EXACT_HEAD(mode), head);
-    mo_exact_core_add_bound_fact(c, MO_EXACT_TAIL(mode), tail);
+    mo_exact_explain_bound(c, MO_EXACT_HEAD(mode), head);
+    mo_exact_explain_bound(c, MO_EXACT_TAIL(mode), tail);
     explain_interval(s, w, head, tail);
     return mo_exact_core_imply_by_facts(c, s->model.modes[mode].literal ^ 1);
 }
@@ -350,7 +348,7 @@ static void push_last(mo_exact_search *s, const task_interval *w, int mode)
     mo_exact_core_clear_facts(c);
     mo_exact_explain_limit(s, head + w->sum_ns +
                                   s->model.modes[mode].length_ns + w->tail_ns);
-    mo_exact_core_add_bound_fact(c, MO_EXACT_HEAD(mode), head);
+    mo_exact_explain_bound(c, MO_EXACT_HEAD(mode), head);
     explain_interval(s, w, head, w->tail_ns);
     end.n = w->n_end;
     end_head = s->use_states[s->by_head[end.n - 1]].head_ns;
@@ -368,7 +366,7 @@ static void push_first(mo_exact_search *s, const task_interval *w, int mode)
     mo_exact_core_clear_facts(c);
     mo_exact_explain_limit(s, w->head_ns + w->sum_ns +
                                   s->model.modes[mode].length_ns + tail);
-    mo_exact_core_add_bound_fact(c, MO_EXACT_TAIL(mode), tail);
+    mo_exact_explain_bound(c, MO_EXACT_TAIL(mode), tail);
     explain_interval(s, w, w->head_ns, w->tail_ns);
     mo_exact_core_raise_bound_by_facts(c, MO_EXACT_TAIL(mode),
                                        w->sum_ns + w->tail_ns);
@@ -421,17 +419,6 @@ static bool propagate_interval(mo_exact_search *s, const task_interval *w,
                 return false;
     }
     return true;
-}
-
-/* Returns the longest use that might be added to an interval. */
-static int64_t longest_use_ns(const mo_exact_search *s)
-{
-    int64_t ns = 0;
-
-    for (int i = 0; i < s->n_use_states; i++)
-        if (s->use_states[i].longest_ns > ns)
-            ns = s->use_states[i].longest_ns;
-    return ns;
 }
 
 /* Propagates all intervals with this tail. */
@@ -495,9 +482,11 @@ static bool is_first_with_tail(const mo_exact_search *s, int i)
 /* Intervals of more than two uses; part of mo_exact_propagate_disjunctive(). */
 static bool propagate_edge_finding(mo_exact_search *s)
 {
-    int64_t longest_ns = longest_use_ns(s);
+    int64_t longest_ns = 0;
     int n = sort_by_head(s);
 
+    for (int i = 0; i < s->n_use_states; i++)
+        longest_ns = mo_max_i64(longest_ns, s->use_states[i].longest_ns);
     for (int i = 0; i < n && n > 1; i++)
         if (is_first_with_tail(s, i) &&
             !propagate_tail(s, n, s->use_states[s->by_head[i]].tail_ns,

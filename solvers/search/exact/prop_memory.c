@@ -34,7 +34,7 @@ static void explain_placed_units(mo_exact_search *s, int device)
     mo_exact_core_clear_facts(&s->core);
     for (int u = 0; u < s->model.units->n; u++)
         if (is_unit_on(s, u, device) && s->model.units->bytes[u] > 0)
-            mo_exact_core_add_literal_fact(
+            mo_exact_explain_literal(
                 &s->core,
                 s->model.place_literal[u * s->model.x->n_devices + device]);
 }
@@ -139,7 +139,7 @@ static bool feeds_op(const mo_exact_model *m, int task, int op)
 static bool uses_buffer(const mo_exact_model *m, const mo_exact_buffer *h,
                         int device, int mode)
 {
-    const mo_exact_task_mode *it = &m->modes[mode];
+    const mo_exact_mode *it = &m->modes[mode];
     bool is_op = it->task < m->x->n;
 
     if (!it->is_real)
@@ -198,8 +198,7 @@ static bool add_precedence(mo_exact_search *s, mo_exact_precedence precedence,
 static void order_modes(mo_exact_search *s, int literal, int first, int then,
                         int64_t pause_ns)
 {
-    const mo_exact_task_mode *a = &s->model.modes[first],
-                             *b = &s->model.modes[then];
+    const mo_exact_mode *a = &s->model.modes[first], *b = &s->model.modes[then];
     mo_exact_alternative forth = { .literal = a->literal,
                                    .bound = MO_EXACT_HEAD(first),
                                    .bound2 = -1,
@@ -238,8 +237,8 @@ static void order_buffer_modes(mo_exact_search *s, const mo_exact_buffer *h,
                                int literal, int mode, int starter_mode)
 {
     const mo_exact_model *m = &s->model;
-    const mo_exact_task_mode *needs = &m->modes[mode],
-                             *starter = &m->modes[starter_mode];
+    const mo_exact_mode *needs = &m->modes[mode],
+                        *starter = &m->modes[starter_mode];
     bool begins = needs->task == h->starter;
 
     if ((needs->length_ns > 0 || starter->length_ns > 0) &&
@@ -378,14 +377,9 @@ static void collect_buffers(mo_exact_search *s, int device)
     }
 }
 
-/* A buffer of no duration is live at its moment; one is dead at its end. */
-static bool is_live_at(const mo_exact_buffer *h, int64_t at_ns)
-{
-    return h->start_ns <= at_ns && (at_ns < h->end_ns || h->start_ns == at_ns);
-}
-
 /* Marks the live buffers at a moment, of workspaces only the largest. Returns
- * their bytes. */
+ * their bytes. A buffer of no duration is live at its moment; one is dead at
+ * its end. */
 static wide mark_live(mo_exact_search *s, int64_t at_ns)
 {
     mo_exact_buffer *work = NULL;
@@ -394,7 +388,8 @@ static wide mark_live(mo_exact_search *s, int64_t at_ns)
     for (size_t i = 0; i < s->n_buffers; i++) {
         mo_exact_buffer *h = &s->buffers[i];
 
-        h->in_excess = is_live_at(h, at_ns);
+        h->in_excess =
+            h->start_ns <= at_ns && (at_ns < h->end_ns || h->start_ns == at_ns);
         if (h->in_excess && h->kind == MO_EXACT_BUFFER_WORKSPACE) {
             h->in_excess = false;
             if (!work || h->bytes > work->bytes)

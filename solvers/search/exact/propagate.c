@@ -120,9 +120,9 @@ static void explain_cycle(cycle_finder *f, int mode)
     do {
         const arc *a = &f->arcs[f->raised_by[at]];
 
-        mo_exact_core_add_literal_fact(&s->core, s->model.modes[at].literal);
+        mo_exact_explain_literal(&s->core, s->model.modes[at].literal);
         if (a->literal != MO_EXACT_NO_LITERAL)
-            mo_exact_core_add_literal_fact(&s->core, a->literal);
+            mo_exact_explain_literal(&s->core, a->literal);
         at = a->first;
     } while (at != mode);
 }
@@ -183,7 +183,7 @@ int64_t mo_exact_explain_limit(mo_exact_search *s, int64_t total_ns)
 {
     if (total_ns > s->horizon_ns)
         return total_ns - s->horizon_ns - 1;
-    mo_exact_core_add_literal_fact(&s->core, s->trial);
+    mo_exact_explain_literal(&s->core, s->trial);
     return total_ns - s->trial_ns - 1;
 }
 
@@ -213,7 +213,7 @@ static void propagate_precedence(mo_exact_search *s, int number)
 {
     mo_exact_core *c = &s->core;
     const mo_exact_precedence *precedence = &s->model.precedences[number];
-    const mo_exact_task_mode *mode = &s->model.modes[precedence->target >> 1];
+    const mo_exact_mode *mode = &s->model.modes[precedence->target >> 1];
     int64_t least = INT64_MAX;
 
     if (c->truth[mode->literal] < 0 ||
@@ -248,15 +248,14 @@ static void explain_alternative(mo_exact_search *s,
          c->root_value[alternative->bound2] + alternative->add2_ns >= ns))
         return;
     if (mo_exact_core_false_before(c, alternative->literal, number))
-        mo_exact_core_add_literal_fact(c, alternative->literal ^ 1);
+        mo_exact_explain_literal(c, alternative->literal ^ 1);
     else if (mo_exact_core_bound_before(c, alternative->bound, number) +
                  alternative->add_ns >=
              ns)
-        mo_exact_core_add_bound_fact(c, alternative->bound,
-                                     ns - alternative->add_ns);
+        mo_exact_explain_bound(c, alternative->bound, ns - alternative->add_ns);
     else
-        mo_exact_core_add_bound_fact(c, alternative->bound2,
-                                     ns - alternative->add2_ns);
+        mo_exact_explain_bound(c, alternative->bound2,
+                               ns - alternative->add2_ns);
 }
 
 static void explain_precedence(mo_exact_search *s, int precedence_index,
@@ -266,9 +265,9 @@ static void explain_precedence(mo_exact_search *s, int precedence_index,
         &s->model.precedences[precedence_index];
 
     if (precedence->condition != MO_EXACT_NO_LITERAL)
-        mo_exact_core_add_literal_fact(&s->core, precedence->condition);
+        mo_exact_explain_literal(&s->core, precedence->condition);
     if (precedence->condition2 != MO_EXACT_NO_LITERAL)
-        mo_exact_core_add_literal_fact(&s->core, precedence->condition2);
+        mo_exact_explain_literal(&s->core, precedence->condition2);
     for (int i = 0; i < precedence->n; i++)
         explain_alternative(s, &s->model.alternatives[precedence->first + i],
                             number, ns);
@@ -295,8 +294,8 @@ static void explain_too_late(mo_exact_search *s, int mode, int number)
     } else {
         head -= spare;
     }
-    mo_exact_core_add_bound_fact(c, MO_EXACT_HEAD(mode), head);
-    mo_exact_core_add_bound_fact(c, MO_EXACT_TAIL(mode), tail);
+    mo_exact_explain_bound(c, MO_EXACT_HEAD(mode), head);
+    mo_exact_explain_bound(c, MO_EXACT_TAIL(mode), tail);
 }
 
 void mo_exact_explain(void *context, const mo_exact_trail_entry *entry,
@@ -337,7 +336,7 @@ static bool is_order(const mo_exact_search *s, int literal)
 static bool check_deadline(mo_exact_search *s, int mode)
 {
     mo_exact_core *c = &s->core;
-    const mo_exact_task_mode *it = &s->model.modes[mode];
+    const mo_exact_mode *it = &s->model.modes[mode];
     int64_t total_ns = c->value[MO_EXACT_HEAD(mode)] + it->length_ns +
                        c->value[MO_EXACT_TAIL(mode)];
 
@@ -402,18 +401,13 @@ static bool propagate_bound(mo_exact_search *s, int bound)
     return check_deadline(s, mode);
 }
 
-static bool check_stop(mo_exact_search *s)
-{
-    if (!s->is_stopped && ++s->stop_checks % STOP_CHECK_EVERY == 0)
-        s->is_stopped = mo_stop_reached(s->stop);
-    return s->is_stopped;
-}
-
 /* Returns whether the trail has grown too long for one call, or the search is
  * stopped. */
 static bool is_interrupted(mo_exact_search *s, size_t begin)
 {
-    return check_stop(s) ||
+    if (!s->is_stopped && ++s->stop_checks % STOP_CHECK_EVERY == 0)
+        s->is_stopped = mo_stop_reached(s->stop);
+    return s->is_stopped ||
            s->core.n_trail - begin >
                (size_t) s->core.n_bounds * RAISES_AT_ONCE + SHORT_TRAIL;
 }
@@ -431,14 +425,6 @@ static bool propagate_trail(mo_exact_search *s, size_t begin)
             return false;
     }
     return true;
-}
-
-/* Precedences added during the search, of which there are few. */
-static void propagate_dynamic_precedences(mo_exact_search *s)
-{
-    for (size_t i = s->model.n_static_precedences; i < s->model.n_precedences;
-         i++)
-        propagate_precedence(s, (int) i);
 }
 
 /* Propagates stale resources; returns false on a conflict. */
@@ -472,7 +458,10 @@ bool mo_exact_propagate(mo_exact_search *s)
             return false;
         if (is_interrupted(s, begin))
             return s->is_stopped || !has_positive_cycle(s);
-        propagate_dynamic_precedences(s);
+        /* Those added during the search, of which there are few. */
+        for (size_t i = s->model.n_static_precedences;
+             i < s->model.n_precedences; i++)
+            propagate_precedence(s, (int) i);
     } while (!mo_exact_is_fixpoint(s));
     return true;
 }

@@ -11,19 +11,18 @@
  * along the flows; resources and symmetry follow (task_model_resources.c).
  */
 
-void mo_exact_build_clause(mo_exact_model_builder *b, const int *literals,
-                           int n)
+void mo_exact_build_clause(mo_exact_builder *b, const int *literals, int n)
 {
     if (!mo_exact_core_add_root_clause(b->core, literals, n))
         b->m->is_impossible = true;
 }
 
-void mo_exact_build_binary_clause(mo_exact_model_builder *b, int l0, int l1)
+void mo_exact_build_binary_clause(mo_exact_builder *b, int l0, int l1)
 {
     mo_exact_build_clause(b, (int[]){ l0, l1 }, 2);
 }
 
-static mo_status add_task(mo_exact_model_builder *b, mo_exact_task task,
+static mo_status add_task(mo_exact_builder *b, mo_exact_task task,
                           mo_error *err)
 {
     mo_exact_model *m = b->m;
@@ -38,7 +37,7 @@ static mo_status add_task(mo_exact_model_builder *b, mo_exact_task task,
 }
 
 /* Adds a mode to the last task. */
-static mo_status add_mode(mo_exact_model_builder *b, mo_exact_task_mode mode,
+static mo_status add_mode(mo_exact_builder *b, mo_exact_mode mode,
                           mo_error *err)
 {
     mo_exact_model *m = b->m;
@@ -60,8 +59,8 @@ static mo_status add_mode(mo_exact_model_builder *b, mo_exact_task_mode mode,
  */
 
 /* Returns the entry of an item's mode from one device to another. */
-static int *transfer_mode_slot(const mo_exact_model_builder *b, int item,
-                               int from, int to)
+static int *transfer_mode_slot(const mo_exact_builder *b, int item, int from,
+                               int to)
 {
     size_t K = (size_t) b->m->x->n_devices;
 
@@ -74,16 +73,7 @@ static bool is_colocated(const mo_exact_model *m, const mo_flow *f)
     return m->units->of_op[f->from] == m->units->of_op[f->to];
 }
 
-static void link_flow_literals(mo_exact_model_builder *b, int y, int x_from,
-                               int x_to)
-{
-    mo_exact_build_binary_clause(b, y ^ 1, x_from);
-    mo_exact_build_binary_clause(b, y ^ 1, x_to);
-    mo_exact_build_clause(b, (int[]){ y, x_from ^ 1, x_to ^ 1 }, 3);
-}
-
-static mo_status add_flow_task(mo_exact_model_builder *b, int flow,
-                               mo_error *err)
+static mo_status add_flow_task(mo_exact_builder *b, int flow, mo_error *err)
 {
     mo_exact_model *m = b->m;
     const mo_flow *f = &m->x->flows[flow];
@@ -96,15 +86,16 @@ static mo_status add_flow_task(mo_exact_model_builder *b, int flow,
         int from = pair / K, to = pair % K;
         int x_from = mo_exact_place_literal(m, f->from, from);
         int x_to = mo_exact_place_literal(m, f->to, to);
-        mo_exact_task_mode mode = { .from = from,
-                                    .to = to,
-                                    .is_real = from != to };
+        mo_exact_mode mode = { .from = from, .to = to, .is_real = from != to };
 
         if (x_from == MO_EXACT_NO_LITERAL || x_to == MO_EXACT_NO_LITERAL)
             continue;
         mode.literal = 2 * mo_exact_core_new_variable(b->core);
         mode.length_ns = mo_instance_flow_ns(m->x, flow, from, to);
-        link_flow_literals(b, mode.literal, x_from, x_to);
+        mo_exact_build_binary_clause(b, mode.literal ^ 1, x_from);
+        mo_exact_build_binary_clause(b, mode.literal ^ 1, x_to);
+        mo_exact_build_clause(b, (int[]){ mode.literal, x_from ^ 1, x_to ^ 1 },
+                              3);
         *transfer_mode_slot(b, flow, from, to) = (int) m->n_modes;
         status = add_mode(b, mode, err);
     }
@@ -113,7 +104,7 @@ static mo_status add_flow_task(mo_exact_model_builder *b, int flow,
 
 /* Collects the place literals of the readers on a device; returns their
  * number. */
-static int collect_readers(mo_exact_model_builder *b, int tensor, int to,
+static int collect_readers(mo_exact_builder *b, int tensor, int to,
                            int *literals)
 {
     const mo_instance *x = b->m->x;
@@ -130,8 +121,7 @@ static int collect_readers(mo_exact_model_builder *b, int tensor, int to,
 }
 
 /* y <=> x_from and one of the n readers in b->clause. */
-static void link_tensor_literal(mo_exact_model_builder *b, int y, int x_from,
-                                int n)
+static void link_tensor_literal(mo_exact_builder *b, int y, int x_from, int n)
 {
     int *readers = b->clause;
 
@@ -143,8 +133,8 @@ static void link_tensor_literal(mo_exact_model_builder *b, int y, int x_from,
 }
 
 /* none <=> the producer is here (x_here), or no reader is. */
-static void link_no_transfer_literal(mo_exact_model_builder *b, int none,
-                                     int x_here, int n)
+static void link_no_transfer_literal(mo_exact_builder *b, int none, int x_here,
+                                     int n)
 {
     int *readers = b->clause;
 
@@ -160,12 +150,12 @@ static void link_no_transfer_literal(mo_exact_model_builder *b, int none,
     mo_exact_build_clause(b, readers, n + 1);
 }
 
-static mo_status add_tensor_mode(mo_exact_model_builder *b, int tensor,
-                                 int from, int to, int n, mo_error *err)
+static mo_status add_tensor_mode(mo_exact_builder *b, int tensor, int from,
+                                 int to, int n, mo_error *err)
 {
     mo_exact_model *m = b->m;
     int x_from = mo_exact_place_literal(m, m->x->tensor_from[tensor], from);
-    mo_exact_task_mode mode = { .from = from, .to = to, .is_real = from != to };
+    mo_exact_mode mode = { .from = from, .to = to, .is_real = from != to };
 
     if (x_from == MO_EXACT_NO_LITERAL && from != to)
         return MO_OK;
@@ -180,7 +170,7 @@ static mo_status add_tensor_mode(mo_exact_model_builder *b, int tensor,
 }
 
 /* The single transfer of a tensor to a device. */
-static mo_status add_tensor_task(mo_exact_model_builder *b, int tensor, int to,
+static mo_status add_tensor_task(mo_exact_builder *b, int tensor, int to,
                                  mo_error *err)
 {
     mo_exact_model *m = b->m;
@@ -198,7 +188,7 @@ static mo_status add_tensor_task(mo_exact_model_builder *b, int tensor, int to,
     return status;
 }
 
-static mo_status build_transfers(mo_exact_model_builder *b, mo_error *err)
+static mo_status build_transfers(mo_exact_builder *b, mo_error *err)
 {
     const mo_instance *x = b->m->x;
     bool once = b->m->regime.tensors == MO_TENSORS_ONCE;
@@ -225,7 +215,7 @@ static mo_status build_transfers(mo_exact_model_builder *b, mo_error *err)
  * op, over all devices of the other op.
  */
 
-static mo_status begin_precedence(mo_exact_model_builder *b, int target,
+static mo_status begin_precedence(mo_exact_builder *b, int target,
                                   int condition, mo_error *err)
 {
     mo_exact_model *m = b->m;
@@ -239,7 +229,7 @@ static mo_status begin_precedence(mo_exact_model_builder *b, int target,
     return status;
 }
 
-static mo_status add_alternative(mo_exact_model_builder *b,
+static mo_status add_alternative(mo_exact_builder *b,
                                  mo_exact_alternative alternative,
                                  mo_error *err)
 {
@@ -254,13 +244,13 @@ static mo_status add_alternative(mo_exact_model_builder *b,
     return status;
 }
 
-static int op_mode_on(const mo_exact_model_builder *b, int op, int device)
+static int op_mode_on(const mo_exact_builder *b, int op, int device)
 {
     return b->m->op_mode[op * b->m->x->n_devices + device];
 }
 
 /* Alternative: head or tail of an op on a device plus its length. */
-static mo_exact_alternative after_op(const mo_exact_model_builder *b, int op,
+static mo_exact_alternative after_op(const mo_exact_builder *b, int op,
                                      int device, bool is_head)
 {
     int mode = op_mode_on(b, op, device);
@@ -272,13 +262,13 @@ static mo_exact_alternative after_op(const mo_exact_model_builder *b, int op,
                                    .add_ns = b->m->modes[mode].length_ns };
 }
 
-static int transfer_item(const mo_exact_model_builder *b, int flow)
+static int transfer_item(const mo_exact_builder *b, int flow)
 {
     return b->m->regime.tensors == MO_TENSORS_ONCE ? b->m->x->flows[flow].tensor
                                                    : flow;
 }
 
-static int64_t transfer_ns(const mo_exact_model_builder *b, int flow, int from,
+static int64_t transfer_ns(const mo_exact_builder *b, int flow, int from,
                            int to)
 {
     const mo_instance *x = b->m->x;
@@ -289,7 +279,7 @@ static int64_t transfer_ns(const mo_exact_model_builder *b, int flow, int from,
 }
 
 /* Head of the reader on one device, given the producer on another. */
-static mo_exact_alternative head_alternative(const mo_exact_model_builder *b,
+static mo_exact_alternative head_alternative(const mo_exact_builder *b,
                                              int flow, int from, int to)
 {
     const mo_flow *f = &b->m->x->flows[flow];
@@ -311,7 +301,7 @@ static mo_exact_alternative head_alternative(const mo_exact_model_builder *b,
 
 /* Tail of the producer, given the reader. The tail of a transfer with several
  * readers holds for the first of them only: that of this reader is used too. */
-static mo_exact_alternative tail_alternative(const mo_exact_model_builder *b,
+static mo_exact_alternative tail_alternative(const mo_exact_builder *b,
                                              int flow, int from, int to)
 {
     const mo_flow *f = &b->m->x->flows[flow];
@@ -332,8 +322,8 @@ static mo_exact_alternative tail_alternative(const mo_exact_model_builder *b,
     return alternative;
 }
 
-static mo_status add_flow_precedence(mo_exact_model_builder *b, int flow,
-                                     int here, bool is_head, mo_error *err)
+static mo_status add_flow_precedence(mo_exact_builder *b, int flow, int here,
+                                     bool is_head, mo_error *err)
 {
     const mo_flow *f = &b->m->x->flows[flow];
     int target = is_head ? f->to : f->from, other = is_head ? f->from : f->to;
@@ -356,7 +346,7 @@ static mo_status add_flow_precedence(mo_exact_model_builder *b, int flow,
     return status;
 }
 
-static mo_status add_flow_precedences(mo_exact_model_builder *b, int flow,
+static mo_status add_flow_precedences(mo_exact_builder *b, int flow,
                                       bool is_head, mo_error *err)
 {
     mo_status status = MO_OK;
@@ -366,7 +356,7 @@ static mo_status add_flow_precedences(mo_exact_model_builder *b, int flow,
     return status;
 }
 
-static mo_status add_simple_precedence(mo_exact_model_builder *b, int target,
+static mo_status add_simple_precedence(mo_exact_builder *b, int target,
                                        int condition,
                                        mo_exact_alternative alternative,
                                        mo_error *err)
@@ -378,8 +368,7 @@ static mo_status add_simple_precedence(mo_exact_model_builder *b, int target,
 
 /* Tail of a transfer: at least one of its readers is on the device, and each
  * one there counts. */
-static mo_status add_tensor_tail(mo_exact_model_builder *b, int mode,
-                                 mo_error *err)
+static mo_status add_tensor_tail(mo_exact_builder *b, int mode, mo_error *err)
 {
     const mo_instance *x = b->m->x;
     int tensor = b->m->tasks[b->m->modes[mode].task].item;
@@ -406,10 +395,10 @@ static mo_status add_tensor_tail(mo_exact_model_builder *b, int mode,
     return status;
 }
 
-static mo_status add_transfer_precedences(mo_exact_model_builder *b, int mode,
+static mo_status add_transfer_precedences(mo_exact_builder *b, int mode,
                                           mo_error *err)
 {
-    const mo_exact_task_mode *it = &b->m->modes[mode];
+    const mo_exact_mode *it = &b->m->modes[mode];
     const mo_exact_task *task = &b->m->tasks[it->task];
     mo_status status;
 
@@ -427,7 +416,7 @@ static mo_status add_transfer_precedences(mo_exact_model_builder *b, int mode,
         after_op(b, b->m->x->flows[task->item].to, it->to, false), err);
 }
 
-static mo_status build_precedences(mo_exact_model_builder *b, mo_error *err)
+static mo_status build_precedences(mo_exact_builder *b, mo_error *err)
 {
     const mo_exact_model *m = b->m;
     int n_flows = m->x->n_flows;
@@ -453,7 +442,7 @@ static bool is_allowed_on(const mo_exact_model *m, int unit, int device)
 }
 
 /* Exactly one device per unit. */
-static void add_place_literals(mo_exact_model_builder *b, int unit)
+static void add_place_literals(mo_exact_builder *b, int unit)
 {
     int *place = b->m->place_literal + unit * b->m->x->n_devices, n = 0;
 
@@ -469,7 +458,7 @@ static void add_place_literals(mo_exact_model_builder *b, int unit)
     mo_exact_build_clause(b, b->clause, n);
 }
 
-static mo_status add_op_task(mo_exact_model_builder *b, int op, mo_error *err)
+static mo_status add_op_task(mo_exact_builder *b, int op, mo_error *err)
 {
     mo_exact_model *m = b->m;
     mo_status status = add_task(
@@ -477,12 +466,11 @@ static mo_status add_op_task(mo_exact_model_builder *b, int op, mo_error *err)
 
     for (int k = 0; k < m->x->n_devices; k++) {
         int literal = mo_exact_place_literal(m, op, k);
-        mo_exact_task_mode mode = { .literal = literal,
-                                    .from = k,
-                                    .to = k,
-                                    .is_real = true,
-                                    .length_ns =
-                                        mo_instance_p_ns(m->x, op, k) };
+        mo_exact_mode mode = { .literal = literal,
+                               .from = k,
+                               .to = k,
+                               .is_real = true,
+                               .length_ns = mo_instance_p_ns(m->x, op, k) };
 
         m->op_mode[op * m->x->n_devices + k] = -1;
         if (literal == MO_EXACT_NO_LITERAL || status != MO_OK)
@@ -493,7 +481,7 @@ static mo_status add_op_task(mo_exact_model_builder *b, int op, mo_error *err)
     return status;
 }
 
-static mo_status build_ops(mo_exact_model_builder *b, mo_error *err)
+static mo_status build_ops(mo_exact_builder *b, mo_error *err)
 {
     mo_status status = MO_OK;
 
@@ -504,7 +492,7 @@ static mo_status build_ops(mo_exact_model_builder *b, mo_error *err)
     return status;
 }
 
-static mo_status build_model(mo_exact_model_builder *b, mo_error *err)
+static mo_status build_model(mo_exact_builder *b, mo_error *err)
 {
     mo_exact_model *m = b->m;
     mo_status status = build_ops(b, err);
@@ -534,7 +522,7 @@ mo_status mo_exact_model_init(mo_exact_model *m, mo_exact_core *c,
                               const mo_instance *x, const mo_regime *regime,
                               mo_error *err)
 {
-    mo_exact_model_builder b = { .m = m, .core = c };
+    mo_exact_builder b = { .m = m, .core = c };
     size_t n = (size_t) x->n, n_devices = (size_t) x->n_devices;
     mo_status status;
 

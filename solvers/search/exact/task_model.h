@@ -30,13 +30,13 @@
 #define MO_EXACT_HEAD(m) (2 * (m))
 #define MO_EXACT_TAIL(m) (2 * (m) + 1)
 
-typedef struct mo_exact_task_mode {
+typedef struct mo_exact_mode {
     int task;
     int literal;
     int from, to; /* devices; equal for an op */
     bool is_real; /* false: no transfer takes place */
     int64_t length_ns;
-} mo_exact_task_mode;
+} mo_exact_mode;
 
 typedef struct mo_exact_task {
     int first, n; /* its modes */
@@ -46,10 +46,10 @@ typedef struct mo_exact_task {
 } mo_exact_task;
 
 /* A task on a resource: the modes in which it uses it. */
-typedef struct mo_exact_resource_use {
+typedef struct mo_exact_use {
     int task;
     int first, n; /* in use_modes */
-} mo_exact_resource_use;
+} mo_exact_use;
 
 /* One alternative of a precedence: bound + add, or the larger of two such. */
 typedef struct mo_exact_alternative {
@@ -83,13 +83,13 @@ typedef struct mo_exact_model {
 
     mo_exact_task *tasks; /* ops first */
     size_t n_tasks, tasks_room;
-    mo_exact_task_mode *modes;
+    mo_exact_mode *modes;
     size_t n_modes, modes_room;
 
     int n_literals;             /* of the core after building */
     int n_resources;            /* devices first */
     mo_exact_adjacency uses_of; /* by resource: uses */
-    mo_exact_resource_use *uses;
+    mo_exact_use *uses;
     size_t n_uses, uses_room;
     int *use_modes;
     size_t n_use_modes, use_modes_room;

@@ -8,22 +8,20 @@
 
 #include "solvers/search/exact/task_model.h"
 
-typedef struct mo_exact_model_builder {
+typedef struct mo_exact_builder {
     mo_exact_model *m;
     mo_exact_core *core;
     int *transfer_mode; /* by flow or tensor and two devices: the mode, or -1 */
     int *clause;        /* buffer for one clause */
-} mo_exact_model_builder;
+} mo_exact_builder;
 
 /* Adds the clause; marks the model infeasible if it contradicts level 0. */
-void mo_exact_build_clause(mo_exact_model_builder *b, const int *literals,
-                           int n);
-void mo_exact_build_binary_clause(mo_exact_model_builder *b, int l0, int l1);
+void mo_exact_build_clause(mo_exact_builder *b, const int *literals, int n);
+void mo_exact_build_binary_clause(mo_exact_builder *b, int l0, int l1);
 
-mo_status mo_exact_build_resource_uses(mo_exact_model_builder *b,
-                                       mo_error *err);
-mo_status mo_exact_build_disjunctions(mo_exact_model_builder *b, mo_error *err);
-mo_status mo_exact_build_symmetry(mo_exact_model_builder *b, mo_error *err);
-mo_status mo_exact_build_adjacency(mo_exact_model_builder *b, mo_error *err);
+mo_status mo_exact_build_resource_uses(mo_exact_builder *b, mo_error *err);
+mo_status mo_exact_build_disjunctions(mo_exact_builder *b, mo_error *err);
+mo_status mo_exact_build_symmetry(mo_exact_builder *b, mo_error *err);
+mo_status mo_exact_build_adjacency(mo_exact_builder *b, mo_error *err);
 
 #endif

@@ -44,33 +44,23 @@ static mo_status build_adjacency(pair_list *s, int n, mo_exact_adjacency *lists,
     return MO_OK;
 }
 
-/* Returns the number of resources that a mode uses and stores them in *ids,
- * numbered as in schedule/resource.h (without the devices). */
-static int list_mode_resources(const mo_exact_model *m,
-                               const mo_exact_task_mode *mode, int pair[2],
-                               const int **ids)
-{
-    if (!mode->is_real)
-        return 0;
-    return mo_resource_list(m->x, m->regime.congestion, mode->from, mode->to,
-                            pair, ids);
-}
-
 static mo_status build_mode_resources(mo_exact_model *m, mo_error *err)
 {
     pair_list s = { 0 };
     mo_status status = MO_OK;
 
     for (int i = 0; i < (int) m->n_modes && status == MO_OK; i++) {
-        const mo_exact_task_mode *mode = &m->modes[i];
+        const mo_exact_mode *mode = &m->modes[i];
         const int *ids;
-        int pair[2], n;
+        int pair[2], n = 0;
 
         if (mode->task < m->x->n) {
             status = add_pair(&s, i, mode->from, err);
             continue;
         }
-        n = list_mode_resources(m, mode, pair, &ids);
+        if (mode->is_real)
+            n = mo_resource_list(m->x, m->regime.congestion, mode->from,
+                                 mode->to, pair, &ids);
         for (int r = 0; r < n && status == MO_OK; r++)
             status = add_pair(&s, i, m->x->n_devices + ids[r], err);
     }
@@ -100,7 +90,7 @@ static mo_status add_resource_uses(mo_exact_model *m,
                 status = add_pair(s, resource, (int) m->n_uses, err);
             if (status == MO_OK)
                 m->uses[m->n_uses++] =
-                    (mo_exact_resource_use){ task, (int) m->n_use_modes, 0 };
+                    (mo_exact_use){ task, (int) m->n_use_modes, 0 };
         }
         if (status == MO_OK)
             status = MO_ARRAY_GROW(m->use_modes, m->n_use_modes,
@@ -127,7 +117,7 @@ static mo_status build_uses(mo_exact_model *m,
     return status;
 }
 
-mo_status mo_exact_build_resource_uses(mo_exact_model_builder *b, mo_error *err)
+mo_status mo_exact_build_resource_uses(mo_exact_builder *b, mo_error *err)
 {
     mo_exact_model *m = b->m;
     mo_exact_adjacency modes_of = { 0 };
@@ -194,7 +184,7 @@ bool mo_exact_always_ends_before(const mo_exact_model *m, int task, int op)
     return true;
 }
 
-static mo_status add_order_variable(mo_exact_model_builder *b, int s, int t,
+static mo_status add_order_variable(mo_exact_builder *b, int s, int t,
                                     mo_error *err)
 {
     mo_exact_model *m = b->m;
@@ -215,7 +205,7 @@ static mo_status add_order_variable(mo_exact_model_builder *b, int s, int t,
     return b->core->out_of_memory ? mo_fail_memory(err) : MO_OK;
 }
 
-static mo_status add_order_variables(mo_exact_model_builder *b, int resource,
+static mo_status add_order_variables(mo_exact_builder *b, int resource,
                                      mo_error *err)
 {
     const mo_exact_model *m = b->m;
@@ -229,7 +219,7 @@ static mo_status add_order_variables(mo_exact_model_builder *b, int resource,
     return status;
 }
 
-mo_status mo_exact_build_disjunctions(mo_exact_model_builder *b, mo_error *err)
+mo_status mo_exact_build_disjunctions(mo_exact_builder *b, mo_error *err)
 {
     mo_exact_model *m = b->m;
     size_t n = m->n_tasks * m->n_tasks;
@@ -248,7 +238,7 @@ mo_status mo_exact_build_disjunctions(mo_exact_model_builder *b, mo_error *err)
     return status;
 }
 
-static mo_status build_literal_modes(mo_exact_model_builder *b, mo_error *err)
+static mo_status build_literal_modes(mo_exact_builder *b, mo_error *err)
 {
     mo_exact_model *m = b->m;
     pair_list s = { 0 };
@@ -286,7 +276,7 @@ static mo_status watch_precedence(const mo_exact_model *m, int number,
     return status;
 }
 
-mo_status mo_exact_build_adjacency(mo_exact_model_builder *b, mo_error *err)
+mo_status mo_exact_build_adjacency(mo_exact_builder *b, mo_error *err)
 {
     mo_exact_model *m = b->m;
     pair_list literals = { 0 }, bounds = { 0 };
@@ -316,8 +306,7 @@ mo_status mo_exact_build_adjacency(mo_exact_model_builder *b, mo_error *err)
 /* If the vectors are equal so far (same true, or MO_EXACT_NO_LITERAL at the
  * beginning), the next device of a is at most that of b. Returns the literal
  * that they are still equal. */
-static int add_lex_constraint(mo_exact_model_builder *b, int same, int op_a,
-                              int op_b)
+static int add_lex_constraint(mo_exact_builder *b, int same, int op_a, int op_b)
 {
     const mo_exact_model *m = b->m;
     int still = 2 * mo_exact_core_new_variable(b->core);
@@ -344,7 +333,7 @@ static int add_lex_constraint(mo_exact_model_builder *b, int same, int op_a,
     return still;
 }
 
-static void add_symmetry_breaking(mo_exact_model_builder *b, const int *ops_a,
+static void add_symmetry_breaking(mo_exact_builder *b, const int *ops_a,
                                   const int *ops_b, int n)
 {
     int same = MO_EXACT_NO_LITERAL, first;
@@ -356,7 +345,7 @@ static void add_symmetry_breaking(mo_exact_model_builder *b, const int *ops_a,
         mo_exact_build_binary_clause(b, same ^ 1, first);
 }
 
-mo_status mo_exact_build_symmetry(mo_exact_model_builder *b, mo_error *err)
+mo_status mo_exact_build_symmetry(mo_exact_builder *b, mo_error *err)
 {
     mo_exact_symmetry symmetry = { 0 };
     mo_status status =

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/array.h"
+#include "base/minmax.h"
 #include "base/parallel_for.h"
 #include "schedule/serial_makespan.h"
 #include "solvers/search/decomp/boundary_path.h"
@@ -173,15 +174,6 @@ static mo_status classify_blocks(key_writer *w,
     return status;
 }
 
-static int max_class_ops(const mo_decomp_classes *classes)
-{
-    int most = 0;
-
-    for (int i = 0; i < classes->n; i++)
-        most = classes->classes[i].n > most ? classes->classes[i].n : most;
-    return most;
-}
-
 static mo_status allocate_blocks(mo_chain_blocks *b, const key_writer *w,
                                  mo_error *err)
 {
@@ -212,10 +204,13 @@ static mo_status find_block_classes(mo_chain_blocks *b, mo_error *err)
 {
     key_writer w = { .blocks = b };
     mo_decomp_equiv *classes_of_blocks = NULL;
+    int max_ops = 0;
     mo_status status =
         mo_decomp_equiv_new(append_block_key, &w, &classes_of_blocks, err);
 
-    w.number = calloc((size_t) max_class_ops(b->classes) + 1, sizeof *w.number);
+    for (int i = 0; i < b->classes->n; i++)
+        max_ops = mo_max_int(max_ops, b->classes->classes[i].n);
+    w.number = calloc((size_t) max_ops + 1, sizeof *w.number);
     if (status == MO_OK && !w.number)
         status = mo_fail_memory(err);
     for (int i = 0; i < b->classes->n && status == MO_OK; i++)
@@ -277,25 +272,12 @@ static void run_bound_job(void *context, int number, int thread)
     mo_bound_segments_free(segments);
 }
 
-static mo_status run_bound_jobs(bound_jobs *c, int threads, int n_jobs,
-                                mo_error *err)
-{
-    mo_parallel_for(threads, n_jobs, run_bound_job, c);
-    for (int i = 0; i < n_jobs; i++)
-        if (c->jobs[i].status != MO_OK) {
-            if (err)
-                *err = c->jobs[i].err;
-            return c->jobs[i].status;
-        }
-    return MO_OK;
-}
-
 static mo_status bound_blocks(mo_chain_blocks *b, int threads,
                               const mo_stop *stop, mo_error *err)
 {
     bound_jobs c = { .blocks = b, .stop = stop };
     int n_jobs = 0;
-    mo_status status;
+    mo_status status = MO_OK;
 
     c.jobs = calloc((size_t) b->n + 1, sizeof *c.jobs);
     if (!c.jobs)
@@ -309,7 +291,12 @@ static mo_status bound_blocks(mo_chain_blocks *b, int threads,
             continue;
         j->last = i;
     }
-    status = run_bound_jobs(&c, threads, n_jobs, err);
+    mo_parallel_for(threads, n_jobs, run_bound_job, &c);
+    for (int i = 0; i < n_jobs && status == MO_OK; i++) {
+        status = c.jobs[i].status;
+        if (status != MO_OK && err)
+            *err = c.jobs[i].err;
+    }
     free(c.jobs);
     return status;
 }

@@ -186,24 +186,12 @@ static bool has_device(const mo_chain_windows *w, int op)
     return any;
 }
 
-/* Loads into device_ns the times between the other end of a segment, by its
+/* Loads into device_ns the times of a table between the other end, by its
  * device, and this end on a device. */
-static void load_block_times(mo_chain_windows *w, bool backward, int segment,
-                             int device)
-{
-    const int64_t *table =
-        w->blocks->blocks[w->partition->block[segment]].lower_ns;
-    int n = n_devices(w);
-
-    for (int k = 0; k < n; k++)
-        w->device_ns[k] = table[backward ? device * n + k : k * n + device];
-}
-
-static void load_cut_times(mo_chain_windows *w, bool backward, int cut,
-                           int device)
+static void load_times(mo_chain_windows *w, bool backward, const int64_t *table,
+                       int device)
 {
     int n = n_devices(w);
-    const int64_t *table = w->cut_table + (int64_t) cut * n * n;
 
     for (int k = 0; k < n; k++)
         w->device_ns[k] = table[backward ? device * n + k : k * n + device];
@@ -239,20 +227,23 @@ static void raise_along_chain(mo_chain_windows *w, const mo_head_tail *pass,
                               int op)
 {
     bool back = pass->backward;
+    int n = n_devices(w);
     int block = back ? w->begins[op] : w->ends[op];
     int cut = back ? w->cut_begins[op] : w->cut_ends[op];
 
-    for (int k = 0; k < n_devices(w); k++) {
+    for (int k = 0; k < n; k++) {
         if (block >= 0 && mo_allowed_devices_has(&w->places, op, k)) {
             const mo_bound_segment *s = &w->partition->chain->segments[block];
 
-            load_block_times(w, back, block, k);
+            load_times(w, back,
+                       w->blocks->blocks[w->partition->block[block]].lower_ns,
+                       k);
             raise_side_from(w, pass, op, k, back ? s->v : s->u);
         }
         if (cut >= 0 && mo_allowed_devices_has(&w->places, op, k)) {
             const mo_chain_cut *s = &w->cuts->cuts[cut];
 
-            load_cut_times(w, back, cut, k);
+            load_times(w, back, w->cut_table + (int64_t) cut * n * n, k);
             raise_side_from(w, pass, op, k, back ? s->w : s->u);
         }
     }

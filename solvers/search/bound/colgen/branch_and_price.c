@@ -3,6 +3,7 @@
 
 #include <stdlib.h>
 
+#include "base/minmax.h"
 #include "solvers/search/bound/colgen/branching.h"
 #include "solvers/search/bound/colgen/column_pool.h"
 #include "solvers/search/bound/colgen/master.h"
@@ -99,39 +100,21 @@ static bool round_op(const rounding *s, const mo_cg_column_pool *pool,
     return true;
 }
 
-static bool round_branch(const rounding *s, const mo_cg_column_pool *pool,
-                         int class, int branch, int *seen)
+static bool round_class(const rounding *s, const mo_cg_column_pool *pool,
+                        int class, int *seen)
 {
     const mo_cg_tree *tree = s->c->tree;
     const mo_forkjoin_class *of = &s->c->fork->classes[class];
 
-    for (int i = 0; i < tree->n; i++)
-        seen[i] = 0;
-    for (int j = 0; j < of->n; j++)
-        if (!round_op(s, pool, class, branch, j,
-                      seen[tree->node_of[tree->start[class] + j]]++))
-            return false;
-    return true;
-}
-
-static bool round_branches(const rounding *s, const mo_cg_column_pool *pool,
-                           int *seen)
-{
-    for (int i = 0; i < s->c->fork->n_classes; i++)
-        for (int branch = 0; branch < s->c->fork->classes[i].count; branch++)
-            if (!round_branch(s, pool, i, branch, seen))
+    for (int branch = 0; branch < of->count; branch++) {
+        for (int i = 0; i < tree->n; i++)
+            seen[i] = 0;
+        for (int j = 0; j < of->n; j++)
+            if (!round_op(s, pool, class, branch, j,
+                          seen[tree->node_of[tree->start[class] + j]]++))
                 return false;
-    return true;
-}
-
-static void find_op_range(const mo_bound_segment *segment, int *first,
-                          int *last)
-{
-    *first = *last = segment->ops[0];
-    for (int i = 1; i < segment->n; i++) {
-        *first = segment->ops[i] < *first ? segment->ops[i] : *first;
-        *last = segment->ops[i] > *last ? segment->ops[i] : *last;
     }
+    return true;
 }
 
 static mo_status round_columns(const mo_cg_problem *c,
@@ -145,7 +128,11 @@ static mo_status round_columns(const mo_cg_problem *c,
     };
     int last, *seen = calloc((size_t) c->n_nodes + 1, sizeof *seen);
 
-    find_op_range(segment, &s.first_op, &last);
+    s.first_op = last = segment->ops[0];
+    for (int i = 1; i < segment->n; i++) {
+        s.first_op = mo_min_int(s.first_op, segment->ops[i]);
+        last = mo_max_int(last, segment->ops[i]);
+    }
     s.place = calloc((size_t) (last - s.first_op) + 1, sizeof *s.place);
     if (!seen || !s.place) {
         free(seen);
@@ -154,7 +141,9 @@ static mo_status round_columns(const mo_cg_problem *c,
     }
     for (int i = 0; i < segment->n; i++)
         s.place[segment->ops[i] - s.first_op] = i;
-    *suggested = round_branches(&s, pool, seen);
+    *suggested = true;
+    for (int i = 0; i < c->fork->n_classes && *suggested; i++)
+        *suggested = round_class(&s, pool, i, seen);
     free(seen);
     free(s.place);
     return MO_OK;
@@ -242,11 +231,6 @@ static mo_status run_search(tree_search *s, int64_t steps,
     return status;
 }
 
-static int clamp_effort(int effort)
-{
-    return effort < 1 ? 1 : effort < MAX_EFFORT ? effort : MAX_EFFORT;
-}
-
 /* Prepares the search; the stack stays empty where propagation of the root
  * proves infeasibility already. */
 static mo_status search_init(tree_search *s, const mo_cg_problem *c, int effort,
@@ -267,13 +251,6 @@ static mo_status search_init(tree_search *s, const mo_cg_problem *c, int effort,
         return mo_cg_master_new(c, s->stack[0], &s->master, err);
     mo_cg_node_free(s->stack[--s->n]);
     return MO_OK;
-}
-
-static void search_clear(tree_search *s)
-{
-    while (s->n > 0)
-        mo_cg_node_free(s->stack[--s->n]);
-    mo_cg_master_free(s->master);
 }
 
 /* Returns the number of cells: the larger the problem, the coarser the grid;
@@ -336,8 +313,9 @@ mo_status mo_cg_search_new(const mo_forkjoin *fork, const mo_regime *regime,
         return mo_fail_memory(err);
     status = subproblem_init(fork, regime, a, b, time_ns, &q->subproblem, err);
     if (status == MO_OK && q->subproblem.c)
-        status = search_init(&q->tree_search, q->subproblem.c,
-                             clamp_effort(effort), err);
+        status =
+            search_init(&q->tree_search, q->subproblem.c,
+                        mo_max_int(1, mo_min_int(effort, MAX_EFFORT)), err);
     if (status == MO_OK)
         *search = q;
     else
@@ -349,7 +327,9 @@ void mo_cg_search_free(mo_cg_search *q)
 {
     if (!q)
         return;
-    search_clear(&q->tree_search);
+    while (q->tree_search.n > 0)
+        mo_cg_node_free(q->tree_search.stack[--q->tree_search.n]);
+    mo_cg_master_free(q->tree_search.master);
     subproblem_clear(&q->subproblem);
     free(q);
 }

@@ -117,57 +117,36 @@ static void sum_pair_curve(mo_cg_dual_profile *p, int pair)
     sum_prefixes(c, curve);
 }
 
-static void add_capacity(mo_cg_dual_profile *p, const mo_cg_row *row,
-                         double price)
-{
-    double *slope = p->resources[row->resource].slope;
-    double each = price / (row->last - row->first);
-
-    for (int g = row->first; g < row->last; g++)
-        slope[g] += each;
-}
-
-/* Inserted in order of ticks. */
-static void add_release(mo_cg_dual_profile *p, const mo_cg_row *row,
-                        double price)
-{
-    int at = p->n_releases;
-
-    if (at == p->max_releases)
-        return;
-    for (; at > 0 && p->releases[at - 1].row.tick > row->tick; at--)
-        p->releases[at] = p->releases[at - 1];
-    p->releases[at] = (mo_cg_release_dual){ *row, price };
-    p->n_releases++;
-    p->total += price;
-}
-
-static void add_cardinality(mo_cg_dual_profile *p, const mo_cg_row *row,
-                            double price)
-{
-    for (int k = 0; k < p->c->n_devices; k++)
-        p->node_cost[mo_cg_index(p->c, row->node, k)] +=
-            price * mo_cg_row_cardinality_coefficient(row, k);
-    p->total += price;
-}
-
 static void add_row_dual(mo_cg_dual_profile *p, const mo_cg_row *row,
                          double price)
 {
+    double *slope = p->resources[row->resource].slope;
+    int at = p->n_releases;
+
     switch (row->kind) {
     case MO_CG_CAPACITY:
-        add_capacity(p, row, price);
-        break;
-    case MO_CG_RELEASE:
-        add_release(p, row, price);
+        for (int g = row->first; g < row->last; g++)
+            slope[g] += price / (row->last - row->first);
+        return;         /* the prefix sums give its part of the total */
+    case MO_CG_RELEASE: /* inserted in order of ticks */
+        if (at == p->max_releases)
+            return;
+        for (; at > 0 && p->releases[at - 1].row.tick > row->tick; at--)
+            p->releases[at] = p->releases[at - 1];
+        p->releases[at] = (mo_cg_release_dual){ *row, price };
+        p->n_releases++;
         break;
     case MO_CG_CARDINALITY:
-        add_cardinality(p, row, price);
+        for (int k = 0; k < p->c->n_devices; k++)
+            p->node_cost[mo_cg_index(p->c, row->node, k)] +=
+                price * mo_cg_row_cardinality_coefficient(row, k);
         break;
     }
+    p->total += price;
 }
 
-static void clear_profile(mo_cg_dual_profile *p)
+void mo_cg_dual_profile_set(mo_cg_dual_profile *p, const mo_cg_row *rows, int n,
+                            const double *price)
 {
     const mo_cg_problem *c = p->c;
 
@@ -177,14 +156,6 @@ static void clear_profile(mo_cg_dual_profile *p)
         p->node_cost[at] = 0;
     p->n_releases = 0;
     p->total = 0;
-}
-
-void mo_cg_dual_profile_set(mo_cg_dual_profile *p, const mo_cg_row *rows, int n,
-                            const double *price)
-{
-    const mo_cg_problem *c = p->c;
-
-    clear_profile(p);
     for (int i = 0; i < n; i++)
         if (price[i] > 0)
             add_row_dual(p, &rows[i], price[i]);

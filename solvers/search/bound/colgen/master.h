@@ -41,10 +41,10 @@ mo_status mo_cg_master_solve(mo_cg_master *master, const mo_cg_node *state,
 /* Returns the number of iterations of all calls so far. */
 int64_t mo_cg_master_iterations(const mo_cg_master *master);
 
-/* Returns the columns of the last solution, owned by the master: unless the
- * node was refuted, those of positive weight are a fractional solution that
- * respects all rows generated so far; the weight is the part of its branches
- * that follow the column. */
+/* Returns the columns, owned by the master.  Unless the node was refuted, those
+ * of positive weight are the fractional solution of the last LP: the weight of
+ * a column is the part of its branches that follow it.  It respects the rows
+ * generated so far, as far as the effort allowed. */
 const mo_cg_column_pool *mo_cg_master_columns(const mo_cg_master *master);
 
 #endif

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/minmax.h"
+
 enum {
     MAX_LP_ROWS = 250,
     KEPT_LP_ROWS = 150,
@@ -28,13 +30,6 @@ static int n_variables(const mo_cg_master_lp *p)
     return n_values(p) + p->n_rows;
 }
 
-/* The most LP rows added between two solutions: two for each class and
- * device. */
-static size_t max_new_rows(const mo_cg_problem *c)
-{
-    return 2 * ((size_t) c->fork->n_classes + 1) * (size_t) c->n_devices;
-}
-
 mo_status mo_cg_master_lp_new(const mo_cg_problem *c, mo_cg_master_lp **lp,
                               mo_error *err)
 {
@@ -47,7 +42,9 @@ mo_status mo_cg_master_lp_new(const mo_cg_problem *c, mo_cg_master_lp **lp,
         return mo_fail_memory(err);
     p->c = p->pool.c = c;
     p->max_rows = (int) rows;
-    lp_rows = (size_t) n_values(p) + rows + MAX_LP_ROWS + 2 * max_new_rows(c);
+    /* Between two solutions at most two are added for each class and device. */
+    lp_rows = (size_t) n_values(p) + rows + MAX_LP_ROWS +
+              4 * ((size_t) c->fork->n_classes + 1) * (size_t) c->n_devices;
     p->rows = calloc(rows, sizeof *p->rows);
     p->last_used = calloc(rows, sizeof *p->last_used);
     p->best_duals = calloc(rows, sizeof *p->best_duals);
@@ -78,18 +75,17 @@ void mo_cg_master_lp_free(mo_cg_master_lp *p)
     free(p);
 }
 
-static bool covers_horizon(const mo_cg_master_lp *p, const mo_cg_row *row)
-{
-    return row->kind == MO_CG_CAPACITY && row->last - row->first == p->c->cells;
-}
-
-/* counts: cardinality rows are kept, as the node is the same. */
+/* Rows over the whole horizon are always kept; cardinality rows if counts is
+ * set, as the node is the same. */
 static bool is_row_kept(const mo_cg_master_lp *p, int i, bool counts)
 {
-    if (p->rows[i].kind == MO_CG_CARDINALITY)
+    const mo_cg_row *row = &p->rows[i];
+
+    if (row->kind == MO_CG_CARDINALITY)
         return counts;
     return p->last_used[i] + ROW_LIFETIME >= p->n_rounds ||
-           covers_horizon(p, &p->rows[i]);
+           (row->kind == MO_CG_CAPACITY &&
+            row->last - row->first == p->c->cells);
 }
 
 /* Drops rows without a positive dual in the last rounds. */
@@ -268,19 +264,11 @@ const double *mo_cg_master_lp_duals(const mo_cg_master_lp *p)
     return mo_lp_simplex_primal(p->simplex) + n_values(p);
 }
 
-static size_t max_columns(const mo_cg_problem *c)
-{
-    int most = MAX_COLUMN_NODES / (c->n_nodes + 1);
-
-    if (most < MIN_COLUMNS)
-        return MIN_COLUMNS;
-    return most < MAX_COLUMNS ? (size_t) most : MAX_COLUMNS;
-}
-
 void mo_cg_master_lp_weigh_columns(mo_cg_master_lp *p)
 {
     const double *weight = mo_lp_simplex_duals(p->simplex);
     const double *price = mo_cg_master_lp_duals(p);
+    int most;
 
     if (!p->solved)
         return;
@@ -292,6 +280,7 @@ void mo_cg_master_lp_weigh_columns(mo_cg_master_lp *p)
     for (int i = 0; i < p->n_rows; i++)
         if (price[i] > NEGLIGIBLE || p->best_duals[i] > NEGLIGIBLE)
             p->last_used[i] = p->n_rounds;
-    mo_cg_column_pool_trim(&p->pool, max_columns(p->c));
+    most = mo_min_int(MAX_COLUMN_NODES / (p->c->n_nodes + 1), MAX_COLUMNS);
+    mo_cg_column_pool_trim(&p->pool, (size_t) mo_max_int(most, MIN_COLUMNS));
     p->solved = false; /* lp_rows may point to trimmed columns now */
 }

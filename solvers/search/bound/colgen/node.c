@@ -132,30 +132,20 @@ int64_t mo_cg_left_shift_next(const mo_cg_problem *c, const mo_cg_node *s,
     return least;
 }
 
-typedef struct node_sizes {
-    size_t devices, places; /* lengths of the arrays */
-} node_sizes;
-
-static node_sizes node_sizes_of(const mo_cg_problem *c)
-{
-    size_t devices = (size_t) c->n_devices;
-
-    return (node_sizes){ devices, ((size_t) c->n_nodes + 1) * devices };
-}
-
 static mo_status allocate_node(const mo_cg_problem *c, mo_cg_node **state,
                                mo_error *err)
 {
-    node_sizes n = node_sizes_of(c);
+    size_t n_devices = (size_t) c->n_devices;
+    size_t n_starts = ((size_t) c->n_nodes + 1) * n_devices;
     mo_cg_node *s = calloc(1, sizeof *s);
 
     if (!s)
         return mo_fail_memory(err);
-    s->arrival = calloc(n.devices, sizeof *s->arrival);
-    s->arrival_min = calloc(n.devices, sizeof *s->arrival_min);
-    s->arrival_max = calloc(n.devices, sizeof *s->arrival_max);
-    s->est = calloc(n.places, sizeof *s->est);
-    s->lst = calloc(n.places, sizeof *s->lst);
+    s->arrival = calloc(n_devices, sizeof *s->arrival);
+    s->arrival_min = calloc(n_devices, sizeof *s->arrival_min);
+    s->arrival_max = calloc(n_devices, sizeof *s->arrival_max);
+    s->est = calloc(n_starts, sizeof *s->est);
+    s->lst = calloc(n_starts, sizeof *s->lst);
     if (!s->arrival || !s->arrival_min || !s->arrival_max || !s->est ||
         !s->lst) {
         mo_cg_node_free(s);
@@ -184,19 +174,20 @@ mo_status mo_cg_node_new(const mo_cg_problem *c, mo_cg_node **state,
 mo_status mo_cg_node_copy(const mo_cg_problem *c, const mo_cg_node *s,
                           mo_cg_node **copy, mo_error *err)
 {
-    node_sizes n = node_sizes_of(c);
+    size_t n_devices = (size_t) c->n_devices;
+    size_t n_starts = ((size_t) c->n_nodes + 1) * n_devices;
     mo_cg_node *made = NULL;
     mo_status status = allocate_node(c, &made, err);
 
     if (status != MO_OK)
         return status;
-    memcpy(made->arrival, s->arrival, n.devices * sizeof *s->arrival);
+    memcpy(made->arrival, s->arrival, n_devices * sizeof *s->arrival);
     memcpy(made->arrival_min, s->arrival_min,
-           n.devices * sizeof *s->arrival_min);
+           n_devices * sizeof *s->arrival_min);
     memcpy(made->arrival_max, s->arrival_max,
-           n.devices * sizeof *s->arrival_max);
-    memcpy(made->est, s->est, n.places * sizeof *s->est);
-    memcpy(made->lst, s->lst, n.places * sizeof *s->lst);
+           n_devices * sizeof *s->arrival_max);
+    memcpy(made->est, s->est, n_starts * sizeof *s->est);
+    memcpy(made->lst, s->lst, n_starts * sizeof *s->lst);
     memcpy(made->limits, s->limits, sizeof s->limits);
     made->n_limits = s->n_limits;
     *copy = made;

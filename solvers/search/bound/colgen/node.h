@@ -48,7 +48,7 @@ void mo_cg_node_free(mo_cg_node *state);
  * if the node is infeasible. */
 bool mo_cg_node_propagate(const mo_cg_problem *c, mo_cg_node *state);
 
-/* Returns whether the domain at this index (by node and device) is not empty.
+/* Returns whether the domain at index `at` (by node and device) is not empty.
  */
 static inline bool mo_cg_node_allows(const mo_cg_node *s, int at)
 {

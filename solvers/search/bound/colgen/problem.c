@@ -27,11 +27,6 @@ static int number_comm_row(mo_cg_problem *c, int *number_of, int row)
     return number_of[row] - 1;
 }
 
-static bool has_tensors_once(const mo_cg_problem *c)
-{
-    return c->regime.tensors == MO_TENSORS_ONCE;
-}
-
 /*
  * With tensors sent once, only of the broadcast tensor it is known that no
  * other op sends it to the same device, so that its transfers can be modelled.
@@ -45,7 +40,7 @@ static mo_cg_input classify_u_input(const mo_cg_problem *c, int u_row)
         return MO_CG_INPUT_NONE;
     if (c->regime.congestion == MO_CONGESTION_NONE)
         return MO_CG_INPUT_DELAY;
-    if (!has_tensors_once(c))
+    if (c->regime.tensors != MO_TENSORS_ONCE)
         return MO_CG_INPUT_TRANSFER;
     return u_row == c->fork->broadcast_row ? MO_CG_INPUT_BROADCAST
                                            : MO_CG_INPUT_DELAY;

@@ -231,15 +231,6 @@ static void choose_reader(forest_builder *f, int place)
     f->tail_ns[place] = least_p_ns(f, place) + (longest > 0 ? longest : 0);
 }
 
-static void choose_readers(forest_builder *f)
-{
-    for (int i = f->segment->n - 1; i >= 0; i--) {
-        f->forest->reader[i] = MO_FREE;
-        f->forest->row[i] = NONE;
-        choose_reader(f, i);
-    }
-}
-
 /* Fills the forest, whose buffers the caller has allocated for all ops of the
  * segment. */
 static mo_status find_in_forest(const mo_allowed_devices *places,
@@ -262,7 +253,11 @@ static mo_status find_in_forest(const mo_allowed_devices *places,
         status = mo_fail_memory(err);
     if (status == MO_OK) {
         choose_u_inputs(&f);
-        choose_readers(&f);
+        for (int i = segment->n - 1; i >= 0; i--) {
+            forest->reader[i] = MO_FREE;
+            forest->row[i] = NONE;
+            choose_reader(&f, i);
+        }
     }
     free(f.place_of);
     free(f.tail_ns);
@@ -356,15 +351,6 @@ static mo_status intern_shape(fork_builder *f, int place, mo_error *err)
     size = n * sizeof *f->key;
     return mo_intern_put(f->shapes, (const char *) f->key, size,
                          &f->shape[place], err);
-}
-
-static mo_status intern_shapes(fork_builder *f, mo_error *err)
-{
-    mo_status status = MO_OK;
-
-    for (int i = 0; i < f->segment->n && status == MO_OK; i++)
-        status = intern_shape(f, i, err);
-    return status;
 }
 
 /*
@@ -528,16 +514,6 @@ static mo_status allocate_builder(fork_builder *f, mo_error *err)
     return MO_OK;
 }
 
-static void free_builder(fork_builder *f)
-{
-    mo_intern_free(f->times);
-    mo_intern_free(f->shapes);
-    mo_arena_free(f->arena);
-    free(f->forest.reader);
-    free(f->children);
-    free(f->key_ns);
-}
-
 mo_status mo_forkjoin_find(const mo_allowed_devices *places,
                            const mo_bound_segment *segment, mo_forkjoin **fork,
                            mo_error *err)
@@ -547,13 +523,18 @@ mo_status mo_forkjoin_find(const mo_allowed_devices *places,
 
     if (status == MO_OK)
         status = find_in_forest(places, segment, &f.forest, err);
-    if (status == MO_OK) {
+    if (status == MO_OK)
         list_children(&f);
-        status = intern_shapes(&f, err);
-    }
+    for (int i = 0; i < segment->n && status == MO_OK; i++)
+        status = intern_shape(&f, i, err);
     if (status == MO_OK)
         status = make_fork(&f, fork, err);
-    free_builder(&f);
+    mo_intern_free(f.times);
+    mo_intern_free(f.shapes);
+    mo_arena_free(f.arena);
+    free(f.forest.reader);
+    free(f.children);
+    free(f.key_ns);
     return status;
 }
 

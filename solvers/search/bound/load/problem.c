@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/array.h"
+#include "base/minmax.h"
 #include "solvers/search/bound/load/load_bound_internal.h"
 
 /*
@@ -30,15 +31,6 @@ static int64_t max_transfer_ns(const mo_instance *x, int row)
     return most;
 }
 
-static int count_ops(const mo_forkjoin *fork)
-{
-    int n = 0;
-
-    for (int c = 0; c < fork->n_classes; c++)
-        n += fork->classes[c].n;
-    return n;
-}
-
 static void copy_class(mo_load_problem *f, const mo_allowed_devices *places,
                        const mo_forkjoin_class *class, int first)
 {
@@ -61,19 +53,6 @@ static void copy_class(mo_load_problem *f, const mo_allowed_devices *places,
                     ? mo_instance_p_ns(f->x, op->op, k)
                     : MO_LOAD_INFINITY;
     }
-}
-
-static void copy_classes(mo_load_problem *f, const mo_forkjoin *fork)
-{
-    int first = 0;
-
-    for (int c = 0; c < fork->n_classes; c++) {
-        if (c < MAX_GROUPS)
-            f->group_start[f->n_groups++] = first;
-        copy_class(f, fork->places, &fork->classes[c], first);
-        first += fork->classes[c].n;
-    }
-    f->group_start[f->n_groups] = first;
 }
 
 /* Returns more than the serial time of everything. */
@@ -100,9 +79,11 @@ mo_status mo_load_problem_init(mo_load_problem *f, const mo_forkjoin *fork,
                                const mo_regime *regime, int a, int b,
                                mo_error *err)
 {
-    size_t n = (size_t) count_ops(fork) + 1, size = 0;
-    size_t devices = (size_t) fork->places->x->n_devices;
+    size_t n = 1, size = 0, devices = (size_t) fork->places->x->n_devices;
+    int first = 0;
 
+    for (int c = 0; c < fork->n_classes; c++)
+        n += (size_t) fork->classes[c].n;
     *f = (mo_load_problem){ .x = fork->places->x,
                             .congestion = regime->congestion,
                             .u_device = a,
@@ -134,10 +115,14 @@ mo_status mo_load_problem_init(mo_load_problem *f, const mo_forkjoin *fork,
     f->event_tail_ns = f->least_end_ns + MO_LOAD_MAX_ARRIVALS;
     f->event_min_ns = f->event_tail_ns + MO_LOAD_MAX_ARRIVALS + 2;
     f->last_stage = f->first_stage + size;
-    copy_classes(f, fork);
-    f->max_weight = MAX_PRICE / serial_ns(f);
-    if (f->max_weight > MAX_WEIGHT)
-        f->max_weight = MAX_WEIGHT;
+    for (int c = 0; c < fork->n_classes; c++) {
+        if (c < MAX_GROUPS)
+            f->group_start[f->n_groups++] = first;
+        copy_class(f, fork->places, &fork->classes[c], first);
+        first += fork->classes[c].n;
+    }
+    f->group_start[f->n_groups] = first;
+    f->max_weight = mo_min_i64(MAX_PRICE / serial_ns(f), MAX_WEIGHT);
     return MO_OK;
 }
 
